@@ -1,0 +1,86 @@
+import bigInt from 'big-integer'
+import { WalletError } from './errors/wallet-error.ts'
+
+declare const brand: unique symbol
+
+/** An integer count of a currency's smallest unit, as decimal text of at most 100 digits. */
+export type NativeAmount = string & { readonly [brand]: 'NativeAmount' }
+
+const INTEGER = /^-?\d{1,100}$/
+const DECIMAL = /^\d{1,100}(\.\d{1,100})?$/
+
+/**
+ * Takes decimal text for an amount, in its one normal form (no leading zeros, no `-0`).
+ *
+ * @throws AMOUNT_INVALID for anything but an optional minus and 1 to 100 digits
+ */
+export const nativeAmount = (text: string): NativeAmount => {
+  if (!INTEGER.test(text)) throw new WalletError('AMOUNT_INVALID', { rule: 'must be an integer of native units' })
+  return bigInt(text).toString() as NativeAmount
+}
+
+/** Tells whether text is a native amount already, without throwing. */
+export const isNativeAmount = (text: unknown): text is NativeAmount =>
+  typeof text === 'string' && INTEGER.test(text)
+
+export const ZERO: NativeAmount = '0' as NativeAmount
+
+export const add = (a: NativeAmount, b: NativeAmount): NativeAmount =>
+  bigInt(a).add(bigInt(b)).toString() as NativeAmount
+
+export const subtract = (a: NativeAmount, b: NativeAmount): NativeAmount =>
+  bigInt(a).subtract(bigInt(b)).toString() as NativeAmount
+
+export const multiply = (a: NativeAmount, b: NativeAmount): NativeAmount =>
+  bigInt(a).multiply(bigInt(b)).toString() as NativeAmount
+
+/** Integer division, towards zero. @throws AMOUNT_INVALID when dividing by zero */
+export const divide = (a: NativeAmount, b: NativeAmount): NativeAmount => {
+  if (bigInt(b).isZero()) throw new WalletError('AMOUNT_INVALID', { rule: 'cannot be divided by zero' })
+  return bigInt(a).divide(bigInt(b)).toString() as NativeAmount
+}
+
+/** Negative, zero or positive, like a sort comparator. */
+export const compare = (a: NativeAmount, b: NativeAmount): number => bigInt(a).compare(bigInt(b))
+
+export const negate = (a: NativeAmount): NativeAmount => bigInt(a).negate().toString() as NativeAmount
+
+export const abs = (a: NativeAmount): NativeAmount => bigInt(a).abs().toString() as NativeAmount
+
+export const sum = (amounts: Iterable<NativeAmount>): NativeAmount => {
+  let total = bigInt.zero
+  for (const amount of amounts) total = total.add(bigInt(amount))
+  return total.toString() as NativeAmount
+}
+
+/**
+ * Reads an amount a person typed in a denomination, exactly.
+ *
+ * @param multiplier - native units in one of the denomination, a power of ten such as `100000000`
+ * @throws AMOUNT_INVALID for signs, exponents, spaces, or more decimals than the denomination has
+ */
+export const fromDenomination = (text: string, multiplier: string): NativeAmount => {
+  if (!DECIMAL.test(text)) throw new WalletError('AMOUNT_INVALID', { rule: 'must be a plain decimal number' })
+  const decimals = decimalsOf(multiplier)
+  const [whole = '0', fraction = ''] = text.split('.')
+  if (fraction.length > decimals) {
+    throw new WalletError('AMOUNT_INVALID', { rule: `has more than ${decimals} decimals` })
+  }
+  return nativeAmount(whole + fraction.padEnd(decimals, '0'))
+}
+
+/** Writes an amount in a denomination, exactly, without trailing zeros: `0.015`. */
+export const toDenomination = (amount: NativeAmount, multiplier: string): string => {
+  const decimals = decimalsOf(multiplier)
+  const sign = amount.startsWith('-') ? '-' : ''
+  const digits = abs(amount).padStart(decimals + 1, '0')
+  const whole = digits.slice(0, digits.length - decimals)
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+  return sign + (fraction === '' ? whole : `${whole}.${fraction}`)
+}
+
+/** How many decimals a denomination has. @throws TypeError if the multiplier is no power of ten */
+export const decimalsOf = (multiplier: string): number => {
+  if (!/^10*$/.test(multiplier)) throw new TypeError('A denomination multiplier must be a power of ten')
+  return multiplier.length - 1
+}

@@ -1,0 +1,24 @@
+/** One row of the error catalogue: everything a person or a script is told about a failure. */
+export interface ErrorEntry<Details> {
+  /** The class name that interfaces of the deployed system recognise, such as `PasswordError`. */
+  readonly name: string
+  /** The exit code of the command line for this failure; `docs/errors.md` lists them. */
+  readonly exitCode: number
+  /** One sentence; a quoted message of specification §8 stands here word for word. */
+  readonly message: (details: Details) => string
+  /** What to do next, in one sentence. */
+  readonly hint?: (details: Details) => string
+  /** A command that helps, and why. */
+  readonly next?: (details: Details) => NextCommand
+  /** True if the same call may succeed later without a change by the user. */
+  readonly retryable?: boolean
+}
+
+/** A command line to run after a failure, with the reason to run it. */
+export interface NextCommand {
+  readonly command: string
+  readonly why: string
+}
+
+/** Details of an error that carries none. */
+export type NoDetails = Record<never, never>

@@ -1,0 +1,232 @@
+import type { ErrorEntry, NoDetails } from './entry.ts'
+
+/** Details of the failures of logins, credentials and the auth server (specification §5, §7, §8). */
+export interface LoginErrorDetails {
+  /** Reply code 2: the login, app or username is taken. */
+  ACCOUNT_EXISTS: NoDetails
+  /** Reply code 3. */
+  ACCOUNT_NOT_FOUND: NoDetails
+  /** The username has characters outside codes 32 to 126. */
+  BAD_USERNAME: NoDetails
+  USERNAME_INVALID: NoDetails
+  /** Reply codes 4 and 5. `waitSeconds`: how long the server refuses further tries. */
+  PASSWORD: { waitSeconds?: number }
+  PASSWORD_TOO_WEAK: { problems: readonly string[] }
+  PIN_INVALID: NoDetails
+  USERNAME_REQUIRED: NoDetails
+  USERNAME_WITHOUT_PASSWORD: NoDetails
+  API_KEY_MISSING: NoDetails
+  API_KEY_INVALID: NoDetails
+  /** Reply code 8. Base64 ids; ISO dates. */
+  OTP: {
+    reason: 'ip' | 'otp'
+    loginId?: string
+    resetToken?: string
+    resetDate?: string
+    voucherActivates?: string
+    voucherAuth?: string
+    voucherId?: string
+  }
+  OBSOLETE_API: NoDetails
+  CHALLENGE: { challengeId: string; challengeUri: string }
+  SERVER: { message: string }
+  /** The server did not answer within 30 s, or at all. `path`: the route without the host. */
+  NETWORK: { path: string }
+  /** The body was no JSON. */
+  INVALID_JSON: { status: number }
+  /** The JSON has another shape than the protocol says. `path` names the field, `rule` what it broke. */
+  BAD_REPLY: { source: string; path: string; rule: string }
+  LOGIN_DOMAIN: { host: string }
+  PIN_NOT_ENABLED: NoDetails
+  PIN_MISSING: NoDetails
+  PIN_NOT_LOCAL: NoDetails
+  USER_NOT_ON_DEVICE: NoDetails
+  USER_LOGGED_IN: NoDetails
+  RECOVERY_USERNAME_REQUIRED: NoDetails
+  LOGIN_DATA_MISSING: { method: 'offline password' | 'online password' | 'PIN v2' | 'recovery v2' }
+  NO_AUTH_METHODS: NoDetails
+  INCOMPLETE_LOGIN: NoDetails
+  STASH_NOT_FOUND: NoDetails
+  OTP_RESET_WITHOUT_OTP: NoDetails
+  RECOVERY_KEY_MISSING: NoDetails
+  RECOVERY_QUESTIONS_MISSING: NoDetails
+  HIDDEN_KEYS: NoDetails
+  APP_ID_NOT_FOUND: { appId: string }
+  LOBBY_NOT_FOUND: { lobbyId: string }
+  CHILD_USERNAME: NoDetails
+}
+
+/** Messages, exit codes and advice for {@link LoginErrorDetails}. */
+export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<LoginErrorDetails[C]> } = {
+  ACCOUNT_EXISTS: {
+    name: 'UsernameError',
+    exitCode: 12,
+    message: () => 'Account already exists on server',
+    hint: () => 'Choose another username, or log in to this account.'
+  },
+  ACCOUNT_NOT_FOUND: {
+    name: 'UsernameError',
+    exitCode: 11,
+    message: () => 'Account does not exist on server',
+    hint: () => 'Check the spelling of the username.',
+    next: () => ({ command: 'holdfast account list', why: 'see the accounts on this device' })
+  },
+  BAD_USERNAME: {
+    name: 'UsernameError',
+    exitCode: 11,
+    message: () => 'Bad characters in username',
+    hint: () => 'Use letters, digits, spaces and the punctuation of plain ASCII.'
+  },
+  USERNAME_INVALID: { name: 'UsernameError', exitCode: 11, message: () => 'Invalid username' },
+  PASSWORD: {
+    name: 'PasswordError',
+    exitCode: 10,
+    message: () => 'Invalid password',
+    hint: ({ waitSeconds }) =>
+      waitSeconds === undefined || waitSeconds <= 0
+        ? 'Type the password again; upper and lower case matter.'
+        : `Wait ${waitSeconds} seconds before the next try.`
+  },
+  PASSWORD_TOO_WEAK: {
+    name: 'PasswordError',
+    exitCode: 16,
+    message: ({ problems }) => `The password ${problems.join(', ')}`,
+    hint: () => 'Use 16 characters or more, or 10 with a digit, a lower-case and an upper-case letter.'
+  },
+  PIN_INVALID: {
+    name: 'PasswordError',
+    exitCode: 16,
+    message: () => 'A PIN must be text of at least four digits'
+  },
+  USERNAME_REQUIRED: {
+    name: 'Error',
+    exitCode: 16,
+    message: () => 'Password login requires a username'
+  },
+  USERNAME_WITHOUT_PASSWORD: {
+    name: 'Error',
+    exitCode: 16,
+    message: () => 'A username needs a password',
+    hint: () => 'Give a password with the username, or leave both out for a light account.'
+  },
+  API_KEY_MISSING: { name: 'Error', exitCode: 4, message: () => 'No API key provided' },
+  API_KEY_INVALID: { name: 'Error', exitCode: 22, message: () => 'Invalid API key' },
+  OTP: {
+    name: 'OtpError',
+    exitCode: 13,
+    message: () => 'Invalid OTP token',
+    hint: ({ reason, voucherActivates }) =>
+      `${reason === 'ip' ? 'This network is new to the account' : 'The account has two-factor on'}: give the ` +
+      `six-digit code, or approve this device elsewhere${
+        voucherActivates === undefined ? '.' : `; it is approved by itself at ${voucherActivates}.`
+      }`
+  },
+  OBSOLETE_API: {
+    name: 'ObsoleteApiError',
+    exitCode: 23,
+    message: () => 'The application is too old. Please upgrade.'
+  },
+  CHALLENGE: {
+    name: 'ChallengeError',
+    exitCode: 14,
+    message: () => 'Login requires a CAPTCHA',
+    hint: ({ challengeUri }) => `Open ${challengeUri} and try again with its challenge id.`
+  },
+  SERVER: {
+    name: 'Error',
+    exitCode: 21,
+    message: ({ message }) => `Server error: ${message}`,
+    retryable: true
+  },
+  NETWORK: {
+    name: 'NetworkError',
+    exitCode: 20,
+    message: ({ path }) => `Could not reach the auth server: ${path}`,
+    hint: () => 'Check the connection and try again; nothing was lost.',
+    retryable: true
+  },
+  INVALID_JSON: {
+    name: 'Error',
+    exitCode: 21,
+    message: ({ status }) => `Invalid reply JSON, HTTP status ${status}`,
+    retryable: true
+  },
+  BAD_REPLY: {
+    name: 'Error',
+    exitCode: 21,
+    message: ({ source, path, rule }) => `Invalid ${source}: ${path === '' ? '' : `${path} `}${rule}`
+  },
+  LOGIN_DOMAIN: {
+    name: 'Error',
+    exitCode: 17,
+    message: ({ host }) => `Only *.edge.app or localhost are valid login domain names, not ${host}`
+  },
+  PIN_NOT_ENABLED: {
+    name: 'Error',
+    exitCode: 15,
+    message: () => 'PIN login is not enabled for this account on this device',
+    hint: () => 'Log in with the password and switch PIN login on.'
+  },
+  PIN_MISSING: {
+    name: 'Error',
+    exitCode: 16,
+    message: () => 'Please change your PIN in the settings area above before enabling.'
+  },
+  PIN_NOT_LOCAL: { name: 'Error', exitCode: 15, message: () => 'No PIN set locally for this account' },
+  USER_NOT_ON_DEVICE: {
+    name: 'Error',
+    exitCode: 15,
+    message: () => 'User does not exist on this device',
+    hint: () => 'Log in with the password once; the device then knows the account.'
+  },
+  USER_LOGGED_IN: { name: 'Error', exitCode: 17, message: () => 'Cannot remove logged-in user' },
+  RECOVERY_USERNAME_REQUIRED: {
+    name: 'Error',
+    exitCode: 16,
+    message: () => 'Recovery login requires a username'
+  },
+  LOGIN_DATA_MISSING: {
+    name: 'Error',
+    exitCode: 15,
+    message: ({ method }) => `Missing data for ${method} login`
+  },
+  NO_AUTH_METHODS: {
+    name: 'Error',
+    exitCode: 15,
+    message: () => 'No server authentication methods on login'
+  },
+  INCOMPLETE_LOGIN: { name: 'Error', exitCode: 15, message: () => 'Incomplete login' },
+  STASH_NOT_FOUND: { name: 'Error', exitCode: 6, message: () => 'Cannot find stash' },
+  OTP_RESET_WITHOUT_OTP: {
+    name: 'Error',
+    exitCode: 16,
+    message: () => 'Cannot cancel 2FA reset: 2FA is not enabled.'
+  },
+  RECOVERY_KEY_MISSING: { name: 'Error', exitCode: 15, message: () => 'Missing recoveryKey' },
+  RECOVERY_QUESTIONS_MISSING: {
+    name: 'Error',
+    exitCode: 15,
+    message: () => 'Login has no recovery questions'
+  },
+  HIDDEN_KEYS: {
+    name: 'Error',
+    exitCode: 17,
+    message: () => 'Not available when `hideKeys` is enabled'
+  },
+  APP_ID_NOT_FOUND: {
+    name: 'Error',
+    exitCode: 17,
+    message: ({ appId }) => `Cannot find requested appId: "${appId}"`
+  },
+  LOBBY_NOT_FOUND: {
+    name: 'Error',
+    exitCode: 6,
+    message: ({ lobbyId }) => `Cannot find lobby ${lobbyId}`,
+    hint: () => 'The login request may have expired; ask for a new one.'
+  },
+  CHILD_USERNAME: {
+    name: 'Error',
+    exitCode: 16,
+    message: () => 'Only top-level logins can have usernames'
+  }
+}

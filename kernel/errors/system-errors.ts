@@ -1,0 +1,172 @@
+import type { ErrorEntry, NoDetails } from './entry.ts'
+
+/** Details of the failures of boxes, files, keys, wallets, plugins and the kernel itself (specification §5, §8). */
+export interface SystemErrorDetails {
+  UNKNOWN_ENCRYPTION: NoDetails
+  /** A wrong key, a wrong length or a changed box; `part` tells which check failed, for the log only. */
+  INVALID_CHECKSUM: NoDetails
+  INVALID_PADDING: NoDetails
+  /** Scrypt parameters outside the bounds that this device accepts. */
+  SNRP_REFUSED: { rule: string }
+  LOBBY_INTEGRITY: NoDetails
+  KEY_INTEGRITY: { rule: string }
+  LOST_CHILDREN: NoDetails
+  WALLET_ID_UNKNOWN: { walletId: string }
+  WALLET_NOT_FOUND: { walletId: string }
+  WALLET_NOT_LOADED: NoDetails
+  WALLET_MISSING: NoDetails
+  WALLET_ALREADY_SPLIT: NoDetails
+  SPLIT_SEGWIT: NoDetails
+  TX_NOT_FOUND: { txid: string }
+  IMPORT_UNSUPPORTED: NoDetails
+  NOT_SUPPORTED: { what: string }
+  FIAT_CODE: NoDetails
+  TOKEN_NOT_FOUND: { tokenId: string }
+  ITEM_NOT_FOUND: { itemId: string }
+  FOLDER_NAME: NoDetails
+  PLUGIN_FOR_TYPE: { walletType: string }
+  PLUGINS_MISSING: { pluginIds: readonly string[] }
+  PLUGINS_LOCKED: NoDetails
+  /** A plugin threw, never answered, or was never registered for this. The cause is kept apart. */
+  PLUGIN_FAILED: { pluginId: string; hook: string; reason: string }
+  BOGUS_TX: { pluginId: string; path: string }
+  BOGUS_BALANCE: { pluginId: string }
+  /** Any other result of a plugin that has the wrong shape. */
+  BOGUS_DATA: { pluginId: string; what: string; path: string }
+  ENGINE_NO_KEY: NoDetails
+  ENGINE_FAILED: { pluginId: string; walletId: string; reason: string }
+  PATH_REFUSED: { rule: string }
+  /** A file that cannot be read; it is kept under `keptAs`, and never taken for empty. */
+  CORRUPT_FILE: { path: string; keptAs?: string; rule: string }
+  STORAGE_FULL: { path: string }
+  STORAGE_FAILED: { path: string; reason: string }
+  STORAGE_LOCKED: { holder: string }
+  SYNC_FAILED: { reason: string }
+  REPLY_TOO_LARGE: { source: string; limit: number }
+  DEADLINE: { what: string; milliseconds: number }
+  CONTEXT_CLOSED: NoDetails
+  LOGGED_OUT: NoDetails
+}
+
+/** Messages, exit codes and advice for {@link SystemErrorDetails}. */
+export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntry<SystemErrorDetails[C]> } = {
+  UNKNOWN_ENCRYPTION: { name: 'Error', exitCode: 50, message: () => 'Unknown encryption type' },
+  INVALID_CHECKSUM: { name: 'Error', exitCode: 50, message: () => 'Invalid checksum' },
+  INVALID_PADDING: { name: 'Error', exitCode: 50, message: () => 'Invalid PKCS7 padding' },
+  SNRP_REFUSED: {
+    name: 'Error',
+    exitCode: 50,
+    message: ({ rule }) => `These scrypt parameters are refused: ${rule}`
+  },
+  LOBBY_INTEGRITY: { name: 'Error', exitCode: 52, message: () => 'Lobby ECDH integrity error' },
+  KEY_INTEGRITY: { name: 'Error', exitCode: 51, message: ({ rule }) => `Key integrity violation: ${rule}` },
+  LOST_CHILDREN: { name: 'Error', exitCode: 51, message: () => 'The server has lost children!' },
+  WALLET_ID_UNKNOWN: {
+    name: 'Error',
+    exitCode: 6,
+    message: () => 'Wallet id does not exist in this account',
+    next: () => ({ command: 'holdfast wallets list', why: 'see the wallets of this account' })
+  },
+  WALLET_NOT_FOUND: {
+    name: 'Error',
+    exitCode: 6,
+    message: ({ walletId }) => `Invalid wallet: ${walletId} not found`,
+    next: () => ({ command: 'holdfast wallets list', why: 'see the wallets of this account' })
+  },
+  WALLET_NOT_LOADED: { name: 'Error', exitCode: 61, message: () => 'Wallet has not yet loaded', retryable: true },
+  WALLET_MISSING: { name: 'Error', exitCode: 6, message: () => 'Missing Wallet' },
+  WALLET_ALREADY_SPLIT: { name: 'Error', exitCode: 24, message: () => 'This wallet has already been split' },
+  SPLIT_SEGWIT: {
+    name: 'Error',
+    exitCode: 7,
+    message: () => 'Cannot split segwit-format Bitcoin wallets to Bitcoin Cash'
+  },
+  TX_NOT_FOUND: {
+    name: 'Error',
+    exitCode: 6,
+    message: ({ txid }) => `There is no transaction ${txid} in this wallet`,
+    next: () => ({ command: 'holdfast tx list', why: 'see the transactions' })
+  },
+  IMPORT_UNSUPPORTED: {
+    name: 'Error',
+    exitCode: 7,
+    message: () => 'This wallet does not support importing keys'
+  },
+  NOT_SUPPORTED: { name: 'Error', exitCode: 7, message: ({ what }) => `This wallet does not support ${what}` },
+  FIAT_CODE: { name: 'Error', exitCode: 2, message: () => 'Fiat currency codes must start with "iso:"' },
+  TOKEN_NOT_FOUND: { name: 'Error', exitCode: 6, message: ({ tokenId }) => `There is no token with id ${tokenId}` },
+  ITEM_NOT_FOUND: { name: 'Error', exitCode: 6, message: ({ itemId }) => `No item named "${itemId}"` },
+  FOLDER_NAME: { name: 'Error', exitCode: 50, message: () => "folder name doesn't match" },
+  PLUGIN_FOR_TYPE: {
+    name: 'Error',
+    exitCode: 4,
+    message: ({ walletType }) => `Cannot find a currency plugin for wallet type ${walletType}`
+  },
+  PLUGINS_MISSING: {
+    name: 'Error',
+    exitCode: 4,
+    message: ({ pluginIds }) => `The following plugins are missing or failed to load: ${pluginIds.join(', ')}`
+  },
+  PLUGINS_LOCKED: {
+    name: 'Error',
+    exitCode: 4,
+    message: () => 'The plugin list has already been locked'
+  },
+  PLUGIN_FAILED: {
+    name: 'Error',
+    exitCode: 60,
+    message: ({ pluginId, hook, reason }) => `The plugin ${pluginId} failed in ${hook}: ${reason}`
+  },
+  BOGUS_TX: { name: 'Error', exitCode: 60, message: () => 'Plugin sent bogus tx' },
+  BOGUS_BALANCE: { name: 'Error', exitCode: 60, message: () => 'Plugin sent bogus balance' },
+  BOGUS_DATA: { name: 'Error', exitCode: 60, message: ({ what }) => `Plugin sent bogus ${what}` },
+  ENGINE_NO_KEY: { name: 'Error', exitCode: 61, message: () => 'The engine failed to return a key' },
+  ENGINE_FAILED: {
+    name: 'Error',
+    exitCode: 61,
+    message: ({ reason }) => `The wallet could not start: ${reason}`,
+    retryable: true
+  },
+  PATH_REFUSED: { name: 'Error', exitCode: 50, message: ({ rule }) => `A path ${rule}` },
+  CORRUPT_FILE: {
+    name: 'Error',
+    exitCode: 50,
+    message: ({ path, rule }) => `The file ${path} is damaged: ${rule}`,
+    hint: ({ keptAs }) => (keptAs === undefined ? 'It is left as it was.' : `It is kept as ${keptAs}.`)
+  },
+  STORAGE_FULL: {
+    name: 'Error',
+    exitCode: 50,
+    message: () => 'The disk is full',
+    hint: () => 'Free some space and try again; what was saved before is unharmed.',
+    retryable: true
+  },
+  STORAGE_FAILED: { name: 'Error', exitCode: 50, message: ({ reason }) => `The disk failed: ${reason}` },
+  STORAGE_LOCKED: {
+    name: 'Error',
+    exitCode: 8,
+    message: ({ holder }) => `The data folder is in use by ${holder}`,
+    hint: () => 'Wait until it is done, or stop it, and try again.',
+    retryable: true
+  },
+  SYNC_FAILED: {
+    name: 'NetworkError',
+    exitCode: 20,
+    message: ({ reason }) => `The sync servers failed: ${reason}`,
+    hint: () => 'Changes are safe on this device and go out with the next sync.',
+    retryable: true
+  },
+  REPLY_TOO_LARGE: {
+    name: 'Error',
+    exitCode: 21,
+    message: ({ source, limit }) => `The reply of ${source} is larger than ${limit} bytes`
+  },
+  DEADLINE: {
+    name: 'Error',
+    exitCode: 8,
+    message: ({ what, milliseconds }) => `${what} took longer than ${milliseconds / 1000} seconds`,
+    retryable: true
+  },
+  CONTEXT_CLOSED: { name: 'Error', exitCode: 3, message: () => 'The context has been closed' },
+  LOGGED_OUT: { name: 'Error', exitCode: 3, message: () => 'The account is logged out' }
+}

@@ -1,0 +1,111 @@
+/** Scrypt cost of RFC 7914: block count (a power of two), block size and lanes. */
+export interface ScryptCost {
+  readonly n: number
+  readonly r: number
+  readonly p: number
+}
+
+/**
+ * The cryptographic primitives of one platform, chosen once at start and self-tested.
+ *
+ * Every backend gives the same bytes (`test/platform/crypto-backends.test.ts`). Functions never keep or change
+ * their inputs.
+ */
+export interface CryptoPort {
+  /** Which backend this is, for diagnostics: `node`, `noble`. */
+  readonly name: string
+  /** RFC 7914. Never blocks the thread for longer than a few milliseconds. */
+  scrypt(data: Uint8Array, salt: Uint8Array, cost: ScryptCost, length: number): Promise<Uint8Array>
+  sha256(data: Uint8Array): Uint8Array
+  hmacSha256(key: Uint8Array, data: Uint8Array): Uint8Array
+  /** RFC 4226 wants SHA-1; nothing else may use it. */
+  hmacSha1(key: Uint8Array, data: Uint8Array): Uint8Array
+  /** AES-CBC without padding; `data` is a multiple of 16 bytes, the key 16, 24 or 32. */
+  aesCbcEncrypt(key: Uint8Array, iv: Uint8Array, data: Uint8Array): Uint8Array
+  /** The inverse of `aesCbcEncrypt`. */
+  aesCbcDecrypt(key: Uint8Array, iv: Uint8Array, data: Uint8Array): Uint8Array
+  /** Standard alphabet with padding. */
+  toBase64(data: Uint8Array): string
+  /** Strict: bad letters, missing padding and spare bits throw a `TypeError`. */
+  fromBase64(text: string): Uint8Array
+  /** Lower case. */
+  toHex(data: Uint8Array): string
+  /** Either case; an odd length or a bad letter throws a `TypeError`. */
+  fromHex(text: string): Uint8Array
+}
+
+/** Where time comes from. Everything that waits takes this, so that a test can move it. */
+export interface Clock {
+  /** Milliseconds since 1970, of the calendar. */
+  now(): number
+  /** Milliseconds that only ever grow, for measuring. */
+  monotonic(): number
+  /** Runs `task` once after `delayMs`; the returned function cancels it. Never keeps a process alive by itself. */
+  after(delayMs: number, task: () => void): () => void
+  /** Resolves after the event loop has run other work, so that long loops can yield. */
+  turn(): Promise<void>
+}
+
+/** What a request may say; a small part of the fetch standard. */
+export interface FetchOptions {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Aborts the request. */
+  readonly signal?: AbortSignalLike
+}
+
+/** The part of `AbortSignal` that the kernel relies on. */
+export interface AbortSignalLike {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
+/** A reply whose body has been read as text, bounded by the io (`maxReplyBytes`). */
+export interface FetchReply {
+  readonly status: number
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+/** What a text connection tells its owner. After `onClose` nothing more is told. */
+export interface ChannelHandlers {
+  /** TCP: any slice of the stream, in order. WebSocket: one whole message. */
+  onText(text: string): void
+  onClose(error?: Error): void
+}
+
+/** An open text connection. */
+export interface Channel {
+  send(text: string): void
+  close(): void
+}
+
+/** Where to connect over TCP. */
+export interface TcpAddress {
+  readonly host: string
+  readonly port: number
+  readonly isTls: boolean
+}
+
+/**
+ * Everything ambient that the kernel and its plugins may use; a platform makes one (`platform/node`).
+ *
+ * @see architecture decision 23
+ */
+export interface Io {
+  readonly crypto: CryptoPort
+  readonly clock: Clock
+  /** Cryptographically strong random bytes. */
+  random(count: number): Uint8Array
+  /**
+   * One HTTP request, without redirects to another host. Rejects if there is no answer, or with
+   * REPLY_TOO_LARGE beyond 16 MB.
+   */
+  fetch(url: string, options?: FetchOptions): Promise<FetchReply>
+  /** Absent where the platform has no TCP (browsers). */
+  readonly connect?: (address: TcpAddress, handlers: ChannelHandlers) => Promise<Channel>
+  readonly webSocket?: (url: string, handlers: ChannelHandlers) => Promise<Channel>
+}

@@ -1,0 +1,62 @@
+import type { JsonObject } from './json.ts'
+
+/** One way to write amounts of a currency. `multiplier`: native units in one of it, a decimal integer text. */
+export interface Denomination {
+  readonly name: string
+  readonly multiplier: string
+  readonly symbol?: string
+}
+
+/** A token of a chain, under its token id. */
+export interface Token {
+  readonly currencyCode: string
+  readonly displayName: string
+  readonly denominations: readonly Denomination[]
+  readonly networkLocation?: JsonObject
+}
+
+/** Tokens by token id. */
+export type TokenMap = Readonly<Record<string, Token>>
+
+/** The kind of a memo. */
+export type MemoType = 'hex' | 'number' | 'text'
+
+/** What a currency accepts as memo. */
+export interface MemoOption {
+  readonly type: MemoType
+  /** Text: characters. Hex: bytes. */
+  readonly maxLength?: number
+  /** Numbers only: the largest, decimal text. */
+  readonly maxValue?: string
+}
+
+/** What the kernel and its interfaces know of a currency; data only (specification §3, §7.2 of the peer). */
+export interface CurrencyInfo {
+  readonly pluginId: string
+  readonly displayName: string
+  /** Such as `wallet:bitcoin`. */
+  readonly walletType: string
+  readonly currencyCode: string
+  /** The first is the one amounts are shown in. */
+  readonly denominations: readonly Denomination[]
+  /** Depth at which a transaction is confirmed; 1 if absent. */
+  readonly requiredConfirmations?: number
+  readonly memoOptions?: readonly MemoOption[]
+  /** The engine gets the private keys with every sync (specification §6). */
+  readonly needsKeysToSync?: boolean
+  /** The engine gets the private keys with every draft of a spend. */
+  readonly needsKeysToSpend?: boolean
+  /** The engine gets the private keys with every broadcast. */
+  readonly needsKeysToBroadcast?: boolean
+  readonly canImportKeys?: boolean
+  readonly customFeeTemplate?: readonly CustomFeeField[]
+  readonly addressExplorer?: string
+  readonly transactionExplorer?: string
+}
+
+/** One number a custom fee asks for, such as satoshis per virtual byte. */
+export interface CustomFeeField {
+  readonly key: string
+  readonly displayName: string
+  readonly unit: string
+}

@@ -1,0 +1,132 @@
+import type { NativeAmount } from '../amount.ts'
+import type { TokenMap } from './currency.ts'
+import type { Json, JsonObject } from './json.ts'
+import type { PublicWalletInfo, WalletInfo, WalletKeys } from './keys.ts'
+import type { EngineTransaction, SpendInfo } from './transaction.ts'
+
+/** What a URI or address says (BIP-21 and its relatives). */
+export interface ParsedUri {
+  readonly publicAddress?: string
+  readonly nativeAmount?: NativeAmount
+  readonly currencyCode?: string
+  readonly label?: string
+  readonly message?: string
+}
+
+/** A request for payment to write as a URI. */
+export interface UriRequest {
+  readonly publicAddress: string
+  readonly nativeAmount?: NativeAmount
+  readonly label?: string
+  readonly message?: string
+}
+
+/** What a currency can do without a wallet: keys and URIs. Made once per plugin. */
+export interface CurrencyTools {
+  createPrivateKey(walletType: string, options?: JsonObject): Promise<WalletKeys>
+  /** The keys an engine may see; nothing in the result can spend. */
+  derivePublicKey(walletInfo: WalletInfo): Promise<JsonObject>
+  /** @throws ADDRESS_INVALID */
+  parseUri(uri: string): Promise<ParsedUri>
+  encodeUri(request: UriRequest): Promise<string>
+  /** False if cached public keys are of an older form and must be derived again. */
+  checkPublicKey?(keys: JsonObject): Promise<boolean>
+  importPrivateKey?(text: string, options?: JsonObject): Promise<WalletKeys>
+}
+
+/** How a receive address is asked for. */
+export interface AddressRequest {
+  readonly tokenId: string | null
+  readonly forceIndex?: number
+}
+
+/** A receive address in every form the currency has. */
+export interface FreshAddress {
+  readonly publicAddress: string
+  readonly segwitAddress?: string
+  readonly legacyAddress?: string
+}
+
+/** What an engine tells the kernel; the kernel checks, coalesces and never throws back. */
+export interface EngineCallbacks {
+  /** The next fresh address is another one now. */
+  onAddressChanged(): void
+  /** 0 to 1. */
+  onAddressesChecked(ratio: number): void
+  onTokenBalanceChanged(tokenId: string | null, nativeAmount: string): void
+  onBlockHeightChanged(height: number): void
+  /** New and changed transactions. */
+  onTransactionsChanged(transactions: readonly EngineTransaction[]): void
+  /** Unsettled facts for a person, such as "server 2 of 3 does not answer". */
+  onStatus?(text: string): void
+}
+
+/**
+ * Durable, encrypted key-value text of one engine, on this device only; a cache that the chain can rebuild.
+ *
+ * Everything is in memory after opening, so reads are synchronous.
+ */
+export interface EngineStore {
+  get(key: string): string | undefined
+  /** All entries whose key begins with `prefix`, in no particular order. */
+  entries(prefix: string): Iterable<readonly [key: string, text: string]>
+  /** Writes all or nothing; null deletes. Resolves when durable. */
+  write(changes: ReadonlyMap<string, string | null>): Promise<void>
+}
+
+/** What a plugin gets to make the engine of one wallet. */
+export interface EngineRequest {
+  /** Identity and public keys; nothing that can spend. */
+  readonly walletInfo: PublicWalletInfo
+  readonly callbacks: EngineCallbacks
+  readonly store: EngineStore
+  readonly log: EngineLog
+  readonly enabledTokenIds: readonly string[]
+  readonly customTokens: TokenMap
+  readonly userSettings: JsonObject
+}
+
+/** Log lines of one plugin or engine; text only, and never a secret. */
+export interface EngineLog {
+  debug(text: string): void
+  info(text: string): void
+  warn(text: string): void
+  error(text: string): void
+}
+
+/** Private keys, for the one call that needs them. The engine must not keep them. */
+export interface KeysArgument {
+  readonly privateKeys?: WalletKeys
+}
+
+/**
+ * The part of a wallet that knows its chain. Every call has a deadline and its result is checked.
+ *
+ * Life: made → `syncNetwork` and `startEngine` → … → `killEngine`, after which it says nothing more.
+ */
+export interface CurrencyEngine {
+  startEngine(): Promise<void>
+  killEngine(): Promise<void>
+  /** Looks at the network once; resolves to the milliseconds until it wants to look again. */
+  syncNetwork(keys: KeysArgument): Promise<number>
+  /** Forgets what it cached of the chain and looks again. */
+  resyncBlockchain(): Promise<void>
+  getFreshAddress(request: AddressRequest): Promise<FreshAddress>
+  /** Marks addresses as used, so that the gap limit counts on from them. */
+  addGapLimitAddresses(addresses: readonly string[]): Promise<void>
+  isAddressUsed(address: string): Promise<boolean>
+  /** @throws INSUFFICIENT_FUNDS, DUST_SPEND, NO_AMOUNT_SPECIFIED, PENDING_FUNDS, SPEND_TO_SELF, ADDRESS_INVALID */
+  makeSpend(spend: SpendInfo, keys: KeysArgument): Promise<EngineTransaction>
+  /** The draft with `signedTx` and `txid` filled in. */
+  signTx(transaction: EngineTransaction, privateKeys: WalletKeys): Promise<EngineTransaction>
+  /** @throws BROADCAST_REFUSED if the network says no; any other failure means "not known" */
+  broadcastTx(transaction: EngineTransaction, keys: KeysArgument): Promise<EngineTransaction>
+  /** Takes a sent transaction into the engine's own view at once. */
+  saveTx(transaction: EngineTransaction): Promise<void>
+  /** Exact maximum. Where absent, the kernel searches with `makeSpend`. */
+  getMaxSpendable?(spend: SpendInfo, keys: KeysArgument): Promise<string>
+  changeUserSettings?(settings: JsonObject): Promise<void>
+  changeEnabledTokenIds?(tokenIds: readonly string[]): Promise<void>
+  /** Facts for support, without secrets. */
+  dumpData?(): Promise<Json>
+}

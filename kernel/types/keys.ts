@@ -1,0 +1,53 @@
+import type { Secret } from '../state/secret.ts'
+import type { Json, JsonObject } from './json.ts'
+
+/** An encrypted box, as on the wire and on disk (specification §3). */
+export interface Box {
+  readonly encryptionType: number
+  readonly data_base64: string
+  readonly iv_hex: string
+}
+
+/** Scrypt parameters, as on the wire and on disk. */
+export interface Snrp {
+  readonly salt_hex: string
+  readonly n: number
+  readonly r: number
+  readonly p: number
+}
+
+/** The keys of a wallet as stored: `dataKey` and `syncKey` in base64, and what its plugin made. */
+export type WalletKeys = Readonly<Record<string, Json>>
+
+/** What a key box holds: the identity of a wallet or of an account repo, with all its keys. */
+export interface WalletInfo {
+  /** base64 of 32 bytes, derived from type and data key. */
+  readonly id: string
+  readonly type: string
+  readonly keys: WalletKeys
+}
+
+/** A wallet info whose keys cannot be read by accident. */
+export interface SecretWalletInfo {
+  readonly id: string
+  readonly type: string
+  readonly keys: Secret<WalletKeys>
+  /** Every app of the login tree that holds this wallet; the last one owns it. */
+  readonly appIds: readonly string[]
+}
+
+/** A wallet info with public keys only; safe to hand to an engine and to keep on disk inside a box. */
+export interface PublicWalletInfo {
+  readonly id: string
+  readonly type: string
+  readonly keys: JsonObject
+}
+
+/** What an account remembers of a wallet besides its keys. */
+export interface WalletStates {
+  readonly archived: boolean
+  readonly deleted: boolean
+  readonly hidden: boolean
+  readonly sortIndex: number
+  readonly migratedFromWalletId?: string
+}

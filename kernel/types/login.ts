@@ -1,0 +1,97 @@
+import type { Secret } from '../state/secret.ts'
+import type { Box, SecretWalletInfo, Snrp } from './keys.ts'
+
+/** A login by a device that waits to be approved. Dates are ISO text. */
+export interface PendingVoucher {
+  readonly voucherId: string
+  readonly activates: string
+  readonly created: string
+  readonly ip: string
+  readonly ipDescription: string
+  readonly deviceDescription?: string
+}
+
+/** The fields that a login stash and the server's login have in common. Binary fields are base64. */
+export interface LoginFields {
+  readonly appId: string
+  readonly created?: string
+  readonly loginId: string
+  /** Loose base32, as typed or stored. */
+  readonly otpKey?: string
+  readonly otpResetDate?: string
+  /** Seconds. */
+  readonly otpTimeout?: number
+  readonly pendingVouchers: readonly PendingVoucher[]
+  readonly userId?: string
+  readonly loginAuthBox?: Box
+  readonly parentBox?: Box
+  readonly passwordAuthBox?: Box
+  readonly passwordAuthSnrp?: Snrp
+  readonly passwordBox?: Box
+  readonly passwordKeySnrp?: Snrp
+  readonly pin2TextBox?: Box
+  readonly keyBoxes?: readonly Box[]
+  readonly mnemonicBox?: Box
+  readonly rootKeyBox?: Box
+  readonly syncKeyBox?: Box
+  readonly syncToken?: string
+}
+
+/**
+ * A login as this device keeps it in `logins/<id>.json` (specification §3 "Login stash").
+ *
+ * `syncToken` lives in memory only: an older file could otherwise be taken for current.
+ */
+export interface LoginStash extends LoginFields {
+  readonly lastLogin?: string
+  readonly username?: string
+  readonly voucherId?: string
+  readonly voucherAuth?: string
+  readonly pin2Key?: string
+  readonly recovery2Key?: string
+  readonly children?: readonly LoginStash[]
+}
+
+/** A box, or `true` where it exists but this login method may not see it. */
+export type BoxOrTrue = Box | true
+
+/** A login as the server sends it (specification §3 "Login (server form)"). */
+export interface LoginPayload extends Omit<LoginFields, 'otpKey' | 'passwordBox'> {
+  readonly created: string
+  readonly otpKey?: string | true
+  readonly passwordBox?: BoxOrTrue
+  readonly pin2Box?: BoxOrTrue
+  readonly pin2KeyBox?: Box
+  readonly recovery2Box?: BoxOrTrue
+  readonly recovery2KeyBox?: Box
+  readonly question2Box?: Box
+  readonly userTextBox?: Box
+  readonly children?: readonly LoginPayload[]
+}
+
+/** A logged-in node of the tree: the stash, opened. Keys are secrets; ids and dates are as in the stash. */
+export interface LoginTree {
+  readonly appId: string
+  readonly isRoot: boolean
+  readonly loginId: string
+  readonly loginKey: Secret<Uint8Array>
+  readonly loginAuth?: Secret<Uint8Array>
+  readonly passwordAuth?: Secret<Uint8Array>
+  readonly userId?: string
+  readonly username?: string
+  readonly pin?: Secret<string>
+  readonly created?: string
+  readonly lastLogin?: string
+  readonly children: readonly LoginTree[]
+  readonly walletInfos: readonly SecretWalletInfo[]
+}
+
+/** A user that this device knows (specification §3 "Local user"). Ids are base58. */
+export interface LocalUser {
+  readonly loginId: string
+  readonly username?: string
+  readonly lastLogin?: Date
+  readonly isPinLoginEnabled: boolean
+  readonly isKeyLoginEnabled: boolean
+  readonly voucherId?: string
+}

@@ -1,0 +1,118 @@
+import type { NativeAmount } from '../amount.ts'
+import type { MemoType } from './currency.ts'
+import type { JsonObject } from './json.ts'
+
+/** A note for the recipient that travels on the chain. Hex has no leading 0x. */
+export interface Memo {
+  readonly type: MemoType
+  readonly value: string
+  readonly memoName?: string
+  readonly isHidden?: boolean
+}
+
+/** How deep a transaction lies (specification §4). A number is a depth that is not yet enough. */
+export type Confirmations = 'confirmed' | 'dropped' | 'syncing' | 'unconfirmed' | number
+
+/** What the user notes on a transaction. */
+export interface Metadata {
+  readonly name?: string
+  readonly category?: string
+  readonly notes?: string
+  readonly bizId?: number
+  /** Fiat value by code, such as `{ 'iso:USD': 12.5 }`. */
+  readonly exchangeAmount?: Readonly<Record<string, number>>
+}
+
+/** A change of metadata: null deletes, absent keeps. */
+export interface MetadataChange {
+  readonly name?: string | null
+  readonly category?: string | null
+  readonly notes?: string | null
+  readonly bizId?: number | null
+  readonly exchangeAmount?: Readonly<Record<string, number | null>>
+}
+
+/** One recipient of a spend. */
+export interface SpendTarget {
+  readonly publicAddress?: string
+  readonly nativeAmount?: NativeAmount
+  /** The memo of single-memo currencies, copied here for older readers. */
+  readonly memo?: string
+  readonly uniqueIdentifier?: string
+  readonly otherParams?: JsonObject
+}
+
+/** A recipient as recorded with the transaction. */
+export interface SpentTarget {
+  readonly currencyCode: string
+  readonly nativeAmount: NativeAmount
+  readonly publicAddress: string
+  readonly memo?: string
+  readonly uniqueIdentifier?: string
+}
+
+/** A named fee level, or numbers of the user's own. */
+export type NetworkFeeOption = 'high' | 'standard' | 'low' | 'custom'
+
+/** What the user wants to pay. */
+export interface SpendInfo {
+  /** null: the chain's own coin. */
+  readonly tokenId: string | null
+  readonly spendTargets: readonly SpendTarget[]
+  readonly memos?: readonly Memo[]
+  readonly networkFeeOption?: NetworkFeeOption
+  readonly customNetworkFee?: JsonObject
+  /** Spend confirmed coins only. */
+  readonly noUnconfirmed?: boolean
+  readonly metadata?: Metadata
+  readonly otherParams?: JsonObject
+}
+
+/** The record of a swap, kept with the transaction that pays for it. */
+export interface SwapData {
+  readonly orderId?: string
+  readonly orderUri?: string
+  readonly isEstimate: boolean
+  readonly plugin: { readonly pluginId: string; readonly displayName: string; readonly supportEmail?: string }
+  readonly payoutAddress: string
+  readonly payoutCurrencyCode: string
+  readonly payoutNativeAmount: NativeAmount
+  readonly payoutWalletId: string
+  readonly refundAddress?: string
+}
+
+/** A transaction as an engine reports or makes it. Amounts are native and signed: negative leaves the wallet. */
+export interface EngineTransaction {
+  readonly tokenId: string | null
+  readonly txid: string
+  /** Unix seconds: block time, or when first seen. */
+  readonly date: number
+  /** 0: unconfirmed; negative: dropped. */
+  readonly blockHeight: number
+  readonly nativeAmount: NativeAmount
+  readonly networkFee: NativeAmount
+  readonly ourReceiveAddresses: readonly string[]
+  /** Hex or base64 as the chain has it; empty before signing. */
+  readonly signedTx: string
+  readonly memos?: readonly Memo[]
+  readonly isSend?: boolean
+  readonly feeRateUsed?: JsonObject
+  readonly txSecret?: string
+  /** Anything the engine needs again to sign or broadcast; JSON only, no keys. */
+  readonly otherParams?: JsonObject
+}
+
+/** A transaction as an application sees it (specification §3). */
+export interface Transaction extends EngineTransaction {
+  readonly walletId: string
+  readonly currencyCode: string
+  readonly confirmations: Confirmations
+  readonly isSend: boolean
+  readonly memos: readonly Memo[]
+  readonly metadata: Metadata
+  readonly networkFeeOption?: NetworkFeeOption
+  readonly requestedCustomFee?: JsonObject
+  readonly spendTargets?: readonly SpentTarget[]
+  readonly swapData?: SwapData
+  readonly deviceDescription?: string
+}
