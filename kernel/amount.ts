@@ -15,7 +15,8 @@ const DECIMAL = /^\d{1,100}(\.\d{1,100})?$/
  * @throws AMOUNT_INVALID for anything but an optional minus and 1 to 100 digits
  */
 export const nativeAmount = (text: string): NativeAmount => {
-  if (!INTEGER.test(text)) throw new WalletError('AMOUNT_INVALID', { rule: 'must be an integer of native units' })
+  if (!INTEGER.test(text))
+    throw new WalletError('AMOUNT_INVALID', { rule: 'must be an integer of native units' })
   return bigInt(text).toString() as NativeAmount
 }
 

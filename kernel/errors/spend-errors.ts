@@ -42,7 +42,9 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     exitCode: 33,
     message: () => 'Please send a larger amount',
     hint: ({ minimum }) =>
-      minimum === undefined ? 'The network drops amounts this small.' : `Send at least ${minimum} native units.`
+      minimum === undefined
+        ? 'The network drops amounts this small.'
+        : `Send at least ${minimum} native units.`
   },
   INSUFFICIENT_FUNDS: {
     name: 'InsufficientFundsError',

@@ -73,7 +73,12 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
     message: ({ walletId }) => `Invalid wallet: ${walletId} not found`,
     next: () => ({ command: 'holdfast wallets list', why: 'see the wallets of this account' })
   },
-  WALLET_NOT_LOADED: { name: 'Error', exitCode: 61, message: () => 'Wallet has not yet loaded', retryable: true },
+  WALLET_NOT_LOADED: {
+    name: 'Error',
+    exitCode: 61,
+    message: () => 'Wallet has not yet loaded',
+    retryable: true
+  },
   WALLET_MISSING: { name: 'Error', exitCode: 6, message: () => 'Missing Wallet' },
   WALLET_ALREADY_SPLIT: { name: 'Error', exitCode: 24, message: () => 'This wallet has already been split' },
   SPLIT_SEGWIT: {
@@ -92,9 +97,17 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
     exitCode: 7,
     message: () => 'This wallet does not support importing keys'
   },
-  NOT_SUPPORTED: { name: 'Error', exitCode: 7, message: ({ what }) => `This wallet does not support ${what}` },
+  NOT_SUPPORTED: {
+    name: 'Error',
+    exitCode: 7,
+    message: ({ what }) => `This wallet does not support ${what}`
+  },
   FIAT_CODE: { name: 'Error', exitCode: 2, message: () => 'Fiat currency codes must start with "iso:"' },
-  TOKEN_NOT_FOUND: { name: 'Error', exitCode: 6, message: ({ tokenId }) => `There is no token with id ${tokenId}` },
+  TOKEN_NOT_FOUND: {
+    name: 'Error',
+    exitCode: 6,
+    message: ({ tokenId }) => `There is no token with id ${tokenId}`
+  },
   ITEM_NOT_FOUND: { name: 'Error', exitCode: 6, message: ({ itemId }) => `No item named "${itemId}"` },
   FOLDER_NAME: { name: 'Error', exitCode: 50, message: () => "folder name doesn't match" },
   PLUGIN_FOR_TYPE: {

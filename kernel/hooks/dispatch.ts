@@ -1,0 +1,157 @@
+import type { Hook } from 'tapable'
+import { WalletError } from '../errors/wallet-error.ts'
+import { withDeadline } from '../io/deadline.ts'
+import type { Clock } from '../io/io.ts'
+import type { TapSnapshot } from './snapshots.ts'
+
+/** What the dispatcher needs from the kernel: time, where faults go, and who watches single taps. */
+export interface DispatchPort {
+  readonly clock: Clock
+  onFault(fault: { pluginId: string; hook: string; error: unknown }): void
+  /** Undefined while nobody watches; then a tap costs nothing extra. */
+  watcher(): ((ran: TapSnapshot) => void) | undefined
+}
+
+/** How one hook behaves. `deadlineMs` bounds each tap that answers with a promise. */
+export interface DispatchRule {
+  readonly port: DispatchPort
+  readonly deadlineMs: number
+}
+
+type Tap = { readonly name: string; readonly type: string; readonly fn: (...args: never[]) => unknown }
+// biome-ignore lint/suspicious/noExplicitAny: tapable's own type parameters are open here.
+type AnyHook = Hook<any, any>
+type Run = (taps: readonly Tap[], args: readonly unknown[]) => unknown
+
+/** In order; the first defined answer wins. A failing tap becomes PLUGIN_FAILED for the caller. */
+export const asked = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
+  install(hook, async (taps, args) => {
+    for (const tap of taps) {
+      const answer = await callTap(hook, { tap, args, rule }).catch(error => {
+        throw pluginFailed(tap.name, nameOf(hook), error)
+      })
+      if (answer !== undefined) return answer
+    }
+    return undefined
+  })
+
+/** All at once, each on its own desk. One that fails is reported; the others count. */
+export const gathered = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
+  install(hook, async (taps, args) => {
+    await Promise.all(
+      taps.map(tap => {
+        const own = args.map(argument => (isScoped(argument) ? argument.deskFor(tap.name) : argument))
+        return callTap(hook, { tap, args: own, rule }).catch(error =>
+          rule.port.onFault({ pluginId: tap.name, hook: nameOf(hook), error })
+        )
+      })
+    )
+  })
+
+/** In order; each may object, and its error reaches the caller unchanged. */
+export const gated = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
+  install(hook, async (taps, args) => {
+    for (const tap of taps) await callTap(hook, { tap, args, rule })
+  })
+
+/** A value passes through every tap; one that fails is reported and passes it unchanged. */
+export const piped = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
+  install(hook, (taps, args) => {
+    let [value] = args
+    for (const tap of taps) {
+      const next = callNow(hook, { tap, args: [value, ...args.slice(1)], rule })
+      if (next !== undefined) value = next
+    }
+    return value
+  })
+
+/** Tells everyone; one that fails is reported and the others hear. */
+export const observed = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
+  install(hook, (taps, args) => {
+    for (const tap of taps) callNow(hook, { tap, args, rule })
+    return undefined
+  })
+
+/** An argument of a gathered hook that gives each plugin a desk of its own. */
+export interface Scoped<Desk> {
+  deskFor(pluginId: string): Desk
+}
+
+// tapable would build the call from source text, which a page without `unsafe-eval` forbids; setting
+// `compile` on the instance keeps its tap methods and replaces only that step.
+const install = <H extends AnyHook>(hook: H, run: Run): H => {
+  const compile = ({ taps }: { taps: Tap[] }) => {
+    const fixed = [...taps]
+    return (...args: unknown[]) => run(fixed, args)
+  }
+  Object.defineProperty(hook, 'compile', { value: compile })
+  return hook
+}
+
+interface TapCall {
+  readonly tap: Tap
+  readonly args: readonly unknown[]
+  readonly rule: DispatchRule
+}
+
+const callTap = async (hook: AnyHook, { tap, args, rule }: TapCall): Promise<unknown> => {
+  const { clock } = rule.port
+  const started = clock.monotonic()
+  let outcome: TapSnapshot['outcome'] = 'failed'
+  try {
+    const what = `The plugin ${tap.name} in ${nameOf(hook)}`
+    const answer = await withDeadline({ clock, milliseconds: rule.deadlineMs, what }, () =>
+      tap.fn(...(args as never[]))
+    )
+    outcome = answer === undefined ? 'done' : 'answered'
+    return answer
+  } finally {
+    tell(hook, { tap, args, rule }, { started, outcome })
+  }
+}
+
+const callNow = (hook: AnyHook, call: TapCall): unknown => {
+  const started = call.rule.port.watcher() === undefined ? 0 : call.rule.port.clock.monotonic()
+  try {
+    const answer = call.tap.fn(...(call.args as never[]))
+    tell(hook, call, { started, outcome: answer === undefined ? 'done' : 'answered' })
+    return answer
+  } catch (error) {
+    tell(hook, call, { started, outcome: 'failed' })
+    call.rule.port.onFault({ pluginId: call.tap.name, hook: nameOf(hook), error })
+    return undefined
+  }
+}
+
+const tell = (
+  hook: AnyHook,
+  { tap, args, rule }: TapCall,
+  { started, outcome }: { started: number; outcome: TapSnapshot['outcome'] }
+): void => {
+  const watch = rule.port.watcher()
+  if (watch === undefined) return
+  const correlationId = correlationOf(args[0])
+  watch({
+    hook: nameOf(hook),
+    pluginId: tap.name,
+    ...(correlationId === undefined ? {} : { correlationId }),
+    durationMs: rule.port.clock.monotonic() - started,
+    outcome
+  })
+}
+
+const correlationOf = (argument: unknown): string | undefined => {
+  if (typeof argument !== 'object' || argument === null || !('correlationId' in argument)) return undefined
+  return typeof argument.correlationId === 'string' ? argument.correlationId : undefined
+}
+
+const pluginFailed = (pluginId: string, hook: string, error: unknown): WalletError => {
+  if (error instanceof WalletError && error.code !== 'DEADLINE') return error
+  const reason = error instanceof WalletError ? error.message : 'it threw'
+  return new WalletError('PLUGIN_FAILED', { pluginId, hook, reason }, error)
+}
+
+const isScoped = (argument: unknown): argument is Scoped<unknown> =>
+  typeof argument === 'object' && argument !== null && 'deskFor' in argument
+
+const nameOf = (hook: AnyHook): string => hook.name ?? 'hook'

@@ -1,0 +1,192 @@
+import type { KernelHooks } from './kernel-hooks.ts'
+
+/** How a hook runs and what a failing tap does; see `dispatch.ts`. */
+export type DispatchKind = 'asked' | 'gathered' | 'gated' | 'piped' | 'observed'
+
+/** One row of the hook table, from which `docs/hooks.md` is made. */
+export interface HookRow {
+  readonly dispatch: DispatchKind
+  /** What keys a hook map, if it is one. */
+  readonly key?: 'pluginId'
+  /** When the kernel calls it. */
+  readonly fires: string
+  readonly carries: string
+  readonly tappedBy: 'currency' | 'rates' | 'swap' | 'storage' | 'policy' | 'observer' | 'all'
+  /** How long one tap may take; none for hooks that do not wait. */
+  readonly deadlineMs?: number
+}
+
+const CALL_MS = 30_000
+
+/** Every hook, in the order of its life: asked, objected to, life cycle, told. */
+export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
+  openDisk: {
+    dispatch: 'asked',
+    fires: 'once, before any other plugin is applied',
+    carries: 'the purpose; the answer is a Disk',
+    tappedBy: 'storage',
+    deadlineMs: CALL_MS
+  },
+  makeTools: {
+    dispatch: 'asked',
+    key: 'pluginId',
+    fires: "the first time the plugin's keys or URIs are needed",
+    carries: 'nothing; the answer is CurrencyTools',
+    tappedBy: 'currency',
+    deadlineMs: CALL_MS
+  },
+  makeEngine: {
+    dispatch: 'asked',
+    key: 'pluginId',
+    fires: 'when a wallet opens and its files are read',
+    carries:
+      'the wallet id, public keys, a store, tokens, settings and callbacks; the answer is a CurrencyEngine',
+    tappedBy: 'currency',
+    deadlineMs: CALL_MS
+  },
+  builtinTokens: {
+    dispatch: 'asked',
+    key: 'pluginId',
+    fires: 'when an account opens',
+    carries: 'nothing; the answer is the tokens by token id',
+    tappedBy: 'currency',
+    deadlineMs: CALL_MS
+  },
+  fetchRates: {
+    dispatch: 'gathered',
+    fires: 'every 30 s while someone wants rates',
+    carries: 'a desk with the pairs that are wanted',
+    tappedBy: 'rates',
+    deadlineMs: CALL_MS
+  },
+  fetchQuotes: {
+    dispatch: 'gathered',
+    fires: 'when an account asks for swap quotes',
+    carries: 'a desk with the request, the settings and the promotion code',
+    tappedBy: 'swap',
+    deadlineMs: 60_000
+  },
+  beforeSign: {
+    dispatch: 'gated',
+    fires: 'before any key is read for a signature',
+    carries: 'what will be signed, as data; a throw stops the spend',
+    tappedBy: 'policy',
+    deadlineMs: CALL_MS
+  },
+  rankQuotes: {
+    dispatch: 'piped',
+    fires: "after the kernel's own ordering of quotes",
+    carries: 'the quotes, best first, and the request',
+    tappedBy: 'policy'
+  },
+  ready: {
+    dispatch: 'gathered',
+    fires: 'once, after all plugins are applied',
+    carries: 'nothing',
+    tappedBy: 'all',
+    deadlineMs: CALL_MS
+  },
+  closing: {
+    dispatch: 'gathered',
+    fires: 'once, before the disk closes',
+    carries: 'nothing',
+    tappedBy: 'all',
+    deadlineMs: 5_000
+  },
+  pluginChanged: {
+    dispatch: 'observed',
+    fires: 'when a plugin is applied, fails or is missing',
+    carries: 'its id, kind, state and the calls in which it gets private keys',
+    tappedBy: 'observer'
+  },
+  usersChanged: {
+    dispatch: 'observed',
+    fires: 'when the list of users on this device changes',
+    carries: 'names and flags, no keys',
+    tappedBy: 'observer'
+  },
+  loginChanged: {
+    dispatch: 'observed',
+    fires: 'when a login attempt moves on',
+    carries: 'the attempt id, method, stage and error code',
+    tappedBy: 'observer'
+  },
+  accountChanged: {
+    dispatch: 'observed',
+    fires: 'when an account opens, closes, pauses or its wallet list changes',
+    carries: 'ids and flags',
+    tappedBy: 'observer'
+  },
+  lobbyChanged: {
+    dispatch: 'observed',
+    fires: 'when a login request between devices moves on',
+    carries: 'the lobby id, state and username',
+    tappedBy: 'observer'
+  },
+  repoChanged: {
+    dispatch: 'observed',
+    fires: 'when a repo is written or synced, or a sync fails',
+    carries: 'the repo id, pending writes, last hash and last sync',
+    tappedBy: 'observer'
+  },
+  walletChanged: {
+    dispatch: 'observed',
+    fires: "when a wallet's name, fiat code, tokens or balances change",
+    carries: 'its public facts',
+    tappedBy: 'observer'
+  },
+  engineChanged: {
+    dispatch: 'observed',
+    fires: 'when an engine is created, started, stopped, paused or fails, or its progress or height changes',
+    carries: 'those facts',
+    tappedBy: 'observer'
+  },
+  transactionsChanged: {
+    dispatch: 'observed',
+    fires: 'on new and changed transactions, at most once in 5 s per wallet',
+    carries: 'the wallet id and the txids; an event, not a snapshot',
+    tappedBy: 'observer'
+  },
+  spendChanged: {
+    dispatch: 'observed',
+    fires: 'when a spend is intended, signed, broadcast, saved or refused',
+    carries: 'the correlation id of the spend, the wallet id, the stage and the txid',
+    tappedBy: 'observer'
+  },
+  ratesChanged: {
+    dispatch: 'observed',
+    fires: 'when a round of rates ends',
+    carries: 'the pairs with their source and age',
+    tappedBy: 'observer'
+  },
+  routeFound: {
+    dispatch: 'observed',
+    fires: 'when a conversion is computed',
+    carries: 'the hops with their rates and costs',
+    tappedBy: 'observer'
+  },
+  quoteChanged: {
+    dispatch: 'observed',
+    fires: 'when a swap provider becomes pending, resolved, failed or timed out',
+    carries: 'the round id, plugin id, amounts and error code',
+    tappedBy: 'observer'
+  },
+  pluginFault: {
+    dispatch: 'observed',
+    fires: 'on any isolated failure of a plugin',
+    carries: 'the plugin id, hook, error name, code and message; an event, not a snapshot',
+    tappedBy: 'observer'
+  },
+  logged: {
+    dispatch: 'observed',
+    fires: 'on each log line at or above the log level',
+    carries: 'source, level and text; an event, not a snapshot',
+    tappedBy: 'observer'
+  },
+  tapRan: {
+    dispatch: 'observed',
+    fires: 'after each single tap, while somebody listens',
+    carries: 'hook, plugin id, correlation id, duration and outcome; an event, not a snapshot',
+    tappedBy: 'observer'
+  }
+}

@@ -1,0 +1,106 @@
+import {
+  AsyncParallelHook,
+  AsyncSeriesBailHook,
+  AsyncSeriesHook,
+  HookMap,
+  SyncHook,
+  SyncWaterfallHook
+} from 'tapable'
+import type { Disk } from '../repo/disk.ts'
+import type { TokenMap } from '../types/currency.ts'
+import type { CurrencyEngine, CurrencyTools, EngineRequest } from '../types/engine.ts'
+import type { RateDesk } from '../types/rates.ts'
+import type { QuoteDesk } from '../types/swap.ts'
+import { asked, type DispatchPort, gated, gathered, observed, piped, type Scoped } from './dispatch.ts'
+import { hookTable } from './hook-table.ts'
+import type { DiskRequest, KernelHooks } from './kernel-hooks.ts'
+import type {
+  AccountSnapshot,
+  EngineSnapshot,
+  FaultSnapshot,
+  LobbySnapshot,
+  LoginSnapshot,
+  LogLine,
+  PluginSnapshot,
+  QuoteSnapshot,
+  RatesSnapshot,
+  RepoSnapshot,
+  RouteSnapshot,
+  SpendProgressSnapshot,
+  SpendSnapshot,
+  SwapRequestSnapshot,
+  TapSnapshot,
+  TransactionsSnapshot,
+  UserSnapshot,
+  WalletSnapshot
+} from './snapshots.ts'
+
+/**
+ * Makes the hook map, each hook with its dispatcher and deadline from the hook table.
+ *
+ * A failing tap of `pluginFault`, `logged` or `tapRan` is not reported again, so that no report can loop.
+ */
+export const makeKernelHooks = (port: Omit<DispatchPort, 'watcher'>): KernelHooks => {
+  const tapRan = new SyncHook<[TapSnapshot]>(['ran'], 'tapRan')
+  const watch = (ran: TapSnapshot): void => tapRan.call(Object.freeze(ran))
+  const watcher = (): typeof watch | undefined => (tapRan.taps.length === 0 ? undefined : watch)
+  const full: DispatchPort = { ...port, watcher }
+  const quiet: DispatchPort = { clock: port.clock, onFault: () => {}, watcher: () => undefined }
+  const rule = (name: keyof KernelHooks) => ({ port: full, deadlineMs: hookTable[name].deadlineMs ?? 0 })
+  const tell = <T extends object>(name: keyof KernelHooks): SyncHook<[T]> =>
+    observed(new SyncHook<[T]>(['snapshot'], name), rule(name))
+  const silent = { port: quiet, deadlineMs: 0 }
+
+  return Object.freeze({
+    openDisk: asked(
+      new AsyncSeriesBailHook<[DiskRequest], Disk | undefined>(['request'], 'openDisk'),
+      rule('openDisk')
+    ),
+    makeTools: new HookMap<AsyncSeriesBailHook<[], CurrencyTools | undefined>>(() =>
+      asked(new AsyncSeriesBailHook<[], CurrencyTools | undefined>([], 'makeTools'), rule('makeTools'))
+    ),
+    makeEngine: new HookMap<AsyncSeriesBailHook<[EngineRequest], CurrencyEngine | undefined>>(() =>
+      asked(
+        new AsyncSeriesBailHook<[EngineRequest], CurrencyEngine | undefined>(['request'], 'makeEngine'),
+        rule('makeEngine')
+      )
+    ),
+    builtinTokens: new HookMap<AsyncSeriesBailHook<[], TokenMap | undefined>>(() =>
+      asked(new AsyncSeriesBailHook<[], TokenMap | undefined>([], 'builtinTokens'), rule('builtinTokens'))
+    ),
+    fetchRates: gathered(
+      new AsyncParallelHook<[Scoped<RateDesk>]>(['desks'], 'fetchRates'),
+      rule('fetchRates')
+    ),
+    fetchQuotes: gathered(
+      new AsyncParallelHook<[Scoped<QuoteDesk>]>(['desks'], 'fetchQuotes'),
+      rule('fetchQuotes')
+    ),
+    beforeSign: gated(new AsyncSeriesHook<[SpendSnapshot]>(['spend'], 'beforeSign'), rule('beforeSign')),
+    rankQuotes: piped(
+      new SyncWaterfallHook<[readonly QuoteSnapshot[], SwapRequestSnapshot]>(
+        ['quotes', 'request'],
+        'rankQuotes'
+      ),
+      rule('rankQuotes')
+    ),
+    ready: gathered(new AsyncParallelHook<[]>([], 'ready'), rule('ready')),
+    closing: gathered(new AsyncParallelHook<[]>([], 'closing'), rule('closing')),
+    pluginChanged: tell<PluginSnapshot>('pluginChanged'),
+    usersChanged: tell<readonly UserSnapshot[]>('usersChanged'),
+    loginChanged: tell<LoginSnapshot>('loginChanged'),
+    accountChanged: tell<AccountSnapshot>('accountChanged'),
+    lobbyChanged: tell<LobbySnapshot>('lobbyChanged'),
+    repoChanged: tell<RepoSnapshot>('repoChanged'),
+    walletChanged: tell<WalletSnapshot>('walletChanged'),
+    engineChanged: tell<EngineSnapshot>('engineChanged'),
+    transactionsChanged: tell<TransactionsSnapshot>('transactionsChanged'),
+    spendChanged: tell<SpendProgressSnapshot>('spendChanged'),
+    ratesChanged: tell<RatesSnapshot>('ratesChanged'),
+    routeFound: tell<RouteSnapshot>('routeFound'),
+    quoteChanged: tell<QuoteSnapshot>('quoteChanged'),
+    pluginFault: observed(new SyncHook<[FaultSnapshot]>(['fault'], 'pluginFault'), silent),
+    logged: observed(new SyncHook<[LogLine]>(['line'], 'logged'), silent),
+    tapRan: observed(tapRan, silent)
+  })
+}

@@ -1,0 +1,195 @@
+import type { Json } from '../types/json.ts'
+import type { Confirmations } from '../types/transaction.ts'
+
+/** The level of a log line. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/** One line of the log. `source`: the plugin or kernel module that wrote it. */
+export interface LogLine {
+  readonly source: string
+  readonly level: LogLevel
+  readonly text: string
+  /** ISO text. */
+  readonly at: string
+}
+
+/** The kind of a plugin. */
+export type PluginKind = 'currency' | 'rates' | 'swap' | 'storage' | 'policy' | 'observer'
+
+/** A plugin that was applied, failed or is missing. */
+export interface PluginSnapshot {
+  readonly pluginId: string
+  readonly kind: PluginKind | undefined
+  readonly state: 'applied' | 'failed' | 'missing'
+  /** When a currency asks for private keys beyond signing, in which calls. */
+  readonly needsKeysTo: readonly ('sync' | 'spend' | 'broadcast')[]
+  readonly errorCode?: string
+}
+
+/** One user of this device, without keys. */
+export interface UserSnapshot {
+  readonly loginId: string
+  readonly username?: string
+  readonly lastLogin?: string
+  readonly isPinLoginEnabled: boolean
+  readonly isLoggedIn: boolean
+}
+
+/** Where one login attempt stands. */
+export interface LoginSnapshot {
+  readonly attemptId: string
+  readonly method: 'create' | 'password' | 'pin' | 'key' | 'edge' | 'recovery'
+  readonly stage: 'deriving' | 'asking' | 'opening' | 'ready' | 'failed'
+  readonly errorCode?: string
+}
+
+/** An open account. */
+export interface AccountSnapshot {
+  readonly accountId: string
+  readonly username?: string
+  readonly appId: string
+  readonly isLoggedIn: boolean
+  readonly walletIds: readonly string[]
+  readonly isPaused: boolean
+}
+
+/** A login request between two devices. */
+export interface LobbySnapshot {
+  readonly lobbyId: string
+  readonly state: 'pending' | 'started' | 'done' | 'error' | 'closed'
+  readonly username?: string
+  readonly errorCode?: string
+}
+
+/** A synced repo. */
+export interface RepoSnapshot {
+  readonly repoId: string
+  readonly pendingCount: number
+  readonly lastHash?: string
+  /** Unix seconds; 0 before the first sync. */
+  readonly lastSync: number
+  readonly isSyncing: boolean
+  readonly errorCode?: string
+}
+
+/** The public facts of a wallet. Balances are native amounts by token id, the chain's own coin under ''. */
+export interface WalletSnapshot {
+  readonly walletId: string
+  readonly pluginId: string
+  readonly type: string
+  readonly name: string | null
+  readonly fiatCurrencyCode: string
+  readonly enabledTokenIds: readonly string[]
+  readonly balances: Readonly<Record<string, string>>
+  readonly isPaused: boolean
+}
+
+/** The engine of a wallet. */
+export interface EngineSnapshot {
+  readonly walletId: string
+  readonly pluginId: string
+  readonly state: 'created' | 'started' | 'stopped' | 'failed'
+  readonly isPaused: boolean
+  /** 0 to 1. */
+  readonly syncRatio: number
+  readonly blockHeight: number
+  /** A sentence for people about what it is doing or waiting for. */
+  readonly status?: string
+  readonly errorCode?: string
+}
+
+/** Transactions that appeared or changed; a plain event. */
+export interface TransactionsSnapshot {
+  readonly walletId: string
+  readonly created: readonly string[]
+  readonly changed: readonly string[]
+}
+
+/** What a spend is about to sign; amounts are native. */
+export interface SpendSnapshot {
+  readonly correlationId: string
+  readonly walletId: string
+  readonly pluginId: string
+  readonly currencyCode: string
+  readonly tokenId: string | null
+  readonly nativeAmount: string
+  readonly networkFee: string
+  readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
+}
+
+/** Where a spend stands between its review and the saved file (architecture decision 14). */
+export interface SpendProgressSnapshot {
+  readonly correlationId: string
+  readonly walletId: string
+  readonly stage: 'intended' | 'signed' | 'broadcast' | 'saved' | 'refused'
+  readonly txid?: string
+  readonly confirmations?: Confirmations
+}
+
+/** Pairs that a round of rates brought. */
+export interface RatesSnapshot {
+  readonly pairs: readonly {
+    readonly fromCurrency: string
+    readonly toCurrency: string
+    readonly rate: number
+    readonly source: string
+    /** Unix seconds. */
+    readonly at: number
+  }[]
+}
+
+/** The route of one conversion. */
+export interface RouteSnapshot {
+  readonly fromCurrency: string
+  readonly toCurrency: string
+  readonly rate: number
+  readonly hops: readonly {
+    readonly fromCurrency: string
+    readonly toCurrency: string
+    readonly source: string
+    readonly isInverted: boolean
+    readonly cost: number
+  }[]
+}
+
+/** What a swap asks for. */
+export interface SwapRequestSnapshot {
+  readonly fromPluginId: string
+  readonly fromTokenId: string | null
+  readonly toPluginId: string
+  readonly toTokenId: string | null
+  readonly nativeAmount: string
+  readonly quoteFor: 'from' | 'max' | 'to'
+}
+
+/** One provider in one round of quotes. */
+export interface QuoteSnapshot {
+  readonly roundId: string
+  readonly pluginId: string
+  readonly state: 'pending' | 'resolved' | 'failed' | 'timed out'
+  readonly fromNativeAmount?: string
+  readonly toNativeAmount?: string
+  readonly isEstimate?: boolean
+  readonly errorCode?: string
+}
+
+/** An isolated failure of a plugin; a plain event. */
+export interface FaultSnapshot {
+  readonly pluginId: string
+  readonly hook: string
+  readonly errorName: string
+  readonly errorCode?: string
+  readonly message: string
+}
+
+/** One run of one tap; a plain event, made only while somebody listens. */
+export interface TapSnapshot {
+  readonly hook: string
+  readonly pluginId: string
+  readonly correlationId?: string
+  readonly durationMs: number
+  readonly outcome: 'done' | 'answered' | 'failed'
+}
+
+/** Proves at compile time that a snapshot is JSON (see `test/types`). */
+export type JsonSafe<T> = T extends Json ? T : { readonly [K in keyof T]: JsonSafe<T[K]> }

@@ -1,0 +1,122 @@
+import type { DiskRequest, TellingHooks } from '../hooks/kernel-hooks.ts'
+import type { PluginKind, QuoteSnapshot, SpendSnapshot, SwapRequestSnapshot } from '../hooks/snapshots.ts'
+import type { Io } from '../io/io.ts'
+import type { Disk } from '../repo/disk.ts'
+import type { CurrencyInfo, TokenMap } from '../types/currency.ts'
+import type { CurrencyEngine, CurrencyTools, EngineLog, EngineRequest } from '../types/engine.ts'
+import type { JsonObject } from '../types/json.ts'
+import type { RateDesk } from '../types/rates.ts'
+import type { QuoteDesk } from '../types/swap.ts'
+
+/** Where a tap stands among others; the name is always the plugin's id. */
+export interface TapOrder {
+  readonly stage?: number
+  readonly before?: string
+}
+
+/** A hook as a plugin sees it: it can be tapped, and nothing else. */
+export interface PromiseTap<Args extends readonly unknown[], Answer> {
+  tapPromise(name: string, fn: (...args: Args) => Promise<Answer>, order?: TapOrder): void
+}
+
+/** A synchronous hook as a plugin sees it. */
+export interface SyncTap<Args extends readonly unknown[], Answer> {
+  tap(name: string, fn: (...args: Args) => Answer, order?: TapOrder): void
+}
+
+/** Hooks that every plugin may tap. */
+export interface LifeHooks {
+  readonly ready: PromiseTap<[], void>
+  readonly closing: PromiseTap<[], void>
+}
+
+/** What every host has. `options` is what the application gave this plugin. */
+export interface Host {
+  readonly log: EngineLog
+  readonly options: JsonObject
+}
+
+/** What a currency plugin may reach: the makers of its own currency, and a disk of its own. */
+export interface CurrencyHost extends Host {
+  readonly hooks: LifeHooks & {
+    readonly makeTools: PromiseTap<[], CurrencyTools>
+    readonly makeEngine: PromiseTap<[EngineRequest], CurrencyEngine>
+    readonly builtinTokens: PromiseTap<[], TokenMap>
+  }
+  readonly io: Io
+  readonly disk: Disk
+}
+
+/** What a rate plugin may reach: no wallet, no key. */
+export interface RateHost extends Host {
+  readonly hooks: LifeHooks & { readonly fetchRates: PromiseTap<[RateDesk], void> }
+  readonly io: Io
+  readonly disk: Disk
+}
+
+/** What a swap plugin may reach: it describes a spend and cannot make, sign or send one. */
+export interface SwapHost extends Host {
+  readonly hooks: LifeHooks & { readonly fetchQuotes: PromiseTap<[QuoteDesk], void> }
+  readonly io: Io
+  readonly disk: Disk
+}
+
+/** What a storage plugin may reach; repo contents come to it already encrypted. */
+export interface StorageHost extends Host {
+  readonly hooks: LifeHooks & { readonly openDisk: PromiseTap<[DiskRequest], Disk> }
+}
+
+/** What a policy plugin may reach: it can object to a spend and re-order quotes. */
+export interface PolicyHost extends Host {
+  readonly hooks: LifeHooks & {
+    readonly beforeSign: PromiseTap<[SpendSnapshot], void>
+    readonly rankQuotes: SyncTap<
+      [readonly QuoteSnapshot[], SwapRequestSnapshot],
+      readonly QuoteSnapshot[] | undefined
+    >
+  }
+}
+
+/** What an observer may reach: it hears everything that is told and can do nothing. */
+export interface ObserverHost {
+  readonly hooks: LifeHooks & {
+    readonly [Name in keyof TellingHooks]: SyncTap<Parameters<TellingHooks[Name]['call']>, void>
+  }
+}
+
+interface PluginOf<Kind extends PluginKind, H> {
+  readonly kind: Kind
+  /** Letters, digits, `-` and `_`; the name under which the kernel, settings and files know it. */
+  readonly id: string
+  /** Called once. A throw means that the plugin is missing; others go on. */
+  apply(host: H): void
+}
+
+/** A currency: keys, URIs and engines for one wallet type. */
+export interface CurrencyPlugin extends PluginOf<'currency', CurrencyHost> {
+  readonly info: CurrencyInfo
+}
+
+/** A source of exchange rates. `bias`: added to the cost of every hop through it. */
+export interface RatePlugin extends PluginOf<'rates', RateHost> {
+  readonly bias?: number
+}
+
+/** A swap provider. */
+export interface SwapPlugin extends PluginOf<'swap', SwapHost> {
+  readonly displayName: string
+  readonly isDex?: boolean
+  readonly supportEmail?: string
+}
+
+/** A place to keep files. Exactly one is used. */
+export type StoragePlugin = PluginOf<'storage', StorageHost>
+
+/** A rule that can refuse a spend. */
+export type PolicyPlugin = PluginOf<'policy', PolicyHost>
+
+/** A watcher, such as the devtools. */
+export type ObserverPlugin = PluginOf<'observer', ObserverHost>
+
+/** Any plugin. */
+export type Plugin = CurrencyPlugin | RatePlugin | SwapPlugin | StoragePlugin | PolicyPlugin | ObserverPlugin
