@@ -1,0 +1,111 @@
+import { type ArraySchema, array, type MixedSchema, mixed, type Schema } from 'yup'
+import type { Box, Snrp } from '../types/keys.ts'
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const HEX = /^(?:[0-9a-fA-F]{2})*$/
+const MAX_TEXT = 1_000_000
+const MAX_ITEMS = 10_000
+
+/** A leaf that must be there. */
+export type Leaf<T> = MixedSchema<T>
+
+/** A leaf that may be absent; null reads as absent, as the protocol says. */
+export type OptionalLeaf<T> = MixedSchema<T | undefined>
+
+/** Any text up to a million characters. */
+export const text = (): Leaf<string> => leaf('text', isText)
+
+/** Text, or absent. */
+export const optionalText = (): OptionalLeaf<string> => optional('text', isText)
+
+/** Padded standard base64, kept as text. */
+export const bytes64 = (): Leaf<string> => leaf('base64', isBase64)
+
+/** Padded standard base64, or absent. */
+export const optionalBytes64 = (): OptionalLeaf<string> => optional('base64', isBase64)
+
+/** Hex of either case, kept as text. */
+export const bytesHex = (): Leaf<string> => leaf('hex', isHex)
+
+/** A date that the platform reads, kept as text. */
+export const isoDate = (): Leaf<string> => leaf('date', isDate)
+
+/** A date, or absent. */
+export const optionalIsoDate = (): OptionalLeaf<string> => optional('date', isDate)
+
+/** A finite number. */
+export const finite = (): Leaf<number> => leaf('number', isFinite)
+
+/** A finite number, or absent. */
+export const optionalFinite = (): OptionalLeaf<number> => optional('number', isFinite)
+
+/** True or false. */
+export const flag = (): Leaf<boolean> => leaf('flag', isFlag)
+
+/** True or false, or absent. */
+export const optionalFlag = (): OptionalLeaf<boolean> => optional('flag', isFlag)
+
+/** An encrypted box; the shape only, opening checks the rest. */
+export const box = (): Leaf<Box> => leaf('box', isBox)
+
+/** An encrypted box, or absent. */
+export const optionalBox = (): OptionalLeaf<Box> => optional('box', isBox)
+
+/** A box, or `true` for one that exists but is not shown; or absent. */
+export const optionalBoxOrTrue = (): OptionalLeaf<Box | true> =>
+  optional('box', (value): value is Box | true => value === true || isBox(value))
+
+/** Scrypt parameters, or absent; bounds are checked where they are used. */
+export const optionalSnrp = (): OptionalLeaf<Snrp> => optional('snrp', isSnrp)
+
+/** A list of at most 10,000. */
+export const listOf = <T>(item: Schema<T>): ArraySchema<T[], object> =>
+  array().of(item).strict(false).max(MAX_ITEMS).defined() as unknown as ArraySchema<T[], object>
+
+/** A list of at most 10,000, or absent. */
+export const optionalListOf = <T>(item: Schema<T>): ArraySchema<T[] | undefined, object> =>
+  array()
+    .of(item)
+    .max(MAX_ITEMS)
+    .nullable()
+    .transform((value: unknown) => (value === null ? undefined : value))
+    .optional() as unknown as ArraySchema<T[] | undefined, object>
+
+/** A leaf of one's own, from a type guard. `rule` is the word in the error. */
+export const leaf = <T>(rule: string, guard: (value: unknown) => value is T): Leaf<T> =>
+  mixed<NonNullable<T>>({ type: rule, check: guard as never })
+    .defined()
+    .nonNullable() as unknown as Leaf<T>
+
+/** As {@link leaf}, or absent. */
+export const optional = <T>(rule: string, guard: (value: unknown) => value is T): OptionalLeaf<T> =>
+  mixed<NonNullable<T>>({ type: rule, check: guard as never })
+    .nullable()
+    .transform((value: unknown) => (value === null ? undefined : value))
+    .optional() as unknown as OptionalLeaf<T>
+
+/** Tells whether a value has the shape of an encrypted box. A guard by hand: boxes are hot. */
+export const isBox = (value: unknown): value is Box =>
+  typeof value === 'object' &&
+  value !== null &&
+  typeof (value as Box).encryptionType === 'number' &&
+  typeof (value as Box).iv_hex === 'string' &&
+  typeof (value as Box).data_base64 === 'string'
+
+/** Tells whether a value has the shape of scrypt parameters. */
+export const isSnrp = (value: unknown): value is Snrp =>
+  typeof value === 'object' &&
+  value !== null &&
+  isHex((value as Snrp).salt_hex) &&
+  [(value as Snrp).n, (value as Snrp).r, (value as Snrp).p].every(Number.isSafeInteger)
+
+/** Tells whether a value is a plain JSON object. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_TEXT
+const isBase64 = (value: unknown): value is string => isText(value) && BASE64.test(value)
+const isHex = (value: unknown): value is string => isText(value) && HEX.test(value)
+const isDate = (value: unknown): value is string => isText(value) && !Number.isNaN(Date.parse(value))
+const isFinite = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
+const isFlag = (value: unknown): value is boolean => typeof value === 'boolean'
