@@ -1,0 +1,138 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import type { KernelHooks } from '../hooks/kernel-hooks.ts'
+import type { PluginSnapshot } from '../hooks/snapshots.ts'
+import type { CurrencyInfo } from '../types/currency.ts'
+import type { CurrencyTools } from '../types/engine.ts'
+import type { CurrencyPlugin, Plugin } from './plugin.ts'
+
+const PLUGIN_ID = /^[A-Za-z0-9_-]{1,64}$/
+
+/**
+ * Which plugins are applied, failed or missing, and what the applied currencies say of themselves.
+ *
+ * Open until `lock`; a login waits for the lock and then for nothing (specification §4 "Account load").
+ */
+export class PluginSet {
+  readonly #hooks: KernelHooks
+  readonly #states = new Map<string, PluginSnapshot>()
+  readonly #currencies = new Map<string, CurrencyPlugin>()
+  readonly #tools = new Map<string, Promise<CurrencyTools>>()
+  readonly #wanted = new Set<string>()
+  readonly #waiting: (() => void)[] = []
+  #isLocked = false
+
+  constructor(hooks: KernelHooks, wanted: Iterable<string> = []) {
+    this.#hooks = hooks
+    for (const pluginId of wanted) this.#wanted.add(pluginId)
+  }
+
+  /**
+   * Applies one plugin; a throw inside it is recorded, not passed on.
+   *
+   * @throws PLUGINS_LOCKED after `lock`
+   * @throws TypeError for an id that is malformed or taken: that is a programmer's mistake
+   */
+  add(plugin: Plugin, apply: () => void): void {
+    if (this.#isLocked) throw new WalletError('PLUGINS_LOCKED', {})
+    if (!PLUGIN_ID.test(plugin.id)) throw new TypeError('A plugin id is letters, digits, - and _')
+    if (this.#states.has(plugin.id)) throw new TypeError(`Two plugins have the id ${plugin.id}`)
+    try {
+      apply()
+      if (plugin.kind === 'currency') this.#currencies.set(plugin.id, plugin)
+      this.#record({ pluginId: plugin.id, kind: plugin.kind, state: 'applied', needsKeysTo: needsOf(plugin) })
+    } catch (error) {
+      this.#record({
+        pluginId: plugin.id,
+        kind: plugin.kind,
+        state: 'failed',
+        needsKeysTo: [],
+        ...codeOf(error)
+      })
+    }
+  }
+
+  /** Says that no more plugins come; those that were wanted and never came are missing. */
+  lock(): void {
+    if (this.#isLocked) return
+    this.#isLocked = true
+    for (const pluginId of this.#wanted) {
+      if (!this.#states.has(pluginId)) {
+        this.#record({ pluginId, kind: undefined, state: 'missing', needsKeysTo: [] })
+      }
+    }
+    for (const resume of this.#waiting.splice(0)) resume()
+  }
+
+  /**
+   * Waits for the lock, then makes sure that every wanted plugin is there.
+   *
+   * @throws PLUGINS_MISSING
+   */
+  async ready(): Promise<void> {
+    if (!this.#isLocked) await new Promise<void>(resolve => this.#waiting.push(resolve))
+    const pluginIds = [...this.#states.values()]
+      .filter(({ state }) => state !== 'applied')
+      .map(({ pluginId }) => pluginId)
+    if (pluginIds.length > 0) throw new WalletError('PLUGINS_MISSING', { pluginIds })
+  }
+
+  /** Every plugin that was added or wanted, in order of arrival. */
+  get snapshots(): readonly PluginSnapshot[] {
+    return [...this.#states.values()]
+  }
+
+  /** The currencies that are applied. */
+  get currencies(): readonly CurrencyInfo[] {
+    return [...this.#currencies.values()].map(({ info }) => info)
+  }
+
+  /** The currency of a wallet type, if its plugin is there. */
+  findByWalletType(walletType: string): CurrencyInfo | undefined {
+    return this.currencies.find(info => info.walletType === walletType)
+  }
+
+  /** The currency of a wallet type. @throws PLUGIN_FOR_TYPE */
+  infoOf(walletType: string): CurrencyInfo {
+    const info = this.findByWalletType(walletType)
+    if (info === undefined) throw new WalletError('PLUGIN_FOR_TYPE', { walletType })
+    return info
+  }
+
+  /**
+   * The tools of a currency, made once and shared; a failure is not kept.
+   *
+   * @throws PLUGIN_FAILED
+   */
+  toolsOf(pluginId: string): Promise<CurrencyTools> {
+    const known = this.#tools.get(pluginId)
+    if (known !== undefined) return known
+    const made = this.#makeTools(pluginId)
+    this.#tools.set(pluginId, made)
+    made.catch(() => this.#tools.delete(pluginId))
+    return made
+  }
+
+  async #makeTools(pluginId: string): Promise<CurrencyTools> {
+    const tools = await this.#hooks.makeTools.for(pluginId).promise()
+    if (tools !== undefined) return tools
+    throw new WalletError('PLUGIN_FAILED', { pluginId, hook: 'makeTools', reason: 'it made none' })
+  }
+
+  #record(snapshot: PluginSnapshot): void {
+    this.#states.set(snapshot.pluginId, snapshot)
+    this.#hooks.pluginChanged.call(Object.freeze(snapshot))
+  }
+}
+
+const needsOf = (plugin: Plugin): PluginSnapshot['needsKeysTo'] => {
+  if (plugin.kind !== 'currency') return []
+  const { needsKeysToSync, needsKeysToSpend, needsKeysToBroadcast } = plugin.info
+  return [
+    ...(needsKeysToSync === true ? (['sync'] as const) : []),
+    ...(needsKeysToSpend === true ? (['spend'] as const) : []),
+    ...(needsKeysToBroadcast === true ? (['broadcast'] as const) : [])
+  ]
+}
+
+const codeOf = (error: unknown): { errorCode?: string } =>
+  error instanceof WalletError ? { errorCode: error.code } : {}
