@@ -15,6 +15,8 @@ export interface Disk {
   delete(path: string): Promise<void>
   /** All paths below a folder, at any depth, in ascending order; '' lists everything. */
   list(folder: string): Promise<string[]>
+  /** Lets go of locks and handles, after the writes that were begun. A closed disk refuses everything. */
+  close?(): Promise<void>
 }
 
 const SEGMENT = /^[A-Za-z0-9._+=,@-]{1,200}$/

@@ -1,0 +1,180 @@
+import { readFileSync, unlinkSync } from 'node:fs'
+import { link, mkdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { WalletError } from '../../../kernel/plugin-api.ts'
+
+/** How long to wait for a folder that another process holds, and what to call ourselves. */
+export interface LockOptions {
+  /** Milliseconds to wait for the present holder; 0 fails at once. */
+  readonly waitMs?: number
+  /** What a waiting process is told, such as the command line's name: `holdfast send`. Never a secret. */
+  readonly holder?: string
+}
+
+/** A folder held by this process. */
+export interface FileLock {
+  release(): Promise<void>
+}
+
+/** The name of the lock file in the root; no path of a disk may be this. */
+export const LOCK_NAME = 'lock'
+
+interface Holder {
+  readonly pid: number
+  readonly host: string
+  readonly holder: string
+  /** ISO time at which the holder's process began, for people. */
+  readonly started: string
+  /** Tells two processes with one pid apart: boot id and start ticks where Linux has them, else ''. */
+  readonly birth: string
+}
+
+const POLL_MS = 50
+
+/**
+ * Holds a folder against every other process, and against a second opener in this one.
+ *
+ * The lock file appears at once with its content (a hard link), is taken over if its process is gone, and is
+ * removed at release or when the process exits.
+ *
+ * @throws STORAGE_LOCKED with the holder's name after `waitMs`
+ */
+export const lockFolder = async (root: string, options: LockOptions = {}): Promise<FileLock> => {
+  const { waitMs = 0, holder = 'holdfast' } = options
+  await mkdir(root, { recursive: true, mode: 0o700 })
+  const path = join(root, LOCK_NAME)
+  const own = JSON.stringify(describeSelf(holder))
+  const deadline = performance.now() + waitMs
+  while (!(await tryLock(path, own))) {
+    const present = await readHolder(path)
+    if (present !== undefined && isGone(present.text)) {
+      await removeStale(path, present.text)
+    } else if (performance.now() >= deadline) {
+      throw new WalletError('STORAGE_LOCKED', { holder: nameOf(present?.text) })
+    } else {
+      await sleep(Math.min(POLL_MS, Math.max(1, deadline - performance.now())))
+    }
+  }
+  return heldLock(path, own)
+}
+
+const heldLock = (path: string, own: string): FileLock => {
+  const releaseNow = (): void => {
+    try {
+      if (readFileSync(path, 'utf8') === own) unlinkSync(path)
+    } catch {
+      // Nothing can be done at exit; the next opener sees that this process is gone.
+    }
+  }
+  process.once('exit', releaseNow)
+  return {
+    async release() {
+      process.removeListener('exit', releaseNow)
+      releaseNow()
+    }
+  }
+}
+
+let count = 0
+
+const tryLock = async (path: string, own: string): Promise<boolean> => {
+  count += 1
+  const draft = `${path}.${process.pid}.${count}.~tmp`
+  await writeFile(draft, own, { mode: 0o600 })
+  try {
+    await link(draft, path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+const readHolder = async (path: string): Promise<{ text: string } | undefined> => {
+  try {
+    return { text: await readFile(path, 'utf8') }
+  } catch {
+    return undefined
+  }
+}
+
+// Two waiters may judge the same lock stale. Renaming it away shows what was really removed: if it was not
+// the stale one but a new holder's, it is put back.
+const removeStale = async (path: string, stale: string): Promise<void> => {
+  count += 1
+  const aside = `${path}.${process.pid}.${count}.~tmp`
+  try {
+    await rename(path, aside)
+    if ((await readFile(aside, 'utf8')) !== stale) await link(aside, path).catch(() => {})
+    await unlink(aside)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+const parseHolder = (text: string): Holder | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null) return undefined
+    const { pid, host, holder, started, birth } = value as Record<string, unknown>
+    if (!Number.isSafeInteger(pid) || (pid as number) <= 0) return undefined
+    return {
+      pid: pid as number,
+      host: String(host),
+      holder: String(holder).slice(0, 100),
+      started: String(started).slice(0, 40),
+      birth: String(birth)
+    }
+  } catch {
+    return undefined
+  }
+}
+
+const isGone = (text: string): boolean => {
+  const holder = parseHolder(text)
+  // A lock that nobody could have written whole is no lock.
+  if (holder === undefined) return true
+  // Whether a process of another machine lives cannot be known from here.
+  if (holder.host !== hostname()) return false
+  if (!isAlive(holder.pid)) return true
+  const birth = birthOf(holder.pid)
+  return birth !== '' && holder.birth !== '' && birth !== holder.birth
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+const birthOf = (pid: number | 'self'): string => {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The command name may hold spaces and brackets; the 20th field after it is the start time.
+    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    return ticks === undefined ? '' : `${boot}:${ticks}`
+  } catch {
+    return ''
+  }
+}
+
+const describeSelf = (holder: string): Holder => ({
+  pid: process.pid,
+  host: hostname(),
+  holder,
+  started: new Date(Date.now() - process.uptime() * 1000).toISOString(),
+  birth: birthOf('self')
+})
+
+const nameOf = (text: string | undefined): string => {
+  const holder = text === undefined ? undefined : parseHolder(text)
+  return holder === undefined ? 'another process' : `${holder.holder} (process ${holder.pid})`
+}

@@ -1,0 +1,213 @@
+import { chmod, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { KeyvStoreAdapter } from 'keyv'
+import { WalletError } from '../../../kernel/plugin-api.ts'
+import type { ListingStore } from '../keyv-disk.ts'
+import { DirectorySync } from './directory-sync.ts'
+import { LOCK_NAME } from './file-lock.ts'
+
+/** How many files are open at one time; the rest wait in order. */
+const MAX_OPEN = 64
+/** No key can end in this: `~` is outside the path grammar. */
+const DRAFT = '.~tmp'
+const QUARANTINE = 'quarantine'
+
+/**
+ * A Keyv store with one plain file per key below a root folder.
+ *
+ * A write goes to a draft beside the file, is fsynced, renamed over it and made durable by an fsync of the
+ * folder, which concurrent writes share. Writes to one key happen in order; writes to many overlap. Folders
+ * are 0700, files 0600. The caller holds the lock of the root.
+ */
+export class FileStore implements ListingStore {
+  readonly opts = { dialect: 'file' }
+  namespace?: string | undefined
+  readonly #root: string
+  readonly #directories: DirectorySync
+  readonly #writing = new Map<string, Promise<unknown>>()
+  readonly #waiting: (() => void)[] = []
+  #openCount = 0
+  #draftCount = 0
+  #isClosed = false
+
+  constructor(root: string) {
+    this.#root = root
+    this.#directories = new DirectorySync(root)
+  }
+
+  on(): this {
+    return this
+  }
+
+  /** Removes the drafts that a crash left behind and makes the root private. */
+  async open(): Promise<void> {
+    await this.#directories.make(this.#root)
+    await chmod(this.#root, 0o700)
+    for (const name of await walk(this.#root, '', name => name.endsWith(DRAFT))) {
+      await rm(join(this.#root, name), { force: true })
+    }
+  }
+
+  async get<Value>(key: string): Promise<Value | undefined> {
+    this.#checkOpen(key)
+    return this.#limited(() => this.#read(key)) as Promise<Value | undefined>
+  }
+
+  async set(key: string, value: string): Promise<boolean> {
+    this.#checkOpen(key)
+    return this.#inOrder(key, () => this.#write(key, value))
+  }
+
+  async delete(key: string): Promise<boolean> {
+    this.#checkOpen(key)
+    return this.#inOrder(key, () => this.#remove(key))
+  }
+
+  async clear(): Promise<void> {
+    for (const key of await this.list('')) await this.delete(key)
+  }
+
+  async list(prefix: string): Promise<string[]> {
+    this.#checkOpen(prefix)
+    const names = await walk(this.#root, prefix.slice(0, -1), name => !name.endsWith(DRAFT))
+    return names.filter(name => name !== LOCK_NAME && name.startsWith(prefix))
+  }
+
+  async *iterator(): AsyncGenerator<[string, undefined], void> {
+    for (const key of await this.list('')) yield [key, undefined]
+  }
+
+  /** Waits for the writes that were begun, then refuses everything. */
+  async disconnect(): Promise<void> {
+    this.#isClosed = true
+    await Promise.allSettled(this.#writing.values())
+  }
+
+  #checkOpen(key: string): void {
+    if (this.#isClosed) throw new WalletError('STORAGE_FAILED', { path: key, reason: 'the disk is closed' })
+  }
+
+  #inOrder(key: string, task: () => Promise<boolean>): Promise<boolean> {
+    const before = this.#writing.get(key)
+    const run = (): Promise<boolean> => this.#limited(task)
+    const done = before === undefined ? run() : before.then(run, run)
+    this.#writing.set(key, done)
+    const forget = (): void => {
+      if (this.#writing.get(key) === done) this.#writing.delete(key)
+    }
+    done.then(forget, forget)
+    return done
+  }
+
+  async #limited<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#openCount >= MAX_OPEN) await new Promise<void>(resolve => this.#waiting.push(resolve))
+    else this.#openCount += 1
+    try {
+      return await task()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#openCount -= 1
+      else next()
+    }
+  }
+
+  async #read(key: string): Promise<string | undefined> {
+    const path = this.#pathOf(key)
+    let bytes: Buffer
+    try {
+      bytes = await readFile(path)
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw error
+    }
+    try {
+      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    } catch {
+      throw await this.#quarantine(key, 'it is no UTF-8 text')
+    }
+  }
+
+  async #write(key: string, text: string): Promise<boolean> {
+    const path = this.#pathOf(key)
+    const directory = dirname(path)
+    await this.#directories.make(directory)
+    this.#draftCount += 1
+    const draft = `${path}.${this.#draftCount}${DRAFT}`
+    try {
+      await writeDurably(draft, text)
+      await rename(draft, path)
+    } catch (error) {
+      await unlink(draft).catch(() => {})
+      if (isMissing(error)) this.#directories.forget()
+      throw error
+    }
+    await this.#directories.sync(directory)
+    return true
+  }
+
+  async #remove(key: string): Promise<boolean> {
+    const path = this.#pathOf(key)
+    try {
+      await unlink(path)
+    } catch (error) {
+      if (isMissing(error)) return false
+      throw error
+    }
+    await this.#directories.sync(dirname(path))
+    return true
+  }
+
+  async #quarantine(key: string, rule: string): Promise<WalletError> {
+    // What is in quarantine already stays where it is.
+    if (key.startsWith(`${QUARANTINE}/`)) return new WalletError('CORRUPT_FILE', { path: key, rule })
+    const name = key.replaceAll('/', '+').slice(-160)
+    const keptAs = `${QUARANTINE}/${name}.${Date.now()}`
+    const target = join(this.#root, keptAs)
+    await this.#directories.make(dirname(target))
+    await rename(this.#pathOf(key), target)
+    await this.#directories.sync(dirname(target))
+    await this.#directories.sync(dirname(this.#pathOf(key)))
+    return new WalletError('CORRUPT_FILE', { path: key, keptAs, rule })
+  }
+
+  #pathOf(key: string): string {
+    if (key === LOCK_NAME) throw new WalletError('PATH_REFUSED', { rule: 'is that of the lock' })
+    return join(this.#root, ...key.split('/'))
+  }
+}
+
+/** The store as Keyv's type wants it. */
+export const asKeyvStore = (store: FileStore): KeyvStoreAdapter & ListingStore =>
+  store as unknown as KeyvStoreAdapter & ListingStore
+
+const writeDurably = async (path: string, text: string): Promise<void> => {
+  const handle = await open(path, 'wx', 0o600)
+  try {
+    await handle.writeFile(text, 'utf8')
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+const walk = async (root: string, folder: string, keep: (name: string) => boolean): Promise<string[]> => {
+  const names: string[] = []
+  const visit = async (path: string): Promise<void> => {
+    const entries = await readdir(join(root, path), { withFileTypes: true }).catch((error: unknown) => {
+      if (isMissing(error)) return []
+      throw error
+    })
+    for (const entry of entries) {
+      const name = path === '' ? entry.name : `${path}/${entry.name}`
+      if (entry.isDirectory()) await visit(name)
+      else if (entry.isFile() && keep(name)) names.push(name)
+    }
+  }
+  await visit(folder)
+  return names
+}
+
+const isMissing = (error: unknown): boolean => {
+  const code = (error as NodeJS.ErrnoException).code
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
