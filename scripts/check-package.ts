@@ -1,0 +1,39 @@
+/** What this check reads of `package.json`. */
+export interface Manifest {
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+  readonly bin: Readonly<Record<string, string>>
+}
+
+/** What this check reads of `package-lock.json`. */
+export interface Lockfile {
+  readonly packages: Readonly<
+    Record<string, { readonly hasInstallScript?: boolean; readonly resolved?: string }>
+  >
+}
+
+/**
+ * Finds entries of the package that lead nowhere, and dependencies that run a script when installed (pure).
+ *
+ * @param exists - tells whether a file is there once the project is built
+ */
+export const checkPackage = (
+  manifest: Manifest,
+  lockfile: Lockfile,
+  exists: (path: string) => boolean
+): readonly string[] => {
+  const entries = [
+    ...Object.entries(manifest.exports).flatMap(([name, target]) =>
+      typeof target === 'string'
+        ? [[name, target] as const]
+        : Object.values(target).map(path => [name, path] as const)
+    ),
+    ...Object.entries(manifest.bin)
+  ]
+  const missing = entries
+    .filter(([, path]) => !path.includes('*') && !exists(path))
+    .map(([name, path]) => `package.json: ${name} leads to ${path}, which is not there`)
+  const scripts = Object.entries(lockfile.packages)
+    .filter(([, entry]) => entry.hasInstallScript === true)
+    .map(([path]) => `package-lock.json: ${path} has an install script`)
+  return [...missing, ...scripts]
+}

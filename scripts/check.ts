@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkLayers } from './check-layers.ts'
+import { checkLinks } from './check-links.ts'
+import { checkPackage } from './check-package.ts'
+import { generatedPages, specCoverage, stalePages } from './docs.ts'
+import { topFolders } from './layer-table.ts'
+import { gitFiles, readTree } from './project-files.ts'
+
+const root = process.cwd()
+
+/** Each check gives one line a problem; none means that it passed. */
+type Check = () => readonly string[] | Promise<readonly string[]>
+
+const isThere = (path: string): boolean => existsSync(join(root, path))
+
+const readJson = <T>(path: string): T => JSON.parse(readFileSync(join(root, path), 'utf8'))
+
+const layersProblems: Check = () => checkLayers(readTree(root, topFolders, /\.tsx?$/), gitFiles(root))
+
+const linkProblems: Check = () => {
+  const pages = gitFiles(root).filter(path => path.endsWith('.md'))
+  return checkLinks(new Map(pages.map(path => [path, readFileSync(join(root, path), 'utf8')])), isThere)
+}
+
+const packageProblems: Check = () =>
+  checkPackage(readJson('package.json'), readJson('package-lock.json'), isThere)
+
+/** A check that another program makes: what it prints is the problem if it does not end with 0. */
+const byTool =
+  (tool: string, ...args: readonly string[]): Check =>
+  () =>
+    new Promise(resolve => {
+      const path = join(root, 'node_modules', tool)
+      execFile(
+        process.execPath,
+        [path, ...args],
+        { cwd: root, maxBuffer: 1 << 26 },
+        (error, stdout, stderr) => {
+          if (error === null) resolve([])
+          else resolve(`${stdout}${stderr}`.trim().split('\n'))
+        }
+      )
+    })
+
+const tsc = 'typescript/bin/tsc'
+
+const checks: ReadonlyMap<string, Check> = new Map([
+  ['types', byTool(tsc, '-p', 'tsconfig.json', '--noEmit', '--incremental', 'false')],
+  ['kernel types without Node or a browser', byTool(tsc, '-p', 'tsconfig.kernel.json')],
+  ['lint and format', byTool('@biomejs/biome/bin/biome', 'check', '--error-on-warnings')],
+  ['layers', layersProblems],
+  ['nothing unused', byTool('knip/bin/knip.js', '--no-progress')],
+  ['package entries', packageProblems],
+  ['generated pages', () => stalePages(root, generatedPages(root))],
+  ['links', linkProblems],
+  ['requirements', () => specCoverage(root).problems]
+])
+
+const outcomeOf = async (check: Check): Promise<readonly string[]> => {
+  try {
+    return await check()
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  }
+}
+
+const chosen = [...checks].filter(
+  ([name]) => process.argv.length < 3 || process.argv.includes(name.split(' ')[0] ?? '')
+)
+const outcomes = await Promise.all(
+  chosen.map(async ([name, check]) => ({ name, problems: await outcomeOf(check) }))
+)
+for (const { name, problems } of outcomes) {
+  console.log(`${problems.length === 0 ? '✔' : '✘'} ${name}`)
+  for (const line of problems) console.log(`    ${line}`)
+}
+const failed = outcomes.filter(({ problems }) => problems.length > 0).length
+console.log(`\n${outcomes.length - failed} passed, ${failed} failed`)
+process.exitCode = failed > 0 || outcomes.length === 0 ? 1 : 0

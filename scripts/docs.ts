@@ -1,0 +1,29 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkRequirements, type Requirements, type SpecCoverage } from './check-requirements.ts'
+import { errorPage } from './error-page.ts'
+import { hookPage } from './hook-page.ts'
+import { readTree } from './project-files.ts'
+import { testTitlesOf } from './test-titles.ts'
+
+/** Every page that is made from sources, by path; `npm run docs` writes them and the checks compare them. */
+export const generatedPages = (root: string): ReadonlyMap<string, string> =>
+  new Map([
+    ['docs/errors.md', errorPage()],
+    ['docs/hooks.md', hookPage()],
+    ['docs/spec-coverage.md', specCoverage(root).page]
+  ])
+
+/** Compares the requirements with the titles of the tests as they are on disk. */
+export const specCoverage = (root: string): SpecCoverage => {
+  const wanted: Requirements = JSON.parse(readFileSync(join(root, 'docs/requirements.json'), 'utf8'))
+  return checkRequirements(wanted, testTitlesOf(readTree(root, ['test'], /\.test\.tsx?$/)))
+}
+
+/** Names each generated page whose file differs from what its source gives. */
+export const stalePages = (root: string, pages: ReadonlyMap<string, string>): readonly string[] =>
+  [...pages]
+    .filter(
+      ([path, page]) => !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== page
+    )
+    .map(([path]) => `${path} differs from its source; run npm run docs`)

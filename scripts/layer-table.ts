@@ -1,0 +1,103 @@
+/** A folder or file of the tree, with what it may import from elsewhere. */
+export interface Room {
+  /** A path without extension; a final `*` makes each entry below it a room of its own. */
+  readonly path: string
+  /** When given, the only other rooms it may import; otherwise every room of a higher line. */
+  readonly only?: readonly string[]
+  /** The packages it may import: a name, or a prefix that ends in `/` or `:`; all of them when absent. */
+  readonly packages?: readonly string[]
+}
+
+const CRYPTO = ['@noble/', '@scure/']
+const KERNEL = [...CRYPTO, 'tapable', 'yup', 'keyv']
+const PLUGIN = [...CRYPTO, 'big-integer', 'keyv', 'yup']
+const NODE = 'node:'
+
+const kernel = (path: string): Room => ({ path, packages: KERNEL })
+const plugin = (path: string): Room => ({ path, packages: PLUGIN, only: ['kernel/plugin-api'] })
+// Shared by the storage plugins: how a Keyv store becomes a Disk.
+const KEYV_DISK = 'plugins/storage/keyv-disk'
+const STORAGE = ['kernel/plugin-api', KEYV_DISK]
+const free = (path: string): Room => ({ path })
+
+const FORMATS = ['types', 'schema', 'crypto', 'io', 'errors', 'amount', 'time'].map(name => `kernel/${name}`)
+const FACES = ['kernel/index', 'plugins', 'platform', 'devtools/core', 'devtools/use-store', 'fake-server']
+
+/**
+ * The layers of the tree, from the bottom up.
+ *
+ * A room imports from itself and from earlier lines only; rooms that share a line do not import each other.
+ */
+export const layers: readonly (readonly Room[])[] = [
+  [kernel('kernel/errors'), kernel('kernel/time')],
+  [{ path: 'kernel/amount', packages: ['big-integer'] }, kernel('kernel/state')],
+  [kernel('kernel/types')],
+  [kernel('kernel/io'), kernel('kernel/repo/disk')],
+  [kernel('kernel/crypto'), kernel('kernel/schema')],
+  [kernel('kernel/hooks')],
+  [kernel('kernel/log')],
+  [kernel('kernel/plugins')],
+  [kernel('kernel/services')],
+  [kernel('kernel/keys'), kernel('kernel/repo')],
+  [kernel('kernel/login')],
+  [kernel('kernel/wallet'), kernel('kernel/rates'), kernel('kernel/swap')],
+  [kernel('kernel/account')],
+  [kernel('kernel/context')],
+  [kernel('kernel/kernel'), kernel('kernel/plugin-api')],
+  [kernel('kernel/index')],
+  [plugin(KEYV_DISK)],
+  [
+    plugin('plugins/currency/*'),
+    plugin('plugins/rates/*'),
+    plugin('plugins/swap/*'),
+    { path: 'plugins/storage/*', packages: PLUGIN, only: STORAGE },
+    { path: 'plugins/storage/file', packages: [...PLUGIN, NODE], only: STORAGE },
+    plugin('plugins/edge'),
+    { path: 'platform/node', packages: [...CRYPTO, NODE, 'ws'], only: ['kernel/index'] },
+    { path: 'platform/browser', packages: CRYPTO, only: ['kernel/index'] },
+    { path: 'devtools/core', packages: [], only: ['kernel/index'] },
+    { path: 'fake-server', packages: CRYPTO, only: ['kernel/index', ...FORMATS] },
+    {
+      path: 'fake-server/http',
+      packages: [...CRYPTO, NODE, 'ws'],
+      only: ['kernel/index', 'fake-server', ...FORMATS]
+    }
+  ],
+  [
+    { path: 'plugins/default-plugins', packages: [], only: ['kernel/plugin-api', 'plugins'] },
+    { path: 'devtools/use-store', packages: ['react'], only: ['kernel/index', 'devtools/core'] }
+  ],
+  [
+    {
+      path: 'devtools/react',
+      packages: ['react', 'react-dom'],
+      only: ['kernel/index', 'devtools/core', 'devtools/use-store']
+    }
+  ],
+  [
+    { path: 'devtools/standalone', only: [...FACES, 'devtools/react'] },
+    { path: 'cli', only: FACES }
+  ],
+  [free('test'), free('bench'), free('examples'), free('scripts')]
+]
+
+/** The top folders that hold TypeScript. */
+export const topFolders: readonly string[] = [
+  'kernel',
+  'plugins',
+  'platform',
+  'cli',
+  'devtools',
+  'fake-server',
+  'test',
+  'bench',
+  'examples',
+  'scripts'
+]
+
+/** The only files that pass on what other files export. */
+export const barrels: readonly string[] = [
+  'kernel/index.ts',
+  'kernel/plugin-api.ts',
+  'platform/node/index.ts'
+]

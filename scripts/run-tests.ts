@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { summaryOf, testReportOf } from './test-report.ts'
+
+/** Runs ava and shows what it prints; gives that text and its exit code. */
+const runAva = (args: readonly string[], suite: string): Promise<{ output: string; code: number }> =>
+  new Promise((resolve, reject) => {
+    const ava = join(process.cwd(), 'node_modules/ava/entrypoints/cli.mjs')
+    const color = process.stdout.isTTY && process.env.NO_COLOR === undefined ? ['--color'] : []
+    const child = spawn(process.execPath, [ava, ...color, ...args], {
+      env: { ...process.env, HOLDFAST_SUITE: suite },
+      stdio: ['inherit', 'pipe', 'inherit']
+    })
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        if (signal !== 'SIGINT' || !process.stdout.isTTY) child.kill(signal)
+      })
+    }
+    const chunks: Buffer[] = []
+    child.stdout.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      process.stdout.write(chunk)
+    })
+    child.on('error', reject)
+    child.on('close', code => resolve({ output: Buffer.concat(chunks).toString('utf8'), code: code ?? 1 }))
+  })
+
+const [suite = 'unit', ...args] = process.argv.slice(2)
+const { output, code } = await runAva(args, suite)
+const { lines, failed } = summaryOf(testReportOf(output, code), process.env.HOLDFAST_CI === '1')
+for (const line of lines) console.log(line)
+process.exitCode = failed > 0 ? 1 : 0
