@@ -12,7 +12,8 @@ export interface Lockfile {
 }
 
 /**
- * Finds entries of the package that lead nowhere, and dependencies that run a script when installed (pure).
+ * Finds entries of the package that lead nowhere, dependencies that run a script when installed, and native
+ * packages of other platforms that the lock lacks, for which npm 11 would refuse it everywhere (pure).
  *
  * @param exists - tells whether a file is there once the project is built
  */
@@ -35,5 +36,13 @@ export const checkPackage = (
   const scripts = Object.entries(lockfile.packages)
     .filter(([, entry]) => entry.hasInstallScript === true)
     .map(([path]) => `package-lock.json: ${path} has an install script`)
-  return [...missing, ...scripts]
+  const absent = Object.entries(lockfile.packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter(name => !isLocked(lockfile, path, name))
+      .map(name => `package-lock.json lacks ${name}; run node scripts/complete-lock.mjs`)
+  )
+  return [...missing, ...scripts, ...absent]
 }
+
+const isLocked = ({ packages }: Lockfile, path: string, name: string): boolean =>
+  packages[`node_modules/${name}`] !== undefined || packages[`${path}/node_modules/${name}`] !== undefined
