@@ -1,0 +1,50 @@
+import { utf8Of } from '../crypto/encoding.ts'
+import { FIXED_SNRP, scryptText } from '../crypto/snrp.ts'
+import { WalletError } from '../errors/wallet-error.ts'
+import type { Io } from '../io/io.ts'
+import type { Snrp } from '../types/keys.ts'
+
+type CryptoIo = Pick<Io, 'crypto'>
+
+/** A username and the password as typed. The username is normalised. */
+export interface PasswordLogin {
+  readonly username: string
+  readonly password: string
+}
+
+/**
+ * The one spelling of a username: lower case, white space collapsed, no space at the ends (protocol §1.5).
+ *
+ * @throws WalletError BAD_USERNAME if a character is outside codes 32 to 126
+ */
+export const normalizeUsername = (raw: string): string => {
+  const name = raw
+    .toLowerCase()
+    .replace(/[ \t\r\n\v\f]+/g, ' ')
+    .replace(/^ /, '')
+    .replace(/ $/, '')
+  if (!/^[ -~]*$/.test(name)) throw new WalletError('BAD_USERNAME', {})
+  return name
+}
+
+/** The user id of a normalised username (protocol §1.5). */
+export const userIdOf = (io: CryptoIo, username: string): Promise<Uint8Array> =>
+  scryptText(io, username, FIXED_SNRP)
+
+/** What proves a password to the server (protocol §1.5). */
+export const passwordAuthOf = (io: CryptoIo, login: PasswordLogin): Promise<Uint8Array> =>
+  scryptText(io, login.username + login.password, FIXED_SNRP)
+
+/** The key that opens a login's password box. @throws WalletError SNRP_REFUSED */
+export const passwordKeyOf = (io: CryptoIo, login: PasswordLogin, snrp: Snrp): Promise<Uint8Array> =>
+  scryptText(io, login.username + login.password, snrp)
+
+/** What names a PIN login to the server. `username`: of the root login, normalised; `undefined` if it has none. */
+export const pin2IdOf = (io: CryptoIo, pin2Key: Uint8Array, username: string | undefined): Uint8Array =>
+  io.crypto.hmacSha256(pin2Key, username === undefined ? NO_USERNAME : utf8Of(username))
+
+/** What proves a PIN to the server (protocol §1.5). */
+export const pin2AuthOf = (io: CryptoIo, pin2Key: Uint8Array, pin: string): Uint8Array =>
+  io.crypto.hmacSha256(pin2Key, utf8Of(pin))
+
+const NO_USERNAME = new Uint8Array(1)

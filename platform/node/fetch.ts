@@ -1,0 +1,147 @@
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { WalletError } from '../../kernel/errors/wallet-error.ts'
+import type { FetchOptions, FetchReply, Io } from '../../kernel/io/io.ts'
+import { textOfReply } from './reply-text.ts'
+
+/**
+ * Makes `Io.fetch` over Node's HTTP client, whose connections are kept for the next request.
+ *
+ * Rejects with REPLY_TOO_LARGE as soon as a body passes `maxReplyBytes`, with an `AbortError` when the signal
+ * fires, and with the system's error if there is no answer. Follows at most five redirects, none to another origin.
+ */
+export const makeNodeFetch = (maxReplyBytes: number): Io['fetch'] => {
+  const send = async (url: URL, options: FetchOptions, redirects: number): Promise<FetchReply> => {
+    const reply = await requestOnce(url, options, maxReplyBytes)
+    const next = redirectOf(url, reply)
+    if (next === undefined) return reply
+    if (redirects === 0) throw new TypeError('The server redirects without end')
+    return send(next, redirectedOptions(options, reply.status), redirects - 1)
+  }
+  return async (url, options = {}) => send(parseUrl(url), options, MAX_REDIRECTS)
+}
+
+const MAX_REDIRECTS = 5
+
+const parseUrl = (text: string): URL => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    throw new TypeError('This is no http or https address')
+  }
+  return url
+}
+
+/** Where a reply sends the client on, if that is the same origin; another origin's redirect is the answer itself. */
+const redirectOf = (from: URL, { status, headers }: FetchReply): URL | undefined => {
+  const { location } = headers
+  if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return undefined
+  if (!URL.canParse(location, from.href)) return undefined
+  const next = new URL(location, from)
+  return next.origin === from.origin && next.username === '' && next.password === '' ? next : undefined
+}
+
+/** As the fetch standard: 303, and 301 or 302 after a POST, continue as GET without a body. */
+const redirectedOptions = (options: FetchOptions, status: number): FetchOptions => {
+  const isPost = options.method?.toUpperCase() === 'POST'
+  if (status !== 303 && !(isPost && status < 303)) return options
+  const { headers, signal } = options
+  return { ...(headers && { headers }), ...(signal && { signal }) }
+}
+
+const requestOnce = async (url: URL, options: FetchOptions, maxReplyBytes: number): Promise<FetchReply> => {
+  const start = await clientOf(url.protocol)
+  const attempt = (): Promise<FetchReply> => exchange(start, { url, options, maxReplyBytes })
+  try {
+    return await attempt()
+  } catch (error) {
+    if (!(error instanceof StaleConnection)) throw error
+    return attempt()
+  }
+}
+
+type StartRequest = (url: URL, options: RequestOptions) => ClientRequest
+
+const clients = new Map<string, Promise<StartRequest>>()
+
+/** Node's clients are loaded when first used: most commands of the terminal need neither. */
+const clientOf = (protocol: string): Promise<StartRequest> => {
+  const known = clients.get(protocol)
+  if (known !== undefined) return known
+  const client = protocol === 'https:' ? import('node:https') : import('node:http')
+  const start = client.then(({ Agent, request }): StartRequest => {
+    const agent = new Agent({ keepAlive: true })
+    return (url, options) => request(url, { ...options, agent })
+  })
+  clients.set(protocol, start)
+  return start
+}
+
+/** The server had closed a kept connection before it saw this request, which is safe to repeat. */
+class StaleConnection extends Error {}
+
+interface Exchange {
+  readonly url: URL
+  readonly options: FetchOptions
+  readonly maxReplyBytes: number
+}
+
+const exchange = (start: StartRequest, { url, options, maxReplyBytes }: Exchange): Promise<FetchReply> => {
+  const { method = 'GET', headers = {}, body, signal } = options
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(abortError())
+      return
+    }
+    const request = start(url, { method, headers })
+    const abort = (): void => fail(abortError())
+    const settle = (): void => signal?.removeEventListener('abort', abort)
+    const fail = (error: Error): void => {
+      settle()
+      reject(isStale(request, method, error) ? new StaleConnection() : error)
+      request.destroy()
+    }
+    signal?.addEventListener('abort', abort)
+    request.on('error', fail)
+    request.on('response', response => {
+      const source = `${url.host}${url.pathname}`
+      readBody(response, { source, limit: maxReplyBytes }).then(text => {
+        settle()
+        resolve({ status: response.statusCode ?? 0, headers: headersOf(response), text })
+      }, fail)
+    })
+    request.end(body)
+  })
+}
+
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])
+
+const isStale = (request: ClientRequest, method: string, error: Error): boolean =>
+  request.reusedSocket &&
+  IDEMPOTENT.has(method.toUpperCase()) &&
+  'code' in error &&
+  (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+
+const readBody = async (
+  response: IncomingMessage,
+  { source, limit }: { source: string; limit: number }
+): Promise<string> => {
+  const tooLarge = (): WalletError => new WalletError('REPLY_TOO_LARGE', { source, limit })
+  if (Number(response.headers['content-length'] ?? 0) > limit) throw tooLarge()
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > limit) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return textOfReply(chunks)
+}
+
+const headersOf = (response: IncomingMessage): Readonly<Record<string, string>> => {
+  const headers: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return headers
+}
+
+const abortError = (): Error => Object.assign(new Error('The request was aborted'), { name: 'AbortError' })

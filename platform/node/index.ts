@@ -1,0 +1,1 @@
+export { makeNodeIo, type NodeIoOptions } from './node-io.ts'

@@ -1,0 +1,82 @@
+import { createCipheriv, createDecipheriv, createHmac, hash, scrypt } from 'node:crypto'
+import { checkAesInput } from '../../kernel/crypto/aes-input.ts'
+import { makeSerialQueue } from '../../kernel/crypto/serial-queue.ts'
+import type { CryptoPort, ScryptCost } from '../../kernel/io/io.ts'
+
+/**
+ * The cryptographic primitives of OpenSSL, as Node has them.
+ *
+ * Scrypt runs on Node's threads; jobs that need 16 MiB or more run one after another, so that memory stays
+ * bounded and the benchmark of protocol §1.4 measures one job alone.
+ */
+export const makeNodeCrypto = (): CryptoPort => {
+  const queue = makeSerialQueue()
+  return {
+    name: 'node',
+    scrypt: (data, salt, cost, length) => {
+      const job = (): Promise<Uint8Array> => runScrypt({ data, salt, cost, length })
+      return 128 * cost.n * cost.r < LARGE_JOB ? job() : queue(job)
+    },
+    sha256: data => viewOf(hash('sha256', data, 'buffer')),
+    hmacSha256: (key, data) => viewOf(createHmac('sha256', key).update(data).digest()),
+    hmacSha1: (key, data) => viewOf(createHmac('sha1', key).update(data).digest()),
+    aesCbcEncrypt: (key, iv, data) => {
+      checkAesInput(key, iv, data)
+      return viewOf(
+        createCipheriv(`aes-${key.length * 8}-cbc`, key, iv)
+          .setAutoPadding(false)
+          .update(data)
+      )
+    },
+    aesCbcDecrypt: (key, iv, data) => {
+      checkAesInput(key, iv, data)
+      return viewOf(
+        createDecipheriv(`aes-${key.length * 8}-cbc`, key, iv)
+          .setAutoPadding(false)
+          .update(data)
+      )
+    },
+    toBase64: data => bufferOf(data).toString('base64'),
+    fromBase64: text => {
+      const bytes = decoded(text, 'base64', Math.floor(text.length / 4) * 3)
+      if (bytes.toString('base64') !== text) throw new TypeError('This is no base64 text')
+      return viewOf(bytes)
+    },
+    toHex: data => bufferOf(data).toString('hex'),
+    fromHex: text => {
+      const bytes = decoded(text, 'hex', Math.floor(text.length / 2))
+      if (bytes.toString('hex') !== text.toLowerCase()) throw new TypeError('This is no hexadecimal text')
+      return viewOf(bytes)
+    }
+  }
+}
+
+const LARGE_JOB = 16 * 1024 * 1024
+
+interface ScryptJob {
+  readonly data: Uint8Array
+  readonly salt: Uint8Array
+  readonly cost: ScryptCost
+  readonly length: number
+}
+
+const runScrypt = ({ data, salt, cost, length }: ScryptJob): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const { n: N, r, p } = cost
+    const maxmem = 128 * r * (N + p + 2) + 1024 * 1024
+    scrypt(data, salt, length, { N, r, p, maxmem }, (error, key) => {
+      if (error === null) resolve(viewOf(key))
+      else reject(error)
+    })
+  })
+
+/** A plain view of the same bytes: `Buffer` is a Uint8Array whose `slice` shares memory. */
+const viewOf = (bytes: Buffer): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** Node's decoders skip what they cannot read; the caller compares the way back. Never in Node's shared pool. */
+const decoded = (text: string, encoding: 'base64' | 'hex', capacity: number): Buffer => {
+  const bytes = Buffer.allocUnsafeSlow(capacity)
+  return bytes.subarray(0, bytes.write(text, encoding))
+}

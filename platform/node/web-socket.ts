@@ -1,0 +1,75 @@
+import type { RawData, WebSocket } from 'ws'
+import type { Channel, ChannelHandlers } from '../../kernel/io/io.ts'
+
+/**
+ * Opens a WebSocket that carries text messages; `Io.webSocket` of Node.
+ *
+ * Rejects if it is not open within 30 seconds. A message larger than `maxBytes`, and a peer that leaves more than
+ * `maxBytes` unread, close it with an error. Follows no redirect. Compression is off: it would defeat the limit.
+ */
+export const openWebSocket = async (
+  url: string,
+  handlers: ChannelHandlers,
+  maxBytes: number
+): Promise<Channel> => {
+  const { WebSocket } = await import('ws')
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url, {
+      handshakeTimeout: OPEN_LIMIT_MS,
+      maxPayload: maxBytes,
+      perMessageDeflate: false
+    })
+    const refuse = (error: Error): void => reject(error)
+    const channel = channelOf(socket, handlers, maxBytes)
+    socket.once('error', refuse)
+    socket.once('open', () => {
+      socket.removeListener('error', refuse)
+      resolve(channel)
+    })
+  })
+}
+
+const OPEN_LIMIT_MS = 30_000
+
+const channelOf = (socket: WebSocket, handlers: ChannelHandlers, maxBytes: number): Channel => {
+  let failure: Error | undefined
+  let isOpen = false
+  let isClosing = false
+  socket.on('open', () => {
+    isOpen = true
+  })
+  socket.on('message', data => {
+    if (!isClosing) handlers.onText(textOf(data))
+  })
+  socket.on('error', error => {
+    failure ??= error
+  })
+  socket.on('close', () => {
+    if (isOpen) handlers.onClose(failure)
+  })
+  return {
+    send: text => {
+      if (isClosing || socket.readyState !== socket.OPEN) return
+      socket.send(text, ignoreFailure)
+      if (socket.bufferedAmount <= maxBytes) return
+      failure = new Error('The peer does not read')
+      socket.terminate()
+    },
+    close: () => {
+      isClosing = true
+      socket.close()
+      setTimeout(() => socket.terminate(), CLOSE_LIMIT_MS).unref()
+    }
+  }
+}
+
+/** How long a peer may take to agree to the end. */
+const CLOSE_LIMIT_MS = 1000
+
+/** The owner hears of it by `onClose`. */
+const ignoreFailure = (): void => undefined
+
+const textOf = (data: RawData): string => {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8')
+  return data instanceof ArrayBuffer ? Buffer.from(data).toString('utf8') : data.toString('utf8')
+}
