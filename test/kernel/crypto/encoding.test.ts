@@ -1,0 +1,81 @@
+import test from 'ava'
+import fc from 'fast-check'
+import {
+  base32Of,
+  base58Of,
+  equalBytes,
+  parseBase32,
+  parseBase58,
+  textOf,
+  utf8Of
+} from '../../../kernel/crypto/encoding.ts'
+
+test('UTF-8 gives every well-formed text back, byte order marks and NULs included', t => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), text => {
+      t.is(textOf(utf8Of(text)), text)
+      t.deepEqual([...utf8Of(text)], [...Buffer.from(text, 'utf8')])
+    })
+  )
+  t.is(textOf(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61, 0)), '\ufeffa\0')
+})
+
+test('UTF-8 refuses lone surrogates and malformed bytes', t => {
+  for (const text of ['\ud800', 'a\udc00b', '\udc00\ud800']) {
+    t.throws(() => utf8Of(text), { instanceOf: TypeError })
+  }
+  const malformed = [
+    [0x80],
+    [0xc3],
+    [0xc0, 0x80],
+    [0xed, 0xa0, 0x80],
+    [0xf4, 0x90, 0x80, 0x80],
+    [0xff],
+    [0xe2, 0x82]
+  ]
+  for (const bytes of malformed) t.throws(() => textOf(Uint8Array.from(bytes)), { instanceOf: TypeError })
+})
+
+test('base58 and base32 give every byte string back', t => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 80 }), bytes => {
+      t.deepEqual(new Uint8Array(parseBase58(base58Of(bytes))), bytes)
+      t.deepEqual(parseBase32(base32Of(bytes)), bytes)
+      t.deepEqual(parseBase32(base32Of(bytes).toLowerCase()), bytes)
+    })
+  )
+})
+
+test('base58 refuses foreign letters and endless texts, and never quotes them', t => {
+  for (const text of ['0', 'O', 'I', 'l', 'a b', 'ä', 'secret!']) {
+    const error = t.throws(() => parseBase58(text), { instanceOf: TypeError })
+    t.is(error?.message, 'This is no base58 text')
+  }
+  t.throws(() => parseBase58('1'.repeat(513)), { instanceOf: TypeError })
+  t.is(parseBase58('1'.repeat(512)).length, 512)
+})
+
+test('base32 refuses a last letter that carries no whole byte', t => {
+  for (const text of ['A', 'AAA', 'AAAAAA', 'AB']) {
+    t.throws(() => parseBase32(text), { instanceOf: TypeError, message: 'Unexpected end of data' })
+  }
+  t.throws(() => parseBase32('AA=A'), { instanceOf: TypeError, message: 'Invalid character =' })
+})
+
+test('byte strings are equal only if every byte and the length are', t => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ minLength: 1 }),
+      fc.nat(),
+      fc.integer({ min: 1, max: 255 }),
+      (bytes, at, flip) => {
+        const other = bytes.slice()
+        t.true(equalBytes(bytes, other))
+        const index = at % bytes.length
+        other[index] = (other[index] ?? 0) ^ flip
+        t.false(equalBytes(bytes, other))
+        t.false(equalBytes(bytes, bytes.subarray(1)))
+      }
+    )
+  )
+})

@@ -1,0 +1,57 @@
+import { hotp, isTotp, totp } from '../../../kernel/crypto/one-time-code.ts'
+import { chooseSnrpCost } from '../../../kernel/crypto/snrp.ts'
+import { parseBase32 } from '../../../kernel/crypto/encoding.ts'
+import {
+  normalizeUsername,
+  passwordAuthOf,
+  passwordKeyOf,
+  pin2AuthOf,
+  pin2IdOf,
+  userIdOf
+} from '../../../kernel/login/derive.ts'
+import { checkServerAddress } from '../../../kernel/login/server-address.ts'
+import { base64, bytes, eachVector, type GroupCheck, io } from './check.ts'
+
+export const checkUsernameNormalize: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
+  if (outputs.error === undefined) t.is(normalizeUsername(inputs.raw), outputs.normalized, id)
+  else t.throws(() => normalizeUsername(inputs.raw), { code: 'BAD_USERNAME', message: outputs.error }, id)
+})
+
+export const checkUserId: GroupCheck = eachVector(async (t, { id, inputs, outputs }) => {
+  t.is(base64(await userIdOf(io, inputs.username)), outputs.userId_base64, id)
+})
+
+export const checkPasswordAuth: GroupCheck = eachVector(async (t, { id, inputs, outputs }) => {
+  t.is(base64(await passwordAuthOf(io, inputs)), outputs.passwordAuth_base64, id)
+})
+
+export const checkPasswordKey: GroupCheck = eachVector(async (t, { id, inputs, outputs }) => {
+  t.is(base64(await passwordKeyOf(io, inputs, inputs.passwordKeySnrp)), outputs.passwordKey_base64, id)
+})
+
+export const checkPin2: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
+  const pin2Key = bytes(inputs.pin2Key_base64)
+  t.is(base64(pin2IdOf(io, pin2Key, inputs.username ?? undefined)), outputs.pin2Id_base64, id)
+  t.is(base64(pin2AuthOf(io, pin2Key, inputs.pin)), outputs.pin2Auth_base64, id)
+})
+
+export const checkOtp: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
+  const key = parseBase32(inputs.otpKey_base32)
+  const time: number = inputs.now
+  t.is(io.crypto.toHex(key), inputs.otpKey_hex, id)
+  t.is(totp(io, key, time), outputs.code, id)
+  t.is(hotp(io, key, outputs.counter), outputs.code, id)
+  t.is(totp(io, key, time - 30), outputs.previous, id)
+  t.is(totp(io, key, time + 30), outputs.next, id)
+  for (const { counter, code } of outputs.hotp) t.is(hotp(io, key, counter), code, id)
+  for (const code of [outputs.code, outputs.previous, outputs.next]) t.true(isTotp(io, key, { code, time }), id)
+})
+
+export const checkSnrpCost: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
+  t.deepEqual(chooseSnrpCost(inputs.benchMs, inputs.targetMs), outputs, id)
+})
+
+export const checkValidateServer: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
+  if (outputs.result === 'ok') t.notThrows(() => checkServerAddress(inputs.url), id)
+  else t.throws(() => checkServerAddress(inputs.url), { code: 'LOGIN_DOMAIN', message: outputs.result }, id)
+})

@@ -1,0 +1,50 @@
+import { checkBox, checkBoxErrors, checkBoxRng, checkParentBox } from './boxes.ts'
+import type { GroupCheck } from './check.ts'
+import { checkBase58, checkFakeRng, checkOtpKeyParse } from './encodings.ts'
+import {
+  checkOtp,
+  checkPasswordAuth,
+  checkPasswordKey,
+  checkPin2,
+  checkSnrpCost,
+  checkUserId,
+  checkUsernameNormalize,
+  checkValidateServer
+} from './logins.ts'
+import { checkFileHash, checkStashPath, checkWalletId } from './names.ts'
+
+/** Which check proves which group. A new group needs its line here, and a check in a file of this folder. */
+export const checks: ReadonlyMap<string, GroupCheck> = new Map([
+  ['base58', checkBase58],
+  ['username-normalize', checkUsernameNormalize],
+  ['userId', checkUserId],
+  ['passwordAuth', checkPasswordAuth],
+  ['passwordKey', checkPasswordKey],
+  ['pin2', checkPin2],
+  ['walletId', checkWalletId],
+  ['file-hash', checkFileHash],
+  ['stash-path', checkStashPath],
+  ['box', checkBox],
+  ['box-rng', checkBoxRng],
+  ['fake-rng', checkFakeRng],
+  ['box-errors', checkBoxErrors],
+  ['otp', checkOtp],
+  ['otp-key-parse', checkOtpKeyParse],
+  ['parentBox', checkParentBox],
+  ['snrp', checkSnrpCost],
+  ['validate-server', checkValidateServer]
+])
+
+/** Groups whose features are not built yet. A group moves to {@link checks} with its feature. */
+export const pendingGroups: readonly string[] = [
+  'recovery2',
+  'legacy-login-keys',
+  'lobby',
+  'password-rules',
+  'split',
+  'fix-wallet-type',
+  'tx-search',
+  'world',
+  'swap-sort',
+  'rate-route'
+]
