@@ -6,9 +6,12 @@ export interface Manifest {
 
 /** What this check reads of `package-lock.json`. */
 export interface Lockfile {
-  readonly packages: Readonly<
-    Record<string, { readonly hasInstallScript?: boolean; readonly resolved?: string }>
-  >
+  readonly packages: Readonly<Record<string, LockEntry>>
+}
+
+interface LockEntry {
+  readonly hasInstallScript?: boolean
+  readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
 /**

@@ -3,12 +3,21 @@
 // dependencies: node scripts/complete-lock.mjs
 import { readFileSync, writeFileSync } from 'node:fs'
 
-const CPUS = { x64: 'x64', arm64: 'arm64', arm: 'arm', ia32: 'ia32', ppc64: 'ppc64', riscv64: 'riscv64', s390x: 's390x' }
+const CPUS = {
+  x64: 'x64',
+  arm64: 'arm64',
+  arm: 'arm',
+  ia32: 'ia32',
+  ppc64: 'ppc64',
+  riscv64: 'riscv64',
+  s390x: 's390x'
+}
 
 /** The entry of a native package, read from its name: `…-linux-x64-musl`. No checksum is known for it. */
 const entryOf = (name, version, isDev) => {
   const parts = name.split('/').at(-1).split('-')
-  if (parts.includes('wasm32')) return { version, cpu: ['wasm32'], ...(isDev ? { dev: true } : {}), optional: true }
+  if (parts.includes('wasm32'))
+    return { version, cpu: ['wasm32'], ...(isDev ? { dev: true } : {}), optional: true }
   const at = parts.findIndex(part => Object.hasOwn(CPUS, part))
   if (at < 1) throw new Error(`The platform of ${name} cannot be read from its name`)
   const os = parts[at - 1]

@@ -18,7 +18,9 @@ const findingsIn = (files: Readonly<Record<string, string>>): readonly string[] 
     }
     const args = [biome, 'lint', '--reporter=github', '--max-diagnostics=none', '.']
     const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
-    const found = [...stdout.matchAll(/title=lint\/\w+\/(\w+),file=([^,]+)/g)].map(([, rule, path]) => `${(path ?? '').replace(/^.*?(?=(?:kernel|cli|test)\/)/, '')} ${rule}`)
+    const found = [...stdout.matchAll(/title=lint\/\w+\/(\w+),file=([^,]+)/g)].map(
+      ([, rule, path]) => `${(path ?? '').replace(/^.*?(?=(?:kernel|cli|test)\/)/, '')} ${rule}`
+    )
     return [...new Set(found)].sort()
   } finally {
     rmSync(folder, { recursive: true })
