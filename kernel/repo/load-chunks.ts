@@ -1,0 +1,126 @@
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import {
+  type Change,
+  type ChunkCrypto,
+  type ChunkRange,
+  chunkName,
+  type DecodedChunk,
+  decodeChunk,
+  encodeChunk,
+  parseChunkName
+} from './chunk.ts'
+import type { Disk } from './disk.ts'
+import { quarantine } from './quarantine.ts'
+import type { Report } from './report.ts'
+
+/** A chunk as read from the disk, in the order of its writes. */
+export interface LoadedChunk extends ChunkRange {
+  readonly changes: readonly Change[]
+  /** Its size on the disk, about. */
+  readonly bytes: number
+}
+
+/** Where chunks are, and who hears of damage. */
+export interface ChunkPlace extends ChunkCrypto {
+  readonly disk: Disk
+  readonly folder: string
+  readonly report: Report
+}
+
+/**
+ * Reads all chunks of a folder, oldest first, and puts right what a crash or damage left behind.
+ *
+ * The widest chunk of a range wins, and those that it contains are leftovers of a merge and are deleted. A
+ * damaged chunk is kept in quarantine and replaced by what could be saved of it, a missing one by an empty
+ * one; each is reported once, and the next opening is clean.
+ *
+ * @throws STORAGE_FAILED if a chunk cannot be read at all; an unreadable disk is never taken for an empty one
+ */
+export const loadChunks = async (place: ChunkPlace): Promise<LoadedChunk[]> => {
+  const ranges = await findRanges(place)
+  const loaded: LoadedChunk[] = []
+  const leftovers: ChunkRange[] = []
+  let next = 1
+  for (const range of ranges) {
+    if (range.to < next) {
+      leftovers.push(range)
+      continue
+    }
+    const { chunk, isWhole } = await readChunk(place, range)
+    if (!isWhole && isCovered(range, ranges)) {
+      leftovers.push(range)
+      continue
+    }
+    if (range.from > next) loaded.push(await fillGap(place, { from: next, to: range.from - 1 }))
+    if (!isWhole) await replace(place, range, chunk.changes)
+    loaded.push({ ...range, ...chunk })
+    next = range.to + 1
+  }
+  for (const range of leftovers) await place.disk.delete(pathOf(place, range)).catch(place.report)
+  return loaded
+}
+
+const findRanges = async ({ disk, folder }: ChunkPlace): Promise<ChunkRange[]> => {
+  const paths = await disk.list(folder)
+  const ranges: ChunkRange[] = []
+  for (const path of paths) {
+    const range = parseChunkName(path.slice(folder.length + 1))
+    if (range !== undefined) ranges.push(range)
+  }
+  return ranges.sort((left, right) => left.from - right.from || right.to - left.to)
+}
+
+/** Whether narrower chunks hold everything that this one holds: then a merge had just been written. */
+const isCovered = (range: ChunkRange, ranges: readonly ChunkRange[]): boolean => {
+  let next = range.from
+  for (const part of ranges) {
+    const isInside = part.from >= range.from && part.to <= range.to && part !== range
+    if (isInside && part.from <= next && part.to >= next) next = part.to + 1
+  }
+  return next > range.to
+}
+
+interface ReadChunk {
+  readonly chunk: { readonly changes: readonly Change[]; readonly bytes: number }
+  readonly isWhole: boolean
+}
+
+const readChunk = async (place: ChunkPlace, range: ChunkRange): Promise<ReadChunk> => {
+  const path = pathOf(place, range)
+  const nothing = { chunk: { changes: [], bytes: 0 }, isWhole: false }
+  let text: string | undefined
+  try {
+    text = await place.disk.getText(path)
+  } catch (error) {
+    if (!isWalletError(error, 'CORRUPT_FILE')) throw error
+    place.report(error)
+    return nothing
+  }
+  if (text === undefined) {
+    place.report(new WalletError('CORRUPT_FILE', { path, rule: 'it is missing' }))
+    return nothing
+  }
+  const decoded: DecodedChunk = await decodeChunk(place, range, text)
+  if (!decoded.isWhole) {
+    const rule = 'it does not decrypt as a whole'
+    place.report(await quarantine(place.disk, place.io.clock, { path, text, rule }))
+  }
+  return { chunk: { changes: decoded.changes, bytes: text.length }, isWhole: decoded.isWhole }
+}
+
+const fillGap = async (place: ChunkPlace, range: ChunkRange): Promise<LoadedChunk> => {
+  place.report(new WalletError('CORRUPT_FILE', { path: pathOf(place, range), rule: 'it is missing' }))
+  await replace(place, range, [])
+  return { ...range, changes: [], bytes: 0 }
+}
+
+// On a full disk the store still opens; the repair is then made at the next opening.
+const replace = async (place: ChunkPlace, range: ChunkRange, changes: readonly Change[]): Promise<void> => {
+  try {
+    await place.disk.setText(pathOf(place, range), await encodeChunk(place, range, changes))
+  } catch (error) {
+    place.report(error)
+  }
+}
+
+const pathOf = ({ folder }: ChunkPlace, range: ChunkRange): string => `${folder}/${chunkName(range)}`

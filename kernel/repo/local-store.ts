@@ -1,0 +1,248 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import type { EngineStore } from '../types/engine.ts'
+import { makeBreather } from './breather.ts'
+import { type Change, type ChunkRange, chunkName, encodeChunk } from './chunk.ts'
+import { checkPath } from './disk.ts'
+import { type ChunkPlace, type LoadedChunk, loadChunks } from './load-chunks.ts'
+import { mergeCountOf } from './merge-policy.ts'
+
+/**
+ * Opens the encrypted store of one folder, and repairs it if it must (see {@link loadChunks}).
+ *
+ * @throws STORAGE_FAILED, PATH_REFUSED
+ */
+export const openLocalStore = async (place: ChunkPlace): Promise<LocalStore> => {
+  checkPath(place.folder)
+  const loaded = await loadChunks(place)
+  const store = new LocalStore(place)
+  await store.take(loaded)
+  return store
+}
+
+interface Chunk extends ChunkRange {
+  readonly bytes: number
+  /** The keys whose newest text is in this chunk, deletions included. */
+  readonly keys: Set<string>
+}
+
+interface Entry {
+  readonly text: string | null
+  chunk: Chunk
+}
+
+interface Batch {
+  readonly changes: Map<string, string | null>
+  readonly done: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * The one local store (decision 16): a durable, encrypted map of texts in one folder of a disk.
+ *
+ * Everything is in memory, so reads are synchronous; they see a change as soon as `write` is called, and no
+ * longer if it fails. A write is one new chunk file; writes that arrive while one is on its way share the
+ * next. Old chunks are merged in the background, so that their number stays logarithmic. Nothing on the disk
+ * can be read without the key, key names included.
+ */
+export class LocalStore implements EngineStore {
+  readonly #place: ChunkPlace
+  readonly #entries = new Map<string, Entry>()
+  #chunks: Chunk[] = []
+  #queued: Batch | undefined
+  #flying: Batch | undefined
+  #merging: Promise<void> | undefined
+  #isClosed = false
+
+  constructor(place: ChunkPlace) {
+    this.#place = place
+  }
+
+  /** Takes over what the loader read. Called once, by {@link openLocalStore}. */
+  async take(loaded: readonly LoadedChunk[]): Promise<void> {
+    const breathe = makeBreather(this.#place.io.clock)
+    for (const { from, to, bytes, changes } of loaded) {
+      const chunk: Chunk = { from, to, bytes, keys: new Set() }
+      for (const [key, text] of changes) {
+        this.#put(chunk, key, text)
+        await breathe()
+      }
+      this.#chunks.push(chunk)
+    }
+  }
+
+  get(key: string): string | undefined {
+    const queued = this.#queued?.changes.get(key)
+    if (queued !== undefined) return queued ?? undefined
+    const flying = this.#flying?.changes.get(key)
+    if (flying !== undefined) return flying ?? undefined
+    return this.#entries.get(key)?.text ?? undefined
+  }
+
+  *entries(prefix: string): Generator<[key: string, text: string]> {
+    const seen = new Set<string>()
+    for (const batch of [this.#queued, this.#flying]) {
+      if (batch === undefined) continue
+      for (const [key, text] of batch.changes) {
+        if (!key.startsWith(prefix) || seen.has(key)) continue
+        seen.add(key)
+        if (text !== null) yield [key, text]
+      }
+    }
+    for (const [key, { text }] of this.#entries) {
+      if (text !== null && key.startsWith(prefix) && !seen.has(key)) yield [key, text]
+    }
+  }
+
+  /**
+   * Writes all or nothing; null deletes. Resolves when durable.
+   *
+   * Without changes it resolves when everything written before is durable.
+   *
+   * @throws STORAGE_FULL, STORAGE_FAILED; the store then is as before and can be written again
+   */
+  write(changes: ReadonlyMap<string, string | null>): Promise<void> {
+    if (this.#isClosed) return Promise.reject(closedError(this.#place.folder))
+    if (changes.size === 0) return this.#queued?.done ?? this.#flying?.done ?? Promise.resolve()
+    if (this.#queued === undefined) {
+      this.#queued = makeBatch()
+      // The writes of one turn share a chunk.
+      Promise.resolve().then(() => this.#flush())
+    }
+    const { changes: all, done } = this.#queued
+    for (const [key, text] of changes) all.set(key, text)
+    return done
+  }
+
+  /** How many chunk files there are now. */
+  get chunkCount(): number {
+    return this.#chunks.length
+  }
+
+  /** Resolves when every write has ended, well or not, and no merge is at work. */
+  async settled(): Promise<void> {
+    while (this.#queued !== undefined || this.#flying !== undefined || this.#merging !== undefined) {
+      await Promise.allSettled([this.#queued?.done, this.#flying?.done, this.#merging])
+    }
+  }
+
+  /** Finishes what was begun, then refuses writes. What was read stays readable. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.settled()
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#flying !== undefined || this.#queued === undefined) return
+    const batch = this.#queued
+    this.#queued = undefined
+    this.#flying = batch
+    try {
+      await this.#append(batch.changes)
+      this.#flying = undefined
+      batch.resolve()
+      this.#startMerge()
+    } catch (error) {
+      this.#flying = undefined
+      batch.reject(error)
+    }
+    this.#flush()
+  }
+
+  async #append(changes: ReadonlyMap<string, string | null>): Promise<void> {
+    const number = (this.#chunks.at(-1)?.to ?? 0) + 1
+    const range = { from: number, to: number }
+    const bytes = await this.#save(range, [...changes])
+    const chunk: Chunk = { ...range, bytes, keys: new Set() }
+    for (const [key, text] of changes) this.#put(chunk, key, text)
+    this.#chunks.push(chunk)
+  }
+
+  async #save(range: ChunkRange, changes: readonly Change[]): Promise<number> {
+    const text = await encodeChunk(this.#place, range, changes)
+    await this.#place.disk.setText(this.#pathOf(range), text)
+    return text.length
+  }
+
+  #put(chunk: Chunk, key: string, text: string | null): void {
+    this.#entries.get(key)?.chunk.keys.delete(key)
+    this.#entries.set(key, { text, chunk })
+    chunk.keys.add(key)
+  }
+
+  #startMerge(): void {
+    if (this.#merging !== undefined) return
+    this.#merging = this.#mergeAll()
+      .catch(this.#place.report)
+      .finally(() => {
+        this.#merging = undefined
+      })
+  }
+
+  async #mergeAll(): Promise<void> {
+    for (;;) {
+      const count = mergeCountOf(this.#chunks.map(chunk => chunk.bytes))
+      if (count === 0) return
+      await this.#mergeParts(this.#chunks.slice(-count))
+    }
+  }
+
+  /** The merged chunk is durable before its parts go; writes may append newer chunks meanwhile. */
+  async #mergeParts(parts: readonly Chunk[]): Promise<void> {
+    const [first, last] = [parts.at(0), parts.at(-1)]
+    if (first === undefined || last === undefined) return
+    const range = { from: first.from, to: last.to }
+    // A deletion must be remembered only while an older chunk may hold what it deletes.
+    const isOldest = first === this.#chunks[0]
+    const bytes = await this.#save(range, await this.#collect(parts, isOldest))
+    const merged: Chunk = { ...range, bytes, keys: new Set() }
+    for (const part of parts) {
+      for (const key of part.keys) this.#move(key, merged, isOldest)
+    }
+    this.#chunks.splice(this.#chunks.indexOf(first), parts.length, merged)
+    for (const part of parts) await this.#place.disk.delete(this.#pathOf(part))
+  }
+
+  async #collect(parts: readonly Chunk[], isOldest: boolean): Promise<Change[]> {
+    const breathe = makeBreather(this.#place.io.clock)
+    const changes: Change[] = []
+    for (const part of parts) {
+      for (const key of part.keys) {
+        const text = this.#entries.get(key)?.text ?? null
+        if (text !== null || !isOldest) changes.push([key, text])
+        await breathe()
+      }
+    }
+    return changes
+  }
+
+  #move(key: string, merged: Chunk, isOldest: boolean): void {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
+    if (entry.text === null && isOldest) {
+      this.#entries.delete(key)
+      return
+    }
+    entry.chunk = merged
+    merged.keys.add(key)
+  }
+
+  #pathOf(range: ChunkRange): string {
+    return `${this.#place.folder}/${chunkName(range)}`
+  }
+}
+
+const makeBatch = (): Batch => {
+  let resolve: () => void = () => {}
+  let reject: (error: unknown) => void = () => {}
+  const done = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  // Every writer hears of a failure through the promise it got; this only keeps it from being unhandled twice.
+  done.catch(() => {})
+  return { changes: new Map(), done, resolve, reject }
+}
+
+const closedError = (folder: string): WalletError =>
+  new WalletError('STORAGE_FAILED', { path: folder, reason: 'the store is closed' })

@@ -1,0 +1,25 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import type { Clock } from '../io/io.ts'
+import type { Disk } from './disk.ts'
+
+/** A damaged text to put aside. `rule` says what is wrong with it, without quoting it. */
+export interface DamagedFile {
+  readonly path: string
+  readonly text: string
+  readonly rule: string
+}
+
+/**
+ * Keeps a copy of a damaged text under `quarantine/` and describes it; the original stays where it is.
+ *
+ * @throws STORAGE_FULL, STORAGE_FAILED if the copy cannot be made; then the original must not be replaced
+ */
+export const quarantine = async (
+  disk: Disk,
+  clock: Pick<Clock, 'now'>,
+  { path, text, rule }: DamagedFile
+): Promise<WalletError<'CORRUPT_FILE'>> => {
+  const keptAs = `quarantine/${path.replaceAll('/', '+').slice(-160)}.${Math.floor(clock.now())}`
+  await disk.setText(keptAs, text)
+  return new WalletError('CORRUPT_FILE', { path, keptAs, rule })
+}

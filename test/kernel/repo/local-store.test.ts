@@ -1,0 +1,302 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { type LocalStore, openLocalStore } from '../../../kernel/repo/local-store.ts'
+import { mergeCountOf } from '../../../kernel/repo/merge-policy.ts'
+import { Secret } from '../../../kernel/state/secret.ts'
+import { FAULT_KINDS, type FaultDisk, makeFaultDisk } from '../../helpers/fault-disk.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
+
+const io = makeRepoIo()
+const key = new Secret(new Uint8Array(32).fill(7))
+const folder = 'local/w/store'
+
+const open = async (
+  files: Map<string, string>,
+  disk: FaultDisk = makeFaultDisk(files)
+): Promise<{ store: LocalStore; reports: unknown[]; disk: FaultDisk }> => {
+  const reports: unknown[] = []
+  const store = await openLocalStore({ io, disk, folder, key, report: error => reports.push(error) })
+  return { store, reports, disk }
+}
+
+const contentOf = (store: LocalStore): Record<string, string> => Object.fromEntries(store.entries(''))
+const chunksOf = (files: Map<string, string>): string[] =>
+  [...files.keys()].filter(path => path.startsWith(folder)).sort()
+
+test('what was written is there after reopening, and deletions stay deleted', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.write(
+    new Map([
+      ['a', '1'],
+      ['b', '2'],
+      ['__proto__', '3']
+    ])
+  )
+  await store.write(
+    new Map([
+      ['a', null],
+      ['b', '4']
+    ])
+  )
+  t.is(store.get('a'), undefined)
+  const { store: again, reports } = await open(files)
+  t.deepEqual([...again.entries('')].sort(), [
+    ['__proto__', '3'],
+    ['b', '4']
+  ])
+  t.deepEqual(reports, [])
+})
+
+test('reads see a write at once, and the writes of one turn share a chunk', async t => {
+  const files = new Map<string, string>()
+  const { store, disk } = await open(files)
+  const writes = Array.from({ length: 50 }, (_, i) => store.write(new Map([[`k${i}`, `${i}`]])))
+  t.is(store.get('k49'), '49')
+  t.is([...store.entries('k')].length, 50)
+  await Promise.all(writes)
+  t.is(disk.writeCount, 1)
+  t.is(store.chunkCount, 1)
+})
+
+test('writes that arrive during a flush share the next chunk, and the newest text wins', async t => {
+  const files = new Map<string, string>()
+  const { store, disk } = await open(files)
+  const first = store.write(
+    new Map([
+      ['k', '1'],
+      ['gone', 'x']
+    ])
+  )
+  await Promise.resolve()
+  const later = [store.write(new Map([['k', '2']])), store.write(new Map([['gone', null]]))]
+  t.is(store.get('k'), '2')
+  t.is(store.get('gone'), undefined)
+  t.deepEqual([...store.entries('')], [['k', '2']])
+  await Promise.all([first, ...later])
+  t.is(disk.writeCount, 2)
+  t.deepEqual(contentOf((await open(files)).store), { k: '2' })
+})
+
+test('nothing on the disk can be read in the clear, keys included', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.write(new Map([['secret-key-name', 'secret-text']]))
+  const all = JSON.stringify([...files])
+  t.false(/secret/.test(all))
+  t.false(all.includes(Buffer.from('secret').toString('base64').slice(0, 7)))
+})
+
+test('3,000 single writes leave few chunks, and each byte is rewritten a few times only', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  const count = 3000
+  for (let i = 0; i < count; i += 1) await store.write(new Map([[`k${i}`, 'x'.repeat(300)]]))
+  await store.settled()
+  t.true(store.chunkCount <= 40, `${store.chunkCount} chunks`)
+  t.is(chunksOf(files).length, store.chunkCount)
+  const { store: again, reports } = await open(files)
+  t.is([...again.entries('')].length, count)
+  t.deepEqual(reports, [])
+})
+
+test('one key written for ever takes bounded space', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  for (let i = 0; i < 500; i += 1) await store.write(new Map([['k', `${i}`]]))
+  await store.write(new Map([['k', null]]))
+  await store.settled()
+  t.true(chunksOf(files).length <= 16)
+  t.deepEqual(contentOf((await open(files)).store), {})
+})
+
+test('the number of chunks is logarithmic for any sizes, and the cost amortised', t => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 400_000 }), { maxLength: 400 }), writes => {
+      const sizes: number[] = []
+      let written = 0
+      let rewritten = 0
+      for (const size of writes) {
+        sizes.push(size)
+        written += size
+        for (let count = mergeCountOf(sizes); count > 0; count = mergeCountOf(sizes)) {
+          const merged = sizes.splice(-count).reduce((sum, part) => sum + part, 0)
+          sizes.push(merged)
+          rewritten += merged
+        }
+      }
+      return sizes.length <= 70 && rewritten <= written * 8
+    }),
+    { numRuns: 100 }
+  )
+  t.pass()
+})
+
+test('at every crash point: every write that fails in every way leaves acknowledged data, a writable store and a clean second opening', async t => {
+  let fired = 0
+  const story = async (store: LocalStore, acknowledged: Map<string, string | null>): Promise<void> => {
+    for (let i = 0; i < 30; i += 1) {
+      const changes = new Map<string, string | null>([[`k${i % 11}`, `${i}`]])
+      if (i % 5 === 4) changes.set(`k${(i + 3) % 11}`, null)
+      const isSaved = await store.write(changes).then(
+        () => true,
+        () => false
+      )
+      if (isSaved) for (const [name, text] of changes) acknowledged.set(name, text)
+      else for (const name of changes.keys()) acknowledged.delete(name)
+      await store.settled()
+    }
+  }
+  const whole = makeFaultDisk(new Map())
+  await story((await open(new Map(), whole)).store, new Map())
+  for (const kind of FAULT_KINDS) {
+    for (let at = 1; at <= whole.writeCount; at += 1) {
+      const files = new Map<string, string>()
+      const disk = makeFaultDisk(files, { at, kind })
+      const acknowledged = new Map<string, string | null>()
+      await story((await open(files, disk)).store, acknowledged)
+      fired += disk.hasFired ? 1 : 0
+      const { store } = await open(files)
+      for (const [name, text] of acknowledged) {
+        t.is(store.get(name), text ?? undefined, `${kind} at write ${at}: ${name}`)
+      }
+      await store.write(new Map([['after', 'crash']]))
+      await store.close()
+      const { store: second, reports } = await open(files)
+      t.is(second.get('after'), 'crash')
+      t.deepEqual(reports, [], `${kind} at write ${at}: the second opening is clean`)
+    }
+  }
+  t.is(fired, whole.writeCount * FAULT_KINDS.length)
+})
+
+test('at a crash point: a fault during the repair of a damaged chunk loses nothing more', async t => {
+  const make = async (): Promise<Map<string, string>> => {
+    const files = new Map<string, string>()
+    const { store } = await open(files)
+    for (const name of ['a', 'b', 'c']) await store.write(new Map([[name, name]]))
+    files.set(`${folder}/000000000002-000000000002`, 'rubbish')
+    return files
+  }
+  for (const kind of FAULT_KINDS) {
+    for (let at = 1; at <= 2; at += 1) {
+      const files = await make()
+      await open(files, makeFaultDisk(files, { at, kind })).catch(() => {})
+      const { store } = await open(files)
+      t.deepEqual(contentOf(store), { a: 'a', c: 'c' })
+      await store.write(new Map([['d', 'd']]))
+      const { store: second, reports } = await open(files)
+      t.deepEqual(contentOf(second), { a: 'a', c: 'c', d: 'd' })
+      t.deepEqual(reports, [])
+      t.true([...files.values()].includes('rubbish'), 'the damaged text is kept')
+    }
+  }
+})
+
+test('a damaged chunk is kept and reported, its sound boxes are saved, and the rest opens', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.write(new Map(Array.from({ length: 4 }, (_, i) => [`k${i}`, String(i).repeat(100_000)])))
+  await store.write(new Map([['last', 'x']]))
+  const path = `${folder}/000000000001-000000000001`
+  const lines = files.get(path)?.split('\n') ?? []
+  t.is(lines.length, 4)
+  lines[1] = (lines[1] ?? '').replace('"data_base64":"', '"data_base64":"AAAA')
+  files.set(path, lines.join('\n'))
+  const { store: again, reports } = await open(files)
+  t.deepEqual([...again.entries('')].map(([name]) => name).sort(), ['k0', 'k2', 'k3', 'last'])
+  t.is(reports.length, 1)
+  const [report] = reports
+  t.true(isWalletError(report, 'CORRUPT_FILE') && files.get(report.details.keptAs ?? '') === lines.join('\n'))
+  const { reports: second } = await open(files)
+  t.deepEqual(second, [])
+})
+
+test('chunks in each other’s place, doubled or cut are damage', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.write(new Map([['a', '1']]))
+  await store.write(new Map([['b', '2']]))
+  const names = [`${folder}/000000000001-000000000001`, `${folder}/000000000002-000000000002`] as const
+  const texts = names.map(name => files.get(name) ?? '')
+  files.set(names[0], texts[1] ?? '')
+  files.set(names[1], `${texts[1]}\n${texts[1]}`)
+  const { store: again, reports } = await open(files)
+  t.is(reports.length, 2)
+  t.is(again.get('a'), undefined)
+})
+
+test('a missing chunk is noticed, and after that the store is clean', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  for (const name of ['a', 'b', 'c']) await store.write(new Map([[name, name]]))
+  files.delete(`${folder}/000000000002-000000000002`)
+  const { store: again, reports } = await open(files)
+  t.deepEqual(contentOf(again), { a: 'a', c: 'c' })
+  t.true(isWalletError(reports[0], 'CORRUPT_FILE'))
+  t.deepEqual((await open(files)).reports, [])
+})
+
+test('a disk that cannot be read is an error, never an empty store', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.write(new Map([['a', '1']]))
+  const disk = { ...makeFaultDisk(files), getText: () => Promise.reject(new Error('EIO')) }
+  await t.throwsAsync(openLocalStore({ io, disk, folder, key, report: () => t.fail() }), { message: 'EIO' })
+})
+
+test('a write that fails is rejected for all who shared it, forgotten, and the store goes on', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files, makeFaultDisk(files, { at: 2, kind: 'full' }))
+  await store.write(new Map([['a', '1']]))
+  const shared = [
+    store.write(new Map([['a', '2']])),
+    store.write(new Map([['b', '2']])),
+    store.write(new Map())
+  ]
+  for (const write of shared) t.true(isWalletError(await t.throwsAsync(write), 'STORAGE_FULL'))
+  t.deepEqual(contentOf(store), { a: '1' })
+  await store.write(new Map([['b', '3']]))
+  t.deepEqual(contentOf((await open(files)).store), { a: '1', b: '3' })
+})
+
+test('a closed store finishes its writes and refuses new ones', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  const write = store.write(new Map([['a', '1']]))
+  await store.close()
+  await write
+  t.true(isWalletError(await t.throwsAsync(store.write(new Map([['a', '2']]))), 'STORAGE_FAILED'))
+  t.is(store.get('a'), '1')
+})
+
+test('random writes, deletions and reopenings agree with a plain map', async t => {
+  const change = fc.tuple(fc.integer({ min: 0, max: 30 }), fc.option(fc.string({ maxLength: 5000 })))
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof(change, fc.constant('reopen' as const)), { maxLength: 80 }),
+      async steps => {
+        const files = new Map<string, string>()
+        const model = new Map<string, string>()
+        let { store } = await open(files)
+        for (const step of steps) {
+          if (step === 'reopen') {
+            await store.close()
+            store = (await open(files)).store
+            continue
+          }
+          const [name, text] = step
+          if (text === null) model.delete(`k${name}`)
+          else model.set(`k${name}`, text)
+          await store.write(new Map([[`k${name}`, text]]))
+        }
+        await store.close()
+        const again = (await open(files)).store
+        return JSON.stringify([...again.entries('')].sort()) === JSON.stringify([...model].sort())
+      }
+    ),
+    { numRuns: 60 }
+  )
+  t.pass()
+})
