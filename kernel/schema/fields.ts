@@ -1,4 +1,4 @@
-import { type ArraySchema, array, type MixedSchema, mixed, type Schema } from 'yup'
+import { type ArraySchema, array, type MixedSchema, mixed, object, type Schema } from 'yup'
 import type { Box, Snrp } from '../types/keys.ts'
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
@@ -70,6 +70,12 @@ export const optionalListOf = <T>(item: Schema<T>): ArraySchema<T[] | undefined,
     .nullable()
     .transform((value: unknown) => (value === null ? undefined : value))
     .optional() as unknown as ArraySchema<T[] | undefined, object>
+
+/** An object with these fields; it must be there, and other fields are dropped. */
+export const objectOf = <T extends object>(fields: { readonly [K in keyof T]-?: Schema<T[K]> }): Schema<T> =>
+  object(fields as never)
+    .default(undefined)
+    .required() as unknown as Schema<T>
 
 /** A leaf of one's own, from a type guard. `rule` is the word in the error. */
 export const leaf = <T>(rule: string, guard: (value: unknown) => value is T): Leaf<T> =>

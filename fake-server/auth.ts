@@ -1,0 +1,123 @@
+import { base64 } from '@scure/base'
+import { equalBytes, parseBase32 } from '../kernel/crypto/encoding.ts'
+import { isTotp } from '../kernel/crypto/one-time-code.ts'
+import type { Clock, CryptoPort } from '../kernel/io/io.ts'
+import { secondsOf } from '../kernel/time.ts'
+import type { FakeDb } from './fake-db.ts'
+import type { LoginRecord, Voucher } from './login-record.ts'
+import { envelope, type FakeReply } from './replies.ts'
+import type { LoginRequest } from './request-shapes.ts'
+
+/** What the server's memory and the moment say about a request. */
+interface Witness {
+  readonly db: FakeDb
+  readonly crypto: CryptoPort
+  readonly clock: Clock
+}
+
+/** Who a request is, or why it is turned away. */
+export type Access = { readonly record: LoginRecord } | { readonly refusal: FakeReply }
+
+/**
+ * Finds out who a request is: the first complete pair of id and secret counts, then the second factor
+ * (protocol §2.10, specification §6).
+ *
+ * Undefined if the request carries no complete pair.
+ */
+export const authenticate = (request: LoginRequest, witness: Witness): Access | undefined => {
+  const claim = claimOf(request, witness.db)
+  if (claim === undefined) return undefined
+  if (claim.record === undefined) return { refusal: envelope('noAccount') }
+  if (!claim.isProven(claim.record)) {
+    return { refusal: envelope('invalidPassword', { results: { wait_seconds: 0 } }) }
+  }
+  if (!passesSecondFactor(claim.record, request, witness)) {
+    return { refusal: refuseSecondFactor(claim.record, witness.db) }
+  }
+  return { record: claim.record }
+}
+
+interface Claim {
+  readonly record: LoginRecord | undefined
+  readonly isProven: (record: LoginRecord) => boolean
+}
+
+const claimOf = (request: LoginRequest, db: FakeDb): Claim | undefined => {
+  const { loginId, loginAuth, userId, passwordAuth, pin2Id, pin2Auth, recovery2Id, recovery2Auth } = request
+  if (loginId !== undefined && loginAuth !== undefined) {
+    return { record: db.login(loginId), isProven: record => isSame(record.loginAuth, loginAuth) }
+  }
+  if (userId !== undefined && passwordAuth !== undefined) {
+    return {
+      record: db.findLogin('userId', userId),
+      isProven: record => isSame(record.passwordAuth, passwordAuth)
+    }
+  }
+  if (pin2Id !== undefined && pin2Auth !== undefined) {
+    return { record: db.findLogin('pin2Id', pin2Id), isProven: record => isSame(record.pin2Auth, pin2Auth) }
+  }
+  if (recovery2Id !== undefined && recovery2Auth !== undefined) {
+    return {
+      record: db.findLogin('recovery2Id', recovery2Id),
+      isProven: record => hasAnswers(record, recovery2Auth)
+    }
+  }
+  return undefined
+}
+
+const isSame = (known: string | undefined, given: string): boolean =>
+  known !== undefined && equalBytes(base64.decode(known), base64.decode(given))
+
+// An account without answers is proven by nothing, so an empty list must not pass.
+const hasAnswers = ({ recovery2Auth: known }: LoginRecord, given: readonly string[]): boolean =>
+  known !== undefined &&
+  known.length > 0 &&
+  known.length === given.length &&
+  known.every((answer, index) => isSame(answer, given[index] ?? ''))
+
+const passesSecondFactor = (
+  { otpKey, vouchers }: LoginRecord,
+  { otp, voucherId, voucherAuth }: LoginRequest,
+  { crypto, clock }: Witness
+): boolean => {
+  if (otpKey === undefined) return true
+  const time = secondsOf(clock.now())
+  if (otp !== undefined && isTotp({ crypto }, parseBase32(otpKey), { code: otp, time })) return true
+  if (voucherId === undefined || voucherAuth === undefined) return false
+  const voucher = vouchers.find(item => item.voucherId === voucherId)
+  return voucher?.status === 'approved' && isSame(voucher.voucherAuth, voucherAuth)
+}
+
+// The constants are those of the deployed test server (protocol §2.10), so that recorded traffic compares equal.
+const RESET_TOKEN = 'Super secret reset token'
+const VOUCHER = {
+  voucherAuth: 'qrs=',
+  status: 'pending',
+  activates: '2020-01-01T00:00:00.000Z',
+  created: '2020-01-08T00:00:00.000Z',
+  ip: 'localhost',
+  ipDescription: 'here',
+  deviceDescription: 'A phone'
+} as const
+const MAX_VOUCHERS = 100
+
+const refuseSecondFactor = (record: LoginRecord, db: FakeDb): FakeReply => {
+  const last = record.vouchers.at(-1)
+  const isFull = record.vouchers.length >= MAX_VOUCHERS && last !== undefined
+  const voucher: Voucher = isFull ? last : { ...VOUCHER, voucherId: `voucher-${record.vouchers.length}` }
+  if (!isFull || record.otpResetAuth !== RESET_TOKEN) {
+    const vouchers = isFull ? record.vouchers : [...record.vouchers, voucher]
+    db.saveLogin({ ...record, otpResetAuth: RESET_TOKEN, vouchers })
+  }
+  return envelope('invalidOtp', {
+    results: {
+      login_id: record.loginId,
+      otp_reset_auth: RESET_TOKEN,
+      otp_timeout_date: record.otpResetDate,
+      reason: 'otp',
+      voucher_activates: voucher.activates,
+      voucher_auth: voucher.voucherAuth,
+      voucher_id: voucher.voucherId
+    }
+  })
+}

@@ -1,0 +1,181 @@
+import { WalletError } from '../kernel/errors/wallet-error.ts'
+import type { CryptoPort } from '../kernel/io/io.ts'
+import type { DbEntry, SavedFile } from './db-entry.ts'
+import type { RepoChanges } from './fields.ts'
+import type { Lobby, LoginRecord } from './login-record.ts'
+import { RepoHistory } from './repo-history.ts'
+
+/** How much a fake database may hold; beyond it, requests are refused and nothing is lost. */
+export const DB_LIMITS = { logins: 10_000, repos: 20_000, lobbies: 1000, keyBoxes: 10_000 } as const
+
+/** The ids by which a login can be found besides its own. */
+export type LoginIndex = 'userId' | 'pin2Id' | 'recovery2Id'
+
+/**
+ * Everything the fake servers remember: logins, repos and lobbies.
+ *
+ * Each change is told to the listener as an entry, in order, so that it can be saved; `apply` takes entries back.
+ * Records are never changed in place.
+ */
+export class FakeDb {
+  readonly #crypto: Pick<CryptoPort, 'sha256'>
+  readonly #logins = new Map<string, LoginRecord>()
+  readonly #children = new Map<string, string[]>()
+  readonly #indexes: Record<LoginIndex, Map<string, string>> = {
+    userId: new Map(),
+    pin2Id: new Map(),
+    recovery2Id: new Map()
+  }
+  readonly #repos = new Map<string, RepoHistory>()
+  readonly #lobbies = new Map<string, Lobby>()
+  #listener: (entry: DbEntry) => void = () => {}
+
+  constructor(crypto: Pick<CryptoPort, 'sha256'>) {
+    this.#crypto = crypto
+  }
+
+  /** Tells every later change to one listener. */
+  onChange(listener: (entry: DbEntry) => void): void {
+    this.#listener = listener
+  }
+
+  /** How many there are of each. */
+  get counts(): { readonly logins: number; readonly repos: number; readonly lobbies: number } {
+    return { logins: this.#logins.size, repos: this.#repos.size, lobbies: this.#lobbies.size }
+  }
+
+  login(loginId: string): LoginRecord | undefined {
+    return this.#logins.get(loginId)
+  }
+
+  /** The login that has this id. A userId also names an old login without one, by its loginId (protocol §2.10). */
+  findLogin(index: LoginIndex, id: string): LoginRecord | undefined {
+    const loginId = this.#indexes[index].get(id)
+    if (loginId !== undefined) return this.#logins.get(loginId)
+    if (index !== 'userId') return undefined
+    const record = this.#logins.get(id)
+    return record?.userId === undefined ? record : undefined
+  }
+
+  /** The logins below one, in the order they were made. */
+  childrenOf(loginId: string): readonly LoginRecord[] {
+    const ids = this.#children.get(loginId) ?? []
+    return ids.map(id => this.#logins.get(id)).filter(record => record !== undefined)
+  }
+
+  /** Adds or replaces a login. */
+  saveLogin(record: LoginRecord): void {
+    this.#placeLogin(record)
+    this.#listener({ kind: 'login', record })
+  }
+
+  repo(key: string): RepoHistory | undefined {
+    return this.#repos.get(key.toLowerCase())
+  }
+
+  /** Makes empty repos for the keys that have none; an existing one is left as it is (protocol §8, 17). */
+  createRepos(keys: readonly string[]): void {
+    for (const key of keys.map(text => text.toLowerCase())) {
+      if (this.#repos.has(key)) continue
+      this.#repos.set(key, new RepoHistory(key, this.#crypto))
+      this.#listener({ kind: 'repo', key, hashes: [] })
+    }
+  }
+
+  /** Writes changes into a repo that exists. */
+  commit(key: string, changes: RepoChanges): void {
+    const hash = this.#repoOf(key).commit(changes)
+    this.#listener({ kind: 'commit', key: key.toLowerCase(), changes, hash })
+  }
+
+  lobby(id: string): Lobby | undefined {
+    return this.#lobbies.get(id)
+  }
+
+  /** Adds, replaces or, with null, removes a lobby. */
+  saveLobby(id: string, lobby: Lobby | null): void {
+    if (lobby === null) this.#lobbies.delete(id)
+    else this.#lobbies.set(id, lobby)
+    this.#listener({ kind: 'lobby', id, lobby })
+  }
+
+  /** Removes the lobbies that ended before `now`, in milliseconds. */
+  forgetLobbies(now: number): void {
+    for (const [id, lobby] of this.#lobbies) if (lobby.expires < now) this.saveLobby(id, null)
+  }
+
+  /** The entries that make this database again. */
+  *entries(): Generator<DbEntry> {
+    for (const record of this.#logins.values()) yield { kind: 'login', record }
+    for (const [key, repo] of this.#repos) {
+      yield { kind: 'repo', key, hashes: repo.revision === 0 ? [] : repo.hashes }
+      let files: SavedFile[] = []
+      for (const [path, { revision, content }] of repo.files) {
+        files.push([path, revision, content])
+        if (files.length < PORTION) continue
+        yield { kind: 'files', key, files }
+        files = []
+      }
+      if (files.length > 0) yield { kind: 'files', key, files }
+    }
+    for (const [id, lobby] of this.#lobbies) yield { kind: 'lobby', id, lobby }
+  }
+
+  /**
+   * Takes a checked entry back, without telling the listener.
+   *
+   * @throws BAD_REPLY if it does not fit what came before
+   */
+  apply(entry: DbEntry): void {
+    if (entry.kind === 'login') this.#placeLogin(entry.record)
+    else if (entry.kind === 'lobby') {
+      if (entry.lobby === null) this.#lobbies.delete(entry.id)
+      else this.#lobbies.set(entry.id, entry.lobby)
+    } else if (entry.kind === 'repo') {
+      if (this.#repos.has(entry.key)) misfit('makes a repo twice')
+      const repo = new RepoHistory(entry.key, this.#crypto)
+      repo.restoreHashes(entry.hashes)
+      this.#repos.set(entry.key, repo)
+    } else if (entry.kind === 'files') {
+      const repo = this.#repoOf(entry.key)
+      for (const [path, revision, content] of entry.files) {
+        if (revision > repo.revision) misfit('has a file of a later revision')
+        repo.restoreFile(path, { revision, content })
+      }
+    } else if (this.#repoOf(entry.key).commit(entry.changes) !== entry.hash) misfit('has another hash')
+  }
+
+  #repoOf(key: string): RepoHistory {
+    return this.#repos.get(key.toLowerCase()) ?? misfit('names a repo that is not there')
+  }
+
+  #placeLogin(record: LoginRecord): void {
+    const { loginId, parentId } = record
+    const old = this.#logins.get(loginId)
+    if (old?.parentId !== parentId && old !== undefined) misfit('moves a login')
+    for (const index of INDEXES) {
+      const id = record[index]
+      const owner = id === undefined ? undefined : this.#indexes[index].get(id)
+      if (owner !== undefined && owner !== loginId) misfit(`uses a ${index} twice`)
+    }
+    if (old === undefined && parentId !== undefined) {
+      if (!this.#logins.has(parentId)) misfit('names a login that is not there')
+      this.#children.set(parentId, [...(this.#children.get(parentId) ?? []), loginId])
+    }
+    for (const index of INDEXES) {
+      const before = old?.[index]
+      const id = record[index]
+      if (before !== undefined) this.#indexes[index].delete(before)
+      if (id !== undefined) this.#indexes[index].set(id, loginId)
+    }
+    this.#logins.set(loginId, record)
+  }
+}
+
+const PORTION = 200
+
+const INDEXES: readonly LoginIndex[] = ['userId', 'pin2Id', 'recovery2Id']
+
+const misfit = (rule: string): never => {
+  throw new WalletError('BAD_REPLY', { source: 'saved entry', path: '', rule })
+}

@@ -1,0 +1,140 @@
+import { isWalletError } from '../kernel/errors/wallet-error.ts'
+import type { Clock, CryptoPort } from '../kernel/io/io.ts'
+import { parseJson } from '../kernel/schema/parse.ts'
+import { FakeDb } from './fake-db.ts'
+import { emptyReply, envelope, type FakeReply, type FakeRequest, invalidRequest } from './replies.ts'
+import type { Handler, ServerLists } from './route.ts'
+import { findRoute } from './route-table.ts'
+import { makeTrafficLog, type TrafficLog } from './traffic.ts'
+
+/** What a fake server needs, and how it behaves. */
+export interface FakeServerOptions {
+  readonly crypto: CryptoPort
+  readonly clock: Clock
+  /** The only API keys that are let in; any, or none at all, when left out. */
+  readonly apiKeys?: readonly string[]
+  /** What `/v1/edgeServers` lists; {@link FAKE_SERVER_LISTS} when left out. */
+  readonly servers?: ServerLists
+  /** Waits until all changes so far are durable; each answer waits for it. */
+  readonly saved?: () => Promise<void>
+  /** How many requests the traffic log keeps; 1000 when left out. */
+  readonly trafficLimit?: number
+}
+
+/**
+ * Stands between a request and the server, to delay, fail or garble it.
+ *
+ * `next` asks the server; not calling it means the server never saw the request. A rejection means no answer.
+ */
+export type Middleware = (request: FakeRequest, next: () => Promise<FakeReply>) => Promise<FakeReply>
+
+/** Addresses that pass the domain rule and lead to the fake server inside a process. */
+export const FAKE_SERVER_LISTS: ServerLists = {
+  infoServers: ['http://localhost'],
+  syncServers: ['http://localhost']
+}
+
+/** The largest request body, in characters. */
+export const MAX_BODY = 8_000_000
+
+/**
+ * The login, info and sync servers of the deployed system, in memory, for tests, demonstrations and the default
+ * profile (specification §7, protocol §2.10).
+ *
+ * It never throws and garbage never changes it. It differs from the deployed test server only where protocol §8
+ * says so.
+ */
+export class FakeServer {
+  readonly db: FakeDb
+  readonly traffic: TrafficLog
+  /** False: every request fails as if the network were gone. */
+  isOnline = true
+  /** What `/v1/edgeServers` lists. */
+  servers: ServerLists
+  readonly #options: FakeServerOptions
+  readonly #middlewares = new Set<Middleware>()
+
+  constructor(options: FakeServerOptions, db: FakeDb = new FakeDb(options.crypto)) {
+    this.#options = options
+    this.db = db
+    this.servers = options.servers ?? FAKE_SERVER_LISTS
+    this.traffic = makeTrafficLog(options.trafficLimit)
+  }
+
+  /** Puts a middleware before the server, outside those already there, until the returned function is called. */
+  use(middleware: Middleware): () => void {
+    this.#middlewares.add(middleware)
+    return () => void this.#middlewares.delete(middleware)
+  }
+
+  /**
+   * Answers one request, after everything it changed is durable.
+   *
+   * @throws Error `Fake network error` while offline, and whatever a middleware throws
+   */
+  async handle(request: FakeRequest): Promise<FakeReply> {
+    const { clock } = this.#options
+    const started = clock.monotonic()
+    let status = 0
+    try {
+      if (!this.isOnline) throw new Error('Fake network error')
+      let next = (): Promise<FakeReply> => this.#answer(request)
+      for (const middleware of this.#middlewares) {
+        const inner = next
+        next = () => middleware(request, inner)
+      }
+      const reply = await next()
+      status = reply.status
+      return reply
+    } finally {
+      const { method, path } = request
+      this.traffic.add({ method, path, status, duration: clock.monotonic() - started, at: clock.now() })
+    }
+  }
+
+  async #answer(request: FakeRequest): Promise<FakeReply> {
+    const reply = this.#route(request)
+    try {
+      await this.#options.saved?.()
+    } catch (error) {
+      const code = isWalletError(error) ? error.code : 'STORAGE_FAILED'
+      return envelope('failed', { message: `The fake server could not save: ${code}` })
+    }
+    return reply
+  }
+
+  #route({ method, path, headers, body }: FakeRequest): FakeReply {
+    const found = findRoute(path)
+    if (found === undefined) {
+      return envelope('notFound', { message: `Unknown API endpoint ${path.slice(0, 300)}` })
+    }
+    const { methods, parts } = found
+    const allow = { allow: Object.keys(methods).join(', ') }
+    if (method === 'OPTIONS') return emptyReply(204, allow)
+    const handler = Object.hasOwn(methods, method) ? methods[method] : undefined
+    if (handler === undefined) return emptyReply(405, allow)
+    if (path.startsWith(LOGIN_PREFIX) && !found.isStore && !this.#knowsKey(headers))
+      return envelope('invalidApiKey')
+    if (body.length > MAX_BODY) return { ...invalidRequest('the body is too large'), status: 413 }
+    return this.#run(handler, parts, body)
+  }
+
+  #run(handler: Handler, parts: readonly string[], text: string): FakeReply {
+    const { crypto, clock } = this.#options
+    try {
+      const body = text === '' ? {} : parseJson(text, 'request')
+      return handler({ db: this.db, crypto, clock, servers: () => this.servers, parts, body })
+    } catch (error) {
+      if (!isWalletError(error, 'BAD_REPLY')) return envelope('failed')
+      const { path, rule } = error.details
+      return invalidRequest(path === '' ? rule : `${path} ${rule}`)
+    }
+  }
+
+  #knowsKey(headers: FakeRequest['headers']): boolean {
+    const { apiKeys } = this.#options
+    return apiKeys === undefined || apiKeys.some(key => headers['authorization'] === `Token ${key}`)
+  }
+}
+
+const LOGIN_PREFIX = '/api/v2/'

@@ -1,0 +1,49 @@
+import type { Route } from './route.ts'
+import { credentialRoutes } from './routes/credentials.ts'
+import { lobbyRoutes } from './routes/lobby.ts'
+import { loginRoutes } from './routes/login.ts'
+import { otpRoutes } from './routes/otp.ts'
+import { storeRoutes } from './routes/store.ts'
+import { usernameRoutes } from './routes/username.ts'
+
+/** A route that fits a path. */
+export interface FoundRoute {
+  readonly methods: Route['methods']
+  /** What stands in the place of each `*`. */
+  readonly parts: readonly string[]
+  /** The sync server's, which knows no API key and no envelope. */
+  readonly isStore: boolean
+}
+
+/**
+ * Finds the route of a path: an exact match, with one optional slash at the end; a query makes a path unknown
+ * (protocol §2.10).
+ */
+export const findRoute = (path: string): FoundRoute | undefined => {
+  const segments = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('/')
+  if (path.includes('?') || path.includes('#') || segments.length > MAX_SEGMENTS) return undefined
+  for (const { pattern, methods, isStore } of TABLE) {
+    if (pattern.length !== segments.length) continue
+    const isFit = pattern.every((want, at) => (want === '*' ? segments[at] !== '' : want === segments[at]))
+    if (isFit) return { methods, isStore, parts: segments.filter((_, at) => pattern[at] === '*') }
+  }
+  return undefined
+}
+
+/** All routes, for documentation and tests. */
+export const allRoutes: readonly Route[] = [
+  ...loginRoutes(),
+  ...credentialRoutes(),
+  ...otpRoutes(),
+  ...usernameRoutes(),
+  ...lobbyRoutes(),
+  ...storeRoutes()
+]
+
+const MAX_SEGMENTS = 10
+
+const TABLE = allRoutes.map(({ path, methods }) => ({
+  pattern: path.split('/'),
+  methods,
+  isStore: !/^\/api\/v2\/(?:login|messages|lobby)\b/.test(path)
+}))

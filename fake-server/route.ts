@@ -1,0 +1,71 @@
+import type { Clock, CryptoPort } from '../kernel/io/io.ts'
+import { parse } from '../kernel/schema/parse.ts'
+import { authenticate } from './auth.ts'
+import type { FakeDb } from './fake-db.ts'
+import type { LoginRecord, Shape } from './login-record.ts'
+import { envelope, type FakeReply } from './replies.ts'
+import { type LoginRequest, loginRequestShape } from './request-shapes.ts'
+
+/** What every handler may use. */
+export interface RouteTools {
+  readonly db: FakeDb
+  readonly crypto: CryptoPort
+  readonly clock: Clock
+  /** The addresses that `/v1/edgeServers` lists. */
+  readonly servers: () => ServerLists
+}
+
+/** Base addresses of info and sync servers. */
+export interface ServerLists {
+  readonly infoServers: readonly string[]
+  readonly syncServers: readonly string[]
+}
+
+/** A request that found its route: parts of the path by position, and the parsed JSON body. */
+export interface RouteCall extends RouteTools {
+  readonly parts: readonly string[]
+  readonly body: unknown
+}
+
+/**
+ * Answers one request, in one go: nothing else runs in between, and a handler checks all before it changes any.
+ *
+ * Throws BAD_REPLY for a body of the wrong shape.
+ */
+export type Handler = (call: RouteCall) => FakeReply
+
+/** A path with its handlers by method. A `*` segment matches one non-empty segment. */
+export interface Route {
+  readonly path: string
+  readonly methods: Readonly<Record<string, Handler>>
+}
+
+/** A call whose body is the flat one of the login routes. */
+export interface LoginCall extends RouteCall {
+  readonly request: LoginRequest
+}
+
+/** A login call that named its login and proved it. */
+export interface KnownCall extends LoginCall {
+  readonly record: LoginRecord
+}
+
+/** Makes a handler that needs a login; `fallback` answers requests that carry no credentials. */
+export const withLogin =
+  (
+    handle: (call: KnownCall) => FakeReply,
+    fallback: (call: LoginCall) => FakeReply = () => envelope('invalidRequest')
+  ): Handler =>
+  call => {
+    const request = parse(loginRequestShape, call.body, 'request')
+    const access = authenticate(request, call)
+    if (access === undefined) return fallback({ ...call, request })
+    if ('refusal' in access) return access.refusal
+    return handle({ ...call, request, record: access.record })
+  }
+
+/** Checks the payload of a call. @throws BAD_REPLY */
+export const payloadOf = <T>(shape: Shape<T>, { request }: LoginCall): T => parse(shape, request.data, 'data')
+
+/** Success without results. */
+export const done = (): FakeReply => envelope('success')
