@@ -42,7 +42,7 @@ export const layers: readonly (readonly Room[])[] = [
   [kernel('kernel/login')],
   [kernel('kernel/wallet'), kernel('kernel/rates'), kernel('kernel/swap')],
   [kernel('kernel/account')],
-  [kernel('kernel/context')],
+  [kernel('kernel/context'), kernel('kernel/client-id')],
   [kernel('kernel/kernel'), kernel('kernel/plugin-api')],
   [kernel('kernel/index')],
   [plugin(KEYV_DISK)],
