@@ -23,22 +23,22 @@ export const sealBox = (io: SealIo, key: Uint8Array, payload: Uint8Array): Box =
   const lengths = io.random(2)
   const headerLength = (lengths[0] ?? 0) & NOISE_MASK
   const footerLength = (lengths[1] ?? 0) & NOISE_MASK
-  const noise = io.random(headerLength + footerLength + BLOCK)
+  const noise = io.random(headerLength + footerLength)
+  const iv = io.random(BLOCK)
   const footerStart = headerLength + 6 + payload.length
   const checksumStart = footerStart + footerLength
   const paddingStart = checksumStart + CHECKSUM
 
   const plain = new Uint8Array((paddingStart & -BLOCK) + BLOCK)
   plain[0] = headerLength
-  plain.set(noise.subarray(0, headerLength), 1)
+  for (let i = 0; i < headerLength; i++) plain[i + 1] = byteAt(noise, i)
   writeLength(plain, headerLength + 1, payload.length)
   plain.set(payload, headerLength + 5)
   plain[footerStart - 1] = footerLength
-  plain.set(noise.subarray(headerLength, headerLength + footerLength), footerStart)
+  for (let i = 0; i < footerLength; i++) plain[footerStart + i] = byteAt(noise, headerLength + i)
   plain.set(crypto.sha256(plain.subarray(0, checksumStart)), checksumStart)
   plain.fill(plain.length - paddingStart, paddingStart)
 
-  const iv = noise.subarray(headerLength + footerLength)
   const data = crypto.aesCbcEncrypt(key, iv, plain)
   plain.fill(0)
   return { encryptionType: 0, iv_hex: crypto.toHex(iv), data_base64: crypto.toBase64(data) }

@@ -4,9 +4,9 @@ import { sha1 } from '@noble/hashes/legacy.js'
 import { scryptAsync } from '@noble/hashes/scrypt.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
-import { base64 } from '@scure/base'
 import type { Clock, CryptoPort } from '../io/io.ts'
 import { checkAesInput } from './aes-input.ts'
+import { base64Of, parseBase64 } from './base64.ts'
 import { makeSerialQueue } from './serial-queue.ts'
 
 /**
@@ -42,10 +42,10 @@ export const makeNobleCrypto = (clock: Pick<Clock, 'turn'>): CryptoPort => {
       checkAesInput(key, iv, data)
       return data.length === 0 ? new Uint8Array(0) : cbc(key, iv, NO_PADDING).decrypt(data)
     },
-    toBase64: data => base64.encode(data),
-    fromBase64: text => parsed(base64.decode, text, 'This is no base64 text'),
+    toBase64: base64Of,
+    fromBase64: parseBase64,
     toHex: data => bytesToHex(data),
-    fromHex: text => parsed(hexToBytes, text, 'This is no hexadecimal text')
+    fromHex: parseHex
   }
 }
 
@@ -53,11 +53,11 @@ const SLICE_MS = 5
 
 const NO_PADDING = { disablePadding: true }
 
-/** The libraries quote what they could not read, which may be a secret. */
-const parsed = (parse: (text: string) => Uint8Array, text: string, message: string): Uint8Array => {
+/** The library quotes what it could not read, which may be a secret. */
+const parseHex = (text: string): Uint8Array => {
   try {
-    return parse(text)
+    return hexToBytes(text)
   } catch {
-    throw new TypeError(message)
+    throw new TypeError('This is no hexadecimal text')
   }
 }

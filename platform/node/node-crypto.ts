@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hash, scrypt } from 'node:crypto'
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { checkAesInput } from '../../kernel/crypto/aes-input.ts'
 import { makeSerialQueue } from '../../kernel/crypto/serial-queue.ts'
 import type { CryptoPort, ScryptCost } from '../../kernel/io/io.ts'
@@ -42,16 +43,15 @@ export const makeNodeCrypto = (): CryptoPort => {
       if (bytes.toString('base64') !== text) throw new TypeError('This is no base64 text')
       return viewOf(bytes)
     },
-    toHex: data => bufferOf(data).toString('hex'),
-    fromHex: text => {
-      const bytes = decoded(text, 'hex', Math.floor(text.length / 2))
-      if (bytes.toString('hex') !== text.toLowerCase()) throw new TypeError('This is no hexadecimal text')
-      return viewOf(bytes)
-    }
+    toHex: data => (data.length < LONG_HEX ? bytesToHex(data) : bufferOf(data).toString('hex')),
+    fromHex: parseHex
   }
 }
 
 const LARGE_JOB = 16 * 1024 * 1024
+
+/** Below this many bytes JavaScript is quicker than the way into Node: 0.1 against 0.9 µs for an IV. */
+const LONG_HEX = 64
 
 interface ScryptJob {
   readonly data: Uint8Array
@@ -74,6 +74,22 @@ const runScrypt = ({ data, salt, cost, length }: ScryptJob): Promise<Uint8Array>
 const viewOf = (bytes: Buffer): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+const parseHex = (text: string): Uint8Array => {
+  if (text.length < 2 * LONG_HEX) return parseShortHex(text)
+  const bytes = decoded(text, 'hex', Math.floor(text.length / 2))
+  if (bytes.toString('hex') !== text.toLowerCase()) throw new TypeError('This is no hexadecimal text')
+  return viewOf(bytes)
+}
+
+/** The library quotes what it could not read, which may be a secret. */
+const parseShortHex = (text: string): Uint8Array => {
+  try {
+    return hexToBytes(text)
+  } catch {
+    throw new TypeError('This is no hexadecimal text')
+  }
+}
 
 /** Node's decoders skip what they cannot read; the caller compares the way back. Never in Node's shared pool. */
 const decoded = (text: string, encoding: 'base64' | 'hex', capacity: number): Buffer => {

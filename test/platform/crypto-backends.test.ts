@@ -84,7 +84,21 @@ test('both backends refuse the same malformed input with a TypeError that quotes
     '====',
     'AAŁA'
   ]
-  const hex = ['0', '000', '0g', 'zz', '0 ', '0x00', 'ŁŁ', '\u212a\u212a']
+  const long = 'ab'.repeat(100)
+  const hex = [
+    `${long}g0`,
+    `${long}0`,
+    `${long}ŁŁ`,
+    `0g${long}`,
+    '0',
+    '000',
+    '0g',
+    'zz',
+    '0 ',
+    '0x00',
+    'ŁŁ',
+    '\u212a\u212a'
+  ]
   for (const crypto of [node, noble]) {
     for (const text of base64) {
       const error = t.throws(
