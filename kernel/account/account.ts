@@ -1,0 +1,201 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import type { AccountSnapshot } from '../hooks/snapshots.ts'
+import type { Scheduler } from '../io/scheduler.ts'
+import type { Login } from '../login/login.ts'
+import type { Repo } from '../repo/repo.ts'
+import type { Services } from '../services.ts'
+import { Observable, type Readable } from '../state/observable.ts'
+import type { CurrencyInfo } from '../types/currency.ts'
+import type { JsonObject } from '../types/json.ts'
+import type { SecretWalletInfo, WalletStates } from '../types/keys.ts'
+import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
+import type { EventQueue } from '../wallet/event-queue.ts'
+import { createWalletInfo } from './create-wallet.ts'
+import type { StoredWalletStates } from './wallet-states.ts'
+
+/** A wallet as the account lists it, without opening it. */
+export interface WalletListing extends WalletStates {
+  readonly walletId: string
+  readonly type: string
+  /** Undefined where no plugin knows the type. */
+  readonly currencyInfo: CurrencyInfo | undefined
+}
+
+/** How a new wallet is to be. */
+export interface NewWallet {
+  readonly name?: string
+  /** Such as `iso:USD`. */
+  readonly fiatCurrencyCode?: string
+  /** For the plugin, such as `{ format: 'bip86' }`. */
+  readonly keyOptions?: JsonObject
+}
+
+/** What an account is made of; `openAccount` puts it together. */
+export interface AccountParts {
+  readonly services: Services
+  readonly login: Login
+  readonly repo: Repo
+  readonly scheduler: Scheduler
+  readonly events: EventQueue
+  readonly states: ReadonlyMap<string, StoredWalletStates>
+  openWallet(info: SecretWalletInfo): Promise<{ wallet: CurrencyWallet; close(): Promise<void> }>
+  syncRepo(): Promise<void>
+  closed(): void
+}
+
+interface OpenWallet {
+  readonly wallet: CurrencyWallet
+  close(): Promise<void>
+}
+
+/**
+ * A logged-in account: its wallets and what it may do with its login (specification §6).
+ *
+ * Wallets open when they are first asked for, and stay open until the account closes.
+ */
+export class Account implements Readable<AccountSnapshot> {
+  readonly id: string
+  readonly subscribe: Readable<AccountSnapshot>['subscribe']
+  readonly getSnapshot: Readable<AccountSnapshot>['getSnapshot']
+  readonly #parts: AccountParts
+  readonly #state: Observable<AccountSnapshot>
+  readonly #wallets = new Map<string, Promise<OpenWallet>>()
+
+  constructor(parts: AccountParts) {
+    const { services, login } = parts
+    this.#parts = parts
+    this.id = login.rootLoginId
+    this.#state = new Observable<AccountSnapshot>(
+      {
+        accountId: this.id,
+        ...(login.username === undefined ? {} : { username: login.username }),
+        appId: login.appId,
+        isLoggedIn: true,
+        walletIds: this.#walletIds(),
+        isPaused: false
+      },
+      snapshot => services.hooks.accountChanged.call(snapshot),
+      error => services.report('account', error)
+    )
+    this.subscribe = this.#state.subscribe
+    this.getSnapshot = this.#state.getSnapshot
+    services.hooks.accountChanged.call(this.getSnapshot())
+  }
+
+  get username(): string | undefined {
+    return this.getSnapshot().username
+  }
+
+  get isLoggedIn(): boolean {
+    return this.getSnapshot().isLoggedIn
+  }
+
+  /** Every wallet of the account, in order; deleted ones and those of unknown currencies too. */
+  listWallets(): WalletListing[] {
+    const { services, states } = this.#parts
+    const infos = this.#walletInfos()
+    return infos
+      .map(({ id, type }) => ({
+        walletId: id,
+        type,
+        currencyInfo: services.plugins.findByWalletType(type),
+        archived: false,
+        deleted: false,
+        hidden: false,
+        sortIndex: infos.length,
+        ...states.get(id)
+      }))
+      .sort((a, b) => a.sortIndex - b.sortIndex)
+  }
+
+  /**
+   * Opens a wallet, or gives the one that is open.
+   *
+   * @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, STORAGE_FAILED, SYNC_FAILED
+   */
+  async openWallet(walletId: string): Promise<CurrencyWallet> {
+    this.#check()
+    const known = this.#wallets.get(walletId)
+    if (known !== undefined) return (await known).wallet
+    const info = this.#walletInfos().find(({ id }) => id === walletId)
+    if (info === undefined) throw new WalletError('WALLET_ID_UNKNOWN', { walletId })
+    const opening = this.#parts.openWallet(info)
+    this.#wallets.set(walletId, opening)
+    opening.catch(() => this.#wallets.delete(walletId))
+    return (await opening).wallet
+  }
+
+  /** Makes a wallet with new keys; its keys are safe on the server before it opens. @throws PLUGIN_FOR_TYPE */
+  async createCurrencyWallet(type: string, options: NewWallet = {}): Promise<CurrencyWallet> {
+    this.#check()
+    const { services, login } = this.#parts
+    const info = await createWalletInfo(services, type, options.keyOptions)
+    await login.addWalletInfos([info])
+    this.#state.update({ walletIds: this.#walletIds() })
+    const wallet = await this.openWallet(info.id)
+    if (options.name !== undefined) await wallet.rename(options.name)
+    await wallet.setFiatCurrencyCode(options.fiatCurrencyCode ?? 'iso:USD')
+    return wallet
+  }
+
+  /** The text that `loginWithKey` takes on this device. A secret. @throws HIDDEN_KEYS */
+  getLoginKey(): string {
+    this.#check()
+    if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
+    return this.#parts.login.rootLoginKeyBase58()
+  }
+
+  /** All keys of a wallet. Secrets. @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN */
+  getRawPrivateKey(walletId: string): JsonObject {
+    this.#check()
+    if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
+    const info = this.#walletInfos().find(({ id }) => id === walletId)
+    if (info === undefined) throw new WalletError('WALLET_ID_UNKNOWN', { walletId })
+    return info.keys.use(keys => ({ ...keys }))
+  }
+
+  /** Fetches the login anew and exchanges the files of the account and of every open wallet. */
+  async sync(): Promise<void> {
+    this.#check()
+    const open = await Promise.all([...this.#wallets.values()].map(async opening => (await opening).wallet))
+    await Promise.all([
+      this.#parts.login.refresh(),
+      this.#parts.syncRepo(),
+      ...open.map(wallet => wallet.sync())
+    ])
+    this.#state.update({ walletIds: this.#walletIds() })
+  }
+
+  /** Stops or starts every open wallet. */
+  async changePaused(isPaused: boolean): Promise<void> {
+    for (const opening of this.#wallets.values()) await (await opening).wallet.changePaused(isPaused)
+    this.#state.update({ isPaused })
+  }
+
+  /** Closes every wallet and forgets the keys. Safe to call twice. */
+  async logout(): Promise<void> {
+    if (!this.isLoggedIn) return
+    this.#state.update({ isLoggedIn: false })
+    const { services, scheduler, events, login } = this.#parts
+    const closing = [...this.#wallets.values()].map(async opening => (await opening).close())
+    for (const result of await Promise.allSettled(closing)) {
+      if (result.status === 'rejected') services.report('closing a wallet', result.reason)
+    }
+    events.close()
+    scheduler.close()
+    login.close()
+    this.#parts.closed()
+  }
+
+  #walletInfos(): readonly SecretWalletInfo[] {
+    return this.#parts.login.walletInfos.filter(({ type }) => type.startsWith('wallet:'))
+  }
+
+  #walletIds(): string[] {
+    return this.#walletInfos().map(({ id }) => id)
+  }
+
+  #check(): void {
+    if (!this.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
+  }
+}

@@ -1,0 +1,115 @@
+import type { Account } from './account/account.ts'
+import { openAccount } from './account/open-account.ts'
+import { WalletError } from './errors/wallet-error.ts'
+import { createLogin } from './login/create-login.ts'
+import { loginWithKey } from './login/key-login.ts'
+import type { Login } from './login/login.ts'
+import { usernameAvailable } from './login/login-server.ts'
+import { loginWithPassword } from './login/password.ts'
+import { loginWithPin } from './login/pin.ts'
+import { openStashes, type Stashes } from './login/stash.ts'
+import type { Services } from './services.ts'
+import type { Readable } from './state/observable.ts'
+import type { LocalUser } from './types/login.ts'
+
+/** A new account: username and password together, or neither for a light account. */
+export interface NewAccount {
+  readonly username?: string
+  readonly password?: string
+  /** Switches PIN login on for this device. */
+  readonly pin?: string
+}
+
+/** Names a user of this device. */
+export type UserName = { readonly username: string } | { readonly loginId: string }
+
+/** What helps a login past two-factor or a CAPTCHA. */
+export interface LoginHelp {
+  /** Six digits. */
+  readonly otp?: string
+  /** The two-factor key, base32. */
+  readonly otpKey?: string
+  readonly challengeId?: string
+}
+
+/** The users of this device and every way to log in (specification §1, §4). */
+export class Context implements Readable<readonly LocalUser[]> {
+  readonly subscribe: Readable<readonly LocalUser[]>['subscribe']
+  readonly getSnapshot: Readable<readonly LocalUser[]>['getSnapshot']
+  readonly #services: Services
+  readonly #stashes: Stashes
+  readonly #accounts = new Set<Account>()
+  #isClosed = false
+
+  /** Reads the users of this device. */
+  static async open(services: Services): Promise<Context> {
+    return new Context(services, await openStashes(services))
+  }
+
+  private constructor(services: Services, stashes: Stashes) {
+    this.#services = services
+    this.#stashes = stashes
+    this.subscribe = stashes.subscribe
+    this.getSnapshot = stashes.getSnapshot
+  }
+
+  /** The users that this device knows, last logged-in first. */
+  get localUsers(): readonly LocalUser[] {
+    return this.getSnapshot()
+  }
+
+  /** The accounts that are logged in. */
+  get accounts(): readonly Account[] {
+    return [...this.#accounts]
+  }
+
+  /** Tells whether a username is free. @throws BAD_USERNAME, NETWORK */
+  usernameAvailable(username: string): Promise<boolean> {
+    return usernameAvailable(this.#services, username)
+  }
+
+  /** Creates an account and logs in to it. @throws ACCOUNT_EXISTS, BAD_USERNAME, USERNAME_REQUIRED, USERNAME_WITHOUT_PASSWORD */
+  createAccount(account: NewAccount): Promise<Account> {
+    return this.#open(() => createLogin(this.#services, this.#stashes, account))
+  }
+
+  /** Logs in, without the network where this device knows the account. @throws PASSWORD, ACCOUNT_NOT_FOUND, OTP, NETWORK */
+  loginWithPassword(username: string, password: string, help: LoginHelp = {}): Promise<Account> {
+    return this.#open(() => loginWithPassword(this.#services, this.#stashes, { username, password, ...help }))
+  }
+
+  /** Logs in with the PIN of this device. @throws PIN_NOT_ENABLED, USER_NOT_ON_DEVICE, PASSWORD, NETWORK */
+  loginWithPIN(user: UserName, pin: string, help: LoginHelp = {}): Promise<Account> {
+    return this.#open(() => loginWithPin(this.#services, this.#stashes, { ...user, pin, ...help }))
+  }
+
+  /** Logs in with the key of {@link Account.getLoginKey}, without the network. @throws USER_NOT_ON_DEVICE */
+  loginWithKey(user: UserName, loginKey: string): Promise<Account> {
+    return this.#open(() => loginWithKey(this.#services, this.#stashes, { ...user, loginKey }))
+  }
+
+  /** Removes a user from this device; the account itself is untouched. @throws USER_LOGGED_IN, USER_NOT_ON_DEVICE */
+  async forgetAccount(user: UserName): Promise<void> {
+    const stash = this.#stashes.find(user)
+    if (stash === undefined) throw new WalletError('USER_NOT_ON_DEVICE', {})
+    if (this.accounts.some(account => account.id === this.#stashes.idOf(stash))) {
+      throw new WalletError('USER_LOGGED_IN', {})
+    }
+    await this.#stashes.remove(this.#stashes.idOf(stash))
+  }
+
+  /** Logs everyone out. Afterwards nothing can be asked. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await Promise.all(this.accounts.map(account => account.logout()))
+  }
+
+  async #open(login: () => Promise<Login>): Promise<Account> {
+    if (this.#isClosed) throw new WalletError('CONTEXT_CLOSED', {})
+    await this.#services.plugins.ready()
+    const account = await openAccount(this.#services, await login(), closed => this.#accounts.delete(closed))
+    this.#accounts.add(account)
+    return account
+  }
+}

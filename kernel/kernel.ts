@@ -1,0 +1,182 @@
+import { openClientId } from './client-id.ts'
+import { Context } from './context.ts'
+import { WalletError } from './errors/wallet-error.ts'
+import type { KernelHooks } from './hooks/kernel-hooks.ts'
+import { makeKernelHooks } from './hooks/make-kernel-hooks.ts'
+import type { FaultSnapshot } from './hooks/snapshots.ts'
+import type { Io } from './io/io.ts'
+import { describeError, type LogPort, type LogThreshold, makeLog } from './log.ts'
+import { checkServerAddress } from './login/server-address.ts'
+import {
+  currencyHost,
+  type HostParts,
+  observerHost,
+  policyHost,
+  rateHost,
+  storageHost,
+  swapHost
+} from './plugins/host.ts'
+import type { Plugin } from './plugins/plugin.ts'
+import { PluginSet } from './plugins/plugin-set.ts'
+import { type Disk, subDisk } from './repo/disk.ts'
+import { failureLine, type KernelConfig, makeInBackground, type Services } from './services.ts'
+import type { JsonObject } from './types/json.ts'
+
+/** What an application says to make a kernel. Defaults are those of specification §9 and protocol §2.1. */
+export interface KernelOptions {
+  readonly io: Io
+  /** Exactly one of them is a storage plugin. */
+  readonly plugins: readonly Plugin[]
+  /** Sent to the login server with each request. */
+  readonly apiKey: string
+  readonly appId?: string
+  readonly authServer?: string
+  readonly infoServers?: readonly string[]
+  readonly syncServers?: readonly string[]
+  readonly deviceDescription?: string
+  readonly hideKeys?: boolean
+  readonly logLevel?: LogThreshold
+  readonly skipBlockHeight?: boolean
+  /** Given to each plugin by id. */
+  readonly pluginOptions?: Readonly<Record<string, JsonObject>>
+  /** Ids of plugins that `addPlugin` brings later; logins wait for them until `lockPlugins`. */
+  readonly laterPlugins?: readonly string[]
+  /** Hears failures that belong to no call. */
+  readonly onError?: (source: string, error: unknown) => void
+}
+
+/** A running kernel. */
+export interface Kernel {
+  readonly context: Context
+  /** The random id of this device, base64. */
+  readonly clientId: string
+  /** Adds a plugin that was announced as later. @throws PLUGINS_LOCKED */
+  addPlugin(plugin: Plugin): void
+  /** Says that no more plugins come. */
+  lockPlugins(): void
+  /** Logs everyone out, tells the plugins and closes the disk. */
+  close(): Promise<void>
+}
+
+const DEFAULT_API_KEY = '4248c1bf41e53b840a5fdb2c872dd3ade525e66d'
+const HOST = 'edge.app'
+const SYNC_NAMES = ['us1', 'us2', 'us3', 'us4', 'us5', 'us6', 'eu']
+
+/**
+ * Makes a kernel: builds the hooks, applies observers first, then storage, then the rest, and opens the context.
+ *
+ * @throws API_KEY_MISSING, LOGIN_DOMAIN, STORAGE_LOCKED, PLUGIN_FAILED
+ */
+export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
+  const config = configOf(options)
+  const parts = makeParts(options, config)
+  const { hooks, plugins, apply, report } = parts
+
+  for (const plugin of options.plugins) if (plugin.kind === 'observer') apply(plugin)
+  for (const plugin of options.plugins) if (plugin.kind === 'storage') apply(plugin)
+  const disk = await hooks.openDisk.promise({ purpose: 'everything' })
+  if (disk === undefined) throw new WalletError('PLUGINS_MISSING', { pluginIds: ['storage'] })
+  parts.useDisk(disk)
+  for (const plugin of options.plugins) if (!['observer', 'storage'].includes(plugin.kind)) apply(plugin)
+  if ((options.laterPlugins ?? []).length === 0) plugins.lock()
+
+  const services: Services = Object.freeze({
+    io: options.io,
+    hooks,
+    disk,
+    config,
+    plugins,
+    logOf: parts.logOf,
+    inBackground: makeInBackground(report),
+    report
+  })
+  const clientId = await openClientId(options.io, disk, error => report('client id', error))
+  const context = await Context.open(services)
+  await hooks.ready.promise()
+
+  return Object.freeze({
+    context,
+    clientId,
+    addPlugin: apply,
+    lockPlugins: () => plugins.lock(),
+    async close(): Promise<void> {
+      await context.close()
+      await hooks.closing.promise()
+    }
+  })
+}
+
+const makeParts = (options: KernelOptions, config: KernelConfig) => {
+  const { io } = options
+  const hooks: KernelHooks = makeKernelHooks({ clock: io.clock, onFault: fault => onFault(fault) })
+  const logPort: LogPort = { clock: io.clock, logged: hooks.logged, threshold: config.logLevel }
+  const logOf = (source: string) => makeLog(source, logPort)
+  const onFault = ({ pluginId, hook, error }: { pluginId: string; hook: string; error: unknown }): void => {
+    logOf(pluginId).error(failureLine(`failed in ${hook}`, error))
+    hooks.pluginFault.call(Object.freeze(faultOf(pluginId, hook, error)))
+  }
+  const report = (source: string, error: unknown): void => {
+    logOf(source).error(describeError(error))
+    options.onError?.(source, error)
+  }
+  const plugins = new PluginSet(hooks, options.laterPlugins)
+  let root: Disk | undefined
+  const apply = (plugin: Plugin): void =>
+    plugins.add(plugin, () => {
+      const pluginOptions = Object.freeze({ ...options.pluginOptions?.[plugin.id] })
+      const host = { hooks, io, log: logOf(plugin.id), options: pluginOptions }
+      applyPlugin(plugin, host, () => {
+        if (root === undefined) throw new TypeError('There is no disk yet')
+        return subDisk(root, `plugins/${plugin.id}`)
+      })
+    })
+  return { hooks, plugins, apply, report, logOf, useDisk: (disk: Disk) => void (root = disk) }
+}
+
+const applyPlugin = (plugin: Plugin, host: Omit<HostParts, 'disk'>, openJail: () => Disk): void => {
+  switch (plugin.kind) {
+    case 'observer':
+      return plugin.apply(observerHost(plugin.id, host.hooks))
+    case 'storage':
+      return plugin.apply(storageHost(plugin.id, host))
+    case 'currency':
+      return plugin.apply(currencyHost(plugin.id, { ...host, disk: openJail() }))
+    case 'rates':
+      return plugin.apply(rateHost(plugin.id, { ...host, disk: openJail() }))
+    case 'swap':
+      return plugin.apply(swapHost(plugin.id, { ...host, disk: openJail() }))
+    case 'policy':
+      return plugin.apply(policyHost(plugin.id, { ...host, disk: openJail() }))
+  }
+}
+
+const faultOf = (pluginId: string, hook: string, error: unknown): FaultSnapshot => {
+  const errorCode = error instanceof WalletError ? error.code : undefined
+  const errorName = error instanceof Error ? error.name.slice(0, 100) : 'Error'
+  return {
+    pluginId,
+    hook,
+    errorName,
+    ...(errorCode === undefined ? {} : { errorCode }),
+    message: describeError(error)
+  }
+}
+
+const configOf = (options: KernelOptions): KernelConfig => {
+  // JavaScript callers can leave it out; the type cannot stop them.
+  if ((options.apiKey as string | null | undefined) == null) throw new WalletError('API_KEY_MISSING', {})
+  const config: KernelConfig = {
+    apiKey: options.apiKey === '' ? DEFAULT_API_KEY : options.apiKey,
+    appId: options.appId ?? '',
+    authServer: options.authServer ?? `https://login.${HOST}/api`,
+    infoServers: options.infoServers ?? [`https://info-eu1.${HOST}`, `https://info-us1.${HOST}`],
+    syncServers: options.syncServers ?? SYNC_NAMES.map(name => `https://sync-${name}.${HOST}`),
+    ...(options.deviceDescription === undefined ? {} : { deviceDescription: options.deviceDescription }),
+    hideKeys: options.hideKeys ?? false,
+    logLevel: options.logLevel ?? 'warn',
+    skipBlockHeight: options.skipBlockHeight ?? false
+  }
+  for (const server of [config.authServer, ...config.infoServers, ...config.syncServers])
+    checkServerAddress(server)
+  return Object.freeze(config)
+}

@@ -1,0 +1,51 @@
+import { isNativeAmount } from '../amount.ts'
+import { WalletError } from '../errors/wallet-error.ts'
+import { isRecord } from '../schema/fields.ts'
+import type { FreshAddress } from '../types/engine.ts'
+import type { EngineTransaction, Memo } from '../types/transaction.ts'
+
+const MAX_TXID = 200
+
+/**
+ * Checks a transaction that an engine reports or makes. A guard by hand: they come by the thousand.
+ *
+ * @throws BOGUS_TX naming the field
+ * @see specification §5 "Plugin transactions"
+ */
+export const checkEngineTransaction = (pluginId: string, value: unknown): EngineTransaction => {
+  const bogus = (path: string): WalletError => new WalletError('BOGUS_TX', { pluginId, path })
+  if (!isRecord(value)) throw bogus('')
+  const tx = value as Record<keyof EngineTransaction, unknown>
+  if (typeof tx.txid !== 'string' || tx.txid.length > MAX_TXID) throw bogus('txid')
+  if (typeof tx.date !== 'number' || !Number.isFinite(tx.date)) throw bogus('date')
+  if (!isNativeAmount(tx.networkFee)) throw bogus('networkFee')
+  if (typeof tx.blockHeight !== 'number' || !Number.isSafeInteger(tx.blockHeight)) throw bogus('blockHeight')
+  if (!isNativeAmount(tx.nativeAmount)) throw bogus('nativeAmount')
+  if (!isTextList(tx.ourReceiveAddresses)) throw bogus('ourReceiveAddresses')
+  if (typeof tx.signedTx !== 'string') throw bogus('signedTx')
+  if (tx.tokenId !== null && typeof tx.tokenId !== 'string') throw bogus('tokenId')
+  if (tx.memos !== undefined && !(Array.isArray(tx.memos) && tx.memos.every(isMemo))) throw bogus('memos')
+  if (tx.isSend !== undefined && typeof tx.isSend !== 'boolean') throw bogus('isSend')
+  if (tx.otherParams !== undefined && !isRecord(tx.otherParams)) throw bogus('otherParams')
+  return value as unknown as EngineTransaction
+}
+
+/** Tells whether text is a balance: digits only (specification §5). */
+export const isBalance = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{1,100}$/.test(value)
+
+/** Checks an address that an engine hands out. @throws BOGUS_DATA */
+export const checkFreshAddress = (pluginId: string, value: unknown): FreshAddress => {
+  if (isRecord(value) && typeof value.publicAddress === 'string' && value.publicAddress !== '') {
+    return value as unknown as FreshAddress
+  }
+  throw new WalletError('BOGUS_DATA', { pluginId, what: 'address', path: 'publicAddress' })
+}
+
+const isTextList = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every(item => typeof item === 'string')
+
+const isMemo = (value: unknown): value is Memo =>
+  isRecord(value) &&
+  typeof value.value === 'string' &&
+  ['hex', 'number', 'text'].includes(value.type as string)

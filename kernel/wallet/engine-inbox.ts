@@ -1,0 +1,107 @@
+import { type NativeAmount, nativeAmount } from '../amount.ts'
+import { WalletError } from '../errors/wallet-error.ts'
+import type { Clock } from '../io/io.ts'
+import type { EngineCallbacks } from '../types/engine.ts'
+import type { EngineTransaction } from '../types/transaction.ts'
+import { checkEngineTransaction, isBalance } from './engine-data.ts'
+
+const SLICE = 500
+
+/** Where checked reports of an engine go. */
+export interface EngineListener {
+  addressChanged(): void
+  balanceChanged(tokenId: string | null, balance: NativeAmount): void
+  heightChanged(height: number): void
+  progressed(ratio: number): void
+  statusChanged(text: string): void
+  /** One slice of a batch; resolves when it is durable. */
+  transactionsChanged(transactions: readonly EngineTransaction[]): Promise<void>
+  /** A report that was refused, or could not be taken in. */
+  failed(error: unknown): void
+}
+
+/**
+ * Takes what an engine reports: checks it, queues it in order, and never throws back into the engine.
+ *
+ * A bad transaction is refused alone; the good ones of its batch count. After `close` nothing is heard.
+ */
+export class EngineInbox {
+  readonly #pluginId: string
+  readonly #clock: Clock
+  readonly #listener: EngineListener
+  #queue: Promise<void> = Promise.resolve()
+  #isClosed = false
+
+  constructor(pluginId: string, clock: Clock, listener: EngineListener) {
+    this.#pluginId = pluginId
+    this.#clock = clock
+    this.#listener = listener
+  }
+
+  /** The functions that the engine is given. */
+  readonly callbacks: EngineCallbacks = Object.freeze({
+    onAddressChanged: () => this.#hear(listener => listener.addressChanged()),
+    onAddressesChecked: (ratio: number) =>
+      this.#hear(listener => {
+        if (typeof ratio !== 'number' || Number.isNaN(ratio)) throw this.#bogus('progress')
+        listener.progressed(Math.min(1, Math.max(0, ratio)))
+      }),
+    onTokenBalanceChanged: (tokenId: string | null, balance: string) =>
+      this.#hear(listener => {
+        if (!isBalance(balance) || (tokenId !== null && typeof tokenId !== 'string')) {
+          throw new WalletError('BOGUS_BALANCE', { pluginId: this.#pluginId })
+        }
+        listener.balanceChanged(tokenId, nativeAmount(balance))
+      }),
+    onBlockHeightChanged: (height: number) =>
+      this.#hear(listener => {
+        if (!Number.isSafeInteger(height) || height < 0) throw this.#bogus('block height')
+        listener.heightChanged(height)
+      }),
+    onTransactionsChanged: (transactions: readonly EngineTransaction[]) =>
+      this.#hear(() => {
+        if (!Array.isArray(transactions)) throw this.#bogus('transactions')
+        const batch = [...transactions]
+        this.#queue = this.#queue.then(() => this.#take(batch))
+      }),
+    onStatus: (text: string) => this.#hear(listener => listener.statusChanged(String(text).slice(0, 200)))
+  })
+
+  /** Resolves when everything that was reported so far has been taken in. */
+  settled(): Promise<void> {
+    return this.#queue
+  }
+
+  /** Stops hearing. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  #hear(take: (listener: EngineListener) => void): void {
+    if (this.#isClosed) return
+    try {
+      take(this.#listener)
+    } catch (error) {
+      this.#listener.failed(error)
+    }
+  }
+
+  async #take(batch: readonly unknown[]): Promise<void> {
+    for (let start = 0; start < batch.length && !this.#isClosed; start += SLICE) {
+      const good: EngineTransaction[] = []
+      for (const value of batch.slice(start, start + SLICE)) {
+        try {
+          good.push(checkEngineTransaction(this.#pluginId, value))
+        } catch (error) {
+          this.#listener.failed(error)
+        }
+      }
+      await this.#listener.transactionsChanged(good).catch(error => this.#listener.failed(error))
+      await this.#clock.turn()
+    }
+  }
+
+  #bogus(what: string): WalletError {
+    return new WalletError('BOGUS_DATA', { pluginId: this.#pluginId, what, path: '' })
+  }
+}

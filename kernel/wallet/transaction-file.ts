@@ -1,0 +1,204 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import { isRecord } from '../schema/fields.ts'
+import type { Json, JsonObject } from '../types/json.ts'
+import type { Metadata, NetworkFeeOption, SpentTarget, SwapData, Transaction } from '../types/transaction.ts'
+
+/** What a transaction file says of one asset. */
+export interface AssetRecord {
+  readonly metadata: Metadata
+  readonly nativeAmount?: string
+  readonly providerFeeSent?: string
+}
+
+/** A recipient, as the file has it. */
+export interface Payee {
+  readonly address: string
+  readonly amount: string
+  readonly currency: string
+  readonly tag?: string
+}
+
+/**
+ * The synced file of one transaction (specification §3 "Transaction file"; protocol §3.5).
+ *
+ * Written in the newer form: `tokens` by token id, the chain's own coin under ''. Both forms are read. Fields that
+ * this version does not know are kept.
+ */
+export interface TransactionFile {
+  readonly txid: string
+  readonly internal: boolean
+  /** Unix seconds. */
+  readonly creationDate: number
+  readonly currencies: ReadonlyMap<string, AssetRecord>
+  readonly tokens: ReadonlyMap<string, AssetRecord>
+  readonly deviceDescription?: string
+  readonly feeRateRequested?: NetworkFeeOption | JsonObject
+  readonly feeRateUsed?: JsonObject
+  readonly payees?: readonly Payee[]
+  readonly secret?: string
+  readonly swap?: SwapData
+  /** Fields of other versions, to be written back as they were. */
+  readonly unknown: ReadonlyMap<string, Json>
+}
+
+const KNOWN: ReadonlySet<string> = new Set([
+  'txid',
+  'internal',
+  'creationDate',
+  'currencies',
+  'tokens',
+  'deviceDescription',
+  'feeRateRequested',
+  'feeRateUsed',
+  'payees',
+  'secret',
+  'swap'
+])
+
+/** `transaction/<seconds>-<hash>.json`, the date rounded half up. @see vectors `tx-file-name` */
+export const transactionFilePath = (creationDate: number, txidHash: string): string =>
+  `transaction/${Math.floor(creationDate + 0.5).toFixed(0)}-${txidHash}.json`
+
+/** Reads date and hash back from a path, or undefined for a path of another form. */
+export const parseTransactionFilePath = (
+  path: string
+): { readonly creationDate: number; readonly txidHash: string } | undefined => {
+  const match = /^transaction\/(\d{1,15})-([1-9A-HJ-NP-Za-km-z]{1,64})\.json$/.exec(path)
+  if (match === null) return undefined
+  return { creationDate: Number(match[1]), txidHash: match[2] ?? '' }
+}
+
+/**
+ * Reads a transaction file. A guard by hand: files are read by the thousand.
+ *
+ * @throws BAD_REPLY naming the field; the caller keeps the file
+ */
+export const parseTransactionFile = (value: unknown): TransactionFile => {
+  if (!isRecord(value)) throw bad('', 'is no object')
+  const { txid, internal, creationDate } = value
+  if (typeof txid !== 'string') throw bad('txid', 'is no text')
+  if (typeof internal !== 'boolean') throw bad('internal', 'is no flag')
+  if (typeof creationDate !== 'number' || !Number.isFinite(creationDate))
+    throw bad('creationDate', 'is no number')
+  return {
+    txid,
+    internal,
+    creationDate,
+    currencies: assetsOf(value.currencies, 'currencies'),
+    tokens: assetsOf(value.tokens ?? {}, 'tokens'),
+    ...textField(value, 'deviceDescription'),
+    ...feeRateRequestedOf(value.feeRateRequested),
+    ...(isRecord(value.feeRateUsed) ? { feeRateUsed: value.feeRateUsed as JsonObject } : {}),
+    ...(Array.isArray(value.payees) ? { payees: value.payees.filter(isPayee) } : {}),
+    ...textField(value, 'secret'),
+    ...(isSwap(value.swap) ? { swap: value.swap } : {}),
+    unknown: new Map(Object.entries(value).filter(([key]) => !KNOWN.has(key)) as [string, Json][])
+  }
+}
+
+/** The JSON of a transaction file, in the field order of the deployed writers. */
+export const transactionFileJson = (file: TransactionFile): JsonObject => {
+  const { currencies, tokens, unknown, ...rest } = file
+  const { txid, internal, creationDate, ...optional } = rest
+  return {
+    ...Object.fromEntries(unknown),
+    txid,
+    internal,
+    creationDate,
+    currencies: Object.fromEntries(currencies) as unknown as JsonObject,
+    tokens: Object.fromEntries(tokens) as unknown as JsonObject,
+    ...(optional as unknown as JsonObject)
+  }
+}
+
+/** The file of a transaction that this wallet has made or seen for the first time. */
+export const newTransactionFile = (tx: Transaction, creationDate: number): TransactionFile => {
+  const asset: AssetRecord = { metadata: tx.metadata, nativeAmount: tx.nativeAmount }
+  const feeRateRequested = tx.networkFeeOption === 'custom' ? tx.requestedCustomFee : tx.networkFeeOption
+  return {
+    txid: tx.txid,
+    internal: tx.isSend,
+    creationDate,
+    currencies: new Map(),
+    tokens: new Map([[tx.tokenId ?? '', asset]]),
+    ...(tx.deviceDescription === undefined ? {} : { deviceDescription: tx.deviceDescription }),
+    ...(feeRateRequested === undefined ? {} : { feeRateRequested }),
+    ...(tx.feeRateUsed === undefined ? {} : { feeRateUsed: tx.feeRateUsed }),
+    ...(tx.spendTargets === undefined ? {} : { payees: tx.spendTargets.map(payeeOf) }),
+    ...(tx.txSecret === undefined ? {} : { secret: tx.txSecret }),
+    ...(tx.swapData === undefined ? {} : { swap: tx.swapData }),
+    unknown: new Map()
+  }
+}
+
+/** What the file says of an asset; the newer map wins over the one by currency code. */
+export const assetOf = (
+  file: TransactionFile,
+  tokenId: string | null,
+  currencyCode: string
+): AssetRecord | undefined => file.tokens.get(tokenId ?? '') ?? file.currencies.get(currencyCode)
+
+const payeeOf = ({ publicAddress, nativeAmount, currencyCode, memo }: SpentTarget): Payee => ({
+  address: publicAddress,
+  amount: nativeAmount,
+  currency: currencyCode,
+  ...(memo === undefined ? {} : { tag: memo })
+})
+
+const assetsOf = (value: unknown, field: string): ReadonlyMap<string, AssetRecord> => {
+  if (!isRecord(value)) throw bad(field, 'is no object')
+  const assets = new Map<string, AssetRecord>()
+  for (const [key, asset] of Object.entries(value)) {
+    if (!isRecord(asset)) throw bad(`${field}.${key}`, 'is no object')
+    assets.set(key, {
+      ...asset,
+      metadata: metadataOf(asset.metadata),
+      ...textField(asset, 'nativeAmount'),
+      ...textField(asset, 'providerFeeSent')
+    })
+  }
+  return assets
+}
+
+const metadataOf = (value: unknown): Metadata => {
+  if (!isRecord(value)) return {}
+  return {
+    ...(typeof value.bizId === 'number' ? { bizId: value.bizId } : {}),
+    ...textField(value, 'category'),
+    ...(isRecord(value.exchangeAmount) ? { exchangeAmount: numbersOf(value.exchangeAmount) } : {}),
+    ...textField(value, 'name'),
+    ...textField(value, 'notes')
+  }
+}
+
+// Deployed versions have left texts such as "1e-7" among the fiat amounts; they are dropped on reading.
+const numbersOf = (value: Record<string, unknown>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, number] => Number.isFinite(entry[1]))
+  )
+
+const feeRateRequestedOf = (value: unknown): { feeRateRequested?: NetworkFeeOption | JsonObject } => {
+  if (value === 'high' || value === 'standard' || value === 'low') return { feeRateRequested: value }
+  return isRecord(value) ? { feeRateRequested: value as JsonObject } : {}
+}
+
+const isPayee = (value: unknown): value is Payee =>
+  isRecord(value) &&
+  typeof value.address === 'string' &&
+  typeof value.amount === 'string' &&
+  typeof value.currency === 'string'
+
+const isSwap = (value: unknown): value is SwapData =>
+  isRecord(value) &&
+  typeof value.isEstimate === 'boolean' &&
+  isRecord(value.plugin) &&
+  typeof value.payoutAddress === 'string' &&
+  typeof value.payoutCurrencyCode === 'string' &&
+  typeof value.payoutNativeAmount === 'string' &&
+  typeof value.payoutWalletId === 'string'
+
+const textField = <K extends string>(value: Record<string, unknown>, key: K): { [Key in K]?: string } =>
+  typeof value[key] === 'string' ? ({ [key]: value[key] } as { [Key in K]?: string }) : {}
+
+const bad = (path: string, rule: string): WalletError =>
+  new WalletError('BAD_REPLY', { source: 'transaction file', path, rule })
