@@ -25,6 +25,8 @@ export const testReportOf = (output: string, exitCode: number): TestReport => {
   const skipped: Skip[] = []
   const pending: string[] = []
   let ran = 0
+  // With a failure among them, ava does not say how many passed, so they are counted by line.
+  let ticks = 0
   let failed = 0
   let title = ''
   let late = 0
@@ -33,6 +35,7 @@ export const testReportOf = (output: string, exitCode: number): TestReport => {
       /^\s+(?:- \[(skip|todo)\]|[✔√] (?:\[(?:expected fail)\] )?|[✘×] \[fail\]:) ?(.*)$/.exec(line) ?? []
     if (kind === 'skip') skipped.push({ title: rest, reason: 'marked so in its source' })
     if (kind === 'todo' || /^\s+[✔√] \[expected fail\]/.test(line)) pending.push(rest)
+    else if (/^\s+[✔√] /.test(line)) ++ticks
     if (rest !== '') title = rest.replace(/ \([\d.]+m?s\)$/, '')
 
     const reason = /^\s+[ℹi] skipped: (.*)$/.exec(line)?.[1]
@@ -43,7 +46,7 @@ export const testReportOf = (output: string, exitCode: number): TestReport => {
     ran = countIn(line, /^\s+(\d+) tests? passed$/) ?? ran
     failed = countIn(line, /^\s+(\d+) tests? failed$/) ?? failed
   }
-  const passed = Math.max(0, ran - late)
+  const passed = Math.max(0, (ran === 0 ? ticks : ran) - late)
   const isEmpty = passed + skipped.length + failed === 0
   return { passed, failed: failed === 0 && (exitCode !== 0 || isEmpty) ? 1 : failed, skipped, pending }
 }

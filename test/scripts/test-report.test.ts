@@ -14,7 +14,6 @@ const output = `
 
   1 test failed
   1 known failure
-  2 tests passed
   1 test skipped
   1 test todo
 `
