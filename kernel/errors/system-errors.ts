@@ -20,6 +20,8 @@ export interface SystemErrorDetails {
   TX_NOT_FOUND: { txid: string }
   IMPORT_UNSUPPORTED: NoDetails
   NOT_SUPPORTED: { what: string }
+  /** A number or word that a call does not take. `option` names it, `rule` says what was expected. */
+  OPTION_INVALID: { option: string; rule: string }
   FIAT_CODE: NoDetails
   TOKEN_NOT_FOUND: { tokenId: string }
   ITEM_NOT_FOUND: { itemId: string }

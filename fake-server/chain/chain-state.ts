@@ -1,0 +1,155 @@
+import { type Block, type ChainBlock, genesisBlock } from './block.ts'
+import { faultOfCoinbase } from './coinbase.ts'
+import { type Coin, CoinTable, coinsOf } from './coins.ts'
+import { Mempool } from './mempool.ts'
+import { COINBASE_MATURITY, subsidyAt } from './network.ts'
+import { ScriptIndex } from './script-index.ts'
+import type { ChainTimes } from './time-lock.ts'
+import type { ChainTransaction } from './transaction.ts'
+
+/** Where a transaction is: in the block at `height`, at `position`; both are undefined while it waits. */
+export interface FoundTransaction {
+  readonly tx: ChainTransaction
+  readonly height?: number
+  readonly position?: number
+}
+
+/** What others may ask of the chain. */
+export interface ChainView extends ChainTimes {
+  readonly tip: ChainBlock
+  readonly mempool: Pick<Mempool, 'size' | 'get' | 'has' | 'entries' | 'spenderOf' | 'withAncestors'>
+  readonly scripts: Pick<ScriptIndex, 'historyOf' | 'waitingOf' | 'utxosOf' | 'balanceOf' | 'statusOf'>
+  blockAt(height: number): ChainBlock | undefined
+  find(txid: string): FoundTransaction | undefined
+}
+
+/** The blocks, the coins they left, the mempool and the script index, always in step with each other. */
+export class ChainState implements ChainView {
+  readonly coins: CoinTable = new CoinTable()
+  readonly mempool: Mempool = new Mempool()
+  readonly scripts: ScriptIndex = new ScriptIndex(this.mempool)
+  readonly #blocks: ChainBlock[] = [genesisBlock()]
+  readonly #places = new Map<string, Required<FoundTransaction>>()
+
+  get height(): number {
+    return this.#blocks.length - 1
+  }
+
+  get tip(): ChainBlock {
+    return this.#blocks[this.height] as ChainBlock
+  }
+
+  blockAt(height: number): ChainBlock | undefined {
+    return this.#blocks[height]
+  }
+
+  medianTimeAt(height: number): number {
+    const times = this.#blocks.slice(Math.max(0, height - 10), height + 1).map(block => block.header.time)
+    return times.sort((a, b) => a - b)[times.length >> 1] ?? 0
+  }
+
+  find(txid: string): FoundTransaction | undefined {
+    const tx = this.mempool.get(txid)?.tx
+    return tx === undefined ? this.#places.get(txid) : { tx }
+  }
+
+  /** A coin that the next transaction may name: confirmed, or of a waiting transaction. Spent by waiting ones or not. */
+  findCoin(txid: string, index: number): Coin | undefined {
+    return this.coins.get(txid, index) ?? this.mempool.coin(txid, index)
+  }
+
+  /**
+   * Puts a block on top, checks it by the rules of consensus except signatures, and takes its transactions and
+   * all that conflict with them out of the mempool.
+   *
+   * @throws Error with the reason of a node; the state is then unusable
+   */
+  connect(block: Block): void {
+    const height = this.height + 1
+    if (block.header.previous !== this.tip.hash) throw new Error('bad-prevblk')
+    if (block.header.time <= this.medianTimeAt(this.height)) throw new Error('time-too-old')
+    const [coinbase, ...others] = block.transactions
+    if (coinbase === undefined) throw new Error('bad-cb-missing')
+    const fault = faultOfCoinbase(coinbase, height, others)
+    if (fault !== undefined) throw new Error(fault)
+    let earned = subsidyAt(height)
+    const spent = block.transactions.map((tx, position) => {
+      const coins = position === 0 ? [] : tx.inputs.map(input => this.#spend(input.txid, input.index, height))
+      if (position > 0) earned += feeOf(tx, coins)
+      const created = coinsOf(tx, height)
+      for (const coin of created) this.coins.add(coin)
+      this.scripts.confirm({ tx, height, spent: coins, created })
+      this.#places.set(tx.txid, { tx, height, position })
+      return coins
+    })
+    if (coinbase.outputs.reduce((sum, output) => sum + output.amount, 0n) > earned)
+      throw new Error('bad-cb-amount')
+    this.#blocks.push({ ...block, height, spent })
+    this.#confirmWaiting(others)
+  }
+
+  /** Takes the last block off. The mempool must be empty; what waited is admitted again afterwards. */
+  disconnect(): ChainBlock {
+    const block = this.#blocks.pop() as ChainBlock
+    for (let position = block.transactions.length - 1; position >= 0; position -= 1) {
+      const tx = block.transactions[position] as ChainTransaction
+      const spent = block.spent[position] ?? []
+      const created = coinsOf(tx, block.height)
+      for (const coin of created) this.coins.remove(coin)
+      for (const coin of spent) this.coins.add(coin)
+      this.scripts.unconfirm({ tx, height: block.height, spent, created })
+      this.#places.delete(tx.txid)
+    }
+    return block
+  }
+
+  /** Puts an admitted transaction into the mempool. */
+  enter(tx: ChainTransaction, fee: bigint, coins: readonly Coin[]): void {
+    this.mempool.add(tx, fee, coins)
+    this.scripts.enter(tx, coins)
+  }
+
+  /** Takes waiting transactions out with all their descendants. Returns the txids, parents first. */
+  evict(txids: Iterable<string>): readonly string[] {
+    const gone = this.mempool.withDescendants(txids)
+    if (gone.size === 0) return []
+    const ordered = [...this.mempool.entries()].map(entry => entry.tx.txid).filter(txid => gone.has(txid))
+    for (const txid of ordered) this.#leave(txid)
+    return ordered
+  }
+
+  #spend(txid: string, index: number, height: number): Coin {
+    const coin = this.coins.get(txid, index)
+    if (coin === undefined) throw new Error('bad-txns-inputs-missingorspent')
+    if (coin.isCoinbase && height - coin.height < COINBASE_MATURITY) {
+      throw new Error('bad-txns-premature-spend-of-coinbase')
+    }
+    this.coins.remove(coin)
+    return coin
+  }
+
+  #confirmWaiting(confirmed: readonly ChainTransaction[]): void {
+    for (const tx of confirmed) {
+      const children = this.mempool.get(tx.txid)?.children ?? []
+      const waiting = [...children].flatMap(child => this.mempool.get(child) ?? [])
+      this.#leave(tx.txid)
+      for (const child of waiting) this.scripts.touch(child)
+      this.evict(tx.inputs.flatMap(input => this.mempool.spenderOf(input.txid, input.index) ?? []))
+    }
+  }
+
+  #leave(txid: string): void {
+    const entry = this.mempool.get(txid)
+    if (entry === undefined) return
+    this.scripts.leave(entry.tx, entry.coins)
+    this.mempool.remove(txid)
+  }
+}
+
+const feeOf = (tx: ChainTransaction, coins: readonly Coin[]): bigint => {
+  let fee = 0n
+  for (const coin of coins) fee += coin.amount
+  for (const output of tx.outputs) fee -= output.amount
+  if (fee < 0n) throw new Error('bad-txns-in-belowout')
+  return fee
+}

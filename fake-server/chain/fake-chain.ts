@@ -1,0 +1,308 @@
+import { type NativeAmount, nativeAmount } from '../../kernel/amount.ts'
+import { WalletError } from '../../kernel/errors/wallet-error.ts'
+import type { Clock } from '../../kernel/io/io.ts'
+import type { Json } from '../../kernel/types/json.ts'
+import { admit, readmit } from './admission.ts'
+import { workBlock } from './block.ts'
+import type { ChainState, ChainView } from './chain-state.ts'
+import { makeCoinbase } from './coinbase.ts'
+import type { Coin } from './coins.ts'
+import type { Faucet, Payment } from './faucet.ts'
+import { DEFAULT_FEE_RATES, type FeeRates, feeRateFor, parseFeeRates } from './fee-rates.ts'
+import { COINBASE_MATURITY, MAX_BLOCK_WEIGHT, MAX_MONEY, POLICY, subsidyAt } from './network.ts'
+import { refuse } from './refusal.ts'
+import { saveChain } from './saved-chain.ts'
+import { scriptHashOf, scriptOf } from './script.ts'
+import { type ChainTransaction, decodeTransaction } from './transaction.ts'
+
+/** What one call changed. */
+export interface ChainChange {
+  readonly isTipNew: boolean
+  /** Electrum names of the scripts whose history may be another now. */
+  readonly scriptHashes: ReadonlySet<string>
+}
+
+/** What the chain holds for a script. `unconfirmed` is what the mempool adds, negative if it takes away. */
+export interface ChainBalance {
+  readonly confirmed: NativeAmount
+  readonly unconfirmed: NativeAmount
+}
+
+/** Where the chain takes time and chance from, and where it tells of a listener that threw. */
+export interface ChainPorts {
+  readonly clock: Clock
+  readonly random: (count: number) => Uint8Array
+  readonly onListenerError?: (error: unknown) => void
+}
+
+/**
+ * A Bitcoin regtest network in memory that judges transactions as a node does (architecture decision 27).
+ *
+ * Every call is done when it returns, and a call that throws has changed nothing but, for `fund`, mined blocks.
+ * Made by `openFakeChain`.
+ */
+export class FakeChain {
+  readonly #state: ChainState
+  readonly #faucet: Faucet
+  readonly #ports: ChainPorts
+  readonly #listeners = new Set<(change: ChainChange) => void>()
+  #feeRates: ReadonlyMap<number, number>
+  #announcedTip: string
+  #mined = 0
+
+  constructor(state: ChainState, faucet: Faucet, options: ChainPorts & { readonly feeRates?: FeeRates }) {
+    this.#state = state
+    this.#faucet = faucet
+    this.#ports = options
+    this.#feeRates = parseFeeRates(options.feeRates ?? DEFAULT_FEE_RATES)
+    this.#announcedTip = state.tip.hash
+    state.scripts.takeTouched()
+  }
+
+  /** Blocks, transactions and scripts, to read. */
+  get view(): ChainView {
+    return this.#state
+  }
+
+  get height(): number {
+    return this.#state.height
+  }
+
+  get clock(): Clock {
+    return this.#ports.clock
+  }
+
+  /**
+   * Mines blocks; the first takes in what waits, as far as it fits.
+   *
+   * @param to - an address or script that earns them; the faucet if left out
+   * @returns the block hashes
+   * @throws OPTION_INVALID unless `count` is 1 to 10,000; ADDRESS_INVALID
+   */
+  mine(count = 1, to?: string | Uint8Array): readonly string[] {
+    checkCount('number of blocks', count, 10_000)
+    const script = to === undefined ? this.#faucet.script : scriptOf(to)
+    return this.#changing(() =>
+      Array.from({ length: count }, () => this.#mineOne(script, this.#selectWaiting()))
+    )
+  }
+
+  /**
+   * Pays from the faucet with a real transaction, which then waits for a block.
+   *
+   * Mines blocks first if the faucet has nothing mature; these take in whatever waits.
+   *
+   * @param to - a regtest address, a script in hex, or a script
+   * @returns the txid
+   * @throws ADDRESS_INVALID, AMOUNT_INVALID, BROADCAST_REFUSED (`dust`), INSUFFICIENT_FUNDS if it cannot mine enough
+   */
+  fund(to: string | Uint8Array, amount: string): string {
+    return this.fundMany([{ to, amount }])
+  }
+
+  /** Like `fund`, with up to 2000 payments in one transaction. */
+  fundMany(payments: readonly { readonly to: string | Uint8Array; readonly amount: string }[]): string {
+    checkCount('number of payments', payments.length, 2000)
+    const parsed = payments.map(({ to, amount }) => ({ script: scriptOf(to), amount: parseAmount(amount) }))
+    return this.#changing(() => this.#accept(decodeTransaction(this.#payFromFaucet(parsed))))
+  }
+
+  /**
+   * Replaces the last blocks by one more than there were, without payments.
+   *
+   * @param options - `keepTransactions: false` forgets the transactions of the lost blocks; otherwise they wait again
+   * @throws OPTION_INVALID if there are fewer blocks, or for more than 1000
+   */
+  reorg(depth: number, { keepTransactions = true }: { readonly keepTransactions?: boolean } = {}): void {
+    checkCount('depth', depth, Math.min(1000, this.height))
+    this.#changing(() => {
+      const waiting = [...this.#state.mempool.entries()].map(entry => entry.tx)
+      this.#state.evict(waiting.map(tx => tx.txid))
+      const returned: ChainTransaction[] = []
+      for (let i = 0; i < depth; i += 1) returned.unshift(...this.#state.disconnect().transactions.slice(1))
+      for (let i = 0; i <= depth; i += 1) this.#mineOne(this.#faucet.script, [])
+      for (const tx of keepTransactions ? [...returned, ...waiting] : waiting) this.#acceptAgain(tx)
+    })
+  }
+
+  /**
+   * Forgets a waiting transaction and all that depend on it, as a node does after two weeks.
+   *
+   * @returns the txids that are gone, parents first
+   * @throws TX_NOT_FOUND if it does not wait
+   */
+  drop(txid: string): readonly string[] {
+    if (!this.#state.mempool.has(txid)) throw new WalletError('TX_NOT_FOUND', { txid })
+    return this.#changing(() => this.#state.evict([txid]))
+  }
+
+  /**
+   * Takes a signed transaction in hex into the mempool.
+   *
+   * @returns the txid
+   * @throws BROADCAST_REFUSED with the reason a node gives
+   */
+  broadcast(text: string): string {
+    const tx = parseTransaction(text)
+    return this.#changing(() => this.#accept(tx))
+  }
+
+  /** What an address or a script holds. @throws ADDRESS_INVALID */
+  balance(target: string | Uint8Array): ChainBalance {
+    const { confirmed, unconfirmed } = this.#state.scripts.balanceOf(scriptHashOf(scriptOf(target)))
+    return { confirmed: nativeAmount(`${confirmed}`), unconfirmed: nativeAmount(`${unconfirmed}`) }
+  }
+
+  /** Sets what the network asks, by target blocks; none at all makes it answer that it does not know. */
+  setFees(rates: FeeRates): void {
+    const parsed = parseFeeRates(rates)
+    this.#changing(() => {
+      this.#feeRates = parsed
+    })
+  }
+
+  /** Native units for each virtual byte to confirm within `blocks`; undefined if unknown. */
+  feeRate(blocks: number): number | undefined {
+    return feeRateFor(this.#feeRates, blocks)
+  }
+
+  /** The least native units for 1000 virtual bytes that is relayed. */
+  get relayFee(): number {
+    return Number(POLICY.relayPerKvB)
+  }
+
+  /** Calls `listener` after each change until the returned function is called. */
+  onChange(listener: (change: ChainChange) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Everything there is, the faucet's key included, for `openFakeChain`. */
+  toJson(): Json {
+    return saveChain({ state: this.#state, faucetKey: this.#faucet.savedKey, feeRates: this.#feeRates })
+  }
+
+  #changing<T>(work: () => T): T {
+    try {
+      return work()
+    } finally {
+      this.#announce()
+    }
+  }
+
+  #announce(): void {
+    const { hash } = this.#state.tip
+    const change = { isTipNew: hash !== this.#announcedTip, scriptHashes: this.#state.scripts.takeTouched() }
+    this.#announcedTip = hash
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(change)
+      } catch (error) {
+        this.#ports.onListenerError?.(error)
+      }
+    }
+  }
+
+  #accept(tx: ChainTransaction): string {
+    const { fee, coins, replaced } = admit(this.#state, tx)
+    this.#state.evict(replaced)
+    this.#state.enter(tx, fee, coins)
+    return tx.txid
+  }
+
+  #acceptAgain(tx: ChainTransaction): void {
+    try {
+      const { fee, coins } = readmit(this.#state, tx)
+      this.#state.enter(tx, fee, coins)
+    } catch (error) {
+      if (!(error instanceof WalletError)) throw error
+    }
+  }
+
+  #selectWaiting(): readonly ChainTransaction[] {
+    const chosen = new Map<string, ChainTransaction>()
+    let weight = 0
+    for (const { tx, parents } of this.#state.mempool.entries()) {
+      if (weight + tx.weight > MAX_BLOCK_WEIGHT || [...parents].some(parent => !chosen.has(parent))) continue
+      chosen.set(tx.txid, tx)
+      weight += tx.weight
+    }
+    return [...chosen.values()]
+  }
+
+  #mineOne(script: Uint8Array, transactions: readonly ChainTransaction[]): string {
+    const height = this.height + 1
+    let amount = subsidyAt(height)
+    for (const tx of transactions) amount += this.#state.mempool.get(tx.txid)?.fee ?? 0n
+    this.#mined += 1
+    // The count makes blocks differ even where chance repeats itself, as a test's may.
+    const extraNonce = Uint8Array.of(
+      ...this.#ports.random(8),
+      this.#mined >> 16,
+      this.#mined >> 8,
+      this.#mined
+    )
+    const coinbase = makeCoinbase({ height, script, amount, extraNonce, transactions })
+    const now = Math.floor(this.#ports.clock.now() / 1000)
+    const time = Math.max(this.#state.medianTimeAt(this.height) + 1, Math.min(now, 0xffffffff))
+    const block = workBlock({
+      previous: this.#state.tip.hash,
+      time,
+      transactions: [coinbase, ...transactions]
+    })
+    this.#state.connect(block)
+    return block.hash
+  }
+
+  #payFromFaucet(payments: readonly Payment[]): string {
+    for (let mined = 0; mined <= 1000; mined += 1) {
+      const signed = this.#faucet.pay(this.#faucetCoins(), payments)
+      if (signed !== undefined) return signed
+      const count = this.height < COINBASE_MATURITY ? COINBASE_MATURITY + SPARE_COINBASES - this.height : 1
+      for (let i = 0; i < count; i += 1) this.#mineOne(this.#faucet.script, this.#selectWaiting())
+    }
+    const needed = payments.reduce((sum, payment) => sum + payment.amount, 0n)
+    throw new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'BTC', needed: `${needed}` })
+  }
+
+  #faucetCoins(): readonly Coin[] {
+    const { mempool, scripts } = this.#state
+    const usable = scripts
+      .utxosOf(this.#faucet.scriptHash)
+      .filter(coin =>
+        coin.isCoinbase
+          ? this.height + 1 - coin.height >= COINBASE_MATURITY
+          : coin.height > 0 || mempool.withAncestors([coin.txid]).size < POLICY.maxAncestors
+      )
+    const confirmedFirst = (coin: Coin): number => (coin.height > 0 ? 0 : 1)
+    return usable.sort(
+      (a, b) =>
+        confirmedFirst(a) - confirmedFirst(b) || (a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1)
+    )
+  }
+}
+
+/** Coinbases that are mature once the faucet is ready, so that most payments need no new block. */
+const SPARE_COINBASES = 20
+
+const parseTransaction = (text: string): ChainTransaction => {
+  try {
+    return decodeTransaction(text)
+  } catch {
+    return refuse(undefined, 'TX decode failed. Make sure the tx has at least one input.')
+  }
+}
+
+const parseAmount = (text: string): bigint => {
+  const amount = BigInt(nativeAmount(text))
+  if (amount <= 0n || amount > MAX_MONEY) {
+    throw new WalletError('AMOUNT_INVALID', { rule: 'must be above zero and below all coins there can be' })
+  }
+  return amount
+}
+
+const checkCount = (option: string, count: number, most: number): void => {
+  if (!Number.isInteger(count) || count < 1 || count > most) {
+    throw new WalletError('OPTION_INVALID', { option, rule: `must be 1 to ${most}` })
+  }
+}

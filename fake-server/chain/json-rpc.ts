@@ -1,0 +1,72 @@
+import type { Json, JsonObject } from '../../kernel/types/json.ts'
+
+/** A JSON-RPC 2.0 error on its way to the client. */
+export class RpcFault extends Error {
+  readonly code: number
+
+  constructor(code: number, message: string) {
+    super(message)
+    this.name = 'RpcFault'
+    this.code = code
+  }
+}
+
+/** The error codes of JSON-RPC 2.0, and the two that Electrum servers add. */
+export const RPC: Readonly<
+  Record<'parse' | 'request' | 'method' | 'params' | 'internal' | 'refused' | 'node', number>
+> = {
+  parse: -32700,
+  request: -32600,
+  method: -32601,
+  params: -32602,
+  internal: -32603,
+  refused: 1,
+  node: 2
+}
+
+/** One request or notification. */
+export interface RpcRequest {
+  /** Absent in a notification, which gets no reply. */
+  readonly id?: number | string | null
+  readonly method: string
+  readonly params: readonly Json[] | JsonObject
+}
+
+/**
+ * Reads one request object.
+ *
+ * @throws RpcFault -32600 if it is no request
+ */
+export const parseRequest = (value: Json | undefined): RpcRequest => {
+  if (!isJsonObject(value)) throw new RpcFault(RPC.request, 'the request is no object')
+  const { id, method, params = [] } = value
+  if (id !== undefined && idOf(value) !== id) throw new RpcFault(RPC.request, 'the id is no number or text')
+  if (typeof method !== 'string') throw new RpcFault(RPC.request, 'the method is no text')
+  if (!Array.isArray(params) && !isJsonObject(params))
+    throw new RpcFault(RPC.request, 'params is no list or object')
+  return { ...(id === undefined ? {} : { id: id as number | string | null }), method, params }
+}
+
+/** The id to answer a request with that may be malformed; null if it has none. */
+export const idOf = (value: Json | undefined): number | string | null => {
+  const id = isJsonObject(value) && Object.hasOwn(value, 'id') ? value.id : null
+  return typeof id === 'number' || (typeof id === 'string' && id.length <= 256) ? id : null
+}
+
+/** The text of a successful reply. */
+export const resultReply = (id: number | string | null, result: Json): string =>
+  JSON.stringify({ jsonrpc: '2.0', result, id })
+
+/** The text of a reply that says what went wrong. */
+export const errorReply = (
+  id: number | string | null,
+  { code, message }: { code: number; message: string }
+): string => JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id })
+
+/** The text of a message that wants no reply. */
+export const notification = (method: string, params: readonly Json[]): string =>
+  JSON.stringify({ jsonrpc: '2.0', method, params })
+
+/** True for a JSON object, not for a list or null. */
+export const isJsonObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

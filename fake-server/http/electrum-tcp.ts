@@ -1,0 +1,80 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { StringDecoder } from 'node:string_decoder'
+import { makeLineReader } from '../chain/electrum-connect.ts'
+import { DEFAULT_LIMITS, type ElectrumLimits, makeElectrumSession } from '../chain/electrum-session.ts'
+import type { FakeChain } from '../chain/fake-chain.ts'
+
+/** Where to listen, and what to allow. */
+export interface ElectrumServerOptions {
+  /** Loopback if left out. */
+  readonly host?: string
+  /** Any free port if left out or 0. */
+  readonly port?: number
+  readonly limits?: Partial<ElectrumLimits>
+}
+
+/** A server that runs. */
+export interface ElectrumServer {
+  readonly host: string
+  readonly port: number
+  readonly url: string
+  /** Ends all connections, then stops listening. */
+  close(): Promise<void>
+}
+
+/** Most characters that wait for a client that does not read; beyond that it is cut off. */
+export const MAX_UNSENT = 32_000_000
+
+/**
+ * Serves a chain over TCP: JSON-RPC messages that end with a newline.
+ *
+ * @throws Error (EADDRINUSE, EACCES …) if it cannot listen there
+ */
+export const serveElectrumTcp = async (
+  chain: FakeChain,
+  { host = '127.0.0.1', port = 0, limits = {} }: ElectrumServerOptions = {}
+): Promise<ElectrumServer> => {
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    serveSocket(chain, socket, limits)
+  })
+  const bound = await listen(server, host, port)
+  return {
+    host,
+    port: bound,
+    url: `tcp://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      })
+  }
+}
+
+const serveSocket = (chain: FakeChain, socket: Socket, limits: Partial<ElectrumLimits>): void => {
+  const send = (message: string): void => {
+    if (socket.writableLength > MAX_UNSENT) socket.destroy()
+    else if (socket.writable) socket.write(`${message}\n`)
+  }
+  const session = makeElectrumSession(chain, send, limits)
+  const read = makeLineReader(session, send, limits.maxMessage ?? DEFAULT_LIMITS.maxMessage)
+  const decoder = new StringDecoder('utf8')
+  socket.setNoDelay(true)
+  socket.on('data', bytes => {
+    if (!read(decoder.write(bytes))) socket.end()
+  })
+  socket.on('error', () => socket.destroy())
+  socket.on('close', () => session.close())
+}
+
+const listen = (server: Server, host: string, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : port)
+    })
+  })

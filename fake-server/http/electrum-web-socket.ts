@@ -1,0 +1,57 @@
+import { createServer } from 'node:http'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { DEFAULT_LIMITS, type ElectrumLimits, makeElectrumSession } from '../chain/electrum-session.ts'
+import type { FakeChain } from '../chain/fake-chain.ts'
+import { type ElectrumServer, type ElectrumServerOptions, MAX_UNSENT } from './electrum-tcp.ts'
+
+/**
+ * Serves a chain over WebSocket: one JSON-RPC message a frame, without a newline.
+ *
+ * @throws Error (EADDRINUSE, EACCES …) if it cannot listen there
+ */
+export const serveElectrumWebSocket = async (
+  chain: FakeChain,
+  { host = '127.0.0.1', port = 0, limits = {} }: ElectrumServerOptions = {}
+): Promise<ElectrumServer> => {
+  const http = createServer((_request, response) =>
+    response.writeHead(426).end('This is a WebSocket server.\n')
+  )
+  const maxPayload = limits.maxMessage ?? DEFAULT_LIMITS.maxMessage
+  const server = new WebSocketServer({ server: http, maxPayload, perMessageDeflate: false })
+  server.on('connection', socket => serveSocket(chain, socket, limits))
+  // The same failure reaches `http`, where it is answered.
+  server.on('error', () => {})
+  await new Promise<void>((resolve, reject) => {
+    http.once('error', reject)
+    http.listen(port, host, () => resolve(void http.off('error', reject)))
+  })
+  const address = http.address()
+  const bound = typeof address === 'object' && address !== null ? address.port : port
+  return {
+    host,
+    port: bound,
+    url: `ws://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    close: () =>
+      new Promise(resolve => {
+        for (const socket of server.clients) socket.terminate()
+        server.close(() => {
+          http.close(() => resolve())
+          http.closeAllConnections()
+        })
+      })
+  }
+}
+
+const serveSocket = (chain: FakeChain, socket: WebSocket, limits: Partial<ElectrumLimits>): void => {
+  const send = (message: string): void => {
+    if (socket.bufferedAmount > MAX_UNSENT) socket.terminate()
+    else if (socket.readyState === socket.OPEN) socket.send(message)
+  }
+  const session = makeElectrumSession(chain, send, limits)
+  socket.on('message', (data, isBinary) => {
+    if (isBinary) socket.close(1003, 'text only')
+    else session.receive(data.toString())
+  })
+  socket.on('error', () => socket.terminate())
+  socket.on('close', () => session.close())
+}
