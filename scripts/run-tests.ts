@@ -11,9 +11,11 @@ const runAva = (args: readonly string[], suite: string): Promise<{ output: strin
       env: { ...process.env, HOLDFAST_SUITE: suite },
       stdio: ['inherit', 'pipe', 'inherit']
     })
+    // A terminal sends Ctrl-C to ava as well; a second one would keep it from tidying up.
+    const hasTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
-        if (signal !== 'SIGINT' || !process.stdout.isTTY) child.kill(signal)
+        if (signal !== 'SIGINT' || !hasTerminal) child.kill(signal)
       })
     }
     const chunks: Buffer[] = []
