@@ -39,7 +39,7 @@ export const makeCoinbase = ({
         ],
         outputs: [
           { amount, script },
-          { amount: 0n, script: commitmentScript(transactions) }
+          { amount: 0n, script: commitmentScript(transactions, RESERVED) }
         ],
         witnesses: [[RESERVED]],
         lockTime: 0
@@ -56,7 +56,9 @@ export const faultOfCoinbase = (
   const push = hex.encode(heightPush(height))
   const input = coinbase.inputs[0]
   if (input === undefined || !hex.encode(input.script).startsWith(push)) return 'bad-cb-height'
-  const expected = hex.encode(commitmentScript(transactions))
+  const [reserved, ...rest] = input.witness
+  if (reserved?.length !== 32 || rest.length > 0) return 'bad-witness-nonce-size'
+  const expected = hex.encode(commitmentScript(transactions, reserved))
   const found = coinbase.outputs.findLast(output => hex.encode(output.script).startsWith(COMMITMENT_PREFIX))
   return found !== undefined && hex.encode(found.script) === expected ? undefined : 'bad-witness-merkle-match'
 }
@@ -70,7 +72,7 @@ const heightPush = (height: number): Uint8Array => {
   return concatBytes(Uint8Array.of(number.length), number)
 }
 
-const commitmentScript = (transactions: readonly ChainTransaction[]): Uint8Array => {
+const commitmentScript = (transactions: readonly ChainTransaction[], reserved: Uint8Array): Uint8Array => {
   const root = hex.decode(merkleRootOf([NO_TXID, ...transactions.map(tx => tx.wtxid)])).reverse()
-  return concatBytes(hex.decode(COMMITMENT_PREFIX), sha256x2(root, RESERVED))
+  return concatBytes(hex.decode(COMMITMENT_PREFIX), sha256x2(root, reserved))
 }

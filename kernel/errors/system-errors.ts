@@ -104,6 +104,7 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
     exitCode: 7,
     message: ({ what }) => `This wallet does not support ${what}`
   },
+  OPTION_INVALID: { name: 'Error', exitCode: 2, message: ({ option, rule }) => `The ${option} ${rule}` },
   FIAT_CODE: { name: 'Error', exitCode: 2, message: () => 'Fiat currency codes must start with "iso:"' },
   TOKEN_NOT_FOUND: {
     name: 'Error',

@@ -53,7 +53,7 @@ test('every header has 80 bytes, its work, a link to the one before, a later med
         i % 2 === 0 ? [doubleSha256(Buffer.concat([left, row[i + 1] ?? left]))] : []
       )
     }
-    t.is(bytes.subarray(36, 68).toString('hex'), row[0]?.toString('hex'))
+    t.deepEqual(row, [bytes.subarray(36, 68)])
     previous = hash
   }
 })
@@ -324,7 +324,7 @@ test('a saved chain opens exactly as it was and goes on the same way', t => {
   t.is(twin.fund(purse.address, '777'), chain.fund(purse.address, '777'))
   twin.mine()
   twin.reorg(2)
-  t.is(twin.view.mempool.size, 3)
+  t.is(twin.view.mempool.size, 5)
 })
 
 test('a saved chain that was damaged anywhere is refused as a corrupt file', t => {
