@@ -133,7 +133,7 @@ export class FakeServer {
 
   #knowsKey(headers: FakeRequest['headers']): boolean {
     const { apiKeys } = this.#options
-    return apiKeys === undefined || apiKeys.some(key => headers['authorization'] === `Token ${key}`)
+    return apiKeys === undefined || apiKeys.some(key => headers.authorization === `Token ${key}`)
   }
 }
 

@@ -60,12 +60,12 @@ export const isRepoPath = (path: string): boolean => {
 /** Tells whether a value is a box with well-formed parts. */
 export const isWireBox = (value: unknown): value is Box =>
   isRecord(value) &&
-  typeof value['encryptionType'] === 'number' &&
-  Number.isSafeInteger(value['encryptionType']) &&
-  isText(value['iv_hex'], 64) &&
-  isHex(value['iv_hex']) &&
-  isText(value['data_base64'], MAX_BOX_TEXT) &&
-  isBase64(value['data_base64'])
+  typeof value.encryptionType === 'number' &&
+  Number.isSafeInteger(value.encryptionType) &&
+  isText(value.iv_hex, 64) &&
+  isHex(value.iv_hex) &&
+  isText(value.data_base64, MAX_BOX_TEXT) &&
+  isBase64(value.data_base64)
 
 // Neither control characters nor a backslash, which some platforms read as a separator.
 const PRINTABLE = /^[^\p{Cc}\\]*$/u

@@ -11,6 +11,8 @@ export interface ElectrumServerOptions {
   /** Any free port if left out or 0. */
   readonly port?: number
   readonly limits?: Partial<ElectrumLimits>
+  /** Waits until all changes so far are durable; clients are told nothing before, and cut off if it rejects. */
+  readonly saved?: () => Promise<void>
 }
 
 /** A server that runs. */
@@ -32,13 +34,13 @@ export const MAX_UNSENT = 32_000_000
  */
 export const serveElectrumTcp = async (
   chain: FakeChain,
-  { host = '127.0.0.1', port = 0, limits = {} }: ElectrumServerOptions = {}
+  { host = '127.0.0.1', port = 0, limits = {}, saved }: ElectrumServerOptions = {}
 ): Promise<ElectrumServer> => {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    serveSocket(chain, socket, limits)
+    serveSocket(chain, socket, { limits, saved })
   })
   const bound = await listen(server, host, port)
   return {
@@ -53,11 +55,34 @@ export const serveElectrumTcp = async (
   }
 }
 
-const serveSocket = (chain: FakeChain, socket: Socket, limits: Partial<ElectrumLimits>): void => {
-  const send = (message: string): void => {
+/** What all connections of a server share. */
+export interface ConnectionOptions {
+  readonly limits: Partial<ElectrumLimits>
+  readonly saved: (() => Promise<void>) | undefined
+}
+
+/** Delays what is sent until it is durable, in order; `cut` ends the connection when that fails. */
+export const sendSaved = (
+  saved: ConnectionOptions['saved'],
+  send: (message: string) => void,
+  cut: () => void
+): ((message: string) => void) => {
+  if (saved === undefined) return send
+  let queue = Promise.resolve()
+  return message => {
+    queue = queue
+      .then(saved)
+      .then(() => send(message))
+      .catch(cut)
+  }
+}
+
+const serveSocket = (chain: FakeChain, socket: Socket, { limits, saved }: ConnectionOptions): void => {
+  const write = (message: string): void => {
     if (socket.writableLength > MAX_UNSENT) socket.destroy()
     else if (socket.writable) socket.write(`${message}\n`)
   }
+  const send = sendSaved(saved, write, () => socket.destroy())
   const session = makeElectrumSession(chain, send, limits)
   const read = makeLineReader(session, send, limits.maxMessage ?? DEFAULT_LIMITS.maxMessage)
   const decoder = new StringDecoder('utf8')

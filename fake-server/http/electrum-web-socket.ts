@@ -1,8 +1,14 @@
 import { createServer } from 'node:http'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { DEFAULT_LIMITS, type ElectrumLimits, makeElectrumSession } from '../chain/electrum-session.ts'
+import { DEFAULT_LIMITS, makeElectrumSession } from '../chain/electrum-session.ts'
 import type { FakeChain } from '../chain/fake-chain.ts'
-import { type ElectrumServer, type ElectrumServerOptions, MAX_UNSENT } from './electrum-tcp.ts'
+import {
+  type ConnectionOptions,
+  type ElectrumServer,
+  type ElectrumServerOptions,
+  MAX_UNSENT,
+  sendSaved
+} from './electrum-tcp.ts'
 
 /**
  * Serves a chain over WebSocket: one JSON-RPC message a frame, without a newline.
@@ -11,14 +17,14 @@ import { type ElectrumServer, type ElectrumServerOptions, MAX_UNSENT } from './e
  */
 export const serveElectrumWebSocket = async (
   chain: FakeChain,
-  { host = '127.0.0.1', port = 0, limits = {} }: ElectrumServerOptions = {}
+  { host = '127.0.0.1', port = 0, limits = {}, saved }: ElectrumServerOptions = {}
 ): Promise<ElectrumServer> => {
   const http = createServer((_request, response) =>
     response.writeHead(426).end('This is a WebSocket server.\n')
   )
   const maxPayload = limits.maxMessage ?? DEFAULT_LIMITS.maxMessage
   const server = new WebSocketServer({ server: http, maxPayload, perMessageDeflate: false })
-  server.on('connection', socket => serveSocket(chain, socket, limits))
+  server.on('connection', socket => serveSocket(chain, socket, { limits, saved }))
   // The same failure reaches `http`, where it is answered.
   server.on('error', () => {})
   await new Promise<void>((resolve, reject) => {
@@ -42,11 +48,12 @@ export const serveElectrumWebSocket = async (
   }
 }
 
-const serveSocket = (chain: FakeChain, socket: WebSocket, limits: Partial<ElectrumLimits>): void => {
-  const send = (message: string): void => {
+const serveSocket = (chain: FakeChain, socket: WebSocket, { limits, saved }: ConnectionOptions): void => {
+  const write = (message: string): void => {
     if (socket.bufferedAmount > MAX_UNSENT) socket.terminate()
     else if (socket.readyState === socket.OPEN) socket.send(message)
   }
+  const send = sendSaved(saved, write, () => socket.terminate())
   const session = makeElectrumSession(chain, send, limits)
   socket.on('message', (data, isBinary) => {
     if (isBinary) socket.close(1003, 'text only')

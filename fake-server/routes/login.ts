@@ -4,13 +4,7 @@ import { DB_LIMITS, type FakeDb } from '../fake-db.ts'
 import { loginPayloadOf, pendingVouchersOf } from '../login-payload.ts'
 import type { LoginRecord } from '../login-record.ts'
 import { envelope, type FakeReply, invalidRequest } from '../replies.ts'
-import {
-  createShape,
-  groups,
-  type KeysGroup,
-  loginRequestShape,
-  tryGroup
-} from '../request-shapes.ts'
+import { createShape, groups, type KeysGroup, loginRequestShape, tryGroup } from '../request-shapes.ts'
 import { done, type Handler, type LoginCall, payloadOf, type Route, withLogin } from '../route.ts'
 
 /** Logging in, making logins and giving them keys (protocol §2.10). */

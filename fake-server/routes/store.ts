@@ -9,7 +9,7 @@ import type { Handler, Route, RouteCall } from '../route.ts'
 export const storeRoutes = (): readonly Route[] => [
   { path: '/api/v2/store/*', methods: { GET: read, POST: update } },
   { path: '/api/v2/store/*/*', methods: { GET: read, POST: update } },
-  { path: '/v1/edgeServers', methods: { GET: ({ servers }) => jsonReply(200, servers()) } }
+  { path: '/v1/edgeServers', methods: { GET: listServers } }
 ]
 
 const updateShape: Shape<{ changes: RepoChanges }> = objectOf<{ changes: RepoChanges }>({
@@ -50,5 +50,7 @@ const echoOf = (
   files: ReadonlyMap<string, { readonly content: RepoChanges[string] }>
 ): RepoChanges =>
   Object.fromEntries(Object.keys(changes).map(path => [path, files.get(path)?.content ?? null]))
+
+const listServers: Handler = ({ servers }) => jsonReply(200, servers())
 
 const unknownRepo = (): FakeReply => jsonReply(404, { msg: 'Hash not found' })

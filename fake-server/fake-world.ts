@@ -1,0 +1,195 @@
+import { isWalletError, WalletError } from '../kernel/errors/wallet-error.ts'
+import type { Disk } from '../kernel/index.ts'
+import type { Io } from '../kernel/io/io.ts'
+import { isRecord } from '../kernel/schema/fields.ts'
+import type { Json, JsonObject } from '../kernel/types/json.ts'
+import { makeElectrumConnect } from './chain/electrum-connect.ts'
+import type { FakeChain } from './chain/fake-chain.ts'
+import { openFakeChain } from './chain/open-fake-chain.ts'
+import { FAKE_SERVER_LISTS, FakeServer } from './fake-server.ts'
+import { makeChainDiff } from './world-chain.ts'
+import { makeWorldClock, type WorldClock } from './world-clock.ts'
+import { makeWorldIo, type WorldIoOptions } from './world-io.ts'
+import { type JournalLimits, readJournal, WorldJournal } from './world-journal.ts'
+import { type EntrySource, replay, type WorldState } from './world-state.ts'
+
+/** The addresses that a kernel is configured with to live in a fake world inside its process. */
+export const FAKE_ADDRESSES: {
+  readonly authServer: string
+  readonly infoServers: readonly string[]
+  readonly syncServers: readonly string[]
+  readonly electrumServers: readonly string[]
+} = {
+  authServer: 'http://localhost/api',
+  ...FAKE_SERVER_LISTS,
+  electrumServers: ['tcp://localhost:50001', 'ws://localhost:50003']
+}
+
+/** What a fake world takes from its host. */
+export interface FakeWorldOptions {
+  readonly io: Pick<Io, 'clock' | 'crypto' | 'random'>
+  /** What `toJson` gave earlier; a new world when left out. */
+  readonly saved?: Json
+  /** The only API keys that the login server lets in; any when left out. */
+  readonly apiKeys?: readonly string[]
+}
+
+/** A world that keeps itself on a disk. */
+export interface PersistentWorldOptions extends Omit<FakeWorldOptions, 'saved'> {
+  /** A disk of the world's own. */
+  readonly disk: Disk
+  readonly limits?: JournalLimits
+}
+
+/**
+ * Login, info and sync servers, a Bitcoin chain and a clock: everything outside that a wallet needs.
+ *
+ * Several kernels with the io of one world are several devices. What a device was told is durable before it is
+ * told; who changes `chain` or `clock` directly waits for `saved`.
+ */
+export interface FakeWorld {
+  readonly server: FakeServer
+  readonly chain: FakeChain
+  readonly clock: WorldClock
+  /** An io for one device: the host's crypto and chance, this world's time and network, and nothing else. */
+  ioFor(base: Io, options?: WorldIoOptions): Io
+  /** Cuts or restores the network of all devices; open connections are lost. */
+  setOnline(isOnline: boolean): void
+  /**
+   * Resolves when all changes so far are durable; at once for a world without a disk.
+   *
+   * @throws STORAGE_FULL, STORAGE_FAILED; nothing is lost, a later call tries again
+   */
+  saved(): Promise<void>
+  /** Everything there is, the faucet's key included. */
+  toJson(): Json
+  /** Ends all connections and saves. */
+  close(): Promise<void>
+}
+
+/**
+ * Makes a fake world in memory.
+ *
+ * @throws CORRUPT_FILE if `saved` is damaged
+ */
+export const makeFakeWorld = ({ saved, ...options }: FakeWorldOptions): FakeWorld => {
+  const source = saved === undefined ? [] : [{ path: 'world', entries: entriesOfJson(saved) }]
+  return buildWorld(options, restore(source, options), () => undefined)
+}
+
+/**
+ * Opens the world that a disk holds, or begins one there.
+ *
+ * @throws CORRUPT_FILE naming what is damaged or missing, and then changes nothing; STORAGE_FULL, STORAGE_FAILED
+ */
+export const openPersistentWorld = async ({
+  disk,
+  limits,
+  ...options
+}: PersistentWorldOptions): Promise<FakeWorld> => {
+  const ports = { disk, crypto: options.io.crypto }
+  const journal = await readJournal(ports)
+  const world = buildWorld(options, restore(journal.files, options), snapshot => {
+    return new WorldJournal(ports, journal, { snapshot, ...(limits === undefined ? {} : { limits }) })
+  })
+  await world.saved()
+  return world
+}
+
+const WORLD_FORMAT = 'holdfast-fake-world'
+
+const entriesOfJson = (saved: Json): readonly Json[] => {
+  if (
+    isRecord(saved) &&
+    saved.format === WORLD_FORMAT &&
+    saved.version === 1 &&
+    Array.isArray(saved.entries)
+  ) {
+    return saved.entries as readonly Json[]
+  }
+  throw new WalletError('CORRUPT_FILE', { path: 'world', rule: 'it is no saved world' })
+}
+
+interface Restored extends WorldState {
+  readonly clock: WorldClock
+  readonly openedChain: FakeChain
+  readonly onSkip: { listener: (offset: number) => void }
+}
+
+const restore = (source: EntrySource, { io }: Pick<FakeWorldOptions, 'io'>): Restored => {
+  const state = replay(source, io.crypto)
+  const onSkip = { listener: (_offset: number): void => {} }
+  const clock = makeWorldClock(io.clock, {
+    offset: state.clockOffset,
+    onSkip: offset => onSkip.listener(offset)
+  })
+  const random = (count: number): Uint8Array => io.random(count)
+  try {
+    const chain = state.chain === undefined ? {} : { saved: state.chain }
+    return { ...state, clock, onSkip, openedChain: openFakeChain({ clock, random, ...chain }) }
+  } catch (error) {
+    if (!isWalletError(error, 'CORRUPT_FILE')) throw error
+    const isChain = (entry: Json): boolean => isRecord(entry) && entry.kind === 'chain'
+    const path = source.findLast(({ entries }) => entries.some(isChain))?.path ?? 'world'
+    throw new WalletError('CORRUPT_FILE', { path, rule: `the chain ${error.details.rule}` }, error)
+  }
+}
+
+type MakeJournal = (snapshot: () => Iterable<Json>) => WorldJournal | undefined
+
+const buildWorld = (
+  { io, apiKeys }: Omit<FakeWorldOptions, 'saved'>,
+  { db, chain: savedChain, clock, openedChain: chain, onSkip }: Restored,
+  makeJournal: MakeJournal
+): FakeWorld => {
+  const diff = makeChainDiff(savedChain)
+  function* entries(): Generator<Json> {
+    if (clock.offset > 0) yield clockEntry(clock.offset)
+    yield makeChainDiff().entryOf(chain.toJson())
+    for (const entry of db.entries()) yield entry as unknown as JsonObject
+  }
+  const journal = makeJournal(entries)
+  const saved = async (): Promise<void> => journal?.saved()
+  if (journal !== undefined) {
+    let isChainNoted = false
+    const noteChain = (): void => {
+      if (isChainNoted) return
+      isChainNoted = true
+      journal.add(() => {
+        isChainNoted = false
+        return diff.entryOf(chain.toJson())
+      })
+    }
+    db.onChange(entry => journal.add(entry as unknown as JsonObject))
+    onSkip.listener = offset => journal.add(clockEntry(offset))
+    chain.onChange(noteChain)
+    // The key of a new faucet must survive, too.
+    if (savedChain === undefined) noteChain()
+  }
+  const server = new FakeServer(
+    {
+      crypto: io.crypto,
+      clock,
+      saved,
+      ...(apiKeys === undefined ? {} : { apiKeys })
+    },
+    db
+  )
+  const electrum = makeElectrumConnect(chain)
+  const network = makeWorldIo({ server, electrum, clock, saved })
+  return {
+    server,
+    chain,
+    clock,
+    ioFor: network.ioFor,
+    setOnline: network.setOnline,
+    saved,
+    toJson: () => ({ format: WORLD_FORMAT, version: 1, entries: [...entries()] }),
+    async close() {
+      electrum.close()
+      await saved()
+    }
+  }
+}
+
+const clockEntry = (offset: number): JsonObject => ({ kind: 'clock', offset })

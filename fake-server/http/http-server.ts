@@ -1,0 +1,113 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type FakeServer, MAX_BODY } from '../fake-server.ts'
+import { invalidRequest } from '../replies.ts'
+
+/** Where to listen. */
+export interface HttpServerOptions {
+  /** Loopback if left out. */
+  readonly host?: string
+  /** Any free port if left out or 0. */
+  readonly port?: number
+}
+
+/** A fake server that listens. */
+export interface HttpServer {
+  /** The origin, on `localhost` where that is true, so that the domain rule lets it pass: `http://localhost:4455`. */
+  readonly url: string
+  readonly port: number
+  /** Ends all connections and stops listening. */
+  close(): Promise<void>
+}
+
+/**
+ * Serves the fake login, info and sync servers over real HTTP, on one port.
+ *
+ * `/v1/edgeServers` then lists this address, so that clients stay here (protocol §2.9). A request that gets no
+ * answer from the server (offline, or a middleware threw) ends as a broken connection.
+ *
+ * @throws Error (EADDRINUSE, EACCES …) if it cannot listen there
+ */
+export const serveFakeServer = async (
+  server: FakeServer,
+  { host = '127.0.0.1', port = 0 }: HttpServerOptions = {}
+): Promise<HttpServer> => {
+  const http = createServer((request, response) => {
+    void respond(server, request, response)
+  })
+  http.maxHeadersCount = 100
+  await new Promise<void>((resolve, reject) => {
+    http.once('error', reject)
+    http.listen(port, host, () => {
+      http.off('error', reject)
+      resolve()
+    })
+  })
+  const address = http.address()
+  const bound = typeof address === 'object' && address !== null ? address.port : port
+  const url = `http://${nameOf(host)}:${bound}`
+  const before = server.servers
+  server.servers = { infoServers: [url], syncServers: [url] }
+  return {
+    url,
+    port: bound,
+    close: () =>
+      new Promise(resolve => {
+        server.servers = before
+        http.close(() => resolve())
+        http.closeAllConnections()
+      })
+  }
+}
+
+const nameOf = (host: string): string => {
+  if (host === '127.0.0.1' || host === '::1' || host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+const respond = async (
+  server: FakeServer,
+  request: IncomingMessage,
+  response: ServerResponse
+): Promise<void> => {
+  try {
+    const body = await readBody(request)
+    const reply =
+      body === undefined
+        ? { ...invalidRequest('the body is too large'), status: 413 }
+        : await server.handle({
+            method: request.method ?? 'GET',
+            path: request.url ?? '/',
+            headers: headersOf(request),
+            body
+          })
+    const length = Buffer.byteLength(reply.body)
+    if (body === undefined) response.setHeader('connection', 'close')
+    response.writeHead(reply.status, {
+      ...reply.headers,
+      'content-length': length,
+      'cache-control': 'no-store'
+    })
+    response.end(reply.body)
+  } catch {
+    request.socket.destroy()
+  }
+}
+
+/** The text of the body; undefined if it is larger than allowed, and then the rest is not read. */
+const readBody = async (request: IncomingMessage): Promise<string | undefined> => {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > MAX_BODY) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+const headersOf = ({ headers }: IncomingMessage): Record<string, string> => {
+  const texts: [string, string][] = []
+  for (const [name, value] of Object.entries(headers))
+    if (typeof value === 'string') texts.push([name, value])
+  return Object.fromEntries(texts)
+}

@@ -1,0 +1,64 @@
+import { WalletError } from '../kernel/errors/wallet-error.ts'
+import { isRecord } from '../kernel/schema/fields.ts'
+import type { Json, JsonObject } from '../kernel/types/json.ts'
+
+/**
+ * What changed in a saved chain: how many blocks stayed, the blocks after them, and all the rest.
+ *
+ * Blocks are most of a chain and almost never change, so a save carries the new ones only.
+ */
+export interface ChainEntry extends JsonObject {
+  readonly kind: 'chain'
+  readonly kept: number
+  readonly blocks: readonly Json[]
+  readonly rest: JsonObject
+}
+
+/** Tells saves of one chain apart from each other. */
+export interface ChainDiff {
+  /** The entry from the last save that this was asked for to `saved`. */
+  entryOf(saved: Json): ChainEntry
+}
+
+/** Starts with what is on disk already; undefined if nothing is. */
+export const makeChainDiff = (start?: Json): ChainDiff => {
+  let known: readonly string[] = start === undefined ? [] : blocksOf(start).map(headerOf)
+  return {
+    entryOf(saved) {
+      const blocks = blocksOf(saved)
+      const headers = blocks.map(headerOf)
+      let kept = Math.min(known.length, headers.length)
+      // A header names the one before it, so the newest common one is found from the end.
+      while (kept > 0 && known[kept - 1] !== headers[kept - 1]) kept -= 1
+      known = headers
+      return { kind: 'chain', kept, blocks: blocks.slice(kept), rest: restOf(saved) }
+    }
+  }
+}
+
+/**
+ * Puts an entry on top of the chain that was saved before it.
+ *
+ * @throws BAD_REPLY if it has another shape or does not fit; whether it is a sound chain is for `openFakeChain`
+ */
+export const joinChain = (before: Json | undefined, entry: unknown): Json => {
+  const old = before === undefined ? [] : blocksOf(before)
+  if (!isRecord(entry) || !Array.isArray(entry.blocks) || !isRecord(entry.rest)) return misfit('is no chain')
+  const { kept, blocks, rest } = entry
+  if (typeof kept !== 'number' || !Number.isSafeInteger(kept) || kept < 0 || kept > old.length) {
+    return misfit('keeps blocks that are not there')
+  }
+  return { ...(rest as JsonObject), blocks: [...old.slice(0, kept), ...blocks] }
+}
+
+const blocksOf = (saved: Json): readonly Json[] =>
+  isRecord(saved) && Array.isArray(saved.blocks) ? (saved.blocks as readonly Json[]) : []
+
+const headerOf = (block: Json): string => (Array.isArray(block) ? String(block[0]) : '')
+
+const restOf = (saved: Json): JsonObject =>
+  Object.fromEntries(Object.entries(saved as JsonObject).filter(([name]) => name !== 'blocks'))
+
+const misfit = (rule: string): never => {
+  throw new WalletError('BAD_REPLY', { source: 'saved chain', path: '', rule })
+}

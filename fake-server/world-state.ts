@@ -1,0 +1,54 @@
+import { isWalletError, WalletError } from '../kernel/errors/wallet-error.ts'
+import type { CryptoPort } from '../kernel/io/io.ts'
+import { isRecord } from '../kernel/schema/fields.ts'
+import type { Json } from '../kernel/types/json.ts'
+import { parseDbEntry } from './db-entry.ts'
+import { FakeDb } from './fake-db.ts'
+import { joinChain } from './world-chain.ts'
+
+/** What a world is made from. */
+export interface WorldState {
+  readonly db: FakeDb
+  /** What the chain's `toJson` gave; undefined for a new chain. */
+  readonly chain: Json | undefined
+  /** Milliseconds ahead of the host. */
+  readonly clockOffset: number
+}
+
+/** Entries in order, with the name of the file or value they come from. */
+export type EntrySource = readonly { readonly path: string; readonly entries: readonly Json[] }[]
+
+/**
+ * Replays saved entries, checking each.
+ *
+ * @throws CORRUPT_FILE naming the file with the first entry that does not hold
+ */
+export const replay = (source: EntrySource, crypto: Pick<CryptoPort, 'sha256'>): WorldState => {
+  const state: { db: FakeDb; chain: Json | undefined; clockOffset: number } = {
+    db: new FakeDb(crypto),
+    chain: undefined,
+    clockOffset: 0
+  }
+  for (const { path, entries } of source) {
+    for (const entry of entries) {
+      try {
+        if (!isRecord(entry)) throw new WalletError('BAD_REPLY', ODD)
+        if (entry.kind === 'chain') state.chain = joinChain(state.chain, entry)
+        else if (entry.kind === 'clock') state.clockOffset = offsetOf(entry.offset)
+        else state.db.apply(parseDbEntry(entry))
+      } catch (error) {
+        if (!isWalletError(error, 'BAD_REPLY')) throw error
+        const { path: field, rule } = error.details
+        throw new WalletError('CORRUPT_FILE', { path, rule: `${field} ${rule}`.trim() }, error)
+      }
+    }
+  }
+  return state
+}
+
+const ODD = { source: 'saved world', path: '', rule: 'is no entry' } as const
+
+const offsetOf = (value: unknown): number => {
+  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value
+  throw new WalletError('BAD_REPLY', { ...ODD, rule: 'has no clock offset' })
+}
