@@ -36,6 +36,15 @@ test('two boxes of the same bytes differ', t => {
   t.is(new Set(boxes).size, 20)
 })
 
+test('writers draw headers and footers of 0 to 31 bytes and pad to the next block', t => {
+  for (let length = 0; length < 256; length++) {
+    const random = (count: number): Uint8Array => new Uint8Array(count).fill(length)
+    const box = sealText({ crypto: io.crypto, random }, key, 'x')
+    const noise = 2 * (length & 31)
+    t.is(io.crypto.fromBase64(box.data_base64).length, Math.floor((noise + 39) / 16 + 1) * 16)
+  }
+})
+
 test('large payloads keep their length, which takes all four bytes', t => {
   const payload = new Uint8Array(17 * 1024 * 1024).fill(5)
   t.is(Buffer.compare(openBox(io, key, sealBox(io, key, payload)), payload), 0)
