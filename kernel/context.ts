@@ -2,12 +2,15 @@ import type { Account } from './account/account.ts'
 import { openAccount } from './account/open-account.ts'
 import { WalletError } from './errors/wallet-error.ts'
 import { createLogin } from './login/create-login.ts'
+import { normalizeUsername } from './login/derive.ts'
 import { loginWithKey } from './login/key-login.ts'
 import type { Login } from './login/login.ts'
 import { usernameAvailable } from './login/login-server.ts'
 import { loginWithPassword } from './login/password.ts'
 import { loginWithPin } from './login/pin.ts'
 import { openStashes, type Stashes } from './login/stash.ts'
+import { SyncLoop } from './repo/sync-loop.ts'
+import { SyncServers } from './repo/sync-server.ts'
 import type { Services } from './services.ts'
 import type { Readable } from './state/observable.ts'
 import type { LocalUser } from './types/login.ts'
@@ -38,6 +41,7 @@ export class Context implements Readable<readonly LocalUser[]> {
   readonly getSnapshot: Readable<readonly LocalUser[]>['getSnapshot']
   readonly #services: Services
   readonly #stashes: Stashes
+  readonly #syncLoop: SyncLoop
   readonly #accounts = new Set<Account>()
   #isClosed = false
 
@@ -49,8 +53,12 @@ export class Context implements Readable<readonly LocalUser[]> {
   private constructor(services: Services, stashes: Stashes) {
     this.#services = services
     this.#stashes = stashes
+    const report = (error: unknown): void => services.report('sync', error)
+    const { syncServers, infoServers } = services.config
+    const servers = new SyncServers({ io: services.io, syncServers, infoServers, report })
+    this.#syncLoop = new SyncLoop({ io: services.io, servers, report })
     this.subscribe = stashes.subscribe
-    this.getSnapshot = stashes.getSnapshot
+    this.getSnapshot = memoOf(stashes)
   }
 
   /** The users that this device knows, last logged-in first. */
@@ -90,12 +98,11 @@ export class Context implements Readable<readonly LocalUser[]> {
 
   /** Removes a user from this device; the account itself is untouched. @throws USER_LOGGED_IN, USER_NOT_ON_DEVICE */
   async forgetAccount(user: UserName): Promise<void> {
-    const stash = this.#stashes.find(user)
-    if (stash === undefined) throw new WalletError('USER_NOT_ON_DEVICE', {})
-    if (this.accounts.some(account => account.id === this.#stashes.idOf(stash))) {
-      throw new WalletError('USER_LOGGED_IN', {})
-    }
-    await this.#stashes.remove(this.#stashes.idOf(stash))
+    const isMeant = ({ loginId, username }: LocalUser): boolean =>
+      'loginId' in user ? loginId === user.loginId : username === normalizeUsername(user.username)
+    const found = this.localUsers.find(isMeant)
+    if (found === undefined) throw new WalletError('USER_NOT_ON_DEVICE', {})
+    await this.#stashes.remove(found.loginId)
   }
 
   /** Logs everyone out. Afterwards nothing can be asked. */
@@ -103,13 +110,32 @@ export class Context implements Readable<readonly LocalUser[]> {
     if (this.#isClosed) return
     this.#isClosed = true
     await Promise.all(this.accounts.map(account => account.logout()))
+    this.#syncLoop.close()
   }
 
   async #open(login: () => Promise<Login>): Promise<Account> {
     if (this.#isClosed) throw new WalletError('CONTEXT_CLOSED', {})
     await this.#services.plugins.ready()
-    const account = await openAccount(this.#services, await login(), closed => this.#accounts.delete(closed))
+    const account = await openAccount({
+      services: this.#services,
+      login: await login(),
+      syncLoop: this.#syncLoop,
+      closed: closed => void this.#accounts.delete(closed)
+    })
     this.#accounts.add(account)
     return account
+  }
+}
+
+// Screens compare snapshots by identity, so the list is made once per change.
+const memoOf = (stashes: Stashes): (() => readonly LocalUser[]) => {
+  let source = stashes.list()
+  let users: readonly LocalUser[] = stashes.localUsers()
+  return () => {
+    if (stashes.list() !== source) {
+      source = stashes.list()
+      users = stashes.localUsers()
+    }
+    return users
   }
 }

@@ -40,7 +40,8 @@ export interface AccountParts {
   readonly states: ReadonlyMap<string, StoredWalletStates>
   openWallet(info: SecretWalletInfo): Promise<{ wallet: CurrencyWallet; close(): Promise<void> }>
   syncRepo(): Promise<void>
-  closed(): void
+  /** Closes the repos and lets the context forget the account. */
+  closed(): Promise<void>
 }
 
 interface OpenWallet {
@@ -184,7 +185,7 @@ export class Account implements Readable<AccountSnapshot> {
     events.close()
     scheduler.close()
     login.close()
-    this.#parts.closed()
+    await this.#parts.closed()
   }
 
   #walletInfos(): readonly SecretWalletInfo[] {

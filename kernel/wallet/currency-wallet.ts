@@ -36,7 +36,6 @@ export interface WalletParts {
   hashOf(text: string): string
   /** Uploads and downloads the wallet's repo now. */
   syncRepo(): Promise<void>
-  close(): Promise<void>
 }
 
 /**

@@ -12,6 +12,13 @@ import {
   checkValidateServer
 } from './logins.ts'
 import { checkFileHash, checkStashPath, checkWalletId } from './names.ts'
+import {
+  checkConfirmations,
+  checkMemoUpgrade,
+  checkMetadataMerge,
+  checkTxFile,
+  checkTxFileName
+} from './wallets.ts'
 
 /** Which check proves which group. A new group needs its line here, and a check in a file of this folder. */
 export const checks: ReadonlyMap<string, GroupCheck> = new Map([
@@ -32,7 +39,12 @@ export const checks: ReadonlyMap<string, GroupCheck> = new Map([
   ['otp-key-parse', checkOtpKeyParse],
   ['parentBox', checkParentBox],
   ['snrp', checkSnrpCost],
-  ['validate-server', checkValidateServer]
+  ['validate-server', checkValidateServer],
+  ['confirmations', checkConfirmations],
+  ['memo-upgrade', checkMemoUpgrade],
+  ['metadata-merge', checkMetadataMerge],
+  ['tx-file', checkTxFile],
+  ['tx-file-name', checkTxFileName]
 ])
 
 /** Groups whose features are not built yet. A group moves to {@link checks} with its feature. */

@@ -1,0 +1,111 @@
+import { Scheduler } from '../io/scheduler.ts'
+import { repoIdOf } from '../keys/wallet-id.ts'
+import type { Login } from '../login/login.ts'
+import { openRepo } from '../repo/open-repo.ts'
+import type { Repo } from '../repo/repo.ts'
+import type { SyncLoop } from '../repo/sync-loop.ts'
+import type { Services } from '../services.ts'
+import { Secret } from '../state/secret.ts'
+import type { SecretWalletInfo } from '../types/keys.ts'
+import { EventQueue } from '../wallet/event-queue.ts'
+import { openWallet } from '../wallet/open-wallet.ts'
+import { Account } from './account.ts'
+import { readWalletStates } from './wallet-states.ts'
+
+const REFRESH_MS = 30_000
+
+/** What the context gives an account. */
+export interface AccountPlace {
+  readonly services: Services
+  readonly login: Login
+  readonly syncLoop: SyncLoop
+  closed(account: Account): void
+}
+
+/**
+ * Opens an account: makes sure of its repo, syncs it if this device has never seen it, and reads its files.
+ *
+ * @throws NETWORK, SYNC_FAILED if the repo was never synced here and no server answers
+ */
+export const openAccount = async ({ services, login, syncLoop, closed }: AccountPlace): Promise<Account> => {
+  const opened: { readonly repo: Repo; readonly leave: () => void }[] = []
+  const report = (error: unknown): void => services.report('account', error)
+  const open = async (info: SecretWalletInfo): Promise<Repo> => {
+    const repo = await openSyncedRepo(services, info, syncLoop)
+    opened.push({ repo, leave: syncLoop.add(repo) })
+    return repo
+  }
+  const closeRepos = async (): Promise<void> => {
+    for (const { leave } of opened) leave()
+    await Promise.all(opened.map(({ repo }) => repo.close()))
+  }
+  try {
+    const repo = await open(await login.ensureAccountRepo())
+    const states = await readWalletStates(repo, report)
+    const scheduler = new Scheduler(services.io.clock)
+    const events = new EventQueue(services.io.clock, report)
+    const account: Account = new Account({
+      services,
+      login,
+      repo,
+      scheduler,
+      events,
+      states,
+      async openWallet(info) {
+        const walletRepo = await open(info)
+        const syncRepo = async (): Promise<void> => void (await syncLoop.syncNow(walletRepo))
+        const isPaused = account.getSnapshot().isPaused
+        return openWallet({ services, info, repo: walletRepo, scheduler, events, isPaused, syncRepo })
+      },
+      syncRepo: async () => void (await syncLoop.syncNow(repo)),
+      async closed() {
+        await closeRepos()
+        closed(account)
+      }
+    })
+    keepFresh(services, login, scheduler)
+    return account
+  } catch (error) {
+    await closeRepos()
+    login.close()
+    throw error
+  }
+}
+
+// A login is fetched anew every 30 s (specification §9); what this finds is told by the login itself.
+const keepFresh = (services: Services, login: Login, scheduler: Scheduler): void => {
+  const refresh = async (): Promise<void> => {
+    await login.refresh().catch(error => services.report('login refresh', error))
+    scheduler.schedule('login refresh', REFRESH_MS, () => void refresh())
+  }
+  scheduler.schedule('login refresh', REFRESH_MS, () => void refresh())
+}
+
+const openSyncedRepo = async (
+  services: Services,
+  info: SecretWalletInfo,
+  syncLoop: SyncLoop
+): Promise<Repo> => {
+  const { io, disk, hooks } = services
+  const secretOf = (name: 'dataKey' | 'syncKey'): Secret<Uint8Array> =>
+    new Secret(info.keys.use(keys => io.crypto.fromBase64(String(keys[name]))))
+  const syncKey = secretOf('syncKey')
+  const repoId = syncKey.use(key => repoIdOf(io, key))
+  const repo = await openRepo({
+    io,
+    disk,
+    repoId,
+    syncKey,
+    dataKey: secretOf('dataKey'),
+    report: error => services.report(`repo ${repoId.slice(0, 8)}`, error),
+    announce: snapshot => hooks.repoChanged.call(snapshot)
+  })
+  if (repo.state.getSnapshot().lastSync > 0) return repo
+  try {
+    await syncLoop.syncNow(repo)
+    return repo
+  } catch (error) {
+    await repo.close()
+    throw error
+  }
+}

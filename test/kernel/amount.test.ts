@@ -1,0 +1,73 @@
+import test from 'ava'
+import fc from 'fast-check'
+import {
+  abs,
+  add,
+  compare,
+  decimalsOf,
+  divide,
+  fromDenomination,
+  isNativeAmount,
+  multiply,
+  type NativeAmount,
+  nativeAmount,
+  negate,
+  subtract,
+  sum,
+  toDenomination,
+  ZERO
+} from '../../kernel/amount.ts'
+
+const amount = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n })
+const of = (value: bigint): NativeAmount => nativeAmount(value.toString())
+
+test('arithmetic agrees with exact integers of any size', t => {
+  fc.assert(
+    fc.property(amount, amount, (a, b) => {
+      t.is(add(of(a), of(b)), of(a + b))
+      t.is(subtract(of(a), of(b)), of(a - b))
+      t.is(multiply(of(a), of(b % 10n ** 20n)), of(a * (b % 10n ** 20n)))
+      t.is(Math.sign(compare(of(a), of(b))), a < b ? -1 : a > b ? 1 : 0)
+      t.is(negate(of(a)), of(-a))
+      t.is(abs(of(a)), of(a < 0n ? -a : a))
+      t.is(sum([of(a), of(b), of(a)]), of(a + b + a))
+      if (b !== 0n) t.is(divide(of(a), of(b)), of(a / b))
+    })
+  )
+})
+
+test('only an optional minus and 1 to 100 digits are an amount', t => {
+  for (const text of ['', '1.5', '1e3', '0x10', ' 7', '7 ', '+7', '--7', 'NaN', '١', '9'.repeat(101)]) {
+    t.throws(() => nativeAmount(text), { code: 'AMOUNT_INVALID' }, text)
+    t.false(isNativeAmount(text), text)
+  }
+  t.is(nativeAmount('007'), '7' as NativeAmount)
+  t.is(nativeAmount('-0'), ZERO)
+  t.true(isNativeAmount('9'.repeat(100)))
+  t.throws(() => divide(of(1n), ZERO), { code: 'AMOUNT_INVALID' })
+})
+
+test('a typed amount is read exactly, and too many decimals are refused, never rounded', t => {
+  t.is(fromDenomination('0.015', '100000000'), '1500000' as NativeAmount)
+  t.is(fromDenomination('21000000', '100000000'), '2100000000000000' as NativeAmount)
+  t.is(fromDenomination('5', '1'), '5' as NativeAmount)
+  t.throws(() => fromDenomination('0.000000001', '100000000'), {
+    code: 'AMOUNT_INVALID',
+    message: 'The amount has more than 8 decimals'
+  })
+  for (const text of ['-1', '1,5', '.5', '5.', '1e-8', ' 1', '']) {
+    t.throws(() => fromDenomination(text, '100000000'), { code: 'AMOUNT_INVALID' }, text)
+  }
+})
+
+test('writing and reading an amount in a denomination returns the same amount', t => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.nat(18), (value, decimals) => {
+      const multiplier = `1${'0'.repeat(decimals)}`
+      t.is(fromDenomination(toDenomination(of(value), multiplier), multiplier), of(value))
+    })
+  )
+  t.is(toDenomination(of(-1500000n), '100000000'), '-0.015')
+  t.is(decimalsOf('100000000'), 8)
+  t.throws(() => decimalsOf('15'), { instanceOf: TypeError })
+})

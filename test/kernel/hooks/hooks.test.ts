@@ -1,0 +1,248 @@
+import test from 'ava'
+import { WalletError } from '../../../kernel/errors/wallet-error.ts'
+import { hookTable } from '../../../kernel/hooks/hook-table.ts'
+import type { KernelHooks } from '../../../kernel/hooks/kernel-hooks.ts'
+import { makeKernelHooks } from '../../../kernel/hooks/make-kernel-hooks.ts'
+import type { SpendSnapshot, TapSnapshot } from '../../../kernel/hooks/snapshots.ts'
+import {
+  currencyHost,
+  observerHost,
+  policyHost,
+  rateHost,
+  storageHost,
+  swapHost
+} from '../../../kernel/plugins/host.ts'
+import { PluginSet } from '../../../kernel/plugins/plugin-set.ts'
+import type { Disk } from '../../../kernel/repo/disk.ts'
+import type { RateDesk } from '../../../kernel/types/rates.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+
+const io = makeNodeIo()
+const log = { debug() {}, info() {}, warn() {}, error() {} }
+const disk = {} as Disk
+
+interface Fault {
+  pluginId: string
+  hook: string
+  error: unknown
+}
+
+const setUp = (): { hooks: KernelHooks; faults: Fault[] } => {
+  const faults: Fault[] = []
+  return { hooks: makeKernelHooks({ clock: io.clock, onFault: fault => faults.push(fault) }), faults }
+}
+
+const spend: SpendSnapshot = {
+  correlationId: 'c1',
+  walletId: 'w',
+  pluginId: 'p',
+  currencyCode: 'BTC',
+  tokenId: null,
+  nativeAmount: '1',
+  networkFee: '1',
+  targets: []
+}
+
+test('the suite runs where code cannot be made from text, as a page with a strict policy does', t => {
+  t.throws(() => new Function('return 1'), { instanceOf: EvalError })
+})
+
+test('asked: the first defined answer wins, in the order of the taps', async t => {
+  const { hooks } = setUp()
+  const asked: string[] = []
+  const tools = hooks.makeTools.for('coin')
+  tools.tapPromise('late', async () => void asked.push('late'))
+  tools.tapPromise({ name: 'early', stage: -1 }, async () => void asked.push('early'))
+  tools.tapPromise('answers', async () => ({ marker: 1 }) as never)
+  tools.tapPromise('never', async () => void asked.push('never'))
+  t.deepEqual(await tools.promise(), { marker: 1 } as never)
+  t.deepEqual(asked, ['early', 'late'])
+  t.is(await hooks.makeTools.for('other').promise(), undefined)
+})
+
+test('asked: a tap that throws reaches the caller as PLUGIN_FAILED with the plugin and the hook', async t => {
+  const { hooks } = setUp()
+  hooks.openDisk.tapPromise('broken', () => {
+    throw new Error('sync throw with a secret')
+  })
+  const error = await t.throwsAsync(hooks.openDisk.promise({ purpose: 'everything' }), {
+    code: 'PLUGIN_FAILED'
+  })
+  t.is(error?.message, 'The plugin broken failed in openDisk: it threw')
+})
+
+test("asked: a plugin's own catalogue error reaches the caller unchanged", async t => {
+  const { hooks } = setUp()
+  hooks.openDisk.tapPromise('locked', async () => {
+    throw new WalletError('STORAGE_LOCKED', { holder: 'another' })
+  })
+  await t.throwsAsync(hooks.openDisk.promise({ purpose: 'everything' }), { code: 'STORAGE_LOCKED' })
+})
+
+test('gathered: each plugin has a desk of its own, and one that fails does not stop the others', async t => {
+  const { hooks, faults } = setUp()
+  const offers: string[] = []
+  const desks = {
+    deskFor: (pluginId: string): RateDesk => ({
+      wanted: [],
+      offer: pair => void offers.push(`${pluginId} ${pair.fromCurrency}`)
+    })
+  }
+  const offer = async (desk: RateDesk, code: string): Promise<void> =>
+    desk.offer({ fromCurrency: code, toCurrency: 'iso:USD' }, 1)
+  // The kernel's type speaks of all desks; a host hands each plugin its own.
+  const tap = (id: string, fn: (desk: RateDesk) => Promise<void>): void =>
+    rateHost(id, { hooks, io, disk, log, options: {} }).hooks.fetchRates.tapPromise('another name', fn)
+  tap('a', desk => offer(desk, 'BTC'))
+  tap('bad', () => {
+    throw new Error('no')
+  })
+  tap('rejects', async () => {
+    throw new Error('no')
+  })
+  tap('b', desk => offer(desk, 'ETH'))
+  await hooks.fetchRates.promise(desks)
+  t.deepEqual(offers, ['a BTC', 'b ETH'])
+  t.deepEqual(
+    faults.map(({ pluginId, hook }) => `${pluginId} ${hook}`),
+    ['bad fetchRates', 'rejects fetchRates']
+  )
+})
+
+test('gated: the error of a policy is the verdict, unchanged, and later policies are not asked', async t => {
+  const { hooks, faults } = setUp()
+  const verdict = new WalletError('SIGN_REFUSED', { pluginId: 'limit', reason: 'too much' })
+  let asked = 0
+  hooks.beforeSign.tapPromise('allows', async () => void asked++)
+  hooks.beforeSign.tapPromise('limit', async () => {
+    throw verdict
+  })
+  hooks.beforeSign.tapPromise('later', async () => void asked++)
+  t.is(await t.throwsAsync(hooks.beforeSign.promise(spend)), verdict)
+  t.is(asked, 1)
+  t.deepEqual(faults, [])
+})
+
+test('piped: a value goes through every tap, and past one that fails', t => {
+  const { hooks, faults } = setUp()
+  const quote = { roundId: 'r', pluginId: 'a', state: 'resolved' } as const
+  hooks.rankQuotes.tap('doubles', quotes => [...quotes, ...quotes])
+  hooks.rankQuotes.tap('broken', () => {
+    throw new Error('no')
+  })
+  hooks.rankQuotes.tap('looks', () => undefined as never)
+  t.is(hooks.rankQuotes.call([quote], {} as never).length, 2)
+  t.is(faults.length, 1)
+})
+
+test('observed: everyone hears, also after one that throws', t => {
+  const { hooks, faults } = setUp()
+  const heard: string[] = []
+  hooks.transactionsChanged.tap('a', () => {
+    throw new Error('no')
+  })
+  hooks.transactionsChanged.tap('b', ({ walletId }) => void heard.push(walletId))
+  hooks.transactionsChanged.call({ walletId: 'w', created: [], changed: [] })
+  t.deepEqual(heard, ['w'])
+  t.deepEqual(
+    faults.map(({ pluginId }) => pluginId),
+    ['a']
+  )
+})
+
+test('a tap that never answers is given up after its deadline', async t => {
+  const timers: (() => void)[] = []
+  const clock = { ...io.clock, after: (_ms: number, task: () => void) => (timers.push(task), () => {}) }
+  const hooks = makeKernelHooks({ clock, onFault: () => {} })
+  hooks.openDisk.tapPromise('hangs', () => new Promise(() => {}))
+  const answer = hooks.openDisk.promise({ purpose: 'everything' })
+  await Promise.resolve()
+  for (const fire of timers) fire()
+  await t.throwsAsync(answer, { code: 'PLUGIN_FAILED', message: /took longer than 30 seconds/ })
+})
+
+test('tapRan tells hook, plugin, duration and outcome of each tap, and the correlation id of a spend', async t => {
+  const { hooks } = setUp()
+  hooks.beforeSign.tapPromise('policy', async () => {})
+  await hooks.beforeSign.promise(spend)
+  const ran: TapSnapshot[] = []
+  hooks.tapRan.tap('watch', snapshot => void ran.push(snapshot))
+  await hooks.beforeSign.promise(spend)
+  t.like(ran, [{ hook: 'beforeSign', pluginId: 'policy', correlationId: 'c1', outcome: 'done' }])
+  t.is(ran.length, 1)
+  t.true((ran[0]?.durationMs ?? -1) >= 0)
+})
+
+test('a host is frozen, can only be tapped, and reaches nothing of another kind', t => {
+  const { hooks } = setUp()
+  const parts = { hooks, io, disk, log, options: {} }
+  const hosts = {
+    currency: currencyHost('p', parts),
+    rates: rateHost('p', parts),
+    swap: swapHost('p', parts),
+    storage: storageHost('p', parts),
+    policy: policyHost('p', parts),
+    observer: observerHost('p', hooks)
+  }
+  const reach = {
+    currency: ['ready', 'closing', 'makeTools', 'makeEngine', 'builtinTokens'],
+    rates: ['ready', 'closing', 'fetchRates'],
+    swap: ['ready', 'closing', 'fetchQuotes'],
+    storage: ['ready', 'closing', 'openDisk'],
+    policy: ['ready', 'closing', 'beforeSign', 'rankQuotes']
+  }
+  for (const [kind, names] of Object.entries(reach)) {
+    t.deepEqual(Object.keys(hosts[kind as keyof typeof reach].hooks), names, kind)
+  }
+  t.deepEqual(Object.keys(hosts.observer), ['hooks'])
+  t.deepEqual(Object.keys(hosts.storage).sort(), ['hooks', 'log', 'options'])
+  t.deepEqual(Object.keys(hosts.policy).sort(), ['hooks', 'log', 'options'])
+  for (const host of Object.values(hosts)) {
+    t.true(Object.isFrozen(host) && Object.isFrozen(host.hooks))
+    for (const hook of Object.values(host.hooks)) {
+      t.true(Object.isFrozen(hook))
+      t.deepEqual(
+        Object.keys(hook).filter(key => !['tap', 'tapPromise'].includes(key)),
+        []
+      )
+    }
+  }
+  const told = Object.entries(hookTable).filter(([, { tappedBy }]) => tappedBy === 'observer')
+  t.deepEqual(
+    Object.keys(hosts.observer.hooks).sort(),
+    ['closing', 'ready', ...told.map(([name]) => name)].sort()
+  )
+})
+
+test('a login waits for the lock, and is told which plugins are missing or failed [8.26]', async t => {
+  const { hooks } = setUp()
+  const plugins = new PluginSet(hooks, ['later', 'never'])
+  const policy = (id: string) => ({ kind: 'policy', id, apply() {} }) as const
+  plugins.add(policy('good'), () => {})
+  plugins.add(policy('bad'), () => {
+    throw new Error('apply')
+  })
+  let isReady = false
+  const ready = plugins.ready().finally(() => {
+    isReady = true
+  })
+  ready.catch(() => {})
+  await io.clock.turn()
+  t.false(isReady)
+  plugins.add(policy('later'), () => {})
+  plugins.lock()
+  await t.throwsAsync(ready, {
+    code: 'PLUGINS_MISSING',
+    message: 'The following plugins are missing or failed to load: bad, never'
+  })
+  t.throws(() => plugins.add(policy('x'), () => {}), { code: 'PLUGINS_LOCKED' })
+})
+
+test('two plugins with one id, or an id that is no name, are a mistake of the programmer', t => {
+  const { hooks } = setUp()
+  const plugins = new PluginSet(hooks)
+  const policy = (id: string) => ({ kind: 'policy', id, apply() {} }) as const
+  plugins.add(policy('a'), () => {})
+  t.throws(() => plugins.add(policy('a'), () => {}), { instanceOf: TypeError })
+  t.throws(() => plugins.add(policy('../a'), () => {}), { instanceOf: TypeError })
+})

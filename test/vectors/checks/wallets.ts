@@ -1,0 +1,34 @@
+import { confirmationsOf } from '../../../kernel/wallet/confirmations.ts'
+import { upgradeMemos } from '../../../kernel/wallet/memos.ts'
+import { mergeMetadata } from '../../../kernel/wallet/metadata.ts'
+import {
+  parseTransactionFile,
+  transactionFileJson,
+  transactionFilePath
+} from '../../../kernel/wallet/transaction-file.ts'
+import { eachVector, type GroupCheck } from './check.ts'
+
+export const checkConfirmations: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
+  const { txBlockHeight, chainHeight, required } = inputs
+  t.is(confirmationsOf({ blockHeight: txBlockHeight, chainHeight, required }), outputs.confirmations, id)
+})
+
+/** A currency without a memo type of the three known kinds takes none. */
+export const checkMemoUpgrade: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
+  const { memoType, spendInfo } = inputs
+  const options = ['hex', 'number', 'text'].includes(memoType) ? [{ type: memoType }] : []
+  const { spendTargets, memos } = upgradeMemos({ tokenId: null, ...spendInfo }, options)
+  t.deepEqual(JSON.parse(JSON.stringify({ spendTargets, memos })), outputs, id)
+})
+
+export const checkMetadataMerge: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
+  t.deepEqual(mergeMetadata(inputs.under, inputs.over), outputs, id)
+})
+
+export const checkTxFile: GroupCheck = eachVector((t, { id, outputs }) => {
+  t.deepEqual(JSON.parse(JSON.stringify(transactionFileJson(parseTransactionFile(outputs)))), outputs, id)
+})
+
+export const checkTxFileName: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
+  t.is(transactionFilePath(inputs.creationDate, inputs.txidHash), `transaction/${outputs.fileName}`, id)
+})
