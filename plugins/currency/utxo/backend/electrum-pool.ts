@@ -1,0 +1,339 @@
+import { type EngineLog, type Io, type Json, WalletError } from '../../../../kernel/plugin-api.ts'
+import type { NetworkRow } from '../params/coin-row.ts'
+import { type BlockHeader, parseHeader } from '../tx/header.ts'
+import { type ElectrumCall, ElectrumConnection } from './electrum-connection.ts'
+import { ElectrumFault } from './electrum-error.ts'
+import { isHash, readFeeRate, readHeaderHex, readStatus, readTip } from './electrum-replies.ts'
+import type { ElectrumServer } from './electrum-url.ts'
+
+/** The newest block a server knows. */
+export interface ChainTip {
+  readonly height: number
+  readonly header: BlockHeader
+}
+
+/** Fee rates a server told, in native units per 1000 bytes; absent where it has none. */
+export interface FeeEstimates {
+  readonly relay?: bigint
+  readonly high?: bigint
+  readonly standard?: bigint
+  readonly low?: bigint
+}
+
+/** What a wallet hears from the pool. */
+export interface PoolClient {
+  /** A new connection: every subscription has to be made again. */
+  onOpen(): void
+  onTip(tip: ChainTip): void
+  onScript(scripthash: string, status: string | null): void
+  onTrouble(text: string): void
+}
+
+/**
+ * The one connection of a coin, shared by all its wallets; it moves on to the next server when one fails.
+ *
+ * It is open exactly while somebody is attached. A server whose first block is not the network's is never used.
+ */
+export class ElectrumPool {
+  readonly #io: Io
+  readonly #network: NetworkRow
+  readonly #servers: readonly ElectrumServer[]
+  readonly #log: EngineLog
+  readonly #clients = new Set<PoolClient>()
+  readonly #watchers = new Map<string, Set<PoolClient>>()
+  readonly #waiting = new Set<(error?: Error) => void>()
+  readonly #headers = new Map<number, BlockHeader>()
+  #connection: ElectrumConnection | undefined
+  #ready: Promise<void> = Promise.resolve()
+  #isReady = false
+  #isOpening = false
+  #cancelRetry: (() => void) | undefined
+  #cancelTrust: (() => void) | undefined
+  #failures = 0
+  #generation = 0
+  #tip: ChainTip | undefined
+  #fees: FeeEstimates = {}
+  #feesAt = Number.NEGATIVE_INFINITY
+
+  constructor(io: Io, network: NetworkRow, options: { servers: readonly ElectrumServer[]; log: EngineLog }) {
+    this.#io = io
+    this.#network = network
+    this.#servers = options.servers
+    this.#log = options.log
+  }
+
+  get tip(): ChainTip | undefined {
+    return this.#tip
+  }
+
+  get fees(): FeeEstimates {
+    return this.#fees
+  }
+
+  /** Counts connections; what was subscribed under an older number is no longer. */
+  get generation(): number {
+    return this.#generation
+  }
+
+  get isOpen(): boolean {
+    return this.#connection !== undefined
+  }
+
+  /** Adds a wallet; the returned function removes it and all that it watches. */
+  attach(client: PoolClient): () => void {
+    this.#clients.add(client)
+    if (this.#connection === undefined) this.#open()
+    return () => this.#detach(client)
+  }
+
+  /** Resolves once a server has passed its checks. @throws NETWORK after `limitMs` */
+  whenReady(limitMs: number): Promise<void> {
+    if (this.#isReady) return Promise.resolve()
+    if (this.#servers.length === 0) return Promise.reject(noServer('no server is configured'))
+    return new Promise((resolve, reject) => {
+      const done = (error?: Error): void => {
+        cancel()
+        this.#waiting.delete(done)
+        if (error === undefined) resolve()
+        else reject(error)
+      }
+      const cancel = this.#io.clock.after(limitMs, () => done(noServer('no server answers')))
+      this.#waiting.add(done)
+    })
+  }
+
+  /** Asks many things at once; every promise settles by itself. @throws ElectrumRefusal, ElectrumFault, NETWORK */
+  callMany(calls: readonly ElectrumCall[]): Promise<Json>[] {
+    const connection = this.#connection
+    if (connection === undefined) return calls.map(() => Promise.reject(noServer('no server is connected')))
+    const ready = this.#ready
+    return connection.callMany(calls).map(async reply => {
+      const value = await reply
+      await ready
+      return value
+    })
+  }
+
+  /** Subscribes scripts in one go and gives their statuses. @throws ElectrumFault, NETWORK */
+  async subscribe(client: PoolClient, scripthashes: readonly string[]): Promise<(string | null)[]> {
+    for (const scripthash of scripthashes) {
+      const watchers = this.#watchers.get(scripthash)
+      if (watchers === undefined) this.#watchers.set(scripthash, new Set([client]))
+      else watchers.add(client)
+    }
+    const calls = scripthashes.map(hash => ({ method: 'blockchain.scripthash.subscribe', params: [hash] }))
+    return (await Promise.all(this.callMany(calls))).map(readStatus)
+  }
+
+  /** Headers by height; those asked before come from memory. @throws ElectrumFault, NETWORK */
+  async headersAt(heights: readonly number[]): Promise<ReadonlyMap<number, BlockHeader>> {
+    const found = new Map<number, BlockHeader>()
+    const missing: number[] = []
+    for (const height of new Set(heights)) {
+      const header = this.#headers.get(height)
+      if (header === undefined) missing.push(height)
+      else found.set(height, header)
+    }
+    const calls = missing.map(height => ({ method: 'blockchain.block.header', params: [height] }))
+    const replies = await Promise.all(this.callMany(calls))
+    if (this.#headers.size > MAX_HEADERS) this.#headers.clear()
+    replies.forEach((reply, at) => {
+      const height = missing[at] as number
+      const header = this.#readHeader(readHeaderHex(reply))
+      this.#headers.set(height, header)
+      found.set(height, header)
+    })
+    return found
+  }
+
+  /** Fee rates not older than a minute, if the server tells; otherwise the last known ones. */
+  async refreshFees(): Promise<FeeEstimates> {
+    if (!this.#isReady || this.#io.clock.monotonic() - this.#feesAt < FEES_FRESH_MS) return this.#fees
+    await this.#fetchFees().catch(() => undefined)
+    return this.#fees
+  }
+
+  /** Gives up the present server because it lied or broke the protocol. */
+  blame(error: unknown): void {
+    if (!(error instanceof ElectrumFault)) return
+    this.#connection?.close(error)
+  }
+
+  #detach(client: PoolClient): void {
+    if (!this.#clients.delete(client)) return
+    const forgotten: ElectrumCall[] = []
+    for (const [scripthash, watchers] of this.#watchers) {
+      if (!watchers.delete(client) || watchers.size > 0) continue
+      this.#watchers.delete(scripthash)
+      forgotten.push({ method: 'blockchain.scripthash.unsubscribe', params: [scripthash] })
+    }
+    if (this.#clients.size === 0) {
+      this.#cancelRetry?.()
+      this.#cancelRetry = undefined
+      this.#connection?.close(new Error('Nobody needs the connection any more'))
+      for (const done of [...this.#waiting]) done(noServer('the wallet was closed'))
+    } else if (this.#isReady) {
+      // Servers older than protocol 1.4.2 refuse this; then they push to nobody.
+      for (const reply of this.callMany(forgotten)) reply.catch(() => undefined)
+    }
+  }
+
+  #open(): void {
+    if (this.#isOpening || this.#cancelRetry !== undefined || this.#clients.size === 0) return
+    const server = this.#servers[this.#failures % Math.max(1, this.#servers.length)]
+    if (server === undefined) {
+      for (const client of [...this.#clients]) client.onTrouble('No server is configured')
+      return
+    }
+    this.#isOpening = true
+    let opened: ElectrumConnection | undefined
+    const handlers = {
+      onNotification: (method: string, params: readonly Json[]): void => this.#hear(method, params),
+      onClose: (error: Error): void => {
+        if (opened !== undefined && opened === this.#connection) this.#lost(server, error)
+      }
+    }
+    ElectrumConnection.open(this.#io, server, handlers).then(
+      connection => {
+        this.#isOpening = false
+        opened = connection
+        if (this.#clients.size === 0) connection.close(new Error('Nobody needs the connection any more'))
+        else this.#begin(connection)
+      },
+      error => {
+        this.#isOpening = false
+        this.#lost(server, error)
+      }
+    )
+  }
+
+  #begin(connection: ElectrumConnection): void {
+    this.#connection = connection
+    this.#generation++
+    this.#watchers.clear()
+    this.#ready = this.#greet(connection)
+    this.#ready.then(
+      () => {
+        if (connection !== this.#connection) return
+        this.#isReady = true
+        // Keeps the place in the list, forgets the failed rounds.
+        this.#cancelTrust = this.#io.clock.after(TRUST_MS, () => {
+          this.#failures %= this.#servers.length
+        })
+        for (const done of [...this.#waiting]) done()
+      },
+      error => connection.close(error)
+    )
+    for (const client of [...this.#clients]) client.onOpen()
+  }
+
+  async #greet(connection: ElectrumConnection): Promise<void> {
+    const [version, genesis, tip] = connection.callMany([
+      { method: 'server.version', params: ['holdfast', '1.4'] },
+      { method: 'blockchain.block.header', params: [0] },
+      { method: 'blockchain.headers.subscribe', params: [] }
+    ])
+    const fees = this.#fetchFees()
+    fees.catch(() => undefined)
+    await version
+    const first = parseHeader(this.#io.crypto.fromHex(readHeaderHex((await genesis) ?? null)), false)
+    if (first.hash !== this.#network.genesis) {
+      throw new ElectrumFault(`The server is not of ${this.#network.name}`)
+    }
+    this.#setTip(readTip(await tip))
+    await fees.catch(() => undefined)
+  }
+
+  async #fetchFees(): Promise<void> {
+    const connection = this.#connection
+    if (connection === undefined) return
+    const replies = connection.callMany([
+      { method: 'blockchain.relayfee', params: [] },
+      ...FEE_TARGETS.map(([, blocks]) => ({ method: 'blockchain.estimatefee', params: [blocks] }))
+    ])
+    const rates = await Promise.all(replies.map(reply => reply.then(readFeeRate, () => undefined)))
+    const names = ['relay', ...FEE_TARGETS.map(([name]) => name)]
+    const known = names.flatMap((name, at) => (rates[at] === undefined ? [] : [[name, rates[at]]]))
+    if (connection !== this.#connection) return
+    this.#fees = Object.fromEntries(known)
+    this.#feesAt = this.#io.clock.monotonic()
+  }
+
+  #hear(method: string, params: readonly Json[]): void {
+    // What is pushed counts only once the server has passed its checks.
+    this.#ready
+      .then(() => {
+        if (method === 'blockchain.headers.subscribe') this.#setTip(readTip(params[0]))
+        if (method === 'blockchain.scripthash.subscribe') this.#hearScript(params)
+      })
+      .catch(error => this.blame(error))
+  }
+
+  #hearScript([scripthash, status]: readonly Json[]): void {
+    if (!isHash(scripthash)) throw new ElectrumFault('The server sent a bad script notification')
+    const read = readStatus(status)
+    for (const client of [...(this.#watchers.get(scripthash) ?? [])]) client.onScript(scripthash, read)
+  }
+
+  #setTip({ height, hex }: { readonly height: number; readonly hex: string }): void {
+    const header = this.#readHeader(hex)
+    const before = this.#tip
+    if (
+      before !== undefined &&
+      before.header.hash !== header.hash &&
+      header.previous !== before.header.hash
+    ) {
+      // Another chain, or blocks missed: what is remembered near the tip may be of blocks that are gone.
+      const safe = Math.min(before.height, height) - MAX_REORG
+      for (const cached of this.#headers.keys()) if (cached > safe) this.#headers.delete(cached)
+    }
+    const tip = { height, header }
+    this.#tip = tip
+    this.#headers.set(height, header)
+    for (const client of [...this.#clients]) client.onTip(tip)
+  }
+
+  #readHeader(hex: string): BlockHeader {
+    try {
+      return parseHeader(this.#io.crypto.fromHex(hex), this.#network.hasWork)
+    } catch (error) {
+      throw new ElectrumFault(error instanceof Error ? error.message : 'The server sent a bad block header')
+    }
+  }
+
+  #lost(server: ElectrumServer, error: unknown): void {
+    this.#connection = undefined
+    this.#isReady = false
+    this.#cancelTrust?.()
+    if (this.#clients.size === 0) return
+    this.#failures++
+    const text = error instanceof Error ? error.message : 'The connection failed'
+    this.#log.warn(`electrum ${server.url}: ${text}`)
+    for (const client of [...this.#clients]) client.onTrouble(`${server.url}: ${text}`)
+    const round = Math.floor((this.#failures - 1) / this.#servers.length)
+    const isNextRound = this.#failures % this.#servers.length === 0
+    const delay = isNextRound
+      ? Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(round, 20))
+      : FIRST_RETRY_MS / 2
+    const jitter = (this.#io.random(1)[0] ?? 0) / 256
+    this.#cancelRetry = this.#io.clock.after(Math.round(delay * (1 + jitter / 2)), () => {
+      this.#cancelRetry = undefined
+      this.#open()
+    })
+  }
+}
+
+const FEE_TARGETS = [
+  ['high', 2],
+  ['standard', 6],
+  ['low', 24]
+] as const
+const FEES_FRESH_MS = 60_000
+const FIRST_RETRY_MS = 250
+const MAX_RETRY_MS = 60_000
+const TRUST_MS = 30_000
+const MAX_HEADERS = 20_000
+const MAX_REORG = 100
+
+const noServer = (reason: string): WalletError =>
+  new WalletError('NETWORK', { path: 'electrum' }, new Error(`electrum: ${reason}`))

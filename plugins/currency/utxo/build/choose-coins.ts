@@ -1,0 +1,86 @@
+import { type Io, type SpendInfo, WalletError } from '../../../../kernel/plugin-api.ts'
+import { scriptTypeOf } from '../address/script.ts'
+import type { FeeEstimates } from '../backend/electrum-pool.ts'
+import { feeRateOf } from '../fees/fee-rate.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Coin } from '../ledger/ledger-tx.ts'
+import type { ScriptType } from '../params/coin-row.ts'
+import { makeRandomBelow } from '../select/random.ts'
+import { type Selection, type SelectionGoal, selectCoins, typicalFeeOf } from '../select/select-coins.ts'
+import type { SpendRules } from './spend-request.ts'
+
+/** What a spend is made from. */
+export interface SpendSource extends SpendRules {
+  readonly io: Io
+  readonly ledger: Ledger
+  readonly estimates: FeeEstimates
+  /** The height of the tip, or 0 if unknown. */
+  readonly height: number
+}
+
+/** Coins by how willingly they are spent. */
+export interface CoinTiers {
+  readonly safe: readonly Coin[]
+  /** Unconfirmed and from somebody else, who can still take it back. */
+  readonly risky: readonly Coin[]
+  /** Not now: unconfirmed where the spend wants confirmed coins, or a coinbase too young. */
+  readonly waiting: readonly Coin[]
+}
+
+/** Sorts the wallet's coins into tiers for one spend. */
+export const sortCoins = ({ ledger, coin: row, height }: SpendSource, noUnconfirmed: boolean): CoinTiers => {
+  const safe: Coin[] = []
+  const risky: Coin[] = []
+  const waiting: Coin[] = []
+  for (const coin of ledger.coins()) {
+    const isYoung = coin.isCoinbase && (coin.height <= 0 || height + 1 - coin.height < row.coinbaseMaturity)
+    if (isYoung || (noUnconfirmed && coin.height <= 0)) waiting.push(coin)
+    else if (coin.height > 0 || coin.isOwnChange) safe.push(coin)
+    else risky.push(coin)
+  }
+  return { safe, risky, waiting }
+}
+
+/** The goal of a selection for one spend. @throws FEE_INVALID */
+export const goalOf = (
+  source: SpendSource,
+  spend: SpendInfo,
+  wanted: { readonly amount: bigint; readonly outputs: readonly ScriptType[] }
+): SelectionGoal => {
+  const { coin, network, table, io } = source
+  const { purpose } = table.mainBranch(1).branch
+  const changeType = scriptTypeOf[purpose]
+  return {
+    ...wanted,
+    rate: feeRateOf({
+      option: spend.networkFeeOption ?? 'standard',
+      custom: spend.customNetworkFee,
+      estimates: source.estimates,
+      figures: network.defaultFees
+    }),
+    longTermRate: network.defaultFees.longTerm,
+    changePurpose: purpose,
+    changeType,
+    changeDust: coin.dust[changeType],
+    random: makeRandomBelow(count => io.random(count))
+  }
+}
+
+/** Chooses coins for a goal, the risky ones only if it cannot be done without. @throws INSUFFICIENT_FUNDS, PENDING_FUNDS */
+export const chooseCoins = (source: SpendSource, tiers: CoinTiers, goal: SelectionGoal): Selection => {
+  const { safe, risky, waiting } = tiers
+  const spendable = [...safe, ...risky]
+  const selection = selectCoins(safe, goal) ?? (risky.length > 0 ? selectCoins(spendable, goal) : undefined)
+  if (selection !== undefined) return selection
+  if (waiting.length > 0 && selectCoins([...spendable, ...waiting], goal) !== undefined) {
+    throw new WalletError('PENDING_FUNDS', {})
+  }
+  const networkFee = typicalFeeOf(spendable, goal)
+  throw new WalletError('INSUFFICIENT_FUNDS', {
+    currencyCode: source.coin.code,
+    tokenId: null,
+    needed: String(goal.amount + networkFee),
+    available: String(spendable.reduce((sum, { value }) => sum + value, 0n)),
+    networkFee: String(networkFee)
+  })
+}

@@ -1,0 +1,79 @@
+import { type Json, type JsonObject, WalletError } from '../../../../kernel/plugin-api.ts'
+
+/** A coin to spend, with the path to its key. */
+export interface DraftInput {
+  readonly txid: string
+  readonly vout: number
+  readonly value: bigint
+  /** Such as `84/0`. */
+  readonly branch: string
+  readonly index: number
+}
+
+/** An output to make. `change`: it is ours. */
+export interface DraftOutput {
+  readonly address: string
+  readonly value: bigint
+  readonly isChange: boolean
+}
+
+/** An unsigned transaction as it travels in `otherParams`: no keys, amounts as decimal text. */
+export interface Draft {
+  readonly lockTime: number
+  readonly inputs: readonly DraftInput[]
+  readonly outputs: readonly DraftOutput[]
+}
+
+/** The JSON form of a draft. */
+export const writeDraft = ({ lockTime, inputs, outputs }: Draft): JsonObject => ({
+  lockTime,
+  inputs: inputs.map(input => ({ ...input, value: String(input.value) })),
+  outputs: outputs.map(output => ({ ...output, value: String(output.value) }))
+})
+
+/** Reads the JSON form. @throws SIGN_REFUSED if anything in it is missing or out of range */
+export const readDraft = (pluginId: string, json: Json | undefined): Draft => {
+  const { lockTime, inputs, outputs } = asObject(json)
+  if (!isCount(lockTime, 0xffffffff) || !Array.isArray(inputs) || !Array.isArray(outputs)) throw bad(pluginId)
+  const bounded =
+    inputs.length > 0 && inputs.length <= 10_000 && outputs.length > 0 && outputs.length <= 10_000
+  if (!bounded) throw bad(pluginId)
+  return {
+    lockTime,
+    inputs: inputs.map((item): DraftInput => {
+      const { txid, vout, value, branch, index } = asObject(item)
+      if (typeof txid !== 'string' || !/^[0-9a-f]{64}$/.test(txid) || typeof branch !== 'string')
+        throw bad(pluginId)
+      if (!isCount(vout, 0xffffffff) || !isCount(index, 0x7fffffff)) throw bad(pluginId)
+      return { txid, vout, value: readValue(pluginId, value), branch, index }
+    }),
+    outputs: outputs.map((item): DraftOutput => {
+      const { address, value, isChange } = asObject(item)
+      if (typeof address !== 'string' || typeof isChange !== 'boolean') throw bad(pluginId)
+      return { address, value: readValue(pluginId, value), isChange }
+    })
+  }
+}
+
+/** Inputs less outputs. */
+export const feeOfDraft = ({ inputs, outputs }: Draft): bigint => {
+  const paid = inputs.reduce((sum, { value }) => sum + value, 0n)
+  return paid - outputs.reduce((sum, { value }) => sum + value, 0n)
+}
+
+const bad = (pluginId: string): WalletError =>
+  new WalletError('SIGN_REFUSED', {
+    pluginId,
+    reason: 'this transaction was not made by this wallet, or was changed'
+  })
+
+const asObject = (value: Json | undefined): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+
+const isCount = (value: unknown, max: number): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max
+
+const readValue = (pluginId: string, value: Json | undefined): bigint => {
+  if (typeof value !== 'string' || !/^\d{1,20}$/.test(value)) throw bad(pluginId)
+  return BigInt(value)
+}

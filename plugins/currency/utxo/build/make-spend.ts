@@ -1,0 +1,95 @@
+import {
+  type EngineTransaction,
+  type NativeAmount,
+  type SpendInfo,
+  WalletError
+} from '../../../../kernel/plugin-api.ts'
+import { addressOf, parseAddress } from '../address/address.ts'
+import { rateText } from '../fees/fee-rate.ts'
+import type { ScriptType } from '../params/coin-row.ts'
+import { shuffled } from '../select/random.ts'
+import { maxAmountOf } from '../select/select-coins.ts'
+import { chooseCoins, goalOf, type SpendSource, sortCoins } from './choose-coins.ts'
+import { type DraftOutput, writeDraft } from './draft.ts'
+import { checkFrame, readPayees } from './spend-request.ts'
+
+/**
+ * Makes an unsigned transaction from the wallet's coins.
+ *
+ * Change goes to the next unused change address, outputs are shuffled, the lock time is the present height, so that
+ * a miner gains nothing by going back, and the sequence allows replacement.
+ *
+ * @throws INSUFFICIENT_FUNDS, PENDING_FUNDS, DUST_SPEND, NO_AMOUNT_SPECIFIED, SPEND_TO_SELF, ADDRESS_INVALID,
+ *   AMOUNT_INVALID, FEE_INVALID, MEMO_INVALID
+ */
+export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransaction => {
+  const payees = readPayees(source, spend)
+  const amount = payees.reduce((sum, payee) => sum + payee.amount, 0n)
+  const outputTypes = payees.map(({ destination }) => destination.program.type)
+  const goal = goalOf(source, spend, { amount, outputs: outputTypes })
+  const { coins, change, fee } = chooseCoins(source, sortCoins(source, spend.noUnconfirmed === true), goal)
+  const outputs: DraftOutput[] = payees.map(payee => ({
+    address: payee.destination.address,
+    value: payee.amount,
+    isChange: false
+  }))
+  if (change > 0n) outputs.push({ address: changeAddressOf(source), value: change, isChange: true })
+  const inputs = coins.map(({ txid, vout, value, record }) => ({
+    txid,
+    vout,
+    value,
+    branch: record.branch.id,
+    index: record.index
+  }))
+  const draft = { lockTime: source.height, inputs, outputs: shuffled(outputs, goal.random) }
+  const ours = draft.outputs.filter(output => isOurs(source, output.address))
+  const spent = inputs.reduce((sum, { value }) => sum + value, 0n)
+  const returned = ours.reduce((sum, { value }) => sum + value, 0n)
+  return {
+    tokenId: null,
+    txid: '',
+    date: Math.floor(source.io.clock.now() / 1000),
+    blockHeight: 0,
+    nativeAmount: String(returned - spent) as NativeAmount,
+    networkFee: String(fee) as NativeAmount,
+    ourReceiveAddresses: ours.map(({ address }) => address),
+    signedTx: '',
+    isSend: true,
+    memos: [],
+    feeRateUsed: { satPerVByte: rateText(goal.rate) },
+    otherParams: { draft: writeDraft(draft) }
+  }
+}
+
+/**
+ * The most that can be sent to the first recipient, beside what the others get; exact.
+ *
+ * A recipient without an address counts as the largest kind. '0' if fees eat everything or dust would be left.
+ *
+ * @throws ADDRESS_INVALID, FEE_INVALID
+ */
+export const maxSpendableOf = (source: SpendSource, spend: SpendInfo): string => {
+  checkFrame(spend)
+  const types = spend.spendTargets.map(({ publicAddress }): ScriptType => {
+    if (publicAddress === undefined || publicAddress === '') return 'p2wsh'
+    return parseAddress(source.coin, source.network, publicAddress).program.type
+  })
+  const others = spend.spendTargets
+    .slice(1)
+    .reduce((sum, { nativeAmount }) => sum + BigInt(nativeAmount ?? '0'), 0n)
+  const goal = goalOf(source, spend, { amount: others, outputs: types })
+  const { safe, risky } = sortCoins(source, spend.noUnconfirmed === true)
+  const max = maxAmountOf([...safe, ...risky], goal) - others
+  return max < source.coin.dust[types[0] ?? 'p2wsh'] ? '0' : String(max)
+}
+
+const isOurs = ({ coin, network, table }: SpendSource, address: string): boolean =>
+  table.findScript(parseAddress(coin, network, address).script) !== undefined
+
+const changeAddressOf = ({ table, network, coin }: SpendSource): string => {
+  const record = table.firstUnused(table.mainBranch(1))
+  if (record === undefined || !table.isGenuine(record)) {
+    throw new WalletError('NOT_SUPPORTED', { what: `change in ${coin.displayName} before its first sync` })
+  }
+  return addressOf(network, record.program)
+}

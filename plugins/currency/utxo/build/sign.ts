@@ -1,0 +1,185 @@
+import type { HDKey } from '@scure/bip32'
+import { Transaction } from '@scure/btc-signer'
+import {
+  type CryptoPort,
+  type EngineTransaction,
+  type Io,
+  WalletError,
+  type WalletKeys
+} from '../../../../kernel/plugin-api.ts'
+import { parseAddress } from '../address/address.ts'
+import { programOf, redeemScriptOf } from '../address/script.ts'
+import { privateAccountOf } from '../keys/account-keys.ts'
+import type { Purpose } from '../keys/branches.ts'
+import type { CoinRow, NetworkRow } from '../params/coin-row.ts'
+import type { ScriptRecord } from '../scan/script-record.ts'
+import type { ScriptTable } from '../scan/script-table.ts'
+import { hexOf, parseRawTx } from '../tx/raw-tx.ts'
+import { type Draft, type DraftInput, feeOfDraft, readDraft } from './draft.ts'
+
+/** What signing needs to know of the wallet. */
+export interface SignContext {
+  readonly coin: CoinRow
+  readonly network: NetworkRow
+  readonly io: Io
+  readonly table: ScriptTable
+  /** The value of a coin of ours, by the bytes of the transaction that made it. */
+  coinValue(txid: string, vout: number): bigint | undefined
+}
+
+/**
+ * Signs a draft of this wallet.
+ *
+ * Every input must be a coin of ours with the value the draft says, every derived key must fit its script, and the
+ * signed bytes must have exactly the draft's outputs; anything else is refused before anything leaves.
+ *
+ * @throws SIGN_REFUSED, KEY_INTEGRITY
+ */
+export const signDraft = async (
+  context: SignContext,
+  transaction: EngineTransaction,
+  privateKeys: WalletKeys
+): Promise<EngineTransaction> => {
+  const draft = readDraft(context.coin.pluginId, transaction.otherParams?.draft)
+  checkMoney(context, draft, transaction)
+  const unsigned = new Transaction({ lockTime: draft.lockTime, allowLegacyWitnessUtxo: true, lowR: true })
+  const keyring = new Keyring(context.coin, context.network, { privateKeys, crypto: context.io.crypto })
+  try {
+    for (const [at, input] of draft.inputs.entries()) addInput(context, unsigned, { input, at, keyring })
+    for (const { address, value } of draft.outputs) {
+      unsigned.addOutput({ script: destinationOf(context, address), amount: value })
+    }
+    for (const [at, input] of draft.inputs.entries()) {
+      if (!unsigned.signIdx(keyring.privateKeyOf(input), at))
+        throw refuse(context, 'a key does not fit its coin')
+      if (at % SIGNATURES_PER_TURN === SIGNATURES_PER_TURN - 1) await context.io.clock.turn()
+    }
+  } finally {
+    keyring.wipe()
+  }
+  unsigned.finalize()
+  const bytes = unsigned.extract()
+  const txid = checkResult(context, draft, bytes)
+  return { ...transaction, txid, signedTx: hexOf(bytes) }
+}
+
+const SIGNATURES_PER_TURN = 8
+// RBF (BIP-125), and with it the lock time counts.
+const SEQUENCE = 0xfffffffd
+const ABSURD_FEE = 1_000_000n
+
+const refuse = ({ coin }: SignContext, reason: string): WalletError =>
+  new WalletError('SIGN_REFUSED', { pluginId: coin.pluginId, reason })
+
+const destinationOf = ({ coin, network }: SignContext, address: string): Uint8Array =>
+  parseAddress(coin, network, address).script
+
+const recordOf = (context: SignContext, { branch, index }: DraftInput): ScriptRecord => {
+  const record = context.table.branchById(branch)?.records[index]
+  if (record === undefined) throw refuse(context, 'a coin is not of this wallet')
+  return record
+}
+
+const checkMoney = (context: SignContext, draft: Draft, transaction: EngineTransaction): void => {
+  for (const { txid, vout, value } of draft.inputs) {
+    if (context.coinValue(txid, vout) !== value)
+      throw refuse(context, 'a coin has another value than the draft says')
+  }
+  const fee = feeOfDraft(draft)
+  const spent = draft.inputs.reduce((sum, { value }) => sum + value, 0n)
+  if (fee < 0n || String(fee) !== transaction.networkFee)
+    throw refuse(context, 'the fee is not the one that was shown')
+  if (fee > ABSURD_FEE && fee > spent / 2n) throw refuse(context, 'the fee is more than half of the coins')
+  for (const { isChange, address } of draft.outputs) {
+    if (isChange && context.table.findScript(destinationOf(context, address)) === undefined) {
+      throw refuse(context, 'the change does not come back to this wallet')
+    }
+  }
+}
+
+const addInput = (
+  context: SignContext,
+  transaction: Transaction,
+  { input, keyring }: { readonly input: DraftInput; readonly at: number; readonly keyring: Keyring }
+): void => {
+  const record = recordOf(context, input)
+  const publicKey = keyring.publicKeyOf(input, record.branch.purpose)
+  if (hexOf(programOf(record.branch.purpose, publicKey)) !== hexOf(record.program.data)) {
+    throw refuse(context, 'the keys are not those of this wallet')
+  }
+  transaction.addInput({
+    txid: input.txid,
+    index: input.vout,
+    sequence: SEQUENCE,
+    witnessUtxo: { script: record.script, amount: input.value },
+    ...(record.branch.purpose === 49 ? { redeemScript: redeemScriptOf(publicKey) } : {}),
+    ...(record.branch.purpose === 86 ? { tapInternalKey: publicKey.slice(1) } : {})
+  })
+}
+
+const checkResult = (context: SignContext, draft: Draft, bytes: Uint8Array): string => {
+  const { txid, outputs, inputs } = parseRawTx(bytes)
+  const isSame =
+    outputs.length === draft.outputs.length &&
+    inputs.length === draft.inputs.length &&
+    draft.outputs.every(({ address, value }, at) => {
+      const output = outputs[at]
+      return output?.value === value && hexOf(output.script) === hexOf(destinationOf(context, address))
+    })
+  if (!isSame) throw refuse(context, 'the signed bytes are not the draft')
+  return txid
+}
+
+/** Derives the keys of one signature run and forgets them together. */
+class Keyring {
+  readonly #coin: CoinRow
+  readonly #network: NetworkRow
+  readonly #secret: { readonly privateKeys: WalletKeys; readonly crypto: CryptoPort }
+  readonly #accounts = new Map<Purpose, HDKey>()
+  readonly #branches = new Map<string, HDKey>()
+  readonly #keys = new Map<string, HDKey>()
+
+  constructor(coin: CoinRow, network: NetworkRow, secret: { privateKeys: WalletKeys; crypto: CryptoPort }) {
+    this.#coin = coin
+    this.#network = network
+    this.#secret = secret
+  }
+
+  publicKeyOf(input: DraftInput, purpose: Purpose): Uint8Array {
+    const { publicKey } = this.#keyOf(input, purpose)
+    return publicKey ?? new Uint8Array(33)
+  }
+
+  privateKeyOf(input: DraftInput): Uint8Array {
+    return this.#keyOf(input, Number(input.branch.split('/')[0]) as Purpose).privateKey ?? new Uint8Array(32)
+  }
+
+  wipe(): void {
+    for (const keys of [this.#keys, this.#branches, this.#accounts]) {
+      for (const key of keys.values()) key.wipePrivateData()
+      keys.clear()
+    }
+  }
+
+  #keyOf({ branch, index }: DraftInput, purpose: Purpose): HDKey {
+    const path = `${branch}/${index}`
+    const known = this.#keys.get(path)
+    if (known !== undefined) return known
+    const key = this.#branchOf(branch, purpose).deriveChild(index)
+    this.#keys.set(path, key)
+    return key
+  }
+
+  #branchOf(branch: string, purpose: Purpose): HDKey {
+    const known = this.#branches.get(branch)
+    if (known !== undefined) return known
+    const { privateKeys, crypto } = this.#secret
+    const account =
+      this.#accounts.get(purpose) ??
+      privateAccountOf(this.#coin, this.#network, { keys: privateKeys, crypto, purpose })
+    this.#accounts.set(purpose, account)
+    const key = account.deriveChild(Number(branch.split('/')[1]))
+    this.#branches.set(branch, key)
+    return key
+  }
+}

@@ -1,0 +1,58 @@
+import { type JsonObject, type NetworkFeeOption, WalletError } from '../../../../kernel/plugin-api.ts'
+import type { FeeEstimates } from '../backend/electrum-pool.ts'
+import type { FeeFigures } from '../params/coin-row.ts'
+
+/** What decides a fee rate: the user's choice, what the server told, and the network's own figures. */
+export interface FeeChoice {
+  readonly option: NetworkFeeOption
+  readonly custom: JsonObject | undefined
+  readonly estimates: FeeEstimates
+  readonly figures: FeeFigures
+}
+
+/**
+ * The rate to pay, in native units per 1000 virtual bytes.
+ *
+ * Levels come from the server, else from the figures; they stay between what is relayed and the cap, and
+ * low ≤ standard ≤ high always. `custom` takes `{ satPerByte: '12.5' }`, at most three decimals.
+ *
+ * @throws FEE_INVALID
+ */
+export const feeRateOf = ({ option, custom, estimates, figures }: FeeChoice): bigint => {
+  const floor = floorOf(estimates, figures)
+  if (option === 'custom') return customRate(custom, floor, figures.cap)
+  const clamp = (rate: bigint): bigint => (rate < floor ? floor : rate > figures.cap ? figures.cap : rate)
+  const low = clamp(estimates.low ?? figures.low)
+  const standard = maxOf(low, clamp(estimates.standard ?? estimates.low ?? figures.standard))
+  const high = maxOf(standard, clamp(estimates.high ?? estimates.standard ?? figures.high))
+  return option === 'low' ? low : option === 'high' ? high : standard
+}
+
+/** A rate as text in units per virtual byte: `12.5`. */
+export const rateText = (ratePerKvB: bigint): string => {
+  const fraction = String(ratePerKvB % 1000n)
+    .padStart(3, '0')
+    .replace(/0+$/, '')
+  return `${ratePerKvB / 1000n}${fraction === '' ? '' : `.${fraction}`}`
+}
+
+// A server may say what it relays, but a lie must not push every fee up to the cap.
+const floorOf = ({ relay }: FeeEstimates, { minRelay, cap }: FeeFigures): bigint => {
+  if (relay === undefined) return minRelay
+  return relay > cap / 20n ? minRelay : relay
+}
+
+const maxOf = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+
+const customRate = (custom: JsonObject | undefined, floor: bigint, cap: bigint): bigint => {
+  const text = custom?.satPerByte
+  const match = typeof text === 'string' ? /^(\d{1,7})(?:\.(\d{1,3}))?$/.exec(text) : null
+  if (match === null) {
+    throw new WalletError('FEE_INVALID', { rule: 'must be { "satPerByte": "12.5" }, a decimal text' })
+  }
+  const rate = BigInt(match[1] ?? '0') * 1000n + BigInt((match[2] ?? '').padEnd(3, '0'))
+  if (rate < floor)
+    throw new WalletError('FEE_INVALID', { rule: `is below the ${rateText(floor)} that is relayed` })
+  if (rate > cap) throw new WalletError('FEE_INVALID', { rule: `is above the limit of ${rateText(cap)}` })
+  return rate
+}

@@ -1,0 +1,74 @@
+import type { Denomination } from '../../../../kernel/plugin-api.ts'
+
+/** How the keys of a wallet are laid out; the wallet's keys name it under `format`. */
+export type KeyFormat = 'bip32' | 'bip44' | 'bip49' | 'bip84' | 'bip86'
+
+/** The kinds of output script that this core can pay. */
+export type ScriptType = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr'
+
+/** Version bytes of extended keys (SLIP-132). */
+export interface ExtendedKeyVersions {
+  readonly public: number
+  readonly private: number
+}
+
+/** Fee rates in native units per 1000 virtual bytes. */
+export interface FeeFigures {
+  readonly low: bigint
+  readonly standard: bigint
+  readonly high: bigint
+  /** Nothing above this is ever paid, whoever asks. */
+  readonly cap: bigint
+  /** The rate at which coins will be spent some quiet day; weighs change against waste. */
+  readonly longTerm: bigint
+  /** What nodes relay unless the server says otherwise. */
+  readonly minRelay: bigint
+}
+
+/** One network of a coin, such as mainnet: every figure in which it differs from another. */
+export interface NetworkRow {
+  readonly name: string
+  /** SLIP-44. */
+  readonly coinType: number
+  readonly p2pkh: number
+  /** The first is written, all are read. */
+  readonly p2sh: readonly number[]
+  readonly wif: number
+  readonly bech32: string
+  readonly xkeys: Readonly<Record<KeyFormat, ExtendedKeyVersions>>
+  readonly uriSchemes: readonly string[]
+  /** Hash of block 0, as shown. */
+  readonly genesis: string
+  /** False where blocks cost no work (regtest), so that work proves nothing. */
+  readonly hasWork: boolean
+  readonly servers: readonly string[]
+  readonly defaultFees: FeeFigures
+}
+
+/** A coin of the UTXO family, as data (`coins.json` of the project's research). */
+export interface CoinRow {
+  readonly pluginId: string
+  readonly displayName: string
+  readonly walletType: string
+  /** The name of the secret in a wallet's keys. */
+  readonly keyName: string
+  readonly code: string
+  readonly denominations: readonly Denomination[]
+  readonly formats: readonly KeyFormat[]
+  /** What a wallet is made with, and what a wallet without a format has. */
+  readonly newFormat: KeyFormat
+  readonly oldFormat: KeyFormat
+  readonly hasTaproot: boolean
+  readonly gapLimit: number
+  readonly coinbaseMaturity: number
+  readonly requiredConfirmations: number
+  /** Smallest output that nodes relay, by script type. */
+  readonly dust: Readonly<Record<ScriptType, bigint>>
+  readonly isReplaceable: boolean
+  readonly addressExplorer?: string
+  readonly transactionExplorer?: string
+  /** The first is the default of the option `network`. */
+  readonly networks: readonly [NetworkRow, ...NetworkRow[]]
+  /** Networks whose addresses are recognised only to say that they belong elsewhere. */
+  readonly foreignNetworks: readonly NetworkRow[]
+}

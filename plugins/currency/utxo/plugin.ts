@@ -1,0 +1,72 @@
+import type { CurrencyHost, CurrencyInfo, CurrencyPlugin, JsonObject } from '../../../kernel/plugin-api.ts'
+import { ElectrumPool } from './backend/electrum-pool.ts'
+import { type ElectrumServer, readServerUrl } from './backend/electrum-url.ts'
+import { openEngine } from './engine.ts'
+import { bitcoinRow, bitcoinTestnetRow } from './params/bitcoin.ts'
+import type { CoinRow, NetworkRow } from './params/coin-row.ts'
+import { makeTools } from './tools.ts'
+
+/**
+ * Makes the plugin of a coin of the UTXO family.
+ *
+ * Options: `network` (such as `regtest`; the row's first by default) and `servers`, a list of
+ * `tcp://host:port`, `tls://host:port`, `ws://…` or `wss://…`. All wallets of a coin share one connection.
+ */
+export const utxoPlugin = (coin: CoinRow): CurrencyPlugin => ({
+  kind: 'currency',
+  id: coin.pluginId,
+  info: infoOf(coin),
+  apply(host: CurrencyHost): void {
+    const { hooks, io, log, options } = host
+    const network = networkOf(coin, options)
+    const pool = new ElectrumPool(io, network, { servers: serversOf(network, options), log })
+    const tools = makeTools(coin, network, io)
+    hooks.makeTools.tapPromise(coin.pluginId, async () => tools)
+    hooks.makeEngine.tapPromise(coin.pluginId, request => openEngine({ coin, network, io, pool }, request))
+  }
+})
+
+/** Bitcoin, on mainnet unless the option `network` says `testnet` or `regtest`. */
+export const bitcoin: CurrencyPlugin = utxoPlugin(bitcoinRow)
+
+/** Bitcoin's test network. */
+export const bitcoinTestnet: CurrencyPlugin = utxoPlugin(bitcoinTestnetRow)
+
+const MAX_SERVERS = 50
+
+const infoOf = (coin: CoinRow): CurrencyInfo => ({
+  pluginId: coin.pluginId,
+  displayName: coin.displayName,
+  walletType: coin.walletType,
+  currencyCode: coin.code,
+  denominations: coin.denominations,
+  requiredConfirmations: coin.requiredConfirmations,
+  memoOptions: [],
+  canImportKeys: true,
+  customFeeTemplate: [{ key: 'satPerByte', displayName: 'Fee rate', unit: 'sat/vB' }],
+  ...(coin.addressExplorer === undefined ? {} : { addressExplorer: coin.addressExplorer }),
+  ...(coin.transactionExplorer === undefined ? {} : { transactionExplorer: coin.transactionExplorer })
+})
+
+const networkOf = (coin: CoinRow, options: JsonObject): NetworkRow => {
+  const name = options.network ?? coin.networks[0].name
+  const network = coin.networks.find(row => row.name === name)
+  if (network === undefined) {
+    const names = coin.networks.map(row => row.name).join(', ')
+    throw new TypeError(`${coin.pluginId}: the option "network" must be one of ${names}`)
+  }
+  return network
+}
+
+const serversOf = (network: NetworkRow, options: JsonObject): readonly ElectrumServer[] => {
+  const { servers = network.servers } = options
+  if (!Array.isArray(servers) || servers.length > MAX_SERVERS) {
+    throw new TypeError(`The option "servers" must be a list of at most ${MAX_SERVERS} URLs`)
+  }
+  return servers.map(url => {
+    const server = typeof url === 'string' ? readServerUrl(url) : undefined
+    if (server === undefined)
+      throw new TypeError('The option "servers" has an entry that is no tcp, tls, ws or wss URL')
+    return server
+  })
+}

@@ -1,0 +1,81 @@
+import type { Json } from '../../../../kernel/plugin-api.ts'
+import { ElectrumFault } from '../backend/electrum-error.ts'
+import type { ElectrumPool } from '../backend/electrum-pool.ts'
+import { type HistoryItem, readHistory, readProof, readTxHex } from '../backend/electrum-replies.ts'
+import { type BlockHeader, merkleRootOf } from '../tx/header.ts'
+import type { ScriptRecord } from './script-record.ts'
+
+/** What has to be asked of the server for one transaction. */
+export interface TxQuestion extends HistoryItem {
+  readonly needsBytes: boolean
+  readonly needsProof: boolean
+}
+
+/** What the server answered, with the proof checked. */
+export interface TxAnswer extends HistoryItem {
+  readonly hex?: string
+  /** Of its block. */
+  readonly header?: BlockHeader
+}
+
+/** Histories of scripts, in one round trip. @throws ElectrumFault, NETWORK */
+export const fetchHistories = async (
+  pool: ElectrumPool,
+  records: readonly ScriptRecord[]
+): Promise<readonly (readonly HistoryItem[])[]> => {
+  const calls = records.map(({ scripthash }) => ({
+    method: 'blockchain.scripthash.get_history',
+    params: [scripthash]
+  }))
+  return (await Promise.all(pool.callMany(calls))).map(readHistory)
+}
+
+/**
+ * Bytes, headers and Merkle proofs of transactions, in one round trip.
+ *
+ * A transaction that is said to be in a block is believed only with a branch to that block's header (BIP-37,
+ * simplified payment verification).
+ *
+ * @throws ElectrumFault if a proof fails, NETWORK
+ */
+export const fetchTxs = async (
+  pool: ElectrumPool,
+  questions: readonly TxQuestion[]
+): Promise<readonly TxAnswer[]> => {
+  const asked = questions.filter(({ needsBytes }) => needsBytes)
+  const proven = questions.filter(({ needsProof }) => needsProof)
+  const bytes = pool.callMany(
+    asked.map(({ txid }) => ({ method: 'blockchain.transaction.get', params: [txid] }))
+  )
+  const proofs = pool.callMany(
+    proven.map(({ txid, height }) => ({
+      method: 'blockchain.transaction.get_merkle',
+      params: [txid, height]
+    }))
+  )
+  const [hexes, branches, headers] = await Promise.all([
+    Promise.all(bytes),
+    Promise.all(proofs),
+    pool.headersAt(proven.map(({ height }) => height))
+  ])
+  const hexByTxid = new Map(asked.map(({ txid }, at) => [txid, readTxHex(hexes[at] as Json)]))
+  const headerByTxid = new Map<string, BlockHeader>()
+  proven.forEach(({ txid, height }, at) => {
+    const { path, position } = readProof(branches[at] as Json)
+    const header = headers.get(height)
+    if (header === undefined || merkleRootOf(txid, path, position) !== header.merkleRoot) {
+      throw new ElectrumFault(`The server's proof of ${txid} is wrong`)
+    }
+    headerByTxid.set(txid, header)
+  })
+  return questions.map(({ txid, height }) => {
+    const hex = hexByTxid.get(txid)
+    const header = headerByTxid.get(txid)
+    return {
+      txid,
+      height,
+      ...(hex === undefined ? {} : { hex }),
+      ...(header === undefined ? {} : { header })
+    }
+  })
+}

@@ -1,0 +1,128 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import type { Clock } from '../../../../kernel/plugin-api.ts'
+import { programOf, scriptTypeOf, writeScript } from '../address/script.ts'
+import type { AccountKeys } from '../keys/account-keys.ts'
+import { type Branch, branchesOf, mainPurposeOf, type Purpose } from '../keys/branches.ts'
+import { branchNodeOf, childKeys, type PublicNode } from '../keys/child-keys.ts'
+import { hexOf, hexOfReversed } from '../tx/raw-tx.ts'
+import { isUsed, type ScriptRecord } from './script-record.ts'
+
+/** The scripts of one branch, from index 0 without holes. */
+export interface BranchScripts {
+  readonly branch: Branch
+  readonly node: PublicNode
+  readonly records: ScriptRecord[]
+  /** Watch at least this many, whatever the gap limit says. */
+  minimum: number
+}
+
+/**
+ * All scripts a wallet watches, by branch, script and Electrum name.
+ *
+ * Grows only; every script in it is derived from the wallet's own account keys.
+ */
+export class ScriptTable {
+  readonly branches: readonly BranchScripts[]
+  readonly #gapLimit: number
+  readonly #mainPurpose: Purpose
+  readonly #byScript = new Map<string, ScriptRecord>()
+  readonly #byHash = new Map<string, ScriptRecord>()
+
+  constructor(keys: AccountKeys, gapLimit: number) {
+    this.#gapLimit = gapLimit
+    const main = mainPurposeOf[keys.format]
+    this.#mainPurpose = keys.accounts.has(main) ? main : ([...keys.accounts.keys()][0] as Purpose)
+    this.branches = branchesOf[keys.format].flatMap(branch => {
+      const account = keys.accounts.get(branch.purpose)
+      if (account === undefined) return []
+      return [{ branch, node: branchNodeOf(account, branch.change), records: [], minimum: 0 }]
+    })
+  }
+
+  get size(): number {
+    return this.#byHash.size
+  }
+
+  findScript(script: Uint8Array): ScriptRecord | undefined {
+    return this.#byScript.get(hexOf(script))
+  }
+
+  findHash(scripthash: string): ScriptRecord | undefined {
+    return this.#byHash.get(scripthash)
+  }
+
+  records(): Iterable<ScriptRecord> {
+    return this.#byHash.values()
+  }
+
+  /** The branch that receives (0) or takes change (1); old wallets have one for both. */
+  mainBranch(change: 0 | 1): BranchScripts {
+    return this.branchOf(this.#mainPurpose, change) ?? (this.branches[0] as BranchScripts)
+  }
+
+  branchOf(purpose: Purpose, change: 0 | 1): BranchScripts | undefined {
+    const ofPurpose = this.branches.filter(({ branch }) => branch.purpose === purpose)
+    return ofPurpose.find(({ branch }) => branch.change === change) ?? ofPurpose[0]
+  }
+
+  branchById(id: string): BranchScripts | undefined {
+    return this.branches.find(({ branch }) => branch.id === id)
+  }
+
+  /** How many scripts of a branch have to be watched: a gap of unused ones after the last used. */
+  wantedOf({ records, minimum }: BranchScripts): number {
+    const lastUsed = records.findLastIndex(isUsed)
+    return Math.max(lastUsed + 1 + this.#gapLimit, minimum)
+  }
+
+  /** The first script that nobody has used, or undefined before enough are derived. */
+  firstUnused({ records }: BranchScripts): ScriptRecord | undefined {
+    return records.find(record => !isUsed(record))
+  }
+
+  /** Derives until a branch has `count` scripts, in slices that let other work run. */
+  async extend(scripts: BranchScripts, count: number, clock: Clock): Promise<void> {
+    while (scripts.records.length < count) {
+      const from = scripts.records.length
+      const keys = childKeys(scripts.node, from, Math.min(BATCH, count - from))
+      for (const key of keys) {
+        if (key === undefined) throw new TypeError('A child key is invalid')
+        this.add(scripts, programOf(scripts.branch.purpose, key))
+      }
+      await clock.turn()
+    }
+  }
+
+  /** Appends one script by its program, which must be that of the next index. */
+  add(scripts: BranchScripts, data: Uint8Array): ScriptRecord {
+    const { branch, records } = scripts
+    const program = { type: scriptTypeOf[branch.purpose], data }
+    const script = writeScript(program)
+    const record: ScriptRecord = {
+      branch,
+      index: records.length,
+      program,
+      script,
+      scripthash: hexOfReversed(sha256(script)),
+      txids: new Set(),
+      status: null,
+      serverStatus: undefined,
+      generation: 0,
+      isMarked: false
+    }
+    records.push(record)
+    this.#byScript.set(hexOf(script), record)
+    this.#byHash.set(record.scripthash, record)
+    return record
+  }
+
+  /** Derives one script again and tells whether the table has the same; guards against a damaged cache. */
+  isGenuine(record: ScriptRecord): boolean {
+    const scripts = this.branchById(record.branch.id)
+    const [key] = scripts === undefined ? [] : childKeys(scripts.node, record.index, 1)
+    if (key === undefined) return false
+    return hexOf(programOf(record.branch.purpose, key)) === hexOf(record.program.data)
+  }
+}
+
+const BATCH = 32

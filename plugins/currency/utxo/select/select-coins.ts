@@ -1,0 +1,156 @@
+import type { Purpose } from '../keys/branches.ts'
+import type { Coin } from '../ledger/ledger-tx.ts'
+import type { ScriptType } from '../params/coin-row.ts'
+import { branchAndBound } from './branch-and-bound.ts'
+import { type RandomBelow, shuffled } from './random.ts'
+import { feeOf, inputWeightOf, outputWeightOf, txWeightOf } from './weights.ts'
+
+/** What the coins have to pay for. Rates in native units per 1000 virtual bytes. */
+export interface SelectionGoal {
+  /** Sum of all recipients. */
+  readonly amount: bigint
+  readonly outputs: readonly ScriptType[]
+  readonly rate: bigint
+  readonly longTermRate: bigint
+  readonly changePurpose: Purpose
+  readonly changeType: ScriptType
+  /** The dust limit of the change script. */
+  readonly changeDust: bigint
+  readonly random: RandomBelow
+}
+
+/** A way to pay: `change` is 0 if there is none, and then the fee takes what is left over. */
+export interface Selection {
+  readonly coins: readonly Coin[]
+  readonly change: bigint
+  readonly fee: bigint
+}
+
+/**
+ * Chooses coins: Branch and Bound without change, a single random draw, and largest first; the least wasteful wins.
+ *
+ * @returns undefined if the coins cannot pay for amount and fee
+ */
+export const selectCoins = (coins: readonly Coin[], goal: SelectionGoal): Selection | undefined => {
+  const useful = coins.filter(coin => effectiveValueOf(coin, goal) > 0n)
+  const sorted = [...useful].sort((a, b) => compareBig(effectiveValueOf(b, goal), effectiveValueOf(a, goal)))
+  const tried = [
+    withoutChange(sorted, goal),
+    accumulate(shuffled(useful, goal.random), goal, MIN_RANDOM_CHANGE),
+    accumulate(sorted, goal, 0n)
+  ]
+  let best: { readonly selection: Selection; readonly waste: bigint } | undefined
+  for (const selection of tried) {
+    if (selection === undefined) continue
+    const waste = wasteOf(selection, goal)
+    if (best === undefined || waste < best.waste) best = { selection, waste }
+  }
+  return best?.selection
+}
+
+/** The most that the coins can pay to the outputs of `goal` in all, with no change; may be negative. */
+export const maxAmountOf = (coins: readonly Coin[], goal: SelectionGoal): bigint => {
+  const useful = coins.filter(coin => effectiveValueOf(coin, goal) > 0n)
+  const fee = feeOf(txWeightOf(countPurposes(useful), goal.outputs), goal.rate)
+  return useful.reduce((sum, { value }) => sum + value, 0n) - fee
+}
+
+/** The fee of a payment from one typical coin; for messages about what is missing. */
+export const typicalFeeOf = (coins: readonly Coin[], goal: SelectionGoal): bigint =>
+  feeOf(txWeightOf(countPurposes(coins), goal.outputs), goal.rate)
+
+/** A change output smaller than this costs more than it brings. */
+export const minimumChangeOf = ({ changeDust, changePurpose, rate }: SelectionGoal): bigint =>
+  changeDust + feeOf(inputWeightOf[changePurpose], rate)
+
+// A random draw looks for change that does not stand out as change.
+const MIN_RANDOM_CHANGE = 50_000n
+const MAX_TRIES = 100_000
+
+const compareBig = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const effectiveValueOf = ({ value, record }: Coin, { rate }: SelectionGoal): bigint =>
+  value - feeOf(inputWeightOf[record.branch.purpose] + 1, rate)
+
+const countPurposes = (coins: readonly Coin[]): ReadonlyMap<Purpose, number> => {
+  const counts = new Map<Purpose, number>()
+  for (const { record } of coins)
+    counts.set(record.branch.purpose, (counts.get(record.branch.purpose) ?? 0) + 1)
+  return counts
+}
+
+const finish = (coins: readonly Coin[], goal: SelectionGoal): Selection | undefined => {
+  const purposes = countPurposes(coins)
+  const left = coins.reduce((sum, { value }) => sum + value, 0n) - goal.amount
+  const fee = feeOf(txWeightOf(purposes, goal.outputs), goal.rate)
+  if (left < fee) return undefined
+  const feeWithChange = feeOf(txWeightOf(purposes, [...goal.outputs, goal.changeType]), goal.rate)
+  const change = left - feeWithChange
+  if (change >= minimumChangeOf(goal)) return { coins, change, fee: feeWithChange }
+  return { coins, change: 0n, fee: left }
+}
+
+const accumulate = (
+  coins: readonly Coin[],
+  goal: SelectionGoal,
+  wantedChange: bigint
+): Selection | undefined => {
+  const counts = new Map<Purpose, number>()
+  let sum = 0n
+  let enough: Selection | undefined
+  for (const [at, coin] of coins.entries()) {
+    const { purpose } = coin.record.branch
+    counts.set(purpose, (counts.get(purpose) ?? 0) + 1)
+    sum += coin.value
+    // Cheap test first: only a sum that may do is worth building.
+    if (sum < goal.amount + feeOf(txWeightOf(counts, goal.outputs), goal.rate)) continue
+    enough = finish(coins.slice(0, at + 1), goal)
+    if (enough !== undefined && (wantedChange === 0n || enough.change >= wantedChange)) return enough
+    if (at > MAX_EXTRA && wantedChange > 0n) return enough
+  }
+  return enough
+}
+
+// Beyond so many coins the random draw stops looking for nicer change.
+const MAX_EXTRA = 200
+
+const withoutChange = (sorted: readonly Coin[], goal: SelectionGoal): Selection | undefined => {
+  const { rate, longTermRate, outputs, amount } = goal
+  // Room for three-byte counts, a witness flag and rounding: the search may overpay by a few units, never underpay.
+  const base = feeOf(txWeightOf(new Map(), outputs) + 16, rate) + 1n
+  const target = amount + base
+  const slack =
+    feeOf(outputWeightOf(goal.changeType), rate) + feeOf(inputWeightOf[goal.changePurpose], longTermRate)
+  const values = sorted.map(coin => effectiveValueOf(coin, goal))
+  const total = values.reduce((sum, value) => sum + value, 0n)
+  if (total < target || total + slack + target > BigInt(Number.MAX_SAFE_INTEGER)) return undefined
+  const wastes = sorted.map(({ record }) => {
+    const weight = inputWeightOf[record.branch.purpose]
+    return Number(feeOf(weight, rate) - feeOf(weight, longTermRate))
+  })
+  const found = branchAndBound({
+    values: values.map(Number),
+    target: Number(target),
+    slack: Number(slack),
+    wastes,
+    maxTries: MAX_TRIES
+  })
+  if (found === undefined) return undefined
+  return finish(
+    found.map(at => sorted[at] as Coin),
+    goal
+  )
+}
+
+// Bitcoin Core's waste: what these inputs cost now rather than later, and what the change costs or the fee swallows.
+const wasteOf = ({ coins, change, fee }: Selection, goal: SelectionGoal): bigint => {
+  const { rate, longTermRate, outputs, changeType, changePurpose } = goal
+  let waste = 0n
+  for (const { record } of coins) {
+    const weight = inputWeightOf[record.branch.purpose]
+    waste += feeOf(weight, rate) - feeOf(weight, longTermRate)
+  }
+  if (change > 0n)
+    return waste + feeOf(outputWeightOf(changeType), rate) + feeOf(inputWeightOf[changePurpose], longTermRate)
+  return waste + fee - feeOf(txWeightOf(countPurposes(coins), outputs), rate)
+}

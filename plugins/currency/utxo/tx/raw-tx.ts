@@ -1,0 +1,132 @@
+import { sha256Twice } from '../address/hashes.ts'
+
+/** One input: the output it spends. */
+export interface RawInput {
+  readonly txid: string
+  readonly vout: number
+}
+
+/** One output. `value` is in native units. */
+export interface RawOutput {
+  readonly value: bigint
+  readonly script: Uint8Array
+}
+
+/** A transaction as parsed from its bytes; the id is computed, never believed. */
+export interface RawTx {
+  readonly txid: string
+  readonly inputs: readonly RawInput[]
+  readonly outputs: readonly RawOutput[]
+  readonly isCoinbase: boolean
+  readonly weight: number
+}
+
+/**
+ * Parses a transaction of the Bitcoin family (BIP-144), whole and to the last byte.
+ *
+ * @throws TypeError for anything else
+ */
+export const parseRawTx = (bytes: Uint8Array): RawTx => {
+  const reader = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), at: 4 }
+  const hasWitness = bytes[4] === 0 && bytes[5] === 1
+  if (hasWitness) reader.at = 6
+  const start = reader.at
+  const inputs = readInputs(reader)
+  const outputs = readOutputs(reader)
+  const end = reader.at
+  if (hasWitness) for (const _ of inputs) skipWitness(reader)
+  skip(reader, 4)
+  if (reader.at !== bytes.length) throw new TypeError('A transaction has bytes after its end')
+  const base = hasWitness ? stripped(bytes, start, end) : bytes
+  return {
+    txid: hexOfReversed(sha256Twice(base)),
+    inputs,
+    outputs,
+    isCoinbase: inputs.length === 1 && inputs[0]?.txid === NO_TXID,
+    weight: base.length * 3 + bytes.length
+  }
+}
+
+/** Bytes as hex, last byte first, as ids are shown. */
+export const hexOfReversed = (bytes: Uint8Array): string => {
+  let text = ''
+  for (let at = bytes.length - 1; at >= 0; at--) text += HEX[bytes[at] as number]
+  return text
+}
+
+/** Bytes as lower-case hex. */
+export const hexOf = (bytes: Uint8Array): string => {
+  let text = ''
+  for (const byte of bytes) text += HEX[byte]
+  return text
+}
+
+interface Reader {
+  readonly bytes: Uint8Array
+  readonly view: DataView
+  at: number
+}
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+const NO_TXID = '0'.repeat(64)
+const MAX_MONEY = 1n << 62n
+
+const skip = (reader: Reader, count: number): number => {
+  const start = reader.at
+  if (start + count > reader.bytes.length) throw new TypeError('A transaction is cut short')
+  reader.at = start + count
+  return start
+}
+
+const readCount = (reader: Reader): number => {
+  const first = reader.view.getUint8(skip(reader, 1))
+  let count = first
+  if (first === 0xfd) count = reader.view.getUint16(skip(reader, 2), true)
+  if (first === 0xfe) count = reader.view.getUint32(skip(reader, 4), true)
+  // Every counted thing takes at least one byte, so a count beyond the rest is a lie.
+  if (first === 0xff || count > reader.bytes.length - reader.at)
+    throw new TypeError('A transaction count is too large')
+  return count
+}
+
+const readInputs = (reader: Reader): RawInput[] => {
+  const inputs: RawInput[] = []
+  const count = readCount(reader)
+  if (count === 0) throw new TypeError('A transaction has no input')
+  for (let i = 0; i < count; i++) {
+    const start = skip(reader, 32)
+    const txid = hexOfReversed(reader.bytes.subarray(start, start + 32))
+    const vout = reader.view.getUint32(skip(reader, 4), true)
+    skip(reader, readCount(reader))
+    skip(reader, 4)
+    inputs.push({ txid, vout })
+  }
+  return inputs
+}
+
+const readOutputs = (reader: Reader): RawOutput[] => {
+  const outputs: RawOutput[] = []
+  const count = readCount(reader)
+  if (count === 0) throw new TypeError('A transaction has no output')
+  for (let i = 0; i < count; i++) {
+    const value = reader.view.getBigUint64(skip(reader, 8), true)
+    if (value > MAX_MONEY) throw new TypeError('A transaction output is larger than all money')
+    const length = readCount(reader)
+    const start = skip(reader, length)
+    outputs.push({ value, script: reader.bytes.slice(start, start + length) })
+  }
+  return outputs
+}
+
+const skipWitness = (reader: Reader): void => {
+  const count = readCount(reader)
+  for (let i = 0; i < count; i++) skip(reader, readCount(reader))
+}
+
+const stripped = (bytes: Uint8Array, start: number, end: number): Uint8Array => {
+  const base = new Uint8Array(4 + (end - start) + 4)
+  base.set(bytes.subarray(0, 4))
+  base.set(bytes.subarray(start, end), 4)
+  base.set(bytes.subarray(bytes.length - 4), base.length - 4)
+  return base
+}
