@@ -59,8 +59,8 @@ export class ChainState implements ChainView {
   }
 
   /**
-   * Puts a block on top, checks it by the rules of consensus except signatures, and takes its transactions and
-   * all that conflict with them out of the mempool.
+   * Puts a block on top, checks it by the rules of consensus except signatures, and takes its transactions out of
+   * the mempool. The block must not conflict with what waits there.
    *
    * @throws Error with the reason of a node; the state is then unusable
    */
@@ -134,7 +134,6 @@ export class ChainState implements ChainView {
       const waiting = [...children].flatMap(child => this.mempool.get(child) ?? [])
       this.#leave(tx.txid)
       for (const child of waiting) this.scripts.touch(child)
-      this.evict(tx.inputs.flatMap(input => this.mempool.spenderOf(input.txid, input.index) ?? []))
     }
   }
 

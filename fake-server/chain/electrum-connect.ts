@@ -111,7 +111,7 @@ const openLine = ({
   }
   const channel: Channel = {
     send: text => {
-      if (!isOpen) throw new Error('The connection is closed')
+      if (!isOpen) return
       toServer(() => {
         if (!isOpen) return
         if (!isStream) session.receive(text)

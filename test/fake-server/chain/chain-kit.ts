@@ -59,6 +59,14 @@ export const makeFundedChain = (purse: Purse, amounts: readonly string[] = ['100
   return chain
 }
 
+/** Saves a chain and opens it again, with another chance. */
+export const reopen = (chain: FakeChain): FakeChain =>
+  openFakeChain({
+    clock: makeFakeClock(),
+    random: makeSeededRandom(9),
+    saved: JSON.parse(JSON.stringify(chain.toJson()))
+  })
+
 /** What to spend, and how; `change` is called before signing. */
 export interface SpendPlan {
   readonly coins?: readonly Coin[]

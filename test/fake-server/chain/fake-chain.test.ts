@@ -1,34 +1,17 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
 import fc from 'fast-check'
-import type { ChainView } from '../../../fake-server/chain/chain-state.ts'
-import type { ChainChange, FakeChain } from '../../../fake-server/chain/fake-chain.ts'
 import { merkleBranchOf, merkleRootOf } from '../../../fake-server/chain/merkle.ts'
 import { openFakeChain } from '../../../fake-server/chain/open-fake-chain.ts'
 import { dustLimitOf, kindOfScript, scriptOf } from '../../../fake-server/chain/script.ts'
 import { nativeAmount } from '../../../kernel/amount.ts'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
-import type { Json } from '../../../kernel/types/json.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
-import { doubleSha256, innerBytes, makeChain, makeFundedChain, makePurse, signAll } from './chain-kit.ts'
+import { doubleSha256, innerBytes, makeChain, makeFundedChain, makePurse } from './chain-kit.ts'
 
 const purse = makePurse('p2wpkh')
 const other = makePurse('p2tr', 2)
-
-/** The Electrum status, computed by Node from its definition. */
-const statusOf = (view: ChainView, scriptHash: string): string | null => {
-  const items = view.scripts.historyOf(scriptHash)
-  const text = items.map(({ txid, height }) => `${txid}:${height}:`).join('')
-  return items.length === 0 ? null : createHash('sha256').update(text).digest('hex')
-}
-
-const reopen = (chain: FakeChain): FakeChain =>
-  openFakeChain({
-    clock: makeFakeClock(),
-    random: makeSeededRandom(9),
-    saved: JSON.parse(JSON.stringify(chain.toJson()))
-  })
 
 test('every header has 80 bytes, its work, a link to the one before, a later median time and its merkle root', t => {
   const chain = makeFundedChain(purse)
@@ -152,134 +135,6 @@ test('fund, mine, reorg, drop and setFees refuse what makes no sense, and change
   )
 })
 
-test('a status is the hash of the history, with heights 0 and -1 while it waits, and follows every change', t => {
-  const chain = makeFundedChain(purse)
-  const seen = new Set<string | null>()
-  const check = (): void => {
-    const status = chain.view.scripts.statusOf(other.scriptHash)
-    t.is(status, statusOf(chain.view, other.scriptHash))
-    t.false(seen.has(status))
-    seen.add(status)
-  }
-  check()
-  t.is(chain.view.scripts.statusOf(other.scriptHash), null)
-  const parent = chain.broadcast(signAll(chain, purse, { to: purse.script, fee: 1000n }))
-  const child = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
-  t.deepEqual(chain.view.scripts.historyOf(other.scriptHash), [{ txid: child, height: -1, fee: 1000n }])
-  check()
-  const saved = chain.toJson()
-  chain.mine()
-  t.deepEqual(
-    chain.view.tip.transactions.slice(1).map(tx => tx.txid),
-    [parent, child]
-  )
-  check()
-  chain.reorg(1)
-  t.deepEqual(
-    chain.view.scripts.historyOf(other.scriptHash).map(item => item.height),
-    [-1]
-  )
-  t.deepEqual(
-    [...chain.view.mempool.entries()].map(entry => entry.tx.txid),
-    [parent, child]
-  )
-  chain.mine()
-  check()
-  const again = openFakeChain({ clock: makeFakeClock(), random: makeSeededRandom(3), saved })
-  t.deepEqual([...seen].includes(again.view.scripts.statusOf(other.scriptHash)), true)
-})
-
-test('a child that stays behind when its parent confirms goes from height -1 to 0', t => {
-  const chain = makeFundedChain(purse)
-  const parent = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
-  const end = makePurse('p2pkh', 5)
-  const child = chain.broadcast(signAll(chain, other, { to: end.script, fee: 1000n }))
-  const twin = openFakeChain({ clock: makeFakeClock(), random: makeSeededRandom(1), saved: chain.toJson() })
-  twin.drop(child)
-  twin.mine()
-  const text = chain.view.mempool.get(child)?.tx.hex ?? ''
-  twin.broadcast(text)
-  t.is(twin.view.scripts.historyOf(end.scriptHash)[0]?.height, 0)
-  t.is(chain.view.scripts.historyOf(end.scriptHash)[0]?.height, -1)
-  twin.reorg(1)
-  t.is(twin.view.scripts.historyOf(end.scriptHash)[0]?.height, -1)
-  t.true(twin.view.mempool.has(parent))
-})
-
-test('a reorg makes a longer chain of other blocks and brings payments back, or forgets them', t => {
-  for (const keepTransactions of [true, false]) {
-    const chain = makeFundedChain(purse)
-    const height = chain.height
-    const mined = makePurse('p2pkh', 6)
-    const txid = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
-    chain.mine(1, mined.address)
-    const waiting = chain.broadcast(signAll(chain, other, { to: purse.script, fee: 1000n }))
-    chain.mine(2)
-    const lost = [1, 2, 3].map(i => chain.view.blockAt(height + i)?.hash)
-    const confirmed = chain.view.scripts.statusOf(other.scriptHash)
-    const changes: ChainChange[] = []
-    chain.onChange(change => changes.push(change))
-    chain.reorg(3, { keepTransactions })
-    t.is(chain.height, height + 4)
-    t.is(changes.length, 1)
-    t.true(changes[0]?.isTipNew && changes[0].scriptHashes.has(other.scriptHash))
-    t.deepEqual(
-      [1, 2, 3].filter(i => chain.view.blockAt(height + i)?.hash === lost[i - 1]),
-      []
-    )
-    t.not(chain.view.scripts.statusOf(other.scriptHash), confirmed)
-    t.is(chain.balance(mined.address).confirmed, nativeAmount('0'))
-    t.is(chain.view.mempool.has(txid), keepTransactions)
-    t.is(chain.view.mempool.has(waiting), keepTransactions)
-    if (keepTransactions) {
-      chain.mine()
-      t.is(chain.view.find(waiting)?.height, height + 5)
-    } else {
-      t.is(chain.view.scripts.statusOf(other.scriptHash), null)
-      t.is(chain.balance(purse.script).confirmed, nativeAmount('1000000'))
-      chain.broadcast(signAll(chain, purse, { to: other.script, fee: 2000n }))
-    }
-    t.is(JSON.stringify(reopen(chain).toJson()), JSON.stringify(chain.toJson()))
-  }
-})
-
-test('a reorg drops what can no longer be: spends of a lost coinbase', t => {
-  const chain = makeChain()
-  chain.mine(1, purse.script)
-  chain.mine(100)
-  chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
-  chain.reorg(101)
-  t.is(chain.view.mempool.size, 0)
-  t.is(chain.balance(purse.script).confirmed, nativeAmount('0'))
-  t.is(chain.view.scripts.statusOf(purse.scriptHash), null)
-})
-
-test('drop evicts a payment and its descendants, and their coins are there again', t => {
-  const chain = makeFundedChain(purse)
-  const parent = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
-  const child = chain.broadcast(signAll(chain, other, { to: other.script, fee: 1000n }))
-  t.deepEqual(chain.drop(parent), [parent, child])
-  t.is(chain.view.scripts.statusOf(other.scriptHash), null)
-  t.deepEqual(chain.balance(purse.script), {
-    confirmed: nativeAmount('1000000'),
-    unconfirmed: nativeAmount('0')
-  })
-  t.is(chain.view.scripts.utxosOf(purse.scriptHash).length, 1)
-  chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1500n }))
-})
-
-test('a block that confirms a rival evicts the loser, as after a reorg between miners', t => {
-  const chain = makeFundedChain(purse)
-  const twin = reopen(chain)
-  const loser = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
-  const winner = signAll(twin, purse, { to: makePurse('p2pkh', 3).script, fee: 1000n })
-  chain.drop(loser)
-  chain.broadcast(winner)
-  chain.mine()
-  t.is(chain.view.scripts.statusOf(other.scriptHash), null)
-  t.throws(() => chain.broadcast(twin.broadcast(winner)))
-})
-
 test('a listener that throws is told of and stops nobody; one that left hears no more', t => {
   const heard: string[] = []
   const chain = openFakeChain({
@@ -307,71 +162,6 @@ test('fee rates answer for the longest wait that is short enough', t => {
   )
   chain.setFees({})
   t.is(chain.feeRate(2), undefined)
-})
-
-test('a saved chain opens exactly as it was and goes on the same way', t => {
-  const chain = makeFundedChain(purse, ['1000000', '500000'])
-  chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
-  chain.broadcast(signAll(chain, other, { to: purse.script, fee: 1000n }))
-  chain.setFees({ 3: 7 })
-  const twin = reopen(chain)
-  t.is(JSON.stringify(twin.toJson()), JSON.stringify(chain.toJson()))
-  for (const script of [purse.scriptHash, other.scriptHash]) {
-    t.is(twin.view.scripts.statusOf(script), chain.view.scripts.statusOf(script))
-    t.deepEqual(twin.view.scripts.utxosOf(script), chain.view.scripts.utxosOf(script))
-  }
-  t.is(twin.feeRate(3), 7)
-  t.is(twin.fund(purse.address, '777'), chain.fund(purse.address, '777'))
-  twin.mine()
-  twin.reorg(2)
-  t.is(twin.view.mempool.size, 5)
-})
-
-test('a saved chain that was damaged anywhere is refused as a corrupt file', t => {
-  const chain = makeFundedChain(purse)
-  chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
-  const text = JSON.stringify(chain.toJson())
-  const opens = (saved: Json): unknown =>
-    openFakeChain({ clock: makeFakeClock(), random: makeSeededRandom(), saved })
-  const whole = JSON.parse(text) as Record<string, Json> & { blocks: Json[][] }
-  const damaged: Json[] = [
-    null,
-    [],
-    'text',
-    { ...whole, version: 2 },
-    { ...whole, blocks: whole.blocks.slice(0, -1) },
-    { ...whole, blocks: whole.blocks.slice(1) },
-    { ...whole, blocks: [...whole.blocks, whole.blocks.at(-1) ?? []] },
-    { ...whole, blocks: whole.blocks.map(block => block.slice(0, 1)) },
-    { ...whole, mempool: [] },
-    { ...whole, faucetKey: '00'.repeat(32) },
-    { ...whole, feeRates: { 1: 1 } },
-    ...Object.keys(whole).map(key => ({ ...whole, [key]: null }))
-  ]
-  for (const saved of damaged)
-    t.true(
-      isWalletError(
-        t.throws(() => opens(saved)),
-        'CORRUPT_FILE'
-      )
-    )
-  fc.assert(
-    fc.property(fc.nat(text.length - 1), fc.constantFrom(...'0123456789abcdef'), (at, letter) => {
-      const changed = `${text.slice(0, at)}${letter}${text.slice(at + 1)}`
-      if (changed === text) return true
-      let saved: Json
-      try {
-        saved = JSON.parse(changed)
-      } catch {
-        return true
-      }
-      return isWalletError(
-        t.throws(() => opens(saved)),
-        'CORRUPT_FILE'
-      )
-    }),
-    { numRuns: 60 }
-  )
 })
 
 test('scripts are recognised and addresses read; junk is not', t => {

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto'
+import test from 'ava'
+import type { ChainView } from '../../../fake-server/chain/chain-state.ts'
+import type { ChainChange } from '../../../fake-server/chain/fake-chain.ts'
+import { openFakeChain } from '../../../fake-server/chain/open-fake-chain.ts'
+import { nativeAmount } from '../../../kernel/amount.ts'
+import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeSeededRandom } from '../../helpers/seeded-random.ts'
+import { makeChain, makeFundedChain, makePurse, refuses, reopen, signAll } from './chain-kit.ts'
+
+const purse = makePurse('p2wpkh')
+const other = makePurse('p2tr', 2)
+
+/** The Electrum status, computed by Node from its definition. */
+const statusOf = (view: ChainView, scriptHash: string): string | null => {
+  const items = view.scripts.historyOf(scriptHash)
+  const text = items.map(({ txid, height }) => `${txid}:${height}:`).join('')
+  return items.length === 0 ? null : createHash('sha256').update(text).digest('hex')
+}
+
+test('a status is the hash of the history, with heights 0 and -1 while it waits, and follows every change', t => {
+  const chain = makeFundedChain(purse)
+  const seen = new Set<string | null>()
+  const check = (): void => {
+    const status = chain.view.scripts.statusOf(other.scriptHash)
+    t.is(status, statusOf(chain.view, other.scriptHash))
+    t.false(seen.has(status))
+    seen.add(status)
+  }
+  check()
+  t.is(chain.view.scripts.statusOf(other.scriptHash), null)
+  const parent = chain.broadcast(signAll(chain, purse, { to: purse.script, fee: 1000n }))
+  const child = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
+  t.deepEqual(chain.view.scripts.historyOf(other.scriptHash), [{ txid: child, height: -1, fee: 1000n }])
+  check()
+  const saved = chain.toJson()
+  chain.mine()
+  t.deepEqual(
+    chain.view.tip.transactions.slice(1).map(tx => tx.txid),
+    [parent, child]
+  )
+  check()
+  chain.reorg(1)
+  t.deepEqual(
+    chain.view.scripts.historyOf(other.scriptHash).map(item => item.height),
+    [-1]
+  )
+  t.deepEqual(
+    [...chain.view.mempool.entries()].map(entry => entry.tx.txid),
+    [parent, child]
+  )
+  chain.mine()
+  check()
+  const again = openFakeChain({ clock: makeFakeClock(), random: makeSeededRandom(3), saved })
+  t.deepEqual([...seen].includes(again.view.scripts.statusOf(other.scriptHash)), true)
+})
+
+test('a child that stays behind when its parent confirms goes from height -1 to 0', t => {
+  const chain = makeFundedChain(purse)
+  const parent = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
+  const end = makePurse('p2pkh', 5)
+  const child = chain.broadcast(signAll(chain, other, { to: end.script, fee: 1000n }))
+  const twin = openFakeChain({ clock: makeFakeClock(), random: makeSeededRandom(1), saved: chain.toJson() })
+  twin.drop(child)
+  twin.mine()
+  const text = chain.view.mempool.get(child)?.tx.hex ?? ''
+  twin.broadcast(text)
+  t.is(twin.view.scripts.historyOf(end.scriptHash)[0]?.height, 0)
+  t.is(chain.view.scripts.historyOf(end.scriptHash)[0]?.height, -1)
+  twin.reorg(1)
+  t.is(twin.view.scripts.historyOf(end.scriptHash)[0]?.height, -1)
+  t.true(twin.view.mempool.has(parent))
+})
+
+test('a reorg makes a longer chain of other blocks and brings payments back, or forgets them', t => {
+  for (const keepTransactions of [true, false]) {
+    const chain = makeFundedChain(purse)
+    const height = chain.height
+    const mined = makePurse('p2pkh', 6)
+    const txid = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
+    chain.mine(1, mined.address)
+    const waiting = chain.broadcast(signAll(chain, other, { to: purse.script, fee: 1000n }))
+    chain.mine(2)
+    const lost = [1, 2, 3].map(i => chain.view.blockAt(height + i)?.hash)
+    const confirmed = chain.view.scripts.statusOf(other.scriptHash)
+    const changes: ChainChange[] = []
+    chain.onChange(change => changes.push(change))
+    chain.reorg(3, { keepTransactions })
+    t.is(chain.height, height + 4)
+    t.is(changes.length, 1)
+    t.true(changes[0]?.isTipNew && changes[0].scriptHashes.has(other.scriptHash))
+    t.deepEqual(
+      [1, 2, 3].filter(i => chain.view.blockAt(height + i)?.hash === lost[i - 1]),
+      []
+    )
+    t.not(chain.view.scripts.statusOf(other.scriptHash), confirmed)
+    t.is(chain.balance(mined.address).confirmed, nativeAmount('0'))
+    t.is(chain.view.mempool.has(txid), keepTransactions)
+    t.is(chain.view.mempool.has(waiting), keepTransactions)
+    if (keepTransactions) {
+      chain.mine()
+      t.is(chain.view.find(waiting)?.height, height + 5)
+    } else {
+      t.is(chain.view.scripts.statusOf(other.scriptHash), null)
+      t.is(chain.balance(purse.script).confirmed, nativeAmount('1000000'))
+      chain.broadcast(signAll(chain, purse, { to: other.script, fee: 2000n }))
+    }
+    t.is(JSON.stringify(reopen(chain).toJson()), JSON.stringify(chain.toJson()))
+  }
+})
+
+test('a reorg drops what can no longer be: spends of a lost coinbase', t => {
+  const chain = makeChain()
+  chain.mine(1, purse.script)
+  chain.mine(100)
+  chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
+  chain.reorg(101)
+  t.is(chain.view.mempool.size, 0)
+  t.is(chain.balance(purse.script).confirmed, nativeAmount('0'))
+  t.is(chain.view.scripts.statusOf(purse.scriptHash), null)
+})
+
+test('drop evicts a payment and its descendants, and their coins are there again', t => {
+  const chain = makeFundedChain(purse)
+  const parent = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
+  const child = chain.broadcast(signAll(chain, other, { to: other.script, fee: 1000n }))
+  t.deepEqual(chain.drop(parent), [parent, child])
+  t.is(chain.view.scripts.statusOf(other.scriptHash), null)
+  t.deepEqual(chain.balance(purse.script), {
+    confirmed: nativeAmount('1000000'),
+    unconfirmed: nativeAmount('0')
+  })
+  t.is(chain.view.scripts.utxosOf(purse.scriptHash).length, 1)
+  chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1500n }))
+})
+
+test('after a reorg forgets a payment, its rival can be confirmed and the first one is refused for good', t => {
+  const chain = makeFundedChain(purse)
+  const first = signAll(chain, purse, { to: other.script, fee: 1000n })
+  chain.broadcast(first)
+  chain.mine()
+  chain.reorg(1, { keepTransactions: false })
+  const rival = chain.broadcast(signAll(chain, purse, { to: makePurse('p2pkh', 3).script, fee: 1000n }))
+  refuses(t, chain, [first, /^txn-mempool-conflict$/])
+  chain.mine()
+  t.is(chain.view.find(rival)?.height, chain.height)
+  refuses(t, chain, [first, /^bad-txns-inputs-missingorspent$/])
+  t.is(chain.view.scripts.statusOf(other.scriptHash), null)
+})
