@@ -1,0 +1,99 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import type { Io } from '../io/io.ts'
+import { Secret } from '../state/secret.ts'
+import type { Json } from '../types/json.ts'
+import type { SecretWalletInfo, WalletInfo, WalletKeys } from '../types/keys.ts'
+import { walletIdOf } from './wallet-id.ts'
+
+type KeysIo = Pick<Io, 'crypto' | 'random'>
+
+/**
+ * Makes the identity of a new wallet or repo: a fresh data key and sync key, the given keys, and the id that
+ * follows from type and data key (protocol §1.7, §5.1). Given keys may replace the fresh ones.
+ *
+ * @throws KEY_INTEGRITY if a given `dataKey` is no base64 text
+ */
+export const makeWalletInfo = (io: KeysIo, type: string, keys: WalletKeys = {}): WalletInfo => {
+  const { toBase64 } = io.crypto
+  const all: WalletKeys = { dataKey: toBase64(io.random(32)), syncKey: toBase64(io.random(20)), ...keys }
+  const dataKey = bytesOf(io, all.dataKey)
+  if (dataKey === undefined) throw violation('the data key of a wallet is no base64 text')
+  return { id: walletIdOf(io, type, dataKey), type, keys: all }
+}
+
+/** The type of the repo that keeps the data of one app's account (protocol §1.7). */
+export const accountRepoTypeOf = (appId: string): string =>
+  appId === '' ? 'account-repo:co.airbitz.wallet' : `account-repo:${appId}`
+
+/**
+ * Puts wallet infos of one id together, at the first position, with the union of their keys and apps
+ * (protocol §4.3). Equal keys are compared deeply (protocol §8, 21). An info that gains nothing keeps its secret.
+ *
+ * @throws KEY_INTEGRITY if an id is not 32 bytes, or infos of one id differ in type or in a key
+ */
+export const mergeWalletInfos = (
+  io: Pick<Io, 'crypto'>,
+  infos: readonly SecretWalletInfo[]
+): SecretWalletInfo[] => {
+  const merged = new Map<string, SecretWalletInfo>()
+  for (const info of infos) {
+    if (bytesOf(io, info.id)?.length !== 32) throw violation('a wallet id is not 32 bytes')
+    const known = merged.get(info.id)
+    merged.set(info.id, known === undefined ? info : mergePair(known, info))
+  }
+  return [...merged.values()]
+}
+
+/** Hides the keys of a wallet info. */
+export const hideWalletInfo = (info: WalletInfo, appId: string): SecretWalletInfo => ({
+  id: info.id,
+  type: info.type,
+  keys: new Secret(info.keys),
+  appIds: [appId]
+})
+
+const mergePair = (first: SecretWalletInfo, second: SecretWalletInfo): SecretWalletInfo => {
+  if (first.type !== second.type) throw violation('one wallet id has two types')
+  // The last app owns the wallet, so a repeated one moves to the end.
+  const appIds = [...first.appIds.filter(appId => !second.appIds.includes(appId)), ...second.appIds]
+  return { id: first.id, type: first.type, keys: mergeKeys(first.keys, second.keys), appIds }
+}
+
+const mergeKeys = (first: Secret<WalletKeys>, second: Secret<WalletKeys>): Secret<WalletKeys> => {
+  if (first === second) return first
+  return first.use(left =>
+    second.use(right => {
+      const keys = new Map<string, Json>(Object.entries(left))
+      for (const [name, value] of Object.entries(right)) {
+        const known = keys.get(name)
+        if (known !== undefined && !isEqualJson(known, value)) throw violation('one wallet id has two keys')
+        keys.set(name, value)
+      }
+      return keys.size === Object.keys(left).length ? first : new Secret(Object.fromEntries(keys))
+    })
+  )
+}
+
+const isEqualJson = (left: Json | undefined, right: Json | undefined): boolean => {
+  if (left === right) return true
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false
+  if (Array.isArray(left) !== Array.isArray(right)) return false
+  const names = Object.keys(left)
+  return (
+    names.length === Object.keys(right).length &&
+    names.every(
+      name => Object.hasOwn(right, name) && isEqualJson(Reflect.get(left, name), Reflect.get(right, name))
+    )
+  )
+}
+
+const bytesOf = (io: Pick<Io, 'crypto'>, text: unknown): Uint8Array | undefined => {
+  if (typeof text !== 'string') return undefined
+  try {
+    return io.crypto.fromBase64(text)
+  } catch {
+    return undefined
+  }
+}
+
+const violation = (rule: string): WalletError => new WalletError('KEY_INTEGRITY', { rule })

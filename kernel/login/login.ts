@@ -1,0 +1,292 @@
+import { base58Of } from '../crypto/encoding.ts'
+import { makeSerialQueue } from '../crypto/serial-queue.ts'
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import { accountRepoTypeOf, hideWalletInfo, makeWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
+import { failureLine } from '../services.ts'
+import { Observable, type Readable } from '../state/observable.ts'
+import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
+import type { LoginStash, LoginTree } from '../types/login.ts'
+import { makeKeysKit } from './keys-kit.ts'
+import { applyStashChanges, type LoginKit } from './login-kit.ts'
+import { encodeLoginRequest, type LoginCredentials } from './login-request.ts'
+import { loginFetch } from './login-server.ts'
+import { allWalletInfos, findTree, openLoginTree } from './login-tree.ts'
+import { makeNewLogin } from './new-login.ts'
+import { deviceFields, type HeldLogin, type LoginPort, loginOnline } from './online-login.ts'
+import type { Stashes } from './stash.ts'
+import { findStashById, replaceStash } from './stash-tree.ts'
+
+/** What a login is at one moment. Keys are secrets. */
+export interface LoginState {
+  /** The whole stash, from the root down. */
+  readonly stash: LoginStash
+  /** From the login whose key is held down. */
+  readonly held: LoginTree
+  /** Every wallet and repo of the app and of the apps below it. */
+  readonly walletInfos: readonly SecretWalletInfo[]
+}
+
+/**
+ * A logged-in account: its keys in memory, and the only way to change it.
+ *
+ * Changes are queued, so that two never race. After `close` every call fails with LOGGED_OUT.
+ */
+export class Login implements Readable<LoginState> {
+  readonly #port: LoginPort
+  readonly #stashes: Stashes
+  readonly #login: HeldLogin
+  readonly #state: Observable<LoginState>
+  readonly #inOrder = makeSerialQueue()
+  readonly #markClosed: () => void
+  #isCurrent: boolean
+  #isClosed = false
+
+  /** Opens what the stash holds. @throws STASH_NOT_FOUND, NO_AUTH_METHODS, KEY_INTEGRITY, INVALID_CHECKSUM */
+  constructor(port: LoginPort, stashes: Stashes, login: HeldLogin) {
+    this.#port = port
+    this.#stashes = stashes
+    this.#login = login
+    this.#isCurrent = login.isCurrent
+    const stash = stashes.get(login.rootId)
+    if (stash === undefined) throw new WalletError('STASH_NOT_FOUND', {})
+    this.#state = new Observable<LoginState>(
+      this.#open(stash),
+      () => {},
+      error => port.report('login', error)
+    )
+    this.#markClosed = stashes.markOpen(login.rootId)
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
+
+  readonly getSnapshot = (): LoginState => this.#state.getSnapshot()
+
+  get appId(): string {
+    return this.#port.config.appId
+  }
+
+  /** Base58. */
+  get rootLoginId(): string {
+    return base58Of(this.#port.io.crypto.fromBase64(this.#login.rootId))
+  }
+
+  get username(): string | undefined {
+    return this.stash.username
+  }
+
+  /** The whole stash, from the root down. */
+  get stash(): LoginStash {
+    return this.getSnapshot().stash
+  }
+
+  /** The login of the app. @throws APP_ID_NOT_FOUND until `ensureAccountRepo` has made it */
+  get tree(): LoginTree {
+    const tree = findTree(this.getSnapshot().held, node => node.appId === this.appId)
+    if (tree === undefined) throw new WalletError('APP_ID_NOT_FOUND', { appId: this.appId })
+    return tree
+  }
+
+  /** Every wallet and repo of the app and of the apps below it; those of one id are one (protocol §4.3). */
+  get walletInfos(): readonly SecretWalletInfo[] {
+    return this.getSnapshot().walletInfos
+  }
+
+  /** The key that `loginWithKey` takes, in base58: of the app's login. @throws LOGGED_OUT */
+  rootLoginKeyBase58(): string {
+    this.#checkOpen()
+    return this.tree.loginKey.use(base58Of)
+  }
+
+  /** Makes one change: on the server, then on the disk, then in memory. @throws LOGGED_OUT */
+  applyKit(kit: LoginKit): Promise<void> {
+    return this.#queue(() => this.#apply(kit))
+  }
+
+  /** Asks the server for the account as it is now (protocol §4.6). @throws LOGGED_OUT, OTP, NETWORK, … */
+  refresh(): Promise<void> {
+    return this.#queue(() => this.#refresh())
+  }
+
+  /** {@link refresh} without an owner: only a refused one-time code is reported (protocol §4.9). */
+  refreshInBackground(): void {
+    this.refresh().catch(error => {
+      if (isWalletError(error, 'LOGGED_OUT')) return
+      if (isWalletError(error, 'OTP')) this.#port.report('login', error)
+      else this.#port.logOf('login').warn(failureLine('The login could not be refreshed', error))
+    })
+  }
+
+  /**
+   * Attaches wallets to the app's login, and gives them back with their keys hidden.
+   *
+   * @throws KEY_INTEGRITY before anything is sent if they contradict what is there
+   * @throws LOGGED_OUT, NETWORK, …
+   */
+  addWalletInfos(infos: readonly WalletInfo[]): Promise<readonly SecretWalletInfo[]> {
+    return this.#queue(() => this.#addWalletInfos(infos))
+  }
+
+  /**
+   * Finds the repo of the app's account, and makes it, and the app's login, where missing (protocol §4.4 step 3).
+   *
+   * @throws LOGGED_OUT, NETWORK, …
+   */
+  ensureAccountRepo(): Promise<SecretWalletInfo> {
+    return this.#queue(async () => {
+      const known = this.#findRepo()
+      if (known !== undefined) return known
+      // Another device may have made it; a second one would split the account's data.
+      if (!this.#isCurrent) await this.#refresh()
+      return this.#findRepo() ?? this.#makeRepo()
+    })
+  }
+
+  /** Forgets every key. Calls that are under way end with LOGGED_OUT or were already kept on the disk. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    for (const { keys } of this.walletInfos) keys.destroy()
+    this.#login.opened.destroy()
+    this.#markClosed()
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
+  }
+
+  #queue<T>(job: () => Promise<T>): Promise<T> {
+    return this.#inOrder(async () => {
+      this.#checkOpen()
+      try {
+        return await job()
+      } finally {
+        // Whatever a job met after a logout, the logout is the reason.
+        this.#checkOpen()
+      }
+    })
+  }
+
+  #open(stash: LoginStash): LoginState {
+    const { io, report } = this.#port
+    const { opened, loginId, loginKey } = this.#login
+    const node = findStashById(stash, loginId)
+    if (node === undefined) throw new WalletError('STASH_NOT_FOUND', {})
+    const port = { io, opened, report: (error: unknown) => report('login', error) }
+    const held = openLoginTree(port, node, loginKey)
+    const app = findTree(held, ({ appId }) => appId === this.appId)
+    const walletInfos = app === undefined ? [] : allWalletInfos(io, app)
+    for (const { keys } of walletInfos) opened.adopt(keys)
+    return { stash, held, walletInfos }
+  }
+
+  #setStash(stash: LoginStash): void {
+    this.#checkOpen()
+    if (stash !== this.stash) this.#state.set(this.#open(stash))
+  }
+
+  /** What the server wants to see of a login before it changes it (protocol §2.3). */
+  #credentialsOf(loginId: string): LoginCredentials {
+    const { fromBase64 } = this.#port.io.crypto
+    const tree = findTree(this.getSnapshot().held, node => node.loginId === loginId)
+    if (tree === undefined) throw new WalletError('INCOMPLETE_LOGIN', {})
+    const { loginAuth, userId, passwordAuth } = tree
+    const copy = (bytes: Uint8Array): Uint8Array => bytes.slice()
+    if (loginAuth !== undefined) return { loginId: fromBase64(loginId), loginAuth: loginAuth.use(copy) }
+    if (userId === undefined || passwordAuth === undefined) throw new WalletError('NO_AUTH_METHODS', {})
+    return { userId: fromBase64(userId), passwordAuth: passwordAuth.use(copy) }
+  }
+
+  async #refresh(): Promise<void> {
+    const { loginId, loginKey, opened, rootId } = this.#login
+    const stash = this.#stashes.get(rootId) ?? this.stash
+    await loginOnline(this.#port, this.#stashes, {
+      stash,
+      node: findStashById(stash, loginId) ?? stash,
+      credentials: this.#credentialsOf(loginId),
+      loginKeyOf: async () => loginKey,
+      opened,
+      isRefresh: true
+    })
+    this.#setStash(this.#stashes.get(rootId) ?? stash)
+    this.#isCurrent = true
+  }
+
+  async #apply(kit: LoginKit): Promise<void> {
+    const { io } = this.#port
+    const { rootId } = this.#login
+    const node = findStashById(this.#stashes.get(rootId) ?? this.stash, kit.loginId)
+    if (node === undefined) throw new WalletError('STASH_NOT_FOUND', {})
+    const body = encodeLoginRequest(io, {
+      ...deviceFields(io, node),
+      ...this.#credentialsOf(kit.loginId),
+      data: kit.serverBody
+    })
+    this.#isCurrent = false
+    await loginFetch(this.#port, kit.serverMethod, kit.serverPath, body)
+    this.#setStash(
+      await this.#stashes.update(
+        rootId,
+        root => root && replaceStash(root, kit.loginId, known => applyStashChanges(known, kit.stash))
+      )
+    )
+    this.#isCurrent = true
+  }
+
+  /** Makes a change whose outcome may stay unknown: after a failure, the server is asked whether it was made. */
+  async #applySurely<T>(kit: LoginKit, find: () => T | undefined): Promise<T> {
+    try {
+      await this.#apply(kit)
+    } catch (error) {
+      this.#checkOpen()
+      await this.#refresh().catch(() => {})
+      if (find() === undefined) throw error
+    }
+    const found = find()
+    if (found === undefined) throw new WalletError('INCOMPLETE_LOGIN', {})
+    return found
+  }
+
+  #addWalletInfos(infos: readonly WalletInfo[]): Promise<readonly SecretWalletInfo[]> {
+    const { io } = this.#port
+    const { loginId, loginKey, appId } = this.tree
+    const hidden = infos.map(info => hideWalletInfo(info, appId))
+    mergeWalletInfos(io, [...this.walletInfos, ...hidden])
+    for (const { keys } of hidden) keys.destroy()
+    const kit = loginKey.use(key => makeKeysKit(io, { loginId, loginKey: key }, infos))
+    return this.#applySurely(kit, () => {
+      const found = infos.map(({ id }) => this.walletInfos.find(info => info.id === id))
+      return found.every(info => info !== undefined) ? found : undefined
+    })
+  }
+
+  #findRepo(): SecretWalletInfo | undefined {
+    const type = accountRepoTypeOf(this.appId)
+    return this.walletInfos.find(info => info.type === type)
+  }
+
+  async #makeRepo(): Promise<SecretWalletInfo> {
+    const info = makeWalletInfo(this.#port.io, accountRepoTypeOf(this.appId))
+    const { held } = this.getSnapshot()
+    const isThere = findTree(held, node => node.appId === this.appId) !== undefined
+    const find = (): SecretWalletInfo | undefined => this.#findRepo()
+    if (!isThere) return this.#applySurely(await this.#makeChildKit(held, info), find)
+    const { loginId, loginKey } = this.tree
+    return this.#applySurely(
+      loginKey.use(key => makeKeysKit(this.#port.io, { loginId, loginKey: key }, [info])),
+      find
+    )
+  }
+
+  async #makeChildKit(parent: LoginTree, info: WalletInfo): Promise<LoginKit> {
+    const { appId, username } = this
+    const walletInfos = [info]
+    const { io } = this.#port
+    const options = { appId, username, pin: parent.pin, walletInfos }
+    const parentKey = parent.loginKey.use(key => key.slice())
+    const { serverBody, stash, loginKey } = await makeNewLogin(io, { ...options, parentKey })
+    for (const key of [parentKey, loginKey]) key.fill(0)
+    const children = [stash]
+    const request = { serverMethod: 'POST', serverPath: '/v2/login/create' } as const
+    return { loginId: parent.loginId, ...request, serverBody, stash: { children } }
+  }
+}

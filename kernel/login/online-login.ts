@@ -1,0 +1,177 @@
+import { sealBox } from '../crypto/box.ts'
+import { parseBase32 } from '../crypto/encoding.ts'
+import { totp } from '../crypto/one-time-code.ts'
+import { isWalletError, type WalletError } from '../errors/wallet-error.ts'
+import type { Io } from '../io/io.ts'
+import { failureLine, type Services } from '../services.ts'
+import type { Secret } from '../state/secret.ts'
+import { isoOf, secondsOf } from '../time.ts'
+import type { LoginPayload, LoginStash } from '../types/login.ts'
+import { applyLoginPayload } from './login-payload.ts'
+import type { LoginCredentials, LoginRequest } from './login-request.ts'
+import { postLogin, postSecret } from './login-server.ts'
+import { openLoginTree } from './login-tree.ts'
+import type { OpenedBoxes } from './opened-boxes.ts'
+import type { Stashes } from './stash.ts'
+import { stashTextOf } from './stash-file.ts'
+import { findStashById, makeEmptyStash, replaceStash } from './stash-tree.ts'
+
+/** What logging in needs of the kernel. */
+export type LoginPort = Pick<Services, 'io' | 'config' | 'hooks' | 'logOf' | 'report' | 'inBackground'>
+
+/** What a person may give besides the credential. */
+export interface LoginOptions {
+  /** A six-digit code. */
+  readonly otp?: string | undefined
+  /** The two-factor key itself, in base32. */
+  readonly otpKey?: string | undefined
+  /** Of a CAPTCHA that was solved. */
+  readonly challengeId?: string | undefined
+}
+
+/** One question to the login server. */
+export interface OnlineLogin extends LoginOptions {
+  /** The root login as it was found, perhaps empty. */
+  readonly stash: LoginStash
+  /** The login within it that logs in. */
+  readonly node: LoginStash
+  readonly credentials: LoginCredentials
+  /** Gets the login key out of the reply. */
+  readonly loginKeyOf: (payload: LoginPayload) => Promise<Secret<Uint8Array>>
+  /** Keeps what is opened on the way. */
+  readonly opened: OpenedBoxes
+  /** A refresh keeps the date of the last login. */
+  readonly isRefresh?: boolean
+}
+
+/** A login whose key is in hand. */
+export interface HeldLogin {
+  /** Base64 id of the root login. */
+  readonly rootId: string
+  /** Base64 id of the login whose key it is. */
+  readonly loginId: string
+  readonly loginKey: Secret<Uint8Array>
+  readonly opened: OpenedBoxes
+  /** Whether the stash is as the server has it now. */
+  readonly isCurrent: boolean
+}
+
+/**
+ * Logs in on the server and keeps the reply (protocol §4.5): the step that all methods and the refresh share.
+ *
+ * The reply is merged, opened and only then saved, so that a bad one leaves the stash as it was.
+ *
+ * @throws OTP after the ids and the voucher that it names are saved
+ * @throws what the server answers, LOST_CHILDREN, KEY_INTEGRITY, BAD_REPLY and the failures of boxes and disks
+ */
+export const loginOnline = async (
+  port: LoginPort,
+  stashes: Stashes,
+  login: OnlineLogin
+): Promise<HeldLogin> => {
+  const payload = await ask(port, stashes, login)
+  const loginKey = await login.loginKeyOf(payload)
+  const reply: Reply = { login, payload, loginKey }
+  const rootId = rootIdOf(reply)
+  await keep(port, stashes, reply)
+  if (payload.loginAuthBox === undefined) {
+    try {
+      await keep(port, stashes, { ...reply, payload: await addLoginAuth(port, reply) })
+    } catch (error) {
+      // The password still logs in; the next login tries again.
+      port.logOf('login').warn(failureLine('The login has no secret of its own yet', error))
+    }
+  }
+  return { rootId, loginId: payload.loginId, loginKey, opened: login.opened, isCurrent: true }
+}
+
+/** What a request says of the device: its code and its voucher (protocol §1.6, §2.5). */
+export const deviceFields = (io: Io, node: LoginStash, options: LoginOptions = {}): LoginRequest => ({
+  otp: options.otp ?? codeOf(io, options.otpKey) ?? codeOf(io, node.otpKey),
+  voucherId: node.voucherId,
+  voucherAuth: node.voucherAuth === undefined ? undefined : io.crypto.fromBase64(node.voucherAuth)
+})
+
+interface Reply {
+  readonly login: OnlineLogin
+  readonly payload: LoginPayload
+  readonly loginKey: Secret<Uint8Array>
+}
+
+const ask = async (port: LoginPort, stashes: Stashes, login: OnlineLogin): Promise<LoginPayload> => {
+  const { node, credentials, challengeId } = login
+  try {
+    return await postLogin(port, { challengeId, ...deviceFields(port.io, node, login), ...credentials })
+  } catch (error) {
+    if (isWalletError(error, 'OTP')) {
+      // Saving must not hide why the login failed.
+      await keepVoucher(port, stashes, { login, error }).catch(failure => port.report('login', failure))
+    }
+    throw error
+  }
+}
+
+/** The account of the reply: the one that asked, or for a name that moved on, the one that has it now. */
+const rootIdOf = ({ login, payload }: Reply): string =>
+  login.isRefresh === true || findStashById(login.stash, payload.loginId) !== undefined
+    ? login.stash.loginId
+    : payload.loginId
+
+const keep = (port: LoginPort, stashes: Stashes, reply: Reply): Promise<LoginStash> => {
+  const { login, payload, loginKey } = reply
+  const { username } = login.stash
+  const rootId = rootIdOf(reply)
+  return stashes.update(rootId, present => {
+    const base = present ?? { ...makeEmptyStash(username), loginId: rootId }
+    const applied = loginKey.use(key => applyLoginPayload(port.io, base, { loginKey: key, payload }))
+    const dated = login.isRefresh === true ? {} : { lastLogin: isoOf(port.io.clock.now()) }
+    const isName = username !== undefined && (applied.username === undefined || login.stash.loginId === '')
+    const named = isName ? { username } : {}
+    const next = { ...applied, ...named, ...dated }
+    const node = findStashById(next, payload.loginId) ?? next
+    openLoginTree({ io: port.io, opened: login.opened, report: () => {} }, node, loginKey)
+    const isSame = present !== undefined && stashTextOf(next) === stashTextOf(present)
+    return isSame && next.syncToken === present.syncToken ? present : next
+  })
+}
+
+const addLoginAuth = (port: LoginPort, { login, loginKey }: Reply): Promise<LoginPayload> => {
+  const { io } = port
+  const loginAuth = io.random(32)
+  const loginAuthBox = loginKey.use(key => sealBox(io, key, loginAuth))
+  return postSecret(port, {
+    ...deviceFields(io, login.node, login),
+    ...login.credentials,
+    data: { loginAuth: io.crypto.toBase64(loginAuth), loginAuthBox: { ...loginAuthBox } }
+  })
+}
+
+const keepVoucher = async (
+  { io }: LoginPort,
+  stashes: Stashes,
+  { login, error }: { login: OnlineLogin; error: WalletError<'OTP'> }
+): Promise<void> => {
+  const { loginId, voucherId, voucherAuth } = error.details
+  const { stash, node, isRefresh } = login
+  const isNew = stash.loginId === '' && loginId !== undefined
+  const hasVoucher = voucherId !== undefined && voucherAuth !== undefined
+  if (!isNew && !(hasVoucher && stash.loginId !== '')) return
+  const voucher = hasVoucher ? { voucherId, voucherAuth } : {}
+  const dated = isRefresh === true ? {} : { lastLogin: isoOf(io.clock.now()) }
+  await stashes.update(isNew ? loginId : stash.loginId, present => {
+    // A server that names the id of another account of this device changes nothing there.
+    if (isNew) return present ?? { ...stash, loginId, ...voucher, ...dated }
+    if (present === undefined) return undefined
+    return { ...replaceStash(present, node.loginId, known => ({ ...known, ...voucher })), ...dated }
+  })
+}
+
+/** A key that cannot be read makes no code; the server then says what is missing. */
+const codeOf = (io: Io, otpKey: string | undefined): string | undefined => {
+  if (otpKey === undefined) return undefined
+  try {
+    return totp(io, parseBase32(otpKey), secondsOf(io.clock.now()))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,54 @@
+import { openBox } from '../crypto/box.ts'
+import type { Io } from '../io/io.ts'
+import { Secret } from '../state/secret.ts'
+import type { Box } from '../types/keys.ts'
+
+/**
+ * The secrets of one logged-in account, by the box that each came from.
+ *
+ * A box is opened once: when the tree is built again, whoever holds a secret keeps it, and nothing is decrypted
+ * twice. All die together at logout.
+ */
+export class OpenedBoxes {
+  readonly #io: Pick<Io, 'crypto'>
+  readonly #byBox = new Map<string, unknown>()
+  readonly #secrets = new Set<Secret<unknown>>()
+
+  constructor(io: Pick<Io, 'crypto'>) {
+    this.#io = io
+  }
+
+  /** The bytes in a box. @throws INVALID_CHECKSUM and the other failures of boxes */
+  bytesOf(key: Secret<Uint8Array>, box: Box): Secret<Uint8Array> {
+    return this.once('bytes', box, () =>
+      this.adopt(new Secret(key.use(bytes => openBox(this.#io, bytes, box))))
+    )
+  }
+
+  /**
+   * What `make` gives for a box; asked only the first time, and again after a failure.
+   *
+   * `kind`: one word for each type of result, so that a box that a server put in two places is not mistaken.
+   */
+  once<T>(kind: 'bytes' | 'text' | 'wallet', box: Box, make: () => T): T {
+    const name = `${kind} ${box.iv_hex} ${box.data_base64}`
+    const known = this.#byBox.get(name)
+    if (known !== undefined) return known as T
+    const made = make()
+    this.#byBox.set(name, made)
+    return made
+  }
+
+  /** Takes a secret in, so that it dies with the others. */
+  adopt<T>(secret: Secret<T>): Secret<T> {
+    this.#secrets.add(secret as Secret<unknown>)
+    return secret
+  }
+
+  /** Destroys every secret. */
+  destroy(): void {
+    for (const secret of this.#secrets) secret.destroy()
+    this.#secrets.clear()
+    this.#byBox.clear()
+  }
+}

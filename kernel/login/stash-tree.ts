@@ -1,0 +1,40 @@
+import type { LoginStash } from '../types/login.ts'
+
+/** The stash of a user that this device has never seen; it cannot be saved until it has a login id (pure). */
+export const makeEmptyStash = (username: string | undefined): LoginStash => ({
+  appId: '',
+  loginId: '',
+  pendingVouchers: [],
+  ...(username === undefined ? {} : { username })
+})
+
+/** The first login of the tree, depth first, that passes the test (pure). */
+export const findStash = (stash: LoginStash, test: (node: LoginStash) => boolean): LoginStash | undefined => {
+  if (test(stash)) return stash
+  for (const child of stash.children ?? []) {
+    const found = findStash(child, test)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The login with this id, in base64 (pure). */
+export const findStashById = (stash: LoginStash, loginId: string): LoginStash | undefined =>
+  findStash(stash, node => node.loginId === loginId)
+
+/** The login of this app (pure). */
+export const findStashByApp = (stash: LoginStash, appId: string): LoginStash | undefined =>
+  findStash(stash, node => node.appId === appId)
+
+/** The tree with one login replaced; every other login stays the same object (pure). */
+export const replaceStash = (
+  stash: LoginStash,
+  loginId: string,
+  change: (node: LoginStash) => LoginStash
+): LoginStash => {
+  if (stash.loginId === loginId) return change(stash)
+  const { children } = stash
+  if (children === undefined) return stash
+  const changed = children.map(child => replaceStash(child, loginId, change))
+  return changed.some((child, i) => child !== children[i]) ? { ...stash, children: changed } : stash
+}

@@ -1,0 +1,171 @@
+import type { Schema } from 'yup'
+import { WalletError } from '../errors/wallet-error.ts'
+import type { LoginPayload, PendingVoucher } from '../types/login.ts'
+import {
+  box,
+  finite,
+  isoDate,
+  isRecord,
+  type Leaf,
+  leaf,
+  type OptionalLeaf,
+  objectOf,
+  optional,
+  optionalBox,
+  optionalBoxOrTrue,
+  optionalBytes64,
+  optionalFinite,
+  optionalIsoDate,
+  optionalListOf,
+  optionalSnrp,
+  optionalText,
+  text
+} from './fields.ts'
+import { parse } from './parse.ts'
+
+/** The login server's envelope (protocol §2.2). `results` is unchecked. */
+export interface Envelope {
+  readonly status_code: number
+  readonly message: string
+  readonly results: unknown
+}
+
+/** Details of a refused one-time code, as the server spells them (protocol §2.2). */
+export interface OtpResults {
+  readonly login_id: string | undefined
+  readonly otp_reset_auth: string | undefined
+  readonly otp_timeout_date: string | undefined
+  readonly reason: string | undefined
+  readonly voucher_activates: string | undefined
+  readonly voucher_auth: string | undefined
+  readonly voucher_id: string | undefined
+}
+
+/** Where a CAPTCHA waits. */
+export interface ChallengeResults {
+  readonly challengeId: string
+  readonly challengeUri: string
+}
+
+/** How long the server refuses further tries. */
+export interface PasswordResults {
+  readonly wait_seconds: number | undefined
+}
+
+/** Base64 of exactly 32 bytes. */
+export const bytes32 = (): Leaf<string> => leaf('32 bytes of base64', isBytes32)
+
+/** Base64 of exactly 32 bytes, or absent. */
+export const optionalBytes32 = (): OptionalLeaf<string> => optional('32 bytes of base64', isBytes32)
+
+/** A list of anything, or absent; its items are checked one by one elsewhere. */
+export const optionalList = (): OptionalLeaf<readonly unknown[]> => optional('list', isList)
+
+/** The envelope's schema. */
+export const asEnvelope: Schema<Envelope> = objectOf<Envelope>({
+  status_code: finite(),
+  message: text(),
+  results: optional('anything', (value): value is unknown => value !== undefined)
+})
+
+/** The schema of {@link OtpResults}. */
+export const asOtpResults: Schema<OtpResults> = objectOf<OtpResults>({
+  login_id: optionalBytes32(),
+  otp_reset_auth: optionalText(),
+  otp_timeout_date: optionalIsoDate(),
+  reason: optionalText(),
+  voucher_activates: optionalIsoDate(),
+  voucher_auth: optionalBytes64(),
+  voucher_id: optionalText()
+})
+
+/** The schema of {@link ChallengeResults}. */
+export const asChallengeResults: Schema<ChallengeResults> = objectOf<ChallengeResults>({
+  challengeId: text(),
+  challengeUri: text()
+})
+
+/** The schema of {@link PasswordResults}. */
+export const asPasswordResults: Schema<PasswordResults> = objectOf<PasswordResults>({
+  wait_seconds: optionalFinite()
+})
+
+/** The schema of a login that waits for approval (protocol §2.5). */
+export const asPendingVoucher: Schema<PendingVoucher> = objectOf<PendingVoucher>({
+  voucherId: text(),
+  activates: isoDate(),
+  created: isoDate(),
+  ip: text(),
+  ipDescription: text(),
+  deviceDescription: optionalText()
+} as never)
+
+/**
+ * Checks a login as the server sends it, with all its children (protocol §2.6).
+ *
+ * @throws BAD_REPLY, also for children deeper than 8 levels or more than 1000 in all
+ */
+export const parseLoginPayload = (value: unknown): LoginPayload => {
+  let count = 0
+  const parseNode = (node: unknown, depth: number): LoginPayload => {
+    count += 1
+    if (depth > MAX_LOGIN_DEPTH || count > MAX_LOGINS) {
+      const rule = `has logins deeper than ${MAX_LOGIN_DEPTH} or more than ${MAX_LOGINS}`
+      throw new WalletError('BAD_REPLY', { source: 'login reply', path: 'children', rule })
+    }
+    const { children, pendingVouchers = [], ...fields } = parse(asPayloadNode, node, 'login reply')
+    const parsed = children?.map(child => parseNode(child, depth + 1))
+    return { ...fields, pendingVouchers, ...(parsed === undefined ? {} : { children: parsed }) }
+  }
+  return parseNode(value, 1)
+}
+
+/** How deep logins may nest, and how many one account may have. */
+export const MAX_LOGIN_DEPTH = 8
+/** See {@link MAX_LOGIN_DEPTH}. */
+export const MAX_LOGINS = 1000
+
+type PayloadNode = Omit<LoginPayload, 'children' | 'pendingVouchers'> & {
+  readonly children?: readonly unknown[]
+  readonly pendingVouchers?: readonly PendingVoucher[]
+}
+
+const BYTES32 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/
+
+const isBytes32 = (value: unknown): value is string => typeof value === 'string' && BYTES32.test(value)
+
+const isList = (value: unknown): value is readonly unknown[] =>
+  Array.isArray(value) && value.length <= MAX_LOGINS && value.every(isRecord)
+
+const isTextOrTrue = (value: unknown): value is string | true =>
+  value === true || (typeof value === 'string' && value.length <= 1000)
+
+const asPayloadNode: Schema<PayloadNode> = objectOf<PayloadNode>({
+  appId: text(),
+  created: isoDate(),
+  loginId: bytes32(),
+  syncToken: optionalText(),
+  children: optionalList(),
+  parentBox: optionalBox(),
+  passwordAuthBox: optionalBox(),
+  passwordAuthSnrp: optionalSnrp(),
+  passwordBox: optionalBoxOrTrue(),
+  passwordKeySnrp: optionalSnrp(),
+  pin2Box: optionalBoxOrTrue(),
+  pin2KeyBox: optionalBox(),
+  pin2TextBox: optionalBox(),
+  question2Box: optionalBox(),
+  recovery2Box: optionalBoxOrTrue(),
+  recovery2KeyBox: optionalBox(),
+  loginAuthBox: optionalBox(),
+  userId: optionalBytes64(),
+  userTextBox: optionalBox(),
+  otpKey: optional('base32', isTextOrTrue),
+  otpResetDate: optionalIsoDate(),
+  otpTimeout: optionalFinite(),
+  pendingVouchers: optionalListOf(asPendingVoucher),
+  keyBoxes: optionalListOf(box()),
+  mnemonicBox: optionalBox(),
+  rootKeyBox: optionalBox(),
+  syncKeyBox: optionalBox()
+} as never)
