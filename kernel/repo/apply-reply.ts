@@ -1,0 +1,103 @@
+import type { Box } from '../types/keys.ts'
+import { mergeJson } from './merge-json.ts'
+import { boxText, type PendingChange } from './repo-record.ts'
+
+/** What a server said, and what it was sent before it said so. */
+export interface AppliedReply {
+  /** The changes that this reply acknowledges, as they were when they were sent; empty for a read. */
+  readonly sent: ReadonlyMap<string, PendingChange>
+  /** Null is a deletion. */
+  readonly changes: ReadonlyMap<string, Box | null>
+  readonly hash?: string
+}
+
+/** One file of a repo: what the server has, and our change that it has not. */
+export interface RepoFile {
+  readonly data: Box | undefined
+  readonly pending: PendingChange | undefined
+}
+
+/** Opening and sealing with the repo's own key. */
+export interface FileBoxes {
+  /** Undefined if the box cannot be opened as text. */
+  open(box: Box): string | undefined
+  seal(text: string): Box
+}
+
+/**
+ * What becomes of one file after a reply. Pure but for the sealing of a merge.
+ *
+ * A change is dropped only if it is still what was sent (protocol §8 row 13); a newer edit stays, with the sent
+ * text as its base. Where both sides changed a file, JSON objects merge per field; of a deletion and an edit the
+ * edit stays; else the last writer wins.
+ */
+export const applyToFile = (
+  file: RepoFile,
+  path: string,
+  reply: AppliedReply,
+  boxes: FileBoxes
+): RepoFile => {
+  const sent = reply.sent.get(path)
+  const acknowledged = sent === undefined ? file : acknowledge(file, sent)
+  const theirs = reply.changes.get(path)
+  if (theirs === undefined) return acknowledged
+  if (sameBox(acknowledged.data, theirs)) return acknowledged
+  if (sent !== undefined && acknowledged.pending === undefined) return answerOf(sent, theirs, boxes)
+  return serverChange(acknowledged, theirs, boxes)
+}
+
+/** Tells whether two boxes, or two absences, are the same. */
+export const sameBox = (left: Box | null | undefined, right: Box | null | undefined): boolean => {
+  if (!left || !right) return !left && !right
+  return boxText(left) === boxText(right)
+}
+
+const acknowledge = ({ pending }: RepoFile, sent: PendingChange): RepoFile => {
+  const data = sent.box ?? undefined
+  if (pending === undefined) return { data, pending: undefined }
+  if (sameBox(pending.box, sent.box)) return { data, pending: undefined }
+  return { data, pending: { box: pending.box, base: sent.box } }
+}
+
+// The server was just told our text and answers with another: it knows of a write that we have not seen.
+const answerOf = (sent: PendingChange, theirs: Box | null, boxes: FileBoxes): RepoFile => {
+  if (theirs === null) return { data: undefined, pending: undefined }
+  if (sent.box === null) {
+    const isKept = sameBox(sent.base, theirs)
+    return { data: theirs, pending: isKept ? { box: null, base: theirs } : undefined }
+  }
+  return mergeOf({ mine: sent.box, base: sent.base, theirs, winner: 'theirs' }, boxes)
+}
+
+const serverChange = ({ pending }: RepoFile, theirs: Box | null, boxes: FileBoxes): RepoFile => {
+  if (pending === undefined) return { data: theirs ?? undefined, pending }
+  if (theirs === null) {
+    return { data: undefined, pending: pending.box === null ? undefined : { box: pending.box, base: null } }
+  }
+  if (pending.box === null) {
+    const isOld = sameBox(pending.base, theirs)
+    return { data: theirs, pending: isOld ? { box: null, base: theirs } : undefined }
+  }
+  return mergeOf({ mine: pending.box, base: pending.base, theirs, winner: 'mine' }, boxes)
+}
+
+interface Conflict {
+  readonly mine: Box
+  readonly base: Box | null
+  readonly theirs: Box
+  readonly winner: 'mine' | 'theirs'
+}
+
+const mergeOf = ({ mine, base, theirs, winner }: Conflict, boxes: FileBoxes): RepoFile => {
+  const texts = { mine: boxes.open(mine), theirs: boxes.open(theirs) }
+  const keepMine: RepoFile = { data: theirs, pending: { box: mine, base: theirs } }
+  const takeTheirs: RepoFile = { data: theirs, pending: undefined }
+  if (texts.mine === undefined || texts.mine === texts.theirs) return takeTheirs
+  if (texts.theirs === undefined) return keepMine
+  const baseText = base === null ? undefined : boxes.open(base)
+  const merged = mergeJson({ base: baseText, mine: texts.mine, theirs: texts.theirs, winner })
+  if (merged === undefined) return winner === 'mine' ? keepMine : takeTheirs
+  if (merged === texts.theirs) return takeTheirs
+  if (merged === texts.mine) return keepMine
+  return { data: theirs, pending: { box: boxes.seal(merged), base: theirs } }
+}

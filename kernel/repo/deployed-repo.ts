@@ -1,0 +1,115 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import { checkPath, type Disk } from './disk.ts'
+import type { LocalStore } from './local-store.ts'
+import type { Repo } from './repo.ts'
+import { boxText, PREFIX, parseBox, parseStatus, pendingText } from './repo-record.ts'
+import type { Report } from './report.ts'
+
+/** Where a deployed client's copy of a repo may be. */
+export interface DeployedPlace {
+  readonly store: LocalStore
+  readonly disk: Disk
+  readonly repoId: string
+  /** '' for files, `airbitz/` for the keys of a browser's local storage (protocol §3). */
+  readonly prefix: string
+  readonly report: Report
+}
+
+/**
+ * Takes in a repo as a deployed client keeps it: `repos/<id>/{status.json,data/…,changes/…}` (protocol §3.3).
+ *
+ * What our store already has wins. Everything is durable in our store before the first old file moves to
+ * `imported/`; a crash in between goes on at the next opening. A file that is no box, or whose path is outside
+ * the grammar, is reported and stays where it is.
+ */
+export const importDeployedRepo = async (place: DeployedPlace): Promise<void> => {
+  const { store, disk, repoId, prefix } = place
+  const old = await readDeployed(place)
+  if (old.paths.length === 0) return
+  const writes = new Map<string, string | null>()
+  for (const [path, text] of old.data) {
+    if (store.get(PREFIX.data + path) === undefined) writes.set(PREFIX.data + path, text)
+  }
+  for (const [path, text] of old.changes) {
+    if (store.get(PREFIX.pending + path) !== undefined) continue
+    const base = parseBox(writes.get(PREFIX.data + path) ?? store.get(PREFIX.data + path)) ?? null
+    const box = parseBox(text) ?? null
+    if (base === null || boxText(base) !== text) writes.set(PREFIX.pending + path, pendingText({ box, base }))
+  }
+  if (old.status !== undefined && store.get(PREFIX.status) === undefined) {
+    writes.set(PREFIX.status, JSON.stringify(parseStatus(old.status)))
+  }
+  await store.write(writes)
+  await inGroups(old.paths, async path => {
+    const text = await disk.getText(path)
+    if (text !== undefined) await disk.setText(`imported/${path}`, text)
+  })
+  // The status goes last: while it is there, a deployed client trusts the folder.
+  const statusPath = `${prefix}repos/${repoId}/status.json`
+  await inGroups(old.paths, async path => {
+    if (path !== statusPath) await disk.delete(path)
+  })
+  await disk.delete(statusPath)
+}
+
+/**
+ * Writes a repo in the layout of deployed clients, boxes as they are.
+ *
+ * Deletions that are still pending have no form there: the files are left out, and a deployed client gets them
+ * back with its next full download (protocol §3.3).
+ */
+export const exportDeployedRepo = async (repo: Repo, disk: Disk, prefix: string = ''): Promise<void> => {
+  const root = `${prefix}repos/${repo.id}`
+  const files: [path: string, text: string][] = []
+  for (const { path, data, pending } of repo.records()) {
+    if (pending?.box === null) continue
+    if (data !== undefined) files.push([`${root}/data/${path}`, boxText(data)])
+    if (pending !== undefined) files.push([`${root}/changes/${path}`, boxText(pending.box)])
+  }
+  await inGroups(files, ([path, text]) => disk.setText(path, text))
+  const { lastSync, lastHash } = repo.state.getSnapshot()
+  await disk.setText(`${root}/status.json`, JSON.stringify({ lastSync, ...(lastHash && { lastHash }) }))
+}
+
+interface Deployed {
+  readonly data: Map<string, string>
+  readonly changes: Map<string, string>
+  status: string | undefined
+  /** The files that were understood, by their path on the disk. */
+  readonly paths: string[]
+}
+
+const readDeployed = async ({ disk, repoId, prefix, report }: DeployedPlace): Promise<Deployed> => {
+  const root = `${prefix}repos/${repoId}/`
+  const old: Deployed = { data: new Map(), changes: new Map(), status: undefined, paths: [] }
+  const listed = await disk.list(root.slice(0, -1))
+  const ours = listed.filter(path => !path.startsWith(`${root}store/`))
+  await inGroups(ours, async full => {
+    const name = full.slice(root.length)
+    const [folder, ...rest] = name.split('/')
+    try {
+      if (name === 'status.json') old.status = await disk.getText(full)
+      else if (folder !== 'data' && folder !== 'changes') return
+      else old[folder].set(checkPath(rest.join('/')), await readBox(disk, full))
+      old.paths.push(full)
+    } catch (error) {
+      report(error)
+    }
+  })
+  return old
+}
+
+const readBox = async (disk: Disk, path: string): Promise<string> => {
+  const box = parseBox(await disk.getText(path))
+  if (box === undefined) throw new WalletError('CORRUPT_FILE', { path, rule: 'it is no box' })
+  return boxText(box)
+}
+
+/** Overlaps the work of many files, but not of all at once. */
+const inGroups = async <T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> => {
+  for (let start = 0; start < items.length; start += GROUP) {
+    await Promise.all(items.slice(start, start + GROUP).map(task))
+  }
+}
+
+const GROUP = 64

@@ -1,0 +1,25 @@
+import { importDeployedRepo } from './deployed-repo.ts'
+import type { Disk } from './disk.ts'
+import { openLocalStore } from './local-store.ts'
+import { Repo, type RepoParts } from './repo.ts'
+
+/** What opening a repo needs. */
+export interface RepoOptions extends RepoParts {
+  readonly disk: Disk
+  /** Where a deployed client's folders begin on this disk: '' for files, `airbitz/` for a browser's storage. */
+  readonly deployedPrefix?: string
+}
+
+/**
+ * Opens a synced, encrypted repo: its local store under `repos/<id>/store`, where no deployed client looks.
+ *
+ * A deployed client's folder of the same repo is taken in on first sight and moved to `imported/`.
+ *
+ * @throws STORAGE_FAILED, STORAGE_FULL
+ */
+export const openRepo = async (options: RepoOptions): Promise<Repo> => {
+  const { io, disk, repoId, dataKey, report, deployedPrefix = '' } = options
+  const store = await openLocalStore({ io, disk, folder: `repos/${repoId}/store`, key: dataKey, report })
+  await importDeployedRepo({ store, disk, repoId, prefix: deployedPrefix, report })
+  return new Repo(options, store)
+}

@@ -1,0 +1,190 @@
+import type { Io } from '../io/io.ts'
+import type { Repo } from './repo.ts'
+import type { Report } from './report.ts'
+import { type SyncResult, syncRepo } from './sync-repo.ts'
+import type { SyncServers } from './sync-server.ts'
+
+/** What the loop needs. */
+export interface SyncLoopOptions {
+  readonly io: Pick<Io, 'clock' | 'random'>
+  readonly servers: Pick<SyncServers, 'exchange'>
+  /** Hears of each failed sync; the loop goes on. */
+  readonly report: Report
+}
+
+interface Item {
+  readonly repo: Repo
+  readonly unsubscribe: () => void
+  dueAt: number
+  failures: number
+  pendingCount: number
+  /** Whether something was written since the last sync began. */
+  hasWrite: boolean
+  isRunning: boolean
+}
+
+/**
+ * The one scheduler of all repos: every 30 s each, and a second after a write (decision 17).
+ *
+ * There is one timer, whatever the number of repos; periods are jittered, and at most four repos sync at one
+ * time, so that neither devices nor repos march in step. A repo that fails waits twice as long each time, up to
+ * ten minutes.
+ */
+export class SyncLoop {
+  readonly #io: SyncLoopOptions['io']
+  readonly #servers: SyncLoopOptions['servers']
+  readonly #report: Report
+  readonly #items = new Map<Repo, Item>()
+  #cancel: (() => void) | undefined
+  #timerAt = Number.POSITIVE_INFINITY
+  #runningCount = 0
+  #isPaused = false
+  #isClosed = false
+
+  constructor({ io, servers, report }: SyncLoopOptions) {
+    this.#io = io
+    this.#servers = servers
+    this.#report = report
+  }
+
+  /** Syncs a repo from now on, first within a second; the returned function ends that. */
+  add(repo: Repo): () => void {
+    if (this.#isClosed || this.#items.has(repo)) return () => {}
+    const item: Item = {
+      repo,
+      unsubscribe: repo.state.subscribe(() => this.#onState(item)),
+      dueAt: this.#now() + Math.floor(this.#draw() * FIRST_MS),
+      failures: 0,
+      pendingCount: repo.pendingCount,
+      hasWrite: false,
+      isRunning: false
+    }
+    this.#items.set(repo, item)
+    this.#plan()
+    return () => this.#remove(item)
+  }
+
+  /** Syncs a repo at once, paused or not. @throws as `syncRepo` */
+  async syncNow(repo: Repo): Promise<SyncResult> {
+    const item = this.#items.get(repo)
+    if (item !== undefined) item.hasWrite = false
+    try {
+      const result = await syncRepo(repo, this.#servers)
+      if (item !== undefined) this.#onDone(item, result)
+      return result
+    } catch (error) {
+      if (item !== undefined) this.#onFailure(item)
+      throw error
+    }
+  }
+
+  /** Stops beginning syncs until `resume`. */
+  pause(): void {
+    this.#isPaused = true
+    this.#plan()
+  }
+
+  /** Goes on; what fell due meanwhile is synced now. */
+  resume(): void {
+    this.#isPaused = false
+    this.#plan()
+  }
+
+  /** Ends for good. Syncs that run are ended by their own time limits; their repos wait for them. */
+  close(): void {
+    this.#isClosed = true
+    for (const item of [...this.#items.values()]) this.#remove(item)
+  }
+
+  #remove(item: Item): void {
+    item.unsubscribe()
+    this.#items.delete(item.repo)
+    this.#plan()
+  }
+
+  // A write makes the count of pending changes grow; while a repo fails, its back-off stands.
+  #onState(item: Item): void {
+    const { pendingCount } = item.repo
+    const isWrite = pendingCount > item.pendingCount
+    item.pendingCount = pendingCount
+    if (!isWrite) return
+    item.hasWrite = true
+    if (item.failures > 0) return
+    item.dueAt = Math.min(item.dueAt, this.#now() + AFTER_WRITE_MS)
+    this.#plan()
+  }
+
+  #plan(): void {
+    const next = this.#isPaused || this.#isClosed ? Number.POSITIVE_INFINITY : this.#nextDue()
+    if (next === this.#timerAt) return
+    this.#cancel?.()
+    this.#cancel = undefined
+    this.#timerAt = next
+    if (next === Number.POSITIVE_INFINITY) return
+    this.#cancel = this.#io.clock.after(Math.max(0, Math.ceil(next - this.#now())), () => {
+      this.#timerAt = Number.POSITIVE_INFINITY
+      this.#runDue()
+    })
+  }
+
+  #nextDue(): number {
+    let next = Number.POSITIVE_INFINITY
+    if (this.#runningCount >= MAX_RUNNING) return next
+    for (const { dueAt, isRunning } of this.#items.values()) if (!isRunning) next = Math.min(next, dueAt)
+    return next
+  }
+
+  #runDue(): void {
+    const now = this.#now()
+    const due = [...this.#items.values()].filter(item => !item.isRunning && item.dueAt <= now)
+    due.sort((left, right) => left.dueAt - right.dueAt)
+    for (const item of due.slice(0, MAX_RUNNING - this.#runningCount)) this.#run(item)
+    this.#plan()
+  }
+
+  #run(item: Item): void {
+    item.isRunning = true
+    item.dueAt = Number.POSITIVE_INFINITY
+    this.#runningCount += 1
+    const end = (): void => {
+      item.isRunning = false
+      this.#runningCount -= 1
+      this.#plan()
+    }
+    this.syncNow(item.repo).catch(this.#report).then(end, end)
+  }
+
+  // What is left after a sync was edited during its own upload; a deletion that the server does not take is
+  // left as well, and can wait.
+  #onDone(item: Item, { uploaded }: SyncResult): void {
+    item.failures = 0
+    const isSoon = item.repo.pendingCount > 0 && (item.hasWrite || uploaded > 0)
+    this.#schedule(item, isSoon ? AFTER_WRITE_MS : PERIOD_MS)
+  }
+
+  #onFailure(item: Item): void {
+    item.failures += 1
+    this.#schedule(item, Math.min(MAX_BACKOFF_MS, PERIOD_MS * 2 ** Math.min(item.failures - 1, 10)))
+  }
+
+  #schedule(item: Item, period: number): void {
+    item.dueAt = this.#now() + Math.floor(period * (0.9 + 0.2 * this.#draw()))
+    this.#plan()
+  }
+
+  #now(): number {
+    return this.#io.clock.monotonic()
+  }
+
+  /** Uniform in 0 to 1. */
+  #draw(): number {
+    const [high = 0, low = 0] = this.#io.random(2)
+    return (high * 256 + low) / 65_535
+  }
+}
+
+const PERIOD_MS = 30_000
+const AFTER_WRITE_MS = 1000
+const FIRST_MS = 1000
+const MAX_BACKOFF_MS = 600_000
+const MAX_RUNNING = 4

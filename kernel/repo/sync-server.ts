@@ -1,0 +1,183 @@
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import { withDeadline } from '../io/deadline.ts'
+import type { AbortSignalLike, FetchOptions, FetchReply, Io } from '../io/io.ts'
+import type { Secret } from '../state/secret.ts'
+import type { Box } from '../types/keys.ts'
+import type { Report } from './report.ts'
+import { parseStoreReply, type StoreReply } from './sync-reply.ts'
+
+/** Where a context begins to look for sync servers. */
+export interface SyncServersOptions {
+  readonly io: Pick<Io, 'clock' | 'crypto' | 'fetch' | 'random'>
+  /** Addresses without a path, such as `https://sync-us1.edge.app`. */
+  readonly syncServers: readonly string[]
+  readonly infoServers: readonly string[]
+  readonly report: Report
+}
+
+/** One call of the store route; with `changes` it uploads them. */
+export interface StoreRequest {
+  readonly syncKey: Secret<Uint8Array>
+  readonly hash?: string | undefined
+  readonly changes?: ReadonlyMap<string, Box | null>
+}
+
+/**
+ * The sync servers of one context (protocol §2.9): fail-over, time limits, and the list itself.
+ *
+ * Each call tries the servers in a new random order; the first good reply counts. The list is refreshed from the
+ * info servers in the background, with the first call and then at most every ten minutes.
+ */
+export class SyncServers {
+  readonly #io: SyncServersOptions['io']
+  readonly #report: Report
+  #syncServers: readonly string[]
+  #infoServers: readonly string[]
+  #refreshedAt: number | undefined
+
+  constructor({ io, syncServers, infoServers, report }: SyncServersOptions) {
+    this.#io = io
+    this.#report = report
+    this.#syncServers = syncServers.map(trimmed)
+    this.#infoServers = infoServers.map(trimmed)
+  }
+
+  /** The present lists. */
+  get lists(): { readonly syncServers: readonly string[]; readonly infoServers: readonly string[] } {
+    return { syncServers: this.#syncServers, infoServers: this.#infoServers }
+  }
+
+  /**
+   * Reads a repo, or uploads changes to it and reads.
+   *
+   * A server that does not know the hash (404) is asked once more without it (protocol §8 row 12).
+   *
+   * @throws SYNC_FAILED with the last server's reason; the reason never holds a key or a URL
+   */
+  async exchange(request: StoreRequest): Promise<StoreReply> {
+    this.#refreshIfDue()
+    let failure = new WalletError('SYNC_FAILED', { reason: 'there is no sync server' })
+    for (const server of shuffled(this.#io, this.#syncServers)) {
+      try {
+        return await this.#ask(server, request)
+      } catch (error) {
+        failure = failureOf(error)
+      }
+    }
+    throw failure
+  }
+
+  /** Fetches the lists now; fields that the reply lacks keep what they had (protocol §8 row 36). */
+  async refresh(): Promise<void> {
+    this.#refreshedAt = this.#io.clock.monotonic()
+    for (const server of this.#infoServers) {
+      try {
+        const reply = await this.#fetch(`${server}/v1/edgeServers`, {})
+        if (reply.status < 200 || reply.status > 299) continue
+        const { syncServers, infoServers } = JSON.parse(reply.text) as Record<string, unknown>
+        this.#syncServers = addressesOf(syncServers) ?? this.#syncServers
+        this.#infoServers = addressesOf(infoServers) ?? this.#infoServers
+        return
+      } catch {
+        // The next info server is asked; if none answers, the present lists stay.
+      }
+    }
+  }
+
+  #refreshIfDue(): void {
+    const isFresh =
+      this.#refreshedAt !== undefined && this.#io.clock.monotonic() - this.#refreshedAt < REFRESH_MS
+    if (isFresh || this.#infoServers.length === 0) return
+    this.refresh().catch(this.#report)
+  }
+
+  async #ask(server: string, request: StoreRequest): Promise<StoreReply> {
+    const { syncKey, hash, changes } = request
+    const options: FetchOptions = {
+      method: changes === undefined ? 'GET' : 'POST',
+      headers: { 'content-type': 'application/json' },
+      ...(changes && { body: JSON.stringify({ changes: Object.fromEntries(changes) }) })
+    }
+    const call = (mark: string): Promise<FetchReply> =>
+      syncKey.use(key => this.#fetch(`${server}/api/v2/store/${this.#io.crypto.toHex(key)}/${mark}`, options))
+    let reply = await call(hash ?? '')
+    if (reply.status === 404 && hash !== undefined) reply = await call('')
+    if (reply.status < 200 || reply.status > 299) {
+      throw new WalletError('SYNC_FAILED', { reason: `HTTP ${reply.status}` })
+    }
+    return parseStoreReply(reply.text, changes !== undefined, this.#report)
+  }
+
+  async #fetch(url: string, options: FetchOptions): Promise<FetchReply> {
+    const { clock } = this.#io
+    const abort = makeAbort()
+    const deadline = { clock, milliseconds: TIME_LIMIT_MS, what: 'a sync server' }
+    try {
+      return await withDeadline(deadline, () => this.#io.fetch(url, { ...options, signal: abort.signal }))
+    } catch (error) {
+      abort.abort()
+      throw error
+    }
+  }
+}
+
+const TIME_LIMIT_MS = 30_000
+const REFRESH_MS = 10 * 60_000
+const MAX_SERVERS = 50
+
+// The message of a failed request may hold its URL, and with it the sync key: nothing of it is repeated, not
+// even as the cause.
+const failureOf = (error: unknown): WalletError<'SYNC_FAILED'> => {
+  if (isWalletError(error, 'SYNC_FAILED')) return error
+  if (isWalletError(error, 'DEADLINE')) return new WalletError('SYNC_FAILED', { reason: 'no answer in 30 s' })
+  if (isWalletError(error, 'REPLY_TOO_LARGE')) {
+    return new WalletError('SYNC_FAILED', { reason: 'the reply is too large' })
+  }
+  return new WalletError('SYNC_FAILED', { reason: 'no answer' })
+}
+
+const makeAbort = (): { readonly signal: AbortSignalLike; abort(): void } => {
+  const listeners = new Set<() => void>()
+  let aborted = false
+  return {
+    signal: {
+      get aborted() {
+        return aborted
+      },
+      addEventListener: (_type, listener) => void listeners.add(listener),
+      removeEventListener: (_type, listener) => void listeners.delete(listener)
+    },
+    abort() {
+      aborted = true
+      for (const listener of [...listeners]) listener()
+    }
+  }
+}
+
+const trimmed = (address: string): string => address.replace(/\/{1,8}$/, '')
+
+// Fetched addresses are held to https; this machine itself, where fake servers run, needs none.
+const ADDRESS =
+  /^(?:https:\/\/[A-Za-z0-9.-]{1,253}|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?$/
+
+const addressesOf = (value: unknown): string[] | undefined => {
+  if (!Array.isArray(value)) return undefined
+  const addresses: string[] = []
+  for (const item of value.slice(0, MAX_SERVERS) as unknown[]) {
+    if (typeof item === 'string' && ADDRESS.test(trimmed(item))) addresses.push(trimmed(item))
+  }
+  return addresses.length === 0 ? undefined : addresses
+}
+
+const shuffled = (io: Pick<Io, 'random'>, servers: readonly string[]): string[] => {
+  const order = [...servers]
+  const draws = io.random(order.length * 2)
+  for (let i = order.length - 1; i > 0; i -= 1) {
+    const draw = ((draws[i * 2] ?? 0) << 8) | (draws[i * 2 + 1] ?? 0)
+    const j = draw % (i + 1)
+    const [left, right] = [order[i] ?? '', order[j] ?? '']
+    order[i] = right
+    order[j] = left
+  }
+  return order
+}

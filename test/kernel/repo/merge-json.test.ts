@@ -1,0 +1,74 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { mergeJson } from '../../../kernel/repo/merge-json.ts'
+
+const merge = (
+  base: unknown,
+  mine: unknown,
+  theirs: unknown,
+  winner: 'mine' | 'theirs' = 'mine'
+): unknown => {
+  const text = mergeJson({
+    base: base === undefined ? undefined : JSON.stringify(base),
+    mine: JSON.stringify(mine),
+    theirs: JSON.stringify(theirs),
+    winner
+  })
+  return text === undefined ? undefined : JSON.parse(text)
+}
+
+test('different fields of one file both keep their edits, removals included', t => {
+  t.deepEqual(merge({ a: 1, b: 1, c: 1 }, { a: 2, b: 1, c: 1 }, { a: 1, b: 1, d: 4 }), { a: 2, b: 1, d: 4 })
+})
+
+test('one nested level merges the same way, and deeper ones as a whole', t => {
+  t.deepEqual(merge({ s: { a: 1, b: 1 } }, { s: { a: 2, b: 1 } }, { s: { a: 1, b: 3 } }), {
+    s: { a: 2, b: 3 }
+  })
+  const deep = (x: number, y: number): unknown => ({ s: { t: { x, y } } })
+  t.deepEqual(merge(deep(1, 1), deep(2, 1), deep(1, 2)), deep(2, 1))
+})
+
+test('one field changed on both sides takes the later writer’s value', t => {
+  t.deepEqual(merge({ a: 1 }, { a: 2 }, { a: 3 }, 'mine'), { a: 2 })
+  t.deepEqual(merge({ a: 1 }, { a: 2 }, { a: 3 }, 'theirs'), { a: 3 })
+  t.deepEqual(merge({ a: 1 }, {}, { a: 3 }, 'mine'), {})
+})
+
+test('two new files of one name are united', t => {
+  t.deepEqual(merge(undefined, { a: 1 }, { b: 2 }), { b: 2, a: 1 })
+})
+
+test('what is no JSON object is not merged', t => {
+  t.is(mergeJson({ base: '{}', mine: '[1]', theirs: '{}', winner: 'mine' }), undefined)
+  t.is(mergeJson({ base: '{}', mine: '{}', theirs: 'not json', winner: 'mine' }), undefined)
+  t.is(mergeJson({ base: 'null', mine: '{}', theirs: '{}', winner: 'mine' }), undefined)
+})
+
+test('a field called __proto__ is a field, and changes no prototype', t => {
+  const text = mergeJson({ base: '{}', mine: '{"a":1}', theirs: '{"__proto__":{"b":2}}', winner: 'mine' })
+  t.is(text, '{"__proto__":{"b":2},"a":1}')
+  t.is(({} as { b?: number }).b, undefined)
+})
+
+test('an unchanged side gives the other side’s own text, letter for letter', t => {
+  const theirs = '{ "a": 2,\n "b": 1 }'
+  t.is(mergeJson({ base: '{"a":1,"b":1}', mine: '{"b":1,"a":1}', theirs, winner: 'mine' }), theirs)
+})
+
+test('merging is symmetric but for the winner, and never invents or loses an edit of one side', t => {
+  const fields = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.integer({ min: 0, max: 3 }))
+  fc.assert(
+    fc.property(fields, fields, fields, (base, mine, theirs) => {
+      const one = merge(base, mine, theirs, 'mine') as Record<string, number>
+      const two = merge(base, theirs, mine, 'theirs') as Record<string, number>
+      for (const name of ['a', 'b', 'c', 'd']) {
+        if (one[name] !== two[name]) return false
+        if (base[name] === theirs[name] && one[name] !== mine[name]) return false
+        if (base[name] === mine[name] && one[name] !== theirs[name]) return false
+      }
+      return true
+    })
+  )
+  t.pass()
+})

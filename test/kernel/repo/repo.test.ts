@@ -1,0 +1,200 @@
+import test from 'ava'
+import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { exportDeployedRepo } from '../../../kernel/repo/deployed-repo.ts'
+import { boxText } from '../../../kernel/repo/repo-record.ts'
+import { SyncLoop } from '../../../kernel/repo/sync-loop.ts'
+import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
+import { boxOf, type Device, openDevice, repoId } from '../../helpers/repo-device.ts'
+import { makeSyncStore, replyOf } from '../../helpers/sync-store.ts'
+
+const deployed = (prefix = ''): Map<string, string> =>
+  new Map([
+    [`${prefix}repos/${repoId}/status.json`, '{"lastSync":1700000000.5,"lastHash":"abc123"}'],
+    [`${prefix}repos/${repoId}/data/WalletName.json`, JSON.stringify(boxOf('{"walletName":"old"}'))],
+    [`${prefix}repos/${repoId}/data/transaction/1-x.json`, JSON.stringify(boxOf('{"tx":1}'))],
+    [`${prefix}repos/${repoId}/changes/WalletName.json`, JSON.stringify(boxOf('{"walletName":"new"}'))],
+    [`${prefix}repos/${repoId}/changes/Currency.json`, JSON.stringify(boxOf('{"fiat":"iso:EUR"}'))]
+  ])
+
+const checkImported = (t: import('ava').ExecutionContext, device: Device): void => {
+  t.is(device.repo.getText('WalletName.json'), '{"walletName":"new"}')
+  t.deepEqual(device.repo.list(''), ['Currency.json', 'WalletName.json', 'transaction/1-x.json'])
+  t.is(device.repo.pendingCount, 2)
+  const { lastSync, lastHash } = device.repo.state.getSnapshot()
+  t.deepEqual({ lastSync, lastHash }, { lastSync: 1700000000.5, lastHash: 'abc123' })
+}
+
+for (const prefix of ['', 'airbitz/']) {
+  test(`a deployed client’s folder is taken in on first sight and moved away, prefix "${prefix}"`, async t => {
+    const files = deployed(prefix)
+    const original = [...files]
+    const device = await openDevice(makeSyncStore(), { files, deployedPrefix: prefix })
+    checkImported(t, device)
+    t.deepEqual(device.reports, [])
+    for (const [path, text] of original) {
+      t.false(files.has(path))
+      t.is(files.get(`imported/${path}`), text)
+    }
+    checkImported(t, await device.reopen())
+  })
+
+  test(`an export has the deployed layout, which imports again, prefix "${prefix}"`, async t => {
+    const device = await openDevice(makeSyncStore(), { files: deployed(prefix), deployedPrefix: prefix })
+    const target = new Map<string, string>()
+    await exportDeployedRepo(device.repo, makeFaultDisk(target), prefix)
+    t.deepEqual([...target.keys()].sort(), [...deployed(prefix).keys()].sort())
+    checkImported(t, await openDevice(makeSyncStore(), { files: target, deployedPrefix: prefix }))
+  })
+}
+
+test('at every crash point of an import the next opening has everything', async t => {
+  let fired = 0
+  const whole = makeFaultDisk(deployed())
+  await openDevice(makeSyncStore(), { disk: whole })
+  for (const kind of FAULT_KINDS) {
+    for (let at = 1; at <= whole.writeCount; at += 1) {
+      const files = deployed()
+      const disk = makeFaultDisk(files, { at, kind })
+      await openDevice(makeSyncStore(), { disk }).catch(() => {})
+      fired += disk.hasFired ? 1 : 0
+      const device = await openDevice(makeSyncStore(), { files })
+      checkImported(t, device)
+      t.deepEqual((await device.reopen()).reports, [])
+      t.deepEqual(
+        [...files.keys()].filter(path => /^repos.*(data|changes|status)/.test(path)),
+        []
+      )
+    }
+  }
+  t.is(fired, whole.writeCount * FAULT_KINDS.length)
+})
+
+test('a damaged file of a deployed folder is reported and left; the rest is taken in', async t => {
+  const files = deployed()
+  files.set(`repos/${repoId}/data/torn.json`, '{"encryptionType":0,')
+  files.set(`repos/${repoId}/status.json`, 'x')
+  const device = await openDevice(makeSyncStore(), { files })
+  t.is(device.repo.list('').length, 3)
+  t.is(device.reports.length, 1)
+  t.true(isWalletError(device.reports[0], 'CORRUPT_FILE'))
+  t.is(files.get(`repos/${repoId}/data/torn.json`), '{"encryptionType":0,')
+  t.is(device.repo.state.getSnapshot().lastSync, 0)
+})
+
+test('texts, listings and deletions are those of plain files, and paths cannot leave the repo', async t => {
+  const { repo } = await openDevice(makeSyncStore())
+  await repo.setTexts(
+    new Map([
+      ['a/b/c', '1'],
+      ['a/d', '2'],
+      ['ab', '3']
+    ])
+  )
+  t.deepEqual(repo.list('a'), ['a/b/c', 'a/d'])
+  await repo.delete('a/d')
+  t.deepEqual(repo.list(''), ['a/b/c', 'ab'])
+  t.is(repo.pendingCount, 2)
+  for (const path of ['../x', '/x', 'a//b', 'a/./b', '']) {
+    t.true(isWalletError(await t.throwsAsync(repo.setText(path, 'x')), 'PATH_REFUSED'))
+    t.throws(() => repo.getText(path))
+  }
+  t.true(isWalletError(await t.throwsAsync(repo.setText('big', 'x'.repeat(9_000_000))), 'STORAGE_FAILED'))
+  t.true(isWalletError(await t.throwsAsync(repo.setText('half', '\ud800')), 'STORAGE_FAILED'))
+})
+
+test('a large write and the small one after it end in the order they were made', async t => {
+  const { repo } = await openDevice(makeSyncStore())
+  const many = new Map(Array.from({ length: 500 }, (_, i) => [`f${i}`, 'first']))
+  const writes = [
+    repo.setTexts(many),
+    repo.setText('f499', 'second'),
+    repo.setTexts(new Map([['f0', 'third']]))
+  ]
+  await Promise.all(writes)
+  t.is(repo.getText('f499'), 'second')
+  t.is(repo.getText('f0'), 'third')
+})
+
+test('a write that fails is forgotten, and the count of pending changes is right', async t => {
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files, { at: 2, kind: 'full' })
+  const { repo } = await openDevice(makeSyncStore(), { files, disk })
+  await repo.setText('f', '1')
+  const writes = [repo.setText('g', '2'), repo.setText('g', '2')]
+  for (const write of writes) t.true(isWalletError(await t.throwsAsync(write), 'STORAGE_FULL'))
+  t.is(repo.getText('g'), undefined)
+  t.is(repo.pendingCount, 1)
+  t.is(repo.state.getSnapshot().pendingCount, 1)
+})
+
+test('a file whose box is damaged is an error, never absent', async t => {
+  const files = new Map([[`repos/${repoId}/data/f`, boxText({ ...boxOf('x'), iv_hex: '00'.repeat(16) })]])
+  const { repo } = await openDevice(makeSyncStore(), { files })
+  t.true(
+    isWalletError(
+      t.throws(() => repo.getText('f')),
+      'CORRUPT_FILE'
+    )
+  )
+})
+
+test('one timer serves all repos: each syncs every 30 s, and a second after a write', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const loop = new SyncLoop({ io: device.io, servers: device.servers, report: () => {} })
+  const others = await Promise.all(Array.from({ length: 20 }, () => openDevice(store)))
+  for (const { repo } of [device, ...others]) loop.add(repo)
+  t.is(device.clock.timerCount, 1)
+  await device.clock.advance(1100)
+  t.is(store.calls.length, 21)
+  for (let i = 0; i < 10; i += 1) await device.clock.advance(30_000)
+  t.true(store.calls.length >= 21 * 9 && store.calls.length <= 21 * 13, `${store.calls.length} calls`)
+  const before = store.calls.filter(call => call.method === 'POST').length
+  await device.repo.setText('f', '1')
+  await device.clock.advance(1200)
+  t.is(store.calls.filter(call => call.method === 'POST').length, before + 1)
+  t.is(device.repo.pendingCount, 0)
+  loop.close()
+  t.is(device.clock.timerCount, 0)
+})
+
+test('an edit made during its own upload goes up a second later, not half a minute', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const loop = new SyncLoop({ io: device.io, servers: device.servers, report: () => {} })
+  await device.repo.setText('f', '1')
+  store.beforeAnswer = async () => {
+    store.beforeAnswer = undefined
+    await device.repo.setText('f', '2')
+  }
+  loop.add(device.repo)
+  await device.clock.advance(1100)
+  t.is(device.repo.pendingCount, 1)
+  await device.clock.advance(1200)
+  t.is(device.repo.pendingCount, 0)
+  loop.close()
+})
+
+test('a repo that fails backs off, a paused loop rests, and a resumed one goes on', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const reports: unknown[] = []
+  const loop = new SyncLoop({ io: device.io, servers: device.servers, report: error => reports.push(error) })
+  store.fault = () => replyOf(500, '')
+  const remove = loop.add(device.repo)
+  for (let i = 0; i < 60; i += 1) await device.clock.advance(60_000)
+  t.true(reports.length >= 6 && reports.length <= 14, `${reports.length} tries in an hour`)
+  store.fault = undefined
+  loop.pause()
+  const before = store.calls.length
+  await device.clock.advance(3_600_000)
+  t.is(store.calls.length, before)
+  t.is(device.clock.timerCount, 0)
+  loop.resume()
+  await device.clock.advance(1)
+  t.is(store.calls.length, before + 1)
+  remove()
+  await device.clock.advance(3_600_000)
+  t.is(store.calls.length, before + 1)
+  await t.notThrowsAsync(loop.syncNow(device.repo))
+})

@@ -1,0 +1,448 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import type { FetchReply } from '../../../kernel/io/io.ts'
+import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
+import { boxOf, type Device, openDevice, syncKey } from '../../helpers/repo-device.ts'
+import { makeSyncStore, replyOf } from '../../helpers/sync-store.ts'
+
+const twoDevices = async (store = makeSyncStore()): Promise<[Device, Device]> => [
+  await openDevice(store),
+  await openDevice(store)
+]
+
+test('a file written on one device is on the other after two syncs, and its listener hears of it', async t => {
+  const [a, b] = await twoDevices()
+  const heard: string[] = []
+  b.repo.onServerChange(paths => heard.push(...paths))
+  await a.repo.setText('WalletName.json', '{"walletName":"x"}')
+  t.is(a.repo.state.getSnapshot().pendingCount, 1)
+  t.deepEqual(await a.sync(), { uploaded: 1, changed: [] })
+  t.is(a.repo.pendingCount, 0)
+  t.deepEqual((await b.sync()).changed, ['WalletName.json'])
+  t.is(b.repo.getText('WalletName.json'), '{"walletName":"x"}')
+  t.deepEqual(heard, ['WalletName.json'])
+})
+
+test('250 new files go up in three requests back to back, after one read', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setTexts(new Map(Array.from({ length: 250 }, (_, i) => [`transaction/${i}.json`, `${i}`])))
+  t.is((await a.sync()).uploaded, 250)
+  t.deepEqual(
+    store.calls.map(call => [call.method, call.paths.length]),
+    [
+      ['GET', 0],
+      ['POST', 100],
+      ['POST', 100],
+      ['POST', 50]
+    ]
+  )
+  t.is(store.files.size, 250)
+})
+
+test('large files go up in several requests, and one beyond the limit alone', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  for (const name of ['a', 'b', 'c']) await a.repo.setText(name, name.repeat(400_000))
+  await a.repo.setText('large', 'x'.repeat(2_000_000))
+  await a.sync()
+  t.deepEqual(
+    store.calls.map(call => call.paths.length),
+    [0, 1, 1, 1, 1]
+  )
+})
+
+test('a sync that changes nothing writes nothing, and neither does an equal text', async t => {
+  const store = makeSyncStore()
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const a = await openDevice(store, { files, disk })
+  await a.repo.setText('f', '1')
+  await a.sync()
+  const before = disk.writeCount
+  await a.sync()
+  await a.repo.setText('f', '1')
+  await a.repo.delete('none')
+  await a.sync()
+  t.is(disk.writeCount, before)
+  t.is(a.repo.pendingCount, 0)
+})
+
+test('an edit made during its own upload survives and goes up with the next sync', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setText('f', 'first')
+  store.beforeAnswer = async () => {
+    store.beforeAnswer = undefined
+    await a.repo.setText('f', 'second')
+  }
+  await a.sync()
+  t.is(a.repo.getText('f'), 'second')
+  t.is(a.repo.pendingCount, 1)
+  await a.sync()
+  const b = await openDevice(store)
+  await b.sync()
+  t.is(b.repo.getText('f'), 'second')
+  t.is(a.repo.pendingCount, 0)
+})
+
+test('a deletion made during the upload of a new file is not lost', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setText('f', 'first')
+  store.beforeAnswer = async () => {
+    store.beforeAnswer = undefined
+    await a.repo.delete('f')
+  }
+  await a.sync()
+  await a.sync()
+  t.is(a.repo.getText('f'), undefined)
+  t.is(store.files.size, 0)
+})
+
+test('two devices that edit different fields of one file both keep their edits', async t => {
+  const [a, b] = await twoDevices()
+  await a.repo.setText('s.json', '{"x":0,"y":0}')
+  await a.sync()
+  await b.sync()
+  await a.repo.setText('s.json', '{"x":1,"y":0}')
+  await b.repo.setText('s.json', '{"x":0,"y":2}')
+  await a.sync()
+  await b.sync()
+  await a.sync()
+  t.deepEqual(a.json('s.json'), { x: 1, y: 2 })
+  t.deepEqual(b.json('s.json'), { x: 1, y: 2 })
+})
+
+test('an answer to an upload that holds another text is merged, and settles', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setText('s.json', '{"x":1}')
+  store.beforeAnswer = undefined
+  store.fault = call =>
+    call.method === 'POST'
+      ? replyOf(200, { changes: { 's.json': boxOf('{"y":2}') }, hash: 'aa' })
+      : replyOf(200, { changes: {}, hash: 'aa' })
+  await a.sync()
+  t.deepEqual(a.json('s.json'), { y: 2, x: 1 })
+  t.is(a.repo.pendingCount, 1)
+  t.is(store.calls.length, 2)
+})
+
+test('other files are last writer wins', async t => {
+  const [a, b] = await twoDevices()
+  await a.repo.setText('f', 'base')
+  await a.sync()
+  await b.sync()
+  await a.repo.setText('f', 'from a')
+  await b.repo.setText('f', 'from b')
+  await a.sync()
+  await b.sync()
+  await a.sync()
+  t.is(a.repo.getText('f'), 'from b')
+  t.is(b.repo.getText('f'), 'from b')
+})
+
+test('any schedule of edits, deletions, failures and syncs of two devices converges, and no edit of a field vanishes', async t => {
+  let dropped = 0
+  const step = fc.record({
+    device: fc.integer({ min: 0, max: 1 }),
+    action: fc.constantFrom('edit', 'edit', 'sync', 'sync', 'dropped reply', 'reopen')
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 25 }), async steps => {
+      const store = makeSyncStore()
+      const devices = await twoDevices(store)
+      const last = [0, 0]
+      for (const [index, { device, action }] of steps.entries()) {
+        const here = devices[device] as Device
+        if (action === 'edit') {
+          const fields = (here.json('s.json') ?? {}) as Record<string, number>
+          await here.repo.setText('s.json', JSON.stringify({ ...fields, [`d${device}`]: index + 1 }))
+          last[device] = index + 1
+        } else if (action === 'sync') {
+          await here.sync()
+        } else if (action === 'reopen') {
+          devices[device] = await here.reopen()
+        } else {
+          store.beforeAnswer = async () => {
+            throw new Error('the connection is gone')
+          }
+          await here.sync().catch(() => {
+            dropped += 1
+          })
+          store.beforeAnswer = undefined
+        }
+      }
+      const [a, b] = devices
+      for (const device of [a, b, a, b]) await device.sync()
+      const expected = Object.fromEntries(last.flatMap((value, i) => (value === 0 ? [] : [[`d${i}`, value]])))
+      const texts = devices.map(device => device.json('s.json') ?? {})
+      t.deepEqual(texts[0], texts[1])
+      t.deepEqual(texts[0], expected)
+      t.is(a.repo.pendingCount + b.repo.pendingCount, 0)
+    }),
+    { numRuns: 200 }
+  )
+  t.true(dropped > 50)
+})
+
+test('syncs that overlap still converge', async t => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(fc.nat(3), fc.nat(3)), { maxLength: 8 }), async rounds => {
+      const [a, b] = await twoDevices()
+      for (const [index, [x, y]] of rounds.entries()) {
+        await a.repo.setText(`f${x}`, `{"a":${index}}`)
+        await b.repo.setText(`f${y}`, `{"b":${index}}`)
+        await Promise.all([a.sync(), b.sync(), a.sync()])
+      }
+      for (const device of [a, b, a, b]) await device.sync()
+      t.deepEqual(a.repo.list(''), b.repo.list(''))
+      for (const path of a.repo.list('')) t.deepEqual(a.json(path), b.json(path))
+    }),
+    { numRuns: 60 }
+  )
+})
+
+test('deletions propagate and do not come back', async t => {
+  const [a, b] = await twoDevices()
+  await a.repo.setText('f', '1')
+  await a.sync()
+  await b.sync()
+  await b.repo.delete('f')
+  t.deepEqual(b.repo.list(''), [])
+  await b.sync()
+  await a.sync()
+  t.is(a.repo.getText('f'), undefined)
+  const c = await (await b.reopen()).reopen()
+  await c.sync()
+  t.deepEqual(c.repo.list(''), [])
+})
+
+test('a server that cannot take deletions gets the rest, and the file still does not come back', async t => {
+  const store = makeSyncStore({ takesNull: false, knowsHash: false })
+  const a = await openDevice(store)
+  await a.repo.setText('gone', '1')
+  await a.sync()
+  await a.repo.delete('gone')
+  await a.repo.setText('new', '2')
+  t.is((await a.sync()).uploaded, 1)
+  t.true(store.files.has('gone') && store.files.has('new'))
+  const again = await a.reopen()
+  await again.sync()
+  t.deepEqual(again.repo.list(''), ['new'])
+  t.is(again.repo.pendingCount, 1)
+})
+
+test('of a deletion and another device’s edit the edit stays', async t => {
+  const [a, b] = await twoDevices()
+  await a.repo.setText('f', '1')
+  await a.sync()
+  await b.sync()
+  await a.repo.setText('f', '2')
+  await a.sync()
+  await b.repo.delete('f')
+  await b.sync()
+  t.is(b.repo.getText('f'), '2')
+})
+
+test('a hash that the server does not know is left out once', async t => {
+  const store = makeSyncStore({ knowsHash: false })
+  const a = await openDevice(store)
+  await a.repo.setText('f', '1')
+  await a.sync()
+  store.put({ g: boxOf('2') })
+  await a.sync()
+  t.is(a.repo.getText('g'), '2')
+  const marks = store.calls.map(call => call.url.split('/').at(-1))
+    [false, true, false, true, false]
+    marks.map(mark => mark !== ''),
+    [false, true, false]
+  )
+})
+
+test('dead servers are passed over, in random order, while one is good', async t => {
+  const store = makeSyncStore()
+  store.fault = call => {
+    if (call.url.startsWith('https://dead')) throw new Error(`cannot reach ${call.url}`)
+    return call.url.startsWith('https://ill') ? replyOf(503, '<html>') : undefined
+  }
+  const first = new Set<string>()
+  const syncServers = ['https://dead.example', 'https://ill.example/', 'https://good.example']
+  const a = await openDevice(store, { syncServers })
+  for (let i = 0; i < 20; i += 1) {
+    const before = store.calls.length
+    await a.sync()
+    first.add(new URL(store.calls[before]?.url ?? '').host)
+  }
+  t.is(first.size, 3)
+})
+
+test('a failure names neither the sync key nor the address, keeps what is pending, and shows in the state', async t => {
+  const store = makeSyncStore()
+  const hex = Buffer.from(syncKey).toString('hex')
+  for (const fault of [
+    () => Promise.reject(new Error(`connect failed: https://sync.example/api/v2/store/${hex}/`)),
+    () => replyOf(500, `no such repo ${hex}`)
+  ]) {
+    store.fault = fault as () => Promise<FetchReply>
+    const a = await openDevice(store)
+    await a.repo.setText('f', '1')
+    const error = await t.throwsAsync(a.sync())
+    t.true(isWalletError(error, 'SYNC_FAILED'))
+    t.false(`${error?.message}${error?.stack}${JSON.stringify(error)}`.includes(hex))
+    t.is((error as Error).cause, undefined)
+    t.false(JSON.stringify(a.reports).includes(hex))
+    t.is(a.repo.state.getSnapshot().errorCode, 'SYNC_FAILED')
+    t.is(a.repo.pendingCount, 1)
+    store.fault = undefined
+    await a.sync()
+    t.is(a.repo.state.getSnapshot().errorCode, undefined)
+  }
+})
+
+test('a server that never answers is given up after 30 seconds, and its request is aborted', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  store.fault = () => new Promise<never>(() => {})
+  const sync = a.sync()
+  const failed = t.throwsAsync(sync)
+  await a.clock.advance(29_000)
+  t.true(a.repo.state.getSnapshot().isSyncing)
+  await a.clock.advance(1_500)
+  const error = await failed
+  t.is((error as { details?: { reason?: string } }).details?.reason, 'no answer in 30 s')
+})
+
+const box = boxOf('{}')
+const garbage: readonly (readonly [name: string, body: unknown])[] = [
+  ['HTML', '<html><body>502</body></html>'],
+  ['cut JSON', '{"changes":{"a":'],
+  ['no changes', { hash: 'aa' }],
+  ['changes of a wrong type', { changes: ['x'], hash: 'aa' }],
+  ['null', 'null'],
+  ['a hash that leaves the route', { changes: {}, hash: '../../login' }],
+  ['a hash of a wrong type', { changes: {}, hash: { a: 1 } }],
+  [
+    '50,000 changes',
+    { changes: Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`f${i}`, box])), hash: 'aa' }
+  ]
+]
+for (const [name, body] of garbage) {
+  test(`a reply that is garbage changes nothing and is a failed sync: ${name}`, async t => {
+    const store = makeSyncStore()
+    const a = await openDevice(store)
+    await a.repo.setText('f', '1')
+    store.fault = () => replyOf(200, body)
+    t.true(isWalletError(await t.throwsAsync(a.sync()), 'SYNC_FAILED'))
+    t.deepEqual(a.repo.list(''), ['f'])
+    t.is(a.repo.pendingCount, 1)
+  })
+}
+
+test('bad paths, wrong values and boxes of another key are reported and left out; the rest is taken', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  store.put({ good: boxOf('old') })
+  await a.sync()
+  const foreign = { ...box, data_base64: boxOf('other').data_base64.replace(/^..../, 'AAAA') }
+  const changes = `{"__proto__":${JSON.stringify(box)},"../x":${JSON.stringify(box)},"/abs":null,"a//b":null,
+    "constructor":${JSON.stringify(box)},"n":5,"half":{"encryptionType":0},"good":${JSON.stringify(foreign)},
+    "fine":${JSON.stringify(box)}}`
+  store.fault = () => replyOf(200, `{"changes":${changes},"hash":"bb"}`)
+  await a.sync()
+  t.deepEqual(a.repo.list(''), ['fine', 'good'])
+  t.is(a.repo.getText('good'), 'old')
+  t.is(a.reports.length, 8)
+  t.true(a.reports.every(error => isWalletError(error)))
+})
+
+test('a reply that deletes more than 50 files and a tenth of the repo is refused; fewer are taken and kept aside', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  const all = Array.from({ length: 120 }, (_, i) => `f${String(i).padStart(3, '0')}`)
+  store.put(Object.fromEntries(all.map(path => [path, boxOf(path)])))
+  await a.sync()
+  const before = a.repo.state.getSnapshot().lastHash
+  const nulls = (count: number): Record<string, null> =>
+    Object.fromEntries(all.slice(0, count).map(path => [path, null]))
+  store.fault = () => replyOf(200, { changes: nulls(51), hash: 'cc' })
+  t.true(isWalletError(await t.throwsAsync(a.sync()), 'SYNC_FAILED'))
+  t.is(a.repo.list('').length, 120)
+  t.is(a.repo.state.getSnapshot().lastHash, before)
+  store.fault = () => replyOf(200, { changes: nulls(50), hash: 'cc' })
+  await a.sync()
+  t.is(a.repo.list('').length, 70)
+})
+
+test('the server list comes from the info servers, and a reply without a list keeps the old one', async t => {
+  const store = makeSyncStore()
+  const infoServers = ['https://dead.example', 'https://info.example']
+  store.fault = call => {
+    if (call.url === 'https://info.example/v1/edgeServers') {
+      const syncServers = [
+        'https://new.example/',
+        'http://evil.example',
+        'ftp://x',
+        7,
+        'http://127.0.0.1:8080'
+      ]
+      return replyOf(200, { syncServers })
+    }
+    return call.url.startsWith('https://dead') ? replyOf(500, '') : undefined
+  }
+  const a = await openDevice(store, { infoServers })
+  await a.sync()
+  await a.clock.advance(0)
+  t.deepEqual(a.servers.lists, { syncServers: ['https://new.example', 'http://127.0.0.1:8080'], infoServers })
+  store.fault = call => (call.url.includes('/v1/') ? replyOf(200, { syncServers: 'none' }) : undefined)
+  const count = (): number => store.calls.filter(call => call.url.includes('/v1/')).length
+  const before = count()
+  await a.sync()
+  t.is(count(), before)
+  await a.clock.advance(11 * 60_000)
+  await a.sync()
+  t.is(count(), before + 1)
+  t.is(a.servers.lists.syncServers.length, 2)
+})
+
+test('at every crash point of a story of writes and syncs, acknowledged texts are there and the repo goes on', async t => {
+  let fired = 0
+  const story = async (device: Device, acknowledged: Map<string, string>): Promise<void> => {
+    for (let i = 0; i < 6; i += 1) {
+      const path = `f${i % 3}`
+      const isSaved = await device.repo.setText(path, `${i}`).then(
+        () => true,
+        () => false
+      )
+      if (isSaved) acknowledged.set(path, `${i}`)
+      else acknowledged.delete(path)
+      await device.sync().catch(() => {})
+    }
+  }
+  const whole = makeFaultDisk(new Map())
+  await story(await openDevice(makeSyncStore(), { disk: whole }), new Map())
+  for (const kind of FAULT_KINDS) {
+    for (let at = 1; at <= whole.writeCount; at += 1) {
+      const store = makeSyncStore()
+      const files = new Map<string, string>()
+      const disk = makeFaultDisk(files, { at, kind })
+      const acknowledged = new Map<string, string>()
+      await story(await openDevice(store, { files, disk }), acknowledged)
+      fired += disk.hasFired ? 1 : 0
+      const again = await openDevice(store, { files })
+      for (const [path, text] of acknowledged) t.is(again.repo.getText(path), text, `${kind} at ${at}`)
+      await again.repo.setText('after', 'x')
+      await again.sync()
+      const other = await openDevice(store)
+      await other.sync()
+      for (const [path, text] of acknowledged)
+        t.is(other.repo.getText(path), text, `${kind} at ${at}, elsewhere`)
+      const second = await again.reopen()
+      t.deepEqual(second.reports, [])
+      t.is(second.repo.getText('after'), 'x')
+    }
+  }
+  t.is(fired, whole.writeCount * FAULT_KINDS.length)
+})
