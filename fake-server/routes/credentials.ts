@@ -14,7 +14,9 @@ export const credentialRoutes = (): readonly Route[] => [
   route('pin2', {
     set: call => {
       const pin = payloadOf(groups.pin, call)
-      return isIdTaken(call.db, pin, call.record.loginId) ? envelope('conflict') : save(call, pin)
+      return isIdTaken(call.db, pin, call.record.loginId)
+        ? envelope('conflict')
+        : save(call, { ...NO_PIN, ...pin })
     },
     clear: call => save(call, NO_PIN)
   }),

@@ -1,0 +1,303 @@
+import { setImmediate } from 'node:timers/promises'
+import test from 'ava'
+import {
+  FAKE_ADDRESSES,
+  type FakeWorld,
+  makeFakeWorld,
+  openPersistentWorld
+} from '../../fake-server/fake-world.ts'
+import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
+import { isWalletError, WalletError } from '../../kernel/errors/wallet-error.ts'
+import type { Io } from '../../kernel/io/io.ts'
+import { checkServerAddress } from '../../kernel/login/server-address.ts'
+import type { Disk } from '../../kernel/repo/disk.ts'
+import { memoryDisk } from '../../plugins/storage/memory.ts'
+import { makeFakeClock } from '../helpers/fake-clock.ts'
+import { askerOf, boxOf, id, ROOT, rootData } from '../helpers/fake-login.ts'
+import { makeSeededRandom } from '../helpers/seeded-random.ts'
+
+const KEY = 'ab'.repeat(20)
+const ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+
+const makeIo = (): Io => {
+  const clock = makeFakeClock()
+  return {
+    clock,
+    crypto: makeNobleCrypto(clock),
+    random: makeSeededRandom(7),
+    fetch: () => Promise.reject(new Error('The real network was asked'))
+  }
+}
+
+const change = async (world: FakeWorld): Promise<void> => {
+  const ask = askerOf(world.server)
+  await ask('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
+  await ask('POST', `/store/${KEY}/`, { changes: { 'a.json': boxOf(1), 'b.json': boxOf(2) } })
+  await ask('POST', `/store/${KEY}/`, { changes: { 'a.json': null, 'b.json': boxOf(3) } })
+  await ask('PUT', '/lobby/abc', { data: { publicKey: id(5) } })
+  world.chain.fund(ADDRESS, '50000')
+  world.chain.mine()
+  world.chain.fund(ADDRESS, '20000')
+  world.clock.skip(90_000)
+  await world.saved()
+}
+
+const failing = (files: Map<string, string>, failAt: number): { disk: Disk; writes: () => number } => {
+  const disk = memoryDisk(files)
+  let count = 0
+  return {
+    writes: () => count,
+    disk: {
+      ...disk,
+      setText: async (path, text) => {
+        count += 1
+        if (count >= failAt) throw new WalletError('STORAGE_FULL', { path })
+        await disk.setText(path, text)
+      }
+    }
+  }
+}
+
+test('the addresses of a fake world pass the domain rule', t => {
+  const { authServer, infoServers, syncServers } = FAKE_ADDRESSES
+  for (const url of [authServer, ...infoServers, ...syncServers]) t.notThrows(() => checkServerAddress(url))
+})
+
+test('two devices on one world see the same servers, chain and time, and reach nothing else', async t => {
+  const world = makeFakeWorld({ io: makeIo() })
+  const [first, second] = [world.ioFor(makeIo()), world.ioFor(makeIo())]
+  const url = `${FAKE_ADDRESSES.authServer}/v2/login`
+  const body = JSON.stringify({ data: rootData() })
+  await first.fetch(`${url}/create`, { method: 'POST', headers: { Accept: 'application/json' }, body })
+  const reply = await second.fetch(url, { method: 'POST', body: JSON.stringify(ROOT) })
+  t.is(JSON.parse(reply.text).results.loginId, id(1))
+  world.clock.skip(5000)
+  t.is(second.clock.now(), first.clock.now())
+  t.is(second.clock.now(), Date.UTC(2026, 0, 1) + 5000)
+  await t.throwsAsync(second.fetch('https://example.org/'), { message: 'Fake network error' })
+  const handlers = { onText: () => {}, onClose: () => {} }
+  for (const address of [
+    { host: 'example.org', port: 50001, isTls: false },
+    { host: 'localhost', port: 50002, isTls: false },
+    { host: 'localhost', port: 50001, isTls: true }
+  ]) {
+    await t.throwsAsync(async () => second.connect?.(address, handlers), { message: 'Fake network error' })
+  }
+  await t.throwsAsync(async () => second.webSocket?.('wss://example.org', handlers))
+})
+
+test('engines reach the chain by TCP and WebSocket, until the network is cut', async t => {
+  const world = makeFakeWorld({ io: makeIo() })
+  world.chain.mine(3)
+  const io = world.ioFor(makeIo())
+  const heard: string[] = []
+  const closed: string[] = []
+  const handlersOf = (name: string) => ({
+    onText: (text: string) => heard.push(`${name} ${text}`),
+    onClose: () => closed.push(name)
+  })
+  const tcp = await io.connect?.({ host: 'localhost', port: 50001, isTls: false }, handlersOf('tcp'))
+  const socket = await io.webSocket?.('ws://localhost:50003', handlersOf('ws'))
+  const request = (method: string, params: unknown[]) =>
+    JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  for (const [channel, end] of [
+    [tcp, '\n'],
+    [socket, '']
+  ] as const) {
+    channel?.send(request('server.version', ['test', '1.4']) + end)
+    channel?.send(request('blockchain.headers.subscribe', []) + end)
+  }
+  while (heard.length < 4) await setImmediate()
+  t.is(heard.filter(text => text.includes('"height":3')).length, 2)
+  world.setOnline(false)
+  while (closed.length < 2) await setImmediate()
+  await t.throwsAsync(io.fetch('http://localhost/v1/edgeServers'), { message: 'Fake network error' })
+  await t.throwsAsync(async () => io.webSocket?.('ws://localhost:50003', handlersOf('ws')))
+  world.setOnline(true)
+  t.is((await io.fetch('http://localhost/v1/edgeServers')).status, 200)
+  let isOnline = false
+  const phone = world.ioFor(makeIo(), { isOnline: () => isOnline })
+  await t.throwsAsync(phone.fetch('http://localhost/v1/edgeServers'))
+  isOnline = true
+  t.is((await phone.fetch('http://localhost/v1/edgeServers')).status, 200)
+})
+
+test('a world goes through JSON and back unchanged, and damaged JSON is refused', async t => {
+  const world = makeFakeWorld({ io: makeIo() })
+  await change(world)
+  const saved = JSON.parse(JSON.stringify(world.toJson()))
+  const again = makeFakeWorld({ io: makeIo(), saved })
+  t.deepEqual(JSON.parse(JSON.stringify(again.toJson())), saved)
+  t.is(again.chain.balance(ADDRESS).confirmed, '50000')
+  t.is(again.chain.balance(ADDRESS).unconfirmed, '20000')
+  t.is(again.clock.offset, 90_000)
+  const damaged = [
+    5,
+    {},
+    { ...saved, version: 2 },
+    { ...saved, entries: [{ kind: 'odd' }] },
+    { ...saved, entries: [7] }
+  ]
+  const login = saved.entries.find((entry: { kind: string }) => entry.kind === 'login')
+  damaged.push({ ...saved, entries: [{ ...login, record: { ...login.record, loginId: 5 } }] })
+  damaged.push({ ...saved, entries: [{ kind: 'commit', key: KEY, changes: {}, hash: '0'.repeat(40) }] })
+  damaged.push({ ...saved, entries: [{ kind: 'chain', kept: 3, blocks: [], rest: {} }] })
+  damaged.push({ ...saved, entries: [{ kind: 'clock', offset: 'x' }] })
+  for (const value of damaged) {
+    t.true(
+      isWalletError(
+        t.throws(() => makeFakeWorld({ io: makeIo(), saved: value })),
+        'CORRUPT_FILE'
+      )
+    )
+  }
+})
+
+test('a world on a disk is the same after it is opened again, change by change and after it is written anew', async t => {
+  for (const limits of [undefined, { files: 2, minLength: 100 }, { files: 5, minLength: 1e9 }]) {
+    const files = new Map<string, string>()
+    const options = limits === undefined ? {} : { limits }
+    let world = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo(), ...options })
+    await change(world)
+    world.chain.reorg(1)
+    await world.saved()
+    for (let round = 0; round < 3; round += 1) {
+      const before = JSON.stringify(world.toJson())
+      world = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo(), ...options })
+      t.is(JSON.stringify(world.toJson()), before)
+      await askerOf(world.server)('POST', `/store/${KEY}/`, { changes: { [`${round}`]: boxOf(round) } })
+      world.chain.mine()
+      await world.close()
+    }
+    t.true(files.size < 20, `${files.size} files`)
+  }
+})
+
+test('what was answered is on the disk, wherever the disk stops taking writes', async t => {
+  let failAt = 1
+  for (let isDone = false; !isDone; failAt += 1) {
+    const files = new Map<string, string>()
+    const { disk, writes } = failing(files, failAt)
+    const told: string[] = []
+    try {
+      const world = await openPersistentWorld({ disk, io: makeIo(), limits: { files: 4, minLength: 1e9 } })
+      const ask = askerOf(world.server)
+      const made = await ask('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
+      if (made.code === 0) told.push('login')
+      else t.deepEqual([made.status, made.code], [503, 1])
+      for (let count = 0; count < 6; count += 1) {
+        const reply = await ask('POST', `/store/${KEY}/`, { changes: { [`f${count}`]: boxOf(count) } })
+        if (reply.status === 200) told.push(`f${count}`)
+      }
+    } catch (error) {
+      t.true(isWalletError(error, 'STORAGE_FULL'))
+    }
+    isDone = writes() < failAt
+    const again = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
+    const ask = askerOf(again.server)
+    const { code } = await ask('POST', '/login', ROOT)
+    if (told.includes('login')) t.is(code, 0)
+    const { changes = {} } = (await ask('GET', `/store/${KEY}/`)).body
+    for (const name of told)
+      if (name !== 'login') t.true(name in changes, `${name} was lost at write ${failAt}`)
+    if (isDone) t.is(told.length, 7)
+  }
+  t.true(failAt > 8)
+})
+
+test('when the disk takes writes again, everything that waited is saved', async t => {
+  const files = new Map<string, string>()
+  let isFull = false
+  const disk = memoryDisk(files)
+  const moody: Disk = {
+    ...disk,
+    setText: async (path, text) => {
+      if (isFull) throw new WalletError('STORAGE_FULL', { path })
+      await disk.setText(path, text)
+    }
+  }
+  const world = await openPersistentWorld({ disk: moody, io: makeIo() })
+  const heard: string[] = []
+  const lost = new Promise<Error | undefined>(resolve => {
+    const handlers = { onText: (text: string) => heard.push(text), onClose: resolve }
+    const io = world.ioFor(makeIo())
+    void io.connect?.({ host: 'localhost', port: 50001, isTls: false }, handlers).then(channel => {
+      isFull = true
+      world.chain.mine()
+      channel.send(`{"jsonrpc":"2.0","id":1,"method":"server.version","params":["t","1.4"]}\n`)
+    })
+  })
+  t.true(isWalletError(await lost, 'STORAGE_FULL'))
+  t.deepEqual(heard, [])
+  await t.throwsAsync(world.saved())
+  isFull = false
+  await world.saved()
+  const again = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
+  t.is(again.chain.height, 1)
+})
+
+test('changes made together share one write', async t => {
+  const { disk, writes } = failing(new Map(), Number.POSITIVE_INFINITY)
+  const world = await openPersistentWorld({ disk, io: makeIo() })
+  const ask = askerOf(world.server)
+  await ask('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
+  const before = writes()
+  const uploads = Array.from({ length: 100 }, (_, count) =>
+    ask('POST', `/store/${KEY}/`, { changes: { [`f${count}`]: boxOf(count) } })
+  )
+  for (const { status } of await Promise.all(uploads)) t.is(status, 200)
+  t.true(writes() - before <= 3, `${writes() - before} writes`)
+})
+
+test('a damaged or missing file is named, and nothing on the disk is touched', async t => {
+  const files = new Map<string, string>()
+  const world = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
+  await change(world)
+  await world.close()
+  t.true(files.size >= 6)
+  const last = [...files.keys()]
+    .sort()
+    .filter(path => path.startsWith('log/'))
+    .at(-1)
+  for (const path of files.keys()) {
+    const text = files.get(path) ?? ''
+    const middle = Math.floor(text.length / 2)
+    const flipped = `${text.slice(0, middle)}${text[middle] === 'x' ? 'y' : 'x'}${text.slice(middle + 1)}`
+    for (const damage of ['', text.slice(0, -2), flipped, 'null', undefined]) {
+      // That the newest file is missing cannot be told from a world that never had it.
+      if (damage === undefined && path === last) continue
+      const damaged = new Map(files)
+      if (damage === undefined) damaged.delete(path)
+      else damaged.set(path, damage)
+      const before = JSON.stringify([...damaged])
+      const error = await t.throwsAsync(openPersistentWorld({ disk: memoryDisk(damaged), io: makeIo() }))
+      t.true(isWalletError(error, 'CORRUPT_FILE'), `${path}: ${error?.message}`)
+      t.true(
+        isWalletError(error, 'CORRUPT_FILE') && error.details.path === path,
+        `${path}: ${error?.message}`
+      )
+      t.is(JSON.stringify([...damaged]), before)
+    }
+  }
+})
+
+test('ten thousand repo files stay fast to write and to open', async t => {
+  const files = new Map<string, string>()
+  const world = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
+  const ask = askerOf(world.server)
+  await ask('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
+  const started = performance.now()
+  let hash = ''
+  for (let count = 0; count < 100; count += 1) {
+    const changes: Record<string, unknown> = {}
+    for (let file = 0; file < 100; file += 1) changes[`transaction/${count}-${file}.json`] = boxOf(file)
+    hash = (await ask('POST', `/store/${KEY}/${hash}`, { changes })).body.hash
+  }
+  const written = performance.now()
+  const again = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
+  const opened = performance.now()
+  t.is(again.server.db.repo(KEY)?.files.size, 10_000)
+  t.is(again.server.db.repo(KEY)?.hash, hash)
+  t.log(`written in ${Math.round(written - started)} ms, opened in ${Math.round(opened - written)} ms`)
+  t.true(opened - started < 20_000)
+})

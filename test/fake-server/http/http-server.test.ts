@@ -1,0 +1,103 @@
+import { connect } from 'node:net'
+import test from 'ava'
+import { FAKE_SERVER_LISTS } from '../../../fake-server/fake-server.ts'
+import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
+import { serveFakeServer } from '../../../fake-server/http/http-server.ts'
+import { serveFakeWorld } from '../../../fake-server/http/serve-fake-world.ts'
+import { makeNobleCrypto } from '../../../kernel/crypto/noble-crypto.ts'
+import { checkServerAddress } from '../../../kernel/login/server-address.ts'
+import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { id, makeServerBench, ROOT, rootData } from '../../helpers/fake-login.ts'
+import { makeSeededRandom } from '../../helpers/seeded-random.ts'
+
+const post = (url: string, body: string): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', authorization: 'Token k' }
+  })
+
+test('the same server answers over real HTTP, and lists its own address', async t => {
+  const { server } = makeServerBench({ apiKeys: ['k'] })
+  const http = await serveFakeServer(server)
+  try {
+    t.notThrows(() => checkServerAddress(http.url))
+    const made = await post(`${http.url}/api/v2/login/create`, JSON.stringify({ data: rootData() }))
+    t.is(made.status, 201)
+    t.is(made.headers.get('content-type'), 'application/json')
+    const login = (await (await post(`${http.url}/api/v2/login/`, JSON.stringify(ROOT))).json()) as {
+      results: { loginId: string }
+    }
+    t.is(login.results.loginId, id(1))
+    const lists = await (await fetch(`${http.url}/v1/edgeServers`)).json()
+    t.deepEqual(lists, { infoServers: [http.url], syncServers: [http.url] })
+    const wrong = await fetch(`${http.url}/api/v2/login`, { method: 'PATCH' })
+    t.deepEqual([wrong.status, wrong.headers.get('allow'), await wrong.text()], [405, 'GET, POST', ''])
+    t.is((await fetch(`${http.url}/api/v2/login?x`)).status, 404)
+    const large = await post(`${http.url}/api/v2/login`, 'x'.repeat(8_100_000)).catch(() => undefined)
+    if (large !== undefined) t.is(large.status, 413)
+    server.isOnline = false
+    await t.throwsAsync(fetch(`${http.url}/v1/edgeServers`))
+    server.isOnline = true
+    t.is((await fetch(`${http.url}/v1/edgeServers`)).status, 200)
+  } finally {
+    await http.close()
+  }
+  t.deepEqual(server.servers, FAKE_SERVER_LISTS)
+  await t.throwsAsync(fetch(`${http.url}/v1/edgeServers`))
+})
+
+test('bytes that are no HTTP do not stop the server', async t => {
+  const { server } = makeServerBench()
+  const http = await serveFakeServer(server)
+  try {
+    for (const bytes of [
+      '\u0000\u0001garbage\r\n\r\n',
+      'GET\r\n\r\n',
+      'POST / HTTP/1.1\r\ncontent-length: x\r\n\r\n'
+    ]) {
+      await new Promise<void>(resolve => {
+        const socket = connect(http.port, '127.0.0.1', () => socket.end(bytes))
+        socket.on('data', () => {})
+        socket.on('error', () => resolve())
+        socket.on('close', () => resolve())
+      })
+    }
+    t.is((await fetch(`${http.url}/v1/edgeServers`)).status, 200)
+  } finally {
+    await http.close()
+  }
+})
+
+test('a whole world is served on three ports, and a port in use leaves nothing listening', async t => {
+  const clock = makeFakeClock()
+  const world = makeFakeWorld({ io: { clock, crypto: makeNobleCrypto(clock), random: makeSeededRandom(3) } })
+  world.chain.mine(2)
+  const served = await serveFakeWorld(world)
+  try {
+    t.is((await post(`${served.authServer}/v2/login`, JSON.stringify({ userId: id(1) }))).status, 401)
+    const [tcp = '', webSocket = ''] = served.electrumServers
+    const text = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(new URL(tcp).port), '127.0.0.1')
+      socket.setEncoding('utf8')
+      socket.on('error', reject)
+      let heard = ''
+      socket.on('data', piece => {
+        heard += piece
+        if (heard.split('\n').length < 3) return
+        socket.destroy()
+        resolve(heard)
+      })
+      socket.write('{"jsonrpc":"2.0","id":1,"method":"server.version","params":["t","1.4"]}\n')
+      socket.write('{"jsonrpc":"2.0","id":2,"method":"blockchain.headers.subscribe","params":[]}\n')
+    })
+    t.regex(text, /"height":2/)
+    t.is((await fetch(webSocket.replace('ws:', 'http:'))).status, 426)
+    const electrumPort = Number(new URL(tcp).port)
+    await t.throwsAsync(serveFakeWorld(world, { electrumPort }), { code: 'EADDRINUSE' })
+    t.is(world.server.servers.syncServers[0], served.syncServers[0])
+  } finally {
+    await served.close()
+  }
+  await t.throwsAsync(fetch(`${served.authServer}/v2/login`))
+})
