@@ -78,7 +78,9 @@ export class Context implements Readable<readonly LocalUser[]> {
 
   /** Creates an account and logs in to it. @throws ACCOUNT_EXISTS, BAD_USERNAME, USERNAME_REQUIRED, USERNAME_WITHOUT_PASSWORD */
   createAccount(account: NewAccount): Promise<Account> {
-    return this.#open(() => createLogin(this.#services, this.#stashes, account))
+    const { passwordSnrp } = this.#services.config
+    const snrp = passwordSnrp === undefined ? {} : { snrp: passwordSnrp }
+    return this.#open(() => createLogin(this.#services, this.#stashes, { ...account, ...snrp }))
   }
 
   /** Logs in, without the network where this device knows the account. @throws PASSWORD, ACCOUNT_NOT_FOUND, OTP, NETWORK */

@@ -1,5 +1,6 @@
 import { openClientId } from './client-id.ts'
 import { Context } from './context.ts'
+import type { SnrpOptions } from './crypto/snrp.ts'
 import { WalletError } from './errors/wallet-error.ts'
 import type { KernelHooks } from './hooks/kernel-hooks.ts'
 import { makeKernelHooks } from './hooks/make-kernel-hooks.ts'
@@ -37,6 +38,8 @@ export interface KernelOptions {
   readonly hideKeys?: boolean
   readonly logLevel?: LogThreshold
   readonly skipBlockHeight?: boolean
+  /** How costly guessing a new password shall be; by default about two seconds on this device. */
+  readonly passwordSnrp?: SnrpOptions
   /** Given to each plugin by id. */
   readonly pluginOptions?: Readonly<Record<string, JsonObject>>
   /** Ids of plugins that `addPlugin` brings later; logins wait for them until `lockPlugins`. */
@@ -172,6 +175,7 @@ const configOf = (options: KernelOptions): KernelConfig => {
     infoServers: options.infoServers ?? [`https://info-eu1.${HOST}`, `https://info-us1.${HOST}`],
     syncServers: options.syncServers ?? SYNC_NAMES.map(name => `https://sync-${name}.${HOST}`),
     ...(options.deviceDescription === undefined ? {} : { deviceDescription: options.deviceDescription }),
+    ...(options.passwordSnrp === undefined ? {} : { passwordSnrp: options.passwordSnrp }),
     hideKeys: options.hideKeys ?? false,
     logLevel: options.logLevel ?? 'warn',
     skipBlockHeight: options.skipBlockHeight ?? false

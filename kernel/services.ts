@@ -1,3 +1,4 @@
+import type { SnrpOptions } from './crypto/snrp.ts'
 import type { KernelHooks } from './hooks/kernel-hooks.ts'
 import type { Io } from './io/io.ts'
 import { describeError, type LogThreshold } from './log.ts'
@@ -19,6 +20,8 @@ export interface KernelConfig {
   readonly deviceDescription?: string
   readonly hideKeys: boolean
   readonly logLevel: LogThreshold
+  /** How costly guessing a new password shall be. */
+  readonly passwordSnrp?: SnrpOptions
   /** Hides the block height from wallet snapshots. */
   readonly skipBlockHeight: boolean
 }

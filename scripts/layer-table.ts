@@ -21,6 +21,8 @@ const STORAGE = ['kernel/plugin-api', KEYV_DISK]
 const free = (path: string): Room => ({ path })
 
 const FORMATS = ['types', 'schema', 'crypto', 'io', 'errors', 'amount', 'time'].map(name => `kernel/${name}`)
+// A platform implements the io port: it shares the port, its crypto and its errors.
+const PORTS = ['kernel/index', 'kernel/io', 'kernel/crypto', 'kernel/errors']
 const FACES = ['kernel/index', 'plugins', 'platform', 'devtools/core', 'devtools/use-store', 'fake-server']
 
 /**
@@ -53,8 +55,8 @@ export const layers: readonly (readonly Room[])[] = [
     { path: 'plugins/storage/*', packages: PLUGIN, only: STORAGE },
     { path: 'plugins/storage/file', packages: [...PLUGIN, NODE], only: STORAGE },
     plugin('plugins/edge'),
-    { path: 'platform/node', packages: [...CRYPTO, NODE, 'ws'], only: ['kernel/index'] },
-    { path: 'platform/browser', packages: CRYPTO, only: ['kernel/index'] },
+    { path: 'platform/node', packages: [...CRYPTO, NODE, 'ws'], only: PORTS },
+    { path: 'platform/browser', packages: CRYPTO, only: PORTS },
     { path: 'devtools/core', packages: [], only: ['kernel/index'] },
     { path: 'fake-server', packages: CRYPTO, only: ['kernel/index', ...FORMATS] },
     {

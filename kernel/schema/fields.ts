@@ -34,10 +34,10 @@ export const isoDate = (): Leaf<string> => leaf('date', isDate)
 export const optionalIsoDate = (): OptionalLeaf<string> => optional('date', isDate)
 
 /** A finite number. */
-export const finite = (): Leaf<number> => leaf('number', isFinite)
+export const finite = (): Leaf<number> => leaf('number', isFiniteNumber)
 
 /** A finite number, or absent. */
-export const optionalFinite = (): OptionalLeaf<number> => optional('number', isFinite)
+export const optionalFinite = (): OptionalLeaf<number> => optional('number', isFiniteNumber)
 
 /** True or false. */
 export const flag = (): Leaf<boolean> => leaf('flag', isFlag)
@@ -113,5 +113,6 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 const isBase64 = (value: unknown): value is string => isText(value) && BASE64.test(value)
 const isHex = (value: unknown): value is string => isText(value) && HEX.test(value)
 const isDate = (value: unknown): value is string => isText(value) && !Number.isNaN(Date.parse(value))
-const isFinite = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
+const isFiniteNumber = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isFinite(value)
 const isFlag = (value: unknown): value is boolean => typeof value === 'boolean'

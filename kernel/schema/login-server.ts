@@ -23,6 +23,20 @@ import {
 } from './fields.ts'
 import { parse } from './parse.ts'
 
+/** The most logins that one tree may have. */
+export const MAX_LOGINS = 1000
+
+const BYTES32 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/
+
+// The guards stand first: the schemas below are made while the module loads.
+const isBytes32 = (value: unknown): value is string => typeof value === 'string' && BYTES32.test(value)
+
+const isList = (value: unknown): value is readonly unknown[] =>
+  Array.isArray(value) && value.length <= MAX_LOGINS && value.every(isRecord)
+
+const isTextOrTrue = (value: unknown): value is string | true =>
+  value === true || (typeof value === 'string' && value.length <= 1000)
+
 /** The login server's envelope (protocol §2.2). `results` is unchecked. */
 export interface Envelope {
   readonly status_code: number
@@ -123,22 +137,10 @@ export const parseLoginPayload = (value: unknown): LoginPayload => {
 /** How deep logins may nest, and how many one account may have. */
 export const MAX_LOGIN_DEPTH = 8
 /** See {@link MAX_LOGIN_DEPTH}. */
-export const MAX_LOGINS = 1000
-
-type PayloadNode = Omit<LoginPayload, 'children' | 'pendingVouchers'> & {
+export type PayloadNode = Omit<LoginPayload, 'children' | 'pendingVouchers'> & {
   readonly children?: readonly unknown[]
   readonly pendingVouchers?: readonly PendingVoucher[]
 }
-
-const BYTES32 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/
-
-const isBytes32 = (value: unknown): value is string => typeof value === 'string' && BYTES32.test(value)
-
-const isList = (value: unknown): value is readonly unknown[] =>
-  Array.isArray(value) && value.length <= MAX_LOGINS && value.every(isRecord)
-
-const isTextOrTrue = (value: unknown): value is string | true =>
-  value === true || (typeof value === 'string' && value.length <= 1000)
 
 const asPayloadNode: Schema<PayloadNode> = objectOf<PayloadNode>({
   appId: text(),

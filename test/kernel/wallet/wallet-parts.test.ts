@@ -1,0 +1,238 @@
+import test from 'ava'
+import { type NativeAmount, nativeAmount } from '../../../kernel/amount.ts'
+import { Scheduler } from '../../../kernel/io/scheduler.ts'
+import { makeLog, scrub } from '../../../kernel/log.ts'
+import type { EngineTransaction } from '../../../kernel/types/transaction.ts'
+import { confirmationsOf } from '../../../kernel/wallet/confirmations.ts'
+import { EngineInbox, type EngineListener } from '../../../kernel/wallet/engine-inbox.ts'
+import { EventQueue } from '../../../kernel/wallet/event-queue.ts'
+import { searchMaxSpendable } from '../../../kernel/wallet/max-spend.ts'
+import { upgradeMemos } from '../../../kernel/wallet/memos.ts'
+import { SpendJournal } from '../../../kernel/wallet/spend-journal.ts'
+import { TransactionThrottle, type TxidChanges } from '../../../kernel/wallet/throttle.ts'
+import { makeFakeClock } from '../../helpers/fake-clock.ts'
+
+const tx = (txid: string, changes: object = {}): EngineTransaction => ({
+  tokenId: null,
+  txid,
+  date: 1_700_000_000,
+  blockHeight: 0,
+  nativeAmount: nativeAmount('5'),
+  networkFee: nativeAmount('0'),
+  ourReceiveAddresses: [],
+  signedTx: '',
+  ...changes
+})
+
+const makeListener = () => {
+  const heard = {
+    errors: [] as { code?: string; message: string; details?: { path?: string } }[],
+    txids: [] as string[],
+    balances: [] as string[],
+    heights: [] as number[]
+  }
+  const listener: EngineListener = {
+    addressChanged() {},
+    balanceChanged: (_tokenId, balance) => void heard.balances.push(balance),
+    heightChanged: height => void heard.heights.push(height),
+    progressed() {},
+    statusChanged() {},
+    transactionsChanged: async batch => void heard.txids.push(...batch.map(({ txid }) => txid)),
+    failed: error => void heard.errors.push(error as (typeof heard.errors)[number])
+  }
+  return { heard, listener }
+}
+
+test('a bogus transaction is refused by its field, and the good ones of its batch count [5.37] [5.36]', async t => {
+  const { heard, listener } = makeListener()
+  const inbox = new EngineInbox('coin', makeFakeClock(), listener)
+  const bad: [string, object][] = [
+    ['txid', { txid: 5 }],
+    ['date', { date: '2020' }],
+    ['date', { date: Number.NaN }],
+    ['networkFee', { networkFee: 1 }],
+    ['networkFee', { networkFee: '1.5' }],
+    ['blockHeight', { blockHeight: '7' }],
+    ['nativeAmount', { nativeAmount: 'NaN' }],
+    ['ourReceiveAddresses', { ourReceiveAddresses: 'x' }],
+    ['tokenId', { tokenId: undefined }],
+    ['memos', { memos: [{ type: 'other', value: 'x' }] }]
+  ]
+  inbox.callbacks.onTransactionsChanged([tx('a'), ...bad.map(([, changes]) => tx('b', changes)), tx('c')])
+  inbox.callbacks.onTransactionsChanged('nonsense' as never)
+  await inbox.settled()
+  t.deepEqual(heard.txids, ['a', 'c'])
+  t.deepEqual(
+    heard.errors.filter(({ code }) => code === 'BOGUS_TX').map(({ details }) => details?.path),
+    bad.map(([field]) => field)
+  )
+  t.is(heard.errors.find(({ code }) => code === 'BOGUS_TX')?.message, 'Plugin sent bogus tx')
+  t.true(heard.errors.some(({ code }) => code === 'BOGUS_DATA'))
+})
+
+test('a balance must be digits only; anything else is an error and changes nothing [5.35]', t => {
+  const { heard, listener } = makeListener()
+  const { callbacks } = new EngineInbox('coin', makeFakeClock(), listener)
+  callbacks.onTokenBalanceChanged(null, '12')
+  for (const balance of ['-1', '1.5', '', '1e3', ' 1', 5, null])
+    callbacks.onTokenBalanceChanged(null, balance as never)
+  callbacks.onTokenBalanceChanged(7 as never, '1')
+  t.deepEqual(heard.balances, ['12'])
+  t.is(heard.errors.filter(({ code }) => code === 'BOGUS_BALANCE').length, 8)
+})
+
+test('after its engine is closed nothing is heard, and nothing is ever thrown into the engine', async t => {
+  const { heard, listener } = makeListener()
+  const inbox = new EngineInbox('coin', makeFakeClock(), {
+    ...listener,
+    heightChanged() {
+      throw new Error('screen')
+    }
+  })
+  t.notThrows(() => inbox.callbacks.onBlockHeightChanged(5))
+  t.is(heard.errors.length, 1)
+  inbox.close()
+  inbox.callbacks.onTransactionsChanged([tx('late')])
+  inbox.callbacks.onTokenBalanceChanged(null, '1')
+  await inbox.settled()
+  t.deepEqual([heard.txids, heard.balances], [[], []])
+})
+
+test('transaction events come at most once in 5000 ms, and none is lost [9.12]', async t => {
+  const clock = makeFakeClock()
+  const events: TxidChanges[] = []
+  const throttle = new TransactionThrottle(new Scheduler(clock), 'w', changes => events.push(changes))
+  throttle.add({ created: ['a'], changed: [] })
+  t.is(events.length, 1)
+  throttle.add({ created: ['b'], changed: ['a'] })
+  throttle.add({ created: [], changed: ['b', 'c'] })
+  await clock.advance(4999)
+  t.is(events.length, 1)
+  await clock.advance(1)
+  t.deepEqual(events[1], { created: ['b'], changed: ['a', 'c'] })
+  await clock.advance(10_000)
+  t.is(events.length, 2)
+  throttle.add({ created: ['d'], changed: [] })
+  t.deepEqual(events[2], { created: ['d'], changed: [] })
+})
+
+test('events of one kind and wallet become one, in the order they were begun, within 500 ms', async t => {
+  const clock = makeFakeClock()
+  const heard: string[] = []
+  const queue = new EventQueue(clock, error => heard.push(String(error)))
+  for (let ratio = 0; ratio < 100; ratio++)
+    queue.push('progress w', () => void heard.push(`progress ${ratio}`))
+  queue.push('balance w', () => {
+    throw new Error('screen')
+  })
+  queue.push('height w', () => void heard.push('height'))
+  await clock.advance(500)
+  t.deepEqual(heard, ['progress 99', 'Error: screen', 'height'])
+  queue.push('late', () => void heard.push('late'))
+  queue.close()
+  await clock.advance(500)
+  t.false(heard.includes('late'))
+})
+
+test('one timer serves every scheduled task, and a key has one task', async t => {
+  const clock = makeFakeClock()
+  const ran: string[] = []
+  const scheduler = new Scheduler(clock)
+  for (let wallet = 0; wallet < 200; wallet++)
+    scheduler.schedule(`engine ${wallet}`, 10_000, () => ran.push('engine'))
+  scheduler.schedule('soon', 100, () => void ran.push('first'))
+  scheduler.schedule('soon', 50, () => void ran.push('second'))
+  t.is(clock.timerCount, 1)
+  await clock.advance(100)
+  t.deepEqual(ran, ['second'])
+  scheduler.cancel('engine 0')
+  await clock.advance(10_000)
+  t.is(ran.length, 200)
+  scheduler.schedule('late', 1, () => void ran.push('late'))
+  scheduler.close()
+  await clock.advance(10)
+  t.false(ran.includes('late'))
+})
+
+test('the search for the maximum halves until the range is one unit, with the known probes [9.32]', async t => {
+  const probes: string[] = []
+  const max = await searchMaxSpendable(nativeAmount('5000'), async amount => {
+    probes.push(amount)
+    return BigInt(amount) <= 4321n
+  })
+  t.is(max, '4321' as NativeAmount)
+  t.is(probes.join(' '), '2500 3750 4375 4062 4218 4296 4335 4315 4325 4320 4322 4321')
+  t.is(await searchMaxSpendable(nativeAmount('0'), async () => false), '0' as NativeAmount)
+  t.is(await searchMaxSpendable(nativeAmount('10'), async () => true), '10' as NativeAmount)
+})
+
+test('confirmations: dropped, unconfirmed, syncing, a depth, confirmed [4.6] [4.7] [4.8] [4.9]', t => {
+  const of = (blockHeight: number, chainHeight: number, required = 3) =>
+    confirmationsOf({ blockHeight, chainHeight, required })
+  t.deepEqual(
+    [of(-1, 9), of(0, 9), of(10, 9), of(9, 9), of(8, 9), of(7, 9), of(1, 9)],
+    ['dropped', 'unconfirmed', 'syncing', 1, 2, 'confirmed', 'confirmed']
+  )
+})
+
+test('a memo that is not of its own kind is refused with MEMO_INVALID [5.40]', t => {
+  const spend = (type: string, value: string) => ({
+    tokenId: null,
+    spendTargets: [{ publicAddress: 'a' }],
+    memos: [{ type: type as never, value }]
+  })
+  for (const [type, value] of [
+    ['hex', 'xyz'],
+    ['hex', 'abc'],
+    ['number', '1.5'],
+    ['number', '-1'],
+    ['smoke', 'x']
+  ] as const) {
+    t.throws(() => upgradeMemos(spend(type, value)), { code: 'MEMO_INVALID' }, `${type} ${value}`)
+  }
+  t.throws(() => upgradeMemos(spend('text', 'long'), [{ type: 'text', maxLength: 3 }]), {
+    code: 'MEMO_INVALID'
+  })
+  t.throws(() => upgradeMemos(spend('number', '256'), [{ type: 'number', maxValue: '255' }]), {
+    code: 'MEMO_INVALID'
+  })
+  t.deepEqual(upgradeMemos(spend('hex', '0XaB')).memos, [{ type: 'hex', value: 'aB' }])
+})
+
+test('a damaged entry of the spend journal is reported and kept, and the others are listed', async t => {
+  const entries = new Map<string, string>()
+  const journal = new SpendJournal({
+    get: key => entries.get(key),
+    entries: prefix => [...entries].filter(([key]) => key.startsWith(prefix)),
+    async write(changes) {
+      for (const [key, text] of changes) text === null ? entries.delete(key) : entries.set(key, text)
+    }
+  })
+  const intent = { correlationId: 'c', stage: 'sending', at: 2, tx: tx('a') } as never
+  await journal.put(intent)
+  entries.set('spend/broken', '{"stage":"sen')
+  const errors: unknown[] = []
+  t.deepEqual(
+    journal.list(error => errors.push(error)),
+    [intent]
+  )
+  t.is(errors.length, 1)
+  t.true(entries.has('spend/broken'))
+  t.is(journal.findByTxid('a')?.correlationId, 'c')
+  await journal.remove('c')
+  t.is(journal.findByTxid('a'), undefined)
+})
+
+test('log lines below the level are not told, and anything that could be a key is masked [9.27]', t => {
+  const lines: string[] = []
+  const logged = {
+    call: ({ level, text }: { level: string; text: string }) => void lines.push(`${level} ${text}`)
+  }
+  const log = makeLog('plugin', { clock: makeFakeClock(), logged: logged as never, threshold: 'warn' })
+  log.debug('no')
+  log.info('no')
+  log.warn('sync of efc1f3522f852b0ee907a554d3e5b115719f18b9 failed')
+  log.error('x'.repeat(2000))
+  t.deepEqual(lines, ['warn sync of […] failed', 'error […]'])
+  t.is(scrub('key J8BiaGMHopHb6EGaOI2DvV0MFvqVDIFKNkIuAMon2No= end'), 'key […] end')
+})
