@@ -1,4 +1,4 @@
-import { WalletError } from '../errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { Clock } from '../io/io.ts'
 import type { Disk } from './disk.ts'
 
@@ -19,7 +19,19 @@ export const quarantine = async (
   clock: Pick<Clock, 'now'>,
   { path, text, rule }: DamagedFile
 ): Promise<WalletError<'CORRUPT_FILE'>> => {
-  const keptAs = `quarantine/${path.replaceAll('/', '+').slice(-160)}.${Math.floor(clock.now())}`
+  const name = `quarantine/${path.replaceAll('/', '+').slice(-160)}.${Math.floor(clock.now())}`
+  let keptAs = name
+  for (let count = 2; !(await isFree(disk, keptAs)); count += 1) keptAs = `${name}.${count}`
   await disk.setText(keptAs, text)
   return new WalletError('CORRUPT_FILE', { path, keptAs, rule })
+}
+
+// What is in quarantine already is never overwritten.
+const isFree = async (disk: Disk, path: string): Promise<boolean> => {
+  try {
+    return (await disk.getText(path)) === undefined
+  } catch (error) {
+    if (isWalletError(error, 'CORRUPT_FILE')) return false
+    throw error
+  }
 }

@@ -5,8 +5,8 @@ import { checkPath } from './disk.ts'
 import { isHash } from './repo-record.ts'
 import type { Report } from './report.ts'
 
-/** The most files that one reply may name, and the longest box that one may hold (architecture decision 18). */
-export const MAX_CHANGES = 20_000
+// The most files that one reply may name, and the longest box that one may hold (architecture decision 18).
+const MAX_CHANGES = 20_000
 const MAX_BOX_LENGTH = 12 * 1024 * 1024
 const MAX_IV_LENGTH = 64
 const MAX_REPORTS = 10

@@ -60,20 +60,32 @@ export const lockFolder = async (root: string, options: LockOptions = {}): Promi
   return heldLock(path, own)
 }
 
+const held = new Map<string, string>()
+
+// One listener for all locks. Nothing that fails at exit can be helped; the next opener sees that this process
+// is gone.
+const releaseAll = (): void => {
+  for (const [path, own] of held) releaseNow(path, own)
+}
+
 const heldLock = (path: string, own: string): FileLock => {
-  const releaseNow = (): void => {
-    try {
-      if (readFileSync(path, 'utf8') === own) unlinkSync(path)
-    } catch {
-      // Nothing can be done at exit; the next opener sees that this process is gone.
-    }
-  }
-  process.once('exit', releaseNow)
+  if (held.size === 0) process.on('exit', releaseAll)
+  held.set(path, own)
   return {
     async release() {
-      process.removeListener('exit', releaseNow)
-      releaseNow()
+      if (held.get(path) !== own) return
+      held.delete(path)
+      if (held.size === 0) process.removeListener('exit', releaseAll)
+      releaseNow(path, own)
     }
+  }
+}
+
+const releaseNow = (path: string, own: string): void => {
+  try {
+    if (readFileSync(path, 'utf8') === own) unlinkSync(path)
+  } catch {
+    // Gone already.
   }
 }
 

@@ -20,7 +20,8 @@ const QUARANTINE = 'quarantine'
  * are 0700, files 0600. The caller holds the lock of the root.
  */
 export class FileStore implements ListingStore {
-  readonly opts = { dialect: 'file' }
+  // Keyv looks for the kind of an iterable store in both.
+  readonly opts = { dialect: 'file', url: '' }
   namespace?: string | undefined
   readonly #root: string
   readonly #directories: DirectorySync

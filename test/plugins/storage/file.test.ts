@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import test from 'ava'
+import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { openFileDisk } from '../../../plugins/storage/file/file-storage.ts'
+import { testStoragePlugin } from '../../contracts/storage-plugin.ts'
+
+const roots: string[] = []
+const makeRoot = async (): Promise<string> => {
+  const root = await mkdtemp(join(tmpdir(), 'holdfast-file-'))
+  roots.push(root)
+  return root
+}
+test.after.always(() => Promise.all(roots.map(root => rm(root, { recursive: true, force: true }))))
+
+testStoragePlugin(test, 'file', async () => openFileDisk(await makeRoot()))
+
+const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
+
+test('a path is a plain file with exactly our text, private to the user', async t => {
+  const root = join(await makeRoot(), 'new', 'root')
+  const disk = await openFileDisk(root)
+  await disk.setText('logins/x.json', '{"ä":1}')
+  t.is(await readFile(join(root, 'logins', 'x.json'), 'utf8'), '{"ä":1}')
+  t.is(await modeOf(join(root, 'logins', 'x.json')), 0o600)
+  t.is(await modeOf(join(root, 'logins')), 0o700)
+  t.is(await modeOf(root), 0o700)
+  t.is(await modeOf(join(root, 'lock')), 0o600)
+  await disk.close?.()
+  t.deepEqual(await readdir(root), ['logins'])
+})
+
+test('drafts that a crash left are removed at opening, and never listed', async t => {
+  const root = await makeRoot()
+  await mkdir(join(root, 'logins'))
+  await writeFile(join(root, 'logins', 'x.json.1.~tmp'), '{"half')
+  await writeFile(join(root, 'logins', 'x.json'), '{}')
+  const disk = await openFileDisk(root)
+  t.deepEqual(await disk.list(''), ['logins/x.json'])
+  t.deepEqual(await readdir(join(root, 'logins')), ['x.json'])
+  await disk.close?.()
+})
+
+test('a file that is no UTF-8 is kept under quarantine and reported, never read as empty', async t => {
+  const root = await makeRoot()
+  await mkdir(join(root, 'logins'))
+  const bytes = Buffer.from([0x7b, 0xff, 0xfe, 0x00])
+  await writeFile(join(root, 'logins', 'x.json'), bytes)
+  const disk = await openFileDisk(root)
+  const error = await t.throwsAsync(disk.getText('logins/x.json'))
+  if (!isWalletError(error, 'CORRUPT_FILE')) return t.fail()
+  t.is(error.details.path, 'logins/x.json')
+  t.deepEqual(await readFile(join(root, error.details.keptAs ?? '')), bytes)
+  t.is(await disk.getText('logins/x.json'), undefined)
+  t.true(isWalletError(await t.throwsAsync(disk.getText(error.details.keptAs ?? '')), 'CORRUPT_FILE'))
+  await disk.close?.()
+})
+
+test('a write that fails leaves the old text and no draft', async t => {
+  const root = await makeRoot()
+  const disk = await openFileDisk(root)
+  await disk.setText('a', 'old')
+  await mkdir(join(root, 'folder'))
+  t.true(isWalletError(await t.throwsAsync(disk.setText('folder', 'x')), 'STORAGE_FAILED'))
+  t.true(isWalletError(await t.throwsAsync(disk.setText('a/below-a-file', 'x')), 'STORAGE_FAILED'))
+  t.is(await disk.getText('a'), 'old')
+  t.deepEqual(await disk.list(''), ['a'])
+  t.deepEqual((await readdir(root)).sort(), ['a', 'folder', 'lock'])
+  await disk.close?.()
+})
+
+test('a folder that was removed under a running disk is made again', async t => {
+  const root = await makeRoot()
+  const disk = await openFileDisk(root)
+  await disk.setText('a/b', '1')
+  await rm(join(root, 'a'), { recursive: true })
+  await disk.setText('a/b', '2').catch(() => disk.setText('a/b', '2'))
+  t.is(await disk.getText('a/b'), '2')
+  await disk.close?.()
+})
+
+test('the lock’s own path is no file of the disk', async t => {
+  const disk = await openFileDisk(await makeRoot())
+  t.true(isWalletError(await t.throwsAsync(disk.setText('lock', 'x')), 'PATH_REFUSED'))
+  t.deepEqual(await disk.list(''), [])
+  await disk.close?.()
+})
+
+test('a second opener waits, then fails and names the holder; after close it gets the folder', async t => {
+  const root = await makeRoot()
+  const first = await openFileDisk(root, { holder: 'holdfast send' })
+  const began = performance.now()
+  const error = await t.throwsAsync(openFileDisk(root, { waitMs: 120 }))
+  t.true(performance.now() - began >= 115)
+  t.true(isWalletError(error, 'STORAGE_LOCKED'))
+  t.is(error?.message, `The data folder is in use by holdfast send (process ${process.pid})`)
+  const waiting = openFileDisk(root, { waitMs: 5000 })
+  await sleep(20)
+  await first.close?.()
+  const second = await waiting
+  await second.setText('a', '1')
+  t.true(isWalletError(await t.throwsAsync(first.setText('a', '2')), 'STORAGE_FAILED'))
+  await second.close?.()
+})
+
+test('a lock whose process is gone, is another one, or is torn, is taken over; one of another machine is not', async t => {
+  const alive = { pid: process.pid, host: hostname(), holder: 'x', started: '', birth: 'boot:1' }
+  const cases = [
+    [JSON.stringify({ ...alive, pid: 2 ** 22 + 7 }), true],
+    [JSON.stringify(alive), process.platform === 'linux'],
+    ['{"pid":', true],
+    [JSON.stringify({ ...alive, pid: 2 ** 22 + 7, host: 'elsewhere' }), false]
+  ] as const
+  for (const [lock, isTaken] of cases) {
+    const root = await makeRoot()
+    await writeFile(join(root, 'lock'), lock)
+    const disk = await openFileDisk(root).catch((error: unknown) => {
+      t.true(isWalletError(error, 'STORAGE_LOCKED'))
+      return undefined
+    })
+    t.is(disk !== undefined, isTaken, lock)
+    await disk?.close?.()
+  }
+})
+
+test('of many openers exactly one gets a stale lock', async t => {
+  const root = await makeRoot()
+  await writeFile(join(root, 'lock'), '{"pid":')
+  const results = await Promise.allSettled(Array.from({ length: 12 }, () => openFileDisk(root)))
+  const held = results.filter(result => result.status === 'fulfilled')
+  t.is(held.length, 1)
+  for (const { value } of held) await value.close?.()
+})
+
+test('a process killed with SIGKILL while it writes leaves whole files, the newest it told of, and no lock', async t => {
+  const root = await makeRoot()
+  const writer = fileURLToPath(new URL('../../helpers/disk-writer.js', import.meta.url))
+  let total = 0
+  for (let round = 0; round < 5; round += 1) {
+    const child = spawn(process.execPath, [writer, root], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let told = ''
+    child.stdout.on('data', (data: Buffer) => {
+      told += data.toString()
+    })
+    const exited = new Promise(resolve => child.once('exit', resolve))
+    for (let i = 0; i < 200 && !told.includes('\n'); i += 1) await sleep(20)
+    await sleep(30 + round * 17)
+    t.true(isWalletError(await t.throwsAsync(openFileDisk(root)), 'STORAGE_LOCKED'))
+    child.kill('SIGKILL')
+    await exited
+    const acknowledged = Number(told.trimEnd().split('\n').at(-1))
+    total += acknowledged
+    const disk = await openFileDisk(root)
+    for (const path of await disk.list('')) {
+      const { count, filler } = JSON.parse((await disk.getText(path)) ?? '') as {
+        count: number
+        filler: string
+      }
+      t.is(filler, String(count).repeat(20_000), path)
+      if (path === 'logins/one.json') t.true(count >= acknowledged, `${count} < ${acknowledged}`)
+    t.deepEqual(
+      (await readdir(join(root, 'many'))).filter(name => name.includes('~')),
+      []
+    )
+    await disk.close?.()
+  }
+  t.true(total > 20, `only ${total} writes were made before the kills`)
+})
