@@ -212,16 +212,18 @@ test('the traffic log is bounded and holds no body, sync key or other long text'
   await ask('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [key] } })
   await ask('GET', `/store/${key}/${'cd'.repeat(20)}`)
   await ask('GET', `/lobby/${'Z'.repeat(30)}`)
+  await ask('GET', '/store/ab01/')
   stop()
   t.deepEqual(
     server.traffic.lines.map(({ method, path, status }) => [method, path, status]),
     [
       ['POST', '/api/v2/login/create', 201],
       ['GET', '/api/v2/store/…/…', 200],
-      ['GET', '/api/v2/lobby/…', 404]
+      ['GET', '/api/v2/lobby/…', 404],
+      ['GET', '/api/v2/store/…/', 404]
     ]
   )
-  t.is(heard.length, 3)
+  t.is(heard.length, 4)
   for (let count = 0; count < 40; count += 1) await ask('GET', '/v1/edgeServers')
   t.is(server.traffic.lines.length, 5)
   t.false(JSON.stringify(server.traffic.lines).includes(id(2)))

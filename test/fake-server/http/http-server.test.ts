@@ -1,11 +1,14 @@
 import { connect } from 'node:net'
 import test from 'ava'
+import { WebSocket } from 'ws'
 import { FAKE_SERVER_LISTS } from '../../../fake-server/fake-server.ts'
-import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
+import { makeFakeWorld, openPersistentWorld } from '../../../fake-server/fake-world.ts'
 import { serveFakeServer } from '../../../fake-server/http/http-server.ts'
 import { serveFakeWorld } from '../../../fake-server/http/serve-fake-world.ts'
 import { makeNobleCrypto } from '../../../kernel/crypto/noble-crypto.ts'
+import { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { checkServerAddress } from '../../../kernel/login/server-address.ts'
+import { memoryDisk } from '../../../plugins/storage/memory.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { id, makeServerBench, ROOT, rootData } from '../../helpers/fake-login.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
@@ -100,4 +103,43 @@ test('a whole world is served on three ports, and a port in use leaves nothing l
     await served.close()
   }
   await t.throwsAsync(fetch(`${served.authServer}/v2/login`))
+})
+
+test('no client is told what is not on the disk yet; if it cannot be saved the connection breaks', async t => {
+  const clock = makeFakeClock()
+  const files = memoryDisk()
+  let isFull = false
+  const disk = {
+    ...files,
+    setText: async (path: string, text: string) => {
+      if (isFull) throw new WalletError('STORAGE_FULL', { path })
+      await files.setText(path, text)
+    }
+  }
+  const io = { clock, crypto: makeNobleCrypto(clock), random: makeSeededRandom(3) }
+  const world = await openPersistentWorld({ disk, io })
+  const served = await serveFakeWorld(world)
+  isFull = true
+  world.chain.mine()
+  const [tcp = '', webSocket = ''] = served.electrumServers
+  const hello = '{"jsonrpc":"2.0","id":1,"method":"server.version","params":["t","1.4"]}'
+  const heard: string[] = []
+  await new Promise<void>(resolve => {
+    const socket = connect(Number(new URL(tcp).port), '127.0.0.1', () => socket.write(`${hello}\n`))
+    socket.on('data', piece => heard.push(String(piece)))
+    socket.on('error', () => {})
+    socket.on('close', () => resolve())
+  })
+  await new Promise<void>(resolve => {
+    const socket = new WebSocket(webSocket)
+    socket.on('open', () => socket.send(hello))
+    socket.on('message', piece => heard.push(String(piece)))
+    socket.on('error', () => {})
+    socket.on('close', () => resolve())
+  })
+  t.deepEqual(heard, [])
+  t.is((await post(`${served.authServer}/v2/login`, '{}')).status, 503)
+  isFull = false
+  t.is((await post(`${served.authServer}/v2/login`, '{}')).status, 401)
+  await served.close()
 })
