@@ -74,6 +74,17 @@ test('with the newest copy gone from both places, the previous generation is use
   t.is(files.get(path), text(1))
 })
 
+test('a file that fell back to its previous generation, because its last write was lost, is brought forward', async t => {
+  const files = new Map<string, string>()
+  await open(files).doubled.setText(path, text(1))
+  await open(files).doubled.setText(path, text(2))
+  files.set(path, text(1))
+  const { doubled, reports } = open(files)
+  t.is(await doubled.getText(path), text(2))
+  t.is(files.get(path), text(2))
+  t.deepEqual(reports, [])
+})
+
 test('a text that a deployed client wrote since is newer than our backup', async t => {
   const files = new Map<string, string>()
   await open(files).doubled.setText(path, text(1))

@@ -162,6 +162,7 @@ test('a process killed with SIGKILL while it writes leaves whole files, the newe
       }
       t.is(filler, String(count).repeat(20_000), path)
       if (path === 'logins/one.json') t.true(count >= acknowledged, `${count} < ${acknowledged}`)
+    }
     t.deepEqual(
       (await readdir(join(root, 'many'))).filter(name => name.includes('~')),
       []
