@@ -187,7 +187,7 @@ const buildWorld = (
     toJson: () => ({ format: WORLD_FORMAT, version: 1, entries: [...entries()] }),
     async close() {
       electrum.close()
-      await saved()
+      await journal?.close()
     }
   }
 }

@@ -52,6 +52,7 @@ export class WorldJournal {
   #durable = 0
   #running: Promise<void> | undefined
   #old: string[]
+  #clearing: Promise<void> = Promise.resolve()
 
   /** Goes on where `saved` ends. `snapshot`: entries that make the whole world, as it is when they are taken. */
   constructor(
@@ -89,6 +90,12 @@ export class WorldJournal {
       })
       await this.#running
     }
+  }
+
+  /** Saves, and ends all work on the disk. */
+  async close(): Promise<void> {
+    await this.saved()
+    await this.#clearing
   }
 
   async #write(): Promise<void> {
@@ -141,7 +148,8 @@ export class WorldJournal {
     this.#length = 0
     this.#baseLength = length
     for (let sequence = 0; sequence < oldCount; sequence += 1) this.#old.push(pathOf(old, sequence))
-    await this.#clear()
+    // Nobody waits for this: what is left behind is ignored, and deleted another time.
+    this.#clearing = this.#clearing.then(() => this.#clear())
     return true
   }
 
@@ -154,15 +162,13 @@ export class WorldJournal {
 
   /** Deletes what nobody needs; what cannot be deleted now is tried again with the next generation. */
   async #clear(): Promise<void> {
-    const kept: string[] = []
-    for (const path of this.#old) {
+    for (const path of this.#old.splice(0)) {
       try {
         await this.#ports.disk.delete(path)
       } catch {
-        kept.push(path)
+        this.#old.push(path)
       }
     }
-    this.#old = kept
   }
 }
 
