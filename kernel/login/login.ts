@@ -109,7 +109,10 @@ export class Login implements Readable<LoginState> {
 
   /** {@link refresh} without an owner: only a refused one-time code is reported (protocol §4.9). */
   refreshInBackground(): void {
-    this.refresh().catch(error => {
+    const { clock } = this.#port.io
+    // The account comes first.
+    const refreshed = clock.turn().then(() => this.refresh())
+    refreshed.catch(error => {
       if (isWalletError(error, 'LOGGED_OUT')) return
       if (isWalletError(error, 'OTP')) this.#port.report('login', error)
       else this.#port.logOf('login').warn(failureLine('The login could not be refreshed', error))
@@ -132,11 +135,12 @@ export class Login implements Readable<LoginState> {
    * @throws LOGGED_OUT, NETWORK, …
    */
   ensureAccountRepo(): Promise<SecretWalletInfo> {
+    const known = this.#findRepo()
+    // Not queued: a known account opens although a refresh waits for a server that does not answer.
+    if (known !== undefined && !this.#isClosed) return Promise.resolve(known)
     return this.#queue(async () => {
-      const known = this.#findRepo()
-      if (known !== undefined) return known
       // Another device may have made it; a second one would split the account's data.
-      if (!this.#isCurrent) await this.#refresh()
+      if (this.#findRepo() === undefined && !this.#isCurrent) await this.#refresh()
       return this.#findRepo() ?? this.#makeRepo()
     })
   }

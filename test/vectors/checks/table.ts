@@ -12,6 +12,7 @@ import {
   checkValidateServer
 } from './logins.ts'
 import { checkFileHash, checkStashPath, checkWalletId } from './names.ts'
+import { checkRequestCodec } from './requests.ts'
 import {
   checkConfirmations,
   checkMemoUpgrade,
@@ -40,6 +41,7 @@ export const checks: ReadonlyMap<string, GroupCheck> = new Map([
   ['parentBox', checkParentBox],
   ['snrp', checkSnrpCost],
   ['validate-server', checkValidateServer],
+  ['request-codec', checkRequestCodec],
   ['confirmations', checkConfirmations],
   ['memo-upgrade', checkMemoUpgrade],
   ['metadata-merge', checkMetadataMerge],

@@ -1,0 +1,73 @@
+import test from 'ava'
+import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
+import {
+  accountRepoTypeOf,
+  hideWalletInfo,
+  makeWalletInfo,
+  mergeWalletInfos
+} from '../../../kernel/keys/wallet-info.ts'
+import type { SecretWalletInfo, WalletKeys } from '../../../kernel/types/keys.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+
+const io = makeNodeIo()
+const ID = io.crypto.toBase64(new Uint8Array(32))
+
+const infoOf = (keys: WalletKeys, appId = '', type = 'wallet:a'): SecretWalletInfo =>
+  hideWalletInfo({ id: ID, type, keys }, appId)
+
+test('a new wallet info has fresh keys, an id that follows from them, and the keys it was given [3.17] [9.6]', t => {
+  const info = makeWalletInfo(io, 'wallet:bitcoin', { seed: 'x', imported: false })
+  const dataKey = io.crypto.fromBase64(String(info.keys.dataKey))
+  t.is(dataKey.length, 32)
+  t.is(io.crypto.fromBase64(String(info.keys.syncKey)).length, 20)
+  t.is(info.id, walletIdOf(io, 'wallet:bitcoin', dataKey))
+  t.is(info.keys.seed, 'x')
+  t.is(makeWalletInfo(io, 't', { dataKey: 'AAAA' }).id, walletIdOf(io, 't', new Uint8Array(3)))
+  t.throws(() => makeWalletInfo(io, 't', { dataKey: 5 }), { code: 'KEY_INTEGRITY' })
+  t.is(accountRepoTypeOf(''), 'account-repo:co.airbitz.wallet')
+  t.is(accountRepoTypeOf('x'), 'account-repo:x')
+})
+
+test('infos of one id become one with all keys and apps, at the first place [5.30]', t => {
+  const other = hideWalletInfo(makeWalletInfo(io, 'wallet:b'), '')
+  const deep = { list: [1, { a: null }] }
+  const [first, second, ...rest] = mergeWalletInfos(io, [
+    infoOf({ a: '1', deep }),
+    other,
+    infoOf({ b: '2', deep: { list: [1, { a: null }] } }, 'app'),
+    infoOf({ a: '1' }, '')
+  ])
+  t.deepEqual(
+    first?.keys.use(keys => ({ ...keys })),
+    { a: '1', deep, b: '2' }
+  )
+  t.deepEqual(first?.appIds, ['app', ''])
+  t.is(second, other)
+  t.deepEqual(rest, [])
+})
+
+test('infos that contradict each other are a violation of key integrity [5.29] [5.30]', t => {
+  const pairs: [SecretWalletInfo, SecretWalletInfo][] = [
+    [infoOf({ a: '1' }), infoOf({ a: '2' })],
+    [infoOf({ a: [1, 2] }), infoOf({ a: [2, 1] })],
+    [infoOf({ a: {} }), infoOf({ a: { b: 1 } })],
+    [infoOf({ a: { b: 1, c: 1 } }), infoOf({ a: { b: 1, d: 1 } })],
+    [infoOf({ a: [] }), infoOf({ a: {} })],
+    [infoOf({ a: null }), infoOf({ a: {} })],
+    [infoOf({}), infoOf({}, '', 'wallet:b')]
+  ]
+  for (const pair of pairs) t.throws(() => mergeWalletInfos(io, pair), { code: 'KEY_INTEGRITY' })
+  for (const id of ['', 'AAAA', '!', `${ID}${ID}`]) {
+    t.throws(() => mergeWalletInfos(io, [{ ...infoOf({}), id }]), {
+      code: 'KEY_INTEGRITY',
+      message: /^Key integrity violation/
+    })
+  }
+})
+
+test('a key named __proto__ is a key like any other', t => {
+  const keys = JSON.parse('{"__proto__":{"polluted":true}}')
+  const [info] = mergeWalletInfos(io, [infoOf({ a: '1' }), infoOf(keys)])
+  info?.keys.use(merged => t.true(Object.hasOwn(merged, '__proto__')))
+  t.is(({} as { polluted?: boolean }).polluted, undefined)
+})
