@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
+import { workBlock } from '../../../fake-server/chain/block.ts'
 import type { ChainView } from '../../../fake-server/chain/chain-state.ts'
+import { makeCoinbase } from '../../../fake-server/chain/coinbase.ts'
 import type { ChainChange } from '../../../fake-server/chain/fake-chain.ts'
 import { openFakeChain } from '../../../fake-server/chain/open-fake-chain.ts'
+import { parseSavedChain } from '../../../fake-server/chain/saved-chain.ts'
 import { nativeAmount } from '../../../kernel/amount.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
@@ -55,21 +58,29 @@ test('a status is the hash of the history, with heights 0 and -1 while it waits,
   t.deepEqual([...seen].includes(again.view.scripts.statusOf(other.scriptHash)), true)
 })
 
-test('a child that stays behind when its parent confirms goes from height -1 to 0', t => {
+test('a child that stays behind when its parent confirms goes from height -1 to 0, and back in a reorg', t => {
   const chain = makeFundedChain(purse)
   const parent = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
   const end = makePurse('p2pkh', 5)
   const child = chain.broadcast(signAll(chain, other, { to: end.script, fee: 1000n }))
-  const twin = openFakeChain({ clock: makeFakeClock(), random: makeSeededRandom(1), saved: chain.toJson() })
-  twin.drop(child)
-  twin.mine()
-  const text = chain.view.mempool.get(child)?.tx.hex ?? ''
-  twin.broadcast(text)
-  t.is(twin.view.scripts.historyOf(end.scriptHash)[0]?.height, 0)
+  const { state } = parseSavedChain(chain.toJson())
+  t.is(state.scripts.historyOf(end.scriptHash)[0]?.height, -1)
+  t.is(state.scripts.statusOf(end.scriptHash), statusOf(state, end.scriptHash))
+  state.scripts.takeTouched()
+  const transactions = [...state.mempool.entries()].slice(0, 1).map(entry => entry.tx)
+  const height = state.height + 1
+  const parts = { height, script: purse.script, amount: 1n, extraNonce: Uint8Array.of(1), transactions }
+  const time = state.medianTimeAt(state.height) + 1
+  state.connect(
+    workBlock({ previous: state.tip.hash, time, transactions: [makeCoinbase(parts), ...transactions] })
+  )
+  t.deepEqual([state.mempool.has(parent), state.mempool.has(child)], [false, true])
+  t.is(state.scripts.historyOf(end.scriptHash)[0]?.height, 0)
+  t.is(state.scripts.statusOf(end.scriptHash), statusOf(state, end.scriptHash))
+  t.true(state.scripts.takeTouched().has(end.scriptHash))
+  chain.mine()
+  chain.reorg(1)
   t.is(chain.view.scripts.historyOf(end.scriptHash)[0]?.height, -1)
-  twin.reorg(1)
-  t.is(twin.view.scripts.historyOf(end.scriptHash)[0]?.height, -1)
-  t.true(twin.view.mempool.has(parent))
 })
 
 test('a reorg makes a longer chain of other blocks and brings payments back, or forgets them', t => {

@@ -106,6 +106,7 @@ for (const [name, serve] of Object.entries(transports)) {
     const line = await server.open()
     line.send('{"id":0,"method":"server.version","params":["test","1.4"]}')
     for (let id = 1; id <= 20; id += 1) line.send(JSON.stringify({ id, method: 'server.ping', params: [] }))
+    for (let i = 0; i < 50; i += 1) await Promise.resolve()
     t.deepEqual(line.lines, [])
     await line.until(21)
     t.deepEqual(

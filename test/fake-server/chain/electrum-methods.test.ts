@@ -124,8 +124,17 @@ test('a script has its history, mempool, balance and coins, before and after a b
       ]
     ]
   )
+  call('blockchain.headers.subscribe')
+  chain.mine()
+  chain.broadcast(signAll(chain, other, { to: purse.script, fee: 1000n }))
+  take()
+  chain.reorg(1)
+  t.deepEqual(
+    take().map(notice => notice.method),
+    ['blockchain.headers.subscribe']
+  )
   const verbose = call('blockchain.transaction.get', txid, true).result as Record<string, unknown>
-  t.deepEqual([verbose.txid, verbose.hex, verbose.confirmations], [txid, raw, 1])
+  t.deepEqual([verbose.txid, verbose.hex, verbose.confirmations], [txid, raw, 3])
 })
 
 test('a refused broadcast says why in the words of a node', t => {

@@ -100,6 +100,15 @@ test('fund pays exact amounts to every kind of address and to scripts, and mines
   t.is(chain.balance(other.address).confirmed, nativeAmount('60000000000'))
 })
 
+test('fund goes on when its change has waited too often in a row, by mining a block', t => {
+  const chain = makeChain()
+  chain.fund(other.address, '104900000000')
+  const { height } = chain
+  for (let i = 0; i < 30; i += 1) chain.fund(purse.address, '1000')
+  t.true(chain.height > height)
+  t.is(chain.view.scripts.utxosOf(purse.scriptHash).length, 30)
+})
+
 test('fund, mine, reorg, drop and setFees refuse what makes no sense, and change nothing', t => {
   const chain = makeFundedChain(purse)
   const before = JSON.stringify(chain.toJson())
