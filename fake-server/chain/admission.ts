@@ -55,7 +55,7 @@ export const readmit = (state: ChainState, tx: ChainTransaction): Admission => {
 }
 
 /** The least fee that is relayed for a size, in native units. */
-export const relayFeeOf = (vsize: number): bigint => (BigInt(vsize) * POLICY.relayPerKvB + 999n) / 1000n
+const relayFeeOf = (vsize: number): bigint => (BigInt(vsize) * POLICY.relayPerKvB + 999n) / 1000n
 
 const coinsFor = (state: ChainState, tx: ChainTransaction): readonly Coin[] =>
   tx.inputs.map(

@@ -74,7 +74,7 @@ export const genesisBlock = (): ChainBlock => ({
 })
 
 /** Serializes a header into its 80 bytes. */
-export const encodeHeader = (header: BlockHeader): Uint8Array => {
+const encodeHeader = (header: BlockHeader): Uint8Array => {
   const bytes = new Uint8Array(80)
   const view = new DataView(bytes.buffer)
   view.setUint32(0, header.version, true)
@@ -87,7 +87,7 @@ export const encodeHeader = (header: BlockHeader): Uint8Array => {
 }
 
 /** Reads 80 bytes. @throws Error for any other length */
-export const decodeHeader = (bytes: Uint8Array): BlockHeader => {
+const decodeHeader = (bytes: Uint8Array): BlockHeader => {
   if (bytes.length !== 80) throw new Error('has a header that is not 80 bytes long')
   const view = new DataView(bytes.buffer, bytes.byteOffset, 80)
   return {

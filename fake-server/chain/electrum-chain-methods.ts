@@ -9,7 +9,7 @@ import { merkleBranchOf } from './merkle.ts'
 import { isCoinbase } from './transaction.ts'
 
 /** Most headers in one reply, as Electrum servers have it. */
-export const MAX_HEADERS = 2016
+const MAX_HEADERS = 2016
 
 /** The methods of Electrum protocol 1.4 that are about blocks and transactions. */
 export const chainMethods: readonly (readonly [string, ElectrumMethod])[] = [

@@ -68,5 +68,5 @@ export const notification = (method: string, params: readonly Json[]): string =>
   JSON.stringify({ jsonrpc: '2.0', method, params })
 
 /** True for a JSON object, not for a list or null. */
-export const isJsonObject = (value: Json | undefined): value is JsonObject =>
+const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

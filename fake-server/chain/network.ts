@@ -27,7 +27,7 @@ export const COINBASE_MATURITY = 100
 export const MAX_MONEY = 2_100_000_000_000_000n
 
 /** Blocks between two halvings of the subsidy on regtest. */
-export const HALVING_INTERVAL = 150
+const HALVING_INTERVAL = 150
 
 /** Most weight units of a block, less what Bitcoin Core keeps free for the coinbase. */
 export const MAX_BLOCK_WEIGHT = 3_996_000
