@@ -247,7 +247,12 @@ test('the secret of a login is set once [5.50] [7.7]', async t => {
 test('a new username needs every part that depends on it, unused ids, and a top login; else nothing changes [5.7] [7.12]', async t => {
   const { ask, server } = makeServerBench()
   await ask('POST', '/login/create', { data: rootData() })
-  const full = { userId: id(100), userTextBox: boxOf(1), pin2Id: id(101), ...passwordGroup(102) }
+  const full: Record<string, unknown> = {
+    userId: id(100),
+    userTextBox: boxOf(1),
+    pin2Id: id(101),
+    ...passwordGroup(102)
+  }
   const { passwordAuth: _, ...noPassword } = full
   const { pin2Id: __, ...noPin } = full
   const { userId: ___, ...noName } = full
