@@ -105,6 +105,7 @@ export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
     async close(): Promise<void> {
       await context.close()
       await hooks.closing.promise()
+      await disk.close?.()
     }
   })
 }

@@ -1,0 +1,181 @@
+import test from 'ava'
+import { makeFakeWorld } from '../../fake-server/fake-world.ts'
+import { createKernel, type Disk, type KernelOptions, type StoragePlugin } from '../../kernel/index.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import { memoryDisk, memoryStorage } from '../../plugins/storage/memory.ts'
+import { openDevice } from '../helpers/device.ts'
+import { makeToy } from '../helpers/toy-currency.ts'
+
+const io = makeNodeIo()
+
+const storageOn = (disk: Disk): StoragePlugin => ({
+  kind: 'storage',
+  id: 'shared',
+  apply: ({ hooks }) => hooks.openDisk.tapPromise('shared', async () => disk)
+})
+
+const bare = (options: Partial<KernelOptions> = {}) =>
+  createKernel({ io, apiKey: '', plugins: [memoryStorage()], ...options })
+
+test('a context requires an API key [5.6]', async t => {
+  for (const apiKey of [undefined, null]) {
+    await t.throwsAsync(bare({ apiKey: apiKey as never }), {
+      code: 'API_KEY_MISSING',
+      message: 'No API key provided'
+    })
+  }
+})
+
+test('every configured server must pass the address rule, and the error names the host [2.2]', async t => {
+  const refused: Partial<KernelOptions>[] = [
+    { authServer: 'https://evil.example/api' },
+    { authServer: 'http://login.edge.app/api' },
+    { infoServers: ['https://edge.app.evil.example'] },
+    { syncServers: ['https://sync-us1.edge.app', 'https://evil.example'] }
+  ]
+  for (const options of refused) {
+    await t.throwsAsync(bare(options), {
+      code: 'LOGIN_DOMAIN',
+      message: /^Only \*\.edge\.app or localhost are valid login domain names, not /
+    })
+  }
+  const kernel = await bare({ authServer: 'http://localhost:8008/api' })
+  await kernel.close()
+})
+
+test('a kernel without storage, or whose storage fails, says so', async t => {
+  await t.throwsAsync(bare({ plugins: [] }), { code: 'PLUGINS_MISSING' })
+  const broken: StoragePlugin = {
+    kind: 'storage',
+    id: 'broken',
+    apply: ({ hooks }) =>
+      hooks.openDisk.tapPromise('broken', async () => {
+        throw new Error('no disk')
+      })
+  }
+  await t.throwsAsync(bare({ plugins: [broken] }), { code: 'PLUGIN_FAILED' })
+})
+
+test('the client id is 16 random bytes, made once; a damaged file is left as it is and reported [9.6]', async t => {
+  const disk = memoryDisk()
+  const first = await bare({ plugins: [storageOn(disk)] })
+  const again = await bare({ plugins: [storageOn(disk)] })
+  t.is(io.crypto.fromBase64(first.clientId).length, 16)
+  t.is(again.clientId, first.clientId)
+  await disk.setText('client.json', '{"clientId":"torn')
+  const errors: string[] = []
+  const damaged = await bare({ plugins: [storageOn(disk)], onError: source => errors.push(source) })
+  t.not(damaged.clientId, first.clientId)
+  t.deepEqual(errors, ['client id'])
+  t.is(await disk.getText('client.json'), '{"clientId":"torn')
+})
+
+test('a plugin whose apply throws is missing, the others go on, and a login says which [8.55]', async t => {
+  const world = makeFakeWorld({ io })
+  const broken = { kind: 'policy', id: 'broken', apply: () => t.fail } as const
+  const throwing = {
+    ...broken,
+    apply() {
+      throw new Error('apply')
+    }
+  }
+  const kernel = await openDevice(world, { plugins: [throwing] })
+  await t.throwsAsync(kernel.context.createAccount({}), {
+    code: 'PLUGINS_MISSING',
+    message: 'The following plugins are missing or failed to load: broken'
+  })
+  await kernel.close()
+})
+
+test('a login waits until the plugins are locked and those announced have come [4.25]', async t => {
+  const world = makeFakeWorld({ io })
+  const toy = makeToy()
+  const kernel = await openDevice(world, { laterPlugins: ['toycoin'] })
+  let isOpen = false
+  const opening = kernel.context.createAccount({}).then(account => {
+    isOpen = true
+    return account
+  })
+  await new Promise(resolve => setTimeout(resolve, 50))
+  t.false(isOpen)
+  kernel.addPlugin(toy.plugin)
+  kernel.lockPlugins()
+  const account = await opening
+  t.truthy(await account.createCurrencyWallet('wallet:toycoin'))
+  t.throws(() => kernel.addPlugin(makeToy({ id: 'tooLate' }).plugin), { code: 'PLUGINS_LOCKED' })
+  await kernel.close()
+})
+
+test("a plugin's disk is a jail: it sees and deletes its own files only", async t => {
+  const disk = memoryDisk()
+  await disk.setText('logins/somebody.json', 'stash')
+  let jail: Disk | undefined
+  const toy = makeToy()
+  const plugin = {
+    ...toy.plugin,
+    apply(host: Parameters<typeof toy.plugin.apply>[0]) {
+      jail = host.disk
+    }
+  }
+  const kernel = await bare({ plugins: [storageOn(disk), plugin] })
+  await jail?.setText('cache.json', 'mine')
+  t.deepEqual(await jail?.list(''), ['cache.json'])
+  t.is(await disk.getText('plugins/toycoin/cache.json'), 'mine')
+  for (const path of ['../../logins/somebody.json', '/logins/somebody.json', 'a/../../x', '..', '']) {
+    await t.throwsAsync(async () => jail?.getText(path), { code: 'PATH_REFUSED' }, path)
+    await t.throwsAsync(async () => jail?.delete(path), { code: 'PATH_REFUSED' }, path)
+  }
+  await kernel.close()
+})
+
+test('login adds an account, logout removes it, and close removes all [4.34]', async t => {
+  const world = makeFakeWorld({ io })
+  const kernel = await openDevice(world)
+  const { context } = kernel
+  const alice = await context.createAccount({ username: 'alice', password: 'Correct horse 1' })
+  const bob = await context.createAccount({ username: 'bob', password: 'Correct horse 2' })
+  t.deepEqual(context.accounts, [alice, bob])
+  await t.throwsAsync(context.forgetAccount({ username: 'alice' }), {
+    code: 'USER_LOGGED_IN',
+    message: 'Cannot remove logged-in user'
+  })
+  await alice.logout()
+  await alice.logout()
+  t.deepEqual(context.accounts, [bob])
+  await t.throwsAsync(alice.createCurrencyWallet('wallet:bitcoin'), { code: 'LOGGED_OUT' })
+  t.throws(() => alice.getLoginKey(), { code: 'LOGGED_OUT' })
+  await context.forgetAccount({ username: 'ALICE' })
+  t.deepEqual(
+    context.localUsers.map(({ username }) => username),
+    ['bob']
+  )
+  await kernel.close()
+  t.deepEqual(context.accounts, [])
+  await t.throwsAsync(context.loginWithPassword('bob', 'Correct horse 2'), { code: 'CONTEXT_CLOSED' })
+})
+
+test('with hideKeys on, keys are not shown [6.8]', async t => {
+  const world = makeFakeWorld({ io })
+  const kernel = await openDevice(world, { hideKeys: true })
+  const account = await kernel.context.createAccount({})
+  const wallet = await account.createCurrencyWallet('wallet:bitcoin')
+  const message = 'Not available when `hideKeys` is enabled'
+  t.throws(() => account.getRawPrivateKey(wallet.id), { code: 'HIDDEN_KEYS', message })
+  t.throws(() => account.getLoginKey(), { code: 'HIDDEN_KEYS', message })
+  await kernel.close()
+})
+
+test('a wallet type without a plugin, and a wallet id that is not there, have their errors', async t => {
+  const world = makeFakeWorld({ io })
+  const kernel = await openDevice(world)
+  const account = await kernel.context.createAccount({})
+  await t.throwsAsync(account.createCurrencyWallet('wallet:gold'), {
+    code: 'PLUGIN_FOR_TYPE',
+    message: 'Cannot find a currency plugin for wallet type wallet:gold'
+  })
+  await t.throwsAsync(account.openWallet('AAAA'), {
+    code: 'WALLET_ID_UNKNOWN',
+    message: 'Wallet id does not exist in this account'
+  })
+  await kernel.close()
+})

@@ -1,0 +1,374 @@
+import test, { type ExecutionContext } from 'ava'
+import { type FakeWorld, makeFakeWorld } from '../../../fake-server/fake-world.ts'
+import {
+  type Account,
+  type CurrencyPlugin,
+  type CurrencyWallet,
+  type Disk,
+  isWalletError,
+  type Kernel,
+  nativeAmount,
+  type ObserverPlugin,
+  type Plugin,
+  type SpendInfo,
+  type StoragePlugin,
+  WalletError
+} from '../../../kernel/index.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { memoryDisk } from '../../../plugins/storage/memory.ts'
+import { openDevice, waitFor } from '../../helpers/device.ts'
+import { makeToy, type Toy, type ToyOptions, toyTransaction } from '../../helpers/toy-currency.ts'
+
+const io = makeNodeIo()
+
+const pay = (nativeText: string, more: Partial<SpendInfo> = {}): SpendInfo => ({
+  tokenId: null,
+  spendTargets: [{ publicAddress: 'shop', nativeAmount: nativeAmount(nativeText) }],
+  ...more
+})
+
+interface Home {
+  readonly world: FakeWorld
+  readonly disk: Disk
+  readonly toy: Toy
+  readonly kernel: Kernel
+  readonly account: Account
+  readonly wallet: CurrencyWallet
+}
+
+const storageOn = (disk: Disk): StoragePlugin => ({
+  kind: 'storage',
+  id: 'shared',
+  apply: ({ hooks }) => hooks.openDisk.tapPromise('shared', async () => disk)
+})
+
+/** An account with one toy wallet, on a disk that outlives its kernel. */
+const makeHome = async (
+  t: ExecutionContext,
+  options: ToyOptions = {},
+  plugins: Plugin[] = []
+): Promise<Home> => {
+  const world = makeFakeWorld({ io })
+  const disk = memoryDisk()
+  const toy = makeToy(options)
+  const kernel = await openDevice(world, { plugins: [toy.plugin, ...plugins], storage: storageOn(disk) })
+  const account = await kernel.context.createAccount({ username: 'alice', password: 'Correct horse 1' })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin', { name: 'Toys' })
+  await waitFor(() => wallet.engine.getSnapshot().state === 'started' || options.engine !== undefined)
+  t.teardown(() => kernel.close())
+  return { world, disk, toy, kernel, account, wallet }
+}
+
+/** The same device started again, without the first having been closed: as after a crash. */
+const restart = async (
+  t: ExecutionContext,
+  { world, disk }: Home,
+  options: ToyOptions = {},
+  plugins: Plugin[] = []
+) => {
+  const toy = makeToy(options)
+  const kernel = await openDevice(world, { plugins: [toy.plugin, ...plugins], storage: storageOn(disk) })
+  t.teardown(() => kernel.close())
+  const account = await kernel.context.loginWithPassword('alice', 'Correct horse 1')
+  const [walletId = ''] = account.getSnapshot().walletIds
+  return { toy, account, wallet: await account.openWallet(walletId) }
+}
+
+test('a spend is drafted, signed, sent and saved with its payee, fee choice, note and device', async t => {
+  const { wallet, account } = await makeHome(t)
+  const draft = await wallet.makeSpend(
+    pay('50', { metadata: { name: 'Shop', exchangeAmount: { 'iso:USD': 1.5 } }, networkFeeOption: 'high' })
+  )
+  t.like(draft, { isSend: true, confirmations: 'unconfirmed', currencyCode: 'TOY', networkFeeOption: 'high' })
+  const sent = await wallet.spend(draft)
+  const saved = await wallet.getTransaction(sent.txid)
+  t.deepEqual(saved.spendTargets, [
+    { currencyCode: 'TOY', nativeAmount: nativeAmount('50'), publicAddress: 'shop' }
+  ])
+  t.deepEqual(saved.metadata, { name: 'Shop', exchangeAmount: { 'iso:USD': 1.5 } })
+  t.is(saved.networkFeeOption, 'high')
+  t.deepEqual(wallet.unfinishedSpends(), [])
+  await account.sync()
+})
+
+test('the steps of a spend are told under one correlation id, in order', async t => {
+  const told: string[] = []
+  const ids = new Set<string>()
+  const watch: ObserverPlugin = {
+    kind: 'observer',
+    id: 'watch',
+    apply: ({ hooks }) =>
+      hooks.spendChanged.tap('watch', ({ stage, correlationId }) => {
+        told.push(stage)
+        ids.add(correlationId)
+      })
+  }
+  const { wallet } = await makeHome(t, {}, [watch])
+  await wallet.spend(await wallet.makeSpend(pay('5')))
+  t.deepEqual(told, ['intended', 'signed', 'broadcast', 'saved'])
+  t.is(ids.size, 1)
+})
+
+test('a policy that objects stops the spend before any key is read, and nothing is left of it', async t => {
+  const calls: string[] = []
+  const policy: Plugin = {
+    kind: 'policy',
+    id: 'limit',
+    apply: ({ hooks }) =>
+      hooks.beforeSign.tapPromise('limit', async spend => {
+        t.is(spend.nativeAmount, '5')
+        throw new WalletError('SIGN_REFUSED', { pluginId: 'limit', reason: 'above the limit' })
+      })
+  }
+  const { wallet } = await makeHome(t, { onCall: method => calls.push(method) }, [policy])
+  const draft = await wallet.makeSpend(pay('5'))
+  await t.throwsAsync(wallet.spend(draft), { code: 'SIGN_REFUSED' })
+  t.false(calls.includes('signTx'))
+  t.deepEqual(wallet.unfinishedSpends(), [])
+})
+
+test('amounts, memos and keys are checked before the engine sees a spend', async t => {
+  const calls: string[] = []
+  const { wallet } = await makeHome(t, { onCall: method => calls.push(method) })
+  const bad: [SpendInfo, string][] = [
+    [pay('5', { memos: [{ type: 'hex', value: 'xyz' }] }), 'MEMO_INVALID'],
+    [{ ...pay('5'), spendTargets: [{ publicAddress: 'a', nativeAmount: '-5' as never }] }, 'AMOUNT_INVALID'],
+    [{ ...pay('5'), spendTargets: [{ publicAddress: 'a', nativeAmount: '0.5' as never }] }, 'AMOUNT_INVALID'],
+    [{ ...pay('5'), privateKeys: ['x'] } as SpendInfo, 'SPEND_WITH_KEYS']
+  ]
+  for (const [spend, code] of bad) await t.throwsAsync(async () => wallet.makeSpend(spend), { code }, code)
+  t.false(calls.includes('makeSpend'))
+  await t.throwsAsync(wallet.makeSpend(pay('5000')), {
+    code: 'INSUFFICIENT_FUNDS',
+    message: 'Insufficient TOY'
+  })
+})
+
+test('a draft or a signature that is not a transaction is refused as bogus [5.37]', async t => {
+  const { wallet } = await makeHome(t, { engine: () => ({ makeSpend: async () => ({ txid: 5 }) as never }) })
+  await t.throwsAsync(wallet.makeSpend(pay('5')), { code: 'BOGUS_TX', message: 'Plugin sent bogus tx' })
+  const other = await makeHome(t, { engine: () => ({ signTx: async () => undefined as never }) })
+  await t.throwsAsync(other.wallet.spend(await other.wallet.makeSpend(pay('5'))), { code: 'BOGUS_TX' })
+  t.deepEqual(other.wallet.unfinishedSpends(), [])
+})
+
+test('an engine without a maximum of its own is searched by halving [9.32]', async t => {
+  const { wallet } = await makeHome(t, { balance: '777' })
+  await waitFor(() => wallet.balanceOf(null) === '777')
+  t.is(await wallet.getMaxSpendable(pay('0')), nativeAmount('777'))
+})
+
+test('a refusal by the network ends a spend; nothing is kept and nothing is sent again', async t => {
+  const refuse = async (): Promise<never> => {
+    throw new WalletError('BROADCAST_REFUSED', { txid: 'x', reason: 'dust' })
+  }
+  const { wallet } = await makeHome(t, { engine: () => ({ broadcastTx: refuse }) })
+  await t.throwsAsync(wallet.spend(await wallet.makeSpend(pay('5'))), { code: 'BROADCAST_REFUSED' })
+  t.deepEqual(wallet.unfinishedSpends(), [])
+})
+
+test('a payment that may have left is sent again after a restart, with the same bytes, and saved with its note', async t => {
+  const offline = async (): Promise<never> => {
+    throw new Error('socket hang up')
+  }
+  const home = await makeHome(t, { engine: () => ({ broadcastTx: offline }) })
+  const draft = await home.wallet.makeSpend(pay('5', { metadata: { notes: 'rent' } }))
+  const error = await t.throwsAsync(home.wallet.spend(draft))
+  t.true(isWalletError(error, 'BROADCAST_UNKNOWN'))
+  const [unfinished] = home.wallet.unfinishedSpends()
+  t.is(unfinished?.stage, 'sending')
+
+  const resent: string[] = []
+  const next = await restart(t, home, {
+    onCall: (method, [tx]) => method === 'broadcastTx' && resent.push((tx as { signedTx: string }).signedTx)
+  })
+  await waitFor(() => next.wallet.unfinishedSpends().length === 0)
+  t.deepEqual(resent, [unfinished?.tx.signedTx])
+  const tx = await next.wallet.getTransaction(unfinished?.tx.txid ?? '')
+  t.is(tx.metadata.notes, 'rent')
+  t.is(tx.spendTargets?.[0]?.publicAddress, 'shop')
+})
+
+test('a signed transaction that nobody asked to send is shown after a restart, and never sent by itself', async t => {
+  const home = await makeHome(t)
+  const signed = await home.wallet.signTx(await home.wallet.makeSpend(pay('5')))
+  const sends: string[] = []
+  const next = await restart(t, home, { onCall: method => sends.push(method) })
+  await waitFor(() => next.wallet.engine.getSnapshot().state === 'started')
+  await io.clock.turn()
+  t.deepEqual(
+    next.wallet.unfinishedSpends().map(({ stage, tx }) => [stage, tx.txid]),
+    [['signed', signed.txid]]
+  )
+  t.false(sends.includes('broadcastTx'))
+  await next.wallet.saveTx(await next.wallet.broadcastTx(signed))
+  t.deepEqual(next.wallet.unfinishedSpends(), [])
+})
+
+test('an engine that cannot be made fails alone: its wallet says so, others work, and a later start helps [4.20]', async t => {
+  let isBroken = true
+  const engines = makeToy({ id: 'other' })
+  const broken = makeToy({ id: 'broken' })
+  const plugin: CurrencyPlugin = {
+    ...broken.plugin,
+    apply(host) {
+      broken.plugin.apply({
+        ...host,
+        hooks: {
+          ...host.hooks,
+          makeEngine: {
+            tapPromise: (name, fn) =>
+              host.hooks.makeEngine.tapPromise(name, async request => {
+                if (isBroken) throw new Error('cannot')
+                return fn(request)
+              })
+          }
+        }
+      })
+    }
+  }
+  const { account } = await makeHome(t, {}, [engines.plugin, plugin])
+  const bad = await account.createCurrencyWallet('wallet:broken')
+  const good = await account.createCurrencyWallet('wallet:other')
+  await waitFor(() => bad.engine.getSnapshot().state === 'failed')
+  t.is(bad.engine.getSnapshot().errorCode, 'PLUGIN_FAILED')
+  await t.throwsAsync(bad.getReceiveAddress(), { code: 'ENGINE_FAILED' })
+  t.truthy((await good.getReceiveAddress()).publicAddress)
+  isBroken = false
+  await bad.changePaused(false)
+  t.is(bad.engine.getSnapshot().state, 'started')
+  t.truthy((await bad.getReceiveAddress()).publicAddress)
+})
+
+test('an engine is created, started, stopped while paused, and stopped for good at logout [4.17] [4.18] [4.19]', async t => {
+  const states: string[] = []
+  const watch: ObserverPlugin = {
+    kind: 'observer',
+    id: 'watch',
+    apply: ({ hooks }) =>
+      hooks.engineChanged.tap('watch', ({ state, isPaused }) => {
+        const line = `${state}${isPaused ? ' paused' : ''}`
+        if (states.at(-1) !== line) states.push(line)
+      })
+  }
+  const calls: string[] = []
+  const { wallet, account } = await makeHome(t, { onCall: method => calls.push(method) }, [watch])
+  await wallet.changePaused(true)
+  await wallet.changePaused(false)
+  await account.logout()
+  t.deepEqual(
+    states.filter(state => state !== 'created'),
+    ['started', 'started paused', 'stopped paused', 'stopped', 'started', 'stopped']
+  )
+  t.deepEqual(
+    calls.filter(method => ['startEngine', 'killEngine'].includes(method)),
+    ['startEngine', 'killEngine', 'startEngine', 'killEngine']
+  )
+})
+
+test('new incoming transactions get a file each, on this device once, with one event [4.10]', async t => {
+  const events: string[][] = []
+  const watch: ObserverPlugin = {
+    kind: 'observer',
+    id: 'watch',
+    apply: ({ hooks }) =>
+      hooks.transactionsChanged.tap('watch', ({ created }) => void events.push([...created]))
+  }
+  const home = await makeHome(t, {}, [watch])
+  const [request] = home.toy.requests
+  request?.callbacks.onTransactionsChanged([toyTransaction('in-1'), toyTransaction('in-2')])
+  await waitFor(() => events.length === 1)
+  t.deepEqual(events, [['in-1', 'in-2']])
+  const seen = await home.wallet.getTransaction('in-1')
+  t.is(seen.confirmations, 'unconfirmed')
+  await home.account.sync()
+
+  const later: string[][] = []
+  const again: ObserverPlugin = {
+    ...watch,
+    apply: ({ hooks }) =>
+      hooks.transactionsChanged.tap('watch', ({ created }) => void later.push([...created]))
+  }
+  const next = await restart(t, home, {}, [again])
+  await waitFor(() => next.toy.requests.length === 1)
+  next.toy.requests[0]?.callbacks.onTransactionsChanged([toyTransaction('in-1'), toyTransaction('in-3')])
+  await waitFor(() => later.length > 0)
+  t.deepEqual(later, [['in-3']])
+})
+
+test('a transaction named like a prototype key is a transaction like any other', async t => {
+  const { wallet, toy } = await makeHome(t)
+  toy.requests[0]?.callbacks.onTransactionsChanged([
+    toyTransaction('__proto__'),
+    toyTransaction('constructor')
+  ])
+  await waitFor(async () => (await wallet.getTransactions()).length === 2)
+  await wallet.saveTxMetadata('__proto__', { notes: 'odd' })
+  t.is((await wallet.getTransaction('__proto__')).metadata.notes, 'odd')
+  t.is(({} as { notes?: string }).notes, undefined)
+})
+
+test('a new height confirms transactions with the new height, not one block late', async t => {
+  const { wallet, toy } = await makeHome(t, { info: { requiredConfirmations: 3 } })
+  const [request] = toy.requests
+  request?.callbacks.onTransactionsChanged([toyTransaction('a', { blockHeight: 100 })])
+  await waitFor(async () => (await wallet.getTransactions()).length === 1)
+  const depthAt = async (height: number) => {
+    request?.callbacks.onBlockHeightChanged(height)
+    return (await wallet.getTransaction('a')).confirmations
+  }
+  t.deepEqual([await depthAt(100), await depthAt(101), await depthAt(102)], [1, 2, 'confirmed'])
+  t.is(await depthAt(99), 'confirmed')
+})
+
+test('a note is changed, kept where absent, deleted by null, and refused for an unknown transaction [3.25]', async t => {
+  const { wallet, toy } = await makeHome(t)
+  toy.requests[0]?.callbacks.onTransactionsChanged([toyTransaction('a')])
+  await waitFor(async () => (await wallet.getTransactions()).length === 1)
+  await wallet.saveTxMetadata('a', { name: 'Ann', notes: 'hi', exchangeAmount: { 'iso:USD': 2 } })
+  await wallet.saveTxMetadata('a', { name: null, category: 'Income', exchangeAmount: { 'iso:EUR': 1 } })
+  t.deepEqual((await wallet.getTransaction('a')).metadata, {
+    notes: 'hi',
+    category: 'Income',
+    exchangeAmount: { 'iso:USD': 2, 'iso:EUR': 1 }
+  })
+  await t.throwsAsync(wallet.saveTxMetadata('nope', { name: 'x' }), { code: 'TX_NOT_FOUND' })
+})
+
+test('receive addresses: fresh, saved with a label, and locked so that the engine counts them as used [3.30]', async t => {
+  const locked: unknown[] = []
+  const home = await makeHome(t, {
+    onCall: (method, args) => method === 'addGapLimitAddresses' && locked.push(args[0])
+  })
+  const { publicAddress } = await home.wallet.getReceiveAddress()
+  await home.wallet.saveReceiveAddress(publicAddress, { name: 'Invoice 7' })
+  t.like(await home.wallet.savedAddresses(), [{ address: publicAddress, recycleable: true }])
+  await home.wallet.lockReceiveAddress(publicAddress, { notes: 'given to Bob' })
+  const [record] = await home.wallet.savedAddresses()
+  t.like(record, { recycleable: false, metadata: { name: 'Invoice 7', notes: 'given to Bob' } })
+  t.deepEqual(locked, [[], [publicAddress]])
+
+  const after: unknown[] = []
+  await restart(t, home, {
+    onCall: (method, args) => method === 'addGapLimitAddresses' && after.push(args[0])
+  })
+  await waitFor(() => after.length > 0)
+  t.deepEqual(after, [[publicAddress]])
+})
+
+test('a name or fiat code that another device wrote is shown after a sync; the default is iso:USD [3.31] [9.15] [5.19]', async t => {
+  const home = await makeHome(t)
+  const second = await openDevice(home.world, { plugins: [makeToy().plugin] })
+  t.teardown(() => second.close())
+  const account = await second.context.loginWithPassword('alice', 'Correct horse 1')
+  await home.account.sync()
+  const wallet = await account.openWallet(home.wallet.id)
+  t.is(wallet.getSnapshot().fiatCurrencyCode, 'iso:USD')
+  await home.wallet.rename('Renamed')
+  await home.wallet.setFiatCurrencyCode('iso:EUR')
+  await t.throwsAsync(home.wallet.setFiatCurrencyCode('EUR'), { code: 'FIAT_CODE' })
+  await home.account.sync()
+  await account.sync()
+  await waitFor(() => wallet.name === 'Renamed' && wallet.getSnapshot().fiatCurrencyCode === 'iso:EUR')
+  t.pass()
+})

@@ -1,0 +1,223 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import test from 'ava'
+import { makeFakeWorld } from '../fake-server/fake-world.ts'
+import { base58Of } from '../kernel/crypto/encoding.ts'
+import { nativeAmount, type ObserverPlugin, type Plugin } from '../kernel/index.ts'
+import { makeNodeIo } from '../platform/node/index.ts'
+import { fileStorage } from '../plugins/storage/file/file-storage.ts'
+import { openDevice, waitFor } from './helpers/device.ts'
+import { makeToy, toyTransaction } from './helpers/toy-currency.ts'
+
+const io = makeNodeIo()
+
+/** Every form in which bytes could leak. */
+const formsOf = (bytes: Uint8Array): string[] => {
+  const hex = io.crypto.toHex(bytes)
+  const base64 = io.crypto.toBase64(bytes)
+  return [hex, hex.toUpperCase(), base64, base64.replace(/=+$/, ''), base58Of(bytes), [...bytes].join(',')]
+}
+
+/** An observer that keeps everything it is told. */
+const makeSpy = (heard: string[]): ObserverPlugin => ({
+  kind: 'observer',
+  id: 'spy',
+  apply(host) {
+    for (const [name, hook] of Object.entries(host.hooks)) {
+      if ('tap' in hook) {
+        hook.tap(
+          'spy',
+          ((...args: unknown[]) =>
+            void heard.push(`${name} ${JSON.stringify(args)} ${inspect(args, { depth: 20 })}`)) as never
+        )
+      }
+    }
+    heard.push(inspect(host, { depth: 20 }))
+  }
+})
+
+/** One plugin of each other kind that keeps its host and whatever it is given. */
+const makeSpies = (heard: string[]): Plugin[] => {
+  const keep = (source: string, value: unknown): void => {
+    heard.push(`${source} ${inspect(value, { depth: 20, showHidden: true })}`)
+  }
+  return [
+    {
+      kind: 'rates',
+      id: 'rate-spy',
+      apply(host) {
+        keep('rates host', host)
+        host.hooks.fetchRates.tapPromise('x', async desk => keep('rates', desk))
+      }
+    },
+    {
+      kind: 'swap',
+      id: 'swap-spy',
+      displayName: 'Spy',
+      apply(host) {
+        keep('swap host', host)
+        host.hooks.fetchQuotes.tapPromise('x', async desk => keep('swap', desk))
+      }
+    },
+    {
+      kind: 'policy',
+      id: 'policy-spy',
+      apply(host) {
+        keep('policy host', host)
+        host.hooks.beforeSign.tapPromise('x', async spend => keep('policy', spend))
+      }
+    }
+  ]
+}
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name))
+
+test('known key bytes appear in no hook, log line, error, JSON or file, in any encoding', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-canary-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const heard: string[] = []
+  const world = makeFakeWorld({ io })
+  const password = 'canary password 7Q'
+  const pin = '80815'
+  const toy = makeToy({
+    onCall: (method, args) => {
+      if (method !== 'signTx') heard.push(`engine ${method} ${inspect(args, { depth: 20 })}`)
+    }
+  })
+  const options = {
+    plugins: [makeSpy(heard), ...makeSpies(heard), toy.plugin],
+    storage: fileStorage(folder),
+    logLevel: 'debug' as const,
+    onError: (source: string, error: unknown) => heard.push(`${source} ${inspect(error, { depth: 20 })}`)
+  }
+  const kernel = await openDevice(world, options)
+  const account = await kernel.context.createAccount({ username: 'canary', password, pin })
+  const wallet = await account.createCurrencyWallet('wallet:bitcoin', { name: 'Nest' })
+  const toyWallet = await account.createCurrencyWallet('wallet:toycoin')
+  const { publicAddress } = await wallet.getReceiveAddress()
+  world.chain.fund(publicAddress, '100000')
+  await waitFor(() => wallet.balanceOf(null) === '100000')
+  const request = {
+    tokenId: null,
+    spendTargets: [
+      { publicAddress: (await toyWallet.getReceiveAddress()).publicAddress, nativeAmount: nativeAmount('5') }
+    ]
+  }
+  await toyWallet.spend(await toyWallet.makeSpend(request))
+  toy.requests[0]?.callbacks.onTransactionsChanged([toyTransaction('t1'), { txid: 5 } as never])
+  const own = await wallet.getReceiveAddress({ forceIndex: 1 })
+  const failures = [
+    () => kernel.context.loginWithPassword('canary', `${password} wrong`),
+    () => kernel.context.loginWithPIN({ username: 'canary' }, '11111'),
+    () => kernel.context.loginWithKey({ username: 'canary' }, base58Of(new Uint8Array(32).fill(7))),
+    () =>
+      wallet.makeSpend({
+        tokenId: null,
+        spendTargets: [{ publicAddress: 'nonsense', nativeAmount: nativeAmount('5') }]
+      }),
+    () =>
+      wallet.makeSpend({
+        tokenId: null,
+        spendTargets: [{ publicAddress: own.publicAddress, nativeAmount: nativeAmount('999999999') }]
+      })
+  ]
+  for (const fail of failures) {
+    const error = await t.throwsAsync<Error>(fail)
+    heard.push(inspect(error, { depth: 20 }), JSON.stringify(error), String(error?.stack))
+  }
+  world.setOnline(false)
+  heard.push(inspect(await t.throwsAsync(() => account.sync()), { depth: 20 }))
+  world.setOnline(true)
+  await account.sync()
+  heard.push(
+    inspect(kernel, { depth: 20, showHidden: true }),
+    inspect(account, { depth: 20 }),
+    inspect(wallet, { depth: 20 })
+  )
+
+  const loginKey = account.getLoginKey()
+  const walletKeys = [wallet.id, toyWallet.id].map(id => account.getRawPrivateKey(id))
+  const byteKeys = walletKeys.flatMap(keys =>
+    [keys.dataKey, keys.syncKey].map(key => io.crypto.fromBase64(String(key)))
+  )
+  const needles = new Map<string, string>()
+  for (const form of byteKeys.flatMap(formsOf)) needles.set(form, 'a data or sync key')
+  for (const keys of walletKeys) {
+    for (const name of ['bitcoinKey', 'toyKey'])
+      if (keys[name] !== undefined) needles.set(String(keys[name]), name)
+  }
+  needles
+    .set(loginKey, 'the login key')
+    .set(password, 'the password')
+    .set(`'${pin}'`, 'the PIN')
+    .set(`"${pin}"`, 'the PIN')
+  await kernel.close()
+
+  const text = heard.join('\n')
+  t.true(heard.length > 100, 'the story was heard')
+  t.true(text.includes('beforeSign') && text.includes('engineChanged') && text.includes('tapRan'))
+  for (const [needle, what] of needles)
+    t.false(text.includes(needle), `${what} leaked into a hook, a log line or an error`)
+
+  const files = filesBelow(folder)
+  t.true(files.length > 5)
+  for (const file of files) {
+    const content = readFileSync(file, 'utf8')
+    for (const [needle, what] of needles) t.false(content.includes(needle), `${what} leaked into ${file}`)
+    t.is(statSync(file).mode & 0o777, 0o600, file)
+  }
+  await world.close()
+})
+
+test('an engine is given private keys only in the call that signs, or where its currency declares it [6.9]', async t => {
+  const calls: { method: string; hasKeys: boolean }[] = []
+  const declared = makeToy({
+    id: 'declared',
+    info: { needsKeysToSync: true, needsKeysToSpend: true, needsKeysToBroadcast: true },
+    onCall: (method, args) =>
+      calls.push({ method: `declared ${method}`, hasKeys: /toyKey/.test(inspect(args, { depth: 9 })) })
+  })
+  const plain = makeToy({
+    id: 'plain',
+    onCall: (method, args) =>
+      calls.push({ method: `plain ${method}`, hasKeys: /toyKey/.test(inspect(args, { depth: 9 })) })
+  })
+  const world = makeFakeWorld({ io })
+  const told: string[] = []
+  const observer: ObserverPlugin = {
+    kind: 'observer',
+    id: 'watch',
+    apply: ({ hooks }) =>
+      hooks.pluginChanged.tap(
+        'watch',
+        ({ pluginId, needsKeysTo }) => void told.push(`${pluginId} ${needsKeysTo}`)
+      )
+  }
+  const kernel = await openDevice(world, { plugins: [observer, declared.plugin, plain.plugin] })
+  const account = await kernel.context.createAccount({})
+  for (const id of ['declared', 'plain']) {
+    const wallet = await account.createCurrencyWallet(`wallet:${id}`)
+    const request = { tokenId: null, spendTargets: [{ publicAddress: 'x', nativeAmount: nativeAmount('5') }] }
+    await wallet.spend(await wallet.makeSpend(request))
+    await wallet.sync()
+  }
+  await kernel.close()
+  const withKeys = new Set(calls.filter(({ hasKeys }) => hasKeys).map(({ method }) => method))
+  t.deepEqual([...withKeys].sort(), [
+    'declared broadcastTx',
+    'declared makeSpend',
+    'declared signTx',
+    'declared syncNetwork',
+    'plain signTx'
+  ])
+  for (const { walletInfo } of [...declared.requests, ...plain.requests]) {
+    t.deepEqual(Object.keys(walletInfo.keys), ['address'])
+  }
+  t.true(told.includes('declared sync,spend,broadcast') && told.includes('plain '))
+  await world.close()
+})
