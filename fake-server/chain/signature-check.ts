@@ -11,7 +11,7 @@ export type SignatureVerdict =
   | { readonly kind: 'nonstandard'; readonly rule: string }
 
 /** Splits a signature as it stands in scripts from its last byte, the kind of digest. */
-export const splitSignature = (
+const splitSignature = (
   signature: Uint8Array
 ): { readonly der: Uint8Array; readonly hashType: number } => ({
   der: signature.subarray(0, -1),
