@@ -128,8 +128,8 @@ test('a world goes through JSON and back unchanged, and damaged JSON is refused'
   const saved = JSON.parse(JSON.stringify(world.toJson()))
   const again = makeFakeWorld({ io: makeIo(), saved })
   t.deepEqual(JSON.parse(JSON.stringify(again.toJson())), saved)
-  t.is<string>(again.chain.balance(ADDRESS).confirmed, '50000')
-  t.is<string>(again.chain.balance(ADDRESS).unconfirmed, '20000')
+  t.is(String(again.chain.balance(ADDRESS).confirmed), '50000')
+  t.is(String(again.chain.balance(ADDRESS).unconfirmed), '20000')
   t.is(again.clock.offset, 90_000)
   const damaged = [
     5,
