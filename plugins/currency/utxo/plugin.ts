@@ -1,9 +1,10 @@
-import type { CurrencyHost, CurrencyInfo, CurrencyPlugin, JsonObject } from '../../../kernel/plugin-api.ts'
+import type { CurrencyHost, CurrencyPlugin, JsonObject } from '../../../kernel/plugin-api.ts'
 import { ElectrumPool } from './backend/electrum-pool.ts'
 import { type ElectrumServer, readServerUrl } from './backend/electrum-url.ts'
 import { openEngine } from './engine.ts'
 import { bitcoinRow, bitcoinTestnetRow } from './params/bitcoin.ts'
 import type { CoinRow, NetworkRow } from './params/coin-row.ts'
+import { infoOf } from './params/currency-info.ts'
 import { makeTools } from './tools.ts'
 
 /**
@@ -33,20 +34,6 @@ export const bitcoin: CurrencyPlugin = utxoPlugin(bitcoinRow)
 export const bitcoinTestnet: CurrencyPlugin = utxoPlugin(bitcoinTestnetRow)
 
 const MAX_SERVERS = 50
-
-const infoOf = (coin: CoinRow): CurrencyInfo => ({
-  pluginId: coin.pluginId,
-  displayName: coin.displayName,
-  walletType: coin.walletType,
-  currencyCode: coin.code,
-  denominations: coin.denominations,
-  requiredConfirmations: coin.requiredConfirmations,
-  memoOptions: [],
-  canImportKeys: true,
-  customFeeTemplate: [{ key: 'satPerByte', displayName: 'Fee rate', unit: 'sat/vB' }],
-  ...(coin.addressExplorer === undefined ? {} : { addressExplorer: coin.addressExplorer }),
-  ...(coin.transactionExplorer === undefined ? {} : { transactionExplorer: coin.transactionExplorer })
-})
 
 const networkOf = (coin: CoinRow, options: JsonObject): NetworkRow => {
   const name = options.network ?? coin.networks[0].name

@@ -49,8 +49,8 @@ export const encodeUri = (coin: CoinRow, network: NetworkRow, request: UriReques
     if (amount.startsWith('-')) throw new WalletError('AMOUNT_INVALID', { rule: 'must not be negative' })
     parameters.push(`amount=${toDenomination(amount, multiplierOf(coin))}`)
   }
-  if (request.label !== undefined) parameters.push(`label=${encodeURIComponent(request.label)}`)
-  if (request.message !== undefined) parameters.push(`message=${encodeURIComponent(request.message)}`)
+  if (request.label !== undefined) parameters.push(`label=${encode(request.label)}`)
+  if (request.message !== undefined) parameters.push(`message=${encode(request.message)}`)
   if (parameters.length === 0 && request.nativeAmount === undefined)
     return `${network.uriSchemes[0]}:${address}`
   return `${network.uriSchemes[0]}:${address}?${parameters.join('&')}`
@@ -64,6 +64,9 @@ const invalid = (rule: string): WalletError => new WalletError('ADDRESS_INVALID'
 const multiplierOf = (coin: CoinRow): string => coin.denominations[0]?.multiplier ?? '1'
 
 const amountOf = (coin: CoinRow, text: string): NativeAmount => fromDenomination(text, multiplierOf(coin))
+
+// Half a surrogate pair has no place in a link.
+const encode = (text: string): string => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'))
 
 const decode = (text: string): string => {
   try {

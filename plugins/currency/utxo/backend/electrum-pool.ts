@@ -2,23 +2,11 @@ import { type EngineLog, type Io, type Json, WalletError } from '../../../../ker
 import type { NetworkRow } from '../params/coin-row.ts'
 import { type BlockHeader, parseHeader } from '../tx/header.ts'
 import { type ElectrumCall, ElectrumConnection } from './electrum-connection.ts'
-import { ElectrumFault } from './electrum-error.ts'
-import { isHash, readFeeRate, readHeaderHex, readStatus, readTip } from './electrum-replies.ts'
+import { ElectrumFault, ElectrumRefusal } from './electrum-error.ts'
+import { isHash, readHeaderHex, readStatus, readTip } from './electrum-replies.ts'
 import type { ElectrumServer } from './electrum-url.ts'
-
-/** The newest block a server knows. */
-export interface ChainTip {
-  readonly height: number
-  readonly header: BlockHeader
-}
-
-/** Fee rates a server told, in native units per 1000 bytes; absent where it has none. */
-export interface FeeEstimates {
-  readonly relay?: bigint
-  readonly high?: bigint
-  readonly standard?: bigint
-  readonly low?: bigint
-}
+import { type FeeEstimates, fetchFeeEstimates } from './fee-estimates.ts'
+import { type ChainTip, HeaderCache } from './header-cache.ts'
 
 /** What a wallet hears from the pool. */
 export interface PoolClient {
@@ -42,7 +30,7 @@ export class ElectrumPool {
   readonly #clients = new Set<PoolClient>()
   readonly #watchers = new Map<string, Set<PoolClient>>()
   readonly #waiting = new Set<(error?: Error) => void>()
-  readonly #headers = new Map<number, BlockHeader>()
+  readonly #headers: HeaderCache
   #connection: ElectrumConnection | undefined
   #ready: Promise<void> = Promise.resolve()
   #isReady = false
@@ -58,6 +46,7 @@ export class ElectrumPool {
   constructor(io: Io, network: NetworkRow, options: { servers: readonly ElectrumServer[]; log: EngineLog }) {
     this.#io = io
     this.#network = network
+    this.#headers = new HeaderCache(io.crypto, network.hasWork)
     this.#servers = options.servers
     this.#log = options.log
   }
@@ -126,24 +115,8 @@ export class ElectrumPool {
   }
 
   /** Headers by height; those asked before come from memory. @throws ElectrumFault, NETWORK */
-  async headersAt(heights: readonly number[]): Promise<ReadonlyMap<number, BlockHeader>> {
-    const found = new Map<number, BlockHeader>()
-    const missing: number[] = []
-    for (const height of new Set(heights)) {
-      const header = this.#headers.get(height)
-      if (header === undefined) missing.push(height)
-      else found.set(height, header)
-    }
-    const calls = missing.map(height => ({ method: 'blockchain.block.header', params: [height] }))
-    const replies = await Promise.all(this.callMany(calls))
-    if (this.#headers.size > MAX_HEADERS) this.#headers.clear()
-    replies.forEach((reply, at) => {
-      const height = missing[at] as number
-      const header = this.#readHeader(readHeaderHex(reply))
-      this.#headers.set(height, header)
-      found.set(height, header)
-    })
-    return found
+  headersAt(heights: readonly number[]): Promise<ReadonlyMap<number, BlockHeader>> {
+    return this.#headers.fetch(heights, calls => this.callMany(calls))
   }
 
   /** Fee rates not older than a minute, if the server tells; otherwise the last known ones. */
@@ -153,9 +126,9 @@ export class ElectrumPool {
     return this.#fees
   }
 
-  /** Gives up the present server because it lied or broke the protocol. */
+  /** Gives up the present server because it lied, broke the protocol, or refuses what a wallet needs. */
   blame(error: unknown): void {
-    if (!(error instanceof ElectrumFault)) return
+    if (!(error instanceof ElectrumFault || error instanceof ElectrumRefusal)) return
     this.#connection?.close(error)
   }
 
@@ -228,34 +201,27 @@ export class ElectrumPool {
   }
 
   async #greet(connection: ElectrumConnection): Promise<void> {
-    const [version, genesis, tip] = connection.callMany([
+    const greeting = connection.callMany([
       { method: 'server.version', params: ['holdfast', '1.4'] },
       { method: 'blockchain.block.header', params: [0] },
       { method: 'blockchain.headers.subscribe', params: [] }
     ])
     const fees = this.#fetchFees()
-    fees.catch(() => undefined)
-    await version
-    const first = parseHeader(this.#io.crypto.fromHex(readHeaderHex((await genesis) ?? null)), false)
+    const [, genesis, tip] = await Promise.all(greeting)
+    const first = parseHeader(this.#io.crypto.fromHex(readHeaderHex(genesis ?? null)), false)
     if (first.hash !== this.#network.genesis) {
       throw new ElectrumFault(`The server is not of ${this.#network.name}`)
     }
-    this.#setTip(readTip(await tip))
-    await fees.catch(() => undefined)
+    this.#setTip(readTip(tip))
+    await fees
   }
 
   async #fetchFees(): Promise<void> {
     const connection = this.#connection
     if (connection === undefined) return
-    const replies = connection.callMany([
-      { method: 'blockchain.relayfee', params: [] },
-      ...FEE_TARGETS.map(([, blocks]) => ({ method: 'blockchain.estimatefee', params: [blocks] }))
-    ])
-    const rates = await Promise.all(replies.map(reply => reply.then(readFeeRate, () => undefined)))
-    const names = ['relay', ...FEE_TARGETS.map(([name]) => name)]
-    const known = names.flatMap((name, at) => (rates[at] === undefined ? [] : [[name, rates[at]]]))
+    const fees = await fetchFeeEstimates(calls => connection.callMany(calls))
     if (connection !== this.#connection) return
-    this.#fees = Object.fromEntries(known)
+    this.#fees = fees
     this.#feesAt = this.#io.clock.monotonic()
   }
 
@@ -276,29 +242,10 @@ export class ElectrumPool {
   }
 
   #setTip({ height, hex }: { readonly height: number; readonly hex: string }): void {
-    const header = this.#readHeader(hex)
-    const before = this.#tip
-    if (
-      before !== undefined &&
-      before.header.hash !== header.hash &&
-      header.previous !== before.header.hash
-    ) {
-      // Another chain, or blocks missed: what is remembered near the tip may be of blocks that are gone.
-      const safe = Math.min(before.height, height) - MAX_REORG
-      for (const cached of this.#headers.keys()) if (cached > safe) this.#headers.delete(cached)
-    }
-    const tip = { height, header }
+    const tip = { height, header: this.#headers.read(hex) }
+    this.#headers.extend(this.#tip, tip)
     this.#tip = tip
-    this.#headers.set(height, header)
     for (const client of [...this.#clients]) client.onTip(tip)
-  }
-
-  #readHeader(hex: string): BlockHeader {
-    try {
-      return parseHeader(this.#io.crypto.fromHex(hex), this.#network.hasWork)
-    } catch (error) {
-      throw new ElectrumFault(error instanceof Error ? error.message : 'The server sent a bad block header')
-    }
   }
 
   #lost(server: ElectrumServer, error: unknown): void {
@@ -323,17 +270,10 @@ export class ElectrumPool {
   }
 }
 
-const FEE_TARGETS = [
-  ['high', 2],
-  ['standard', 6],
-  ['low', 24]
-] as const
 const FEES_FRESH_MS = 60_000
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 60_000
 const TRUST_MS = 30_000
-const MAX_HEADERS = 20_000
-const MAX_REORG = 100
 
 const noServer = (reason: string): WalletError =>
   new WalletError('NETWORK', { path: 'electrum' }, new Error(`electrum: ${reason}`))

@@ -1,6 +1,6 @@
 import { type Io, type SpendInfo, WalletError } from '../../../../kernel/plugin-api.ts'
 import { scriptTypeOf } from '../address/script.ts'
-import type { FeeEstimates } from '../backend/electrum-pool.ts'
+import type { FeeEstimates } from '../backend/fee-estimates.ts'
 import { feeRateOf } from '../fees/fee-rate.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Coin } from '../ledger/ledger-tx.ts'

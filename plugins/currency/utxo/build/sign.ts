@@ -11,6 +11,7 @@ import { parseAddress } from '../address/address.ts'
 import { programOf, redeemScriptOf } from '../address/script.ts'
 import { privateAccountOf } from '../keys/account-keys.ts'
 import type { Purpose } from '../keys/branches.ts'
+import type { OwnOutput } from '../ledger/ledger-tx.ts'
 import type { CoinRow, NetworkRow } from '../params/coin-row.ts'
 import type { ScriptRecord } from '../scan/script-record.ts'
 import type { ScriptTable } from '../scan/script-table.ts'
@@ -23,8 +24,8 @@ export interface SignContext {
   readonly network: NetworkRow
   readonly io: Io
   readonly table: ScriptTable
-  /** The value of a coin of ours, by the bytes of the transaction that made it. */
-  coinValue(txid: string, vout: number): bigint | undefined
+  /** An output of ours, by the bytes of the transaction that made it. */
+  findOutput(txid: string, vout: number): OwnOutput | undefined
 }
 
 /**
@@ -81,9 +82,12 @@ const recordOf = (context: SignContext, { branch, index }: DraftInput): ScriptRe
 }
 
 const checkMoney = (context: SignContext, draft: Draft, transaction: EngineTransaction): void => {
-  for (const { txid, vout, value } of draft.inputs) {
-    if (context.coinValue(txid, vout) !== value)
-      throw refuse(context, 'a coin has another value than the draft says')
+  for (const { txid, vout, value, branch, index } of draft.inputs) {
+    const output = context.findOutput(txid, vout)
+    if (output?.value !== value) throw refuse(context, 'a coin has another value than the draft says')
+    if (output.record.branch.id !== branch || output.record.index !== index) {
+      throw refuse(context, 'a coin is of another key than the draft says')
+    }
   }
   const fee = feeOfDraft(draft)
   const spent = draft.inputs.reduce((sum, { value }) => sum + value, 0n)

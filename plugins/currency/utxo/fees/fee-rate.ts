@@ -1,5 +1,5 @@
 import { type JsonObject, type NetworkFeeOption, WalletError } from '../../../../kernel/plugin-api.ts'
-import type { FeeEstimates } from '../backend/electrum-pool.ts'
+import type { FeeEstimates } from '../backend/fee-estimates.ts'
 import type { FeeFigures } from '../params/coin-row.ts'
 
 /** What decides a fee rate: the user's choice, what the server told, and the network's own figures. */

@@ -99,10 +99,6 @@ export class SavedState {
     }
   }
 
-  noteHeight(changes: StoreChanges, height: number): void {
-    changes.set('h', String(height))
-  }
-
   async write(changes: StoreChanges): Promise<void> {
     if (changes.size === 0) return
     changes.set('v', VERSION)

@@ -203,7 +203,7 @@ const dropVanished = (
   for (const record of records) {
     for (const txid of record.txids) {
       const tx = ledger.find(txid)
-      if (tx !== undefined && tx.isSeen && !heights.has(txid)) ledger.drop(tx)
+      if (tx?.isSeen === true && !heights.has(txid)) ledger.drop(tx)
     }
   }
 }

@@ -116,9 +116,9 @@ const MAX_EXTRA = 200
 
 const withoutChange = (sorted: readonly Coin[], goal: SelectionGoal): Selection | undefined => {
   const { rate, longTermRate, outputs, amount } = goal
-  // Room for three-byte counts, a witness flag and rounding: the search may overpay by a few units, never underpay.
-  const base = feeOf(txWeightOf(new Map(), outputs) + 16, rate) + 1n
-  const target = amount + base
+  // Two more for a witness flag. The parts are rounded up one by one, so their sum is seldom below the whole;
+  // `finish` has the last word.
+  const target = amount + feeOf(txWeightOf(new Map(), outputs) + 2, rate)
   const slack =
     feeOf(outputWeightOf(goal.changeType), rate) + feeOf(inputWeightOf[goal.changePurpose], longTermRate)
   const values = sorted.map(coin => effectiveValueOf(coin, goal))

@@ -1,0 +1,301 @@
+import test from 'ava'
+import fc from 'fast-check'
+import type { EngineTransaction, JsonObject } from '../../../kernel/plugin-api.ts'
+import { isWalletError, nativeAmount } from '../../../kernel/plugin-api.ts'
+import { feeRateOf, rateText } from '../../../plugins/currency/utxo/fees/fee-rate.ts'
+import type { Branch, Purpose } from '../../../plugins/currency/utxo/keys/branches.ts'
+import type { Coin } from '../../../plugins/currency/utxo/ledger/ledger-tx.ts'
+import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
+import type { ScriptRecord } from '../../../plugins/currency/utxo/scan/script-record.ts'
+import { makeRandomBelow } from '../../../plugins/currency/utxo/select/random.ts'
+import {
+  maxAmountOf,
+  minimumChangeOf,
+  type SelectionGoal,
+  selectCoins
+} from '../../../plugins/currency/utxo/select/select-coins.ts'
+import { feeOf, txWeightOf } from '../../../plugins/currency/utxo/select/weights.ts'
+import { makeSeededRandom } from '../../helpers/seeded-random.ts'
+import { makeTestWorld, type TestWallet, until } from './utxo-world.ts'
+
+const coinOf = (value: bigint, purpose: Purpose, at: number): Coin => {
+  const branch: Branch = { purpose, change: 0, id: `${purpose}/0` }
+  const record = { branch, index: at } as ScriptRecord
+  return { txid: 'a', vout: at, value, record, height: 1, isCoinbase: false, isOwnChange: false }
+}
+
+const purposes = fc.constantFrom<Purpose>(32, 44, 49, 84, 86)
+const wallets = fc.array(fc.tuple(fc.bigInt({ min: 1n, max: 5_000_000n }), purposes), {
+  minLength: 1,
+  maxLength: 40
+})
+
+const goalOf = (amount: bigint, rate: bigint): SelectionGoal => ({
+  amount,
+  outputs: ['p2wpkh'],
+  rate,
+  longTermRate: 10_000n,
+  changePurpose: 84,
+  changeType: 'p2wpkh',
+  changeDust: 294n,
+  random: makeRandomBelow(makeSeededRandom(7))
+})
+
+const countOf = (coins: readonly Coin[]): Map<Purpose, number> => {
+  const counts = new Map<Purpose, number>()
+  for (const { record } of coins)
+    counts.set(record.branch.purpose, (counts.get(record.branch.purpose) ?? 0) + 1)
+  return counts
+}
+
+test('a selection pays exactly: inputs are outputs plus fee, the rate is met, and no change is dust', t => {
+  fc.assert(
+    fc.property(
+      wallets,
+      fc.bigInt({ min: 300n, max: 20_000_000n }),
+      fc.bigInt({ min: 1000n, max: 300_000n }),
+      (specs, amount, rate) => {
+        const coins = specs.map(([value, purpose], at) => coinOf(value, purpose, at))
+        const goal = goalOf(amount, rate)
+        const selection = selectCoins(coins, goal)
+        if (selection === undefined) return maxAmountOf(coins, goal) < amount
+        const total = selection.coins.reduce((sum, { value }) => sum + value, 0n)
+        const { change, fee } = selection
+        const outputs = change > 0n ? (['p2wpkh', 'p2wpkh'] as const) : (['p2wpkh'] as const)
+        const least = feeOf(txWeightOf(countOf(selection.coins), outputs), rate)
+        const isExact = total === amount + change + fee
+        const isUnique = new Set(selection.coins).size === selection.coins.length
+        // Without change the fee may swallow what change would have cost, and no more.
+        const most = change > 0n ? least : least + minimumChangeOf(goal) + feeOf(31 * 4, rate) + 1n
+        return (
+          isExact &&
+          isUnique &&
+          fee >= least &&
+          fee <= most &&
+          (change === 0n || change >= minimumChangeOf(goal))
+        )
+      }
+    ),
+    { numRuns: 400 }
+  )
+  t.pass()
+})
+
+test('the maximum can always be sent and leaves exactly nothing, and one unit more cannot', t => {
+  fc.assert(
+    fc.property(wallets, fc.bigInt({ min: 1000n, max: 300_000n }), (specs, rate) => {
+      const coins = specs.map(([value, purpose], at) => coinOf(value, purpose, at))
+      const max = maxAmountOf(coins, goalOf(0n, rate))
+      if (max <= 0n) return true
+      const selection = selectCoins(coins, goalOf(max, rate))
+      const more = selectCoins(coins, goalOf(max + 1n, rate))
+      return selection?.change === 0n && more === undefined
+    }),
+    { numRuns: 400 }
+  )
+  t.pass()
+})
+
+test('a coin that fits is taken alone, without change, before larger ones', t => {
+  const rate = 50_000n
+  const fee = feeOf(txWeightOf(new Map([[84, 1]]), ['p2wpkh']), rate)
+  const coins = [900_000n, 100_000n + fee + 8n, 70_000n, 50_000n].map((value, at) => coinOf(value, 84, at))
+  const selection = selectCoins(coins, goalOf(100_000n, rate))
+  t.deepEqual(
+    selection?.coins.map(({ vout }) => vout),
+    [1]
+  )
+  t.is(selection?.change, 0n)
+})
+
+test('ten thousand coins are chosen from without a stall', t => {
+  const coins = Array.from({ length: 10_000 }, (_, at) =>
+    coinOf(10_000n + BigInt((at * 7919) % 90_000), 84, at)
+  )
+  const start = performance.now()
+  const selection = selectCoins(coins, goalOf(123_456_789n, 20_000n))
+  t.true((selection?.coins.length ?? 0) > 1000)
+  t.true(performance.now() - start < 1500)
+})
+
+test('fee levels are ordered, clamped and never follow a lie, and custom rates are exact', t => {
+  const figures = bitcoinRow.networks[0].defaultFees
+  const of = (option: 'low' | 'standard' | 'high' | 'custom', estimates = {}, custom?: JsonObject): bigint =>
+    feeRateOf({ option, custom, estimates, figures })
+  t.deepEqual([of('low'), of('standard'), of('high')], [20_000n, 50_000n, 150_000n])
+  const upsideDown = { low: 9000n, standard: 5000n, high: 3000n }
+  t.true(
+    of('low', upsideDown) <= of('standard', upsideDown) &&
+      of('standard', upsideDown) <= of('high', upsideDown)
+  )
+  t.is(of('high', { high: 10n ** 12n }), figures.cap)
+  t.is(of('low', { low: 1n }), figures.minRelay)
+  t.is(of('low', { low: 1n, relay: 10n ** 9n }), figures.minRelay)
+  t.is(of('custom', {}, { satPerByte: '12.345' }), 12_345n)
+  t.is(rateText(12_340n), '12.34')
+  for (const satPerByte of ['', '0', '0.5', '1e3', '-1', '99999', '1.2345', 12, null]) {
+    const error = t.throws(() => of('custom', {}, { satPerByte } as JsonObject))
+    t.true(isWalletError(error, 'FEE_INVALID'), String(satPerByte))
+  }
+})
+
+const funded = async (
+  world: ReturnType<typeof makeTestWorld>,
+  amount: string
+): Promise<{ alice: TestWallet; target: string }> => {
+  const alice = await world.openWallet()
+  const bob = await world.openWallet({ isStarted: false })
+  world.chain.fund((await alice.engine.getFreshAddress({ tokenId: null })).publicAddress, amount)
+  world.chain.mine()
+  await until('funded', () => [...alice.told.txs.values()].some(tx => tx.blockHeight > 0))
+  return { alice, target: (await bob.engine.getFreshAddress({ tokenId: null })).publicAddress }
+}
+
+test('every reason not to make a spend has its own code', async t => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  const { alice, target } = await funded(world, '100000')
+  const codeOf = async (spendTarget: object, rest: object = {}): Promise<string> => {
+    const error = await t.throwsAsync(
+      alice.engine.makeSpend({ tokenId: null, spendTargets: [spendTarget], ...rest }, {})
+    )
+    return isWalletError(error) ? error.code : String(error)
+  }
+  const own = (await alice.engine.getFreshAddress({ tokenId: null })).publicAddress
+  t.is(await codeOf({ publicAddress: target, nativeAmount: '0' }), 'NO_AMOUNT_SPECIFIED')
+  t.is(await codeOf({ publicAddress: target }), 'NO_AMOUNT_SPECIFIED')
+  t.is(await codeOf({ publicAddress: target, nativeAmount: '-5' }), 'AMOUNT_INVALID')
+  t.is(await codeOf({ publicAddress: target, nativeAmount: '1.5' }), 'AMOUNT_INVALID')
+  t.is(await codeOf({ publicAddress: target, nativeAmount: '293' }), 'DUST_SPEND')
+  t.is(await codeOf({ publicAddress: own, nativeAmount: '5000' }), 'SPEND_TO_SELF')
+  t.is(
+    await codeOf({ publicAddress: 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu', nativeAmount: '5000' }),
+    'ADDRESS_INVALID'
+  )
+  t.is(await codeOf({ publicAddress: target, nativeAmount: '100000' }), 'INSUFFICIENT_FUNDS')
+  t.is(
+    await codeOf({ publicAddress: target, nativeAmount: '5000' }, { networkFeeOption: 'custom' }),
+    'FEE_INVALID'
+  )
+  t.is(await codeOf({ publicAddress: target, nativeAmount: '5000' }, { tokenId: 'x' }), 'NOT_SUPPORTED')
+  t.is(
+    await codeOf({ publicAddress: target, nativeAmount: '5000' }, { memos: [{ type: 'text', value: 'a' }] }),
+    'MEMO_INVALID'
+  )
+  const error = await t.throwsAsync(
+    alice.engine.makeSpend(
+      { tokenId: null, spendTargets: [{ publicAddress: target, nativeAmount: nativeAmount('100000') }] },
+      {}
+    )
+  )
+  if (!isWalletError(error, 'INSUFFICIENT_FUNDS')) return t.fail()
+  t.is(error.details.available, '100000')
+  t.is(BigInt(error.details.needed ?? 0), 100000n + BigInt(error.details.networkFee ?? 0))
+
+  world.chain.fund(own, '80000')
+  await until('an unconfirmed coin', () => alice.balance() === '180000')
+  t.is(
+    await codeOf({ publicAddress: target, nativeAmount: '150000' }, { noUnconfirmed: true }),
+    'PENDING_FUNDS'
+  )
+  const both = await alice.engine.makeSpend(
+    { tokenId: null, spendTargets: [{ publicAddress: target, nativeAmount: nativeAmount('150000') }] },
+    {}
+  )
+  const small = await alice.engine.makeSpend(
+    { tokenId: null, spendTargets: [{ publicAddress: target, nativeAmount: nativeAmount('50000') }] },
+    {}
+  )
+  const inputsOf = (tx: EngineTransaction): number =>
+    (tx.otherParams as { draft: { inputs: JsonObject[] } }).draft.inputs.length
+  t.is(inputsOf(both), 2)
+  t.is(inputsOf(small), 1)
+})
+
+test('a coin of a saved spend is not spent twice, and a young coinbase not at all', async t => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  const { alice, target } = await funded(world, '200000')
+  const spend = {
+    tokenId: null,
+    spendTargets: [{ publicAddress: target, nativeAmount: nativeAmount('150000') }]
+  }
+  const signed = await alice.engine.signTx(await alice.engine.makeSpend(spend, {}), alice.privateKeys)
+  await alice.engine.saveTx(signed)
+  const error = await t.throwsAsync(alice.engine.makeSpend(spend, {}))
+  t.true(isWalletError(error, 'INSUFFICIENT_FUNDS'))
+
+  const miner = await world.openWallet()
+  world.chain.mine(1, (await miner.engine.getFreshAddress({ tokenId: null })).publicAddress)
+  await until('the reward shows', () => miner.balance() !== '0')
+  t.true(isWalletError(await t.throwsAsync(miner.engine.makeSpend(spend, {})), 'PENDING_FUNDS'))
+  t.is(await miner.engine.getMaxSpendable?.(spend, {}), '0')
+  world.chain.mine(99)
+  await until('it is mature', () => miner.told.heights.at(-1) === world.chain.height)
+  await miner.engine.syncNetwork({})
+  await t.notThrowsAsync(miner.send(spend))
+})
+
+test('a draft that was changed on the way to its signature, or the keys of another wallet, are refused', async t => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  const { alice, target } = await funded(world, '200000')
+  const mallory = await world.openWallet({ isStarted: false })
+  const draft = await alice.engine.makeSpend(
+    { tokenId: null, spendTargets: [{ publicAddress: target, nativeAmount: nativeAmount('50000') }] },
+    {}
+  )
+  const json = JSON.stringify(draft)
+  t.false(json.includes(String(alice.privateKeys.bitcoinKey)))
+  const inner = draft.otherParams?.draft as { inputs: JsonObject[]; outputs: JsonObject[] }
+  const evil = (await mallory.engine.getFreshAddress({ tokenId: null })).publicAddress
+  const changed: readonly (readonly [string, JsonObject])[] = [
+    [
+      'less change',
+      { ...inner, outputs: inner.outputs.map(o => (o.isChange === true ? { ...o, value: '1000' } : o)) }
+    ],
+    [
+      'stolen change',
+      { ...inner, outputs: inner.outputs.map(o => (o.isChange === true ? { ...o, address: evil } : o)) }
+    ],
+    ['another value', { ...inner, inputs: inner.inputs.map(i => ({ ...i, value: '1' })) }],
+    ['another path', { ...inner, inputs: inner.inputs.map(i => ({ ...i, index: 9999 })) }],
+    ['a wrong key', { ...inner, inputs: inner.inputs.map(i => ({ ...i, index: 1 })) }],
+    ['no inputs', { ...inner, inputs: [] }]
+  ]
+  for (const [name, forged] of changed) {
+    const error = await t.throwsAsync(
+      alice.engine.signTx({ ...draft, otherParams: { draft: forged } }, alice.privateKeys),
+      undefined,
+      name
+    )
+    t.true(isWalletError(error, 'SIGN_REFUSED'), `${name}: ${error?.message}`)
+  }
+  const wrongKeys = await t.throwsAsync(alice.engine.signTx(draft, mallory.privateKeys))
+  t.true(isWalletError(wrongKeys, 'SIGN_REFUSED'))
+  const again = JSON.parse(json) as EngineTransaction
+  t.is((await alice.engine.signTx(again, alice.privateKeys)).signedTx.length % 2, 0)
+})
+
+test('what the draft says is what the signed bytes do, lock time and replaceability included', async t => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  const { alice, target } = await funded(world, '200000')
+  const draft = await alice.engine.makeSpend(
+    {
+      tokenId: null,
+      spendTargets: [{ publicAddress: target, nativeAmount: nativeAmount('50000') }],
+      networkFeeOption: 'custom',
+      customNetworkFee: { satPerByte: '3.5' }
+    },
+    {}
+  )
+  const signed = await alice.engine.signTx(draft, alice.privateKeys)
+  t.true(signed.signedTx.includes('fdffffff'))
+  t.is(Buffer.from(signed.signedTx.slice(-8), 'hex').readUInt32LE(), world.chain.height)
+  t.is(world.chain.broadcast(signed.signedTx), signed.txid)
+  const entry = world.chain.view.mempool.get(signed.txid)
+  t.is(String(entry?.fee), String(signed.networkFee))
+  const rate = Number(signed.networkFee) / (entry?.tx.vsize ?? 1)
+  t.true(rate >= 3.5 && rate < 3.6, String(rate))
+})

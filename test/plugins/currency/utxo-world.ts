@@ -1,0 +1,259 @@
+import { type ElectrumConnect, makeElectrumConnect } from '../../../fake-server/chain/electrum-connect.ts'
+import type { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
+import { openFakeChain } from '../../../fake-server/chain/open-fake-chain.ts'
+import type {
+  CurrencyEngine,
+  CurrencyPlugin,
+  CurrencyTools,
+  EngineRequest,
+  EngineStore,
+  EngineTransaction,
+  Io,
+  JsonObject,
+  SpendInfo,
+  WalletInfo,
+  WalletKeys
+} from '../../../kernel/plugin-api.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { bitcoin } from '../../../plugins/currency/utxo/plugin.ts'
+
+/** A store in memory; `failing` makes writes fail as a full disk does. */
+export interface TestStore extends EngineStore {
+  readonly map: Map<string, string>
+  failing: boolean
+  writes: number
+}
+
+export const makeTestStore = (map: Map<string, string> = new Map()): TestStore => {
+  const store: TestStore = {
+    map,
+    failing: false,
+    writes: 0,
+    get: key => map.get(key),
+    entries: prefix => [...map].filter(([key]) => key.startsWith(prefix)),
+    async write(changes) {
+      await Promise.resolve()
+      if (store.failing) throw new Error('ENOSPC')
+      store.writes++
+      for (const [key, text] of changes) {
+        if (text === null) map.delete(key)
+        else map.set(key, text)
+      }
+    }
+  }
+  return store
+}
+
+/** Everything an engine told. */
+export interface Told {
+  readonly txs: Map<string, EngineTransaction>
+  readonly reports: EngineTransaction[][]
+  readonly balances: string[]
+  readonly heights: number[]
+  readonly ratios: number[]
+  readonly statuses: string[]
+  addressChanges: number
+  count: number
+}
+
+/** One wallet under test. */
+export interface TestWallet {
+  readonly engine: CurrencyEngine
+  readonly tools: CurrencyTools
+  readonly told: Told
+  readonly store: TestStore
+  readonly walletInfo: WalletInfo
+  readonly privateKeys: WalletKeys
+  balance(): string | undefined
+  /** The whole way of a spend: make, sign, broadcast, save. */
+  send(spend: Partial<SpendInfo> & Pick<SpendInfo, 'spendTargets'>): Promise<EngineTransaction>
+}
+
+/** How a wallet under test is opened. */
+export interface OpenOptions {
+  readonly format?: string
+  readonly keys?: WalletKeys
+  readonly store?: TestStore
+  readonly io?: Io
+  readonly isStarted?: boolean
+}
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+/** A plugin applied to a host of its own; gives its tools and makes its engines. */
+export const applyPlugin = (
+  plugin: CurrencyPlugin,
+  io: Io,
+  options: JsonObject
+): { tools(): Promise<CurrencyTools>; open(request: EngineRequest): Promise<CurrencyEngine> } => {
+  let makeTools: (() => Promise<CurrencyTools>) | undefined
+  let makeEngine: ((request: EngineRequest) => Promise<CurrencyEngine>) | undefined
+  plugin.apply({
+    io,
+    log: silent,
+    options,
+    disk: {
+      getText: async () => undefined,
+      setText: async () => {},
+      delete: async () => {},
+      list: async () => []
+    },
+    hooks: {
+      ready: { tapPromise: () => {} },
+      closing: { tapPromise: () => {} },
+      makeTools: {
+        tapPromise(_name, fn) {
+          makeTools = fn
+        }
+      },
+      makeEngine: {
+        tapPromise(_name, fn) {
+          makeEngine = fn
+        }
+      },
+      builtinTokens: { tapPromise: () => {} }
+    }
+  })
+  if (makeTools === undefined || makeEngine === undefined) throw new Error('The plugin made nothing')
+  return { tools: makeTools, open: makeEngine }
+}
+
+export const makeTold = (): Told => ({
+  txs: new Map(),
+  reports: [],
+  balances: [],
+  heights: [],
+  ratios: [],
+  statuses: [],
+  addressChanges: 0,
+  count: 0
+})
+
+export const callbacksOf = (told: Told): EngineRequest['callbacks'] => ({
+  onAddressChanged() {
+    told.count++
+    told.addressChanges++
+  },
+  onAddressesChecked(ratio) {
+    told.count++
+    told.ratios.push(ratio)
+  },
+  onTokenBalanceChanged(_tokenId, amount) {
+    told.count++
+    told.balances.push(amount)
+  },
+  onBlockHeightChanged(height) {
+    told.count++
+    told.heights.push(height)
+  },
+  onTransactionsChanged(txs) {
+    told.count++
+    told.reports.push([...txs])
+    for (const tx of txs) told.txs.set(tx.txid, tx)
+  },
+  onStatus(text) {
+    told.statuses.push(text)
+  }
+})
+
+/** A fake chain, and a Bitcoin plugin on regtest that reaches nothing else. */
+export interface TestWorld {
+  readonly chain: FakeChain
+  readonly electrum: ElectrumConnect
+  readonly io: Io
+  readonly sent: string[]
+  openWallet(options?: OpenOptions): Promise<TestWallet>
+  close(): Promise<void>
+}
+
+export const makeTestWorld = (
+  options: { plugin?: CurrencyPlugin; io?: Partial<Io>; servers?: string[]; sliceLength?: number } = {}
+): TestWorld => {
+  const base = makeNodeIo()
+  const chain = openFakeChain({ clock: base.clock, random: count => base.random(count) })
+  const electrum = makeElectrumConnect(
+    chain,
+    options.sliceLength === undefined ? {} : { sliceLength: options.sliceLength }
+  )
+  const sent: string[] = []
+  const counted: Io = {
+    crypto: base.crypto,
+    clock: base.clock,
+    random: count => base.random(count),
+    fetch: () => Promise.reject(new Error('no network')),
+    connect: async (address, handlers) => {
+      const channel = await electrum.connect(address, handlers)
+      return {
+        send: text => {
+          sent.push(text)
+          channel.send(text)
+        },
+        close: () => channel.close()
+      }
+    },
+    webSocket: (url, handlers) => electrum.webSocket(url, handlers),
+    ...options.io
+  }
+  const applied = applyPlugin(options.plugin ?? bitcoin, counted, {
+    network: 'regtest',
+    servers: options.servers ?? ['tcp://127.0.0.1:50001']
+  })
+  const engines: CurrencyEngine[] = []
+  return {
+    chain,
+    electrum,
+    io: counted,
+    sent,
+    async openWallet({ format, keys, store = makeTestStore(), isStarted = true } = {}) {
+      const tools = await applied.tools()
+      const privateKeys =
+        keys ?? (await tools.createPrivateKey('wallet:bitcoin', format === undefined ? {} : { format }))
+      const walletInfo: WalletInfo = { id: 'test', type: 'wallet:bitcoin', keys: privateKeys }
+      const told = makeTold()
+      const publicKeys = await tools.derivePublicKey(walletInfo)
+      const engine = await applied.open({
+        walletInfo: { id: 'test', type: 'wallet:bitcoin', keys: publicKeys },
+        callbacks: callbacksOf(told),
+        store,
+        log: silent,
+        enabledTokenIds: [],
+        customTokens: {},
+        userSettings: {}
+      })
+      engines.push(engine)
+      if (isStarted) {
+        await engine.startEngine()
+        await engine.syncNetwork({})
+      }
+      return {
+        engine,
+        tools,
+        told,
+        store,
+        walletInfo,
+        privateKeys,
+        balance: () => told.balances.at(-1),
+        async send(spend) {
+          const draft = await engine.makeSpend({ tokenId: null, ...spend }, {})
+          const signed = await engine.signTx(draft, privateKeys)
+          const sentTx = await engine.broadcastTx(signed, {})
+          await engine.saveTx(sentTx)
+          return sentTx
+        }
+      }
+    },
+    async close() {
+      for (const engine of engines) await engine.killEngine()
+      electrum.close()
+    }
+  }
+}
+
+/** Waits until a condition holds; fails after five seconds. */
+export const until = async (what: string, holds: () => boolean): Promise<void> => {
+  const end = Date.now() + 5000
+  while (!holds()) {
+    if (Date.now() > end) throw new Error(`Waited in vain: ${what}`)
+    await new Promise(resolve => setTimeout(resolve, 2))
+  }
+}
