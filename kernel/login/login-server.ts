@@ -56,12 +56,9 @@ export const postLogin = async (port: ServerPort, request: LoginRequest): Promis
 }
 
 /** POST /v2/login/create: a new root, or with the parent's credentials a new child. @throws ACCOUNT_EXISTS */
-export const postCreate = (port: ServerPort, request: LoginRequest): Promise<void> =>
-  post(port, '/v2/login/create', request)
-
-/** POST /v2/login/keys: `data` holds `keyBoxes`, and `newSyncKeys` of the repos to make. */
-export const postKeys = (port: ServerPort, request: LoginRequest): Promise<void> =>
-  post(port, '/v2/login/keys', request)
+export const postCreate = async (port: ServerPort, request: LoginRequest): Promise<void> => {
+  await loginFetch(port, 'POST', '/v2/login/create', encodeLoginRequest(port.io, request))
+}
 
 /** POST /v2/login/secret: gives the login a `loginAuth`, once. */
 export const postSecret = async (port: ServerPort, request: LoginRequest): Promise<LoginPayload> => {
@@ -79,10 +76,6 @@ export const usernameAvailable = async (port: ServerPort, username: string): Pro
     if (isWalletError(error, 'ACCOUNT_NOT_FOUND')) return true
     throw error
   }
-}
-
-const post = async (port: ServerPort, path: string, request: LoginRequest): Promise<void> => {
-  await loginFetch(port, 'POST', path, encodeLoginRequest(port.io, request))
 }
 
 /** A fact of the protocol, not a secret (protocol §2.1). */

@@ -70,7 +70,7 @@ export interface PasswordResults {
 export const bytes32 = (): Leaf<string> => leaf('32 bytes of base64', isBytes32)
 
 /** Base64 of exactly 32 bytes, or absent. */
-export const optionalBytes32 = (): OptionalLeaf<string> => optional('32 bytes of base64', isBytes32)
+const optionalBytes32 = (): OptionalLeaf<string> => optional('32 bytes of base64', isBytes32)
 
 /** A list of anything, or absent; its items are checked one by one elsewhere. */
 export const optionalList = (): OptionalLeaf<readonly unknown[]> => optional('list', isList)

@@ -78,6 +78,8 @@ test('each reply code is its error [8.1] [8.2] [8.3] [8.4] [8.5] [8.6] [8.7] [8.
     const error = await t.throwsAsync(loginFetch(portOf(text), 'POST', '/v2/x'), { code, message }, text)
     t.deepEqual((error as unknown as { details: object }).details, details, text)
   }
+  const leak = JSON.stringify({ status_code: 1, message: `no ${'A1b2'.repeat(12)}` })
+  await t.throwsAsync(loginFetch(portOf(leak), 'POST', '/v2/x'), { message: 'Server error: no […]' })
   for (const text of ['null', '[]', '{}', '{"status_code":"0","message":""}', '{"status_code":0}']) {
     await t.throwsAsync(loginFetch(portOf(text), 'POST', '/v2/x'), { code: 'BAD_REPLY' }, text)
   }

@@ -266,6 +266,17 @@ test('a light account has no name, and its PIN works on its device [1.2] [3.13]'
   t.is(world.requests[0]?.body.data.userId, undefined)
 })
 
+test('a device that was away finds the repo that another one made, and makes no second one', async t => {
+  const world = makeLoginWorld()
+  const away = await openDevice(world)
+  ;(await create(away)).close()
+  const other = await withPassword(await openDevice(world))
+  const repo = await other.ensureAccountRepo()
+  const back = await withPassword(await openDevice(world, away.files))
+  t.is((await back.ensureAccountRepo()).id, repo.id)
+  t.is(back.walletInfos.length, 1)
+})
+
 test('an app gets a login of its own below the root, with its own repo and PIN [6.2] [5.31]', async t => {
   const { world, files } = await makeAlice()
   const config = { appId: 'test.app' }

@@ -1,8 +1,10 @@
 import test from 'ava'
 import { base58Of } from '../../../kernel/crypto/encoding.ts'
+import { makeDoubledFiles } from '../../../kernel/repo/doubled-file.ts'
 import type { LoginStash } from '../../../kernel/types/login.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { makeLoginWorld, openDevice } from '../../helpers/login-device.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
 
 const idOf = (n: number): Uint8Array => new Uint8Array(32).fill(n)
 const base64 = (n: number): string => Buffer.from(idOf(n)).toString('base64')
@@ -105,6 +107,21 @@ test('a file that is no stash is reported, skipped and kept, also when its login
     )
     t.is((await openDevice(makeLoginWorld(), files)).stashes.list().length, 2)
   }
+})
+
+test('a file of a later version, sound but unreadable, is put aside before its login is saved again', async t => {
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const io = makeRepoIo()
+  const doubled = makeDoubledFiles({ io, disk, report: error => t.fail(String(error)) })
+  const later = JSON.stringify({ ...stashOf(1), pendingVouchers: 'see elsewhere' })
+  await doubled.setText(pathOf(1), later)
+  const { stashes, reports } = await openDevice(makeLoginWorld(), files)
+  t.is(reports.length, 1)
+  t.is(stashes.list().length, 0)
+  await stashes.save(stashOf(1))
+  await stashes.save(stashOf(1, { voucherId: 'v' }))
+  t.true([...files].some(([path, kept]) => path.startsWith('quarantine/') && kept === later))
 })
 
 test('a damaged file is repaired from its second copy', async t => {
