@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process'
+import { chmod, lstat, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir, userInfo } from 'node:os'
+import { basename, join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+
+/** The published package that the interop tests talk to. It is never a dependency and its source is never read. */
+export const PEER = 'edge-core-js@1.14.0'
+
+/** Where the package is, or why it could not be had. */
+export type PeerPackage = { readonly folder: string } | { readonly reason: string }
+
+/**
+ * Installs the published package below the system's temporary folder, outside this repository; once per machine
+ * and user.
+ *
+ * The folder gets its name only when it is complete, so an install that was cut off is not taken for one.
+ */
+export const preparePeer = async (): Promise<PeerPackage> => {
+  const cache = join(tmpdir(), `holdfast-interop-${userInfo().uid}`)
+  const folder = join(cache, PEER)
+  await mkdir(cache, { recursive: true, mode: 0o700 })
+  await checkOurs(cache)
+  if (await isThere(join(folder, 'package.json'))) return { folder }
+  const draft = await mkdtemp(join(cache, 'draft-'))
+  try {
+    await writeFile(join(draft, 'package.json'), '{ "private": true }')
+    const { code, output } = await runNpm(draft)
+    if (code !== 0) return { reason: `npm could not install ${PEER}: ${reasonOf(output)}` }
+    await rename(draft, folder).catch(async error => {
+      // Another run was faster.
+      if (!(await isThere(join(folder, 'package.json')))) throw error
+    })
+    return { folder }
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+}
+
+// Code from this folder is run, so nobody else may have put it there.
+const checkOurs = async (folder: string): Promise<void> => {
+  const found = await lstat(folder)
+  const { uid } = userInfo()
+  if (!found.isDirectory() || (uid >= 0 && found.uid !== uid)) {
+    throw new Error(`${folder} belongs to somebody else`)
+  }
+  await chmod(folder, 0o700)
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false
+  )
+
+const runNpm = (cwd: string): Promise<{ code: number | null; output: string }> =>
+  new Promise(resolve => {
+    const args = ['install', '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', ...PATIENCE, PEER]
+    const { npm_execpath: npmPath = '', ...env } = process.env
+    const isNpm = /^npm(-cli\.[cm]?js)?$/.test(basename(npmPath))
+    const options = { cwd, env: { ...env, NODE_OPTIONS: '' }, timeout: 100_000 }
+    const child = isNpm
+      ? spawn(process.execPath, [npmPath, ...args], options)
+      : spawn('npm', args, { ...options, shell: process.platform === 'win32' })
+    const chunks: Buffer[] = []
+    const keep = (chunk: Buffer): number => chunks.push(chunk)
+    child.stdout.on('data', keep)
+    child.stderr.on('data', keep)
+    child.on('error', error => resolve({ code: 1, output: error.message }))
+    child.on('close', code => resolve({ code, output: Buffer.concat(chunks).toString('utf8') }))
+  })
+
+const PATIENCE = [
+  '--fetch-retries=1',
+  '--fetch-retry-mintimeout=1000',
+  '--fetch-timeout=30000',
+  '--prefer-offline'
+]
+
+/** The lines in which npm says what went wrong, in one line. */
+const reasonOf = (output: string): string => {
+  const lines = stripVTControlCharacters(output).trim().split('\n')
+  const errors = lines
+    .map(line => /^npm (?:error|ERR!) (.*)$/.exec(line)?.[1] ?? '')
+    .filter(line => line !== '' && !line.startsWith('A complete log'))
+  const text = (errors.length > 0 ? errors.slice(0, 4) : lines.slice(-1)).join('; ')
+  return text.slice(0, 300) || 'npm said nothing'
+}
