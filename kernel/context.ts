@@ -72,8 +72,8 @@ export class Context implements Readable<readonly LocalUser[]> {
   }
 
   /** Tells whether a username is free. @throws BAD_USERNAME, NETWORK */
-  usernameAvailable(username: string): Promise<boolean> {
-    return usernameAvailable(this.#services, username)
+  async usernameAvailable(username: string): Promise<boolean> {
+    return usernameAvailable(this.#services, normalizeUsername(username))
   }
 
   /** Creates an account and logs in to it. @throws ACCOUNT_EXISTS, BAD_USERNAME, USERNAME_REQUIRED, USERNAME_WITHOUT_PASSWORD */
