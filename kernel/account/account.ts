@@ -61,6 +61,7 @@ export class Account implements Readable<AccountSnapshot> {
   readonly #parts: AccountParts
   readonly #state: Observable<AccountSnapshot>
   readonly #wallets = new Map<string, Promise<OpenWallet>>()
+  readonly #unsubscribe: () => void
 
   constructor(parts: AccountParts) {
     const { services, login } = parts
@@ -80,6 +81,7 @@ export class Account implements Readable<AccountSnapshot> {
     )
     this.subscribe = this.#state.subscribe
     this.getSnapshot = this.#state.getSnapshot
+    this.#unsubscribe = login.subscribe(() => this.#onLogin())
     services.hooks.accountChanged.call(this.getSnapshot())
   }
 
@@ -132,7 +134,6 @@ export class Account implements Readable<AccountSnapshot> {
     const { services, login } = this.#parts
     const info = await createWalletInfo(services, type, options.keyOptions)
     await login.addWalletInfos([info])
-    this.#state.update({ walletIds: this.#walletIds() })
     const wallet = await this.openWallet(info.id)
     if (options.name !== undefined) await wallet.rename(options.name)
     await wallet.setFiatCurrencyCode(options.fiatCurrencyCode ?? 'iso:USD')
@@ -176,6 +177,7 @@ export class Account implements Readable<AccountSnapshot> {
   /** Closes every wallet and forgets the keys. Safe to call twice. */
   async logout(): Promise<void> {
     if (!this.isLoggedIn) return
+    this.#unsubscribe()
     this.#state.update({ isLoggedIn: false })
     const { services, scheduler, events, login } = this.#parts
     const closing = [...this.#wallets.values()].map(async opening => (await opening).close())
@@ -194,6 +196,11 @@ export class Account implements Readable<AccountSnapshot> {
 
   #walletIds(): string[] {
     return this.#walletInfos().map(({ id }) => id)
+  }
+
+  #onLogin(): void {
+    const walletIds = this.#walletIds()
+    if (walletIds.join() !== this.getSnapshot().walletIds.join()) this.#state.update({ walletIds })
   }
 
   #check(): void {

@@ -1,10 +1,12 @@
+import { isWalletError } from '../errors/wallet-error.ts'
+import { Poller } from '../io/poller.ts'
 import { Scheduler } from '../io/scheduler.ts'
 import { repoIdOf } from '../keys/wallet-id.ts'
 import type { Login } from '../login/login.ts'
 import { openRepo } from '../repo/open-repo.ts'
 import type { Repo } from '../repo/repo.ts'
 import type { SyncLoop } from '../repo/sync-loop.ts'
-import type { Services } from '../services.ts'
+import { failureLine, type Services } from '../services.ts'
 import { Secret } from '../state/secret.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import { EventQueue } from '../wallet/event-queue.ts'
@@ -43,6 +45,7 @@ export const openAccount = async ({ services, login, syncLoop, closed }: Account
     const repo = await open(await login.ensureAccountRepo())
     const states = await readWalletStates(repo, report)
     const scheduler = new Scheduler(services.io.clock)
+    const refresh = makeRefresh(services, login)
     const events = new EventQueue(services.io.clock, report)
     const account: Account = new Account({
       services,
@@ -59,11 +62,12 @@ export const openAccount = async ({ services, login, syncLoop, closed }: Account
       },
       syncRepo: async () => void (await syncLoop.syncNow(repo)),
       async closed() {
+        await refresh.stop()
         await closeRepos()
         closed(account)
       }
     })
-    keepFresh(services, login, scheduler)
+    refresh.start()
     return account
   } catch (error) {
     await closeRepos()
@@ -72,14 +76,17 @@ export const openAccount = async ({ services, login, syncLoop, closed }: Account
   }
 }
 
-// A login is fetched anew every 30 s (specification §9); what this finds is told by the login itself.
-const keepFresh = (services: Services, login: Login, scheduler: Scheduler): void => {
-  const refresh = async (): Promise<void> => {
-    await login.refresh().catch(error => services.report('login refresh', error))
-    scheduler.schedule('login refresh', REFRESH_MS, () => void refresh())
-  }
-  scheduler.schedule('login refresh', REFRESH_MS, () => void refresh())
-}
+// A login is fetched anew every 30 s; only a refused one-time code is worth the user's attention (specification §9).
+const makeRefresh = ({ io, logOf, report }: Services, login: Login): Poller =>
+  new Poller({
+    clock: io.clock,
+    gapMs: REFRESH_MS,
+    task: () => login.refresh(),
+    onError: error => {
+      if (isWalletError(error, 'OTP')) report('login', error)
+      else logOf('login').warn(failureLine('The login could not be refreshed', error))
+    }
+  })
 
 const openSyncedRepo = async (
   services: Services,

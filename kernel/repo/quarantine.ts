@@ -12,6 +12,8 @@ export interface DamagedFile {
 /**
  * Keeps a copy of a damaged text under `quarantine/` and describes it; the original stays where it is.
  *
+ * A text that is kept already is not kept again, so that starting with a damaged file does not fill the disk.
+ *
  * @throws STORAGE_FULL, STORAGE_FAILED if the copy cannot be made; then the original must not be replaced
  */
 export const quarantine = async (
@@ -19,11 +21,23 @@ export const quarantine = async (
   clock: Pick<Clock, 'now'>,
   { path, text, rule }: DamagedFile
 ): Promise<WalletError<'CORRUPT_FILE'>> => {
-  const name = `quarantine/${path.replaceAll('/', '+').slice(-160)}.${Math.floor(clock.now())}`
+  const prefix = `quarantine/${path.replaceAll('/', '+').slice(-160)}.`
+  const known = await findKept(disk, prefix, text)
+  if (known !== undefined) return new WalletError('CORRUPT_FILE', { path, keptAs: known, rule })
+  const name = `${prefix}${Math.floor(clock.now())}`
   let keptAs = name
   for (let count = 2; !(await isFree(disk, keptAs)); count += 1) keptAs = `${name}.${count}`
   await disk.setText(keptAs, text)
   return new WalletError('CORRUPT_FILE', { path, keptAs, rule })
+}
+
+const findKept = async (disk: Disk, prefix: string, text: string): Promise<string | undefined> => {
+  for (const path of await disk.list('quarantine')) {
+    if (!path.startsWith(prefix)) continue
+    const kept = await disk.getText(path).catch(() => undefined)
+    if (kept === text) return path
+  }
+  return undefined
 }
 
 // What is in quarantine already is never overwritten.
