@@ -96,7 +96,6 @@ class UtxoEngine implements CurrencyEngine {
     this.#voice.silence()
     this.#detach?.()
     this.#detach = undefined
-    await this.#scanning?.catch(() => undefined)
   }
 
   async syncNetwork(): Promise<number> {

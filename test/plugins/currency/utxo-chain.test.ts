@@ -204,3 +204,16 @@ test('engines share nothing but the connection, and say nothing once killed', as
   t.is(bob.told.txs.size, 0)
   await t.throwsAsync(alice.engine.syncNetwork({}))
 })
+
+test('over WebSocket the wallet sees and spends the same, where there is no TCP', async t => {
+  const world = makeTestWorld({ servers: ['ws://127.0.0.1:50003'], io: { connect: undefined as never } })
+  t.teardown(() => world.close())
+  const alice = await world.openWallet()
+  const bob = await world.openWallet()
+  world.chain.fund((await alice.engine.getFreshAddress({ tokenId: null })).publicAddress, '300000')
+  await until('coin', () => alice.balance() === '300000')
+  const { publicAddress } = await bob.engine.getFreshAddress({ tokenId: null })
+  await alice.send({ spendTargets: [{ publicAddress, nativeAmount: nativeAmount('100000') }] })
+  await until('bob', () => bob.balance() === '100000')
+  t.is(world.sent.length, 0)
+})

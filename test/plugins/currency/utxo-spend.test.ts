@@ -151,14 +151,16 @@ const funded = async (
   return { alice, target: (await bob.engine.getFreshAddress({ tokenId: null })).publicAddress }
 }
 
-test('every reason not to make a spend has its own code', async t => {
+test('[8.33] [8.34] [8.36] [8.38] every reason not to make a spend has its own code and message', async t => {
   const world = makeTestWorld()
   t.teardown(() => world.close())
   const { alice, target } = await funded(world, '100000')
+  const messages = new Map<string, string>()
   const codeOf = async (spendTarget: object, rest: object = {}): Promise<string> => {
     const error = await t.throwsAsync(
       alice.engine.makeSpend({ tokenId: null, spendTargets: [spendTarget], ...rest }, {})
     )
+    if (isWalletError(error)) messages.set(error.code, `${error.name}: ${error.message}`)
     return isWalletError(error) ? error.code : String(error)
   }
   const own = (await alice.engine.getFreshAddress({ tokenId: null })).publicAddress
@@ -206,6 +208,10 @@ test('every reason not to make a spend has its own code', async t => {
     { tokenId: null, spendTargets: [{ publicAddress: target, nativeAmount: nativeAmount('50000') }] },
     {}
   )
+  t.is(messages.get('DUST_SPEND'), 'DustSpendError: Please send a larger amount')
+  t.is(messages.get('INSUFFICIENT_FUNDS'), 'InsufficientFundsError: Insufficient BTC')
+  t.is(messages.get('PENDING_FUNDS'), 'PendingFundsError: Not enough confirmed funds')
+  t.is(messages.get('SPEND_TO_SELF'), 'SpendToSelfError: Spending to self')
   const inputsOf = (tx: EngineTransaction): number =>
     (tx.otherParams as { draft: { inputs: JsonObject[] } }).draft.inputs.length
   t.is(inputsOf(both), 2)

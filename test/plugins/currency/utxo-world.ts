@@ -81,7 +81,7 @@ export interface OpenOptions {
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /** A plugin applied to a host of its own; gives its tools and makes its engines. */
-export const applyPlugin = (
+const applyPlugin = (
   plugin: CurrencyPlugin,
   io: Io,
   options: JsonObject
@@ -118,7 +118,7 @@ export const applyPlugin = (
   return { tools: makeTools, open: makeEngine }
 }
 
-export const makeTold = (): Told => ({
+const makeTold = (): Told => ({
   txs: new Map(),
   reports: [],
   balances: [],
@@ -129,7 +129,7 @@ export const makeTold = (): Told => ({
   count: 0
 })
 
-export const callbacksOf = (told: Told): EngineRequest['callbacks'] => ({
+const callbacksOf = (told: Told): EngineRequest['callbacks'] => ({
   onAddressChanged() {
     told.count++
     told.addressChanges++

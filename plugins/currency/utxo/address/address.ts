@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { bech32, bech32m, createBase58check } from '@scure/base'
 import { WalletError } from '../../../../kernel/plugin-api.ts'
 import type { CoinRow, NetworkRow } from '../params/coin-row.ts'
-import { type Program, readScript, writeScript } from './script.ts'
+import { type Program, writeScript } from './script.ts'
 
 /** An address that can be paid. */
 export interface Destination {
@@ -18,12 +18,6 @@ export const addressOf = (network: NetworkRow, { type, data }: Program): string 
   if (type === 'p2sh') return base58.encode(Uint8Array.of(network.p2sh[0] ?? 0, ...data))
   if (type === 'p2tr') return bech32m.encode(network.bech32, [1, ...bech32m.toWords(data)])
   return bech32.encode(network.bech32, [0, ...bech32.toWords(data)])
-}
-
-/** The address of an output script, or undefined if it has none. */
-export const addressOfScript = (network: NetworkRow, script: Uint8Array): string | undefined => {
-  const program = readScript(script)
-  return program === undefined ? undefined : addressOf(network, program)
 }
 
 /**

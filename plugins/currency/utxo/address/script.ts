@@ -36,24 +36,6 @@ export const writeScript = ({ type, data }: Program): Uint8Array => {
   return Uint8Array.from([...before, ...data, ...after])
 }
 
-/** The program of an output script, or undefined if it is of no type that has an address. */
-export const readScript = (script: Uint8Array): Program | undefined => {
-  for (const type of types) {
-    const [before, after] = frames[type]
-    const end = script.length - after.length
-    if (end - before.length !== programLength[type]) continue
-    if (
-      before.every((byte, at) => script[at] === byte) &&
-      after.every((byte, at) => script[end + at] === byte)
-    ) {
-      return { type, data: script.slice(before.length, end) }
-    }
-  }
-  return undefined
-}
-
-const types: readonly ScriptType[] = ['p2wpkh', 'p2tr', 'p2pkh', 'p2sh', 'p2wsh']
-
 const frames: Readonly<Record<ScriptType, readonly [before: readonly number[], after: readonly number[]]>> = {
   p2pkh: [
     [0x76, 0xa9, 0x14],
@@ -63,12 +45,4 @@ const frames: Readonly<Record<ScriptType, readonly [before: readonly number[], a
   p2wpkh: [[0x00, 0x14], []],
   p2wsh: [[0x00, 0x20], []],
   p2tr: [[0x51, 0x20], []]
-}
-
-const programLength: Readonly<Record<ScriptType, number>> = {
-  p2pkh: 20,
-  p2sh: 20,
-  p2wpkh: 20,
-  p2wsh: 32,
-  p2tr: 32
 }

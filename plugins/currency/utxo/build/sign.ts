@@ -15,6 +15,7 @@ import type { OwnOutput } from '../ledger/ledger-tx.ts'
 import type { CoinRow, NetworkRow } from '../params/coin-row.ts'
 import type { ScriptRecord } from '../scan/script-record.ts'
 import type { ScriptTable } from '../scan/script-table.ts'
+import { makeYielder } from '../scan/yielder.ts'
 import { hexOf, parseRawTx } from '../tx/raw-tx.ts'
 import { type Draft, type DraftInput, feeOfDraft, readDraft } from './draft.ts'
 
@@ -45,15 +46,16 @@ export const signDraft = async (
   checkMoney(context, draft, transaction)
   const unsigned = new Transaction({ lockTime: draft.lockTime, allowLegacyWitnessUtxo: true, lowR: true })
   const keyring = new Keyring(context.coin, context.network, { privateKeys, crypto: context.io.crypto })
+  const yielder = makeYielder(context.io.clock)
   try {
-    for (const [at, input] of draft.inputs.entries()) addInput(context, unsigned, { input, at, keyring })
+    for (const input of draft.inputs) addInput(context, unsigned, { input, keyring })
     for (const { address, value } of draft.outputs) {
       unsigned.addOutput({ script: destinationOf(context, address), amount: value })
     }
     for (const [at, input] of draft.inputs.entries()) {
       if (!unsigned.signIdx(keyring.privateKeyOf(input), at))
         throw refuse(context, 'a key does not fit its coin')
-      if (at % SIGNATURES_PER_TURN === SIGNATURES_PER_TURN - 1) await context.io.clock.turn()
+      await yielder.breathe()
     }
   } finally {
     keyring.wipe()
@@ -64,9 +66,9 @@ export const signDraft = async (
   return { ...transaction, txid, signedTx: hexOf(bytes) }
 }
 
-const SIGNATURES_PER_TURN = 8
-// RBF (BIP-125), and with it the lock time counts.
-const SEQUENCE = 0xfffffffd
+// Either makes the lock time count; the lower one also signals replaceability (BIP-125).
+const REPLACEABLE = 0xfffffffd
+const FINAL = 0xfffffffe
 const ABSURD_FEE = 1_000_000n
 
 const refuse = ({ coin }: SignContext, reason: string): WalletError =>
@@ -104,7 +106,7 @@ const checkMoney = (context: SignContext, draft: Draft, transaction: EngineTrans
 const addInput = (
   context: SignContext,
   transaction: Transaction,
-  { input, keyring }: { readonly input: DraftInput; readonly at: number; readonly keyring: Keyring }
+  { input, keyring }: { readonly input: DraftInput; readonly keyring: Keyring }
 ): void => {
   const record = recordOf(context, input)
   const publicKey = keyring.publicKeyOf(input, record.branch.purpose)
@@ -114,7 +116,7 @@ const addInput = (
   transaction.addInput({
     txid: input.txid,
     index: input.vout,
-    sequence: SEQUENCE,
+    sequence: context.coin.isReplaceable ? REPLACEABLE : FINAL,
     witnessUtxo: { script: record.script, amount: input.value },
     ...(record.branch.purpose === 49 ? { redeemScript: redeemScriptOf(publicKey) } : {}),
     ...(record.branch.purpose === 86 ? { tapInternalKey: publicKey.slice(1) } : {})

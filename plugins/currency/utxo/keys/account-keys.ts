@@ -39,7 +39,9 @@ export const derivePublicKeys = (
     const purpose = ownPurposeOf(format)
     xpubs[purpose] = withVersions(accountFromText(network, format, text), network, purpose).publicExtendedKey
   } else {
-    const root = HDKey.fromMasterSeed(seedOf(coin, network, keys, crypto).seed)
+    const { seed } = seedOf(coin, network, keys, crypto)
+    const root = HDKey.fromMasterSeed(seed)
+    seed.fill(0)
     for (const purpose of purposesOf[format]) {
       const account = root.derive(accountPathOf(purpose, coinType))
       xpubs[purpose] = withVersions(account, network, purpose).publicExtendedKey

@@ -32,10 +32,12 @@ export interface Selection {
  * @returns undefined if the coins cannot pay for amount and fee
  */
 export const selectCoins = (coins: readonly Coin[], goal: SelectionGoal): Selection | undefined => {
-  const useful = coins.filter(coin => effectiveValueOf(coin, goal) > 0n)
-  const sorted = [...useful].sort((a, b) => compareBig(effectiveValueOf(b, goal), effectiveValueOf(a, goal)))
+  const valued = usefulCoins(coins, goal)
+  const useful = valued.map(({ coin }) => coin)
+  const ranked = [...valued].sort((a, b) => compareBig(b.effective, a.effective))
+  const sorted = ranked.map(({ coin }) => coin)
   const tried = [
-    withoutChange(sorted, goal),
+    withoutChange(ranked, goal),
     accumulate(shuffled(useful, goal.random), goal, MIN_RANDOM_CHANGE),
     accumulate(sorted, goal, 0n)
   ]
@@ -50,7 +52,7 @@ export const selectCoins = (coins: readonly Coin[], goal: SelectionGoal): Select
 
 /** The most that the coins can pay to the outputs of `goal` in all, with no change; may be negative. */
 export const maxAmountOf = (coins: readonly Coin[], goal: SelectionGoal): bigint => {
-  const useful = coins.filter(coin => effectiveValueOf(coin, goal) > 0n)
+  const useful = usefulCoins(coins, goal).map(({ coin }) => coin)
   const fee = feeOf(txWeightOf(countPurposes(useful), goal.outputs), goal.rate)
   return useful.reduce((sum, { value }) => sum + value, 0n) - fee
 }
@@ -69,8 +71,24 @@ const MAX_TRIES = 100_000
 
 const compareBig = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
-const effectiveValueOf = ({ value, record }: Coin, { rate }: SelectionGoal): bigint =>
-  value - feeOf(inputWeightOf[record.branch.purpose] + 1, rate)
+/** A coin with what is left of it after the fee to spend it. */
+interface ValuedCoin {
+  readonly coin: Coin
+  readonly effective: bigint
+}
+
+// One more weight unit: a legacy input beside segwit ones has an empty witness.
+const usefulCoins = (coins: readonly Coin[], { rate }: SelectionGoal): readonly ValuedCoin[] => {
+  const fees = new Map<Purpose, bigint>()
+  const valued: ValuedCoin[] = []
+  for (const coin of coins) {
+    const { purpose } = coin.record.branch
+    const fee = fees.get(purpose) ?? feeOf(inputWeightOf[purpose] + 1, rate)
+    fees.set(purpose, fee)
+    if (coin.value > fee) valued.push({ coin, effective: coin.value - fee })
+  }
+  return valued
+}
 
 const countPurposes = (coins: readonly Coin[]): ReadonlyMap<Purpose, number> => {
   const counts = new Map<Purpose, number>()
@@ -114,18 +132,18 @@ const accumulate = (
 // Beyond so many coins the random draw stops looking for nicer change.
 const MAX_EXTRA = 200
 
-const withoutChange = (sorted: readonly Coin[], goal: SelectionGoal): Selection | undefined => {
+const withoutChange = (ranked: readonly ValuedCoin[], goal: SelectionGoal): Selection | undefined => {
   const { rate, longTermRate, outputs, amount } = goal
   // Two more for a witness flag. The parts are rounded up one by one, so their sum is seldom below the whole;
   // `finish` has the last word.
   const target = amount + feeOf(txWeightOf(new Map(), outputs) + 2, rate)
   const slack =
     feeOf(outputWeightOf(goal.changeType), rate) + feeOf(inputWeightOf[goal.changePurpose], longTermRate)
-  const values = sorted.map(coin => effectiveValueOf(coin, goal))
+  const values = ranked.map(({ effective }) => effective)
   const total = values.reduce((sum, value) => sum + value, 0n)
   if (total < target || total + slack + target > BigInt(Number.MAX_SAFE_INTEGER)) return undefined
-  const wastes = sorted.map(({ record }) => {
-    const weight = inputWeightOf[record.branch.purpose]
+  const wastes = ranked.map(({ coin }) => {
+    const weight = inputWeightOf[coin.record.branch.purpose]
     return Number(feeOf(weight, rate) - feeOf(weight, longTermRate))
   })
   const found = branchAndBound({
@@ -137,7 +155,7 @@ const withoutChange = (sorted: readonly Coin[], goal: SelectionGoal): Selection 
   })
   if (found === undefined) return undefined
   return finish(
-    found.map(at => sorted[at] as Coin),
+    found.flatMap(at => ranked[at]?.coin ?? []),
     goal
   )
 }
