@@ -27,7 +27,7 @@ export interface RepoLimits {
 }
 
 /** Enough for the largest wallets that the targets name, and a bound for everything else. */
-export const REPO_LIMITS: RepoLimits = { files: 100_000, letters: 256_000_000, hashes: 10_000 }
+const REPO_LIMITS: RepoLimits = { files: 100_000, letters: 256_000_000, hashes: 10_000 }
 
 /**
  * A synced repo that knows its past: which file changed in which revision, and the hash of each revision.

@@ -41,7 +41,7 @@ export const makeTrafficLog = (limit = 1000): TrafficLog => {
 }
 
 /** A path that is safe to show. */
-export const maskPath = (path: string): string =>
+const maskPath = (path: string): string =>
   path
     .slice(0, 300)
     .replace(/(\/store\/)[^/]+/, '$1…')

@@ -134,23 +134,32 @@ const makeParts = (options: KernelOptions, config: KernelConfig) => {
         return subDisk(root, `plugins/${plugin.id}`)
       })
     })
-  return { hooks, plugins, apply, report, logOf, useDisk: (disk: Disk) => void (root = disk) }
+  const useDisk = (disk: Disk): void => {
+    root = disk
+  }
+  return { hooks, plugins, apply, report, logOf, useDisk }
 }
 
 const applyPlugin = (plugin: Plugin, host: Omit<HostParts, 'disk'>, openJail: () => Disk): void => {
   switch (plugin.kind) {
     case 'observer':
-      return plugin.apply(observerHost(plugin.id, host.hooks))
+      plugin.apply(observerHost(plugin.id, host.hooks))
+      break
     case 'storage':
-      return plugin.apply(storageHost(plugin.id, host))
+      plugin.apply(storageHost(plugin.id, host))
+      break
     case 'currency':
-      return plugin.apply(currencyHost(plugin.id, { ...host, disk: openJail() }))
+      plugin.apply(currencyHost(plugin.id, { ...host, disk: openJail() }))
+      break
     case 'rates':
-      return plugin.apply(rateHost(plugin.id, { ...host, disk: openJail() }))
+      plugin.apply(rateHost(plugin.id, { ...host, disk: openJail() }))
+      break
     case 'swap':
-      return plugin.apply(swapHost(plugin.id, { ...host, disk: openJail() }))
+      plugin.apply(swapHost(plugin.id, { ...host, disk: openJail() }))
+      break
     case 'policy':
-      return plugin.apply(policyHost(plugin.id, { ...host, disk: openJail() }))
+      plugin.apply(policyHost(plugin.id, { ...host, disk: openJail() }))
+      break
   }
 }
 

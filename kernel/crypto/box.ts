@@ -91,17 +91,6 @@ export const openJson = (io: OpenIo, key: Uint8Array, box: Box): unknown => {
   }
 }
 
-/** Tells whether a value has the shape of a box; only opening it tells whether it is sound. */
-export const isBox = (value: unknown): value is Box => {
-  if (typeof value !== 'object' || value === null) return false
-  const box = value as Partial<Box>
-  return (
-    typeof box.encryptionType === 'number' &&
-    typeof box.iv_hex === 'string' &&
-    typeof box.data_base64 === 'string'
-  )
-}
-
 const BLOCK = 16
 const CHECKSUM = 32
 const NOISE_MASK = 0x1f

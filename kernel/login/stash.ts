@@ -7,6 +7,7 @@ import { type DoubledFiles, makeDoubledFiles } from '../repo/doubled-file.ts'
 import { quarantine } from '../repo/quarantine.ts'
 import type { Services } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
+import { dateOf } from '../time.ts'
 import type { LocalUser, LoginStash } from '../types/login.ts'
 import { type FoundStash, loadStashes, type StashFolder } from './load-stashes.ts'
 import { parseStashFile, stashTextOf } from './stash-file.ts'
@@ -216,7 +217,7 @@ const localUserOf = ({ io, config }: StashPort, stash: LoginStash): LocalUser =>
     isPinLoginEnabled: (stash.pin2Key ?? node?.pin2Key) !== undefined,
     isKeyLoginEnabled: (node?.loginAuthBox ?? node?.passwordAuthBox) !== undefined,
     ...(username === undefined ? {} : { username }),
-    ...(lastLogin === undefined ? {} : { lastLogin: new Date(lastLogin) }),
+    ...(lastLogin === undefined ? {} : { lastLogin: dateOf(lastLogin) }),
     ...(voucherId === undefined ? {} : { voucherId })
   }
 }

@@ -1,5 +1,4 @@
-import { isBox } from '../crypto/box.ts'
-import type { Box } from '../types/keys.ts'
+import { type Box, isBox } from '../types/keys.ts'
 
 /** A change that the server has not acknowledged; `box` null is a deletion. */
 export interface PendingChange {

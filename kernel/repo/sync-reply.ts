@@ -1,6 +1,5 @@
-import { isBox } from '../crypto/box.ts'
 import { WalletError } from '../errors/wallet-error.ts'
-import type { Box } from '../types/keys.ts'
+import { type Box, isBox } from '../types/keys.ts'
 import { checkPath } from './disk.ts'
 import { isHash } from './repo-record.ts'
 import type { Report } from './report.ts'

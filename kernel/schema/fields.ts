@@ -1,5 +1,5 @@
 import { type ArraySchema, array, type MixedSchema, mixed, object, type Schema } from 'yup'
-import type { Box, Snrp } from '../types/keys.ts'
+import { type Box, isBox, type Snrp } from '../types/keys.ts'
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const HEX = /^(?:[0-9a-fA-F]{2})*$/
@@ -18,14 +18,8 @@ export const text = (): Leaf<string> => leaf('text', isText)
 /** Text, or absent. */
 export const optionalText = (): OptionalLeaf<string> => optional('text', isText)
 
-/** Padded standard base64, kept as text. */
-export const bytes64 = (): Leaf<string> => leaf('base64', isBase64)
-
 /** Padded standard base64, or absent. */
 export const optionalBytes64 = (): OptionalLeaf<string> => optional('base64', isBase64)
-
-/** Hex of either case, kept as text. */
-export const bytesHex = (): Leaf<string> => leaf('hex', isHex)
 
 /** A date that the platform reads, kept as text. */
 export const isoDate = (): Leaf<string> => leaf('date', isDate)
@@ -38,12 +32,6 @@ export const finite = (): Leaf<number> => leaf('number', isFiniteNumber)
 
 /** A finite number, or absent. */
 export const optionalFinite = (): OptionalLeaf<number> => optional('number', isFiniteNumber)
-
-/** True or false. */
-export const flag = (): Leaf<boolean> => leaf('flag', isFlag)
-
-/** True or false, or absent. */
-export const optionalFlag = (): OptionalLeaf<boolean> => optional('flag', isFlag)
 
 /** An encrypted box; the shape only, opening checks the rest. */
 export const box = (): Leaf<Box> => leaf('box', isBox)
@@ -90,14 +78,6 @@ export const optional = <T>(rule: string, guard: (value: unknown) => value is T)
     .transform((value: unknown) => (value === null ? undefined : value))
     .optional() as unknown as OptionalLeaf<T>
 
-/** Tells whether a value has the shape of an encrypted box. A guard by hand: boxes are hot. */
-export const isBox = (value: unknown): value is Box =>
-  typeof value === 'object' &&
-  value !== null &&
-  typeof (value as Box).encryptionType === 'number' &&
-  typeof (value as Box).iv_hex === 'string' &&
-  typeof (value as Box).data_base64 === 'string'
-
 /** Tells whether a value has the shape of scrypt parameters. */
 export const isSnrp = (value: unknown): value is Snrp =>
   typeof value === 'object' &&
@@ -115,4 +95,3 @@ const isHex = (value: unknown): value is string => isText(value) && HEX.test(val
 const isDate = (value: unknown): value is string => isText(value) && !Number.isNaN(Date.parse(value))
 const isFiniteNumber = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value)
-const isFlag = (value: unknown): value is boolean => typeof value === 'boolean'

@@ -2,7 +2,7 @@ import { type Schema, ValidationError } from 'yup'
 import { WalletError } from '../errors/wallet-error.ts'
 
 /** The deepest nesting that any JSON from outside may have. */
-export const MAX_DEPTH = 64
+const MAX_DEPTH = 64
 
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 

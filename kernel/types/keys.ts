@@ -8,6 +8,17 @@ export interface Box {
   readonly iv_hex: string
 }
 
+/** Tells whether a value has the shape of an encrypted box; opening it checks the rest. A guard by hand: boxes are hot. */
+export const isBox = (value: unknown): value is Box => {
+  if (typeof value !== 'object' || value === null) return false
+  const box = value as Partial<Box>
+  return (
+    typeof box.encryptionType === 'number' &&
+    typeof box.iv_hex === 'string' &&
+    typeof box.data_base64 === 'string'
+  )
+}
+
 /** Scrypt parameters, as on the wire and on disk. */
 export interface Snrp {
   readonly salt_hex: string

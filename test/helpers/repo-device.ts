@@ -15,7 +15,7 @@ import type { SyncStore } from './sync-store.ts'
 
 /** The keys of the one repo that these tests share between devices. */
 export const syncKey: Uint8Array = new Uint8Array(20).fill(0xa5)
-export const dataKey: Uint8Array = new Uint8Array(32).fill(0x5a)
+const dataKey: Uint8Array = new Uint8Array(32).fill(0x5a)
 export const repoId: string = repoIdOf(makeRepoIo(), syncKey)
 
 /** A device with a copy of the repo. */

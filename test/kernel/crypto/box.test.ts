@@ -1,15 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
-import {
-  isBox,
-  openBox,
-  openJson,
-  openText,
-  sealBox,
-  sealJson,
-  sealText
-} from '../../../kernel/crypto/box.ts'
+import { openBox, openJson, openText, sealBox, sealJson, sealText } from '../../../kernel/crypto/box.ts'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isBox } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
 

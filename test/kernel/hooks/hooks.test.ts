@@ -152,7 +152,11 @@ test('observed: everyone hears, also after one that throws', t => {
 
 test('a tap that never answers is given up after its deadline', async t => {
   const timers: (() => void)[] = []
-  const clock = { ...io.clock, after: (_ms: number, task: () => void) => (timers.push(task), () => {}) }
+  const after = (_ms: number, task: () => void) => {
+    timers.push(task)
+    return () => {}
+  }
+  const clock = { ...io.clock, after }
   const hooks = makeKernelHooks({ clock, onFault: () => {} })
   hooks.openDisk.tapPromise('hangs', () => new Promise(() => {}))
   const answer = hooks.openDisk.promise({ purpose: 'everything' })
