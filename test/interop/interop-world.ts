@@ -22,8 +22,9 @@ export interface InteropWorld {
   newFolder(): string
   /** A copy of a device's folder, as a user would move it to another machine. */
   copyOf(folder: string): Promise<string>
-  openHoldfast(folder: string): Promise<Holdfast>
-  openPeer(folder: string): Promise<Peer>
+  /** `appId`: that of the app that uses the core; none for the account itself. */
+  openHoldfast(folder: string, appId?: string): Promise<Holdfast>
+  openPeer(folder: string, appId?: string): Promise<Peer>
   /** Ends everything and removes the folders. */
   close(): Promise<void>
 }
@@ -47,14 +48,14 @@ export const openInteropWorld = async (packageFolder: string): Promise<InteropWo
       await cp(folder, copy, { recursive: true })
       return copy
     },
-    async openHoldfast(folder) {
-      const kernel = await openKernel(served, folder)
+    async openHoldfast(folder, appId = '') {
+      const kernel = await openKernel(served, folder, appId)
       stops.push(() => kernel.close())
       return kernel
     },
-    async openPeer(folder) {
+    async openPeer(folder, appId = '') {
       const { authServer, infoServers, syncServers } = served
-      const peer = await openPeer({ packageFolder, folder, authServer, infoServers, syncServers })
+      const peer = await openPeer({ packageFolder, folder, appId, authServer, infoServers, syncServers })
       stops.push(() => peer.stop())
       return peer
     },
@@ -67,12 +68,13 @@ export const openInteropWorld = async (packageFolder: string): Promise<InteropWo
   }
 }
 
-const openKernel = async (served: ServedWorld, folder: string): Promise<Holdfast> => {
+const openKernel = async (served: ServedWorld, folder: string, appId: string): Promise<Holdfast> => {
   const { authServer, infoServers, syncServers, electrumServers } = served
   const failures: string[] = []
   const kernel = await createKernel({
     io: makeNodeIo(),
     apiKey: 'interop',
+    appId,
     authServer,
     infoServers,
     syncServers,

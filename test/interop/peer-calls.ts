@@ -45,6 +45,10 @@ export interface PeerCalls {
   loginWithKey(username: string, loginKey: string): Promise<void>
   getLoginKey(): Promise<string>
   logout(): Promise<void>
+  changePassword(password: string): Promise<void>
+  changePin(pin: string): Promise<void>
+  /** Switches two-factor codes on; gives the key, base32. */
+  enableOtp(): Promise<string>
   createWallet(wallet: { name: string; fiatCurrencyCode: string; keys: JsonObject }): Promise<string>
   /** Waits until all wallets of the account are open. */
   wallets(): Promise<readonly PeerWallet[]>
@@ -64,6 +68,7 @@ export interface PeerPlace {
   readonly packageFolder: string
   /** Where the device keeps its files. */
   readonly folder: string
+  readonly appId: string
   readonly authServer: string
   readonly infoServers: readonly string[]
   readonly syncServers: readonly string[]

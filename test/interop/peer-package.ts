@@ -77,12 +77,12 @@ const PATIENCE = [
   '--prefer-offline'
 ]
 
-/** The lines in which npm says what went wrong, in one line. */
+/** What npm says first of what went wrong: its code, such as `ENOTFOUND`. */
 const reasonOf = (output: string): string => {
   const lines = stripVTControlCharacters(output).trim().split('\n')
   const errors = lines
     .map(line => /^npm (?:error|ERR!) (.*)$/.exec(line)?.[1] ?? '')
     .filter(line => line !== '' && !line.startsWith('A complete log'))
-  const text = (errors.length > 0 ? errors.slice(0, 4) : lines.slice(-1)).join('; ')
-  return text.slice(0, 300) || 'npm said nothing'
+  const [first = ''] = errors.length > 0 ? errors : lines.slice(-1)
+  return first.replace(/^code /, '').slice(0, 200) || 'it said nothing'
 }

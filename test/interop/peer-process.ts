@@ -33,6 +33,10 @@ interface CoreAccount {
   waitForCurrencyWallet(walletId: string): Promise<CoreWallet>
   getLoginKey(): Promise<string>
   getRawPrivateKey(walletId: string): Promise<JsonObject>
+  readonly otpKey: string | undefined
+  changePassword(password: string): Promise<void>
+  changePin(options: { pin: string }): Promise<string>
+  enableOtp(): Promise<void>
   sync(): Promise<void>
   logout(): Promise<void>
 }
@@ -42,6 +46,7 @@ interface CoreWallet {
   readonly type: string
   readonly name: string | null
   readonly fiatCurrencyCode: string
+  readonly disklet: { list(folder: string): Promise<Record<string, string>> }
   renameWallet(name: string): Promise<void>
   getTransactions(query: object): Promise<readonly { txid: string; metadata?: PeerNote }[]>
   saveTxMetadata(txid: string, currencyCode: string, note: PeerNote): Promise<void>
@@ -56,7 +61,7 @@ core.lockEdgeCorePlugins()
 
 const context = await core.makeEdgeContext({
   apiKey: 'interop',
-  appId: '',
+  appId: place.appId,
   authServer: place.authServer,
   infoServer: place.infoServers,
   syncServer: place.syncServers,
@@ -97,6 +102,14 @@ const calls: PeerCalls = {
     await mine().logout()
     account = undefined
   },
+  changePassword: password => mine().changePassword(password),
+  async changePin(pin) {
+    await mine().changePin({ pin })
+  },
+  async enableOtp() {
+    await mine().enableOtp()
+    return mine().otpKey ?? ''
+  },
   async createWallet({ name, fiatCurrencyCode, keys }) {
     const options = { name, fiatCurrencyCode, keyOptions: keys }
     return (await mine().createCurrencyWallet('wallet:bitcoin', options)).id
@@ -113,8 +126,13 @@ const calls: PeerCalls = {
     await (await mine().waitForCurrencyWallet(walletId)).renameWallet(name)
   },
   async showTransactions(walletId, transactions) {
-    await mine().waitForCurrencyWallet(walletId)
+    const { disklet } = await mine().waitForCurrencyWallet(walletId)
     currency.show(walletId, transactions)
+    // It makes a file for each incoming one by itself, which must not come over what a test writes next.
+    const incoming = transactions.filter(({ nativeAmount }) => !nativeAmount.startsWith('-'))
+    while (Object.keys(await disklet.list('transaction')).length < incoming.length) {
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
   },
   async noteOf(walletId, txid) {
     const list = await (await mine().waitForCurrencyWallet(walletId)).getTransactions({})
