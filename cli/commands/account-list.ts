@@ -1,0 +1,40 @@
+import type { CommandRun } from '../command.ts'
+import { localTime } from '../output/times.ts'
+import { readCurrentAccount } from '../profile/current-account.ts'
+
+/** Lists the accounts that this device knows, last logged-in first. */
+export const accountList: CommandRun = async session => {
+  const context = await session.context()
+  const current = readCurrentAccount(session.paths.state)
+  const users = context.localUsers
+  return {
+    data: {
+      accounts: users.map(({ loginId, username, lastLogin, isPinLoginEnabled, isKeyLoginEnabled }) => ({
+        loginId,
+        username: username ?? null,
+        lastLogin: lastLogin?.toISOString() ?? null,
+        pinEnabled: isPinLoginEnabled,
+        keyEnabled: isKeyLoginEnabled,
+        current: loginId === current?.loginId
+      }))
+    },
+    view: {
+      kind: 'table',
+      columns: [
+        { title: 'USERNAME' },
+        { title: 'LOGIN ID', canShrink: true },
+        { title: 'PIN' },
+        { title: 'LAST LOGIN' },
+        { title: 'STATE' }
+      ],
+      rows: users.map(({ loginId, username, lastLogin, isPinLoginEnabled }) => [
+        username ?? '(light)',
+        loginId,
+        isPinLoginEnabled ? 'on' : 'off',
+        lastLogin === undefined ? '' : localTime(lastLogin),
+        loginId === current?.loginId ? { text: 'current', tone: 'good' } : ''
+      ]),
+      empty: 'This device knows no account yet. Make one with: holdfast account create <user>'
+    }
+  }
+}

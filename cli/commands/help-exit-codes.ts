@@ -1,0 +1,18 @@
+import type { CommandRun } from '../command.ts'
+import { exitCodeRows } from '../errors/exit-codes.ts'
+
+/** Lists every exit code with the error codes that lead to it. */
+export const helpExitCodes: CommandRun = async () => {
+  const rows = exitCodeRows()
+  return {
+    data: { exitCodes: rows.map(({ exitCode, codes }) => ({ exitCode, codes: [...codes] })) },
+    view: {
+      kind: 'table',
+      columns: [{ title: 'EXIT CODE', align: 'right' }, { title: 'ERROR CODE' }],
+      rows: rows.flatMap(({ exitCode, codes }) =>
+        codes.length === 0 ? [[String(exitCode), '(success)']] : codes.map(code => [String(exitCode), code])
+      ),
+      empty: ''
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import type { FakeWorld } from '../../fake-server/fake-world.ts'
+import {
+  type Account,
+  type CurrencyWallet,
+  type Io,
+  type Kernel,
+  nativeAmount,
+  type Transaction
+} from '../../kernel/index.ts'
+import { amountText } from '../output/amounts.ts'
+import { confirmationCell } from '../output/facts.ts'
+import { summaryLines, summaryOf } from '../spend/spend-summary.ts'
+import { type Comparison, compareDevices } from './compare-devices.ts'
+import { countServerFiles } from './count-server-files.ts'
+import { openTourDevice, until } from './tour-device.ts'
+import { makeRunStep, type OnTourStep, type RunStep } from './tour-step.ts'
+
+/** What the tour is made of. */
+export interface TourOptions {
+  readonly world: FakeWorld
+  readonly io: Io
+  /** Each device keeps its files in a folder of its own below this one. */
+  readonly folder: string
+  /** The folder's name of the first device. */
+  readonly firstDevice: string
+  readonly username: string
+  readonly password: string
+  readonly signal: AbortSignal
+  readonly onStep: OnTourStep
+  /** Rest after each step, for people who read along. */
+  readonly pauseMs: number
+}
+
+/** What the tour ends with. */
+export interface TourResult extends Comparison {
+  readonly txid: string
+  readonly confirmations: Transaction['confirmations']
+  readonly note: string
+  /** The id of the account that was made. */
+  readonly loginId: string
+}
+
+const RECEIVED = nativeAmount('5000000')
+const PAID = nativeAmount('1250000')
+const NOTE = 'Rent for October, paid from the tour'
+
+/**
+ * The whole path, for real: account, wallet, coins, payment, confirmation, note, sync, and a second device that
+ * logs in with the password alone. Only the chain and the servers run in this process.
+ */
+export const runTour = async (options: TourOptions): Promise<TourResult> => {
+  const { world, onStep, pauseMs } = options
+  const step = makeRunStep(onStep, pauseMs)
+  const open: Kernel[] = []
+  const openDevice = async (name: string): Promise<Kernel> => {
+    const kernel = await openTourDevice(world, { ...options, name })
+    open.push(kernel)
+    return kernel
+  }
+  try {
+    const account = await createTourAccount(step, options, await openDevice(options.firstDevice))
+    const wallet = await createWallet(step, account)
+    await receive(step, options, wallet)
+    const sent = await pay(step, wallet)
+    const tx = await confirmPayment(step, options, { wallet, txid: sent.txid })
+    await writeNote(step, wallet, tx.txid)
+    await syncEverything(step, world, account)
+    const comparison = await secondDevice(step, options, {
+      wallet,
+      kernel: await openDevice('second-device')
+    })
+    return { ...comparison, txid: tx.txid, confirmations: tx.confirmations, note: NOTE, loginId: account.id }
+  } finally {
+    for (const kernel of open.reverse()) await kernel.close()
+  }
+}
+
+const createTourAccount = (
+  step: RunStep,
+  { username, password }: TourOptions,
+  kernel: Kernel
+): Promise<Account> =>
+  step('account', 'Make an account with a password', async () => {
+    const account = await kernel.context.createAccount({ username, password })
+    return { value: account, detail: `${username}, keys made and encrypted on this device` }
+  })
+
+const createWallet = (step: RunStep, account: Account): Promise<CurrencyWallet> =>
+  step('wallet', 'Make a Bitcoin wallet in it', async () => {
+    const wallet = await account.createCurrencyWallet('wallet:bitcoin', { name: 'Savings' })
+    const { publicAddress } = await wallet.getReceiveAddress()
+    return { value: wallet, detail: publicAddress }
+  })
+
+const receive = (step: RunStep, { world, signal }: TourOptions, wallet: CurrencyWallet): Promise<void> =>
+  step('receive', 'Receive coins', async () => {
+    await until(wallet, signal, async () => true)
+    const { publicAddress } = await wallet.getReceiveAddress()
+    world.chain.fund(publicAddress, RECEIVED)
+    world.chain.mine(1)
+    await world.saved()
+    await until(wallet, signal, async () => {
+      const [tx] = await wallet.getTransactions({ limit: 1 })
+      return wallet.balanceOf(null) === RECEIVED && tx?.confirmations === 'confirmed'
+    })
+    return { value: undefined, detail: `${amountText(RECEIVED, wallet.currencyInfo)}, confirmed` }
+  })
+
+const pay = async (step: RunStep, wallet: CurrencyWallet): Promise<Transaction> => {
+  const draft = await step('review', 'Review a payment', async () => {
+    const value = await wallet.makeSpend({
+      tokenId: null,
+      spendTargets: [{ publicAddress: PAYEE, nativeAmount: PAID }],
+      metadata: { name: 'Landlady', category: 'expense:Rent' }
+    })
+    const summary = summaryOf(wallet, value)
+    const total = summary.lines.find(([label]) => label === 'total')?.[1] ?? ''
+    return { value, detail: `${total} in all`, lines: summaryLines(summary) }
+  })
+  return step('send', 'Sign and broadcast it', async () => {
+    const value = await wallet.spend(draft)
+    return { value, detail: value.txid }
+  })
+}
+
+const confirmPayment = (
+  step: RunStep,
+  { world, signal }: TourOptions,
+  { wallet, txid }: { readonly wallet: CurrencyWallet; readonly txid: string }
+): Promise<Transaction> =>
+  step('confirm', 'Mine a block and see it confirmed', async () => {
+    world.chain.mine(1)
+    await world.saved()
+    await until(wallet, signal, async () => (await wallet.getTransaction(txid)).confirmations === 'confirmed')
+    const value = await wallet.getTransaction(txid)
+    return { value, detail: `${confirmationCell(value.confirmations).text} in block ${value.blockHeight}` }
+  })
+
+const writeNote = (step: RunStep, wallet: CurrencyWallet, txid: string): Promise<void> =>
+  step('note', 'Write a note on it', async () => {
+    await wallet.saveTxMetadata(txid, { notes: NOTE })
+    return { value: undefined, detail: `"${NOTE}"` }
+  })
+
+const syncEverything = (step: RunStep, world: FakeWorld, account: Account): Promise<void> =>
+  step('sync', 'Sync everything, encrypted', async () => {
+    await account.sync()
+    const { files, repos } = countServerFiles(world)
+    return { value: undefined, detail: `${files} encrypted files in ${repos} repos on the server` }
+  })
+
+const secondDevice = (
+  step: RunStep,
+  { username, password, signal }: TourOptions,
+  { wallet, kernel }: { readonly wallet: CurrencyWallet; readonly kernel: Kernel }
+): Promise<Comparison> =>
+  step('second-device', 'Log in on a second device with the password', async () => {
+    const account = await kernel.context.loginWithPassword(username, password)
+    const theirs = await account.openWallet(wallet.id)
+    await until(theirs, signal, async () => true)
+    await account.sync()
+    await until(theirs, signal, async () => (await theirs.getTransactions()).length >= 2)
+    const value = await compareDevices(wallet, theirs)
+    const count = (await theirs.getTransactions()).length
+    return { value, detail: `wallet "${theirs.name ?? ''}" with ${count} transactions` }
+  })
+
+// The example key of BIP-173, as an address of the fake chain; somebody else's, whoever runs the tour.
+const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'

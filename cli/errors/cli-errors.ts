@@ -1,0 +1,71 @@
+import type { NextCommand } from '../../kernel/index.ts'
+
+/** The stable name of a failure of the command line. */
+export type CliErrorCode =
+  | 'CONFIRMATION_REQUIRED'
+  | 'DECLINED'
+  | 'INTERNAL'
+  | 'INTERRUPTED'
+  | 'NOT_FOUND'
+  | 'NOT_LOGGED_IN'
+  | 'PROFILE_INVALID'
+  | 'PROMPT_IMPOSSIBLE'
+  | 'SECRET_SOURCE'
+  | 'TERMINATED'
+  | 'TOUR_DIFFERS'
+  | 'USAGE'
+  | 'WORLD_FAILED'
+
+/** What a failure of the command line itself carries, besides its code. */
+export interface CliErrorEntry {
+  readonly name: string
+  /** See `holdfast help exit-codes`. */
+  readonly exitCode: number
+  /** What happened, for the list of exit codes. */
+  readonly meaning: string
+  readonly retryable?: boolean
+}
+
+/**
+ * The failures that only the command line can have; those of the wallet are in the kernel's catalogue.
+ *
+ * Codes are never renamed or reused (ecosystem 1.9).
+ */
+export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
+  INTERNAL: { name: 'Error', exitCode: 1, meaning: 'a bug: something unexpected' },
+  TOUR_DIFFERS: { name: 'Error', exitCode: 1, meaning: 'the second device of the tour saw something else' },
+  USAGE: { name: 'UsageError', exitCode: 2, meaning: 'unknown command or flag, missing argument, bad value' },
+  SECRET_SOURCE: {
+    name: 'UsageError',
+    exitCode: 2,
+    meaning: 'a secret came from where it may not come from'
+  },
+  NOT_LOGGED_IN: { name: 'LoginError', exitCode: 3, meaning: 'no account is logged in' },
+  PROFILE_INVALID: { name: 'ProfileError', exitCode: 4, meaning: 'the profile cannot be used' },
+  CONFIRMATION_REQUIRED: {
+    name: 'ConfirmationError',
+    exitCode: 5,
+    meaning: 'a confirmation is needed and cannot be asked for'
+  },
+  DECLINED: { name: 'ConfirmationError', exitCode: 5, meaning: 'the confirmation was declined' },
+  PROMPT_IMPOSSIBLE: {
+    name: 'ConfirmationError',
+    exitCode: 5,
+    meaning: 'a secret is needed and cannot be asked for'
+  },
+  NOT_FOUND: { name: 'Error', exitCode: 6, meaning: 'there is no such wallet or topic' },
+  WORLD_FAILED: {
+    name: 'Error',
+    exitCode: 20,
+    meaning: 'the running fake world did not do as asked',
+    retryable: true
+  },
+  INTERRUPTED: { name: 'InterruptError', exitCode: 130, meaning: 'stopped by Ctrl-C' },
+  TERMINATED: { name: 'InterruptError', exitCode: 143, meaning: 'stopped by a termination signal' }
+}
+
+/** What a person is told next, after a failure. */
+export interface Advice {
+  readonly hint?: string
+  readonly next?: readonly NextCommand[]
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+import { CliError } from './errors/cli-error.ts'
+import { isGone } from './output/write-text.ts'
+import { runCli } from './run.ts'
+import { processTerminal } from './terminal.ts'
+
+const terminal = processTerminal()
+const controller = new AbortController()
+let isReaderGone = false
+
+// The first Ctrl-C stops what is waited for; a second one does not wait for it.
+const stopBy = (error: CliError) => (): void => {
+  if (controller.signal.aborted) process.exit(error.exitCode)
+  controller.abort(error)
+}
+process.on('SIGINT', stopBy(new CliError('INTERRUPTED', 'Stopped')))
+process.on('SIGTERM', stopBy(new CliError('TERMINATED', 'Terminated')))
+
+terminal.stdout.on('error', error => {
+  if (!isGone(error)) throw error
+  isReaderGone = true
+  controller.abort(new CliError('INTERRUPTED', 'The reader has gone'))
+})
+terminal.stderr.on('error', () => {})
+
+// The kernel's timers never keep a process alive by themselves.
+const alive = setInterval(() => {}, 1 << 30)
+const exitCode = await runCli({ argv: process.argv.slice(2), terminal, signal: controller.signal })
+clearInterval(alive)
+process.exit(isReaderGone ? 0 : exitCode)

@@ -1,0 +1,99 @@
+import Table from 'cli-table3'
+import type { Paint } from './paint.ts'
+import { safeText } from './safe-text.ts'
+import { type CellLike, type Column, cellOf, type RecordView, type TableView, type View } from './view.ts'
+
+/** How wide and how plain a view is to be. */
+export interface RenderOptions {
+  readonly paint: Paint
+  /** Columns of the terminal. */
+  readonly width: number
+  /** No Unicode drawing. */
+  readonly isAscii: boolean
+}
+
+/** A view for a person at a terminal: no line is wider than the terminal. */
+export const renderView = (view: View, options: RenderOptions): readonly string[] => {
+  if (view.kind === 'table') return renderTable(view, options)
+  if (view.kind === 'record') return renderRecord(view, options)
+  return view.lines.map(line => painted(line, options))
+}
+
+/** A view for a program at the other end of a pipe: tab-separated, no titles, nothing cut. */
+export const renderTsv = (view: View): readonly string[] => {
+  if (view.kind === 'table') return view.rows.map(row => row.map(plain).join('\t'))
+  if (view.kind === 'record') return view.fields.map(([label, value]) => `${label}\t${plain(value)}`)
+  return view.lines.map(line => cellOf(line).text)
+}
+
+const MIN_WIDTH = 8
+const GAP = 2
+
+const renderTable = (view: TableView, options: RenderOptions): readonly string[] => {
+  if (view.rows.length === 0) return [options.paint(view.empty, 'dim')]
+  const widths = widthsOf(view, options.width)
+  const table = new Table({
+    chars: { ...NO_LINES, middle: ' '.repeat(GAP) },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+    colAligns: view.columns.map(({ align = 'left' }) => align)
+  })
+  table.push(view.columns.map(({ title }) => options.paint(title, 'dim')))
+  for (const row of view.rows) {
+    table.push(
+      row.map((value, index) => {
+        const { text, tone = 'plain' } = cellOf(value)
+        return options.paint(shorten(safeText(text), widths[index] ?? text.length, options), tone)
+      })
+    )
+  }
+  return table
+    .toString()
+    .split('\n')
+    .map(line => line.trimEnd())
+}
+
+const renderRecord = ({ fields }: RecordView, options: RenderOptions): readonly string[] => {
+  const width = Math.max(0, ...fields.map(([label]) => label.length))
+  return fields.map(([label, value]) => {
+    const title = options.paint(label.padEnd(width), 'dim')
+    return `${title}${' '.repeat(GAP)}${painted(value, options)}`
+  })
+}
+
+/** The widths that columns may take; only those that can shrink give way, the widest first. */
+const widthsOf = ({ columns, rows }: TableView, width: number): readonly number[] => {
+  const widths = columns.map(({ title }, index) =>
+    Math.max(title.length, ...rows.map(row => safeText(cellOf(row[index] ?? '').text).length))
+  )
+  const total = (): number => widths.reduce((sum, one) => sum + one + GAP, -GAP)
+  while (total() > width) {
+    const widest = columns
+      .map(({ canShrink }: Column, index) => ({ index, room: canShrink === true ? (widths[index] ?? 0) : 0 }))
+      .sort((a, b) => b.room - a.room)[0]
+    if (widest === undefined || widest.room <= MIN_WIDTH) break
+    widths[widest.index] = widest.room - 1
+  }
+  return widths
+}
+
+/** Cuts the middle out: the beginning and the end of an id are what people compare. */
+const shorten = (text: string, width: number, { isAscii }: RenderOptions): string => {
+  if (text.length <= width) return text
+  const mark = isAscii ? '..' : '…'
+  const rest = width - mark.length
+  return text.slice(0, Math.ceil(rest / 2)) + mark + text.slice(text.length - Math.floor(rest / 2))
+}
+
+const painted = (value: CellLike, { paint }: RenderOptions): string => {
+  const { text, tone = 'plain' } = cellOf(value)
+  return paint(safeText(text), tone)
+}
+
+const plain = (value: CellLike): string => safeText(cellOf(value).text)
+
+const NO_LINES = Object.fromEntries(
+  [
+    ...['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right'],
+    ...['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid']
+  ].map(name => [name, ''])
+)

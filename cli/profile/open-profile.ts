@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import {
+  createKernel,
+  type Io,
+  type Kernel,
+  type KernelOptions,
+  type LogLine,
+  type LogThreshold,
+  type Plugin
+} from '../../kernel/index.ts'
+import { defaultPlugins } from '../../plugins/default-plugins.ts'
+import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
+import { LOCK_WAIT_MS, type Opener, type OpenWorld, type WorldAddresses } from './open-world.ts'
+import { makePrivateFolder, type ProfilePaths } from './paths.ts'
+
+/** How a profile's kernel is opened. */
+export interface KernelOpening extends Opener {
+  readonly offline: boolean
+  readonly logLevel: LogThreshold
+  readonly onLog: (line: LogLine) => void
+}
+
+/** Opens the kernel of a profile on its data folder. @throws STORAGE_LOCKED, CORRUPT_FILE */
+export const openProfileKernel = (
+  paths: ProfilePaths,
+  world: Pick<OpenWorld, 'io' | 'addresses'>,
+  { holder, offline, waitMs = LOCK_WAIT_MS, logLevel, onLog }: KernelOpening
+): Promise<Kernel> => {
+  makePrivateFolder(paths.data)
+  return createKernel({
+    ...kernelSettings(world.addresses),
+    io: offline ? withoutNetwork(world.io) : world.io,
+    logLevel,
+    plugins: [
+      logObserver(onLog),
+      fileStorage(join(paths.data, 'device'), { waitMs, holder }),
+      ...defaultPlugins
+    ]
+  })
+}
+
+/** The part of a kernel's options that leads to a fake world. */
+export type WorldSettings = Pick<
+  KernelOptions,
+  'apiKey' | 'appId' | 'authServer' | 'infoServers' | 'pluginOptions' | 'syncServers'
+>
+
+/** What every kernel in a fake world is configured with. */
+export const kernelSettings = ({ electrumServers, ...servers }: WorldAddresses): WorldSettings => ({
+  ...servers,
+  // The fake server lets every key in.
+  apiKey: 'holdfast-fake-world',
+  appId: '',
+  pluginOptions: {
+    bitcoin: { network: 'regtest', servers: [...electrumServers] },
+    bitcointestnet: { network: 'regtest', servers: [...electrumServers] }
+  }
+})
+
+const logObserver = (onLog: (line: LogLine) => void): Plugin => ({
+  kind: 'observer',
+  id: 'command-line-log',
+  apply({ hooks }) {
+    hooks.logged.tap('command-line-log', onLog)
+  }
+})
+
+const withoutNetwork = (io: Io): Io => {
+  const refuse = (): Promise<never> => Promise.reject(new Error('offline, as asked'))
+  return { ...io, fetch: refuse, connect: refuse, webSocket: refuse }
+}

@@ -1,0 +1,106 @@
+import { join } from 'node:path'
+import { FAKE_ADDRESSES, type FakeWorld, openPersistentWorld } from '../../fake-server/fake-world.ts'
+import { type Io, isWalletError } from '../../kernel/index.ts'
+import { openFileDisk } from '../../plugins/storage/file/file-storage.ts'
+import { makePrivateFolder, type ProfilePaths } from './paths.ts'
+import { findRunningWorld, type RunningWorld } from './running-world.ts'
+import { type ChainControl, localControl, remoteControl } from './world-control.ts'
+
+/** How long a second opener of a folder waits for the first. */
+export const LOCK_WAIT_MS = 5000
+
+/** Who opens a profile, and until when it waits for others. */
+export interface Opener {
+  /** Shown to those who wait for us: `holdfast send`. */
+  readonly holder: string
+  readonly io: Io
+  readonly waitMs?: number
+}
+
+/** The addresses that a kernel is configured with. */
+export interface WorldAddresses {
+  readonly authServer: string
+  readonly infoServers: readonly string[]
+  readonly syncServers: readonly string[]
+  readonly electrumServers: readonly string[]
+}
+
+/** The fake world of a profile: in this process, or the one that `fake start` runs. */
+export interface OpenWorld {
+  readonly io: Io
+  readonly addresses: WorldAddresses
+  readonly control: ChainControl
+  close(): Promise<void>
+}
+
+/**
+ * Opens the world of a profile; one that runs elsewhere is used instead of opening it a second time.
+ *
+ * @throws STORAGE_LOCKED after {@link LOCK_WAIT_MS}, CORRUPT_FILE
+ */
+export const openWorld = async (paths: ProfilePaths, opener: Opener): Promise<OpenWorld> => {
+  const { waitMs = LOCK_WAIT_MS } = opener
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    const running = await findRunningWorld(paths.state)
+    if (running !== undefined) return worldElsewhere(running, opener.io)
+    const left = deadline - performance.now()
+    try {
+      // In portions, because `fake start` may begin to serve the world that we wait for.
+      return worldHere(
+        await openWorldHere(paths, { ...opener, waitMs: Math.min(PORTION_MS, left) }),
+        opener.io
+      )
+    } catch (error) {
+      if (!isWalletError(error, 'STORAGE_LOCKED') || left <= PORTION_MS) throw error
+    }
+  }
+}
+
+/** Opens the world of a profile in this process. @throws STORAGE_LOCKED, CORRUPT_FILE */
+export const openWorldHere = async (
+  paths: ProfilePaths,
+  { holder, io, waitMs = LOCK_WAIT_MS }: Opener
+): Promise<ClosableWorld> => {
+  makePrivateFolder(paths.data)
+  const disk = await openFileDisk(join(paths.data, 'fake-world'), { waitMs: Math.max(0, waitMs), holder })
+  try {
+    const world = await openPersistentWorld({ disk, io })
+    return {
+      world,
+      async close() {
+        try {
+          await world.close()
+        } finally {
+          await disk.close?.()
+        }
+      }
+    }
+  } catch (error) {
+    await disk.close?.()
+    throw error
+  }
+}
+
+/** A world with the disk that holds it. */
+export interface ClosableWorld {
+  readonly world: FakeWorld
+  /** Saves and lets go of the disk. */
+  close(): Promise<void>
+}
+
+const PORTION_MS = 500
+
+const worldHere = ({ world, close }: ClosableWorld, io: Io): OpenWorld => ({
+  io: world.ioFor(io),
+  addresses: FAKE_ADDRESSES,
+  control: localControl(world),
+  close
+})
+
+const worldElsewhere = (running: RunningWorld, io: Io): OpenWorld => ({
+  io,
+  addresses: running,
+  control: remoteControl(running),
+  close: async () => {}
+})

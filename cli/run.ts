@@ -1,0 +1,163 @@
+import type { CommandSpec } from './command.ts'
+import type { CommandResult } from './command-result.ts'
+import { causesOf, failureOf } from './errors/failure.ts'
+import { commandLineOf } from './grammar/command-line.ts'
+import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/global-options.ts'
+import { type ParsedArguments, parseArguments } from './grammar/parse-arguments.ts'
+import { failureEnvelope } from './output/envelope.ts'
+import { failureLines } from './output/failure-lines.ts'
+import { makePaint, wantsColor } from './output/paint.ts'
+import { jsonText, resultText } from './output/print-result.ts'
+import { writeText } from './output/write-text.ts'
+import { profilePaths } from './profile/paths.ts'
+import { secretFlagsOf } from './secrets/secret-flags.ts'
+import { makeSecrets } from './secrets/secrets.ts'
+import type { Session } from './session.ts'
+import { makeTalk } from './talk.ts'
+import { type Terminal, widthOf } from './terminal.ts'
+
+/** What one run of the command line gets from the process. */
+export interface RunOptions {
+  readonly argv: readonly string[]
+  readonly terminal: Terminal
+  /** Aborted by the first Ctrl-C, with the error that ends the command. */
+  readonly signal: AbortSignal
+}
+
+/** Runs one command line and gives its exit code. Never throws. */
+export const runCli = async (options: RunOptions): Promise<number> => {
+  const { argv, terminal } = options
+  let told: Told = {
+    command: 'holdfast',
+    profile: terminal.environment.HOLDFAST_PROFILE ?? 'default',
+    globals: undefined
+  }
+  try {
+    const parsed = parseArguments(argv, Math.min(widthOf(terminal.stdout), MAX_HELP_WIDTH))
+    if (parsed.kind === 'help') {
+      await writeText(terminal.stdout, parsed.text)
+      return 0
+    }
+    const globals = readGlobalOptions(parsed.flags, terminal)
+    if (parsed.kind === 'version') return await printVersion(globals, terminal)
+    told = { command: parsed.spec.name, profile: globals.profile, globals }
+    return await runCommand(parsed, globals, options)
+  } catch (error) {
+    return tellFailure(error, told, options)
+  }
+}
+
+const MAX_HELP_WIDTH = 110
+/** How long a stopped command may tidy up. */
+const GRACE_MS = 3000
+
+type ParsedRun = Extract<ParsedArguments, { kind: 'run' }>
+
+const runCommand = async (
+  { spec, args, flags }: ParsedRun,
+  globals: GlobalOptions,
+  { argv, terminal, signal }: RunOptions
+): Promise<number> => {
+  const started = performance.now()
+  const commandLine = commandLineOf(argv)
+  const talk = makeTalk(terminal, globals)
+  const print = async (result: CommandResult, account: string | undefined): Promise<void> => {
+    talk.clear()
+    if (!globals.json) for (const warning of result.warnings ?? []) talk.warn(warning)
+    const meta = {
+      schema: `${spec.name.replaceAll(' ', '.')}/1`,
+      profile: globals.profile,
+      ...(account === undefined ? {} : { account }),
+      durationMs: Math.round(performance.now() - started)
+    }
+    await writeText(terminal.stdout, await resultText(result, meta, { terminal, globals }))
+  }
+  // Loaded here and not above, so that help and mistakes do not wait for the kernel.
+  const { Session } = await import('./session.ts')
+  const session = new Session({
+    terminal,
+    globals,
+    flags,
+    commandName: spec.name,
+    commandLine,
+    paths: profilePaths(globals.profile, terminal.environment),
+    secrets: makeSecrets({ terminal, flags: secretFlagsOf(flags), mayAsk: globals.input, commandLine }),
+    talk,
+    signal,
+    print
+  })
+  let result: CommandResult | undefined
+  try {
+    result = await untilStopped(spec, session, args)
+  } finally {
+    await session.close()
+  }
+  if (result !== undefined) await print(result, session.accountName)
+  return 0
+}
+
+/** Runs the command; when it is stopped, it gets a moment to tidy up. A server ends by being stopped. */
+const untilStopped = async (
+  spec: CommandSpec,
+  session: Session,
+  args: readonly (string | undefined)[]
+): Promise<CommandResult | undefined> => {
+  const run = await spec.load()
+  const { signal } = session
+  signal.throwIfAborted()
+  const work = run(session, ...args)
+  if (spec.isServer === true) return work
+  let stop = (): void => {}
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    return await Promise.race([work, stopped])
+  } catch (error) {
+    if (signal.aborted) {
+      const grace = new Promise(resolve => setTimeout(resolve, GRACE_MS))
+      await Promise.race([work.catch(() => {}), grace])
+    }
+    throw error
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+const printVersion = async (globals: GlobalOptions, terminal: Terminal): Promise<number> => {
+  const { versionResult } = await import('./version.ts')
+  const meta = { schema: 'version/1', profile: globals.profile, durationMs: 0 }
+  await writeText(
+    terminal.stdout,
+    await resultText(await versionResult(globals.json), meta, { terminal, globals })
+  )
+  return 0
+}
+
+interface Told {
+  readonly command: string
+  readonly profile: string
+  readonly globals: GlobalOptions | undefined
+}
+
+const tellFailure = async (
+  error: unknown,
+  { command, profile, globals }: Told,
+  { argv, terminal }: RunOptions
+): Promise<number> => {
+  const { stdout, stderr, environment } = terminal
+  const failure = failureOf(error)
+  const hasJson = globals?.json ?? wantsJson(argv.includes('--json'), environment)
+  if (hasJson) {
+    await writeText(stdout, jsonText(failureEnvelope(failure, { command, profile }), stdout.isTTY === true))
+  }
+  const isQuiet = globals?.quiet ?? (argv.includes('-q') || argv.includes('--quiet'))
+  if (!(hasJson && isQuiet)) {
+    const paint = makePaint(wantsColor(globals?.color ?? 'auto', environment, stderr.isTTY === true))
+    const causes = (globals?.debug ?? argv.includes('--debug')) ? causesOf(error) : []
+    const lines = isQuiet ? [`${failure.message} (${failure.code})`] : failureLines(failure, causes, paint)
+    await writeText(stderr, lines.map(line => `${line}\n`).join(''))
+  }
+  return failure.exitCode
+}

@@ -1,0 +1,47 @@
+import { CliError } from '../errors/cli-error.ts'
+import { canAsk, type Terminal } from '../terminal.ts'
+import { promptSecret, type SecretQuestion } from './prompt.ts'
+import type { SecretName } from './secret-names.ts'
+import { readSecrets, type SecretFlags } from './secret-sources.ts'
+
+/** What the secrets of one command need. */
+export interface SecretsOptions {
+  readonly terminal: Terminal
+  readonly flags: SecretFlags
+  /** False: nothing may be asked. */
+  readonly mayAsk: boolean
+  /** The command as it was typed, to be shown with another way to give the secret. */
+  readonly commandLine: string
+}
+
+/** Where a command gets its secrets: from standard input or a file if flags say so, else by asking. */
+export interface Secrets {
+  /** A secret that came by a flag. */
+  given(name: SecretName): Promise<string | undefined>
+  /** True if {@link ask} can work. */
+  readonly canAsk: boolean
+  /** Asks at the terminal. @throws CliError PROMPT_IMPOSSIBLE with the command to run instead, INTERRUPTED */
+  ask(name: SecretName, question: SecretQuestion): Promise<string>
+}
+
+/** Makes the secrets of one command; flags are read when first needed, and once. */
+export const makeSecrets = ({ terminal, flags, mayAsk, commandLine }: SecretsOptions): Secrets => {
+  let read: Promise<ReadonlyMap<SecretName, string>> | undefined
+  const isAskable = mayAsk && canAsk(terminal)
+  return {
+    canAsk: isAskable,
+    async given(name) {
+      read ??= readSecrets(flags, terminal.stdin)
+      return (await read).get(name)
+    },
+    async ask(name, question) {
+      if (isAskable) return promptSecret(terminal, question)
+      throw new CliError('PROMPT_IMPOSSIBLE', `The ${name} is needed, and nobody can be asked for it`, {
+        next: [
+          { command: `${commandLine} --${name}-stdin`, why: `give the ${name} on standard input` },
+          { command: `${commandLine} --secrets-stdin`, why: 'give several secrets as one JSON object' }
+        ]
+      })
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import {
+  type Account,
+  type Context,
+  type CurrencyWallet,
+  type Io,
+  type Kernel,
+  type LogThreshold,
+  withDeadline
+} from '../kernel/index.ts'
+import { makeNodeIo } from '../platform/node/index.ts'
+import type { CommandResult } from './command-result.ts'
+import type { GlobalOptions } from './grammar/global-options.ts'
+import { openProfileKernel } from './profile/open-profile.ts'
+import { type OpenWorld, openWorld } from './profile/open-world.ts'
+import type { ProfilePaths } from './profile/paths.ts'
+import type { Secrets } from './secrets/secrets.ts'
+import { logIn } from './session/log-in.ts'
+import type { Talk } from './talk.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What a session is made of. */
+export interface SessionParts {
+  readonly terminal: Terminal
+  readonly globals: GlobalOptions
+  /** The command's own flags, by commander's names. */
+  readonly flags: Readonly<Record<string, unknown>>
+  /** Such as `tx list`. */
+  readonly commandName: string
+  /** The command as it was typed, for advice. */
+  readonly commandLine: string
+  readonly paths: ProfilePaths
+  readonly secrets: Secrets
+  readonly talk: Talk
+  /** Aborted by the first Ctrl-C. */
+  readonly signal: AbortSignal
+  /** Writes a result to standard output. */
+  print(result: CommandResult, accountName: string | undefined): Promise<void>
+}
+
+/**
+ * One run of one command: opens the profile, the kernel and the account when they are first needed, and closes
+ * them at the end. There is no agent: nothing of it outlives the command.
+ */
+export class Session {
+  readonly terminal: Terminal
+  readonly globals: GlobalOptions
+  readonly flags: Readonly<Record<string, unknown>>
+  readonly commandName: string
+  readonly commandLine: string
+  readonly paths: ProfilePaths
+  readonly secrets: Secrets
+  readonly talk: Talk
+  readonly signal: AbortSignal
+  readonly io: Io
+  readonly #print: SessionParts['print']
+  readonly #closers: (() => Promise<void>)[] = []
+  #world: Promise<OpenWorld> | undefined
+  #kernel: Promise<Kernel> | undefined
+  #account: Promise<Account> | undefined
+  #accountName: string | undefined
+
+  constructor(parts: SessionParts) {
+    this.terminal = parts.terminal
+    this.globals = parts.globals
+    this.flags = parts.flags
+    this.commandName = parts.commandName
+    this.commandLine = parts.commandLine
+    this.paths = parts.paths
+    this.secrets = parts.secrets
+    this.talk = parts.talk
+    this.signal = parts.signal
+    this.io = makeNodeIo()
+    this.#print = (result, accountName) => parts.print(result, accountName)
+  }
+
+  /** Writes the result before the end; for commands that go on afterwards. */
+  print(result: CommandResult): Promise<void> {
+    return this.#print(result, this.#accountName)
+  }
+
+  /** The text of a flag of this command. */
+  text(flag: string): string | undefined {
+    const value = this.flags[flag]
+    return typeof value === 'string' ? value : undefined
+  }
+
+  /** The texts of a flag that can be given several times. */
+  texts(flag: string): readonly string[] {
+    const value = this.flags[flag]
+    return Array.isArray(value) ? (value as string[]) : []
+  }
+
+  isOn(flag: string): boolean {
+    return this.flags[flag] === true
+  }
+
+  /** What another process is told that waits for us. */
+  get holder(): string {
+    return `holdfast ${this.commandName}`
+  }
+
+  /** The account's name for the envelope, once there is one. */
+  get accountName(): string | undefined {
+    return this.#accountName
+  }
+
+  /** The world of the profile. @throws STORAGE_LOCKED */
+  world(): Promise<OpenWorld> {
+    this.#world ??= this.#openWorld()
+    return this.#world
+  }
+
+  /** The users of this device. @throws STORAGE_LOCKED */
+  async context(): Promise<Context> {
+    this.#kernel ??= this.#openKernel()
+    return (await this.#kernel).context
+  }
+
+  /** The account that this command is about, logged in. @throws CliError NOT_LOGGED_IN, and the errors of a login */
+  account(): Promise<Account> {
+    this.#account ??= this.#openAccount()
+    return this.#account
+  }
+
+  /** Remembers an account that the command itself opened. */
+  useAccount(account: Account): Account {
+    this.#account = Promise.resolve(account)
+    this.#accountName = account.username ?? account.id
+    return account
+  }
+
+  /** Waits for something, but not longer than `--timeout`. @throws DEADLINE */
+  within<T>(what: string, call: () => Promise<T>): Promise<T> {
+    return withDeadline({ clock: this.io.clock, milliseconds: this.globals.timeoutMs, what }, call)
+  }
+
+  /** Waits until a wallet has seen the chain; not offline, where it shows what it knew. @throws DEADLINE, ENGINE_FAILED */
+  async synced(wallet: CurrencyWallet): Promise<CurrencyWallet> {
+    if (this.globals.offline) return wallet
+    this.talk.step(`syncing ${wallet.name ?? wallet.currencyInfo.displayName}…`)
+    const { untilSynced } = await import('./session/until-synced.ts')
+    await this.within('Syncing the wallet', () => untilSynced(wallet, this.signal))
+    this.talk.clear()
+    return wallet
+  }
+
+  /** Closes everything that was opened, the last first. */
+  async close(): Promise<void> {
+    this.talk.clear()
+    for (const close of this.#closers.splice(0).reverse()) await close()
+  }
+
+  async #openWorld(): Promise<OpenWorld> {
+    const world = await openWorld(this.paths, { holder: this.holder, io: this.io })
+    this.#closers.push(() => world.close())
+    return world
+  }
+
+  async #openKernel(): Promise<Kernel> {
+    const kernel = await openProfileKernel(this.paths, await this.world(), {
+      holder: this.holder,
+      io: this.io,
+      offline: this.globals.offline,
+      logLevel: logLevelOf(this.globals),
+      onLog: line => this.talk.log(line)
+    })
+    this.#closers.push(() => kernel.close())
+    return kernel
+  }
+
+  async #openAccount(): Promise<Account> {
+    const account = await logIn(this, await this.context())
+    this.#accountName = account.username ?? account.id
+    return account
+  }
+}
+
+const logLevelOf = ({ quiet, verbosity }: GlobalOptions): LogThreshold => {
+  if (quiet) return 'silent'
+  return verbosity === 0 ? 'error' : verbosity === 1 ? 'info' : 'debug'
+}

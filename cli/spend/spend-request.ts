@@ -1,0 +1,79 @@
+import type {
+  CurrencyWallet,
+  Metadata,
+  NativeAmount,
+  NetworkFeeOption,
+  SpendInfo,
+  SpendTarget
+} from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { parsePairs } from '../grammar/values.ts'
+import { isMax, parseAmount } from '../output/amounts.ts'
+
+/** The flags of `send`, as typed. */
+export interface SendFlags {
+  readonly to: readonly string[]
+  readonly amounts: readonly string[]
+  readonly fee: string | undefined
+  readonly customFee: readonly string[]
+  readonly noUnconfirmed: boolean
+  readonly metadata: Metadata
+}
+
+/**
+ * Reads what is to be sent, to whom and at which fee.
+ *
+ * A payment link may bring its amount; `--amount` wins. `max` sends everything to the one recipient.
+ *
+ * @throws CliError USAGE; ADDRESS_INVALID, AMOUNT_INVALID, and the spend errors when the maximum is looked for
+ */
+export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promise<SpendInfo> => {
+  const { to, amounts, metadata } = flags
+  if (to.length === 0) throw new CliError('USAGE', 'Say who gets it: --to <address>')
+  if (amounts.length > to.length) throw new CliError('USAGE', 'There are more amounts than recipients')
+  const isEverything = amounts.some(isMax)
+  if (isEverything && to.length > 1) throw new CliError('USAGE', 'max works with one recipient only')
+  const spendTargets: SpendTarget[] = []
+  for (const [index, text] of to.entries()) {
+    spendTargets.push(await readTarget(wallet, text, isEverything ? undefined : amounts[index]))
+  }
+  const spend: SpendInfo = {
+    tokenId: null,
+    spendTargets,
+    ...readFee(flags),
+    ...(flags.noUnconfirmed ? { noUnconfirmed: true } : {}),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata })
+  }
+  if (!isEverything) return spend
+  const most = await wallet.getMaxSpendable(spend)
+  return { ...spend, spendTargets: spendTargets.map(target => ({ ...target, nativeAmount: most })) }
+}
+
+const readTarget = async (
+  wallet: CurrencyWallet,
+  text: string,
+  amount: string | undefined
+): Promise<SpendTarget> => {
+  const { publicAddress, nativeAmount } = await wallet.parseUri(text)
+  const wanted: NativeAmount | undefined =
+    amount === undefined ? nativeAmount : parseAmount(amount, wallet.currencyInfo)
+  return {
+    ...(publicAddress === undefined ? {} : { publicAddress }),
+    ...(wanted === undefined ? {} : { nativeAmount: wanted })
+  }
+}
+
+const readFee = ({ fee, customFee }: SendFlags): Pick<SpendInfo, 'customNetworkFee' | 'networkFeeOption'> => {
+  if (customFee.length === 0) {
+    if (fee === 'custom') {
+      throw new CliError('USAGE', 'A custom fee needs its numbers', {
+        hint: 'Add --custom-fee satPerByte=12.5'
+      })
+    }
+    return fee === undefined ? {} : { networkFeeOption: fee as NetworkFeeOption }
+  }
+  if (fee !== undefined && fee !== 'custom') {
+    throw new CliError('USAGE', `--custom-fee does not go with --fee ${fee}`)
+  }
+  return { networkFeeOption: 'custom', customNetworkFee: parsePairs(customFee, 'custom fee') }
+}

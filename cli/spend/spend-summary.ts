@@ -1,0 +1,96 @@
+import {
+  add,
+  type CurrencyWallet,
+  compare,
+  type JsonObject,
+  type NativeAmount,
+  nativeAmount,
+  negate,
+  sum,
+  type Transaction,
+  WalletError
+} from '../../kernel/index.ts'
+import { amountJson, amountText } from '../output/amounts.ts'
+
+/** What a person approves, and what a script is told instead. Amounts are exact. */
+export interface SpendSummary {
+  /** Label and value, in the order in which they are read. */
+  readonly lines: readonly (readonly [label: string, value: string])[]
+  /** Each recipient's address in groups that can be compared by eye, with what they get. */
+  readonly recipients: readonly Recipient[]
+  readonly json: JsonObject
+}
+
+/** One line of a payment. `place`: its number, from 1. */
+export interface Recipient {
+  readonly place: number
+  readonly groups: readonly string[]
+  readonly amount: string
+}
+
+/** Sums up the draft of a spend: what goes where, what it costs, what stays. */
+export const summaryOf = (wallet: CurrencyWallet, draft: Transaction): SpendSummary => {
+  const { currencyInfo: info } = wallet
+  const targets = draft.spendTargets ?? []
+  const amount = sum(targets.map(target => nativeAmount(target.nativeAmount)))
+  const total = negate(draft.nativeAmount)
+  const remaining = add(wallet.balanceOf(null), draft.nativeAmount)
+  const rate = rateOf(draft)
+  const show = (native: NativeAmount): string => amountText(native, info)
+  return {
+    lines: [
+      ['asset', `${info.displayName} (${info.currencyCode})`],
+      ['from', wallet.name ?? wallet.id],
+      ['amount', show(amount)],
+      ['network fee', rate === undefined ? show(draft.networkFee) : `${show(draft.networkFee)} (${rate})`],
+      ['total', show(total)],
+      ['remaining', show(remaining)]
+    ],
+    recipients: targets.map(({ publicAddress, nativeAmount: part }, index) => ({
+      place: index + 1,
+      groups: groupsOf(publicAddress),
+      amount: show(nativeAmount(part))
+    })),
+    json: {
+      walletId: wallet.id,
+      asset: { pluginId: info.pluginId, tokenId: null, code: info.currencyCode },
+      recipients: targets.map(({ publicAddress, nativeAmount: part }) => ({
+        publicAddress,
+        amount: amountJson(nativeAmount(part), info)
+      })),
+      amount: amountJson(amount, info),
+      networkFee: amountJson(draft.networkFee, info),
+      feeRate: draft.feeRateUsed ?? null,
+      feeOption: draft.networkFeeOption ?? 'standard',
+      total: amountJson(total, info),
+      remaining: amountJson(remaining, info)
+    }
+  }
+}
+
+/** Stops a spend whose fee is above what the user allows. @throws MAX_FEE */
+export const checkMaxFee = (draft: Transaction, maxFee: NativeAmount | undefined): void => {
+  if (maxFee === undefined || compare(draft.networkFee, maxFee) <= 0) return
+  throw new WalletError('MAX_FEE', {
+    networkFee: draft.networkFee,
+    maxFee,
+    currencyCode: draft.currencyCode
+  })
+}
+
+/** A summary as lines of text, for where no screen is drawn. */
+export const summaryLines = ({ lines, recipients }: SpendSummary): readonly string[] => [
+  ...lines.map(([label, value]) => `${label.padEnd(LABEL)}${value}`),
+  ...recipients.map(({ groups, amount }) => `${'to'.padEnd(LABEL)}${groups.join(' ')}  ${amount}`)
+]
+
+const LABEL = 13
+const GROUP = 4
+
+/** An address in groups of four; the network's own beginning is one of them. */
+const groupsOf = (address: string): readonly string[] => address.match(new RegExp(`.{1,${GROUP}}`, 'g')) ?? []
+
+const rateOf = ({ feeRateUsed }: Transaction): string | undefined => {
+  const rate = feeRateUsed?.satPerVByte
+  return typeof rate === 'string' ? `${rate} sat/vB` : undefined
+}

@@ -1,0 +1,57 @@
+import type { LogLine } from '../kernel/index.ts'
+import type { GlobalOptions } from './grammar/global-options.ts'
+import { makePaint, type Paint, wantsColor } from './output/paint.ts'
+import { safeText } from './output/safe-text.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Everything that is said to a person beside the result; it goes to standard error. */
+export interface Talk {
+  /** Paints what is said; without colours where they are not wanted. */
+  readonly paint: Paint
+  /** What goes on, in one line; replaced by the next one, and only where a person waits. */
+  step(text: string): void
+  /** A line that stays, unless `--quiet`. */
+  say(text: string): void
+  warn(text: string): void
+  /** A line of the kernel's log, as far as `-v` asks for it. */
+  log(line: LogLine): void
+  /** Removes the line of `step`. */
+  clear(): void
+}
+
+/** Makes the talk of a command. */
+export const makeTalk = (
+  { stderr, environment }: Terminal,
+  { color, quiet, verbosity, json }: GlobalOptions
+): Talk => {
+  const isTerminal = stderr.isTTY === true
+  const paint = makePaint(wantsColor(color, environment, isTerminal))
+  let hasStep = false
+  const clear = (): void => {
+    if (hasStep) stderr.write('\r\u001b[K')
+    hasStep = false
+  }
+  const line = (text: string): void => {
+    clear()
+    stderr.write(`${text}\n`)
+  }
+  return {
+    paint,
+    clear,
+    step(text) {
+      if (!isTerminal || quiet || json) return
+      const width = (stderr.columns > 0 ? stderr.columns : 80) - 1
+      stderr.write(`\r\u001b[K${paint(text.slice(0, width), 'dim')}`)
+      hasStep = true
+    },
+    say(text) {
+      if (!quiet) line(safeText(text))
+    },
+    warn(text) {
+      if (!quiet) line(`${paint('warning:', 'warn')} ${safeText(text)}`)
+    },
+    log({ level, source, text }) {
+      if (level === 'error' || verbosity > 0) line(paint(`${level} ${source}: ${safeText(text)}`, 'dim'))
+    }
+  }
+}
