@@ -130,7 +130,9 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     this.#parts.scheduler.cancel(this.#syncKey)
     if (!this.#isRunning) return
     this.#isRunning = false
+    // A killed engine is of no more use: the next call makes another.
     const engine = await this.#engine?.catch(() => undefined)
+    this.#engine = undefined
     if (engine === undefined) return
     await this.#bounded('stopping the engine', () => engine.killEngine()).catch(error =>
       this.#parts.services.report(`engine ${this.#parts.info.pluginId}`, error)

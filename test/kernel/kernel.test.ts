@@ -179,3 +179,13 @@ test('a wallet type without a plugin, and a wallet id that is not there, have th
   })
   await kernel.close()
 })
+
+test('a username is free or taken in whatever case it is typed, and bad characters reject [5.1]', async t => {
+  const world = makeFakeWorld({ io })
+  const kernel = await openDevice(world)
+  await kernel.context.createAccount({ username: 'Made  Here', password: 'Correct horse 1' })
+  t.false(await kernel.context.usernameAvailable(' MADE here'))
+  t.true(await kernel.context.usernameAvailable('someone else'))
+  await t.throwsAsync(kernel.context.usernameAvailable('näme'), { code: 'BAD_USERNAME' })
+  await kernel.close()
+})

@@ -2,6 +2,7 @@ import test from 'ava'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { nativeAmount } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
+import { memoryStorage } from '../../plugins/storage/memory.ts'
 import { openDevice, waitFor } from '../helpers/device.ts'
 
 test('one spend, end to end: account, wallet, coins, payment, note, and a second device that sees it all', async t => {
@@ -58,5 +59,36 @@ test('one spend, end to end: account, wallet, coins, payment, note, and a second
   await waitFor(() => same.balanceOf(null) === wallet.balanceOf(null))
   await first.close()
   await second.close()
+  await world.close()
+})
+
+test('a restarted device shows its whole history at once, however old, also while the network is down', async t => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const files = new Map<string, string>()
+  const first = await openDevice(world, { storage: memoryStorage(files) })
+  const account = await first.context.createAccount({ username: 'alice', password: 'correct horse battery' })
+  const wallet = await account.createCurrencyWallet('wallet:bitcoin')
+  world.chain.fund((await wallet.getReceiveAddress()).publicAddress, '150000')
+  world.chain.mine(300)
+  await waitFor(async () => (await wallet.getTransactions())[0]?.confirmations === 'confirmed')
+  const [tx] = await wallet.getTransactions()
+  await wallet.saveTxMetadata(tx?.txid ?? '', { notes: 'old' })
+  await wallet.changePaused(true)
+  await wallet.changePaused(false)
+  t.is((await wallet.getTransactions()).length, 1)
+  await first.close()
+
+  world.setOnline(false)
+  const again = await openDevice(world, { storage: memoryStorage(files) })
+  const same = await (await again.context.loginWithPassword('alice', 'correct horse battery')).openWallet(
+    wallet.id
+  )
+  await waitFor(async () => (await same.getTransactions()).length === 1)
+  t.like(await same.getTransaction(tx?.txid ?? ''), {
+    confirmations: 'confirmed',
+    metadata: { notes: 'old' }
+  })
+  await waitFor(() => same.balanceOf(null) === '150000')
+  await again.close()
   await world.close()
 })

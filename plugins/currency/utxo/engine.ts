@@ -84,11 +84,8 @@ class UtxoEngine implements CurrencyEngine {
     this.#attach()
     this.#voice.tellHeight(this.#height)
     this.#voice.tellBalance(this.#state)
-    // The kernel may have stopped before it wrote what it was told last.
-    const recent = [...this.#state.ledger.all()].filter(
-      tx => tx.height <= 0 || tx.height > this.#height - RETOLD_BLOCKS
-    )
-    this.#voice.tellTransactions(this.#state, recent)
+    // The kernel keeps no history of its own: it learns all of it from each new engine.
+    this.#voice.tellTransactions(this.#state, [...this.#state.ledger.all()])
   }
 
   async killEngine(): Promise<void> {
@@ -282,4 +279,3 @@ const asNetworkFailure = (error: unknown): never => {
 
 const READY_MS = 20_000
 const LOOK_AGAIN_MS = 10_000
-const RETOLD_BLOCKS = 144
