@@ -1,0 +1,59 @@
+import { FAKE_ADDRESSES, type FakeWorld } from '../fake-server/fake-world.ts'
+import { createKernel, type Io, type Kernel, type Plugin } from '../kernel/index.ts'
+import { makeNodeIo } from '../platform/node/index.ts'
+import { bitcoin } from '../plugins/currency/utxo/plugin.ts'
+import { memoryStorage } from '../plugins/storage/memory.ts'
+
+/** The cost of a password where the work measured is not scrypt. */
+export const CHEAP_COST: ScryptFigures = { n: 16, r: 1, p: 1 }
+
+/** RFC 7914's parameters. */
+export interface ScryptFigures {
+  readonly n: number
+  readonly r: number
+  readonly p: number
+}
+
+/** The servers a device lives with. */
+export interface DeviceServers {
+  readonly authServer: string
+  readonly infoServers: readonly string[]
+  readonly syncServers: readonly string[]
+  readonly electrumServers: readonly string[]
+}
+
+/** What may differ between devices. */
+export interface DeviceOptions {
+  readonly io: Io
+  readonly servers?: DeviceServers
+  readonly storage?: Plugin
+  readonly cost?: ScryptFigures
+}
+
+/** Opens a kernel with the real Bitcoin plugin on a regtest chain. */
+export const openDevice = ({
+  io,
+  servers = FAKE_ADDRESSES,
+  storage,
+  cost
+}: DeviceOptions): Promise<Kernel> => {
+  const { authServer, infoServers, syncServers, electrumServers } = servers
+  return createKernel({
+    io,
+    apiKey: '',
+    authServer,
+    infoServers,
+    syncServers,
+    logLevel: 'silent',
+    passwordSnrp: { cost: cost ?? CHEAP_COST },
+    pluginOptions: { bitcoin: { network: 'regtest', servers: [...electrumServers] } },
+    plugins: [storage ?? memoryStorage(), bitcoin]
+  })
+}
+
+/** {@link openDevice} in a fake world of this process. */
+export const openWorldDevice = (
+  world: FakeWorld,
+  { isOnline, ...options }: Omit<DeviceOptions, 'io' | 'servers'> & { readonly isOnline?: () => boolean } = {}
+): Promise<Kernel> =>
+  openDevice({ ...options, io: world.ioFor(makeNodeIo(), isOnline === undefined ? {} : { isOnline }) })

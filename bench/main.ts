@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process'
+import { cpus, loadavg } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { Command } from 'commander'
+import { checkPeer, installPeer, PEER, type PeerPackage } from './peer-package.ts'
+import { textOfSection } from './print.ts'
+import type { SectionResult } from './section.ts'
+import { type NamedSection, sections } from './sections.ts'
+
+// The benchmark: every section in a process of its own, one after another, so that none warms up or fills the
+// memory of the next. A missed goal is printed as missed and is no failure; a wrong result is one.
+
+interface Options {
+  readonly only?: string
+  readonly json?: boolean
+  readonly peer?: string
+}
+
+interface Report {
+  readonly name: string
+  readonly title: string
+  readonly result?: SectionResult
+  readonly error?: string
+}
+
+const main = async (): Promise<void> => {
+  const options = parseOptions()
+  const { only, json: isJson = false } = options
+  const chosen = sections.filter(({ name }) => only === undefined || name === only)
+  const say = (text: string): void => {
+    if (!isJson) console.log(text)
+  }
+  const machine = machineOf()
+  say(`Holdfast bench, ${machine.date}\n${machine.cpu}, ${machine.cores} cores, Node ${machine.node}`)
+  say(`load ${machine.load} · medians · CPU: the whole process, all threads`)
+  const peer = await preparePeer(chosen, options.peer)
+  const reason = peer !== undefined && peer.folder === undefined ? peer.reason : undefined
+  if (reason !== undefined) say(`Without the peer: ${reason}`)
+  const reports: Report[] = []
+  try {
+    for (const section of chosen) {
+      const report = await runApart(section, peer?.folder)
+      reports.push(report)
+      say(textOfReport(report))
+    }
+  } finally {
+    if (peer?.folder !== undefined) await peer.remove()
+  }
+  if (isJson) {
+    const peerOf = reason === undefined ? PEER : { missing: reason }
+    console.log(JSON.stringify({ machine, peer: peerOf, sections: reports }, undefined, 2))
+  } else say(`\n${summaryOf(reports)}`)
+  process.exitCode = reports.some(({ error }) => error !== undefined) ? 1 : 0
+}
+
+const parseOptions = (): Options => {
+  const names = sections.map(({ name }) => name).join(', ')
+  const program = new Command('npm run bench --')
+    .description('Measures what Holdfast costs, and says which goals are met.')
+    .option('--only <name>', `one section: ${names}`)
+    .option('--json', 'print one JSON document')
+    .option('--peer <folder>', `where ${PEER} is installed already; otherwise npm installs it for the run`)
+    .parse()
+  const options = program.opts<Options>()
+  if (options.only !== undefined && !sections.some(({ name }) => name === options.only)) {
+    program.error(`error: there is no section ${options.only}; there are ${names}`)
+  }
+  return options
+}
+
+const machineOf = (): Record<'date' | 'cpu' | 'node' | 'load', string> & { readonly cores: number } => ({
+  date: new Date().toISOString(),
+  cpu: cpus()[0]?.model ?? 'unknown processor',
+  cores: cpus().length,
+  node: `${process.version} (OpenSSL ${process.versions.openssl})`,
+  load: loadavg()
+    .map(value => value.toFixed(1))
+    .join(' ')
+})
+
+const preparePeer = async (
+  chosen: readonly NamedSection[],
+  folder: string | undefined
+): Promise<PeerPackage | undefined> => {
+  if (folder !== undefined) return checkPeer(folder)
+  return chosen.some(({ needsPeer }) => needsPeer) ? installPeer() : undefined
+}
+
+const runApart = async ({ name, title }: NamedSection, peerFolder: string | undefined): Promise<Report> => {
+  const script = fileURLToPath(new URL('section-process.js', import.meta.url))
+  const args = ['--enable-source-maps', script, name, ...(peerFolder === undefined ? [] : [peerFolder])]
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 })
+    return { name, title, result: JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as SectionResult }
+  } catch (error) {
+    const { stderr } = error as { stderr?: string }
+    return { name, title, error: (stderr || String(error)).trim().slice(0, 4000) }
+  }
+}
+
+const textOfReport = ({ title, result, error }: Report): string =>
+  result === undefined ? `\n${title}\nFAILED: ${error}` : textOfSection(title, result)
+
+const summaryOf = (reports: readonly Report[]): string => {
+  const goals = reports.flatMap(({ result }) => result?.rows.flatMap(({ goals: own = [] }) => own) ?? [])
+  const missed = goals.filter(({ isMet }) => !isMet).length
+  const failed = reports.filter(({ error }) => error !== undefined).length
+  const sum = `${goals.length - missed} goals met, ${missed} missed`
+  return failed === 0 ? sum : `${sum}; ${failed} sections failed`
+}
+
+await main()

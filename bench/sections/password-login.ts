@@ -1,0 +1,86 @@
+import { makeFakeWorld } from '../../fake-server/fake-world.ts'
+import type { Account, Kernel } from '../../kernel/index.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import { openWorldDevice, type ScryptFigures } from '../bench-device.ts'
+import { race } from '../race.ts'
+import { atMost, check, type Row, rowOf, type Section } from '../section.ts'
+import { pause } from '../wait.ts'
+
+/** Password login on a device that knows the account, without network, and on a new one, against bare scrypt. */
+export const passwordLogin: Section = async () => {
+  const rows = [
+    ...(await raceAt({ n: 16384, r: 8, p: 1 }, 9)),
+    ...(await raceAt({ n: 131072, r: 8, p: 1 }, 5))
+  ]
+  return {
+    rows,
+    notes: [
+      'Scrypt bare: one derivation of the box key by the platform (Node: OpenSSL). The logins also do the fixed ' +
+        'derivations of the protocol (user id and password authentication, 16384/1/1 each) and open the account ' +
+        'and its repo; the work of the fake login server, in the same process, is counted as theirs.'
+    ]
+  }
+}
+
+const raceAt = async (cost: ScryptFigures, rounds: number): Promise<readonly Row[]> => {
+  const { n, r, p } = cost
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  let isOnline = true
+  const known = await openWorldDevice(world, { cost, isOnline: () => isOnline })
+  const account = await known.context.createAccount(USER)
+  const { id } = account
+  const wallet = await account.createCurrencyWallet('wallet:bitcoin')
+  await account.logout()
+  isOnline = false
+  const isSame = (opened: Account): void =>
+    check(opened.id === id && opened.getSnapshot().walletIds[0] === wallet.id, 'the account that opened')
+  const { crypto, random } = makeNodeIo()
+  let fresh: Kernel
+  const result = await race(
+    [
+      { name: 'scrypt', run: () => crypto.scrypt(random(20), random(32), cost, 32) },
+      { name: 'fixed', run: () => crypto.scrypt(random(20), random(32), { n: 16384, r: 1, p: 1 }, 32) },
+      {
+        name: 'known',
+        run: () => known.context.loginWithPassword(USER.username, USER.password),
+        async after(opened) {
+          isSame(opened as Account)
+          await (opened as Account).logout()
+          await pause(SETTLE_MS)
+        }
+      },
+      {
+        name: 'new',
+        async before() {
+          fresh = await openWorldDevice(world, { cost })
+        },
+        run: () => fresh.context.loginWithPassword(USER.username, USER.password),
+        async after(opened) {
+          isSame(opened as Account)
+          await fresh.close()
+          await pause(SETTLE_MS)
+        }
+      }
+    ],
+    { rounds }
+  )
+  await known.close()
+  await world.close()
+  const figures = `${n}/${r}/${p}`
+  const login = (title: string, name: string): Row => {
+    const above = result.excess('scrypt', name)
+    const goal = atMost('at most 20 ms of CPU above scrypt', above.cpuMs, 20)
+    return rowOf(title, result.cost(name), { facts: { 'wall ms above scrypt': above.wallMs }, goals: [goal] })
+  }
+  return [
+    rowOf(`scrypt ${figures} bare`, result.cost('scrypt')),
+    rowOf('a fixed derivation 16384/1/1', result.cost('fixed')),
+    login(`login, known device, offline, ${figures}`, 'known'),
+    login(`login, new device, ${figures}`, 'new')
+  ]
+}
+
+const USER = { username: 'bench user', password: 'correct horse battery staple' }
+
+/** The refresh behind a login ends before the next sample begins. */
+const SETTLE_MS = 10

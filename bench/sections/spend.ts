@@ -1,0 +1,90 @@
+import { Transaction as SignedTransaction } from '@scure/btc-signer'
+import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
+import {
+  type Account,
+  type CurrencyWallet,
+  nativeAmount,
+  type SpendInfo,
+  type Transaction
+} from '../../kernel/index.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import { openWorldDevice } from '../bench-device.ts'
+import { type Cost, measure, medianCost } from '../measure.ts'
+import { check, type Row, rowOf, type Section } from '../section.ts'
+import { until } from '../wait.ts'
+
+/** Making and signing a spend of 1, 10 and 100 inputs through the kernel; the chain takes the last of each. */
+export const spend: Section = async () => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const device = await openWorldDevice(world)
+  const account = await device.context.createAccount({})
+  const stranger = await account.createCurrencyWallet('wallet:bitcoin')
+  const { publicAddress } = await stranger.getReceiveAddress()
+  // Warms up what the sizes share, so that the first is not charged for it.
+  await spendOf({ world, account, publicAddress, inputs: 2 })
+  const rows: Row[] = []
+  for (const inputs of [1, 10, 100]) rows.push(...(await spendOf({ world, account, publicAddress, inputs })))
+  await device.close()
+  await world.close()
+  return {
+    rows,
+    notes: [
+      `Each wallet has ${SPARE} coins more than it spends, all on addresses of their own. Signing derives the ` +
+        'keys from the words anew, and journals the intent before and the signed bytes after; the storage is ' +
+        'in memory.'
+    ]
+  }
+}
+
+const SPARE = 20
+const COIN = 1_000_000
+
+interface SpendWork {
+  readonly world: FakeWorld
+  readonly account: Account
+  readonly publicAddress: string
+  readonly inputs: number
+}
+
+const spendOf = async ({ world, account, publicAddress, inputs }: SpendWork): Promise<Row[]> => {
+  const wallet = await account.createCurrencyWallet('wallet:bitcoin')
+  await fill(world, wallet, inputs + SPARE)
+  const amount = nativeAmount(String(inputs * COIN - COIN / 2))
+  const request: SpendInfo = { tokenId: null, spendTargets: [{ publicAddress, nativeAmount: amount }] }
+  const made: Cost[] = []
+  const signed: Cost[] = []
+  const both: Cost[] = []
+  let last: Transaction | undefined
+  for (let round = 0; round < (inputs > 10 ? 7 : 11); round++) {
+    const draft = await measure(() => wallet.makeSpend(request))
+    const done = await measure(() => wallet.signTx(draft.value))
+    made.push(draft)
+    signed.push(done)
+    both.push({ cpuMs: draft.cpuMs + done.cpuMs, wallMs: draft.wallMs + done.wallMs })
+    last = done.value
+  }
+  if (last === undefined) throw new Error('Nothing was signed')
+  const parsed = SignedTransaction.fromRaw(Buffer.from(last.signedTx, 'hex'))
+  check(parsed.inputsLength === inputs, `${parsed.inputsLength} inputs instead of ${inputs}`)
+  const before = BigInt(world.chain.balance(publicAddress).unconfirmed)
+  await wallet.saveTx(await wallet.broadcastTx(last))
+  const after = BigInt(world.chain.balance(publicAddress).unconfirmed)
+  check(after - before === BigInt(amount), 'what the chain paid out')
+  const name = inputs === 1 ? '1 input' : `${inputs} inputs`
+  return [
+    rowOf(`makeSpend, ${name}`, medianCost(made)),
+    rowOf(`signTx, ${name}`, medianCost(signed)),
+    rowOf(`both, ${name}`, medianCost(both))
+  ]
+}
+
+const fill = async (world: FakeWorld, wallet: CurrencyWallet, count: number): Promise<void> => {
+  const payments: { to: string; amount: string }[] = []
+  for (let forceIndex = 0; forceIndex < count; forceIndex++) {
+    const { publicAddress } = await wallet.getReceiveAddress({ forceIndex })
+    payments.push({ to: publicAddress, amount: String(COIN) })
+  }
+  world.chain.fundMany(payments)
+  world.chain.mine(1)
+  await until([wallet], () => wallet.balanceOf(null) === String(COIN * count))
+}

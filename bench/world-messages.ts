@@ -1,0 +1,9 @@
+import type { DeviceServers } from './bench-device.ts'
+
+/** What the process of the fake world is asked: one payment to each address, some in each block. */
+export interface WorldRequest {
+  readonly fund: readonly string[]
+}
+
+/** What it says: first where it listens, then that the payments are in blocks and what they sum up to. */
+export type WorldReply = { readonly servers: DeviceServers } | { readonly total: string }
