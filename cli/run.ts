@@ -1,11 +1,8 @@
 import type { CommandSpec } from './command.ts'
 import type { CommandResult } from './command-result.ts'
-import { causesOf, failureOf } from './errors/failure.ts'
 import { commandLineOf } from './grammar/command-line.ts'
 import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/global-options.ts'
 import { type ParsedArguments, parseArguments } from './grammar/parse-arguments.ts'
-import { failureEnvelope } from './output/envelope.ts'
-import { failureLines } from './output/failure-lines.ts'
 import { makePaint, wantsColor } from './output/paint.ts'
 import { jsonText, resultText } from './output/print-result.ts'
 import { writeText } from './output/write-text.ts'
@@ -147,6 +144,9 @@ const tellFailure = async (
   { argv, terminal }: RunOptions
 ): Promise<number> => {
   const { stdout, stderr, environment } = terminal
+  const { causesOf, failureOf } = await import('./errors/failure.ts')
+  const { failureEnvelope } = await import('./output/envelope.ts')
+  const { failureLines } = await import('./output/failure-lines.ts')
   const failure = failureOf(error)
   const hasJson = globals?.json ?? wantsJson(argv.includes('--json'), environment)
   if (hasJson) {

@@ -1,20 +1,9 @@
-import {
-  type Account,
-  type Context,
-  type CurrencyWallet,
-  type Io,
-  type Kernel,
-  type LogThreshold,
-  withDeadline
-} from '../kernel/index.ts'
-import { makeNodeIo } from '../platform/node/index.ts'
+import type { Account, Context, CurrencyWallet, Io, Kernel, LogThreshold } from '../kernel/index.ts'
 import type { CommandResult } from './command-result.ts'
 import type { GlobalOptions } from './grammar/global-options.ts'
-import { openProfileKernel } from './profile/open-profile.ts'
-import { type OpenWorld, openWorld } from './profile/open-world.ts'
+import type { OpenWorld } from './profile/open-world.ts'
 import type { ProfilePaths } from './profile/paths.ts'
 import type { Secrets } from './secrets/secrets.ts'
-import { logIn } from './session/log-in.ts'
 import type { Talk } from './talk.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -51,9 +40,9 @@ export class Session {
   readonly secrets: Secrets
   readonly talk: Talk
   readonly signal: AbortSignal
-  readonly io: Io
   readonly #print: SessionParts['print']
   readonly #closers: (() => Promise<void>)[] = []
+  #io: Promise<Io> | undefined
   #world: Promise<OpenWorld> | undefined
   #kernel: Promise<Kernel> | undefined
   #account: Promise<Account> | undefined
@@ -69,7 +58,6 @@ export class Session {
     this.secrets = parts.secrets
     this.talk = parts.talk
     this.signal = parts.signal
-    this.io = makeNodeIo()
     this.#print = (result, accountName) => parts.print(result, accountName)
   }
 
@@ -129,9 +117,16 @@ export class Session {
     return account
   }
 
+  /** The platform, chosen when it is first needed. */
+  io(): Promise<Io> {
+    this.#io ??= import('../platform/node/index.ts').then(({ makeNodeIo }) => makeNodeIo())
+    return this.#io
+  }
+
   /** Waits for something, but not longer than `--timeout`. @throws DEADLINE */
-  within<T>(what: string, call: () => Promise<T>): Promise<T> {
-    return withDeadline({ clock: this.io.clock, milliseconds: this.globals.timeoutMs, what }, call)
+  async within<T>(what: string, call: () => Promise<T>): Promise<T> {
+    const [{ withDeadline }, { clock }] = await Promise.all([import('../kernel/index.ts'), this.io()])
+    return withDeadline({ clock, milliseconds: this.globals.timeoutMs, what }, call)
   }
 
   /** Waits until a wallet has seen the chain; not offline, where it shows what it knew. @throws DEADLINE, ENGINE_FAILED */
@@ -151,15 +146,17 @@ export class Session {
   }
 
   async #openWorld(): Promise<OpenWorld> {
-    const world = await openWorld(this.paths, { holder: this.holder, io: this.io })
+    const { openWorld } = await import('./profile/open-world.ts')
+    const world = await openWorld(this.paths, { holder: this.holder, io: await this.io() })
     this.#closers.push(() => world.close())
     return world
   }
 
   async #openKernel(): Promise<Kernel> {
+    const { openProfileKernel } = await import('./profile/open-profile.ts')
     const kernel = await openProfileKernel(this.paths, await this.world(), {
       holder: this.holder,
-      io: this.io,
+      io: await this.io(),
       offline: this.globals.offline,
       logLevel: logLevelOf(this.globals),
       onLog: line => this.talk.log(line)
@@ -169,6 +166,7 @@ export class Session {
   }
 
   async #openAccount(): Promise<Account> {
+    const { logIn } = await import('./session/log-in.ts')
     const account = await logIn(this, await this.context())
     this.#accountName = account.username ?? account.id
     return account

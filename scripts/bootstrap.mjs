@@ -16,8 +16,8 @@ const emitted = path => join(root, 'dist', path)
 // `evenIfBroken`: runs although the types do not check, because the task itself reports that.
 const tasks = {
   build: { command: () => undefined },
-  start: { command: rest => [emitted('cli/main.js'), 'demo', ...rest] },
-  holdfast: { command: rest => [emitted('cli/main.js'), ...rest] },
+  start: { command: rest => [emitted('bin/holdfast.js'), 'demo', ...rest] },
+  holdfast: { command: rest => [emitted('bin/holdfast.js'), ...rest] },
   test: { command: rest => [emitted('scripts/run-tests.js'), 'unit', ...rest] },
   interop: { command: rest => [emitted('scripts/run-tests.js'), 'interop', ...rest] },
   check: { command: rest => [emitted('scripts/check.js'), ...rest], evenIfBroken: true },

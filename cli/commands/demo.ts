@@ -16,8 +16,9 @@ const SLOW_MS = 1200
 
 /** The one-minute tour on a fresh fake world; asks nothing and uses no network. */
 export const demo: CommandRun = async session => {
+  const io = await session.io()
   const home = await openTourHome({
-    io: session.io,
+    io,
     isKept: session.isOn('keep'),
     holder: session.holder,
     environment: session.terminal.environment
@@ -27,7 +28,7 @@ export const demo: CommandRun = async session => {
   try {
     const result = await runTour({
       world: home.world,
-      io: session.io,
+      io,
       folder: home.folder,
       firstDevice: 'device',
       username: USERNAME,

@@ -8,7 +8,7 @@ import { localControl, serveControl } from '../profile/world-control.ts'
 
 /** Serves the fake world of the profile to other processes until it is stopped. */
 export const fakeStart: CommandRun = async session => {
-  const { paths, io } = session
+  const { paths } = session
   const running = await findRunningWorld(paths.state)
   if (running !== undefined) {
     throw new CliError(
@@ -18,7 +18,10 @@ export const fakeStart: CommandRun = async session => {
   }
   const port = session.text('port')
   const httpPort = port === undefined ? 0 : parseCount(port, 'port', [1, 65_535])
-  const { world, close } = await openWorldHere(paths, { holder: session.holder, io })
+  const { world, close } = await openWorldHere(paths, {
+    holder: session.holder,
+    io: await session.io()
+  })
   try {
     const served = await serveFakeWorld(world, { httpPort }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error

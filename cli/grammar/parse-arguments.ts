@@ -30,7 +30,8 @@ export const parseArguments = (argv: readonly string[], width: number): ParsedAr
       parsed = spec.name === 'help' ? helpFor(program, args, flags) : { kind: 'run', spec, args, flags }
     },
     onVersion(flags) {
-      parsed = { kind: 'version', flags }
+      // It ends the parsing, so that a flag behind it has not been seen yet.
+      parsed = { kind: 'version', flags: { ...flags, json: argv.includes('--json') } }
       throw new CommanderError(0, 'commander.version', '')
     }
   })

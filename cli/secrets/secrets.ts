@@ -20,28 +20,36 @@ export interface Secrets {
   given(name: SecretName): Promise<string | undefined>
   /** True if {@link ask} can work. */
   readonly canAsk: boolean
-  /** Asks at the terminal. @throws CliError PROMPT_IMPOSSIBLE with the command to run instead, INTERRUPTED */
+  /** Asks at the terminal. @throws CliError INTERRUPTED; {@link impossible} where nobody can be asked */
   ask(name: SecretName, question: SecretQuestion): Promise<string>
+  /** The PROMPT_IMPOSSIBLE error with the commands to run instead; any one of the secrets would do. */
+  impossible(...names: readonly SecretName[]): CliError
 }
 
 /** Makes the secrets of one command; flags are read when first needed, and once. */
 export const makeSecrets = ({ terminal, flags, mayAsk, commandLine }: SecretsOptions): Secrets => {
   let read: Promise<ReadonlyMap<SecretName, string>> | undefined
   const isAskable = mayAsk && canAsk(terminal)
+  const impossible = (...names: readonly SecretName[]): CliError =>
+    new CliError('PROMPT_IMPOSSIBLE', `The ${names.join(' or ')} is needed, and nobody can be asked for it`, {
+      next: [
+        ...names.map(name => ({
+          command: `${commandLine} --${name}-stdin`,
+          why: `give the ${name} on standard input`
+        })),
+        { command: `${commandLine} --secrets-stdin`, why: 'give secrets as one JSON object' }
+      ]
+    })
   return {
     canAsk: isAskable,
+    impossible,
     async given(name) {
       read ??= readSecrets(flags, terminal.stdin)
       return (await read).get(name)
     },
     async ask(name, question) {
-      if (isAskable) return promptSecret(terminal, question)
-      throw new CliError('PROMPT_IMPOSSIBLE', `The ${name} is needed, and nobody can be asked for it`, {
-        next: [
-          { command: `${commandLine} --${name}-stdin`, why: `give the ${name} on standard input` },
-          { command: `${commandLine} --secrets-stdin`, why: 'give several secrets as one JSON object' }
-        ]
-      })
+      if (!isAskable) throw impossible(name)
+      return promptSecret(terminal, question)
     }
   }
 }

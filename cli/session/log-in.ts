@@ -1,4 +1,11 @@
-import type { Account, Context, LocalUser, LoginHelp, UserName } from '../../kernel/index.ts'
+import {
+  type Account,
+  type Context,
+  type LocalUser,
+  type LoginHelp,
+  type UserName,
+  WalletError
+} from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { GlobalOptions } from '../grammar/global-options.ts'
 import { readCurrentAccount } from '../profile/current-account.ts'
@@ -58,15 +65,20 @@ export const logInAs = async (
   const pin = await secrets.given('pin')
   if (pin !== undefined) return byPin(pin)
   const hasPin = target.local?.isPinLoginEnabled === true
-  if (hasPin && secrets.canAsk) {
-    const isLight = target.local?.username === undefined
+  const isLight = target.local !== undefined && target.local.username === undefined
+  if (!secrets.canAsk) {
+    throw secrets.impossible(
+      ...(hasPin ? (['pin'] as const) : []),
+      ...(isLight ? [] : (['password'] as const))
+    )
+  }
+  if (hasPin) {
     const message = isLight ? `PIN of ${target.name}:` : `PIN of ${target.name} (empty: use the password):`
     const typed = await secrets.ask('pin', { message })
     if (typed !== '' || isLight) return byPin(typed)
   }
-  const name = target.local !== undefined && target.local.username === undefined ? 'pin' : 'password'
-  const typed = await secrets.ask(name, { message: `Password of ${target.name}:` })
-  return byPassword(typed)
+  if (isLight) throw new WalletError('PIN_NOT_ENABLED', {})
+  return byPassword(await secrets.ask('password', { message: `Password of ${target.name}:` }))
 }
 
 /** Finds the user on this device; one that it does not know can still log in by name. */

@@ -47,8 +47,18 @@ const compile = async root => {
   return result
 }
 
-// A bundle of the command line joins here, after the compiler.
-const steps = [compile]
+const bundle = async root => {
+  try {
+    // Not at the top: it needs the packages, which may not be installed when this file is read.
+    const { bundleCli } = await import('../bundle-cli.mjs')
+    await bundleCli(join(root, 'dist'))
+    return { code: 0, output: '' }
+  } catch (error) {
+    return { code: 1, output: `the command line could not be bundled: ${error.stack}` }
+  }
+}
+
+const steps = [compile, bundle]
 
 const dropOrphans = root => {
   for (const room of roomsOf(root)) {
@@ -68,7 +78,9 @@ const stampOf = root => {
   for (const name of ['tsconfig.json', 'package-lock.json', 'package.json']) {
     hash.update(readFileSync(join(root, name)))
   }
-  hash.update(readFileSync(new URL(import.meta.url)))
+  for (const script of [import.meta.url, '../bundle-cli.mjs']) {
+    hash.update(readFileSync(new URL(script, import.meta.url)))
+  }
   for (const room of roomsOf(root)) {
     for (const path of filesUnder(root, room)) {
       if (!SOURCE.test(path)) continue

@@ -42,6 +42,11 @@ else if (last === 'tidy') {
   console.log('ready'); setInterval(() => {}, 1000)
 } else console.log(JSON.stringify(args))`
 
+// The bundle is made up, too: the file that was emitted, where the tasks look for it.
+const BUNDLE = `
+import { cpSync } from 'node:fs'
+export const bundleCli = async emitted => cpSync(emitted + '/cli/main.js', emitted + '/bin/holdfast.js')`
+
 const makeProject = (t: ExecutionContext): string => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bootstrap-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -52,6 +57,7 @@ const makeProject = (t: ExecutionContext): string => {
     'npm-cli.js': NPM,
     'cli/main.ts': MAIN,
     'cli/extra.ts': '',
+    'scripts/bundle-cli.mjs': BUNDLE,
     'scripts/check.ts': "console.log('checked')"
   }
   for (const [path, text] of Object.entries(files)) write(folder, path, text)
