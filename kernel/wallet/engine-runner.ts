@@ -23,6 +23,8 @@ export interface EngineParts {
   readonly keys: Secret<WalletKeys>
   /** Asks the plugin for the engine. */
   make(): Promise<CurrencyEngine>
+  /** The engine has looked at the network. */
+  synced(): void
 }
 
 /**
@@ -145,6 +147,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     try {
       const wanted = await this.call('syncing', engine => engine.syncNetwork(this.keysFor('sync')))
       if (Number.isFinite(wanted)) delayMs = Math.max(MIN_PERIOD_MS, wanted)
+      this.#parts.synced()
     } catch (error) {
       this.#parts.services.logOf(this.#parts.info.pluginId).warn(`sync failed: ${describeError(error)}`)
       this.show({ status: 'The last look at the network failed; trying again.' })

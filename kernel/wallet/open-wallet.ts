@@ -91,7 +91,7 @@ export const openWallet = async (place: WalletPlace): Promise<OpenedWallet> => {
     hashOf,
     syncRepo: place.syncRepo
   }
-  services.inBackground(`engine ${currency.pluginId}`, startEngine(live))
+  services.inBackground(`engine ${currency.pluginId}`, live.engine.start())
   return {
     wallet: new CurrencyWallet(parts),
     async close() {
@@ -150,7 +150,8 @@ const connectEngine = (place: WalletPlace, parts: EngineParts): LiveEngine => {
       walletId: info.id,
       info: currency,
       keys: info.keys,
-      make: () => makeEngine(place, { currency, store, inbox })
+      make: () => makeEngine(place, { currency, store, inbox }),
+      synced: () => services.inBackground('unfinished spends', resumeSpends(spends))
     },
     place.isPaused
   )
@@ -163,6 +164,7 @@ const connectEngine = (place: WalletPlace, parts: EngineParts): LiveEngine => {
     table,
     keys: info.keys,
     balanceOf: tokenId => (balances.get(tokenId ?? '') ?? '0') as ReturnType<SpendParts['balanceOf']>,
+    busy: new Set(),
     told: txid => throttle.add({ created: [], changed: [txid] })
   }
   const filesChanged = (paths: readonly string[]): void => {
@@ -174,11 +176,6 @@ const connectEngine = (place: WalletPlace, parts: EngineParts): LiveEngine => {
     )
   }
   return { engine, inbox, spends, filesChanged }
-}
-
-const startEngine = async ({ engine, spends }: LiveEngine): Promise<void> => {
-  await engine.start()
-  if (spends.journal.list().length > 0) await resumeSpends(spends)
 }
 
 const makeEngine = async (

@@ -30,6 +30,8 @@ export interface SpendParts {
   readonly journal: SpendJournal
   readonly table: TransactionTable
   readonly keys: Secret<WalletKeys>
+  /** The spends that a call is busy with; a resume leaves them alone. */
+  readonly busy: Set<string>
   balanceOf(tokenId: string | null): NativeAmount
   /** The txid of a spend that is now in the table. */
   told(txid: string): void
@@ -93,8 +95,14 @@ export const getMaxSpendable = async (parts: SpendParts, request: SpendInfo): Pr
  *
  * @throws SIGN_REFUSED or the error of a policy; then nothing was signed
  */
-export const signTx = async (parts: SpendParts, draft: Transaction): Promise<Transaction> =>
-  (await signAs(parts, draft, 'signed')).tx
+export const signTx = async (parts: SpendParts, draft: Transaction): Promise<Transaction> => {
+  const correlationId = newCorrelationId(parts.services)
+  return whileBusy(
+    parts,
+    correlationId,
+    async () => (await signAs(parts, draft, { correlationId, stage: 'signed' })).tx
+  )
+}
 
 /**
  * Sends signed bytes. A refusal by the network ends the spend; any other failure keeps the bytes, and only these
@@ -106,8 +114,10 @@ export const broadcastTx = async (parts: SpendParts, tx: Transaction): Promise<T
   const known = parts.journal.findByTxid(tx.txid)
   const correlationId = known?.correlationId ?? newCorrelationId(parts.services)
   const intent: SpendIntent = { correlationId, stage: 'sending', at: parts.services.io.clock.now(), tx }
-  await parts.journal.put(intent)
-  return send(parts, intent)
+  return whileBusy(parts, correlationId, async () => {
+    await parts.journal.put(intent)
+    return send(parts, intent)
+  })
 }
 
 /** Writes the transaction's file and takes it into the wallet; the spend is then finished. */
@@ -128,44 +138,62 @@ export const saveTx = async (parts: SpendParts, tx: Transaction): Promise<void> 
 
 /** Signs, sends and saves a draft that the user has approved, as one journalled action. */
 export const spend = async (parts: SpendParts, draft: Transaction): Promise<Transaction> => {
-  const intent = await signAs(parts, draft, 'sending')
-  const tx = await send(parts, intent)
-  await saveTx(parts, tx)
-  return tx
+  const correlationId = newCorrelationId(parts.services)
+  return whileBusy(parts, correlationId, async () => {
+    const intent = await signAs(parts, draft, { correlationId, stage: 'sending' })
+    const tx = await send(parts, intent)
+    await saveTx(parts, tx)
+    return tx
+  })
 }
 
 /**
- * Finishes what a crash interrupted: bytes that may have left are sent again and saved; an intent without a
+ * Finishes what a crash, a full disk or a dead network interrupted: bytes that may have left are sent again and saved; an intent without a
  * signature is dropped, for nothing has left; bytes that nobody asked to send stay where `unfinishedSpends` shows
  * them.
  */
 export const resumeSpends = async (parts: SpendParts): Promise<void> => {
   const log = parts.services.logOf(parts.info.pluginId)
   for (const intent of parts.journal.list(error => parts.services.report('spend journal', error))) {
-    if (intent.stage === 'signed') continue
+    if (intent.stage === 'signed' || parts.busy.has(intent.correlationId)) continue
     if (intent.stage === 'intended') {
-      log.warn('A payment was not signed before the last stop; nothing was sent.')
+      log.warn('A payment was not signed before it was interrupted; nothing was sent.')
       await parts.journal.remove(intent.correlationId)
       continue
     }
     try {
-      const tx = intent.stage === 'broadcast' ? intent.tx : await send(parts, intent)
-      await saveTx(parts, tx)
+      await whileBusy(parts, intent.correlationId, async () => {
+        const tx = intent.stage === 'broadcast' ? intent.tx : await send(parts, intent)
+        await saveTx(parts, tx)
+      })
     } catch (error) {
       log.warn(`A payment is not finished yet: ${describeError(error)}`)
     }
   }
 }
 
+const whileBusy = async <T>(
+  { busy }: SpendParts,
+  correlationId: string,
+  task: () => Promise<T>
+): Promise<T> => {
+  busy.add(correlationId)
+  try {
+    return await task()
+  } finally {
+    busy.delete(correlationId)
+  }
+}
+
 const signAs = async (
   parts: SpendParts,
   draft: Transaction,
-  stage: 'signed' | 'sending'
+  { correlationId, stage }: { correlationId: string; stage: 'signed' | 'sending' }
 ): Promise<SpendIntent> => {
   const { services, journal, info } = parts
   const at = services.io.clock.now()
   const intended: SpendIntent = {
-    correlationId: newCorrelationId(services),
+    correlationId,
     stage: 'intended',
     at,
     tx: draft

@@ -1,0 +1,88 @@
+import test from 'ava'
+import { makeFakeWorld } from '../../fake-server/fake-world.ts'
+import {
+  type Disk,
+  isWalletError,
+  nativeAmount,
+  type StoragePlugin,
+  WalletError
+} from '../../kernel/index.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import { memoryDisk } from '../../plugins/storage/memory.ts'
+import { openDevice, waitFor } from '../helpers/device.ts'
+
+const io = makeNodeIo()
+
+/** A disk with room for so many more writes; the caller may make room again. */
+const makeSmallDisk = (disk: Disk) => {
+  const room = { left: Number.POSITIVE_INFINITY, refused: 0 }
+  const small: Disk = {
+    ...disk,
+    async setText(path, text) {
+      if (room.left <= 0) {
+        room.refused += 1
+        throw new WalletError('STORAGE_FULL', { path })
+      }
+      room.left -= 1
+      await disk.setText(path, text)
+    }
+  }
+  const storage: StoragePlugin = {
+    kind: 'storage',
+    id: 'small',
+    apply: ({ hooks }) => hooks.openDisk.tapPromise('small', async () => small)
+  }
+  return { room, storage }
+}
+
+test('a disk that fills up at any write of a spend says so, loses nothing, and the spend is finished later', async t => {
+  let sawUnsent = 0
+  let sawSent = 0
+  for (let roomLeft = 0; roomLeft < 12; roomLeft++) {
+    const world = makeFakeWorld({ io })
+    const { room, storage } = makeSmallDisk(memoryDisk())
+    const kernel = await openDevice(world, { storage })
+    const account = await kernel.context.createAccount({})
+    const wallet = await account.createCurrencyWallet('wallet:bitcoin')
+    const { publicAddress } = await wallet.getReceiveAddress()
+    world.chain.fund(publicAddress, '100000')
+    world.chain.mine(1)
+    await waitFor(() => wallet.balanceOf(null) === '100000')
+    await account.sync()
+    const shop = await account.createCurrencyWallet('wallet:bitcoin')
+    const target = await shop.getReceiveAddress()
+    const draft = await wallet.makeSpend({
+      tokenId: null,
+      spendTargets: [{ publicAddress: target.publicAddress, nativeAmount: nativeAmount('40000') }],
+      metadata: { notes: 'rent' }
+    })
+
+    room.left = roomLeft
+    const error = await wallet.spend(draft).then(
+      () => undefined,
+      failure => failure
+    )
+    room.left = Number.POSITIVE_INFINITY
+    if (error !== undefined) {
+      t.true(room.refused > 0)
+      t.true(isWalletError(error), `${roomLeft}: ${error}`)
+    }
+    const left = wallet.unfinishedSpends()
+    const isOnChain = world.chain.view.mempool.size > 0
+    if (isOnChain) sawSent += 1
+    else sawUnsent += 1
+    t.true(left.length <= 1)
+    if (error !== undefined && isOnChain)
+      t.is(left.length, 1, `${roomLeft}: what left is still in the journal`)
+
+    await wallet.changePaused(true)
+    await wallet.changePaused(false)
+    await waitFor(() => wallet.unfinishedSpends().length === 0)
+    const sent = (await wallet.getTransactions()).filter(({ isSend }) => isSend)
+    t.true(sent.length <= 1)
+    if (isOnChain) t.is(sent[0]?.metadata.notes, 'rent', `${roomLeft}: the note is kept`)
+    await kernel.close()
+    await world.close()
+  }
+  t.true(sawUnsent > 0 && sawSent > 0, `${sawUnsent} unsent, ${sawSent} sent`)
+})
