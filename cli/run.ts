@@ -46,7 +46,7 @@ export const runCli = async (options: RunOptions): Promise<number> => {
 
 const MAX_HELP_WIDTH = 110
 /** How long a stopped command may tidy up. */
-const GRACE_MS = 3000
+const GRACE_MS = 1000
 
 type ParsedRun = Extract<ParsedArguments, { kind: 'run' }>
 

@@ -120,7 +120,7 @@ const lastLines = (
   { text: 'second device: same history, same note', tone: 'good' },
   '',
   'next:',
-  ...next.map(({ command, why }) => `  ${command}   # ${why}`)
+  ...next.flatMap(({ command, why }) => [{ text: `  # ${why}`, tone: 'dim' } as const, `  ${command}`])
 ]
 
 const nextCommands = ({ profile }: TourHome): readonly NextCommand[] => {

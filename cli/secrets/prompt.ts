@@ -9,7 +9,7 @@ export interface SecretQuestion {
 }
 
 /**
- * Asks for a secret on the terminal; nothing of it is shown. The caller has made sure that somebody can be asked.
+ * Asks for a secret on the terminal; only its length is shown. The caller has made sure that somebody can be asked.
  *
  * @throws CliError INTERRUPTED on Ctrl-C
  */

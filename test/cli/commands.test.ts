@@ -1,0 +1,218 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { type Envelope, makeHome, type Ran, runHoldfast } from '../helpers/command-line.ts'
+
+// One world for the whole file: each test goes on where the one before it ended.
+const { home, remove } = makeHome()
+const PASSWORD = 'kept out of every output'
+const PIN = '4815'
+const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+const secrets = JSON.stringify({ pin: PIN })
+test.after.always(remove)
+
+const run = (...args: readonly string[]): Promise<Ran> => runHoldfast(args, { home })
+const runAs = (...args: readonly string[]): Promise<Ran> =>
+  runHoldfast([...args, '--secrets-stdin'], { home, input: secrets })
+
+const checkEnvelope = (t: ExecutionContext, ran: Ran, schema: string): Envelope => {
+  t.is(ran.code, 0, ran.stderr)
+  const { json, stdout } = ran
+  t.is(stdout.indexOf('\n'), stdout.length - 1, 'one line')
+  t.deepEqual(Object.keys(json), ['ok', 'data', 'warnings', 'meta'])
+  t.true(json.ok)
+  t.like(json.meta, { schema, profile: 'default' })
+  t.false(stdout.includes(PASSWORD) || stdout.includes(PIN))
+  return json
+}
+
+const checkFailure = (t: ExecutionContext, ran: Ran, code: string, exitCode: number): Envelope => {
+  t.is(ran.code, exitCode, ran.stdout + ran.stderr)
+  const { json } = ran
+  t.deepEqual(Object.keys(json), ['ok', 'error', 'meta'])
+  t.false(json.ok)
+  t.like(json.error, { code, exitCode })
+  t.is(typeof json.error.message, 'string')
+  t.is(typeof json.error.retryable, 'boolean')
+  t.true(Array.isArray(json.error.next))
+  t.is(json.meta.schema, 'error/1')
+  return json
+}
+
+test.serial('before anything: an empty device, nobody logged in, and the commands that help', async t => {
+  const list = checkEnvelope(t, await run('account', 'list', '--json'), 'account.list/1')
+  t.deepEqual(list.data, { accounts: [] })
+  const failed = checkFailure(t, await run('wallets', 'list', '--json'), 'NOT_LOGGED_IN', 3)
+  t.deepEqual(
+    failed.error.next.map(({ command }: { command: string }) => command),
+    ['holdfast login <user>', 'holdfast account create <user>']
+  )
+  checkFailure(t, await run('logout', '--json'), 'NOT_LOGGED_IN', 3)
+})
+
+test.serial('account create makes an account and logs in; its folders are private', async t => {
+  const created = checkEnvelope(
+    t,
+    await runHoldfast(['account', 'create', 'Alice', '--secrets-stdin', '--json'], {
+      home,
+      input: JSON.stringify({ password: PASSWORD, pin: PIN })
+    }),
+    'account.create/1'
+  )
+  t.like(created.data, { username: 'alice', light: false, pinEnabled: true })
+  t.is(created.meta.account, 'alice')
+  const users = checkEnvelope(t, await run('account', 'ls', '--json'), 'account.list/1').data.accounts
+  t.is(users.length, 1)
+  t.like(users[0], { username: 'alice', pinEnabled: true, current: true })
+  t.is(users[0].loginId, created.data.loginId)
+  for (const path of readdirSync(home, { recursive: true, encoding: 'utf8' })) {
+    const { mode } = statSync(join(home, path))
+    t.is(mode & 0o077, 0, path)
+  }
+})
+
+test.serial('wallets create, and address gives its address as text, link and QR code', async t => {
+  const args = ['wallets', 'create', 'bitcoin', '--name', 'Savings', '--fiat', 'iso:EUR', '--json']
+  const { data } = checkEnvelope(t, await runAs(...args), 'wallets.create/1')
+  t.like(data.wallet, { name: 'Savings', type: 'wallet:bitcoin', pluginId: 'bitcoin', fiatCode: 'iso:EUR' })
+  t.like(data.wallet.balances[0], { native: '0', display: '0', code: 'BTC', decimals: 8, tokenId: null })
+  t.regex(data.address, /^bcrt1q/)
+
+  const prefix = data.wallet.id.slice(0, 6)
+  const shown = checkEnvelope(t, await runAs('address', prefix, '--json'), 'address/1')
+  t.deepEqual(shown.data, { walletId: data.wallet.id, address: data.address, uri: `bitcoin:${data.address}` })
+  const drawn = await runAs('address', 'savings', '--qr', '--amount', '0.5 BTC', '--label', 'a b')
+  t.is(drawn.code, 0)
+  const lines = drawn.stdout.trimEnd().split('\n')
+  t.is(lines.at(-1), `bitcoin:${data.address}?amount=0.5&label=a%20b`)
+  t.regex(lines[0] ?? '', /^█{20,}$/)
+})
+
+test.serial('fake chain fund pays a wallet or an address; fake chain mine buries it', async t => {
+  const args = ['fake', 'chain', 'fund', 'Savings', '0.5 BTC', '--confirm', '--json']
+  const { data } = checkEnvelope(t, await runAs(...args), 'fake.chain.fund/1')
+  t.like(data.amount, { native: '50000000', display: '0.5' })
+  const mined = checkEnvelope(t, await run('fake', 'chain', 'mine', '2', '--json'), 'fake.chain.mine/1')
+  t.is(mined.data.height, data.height + 2)
+  checkEnvelope(t, await run('fake', 'chain', 'fund', PAYEE, '1000 native', '--json'), 'fake.chain.fund/1')
+  const balance = checkEnvelope(t, await runAs('balance', '--json'), 'balance/1')
+  t.like(balance.data.balances[0], { name: 'Savings', native: '50000000', display: '0.5', code: 'BTC' })
+})
+
+const send = (...args: readonly string[]): Promise<Ran> =>
+  runAs('send', 'Savings', '--to', PAYEE, ...args, '--json')
+
+test.serial('send without --yes and without a terminal sends nothing and says how', async t => {
+  const failed = checkFailure(t, await send('--amount', '0.01 BTC'), 'CONFIRMATION_REQUIRED', 5)
+  const { summary } = failed.error.details
+  t.is(summary.recipients[0].publicAddress, PAYEE)
+  t.is(summary.amount.native, '1000000')
+  const fee = BigInt(summary.networkFee.native)
+  t.is(summary.total.native, String(1_000_000n + fee))
+  t.is(summary.remaining.native, String(50_000_000n - 1_000_000n - fee))
+  const { command } = failed.error.next[0]
+  t.is(command, `holdfast send Savings --to ${PAYEE} --amount '0.01 BTC' --json --secrets-stdin --yes`)
+})
+
+test.serial(
+  'send: bad amounts, addresses and fees are refused with their codes, and nothing leaves',
+  async t => {
+    checkFailure(t, await send('--amount', '0.000000001 BTC', '--yes'), 'AMOUNT_INVALID', 2)
+    checkFailure(t, await send('--amount', '1 EUR', '--yes'), 'USAGE', 2)
+    checkFailure(t, await send('--amount', '0.00000001 BTC', '--yes'), 'DUST_SPEND', 33)
+    checkFailure(t, await send('--yes'), 'NO_AMOUNT_SPECIFIED', 30)
+    checkFailure(t, await send('--amount', '2 BTC', '--yes'), 'INSUFFICIENT_FUNDS', 31)
+    const limited = await send('--amount', '0.01 BTC', '--max-fee', '1 native', '--yes')
+    t.like(checkFailure(t, limited, 'MAX_FEE', 36).error.details, { maxFee: '1', currencyCode: 'BTC' })
+    const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
+    const elsewhere = await runAs('send', 'Savings', '--to', mainnet, '--amount', '0.01', '--yes', '--json')
+    checkFailure(t, elsewhere, 'ADDRESS_INVALID', 2)
+    checkFailure(t, await runAs('send', 'Nowhere', '--to', PAYEE, '--json'), 'NOT_FOUND', 6)
+    const dry = checkEnvelope(t, await send('--amount', 'max', '--dry-run'), 'send/1')
+    t.true(dry.data.dryRun)
+    t.is(dry.data.summary.remaining.native, '0')
+    const { data } = checkEnvelope(t, await runAs('tx', 'list', '--json'), 'tx.list/1')
+    t.is(data.transactions.length, 1)
+  }
+)
+
+test.serial('send --yes pays; tx list, show and label see it, and the label reaches the server', async t => {
+  const sent = checkEnvelope(
+    t,
+    await send('--amount', '0.01 BTC', '--custom-fee', 'satPerByte=3', '--yes', '--name', 'Shop'),
+    'send/1'
+  )
+  const { txid, tx } = sent.data
+  t.regex(txid, /^[0-9a-f]{64}$/)
+  t.deepEqual(tx.feeRateUsed, { satPerVByte: '3' })
+  await run('fake', 'chain', 'mine')
+  const label = ['tx', 'label', 'Savings', txid, '--notes', 'a\tnote', '--clear', 'name', '--json']
+  const labelled = checkEnvelope(t, await runAs(...label), 'tx.label/1')
+  t.like(labelled.data.before, { name: 'Shop', notes: null })
+  t.deepEqual(labelled.data.metadata, { name: null, category: null, notes: 'a\tnote' })
+  const shown = checkEnvelope(t, await runAs('tx', 'show', 'Savings', txid, '--json'), 'tx.show/1')
+  t.like(shown.data.tx, { txid, direction: 'out', confirmations: 'confirmed' })
+  t.is(shown.data.tx.spendTargets[0].publicAddress, PAYEE)
+  t.is(shown.data.tx.amount.native, `-${1_000_000n + BigInt(tx.networkFee.native)}`)
+  const list = await runAs('tx', 'list', 'Savings')
+  const row = list.stdout.split('\n').find(line => line.endsWith(txid))
+  t.is(row?.split('\t').length, 6, 'rows stay rows, whatever a note says')
+  checkFailure(t, await runAs('tx', 'show', 'Savings', '0'.repeat(64), '--json'), 'TX_NOT_FOUND', 6)
+})
+
+test.serial('wallets list and show, and sync, agree with each other', async t => {
+  const { data } = checkEnvelope(t, await runAs('wallets', 'list', '--json'), 'wallets.list/1')
+  t.is(data.wallets.length, 1)
+  const shown = checkEnvelope(t, await runAs('wallets', 'show', 'Savings', '--json'), 'wallets.show/1')
+  t.deepEqual(shown.data.balances, data.wallets[0].balances)
+  t.like(shown.data.sync, { ratio: 1, state: 'synced' })
+  t.deepEqual(shown.data.unfinishedSpends, [])
+  const synced = checkEnvelope(t, await runAs('sync', '--json'), 'sync/1')
+  t.is(synced.data.wallets[0].height, shown.data.sync.height)
+})
+
+test.serial('a wrong password, and a wrong PIN, end with 10 [8.24]', async t => {
+  const login = (input: object): Promise<Ran> =>
+    runHoldfast(['login', 'alice', '--secrets-stdin', '--json'], { home, input: JSON.stringify(input) })
+  checkFailure(t, await login({ password: 'wrong' }), 'PASSWORD', 10)
+  checkFailure(t, await login({ pin: '0000' }), 'PASSWORD', 10)
+})
+
+test.serial(
+  'offline, the password still works and what this device knew is shown; the PIN needs the server',
+  async t => {
+    const input = JSON.stringify({ password: PASSWORD })
+    const args = ['balance', '--offline', '--json', '--secrets-stdin']
+    const { data } = checkEnvelope(t, await runHoldfast(args, { home, input }), 'balance/1')
+    t.is(data.balances[0].name, 'Savings')
+    checkFailure(t, await runAs('balance', '--offline', '--json'), 'NETWORK', 20)
+  }
+)
+
+test.serial('a light account needs only a PIN, and forget asks before it removes', async t => {
+  const light = checkEnvelope(
+    t,
+    await runHoldfast(['account', 'create', '--light', '--pin-stdin', '--json'], { home, input: '2342\n' }),
+    'account.create/1'
+  )
+  t.like(light.data, { username: null, light: true })
+  const forget = (...args: readonly string[]): Promise<Ran> =>
+    run('account', 'forget', light.data.loginId, '--json', ...args)
+  checkFailure(t, await forget('--yes'), 'USER_LOGGED_IN', 17)
+  checkEnvelope(t, await run('logout', '--json'), 'logout/1')
+  checkFailure(t, await forget(), 'CONFIRMATION_REQUIRED', 5)
+  checkEnvelope(t, await forget('--yes'), 'account.forget/1')
+  checkFailure(t, await forget('--yes'), 'USER_NOT_ON_DEVICE', 15)
+  const login = checkEnvelope(t, await runAs('login', 'alice', '--json'), 'login/1')
+  t.like(login.data, { username: 'alice', walletCount: 1 })
+})
+
+test.serial('two processes on one profile wait for each other and lose nothing', async t => {
+  const both = await Promise.all([
+    runAs('wallets', 'create', 'bitcoin', '--name', 'One', '--json'),
+    runAs('wallets', 'create', 'bitcoin', '--name', 'Two', '--json')
+  ])
+  for (const ran of both) checkEnvelope(t, ran, 'wallets.create/1')
+  const { data } = checkEnvelope(t, await runAs('wallets', 'list', '--json'), 'wallets.list/1')
+  t.deepEqual(data.wallets.map(({ name }: { name: string }) => name).sort(), ['One', 'Savings', 'Two'])
+})

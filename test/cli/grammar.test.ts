@@ -1,0 +1,262 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import test, { type ExecutionContext } from 'ava'
+import { CliError } from '../../cli/errors/cli-error.ts'
+import { type CliErrorCode, cliErrors } from '../../cli/errors/cli-errors.ts'
+import { exitCodeRows } from '../../cli/errors/exit-codes.ts'
+import { causesOf, failureOf } from '../../cli/errors/failure.ts'
+import { commandLineOf } from '../../cli/grammar/command-line.ts'
+import { commandSpecs } from '../../cli/grammar/commands.ts'
+import { readGlobalOptions } from '../../cli/grammar/global-options.ts'
+import { parseArguments } from '../../cli/grammar/parse-arguments.ts'
+import { parseCount, parseDuration, parsePairs, parseWhen } from '../../cli/grammar/values.ts'
+import { amountText, isMax, parseAmount } from '../../cli/output/amounts.ts'
+import { makePaint, wantsColor } from '../../cli/output/paint.ts'
+import { renderTsv, renderView } from '../../cli/output/render-view.ts'
+import type { View } from '../../cli/output/view.ts'
+import { profilePaths } from '../../cli/profile/paths.ts'
+import { readSecrets } from '../../cli/secrets/secret-sources.ts'
+import { makeSecrets } from '../../cli/secrets/secrets.ts'
+import { catalogue, nativeAmount, WalletError } from '../../kernel/index.ts'
+import { bitcoin } from '../../plugins/currency/utxo/plugin.ts'
+
+const parse = (...argv: string[]) => parseArguments(argv, 80)
+
+const refused = (t: ExecutionContext, argv: readonly string[], code: CliErrorCode = 'USAGE'): CliError => {
+  const error = t.throws(() => parse(...argv), { instanceOf: CliError })
+  t.is(error?.code, code)
+  return error as CliError
+}
+
+test('global flags stand before or behind the command, and repeat as they may', t => {
+  const parsed = parse('--profile', 'work', 'tx', 'list', 'Savings', '--json', '-vv', '--limit', '5')
+  if (parsed.kind !== 'run') return t.fail()
+  t.is(parsed.spec.name, 'tx list')
+  t.deepEqual(parsed.args, ['Savings'])
+  t.like(parsed.flags, { profile: 'work', json: true, verbose: 2, limit: '5' })
+  const send = parse('send', 'W', '--to', 'a', '--to', 'b', '--amount', '1', '--amount', '2', '--fee', 'low')
+  t.like(send.kind === 'run' ? send.flags : {}, { to: ['a', 'b'], amount: ['1', '2'], fee: 'low' })
+})
+
+test('unknown flags, commands and values are errors with "did you mean"', t => {
+  t.is(refused(t, ['wallets', 'list', '--jsn']).hint, 'Did you mean --json?')
+  t.is(refused(t, ['walets', 'list']).hint, 'Did you mean wallets?')
+  refused(t, ['wallets', 'list', 'too', 'many'])
+  refused(t, ['wallets', 'show'])
+  refused(t, ['wallets'])
+  refused(t, ['send', 'W', '--fee', 'fastest'])
+  refused(t, ['tx', 'label', 'W', 'id', '--clear', 'everything'])
+  refused(t, ['send', 'W', '--to'])
+  refused(t, ['help', 'nothing'], 'NOT_FOUND')
+})
+
+test('a secret on the command line is refused with the reason, and never repeated', t => {
+  for (const argv of [
+    ['login', 'bob', '--password', 'hunter2'],
+    ['login', 'bob', '--password=hunter2'],
+    ['wallets', 'list', '--pin', 'hunter2'],
+    ['wallets', 'list', '--recovery-key=hunter2']
+  ]) {
+    const error = refused(t, argv, 'SECRET_SOURCE')
+    t.regex(error.hint ?? '', /Other programs can read a command line/)
+    t.notRegex(JSON.stringify(failureOf(error)), /hunter2/)
+  }
+  t.notRegex(JSON.stringify(failureOf(refused(t, ['login', '--passwort=hunter2']))), /hunter2/)
+})
+
+test('no command takes a secret as an argument or flag value', t => {
+  for (const { name, flags = [], arguments: args = '' } of commandSpecs) {
+    t.notRegex(args, /password|pin|secret|key/i, name)
+    for (const flag of flags) t.notRegex(flag.flags, /password|pin\b|secret|private|seed|mnemonic/i, name)
+  }
+})
+
+test('help is shown for everything, and only for what exists', t => {
+  for (const argv of [
+    [],
+    ['--help'],
+    ['help'],
+    ['help', 'send'],
+    ['tx', '--help'],
+    ['help', 'tx', 'label']
+  ]) {
+    const parsed = parse(...argv)
+    t.is(parsed.kind, 'help')
+    t.regex(parsed.kind === 'help' ? parsed.text : '', /^Usage: holdfast/)
+  }
+  for (const { name } of commandSpecs.filter(spec => spec.name !== 'help')) {
+    const parsed = parse('help', ...name.split(' '))
+    t.regex(parsed.kind === 'help' ? parsed.text : '', new RegExp(`^Usage: holdfast ${name}`))
+  }
+  t.is(parse('-V').kind, 'version')
+})
+
+test('each error of the catalogue has one exit code, and no code is used twice by name', t => {
+  const listed = exitCodeRows().flatMap(({ codes }) => codes)
+  t.deepEqual([...listed].sort(), [...Object.keys(catalogue), ...Object.keys(cliErrors)].sort())
+  t.is(new Set(listed).size, listed.length)
+  for (const { exitCode } of exitCodeRows())
+    t.true(Number.isInteger(exitCode) && exitCode >= 0 && exitCode < 256)
+})
+
+test('global options: a flag wins over the environment, and bad ones are refused', t => {
+  const read = (flags: object, environment = {}) => readGlobalOptions({ ...flags }, { environment })
+  t.like(read({}), { profile: 'default', json: false, input: true, timeoutMs: 60_000, account: undefined })
+  const environment = { HOLDFAST_PROFILE: 'p', HOLDFAST_FORMAT: 'json', HOLDFAST_TIMEOUT: '2m', CI: 'true' }
+  t.like(read({}, environment), { profile: 'p', json: true, timeoutMs: 120_000, input: false })
+  t.like(read({ profile: 'q', timeout: '500ms' }, environment), { profile: 'q', timeoutMs: 500 })
+  for (const profile of ['..', 'a/b', '', '.hidden', 'x'.repeat(41)]) {
+    if (profile !== '') t.throws(() => read({ profile }), { instanceOf: CliError })
+  }
+  t.throws(() => read({ timeout: 'soon' }), { instanceOf: CliError })
+})
+
+test('values: durations, counts, pairs and dates', t => {
+  t.is(parseDuration('1h'), 3_600_000)
+  for (const bad of ['0s', '10', '1d', '-1s', '999999h'])
+    t.throws(() => parseDuration(bad), { instanceOf: CliError })
+  t.is(parseCount('7', 'n', [1, 10]), 7)
+  for (const bad of ['0', '11', '1.5', 'x', ''])
+    t.throws(() => parseCount(bad, 'n', [1, 10]), { instanceOf: CliError })
+  t.deepEqual(parsePairs(['a=1', 'b=x=y'], 'pair'), { a: '1', b: 'x=y' })
+  t.throws(() => parsePairs(['=1'], 'pair'), { instanceOf: CliError })
+  t.is(parseWhen('2026-01-05', 'start').toISOString(), '2026-01-05T00:00:00.000Z')
+  t.throws(() => parseWhen('2026-99-99', 'start'), { instanceOf: CliError })
+  t.is(commandLineOf(['send', "it's", '0.1 BTC']), "holdfast send 'it'\\''s' '0.1 BTC'")
+})
+
+test('amounts are exact in every unit, and too many decimals are an error, never rounded', t => {
+  const cases = {
+    '0.01 BTC': '1000000',
+    '250 sats': '250',
+    '1000000 native': '1000000',
+    '21': '2100000000',
+    '1.5mBTC': '150000'
+  }
+  for (const [text, native] of Object.entries(cases)) t.is<string>(parseAmount(text, bitcoin.info), native)
+  for (const text of ['0.000000001 BTC', '1.5 native', '-1 BTC', '', 'BTC', '1,5 BTC', '0x10', '1.5 sats']) {
+    const error = t.throws(() => parseAmount(text, bitcoin.info), undefined, text)
+    t.is(failureOf(error).exitCode, 2, text)
+  }
+  t.is(t.throws(() => parseAmount('1e3', bitcoin.info), { instanceOf: CliError })?.code, 'USAGE')
+  t.is(amountText(nativeAmount('-1'), bitcoin.info), '-0.00000001 BTC')
+  t.true(isMax(' MAX '))
+})
+
+const secretsFrom = (text: string): NodeJS.ReadStream => Readable.from([text]) as unknown as NodeJS.ReadStream
+
+test('secrets come from one line, one object or a private file', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-secrets-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'pin')
+  writeFileSync(path, '4321\n', { mode: 0o600 })
+  const none = { stdin: [], files: new Map(), hasJson: false } as const
+  const empty = secretsFrom('')
+  t.is((await readSecrets({ ...none, files: new Map([['pin', path]]) }, empty)).get('pin'), '4321')
+  t.is(
+    (await readSecrets({ ...none, stdin: ['password'] }, secretsFrom(' a b \r\n'))).get('password'),
+    ' a b '
+  )
+  const json = await readSecrets({ ...none, hasJson: true }, secretsFrom('{"pin":"1","password":"2"}'))
+  t.deepEqual(
+    [...json],
+    [
+      ['pin', '1'],
+      ['password', '2']
+    ]
+  )
+
+  const bad = (error: unknown): boolean => error instanceof CliError && error.code === 'SECRET_SOURCE'
+  chmodSync(path, 0o640)
+  const shared = await t.throwsAsync(readSecrets({ ...none, files: new Map([['pin', path]]) }, empty))
+  t.true(bad(shared))
+  t.regex(shared?.message ?? '', /can be read by others/)
+  t.true(bad(await t.throwsAsync(readSecrets({ ...none, files: new Map([['pin', folder]]) }, empty))))
+  t.true(bad(await t.throwsAsync(readSecrets({ ...none, stdin: ['pin'], hasJson: true }, empty))))
+  for (const text of ['', '[]', '{"pin":1}', '{"pin":"hunter2"']) {
+    const error = await t.throwsAsync(readSecrets({ ...none, hasJson: true }, secretsFrom(text)))
+    t.true(bad(error), text)
+    t.notRegex(causesOf(error).join(), /hunter2/)
+  }
+})
+
+test('where nobody can be asked, the error names the commands that work', async t => {
+  const stream = new PassThrough() as unknown as NodeJS.ReadStream & NodeJS.WriteStream
+  const secrets = makeSecrets({
+    terminal: { stdin: stream, stdout: stream, stderr: stream, environment: {} },
+    flags: { stdin: [], files: new Map(), hasJson: false },
+    mayAsk: true,
+    commandLine: 'holdfast balance'
+  })
+  t.false(secrets.canAsk)
+  const error = await t.throwsAsync(secrets.ask('pin', { message: 'PIN:' }), { instanceOf: CliError })
+  t.like(error, { code: 'PROMPT_IMPOSSIBLE', exitCode: 5 })
+  t.is(error?.next[0]?.command, 'holdfast balance --pin-stdin')
+})
+
+test('failures: catalogue errors keep their advice, strangers are bugs, and causes hide keys', t => {
+  const wallet = failureOf(new WalletError('DUST_SPEND', { minimum: '294' }))
+  t.like(wallet, {
+    code: 'DUST_SPEND',
+    exitCode: 33,
+    hint: 'Send at least 294 native units.',
+    name: 'DustSpendError'
+  })
+  const key = 'L4rK1yDtCWekvXuE6oXD9jCYfFNV2cWRpVuPLBcCU2z8TrisoyY1'
+  const stranger = new Error('outer', { cause: new Error(`the key is ${key}`) })
+  t.like(failureOf(stranger), { code: 'INTERNAL', exitCode: 1 })
+  const causes = causesOf(stranger).join('\n')
+  t.regex(causes, /caused by Error: the key is/)
+  t.notRegex(causes, new RegExp(key))
+})
+
+const table: View = {
+  kind: 'table',
+  columns: [
+    { title: 'NAME', canShrink: true },
+    { title: 'AMOUNT', align: 'right' }
+  ],
+  rows: [
+    ['a'.repeat(60), '0.5 BTC'],
+    ['evil\u001b[2Jname\tx', '12 BTC']
+  ],
+  empty: 'nothing'
+}
+
+test('tables fit the terminal, cut names in the middle and never amounts; TSV is whole', t => {
+  const plain = { paint: makePaint(false), width: 40, isAscii: false }
+  const lines = renderView(table, plain)
+  t.is(lines.length, 3)
+  for (const line of lines) t.true(line.length <= 40, line)
+  t.regex(lines[1] ?? '', /^a+…a+ +0\.5 BTC$/)
+  t.regex(renderView(table, { ...plain, isAscii: true })[1] ?? '', /^a+\.\.a+ /)
+  t.is(renderTsv(table)[0], `${'a'.repeat(60)}\t0.5 BTC`)
+  for (const line of [...lines, ...renderTsv(table)]) t.false(line.includes('\u001b'))
+  t.is(renderTsv(table)[1]?.split('\t').length, 2)
+  t.deepEqual(renderView({ ...table, rows: [] }, plain), ['nothing'])
+})
+
+test('colours: the flag, NO_COLOR, FORCE_COLOR, then the terminal', t => {
+  t.true(wantsColor('always', { NO_COLOR: '1' }, false))
+  t.false(wantsColor('never', { FORCE_COLOR: '1' }, true))
+  t.false(wantsColor('auto', { NO_COLOR: '1', FORCE_COLOR: '1' }, true))
+  t.true(wantsColor('auto', { FORCE_COLOR: '1' }, false))
+  t.false(wantsColor('auto', { TERM: 'dumb' }, true))
+  t.true(wantsColor('auto', {}, true))
+  t.is(makePaint(true)('x', 'good'), '\u001b[32mx\u001b[39m')
+})
+
+test('every kind of data has a folder of its own for each profile', t => {
+  const paths = profilePaths('work', { HOLDFAST_HOME: '/h' })
+  t.deepEqual(paths, {
+    config: '/h/config/work',
+    data: '/h/data/work',
+    state: '/h/state/work',
+    cache: '/h/cache/work'
+  })
+  const platform = Object.values(profilePaths('work', {}))
+  t.is(new Set(platform).size, 4)
+  for (const path of platform) t.regex(path, /holdfast.*work$/)
+})

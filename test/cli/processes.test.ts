@@ -1,0 +1,184 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { stripVTControlCharacters } from 'node:util'
+import test, { type ExecutionContext } from 'ava'
+import { openFileDisk } from '../../plugins/storage/file/file-storage.ts'
+import { ended, homeFor, MAIN, runHoldfast, startHoldfast } from '../helpers/command-line.ts'
+
+const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+
+/** Resolves when a child has said something. */
+const until = async (child: ChildProcess, stream: 'stderr' | 'stdout', pattern: RegExp): Promise<string> => {
+  let text = ''
+  const source = child[stream]
+  source?.setEncoding('utf8')
+  while (!pattern.test(text)) {
+    const [chunk] = await once(source ?? child, 'data')
+    text += chunk
+  }
+  return text
+}
+
+test('a profile that another process holds is waited for, then refused with the name of the holder', async t => {
+  const home = homeFor(t)
+  const disk = await openFileDisk(join(home, 'data', 'default', 'fake-world'), { holder: 'holdfast send' })
+  const started = Date.now()
+  const { code, json, stderr } = await runHoldfast(['account', 'list', '--json'], { home })
+  await disk.close?.()
+  t.is(code, 8)
+  t.like(json.error, { code: 'STORAGE_LOCKED', retryable: true })
+  t.is(json.error.message, `The data folder is in use by holdfast send (process ${process.pid})`)
+  t.regex(stderr, /^error: The data folder is in use by holdfast send .*\(STORAGE_LOCKED\)\nhint: /)
+  t.true(Date.now() - started >= 4900)
+})
+
+test('a reader that goes away ends a command quietly with 0', async t => {
+  const home = homeFor(t)
+  const child = startHoldfast(['help', 'exit-codes'], { home })
+  child.stdout?.destroy()
+  const { code, stderr } = await ended(child)
+  t.is(code, 0)
+  t.is(stderr, '')
+})
+
+test('fake start serves the world; commands use it over the network, and Ctrl-C ends it in order', async t => {
+  const home = homeFor(t)
+  const server = startHoldfast(['fake', 'start', '--json'], { home })
+  t.teardown(() => server.kill('SIGKILL'))
+  const said = JSON.parse(await until(server, 'stdout', /\n/))
+  t.is(said.meta.schema, 'fake.start/1')
+  t.regex(said.data.authServer, /^http:\/\/localhost:\d+\/api$/)
+  const record = join(home, 'state', 'default', 'fake-world.json')
+  t.true(existsSync(record))
+
+  const again = await runHoldfast(['fake', 'start', '--json'], { home })
+  t.is(again.code, 4)
+  const created = await runHoldfast(['account', 'create', '--light', '--pin-stdin', '--json'], {
+    home,
+    input: '1234'
+  })
+  t.is(created.code, 0, created.stderr)
+  const pin = { home, input: '1234' }
+  const wallet = await runHoldfast(
+    ['wallets', 'create', 'bitcoin', '--name', 'Net', '--pin-stdin', '--json'],
+    pin
+  )
+  t.is(wallet.code, 0, wallet.stderr)
+  const fund = ['fake', 'chain', 'fund', wallet.json.data.address, '0.1 BTC', '--confirm', '--json']
+  const funded = await runHoldfast(fund, { home })
+  t.is(funded.code, 0, funded.stderr)
+  const bad = await runHoldfast(['fake', 'chain', 'fund', `${PAYEE.slice(0, -1)}x`, '1 BTC', '--json'], {
+    home
+  })
+  t.is(bad.code, 2)
+  const balance = await runHoldfast(['balance', 'Net', '--pin-stdin', '--json'], pin)
+  t.is(balance.json.data.balances[0].native, '10000000')
+
+  server.kill('SIGINT')
+  t.deepEqual(await once(server, 'close'), [0, null])
+  t.false(existsSync(record))
+  const after = await runHoldfast(['balance', '--pin-stdin', '--json'], pin)
+  t.is(after.json.data.balances[0].native, '10000000', 'the same world, now inside the process')
+})
+
+test('a record of a world whose process died is not believed', async t => {
+  const home = homeFor(t)
+  const server = startHoldfast(['fake', 'start', '--json'], { home })
+  await until(server, 'stdout', /\n/)
+  server.kill('SIGKILL')
+  await once(server, 'close')
+  t.true(existsSync(join(home, 'state', 'default', 'fake-world.json')))
+  const mined = await runHoldfast(['fake', 'chain', 'mine', '3', '--json'], { home })
+  t.is(mined.json.data.height, 3)
+})
+
+test('Ctrl-C stops a command that waits and ends it with 130', async t => {
+  const home = homeFor(t)
+  const disk = await openFileDisk(join(home, 'data', 'default', 'fake-world'), { holder: 'a test' })
+  t.teardown(() => disk.close?.())
+  const child = startHoldfast(['account', 'list', '--json'], { home })
+  const run = ended(child)
+  await sleep(1200)
+  child.kill('SIGINT')
+  const { code, json } = await run
+  t.is(code, 130)
+  t.is(json.error.code, 'INTERRUPTED')
+})
+
+// `script` of util-linux gives a child a terminal of its own; without it there is nothing to type into.
+const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script')
+const onTerminal = hasScript ? test : test.skip
+
+interface TypedRun {
+  readonly home: string
+  /** What is typed, each after its question was seen. */
+  readonly typed: readonly (readonly [question: RegExp, answer: string])[]
+}
+
+const runOnTerminal = async (
+  t: ExecutionContext,
+  args: readonly string[],
+  { home, typed }: TypedRun
+): Promise<{ code: number; screen: string }> => {
+  const words = [process.execPath, MAIN, ...args].map(word => `'${word}'`).join(' ')
+  const child = spawn('/usr/bin/script', ['-qec', `stty cols 80 rows 24; exec ${words}`, '/dev/null'], {
+    env: { PATH: process.env.PATH ?? '', TERM: 'xterm', HOLDFAST_HOME: home }
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const run = ended(child)
+  let seen = ''
+  child.stdout.on('data', text => {
+    seen += text
+  })
+  for (const [question, answer] of typed) {
+    const deadline = Date.now() + 15_000
+    while (!question.test(seen)) {
+      if (Date.now() > deadline) throw new Error(`never asked ${question}: ${seen}`)
+      await sleep(20)
+    }
+    // The question is drawn a moment before its keys are read.
+    await sleep(150)
+    seen = ''
+    child.stdin.write(answer)
+  }
+  const { code, stdout } = await run
+  return { code: code ?? -1, screen: stripVTControlCharacters(stdout) }
+}
+
+onTerminal('on a terminal the PIN is hidden, the review defaults to no, and y sends', async t => {
+  const home = homeFor(t)
+  const input = '7316'
+  await runHoldfast(['account', 'create', '--light', '--pin-stdin'], { home, input })
+  const wallet = await runHoldfast(['wallets', 'create', 'bitcoin', '--name', 'W', '--pin-stdin', '--json'], {
+    home,
+    input
+  })
+  await runHoldfast(['fake', 'chain', 'fund', wallet.json.data.address, '1 BTC', '--confirm'], { home })
+  const send = ['send', 'W', '--to', PAYEE, '--amount', '0.25 BTC']
+  const pin = [/PIN of/, '7316\r'] as const
+  const declined = await runOnTerminal(t, send, { home, typed: [pin, [/\[y\/N\]/, '\r']] })
+  t.is(declined.code, 5)
+  t.regex(declined.screen, /amount +0\.25 BTC/)
+  t.regex(declined.screen, /remaining +0\.7\d+ BTC/)
+  t.regex(declined.screen, /bcrt 1qw5 08d6 qejx tdg4 y5r3 zarv ary0 c5xw 7kyg t080/)
+  t.regex(declined.screen, /\(DECLINED\)/)
+  t.notRegex(declined.screen, /7316/)
+  t.notRegex(declined.screen, /toggle/)
+  const stopped = await runOnTerminal(t, send, { home, typed: [[/PIN of/, '\u0003']] })
+  t.is(stopped.code, 130)
+  const sent = await runOnTerminal(t, send, { home, typed: [pin, [/\[y\/N\]/, 'y']] })
+  t.is(sent.code, 0, sent.screen)
+  t.regex(sent.screen, /txid +[0-9a-f]{64}/)
+  const list = await runHoldfast(['tx', 'list', '--pin-stdin', '--json'], { home, input })
+  t.is(list.json.data.transactions.length, 2, 'the declined one is not there')
+})
+
+test('no secret reaches the state files of a profile', async t => {
+  const home = homeFor(t)
+  await runHoldfast(['account', 'create', '--light', '--pin-stdin'], { home, input: '90210' })
+  const state = readFileSync(join(home, 'state', 'default', 'current-account.json'), 'utf8')
+  t.deepEqual(Object.keys(JSON.parse(state)), ['loginId'])
+})

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import test from 'ava'
+import { render } from 'ink-testing-library'
+import type { TourStep } from '../../cli/demo/tour-step.ts'
+import { type Answer, Question, SendReview } from '../../cli/screens/send-review.tsx'
+import { TourProgress } from '../../cli/screens/tour-progress.tsx'
+import type { SpendSummary } from '../../cli/spend/spend-summary.ts'
+
+const summary: SpendSummary = {
+  lines: [
+    ['asset', 'Bitcoin (BTC)'],
+    ['amount', '0.01 BTC'],
+    ['network fee', '0.00001 BTC (8 sat/vB)'],
+    ['total', '0.01001 BTC'],
+    ['remaining', '1.2 BTC']
+  ],
+  recipients: [
+    { place: 1, groups: ['bcrt', '1qw5', '08d6'], amount: '0.005 BTC' },
+    { place: 2, groups: ['bcrt', '1qw5', '08d6'], amount: '0.005 BTC' }
+  ],
+  json: {}
+}
+
+const answerTo = async (key: string): Promise<Answer | undefined> => {
+  let answer: Answer | undefined
+  const screen = render(
+    <Question
+      text="Sure?"
+      onAnswer={given => {
+        answer = given
+      }}
+    />
+  )
+  await sleep(20)
+  screen.stdin.write(key)
+  await sleep(60)
+  screen.unmount()
+  return answer
+}
+
+test('the review shows every line and every recipient in groups', t => {
+  const screen = render(<SendReview summary={summary} maxRecipients={5} onAnswer={() => {}} />)
+  const frame = screen.lastFrame() ?? ''
+  for (const [label, value] of summary.lines)
+    t.regex(frame, new RegExp(`${label} +${value.replace(/[()]/g, '.')}`))
+  t.is(frame.match(/bcrt 1qw5 08d6 0\.005 BTC/g)?.length, 2)
+  t.regex(frame, /\[y\/N\]/)
+  screen.unmount()
+})
+
+test('a review that would not fit says how many recipients stand above it', t => {
+  const screen = render(<SendReview summary={summary} maxRecipients={1} onAnswer={() => {}} />)
+  t.regex(screen.lastFrame() ?? '', /and 1 more, printed above/)
+  t.is((screen.lastFrame() ?? '').match(/bcrt/g)?.length, 1)
+  screen.unmount()
+})
+
+test('only y means yes; Enter, n and Escape mean no, Ctrl-C stops, and a slip means nothing', async t => {
+  t.is(await answerTo('y'), 'yes')
+  t.is(await answerTo('\r'), 'no')
+  t.is(await answerTo('n'), 'no')
+  t.is(await answerTo('\u001b'), 'no')
+  t.is(await answerTo('\u0003'), 'interrupt')
+  t.is(await answerTo('x'), undefined)
+})
+
+test('the tour shows ended steps with ticks and times, and the one that runs', t => {
+  const ended: TourStep[] = [
+    { id: 'a', title: 'First', state: 'done', detail: 'it worked', lines: ['one'], durationMs: 1234 },
+    { id: 'b', title: 'Second', state: 'failed', durationMs: 5 }
+  ]
+  const running: TourStep = { id: 'c', title: 'Third', state: 'running' }
+  const draw = (isAscii: boolean) => (
+    <TourProgress ended={ended} running={running} elapsedMs={90} isAscii={isAscii} />
+  )
+  const screen = render(draw(false))
+  t.regex(
+    screen.lastFrame() ?? '',
+    /✔ First 1\.2 s\n {2}one\n {2}it worked\n✘ Second failed after 5 ms\n⠙ Third 90 ms/
+  )
+  screen.unmount()
+  const plain = render(draw(true))
+  t.regex(plain.lastFrame() ?? '', /^ok First/)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are allowed, other letters are not
+  t.notRegex((plain.lastFrame() ?? '').replace(/\u001b\[\d+m/g, ''), /[^\x00-\x7f]/)
+  plain.unmount()
+})
