@@ -50,7 +50,7 @@ const approve = async (session: Session, summary: SpendSummary): Promise<void> =
     question: 'Send it?',
     summary: summary.json,
     async ask() {
-      const { showSendReview } = await import('../screens/show.ts')
+      const { showSendReview } = await import('../screens/show.tsx')
       return showSendReview(session.terminal, summary)
     }
   })

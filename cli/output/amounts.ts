@@ -18,7 +18,7 @@ export interface AmountJson {
 }
 
 /** The denomination that amounts are shown in. */
-export const mainDenomination = ({ denominations, currencyCode }: CurrencyInfo): Denomination =>
+const mainDenomination = ({ denominations, currencyCode }: CurrencyInfo): Denomination =>
   denominations[0] ?? { name: currencyCode, multiplier: '1' }
 
 /** An amount for scripts. */

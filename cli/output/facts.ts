@@ -39,7 +39,7 @@ export const balanceJson = (wallet: CurrencyWallet): JsonObject => ({
 })
 
 /** How far a wallet has seen its chain, in a word. */
-export const syncWord = ({ state, syncRatio, isPaused }: EngineSnapshot): string => {
+const syncWord = ({ state, syncRatio, isPaused }: EngineSnapshot): string => {
   if (state === 'failed') return 'failed'
   if (syncRatio >= 1) return 'synced'
   return isPaused ? 'paused' : 'syncing'

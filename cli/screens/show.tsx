@@ -12,15 +12,22 @@ import { type Answer, Question, SendReview } from './send-review.tsx'
  * @throws CliError INTERRUPTED on Ctrl-C
  */
 export const showSendReview = (terminal: Terminal, summary: SpendSummary): Promise<boolean> => {
-  // Title, fields and question take ten lines; each address may take two.
-  const room = Math.max(1, Math.floor(((terminal.stderr as WriteStream).rows - 11) / 2))
+  const { rows } = terminal.stderr as WriteStream
+  const room = Math.floor((rows - FIXED_LINES) / LINES_EACH)
   if (summary.recipients.length > room) {
     for (const line of summaryLines(summary)) terminal.stderr.write(`${line}\n`)
   }
+  // A picture as high as the terminal would flicker, and could not be read to its end.
+  if (room < 1) return showQuestion(terminal, 'Sign and send it?')
   return askOnScreen(terminal, onAnswer => (
     <SendReview summary={summary} maxRecipients={room} onAnswer={onAnswer} />
   ))
 }
+
+// Title, fields, question, the note on hidden recipients, and a free line.
+const FIXED_LINES = 10
+// An address and its amount may need a second line.
+const LINES_EACH = 2
 
 /** Asks one question with y/N. @throws CliError INTERRUPTED on Ctrl-C */
 export const showQuestion = (terminal: Terminal, text: string): Promise<boolean> =>

@@ -31,6 +31,6 @@ export const confirm = async (session: Session, { question, summary, ask }: Conf
 }
 
 const askPlainly = async (session: Session, question: string): Promise<boolean> => {
-  const { showQuestion } = await import('../screens/show.ts')
+  const { showQuestion } = await import('../screens/show.tsx')
   return showQuestion(session.terminal, question)
 }
