@@ -23,6 +23,11 @@ terminal.stdout.on('error', error => {
 })
 terminal.stderr.on('error', () => {})
 
+// A failure that nobody waits for is a bug, told in our words: Node's own would print whatever the error holds.
+process.on('unhandledRejection', error => {
+  controller.abort(new CliError('INTERNAL', 'Something failed that nobody waited for', { cause: error }))
+})
+
 // The kernel's timers never keep a process alive by themselves.
 const alive = setInterval(() => {}, 1 << 30)
 const exitCode = await runCli({ argv: process.argv.slice(2), terminal, signal: controller.signal })

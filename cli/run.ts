@@ -1,5 +1,6 @@
 import type { CommandSpec } from './command.ts'
 import type { CommandResult } from './command-result.ts'
+import { CliError } from './errors/cli-error.ts'
 import { commandLineOf } from './grammar/command-line.ts'
 import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/global-options.ts'
 import { type ParsedArguments, parseArguments } from './grammar/parse-arguments.ts'
@@ -103,7 +104,11 @@ const untilStopped = async (
   const { signal } = session
   signal.throwIfAborted()
   const work = run(session, ...args)
-  if (spec.isServer === true) return work
+  if (spec.isServer === true) {
+    const result = await work
+    if (!isStop(signal.reason)) throw signal.reason
+    return result
+  }
   let stop = (): void => {}
   const stopped = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason)
@@ -121,6 +126,10 @@ const untilStopped = async (
     signal.removeEventListener('abort', stop)
   }
 }
+
+const isStop = (reason: unknown): boolean =>
+  reason === undefined ||
+  (reason instanceof CliError && (reason.code === 'INTERRUPTED' || reason.code === 'TERMINATED'))
 
 const printVersion = async (globals: GlobalOptions, terminal: Terminal): Promise<number> => {
   const { versionResult } = await import('./version.ts')

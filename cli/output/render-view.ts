@@ -29,8 +29,9 @@ export const renderTsv = (view: View): readonly string[] => {
 const MIN_WIDTH = 8
 const GAP = 2
 
-const renderTable = (view: TableView, options: RenderOptions): readonly string[] => {
-  if (view.rows.length === 0) return [options.paint(view.empty, 'dim')]
+const renderTable = (whole: TableView, options: RenderOptions): readonly string[] => {
+  if (whole.rows.length === 0) return [options.paint(whole.empty, 'dim')]
+  const view = withoutEmptyColumns(whole)
   const widths = widthsOf(view, options.width)
   const table = new Table({
     chars: { ...NO_LINES, middle: ' '.repeat(GAP) },
@@ -50,6 +51,16 @@ const renderTable = (view: TableView, options: RenderOptions): readonly string[]
     .toString()
     .split('\n')
     .map(line => line.trimEnd())
+}
+
+/** Leaves out columns that say nothing, such as notes that nobody wrote; a terminal is narrow. */
+const withoutEmptyColumns = (view: TableView): TableView => {
+  const isTold = view.columns.map((_, index) => view.rows.some(row => cellOf(row[index] ?? '').text !== ''))
+  return {
+    ...view,
+    columns: view.columns.filter((_, index) => isTold[index]),
+    rows: view.rows.map(row => row.filter((_, index) => isTold[index]))
+  }
 }
 
 const renderRecord = ({ fields }: RecordView, options: RenderOptions): readonly string[] => {

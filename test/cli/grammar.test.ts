@@ -236,6 +236,9 @@ test('tables fit the terminal, cut names in the middle and never amounts; TSV is
   for (const line of [...lines, ...renderTsv(table)]) t.false(line.includes('\u001b'))
   t.is(renderTsv(table)[1]?.split('\t').length, 2)
   t.deepEqual(renderView({ ...table, rows: [] }, plain), ['nothing'])
+  const wide = { ...table, columns: [...table.columns, { title: 'NOTES' }], rows: [['a', '1 BTC', '']] }
+  t.deepEqual(renderView(wide, plain), ['NAME  AMOUNT', 'a      1 BTC'], 'an empty column is left out')
+  t.is(renderTsv(wide)[0], 'a\t1 BTC\t', 'but not for programs')
 })
 
 test('colours: the flag, NO_COLOR, FORCE_COLOR, then the terminal', t => {
