@@ -13,6 +13,9 @@ import type { WalletKeys } from '../types/keys.ts'
 const DEFAULT_PERIOD_MS = 10_000
 const MIN_PERIOD_MS = 100
 const CALL_MS = 60_000
+/** A plugin cannot hold up a logout for longer. */
+const STOP_MS = 5_000
+const SYNC_FAILED = 'The last look at the network failed; trying again.'
 
 /** What an engine runner is made of. */
 export interface EngineParts {
@@ -39,7 +42,8 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   readonly #state: Observable<EngineSnapshot>
   readonly #parts: EngineParts
   #engine: Promise<CurrencyEngine> | undefined
-  #isRunning = false
+  /** One object for each start, so that what belongs to an earlier one can tell. */
+  #run: object | undefined
   #isClosed = false
 
   constructor(parts: EngineParts, isPaused: boolean) {
@@ -52,20 +56,30 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     this.#parts = parts
     this.subscribe = this.#state.subscribe
     this.getSnapshot = this.#state.getSnapshot
+    services.hooks.engineChanged.call(this.getSnapshot())
+  }
+
+  /** True after `close`. */
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
   /** Starts the engine and its sync, unless paused, running or closed. @throws ENGINE_FAILED */
   async start(): Promise<void> {
-    if (this.#isRunning || this.#isClosed || this.getSnapshot().isPaused) return
-    this.#isRunning = true
+    if (this.#run !== undefined || this.#isClosed || this.getSnapshot().isPaused) return
+    const run = {}
+    this.#run = run
+    if (this.getSnapshot().state === 'failed') this.#showWithoutFailure('created')
     try {
       const engine = await this.#get()
-      if (this.#isClosed) return
-      this.#parts.services.inBackground('engine sync', this.#sync())
+      if (this.#run !== run) return
+      this.#parts.services.inBackground('engine sync', this.#sync(run))
       await this.#bounded('starting the engine', () => engine.startEngine())
-      if (!this.#isClosed) this.#show({ state: 'started' })
+      if (this.#run === run) this.#show({ state: 'started' })
     } catch (error) {
-      this.#isRunning = false
+      // Whoever stopped it meanwhile wants to hear no more of it.
+      if (this.#run !== run) return
+      await this.#stop()
       throw this.#failed(error)
     }
   }
@@ -115,46 +129,59 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   /** Stops the engine for good. */
   async close(): Promise<void> {
     if (this.#isClosed) return
-    await this.#stop()
     this.#isClosed = true
+    await this.#stop()
     this.#show({ state: 'stopped' })
   }
 
   #get(): Promise<CurrencyEngine> {
-    this.#engine ??= this.#bounded('making the engine', () => this.#parts.make()).catch(error => {
-      this.#engine = undefined
-      throw error
-    })
+    this.#engine ??= this.#make()
     return this.#engine
   }
 
-  async #stop(): Promise<void> {
-    this.#parts.scheduler.cancel(this.#syncKey)
-    if (!this.#isRunning) return
-    this.#isRunning = false
-    // A killed engine is of no more use: the next call makes another.
-    const engine = await this.#engine?.catch(() => undefined)
-    this.#engine = undefined
-    if (engine === undefined) return
-    await this.#bounded('stopping the engine', () => engine.killEngine()).catch(error =>
-      this.#parts.services.report(`engine ${this.#parts.info.pluginId}`, error)
-    )
-    this.#show({ state: 'stopped' })
+  #make(): Promise<CurrencyEngine> {
+    const making = (async () => this.#parts.make())()
+    const made = this.#bounded('making the engine', () => making)
+    made.catch(() => {
+      if (this.#engine === made) this.#engine = undefined
+      // One that comes after its deadline has no owner.
+      making.then(late => late.killEngine()).catch(() => {})
+    })
+    return made
   }
 
-  async #sync(): Promise<void> {
+  /** Takes the engine away at once, so that the next call makes another, and kills it, also one still being made. */
+  async #stop(): Promise<void> {
+    const { scheduler, services, info } = this.#parts
+    const engine = this.#engine
+    this.#engine = undefined
+    this.#run = undefined
+    scheduler.cancel(this.#syncKey)
+    if (engine === undefined) return
+    const deadline = { clock: services.io.clock, milliseconds: STOP_MS, what: `${info.displayName}: stopping` }
+    await withDeadline(deadline, async () => {
+      const made = await engine.catch(() => undefined)
+      await made?.killEngine()
+    }).catch(error => services.report(`engine ${info.pluginId}`, error))
+    if (this.#run === undefined) this.#show({ state: 'stopped' })
+  }
+
+  async #sync(run: object): Promise<void> {
     let delayMs = DEFAULT_PERIOD_MS
     try {
       const wanted = await this.call('syncing', engine => engine.syncNetwork(this.keysFor('sync')))
+      if (this.#run !== run) return
       if (Number.isFinite(wanted)) delayMs = Math.max(MIN_PERIOD_MS, wanted)
+      const { state, status } = this.getSnapshot()
+      if (status === SYNC_FAILED) this.#showWithoutFailure(state)
       this.#parts.synced()
     } catch (error) {
+      if (this.#run !== run) return
       this.#parts.services.logOf(this.#parts.info.pluginId).warn(`sync failed: ${describeError(error)}`)
-      this.show({ status: 'The last look at the network failed; trying again.' })
+      this.#show({ status: SYNC_FAILED })
     }
-    if (!this.#isRunning) return
     this.#parts.scheduler.schedule(this.#syncKey, delayMs, () =>
-      this.#parts.services.inBackground('engine sync', this.#sync())
+      this.#parts.services.inBackground('engine sync', this.#sync(run))
     )
   }
 
@@ -172,6 +199,12 @@ export class EngineRunner implements Readable<EngineSnapshot> {
 
   #show(changes: Partial<EngineSnapshot>): void {
     this.#state.update(changes)
+  }
+
+  /** What a failure left in the snapshot goes. */
+  #showWithoutFailure(state: EngineSnapshot['state']): void {
+    const { errorCode: _, status: __, ...rest } = this.getSnapshot()
+    this.#state.set({ ...rest, state })
   }
 
   #failed(error: unknown): WalletError {
