@@ -1,4 +1,5 @@
 import { type Cost, measure, median, medianCost } from './measure.ts'
+import { makeQuiet } from './quiet.ts'
 
 /** One of several that do the same work. `before` and `after` are not timed. */
 export interface Contender {
@@ -35,7 +36,8 @@ export interface RaceResult {
 /**
  * Times contenders side by side: all of them in each round, so that a change of the machine's speed meets them alike.
  *
- * The order turns with the rounds, so that none always comes after the same.
+ * The order turns with the rounds, so that none always comes after the same. Before a round it waits a little for a
+ * core that is free.
  */
 export const race = async (
   contenders: readonly Contender[],
@@ -43,7 +45,9 @@ export const race = async (
 ): Promise<RaceResult> => {
   const repeats = new Map(contenders.map(contender => [contender.name, repeatsFor(contender)]))
   const samples = new Map<string, Cost[]>(contenders.map(({ name }) => [name, []]))
+  const quiet = makeQuiet(PATIENCE_MS)
   for (let round = -warmUp; round < rounds; round++) {
+    if (round >= 0) await quiet()
     for (let i = 0; i < contenders.length; i++) {
       const contender = contenders[(i + Math.max(0, round)) % contenders.length] as Contender
       const cost = await sampleOf(contender, repeats.get(contender.name) ?? 1)
@@ -68,6 +72,9 @@ export const race = async (
       )
   }
 }
+
+/** How long a race may wait for a quiet machine, in all. */
+const PATIENCE_MS = 4000
 
 const sampleOf = async (contender: Contender, repeat: number): Promise<Cost> => {
   await contender.before?.()

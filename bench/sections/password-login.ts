@@ -9,8 +9,8 @@ import { pause } from '../wait.ts'
 /** Password login on a device that knows the account, without network, and on a new one, against bare scrypt. */
 export const passwordLogin: Section = async () => {
   const rows = [
-    ...(await raceAt({ n: 16384, r: 8, p: 1 }, 9)),
-    ...(await raceAt({ n: 131072, r: 8, p: 1 }, 5))
+    ...(await raceAt({ n: 16384, r: 8, p: 1 }, 11)),
+    ...(await raceAt({ n: 131072, r: 8, p: 1 }, 9))
   ]
   return {
     rows,

@@ -64,8 +64,8 @@ interface Attempt {
 
 /** What follows from name and password. The key of a box is asked for by the box's parameters. */
 interface Derived {
-  readonly userId: Promise<Uint8Array>
-  readonly passwordAuth: Promise<Uint8Array>
+  userId(): Promise<Uint8Array>
+  passwordAuth(): Promise<Uint8Array>
   keyOf(snrp: Snrp): Promise<Uint8Array>
 }
 
@@ -86,7 +86,10 @@ const checkOptions = (username: string, password: Secret<string>): string => {
   return name
 }
 
-/** Starts everything at once: scrypt runs beside the thread, so the longest alone is waited for. */
+/**
+ * On a new device everything starts at once: scrypt runs beside the thread, so the longest alone is waited for.
+ * Where the stash has a password, what only the server asks for waits until the server is asked.
+ */
 const startDeriving = (io: Io, { username, password, snrp }: DeriveInput): Derived => {
   const keys = new Map<string, Promise<Uint8Array>>()
   const keyOf = (wanted: Snrp): Promise<Uint8Array> => {
@@ -97,11 +100,22 @@ const startDeriving = (io: Io, { username, password, snrp }: DeriveInput): Deriv
     keys.set(name, quiet(job))
     return job
   }
-  if (snrp !== undefined) keyOf(snrp)
-  return {
-    userId: quiet(userIdOf(io, username)),
-    passwordAuth: quiet(password.use(text => passwordAuthOf(io, { username, password: text }))),
-    keyOf
+  const userId = once(() => quiet(userIdOf(io, username)))
+  const passwordAuth = once(() =>
+    quiet(password.use(text => passwordAuthOf(io, { username, password: text })))
+  )
+  if (snrp === undefined) {
+    void userId()
+    void passwordAuth()
+  } else keyOf(snrp)
+  return { userId, passwordAuth, keyOf }
+}
+
+const once = <T>(start: () => T): (() => T) => {
+  let started: { readonly value: T } | undefined
+  return () => {
+    started ??= { value: start() }
+    return started.value
   }
 }
 
@@ -133,7 +147,7 @@ const openOffline = async (attempt: Attempt): Promise<Login | undefined> => {
 
 const logInOnline = async (attempt: Attempt, options: LoginOptions): Promise<Login> => {
   const { port, stashes, opened, stash, derived, stage } = attempt
-  const [userId, passwordAuth] = await Promise.all([derived.userId, derived.passwordAuth])
+  const [userId, passwordAuth] = await Promise.all([derived.userId(), derived.passwordAuth()])
   stage('asking')
   const held = await loginOnline(port, stashes, {
     ...options,
