@@ -47,7 +47,7 @@ export const demo: CommandRun = async session => {
     }
     const next = nextCommands(home)
     return {
-      data: dataOf(result, { steps, home, next }),
+      data: dataOf(result, { steps, home }),
       view: { kind: 'text', lines: lastLines(result, next) }
     }
   } finally {
@@ -91,10 +91,9 @@ const checkSame = ({ sameWallet, sameHistory, sameNote }: TourResult): void => {
 interface TourEnd {
   readonly steps: readonly TourStep[]
   readonly home: TourHome
-  readonly next: readonly NextCommand[]
 }
 
-const dataOf = (result: TourResult, { steps, home, next }: TourEnd): JsonObject => ({
+const dataOf = (result: TourResult, { steps, home }: TourEnd): JsonObject => ({
   txid: result.txid,
   confirmations: result.confirmations,
   note: result.note,
@@ -105,8 +104,7 @@ const dataOf = (result: TourResult, { steps, home, next }: TourEnd): JsonObject 
     detail,
     durationMs: Math.round(durationMs)
   })),
-  ...(home.profile === undefined ? {} : { profile: home.profile }),
-  next: next.map(({ command, why }) => ({ command, why }))
+  ...(home.profile === undefined ? {} : { profile: home.profile })
 })
 
 const lastLines = (

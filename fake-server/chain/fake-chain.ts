@@ -230,7 +230,7 @@ export class FakeChain {
     return [...chosen.values()]
   }
 
-  #mineOne(script: Uint8Array, transactions: readonly ChainTransaction[]): string {
+  #mineOne(script: Uint8Array, transactions: readonly ChainTransaction[], ageSeconds = 0): string {
     const height = this.height + 1
     let amount = subsidyAt(height)
     for (const tx of transactions) amount += this.#state.mempool.get(tx.txid)?.fee ?? 0n
@@ -243,7 +243,7 @@ export class FakeChain {
       this.#mined
     )
     const coinbase = makeCoinbase({ height, script, amount, extraNonce, transactions })
-    const now = Math.floor(this.#ports.clock.now() / 1000)
+    const now = Math.floor(this.#ports.clock.now() / 1000) - ageSeconds
     const time = Math.max(this.#state.medianTimeAt(this.height) + 1, Math.min(now, 0xffffffff))
     const block = workBlock({
       previous: this.#state.tip.hash,
@@ -259,7 +259,10 @@ export class FakeChain {
       const signed = this.#faucet.pay(this.#faucetCoins(), payments)
       if (signed !== undefined) return signed
       const count = this.height < COINBASE_MATURITY ? COINBASE_MATURITY + SPARE_COINBASES - this.height : 1
-      for (let i = 0; i < count; i += 1) this.#mineOne(this.#faucet.script, this.#selectWaiting())
+      // Many blocks of one second would run ahead of the clock, and what is paid from them would look older.
+      for (let left = count - 1; left >= 0; left -= 1) {
+        this.#mineOne(this.#faucet.script, this.#selectWaiting(), left * BLOCK_SECONDS)
+      }
     }
     const needed = payments.reduce((sum, payment) => sum + payment.amount, 0n)
     throw new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'BTC', needed: `${needed}` })
@@ -283,6 +286,7 @@ export class FakeChain {
 }
 
 /** Coinbases that are mature once the faucet is ready, so that most payments need no new block. */
+const BLOCK_SECONDS = 600
 const SPARE_COINBASES = 20
 
 const parseTransaction = (text: string): ChainTransaction => {

@@ -11,9 +11,7 @@ export type SignatureVerdict =
   | { readonly kind: 'nonstandard'; readonly rule: string }
 
 /** Splits a signature as it stands in scripts from its last byte, the kind of digest. */
-const splitSignature = (
-  signature: Uint8Array
-): { readonly der: Uint8Array; readonly hashType: number } => ({
+const splitSignature = (signature: Uint8Array): { readonly der: Uint8Array; readonly hashType: number } => ({
   der: signature.subarray(0, -1),
   hashType: signature[signature.length - 1] ?? 0
 })
