@@ -68,7 +68,9 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
 
   /** The balance of an asset; zero before the engine has told. */
   balanceOf(tokenId: string | null): NativeAmount {
-    return (this.getSnapshot().balances[tokenId ?? ''] as NativeAmount | undefined) ?? ZERO
+    const { balances } = this.getSnapshot()
+    const key = tokenId ?? ''
+    return Object.hasOwn(balances, key) ? (balances[key] as NativeAmount) : ZERO
   }
 
   /** Renames the wallet on all devices. */

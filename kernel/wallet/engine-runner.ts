@@ -158,7 +158,11 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     this.#run = undefined
     scheduler.cancel(this.#syncKey)
     if (engine === undefined) return
-    const deadline = { clock: services.io.clock, milliseconds: STOP_MS, what: `${info.displayName}: stopping` }
+    const deadline = {
+      clock: services.io.clock,
+      milliseconds: STOP_MS,
+      what: `${info.displayName}: stopping`
+    }
     await withDeadline(deadline, async () => {
       const made = await engine.catch(() => undefined)
       await made?.killEngine()

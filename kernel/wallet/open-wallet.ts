@@ -4,16 +4,11 @@ import type { Scheduler } from '../io/scheduler.ts'
 import { fileHashOf, localFolderOf } from '../keys/wallet-id.ts'
 import { type LocalStore, openLocalStore } from '../repo/local-store.ts'
 import type { Repo } from '../repo/repo.ts'
-import { isRecord } from '../schema/fields.ts'
-import { parseJson } from '../schema/parse.ts'
 import type { Services } from '../services.ts'
 import { Observable } from '../state/observable.ts'
 import { Secret } from '../state/secret.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
-import type { CurrencyEngine, EngineStore } from '../types/engine.ts'
-import type { JsonObject } from '../types/json.ts'
-import type { PublicWalletInfo, SecretWalletInfo } from '../types/keys.ts'
-import { readAddresses } from './address-file.ts'
+import type { SecretWalletInfo } from '../types/keys.ts'
 import { CurrencyWallet, type WalletParts } from './currency-wallet.ts'
 import { EngineInbox } from './engine-inbox.ts'
 import { EngineRunner } from './engine-runner.ts'
@@ -22,6 +17,7 @@ import { resumeSpends, type SpendParts } from './spend.ts'
 import { SpendJournal } from './spend-journal.ts'
 import { TransactionThrottle } from './throttle.ts'
 import { TransactionTable } from './transaction-table.ts'
+import { makeWalletEngine } from './wallet-engine.ts'
 import { readWalletSettings, WALLET_SETTINGS_PATHS } from './wallet-settings.ts'
 
 /** What a wallet needs from its account to open. */
@@ -41,9 +37,6 @@ export interface OpenedWallet {
   close(): Promise<void>
 }
 
-const PUBLIC_KEYS = 'public-keys'
-const ENGINE = 'engine/'
-
 /**
  * Opens a wallet: local store, files, public keys, engine; then finishes what a crash left of its spends.
  *
@@ -53,11 +46,25 @@ const ENGINE = 'engine/'
  * @throws PLUGIN_FOR_TYPE, STORAGE_FAILED
  */
 export const openWallet = async (place: WalletPlace): Promise<OpenedWallet> => {
-  const { services, info, repo } = place
+  const { services, info } = place
   const currency = services.plugins.infoOf(info.type)
   const report = (error: unknown): void => services.report(`wallet ${currency.pluginId}`, error)
-  const hashOf = makeHash(services, info)
-  const store = await openWalletStore(services, info, report)
+  const dataKey = new Secret(info.keys.use(keys => services.io.crypto.fromBase64(String(keys.dataKey))))
+  let store: LocalStore | undefined
+  try {
+    store = await openWalletStore(services, { walletId: info.id, key: dataKey, report })
+    return await openOn(place, { currency, store, dataKey, report })
+  } catch (error) {
+    await store?.close()
+    dataKey.destroy()
+    throw error
+  }
+}
+
+const openOn = async (place: WalletPlace, files: WalletFiles): Promise<OpenedWallet> => {
+  const { services, info, repo } = place
+  const { currency, store, dataKey, report } = files
+  const hashOf = makeHash(services, dataKey)
   const settings = await readWalletSettings(repo, report)
   const state = new Observable<WalletSnapshot>(
     {
@@ -65,13 +72,14 @@ export const openWallet = async (place: WalletPlace): Promise<OpenedWallet> => {
       pluginId: currency.pluginId,
       type: info.type,
       ...settings,
-      enabledTokenIds: [],
-      balances: {},
+      enabledTokenIds: Object.freeze([]),
+      balances: Object.freeze({}),
       isPaused: place.isPaused
     },
     snapshot => services.hooks.walletChanged.call(snapshot),
     report
   )
+  services.hooks.walletChanged.call(state.getSnapshot())
   const now = (): number => services.io.clock.now()
   const table = new TransactionTable({ walletId: info.id, info: currency, repo, hashOf, now, report })
   await table.readFileNames()
@@ -100,16 +108,22 @@ export const openWallet = async (place: WalletPlace): Promise<OpenedWallet> => {
       await live.engine.close()
       await live.inbox.settled()
       await store.close()
+      dataKey.destroy()
     }
   }
 }
 
-interface EngineParts {
+/** What is open before the wallet is; all of it must be let go of if the wallet cannot be opened. */
+interface WalletFiles {
   readonly currency: CurrencyInfo
   readonly store: LocalStore
+  readonly dataKey: Secret<Uint8Array>
+  report(error: unknown): void
+}
+
+interface EngineParts extends Omit<WalletFiles, 'dataKey'> {
   readonly state: Observable<WalletSnapshot>
   readonly table: TransactionTable
-  report(error: unknown): void
 }
 
 interface LiveEngine {
@@ -123,15 +137,19 @@ const connectEngine = (place: WalletPlace, parts: EngineParts): LiveEngine => {
   const { services, info, repo, scheduler, events } = place
   const { currency, store, state, table, report } = parts
   const { hooks } = services
-  const throttle = new TransactionThrottle(scheduler, info.id, changes =>
-    hooks.transactionsChanged.call(Object.freeze({ walletId: info.id, ...changes }))
+  const throttle = new TransactionThrottle(scheduler, info.id, ({ created, changed }) =>
+    hooks.transactionsChanged.call(
+      Object.freeze({ walletId: info.id, created: Object.freeze(created), changed: Object.freeze(changed) })
+    )
   )
   const balances = new Map<string, string>()
   const inbox = new EngineInbox(currency.pluginId, services.io.clock, {
     addressChanged: () => {},
     balanceChanged: (tokenId, balance) => {
       balances.set(tokenId ?? '', balance)
-      events.push(`balance ${info.id}`, () => state.update({ balances: Object.fromEntries(balances) }))
+      events.push(`balance ${info.id}`, () =>
+        state.update({ balances: Object.freeze(Object.fromEntries(balances)) })
+      )
     },
     heightChanged: height => {
       throttle.add({ created: [], changed: table.takeHeight(height) })
@@ -150,7 +168,7 @@ const connectEngine = (place: WalletPlace, parts: EngineParts): LiveEngine => {
       walletId: info.id,
       info: currency,
       keys: info.keys,
-      make: () => makeEngine(place, { currency, store, inbox }),
+      make: () => makeWalletEngine({ services, info, repo, currency, store, callbacks: inbox.callbacks }),
       synced: () => services.inBackground('unfinished spends', resumeSpends(spends))
     },
     place.isPaused
@@ -178,78 +196,20 @@ const connectEngine = (place: WalletPlace, parts: EngineParts): LiveEngine => {
   return { engine, inbox, spends, filesChanged }
 }
 
-const makeEngine = async (
-  { services, info, repo }: WalletPlace,
-  { currency, store, inbox }: { currency: CurrencyInfo; store: LocalStore; inbox: EngineInbox }
-): Promise<CurrencyEngine> => {
-  const { pluginId } = currency
-  const walletInfo = await publicInfoOf(services, { info, pluginId, store })
-  const request = Object.freeze({
-    walletInfo,
-    callbacks: inbox.callbacks,
-    store: prefixedStore(store, ENGINE),
-    log: services.logOf(pluginId),
-    enabledTokenIds: [],
-    customTokens: {},
-    userSettings: {}
-  })
-  const engine = await services.hooks.makeEngine.for(pluginId).promise(request)
-  if (engine === undefined) {
-    throw new WalletError('PLUGIN_FAILED', { pluginId, hook: 'makeEngine', reason: 'it made none' })
+const openWalletStore = (
+  { io, disk }: Services,
+  { walletId, key, report }: { walletId: string; key: Secret<Uint8Array>; report(error: unknown): void }
+): Promise<LocalStore> => {
+  const folder = `wallets/${localFolderOf(io, walletId).slice('local/'.length)}`
+  return openLocalStore({ io, disk, folder, key, report })
+}
+
+const makeHash =
+  ({ io }: Services, dataKey: Secret<Uint8Array>) =>
+  (text: string): string => {
+    if (!dataKey.isAlive) throw new WalletError('LOGGED_OUT', {})
+    return dataKey.use(key => fileHashOf(io, key, text))
   }
-  const report = (error: unknown): void => services.report(`wallet ${pluginId}`, error)
-  const used = (await readAddresses(repo, report)).filter(
-    ({ recycleable, address }) => !recycleable && address !== ''
-  )
-  await engine.addGapLimitAddresses(used.map(({ address }) => address))
-  return engine
-}
-
-/** The identity and public keys of a wallet: made from named fields, kept for the next time, never the rest. */
-const publicInfoOf = async (
-  services: Services,
-  { info, pluginId, store }: { info: SecretWalletInfo; pluginId: string; store: EngineStore }
-): Promise<PublicWalletInfo> => {
-  const { id, type } = info
-  const tools = await services.plugins.toolsOf(pluginId)
-  const kept = readKeys(store.get(PUBLIC_KEYS))
-  if (kept !== undefined && (await (tools.checkPublicKey?.(kept) ?? true))) return { id, type, keys: kept }
-  const keys = await info.keys.use(secret => tools.derivePublicKey({ id, type, keys: secret }))
-  if (!isRecord(keys)) throw new WalletError('BOGUS_DATA', { pluginId, what: 'public keys', path: '' })
-  await store.write(new Map([[PUBLIC_KEYS, JSON.stringify(keys)]]))
-  return { id, type, keys }
-}
-
-const readKeys = (text: string | undefined): JsonObject | undefined => {
-  if (text === undefined) return undefined
-  const value = parseJson(text, 'public keys')
-  return isRecord(value) && Object.keys(value).length > 0 ? (value as JsonObject) : undefined
-}
-
-const openWalletStore = (services: Services, info: SecretWalletInfo, report: (error: unknown) => void) => {
-  const { io, disk } = services
-  const key = new Secret(info.keys.use(({ dataKey }) => io.crypto.fromBase64(String(dataKey))))
-  return openLocalStore({
-    io,
-    disk,
-    folder: `wallets/${localFolderOf(io, info.id).slice('local/'.length)}`,
-    key,
-    report
-  })
-}
-
-const makeHash = ({ io }: Services, info: SecretWalletInfo) => {
-  const dataKey = new Secret(info.keys.use(keys => io.crypto.fromBase64(String(keys.dataKey))))
-  return (text: string): string => dataKey.use(key => fileHashOf(io, key, text))
-}
-
-const prefixedStore = (store: EngineStore, prefix: string): EngineStore => ({
-  get: key => store.get(prefix + key),
-  *entries(inner) {
-    for (const [key, text] of store.entries(prefix + inner)) yield [key.slice(prefix.length), text] as const
-  },
-  write: changes => store.write(new Map([...changes].map(([key, text]) => [prefix + key, text])))
-})
 
 const reportFault = (services: Services, pluginId: string, error: unknown): void => {
   services.report(`engine ${pluginId}`, error)

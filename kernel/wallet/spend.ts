@@ -258,10 +258,11 @@ const snapshotOf = ({ correlationId, tx }: SpendIntent, info: CurrencyInfo) =>
     tokenId: tx.tokenId,
     nativeAmount: tx.nativeAmount.startsWith('-') ? negate(tx.nativeAmount) : tx.nativeAmount,
     networkFee: tx.networkFee,
-    targets: (tx.spendTargets ?? []).map(({ publicAddress, nativeAmount: amount }) => ({
-      publicAddress,
-      nativeAmount: amount
-    }))
+    targets: Object.freeze(
+      (tx.spendTargets ?? []).map(({ publicAddress, nativeAmount: amount }) =>
+        Object.freeze({ publicAddress, nativeAmount: amount })
+      )
+    )
   })
 
 const cleanSpend = (request: SpendInfo, info: CurrencyInfo): SpendInfo => {
