@@ -51,9 +51,16 @@ export const openDevice = ({
   })
 }
 
+/** What may differ between devices of a fake world. */
+export interface WorldDeviceOptions extends Omit<DeviceOptions, 'io' | 'servers'> {
+  /** Whose crypto and randomness it uses; Node's if left out. */
+  readonly base?: Io
+  readonly isOnline?: () => boolean
+}
+
 /** {@link openDevice} in a fake world of this process. */
 export const openWorldDevice = (
   world: FakeWorld,
-  { isOnline, ...options }: Omit<DeviceOptions, 'io' | 'servers'> & { readonly isOnline?: () => boolean } = {}
+  { base = makeNodeIo(), isOnline, ...options }: WorldDeviceOptions = {}
 ): Promise<Kernel> =>
-  openDevice({ ...options, io: world.ioFor(makeNodeIo(), isOnline === undefined ? {} : { isOnline }) })
+  openDevice({ ...options, io: world.ioFor(base, isOnline === undefined ? {} : { isOnline }) })

@@ -7,8 +7,8 @@ export interface Contender {
   /** Does the work once, or `batch` units of it where that is given. */
   run(): unknown
   before?(): unknown
-  /** Gets what `run` gave; the place to check that it is right. */
-  after?(value: unknown): unknown
+  /** Gets what `run` gave and what it cost; the place to check that it is right. */
+  after?(value: unknown, cost: Cost): unknown
   /** How many units of work one `run` is. */
   readonly batch?: number
   /** One sample repeats `run` until it takes about this long; once if left out. For synchronous work only. */
@@ -82,7 +82,7 @@ const sampleOf = async (contender: Contender, repeat: number): Promise<Cost> => 
     for (let i = 1; i < repeat; i++) contender.run()
     return contender.run()
   })
-  await contender.after?.(value)
+  await contender.after?.(value, { cpuMs, wallMs })
   const units = repeat * (contender.batch ?? 1)
   return { cpuMs: cpuMs / units, wallMs: wallMs / units }
 }
