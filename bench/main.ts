@@ -48,7 +48,7 @@ const main = async (): Promise<void> => {
     if (peer?.folder !== undefined) await peer.remove()
   }
   if (isJson) {
-    const peerOf = reason === undefined ? PEER : { missing: reason }
+    const peerOf = peer === undefined ? null : reason === undefined ? PEER : { missing: reason }
     console.log(JSON.stringify({ machine, peer: peerOf, sections: reports }, undefined, 2))
   } else say(`\n${summaryOf(reports)}`)
   process.exitCode = reports.some(({ error }) => error !== undefined) ? 1 : 0
