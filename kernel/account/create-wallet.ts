@@ -4,11 +4,12 @@ import { isRecord } from '../schema/fields.ts'
 import type { Services } from '../services.ts'
 import type { JsonObject } from '../types/json.ts'
 import type { WalletInfo } from '../types/keys.ts'
+import { callTools } from '../wallet/call-tools.ts'
 
 /**
  * Makes the keys of a new wallet: the plugin's own, a data key and a sync key (protocol §5.1).
  *
- * @throws PLUGIN_FOR_TYPE, ENGINE_NO_KEY, PLUGIN_FAILED
+ * @throws PLUGIN_FOR_TYPE, ENGINE_NO_KEY, PLUGIN_FAILED, DEADLINE
  */
 export const createWalletInfo = async (
   services: Services,
@@ -17,8 +18,11 @@ export const createWalletInfo = async (
 ): Promise<WalletInfo> => {
   const { io, plugins } = services
   const { pluginId } = plugins.infoOf(type)
-  const tools = await plugins.toolsOf(pluginId)
-  const keys = await tools.createPrivateKey(type, keyOptions)
+  const keys = await callTools(services, {
+    pluginId,
+    what: 'making keys',
+    call: tools => tools.createPrivateKey(type, keyOptions)
+  })
   if (!isRecord(keys) || Object.keys(keys).length === 0) throw new WalletError('ENGINE_NO_KEY', {})
   return makeWalletInfo(io, type, {
     dataKey: io.crypto.toBase64(io.random(32)),

@@ -1,4 +1,5 @@
 import { type NativeAmount, ZERO } from '../amount.ts'
+import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { EngineSnapshot, WalletSnapshot } from '../hooks/snapshots.ts'
 import type { Repo } from '../repo/repo.ts'
@@ -6,16 +7,18 @@ import type { Services } from '../services.ts'
 import type { Observable, Readable } from '../state/observable.ts'
 import type { Secret } from '../state/secret.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
-import type { CurrencyTools, FreshAddress, ParsedUri, UriRequest } from '../types/engine.ts'
+import type { FreshAddress, ParsedUri, UriRequest } from '../types/engine.ts'
 import type { WalletKeys } from '../types/keys.ts'
 import type { MetadataChange, SpendInfo, Transaction } from '../types/transaction.ts'
 import { type AddressRecord, readAddresses, writeAddress } from './address-file.ts'
+import { callTools } from './call-tools.ts'
 import { checkFreshAddress } from './engine-data.ts'
 import type { EngineRunner } from './engine-runner.ts'
 import { mergeMetadata } from './metadata.ts'
-import { broadcastTx, getMaxSpendable, makeSpend, type SpendParts, saveTx, signTx, spend } from './spend.ts'
+import { broadcastTx, type SpendParts, saveTx, signTx, spend } from './spend.ts'
+import { getMaxSpendable, makeSpend } from './spend-draft.ts'
 import type { SpendIntent } from './spend-journal.ts'
-import { assetOf, newTransactionFile } from './transaction-file.ts'
+import { newTransactionFile, withMetadata } from './transaction-file.ts'
 import { listTransactions, type TransactionQuery } from './transaction-list.ts'
 import type { TransactionTable } from './transaction-table.ts'
 import { writeFiatCode, writeWalletName } from './wallet-settings.ts'
@@ -51,6 +54,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   readonly subscribe: Readable<WalletSnapshot>['subscribe']
   readonly getSnapshot: Readable<WalletSnapshot>['getSnapshot']
   readonly #parts: WalletParts
+  readonly #editAddresses = makeSerialQueue()
 
   constructor(parts: WalletParts) {
     this.#parts = parts
@@ -75,12 +79,14 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
 
   /** Renames the wallet on all devices. */
   async rename(name: string): Promise<void> {
+    this.#checkOpen()
     await writeWalletName(this.#parts.repo, name)
     this.#parts.state.update({ name })
   }
 
   /** Sets the fiat currency the wallet is shown in. @throws FIAT_CODE */
   async setFiatCurrencyCode(fiatCurrencyCode: string): Promise<void> {
+    this.#checkOpen()
     await writeFiatCode(this.#parts.repo, fiatCurrencyCode)
     this.#parts.state.update({ fiatCurrencyCode })
   }
@@ -111,18 +117,29 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   }
 
   /** The addresses that were saved or locked. */
-  savedAddresses(): Promise<AddressRecord[]> {
+  async savedAddresses(): Promise<AddressRecord[]> {
+    this.#checkOpen()
     return readAddresses(this.#parts.repo, error => this.#report(error))
   }
 
   /** Reads an address or payment URI of this currency. @throws ADDRESS_INVALID */
   async parseUri(uri: string): Promise<ParsedUri> {
-    return (await this.#tools()).parseUri(uri)
+    const { pluginId } = this.currencyInfo
+    return callTools(this.#parts.services, {
+      pluginId,
+      what: 'reading a URI',
+      call: tools => tools.parseUri(uri)
+    })
   }
 
   /** Writes a payment URI. */
   async encodeUri(request: UriRequest): Promise<string> {
-    return (await this.#tools()).encodeUri(request)
+    const { pluginId } = this.currencyInfo
+    return callTools(this.#parts.services, {
+      pluginId,
+      what: 'writing a URI',
+      call: tools => tools.encodeUri(request)
+    })
   }
 
   /** Makes the draft of a spend; nothing is signed. @throws the spend errors of the catalogue */
@@ -161,12 +178,14 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   }
 
   /** The wallet's transactions, newest first, complete with their notes. */
-  getTransactions(query: TransactionQuery = {}): Promise<Transaction[]> {
+  async getTransactions(query: TransactionQuery = {}): Promise<Transaction[]> {
+    this.#checkOpen()
     return listTransactions(this.#parts.table, query)
   }
 
   /** One transaction. @throws TX_NOT_FOUND */
   async getTransaction(txid: string): Promise<Transaction> {
+    this.#checkOpen()
     const tx = await this.#parts.table.find(txid)
     if (tx === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
     return tx
@@ -176,18 +195,17 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   async saveTxMetadata(txid: string, change: MetadataChange, tokenId: string | null = null): Promise<void> {
     const { table, spends, info } = this.#parts
     const tx = await this.getTransaction(txid)
-    const file = (await table.readFile(txid)) ?? newTransactionFile(tx, table.creationDateOf(tx.date))
-    const asset = assetOf(file, tokenId, info.currencyCode) ?? { metadata: {} }
-    const tokens = new Map(file.tokens)
-    tokens.set(tokenId ?? '', { ...asset, metadata: mergeMetadata(asset.metadata, change) })
-    const currencies = new Map(file.currencies)
-    if (tokenId === null) currencies.delete(info.currencyCode)
-    await table.writeFile({ ...file, tokens, currencies })
+    await table.editFile(txid, present => {
+      const file = present ?? newTransactionFile(tx, table.creationDateOf(tx.date))
+      const { currencyCode } = info
+      return withMetadata(file, { tokenId, currencyCode }, metadata => mergeMetadata(metadata, change))
+    })
     spends.told(txid)
   }
 
   /** Uploads and downloads the wallet's files, and looks at the chain, now. */
   async sync(): Promise<void> {
+    this.#checkOpen()
     await Promise.all([this.#parts.syncRepo(), this.#parts.engine.syncNow()])
   }
 
@@ -200,27 +218,31 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
 
   /** Stops or starts the engine. */
   async changePaused(isPaused: boolean): Promise<void> {
-    await (isPaused ? this.#parts.engine.pause() : this.#parts.engine.resume())
+    this.#checkOpen()
     this.#parts.state.update({ isPaused })
+    await (isPaused ? this.#parts.engine.pause() : this.#parts.engine.resume())
   }
 
-  #tools(): Promise<CurrencyTools> {
-    return this.#parts.services.plugins.toolsOf(this.currencyInfo.pluginId)
+  #checkOpen(): void {
+    if (this.#parts.engine.isClosed) throw new WalletError('LOGGED_OUT', {})
   }
 
   async #writeAddress(
     address: string,
     { metadata, recycleable }: { metadata: MetadataChange; recycleable: boolean }
   ): Promise<void> {
-    const known = (await this.savedAddresses()).find(record => record.address === address)
-    const record: AddressRecord = {
-      seq: known?.seq ?? 0,
-      address,
-      recycleable: recycleable && (known?.recycleable ?? true),
-      creationDate: known?.creationDate ?? this.#parts.services.io.clock.now() / 1000,
-      metadata: mergeMetadata(known?.metadata ?? {}, metadata)
-    }
-    await writeAddress(this.#parts.repo, record, this.#parts.hashOf(address))
+    const { repo, services, hashOf } = this.#parts
+    await this.#editAddresses(async () => {
+      const known = (await this.savedAddresses()).find(record => record.address === address)
+      const record: AddressRecord = {
+        seq: known?.seq ?? 0,
+        address,
+        recycleable: recycleable && (known?.recycleable ?? true),
+        creationDate: known?.creationDate ?? services.io.clock.now() / 1000,
+        metadata: mergeMetadata(known?.metadata ?? {}, metadata)
+      }
+      await writeAddress(repo, record, hashOf(address))
+    })
   }
 
   #report(error: unknown): void {

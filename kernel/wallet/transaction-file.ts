@@ -138,6 +138,20 @@ export const assetOf = (
   currencyCode: string
 ): AssetRecord | undefined => file.tokens.get(tokenId ?? '') ?? file.currencies.get(currencyCode)
 
+/** The file with other metadata of one asset, which then stands in the newer map. */
+export const withMetadata = (
+  file: TransactionFile,
+  { tokenId, currencyCode }: { readonly tokenId: string | null; readonly currencyCode: string },
+  change: (metadata: Metadata) => Metadata
+): TransactionFile => {
+  const asset = assetOf(file, tokenId, currencyCode) ?? { metadata: {} }
+  const tokens = new Map(file.tokens)
+  tokens.set(tokenId ?? '', { ...asset, metadata: change(asset.metadata) })
+  const currencies = new Map(file.currencies)
+  if (tokenId === null) currencies.delete(currencyCode)
+  return { ...file, tokens, currencies }
+}
+
 const payeeOf = ({ publicAddress, nativeAmount, currencyCode, memo }: SpentTarget): Payee => ({
   address: publicAddress,
   amount: nativeAmount,

@@ -1,3 +1,4 @@
+import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import type { Repo } from '../repo/repo.ts'
 import { parseJson } from '../schema/parse.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
@@ -50,6 +51,7 @@ export class TransactionTable {
   readonly #rows = new Map<string, Row>()
   readonly #files = new Map<string, FileEntry>()
   readonly #hashes = new Map<string, string>()
+  readonly #editInOrder = makeSerialQueue()
   #chainHeight = 0
 
   constructor(parts: TableParts) {
@@ -74,6 +76,8 @@ export class TransactionTable {
   /**
    * Takes in what the engine reports and writes a file for each incoming transaction seen for the first time.
    *
+   * Files that cannot be written are reported, and written when the transaction is first seen by a later opening.
+   *
    * @returns the txids that are new and that changed; unchanged ones are in neither
    */
   async take(transactions: readonly EngineTransaction[]): Promise<{ created: string[]; changed: string[] }> {
@@ -89,7 +93,12 @@ export class TransactionTable {
       if (isNew) created.push(tx.txid)
       else changed.push(tx.txid)
     }
-    if (files.size > 0) await this.#parts.repo.setTexts(files)
+    if (files.size > 0) {
+      await this.#parts.repo.setTexts(files).catch(error => {
+        for (const txid of created) this.#files.delete(this.#hashOf(txid))
+        this.#parts.report(error)
+      })
+    }
     return { created, changed }
   }
 
@@ -139,12 +148,19 @@ export class TransactionTable {
     }
   }
 
-  /** Writes the file of a transaction; it keeps the date under which it was first written. */
-  async writeFile(file: TransactionFile): Promise<void> {
-    const hash = this.#hashOf(file.txid)
-    const path = this.#files.get(hash)?.path ?? transactionFilePath(file.creationDate, hash)
-    await this.#parts.repo.setText(path, JSON.stringify(transactionFileJson(file)))
-    this.#learn(path)
+  /**
+   * Changes the file of a transaction; it keeps the date under which it was first written.
+   *
+   * `change` gets the file as all earlier changes left it, or undefined if there is none that can be read.
+   */
+  editFile(txid: string, change: (file: TransactionFile | undefined) => TransactionFile): Promise<void> {
+    return this.#editInOrder(async () => {
+      const file = change(await this.readFile(txid))
+      const hash = this.#hashOf(txid)
+      const path = this.#files.get(hash)?.path ?? transactionFilePath(file.creationDate, hash)
+      await this.#parts.repo.setText(path, JSON.stringify(transactionFileJson(file)))
+      this.#learn(path)
+    })
   }
 
   /** The date to give a file that is written now: never later than the chain's own. */
