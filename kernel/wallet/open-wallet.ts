@@ -1,3 +1,4 @@
+import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { WalletSnapshot } from '../hooks/snapshots.ts'
 import type { Scheduler } from '../io/scheduler.ts'
@@ -183,6 +184,7 @@ const connectEngine = (place: WalletPlace, parts: EngineParts): LiveEngine => {
     keys: info.keys,
     balanceOf: tokenId => (balances.get(tokenId ?? '') ?? '0') as ReturnType<SpendParts['balanceOf']>,
     busy: new Set(),
+    inOrder: makeSerialQueue(),
     told: txid => throttle.add({ created: [], changed: [txid] })
   }
   const filesChanged = (paths: readonly string[]): void => {

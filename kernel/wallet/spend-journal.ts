@@ -52,6 +52,11 @@ export class SpendJournal {
     return this.list().find(({ stage, tx }) => stage !== 'intended' && tx.txid === txid)
   }
 
+  /** The unfinished spend of this id as it is now; undefined if there is none that can be read. */
+  find(correlationId: string): SpendIntent | undefined {
+    return this.list().find(intent => intent.correlationId === correlationId)
+  }
+
   /** Writes how far a spend has come. Resolves when durable. */
   async put(intent: SpendIntent): Promise<void> {
     await this.#store.write(new Map([[PREFIX + intent.correlationId, JSON.stringify(intent)]]))

@@ -1,24 +1,17 @@
-import { compare, type NativeAmount, nativeAmount, negate, ZERO } from '../amount.ts'
+import { type NativeAmount, negate } from '../amount.ts'
+import type { SerialQueue } from '../crypto/serial-queue.ts'
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import { describeError } from '../log.ts'
 import type { Services } from '../services.ts'
 import type { Secret } from '../state/secret.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { WalletKeys } from '../types/keys.ts'
-import type {
-  EngineTransaction,
-  SpendInfo,
-  SpendTarget,
-  SpentTarget,
-  Transaction
-} from '../types/transaction.ts'
+import type { Metadata, Transaction } from '../types/transaction.ts'
 import { checkEngineTransaction } from './engine-data.ts'
 import type { EngineRunner } from './engine-runner.ts'
-import { searchMaxSpendable } from './max-spend.ts'
-import { upgradeMemos } from './memos.ts'
 import { mergeMetadata } from './metadata.ts'
 import type { SpendIntent, SpendJournal, SpendStage } from './spend-journal.ts'
-import { newTransactionFile } from './transaction-file.ts'
+import { assetOf, newTransactionFile, withMetadata } from './transaction-file.ts'
 import type { TransactionTable } from './transaction-table.ts'
 
 /** What a spend needs of its wallet. */
@@ -32,62 +25,10 @@ export interface SpendParts {
   readonly keys: Secret<WalletKeys>
   /** The spends that a call is busy with; a resume leaves them alone. */
   readonly busy: Set<string>
+  readonly inOrder: SerialQueue
   balanceOf(tokenId: string | null): NativeAmount
   /** The txid of a spend that is now in the table. */
   told(txid: string): void
-}
-
-/**
- * Makes the draft of a spend: memos in one form, amounts checked, the engine's answer checked. Nothing is signed.
- *
- * @throws the engine's spend errors, AMOUNT_INVALID, MEMO_INVALID, SPEND_WITH_KEYS, BOGUS_TX
- * @see protocol §6.3
- */
-export const makeSpend = async (parts: SpendParts, request: SpendInfo): Promise<Transaction> => {
-  const spend = cleanSpend(request, parts.info)
-  const keys = parts.engine.keysFor('spend')
-  const draft = await parts.engine.call('making a payment', engine => engine.makeSpend(spend, keys))
-  const checked = checkEngineTransaction(parts.info.pluginId, draft)
-  const { deviceDescription } = parts.services.config
-  return {
-    ...checked,
-    walletId: parts.walletId,
-    currencyCode: parts.info.currencyCode,
-    confirmations: 'unconfirmed',
-    isSend: true,
-    memos: checked.memos ?? spend.memos ?? [],
-    metadata: mergeMetadata({}, spend.metadata ?? {}),
-    networkFeeOption: spend.networkFeeOption ?? 'standard',
-    ...(spend.customNetworkFee === undefined ? {} : { requestedCustomFee: spend.customNetworkFee }),
-    spendTargets: spend.spendTargets.map(target => spentTarget(target, parts.info.currencyCode)),
-    ...(deviceDescription === undefined ? {} : { deviceDescription })
-  }
-}
-
-/** The largest amount that can be sent to the first target; exact where the engine knows, else by halving. */
-export const getMaxSpendable = async (parts: SpendParts, request: SpendInfo): Promise<NativeAmount> => {
-  const spend = cleanSpend(request, parts.info)
-  const keys = parts.engine.keysFor('spend')
-  const own = await parts.engine.call('finding the maximum', async engine =>
-    engine.getMaxSpendable === undefined ? undefined : await engine.getMaxSpendable(spend, keys)
-  )
-  if (own !== undefined) return nativeAmount(own)
-  return searchMaxSpendable(parts.balanceOf(spend.tokenId), async amount => {
-    const [first, ...others] = spend.spendTargets
-    const spendTargets = [
-      { ...first, nativeAmount: amount },
-      ...others.map(target => ({ ...target, nativeAmount: ZERO }))
-    ]
-    try {
-      await parts.engine.call('finding the maximum', engine =>
-        engine.makeSpend({ ...spend, spendTargets }, keys)
-      )
-      return true
-    } catch (error) {
-      if (isWalletError(error, 'ENGINE_FAILED') || isWalletError(error, 'DEADLINE')) throw error
-      return false
-    }
-  })
 }
 
 /**
@@ -120,56 +61,90 @@ export const broadcastTx = async (parts: SpendParts, tx: Transaction): Promise<T
   })
 }
 
-/** Writes the transaction's file and takes it into the wallet; the spend is then finished. */
-export const saveTx = async (parts: SpendParts, tx: Transaction): Promise<void> => {
-  const seconds = parts.services.io.clock.now() / 1000
-  const creationDate = parts.table.creationDateOf(tx.date === 0 ? seconds : tx.date)
-  await parts.table.writeFile(newTransactionFile(tx, creationDate))
-  const sent: EngineTransaction = { ...tx, date: tx.date === 0 ? seconds : tx.date }
-  await parts.table.take([sent])
+/** Writes the transaction's file and takes it into the wallet; the spend is then finished. What `tx` notes wins. */
+export const saveTx = (parts: SpendParts, tx: Transaction): Promise<void> =>
+  save(parts, tx, (kept, noted) => mergeMetadata(kept, noted))
+
+/**
+ * Signs, sends and saves a draft that the user has approved, as one journalled action; one after another, so that
+ * the engine knows which coins are gone.
+ *
+ * What was sent counts as sent: a failure to save it is reported, and saved after the next look at the network.
+ *
+ * @throws SIGN_REFUSED, BROADCAST_REFUSED, BROADCAST_UNKNOWN or the error of a policy
+ */
+export const spend = (parts: SpendParts, draft: Transaction): Promise<Transaction> =>
+  parts.inOrder(() => {
+    const correlationId = newCorrelationId(parts.services)
+    return whileBusy(parts, correlationId, async () => {
+      const intent = await signAs(parts, draft, { correlationId, stage: 'sending' })
+      const tx = await send(parts, intent)
+      await finish(parts, tx).catch(error => parts.services.report('saving a payment', error))
+      return tx
+    })
+  })
+
+/**
+ * Finishes what a crash, a full disk or a dead network interrupted: bytes that may have left are sent again and
+ * saved; an intent without a signature is dropped, for nothing has left; bytes that nobody asked to send stay where
+ * `unfinishedSpends` shows them.
+ */
+export const resumeSpends = async (parts: SpendParts): Promise<void> => {
+  for (const { correlationId } of parts.journal.list(error =>
+    parts.services.report('spend journal', error)
+  )) {
+    // Earlier ones took their time: what counts is how far this one has come by now.
+    const intent = parts.busy.has(correlationId) ? undefined : parts.journal.find(correlationId)
+    if (intent !== undefined) await resumeSpend(parts, intent)
+  }
+}
+
+const resumeSpend = async (parts: SpendParts, intent: SpendIntent): Promise<void> => {
+  const log = parts.services.logOf(parts.info.pluginId)
+  const { correlationId, stage } = intent
+  if (stage === 'signed') return
+  if (stage === 'intended') {
+    log.warn('A payment was not signed before it was interrupted; nothing was sent.')
+    await parts.journal.remove(correlationId)
+    return
+  }
+  try {
+    await whileBusy(parts, correlationId, async () =>
+      finish(parts, stage === 'broadcast' ? intent.tx : await send(parts, intent))
+    )
+  } catch (error) {
+    log.warn(`A payment is not finished yet: ${describeError(error)}`)
+  }
+}
+
+/** Saves by itself, perhaps long after the user's yes: what was noted since then wins. */
+const finish = (parts: SpendParts, tx: Transaction): Promise<void> =>
+  save(parts, tx, (kept, noted, isSaved) => (isSaved ? kept : mergeMetadata(noted, kept)))
+
+type JoinNotes = (kept: Metadata, noted: Metadata, isSaved: boolean) => Metadata
+
+const save = async (parts: SpendParts, tx: Transaction, join: JoinNotes): Promise<void> => {
+  const { table, journal, services } = parts
+  const seconds = services.io.clock.now() / 1000
+  const sent: Transaction = { ...tx, date: tx.date === 0 ? seconds : tx.date }
+  const fresh = newTransactionFile(sent, table.creationDateOf(sent.date))
+  await table.editFile(tx.txid, present => {
+    if (present === undefined) return fresh
+    const { unknown, creationDate, currencies, payees } = present
+    const tokens = new Map([...fresh.tokens, ...present.tokens])
+    const asset = assetOf(present, tx.tokenId, tx.currencyCode)
+    const joined = { ...present, ...fresh, unknown, creationDate, currencies, tokens }
+    return withMetadata(joined, tx, () => join(asset?.metadata ?? {}, tx.metadata, payees !== undefined))
+  })
+  // The engine may have told of it by now, and then knows better how deep it lies.
+  if (!table.has(tx.txid)) await table.take([sent])
   await parts.engine.call('saving a payment', engine => engine.saveTx(sent))
-  const intent = parts.journal.findByTxid(tx.txid)
+  const intent = journal.findByTxid(tx.txid)
   if (intent !== undefined) {
-    await parts.journal.remove(intent.correlationId)
+    await journal.remove(intent.correlationId)
     tell(parts, intent, 'saved')
   }
   parts.told(tx.txid)
-}
-
-/** Signs, sends and saves a draft that the user has approved, as one journalled action. */
-export const spend = async (parts: SpendParts, draft: Transaction): Promise<Transaction> => {
-  const correlationId = newCorrelationId(parts.services)
-  return whileBusy(parts, correlationId, async () => {
-    const intent = await signAs(parts, draft, { correlationId, stage: 'sending' })
-    const tx = await send(parts, intent)
-    await saveTx(parts, tx)
-    return tx
-  })
-}
-
-/**
- * Finishes what a crash, a full disk or a dead network interrupted: bytes that may have left are sent again and saved; an intent without a
- * signature is dropped, for nothing has left; bytes that nobody asked to send stay where `unfinishedSpends` shows
- * them.
- */
-export const resumeSpends = async (parts: SpendParts): Promise<void> => {
-  const log = parts.services.logOf(parts.info.pluginId)
-  for (const intent of parts.journal.list(error => parts.services.report('spend journal', error))) {
-    if (intent.stage === 'signed' || parts.busy.has(intent.correlationId)) continue
-    if (intent.stage === 'intended') {
-      log.warn('A payment was not signed before it was interrupted; nothing was sent.')
-      await parts.journal.remove(intent.correlationId)
-      continue
-    }
-    try {
-      await whileBusy(parts, intent.correlationId, async () => {
-        const tx = intent.stage === 'broadcast' ? intent.tx : await send(parts, intent)
-        await saveTx(parts, tx)
-      })
-    } catch (error) {
-      log.warn(`A payment is not finished yet: ${describeError(error)}`)
-    }
-  }
 }
 
 const whileBusy = async <T>(
@@ -211,25 +186,36 @@ const signAs = async (
     tell(parts, intent, 'signed')
     return intent
   } catch (error) {
-    await journal.remove(intended.correlationId)
+    // If this fails too, the next look drops the intent; the first failure is the one to tell.
+    await journal.remove(correlationId).catch(() => {})
     tell(parts, intended, 'refused')
     throw error
   }
 }
 
 const send = async (parts: SpendParts, intent: SpendIntent): Promise<Transaction> => {
-  const { journal, engine, info } = parts
-  const keys = engine.keysFor('broadcast')
+  const { journal, services } = parts
+  const tx = await broadcast(parts, intent)
+  // What has left has left: without this note the same bytes are only sent once more.
+  await journal
+    .put({ ...intent, stage: 'broadcast', tx })
+    .catch(error => services.report('spend journal', error))
+  tell(parts, { ...intent, tx }, 'broadcast')
+  return tx
+}
+
+const broadcast = async (parts: SpendParts, intent: SpendIntent): Promise<Transaction> => {
+  const { journal, engine, info, table } = parts
+  const { txid } = intent.tx
   try {
+    const keys = engine.keysFor('broadcast')
     const sent = await engine.call('sending a payment', live => live.broadcastTx(intent.tx, keys))
-    const tx: Transaction = { ...intent.tx, ...checkEngineTransaction(info.pluginId, sent) }
-    await journal.put({ ...intent, stage: 'broadcast', tx })
-    tell(parts, { ...intent, tx }, 'broadcast')
-    return tx
+    return { ...intent.tx, ...checkEngineTransaction(info.pluginId, sent) }
   } catch (error) {
-    const { txid } = intent.tx
     if (!isWalletError(error, 'BROADCAST_REFUSED'))
       throw new WalletError('BROADCAST_UNKNOWN', { txid }, error)
+    // A node also refuses what a block has taken in meanwhile.
+    if (table.has(txid)) return intent.tx
     await journal.remove(intent.correlationId)
     tell(parts, intent, 'refused')
     throw error
@@ -264,26 +250,5 @@ const snapshotOf = ({ correlationId, tx }: SpendIntent, info: CurrencyInfo) =>
       )
     )
   })
-
-const cleanSpend = (request: SpendInfo, info: CurrencyInfo): SpendInfo => {
-  if ('privateKeys' in request) throw new WalletError('SPEND_WITH_KEYS', {})
-  const spendTargets = request.spendTargets
-    .filter(({ publicAddress }) => publicAddress !== undefined && publicAddress !== '')
-    .map(target => ({ ...target, nativeAmount: positive(target.nativeAmount ?? ZERO) }))
-  return upgradeMemos({ ...request, spendTargets }, info.memoOptions)
-}
-
-const positive = (amount: string): NativeAmount => {
-  const checked = nativeAmount(amount)
-  if (compare(checked, ZERO) < 0) throw new WalletError('AMOUNT_INVALID', { rule: 'must not be negative' })
-  return checked
-}
-
-const spentTarget = (target: SpendTarget, currencyCode: string): SpentTarget => ({
-  currencyCode,
-  nativeAmount: target.nativeAmount ?? ZERO,
-  publicAddress: target.publicAddress ?? '',
-  ...(target.memo === undefined ? {} : { memo: target.memo, uniqueIdentifier: target.memo })
-})
 
 const newCorrelationId = ({ io }: Services): string => io.crypto.toHex(io.random(8))
