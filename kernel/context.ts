@@ -42,8 +42,10 @@ export class Context implements Readable<readonly LocalUser[]> {
   readonly #services: Services
   readonly #stashes: Stashes
   readonly #syncLoop: SyncLoop
-  readonly #accounts = new Set<Account>()
-  #isClosed = false
+  /** By login id; from the moment an account begins to open until it has let go of its files. */
+  readonly #accounts = new Map<string, OpenAccount>()
+  readonly #logins = new Set<Promise<unknown>>()
+  #closing: Promise<void> | undefined
 
   /** Reads the users of this device. */
   static async open(services: Services): Promise<Context> {
@@ -68,7 +70,7 @@ export class Context implements Readable<readonly LocalUser[]> {
 
   /** The accounts that are logged in. */
   get accounts(): readonly Account[] {
-    return [...this.#accounts]
+    return [...this.#accounts.values()].flatMap(({ account }) => account ?? [])
   }
 
   /** Tells whether a username is free. @throws BAD_USERNAME, NETWORK */
@@ -107,26 +109,76 @@ export class Context implements Readable<readonly LocalUser[]> {
     await this.#stashes.remove(found.loginId)
   }
 
-  /** Logs everyone out. Afterwards nothing can be asked. */
-  async close(): Promise<void> {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    await Promise.all(this.accounts.map(account => account.logout()))
+  /** Logs everyone out, also who is just logging in. Afterwards nothing can be asked. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    const ends = await Promise.allSettled(this.accounts.map(account => account.logout()))
+    for (const end of ends) if (end.status === 'rejected') this.#services.report('logging out', end.reason)
+    await Promise.allSettled(this.#logins)
     this.#syncLoop.close()
   }
 
   async #open(login: () => Promise<Login>): Promise<Account> {
-    if (this.#isClosed) throw new WalletError('CONTEXT_CLOSED', {})
+    this.#checkOpen()
     await this.#services.plugins.ready()
-    const account = await openAccount({
-      services: this.#services,
-      login: await login(),
-      syncLoop: this.#syncLoop,
-      closed: closed => void this.#accounts.delete(closed)
-    })
-    this.#accounts.add(account)
-    return account
+    this.#checkOpen()
+    const opening = this.#logIn(login)
+    this.#logins.add(opening)
+    try {
+      return await opening
+    } finally {
+      this.#logins.delete(opening)
+    }
   }
+
+  async #logIn(login: () => Promise<Login>): Promise<Account> {
+    const opened = await login()
+    const account = await this.#accountOf(opened)
+    if (this.#closing === undefined) return account
+    await account.logout()
+    throw new WalletError('CONTEXT_CLOSED', {})
+  }
+
+  /** The account of a login; the one that is open, if it is: two over the same files would overwrite each other. */
+  async #accountOf(login: Login): Promise<Account> {
+    const id = login.rootLoginId
+    for (let known = this.#accounts.get(id); known !== undefined; known = this.#accounts.get(id)) {
+      const account = await known.opening.catch(() => undefined)
+      if (account?.isLoggedIn === true) {
+        login.close()
+        return account
+      }
+      await account?.logout()
+    }
+    const opening = openAccount({
+      services: this.#services,
+      login,
+      syncLoop: this.#syncLoop,
+      closed: () => void this.#accounts.delete(id)
+    })
+    const entry: OpenAccount = { opening, account: undefined }
+    this.#accounts.set(id, entry)
+    try {
+      entry.account = await opening
+      return entry.account
+    } catch (error) {
+      this.#accounts.delete(id)
+      throw error
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined) throw new WalletError('CONTEXT_CLOSED', {})
+  }
+}
+
+interface OpenAccount {
+  readonly opening: Promise<Account>
+  account: Account | undefined
 }
 
 // Screens compare snapshots by identity, so the list is made once per change.

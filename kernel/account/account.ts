@@ -62,6 +62,7 @@ export class Account implements Readable<AccountSnapshot> {
   readonly #state: Observable<AccountSnapshot>
   readonly #wallets = new Map<string, Promise<OpenWallet>>()
   readonly #unsubscribe: () => void
+  #loggingOut: Promise<void> | undefined
 
   constructor(parts: AccountParts) {
     const { services, login } = parts
@@ -118,14 +119,9 @@ export class Account implements Readable<AccountSnapshot> {
    */
   async openWallet(walletId: string): Promise<CurrencyWallet> {
     this.#check()
-    const known = this.#wallets.get(walletId)
-    if (known !== undefined) return (await known).wallet
-    const info = this.#walletInfos().find(({ id }) => id === walletId)
-    if (info === undefined) throw new WalletError('WALLET_ID_UNKNOWN', { walletId })
-    const opening = this.#parts.openWallet(info)
-    this.#wallets.set(walletId, opening)
-    opening.catch(() => this.#wallets.delete(walletId))
-    return (await opening).wallet
+    const { wallet } = await (this.#wallets.get(walletId) ?? this.#open(walletId))
+    this.#check()
+    return wallet
   }
 
   /** Makes a wallet with new keys; its keys are safe on the server before it opens. @throws PLUGIN_FOR_TYPE */
@@ -165,18 +161,29 @@ export class Account implements Readable<AccountSnapshot> {
       this.#parts.syncRepo(),
       ...open.map(wallet => wallet.sync())
     ])
+    this.#check()
     this.#state.update({ walletIds: this.#walletIds() })
   }
 
-  /** Stops or starts every open wallet. */
+  /** Stops or starts every open wallet, and those that open later. @throws ENGINE_FAILED after all were tried */
   async changePaused(isPaused: boolean): Promise<void> {
-    for (const opening of this.#wallets.values()) await (await opening).wallet.changePaused(isPaused)
+    this.#check()
     this.#state.update({ isPaused })
+    const changing = [...this.#wallets.values()].map(async opening =>
+      (await opening).wallet.changePaused(isPaused)
+    )
+    for (const result of await Promise.allSettled(changing)) {
+      if (result.status === 'rejected') throw result.reason
+    }
   }
 
-  /** Closes every wallet and forgets the keys. Safe to call twice. */
-  async logout(): Promise<void> {
-    if (!this.isLoggedIn) return
+  /** Closes every wallet and forgets the keys. A second call waits for the first. */
+  logout(): Promise<void> {
+    this.#loggingOut ??= this.#logout()
+    return this.#loggingOut
+  }
+
+  async #logout(): Promise<void> {
     this.#unsubscribe()
     this.#state.update({ isLoggedIn: false })
     const { services, scheduler, events, login } = this.#parts
@@ -190,12 +197,21 @@ export class Account implements Readable<AccountSnapshot> {
     await this.#parts.closed()
   }
 
+  async #open(walletId: string): Promise<OpenWallet> {
+    const info = this.#walletInfos().find(({ id }) => id === walletId)
+    if (info === undefined) throw new WalletError('WALLET_ID_UNKNOWN', { walletId })
+    const opening = this.#parts.openWallet(info)
+    this.#wallets.set(walletId, opening)
+    opening.catch(() => this.#wallets.delete(walletId))
+    return opening
+  }
+
   #walletInfos(): readonly SecretWalletInfo[] {
     return this.#parts.login.walletInfos.filter(({ type }) => type.startsWith('wallet:'))
   }
 
-  #walletIds(): string[] {
-    return this.#walletInfos().map(({ id }) => id)
+  #walletIds(): readonly string[] {
+    return Object.freeze(this.#walletInfos().map(({ id }) => id))
   }
 
   #onLogin(): void {

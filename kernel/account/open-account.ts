@@ -30,19 +30,18 @@ export interface AccountPlace {
  * @throws NETWORK, SYNC_FAILED if the repo was never synced here and no server answers
  */
 export const openAccount = async ({ services, login, syncLoop, closed }: AccountPlace): Promise<Account> => {
-  const opened: { readonly repo: Repo; readonly leave: () => void }[] = []
+  const opened = new Set<OpenRepo>()
   const report = (error: unknown): void => services.report('account', error)
-  const open = async (info: SecretWalletInfo): Promise<Repo> => {
-    const repo = await openSyncedRepo(services, info, syncLoop)
-    opened.push({ repo, leave: syncLoop.add(repo) })
-    return repo
+  const open = async (info: SecretWalletInfo): Promise<OpenRepo> => {
+    const found = await openSyncedRepo(services, info, syncLoop)
+    opened.add(found)
+    return found
   }
   const closeRepos = async (): Promise<void> => {
-    for (const { leave } of opened) leave()
-    await Promise.all(opened.map(({ repo }) => repo.close()))
+    await Promise.all([...opened].map(({ close }) => close()))
   }
   try {
-    const repo = await open(await login.ensureAccountRepo())
+    const { repo } = await open(await login.ensureAccountRepo())
     const states = await readWalletStates(repo, report)
     const scheduler = new Scheduler(services.io.clock)
     const refresh = makeRefresh(services, login)
@@ -55,10 +54,26 @@ export const openAccount = async ({ services, login, syncLoop, closed }: Account
       events,
       states,
       async openWallet(info) {
-        const walletRepo = await open(info)
-        const syncRepo = async (): Promise<void> => void (await syncLoop.syncNow(walletRepo))
-        const isPaused = account.getSnapshot().isPaused
-        return openWallet({ services, info, repo: walletRepo, scheduler, events, isPaused, syncRepo })
+        services.plugins.infoOf(info.type)
+        const found = await open(info)
+        const syncRepo = async (): Promise<void> => void (await syncLoop.syncNow(found.repo))
+        const { isPaused } = account.getSnapshot()
+        try {
+          return await openWallet({
+            services,
+            info,
+            repo: found.repo,
+            scheduler,
+            events,
+            isPaused,
+            syncRepo
+          })
+        } catch (error) {
+          // A second repo over the same files would overwrite what this one writes.
+          opened.delete(found)
+          await found.close()
+          throw error
+        }
       },
       syncRepo: async () => void (await syncLoop.syncNow(repo)),
       async closed() {
@@ -84,35 +99,47 @@ const makeRefresh = ({ io, logOf, report }: Services, login: Login): Poller =>
     task: () => login.refresh(),
     onError: error => {
       if (isWalletError(error, 'OTP')) report('login', error)
-      else logOf('login').warn(failureLine('The login could not be refreshed', error))
+      else if (!isWalletError(error, 'LOGGED_OUT'))
+        logOf('login').warn(failureLine('The login could not be refreshed', error))
     }
   })
+
+/** A repo in the sync loop, and the way to end both and forget its keys. */
+interface OpenRepo {
+  readonly repo: Repo
+  close(): Promise<void>
+}
 
 const openSyncedRepo = async (
   services: Services,
   info: SecretWalletInfo,
   syncLoop: SyncLoop
-): Promise<Repo> => {
+): Promise<OpenRepo> => {
   const { io, disk, hooks } = services
   const secretOf = (name: 'dataKey' | 'syncKey'): Secret<Uint8Array> =>
     new Secret(info.keys.use(keys => io.crypto.fromBase64(String(keys[name]))))
-  const syncKey = secretOf('syncKey')
-  const repoId = syncKey.use(key => repoIdOf(io, key))
-  const repo = await openRepo({
-    io,
-    disk,
-    repoId,
-    syncKey,
-    dataKey: secretOf('dataKey'),
-    report: error => services.report(`repo ${repoId.slice(0, 8)}`, error),
-    announce: snapshot => hooks.repoChanged.call(snapshot)
-  })
-  if (repo.state.getSnapshot().lastSync > 0) return repo
+  const [syncKey, dataKey] = [secretOf('syncKey'), secretOf('dataKey')]
+  const closers: (() => void | Promise<void>)[] = [() => dataKey.destroy(), () => syncKey.destroy()]
+  const close = async (): Promise<void> => {
+    for (const closer of closers.splice(0).reverse()) await closer()
+  }
   try {
-    await syncLoop.syncNow(repo)
-    return repo
+    const repoId = syncKey.use(key => repoIdOf(io, key))
+    const repo = await openRepo({
+      io,
+      disk,
+      repoId,
+      syncKey,
+      dataKey,
+      report: error => services.report(`repo ${repoId.slice(0, 8)}`, error),
+      announce: snapshot => hooks.repoChanged.call(snapshot)
+    })
+    closers.push(() => repo.close())
+    if (repo.state.getSnapshot().lastSync === 0) await syncLoop.syncNow(repo)
+    closers.push(syncLoop.add(repo))
+    return { repo, close }
   } catch (error) {
-    await repo.close()
+    await close()
     throw error
   }
 }
