@@ -57,7 +57,7 @@ export interface Kernel {
   addPlugin(plugin: Plugin): void
   /** Says that no more plugins come. */
   lockPlugins(): void
-  /** Logs everyone out, tells the plugins and closes the disk. */
+  /** Logs everyone out, tells the plugins and closes the disk. A second call waits for the first. */
   close(): Promise<void>
 }
 
@@ -73,12 +73,24 @@ const SYNC_NAMES = ['us1', 'us2', 'us3', 'us4', 'us5', 'us6', 'eu']
 export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
   const config = configOf(options)
   const parts = makeParts(options, config)
-  const { hooks, plugins, apply, report } = parts
+  const { hooks, apply } = parts
 
   for (const plugin of options.plugins) if (plugin.kind === 'observer') apply(plugin)
   for (const plugin of options.plugins) if (plugin.kind === 'storage') apply(plugin)
   const disk = await hooks.openDisk.promise({ purpose: 'everything' })
   if (disk === undefined) throw new WalletError('PLUGINS_MISSING', { pluginIds: ['storage'] })
+  try {
+    return await openKernel(options, { ...parts, config, disk })
+  } catch (error) {
+    await disk.close?.()
+    throw error
+  }
+}
+
+type KernelParts = ReturnType<typeof makeParts> & { readonly config: KernelConfig; readonly disk: Disk }
+
+const openKernel = async (options: KernelOptions, parts: KernelParts): Promise<Kernel> => {
+  const { hooks, plugins, apply, report, config, disk } = parts
   parts.useDisk(disk)
   for (const plugin of options.plugins) if (!['observer', 'storage'].includes(plugin.kind)) apply(plugin)
   if ((options.laterPlugins ?? []).length === 0) plugins.lock()
@@ -97,15 +109,23 @@ export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
   const context = await Context.open(services)
   await hooks.ready.promise()
 
+  let closing: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    try {
+      await context.close()
+      await hooks.closing.promise()
+    } finally {
+      await disk.close?.()
+    }
+  }
   return Object.freeze({
     context,
     clientId,
     addPlugin: apply,
     lockPlugins: () => plugins.lock(),
-    async close(): Promise<void> {
-      await context.close()
-      await hooks.closing.promise()
-      await disk.close?.()
+    close() {
+      closing ??= close()
+      return closing
     }
   })
 }
@@ -121,7 +141,11 @@ const makeParts = (options: KernelOptions, config: KernelConfig) => {
   }
   const report = (source: string, error: unknown): void => {
     logOf(source).error(describeError(error))
-    options.onError?.(source, error)
+    try {
+      options.onError?.(source, error)
+    } catch (failure) {
+      logOf('application').error(failureLine('its error listener failed', failure))
+    }
   }
   const plugins = new PluginSet(hooks, options.laterPlugins)
   let root: Disk | undefined

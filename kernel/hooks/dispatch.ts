@@ -113,7 +113,7 @@ const callTap = async (hook: AnyHook, { tap, args, rule }: TapCall): Promise<unk
 const callNow = (hook: AnyHook, call: TapCall): unknown => {
   const started = call.rule.port.watcher() === undefined ? 0 : call.rule.port.clock.monotonic()
   try {
-    const answer = call.tap.fn(...(call.args as never[]))
+    const answer = settled(hook, call, call.tap.fn(...(call.args as never[])))
     tell(hook, call, { started, outcome: answer === undefined ? 'done' : 'answered' })
     return answer
   } catch (error) {
@@ -121,6 +121,13 @@ const callNow = (hook: AnyHook, call: TapCall): unknown => {
     call.rule.port.onFault({ pluginId: call.tap.name, hook: nameOf(hook), error })
     return undefined
   }
+}
+
+// An async function fits a synchronous tap; nobody waits for it, but its failure must not end the process.
+const settled = (hook: AnyHook, { tap, rule }: TapCall, answer: unknown): unknown => {
+  if (!(answer instanceof Promise)) return answer
+  answer.catch(error => rule.port.onFault({ pluginId: tap.name, hook: nameOf(hook), error }))
+  return undefined
 }
 
 const tell = (
