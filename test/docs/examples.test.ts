@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import test from 'ava'
+import { mapDisk } from '../../examples/map-storage.ts'
+import { testStoragePlugin } from '../contracts/storage-plugin.ts'
+import { blocksOf } from '../helpers/pages.ts'
+
+const FOLDER = new URL('../../examples/', import.meta.url)
+
+/** Runs an example as a user does: a process of its own that imports the package by name. */
+const run = async (name: string): Promise<string> => {
+  const script = fileURLToPath(new URL(`${name}.js`, FOLDER))
+  const args = ['--disallow-code-generation-from-strings', script]
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 })
+  return stdout + stderr
+}
+
+/** Everything that each example prints; an example without a row fails. */
+const outputs: Readonly<Record<string, RegExp>> = {
+  '00-quick-start': /^sent [0-9a-f]{64}, fee \d+ satoshi\n$/,
+  '01-create-and-spend':
+    /^receive on bcrt1q\w+\nbalance 5000000 satoshi\nreview: -125\d{4} satoshi, of which \d+ are the fee\nsecond device: "Savings", Landlady: Rent for October\n$/,
+  '02-toy-currency':
+    /^paid -1501, fee included\nrefused: Insufficient TOL\nAlice: 3\.499 TOL\nShop: 1\.5 TOL\n$/,
+  '03-storage-on-a-map':
+    /^folders: backup, client\.json, logins, repos, wallets\nthe wallet's name in the clear: no\nagain: "Savings for a bicycle"\n$/,
+  '04-refuse-large-spends':
+    /^200000: sent\n2000000: The policy spend-limit refused to sign: more than 1000000\nunfinished spends: 0\n$/,
+  '05-watch-a-wallet':
+    /^login by create: deriving\n(?:.+\n)*wallet Savings: 5000000\n(?:.+\n)*spend: intended\nspend: signed\n(?:.+\n)*spend: broadcast\n(?:.+\n)*spend: saved\n(?:.+\n)*engine of bitcoin: stopped\n$/,
+  '06-rates-and-swaps':
+    /^plugins: applied\nmemory: applied\noneprice: applied\ncornershop: applied\nBTC = 65000 iso:USD\n50000 satoshi buy 1000000 tollar units\n5 satoshi: SwapBelowLimitError: Amount is too low\n$/
+}
+
+const GUIDE = 'docs/write-a-plugin.md'
+const guide = blocksOf(GUIDE, readFileSync(GUIDE, 'utf8'))
+
+/** The lines of an output without what differs each time. */
+const linesOf = (text: string): readonly string[] =>
+  text
+    .trim()
+    .split('\n')
+    .map(line => line.replace(/bcrt1q.+/, '…'))
+
+const names = readdirSync(FOLDER)
+  .filter(name => /^\d\d-.*\.js$/.test(name))
+  .map(name => name.replace('.js', ''))
+
+for (const name of names) {
+  test(`the example ${name} runs offline to its end and prints what it should`, async t => {
+    const expected = outputs[name]
+    t.truthy(expected, `${name} has no expected output`)
+    const printed = await run(name)
+    if (expected !== undefined) t.regex(printed, expected)
+    const shown = guide.find(block => block.run === `examples/${name}.ts`)?.text ?? ''
+    const lines = linesOf(printed)
+    // A slow machine may tell of more stages than the guide shows.
+    for (const line of linesOf(shown))
+      t.true(line === '' || lines.includes(line), `the guide shows "${line}"`)
+  })
+}
+
+test('no example is missing, and the guide shows what all but the first print', t => {
+  t.deepEqual(names, Object.keys(outputs))
+  const shown = guide.flatMap(({ run: file }) => (file === undefined ? [] : [file]))
+  t.deepEqual(
+    shown,
+    names.slice(1).map(name => `examples/${name}.ts`)
+  )
+})
+
+testStoragePlugin(test, 'the storage of the examples', async () => mapDisk(new Map()))
