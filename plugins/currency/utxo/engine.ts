@@ -155,7 +155,8 @@ class UtxoEngine implements CurrencyEngine {
     const { table, ledger } = this.#state
     const findOutput = (txid: string, vout: number): OwnOutput | undefined =>
       ledger.find(txid)?.ours.find(output => output.vout === vout)
-    return signDraft({ coin, network, io, table, findOutput }, transaction, privateKeys)
+    const isSpent = (txid: string, vout: number): boolean => ledger.isSpent(`${txid}:${vout}`)
+    return signDraft({ coin, network, io, table, findOutput, isSpent }, transaction, privateKeys)
   }
 
   async broadcastTx(transaction: EngineTransaction): Promise<EngineTransaction> {

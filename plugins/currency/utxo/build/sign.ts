@@ -27,6 +27,8 @@ export interface SignContext {
   readonly table: ScriptTable
   /** An output of ours, by the bytes of the transaction that made it. */
   findOutput(txid: string, vout: number): OwnOutput | undefined
+  /** Whether another payment has used it since the draft was made. */
+  isSpent(txid: string, vout: number): boolean
 }
 
 /**
@@ -85,6 +87,8 @@ const recordOf = (context: SignContext, { branch, index }: DraftInput): ScriptRe
 
 const checkMoney = (context: SignContext, draft: Draft, transaction: EngineTransaction): void => {
   for (const { txid, vout, value, branch, index } of draft.inputs) {
+    // Ours can be replaced: a dearer second payment of the same coin would silently undo the first.
+    if (context.isSpent(txid, vout)) throw refuse(context, 'a coin has been spent since the draft was made')
     const output = context.findOutput(txid, vout)
     if (output?.value !== value) throw refuse(context, 'a coin has another value than the draft says')
     if (output.record.branch.id !== branch || output.record.index !== index) {

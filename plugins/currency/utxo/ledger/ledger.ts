@@ -112,7 +112,7 @@ export class Ledger {
   /** Every output of ours that no live transaction spends. */
   *coins(): Iterable<Coin> {
     for (const [outpoint, { tx, output }] of this.#outputs) {
-      if (tx.height < 0 || this.#isSpent(outpoint)) continue
+      if (tx.height < 0 || this.isSpent(outpoint)) continue
       yield {
         txid: tx.txid,
         vout: output.vout,
@@ -129,18 +129,19 @@ export class Ledger {
   balance(): bigint {
     let total = 0n
     for (const [outpoint, { tx, output }] of this.#outputs) {
-      if (tx.height >= 0 && !this.#isSpent(outpoint)) total += output.value
+      if (tx.height >= 0 && !this.isSpent(outpoint)) total += output.value
     }
     return total
   }
 
-  #isOwn(tx: LedgerTx): boolean {
-    return !tx.isCoinbase && tx.spends.every(outpoint => this.#outputs.has(outpoint))
-  }
-
-  #isSpent(outpoint: string): boolean {
+  /** Whether a live transaction spends an output. `outpoint`: `txid:vout`. */
+  isSpent(outpoint: string): boolean {
     for (const spender of this.#spenders.get(outpoint) ?? []) if (spender.height >= 0) return true
     return false
+  }
+
+  #isOwn(tx: LedgerTx): boolean {
+    return !tx.isCoinbase && tx.spends.every(outpoint => this.#outputs.has(outpoint))
   }
 
   #claimOutputs(tx: LedgerTx, raw: RawTx): void {
