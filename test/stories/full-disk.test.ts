@@ -4,6 +4,7 @@ import {
   type Disk,
   isWalletError,
   nativeAmount,
+  type ObserverPlugin,
   type StoragePlugin,
   WalletError
 } from '../../kernel/index.ts'
@@ -85,4 +86,33 @@ test('a disk that fills up at any write of a spend says so, loses nothing, and t
     await world.close()
   }
   t.true(sawUnsent > 0 && sawSent > 0, `${sawUnsent} unsent, ${sawSent} sent`)
+})
+
+test('an incoming payment on a full disk is still told, and gets its file at a later start', async t => {
+  const world = makeFakeWorld({ io })
+  const { room, storage } = makeSmallDisk(memoryDisk())
+  const created: string[] = []
+  const watch: ObserverPlugin = {
+    kind: 'observer',
+    id: 'watch',
+    apply: ({ hooks }) => hooks.transactionsChanged.tap('watch', event => void created.push(...event.created))
+  }
+  const errors: unknown[] = []
+  const onError = (_source: string, error: unknown): void => void errors.push(error)
+  const kernel = await openDevice(world, { storage, plugins: [watch], onError })
+  const account = await kernel.context.createAccount({ username: 'alice', password: 'Correct horse 1' })
+  const wallet = await account.createCurrencyWallet('wallet:bitcoin')
+  const { publicAddress } = await wallet.getReceiveAddress()
+  await waitFor(() => wallet.engine.getSnapshot().syncRatio === 1)
+  await account.sync()
+  room.left = 0
+  world.chain.fund(publicAddress, '100000')
+  await waitFor(() => created.length === 1)
+  t.is((await wallet.getTransactions()).length, 1)
+  t.true(errors.some(error => isWalletError(error, 'STORAGE_FULL')))
+  room.left = Number.POSITIVE_INFINITY
+  await wallet.saveTxMetadata(created[0] ?? '', { notes: 'salary' })
+  t.is((await wallet.getTransaction(created[0] ?? '')).metadata.notes, 'salary')
+  await kernel.close()
+  await world.close()
 })
