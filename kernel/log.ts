@@ -13,6 +13,8 @@ const RANK: Readonly<Record<LogLevel | 'silent', number>> = {
   silent: 4
 }
 const MAX_TEXT = 500
+/** Text beyond it is not even looked at. */
+const MAX_READ = 10_000
 
 // A run of 20 or more letters of base16, 32, 58 or 64 may be a key; it never reaches a log line.
 const KEY_LIKE = /[A-Za-z0-9+/_-]{20,}={0,2}/g
@@ -44,8 +46,9 @@ export const makeLog = (source: string, { clock, logged, threshold }: LogPort): 
   } satisfies EngineLog)
 }
 
-/** Text that is safe to show: cut, and without anything that could be a key. */
-export const scrub = (text: string): string => String(text).slice(0, MAX_TEXT).replace(KEY_LIKE, '[…]')
+/** Text that is safe to show: without anything that could be a key, and then cut, lest a cut key be shown. */
+export const scrub = (text: string): string =>
+  String(text).slice(0, MAX_READ).replace(KEY_LIKE, '[…]').slice(0, MAX_TEXT)
 
 /** A failure in words that are safe to show: the catalogue's message, or the scrubbed text of a foreign error. */
 export const describeError = (error: unknown): string => {

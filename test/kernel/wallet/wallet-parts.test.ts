@@ -234,5 +234,6 @@ test('log lines below the level are not told, and anything that could be a key i
   log.warn('sync of efc1f3522f852b0ee907a554d3e5b115719f18b9 failed')
   log.error('x'.repeat(2000))
   t.deepEqual(lines, ['warn sync of […] failed', 'error […]'])
+  t.is(scrub(`${'a '.repeat(245)}J8BiaGMHopHb6EGaOI2DvV0MFvqVDIFKNkIuAMon2No=`), `${'a '.repeat(245)}[…]`)
   t.is(scrub('key J8BiaGMHopHb6EGaOI2DvV0MFvqVDIFKNkIuAMon2No= end'), 'key […] end')
 })
