@@ -37,7 +37,9 @@ const hasTransaction = async (pool: ElectrumPool, txid: string, signedTx: string
   const [asked] = pool.callMany([{ method: 'blockchain.transaction.get', params: [txid] }])
   try {
     return (await asked) === signedTx
-  } catch {
+  } catch (error) {
+    // Not knowing is not a no: the bytes may be in a block.
+    if (!(error instanceof ElectrumRefusal)) throw new WalletError('NETWORK', { path: 'electrum' }, error)
     return false
   }
 }

@@ -1,0 +1,24 @@
+import test from 'ava'
+import { broadcast } from '../../../plugins/currency/utxo/backend/broadcast.ts'
+import { ElectrumRefusal } from '../../../plugins/currency/utxo/backend/electrum-error.ts'
+import type { ElectrumPool } from '../../../plugins/currency/utxo/backend/electrum-pool.ts'
+import { toyTransaction } from '../../helpers/toy-currency.ts'
+
+test('a refusal counts only if the server could also be asked whether it has the transaction', async t => {
+  const answer = (asked: Promise<unknown>): ElectrumPool =>
+    ({
+      whenReady: async () => {},
+      callMany: ([{ method }]: [{ method: string }]) => [
+        method.endsWith('broadcast')
+          ? Promise.reject(new ElectrumRefusal(1, 'bad-txns-inputs-missingorspent'))
+          : asked
+      ]
+    }) as never
+  const tx = toyTransaction('ab', { signedTx: '00' })
+  await t.notThrowsAsync(broadcast(answer(Promise.resolve('00')), tx))
+  await t.throwsAsync(broadcast(answer(Promise.reject(new Error('connection lost'))), tx), {
+    code: 'NETWORK'
+  })
+  const unknown = Promise.reject(new ElectrumRefusal(2, 'No such mempool or blockchain transaction'))
+  await t.throwsAsync(broadcast(answer(unknown), tx), { code: 'BROADCAST_REFUSED' })
+})
