@@ -45,4 +45,5 @@ while (wallet.balanceOf(null) === '0') await sleep(20)
 const publicAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 const spendTargets = [{ publicAddress, nativeAmount: nativeAmount('1250000') }]
 await wallet.spend(await wallet.makeSpend({ tokenId: null, spendTargets }))
+while (wallet.balanceOf(null) === '5000000') await sleep(20)
 await kernel.close()
