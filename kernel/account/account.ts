@@ -38,7 +38,11 @@ export interface AccountParts {
   readonly scheduler: Scheduler
   readonly events: EventQueue
   readonly states: ReadonlyMap<string, StoredWalletStates>
-  openWallet(info: SecretWalletInfo): Promise<{ wallet: CurrencyWallet; close(): Promise<void> }>
+  /** `isNew`: made here and now, so that there is nothing to fetch first. */
+  openWallet(
+    info: SecretWalletInfo,
+    isNew: boolean
+  ): Promise<{ wallet: CurrencyWallet; close(): Promise<void> }>
   syncRepo(): Promise<void>
   /** Closes the repos and lets the context forget the account. */
   closed(): Promise<void>
@@ -130,7 +134,7 @@ export class Account implements Readable<AccountSnapshot> {
     const { services, login } = this.#parts
     const info = await createWalletInfo(services, type, options.keyOptions)
     await login.addWalletInfos([info])
-    const wallet = await this.openWallet(info.id)
+    const { wallet } = await (this.#wallets.get(info.id) ?? this.#open(info.id, true))
     if (options.name !== undefined) await wallet.rename(options.name)
     await wallet.setFiatCurrencyCode(options.fiatCurrencyCode ?? 'iso:USD')
     return wallet
@@ -197,10 +201,10 @@ export class Account implements Readable<AccountSnapshot> {
     await this.#parts.closed()
   }
 
-  async #open(walletId: string): Promise<OpenWallet> {
+  async #open(walletId: string, isNew = false): Promise<OpenWallet> {
     const info = this.#walletInfos().find(({ id }) => id === walletId)
     if (info === undefined) throw new WalletError('WALLET_ID_UNKNOWN', { walletId })
-    const opening = this.#parts.openWallet(info)
+    const opening = this.#parts.openWallet(info, isNew)
     this.#wallets.set(walletId, opening)
     opening.catch(() => this.#wallets.delete(walletId))
     return opening

@@ -32,8 +32,8 @@ export interface AccountPlace {
 export const openAccount = async ({ services, login, syncLoop, closed }: AccountPlace): Promise<Account> => {
   const opened = new Set<OpenRepo>()
   const report = (error: unknown): void => services.report('account', error)
-  const open = async (info: SecretWalletInfo): Promise<OpenRepo> => {
-    const found = await openSyncedRepo(services, info, syncLoop)
+  const open = async (info: SecretWalletInfo, isNew = false): Promise<OpenRepo> => {
+    const found = await openSyncedRepo(services, info, { syncLoop, isNew })
     opened.add(found)
     return found
   }
@@ -53,9 +53,9 @@ export const openAccount = async ({ services, login, syncLoop, closed }: Account
       scheduler,
       events,
       states,
-      async openWallet(info) {
+      async openWallet(info, isNew) {
         services.plugins.infoOf(info.type)
-        const found = await open(info)
+        const found = await open(info, isNew)
         const syncRepo = async (): Promise<void> => void (await syncLoop.syncNow(found.repo))
         const { isPaused } = account.getSnapshot()
         try {
@@ -113,7 +113,7 @@ interface OpenRepo {
 const openSyncedRepo = async (
   services: Services,
   info: SecretWalletInfo,
-  syncLoop: SyncLoop
+  { syncLoop, isNew }: { readonly syncLoop: SyncLoop; readonly isNew: boolean }
 ): Promise<OpenRepo> => {
   const { io, disk, hooks } = services
   const secretOf = (name: 'dataKey' | 'syncKey'): Secret<Uint8Array> =>
@@ -135,7 +135,7 @@ const openSyncedRepo = async (
       announce: snapshot => hooks.repoChanged.call(snapshot)
     })
     closers.push(() => repo.close())
-    if (repo.state.getSnapshot().lastSync === 0) await syncLoop.syncNow(repo)
+    if (!isNew && isUnseen(repo)) await syncLoop.syncNow(repo)
     closers.push(syncLoop.add(repo))
     return { repo, close }
   } catch (error) {
@@ -143,3 +143,7 @@ const openSyncedRepo = async (
     throw error
   }
 }
+
+// A repo that was made here has pending changes; one from elsewhere is empty until its first sync.
+const isUnseen = (repo: Repo): boolean =>
+  repo.state.getSnapshot().lastSync === 0 && repo.pendingCount === 0 && repo.list('').length === 0

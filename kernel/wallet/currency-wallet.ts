@@ -15,7 +15,7 @@ import { callTools } from './call-tools.ts'
 import { checkFreshAddress } from './engine-data.ts'
 import type { EngineRunner } from './engine-runner.ts'
 import { mergeMetadata } from './metadata.ts'
-import { broadcastTx, type SpendParts, saveTx, signTx, spend } from './spend.ts'
+import { broadcastTx, discardTx, type SpendParts, saveTx, signTx, spend } from './spend.ts'
 import { getMaxSpendable, makeSpend } from './spend-draft.ts'
 import type { SpendIntent } from './spend-journal.ts'
 import { newTransactionFile, withMetadata } from './transaction-file.ts'
@@ -165,6 +165,11 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Sends a signed transaction. @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN */
   broadcastTx(tx: Transaction): Promise<Transaction> {
     return broadcastTx(this.#parts.spends, tx)
+  }
+
+  /** Forgets a signed transaction that was never sent. @throws TX_NOT_FOUND, BROADCAST_UNKNOWN if it may have left */
+  discardTx(txid: string): Promise<void> {
+    return discardTx(this.#parts.spends, txid)
   }
 
   /** Records a sent transaction with its payees, fees and notes. */

@@ -11,6 +11,7 @@ import type { CurrencyEngine, KeysArgument } from '../types/engine.ts'
 import type { WalletKeys } from '../types/keys.ts'
 
 const DEFAULT_PERIOD_MS = 10_000
+const RETRY_MS = 30_000
 const MIN_PERIOD_MS = 100
 const CALL_MS = 60_000
 /** A plugin cannot hold up a logout for longer. */
@@ -64,7 +65,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     return this.#isClosed
   }
 
-  /** Starts the engine and its sync, unless paused, running or closed. @throws ENGINE_FAILED */
+  /** Starts the engine and its sync, unless paused, running or closed; a failure is tried again. @throws ENGINE_FAILED */
   async start(): Promise<void> {
     if (this.#run !== undefined || this.#isClosed || this.getSnapshot().isPaused) return
     const run = {}
@@ -80,6 +81,9 @@ export class EngineRunner implements Readable<EngineSnapshot> {
       // Whoever stopped it meanwhile wants to hear no more of it.
       if (this.#run !== run) return
       await this.#stop()
+      this.#parts.scheduler.schedule(this.#syncKey, RETRY_MS, () =>
+        this.#parts.services.inBackground(`engine ${this.#parts.info.pluginId}`, this.start())
+      )
       throw this.#failed(error)
     }
   }

@@ -85,6 +85,20 @@ export const spend = (parts: SpendParts, draft: Transaction): Promise<Transactio
   })
 
 /**
+ * Forgets a signed transaction that nobody has asked to send. Once bytes may have left, only the network decides.
+ *
+ * @throws TX_NOT_FOUND, BROADCAST_UNKNOWN
+ */
+export const discardTx = async ({ journal, busy }: SpendParts, txid: string): Promise<void> => {
+  const intent = journal.findByTxid(txid)
+  if (intent === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
+  if (intent.stage !== 'signed' || busy.has(intent.correlationId)) {
+    throw new WalletError('BROADCAST_UNKNOWN', { txid })
+  }
+  await journal.remove(intent.correlationId)
+}
+
+/**
  * Finishes what a crash, a full disk or a dead network interrupted: bytes that may have left are sent again and
  * saved; an intent without a signature is dropped, for nothing has left; bytes that nobody asked to send stay where
  * `unfinishedSpends` shows them.

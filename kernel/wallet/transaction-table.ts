@@ -1,4 +1,5 @@
 import { makeSerialQueue } from '../crypto/serial-queue.ts'
+import { WalletError } from '../errors/wallet-error.ts'
 import type { Repo } from '../repo/repo.ts'
 import { parseJson } from '../schema/parse.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
@@ -140,8 +141,7 @@ export class TransactionTable {
     const entry = this.#files.get(this.#hashOf(txid))
     if (entry === undefined) return undefined
     try {
-      const text = await this.#parts.repo.getText(entry.path)
-      return text === undefined ? undefined : parseTransactionFile(parseJson(text, 'transaction file'))
+      return this.#parse(entry.path)
     } catch (error) {
       this.#parts.report(error)
       return undefined
@@ -151,13 +151,16 @@ export class TransactionTable {
   /**
    * Changes the file of a transaction; it keeps the date under which it was first written.
    *
-   * `change` gets the file as all earlier changes left it, or undefined if there is none that can be read.
+   * `change` gets the file as all earlier changes left it, or undefined if there is none.
+   *
+   * @throws CORRUPT_FILE if there is one that cannot be read; it is left as it is
    */
   editFile(txid: string, change: (file: TransactionFile | undefined) => TransactionFile): Promise<void> {
     return this.#editInOrder(async () => {
-      const file = change(await this.readFile(txid))
       const hash = this.#hashOf(txid)
-      const path = this.#files.get(hash)?.path ?? transactionFilePath(file.creationDate, hash)
+      const known = this.#files.get(hash)?.path
+      const file = change(known === undefined ? undefined : this.#parse(known))
+      const path = known ?? transactionFilePath(file.creationDate, hash)
       await this.#parts.repo.setText(path, JSON.stringify(transactionFileJson(file)))
       this.#learn(path)
     })
@@ -171,6 +174,16 @@ export class TransactionTable {
   /** Forgets what the engine said, as before a resync; the files stay. */
   clear(): void {
     this.#rows.clear()
+  }
+
+  #parse(path: string): TransactionFile | undefined {
+    const text = this.#parts.repo.getText(path)
+    if (text === undefined) return undefined
+    try {
+      return parseTransactionFile(parseJson(text, 'transaction file'))
+    } catch (error) {
+      throw new WalletError('CORRUPT_FILE', { path, rule: 'it is no transaction file' }, error)
+    }
   }
 
   #addFile(files: Map<string, string>, tx: EngineTransaction): void {

@@ -199,3 +199,31 @@ test('a call into a plugin’s tools ends at its deadline', async t => {
   const account = await kernel.context.createAccount({})
   await t.throwsAsync(account.createCurrencyWallet('wallet:toycoin'), { code: 'DEADLINE' })
 })
+
+test('an engine that could not start is tried again half a minute later, by itself', async t => {
+  const io = makeNodeIo()
+  const world = makeFakeWorld({ io })
+  const worldIo = world.ioFor(io)
+  const { after } = worldIo.clock
+  // Half a minute passes in no time.
+  const clock = {
+    ...worldIo.clock,
+    after: (ms: number, task: () => void) => after(ms > 29_000 && ms <= 30_000 ? 10 : ms, task)
+  }
+  let tries = 0
+  const toy = makeToy({
+    engine: () => ({
+      async startEngine() {
+        tries += 1
+        if (tries < 3) throw new Error('not yet')
+      }
+    })
+  })
+  const kernel = await openDevice(world, { io: { ...worldIo, clock }, plugins: [toy.plugin] })
+  t.teardown(() => kernel.close())
+  const account = await kernel.context.createAccount({})
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await waitFor(() => wallet.engine.getSnapshot().state === 'started')
+  t.is(tries, 3)
+  t.is(wallet.engine.getSnapshot().errorCode, undefined)
+})

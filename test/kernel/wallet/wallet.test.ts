@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { type FakeWorld, makeFakeWorld } from '../../../fake-server/fake-world.ts'
+import { sealText } from '../../../kernel/crypto/box.ts'
 import {
   type Account,
   type CurrencyPlugin,
@@ -203,6 +204,71 @@ test('a signed transaction that nobody asked to send is shown after a restart, a
   t.false(sends.includes('broadcastTx'))
   await next.wallet.saveTx(await next.wallet.broadcastTx(signed))
   t.deepEqual(next.wallet.unfinishedSpends(), [])
+})
+
+test('a signed transaction that was never sent can be discarded, one that may have left cannot', async t => {
+  const { wallet } = await makeHome(t)
+  const signed = await wallet.signTx(await wallet.makeSpend(pay('5')))
+  await wallet.discardTx(signed.txid)
+  t.deepEqual(wallet.unfinishedSpends(), [])
+  await t.throwsAsync(wallet.discardTx(signed.txid), { code: 'TX_NOT_FOUND' })
+  const offline = async (): Promise<never> => {
+    throw new Error('socket hang up')
+  }
+  const other = await makeHome(t, { engine: () => ({ broadcastTx: offline }) })
+  await t.throwsAsync(other.wallet.spend(await other.wallet.makeSpend(pay('5'))), {
+    code: 'BROADCAST_UNKNOWN'
+  })
+  const [unfinished] = other.wallet.unfinishedSpends()
+  await t.throwsAsync(other.wallet.discardTx(unfinished?.tx.txid ?? ''), { code: 'BROADCAST_UNKNOWN' })
+  t.is(other.wallet.unfinishedSpends().length, 1)
+})
+
+test('a new wallet opens while the sync servers are down, and its name goes up when they are back', async t => {
+  const home = await makeHome(t)
+  const stop = home.world.server.use(async (request, next) =>
+    request.path.includes('/store/') ? { status: 503, headers: {}, body: 'down' } : next()
+  )
+  const wallet = await home.account.createCurrencyWallet('wallet:toycoin', { name: 'Made in a storm' })
+  t.is(home.account.getSnapshot().walletIds.length, 2)
+  t.is(wallet.name, 'Made in a storm')
+  stop()
+  await home.account.sync()
+  const second = await openDevice(home.world, { plugins: [makeToy().plugin] })
+  t.teardown(() => second.close())
+  const account = await second.context.loginWithPassword('alice', 'Correct horse 1')
+  t.is((await account.openWallet(wallet.id)).name, 'Made in a storm')
+})
+
+test('a transaction file that cannot be read is kept as it is: its note cannot be edited, and the listing goes on', async t => {
+  const errors: string[] = []
+  const home = await makeHome(t)
+  home.toy.requests[0]?.callbacks.onTransactionsChanged([toyTransaction('a')])
+  await waitFor(async () => (await home.wallet.getTransactions()).length === 1)
+  await home.account.sync()
+  const { dataKey, syncKey } = home.account.getRawPrivateKey(home.wallet.id)
+  const bytesOf = (key: unknown): Uint8Array => io.crypto.fromBase64(String(key))
+  const store = `/api/v2/store/${io.crypto.toHex(bytesOf(syncKey))}/`
+  const ask = (method: string, body?: object) =>
+    home.world.server
+      .handle({ method, path: store, headers: {}, body: body === undefined ? '' : JSON.stringify(body) })
+      .then(reply => JSON.parse(reply.body) as { changes: Record<string, object> })
+  const [path = ''] = Object.keys((await ask('GET')).changes).filter(name => name.startsWith('transaction/'))
+  const odd = sealText(io, bytesOf(dataKey), '{"txid":"a","form":"of another age"}')
+  await ask('POST', { changes: { [path]: odd } })
+
+  const other = await openDevice(home.world, {
+    plugins: [makeToy().plugin],
+    onError: (source, error) => errors.push(`${source} ${(error as Error).message}`)
+  })
+  t.teardown(() => other.close())
+  const account = await other.context.loginWithPassword('alice', 'Correct horse 1')
+  const wallet = await account.openWallet(home.wallet.id)
+  await home.account.sync()
+  t.is((await home.wallet.getTransactions()).length, 1)
+  await t.throwsAsync(home.wallet.saveTxMetadata('a', { notes: 'x' }), { code: 'CORRUPT_FILE' })
+  t.deepEqual((await ask('GET')).changes[path], { ...odd })
+  t.truthy(wallet)
 })
 
 test('an engine that cannot be made fails alone: its wallet says so, others work, and a later start helps [4.20]', async t => {
