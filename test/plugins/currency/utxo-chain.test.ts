@@ -217,3 +217,23 @@ test('over WebSocket the wallet sees and spends the same, where there is no TCP'
   await until('bob', () => bob.balance() === '100000')
   t.is(world.sent.length, 0)
 })
+
+test('a new device finds coins up to 25 unused addresses after the last used one, and none beyond', async t => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  const payer = await world.openWallet()
+  const addressAt = async (forceIndex: number): Promise<string> =>
+    (await payer.engine.getFreshAddress({ tokenId: null, forceIndex })).publicAddress
+  const balanceOfNewDevice = async (): Promise<string | undefined> =>
+    (await world.openWallet({ keys: payer.privateKeys })).balance()
+
+  world.chain.fund(await addressAt(25), '700000')
+  t.is(await balanceOfNewDevice(), '0', 'index 25 has 25 unused ones before it: outside')
+  world.chain.fund(await addressAt(20), '10000')
+  t.is(await balanceOfNewDevice(), '710000', 'after index 20, the gap reaches to 45')
+  world.chain.fund(await addressAt(40), '2000')
+  world.chain.fund(await addressAt(66), '500000')
+  t.is(await balanceOfNewDevice(), '712000', 'after index 40, the gap reaches to 65')
+  world.chain.fund(await addressAt(65), '30000')
+  t.is(await balanceOfNewDevice(), '1242000')
+})

@@ -305,3 +305,18 @@ test('what the draft says is what the signed bytes do, lock time and replaceabil
   const rate = Number(signed.networkFee) / (entry?.tx.vsize ?? 1)
   t.true(rate >= 3.5 && rate < 3.6, String(rate))
 })
+
+test('where inputs are dear the largest coins pay, where they are cheap chance chooses', t => {
+  const values = [900_000n, ...Array.from({ length: 40 }, (_, at) => 20_011n + 1997n * BigInt(at))]
+  const coins = values.map((value, at) => coinOf(value, 84, at))
+  const chosenAt = (rate: bigint): Set<string> =>
+    new Set(
+      Array.from({ length: 20 }, (_, seed) => {
+        const random = makeRandomBelow(makeSeededRandom(seed + 1))
+        const selection = selectCoins(coins, { ...goalOf(333_333n, rate), random })
+        return String(selection?.coins.map(({ vout }) => vout).sort((a, b) => a - b))
+      })
+    )
+  t.deepEqual([...chosenAt(200_000n)], ['0'])
+  t.true(chosenAt(1000n).size > 10, 'who sees two spends cannot tell which coins the wallet holds')
+})
