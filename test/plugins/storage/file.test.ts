@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -171,3 +172,46 @@ test('a process killed with SIGKILL while it writes leaves whole files, the newe
   }
   t.true(total > 20, `only ${total} writes were made before the kills`)
 })
+
+test.serial(
+  'a file is durable before it gets its name, and writes at one time share the fsync of their folder',
+  async t => {
+    const root = await makeRoot()
+    const disk = await openFileDisk(root)
+    const handle = await open(join(root, 'lock'))
+    const handles = Object.getPrototypeOf(handle) as typeof handle
+    await handle.close()
+    const { sync } = handles
+    const synced = { files: 0, folders: 0 }
+    let wasNamed = false
+    handles.sync = async function (this: typeof handle) {
+      const info = await this.stat()
+      if (info.isDirectory()) synced.folders += 1
+      else if (info.size > 0) {
+        synced.files += 1
+        wasNamed ||= synced.files === 1 && existsSync(join(root, 'a', 'first'))
+      }
+      return sync.call(this)
+    }
+    t.teardown(() => {
+      handles.sync = sync
+    })
+    await disk.setText('a/first', 'x')
+    t.is(synced.files, 1, 'with its text in it')
+    t.false(wasNamed)
+    const before = synced.folders
+    t.true(before >= 2, 'the folder and its own name in the root')
+    await disk.setText('a/second', 'x')
+    t.is(synced.folders, before + 1)
+    await Promise.all(Array.from({ length: 60 }, (_, at) => disk.setText(`a/${at}`, 'x')))
+    t.is(synced.files, 62)
+    t.true(
+      synced.folders > before + 1 && synced.folders < before + 31,
+      `${synced.folders - before} for 61 files`
+    )
+    const beforeDeletion = synced.folders
+    await disk.delete('a/first')
+    t.is(synced.folders, beforeDeletion + 1)
+    await disk.close?.()
+  }
+)
