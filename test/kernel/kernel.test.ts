@@ -3,7 +3,8 @@ import { makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { createKernel, type Disk, type KernelOptions, type StoragePlugin } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryDisk, memoryStorage } from '../../plugins/storage/memory.ts'
-import { openDevice } from '../helpers/device.ts'
+import { openDevice, waitFor } from '../helpers/device.ts'
+import { makeFakeClock } from '../helpers/fake-clock.ts'
 import { makeToy } from '../helpers/toy-currency.ts'
 
 const io = makeNodeIo()
@@ -187,5 +188,47 @@ test('a username is free or taken in whatever case it is typed, and bad characte
   t.false(await kernel.context.usernameAvailable(' MADE here'))
   t.true(await kernel.context.usernameAvailable('someone else'))
   await t.throwsAsync(kernel.context.usernameAvailable('näme'), { code: 'BAD_USERNAME' })
+  await kernel.close()
+})
+
+test('without lists of its own a kernel asks one auth server, two info servers and seven sync servers [9.26]', async t => {
+  const world = makeFakeWorld({ io })
+  const outside = world.ioFor(io)
+  const asked = new Set<string>()
+  const fetch: typeof io.fetch = async (url, options) => {
+    const { origin, pathname } = new URL(url)
+    asked.add(`${origin} ${pathname.split('/').slice(1, 3).join('/')}`)
+    if (origin === 'https://login.edge.app') return outside.fetch(url, options)
+    return { status: 503, headers: {}, text: '' }
+  }
+  const kernel = await bare({ io: { ...outside, fetch } })
+  await t.throwsAsync(kernel.context.createAccount({}), { code: 'SYNC_FAILED' })
+  await kernel.close()
+  t.deepEqual([...asked].sort(), [
+    'https://info-eu1.edge.app v1/edgeServers',
+    'https://info-us1.edge.app v1/edgeServers',
+    'https://login.edge.app api/v2',
+    ...['eu', 'us1', 'us2', 'us3', 'us4', 'us5', 'us6'].map(name => `https://sync-${name}.edge.app api/v2`)
+  ])
+})
+
+test('an open account asks for its login every 30 s, and no longer after logout', async t => {
+  const world = makeFakeWorld({ io })
+  const clock = makeFakeClock()
+  const kernel = await openDevice(world, { io: { ...world.ioFor(io), clock } })
+  const account = await kernel.context.createAccount({})
+  const count = (): number =>
+    world.server.traffic.lines.filter(({ method, path }) => method === 'POST' && path.endsWith('/v2/login'))
+      .length
+  const before = count()
+  await clock.advance(29_000)
+  t.is(count(), before)
+  await clock.advance(1000)
+  await waitFor(() => count() === before + 1)
+  await clock.advance(30_000)
+  await waitFor(() => count() === before + 2)
+  await account.logout()
+  await clock.advance(90_000)
+  t.is(count(), before + 2)
   await kernel.close()
 })
