@@ -262,6 +262,17 @@ test('a hash that the server does not know is left out once', async t => {
   )
 })
 
+test('a server that refuses every hash and none is asked twice, not more', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.sync()
+  store.fault = () => replyOf(404, {})
+  const before = store.calls.length
+  t.true(isWalletError(await t.throwsAsync(a.sync()), 'SYNC_FAILED'))
+  const marks = store.calls.slice(before).map(call => call.url.split('/').at(-1) !== '')
+  t.deepEqual(marks, [true, false])
+})
+
 test('dead servers are passed over, in random order, while one is good', async t => {
   const store = makeSyncStore()
   store.fault = call => {
