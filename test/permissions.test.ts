@@ -2,23 +2,30 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
+import { base58 } from '@scure/base'
+import { HDKey } from '@scure/bip32'
+import { mnemonicToEntropy, mnemonicToSeedSync } from '@scure/bip39'
+import { wordlist } from '@scure/bip39/wordlists/english.js'
 import test from 'ava'
 import { makeFakeWorld } from '../fake-server/fake-world.ts'
 import { base58Of } from '../kernel/crypto/encoding.ts'
-import { nativeAmount, type ObserverPlugin, type Plugin } from '../kernel/index.ts'
+import {
+  type Disk,
+  nativeAmount,
+  type ObserverPlugin,
+  type Plugin,
+  type StoragePlugin,
+  WalletError
+} from '../kernel/index.ts'
 import { makeNodeIo } from '../platform/node/index.ts'
 import { fileStorage } from '../plugins/storage/file/file-storage.ts'
+import { memoryDisk } from '../plugins/storage/memory.ts'
 import { openDevice, waitFor } from './helpers/device.ts'
+import { formsOf } from './helpers/key-forms.ts'
 import { makeToy, toyTransaction } from './helpers/toy-currency.ts'
 
 const io = makeNodeIo()
-
-/** Every form in which bytes could leak. */
-const formsOf = (bytes: Uint8Array): string[] => {
-  const hex = io.crypto.toHex(bytes)
-  const base64 = io.crypto.toBase64(bytes)
-  return [hex, hex.toUpperCase(), base64, base64.replace(/=+$/, ''), base58Of(bytes), [...bytes].join(',')]
-}
+const FOREIGN = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
 /** An observer that keeps everything it is told. */
 const makeSpy = (heard: string[]): ObserverPlugin => ({
@@ -111,6 +118,13 @@ test('known key bytes appear in no hook, log line, error, JSON or file, in any e
   await toyWallet.spend(await toyWallet.makeSpend(request))
   toy.requests[0]?.callbacks.onTransactionsChanged([toyTransaction('t1'), { txid: 5 } as never])
   const own = await wallet.getReceiveAddress({ forceIndex: 1 })
+  await wallet.spend(
+    await wallet.makeSpend({
+      tokenId: null,
+      spendTargets: [{ publicAddress: FOREIGN, nativeAmount: nativeAmount('20000') }],
+      metadata: { notes: 'canary' }
+    })
+  )
   const failures = [
     () => kernel.context.loginWithPassword('canary', `${password} wrong`),
     () => kernel.context.loginWithPIN({ username: 'canary' }, '11111'),
@@ -147,15 +161,24 @@ test('known key bytes appear in no hook, log line, error, JSON or file, in any e
   )
   const needles = new Map<string, string>()
   for (const form of byteKeys.flatMap(formsOf)) needles.set(form, 'a data or sync key')
+  const loginKeyBytes = base58.decode(loginKey)
+  for (const form of formsOf(loginKeyBytes)) needles.set(form, 'the login key')
+  const words = String(walletKeys[0]?.bitcoinKey)
+  const seed = mnemonicToSeedSync(words)
+  const root = HDKey.fromMasterSeed(seed)
+  for (const form of [mnemonicToEntropy(words, wordlist), seed].flatMap(formsOf))
+    needles.set(form, 'the seed')
+  needles.set(root.privateExtendedKey, 'an extended private key')
+  for (const path of ["m/84'/1'/0'", "m/84'/1'/0'/0/0"]) {
+    const key = root.derive(path)
+    needles.set(key.privateExtendedKey, 'an extended private key')
+    for (const form of formsOf(key.privateKey ?? seed)) needles.set(form, `the private key of ${path}`)
+  }
   for (const keys of walletKeys) {
     for (const name of ['bitcoinKey', 'toyKey'])
       if (keys[name] !== undefined) needles.set(String(keys[name]), name)
   }
-  needles
-    .set(loginKey, 'the login key')
-    .set(password, 'the password')
-    .set(`'${pin}'`, 'the PIN')
-    .set(`"${pin}"`, 'the PIN')
+  needles.set(password, 'the password').set(`'${pin}'`, 'the PIN').set(`"${pin}"`, 'the PIN')
   await kernel.close()
 
   const text = heard.join('\n')
@@ -219,5 +242,36 @@ test('an engine is given private keys only in the call that signs, or where its 
     t.deepEqual(Object.keys(walletInfo.keys), ['address'])
   }
   t.true(told.includes('declared sync,spend,broadcast') && told.includes('plain '))
+  await world.close()
+})
+
+test('no key is read while the disk cannot take the intent to spend', async t => {
+  const world = makeFakeWorld({ io })
+  const calls: string[] = []
+  const toy = makeToy({ onCall: method => calls.push(method) })
+  const disk = memoryDisk()
+  let isFull = false
+  const full: Disk = {
+    ...disk,
+    setText: (path, text) =>
+      isFull ? Promise.reject(new WalletError('STORAGE_FULL', { path })) : disk.setText(path, text)
+  }
+  const storage: StoragePlugin = {
+    kind: 'storage',
+    id: 'full',
+    apply: ({ hooks }) => hooks.openDisk.tapPromise('full', async () => full)
+  }
+  const kernel = await openDevice(world, { plugins: [toy.plugin], storage, onError: () => {} })
+  const account = await kernel.context.createAccount({})
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  const request = { tokenId: null, spendTargets: [{ publicAddress: 'x', nativeAmount: nativeAmount('5') }] }
+  const draft = await wallet.makeSpend(request)
+  isFull = true
+  await t.throwsAsync(wallet.spend(draft), { code: 'STORAGE_FULL' })
+  t.false(calls.includes('signTx'))
+  isFull = false
+  await wallet.spend(draft)
+  t.true(calls.includes('signTx'))
+  await kernel.close()
   await world.close()
 })

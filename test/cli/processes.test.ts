@@ -4,9 +4,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
+import { base58 } from '@scure/base'
 import test, { type ExecutionContext } from 'ava'
+import { openProfileKernel } from '../../cli/profile/open-profile.ts'
+import { openWorld } from '../../cli/profile/open-world.ts'
+import { profilePaths } from '../../cli/profile/paths.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
 import { openFileDisk } from '../../plugins/storage/file/file-storage.ts'
 import { ended, homeFor, MAIN, runHoldfast, startHoldfast } from '../helpers/command-line.ts'
+import { formsOf } from '../helpers/key-forms.ts'
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
@@ -182,3 +188,43 @@ test('no secret reaches the state files of a profile', async t => {
   const state = readFileSync(join(home, 'state', 'default', 'current-account.json'), 'utf8')
   t.deepEqual(Object.keys(JSON.parse(state)), ['loginId'])
 })
+
+test('no key and no secret is in what the commands print', async t => {
+  const home = homeFor(t)
+  const password = 'canary password 7Q'
+  const pin = '80815'
+  const said: string[] = []
+  const run = async (args: readonly string[], input: object = { pin }): Promise<void> => {
+    const ran = await runHoldfast([...args, '--secrets-stdin', '-vv'], { home, input: JSON.stringify(input) })
+    said.push(ran.stdout, ran.stderr)
+  }
+  await run(['account', 'create', 'alice', '--json'], { password, pin })
+  await run(['wallets', 'create', 'bitcoin', '--name', 'Savings', '--json'])
+  await run(['fake', 'chain', 'fund', 'Savings', '0.5 BTC', '--confirm', '--json'])
+  await run(['send', 'Savings', '--to', PAYEE, '--amount', '0.01 BTC', '--yes', '--json'])
+  await run(['tx', 'list', 'Savings', '--json'])
+  await run(['wallets', 'show', 'Savings', '--json'])
+  await run(['wallets', 'show', 'Savings'])
+  await run(['send', 'Savings', '--to', 'nonsense', '--amount', '0.01 BTC', '--yes', '--json'])
+  const text = said.join('\n')
+  t.regex(text, /"txid":"[0-9a-f]{64}"/)
+  t.regex(text, /ADDRESS_INVALID/)
+  for (const needle of [password, pin, ...(await keysOf(home, pin))]) t.false(text.includes(needle))
+})
+
+/** Every key of the one account in a home, in every form in which it could leak. */
+const keysOf = async (home: string, pin: string): Promise<readonly string[]> => {
+  const io = makeNodeIo()
+  const paths = profilePaths('default', { HOLDFAST_HOME: home })
+  const world = await openWorld(paths, { io, holder: 'a test' })
+  const opening = { io, holder: 'a test', offline: false, logLevel: 'warn', onLog: () => {} } as const
+  const kernel = await openProfileKernel(paths, world, opening)
+  const account = await kernel.context.loginWithPIN({ username: 'alice' }, pin)
+  const [walletId = ''] = account.getSnapshot().walletIds
+  const { bitcoinKey, dataKey, syncKey } = account.getRawPrivateKey(walletId)
+  const bytes = [dataKey, syncKey].map(key => io.crypto.fromBase64(String(key)))
+  const needles = [String(bitcoinKey), ...[...bytes, base58.decode(account.getLoginKey())].flatMap(formsOf)]
+  await kernel.close()
+  await world.close()
+  return needles
+}
