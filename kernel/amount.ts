@@ -24,14 +24,18 @@ export const nativeAmount = (text: string): NativeAmount => {
 export const isNativeAmount = (text: unknown): text is NativeAmount =>
   typeof text === 'string' && INTEGER.test(text)
 
+/** No amount at all. */
 export const ZERO: NativeAmount = '0' as NativeAmount
 
+/** The sum of two amounts. */
 export const add = (a: NativeAmount, b: NativeAmount): NativeAmount =>
   bigInt(a).add(bigInt(b)).toString() as NativeAmount
 
+/** The first amount less the second. */
 export const subtract = (a: NativeAmount, b: NativeAmount): NativeAmount =>
   bigInt(a).subtract(bigInt(b)).toString() as NativeAmount
 
+/** The product of two amounts. */
 export const multiply = (a: NativeAmount, b: NativeAmount): NativeAmount =>
   bigInt(a).multiply(bigInt(b)).toString() as NativeAmount
 
@@ -44,10 +48,13 @@ export const divide = (a: NativeAmount, b: NativeAmount): NativeAmount => {
 /** Negative, zero or positive, like a sort comparator. */
 export const compare = (a: NativeAmount, b: NativeAmount): number => bigInt(a).compare(bigInt(b))
 
+/** The amount with the other sign. */
 export const negate = (a: NativeAmount): NativeAmount => bigInt(a).negate().toString() as NativeAmount
 
+/** The amount without its sign. */
 export const abs = (a: NativeAmount): NativeAmount => bigInt(a).abs().toString() as NativeAmount
 
+/** The sum of all amounts; {@link ZERO} of none. */
 export const sum = (amounts: Iterable<NativeAmount>): NativeAmount => {
   let total = bigInt.zero
   for (const amount of amounts) total = total.add(bigInt(amount))

@@ -41,4 +41,5 @@ export interface TextView {
 /** What a command shows a person; the printer chooses between a table and TSV. */
 export type View = TableView | RecordView | TextView
 
+/** A value as a table's cell; plain text has no style. */
 export const cellOf = (value: CellLike): Cell => (typeof value === 'string' ? { text: value } : value)
