@@ -71,7 +71,7 @@ test('JSON comes back as it was, and what is no JSON is refused without a word o
   t.throws(() => openText(io, key, sealBox(io, key, Uint8Array.of(0xff))), { instanceOf: TypeError })
 })
 
-test('a wrong key, any changed byte and any cut is refused', t => {
+test('a wrong key, any changed byte and any cut is refused [5.33] [8.62]', t => {
   const payload = Uint8Array.from({ length: 100 }, (_, i) => i)
   const box = sealBox({ crypto: io.crypto, random: makeSeededRandom(3) }, key, payload)
   const wrongKey = key.slice()
@@ -135,9 +135,30 @@ test('sealing with a key of a wrong length is refused', t => {
   t.throws(() => openBox(io, key.subarray(1), sealText(io, key, 'a')), { code: 'INVALID_CHECKSUM' })
 })
 
-test('only objects with the three fields of a box look like one', t => {
+test('only objects with the three fields of a box look like one [3.1]', t => {
   t.true(isBox(sealText(io, key, 'a')))
   const good = { encryptionType: 0, iv_hex: '', data_base64: '' }
   const others = [null, 1, 'box', [], {}, { ...good, iv_hex: 1 }, { ...good, data_base64: null }]
   for (const other of [...others, { ...good, encryptionType: '0' }, true]) t.false(isBox(other))
+})
+
+test('a type other than 0, and padding that is wrong behind a good checksum, have their own errors [3.1] [5.33] [8.63] [8.64]', t => {
+  const { crypto } = io
+  const box = sealText(io, key, 'a')
+  for (const encryptionType of [1, -1, 0.5, Number.NaN]) {
+    t.throws(() => openBox(io, key, { ...box, encryptionType }), {
+      code: 'UNKNOWN_ENCRYPTION',
+      message: 'Unknown encryption type'
+    })
+  }
+  const plain = crypto.aesCbcDecrypt(key, crypto.fromHex(box.iv_hex), crypto.fromBase64(box.data_base64))
+  const padding = plain.at(-1) ?? 0
+  for (const wrong of [0, 17, padding + 1]) {
+    plain[plain.length - 1] = wrong
+    const data_base64 = crypto.toBase64(crypto.aesCbcEncrypt(key, crypto.fromHex(box.iv_hex), plain))
+    t.throws(() => openBox(io, key, { ...box, data_base64 }), {
+      code: 'INVALID_PADDING',
+      message: 'Invalid PKCS7 padding'
+    })
+  }
 })

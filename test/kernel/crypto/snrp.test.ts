@@ -8,7 +8,7 @@ import { makeSeededRandom } from '../../helpers/seeded-random.ts'
 const io = makeNodeIo()
 const snrp = (changes: Partial<Snrp>): Snrp => ({ ...FIXED_SNRP, ...changes })
 
-test('parameters that any client makes are accepted', t => {
+test('parameters that any client makes are accepted [3.2] [3.39]', t => {
   const good = [
     FIXED_SNRP,
     chooseSnrpCost(0, 2000),
@@ -75,7 +75,7 @@ const slowDevice = (scryptMs: number) => {
   return { jobs, crypto, random: makeSeededRandom(), clock: { ...io.clock, monotonic: () => time } }
 }
 
-test('the device is measured once, and every salt is new', async t => {
+test('the device is measured once, for two seconds a derivation, and every salt is new [9.7] [9.8] [9.10]', async t => {
   const device = slowDevice(100.4)
   const [first, second] = await Promise.all([makeSnrp(device), makeSnrp(device)])
   const third = await makeSnrp(device, { targetMs: 200 })
@@ -101,4 +101,16 @@ test('a given cost is taken without measuring, but never one out of bounds', asy
   t.like(await makeSnrp(device, { cost: { n: 16, r: 1, p: 1 } }), { n: 16, r: 1, p: 1 })
   t.is(device.jobs.length, 0)
   await t.throwsAsync(makeSnrp(device, { cost: { n: 15, r: 1, p: 1 } }), { code: 'SNRP_REFUSED' })
+})
+
+test('password authentication has fixed parameters, and a device of unmeasurable speed the costliest [3.3] [9.9]', t => {
+  t.deepEqual(FIXED_SNRP, {
+    salt_hex: 'b5865ffb9fa7b3bfe4b2384d47ce831ee22a4a9d5c34c7ef7d21467cc758f81b',
+    n: 16384,
+    r: 1,
+    p: 1
+  })
+  t.deepEqual(chooseSnrpCost(0, 2000), { n: 131072, r: 8, p: 64 })
+  t.deepEqual(chooseSnrpCost(1000, 2000), { n: 32768, r: 8, p: 1 })
+  t.deepEqual(chooseSnrpCost(4000, 2000), { n: 16384, r: 8, p: 1 })
 })
