@@ -251,7 +251,7 @@ test('a login key opens the account without a request; another key does not [6.4
   }
 })
 
-test('a light account has no name, and its PIN works on its device [1.2] [3.13]', async t => {
+test('a light account has no name, and its PIN works on its device [3.13]', async t => {
   const world = makeLoginWorld()
   const device = await openDevice(world)
   const { services, stashes } = device
