@@ -82,7 +82,7 @@ export class Context implements Readable<readonly LocalUser[]> {
   createAccount(account: NewAccount): Promise<Account> {
     const { passwordSnrp } = this.#services.config
     const snrp = passwordSnrp === undefined ? {} : { snrp: passwordSnrp }
-    return this.#open(() => createLogin(this.#services, this.#stashes, { ...account, ...snrp }))
+    return this.#open(() => createLogin(this.#services, this.#stashes, { ...account, ...snrp }), true)
   }
 
   /** Logs in, without the network where this device knows the account. @throws PASSWORD, ACCOUNT_NOT_FOUND, OTP, NETWORK */
@@ -122,11 +122,11 @@ export class Context implements Readable<readonly LocalUser[]> {
     this.#syncLoop.close()
   }
 
-  async #open(login: () => Promise<Login>): Promise<Account> {
+  async #open(login: () => Promise<Login>, isNew = false): Promise<Account> {
     this.#checkOpen()
     await this.#services.plugins.ready()
     this.#checkOpen()
-    const opening = this.#logIn(login)
+    const opening = this.#logIn(login, isNew)
     this.#logins.add(opening)
     try {
       return await opening
@@ -135,16 +135,16 @@ export class Context implements Readable<readonly LocalUser[]> {
     }
   }
 
-  async #logIn(login: () => Promise<Login>): Promise<Account> {
+  async #logIn(login: () => Promise<Login>, isNew: boolean): Promise<Account> {
     const opened = await login()
-    const account = await this.#accountOf(opened)
+    const account = await this.#accountOf(opened, isNew)
     if (this.#closing === undefined) return account
     await account.logout()
     throw new WalletError('CONTEXT_CLOSED', {})
   }
 
   /** The account of a login; the one that is open, if it is: two over the same files would overwrite each other. */
-  async #accountOf(login: Login): Promise<Account> {
+  async #accountOf(login: Login, isNew: boolean): Promise<Account> {
     const id = login.rootLoginId
     for (let known = this.#accounts.get(id); known !== undefined; known = this.#accounts.get(id)) {
       const account = await known.opening.catch(() => undefined)
@@ -158,6 +158,7 @@ export class Context implements Readable<readonly LocalUser[]> {
       services: this.#services,
       login,
       syncLoop: this.#syncLoop,
+      isNew,
       closed: () => void this.#accounts.delete(id)
     })
     const entry: OpenAccount = { opening, account: undefined }

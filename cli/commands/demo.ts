@@ -112,13 +112,13 @@ const lastLines = (
   next: readonly NextCommand[]
 ): readonly CellLike[] => [
   '',
+  'next:',
+  ...next.flatMap(({ command, why }) => [{ text: `  # ${why}`, tone: 'dim' } as const, `  ${command}`]),
+  '',
   { text: `txid: ${txid}`, tone: 'strong' },
   { text: `confirmations: ${confirmations}`, tone: 'good' },
   `note: ${note}`,
-  { text: 'second device: same history, same note', tone: 'good' },
-  '',
-  'next:',
-  ...next.flatMap(({ command, why }) => [{ text: `  # ${why}`, tone: 'dim' } as const, `  ${command}`])
+  { text: 'second device: same history, same note', tone: 'good' }
 ]
 
 const nextCommands = ({ profile }: TourHome): readonly NextCommand[] => {

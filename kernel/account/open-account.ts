@@ -21,6 +21,8 @@ export interface AccountPlace {
   readonly services: Services
   readonly login: Login
   readonly syncLoop: SyncLoop
+  /** Made here and now: there is nothing to fetch first. */
+  readonly isNew: boolean
   closed(account: Account): void
 }
 
@@ -29,11 +31,17 @@ export interface AccountPlace {
  *
  * @throws NETWORK, SYNC_FAILED if the repo was never synced here and no server answers
  */
-export const openAccount = async ({ services, login, syncLoop, closed }: AccountPlace): Promise<Account> => {
+export const openAccount = async ({
+  services,
+  login,
+  syncLoop,
+  isNew,
+  closed
+}: AccountPlace): Promise<Account> => {
   const opened = new Set<OpenRepo>()
   const report = (error: unknown): void => services.report('account', error)
-  const open = async (info: SecretWalletInfo, isNew = false): Promise<OpenRepo> => {
-    const found = await openSyncedRepo(services, info, { syncLoop, isNew })
+  const open = async (info: SecretWalletInfo, isUnsynced: boolean): Promise<OpenRepo> => {
+    const found = await openSyncedRepo(services, info, { syncLoop, isNew: isUnsynced })
     opened.add(found)
     return found
   }
@@ -41,7 +49,7 @@ export const openAccount = async ({ services, login, syncLoop, closed }: Account
     await Promise.all([...opened].map(({ close }) => close()))
   }
   try {
-    const { repo } = await open(await login.ensureAccountRepo())
+    const { repo } = await open(await login.ensureAccountRepo(), isNew)
     const states = await readWalletStates(repo, report)
     const scheduler = new Scheduler(services.io.clock)
     const refresh = makeRefresh(services, login)
@@ -53,9 +61,9 @@ export const openAccount = async ({ services, login, syncLoop, closed }: Account
       scheduler,
       events,
       states,
-      async openWallet(info, isNew) {
+      async openWallet(info, isNewWallet) {
         services.plugins.infoOf(info.type)
-        const found = await open(info, isNew)
+        const found = await open(info, isNewWallet)
         const syncRepo = async (): Promise<void> => void (await syncLoop.syncNow(found.repo))
         const { isPaused } = account.getSnapshot()
         try {

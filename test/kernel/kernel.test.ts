@@ -1,6 +1,12 @@
 import test from 'ava'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
-import { createKernel, type Disk, type KernelOptions, type StoragePlugin } from '../../kernel/index.ts'
+import {
+  createKernel,
+  type Disk,
+  type KernelOptions,
+  type ObserverPlugin,
+  type StoragePlugin
+} from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryDisk, memoryStorage } from '../../plugins/storage/memory.ts'
 import { openDevice, waitFor } from '../helpers/device.ts'
@@ -232,4 +238,38 @@ test('an open account asks for its login every 30 s, and no longer after logout'
   await clock.advance(90_000)
   t.is(count(), before + 2)
   await kernel.close()
+})
+
+test('by default the log tells warnings and errors, and the block height is shown [9.27]', async t => {
+  const lines: string[] = []
+  const toy = makeToy()
+  const chatty = {
+    ...toy.plugin,
+    apply(host: Parameters<typeof toy.plugin.apply>[0]) {
+      toy.plugin.apply(host)
+      host.log.debug('debug')
+      host.log.info('info')
+      host.log.warn('warn')
+      host.log.error('error')
+    }
+  }
+  const watch: ObserverPlugin = {
+    kind: 'observer',
+    id: 'watch',
+    apply: ({ hooks }) =>
+      hooks.logged.tap('watch', ({ source, text }) => void (source === 'toycoin' && lines.push(text)))
+  }
+  const world = makeFakeWorld({ io })
+  const kernel = await openDevice(world, { plugins: [watch, chatty] })
+  t.deepEqual(lines, ['warn', 'error'])
+  const account = await kernel.context.createAccount({})
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await waitFor(() => wallet.engine.getSnapshot().blockHeight === 100)
+  await kernel.close()
+
+  const shy = await openDevice(world, { plugins: [makeToy().plugin], skipBlockHeight: true })
+  const other = await (await shy.context.createAccount({})).createCurrencyWallet('wallet:toycoin')
+  await waitFor(() => other.engine.getSnapshot().syncRatio === 1)
+  t.is(other.engine.getSnapshot().blockHeight, 0)
+  await shy.close()
 })

@@ -240,6 +240,23 @@ test('a new wallet opens while the sync servers are down, and its name goes up w
   t.is((await account.openWallet(wallet.id)).name, 'Made in a storm')
 })
 
+test('an account is made while the sync servers are down; nothing of it is lost', async t => {
+  const world = makeFakeWorld({ io })
+  const stop = world.server.use(async (request, next) =>
+    request.path.includes('/store/') ? { status: 503, headers: {}, body: 'down' } : next()
+  )
+  const kernel = await openDevice(world, { plugins: [makeToy().plugin] })
+  t.teardown(() => kernel.close())
+  const account = await kernel.context.createAccount({ username: 'stormy', password: 'Correct horse 1' })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin', { name: 'Kept' })
+  stop()
+  await account.sync()
+  const second = await openDevice(world, { plugins: [makeToy().plugin] })
+  t.teardown(() => second.close())
+  const again = await second.context.loginWithPassword('stormy', 'Correct horse 1')
+  t.is((await again.openWallet(wallet.id)).name, 'Kept')
+})
+
 test('a transaction file that cannot be read is kept as it is: its note cannot be edited, and the listing goes on', async t => {
   const errors: string[] = []
   const home = await makeHome(t)
