@@ -143,7 +143,7 @@ const openSyncedRepo = async (
       announce: snapshot => hooks.repoChanged.call(snapshot)
     })
     closers.push(() => repo.close())
-    if (!isNew && isUnseen(repo)) await syncLoop.syncNow(repo)
+    if (repo.state.getSnapshot().lastSync === 0) await (isNew ? repo.beginEmpty() : syncLoop.syncNow(repo))
     closers.push(syncLoop.add(repo))
     return { repo, close }
   } catch (error) {
@@ -151,7 +151,3 @@ const openSyncedRepo = async (
     throw error
   }
 }
-
-// A repo that was made here has pending changes; one from elsewhere is empty until its first sync.
-const isUnseen = (repo: Repo): boolean =>
-  repo.state.getSnapshot().lastSync === 0 && repo.pendingCount === 0 && repo.list('').length === 0

@@ -185,6 +185,12 @@ export class Repo {
     return changed
   }
 
+  /** Records that the server holds nothing either: for a repo whose keys were made here and now. */
+  async beginEmpty(): Promise<void> {
+    await this.applyReply({ changes: new Map(), sent: new Map() })
+    this.#state.update({ lastSync: this.#io.clock.now() / 1000 })
+  }
+
   /** Waits for the sync and the writes that were begun, and refuses more writes. */
   async close(): Promise<void> {
     await this.#syncing

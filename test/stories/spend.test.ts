@@ -92,3 +92,19 @@ test('a restarted device shows its whole history at once, however old, also whil
   await again.close()
   await world.close()
 })
+
+test('an account and wallet made a moment before the network went away open again without it', async t => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const files = new Map<string, string>()
+  const first = await openDevice(world, { storage: memoryStorage(files) })
+  const account = await first.context.createAccount({ username: 'alice', password: 'correct horse battery' })
+  const wallet = await account.createCurrencyWallet('wallet:bitcoin', { name: 'Savings' })
+  world.setOnline(false)
+  await first.close()
+
+  const again = await openDevice(world, { storage: memoryStorage(files) })
+  const opened = await again.context.loginWithPassword('alice', 'correct horse battery')
+  t.is((await opened.openWallet(wallet.id)).name, 'Savings')
+  await again.close()
+  await world.close()
+})
