@@ -158,7 +158,7 @@ export class Context implements Readable<readonly LocalUser[]> {
       services: this.#services,
       login,
       syncLoop: this.#syncLoop,
-      isNew,
+      isNewAccount: isNew,
       closed: () => void this.#accounts.delete(id)
     })
     const entry: OpenAccount = { opening, account: undefined }

@@ -1,3 +1,4 @@
+import { isAlive } from '../../plugins/storage/file/is-alive.ts'
 import { readState, removeState, writeState } from './state-file.ts'
 
 const FILE = 'fake-world.json'
@@ -56,12 +57,3 @@ const parseRecord = (value: Readonly<Record<string, unknown>> | undefined): Runn
 
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(item => typeof item === 'string')
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}

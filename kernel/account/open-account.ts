@@ -22,7 +22,7 @@ export interface AccountPlace {
   readonly login: Login
   readonly syncLoop: SyncLoop
   /** Made here and now: there is nothing to fetch first. */
-  readonly isNew: boolean
+  readonly isNewAccount: boolean
   closed(account: Account): void
 }
 
@@ -35,13 +35,13 @@ export const openAccount = async ({
   services,
   login,
   syncLoop,
-  isNew,
+  isNewAccount,
   closed
 }: AccountPlace): Promise<Account> => {
   const opened = new Set<OpenRepo>()
   const report = (error: unknown): void => services.report('account', error)
-  const open = async (info: SecretWalletInfo, isUnsynced: boolean): Promise<OpenRepo> => {
-    const found = await openSyncedRepo(services, info, { syncLoop, isNew: isUnsynced })
+  const open = async (info: SecretWalletInfo, isNew: boolean): Promise<OpenRepo> => {
+    const found = await openSyncedRepo(services, info, { syncLoop, isNew })
     opened.add(found)
     return found
   }
@@ -49,7 +49,7 @@ export const openAccount = async ({
     await Promise.all([...opened].map(({ close }) => close()))
   }
   try {
-    const { repo } = await open(await login.ensureAccountRepo(), isNew)
+    const { repo } = await open(await login.ensureAccountRepo(), isNewAccount)
     const states = await readWalletStates(repo, report)
     const scheduler = new Scheduler(services.io.clock)
     const refresh = makeRefresh(services, login)
@@ -61,9 +61,9 @@ export const openAccount = async ({
       scheduler,
       events,
       states,
-      async openWallet(info, isNewWallet) {
+      async openWallet(info, isNew) {
         services.plugins.infoOf(info.type)
-        const found = await open(info, isNewWallet)
+        const found = await open(info, isNew)
         const syncRepo = async (): Promise<void> => void (await syncLoop.syncNow(found.repo))
         const { isPaused } = account.getSnapshot()
         try {

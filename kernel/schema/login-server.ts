@@ -134,10 +134,10 @@ export const parseLoginPayload = (value: unknown): LoginPayload => {
   return parseNode(value, 1)
 }
 
-/** How deep logins may nest, and how many one account may have. */
+/** How deep logins may nest. */
 export const MAX_LOGIN_DEPTH = 8
-/** See {@link MAX_LOGIN_DEPTH}. */
-export type PayloadNode = Omit<LoginPayload, 'children' | 'pendingVouchers'> & {
+/** One login of a reply, its children not yet checked. */
+type PayloadNode = Omit<LoginPayload, 'children' | 'pendingVouchers'> & {
   readonly children?: readonly unknown[]
   readonly pendingVouchers?: readonly PendingVoucher[]
 }

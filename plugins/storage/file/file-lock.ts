@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WalletError } from '../../../kernel/plugin-api.ts'
+import { isAlive } from './is-alive.ts'
 
 /** How long to wait for a folder that another process holds, and what to call ourselves. */
 export interface LockOptions {
@@ -155,15 +156,6 @@ const isGone = (text: string): boolean => {
   if (!isAlive(holder.pid)) return true
   const birth = birthOf(holder.pid)
   return birth !== '' && holder.birth !== '' && birth !== holder.birth
-}
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }
 
 const birthOf = (pid: number | 'self'): string => {

@@ -2,7 +2,6 @@ import test from 'ava'
 import { type NativeAmount, nativeAmount } from '../../../kernel/amount.ts'
 import { Scheduler } from '../../../kernel/io/scheduler.ts'
 import { makeLog, scrub } from '../../../kernel/log.ts'
-import type { EngineTransaction } from '../../../kernel/types/transaction.ts'
 import { confirmationsOf } from '../../../kernel/wallet/confirmations.ts'
 import { EngineInbox, type EngineListener } from '../../../kernel/wallet/engine-inbox.ts'
 import { EventQueue } from '../../../kernel/wallet/event-queue.ts'
@@ -11,18 +10,7 @@ import { upgradeMemos } from '../../../kernel/wallet/memos.ts'
 import { SpendJournal } from '../../../kernel/wallet/spend-journal.ts'
 import { TransactionThrottle, type TxidChanges } from '../../../kernel/wallet/throttle.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
-
-const tx = (txid: string, changes: object = {}): EngineTransaction => ({
-  tokenId: null,
-  txid,
-  date: 1_700_000_000,
-  blockHeight: 0,
-  nativeAmount: nativeAmount('5'),
-  networkFee: nativeAmount('0'),
-  ourReceiveAddresses: [],
-  signedTx: '',
-  ...changes
-})
+import { toyTransaction } from '../../helpers/toy-currency.ts'
 
 const makeListener = () => {
   const heard = {
@@ -58,7 +46,11 @@ test('a bogus transaction is refused by its field, and the good ones of its batc
     ['tokenId', { tokenId: undefined }],
     ['memos', { memos: [{ type: 'other', value: 'x' }] }]
   ]
-  inbox.callbacks.onTransactionsChanged([tx('a'), ...bad.map(([, changes]) => tx('b', changes)), tx('c')])
+  inbox.callbacks.onTransactionsChanged([
+    toyTransaction('a'),
+    ...bad.map(([, changes]) => toyTransaction('b', changes)),
+    toyTransaction('c')
+  ])
   inbox.callbacks.onTransactionsChanged('nonsense' as never)
   await inbox.settled()
   t.deepEqual(heard.txids, ['a', 'c'])
@@ -92,7 +84,7 @@ test('after its engine is closed nothing is heard, and nothing is ever thrown in
   t.notThrows(() => inbox.callbacks.onBlockHeightChanged(5))
   t.is(heard.errors.length, 1)
   inbox.close()
-  inbox.callbacks.onTransactionsChanged([tx('late')])
+  inbox.callbacks.onTransactionsChanged([toyTransaction('late')])
   inbox.callbacks.onTokenBalanceChanged(null, '1')
   await inbox.settled()
   t.deepEqual([heard.txids, heard.balances], [[], []])
@@ -208,7 +200,7 @@ test('a damaged entry of the spend journal is reported and kept, and the others 
       for (const [key, text] of changes) text === null ? entries.delete(key) : entries.set(key, text)
     }
   })
-  const intent = { correlationId: 'c', stage: 'sending', at: 2, tx: tx('a') } as never
+  const intent = { correlationId: 'c', stage: 'sending', at: 2, tx: toyTransaction('a') } as never
   await journal.put(intent)
   entries.set('spend/broken', '{"stage":"sen')
   const errors: unknown[] = []
