@@ -1,7 +1,6 @@
 import type { Schema } from 'yup'
-import { WalletError } from '../errors/wallet-error.ts'
 import type { WalletInfo, WalletKeys } from '../types/keys.ts'
-import type { LoginStash, PendingVoucher } from '../types/login.ts'
+import type { LoginStash } from '../types/login.ts'
 import {
   box,
   isRecord,
@@ -16,7 +15,8 @@ import {
   optionalText,
   text
 } from './fields.ts'
-import { asPendingVoucher, bytes32, MAX_LOGIN_DEPTH, MAX_LOGINS, optionalList } from './login-server.ts'
+import { type LoginNode, parseLogins } from './login-nodes.ts'
+import { asPendingVoucher, bytes32, optionalList } from './login-server.ts'
 import { parse } from './parse.ts'
 
 /**
@@ -24,27 +24,12 @@ import { parse } from './parse.ts'
  *
  * @throws BAD_REPLY
  */
-export const parseLoginStash = (value: unknown): LoginStash => {
-  let count = 0
-  const parseNode = (node: unknown, depth: number): LoginStash => {
-    count += 1
-    if (depth > MAX_LOGIN_DEPTH || count > MAX_LOGINS) {
-      throw new WalletError('BAD_REPLY', { source: 'login stash', path: 'children', rule: 'has too many' })
-    }
-    const { children, pendingVouchers = [], ...fields } = parse(asStashNode, node, 'login stash')
-    const parsed = children?.map(child => parseNode(child, depth + 1))
-    return { ...fields, pendingVouchers, ...(parsed === undefined ? {} : { children: parsed }) }
-  }
-  return parseNode(value, 1)
-}
+export const parseLoginStash = (value: unknown): LoginStash => parseLogins(asStashNode, value, 'login stash')
 
 /** Checks what a key box holds; the id is checked where infos are merged. @throws BAD_REPLY */
 export const parseWalletInfo = (value: unknown): WalletInfo => parse(asWalletInfo, value, 'key box')
 
-type StashNode = Omit<LoginStash, 'children' | 'pendingVouchers' | 'syncToken'> & {
-  readonly children?: readonly unknown[]
-  readonly pendingVouchers?: readonly PendingVoucher[]
-}
+type StashNode = Omit<LoginStash, keyof LoginNode | 'syncToken'> & LoginNode
 
 const asStashNode: Schema<StashNode> = objectOf<StashNode>({
   appId: text(),

@@ -1,5 +1,4 @@
 import type { Schema } from 'yup'
-import { WalletError } from '../errors/wallet-error.ts'
 import type { LoginPayload, PendingVoucher } from '../types/login.ts'
 import {
   box,
@@ -21,10 +20,7 @@ import {
   optionalText,
   text
 } from './fields.ts'
-import { parse } from './parse.ts'
-
-/** The most logins that one tree may have. */
-export const MAX_LOGINS = 1000
+import { type LoginNode, MAX_LOGINS, parseLogins } from './login-nodes.ts'
 
 const BYTES32 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/
 
@@ -119,28 +115,11 @@ export const asPendingVoucher: Schema<PendingVoucher> = objectOf<PendingVoucher>
  *
  * @throws BAD_REPLY, also for children deeper than 8 levels or more than 1000 in all
  */
-export const parseLoginPayload = (value: unknown): LoginPayload => {
-  let count = 0
-  const parseNode = (node: unknown, depth: number): LoginPayload => {
-    count += 1
-    if (depth > MAX_LOGIN_DEPTH || count > MAX_LOGINS) {
-      const rule = `has logins deeper than ${MAX_LOGIN_DEPTH} or more than ${MAX_LOGINS}`
-      throw new WalletError('BAD_REPLY', { source: 'login reply', path: 'children', rule })
-    }
-    const { children, pendingVouchers = [], ...fields } = parse(asPayloadNode, node, 'login reply')
-    const parsed = children?.map(child => parseNode(child, depth + 1))
-    return { ...fields, pendingVouchers, ...(parsed === undefined ? {} : { children: parsed }) }
-  }
-  return parseNode(value, 1)
-}
+export const parseLoginPayload = (value: unknown): LoginPayload =>
+  parseLogins(asPayloadNode, value, 'login reply')
 
-/** How deep logins may nest. */
-export const MAX_LOGIN_DEPTH = 8
 /** One login of a reply, its children not yet checked. */
-type PayloadNode = Omit<LoginPayload, 'children' | 'pendingVouchers'> & {
-  readonly children?: readonly unknown[]
-  readonly pendingVouchers?: readonly PendingVoucher[]
-}
+type PayloadNode = Omit<LoginPayload, keyof LoginNode> & LoginNode
 
 const asPayloadNode: Schema<PayloadNode> = objectOf<PayloadNode>({
   appId: text(),
