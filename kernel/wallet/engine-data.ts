@@ -30,6 +30,18 @@ export const checkEngineTransaction = (pluginId: string, value: unknown): Engine
   return value as unknown as EngineTransaction
 }
 
+/**
+ * Checks a transaction that an engine has signed: as {@link checkEngineTransaction}, and there are bytes and a txid.
+ *
+ * @throws BOGUS_TX naming the field
+ */
+export const checkSignedTransaction = (pluginId: string, value: unknown): EngineTransaction => {
+  const tx = checkEngineTransaction(pluginId, value)
+  if (tx.txid === '') throw new WalletError('BOGUS_TX', { pluginId, path: 'txid' })
+  if (tx.signedTx === '') throw new WalletError('BOGUS_TX', { pluginId, path: 'signedTx' })
+  return tx
+}
+
 /** Tells whether text is a balance: digits only (specification §5). */
 export const isBalance = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{1,100}$/.test(value)

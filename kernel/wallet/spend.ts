@@ -7,7 +7,7 @@ import type { Secret } from '../state/secret.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { WalletKeys } from '../types/keys.ts'
 import type { Metadata, Transaction } from '../types/transaction.ts'
-import { checkEngineTransaction } from './engine-data.ts'
+import { checkEngineTransaction, checkSignedTransaction } from './engine-data.ts'
 import type { EngineRunner } from './engine-runner.ts'
 import { mergeMetadata } from './metadata.ts'
 import type { SpendIntent, SpendJournal, SpendStage } from './spend-journal.ts'
@@ -194,7 +194,7 @@ const signAs = async (
     const signed = await parts.keys.use(keys =>
       parts.engine.call('signing', engine => engine.signTx(draft, keys))
     )
-    const tx: Transaction = { ...draft, ...checkEngineTransaction(info.pluginId, signed) }
+    const tx: Transaction = { ...draft, ...checkSignedTransaction(info.pluginId, signed) }
     const intent: SpendIntent = { ...intended, stage, tx }
     await journal.put(intent)
     tell(parts, intent, 'signed')

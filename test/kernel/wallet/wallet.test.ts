@@ -153,6 +153,20 @@ test('a draft or a signature that is not a transaction is refused as bogus [5.37
   t.deepEqual(other.wallet.unfinishedSpends(), [])
 })
 
+test('a signature without bytes or without a txid is refused, and nothing is sent', async t => {
+  for (const lost of ['txid', 'signedTx']) {
+    const calls: string[] = []
+    const { wallet } = await makeHome(t, {
+      engine: good => ({ signTx: async (tx, keys) => ({ ...(await good.signTx(tx, keys)), [lost]: '' }) }),
+      onCall: method => calls.push(method)
+    })
+    const draft = await wallet.makeSpend(pay('5'))
+    await t.throwsAsync(wallet.spend(draft), { code: 'BOGUS_TX' }, lost)
+    t.deepEqual(wallet.unfinishedSpends(), [])
+    t.false(calls.includes('broadcastTx'))
+  }
+})
+
 test('an engine without a maximum of its own is searched by halving [9.32]', async t => {
   const { wallet } = await makeHome(t, { balance: '777' })
   await waitFor(() => wallet.balanceOf(null) === '777')
