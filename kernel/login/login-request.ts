@@ -11,6 +11,8 @@ export interface LoginCredentials {
   readonly pin2Auth?: Uint8Array
   readonly recovery2Id?: Uint8Array
   readonly recovery2Auth?: readonly Uint8Array[]
+  /** With a userId alone it asks for the reset of two-factor. */
+  readonly otpResetAuth?: string
 }
 
 /** The flat body that all login routes share (protocol §2.3). */
@@ -18,6 +20,7 @@ export interface LoginRequest extends LoginCredentials {
   readonly challengeId?: string | undefined
   readonly deviceDescription?: string | undefined
   readonly otp?: string | undefined
+  readonly syncToken?: string | undefined
   readonly voucherId?: string | undefined
   readonly voucherAuth?: Uint8Array | undefined
   readonly data?: JsonObject | undefined

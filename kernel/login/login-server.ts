@@ -3,7 +3,7 @@ import type { AbortSignalLike, Clock, FetchOptions, FetchReply } from '../io/io.
 import { parseLoginPayload } from '../schema/login-server.ts'
 import type { Services } from '../services.ts'
 import type { JsonObject } from '../types/json.ts'
-import type { LoginPayload } from '../types/login.ts'
+import type { LoginPayload, LoginStash } from '../types/login.ts'
 import { userIdOf } from './derive.ts'
 import { resultsOf } from './login-reply.ts'
 import { encodeLoginRequest, type LoginRequest } from './login-request.ts'
@@ -64,6 +64,22 @@ export const postCreate = async (port: ServerPort, request: LoginRequest): Promi
 export const postSecret = async (port: ServerPort, request: LoginRequest): Promise<LoginPayload> => {
   const body = encodeLoginRequest(port.io, request)
   return parseLoginPayload(await loginFetch(port, 'POST', '/v2/login/secret', body))
+}
+
+/**
+ * POST /v2/sync: tells whether the login is still as it was in the reply that brought its token; any doubt is a no
+ * (protocol §4.6).
+ *
+ * @throws NETWORK: a second question would wait another 30 seconds for the same silence
+ */
+export const isUnchanged = async (port: ServerPort, { loginId, syncToken }: LoginStash): Promise<boolean> => {
+  if (syncToken === undefined) return false
+  try {
+    return (await loginFetch(port, 'POST', '/v2/sync', { loginId, syncToken })) === true
+  } catch (error) {
+    if (isWalletError(error, 'NETWORK')) throw error
+    return false
+  }
 }
 
 /** Tells whether nobody has a username yet. `username`: normalised (specification §7). */

@@ -32,6 +32,8 @@ export const openLoginTree = (port: TreePort, stash: LoginStash, loginKey: Secre
   if (loginAuthBox === undefined && passwordAuthBox === undefined)
     throw new WalletError('NO_AUTH_METHODS', {})
   const pin = pin2TextBox === undefined ? undefined : pinOf(port, loginKey, pin2TextBox)
+  const { pin2Key, recovery2Key, otpKey } = stash
+  const { fromBase64 } = port.io.crypto
   const userId = stash.userId ?? (passwordAuthBox === undefined ? undefined : loginId)
   return Object.freeze({
     appId,
@@ -43,6 +45,12 @@ export const openLoginTree = (port: TreePort, stash: LoginStash, loginKey: Secre
     ...(userId === undefined ? {} : { userId }),
     ...(stash.username === undefined ? {} : { username: stash.username }),
     ...(pin === undefined ? {} : { pin }),
+    ...(pin2Key === undefined ? {} : { pin2Key: opened.ofText('key', pin2Key, fromBase64) }),
+    ...(recovery2Key === undefined ? {} : { recovery2Key: opened.ofText('key', recovery2Key, fromBase64) }),
+    ...(otpKey === undefined ? {} : { otpKey: opened.ofText('code key', otpKey, text => text) }),
+    ...(stash.otpResetDate === undefined ? {} : { otpResetDate: stash.otpResetDate }),
+    ...(stash.otpTimeout === undefined ? {} : { otpTimeout: stash.otpTimeout }),
+    pendingVouchers: stash.pendingVouchers,
     ...(stash.created === undefined ? {} : { created: stash.created }),
     ...(stash.lastLogin === undefined ? {} : { lastLogin: stash.lastLogin }),
     children: (stash.children ?? []).map(child => {

@@ -8,11 +8,12 @@ import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginStash, LoginTree } from '../types/login.ts'
 import { makeKeysKit } from './keys-kit.ts'
 import { applyStashChanges, type LoginKit } from './login-kit.ts'
-import { encodeLoginRequest, type LoginCredentials } from './login-request.ts'
-import { loginFetch } from './login-server.ts'
+import type { LoginCredentials } from './login-request.ts'
+import { isUnchanged } from './login-server.ts'
 import { allWalletInfos, findTree, openLoginTree } from './login-tree.ts'
 import { makeNewLogin } from './new-login.ts'
-import { deviceFields, type HeldLogin, type LoginPort, loginOnline } from './online-login.ts'
+import { deviceFields, type HeldLogin, type LoginPort, loginOnline, mergeReply } from './online-login.ts'
+import { sendChange } from './send-change.ts'
 import type { Stashes } from './stash.ts'
 import { findStashById, replaceStash } from './stash-tree.ts'
 
@@ -97,9 +98,27 @@ export class Login implements Readable<LoginState> {
     return this.tree.loginKey.use(base58Of)
   }
 
-  /** Makes one change: on the server, then on the disk, then in memory. @throws LOGGED_OUT */
-  applyKit(kit: LoginKit): Promise<void> {
-    return this.#queue(() => this.#apply(kit))
+  /** Whether this device holds the login of the app alone, without the root's key (specification §6). */
+  get isEdgeLogin(): boolean {
+    return this.#login.loginId !== this.#login.rootId
+  }
+
+  /**
+   * Makes changes one after another, each on the server, then on the disk, then in memory; stops at the first failure.
+   *
+   * @param build - makes the changes from the login as it is when all earlier changes are done
+   * @throws LOGGED_OUT, NETWORK and what the server answers; then the server is soon asked what became of it
+   */
+  change(build: (state: LoginState) => readonly LoginKit[] | Promise<readonly LoginKit[]>): Promise<void> {
+    return this.#queue(async () => {
+      const kits = await build(this.getSnapshot())
+      try {
+        for (const kit of kits) await this.#apply(kit)
+      } catch (error) {
+        this.refreshInBackground()
+        throw error
+      }
+    })
   }
 
   /** Asks the server for the account as it is now (protocol §4.6). @throws LOGGED_OUT, OTP, NETWORK, … */
@@ -189,11 +208,8 @@ export class Login implements Readable<LoginState> {
   }
 
   /** What the server wants to see of a login before it changes it (protocol §2.3). */
-  #credentialsOf(loginId: string): LoginCredentials {
+  #credentialsOf({ loginId, loginAuth, userId, passwordAuth }: LoginTree): LoginCredentials {
     const { fromBase64 } = this.#port.io.crypto
-    const tree = findTree(this.getSnapshot().held, node => node.loginId === loginId)
-    if (tree === undefined) throw new WalletError('INCOMPLETE_LOGIN', {})
-    const { loginAuth, userId, passwordAuth } = tree
     const copy = (bytes: Uint8Array): Uint8Array => bytes.slice()
     if (loginAuth !== undefined) return { loginId: fromBase64(loginId), loginAuth: loginAuth.use(copy) }
     if (userId === undefined || passwordAuth === undefined) throw new WalletError('NO_AUTH_METHODS', {})
@@ -203,10 +219,15 @@ export class Login implements Readable<LoginState> {
   async #refresh(): Promise<void> {
     const { loginId, loginKey, opened, rootId } = this.#login
     const stash = this.#stashes.get(rootId) ?? this.stash
+    const node = findStashById(stash, loginId) ?? stash
+    if (await isUnchanged(this.#port, node)) {
+      this.#isCurrent = true
+      return
+    }
     await loginOnline(this.#port, this.#stashes, {
       stash,
-      node: findStashById(stash, loginId) ?? stash,
-      credentials: this.#credentialsOf(loginId),
+      node,
+      credentials: this.#credentialsOf(this.getSnapshot().held),
       loginKeyOf: async () => loginKey,
       opened,
       isRefresh: true
@@ -217,22 +238,26 @@ export class Login implements Readable<LoginState> {
 
   async #apply(kit: LoginKit): Promise<void> {
     const { io } = this.#port
-    const { rootId } = this.#login
-    const node = findStashById(this.#stashes.get(rootId) ?? this.stash, kit.loginId)
-    if (node === undefined) throw new WalletError('STASH_NOT_FOUND', {})
-    const body = encodeLoginRequest(io, {
-      ...deviceFields(io, node),
-      ...this.#credentialsOf(kit.loginId),
-      data: kit.serverBody
-    })
+    const { rootId, opened } = this.#login
+    const stash = this.#stashes.get(rootId) ?? this.stash
+    const node = findStashById(stash, kit.loginId)
+    const tree = findTree(this.getSnapshot().held, ({ loginId }) => loginId === kit.loginId)
+    if (node === undefined || tree === undefined) throw new WalletError('STASH_NOT_FOUND', {})
     this.#isCurrent = false
-    await loginFetch(this.#port, kit.serverMethod, kit.serverPath, body)
-    this.#setStash(
-      await this.#stashes.update(
-        rootId,
-        root => root && replaceStash(root, kit.loginId, known => applyStashChanges(known, kit.stash))
-      )
-    )
+    const request = {
+      ...deviceFields(io, node),
+      syncToken: node.syncToken,
+      ...this.#credentialsOf(tree),
+      data: kit.serverBody
+    }
+    const reply = await sendChange(this.#port, this.#stashes, { kit, request, stash, node })
+    const next = await this.#stashes.update(rootId, root => {
+      if (root === undefined) return undefined
+      const changed = replaceStash(root, kit.loginId, known => applyStashChanges(known, kit.stash))
+      if (reply === undefined) return changed
+      return mergeReply(io, changed, { payload: reply, loginKey: tree.loginKey, opened })
+    })
+    this.#setStash(next)
     this.#isCurrent = true
   }
 

@@ -1,12 +1,12 @@
 import { sealBox } from '../crypto/box.ts'
 import { parseBase32 } from '../crypto/encoding.ts'
 import { totp } from '../crypto/one-time-code.ts'
-import { isWalletError, type WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
 import { failureLine, type Services } from '../services.ts'
 import type { Secret } from '../state/secret.ts'
 import { isoOf, secondsOf } from '../time.ts'
 import type { LoginPayload, LoginStash } from '../types/login.ts'
+import { keepVoucher } from './keep-voucher.ts'
 import { applyLoginPayload } from './login-payload.ts'
 import type { LoginCredentials, LoginRequest } from './login-request.ts'
 import { postLogin, postSecret } from './login-server.ts'
@@ -14,7 +14,7 @@ import { openLoginTree } from './login-tree.ts'
 import type { OpenedBoxes } from './opened-boxes.ts'
 import type { Stashes } from './stash.ts'
 import { stashTextOf } from './stash-file.ts'
-import { findStashById, makeEmptyStash, replaceStash } from './stash-tree.ts'
+import { findStashById, makeEmptyStash } from './stash-tree.ts'
 
 /** What logging in needs of the kernel. */
 export type LoginPort = Pick<Services, 'io' | 'config' | 'hooks' | 'logOf' | 'report' | 'inBackground'>
@@ -92,6 +92,29 @@ export const deviceFields = (io: Io, node: LoginStash, options: LoginOptions = {
   voucherAuth: node.voucherAuth === undefined ? undefined : io.crypto.fromBase64(node.voucherAuth)
 })
 
+/** A reply of the server, and what it takes to see whether it can be opened. */
+export interface OpenableReply {
+  readonly payload: LoginPayload
+  readonly loginKey: Secret<Uint8Array>
+  readonly opened: OpenedBoxes
+}
+
+/**
+ * The stash with a reply merged in, after a look at whether it opens: only then may it be saved.
+ *
+ * @throws LOST_CHILDREN, KEY_INTEGRITY, BAD_REPLY, NO_AUTH_METHODS and the failures of boxes
+ */
+export const mergeReply = (
+  io: Io,
+  base: LoginStash,
+  { payload, loginKey, opened }: OpenableReply
+): LoginStash => {
+  const merged = loginKey.use(key => applyLoginPayload(io, base, { loginKey: key, payload }))
+  const node = findStashById(merged, payload.loginId) ?? merged
+  openLoginTree({ io, opened, report: () => {} }, node, loginKey)
+  return merged
+}
+
 interface Reply {
   readonly login: OnlineLogin
   readonly payload: LoginPayload
@@ -103,10 +126,7 @@ const ask = async (port: LoginPort, stashes: Stashes, login: OnlineLogin): Promi
   try {
     return await postLogin(port, { challengeId, ...deviceFields(port.io, node, login), ...credentials })
   } catch (error) {
-    if (isWalletError(error, 'OTP')) {
-      // Saving must not hide why the login failed.
-      await keepVoucher(port, stashes, { login, error }).catch(failure => port.report('login', failure))
-    }
+    await keepVoucher(port, stashes, login, error)
     throw error
   }
 }
@@ -123,13 +143,11 @@ const keep = (port: LoginPort, stashes: Stashes, reply: Reply): Promise<LoginSta
   const rootId = rootIdOf(reply)
   return stashes.update(rootId, present => {
     const base = present ?? { ...makeEmptyStash(username), loginId: rootId }
-    const applied = loginKey.use(key => applyLoginPayload(port.io, base, { loginKey: key, payload }))
+    const applied = mergeReply(port.io, base, { payload, loginKey, opened: login.opened })
     const dated = login.isRefresh === true ? {} : { lastLogin: isoOf(port.io.clock.now()) }
     const isName = username !== undefined && (applied.username === undefined || login.stash.loginId === '')
     const named = isName ? { username } : {}
     const next = { ...applied, ...named, ...dated }
-    const node = findStashById(next, payload.loginId) ?? next
-    openLoginTree({ io: port.io, opened: login.opened, report: () => {} }, node, loginKey)
     const isSame = present !== undefined && stashTextOf(next) === stashTextOf(present)
     return isSame && next.syncToken === present.syncToken ? present : next
   })
@@ -143,26 +161,6 @@ const addLoginAuth = (port: LoginPort, { login, loginKey }: Reply): Promise<Logi
     ...deviceFields(io, login.node, login),
     ...login.credentials,
     data: { loginAuth: io.crypto.toBase64(loginAuth), loginAuthBox: { ...loginAuthBox } }
-  })
-}
-
-const keepVoucher = async (
-  { io }: LoginPort,
-  stashes: Stashes,
-  { login, error }: { login: OnlineLogin; error: WalletError<'OTP'> }
-): Promise<void> => {
-  const { loginId, voucherId, voucherAuth } = error.details
-  const { stash, node, isRefresh } = login
-  const isNew = stash.loginId === '' && loginId !== undefined
-  const hasVoucher = voucherId !== undefined && voucherAuth !== undefined
-  if (!isNew && !(hasVoucher && stash.loginId !== '')) return
-  const voucher = hasVoucher ? { voucherId, voucherAuth } : {}
-  const dated = isRefresh === true ? {} : { lastLogin: isoOf(io.clock.now()) }
-  await stashes.update(isNew ? loginId : stash.loginId, present => {
-    // A server that names the id of another account of this device changes nothing there.
-    if (isNew) return present ?? { ...stash, loginId, ...voucher, ...dated }
-    if (present === undefined) return undefined
-    return { ...replaceStash(present, node.loginId, known => ({ ...known, ...voucher })), ...dated }
   })
 }
 

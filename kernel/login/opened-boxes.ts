@@ -4,14 +4,14 @@ import { Secret } from '../state/secret.ts'
 import type { Box } from '../types/keys.ts'
 
 /**
- * The secrets of one logged-in account, by the box that each came from.
+ * The secrets of one logged-in account, by the box or the text that each came from.
  *
  * A box is opened once: when the tree is built again, whoever holds a secret keeps it, and nothing is decrypted
  * twice. All die together at logout.
  */
 export class OpenedBoxes {
   readonly #io: Pick<Io, 'crypto'>
-  readonly #byBox = new Map<string, unknown>()
+  readonly #known = new Map<string, unknown>()
   readonly #secrets = new Set<Secret<unknown>>()
 
   constructor(io: Pick<Io, 'crypto'>) {
@@ -25,18 +25,18 @@ export class OpenedBoxes {
     )
   }
 
+  /** A secret that the stash holds as text; the same one for the same text. */
+  ofText<T>(kind: 'key' | 'code key', text: string, read: (text: string) => T): Secret<T> {
+    return this.#once(`${kind} ${text}`, () => this.adopt(new Secret(read(text))))
+  }
+
   /**
    * What `make` gives for a box; asked only the first time, and again after a failure.
    *
    * `kind`: one word for each type of result, so that a box that a server put in two places is not mistaken.
    */
   once<T>(kind: 'bytes' | 'text' | 'wallet', box: Box, make: () => T): T {
-    const name = `${kind} ${box.iv_hex} ${box.data_base64}`
-    const known = this.#byBox.get(name)
-    if (known !== undefined) return known as T
-    const made = make()
-    this.#byBox.set(name, made)
-    return made
+    return this.#once(`${kind} ${box.iv_hex} ${box.data_base64}`, make)
   }
 
   /** Takes a secret in, so that it dies with the others. */
@@ -49,6 +49,14 @@ export class OpenedBoxes {
   destroy(): void {
     for (const secret of this.#secrets) secret.destroy()
     this.#secrets.clear()
-    this.#byBox.clear()
+    this.#known.clear()
+  }
+
+  #once<T>(name: string, make: () => T): T {
+    const known = this.#known.get(name)
+    if (known !== undefined) return known as T
+    const made = make()
+    this.#known.set(name, made)
+    return made
   }
 }

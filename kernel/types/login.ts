@@ -80,6 +80,14 @@ export interface LoginTree {
   readonly userId?: string
   readonly username?: string
   readonly pin?: Secret<string>
+  readonly pin2Key?: Secret<Uint8Array>
+  readonly recovery2Key?: Secret<Uint8Array>
+  /** Base32. */
+  readonly otpKey?: Secret<string>
+  readonly otpResetDate?: string
+  /** Seconds. */
+  readonly otpTimeout?: number
+  readonly pendingVouchers: readonly PendingVoucher[]
   readonly created?: string
   readonly lastLogin?: string
   readonly children: readonly LoginTree[]
@@ -93,5 +101,7 @@ export interface LocalUser {
   readonly lastLogin?: Date
   readonly isPinLoginEnabled: boolean
   readonly isKeyLoginEnabled: boolean
+  /** Base58, for recovery login on this device. A secret, absent when keys are hidden. */
+  readonly recovery2Key?: string
   readonly voucherId?: string
 }

@@ -1,0 +1,37 @@
+import { parseLoginPayload } from '../schema/login-server.ts'
+import type { Services } from '../services.ts'
+import type { LoginPayload, LoginStash } from '../types/login.ts'
+import { keepVoucher } from './keep-voucher.ts'
+import type { LoginKit } from './login-kit.ts'
+import { encodeLoginRequest, type LoginRequest } from './login-request.ts'
+import { loginFetch } from './login-server.ts'
+import type { Stashes } from './stash.ts'
+
+/** A change on its way to the server, and the login that it changes. */
+export interface SentChange {
+  readonly kit: LoginKit
+  readonly request: LoginRequest
+  /** The whole stash, and the login within it. */
+  readonly stash: LoginStash
+  readonly node: LoginStash
+}
+
+/**
+ * Tells the server of a change, and gives its answer where that is the login as it is now.
+ *
+ * @throws OTP after the voucher that it names is saved; what the server answers
+ */
+export const sendChange = async (
+  port: Pick<Services, 'io' | 'config' | 'report'>,
+  stashes: Stashes,
+  { kit, request, stash, node }: SentChange
+): Promise<LoginPayload | undefined> => {
+  try {
+    const body = encodeLoginRequest(port.io, request)
+    const results = await loginFetch(port, kit.serverMethod, kit.serverPath, body)
+    return kit.isReplyKept === true ? parseLoginPayload(results) : undefined
+  } catch (error) {
+    await keepVoucher(port, stashes, { stash, node, isRefresh: true }, error)
+    throw error
+  }
+}
