@@ -1,8 +1,16 @@
 import { isRecord, leaf, objectOf, optional, text } from '../kernel/schema/fields.ts'
 import { parse } from '../kernel/schema/parse.ts'
 import type { Box } from '../kernel/types/keys.ts'
-import { isRepoPath, isWireBox, type RepoChanges, repoChanges, syncKey } from './fields.ts'
-import { type Lobby, type LoginRecord, lobbyShape, loginRecordShape, type Shape } from './login-record.ts'
+import { credential, isRepoPath, isWireBox, type RepoChanges, repoChanges, syncKey } from './fields.ts'
+import {
+  type AppInfo,
+  appInfoShape,
+  type Lobby,
+  type LoginRecord,
+  lobbyShape,
+  loginRecordShape,
+  type Shape
+} from './login-record.ts'
 
 /** `[path, revision, content]` of a saved file. */
 export type SavedFile = readonly [path: string, revision: number, content: Box | null]
@@ -14,10 +22,12 @@ export type SavedFile = readonly [path: string, revision: number, content: Box |
  */
 export type DbEntry =
   | { readonly kind: 'login'; readonly record: LoginRecord }
+  | { readonly kind: 'deletion'; readonly loginId: string }
   | { readonly kind: 'repo'; readonly key: string; readonly hashes: readonly (readonly [string, number])[] }
   | { readonly kind: 'files'; readonly key: string; readonly files: readonly SavedFile[] }
   | { readonly kind: 'commit'; readonly key: string; readonly changes: RepoChanges; readonly hash: string }
   | { readonly kind: 'lobby'; readonly id: string; readonly lobby: Lobby | null }
+  | { readonly kind: 'app'; readonly appId: string; readonly app: AppInfo | null }
 
 /**
  * Checks one saved entry.
@@ -26,19 +36,23 @@ export type DbEntry =
  */
 export const parseDbEntry = (value: unknown): DbEntry => {
   const { kind } = parse(kindShape, value, 'saved entry')
-  const { record, key, hashes, files, changes, hash, id, lobby } = parse(shapes[kind], value, 'saved entry')
+  const fields = parse(shapes[kind], value, 'saved entry')
+  const { record, loginId, key, hashes, files, changes, hash, id, lobby, appId, app } = fields
   const checked: Record<DbEntry['kind'], unknown> = {
     login: { kind, record },
+    deletion: { kind, loginId },
     repo: { kind, key: key?.toLowerCase(), hashes },
     files: { kind, key: key?.toLowerCase(), files },
     commit: { kind, key: key?.toLowerCase(), changes, hash },
-    lobby: { kind, id, lobby: lobby ?? null }
+    lobby: { kind, id, lobby: lobby ?? null },
+    app: { kind, appId, app: app ?? null }
   }
   return checked[kind] as DbEntry
 }
 
 interface Fields {
   readonly record?: LoginRecord
+  readonly loginId?: string
   readonly key?: string
   readonly hashes?: readonly (readonly [string, number])[]
   readonly files?: readonly SavedFile[]
@@ -46,9 +60,11 @@ interface Fields {
   readonly hash?: string
   readonly id?: string
   readonly lobby?: Lobby | undefined
+  readonly appId?: string
+  readonly app?: AppInfo | undefined
 }
 
-const KINDS: ReadonlySet<unknown> = new Set(['login', 'repo', 'files', 'commit', 'lobby'])
+const KINDS: ReadonlySet<unknown> = new Set(['login', 'deletion', 'repo', 'files', 'commit', 'lobby', 'app'])
 
 const isKind = (value: unknown): value is DbEntry['kind'] => KINDS.has(value)
 
@@ -80,6 +96,9 @@ const kindShape: Shape<{ kind: DbEntry['kind'] }> = objectOf<{ kind: DbEntry['ki
 const optionalLobby = (): ReturnType<typeof optional<Lobby>> =>
   optional('lobby', (value): value is Lobby => isRecord(value) && isValid(lobbyShape, value))
 
+const optionalApp = (): ReturnType<typeof optional<AppInfo>> =>
+  optional('app', (value): value is AppInfo => isRecord(value) && isValid(appInfoShape, value))
+
 const isValid = <T>(shape: Shape<T>, value: unknown): boolean => {
   try {
     parse(shape, value, 'saved entry')
@@ -91,8 +110,10 @@ const isValid = <T>(shape: Shape<T>, value: unknown): boolean => {
 
 const shapes: Record<DbEntry['kind'], Shape<Fields>> = {
   login: objectOf<Fields>({ record: loginRecordShape } as never),
+  deletion: objectOf<Fields>({ loginId: credential() } as never),
   repo: objectOf<Fields>({ key: syncKey(), hashes: leaf('hashes', isHashes) } as never),
   files: objectOf<Fields>({ key: syncKey(), files: leaf('files', isFiles) } as never),
   commit: objectOf<Fields>({ key: syncKey(), changes: repoChanges(), hash: leaf('hash', isHash) } as never),
-  lobby: objectOf<Fields>({ id: text(), lobby: optionalLobby() } as never)
+  lobby: objectOf<Fields>({ id: text(), lobby: optionalLobby() } as never),
+  app: objectOf<Fields>({ appId: text(), app: optionalApp() } as never)
 }

@@ -2,17 +2,23 @@ import { WalletError } from '../kernel/errors/wallet-error.ts'
 import type { CryptoPort } from '../kernel/io/io.ts'
 import type { DbEntry, SavedFile } from './db-entry.ts'
 import type { RepoChanges } from './fields.ts'
-import type { Lobby, LoginRecord } from './login-record.ts'
+import type { AppInfo, Lobby, LoginRecord } from './login-record.ts'
 import { RepoHistory } from './repo-history.ts'
 
 /** How much a fake database may hold; beyond it, requests are refused and nothing is lost. */
-export const DB_LIMITS = { logins: 10_000, repos: 20_000, lobbies: 1000, keyBoxes: 10_000 } as const
+export const DB_LIMITS = {
+  logins: 10_000,
+  repos: 20_000,
+  lobbies: 1000,
+  keyBoxes: 10_000,
+  apps: 1000
+} as const
 
 /** The ids by which a login can be found besides its own. */
 export type LoginIndex = 'userId' | 'pin2Id' | 'recovery2Id'
 
 /**
- * Everything the fake servers remember: logins, repos and lobbies.
+ * Everything the fake servers remember: logins, repos, lobbies and apps.
  *
  * Each change is told to the listener as an entry, in order, so that it can be saved; `apply` takes entries back.
  * Records are never changed in place.
@@ -28,6 +34,7 @@ export class FakeDb {
   }
   readonly #repos = new Map<string, RepoHistory>()
   readonly #lobbies = new Map<string, Lobby>()
+  readonly #apps = new Map<string, AppInfo>()
   #listener: (entry: DbEntry) => void = () => {}
 
   constructor(crypto: Pick<CryptoPort, 'sha256'>) {
@@ -69,6 +76,17 @@ export class FakeDb {
     this.#listener({ kind: 'login', record })
   }
 
+  /** The top logins, in the order they were made. */
+  roots(): readonly LoginRecord[] {
+    return [...this.#logins.values()].filter(({ parentId }) => parentId === undefined)
+  }
+
+  /** Removes a login and all below it. Its repos stay: nothing here tells whose they are. */
+  deleteLogin(loginId: string): void {
+    this.#removeLogin(loginId)
+    this.#listener({ kind: 'deletion', loginId })
+  }
+
   repo(key: string): RepoHistory | undefined {
     return this.#repos.get(key.toLowerCase())
   }
@@ -99,9 +117,24 @@ export class FakeDb {
     this.#listener({ kind: 'lobby', id, lobby })
   }
 
-  /** Removes the lobbies that ended before `now`, in milliseconds. */
+  /** Removes the lobbies that ended by `now`, in milliseconds. */
   forgetLobbies(now: number): void {
-    for (const [id, lobby] of this.#lobbies) if (lobby.expires < now) this.saveLobby(id, null)
+    for (const [id, lobby] of this.#lobbies) if (lobby.expires <= now) this.saveLobby(id, null)
+  }
+
+  app(appId: string): AppInfo | undefined {
+    return this.#apps.get(appId)
+  }
+
+  /**
+   * Tells the info server about an app or, with null, lets it forget one.
+   *
+   * @throws RangeError if there are {@link DB_LIMITS}.apps already
+   */
+  saveApp(appId: string, app: AppInfo | null): void {
+    if (this.#apps.size >= DB_LIMITS.apps && !this.#apps.has(appId)) throw new RangeError('Too many apps')
+    this.#placeApp(appId, app)
+    this.#listener({ kind: 'app', appId, app })
   }
 
   /** The entries that make this database again. */
@@ -119,6 +152,7 @@ export class FakeDb {
       if (files.length > 0) yield { kind: 'files', key, files }
     }
     for (const [id, lobby] of this.#lobbies) yield { kind: 'lobby', id, lobby }
+    for (const [appId, app] of this.#apps) yield { kind: 'app', appId, app }
   }
 
   /**
@@ -128,6 +162,8 @@ export class FakeDb {
    */
   apply(entry: DbEntry): void {
     if (entry.kind === 'login') this.#placeLogin(entry.record)
+    else if (entry.kind === 'deletion') this.#removeLogin(entry.loginId)
+    else if (entry.kind === 'app') this.#placeApp(entry.appId, entry.app)
     else if (entry.kind === 'lobby') {
       if (entry.lobby === null) this.#lobbies.delete(entry.id)
       else this.#lobbies.set(entry.id, entry.lobby)
@@ -147,6 +183,30 @@ export class FakeDb {
 
   #repoOf(key: string): RepoHistory {
     return this.#repos.get(key.toLowerCase()) ?? misfit('names a repo that is not there')
+  }
+
+  #placeApp(appId: string, app: AppInfo | null): void {
+    if (app === null) this.#apps.delete(appId)
+    else this.#apps.set(appId, app)
+  }
+
+  #removeLogin(loginId: string): void {
+    const record = this.#logins.get(loginId) ?? misfit('deletes a login that is not there')
+    for (const id of this.#children.get(loginId) ?? []) this.#removeLogin(id)
+    for (const index of INDEXES) {
+      const id = record[index]
+      if (id !== undefined) this.#indexes[index].delete(id)
+    }
+    const { parentId } = record
+    const siblings = parentId === undefined ? undefined : this.#children.get(parentId)
+    if (parentId !== undefined && siblings !== undefined) {
+      this.#children.set(
+        parentId,
+        siblings.filter(id => id !== loginId)
+      )
+    }
+    this.#children.delete(loginId)
+    this.#logins.delete(loginId)
   }
 
   #placeLogin(record: LoginRecord): void {

@@ -2,8 +2,15 @@ import { isWalletError } from '../kernel/errors/wallet-error.ts'
 import type { Clock, CryptoPort } from '../kernel/io/io.ts'
 import { parseJson } from '../kernel/schema/parse.ts'
 import { FakeDb } from './fake-db.ts'
-import { emptyReply, envelope, type FakeReply, type FakeRequest, invalidRequest } from './replies.ts'
-import type { Handler, ServerLists } from './route.ts'
+import {
+  emptyReply,
+  envelope,
+  type FakeReply,
+  type FakeRequest,
+  invalidRequest,
+  unknownEndpoint
+} from './replies.ts'
+import type { Challenge, Handler, ServerLists } from './route.ts'
 import { findRoute } from './route-table.ts'
 import { makeTrafficLog, type TrafficLog } from './traffic.ts'
 
@@ -51,6 +58,8 @@ export class FakeServer {
   isOnline = true
   /** What `/v1/edgeServers` lists. */
   servers: ServerLists
+  /** While set, a login needs the id of this solved CAPTCHA (protocol §2.2). */
+  challenge: Challenge | undefined
   readonly #options: FakeServerOptions
   readonly #middlewares = new Set<Middleware>()
 
@@ -105,16 +114,13 @@ export class FakeServer {
 
   #route({ method, path, headers, body }: FakeRequest): FakeReply {
     const found = findRoute(path)
-    if (found === undefined) {
-      return envelope('notFound', { message: `Unknown API endpoint ${path.slice(0, 300)}` })
-    }
+    if (found === undefined) return unknownEndpoint(path)
     const { methods, parts } = found
     const allow = { allow: Object.keys(methods).join(', ') }
     if (method === 'OPTIONS') return emptyReply(204, allow)
     const handler = Object.hasOwn(methods, method) ? methods[method] : undefined
     if (handler === undefined) return emptyReply(405, allow)
-    if (path.startsWith(LOGIN_PREFIX) && !found.isStore && !this.#knowsKey(headers))
-      return envelope('invalidApiKey')
+    if (found.needsApiKey && !this.#knowsKey(headers)) return envelope('invalidApiKey')
     if (body.length > MAX_BODY) return { ...invalidRequest('the body is too large'), status: 413 }
     return this.#run(handler, parts, body)
   }
@@ -123,7 +129,8 @@ export class FakeServer {
     const { crypto, clock } = this.#options
     try {
       const body = text === '' ? {} : parseJson(text, 'request')
-      return handler({ db: this.db, crypto, clock, servers: () => this.servers, parts, body })
+      const { db, servers, challenge } = this
+      return handler({ db, crypto, clock, servers, challenge, parts, body })
     } catch (error) {
       if (!isWalletError(error, 'BAD_REPLY')) return envelope('failed')
       const { path, rule } = error.details
@@ -136,5 +143,3 @@ export class FakeServer {
     return apiKeys === undefined || apiKeys.some(key => headers.authorization === `Token ${key}`)
   }
 }
-
-const LOGIN_PREFIX = '/api/v2/'

@@ -1,19 +1,37 @@
+import { hex, utf8 } from '@scure/base'
+import type { Clock, CryptoPort } from '../kernel/io/io.ts'
 import type { FakeDb } from './fake-db.ts'
 import type { LoginRecord, Voucher } from './login-record.ts'
+import { loginAt } from './passing-time.ts'
+
+/** What a reply is made from. */
+export interface PayloadSource {
+  readonly db: FakeDb
+  readonly crypto: Pick<CryptoPort, 'sha256'>
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** A login as its owner sees it; all fields but these are passed on as the server keeps them. */
+export interface LoginReply extends Readonly<Record<string, unknown>> {
+  readonly syncToken: string
+  readonly children: readonly LoginReply[]
+}
 
 /**
  * A login as the server shows it to its owner, with all logins below it (protocol §2.6).
  *
- * This server always shows the boxes themselves, never `true`.
+ * This server always shows the boxes themselves, never `true`. The `syncToken` names all that is shown: it is
+ * another one as soon as anything of this login or below it is, and the same for the same content.
  */
-export const loginPayloadOf = (record: LoginRecord, db: FakeDb): Record<string, unknown> => {
-  const shown: Record<string, unknown> = {}
-  for (const field of SHOWN) shown[field] = record[field]
-  return {
-    ...shown,
-    children: db.childrenOf(record.loginId).map(child => loginPayloadOf(child, db)),
-    pendingVouchers: pendingVouchersOf(record)
-  }
+export const loginPayloadOf = (record: LoginRecord, source: PayloadSource): LoginReply => {
+  const current = loginAt(record, source.clock.now())
+  const own: Record<string, unknown> = {}
+  for (const field of SHOWN) own[field] = current[field]
+  own.pendingVouchers = pendingVouchersOf(current)
+  const children = source.db.childrenOf(record.loginId).map(child => loginPayloadOf(child, source))
+  const marks = children.map(({ syncToken }) => syncToken)
+  const digest = source.crypto.sha256(utf8.decode(JSON.stringify([own, marks])))
+  return { ...own, children, syncToken: hex.encode(digest) }
 }
 
 /** The vouchers that still wait for the owner, in their public form (protocol §2.5). */

@@ -39,6 +39,7 @@ export interface LoginRecord {
   readonly loginId: string
   readonly appId: string
   readonly created: string
+  readonly lastLogin?: string | undefined
   readonly userId?: string | undefined
   readonly parentId?: string | undefined
   readonly parentBox?: Box | undefined
@@ -90,6 +91,7 @@ export const loginRecordShape: Shape<LoginRecord> = objectOf<LoginRecord>({
   loginId: credential(),
   appId: text(),
   created: isoDate(),
+  lastLogin: optionalIsoDate(),
   userId: optionalCredential(),
   parentId: optionalCredential(),
   parentBox: optionalWireBox(),
@@ -161,4 +163,20 @@ export const lobbyRequestShape: Shape<{ publicKey: string; timeout: number | und
     'timeout',
     (value): value is number => typeof value === 'number' && value >= 0 && value < 1e9
   )
+})
+
+/** What an info server knows about an app (protocol §2.8). Addresses of images are whatever the test gave. */
+export interface AppInfo {
+  readonly appName: string
+  readonly imageUrl?: string | undefined
+  readonly lightImageUrl?: string | undefined
+  readonly darkImageUrl?: string | undefined
+}
+
+/** Checks a saved app. */
+export const appInfoShape: Shape<AppInfo> = objectOf<AppInfo>({
+  appName: text(),
+  imageUrl: optionalText(),
+  lightImageUrl: optionalText(),
+  darkImageUrl: optionalText()
 })

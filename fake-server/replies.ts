@@ -65,6 +65,10 @@ export const emptyReply = (status: number, headers: Readonly<Record<string, stri
   body: ''
 })
 
+/** The answer where nothing is (protocol §2.10). */
+export const unknownEndpoint = (path: string): FakeReply =>
+  envelope('notFound', { message: `Unknown API endpoint ${path.slice(0, 300)}` })
+
 /** The refusal of a request that has the wrong shape; `reason` never repeats a value. */
 export const invalidRequest = (reason?: string): FakeReply =>
   envelope('invalidRequest', reason === undefined ? {} : { message: `Invalid request: ${reason}` })

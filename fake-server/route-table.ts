@@ -1,8 +1,11 @@
 import type { Route } from './route.ts'
 import { credentialRoutes } from './routes/credentials.ts'
+import { infoRoutes } from './routes/info.ts'
 import { lobbyRoutes } from './routes/lobby.ts'
 import { loginRoutes } from './routes/login.ts'
+import { messageRoutes } from './routes/messages.ts'
 import { otpRoutes } from './routes/otp.ts'
+import { questionRoutes } from './routes/questions.ts'
 import { storeRoutes } from './routes/store.ts'
 import { usernameRoutes } from './routes/username.ts'
 
@@ -11,8 +14,8 @@ export interface FoundRoute {
   readonly methods: Route['methods']
   /** What stands in the place of each `*`. */
   readonly parts: readonly string[]
-  /** The sync server's, which knows no API key and no envelope. */
-  readonly isStore: boolean
+  /** False for the sync and info servers, which know no API key. */
+  readonly needsApiKey: boolean
 }
 
 /**
@@ -22,10 +25,10 @@ export interface FoundRoute {
 export const findRoute = (path: string): FoundRoute | undefined => {
   const segments = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('/')
   if (path.includes('?') || path.includes('#') || segments.length > MAX_SEGMENTS) return undefined
-  for (const { pattern, methods, isStore } of TABLE) {
+  for (const { pattern, methods, needsApiKey } of TABLE) {
     if (pattern.length !== segments.length) continue
     const isFit = pattern.every((want, at) => (want === '*' ? segments[at] !== '' : want === segments[at]))
-    if (isFit) return { methods, isStore, parts: segments.filter((_, at) => pattern[at] === '*') }
+    if (isFit) return { methods, needsApiKey, parts: segments.filter((_, at) => pattern[at] === '*') }
   }
   return undefined
 }
@@ -36,8 +39,11 @@ export const allRoutes: readonly Route[] = [
   ...credentialRoutes(),
   ...otpRoutes(),
   ...usernameRoutes(),
+  ...messageRoutes(),
+  ...questionRoutes(),
   ...lobbyRoutes(),
-  ...storeRoutes()
+  ...storeRoutes(),
+  ...infoRoutes()
 ]
 
 const MAX_SEGMENTS = 10
@@ -45,5 +51,5 @@ const MAX_SEGMENTS = 10
 const TABLE = allRoutes.map(({ path, methods }) => ({
   pattern: path.split('/'),
   methods,
-  isStore: !/^\/api\/v2\/(?:login|messages|lobby)\b/.test(path)
+  needsApiKey: path.startsWith('/api/') && !path.startsWith('/api/v2/store/')
 }))

@@ -12,7 +12,14 @@ export interface RouteTools {
   readonly crypto: CryptoPort
   readonly clock: Clock
   /** The addresses that `/v1/edgeServers` lists. */
-  readonly servers: () => ServerLists
+  readonly servers: ServerLists
+  readonly challenge: Challenge | undefined
+}
+
+/** A CAPTCHA that waits at an address; who solved it sends its id along. */
+export interface Challenge {
+  readonly challengeId: string
+  readonly challengeUri: string
 }
 
 /** Base addresses of info and sync servers. */
@@ -69,3 +76,22 @@ export const payloadOf = <T>(shape: Shape<T>, { request }: LoginCall): T => pars
 
 /** Success without results. */
 export const done = (): FakeReply => envelope('success')
+
+/**
+ * Makes a handler of logins ask for a solved CAPTCHA first, while the server demands one.
+ *
+ * A logged-in device that asks with its own secret is never stopped: only a person at a login form can answer.
+ */
+export const withChallenge =
+  (handle: Handler): Handler =>
+  call => {
+    const { challengeId, passwordAuth, pin2Auth, recovery2Auth } = parse(
+      loginRequestShape,
+      call.body,
+      'request'
+    )
+    const isLogin = (passwordAuth ?? pin2Auth ?? recovery2Auth) !== undefined
+    const { challenge } = call
+    if (challenge === undefined || !isLogin || challengeId === challenge.challengeId) return handle(call)
+    return envelope('invalidRequest', { message: 'Login requires a CAPTCHA', results: challenge })
+  }

@@ -78,7 +78,7 @@ const setSecret: KnownHandler = call => {
   }
   const saved = { ...record, ...payloadOf(groups.secret, call) }
   db.saveLogin(saved)
-  return envelope('success', { results: loginPayloadOf(saved, db) })
+  return envelope('success', { results: loginPayloadOf(saved, call) })
 }
 
 const judgeVouchers: KnownHandler = call => {
@@ -91,5 +91,5 @@ const judgeVouchers: KnownHandler = call => {
   const vouchers = record.vouchers.map(voucher => ({ ...voucher, status: statusOf(voucher) }))
   const saved = { ...record, vouchers }
   db.saveLogin(saved)
-  return envelope('success', { results: loginPayloadOf(saved, db) })
+  return envelope('success', { results: loginPayloadOf(saved, call) })
 }

@@ -23,9 +23,9 @@ const open: Handler = call => {
   const { data } = parse(loginRequestShape, body, 'request')
   const { timeout = DEFAULT_TIMEOUT } = parse(lobbyRequestShape, data, 'data')
   if (JSON.stringify(data).length > MAX_REQUEST) return invalidRequest('the lobby request is too long')
-  if (db.lobby(id) !== undefined) return envelope('accountExists', { message: `Lobby ${id} already exists.` })
-  // The end is kept but not enforced, as deployed; it only decides who leaves when the house is full.
-  if (db.counts.lobbies >= DB_LIMITS.lobbies) db.forgetLobbies(clock.now())
+  const isOpen = (db.lobby(id)?.expires ?? 0) > clock.now()
+  if (isOpen) return envelope('accountExists', { message: `Lobby ${id} already exists.` })
+  db.forgetLobbies(clock.now())
   if (db.counts.lobbies >= DB_LIMITS.lobbies)
     return envelope('failed', { message: 'This fake server is full' })
   const request = data as Lobby['request']
@@ -52,9 +52,13 @@ const remove: Handler = call =>
     return done()
   })
 
-const withLobby = ({ db, parts }: RouteCall, use: (lobby: Lobby, id: string) => FakeReply): FakeReply => {
+// A lobby ends with its timeout; the deployed test server keeps the date and forgets to look at it.
+const withLobby = (
+  { db, clock, parts }: RouteCall,
+  use: (lobby: Lobby, id: string) => FakeReply
+): FakeReply => {
   const id = parts[0] ?? ''
   const lobby = db.lobby(id)
-  if (lobby !== undefined) return use(lobby, id)
+  if (lobby !== undefined && lobby.expires > clock.now()) return use(lobby, id)
   return envelope('noLobby', { message: `Cannot find lobby ${id.slice(0, MAX_ID)}` })
 }

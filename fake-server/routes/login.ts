@@ -1,18 +1,22 @@
-import { parse } from '../../kernel/schema/parse.ts'
 import { isoOf } from '../../kernel/time.ts'
 import { DB_LIMITS, type FakeDb } from '../fake-db.ts'
-import { loginPayloadOf, pendingVouchersOf } from '../login-payload.ts'
+import { loginPayloadOf } from '../login-payload.ts'
 import type { LoginRecord } from '../login-record.ts'
 import { envelope, type FakeReply, invalidRequest } from '../replies.ts'
-import { createShape, groups, type KeysGroup, loginRequestShape, tryGroup } from '../request-shapes.ts'
-import { done, type Handler, type LoginCall, payloadOf, type Route, withLogin } from '../route.ts'
+import { createShape, groups, type KeysGroup, tryGroup } from '../request-shapes.ts'
+import {
+  done,
+  type KnownCall,
+  type LoginCall,
+  payloadOf,
+  type Route,
+  withChallenge,
+  withLogin
+} from '../route.ts'
 
-/** Logging in, making logins and giving them keys (protocol §2.10). */
+/** Logging in, making logins, giving them keys and deleting them (protocol §2.10). */
 export const loginRoutes = (): readonly Route[] => {
-  const login = withLogin(
-    ({ record, db }) => envelope('success', { results: loginPayloadOf(record, db) }),
-    lookUp
-  )
+  const login = withChallenge(withLogin(logIn, lookUp))
   const create = withLogin(
     call => createLogin(call, call.record),
     call => createLogin(call, undefined)
@@ -21,8 +25,14 @@ export const loginRoutes = (): readonly Route[] => {
     { path: '/api/v2/login', methods: { GET: login, POST: login } },
     { path: '/api/v2/login/create', methods: { POST: create, PUT: create } },
     { path: '/api/v2/login/keys', methods: { POST: withLogin(addKeys) } },
-    { path: '/api/v2/messages', methods: { POST: messages } }
+    { path: '/api/v2/login/delete', methods: { POST: withLogin(deleteLogin) } }
   ]
+}
+
+const logIn = (call: KnownCall): FakeReply => {
+  const { record, db, clock } = call
+  db.saveLogin({ ...record, lastLogin: isoOf(clock.now()) })
+  return envelope('success', { results: loginPayloadOf(record, call) })
 }
 
 /** The server's own answer to the userId or recovery id alone; tells nothing that needs a secret. */
@@ -123,7 +133,7 @@ const FULL = envelope('failed', { message: 'This fake server is full' })
 const hasRoomForRepos = (db: FakeDb, { newSyncKeys }: KeysGroup): boolean =>
   db.counts.repos + newSyncKeys.length <= DB_LIMITS.repos
 
-const addKeys: Parameters<typeof withLogin>[0] = call => {
+const addKeys = (call: KnownCall): FakeReply => {
   const keys = payloadOf(groups.keys, call)
   const { db, record } = call
   const keyBoxes = [...record.keyBoxes, ...keys.keyBoxes]
@@ -133,17 +143,7 @@ const addKeys: Parameters<typeof withLogin>[0] = call => {
   return done()
 }
 
-const messages: Handler = ({ body, db }) => {
-  const { loginIds } = parse(loginRequestShape, body, 'request')
-  if (loginIds === undefined) return envelope('invalidRequest')
-  const results = loginIds
-    .map(id => db.login(id))
-    .filter(record => record !== undefined)
-    .map(record => ({
-      loginId: record.loginId,
-      otpResetPending: record.otpResetDate !== undefined,
-      pendingVouchers: pendingVouchersOf(record),
-      recovery2Corrupt: false
-    }))
-  return envelope('success', { results })
+const deleteLogin = ({ db, record }: KnownCall): FakeReply => {
+  db.deleteLogin(record.loginId)
+  return done()
 }

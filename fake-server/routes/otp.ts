@@ -1,5 +1,5 @@
 import { isoOf } from '../../kernel/time.ts'
-import type { LoginRecord } from '../login-record.ts'
+import { loginAt, NO_OTP } from '../passing-time.ts'
 import { envelope, type FakeReply } from '../replies.ts'
 import { otpShape } from '../request-shapes.ts'
 import { done, type KnownCall, type LoginCall, payloadOf, type Route, withLogin } from '../route.ts'
@@ -24,13 +24,6 @@ const enableOtp = (call: KnownCall): FakeReply => {
   return done()
 }
 
-const NO_OTP: Partial<LoginRecord> = {
-  otpKey: undefined,
-  otpTimeout: undefined,
-  otpResetDate: undefined,
-  otpResetAuth: undefined
-}
-
 const disableOtp = ({ db, record }: KnownCall): FakeReply => {
   db.saveLogin({ ...record, ...NO_OTP })
   return done()
@@ -39,8 +32,9 @@ const disableOtp = ({ db, record }: KnownCall): FakeReply => {
 const requestReset = ({ request, db, clock }: LoginCall): FakeReply => {
   const { userId, otpResetAuth } = request
   if (userId === undefined || otpResetAuth === undefined) return envelope('invalidRequest')
-  const record = db.findLogin('userId', userId)
-  if (record === undefined) return envelope('noAccount')
+  const found = db.findLogin('userId', userId)
+  if (found === undefined) return envelope('noAccount')
+  const record = loginAt(found, clock.now())
   if (record.otpResetAuth === undefined || otpResetAuth !== record.otpResetAuth) {
     return envelope('invalidPassword', { results: { wait_seconds: 0 } })
   }

@@ -5,11 +5,10 @@ import type { Shape } from '../login-record.ts'
 import { type FakeReply, jsonReply } from '../replies.ts'
 import type { Handler, Route, RouteCall } from '../route.ts'
 
-/** The sync server and the list of servers; neither uses the login envelope (protocol §2.8, §2.9). */
+/** The sync server, which does not use the login envelope (protocol §2.9). */
 export const storeRoutes = (): readonly Route[] => [
   { path: '/api/v2/store/*', methods: { GET: read, POST: update } },
-  { path: '/api/v2/store/*/*', methods: { GET: read, POST: update } },
-  { path: '/v1/edgeServers', methods: { GET: listServers } }
+  { path: '/api/v2/store/*/*', methods: { GET: read, POST: update } }
 ]
 
 const updateShape: Shape<{ changes: RepoChanges }> = objectOf<{ changes: RepoChanges }>({
@@ -50,7 +49,5 @@ const echoOf = (
   files: ReadonlyMap<string, { readonly content: RepoChanges[string] }>
 ): RepoChanges =>
   Object.fromEntries(Object.keys(changes).map(path => [path, files.get(path)?.content ?? null]))
-
-const listServers: Handler = ({ servers }) => jsonReply(200, servers())
 
 const unknownRepo = (): FakeReply => jsonReply(404, { msg: 'Hash not found' })

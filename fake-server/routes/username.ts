@@ -29,7 +29,7 @@ const changeUsername = (call: KnownCall): FakeReply => {
     ...(recovery2Id === undefined ? {} : { recovery2Id })
   }
   db.saveLogin(saved)
-  return envelope('success', { results: loginPayloadOf(saved, db) })
+  return envelope('success', { results: loginPayloadOf(saved, call) })
 }
 
 interface Wanted {

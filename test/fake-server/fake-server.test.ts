@@ -6,7 +6,7 @@ import { allRoutes } from '../../fake-server/route-table.ts'
 import { checkServerAddress } from '../../kernel/login/server-address.ts'
 import { boxOf, id, makeServerBench, ROOT, rootData, stateOf } from '../helpers/fake-login.ts'
 
-test('the routes are those of the specification, with their methods [7.32]', t => {
+test('the routes are those of the specification and the rest of the deployed ones, with their methods [7.32]', t => {
   const list = allRoutes.map(({ path, methods }) => `${Object.keys(methods).sort().join(' ')} ${path}`)
   t.deepEqual(list.sort(), [
     'DELETE GET POST PUT /api/v2/lobby/*',
@@ -14,15 +14,19 @@ test('the routes are those of the specification, with their methods [7.32]', t =
     'DELETE POST PUT /api/v2/login/password',
     'DELETE POST PUT /api/v2/login/pin2',
     'DELETE POST PUT /api/v2/login/recovery2',
+    'GET /v1/appIdInfo/*',
     'GET /v1/edgeServers',
     'GET POST /api/v2/login',
     'GET POST /api/v2/store/*',
     'GET POST /api/v2/store/*/*',
+    'POST /api/v1/questions',
+    'POST /api/v2/login/delete',
     'POST /api/v2/login/keys',
     'POST /api/v2/login/secret',
     'POST /api/v2/login/username',
     'POST /api/v2/login/vouchers',
     'POST /api/v2/messages',
+    'POST /api/v2/sync',
     'POST PUT /api/v2/login/create'
   ])
 })
@@ -138,6 +142,53 @@ test('a lobby is made once, collects replies, and is gone when deleted [3.36] [5
   t.is((await ask('PUT', '/lobby/def', { data: { publicKey: 5 } })).code, 1)
   t.is((await ask('DELETE', '/lobby/abc')).code, 0)
   t.is((await ask('GET', '/lobby/abc')).code, 3)
+})
+
+test('a lobby ends with its timeout, and its id is free again', async t => {
+  const { ask, clock, server } = makeServerBench()
+  await ask('PUT', '/lobby/abc', { data: { publicKey: id(1), timeout: 60 } })
+  await ask('PUT', '/lobby/def', { data: { publicKey: id(1) } })
+  await clock.advance(59_999)
+  t.is((await ask('GET', '/lobby/abc')).code, 0)
+  await clock.advance(1)
+  for (const method of ['GET', 'POST', 'DELETE']) {
+    const { status, code } = await ask(method, '/lobby/abc', { data: { publicKey: id(2), box: boxOf(1) } })
+    t.deepEqual([status, code], [404, 3], method)
+  }
+  t.is((await ask('PUT', '/lobby/abc', { data: { publicKey: id(3) } })).code, 0)
+  await clock.advance(540_000)
+  t.is((await ask('GET', '/lobby/def')).code, 3)
+  await ask('PUT', '/lobby/ghi', { data: { publicKey: id(3) } })
+  t.deepEqual([server.db.lobby('def'), server.db.counts.lobbies], [undefined, 2])
+})
+
+test('the info server describes the apps that were registered, without an envelope, and no other', async t => {
+  const { ask, server } = makeServerBench()
+  const app = { appName: 'Shop', imageUrl: 'https://example.org/1.png' }
+  server.db.saveApp('org.example/shop', app)
+  const found = await ask('GET', '/v1/appIdInfo/org.example%2Fshop')
+  t.deepEqual([found.status, found.body], [200, app])
+  t.is((await ask('GET', '/v1/appIdInfo/org.example')).status, 404)
+  t.is((await ask('GET', '/v1/appIdInfo/%E0%A4%A')).status, 404)
+  server.db.saveApp('org.example/shop', null)
+  t.is((await ask('GET', '/v1/appIdInfo/org.example%2Fshop')).status, 404)
+  for (let count = 0; count < 1000; count += 1) server.db.saveApp(`${count}`, app)
+  t.throws(() => server.db.saveApp('one more', app), { instanceOf: RangeError })
+})
+
+test('recovery questions come with a category and a least length [7.20]', async t => {
+  const { ask } = makeServerBench({ apiKeys: ['good'] })
+  t.is((await ask('POST', '/api/v1/questions', {})).code, 6)
+  const { code, results } = await ask('POST', '/api/v1/questions', {}, { authorization: 'Token good' })
+  t.is(code, 0)
+  t.deepEqual([...new Set(results.map(({ category }: { category: string }) => category))].sort(), [
+    'address',
+    'must',
+    'numeric',
+    'recovery2',
+    'string'
+  ])
+  for (const { min_length, question } of results) t.true(min_length > 0 && question.endsWith('?'))
 })
 
 test('the list of servers has both lists, and its addresses pass the domain rule', async t => {

@@ -35,6 +35,13 @@ const change = async (world: FakeWorld): Promise<void> => {
   await ask('POST', `/store/${KEY}/`, { changes: { 'a.json': boxOf(1), 'b.json': boxOf(2) } })
   await ask('POST', `/store/${KEY}/`, { changes: { 'a.json': null, 'b.json': boxOf(3) } })
   await ask('PUT', '/lobby/abc', { data: { publicKey: id(5) } })
+  const other = { loginId: id(60), loginAuth: id(61) }
+  const child = { ...other, appId: 'a', loginAuthBox: boxOf(1), parentBox: boxOf(2), userId: undefined }
+  await ask('POST', '/login/create', { ...ROOT, data: child })
+  await ask('POST', '/login/delete', other)
+  world.server.db.saveApp('a', { appName: 'A', imageUrl: 'https://example.org/a' })
+  world.server.db.saveApp('b', { appName: 'B' })
+  world.server.db.saveApp('b', null)
   world.chain.fund(ADDRESS, '50000')
   world.chain.mine()
   world.chain.fund(ADDRESS, '20000')
@@ -143,6 +150,8 @@ test('a world goes through JSON and back unchanged, and damaged JSON is refused'
   damaged.push({ ...saved, entries: [{ kind: 'commit', key: KEY, changes: {}, hash: '0'.repeat(40) }] })
   damaged.push({ ...saved, entries: [{ kind: 'chain', kept: 3, blocks: [], rest: {} }] })
   damaged.push({ ...saved, entries: [{ kind: 'clock', offset: 'x' }] })
+  damaged.push({ ...saved, entries: [{ kind: 'deletion', loginId: id(9) }] })
+  damaged.push({ ...saved, entries: [{ kind: 'app', appId: 'a', app: { appName: 5 } }] })
   for (const value of damaged) {
     t.true(
       isWalletError(
@@ -171,6 +180,19 @@ test('a world on a disk is the same after it is opened again, change by change a
     }
     t.true(files.size < 20, `${files.size} files`)
   }
+})
+
+test('deleted logins stay deleted and apps known in a world that is opened again', async t => {
+  const files = new Map<string, string>()
+  const world = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
+  await change(world)
+  await askerOf(world.server)('POST', '/login/delete', ROOT)
+  await world.close()
+  const { server } = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
+  t.is(server.db.counts.logins, 0)
+  t.is((await askerOf(server)('POST', '/login', ROOT)).code, 3)
+  t.is(server.db.app('a')?.appName, 'A')
+  t.is(server.db.app('b'), undefined)
 })
 
 test('what was answered is on the disk, wherever the disk stops taking writes', async t => {

@@ -284,3 +284,49 @@ test('a new username needs every part that depends on it, unused ids, and a top 
   )
   t.is((await ask('POST', '/login/username', { ...below, data: { pin2Id: id(131) } })).code, 0)
 })
+
+test('deleting an account takes everything below it along, and its names are free again [7.15]', async t => {
+  const { ask, server } = makeServerBench()
+  await ask('POST', '/login/create', { data: rootData() })
+  await ask('POST', '/login/create', { ...ROOT, data: { ...child(50, 'a'), ...pinGroup(120) } })
+  const below = { loginId: id(50), loginAuth: id(51) }
+  await ask('POST', '/login/create', { ...below, data: child(60, 'b') })
+  await ask('POST', '/login/create', { ...ROOT, data: child(70, 'c') })
+  t.is((await ask('POST', '/login/delete', { loginId: id(1), loginAuth: id(9) })).code, 4)
+  t.is((await ask('POST', '/login/delete', {})).code, 1)
+  t.is(server.db.counts.logins, 4)
+  t.is((await ask('POST', '/login/delete', below)).code, 0)
+  const { children } = (await ask('POST', '/login', ROOT)).results
+  t.deepEqual(
+    children.map(({ appId }: { appId: string }) => appId),
+    ['c']
+  )
+  t.is((await ask('POST', '/login', { pin2Id: id(120), pin2Auth: id(121) })).code, 3)
+  t.is((await ask('POST', '/login/delete', PASSWORD)).code, 0)
+  t.is(server.db.counts.logins, 0)
+  for (const credentials of [ROOT, PASSWORD, { userId: id(3) }, { loginId: id(60), loginAuth: id(61) }]) {
+    t.is((await ask('POST', '/login', credentials)).code, 3)
+  }
+  t.is((await ask('POST', '/login/create', { data: rootData() })).code, 0)
+  t.deepEqual((await ask('POST', '/login', ROOT)).results.children, [])
+})
+
+test('while a CAPTCHA is demanded, a login form needs its id and a logged-in device does not', async t => {
+  const { ask, server } = makeServerBench()
+  await ask('POST', '/login/create', { data: rootData() })
+  const challenge = { challengeId: 'cats', challengeUri: 'https://example.org/cats' }
+  server.challenge = challenge
+  const pin = { pin2Id: id(20), pin2Auth: id(21) }
+  for (const credentials of [PASSWORD, pin, { recovery2Id: id(30), recovery2Auth: [] }]) {
+    const { status, code, results } = await ask('POST', '/login', credentials)
+    t.deepEqual([status, code, results], [401, 1, challenge])
+    t.is((await ask('POST', '/login', { ...credentials, challengeId: 'dogs' })).code, 1)
+  }
+  for (const credentials of [PASSWORD, pin]) {
+    t.is((await ask('POST', '/login', { ...credentials, challengeId: 'cats' })).code, 0)
+  }
+  t.is((await ask('POST', '/login', ROOT)).code, 0)
+  t.is((await ask('POST', '/login', { userId: id(3) })).code, 0)
+  server.challenge = undefined
+  t.is((await ask('POST', '/login', PASSWORD)).code, 0)
+})

@@ -40,14 +40,23 @@ test('a failed code leaves a pending voucher and says how to go on [3.6] [8.21] 
     login_id: id(1),
     otp_reset_auth: 'Super secret reset token',
     reason: 'otp',
-    voucher_activates: '2020-01-01T00:00:00.000Z',
+    voucher_activates: '2026-01-08T00:00:00.000Z',
     voucher_auth: 'qrs=',
     voucher_id: 'voucher-0'
   })
-  t.is((await bench.ask('POST', '/login', PASSWORD)).results.voucher_id, 'voucher-1')
+  const described = { ...PASSWORD, deviceDescription: 'A tablet' }
+  t.is((await bench.ask('POST', '/login', described)).results.voucher_id, 'voucher-1')
   const [seen] = (await bench.ask('POST', '/messages', { loginIds: [id(1), id(99)] })).results
-  t.is(seen.pendingVouchers.length, 2)
-  t.false('voucherAuth' in seen.pendingVouchers[0])
+  const voucher = {
+    activates: '2026-01-08T00:00:00.000Z',
+    created: '2026-01-01T00:00:00.000Z',
+    ip: 'localhost',
+    ipDescription: 'here'
+  }
+  t.deepEqual(seen.pendingVouchers, [
+    { ...voucher, voucherId: 'voucher-0', deviceDescription: 'A phone' },
+    { ...voucher, voucherId: 'voucher-1', deviceDescription: 'A tablet' }
+  ])
 })
 
 test('a wrong password never makes a voucher, and a flood of wrong codes stops growing', async t => {
@@ -122,4 +131,50 @@ test('disabling clears key, timeout, date and token; a reset without two-factor 
   ]) {
     t.is((await ask('POST', '/login/otp', { ...ROOT, data })).code, 1)
   }
+})
+
+test('a voucher that nobody answered counts as approved after seven days, a rejected one never', async t => {
+  const bench = await protectedBench()
+  const { ask, clock, server } = bench
+  await ask('POST', '/login', PASSWORD)
+  await ask('POST', '/login', PASSWORD)
+  const rejected = { rejectedVouchers: ['voucher-1'] }
+  await ask('POST', '/login/vouchers', { ...ROOT, otp: codeAt(bench), data: rejected })
+  const logIn = (voucherId: string) => ask('POST', '/login', { ...PASSWORD, voucherId, voucherAuth: 'qrs=' })
+  await clock.advance(604_799_999)
+  t.is((await logIn('voucher-0')).code, 8)
+  t.is((await ask('POST', '/messages', { loginIds: [id(1)] })).results[0].pendingVouchers.length, 2)
+  await clock.advance(1)
+  const waiting = (await ask('POST', '/messages', { loginIds: [id(1)] })).results[0].pendingVouchers
+  t.deepEqual(
+    waiting.map(({ voucherId }: { voucherId: string }) => voucherId),
+    ['voucher-2']
+  )
+  t.is((await logIn('voucher-0')).code, 0)
+  t.is((await logIn('voucher-1')).code, 8)
+  const kept = server.db.login(id(1))?.vouchers.map(({ status }) => status)
+  t.deepEqual(kept, ['approved', 'rejected', 'pending', 'pending'])
+})
+
+test('a reset whose date has come switches two-factor off at the next login, and clears key, timeout, date and token', async t => {
+  const bench = await protectedBench()
+  const { ask, clock, server } = bench
+  const { otp_reset_auth: otpResetAuth } = (await ask('POST', '/login', PASSWORD)).results
+  await ask('DELETE', '/login/otp', { userId: id(3), otpResetAuth })
+  await clock.advance(604_799_999)
+  t.is((await ask('POST', '/login', PASSWORD)).code, 8)
+  t.true((await ask('POST', '/messages', { loginIds: [id(1)] })).results[0].otpResetPending)
+  await clock.advance(1)
+  t.false((await ask('POST', '/messages', { loginIds: [id(1)] })).results[0].otpResetPending)
+  t.is((await ask('DELETE', '/login/otp', { userId: id(3), otpResetAuth })).code, 4)
+  // A wrong password is no login.
+  t.is((await ask('POST', '/login', { ...PASSWORD, passwordAuth: id(9) })).code, 4)
+  t.is(server.db.login(id(1))?.otpKey, KEY)
+  const { code, results } = await ask('POST', '/login', PASSWORD)
+  t.deepEqual(
+    [code, results.otpKey, results.otpTimeout, results.otpResetDate],
+    [0, undefined, undefined, undefined]
+  )
+  const { otpKey, otpTimeout, otpResetDate, otpResetAuth: token } = server.db.login(id(1)) ?? {}
+  t.deepEqual([otpKey, otpTimeout, otpResetDate, token], [undefined, undefined, undefined, undefined])
 })

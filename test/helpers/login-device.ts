@@ -55,11 +55,15 @@ export const makeLoginWorld = (): LoginWorld => {
     const reply = await next()
     if (world.loseReplyOf === route) throw new Error('The reply was lost')
     if (world.garble === undefined) return reply
+    // Who means to lie about a login says first that there is news of it.
+    if (path === '/api/v2/sync') return { ...reply, body: NEWS }
     const garbled = world.garble(route, JSON.parse(reply.body))
     return { ...reply, body: typeof garbled === 'string' ? garbled : JSON.stringify(garbled) }
   })
   return world
 }
+
+const NEWS = JSON.stringify({ status_code: 0, message: 'Success', results: false })
 
 /** Opens a device over `files`, as a start of the kernel does. */
 export const openDevice = async (

@@ -126,7 +126,7 @@ test('a server cannot take keys away, nor learn what is in a box by calling it t
   t.is(login.walletInfos.length, 2)
   world.requests.length = 0
   await login.refresh()
-  t.is(world.requests[0]?.body.loginAuth, loginAuth)
+  t.is(world.requests.at(-1)?.body.loginAuth, loginAuth)
   t.is((await openDevice(world, device.files)).stashes.list()[0]?.children?.[0]?.keyBoxes?.length, 2)
 })
 

@@ -1,0 +1,36 @@
+import { parse } from '../../kernel/schema/parse.ts'
+import { loginPayloadOf, pendingVouchersOf } from '../login-payload.ts'
+import { loginAt } from '../passing-time.ts'
+import { envelope } from '../replies.ts'
+import { loginRequestShape } from '../request-shapes.ts'
+import type { Handler, Route } from '../route.ts'
+
+/** What a device may ask without a secret: news of the logins it knows (protocol §2.4). */
+export const messageRoutes = (): readonly Route[] => [
+  { path: '/api/v2/messages', methods: { POST: listMessages } },
+  { path: '/api/v2/sync', methods: { POST: compareToken } }
+]
+
+const listMessages: Handler = ({ body, db, clock }) => {
+  const { loginIds } = parse(loginRequestShape, body, 'request')
+  if (loginIds === undefined) return envelope('invalidRequest')
+  const results = loginIds
+    .map(id => db.login(id))
+    .filter(record => record !== undefined)
+    .map(record => loginAt(record, clock.now()))
+    .map(record => ({
+      loginId: record.loginId,
+      otpResetPending: record.otpResetDate !== undefined,
+      pendingVouchers: pendingVouchersOf(record),
+      recovery2Corrupt: false
+    }))
+  return envelope('success', { results })
+}
+
+const compareToken: Handler = call => {
+  const { loginId, syncToken } = parse(loginRequestShape, call.body, 'request')
+  if (loginId === undefined || syncToken === undefined) return envelope('invalidRequest')
+  const record = call.db.login(loginId)
+  if (record === undefined) return envelope('noAccount')
+  return envelope('success', { results: loginPayloadOf(record, call).syncToken === syncToken })
+}
