@@ -47,4 +47,15 @@ export const pin2IdOf = (io: CryptoIo, pin2Key: Uint8Array, username: string | u
 export const pin2AuthOf = (io: CryptoIo, pin2Key: Uint8Array, pin: string): Uint8Array =>
   io.crypto.hmacSha256(pin2Key, utf8Of(pin))
 
+/** What names a recovery login to the server. `username`: normalised (protocol §1.5). */
+export const recovery2IdOf = (io: CryptoIo, recovery2Key: Uint8Array, username: string): Uint8Array =>
+  io.crypto.hmacSha256(recovery2Key, utf8Of(username))
+
+/** What proves recovery answers to the server: byte for byte as typed, in the order of the questions (protocol §1.5). */
+export const recovery2AuthOf = (
+  io: CryptoIo,
+  recovery2Key: Uint8Array,
+  answers: readonly string[]
+): Uint8Array[] => answers.map(answer => io.crypto.hmacSha256(recovery2Key, utf8Of(answer)))
+
 const NO_USERNAME = new Uint8Array(1)

@@ -105,3 +105,21 @@ export interface LocalUser {
   readonly recovery2Key?: string
   readonly voucherId?: string
 }
+
+/** A question that the server suggests for recovery (specification §3 "Recovery question choice"). */
+export interface RecoveryQuestionChoice {
+  readonly category: 'address' | 'must' | 'numeric' | 'recovery2' | 'string'
+  /** How many characters the answer should have at least. */
+  readonly minLength: number
+  readonly question: string
+}
+
+/** News of a login of this device, known without logging in (specification §3 "Login message"). */
+export interface LoginMessage {
+  /** Base64. */
+  readonly loginId: string
+  readonly username?: string
+  readonly otpResetPending: boolean
+  readonly pendingVouchers: readonly PendingVoucher[]
+  readonly recovery2Corrupt: boolean
+}
