@@ -1,11 +1,11 @@
-import { openBox, openText } from '../crypto/box.ts'
+import { openBox } from '../crypto/box.ts'
 import { parseBase32 } from '../crypto/encoding.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
 import type { Box } from '../types/keys.ts'
 import type { LoginPayload, LoginStash } from '../types/login.ts'
-import { normalizeUsername } from './derive.ts'
-import { findStash, makeEmptyStash, replaceStash } from './stash-tree.ts'
+import { checkSecretUses } from './secret-uses.ts'
+import { findStash, findStashById, makeEmptyStash, replaceStash } from './stash-tree.ts'
 
 type CryptoIo = Pick<Io, 'crypto'>
 
@@ -14,18 +14,22 @@ export interface OpenedPayload {
   /** 32 bytes; of the login that the payload is about. */
   readonly loginKey: Uint8Array
   readonly payload: LoginPayload
+  /** The name of the root login where it is beyond doubt; else the stash keeps the one it has. */
+  readonly username?: string | undefined
+  /** The password has just opened the box that the payload has. */
+  readonly isPasswordProven?: boolean
 }
 
 /**
  * Merges a login that the server sent into the stash of this device (protocol §4.1, §8 no. 14 and 31; pure).
  *
  * The login is found by its id; by its app only in a stash that has no id yet. What the payload lacks is removed,
- * except vouchers, names, the loginAuth and key boxes: the server never takes a key back, so a key that it
- * no longer sends was lost there and is kept here.
+ * except names, vouchers, and what never changes in the life of a login: a server that no longer sends a key has
+ * lost it, and it is kept here.
  *
  * @param stash - the whole tree; not changed
  * @returns a new tree, ready to be opened and saved
- * @throws KEY_INTEGRITY if a child has no parent box, or the key is not that of the known login
+ * @throws KEY_INTEGRITY if a child has no parent box, the key is not that of the known login, or a secret has two uses
  * @throws LOST_CHILDREN if a child that the stash has is missing
  * @throws BAD_REPLY if the payload is about a login that the stash does not have
  * @throws INVALID_CHECKSUM and the other failures of boxes
@@ -33,26 +37,28 @@ export interface OpenedPayload {
 export const applyLoginPayload = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginStash => {
   const { loginId, appId } = opened.payload
   const target =
-    findStash(stash, node => node.loginId === loginId) ??
-    findStash(stash, node => node.loginId === '' && node.appId === appId)
-  if (target === undefined || target.appId !== appId) {
-    throw new WalletError('BAD_REPLY', { source: 'login reply', path: 'loginId', rule: 'is another login' })
-  }
-  return replaceStash(stash, target.loginId, node => rebuild(io, node, opened))
+    findStashById(stash, loginId) ?? findStash(stash, node => node.loginId === '' && node.appId === appId)
+  if (target === undefined) throw anotherLogin('loginId')
+  const rebuilt = rebuild(io, target, opened)
+  const merged = replaceStash(stash, target.loginId, () => rebuilt)
+  checkIds(merged)
+  checkSecretUses(io, opened.loginKey, [target, rebuilt])
+  return merged
 }
 
-const rebuild = (io: CryptoIo, stash: LoginStash, { loginKey, payload }: OpenedPayload): LoginStash => {
+const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginStash => {
+  const { loginKey, payload } = opened
+  if (payload.appId !== stash.appId) throw anotherLogin('appId')
   checkLoginKey(io, stash, loginKey)
-  const pin2Key = openKey(io, loginKey, payload.pin2KeyBox)
-  const recovery2Key = openKey(io, loginKey, payload.recovery2KeyBox)
-  const isRoot = (payload.parentBox ?? stash.parentBox) === undefined
+  const username = opened.username ?? stash.username
+  const isRenamed = username !== stash.username
   return withoutUndefined({
     appId: payload.appId,
-    created: payload.created,
+    created: stash.created ?? payload.created,
     lastLogin: stash.lastLogin,
     loginId: payload.loginId,
-    username: (isRoot ? usernameOf(io, loginKey, payload) : undefined) ?? stash.username,
-    userId: payload.userId ?? stash.userId,
+    username,
+    userId: isRenamed ? (payload.userId ?? stash.userId) : (stash.userId ?? payload.userId),
     otpKey: payload.otpKey === true ? stash.otpKey : checkOtpKey(payload.otpKey),
     otpResetDate: payload.otpResetDate,
     otpTimeout: payload.otpTimeout,
@@ -61,33 +67,36 @@ const rebuild = (io: CryptoIo, stash: LoginStash, { loginKey, payload }: OpenedP
     voucherAuth: stash.voucherAuth,
     // Hazard: a server could put another box here and be told what is in it. A loginAuth never changes.
     loginAuthBox: stash.loginAuthBox ?? payload.loginAuthBox,
-    parentBox: payload.parentBox ?? stash.parentBox,
-    passwordAuthBox: payload.passwordAuthBox,
-    passwordAuthSnrp: payload.passwordAuthSnrp,
-    passwordBox: payload.passwordBox === true ? stash.passwordBox : payload.passwordBox,
-    passwordKeySnrp: payload.passwordKeySnrp,
-    pin2Key,
+    parentBox: stash.parentBox ?? parentBoxOf(payload),
+    ...passwordOf(stash, opened),
+    pin2Key: openKey(io, loginKey, payload.pin2KeyBox),
     pin2TextBox: payload.pin2TextBox,
-    recovery2Key,
-    keyBoxes: mergeBoxes(payload.keyBoxes ?? [], stash.keyBoxes ?? []),
-    mnemonicBox: payload.mnemonicBox,
-    rootKeyBox: payload.rootKeyBox,
-    syncKeyBox: payload.syncKeyBox,
+    recovery2Key: openKey(io, loginKey, payload.recovery2KeyBox),
+    keyBoxes: mergeBoxes(io, loginKey, { sent: payload.keyBoxes ?? [], known: stash.keyBoxes ?? [] }),
+    mnemonicBox: stash.mnemonicBox ?? payload.mnemonicBox,
+    rootKeyBox: stash.rootKeyBox ?? payload.rootKeyBox,
+    syncKeyBox: stash.syncKeyBox ?? payload.syncKeyBox,
     syncToken: payload.syncToken,
-    children: mergeChildren(io, stash, { loginKey, payload })
+    children: mergeChildren(io, stash, opened)
   })
 }
 
+/** New children come last, whatever dates the server gives them: the first login of an app is the one in use. */
 const mergeChildren = (
   io: CryptoIo,
   stash: LoginStash,
   { loginKey, payload }: OpenedPayload
 ): LoginStash[] => {
   const known = new Map((stash.children ?? []).map(child => [child.loginId, child]))
-  const seen = new Set<string>()
-  const children = [...(payload.children ?? [])].sort(byCreated).map(child => {
-    if (seen.has(child.loginId)) throw violation('two child logins have one id')
-    seen.add(child.loginId)
+  const sent = [...(payload.children ?? [])].sort(byCreated)
+  const isKnown = ({ loginId }: LoginPayload): boolean => known.has(loginId)
+  const inOrder = [...sent.filter(isKnown), ...sent.filter(child => !isKnown(child))]
+  const ids = new Set(inOrder.map(({ loginId }) => loginId))
+  for (const id of known.keys()) if (!ids.has(id)) throw new WalletError('LOST_CHILDREN', {})
+  const apps = new Set([payload.appId])
+  return inOrder.map(child => {
+    if (apps.has(child.appId)) throw violation('two logins have one app')
+    apps.add(child.appId)
     if (child.parentBox === undefined) throw violation('No parentBox on child login.')
     const childKey = openBox(io, loginKey, child.parentBox)
     try {
@@ -97,19 +106,56 @@ const mergeChildren = (
       childKey.fill(0)
     }
   })
-  for (const id of known.keys()) if (!seen.has(id)) throw new WalletError('LOST_CHILDREN', {})
-  return children
+}
+
+/** Tells whether a key is that of a login; undefined for a login that has no box yet. */
+export const isKeyOf = (io: CryptoIo, stash: LoginStash, loginKey: Uint8Array): boolean | undefined => {
+  const box = stash.loginAuthBox ?? stash.passwordAuthBox ?? stash.keyBoxes?.[0]
+  return box === undefined ? undefined : isOpenedBy(io, loginKey, box)
 }
 
 /** A login keeps its key for life, so a key that opens none of its boxes is that of another login. */
 const checkLoginKey = (io: CryptoIo, stash: LoginStash, loginKey: Uint8Array): void => {
-  const box = stash.loginAuthBox ?? stash.passwordAuthBox ?? stash.keyBoxes?.[0]
   if (loginKey.length !== 32) throw violation('a login key is not 32 bytes')
-  if (box === undefined) return
-  try {
-    openBox(io, loginKey, box).fill(0)
-  } catch (error) {
-    throw new WalletError('KEY_INTEGRITY', { rule: 'the server sent the key of another login' }, error)
+  if (isKeyOf(io, stash, loginKey) === false) throw violation('the server sent the key of another login')
+}
+
+/** One id names one login of the whole tree. */
+const checkIds = (stash: LoginStash, seen: Set<string> = new Set()): void => {
+  if (seen.has(stash.loginId)) throw violation('two logins have one id')
+  seen.add(stash.loginId)
+  for (const child of stash.children ?? []) checkIds(child, seen)
+}
+
+const parentBoxOf = ({ appId, parentBox }: LoginPayload): Box | undefined => {
+  if (appId === '' && parentBox !== undefined) throw violation('a root login has a parent')
+  return parentBox
+}
+
+type PasswordFields = Pick<
+  Loose<Required<LoginStash>>,
+  'passwordAuthBox' | 'passwordAuthSnrp' | 'passwordBox' | 'passwordKeySnrp'
+>
+
+/**
+ * The password's box cannot be checked without the password. But it never changes alone: where what proves the
+ * password to the server is the same, so is the box, and the parameters of its key.
+ */
+const passwordOf = (stash: LoginStash, { payload, isPasswordProven }: OpenedPayload): PasswordFields => {
+  const { passwordBox, passwordAuthSnrp } = payload
+  const passwordAuthBox = payload.passwordAuthBox ?? (passwordBox && stash.passwordAuthBox)
+  const isHidden = passwordBox === true
+  const isSame = passwordBox !== undefined && isSameBox(passwordAuthBox, stash.passwordAuthBox)
+  if (stash.passwordBox !== undefined && (isHidden || (isSame && isPasswordProven !== true))) {
+    const { passwordBox, passwordKeySnrp } = stash
+    return { passwordAuthBox, passwordAuthSnrp, passwordBox, passwordKeySnrp }
+  }
+  const { passwordKeySnrp } = payload
+  return {
+    passwordAuthBox,
+    passwordAuthSnrp,
+    passwordBox: isHidden ? undefined : passwordBox,
+    passwordKeySnrp
   }
 }
 
@@ -118,16 +164,6 @@ const openKey = (io: CryptoIo, loginKey: Uint8Array, box: Box | undefined): stri
   const key = openBox(io, loginKey, box)
   if (key.length !== 32) throw violation('a PIN or recovery key is not 32 bytes')
   return io.crypto.toBase64(key)
-}
-
-/** The name as the account itself keeps it; one that cannot be read is as good as none. */
-const usernameOf = (io: CryptoIo, loginKey: Uint8Array, payload: LoginPayload): string | undefined => {
-  if (payload.userTextBox === undefined) return undefined
-  try {
-    return normalizeUsername(openText(io, loginKey, payload.userTextBox))
-  } catch {
-    return undefined
-  }
 }
 
 /** A key that makes no codes must not replace one that does. */
@@ -141,17 +177,41 @@ const checkOtpKey = (text: string | undefined): string | undefined => {
   }
 }
 
-const mergeBoxes = (sent: readonly Box[], known: readonly Box[]): Box[] => {
-  const names = new Set(sent.map(nameOf))
-  return [...sent, ...known.filter(box => !names.has(nameOf(box)))]
+/** Known boxes stay as they are. One that cannot be read is kept only while the server sends it. */
+const mergeBoxes = (
+  io: CryptoIo,
+  loginKey: Uint8Array,
+  { sent, known }: { readonly sent: readonly Box[]; readonly known: readonly Box[] }
+): Box[] => {
+  const merged = new Map(sent.map(box => [nameOf(box), box]))
+  for (const box of known) {
+    const name = nameOf(box)
+    if (merged.has(name) || isOpenedBy(io, loginKey, box)) merged.set(name, box)
+  }
+  return [...merged.values()]
 }
 
-const nameOf = (box: Box): string => `${box.iv_hex} ${box.data_base64}`
+const isOpenedBy = (io: CryptoIo, loginKey: Uint8Array, box: Box): boolean => {
+  try {
+    openBox(io, loginKey, box).fill(0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isSameBox = (left: Box | undefined, right: Box | undefined): boolean =>
+  left === undefined || right === undefined ? left === right : nameOf(left) === nameOf(right)
+
+const nameOf = (box: Box): string => `${box.iv_hex.toLowerCase()} ${box.data_base64}`
 
 const byCreated = (left: LoginPayload, right: LoginPayload): number =>
   Date.parse(left.created) - Date.parse(right.created)
 
 const violation = (rule: string): WalletError => new WalletError('KEY_INTEGRITY', { rule })
+
+const anotherLogin = (path: string): WalletError =>
+  new WalletError('BAD_REPLY', { source: 'login reply', path, rule: 'is another login' })
 
 type Loose<T> = { readonly [K in keyof T]: T[K] | undefined }
 

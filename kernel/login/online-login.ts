@@ -1,17 +1,19 @@
 import { sealBox } from '../crypto/box.ts'
 import { parseBase32 } from '../crypto/encoding.ts'
 import { totp } from '../crypto/one-time-code.ts'
+import { WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
 import { failureLine, type Services } from '../services.ts'
 import type { Secret } from '../state/secret.ts'
 import { isoOf, secondsOf } from '../time.ts'
 import type { LoginPayload, LoginStash } from '../types/login.ts'
 import { keepVoucher } from './keep-voucher.ts'
-import { applyLoginPayload } from './login-payload.ts'
+import { applyLoginPayload, isKeyOf, type OpenedPayload } from './login-payload.ts'
 import type { LoginCredentials, LoginRequest } from './login-request.ts'
 import { postLogin, postSecret } from './login-server.ts'
 import { openLoginTree } from './login-tree.ts'
 import type { OpenedBoxes } from './opened-boxes.ts'
+import { type NamedReply, provenNameOf } from './proven-name.ts'
 import type { Stashes } from './stash.ts'
 import { stashTextOf } from './stash-file.ts'
 import { findStashById, makeEmptyStash } from './stash-tree.ts'
@@ -71,8 +73,9 @@ export const loginOnline = async (
 ): Promise<HeldLogin> => {
   const payload = await ask(port, stashes, login)
   const loginKey = await login.loginKeyOf(payload)
-  const reply: Reply = { login, payload, loginKey }
-  const rootId = rootIdOf(reply)
+  const username = await nameOf(port.io, login.stash, { payload, loginKey })
+  const reply: Reply = { login, payload, loginKey, username }
+  const rootId = rootIdOf(port.io, reply)
   await keep(port, stashes, reply)
   if (payload.loginAuthBox === undefined) {
     try {
@@ -93,8 +96,7 @@ export const deviceFields = (io: Io, node: LoginStash, options: LoginOptions = {
 })
 
 /** A reply of the server, and what it takes to see whether it can be opened. */
-export interface OpenableReply {
-  readonly payload: LoginPayload
+export interface OpenableReply extends Omit<OpenedPayload, 'loginKey'> {
   readonly loginKey: Secret<Uint8Array>
   readonly opened: OpenedBoxes
 }
@@ -107,10 +109,10 @@ export interface OpenableReply {
 export const mergeReply = (
   io: Io,
   base: LoginStash,
-  { payload, loginKey, opened }: OpenableReply
+  { loginKey, opened, ...reply }: OpenableReply
 ): LoginStash => {
-  const merged = loginKey.use(key => applyLoginPayload(io, base, { loginKey: key, payload }))
-  const node = findStashById(merged, payload.loginId) ?? merged
+  const merged = loginKey.use(key => applyLoginPayload(io, base, { ...reply, loginKey: key }))
+  const node = findStashById(merged, reply.payload.loginId) ?? merged
   openLoginTree({ io, opened, report: () => {} }, node, loginKey)
   return merged
 }
@@ -119,6 +121,7 @@ interface Reply {
   readonly login: OnlineLogin
   readonly payload: LoginPayload
   readonly loginKey: Secret<Uint8Array>
+  readonly username: string | undefined
 }
 
 const ask = async (port: LoginPort, stashes: Stashes, login: OnlineLogin): Promise<LoginPayload> => {
@@ -131,23 +134,37 @@ const ask = async (port: LoginPort, stashes: Stashes, login: OnlineLogin): Promi
   }
 }
 
-/** The account of the reply: the one that asked, or for a name that moved on, the one that has it now. */
-const rootIdOf = ({ login, payload }: Reply): string =>
-  login.isRefresh === true || findStashById(login.stash, payload.loginId) !== undefined
-    ? login.stash.loginId
-    : payload.loginId
+/** The name that was typed to log in on a new device, or the one that the login itself keeps. */
+const nameOf = async (
+  io: Io,
+  { loginId, username }: LoginStash,
+  reply: NamedReply
+): Promise<string | undefined> =>
+  loginId === '' && username !== undefined ? username : await provenNameOf(io, reply, username)
+
+/**
+ * The account of the reply: the one that asked, or for a name that moved on, the one that has it now.
+ *
+ * A login keeps its id for life, so another id must come with another key.
+ */
+const rootIdOf = (io: Io, { login, payload, loginKey }: Reply): string => {
+  const { stash, node } = login
+  if (login.isRefresh === true || findStashById(stash, payload.loginId) !== undefined) return stash.loginId
+  if (loginKey.use(key => isKeyOf(io, node, key)) === true) {
+    throw new WalletError('KEY_INTEGRITY', { rule: 'the server gave a known login another id' })
+  }
+  return payload.loginId
+}
 
 const keep = (port: LoginPort, stashes: Stashes, reply: Reply): Promise<LoginStash> => {
-  const { login, payload, loginKey } = reply
-  const { username } = login.stash
-  const rootId = rootIdOf(reply)
+  const { login, payload, loginKey, username } = reply
+  const { opened, credentials, isRefresh } = login
+  const isPasswordProven = isRefresh !== true && credentials.passwordAuth !== undefined
+  const rootId = rootIdOf(port.io, reply)
   return stashes.update(rootId, present => {
-    const base = present ?? { ...makeEmptyStash(username), loginId: rootId }
-    const applied = mergeReply(port.io, base, { payload, loginKey, opened: login.opened })
-    const dated = login.isRefresh === true ? {} : { lastLogin: isoOf(port.io.clock.now()) }
-    const isName = username !== undefined && (applied.username === undefined || login.stash.loginId === '')
-    const named = isName ? { username } : {}
-    const next = { ...applied, ...named, ...dated }
+    const base = present ?? { ...makeEmptyStash(login.stash.username), loginId: rootId }
+    const applied = mergeReply(port.io, base, { payload, loginKey, opened, username, isPasswordProven })
+    const next = isRefresh === true ? applied : { ...applied, lastLogin: isoOf(port.io.clock.now()) }
     const isSame = present !== undefined && stashTextOf(next) === stashTextOf(present)
     return isSame && next.syncToken === present.syncToken ? present : next
   })

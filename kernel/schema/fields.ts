@@ -4,6 +4,7 @@ import { type Box, isBox, type Snrp } from '../types/keys.ts'
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const HEX = /^(?:[0-9a-fA-F]{2})*$/
 const MAX_TEXT = 1_000_000
+const MAX_SHORT_TEXT = 1000
 const MAX_ITEMS = 10_000
 
 /** A leaf that must be there. */
@@ -17,6 +18,12 @@ export const text = (): Leaf<string> => leaf('text', isText)
 
 /** Text, or absent. */
 export const optionalText = (): OptionalLeaf<string> => optional('text', isText)
+
+/** Text of up to a thousand characters: names, addresses, marks. */
+export const shortText = (): Leaf<string> => leaf('short text', isShortText)
+
+/** Short text, or absent. */
+export const optionalShortText = (): OptionalLeaf<string> => optional('short text', isShortText)
 
 /** Padded standard base64, or absent. */
 export const optionalBytes64 = (): OptionalLeaf<string> => optional('base64', isBase64)
@@ -90,8 +97,10 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_TEXT
+const isShortText = (value: unknown): value is string => isText(value) && value.length <= MAX_SHORT_TEXT
 const isBase64 = (value: unknown): value is string => isText(value) && BASE64.test(value)
 const isHex = (value: unknown): value is string => isText(value) && HEX.test(value)
-const isDate = (value: unknown): value is string => isText(value) && !Number.isNaN(Date.parse(value))
+// A date may carry remarks in brackets of any length.
+const isDate = (value: unknown): value is string => isShortText(value) && !Number.isNaN(Date.parse(value))
 const isFiniteNumber = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value)

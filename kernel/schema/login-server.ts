@@ -16,8 +16,10 @@ import {
   optionalFinite,
   optionalIsoDate,
   optionalListOf,
+  optionalShortText,
   optionalSnrp,
   optionalText,
+  shortText,
   text
 } from './fields.ts'
 import { type LoginNode, MAX_LOGINS, parseLogins } from './login-nodes.ts'
@@ -81,12 +83,12 @@ export const asEnvelope: Schema<Envelope> = objectOf<Envelope>({
 /** The schema of {@link OtpResults}. */
 export const asOtpResults: Schema<OtpResults> = objectOf<OtpResults>({
   login_id: optionalBytes32(),
-  otp_reset_auth: optionalText(),
+  otp_reset_auth: optionalShortText(),
   otp_timeout_date: optionalIsoDate(),
-  reason: optionalText(),
+  reason: optionalShortText(),
   voucher_activates: optionalIsoDate(),
   voucher_auth: optionalBytes64(),
-  voucher_id: optionalText()
+  voucher_id: optionalShortText()
 })
 
 /** The schema of {@link ChallengeResults}. */
@@ -122,10 +124,10 @@ export const parseLoginPayload = (value: unknown): LoginPayload =>
 type PayloadNode = Omit<LoginPayload, keyof LoginNode> & LoginNode
 
 const asPayloadNode: Schema<PayloadNode> = objectOf<PayloadNode>({
-  appId: text(),
+  appId: shortText(),
   created: isoDate(),
   loginId: bytes32(),
-  syncToken: optionalText(),
+  syncToken: optionalShortText(),
   children: optionalList(),
   parentBox: optionalBox(),
   passwordAuthBox: optionalBox(),
@@ -139,7 +141,7 @@ const asPayloadNode: Schema<PayloadNode> = objectOf<PayloadNode>({
   recovery2Box: optionalBoxOrTrue(),
   recovery2KeyBox: optionalBox(),
   loginAuthBox: optionalBox(),
-  userId: optionalBytes64(),
+  userId: optionalBytes32(),
   userTextBox: optionalBox(),
   otpKey: optional('base32', isTextOrTrue),
   otpResetDate: optionalIsoDate(),
