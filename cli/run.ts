@@ -1,3 +1,4 @@
+import type { KernelOptions } from '../kernel/index.ts'
 import type { CommandSpec } from './command.ts'
 import type { CommandResult } from './command-result.ts'
 import { CliError } from './errors/cli-error.ts'
@@ -20,6 +21,8 @@ export interface RunOptions {
   readonly terminal: Terminal
   /** Aborted by the first Ctrl-C, with the error that ends the command. */
   readonly signal: AbortSignal
+  /** How dear a new password is to check; the kernel measures this machine if left out. */
+  readonly passwordSnrp?: KernelOptions['passwordSnrp']
 }
 
 /** Runs one command line and gives its exit code. Never throws. */
@@ -54,7 +57,7 @@ type ParsedRun = Extract<ParsedArguments, { kind: 'run' }>
 const runCommand = async (
   { spec, args, flags }: ParsedRun,
   globals: GlobalOptions,
-  { argv, terminal, signal }: RunOptions
+  { argv, terminal, signal, passwordSnrp }: RunOptions
 ): Promise<number> => {
   const started = performance.now()
   const commandLine = commandLineOf(argv)
@@ -78,10 +81,11 @@ const runCommand = async (
     flags,
     commandName: spec.name,
     commandLine,
-    paths: profilePaths(globals.profile, terminal.environment),
+    paths: profilePaths(globals.profile, terminal.environment, globals.device),
     secrets: makeSecrets({ terminal, flags: secretFlagsOf(flags), mayAsk: globals.input, commandLine }),
     talk,
     signal,
+    ...(passwordSnrp === undefined ? {} : { passwordSnrp }),
     print
   })
   let result: CommandResult | undefined

@@ -1,4 +1,12 @@
-import type { Account, Context, CurrencyWallet, Io, Kernel, LogThreshold } from '../kernel/index.ts'
+import type {
+  Account,
+  Context,
+  CurrencyWallet,
+  Io,
+  Kernel,
+  KernelOptions,
+  LogThreshold
+} from '../kernel/index.ts'
 import type { CommandResult } from './command-result.ts'
 import type { GlobalOptions } from './grammar/global-options.ts'
 import type { OpenWorld } from './profile/open-world.ts'
@@ -22,6 +30,8 @@ export interface SessionParts {
   readonly talk: Talk
   /** Aborted by the first Ctrl-C. */
   readonly signal: AbortSignal
+  /** How dear a new password is to check. */
+  readonly passwordSnrp?: KernelOptions['passwordSnrp']
   /** Writes a result to standard output. */
   print(result: CommandResult, accountName: string | undefined): Promise<void>
 }
@@ -40,6 +50,7 @@ export class Session {
   readonly secrets: Secrets
   readonly talk: Talk
   readonly signal: AbortSignal
+  readonly #passwordSnrp: KernelOptions['passwordSnrp']
   readonly #print: SessionParts['print']
   readonly #closers: (() => Promise<void>)[] = []
   #io: Promise<Io> | undefined
@@ -58,6 +69,7 @@ export class Session {
     this.secrets = parts.secrets
     this.talk = parts.talk
     this.signal = parts.signal
+    this.#passwordSnrp = parts.passwordSnrp
     this.#print = (result, accountName) => parts.print(result, accountName)
   }
 
@@ -158,6 +170,8 @@ export class Session {
       holder: this.holder,
       io: await this.io(),
       offline: this.globals.offline,
+      device: this.globals.device,
+      ...(this.#passwordSnrp === undefined ? {} : { passwordSnrp: this.#passwordSnrp }),
       logLevel: logLevelOf(this.globals),
       onLog: line => this.talk.log(line)
     })

@@ -25,7 +25,7 @@ export const accountCreate: CommandRun = async (session, user) => {
     await session.within('Making the account', () => context.createAccount(request))
   )
   const { id, username } = account
-  writeCurrentAccount(session.paths.state, { loginId: id, ...(username === undefined ? {} : { username }) })
+  writeCurrentAccount(session.paths.session, { loginId: id, ...(username === undefined ? {} : { username }) })
   return {
     data: { loginId: id, username: username ?? null, light: isLight, pinEnabled: request.pin !== undefined },
     view: {

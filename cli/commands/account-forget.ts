@@ -10,7 +10,7 @@ export const accountForget: CommandRun = async (session, user = '') => {
   const { local, name } = targetOf(context, { username: user }, user)
   if (local === undefined) throw new WalletError('USER_NOT_ON_DEVICE', {})
   const { loginId, username = null } = local
-  if (loginId === readCurrentAccount(session.paths.state)?.loginId)
+  if (loginId === readCurrentAccount(session.paths.session)?.loginId)
     throw new WalletError('USER_LOGGED_IN', {})
   if (session.globals.dryRun)
     return resultOf(`${name} would be removed from this device`, { loginId, username })
@@ -19,7 +19,8 @@ export const accountForget: CommandRun = async (session, user = '') => {
     summary: { loginId, username }
   })
   await context.forgetAccount({ loginId })
-  if (readCurrentAccount(session.paths.state)?.loginId === loginId) forgetCurrentAccount(session.paths.state)
+  if (readCurrentAccount(session.paths.session)?.loginId === loginId)
+    forgetCurrentAccount(session.paths.session)
   return resultOf(`${name} is removed from this device`, { loginId, username })
 }
 

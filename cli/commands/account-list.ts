@@ -5,7 +5,7 @@ import { readCurrentAccount } from '../profile/current-account.ts'
 /** Lists the accounts that this device knows, last logged-in first. */
 export const accountList: CommandRun = async session => {
   const context = await session.context()
-  const current = readCurrentAccount(session.paths.state)
+  const current = readCurrentAccount(session.paths.session)
   const users = context.localUsers
   return {
     data: {

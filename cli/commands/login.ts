@@ -6,7 +6,7 @@ import { logInAs, targetOf } from '../session/log-in.ts'
 /** Verifies the secret of an account and makes it the current one. No key is stored. */
 export const login: CommandRun = async (session, user) => {
   const context = await session.context()
-  const current = readCurrentAccount(session.paths.state)
+  const current = readCurrentAccount(session.paths.session)
   const name = user ?? session.globals.account ?? current?.username ?? current?.loginId
   if (name === undefined) {
     throw new CliError('USAGE', 'Say who logs in: holdfast login <user>', {
@@ -17,7 +17,7 @@ export const login: CommandRun = async (session, user) => {
     await logInAs(session, context, targetOf(context, { username: name }, name))
   )
   const { username } = account
-  writeCurrentAccount(session.paths.state, {
+  writeCurrentAccount(session.paths.session, {
     loginId: account.id,
     ...(username === undefined ? {} : { username })
   })

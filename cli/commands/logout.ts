@@ -4,7 +4,7 @@ import { forgetCurrentAccount, readCurrentAccount } from '../profile/current-acc
 
 /** Forgets which account is the current one; its data stays on this device. */
 export const logout: CommandRun = async (session, user) => {
-  const { state } = session.paths
+  const { session: state } = session.paths
   const current = readCurrentAccount(state)
   const isCurrent =
     user === undefined || user === current?.loginId || user.trim().toLowerCase() === current?.username

@@ -1,11 +1,14 @@
 import { CliError } from '../errors/cli-error.ts'
 import type { ColorChoice } from '../output/paint.ts'
+import { FIRST_DEVICE } from '../profile/paths.ts'
 import type { Terminal } from '../terminal.ts'
 import { parseDuration } from './values.ts'
 
 /** What the global flags and their environment variables say, in the end. */
 export interface GlobalOptions {
   readonly profile: string
+  /** Which device of the profile. */
+  readonly device: string
   readonly account: string | undefined
   readonly json: boolean
   /** False: nothing is ever asked. */
@@ -36,6 +39,10 @@ export const globalFlags: readonly GlobalFlag[] = [
     flags: '-a, --account <user>',
     summary: 'which account of this device (HOLDFAST_ACCOUNT; the last login)'
   },
+  {
+    flags: '--device <name>',
+    summary: 'which device, of several that share one fake world (HOLDFAST_DEVICE; "default")'
+  },
   { flags: '--json', summary: 'print one JSON object (HOLDFAST_FORMAT=json)' },
   { flags: '--no-input', summary: 'never ask anything (HOLDFAST_NO_INPUT, CI)' },
   { flags: '-y, --yes', summary: 'accept ordinary confirmations' },
@@ -54,7 +61,7 @@ export const globalFlags: readonly GlobalFlag[] = [
 ]
 
 const DEFAULT_TIMEOUT_MS = 60_000
-const PROFILE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/
+const FOLDER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/
 
 /**
  * Joins flags and environment; a flag wins.
@@ -73,7 +80,8 @@ export const readGlobalOptions = (
     flags[flag] === true || (variable !== undefined && isSet(environment[variable]))
   const timeout = text('timeout', 'HOLDFAST_TIMEOUT')
   return {
-    profile: checkProfile(text('profile', 'HOLDFAST_PROFILE') ?? 'default'),
+    profile: checkName(text('profile', 'HOLDFAST_PROFILE') ?? 'default', 'profile'),
+    device: checkName(text('device', 'HOLDFAST_DEVICE') ?? FIRST_DEVICE, 'device'),
     account: text('account', 'HOLDFAST_ACCOUNT'),
     json: wantsJson(flags.json === true, environment),
     input: flags.input !== false && !isSet(environment.HOLDFAST_NO_INPUT) && !isSet(environment.CI),
@@ -96,10 +104,10 @@ export const wantsJson = (hasFlag: boolean, environment: Terminal['environment']
 const isSet = (value: string | undefined): boolean =>
   value !== undefined && value !== '' && value !== '0' && value !== 'false'
 
-const checkProfile = (name: string): string => {
-  if (PROFILE.test(name)) return name
+const checkName = (name: string, what: string): string => {
+  if (FOLDER_NAME.test(name)) return name
   throw new CliError(
     'PROFILE_INVALID',
-    'A profile name has up to 40 letters, digits, dots, dashes or underscores'
+    `A ${what} name has up to 40 letters, digits, dots, dashes or underscores`
   )
 }

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import type { CommandFlag, CommandSpec } from '../command.ts'
+import { wordsOf } from '../secrets/secret-names.ts'
 import { commandSpecs, groupSummaries } from './commands.ts'
 import { globalFlags } from './global-options.ts'
 
@@ -61,8 +62,8 @@ const addCommand = (program: Command, spec: CommandSpec, options: ProgramOptions
     .addHelpText('after', '\nFlags of every command: holdfast --help')
   for (const flag of spec.flags ?? []) command.addOption(optionOf(flag))
   for (const secret of spec.secrets ?? []) {
-    command.option(`--${secret}-stdin`, `read the ${secret} from standard input`)
-    command.option(`--${secret}-file <path>`, `read the ${secret} from a private file`)
+    command.option(`--${secret}-stdin`, `read the ${wordsOf(secret)} from standard input`)
+    command.option(`--${secret}-file <path>`, `read the ${wordsOf(secret)} from a private file`)
   }
   if ((spec.secrets ?? []).length > 0) {
     command.option('--secrets-stdin', 'read one JSON object of secrets from standard input')

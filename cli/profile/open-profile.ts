@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import {
   createKernel,
   type Io,
@@ -11,11 +10,14 @@ import {
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
 import { LOCK_WAIT_MS, type Opener, type OpenWorld, type WorldAddresses } from './open-world.ts'
-import { makePrivateFolder, type ProfilePaths } from './paths.ts'
+import { FIRST_DEVICE, makePrivateFolder, type ProfilePaths } from './paths.ts'
 
 /** How a profile's kernel is opened. */
 export interface KernelOpening extends Opener {
   readonly offline: boolean
+  /** The name of this device; the account's other devices see it when they are asked to approve it. */
+  readonly device: string
+  readonly passwordSnrp?: KernelOptions['passwordSnrp']
   readonly logLevel: LogThreshold
   readonly onLog: (line: LogLine) => void
 }
@@ -24,18 +26,17 @@ export interface KernelOpening extends Opener {
 export const openProfileKernel = (
   paths: ProfilePaths,
   world: Pick<OpenWorld, 'io' | 'addresses'>,
-  { holder, offline, waitMs = LOCK_WAIT_MS, logLevel, onLog }: KernelOpening
+  { holder, offline, device, passwordSnrp, waitMs = LOCK_WAIT_MS, logLevel, onLog }: KernelOpening
 ): Promise<Kernel> => {
   makePrivateFolder(paths.data)
+  makePrivateFolder(paths.device)
   return createKernel({
     ...kernelSettings(world.addresses),
     io: offline ? withoutNetwork(world.io) : world.io,
+    deviceDescription: device === FIRST_DEVICE ? 'Holdfast' : `Holdfast, ${device}`,
+    ...(passwordSnrp === undefined ? {} : { passwordSnrp }),
     logLevel,
-    plugins: [
-      logObserver(onLog),
-      fileStorage(join(paths.data, 'device'), { waitMs, holder }),
-      ...defaultPlugins
-    ]
+    plugins: [logObserver(onLog), fileStorage(paths.device, { waitMs, holder }), ...defaultPlugins]
   })
 }
 

@@ -5,31 +5,57 @@ import envPaths from 'env-paths'
 /** The folders of one profile; each is its own alone. */
 export interface ProfilePaths {
   readonly config: string
-  /** Accounts, repos and the fake world. */
+  /** The fake world, and the devices in it. */
   readonly data: string
-  /** The current account, and where a fake world listens. */
+  /** Accounts and repos of the device in use. */
+  readonly device: string
+  /** Where a fake world listens. */
   readonly state: string
+  /** The current account of the device in use. */
+  readonly session: string
   readonly cache: string
 }
 
+/** The device of a profile that is used while no other is named. */
+export const FIRST_DEVICE = 'default'
+
 /**
  * Where a profile lives: the folders that the platform has for it, or below `HOLDFAST_HOME` if that is set.
+ *
+ * The devices of a profile share its world and nothing else.
  *
  * @see ecosystem 1.6
  */
 export const profilePaths = (
   profile: string,
-  environment: Readonly<Record<string, string | undefined>>
+  environment: Readonly<Record<string, string | undefined>>,
+  device: string = FIRST_DEVICE
 ): ProfilePaths => {
-  const home = environment.HOLDFAST_HOME
-  if (home !== undefined && home !== '') {
-    const below = (kind: string): string => join(home, kind, profile)
-    return { config: below('config'), data: below('data'), state: below('state'), cache: below('cache') }
-  }
-  const { config, data, log, cache } = envPaths('holdfast', { suffix: '' })
+  const { config, data, log, cache } = rootsOf(environment.HOLDFAST_HOME)
   const below = (folder: string): string => join(folder, profile)
-  return { config: below(config), data: below(data), state: below(log), cache: below(cache) }
+  const state = below(log)
+  const isFirst = device === FIRST_DEVICE
+  return {
+    config: below(config),
+    data: below(data),
+    device: isFirst ? join(below(data), 'device') : join(below(data), 'devices', device),
+    state,
+    session: isFirst ? state : join(state, 'devices', device),
+    cache: below(cache)
+  }
 }
+
+const rootsOf = (
+  home: string | undefined
+): Pick<ReturnType<typeof envPaths>, 'cache' | 'config' | 'data' | 'log'> =>
+  home === undefined || home === ''
+    ? envPaths('holdfast', { suffix: '' })
+    : {
+        config: join(home, 'config'),
+        data: join(home, 'data'),
+        log: join(home, 'state'),
+        cache: join(home, 'cache')
+      }
 
 /** Makes a folder that only its owner can look into. */
 export const makePrivateFolder = (path: string): void => {

@@ -50,12 +50,12 @@ const readSecretFile = async (name: SecretName, path: string): Promise<string> =
   return withoutNewline(await readFile(path, 'utf8'))
 }
 
-/** Gives the entries of a JSON object with texts, whatever their names; only known ones are ever asked for. */
+/** Gives the entries of a JSON object with texts (and the list of answers, as JSON), whatever their names; only known ones are ever asked for. */
 const parseSecrets = (text: string): readonly (readonly [SecretName, string])[] => {
   const refuse = (): CliError =>
     new CliError(
       'SECRET_SOURCE',
-      'Standard input must be one JSON object of texts, such as {"password": "…"}'
+      'Standard input must be one JSON object of texts, such as {"password": "…"}; answers are a list of texts'
     )
   let value: unknown
   try {
@@ -66,8 +66,9 @@ const parseSecrets = (text: string): readonly (readonly [SecretName, string])[] 
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse()
   return Object.entries(value).map(([name, secret]) => {
-    if (typeof secret !== 'string') throw refuse()
-    return [name as SecretName, secret] as const
+    const plain = name === 'answers' && Array.isArray(secret) ? JSON.stringify(secret) : secret
+    if (typeof plain !== 'string') throw refuse()
+    return [name as SecretName, plain] as const
   })
 }
 

@@ -1,7 +1,7 @@
 import { CliError } from '../errors/cli-error.ts'
 import { canAsk, type Terminal } from '../terminal.ts'
 import { promptSecret, type SecretQuestion } from './prompt.ts'
-import type { SecretName } from './secret-names.ts'
+import { type SecretName, wordsOf } from './secret-names.ts'
 import { readSecrets, type SecretFlags } from './secret-sources.ts'
 
 /** What the secrets of one command need. */
@@ -31,15 +31,19 @@ export const makeSecrets = ({ terminal, flags, mayAsk, commandLine }: SecretsOpt
   let read: Promise<ReadonlyMap<SecretName, string>> | undefined
   const isAskable = mayAsk && canAsk(terminal)
   const impossible = (...names: readonly SecretName[]): CliError =>
-    new CliError('PROMPT_IMPOSSIBLE', `The ${names.join(' or ')} is needed, and nobody can be asked for it`, {
-      next: [
-        ...names.map(name => ({
-          command: `${commandLine} --${name}-stdin`,
-          why: `give the ${name} on standard input`
-        })),
-        { command: `${commandLine} --secrets-stdin`, why: 'give secrets as one JSON object' }
-      ]
-    })
+    new CliError(
+      'PROMPT_IMPOSSIBLE',
+      `The ${names.map(wordsOf).join(' or ')} is needed, and nobody can be asked for it`,
+      {
+        next: [
+          ...names.map(name => ({
+            command: `${commandLine} --${name}-stdin`,
+            why: `give the ${wordsOf(name)} on standard input`
+          })),
+          { command: `${commandLine} --secrets-stdin`, why: 'give secrets as one JSON object' }
+        ]
+      }
+    )
   return {
     canAsk: isAskable,
     impossible,

@@ -36,7 +36,7 @@ export interface LoginTarget {
  * @throws CliError NOT_LOGGED_IN, PROMPT_IMPOSSIBLE; PASSWORD and the other errors of a login
  */
 export const logIn = async (session: LoginParts, context: Context): Promise<Account> => {
-  const current = readCurrentAccount(session.paths.state)
+  const current = readCurrentAccount(session.paths.session)
   const named = session.globals.account
   if (named === undefined && current === undefined) throw notLoggedIn()
   const target =

@@ -256,10 +256,17 @@ test('every kind of data has a folder of its own for each profile', t => {
   t.deepEqual(paths, {
     config: '/h/config/work',
     data: '/h/data/work',
+    device: '/h/data/work/device',
     state: '/h/state/work',
+    session: '/h/state/work',
     cache: '/h/cache/work'
   })
-  const platform = Object.values(profilePaths('work', {}))
+  const second = profilePaths('work', { HOLDFAST_HOME: '/h' }, 'phone')
+  t.is(second.data, paths.data, 'devices share the world')
+  t.is(second.device, '/h/data/work/devices/phone')
+  t.is(second.session, '/h/state/work/devices/phone')
+  const { config, data, state, cache } = profilePaths('work', {})
+  const platform = [config, data, state, cache]
   t.is(new Set(platform).size, 4)
   for (const path of platform) t.regex(path, /holdfast.*work$/)
 })

@@ -217,7 +217,14 @@ const keysOf = async (home: string, pin: string): Promise<readonly string[]> => 
   const io = makeNodeIo()
   const paths = profilePaths('default', { HOLDFAST_HOME: home })
   const world = await openWorld(paths, { io, holder: 'a test' })
-  const opening = { io, holder: 'a test', offline: false, logLevel: 'warn', onLog: () => {} } as const
+  const opening = {
+    io,
+    holder: 'a test',
+    offline: false,
+    device: 'default',
+    logLevel: 'warn',
+    onLog: () => {}
+  } as const
   const kernel = await openProfileKernel(paths, world, opening)
   const account = await kernel.context.loginWithPIN({ username: 'alice' }, pin)
   const [walletId = ''] = account.getSnapshot().walletIds
