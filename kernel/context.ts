@@ -1,6 +1,7 @@
 import type { Account } from './account/account.ts'
 import { openAccount } from './account/open-account.ts'
 import { WalletError } from './errors/wallet-error.ts'
+import type { LoginSnapshot } from './hooks/snapshots.ts'
 import { createLogin } from './login/create-login.ts'
 import { normalizeUsername } from './login/derive.ts'
 import { loginWithKey } from './login/key-login.ts'
@@ -82,22 +83,24 @@ export class Context implements Readable<readonly LocalUser[]> {
   createAccount(account: NewAccount): Promise<Account> {
     const { passwordSnrp } = this.#services.config
     const snrp = passwordSnrp === undefined ? {} : { snrp: passwordSnrp }
-    return this.#open(() => createLogin(this.#services, this.#stashes, { ...account, ...snrp }), true)
+    return this.#open('create', () => createLogin(this.#services, this.#stashes, { ...account, ...snrp }))
   }
 
   /** Logs in, without the network where this device knows the account. @throws PASSWORD, ACCOUNT_NOT_FOUND, OTP, NETWORK */
   loginWithPassword(username: string, password: string, help: LoginHelp = {}): Promise<Account> {
-    return this.#open(() => loginWithPassword(this.#services, this.#stashes, { username, password, ...help }))
+    return this.#open('password', () =>
+      loginWithPassword(this.#services, this.#stashes, { username, password, ...help })
+    )
   }
 
   /** Logs in with the PIN of this device. @throws PIN_NOT_ENABLED, USER_NOT_ON_DEVICE, PASSWORD, NETWORK */
   loginWithPIN(user: UserName, pin: string, help: LoginHelp = {}): Promise<Account> {
-    return this.#open(() => loginWithPin(this.#services, this.#stashes, { ...user, pin, ...help }))
+    return this.#open('pin', () => loginWithPin(this.#services, this.#stashes, { ...user, pin, ...help }))
   }
 
   /** Logs in with the key of {@link Account.getLoginKey}, without the network. @throws USER_NOT_ON_DEVICE */
   loginWithKey(user: UserName, loginKey: string): Promise<Account> {
-    return this.#open(() => loginWithKey(this.#services, this.#stashes, { ...user, loginKey }))
+    return this.#open('key', () => loginWithKey(this.#services, this.#stashes, { ...user, loginKey }))
   }
 
   /** Removes a user from this device; the account itself is untouched. @throws USER_LOGGED_IN, USER_NOT_ON_DEVICE */
@@ -122,11 +125,11 @@ export class Context implements Readable<readonly LocalUser[]> {
     this.#syncLoop.close()
   }
 
-  async #open(login: () => Promise<Login>, isNew = false): Promise<Account> {
+  async #open(method: LoginSnapshot['method'], login: () => Promise<Login>): Promise<Account> {
     this.#checkOpen()
     await this.#services.plugins.ready()
     this.#checkOpen()
-    const opening = this.#logIn(login, isNew)
+    const opening = this.#logIn(method, login)
     this.#logins.add(opening)
     try {
       return await opening
@@ -135,16 +138,16 @@ export class Context implements Readable<readonly LocalUser[]> {
     }
   }
 
-  async #logIn(login: () => Promise<Login>, isNew: boolean): Promise<Account> {
+  async #logIn(method: LoginSnapshot['method'], login: () => Promise<Login>): Promise<Account> {
     const opened = await login()
-    const account = await this.#accountOf(opened, isNew)
+    const account = await this.#accountOf(opened, method)
     if (this.#closing === undefined) return account
     await account.logout()
     throw new WalletError('CONTEXT_CLOSED', {})
   }
 
   /** The account of a login; the one that is open, if it is: two over the same files would overwrite each other. */
-  async #accountOf(login: Login, isNew: boolean): Promise<Account> {
+  async #accountOf(login: Login, loginMethod: LoginSnapshot['method']): Promise<Account> {
     const id = login.rootLoginId
     for (let known = this.#accounts.get(id); known !== undefined; known = this.#accounts.get(id)) {
       const account = await known.opening.catch(() => undefined)
@@ -158,7 +161,7 @@ export class Context implements Readable<readonly LocalUser[]> {
       services: this.#services,
       login,
       syncLoop: this.#syncLoop,
-      isNewAccount: isNew,
+      loginMethod,
       closed: () => void this.#accounts.delete(id)
     })
     const entry: OpenAccount = { opening, account: undefined }

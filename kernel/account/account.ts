@@ -1,5 +1,5 @@
 import { WalletError } from '../errors/wallet-error.ts'
-import type { AccountSnapshot } from '../hooks/snapshots.ts'
+import type { AccountSnapshot, LoginSnapshot } from '../hooks/snapshots.ts'
 import type { Scheduler } from '../io/scheduler.ts'
 import type { Login } from '../login/login.ts'
 import type { Repo } from '../repo/repo.ts'
@@ -34,6 +34,7 @@ export interface NewWallet {
 export interface AccountParts {
   readonly services: Services
   readonly login: Login
+  readonly loginMethod: LoginSnapshot['method']
   readonly repo: Repo
   readonly scheduler: Scheduler
   readonly events: EventQueue
@@ -96,6 +97,28 @@ export class Account implements Readable<AccountSnapshot> {
 
   get isLoggedIn(): boolean {
     return this.getSnapshot().isLoggedIn
+  }
+
+  /** Which way led in. */
+  get loginMethod(): LoginSnapshot['method'] {
+    return this.#parts.loginMethod
+  }
+
+  /** Whether this device holds the login of its app alone, and not the root's key (specification §6). */
+  get isEdgeLogin(): boolean {
+    return this.#parts.login.isEdgeLogin
+  }
+
+  /** Whether the account has no username yet. */
+  get isLight(): boolean {
+    return this.#parts.login.username === undefined
+  }
+
+  /** Base58. @throws HIDDEN_KEYS (specification §6) */
+  get rootLoginId(): string {
+    this.#check()
+    if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
+    return this.#parts.login.rootLoginId
   }
 
   /** Every wallet of the account, in order; deleted ones and those of unknown currencies too. */

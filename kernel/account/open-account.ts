@@ -1,4 +1,5 @@
 import { isWalletError } from '../errors/wallet-error.ts'
+import type { LoginSnapshot } from '../hooks/snapshots.ts'
 import { Poller } from '../io/poller.ts'
 import { Scheduler } from '../io/scheduler.ts'
 import { repoIdOf } from '../keys/wallet-id.ts'
@@ -21,8 +22,7 @@ export interface AccountPlace {
   readonly services: Services
   readonly login: Login
   readonly syncLoop: SyncLoop
-  /** Made here and now: there is nothing to fetch first. */
-  readonly isNewAccount: boolean
+  readonly loginMethod: LoginSnapshot['method']
   closed(account: Account): void
 }
 
@@ -35,7 +35,7 @@ export const openAccount = async ({
   services,
   login,
   syncLoop,
-  isNewAccount,
+  loginMethod,
   closed
 }: AccountPlace): Promise<Account> => {
   const opened = new Set<OpenRepo>()
@@ -49,7 +49,8 @@ export const openAccount = async ({
     await Promise.all([...opened].map(({ close }) => close()))
   }
   try {
-    const { repo } = await open(await login.ensureAccountRepo(), isNewAccount)
+    // A new account has nothing to fetch first.
+    const { repo } = await open(await login.ensureAccountRepo(), loginMethod === 'create')
     const states = await readWalletStates(repo, report)
     const scheduler = new Scheduler(services.io.clock)
     const refresh = makeRefresh(services, login)
@@ -57,6 +58,7 @@ export const openAccount = async ({
     const account: Account = new Account({
       services,
       login,
+      loginMethod,
       repo,
       scheduler,
       events,
