@@ -1,6 +1,7 @@
 import { checkBox, checkBoxErrors, checkBoxRng, checkParentBox } from './boxes.ts'
 import type { GroupCheck } from './check.ts'
 import { checkBase58, checkFakeRng, checkOtpKeyParse } from './encodings.ts'
+import { checkLobby } from './lobby.ts'
 import {
   checkOtp,
   checkPasswordAuth,
@@ -39,6 +40,7 @@ export const checks: ReadonlyMap<string, GroupCheck> = new Map([
   ['otp', checkOtp],
   ['otp-key-parse', checkOtpKeyParse],
   ['parentBox', checkParentBox],
+  ['lobby', checkLobby],
   ['snrp', checkSnrpCost],
   ['validate-server', checkValidateServer],
   ['request-codec', checkRequestCodec],
@@ -53,7 +55,6 @@ export const checks: ReadonlyMap<string, GroupCheck> = new Map([
 export const pendingGroups: readonly string[] = [
   'recovery2',
   'legacy-login-keys',
-  'lobby',
   'password-rules',
   'split',
   'fix-wallet-type',
