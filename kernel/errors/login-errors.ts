@@ -48,6 +48,7 @@ export interface LoginErrorDetails {
   INCOMPLETE_LOGIN: NoDetails
   STASH_NOT_FOUND: NoDetails
   OTP_RESET_WITHOUT_OTP: NoDetails
+  OTP_REPAIR_WITHOUT_PASSWORD: NoDetails
   RECOVERY_KEY_MISSING: NoDetails
   RECOVERY_QUESTIONS_MISSING: NoDetails
   HIDDEN_KEYS: NoDetails
@@ -201,6 +202,12 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
     name: 'Error',
     exitCode: 16,
     message: () => 'Cannot cancel 2FA reset: 2FA is not enabled.'
+  },
+  OTP_REPAIR_WITHOUT_PASSWORD: {
+    name: 'Error',
+    exitCode: 15,
+    message: () => 'Cannot repair 2FA: this needs a login with a password',
+    hint: () => 'Log in with the password of the account, then repair its two-factor key.'
   },
   RECOVERY_KEY_MISSING: { name: 'Error', exitCode: 15, message: () => 'Missing recoveryKey' },
   RECOVERY_QUESTIONS_MISSING: {

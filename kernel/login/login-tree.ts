@@ -4,8 +4,10 @@ import type { Io } from '../io/io.ts'
 import { hideWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
 import { parseWalletInfo } from '../schema/login-files.ts'
 import { Secret } from '../state/secret.ts'
-import type { Box, SecretWalletInfo } from '../types/keys.ts'
+import type { Box, SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginStash, LoginTree } from '../types/login.ts'
+import { openBitidInfo, openLegacyRepoInfo } from './legacy-keys.ts'
+import type { LoginCredentials } from './login-request.ts'
 import type { OpenedBoxes } from './opened-boxes.ts'
 
 /** What opening a stash needs. */
@@ -19,8 +21,6 @@ export interface TreePort {
 
 /**
  * Opens a login and everything below it (protocol §4.2).
- *
- * Legacy boxes are left alone.
  *
  * @param stash - the login whose key this is
  * @throws NO_AUTH_METHODS if a login has neither a loginAuth nor a passwordAuth
@@ -73,6 +73,19 @@ export const findTree = (tree: LoginTree, test: (node: LoginTree) => boolean): L
   return undefined
 }
 
+/** A login and all below it, each before its children: the order in which changes are made (protocol §4.8; pure). */
+export const listTrees = (tree: LoginTree): LoginTree[] => [tree, ...tree.children.flatMap(listTrees)]
+
+/** What a login proves itself with to the server (protocol §2.3). @throws NO_AUTH_METHODS */
+export const credentialsOf = (io: Pick<Io, 'crypto'>, tree: LoginTree): LoginCredentials => {
+  const { loginId, loginAuth, userId, passwordAuth } = tree
+  const { fromBase64 } = io.crypto
+  const copy = (bytes: Uint8Array): Uint8Array => bytes.slice()
+  if (loginAuth !== undefined) return { loginId: fromBase64(loginId), loginAuth: loginAuth.use(copy) }
+  if (userId === undefined || passwordAuth === undefined) throw new WalletError('NO_AUTH_METHODS', {})
+  return { userId: fromBase64(userId), passwordAuth: passwordAuth.use(copy) }
+}
+
 /**
  * Every wallet info of a login and of all below it, those of one id put together (protocol §4.3).
  *
@@ -89,30 +102,46 @@ const infosBelow = (tree: LoginTree): SecretWalletInfo[] => [
 const pinOf = ({ io, opened }: TreePort, loginKey: Secret<Uint8Array>, box: Box): Secret<string> =>
   opened.once('text', box, () => opened.adopt(new Secret(loginKey.use(key => openText(io, key, box)))))
 
+/** A reader of one box, or of two that belong together; the first is the one it is known by. */
+interface InfoBox {
+  readonly kind: 'wallet' | 'bitid' | 'legacy repo'
+  readonly box: Box
+  readonly open: (loginKey: Uint8Array) => WalletInfo
+}
+
+/** Those of old accounts come first (protocol §4.2). */
+const infoBoxesOf = ({ io }: TreePort, stash: LoginStash): InfoBox[] => {
+  const { appId, rootKeyBox, mnemonicBox, syncKeyBox, keyBoxes = [] } = stash
+  const found: InfoBox[] = []
+  if (rootKeyBox !== undefined && mnemonicBox !== undefined) {
+    const boxes = { rootKeyBox, mnemonicBox }
+    found.push({ kind: 'bitid', box: rootKeyBox, open: key => openBitidInfo(io, key, boxes) })
+  }
+  if (syncKeyBox !== undefined) {
+    const boxes = { appId, syncKeyBox }
+    found.push({ kind: 'legacy repo', box: syncKeyBox, open: key => openLegacyRepoInfo(io, key, boxes) })
+  }
+  for (const box of keyBoxes) {
+    found.push({ kind: 'wallet', box, open: key => parseWalletInfo(openJson(io, key, box)) })
+  }
+  return found
+}
+
 const ownWalletInfos = (
   port: TreePort,
   stash: LoginStash,
   loginKey: Secret<Uint8Array>
 ): SecretWalletInfo[] => {
+  const { io, opened, report } = port
   const infos: SecretWalletInfo[] = []
-  for (const box of stash.keyBoxes ?? []) {
+  for (const { kind, box, open } of infoBoxesOf(port, stash)) {
     try {
-      infos.push(
-        port.opened.once('wallet', box, () => openWalletInfo(port, loginKey, { box, appId: stash.appId }))
-      )
+      const info = opened.once(kind, box, () => hideWalletInfo(loginKey.use(open), stash.appId))
+      opened.adopt(info.keys)
+      infos.push(info)
     } catch (error) {
-      port.report(error)
+      report(error)
     }
   }
-  return mergeWalletInfos(port.io, infos)
-}
-
-const openWalletInfo = (
-  { io, opened }: TreePort,
-  loginKey: Secret<Uint8Array>,
-  { box, appId }: { box: Box; appId: string }
-): SecretWalletInfo => {
-  const info = hideWalletInfo(parseWalletInfo(loginKey.use(key => openJson(io, key, box))), appId)
-  opened.adopt(info.keys)
-  return info
+  return mergeWalletInfos(io, infos)
 }

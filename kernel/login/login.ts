@@ -6,13 +6,19 @@ import { failureLine } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginStash, LoginTree } from '../types/login.ts'
+import { makeChildKit } from './child-kit.ts'
 import { makeKeysKit } from './keys-kit.ts'
 import { applyStashChanges, type LoginKit } from './login-kit.ts'
-import type { LoginCredentials } from './login-request.ts'
 import { isUnchanged } from './login-server.ts'
-import { allWalletInfos, findTree, openLoginTree } from './login-tree.ts'
-import { makeNewLogin } from './new-login.ts'
-import { deviceFields, type HeldLogin, type LoginPort, loginOnline, mergeReply } from './online-login.ts'
+import { allWalletInfos, credentialsOf, findTree, openLoginTree } from './login-tree.ts'
+import {
+  deviceFields,
+  type HeldLogin,
+  type LoginPort,
+  loginOnline,
+  mergeReply,
+  type OnlineLogin
+} from './online-login.ts'
 import { sendChange } from './send-change.ts'
 import type { Stashes } from './stash.ts'
 import { findStashById, replaceStash } from './stash-tree.ts'
@@ -26,6 +32,9 @@ export interface LoginState {
   /** Every wallet and repo of the app and of the apps below it. */
   readonly walletInfos: readonly SecretWalletInfo[]
 }
+
+/** What proves a refresh to the server instead of the login's own secret and code. */
+export type RefreshProof = Required<Pick<OnlineLogin, 'credentials' | 'otpKey'>>
 
 /**
  * A logged-in account: its keys in memory, and the only way to change it.
@@ -61,6 +70,12 @@ export class Login implements Readable<LoginState> {
   readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
 
   readonly getSnapshot = (): LoginState => this.#state.getSnapshot()
+
+  /** What the login is now, its secrets alive. @throws LOGGED_OUT */
+  get openState(): LoginState {
+    this.#checkOpen()
+    return this.getSnapshot()
+  }
 
   get appId(): string {
     return this.#port.config.appId
@@ -121,9 +136,14 @@ export class Login implements Readable<LoginState> {
     })
   }
 
-  /** Asks the server for the account as it is now (protocol §4.6). @throws LOGGED_OUT, OTP, NETWORK, … */
-  refresh(): Promise<void> {
-    return this.#queue(() => this.#refresh())
+  /**
+   * Asks the server for the account as it is now (protocol §4.6).
+   *
+   * @param proof - a code key that alone must do, with another proof than the login's own
+   * @throws LOGGED_OUT, OTP, NETWORK, …
+   */
+  refresh(proof?: RefreshProof): Promise<void> {
+    return this.#queue(() => this.#refresh(proof))
   }
 
   /** {@link refresh} without an owner: only a refused one-time code is reported (protocol §4.9). */
@@ -207,30 +227,22 @@ export class Login implements Readable<LoginState> {
     if (stash !== this.stash) this.#state.set(this.#open(stash))
   }
 
-  /** What the server wants to see of a login before it changes it (protocol §2.3). */
-  #credentialsOf({ loginId, loginAuth, userId, passwordAuth }: LoginTree): LoginCredentials {
-    const { fromBase64 } = this.#port.io.crypto
-    const copy = (bytes: Uint8Array): Uint8Array => bytes.slice()
-    if (loginAuth !== undefined) return { loginId: fromBase64(loginId), loginAuth: loginAuth.use(copy) }
-    if (userId === undefined || passwordAuth === undefined) throw new WalletError('NO_AUTH_METHODS', {})
-    return { userId: fromBase64(userId), passwordAuth: passwordAuth.use(copy) }
-  }
-
-  async #refresh(): Promise<void> {
+  async #refresh(proof?: RefreshProof): Promise<void> {
     const { loginId, loginKey, opened, rootId } = this.#login
     const stash = this.#stashes.get(rootId) ?? this.stash
     const node = findStashById(stash, loginId) ?? stash
-    if (await isUnchanged(this.#port, node)) {
+    if (proof === undefined && (await isUnchanged(this.#port, node))) {
       this.#isCurrent = true
       return
     }
     await loginOnline(this.#port, this.#stashes, {
       stash,
       node,
-      credentials: this.#credentialsOf(this.getSnapshot().held),
+      credentials: credentialsOf(this.#port.io, this.getSnapshot().held),
       loginKeyOf: async () => loginKey,
       opened,
-      isRefresh: true
+      isRefresh: true,
+      ...(proof === undefined ? {} : { ...proof, isWithoutVoucher: true })
     })
     this.#setStash(this.#stashes.get(rootId) ?? stash)
     this.#isCurrent = true
@@ -247,7 +259,7 @@ export class Login implements Readable<LoginState> {
     const request = {
       ...deviceFields(io, node),
       syncToken: node.syncToken,
-      ...this.#credentialsOf(tree),
+      ...credentialsOf(io, tree),
       data: kit.serverBody
     }
     const reply = await sendChange(this.#port, this.#stashes, { kit, request, stash, node })
@@ -298,24 +310,13 @@ export class Login implements Readable<LoginState> {
     const { held } = this.getSnapshot()
     const isThere = findTree(held, node => node.appId === this.appId) !== undefined
     const find = (): SecretWalletInfo | undefined => this.#findRepo()
-    if (!isThere) return this.#applySurely(await this.#makeChildKit(held, info), find)
+    const { appId, username } = this
+    const child = { appId, username, walletInfos: [info] }
+    if (!isThere) return this.#applySurely(await makeChildKit(this.#port.io, held, child), find)
     const { loginId, loginKey } = this.tree
     return this.#applySurely(
       loginKey.use(key => makeKeysKit(this.#port.io, { loginId, loginKey: key }, [info])),
       find
     )
-  }
-
-  async #makeChildKit(parent: LoginTree, info: WalletInfo): Promise<LoginKit> {
-    const { appId, username } = this
-    const walletInfos = [info]
-    const { io } = this.#port
-    const options = { appId, username, pin: parent.pin, walletInfos }
-    const parentKey = parent.loginKey.use(key => key.slice())
-    const { serverBody, stash, loginKey } = await makeNewLogin(io, { ...options, parentKey })
-    for (const key of [parentKey, loginKey]) key.fill(0)
-    const children = [stash]
-    const request = { serverMethod: 'POST', serverPath: '/v2/login/create' } as const
-    return { loginId: parent.loginId, ...request, serverBody, stash: { children } }
   }
 }

@@ -13,10 +13,11 @@ import type { LoginCredentials, LoginRequest } from './login-request.ts'
 import { postLogin, postSecret } from './login-server.ts'
 import { openLoginTree } from './login-tree.ts'
 import type { OpenedBoxes } from './opened-boxes.ts'
+import { normalizeOtpKey } from './otp-kit.ts'
 import { type NamedReply, provenNameOf } from './proven-name.ts'
 import type { Stashes } from './stash.ts'
 import { stashTextOf } from './stash-file.ts'
-import { findStashById, makeEmptyStash } from './stash-tree.ts'
+import { findStashById, makeEmptyStash, replaceStash } from './stash-tree.ts'
 
 /** What logging in needs of the kernel. */
 export type LoginPort = Pick<Services, 'io' | 'config' | 'hooks' | 'logOf' | 'report' | 'inBackground'>
@@ -44,6 +45,8 @@ export interface OnlineLogin extends LoginOptions {
   readonly opened: OpenedBoxes
   /** A refresh keeps the date of the last login. */
   readonly isRefresh?: boolean
+  /** The code alone must do: the voucher of this device is neither sent nor replaced. */
+  readonly isWithoutVoucher?: boolean
 }
 
 /** A login whose key is in hand. */
@@ -72,6 +75,7 @@ export const loginOnline = async (
   login: OnlineLogin
 ): Promise<HeldLogin> => {
   const payload = await ask(port, stashes, login)
+  checkUserId(port.io, login.credentials, payload)
   const loginKey = await login.loginKeyOf(payload)
   const username = await nameOf(port.io, login.stash, { payload, loginKey })
   const reply: Reply = { login, payload, loginKey, username }
@@ -125,13 +129,22 @@ interface Reply {
 }
 
 const ask = async (port: LoginPort, stashes: Stashes, login: OnlineLogin): Promise<LoginPayload> => {
-  const { node, credentials, challengeId } = login
+  const { node, credentials, challengeId, isWithoutVoucher } = login
+  const { otp, ...voucher } = deviceFields(port.io, node, login)
+  const device = isWithoutVoucher === true ? { otp } : { otp, ...voucher }
   try {
-    return await postLogin(port, { challengeId, ...deviceFields(port.io, node, login), ...credentials })
+    return await postLogin(port, { challengeId, ...device, ...credentials })
   } catch (error) {
-    await keepVoucher(port, stashes, login, error)
+    if (isWithoutVoucher !== true) await keepVoucher(port, stashes, login, error)
     throw error
   }
+}
+
+/** Who asks for a name gets the account of that name. */
+const checkUserId = (io: Io, credentials: LoginCredentials, { userId }: LoginPayload): void => {
+  if (credentials.userId === undefined || userId === undefined) return
+  if (io.crypto.toBase64(credentials.userId) === userId) return
+  throw new WalletError('BAD_REPLY', { source: 'login reply', path: 'userId', rule: 'is another login' })
 }
 
 /** The name that was typed to log in on a new device, or the one that the login itself keeps. */
@@ -163,11 +176,25 @@ const keep = (port: LoginPort, stashes: Stashes, reply: Reply): Promise<LoginSta
   const rootId = rootIdOf(port.io, reply)
   return stashes.update(rootId, present => {
     const base = present ?? { ...makeEmptyStash(login.stash.username), loginId: rootId }
-    const applied = mergeReply(port.io, base, { payload, loginKey, opened, username, isPasswordProven })
+    const applied = mergeReply(port.io, withGivenKey(base, reply), {
+      payload,
+      loginKey,
+      opened,
+      username,
+      isPasswordProven
+    })
     const next = isRefresh === true ? applied : { ...applied, lastLogin: isoOf(port.io.clock.now()) }
     const isSame = present !== undefined && stashTextOf(next) === stashTextOf(present)
     return isSame && next.syncToken === present.syncToken ? present : next
   })
+}
+
+/** A code key that has just logged in is kept where the server does not show its own. */
+const withGivenKey = (base: LoginStash, { login, payload }: Reply): LoginStash => {
+  const { otp, otpKey } = login
+  const given = otp === undefined && otpKey !== undefined ? normalizeOtpKey(otpKey) : undefined
+  if (given === undefined || payload.otpKey !== true) return base
+  return replaceStash(base, payload.loginId, node => ({ ...node, otpKey: given }))
 }
 
 const addLoginAuth = (port: LoginPort, { login, loginKey }: Reply): Promise<LoginPayload> => {

@@ -35,7 +35,7 @@ export class OpenedBoxes {
    *
    * `kind`: one word for each type of result, so that a box that a server put in two places is not mistaken.
    */
-  once<T>(kind: 'bytes' | 'text' | 'wallet', box: Box, make: () => T): T {
+  once<T>(kind: 'bytes' | 'text' | 'wallet' | 'bitid' | 'legacy repo', box: Box, make: () => T): T {
     return this.#once(`${kind} ${box.iv_hex} ${box.data_base64}`, make)
   }
 

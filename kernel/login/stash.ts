@@ -211,14 +211,17 @@ const idBytesOf = ({ io }: StashPort, { appId, loginId }: LoginStash): Uint8Arra
 
 const localUserOf = ({ io, config }: StashPort, stash: LoginStash): LocalUser => {
   const node = findStashByApp(stash, config.appId)
-  const { username, lastLogin, voucherId } = stash
+  const { username, lastLogin, voucherId, recovery2Key } = stash
   return {
     loginId: base58Of(io.crypto.fromBase64(stash.loginId)),
     isPinLoginEnabled: (stash.pin2Key ?? node?.pin2Key) !== undefined,
     isKeyLoginEnabled: (node?.loginAuthBox ?? node?.passwordAuthBox) !== undefined,
     ...(username === undefined ? {} : { username }),
     ...(lastLogin === undefined ? {} : { lastLogin: dateOf(lastLogin) }),
-    ...(voucherId === undefined ? {} : { voucherId })
+    ...(voucherId === undefined ? {} : { voucherId }),
+    ...(recovery2Key === undefined || config.hideKeys
+      ? {}
+      : { recovery2Key: base58Of(io.crypto.fromBase64(recovery2Key)) })
   }
 }
 
