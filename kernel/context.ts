@@ -8,6 +8,7 @@ import { loginWithKey } from './login/key-login.ts'
 import type { Login } from './login/login.ts'
 import { usernameAvailable } from './login/login-server.ts'
 import { loginWithPassword } from './login/password.ts'
+import { checkPasswordRules, type PasswordRules } from './login/password-rules.ts'
 import { loginWithPin } from './login/pin.ts'
 import { openStashes, type Stashes } from './login/stash.ts'
 import { SyncLoop } from './repo/sync-loop.ts'
@@ -77,6 +78,11 @@ export class Context implements Readable<readonly LocalUser[]> {
   /** Tells whether a username is free. @throws BAD_USERNAME, NETWORK */
   async usernameAvailable(username: string): Promise<boolean> {
     return usernameAvailable(this.#services, normalizeUsername(username))
+  }
+
+  /** Judges a password that somebody is about to choose; asks nobody (specification §5). */
+  checkPasswordRules(password: string): PasswordRules {
+    return checkPasswordRules(password)
   }
 
   /** Creates an account and logs in to it. @throws ACCOUNT_EXISTS, BAD_USERNAME, USERNAME_REQUIRED, USERNAME_WITHOUT_PASSWORD */

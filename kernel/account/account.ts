@@ -11,6 +11,7 @@ import type { SecretWalletInfo, WalletStates } from '../types/keys.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
 import type { EventQueue } from '../wallet/event-queue.ts'
 import { createWalletInfo } from './create-wallet.ts'
+import { Credentials } from './credentials.ts'
 import type { StoredWalletStates } from './wallet-states.ts'
 
 /** A wallet as the account lists it, without opening it. */
@@ -61,6 +62,8 @@ interface OpenWallet {
  */
 export class Account implements Readable<AccountSnapshot> {
   readonly id: string
+  /** The ways in: password, PIN and username. */
+  readonly credentials: Credentials
   readonly subscribe: Readable<AccountSnapshot>['subscribe']
   readonly getSnapshot: Readable<AccountSnapshot>['getSnapshot']
   readonly #parts: AccountParts
@@ -73,6 +76,7 @@ export class Account implements Readable<AccountSnapshot> {
     const { services, login } = parts
     this.#parts = parts
     this.id = login.rootLoginId
+    this.credentials = new Credentials({ services, login })
     this.#state = new Observable<AccountSnapshot>(
       {
         accountId: this.id,

@@ -9,6 +9,9 @@ import { base32nopad, base58, utf8 } from '@scure/base'
  */
 export const utf8Of = (text: string): Uint8Array => utf8.decode(text)
 
+/** Tells whether a text has bytes: one with half a character in it has none, so that nobody could ever type it again. */
+export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text)
+
 /**
  * The text that UTF-8 bytes spell; a byte order mark is kept.
  *

@@ -1,4 +1,3 @@
-import { utf8Of } from '../crypto/encoding.ts'
 import type { SnrpOptions } from '../crypto/snrp.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import { Secret } from '../state/secret.ts'
@@ -10,6 +9,7 @@ import { postCreate } from './login-server.ts'
 import { makeNewLogin } from './new-login.ts'
 import type { LoginPort } from './online-login.ts'
 import { OpenedBoxes } from './opened-boxes.ts'
+import { checkNewPassword } from './password-kit.ts'
 import { checkPin } from './pin-kit.ts'
 import type { Stashes } from './stash.ts'
 
@@ -70,17 +70,9 @@ const checkOptions = ({ username, password, pin }: CheckedOptions): string | und
   if (username === undefined && password !== undefined) throw new WalletError('USERNAME_REQUIRED', {})
   if (username !== undefined && password === undefined) throw new WalletError('USERNAME_WITHOUT_PASSWORD', {})
   pin?.use(checkPin)
-  password?.use(checkWellFormed)
+  password?.use(checkNewPassword)
   if (username === undefined) return undefined
   const name = normalizeUsername(username)
   if (name === '') throw new WalletError('USERNAME_INVALID', {})
   return name
-}
-
-const checkWellFormed = (password: string): void => {
-  try {
-    utf8Of(password)
-  } catch {
-    throw new WalletError('PASSWORD_TOO_WEAK', { problems: ['holds half a character'] })
-  }
 }

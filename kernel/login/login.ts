@@ -71,12 +71,6 @@ export class Login implements Readable<LoginState> {
 
   readonly getSnapshot = (): LoginState => this.#state.getSnapshot()
 
-  /** What the login is now, its secrets alive. @throws LOGGED_OUT */
-  get openState(): LoginState {
-    this.#checkOpen()
-    return this.getSnapshot()
-  }
-
   get appId(): string {
     return this.#port.config.appId
   }
@@ -109,7 +103,7 @@ export class Login implements Readable<LoginState> {
 
   /** The key that `loginWithKey` takes, in base58: of the app's login. @throws LOGGED_OUT */
   rootLoginKeyBase58(): string {
-    this.#checkOpen()
+    this.checkOpen()
     return this.tree.loginKey.use(base58Of)
   }
 
@@ -193,18 +187,19 @@ export class Login implements Readable<LoginState> {
     this.#markClosed()
   }
 
-  #checkOpen(): void {
+  /** @throws LOGGED_OUT after `close`, when the secrets of the state are gone */
+  checkOpen(): void {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
   }
 
   #queue<T>(job: () => Promise<T>): Promise<T> {
     return this.#inOrder(async () => {
-      this.#checkOpen()
+      this.checkOpen()
       try {
         return await job()
       } finally {
         // Whatever a job met after a logout, the logout is the reason.
-        this.#checkOpen()
+        this.checkOpen()
       }
     })
   }
@@ -223,7 +218,7 @@ export class Login implements Readable<LoginState> {
   }
 
   #setStash(stash: LoginStash): void {
-    this.#checkOpen()
+    this.checkOpen()
     if (stash !== this.stash) this.#state.set(this.#open(stash))
   }
 
@@ -278,7 +273,7 @@ export class Login implements Readable<LoginState> {
     try {
       await this.#apply(kit)
     } catch (error) {
-      this.#checkOpen()
+      this.checkOpen()
       await this.#refresh().catch(() => {})
       if (find() === undefined) throw error
     }

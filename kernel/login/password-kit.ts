@@ -1,7 +1,10 @@
 import { sealBox } from '../crypto/box.ts'
+import { isWellFormed } from '../crypto/encoding.ts'
 import { FIXED_SNRP, makeSnrp, type SnrpOptions } from '../crypto/snrp.ts'
+import { WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
 import type { Secret } from '../state/secret.ts'
+import type { LoginTree } from '../types/login.ts'
 import { passwordAuthOf, passwordKeyOf } from './derive.ts'
 import type { KeyedLogin } from './keys-kit.ts'
 import type { LoginKit } from './login-kit.ts'
@@ -11,7 +14,17 @@ export interface NewPassword {
   readonly username: string
   readonly password: Secret<string>
   /** How costly guessing shall be; fit for this device when absent. */
-  readonly snrp?: SnrpOptions
+  readonly snrp?: SnrpOptions | undefined
+}
+
+/**
+ * Checks a password that somebody chose.
+ *
+ * @throws PASSWORD_TOO_WEAK for text that has no bytes
+ */
+export const checkNewPassword = (password: string): void => {
+  if (isWellFormed(password)) return
+  throw new WalletError('PASSWORD_TOO_WEAK', { problems: ['holds half a character'] })
 }
 
 /** Sets the password of a root login (protocol §1.5, §2.4). Takes about two seconds by design. */
@@ -27,12 +40,14 @@ export const makePasswordKit = async (
   const passwordBox = sealBox(io, passwordKey, loginKey)
   const passwordAuthBox = sealBox(io, loginKey, passwordAuth)
   passwordKey.fill(0)
+  const proof = io.crypto.toBase64(passwordAuth)
+  passwordAuth.fill(0)
   return {
     loginId,
     serverMethod: 'POST',
-    serverPath: '/v2/login/password',
+    serverPath: PATH,
     serverBody: {
-      passwordAuth: io.crypto.toBase64(passwordAuth),
+      passwordAuth: proof,
       passwordAuthBox: { ...passwordAuthBox },
       // The server wants to see it, and everybody uses the fixed one (protocol §1.5).
       passwordAuthSnrp: { ...FIXED_SNRP },
@@ -42,3 +57,18 @@ export const makePasswordKit = async (
     stash: { passwordAuthBox, passwordBox, passwordKeySnrp }
   }
 }
+
+/** Takes the password of a login away (protocol §4.8). A login without a `loginAuth` keeps what it has to open with. */
+export const makePasswordRemovalKit = ({ loginId, loginAuth }: LoginTree): LoginKit => ({
+  loginId,
+  serverMethod: 'DELETE',
+  serverPath: PATH,
+  stash: {
+    passwordBox: undefined,
+    passwordAuthSnrp: undefined,
+    passwordKeySnrp: undefined,
+    ...(loginAuth === undefined ? {} : { passwordAuthBox: undefined })
+  }
+})
+
+const PATH = '/v2/login/password'

@@ -9,6 +9,7 @@ import {
   pin2IdOf,
   userIdOf
 } from '../../../kernel/login/derive.ts'
+import { checkPasswordRules } from '../../../kernel/login/password-rules.ts'
 import { checkServerAddress } from '../../../kernel/login/server-address.ts'
 import { base64, bytes, eachVector, type GroupCheck, io } from './check.ts'
 
@@ -54,4 +55,8 @@ export const checkSnrpCost: GroupCheck = eachVector((t, { id, inputs, outputs })
 export const checkValidateServer: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
   if (outputs.result === 'ok') t.notThrows(() => checkServerAddress(inputs.url), id)
   else t.throws(() => checkServerAddress(inputs.url), { code: 'LOGIN_DOMAIN', message: outputs.result }, id)
+})
+
+export const checkRules: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
+  t.deepEqual({ ...checkPasswordRules(inputs.password) }, outputs, id)
 })

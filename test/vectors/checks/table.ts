@@ -7,6 +7,7 @@ import {
   checkPasswordAuth,
   checkPasswordKey,
   checkPin2,
+  checkRules,
   checkSnrpCost,
   checkUserId,
   checkUsernameNormalize,
@@ -30,6 +31,7 @@ export const checks: ReadonlyMap<string, GroupCheck> = new Map([
   ['passwordAuth', checkPasswordAuth],
   ['passwordKey', checkPasswordKey],
   ['pin2', checkPin2],
+  ['password-rules', checkRules],
   ['walletId', checkWalletId],
   ['file-hash', checkFileHash],
   ['stash-path', checkStashPath],
@@ -55,7 +57,6 @@ export const checks: ReadonlyMap<string, GroupCheck> = new Map([
 export const pendingGroups: readonly string[] = [
   'recovery2',
   'legacy-login-keys',
-  'password-rules',
   'split',
   'fix-wallet-type',
   'tx-search',

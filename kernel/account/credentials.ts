@@ -1,0 +1,142 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import { makePinChangeKits, makePinRemovalKits } from '../login/change-pin.ts'
+import { isPassword, isPin } from '../login/check-credentials.ts'
+import type { Login, LoginState } from '../login/login.ts'
+import { checkNewPassword, makePasswordKit, makePasswordRemovalKit } from '../login/password-kit.ts'
+import { checkPin } from '../login/pin-kit.ts'
+import type { Services } from '../services.ts'
+import { Secret } from '../state/secret.ts'
+import type { LoginTree } from '../types/login.ts'
+
+/** A new PIN, or whether PIN login is on, or both. */
+export interface PinOptions {
+  /** At least four digits; the PIN stays as it is when absent. */
+  readonly pin?: string
+  /** When absent: as it is, and on for the first PIN of an account. */
+  readonly enableLogin?: boolean
+}
+
+/** What the credentials of an account work on. */
+export interface CredentialsParts {
+  readonly services: Services
+  readonly login: Login
+}
+
+/**
+ * The ways into an account: its password, its PIN, its username (specification §5, §6).
+ *
+ * Each change is made on the server, then on the disk, then in memory, one after another. Where keys are hidden,
+ * each is refused with HIDDEN_KEYS. After a logout everything fails with LOGGED_OUT.
+ */
+export class Credentials {
+  readonly #parts: CredentialsParts
+
+  constructor(parts: CredentialsParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Sets the password. Takes about two seconds by design.
+   *
+   * @throws HIDDEN_KEYS, USERNAME_REQUIRED, PASSWORD_TOO_WEAK for text that has no bytes, NETWORK, …
+   */
+  async changePassword(password: string): Promise<void> {
+    this.#checkAllowed()
+    checkNewPassword(password)
+    const secret = new Secret(password)
+    const { services, login } = this.#parts
+    const { io, config } = services
+    try {
+      await login.change(async ({ held }) => {
+        const { username } = held
+        if (username === undefined) throw new WalletError('USERNAME_REQUIRED', {})
+        const options = { username, password: secret, snrp: config.passwordSnrp }
+        return [await withKey(held, key => makePasswordKit(io, key, options))]
+      })
+    } finally {
+      secret.destroy()
+    }
+  }
+
+  /** Tells whether this is the password; asks no server. An account without a password says no. @throws LOGGED_OUT */
+  async checkPassword(password: string): Promise<boolean> {
+    return isPassword(this.#parts.services, this.#openState().held, password)
+  }
+
+  /** Takes the password away; every other way in stays. @throws HIDDEN_KEYS, NETWORK, … */
+  async deletePassword(): Promise<void> {
+    this.#checkAllowed()
+    await this.#parts.login.change(({ held }) => [makePasswordRemovalKit(held)])
+  }
+
+  /** Whether this device knows the text of a PIN. */
+  get hasPin(): boolean {
+    return this.#parts.login.getSnapshot().held.pin !== undefined
+  }
+
+  /** Whether the PIN logs in. */
+  get isPinLoginEnabled(): boolean {
+    return this.#parts.login.getSnapshot().held.pin2Key !== undefined
+  }
+
+  /** The PIN. A secret. @throws HIDDEN_KEYS, PIN_NOT_LOCAL, LOGGED_OUT */
+  getPIN(): string {
+    this.#checkAllowed()
+    const { pin } = this.#openState().held
+    if (pin === undefined) throw new WalletError('PIN_NOT_LOCAL', {})
+    return pin.use(text => text)
+  }
+
+  /**
+   * Sets the PIN, switches PIN login on or off, or both; for the app's login and those below it, too.
+   *
+   * Switched off, the PIN is kept: it can still be checked, and switched on again.
+   *
+   * @throws HIDDEN_KEYS, PIN_INVALID, PIN_MISSING, NETWORK, …
+   */
+  async changePIN({ pin, enableLogin }: PinOptions): Promise<void> {
+    this.#checkAllowed()
+    if (pin !== undefined) checkPin(pin)
+    const secret = pin === undefined ? undefined : new Secret(pin)
+    const { services, login } = this.#parts
+    try {
+      await login.change(state => makePinChangeKits(services.io, state, { pin: secret, enableLogin }))
+    } finally {
+      secret?.destroy()
+    }
+  }
+
+  /** Tells whether this is the PIN; asks the server only where the PIN is not known here. @throws LOGGED_OUT */
+  async checkPIN(pin: string): Promise<boolean> {
+    return isPin(this.#parts.services, this.#openState(), pin)
+  }
+
+  /** Takes the PIN away, of the app's login and those below it, too. @throws HIDDEN_KEYS, NETWORK, … */
+  async deletePIN(): Promise<void> {
+    this.#checkAllowed()
+    await this.#parts.login.change(({ held }) => makePinRemovalKits(held))
+  }
+
+  /** @throws LOGGED_OUT when its secrets are gone */
+  #openState(): LoginState {
+    this.#parts.login.checkOpen()
+    return this.#parts.login.getSnapshot()
+  }
+
+  #checkAllowed(): void {
+    if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
+  }
+}
+
+/** Lends out a copy of a login's key, for work that waits. */
+const withKey = async <T>(
+  { loginId, loginKey }: LoginTree,
+  work: (login: { readonly loginId: string; readonly loginKey: Uint8Array }) => Promise<T>
+): Promise<T> => {
+  const copy = loginKey.use(key => key.slice())
+  try {
+    return await work({ loginId, loginKey: copy })
+  } finally {
+    copy.fill(0)
+  }
+}

@@ -1,0 +1,47 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import type { Io } from '../io/io.ts'
+import type { Secret } from '../state/secret.ts'
+import type { LoginTree } from '../types/login.ts'
+import type { LoginState } from './login.ts'
+import type { LoginKit } from './login-kit.ts'
+import { listTrees } from './login-tree.ts'
+import { makePinKit, makePinRemovalKit, makePinTextKit } from './pin-kit.ts'
+
+/** A change of the PIN. */
+export interface PinChange {
+  /** The new PIN; the one that is known when absent. */
+  readonly pin?: Secret<string> | undefined
+  /** Whether the PIN shall log in. When absent: if it did so far, or if it is the account's first. */
+  readonly enableLogin?: boolean | undefined
+}
+
+/**
+ * Changes the PIN of a login and of all below it, and whether it logs in (protocol §4.8).
+ *
+ * Without any PIN there is nothing to keep, so that switching off is the same as {@link makePinRemovalKits}.
+ *
+ * @throws PIN_MISSING if no PIN is known that could be switched on
+ */
+export const makePinChangeKits = (
+  io: Pick<Io, 'crypto' | 'random'>,
+  { held, stash }: LoginState,
+  { pin = held.pin, enableLogin = isOnByDefault(held, pin) }: PinChange
+): LoginKit[] => {
+  if (pin === undefined) {
+    if (enableLogin) throw new WalletError('PIN_MISSING', {})
+    return makePinRemovalKits(held)
+  }
+  return listTrees(held).map(({ loginId, loginKey, pin2Key }) =>
+    loginKey.use(key =>
+      enableLogin
+        ? makePinKit(io, { loginId, loginKey: key, pin2Key }, { pin, username: stash.username })
+        : makePinTextKit(io, { loginId, loginKey: key }, pin)
+    )
+  )
+}
+
+/** Takes the PIN of a login and of all below it away (protocol §4.8). */
+export const makePinRemovalKits = (held: LoginTree): LoginKit[] => listTrees(held).map(makePinRemovalKit)
+
+const isOnByDefault = (held: LoginTree, pin: Secret<string> | undefined): boolean =>
+  held.pin2Key !== undefined || (held.pin === undefined && pin !== undefined)
