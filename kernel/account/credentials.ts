@@ -1,7 +1,7 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import { makePinChangeKits, makePinRemovalKits } from '../login/change-pin.ts'
 import { isPassword, isPin } from '../login/check-credentials.ts'
-import type { Login, LoginState } from '../login/login.ts'
+import type { Login } from '../login/login.ts'
 import { checkNewPassword, makePasswordKit, makePasswordRemovalKit } from '../login/password-kit.ts'
 import { checkPin } from '../login/pin-kit.ts'
 import type { Services } from '../services.ts'
@@ -60,7 +60,7 @@ export class Credentials {
 
   /** Tells whether this is the password; asks no server. An account without a password says no. @throws LOGGED_OUT */
   async checkPassword(password: string): Promise<boolean> {
-    return isPassword(this.#parts.services, this.#openState().held, password)
+    return isPassword(this.#parts.services, this.#parts.login.openState.held, password)
   }
 
   /** Takes the password away; every other way in stays. @throws HIDDEN_KEYS, NETWORK, … */
@@ -82,7 +82,7 @@ export class Credentials {
   /** The PIN. A secret. @throws HIDDEN_KEYS, PIN_NOT_LOCAL, LOGGED_OUT */
   getPIN(): string {
     this.#checkAllowed()
-    const { pin } = this.#openState().held
+    const { pin } = this.#parts.login.openState.held
     if (pin === undefined) throw new WalletError('PIN_NOT_LOCAL', {})
     return pin.use(text => text)
   }
@@ -108,19 +108,13 @@ export class Credentials {
 
   /** Tells whether this is the PIN; asks the server only where the PIN is not known here. @throws LOGGED_OUT */
   async checkPIN(pin: string): Promise<boolean> {
-    return isPin(this.#parts.services, this.#openState(), pin)
+    return isPin(this.#parts.services, this.#parts.login.openState, pin)
   }
 
   /** Takes the PIN away, of the app's login and those below it, too. @throws HIDDEN_KEYS, NETWORK, … */
   async deletePIN(): Promise<void> {
     this.#checkAllowed()
     await this.#parts.login.change(({ held }) => makePinRemovalKits(held))
-  }
-
-  /** @throws LOGGED_OUT when its secrets are gone */
-  #openState(): LoginState {
-    this.#parts.login.checkOpen()
-    return this.#parts.login.getSnapshot()
   }
 
   #checkAllowed(): void {

@@ -1,12 +1,12 @@
 import { base58Of } from '../crypto/encoding.ts'
 import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
-import { accountRepoTypeOf, hideWalletInfo, makeWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
+import { hideWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
 import { failureLine } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginStash, LoginTree } from '../types/login.ts'
-import { makeChildKit } from './child-kit.ts'
+import { findAppRepo, makeAppKit } from './child-login.ts'
 import { makeKeysKit } from './keys-kit.ts'
 import { applyStashChanges, type LoginKit } from './login-kit.ts'
 import { isUnchanged } from './login-server.ts'
@@ -21,7 +21,7 @@ import {
 } from './online-login.ts'
 import { sendChange } from './send-change.ts'
 import type { Stashes } from './stash.ts'
-import { findStashById, replaceStash } from './stash-tree.ts'
+import { findStashByApp, findStashById, replaceStash } from './stash-tree.ts'
 
 /** What a login is at one moment. Keys are secrets. */
 export interface LoginState {
@@ -71,6 +71,12 @@ export class Login implements Readable<LoginState> {
 
   readonly getSnapshot = (): LoginState => this.#state.getSnapshot()
 
+  /** What the login is now, its secrets alive. @throws LOGGED_OUT */
+  get openState(): LoginState {
+    this.#checkOpen()
+    return this.getSnapshot()
+  }
+
   get appId(): string {
     return this.#port.config.appId
   }
@@ -103,7 +109,7 @@ export class Login implements Readable<LoginState> {
 
   /** The key that `loginWithKey` takes, in base58: of the app's login. @throws LOGGED_OUT */
   rootLoginKeyBase58(): string {
-    this.checkOpen()
+    this.#checkOpen()
     return this.tree.loginKey.use(base58Of)
   }
 
@@ -163,18 +169,26 @@ export class Login implements Readable<LoginState> {
   }
 
   /**
-   * Finds the repo of the app's account, and makes it, and the app's login, where missing (protocol §4.4 step 3).
+   * Finds the repo of an app's account, and makes it, and the app's login, where missing (protocol §4.4 step 3).
    *
+   * @param appId - the app of this context, or one that another device asks for
+   * @throws APP_ID_NOT_FOUND if the app has a login whose key is not held here
    * @throws LOGGED_OUT, NETWORK, …
    */
-  ensureAccountRepo(): Promise<SecretWalletInfo> {
-    const known = this.#findRepo()
+  ensureAccountRepo(appId: string = this.appId): Promise<SecretWalletInfo> {
+    const find = (): SecretWalletInfo | undefined => findAppRepo(this.getSnapshot().held, appId)
+    const known = find()
     // Not queued: a known account opens although a refresh waits for a server that does not answer.
     if (known !== undefined && !this.#isClosed) return Promise.resolve(known)
     return this.#queue(async () => {
       // Another device may have made it; a second one would split the account's data.
-      if (this.#findRepo() === undefined && !this.#isCurrent) await this.#refresh()
-      return this.#findRepo() ?? this.#makeRepo()
+      if (find() === undefined && !this.#isCurrent) await this.#refresh()
+      const { held, stash } = this.getSnapshot()
+      const isBelow = findTree(held, node => node.appId === appId) !== undefined
+      if (!isBelow && findStashByApp(stash, appId) !== undefined)
+        throw new WalletError('APP_ID_NOT_FOUND', { appId })
+      const { username } = this
+      return find() ?? this.#applySurely(await makeAppKit(this.#port.io, held, { appId, username }), find)
     })
   }
 
@@ -187,19 +201,18 @@ export class Login implements Readable<LoginState> {
     this.#markClosed()
   }
 
-  /** @throws LOGGED_OUT after `close`, when the secrets of the state are gone */
-  checkOpen(): void {
+  #checkOpen(): void {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
   }
 
   #queue<T>(job: () => Promise<T>): Promise<T> {
     return this.#inOrder(async () => {
-      this.checkOpen()
+      this.#checkOpen()
       try {
         return await job()
       } finally {
         // Whatever a job met after a logout, the logout is the reason.
-        this.checkOpen()
+        this.#checkOpen()
       }
     })
   }
@@ -218,7 +231,7 @@ export class Login implements Readable<LoginState> {
   }
 
   #setStash(stash: LoginStash): void {
-    this.checkOpen()
+    this.#checkOpen()
     if (stash !== this.stash) this.#state.set(this.#open(stash))
   }
 
@@ -273,7 +286,7 @@ export class Login implements Readable<LoginState> {
     try {
       await this.#apply(kit)
     } catch (error) {
-      this.checkOpen()
+      this.#checkOpen()
       await this.#refresh().catch(() => {})
       if (find() === undefined) throw error
     }
@@ -293,25 +306,5 @@ export class Login implements Readable<LoginState> {
       const found = infos.map(({ id }) => this.walletInfos.find(info => info.id === id))
       return found.every(info => info !== undefined) ? found : undefined
     })
-  }
-
-  #findRepo(): SecretWalletInfo | undefined {
-    const type = accountRepoTypeOf(this.appId)
-    return this.walletInfos.find(info => info.type === type)
-  }
-
-  async #makeRepo(): Promise<SecretWalletInfo> {
-    const info = makeWalletInfo(this.#port.io, accountRepoTypeOf(this.appId))
-    const { held } = this.getSnapshot()
-    const isThere = findTree(held, node => node.appId === this.appId) !== undefined
-    const find = (): SecretWalletInfo | undefined => this.#findRepo()
-    const { appId, username } = this
-    const child = { appId, username, walletInfos: [info] }
-    if (!isThere) return this.#applySurely(await makeChildKit(this.#port.io, held, child), find)
-    const { loginId, loginKey } = this.tree
-    return this.#applySurely(
-      loginKey.use(key => makeKeysKit(this.#port.io, { loginId, loginKey: key }, [info])),
-      find
-    )
   }
 }
