@@ -1,10 +1,10 @@
-import { openBox } from '../crypto/box.ts'
+import { openBox, openText } from '../crypto/box.ts'
 import { parseBase32 } from '../crypto/encoding.ts'
-import { WalletError } from '../errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
 import type { Box } from '../types/keys.ts'
 import type { LoginPayload, LoginStash } from '../types/login.ts'
-import { checkSecretUses } from './secret-uses.ts'
+import { checkBoxUses, checkSecretUses, nameOfBox } from './secret-uses.ts'
 import { findStash, findStashById, makeEmptyStash, replaceStash } from './stash-tree.ts'
 
 type CryptoIo = Pick<Io, 'crypto'>
@@ -50,15 +50,16 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
   const { loginKey, payload } = opened
   if (payload.appId !== stash.appId) throw anotherLogin('appId')
   checkLoginKey(io, stash, loginKey)
+  checkBoxUses(stash, payload)
   const username = opened.username ?? stash.username
-  const isRenamed = username !== stash.username
+  const isNewId = username !== stash.username || opened.isPasswordProven === true
   return withoutUndefined({
     appId: payload.appId,
-    created: stash.created ?? payload.created,
+    created: payload.created,
     lastLogin: stash.lastLogin,
     loginId: payload.loginId,
     username,
-    userId: isRenamed ? (payload.userId ?? stash.userId) : (stash.userId ?? payload.userId),
+    userId: isNewId ? (payload.userId ?? stash.userId) : (stash.userId ?? payload.userId),
     otpKey: payload.otpKey === true ? stash.otpKey : checkOtpKey(payload.otpKey),
     otpResetDate: payload.otpResetDate,
     otpTimeout: payload.otpTimeout,
@@ -70,12 +71,12 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
     parentBox: stash.parentBox ?? parentBoxOf(payload),
     ...passwordOf(stash, opened),
     pin2Key: openKey(io, loginKey, payload.pin2KeyBox),
-    pin2TextBox: payload.pin2TextBox,
+    pin2TextBox: checkPinText(io, loginKey, payload.pin2TextBox),
     recovery2Key: openKey(io, loginKey, payload.recovery2KeyBox),
     keyBoxes: mergeBoxes(io, loginKey, { sent: payload.keyBoxes ?? [], known: stash.keyBoxes ?? [] }),
     mnemonicBox: stash.mnemonicBox ?? payload.mnemonicBox,
-    rootKeyBox: stash.rootKeyBox ?? payload.rootKeyBox,
-    syncKeyBox: stash.syncKeyBox ?? payload.syncKeyBox,
+    rootKeyBox: lastingBox(io, loginKey, [stash.rootKeyBox, payload.rootKeyBox]),
+    syncKeyBox: lastingBox(io, loginKey, [stash.syncKeyBox, payload.syncKeyBox]),
     syncToken: payload.syncToken,
     children: mergeChildren(io, stash, opened)
   })
@@ -166,6 +167,24 @@ const openKey = (io: CryptoIo, loginKey: Uint8Array, box: Box | undefined): stri
   return io.crypto.toBase64(key)
 }
 
+const checkPinText = (io: CryptoIo, loginKey: Uint8Array, box: Box | undefined): Box | undefined => {
+  if (box === undefined) return undefined
+  try {
+    openText(io, loginKey, box)
+    return box
+  } catch (error) {
+    throw isWalletError(error) ? error : violation('a PIN is no text')
+  }
+}
+
+/** The first box that can be read: what a legacy wallet is made of never changes. */
+const lastingBox = (
+  io: CryptoIo,
+  loginKey: Uint8Array,
+  boxes: readonly (Box | undefined)[]
+): Box | undefined =>
+  boxes.find(box => box !== undefined && isOpenedBy(io, loginKey, box)) ?? boxes.find(box => box)
+
 /** A key that makes no codes must not replace one that does. */
 const checkOtpKey = (text: string | undefined): string | undefined => {
   if (text === undefined) return undefined
@@ -183,9 +202,9 @@ const mergeBoxes = (
   loginKey: Uint8Array,
   { sent, known }: { readonly sent: readonly Box[]; readonly known: readonly Box[] }
 ): Box[] => {
-  const merged = new Map(sent.map(box => [nameOf(box), box]))
+  const merged = new Map(sent.map(box => [nameOfBox(box), box]))
   for (const box of known) {
-    const name = nameOf(box)
+    const name = nameOfBox(box)
     if (merged.has(name) || isOpenedBy(io, loginKey, box)) merged.set(name, box)
   }
   return [...merged.values()]
@@ -201,9 +220,7 @@ const isOpenedBy = (io: CryptoIo, loginKey: Uint8Array, box: Box): boolean => {
 }
 
 const isSameBox = (left: Box | undefined, right: Box | undefined): boolean =>
-  left === undefined || right === undefined ? left === right : nameOf(left) === nameOf(right)
-
-const nameOf = (box: Box): string => `${box.iv_hex.toLowerCase()} ${box.data_base64}`
+  left === undefined || right === undefined ? left === right : nameOfBox(left) === nameOfBox(right)
 
 const byCreated = (left: LoginPayload, right: LoginPayload): number =>
   Date.parse(left.created) - Date.parse(right.created)

@@ -1,8 +1,8 @@
 import { openBox } from '../crypto/box.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
-import type { Box } from '../types/keys.ts'
-import type { LoginStash } from '../types/login.ts'
+import { type Box, isBox } from '../types/keys.ts'
+import type { LoginPayload, LoginStash } from '../types/login.ts'
 
 type CryptoIo = Pick<Io, 'crypto'>
 
@@ -33,6 +33,28 @@ export const checkSecretUses = (
   }
   for (const stash of versions) noteSecrets({ io, note }, stash, loginKey)
 }
+
+/**
+ * Refuses a reply that has one box in two places, or in another place than this device has it (pure).
+ *
+ * @throws KEY_INTEGRITY
+ */
+export const checkBoxUses = (stash: LoginStash, payload: LoginPayload): void => {
+  const uses = new Map<string, string>()
+  for (const login of [stash, payload]) {
+    for (const [field, value] of Object.entries(login)) {
+      for (const box of Array.isArray(value) ? value : [value]) {
+        if (!isBox(box)) continue
+        const known = uses.get(nameOfBox(box))
+        if (known !== undefined && known !== field) throw violation('one box of a login is in two places')
+        uses.set(nameOfBox(box), field)
+      }
+    }
+  }
+}
+
+/** What tells a box from all others, however its base16 is spelt (pure). */
+export const nameOfBox = (box: Box): string => `${box.iv_hex.toLowerCase()} ${box.data_base64}`
 
 interface Notes {
   readonly io: CryptoIo

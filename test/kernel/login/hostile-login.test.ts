@@ -112,21 +112,14 @@ test('no garbage of a server changes the stash, and the device still opens it [5
   t.is(JSON.stringify([...device.files]), before)
 })
 
-test('a server cannot take keys away, nor learn what is in a box by calling it the loginAuth', async t => {
+test('a server cannot take keys away', async t => {
   const { world, device, login } = await makeAlice()
   world.garble = (_, reply) => {
     const child = { ...reply.results.children[0], keyBoxes: [] }
-    return {
-      ...reply,
-      results: { ...reply.results, loginAuthBox: reply.results.pin2KeyBox, children: [child] }
-    }
+    return { ...reply, results: { ...reply.results, children: [child] } }
   }
-  const loginAuth = login.getSnapshot().held.loginAuth?.use(bytes => Buffer.from(bytes).toString('base64'))
   await login.refresh()
   t.is(login.walletInfos.length, 2)
-  world.requests.length = 0
-  await login.refresh()
-  t.is(world.requests.at(-1)?.body.loginAuth, loginAuth)
   t.is((await openDevice(world, device.files)).stashes.list()[0]?.children?.[0]?.keyBoxes?.length, 2)
 })
 
