@@ -6,16 +6,19 @@ import { createLogin } from './login/create-login.ts'
 import { normalizeUsername } from './login/derive.ts'
 import { loginWithKey } from './login/key-login.ts'
 import type { Login } from './login/login.ts'
+import { fetchLoginMessages } from './login/login-messages.ts'
 import { usernameAvailable } from './login/login-server.ts'
 import { loginWithPassword } from './login/password.ts'
 import { checkPasswordRules, type PasswordRules } from './login/password-rules.ts'
 import { loginWithPin } from './login/pin.ts'
+import { fetchRecoveryQuestions, listRecoveryQuestionChoices, loginWithRecovery } from './login/recovery.ts'
 import { openStashes, type Stashes } from './login/stash.ts'
+import { requestOtpReset } from './login/two-factor.ts'
 import { SyncLoop } from './repo/sync-loop.ts'
 import { SyncServers } from './repo/sync-server.ts'
 import type { Services } from './services.ts'
 import type { Readable } from './state/observable.ts'
-import type { LocalUser } from './types/login.ts'
+import type { LocalUser, LoginMessage, RecoveryQuestionChoice } from './types/login.ts'
 
 /** A new account: username and password together, or neither for a light account. */
 export interface NewAccount {
@@ -107,6 +110,47 @@ export class Context implements Readable<readonly LocalUser[]> {
   /** Logs in with the key of {@link Account.getLoginKey}, without the network. @throws USER_NOT_ON_DEVICE */
   loginWithKey(user: UserName, loginKey: string): Promise<Account> {
     return this.#open('key', () => loginWithKey(this.#services, this.#stashes, { ...user, loginKey }))
+  }
+
+  /**
+   * Logs in with recovery answers, online, on any device.
+   *
+   * @param recoveryKey - base58, from `changeRecovery` or from {@link LocalUser}
+   * @throws PASSWORD, ACCOUNT_NOT_FOUND, RECOVERY_USERNAME_REQUIRED, OPTION_INVALID, OTP, NETWORK
+   */
+  loginWithRecovery2(
+    recoveryKey: string,
+    username: string,
+    answers: readonly string[],
+    help: LoginHelp = {}
+  ): Promise<Account> {
+    const options = { recoveryKey, username, answers, ...help }
+    return this.#open('recovery', () => loginWithRecovery(this.#services, this.#stashes, options))
+  }
+
+  /** Fetches the recovery questions of an account. @throws ACCOUNT_NOT_FOUND, RECOVERY_QUESTIONS_MISSING, NETWORK, … */
+  fetchRecovery2Questions(recoveryKey: string, username: string): Promise<readonly string[]> {
+    return fetchRecoveryQuestions(this.#services, { recoveryKey, username })
+  }
+
+  /** Fetches the recovery questions that the server suggests. @throws NETWORK, BAD_REPLY */
+  listRecoveryQuestionChoices(): Promise<readonly RecoveryQuestionChoice[]> {
+    return listRecoveryQuestionChoices(this.#services)
+  }
+
+  /**
+   * Asks to have the two-factor of an account switched off, for an owner who lost the key; gives the date.
+   *
+   * @param resetToken - of the OTP error that a login met
+   * @throws PASSWORD for a wrong token, ACCOUNT_NOT_FOUND, NETWORK, …
+   */
+  requestOtpReset(username: string, resetToken: string): Promise<Date> {
+    return requestOtpReset(this.#services, { username, resetToken })
+  }
+
+  /** Fetches news of every user of this device: devices that wait, resets that are pending. @throws NETWORK, BAD_REPLY */
+  fetchLoginMessages(): Promise<readonly LoginMessage[]> {
+    return fetchLoginMessages(this.#services, this.#stashes)
   }
 
   /** Removes a user from this device; the account itself is untouched. @throws USER_LOGGED_IN, USER_NOT_ON_DEVICE */

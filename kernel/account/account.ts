@@ -12,6 +12,7 @@ import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
 import type { EventQueue } from '../wallet/event-queue.ts'
 import { createWalletInfo } from './create-wallet.ts'
 import { Credentials } from './credentials.ts'
+import { TwoFactor } from './two-factor.ts'
 import type { StoredWalletStates } from './wallet-states.ts'
 
 /** A wallet as the account lists it, without opening it. */
@@ -62,8 +63,10 @@ interface OpenWallet {
  */
 export class Account implements Readable<AccountSnapshot> {
   readonly id: string
-  /** The ways in: password, PIN and username. */
+  /** The ways in: password, PIN, recovery and username. */
   readonly credentials: Credentials
+  /** One-time codes, and devices that wait to be let in. */
+  readonly twoFactor: TwoFactor
   readonly subscribe: Readable<AccountSnapshot>['subscribe']
   readonly getSnapshot: Readable<AccountSnapshot>['getSnapshot']
   readonly #parts: AccountParts
@@ -77,6 +80,7 @@ export class Account implements Readable<AccountSnapshot> {
     this.#parts = parts
     this.id = login.rootLoginId
     this.credentials = new Credentials({ services, login })
+    this.twoFactor = new TwoFactor({ services, login })
     this.#state = new Observable<AccountSnapshot>(
       {
         accountId: this.id,

@@ -1,9 +1,11 @@
+import { base58Of } from '../crypto/encoding.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import { makePinChangeKits, makePinRemovalKits } from '../login/change-pin.ts'
 import { isPassword, isPin } from '../login/check-credentials.ts'
 import type { Login } from '../login/login.ts'
 import { checkNewPassword, makePasswordKit, makePasswordRemovalKit } from '../login/password-kit.ts'
 import { checkPin } from '../login/pin-kit.ts'
+import { checkRecovery, makeRecoveryKit, makeRecoveryRemovalKit } from '../login/recovery-kit.ts'
 import type { Services } from '../services.ts'
 import { Secret } from '../state/secret.ts'
 import type { LoginTree } from '../types/login.ts'
@@ -23,7 +25,7 @@ export interface CredentialsParts {
 }
 
 /**
- * The ways into an account: its password, its PIN, its username (specification §5, §6).
+ * The ways into an account: its password, its PIN, its recovery answers, its username (specification §5, §6).
  *
  * Each change is made on the server, then on the disk, then in memory, one after another. Where keys are hidden,
  * each is refused with HIDDEN_KEYS. After a logout everything fails with LOGGED_OUT.
@@ -115,6 +117,39 @@ export class Credentials {
   async deletePIN(): Promise<void> {
     this.#checkAllowed()
     await this.#parts.login.change(({ held }) => makePinRemovalKits(held))
+  }
+
+  /**
+   * Sets the recovery questions and answers; a recovery key that is already known stays good.
+   *
+   * @returns the recovery key, base58: with it, the username and the answers anybody can log in. A secret
+   * @throws HIDDEN_KEYS, OPTION_INVALID, RECOVERY_USERNAME_REQUIRED, NETWORK, …
+   */
+  async changeRecovery(questions: readonly string[], answers: readonly string[]): Promise<string> {
+    this.#checkAllowed()
+    checkRecovery(questions, answers)
+    const recovery = { questions: [...questions], answers: new Secret<readonly string[]>([...answers]) }
+    const { services, login } = this.#parts
+    try {
+      await login.change(({ held }) => [makeRecoveryKit(services.io, held, recovery)])
+    } finally {
+      recovery.answers.destroy()
+    }
+    return this.getRecoveryKey()
+  }
+
+  /** Switches recovery off; the recovery key is then worth nothing. @throws HIDDEN_KEYS, NETWORK, … */
+  async deleteRecovery(): Promise<void> {
+    this.#checkAllowed()
+    await this.#parts.login.change(({ held }) => [makeRecoveryRemovalKit(held)])
+  }
+
+  /** The recovery key, base58. A secret. @throws HIDDEN_KEYS, RECOVERY_KEY_MISSING, LOGGED_OUT */
+  getRecoveryKey(): string {
+    this.#checkAllowed()
+    const { recovery2Key } = this.#parts.login.openState.held
+    if (recovery2Key === undefined) throw new WalletError('RECOVERY_KEY_MISSING', {})
+    return recovery2Key.use(base58Of)
   }
 
   #checkAllowed(): void {

@@ -1,0 +1,127 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import type { Login } from '../login/login.ts'
+import type { LoginKit } from '../login/login-kit.ts'
+import { makeOtpKit, makeOtpRemovalKit, makeOtpResetCancelKit } from '../login/otp-kit.ts'
+import { repairOtp } from '../login/two-factor.ts'
+import { makeVoucherKit } from '../login/voucher-kit.ts'
+import type { Services } from '../services.ts'
+import type { Readable } from '../state/observable.ts'
+import { dateOf } from '../time.ts'
+import type { LoginTree, PendingVoucher } from '../types/login.ts'
+
+/** How an account is guarded, as this device last heard; no secrets. */
+export interface TwoFactorStatus {
+  readonly isEnabled: boolean
+  /** Seconds between the request of a reset and its effect. */
+  readonly otpTimeout?: number
+  /** When two-factor will be off, because somebody asked for a reset. */
+  readonly otpResetDate?: Date
+  /** Devices that wait to be let in. */
+  readonly pendingVouchers: readonly PendingVoucher[]
+}
+
+/** What two-factor works on. */
+export interface TwoFactorParts {
+  readonly services: Services
+  readonly login: Login
+}
+
+/**
+ * The second factor of an account: one-time codes, their reset, and devices that wait (specification §4, §6).
+ *
+ * Each change is made on the server, then on the disk, then in memory, one after another. Where keys are hidden,
+ * each is refused with HIDDEN_KEYS. After a logout everything but the status fails with LOGGED_OUT.
+ */
+export class TwoFactor implements Readable<TwoFactorStatus> {
+  readonly subscribe: Readable<TwoFactorStatus>['subscribe']
+  readonly #parts: TwoFactorParts
+  #seen: { readonly held: LoginTree; readonly status: TwoFactorStatus }
+
+  constructor(parts: TwoFactorParts) {
+    const { held } = parts.login.getSnapshot()
+    this.#parts = parts
+    this.#seen = { held, status: statusOf(held) }
+    this.subscribe = parts.login.subscribe
+  }
+
+  readonly getSnapshot = (): TwoFactorStatus => {
+    const { held } = this.#parts.login.getSnapshot()
+    if (held !== this.#seen.held) this.#seen = { held, status: statusOf(held) }
+    return this.#seen.status
+  }
+
+  get status(): TwoFactorStatus {
+    return this.getSnapshot()
+  }
+
+  /**
+   * The key that makes the codes, in base32; undefined while two-factor is off, or if the server keeps the key back.
+   * A secret.
+   *
+   * @throws HIDDEN_KEYS, LOGGED_OUT
+   */
+  getOtpKey(): string | undefined {
+    this.#checkAllowed()
+    return this.#parts.login.openState.held.otpKey?.use(text => text)
+  }
+
+  /**
+   * Switches two-factor on, or changes its timeout; other devices need the key, or an approval.
+   *
+   * @param timeoutSeconds - how long the owner has to notice the request of a reset; seven days by default
+   * @throws HIDDEN_KEYS, OPTION_INVALID, NETWORK, …
+   */
+  enableOtp(timeoutSeconds?: number): Promise<void> {
+    return this.#change(held => makeOtpKit(this.#parts.services.io, held, timeoutSeconds))
+  }
+
+  /** Switches two-factor off, for every device. @throws HIDDEN_KEYS, NETWORK, … */
+  disableOtp(): Promise<void> {
+    return this.#change(makeOtpRemovalKit)
+  }
+
+  /** Keeps two-factor on although somebody asked for a reset. @throws HIDDEN_KEYS, OTP_RESET_WITHOUT_OTP, NETWORK, … */
+  cancelOtpReset(): Promise<void> {
+    return this.#change(makeOtpResetCancelKit)
+  }
+
+  /**
+   * Gives this device the code key that another device made; a key that the server refuses is not kept.
+   *
+   * @param otpKey - base32 as typed
+   * @throws HIDDEN_KEYS, OTP if it is the wrong key, OTP_REPAIR_WITHOUT_PASSWORD, NETWORK, …
+   */
+  async repairOtp(otpKey: string): Promise<void> {
+    this.#checkAllowed()
+    const { services, login } = this.#parts
+    await repairOtp(services, login, otpKey)
+  }
+
+  /** Lets a device that waits log in without a code. @throws HIDDEN_KEYS, NETWORK, … */
+  approveVoucher(voucherId: string): Promise<void> {
+    return this.#change(held => makeVoucherKit(held, 'approved', [voucherId]))
+  }
+
+  /** Shuts a device that waits out. @throws HIDDEN_KEYS, NETWORK, … */
+  rejectVoucher(voucherId: string): Promise<void> {
+    return this.#change(held => makeVoucherKit(held, 'rejected', [voucherId]))
+  }
+
+  async #change(makeKit: (held: LoginTree) => LoginKit): Promise<void> {
+    this.#checkAllowed()
+    await this.#parts.login.change(({ held }) => [makeKit(held)])
+  }
+
+  #checkAllowed(): void {
+    if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
+  }
+}
+
+/** It is on wherever there is a timeout: the key itself may be kept back (protocol §2.6). */
+const statusOf = ({ otpKey, otpTimeout, otpResetDate, pendingVouchers }: LoginTree): TwoFactorStatus =>
+  Object.freeze({
+    isEnabled: otpKey !== undefined || otpTimeout !== undefined,
+    ...(otpTimeout === undefined ? {} : { otpTimeout }),
+    ...(otpResetDate === undefined ? {} : { otpResetDate: dateOf(otpResetDate) }),
+    pendingVouchers
+  })
