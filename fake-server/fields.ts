@@ -43,7 +43,7 @@ export const plainBox = ({ encryptionType, data_base64, iv_hex }: Box): Box => (
 })
 
 /** Tells whether a text is a sync key. */
-const isSyncKey = (value: unknown): value is string =>
+export const isSyncKey = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= 2 * MAX_SYNC_KEY && isHex(value)
 
 /** Tells whether a text may name a file of a repo: relative, no way up, nothing that a disk could stumble on. */

@@ -60,6 +60,11 @@ export const layers: readonly (readonly Room[])[] = [
     { path: 'devtools/core', packages: [], only: ['kernel/index'] },
     { path: 'fake-server', packages: CRYPTO, only: ['kernel/index', ...FORMATS] },
     {
+      path: 'fake-server/users',
+      packages: CRYPTO,
+      only: ['kernel/index', 'kernel/keys', 'kernel/login', 'kernel/state', 'fake-server', ...FORMATS]
+    },
+    {
       path: 'fake-server/http',
       packages: [...CRYPTO, NODE, 'ws'],
       only: ['kernel/index', 'fake-server', ...FORMATS]

@@ -55,6 +55,8 @@ export interface LoginErrorDetails {
   APP_ID_NOT_FOUND: { appId: string }
   LOBBY_NOT_FOUND: { lobbyId: string }
   CHILD_USERNAME: NoDetails
+  /** A fake user is a whole account. */
+  DUMP_OF_CHILD: NoDetails
 }
 
 /** Messages, exit codes and advice for {@link LoginErrorDetails}. */
@@ -235,5 +237,10 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
     name: 'Error',
     exitCode: 16,
     message: () => 'Only top-level logins can have usernames'
+  },
+  DUMP_OF_CHILD: {
+    name: 'Error',
+    exitCode: 7,
+    message: () => 'Only root logins are dumpable.'
   }
 }

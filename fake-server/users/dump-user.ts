@@ -1,0 +1,96 @@
+import { openBox, openText } from '../../kernel/crypto/box.ts'
+import { WalletError } from '../../kernel/errors/wallet-error.ts'
+import type { Io } from '../../kernel/io/io.ts'
+import { allWalletInfos, listTrees, openLoginTree } from '../../kernel/login/login-tree.ts'
+import { OpenedBoxes } from '../../kernel/login/opened-boxes.ts'
+import { findStashById } from '../../kernel/login/stash-tree.ts'
+import { Secret } from '../../kernel/state/secret.ts'
+import type { LoginStash, LoginTree } from '../../kernel/types/login.ts'
+import type { FakeDb } from '../fake-db.ts'
+import type { LoginRecord } from '../login-record.ts'
+import { dumpLogin, type FakeUser, type UserRepo } from './fake-user.ts'
+import { type StashSource, userStashOf } from './user-stash.ts'
+
+/** Which user, and what opens it. */
+export interface UserKey {
+  /** Base64, of the root login. */
+  readonly loginId: string
+  /** 32 bytes; stays the caller's. */
+  readonly loginKey: Uint8Array
+  /** For old accounts, whose name the server does not keep. */
+  readonly username?: string | undefined
+}
+
+/**
+ * Takes a user out of a world in the deployed format, with the repos of all its keys (protocol §2.11).
+ *
+ * The world keeps it. Loading what this gives into an empty world makes the same user again.
+ *
+ * @throws ACCOUNT_NOT_FOUND; DUMP_OF_CHILD for the login of an app
+ * @throws INVALID_CHECKSUM if it is not the key of this login, KEY_INTEGRITY
+ */
+export const dumpFakeUser = (source: StashSource, { loginId, loginKey, username }: UserKey): FakeUser => {
+  const { io, db } = source
+  const record = db.login(loginId)
+  if (record === undefined) throw new WalletError('ACCOUNT_NOT_FOUND', {})
+  if (record.appId !== '') throw new WalletError('DUMP_OF_CHILD', {})
+  const stash = userStashOf(source, { record, loginKey, username })
+  const user = {
+    username: nameOf(io, record, loginKey) ?? username,
+    lastLogin: record.lastLogin,
+    loginId,
+    loginKey: io.crypto.toBase64(loginKey),
+    repos: reposOf(db, syncKeysOf(io, stash, loginKey)),
+    server: dumpLogin(record, id => db.childrenOf(id))
+  }
+  return JSON.parse(JSON.stringify(user))
+}
+
+const nameOf = (io: StashSource['io'], record: LoginRecord, loginKey: Uint8Array): string | undefined =>
+  record.userTextBox === undefined ? undefined : openText(io, loginKey, record.userTextBox)
+
+/** The sync keys of everything that the user has keys of, in hex. */
+const syncKeysOf = (io: Pick<Io, 'crypto'>, stash: LoginStash, loginKey: Uint8Array): string[] => {
+  const opened = new OpenedBoxes(io)
+  const report = (error: unknown): never => {
+    throw error
+  }
+  try {
+    const key = opened.adopt(new Secret(Uint8Array.from(loginKey)))
+    const tree = openLoginTree({ io, opened, report }, stash, key)
+    const infos = allWalletInfos(io, tree).map(info =>
+      info.keys.use(({ syncKey }) => (typeof syncKey === 'string' ? hexOf(io, syncKey) : undefined))
+    )
+    const keys = [...listTrees(tree).map(node => oldSyncKeyOf(io, stash, node)), ...infos]
+    return [...new Set(keys.filter(text => text !== undefined))]
+  } finally {
+    opened.destroy()
+  }
+}
+
+/** The account repo of an old login goes by a key in a box of its own (protocol §5.2). */
+const oldSyncKeyOf = (
+  io: Pick<Io, 'crypto'>,
+  stash: LoginStash,
+  { loginId, loginKey }: LoginTree
+): string | undefined => {
+  const box = findStashById(stash, loginId)?.syncKeyBox
+  return box === undefined ? undefined : loginKey.use(key => io.crypto.toHex(openBox(io, key, box)))
+}
+
+const hexOf = ({ crypto }: Pick<Io, 'crypto'>, base64: string): string =>
+  crypto.toHex(crypto.fromBase64(base64))
+
+/** Keys without a repo on this server are left out. */
+const reposOf = (db: FakeDb, keys: readonly string[]): Record<string, UserRepo> => {
+  const repos: [string, UserRepo][] = []
+  for (const key of keys) {
+    const files = db.repo(key)?.files
+    if (files === undefined) continue
+    const present = [...files].flatMap(([path, { content }]) =>
+      content === null ? [] : [[path, content] as const]
+    )
+    repos.push([key, Object.fromEntries(present)])
+  }
+  return Object.fromEntries(repos)
+}

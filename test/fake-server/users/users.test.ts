@@ -1,0 +1,223 @@
+import test from 'ava'
+import { FakeDb } from '../../../fake-server/fake-db.ts'
+import { deviceFilesOf } from '../../../fake-server/users/device-files.ts'
+import { dumpFakeUser } from '../../../fake-server/users/dump-user.ts'
+import { loadFakeUser, type UserWorld } from '../../../fake-server/users/load-user.ts'
+import { sealText } from '../../../kernel/crypto/box.ts'
+import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { boxOf, id } from '../../helpers/fake-login.ts'
+import type { Untyped } from '../../helpers/login-device.ts'
+import { readVectorFile } from '../../vectors/vector.ts'
+
+const io = makeNodeIo()
+const { crypto } = io
+const clock = makeFakeClock()
+
+const makeWorld = (): UserWorld & { io: typeof io } => ({ db: new FakeDb(crypto), crypto, clock, io })
+
+/** A deep copy to garble. */
+const userOf = (index: number): Untyped =>
+  structuredClone(readVectorFile('world').vectors[index]?.inputs.fakeUser)
+
+const keyOf = (user: Untyped) => ({
+  loginId: user.loginId,
+  loginKey: crypto.fromBase64(user.loginKey),
+  username: user.username
+})
+
+const stateOf = ({ db }: UserWorld): string => JSON.stringify([...db.entries()])
+
+test('a user goes into a world and comes out as it was, with the repos of all its keys', t => {
+  for (const index of [0, 1]) {
+    const world = makeWorld()
+    const user = userOf(index)
+    loadFakeUser(world, user)
+    const dumped = dumpFakeUser(world, keyOf(user))
+    t.deepEqual(dumped as unknown, user)
+    const again = makeWorld()
+    loadFakeUser(again, JSON.parse(JSON.stringify(dumped)))
+    t.is(stateOf(again), stateOf(world))
+  }
+})
+
+test('only root logins can be dumped, by their own key [6.3]', t => {
+  const world = makeWorld()
+  const user = userOf(0)
+  loadFakeUser(world, user)
+  const child = { ...keyOf(user), loginId: user.server.children[0].loginId }
+  const refused = t.throws(() => dumpFakeUser(world, child), { code: 'DUMP_OF_CHILD' })
+  t.is(refused?.message, 'Only root logins are dumpable.')
+  t.throws(() => dumpFakeUser(world, { ...keyOf(user), loginId: id(1) }), { code: 'ACCOUNT_NOT_FOUND' })
+  const wrong = { ...keyOf(user), loginKey: new Uint8Array(32) }
+  t.true(isWalletError(t.throws(() => dumpFakeUser(world, wrong))))
+  t.is(dumpFakeUser(world, keyOf(user)).server.appId, '')
+})
+
+const BOXES = [
+  ...[
+    'loginAuthBox',
+    'passwordAuthBox',
+    'passwordBox',
+    'pin2Box',
+    'pin2KeyBox',
+    'pin2TextBox',
+    'recovery2Box'
+  ],
+  ...['recovery2KeyBox', 'question2Box', 'syncKeyBox', 'mnemonicBox', 'rootKeyBox', 'userTextBox']
+]
+const SNRP = { salt_hex: '00ff', n: 16, r: 1, p: 1 }
+
+test('a login record keeps every field, through a dump and a saved world [3.9]', t => {
+  const world = makeWorld()
+  const loginKey = new Uint8Array(32).fill(7)
+  const seal = (text: string) => sealText(io, loginKey, text.padEnd(32, '.'))
+  const voucher = {
+    ...{ voucherId: 'voucher-0', voucherAuth: 'qrs=', status: 'rejected', loginId: id(1) },
+    ...{ activates: '2026-01-08T00:00:00.000Z', created: '2026-01-01T00:00:00.000Z' },
+    ...{ ip: 'localhost', ipDescription: 'here', deviceDescription: 'A tablet' }
+  }
+  const child = {
+    appId: 'a',
+    loginId: id(2),
+    created: '2021-01-01T00:00:00.000Z',
+    keyBoxes: [],
+    vouchers: []
+  }
+  const server = {
+    ...Object.fromEntries(BOXES.map(name => [name, seal(name)])),
+    ...{ loginId: id(1), userId: id(3), appId: '', created: '2020-01-01T00:00:00.000Z' },
+    ...{ passwordAuth: id(4), passwordAuthSnrp: SNRP, passwordKeySnrp: SNRP, loginAuth: id(5) },
+    ...{ pin2Id: id(6), pin2Auth: id(7), recovery2Id: id(8), recovery2Auth: [id(9), id(10)] },
+    ...{ otpKey: 'UDLS6IABHPBTNYFO', otpTimeout: 60, otpResetAuth: 'token' },
+    ...{ otpResetDate: '2030-01-01T00:00:00.000Z', vouchers: [voucher], keyBoxes: [], children: [] },
+    ...{ syncKeyBox: sealText(io, loginKey, 'k'.repeat(20)) }
+  }
+  const parentBox = seal('parentBox')
+  const auth = { loginAuth: id(11), loginAuthBox: seal('child') }
+  const user = {
+    username: 'userTextBox.....................',
+    lastLogin: '2025-01-01T00:00:00.000Z',
+    loginId: id(1),
+    loginKey: crypto.toBase64(loginKey),
+    repos: {},
+    server: { ...server, children: [{ ...child, ...auth, parentBox, children: [] }] }
+  }
+  loadFakeUser(world, user)
+  const saved = new FakeDb(crypto)
+  for (const entry of world.db.entries()) saved.apply(JSON.parse(JSON.stringify(entry)))
+  const record = saved.login(id(1))
+  t.deepEqual(
+    Object.keys(record ?? {}).sort(),
+    [...Object.keys(server).filter(name => name !== 'children'), 'lastLogin'].sort()
+  )
+  t.deepEqual([saved.login(id(2))?.parentId, saved.login(id(2))?.parentBox], [id(1), parentBox])
+  t.deepEqual(
+    saved.childrenOf(id(1)).map(({ loginId }) => loginId),
+    [id(2)]
+  )
+  t.is(record?.lastLogin, user.lastLogin)
+})
+
+test('a user that is there already, even by one id, is refused, and nothing changes', t => {
+  const world = makeWorld()
+  loadFakeUser(world, userOf(0))
+  loadFakeUser(world, userOf(1))
+  const before = stateOf(world)
+  for (const index of [0, 1]) t.throws(() => loadFakeUser(world, userOf(index)), { code: 'ACCOUNT_EXISTS' })
+  const { server } = userOf(0)
+  const other = (fields: object): unknown => ({
+    ...userOf(0),
+    loginId: id(1),
+    server: { appId: '', loginId: id(1), ...fields }
+  })
+  for (const name of ['userId', 'pin2Id', 'recovery2Id']) {
+    t.throws(() => loadFakeUser(world, other({ [name]: server[name] })), { code: 'ACCOUNT_EXISTS' }, name)
+  }
+  // An old account is known by its loginId.
+  t.throws(() => loadFakeUser(world, other({ userId: userOf(1).loginId })), { code: 'ACCOUNT_EXISTS' })
+  t.is(stateOf(world), before)
+})
+
+test('what is no user, or contradicts itself, is refused with the field that is wrong, and nothing changes', t => {
+  const garble: Record<string, (user: Untyped) => unknown> = {
+    list: () => [],
+    text: () => 'user',
+    nothing: () => null,
+    key: user => ({ ...user, loginKey: 'no base64' }),
+    date: user => ({ ...user, lastLogin: 'soon' }),
+    repos: user => ({ ...user, repos: { xyz: {} } }),
+    path: user => ({ ...user, repos: { ab: { '../x': boxOf(1) } } }),
+    box: user => ({ ...user, repos: { ab: { x: 5 } } }),
+    server: user => ({ ...user, server: undefined }),
+    another: user => ({ ...user, loginId: id(1) }),
+    app: user => ({ ...user, server: { ...user.server, appId: 'a' } }),
+    children: user => ({ ...user, server: { ...user.server, children: {} } }),
+    child: user => ({ ...user, server: { ...user.server, children: [5] } }),
+    voucher: user => ({ ...user, server: { ...user.server, vouchers: [{ voucherId: 'x' }] } }),
+    twins: user => ({
+      ...user,
+      server: { ...user.server, children: [...user.server.children, ...user.server.children] }
+    }),
+    itself: user => ({ ...user, server: { ...user.server, children: [user.server] } }),
+    apps: user => {
+      const [child] = user.server.children
+      return {
+        ...user,
+        server: { ...user.server, children: [child, { ...child, loginId: id(1), pin2Id: undefined }] }
+      }
+    },
+    deep: user => {
+      let server: Untyped = { appId: 'x', loginId: id(1) }
+      for (let depth = 0; depth < 9; depth += 1)
+        server = { appId: `${depth}`, loginId: id(depth + 2), children: [server] }
+      return { ...user, loginId: server.loginId, server: { ...server, appId: '' } }
+    }
+  }
+  const world = makeWorld()
+  const before = stateOf(world)
+  for (const [name, change] of Object.entries(garble)) {
+    const error = t.throws(() => loadFakeUser(world, change(userOf(0))), { code: 'BAD_REPLY' }, name)
+    t.regex(error?.message ?? '', /fake user|saved entry/, name)
+  }
+  t.is(stateOf(world), before)
+})
+
+test('a minimal user gets what the format leaves out, and a deleted one can be loaded again with its files alone', t => {
+  const world = makeWorld()
+  const user = userOf(0)
+  const minimal = { loginId: id(1), loginKey: id(2), repos: {}, server: { appId: '', loginId: id(1) } }
+  loadFakeUser(world, minimal)
+  const { created, vouchers, keyBoxes } = world.db.login(id(1)) ?? {}
+  t.deepEqual([created, vouchers, keyBoxes], ['2026-01-01T00:00:00.000Z', [], []])
+  loadFakeUser(world, user)
+  const [key = ''] = Object.keys(user.repos)
+  world.db.commit(key, { 'another.json': boxOf(5), 'PluginSettings.json': null })
+  world.db.deleteLogin(user.loginId)
+  loadFakeUser(world, user)
+  t.deepEqual(dumpFakeUser(world, keyOf(user)) as unknown, user)
+})
+
+test('a device of a user has a stash, and its repos with a status, in the deployed layout', t => {
+  const files = deviceFilesOf({ io, clock }, [userOf(0), userOf(1)])
+  const paths = [...files.keys()]
+  t.deepEqual(
+    paths.filter(path => path.startsWith('logins/')),
+    [
+      'logins/7u3qvzsBwZN7RtcKSHgLpLBu51pB4cfXxsWWEtcmgc9L.json',
+      'logins/CYKJjM3C6ZaY6nWFbiV1r7k2MsP6U1Ba3Kf66SDummJ4.json'
+    ]
+  )
+  const stash = JSON.parse(files.get(paths.find(path => path.startsWith('logins/7u')) ?? '') ?? '')
+  t.deepEqual([stash.username, stash.lastLogin], ['marble heron', '2024-05-06T07:08:09.000Z'])
+  t.is(stash.children[0].appId, 'net.example.child')
+  t.false('syncToken' in stash)
+  const status = paths.filter(path => path.endsWith('/status.json'))
+  t.is(status.length, 4)
+  for (const path of status) t.deepEqual(JSON.parse(files.get(path) ?? ''), { lastSync: 1, lastHash: null })
+  t.is(paths.filter(path => /^repos\/[^/]+\/data\//.test(path)).length, 15)
+  t.throws(() => deviceFilesOf({ io, clock }, [userOf(0), userOf(0)]), { code: 'ACCOUNT_EXISTS' })
+  const wrong = { ...userOf(0), loginKey: id(1) }
+  t.true(isWalletError(t.throws(() => deviceFilesOf({ io, clock }, [wrong]))))
+})
