@@ -1,15 +1,23 @@
+import { sealBox, sealText } from '../../../kernel/crypto/box.ts'
 import { hotp, isTotp, totp } from '../../../kernel/crypto/one-time-code.ts'
 import { chooseSnrpCost } from '../../../kernel/crypto/snrp.ts'
-import { parseBase32 } from '../../../kernel/crypto/encoding.ts'
+import { base58Of, parseBase32 } from '../../../kernel/crypto/encoding.ts'
 import {
   normalizeUsername,
   passwordAuthOf,
   passwordKeyOf,
   pin2AuthOf,
   pin2IdOf,
+  recovery2AuthOf,
+  recovery2IdOf,
   userIdOf
 } from '../../../kernel/login/derive.ts'
 import { checkPasswordRules } from '../../../kernel/login/password-rules.ts'
+import {
+  infoKeyOf,
+  openBitidInfo,
+  openLegacyRepoInfo
+} from '../../../kernel/login/legacy-keys.ts'
 import { checkServerAddress } from '../../../kernel/login/server-address.ts'
 import { base64, bytes, eachVector, type GroupCheck, io } from './check.ts'
 
@@ -34,6 +42,29 @@ export const checkPin2: GroupCheck = eachVector((t, { id, inputs, outputs }) => 
   const pin2Key = bytes(inputs.pin2Key_base64)
   t.is(base64(pin2IdOf(io, pin2Key, inputs.username ?? undefined)), outputs.pin2Id_base64, id)
   t.is(base64(pin2AuthOf(io, pin2Key, inputs.pin)), outputs.pin2Auth_base64, id)
+})
+
+export const checkRecovery2: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
+  const recovery2Key = bytes(inputs.recovery2Key_base64)
+  t.is(base64(recovery2IdOf(io, recovery2Key, inputs.username)), outputs.recovery2Id_base64, id)
+  const recovery2Auth = recovery2AuthOf(io, recovery2Key, inputs.answers)
+  t.deepEqual(recovery2Auth.map(base64), outputs.recovery2Auth_base64, id)
+  t.is(base58Of(recovery2Key), outputs.recoveryKey_base58, id)
+})
+
+export const checkLegacyLoginKeys: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
+  const { appId } = inputs
+  const [loginKey, rootKey] = [bytes(inputs.loginKey_base64), bytes(inputs.rootKey_base64)]
+  const infoKey = infoKeyOf(io, rootKey)
+  t.is(base64(infoKey), outputs.infoKey_base64, id)
+  const rootKeyBox = sealBox(io, loginKey, rootKey)
+  const mnemonicBox = sealText(io, infoKey, inputs.mnemonic)
+  const syncKeyBox = sealBox(io, loginKey, bytes(inputs.syncKey_base64))
+  const keyInfos = [
+    openBitidInfo(io, loginKey, { rootKeyBox, mnemonicBox }),
+    openLegacyRepoInfo(io, loginKey, { appId, syncKeyBox })
+  ]
+  t.deepEqual(keyInfos, outputs.keyInfos, id)
 })
 
 export const checkOtp: GroupCheck = eachVector((t, { id, inputs, outputs }) => {

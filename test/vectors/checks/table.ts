@@ -3,10 +3,12 @@ import type { GroupCheck } from './check.ts'
 import { checkBase58, checkFakeRng, checkOtpKeyParse } from './encodings.ts'
 import { checkLobby } from './lobby.ts'
 import {
+  checkLegacyLoginKeys,
   checkOtp,
   checkPasswordAuth,
   checkPasswordKey,
   checkPin2,
+  checkRecovery2,
   checkRules,
   checkSnrpCost,
   checkUserId,
@@ -31,6 +33,8 @@ export const checks: ReadonlyMap<string, GroupCheck> = new Map([
   ['passwordAuth', checkPasswordAuth],
   ['passwordKey', checkPasswordKey],
   ['pin2', checkPin2],
+  ['recovery2', checkRecovery2],
+  ['legacy-login-keys', checkLegacyLoginKeys],
   ['password-rules', checkRules],
   ['walletId', checkWalletId],
   ['file-hash', checkFileHash],
@@ -55,8 +59,6 @@ export const checks: ReadonlyMap<string, GroupCheck> = new Map([
 
 /** Groups whose features are not built yet. A group moves to {@link checks} with its feature. */
 export const pendingGroups: readonly string[] = [
-  'recovery2',
-  'legacy-login-keys',
   'split',
   'fix-wallet-type',
   'tx-search',
