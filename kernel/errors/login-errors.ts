@@ -54,6 +54,10 @@ export interface LoginErrorDetails {
   HIDDEN_KEYS: NoDetails
   APP_ID_NOT_FOUND: { appId: string }
   LOBBY_NOT_FOUND: { lobbyId: string }
+  /** Nobody approved a login request before its time was over. */
+  EDGE_LOGIN_EXPIRED: NoDetails
+  /** A login request was closed, by whoever made it or at the end of the context. */
+  EDGE_LOGIN_CLOSED: NoDetails
   CHILD_USERNAME: NoDetails
   /** A fake user is a whole account. */
   DUMP_OF_CHILD: NoDetails
@@ -233,6 +237,13 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
     message: ({ lobbyId }) => `Cannot find lobby ${lobbyId}`,
     hint: () => 'The login request may have expired; ask for a new one.'
   },
+  EDGE_LOGIN_EXPIRED: {
+    name: 'Error',
+    exitCode: 8,
+    message: () => 'Nobody approved the login request in time',
+    hint: () => 'Make a new request, and approve it on a device that is logged in.'
+  },
+  EDGE_LOGIN_CLOSED: { name: 'Error', exitCode: 5, message: () => 'The login request was closed' },
   CHILD_USERNAME: {
     name: 'Error',
     exitCode: 16,
