@@ -51,6 +51,7 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
   if (payload.appId !== stash.appId) throw anotherLogin('appId')
   checkLoginKey(io, stash, loginKey)
   checkBoxUses(stash, payload)
+  for (const box of [payload.loginAuthBox, payload.passwordAuthBox]) openKey(io, loginKey, box)
   const username = opened.username ?? stash.username
   const isNewId = username !== stash.username || opened.isPasswordProven === true
   return withoutUndefined({
@@ -163,7 +164,7 @@ const passwordOf = (stash: LoginStash, { payload, isPasswordProven }: OpenedPayl
 const openKey = (io: CryptoIo, loginKey: Uint8Array, box: Box | undefined): string | undefined => {
   if (box === undefined) return undefined
   const key = openBox(io, loginKey, box)
-  if (key.length !== 32) throw violation('a PIN or recovery key is not 32 bytes')
+  if (key.length !== 32) throw violation('a secret of a login is not 32 bytes')
   return io.crypto.toBase64(key)
 }
 
