@@ -1,0 +1,72 @@
+import type { LoginRecord } from '../../fake-server/login-record.ts'
+import { Credentials } from '../../kernel/account/credentials.ts'
+import { TwoFactor } from '../../kernel/account/two-factor.ts'
+import { createLogin } from '../../kernel/login/create-login.ts'
+import type { Login } from '../../kernel/login/login.ts'
+import type { LoginOptions } from '../../kernel/login/online-login.ts'
+import { loginWithPassword } from '../../kernel/login/password.ts'
+import type { KernelConfig } from '../../kernel/services.ts'
+import { CHEAP, type LoginDevice, type LoginWorld, openDevice } from './login-device.ts'
+
+/** Alice's name as she types it, her password and her PIN. */
+export const ALICE: { readonly username: string; readonly password: string; readonly pin: string } = {
+  username: 'Alice',
+  password: 'correct horse',
+  pin: '4711'
+}
+
+/** A device on which Alice is logged in. */
+export interface AliceDevice extends LoginDevice {
+  readonly login: Login
+  readonly credentials: Credentials
+  readonly twoFactor: TwoFactor
+}
+
+/** What Alice types or has; the device is new without `device`. */
+export interface AliceOptions extends LoginOptions {
+  readonly device?: LoginDevice
+  readonly config?: Partial<KernelConfig>
+}
+
+/** Makes Alice's account on a device of hers. */
+export const createAlice = async (world: LoginWorld, options: AliceOptions = {}): Promise<AliceDevice> => {
+  const device = await deviceOf(world, options)
+  const login = await createLogin(device.services, device.stashes, { ...ALICE, snrp: CHEAP })
+  return withLogin(device, login)
+}
+
+/** Logs Alice in with her password. @throws as `loginWithPassword` */
+export const openAlice = async (world: LoginWorld, options: AliceOptions = {}): Promise<AliceDevice> => {
+  const device = await deviceOf(world, options)
+  const { otp, otpKey } = options
+  return withLogin(
+    device,
+    await loginWithPassword(device.services, device.stashes, { ...ALICE, otp, otpKey })
+  )
+}
+
+/** What an account offers of a login that is open. */
+export const withLogin = (device: LoginDevice, login: Login): AliceDevice => {
+  const { services } = device
+  const logout = async (): Promise<void> => login.close()
+  const credentials = new Credentials({ services, login, logout })
+  return { ...device, login, credentials, twoFactor: new TwoFactor({ services, login }) }
+}
+
+/** Every login that the server knows, roots and children. */
+export const recordsOf = ({ server }: LoginWorld): LoginRecord[] =>
+  [...server.db.entries()].flatMap(entry => (entry.kind === 'login' ? [entry.record] : []))
+
+/** The first login that was made on the server. */
+export const recordOf = (world: LoginWorld): LoginRecord => {
+  const [record] = recordsOf(world)
+  if (record === undefined) throw new Error('The server has no login')
+  return record
+}
+
+/** The parsed body of the last request to a route. */
+export const lastBody = (world: LoginWorld, route: string): LoginWorld['requests'][number]['body'] =>
+  world.requests.findLast(request => request.route === route)?.body
+
+const deviceOf = async (world: LoginWorld, { device, config }: AliceOptions): Promise<LoginDevice> =>
+  device ?? (await openDevice(world, new Map(), config === undefined ? {} : { config }))
