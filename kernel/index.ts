@@ -1,5 +1,5 @@
 export type { Account, NewWallet, WalletListing } from './account/account.ts'
-export type { Credentials, PinOptions } from './account/credentials.ts'
+export type { Credentials, PinOptions, UsernameOptions } from './account/credentials.ts'
 export type { TwoFactor, TwoFactorStatus } from './account/two-factor.ts'
 export type { Context, LoginHelp, NewAccount, UserName } from './context.ts'
 export { catalogue } from './errors/catalogue.ts'

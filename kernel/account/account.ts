@@ -79,7 +79,7 @@ export class Account implements Readable<AccountSnapshot> {
     const { services, login } = parts
     this.#parts = parts
     this.id = login.rootLoginId
-    this.credentials = new Credentials({ services, login })
+    this.credentials = new Credentials({ services, login, logout: () => this.logout() })
     this.twoFactor = new TwoFactor({ services, login })
     this.#state = new Observable<AccountSnapshot>(
       {

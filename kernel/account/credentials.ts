@@ -1,11 +1,14 @@
 import { base58Of } from '../crypto/encoding.ts'
-import { WalletError } from '../errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import { makePinChangeKits, makePinRemovalKits } from '../login/change-pin.ts'
 import { isPassword, isPin } from '../login/check-credentials.ts'
+import { makeDeletionKit } from '../login/deletion-kit.ts'
+import { normalizeUsername } from '../login/derive.ts'
 import type { Login } from '../login/login.ts'
 import { checkNewPassword, makePasswordKit, makePasswordRemovalKit } from '../login/password-kit.ts'
 import { checkPin } from '../login/pin-kit.ts'
 import { checkRecovery, makeRecoveryKit, makeRecoveryRemovalKit } from '../login/recovery-kit.ts'
+import { makeStaleIdKits, makeUsernameKits } from '../login/username-kit.ts'
 import type { Services } from '../services.ts'
 import { Secret } from '../state/secret.ts'
 import type { LoginTree } from '../types/login.ts'
@@ -18,10 +21,20 @@ export interface PinOptions {
   readonly enableLogin?: boolean
 }
 
+/** Another username. */
+export interface UsernameOptions {
+  /** As typed. */
+  readonly username: string
+  /** The account's; for an account without a password, one that it shall have. */
+  readonly password?: string
+}
+
 /** What the credentials of an account work on. */
 export interface CredentialsParts {
   readonly services: Services
   readonly login: Login
+  /** Closes the account. */
+  logout(): Promise<void>
 }
 
 /**
@@ -150,6 +163,64 @@ export class Credentials {
     const { recovery2Key } = this.#parts.login.openState.held
     if (recovery2Key === undefined) throw new WalletError('RECOVERY_KEY_MISSING', {})
     return recovery2Key.use(base58Of)
+  }
+
+  /**
+   * Gives the account another username, or its first.
+   *
+   * It can be repeated: what an interrupted change left undone is done, also by the next login on any device.
+   *
+   * @throws HIDDEN_KEYS, CHILD_USERNAME where the root's key is not held, BAD_USERNAME, USERNAME_INVALID
+   * @throws USERNAME_WITHOUT_PASSWORD if the account has a password and none is given; PASSWORD if it is another
+   * @throws ACCOUNT_EXISTS if somebody has that name; NETWORK, …
+   */
+  async changeUsername({ username, password }: UsernameOptions): Promise<void> {
+    this.#checkAllowed()
+    const name = normalizeUsername(username)
+    if (name === '') throw new WalletError('USERNAME_INVALID', {})
+    if (password !== undefined) checkNewPassword(password)
+    const { services, login } = this.#parts
+    const secret = password === undefined ? undefined : new Secret(password)
+    const snrp = services.config.passwordSnrp
+    try {
+      await login.change(async ({ held }) => {
+        if (!held.isRoot) throw new WalletError('CHILD_USERNAME', {})
+        if (held.username === name) return makeStaleIdKits(services.io, held)
+        await this.#checkSame(held, password)
+        return makeUsernameKits(services.io, held, { username: name, password: secret, snrp })
+      })
+    } catch (error) {
+      if (!isWalletError(error, 'CONFLICT')) throw error
+      await login.refresh()
+      if (login.username !== name) throw new WalletError('ACCOUNT_EXISTS', {}, error)
+    } finally {
+      secret?.destroy()
+    }
+  }
+
+  /**
+   * Deletes the account: on the server for good, with all that is below it, then on this device. Its wallets are
+   * gone with their keys.
+   *
+   * @throws HIDDEN_KEYS, APP_ID_NOT_FOUND where the root's key is not held, NETWORK, …; then it can be repeated
+   */
+  async deleteRemoteAccount(): Promise<void> {
+    this.#checkAllowed()
+    const { login, logout } = this.#parts
+    await login.change(({ held }) => {
+      // Without a login that they know, the account's other devices would refuse everything.
+      if (!held.isRoot) throw new WalletError('APP_ID_NOT_FOUND', { appId: '' })
+      return [makeDeletionKit(held)]
+    })
+    await logout()
+    await login.forget()
+  }
+
+  /** The password goes into the new proof: a slip of the finger must not change it. */
+  async #checkSame(held: LoginTree, password: string | undefined): Promise<void> {
+    if (held.passwordAuth === undefined) return
+    if (password === undefined) throw new WalletError('USERNAME_WITHOUT_PASSWORD', {})
+    if (!(await isPassword(this.#parts.services, held, password))) throw new WalletError('PASSWORD', {})
   }
 
   #checkAllowed(): void {

@@ -30,6 +30,8 @@ export interface LoginErrorDetails {
   OBSOLETE_API: NoDetails
   CHALLENGE: { challengeId: string; challengeUri: string }
   SERVER: { message: string }
+  /** Reply code 10: a username, an id or an app is taken, or a secret is set already. */
+  CONFLICT: { message: string }
   /** The server did not answer within 30 s, or at all. `path`: the route without the host. */
   NETWORK: { path: string }
   /** The body was no JSON. */
@@ -145,6 +147,7 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
     message: ({ message }) => `Server error: ${message}`,
     retryable: true
   },
+  CONFLICT: { name: 'Error', exitCode: 21, message: ({ message }) => `Server error: ${message}` },
   NETWORK: {
     name: 'NetworkError',
     exitCode: 20,

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../types/json.ts'
 import type { LoginStash } from '../types/login.ts'
 import type { LoginMethod } from './login-server.ts'
+import { renameStash } from './rename-stash.ts'
 
 type Changeable = Omit<LoginStash, 'appId' | 'loginId'>
 
@@ -23,6 +24,10 @@ export interface LoginKit {
   /** The `data` of the request; some routes take none. */
   readonly serverBody?: JsonObject
   readonly stash: StashChanges
+  /** What the stash gains before the server is asked, for a change whose lost answer would shut somebody out. */
+  readonly intent?: StashChanges
+  /** The refusal that says that the change was made before, perhaps by a request whose answer was lost. */
+  readonly doneBefore?: 'CONFLICT' | 'ACCOUNT_NOT_FOUND'
   /** The server answers with the login as it is now, and that is kept, too (protocol §2.4). */
   readonly isReplyKept?: boolean
 }
@@ -30,11 +35,13 @@ export interface LoginKit {
 /** The stash after a change (pure). */
 export const applyStashChanges = (stash: LoginStash, changes: StashChanges): LoginStash => {
   const { keyBoxes = [], children = [], ...fields } = changes
+  const { username } = fields
+  const named = username === undefined ? stash : renameStash(stash, username)
   const changed = {
-    ...stash,
+    ...named,
     ...fields,
-    keyBoxes: [...(stash.keyBoxes ?? []), ...keyBoxes],
-    children: [...(stash.children ?? []), ...children]
+    keyBoxes: [...(named.keyBoxes ?? []), ...keyBoxes],
+    children: [...(named.children ?? []), ...children]
   }
   return Object.fromEntries(
     Object.entries(changed).filter(([, value]) => value !== undefined)

@@ -4,6 +4,7 @@ import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
 import type { Box } from '../types/keys.ts'
 import type { LoginPayload, LoginStash } from '../types/login.ts'
+import { renameStash } from './rename-stash.ts'
 import { checkBoxUses, checkSecretUses, nameOfBox } from './secret-uses.ts'
 import { findStash, findStashById, makeEmptyStash, replaceStash } from './stash-tree.ts'
 
@@ -52,7 +53,8 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
   checkLoginKey(io, stash, loginKey)
   checkBoxUses(stash, payload)
   for (const box of [payload.loginAuthBox, payload.passwordAuthBox]) openKey(io, loginKey, box)
-  const username = opened.username ?? stash.username
+  const named = opened.username === undefined ? stash : renameStash(stash, opened.username)
+  const { username } = named
   const isNewId = username !== stash.username || opened.isPasswordProven === true
   return withoutUndefined({
     appId: payload.appId,
@@ -60,6 +62,7 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
     lastLogin: stash.lastLogin,
     loginId: payload.loginId,
     username,
+    nextUsername: undefined,
     userId: isNewId ? (payload.userId ?? stash.userId) : (stash.userId ?? payload.userId),
     otpKey: payload.otpKey === true ? stash.otpKey : checkOtpKey(payload.otpKey),
     otpResetDate: payload.otpResetDate,
@@ -79,7 +82,7 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
     rootKeyBox: lastingBox(io, loginKey, [stash.rootKeyBox, payload.rootKeyBox]),
     syncKeyBox: lastingBox(io, loginKey, [stash.syncKeyBox, payload.syncKeyBox]),
     syncToken: payload.syncToken,
-    children: mergeChildren(io, stash, opened)
+    children: mergeChildren(io, named, opened)
   })
 }
 

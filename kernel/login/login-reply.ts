@@ -15,7 +15,7 @@ import { parse } from '../schema/parse.ts'
  *
  * @param text - the body; the HTTP status only helps the message
  * @throws INVALID_JSON, BAD_REPLY, ACCOUNT_EXISTS, ACCOUNT_NOT_FOUND, PASSWORD, API_KEY_INVALID, OTP,
- * OBSOLETE_API, CHALLENGE, SERVER
+ * OBSOLETE_API, CHALLENGE, CONFLICT, SERVER
  */
 export const resultsOf = (text: string, status: number): unknown => {
   const { status_code: code, message, results } = parse(asEnvelope, jsonOf(text, status), 'login reply')
@@ -51,7 +51,7 @@ const failureOf = (code: number, message: string, results: unknown): WalletError
     default: {
       const challenge = tryParse(asChallengeResults, results)
       if (challenge !== undefined) return new WalletError('CHALLENGE', challenge)
-      return new WalletError('SERVER', { message: scrub(message) })
+      return new WalletError(code === 10 ? 'CONFLICT' : 'SERVER', { message: scrub(message) })
     }
   }
 }

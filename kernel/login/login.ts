@@ -22,6 +22,7 @@ import {
 import { sendChange } from './send-change.ts'
 import type { Stashes } from './stash.ts'
 import { findStashByApp, findStashById, replaceStash } from './stash-tree.ts'
+import { makeStaleIdKits } from './username-kit.ts'
 
 /** What a login is at one moment. Keys are secrets. */
 export interface LoginState {
@@ -143,7 +144,10 @@ export class Login implements Readable<LoginState> {
    * @throws LOGGED_OUT, OTP, NETWORK, …
    */
   refresh(proof?: RefreshProof): Promise<void> {
-    return this.#queue(() => this.#refresh(proof))
+    return this.#queue(async () => {
+      await this.#refresh(proof)
+      await this.#finishRename()
+    })
   }
 
   /** {@link refresh} without an owner: only a refused one-time code is reported (protocol §4.9). */
@@ -201,6 +205,12 @@ export class Login implements Readable<LoginState> {
     this.#markClosed()
   }
 
+  /** Closes, and removes the account from this device. @throws STORAGE_FAILED */
+  async forget(): Promise<void> {
+    this.close()
+    await this.#stashes.remove(this.rootLoginId)
+  }
+
   #checkOpen(): void {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
   }
@@ -254,6 +264,15 @@ export class Login implements Readable<LoginState> {
     })
     this.#setStash(this.#stashes.get(rootId) ?? stash)
     this.#isCurrent = true
+  }
+
+  /** Whatever is in its way, the login is fetched, and the next refresh tries again. */
+  async #finishRename(): Promise<void> {
+    try {
+      for (const kit of makeStaleIdKits(this.#port.io, this.getSnapshot().held)) await this.#apply(kit)
+    } catch (error) {
+      this.#port.logOf('login').warn(failureLine('A login below has the ids of an earlier username', error))
+    }
   }
 
   async #apply(kit: LoginKit): Promise<void> {

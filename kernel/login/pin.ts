@@ -1,6 +1,6 @@
 import { openBox } from '../crypto/box.ts'
 import { utf8Of } from '../crypto/encoding.ts'
-import { WalletError } from '../errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import { Secret } from '../state/secret.ts'
 import type { LoginStash } from '../types/login.ts'
 import { pin2AuthOf, pin2IdOf } from './derive.ts'
@@ -9,6 +9,7 @@ import { Login } from './login.ts'
 import { tellAttempt } from './login-attempt.ts'
 import { type LoginOptions, type LoginPort, loginOnline } from './online-login.ts'
 import { OpenedBoxes } from './opened-boxes.ts'
+import { idNameOf } from './rename-stash.ts'
 import type { Stashes } from './stash.ts'
 import { findStashByApp } from './stash-tree.ts'
 
@@ -31,21 +32,21 @@ export const loginWithPin = (port: LoginPort, stashes: Stashes, options: PinOpti
       checkText(pin)
       const stash = findUser(stashes, options)
       const { node, pin2Key } = findPin(io.crypto.fromBase64, stash, port.config.appId)
-      const credentials = {
-        pin2Id: pin2IdOf(io, pin2Key, stash.username),
-        pin2Auth: pin.use(text => pin2AuthOf(io, pin2Key, text))
-      }
+      const pin2Auth = pin.use(text => pin2AuthOf(io, pin2Key, text))
       stage('asking')
-      const held = await loginOnline(port, stashes, {
-        ...{ otp, otpKey, challengeId },
-        ...{ stash, node, credentials, opened },
-        loginKeyOf: async ({ pin2Box }) => {
-          if (pin2Box === undefined || pin2Box === true) {
-            throw new WalletError('LOGIN_DATA_MISSING', { method: 'PIN v2' })
+      const held = await tryNames(namesOf(stash, node), name =>
+        loginOnline(port, stashes, {
+          ...{ otp, otpKey, challengeId },
+          ...{ stash, node, opened },
+          credentials: { pin2Id: pin2IdOf(io, pin2Key, name), pin2Auth },
+          loginKeyOf: async ({ pin2Box }) => {
+            if (pin2Box === undefined || pin2Box === true) {
+              throw new WalletError('LOGIN_DATA_MISSING', { method: 'PIN v2' })
+            }
+            return opened.adopt(new Secret(openBox(io, pin2Key, pin2Box)))
           }
-          return opened.adopt(new Secret(openBox(io, pin2Key, pin2Box)))
-        }
-      })
+        })
+      )
       stage('opening')
       return new Login(port, stashes, held)
     } catch (error) {
@@ -62,6 +63,23 @@ const checkText = (pin: Secret<string>): void => {
     pin.use(utf8Of)
   } catch {
     throw new WalletError('PASSWORD', {})
+  }
+}
+
+type Name = string | undefined
+
+/** The name that the PIN's id is made from; after an interrupted change of username it may be another one. */
+const namesOf = (stash: LoginStash, node: LoginStash): Name[] => {
+  const known = [idNameOf(stash, node), stash.username]
+  return [...new Set(stash.nextUsername === undefined ? known : [...known, stash.nextUsername])]
+}
+
+const tryNames = async <T>([name, ...others]: Name[], login: (name: Name) => Promise<T>): Promise<T> => {
+  try {
+    return await login(name)
+  } catch (error) {
+    if (others.length === 0 || !isWalletError(error, 'ACCOUNT_NOT_FOUND')) throw error
+    return tryNames(others, login)
   }
 }
 

@@ -1,11 +1,13 @@
+import { isWalletError } from '../errors/wallet-error.ts'
 import { parseLoginPayload } from '../schema/login-server.ts'
 import type { Services } from '../services.ts'
 import type { LoginPayload, LoginStash } from '../types/login.ts'
 import { keepVoucher } from './keep-voucher.ts'
-import type { LoginKit } from './login-kit.ts'
+import { applyStashChanges, type LoginKit } from './login-kit.ts'
 import { encodeLoginRequest, type LoginRequest } from './login-request.ts'
 import { loginFetch } from './login-server.ts'
 import type { Stashes } from './stash.ts'
+import { replaceStash } from './stash-tree.ts'
 
 /** A change on its way to the server, and the login that it changes. */
 export interface SentChange {
@@ -26,11 +28,19 @@ export const sendChange = async (
   stashes: Stashes,
   { kit, request, stash, node }: SentChange
 ): Promise<LoginPayload | undefined> => {
+  const { intent } = kit
+  if (intent !== undefined) {
+    await stashes.update(
+      stash.loginId,
+      root => root && replaceStash(root, node.loginId, known => applyStashChanges(known, intent))
+    )
+  }
   try {
     const body = encodeLoginRequest(port.io, request)
     const results = await loginFetch(port, kit.serverMethod, kit.serverPath, body)
     return kit.isReplyKept === true ? parseLoginPayload(results) : undefined
   } catch (error) {
+    if (kit.doneBefore !== undefined && isWalletError(error, kit.doneBefore)) return undefined
     await keepVoucher(port, stashes, { stash, node, isRefresh: true }, error)
     throw error
   }

@@ -34,10 +34,11 @@ export const stashTextOf = (stash: LoginStash): string =>
 const byName = ([left]: [string, unknown], [right]: [string, unknown]): number => (left < right ? -1 : 1)
 
 const normalizeStash = (io: Pick<Io, 'crypto'>, stash: LoginStash): LoginStash => {
-  const { username, pin2Key, children } = stash
+  const { username, nextUsername, pin2Key, children } = stash
   return {
     ...stash,
     ...(username === undefined ? {} : { username: normalizeUsername(username) }),
+    ...(nextUsername === undefined ? {} : { nextUsername: normalizeUsername(nextUsername) }),
     ...(pin2Key === undefined ? {} : { pin2Key: base64KeyOf(io, pin2Key) }),
     ...(children === undefined ? {} : { children: children.map(child => normalizeStash(io, child)) })
   }

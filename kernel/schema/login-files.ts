@@ -53,6 +53,7 @@ const asStashNode: Schema<StashNode> = objectOf<StashNode>({
   recovery2Key: optionalBytes64(),
   userId: optionalBytes64(),
   username: optionalText(),
+  nextUsername: optionalText(),
   children: optionalList(),
   keyBoxes: optionalListOf(box()),
   mnemonicBox: optionalBox(),

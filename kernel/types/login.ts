@@ -44,7 +44,10 @@ export interface LoginFields {
  */
 export interface LoginStash extends LoginFields {
   readonly lastLogin?: string
+  /** Of the root. A login below has one while its ids are made from an earlier name of the root. */
   readonly username?: string
+  /** A name that the server was asked for, its answer not yet seen. */
+  readonly nextUsername?: string
   readonly voucherId?: string
   readonly voucherAuth?: string
   readonly pin2Key?: string

@@ -70,7 +70,7 @@ test('each reply code is its error [8.1] [8.2] [8.3] [8.4] [8.5] [8.6] [8.7] [8.
     [reply(8, { voucher_auth: 5 }), 'OTP', 'Invalid OTP token', { reason: 'otp' }],
     [reply(1000), 'OBSOLETE_API', 'The application is too old. Please upgrade.', {}],
     [reply(1, challenge), 'CHALLENGE', 'Login requires a CAPTCHA', challenge],
-    [reply(10, { challengeId: 5 }), 'SERVER', 'Server error: Why', { message: 'Why' }],
+    [reply(10, { challengeId: 5 }), 'CONFLICT', 'Server error: Why', { message: 'Why' }],
     [reply(77), 'SERVER', 'Server error: Why', { message: 'Why' }],
     ['<html>', 'INVALID_JSON', 'Invalid reply JSON, HTTP status 418', { status: 418 }]
   ]
