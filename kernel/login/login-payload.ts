@@ -159,7 +159,7 @@ const passwordOf = (stash: LoginStash, { payload, isPasswordProven }: OpenedPayl
   return {
     passwordAuthBox,
     passwordAuthSnrp,
-    passwordBox: isHidden ? undefined : passwordBox,
+    passwordBox: isHidden || passwordAuthBox === undefined ? undefined : passwordBox,
     passwordKeySnrp
   }
 }
