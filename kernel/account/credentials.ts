@@ -157,6 +157,11 @@ export class Credentials {
     await this.#parts.login.change(({ held }) => [makeRecoveryRemovalKit(held)])
   }
 
+  /** Whether recovery answers open the account, as far as this device knows. */
+  get hasRecovery(): boolean {
+    return this.#parts.login.getSnapshot().held.recovery2Key !== undefined
+  }
+
   /** The recovery key, base58. A secret. @throws HIDDEN_KEYS, RECOVERY_KEY_MISSING, LOGGED_OUT */
   getRecoveryKey(): string {
     this.#checkAllowed()

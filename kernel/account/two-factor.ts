@@ -1,3 +1,5 @@
+import { parseBase32 } from '../crypto/encoding.ts'
+import { totp } from '../crypto/one-time-code.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { Login } from '../login/login.ts'
 import type { LoginKit } from '../login/login-kit.ts'
@@ -6,7 +8,7 @@ import { repairOtp } from '../login/two-factor.ts'
 import { makeVoucherKit } from '../login/voucher-kit.ts'
 import type { Services } from '../services.ts'
 import type { Readable } from '../state/observable.ts'
-import { dateOf } from '../time.ts'
+import { dateOf, secondsOf } from '../time.ts'
 import type { LoginTree, PendingVoucher } from '../types/login.ts'
 
 /** How an account is guarded, as this device last heard; no secrets. */
@@ -63,6 +65,18 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
   getOtpKey(): string | undefined {
     this.#checkAllowed()
     return this.#parts.login.openState.held.otpKey?.use(text => text)
+  }
+
+  /**
+   * The six digits of now, for a device that asks for them; undefined where {@link getOtpKey} is. A secret.
+   *
+   * @throws HIDDEN_KEYS, LOGGED_OUT
+   */
+  getCode(): string | undefined {
+    this.#checkAllowed()
+    const { services, login } = this.#parts
+    const now = secondsOf(services.io.clock.now())
+    return login.openState.held.otpKey?.use(key => totp(services.io, parseBase32(key), now))
   }
 
   /**
