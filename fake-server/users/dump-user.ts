@@ -1,11 +1,10 @@
-import { openBox, openText } from '../../kernel/crypto/box.ts'
+import { openText } from '../../kernel/crypto/box.ts'
 import { WalletError } from '../../kernel/errors/wallet-error.ts'
 import type { Io } from '../../kernel/io/io.ts'
-import { allWalletInfos, listTrees, openLoginTree } from '../../kernel/login/login-tree.ts'
+import { allWalletInfos, openLoginTree } from '../../kernel/login/login-tree.ts'
 import { OpenedBoxes } from '../../kernel/login/opened-boxes.ts'
-import { findStashById } from '../../kernel/login/stash-tree.ts'
 import { Secret } from '../../kernel/state/secret.ts'
-import type { LoginStash, LoginTree } from '../../kernel/types/login.ts'
+import type { LoginStash } from '../../kernel/types/login.ts'
 import type { FakeDb } from '../fake-db.ts'
 import type { LoginRecord } from '../login-record.ts'
 import { dumpLogin, type FakeUser, type UserRepo } from './fake-user.ts'
@@ -58,24 +57,13 @@ const syncKeysOf = (io: Pick<Io, 'crypto'>, stash: LoginStash, loginKey: Uint8Ar
   try {
     const key = opened.adopt(new Secret(Uint8Array.from(loginKey)))
     const tree = openLoginTree({ io, opened, report }, stash, key)
-    const infos = allWalletInfos(io, tree).map(info =>
+    const keys = allWalletInfos(io, tree).map(info =>
       info.keys.use(({ syncKey }) => (typeof syncKey === 'string' ? hexOf(io, syncKey) : undefined))
     )
-    const keys = [...listTrees(tree).map(node => oldSyncKeyOf(io, stash, node)), ...infos]
     return [...new Set(keys.filter(text => text !== undefined))]
   } finally {
     opened.destroy()
   }
-}
-
-/** The account repo of an old login goes by a key in a box of its own (protocol §5.2). */
-const oldSyncKeyOf = (
-  io: Pick<Io, 'crypto'>,
-  stash: LoginStash,
-  { loginId, loginKey }: LoginTree
-): string | undefined => {
-  const box = findStashById(stash, loginId)?.syncKeyBox
-  return box === undefined ? undefined : loginKey.use(key => io.crypto.toHex(openBox(io, key, box)))
 }
 
 const hexOf = ({ crypto }: Pick<Io, 'crypto'>, base64: string): string =>

@@ -24,6 +24,7 @@ import {
   checkTxFile,
   checkTxFileName
 } from './wallets.ts'
+import { checkWorld } from './worlds.ts'
 
 /** Which check proves which group. A new group needs its line here, and a check in a file of this folder. */
 export const checks: ReadonlyMap<string, GroupCheck> = new Map([
@@ -54,7 +55,8 @@ export const checks: ReadonlyMap<string, GroupCheck> = new Map([
   ['memo-upgrade', checkMemoUpgrade],
   ['metadata-merge', checkMetadataMerge],
   ['tx-file', checkTxFile],
-  ['tx-file-name', checkTxFileName]
+  ['tx-file-name', checkTxFileName],
+  ['world', checkWorld]
 ])
 
 /** Groups whose features are not built yet. A group moves to {@link checks} with its feature. */
@@ -62,7 +64,6 @@ export const pendingGroups: readonly string[] = [
   'split',
   'fix-wallet-type',
   'tx-search',
-  'world',
   'swap-sort',
   'rate-route'
 ]
