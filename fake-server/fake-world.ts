@@ -7,6 +7,14 @@ import { makeElectrumConnect } from './chain/electrum-connect.ts'
 import type { FakeChain } from './chain/fake-chain.ts'
 import { openFakeChain } from './chain/open-fake-chain.ts'
 import { FAKE_SERVER_LISTS, FakeServer } from './fake-server.ts'
+import {
+  GOOD_NETWORK,
+  makeWorldConditions,
+  meetConditions,
+  type NetworkConditions,
+  type WorldConditions
+} from './network-conditions.ts'
+import { makeChance } from './trouble.ts'
 import { makeChainDiff } from './world-chain.ts'
 import { makeWorldClock, type WorldClock } from './world-clock.ts'
 import { makeWorldIo, type WorldIoOptions } from './world-io.ts'
@@ -53,7 +61,9 @@ export interface FakeWorld {
   readonly clock: WorldClock
   /** An io for one device: the host's crypto and chance, this world's time and network, and nothing else. */
   ioFor(base: Io, options?: WorldIoOptions): Io
-  /** Cuts or restores the network of all devices; open connections are lost. */
+  /** How good the network of all devices is, and what makes it worse; offline, open connections are lost. */
+  readonly network: WorldConditions
+  /** Cuts or restores the network of all devices. */
   setOnline(isOnline: boolean): void
   /**
    * Resolves when all changes so far are durable; at once for a world without a disk.
@@ -139,33 +149,19 @@ type MakeJournal = (snapshot: () => Iterable<Json>) => WorldJournal | undefined
 
 const buildWorld = (
   { io, apiKeys }: Omit<FakeWorldOptions, 'saved'>,
-  { db, chain: savedChain, clock, openedChain: chain, onSkip }: Restored,
+  { db, chain: savedChain, clock, openedChain: chain, onSkip, network: savedNetwork }: Restored,
   makeJournal: MakeJournal
 ): FakeWorld => {
-  const diff = makeChainDiff(savedChain)
+  const network = makeWorldConditions(savedNetwork)
   function* entries(): Generator<Json> {
     if (clock.offset > 0) yield clockEntry(clock.offset)
+    if (network.current !== GOOD_NETWORK) yield networkEntry(network.current)
     yield makeChainDiff().entryOf(chain.toJson())
     for (const entry of db.entries()) yield entry as unknown as JsonObject
   }
   const journal = makeJournal(entries)
   const saved = async (): Promise<void> => journal?.saved()
-  if (journal !== undefined) {
-    let isChainNoted = false
-    const noteChain = (): void => {
-      if (isChainNoted) return
-      isChainNoted = true
-      journal.add(() => {
-        isChainNoted = false
-        return diff.entryOf(chain.toJson())
-      })
-    }
-    db.onChange(entry => journal.add(entry as unknown as JsonObject))
-    onSkip.listener = offset => journal.add(clockEntry(offset))
-    chain.onChange(noteChain)
-    // The key of a new faucet must survive, too.
-    if (savedChain === undefined) noteChain()
-  }
+  if (journal !== undefined) noteChanges(journal, { db, chain, network, onSkip, savedChain })
   const server = new FakeServer(
     {
       crypto: io.crypto,
@@ -176,13 +172,18 @@ const buildWorld = (
     db
   )
   const electrum = makeElectrumConnect(chain)
-  const network = makeWorldIo({ server, electrum, clock, saved })
+  const devices = makeWorldIo({ server, electrum, clock, saved })
+  const follow = ({ isOnline }: NetworkConditions): void => devices.setOnline(isOnline)
+  follow(network.current)
+  network.onChange(follow)
+  server.use(meetConditions({ clock, chance: makeChance(seedOf(io.random(4))) }, network))
   return {
     server,
     chain,
     clock,
-    ioFor: network.ioFor,
-    setOnline: network.setOnline,
+    network,
+    ioFor: devices.ioFor,
+    setOnline: isOnline => network.change({ isOnline }),
     saved,
     toJson: () => ({ format: WORLD_FORMAT, version: 1, entries: [...entries()] }),
     async close() {
@@ -191,5 +192,38 @@ const buildWorld = (
     }
   }
 }
+
+interface Noted extends Pick<Restored, 'db' | 'onSkip'> {
+  readonly chain: FakeChain
+  readonly network: WorldConditions
+  readonly savedChain: Json | undefined
+}
+
+/** Tells a journal everything that changes from now on. */
+const noteChanges = (journal: WorldJournal, { db, chain, network, onSkip, savedChain }: Noted): void => {
+  const diff = makeChainDiff(savedChain)
+  let isChainNoted = false
+  const noteChain = (): void => {
+    if (isChainNoted) return
+    isChainNoted = true
+    journal.add(() => {
+      isChainNoted = false
+      return diff.entryOf(chain.toJson())
+    })
+  }
+  db.onChange(entry => journal.add(entry as unknown as JsonObject))
+  onSkip.listener = offset => journal.add(clockEntry(offset))
+  network.onChange(conditions => journal.add(networkEntry(conditions)))
+  chain.onChange(noteChain)
+  // The key of a new faucet must survive, too.
+  if (savedChain === undefined) noteChain()
+}
+
+const seedOf = (bytes: Uint8Array): number => bytes.reduce((seed, byte) => seed * 256 + byte, 0)
+
+const networkEntry = (conditions: NetworkConditions): JsonObject => ({
+  kind: 'network',
+  conditions: { ...conditions }
+})
 
 const clockEntry = (offset: number): JsonObject => ({ kind: 'clock', offset })

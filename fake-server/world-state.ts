@@ -4,6 +4,7 @@ import { isRecord } from '../kernel/schema/fields.ts'
 import type { Json } from '../kernel/types/json.ts'
 import { parseDbEntry } from './db-entry.ts'
 import { FakeDb } from './fake-db.ts'
+import { GOOD_NETWORK, type NetworkConditions, parseConditions } from './network-conditions.ts'
 import { joinChain } from './world-chain.ts'
 
 /** What a world is made from. */
@@ -13,6 +14,7 @@ export interface WorldState {
   readonly chain: Json | undefined
   /** Milliseconds ahead of the host. */
   readonly clockOffset: number
+  readonly network: NetworkConditions
 }
 
 /** Entries in order, with the name of the file or value they come from. */
@@ -24,10 +26,11 @@ export type EntrySource = readonly { readonly path: string; readonly entries: re
  * @throws CORRUPT_FILE naming the file with the first entry that does not hold
  */
 export const replay = (source: EntrySource, crypto: Pick<CryptoPort, 'sha256'>): WorldState => {
-  const state: { db: FakeDb; chain: Json | undefined; clockOffset: number } = {
+  const state: { -readonly [K in keyof WorldState]: WorldState[K] } = {
     db: new FakeDb(crypto),
     chain: undefined,
-    clockOffset: 0
+    clockOffset: 0,
+    network: GOOD_NETWORK
   }
   for (const { path, entries } of source) {
     for (const entry of entries) {
@@ -35,6 +38,7 @@ export const replay = (source: EntrySource, crypto: Pick<CryptoPort, 'sha256'>):
         if (!isRecord(entry)) throw new WalletError('BAD_REPLY', ODD)
         if (entry.kind === 'chain') state.chain = joinChain(state.chain, entry)
         else if (entry.kind === 'clock') state.clockOffset = offsetOf(entry.offset)
+        else if (entry.kind === 'network') state.network = parseConditions(entry.conditions)
         else state.db.apply(parseDbEntry(entry))
       } catch (error) {
         if (!isWalletError(error, 'BAD_REPLY')) throw error

@@ -20,6 +20,8 @@ export interface ElectrumServer {
   readonly host: string
   readonly port: number
   readonly url: string
+  /** Offline, open connections are lost and new ones end at once. */
+  setOnline(isOnline: boolean): void
   /** Ends all connections, then stops listening. */
   close(): Promise<void>
 }
@@ -37,7 +39,9 @@ export const serveElectrumTcp = async (
   { host = '127.0.0.1', port = 0, limits = {}, saved }: ElectrumServerOptions = {}
 ): Promise<ElectrumServer> => {
   const sockets = new Set<Socket>()
+  let isReachable = true
   const server = createServer(socket => {
+    if (!isReachable) return void socket.destroy()
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
     serveSocket(chain, socket, { limits, saved })
@@ -47,6 +51,10 @@ export const serveElectrumTcp = async (
     host,
     port: bound,
     url: `tcp://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    setOnline(isOnline) {
+      isReachable = isOnline
+      if (!isOnline) for (const socket of sockets) socket.destroy()
+    },
     close: () =>
       new Promise(resolve => {
         server.close(() => resolve())

@@ -24,7 +24,11 @@ export const serveElectrumWebSocket = async (
   )
   const maxPayload = limits.maxMessage ?? DEFAULT_LIMITS.maxMessage
   const server = new WebSocketServer({ server: http, maxPayload, perMessageDeflate: false })
-  server.on('connection', socket => serveSocket(chain, socket, { limits, saved }))
+  let isReachable = true
+  server.on('connection', socket => {
+    if (isReachable) serveSocket(chain, socket, { limits, saved })
+    else socket.terminate()
+  })
   // The same failure reaches `http`, where it is answered.
   server.on('error', () => {})
   await new Promise<void>((resolve, reject) => {
@@ -37,6 +41,10 @@ export const serveElectrumWebSocket = async (
     host,
     port: bound,
     url: `ws://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    setOnline(isOnline) {
+      isReachable = isOnline
+      if (!isOnline) for (const socket of server.clients) socket.terminate()
+    },
     close: () =>
       new Promise(resolve => {
         for (const socket of server.clients) socket.terminate()

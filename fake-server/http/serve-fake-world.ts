@@ -1,4 +1,5 @@
 import type { FakeWorld } from '../fake-world.ts'
+import type { NetworkConditions } from '../network-conditions.ts'
 import { serveElectrumTcp } from './electrum-tcp.ts'
 import { serveElectrumWebSocket } from './electrum-web-socket.ts'
 import { serveFakeServer } from './http-server.ts'
@@ -45,6 +46,13 @@ export const serveFakeWorld = async (
     const http = keep(await serveFakeServer(world.server, { host, port: httpPort }))
     const tcp = keep(await serveElectrumTcp(chain, { host, port: electrumPort, saved }))
     const webSocket = keep(await serveElectrumWebSocket(chain, { host, port: electrumWebSocketPort, saved }))
+    const follow = ({ isOnline }: NetworkConditions): void => {
+      tcp.setOnline(isOnline)
+      webSocket.setOnline(isOnline)
+    }
+    follow(world.network.current)
+    const stop = world.network.onChange(follow)
+    keep({ close: async () => stop() })
     return {
       authServer: `${http.url}/api`,
       infoServers: [http.url],

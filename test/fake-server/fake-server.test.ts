@@ -266,12 +266,12 @@ test('the traffic log is bounded and holds no body, sync key or other long text'
   await ask('GET', '/store/ab01/')
   stop()
   t.deepEqual(
-    server.traffic.lines.map(({ method, path, status }) => [method, path, status]),
+    server.traffic.lines.map(({ sequence, method, path, status }) => [sequence, method, path, status]),
     [
-      ['POST', '/api/v2/login/create', 201],
-      ['GET', '/api/v2/store/…/…', 200],
-      ['GET', '/api/v2/lobby/…', 404],
-      ['GET', '/api/v2/store/…/', 404]
+      [1, 'POST', '/api/v2/login/create', 201],
+      [2, 'GET', '/api/v2/store/…/…', 200],
+      [3, 'GET', '/api/v2/lobby/…', 404],
+      [4, 'GET', '/api/v2/store/…/', 404]
     ]
   )
   t.is(heard.length, 4)

@@ -12,15 +12,14 @@ import type { Io } from '../../kernel/io/io.ts'
 import { checkServerAddress } from '../../kernel/login/server-address.ts'
 import type { Disk } from '../../kernel/repo/disk.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
-import { makeFakeClock } from '../helpers/fake-clock.ts'
+import { type FakeClock, makeFakeClock } from '../helpers/fake-clock.ts'
 import { askerOf, boxOf, id, ROOT, rootData } from '../helpers/fake-login.ts'
 import { makeSeededRandom } from '../helpers/seeded-random.ts'
 
 const KEY = 'ab'.repeat(20)
 const ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
-const makeIo = (): Io => {
-  const clock = makeFakeClock()
+const makeIo = (clock: FakeClock = makeFakeClock()): Io => {
   return {
     clock,
     crypto: makeNobleCrypto(clock),
@@ -46,6 +45,7 @@ const change = async (world: FakeWorld): Promise<void> => {
   world.chain.mine()
   world.chain.fund(ADDRESS, '20000')
   world.clock.skip(90_000)
+  world.network.change({ failRate: 0.001 })
   await world.saved()
 }
 
@@ -129,6 +129,45 @@ test('engines reach the chain by TCP and WebSocket, until the network is cut', a
   t.is((await phone.fetch('http://localhost/v1/edgeServers')).status, 200)
 })
 
+test('a slow and lossy network stays so in a world that is opened again, until it is mended', async t => {
+  const files = new Map<string, string>()
+  const clock = makeFakeClock()
+  const open = () => openPersistentWorld({ disk: memoryDisk(files), io: makeIo(clock) })
+  let world = await open()
+  t.deepEqual(world.network.current, { isOnline: true, latency: { from: 0, to: 0 }, failRate: 0 })
+  const heard: boolean[] = []
+  const stop = world.network.onChange(({ isOnline }) => heard.push(isOnline))
+  world.network.change({ failRate: 1 })
+  await t.throwsAsync(askerOf(world.server)('GET', '/v1/edgeServers'), { message: 'Fake network error' })
+  world.network.change({ failRate: 0, latency: { from: 100, to: 100 }, isOnline: false })
+  stop()
+  const before = world.network.current
+  for (const change of [
+    { failRate: 2 },
+    { failRate: Number.NaN },
+    { latency: { from: 5, to: 4 } },
+    { latency: { from: -1, to: 4 } },
+    { latency: { from: 0, to: 300_001 } }
+  ]) {
+    t.throws(() => world.network.change(change), { code: 'BAD_REPLY' })
+  }
+  t.is(world.network.current, before)
+  await world.close()
+
+  world = await open()
+  t.deepEqual(world.network.current, before)
+  await t.throwsAsync(askerOf(world.server)('GET', '/v1/edgeServers'), { message: 'Fake network error' })
+  world.setOnline(true)
+  const reply = askerOf(world.server)('GET', '/v1/edgeServers')
+  await clock.advance(99)
+  t.is(await Promise.race([reply, setImmediate('late')]), 'late')
+  await clock.advance(1)
+  t.is((await reply).status, 200)
+  world.network.change({ latency: { from: 0, to: 0 } })
+  t.is((await askerOf(world.server)('GET', '/v1/edgeServers')).status, 200)
+  t.deepEqual(heard, [true, false])
+})
+
 test('a world goes through JSON and back unchanged, and damaged JSON is refused', async t => {
   const world = makeFakeWorld({ io: makeIo() })
   await change(world)
@@ -151,6 +190,7 @@ test('a world goes through JSON and back unchanged, and damaged JSON is refused'
   damaged.push({ ...saved, entries: [{ kind: 'chain', kept: 3, blocks: [], rest: {} }] })
   damaged.push({ ...saved, entries: [{ kind: 'clock', offset: 'x' }] })
   damaged.push({ ...saved, entries: [{ kind: 'deletion', loginId: id(9) }] })
+  damaged.push({ ...saved, entries: [{ kind: 'network', conditions: { isOnline: true } }] })
   damaged.push({ ...saved, entries: [{ kind: 'app', appId: 'a', app: { appName: 5 } }] })
   for (const value of damaged) {
     t.true(

@@ -105,6 +105,43 @@ test('a whole world is served on three ports, and a port in use leaves nothing l
   await t.throwsAsync(fetch(`${served.authServer}/v2/login`))
 })
 
+test('a world without a network ends connections to its chain, and takes none until it is back', async t => {
+  const clock = makeFakeClock()
+  const world = makeFakeWorld({ io: { clock, crypto: makeNobleCrypto(clock), random: makeSeededRandom(3) } })
+  const served = await serveFakeWorld(world)
+  const [tcp = '', webSocket = ''] = served.electrumServers
+  const hello = '{"jsonrpc":"2.0","id":1,"method":"server.version","params":["t","1.4"]}'
+  const talk = (onAnswer: () => void): Promise<void>[] => [
+    new Promise(resolve => {
+      const socket = connect(Number(new URL(tcp).port), '127.0.0.1', () => socket.write(`${hello}\n`))
+      socket.on('data', onAnswer)
+      socket.on('error', () => {})
+      socket.on('close', () => resolve())
+    }),
+    new Promise(resolve => {
+      const socket = new WebSocket(webSocket)
+      socket.on('open', () => socket.send(hello))
+      socket.on('message', onAnswer)
+      socket.on('error', () => {})
+      socket.on('close', () => resolve())
+    })
+  ]
+  let answers = 0
+  const answered = (): void => {
+    answers += 1
+    if (answers === 2) world.network.change({ isOnline: false })
+  }
+  await Promise.all(talk(answered))
+  await Promise.all(talk(() => t.fail('a connection was taken')))
+  await t.throwsAsync(fetch(`${served.authServer}/v2/login`))
+  world.network.change({ isOnline: true })
+  const again = talk(answered)
+  while (answers < 4) await new Promise(resolve => setImmediate(resolve))
+  await served.close()
+  await Promise.all(again)
+  t.is(answers, 4)
+})
+
 test('no client is told what is not on the disk yet; if it cannot be saved the connection breaks', async t => {
   const clock = makeFakeClock()
   const files = memoryDisk()
