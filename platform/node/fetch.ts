@@ -91,7 +91,9 @@ const exchange = (start: StartRequest, { url, options, maxReplyBytes }: Exchange
       reject(abortError())
       return
     }
-    const request = start(url, { method, headers })
+    // Without it, Node sends the body of a DELETE so that the server takes it for the next request.
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
+    const request = start(url, { method, headers: { ...headers, ...length } })
     const abort = (): void => fail(abortError())
     const settle = (): void => signal?.removeEventListener('abort', abort)
     const fail = (error: Error): void => {

@@ -81,6 +81,18 @@ test('fetch sends method, headers and body, and tells status, lower-case headers
   t.regex((await io.fetch(base)).text, /^GET \/ undefined {2}✓$/)
 })
 
+test('fetch delivers the body of every method that may have one, DELETE included', async t => {
+  const base = await serve(t, async (request, response) => {
+    const body = await bodyOf(request)
+    response.end(`${request.method} ${request.headers['content-length']} ${body}`)
+  })
+  for (const method of ['POST', 'PUT', 'DELETE']) {
+    for (let count = 0; count < 2; count += 1) {
+      t.is((await io.fetch(base, { method, body: '{"ü":1}' })).text, `${method} 8 {"ü":1}`)
+    }
+  }
+})
+
 test('fetch keeps connections for the next request', async t => {
   const ports = new Set<number | undefined>()
   const base = await serve(t, (request, response) => {
