@@ -1,0 +1,238 @@
+import test from 'ava'
+import { FIXED_SNRP } from '../../../kernel/crypto/snrp.ts'
+import { createLogin } from '../../../kernel/login/create-login.ts'
+import {
+  ALICE,
+  makeAlice,
+  openAppDevice,
+  openByPassword,
+  openByPin,
+  stashIn,
+  takeRoutes,
+  withCredentials
+} from '../../helpers/credential-device.ts'
+import { makeLoginWorld, settle } from '../../helpers/login-device.ts'
+
+const NEW = { password: 'battery staple' }
+
+test('a new password is sent with its box, proof and parameters, and is the only one that logs in [7.8]', async t => {
+  const { world, alice } = await makeAlice()
+  const before = stashIn(alice.files)
+  takeRoutes(world)
+  await alice.credentials.changePassword(NEW.password)
+  const [request] = world.requests
+  t.deepEqual(Object.keys(request?.body).sort(), ['data', 'loginAuth', 'loginId', 'syncToken'])
+  t.deepEqual(Object.keys(request?.body.data).sort(), [
+    'passwordAuth',
+    'passwordAuthBox',
+    'passwordAuthSnrp',
+    'passwordBox',
+    'passwordKeySnrp'
+  ])
+  t.deepEqual(request?.body.data.passwordAuthSnrp, FIXED_SNRP)
+  t.deepEqual(takeRoutes(world), ['POST /login/password'])
+  t.not(stashIn(alice.files).passwordKeySnrp?.salt_hex, before.passwordKeySnrp?.salt_hex)
+
+  t.true(await alice.credentials.checkPassword(NEW.password))
+  t.false(await alice.credentials.checkPassword(ALICE.password))
+  await t.throwsAsync(openByPassword(world), { code: 'PASSWORD' })
+  await t.throwsAsync(openByPassword(world, alice.files), { code: 'PASSWORD' })
+  await openByPassword(world, new Map(), NEW)
+  world.server.isOnline = false
+  await openByPassword(world, alice.files, NEW)
+})
+
+test('a password can be checked without the server', async t => {
+  const { world, alice } = await makeAlice()
+  world.server.isOnline = false
+  t.true(await alice.credentials.checkPassword(ALICE.password))
+  for (const wrong of ['', 'Correct horse', '\ud800', ` ${ALICE.password}`]) {
+    t.false(await alice.credentials.checkPassword(wrong))
+  }
+  alice.login.close()
+  await t.throwsAsync(alice.credentials.checkPassword(ALICE.password), { code: 'LOGGED_OUT' })
+  await t.throwsAsync(alice.credentials.checkPIN(ALICE.pin), { code: 'LOGGED_OUT' })
+  t.throws(() => alice.credentials.getPIN(), { code: 'LOGGED_OUT' })
+})
+
+test('an account without a username has no password and can be given none [5.8]', async t => {
+  const { world, alice } = await makeAlice({ username: undefined, password: undefined })
+  takeRoutes(world)
+  await t.throwsAsync(alice.credentials.changePassword(NEW.password), {
+    code: 'USERNAME_REQUIRED',
+    message: 'Password login requires a username'
+  })
+  await settle()
+  t.false(takeRoutes(world).includes('POST /login/password'))
+  t.false(await alice.credentials.checkPassword(''))
+})
+
+test('a password that has no bytes is refused before anything is sent', async t => {
+  const { world, alice } = await makeAlice()
+  takeRoutes(world)
+  await t.throwsAsync(alice.credentials.changePassword('half \ud800'), { code: 'PASSWORD_TOO_WEAK' })
+  t.deepEqual(takeRoutes(world), [])
+})
+
+test('without its password an account keeps its other ways in', async t => {
+  const { world, alice } = await makeAlice()
+  takeRoutes(world)
+  await alice.credentials.deletePassword()
+  t.deepEqual(takeRoutes(world), ['DELETE /login/password'])
+  const stash = stashIn(alice.files)
+  for (const field of ['passwordBox', 'passwordAuthSnrp', 'passwordKeySnrp', 'passwordAuthBox'])
+    t.false(field in stash, field)
+  t.false(await alice.credentials.checkPassword(ALICE.password))
+  await t.throwsAsync(openByPassword(world, alice.files), { code: 'PASSWORD' })
+  await t.throwsAsync(openByPassword(world), { code: 'PASSWORD' })
+
+  const again = await openByPin(world, alice.files)
+  await again.credentials.changePassword(NEW.password)
+  await openByPassword(world, new Map(), NEW)
+})
+
+test('a login without a secret of its own keeps what its password opened', async t => {
+  const { world, alice } = await makeAlice()
+  const { login } = alice
+  const { loginAuthBox: _, ...rest } = login.stash
+  await alice.stashes.save(rest)
+  const device = await openAppDevice(world, alice.files)
+  world.server.isOnline = false
+  const old = await openByPassword(world, device.files)
+  world.server.isOnline = true
+  await old.credentials.deletePassword()
+  t.true('passwordAuthBox' in stashIn(old.files))
+})
+
+test('a password that another device changed or deleted opens a device until that hears of it', async t => {
+  for (const change of ['changePassword', 'deletePassword'] as const) {
+    const { world, alice } = await makeAlice()
+    const other = await openByPassword(world)
+    other.login.close()
+    if (change === 'changePassword') await alice.credentials.changePassword(NEW.password)
+    else await alice.credentials.deletePassword()
+
+    world.server.isOnline = false
+    await openByPassword(world, other.files)
+    world.server.isOnline = true
+    await openByPassword(world, other.files)
+    world.server.isOnline = false
+    await t.throwsAsync(openByPassword(world, other.files), { code: 'NETWORK' }, change)
+    if (change === 'changePassword') await openByPassword(world, other.files, NEW)
+  }
+})
+
+test('a new PIN keeps the key of PIN login, so that it works on every device, for root and app [7.9]', async t => {
+  const { world, alice } = await makeAlice()
+  const other = await openByPassword(world)
+  const before = stashIn(alice.files)
+  takeRoutes(world)
+  await alice.credentials.changePIN({ pin: '2580' })
+  const fields = ['pin2Auth', 'pin2Box', 'pin2Id', 'pin2KeyBox', 'pin2TextBox']
+  for (const { body } of world.requests) t.deepEqual(Object.keys(body.data).sort(), fields)
+  t.deepEqual(
+    world.requests.map(({ body }) => body.loginId),
+    [before.loginId, before.children?.[0]?.loginId]
+  )
+  t.deepEqual(takeRoutes(world), ['POST /login/pin2', 'POST /login/pin2'])
+  const after = stashIn(alice.files)
+  t.is(after.pin2Key, before.pin2Key)
+  t.is(after.children?.[0]?.pin2Key, before.children?.[0]?.pin2Key)
+  t.is(alice.credentials.getPIN(), '2580')
+
+  await t.throwsAsync(openByPin(world, other.files), { code: 'PASSWORD' })
+  await openByPin(world, other.files, { pin: '2580' })
+})
+
+test('PIN login is switched off with its key and the text stays, and on again with that text [4.27] [4.28]', async t => {
+  const { world, alice } = await makeAlice()
+  takeRoutes(world)
+  await alice.credentials.changePIN({ enableLogin: false })
+  for (const { body } of world.requests) t.deepEqual(Object.keys(body.data), ['pin2TextBox'])
+  t.deepEqual(takeRoutes(world), ['POST /login/pin2', 'POST /login/pin2'])
+  for (const entry of world.server.db.entries()) {
+    if (entry.kind !== 'login') continue
+    const { pin2Id, pin2Auth, pin2Box, pin2KeyBox, pin2TextBox } = entry.record
+    t.deepEqual([pin2Id, pin2Auth, pin2Box, pin2KeyBox], [undefined, undefined, undefined, undefined])
+    t.truthy(pin2TextBox)
+  }
+  t.true(alice.credentials.hasPin)
+  t.false(alice.credentials.isPinLoginEnabled)
+  t.true(await alice.credentials.checkPIN(ALICE.pin))
+  t.false(await alice.credentials.checkPIN('0000'))
+  await t.throwsAsync(openByPin(world, alice.files), { code: 'PIN_NOT_ENABLED' })
+
+  await alice.login.refresh()
+  t.is(alice.credentials.getPIN(), ALICE.pin)
+  await alice.credentials.changePIN({ pin: '2580' })
+  t.false(alice.credentials.isPinLoginEnabled)
+  await alice.credentials.changePIN({ enableLogin: true })
+  t.true(alice.credentials.isPinLoginEnabled)
+  await openByPin(world, alice.files, { pin: '2580' })
+})
+
+test('the first PIN of an account is switched on; without one nothing can be [5.10] [8.77]', async t => {
+  const { world, alice } = await makeAlice({ pin: undefined })
+  const { credentials } = alice
+  t.false(credentials.hasPin)
+  t.throws(() => credentials.getPIN(), {
+    code: 'PIN_NOT_LOCAL',
+    message: 'No PIN set locally for this account'
+  })
+  t.false(await credentials.checkPIN(ALICE.pin))
+  await t.throwsAsync(credentials.changePIN({ enableLogin: true }), {
+    code: 'PIN_MISSING',
+    message: 'Please change your PIN in the settings area above before enabling.'
+  })
+  for (const pin of ['', '123', '12a4', 'abcd']) {
+    await t.throwsAsync(credentials.changePIN({ pin }), { code: 'PIN_INVALID' })
+  }
+  await settle()
+  takeRoutes(world)
+  await credentials.changePIN({})
+  t.deepEqual(takeRoutes(world), ['DELETE /login/pin2', 'DELETE /login/pin2'])
+  await credentials.changePIN({ pin: '2580' })
+  t.true(credentials.isPinLoginEnabled)
+  await openByPin(world, alice.files, { pin: '2580' })
+})
+
+test('a PIN is taken away with its text, from root and app [7.10]', async t => {
+  const { world, alice } = await makeAlice()
+  takeRoutes(world)
+  await alice.credentials.deletePIN()
+  t.deepEqual(takeRoutes(world), ['DELETE /login/pin2', 'DELETE /login/pin2'])
+  t.false(alice.credentials.hasPin)
+  t.false(alice.credentials.isPinLoginEnabled)
+  const { children, ...root } = stashIn(alice.files)
+  for (const node of [root, ...(children ?? [])]) t.false('pin2Key' in node || 'pin2TextBox' in node)
+  await t.throwsAsync(openByPin(world, alice.files), { code: 'PIN_NOT_ENABLED' })
+  const other = await openByPassword(world)
+  t.false(other.credentials.hasPin)
+})
+
+test('a PIN whose text is not known here is tried on the server, and any failure is a no', async t => {
+  const { world, alice } = await makeAlice()
+  world.garble = (_, { results, ...reply }) => ({ ...reply, results: { ...results, pin2TextBox: undefined } })
+  const { credentials } = await openByPassword(world)
+  world.garble = undefined
+  t.throws(() => credentials.getPIN(), { code: 'PIN_NOT_LOCAL' })
+  takeRoutes(world)
+  t.true(await credentials.checkPIN(ALICE.pin))
+  t.deepEqual(Object.keys(world.requests[0]?.body).sort(), ['pin2Auth', 'pin2Id'])
+  t.false(await credentials.checkPIN('0000'))
+  t.deepEqual(takeRoutes(world), ['POST /login', 'POST /login'])
+  world.server.isOnline = false
+  t.false(await credentials.checkPIN(ALICE.pin))
+  t.true(await alice.credentials.checkPIN(ALICE.pin))
+})
+
+test('the PIN of an account without a username is checked, changed and logs in', async t => {
+  const world = makeLoginWorld()
+  const device = await openAppDevice(world)
+  const login = await createLogin(device.services, device.stashes, { pin: ALICE.pin })
+  const { credentials } = withCredentials(device, login)
+  t.true(await credentials.checkPIN(ALICE.pin))
+  await credentials.changePIN({ pin: '2580' })
+  await openByPin(world, device.files, { pin: '2580' })
+  t.is(login.username, undefined)
+})
