@@ -12,6 +12,7 @@ import type { GlobalOptions } from './grammar/global-options.ts'
 import type { OpenWorld } from './profile/open-world.ts'
 import type { ProfilePaths } from './profile/paths.ts'
 import type { Secrets } from './secrets/secrets.ts'
+import type { SecretMethod } from './session/choose-method.ts'
 import type { Talk } from './talk.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -116,14 +117,18 @@ export class Session {
     return (await this.#kernel).context
   }
 
-  /** The account that this command is about, logged in. @throws CliError NOT_LOGGED_IN, and the errors of a login */
-  account(): Promise<Account> {
-    this.#account ??= this.#openAccount()
+  /**
+   * The account that this command is about, logged in; by one certain method where only that will do.
+   *
+   * @throws CliError NOT_LOGGED_IN, and the errors of a login
+   */
+  account(method?: SecretMethod): Promise<Account> {
+    this.#account ??= this.#openAccount(method)
     return this.#account
   }
 
   /** Remembers an account that the command itself opened. */
-  useAccount(account: Account): Account {
+  adoptAccount(account: Account): Account {
     this.#account = Promise.resolve(account)
     this.#accountName = account.username ?? account.id
     return account
@@ -139,6 +144,16 @@ export class Session {
   async within<T>(what: string, call: () => Promise<T>): Promise<T> {
     const [{ withDeadline }, { clock }] = await Promise.all([import('../kernel/index.ts'), this.io()])
     return withDeadline({ clock, milliseconds: this.globals.timeoutMs, what }, call)
+  }
+
+  /** Says what goes on while it waits for it, as {@link within} does. @throws DEADLINE */
+  async doing<T>(what: string, call: () => Promise<T>): Promise<T> {
+    this.talk.step(`${what.charAt(0).toLowerCase()}${what.slice(1)}…`)
+    try {
+      return await this.within(what, call)
+    } finally {
+      this.talk.clear()
+    }
   }
 
   /** Waits until a wallet has seen the chain; not offline, where it shows what it knew. @throws DEADLINE, ENGINE_FAILED */
@@ -179,9 +194,9 @@ export class Session {
     return kernel
   }
 
-  async #openAccount(): Promise<Account> {
+  async #openAccount(method: SecretMethod | undefined): Promise<Account> {
     const { logIn } = await import('./session/log-in.ts')
-    const account = await logIn(this, await this.context())
+    const account = await logIn(this, await this.context(), method)
     this.#accountName = account.username ?? account.id
     return account
   }

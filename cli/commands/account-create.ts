@@ -1,7 +1,8 @@
 import type { NewAccount } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { writeCurrentAccount } from '../profile/current-account.ts'
+import { rememberAccount } from '../profile/current-account.ts'
+import { lackOfPin, newPassword } from '../secrets/new-secrets.ts'
 import type { Session } from '../session.ts'
 
 /** Makes an account, with a username and password or, with `--light`, with neither, and logs in to it. */
@@ -18,14 +19,17 @@ export const accountCreate: CommandRun = async (session, user) => {
   }
   const request: NewAccount = isLight
     ? await withPin(session, {})
-    : await withPin(session, { username: user ?? '', password: await newPassword(session) })
+    : await withPin(session, {
+        username: user ?? '',
+        password: await newPassword(session, await session.context(), 'password')
+      })
   const context = await session.context()
   session.talk.step('making the account…')
-  const account = session.useAccount(
+  const account = session.adoptAccount(
     await session.within('Making the account', () => context.createAccount(request))
   )
   const { id, username } = account
-  writeCurrentAccount(session.paths.session, { loginId: id, ...(username === undefined ? {} : { username }) })
+  rememberAccount(session.paths.session, account)
   return {
     data: { loginId: id, username: username ?? null, light: isLight, pinEnabled: request.pin !== undefined },
     view: {
@@ -38,25 +42,6 @@ export const accountCreate: CommandRun = async (session, user) => {
   }
 }
 
-const newPassword = async ({ secrets }: Session): Promise<string> => {
-  const given = await secrets.given('password')
-  const password = given ?? (await askTwice(secrets))
-  if (password !== '') return password
-  throw new CliError('USAGE', 'The password is empty')
-}
-
-const askTwice = async (secrets: Session['secrets']): Promise<string> => {
-  const first = await secrets.ask('password', {
-    message: 'New password:',
-    check: text => (text === '' ? 'Type a password' : undefined)
-  })
-  await secrets.ask('password', {
-    message: 'The same again:',
-    check: text => (text === first ? undefined : 'That is not the same')
-  })
-  return first
-}
-
 const withPin = async ({ secrets }: Session, account: NewAccount): Promise<NewAccount> => {
   const given = await secrets.given('pin')
   const pin =
@@ -66,5 +51,4 @@ const withPin = async ({ secrets }: Session, account: NewAccount): Promise<NewAc
 
 const PIN_QUESTION = 'PIN for this device, four digits or more (empty: none):'
 
-const checkPin = (text: string): string | undefined =>
-  text === '' || /^\d{4,}$/.test(text) ? undefined : 'Type four digits or more, or nothing'
+const checkPin = (text: string): string | undefined => (text === '' ? undefined : lackOfPin(text))

@@ -2,7 +2,7 @@ import { WalletError } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { forgetCurrentAccount, readCurrentAccount } from '../profile/current-account.ts'
 import { confirm } from '../session/confirm.ts'
-import { targetOf } from '../session/log-in.ts'
+import { targetOf } from '../session/login-target.ts'
 
 /** Removes an account from this device; the account itself is untouched. */
 export const accountForget: CommandRun = async (session, user = '') => {

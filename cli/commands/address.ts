@@ -1,6 +1,7 @@
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { isMax, parseAmount } from '../output/amounts.ts'
+import { qrLines } from '../output/qr.ts'
 import { findWallet } from '../session/find-wallet.ts'
 
 /** Shows an address to receive on: the same one until it is used. */
@@ -22,13 +23,4 @@ export const address: CommandRun = async (session, text = '') => {
     data: { walletId: wallet.id, address: publicAddress, uri },
     view: { kind: 'text', lines: code.length === 0 ? [line] : [...code, '', line] }
   }
-}
-
-/** A QR code with its quiet zone of four modules; two modules a character high, unless in plain ASCII. */
-const qrLines = async (text: string, isAscii: boolean): Promise<readonly string[]> => {
-  const { renderUnicode, renderUnicodeCompact } = await import('uqr')
-  const code = isAscii
-    ? renderUnicode(text, { border: 4, whiteChar: '##', blackChar: '  ' })
-    : renderUnicodeCompact(text, { border: 4 })
-  return code.split('\n')
 }

@@ -8,6 +8,7 @@ export type CliErrorCode =
   | 'INTERRUPTED'
   | 'NOT_FOUND'
   | 'NOT_LOGGED_IN'
+  | 'NOT_NEEDED'
   | 'PROFILE_INVALID'
   | 'PROMPT_IMPOSSIBLE'
   | 'SECRET_SOURCE'
@@ -15,6 +16,7 @@ export type CliErrorCode =
   | 'TOUR_DIFFERS'
   | 'USAGE'
   | 'WORLD_FAILED'
+  | 'WORLD_NOT_SHARED'
 
 /** What a failure of the command line itself carries, besides its code. */
 export interface CliErrorEntry {
@@ -53,7 +55,13 @@ export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
     exitCode: 5,
     meaning: 'a secret is needed and cannot be asked for'
   },
-  NOT_FOUND: { name: 'Error', exitCode: 6, meaning: 'there is no such wallet or topic' },
+  NOT_FOUND: { name: 'Error', exitCode: 6, meaning: 'there is no such wallet, device, key or topic' },
+  NOT_NEEDED: { name: 'Error', exitCode: 16, meaning: 'what was asked for is not needed' },
+  WORLD_NOT_SHARED: {
+    name: 'ProfileError',
+    exitCode: 4,
+    meaning: 'another device cannot reach the fake world of this command'
+  },
   WORLD_FAILED: {
     name: 'Error',
     exitCode: 20,

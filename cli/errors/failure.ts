@@ -6,6 +6,7 @@ import {
   type WalletError
 } from '../../kernel/index.ts'
 import { CliError } from './cli-error.ts'
+import { adviceOf, printableDetails } from './wallet-advice.ts'
 
 /** A failure as people and scripts are told it (ecosystem 1.8). */
 export interface Failure {
@@ -57,8 +58,8 @@ const walletFailure = (error: WalletError): Failure => ({
   exitCode: error.exitCode,
   message: error.message,
   retryable: error.retryable,
-  details: { ...error.details } as JsonObject,
-  next: error.next === undefined ? [] : [error.next],
+  details: printableDetails(error),
+  next: adviceOf(error),
   ...hintOf(error.hint)
 })
 

@@ -1,5 +1,7 @@
 import type { CommandSpec } from '../command.ts'
 import { accountCommands } from './commands/account.ts'
+import { credentialCommands } from './commands/credentials.ts'
+import { deviceCommands } from './commands/devices.ts'
 import { fakeCommands } from './commands/fake.ts'
 import { helpCommands } from './commands/help.ts'
 import { loginCommands } from './commands/login.ts'
@@ -12,6 +14,8 @@ export const commandSpecs: readonly CommandSpec[] = [
   ...startCommands,
   ...loginCommands,
   ...accountCommands,
+  ...credentialCommands,
+  ...deviceCommands,
   ...walletCommands,
   ...transactionCommands,
   ...fakeCommands,
@@ -20,7 +24,15 @@ export const commandSpecs: readonly CommandSpec[] = [
 
 /** The sentence for a group of commands. */
 export const groupSummaries: Readonly<Record<string, string>> = {
-  account: 'accounts of this device',
+  account: 'accounts, and what opens them',
+  'account username': 'the name of the account',
+  'account password': 'the password of the account',
+  'account pin': 'the PIN of the account',
+  'account recovery': 'questions and answers that open the account',
+  '2fa': 'codes and approvals for new devices',
+  '2fa reset': 'switching two-factor off without a code',
+  voucher: 'devices that wait to be approved',
+  lobby: 'requests to log in, of other devices and apps',
   wallets: 'the wallets of the account',
   tx: 'transactions and their notes',
   fake: 'the fake world: servers and chain',

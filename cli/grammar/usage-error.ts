@@ -1,6 +1,7 @@
 import type { CommanderError } from 'commander'
 import { CliError } from '../errors/cli-error.ts'
 import { secretAdvice, secretOfFlag } from '../secrets/secret-names.ts'
+import { groupSummaries } from './commands.ts'
 
 /**
  * Says what is wrong with a command line, without repeating the value of any flag that does not exist: it may be
@@ -32,9 +33,9 @@ const capitalised = (text: string): string => text.charAt(0).toUpperCase() + tex
 
 const helpCommand = (argv: readonly string[]): string => {
   const words = argv.slice(0, 3)
-  const end = words.findIndex(word => !/^[a-z]{2,12}$/.test(word))
+  const end = words.findIndex(word => !/^[a-z2]{2,12}$/.test(word))
   const known = (end === -1 ? words : words.slice(0, end)).filter(word => GROUPS.has(word))
   return ['holdfast help', ...known].join(' ')
 }
 
-const GROUPS: ReadonlySet<string> = new Set(['account', 'wallets', 'tx', 'fake'])
+const GROUPS: ReadonlySet<string> = new Set(Object.keys(groupSummaries).flatMap(name => name.split(' ')))

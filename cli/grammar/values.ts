@@ -13,6 +13,17 @@ export const parseDuration = (text: string): number => {
   throw new CliError('USAGE', 'A duration is a number with ms, s, m or h, such as 30s')
 }
 
+const SPAN = /^(\d{1,6})(m|h|d)$/
+const SPAN_SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3600, d: 86_400 }
+
+/** Reads `30m`, `12h` or `7d` as seconds. @throws CliError USAGE */
+export const parseSpan = (text: string): number => {
+  const [, count = '', unit = ''] = SPAN.exec(text) ?? []
+  const seconds = Number(count) * (SPAN_SECONDS[unit] ?? 0)
+  if (seconds > 0) return seconds
+  throw new CliError('USAGE', 'A waiting time is a number with m, h or d, such as 7d')
+}
+
 /** Reads a whole number between two bounds. @throws CliError USAGE */
 export const parseCount = (text: string, what: string, [least, most]: readonly [number, number]): number => {
   const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN

@@ -5,6 +5,19 @@ export const localTime = (date: Date): string => {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`
 }
 
+/** A long time in seconds for people: `7 days`, `90 minutes`. */
+export const spanText = (seconds: number): string => {
+  const [size, word] = SPANS.find(([unit]) => seconds >= unit && seconds % unit === 0) ?? [1, 'second']
+  const count = seconds / size
+  return `${count} ${word}${count === 1 ? '' : 's'}`
+}
+
+const SPANS: readonly (readonly [seconds: number, word: string])[] = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute']
+]
+
 /** A duration for people: `340 ms`, `2.1 s`. */
 export const durationText = (milliseconds: number): string =>
   milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`

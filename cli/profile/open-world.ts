@@ -30,6 +30,8 @@ export interface OpenWorld {
   readonly io: Io
   readonly addresses: WorldAddresses
   readonly control: ChainControl
+  /** Whether other processes reach it at the same time. */
+  readonly isShared: boolean
   close(): Promise<void>
 }
 
@@ -95,6 +97,7 @@ const worldHere = ({ world, close }: ClosableWorld, io: Io): OpenWorld => ({
   io: world.ioFor(io),
   addresses: FAKE_ADDRESSES,
   control: localControl(world),
+  isShared: false,
   close
 })
 
@@ -102,5 +105,6 @@ const worldElsewhere = (running: RunningWorld, io: Io): OpenWorld => ({
   io,
   addresses: running,
   control: remoteControl(running),
+  isShared: true,
   close: async () => {}
 })

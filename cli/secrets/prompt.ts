@@ -13,24 +13,48 @@ export interface SecretQuestion {
  *
  * @throws CliError INTERRUPTED on Ctrl-C
  */
-export const promptSecret = async (
-  { stdin, stderr }: Terminal,
-  { message, check }: SecretQuestion
-): Promise<string> => {
+export const promptSecret = (terminal: Terminal, { message, check }: SecretQuestion): Promise<string> =>
+  asking(terminal, {
+    type: 'password',
+    name: 'answer',
+    message,
+    mask: '*',
+    // Without this, the prompt advertises a key that shows the secret.
+    toggleMask: false,
+    validate: (text: string) => check?.(text) ?? true
+  })
+
+/** Asks for text that may be seen. @throws CliError INTERRUPTED on Ctrl-C */
+export const promptText = (terminal: Terminal, message: string): Promise<string> =>
+  asking(terminal, { type: 'input', name: 'answer', message })
+
+/** Has one of several texts chosen with the arrow keys. @throws CliError INTERRUPTED on Ctrl-C */
+export const promptChoice = (
+  terminal: Terminal,
+  message: string,
+  choices: readonly Choice[]
+): Promise<string> =>
+  asking(terminal, {
+    type: 'select',
+    name: 'answer',
+    message,
+    pageSize: Math.min(choices.length, MAX_CHOICES_SHOWN),
+    choices: choices.map(({ text, value }) => ({ name: text, value }))
+  })
+
+/** One text to choose, and what it stands for. */
+export interface Choice {
+  readonly text: string
+  readonly value: string
+}
+
+const MAX_CHOICES_SHOWN = 12
+
+const asking = async ({ stdin, stderr }: Terminal, question: object): Promise<string> => {
   const { default: inquirer } = await import('inquirer')
   const prompt = inquirer.createPromptModule({ input: stdin, output: stderr })
   try {
-    const { answer } = await prompt<{ answer: string }>([
-      {
-        type: 'password',
-        name: 'answer',
-        message,
-        mask: '*',
-        // Without this, the prompt advertises a key that shows the secret.
-        toggleMask: false,
-        validate: (text: string) => check?.(text) ?? true
-      }
-    ])
+    const { answer } = await prompt<{ answer: string }>([question as never])
     return answer
   } catch (error) {
     if (error instanceof Error && /^(ExitPrompt|AbortPrompt)Error$/.test(error.name)) {

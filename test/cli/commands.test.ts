@@ -2,6 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { type Envelope, makeHome, type Ran, runHoldfast } from '../helpers/command-line.ts'
+import { failed, succeeded } from '../helpers/envelopes.ts'
 
 // One world for the whole file: each test goes on where the one before it ended.
 const { home, remove } = makeHome()
@@ -16,38 +17,19 @@ const runAs = (...args: readonly string[]): Promise<Ran> =>
   runHoldfast([...args, '--secrets-stdin'], { home, input: secrets })
 
 const checkEnvelope = (t: ExecutionContext, ran: Ran, schema: string): Envelope => {
-  t.is(ran.code, 0, ran.stderr)
-  const { json, stdout } = ran
-  t.is(stdout.indexOf('\n'), stdout.length - 1, 'one line')
-  t.deepEqual(Object.keys(json), ['ok', 'data', 'warnings', 'meta'])
-  t.true(json.ok)
-  t.like(json.meta, { schema, profile: 'default' })
-  t.false(stdout.includes(PASSWORD) || stdout.includes(PIN))
-  return json
-}
-
-const checkFailure = (t: ExecutionContext, ran: Ran, code: string, exitCode: number): Envelope => {
-  t.is(ran.code, exitCode, ran.stdout + ran.stderr)
-  const { json } = ran
-  t.deepEqual(Object.keys(json), ['ok', 'error', 'meta'])
-  t.false(json.ok)
-  t.like(json.error, { code, exitCode })
-  t.is(typeof json.error.message, 'string')
-  t.is(typeof json.error.retryable, 'boolean')
-  t.true(Array.isArray(json.error.next))
-  t.is(json.meta.schema, 'error/1')
-  return json
+  t.false(ran.stdout.includes(PASSWORD) || ran.stdout.includes(PIN))
+  return succeeded(t, ran, schema)
 }
 
 test.serial('before anything: an empty device, nobody logged in, and the commands that help', async t => {
   const list = checkEnvelope(t, await run('account', 'list', '--json'), 'account.list/1')
   t.deepEqual(list.data, { accounts: [] })
-  const failed = checkFailure(t, await run('wallets', 'list', '--json'), 'NOT_LOGGED_IN', 3)
+  const refused = failed(t, await run('wallets', 'list', '--json'), 'NOT_LOGGED_IN', 3)
   t.deepEqual(
-    failed.error.next.map(({ command }: { command: string }) => command),
+    refused.error.next.map(({ command }: { command: string }) => command),
     ['holdfast login <user>', 'holdfast account create <user>']
   )
-  checkFailure(t, await run('logout', '--json'), 'NOT_LOGGED_IN', 3)
+  failed(t, await run('logout', '--json'), 'NOT_LOGGED_IN', 3)
 })
 
 test.serial('account create makes an account and logs in; its folders are private', async t => {
@@ -103,31 +85,31 @@ const send = (...args: readonly string[]): Promise<Ran> =>
   runAs('send', 'Savings', '--to', PAYEE, ...args, '--json')
 
 test.serial('send without --yes and without a terminal sends nothing and says how', async t => {
-  const failed = checkFailure(t, await send('--amount', '0.01 BTC'), 'CONFIRMATION_REQUIRED', 5)
-  const { summary } = failed.error.details
+  const refused = failed(t, await send('--amount', '0.01 BTC'), 'CONFIRMATION_REQUIRED', 5)
+  const { summary } = refused.error.details
   t.is(summary.recipients[0].publicAddress, PAYEE)
   t.is(summary.amount.native, '1000000')
   const fee = BigInt(summary.networkFee.native)
   t.is(summary.total.native, String(1_000_000n + fee))
   t.is(summary.remaining.native, String(50_000_000n - 1_000_000n - fee))
-  const { command } = failed.error.next[0]
+  const { command } = refused.error.next[0]
   t.is(command, `holdfast send Savings --to ${PAYEE} --amount '0.01 BTC' --json --secrets-stdin --yes`)
 })
 
 test.serial(
   'send: bad amounts, addresses and fees are refused with their codes, and nothing leaves',
   async t => {
-    checkFailure(t, await send('--amount', '0.000000001 BTC', '--yes'), 'AMOUNT_INVALID', 2)
-    checkFailure(t, await send('--amount', '1 EUR', '--yes'), 'USAGE', 2)
-    checkFailure(t, await send('--amount', '0.00000001 BTC', '--yes'), 'DUST_SPEND', 33)
-    checkFailure(t, await send('--yes'), 'NO_AMOUNT_SPECIFIED', 30)
-    checkFailure(t, await send('--amount', '2 BTC', '--yes'), 'INSUFFICIENT_FUNDS', 31)
+    failed(t, await send('--amount', '0.000000001 BTC', '--yes'), 'AMOUNT_INVALID', 2)
+    failed(t, await send('--amount', '1 EUR', '--yes'), 'USAGE', 2)
+    failed(t, await send('--amount', '0.00000001 BTC', '--yes'), 'DUST_SPEND', 33)
+    failed(t, await send('--yes'), 'NO_AMOUNT_SPECIFIED', 30)
+    failed(t, await send('--amount', '2 BTC', '--yes'), 'INSUFFICIENT_FUNDS', 31)
     const limited = await send('--amount', '0.01 BTC', '--max-fee', '1 native', '--yes')
-    t.like(checkFailure(t, limited, 'MAX_FEE', 36).error.details, { maxFee: '1', currencyCode: 'BTC' })
+    t.like(failed(t, limited, 'MAX_FEE', 36).error.details, { maxFee: '1', currencyCode: 'BTC' })
     const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
     const elsewhere = await runAs('send', 'Savings', '--to', mainnet, '--amount', '0.01', '--yes', '--json')
-    checkFailure(t, elsewhere, 'ADDRESS_INVALID', 2)
-    checkFailure(t, await runAs('send', 'Nowhere', '--to', PAYEE, '--json'), 'NOT_FOUND', 6)
+    failed(t, elsewhere, 'ADDRESS_INVALID', 2)
+    failed(t, await runAs('send', 'Nowhere', '--to', PAYEE, '--json'), 'NOT_FOUND', 6)
     const dry = checkEnvelope(t, await send('--amount', 'max', '--dry-run'), 'send/1')
     t.true(dry.data.dryRun)
     t.is(dry.data.summary.remaining.native, '0')
@@ -157,7 +139,7 @@ test.serial('send --yes pays; tx list, show and label see it, and the label reac
   const list = await runAs('tx', 'list', 'Savings')
   const row = list.stdout.split('\n').find(line => line.endsWith(txid))
   t.is(row?.split('\t').length, 6, 'rows stay rows, whatever a note says')
-  checkFailure(t, await runAs('tx', 'show', 'Savings', '0'.repeat(64), '--json'), 'TX_NOT_FOUND', 6)
+  failed(t, await runAs('tx', 'show', 'Savings', '0'.repeat(64), '--json'), 'TX_NOT_FOUND', 6)
 })
 
 test.serial('wallets list and show, and sync, agree with each other', async t => {
@@ -174,8 +156,8 @@ test.serial('wallets list and show, and sync, agree with each other', async t =>
 test.serial('a wrong password, and a wrong PIN, end with 10 [8.24]', async t => {
   const login = (input: object): Promise<Ran> =>
     runHoldfast(['login', 'alice', '--secrets-stdin', '--json'], { home, input: JSON.stringify(input) })
-  checkFailure(t, await login({ password: 'wrong' }), 'PASSWORD', 10)
-  checkFailure(t, await login({ pin: '0000' }), 'PASSWORD', 10)
+  failed(t, await login({ password: 'wrong' }), 'PASSWORD', 10)
+  failed(t, await login({ pin: '0000' }), 'PASSWORD', 10)
 })
 
 test.serial(
@@ -185,7 +167,7 @@ test.serial(
     const args = ['balance', '--offline', '--json', '--secrets-stdin']
     const { data } = checkEnvelope(t, await runHoldfast(args, { home, input }), 'balance/1')
     t.is(data.balances[0].name, 'Savings')
-    checkFailure(t, await runAs('balance', '--offline', '--json'), 'NETWORK', 20)
+    failed(t, await runAs('balance', '--offline', '--json'), 'NETWORK', 20)
   }
 )
 
@@ -198,11 +180,11 @@ test.serial('a light account needs only a PIN, and forget asks before it removes
   t.like(light.data, { username: null, light: true })
   const forget = (...args: readonly string[]): Promise<Ran> =>
     run('account', 'forget', light.data.loginId, '--json', ...args)
-  checkFailure(t, await forget('--yes'), 'USER_LOGGED_IN', 17)
+  failed(t, await forget('--yes'), 'USER_LOGGED_IN', 17)
   checkEnvelope(t, await run('logout', '--json'), 'logout/1')
-  checkFailure(t, await forget(), 'CONFIRMATION_REQUIRED', 5)
+  failed(t, await forget(), 'CONFIRMATION_REQUIRED', 5)
   checkEnvelope(t, await forget('--yes'), 'account.forget/1')
-  checkFailure(t, await forget('--yes'), 'USER_NOT_ON_DEVICE', 15)
+  failed(t, await forget('--yes'), 'USER_NOT_ON_DEVICE', 15)
   const login = checkEnvelope(t, await runAs('login', 'alice', '--json'), 'login/1')
   t.like(login.data, { username: 'alice', walletCount: 1 })
 })

@@ -1,0 +1,86 @@
+import { WalletError } from '../../kernel/index.ts'
+import type { CommandRun } from '../command.ts'
+import { secretJson, secretText } from '../output/revealed.ts'
+import { newPin } from '../secrets/new-secrets.ts'
+import { confirm } from '../session/confirm.ts'
+import { makeChange, nameOf } from '../session/make-change.ts'
+
+/** Gives the account a new PIN. */
+export const pinSet: CommandRun = async session => {
+  const account = await session.account()
+  const pin = await newPin(session)
+  return makeChange(session, {
+    doing: 'Changing the PIN',
+    done: `${nameOf(account)} has a new PIN`,
+    data: { changed: true },
+    call: () => account.credentials.changePIN({ pin })
+  })
+}
+
+/** Tells by the exit code whether a PIN is the account's. */
+export const pinVerify: CommandRun = async session => {
+  const account = await session.account()
+  const pin =
+    (await session.secrets.given('pin')) ??
+    (await session.secrets.ask('pin', { message: `PIN of ${nameOf(account)}:` }))
+  const isRight = await session.doing('Checking the PIN', () => account.credentials.checkPIN(pin))
+  if (!isRight) throw new WalletError('PASSWORD', {})
+  return { data: { correct: true }, view: { kind: 'text', lines: ['The PIN is right'] } }
+}
+
+/** Takes the PIN away. */
+export const pinRemove: CommandRun = async session => {
+  const account = await session.account()
+  if (!session.globals.dryRun) {
+    await confirm(session, {
+      question: `Remove the PIN of ${nameOf(account)}, on every device?`,
+      summary: { account: account.id }
+    })
+  }
+  return makeChange(session, {
+    doing: 'Removing the PIN',
+    done: `${nameOf(account)} has no PIN any more`,
+    data: { removed: true },
+    call: () => account.credentials.deletePIN()
+  })
+}
+
+/** Lets the PIN log in again. */
+export const pinEnable: CommandRun = async session => {
+  const account = await session.account()
+  return makeChange(session, {
+    doing: 'Switching PIN login on',
+    done: `The PIN of ${nameOf(account)} logs in`,
+    data: { pinEnabled: true },
+    call: () => account.credentials.changePIN({ enableLogin: true })
+  })
+}
+
+/** Keeps the PIN, but lets it log in no more. */
+export const pinDisable: CommandRun = async session => {
+  const account = await session.account()
+  return makeChange(session, {
+    doing: 'Switching PIN login off',
+    done: `The PIN of ${nameOf(account)} is kept, and logs in no more`,
+    data: { pinEnabled: false },
+    call: () => account.credentials.changePIN({ enableLogin: false })
+  })
+}
+
+/** Shows the PIN, with `--reveal`. */
+export const pinShow: CommandRun = async session => {
+  const account = await session.account()
+  const { hasPin, isPinLoginEnabled } = account.credentials
+  if (!hasPin) throw new WalletError('PIN_NOT_LOCAL', {})
+  const pin = account.credentials.getPIN()
+  return {
+    data: { pin: secretJson(session, pin), pinEnabled: isPinLoginEnabled },
+    view: {
+      kind: 'record',
+      fields: [
+        ['PIN', secretText(session, pin)],
+        ['login by PIN', isPinLoginEnabled ? 'on' : 'off']
+      ]
+    }
+  }
+}

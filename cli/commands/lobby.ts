@@ -1,0 +1,91 @@
+import type { Account, Lobby } from '../../kernel/index.ts'
+import type { CommandRun } from '../command.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { lobbyIdOf } from '../output/lobby-link.ts'
+import { confirm } from '../session/confirm.ts'
+import { makeChange, nameOf } from '../session/make-change.ts'
+import { waitFor } from '../session/wait-for.ts'
+import type { Session } from '../session.ts'
+
+/** The second sync comes 20 s after the first has ended, and that one 10 s after the approval (specification §4). */
+const FOLLOW_UP_SECONDS = 33
+
+/** Shows who asks to log in. */
+export const lobbyShow: CommandRun = async (session, text = '') => {
+  const { request } = await openRequest(session, text)
+  return { data: requestJson(request), view: { kind: 'record', fields: requestFields(request) } }
+}
+
+/** Lets the device or app that asks log in, after its name was seen. */
+export const lobbyApprove: CommandRun = async (session, text = '') => {
+  const { account, request } = await openRequest(session, text)
+  const { displayName, appId, isWholeAccount } = request
+  const name = nameOf(account)
+  for (const [label, value] of requestFields(request)) session.talk.say(`${label}: ${value}`)
+  if (!session.globals.dryRun) {
+    await confirm(session, {
+      question: isWholeAccount
+        ? `Hand the whole account ${name} over to it, with every wallet?`
+        : `Let ${displayName} log in as ${name}, for its own data?`,
+      summary: { ...requestJson(request), account: account.id }
+    })
+  }
+  const stays = session.flags.wait !== false && !session.globals.dryRun
+  const result = await makeChange(session, {
+    doing: 'Approving',
+    done: isWholeAccount ? `A new device has ${name}` : `${displayName} has its login of ${name}`,
+    data: { appId, approved: true },
+    advice: stays ? ['Two syncs follow, 10 and 30 seconds from now; Ctrl-C does not undo the approval.'] : [],
+    call: () => request.approve()
+  })
+  if (stays) {
+    session.talk.step('waiting for what the new device writes…')
+    await waitFor(session.signal, FOLLOW_UP_SECONDS)
+    session.talk.clear()
+  }
+  return result
+}
+
+/** Lets the request be: nothing is sent, and it ends by itself. */
+export const lobbyClose: CommandRun = async (session, text = '') => {
+  const { request } = await openRequest(session, text)
+  request.close()
+  return {
+    data: { ...requestJson(request), closed: true },
+    view: { kind: 'text', lines: [`${request.displayName} is not let in; its request ends by itself`] }
+  }
+}
+
+type LoginRequest = NonNullable<Lobby['loginRequest']>
+
+const openRequest = async (
+  session: Session,
+  text: string
+): Promise<{ readonly account: Account; readonly request: LoginRequest }> => {
+  const lobbyId = lobbyIdOf(text)
+  const account = await session.account()
+  const { loginRequest } = await session.doing('Looking at the request', () => account.fetchLobby(lobbyId))
+  if (loginRequest !== undefined) return { account, request: loginRequest }
+  throw new CliError('NOT_FOUND', `Nobody asks to log in at ${lobbyId}`, {
+    hint: 'Have a new request made: holdfast login --with edge'
+  })
+}
+
+const requestJson = (request: LoginRequest) => {
+  const { appId, displayName, displayImageDarkUrl, displayImageLightUrl, isWholeAccount } = request
+  return {
+    appId,
+    displayName,
+    displayImageDarkUrl: displayImageDarkUrl ?? null,
+    displayImageLightUrl: displayImageLightUrl ?? null,
+    isWholeAccount
+  }
+}
+
+const requestFields = ({ appId, displayName, displayImageDarkUrl, isWholeAccount }: LoginRequest) =>
+  [
+    ['asks', displayName === '' ? 'a device without a name' : displayName],
+    ['app', appId === '' ? '(none)' : appId],
+    ['gets', isWholeAccount ? 'the whole account' : 'the login of its app'],
+    ...(displayImageDarkUrl === undefined ? [] : [['image', displayImageDarkUrl] as const])
+  ] as const

@@ -1,0 +1,66 @@
+import type { LoginMessage } from '../../kernel/index.ts'
+import type { CommandRun } from '../command.ts'
+import type { CommandResult } from '../command-result.ts'
+import { openEventStream } from '../output/event-stream.ts'
+import { waitFor } from '../session/wait-for.ts'
+import type { Session } from '../session.ts'
+import { voucherJson } from './voucher.ts'
+
+const WATCH_SECONDS = 30
+
+/** Shows what waits for the users of this device, once or until it is stopped. Needs no secret. */
+export const messages: CommandRun = async session => {
+  if (!session.isOn('watch')) return resultOf(await fetchMessages(session))
+  const stream = openEventStream(session)
+  let last = ''
+  for (;;) {
+    const found = await fetchMessages(session)
+    const news = JSON.stringify(found)
+    if (news !== last) {
+      const result = resultOf(found)
+      if (session.globals.json) await stream.emit('messages', result.data)
+      else await session.print(result)
+    }
+    last = news
+    await waitFor(session.signal, WATCH_SECONDS)
+    if (session.signal.aborted) break
+  }
+  await stream.end('stopped')
+  return undefined
+}
+
+const fetchMessages = async (session: Session): Promise<readonly LoginMessage[]> => {
+  const context = await session.context()
+  return session.doing('Looking for messages', () => context.fetchLoginMessages())
+}
+
+const resultOf = (found: readonly LoginMessage[]): CommandResult => ({
+  data: {
+    messages: found.map(({ loginId, username, otpResetPending, pendingVouchers, recovery2Corrupt }) => ({
+      loginId,
+      username: username ?? null,
+      otpResetPending,
+      pendingVouchers: pendingVouchers.map(voucherJson),
+      recoveryCorrupt: recovery2Corrupt
+    }))
+  },
+  view: {
+    kind: 'table',
+    columns: [{ title: 'USER', canShrink: true }, { title: 'WHAT WAITS' }, { title: 'WHAT TO DO' }],
+    rows: found.flatMap(message => rowsOf(message).map(row => [message.username ?? '(light)', ...row])),
+    empty: 'Nothing waits for the users of this device'
+  }
+})
+
+const rowsOf = ({
+  otpResetPending,
+  pendingVouchers,
+  recovery2Corrupt
+}: LoginMessage): readonly string[][] => [
+  ...(otpResetPending ? [['two-factor goes off, because somebody asked', 'holdfast 2fa reset cancel']] : []),
+  ...pendingVouchers.map(({ deviceDescription = 'a device', ip, voucherId }) => [
+    `${deviceDescription} at ${ip} wants in`,
+    `holdfast voucher approve ${voucherId}`
+  ]),
+  ...(recovery2Corrupt ? [['the recovery answers are damaged', 'holdfast account recovery setup']] : [])
+]

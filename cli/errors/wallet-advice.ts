@@ -1,0 +1,45 @@
+import { isWalletError, type JsonObject, type NextCommand, type WalletError } from '../../kernel/index.ts'
+
+/** What the command line knows to do about a failure of the wallet, beyond the one command of the catalogue. */
+export const adviceOf = (error: WalletError): readonly NextCommand[] => {
+  if (isWalletError(error, 'OTP')) return waysPastSecondFactor(error)
+  if (isWalletError(error, 'CHALLENGE')) {
+    const { challengeId } = error.details
+    return [
+      { command: `holdfast login <user> --challenge-id ${challengeId}`, why: 'once the CAPTCHA is solved' }
+    ]
+  }
+  return error.next === undefined ? [] : [error.next]
+}
+
+/** The details of a failure as they may be printed: what proves who asks for a voucher or a reset is left out. */
+export const printableDetails = (error: WalletError): JsonObject => {
+  const details = { ...error.details } as JsonObject
+  if (!isWalletError(error, 'OTP')) return details
+  return Object.fromEntries(
+    Object.entries(details).map(([name, value]) => [name, PROOFS.has(name) ? { redacted: true } : value])
+  )
+}
+
+const PROOFS: ReadonlySet<string> = new Set(['resetToken', 'voucherAuth'])
+
+const waysPastSecondFactor = ({ details }: WalletError<'OTP'>): readonly NextCommand[] => {
+  const { voucherId, voucherActivates, resetDate } = details
+  return [
+    { command: 'holdfast login <user> --otp-stdin', why: 'give the six-digit code' },
+    ...(voucherId === undefined
+      ? []
+      : [
+          {
+            command: `holdfast voucher approve ${voucherId}`,
+            why: `approve this device on one that is logged in${voucherActivates === undefined ? '' : `, or wait until ${voucherActivates}`}`
+          }
+        ]),
+    resetDate === undefined
+      ? {
+          command: 'holdfast 2fa reset request <user>',
+          why: 'have two-factor switched off after its waiting time'
+        }
+      : { command: 'holdfast login <user>', why: `two-factor goes off by itself at ${resetDate}` }
+  ]
+}

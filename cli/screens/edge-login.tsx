@@ -1,0 +1,46 @@
+import { Box, Text } from 'ink'
+import type { ReactElement } from 'react'
+
+/** How far a request to log in has come. */
+export interface EdgeLoginProps {
+  readonly state: 'closed' | 'done' | 'error' | 'pending' | 'started'
+  /** Who approved, as soon as that is known. */
+  readonly username: string | undefined
+  readonly secondsLeft: number
+  /** The last trouble, also of a request that goes on. */
+  readonly errorCode: string | undefined
+}
+
+/** The line below the QR code that says what is waited for. */
+export const EdgeLoginStatus = ({
+  state,
+  username,
+  secondsLeft,
+  errorCode
+}: EdgeLoginProps): ReactElement => (
+  <Box>
+    <Text color={COLORS[state]}>{sentenceOf(state, username)}</Text>
+    {errorCode === undefined ? null : <Text color="yellow"> ({errorCode})</Text>}
+    {state === 'pending' ? <Text dimColor>, {clockText(secondsLeft)} left; Ctrl-C cancels</Text> : null}
+  </Box>
+)
+
+const COLORS: Readonly<Record<EdgeLoginProps['state'], string>> = {
+  pending: 'cyan',
+  started: 'cyan',
+  done: 'green',
+  error: 'red',
+  closed: 'yellow'
+}
+
+const sentenceOf = (state: EdgeLoginProps['state'], username: string | undefined): string => {
+  if (state === 'pending') return 'waiting for approval'
+  if (state === 'started') return `approved by ${username ?? 'a light account'}; opening the account`
+  if (state === 'done') return `logged in as ${username ?? 'a light account'}`
+  return state === 'closed' ? 'cancelled' : 'the request has failed'
+}
+
+const clockText = (seconds: number): string => {
+  const whole = Math.max(0, Math.ceil(seconds))
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`
+}

@@ -1,0 +1,70 @@
+import { type Context, type PasswordRules, WalletError } from '../../kernel/index.ts'
+import { crackTimeText } from '../output/crack-time.ts'
+import type { Talk } from '../talk.ts'
+import type { SecretName } from './secret-names.ts'
+import type { Secrets } from './secrets.ts'
+
+/** What choosing a new secret needs of the session. */
+export interface NewSecretParts {
+  readonly secrets: Secrets
+  readonly talk: Talk
+}
+
+/**
+ * A password for the account, from a flag or typed twice; how long it would last is said.
+ *
+ * @throws PASSWORD_TOO_WEAK with what is missing, CliError PROMPT_IMPOSSIBLE, INTERRUPTED
+ */
+export const newPassword = async (
+  { secrets, talk }: NewSecretParts,
+  context: Context,
+  name: SecretName = 'new-password'
+): Promise<string> => {
+  const lackOf = (password: string): string | undefined => {
+    const problems = problemsOf(context.checkPasswordRules(password))
+    return problems.length === 0 ? undefined : `It ${problems.join(', ')}`
+  }
+  const password = (await secrets.given(name)) ?? (await askTwice(secrets, name, lackOf))
+  const rules = context.checkPasswordRules(password)
+  checkRules(rules)
+  talk.say(`Guessing this password would take about ${crackTimeText(rules.secondsToCrack)}.`)
+  return password
+}
+
+/** Refuses a password that breaks the rules. @throws PASSWORD_TOO_WEAK */
+export const checkRules = (rules: PasswordRules): void => {
+  const problems = problemsOf(rules)
+  if (problems.length > 0) throw new WalletError('PASSWORD_TOO_WEAK', { problems })
+}
+
+/** A new PIN, from a flag or typed twice. @throws CliError PROMPT_IMPOSSIBLE, INTERRUPTED */
+export const newPin = async ({ secrets }: NewSecretParts, name: SecretName = 'new-pin'): Promise<string> =>
+  (await secrets.given(name)) ?? askTwice(secrets, name, lackOfPin)
+
+/** What is wrong with a PIN, in a sentence. */
+export const lackOfPin = (text: string): string | undefined =>
+  /^\d{4,}$/.test(text) ? undefined : 'Type four digits or more'
+
+const askTwice = async (
+  secrets: Secrets,
+  name: SecretName,
+  check: (text: string) => string | undefined
+): Promise<string> => {
+  const word = name.endsWith('pin') ? 'PIN' : 'password'
+  const first = await secrets.ask(name, { message: `New ${word}:`, check })
+  await secrets.ask(name, {
+    message: 'The same again:',
+    check: text => (text === first ? undefined : 'That is not the same')
+  })
+  return first
+}
+
+const problemsOf = ({ passed, tooShort, noNumber, noLowerCase, noUpperCase }: PasswordRules): string[] => {
+  if (passed) return []
+  return [
+    ...(tooShort ? ['has fewer than 10 characters'] : []),
+    ...(noNumber ? ['has no digit'] : []),
+    ...(noLowerCase ? ['has no lower-case letter'] : []),
+    ...(noUpperCase ? ['has no upper-case letter'] : [])
+  ]
+}

@@ -1,0 +1,39 @@
+import { WalletError } from '../../kernel/index.ts'
+import type { SecretName } from '../secrets/secret-names.ts'
+import type { LoginParts, LoginTarget } from './login-target.ts'
+
+/** A way to log in that a secret opens; an edge login is one of its own. */
+export type SecretMethod = 'key' | 'password' | 'pin' | 'recovery'
+
+/**
+ * Chooses how to log in: as `--with` says, else by the secret that a flag brings, else by the PIN where this device
+ * has one, else by the password.
+ *
+ * @throws CliError PROMPT_IMPOSSIBLE if no secret came and nobody can be asked; PIN_NOT_ENABLED
+ */
+export const chooseMethod = async (session: LoginParts, target: LoginTarget): Promise<SecretMethod> => {
+  const asked = session.text('with')
+  if (asked !== undefined) return asked as SecretMethod
+  const { secrets } = session
+  for (const [name, method] of BY_SECRET) if ((await secrets.given(name)) !== undefined) return method
+  const { local } = target
+  const isLight = local !== undefined && local.username === undefined
+  const hasPin = local?.isPinLoginEnabled === true
+  if (!secrets.canAsk) {
+    throw secrets.impossible(
+      ...(hasPin ? (['pin'] as const) : []),
+      ...(isLight ? (['login-key'] as const) : (['password'] as const))
+    )
+  }
+  if (hasPin) return 'pin'
+  if (isLight) throw new WalletError('PIN_NOT_ENABLED', {})
+  return 'password'
+}
+
+const BY_SECRET: readonly (readonly [SecretName, SecretMethod])[] = [
+  ['password', 'password'],
+  ['pin', 'pin'],
+  ['login-key', 'key'],
+  ['recovery-key', 'recovery'],
+  ['answers', 'recovery']
+]

@@ -1,0 +1,54 @@
+import { PassThrough, Readable } from 'node:stream'
+import { runCli } from '../../cli/run.ts'
+import type { Ran, RunOptions } from './command-line.ts'
+import { CHEAP_SNRP } from './device.ts'
+
+/** How a run in this process differs from the plain one. */
+export interface InProcessOptions extends RunOptions {
+  /** Aborted as by Ctrl-C. */
+  readonly signal?: AbortSignal
+  /** Hears standard output as it comes. */
+  readonly onOutput?: (text: string) => void
+}
+
+/**
+ * Runs the command line in this process, with passwords that are cheap to check: many runs take no longer than one
+ * process. What a process adds, such as signals and exits, is left to the tests that start one.
+ */
+export const runInProcess = async (
+  args: readonly string[],
+  { home, input = '', env = {}, signal, onOutput }: InProcessOptions
+): Promise<Ran> => {
+  const [stdout, stderr] = [collector(onOutput), collector()]
+  const code = await runCli({
+    argv: args,
+    terminal: {
+      stdin: Readable.from(input === '' ? [] : [input]) as unknown as NodeJS.ReadStream,
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+      environment: { HOLDFAST_HOME: home, ...env }
+    },
+    signal: signal ?? new AbortController().signal,
+    passwordSnrp: CHEAP_SNRP
+  })
+  return {
+    code,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+    get json() {
+      return JSON.parse(stdout.text())
+    }
+  }
+}
+
+const collector = (
+  hear?: (text: string) => void
+): { readonly stream: NodeJS.WriteStream; text(): string } => {
+  const chunks: string[] = []
+  const stream = new PassThrough()
+  stream.setEncoding('utf8').on('data', (text: string) => {
+    chunks.push(text)
+    hear?.(text)
+  })
+  return { stream: stream as unknown as NodeJS.WriteStream, text: () => chunks.join('') }
+}
