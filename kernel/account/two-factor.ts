@@ -8,6 +8,7 @@ import { repairOtp } from '../login/two-factor.ts'
 import { makeVoucherKit } from '../login/voucher-kit.ts'
 import type { Services } from '../services.ts'
 import type { Readable } from '../state/observable.ts'
+import type { Secret } from '../state/secret.ts'
 import { dateOf, secondsOf } from '../time.ts'
 import type { LoginTree, PendingVoucher } from '../types/login.ts'
 
@@ -64,7 +65,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
    */
   getOtpKey(): string | undefined {
     this.#checkAllowed()
-    return this.#parts.login.openState.held.otpKey?.use(text => text)
+    return this.#otpKey()?.use(text => text)
   }
 
   /**
@@ -74,9 +75,9 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
    */
   getCode(): string | undefined {
     this.#checkAllowed()
-    const { services, login } = this.#parts
-    const now = secondsOf(services.io.clock.now())
-    return login.openState.held.otpKey?.use(key => totp(services.io, parseBase32(key), now))
+    const { io } = this.#parts.services
+    const now = secondsOf(io.clock.now())
+    return this.#otpKey()?.use(key => totp(io, parseBase32(key), now))
   }
 
   /**
@@ -121,6 +122,12 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
     return this.#change(held => makeVoucherKit(held, 'rejected', [voucherId]))
   }
 
+  /** A key without a timeout is one that the server has not agreed to yet. */
+  #otpKey(): Secret<string> | undefined {
+    const { otpKey, otpTimeout } = this.#parts.login.openState.held
+    return otpTimeout === undefined ? undefined : otpKey
+  }
+
   async #change(makeKit: (held: LoginTree) => LoginKit): Promise<void> {
     this.#checkAllowed()
     await this.#parts.login.change(({ held }) => [makeKit(held)])
@@ -132,9 +139,9 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
 }
 
 /** It is on wherever there is a timeout: the key itself may be kept back (protocol §2.6). */
-const statusOf = ({ otpKey, otpTimeout, otpResetDate, pendingVouchers }: LoginTree): TwoFactorStatus =>
+const statusOf = ({ otpTimeout, otpResetDate, pendingVouchers }: LoginTree): TwoFactorStatus =>
   Object.freeze({
-    isEnabled: otpKey !== undefined || otpTimeout !== undefined,
+    isEnabled: otpTimeout !== undefined,
     ...(otpTimeout === undefined ? {} : { otpTimeout }),
     ...(otpResetDate === undefined ? {} : { otpResetDate: dateOf(otpResetDate) }),
     pendingVouchers

@@ -131,6 +131,8 @@ export class Login implements Readable<LoginState> {
       try {
         for (const kit of kits) await this.#apply(kit)
       } catch (error) {
+        // A second try must know what the first one kept.
+        this.#setStash(this.#stashes.get(this.#login.rootId) ?? this.stash)
         this.refreshInBackground()
         throw error
       }

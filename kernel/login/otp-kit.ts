@@ -23,6 +23,9 @@ export const normalizeOtpKey = (text: string): string | undefined => {
 /**
  * Switches two-factor on; a key that is known stays, so that no other device is shut out (protocol §1.5, §2.4).
  *
+ * The key is kept before the server has it: if the answer were lost, this device could not log in without it. A
+ * server that never heard of it takes it away again at the next refresh.
+ *
  * @param otpTimeout - seconds between the request of a reset and its effect
  * @throws OPTION_INVALID unless that is a number of seconds above 0
  */
@@ -34,7 +37,8 @@ export const makeOtpKit = (
   if (!(otpTimeout > 0 && otpTimeout <= MAX_OTP_TIMEOUT)) {
     throw new WalletError('OPTION_INVALID', { option: 'timeout', rule: 'must be 1 second to 100 years' })
   }
-  return otpKitOf(loginId, { otpKey: known?.use(text => text) ?? base32Of(io.random(10)), otpTimeout })
+  const otpKey = known?.use(text => text) ?? base32Of(io.random(10))
+  return { ...otpKitOf(loginId, { otpKey, otpTimeout }), intent: { otpKey } }
 }
 
 /** Switches two-factor off, and forgets its key (protocol §2.4). */

@@ -1,14 +1,19 @@
 import type { Schema } from 'yup'
 import type { LoginMessage, PendingVoucher } from '../types/login.ts'
-import { isoDate, leaf, listOf, objectOf, optional, optionalListOf } from './fields.ts'
+import { isoDate, leaf, objectOf, optional, optionalListOf } from './fields.ts'
 import { asPendingVoucher, bytes32 } from './login-server.ts'
 import { parse } from './parse.ts'
+
+const MAX_MESSAGES = 10_000
+
+// The guards stand first: the schemas below are made while the module loads.
+const isList = (value: unknown): value is readonly unknown[] =>
+  Array.isArray(value) && value.length <= MAX_MESSAGES
 
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean'
 
 /** Gives the entries of a reply with news, not yet checked one by one (protocol §2.4). @throws BAD_REPLY */
-export const parseMessageList = (results: unknown): readonly unknown[] =>
-  parse(listOf<unknown>(leaf('anything', (value): value is unknown => value !== undefined)), results, SOURCE)
+export const parseMessageList = (results: unknown): readonly unknown[] => parse(asList, results, SOURCE)
 
 /** Checks the news of one login; what is not said is no news (protocol §2.4). @throws BAD_REPLY */
 export const parseMessage = (entry: unknown): LoginMessage => {
@@ -33,6 +38,8 @@ interface WireMessage {
   readonly pendingVouchers: PendingVoucher[] | undefined
   readonly recovery2Corrupt: boolean | undefined
 }
+
+const asList: Schema<readonly unknown[]> = leaf('list', isList)
 
 const asMessage: Schema<WireMessage> = objectOf<WireMessage>({
   loginId: bytes32(),

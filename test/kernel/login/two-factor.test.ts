@@ -1,0 +1,458 @@
+import test from 'ava'
+import { base32Of, parseBase32 } from '../../../kernel/crypto/encoding.ts'
+import { isTotp, totp } from '../../../kernel/crypto/one-time-code.ts'
+import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
+import type { LoginOptions } from '../../../kernel/login/online-login.ts'
+import { requestOtpReset } from '../../../kernel/login/two-factor.ts'
+import { ALICE, type AliceDevice, createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
+import {
+  type LoginDevice,
+  type LoginWorld,
+  makeLoginWorld,
+  openDevice,
+  settle
+} from '../../helpers/login-device.ts'
+
+const OTP = 'POST /api/v2/login/otp'
+const WEEK_MS = 7 * 86_400_000
+
+/** Alice with two-factor on, and a new device that she wants to use. */
+interface Scene {
+  readonly world: LoginWorld
+  readonly owner: AliceDevice
+  readonly other: LoginDevice
+  /** Base32. */
+  readonly key: string
+}
+
+const makeScene = async (timeoutSeconds?: number): Promise<Scene> => {
+  const world = makeLoginWorld()
+  const owner = await createAlice(world)
+  await owner.twoFactor.enableOtp(timeoutSeconds)
+  const other = await openDevice(world)
+  return { world, owner, other, key: owner.twoFactor.getOtpKey() ?? '' }
+}
+
+const codeAt = ({ world, owner, key }: Scene, steps: number): string =>
+  totp(owner.services.io, parseBase32(key), world.clock.now() / 1000 + 30 * steps)
+
+const tryOther = ({ world, other }: Scene, options: LoginOptions = {}): Promise<AliceDevice> =>
+  openAlice(world, { device: other, ...options })
+
+/** What a login without a code says. */
+const refusalOf = async (scene: Scene): Promise<WalletError<'OTP'>['details']> => {
+  try {
+    await tryOther(scene)
+  } catch (error) {
+    return (error as WalletError<'OTP'>).details
+  }
+  throw new Error('The login was not refused')
+}
+
+const askForReset = async (scene: Scene): Promise<Date> => {
+  const { resetToken = '' } = await refusalOf(scene)
+  return requestOtpReset(scene.other.services, { username: ALICE.username, resetToken })
+}
+
+test('two-factor is a fresh key of 10 bytes and 604800 s; codes of 6 digits count within 2 steps of 30 s [9.5] [7.17]', async t => {
+  const scene = await makeScene()
+  const { world, owner, key } = scene
+  const { data, ...auth } = lastBody(world, OTP)
+  t.deepEqual(Object.keys(auth).sort(), ['loginAuth', 'loginId'])
+  t.deepEqual(data, { otpKey: key, otpTimeout: 604_800 })
+  t.is(parseBase32(key).length, 10)
+  t.is(key, base32Of(parseBase32(key)))
+  t.not((await makeScene()).key, key)
+  t.deepEqual(owner.twoFactor.status, { isEnabled: true, otpTimeout: 604_800, pendingVouchers: [] })
+
+  const { io } = owner.services
+  const time = Math.floor(world.clock.now() / 30_000) * 30
+  const code = totp(io, parseBase32(key), time)
+  t.regex(code, /^\d{6}$/)
+  t.is(totp(io, parseBase32(key), time + 29), code)
+  t.not(totp(io, parseBase32(key), time + 30), code)
+  for (const steps of [-3, -2, -1, 0, 1, 2, 3]) {
+    t.is(isTotp(io, parseBase32(key), { code, time: time + 30 * steps }), Math.abs(steps) <= 2)
+    if (Math.abs(steps) <= 2)
+      await t.notThrowsAsync(
+        tryOther({ ...scene, other: await openDevice(world) }, { otp: codeAt(scene, steps) })
+      )
+    else
+      await t.throwsAsync(
+        tryOther({ ...scene, other: await openDevice(world) }, { otp: codeAt(scene, steps) }),
+        { code: 'OTP' }
+      )
+  }
+})
+
+test('switching on again changes the timeout and keeps the key, so that no device is shut out', async t => {
+  const scene = await makeScene()
+  const { owner, key } = scene
+  const other = await tryOther(scene, { otpKey: key })
+  await owner.twoFactor.enableOtp(3600)
+  t.is(owner.twoFactor.getOtpKey(), key)
+  await other.login.refresh()
+  t.is(other.twoFactor.status.otpTimeout, 3600)
+  for (const timeout of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e12]) {
+    await t.throwsAsync(owner.twoFactor.enableOtp(timeout), { code: 'OPTION_INVALID' })
+  }
+})
+
+test('switching off clears key, timeout, reset date and reset token, here and on the server [4.5]', async t => {
+  const scene = await makeScene()
+  const { world, owner } = scene
+  await askForReset(scene)
+  await owner.login.refresh()
+  t.truthy(owner.twoFactor.status.otpResetDate)
+  await owner.twoFactor.disableOtp()
+  const { otp, ...rest } = lastBody(world, 'DELETE /api/v2/login/otp')
+  t.is(otp, codeAt(scene, 0))
+  t.deepEqual(Object.keys(rest).sort(), ['loginAuth', 'loginId', 'syncToken'])
+  const { otpKey, otpTimeout, otpResetDate, otpResetAuth } = recordOf(world)
+  t.deepEqual([otpKey, otpTimeout, otpResetDate, otpResetAuth], [undefined, undefined, undefined, undefined])
+  const file = JSON.parse(owner.files.get(`logins/${owner.login.rootLoginId}.json`) ?? '')
+  for (const field of ['otpKey', 'otpTimeout', 'otpResetDate']) t.false(field in file)
+  t.false(owner.twoFactor.status.isEnabled)
+  t.is(owner.twoFactor.getOtpKey(), undefined)
+  t.true((await tryOther(scene)).login.username === 'alice')
+})
+
+test('a reset sets its date to now plus the timeout, which the owner hears of and can cancel [4.3] [4.4] [7.18]', async t => {
+  const scene = await makeScene(3600)
+  const { world, owner } = scene
+  const date = await askForReset(scene)
+  t.is(date.getTime(), world.clock.now() + 3_600_000)
+  t.deepEqual(Object.keys(lastBody(world, 'DELETE /api/v2/login/otp')).sort(), ['otpResetAuth', 'userId'])
+  await world.clock.advance(60_000)
+  t.is((await askForReset(scene)).getTime(), date.getTime())
+  t.is((await refusalOf(scene)).resetDate, date.toISOString())
+
+  await owner.login.refresh()
+  t.deepEqual(owner.twoFactor.status.otpResetDate, date)
+  const { key } = scene
+  await owner.twoFactor.cancelOtpReset()
+  t.deepEqual(lastBody(world, OTP).data, { otpKey: key, otpTimeout: 3600 })
+  t.is(owner.twoFactor.status.otpResetDate, undefined)
+  t.is(recordOf(world).otpResetDate, undefined)
+
+  await askForReset(scene)
+  await owner.login.refresh()
+  await owner.twoFactor.enableOtp(3600)
+  t.is(owner.twoFactor.status.otpResetDate, undefined)
+  t.is(recordOf(world).otpResetDate, undefined)
+})
+
+test('a wrong reset token is a wrong password, and without two-factor there is nothing to reset', async t => {
+  const scene = await makeScene()
+  const { services } = scene.other
+  const { resetToken = '' } = await refusalOf(scene)
+  const { username } = ALICE
+  await t.throwsAsync(requestOtpReset(services, { username, resetToken: 'guess' }), { code: 'PASSWORD' })
+  await t.throwsAsync(requestOtpReset(services, { username: 'bob', resetToken }), {
+    code: 'ACCOUNT_NOT_FOUND'
+  })
+  scene.world.garble = (_, reply) => ({ ...reply, results: { otpResetDate: 'soon' } })
+  await t.throwsAsync(requestOtpReset(services, { username, resetToken }), { code: 'BAD_REPLY' })
+  scene.world.garble = undefined
+  await scene.owner.twoFactor.disableOtp()
+  await t.throwsAsync(requestOtpReset(services, { username, resetToken }), { code: 'PASSWORD' })
+})
+
+test('cancelling a reset needs two-factor to be on, and asks nobody [5.17]', async t => {
+  const world = makeLoginWorld()
+  const { twoFactor } = await createAlice(world)
+  const error = { code: 'OTP_RESET_WITHOUT_OTP', message: 'Cannot cancel 2FA reset: 2FA is not enabled.' }
+  world.requests.length = 0
+  await t.throwsAsync(twoFactor.cancelOtpReset(), error)
+  await twoFactor.enableOtp()
+  await twoFactor.disableOtp()
+  await t.throwsAsync(twoFactor.cancelOtpReset(), error)
+  t.is(world.requests.filter(({ route }) => route === OTP).length, 1)
+})
+
+/** One way for another device to knock, and what comes of it. */
+interface Knock {
+  readonly title: string
+  readonly arrange?: (scene: Scene) => Promise<void>
+  readonly given?: (scene: Scene) => LoginOptions
+  /** How far the clock of the other device is ahead, in steps of 30 s. */
+  readonly skew?: number
+  readonly outcome: 'opens' | 'OTP'
+}
+
+const verdict =
+  (word: 'approveVoucher' | 'rejectVoucher') =>
+  async (scene: Scene): Promise<void> => {
+    const { voucherId = '' } = await refusalOf(scene)
+    await scene.owner.twoFactor[word](voucherId)
+  }
+
+const withKey = ({ key }: Scene): LoginOptions => ({ otpKey: key })
+
+const knocks: readonly Knock[] = [
+  { title: 'nothing', outcome: 'OTP' },
+  { title: 'the right key', given: withKey, outcome: 'opens' },
+  {
+    title: 'the key in small letters, with padding',
+    given: ({ key }) => ({ otpKey: `${key.toLowerCase()}======` }),
+    outcome: 'opens'
+  },
+  {
+    title: 'the key with digits that look like its letters',
+    given: ({ key }) => ({ otpKey: key.replaceAll('O', '0').replaceAll('L', '1').replaceAll('B', '8') }),
+    outcome: 'opens'
+  },
+  { title: 'another key', given: () => ({ otpKey: 'AAAAAAAAAAAAAAAA' }), outcome: 'OTP' },
+  { title: 'a key that is none', given: () => ({ otpKey: 'what?' }), outcome: 'OTP' },
+  { title: 'the right key, clock one step ahead', given: withKey, skew: 1, outcome: 'opens' },
+  { title: 'the right key, clock two steps behind', given: withKey, skew: -2, outcome: 'opens' },
+  { title: 'the right key, clock three steps ahead', given: withKey, skew: 3, outcome: 'OTP' },
+  {
+    title: 'a code that was used before',
+    given: scene => ({ otp: codeAt(scene, 0) }),
+    arrange: async scene => {
+      const first = await openDevice(scene.world)
+      await openAlice(scene.world, { device: first, otp: codeAt(scene, 0) })
+    },
+    outcome: 'opens'
+  },
+  {
+    title: 'a wrong code beside the right key',
+    given: ({ key }) => ({ otp: '000000', otpKey: key }),
+    outcome: 'OTP'
+  },
+  {
+    title: 'the old key after two-factor was switched off and on',
+    given: withKey,
+    arrange: async ({ owner }) => {
+      await owner.twoFactor.disableOtp()
+      await owner.twoFactor.enableOtp()
+    },
+    outcome: 'OTP'
+  },
+  {
+    title: 'nothing after two-factor was switched off',
+    arrange: ({ owner }) => owner.twoFactor.disableOtp(),
+    outcome: 'opens'
+  },
+  {
+    title: 'no key, a moment before the reset takes effect',
+    arrange: async scene => {
+      await askForReset(scene)
+      await scene.world.clock.advance(WEEK_MS - 1000)
+    },
+    outcome: 'OTP'
+  },
+  {
+    title: 'no key, when the reset takes effect',
+    arrange: async scene => {
+      await askForReset(scene)
+      await verdict('rejectVoucher')(scene)
+      await scene.world.clock.advance(WEEK_MS)
+    },
+    outcome: 'opens'
+  },
+  {
+    title: 'no key, when a cancelled reset would have taken effect',
+    arrange: async scene => {
+      await askForReset(scene)
+      await scene.owner.login.refresh()
+      await scene.owner.twoFactor.cancelOtpReset()
+      await verdict('rejectVoucher')(scene)
+      await scene.world.clock.advance(WEEK_MS)
+    },
+    outcome: 'OTP'
+  },
+  {
+    title: 'a voucher that waits',
+    arrange: async scene => void (await refusalOf(scene)),
+    outcome: 'OTP'
+  },
+  { title: 'a voucher that was approved', arrange: verdict('approveVoucher'), outcome: 'opens' },
+  { title: 'a voucher that was rejected', arrange: verdict('rejectVoucher'), outcome: 'OTP' },
+  {
+    title: 'a voucher that nobody answered for a week',
+    arrange: async scene => {
+      await refusalOf(scene)
+      await scene.world.clock.advance(WEEK_MS)
+    },
+    outcome: 'opens'
+  },
+  {
+    title: 'a voucher that was rejected a week ago',
+    arrange: async scene => {
+      await verdict('rejectVoucher')(scene)
+      await scene.world.clock.advance(WEEK_MS)
+    },
+    outcome: 'OTP'
+  },
+  {
+    title: 'a voucher of another device',
+    arrange: async scene => {
+      await verdict('approveVoucher')({ ...scene, other: await openDevice(scene.world) })
+    },
+    outcome: 'OTP'
+  }
+]
+
+for (const { title, arrange, given, skew = 0, outcome } of knocks) {
+  test(`a new device with ${title}: ${outcome === 'opens' ? 'opens the account' : 'is refused'}`, async t => {
+    const plain = await makeScene()
+    const { world, owner } = plain
+    const clock = { ...world.clock, now: () => world.clock.now() + skew * 30_000 }
+    const scene = { ...plain, other: await openDevice(world, new Map(), { io: { clock } }) }
+    await arrange?.(scene)
+    if (outcome === 'OTP') {
+      await t.throwsAsync(tryOther(scene, given?.(scene)), { code: 'OTP', message: 'Invalid OTP token' })
+      t.is(scene.other.stashes.list()[0]?.otpKey, undefined)
+      t.truthy(scene.other.stashes.localUsers()[0]?.voucherId)
+      return
+    }
+    const opened = await tryOther(scene, given?.(scene))
+    const { otpKey } = recordOf(world)
+    t.is(opened.twoFactor.getOtpKey(), otpKey)
+    t.is(opened.twoFactor.status.isEnabled, otpKey !== undefined)
+    await t.notThrowsAsync(opened.login.refresh())
+    await owner.login.refresh()
+    t.is(owner.twoFactor.getOtpKey(), otpKey)
+  })
+}
+
+test('a device keeps its key where the server answers with true, and a typed one that logged in', async t => {
+  const scene = await makeScene()
+  const { world, owner, key } = scene
+  world.garble = (route, reply) =>
+    route === 'POST /api/v2/login' && reply.status_code === 0
+      ? { ...reply, results: { ...reply.results, otpKey: true } }
+      : reply
+  await owner.login.refresh()
+  t.is(owner.twoFactor.getOtpKey(), key)
+
+  const typed = await tryOther(scene, { otpKey: key.toLowerCase() })
+  t.is(typed.twoFactor.getOtpKey(), key)
+  await t.notThrowsAsync(typed.login.refresh())
+
+  const coded = await tryOther({ ...scene, other: await openDevice(world) }, { otp: codeAt(scene, 0) })
+  t.is(coded.twoFactor.getOtpKey(), undefined)
+  t.true(coded.twoFactor.status.isEnabled)
+})
+
+test('repairing two-factor needs a password login, and keeps only a key that the server takes [5.18]', async t => {
+  const world = makeLoginWorld()
+  const owner = await createAlice(world)
+  const other = await openAlice(world)
+  await owner.twoFactor.enableOtp()
+  const key = owner.twoFactor.getOtpKey() ?? ''
+  await t.throwsAsync(other.login.refresh(), { code: 'OTP' })
+  const before = JSON.stringify([...other.files])
+
+  world.requests.length = 0
+  await t.throwsAsync(other.twoFactor.repairOtp('what?'), { code: 'OTP' })
+  t.deepEqual(world.requests, [])
+  await t.throwsAsync(other.twoFactor.repairOtp('AAAAAAAAAAAAAAAA'), { code: 'OTP' })
+  t.is(JSON.stringify([...other.files]), before)
+  await other.twoFactor.repairOtp(key.toLowerCase())
+  t.deepEqual(Object.keys(world.requests.at(-1)?.body).sort(), ['otp', 'passwordAuth', 'userId'])
+  t.is(other.twoFactor.getOtpKey(), key)
+  await t.notThrowsAsync(other.login.refresh())
+  await t.notThrowsAsync(openAlice(world, { device: await openDevice(world, other.files) }))
+
+  await owner.credentials.deletePassword()
+  await other.login.refresh()
+  world.requests.length = 0
+  await t.throwsAsync(other.twoFactor.repairOtp(key), {
+    code: 'OTP_REPAIR_WITHOUT_PASSWORD',
+    message: 'Cannot repair 2FA: this needs a login with a password'
+  })
+  t.deepEqual(world.requests, [])
+})
+
+test('a voucher does not vouch for a key: a wrong one is refused, and the voucher stays', async t => {
+  const scene = await makeScene()
+  await verdict('approveVoucher')(scene)
+  const { login, twoFactor } = await tryOther(scene)
+  const { voucherId } = login.stash
+  scene.world.garble = (_, reply) =>
+    reply.status_code === 0 ? { ...reply, results: { ...reply.results, otpKey: true } } : reply
+  await t.throwsAsync(twoFactor.repairOtp('AAAAAAAAAAAAAAAA'), { code: 'OTP' })
+  t.is(twoFactor.getOtpKey(), scene.key)
+  t.is(login.stash.voucherId, voucherId)
+  await t.notThrowsAsync(login.refresh())
+})
+
+test('a device that is logged in when two-factor is switched on hears of it, and goes on working', async t => {
+  const world = makeLoginWorld()
+  const owner = await createAlice(world)
+  const files = (await openAlice(world)).files
+  await owner.twoFactor.enableOtp()
+  const other = await openAlice(world, { device: await openDevice(world, files) })
+  await settle()
+  t.deepEqual(
+    other.reports.map(report => (report as WalletError).code),
+    ['OTP']
+  )
+  t.is(other.login.username, 'alice')
+  t.truthy(other.stashes.localUsers()[0]?.voucherId)
+})
+
+test('with hidden keys the second factor is neither changed nor shown; its status is', async t => {
+  const { world, owner, key } = await makeScene()
+  const hiding = await openDevice(world, owner.files, { config: { hideKeys: true } })
+  const { twoFactor } = await openAlice(world, { device: hiding })
+  const hidden = { code: 'HIDDEN_KEYS' }
+  t.throws(() => twoFactor.getOtpKey(), hidden)
+  for (const change of [
+    twoFactor.enableOtp(),
+    twoFactor.disableOtp(),
+    twoFactor.cancelOtpReset(),
+    twoFactor.repairOtp(key),
+    twoFactor.approveVoucher('voucher-0'),
+    twoFactor.rejectVoucher('voucher-0')
+  ]) {
+    await t.throwsAsync(change, hidden)
+  }
+  t.true(twoFactor.status.isEnabled)
+})
+
+test('a lost answer to switching on shuts nobody out: not at the next try, not after a crash', async t => {
+  const world = makeLoginWorld()
+  const { twoFactor, login, files } = await createAlice(world)
+  world.loseReplyOf = OTP
+  await t.throwsAsync(twoFactor.enableOtp(), { code: 'NETWORK' })
+  const { otpKey } = recordOf(world)
+  const copy = new Map(files)
+  await t.throwsAsync(twoFactor.enableOtp(), { code: 'NETWORK' })
+  t.is(recordOf(world).otpKey, otpKey)
+  world.loseReplyOf = undefined
+  await login.refresh()
+  t.is(twoFactor.getOtpKey(), otpKey)
+  t.true(twoFactor.status.isEnabled)
+
+  const restarted = await openAlice(world, { device: await openDevice(world, copy) })
+  t.is(restarted.twoFactor.getOtpKey(), undefined)
+  await restarted.login.refresh()
+  t.is(restarted.twoFactor.getOtpKey(), otpKey)
+  t.deepEqual(restarted.reports, [])
+})
+
+test('switching on that never reached the server leaves no key behind', async t => {
+  const world = makeLoginWorld()
+  const { twoFactor, login } = await createAlice(world)
+  world.server.isOnline = false
+  await t.throwsAsync(twoFactor.enableOtp(), { code: 'NETWORK' })
+  t.is(twoFactor.getOtpKey(), undefined)
+  t.false(twoFactor.status.isEnabled)
+  await settle()
+  world.server.isOnline = true
+  await login.refresh()
+  t.is(login.stash.otpKey, undefined)
+})
+
+test('a lost answer to switching off is made up for by the refresh that follows', async t => {
+  const { world, owner } = await makeScene()
+  world.loseReplyOf = 'DELETE /api/v2/login/otp'
+  await t.throwsAsync(owner.twoFactor.disableOtp(), { code: 'NETWORK' })
+  await settle()
+  t.is(owner.login.stash.otpKey, undefined)
+  t.false(owner.twoFactor.status.isEnabled)
+})
