@@ -4,6 +4,7 @@ import { WalletError } from './errors/wallet-error.ts'
 import type { LoginSnapshot } from './hooks/snapshots.ts'
 import { createLogin } from './login/create-login.ts'
 import { normalizeUsername } from './login/derive.ts'
+import { type EdgeLoginOptions, type EdgeLoginRequest, requestEdgeLogin } from './login/edge-login-request.ts'
 import { loginWithKey } from './login/key-login.ts'
 import type { Login } from './login/login.ts'
 import { fetchLoginMessages } from './login/login-messages.ts'
@@ -50,6 +51,7 @@ export class Context implements Readable<readonly LocalUser[]> {
   /** By login id; from the moment an account begins to open until it has let go of its files. */
   readonly #accounts = new Map<string, OpenAccount>()
   readonly #logins = new Set<Promise<unknown>>()
+  readonly #edgeLogins = new Set<EdgeLoginRequest<Account>>()
   #closing: Promise<void> | undefined
 
   /** Reads the users of this device. */
@@ -153,6 +155,25 @@ export class Context implements Readable<readonly LocalUser[]> {
     return fetchLoginMessages(this.#services, this.#stashes)
   }
 
+  /**
+   * Asks another device to let this one in to its account; that device must learn the `lobbyId`, such as by a QR code.
+   *
+   * @throws NETWORK if the request does not reach the server
+   */
+  async requestEdgeLogin(options: EdgeLoginOptions = {}): Promise<EdgeLoginRequest<Account>> {
+    this.#checkOpen()
+    const request = await requestEdgeLogin(this.#services, this.#stashes, {
+      ...options,
+      open: (login, isWanted) => this.#openHanded(login, isWanted)
+    })
+    const forget = (): void => void this.#edgeLogins.delete(request)
+    this.#edgeLogins.add(request)
+    request.account.then(forget, forget)
+    if (this.#closing !== undefined) request.cancel()
+    this.#checkOpen()
+    return request
+  }
+
   /** Removes a user from this device; the account itself is untouched. @throws USER_LOGGED_IN, USER_NOT_ON_DEVICE */
   async forgetAccount(user: UserName): Promise<void> {
     const isMeant = ({ loginId, username }: LocalUser): boolean =>
@@ -169,6 +190,7 @@ export class Context implements Readable<readonly LocalUser[]> {
   }
 
   async #close(): Promise<void> {
+    for (const request of [...this.#edgeLogins]) request.cancel()
     const ends = await Promise.allSettled(this.accounts.map(account => account.logout()))
     for (const end of ends) if (end.status === 'rejected') this.#services.report('logging out', end.reason)
     await Promise.allSettled(this.#logins)
@@ -185,6 +207,18 @@ export class Context implements Readable<readonly LocalUser[]> {
       return await opening
     } finally {
       this.#logins.delete(opening)
+    }
+  }
+
+  async #openHanded(login: Login, isWanted: () => boolean): Promise<Account> {
+    const before = this.accounts
+    try {
+      const account = await this.#open('edge', async () => login)
+      if (!isWanted() && !before.includes(account)) await account.logout()
+      return account
+    } catch (error) {
+      login.close()
+      throw error
     }
   }
 

@@ -1,6 +1,7 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import type { AccountSnapshot, LoginSnapshot } from '../hooks/snapshots.ts'
 import type { Scheduler } from '../io/scheduler.ts'
+import { fetchLobby, type Lobby } from '../login/approve-login.ts'
 import type { Login } from '../login/login.ts'
 import type { Repo } from '../repo/repo.ts'
 import type { Services } from '../services.ts'
@@ -185,6 +186,18 @@ export class Account implements Readable<AccountSnapshot> {
     const info = this.#walletInfos().find(({ id }) => id === walletId)
     if (info === undefined) throw new WalletError('WALLET_ID_UNKNOWN', { walletId })
     return info.keys.use(keys => ({ ...keys }))
+  }
+
+  /**
+   * Reads what another device asks for; its login request can then be approved.
+   *
+   * @param lobbyId - base58, as the other device shows it
+   * @throws LOBBY_NOT_FOUND, LOBBY_INTEGRITY, NETWORK
+   */
+  async fetchLobby(lobbyId: string): Promise<Lobby> {
+    this.#check()
+    const { services, login, scheduler } = this.#parts
+    return fetchLobby(services, { login, scheduler }, lobbyId)
   }
 
   /** Fetches the login anew and exchanges the files of the account and of every open wallet. */

@@ -53,7 +53,7 @@ export interface AccountSnapshot {
   readonly isPaused: boolean
 }
 
-/** A login request between two devices. */
+/** A login request between two devices. `errorCode` of a pending one: what it waits on. */
 export interface LobbySnapshot {
   readonly lobbyId: string
   readonly state: 'pending' | 'started' | 'done' | 'error' | 'closed'
