@@ -1,7 +1,7 @@
 import type { LoginRecord } from '../../fake-server/login-record.ts'
 import { pin2IdOf, recovery2IdOf, userIdOf } from '../../kernel/login/derive.ts'
 import type { LoginStash } from '../../kernel/types/login.ts'
-import type { CredentialDevice } from './credential-device.ts'
+import type { AliceDevice } from './alice.ts'
 import type { LoginWorld } from './login-device.ts'
 
 /** Every login that a server knows. */
@@ -12,10 +12,7 @@ export const recordsOf = ({ server }: LoginWorld): LoginRecord[] =>
  * What does not fit an account's username: ids on the server that follow from another one, and anything in the stash
  * that is still to be done about it. Empty is good.
  */
-export const strayIds = async (
-  world: LoginWorld,
-  { services, login }: CredentialDevice
-): Promise<string[]> => {
+export const strayIds = async (world: LoginWorld, { services, login }: AliceDevice): Promise<string[]> => {
   const { io } = services
   const { toBase64, fromBase64 } = io.crypto
   const { stash } = login

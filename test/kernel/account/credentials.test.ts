@@ -10,7 +10,7 @@ import {
   stashIn,
   takeRoutes,
   withCredentials
-} from '../../helpers/credential-device.ts'
+} from '../../helpers/alice.ts'
 import { makeLoginWorld, settle } from '../../helpers/login-device.ts'
 
 const NEW = { password: 'battery staple' }

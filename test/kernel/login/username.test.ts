@@ -14,7 +14,7 @@ import {
   stashIn,
   takeRoutes,
   withCredentials
-} from '../../helpers/credential-device.ts'
+} from '../../helpers/alice.ts'
 import { CHEAP, settle } from '../../helpers/login-device.ts'
 import { recordsOf, strayIds } from '../../helpers/login-ids.ts'
 
