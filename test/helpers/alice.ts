@@ -1,105 +1,72 @@
+import type { LoginRecord } from '../../fake-server/login-record.ts'
 import { Credentials } from '../../kernel/account/credentials.ts'
+import { TwoFactor } from '../../kernel/account/two-factor.ts'
 import { createLogin } from '../../kernel/login/create-login.ts'
 import type { Login } from '../../kernel/login/login.ts'
+import type { LoginOptions } from '../../kernel/login/online-login.ts'
 import { loginWithPassword } from '../../kernel/login/password.ts'
-import { loginWithPin } from '../../kernel/login/pin.ts'
 import type { KernelConfig } from '../../kernel/services.ts'
-import type { LoginStash } from '../../kernel/types/login.ts'
-import { makeNodeIo } from '../../platform/node/index.ts'
-import type { FaultDisk } from './fault-disk.ts'
-import {
-  CHEAP,
-  type LoginDevice,
-  type LoginWorld,
-  makeLoginWorld,
-  openDevice,
-  settle
-} from './login-device.ts'
+import { CHEAP, type LoginDevice, type LoginWorld, openDevice } from './login-device.ts'
 
-/** The account of these tests, with an app's login below its root. */
-export const ALICE = { username: 'alice', password: 'correct horse', pin: '4711' } as const
+/** Alice's name as she types it, her password and her PIN. */
+export const ALICE: { readonly username: string; readonly password: string; readonly pin: string } = {
+  username: 'Alice',
+  password: 'correct horse',
+  pin: '4711'
+}
 
-/** The app whose login is below the root. */
-export const APP = 'test.app'
-
-/** A device, a login on it, and its ways in. */
+/** A device on which Alice is logged in. */
 export interface AliceDevice extends LoginDevice {
   readonly login: Login
   readonly credentials: Credentials
+  readonly twoFactor: TwoFactor
 }
 
-/** A world with Alice's account, and the device that made it. */
-export const makeAlice = async (options: object = {}): Promise<{ world: LoginWorld; alice: AliceDevice }> => {
-  const world = makeLoginWorld()
-  const device = await openAppDevice(world)
-  const login = await createLogin(device.services, device.stashes, { ...ALICE, snrp: CHEAP, ...options })
-  await login.ensureAccountRepo()
-  await login.refresh()
-  return { world, alice: withCredentials(device, login) }
+/** What Alice types or has; the device is new without `device`. */
+export interface AliceOptions extends LoginOptions {
+  readonly device?: LoginDevice
+  readonly config?: Partial<KernelConfig>
 }
 
-/** A device of the app. */
-export const openAppDevice = (
-  world: LoginWorld,
-  files?: Map<string, string>,
-  options: { config?: Partial<KernelConfig>; disk?: FaultDisk } = {}
-): Promise<LoginDevice> =>
-  openDevice(world, files, {
-    ...options,
-    config: { appId: APP, passwordSnrp: CHEAP, ...options.config },
-    io: { crypto: { ...CRYPTO, scrypt: rememberedScrypt } }
-  })
-
-const CRYPTO = makeNodeIo().crypto
-const derived = new Map<string, Promise<Uint8Array>>()
-
-/** The same names and passwords are hashed again and again; each once is enough. */
-const rememberedScrypt: typeof CRYPTO.scrypt = async (data, salt, cost, length) => {
-  const { n, r, p } = cost
-  const name = `${CRYPTO.toHex(data)} ${CRYPTO.toHex(salt)} ${n} ${r} ${p} ${length}`
-  const known = derived.get(name) ?? CRYPTO.scrypt(data, salt, cost, length)
-  derived.set(name, known)
-  return (await known).slice()
+/** Makes Alice's account on a device of hers. */
+export const createAlice = async (world: LoginWorld, options: AliceOptions = {}): Promise<AliceDevice> => {
+  const device = await deviceOf(world, options)
+  const login = await createLogin(device.services, device.stashes, { ...ALICE, snrp: CHEAP })
+  return withLogin(device, login)
 }
 
-/** Puts the credentials of a login beside it. */
-export const withCredentials = (device: LoginDevice, login: Login): AliceDevice => {
+/** Logs Alice in with her password. @throws as `loginWithPassword` */
+export const openAlice = async (world: LoginWorld, options: AliceOptions = {}): Promise<AliceDevice> => {
+  const device = await deviceOf(world, options)
+  const { otp, otpKey } = options
+  return withLogin(
+    device,
+    await loginWithPassword(device.services, device.stashes, { ...ALICE, otp, otpKey })
+  )
+}
+
+/** What an account offers of a login that is open. */
+export const withLogin = (device: LoginDevice, login: Login): AliceDevice => {
   const { services } = device
   const logout = async (): Promise<void> => login.close()
-  return { ...device, login, credentials: new Credentials({ services, login, logout }) }
+  const credentials = new Credentials({ services, login, logout })
+  return { ...device, login, credentials, twoFactor: new TwoFactor({ services, login }) }
 }
 
-/** Logs in by password on a device of the app, and waits for the refresh. */
-export const openByPassword = async (
-  world: LoginWorld,
-  files?: Map<string, string>,
-  given: { readonly username?: string; readonly password?: string } = {}
-): Promise<AliceDevice> => {
-  const device = await openAppDevice(world, files)
-  const { username, password } = { ...ALICE, ...given }
-  const login = await loginWithPassword(device.services, device.stashes, { username, password })
-  await settle()
-  return withCredentials(device, login)
+/** Every login that the server knows, roots and children. */
+export const recordsOf = ({ server }: LoginWorld): LoginRecord[] =>
+  [...server.db.entries()].flatMap(entry => (entry.kind === 'login' ? [entry.record] : []))
+
+/** The first login that was made on the server. */
+export const recordOf = (world: LoginWorld): LoginRecord => {
+  const [record] = recordsOf(world)
+  if (record === undefined) throw new Error('The server has no login')
+  return record
 }
 
-/** Logs in by PIN on a device of the app. */
-export const openByPin = async (
-  world: LoginWorld,
-  files: Map<string, string>,
-  { pin = ALICE.pin, ...options }: { readonly pin?: string; readonly disk?: FaultDisk } = {}
-): Promise<AliceDevice> => {
-  const device = await openAppDevice(world, files, options)
-  const [user] = device.stashes.localUsers()
-  const login = await loginWithPin(device.services, device.stashes, { loginId: user?.loginId ?? '', pin })
-  return withCredentials(device, login)
-}
+/** The parsed body of the last request to a route. */
+export const lastBody = (world: LoginWorld, route: string): LoginWorld['requests'][number]['body'] =>
+  world.requests.findLast(request => request.route === route)?.body
 
-/** The stash in the one file of a device. */
-export const stashIn = (files: Map<string, string>): LoginStash => {
-  const found = [...files].find(([path]) => path.startsWith('logins/'))
-  return JSON.parse(found?.[1] ?? '{}')
-}
-
-/** `METHOD /path` of each request since the last call. */
-export const takeRoutes = (world: LoginWorld): string[] =>
-  world.requests.splice(0).map(({ route }) => route.replace('/api/v2', ''))
+const deviceOf = async (world: LoginWorld, { device, config }: AliceOptions): Promise<LoginDevice> =>
+  device ?? (await openDevice(world, new Map(), config === undefined ? {} : { config }))

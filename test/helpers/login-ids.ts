@@ -1,8 +1,8 @@
 import type { LoginRecord } from '../../fake-server/login-record.ts'
 import { pin2IdOf, recovery2IdOf, userIdOf } from '../../kernel/login/derive.ts'
 import type { LoginStash } from '../../kernel/types/login.ts'
-import type { AliceDevice } from './alice.ts'
 import type { LoginWorld } from './login-device.ts'
+import type { OpenedDevice } from './ways-in.ts'
 
 /** Every login that a server knows. */
 export const recordsOf = ({ server }: LoginWorld): LoginRecord[] =>
@@ -12,7 +12,7 @@ export const recordsOf = ({ server }: LoginWorld): LoginRecord[] =>
  * What does not fit an account's username: ids on the server that follow from another one, and anything in the stash
  * that is still to be done about it. Empty is good.
  */
-export const strayIds = async (world: LoginWorld, { services, login }: AliceDevice): Promise<string[]> => {
+export const strayIds = async (world: LoginWorld, { services, login }: OpenedDevice): Promise<string[]> => {
   const { io } = services
   const { toBase64, fromBase64 } = io.crypto
   const { stash } = login

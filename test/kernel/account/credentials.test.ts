@@ -1,6 +1,7 @@
 import test from 'ava'
 import { FIXED_SNRP } from '../../../kernel/crypto/snrp.ts'
 import { createLogin } from '../../../kernel/login/create-login.ts'
+import { makeLoginWorld, settle } from '../../helpers/login-device.ts'
 import {
   ALICE,
   makeAlice,
@@ -10,8 +11,7 @@ import {
   stashIn,
   takeRoutes,
   withCredentials
-} from '../../helpers/alice.ts'
-import { makeLoginWorld, settle } from '../../helpers/login-device.ts'
+} from '../../helpers/ways-in.ts'
 
 const NEW = { password: 'battery staple' }
 

@@ -2,19 +2,19 @@ import test from 'ava'
 import { base58Of } from '../../../kernel/crypto/encoding.ts'
 import { userIdOf } from '../../../kernel/login/derive.ts'
 import { loginWithKey } from '../../../kernel/login/key-login.ts'
+import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
+import { type LoginWorld, settle } from '../../helpers/login-device.ts'
+import { recordsOf, strayIds } from '../../helpers/login-ids.ts'
 import {
   ALICE,
-  type AliceDevice,
   makeAlice,
+  type OpenedDevice,
   openAppDevice,
   openByPassword,
   openByPin,
   takeRoutes,
   withCredentials
-} from '../../helpers/alice.ts'
-import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
-import { type LoginWorld, settle } from '../../helpers/login-device.ts'
-import { recordsOf, strayIds } from '../../helpers/login-ids.ts'
+} from '../../helpers/ways-in.ts'
 
 const { password } = ALICE
 const NEW_NAME = { username: 'bob', password }
@@ -30,7 +30,7 @@ interface Wreck {
 }
 
 /** Every way to go on, each the first thing that happens after the interruption. */
-const ways: Readonly<Record<string, (wreck: Wreck) => Promise<AliceDevice>>> = {
+const ways: Readonly<Record<string, (wreck: Wreck) => Promise<OpenedDevice>>> = {
   'a login by PIN': ({ world, files }) => openByPin(world, files),
   'a login by password': ({ username = ALICE.username, ...wreck }) => openNamed(wreck, username),
   'a login by key': wreck => openByKey(wreck),
@@ -45,10 +45,10 @@ const ways: Readonly<Record<string, (wreck: Wreck) => Promise<AliceDevice>>> = {
   }
 }
 
-const openNamed = ({ world, files }: Omit<Wreck, 'username'>, username: string): Promise<AliceDevice> =>
+const openNamed = ({ world, files }: Omit<Wreck, 'username'>, username: string): Promise<OpenedDevice> =>
   openByPassword(world, files, { username })
 
-const openByKey = async ({ world, files, rootKey }: Wreck): Promise<AliceDevice> => {
+const openByKey = async ({ world, files, rootKey }: Wreck): Promise<OpenedDevice> => {
   const device = await openAppDevice(world, files)
   const [user] = device.stashes.localUsers()
   const login = await loginWithKey(device.services, device.stashes, {
@@ -75,7 +75,7 @@ const makeTwoApps = async (options: object = {}) => {
 }
 
 /** A refresh, and then nothing is left to do; the account has one of the two names and every id follows from it. */
-const endOf = async (wreck: Wreck, device: AliceDevice, way: string): Promise<string[]> => {
+const endOf = async (wreck: Wreck, device: OpenedDevice, way: string): Promise<string[]> => {
   await device.login.refresh()
   const strays = await strayIds(wreck.world, device)
   const wanted = way === 'the same change again' ? NEW_NAME.username : wreck.username

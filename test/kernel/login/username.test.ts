@@ -5,6 +5,8 @@ import { listTrees } from '../../../kernel/login/login-tree.ts'
 import { makePasswordKit } from '../../../kernel/login/password-kit.ts'
 import { makeRecoveryKit } from '../../../kernel/login/recovery-kit.ts'
 import { Secret } from '../../../kernel/state/secret.ts'
+import { CHEAP, settle } from '../../helpers/login-device.ts'
+import { recordsOf, strayIds } from '../../helpers/login-ids.ts'
 import {
   ALICE,
   makeAlice,
@@ -14,9 +16,7 @@ import {
   stashIn,
   takeRoutes,
   withCredentials
-} from '../../helpers/alice.ts'
-import { CHEAP, settle } from '../../helpers/login-device.ts'
-import { recordsOf, strayIds } from '../../helpers/login-ids.ts'
+} from '../../helpers/ways-in.ts'
 
 const { password } = ALICE
 const LIGHT = { username: undefined, password: undefined }
