@@ -4,6 +4,7 @@ import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
 import type { Box } from '../types/keys.ts'
 import type { LoginPayload, LoginStash } from '../types/login.ts'
+import { soundLegacyBoxes } from './legacy-boxes.ts'
 import { renameStash } from './rename-stash.ts'
 import { checkBoxUses, checkSecretUses, nameOfBox } from './secret-uses.ts'
 import { findStash, findStashById, makeEmptyStash, replaceStash } from './stash-tree.ts'
@@ -55,6 +56,7 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
   for (const box of [payload.loginAuthBox, payload.passwordAuthBox]) openKey(io, loginKey, box)
   const named = opened.username === undefined ? stash : renameStash(stash, opened.username)
   const { username } = named
+  const { mnemonicBox, rootKeyBox, syncKeyBox } = soundLegacyBoxes(io, loginKey, [stash, payload])
   const isNewId = username !== stash.username || opened.isPasswordProven === true
   return withoutUndefined({
     appId: payload.appId,
@@ -78,9 +80,9 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
     pin2TextBox: checkPinText(io, loginKey, payload.pin2TextBox),
     recovery2Key: openKey(io, loginKey, payload.recovery2KeyBox),
     keyBoxes: mergeBoxes(io, loginKey, { sent: payload.keyBoxes ?? [], known: stash.keyBoxes ?? [] }),
-    mnemonicBox: stash.mnemonicBox ?? payload.mnemonicBox,
-    rootKeyBox: lastingBox(io, loginKey, [stash.rootKeyBox, payload.rootKeyBox]),
-    syncKeyBox: lastingBox(io, loginKey, [stash.syncKeyBox, payload.syncKeyBox]),
+    mnemonicBox,
+    rootKeyBox,
+    syncKeyBox,
     syncToken: payload.syncToken,
     children: mergeChildren(io, named, opened)
   })
@@ -180,14 +182,6 @@ const checkPinText = (io: CryptoIo, loginKey: Uint8Array, box: Box | undefined):
     throw isWalletError(error) ? error : violation('a PIN is no text')
   }
 }
-
-/** The first box that can be read: what a legacy wallet is made of never changes. */
-const lastingBox = (
-  io: CryptoIo,
-  loginKey: Uint8Array,
-  boxes: readonly (Box | undefined)[]
-): Box | undefined =>
-  boxes.find(box => box !== undefined && isOpenedBy(io, loginKey, box)) ?? boxes.find(box => box)
 
 /** A key that makes no codes must not replace one that does. */
 const checkOtpKey = (text: string | undefined): string | undefined => {

@@ -35,13 +35,14 @@ export const checkSecretUses = (
 }
 
 /**
- * Refuses a reply that has one box in two places, or in another place than this device has it (pure).
+ * Refuses a reply that has one box in two places, or elsewhere than this device has it beyond doubt (pure).
  *
  * @throws KEY_INTEGRITY
  */
 export const checkBoxUses = (stash: LoginStash, payload: LoginPayload): void => {
   const uses = new Map<string, string>()
-  for (const login of [stash, payload]) {
+  const { loginAuthBox, passwordAuthBox, parentBox, keyBoxes } = stash
+  for (const login of [{ loginAuthBox, passwordAuthBox, parentBox, keyBoxes }, payload]) {
     for (const [field, value] of Object.entries(login)) {
       for (const box of Array.isArray(value) ? value : [value]) {
         if (!isBox(box)) continue
