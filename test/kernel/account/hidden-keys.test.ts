@@ -1,0 +1,46 @@
+import test from 'ava'
+import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { openDevice } from '../../helpers/device.ts'
+
+const ALICE = { username: 'alice', password: 'correct horse', pin: '4711' }
+
+test('with hideKeys on, no key is shown and no credential changes [5.28]', async t => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const kernel = await openDevice(world, { hideKeys: true })
+  const account = await kernel.context.createAccount(ALICE)
+  const wallet = await account.createCurrencyWallet('wallet:bitcoin')
+  const { credentials, twoFactor } = account
+  const calls: Record<string, () => unknown> = {
+    getLoginKey: () => account.getLoginKey(),
+    getRawPrivateKey: () => account.getRawPrivateKey(wallet.id),
+    rootLoginId: () => account.rootLoginId,
+    getPIN: () => credentials.getPIN(),
+    getRecoveryKey: () => credentials.getRecoveryKey(),
+    getOtpKey: () => twoFactor.getOtpKey(),
+    changePassword: () => credentials.changePassword('battery staple'),
+    deletePassword: () => credentials.deletePassword(),
+    changePIN: () => credentials.changePIN({ pin: '2580' }),
+    deletePIN: () => credentials.deletePIN(),
+    changeUsername: () => credentials.changeUsername({ username: 'bob', password: ALICE.password }),
+    changeRecovery: () => credentials.changeRecovery(['Where?'], ['here']),
+    deleteRecovery: () => credentials.deleteRecovery(),
+    deleteRemoteAccount: () => credentials.deleteRemoteAccount(),
+    enableOtp: () => twoFactor.enableOtp(),
+    disableOtp: () => twoFactor.disableOtp(),
+    cancelOtpReset: () => twoFactor.cancelOtpReset(),
+    repairOtp: () => twoFactor.repairOtp('AAAAAAAAAAAAAAAA')
+  }
+  const before = JSON.stringify([...world.server.db.entries()])
+  for (const [name, call] of Object.entries(calls)) {
+    await t.throwsAsync(
+      async () => call(),
+      { code: 'HIDDEN_KEYS', message: 'Not available when `hideKeys` is enabled' },
+      name
+    )
+  }
+  t.is(JSON.stringify([...world.server.db.entries()]), before)
+  t.true(await credentials.checkPassword(ALICE.password))
+  t.true(await credentials.checkPIN(ALICE.pin))
+  await kernel.close()
+})
