@@ -1,0 +1,275 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test from 'ava'
+import { sealBox } from '../../../kernel/crypto/box.ts'
+import { base58Of } from '../../../kernel/crypto/encoding.ts'
+import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
+import { createLogin } from '../../../kernel/login/create-login.ts'
+import { loginWithKey } from '../../../kernel/login/key-login.ts'
+import type { Login } from '../../../kernel/login/login.ts'
+import { loginWithPassword } from '../../../kernel/login/password.ts'
+import { makePasswordKit } from '../../../kernel/login/password-kit.ts'
+import { loginWithPin } from '../../../kernel/login/pin.ts'
+import { Secret } from '../../../kernel/state/secret.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import {
+  CHEAP,
+  type LoginDevice,
+  type LoginWorld,
+  makeLoginWorld,
+  openDevice,
+  settle,
+  type Untyped
+} from '../../helpers/login-device.ts'
+
+const ALICE = { username: 'alice', password: 'correct horse', pin: '1234' }
+
+const makeAlice = async (): Promise<{ world: LoginWorld; device: LoginDevice; login: Login }> => {
+  const world = makeLoginWorld()
+  const device = await openDevice(world)
+  const login = await createLogin(device.services, device.stashes, { ...ALICE, snrp: CHEAP })
+  await login.ensureAccountRepo()
+  await login.refresh()
+  return { world, device, login }
+}
+
+/** Changes the results of the next full logins; the sync token is no way around them. */
+const answerWith =
+  (change: (results: Untyped) => unknown) =>
+  (route: string, reply: Untyped): unknown => {
+    if (route.endsWith('/v2/sync')) return { ...reply, results: false }
+    return route.endsWith('/v2/login') && reply.status_code === 0
+      ? { ...reply, results: change(reply.results) }
+      : reply
+  }
+
+/** The account as the next start of the device finds it, and refreshes it. */
+const refreshAnew = async (world: LoginWorld, { files }: LoginDevice, login: Login): Promise<Login> => {
+  const { services, stashes } = await openDevice(world, files)
+  const loginKey = login.rootLoginKeyBase58()
+  const opened = await loginWithKey(services, stashes, { username: 'alice', loginKey })
+  await opened.refresh()
+  return opened
+}
+
+const filesOf = ({ files }: LoginDevice): string => JSON.stringify([...files])
+
+const recordOf = ({ server }: LoginWorld, loginId: string): Untyped => {
+  for (const entry of server.db.entries()) {
+    if (entry.kind === 'login' && entry.record.loginId === loginId) return entry.record
+  }
+  throw new Error('The server has no such login')
+}
+
+test('a reply of 30 MB is refused, and nothing is written', async t => {
+  const { device, login } = await makeAlice()
+  const loginKey = login.rootLoginKeyBase58()
+  login.close()
+  const server = createServer((_, response) => {
+    const chunk = Buffer.alloc(1_000_000, ' ')
+    for (let count = 0; count < 30; count += 1) response.write(chunk)
+    response.end('{"status_code":0,"message":"","results":{}}')
+  })
+  t.teardown(() => server.close().closeAllConnections())
+  await new Promise<void>(resolve => server.listen(0, 'localhost', resolve))
+  const { port } = server.address() as AddressInfo
+  const before = filesOf(device)
+  const victim = await openDevice(makeLoginWorld(), device.files, {
+    config: { authServer: `http://localhost:${port}/api` },
+    io: { fetch: makeNodeIo().fetch }
+  })
+  const pin = loginWithPin(victim.services, victim.stashes, ALICE)
+  await t.throwsAsync(pin, { code: 'REPLY_TOO_LARGE' })
+  const opened = await loginWithKey(victim.services, victim.stashes, { username: 'alice', loginKey })
+  await t.throwsAsync(opened.refresh(), { code: 'REPLY_TOO_LARGE' })
+  t.is(filesOf(victim), before)
+  opened.close()
+})
+
+test('a reply that comes after logout, or after the account was forgotten, is not kept', async t => {
+  const { world, device, login } = await makeAlice()
+  const { services, stashes } = device
+  const before = filesOf(device)
+  let answer: () => void = () => {}
+  const answered = new Promise<void>(resolve => {
+    answer = resolve
+  })
+  world.server.use(async (_, next) => {
+    const reply = await next()
+    await answered
+    return reply
+  })
+  world.garble = answerWith(results => ({ ...results, otpKey: 'AAAAAAAA' }))
+  const refreshed = login.refresh()
+  await settle()
+  login.close()
+  t.is(filesOf(device), before)
+  await stashes.remove(base58Of(services.io.crypto.fromBase64(login.stash.loginId)))
+  answer()
+  await t.throwsAsync(refreshed, { code: 'LOGGED_OUT' })
+  await settle()
+  t.deepEqual(
+    [...device.files.keys()].filter(path => path.startsWith('logins/')),
+    []
+  )
+  t.deepEqual(stashes.list(), [])
+})
+
+test('a server cannot choose the loginAuth of an old account, not even in its reply to the new one', async t => {
+  const { world, device, login } = await makeAlice()
+  const { loginId } = login.stash
+  const { loginAuth: _, loginAuthBox: __, ...old } = recordOf(world, loginId)
+  login.close()
+  world.server.db.saveLogin(old)
+  const victim = await openDevice(world)
+  world.garble = (route, reply) =>
+    route.endsWith('/secret')
+      ? {
+          ...reply,
+          results: { ...reply.results, loginAuthBox: reply.results.pin2KeyBox, pin2KeyBox: undefined }
+        }
+      : reply
+  const opened = await loginWithPassword(victim.services, victim.stashes, ALICE)
+  t.is(opened.stash.loginAuthBox, undefined)
+  world.garble = undefined
+  await opened.refresh()
+  const { loginAuthBox } = recordOf(world, loginId)
+  t.deepEqual(opened.stash.loginAuthBox, loginAuthBox)
+  t.is(device.stashes.list().length, 1)
+})
+
+test('wallets that a server makes up do not stay when an honest server comes back', async t => {
+  const { world, device, login } = await makeAlice()
+  const { io } = device.services
+  const junk = (): unknown => sealBox(io, io.random(32), io.random(100))
+  world.garble = answerWith(results => ({
+    ...results,
+    keyBoxes: [...Array.from({ length: 50 }, junk), ...results.keyBoxes]
+  }))
+  for (let i = 0; i < 3; i += 1) await login.refresh()
+  t.is(login.stash.keyBoxes?.length, 51)
+  t.is(login.walletInfos.length, 1)
+  world.garble = undefined
+  const { stash } = await refreshAnew(world, device, login)
+  t.is(stash.keyBoxes?.length, 1)
+})
+
+test('an older reply takes back neither wallets nor the name', async t => {
+  const { world, device, login } = await makeAlice()
+  let older: Untyped
+  world.garble = answerWith(results => {
+    older = results
+    return results
+  })
+  await login.refresh()
+  world.garble = undefined
+  await login.addWalletInfos([makeWalletInfo(device.services.io, 'wallet:bitcoin')])
+  const before = JSON.stringify(login.stash.keyBoxes)
+  world.garble = answerWith(() => older)
+  await login.refresh()
+  t.is(login.walletInfos.length, 2)
+  t.is(JSON.stringify(login.stash.keyBoxes), before)
+  t.is((await openDevice(world, device.files)).stashes.list()[0]?.keyBoxes?.length, 2)
+})
+
+test('a password box that does not fit stays out while the password is the same, and a changed password comes in', async t => {
+  const { world, device, login } = await makeAlice()
+  const { io } = device.services
+  const before = filesOf(device)
+  world.garble = answerWith(results => ({
+    ...results,
+    passwordBox: sealBox(io, io.random(32), io.random(32)),
+    passwordKeySnrp: { ...results.passwordKeySnrp, n: 2 ** 18 }
+  }))
+  await login.refresh()
+  t.is(filesOf(device), before)
+  world.garble = undefined
+
+  const elsewhere = await openDevice(world)
+  const other = await loginWithPassword(elsewhere.services, elsewhere.stashes, ALICE)
+  await other.change(async ({ held }) => [
+    await held.loginKey.use(async key =>
+      makePasswordKit(
+        io,
+        { loginId: held.loginId, loginKey: key.slice() },
+        {
+          ...{ username: 'alice', password: new Secret('battery staple'), snrp: CHEAP }
+        }
+      )
+    )
+  ])
+  await login.refresh()
+  t.deepEqual(login.stash.passwordBox, other.stash.passwordBox)
+})
+
+test('what a server alone decides, such as two-factor, it can take away; an honest one gives it back', async t => {
+  const { world, device, login } = await makeAlice()
+  const { services, stashes } = device
+  const otpKey = 'AAAAAAAA'
+  world.server.db.saveLogin({ ...recordOf(world, login.stash.loginId), otpKey, otpTimeout: 7 })
+  await t.throwsAsync(login.refresh(), { code: 'OTP' })
+  await loginWithPin(services, stashes, { ...ALICE, otpKey })
+  const known = fieldsOf(await refreshAnew(world, device, login))
+  const lies: [string, object, 'refresh' | 'code'][] = [
+    ['another 2FA key', { otpKey: 'BBBBBBBB' }, 'code'],
+    ['no 2FA key', { otpKey: undefined }, 'code'],
+    ['no PIN', { pin2KeyBox: undefined, pin2TextBox: undefined }, 'refresh'],
+    ['no password', { passwordBox: undefined, passwordAuthBox: undefined }, 'refresh'],
+    ['a reset', { otpResetDate: '2999-01-01T00:00:00.000Z' }, 'refresh']
+  ]
+  for (const [name, lie, cure] of lies) {
+    world.garble = answerWith(results => ({ ...results, ...lie }))
+    const victim = await refreshAnew(world, device, login)
+    t.notDeepEqual(fieldsOf(victim), known, name)
+    world.garble = undefined
+    if (cure === 'code') {
+      await t.throwsAsync(refreshAnew(world, device, login), { code: 'OTP' })
+      const { services, stashes } = await openDevice(world, device.files)
+      await loginWithPin(services, stashes, { ...ALICE, otpKey })
+    }
+    t.deepEqual(fieldsOf(await refreshAnew(world, device, login)), known, name)
+  }
+  const again = await openDevice(world, device.files)
+  t.is((await loginWithPassword(again.services, again.stashes, ALICE)).walletInfos.length, 1)
+})
+
+/** The stash as it is on the disk, without what only tells of logins and vouchers. */
+const fieldsOf = ({ stash }: Login): object => {
+  const { lastLogin, voucherId, voucherAuth, pendingVouchers, syncToken, ...fields } = stash
+  return fields
+}
+
+test('a refused code names neither another account of the device nor megabytes', async t => {
+  const { world, device, login } = await makeAlice()
+  const before = filesOf(device)
+  const { loginId } = login.stash
+  const refuse = (results: object) => () => ({ status_code: 8, message: 'Invalid OTP', results })
+  const { services, stashes } = device
+  const bob = { username: 'bob', password: 'battery staple' }
+  world.garble = refuse({ login_id: loginId, voucher_id: 'v', voucher_auth: 'AAAA' })
+  await t.throwsAsync(loginWithPassword(services, stashes, bob), { code: 'OTP' })
+  t.is(filesOf(device), before)
+  for (const results of [
+    { voucher_id: 'v'.repeat(1001), voucher_auth: 'AAAA' },
+    { voucher_id: 'v', voucher_auth: 'A'.repeat(2_000_000) },
+    { voucher_id: 7, voucher_auth: {} },
+    { login_id: 'short' },
+    JSON.parse('{"voucher_id":"v","voucher_auth":"AAAA","reason":[]}')
+  ]) {
+    world.garble = refuse(results)
+    await t.throwsAsync(loginWithPin(services, stashes, ALICE), { code: 'OTP' })
+    t.is(filesOf(device), before)
+  }
+})
+
+test('nonsense in answer to a change fails the change at most, and an honest server then has it', async t => {
+  const { world, device, login } = await makeAlice()
+  const info = makeWalletInfo(device.services.io, 'wallet:bitcoin')
+  const before = filesOf(device)
+  world.garble = () => `{"status_code":0,"message":"","results":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+  await t.throwsAsync(login.addWalletInfos([info]), { code: 'BAD_REPLY' })
+  t.is(filesOf(device), before)
+  world.garble = undefined
+  await login.refresh()
+  t.deepEqual(login.walletInfos.map(({ id }) => id).includes(info.id), true)
+})
