@@ -4,7 +4,8 @@ import { CliError } from '../errors/cli-error.ts'
 import { parseCount } from '../grammar/values.ts'
 import { openWorldHere } from '../profile/open-world.ts'
 import { findRunningWorld, forgetRunningWorld, recordRunningWorld } from '../profile/running-world.ts'
-import { localControl, serveControl } from '../profile/world-control.ts'
+import { localControl } from '../profile/world-control.ts'
+import { serveControl } from '../profile/world-control-http.ts'
 
 /** Serves the fake world of the profile to other processes until it is stopped. */
 export const fakeStart: CommandRun = async session => {

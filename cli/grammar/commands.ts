@@ -36,5 +36,8 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   wallets: 'the wallets of the account',
   tx: 'transactions and their notes',
   fake: 'the fake world: servers and chain',
-  'fake chain': 'the fake Bitcoin chain'
+  'fake chain': 'the fake Bitcoin chain',
+  'fake net': 'the network of the fake world',
+  'fake clock': 'the time of the fake world',
+  'fake user': 'who lives in the fake world'
 }

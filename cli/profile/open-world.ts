@@ -4,7 +4,8 @@ import { type Io, isWalletError } from '../../kernel/index.ts'
 import { openFileDisk } from '../../plugins/storage/file/file-storage.ts'
 import { makePrivateFolder, type ProfilePaths } from './paths.ts'
 import { findRunningWorld, type RunningWorld } from './running-world.ts'
-import { type ChainControl, localControl, remoteControl } from './world-control.ts'
+import { localControl, type WorldControl } from './world-control.ts'
+import { remoteControl } from './world-control-http.ts'
 
 /** How long a second opener of a folder waits for the first. */
 export const LOCK_WAIT_MS = 5000
@@ -29,7 +30,7 @@ export interface WorldAddresses {
 export interface OpenWorld {
   readonly io: Io
   readonly addresses: WorldAddresses
-  readonly control: ChainControl
+  readonly control: WorldControl
   /** Whether other processes reach it at the same time. */
   readonly isShared: boolean
   close(): Promise<void>

@@ -1,118 +1,108 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { base58 } from '@scure/base'
 import type { FakeWorld } from '../../fake-server/fake-world.ts'
-import { CliError } from '../errors/cli-error.ts'
-import { failureOf } from '../errors/failure.ts'
-import type { RunningWorld } from './running-world.ts'
+import type { NetworkConditions } from '../../fake-server/network-conditions.ts'
+import type { TrafficLine } from '../../fake-server/traffic.ts'
+import type { FakeUser } from '../../fake-server/users/fake-user.ts'
+import type { Io } from '../../kernel/index.ts'
 
-/** What can be done to the chain of a fake world from the command line. */
-export interface ChainControl {
+/** A user as the servers of a world see it: they do not know its name. Dates are ISO text. */
+export interface WorldUser {
+  /** Base58. */
+  readonly loginId: string
+  readonly created: string
+  readonly lastLogin: string | null
+  /** The root's and those of its apps. */
+  readonly logins: number
+  readonly hasName: boolean
+  readonly hasTwoFactor: boolean
+}
+
+/** Which user to take out of a world. The key is base58 and a secret. */
+export interface WorldUserKey {
+  readonly loginId: string
+  readonly loginKey: string
+  readonly username?: string | undefined
+}
+
+/** What can be done to a fake world from the command line; arguments and results are JSON. */
+export interface WorldControl {
   /** Pays from the faucet; gives the txid. @throws ADDRESS_INVALID, AMOUNT_INVALID, BROADCAST_REFUSED */
   fund(address: string, native: string): Promise<string>
   /** Mines blocks; gives the new height. @throws OPTION_INVALID */
   mine(count: number): Promise<number>
+  network(): Promise<NetworkConditions>
+  /** Gives the new conditions. @throws BAD_REPLY */
+  changeNetwork(change: Partial<NetworkConditions>): Promise<NetworkConditions>
+  /** The time of the world, in milliseconds since 1970. */
+  now(): Promise<number>
+  /** Moves the time forward by milliseconds; gives the new time. */
+  skip(milliseconds: number): Promise<number>
+  users(): Promise<readonly WorldUser[]>
+  /** Takes a user in the deployed format in; gives its base58 login id. @throws BAD_REPLY, ACCOUNT_EXISTS */
+  loadUser(user: unknown): Promise<string>
+  /** @throws ACCOUNT_NOT_FOUND, DUMP_OF_CHILD, INVALID_CHECKSUM */
+  dumpUser(key: WorldUserKey): Promise<FakeUser>
+  /** The requests that are remembered, later than a sequence number. */
+  requests(after: number): Promise<readonly TrafficLine[]>
 }
 
-/** The control of a world in this process. */
-export const localControl = (world: FakeWorld): ChainControl => ({
-  async fund(address, native) {
-    const txid = world.chain.fund(address, native)
-    await world.saved()
-    return txid
-  },
-  async mine(count) {
-    world.chain.mine(count)
-    await world.saved()
-    return world.chain.height
-  }
-})
-
-/** The control of a world that `fake start` runs in another process. */
-export const remoteControl = ({ control: { url, token } }: Pick<RunningWorld, 'control'>): ChainControl => {
-  const call = async (path: string, body: object): Promise<Record<string, unknown>> => {
-    const reply = await fetch(url + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
-      body: JSON.stringify(body)
-    }).catch((error: unknown) => {
-      throw new CliError('WORLD_FAILED', 'The running fake world does not answer', { cause: error })
-    })
-    const answer = (await reply.json()) as Record<string, unknown>
-    if (reply.ok) return answer
-    throw new CliError(answer.exitCode === 2 ? 'USAGE' : 'WORLD_FAILED', String(answer.message))
-  }
+/** The control of a world in this process; what it does is saved when it answers. */
+export const localControl = (world: FakeWorld): WorldControl => {
+  const { chain, clock, network, server, saved } = world
   return {
-    fund: async (address, native) => String((await call('/fund', { address, native })).txid),
-    mine: async count => Number((await call('/mine', { count })).height)
+    async fund(address, native) {
+      const txid = chain.fund(address, native)
+      await saved()
+      return txid
+    },
+    async mine(count) {
+      chain.mine(count)
+      await saved()
+      return chain.height
+    },
+    network: async () => network.current,
+    async changeNetwork(change) {
+      network.change(change)
+      await saved()
+      return network.current
+    },
+    now: async () => clock.now(),
+    async skip(milliseconds) {
+      clock.skip(milliseconds)
+      await saved()
+      return clock.now()
+    },
+    users: async () => usersOf(world),
+    async loadUser(user) {
+      const { loadFakeUser } = await import('../../fake-server/users/load-user.ts')
+      const { crypto } = await nodeIo()
+      const { loginId } = loadFakeUser({ db: server.db, crypto, clock }, user)
+      await saved()
+      return base58Of(loginId)
+    },
+    async dumpUser({ loginId, loginKey, username }) {
+      const { dumpFakeUser } = await import('../../fake-server/users/dump-user.ts')
+      const io = await nodeIo()
+      const key = { loginId: io.crypto.toBase64(base58.decode(loginId)), loginKey: base58.decode(loginKey) }
+      return dumpFakeUser({ io, db: server.db, clock }, { ...key, username })
+    },
+    requests: async after => server.traffic.lines.filter(({ sequence }) => sequence > after)
   }
 }
 
-/** A control that listens on loopback for whoever knows its token. */
-export interface ControlServer {
-  readonly url: string
-  readonly token: string
-  close(): Promise<void>
-}
+const nodeIo = async (): Promise<Io> => (await import('../../platform/node/index.ts')).makeNodeIo()
 
-const MAX_BODY = 10_000
+const base58Of = (base64: string): string => base58.encode(Buffer.from(base64, 'base64'))
 
-/** Lets other processes of the same user control a world. */
-export const serveControl = async (control: ChainControl): Promise<ControlServer> => {
-  const token = randomBytes(24).toString('hex')
-  const http = createServer((request, response) => {
-    void answer(request, response, { control, token })
-  })
-  await new Promise<void>((resolve, reject) => {
-    http.once('error', reject)
-    http.listen(0, '127.0.0.1', resolve)
-  })
-  const address = http.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  return {
-    url: `http://127.0.0.1:${port}`,
-    token,
-    close: () =>
-      new Promise(resolve => {
-        http.close(() => resolve())
-        http.closeAllConnections()
-      })
-  }
-}
-
-const answer = async (
-  request: IncomingMessage,
-  response: ServerResponse,
-  { control, token }: { readonly control: ChainControl; readonly token: string }
-): Promise<void> => {
-  const send = (status: number, body: object): void => {
-    response.writeHead(status, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(body))
-  }
-  try {
-    if (!isOwner(request.headers.authorization, token)) return send(403, { message: 'Not the owner' })
-    if (request.url === '/ping') return send(200, {})
-    const { address, native, count } = JSON.parse(await bodyOf(request)) as Record<string, unknown>
-    if (request.url === '/fund')
-      return send(200, { txid: await control.fund(String(address), String(native)) })
-    if (request.url === '/mine') return send(200, { height: await control.mine(Number(count)) })
-    send(404, { message: 'There is no such control' })
-  } catch (error) {
-    const { message, exitCode } = failureOf(error)
-    send(400, { message, exitCode })
-  }
-}
-
-const isOwner = (header: string | undefined, token: string): boolean => {
-  const given = Buffer.from(header ?? '')
-  const wanted = Buffer.from(`Bearer ${token}`)
-  return given.length === wanted.length && timingSafeEqual(given, wanted)
-}
-
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  let text = ''
-  for await (const chunk of request) {
-    text += String(chunk)
-    if (text.length > MAX_BODY) throw new CliError('USAGE', 'The request is too large')
-  }
-  return text === '' ? '{}' : text
+const usersOf = ({ server: { db } }: FakeWorld): WorldUser[] => {
+  const countOf = (loginId: string): number =>
+    db.childrenOf(loginId).reduce((count, child) => count + countOf(child.loginId), 1)
+  return db.roots().map(({ loginId, created, lastLogin, userTextBox, otpKey }) => ({
+    loginId: base58Of(loginId),
+    created,
+    lastLogin: lastLogin ?? null,
+    logins: countOf(loginId),
+    hasName: userTextBox !== undefined,
+    hasTwoFactor: otpKey !== undefined
+  }))
 }

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../command.ts'
-import { ANY_LOGIN } from './any-login.ts'
+import { ANY_LOGIN, CONFIRM, REVEAL } from './any-login.ts'
 
 /** The fake world. */
 export const fakeCommands: readonly CommandSpec[] = [
@@ -23,5 +23,79 @@ export const fakeCommands: readonly CommandSpec[] = [
     arguments: '[count]',
     summary: 'mine blocks',
     load: async () => (await import('../../commands/fake-chain-mine.ts')).fakeChainMine
+  },
+  {
+    name: 'fake net offline',
+    summary: 'cut the network',
+    load: async () => (await import('../../commands/fake-net.ts')).fakeNetOffline
+  },
+  {
+    name: 'fake net online',
+    summary: 'restore the network',
+    load: async () => (await import('../../commands/fake-net.ts')).fakeNetOnline
+  },
+  {
+    name: 'fake net latency',
+    arguments: '<range>',
+    summary: 'make answers late, such as 200ms or 50-200ms; 0 for none',
+    load: async () => (await import('../../commands/fake-net.ts')).fakeNetLatency
+  },
+  {
+    name: 'fake net fail',
+    arguments: '<rate>',
+    summary: 'lose a share of the requests, such as 20%; 0 for none',
+    load: async () => (await import('../../commands/fake-net.ts')).fakeNetFail
+  },
+  {
+    name: 'fake clock show',
+    summary: 'show the time there',
+    load: async () => (await import('../../commands/fake-clock.ts')).fakeClockShow
+  },
+  {
+    name: 'fake clock advance',
+    arguments: '<duration>',
+    summary: 'skip time, such as 7d',
+    load: async () => (await import('../../commands/fake-clock.ts')).fakeClockAdvance
+  },
+  {
+    name: 'fake clock set',
+    arguments: '<date>',
+    summary: 'move on to a date, such as 2030-01-05',
+    load: async () => (await import('../../commands/fake-clock.ts')).fakeClockSet
+  },
+  {
+    name: 'fake user list',
+    aliases: ['ls'],
+    summary: 'list who lives there',
+    load: async () => (await import('../../commands/fake-user.ts')).fakeUserList
+  },
+  {
+    name: 'fake user load',
+    arguments: '<file>',
+    summary: 'take in a user that was dumped',
+    load: async () => (await import('../../commands/fake-user.ts')).fakeUserLoad
+  },
+  {
+    name: 'fake user dump',
+    arguments: '<user>',
+    summary: 'write a user into a file, with every secret',
+    flags: [
+      { flags: '-o, --output <file>', summary: 'a new file; only its owner can read it' },
+      REVEAL,
+      CONFIRM
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/fake-user.ts')).fakeUserDump
+  },
+  {
+    name: 'fake requests',
+    summary: 'show what the servers were asked',
+    flags: [
+      { flags: '--follow', summary: 'go on as it happens' },
+      { flags: '--path <text>', summary: 'only where the path has this text' },
+      { flags: '--status <status>', summary: 'only with this HTTP status; 0 for requests that were lost' }
+    ],
+    isServer: true,
+    load: async () => (await import('../../commands/fake-requests.ts')).fakeRequests
   }
 ]
