@@ -1,3 +1,4 @@
+import { WalletError } from '../errors/wallet-error.ts'
 import type { LoginStash } from '../types/login.ts'
 import { findStashById } from './stash-tree.ts'
 
@@ -10,6 +11,7 @@ import { findStashById } from './stash-tree.ts'
  * @param known - this device's stash of the account, if it has one
  * @param sent - the whole tree as it was sent
  * @param loginId - base64; of the login within `sent` that was handed over
+ * @throws KEY_INTEGRITY if the way down leads through a login that an account whose key opens here does not have
  */
 export const graftLogin = (known: LoginStash | undefined, sent: LoginStash, loginId: string): LoginStash => {
   if (sent.loginId === loginId) return mergeLogin(known, sent)
@@ -20,6 +22,9 @@ export const graftLogin = (known: LoginStash | undefined, sent: LoginStash, logi
   const place = children.find(child => child.loginId === next.loginId)
   const grafted = graftLogin(place, next, loginId)
   const isThere = place !== undefined
+  if (!isThere && isWhole(base) && next.loginId !== loginId) {
+    throw new WalletError('KEY_INTEGRITY', { rule: 'a login is below one that this account does not have' })
+  }
   return {
     ...base,
     children: isThere ? children.map(child => (child === place ? grafted : child)) : [...children, grafted]
@@ -47,7 +52,7 @@ const nameOf = ({ appId, loginId, username }: LoginStash): LoginStash => ({
 
 /** A login that can be opened is kept as it is: the server has its newest state, and the other device may not. */
 const mergeLogin = (known: LoginStash | undefined, sent: LoginStash): LoginStash => {
-  if (known?.loginAuthBox !== undefined || known?.passwordAuthBox !== undefined) return known
+  if (known !== undefined && isWhole(known)) return known
   const knownChildren = known?.children ?? []
   const children = (sent.children ?? []).map(child => {
     const place = knownChildren.find(({ loginId }) => loginId === child.loginId)
@@ -62,6 +67,9 @@ const mergeLogin = (known: LoginStash | undefined, sent: LoginStash): LoginStash
     children: [...children, ...rest]
   }
 }
+
+const isWhole = ({ loginAuthBox, passwordAuthBox }: LoginStash): boolean =>
+  loginAuthBox !== undefined || passwordAuthBox !== undefined
 
 /** Vouchers, tokens and changes that are under way are one device's own. */
 const withoutDevice = ({ children, ...stash }: LoginStash): LoginStash => {

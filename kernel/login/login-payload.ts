@@ -99,7 +99,9 @@ const mergeChildren = (
   const isKnown = ({ loginId }: LoginPayload): boolean => known.has(loginId)
   const inOrder = [...sent.filter(isKnown), ...sent.filter(child => !isKnown(child))]
   const ids = new Set(inOrder.map(({ loginId }) => loginId))
-  for (const id of known.keys()) if (!ids.has(id)) throw new WalletError('LOST_CHILDREN', {})
+  for (const child of known.values()) {
+    if (!ids.has(child.loginId) && isOwnChild(io, loginKey, child)) throw new WalletError('LOST_CHILDREN', {})
+  }
   const apps = new Set([payload.appId])
   return inOrder.map(child => {
     if (apps.has(child.appId)) throw violation('two logins have one app')
@@ -113,6 +115,17 @@ const mergeChildren = (
       childKey.fill(0)
     }
   })
+}
+
+/**
+ * Tells whether a child of the stash is one: a device that has no key of the parent believes whoever lets it in that
+ * the parent is this one. What is no child, or names a login and holds nothing of it, is not missed.
+ */
+const isOwnChild = (io: CryptoIo, loginKey: Uint8Array, child: LoginStash): boolean => {
+  const { parentBox, loginAuthBox, passwordAuthBox, keyBoxes = [], children = [] } = child
+  if (parentBox !== undefined) return isOpenedBy(io, loginKey, parentBox)
+  const isHeld = loginAuthBox !== undefined || passwordAuthBox !== undefined
+  return isHeld || keyBoxes.length > 0 || children.length > 0
 }
 
 /** Tells whether a key is that of a login; undefined for a login that has no box yet. */
