@@ -1,5 +1,4 @@
 import type { LoginRecord } from '../../fake-server/login-record.ts'
-import { Credentials } from '../../kernel/account/credentials.ts'
 import { TwoFactor } from '../../kernel/account/two-factor.ts'
 import { createLogin } from '../../kernel/login/create-login.ts'
 import type { Login } from '../../kernel/login/login.ts'
@@ -7,18 +6,10 @@ import type { LoginOptions } from '../../kernel/login/online-login.ts'
 import { loginWithPassword } from '../../kernel/login/password.ts'
 import type { KernelConfig } from '../../kernel/services.ts'
 import { CHEAP, type LoginDevice, type LoginWorld, openDevice } from './login-device.ts'
+import { ALICE, type OpenedDevice, withCredentials } from './ways-in.ts'
 
-/** Alice's name as she types it, her password and her PIN. */
-export const ALICE: { readonly username: string; readonly password: string; readonly pin: string } = {
-  username: 'Alice',
-  password: 'correct horse',
-  pin: '4711'
-}
-
-/** A device on which Alice is logged in. */
-export interface AliceDevice extends LoginDevice {
-  readonly login: Login
-  readonly credentials: Credentials
+/** A device on which Alice is logged in, at the root of her account. */
+export interface AliceDevice extends OpenedDevice {
   readonly twoFactor: TwoFactor
 }
 
@@ -48,20 +39,13 @@ export const openAlice = async (world: LoginWorld, options: AliceOptions = {}): 
 /** What an account offers of a login that is open. */
 export const withLogin = (device: LoginDevice, login: Login): AliceDevice => {
   const { services } = device
-  const logout = async (): Promise<void> => login.close()
-  const credentials = new Credentials({ services, login, logout })
-  return { ...device, login, credentials, twoFactor: new TwoFactor({ services, login }) }
+  return { ...withCredentials(device, login), twoFactor: new TwoFactor({ services, login }) }
 }
 
-/** Every login that the server knows, roots and children. */
-export const recordsOf = ({ server }: LoginWorld): LoginRecord[] =>
-  [...server.db.entries()].flatMap(entry => (entry.kind === 'login' ? [entry.record] : []))
-
 /** The first login that was made on the server. */
-export const recordOf = (world: LoginWorld): LoginRecord => {
-  const [record] = recordsOf(world)
-  if (record === undefined) throw new Error('The server has no login')
-  return record
+export const recordOf = ({ server }: LoginWorld): LoginRecord => {
+  for (const entry of server.db.entries()) if (entry.kind === 'login') return entry.record
+  throw new Error('The server has no login')
 }
 
 /** The parsed body of the last request to a route. */

@@ -10,7 +10,7 @@ import {
   listRecoveryQuestionChoices,
   loginWithRecovery
 } from '../../../kernel/login/recovery.ts'
-import { ALICE, type AliceDevice, createAlice, lastBody, openAlice, withLogin } from '../../helpers/alice.ts'
+import { type AliceDevice, createAlice, lastBody, openAlice, withLogin } from '../../helpers/alice.ts'
 import {
   type LoginDevice,
   type LoginWorld,
@@ -18,6 +18,7 @@ import {
   openDevice,
   settle
 } from '../../helpers/login-device.ts'
+import { ALICE } from '../../helpers/ways-in.ts'
 
 const QUESTIONS = ['Which river?', 'Which otter?']
 const ANSWERS = ['the Weser', ' Ottilie ']

@@ -4,7 +4,7 @@ import { isTotp, totp } from '../../../kernel/crypto/one-time-code.ts'
 import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import type { LoginOptions } from '../../../kernel/login/online-login.ts'
 import { requestOtpReset } from '../../../kernel/login/two-factor.ts'
-import { ALICE, type AliceDevice, createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
+import { type AliceDevice, createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
 import {
   type LoginDevice,
   type LoginWorld,
@@ -12,6 +12,7 @@ import {
   openDevice,
   settle
 } from '../../helpers/login-device.ts'
+import { ALICE } from '../../helpers/ways-in.ts'
 
 const OTP = 'POST /api/v2/login/otp'
 const WEEK_MS = 7 * 86_400_000
