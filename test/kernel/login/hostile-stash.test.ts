@@ -1,0 +1,84 @@
+import test from 'ava'
+import { createLogin } from '../../../kernel/login/create-login.ts'
+import { loginWithPassword } from '../../../kernel/login/password.ts'
+import { findStashByApp } from '../../../kernel/login/stash-tree.ts'
+import {
+  CHEAP,
+  type LoginDevice,
+  type LoginWorld,
+  makeLoginWorld,
+  openDevice,
+  type Untyped
+} from '../../helpers/login-device.ts'
+
+const ALICE = { username: 'alice', password: 'correct horse' }
+
+const makeAlice = async (): Promise<{ world: LoginWorld; device: LoginDevice }> => {
+  const world = makeLoginWorld()
+  const device = await openDevice(world, new Map(), { config: { appId: 'app' } })
+  const login = await createLogin(device.services, device.stashes, { ...ALICE, snrp: CHEAP })
+  await login.ensureAccountRepo()
+  login.close()
+  return { world, device }
+}
+
+test('a login with nothing to prove itself with is refused, whether a server sends it or a file has it [8.59]', async t => {
+  const { world, device } = await makeAlice()
+  const refusal = { code: 'NO_AUTH_METHODS', message: 'No server authentication methods on login' }
+  world.garble = (_: string, reply: Untyped) => ({
+    ...reply,
+    results: { ...reply.results, loginAuthBox: undefined, passwordAuthBox: undefined }
+  })
+  const fresh = await openDevice(world)
+  await t.throwsAsync(loginWithPassword(fresh.services, fresh.stashes, ALICE), refusal)
+  t.is(fresh.files.size, 0)
+  const [stash] = device.stashes.list()
+  if (stash === undefined) throw new Error('There is no login')
+  const { loginAuthBox, passwordAuthBox, ...bare } = stash
+  await device.stashes.save(bare)
+  await t.throwsAsync(loginWithPassword(device.services, device.stashes, ALICE), refusal)
+})
+
+test('a login that is no root, or has no whole id, is not kept [8.60]', async t => {
+  const { device } = await makeAlice()
+  const { stashes } = device
+  const [stash] = stashes.list()
+  const child = stash && findStashByApp(stash, 'app')
+  if (child === undefined) throw new Error('There is no child login')
+  const before = JSON.stringify([...device.files])
+  for (const part of [child, { ...stash, appId: '', loginId: 'AAAA', pendingVouchers: [] }]) {
+    await t.throwsAsync(stashes.save(part), { code: 'INCOMPLETE_LOGIN', message: 'Incomplete login' })
+  }
+  t.is(JSON.stringify([...device.files]), before)
+})
+
+test('a change of a login that this device has forgotten is refused [8.61]', async t => {
+  const { world, device } = await makeAlice()
+  const { services, stashes } = device
+  const login = await loginWithPassword(services, stashes, ALICE)
+  const { loginId } = login.stash
+  const { rootLoginId } = login
+  login.close()
+  await stashes.remove(rootLoginId)
+  world.requests.length = 0
+  const refusal = { code: 'STASH_NOT_FOUND', message: 'Cannot find stash' }
+  await t.throwsAsync(
+    stashes.update(loginId, stash => stash && { ...stash, lastLogin: '2026-01-01' }),
+    refusal
+  )
+  t.deepEqual(stashes.list(), [])
+  t.deepEqual(
+    [...device.files.keys()].filter(path => path.startsWith('logins/')),
+    []
+  )
+})
+
+test('a username of nothing but spaces is invalid, and nothing is asked [8.44]', async t => {
+  const world = makeLoginWorld()
+  const { services, stashes, files } = await openDevice(world)
+  const created = createLogin(services, stashes, { ...ALICE, username: ' \t ', snrp: CHEAP })
+  await t.throwsAsync(created, {
+    ...{ code: 'USERNAME_INVALID', name: 'UsernameError', message: 'Invalid username' }
+  })
+  t.is(world.requests.length + files.size, 0)
+})
