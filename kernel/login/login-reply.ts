@@ -14,20 +14,14 @@ import { parse } from '../schema/parse.ts'
  * Gives the results of a reply of the login server, or throws what its code says (protocol §2.2; pure).
  *
  * @param text - the body; the HTTP status only helps the message
- * @throws REPLY_TOO_LARGE, INVALID_JSON, BAD_REPLY, ACCOUNT_EXISTS, ACCOUNT_NOT_FOUND, PASSWORD, API_KEY_INVALID, OTP,
+ * @throws INVALID_JSON, BAD_REPLY, ACCOUNT_EXISTS, ACCOUNT_NOT_FOUND, PASSWORD, API_KEY_INVALID, OTP,
  * OBSOLETE_API, CHALLENGE, CONFLICT, SERVER
  */
 export const resultsOf = (text: string, status: number): unknown => {
-  if (text.length > MAX_REPLY) {
-    throw new WalletError('REPLY_TOO_LARGE', { source: 'login server', limit: MAX_REPLY })
-  }
   const { status_code: code, message, results } = parse(asEnvelope, jsonOf(text, status), 'login reply')
   if (code === 0) return results
   throw failureOf(code, message, results)
 }
-
-/** Characters; a login with a thousand wallets has less than one in ten of them. */
-const MAX_REPLY = 16 * 1024 * 1024
 
 const jsonOf = (text: string, status: number): unknown => {
   try {
