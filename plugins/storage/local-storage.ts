@@ -1,0 +1,113 @@
+import { checkPath, type Disk, type StoragePlugin, WalletError } from '../../kernel/plugin-api.ts'
+import { storageErrorOf } from './keyv-disk.ts'
+
+/** The part of the Web Storage standard that a disk needs; `localStorage` has it. */
+export interface WebStorage {
+  readonly length: number
+  key(index: number): string | null
+  getItem(key: string): string | null
+  setItem(key: string, text: string): void
+  removeItem(key: string): void
+}
+
+/** The part of the Web Locks standard that a disk needs; `navigator.locks` has it. */
+export interface WebLocks {
+  request(
+    name: string,
+    options: { readonly ifAvailable: true },
+    hold: (lock: unknown) => Promise<void>
+  ): Promise<unknown>
+}
+
+/** What may differ from the page's own. */
+export interface LocalStorageOptions {
+  readonly storage?: WebStorage
+  /** Keeps a second page from the same data; a browser without locks cannot. */
+  readonly locks?: WebLocks
+}
+
+/**
+ * Opens the local storage of a web page as a disk, in the deployed layout: keys `airbitz/<path>`, texts as they are
+ * (protocol §3).
+ *
+ * @throws STORAGE_LOCKED if another page has it open; STORAGE_FAILED if the page has no storage
+ */
+export const openLocalDisk = async (options: LocalStorageOptions = {}): Promise<Disk> => {
+  const storage = options.storage ?? storageOfPage()
+  const locks = options.locks ?? page.navigator?.locks
+  const release = await lock(locks)
+  let isOpen = true
+  const attempt = <T>(path: string, task: () => T): T => {
+    if (!isOpen) throw new WalletError('STORAGE_FAILED', { path, reason: 'it is closed' })
+    try {
+      return task()
+    } catch (error) {
+      throw isFull(error) ? new WalletError('STORAGE_FULL', { path }, error) : storageErrorOf(path, error)
+    }
+  }
+  return {
+    getText: async path => attempt(path, () => storage.getItem(keyOf(path)) ?? undefined),
+    setText: async (path, text) => attempt(path, () => storage.setItem(keyOf(path), text)),
+    delete: async path => attempt(path, () => storage.removeItem(keyOf(path))),
+    list: async folder => attempt(folder, () => pathsBelow(storage, folder)),
+    close: async () => {
+      isOpen = false
+      release()
+    }
+  }
+}
+
+/** The storage plugin of {@link openLocalDisk}. */
+export const localStorageDisk = (options: LocalStorageOptions = {}): StoragePlugin => ({
+  kind: 'storage',
+  id: 'local-storage',
+  apply({ hooks }) {
+    hooks.openDisk.tapPromise('local-storage', () => openLocalDisk(options))
+  }
+})
+
+const PREFIX = 'airbitz/'
+
+/** The globals of a web page, which nothing else of this package assumes. */
+const page = globalThis as {
+  readonly localStorage?: WebStorage
+  readonly navigator?: { readonly locks?: WebLocks }
+}
+
+/** A page whose user forbids storage throws when it looks. */
+const storageOfPage = (): WebStorage => {
+  try {
+    if (page.localStorage !== undefined) return page.localStorage
+  } catch (error) {
+    throw storageErrorOf('', error)
+  }
+  throw new WalletError('STORAGE_FAILED', { path: '', reason: 'this page has no storage' })
+}
+
+const keyOf = (path: string): string => PREFIX + checkPath(path)
+
+const pathsBelow = (storage: WebStorage, folder: string): string[] => {
+  const prefix = folder === '' ? PREFIX : `${keyOf(folder)}/`
+  const paths: string[] = []
+  for (let index = 0; index < storage.length; index += 1) {
+    const key = storage.key(index)
+    if (key?.startsWith(prefix)) paths.push(key.slice(PREFIX.length))
+  }
+  return paths.sort()
+}
+
+/** The browser holds the lock until a promise ends, also when the page is closed or crashes. */
+const lock = async (locks: WebLocks | undefined): Promise<() => void> => {
+  if (locks === undefined) return () => {}
+  return new Promise((resolve, reject) => {
+    const hold = (held: unknown): Promise<void> => {
+      if (held === null) throw new WalletError('STORAGE_LOCKED', { holder: 'another page' })
+      return new Promise(release => resolve(release))
+    }
+    locks.request(`${PREFIX}lock`, { ifAvailable: true }, async held => hold(held)).catch(reject)
+  })
+}
+
+/** Firefox has a name of its own for it. */
+const isFull = (error: unknown): boolean =>
+  error instanceof Error && ['QuotaExceededError', 'NS_ERROR_DOM_QUOTA_REACHED'].includes(error.name)

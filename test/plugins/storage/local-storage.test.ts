@@ -1,0 +1,106 @@
+import test from 'ava'
+import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { createKernel } from '../../../kernel/index.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import {
+  localStorageDisk,
+  openLocalDisk,
+  type WebLocks,
+  type WebStorage
+} from '../../../plugins/storage/local-storage.ts'
+import { testStoragePlugin } from '../../contracts/storage-plugin.ts'
+
+/** Web Storage as the standard has it, with a quota in characters. */
+class MemoryStorage implements WebStorage {
+  readonly items = new Map<string, string>()
+  quota = Number.POSITIVE_INFINITY
+
+  get length(): number {
+    return this.items.size
+  }
+
+  key(index: number): string | null {
+    return [...this.items.keys()][index] ?? null
+  }
+
+  getItem(key: string): string | null {
+    return this.items.get(key) ?? null
+  }
+
+  setItem(key: string, text: string): void {
+    if (key.length + text.length > this.quota) throw new DOMException('It is full', 'QuotaExceededError')
+    this.items.set(key, text)
+  }
+
+  removeItem(key: string): void {
+    this.items.delete(key)
+  }
+}
+
+/** Web Locks of one browser. */
+const makeLocks = (): WebLocks => {
+  const held = new Set<string>()
+  return {
+    request: async (name, _, hold) => {
+      if (held.has(name)) return await hold(null)
+      held.add(name)
+      try {
+        return await hold({ name })
+      } finally {
+        held.delete(name)
+      }
+    }
+  }
+}
+
+testStoragePlugin(test, 'local storage', () => openLocalDisk({ storage: new MemoryStorage() }))
+
+test('texts are kept as they are below the prefix of the deployed client, beside what is not ours [9.30]', async t => {
+  const storage = new MemoryStorage()
+  storage.setItem('theme', 'dark')
+  storage.setItem('airbitz', 'not a path')
+  storage.setItem('airbitz/logins/made-by-another-client.json', '{}')
+  const disk = await openLocalDisk({ storage })
+  await disk.setText('client.json', '{"clientId":"x"}')
+  t.is(storage.getItem('airbitz/client.json'), '{"clientId":"x"}')
+  t.deepEqual(await disk.list(''), ['client.json', 'logins/made-by-another-client.json'])
+  t.is(await disk.getText('logins/made-by-another-client.json'), '{}')
+  await disk.delete('client.json')
+  t.deepEqual([...storage.items.keys()], ['theme', 'airbitz', 'airbitz/logins/made-by-another-client.json'])
+})
+
+test('a full storage says so and keeps the old text; any other failure is STORAGE_FAILED', async t => {
+  const storage = new MemoryStorage()
+  const disk = await openLocalDisk({ storage })
+  await disk.setText('a', 'old')
+  storage.quota = 20
+  t.true(isWalletError(await t.throwsAsync(disk.setText('a', 'x'.repeat(100))), 'STORAGE_FULL'))
+  t.is(await disk.getText('a'), 'old')
+  storage.getItem = () => {
+    throw new DOMException('The user said no', 'SecurityError')
+  }
+  t.true(isWalletError(await t.throwsAsync(disk.getText('a')), 'STORAGE_FAILED'))
+})
+
+test('a second page is kept out until the first closes, and a closed disk refuses everything', async t => {
+  const storage = new MemoryStorage()
+  const locks = makeLocks()
+  const disk = await openLocalDisk({ storage, locks })
+  t.true(isWalletError(await t.throwsAsync(openLocalDisk({ storage, locks })), 'STORAGE_LOCKED'))
+  await disk.close?.()
+  await t.throwsAsync(disk.setText('a', 'x'), { code: 'STORAGE_FAILED' })
+  await new Promise(resolve => setImmediate(resolve))
+  const second = await openLocalDisk({ storage, locks })
+  t.deepEqual(await second.list(''), [])
+  await second.close?.()
+})
+
+test('a kernel keeps its data in it', async t => {
+  const storage = new MemoryStorage()
+  const kernel = await createKernel({
+    ...{ io: makeNodeIo(), apiKey: '', authServer: 'http://localhost/api', infoServers: [] },
+    ...{ syncServers: [], plugins: [localStorageDisk({ storage })] }
+  })
+  t.regex(storage.getItem('airbitz/client.json') ?? '', /clientId/)
+  await kernel.close()
+})
