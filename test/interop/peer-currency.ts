@@ -1,10 +1,10 @@
-import type { PeerTransaction } from './peer-calls.ts'
+import type { ChainTransaction } from './device.ts'
 
 /** A currency plugin for the published core (protocol §7.2) and the handle on its engines. */
 export interface PeerCurrency {
   readonly plugin: unknown
   /** Lets the engine of a wallet say that the chain has these transactions. */
-  show(walletId: string, transactions: readonly PeerTransaction[]): void
+  show(walletId: string, transactions: readonly ChainTransaction[]): void
 }
 
 /**
@@ -89,7 +89,7 @@ const makeEngine = (callbacks: Callbacks, list: () => unknown[]): unknown => ({
   saveTx: async () => {}
 })
 
-const wholeOf = (walletId: string, transaction: PeerTransaction) => ({
+const wholeOf = (walletId: string, transaction: ChainTransaction) => ({
   ...transaction,
   walletId,
   tokenId: null,

@@ -5,28 +5,35 @@ import { basename, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
 /** The published package that the interop tests talk to. It is never a dependency and its source is never read. */
-export const PEER = 'edge-core-js@1.14.0'
+const PEER = 'edge-core-js'
+
+/** Its versions that are talked to: the one of the protocol's description, and the newest. */
+export const PEER_VERSIONS = ['1.14.0', '2.48.1'] as const
+
+/** One of {@link PEER_VERSIONS}. */
+export type PeerVersion = (typeof PEER_VERSIONS)[number]
 
 /** Where the package is, or why it could not be had. */
 export type PeerPackage = { readonly folder: string } | { readonly reason: string }
 
 /**
- * Installs the published package below the system's temporary folder, outside this repository; once per machine
- * and user.
+ * Installs the published package below the system's temporary folder, outside this repository; once per machine,
+ * user and version.
  *
  * The folder gets its name only when it is complete, so an install that was cut off is not taken for one.
  */
-export const preparePeer = async (): Promise<PeerPackage> => {
+export const preparePeer = async (version: PeerVersion): Promise<PeerPackage> => {
+  const name = `${PEER}@${version}`
   const cache = join(tmpdir(), `holdfast-interop-${userInfo().uid}`)
-  const folder = join(cache, PEER)
+  const folder = join(cache, name)
   await mkdir(cache, { recursive: true, mode: 0o700 })
   await checkOurs(cache)
   if (await isThere(join(folder, 'package.json'))) return { folder }
   const draft = await mkdtemp(join(cache, 'draft-'))
   try {
     await writeFile(join(draft, 'package.json'), '{ "private": true }')
-    const { code, output } = await runNpm(draft)
-    if (code !== 0) return { reason: `npm could not install ${PEER}: ${reasonOf(output)}` }
+    const { code, output } = await runNpm(draft, name)
+    if (code !== 0) return { reason: `npm could not install ${name}: ${reasonOf(output)}` }
     await rename(draft, folder).catch(async error => {
       // Another run was faster.
       if (!(await isThere(join(folder, 'package.json')))) throw error
@@ -53,9 +60,9 @@ const isThere = (path: string): Promise<boolean> =>
     () => false
   )
 
-const runNpm = (cwd: string): Promise<{ code: number | null; output: string }> =>
+const runNpm = (cwd: string, name: string): Promise<{ code: number | null; output: string }> =>
   new Promise(resolve => {
-    const args = ['install', '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', ...PATIENCE, PEER]
+    const args = ['install', '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', ...PATIENCE, name]
     const { npm_execpath: npmPath = '', ...env } = process.env
     const isNpm = /^npm(-cli\.[cm]?js)?$/.test(basename(npmPath))
     const options = { cwd, env: { ...env, NODE_OPTIONS: '' }, timeout: 100_000 }

@@ -1,15 +1,14 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { PeerCalls, PeerPlace, PeerReply, PeerRequest } from './peer-calls.ts'
+import type { Device, DeviceCalls } from './device.ts'
+import type { PeerPlace, PeerReply, PeerRequest } from './peer-messages.ts'
 
-/** A device that runs the published core, in a process of its own. */
-export interface Peer extends PeerCalls {
-  /** Ends the process as a user ends an app: without logging out. */
-  stop(): Promise<void>
-}
-
-/** Starts a device on a folder. Calls reject with the name and message of the published core's error. */
-export const openPeer = async (place: PeerPlace): Promise<Peer> => {
+/**
+ * Starts a device that runs the published core, in a process of its own.
+ *
+ * Calls reject with the name, message and plain fields of the published core's error.
+ */
+export const openPeer = async (place: PeerPlace): Promise<Device> => {
   const script = fileURLToPath(new URL('peer-process.js', import.meta.url))
   const child = fork(script, [JSON.stringify(place)], {
     // Its dependencies are its own affair: our rule against generated code does not bind them.
@@ -38,12 +37,12 @@ export const openPeer = async (place: PeerPlace): Promise<Peer> => {
     const waiter = waiting.get(id)
     waiting.delete(id)
     if (error === undefined) waiter?.resolve(result)
-    else waiter?.reject(Object.assign(new Error(error.message), { name: error.name }))
+    else waiter?.reject(Object.assign(new Error(error.message), error))
   })
   await started
 
   const ask =
-    (call: keyof PeerCalls) =>
+    (call: keyof DeviceCalls) =>
     (...args: unknown[]): Promise<unknown> => {
       count += 1
       const reply = wait(count)
@@ -54,9 +53,10 @@ export const openPeer = async (place: PeerPlace): Promise<Peer> => {
     child.kill('SIGKILL')
     await ended
   }
-  return new Proxy({ stop } as Peer, {
+  const own: Pick<Device, 'folder' | 'failures' | 'stop'> = { folder: place.folder, failures: [], stop }
+  return new Proxy(own as Device, {
     get: (target, name) =>
       // A promise that resolves to this must not take it for a promise.
-      name === 'then' ? undefined : name === 'stop' ? target.stop : ask(name as keyof PeerCalls)
+      name === 'then' || name in own ? Reflect.get(target, name) : ask(name as keyof DeviceCalls)
   })
 }

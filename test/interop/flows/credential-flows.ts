@@ -1,0 +1,116 @@
+import { type Flow, makeAccount, openKnown } from '../flow.ts'
+
+/** Passwords and PINs, changed and deleted. */
+export const credentialFlows: readonly Flow[] = [
+  {
+    row: 'password changed',
+    title: 'USER logs in by the new password that MAKER set, and not by the old one',
+    async run(t, pair) {
+      const { device, name, password } = await makeAccount(pair)
+      await device.changePassword('a new battery horse')
+      t.true(await device.checkPassword('a new battery horse'))
+      const user = await pair.openUser()
+      await t.throwsAsync(user.loginWithPassword(name, password), { name: 'PasswordError' })
+      await user.loginWithPassword(name, 'a new battery horse')
+      t.is(await user.getLoginKey(), await device.getLoginKey())
+    }
+  },
+  {
+    row: 'password deleted',
+    title: 'USER logs in by PIN, and no more by password, after MAKER deleted the password',
+    async run(t, pair) {
+      const made = await makeAccount(pair)
+      const user = await openKnown(pair, made)
+      await user.logout()
+      await made.device.deletePassword()
+      await user.loginWithPIN({ username: made.name }, made.pin)
+      await user.logout()
+      await t.throwsAsync(user.loginWithPassword(made.name, made.password), { name: 'PasswordError' })
+      const other = await pair.openUser()
+      await t.throwsAsync(other.loginWithPassword(made.name, made.password), { name: 'PasswordError' })
+    }
+  },
+  {
+    row: 'PIN changed',
+    title: 'USER logs in by the new PIN that MAKER set, and not by the old one',
+    async run(t, pair) {
+      const made = await makeAccount(pair)
+      const user = await openKnown(pair, made)
+      await user.logout()
+      await made.device.changePin({ pin: '4711' })
+      const who = { username: made.name }
+      await t.throwsAsync(user.loginWithPIN(who, made.pin), { name: 'PasswordError' })
+      await user.loginWithPIN(who, '4711')
+      t.is(await user.getPin(), '4711')
+      t.true(await user.checkPin('4711'))
+    }
+  },
+  {
+    row: 'PIN login off and on',
+    title: 'USER refuses and takes the PIN as MAKER switches PIN login off and on',
+    async run(t, pair) {
+      const made = await makeAccount(pair)
+      const who = { username: made.name }
+      const loginKey = await made.device.getLoginKey()
+      const user = await openKnown(pair, made)
+      await user.logout()
+      await made.device.changePin({ enableLogin: false })
+      t.like((await made.device.localUsers())[0], { isPinLoginEnabled: false })
+      await t.throwsAsync(user.loginWithPIN(who, made.pin), { name: 'UsernameError' })
+      const fresh = await openKnown(pair, made)
+      t.like((await fresh.localUsers())[0], { isPinLoginEnabled: false })
+      t.is(await fresh.getPin(), made.pin)
+
+      await made.device.changePin({ enableLogin: true })
+      await user.loginWithPassword(made.name, made.password)
+      await user.logout()
+      const later = await openKnown(pair, made)
+      await later.logout()
+      t.like((await later.localUsers())[0], { isPinLoginEnabled: true })
+      await later.loginWithPIN(who, made.pin)
+      t.is(await later.getLoginKey(), loginKey)
+    }
+  },
+  {
+    row: 'PIN deleted',
+    title: 'USER finds no PIN after MAKER deleted it',
+    async run(t, pair) {
+      const made = await makeAccount(pair)
+      const user = await openKnown(pair, made)
+      await user.logout()
+      await made.device.deletePin()
+      await t.throwsAsync(user.loginWithPIN({ username: made.name }, made.pin), { name: 'UsernameError' })
+      const fresh = await openKnown(pair, made)
+      t.like((await fresh.localUsers())[0], { isPinLoginEnabled: false })
+      t.is(await fresh.getPin(), undefined)
+    }
+  },
+  {
+    row: 'PIN set later',
+    title: 'USER logs in by a PIN that MAKER set on an account without one',
+    async run(t, pair) {
+      const { username, name, password } = pair.newCredentials()
+      const maker = await pair.openMaker()
+      await maker.createAccount({ username, password })
+      await maker.changePin({ pin: '8642' })
+      const user = await openKnown(pair, { username, name, password, pin: '8642' })
+      await user.logout()
+      await user.loginWithPIN({ username: name }, '8642')
+      t.is(await user.getPin(), '8642')
+    }
+  },
+  {
+    row: 'account deleted',
+    title: 'USER finds nothing of an account that MAKER deleted',
+    async run(t, pair) {
+      const { device, username, name, password, pin } = await makeAccount(pair)
+      const user = await openKnown(pair, { username, name, password, pin })
+      await user.logout()
+      await device.deleteRemoteAccount()
+      await t.throwsAsync(user.loginWithPIN({ username: name }, pin), { name: 'UsernameError' })
+      const other = await pair.openUser()
+      t.true(await other.usernameAvailable(name))
+      await t.throwsAsync(other.loginWithPassword(name, password), { name: 'UsernameError' })
+    }
+  }
+]

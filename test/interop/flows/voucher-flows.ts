@@ -1,0 +1,81 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { waitFor } from '../../helpers/device.ts'
+import type { DeviceVoucher } from '../device.ts'
+import { type Flow, logInAgain } from '../flow.ts'
+import { makeProtected, refused } from './two-factor-flows.ts'
+
+/** Devices without a code, let in or turned away by a device that is in. */
+export const voucherFlows: readonly Flow[] = [
+  {
+    row: 'voucher approved',
+    title: 'USER gets in without a code after MAKER approved its voucher',
+    async run(t, pair) {
+      const { made, otpKey } = await makeProtected(t, pair)
+      const user = await pair.openUser()
+      const { voucherId = '' } = await refused(t, user, made)
+      await logInAgain(made)
+      const { vouchers } = await made.device.twoFactor()
+      t.deepEqual(vouchers.map(idOf), [voucherId])
+      t.is(vouchers[0]?.deviceDescription, pair.direction === '→' ? `Peer ${pair.version}` : 'Holdfast')
+      await made.device.approveVoucher(voucherId)
+      await user.loginWithPassword(made.name, made.password)
+      t.is(await user.getLoginKey(), await made.device.getLoginKey())
+      t.deepEqual(await user.twoFactor(), { otpKey, vouchers: [] })
+    }
+  },
+  {
+    row: 'voucher rejected',
+    title: 'USER stays out after MAKER rejected its voucher',
+    async run(t, pair) {
+      const { made } = await makeProtected(t, pair)
+      const user = await pair.openUser()
+      const { voucherId = '' } = await refused(t, user, made)
+      await logInAgain(made)
+      await made.device.rejectVoucher(voucherId)
+      t.deepEqual((await made.device.messages())[0]?.vouchers, [])
+      await refused(t, user, made)
+    }
+  },
+  {
+    row: 'login messages',
+    title: 'MAKER hears of the voucher of USER for one of two users of the device',
+    async run(t, pair) {
+      const { made } = await makeProtected(t, pair)
+      await made.device.logout()
+      const { username, password, name, pin } = pair.newCredentials()
+      await made.device.createAccount({ username, password, pin })
+      const user = await pair.openUser()
+      const { voucherId } = await refused(t, user, made)
+      const messages = await made.device.messages()
+      const byName = new Map(messages.map(message => [message.username, message]))
+      t.deepEqual([...byName.keys()].sort(), [made.name, name].sort())
+      t.deepEqual(byName.get(made.name)?.vouchers.map(idOf), [voucherId])
+      t.deepEqual(byName.get(name)?.vouchers, [])
+    }
+  },
+  {
+    row: 'voucher in the folder',
+    title: 'USER gets in with the approved voucher that MAKER kept in its folder',
+    async run(t, pair) {
+      const { made } = await makeProtected(t, pair)
+      const waiting = await pair.openMaker()
+      const { voucherId = '' } = await refused(t, waiting, made)
+      // The published core saves it in the background.
+      await waitFor(() => hasText(join(waiting.folder, 'logins'), voucherId))
+      await waiting.stop()
+      const user = await pair.openUser({ folder: await pair.world.copyOf(waiting.folder) })
+      await made.device.approveVoucher(voucherId)
+      await user.loginWithPassword(made.name, made.password)
+      t.is(await user.getLoginKey(), await made.device.getLoginKey())
+    }
+  }
+]
+
+const idOf = ({ voucherId }: DeviceVoucher): string => voucherId
+
+const hasText = async (folder: string, text: string): Promise<boolean> => {
+  const names = await readdir(folder).catch(() => [])
+  const texts = await Promise.all(names.map(name => readFile(join(folder, name), 'utf8')))
+  return texts.some(found => found.includes(text))
+}

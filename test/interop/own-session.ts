@@ -1,0 +1,15 @@
+import type { Account, EdgeLoginRequest, Kernel } from '../../kernel/index.ts'
+
+/** A running Holdfast and who is logged in. */
+export interface OwnSession {
+  readonly kernel: Kernel
+  readonly folder: string
+  account: Account | undefined
+  edgeLogin: EdgeLoginRequest<Account> | undefined
+}
+
+/** The account that is logged in. @throws Error if nobody is */
+export const ownAccountOf = ({ account }: OwnSession): Account => {
+  if (account === undefined) throw new Error('Nobody is logged in')
+  return account
+}

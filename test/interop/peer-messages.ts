@@ -1,0 +1,29 @@
+import type { DeviceCalls } from './device.ts'
+import type { PeerVersion } from './peer-package.ts'
+
+/** What the process of a peer is started with. */
+export interface PeerPlace {
+  readonly version: PeerVersion
+  /** The folder that the package was installed in. */
+  readonly packageFolder: string
+  /** Where the device keeps its files. */
+  readonly folder: string
+  readonly appId: string
+  readonly deviceDescription: string
+  /** Base address of all servers. */
+  readonly server: string
+}
+
+/** One call, as it travels to the process. */
+export interface PeerRequest {
+  readonly id: number
+  readonly call: keyof DeviceCalls
+  readonly args: readonly unknown[]
+}
+
+/** Its end, as it travels back. An error keeps its name and its plain fields. */
+export interface PeerReply {
+  readonly id: number
+  readonly result?: unknown
+  readonly error?: { readonly message: string } & Readonly<Record<string, unknown>>
+}
