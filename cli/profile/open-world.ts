@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { FAKE_ADDRESSES, type FakeWorld, openPersistentWorld } from '../../fake-server/fake-world.ts'
+import { makeWorldClock } from '../../fake-server/world-clock.ts'
 import { type Io, isWalletError } from '../../kernel/index.ts'
 import { openFileDisk } from '../../plugins/storage/file/file-storage.ts'
 import { makePrivateFolder, type ProfilePaths } from './paths.ts'
@@ -102,10 +103,15 @@ const worldHere = ({ world, close }: ClosableWorld, io: Io): OpenWorld => ({
   close
 })
 
-const worldElsewhere = (running: RunningWorld, io: Io): OpenWorld => ({
-  io,
-  addresses: running,
-  control: remoteControl(running),
-  isShared: true,
-  close: async () => {}
-})
+/** Its time is that of the world: one-time codes fit no other. */
+const worldElsewhere = async (running: RunningWorld, io: Io): Promise<OpenWorld> => {
+  const control = remoteControl(running)
+  const offset = (await control.now()) - io.clock.now()
+  return {
+    io: { ...io, clock: makeWorldClock(io.clock, { offset }) },
+    addresses: running,
+    control,
+    isShared: true,
+    close: async () => {}
+  }
+}

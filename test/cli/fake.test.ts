@@ -76,6 +76,14 @@ test('a world that fake start serves is put on another clock and another network
   const slow = dataOf(t, await run('fake', 'net', 'latency', '5ms'), 'fake.net.latency/1')
   t.deepEqual(slow.latencyMs, { from: 5, to: 5 })
 
+  // Its codes are those of the time there.
+  const other = join(home, 'marble.json')
+  writeFileSync(other, JSON.stringify(marble.fakeUser))
+  dataOf(t, await run('fake', 'user', 'load', other), 'fake.user.load/1')
+  const { password: secret, otpKey_base32 } = marble.credentials
+  const logged = await runAs({ password: secret, 'otp-key': otpKey_base32 }, 'login', 'marble heron')
+  t.is(logged.code, 0, logged.stderr)
+
   const path = join(home, 'kestrel.json')
   writeFileSync(path, JSON.stringify(kestrel.fakeUser))
   dataOf(t, await run('fake', 'user', 'load', path), 'fake.user.load/1')

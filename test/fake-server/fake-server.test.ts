@@ -144,12 +144,13 @@ test('a lobby is made once, collects replies, and is gone when deleted [3.36] [5
   t.is((await ask('GET', '/lobby/abc')).code, 3)
 })
 
-test('a lobby ends with its timeout, and its id is free again', async t => {
+test('a lobby keeps the request and ends with its timeout, and its id is free again [3.34]', async t => {
   const { ask, clock, server } = makeServerBench()
-  await ask('PUT', '/lobby/abc', { data: { publicKey: id(1), timeout: 60 } })
+  const request = { loginRequest: { appId: 'org.example.shop' }, publicKey: id(1), timeout: 60 }
+  await ask('PUT', '/lobby/abc', { data: request })
   await ask('PUT', '/lobby/def', { data: { publicKey: id(1) } })
   await clock.advance(59_999)
-  t.is((await ask('GET', '/lobby/abc')).code, 0)
+  t.deepEqual((await ask('GET', '/lobby/abc')).results.request, request)
   await clock.advance(1)
   for (const method of ['GET', 'POST', 'DELETE']) {
     const { status, code } = await ask(method, '/lobby/abc', { data: { publicKey: id(2), box: boxOf(1) } })
@@ -162,9 +163,14 @@ test('a lobby ends with its timeout, and its id is free again', async t => {
   t.deepEqual([server.db.lobby('def'), server.db.counts.lobbies], [undefined, 2])
 })
 
-test('the info server describes the apps that were registered, without an envelope, and no other', async t => {
+test('the info server describes the apps that were registered, without an envelope, and no other [3.37]', async t => {
   const { ask, server } = makeServerBench()
-  const app = { appName: 'Shop', imageUrl: 'https://example.org/1.png' }
+  const app = {
+    appName: 'Shop',
+    imageUrl: 'https://example.org/1.png',
+    lightImageUrl: 'https://example.org/light.png',
+    darkImageUrl: 'https://example.org/dark.png'
+  }
   server.db.saveApp('org.example/shop', app)
   const found = await ask('GET', '/v1/appIdInfo/org.example%2Fshop')
   t.deepEqual([found.status, found.body], [200, app])
@@ -176,7 +182,7 @@ test('the info server describes the apps that were registered, without an envelo
   t.throws(() => server.db.saveApp('one more', app), { instanceOf: RangeError })
 })
 
-test('recovery questions come with a category and a least length [7.20]', async t => {
+test('recovery questions come with a category and a least length [3.32] [7.20]', async t => {
   const { ask } = makeServerBench({ apiKeys: ['good'] })
   t.is((await ask('POST', '/api/v1/questions', {})).code, 6)
   const { code, results } = await ask('POST', '/api/v1/questions', {}, { authorization: 'Token good' })
@@ -188,7 +194,10 @@ test('recovery questions come with a category and a least length [7.20]', async 
     'recovery2',
     'string'
   ])
-  for (const { min_length, question } of results) t.true(min_length > 0 && question.endsWith('?'))
+  for (const choice of results) {
+    t.deepEqual(Object.keys(choice).sort(), ['category', 'min_length', 'question'])
+    t.true(choice.min_length > 0 && choice.question.endsWith('?'))
+  }
 })
 
 test('the list of servers has both lists, and its addresses pass the domain rule', async t => {
@@ -302,7 +311,10 @@ test('garbage never crashes the server and never changes it', async t => {
     'changes',
     'userId',
     'pin2Id',
-    'publicKey'
+    'publicKey',
+    'syncToken',
+    'loginIds',
+    'challengeId'
   )
   const object = fc.dictionary(field, fc.oneof(value, fc.dictionary(field, value, { maxKeys: 4 })), {
     maxKeys: 6

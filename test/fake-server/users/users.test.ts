@@ -1,11 +1,14 @@
 import test from 'ava'
+import fc from 'fast-check'
 import { FakeDb } from '../../../fake-server/fake-db.ts'
+import { openPersistentWorld } from '../../../fake-server/fake-world.ts'
 import { deviceFilesOf } from '../../../fake-server/users/device-files.ts'
 import { dumpFakeUser } from '../../../fake-server/users/dump-user.ts'
 import { loadFakeUser, type UserWorld } from '../../../fake-server/users/load-user.ts'
 import { sealText } from '../../../kernel/crypto/box.ts'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
+import { memoryDisk } from '../../../plugins/storage/memory.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { boxOf, id } from '../../helpers/fake-login.ts'
 import type { Untyped } from '../../helpers/login-device.ts'
@@ -220,4 +223,41 @@ test('a device of a user has a stash, and its repos with a status, in the deploy
   t.throws(() => deviceFilesOf({ io, clock }, [userOf(0), userOf(0)]), { code: 'ACCOUNT_EXISTS' })
   const wrong = { ...userOf(0), loginKey: id(1) }
   t.true(isWalletError(t.throws(() => deviceFilesOf({ io, clock }, [wrong]))))
+})
+
+test('no garbage in place of a user or of a part of it changes a world, and each is refused', t => {
+  const world = makeWorld()
+  loadFakeUser(world, userOf(1))
+  const before = stateOf(world)
+  const fields = Object.keys(userOf(0).server)
+  const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(id(1), boxOf(1), 'AA==', {}, []))
+  const garbled = fc
+    .tuple(fc.constantFrom('server', 'child', 'user'), fc.dictionary(fc.constantFrom(...fields), value))
+    .map(([place, change]) => {
+      const user = userOf(0)
+      if (place === 'user') return { ...user, ...change, loginId: id(1) }
+      if (place === 'server') return { ...user, server: { ...user.server, ...change, loginId: id(1) } }
+      const [child] = user.server.children
+      return { ...user, server: { ...user.server, children: [{ ...child, ...change, loginAuth: 5 }] } }
+    })
+  fc.assert(
+    fc.property(fc.oneof(garbled, fc.jsonValue()), user => {
+      const error = t.throws(() => loadFakeUser(world, user))
+      return isWalletError(error, 'BAD_REPLY') && stateOf(world) === before
+    }),
+    { numRuns: 300 }
+  )
+})
+
+test('a loaded user survives in a world on a disk', async t => {
+  const files = new Map<string, string>()
+  const open = () => openPersistentWorld({ disk: memoryDisk(files), io })
+  const first = await open()
+  const user = userOf(0)
+  loadFakeUser({ db: first.server.db, crypto, clock }, user)
+  await first.close()
+  const again = await open()
+  const { db } = again.server
+  t.deepEqual(dumpFakeUser({ io, db, clock: again.clock }, keyOf(user)) as unknown, user)
+  await again.close()
 })
