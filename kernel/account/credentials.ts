@@ -5,6 +5,7 @@ import { isPassword, isPin } from '../login/check-credentials.ts'
 import { makeDeletionKit } from '../login/deletion-kit.ts'
 import { normalizeUsername } from '../login/derive.ts'
 import type { Login } from '../login/login.ts'
+import { findTree } from '../login/login-tree.ts'
 import { checkNewPassword, makePasswordKit, makePasswordRemovalKit } from '../login/password-kit.ts'
 import { checkPin } from '../login/pin-kit.ts'
 import { checkRecovery, makeRecoveryKit, makeRecoveryRemovalKit } from '../login/recovery-kit.ts'
@@ -63,8 +64,8 @@ export class Credentials {
     const { io, config } = services
     try {
       await login.change(async ({ held }) => {
-        const { username } = held
-        if (username === undefined) throw new WalletError('USERNAME_REQUIRED', {})
+        const { isRoot, username } = held
+        if (!isRoot || username === undefined) throw new WalletError('USERNAME_REQUIRED', {})
         const options = { username, password: secret, snrp: config.passwordSnrp }
         return [await withKey(held, key => makePasswordKit(io, key, options))]
       })
@@ -89,9 +90,12 @@ export class Credentials {
     return this.#parts.login.getSnapshot().held.pin !== undefined
   }
 
-  /** Whether the PIN logs in. */
+  /** Whether the PIN logs in: to the root, or else to the app's login. */
   get isPinLoginEnabled(): boolean {
-    return this.#parts.login.getSnapshot().held.pin2Key !== undefined
+    const { login } = this.#parts
+    const { held } = login.getSnapshot()
+    const app = findTree(held, ({ appId }) => appId === login.appId)
+    return (held.pin2Key ?? app?.pin2Key) !== undefined
   }
 
   /** The PIN. A secret. @throws HIDDEN_KEYS, PIN_NOT_LOCAL, LOGGED_OUT */
@@ -212,11 +216,16 @@ export class Credentials {
   async deleteRemoteAccount(): Promise<void> {
     this.#checkAllowed()
     const { login, logout } = this.#parts
-    await login.change(({ held }) => {
-      // Without a login that they know, the account's other devices would refuse everything.
-      if (!held.isRoot) throw new WalletError('APP_ID_NOT_FOUND', { appId: '' })
-      return [makeDeletionKit(held)]
-    })
+    try {
+      await login.change(({ held }) => {
+        // Without a login that they know, the account's other devices would refuse everything.
+        if (!held.isRoot) throw new WalletError('APP_ID_NOT_FOUND', { appId: '' })
+        return [makeDeletionKit(held)]
+      })
+    } catch (error) {
+      // It was deleted before, perhaps by a request whose answer was lost.
+      if (!isWalletError(error, 'ACCOUNT_NOT_FOUND')) throw error
+    }
     await logout()
     await login.forget()
   }

@@ -10,10 +10,10 @@ import { findStashById } from './stash-tree.ts'
 /** Tells whether this is the password of a login, without asking the server (protocol §4.8). */
 export const isPassword = async (
   { io }: Pick<ServerPort, 'io'>,
-  { username, passwordAuth }: LoginTree,
+  { isRoot, username, passwordAuth }: LoginTree,
   password: string
 ): Promise<boolean> => {
-  if (username === undefined || passwordAuth === undefined || !isWellFormed(password)) return false
+  if (!isRoot || username === undefined || passwordAuth === undefined || !isWellFormed(password)) return false
   const given = await passwordAuthOf(io, { username, password })
   try {
     return passwordAuth.use(known => equalBytes(known, given))

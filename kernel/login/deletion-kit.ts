@@ -6,6 +6,5 @@ export const makeDeletionKit = ({ loginId }: LoginTree): LoginKit => ({
   loginId,
   serverMethod: 'POST',
   serverPath: '/v2/login/delete',
-  stash: {},
-  doneBefore: 'ACCOUNT_NOT_FOUND'
+  stash: {}
 })

@@ -27,7 +27,7 @@ export interface LoginKit {
   /** What the stash gains before the server is asked, for a change whose lost answer would shut somebody out. */
   readonly intent?: StashChanges
   /** The refusal that says that the change was made before, perhaps by a request whose answer was lost. */
-  readonly doneBefore?: 'CONFLICT' | 'ACCOUNT_NOT_FOUND'
+  readonly doneBefore?: 'CONFLICT'
   /** The server answers with the login as it is now, and that is kept, too (protocol §2.4). */
   readonly isReplyKept?: boolean
 }

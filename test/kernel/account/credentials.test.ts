@@ -1,7 +1,9 @@
 import test from 'ava'
+import { TwoFactor } from '../../../kernel/account/two-factor.ts'
 import { FIXED_SNRP } from '../../../kernel/crypto/snrp.ts'
 import { createLogin } from '../../../kernel/login/create-login.ts'
 import { makeLoginWorld, settle } from '../../helpers/login-device.ts'
+import { recordsOf } from '../../helpers/login-ids.ts'
 import {
   ALICE,
   makeAlice,
@@ -92,16 +94,19 @@ test('without its password an account keeps its other ways in', async t => {
 })
 
 test('a login without a secret of its own keeps what its password opened', async t => {
-  const { world, alice } = await makeAlice()
-  const { login } = alice
-  const { loginAuthBox: _, ...rest } = login.stash
-  await alice.stashes.save(rest)
-  const device = await openAppDevice(world, alice.files)
-  world.server.isOnline = false
-  const old = await openByPassword(world, device.files)
-  world.server.isOnline = true
-  await old.credentials.deletePassword()
-  t.true('passwordAuthBox' in stashIn(old.files))
+  const { world } = await makeAlice()
+  for (const record of recordsOf(world)) {
+    if (record.appId === '')
+      world.server.db.saveLogin({ ...record, loginAuth: undefined, loginAuthBox: undefined })
+  }
+  world.server.use(async ({ path }, next) => {
+    if (path === '/api/v2/login/secret') throw new Error('Cut off')
+    return next()
+  })
+  const device = await openByPassword(world)
+  await device.credentials.deletePassword()
+  t.true('passwordAuthBox' in stashIn(device.files))
+  t.false('passwordBox' in stashIn(device.files))
 })
 
 test('a password that another device changed or deleted opens a device until that hears of it', async t => {
@@ -208,6 +213,28 @@ test('a PIN is taken away with its text, from root and app [7.10]', async t => {
   await t.throwsAsync(openByPin(world, alice.files), { code: 'PIN_NOT_ENABLED' })
   const other = await openByPassword(world)
   t.false(other.credentials.hasPin)
+})
+
+test('password, recovery and two-factor are deleted with nothing but the credentials of the login [7.16]', async t => {
+  const { world, alice } = await makeAlice()
+  const twoFactor = new TwoFactor(alice)
+  await alice.credentials.changeRecovery(['Where?'], ['here'])
+  await twoFactor.enableOtp()
+  takeRoutes(world)
+  await alice.credentials.deleteRecovery()
+  await alice.credentials.deletePassword()
+  await twoFactor.disableOtp()
+  for (const { body } of world.requests) {
+    t.deepEqual(
+      Object.keys(body)
+        .filter(name => name !== 'syncToken')
+        .sort(),
+      ['loginAuth', 'loginId', 'otp']
+    )
+  }
+  t.deepEqual(takeRoutes(world), ['DELETE /login/recovery2', 'DELETE /login/password', 'DELETE /login/otp'])
+  const [root] = recordsOf(world)
+  t.deepEqual([root?.passwordAuth, root?.recovery2Auth, root?.otpKey], [undefined, undefined, undefined])
 })
 
 test('a PIN whose text is not known here is tried on the server, and any failure is a no', async t => {
