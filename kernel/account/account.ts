@@ -264,7 +264,10 @@ export class Account implements Readable<AccountSnapshot> {
 
   #onLogin(): void {
     const walletIds = this.#walletIds()
-    if (walletIds.join() !== this.getSnapshot().walletIds.join()) this.#state.update({ walletIds })
+    const { username } = this.#parts.login
+    const known = this.getSnapshot()
+    if (username !== undefined && username !== known.username) this.#state.update({ username })
+    if (walletIds.join() !== known.walletIds.join()) this.#state.update({ walletIds })
   }
 
   #check(): void {

@@ -20,7 +20,7 @@ import {
 export const ALICE = { username: 'alice', password: 'correct horse', pin: '4711' } as const
 
 /** The app whose login is below the root. */
-export const APP = 'test.app'
+const APP = 'test.app'
 
 /** A device, a login on it, and its ways in. */
 export interface OpenedDevice extends LoginDevice {

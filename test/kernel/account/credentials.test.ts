@@ -2,8 +2,9 @@ import test from 'ava'
 import { TwoFactor } from '../../../kernel/account/two-factor.ts'
 import { FIXED_SNRP } from '../../../kernel/crypto/snrp.ts'
 import { createLogin } from '../../../kernel/login/create-login.ts'
+import { loginWithKey } from '../../../kernel/login/key-login.ts'
 import { makeLoginWorld, settle } from '../../helpers/login-device.ts'
-import { recordsOf } from '../../helpers/login-ids.ts'
+import { recordsOf, strayIds } from '../../helpers/login-ids.ts'
 import {
   ALICE,
   makeAlice,
@@ -262,4 +263,43 @@ test('the PIN of an account without a username is checked, changed and logs in',
   await credentials.changePIN({ pin: '2580' })
   await openByPin(world, device.files, { pin: '2580' })
   t.is(login.username, undefined)
+})
+
+test('changes that are made at once are made one after another, each from what the one before left', async t => {
+  const { world, alice } = await makeAlice()
+  const { credentials } = alice
+  takeRoutes(world)
+  await Promise.all([
+    credentials.changePIN({ pin: '1111' }),
+    credentials.changePassword(NEW.password),
+    credentials.changeUsername({ username: 'bob', ...NEW }),
+    credentials.changePIN({ enableLogin: false }),
+    credentials.changePIN({ pin: '2580', enableLogin: true })
+  ])
+  t.deepEqual(takeRoutes(world), [
+    ...['POST /login/pin2', 'POST /login/pin2', 'POST /login/password'],
+    ...['POST /login/username', 'POST /login/username'],
+    ...['POST /login/pin2', 'POST /login/pin2', 'POST /login/pin2', 'POST /login/pin2']
+  ])
+  t.deepEqual(await strayIds(world, alice), [])
+  await openByPin(world, alice.files, { pin: '2580' })
+  await openByPassword(world, new Map(), { username: 'bob', ...NEW })
+})
+
+test('a device of an app alone changes the PIN of the login that it holds, and of no other', async t => {
+  const { world, alice } = await makeAlice()
+  const device = await openAppDevice(world, alice.files)
+  const login = await loginWithKey(device.services, device.stashes, {
+    username: ALICE.username,
+    loginKey: alice.login.rootLoginKeyBase58()
+  })
+  await settle()
+  takeRoutes(world)
+  await withCredentials(device, login).credentials.changePIN({ pin: '2580' })
+  t.deepEqual(
+    world.requests.map(({ body }) => body.loginId),
+    [login.tree.loginId]
+  )
+  t.deepEqual(takeRoutes(world), ['POST /login/pin2'])
+  t.deepEqual(await strayIds(world, alice), [])
 })

@@ -1,10 +1,13 @@
 import test from 'ava'
+import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
 import { createLogin } from '../../../kernel/login/create-login.ts'
 import { loginWithKey } from '../../../kernel/login/key-login.ts'
 import { listTrees } from '../../../kernel/login/login-tree.ts'
 import { makePasswordKit } from '../../../kernel/login/password-kit.ts'
 import { makeRecoveryKit } from '../../../kernel/login/recovery-kit.ts'
 import { Secret } from '../../../kernel/state/secret.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { openDevice } from '../../helpers/device.ts'
 import { CHEAP, settle } from '../../helpers/login-device.ts'
 import { recordsOf, strayIds } from '../../helpers/login-ids.ts'
 import {
@@ -135,4 +138,23 @@ test('other devices follow a new username when they next hear of the account', a
   t.deepEqual(other.logLines, [])
   await openByPin(world, other.files)
   t.is(stashIn(other.files).username, 'bob')
+})
+
+test('a new username shows wherever the old one did', async t => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const kernel = await openDevice(world)
+  const { context } = kernel
+  const account = await context.createAccount({ pin: ALICE.pin })
+  t.true(account.isLight)
+  const shown: (string | undefined)[] = []
+  account.subscribe(() => void shown.push(account.getSnapshot().username))
+  await account.credentials.changeUsername({ username: 'Late', password })
+  t.deepEqual(shown, ['late'])
+  t.false(account.isLight)
+  t.is(account.username, 'late')
+  t.is(context.localUsers[0]?.username, 'late')
+  await account.logout()
+  const again = await context.loginWithPIN({ username: 'late' }, ALICE.pin)
+  t.is(again.username, 'late')
+  await kernel.close()
 })
