@@ -7,4 +7,6 @@ export interface CommandResult {
   readonly view: View
   /** What went wrong beside the result, one sentence each. */
   readonly warnings?: readonly string[]
+  /** What a person may want to do now, one sentence each; said after the result. */
+  readonly advice?: readonly string[]
 }

@@ -7,6 +7,7 @@ import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/glob
 import { type ParsedArguments, parseArguments } from './grammar/parse-arguments.ts'
 import { makePaint, wantsColor } from './output/paint.ts'
 import { jsonText, resultText } from './output/print-result.ts'
+import { wrapText } from './output/wrap-text.ts'
 import { writeText } from './output/write-text.ts'
 import { profilePaths } from './profile/paths.ts'
 import { secretFlagsOf } from './secrets/secret-flags.ts'
@@ -72,6 +73,7 @@ const runCommand = async (
       durationMs: Math.round(performance.now() - started)
     }
     await writeText(terminal.stdout, await resultText(result, meta, { terminal, globals }))
+    if (!globals.json) for (const line of result.advice ?? []) talk.say(line)
   }
   // Loaded here and not above, so that help and mistakes do not wait for the kernel.
   const { Session } = await import('./session.ts')
@@ -170,7 +172,8 @@ const tellFailure = async (
     const paint = makePaint(wantsColor(globals?.color ?? 'auto', environment, stderr.isTTY === true))
     const causes = (globals?.debug ?? argv.includes('--debug')) ? causesOf(error) : []
     const lines = isQuiet ? [`${failure.message} (${failure.code})`] : failureLines(failure, causes, paint)
-    await writeText(stderr, lines.map(line => `${line}\n`).join(''))
+    const fitted = (line: string): string => (stderr.isTTY === true ? wrapText(line, widthOf(stderr)) : line)
+    await writeText(stderr, lines.map(line => `${fitted(line)}\n`).join(''))
   }
   return failure.exitCode
 }

@@ -2,7 +2,8 @@ import type { LogLine } from '../kernel/index.ts'
 import type { GlobalOptions } from './grammar/global-options.ts'
 import { makePaint, type Paint, wantsColor } from './output/paint.ts'
 import { safeText } from './output/safe-text.ts'
-import type { Terminal } from './terminal.ts'
+import { wrapText } from './output/wrap-text.ts'
+import { type Terminal, widthOf } from './terminal.ts'
 
 /** Everything that is said to a person beside the result; it goes to standard error. */
 export interface Talk {
@@ -33,15 +34,14 @@ export const makeTalk = (
   }
   const line = (text: string): void => {
     clear()
-    stderr.write(`${text}\n`)
+    stderr.write(`${isTerminal ? wrapText(text, widthOf(stderr)) : text}\n`)
   }
   return {
     paint,
     clear,
     step(text) {
       if (!isTerminal || quiet || json) return
-      const width = (stderr.columns > 0 ? stderr.columns : 80) - 1
-      stderr.write(`\r\u001b[K${paint(text.slice(0, width), 'dim')}`)
+      stderr.write(`\r\u001b[K${paint(text.slice(0, widthOf(stderr) - 1), 'dim')}`)
       hasStep = true
     },
     say(text) {

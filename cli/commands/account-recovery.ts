@@ -1,3 +1,4 @@
+import type { RecoveryQuestionChoice } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { secretJson, secretText } from '../output/revealed.ts'
@@ -47,13 +48,14 @@ export const recoveryQuestions: CommandRun = async (session, user = '') => {
 /** Sets the questions and answers that open the account together with the recovery key. */
 export const recoverySetup: CommandRun = async session => {
   const account = await session.account()
-  const questions = await questionsOf(session)
-  const answers = await answersTo(session, questions)
+  const asked = await questionsOf(session)
+  const questions = asked.map(({ question }) => question)
+  const answers = await answersTo(session, asked)
   if (answers.length !== questions.length) {
     throw new CliError('USAGE', `There are ${questions.length} questions and ${answers.length} answers`)
   }
   let recoveryKey: string | undefined
-  const { data, view } = await makeChange(session, {
+  const { data, view, ...rest } = await makeChange(session, {
     doing: 'Setting recovery up',
     done: `The answers open ${nameOf(account)}, with the recovery key`,
     data: { questions: [...questions] },
@@ -64,8 +66,9 @@ export const recoverySetup: CommandRun = async session => {
       recoveryKey = await account.credentials.changeRecovery(questions, answers)
     }
   })
-  if (recoveryKey === undefined || view.kind !== 'text') return { data, view }
+  if (recoveryKey === undefined || view.kind !== 'text') return { ...rest, data, view }
   return {
+    ...rest,
     data: { ...data, recoveryKey: secretJson(session, recoveryKey) },
     view: { kind: 'text', lines: [...view.lines, ...(session.isOn('reveal') ? [recoveryKey] : [])] }
   }
@@ -101,9 +104,12 @@ export const recoveryKey: CommandRun = async session => {
 /** The deployed applications ask two questions; so does a person here who chooses from the list. */
 const QUESTIONS_ASKED = 2
 
-const questionsOf = async (session: Session): Promise<readonly string[]> => {
+/** A question, and the fewest letters that its answer may have. */
+type AskedQuestion = Pick<RecoveryQuestionChoice, 'minLength' | 'question'>
+
+const questionsOf = async (session: Session): Promise<readonly AskedQuestion[]> => {
   const given = session.texts('question')
-  if (given.length > 0) return given
+  if (given.length > 0) return given.map(own)
   if (!session.secrets.canAsk) {
     throw new CliError('USAGE', 'Say what to ask for: --question "…", once for each answer', {
       next: [{ command: 'holdfast account recovery choices', why: 'see questions to choose from' }]
@@ -111,38 +117,41 @@ const questionsOf = async (session: Session): Promise<readonly string[]> => {
   }
   const context = await session.context()
   const proposed = await session.doing('Fetching the choices', () => context.listRecoveryQuestionChoices())
-  const chosen: string[] = []
+  const chosen: AskedQuestion[] = []
   while (chosen.length < QUESTIONS_ASKED) chosen.push(await chooseQuestion(session, proposed, chosen))
   return chosen
 }
 
 const OWN = 'own'
 
+const own = (question: string): AskedQuestion => ({ question, minLength: 1 })
+
 const chooseQuestion = async (
   { terminal }: Session,
-  proposed: readonly { readonly question: string }[],
-  chosen: readonly string[]
-): Promise<string> => {
-  const choices: Choice[] = proposed
-    .filter(({ question }) => !chosen.includes(question))
-    .map(({ question }, place) => ({ text: question, value: String(place) }))
+  proposed: readonly AskedQuestion[],
+  chosen: readonly AskedQuestion[]
+): Promise<AskedQuestion> => {
+  const free = proposed.filter(one => !chosen.includes(one))
+  const choices: Choice[] = free.map(({ question }, place) => ({ text: question, value: String(place) }))
   const answer = await promptChoice(terminal, `Question ${chosen.length + 1} of ${QUESTIONS_ASKED}:`, [
     ...choices,
     { text: 'A question of my own', value: OWN }
   ])
-  if (answer === OWN) return promptText(terminal, 'Your question:')
-  return choices[Number(answer)]?.text ?? ''
+  return free[Number(answer)] ?? own(await promptText(terminal, 'Your question:'))
 }
 
-const answersTo = async (session: Session, questions: readonly string[]): Promise<readonly string[]> => {
+const answersTo = async (
+  session: Session,
+  questions: readonly AskedQuestion[]
+): Promise<readonly string[]> => {
   const given = await session.secrets.given('answers')
   if (given !== undefined) return parseAnswers(given)
   const answers: string[] = []
-  for (const message of questions) {
+  for (const { question: message, minLength } of questions) {
     answers.push(
       await session.secrets.ask('answers', {
         message,
-        check: text => (text === '' ? 'Type an answer' : undefined)
+        check: text => (text.length < minLength ? `Type ${minLength} letters or more` : undefined)
       })
     )
   }

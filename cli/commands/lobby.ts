@@ -35,10 +35,10 @@ export const lobbyApprove: CommandRun = async (session, text = '') => {
     doing: 'Approving',
     done: isWholeAccount ? `A new device has ${name}` : `${displayName} has its login of ${name}`,
     data: { appId, approved: true },
-    advice: stays ? ['Two syncs follow, 10 and 30 seconds from now; Ctrl-C does not undo the approval.'] : [],
     call: () => request.approve()
   })
   if (stays) {
+    session.talk.say('Approved. Two syncs follow, 10 and 30 seconds from now; Ctrl-C does not undo it.')
     session.talk.step('waiting for what the new device writes…')
     await waitFor(session.signal, FOLLOW_UP_SECONDS)
     session.talk.clear()

@@ -1,12 +1,14 @@
 import type { Account, EdgeLoginRequest } from '../../kernel/index.ts'
 import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
+import { commandHere } from '../grammar/command-line.ts'
 import { parseDuration } from '../grammar/values.ts'
 import { type EventStream, openEventStream } from '../output/event-stream.ts'
 import { lobbyLinkOf } from '../output/lobby-link.ts'
 import { qrLines } from '../output/qr.ts'
 import { writeText } from '../output/write-text.ts'
 import { rememberAccount } from '../profile/current-account.ts'
+import { FIRST_DEVICE } from '../profile/paths.ts'
 import { lackOfPin } from '../secrets/new-secrets.ts'
 import { nameOf } from '../session/make-change.ts'
 import type { Session } from '../session.ts'
@@ -14,6 +16,8 @@ import type { Session } from '../session.ts'
 const DEFAULT_TIMEOUT_MS = 600_000
 /** As many free modules as a code of this size needs; more would not fit into 24 lines. */
 const QR_BORDER = 2
+/** The link, the command, the state, and the prompt of the shell. */
+const LINES_BELOW = 5
 
 /**
  * Logs in without any secret: shows a request, and waits until a device that has the account approves it.
@@ -86,8 +90,12 @@ const present = async (session: Session, lobbyId: string, link: string): Promise
   const { talk, globals, terminal } = session
   if (globals.json) return
   if (session.isOn('link')) return writeText(terminal.stdout, `${link}\n`)
-  const wantsCode = session.flags.qr !== false && terminal.stderr.isTTY === true
-  if (wantsCode) for (const line of await qrLines(link, globals.ascii, QR_BORDER)) talk.say(line)
+  if (session.flags.qr !== false && terminal.stderr.isTTY === true) {
+    const lines = await qrLines(link, globals.ascii, QR_BORDER)
+    // Half a code above the edge of the screen cannot be scanned.
+    if (lines.length + LINES_BELOW > terminal.stderr.rows) talk.say('This window is too low for a QR code.')
+    else for (const line of lines) talk.say(line)
+  }
   talk.say(`Scan it, open ${link},`)
   talk.say(`or run on a device that has the account: holdfast lobby approve ${lobbyId}`)
 }
@@ -133,7 +141,7 @@ const settle = async (session: Session, account: Account): Promise<CommandResult
         ['account', name],
         ['logged in by', account.loginMethod],
         ['opens here with', opens],
-        ['next', 'holdfast wallets list']
+        ['next', commandHere(session.globals, 'wallets list')]
       ]
     }
   }
@@ -150,17 +158,17 @@ const pinFor = async ({ secrets }: Session, { credentials, isLight }: Account): 
   })
 }
 
-const notShared = ({ globals }: Session): CliError => {
-  const start = [
-    'holdfast fake start',
-    ...(globals.profile === 'default' ? [] : [`--profile ${globals.profile}`])
-  ]
-  return new CliError(
+const notShared = ({ globals: { profile } }: Session): CliError =>
+  new CliError(
     'WORLD_NOT_SHARED',
     'No other device can approve: the fake world runs for this command alone',
     {
       hint: 'Serve it in another terminal; every device of the profile uses it then.',
-      next: [{ command: start.join(' '), why: 'serve the world until it is stopped' }]
+      next: [
+        {
+          command: commandHere({ profile, device: FIRST_DEVICE }, 'fake start'),
+          why: 'serve the world until it is stopped'
+        }
+      ]
     }
   )
-}

@@ -46,7 +46,11 @@ const resultOf = (found: readonly LoginMessage[]): CommandResult => ({
   },
   view: {
     kind: 'table',
-    columns: [{ title: 'USER', canShrink: true }, { title: 'WHAT WAITS' }, { title: 'WHAT TO DO' }],
+    columns: [
+      { title: 'USER', canShrink: true },
+      { title: 'WHAT WAITS', canShrink: true },
+      { title: 'WHAT TO DO' }
+    ],
     rows: found.flatMap(message => rowsOf(message).map(row => [message.username ?? '(light)', ...row])),
     empty: 'Nothing waits for the users of this device'
   }

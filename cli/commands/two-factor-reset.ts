@@ -30,10 +30,10 @@ export const resetRequest: CommandRun = async (session, user) => {
     }
   }
   const date = await session.doing('Asking for the reset', () => context.requestOtpReset(username, token))
-  session.talk.say('Until then anybody of the account can cancel it: holdfast 2fa reset cancel')
   return {
     data: { username, otpResetDate: date.toISOString() },
-    view: { kind: 'text', lines: [`Two-factor of ${username} goes off at ${localTime(date)}`] }
+    view: { kind: 'text', lines: [`Two-factor of ${username} goes off at ${localTime(date)}`] },
+    advice: ['Until then whoever is logged in can cancel it: holdfast 2fa reset cancel']
   }
 }
 

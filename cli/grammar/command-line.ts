@@ -2,6 +2,18 @@
 export const commandLineOf = (argv: readonly string[]): string =>
   ['holdfast', ...argv.map(shellWord)].join(' ')
 
+/** A command for the same profile and device as this one: `holdfast wallets list --device phone`. */
+export const commandHere = (
+  { profile, device }: { readonly profile: string; readonly device: string },
+  words: string
+): string => {
+  const flags = [
+    ...(profile === 'default' ? [] : [`--profile ${profile}`]),
+    ...(device === 'default' ? [] : [`--device ${device}`])
+  ]
+  return ['holdfast', words, ...flags].join(' ')
+}
+
 /** A word as a shell reads it back. */
 export const shellWord = (text: string): string =>
   PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

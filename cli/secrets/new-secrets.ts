@@ -27,7 +27,7 @@ export const newPassword = async (
   const password = (await secrets.given(name)) ?? (await askTwice(secrets, name, lackOf))
   const rules = context.checkPasswordRules(password)
   checkRules(rules)
-  talk.say(`Guessing this password would take about ${crackTimeText(rules.secondsToCrack)}.`)
+  talk.say(`Guessing this password would take ${crackTimeText(rules.secondsToCrack)}.`)
   return password
 }
 

@@ -1,5 +1,6 @@
 import { WalletError } from '../../kernel/index.ts'
 import type { SecretName } from '../secrets/secret-names.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 import type { LoginParts, LoginTarget } from './login-target.ts'
 
 /** A way to log in that a secret opens; an edge login is one of its own. */
@@ -15,7 +16,8 @@ export const chooseMethod = async (session: LoginParts, target: LoginTarget): Pr
   const asked = session.text('with')
   if (asked !== undefined) return asked as SecretMethod
   const { secrets } = session
-  for (const [name, method] of BY_SECRET) if ((await secrets.given(name)) !== undefined) return method
+  const given = await methodBySecret(secrets)
+  if (given !== undefined) return given
   const { local } = target
   const isLight = local !== undefined && local.username === undefined
   const hasPin = local?.isPinLoginEnabled === true
@@ -28,6 +30,12 @@ export const chooseMethod = async (session: LoginParts, target: LoginTarget): Pr
   if (hasPin) return 'pin'
   if (isLight) throw new WalletError('PIN_NOT_ENABLED', {})
   return 'password'
+}
+
+/** The method of the first secret that a flag brings. */
+export const methodBySecret = async (secrets: Secrets): Promise<SecretMethod | undefined> => {
+  for (const [name, method] of BY_SECRET) if ((await secrets.given(name)) !== undefined) return method
+  return undefined
 }
 
 const BY_SECRET: readonly (readonly [SecretName, SecretMethod])[] = [

@@ -27,15 +27,11 @@ export const logIn = async (
 }
 
 /** Logs one account in, with the secret that a flag brings, or the one that a person types. */
-export const logInAs = async (
-  session: LoginParts,
-  context: Context,
-  target: LoginTarget
-): Promise<Account> => {
-  return logInBy(await chooseMethod(session, target), { session, context, target })
-}
+export const logInAs = async (session: LoginParts, context: Context, target: LoginTarget): Promise<Account> =>
+  logInBy(await chooseMethod(session, target), { session, context, target })
 
-const logInBy = async (method: SecretMethod, scene: LoginScene): Promise<Account> =>
+/** Logs one account in by one method, asking for what no flag brings. */
+export const logInBy = async (method: SecretMethod, scene: LoginScene): Promise<Account> =>
   pastSecondFactor(scene.session, await prepareLogin(method, scene))
 
 const notLoggedIn = (): CliError =>

@@ -17,7 +17,7 @@ export interface Change {
 
 /** Makes a change, unless `--dry-run` asked for everything but that, and tells what was done. */
 export const makeChange = async (session: Session, change: Change): Promise<CommandResult> => {
-  const { doing, done, data, advice = [] } = change
+  const { doing, done, data, advice } = change
   if (session.globals.dryRun) {
     return {
       data: { ...data, dryRun: true },
@@ -25,8 +25,7 @@ export const makeChange = async (session: Session, change: Change): Promise<Comm
     }
   }
   await session.doing(doing, () => change.call())
-  for (const line of advice) session.talk.say(line)
-  return { data, view: { kind: 'text', lines: [done] } }
+  return { data, view: { kind: 'text', lines: [done] }, ...(advice === undefined ? {} : { advice }) }
 }
 
 /** An account's name for people. */

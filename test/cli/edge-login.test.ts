@@ -98,7 +98,7 @@ test.serial('a request that nobody approves in time ends with its own code', asy
   const failure = late.lines().at(-1)
   t.false(failure.ok)
   t.is(code, failure.error.exitCode)
-  t.is(failure.error.code, 'EDGE_LOGIN_TIMEOUT')
+  t.is(failure.error.code, 'EDGE_LOGIN_EXPIRED')
 })
 
 test.serial('lobby commands refuse ids that lead nowhere', async t => {

@@ -7,15 +7,19 @@ import { CliError } from '../../cli/errors/cli-error.ts'
 import { type CliErrorCode, cliErrors } from '../../cli/errors/cli-errors.ts'
 import { exitCodeRows } from '../../cli/errors/exit-codes.ts'
 import { causesOf, failureOf } from '../../cli/errors/failure.ts'
-import { commandLineOf } from '../../cli/grammar/command-line.ts'
+import { commandHere, commandLineOf } from '../../cli/grammar/command-line.ts'
 import { commandSpecs } from '../../cli/grammar/commands.ts'
 import { readGlobalOptions } from '../../cli/grammar/global-options.ts'
 import { parseArguments } from '../../cli/grammar/parse-arguments.ts'
-import { parseCount, parseDuration, parsePairs, parseWhen } from '../../cli/grammar/values.ts'
+import { parseCount, parseDuration, parsePairs, parseSpan, parseWhen } from '../../cli/grammar/values.ts'
 import { amountText, isMax, parseAmount } from '../../cli/output/amounts.ts'
+import { crackTimeText } from '../../cli/output/crack-time.ts'
+import { lobbyIdOf, lobbyLinkOf } from '../../cli/output/lobby-link.ts'
 import { makePaint, wantsColor } from '../../cli/output/paint.ts'
 import { renderTsv, renderView } from '../../cli/output/render-view.ts'
+import { spanText } from '../../cli/output/times.ts'
 import type { View } from '../../cli/output/view.ts'
+import { wrapText } from '../../cli/output/wrap-text.ts'
 import { profilePaths } from '../../cli/profile/paths.ts'
 import { readSecrets } from '../../cli/secrets/secret-sources.ts'
 import { makeSecrets } from '../../cli/secrets/secrets.ts'
@@ -125,6 +129,37 @@ test('values: durations, counts, pairs and dates', t => {
   t.is(parseWhen('2026-01-05', 'start').toISOString(), '2026-01-05T00:00:00.000Z')
   t.throws(() => parseWhen('2026-99-99', 'start'), { instanceOf: CliError })
   t.is(commandLineOf(['send', "it's", '0.1 BTC']), "holdfast send 'it'\\''s' '0.1 BTC'")
+})
+
+test('waiting times, links and long lines are read and written as people do', t => {
+  t.is(parseSpan('7d'), 604_800)
+  t.is(parseSpan('90m'), 5400)
+  for (const bad of ['', '0d', '7', '7s', '-1d', '1.5h'])
+    t.throws(() => parseSpan(bad), { instanceOf: CliError }, bad)
+  t.deepEqual([604_800, 86_400, 5400, 61, 1].map(spanText), [
+    '7 days',
+    '1 day',
+    '90 minutes',
+    '61 seconds',
+    '1 second'
+  ])
+  t.deepEqual([0.2, 1, 200, 4e7, 1e12, 1e18, 1e30].map(crackTimeText), [
+    'no time at all',
+    'about 1 second',
+    'about 3 minutes',
+    'about 1 year',
+    'about 31,000 years',
+    'about 31 billion years',
+    'more than a trillion years'
+  ])
+  for (const text of ['aB3', 'edge://edge/aB3', 'https://deep.example/edge/aB3?x=1#y', ' aB3 '])
+    t.is(lobbyIdOf(text), 'aB3')
+  t.is(lobbyIdOf(lobbyLinkOf('aB3')), 'aB3')
+  t.is(wrapText('one two three', 7), 'one two\nthree')
+  t.is(wrapText('\u001b[2mone\u001b[22m two', 7), '\u001b[2mone\u001b[22m two', 'colours count for nothing')
+  t.is(wrapText('unbreakable', 3), 'unbreakable')
+  t.is(commandHere({ profile: 'default', device: 'default' }, 'wallets list'), 'holdfast wallets list')
+  t.is(commandHere({ profile: 'p', device: 'd' }, 'sync'), 'holdfast sync --profile p --device d')
 })
 
 test('amounts are exact in every unit, and too many decimals are an error, never rounded', t => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
 import { render } from 'ink-testing-library'
 import type { TourStep } from '../../cli/demo/tour-step.ts'
+import { type EdgeLoginProps, EdgeLoginStatus } from '../../cli/screens/edge-login.tsx'
 import { type Answer, Question, SendReview } from '../../cli/screens/send-review.tsx'
 import { TourProgress } from '../../cli/screens/tour-progress.tsx'
 import type { SpendSummary } from '../../cli/spend/spend-summary.ts'
@@ -84,4 +85,30 @@ test('the tour shows ended steps with ticks and times, and the one that runs', t
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are allowed, other letters are not
   t.notRegex((plain.lastFrame() ?? '').replace(/\u001b\[\d+m/g, ''), /[^\x00-\x7f]/)
   plain.unmount()
+})
+
+test('a request to log in shows the time that is left, trouble, and who approved, each in a line of 80', t => {
+  const look = (props: Partial<EdgeLoginProps>): string => {
+    const all = {
+      state: 'pending',
+      username: undefined,
+      secondsLeft: 65.2,
+      errorCode: undefined,
+      ...props
+    } as const
+    const screen = render(<EdgeLoginStatus {...all} />)
+    const frame = screen.lastFrame() ?? ''
+    screen.unmount()
+    t.false(frame.includes('\n'), frame)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are allowed, other letters are not
+    return frame.replace(/\u001b\[\d+m/g, '')
+  }
+  t.is(look({}), 'waiting for approval, 1:06 left; Ctrl-C cancels')
+  t.is(look({ secondsLeft: -3 }), 'waiting for approval, 0:00 left; Ctrl-C cancels')
+  t.is(look({ errorCode: 'NETWORK' }), 'waiting for approval (NETWORK), 1:06 left; Ctrl-C cancels')
+  t.is(look({ state: 'started', username: 'alice' }), 'approved by alice; opening the account')
+  t.is(look({ state: 'done', username: 'alice' }), 'logged in as alice')
+  t.is(look({ state: 'done' }), 'logged in as a light account')
+  t.is(look({ state: 'closed' }), 'cancelled')
+  t.is(look({ state: 'error', errorCode: 'BAD_REPLY' }), 'the request has failed (BAD_REPLY)')
 })
