@@ -66,7 +66,7 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
     username,
     nextUsername: undefined,
     userId: isNewId ? (payload.userId ?? stash.userId) : (stash.userId ?? payload.userId),
-    otpKey: payload.otpKey === true ? stash.otpKey : checkOtpKey(payload.otpKey),
+    otpKey: otpKeyOf(stash, payload),
     otpResetDate: payload.otpResetDate,
     otpTimeout: payload.otpTimeout,
     pendingVouchers: payload.pendingVouchers,
@@ -194,6 +194,12 @@ const checkPinText = (io: CryptoIo, loginKey: Uint8Array, box: Box | undefined):
   } catch (error) {
     throw isWalletError(error) ? error : violation('a PIN is no text')
   }
+}
+
+/** A key that the server was told of and does not have, it may have yet: the request may still be on its way. */
+const otpKeyOf = (stash: LoginStash, { otpKey, otpTimeout }: LoginPayload): string | undefined => {
+  const isAwaited = otpKey === undefined && otpTimeout === undefined && stash.otpTimeout === undefined
+  return otpKey === true || isAwaited ? stash.otpKey : checkOtpKey(otpKey)
 }
 
 /** A key that makes no codes must not replace one that does. */

@@ -23,8 +23,8 @@ export const normalizeOtpKey = (text: string): string | undefined => {
 /**
  * Switches two-factor on; a key that is known stays, so that no other device is shut out (protocol §1.5, §2.4).
  *
- * The key is kept before the server has it: if the answer were lost, this device could not log in without it. A
- * server that never heard of it takes it away again at the next refresh.
+ * The key is kept before the server has it: if the answer were lost, this device could not log in without it. Until
+ * the server has it, it changes nothing, and the next try sends the same one.
  *
  * @param otpTimeout - seconds between the request of a reset and its effect
  * @throws OPTION_INVALID unless that is a number of seconds above 0

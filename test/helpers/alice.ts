@@ -6,6 +6,7 @@ import type { LoginOptions } from '../../kernel/login/online-login.ts'
 import { loginWithPassword } from '../../kernel/login/password.ts'
 import type { KernelConfig } from '../../kernel/services.ts'
 import { CHEAP, type LoginDevice, type LoginWorld, openDevice } from './login-device.ts'
+import { recordsOf } from './login-ids.ts'
 import { ALICE, type OpenedDevice, withCredentials } from './ways-in.ts'
 
 /** A device on which Alice is logged in, at the root of her account. */
@@ -43,9 +44,10 @@ export const withLogin = (device: LoginDevice, login: Login): AliceDevice => {
 }
 
 /** The first login that was made on the server. */
-export const recordOf = ({ server }: LoginWorld): LoginRecord => {
-  for (const entry of server.db.entries()) if (entry.kind === 'login') return entry.record
-  throw new Error('The server has no login')
+export const recordOf = (world: LoginWorld): LoginRecord => {
+  const [record] = recordsOf(world)
+  if (record === undefined) throw new Error('The server has no login')
+  return record
 }
 
 /** The parsed body of the last request to a route. */

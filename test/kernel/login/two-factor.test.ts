@@ -436,17 +436,26 @@ test('a lost answer to switching on shuts nobody out: not at the next try, not a
   t.deepEqual(restarted.reports, [])
 })
 
-test('switching on that never reached the server leaves no key behind', async t => {
+test('switching on that does not reach the server is not on, and is made up for when it arrives late', async t => {
   const world = makeLoginWorld()
-  const { twoFactor, login } = await createAlice(world)
+  const { twoFactor, login, files } = await createAlice(world)
   world.server.isOnline = false
   await t.throwsAsync(twoFactor.enableOtp(), { code: 'NETWORK' })
-  t.is(twoFactor.getOtpKey(), undefined)
-  t.false(twoFactor.status.isEnabled)
   await settle()
   world.server.isOnline = true
   await login.refresh()
+  t.is(twoFactor.getOtpKey(), undefined)
+  t.false(twoFactor.status.isEnabled)
+  const { otpKey } = login.stash
+  if (otpKey === undefined) throw new Error('The key is lost')
+
+  world.server.db.saveLogin({ ...recordOf(world), otpKey, otpTimeout: 604_800 })
+  await login.refresh()
+  t.is(twoFactor.getOtpKey(), otpKey)
+  await twoFactor.disableOtp()
+  await login.refresh()
   t.is(login.stash.otpKey, undefined)
+  t.deepEqual((await openDevice(world, files)).stashes.list()[0]?.otpKey, undefined)
 })
 
 test('a lost answer to switching off is made up for by the refresh that follows', async t => {
