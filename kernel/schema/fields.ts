@@ -69,6 +69,7 @@ export const optionalListOf = <T>(item: Schema<T>): ArraySchema<T[] | undefined,
 /** An object with these fields; it must be there, and other fields are dropped. */
 export const objectOf = <T extends object>(fields: { readonly [K in keyof T]-?: Schema<T[K]> }): Schema<T> =>
   object(fields as never)
+    .transform(withoutInheritedNames)
     .default(undefined)
     .required() as unknown as Schema<T>
 
@@ -95,6 +96,14 @@ export const isSnrp = (value: unknown): value is Snrp =>
 /** Tells whether a value is a plain JSON object. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+// Hazard: yup looks its fields up in a plain object, where data named `toString` would find a function.
+const withoutInheritedNames = (value: unknown): unknown =>
+  isRecord(value) && Object.keys(value).some(isInheritedName)
+    ? Object.fromEntries(Object.entries(value).filter(([name]) => !isInheritedName(name)))
+    : value
+
+const isInheritedName = (name: string): boolean => name in Object.prototype
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_TEXT
 const isShortText = (value: unknown): value is string => isText(value) && value.length <= MAX_SHORT_TEXT
