@@ -56,7 +56,7 @@ export const layers: readonly (readonly Room[])[] = [
     { path: 'plugins/storage/file', packages: [...PLUGIN, NODE], only: STORAGE },
     plugin('plugins/edge'),
     { path: 'platform/node', packages: [...CRYPTO, NODE, 'ws'], only: PORTS },
-    { path: 'platform/browser', packages: CRYPTO, only: PORTS },
+    { path: 'platform/web', packages: CRYPTO, only: PORTS },
     { path: 'devtools/core', packages: [], only: ['kernel/index'] },
     { path: 'fake-server', packages: CRYPTO, only: ['kernel/index', ...FORMATS] },
     {
@@ -106,5 +106,6 @@ export const topFolders: readonly string[] = [
 export const barrels: readonly string[] = [
   'kernel/index.ts',
   'kernel/plugin-api.ts',
-  'platform/node/index.ts'
+  'platform/node/index.ts',
+  'platform/web/index.ts'
 ]

@@ -1,6 +1,7 @@
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import { withDeadline } from '../io/deadline.ts'
 import type { AbortSignalLike, FetchOptions, FetchReply, Io } from '../io/io.ts'
+import { shuffled } from '../io/shuffled.ts'
 import type { Secret } from '../state/secret.ts'
 import type { Box } from '../types/keys.ts'
 import type { Report } from './report.ts'
@@ -167,17 +168,4 @@ const addressesOf = (value: unknown): string[] | undefined => {
     if (typeof item === 'string' && ADDRESS.test(trimmed(item))) addresses.push(trimmed(item))
   }
   return addresses.length === 0 ? undefined : addresses
-}
-
-const shuffled = (io: Pick<Io, 'random'>, servers: readonly string[]): string[] => {
-  const order = [...servers]
-  const draws = io.random(order.length * 2)
-  for (let i = order.length - 1; i > 0; i -= 1) {
-    const draw = ((draws[i * 2] ?? 0) << 8) | (draws[i * 2 + 1] ?? 0)
-    const j = draw % (i + 1)
-    const [left, right] = [order[i] ?? '', order[j] ?? '']
-    order[i] = right
-    order[j] = left
-  }
-  return order
 }

@@ -1,0 +1,1 @@
+export { makeWebIo, type WebIo, type WebIoOptions } from './web-io.ts'
