@@ -50,6 +50,8 @@ export class Login implements Readable<LoginState> {
   readonly #inOrder = makeSerialQueue()
   readonly #markClosed: () => void
   #isCurrent: boolean
+  /** When the server last told what the login is, by the monotonic clock. */
+  #heardAt = Number.NEGATIVE_INFINITY
   #isClosed = false
 
   /** Opens what the stash holds. @throws STASH_NOT_FOUND, NO_AUTH_METHODS, KEY_INTEGRITY, INVALID_CHECKSUM */
@@ -58,6 +60,7 @@ export class Login implements Readable<LoginState> {
     this.#stashes = stashes
     this.#login = login
     this.#isCurrent = login.isCurrent
+    if (login.isCurrent) this.#heardAt = port.io.clock.monotonic()
     const stash = stashes.get(login.rootId)
     if (stash === undefined) throw new WalletError('STASH_NOT_FOUND', {})
     this.#state = new Observable<LoginState>(
@@ -122,11 +125,15 @@ export class Login implements Readable<LoginState> {
   /**
    * Makes changes one after another, each on the server, then on the disk, then in memory; stops at the first failure.
    *
+   * A device that has not heard of the login for a minute asks first: another one may have changed the username, and
+   * a password, PIN or recovery that is made from an earlier name would let nobody in.
+   *
    * @param build - makes the changes from the login as it is when all earlier changes are done
    * @throws LOGGED_OUT, NETWORK and what the server answers; then the server is soon asked what became of it
    */
   change(build: (state: LoginState) => readonly LoginKit[] | Promise<readonly LoginKit[]>): Promise<void> {
     return this.#queue(async () => {
+      if (this.#port.io.clock.monotonic() - this.#heardAt > STALE_MS) await this.#refresh()
       const kits = await build(this.getSnapshot())
       try {
         for (const kit of kits) await this.#apply(kit)
@@ -252,7 +259,7 @@ export class Login implements Readable<LoginState> {
     const stash = this.#stashes.get(rootId) ?? this.stash
     const node = findStashById(stash, loginId) ?? stash
     if (proof === undefined && (await isUnchanged(this.#port, node))) {
-      this.#isCurrent = true
+      this.#noteCurrent()
       return
     }
     await loginOnline(this.#port, this.#stashes, {
@@ -265,7 +272,12 @@ export class Login implements Readable<LoginState> {
       ...(proof === undefined ? {} : { ...proof, isWithoutVoucher: true })
     })
     this.#setStash(this.#stashes.get(rootId) ?? stash)
+    this.#noteCurrent()
+  }
+
+  #noteCurrent(): void {
     this.#isCurrent = true
+    this.#heardAt = this.#port.io.clock.monotonic()
   }
 
   /** Whatever is in its way, the login is fetched, and the next refresh tries again. */
@@ -329,3 +341,6 @@ export class Login implements Readable<LoginState> {
     })
   }
 }
+
+/** Two refreshes that did not come (specification §9). */
+const STALE_MS = 60_000
