@@ -10,6 +10,7 @@ import {
   listRecoveryQuestionChoices,
   loginWithRecovery
 } from '../../../kernel/login/recovery.ts'
+import type { LocalUser } from '../../../kernel/types/login.ts'
 import { type AliceDevice, createAlice, lastBody, openAlice, withLogin } from '../../helpers/alice.ts'
 import {
   type LoginDevice,
@@ -245,6 +246,29 @@ test('without recovery there is no recovery key, before it is set up and after i
   t.throws(() => other.credentials.getRecoveryKey(), missing)
   await t.throwsAsync(recover(await openDevice(world), key), { code: 'ACCOUNT_NOT_FOUND' })
   t.not(await alice.credentials.changeRecovery(QUESTIONS, ANSWERS), key)
+})
+
+test('a local user is its name, its id, its last login, its ways in, its recovery key and its voucher [3.13]', async t => {
+  const { world, alice, key } = await makeRecoverable()
+  await alice.twoFactor.enableOtp()
+  const device = await openDevice(world)
+  await t.throwsAsync(recover(device, key), { code: 'OTP' })
+  const [stranger] = device.stashes.localUsers()
+  const voucherId = stranger?.voucherId
+  t.truthy(voucherId)
+  t.like(stranger, { username: 'alice', isPinLoginEnabled: false, isKeyLoginEnabled: false })
+
+  await recover(device, key, { otpKey: alice.twoFactor.getOtpKey() })
+  const user = {
+    loginId: alice.login.rootLoginId,
+    username: 'alice',
+    lastLogin: new Date(world.clock.now()),
+    isPinLoginEnabled: true,
+    isKeyLoginEnabled: true,
+    recovery2Key: key,
+    voucherId
+  }
+  t.deepEqual(device.stashes.localUsers(), [user as LocalUser])
 })
 
 test('with hidden keys recovery is neither changed nor shown, but it logs in', async t => {
