@@ -18,6 +18,8 @@ export interface PinChange {
 /**
  * Changes the PIN of a login and of all below it, and whether it logs in (protocol §4.8).
  *
+ * The login that deployed clients open under duress has a PIN of its own, which stays (protocol §7.5).
+ *
  * Without any PIN there is nothing to keep, so that switching off is the same as {@link makePinRemovalKits}.
  *
  * @throws PIN_MISSING if no PIN is known that could be switched on
@@ -31,7 +33,7 @@ export const makePinChangeKits = (
     if (enableLogin) throw new WalletError('PIN_MISSING', {})
     return makePinRemovalKits(held)
   }
-  return listTrees(held).map(({ loginId, loginKey, pin2Key }) =>
+  return sharersOf(held).map(({ loginId, loginKey, pin2Key }) =>
     loginKey.use(key =>
       enableLogin
         ? makePinKit(io, { loginId, loginKey: key, pin2Key }, { pin, username: stash.username })
@@ -40,8 +42,12 @@ export const makePinChangeKits = (
   )
 }
 
-/** Takes the PIN of a login and of all below it away (protocol §4.8). */
-export const makePinRemovalKits = (held: LoginTree): LoginKit[] => listTrees(held).map(makePinRemovalKit)
+/** Takes the PIN of a login and of all below it away, but for one under duress (protocol §4.8, §7.5). */
+export const makePinRemovalKits = (held: LoginTree): LoginKit[] => sharersOf(held).map(makePinRemovalKit)
+
+/** The logins that have the PIN of the one that is held. */
+const sharersOf = (held: LoginTree): LoginTree[] =>
+  listTrees(held).filter(tree => tree === held || !tree.appId.endsWith('.duress'))
 
 const isOnByDefault = (held: LoginTree, pin: Secret<string> | undefined): boolean =>
   held.pin2Key !== undefined || (held.pin === undefined && pin !== undefined)
