@@ -1,36 +1,58 @@
-import { once } from 'node:events'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { parseRange, parseRate } from '../../cli/commands/fake-net.ts'
-import { homeFor, type Ran, runHoldfast, startHoldfast } from '../helpers/command-line.ts'
+import { CliError } from '../../cli/errors/cli-error.ts'
+import { type Envelope, homeFor, type Ran } from '../helpers/command-line.ts'
+import { failed, succeeded } from '../helpers/envelopes.ts'
+import { runInProcess } from '../helpers/in-process.ts'
 import { readVectorFile } from '../vectors/vector.ts'
 
 const DAY = 86_400_000
 const [marble, kestrel] = readVectorFile('world').vectors.map(({ inputs }) => inputs)
 
-const dataOf = (t: ExecutionContext, { code, stderr, json }: Ran, schema: string) => {
-  t.is(code, 0, stderr)
-  t.is(json.meta.schema, schema)
-  return json.data
+const STOP = new CliError('INTERRUPTED', 'Stopped')
+
+const dataOf = (t: ExecutionContext, ran: Ran, schema: string): Envelope['data'] =>
+  succeeded(t, ran, schema).data
+
+interface Runner {
+  readonly home: string
+  run(...args: readonly string[]): Promise<Ran>
+  runAs(secrets: object, ...args: readonly string[]): Promise<Ran>
+  /** Starts a command that runs until `stop`, and waits until it has said something that fits. */
+  start(said: RegExp, ...args: readonly string[]): Promise<{ stop(): Promise<Ran> }>
 }
 
-const checkFailure = (t: ExecutionContext, { code, json }: Ran, name: string, exitCode: number): void => {
-  t.deepEqual([json.error.code, code], [name, exitCode])
-}
-
-/** Runs commands in one home; `running` has the world served by another process. */
-const makeRunner = async (t: ExecutionContext, isRunning: boolean) => {
+/** Runs commands in a home of their own. */
+const makeRunner = (t: ExecutionContext): Runner => {
   const home = homeFor(t)
-  if (isRunning) {
-    const server = startHoldfast(['fake', 'start', '--json'], { home })
-    t.teardown(() => server.kill('SIGKILL'))
-    await once(server.stdout ?? server, 'data')
+  return {
+    home,
+    run: (...args) => runInProcess([...args, '--json'], { home }),
+    runAs: (secrets, ...args) =>
+      runInProcess([...args, '--json', '--secrets-stdin'], { home, input: JSON.stringify(secrets) }),
+    async start(said, ...args) {
+      const controller = new AbortController()
+      let text = ''
+      let hear = (): void => {}
+      const heard = new Promise<void>(resolve => {
+        hear = () => (said.test(text) ? resolve() : undefined)
+      })
+      const onOutput = (more: string): void => {
+        text += more
+        hear()
+      }
+      const ran = runInProcess([...args, '--json'], { home, signal: controller.signal, onOutput })
+      await Promise.race([heard, ran.then(({ stdout }) => t.regex(stdout, said))])
+      const stop = (): Promise<Ran> => {
+        controller.abort(STOP)
+        return ran
+      }
+      t.teardown(stop)
+      return { stop }
+    }
   }
-  const run = (...args: readonly string[]): Promise<Ran> => runHoldfast([...args, '--json'], { home })
-  const runAs = (secrets: object, ...args: readonly string[]): Promise<Ran> =>
-    runHoldfast([...args, '--json', '--secrets-stdin'], { home, input: JSON.stringify(secrets) })
-  return { home, run, runAs }
 }
 
 test('a latency is a time or a range, a rate a share or a percentage', t => {
@@ -49,10 +71,10 @@ test('a latency is a time or a range, a rate a share or a percentage', t => {
 })
 
 test('the network and the clock of a world stay as they are put, from command to command', async t => {
-  const { run, runAs } = await makeRunner(t, false)
+  const { run, runAs } = makeRunner(t)
   const offline = dataOf(t, await run('fake', 'net', 'offline'), 'fake.net.offline/1')
   t.deepEqual(offline, { online: false, latencyMs: { from: 0, to: 0 }, failRate: 0 })
-  checkFailure(t, await runAs({ pin: '1234' }, 'account', 'create', '--light'), 'NETWORK', 20)
+  failed(t, await runAs({ pin: '1234' }, 'account', 'create', '--light'), 'NETWORK', 20)
   dataOf(t, await run('fake', 'net', 'online'), 'fake.net.online/1')
   const slow = dataOf(t, await run('fake', 'net', 'latency', '10-20ms'), 'fake.net.latency/1')
   t.deepEqual(slow, { online: true, latencyMs: { from: 10, to: 20 }, failRate: 0 })
@@ -60,16 +82,17 @@ test('the network and the clock of a world stay as they are put, from command to
   t.is(made.code, 0, made.stderr)
   const lossy = dataOf(t, await run('fake', 'net', 'fail', '100%'), 'fake.net.fail/1')
   t.deepEqual([lossy.failRate, lossy.latencyMs.to], [1, 20])
-  checkFailure(t, await runAs({ pin: '1234' }, 'account', 'create', '--light'), 'NETWORK', 20)
+  failed(t, await runAs({ pin: '1234' }, 'account', 'create', '--light'), 'NETWORK', 20)
   const set = dataOf(t, await run('fake', 'clock', 'set', '2050-01-05'), 'fake.clock.set/1')
   t.regex(set.now, /^2050-01-05T00:00/)
-  checkFailure(t, await run('fake', 'clock', 'set', '2040-01-05'), 'USAGE', 2)
-  checkFailure(t, await run('fake', 'clock', 'advance', 'soon'), 'USAGE', 2)
+  failed(t, await run('fake', 'clock', 'set', '2040-01-05'), 'USAGE', 2)
+  failed(t, await run('fake', 'clock', 'advance', 'soon'), 'USAGE', 2)
   t.regex(dataOf(t, await run('fake', 'clock', 'show'), 'fake.clock.show/1').now, /^2050-01-05T00:0/)
 })
 
 test('a world that fake start serves is put on another clock and another network, and takes and gives users', async t => {
-  const { home, run, runAs } = await makeRunner(t, true)
+  const { home, run, runAs, start } = makeRunner(t)
+  const served = await start(/\n/, 'fake', 'start')
   const later = dataOf(t, await run('fake', 'clock', 'advance', '7d'), 'fake.clock.advance/1')
   t.true(Math.abs(Date.parse(later.now) - Date.now() - 7 * DAY) < 60_000)
   t.true(Math.abs(later.aheadSeconds - 7 * 86_400) < 60)
@@ -87,16 +110,17 @@ test('a world that fake start serves is put on another clock and another network
   const path = join(home, 'kestrel.json')
   writeFileSync(path, JSON.stringify(kestrel.fakeUser))
   dataOf(t, await run('fake', 'user', 'load', path), 'fake.user.load/1')
-  checkFailure(t, await run('fake', 'user', 'load', path), 'ACCOUNT_EXISTS', 12)
+  failed(t, await run('fake', 'user', 'load', path), 'ACCOUNT_EXISTS', 12)
   const out = join(home, 'dumped.json')
   const { username, password } = kestrel.credentials
   const dumped = await runAs({ password }, 'fake', 'user', 'dump', username, '-o', out, '--reveal')
   t.like(dataOf(t, dumped, 'fake.user.dump/1'), { username, file: out })
   t.is(JSON.parse(readFileSync(out, 'utf8')).loginKey, kestrel.fakeUser.loginKey)
+  t.is((await served.stop()).code, 0)
 })
 
 test('a user is loaded, logs in, and is dumped as it was, into a private file', async t => {
-  const { home, run, runAs } = await makeRunner(t, false)
+  const { home, run, runAs } = makeRunner(t)
   const path = join(home, 'marble.json')
   writeFileSync(path, JSON.stringify(marble.fakeUser))
   t.deepEqual(dataOf(t, await run('fake', 'user', 'list'), 'fake.user.list/1'), { users: [] })
@@ -119,8 +143,8 @@ test('a user is loaded, logs in, and is dumped as it was, into a private file', 
   t.is(logged.code, 0, logged.stderr)
   const out = join(home, 'dumped.json')
   const dump = ['fake', 'user', 'dump', username, '-o', out]
-  checkFailure(t, await runAs({ password }, ...dump), 'CONFIRMATION_REQUIRED', 5)
-  checkFailure(t, await runAs({ password }, ...dump, '--yes', '--confirm', 'somebody'), 'DECLINED', 5)
+  failed(t, await runAs({ password }, ...dump), 'CONFIRMATION_REQUIRED', 5)
+  failed(t, await runAs({ password }, ...dump, '--yes', '--confirm', 'somebody'), 'DECLINED', 5)
   const dumped = await runAs({ password }, ...dump, '--yes', '--confirm', username)
   const told = dataOf(t, dumped, 'fake.user.dump/1')
   t.like(told, { loginId: loaded.loginId, username, file: out, repos: 3 })
@@ -130,14 +154,14 @@ test('a user is loaded, logs in, and is dumped as it was, into a private file', 
   t.like(user, { username, loginKey: marble.fakeUser.loginKey, server: marble.fakeUser.server })
   t.false(dumped.stdout.includes(user.loginKey))
   // A file that is there is never overwritten.
-  checkFailure(t, await runAs({ password }, ...dump, '--reveal'), 'USAGE', 2)
-  checkFailure(t, await runAs({ password }, 'fake', 'user', 'dump', username, '--reveal'), 'USAGE', 2)
+  failed(t, await runAs({ password }, ...dump, '--reveal'), 'USAGE', 2)
+  failed(t, await runAs({ password }, 'fake', 'user', 'dump', username, '--reveal'), 'USAGE', 2)
 })
 
 test('a file that is no user is refused with what is wrong, and one that is missing is named', async t => {
-  const { home, run } = await makeRunner(t, false)
+  const { home, run } = makeRunner(t)
   const path = join(home, 'bad.json')
-  checkFailure(t, await run('fake', 'user', 'load', path), 'NOT_FOUND', 6)
+  failed(t, await run('fake', 'user', 'load', path), 'NOT_FOUND', 6)
   for (const text of ['{', '[]', JSON.stringify({ ...marble.fakeUser, loginKey: 5 })]) {
     writeFileSync(path, text)
     const { code, json } = await run('fake', 'user', 'load', path)
@@ -148,13 +172,8 @@ test('a file that is no user is refused with what is wrong, and one that is miss
 })
 
 test('fake requests shows what a served world was asked, by path and status, and follows it until it is stopped', async t => {
-  const { home, run, runAs } = await makeRunner(t, true)
-  const child = startHoldfast(['fake', 'requests', '--follow', '--path', '/login', '--json'], { home })
-  t.teardown(() => child.kill('SIGKILL'))
-  let followed = ''
-  child.stdout?.setEncoding('utf8').on('data', text => {
-    followed += text
-  })
+  const { run, runAs, start } = makeRunner(t)
+  const served = await start(/\n/, 'fake', 'start')
   const made = await runAs({ pin: '1234' }, 'account', 'create', '--light')
   t.is(made.code, 0, made.stderr)
   const { requests } = dataOf(t, await run('fake', 'requests'), 'fake.requests/1')
@@ -165,23 +184,26 @@ test('fake requests shows what a served world was asked, by path and status, and
   t.deepEqual(dataOf(t, await run('fake', 'requests', '--status', '599'), 'fake.requests/1'), {
     requests: []
   })
-  while (!followed.includes('/login/create')) await once(child.stdout ?? child, 'data')
-  child.kill('SIGINT')
-  t.deepEqual(await once(child, 'close'), [0, null])
-  const events = followed
+
+  const following = await start(/"seq":2/, 'fake', 'requests', '--follow', '--path', '/login')
+  await runAs({ pin: '1234' }, 'account', 'create', '--light')
+  const { code, stdout } = await following.stop()
+  t.is(code, 0)
+  const events = stdout
     .trimEnd()
     .split('\n')
     .map(line => JSON.parse(line))
   t.like(events[0], { event: 'request', seq: 1, data: { path: '/api/v2/login/create' } })
   t.deepEqual(events.at(-1), { event: 'end', reason: 'stopped' })
   t.true(events.every(({ event, data }) => event === 'end' || data.path.includes('/login')))
+  await served.stop()
 })
 
 test('a world that lives only as long as a command has no requests to show, and nothing to follow', async t => {
-  const { run } = await makeRunner(t, false)
+  const { run } = makeRunner(t)
   const { code, json } = await run('fake', 'requests')
   t.is(code, 0)
   t.deepEqual(json.data, { requests: [] })
   t.is(json.warnings.length, 1)
-  checkFailure(t, await run('fake', 'requests', '--follow'), 'WORLD_NOT_SHARED', 4)
+  failed(t, await run('fake', 'requests', '--follow'), 'WORLD_NOT_SHARED', 4)
 })
