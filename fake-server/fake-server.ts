@@ -48,8 +48,8 @@ export const MAX_BODY = 8_000_000
  * The login, info and sync servers of the deployed system, in memory, for tests, demonstrations and the default
  * profile (specification §7, protocol §2.10).
  *
- * It never throws and garbage never changes it. It differs from the deployed test server only where protocol §8
- * says so.
+ * It never throws and garbage never changes it. It differs from the deployed test server where protocol §8 says so,
+ * and in that its dates come true (docs/adr/0024-time-passes-on-the-fake-server.md).
  */
 export class FakeServer {
   readonly db: FakeDb
