@@ -6,7 +6,7 @@ export const VOUCHER_DELAY = 604_800_000
 
 /**
  * A login as time has made it: a reset whose date has come switched two-factor off, and vouchers that nobody
- * answered in time are approved (specification §4, decision of protocol §8, 27; pure).
+ * answered in time are approved (specification §4, protocol §8, 27; pure).
  *
  * Whoever reads a record looks at it through this; the same record comes back if nothing fell due.
  *
