@@ -1,8 +1,9 @@
 import type { LoginMessage } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
-import { openEventStream } from '../output/event-stream.ts'
-import { waitFor } from '../session/wait-for.ts'
+import { failureOf } from '../errors/failure.ts'
+import { type EventStream, openEventStream } from '../output/event-stream.ts'
+import { orStopped, waitFor } from '../session/wait-for.ts'
 import type { Session } from '../session.ts'
 import { voucherJson } from './voucher.ts'
 
@@ -13,25 +14,38 @@ export const messages: CommandRun = async session => {
   if (!session.isOn('watch')) return resultOf(await fetchMessages(session))
   const stream = openEventStream(session)
   let last = ''
-  for (;;) {
-    const found = await fetchMessages(session)
-    const news = JSON.stringify(found)
-    if (news !== last) {
-      const result = resultOf(found)
-      if (session.globals.json) await stream.emit('messages', result.data)
-      else await session.print(result)
-    }
-    last = news
+  while (!session.signal.aborted) {
+    last = await look(session, stream, last)
     await waitFor(session.signal, WATCH_SECONDS)
-    if (session.signal.aborted) break
   }
   await stream.end('stopped')
   return undefined
 }
 
+/** Looks once, and tells what differs from the last time; a server that is away for a while ends nothing. */
+const look = async (session: Session, stream: EventStream, last: string): Promise<string> => {
+  try {
+    const result = resultOf(await fetchMessages(session))
+    const news = JSON.stringify(result.data)
+    if (news === last) return last
+    if (session.globals.json) await stream.emit('messages', result.data)
+    else await session.print(result)
+    return news
+  } catch (error) {
+    if (session.signal.aborted) return last
+    const { code, message, retryable } = failureOf(error)
+    if (!retryable) throw error
+    await stream.emit('trouble', { code, message })
+    if (!session.globals.json) session.talk.warn(message)
+    return last
+  }
+}
+
 const fetchMessages = async (session: Session): Promise<readonly LoginMessage[]> => {
   const context = await session.context()
-  return session.doing('Looking for messages', () => context.fetchLoginMessages())
+  const fetching = (): Promise<readonly LoginMessage[]> =>
+    session.doing('Looking for messages', () => context.fetchLoginMessages())
+  return orStopped(session.signal, fetching)
 }
 
 const resultOf = (found: readonly LoginMessage[]): CommandResult => ({

@@ -1,4 +1,5 @@
 import { CliError } from '../errors/cli-error.ts'
+import type { Advice } from '../errors/cli-errors.ts'
 import { canAsk, type Terminal } from '../terminal.ts'
 import { promptSecret, type SecretQuestion } from './prompt.ts'
 import { type SecretName, wordsOf } from './secret-names.ts'
@@ -34,15 +35,7 @@ export const makeSecrets = ({ terminal, flags, mayAsk, commandLine }: SecretsOpt
     new CliError(
       'PROMPT_IMPOSSIBLE',
       `The ${names.map(wordsOf).join(' or ')} is needed, and nobody can be asked for it`,
-      {
-        next: [
-          ...names.map(name => ({
-            command: `${commandLine} --${name}-stdin`,
-            why: `give the ${wordsOf(name)} on standard input`
-          })),
-          { command: `${commandLine} --secrets-stdin`, why: 'give secrets as one JSON object' }
-        ]
-      }
+      adviceOn(names, commandLine)
     )
   return {
     canAsk: isAskable,
@@ -55,5 +48,24 @@ export const makeSecrets = ({ terminal, flags, mayAsk, commandLine }: SecretsOpt
       if (!isAskable) throw impossible(name)
       return promptSecret(terminal, question)
     }
+  }
+}
+
+/** Ways to give a secret; standard input that is in use already has to bring all of them. */
+const adviceOn = (names: readonly SecretName[], commandLine: string): Advice => {
+  const bare = commandLine.replace(/ --[a-z-]+-stdin\b/g, '')
+  const asObject = {
+    command: `${bare} --secrets-stdin`,
+    why: `give secrets as one JSON object, such as {"${names[0]}": "…"}`
+  }
+  if (bare !== commandLine) return { next: [asObject] }
+  return {
+    next: [
+      ...names.map(name => ({
+        command: `${commandLine} --${name}-stdin`,
+        why: `give the ${wordsOf(name)} on standard input`
+      })),
+      asObject
+    ]
   }
 }

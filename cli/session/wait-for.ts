@@ -10,3 +10,18 @@ export const waitFor = (signal: AbortSignal, seconds: number): Promise<void> =>
     const timer = setTimeout(done, seconds * 1000)
     signal.addEventListener('abort', done, { once: true })
   })
+
+/** Waits for a call, but not for one that goes on after the command is stopped. @throws the reason of the stop */
+export const orStopped = async <T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> => {
+  signal.throwIfAborted()
+  let stop = (): void => {}
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    return await Promise.race([call(), stopped])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
+import { CliError } from '../../cli/errors/cli-error.ts'
 import { type Envelope, makeHome, type Ran } from '../helpers/command-line.ts'
 import { failed, succeeded } from '../helpers/envelopes.ts'
 import { runInProcess } from '../helpers/in-process.ts'
@@ -112,6 +113,22 @@ test.serial(
     t.true((await done(t, '2fa repair --device phone', { password, 'otp-key': otpKey })).repaired)
   }
 )
+
+test.serial('messages --watch tells what waits, and Ctrl-C is its ordinary end', async t => {
+  await lockedOut(t, 'another')
+  const stop = new AbortController()
+  const onOutput = (): void => stop.abort(new CliError('INTERRUPTED', 'Stopped'))
+  const { signal } = stop
+  const ran = await runInProcess(['messages', '--watch', '--json'], { home, signal, onOutput })
+  t.is(ran.code, 0, ran.stderr)
+  const [first, last] = ran.stdout
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  t.like(first, { event: 'messages', seq: 1 })
+  t.is(first.data.messages[0].username, 'alice')
+  t.deepEqual(last, { event: 'end', reason: 'stopped' })
+})
 
 test.serial('2fa disable wants the name typed; then every device gets in', async t => {
   failed(t, await run('2fa disable --yes'), 'CONFIRMATION_REQUIRED', 5)
