@@ -1,0 +1,258 @@
+import test from 'ava'
+import { Scheduler } from '../../../kernel/io/scheduler.ts'
+import { fetchLobby } from '../../../kernel/login/approve-login.ts'
+import { createLogin } from '../../../kernel/login/create-login.ts'
+import { type EdgeLoginRequest, requestEdgeLogin } from '../../../kernel/login/edge-login-request.ts'
+import { graftLogin, sharedStashOf } from '../../../kernel/login/graft-login.ts'
+import { loginWithKey } from '../../../kernel/login/key-login.ts'
+import { getLobby, postLobbyReply, sealLobbyReply } from '../../../kernel/login/lobby.ts'
+import type { Login } from '../../../kernel/login/login.ts'
+import { loginWithPassword } from '../../../kernel/login/password.ts'
+import type { Json } from '../../../kernel/types/json.ts'
+import type { LoginStash } from '../../../kernel/types/login.ts'
+import { boxOf, id } from '../../helpers/fake-login.ts'
+import {
+  CHEAP,
+  type LoginDevice,
+  type LoginWorld,
+  makeLoginWorld,
+  openDevice,
+  settle,
+  type Untyped
+} from '../../helpers/login-device.ts'
+
+const ALICE = { username: 'alice', password: 'correct horse' }
+const MALLORY = { username: 'mallory', password: 'battery staple' }
+const APP = 'test.app'
+
+const node = (appId: string, count: number, fields: Partial<LoginStash> = {}): LoginStash => ({
+  appId,
+  loginId: id(count),
+  pendingVouchers: [],
+  ...fields
+})
+
+test('of a tree that was sent, a new device keeps the login that it asked for and the way down to it', t => {
+  const wanted = node('b', 3, {
+    loginAuthBox: boxOf(1),
+    children: [node('c', 4, { loginAuthBox: boxOf(2) })]
+  })
+  const sent = node('', 1, {
+    username: 'alice',
+    loginAuthBox: boxOf(3),
+    otpKey: 'AAAA',
+    children: [node('a', 2, { keyBoxes: [boxOf(4)], children: [wanted] }), node('x', 5)]
+  })
+  t.deepEqual(graftLogin(undefined, sent, id(3)), {
+    ...node('', 1, { username: 'alice' }),
+    children: [
+      node('a', 2, {
+        children: [{ ...wanted, children: [{ ...wanted.children?.[0], children: [] }] } as LoginStash]
+      })
+    ]
+  })
+})
+
+test('what a device knows of an account stays when a login of it is handed over', t => {
+  const known = node('', 1, {
+    username: 'alice',
+    loginAuthBox: boxOf(1),
+    voucherId: 'v',
+    children: [
+      node('a', 2, { loginAuthBox: boxOf(2), keyBoxes: [boxOf(5)] }),
+      node('b', 3, { voucherId: 'w', voucherAuth: 'qrs=' })
+    ]
+  })
+  const sent = (child: LoginStash): LoginStash =>
+    node('', 1, { username: 'malice', otpKey: 'AAAA', children: [child] })
+  const [a, b] = known.children ?? []
+  t.deepEqual(graftLogin(known, sent(node('a', 2, { keyBoxes: [] })), id(2)), known)
+  const held = node('b', 3, { loginAuthBox: boxOf(3), voucherId: 'theirs' })
+  const grafted = { ...held, voucherId: 'w', voucherAuth: 'qrs=', children: [] }
+  t.deepEqual(graftLogin(known, sent(held), id(3)), { ...known, children: [a, grafted] } as LoginStash)
+  const added = node('c', 4, { loginAuthBox: boxOf(4) })
+  const { children } = graftLogin(known, sent(added), id(4))
+  t.deepEqual(children, [a, b, { ...added, children: [] }] as LoginStash[])
+  const nested = sent(node('x', 9, { children: [added] }))
+  t.throws(() => graftLogin(known, nested, id(4)), { code: 'KEY_INTEGRITY' })
+})
+
+test('a login that is not handed over shows its app, its id and its name', t => {
+  const below = node('c', 3, { loginAuthBox: boxOf(1), syncToken: 's' })
+  const stash = node('', 1, {
+    username: 'alice',
+    otpKey: 'AAAA',
+    loginAuthBox: boxOf(2),
+    voucherId: 'v',
+    children: [node('a', 2, { pin2Key: 'AAAA', children: [below] })]
+  })
+  t.deepEqual(sharedStashOf(stash, id(3)), {
+    ...node('', 1, { username: 'alice' }),
+    children: [node('a', 2, { children: [node('c', 3, { loginAuthBox: boxOf(1) })] })]
+  })
+  const { voucherId: _, ...whole } = stash
+  t.deepEqual(sharedStashOf(stash, id(1)).children?.[0]?.pin2Key, 'AAAA')
+  t.is(sharedStashOf(stash, id(1)).otpKey, whole.otpKey)
+  t.is(sharedStashOf(stash, id(1)).voucherId, undefined)
+})
+
+const makeAlice = async (): Promise<{ world: LoginWorld; phone: LoginDevice; alice: Login }> => {
+  const world = makeLoginWorld()
+  const phone = await openDevice(world)
+  const alice = await createLogin(phone.services, phone.stashes, { ...ALICE, snrp: CHEAP })
+  await alice.ensureAccountRepo()
+  await alice.ensureAccountRepo('old.app')
+  await alice.refresh()
+  return { world, phone, alice }
+}
+
+const ask = async (
+  world: LoginWorld,
+  files: Map<string, string>,
+  appId: string = APP
+): Promise<{ device: LoginDevice; request: EdgeLoginRequest<Login> }> => {
+  const device = await openDevice(world, files, { config: { appId } })
+  const plan = { open: async (login: Login) => login }
+  return { device, request: await requestEdgeLogin(device.services, device.stashes, plan) }
+}
+
+const approve = async ({ services }: LoginDevice, login: Login, lobbyId: string): Promise<void> => {
+  const scheduler = new Scheduler(services.io.clock)
+  await (await fetchLobby(services, { login, scheduler }, lobbyId)).loginRequest?.approve()
+}
+
+const reply = async ({ services }: LoginDevice, lobbyId: string, answer: Json): Promise<void> => {
+  const { request } = await getLobby(services, lobbyId)
+  await postLobbyReply(services, lobbyId, sealLobbyReply(services.io, request, answer))
+}
+
+const poll = async (world: LoginWorld): Promise<void> => {
+  await world.clock.advance(1000)
+  await settle()
+}
+
+const fileOf = ({ files }: LoginDevice, login: Login): Untyped =>
+  JSON.parse(files.get(`logins/${login.rootLoginId}.json`) ?? '')
+
+test('a device that has the whole account keeps it when an app of it is let in', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const laptop = await openDevice(world)
+  await loginWithPassword(laptop.services, laptop.stashes, ALICE)
+  const before = fileOf(laptop, alice)
+  const { device, request } = await ask(world, laptop.files)
+  await approve(phone, alice, request.lobbyId)
+  await poll(world)
+  const login = await request.account
+  t.true(login.isEdgeLogin)
+  const after = fileOf(device, alice)
+  t.deepEqual({ ...after, lastLogin: 0, children: after.children.slice(0, 1) }, { ...before, lastLogin: 0 })
+  t.is(after.children[1].appId, APP)
+
+  world.server.isOnline = false
+  const offline = await openDevice(world, device.files)
+  const root = await loginWithPassword(offline.services, offline.stashes, ALICE)
+  t.is(root.getSnapshot().held.children.length, 2)
+  t.is((await root.ensureAccountRepo(APP)).id, (await login.ensureAccountRepo()).id)
+})
+
+test('a second approval changes nothing but the date', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const first = await ask(world, new Map())
+  await approve(phone, alice, first.request.lobbyId)
+  await poll(world)
+  const loginKey = (await first.request.account).rootLoginKeyBase58()
+  const before = fileOf(first.device, alice)
+  const second = await ask(world, first.device.files)
+  await approve(phone, alice, second.request.lobbyId)
+  await poll(world)
+  t.is((await second.request.account).rootLoginKeyBase58(), loginKey)
+  t.deepEqual({ ...fileOf(second.device, alice), lastLogin: 0 }, { ...before, lastLogin: 0 })
+})
+
+/** What a stranger with an account on the same server can hand over as Alice's. */
+const makeMallory = async (
+  world: LoginWorld,
+  alice: Login,
+  appId: string
+): Promise<{ device: LoginDevice; answer: Untyped }> => {
+  const device = await openDevice(world, new Map(), { config: { appId } })
+  const mallory = await createLogin(device.services, device.stashes, { ...MALLORY, snrp: CHEAP })
+  await mallory.ensureAccountRepo()
+  await mallory.refresh()
+  const { children } = fileOf(device, mallory)
+  const loginKey = mallory.tree.loginKey.use(key => Buffer.from(key).toString('base64'))
+  const loginStash = { ...node('', 1, { username: 'alice' }), loginId: alice.stash.loginId, children }
+  return { device, answer: { appId, loginKey, loginStash } }
+}
+
+test('a stranger cannot put a login of their own in the place of one that this device has', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const { device, request } = await ask(world, new Map(phone.files), 'old.app')
+  const before = JSON.stringify([...device.files])
+  const mallory = await makeMallory(world, alice, 'old.app')
+  await reply(mallory.device, request.lobbyId, mallory.answer)
+  await poll(world)
+  t.is(request.getSnapshot().state, 'pending')
+  t.is(request.getSnapshot().errorCode, 'KEY_INTEGRITY')
+  t.is(JSON.stringify([...device.files]), before)
+  await approve(phone, alice, request.lobbyId)
+  await poll(world)
+  t.is((await request.account).tree.appId, 'old.app')
+})
+
+test("a stranger's login of a new app does not lock the owner of the account out", async t => {
+  const { world, phone, alice } = await makeAlice()
+  const mallory = await makeMallory(world, alice, APP)
+  for (const files of [new Map<string, string>(), new Map(phone.files)]) {
+    const { device, request } = await ask(world, files)
+    await reply(mallory.device, request.lobbyId, mallory.answer)
+    await poll(world)
+    await request.account
+    t.is(fileOf(device, alice).children.at(-1).appId, APP)
+    const again = await openDevice(world, device.files)
+    const root = await loginWithPassword(again.services, again.stashes, ALICE)
+    await settle()
+    t.deepEqual(
+      fileOf(again, alice).children.map(({ appId }: Untyped) => appId),
+      ['old.app']
+    )
+    t.is(root.walletInfos.length, 2)
+  }
+})
+
+test('a voucher that a refused approval leaves behind lets the next one in', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const { device, request } = await ask(world, new Map(), '')
+  const record = world.server.db.login(alice.stash.loginId)
+  if (record === undefined) throw new Error('The server has no login')
+  world.server.db.saveLogin({ ...record, otpKey: 'MFRGGZDFMZTWQ2LK', otpTimeout: 604_800 })
+  const { otpKey: _, ...loginStash } = fileOf(phone, alice)
+  const loginKey = alice.getSnapshot().held.loginKey.use(key => Buffer.from(key).toString('base64'))
+  const answer = { appId: '', loginKey, loginStash }
+  await reply(phone, request.lobbyId, answer)
+  await poll(world)
+  t.is(request.getSnapshot().errorCode, 'OTP')
+  await t.throwsAsync(request.account, { code: 'OTP' })
+  const kept = fileOf(device, alice)
+  t.truthy(kept.voucherId)
+  t.truthy(kept.voucherAuth)
+
+  const known = world.server.db.login(alice.stash.loginId)
+  if (known === undefined) throw new Error('The server has no login')
+  const vouchers = known.vouchers.map(voucher => ({ ...voucher, status: 'approved' as const }))
+  world.server.db.saveLogin({ ...known, vouchers })
+  const second = await ask(world, device.files, '')
+  await reply(phone, second.request.lobbyId, {
+    ...answer,
+    loginStash: { ...loginStash, voucherId: 'theirs' }
+  })
+  await poll(world)
+  const login = await second.request.account
+  t.is(login.stash.voucherId, kept.voucherId)
+  const { services, stashes } = second.device
+  const byKey = await loginWithKey(services, stashes, {
+    username: 'alice',
+    loginKey: login.rootLoginKeyBase58()
+  })
+  t.false(byKey.isEdgeLogin)
+})
