@@ -2,7 +2,7 @@ import type { Json } from '../../kernel/index.ts'
 import type { Session } from '../session.ts'
 
 /** In place of a secret that nobody asked to see, so that a script can tell hidden from absent (ecosystem 1.4). */
-export const REDACTED: { readonly redacted: true; readonly hint: string } = {
+const REDACTED: { readonly redacted: true; readonly hint: string } = {
   redacted: true,
   hint: '--reveal'
 }

@@ -186,7 +186,7 @@ test('no secret reaches the state files of a profile', async t => {
   const home = homeFor(t)
   await runHoldfast(['account', 'create', '--light', '--pin-stdin'], { home, input: '90210' })
   const state = readFileSync(join(home, 'state', 'default', 'current-account.json'), 'utf8')
-  t.deepEqual(Object.keys(JSON.parse(state)), ['loginId'])
+  t.deepEqual(Object.keys(JSON.parse(state)), ['loginId', 'method', 'appId', 'isEdgeLogin'])
 })
 
 test('no key and no secret is in what the commands print', async t => {
