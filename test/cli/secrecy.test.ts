@@ -1,0 +1,68 @@
+import { base58 } from '@scure/base'
+import test from 'ava'
+import { homeFor } from '../helpers/command-line.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+import { formsOf } from '../helpers/key-forms.ts'
+
+const secrets = {
+  password: 'canary Password 7Q',
+  'new-password': 'other canary Word 8R',
+  pin: '80815',
+  'new-pin': '90210',
+  answers: ['canary blue', 'canary Rex']
+}
+
+test('no command prints a secret of a login without --reveal, however much it is asked to say', async t => {
+  const home = homeFor(t)
+  const said: string[] = []
+  const run = async (words: string, given: object = { pin: secrets.pin }) => {
+    const args = words.split(' ').map(word => word.replaceAll('_', ' '))
+    const input = JSON.stringify(given)
+    const ran = await runInProcess([...args, '--json', '-vv', '--debug', '--secrets-stdin'], { home, input })
+    if (!args.includes('--reveal')) said.push(ran.stdout, ran.stderr)
+    return ran
+  }
+  const { password, pin, answers } = secrets
+  await run('account create alice', { password, pin })
+  await run('account recovery setup --question Colour? --question Dog?', { pin, answers })
+  await run('2fa enable')
+  const { otpKey, recoveryKey } = (await run('account show --reveal')).json.data
+  const { loginKey } = (await run('account key --reveal')).json.data
+  t.truthy(otpKey && recoveryKey && loginKey)
+
+  const known = { pin, password, answers, 'recovery-key': recoveryKey, 'otp-key': otpKey }
+  for (const words of [
+    'account show',
+    'account key',
+    'account pin show',
+    'account recovery key',
+    '2fa key'
+  ]) {
+    t.is((await run(words)).code, 0, words)
+  }
+  for (const words of ['2fa status', 'account recovery questions alice', 'account password verify']) {
+    t.is((await run(words, known)).code, 0, words)
+  }
+  t.is((await run('login alice --device phone', { password })).code, 13)
+  t.is(
+    (await run('login alice --device phone --with recovery', { ...known, 'otp-key': 'AAAAAAAA' })).code,
+    13
+  )
+  t.is((await run('login alice --device phone', { password: `${password}!` })).code, 10)
+  t.not((await run('login alice', { 'login-key': `${loginKey}1` })).code, 0)
+  t.is((await run('login alice', { pin, answers: 'canary blue' })).code, 0)
+  t.is((await run('2fa repair', known)).code, 0)
+  t.is((await run('voucher list')).code, 0)
+  t.is((await run('account pin set', { pin, 'new-pin': secrets['new-pin'] })).code, 0)
+  t.is((await run('account password set', { password, 'new-password': secrets['new-password'] })).code, 0)
+  t.is((await run('account password check', { 'new-password': 'canary' })).code, 16)
+
+  const text = said.join('\n')
+  t.regex(text, /"redacted":true/)
+  const needles = [
+    ...[password, pin, ...answers, secrets['new-pin'], secrets['new-password']],
+    ...[otpKey, recoveryKey, loginKey],
+    ...[recoveryKey, loginKey].flatMap(key => formsOf(base58.decode(key)))
+  ]
+  for (const needle of needles) t.false(text.includes(needle), needle)
+})
