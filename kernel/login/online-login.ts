@@ -1,5 +1,5 @@
 import { sealBox } from '../crypto/box.ts'
-import { parseBase32 } from '../crypto/encoding.ts'
+import { base58Of, parseBase32 } from '../crypto/encoding.ts'
 import { totp } from '../crypto/one-time-code.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
@@ -15,6 +15,7 @@ import { openLoginTree } from './login-tree.ts'
 import type { OpenedBoxes } from './opened-boxes.ts'
 import { normalizeOtpKey } from './otp-kit.ts'
 import { type NamedReply, provenNameOf } from './proven-name.ts'
+import { nameOfBox } from './secret-uses.ts'
 import type { Stashes } from './stash.ts'
 import { stashTextOf } from './stash-file.ts'
 import { findStashById, makeEmptyStash, replaceStash } from './stash-tree.ts'
@@ -81,6 +82,7 @@ export const loginOnline = async (
   const reply: Reply = { login, payload, loginKey, username }
   const rootId = rootIdOf(port.io, reply)
   await keep(port, stashes, reply)
+  await forgetVoid(port, stashes, { stash: login.stash, rootId })
   if (payload.loginAuthBox === undefined) {
     try {
       await keep(port, stashes, { ...reply, payload: await addLoginAuth(port, reply) })
@@ -147,6 +149,18 @@ const checkUserId = (io: Io, credentials: LoginCredentials, { userId }: LoginPay
   throw new WalletError('BAD_REPLY', { source: 'login reply', path: 'userId', rule: 'is another login' })
 }
 
+/** A refused code may have named an id that the account does not have; nothing but a voucher was kept under it. */
+const forgetVoid = async (
+  { io, report }: LoginPort,
+  stashes: Stashes,
+  { stash, rootId }: { readonly stash: LoginStash; readonly rootId: string }
+): Promise<void> => {
+  const { loginId, loginAuthBox, passwordAuthBox } = stash
+  if (loginId === '' || loginId === rootId || loginAuthBox !== undefined || passwordAuthBox !== undefined)
+    return
+  await stashes.remove(base58Of(io.crypto.fromBase64(loginId))).catch(error => report('login', error))
+}
+
 /** The name that was typed to log in on a new device, or the one that the login itself keeps. */
 const nameOf = async (
   io: Io,
@@ -197,15 +211,20 @@ const withGivenKey = (base: LoginStash, { login, payload }: Reply): LoginStash =
   return replaceStash(base, payload.loginId, node => ({ ...node, otpKey: given }))
 }
 
-const addLoginAuth = (port: LoginPort, { login, loginKey }: Reply): Promise<LoginPayload> => {
+const addLoginAuth = async (port: LoginPort, { login, loginKey }: Reply): Promise<LoginPayload> => {
   const { io } = port
   const loginAuth = io.random(32)
   const loginAuthBox = loginKey.use(key => sealBox(io, key, loginAuth))
-  return postSecret(port, {
+  const payload = await postSecret(port, {
     ...deviceFields(io, login.node, login),
     ...login.credentials,
     data: { loginAuth: io.crypto.toBase64(loginAuth), loginAuthBox: { ...loginAuthBox } }
   })
+  // Hazard: what is in another box would be sent to the server with the next request.
+  if (payload.loginAuthBox === undefined || nameOfBox(payload.loginAuthBox) !== nameOfBox(loginAuthBox)) {
+    throw new WalletError('KEY_INTEGRITY', { rule: 'the server keeps another loginAuth than it was given' })
+  }
+  return payload
 }
 
 /** A key that cannot be read makes no code; the server then says what is missing. */

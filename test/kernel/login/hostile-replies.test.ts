@@ -239,29 +239,6 @@ const fieldsOf = ({ stash }: Login): object => {
   return fields
 }
 
-test('a refused code names neither another account of the device nor megabytes', async t => {
-  const { world, device, login } = await makeAlice()
-  const before = filesOf(device)
-  const { loginId } = login.stash
-  const refuse = (results: object) => () => ({ status_code: 8, message: 'Invalid OTP', results })
-  const { services, stashes } = device
-  const bob = { username: 'bob', password: 'battery staple' }
-  world.garble = refuse({ login_id: loginId, voucher_id: 'v', voucher_auth: 'AAAA' })
-  await t.throwsAsync(loginWithPassword(services, stashes, bob), { code: 'OTP' })
-  t.is(filesOf(device), before)
-  for (const results of [
-    { voucher_id: 'v'.repeat(1001), voucher_auth: 'AAAA' },
-    { voucher_id: 'v', voucher_auth: 'A'.repeat(2_000_000) },
-    { voucher_id: 7, voucher_auth: {} },
-    { login_id: 'short' },
-    JSON.parse('{"voucher_id":"v","voucher_auth":"AAAA","reason":[]}')
-  ]) {
-    world.garble = refuse(results)
-    await t.throwsAsync(loginWithPin(services, stashes, ALICE), { code: 'OTP' })
-    t.is(filesOf(device), before)
-  }
-})
-
 test('nonsense in answer to a change fails the change at most, and an honest server then has it', async t => {
   const { world, device, login } = await makeAlice()
   const info = makeWalletInfo(device.services.io, 'wallet:bitcoin')

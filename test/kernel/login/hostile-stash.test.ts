@@ -1,6 +1,7 @@
 import test from 'ava'
 import { createLogin } from '../../../kernel/login/create-login.ts'
 import { loginWithPassword } from '../../../kernel/login/password.ts'
+import { loginWithPin } from '../../../kernel/login/pin.ts'
 import { findStashByApp } from '../../../kernel/login/stash-tree.ts'
 import {
   CHEAP,
@@ -11,7 +12,7 @@ import {
   type Untyped
 } from '../../helpers/login-device.ts'
 
-const ALICE = { username: 'alice', password: 'correct horse' }
+const ALICE = { username: 'alice', password: 'correct horse', pin: '1234' }
 
 const makeAlice = async (): Promise<{ world: LoginWorld; device: LoginDevice }> => {
   const world = makeLoginWorld()
@@ -81,4 +82,43 @@ test('a username of nothing but spaces is invalid, and nothing is asked [8.44]',
     ...{ code: 'USERNAME_INVALID', name: 'UsernameError', message: 'Invalid username' }
   })
   t.is(world.requests.length + files.size, 0)
+})
+
+test('a refused code names neither another account of the device nor megabytes', async t => {
+  const { world, device } = await makeAlice()
+  const before = JSON.stringify([...device.files])
+  const [{ loginId } = { loginId: '' }] = device.stashes.list()
+  const refuse = (results: object) => () => ({ status_code: 8, message: 'Invalid OTP', results })
+  const { services, stashes } = device
+  const bob = { username: 'bob', password: 'battery staple' }
+  world.garble = refuse({ login_id: loginId, voucher_id: 'v', voucher_auth: 'AAAA' })
+  await t.throwsAsync(loginWithPassword(services, stashes, bob), { code: 'OTP' })
+  t.is(JSON.stringify([...device.files]), before)
+  for (const results of [
+    { voucher_id: 'v'.repeat(1001), voucher_auth: 'AAAA' },
+    { voucher_id: 'v', voucher_auth: 'A'.repeat(2_000_000) },
+    { voucher_id: 7, voucher_auth: {} },
+    { login_id: 'short' },
+    JSON.parse('{"voucher_id":"v","voucher_auth":"AAAA","reason":[]}')
+  ]) {
+    world.garble = refuse(results)
+    await t.throwsAsync(loginWithPin(services, stashes, ALICE), { code: 'OTP' })
+    t.is(JSON.stringify([...device.files]), before)
+  }
+})
+
+test('a refused code that names the wrong account leaves no user behind when the login succeeds', async t => {
+  const { world } = await makeAlice()
+  const { services, stashes, files } = await openDevice(world)
+  const loginId = `${'A'.repeat(43)}=`
+  world.garble = () => ({ status_code: 8, message: 'Invalid OTP', results: { login_id: loginId } })
+  await t.throwsAsync(loginWithPassword(services, stashes, ALICE), { code: 'OTP' })
+  t.is(stashes.list()[0]?.loginId, loginId)
+  world.garble = undefined
+  const opened = await loginWithPassword(services, stashes, ALICE)
+  t.deepEqual(
+    stashes.list().map(stash => stash.loginId),
+    [opened.stash.loginId]
+  )
+  t.is([...files.keys()].filter(path => path.startsWith('logins/')).length, 1)
 })
