@@ -1,18 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { stripVTControlCharacters } from 'node:util'
 import { base58 } from '@scure/base'
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import { openProfileKernel } from '../../cli/profile/open-profile.ts'
 import { openWorld } from '../../cli/profile/open-world.ts'
 import { profilePaths } from '../../cli/profile/paths.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { openFileDisk } from '../../plugins/storage/file/file-storage.ts'
-import { ended, homeFor, MAIN, runHoldfast, startHoldfast } from '../helpers/command-line.ts'
+import { ended, homeFor, runHoldfast, startHoldfast } from '../helpers/command-line.ts'
 import { formsOf } from '../helpers/key-forms.ts'
+import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
@@ -113,46 +113,6 @@ test('Ctrl-C stops a command that waits and ends it with 130', async t => {
   t.is(code, 130)
   t.is(json.error.code, 'INTERRUPTED')
 })
-
-// `script` of util-linux gives a child a terminal of its own; without it there is nothing to type into.
-const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script')
-const onTerminal = hasScript ? test : test.skip
-
-interface TypedRun {
-  readonly home: string
-  /** What is typed, each after its question was seen. */
-  readonly typed: readonly (readonly [question: RegExp, answer: string])[]
-}
-
-const runOnTerminal = async (
-  t: ExecutionContext,
-  args: readonly string[],
-  { home, typed }: TypedRun
-): Promise<{ code: number; screen: string }> => {
-  const words = [process.execPath, MAIN, ...args].map(word => `'${word}'`).join(' ')
-  const child = spawn('/usr/bin/script', ['-qec', `stty cols 80 rows 24; exec ${words}`, '/dev/null'], {
-    env: { PATH: process.env.PATH ?? '', TERM: 'xterm', HOLDFAST_HOME: home }
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  const run = ended(child)
-  let seen = ''
-  child.stdout.on('data', text => {
-    seen += text
-  })
-  for (const [question, answer] of typed) {
-    const deadline = Date.now() + 15_000
-    while (!question.test(seen)) {
-      if (Date.now() > deadline) throw new Error(`never asked ${question}: ${seen}`)
-      await sleep(20)
-    }
-    // The question is drawn a moment before its keys are read.
-    await sleep(150)
-    seen = ''
-    child.stdin.write(answer)
-  }
-  const { code, stdout } = await run
-  return { code: code ?? -1, screen: stripVTControlCharacters(stdout) }
-}
 
 onTerminal('on a terminal the PIN is hidden, the review defaults to no, and y sends', async t => {
   const home = homeFor(t)

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { stripVTControlCharacters } from 'node:util'
+import test, { type ExecutionContext } from 'ava'
+import { ended, MAIN } from './command-line.ts'
+
+// `script` of util-linux gives a child a terminal of its own; without it there is nothing to type into.
+const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script')
+/** A test that types; skipped where no terminal can be had. */
+export const onTerminal: typeof test | typeof test.skip = hasScript ? test : test.skip
+
+/** What is typed into a run. */
+export interface TypedRun {
+  readonly home: string
+  /** What is typed, each after its question was seen. */
+  readonly typed: readonly (readonly [question: RegExp, answer: string])[]
+}
+
+/** Runs the command line on a terminal of 80 columns and 24 rows; `screen` is all that was drawn, without styles. */
+export const runOnTerminal = async (
+  t: ExecutionContext,
+  args: readonly string[],
+  { home, typed }: TypedRun
+): Promise<{ code: number; screen: string }> => {
+  const words = [process.execPath, MAIN, ...args].map(word => `'${word}'`).join(' ')
+  const child = spawn('/usr/bin/script', ['-qec', `stty cols 80 rows 24; exec ${words}`, '/dev/null'], {
+    env: { PATH: process.env.PATH ?? '', TERM: 'xterm', HOLDFAST_HOME: home }
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const run = ended(child)
+  let seen = ''
+  child.stdout.on('data', text => {
+    seen += text
+  })
+  for (const [question, answer] of typed) {
+    const deadline = Date.now() + 15_000
+    while (!question.test(seen)) {
+      if (Date.now() > deadline) throw new Error(`never asked ${question}: ${seen}`)
+      await sleep(20)
+    }
+    // The question is drawn a moment before its keys are read.
+    await sleep(150)
+    seen = ''
+    child.stdin.write(answer)
+  }
+  const { code, stdout } = await run
+  return { code: code ?? -1, screen: stripVTControlCharacters(stdout) }
+}
