@@ -84,10 +84,16 @@ const passesSecondFactor = (
   if (otpKey === undefined) return true
   const time = secondsOf(clock.now())
   if (otp !== undefined && isTotp({ crypto }, parseBase32(otpKey), { code: otp, time })) return true
-  if (voucherId === undefined || voucherAuth === undefined) return false
-  const voucher = vouchers.find(item => item.voucherId === voucherId)
-  return voucher?.status === 'approved' && isSame(voucher.voucherAuth, voucherAuth)
+  return findVoucher(vouchers, { voucherId, voucherAuth })?.status === 'approved'
 }
+
+const findVoucher = (
+  vouchers: readonly Voucher[],
+  { voucherId, voucherAuth }: Pick<LoginRequest, 'voucherId' | 'voucherAuth'>
+): Voucher | undefined =>
+  vouchers.find(
+    item => item.voucherId === voucherId && voucherAuth !== undefined && isSame(item.voucherAuth, voucherAuth)
+  )
 
 // The constants are those of the deployed test server (protocol §2.10), so that recorded traffic compares equal.
 const RESET_TOKEN = 'Super secret reset token'
@@ -97,21 +103,22 @@ const MAX_VOUCHERS = 100
 
 const refuseSecondFactor = (
   record: LoginRecord,
-  { deviceDescription = UNKNOWN_DEVICE }: LoginRequest,
+  request: LoginRequest,
   { db, clock }: Witness
 ): FakeReply => {
-  const last = record.vouchers.at(-1)
-  const isFull = record.vouchers.length >= MAX_VOUCHERS && last !== undefined
-  const voucher: Voucher = isFull
-    ? last
-    : {
-        ...VOUCHER,
-        ...voucherDates(clock.now()),
-        voucherId: `voucher-${record.vouchers.length}`,
-        deviceDescription
-      }
-  if (!isFull || record.otpResetAuth !== RESET_TOKEN) {
-    const vouchers = isFull ? record.vouchers : [...record.vouchers, voucher]
+  const { deviceDescription = UNKNOWN_DEVICE } = request
+  // A device that asks again and again waits for one approval, not for the newest of many.
+  const sent = findVoucher(record.vouchers, request)
+  const last = record.vouchers.length >= MAX_VOUCHERS ? record.vouchers.at(-1) : undefined
+  const known = sent?.status === 'pending' ? sent : last
+  const voucher: Voucher = known ?? {
+    ...VOUCHER,
+    ...voucherDates(clock.now()),
+    voucherId: `voucher-${record.vouchers.length}`,
+    deviceDescription
+  }
+  if (known === undefined || record.otpResetAuth !== RESET_TOKEN) {
+    const vouchers = known === undefined ? [...record.vouchers, voucher] : record.vouchers
     db.saveLogin({ ...record, otpResetAuth: RESET_TOKEN, vouchers })
   }
   return envelope('invalidOtp', {

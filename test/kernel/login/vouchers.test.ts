@@ -75,7 +75,8 @@ test('a stored voucher is pending, then approved or rejected [3.5] [4.1] [7.14]'
   const scene = await makeScene()
   const { world, owner } = scene
   const first = heldBy(scene)
-  const second = await knock(scene)
+  t.is(await knock(scene), first, 'a device that asks again waits on with the voucher that it has')
+  const second = await knock({ ...scene, phone: await openDevice(world) })
   await owner.login.refresh()
   t.deepEqual(
     [first, second].map(id => statusOf(scene, id)),
