@@ -2,6 +2,7 @@ import type { JsonObject } from '../types/json.ts'
 import type { LoginStash } from '../types/login.ts'
 import type { LoginMethod } from './login-server.ts'
 import { renameStash } from './rename-stash.ts'
+import { replaceStash } from './stash-tree.ts'
 
 type Changeable = Omit<LoginStash, 'appId' | 'loginId'>
 
@@ -32,7 +33,24 @@ export interface LoginKit {
   readonly isReplyKept?: boolean
 }
 
-/** The stash after a change (pure). */
+/**
+ * The tree after a change of one of its logins (pure).
+ *
+ * The sync token of the held login goes: the server would call the login unchanged if it were to become again what it
+ * was before, and this device would go on with what it made of it.
+ *
+ * @param heldId - base64, of the login whose key is held
+ */
+export const changeStash = (
+  root: LoginStash,
+  heldId: string,
+  { loginId, stash }: Pick<LoginKit, 'loginId' | 'stash'>
+): LoginStash => {
+  const changed = replaceStash(root, loginId, node => applyStashChanges(node, stash))
+  return replaceStash(changed, heldId, ({ syncToken: _, ...node }) => node)
+}
+
+/** One login after a change (pure). */
 export const applyStashChanges = (stash: LoginStash, changes: StashChanges): LoginStash => {
   const { keyBoxes = [], children = [], ...fields } = changes
   const { username } = fields

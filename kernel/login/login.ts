@@ -8,7 +8,7 @@ import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginStash, LoginTree } from '../types/login.ts'
 import { findAppRepo, makeAppKit } from './child-login.ts'
 import { makeKeysKit } from './keys-kit.ts'
-import { applyStashChanges, type LoginKit } from './login-kit.ts'
+import { changeStash, type LoginKit } from './login-kit.ts'
 import { isUnchanged } from './login-server.ts'
 import { allWalletInfos, credentialsOf, findTree, openLoginTree } from './login-tree.ts'
 import {
@@ -21,7 +21,7 @@ import {
 } from './online-login.ts'
 import { sendChange } from './send-change.ts'
 import type { Stashes } from './stash.ts'
-import { findStashByApp, findStashById, replaceStash } from './stash-tree.ts'
+import { findStashByApp, findStashById } from './stash-tree.ts'
 import { makeStaleIdKits } from './username-kit.ts'
 
 /** What a login is at one moment. Keys are secrets. */
@@ -49,9 +49,8 @@ export class Login implements Readable<LoginState> {
   readonly #state: Observable<LoginState>
   readonly #inOrder = makeSerialQueue()
   readonly #markClosed: () => void
-  #isCurrent: boolean
-  /** When the server last told what the login is, by the monotonic clock. */
-  #heardAt = Number.NEGATIVE_INFINITY
+  /** How long the stash counts as what the server has, by the monotonic clock; 0 while a change may be half made. */
+  #currentUntil: number
   #isClosed = false
 
   /** Opens what the stash holds. @throws STASH_NOT_FOUND, NO_AUTH_METHODS, KEY_INTEGRITY, INVALID_CHECKSUM */
@@ -59,8 +58,7 @@ export class Login implements Readable<LoginState> {
     this.#port = port
     this.#stashes = stashes
     this.#login = login
-    this.#isCurrent = login.isCurrent
-    if (login.isCurrent) this.#heardAt = port.io.clock.monotonic()
+    this.#currentUntil = login.isCurrent ? port.io.clock.monotonic() + CURRENT_MS : 0
     const stash = stashes.get(login.rootId)
     if (stash === undefined) throw new WalletError('STASH_NOT_FOUND', {})
     this.#state = new Observable<LoginState>(
@@ -133,7 +131,7 @@ export class Login implements Readable<LoginState> {
    */
   change(build: (state: LoginState) => readonly LoginKit[] | Promise<readonly LoginKit[]>): Promise<void> {
     return this.#queue(async () => {
-      if (this.#port.io.clock.monotonic() - this.#heardAt > STALE_MS) await this.#refresh()
+      if (this.#isStale) await this.#refresh()
       const kits = await build(this.getSnapshot())
       try {
         for (const kit of kits) await this.#apply(kit)
@@ -178,7 +176,18 @@ export class Login implements Readable<LoginState> {
    * @throws LOGGED_OUT, NETWORK, …
    */
   addWalletInfos(infos: readonly WalletInfo[]): Promise<readonly SecretWalletInfo[]> {
-    return this.#queue(() => this.#addWalletInfos(infos))
+    return this.#queue(async () => {
+      const { loginId, loginKey, appId } = this.tree
+      const { io } = this.#port
+      const hidden = infos.map(info => hideWalletInfo(info, appId))
+      mergeWalletInfos(io, [...this.walletInfos, ...hidden])
+      for (const { keys } of hidden) keys.destroy()
+      const kit = loginKey.use(key => makeKeysKit(io, { loginId, loginKey: key }, infos))
+      return this.#applySurely(kit, () => {
+        const found = infos.map(({ id }) => this.walletInfos.find(info => info.id === id))
+        return found.every(info => info !== undefined) ? found : undefined
+      })
+    })
   }
 
   /**
@@ -195,13 +204,13 @@ export class Login implements Readable<LoginState> {
     if (known !== undefined && !this.#isClosed) return Promise.resolve(known)
     return this.#queue(async () => {
       // Another device may have made it; a second one would split the account's data.
-      if (find() === undefined && !this.#isCurrent) await this.#refresh()
+      if (find() === undefined && this.#isStale) await this.#refresh()
       const { held, stash } = this.getSnapshot()
       const isBelow = findTree(held, node => node.appId === appId) !== undefined
       if (!isBelow && findStashByApp(stash, appId) !== undefined)
         throw new WalletError('APP_ID_NOT_FOUND', { appId })
-      const { username } = this
-      return find() ?? this.#applySurely(await makeAppKit(this.#port.io, held, { appId, username }), find)
+      const app = { appId, username: this.username }
+      return find() ?? this.#applySurely(await makeAppKit(this.#port.io, held, app), find)
     })
   }
 
@@ -218,6 +227,10 @@ export class Login implements Readable<LoginState> {
   async forget(): Promise<void> {
     this.close()
     await this.#stashes.remove(this.rootLoginId)
+  }
+
+  get #isStale(): boolean {
+    return this.#port.io.clock.monotonic() >= this.#currentUntil
   }
 
   #checkOpen(): void {
@@ -258,26 +271,19 @@ export class Login implements Readable<LoginState> {
     const { loginId, loginKey, opened, rootId } = this.#login
     const stash = this.#stashes.get(rootId) ?? this.stash
     const node = findStashById(stash, loginId) ?? stash
-    if (proof === undefined && (await isUnchanged(this.#port, node))) {
-      this.#noteCurrent()
-      return
+    if (proof !== undefined || !(await isUnchanged(this.#port, node))) {
+      await loginOnline(this.#port, this.#stashes, {
+        stash,
+        node,
+        credentials: credentialsOf(this.#port.io, this.getSnapshot().held),
+        loginKeyOf: async () => loginKey,
+        opened,
+        isRefresh: true,
+        ...(proof === undefined ? {} : { ...proof, isWithoutVoucher: true })
+      })
+      this.#setStash(this.#stashes.get(rootId) ?? stash)
     }
-    await loginOnline(this.#port, this.#stashes, {
-      stash,
-      node,
-      credentials: credentialsOf(this.#port.io, this.getSnapshot().held),
-      loginKeyOf: async () => loginKey,
-      opened,
-      isRefresh: true,
-      ...(proof === undefined ? {} : { ...proof, isWithoutVoucher: true })
-    })
-    this.#setStash(this.#stashes.get(rootId) ?? stash)
-    this.#noteCurrent()
-  }
-
-  #noteCurrent(): void {
-    this.#isCurrent = true
-    this.#heardAt = this.#port.io.clock.monotonic()
+    this.#currentUntil = this.#port.io.clock.monotonic() + CURRENT_MS
   }
 
   /** Whatever is in its way, the login is fetched, and the next refresh tries again. */
@@ -296,7 +302,8 @@ export class Login implements Readable<LoginState> {
     const node = findStashById(stash, kit.loginId)
     const tree = findTree(this.getSnapshot().held, ({ loginId }) => loginId === kit.loginId)
     if (node === undefined || tree === undefined) throw new WalletError('STASH_NOT_FOUND', {})
-    this.#isCurrent = false
+    const currentUntil = this.#currentUntil
+    this.#currentUntil = 0
     const request = {
       ...deviceFields(io, node),
       syncToken: node.syncToken,
@@ -306,12 +313,12 @@ export class Login implements Readable<LoginState> {
     const reply = await sendChange(this.#port, this.#stashes, { kit, request, stash, node })
     const next = await this.#stashes.update(rootId, root => {
       if (root === undefined) return undefined
-      const changed = replaceStash(root, kit.loginId, known => applyStashChanges(known, kit.stash))
+      const changed = changeStash(root, this.#login.loginId, kit)
       if (reply === undefined) return changed
       return mergeReply(io, changed, { payload: reply, loginKey: tree.loginKey, opened })
     })
     this.#setStash(next)
-    this.#isCurrent = true
+    this.#currentUntil = currentUntil
   }
 
   /** Makes a change whose outcome may stay unknown: after a failure, the server is asked whether it was made. */
@@ -327,20 +334,7 @@ export class Login implements Readable<LoginState> {
     if (found === undefined) throw new WalletError('INCOMPLETE_LOGIN', {})
     return found
   }
-
-  #addWalletInfos(infos: readonly WalletInfo[]): Promise<readonly SecretWalletInfo[]> {
-    const { io } = this.#port
-    const { loginId, loginKey, appId } = this.tree
-    const hidden = infos.map(info => hideWalletInfo(info, appId))
-    mergeWalletInfos(io, [...this.walletInfos, ...hidden])
-    for (const { keys } of hidden) keys.destroy()
-    const kit = loginKey.use(key => makeKeysKit(io, { loginId, loginKey: key }, infos))
-    return this.#applySurely(kit, () => {
-      const found = infos.map(({ id }) => this.walletInfos.find(info => info.id === id))
-      return found.every(info => info !== undefined) ? found : undefined
-    })
-  }
 }
 
 /** Two refreshes that did not come (specification §9). */
-const STALE_MS = 60_000
+const CURRENT_MS = 60_000

@@ -3,11 +3,10 @@ import { parseLoginPayload } from '../schema/login-server.ts'
 import type { Services } from '../services.ts'
 import type { LoginPayload, LoginStash } from '../types/login.ts'
 import { keepVoucher } from './keep-voucher.ts'
-import { applyStashChanges, type LoginKit } from './login-kit.ts'
+import { changeStash, type LoginKit } from './login-kit.ts'
 import { encodeLoginRequest, type LoginRequest } from './login-request.ts'
 import { loginFetch } from './login-server.ts'
 import type { Stashes } from './stash.ts'
-import { replaceStash } from './stash-tree.ts'
 
 /** A change on its way to the server, and the login that it changes. */
 export interface SentChange {
@@ -30,9 +29,10 @@ export const sendChange = async (
 ): Promise<LoginPayload | undefined> => {
   const { intent } = kit
   if (intent !== undefined) {
+    const { loginId } = node
     await stashes.update(
       stash.loginId,
-      root => root && replaceStash(root, node.loginId, known => applyStashChanges(known, intent))
+      root => root && changeStash(root, loginId, { loginId, stash: intent })
     )
   }
   try {
