@@ -22,6 +22,9 @@ export interface AskedChange {
   readonly username: string
   readonly pin: string | undefined
   readonly password: string | undefined
+  /** The account had that name no longer, and that for more than a minute. */
+  readonly isNameOld: boolean
+  readonly fate: RequestFate['kind']
 }
 
 /** What all devices of a run share. */
@@ -29,6 +32,8 @@ export interface CredentialNet {
   readonly place: CredentialWorld
   /** The changes that the server made, in order. */
   readonly made: AskedChange[]
+  /** The usernames of the account, and since when each; milliseconds. */
+  readonly names: { readonly name: string; readonly since: number }[]
   /** Requests on their way that their devices gave up. */
   late: { rounds: number; deliver(): Promise<void> }[]
 }
@@ -38,7 +43,7 @@ export class CredentialDevice {
   readonly net: CredentialNet
   readonly files: Map<string, string>
   readonly reports: unknown[] = []
-  readonly #appId: string
+  readonly appId: string
   readonly #loginKey: string
   #kernel: Kernel | undefined
   #account: Account | undefined
@@ -49,7 +54,7 @@ export class CredentialDevice {
   constructor(net: CredentialNet, saved: SavedDevice) {
     this.net = net
     this.files = new Map(saved.files)
-    this.#appId = saved.appId
+    this.appId = saved.appId
     this.#loginKey = saved.loginKey
   }
 
@@ -72,7 +77,7 @@ export class CredentialDevice {
   async start(): Promise<void> {
     this.#kernel = await openDevice(this.net.place.world, {
       io: this.#io(),
-      appId: this.#appId,
+      appId: this.appId,
       storage: memoryStorage(this.files) as Plugin,
       onError: (_, error) => void this.reports.push(error)
     })
@@ -178,13 +183,14 @@ export class CredentialDevice {
 
   #ask(fetch: Io['fetch'], url: string, options: FetchOptions): Promise<FetchReply> {
     const { signal: _, ...rest } = options
-    const asked = this.#askedChange(url, rest)
+    const fate = this.#fates.shift() ?? SERVED
+    const asked = this.#askedChange(url, rest, fate)
     const deliver = async (): Promise<FetchReply> => {
       const reply = await fetch(url, rest)
-      if (asked !== undefined && JSON.parse(reply.text).status_code === 0) this.net.made.push(asked)
+      if (asked !== undefined && JSON.parse(reply.text).status_code === 0) this.#noteMade(asked)
       return reply
     }
-    return this.#meet(this.#fates.shift() ?? { kind: 'served' }, deliver)
+    return this.#meet(fate, deliver)
   }
 
   async #meet(fate: RequestFate, deliver: () => Promise<FetchReply>): Promise<FetchReply> {
@@ -215,22 +221,40 @@ export class CredentialDevice {
     }
   }
 
-  #askedChange(url: string, { method = 'GET', body = '' }: FetchOptions): AskedChange | undefined {
+  #askedChange(
+    url: string,
+    { method = 'GET', body = '' }: FetchOptions,
+    { kind: fate }: RequestFate
+  ): AskedChange | undefined {
     const path = url.slice(url.indexOf('/v2/'))
     if (!/^\/v2\/login\/(?:password|pin2|recovery2|otp|username)$/.test(path)) return undefined
     const { action, account, pin, password } = this
     const username = account.username ?? ''
-    return {
-      device: this,
-      action,
-      route: `${method} ${path}`,
-      body: JSON.parse(body),
-      username,
-      pin,
-      password
-    }
+    const isNameOld = this.#isNameOld(username)
+    const believed = { username, pin, password, isNameOld }
+    return { device: this, action, route: `${method} ${path}`, body: JSON.parse(body), ...believed, fate }
+  }
+
+  #noteMade(asked: AskedChange): void {
+    const { made, names, place } = this.net
+    made.push(asked)
+    const { action, route, body } = asked
+    if (action.kind !== 'change username' || route !== RENAME || body.data.userId === undefined) return
+    names.push({ name: action.username, since: place.clock.now() })
+  }
+
+  #isNameOld(username: string): boolean {
+    const { names, place } = this.net
+    const limit = place.clock.now() - 60_000
+    return !names.some(({ name }, index) => {
+      const next = names[index + 1]
+      return name === username && (next === undefined || next.since >= limit)
+    })
   }
 }
+
+const SERVED: RequestFate = { kind: 'served' }
+const RENAME = 'POST /v2/login/username'
 
 /** A device that is switched off. */
 export interface SavedDevice {

@@ -1,0 +1,82 @@
+import type { AskedChange } from './credential-device.ts'
+
+/** A way in that is made from a username: it logs in only while the account has that name. */
+export interface NamedSecret {
+  readonly text: string
+  readonly name: string
+}
+
+/** The credentials of an account as the changes that the server made, in their order, must have left them. */
+export interface CredentialState {
+  readonly username: string
+  readonly password: NamedSecret | undefined
+  /** The PIN that logs in. */
+  readonly pin: NamedSecret | undefined
+  /** The PIN that is known, whether it logs in or not. */
+  readonly pinText: string | undefined
+  /** The name that the child's PIN is made from, if it logs in. */
+  readonly childPin: NamedSecret | undefined
+  readonly recovery: NamedSecret | undefined
+  readonly otpKey: string | undefined
+}
+
+/** What one change leaves (pure). `rootId`: base64. */
+export const afterChange = (state: CredentialState, change: AskedChange, rootId: string): CredentialState => {
+  if (change.body.loginId !== rootId) return { ...state, childPin: childPinAfter(state, change) }
+  const { action, route, body, username: name, pin } = change
+  switch (route) {
+    case 'POST /v2/login/password':
+      return { ...state, password: secretOf('change password', change, name) }
+    case 'DELETE /v2/login/password':
+      return { ...state, password: undefined }
+    case 'POST /v2/login/pin2': {
+      const text = (action.kind === 'change pin' ? action.pin : undefined) ?? pin ?? ''
+      return { ...state, pinText: text, pin: body.data.pin2Id === undefined ? undefined : { text, name } }
+    }
+    case 'DELETE /v2/login/pin2':
+      return { ...state, pinText: undefined, pin: undefined }
+    case 'POST /v2/login/recovery2':
+      return { ...state, recovery: secretOf('change recovery', change, name) }
+    case 'DELETE /v2/login/recovery2':
+      return { ...state, recovery: undefined }
+    case 'POST /v2/login/otp':
+      return { ...state, otpKey: body.data.otpKey }
+    case 'DELETE /v2/login/otp':
+      return { ...state, otpKey: undefined }
+    case 'POST /v2/login/username':
+      return renamed(state, change)
+    default:
+      throw new Error(`Nobody asked for ${route}`)
+  }
+}
+
+/** Whether a way in is made from the name that the account has. */
+export const isUsable = (state: CredentialState, secret: NamedSecret | undefined): secret is NamedSecret =>
+  secret !== undefined && secret.name === state.username
+
+const secretOf = (kind: string, { action, route }: AskedChange, name: string): NamedSecret => {
+  if (action.kind === 'change password' && kind === action.kind) return { text: action.password, name }
+  if (action.kind === 'change recovery' && kind === action.kind) return { text: action.answer, name }
+  throw new Error(`${action.kind} asked for ${route}`)
+}
+
+const renamed = (state: CredentialState, { action, body, password }: AskedChange): CredentialState => {
+  if (action.kind !== 'change username') throw new Error(`${action.kind} changed the username`)
+  const { username: name } = action
+  const { pin, recovery } = state
+  return {
+    ...state,
+    username: name,
+    password: body.data.passwordAuth === undefined ? undefined : { text: password ?? '', name },
+    pin: pin && { ...pin, name },
+    recovery: recovery && { ...recovery, name }
+  }
+}
+
+const childPinAfter = ({ childPin }: CredentialState, change: AskedChange): NamedSecret | undefined => {
+  const { action, route, body, username: name, pin } = change
+  if (route === 'POST /v2/login/username') return childPin && { ...childPin, name }
+  if (!route.endsWith('/pin2')) return childPin
+  if (body.data?.pin2Id === undefined) return undefined
+  return { text: (action.kind === 'change pin' ? action.pin : undefined) ?? pin ?? '', name }
+}

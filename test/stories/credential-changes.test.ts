@@ -1,0 +1,72 @@
+import test from 'ava'
+import fc from 'fast-check'
+import {
+  anyPlan,
+  type CredentialAction,
+  type CredentialRound,
+  type RequestFate
+} from '../helpers/credential-actions.ts'
+import { makeCredentialStart, runPlan } from '../helpers/credential-run.ts'
+
+const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 40)
+const seed = Number(process.env.HOLDFAST_PROPERTY_SEED ?? 20_260_101)
+
+test('whatever two devices change and whatever becomes of their requests, exactly what is enabled logs in', async t => {
+  t.timeout(60_000 + numRuns * 2000)
+  const start = await makeCredentialStart()
+  await fc.assert(
+    fc.asyncProperty(anyPlan, plan => runPlan(start, plan)),
+    { numRuns, seed, includeErrorInReport: true }
+  )
+  t.pass()
+})
+
+// Each of the following was found by the one above.
+
+const NOTHING: CredentialAction = { kind: 'nothing' }
+const UNSEEN: RequestFate = { kind: 'unseen' }
+
+const round = (
+  first: CredentialAction,
+  second: CredentialAction,
+  more: Partial<CredentialRound> = {}
+): CredentialRound => ({ actions: [first, second], fates: [[], []], seconds: 0, ...more })
+
+const passes = test.macro(async (t, rounds: readonly CredentialRound[]) => {
+  await t.notThrowsAsync(runPlan(await makeCredentialStart(), { seed: 1, rounds }))
+})
+
+test(
+  'a device hears of a PIN that another device took away, although the login then is what it was before',
+  passes,
+  [
+    round(NOTHING, { kind: 'delete pin' }, { seconds: 61 }),
+    round(NOTHING, { kind: 'change pin', pin: '1111' }),
+    round({ kind: 'delete pin' }, NOTHING)
+  ]
+)
+
+test('a device that heard nothing for a minute makes a new password from the present username', passes, [
+  round({ kind: 'change username', username: 'carol' }, NOTHING, {
+    fates: [[], [UNSEEN, UNSEEN]],
+    seconds: 61
+  }),
+  round(NOTHING, { kind: 'change password', password: 'second secret' })
+])
+
+test('an account that another device renamed tells the new name', passes, [
+  round({ kind: 'change username', username: 'bob' }, NOTHING),
+  round(NOTHING, { kind: 'refresh' })
+])
+
+test(
+  'who loses the answer that switched two-factor on is not shut out, and neither is anybody else',
+  passes,
+  [round({ kind: 'enable otp' }, NOTHING, { fates: [[{ kind: 'reply lost' }], []], seconds: 31 })]
+)
+
+test('two-factor that is switched on long after its device gave up ends with a reset', passes, [
+  round({ kind: 'enable otp' }, NOTHING, { fates: [[{ kind: 'late', rounds: 2 }], []] }),
+  round(NOTHING, { kind: 'change pin', pin: '2222' }, { seconds: 61 }),
+  round(NOTHING, NOTHING)
+])
