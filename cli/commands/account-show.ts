@@ -1,10 +1,11 @@
 import type { CommandRun } from '../command.ts'
 import { secretJson, secretText } from '../output/revealed.ts'
 import { localTime } from '../output/times.ts'
+import { refreshedAccount } from '../session/refreshed-account.ts'
 
 /** Shows the account and what is set up for it; its secrets with `--reveal`. */
 export const accountShow: CommandRun = async session => {
-  const account = await session.account()
+  const { account, warnings } = await refreshedAccount(session)
   const { id, username, loginMethod, isEdgeLogin, isLight, credentials, twoFactor } = account
   const { appId } = account.getSnapshot()
   const { isEnabled, otpResetDate, pendingVouchers } = twoFactor.status
@@ -44,6 +45,7 @@ export const accountShow: CommandRun = async session => {
         ['two-factor key', secretText(session, otpKey)],
         ['recovery key', secretText(session, recoveryKey)]
       ]
-    }
+    },
+    warnings
   }
 }

@@ -4,10 +4,11 @@ import { parseSpan } from '../grammar/values.ts'
 import { localTime, spanText } from '../output/times.ts'
 import { confirmTyped } from '../session/confirm-typed.ts'
 import { makeChange, nameOf } from '../session/make-change.ts'
+import { refreshedAccount } from '../session/refreshed-account.ts'
 
 /** Shows whether two-factor is on, and what waits. */
 export const status: CommandRun = async session => {
-  const account = await session.account()
+  const { account, warnings } = await refreshedAccount(session)
   const { isEnabled, otpTimeout, otpResetDate, pendingVouchers } = account.twoFactor.status
   return {
     data: {
@@ -24,7 +25,8 @@ export const status: CommandRun = async session => {
         ['reset', otpResetDate === undefined ? 'nobody asked' : resetCell(otpResetDate)],
         ['devices that wait', String(pendingVouchers.length)]
       ]
-    }
+    },
+    warnings
   }
 }
 

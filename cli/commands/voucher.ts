@@ -1,18 +1,21 @@
-import type { JsonObject, PendingVoucher } from '../../kernel/index.ts'
+import type { Account, JsonObject, PendingVoucher } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { localTime } from '../output/times.ts'
 import type { TableView } from '../output/view.ts'
 import { confirm } from '../session/confirm.ts'
 import { makeChange } from '../session/make-change.ts'
+import { refreshedAccount } from '../session/refreshed-account.ts'
 import type { Session } from '../session.ts'
 
 /** Lists the devices that wait to be let in. */
 export const voucherList: CommandRun = async session => {
-  const vouchers = await pendingOf(session)
+  const { account, warnings } = await refreshedAccount(session)
+  const { pendingVouchers } = account.twoFactor.status
   return {
-    data: { vouchers: vouchers.map(voucherJson) },
-    view: voucherTable(vouchers)
+    data: { vouchers: pendingVouchers.map(voucherJson) },
+    view: voucherTable(pendingVouchers),
+    warnings
   }
 }
 
@@ -22,9 +25,7 @@ export const voucherApprove: CommandRun = (session, ...ids) =>
     question: 'Let them in? They need no code from then on.',
     doing: 'Letting in',
     done: 'let in',
-    async call(voucherId) {
-      await (await session.account()).twoFactor.approveVoucher(voucherId)
-    }
+    call: (twoFactor, voucherId) => twoFactor.approveVoucher(voucherId)
   })
 
 /** Keeps devices out. */
@@ -33,9 +34,7 @@ export const voucherReject: CommandRun = (session, ...ids) =>
     question: 'Keep them out?',
     doing: 'Keeping out',
     done: 'kept out',
-    async call(voucherId) {
-      await (await session.account()).twoFactor.rejectVoucher(voucherId)
-    }
+    call: (twoFactor, voucherId) => twoFactor.rejectVoucher(voucherId)
   })
 
 /** A device that waits, for scripts. */
@@ -79,7 +78,7 @@ interface Decision {
   readonly question: string
   readonly doing: string
   readonly done: string
-  call(voucherId: string): Promise<void>
+  call(twoFactor: Account['twoFactor'], voucherId: string): Promise<void>
 }
 
 const decide = async (
@@ -98,7 +97,9 @@ const decide = async (
       }
     )
   }
-  const pending = await pendingOf(session)
+  // What waits now, not what waited when this device last looked.
+  const { account } = await refreshedAccount(session)
+  const pending = account.twoFactor.status.pendingVouchers
   const chosen = isAll ? pending : wanted.map(id => findVoucher(pending, id))
   const data = { vouchers: chosen.map(voucherJson) }
   if (chosen.length === 0) return { data, view: voucherTable(chosen) }
@@ -112,16 +113,9 @@ const decide = async (
     done: `${count} ${done}`,
     data,
     async call() {
-      for (const { voucherId } of chosen) await call(voucherId)
+      for (const { voucherId } of chosen) await call(account.twoFactor, voucherId)
     }
   })
-}
-
-/** What waits now, not what waited when this device last looked. */
-const pendingOf = async (session: Session): Promise<readonly PendingVoucher[]> => {
-  const account = await session.account()
-  if (!session.globals.offline) await session.doing('Looking', () => account.sync())
-  return account.twoFactor.status.pendingVouchers
 }
 
 const findVoucher = (pending: readonly PendingVoucher[], id: string): PendingVoucher => {

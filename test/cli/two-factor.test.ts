@@ -98,7 +98,6 @@ test.serial(
     t.true(days > 2.9 && days < 3.1)
     const news = succeeded(t, await runInProcess(['messages', '--json'], { home }), 'messages/1')
     t.true(news.data.messages[0].otpResetPending)
-    await done(t, 'sync')
     t.is((await done(t, '2fa status')).otpResetDate, asked.otpResetDate)
     t.true((await done(t, '2fa reset cancel')).cancelled)
     t.is((await done(t, '2fa status')).otpResetDate, null)
