@@ -5,8 +5,8 @@ import { findStashById } from './stash-tree.ts'
 /**
  * Puts a login that another device handed over into what this device knows of the account (protocol §4.7; pure).
  *
- * What this device knows stays; the rest of what was sent is of no use here, and nothing of it is believed but the
- * names on the way down to the login.
+ * What this device can open stays; the rest of what was sent is of no use here, and nothing of it is believed but
+ * the names on the way down to the login.
  *
  * @param known - this device's stash of the account, if it has one
  * @param sent - the whole tree as it was sent
@@ -15,7 +15,7 @@ import { findStashById } from './stash-tree.ts'
  */
 export const graftLogin = (known: LoginStash | undefined, sent: LoginStash, loginId: string): LoginStash => {
   if (sent.loginId === loginId) return mergeLogin(known, sent)
-  const base = known ?? nameOf(sent)
+  const base = known === undefined ? nameOf(sent) : renamed(known, sent)
   const next = sent.children?.find(child => findStashById(child, loginId) !== undefined)
   if (next === undefined) return base
   const { children = [] } = base
@@ -49,6 +49,10 @@ const nameOf = ({ appId, loginId, username }: LoginStash): LoginStash => ({
   pendingVouchers: [],
   children: []
 })
+
+/** Who holds no key of a login learns of its new name by being told. */
+const renamed = (known: LoginStash, { username }: LoginStash): LoginStash =>
+  isWhole(known) || username === undefined ? known : { ...known, username }
 
 /** A login that can be opened is kept as it is: the server has its newest state, and the other device may not. */
 const mergeLogin = (known: LoginStash | undefined, sent: LoginStash): LoginStash => {

@@ -77,6 +77,13 @@ test('what a device knows of an account stays when a login of it is handed over'
   t.throws(() => graftLogin(known, nested, id(4)), { code: 'KEY_INTEGRITY' })
 })
 
+test('a device that cannot open an account learns its new name when it is let in again', t => {
+  const held = node('a', 2, { loginAuthBox: boxOf(1) })
+  const known = node('', 1, { username: 'alice', voucherId: 'v', children: [held] })
+  const sent = node('', 1, { username: 'alicia', children: [held] })
+  t.deepEqual(graftLogin(known, sent, id(2)), { ...known, username: 'alicia' })
+})
+
 test('a login that is not handed over shows its app, its id and its name', t => {
   const below = node('c', 3, { loginAuthBox: boxOf(1), syncToken: 's' })
   const stash = node('', 1, {
