@@ -1,4 +1,3 @@
-import { WalletError } from '../../kernel/index.ts'
 import type { SecretName } from '../secrets/secret-names.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { LoginParts, LoginTarget } from './login-target.ts'
@@ -8,9 +7,9 @@ export type SecretMethod = 'key' | 'password' | 'pin' | 'recovery'
 
 /**
  * Chooses how to log in: as `--with` says, else by the secret that a flag brings, else by the PIN where this device
- * has one, else by the password.
+ * has one, else by the password, or by the login key of an account that has no name.
  *
- * @throws CliError PROMPT_IMPOSSIBLE if no secret came and nobody can be asked; PIN_NOT_ENABLED
+ * @throws CliError PROMPT_IMPOSSIBLE if no secret came and nobody can be asked
  */
 export const chooseMethod = async (session: LoginParts, target: LoginTarget): Promise<SecretMethod> => {
   const asked = session.text('with')
@@ -28,8 +27,7 @@ export const chooseMethod = async (session: LoginParts, target: LoginTarget): Pr
     )
   }
   if (hasPin) return 'pin'
-  if (isLight) throw new WalletError('PIN_NOT_ENABLED', {})
-  return 'password'
+  return isLight ? 'key' : 'password'
 }
 
 /** The method of the first secret that a flag brings. */

@@ -43,9 +43,18 @@ test.serial('a username with other letters than ASCII ends with 11', isRefused, 
   secrets: { password },
   exitCode: 11,
   says: [
-    'Guessing this password would take more than a trillion years.',
     'error: Bad characters in username (BAD_USERNAME)',
     'hint: Use letters, digits, spaces and the punctuation of plain ASCII.'
+  ]
+}))
+
+test.serial('a light account without a PIN, which nothing could open again, ends with 5', isRefused, () => ({
+  args: ['account', 'create', '--light'],
+  exitCode: 5,
+  says: [
+    'error: The PIN is needed, and nobody can be asked for it (PROMPT_IMPOSSIBLE)',
+    'next: holdfast account create --light --pin-stdin   # give the PIN on standard input',
+    'next: holdfast account create --light --secrets-stdin   # give secrets as one JSON object, such as {"pin": "…"}'
   ]
 }))
 
