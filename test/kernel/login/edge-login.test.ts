@@ -91,7 +91,7 @@ const fileOf = (device: LoginDevice): Untyped => {
 
 const BOXES = ['loginAuthBox', 'passwordAuthBox', 'passwordBox', 'keyBoxes', 'pin2Key', 'parentBox']
 
-test('a device is let in by another one, and gets a login for its app [1.3] [3.34] [3.35] [4.12] [4.13] [6.7] [7.22] [7.23] [7.24]', async t => {
+test('a device is let in by another one, and gets a login for its app [1.3] [3.34] [3.35] [4.13] [6.7] [7.22] [7.23] [7.24]', async t => {
   const { world, phone, alice } = await makeAlice()
   await alice.ensureAccountRepo('other.app')
   world.requests.length = 0
@@ -129,6 +129,22 @@ test('a device is let in by another one, and gets a login for its app [1.3] [3.3
   t.is(routesOf(world, 'GET /api/v2/lobby').length, gets)
 })
 
+test('a request is pending, then started with the name, then done; or it ends as error or closed [4.12] [4.13]', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const asked = await Promise.all([ask(world), ask(world), ask(world, { timeoutSeconds: 30 })])
+  const [approved, cancelled, forgotten] = asked
+  await settle()
+  for (const { request } of asked) t.is(request.getSnapshot().state, 'pending')
+  await approve(phone, alice, approved.request.lobbyId)
+  cancelled.request.cancel()
+  await world.clock.advance(30_000)
+  await settle()
+  t.is((await approved.request.account).username, 'alice')
+  t.deepEqual(approved.states, ['pending', 'started alice', 'done alice'])
+  t.deepEqual(cancelled.states, ['pending', 'closed'])
+  t.deepEqual(forgotten.states, ['pending', 'error EDGE_LOGIN_EXPIRED'])
+})
+
 test('a device that is let in learns nothing of the account but its name and the login of its app [6.5]', async t => {
   const { world, phone, alice } = await makeAlice()
   await alice.ensureAccountRepo('other.app')
@@ -153,7 +169,7 @@ test('a device that is let in learns nothing of the account but its name and the
   t.truthy(root.lastLogin ?? root.children[0].lastLogin)
 })
 
-test('the login of an app comes back by its key and by its PIN, and knows what others add [6.5] [6.4]', async t => {
+test('the login of an app comes back by its key and by its PIN, and leads to the same repo as the root [6.5]', async t => {
   const { world, phone, alice } = await makeAlice()
   const { device, request } = await ask(world)
   await approve(phone, alice, request.lobbyId)
@@ -373,7 +389,7 @@ test('an account without a login of the app ends the request [8.66]', async t =>
   t.is(device.files.size, 0)
 })
 
-test('a cancelled request is closed, withdrawn, and deaf to late replies [4.12]', async t => {
+test('a cancelled request is closed, withdrawn, and deaf to late replies', async t => {
   const { world, phone, alice } = await makeAlice()
   const { device, request, states } = await ask(world)
   await approve(phone, alice, request.lobbyId)

@@ -1,0 +1,211 @@
+import test from 'ava'
+import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
+import type { Account, EdgeLoginRequest, Kernel } from '../../kernel/index.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import { openDevice, waitFor } from '../helpers/device.ts'
+import { type FakeClock, makeFakeClock } from '../helpers/fake-clock.ts'
+import { makeToy } from '../helpers/toy-currency.ts'
+
+const ALICE = { username: 'alice', password: 'Correct horse 1', pin: '4711' }
+const APP = 'test.app'
+
+/** A world whose time a test moves. */
+const makeWorld = (): { world: FakeWorld; clock: FakeClock } => {
+  const clock = makeFakeClock()
+  return { world: makeFakeWorld({ io: { ...makeNodeIo(), clock } }), clock }
+}
+
+/** Lets the asking device look until its request ends. */
+const settled = async (clock: FakeClock, request: EdgeLoginRequest<Account>): Promise<Account> => {
+  await waitFor(async () => {
+    await clock.advance(1000)
+    return ['done', 'error'].includes(request.getSnapshot().state)
+  })
+  return request.account
+}
+
+const letIn = async (clock: FakeClock, approver: Account, device: Kernel): Promise<Account> => {
+  const request = await device.context.requestEdgeLogin()
+  await (await approver.fetchLobby(request.lobbyId)).loginRequest?.approve()
+  return settled(clock, request)
+}
+
+test('an app on another device is let in, makes a wallet, and both sides have it [1.3] [6.5] [6.7]', async t => {
+  const { world, clock } = makeWorld()
+  const toy = makeToy()
+  const phone = await openDevice(world, { plugins: [toy.plugin] })
+  const alice = await phone.context.createAccount(ALICE)
+  const laptop = await openDevice(world, { appId: APP, plugins: [makeToy().plugin] })
+  const seen: string[] = []
+
+  const request = await laptop.context.requestEdgeLogin()
+  request.subscribe(() => void seen.push(request.getSnapshot().state))
+  const { loginRequest } = await alice.fetchLobby(request.lobbyId)
+  t.is(loginRequest?.displayName, APP)
+  t.false(loginRequest?.isWholeAccount)
+  await loginRequest?.approve()
+  const app = await settled(clock, request)
+
+  t.deepEqual(seen, ['started', 'done'])
+  t.deepEqual(request.getSnapshot(), { lobbyId: request.lobbyId, state: 'done', username: 'alice' })
+  t.deepEqual([app.loginMethod, app.isEdgeLogin, app.isLight, app.username], ['edge', true, false, 'alice'])
+  t.deepEqual([alice.loginMethod, alice.isEdgeLogin], ['create', false])
+  t.is(app.rootLoginId, alice.rootLoginId)
+  t.deepEqual(laptop.context.accounts, [app])
+
+  const wallet = await app.createCurrencyWallet('wallet:toycoin', { name: 'Pocket' })
+  await clock.advance(31_000)
+  await waitFor(() => alice.listWallets().some(({ walletId }) => walletId === wallet.id))
+  const owner = await openDevice(world, { appId: APP, plugins: [makeToy().plugin] })
+  const whole = await owner.context.loginWithPassword(ALICE.username, ALICE.password)
+  t.false(whole.isEdgeLogin)
+  t.deepEqual(
+    whole.listWallets().map(({ walletId }) => walletId),
+    [wallet.id]
+  )
+  for (const kernel of [phone, laptop, owner]) await kernel.close()
+})
+
+test('an account opens for an app by each way in, and tells by which [6.4]', async t => {
+  const { world, clock } = makeWorld()
+  const phone = await openDevice(world)
+  const alice = await phone.context.createAccount(ALICE)
+  const recoveryKey = await alice.credentials.changeRecovery(['Who?'], ['I'])
+  const device = await openDevice(world, { appId: APP })
+  const { context } = device
+  const told: unknown[] = []
+  const repos = new Set<string>()
+  const visit = async (account: Account): Promise<string> => {
+    told.push([account.loginMethod, account.isEdgeLogin])
+    repos.add(account.id)
+    const loginKey = account.getLoginKey()
+    t.is(account.getSnapshot().appId, APP)
+    await account.logout()
+    return loginKey
+  }
+  await visit(await letIn(clock, alice, device))
+  await visit(await context.loginWithPIN({ username: 'alice' }, ALICE.pin))
+  await visit(await context.loginWithPassword(ALICE.username, ALICE.password))
+  await visit(await context.loginWithRecovery2(recoveryKey, ALICE.username, ['I']))
+  const loginKey = await visit(await context.loginWithPIN({ username: 'alice' }, ALICE.pin))
+  t.is(await visit(await context.loginWithKey({ username: 'alice' }, loginKey)), loginKey)
+  t.deepEqual(told, [
+    ['edge', true],
+    ['pin', true],
+    ['password', false],
+    ['recovery', false],
+    ['pin', false],
+    ['key', true]
+  ])
+  t.is(repos.size, 1)
+  for (const kernel of [phone, device]) await kernel.close()
+})
+
+test('an app may make the account itself, and let others in to it', async t => {
+  const { world, clock } = makeWorld()
+  const phone = await openDevice(world, { appId: APP })
+  const light = await phone.context.createAccount({ pin: '4711' })
+  t.deepEqual([light.isLight, light.loginMethod, light.isEdgeLogin], [true, 'create', false])
+  const laptop = await openDevice(world, { appId: APP })
+  const other = await letIn(clock, light, laptop)
+  t.deepEqual([other.isLight, other.loginMethod, other.isEdgeLogin], [true, 'edge', true])
+  t.is(other.getLoginKey(), light.getLoginKey())
+  t.is(other.id, light.id)
+  const { loginId } = laptop.context.localUsers[0] ?? { loginId: '' }
+  await other.logout()
+  t.true((await laptop.context.loginWithPIN({ loginId }, '4711')).isLight)
+  for (const kernel of [phone, laptop]) await kernel.close()
+})
+
+test('hidden keys hide the ids and keys of an account, and do not keep it from letting another device in [6.7]', async t => {
+  const { world, clock } = makeWorld()
+  const phone = await openDevice(world, { hideKeys: true })
+  const alice = await phone.context.createAccount(ALICE)
+  t.throws(() => alice.rootLoginId, { code: 'HIDDEN_KEYS' })
+  t.throws(() => alice.getLoginKey(), { code: 'HIDDEN_KEYS' })
+  const laptop = await openDevice(world, { appId: APP, hideKeys: true })
+  const app = await letIn(clock, alice, laptop)
+  t.true(app.isEdgeLogin)
+  t.throws(() => app.rootLoginId, { code: 'HIDDEN_KEYS' })
+  for (const kernel of [phone, laptop]) await kernel.close()
+})
+
+test('a request for an account that is open gives out the open one, and a cancel does not log it out', async t => {
+  const { world, clock } = makeWorld()
+  const phone = await openDevice(world)
+  const alice = await phone.context.createAccount(ALICE)
+  const laptop = await openDevice(world)
+  const known = await laptop.context.loginWithPassword(ALICE.username, ALICE.password)
+  t.is(await letIn(clock, alice, laptop), known)
+  t.true(known.isLoggedIn)
+
+  const request = await laptop.context.requestEdgeLogin()
+  request.subscribe(() => {
+    if (request.getSnapshot().state === 'started') request.cancel()
+  })
+  await (await alice.fetchLobby(request.lobbyId)).loginRequest?.approve()
+  await clock.advance(1000)
+  await waitFor(() => request.getSnapshot().state === 'closed')
+  await t.throwsAsync(request.account, { code: 'EDGE_LOGIN_CLOSED' })
+  await clock.advance(1000)
+  t.true(known.isLoggedIn)
+  for (const kernel of [phone, laptop]) await kernel.close()
+})
+
+test('an account that opens after the cancel is logged out again', async t => {
+  const { world, clock } = makeWorld()
+  const phone = await openDevice(world)
+  const alice = await phone.context.createAccount(ALICE)
+  const laptop = await openDevice(world, { appId: APP })
+  const request = await laptop.context.requestEdgeLogin()
+  request.subscribe(() => {
+    if (request.getSnapshot().state === 'started') request.cancel()
+  })
+  await (await alice.fetchLobby(request.lobbyId)).loginRequest?.approve()
+  await clock.advance(1000)
+  await waitFor(() => request.getSnapshot().state === 'closed')
+  await waitFor(() => laptop.context.accounts.length === 0)
+  await clock.advance(5000)
+  t.deepEqual(laptop.context.accounts, [])
+  await laptop.context.forgetAccount({ username: 'alice' })
+  for (const kernel of [phone, laptop]) await kernel.close()
+})
+
+test('an account whose data cannot be fetched ends the request as error, and its login stays on the device', async t => {
+  const { world, clock } = makeWorld()
+  const phone = await openDevice(world)
+  const alice = await phone.context.createAccount(ALICE)
+  const laptop = await openDevice(world, { appId: APP })
+  const free = world.server.use(async (request, next) => {
+    if (request.path.includes('/store/')) throw new Error('No network')
+    return next()
+  })
+  await t.throwsAsync(letIn(clock, alice, laptop), { code: 'SYNC_FAILED' })
+  t.deepEqual(laptop.context.accounts, [])
+  free()
+  t.true((await laptop.context.loginWithPIN({ username: 'alice' }, ALICE.pin)).isEdgeLogin)
+  for (const kernel of [phone, laptop]) await kernel.close()
+})
+
+test('a closed kernel asks for nothing more', async t => {
+  const { world, clock } = makeWorld()
+  const laptop = await openDevice(world, { appId: APP })
+  const request = await laptop.context.requestEdgeLogin()
+  await laptop.close()
+  t.is(request.getSnapshot().state, 'closed')
+  await t.throwsAsync(request.account, { code: 'EDGE_LOGIN_CLOSED' })
+  await t.throwsAsync(laptop.context.requestEdgeLogin(), { code: 'CONTEXT_CLOSED' })
+  await clock.advance(1000)
+  const { length } = world.server.traffic.lines
+  await clock.advance(700_000)
+  t.is(world.server.traffic.lines.length, length)
+})
+
+test('a request that does not reach the server fails at once', async t => {
+  const { world, clock } = makeWorld()
+  const laptop = await openDevice(world, { appId: APP })
+  world.setOnline(false)
+  await t.throwsAsync(laptop.context.requestEdgeLogin(), { code: 'NETWORK' })
+  t.is(clock.timerCount, 0)
+  await laptop.close()
+})
