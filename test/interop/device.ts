@@ -67,6 +67,30 @@ export interface DeviceHelp {
   readonly challengeId?: string
 }
 
+/** What a login by recovery takes; the key is base58. */
+export interface DeviceRecovery {
+  readonly recoveryKey: string
+  readonly username: string
+  readonly answers: readonly string[]
+}
+
+/** A question that an app may offer, and the shortest answer that it takes. */
+export interface DeviceQuestion {
+  readonly category: string
+  readonly question: string
+  readonly minLength: number
+}
+
+/** What is wrong with a new password, if anything. */
+export interface DevicePasswordRules {
+  readonly secondsToCrack: number
+  readonly tooShort: boolean
+  readonly noNumber: boolean
+  readonly noLowerCase: boolean
+  readonly noUpperCase: boolean
+  readonly passed: boolean
+}
+
 /** A wallet of the account. */
 export interface DeviceWallet {
   readonly id: string
@@ -96,6 +120,9 @@ export interface UserCalls {
   usernameAvailable(username: string): Promise<boolean>
   messages(): Promise<readonly DeviceMessage[]>
   recoveryQuestions(recoveryKey: string, username: string): Promise<readonly string[]>
+  /** The questions that an app may offer. Version 2 of the published core has no such call. */
+  questionChoices(): Promise<readonly DeviceQuestion[]>
+  passwordRules(password: string): Promise<DevicePasswordRules>
   /** Asks for two-factor to be switched off; the date of that. */
   requestOtpReset(username: string, resetToken: string): Promise<Date>
 }
@@ -106,7 +133,7 @@ export interface LoginCalls {
   loginWithPassword(username: string, password: string, help?: DeviceHelp): Promise<void>
   loginWithPIN(user: DeviceUserName, pin: string, help?: DeviceHelp): Promise<void>
   loginWithKey(user: DeviceUserName, loginKey: string): Promise<void>
-  loginWithRecovery(recoveryKey: string, username: string, answers: readonly string[]): Promise<void>
+  loginWithRecovery(recovery: DeviceRecovery, help?: DeviceHelp): Promise<void>
   /** Gives the id of a lobby where another device may let this one in. */
   requestEdgeLogin(): Promise<string>
   /** Waits until that has happened. */
@@ -166,6 +193,13 @@ export interface WalletCalls {
 
 /** All that a device can be asked to do while it runs. */
 export type DeviceCalls = UserCalls & LoginCalls & CredentialCalls & TwoFactorCalls & WalletCalls
+
+/** What version 2 of the published core can do besides. */
+export interface DuressCalls {
+  /** Sets the PIN that opens another account under duress. */
+  changeDuressPin(pin: string): Promise<void>
+  isUnderDuress(): Promise<boolean>
+}
 
 /** A device on a folder of its own, as a test sees it. */
 export interface Device extends DeviceCalls {

@@ -1,4 +1,4 @@
-import { type Cell, DIRECTIONS, type Direction, type Flow } from './flow.ts'
+import { type Cell, DIRECTIONS, type Flow } from './flow.ts'
 import { PEER_VERSIONS, type PeerVersion } from './peer-package.ts'
 
 /** What became of the stories. */
@@ -22,10 +22,10 @@ export const makeFlowTable = (flows: readonly Flow[], isHere: (cell: Cell) => bo
     return `n.a. ${reasons.indexOf(reason) + 1}`
   }
   const markOf = (row: string, cell: Cell): string => {
-    const stories = flows.filter(flow => flow.row === row && isIn(flow, cell.direction))
+    const stories = flows.filter(flow => flow.row === row)
     const told = stories.filter(flow => flow.lacking?.(cell) === undefined)
+    if (told.length === 0) return noteOf(stories.map(flow => flow.lacking?.(cell)).join('; '))
     if (!isHere(cell)) return 'skipped'
-    if (told.length === 0) return noteOf(stories[0]?.lacking?.(cell) ?? 'there is no such story')
     return told.every(flow => done.has(keyOf(flow, cell))) ? 'ok' : 'FAILED'
   }
   const width = Math.max(...rows.map(row => row.length)) + 2
@@ -54,9 +54,5 @@ export const makeFlowTable = (flows: readonly Flow[], isHere: (cell: Cell) => bo
 export const CELLS: readonly Cell[] = PEER_VERSIONS.flatMap((version: PeerVersion) =>
   DIRECTIONS.map(direction => ({ version, direction }))
 )
-
-/** Whether a story is told in a direction. */
-export const isIn = (flow: Flow, direction: Direction): boolean =>
-  flow.direction === undefined || flow.direction === direction
 
 const columnOf = ({ version, direction }: Cell): string => `${version} ${direction}`

@@ -15,12 +15,12 @@ export interface Flow {
   readonly row: string
   /** A sentence, in which MAKER and USER stand for the two cores. */
   readonly title: string
-  /** The only direction that the story makes sense in; both when left out. */
-  readonly direction?: Direction
   /** It mostly waits, so it has a world of its own and goes on beside the others. */
   readonly isSlow?: true
-  /** Why one version cannot do this in one direction; undefined where it can. */
+  /** Why this cannot be told of a version in a direction; undefined where it can. */
   lacking?(cell: Cell): string | undefined
+  /** What Holdfast may report outside of any call; nothing when left out. */
+  readonly mayReport?: RegExp
   run(t: ExecutionContext, pair: Pair): Promise<void>
 }
 

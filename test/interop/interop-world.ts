@@ -6,7 +6,7 @@ import { serveFakeWorld } from '../../fake-server/http/serve-fake-world.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import type { Device } from './device.ts'
 import { type OwnDevice, openOwnDevice } from './own-device.ts'
-import { openPeer } from './peer.ts'
+import { openPeer, type Peer } from './peer.ts'
 import type { PeerVersion } from './peer-package.ts'
 
 /** What a test may say of a device that it opens. */
@@ -23,11 +23,11 @@ export interface InteropWorld {
   /** A copy of a device's folder, as a user would move it to another machine. */
   copyOf(folder: string): Promise<string>
   openHoldfast(choice?: DeviceChoice): Promise<OwnDevice>
-  openPeer(choice?: DeviceChoice): Promise<Device>
+  openPeer(choice?: DeviceChoice): Promise<Peer>
   /** Runs while no server answers. */
   offline<T>(run: () => Promise<T>): Promise<T>
-  /** Ends all devices; their folders stay. */
-  stopDevices(): Promise<void>
+  /** Ends all devices, and tells what failed on ours outside of any call; their folders stay. */
+  stopDevices(): Promise<readonly string[]>
   /** Ends everything and removes the folders. */
   close(): Promise<void>
 }
@@ -51,8 +51,10 @@ export const openInteropWorld = async (
     devices.push(device)
     return device
   }
-  const stopDevices = async (): Promise<void> => {
-    await Promise.all(devices.splice(0).map(device => device.stop()))
+  const stopDevices = async (): Promise<readonly string[]> => {
+    const stopped = devices.splice(0)
+    await Promise.all(stopped.map(device => device.stop()))
+    return stopped.flatMap(({ failures }) => failures)
   }
   return {
     fake,

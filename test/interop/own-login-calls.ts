@@ -20,6 +20,8 @@ export const ownUserCalls = ({ kernel: { context } }: OwnSession): UserCalls => 
       vouchers: pendingVouchers
     })),
   recoveryQuestions: (recoveryKey, username) => context.fetchRecovery2Questions(recoveryKey, username),
+  questionChoices: () => context.listRecoveryQuestionChoices(),
+  passwordRules: async password => context.checkPasswordRules(password),
   requestOtpReset: (username, resetToken) => context.requestOtpReset(username, resetToken)
 })
 
@@ -39,8 +41,8 @@ export const ownLoginCalls = (session: OwnSession): LoginCalls => {
     async loginWithKey(user, loginKey) {
       session.account = await context.loginWithKey(user, loginKey)
     },
-    async loginWithRecovery(recoveryKey, username, answers) {
-      session.account = await context.loginWithRecovery2(recoveryKey, username, answers)
+    async loginWithRecovery({ recoveryKey, username, answers }, help) {
+      session.account = await context.loginWithRecovery2(recoveryKey, username, answers, help)
     },
     async requestEdgeLogin() {
       session.edgeLogin = await context.requestEdgeLogin()

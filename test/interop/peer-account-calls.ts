@@ -1,4 +1,4 @@
-import type { CredentialCalls, Note, TwoFactorCalls, WalletCalls } from './device.ts'
+import type { CredentialCalls, DuressCalls, Note, TwoFactorCalls, WalletCalls } from './device.ts'
 import { accountOf, type CoreWallet, type PeerSession } from './peer-core.ts'
 
 /** Changes of an account by the published core. */
@@ -51,6 +51,14 @@ export const peerTwoFactorCalls = (session: PeerSession): TwoFactorCalls => {
     approveEdgeLogin: async lobbyId => (await requestOf(lobbyId)).approve()
   }
 }
+
+/** The second account of version 2. */
+export const peerDuressCalls = (session: PeerSession): DuressCalls => ({
+  async changeDuressPin(pin) {
+    await accountOf(session).changePin({ pin, forDuressAccount: true })
+  },
+  isUnderDuress: async () => accountOf(session).isDuressAccount === true
+})
 
 // The test phrase of BIP-39 and the first address that BIP-84 derives from it, on regtest.
 const MNEMONIC = `${'abandon '.repeat(11)}about`

@@ -1,7 +1,14 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { JsonObject } from '../../kernel/index.ts'
-import type { DeviceHelp, DeviceNewAccount, DeviceVoucher, Note } from './device.ts'
+import type {
+  DeviceHelp,
+  DeviceNewAccount,
+  DevicePasswordRules,
+  DeviceQuestion,
+  DeviceVoucher,
+  Note
+} from './device.ts'
 import { makePeerCurrency, type PeerCurrency } from './peer-currency.ts'
 import type { PeerPlace } from './peer-messages.ts'
 
@@ -24,8 +31,12 @@ export interface CoreContext {
   loginWithPassword(username: string, password: string, options?: CoreLoginOptions): Promise<CoreAccount>
   loginWithPIN(user: string, pin: string, options?: CoreLoginOptions): Promise<CoreAccount>
   loginWithKey(user: string, loginKey: string, options?: CoreLoginOptions): Promise<CoreAccount>
-  loginWithRecovery2(key: string, username: string, answers: readonly string[]): Promise<CoreAccount>
+  loginWithRecovery2(...args: [string, string, readonly string[], CoreLoginOptions?]): Promise<CoreAccount>
   fetchRecovery2Questions(key: string, username: string): Promise<readonly string[]>
+  listRecoveryQuestionChoices(): Promise<
+    readonly (Omit<DeviceQuestion, 'minLength'> & { min_length: number })[]
+  >
+  checkPasswordRules(password: string): DevicePasswordRules
   fetchLoginMessages(): Promise<readonly CoreMessage[]>
   requestOtpReset(username: string, resetToken: string): Promise<Date>
   requestEdgeLogin(): Promise<CoreEdgeLogin>
@@ -55,6 +66,7 @@ export interface CoreAccount {
   readonly username: string | undefined
   readonly rootLoginId: string
   readonly edgeLogin: boolean
+  readonly isDuressAccount?: boolean
   readonly activeWalletIds: readonly string[]
   readonly otpKey: string | undefined
   readonly otpResetDate: Date | undefined
@@ -64,7 +76,7 @@ export interface CoreAccount {
   checkPassword(password: string): Promise<boolean>
   checkPin(pin: string): Promise<boolean>
   changePassword(password: string): Promise<void>
-  changePin(change: { pin?: string; enableLogin?: boolean }): Promise<string>
+  changePin(change: { pin?: string; enableLogin?: boolean; forDuressAccount?: boolean }): Promise<string>
   changeRecovery(questions: readonly string[], answers: readonly string[]): Promise<string>
   changeUsername(change: { username: string; password?: string }): Promise<void>
   deletePassword(): Promise<void>

@@ -20,6 +20,13 @@ export const peerUserCalls = ({ context }: PeerSession): UserCalls => ({
       vouchers: pendingVouchers
     })),
   recoveryQuestions: (recoveryKey, username) => context.fetchRecovery2Questions(recoveryKey, username),
+  questionChoices: async () =>
+    (await context.listRecoveryQuestionChoices()).map(({ min_length: minLength, category, question }) => ({
+      category,
+      question,
+      minLength
+    })),
+  passwordRules: async password => context.checkPasswordRules(password),
   requestOtpReset: (username, resetToken) => context.requestOtpReset(username, resetToken)
 })
 
@@ -40,8 +47,8 @@ export const peerLoginCalls = (session: PeerSession): LoginCalls => {
     async loginWithKey(user, loginKey) {
       session.account = await context.loginWithKey(nameOf(user), loginKey, kindOf(user))
     },
-    async loginWithRecovery(recoveryKey, username, answers) {
-      session.account = await context.loginWithRecovery2(recoveryKey, username, answers)
+    async loginWithRecovery({ recoveryKey, username, answers }, help) {
+      session.account = await context.loginWithRecovery2(recoveryKey, username, answers, help)
     },
     async requestEdgeLogin() {
       waiting = await context.requestEdgeLogin()

@@ -1,4 +1,4 @@
-import type { DeviceCalls } from './device.ts'
+import type { DeviceCalls, DuressCalls } from './device.ts'
 import type { PeerVersion } from './peer-package.ts'
 
 /** What the process of a peer is started with. */
@@ -14,10 +14,13 @@ export interface PeerPlace {
   readonly server: string
 }
 
+/** All that a peer can be asked to do. */
+export type PeerCalls = DeviceCalls & DuressCalls
+
 /** One call, as it travels to the process. */
 export interface PeerRequest {
   readonly id: number
-  readonly call: keyof DeviceCalls
+  readonly call: keyof PeerCalls
   readonly args: readonly unknown[]
 }
 

@@ -1,18 +1,23 @@
-import type { DeviceCalls } from './device.ts'
-import { peerCredentialCalls, peerTwoFactorCalls, peerWalletCalls } from './peer-account-calls.ts'
+import {
+  peerCredentialCalls,
+  peerDuressCalls,
+  peerTwoFactorCalls,
+  peerWalletCalls
+} from './peer-account-calls.ts'
 import { openPeerSession } from './peer-core.ts'
 import { peerLoginCalls, peerUserCalls } from './peer-login-calls.ts'
-import type { PeerPlace, PeerReply, PeerRequest } from './peer-messages.ts'
+import type { PeerCalls, PeerPlace, PeerReply, PeerRequest } from './peer-messages.ts'
 
 // A process of its own for the published core: what it keeps in memory ends with it. It is called by messages.
 
 const session = await openPeerSession(JSON.parse(process.argv[2] ?? '{}') as PeerPlace)
 
-const calls: DeviceCalls = {
+const calls: PeerCalls = {
   ...peerUserCalls(session),
   ...peerLoginCalls(session),
   ...peerCredentialCalls(session),
   ...peerTwoFactorCalls(session),
+  ...peerDuressCalls(session),
   ...peerWalletCalls(session)
 }
 

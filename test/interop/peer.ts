@@ -1,14 +1,17 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Device, DeviceCalls } from './device.ts'
-import type { PeerPlace, PeerReply, PeerRequest } from './peer-messages.ts'
+import type { Device } from './device.ts'
+import type { PeerCalls, PeerPlace, PeerReply, PeerRequest } from './peer-messages.ts'
+
+/** A device that runs the published core. */
+export type Peer = Device & PeerCalls
 
 /**
  * Starts a device that runs the published core, in a process of its own.
  *
  * Calls reject with the name, message and plain fields of the published core's error.
  */
-export const openPeer = async (place: PeerPlace): Promise<Device> => {
+export const openPeer = async (place: PeerPlace): Promise<Peer> => {
   const script = fileURLToPath(new URL('peer-process.js', import.meta.url))
   const child = fork(script, [JSON.stringify(place)], {
     // Its dependencies are its own affair: our rule against generated code does not bind them.
@@ -42,7 +45,7 @@ export const openPeer = async (place: PeerPlace): Promise<Device> => {
   await started
 
   const ask =
-    (call: keyof DeviceCalls) =>
+    (call: keyof PeerCalls) =>
     (...args: unknown[]): Promise<unknown> => {
       count += 1
       const reply = wait(count)
@@ -54,9 +57,9 @@ export const openPeer = async (place: PeerPlace): Promise<Device> => {
     await ended
   }
   const own: Pick<Device, 'folder' | 'failures' | 'stop'> = { folder: place.folder, failures: [], stop }
-  return new Proxy(own as Device, {
+  return new Proxy(own as Peer, {
     get: (target, name) =>
       // A promise that resolves to this must not take it for a promise.
-      name === 'then' || name in own ? Reflect.get(target, name) : ask(name as keyof DeviceCalls)
+      name === 'then' || name in own ? Reflect.get(target, name) : ask(name as keyof PeerCalls)
   })
 }

@@ -52,6 +52,24 @@ export const appFlows: readonly Flow[] = [
     }
   },
   {
+    row: 'folder of an app',
+    title: 'USER opens the folder where MAKER has an account and the login of an app',
+    async run(t, pair) {
+      const made = await makeAccount(pair, FIRST)
+      const id = await made.device.createWallet({ ...WALLET, name: 'First app' })
+      await made.device.sync()
+      const loginKey = await made.device.getLoginKey()
+      await made.device.stop()
+      const folder = await pair.world.copyOf(made.device.folder)
+      const user = await pair.openUser({ ...FIRST, folder })
+      await user.loginWithPIN({ username: made.name }, made.pin)
+      t.like(await user.wallets(), [{ id, name: 'First app' }])
+      await user.logout()
+      await user.loginWithKey({ username: made.name }, loginKey)
+      t.deepEqual((await user.account()).walletIds, [id])
+    }
+  },
+  {
     row: 'PIN of an app',
     title: 'USER takes the PIN and the name that MAKER changed for the account and its app',
     async run(t, pair) {

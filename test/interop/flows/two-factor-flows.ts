@@ -39,6 +39,8 @@ export const twoFactorFlows: readonly Flow[] = [
   },
   {
     row: 'two-factor repaired',
+    // The refresh after the login by key meets the two-factor that this device does not have yet.
+    mayReport: /^login: OtpError/,
     title: 'USER, who knew the account before MAKER switched two-factor on, repairs it with the key',
     async run(t, pair) {
       const made = await makeAccount(pair)

@@ -21,7 +21,7 @@ export const usernameFlows: readonly Flow[] = [
       await user.loginWithPIN({ username: name }, pin)
       await user.logout()
       const other = await pair.openUser()
-      await other.loginWithRecovery(recoveryKey, username, ['Rex', 'Ulm'])
+      await other.loginWithRecovery({ recoveryKey, username, answers: ['Rex', 'Ulm'] })
       t.is((await other.account()).username, name)
     }
   },

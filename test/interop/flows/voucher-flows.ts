@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { waitFor } from '../../helpers/device.ts'
-import type { DeviceVoucher } from '../device.ts'
+import type { Device, DeviceVoucher } from '../device.ts'
 import { type Flow, logInAgain } from '../flow.ts'
 import { makeProtected, refused } from './two-factor-flows.ts'
 
@@ -55,14 +55,27 @@ export const voucherFlows: readonly Flow[] = [
     }
   },
   {
+    row: 'voucher approved by time',
+    isSlow: true,
+    title: 'USER gets in without a code when nobody, MAKER included, rejected its voucher for a week',
+    async run(t, pair) {
+      const { made } = await makeProtected(t, pair)
+      const user = await pair.openUser()
+      const { voucherId = '' } = await refused(t, user, made)
+      await kept(user, voucherId)
+      pair.world.fake.clock.skip(8 * 24 * 3_600_000)
+      await user.loginWithPassword(made.name, made.password)
+      t.is(await user.getLoginKey(), await made.device.getLoginKey())
+    }
+  },
+  {
     row: 'voucher in the folder',
     title: 'USER gets in with the approved voucher that MAKER kept in its folder',
     async run(t, pair) {
       const { made } = await makeProtected(t, pair)
       const waiting = await pair.openMaker()
       const { voucherId = '' } = await refused(t, waiting, made)
-      // The published core saves it in the background.
-      await waitFor(() => hasText(join(waiting.folder, 'logins'), voucherId))
+      await kept(waiting, voucherId)
       await waiting.stop()
       const user = await pair.openUser({ folder: await pair.world.copyOf(waiting.folder) })
       await made.device.approveVoucher(voucherId)
@@ -74,8 +87,11 @@ export const voucherFlows: readonly Flow[] = [
 
 const idOf = ({ voucherId }: DeviceVoucher): string => voucherId
 
-const hasText = async (folder: string, text: string): Promise<boolean> => {
-  const names = await readdir(folder).catch(() => [])
-  const texts = await Promise.all(names.map(name => readFile(join(folder, name), 'utf8')))
-  return texts.some(found => found.includes(text))
-}
+/** Waits until a voucher is in the folder of the device: the published core saves it in the background. */
+const kept = ({ folder }: Device, voucherId: string): Promise<void> =>
+  waitFor(async () => {
+    const logins = join(folder, 'logins')
+    const names = await readdir(logins).catch(() => [])
+    const texts = await Promise.all(names.map(name => readFile(join(logins, name), 'utf8')))
+    return texts.some(text => text.includes(voucherId))
+  })

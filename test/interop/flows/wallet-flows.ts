@@ -54,7 +54,8 @@ export const walletFlows: readonly Flow[] = [
   {
     row: 'note on a payment',
     title: 'USER reads what MAKER wrote on a payment that it sent',
-    direction: '→',
+    lacking: ({ direction }) =>
+      direction === '←' ? 'the published core has no chain here, so it sends nothing' : undefined,
     async run(t, pair) {
       const credentials = pair.newCredentials()
       const device = await pair.world.openHoldfast()
