@@ -85,6 +85,11 @@ export class Credentials {
     await this.#parts.login.change(({ held }) => [makePasswordRemovalKit(held)])
   }
 
+  /** Whether a password opens the account, as far as this device knows. */
+  get hasPassword(): boolean {
+    return this.#parts.login.getSnapshot().held.passwordAuth !== undefined
+  }
+
   /** Whether this device knows the text of a PIN. */
   get hasPin(): boolean {
     return this.#parts.login.getSnapshot().held.pin !== undefined
