@@ -14,7 +14,7 @@ import type { Stashes } from './stash.ts'
 
 /** How a login request shall be. */
 export interface EdgeLoginOptions {
-  /** How long it waits for an approval, at most a day; 600 when left out. */
+  /** How long it waits for an approval, from a second to a day; 600 when left out. */
   readonly timeoutSeconds?: number
 }
 
@@ -29,7 +29,7 @@ export interface EdgeLoginPlan<Account> extends EdgeLoginOptions {
  *
  * The request is on the server when this resolves; the other device is told its `lobbyId`, such as by a QR code.
  *
- * @throws NETWORK and what the server answers
+ * @throws OPTION_INVALID for a time that is none; NETWORK and what the server answers
  */
 export const requestEdgeLogin = async <Account>(
   port: LoginPort,
@@ -37,16 +37,19 @@ export const requestEdgeLogin = async <Account>(
   plan: EdgeLoginPlan<Account>
 ): Promise<EdgeLoginRequest<Account>> => {
   const { io, config } = port
-  const { privateKey, publicKey } = makeLobbyKeys(io)
-  const lobbyId = lobbyIdOf(io, publicKey)
-  const timeout = Math.min(plan.timeoutSeconds ?? DEFAULT_TIMEOUT, MAX_TIMEOUT)
-  const loginRequest = { appId: config.appId }
-  await putLobby(port, lobbyId, { loginRequest, publicKey: io.crypto.toBase64(publicKey), timeout })
-  const request = new EdgeLoginRequest(port, stashes, {
-    ...{ plan, lobbyId, timeoutSeconds: timeout },
-    privateKey: new Secret(privateKey)
-  })
-  return request
+  const timeoutSeconds = checkTimeout(plan.timeoutSeconds ?? DEFAULT_TIMEOUT)
+  const keys = makeLobbyKeys(io)
+  const privateKey = new Secret(keys.privateKey)
+  const lobbyId = lobbyIdOf(io, keys.publicKey)
+  try {
+    const publicKey = io.crypto.toBase64(keys.publicKey)
+    const loginRequest = { appId: config.appId }
+    await putLobby(port, lobbyId, { loginRequest, publicKey, timeout: timeoutSeconds })
+  } catch (error) {
+    privateKey.destroy()
+    throw error
+  }
+  return new EdgeLoginRequest(port, stashes, { plan, lobbyId, timeoutSeconds, privateKey })
 }
 
 /**
@@ -56,6 +59,9 @@ export const requestEdgeLogin = async <Account>(
  * reply who know nothing but the lobby's id, it goes on and shows the last trouble as `errorCode`. The first reply
  * that stands makes it started, the open account done. It ends as error when its time is over or the account
  * cannot be opened, and as closed by `cancel`.
+ *
+ * Hazard: whoever sees the lobby's id can hand over an account, also one of their own. People must see the username
+ * before they use the account.
  */
 export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
   readonly subscribe: Readable<LobbySnapshot>['subscribe']
@@ -225,6 +231,11 @@ const DEFAULT_TIMEOUT = 600
 
 /** Seconds; timers count no longer than some weeks. */
 const MAX_TIMEOUT = 86_400
+
+const checkTimeout = (seconds: number): number => {
+  if (seconds >= 1 && seconds <= MAX_TIMEOUT) return seconds
+  throw new WalletError('OPTION_INVALID', { option: 'timeoutSeconds', rule: 'must be 1 second to 1 day' })
+}
 
 /** What no later reply can mend. */
 const FINAL: ReadonlySet<string> = new Set([

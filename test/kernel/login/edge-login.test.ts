@@ -274,6 +274,14 @@ test('a request ends after 600 seconds, or the time that it was given, and so do
   }
 })
 
+test('a request has a time that is one', async t => {
+  const world = makeLoginWorld()
+  for (const timeoutSeconds of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 86_401]) {
+    await t.throwsAsync(ask(world, { timeoutSeconds }), { code: 'OPTION_INVALID' }, `${timeoutSeconds}`)
+  }
+  t.deepEqual(world.requests, [])
+})
+
 test('a network that comes and goes does not end a request; the snapshot says what it waits on', async t => {
   const { world, phone, alice } = await makeAlice()
   const { request, states } = await ask(world)
