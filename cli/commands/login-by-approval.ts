@@ -118,7 +118,7 @@ const settle = async (session: Session, account: Account): Promise<CommandResult
   }
   const name = nameOf(account)
   const hasPin = credentials.isPinLoginEnabled
-  const keys = [...(hasPin ? ['its PIN'] : []), ...(username === undefined ? [] : ['its password'])]
+  const keys = [...(hasPin ? ['its PIN'] : []), ...(credentials.hasPassword ? ['its password'] : [])]
   const opens = keys.length === 0 ? 'only its login key' : keys.join(' or ')
   return {
     data: {
@@ -133,7 +133,7 @@ const settle = async (session: Session, account: Account): Promise<CommandResult
       keys.length > 0
         ? []
         : [
-            `${name} has neither PIN nor username: the next command here needs the login key, which a device that has the account shows: holdfast account key --reveal`
+            `${name} has neither PIN nor password: the next command here needs the login key, which a device that has the account shows: holdfast account key --reveal`
           ],
     view: {
       kind: 'record',

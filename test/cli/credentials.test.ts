@@ -244,6 +244,9 @@ test.serial('account password remove asks first, and afterwards the password is 
   t.true((await done(t, 'account password remove --yes', pin)).removed)
   const login = await run('login robert', { password: second })
   t.not(login.code, 0)
+  t.false((await done(t, 'account show', pin)).password)
+  await done(t, 'account username set bobby', pin)
+  await done(t, 'account username set robert', pin)
 })
 
 test.serial('account delete wants the name typed, and then nothing is left of the account', async t => {

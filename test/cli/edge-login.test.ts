@@ -1,4 +1,5 @@
 import test from 'ava'
+import { CliError } from '../../cli/errors/cli-error.ts'
 import { makeHome } from '../helpers/command-line.ts'
 import { failed, succeeded } from '../helpers/envelopes.ts'
 import { runInProcess } from '../helpers/in-process.ts'
@@ -84,7 +85,6 @@ test.serial(
 )
 
 test.serial('Ctrl-C cancels a request and ends with 130', async t => {
-  const { CliError } = await import('../../cli/errors/cli-error.ts')
   const tablet = start(['login', '--with', 'edge', '--device', 'tablet', '--json'])
   const { data } = await tablet.firstLine()
   tablet.stop(new CliError('INTERRUPTED', 'Stopped'))

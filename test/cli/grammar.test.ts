@@ -239,6 +239,17 @@ test('failures: catalogue errors keep their advice, strangers are bugs, and caus
     hint: 'Send at least 294 native units.',
     name: 'DustSpendError'
   })
+  const challenge = { challengeId: 'c-1', challengeUri: 'https://captcha.example/c-1' }
+  t.is(
+    failureOf(new WalletError('CHALLENGE', challenge)).next[0]?.command,
+    'holdfast login <user> --challenge-id c-1'
+  )
+  const reset = failureOf(new WalletError('OTP', { reason: 'ip', resetDate: '2026-01-08T00:00:00.000Z' }))
+  t.regex(reset.hint ?? '', /^This network is new to the account/)
+  t.deepEqual(reset.next.at(-1), {
+    command: 'holdfast login <user>',
+    why: 'two-factor goes off by itself at 2026-01-08T00:00:00.000Z'
+  })
   const key = 'L4rK1yDtCWekvXuE6oXD9jCYfFNV2cWRpVuPLBcCU2z8TrisoyY1'
   const stranger = new Error('outer', { cause: new Error(`the key is ${key}`) })
   t.like(failureOf(stranger), { code: 'INTERNAL', exitCode: 1 })
