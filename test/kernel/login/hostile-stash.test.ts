@@ -1,8 +1,10 @@
 import test from 'ava'
 import { createLogin } from '../../../kernel/login/create-login.ts'
 import { loginWithPassword } from '../../../kernel/login/password.ts'
+import { makePasswordKit } from '../../../kernel/login/password-kit.ts'
 import { loginWithPin } from '../../../kernel/login/pin.ts'
 import { findStashByApp } from '../../../kernel/login/stash-tree.ts'
+import { Secret } from '../../../kernel/state/secret.ts'
 import {
   CHEAP,
   type LoginDevice,
@@ -121,4 +123,47 @@ test('a refused code that names the wrong account leaves no user behind when the
     [opened.stash.loginId]
   )
   t.is([...files.keys()].filter(path => path.startsWith('logins/')).length, 1)
+})
+
+/** Changes the results of full logins; the sync token is no way around them. */
+const answerWith =
+  (change: (results: Untyped) => object) =>
+  (route: string, reply: Untyped): unknown => {
+    if (route.endsWith('/v2/sync')) return { ...reply, results: false }
+    return route.endsWith('/v2/login') ? { ...reply, results: change(reply.results) } : reply
+  }
+
+test('a wallet or a name in the place of the PIN is refused, so that it is never shown as one', async t => {
+  const { world, device } = await makeAlice()
+  const login = await loginWithPassword(device.services, device.stashes, ALICE)
+  const before = JSON.stringify(login.stash.pin2TextBox)
+  for (const boxOf of [(r: Untyped) => r.children[0].keyBoxes[0], (r: Untyped) => r.userTextBox]) {
+    world.garble = answerWith(results => {
+      const [child] = results.children
+      const isOfChild = boxOf(results) === child.keyBoxes[0]
+      const fields = { pin2TextBox: boxOf(results) }
+      return isOfChild ? { ...results, children: [{ ...child, ...fields }] } : { ...results, ...fields }
+    })
+    await t.throwsAsync(login.refresh(), { code: 'KEY_INTEGRITY' })
+  }
+  t.is(JSON.stringify(login.stash.pin2TextBox), before)
+})
+
+test('the loginAuth is for life: the box of an earlier password in its place is not taken', async t => {
+  const { world, device } = await makeAlice()
+  const { services, stashes } = device
+  const login = await loginWithPassword(services, stashes, ALICE)
+  const { loginAuthBox, passwordAuthBox } = login.stash
+  for (const password of ['second', 'third']) {
+    const secret = new Secret(password)
+    await login.change(async ({ held }) => {
+      const loginKey = held.loginKey.use(key => key.slice())
+      const named = { username: 'alice', password: secret, snrp: CHEAP }
+      return [await makePasswordKit(services.io, { loginId: held.loginId, loginKey }, named)]
+    })
+  }
+  world.garble = answerWith(results => ({ ...results, loginAuthBox: passwordAuthBox }))
+  await login.refresh()
+  t.deepEqual(login.stash.loginAuthBox, loginAuthBox)
+  t.notDeepEqual(login.stash.passwordAuthBox, passwordAuthBox)
 })
