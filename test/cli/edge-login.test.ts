@@ -37,7 +37,7 @@ const start = (args: readonly string[], input = '') => {
           })
         ])
       }
-      return lines()[0]
+      return text.split('\n')[0] ?? ''
     }
   }
 }
@@ -60,7 +60,7 @@ test.serial(
   async t => {
     succeeded(t, await as('account create alice', { password: 'Correct Horse 1', pin }), 'account.create/1')
     const phone = start(['login', '--with', 'edge', '--device', 'phone', '--json'])
-    const pending = await phone.firstLine()
+    const pending = JSON.parse(await phone.firstLine())
     t.like(pending, { event: 'login.pending', seq: 1 })
     const { lobbyId, link } = pending.data
     t.is(link, `edge://edge/${lobbyId}`)
@@ -86,11 +86,31 @@ test.serial(
 
 test.serial('Ctrl-C cancels a request and ends with 130', async t => {
   const tablet = start(['login', '--with', 'edge', '--device', 'tablet', '--json'])
-  const { data } = await tablet.firstLine()
+  const { data } = JSON.parse(await tablet.firstLine())
   tablet.stop(new CliError('INTERRUPTED', 'Stopped'))
   t.is((await tablet.ended).code, 130)
   t.regex(data.lobbyId, /^[1-9A-HJ-NP-Za-km-z]+$/)
 })
+
+test.serial(
+  '--link prints the link alone; an account that only its login key opens is pointed out',
+  async t => {
+    const light = { device: '--device light', pin: '2222' }
+    await as(`account create --light ${light.device}`, { pin: light.pin })
+    const { loginKey } = (await as(`account key --reveal ${light.device}`, { pin: light.pin })).json.data
+    const key = { 'login-key': loginKey }
+    await as(`account pin disable ${light.device}`, { pin: light.pin })
+    const asking = start(['login', '--with', 'edge', '--device', 'new', '--link'])
+    const link = await asking.firstLine()
+    t.regex(link, /^edge:\/\/edge\/[1-9A-HJ-NP-Za-km-z]+$/)
+    succeeded(t, await as(`lobby approve ${link} --no-wait --yes ${light.device}`, key), 'lobby.approve/1')
+    const { code, stdout, stderr } = await asking.ended
+    t.is(code, 0, stderr)
+    t.regex(stdout, /opens here with\tonly its login key/)
+    t.regex(stderr, /warning: .* has neither PIN nor password: the next command here needs the login key/)
+    succeeded(t, await as('wallets list --device new', key), 'wallets.list/1')
+  }
+)
 
 test.serial('a request that nobody approves in time ends with its own code', async t => {
   const late = start(['login', '--with', 'edge', '--device', 'late', '--lobby-timeout', '1s', '--json'])
@@ -104,6 +124,17 @@ test.serial('a request that nobody approves in time ends with its own code', asy
 test.serial('lobby commands refuse ids that lead nowhere', async t => {
   failed(t, await as('lobby show 4xwfNmV6qoSM', { pin }), 'LOBBY_NOT_FOUND', 6)
   failed(t, await as('lobby show edge://edge/', { pin }), 'LOBBY_NOT_FOUND', 6)
+})
+
+test.serial('a PIN that comes with an edge login opens the account from then on', async t => {
+  const asking = start(
+    ['login', '--with', 'edge', '--device', 'fresh', '--json', '--new-pin-stdin'],
+    '1357\n'
+  )
+  const { data } = JSON.parse(await asking.firstLine())
+  succeeded(t, await as(`lobby approve ${data.lobbyId} --no-wait --yes`, { pin }), 'lobby.approve/1')
+  t.is((await asking.ended).code, 0)
+  succeeded(t, await as('login alice --device fresh', { pin: '1357' }), 'login/1')
 })
 
 test.serial('where the world is in the command itself, nobody could approve, and it says so', async t => {
