@@ -213,7 +213,10 @@ const checkOtpKey = (text: string | undefined): string | undefined => {
   }
 }
 
-/** Known boxes stay as they are. One that cannot be read is kept only while the server sends it. */
+/**
+ * Known boxes stay as they are, but for one that cannot be read where the server's can. One that cannot be read is
+ * kept only while the server sends it.
+ */
 const mergeBoxes = (
   io: CryptoIo,
   loginKey: Uint8Array,
@@ -222,7 +225,11 @@ const mergeBoxes = (
   const merged = new Map(sent.map(box => [nameOfBox(box), box]))
   for (const box of known) {
     const name = nameOfBox(box)
-    if (merged.has(name) || isOpenedBy(io, loginKey, box)) merged.set(name, box)
+    const other = merged.get(name)
+    const isSame = other?.encryptionType === box.encryptionType
+    const isKept =
+      other === undefined ? isOpenedBy(io, loginKey, box) : isSame || !isOpenedBy(io, loginKey, other)
+    if (isKept) merged.set(name, box)
   }
   return [...merged.values()]
 }
