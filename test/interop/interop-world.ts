@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { serveFakeWorld } from '../../fake-server/http/serve-fake-world.ts'
+import type { FakeUser } from '../../fake-server/users/fake-user.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import type { Device } from './device.ts'
 import { type OwnDevice, openOwnDevice } from './own-device.ts'
@@ -24,6 +25,8 @@ export interface InteropWorld {
   copyOf(folder: string): Promise<string>
   openHoldfast(choice?: DeviceChoice): Promise<OwnDevice>
   openPeer(choice?: DeviceChoice): Promise<Peer>
+  /** A device of the published core in a test world of its own with these users. */
+  openPeerAlone(users: readonly FakeUser[]): Promise<Peer>
   /** Runs while no server answers. */
   offline<T>(run: () => Promise<T>): Promise<T>
   /** Ends all devices, and tells what failed on ours outside of any call; their folders stay. */
@@ -41,6 +44,7 @@ export const openInteropWorld = async (
   const fake = makeFakeWorld({ io: makeNodeIo() })
   const served = await serveFakeWorld(fake)
   const server = served.authServer.replace(/\/api$/, '')
+  const peerPlace = { version, packageFolder, deviceDescription: `Peer ${version}`, server }
   const devices: Device[] = []
   let count = 0
   const newFolder = (): string => {
@@ -68,8 +72,10 @@ export const openInteropWorld = async (
       return keep(await openOwnDevice(served, { folder, appId, deviceDescription: 'Holdfast' }))
     },
     async openPeer({ folder = newFolder(), appId = '' } = {}) {
-      const place = { version, packageFolder, folder, appId, deviceDescription: `Peer ${version}`, server }
-      return keep(await openPeer(place))
+      return keep(await openPeer({ ...peerPlace, folder, appId }))
+    },
+    async openPeerAlone(users) {
+      return keep(await openPeer({ ...peerPlace, folder: newFolder(), appId: '', users }))
     },
     async offline(run) {
       fake.server.isOnline = false

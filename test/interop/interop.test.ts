@@ -5,6 +5,7 @@ import { CELLS, makeFlowTable } from './flow-table.ts'
 import { appFlows } from './flows/app-flows.ts'
 import { credentialFlows } from './flows/credential-flows.ts'
 import { edgeFlows } from './flows/edge-flows.ts'
+import { fakeUserFlows } from './flows/fake-user-flows.ts'
 import { fileFlows } from './flows/file-flows.ts'
 import { recoveryFlows } from './flows/recovery-flows.ts'
 import { refreshFlows } from './flows/refresh-flows.ts'
@@ -29,6 +30,7 @@ const FLOWS: readonly Flow[] = [
   ...edgeFlows,
   ...appFlows,
   ...fileFlows,
+  ...fakeUserFlows,
   ...walletFlows,
   ...refreshFlows
 ]

@@ -1,5 +1,6 @@
 import type { CredentialCalls, DuressCalls, Note, TwoFactorCalls, WalletCalls } from './device.ts'
 import { accountOf, type CoreWallet, type PeerSession } from './peer-core.ts'
+import type { TestWorldCalls } from './peer-messages.ts'
 
 /** Changes of an account by the published core. */
 export const peerCredentialCalls = (session: PeerSession): CredentialCalls => {
@@ -58,6 +59,14 @@ export const peerDuressCalls = (session: PeerSession): DuressCalls => ({
     await accountOf(session).changePin({ pin, forDuressAccount: true })
   },
   isUnderDuress: async () => accountOf(session).isDuressAccount === true
+})
+
+/** A test world that the peer brings along. */
+export const peerTestWorldCalls = (session: PeerSession): TestWorldCalls => ({
+  async dumpUser() {
+    const user = await session.world?.dumpFakeUser(accountOf(session))
+    return JSON.parse(JSON.stringify(user))
+  }
 })
 
 // The test phrase of BIP-39 and the first address that BIP-84 derives from it, on regtest.

@@ -110,11 +110,19 @@ export interface CoreWallet {
   sync(): Promise<void>
 }
 
+/** The part of a test world's public interface that is used here. */
+interface CoreTestWorld {
+  makeEdgeContext(options: Record<string, unknown>): Promise<CoreContext>
+  dumpFakeUser(account: CoreAccount): Promise<unknown>
+}
+
 /** A running published core and who is logged in. */
 export interface PeerSession {
   readonly place: PeerPlace
   readonly context: CoreContext
   readonly currency: PeerCurrency
+  /** Where the device lives if it has a test world of its own. */
+  readonly world: CoreTestWorld | undefined
   account: CoreAccount | undefined
 }
 
@@ -125,19 +133,28 @@ export const openPeerSession = async (place: PeerPlace): Promise<PeerSession> =>
   const currency = makePeerCurrency()
   core.addEdgeCorePlugins({ chainless: currency.plugin })
   core.lockEdgeCorePlugins()
-  const { server, folder, appId, deviceDescription } = place
-  const context = await core.makeEdgeContext({
+  const onLog = () => {}
+  const { server, folder, appId, deviceDescription, users } = place
+  const options = {
     apiKey: 'interop',
     appId,
     deviceDescription,
+    plugins: { chainless: true }
+  }
+  if (users !== undefined) {
+    const dated = users.map(user => ({ ...user, lastLogin: new Date(user.lastLogin ?? 0) }))
+    const world = await core.makeFakeEdgeWorld(dated, { onLog })
+    return { place, currency, world, context: await world.makeEdgeContext(options), account: undefined }
+  }
+  const context = await core.makeEdgeContext({
+    ...options,
     ...serversOf(place),
     infoServer: [server],
     syncServer: [server],
     path: folder,
-    plugins: { chainless: true },
-    onLog: () => {}
+    onLog
   })
-  return { place, context, currency, account: undefined }
+  return { place, context, currency, world: undefined, account: undefined }
 }
 
 /** The account that is logged in. @throws Error if nobody is */
@@ -150,6 +167,7 @@ interface PeerCore {
   addEdgeCorePlugins(plugins: Record<string, unknown>): void
   lockEdgeCorePlugins(): void
   makeEdgeContext(options: Record<string, unknown>): Promise<CoreContext>
+  makeFakeEdgeWorld(users: readonly unknown[], options: Record<string, unknown>): Promise<CoreTestWorld>
 }
 
 /** The addresses whose option has another name, or is new, in the newer version (protocol §7.5). */

@@ -1,3 +1,4 @@
+import type { FakeUser } from '../../fake-server/users/fake-user.ts'
 import type { DeviceCalls, DuressCalls } from './device.ts'
 import type { PeerVersion } from './peer-package.ts'
 
@@ -12,10 +13,18 @@ export interface PeerPlace {
   readonly deviceDescription: string
   /** Base address of all servers. */
   readonly server: string
+  /** Users of a test world of its own, in which the device then lives instead (protocol §2.11). */
+  readonly users?: readonly FakeUser[]
+}
+
+/** What a peer in a test world of its own can do besides. */
+export interface TestWorldCalls {
+  /** The user that is logged in, in the deployed format of test users. */
+  dumpUser(): Promise<FakeUser>
 }
 
 /** All that a peer can be asked to do. */
-export type PeerCalls = DeviceCalls & DuressCalls
+export type PeerCalls = DeviceCalls & DuressCalls & TestWorldCalls
 
 /** One call, as it travels to the process. */
 export interface PeerRequest {

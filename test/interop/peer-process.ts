@@ -1,6 +1,7 @@
 import {
   peerCredentialCalls,
   peerDuressCalls,
+  peerTestWorldCalls,
   peerTwoFactorCalls,
   peerWalletCalls
 } from './peer-account-calls.ts'
@@ -18,6 +19,7 @@ const calls: PeerCalls = {
   ...peerCredentialCalls(session),
   ...peerTwoFactorCalls(session),
   ...peerDuressCalls(session),
+  ...peerTestWorldCalls(session),
   ...peerWalletCalls(session)
 }
 
