@@ -15,7 +15,7 @@ export const refreshFlows: readonly Flow[] = [
       const id = await device.createWallet({ name: 'New', fiatCurrencyCode: 'iso:USD', format: 'bip84' })
       const recoveryKey = await device.changeRecovery(['Pet?'], ['Rex'])
       await device.changePin({ pin: '4711' })
-      // Holdfast refreshes when it is told to, the published core by itself, every 30 s to 50 s.
+      // Holdfast refreshes at a sync too, the published core only every 30 s to 50 s.
       await waitFor(async () => {
         await new Promise(resolve => setTimeout(resolve, 250))
         await user.sync()
