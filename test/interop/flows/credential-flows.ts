@@ -128,6 +128,34 @@ export const credentialFlows: readonly Flow[] = [
     }
   },
   {
+    row: 'changed in turn',
+    title:
+      'USER and MAKER, both in and not refreshed, change credentials in turn, and the last of each counts',
+    async run(t, pair) {
+      const made = await makeAccount(pair)
+      const { device, name } = made
+      const user = await openKnown(pair, made)
+      await device.changePin({ pin: '20001' })
+      await user.changeRecovery(['Pet?'], ['Rex'])
+      const recoveryKey = await device.changeRecovery(['Town?'], ['Ulm'])
+      await user.changePassword('the last battery')
+      await device.changePin({ pin: '20002' })
+      await user.changePin({ pin: '20003' })
+      const loginKey = await device.getLoginKey()
+      for (const open of [pair.openMaker, pair.openUser]) {
+        const fresh = await open()
+        await t.throwsAsync(fresh.loginWithPassword(name, made.password), { name: 'PasswordError' })
+        await fresh.loginWithPassword(name, 'the last battery')
+        await fresh.logout()
+        await t.throwsAsync(fresh.loginWithPIN({ username: name }, '20002'), { name: 'PasswordError' })
+        await fresh.loginWithPIN({ username: name }, '20003')
+        t.is(await fresh.getLoginKey(), loginKey)
+        await fresh.logout()
+        await fresh.loginWithRecovery({ recoveryKey, username: name, answers: ['Ulm'] })
+      }
+    }
+  },
+  {
     row: 'login under duress',
     title:
       'USER changes the PIN of an account that MAKER opens by another PIN under duress, and leaves that one',
