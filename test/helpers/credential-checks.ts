@@ -1,7 +1,7 @@
 import { isWalletError } from '../../kernel/index.ts'
 import type { LoginStash } from '../../kernel/types/login.ts'
 import { memoryStorage } from '../../plugins/storage/memory.ts'
-import { ANSWERS, NAMES, PASSWORDS, PINS } from './credential-actions.ts'
+import { ANSWERS, type CredentialAction, NAMES, PASSWORDS, PINS } from './credential-actions.ts'
 import type { CredentialDevice } from './credential-device.ts'
 import { type CredentialState, isUsable, type NamedSecret } from './credential-model.ts'
 import type { CredentialWorld } from './credential-world.ts'
@@ -33,6 +33,34 @@ const wantedOfPin = (state: CredentialState, known: NamedSecret | undefined, pin
   if (known === undefined) return 'PIN_NOT_ENABLED'
   if (!isUsable(state, known)) return 'ACCOUNT_NOT_FOUND'
   return known.text === pin ? 'in' : 'PASSWORD'
+}
+
+/** A device that has made a change shows it before it hears of anything else. */
+export const checkDone = async (device: CredentialDevice, action: CredentialAction): Promise<void> => {
+  const { credentials, twoFactor } = device.account
+  switch (action.kind) {
+    case 'change password':
+      return same(await credentials.checkPassword(action.password), true, 'new password')
+    case 'delete password':
+      for (const password of PASSWORDS) same(await credentials.checkPassword(password), false, 'no password')
+      return
+    case 'change pin':
+      if (action.pin !== undefined) same(device.pin, action.pin, 'new PIN')
+      if (action.enableLogin !== undefined)
+        same(credentials.isPinLoginEnabled, action.enableLogin, 'new PIN login')
+      return
+    case 'delete pin':
+      same(device.pin, undefined, 'no PIN')
+      return same(credentials.isPinLoginEnabled, false, 'no PIN login')
+    case 'change recovery':
+    case 'delete recovery':
+      return same(credentials.hasRecovery, action.kind === 'change recovery', 'recovery')
+    case 'enable otp':
+    case 'disable otp':
+      return same(twoFactor.status.isEnabled, action.kind === 'enable otp', 'two-factor')
+    case 'change username':
+      return same(device.account.username, action.username, 'new username')
+  }
 }
 
 /** What a logged-in device says is enabled is what the changes left. */

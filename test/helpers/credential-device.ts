@@ -25,13 +25,23 @@ export interface AskedChange {
   /** The account had that name no longer, and that for more than a minute. */
   readonly isNameOld: boolean
   readonly fate: RequestFate['kind']
+  /** How many of the changes that the server made the device knew of. */
+  readonly heard: number
+  /** Milliseconds. */
+  readonly askedAt: number
+}
+
+/** A change that the server made. */
+export interface MadeChange extends AskedChange {
+  /** Milliseconds. */
+  readonly madeAt: number
 }
 
 /** What all devices of a run share. */
 export interface CredentialNet {
   readonly place: CredentialWorld
   /** The changes that the server made, in order. */
-  readonly made: AskedChange[]
+  readonly made: MadeChange[]
   /** The usernames of the account, and since when each; milliseconds. */
   readonly names: { readonly name: string; readonly since: number }[]
   /** Requests on their way that their devices gave up. */
@@ -50,6 +60,8 @@ export class CredentialDevice {
   #fates: RequestFate[] = []
   action: CredentialAction = { kind: 'nothing' }
   password: string | undefined
+  /** How many of the changes that the server made this device knows of. */
+  #heard = 0
 
   constructor(net: CredentialNet, saved: SavedDevice) {
     this.net = net
@@ -181,16 +193,21 @@ export class CredentialDevice {
     }
   }
 
-  #ask(fetch: Io['fetch'], url: string, options: FetchOptions): Promise<FetchReply> {
+  async #ask(fetch: Io['fetch'], url: string, options: FetchOptions): Promise<FetchReply> {
     const { signal: _, ...rest } = options
     const fate = this.#fates.shift() ?? SERVED
     const asked = this.#askedChange(url, rest, fate)
+    let told: number | undefined
     const deliver = async (): Promise<FetchReply> => {
       const reply = await fetch(url, rest)
-      if (asked !== undefined && JSON.parse(reply.text).status_code === 0) this.#noteMade(asked)
+      const { status_code: code, results } = JSON.parse(reply.text)
+      if (code === 0 && asked !== undefined) this.#noteMade(asked)
+      if (code === 0 && (/login(?:\/username)?$/.test(url) || results === true)) told ??= this.net.made.length
       return reply
     }
-    return this.#meet(fate, deliver)
+    const reply = await this.#meet(fate, deliver)
+    this.#heard = Math.max(this.#heard, told ?? 0)
+    return reply
   }
 
   async #meet(fate: RequestFate, deliver: () => Promise<FetchReply>): Promise<FetchReply> {
@@ -231,13 +248,14 @@ export class CredentialDevice {
     const { action, account, pin, password } = this
     const username = account.username ?? ''
     const isNameOld = this.#isNameOld(username)
-    const believed = { username, pin, password, isNameOld }
+    const askedAt = this.net.place.clock.now()
+    const believed = { username, pin, password, isNameOld, heard: this.#heard, askedAt }
     return { device: this, action, route: `${method} ${path}`, body: JSON.parse(body), ...believed, fate }
   }
 
   #noteMade(asked: AskedChange): void {
     const { made, names, place } = this.net
-    made.push(asked)
+    made.push({ ...asked, madeAt: place.clock.now() })
     const { action, route, body } = asked
     if (action.kind !== 'change username' || route !== RENAME || body.data.userId === undefined) return
     names.push({ name: action.username, since: place.clock.now() })

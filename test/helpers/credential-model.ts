@@ -1,4 +1,4 @@
-import type { AskedChange } from './credential-device.ts'
+import type { MadeChange } from './credential-device.ts'
 
 /** A way in that is made from a username: it logs in only while the account has that name. */
 export interface NamedSecret {
@@ -20,9 +20,32 @@ export interface CredentialState {
   readonly otpKey: string | undefined
 }
 
-/** What one change leaves (pure). `rootId`: base64. */
-export const afterChange = (state: CredentialState, change: AskedChange, rootId: string): CredentialState => {
-  if (change.body.loginId !== rootId) return { ...state, childPin: childPinAfter(state, change) }
+/** The credentials that changes leave, made in this order (pure). `rootId`: base64. */
+export const stateAfter = (
+  beginning: CredentialState,
+  changes: readonly MadeChange[],
+  rootId: string
+): CredentialState => {
+  let state = beginning
+  for (const [index, change] of changes.entries()) {
+    const missed = changes.slice(change.heard, index).filter(other => isMissed(change, other))
+    state =
+      change.body.loginId === rootId
+        ? afterChange(state, change, missed)
+        : { ...state, childPin: childPinAfter(state, change, missed) }
+  }
+  return state
+}
+
+/** A device that changes something has heard of what others changed, but in the last minute. */
+const isMissed = (change: MadeChange, other: MadeChange): boolean =>
+  other.device !== change.device && other.madeAt >= change.askedAt - 60_000
+
+const afterChange = (
+  state: CredentialState,
+  change: MadeChange,
+  missed: readonly MadeChange[]
+): CredentialState => {
   const { action, route, body, username: name, pin } = change
   switch (route) {
     case 'POST /v2/login/password':
@@ -44,7 +67,7 @@ export const afterChange = (state: CredentialState, change: AskedChange, rootId:
     case 'DELETE /v2/login/otp':
       return { ...state, otpKey: undefined }
     case 'POST /v2/login/username':
-      return renamed(state, change)
+      return renamed(state, change, missed)
     default:
       throw new Error(`Nobody asked for ${route}`)
   }
@@ -54,13 +77,17 @@ export const afterChange = (state: CredentialState, change: AskedChange, rootId:
 export const isUsable = (state: CredentialState, secret: NamedSecret | undefined): secret is NamedSecret =>
   secret !== undefined && secret.name === state.username
 
-const secretOf = (kind: string, { action, route }: AskedChange, name: string): NamedSecret => {
+const secretOf = (kind: string, { action, route }: MadeChange, name: string): NamedSecret => {
   if (action.kind === 'change password' && kind === action.kind) return { text: action.password, name }
   if (action.kind === 'change recovery' && kind === action.kind) return { text: action.answer, name }
   throw new Error(`${action.kind} asked for ${route}`)
 }
 
-const renamed = (state: CredentialState, { action, body, password }: AskedChange): CredentialState => {
+const renamed = (
+  state: CredentialState,
+  { action, body, password }: MadeChange,
+  missed: readonly MadeChange[]
+): CredentialState => {
   if (action.kind !== 'change username') throw new Error(`${action.kind} changed the username`)
   const { username: name } = action
   const { pin, recovery } = state
@@ -68,14 +95,31 @@ const renamed = (state: CredentialState, { action, body, password }: AskedChange
     ...state,
     username: name,
     password: body.data.passwordAuth === undefined ? undefined : { text: password ?? '', name },
-    pin: pin && { ...pin, name },
-    recovery: recovery && { ...recovery, name }
+    pin: pin && { ...pin, name: isMade(missed, body.loginId, 'POST /v2/login/pin2') ? LOST : name },
+    recovery: recovery && {
+      ...recovery,
+      name: isMade(missed, body.loginId, 'POST /v2/login/recovery2') ? LOST : name
+    }
   }
 }
 
-const childPinAfter = ({ childPin }: CredentialState, change: AskedChange): NamedSecret | undefined => {
+/** A new username was put together with the key of an earlier PIN or recovery, so that nothing finds it. */
+const LOST = '(lost)'
+
+const isMade = (changes: readonly MadeChange[], loginId: string, wanted: string): boolean =>
+  changes.some(({ body, route }) => body.loginId === loginId && route === wanted)
+
+const childPinAfter = (
+  { childPin }: CredentialState,
+  change: MadeChange,
+  missed: readonly MadeChange[]
+): NamedSecret | undefined => {
   const { action, route, body, username: name, pin } = change
-  if (route === 'POST /v2/login/username') return childPin && { ...childPin, name }
+  if (route === 'POST /v2/login/username') {
+    return (
+      childPin && { ...childPin, name: isMade(missed, body.loginId, 'POST /v2/login/pin2') ? LOST : name }
+    )
+  }
   if (!route.endsWith('/pin2')) return childPin
   if (body.data?.pin2Id === undefined) return undefined
   return { text: (action.kind === 'change pin' ? action.pin : undefined) ?? pin ?? '', name }

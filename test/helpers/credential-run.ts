@@ -1,18 +1,27 @@
 import { type Account, isWalletError, type WalletError } from '../../kernel/index.ts'
 import type { Json } from '../../kernel/types/json.ts'
 import { memoryStorage } from '../../plugins/storage/memory.ts'
-import { type CredentialPlan, type CredentialRound, NAMES, PASSWORDS, PINS } from './credential-actions.ts'
+import {
+  type CredentialAction,
+  type CredentialPlan,
+  type CredentialRound,
+  NAMES,
+  PASSWORDS,
+  PINS,
+  type RequestFate
+} from './credential-actions.ts'
 import {
   CHILD_APP,
   checkApp,
   checkCleanDevice,
   checkDevice,
+  checkDone,
   checkRestarted,
   oddReports,
   same
 } from './credential-checks.ts'
 import { CredentialDevice, type CredentialNet, type SavedDevice } from './credential-device.ts'
-import { afterChange, type CredentialState, isUsable, type NamedSecret } from './credential-model.ts'
+import { type CredentialState, isUsable, type NamedSecret, stateAfter } from './credential-model.ts'
 import { makeCredentialWorld, settle } from './credential-world.ts'
 import { openDevice } from './device.ts'
 
@@ -79,8 +88,7 @@ export const runPlan = async (start: CredentialStart, { seed, rounds }: Credenti
     [],
     'made from a name of long ago'
   )
-  const stateNow = (): CredentialState =>
-    net.made.reduce((known, change) => afterChange(known, change, start.rootId), BEGINNING)
+  const stateNow = (): CredentialState => stateAfter(BEGINNING, net.made, start.rootId)
   await converge(net, devices)
   await mend(first, stateNow())
   await converge(net, devices)
@@ -116,8 +124,8 @@ const runRound = async (
   const due = net.late.filter(({ rounds }) => rounds <= 0)
   net.late = net.late.filter(({ rounds }) => rounds > 0)
   const acted = await Promise.allSettled([
-    first.act(actions[0], fates[0]),
-    second.act(actions[1], fates[1]),
+    doing(first, actions[0], fates[0]),
+    doing(second, actions[1], fates[1]),
     ...due.map(async ({ deliver }) => deliver())
   ])
   await settle()
@@ -126,6 +134,15 @@ const runRound = async (
     const action = actions[index]
     if (action !== undefined) checkEnd(net, action, end)
   })
+}
+
+const doing = async (
+  device: CredentialDevice,
+  action: CredentialAction,
+  fates: readonly RequestFate[]
+): Promise<void> => {
+  await device.act(action, fates)
+  await checkDone(device, action)
 }
 
 /** Who hears that a change is made can rely on it; who hears nothing of the server, on nothing. */
@@ -151,7 +168,15 @@ const checkEnd = (
 }
 
 const REFUSED_HERE: ReadonlySet<string> = new Set(['PIN_MISSING', 'PASSWORD', 'USERNAME_WITHOUT_PASSWORD'])
-const TROUBLE: ReadonlySet<string> = new Set([...REFUSED_HERE, 'NETWORK', 'OTP', 'SERVER', 'CONFLICT'])
+// A PIN that was made from the name while another device had just changed it holds the ids of that name.
+const TROUBLE: ReadonlySet<string> = new Set([
+  ...REFUSED_HERE,
+  'NETWORK',
+  'OTP',
+  'SERVER',
+  'CONFLICT',
+  'ACCOUNT_EXISTS'
+])
 
 /** Every device hears of everything; one that another has shut out is let in by it. */
 const converge = async (net: CredentialNet, devices: readonly CredentialDevice[]): Promise<void> => {
@@ -186,7 +211,7 @@ const resetOtp = async (
   const [{ kernel }, { details }] = first
   await kernel.context.requestOtpReset(names.at(-1)?.name ?? '', details.resetToken ?? '')
   place.world.clock.skip(WEEK_MS)
-  made.push({ ...enabled, route: 'DELETE /v2/login/otp' })
+  made.push({ ...enabled, route: 'DELETE /v2/login/otp', madeAt: place.clock.now() })
   for (const [device] of refusals) await device.account.sync()
 }
 
