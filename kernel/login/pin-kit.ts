@@ -6,6 +6,7 @@ import type { LoginTree } from '../types/login.ts'
 import { pin2AuthOf, pin2IdOf } from './derive.ts'
 import type { KeyedLogin } from './keys-kit.ts'
 import type { LoginKit } from './login-kit.ts'
+import { keepOrMakeKey } from './proven-key.ts'
 
 /** A PIN, and the name of the root login that it is bound to, normalised. */
 export interface NewPin {
@@ -22,14 +23,14 @@ export const checkPin = (pin: string): void => {
   if (!/^\d{4,100}$/.test(pin)) throw new WalletError('PIN_INVALID', {})
 }
 
-/** Switches PIN login on for a login; with the PIN key that it has, so that other devices keep theirs (protocol §2.4). */
+/** Switches PIN login on for a login; with the PIN key that it has if an owner made it, so that other devices keep theirs (protocol §2.4). */
 export const makePinKit = (
   io: Pick<Io, 'crypto' | 'random'>,
   { loginId, loginKey, pin2Key: known }: KeyedLogin & { readonly pin2Key?: Secret<Uint8Array> | undefined },
   { pin, username }: NewPin
 ): LoginKit => {
   const { toBase64 } = io.crypto
-  const pin2Key = known?.use(key => key.slice()) ?? io.random(32)
+  const pin2Key = keepOrMakeKey(io, { use: 'pin2Key', loginKey, known })
   const pin2TextBox = pin.use(text => sealText(io, loginKey, text))
   return {
     loginId,

@@ -5,6 +5,7 @@ import type { Secret } from '../state/secret.ts'
 import type { LoginTree } from '../types/login.ts'
 import { recovery2AuthOf, recovery2IdOf } from './derive.ts'
 import type { LoginKit } from './login-kit.ts'
+import { keepOrMakeKey } from './proven-key.ts'
 
 /** Recovery questions and what the owner answers, in the same order. */
 export interface NewRecovery {
@@ -34,7 +35,7 @@ export const checkTexts = (option: string, texts: readonly string[]): void => {
 
 /**
  * Switches recovery on for a root login, or changes its questions and answers; a recovery key that people have
- * written down stays good (protocol §1.5, §2.4).
+ * written down stays good, if this product made it (protocol §1.5, §2.4).
  *
  * @throws RECOVERY_USERNAME_REQUIRED if the login has no username, as a light one or that of an app
  */
@@ -45,7 +46,7 @@ export const makeRecoveryKit = (
 ): LoginKit => {
   if (username === undefined || !isRoot) throw new WalletError('RECOVERY_USERNAME_REQUIRED', {})
   const { toBase64 } = io.crypto
-  const recovery2Key = known?.use(key => key.slice()) ?? io.random(32)
+  const recovery2Key = loginKey.use(key => keepOrMakeKey(io, { use: 'recovery2Key', loginKey: key, known }))
   try {
     const recovery2Auth = answers.use(texts => recovery2AuthOf(io, recovery2Key, texts))
     return {
