@@ -100,7 +100,9 @@ const infosBelow = (tree: LoginTree): SecretWalletInfo[] => [
 ]
 
 const pinOf = ({ io, opened }: TreePort, loginKey: Secret<Uint8Array>, box: Box): Secret<string> =>
-  opened.once('text', box, () => opened.adopt(new Secret(loginKey.use(key => openText(io, key, box)))))
+  opened.once('text', { box, key: loginKey }, () =>
+    opened.adopt(new Secret(loginKey.use(key => openText(io, key, box))))
+  )
 
 /** A reader of one box, or of two that belong together; the first is the one it is known by. */
 interface InfoBox {
@@ -136,7 +138,9 @@ const ownWalletInfos = (
   const infos: SecretWalletInfo[] = []
   for (const { kind, box, open } of infoBoxesOf(port, stash)) {
     try {
-      const info = opened.once(kind, box, () => hideWalletInfo(loginKey.use(open), stash.appId))
+      const info = opened.once(kind, { box, key: loginKey }, () =>
+        hideWalletInfo(loginKey.use(open), stash.appId)
+      )
       opened.adopt(info.keys)
       infos.push(info)
     } catch (error) {

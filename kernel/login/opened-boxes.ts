@@ -12,6 +12,7 @@ import type { Box } from '../types/keys.ts'
 export class OpenedBoxes {
   readonly #io: Pick<Io, 'crypto'>
   readonly #known = new Map<string, unknown>()
+  readonly #keyNames = new Map<Secret<Uint8Array>, number>()
   readonly #secrets = new Set<Secret<unknown>>()
 
   constructor(io: Pick<Io, 'crypto'>) {
@@ -20,7 +21,7 @@ export class OpenedBoxes {
 
   /** The bytes in a box. @throws INVALID_CHECKSUM and the other failures of boxes */
   bytesOf(key: Secret<Uint8Array>, box: Box): Secret<Uint8Array> {
-    return this.once('bytes', box, () =>
+    return this.once('bytes', { box, key }, () =>
       this.adopt(new Secret(key.use(bytes => openBox(this.#io, bytes, box))))
     )
   }
@@ -31,12 +32,17 @@ export class OpenedBoxes {
   }
 
   /**
-   * What `make` gives for a box; asked only the first time, and again after a failure.
+   * What `make` gives for a box and the key that opens it; asked only the first time, and again after a failure.
    *
-   * `kind`: one word for each type of result, so that a box that a server put in two places is not mistaken.
+   * `kind`: one word for each type of result. Neither that nor the key may be left out of the name: a box that a server
+   * put in two places, or gave to another login, is another box.
    */
-  once<T>(kind: 'bytes' | 'text' | 'wallet' | 'bitid' | 'legacy repo', box: Box, make: () => T): T {
-    return this.#once(`${kind} ${box.iv_hex} ${box.data_base64}`, make)
+  once<T>(
+    kind: 'bytes' | 'text' | 'wallet' | 'bitid' | 'legacy repo',
+    { box, key }: { readonly box: Box; readonly key: Secret<Uint8Array> },
+    make: () => T
+  ): T {
+    return this.#once(`${kind} ${this.#nameOf(key)} ${box.iv_hex} ${box.data_base64}`, make)
   }
 
   /** Takes a secret in, so that it dies with the others. */
@@ -50,6 +56,13 @@ export class OpenedBoxes {
     for (const secret of this.#secrets) secret.destroy()
     this.#secrets.clear()
     this.#known.clear()
+    this.#keyNames.clear()
+  }
+
+  #nameOf(key: Secret<Uint8Array>): number {
+    const name = this.#keyNames.get(key) ?? this.#keyNames.size
+    this.#keyNames.set(key, name)
+    return name
   }
 
   #once<T>(name: string, make: () => T): T {
