@@ -1,3 +1,4 @@
+import { base58Of, utf8Of } from '../crypto/encoding.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { AccountSnapshot, LoginSnapshot } from '../hooks/snapshots.ts'
 import type { Scheduler } from '../io/scheduler.ts'
@@ -11,6 +12,7 @@ import type { JsonObject } from '../types/json.ts'
 import type { SecretWalletInfo, WalletStates } from '../types/keys.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
 import type { EventQueue } from '../wallet/event-queue.ts'
+import { checkFiatCode, DEFAULT_FIAT } from '../wallet/wallet-settings.ts'
 import { createWalletInfo } from './create-wallet.ts'
 import { Credentials } from './credentials.ts'
 import { TwoFactor } from './two-factor.ts'
@@ -63,6 +65,7 @@ interface OpenWallet {
  * Wallets open when they are first asked for, and stay open until the account closes.
  */
 export class Account implements Readable<AccountSnapshot> {
+  /** Tells accounts apart: the id of the root login, or a hash of it where that is hidden. */
   readonly id: string
   /** The ways in: password, PIN, recovery and username. */
   readonly credentials: Credentials
@@ -79,7 +82,7 @@ export class Account implements Readable<AccountSnapshot> {
   constructor(parts: AccountParts) {
     const { services, login } = parts
     this.#parts = parts
-    this.id = login.rootLoginId
+    this.id = services.config.hideKeys ? hashedIdOf(services, login.rootLoginId) : login.rootLoginId
     this.credentials = new Credentials({ services, login, logout: () => this.logout() })
     this.twoFactor = new TwoFactor({ services, login })
     this.#state = new Observable<AccountSnapshot>(
@@ -160,15 +163,17 @@ export class Account implements Readable<AccountSnapshot> {
     return wallet
   }
 
-  /** Makes a wallet with new keys; its keys are safe on the server before it opens. @throws PLUGIN_FOR_TYPE */
+  /** Makes a wallet with new keys; its keys are safe on the server before it opens. @throws PLUGIN_FOR_TYPE, FIAT_CODE */
   async createCurrencyWallet(type: string, options: NewWallet = {}): Promise<CurrencyWallet> {
     this.#check()
     const { services, login } = this.#parts
-    const info = await createWalletInfo(services, type, options.keyOptions)
+    const { name, fiatCurrencyCode = DEFAULT_FIAT, keyOptions } = options
+    checkFiatCode(fiatCurrencyCode)
+    const info = await createWalletInfo(services, type, keyOptions)
     await login.addWalletInfos([info])
     const { wallet } = await (this.#wallets.get(info.id) ?? this.#open(info.id, true))
-    if (options.name !== undefined) await wallet.rename(options.name)
-    await wallet.setFiatCurrencyCode(options.fiatCurrencyCode ?? 'iso:USD')
+    if (name !== undefined) await wallet.rename(name)
+    await wallet.setFiatCurrencyCode(fiatCurrencyCode)
     return wallet
   }
 
@@ -274,3 +279,6 @@ export class Account implements Readable<AccountSnapshot> {
     if (!this.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
   }
 }
+
+const hashedIdOf = ({ io }: Services, loginId: string): string =>
+  base58Of(io.crypto.sha256(utf8Of(loginId)).subarray(0, 16))

@@ -2,6 +2,7 @@ import { openBox } from '../crypto/box.ts'
 import { utf8Of } from '../crypto/encoding.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
+import { failureLine } from '../services.ts'
 import { Secret } from '../state/secret.ts'
 import { isoOf } from '../time.ts'
 import type { Box, Snrp } from '../types/keys.ts'
@@ -137,7 +138,8 @@ const openOffline = async (attempt: Attempt): Promise<Login | undefined> => {
     const loginKey = opened.adopt(await openLoginKey(attempt, passwordBox, passwordKeySnrp))
     stage('opening')
     login = new Login(port, stashes, { rootId: loginId, loginId, loginKey, opened, isCurrent: false })
-  } catch {
+  } catch (error) {
+    port.logOf('login').info(failureLine('The password does not open the account on this device', error))
     return undefined
   }
   await keepDate(port, stashes, loginId)

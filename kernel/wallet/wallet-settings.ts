@@ -12,7 +12,8 @@ export interface WalletSettings {
 
 const NAME_PATH = 'WalletName.json'
 const FIAT_PATH = 'Currency.json'
-const DEFAULT_FIAT = 'iso:USD'
+/** The fiat currency of a wallet that names none (specification §9). */
+export const DEFAULT_FIAT = 'iso:USD'
 
 /** The files that {@link readWalletSettings} reads. */
 export const WALLET_SETTINGS_PATHS: readonly string[] = [NAME_PATH, FIAT_PATH]
@@ -48,8 +49,13 @@ export const readWalletSettings = async (
 export const writeWalletName = (repo: Repo, walletName: string): Promise<void> =>
   repo.setText(NAME_PATH, JSON.stringify({ walletName }))
 
-/** Writes the fiat currency of a wallet. @throws FIAT_CODE unless it begins with `iso:` */
-export const writeFiatCode = async (repo: Repo, fiat: string): Promise<void> => {
+/** Checks a fiat currency that somebody chose. @throws FIAT_CODE unless it is `iso:` and three capitals */
+export const checkFiatCode = (fiat: string): void => {
   if (!/^iso:[A-Z]{3}$/.test(fiat)) throw new WalletError('FIAT_CODE', {})
+}
+
+/** Writes the fiat currency of a wallet. @throws FIAT_CODE */
+export const writeFiatCode = async (repo: Repo, fiat: string): Promise<void> => {
+  checkFiatCode(fiat)
   await repo.setText(FIAT_PATH, JSON.stringify({ fiat }))
 }

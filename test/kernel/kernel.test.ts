@@ -219,14 +219,14 @@ test('without lists of its own a kernel asks one auth server, two info servers a
   ])
 })
 
-test('an open account asks for its login every 30 s, and no longer after logout', async t => {
+test('an open account asks for its login every 30 s, by token once it has one, and no longer after logout [7.21]', async t => {
   const world = makeFakeWorld({ io })
   const clock = makeFakeClock()
   const kernel = await openDevice(world, { io: { ...world.ioFor(io), clock } })
   const account = await kernel.context.createAccount({})
-  const count = (): number =>
-    world.server.traffic.lines.filter(({ method, path }) => method === 'POST' && path.endsWith('/v2/login'))
-      .length
+  const asked = (): string[] =>
+    world.server.traffic.lines.map(({ path }) => path).filter(path => /\/v2\/(?:login|sync)$/.test(path))
+  const count = (): number => asked().length
   const before = count()
   await clock.advance(29_000)
   t.is(count(), before)
@@ -236,7 +236,18 @@ test('an open account asks for its login every 30 s, and no longer after logout'
   await waitFor(() => count() === before + 2)
   await account.logout()
   await clock.advance(90_000)
-  t.is(count(), before + 2)
+  t.deepEqual(asked().slice(before), ['/api/v2/login', '/api/v2/sync'])
+  await kernel.close()
+})
+
+test('a wallet with a fiat currency that is none is refused before it is made', async t => {
+  const world = makeFakeWorld({ io })
+  const kernel = await openDevice(world)
+  const account = await kernel.context.createAccount({})
+  await t.throwsAsync(account.createCurrencyWallet('wallet:bitcoin', { fiatCurrencyCode: 'USD' }), {
+    code: 'FIAT_CODE'
+  })
+  t.deepEqual(account.listWallets(), [])
   await kernel.close()
 })
 

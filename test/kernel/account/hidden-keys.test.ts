@@ -5,7 +5,7 @@ import { openDevice } from '../../helpers/device.ts'
 
 const ALICE = { username: 'alice', password: 'correct horse', pin: '4711' }
 
-test('with hideKeys on, no key is shown and no credential changes [5.28]', async t => {
+test('with hideKeys on, keys, recovery key, root login id and 2FA key are hidden, and no credential changes [5.28] [6.8]', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   const kernel = await openDevice(world, { hideKeys: true })
   const account = await kernel.context.createAccount(ALICE)
@@ -40,6 +40,8 @@ test('with hideKeys on, no key is shown and no credential changes [5.28]', async
     )
   }
   t.is(JSON.stringify([...world.server.db.entries()]), before)
+  const rootId = String(kernel.context.localUsers[0]?.loginId)
+  t.false(JSON.stringify([account.id, account.getSnapshot()]).includes(rootId))
   t.true(await credentials.checkPassword(ALICE.password))
   t.true(await credentials.checkPIN(ALICE.pin))
   await kernel.close()
