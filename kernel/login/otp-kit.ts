@@ -5,7 +5,7 @@ import type { LoginTree } from '../types/login.ts'
 import type { LoginKit } from './login-kit.ts'
 
 /** Seven days, in seconds: how long the owner has to notice that somebody asked for a reset (specification §9). */
-export const DEFAULT_OTP_TIMEOUT = 604_800
+const DEFAULT_OTP_TIMEOUT = 604_800
 
 /**
  * The one spelling of a code key as typed, such as with `0` for `O`; undefined if it can make no codes
