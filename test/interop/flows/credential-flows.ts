@@ -106,12 +106,14 @@ export const credentialFlows: readonly Flow[] = [
       const made = await makeAccount(pair)
       const { device } = made
       const loginKey = await device.getLoginKey()
-      const recoveryKey = await device.changeRecovery(['Pet?'], ['Rex'])
+      const oldKey = await device.changeRecovery(['Pet?'], ['Rex'])
       await device.logout()
       const user = await openKnown(pair, made)
       const { username, name } = pair.newCredentials()
       await user.changePin({ pin: '80808' })
-      t.is(await user.changeRecovery(['Town?'], ['Ulm']), recoveryKey)
+      const recoveryKey = await user.changeRecovery(['Town?'], ['Ulm'])
+      // Holdfast goes on with a key that another core made only if it proves itself (decision record 25).
+      if (pair.direction === '→') t.is(recoveryKey, oldKey)
       await user.changePassword('another battery staple')
       await user.changeUsername({ username, password: 'another battery staple' })
 
