@@ -43,7 +43,7 @@ export const checkDone = async (device: CredentialDevice, action: CredentialActi
       return same(await credentials.checkPassword(action.password), true, 'new password')
     case 'delete password':
       for (const password of PASSWORDS) same(await credentials.checkPassword(password), false, 'no password')
-      return
+      return same(device.stash.passwordBox, undefined, 'no password box')
     case 'change pin':
       if (action.pin !== undefined) same(device.pin, action.pin, 'new PIN')
       if (action.enableLogin !== undefined)
@@ -153,11 +153,7 @@ export const checkApp = async (
   device: CredentialDevice,
   state: CredentialState
 ): Promise<void> => {
-  const files = new Map(
-    [...device.files]
-      .filter(([path]) => path.startsWith('logins/'))
-      .map(([path, text]) => [path, JSON.stringify(withoutRoot(JSON.parse(text)))])
-  )
+  const files = new Map([[device.stashPath, JSON.stringify(withoutRoot(device.stash))]])
   const kernel = await openDevice(place.world, {
     io: place.makeIo(),
     appId: CHILD_APP,

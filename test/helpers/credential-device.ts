@@ -1,6 +1,7 @@
 import type { Account, Kernel, Plugin } from '../../kernel/index.ts'
 import { isWalletError } from '../../kernel/index.ts'
 import type { FetchOptions, FetchReply, Io } from '../../kernel/io/io.ts'
+import type { LoginStash } from '../../kernel/types/login.ts'
 import { memoryStorage } from '../../plugins/storage/memory.ts'
 import type { CredentialAction, RequestFate } from './credential-actions.ts'
 import { PASSWORDS } from './credential-actions.ts'
@@ -83,6 +84,18 @@ export class CredentialDevice {
   get pin(): string | undefined {
     const { credentials } = this.account
     return credentials.hasPin ? credentials.getPIN() : undefined
+  }
+
+  /** The file that holds the login. */
+  get stashPath(): string {
+    const path = [...this.files.keys()].find(name => name.startsWith('logins/'))
+    if (path === undefined) throw new Error('The device knows nobody')
+    return path
+  }
+
+  /** What the file holds. */
+  get stash(): LoginStash {
+    return JSON.parse(this.files.get(this.stashPath) ?? '')
   }
 
   /** Starts the kernel, nobody logged in. */

@@ -37,6 +37,10 @@ export const stateAfter = (
   return state
 }
 
+/** What is made from a name that the account has no longer is lost at birth. */
+const nameIn = ({ username }: CredentialState, change: MadeChange): string =>
+  change.username === username ? username : LOST
+
 /** A device that changes something has heard of what others changed, but in the last minute. */
 const isMissed = (change: MadeChange, other: MadeChange): boolean =>
   other.device !== change.device && other.madeAt >= change.askedAt - 60_000
@@ -46,7 +50,8 @@ const afterChange = (
   change: MadeChange,
   missed: readonly MadeChange[]
 ): CredentialState => {
-  const { action, route, body, username: name, pin } = change
+  const { action, route, body, pin } = change
+  const name = nameIn(state, change)
   switch (route) {
     case 'POST /v2/login/password':
       return { ...state, password: secretOf('change password', change, name) }
@@ -103,18 +108,23 @@ const renamed = (
   }
 }
 
-/** A new username was put together with the key of an earlier PIN or recovery, so that nothing finds it. */
-const LOST = '(lost)'
+/**
+ * No name: something was made from an earlier one, or a new name was put together with the key of an earlier PIN or
+ * recovery, while another device changed it. Nothing finds it.
+ */
+export const LOST = '(lost)'
 
 const isMade = (changes: readonly MadeChange[], loginId: string, wanted: string): boolean =>
   changes.some(({ body, route }) => body.loginId === loginId && route === wanted)
 
 const childPinAfter = (
-  { childPin }: CredentialState,
+  state: CredentialState,
   change: MadeChange,
   missed: readonly MadeChange[]
 ): NamedSecret | undefined => {
-  const { action, route, body, username: name, pin } = change
+  const { childPin } = state
+  const { action, route, body, pin } = change
+  const name = nameIn(state, change)
   if (route === 'POST /v2/login/username') {
     return (
       childPin && { ...childPin, name: isMade(missed, body.loginId, 'POST /v2/login/pin2') ? LOST : name }

@@ -21,7 +21,7 @@ import {
   same
 } from './credential-checks.ts'
 import { CredentialDevice, type CredentialNet, type SavedDevice } from './credential-device.ts'
-import { type CredentialState, isUsable, type NamedSecret, stateAfter } from './credential-model.ts'
+import { type CredentialState, isUsable, LOST, type NamedSecret, stateAfter } from './credential-model.ts'
 import { makeCredentialWorld, settle } from './credential-world.ts'
 import { openDevice } from './device.ts'
 
@@ -90,6 +90,7 @@ export const runPlan = async (start: CredentialStart, { seed, rounds }: Credenti
   )
   const stateNow = (): CredentialState => stateAfter(BEGINNING, net.made, start.rootId)
   await converge(net, devices)
+  checkFollowed(stateNow())
   await mend(first, stateNow())
   await converge(net, devices)
   const state = stateNow()
@@ -216,6 +217,14 @@ const resetOtp = async (
 }
 
 const WEEK_MS = 7 * 86_400_000
+
+/** What hangs on the username has followed it, however often the change was cut off. */
+const checkFollowed = (state: CredentialState): void => {
+  for (const secret of [state.password, state.pin, state.childPin, state.recovery]) {
+    const isExpected = secret === undefined || secret.name === LOST || isUsable(state, secret)
+    same(isExpected, true, `what is made from ${secret?.name} has followed to ${state.username}`)
+  }
+}
 
 /**
  * What was made from a name that the account lost on the way lets nobody in, and nobody could know; made once more,
