@@ -41,6 +41,8 @@ export interface MadeChange extends AskedChange {
 /** What all devices of a run share. */
 export interface CredentialNet {
   readonly place: CredentialWorld
+  /** Base64. */
+  readonly rootId: string
   /** The changes that the server made, in order. */
   readonly made: MadeChange[]
   /** The usernames of the account, and since when each; milliseconds. */

@@ -64,6 +64,7 @@ export const makeCredentialStart = async (): Promise<CredentialStart> => {
 export const runPlan = async (start: CredentialStart, { seed, rounds }: CredentialPlan): Promise<void> => {
   const net: CredentialNet = {
     place: makeCredentialWorld(seed, start.world),
+    rootId: start.rootId,
     made: [],
     names: [{ name: NAME, since: 0 }],
     late: []
@@ -88,7 +89,7 @@ export const runPlan = async (start: CredentialStart, { seed, rounds }: Credenti
     [],
     'made from a name of long ago'
   )
-  const stateNow = (): CredentialState => stateAfter(BEGINNING, net.made, start.rootId)
+  const stateNow = (): CredentialState => stateAfter(BEGINNING, net.made, net.rootId)
   await converge(net, devices)
   checkFollowed(stateNow())
   await mend(first, stateNow())
@@ -156,17 +157,17 @@ const checkEnd = (
     if (!isWalletError(end.reason)) throw end.reason
     if (!TROUBLE.has(end.reason.code))
       throw new Error(`${action.kind}: ${end.reason.code}`, { cause: end.reason })
-    const isMade = net.made.some(change => change.action === action)
-    if (REFUSED_HERE.has(end.reason.code)) same(isMade, false, `${action.kind} refused, but made`)
+    if (REFUSED_HERE.has(end.reason.code))
+      same(isMade(net, action), false, `${action.kind} refused, but made`)
     return
   }
   if (['refresh', 'restart', 'nothing', 'change username'].includes(action.kind)) return
-  same(
-    net.made.some(change => change.action === action),
-    true,
-    `${action.kind} made`
-  )
+  same(isMade(net, action), true, `${action.kind} made`)
 }
+
+/** Below the root, a device may have finished what another one began. */
+const isMade = ({ made, rootId }: CredentialNet, action: CredentialAction): boolean =>
+  made.some(change => change.action === action && change.body.loginId === rootId)
 
 const REFUSED_HERE: ReadonlySet<string> = new Set(['PIN_MISSING', 'PASSWORD', 'USERNAME_WITHOUT_PASSWORD'])
 // A PIN that was made from the name while another device had just changed it holds the ids of that name.
