@@ -131,6 +131,7 @@ test('a password that another client gave to the login of an app does not stand 
 test('other devices follow a new username when they next hear of the account', async t => {
   const { world, alice } = await makeAlice()
   const other = await openByPassword(world)
+  other.logLines.length = 0
   await alice.credentials.changeUsername({ username: 'bob', password })
   await other.login.refresh()
   t.is(other.login.username, 'bob')

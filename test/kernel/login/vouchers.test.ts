@@ -204,6 +204,7 @@ test('one odd entry, and one of a stranger, do not cost the messages of the othe
     { loginId, pendingVouchers: null, recovery2Corrupt: true }
   ]
   world.garble = (_, reply) => ({ ...reply, results })
+  phone.logLines.length = 0
   t.deepEqual(await fetchLoginMessages(phone.services, phone.stashes), [
     { loginId, username: 'alice', otpResetPending: false, pendingVouchers: [], recovery2Corrupt: true }
   ])
