@@ -6,6 +6,9 @@ import type { PeerVersion } from './peer-package.ts'
 /** `→`: made or changed by Holdfast and used by the published core; `←`: the reverse. */
 export type Direction = '→' | '←'
 
+/** What {@link Flow.mayReport} is where a flow goes on without a server. */
+export const OFFLINE = /^sync: NetworkError/
+
 /** Both directions, in the order of the table. */
 export const DIRECTIONS: readonly Direction[] = ['→', '←']
 

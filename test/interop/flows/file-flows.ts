@@ -5,7 +5,7 @@ import { exportDeployedRepo } from '../../../kernel/repo/deployed-repo.ts'
 import { openRepo } from '../../../kernel/repo/open-repo.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { openFileDisk } from '../../../plugins/storage/file/file-storage.ts'
-import { type Flow, makeAccount, openKnown } from '../flow.ts'
+import { type Flow, makeAccount, OFFLINE, openKnown } from '../flow.ts'
 import { deposit, NOTE } from './wallet-flows.ts'
 
 const WALLET = { name: 'Épargne', fiatCurrencyCode: 'iso:CHF', format: 'bip84' }
@@ -14,6 +14,7 @@ const WALLET = { name: 'Épargne', fiatCurrencyCode: 'iso:CHF', format: 'bip84' 
 export const fileFlows: readonly Flow[] = [
   {
     row: 'folder opened',
+    mayReport: OFFLINE,
     title: 'USER opens the folder of MAKER, with every way in, and MAKER opens it again',
     async run(t, pair) {
       const { device, name, password, pin } = await makeAccount(pair)
@@ -49,6 +50,7 @@ export const fileFlows: readonly Flow[] = [
   },
   {
     row: 'unsynced files',
+    mayReport: OFFLINE,
     title: 'USER goes on, without a server, with what MAKER wrote and did not yet sync',
     async run(t, pair) {
       const made = await makeAccount(pair)

@@ -1,4 +1,4 @@
-import { type Flow, makeAccount, openKnown } from '../flow.ts'
+import { type Flow, makeAccount, OFFLINE, openKnown } from '../flow.ts'
 
 /** Every way in that needs no help from another device. */
 export const wayInFlows: readonly Flow[] = [
@@ -34,6 +34,7 @@ export const wayInFlows: readonly Flow[] = [
   },
   {
     row: 'login by key',
+    mayReport: OFFLINE,
     title: 'USER logs in by the login key that MAKER gave out, also without a server',
     async run(t, pair) {
       const made = await makeAccount(pair)
