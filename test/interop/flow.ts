@@ -7,7 +7,7 @@ import type { PeerVersion } from './peer-package.ts'
 export type Direction = '→' | '←'
 
 /** What {@link Flow.mayReport} is where a flow goes on without a server. */
-export const OFFLINE = /^sync: NetworkError/
+export const OFFLINE: RegExp = /^sync: NetworkError/
 
 /** Both directions, in the order of the table. */
 export const DIRECTIONS: readonly Direction[] = ['→', '←']
