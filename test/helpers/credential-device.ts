@@ -217,7 +217,7 @@ export class CredentialDevice {
       const reply = await fetch(url, rest)
       const { status_code: code, results } = JSON.parse(reply.text)
       if (code === 0 && asked !== undefined) this.#noteMade(asked)
-      if (code === 0 && (/login(?:\/username)?$/.test(url) || results === true)) told ??= this.net.made.length
+      if (code === 0 && (url.endsWith('/login') || results === true)) told ??= this.net.made.length
       return reply
     }
     const reply = await this.#meet(fate, deliver)
