@@ -137,7 +137,7 @@ export class Login implements Readable<LoginState> {
         for (const kit of kits) await this.#apply(kit)
       } catch (error) {
         // A second try must know what the first one kept.
-        this.#setStash(this.#stashes.get(this.#login.rootId) ?? this.stash)
+        this.#setStash(this.#kept)
         this.refreshInBackground()
         throw error
       }
@@ -159,9 +159,8 @@ export class Login implements Readable<LoginState> {
 
   /** {@link refresh} without an owner: only a refused one-time code is reported (protocol §4.9). */
   refreshInBackground(): void {
-    const { clock } = this.#port.io
     // The account comes first.
-    const refreshed = clock.turn().then(() => this.refresh())
+    const refreshed = this.#port.io.clock.turn().then(() => this.refresh())
     refreshed.catch(error => {
       if (isWalletError(error, 'LOGGED_OUT')) return
       if (isWalletError(error, 'OTP')) this.#port.report('login', error)
@@ -229,8 +228,14 @@ export class Login implements Readable<LoginState> {
     await this.#stashes.remove(this.rootLoginId)
   }
 
+  /** Whether another device, or another login on this one, may know more of the account. */
   get #isStale(): boolean {
-    return this.#port.io.clock.monotonic() >= this.#currentUntil
+    return this.#port.io.clock.monotonic() >= this.#currentUntil || this.#kept !== this.stash
+  }
+
+  /** The stash as the device has it, which another login on it may have changed. */
+  get #kept(): LoginStash {
+    return this.#stashes.get(this.#login.rootId) ?? this.stash
   }
 
   #checkOpen(): void {
@@ -268,20 +273,19 @@ export class Login implements Readable<LoginState> {
   }
 
   async #refresh(proof?: RefreshProof): Promise<void> {
-    const { loginId, loginKey, opened, rootId } = this.#login
-    const stash = this.#stashes.get(rootId) ?? this.stash
+    const { loginId, loginKey, opened } = this.#login
+    const stash = this.#kept
     const node = findStashById(stash, loginId) ?? stash
-    if (proof !== undefined || !(await isUnchanged(this.#port, node))) {
+    // The token of a stash that was never opened here says nothing of what this login shows.
+    const isShown = stash === this.stash && proof === undefined
+    if (!isShown || !(await isUnchanged(this.#port, node))) {
       await loginOnline(this.#port, this.#stashes, {
-        stash,
-        node,
+        ...{ stash, node, opened, isRefresh: true },
         credentials: credentialsOf(this.#port.io, this.getSnapshot().held),
         loginKeyOf: async () => loginKey,
-        opened,
-        isRefresh: true,
         ...(proof === undefined ? {} : { ...proof, isWithoutVoucher: true })
       })
-      this.#setStash(this.#stashes.get(rootId) ?? stash)
+      this.#setStash(this.#kept)
     }
     this.#currentUntil = this.#port.io.clock.monotonic() + CURRENT_MS
   }
@@ -298,7 +302,7 @@ export class Login implements Readable<LoginState> {
   async #apply(kit: LoginKit): Promise<void> {
     const { io } = this.#port
     const { rootId, opened } = this.#login
-    const stash = this.#stashes.get(rootId) ?? this.stash
+    const stash = this.#kept
     const node = findStashById(stash, kit.loginId)
     const tree = findTree(this.getSnapshot().held, ({ loginId }) => loginId === kit.loginId)
     if (node === undefined || tree === undefined) throw new WalletError('STASH_NOT_FOUND', {})

@@ -3,6 +3,7 @@ import { TwoFactor } from '../../../kernel/account/two-factor.ts'
 import { FIXED_SNRP } from '../../../kernel/crypto/snrp.ts'
 import { createLogin } from '../../../kernel/login/create-login.ts'
 import { loginWithKey } from '../../../kernel/login/key-login.ts'
+import { loginWithPassword } from '../../../kernel/login/password.ts'
 import { makeLoginWorld, settle } from '../../helpers/login-device.ts'
 import { recordsOf, strayIds } from '../../helpers/login-ids.ts'
 import {
@@ -302,4 +303,30 @@ test('a device of an app alone changes the PIN of the login that it holds, and o
   )
   t.deepEqual(takeRoutes(world), ['POST /login/pin2'])
   t.deepEqual(await strayIds(world, alice), [])
+})
+
+test('a password is made from the username that a second login on the device has learnt', async t => {
+  const { world, alice } = await makeAlice()
+  const other = await openByPassword(world)
+  await other.credentials.changeUsername({ username: 'bob', password: ALICE.password })
+  const { services, stashes } = alice
+  const second = await loginWithPassword(services, stashes, { username: 'bob', password: ALICE.password })
+  second.close()
+  t.is(alice.login.username, 'alice')
+  await alice.credentials.changePassword('battery staple')
+  t.is(alice.login.username, 'bob')
+  await openByPassword(world, new Map(), { username: 'bob', password: 'battery staple' })
+})
+
+test('a refresh shows what a second login on the device has learnt', async t => {
+  const { world, alice } = await makeAlice()
+  const other = await openByPassword(world)
+  await other.credentials.changeUsername({ username: 'bob', password: ALICE.password })
+  const { services, stashes } = alice
+  const second = await loginWithPassword(services, stashes, { username: 'bob', password: ALICE.password })
+  // The first one ends the change, the second one learns the server's token.
+  for (let i = 0; i < 2; i += 1) await second.refresh()
+  second.close()
+  await alice.login.refresh()
+  t.is(alice.login.username, 'bob')
 })
