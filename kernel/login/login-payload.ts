@@ -42,6 +42,7 @@ export const applyLoginPayload = (io: CryptoIo, stash: LoginStash, opened: Opene
     findStashById(stash, loginId) ?? findStash(stash, node => node.loginId === '' && node.appId === appId)
   if (target === undefined) throw anotherLogin('loginId')
   const rebuilt = rebuild(io, target, opened)
+  if (target !== stash && rebuilt.parentBox === undefined) throw withoutParent()
   const merged = replaceStash(stash, target.loginId, () => rebuilt)
   checkIds(merged)
   checkSecretUses(io, opened.loginKey, [target, rebuilt])
@@ -106,11 +107,14 @@ const mergeChildren = (
   return inOrder.map(child => {
     if (apps.has(child.appId)) throw violation('two logins have one app')
     apps.add(child.appId)
-    if (child.parentBox === undefined) throw violation('No parentBox on child login.')
+    if (child.parentBox === undefined) throw withoutParent()
     const childKey = openBox(io, loginKey, child.parentBox)
     try {
       const base = known.get(child.loginId) ?? { ...makeEmptyStash(undefined), appId: child.appId }
-      return rebuild(io, base, { loginKey: childKey, payload: child })
+      // A device that was let in by another one could not try the box that it was given.
+      const isSound = base.parentBox !== undefined && isOpenedBy(io, loginKey, base.parentBox)
+      const sound = isSound ? base : { ...base, parentBox: child.parentBox }
+      return rebuild(io, sound, { loginKey: childKey, payload: child })
     } finally {
       childKey.fill(0)
     }
@@ -250,6 +254,8 @@ const byCreated = (left: LoginPayload, right: LoginPayload): number =>
   Date.parse(left.created) - Date.parse(right.created)
 
 const violation = (rule: string): WalletError => new WalletError('KEY_INTEGRITY', { rule })
+
+const withoutParent = (): WalletError => violation('No parentBox on child login.')
 
 const anotherLogin = (path: string): WalletError =>
   new WalletError('BAD_REPLY', { source: 'login reply', path, rule: 'is another login' })

@@ -15,12 +15,13 @@ export interface TreePort {
   readonly io: Pick<Io, 'crypto'>
   /** Keeps the secrets of the tree. */
   readonly opened: OpenedBoxes
-  /** Hears of key boxes that cannot be read; they are skipped, so that one bad wallet does not lock out the rest. */
+  /** Hears of boxes that cannot be read; they are skipped, so that one bad wallet does not lock out the rest. */
   readonly report: (error: unknown) => void
 }
 
 /**
- * Opens a login and everything below it (protocol §4.2).
+ * Opens a login and everything below it (protocol §4.2). A child whose box this key does not open is reported and
+ * left out.
  *
  * @param stash - the login whose key this is
  * @throws NO_AUTH_METHODS if a login has neither a loginAuth nor a passwordAuth
@@ -53,22 +54,22 @@ export const openLoginTree = (port: TreePort, stash: LoginStash, loginKey: Secre
     pendingVouchers: stash.pendingVouchers,
     ...(stash.created === undefined ? {} : { created: stash.created }),
     ...(stash.lastLogin === undefined ? {} : { lastLogin: stash.lastLogin }),
-    children: (stash.children ?? []).map(child => {
-      if (child.parentBox === undefined) {
-        throw new WalletError('KEY_INTEGRITY', { rule: 'No parentBox on child login.' })
-      }
-      return openLoginTree(port, child, opened.bytesOf(loginKey, child.parentBox))
-    }),
+    children: (stash.children ?? []).flatMap(child => openChild(port, child, loginKey) ?? []),
     walletInfos: ownWalletInfos(port, stash, loginKey)
   })
 }
 
-/** The first login of the tree, depth first, that passes the test (pure). */
+/**
+ * The first login that passes the test, level by level from the top (pure).
+ *
+ * Hazard: whoever holds the login of an app can make one below it that names another app. It must not come before
+ * the login that the other app has from further up.
+ */
 export const findTree = (tree: LoginTree, test: (node: LoginTree) => boolean): LoginTree | undefined => {
-  if (test(tree)) return tree
-  for (const child of tree.children) {
-    const found = findTree(child, test)
-    if (found !== undefined) return found
+  const nodes = [tree]
+  for (const node of nodes) {
+    if (test(node)) return node
+    nodes.push(...node.children)
   }
   return undefined
 }
@@ -93,6 +94,31 @@ export const credentialsOf = (io: Pick<Io, 'crypto'>, tree: LoginTree): LoginCre
  */
 export const allWalletInfos = (io: Pick<Io, 'crypto'>, tree: LoginTree): SecretWalletInfo[] =>
   mergeWalletInfos(io, infosBelow(tree))
+
+/**
+ * A login below another; undefined for what is none.
+ *
+ * A device without the key above believes whoever lets it in that a login is below it, so that a stranger's must not
+ * shut the owner out. The next reply of the server removes it.
+ */
+const openChild = (
+  port: TreePort,
+  child: LoginStash,
+  parentKey: Secret<Uint8Array>
+): LoginTree | undefined => {
+  const { parentBox } = child
+  if (parentBox === undefined) {
+    throw new WalletError('KEY_INTEGRITY', { rule: 'No parentBox on child login.' })
+  }
+  let loginKey: Secret<Uint8Array>
+  try {
+    loginKey = port.opened.bytesOf(parentKey, parentBox)
+  } catch (error) {
+    port.report(error)
+    return undefined
+  }
+  return openLoginTree(port, child, loginKey)
+}
 
 const infosBelow = (tree: LoginTree): SecretWalletInfo[] => [
   ...tree.walletInfos,

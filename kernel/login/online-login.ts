@@ -155,9 +155,10 @@ const forgetVoid = async (
   stashes: Stashes,
   { stash, rootId }: { readonly stash: LoginStash; readonly rootId: string }
 ): Promise<void> => {
-  const { loginId, loginAuthBox, passwordAuthBox } = stash
-  if (loginId === '' || loginId === rootId || loginAuthBox !== undefined || passwordAuthBox !== undefined)
-    return
+  const { loginId, loginAuthBox, passwordAuthBox, children = [] } = stash
+  // A device that was let in to an app has nothing of the root, and below it the login of that app.
+  const isHeld = loginAuthBox !== undefined || passwordAuthBox !== undefined || children.length > 0
+  if (loginId === '' || loginId === rootId || isHeld) return
   await stashes.remove(base58Of(io.crypto.fromBase64(loginId))).catch(error => report('login', error))
 }
 

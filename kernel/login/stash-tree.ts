@@ -8,12 +8,12 @@ export const makeEmptyStash = (username: string | undefined): LoginStash => ({
   ...(username === undefined ? {} : { username })
 })
 
-/** The first login of the tree, depth first, that passes the test (pure). */
+/** The first login that passes the test, level by level from the top, as `findTree` finds it (pure). */
 export const findStash = (stash: LoginStash, test: (node: LoginStash) => boolean): LoginStash | undefined => {
-  if (test(stash)) return stash
-  for (const child of stash.children ?? []) {
-    const found = findStash(child, test)
-    if (found !== undefined) return found
+  const nodes = [stash]
+  for (const node of nodes) {
+    if (test(node)) return node
+    nodes.push(...(node.children ?? []))
   }
   return undefined
 }

@@ -143,6 +143,19 @@ test('the logins of apps stand below each other, and each device has those from 
   t.deepEqual(appsOf(fileOf(phone, login)), ['', ['a', ['a.b']]])
 })
 
+test('an app that makes a login of another app below its own does not put it in the place of that one', async t => {
+  const world = makeLoginWorld()
+  const phone = await deviceOf(world, 'b')
+  const login = await create(phone)
+  await login.ensureAccountRepo('a')
+  const { id } = await login.ensureAccountRepo('b')
+  await addBelow(phone, login, ['a', 'b'])
+  await login.refresh()
+  t.deepEqual(appsOf(fileOf(phone, login)), ['', ['a', ['b']], ['b']])
+  t.is((await login.ensureAccountRepo('b')).id, id)
+  t.is(login.tree.loginId, fileOf(phone, login).children[1].loginId)
+})
+
 test('a server that loses a login below a login, or its parent box, changes nothing [5.32] [5.31] [8.67]', async t => {
   const world = makeLoginWorld()
   const phone = await deviceOf(world, '')

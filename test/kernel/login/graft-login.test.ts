@@ -8,6 +8,8 @@ import { loginWithKey } from '../../../kernel/login/key-login.ts'
 import { getLobby, postLobbyReply, sealLobbyReply } from '../../../kernel/login/lobby.ts'
 import type { Login } from '../../../kernel/login/login.ts'
 import { loginWithPassword } from '../../../kernel/login/password.ts'
+import { makeUsernameKits } from '../../../kernel/login/username-kit.ts'
+import { Secret } from '../../../kernel/state/secret.ts'
 import type { Json } from '../../../kernel/types/json.ts'
 import type { LoginStash } from '../../../kernel/types/login.ts'
 import { boxOf, id } from '../../helpers/fake-login.ts'
@@ -225,6 +227,82 @@ test("a stranger's login of a new app does not lock the owner of the account out
     )
     t.is(root.walletInfos.length, 2)
   }
+})
+
+test("a stranger's login of a new app does not shut out the login key of the account", async t => {
+  const { world, phone, alice } = await makeAlice()
+  const mallory = await makeMallory(world, alice, APP)
+  const { device, request } = await ask(world, new Map(phone.files))
+  await reply(mallory.device, request.lobbyId, mallory.answer)
+  await poll(world)
+  await request.account
+  world.server.isOnline = false
+  const again = await openDevice(world, device.files)
+  const user = { username: 'alice', loginKey: alice.rootLoginKeyBase58() }
+  t.is((await loginWithKey(again.services, again.stashes, user)).walletInfos.length, 2)
+})
+
+test('a spoilt box of the key above does not outlast the login of the owner', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const { id } = await alice.ensureAccountRepo(APP)
+  const { answer } = await makeMallory(world, alice, APP)
+  const loginStash = fileOf(phone, alice)
+  const [, child] = alice.getSnapshot().held.children
+  const loginKey = child?.loginKey.use(key => Buffer.from(key).toString('base64'))
+  loginStash.children[1].parentBox = answer.loginStash.children[0].parentBox
+  const { device, request } = await ask(world, new Map())
+  await reply(phone, request.lobbyId, {
+    appId: APP,
+    loginKey: loginKey ?? '',
+    loginStash: sharedStashOf(loginStash, child?.loginId ?? '')
+  } as unknown as Json)
+  await poll(world)
+  t.is((await (await request.account).ensureAccountRepo()).id, id)
+  const again = await openDevice(world, device.files, { config: { appId: APP } })
+  const root = await loginWithPassword(again.services, again.stashes, ALICE)
+  t.is((await root.ensureAccountRepo()).id, id)
+})
+
+test("a login that says nothing of the one above it is not put below a stranger's account", async t => {
+  const { world, alice } = await makeAlice()
+  const mallory = await makeMallory(world, alice, APP)
+  const { parentBox: _, ...child } = mallory.answer.loginStash.children[0]
+  const loginStash = { ...mallory.answer.loginStash, children: [child] }
+  const { device, request } = await ask(world, new Map())
+  world.garble = (route, { results, ...rest }) =>
+    route.endsWith('/v2/login')
+      ? { ...rest, results: { ...results, parentBox: undefined } }
+      : { ...rest, results }
+  await reply(device, request.lobbyId, { ...mallory.answer, loginStash })
+  await poll(world)
+  world.garble = undefined
+  t.is(request.getSnapshot().state, 'pending')
+  t.is(request.getSnapshot().errorCode, 'KEY_INTEGRITY')
+  t.deepEqual(device.stashes.list(), [])
+  const root = await loginWithPassword(device.services, device.stashes, ALICE)
+  t.is(root.rootLoginId, alice.rootLoginId)
+})
+
+test("an app that was let in stays on the device when somebody else gets the account's name", async t => {
+  const { world, phone, alice } = await makeAlice()
+  const { device, request } = await ask(world, new Map())
+  await approve(phone, alice, request.lobbyId)
+  await poll(world)
+  const app = await request.account
+  const loginKey = app.rootLoginKeyBase58()
+  app.close()
+  const password = new Secret(ALICE.password)
+  await alice.change(({ held }) =>
+    makeUsernameKits(phone.services.io, held, { username: 'bob', password, snrp: CHEAP })
+  )
+  const other = await openDevice(world, new Map(), { config: { appId: APP } })
+  await createLogin(other.services, other.stashes, { ...ALICE, password: 'another one', snrp: CHEAP })
+  const { services, stashes } = device
+  const heir = await loginWithPassword(services, stashes, { ...ALICE, password: 'another one' })
+  t.not(heir.rootLoginId, app.rootLoginId)
+  const again = await openDevice(world, device.files, { config: { appId: APP } })
+  const user = { loginId: app.rootLoginId, loginKey }
+  t.is((await loginWithKey(again.services, again.stashes, user)).tree.appId, APP)
 })
 
 test('a voucher that a refused approval leaves behind lets the next one in', async t => {
