@@ -14,6 +14,7 @@ import { postLogin, postSecret } from './login-server.ts'
 import { openLoginTree } from './login-tree.ts'
 import type { OpenedBoxes } from './opened-boxes.ts'
 import { normalizeOtpKey } from './otp-kit.ts'
+import { noteProvenKeys } from './proven-key.ts'
 import { type NamedReply, provenNameOf } from './proven-name.ts'
 import { nameOfBox } from './secret-uses.ts'
 import type { Stashes } from './stash.ts'
@@ -120,6 +121,7 @@ export const mergeReply = (
   const merged = loginKey.use(key => applyLoginPayload(io, base, { ...reply, loginKey: key }))
   const node = findStashById(merged, reply.payload.loginId) ?? merged
   openLoginTree({ io, opened, report: () => {} }, node, loginKey)
+  noteProvenKeys(io, opened, { payload: reply.payload, loginKey })
   return merged
 }
 

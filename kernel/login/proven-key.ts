@@ -1,6 +1,10 @@
+import { openBox } from '../crypto/box.ts'
 import { equalBytes, utf8Of } from '../crypto/encoding.ts'
 import type { Io } from '../io/io.ts'
 import type { Secret } from '../state/secret.ts'
+import type { Box } from '../types/keys.ts'
+import type { BoxOrTrue, LoginPayload } from '../types/login.ts'
+import type { OpenedBoxes } from './opened-boxes.ts'
 
 /** What a key is for; a key of one kind never passes for one of the other. */
 export type ProvenKeyUse = 'pin2Key' | 'recovery2Key'
@@ -13,8 +17,8 @@ export interface SaidKey {
 }
 
 /**
- * The PIN or recovery key to seal a login key with: the known one if it proves that an owner of this login made it,
- * else a new one (docs/adr/0025-pin-and-recovery-keys-prove-themselves.md).
+ * The PIN or recovery key to seal a login key with: the known one if it is proven that an owner of this login made
+ * it, else a new one (docs/adr/0025-pin-and-recovery-keys-prove-themselves.md).
  *
  * Hazard: the key comes out of a box that a server sends. One who knows what is in another box of this login, such as
  * the proof of an earlier password, could send that box, and open what is sealed next.
@@ -25,8 +29,9 @@ export const keepOrMakeKey = (
   io: Pick<Io, 'crypto' | 'random'>,
   { use, loginKey, known }: SaidKey
 ): Uint8Array => {
-  const proven = known?.use(key => (isProven(io, key, { use, loginKey }) ? key.slice() : undefined))
-  if (proven !== undefined) return proven
+  const isKept =
+    known !== undefined && (seen.has(known) || known.use(key => isOwn(io, key, { use, loginKey })))
+  if (isKept) return known.use(key => key.slice())
   const chance = io.random(CHANCE_BYTES)
   const key = new Uint8Array(KEY_BYTES)
   key.set(chance)
@@ -34,12 +39,45 @@ export const keepOrMakeKey = (
   return key
 }
 
+/**
+ * Notes the PIN and recovery keys of a reply that the very login key is sealed with, which only an owner can have done.
+ *
+ * Servers may answer `true` in the place of that box; then the reply proves nothing.
+ */
+export const noteProvenKeys = (
+  io: Pick<Io, 'crypto'>,
+  opened: OpenedBoxes,
+  { payload, loginKey }: { readonly payload: LoginPayload; readonly loginKey: Secret<Uint8Array> }
+): void => {
+  const note = (keyBox: Box | undefined, box: BoxOrTrue | undefined): void => {
+    if (keyBox === undefined || box === undefined || box === true) return
+    const { toBase64, fromBase64 } = io.crypto
+    const text = loginKey.use(key => toBase64(openBox(io, key, keyBox)))
+    const sealed = openBox(io, fromBase64(text), box)
+    if (loginKey.use(key => equalBytes(key, sealed))) seen.add(opened.ofText('key', text, fromBase64))
+    sealed.fill(0)
+  }
+  try {
+    note(payload.pin2KeyBox, payload.pin2Box)
+    note(payload.recovery2KeyBox, payload.recovery2Box)
+    for (const child of payload.children ?? []) {
+      if (child.parentBox === undefined) continue
+      noteProvenKeys(io, opened, { payload: child, loginKey: opened.bytesOf(loginKey, child.parentBox) })
+    }
+  } catch {
+    // What does not open proves nothing.
+  }
+}
+
+/** Secrets by identity: an account that closes takes what was seen of it along. */
+const seen = new WeakSet<Secret<Uint8Array>>()
+
 type Origin = Omit<SaidKey, 'known'>
 
 const KEY_BYTES = 32
 const CHANCE_BYTES = 16
 
-const isProven = (io: Pick<Io, 'crypto'>, key: Uint8Array, origin: Origin): boolean =>
+const isOwn = (io: Pick<Io, 'crypto'>, key: Uint8Array, origin: Origin): boolean =>
   key.length === KEY_BYTES &&
   equalBytes(key.subarray(CHANCE_BYTES), proofOf(io, key.subarray(0, CHANCE_BYTES), origin))
 

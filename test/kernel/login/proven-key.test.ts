@@ -1,11 +1,11 @@
 import test from 'ava'
-import { openBox } from '../../../kernel/crypto/box.ts'
+import { openBox, sealBox } from '../../../kernel/crypto/box.ts'
 import { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { loginWithPassword } from '../../../kernel/login/password.ts'
 import { keepOrMakeKey } from '../../../kernel/login/proven-key.ts'
 import { Secret } from '../../../kernel/state/secret.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
-import { createAlice, lastBody } from '../../helpers/alice.ts'
+import { createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
 import { makeLoginWorld, openDevice } from '../../helpers/login-device.ts'
 import { ALICE, withCredentials } from '../../helpers/ways-in.ts'
 
@@ -29,6 +29,29 @@ test('a key that was made with the login key is kept, and any other is replaced'
     changed[at] = (changed[at] ?? 0) ^ 1
     t.notDeepEqual(make(changed), changed, `byte ${at}`)
   }
+})
+
+test('a key that another client made is kept once a reply shows that it opens the login key, and not on the word of a server', async t => {
+  const world = makeLoginWorld()
+  const owner = await createAlice(world)
+  const foreign = io.random(32)
+  const key = owner.login.tree.loginKey.use(bytes => bytes.slice())
+  const record = recordOf(world)
+  world.server.db.saveLogin({
+    ...record,
+    pin2KeyBox: sealBox(io, key, foreign),
+    pin2Box: sealBox(io, foreign, key)
+  })
+  const pin2KeyAfterChange = async (): Promise<string | undefined> => {
+    const device = await openAlice(world)
+    t.is(device.login.stash.pin2Key, io.crypto.toBase64(foreign))
+    await device.credentials.changePIN({ pin: '9999' })
+    return device.login.stash.pin2Key
+  }
+  t.is(await pin2KeyAfterChange(), io.crypto.toBase64(foreign))
+  world.garble = (_, reply) =>
+    reply.results?.pin2Box === undefined ? reply : { ...reply, results: { ...reply.results, pin2Box: true } }
+  t.not(await pin2KeyAfterChange(), io.crypto.toBase64(foreign))
 })
 
 test('a server that passes off the proof of an old password as PIN and recovery key is not sent the login key', async t => {
