@@ -153,7 +153,7 @@ test.serial('wallets list and show, and sync, agree with each other', async t =>
   t.is(synced.data.wallets[0].height, shown.data.sync.height)
 })
 
-test.serial('a wrong password, and a wrong PIN, end with 10 [8.24]', async t => {
+test.serial('a wrong password, and a wrong PIN, end with 10', async t => {
   const login = (input: object): Promise<Ran> =>
     runHoldfast(['login', 'alice', '--secrets-stdin', '--json'], { home, input: JSON.stringify(input) })
   failed(t, await login({ password: 'wrong' }), 'PASSWORD', 10)

@@ -161,7 +161,7 @@ const makeActs = (open: Open, { begin, synced }: Watch): Readonly<Record<string,
     'delete password': () => mine.credentials.deletePassword()
   }
 }
-test('in the 32 recorded steps our client sends what the published one sent, field by field, but for the listed mends [3.33] [7.26] [7.27]', async t => {
+test('in the 32 recorded steps our client sends what the published one sent, field by field, but for the listed mends [7.26] [7.27]', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   let sent: Sent[] = []
   world.server.use(async (request: FakeRequest, next: () => Promise<FakeReply>) => {

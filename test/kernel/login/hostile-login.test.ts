@@ -183,7 +183,7 @@ test('a server that answers with the account of another user of this device chan
   t.is(JSON.stringify([...device.files]), before)
 })
 
-test('a box that the server keeps back is named [8.57] [5.15] [3.8]', async t => {
+test('a box that the server keeps back is named [8.57] [3.8]', async t => {
   const { world } = await makeAlice()
   world.garble = (_, reply) => ({ ...reply, results: { ...reply.results, passwordBox: true } })
   const fresh = await openDevice(world)

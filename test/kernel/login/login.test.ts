@@ -7,6 +7,7 @@ import { createLogin } from '../../../kernel/login/create-login.ts'
 import { loginWithKey } from '../../../kernel/login/key-login.ts'
 import type { Login } from '../../../kernel/login/login.ts'
 import { usernameAvailable } from '../../../kernel/login/login-server.ts'
+import { makeOtpKit } from '../../../kernel/login/otp-kit.ts'
 import { loginWithPassword } from '../../../kernel/login/password.ts'
 import { loginWithPin } from '../../../kernel/login/pin.ts'
 import {
@@ -91,7 +92,7 @@ test('a password login on a known device opens the account before any request, t
   t.is(world.requests[0]?.body.passwordAuth, undefined)
 })
 
-test('a login that changes nothing writes nothing [3.10]', async t => {
+test('a login that changes nothing writes nothing', async t => {
   const { world, files } = await makeAlice()
   const first = await openDevice(world, files)
   await withPassword(first)
@@ -157,6 +158,21 @@ test('wallets that one device adds appear on the other, and both keep them [7.6]
   world.requests.length = 0
   await t.throwsAsync(login.addWalletInfos([clash]), { code: 'KEY_INTEGRITY' })
   t.deepEqual(world.requests, [])
+})
+
+test('after a change of its own a device asks for the whole login, though it has a token', async t => {
+  const { world, files } = await makeAlice()
+  const device = await openDevice(world, files)
+  const login = await withPassword(device)
+  await settle()
+  const routeOfRefresh = async (): Promise<string | undefined> => {
+    await login.refresh()
+    return routesOf(world).at(-1)
+  }
+  t.is(await routeOfRefresh(), 'POST /api/v2/sync')
+  await login.change(({ held }) => [makeOtpKit(device.services.io, held)])
+  t.is(await routeOfRefresh(), 'POST /api/v2/login')
+  t.is(await routeOfRefresh(), 'POST /api/v2/sync')
 })
 
 test('whoever holds a key keeps it over a refresh, until the login is closed', async t => {
@@ -366,7 +382,7 @@ test('two-factor: without a code the voucher is saved before the error; with a c
   const otp = hotp(io, new Uint8Array(10), Math.floor(world.clock.now() / 30_000))
   const login = await withPassword(saved, { otp })
   t.is(login.stash.otpKey, otpKey)
-  t.truthy(login.stash.voucherId)
+  t.deepEqual([login.stash.voucherId, login.stash.voucherAuth], [voucherId, 'qrs='])
   world.garble = (_, reply) => reply
   await login.refresh()
   t.is(world.requests.at(-1)?.body.otp, otp)
@@ -418,7 +434,7 @@ test('a bad new account is refused before anything is sent', async t => {
   t.is(device.files.size, 0)
 })
 
-test('a lost reply makes no second repo and no second wallet [3.10]', async t => {
+test('a lost reply makes no second repo and no second wallet', async t => {
   const world = makeLoginWorld()
   const device = await openDevice(world)
   const login = await create(device)

@@ -10,6 +10,8 @@ import {
   listRecoveryQuestionChoices,
   loginWithRecovery
 } from '../../../kernel/login/recovery.ts'
+import { makeRecoveryKit } from '../../../kernel/login/recovery-kit.ts'
+import { Secret } from '../../../kernel/state/secret.ts'
 import type { LocalUser } from '../../../kernel/types/login.ts'
 import { type AliceDevice, createAlice, lastBody, openAlice, withLogin } from '../../helpers/alice.ts'
 import {
@@ -171,6 +173,10 @@ test('recovery requires a username: to log in, to ask for questions, and to be s
   t.deepEqual(world.requests, [])
   const light = withLogin(device, await createLogin(device.services, device.stashes, {}))
   await t.throwsAsync(light.credentials.changeRecovery(QUESTIONS, ANSWERS), expected)
+  const { held } = light.login.getSnapshot()
+  const recovery = { questions: QUESTIONS, answers: new Secret(ANSWERS) }
+  const ofApp = { ...held, isRoot: false, username: 'alice' }
+  t.throws(() => makeRecoveryKit(device.services.io, ofApp, recovery), expected)
 })
 
 test('a box that the server keeps back, or does not have, is named for recovery and PIN [5.15]', async t => {

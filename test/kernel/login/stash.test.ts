@@ -49,6 +49,34 @@ test('only a root login with an id of 32 bytes is saved, and never its sync toke
   t.is(stashes.get(base64(1))?.syncToken, 'secret')
 })
 
+test('a login is kept in logins/{id}.json with every field of the specification [3.10]', async t => {
+  const box = { encryptionType: 0, data_base64: 'AAAA', iv_hex: '00' }
+  const snrp = { salt_hex: '00', n: 2, r: 1, p: 1 }
+  const date = '2026-01-01T00:00:00.000Z'
+  const place = { ip: 'localhost', ipDescription: 'here', deviceDescription: 'A phone' }
+  const full = {
+    ...{
+      appId: '',
+      created: date,
+      lastLogin: date,
+      loginId: base64(1),
+      userId: base64(2),
+      username: 'alice'
+    },
+    ...{ otpKey: 'AAAA', otpResetDate: date, otpTimeout: 7, voucherId: 'v', voucherAuth: 'qrs=' },
+    ...{ loginAuthBox: box, parentBox: box, mnemonicBox: box, rootKeyBox: box, syncKeyBox: box },
+    ...{ passwordAuthBox: box, passwordAuthSnrp: snrp, passwordBox: box, passwordKeySnrp: snrp },
+    ...{ pin2Key: base64(3), pin2TextBox: box, recovery2Key: base64(4), keyBoxes: [box] },
+    pendingVouchers: [{ voucherId: 'w', activates: date, created: date, ...place }],
+    children: [stashOf(5, { appId: 'app' })]
+  }
+  const { stashes, files } = await openDevice(makeLoginWorld())
+  await stashes.save(full)
+  t.deepEqual(JSON.parse(files.get(pathOf(1)) ?? ''), full)
+  const again = await openDevice(makeLoginWorld(), files)
+  t.like(again.stashes.get(base64(1)), full)
+})
+
 test('files of deployed clients are read in every spelling', async t => {
   const pin2Key = base58Of(idOf(9))
   const files = new Map([
