@@ -79,10 +79,18 @@ export class Credentials {
     return isPassword(this.#parts.services, this.#parts.login.openState.held, password)
   }
 
-  /** Takes the password away; every other way in stays. @throws HIDDEN_KEYS, NETWORK, … */
+  /**
+   * Takes the password away; every other way in stays.
+   *
+   * @throws HIDDEN_KEYS, NO_AUTH_METHODS if the server knows the login by nothing else, NETWORK, …
+   */
   async deletePassword(): Promise<void> {
     this.#checkAllowed()
-    await this.#parts.login.change(({ held }) => [makePasswordRemovalKit(held)])
+    await this.#parts.login.change(({ held }) => {
+      const others = [held.loginAuth, held.pin2Key, held.recovery2Key]
+      if (others.every(other => other === undefined)) throw new WalletError('NO_AUTH_METHODS', {})
+      return [makePasswordRemovalKit(held)]
+    })
   }
 
   /** Whether a password opens the account, as far as this device knows. */

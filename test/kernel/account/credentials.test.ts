@@ -111,6 +111,23 @@ test('a login without a secret of its own keeps what its password opened', async
   t.false('passwordBox' in stashIn(device.files))
 })
 
+test('a password that is all the server knows a login by is not taken away', async t => {
+  const { world, alice } = await makeAlice({ pin: undefined })
+  alice.login.close()
+  const [root] = recordsOf(world).filter(({ appId }) => appId === '')
+  if (root === undefined) throw new Error('The server has no login')
+  world.server.db.saveLogin({ ...root, loginAuth: undefined, loginAuthBox: undefined })
+  world.server.use(async ({ path }, next) => {
+    if (path === '/api/v2/login/secret') throw new Error('Cut off')
+    return next()
+  })
+  const device = await openByPassword(world)
+  takeRoutes(world)
+  await t.throwsAsync(device.credentials.deletePassword(), { code: 'NO_AUTH_METHODS' })
+  t.false(takeRoutes(world).includes('DELETE /login/password'))
+  await openByPassword(world)
+})
+
 test('a password that another device changed or deleted opens a device until that hears of it', async t => {
   for (const change of ['changePassword', 'deletePassword'] as const) {
     const { world, alice } = await makeAlice()
