@@ -1,4 +1,5 @@
 import { sealBox, sealJson } from '../crypto/box.ts'
+import { isWellFormed } from '../crypto/encoding.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
 import type { Secret } from '../state/secret.ts'
@@ -76,6 +77,3 @@ export const makeRecoveryRemovalKit = ({ loginId }: LoginTree): LoginKit => ({
 })
 
 const PATH = '/v2/login/recovery2'
-
-/** A lone surrogate has no bytes, so nothing could prove it. */
-const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text)
