@@ -4,6 +4,7 @@ import { parseEdgeLoginReply } from '../schema/lobby.ts'
 import { Secret } from '../state/secret.ts'
 import { isoOf } from '../time.ts'
 import type { LoginPayload, LoginStash } from '../types/login.ts'
+import { userIdOf } from './derive.ts'
 import { graftLogin } from './graft-login.ts'
 import { keepVoucher } from './keep-voucher.ts'
 import { openLobbyReply } from './lobby.ts'
@@ -58,7 +59,8 @@ export const openHandedLogin = (
  * The key must open the login and the server must know it; only then it joins what this device has of the account.
  *
  * @param checkWanted - throws if the login is not wanted any more
- * @throws KEY_INTEGRITY if this device knows another login of the app, or the key is that of another login
+ * @throws KEY_INTEGRITY if this device knows another login of the app, the key is that of another login, or an account
+ * that was handed over whole does not have the name that came with it
  * @throws OTP after the login and its voucher are saved, so that a second request can use the voucher
  * @throws what the server answers, LOST_CHILDREN, BAD_REPLY, NO_AUTH_METHODS, STORAGE_FULL, failures of boxes
  */
@@ -74,7 +76,8 @@ export const acceptLogin = (
     opened.adopt(loginKey)
     try {
       stage('asking')
-      const payload = await ask(port, stashes, { handed, opened })
+      const payload = await ask(port, stashes, { handed, opened, checkWanted })
+      await checkName(port.io, handed, payload)
       checkWanted()
       stage('opening')
       await stashes.update(rootId, known => ({
@@ -91,12 +94,13 @@ export const acceptLogin = (
 interface OpenedHandedLogin {
   readonly handed: HandedLogin
   readonly opened: OpenedBoxes
+  readonly checkWanted: () => void
 }
 
 const ask = async (
   port: LoginPort,
   stashes: Stashes,
-  { handed, opened }: OpenedHandedLogin
+  { handed, opened, checkWanted }: OpenedHandedLogin
 ): Promise<LoginPayload> => {
   const { io } = port
   const rootId = handed.sent.loginId
@@ -107,11 +111,27 @@ const ask = async (
     return await postLogin(port, { ...deviceFields(io, node), ...credentialsOf(io, tree) })
   } catch (error) {
     if (isWalletError(error, 'OTP')) {
+      checkWanted()
       await stashes.update(rootId, known => graftHanded(known, handed))
       await keepVoucher(port, stashes, { stash, node }, error)
     }
     throw error
   }
+}
+
+/**
+ * Hazard: people know by the name whose account they were let in to. That of a root login has left its trace in the
+ * user id; the name above the login of an app is what the other device says.
+ */
+const checkName = async (
+  io: Pick<Io, 'crypto'>,
+  { sent, loginId }: HandedLogin,
+  { userId = loginId }: LoginPayload
+): Promise<void> => {
+  const { username } = sent
+  if (sent.loginId !== loginId || username === undefined) return
+  if (io.crypto.toBase64(await userIdOf(io, username)) === userId) return
+  throw new WalletError('KEY_INTEGRITY', { rule: 'the account has another name than the other device says' })
 }
 
 /**

@@ -427,3 +427,22 @@ test('a cancelled request is closed, withdrawn, and deaf to late replies', async
   await world.clock.advance(700_000)
   t.is(routesOf(world, 'GET').length, looks)
 })
+
+test('a cancelled request keeps nothing of an account that asks for a code', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const { device, request } = await ask(world)
+  await approve(phone, alice, request.lobbyId)
+  const [app] = alice.getSnapshot().held.children
+  const record = world.server.db.login(app?.loginId ?? '')
+  if (record === undefined) throw new Error('The server has no login')
+  world.server.db.saveLogin({ ...record, otpKey: 'MFRGGZDFMZTWQ2LK', otpTimeout: 604_800 })
+  world.server.use(async ({ path, method }, next) => {
+    const answer = await next()
+    if (method === 'POST' && path.endsWith('/v2/login')) request.cancel()
+    return answer
+  })
+  await poll(world)
+  await t.throwsAsync(request.account, { code: 'EDGE_LOGIN_CLOSED' })
+  t.deepEqual(device.stages, ['edge asking', 'edge failed EDGE_LOGIN_CLOSED'])
+  t.is(device.files.size, 0)
+})

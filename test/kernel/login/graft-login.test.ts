@@ -242,6 +242,24 @@ test("a stranger's login of a new app does not shut out the login key of the acc
   t.is((await loginWithKey(again.services, again.stashes, user)).walletInfos.length, 2)
 })
 
+test("a stranger's account is not shown by the name of another", async t => {
+  const { world, phone, alice } = await makeAlice()
+  const device = await openDevice(world)
+  const mallory = await createLogin(device.services, device.stashes, { ...MALLORY, snrp: CHEAP })
+  await mallory.refresh()
+  const loginKey = mallory.tree.loginKey.use(bytes => Buffer.from(bytes).toString('base64'))
+  const asking = await ask(world, new Map(), '')
+  const { lobbyId } = asking.request
+  const loginStash = { ...fileOf(device, mallory), username: 'alice' }
+  await reply(device, lobbyId, { appId: '', loginKey, loginStash })
+  await poll(world)
+  t.is(asking.request.getSnapshot().errorCode, 'KEY_INTEGRITY')
+  t.deepEqual(asking.device.stashes.list(), [])
+  await approve(phone, alice, lobbyId)
+  await poll(world)
+  t.is((await asking.request.account).rootLoginId, alice.rootLoginId)
+})
+
 test('a spoilt box of the key above does not outlast the login of the owner', async t => {
   const { world, phone, alice } = await makeAlice()
   const { id } = await alice.ensureAccountRepo(APP)
