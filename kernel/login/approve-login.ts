@@ -28,7 +28,7 @@ export interface LobbyLoginRequest extends AppFace {
    *
    * The account is fetched anew 10 seconds later, and again 20 seconds after that (specification §4).
    *
-   * @throws EDGE_LOGIN_CLOSED after `close`
+   * @throws EDGE_LOGIN_CLOSED after `close`, also while it was about to hand the login over
    * @throws APP_ID_NOT_FOUND if this device does not hold the key that is asked for
    * @throws LOBBY_NOT_FOUND, LOGGED_OUT, NETWORK, …
    */
@@ -59,8 +59,11 @@ export const fetchLobby = async (port: ApproverPort, approver: Approver, lobbyId
   const { appId } = request.loginRequest
   let isClosed = false
   let approving: Promise<void> | undefined
+  const checkOpen = (): void => {
+    if (isClosed) throw new WalletError('EDGE_LOGIN_CLOSED', {})
+  }
   const approve = async (): Promise<void> => {
-    await handOver(port, approver.login, { lobbyId, request, appId })
+    await handOver(port, approver.login, { lobbyId, request, appId, checkOpen })
     refreshLater(port, approver, { lobbyId, delays: REFRESH_DELAYS_MS })
   }
   const loginRequest: LobbyLoginRequest = {
@@ -68,7 +71,7 @@ export const fetchLobby = async (port: ApproverPort, approver: Approver, lobbyId
     isWholeAccount: appId === '',
     ...(await fetchAppFace(port, appId)),
     async approve() {
-      if (isClosed) throw new WalletError('EDGE_LOGIN_CLOSED', {})
+      checkOpen()
       // A second press is the same approval; after a failure it is a new one.
       approving ??= approve().catch(error => {
         approving = undefined
@@ -90,15 +93,17 @@ interface AskedFor {
   readonly lobbyId: string
   readonly request: LobbyRequest
   readonly appId: string
+  readonly checkOpen: () => void
 }
 
 const handOver = async (
   port: ApproverPort,
   login: Login,
-  { lobbyId, request, appId }: AskedFor
+  { lobbyId, request, appId, checkOpen }: AskedFor
 ): Promise<void> => {
   await login.refresh()
   await login.ensureAccountRepo(appId)
+  checkOpen()
   const { stash, held } = login.openState
   const node = findTree(held, tree => tree.appId === appId)
   if (node === undefined) throw new WalletError('APP_ID_NOT_FOUND', { appId })
