@@ -82,6 +82,7 @@ export class Context implements Readable<readonly LocalUser[]> {
 
   /** Tells whether a username is free. @throws BAD_USERNAME, NETWORK */
   async usernameAvailable(username: string): Promise<boolean> {
+    this.#checkOpen()
     return usernameAvailable(this.#services, normalizeUsername(username))
   }
 
@@ -131,12 +132,14 @@ export class Context implements Readable<readonly LocalUser[]> {
   }
 
   /** Fetches the recovery questions of an account. @throws ACCOUNT_NOT_FOUND, RECOVERY_QUESTIONS_MISSING, NETWORK, … */
-  fetchRecovery2Questions(recoveryKey: string, username: string): Promise<readonly string[]> {
+  async fetchRecovery2Questions(recoveryKey: string, username: string): Promise<readonly string[]> {
+    this.#checkOpen()
     return fetchRecoveryQuestions(this.#services, { recoveryKey, username })
   }
 
   /** Fetches the recovery questions that the server suggests. @throws NETWORK, BAD_REPLY */
-  listRecoveryQuestionChoices(): Promise<readonly RecoveryQuestionChoice[]> {
+  async listRecoveryQuestionChoices(): Promise<readonly RecoveryQuestionChoice[]> {
+    this.#checkOpen()
     return listRecoveryQuestionChoices(this.#services)
   }
 
@@ -146,12 +149,14 @@ export class Context implements Readable<readonly LocalUser[]> {
    * @param resetToken - of the OTP error that a login met
    * @throws PASSWORD for a wrong token, ACCOUNT_NOT_FOUND, NETWORK, …
    */
-  requestOtpReset(username: string, resetToken: string): Promise<Date> {
+  async requestOtpReset(username: string, resetToken: string): Promise<Date> {
+    this.#checkOpen()
     return requestOtpReset(this.#services, { username, resetToken })
   }
 
   /** Fetches news of every user of this device: devices that wait, resets that are pending. @throws NETWORK, BAD_REPLY */
-  fetchLoginMessages(): Promise<readonly LoginMessage[]> {
+  async fetchLoginMessages(): Promise<readonly LoginMessage[]> {
+    this.#checkOpen()
     return fetchLoginMessages(this.#services, this.#stashes)
   }
 
@@ -176,6 +181,7 @@ export class Context implements Readable<readonly LocalUser[]> {
 
   /** Removes a user from this device; the account itself is untouched. @throws USER_LOGGED_IN, USER_NOT_ON_DEVICE */
   async forgetAccount(user: UserName): Promise<void> {
+    this.#checkOpen()
     const isMeant = ({ loginId, username }: LocalUser): boolean =>
       'loginId' in user ? loginId === user.loginId : username === normalizeUsername(user.username)
     const found = this.localUsers.find(isMeant)

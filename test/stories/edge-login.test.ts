@@ -194,9 +194,19 @@ test('a closed kernel asks for nothing more', async t => {
   await laptop.close()
   t.is(request.getSnapshot().state, 'closed')
   await t.throwsAsync(request.account, { code: 'EDGE_LOGIN_CLOSED' })
-  await t.throwsAsync(laptop.context.requestEdgeLogin(), { code: 'CONTEXT_CLOSED' })
   await clock.advance(1000)
   const { length } = world.server.traffic.lines
+  const { context } = laptop
+  const calls = [
+    context.requestEdgeLogin(),
+    context.usernameAvailable('alice'),
+    context.fetchRecovery2Questions('1'.repeat(32), 'alice'),
+    context.listRecoveryQuestionChoices(),
+    context.requestOtpReset('alice', 'token'),
+    context.fetchLoginMessages(),
+    context.forgetAccount({ username: 'alice' })
+  ]
+  for (const call of calls) await t.throwsAsync(call, { code: 'CONTEXT_CLOSED' })
   await clock.advance(700_000)
   t.is(world.server.traffic.lines.length, length)
 })
