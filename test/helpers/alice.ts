@@ -55,4 +55,4 @@ export const lastBody = (world: LoginWorld, route: string): LoginWorld['requests
   world.requests.findLast(request => request.route === route)?.body
 
 const deviceOf = async (world: LoginWorld, { device, config }: AliceOptions): Promise<LoginDevice> =>
-  device ?? (await openDevice(world, new Map(), config === undefined ? {} : { config }))
+  device ?? (await openDevice(world, new Map(), { config: { passwordSnrp: CHEAP, ...config } }))
