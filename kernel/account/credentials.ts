@@ -229,6 +229,7 @@ export class Credentials {
   async deleteRemoteAccount(): Promise<void> {
     this.#checkAllowed()
     const { login, logout } = this.#parts
+    const isKnownById = login.openState.held.loginAuth !== undefined
     try {
       await login.change(({ held }) => {
         // Without a login that they know, the account's other devices would refuse everything.
@@ -236,8 +237,10 @@ export class Credentials {
         return [makeDeletionKit(held)]
       })
     } catch (error) {
-      // It was deleted before, perhaps by a request whose answer was lost.
-      if (!isWalletError(error, 'ACCOUNT_NOT_FOUND')) throw error
+      // It was deleted before, perhaps by a request whose answer was lost. A login that is known by its user id may
+      // also have another name now.
+      const isGone = isWalletError(error, 'ACCOUNT_NOT_FOUND') && isKnownById
+      if (!isGone) throw error
     }
     await logout()
     await login.forget()

@@ -1,6 +1,6 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import type { LoginStash } from '../types/login.ts'
-import { findStashById } from './stash-tree.ts'
+import { findStashById, isWhole } from './stash-tree.ts'
 
 /**
  * Puts a login that another device handed over into what this device knows of the account (protocol §4.7; pure).
@@ -71,9 +71,6 @@ const mergeLogin = (known: LoginStash | undefined, sent: LoginStash): LoginStash
     children: [...children, ...rest]
   }
 }
-
-const isWhole = ({ loginAuthBox, passwordAuthBox }: LoginStash): boolean =>
-  loginAuthBox !== undefined || passwordAuthBox !== undefined
 
 /** Vouchers, tokens and changes that are under way are one device's own. */
 const withoutDevice = ({ children, ...stash }: LoginStash): LoginStash => {

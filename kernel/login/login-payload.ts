@@ -7,7 +7,7 @@ import type { LoginPayload, LoginStash } from '../types/login.ts'
 import { soundLegacyBoxes } from './legacy-boxes.ts'
 import { renameStash } from './rename-stash.ts'
 import { checkBoxUses, checkSecretUses, nameOfBox } from './secret-uses.ts'
-import { findStash, findStashById, makeEmptyStash, replaceStash } from './stash-tree.ts'
+import { findStashById, isWhole, makeEmptyStash, replaceStash } from './stash-tree.ts'
 
 type CryptoIo = Pick<Io, 'crypto'>
 
@@ -25,8 +25,7 @@ export interface OpenedPayload {
 /**
  * Merges a login that the server sent into the stash of this device (protocol §4.1, §8 no. 14 and 31; pure).
  *
- * The login is found by its id; by its app only in a stash that has no id yet. What the payload lacks is removed,
- * except names, vouchers, and what never changes in the life of a login: a server that no longer sends a key has
+ * The login is found by its id. What the payload lacks is removed, except names, vouchers, and what never changes in the life of a login: a server that no longer sends a key has
  * lost it, and it is kept here.
  *
  * @param stash - the whole tree; not changed
@@ -37,9 +36,8 @@ export interface OpenedPayload {
  * @throws INVALID_CHECKSUM and the other failures of boxes
  */
 export const applyLoginPayload = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginStash => {
-  const { loginId, appId } = opened.payload
-  const target =
-    findStashById(stash, loginId) ?? findStash(stash, node => node.loginId === '' && node.appId === appId)
+  const { loginId } = opened.payload
+  const target = findStashById(stash, loginId)
   if (target === undefined) throw anotherLogin('loginId')
   const rebuilt = rebuild(io, target, opened)
   if (target !== stash && rebuilt.parentBox === undefined) throw withoutParent()
@@ -126,10 +124,9 @@ const mergeChildren = (
  * the parent is this one. What is no child, or names a login and holds nothing of it, is not missed.
  */
 const isOwnChild = (io: CryptoIo, loginKey: Uint8Array, child: LoginStash): boolean => {
-  const { parentBox, loginAuthBox, passwordAuthBox, keyBoxes = [], children = [] } = child
+  const { parentBox, keyBoxes = [], children = [] } = child
   if (parentBox !== undefined) return isOpenedBy(io, loginKey, parentBox)
-  const isHeld = loginAuthBox !== undefined || passwordAuthBox !== undefined
-  return isHeld || keyBoxes.length > 0 || children.length > 0
+  return isWhole(child) || keyBoxes.length > 0 || children.length > 0
 }
 
 /** Tells whether a key is that of a login; undefined for a login that has no box yet. */

@@ -19,7 +19,7 @@ import { type NamedReply, provenNameOf } from './proven-name.ts'
 import { nameOfBox } from './secret-uses.ts'
 import type { Stashes } from './stash.ts'
 import { stashTextOf } from './stash-file.ts'
-import { findStashById, makeEmptyStash, replaceStash } from './stash-tree.ts'
+import { findStashById, isWhole, makeEmptyStash, replaceStash } from './stash-tree.ts'
 
 /** What logging in needs of the kernel. */
 export type LoginPort = Pick<Services, 'io' | 'config' | 'hooks' | 'logOf' | 'report' | 'inBackground'>
@@ -157,10 +157,10 @@ const forgetVoid = async (
   stashes: Stashes,
   { stash, rootId }: { readonly stash: LoginStash; readonly rootId: string }
 ): Promise<void> => {
-  const { loginId, loginAuthBox, passwordAuthBox, children = [] } = stash
+  const { loginId, children = [] } = stash
+  if (loginId === '' || loginId === rootId) return
   // A device that was let in to an app has nothing of the root, and below it the login of that app.
-  const isHeld = loginAuthBox !== undefined || passwordAuthBox !== undefined || children.length > 0
-  if (loginId === '' || loginId === rootId || isHeld) return
+  if (isWhole(stash) || children.length > 0) return
   await stashes.remove(base58Of(io.crypto.fromBase64(loginId))).catch(error => report('login', error))
 }
 

@@ -8,6 +8,10 @@ export const makeEmptyStash = (username: string | undefined): LoginStash => ({
   ...(username === undefined ? {} : { username })
 })
 
+/** Whether a stash has a login itself, and not only its name and what is below it (pure). */
+export const isWhole = ({ loginAuthBox, passwordAuthBox }: LoginStash): boolean =>
+  loginAuthBox !== undefined || passwordAuthBox !== undefined
+
 /** The first login that passes the test, level by level from the top, as `findTree` finds it (pure). */
 export const findStash = (stash: LoginStash, test: (node: LoginStash) => boolean): LoginStash | undefined => {
   const nodes = [stash]

@@ -11,7 +11,7 @@ import { dateOf } from '../time.ts'
 import type { LocalUser, LoginStash } from '../types/login.ts'
 import { type FoundStash, loadStashes, type StashFolder } from './load-stashes.ts'
 import { parseStashFile, stashTextOf } from './stash-file.ts'
-import { findStashByApp } from './stash-tree.ts'
+import { findStashByApp, isWhole } from './stash-tree.ts'
 
 /** What keeps the stashes. */
 export type StashPort = Pick<Services, 'io' | 'hooks' | 'disk' | 'config' | 'report' | 'logOf'>
@@ -215,7 +215,7 @@ const localUserOf = ({ io, config }: StashPort, stash: LoginStash): LocalUser =>
   return {
     loginId: base58Of(io.crypto.fromBase64(stash.loginId)),
     isPinLoginEnabled: (stash.pin2Key ?? node?.pin2Key) !== undefined,
-    isKeyLoginEnabled: (node?.loginAuthBox ?? node?.passwordAuthBox) !== undefined,
+    isKeyLoginEnabled: node !== undefined && isWhole(node),
     ...(username === undefined ? {} : { username }),
     ...(lastLogin === undefined ? {} : { lastLogin: dateOf(lastLogin) }),
     ...(voucherId === undefined ? {} : { voucherId }),

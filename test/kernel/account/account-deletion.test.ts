@@ -92,3 +92,21 @@ test('a crash while the files of a deleted account go leaves an account that can
     }
   }
 })
+
+test('an old account that has another name by now is not taken for deleted', async t => {
+  const { world, alice } = await makeAlice()
+  alice.login.close()
+  const cut = world.server.use(async ({ path }, next) => {
+    if (path === '/api/v2/login/secret') throw new Error('Cut off')
+    return next()
+  })
+  for (const record of recordsOf(world).filter(({ appId }) => appId === ''))
+    world.server.db.saveLogin({ ...record, loginAuth: undefined, loginAuthBox: undefined })
+  const [one, other] = [await openByPassword(world), await openByPassword(world)]
+  const { password } = ALICE
+  await other.credentials.changeUsername({ username: 'bob', password })
+  await t.throwsAsync(one.credentials.deleteRemoteAccount(), { code: 'ACCOUNT_NOT_FOUND' })
+  t.is(one.stashes.list().length, 1)
+  cut()
+  await openByPassword(world, new Map(), { username: 'bob', password })
+})
