@@ -2,6 +2,7 @@ import type { Account, Lobby } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { lobbyIdOf } from '../output/lobby-link.ts'
+import { strangersText } from '../output/safe-text.ts'
 import { confirm } from '../session/confirm.ts'
 import { makeChange, nameOf } from '../session/make-change.ts'
 import { waitFor } from '../session/wait-for.ts'
@@ -19,21 +20,21 @@ export const lobbyShow: CommandRun = async (session, text = '') => {
 /** Lets the device or app that asks log in, after its name was seen. */
 export const lobbyApprove: CommandRun = async (session, text = '') => {
   const { account, request } = await openRequest(session, text)
-  const { displayName, appId, isWholeAccount } = request
-  const name = nameOf(account)
+  const { appId, isWholeAccount } = request
+  const [name, stranger] = [nameOf(account), strangersText(request.displayName)]
   for (const [label, value] of requestFields(request)) session.talk.say(`${label}: ${value}`)
   if (!session.globals.dryRun) {
     await confirm(session, {
       question: isWholeAccount
         ? `Hand the whole account ${name} over to it, with every wallet?`
-        : `Let ${displayName} log in as ${name}, for its own data?`,
+        : `Let ${stranger} log in as ${name}, for its own data?`,
       summary: { ...requestJson(request), account: account.id }
     })
   }
   const stays = session.flags.wait !== false && !session.globals.dryRun
   const result = await makeChange(session, {
     doing: 'Approving',
-    done: isWholeAccount ? `A new device has ${name}` : `${displayName} has its login of ${name}`,
+    done: isWholeAccount ? `A new device has ${name}` : `${stranger} has its login of ${name}`,
     data: { appId, approved: true },
     call: () => request.approve()
   })
@@ -52,7 +53,10 @@ export const lobbyClose: CommandRun = async (session, text = '') => {
   request.close()
   return {
     data: { ...requestJson(request), closed: true },
-    view: { kind: 'text', lines: [`${request.displayName} is not let in; its request ends by itself`] }
+    view: {
+      kind: 'text',
+      lines: [`${strangersText(request.displayName)} is not let in; its request ends by itself`]
+    }
   }
 }
 
@@ -84,8 +88,8 @@ const requestJson = (request: LoginRequest) => {
 
 const requestFields = ({ appId, displayName, displayImageDarkUrl, isWholeAccount }: LoginRequest) =>
   [
-    ['asks', displayName === '' ? 'a device without a name' : displayName],
-    ['app', appId === '' ? '(none)' : appId],
+    ['asks', displayName === '' ? 'a device without a name' : strangersText(displayName)],
+    ['app', appId === '' ? '(none)' : strangersText(appId)],
     ['gets', isWholeAccount ? 'the whole account' : 'the login of its app'],
-    ...(displayImageDarkUrl === undefined ? [] : [['image', displayImageDarkUrl] as const])
+    ...(displayImageDarkUrl === undefined ? [] : [['image', strangersText(displayImageDarkUrl)] as const])
   ] as const

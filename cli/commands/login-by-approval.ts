@@ -6,6 +6,7 @@ import { parseDuration } from '../grammar/values.ts'
 import { type EventStream, openEventStream } from '../output/event-stream.ts'
 import { lobbyLinkOf } from '../output/lobby-link.ts'
 import { qrLines } from '../output/qr.ts'
+import { strangersText } from '../output/safe-text.ts'
 import { writeText } from '../output/write-text.ts'
 import { rememberAccount } from '../profile/current-account.ts'
 import { FIRST_DEVICE } from '../profile/paths.ts'
@@ -116,7 +117,7 @@ const settle = async (session: Session, account: Account): Promise<CommandResult
   if (pin !== '') {
     await session.doing('Setting the PIN', () => credentials.changePIN({ pin, enableLogin: true }))
   }
-  const name = nameOf(account)
+  const name = strangersText(nameOf(account))
   const hasPin = credentials.isPinLoginEnabled
   const keys = [...(hasPin ? ['its PIN'] : []), ...(credentials.hasPassword ? ['its password'] : [])]
   const opens = keys.length === 0 ? 'only its login key' : keys.join(' or ')

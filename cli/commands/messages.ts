@@ -2,7 +2,9 @@ import type { LoginMessage } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { failureOf } from '../errors/failure.ts'
+import { shellWord } from '../grammar/command-line.ts'
 import { type EventStream, openEventStream } from '../output/event-stream.ts'
+import { strangersText } from '../output/safe-text.ts'
 import { orStopped, waitFor } from '../session/wait-for.ts'
 import type { Session } from '../session.ts'
 import { voucherJson } from './voucher.ts'
@@ -41,12 +43,11 @@ const look = async (session: Session, stream: EventStream, last: string): Promis
   }
 }
 
-const fetchMessages = async (session: Session): Promise<readonly LoginMessage[]> => {
-  const context = await session.context()
-  const fetching = (): Promise<readonly LoginMessage[]> =>
-    session.doing('Looking for messages', () => context.fetchLoginMessages())
-  return orStopped(session.signal, fetching)
-}
+const fetchMessages = (session: Session): Promise<readonly LoginMessage[]> =>
+  orStopped(session.signal, async () => {
+    const context = await session.context()
+    return session.doing('Looking for messages', () => context.fetchLoginMessages())
+  })
 
 const resultOf = (found: readonly LoginMessage[]): CommandResult => ({
   data: {
@@ -77,8 +78,8 @@ const rowsOf = ({
 }: LoginMessage): readonly string[][] => [
   ...(otpResetPending ? [['two-factor goes off, because somebody asked', 'holdfast 2fa reset cancel']] : []),
   ...pendingVouchers.map(({ deviceDescription = 'a device', ip, voucherId }) => [
-    `${deviceDescription} at ${ip} wants in`,
-    `holdfast voucher approve ${voucherId}`
+    `${strangersText(deviceDescription)} at ${strangersText(ip)} wants in`,
+    `holdfast voucher approve ${shellWord(strangersText(voucherId))}`
   ]),
   ...(recovery2Corrupt ? [['the recovery answers are damaged', 'holdfast account recovery setup']] : [])
 ]

@@ -1,6 +1,7 @@
 import type { Account, JsonObject, PendingVoucher } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
+import { strangersText } from '../output/safe-text.ts'
 import { localTime } from '../output/times.ts'
 import type { TableView } from '../output/view.ts'
 import { confirm } from '../session/confirm.ts'
@@ -65,14 +66,17 @@ export const voucherTable = (vouchers: readonly PendingVoucher[]): TableView => 
     { title: 'LET IN BY ITSELF' }
   ],
   rows: vouchers.map(({ voucherId, created, activates, ip, ipDescription, deviceDescription = '' }) => [
-    voucherId,
-    deviceDescription,
-    ipDescription === '' ? ip : `${ip} (${ipDescription})`,
+    strangersText(voucherId),
+    strangersText(deviceDescription),
+    placeOf({ ip, ipDescription }),
     localTime(new Date(created)),
     localTime(new Date(activates))
   ]),
   empty: 'No device waits to be let in'
 })
+
+const placeOf = ({ ip, ipDescription }: Pick<PendingVoucher, 'ip' | 'ipDescription'>): string =>
+  ipDescription === '' ? strangersText(ip) : `${strangersText(ip)} (${strangersText(ipDescription)})`
 
 interface Decision {
   readonly question: string
@@ -103,8 +107,8 @@ const decide = async (
   const chosen = isAll ? pending : wanted.map(id => findVoucher(pending, id))
   const data = { vouchers: chosen.map(voucherJson) }
   if (chosen.length === 0) return { data, view: voucherTable(chosen) }
-  for (const { deviceDescription, ip, ipDescription } of chosen) {
-    session.talk.say(`${deviceDescription ?? 'a device'} at ${ip} ${ipDescription}`.trim())
+  for (const voucher of chosen) {
+    session.talk.say(`${strangersText(voucher.deviceDescription ?? 'a device')} at ${placeOf(voucher)}`)
   }
   if (!session.globals.dryRun) await confirm(session, { question, summary: data })
   const count = chosen.length === 1 ? 'One device is' : `${chosen.length} devices are`

@@ -1,4 +1,6 @@
 import { isWalletError, type JsonObject, type NextCommand, type WalletError } from '../../kernel/index.ts'
+import { shellWord } from '../grammar/command-line.ts'
+import { strangersText } from '../output/safe-text.ts'
 
 /** What the command line knows to do about a failure of the wallet, beyond the one command of the catalogue. */
 export const adviceOf = (error: WalletError): readonly NextCommand[] => {
@@ -6,7 +8,10 @@ export const adviceOf = (error: WalletError): readonly NextCommand[] => {
   if (isWalletError(error, 'CHALLENGE')) {
     const { challengeId } = error.details
     return [
-      { command: `holdfast login <user> --challenge-id ${challengeId}`, why: 'once the CAPTCHA is solved' }
+      {
+        command: `holdfast login <user> --challenge-id ${shellWord(strangersText(challengeId))}`,
+        why: 'once the CAPTCHA is solved'
+      }
     ]
   }
   return error.next === undefined ? [] : [error.next]
@@ -31,7 +36,7 @@ const waysPastSecondFactor = ({ details }: WalletError<'OTP'>): readonly NextCom
       ? []
       : [
           {
-            command: `holdfast voucher approve ${voucherId}`,
+            command: `holdfast voucher approve ${shellWord(strangersText(voucherId))}`,
             why: `approve this device on one that is logged in${voucherActivates === undefined ? '' : `, or wait until ${voucherActivates}`}`
           }
         ]),

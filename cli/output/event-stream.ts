@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../kernel/index.ts'
 import type { Session } from '../session.ts'
+import { safeJson } from './safe-text.ts'
 import { writeText } from './write-text.ts'
 
 /** What a command tells while it runs, as one JSON object a line (ecosystem 1.8); nothing without `--json`. */
@@ -16,7 +17,7 @@ export const openEventStream = ({
 }: Pick<Session, 'globals' | 'terminal'>): EventStream => {
   let seq = 0
   const write = async (line: JsonObject): Promise<void> => {
-    if (globals.json) await writeText(terminal.stdout, `${JSON.stringify(line)}\n`)
+    if (globals.json) await writeText(terminal.stdout, `${safeJson(line)}\n`)
   }
   return {
     emit(event, data) {

@@ -10,6 +10,6 @@ export const failureLines = (
 ): readonly string[] => [
   `${paint('error:', 'bad')} ${safeText(message)} ${paint(`(${code})`, 'dim')}`,
   ...(hint === undefined ? [] : [`${paint('hint:', 'accent')} ${safeText(hint)}`]),
-  ...next.map(({ command, why }) => `${paint('next:', 'accent')} ${safeText(command)}   # ${why}`),
+  ...next.map(({ command, why }) => `${paint('next:', 'accent')} ${safeText(command)}   # ${safeText(why)}`),
   ...causes.map(line => paint(`  ${safeText(line)}`, 'dim'))
 ]

@@ -3,6 +3,7 @@ import type { GlobalOptions } from '../grammar/global-options.ts'
 import { type Terminal, widthOf } from '../terminal.ts'
 import { type EnvelopeMeta, successEnvelope } from './envelope.ts'
 import { makePaint, wantsColor } from './paint.ts'
+import { safeJson } from './safe-text.ts'
 
 /** The text on standard output for a result: an envelope, a table for a person, or TSV for a pipe. */
 export const resultText = async (
@@ -26,4 +27,4 @@ export const resultText = async (
 
 /** JSON in one line, or indented where a person looks. */
 export const jsonText = (value: object, isTerminal: boolean): string =>
-  `${isTerminal ? JSON.stringify(value, undefined, 2) : JSON.stringify(value)}\n`
+  `${safeJson(value, isTerminal ? 2 : undefined)}\n`

@@ -1,6 +1,21 @@
 // Control characters, and the marks that reorder text, would let a name or a note redraw the terminal.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
+
+/** More would push what a person has to judge off the screen. */
+const MAX_WORDS = 100
 
 /** Text from outside (a name, a note, a server's words) that cannot move the cursor or turn letters around. */
 export const safeText = (text: string): string => text.replace(UNSAFE, ' ')
+
+/** What a stranger calls itself, as {@link safeText} and short: a device, an app, an address that a server tells. */
+export const strangersText = (text: string): string => {
+  const start = safeText(text.slice(0, MAX_WORDS + 1))
+  return start.length > MAX_WORDS ? `${start.slice(0, MAX_WORDS - 2)}..` : start
+}
+
+/** JSON in which the same characters are spelled out; it says the same to whoever parses it. */
+export const safeJson = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, undefined, indent).replace(UNSAFE, char =>
+    char === '\n' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+  )

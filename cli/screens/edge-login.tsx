@@ -1,5 +1,6 @@
 import { Box, Text } from 'ink'
 import type { ReactElement } from 'react'
+import { strangersText } from '../output/safe-text.ts'
 
 /** How far a request to log in has come. */
 export interface EdgeLoginProps {
@@ -35,10 +36,13 @@ const COLORS: Readonly<Record<EdgeLoginProps['state'], string>> = {
 
 const sentenceOf = (state: EdgeLoginProps['state'], username: string | undefined): string => {
   if (state === 'pending') return 'waiting for approval'
-  if (state === 'started') return `approved by ${username ?? 'a light account'}; opening the account`
-  if (state === 'done') return `logged in as ${username ?? 'a light account'}`
+  if (state === 'started') return `approved by ${nameOf(username)}; opening the account`
+  if (state === 'done') return `logged in as ${nameOf(username)}`
   return state === 'closed' ? 'cancelled' : 'the request has failed'
 }
+
+const nameOf = (username: string | undefined): string =>
+  username === undefined ? 'a light account' : strangersText(username)
 
 const clockText = (seconds: number): string => {
   const whole = Math.max(0, Math.ceil(seconds))

@@ -1,4 +1,5 @@
 import { CliError } from '../errors/cli-error.ts'
+import { safeText } from '../output/safe-text.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** A question whose answer is hidden. */
@@ -17,7 +18,7 @@ export const promptSecret = (terminal: Terminal, { message, check }: SecretQuest
   asking(terminal, {
     type: 'password',
     name: 'answer',
-    message,
+    message: safeText(message),
     mask: '*',
     // Without this, the prompt advertises a key that shows the secret.
     toggleMask: false,
@@ -26,7 +27,7 @@ export const promptSecret = (terminal: Terminal, { message, check }: SecretQuest
 
 /** Asks for text that may be seen. @throws CliError INTERRUPTED on Ctrl-C */
 export const promptText = (terminal: Terminal, message: string): Promise<string> =>
-  asking(terminal, { type: 'input', name: 'answer', message })
+  asking(terminal, { type: 'input', name: 'answer', message: safeText(message) })
 
 /** Has one of several texts chosen with the arrow keys. @throws CliError INTERRUPTED on Ctrl-C */
 export const promptChoice = (
@@ -37,9 +38,9 @@ export const promptChoice = (
   asking(terminal, {
     type: 'select',
     name: 'answer',
-    message,
+    message: safeText(message),
     pageSize: Math.min(choices.length, MAX_CHOICES_SHOWN),
-    choices: choices.map(({ text, value }) => ({ name: text, value }))
+    choices: choices.map(({ text, value }) => ({ name: safeText(text), value }))
   })
 
 /** One text to choose, and what it stands for. */

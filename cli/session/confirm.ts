@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
+import { safeText } from '../output/safe-text.ts'
 import type { Session } from '../session.ts'
 import { canAsk } from '../terminal.ts'
 
@@ -32,5 +33,5 @@ export const confirm = async (session: Session, { question, summary, ask }: Conf
 
 const askPlainly = async (session: Session, question: string): Promise<boolean> => {
   const { showQuestion } = await import('../screens/show.tsx')
-  return showQuestion(session.terminal, question)
+  return showQuestion(session.terminal, safeText(question))
 }
