@@ -63,6 +63,10 @@ const runCommand = async (
   const started = performance.now()
   const commandLine = commandLineOf(argv)
   const talk = makeTalk(terminal, globals)
+  // What draws the screens decides about colours when it is loaded, and knows neither NO_COLOR nor our flag.
+  if (!wantsColor(globals.color, terminal.environment, terminal.stderr.isTTY === true)) {
+    process.env.FORCE_COLOR = '0'
+  }
   const print = async (result: CommandResult, account: string | undefined): Promise<void> => {
     talk.clear()
     if (!globals.json) for (const warning of result.warnings ?? []) talk.warn(warning)

@@ -98,3 +98,17 @@ onTerminal('an edge login draws its code within 24 rows, and Ctrl-C cancels it',
   const after = await runHoldfast(['whoami', '--json'], { home })
   t.is(after.json.error.code, 'NOT_LOGGED_IN')
 })
+
+onTerminal('screens and questions have colours, and none where the flag forbids them', async t => {
+  const home = homeFor(t)
+  await runInProcess(['account', 'create', 'alice', '--password-stdin'], { home, input: password })
+  await runInProcess(['logout'], { home })
+  const forget = async (...flags: string[]): Promise<string> => {
+    const args = ['account', 'forget', 'alice', ...flags]
+    return (await runOnTerminal(t, args, { home, typed: [[/\[y\/N\]/, 'n']] })).drawn
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: styles are what is looked for
+  const style = /\u001b\[[\d;]+m/
+  t.regex(await forget(), style)
+  t.notRegex(await forget('--color', 'never'), style)
+})

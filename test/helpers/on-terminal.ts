@@ -17,12 +17,12 @@ export interface TypedRun {
   readonly typed: readonly (readonly [question: RegExp, answer: string])[]
 }
 
-/** Runs the command line on a terminal of 80 columns and 24 rows; `screen` is all that was drawn, without styles. */
+/** Runs the command line on a terminal of 80 columns and 24 rows; `screen` is all that was drawn, without styles; `drawn` is it with them. */
 export const runOnTerminal = async (
   t: ExecutionContext,
   args: readonly string[],
   { home, typed }: TypedRun
-): Promise<{ code: number; screen: string }> => {
+): Promise<{ code: number; screen: string; drawn: string }> => {
   const words = [process.execPath, MAIN, ...args].map(word => `'${word}'`).join(' ')
   const child = spawn('/usr/bin/script', ['-qec', `stty cols 80 rows 24; exec ${words}`, '/dev/null'], {
     env: { PATH: process.env.PATH ?? '', TERM: 'xterm', HOLDFAST_HOME: home }
@@ -45,5 +45,5 @@ export const runOnTerminal = async (
     child.stdin.write(answer)
   }
   const { code, stdout } = await run
-  return { code: code ?? -1, screen: stripVTControlCharacters(stdout) }
+  return { code: code ?? -1, screen: stripVTControlCharacters(stdout), drawn: stdout }
 }
