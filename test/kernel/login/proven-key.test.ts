@@ -6,7 +6,7 @@ import { keepOrMakeKey } from '../../../kernel/login/proven-key.ts'
 import { Secret } from '../../../kernel/state/secret.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
-import { makeLoginWorld, openDevice } from '../../helpers/login-device.ts'
+import { CHEAP, makeLoginWorld, openDevice } from '../../helpers/login-device.ts'
 import { ALICE, withCredentials } from '../../helpers/ways-in.ts'
 
 const io = makeNodeIo()
@@ -56,7 +56,7 @@ test('a key that another client made is kept once a reply shows that it opens th
 
 test('a server that passes off the proof of an old password as PIN and recovery key is not sent the login key', async t => {
   const world = makeLoginWorld()
-  const owner = await createAlice(world)
+  const owner = await createAlice(world, { config: { passwordSnrp: CHEAP } })
   const old = lastBody(world, 'POST /api/v2/login/create').data
   await owner.credentials.changePassword('another password')
   world.garble = (route, reply) => {
