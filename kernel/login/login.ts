@@ -49,7 +49,10 @@ export class Login implements Readable<LoginState> {
   readonly #state: Observable<LoginState>
   readonly #inOrder = makeSerialQueue()
   readonly #markClosed: () => void
-  /** How long the stash counts as what the server has, by the monotonic clock; 0 while a change may be half made. */
+  /**
+   * How long the stash counts as what the server has; 0 while a change may be half made. By the calendar, for the other
+   * clock stands still while a device sleeps.
+   */
   #currentUntil: number
   #isClosed = false
 
@@ -58,7 +61,7 @@ export class Login implements Readable<LoginState> {
     this.#port = port
     this.#stashes = stashes
     this.#login = login
-    this.#currentUntil = login.isCurrent ? port.io.clock.monotonic() + CURRENT_MS : 0
+    this.#currentUntil = login.isCurrent ? port.io.clock.now() + CURRENT_MS : 0
     const stash = stashes.get(login.rootId)
     if (stash === undefined) throw new WalletError('STASH_NOT_FOUND', {})
     this.#state = new Observable<LoginState>(
@@ -230,7 +233,9 @@ export class Login implements Readable<LoginState> {
 
   /** Whether another device, or another login on this one, may know more of the account. */
   get #isStale(): boolean {
-    return this.#port.io.clock.monotonic() >= this.#currentUntil || this.#kept !== this.stash
+    const restMs = this.#currentUntil - this.#port.io.clock.now()
+    // A calendar that was put back says nothing.
+    return restMs <= 0 || restMs > CURRENT_MS || this.#kept !== this.stash
   }
 
   /** The stash as the device has it, which another login on it may have changed. */
@@ -259,8 +264,7 @@ export class Login implements Readable<LoginState> {
     const { opened, loginId, loginKey } = this.#login
     const node = findStashById(stash, loginId)
     if (node === undefined) throw new WalletError('STASH_NOT_FOUND', {})
-    const port = { io, opened, report: (error: unknown) => report('login', error) }
-    const held = openLoginTree(port, node, loginKey)
+    const held = openLoginTree({ io, opened, report: error => report('login', error) }, node, loginKey)
     const app = findTree(held, ({ appId }) => appId === this.appId)
     const walletInfos = app === undefined ? [] : allWalletInfos(io, app)
     for (const { keys } of walletInfos) opened.adopt(keys)
@@ -287,7 +291,7 @@ export class Login implements Readable<LoginState> {
       })
       this.#setStash(this.#kept)
     }
-    this.#currentUntil = this.#port.io.clock.monotonic() + CURRENT_MS
+    this.#currentUntil = this.#port.io.clock.now() + CURRENT_MS
   }
 
   /** Whatever is in its way, the login is fetched, and the next refresh tries again. */

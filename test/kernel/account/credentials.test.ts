@@ -4,7 +4,7 @@ import { FIXED_SNRP } from '../../../kernel/crypto/snrp.ts'
 import { createLogin } from '../../../kernel/login/create-login.ts'
 import { loginWithKey } from '../../../kernel/login/key-login.ts'
 import { loginWithPassword } from '../../../kernel/login/password.ts'
-import { makeLoginWorld, settle } from '../../helpers/login-device.ts'
+import { CHEAP, makeLoginWorld, openDevice, settle } from '../../helpers/login-device.ts'
 import { recordsOf, strayIds } from '../../helpers/login-ids.ts'
 import {
   ALICE,
@@ -333,6 +333,22 @@ test('a password is made from the username that a second login on the device has
   await alice.credentials.changePassword('battery staple')
   t.is(alice.login.username, 'bob')
   await openByPassword(world, new Map(), { username: 'bob', password: 'battery staple' })
+})
+
+test('a device that slept while another one changed the username makes a password from the new one', async t => {
+  for (const shiftMs of [3_600_000, -3_600_000]) {
+    const { world, alice: other } = await makeAlice()
+    let sleptMs = 0
+    const clock = { ...world.clock, now: () => world.clock.now() + sleptMs }
+    const config = { passwordSnrp: CHEAP }
+    const device = await openDevice(world, new Map(), { config, io: { clock } })
+    const login = await loginWithPassword(device.services, device.stashes, ALICE)
+    await other.credentials.changeUsername({ username: 'bob', password: ALICE.password })
+    sleptMs = shiftMs
+    await withCredentials(device, login).credentials.changePassword(NEW.password)
+    const again = await openByPassword(world, new Map(), { username: 'bob', ...NEW })
+    t.is(again.login.rootLoginId, login.rootLoginId)
+  }
 })
 
 test('a refresh shows what a second login on the device has learnt', async t => {
