@@ -53,10 +53,12 @@ test('a failed code leaves a pending voucher and says how to go on [3.6] [8.21] 
     ip: 'localhost',
     ipDescription: 'here'
   }
-  t.deepEqual(seen.pendingVouchers, [
-    { ...voucher, voucherId: 'voucher-0', deviceDescription: 'A phone' },
-    { ...voucher, voucherId: 'voucher-1', deviceDescription: 'A tablet' }
-  ])
+  const first = { ...voucher, voucherId: 'voucher-0', deviceDescription: 'A phone' }
+  const second = { ...voucher, voucherId: 'voucher-1', deviceDescription: 'A tablet' }
+  t.is(seen.loginId, id(1))
+  t.deepEqual(seen.pendingVouchers, [first, second])
+  const kept = [first, second].map(shown => ({ ...shown, status: 'pending', voucherAuth: 'qrs=' }))
+  t.deepEqual(bench.server.db.login(id(1))?.vouchers, kept)
 })
 
 test('a wrong password never makes a voucher, and a flood of wrong codes stops growing', async t => {

@@ -375,6 +375,8 @@ test('a login that the server does not know, or whose key is another, is not kep
     ['edge failed ACCOUNT_NOT_FOUND', 'edge failed INVALID_CHECKSUM']
   )
   t.is(device.files.size, 0)
+  await poll(world)
+  t.is(device.stages.filter(stage => stage.includes('failed')).length, 2, 'each is tried once')
 })
 
 /** Alice's login of the app, on the device of her root login. */
