@@ -6,7 +6,7 @@ import { allRoutes } from '../../fake-server/route-table.ts'
 import { checkServerAddress } from '../../kernel/login/server-address.ts'
 import { boxOf, id, makeServerBench, ROOT, rootData, stateOf } from '../helpers/fake-login.ts'
 
-test('the routes are those of the specification and the rest of the deployed ones, with their methods [7.32]', t => {
+test('the routes are those of the specification and the rest of the deployed ones, with their methods [7.32]', async t => {
   const list = allRoutes.map(({ path, methods }) => `${Object.keys(methods).sort().join(' ')} ${path}`)
   t.deepEqual(list.sort(), [
     'DELETE GET POST PUT /api/v2/lobby/*',
@@ -29,28 +29,36 @@ test('the routes are those of the specification and the rest of the deployed one
     'POST /api/v2/sync',
     'POST PUT /api/v2/login/create'
   ])
+  const { ask, server } = makeServerBench()
+  const { body: lists } = await ask('GET', '/v1/edgeServers')
+  t.deepEqual(Object.keys(lists), ['infoServers', 'syncServers'])
+  const repo = 'ab'.repeat(20)
+  server.db.createRepos([repo])
+  const changes = { file: boxOf(1) }
+  const { body: written } = await ask('POST', `/store/${repo}`, { changes })
+  t.deepEqual([Object.keys(written).sort(), written.changes], [['changes', 'hash'], changes])
+  t.deepEqual((await ask('GET', `/store/${repo}`)).body, written)
 })
 
 test('the table of replies is that of the specification [8.14] [8.15] [8.16] [8.17] [8.18] [8.19] [8.20] [8.21] [8.22] [8.23] [8.24] [8.25] [8.26] [8.27] [8.28]', t => {
-  const rows = Object.values(STATUS).map(({ code, http }) => `${code}/${http}`)
+  const rows = Object.values(STATUS).map(({ code, http, message }) => `${message} ${code}/${http}`)
   t.deepEqual(rows, [
-    '0/200',
-    '0/201',
-    '1/503',
-    '2/401',
-    '3/401',
-    '4/401',
-    '5/401',
-    '6/401',
-    '8/401',
-    '10/409',
-    '10/401',
-    '1000/410',
-    '1/401',
-    '1/404',
-    '3/404'
+    'Success 0/200',
+    'Account created 0/201',
+    'Error 1/503',
+    'Account already exists 2/401',
+    'No account 3/401',
+    'Invalid Password 4/401',
+    'Invalid Answers 5/401',
+    'Invalid API Key 6/401',
+    'Invalid OTP 8/401',
+    'Conflicting change 10/409',
+    'A login with the same appId already exists 10/401',
+    'Obsolete API 1000/410',
+    'Invalid request 1/401',
+    'Not found 1/404',
+    'Not found 3/404'
   ])
-  t.is(STATUS.appIdTaken.message, 'A login with the same appId already exists')
 })
 
 test('paths match exactly, with one optional slash at the end and no query [8.29]', async t => {
