@@ -1,9 +1,12 @@
 import test, { type ExecutionContext } from 'ava'
 import { CliError } from '../../cli/errors/cli-error.ts'
+import { failureOf } from '../../cli/errors/failure.ts'
+import { failureLines } from '../../cli/output/failure-lines.ts'
+import { makePaint } from '../../cli/output/paint.ts'
 import { kernelSettings } from '../../cli/profile/open-profile.ts'
 import { openWorld } from '../../cli/profile/open-world.ts'
 import { profilePaths } from '../../cli/profile/paths.ts'
-import { type Context, createKernel, type KernelOptions } from '../../kernel/index.ts'
+import { type Context, createKernel, type KernelOptions, WalletError } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryStorage } from '../../plugins/storage/memory.ts'
 import { makeHome, type Ran } from '../helpers/command-line.ts'
@@ -96,4 +99,22 @@ test.serial('nor can the name of an app that asks to be let in', async t => {
     const [verb, ...flags] = words.split(' ')
     checkHarmless(t, await run(['lobby', verb, lobbyId, ...flags].join(' ')))
   }
+})
+
+test('what a server says of a refused code can be printed, and pasted into a shell', t => {
+  const voucherId = "v'; rm -rf ~ #"
+  const remark = '2030-01-01 (\u001b[2J)'
+  t.false(Number.isNaN(Date.parse(remark)), 'a date may carry a remark')
+  const error = new WalletError('OTP', { reason: 'otp', voucherId, voucherActivates: remark })
+  const lines = failureLines(failureOf(error), [], makePaint(false))
+  for (const line of lines) t.notRegex(line, UNSAFE)
+  t.true(
+    lines.some(line => line.includes(`holdfast voucher approve 'v'\\''; rm -rf ~ #'`)),
+    lines.join('\n')
+  )
+  const challenge = new WalletError('CHALLENGE', {
+    challengeId: '$(reboot)',
+    challengeUri: 'https://x.test/'
+  })
+  t.is(failureOf(challenge).next[0]?.command, "holdfast login <user> --challenge-id '$(reboot)'")
 })
