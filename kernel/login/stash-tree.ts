@@ -12,16 +12,6 @@ export const makeEmptyStash = (username: string | undefined): LoginStash => ({
 export const isWhole = ({ loginAuthBox, passwordAuthBox }: LoginStash): boolean =>
   loginAuthBox !== undefined || passwordAuthBox !== undefined
 
-/** The first login that passes the test, level by level from the top, as `findTree` finds it (pure). */
-export const findStash = (stash: LoginStash, test: (node: LoginStash) => boolean): LoginStash | undefined => {
-  const nodes = [stash]
-  for (const node of nodes) {
-    if (test(node)) return node
-    nodes.push(...(node.children ?? []))
-  }
-  return undefined
-}
-
 /** The login with this id, in base64 (pure). */
 export const findStashById = (stash: LoginStash, loginId: string): LoginStash | undefined =>
   findStash(stash, node => node.loginId === loginId)
@@ -41,4 +31,14 @@ export const replaceStash = (
   if (children === undefined) return stash
   const changed = children.map(child => replaceStash(child, loginId, change))
   return changed.some((child, i) => child !== children[i]) ? { ...stash, children: changed } : stash
+}
+
+/** The first login that passes the test, level by level from the top, as `findTree` finds it (pure). */
+const findStash = (stash: LoginStash, test: (node: LoginStash) => boolean): LoginStash | undefined => {
+  const nodes = [stash]
+  for (const node of nodes) {
+    if (test(node)) return node
+    nodes.push(...(node.children ?? []))
+  }
+  return undefined
 }
