@@ -80,10 +80,12 @@ export class Context implements Readable<readonly LocalUser[]> {
     return [...this.#accounts.values()].flatMap(({ account }) => account ?? [])
   }
 
-  /** Tells whether a username is free. @throws BAD_USERNAME, NETWORK */
+  /** Tells whether a username is free. @throws BAD_USERNAME, USERNAME_INVALID for an empty one, NETWORK */
   async usernameAvailable(username: string): Promise<boolean> {
     this.#checkOpen()
-    return usernameAvailable(this.#services, normalizeUsername(username))
+    const name = normalizeUsername(username)
+    if (name === '') throw new WalletError('USERNAME_INVALID', {})
+    return usernameAvailable(this.#services, name)
   }
 
   /** Judges a password that somebody is about to choose; asks nobody (specification §5). */

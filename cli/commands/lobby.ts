@@ -76,20 +76,31 @@ const openRequest = async (
 }
 
 const requestJson = (request: LoginRequest) => {
-  const { appId, displayName, displayImageDarkUrl, displayImageLightUrl, isWholeAccount } = request
+  const { appId, displayName, displayImageDarkUrl, displayImageLightUrl, isWholeAccount, insideAppId } =
+    request
   return {
     appId,
     displayName,
     displayImageDarkUrl: displayImageDarkUrl ?? null,
     displayImageLightUrl: displayImageLightUrl ?? null,
-    isWholeAccount
+    isWholeAccount,
+    insideAppId: insideAppId ?? null
   }
 }
 
-const requestFields = ({ appId, displayName, displayImageDarkUrl, isWholeAccount }: LoginRequest) =>
+const requestFields = ({
+  appId,
+  displayName,
+  displayImageDarkUrl,
+  isWholeAccount,
+  insideAppId
+}: LoginRequest) =>
   [
     ['asks', displayName === '' ? 'a device without a name' : strangersText(displayName)],
     ['app', appId === '' ? '(none)' : strangersText(appId)],
     ['gets', isWholeAccount ? 'the whole account' : 'the login of its app'],
+    ...(insideAppId === undefined
+      ? []
+      : [['shared with', `the app ${strangersText(insideAppId)}, which made that login`] as const]),
     ...(displayImageDarkUrl === undefined ? [] : [['image', strangersText(displayImageDarkUrl)] as const])
   ] as const

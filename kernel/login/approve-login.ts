@@ -3,6 +3,7 @@ import type { Scheduler } from '../io/scheduler.ts'
 import type { LobbyRequest } from '../schema/lobby.ts'
 import { failureLine, type Services } from '../services.ts'
 import type { JsonObject } from '../types/json.ts'
+import type { LoginTree } from '../types/login.ts'
 import { type AppFace, fetchAppFace } from './app-info.ts'
 import { sharedStashOf } from './graft-login.ts'
 import { getLobby, postLobbyReply, sealLobbyReply } from './lobby.ts'
@@ -23,6 +24,8 @@ export interface LobbyLoginRequest extends AppFace {
   readonly appId: string
   /** The device gets the account itself, with every app in it; else the login of one app and of those below it. */
   readonly isWholeAccount: boolean
+  /** The app that made the login, below its own, and so can read it, too; absent where only the account can. */
+  readonly insideAppId?: string
   /**
    * Hands the login over, which is made first if the account has none for the app yet.
    *
@@ -69,6 +72,7 @@ export const fetchLobby = async (port: ApproverPort, approver: Approver, lobbyId
   const loginRequest: LobbyLoginRequest = {
     appId,
     isWholeAccount: appId === '',
+    ...insideOf(approver.login.openState.held, appId),
     ...(await fetchAppFace(port, appId)),
     async approve() {
       checkOpen()
@@ -84,6 +88,13 @@ export const fetchLobby = async (port: ApproverPort, approver: Approver, lobbyId
     }
   }
   return { lobbyId, loginRequest: Object.freeze(loginRequest) }
+}
+
+/** Hazard: an app may make a login of any other app below its own, before the account has one. */
+const insideOf = (held: LoginTree, appId: string): Pick<LobbyLoginRequest, 'insideAppId'> => {
+  const node = findTree(held, tree => tree.appId === appId)
+  const parent = findTree(held, tree => tree.children.some(child => child === node))
+  return parent === undefined || parent === held ? {} : { insideAppId: parent.appId }
 }
 
 /** From the approval to the first refresh, and from the end of each to the next one. */

@@ -1,7 +1,7 @@
 import type { Schema } from 'yup'
 import type { Box } from '../types/keys.ts'
 import type { RecoveryQuestionChoice } from '../types/login.ts'
-import { finite, leaf, listOf, objectOf, optionalBox, text } from './fields.ts'
+import { finite, listOf, objectOf, optionalBox, text } from './fields.ts'
 import { parse } from './parse.ts'
 
 const CATEGORIES = ['address', 'must', 'numeric', 'recovery2', 'string'] as const
@@ -17,17 +17,20 @@ export const parseQuestionBox = (results: unknown): Box | undefined =>
 export const parseQuestions = (value: unknown): readonly string[] =>
   parse(asQuestions, value, 'recovery questions')
 
-/** Checks the questions that the server suggests (protocol §2.4). @throws BAD_REPLY */
+/**
+ * Checks the questions that the server suggests (protocol §2.4). One of a category that this version does not know is
+ * left out.
+ *
+ * @throws BAD_REPLY
+ */
 export const parseQuestionChoices = (results: unknown): readonly RecoveryQuestionChoice[] =>
-  parse(asChoices, results, 'recovery question choices').map(({ category, min_length, question }) => ({
-    category,
-    minLength: min_length,
-    question
-  }))
+  parse(asChoices, results, 'recovery question choices').flatMap(({ category, min_length, question }) =>
+    isCategory(category) ? { category, minLength: min_length, question } : []
+  )
 
 /** A suggestion as the server spells it. */
 interface WireChoice {
-  readonly category: RecoveryQuestionChoice['category']
+  readonly category: string
   readonly min_length: number
   readonly question: string
 }
@@ -39,5 +42,5 @@ const asQuestionReply: Schema<{ question2Box: Box | undefined }> = objectOf<{
 const asQuestions: Schema<string[]> = listOf<string>(text())
 
 const asChoices: Schema<WireChoice[]> = listOf<WireChoice>(
-  objectOf<WireChoice>({ category: leaf('category', isCategory), min_length: finite(), question: text() })
+  objectOf<WireChoice>({ category: text(), min_length: finite(), question: text() })
 )

@@ -240,6 +240,17 @@ test('an open account asks for its login every 30 s, by token once it has one, a
   await kernel.close()
 })
 
+test('an empty username is neither free nor taken', async t => {
+  const world = makeFakeWorld({ io })
+  const kernel = await openDevice(world)
+  await t.throwsAsync(kernel.context.usernameAvailable(' '), { code: 'USERNAME_INVALID' })
+  t.deepEqual(
+    world.server.traffic.lines.filter(({ path }) => path.endsWith('/v2/login')),
+    []
+  )
+  await kernel.close()
+})
+
 test('a wallet with a fiat currency that is none is refused before it is made', async t => {
   const world = makeFakeWorld({ io })
   const kernel = await openDevice(world)

@@ -5,6 +5,7 @@ import { Scheduler } from '../../../kernel/io/scheduler.ts'
 import { fetchLobby, type Lobby } from '../../../kernel/login/approve-login.ts'
 import { createLogin } from '../../../kernel/login/create-login.ts'
 import { requestEdgeLogin } from '../../../kernel/login/edge-login-request.ts'
+import { loginWithKey } from '../../../kernel/login/key-login.ts'
 import { getLobby, openLobbyReply, putLobby } from '../../../kernel/login/lobby.ts'
 import type { Login } from '../../../kernel/login/login.ts'
 import { loginWithPassword } from '../../../kernel/login/password.ts'
@@ -91,6 +92,21 @@ test('the info server says what an app is called and looks like; its id is the n
   t.true(world.requests.some(({ route }) => route === 'GET /v1/appIdInfo/full'))
   t.true(world.requests.some(({ route }) => route === 'GET /v1/appIdInfo/un%2Fknown'))
   t.deepEqual(phone.reports, [])
+})
+
+test('a login that an app made below its own is shown to be readable by that app', async t => {
+  const { world, phone, alice, scheduler, read, open } = await makeAlice()
+  t.is((await read((await open('inner.app')).lobbyId)).loginRequest?.insideAppId, undefined)
+  await alice.ensureAccountRepo(APP)
+  const { services, stashes } = await openDevice(world, phone.files, { config: { appId: APP } })
+  const loginKey = alice.openState.held.children[0]?.loginKey.use(base58Of) ?? ''
+  const app = await loginWithKey(services, stashes, { username: ALICE.username, loginKey })
+  await app.ensureAccountRepo('inner.app')
+  await alice.refresh()
+  t.is((await read((await open('inner.app')).lobbyId)).loginRequest?.insideAppId, APP)
+  t.is((await read((await open(APP)).lobbyId)).loginRequest?.insideAppId, undefined)
+  app.close()
+  scheduler.close()
 })
 
 test('an info server in trouble is reported, and the id of the app is its name [7.25]', async t => {

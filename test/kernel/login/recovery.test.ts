@@ -155,10 +155,14 @@ test('the server suggests questions of five categories, each with the length of 
   for (const { minLength, question } of choices) t.true(minLength > 0 && question.endsWith('?'))
 
   const choice = { category: 'must', min_length: 4, question: 'Who?' }
-  for (const wrong of [{ category: 'riddle' }, { min_length: '4' }, { question: null }]) {
+  for (const wrong of [{ category: 7 }, { min_length: '4' }, { question: null }]) {
     world.garble = (_, reply) => ({ ...reply, results: [{ ...choice, ...wrong }] })
     await t.throwsAsync(listRecoveryQuestionChoices(services), { code: 'BAD_REPLY' })
   }
+  world.garble = (_, reply) => ({ ...reply, results: [{ ...choice, category: 'riddle' }, choice] })
+  t.deepEqual(await listRecoveryQuestionChoices(services), [
+    { category: 'must', minLength: 4, question: 'Who?' }
+  ])
 })
 
 test('recovery requires a username: to log in, to ask for questions, and to be set up [5.14] [8.58]', async t => {
