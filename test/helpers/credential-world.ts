@@ -1,11 +1,11 @@
-import { scryptSync } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { makeChance } from '../../fake-server/trouble.ts'
-import type { CryptoPort, Io } from '../../kernel/io/io.ts'
+import type { Io } from '../../kernel/io/io.ts'
 import type { Json } from '../../kernel/types/json.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { type FakeClock, makeFakeClock } from './fake-clock.ts'
+import { quickCrypto } from './quick-crypto.ts'
 
 /** A fake world whose time stands still and in which the same seed gives the same run. */
 export interface CredentialWorld {
@@ -30,24 +30,3 @@ export const makeCredentialWorld = (seed: number, saved?: Json): CredentialWorld
 export const settle = async (turns = 60): Promise<void> => {
   for (let turn = 0; turn < turns; turn += 1) await setImmediate()
 }
-
-/**
- * Scrypt without threads, whose order nobody knows, and each answer worked out once: the fixed cost of usernames and
- * password proofs is real.
- */
-const makeQuickCrypto = (): CryptoPort => {
-  const known = new Map<string, Uint8Array>()
-  const base = makeNodeIo().crypto
-  return {
-    ...base,
-    scrypt: async (data, salt, { n, r, p }, length) => {
-      const key = [base.toHex(data), base.toHex(salt), n, r, p, length].join()
-      const found = known.get(key) ?? Uint8Array.from(scryptSync(data, salt, length, { N: n, r, p }))
-      if (n > 1000) known.set(key, found)
-      // Who asked zeroes what it got.
-      return found.slice()
-    }
-  }
-}
-
-export const quickCrypto: CryptoPort = makeQuickCrypto()

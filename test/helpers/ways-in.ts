@@ -5,7 +5,6 @@ import { loginWithPassword } from '../../kernel/login/password.ts'
 import { loginWithPin } from '../../kernel/login/pin.ts'
 import type { KernelConfig } from '../../kernel/services.ts'
 import type { LoginStash } from '../../kernel/types/login.ts'
-import { makeNodeIo } from '../../platform/node/index.ts'
 import type { FaultDisk } from './fault-disk.ts'
 import {
   CHEAP,
@@ -15,6 +14,7 @@ import {
   openDevice,
   settle
 } from './login-device.ts'
+import { quickCrypto } from './quick-crypto.ts'
 
 /** The account of these tests, with an app's login below its root. */
 export const ALICE = { username: 'alice', password: 'correct horse', pin: '4711' } as const
@@ -49,20 +49,8 @@ export const openAppDevice = (
   openDevice(world, files, {
     ...options,
     config: { appId: APP, passwordSnrp: CHEAP, ...options.config },
-    io: { crypto: { ...CRYPTO, scrypt: rememberedScrypt } }
+    io: { crypto: quickCrypto }
   })
-
-const CRYPTO = makeNodeIo().crypto
-const derived = new Map<string, Promise<Uint8Array>>()
-
-/** The same names and passwords are hashed again and again; each once is enough. */
-const rememberedScrypt: typeof CRYPTO.scrypt = async (data, salt, cost, length) => {
-  const { n, r, p } = cost
-  const name = `${CRYPTO.toHex(data)} ${CRYPTO.toHex(salt)} ${n} ${r} ${p} ${length}`
-  const known = derived.get(name) ?? CRYPTO.scrypt(data, salt, cost, length)
-  derived.set(name, known)
-  return (await known).slice()
-}
 
 /** Puts the credentials of a login beside it. */
 export const withCredentials = (device: LoginDevice, login: Login): OpenedDevice => {
