@@ -2,19 +2,27 @@ import type { Account } from './account/account.ts'
 import { openAccount } from './account/open-account.ts'
 import { WalletError } from './errors/wallet-error.ts'
 import type { LoginSnapshot } from './hooks/snapshots.ts'
-import { createLogin } from './login/create-login.ts'
 import { normalizeUsername } from './login/derive.ts'
-import { type EdgeLoginOptions, type EdgeLoginRequest, requestEdgeLogin } from './login/edge-login-request.ts'
-import { loginWithKey } from './login/key-login.ts'
+import {
+  type EdgeLoginOptions,
+  type EdgeLoginRequest,
+  requestEdgeLogin
+} from './login/lobby/edge-login-request.ts'
 import type { Login } from './login/login.ts'
-import { fetchLoginMessages } from './login/login-messages.ts'
-import { usernameAvailable } from './login/login-server.ts'
-import { loginWithPassword } from './login/password.ts'
 import { checkPasswordRules, type PasswordRules } from './login/password-rules.ts'
-import { loginWithPin } from './login/pin.ts'
-import { fetchRecoveryQuestions, listRecoveryQuestionChoices, loginWithRecovery } from './login/recovery.ts'
-import { openStashes, type Stashes } from './login/stash.ts'
+import { fetchLoginMessages } from './login/server/login-messages.ts'
+import { usernameAvailable } from './login/server/login-server.ts'
+import { openStashes, type Stashes } from './login/stash/stash.ts'
 import { requestOtpReset } from './login/two-factor.ts'
+import { createLogin } from './login/ways-in/create-login.ts'
+import { loginWithKey } from './login/ways-in/key-login.ts'
+import { loginWithPassword } from './login/ways-in/password.ts'
+import { loginWithPin } from './login/ways-in/pin.ts'
+import {
+  fetchRecoveryQuestions,
+  listRecoveryQuestionChoices,
+  loginWithRecovery
+} from './login/ways-in/recovery.ts'
 import { SyncLoop } from './repo/sync-loop.ts'
 import { SyncServers } from './repo/sync-server.ts'
 import type { Services } from './services.ts'

@@ -7,7 +7,7 @@ import { makeKernelHooks } from './hooks/make-kernel-hooks.ts'
 import type { FaultSnapshot } from './hooks/snapshots.ts'
 import type { Io } from './io/io.ts'
 import { describeError, type LogPort, type LogThreshold, makeLog } from './log.ts'
-import { checkServerAddress } from './login/server-address.ts'
+import { checkServerAddress } from './login/server/server-address.ts'
 import {
   currencyHost,
   type HostParts,

@@ -1,7 +1,7 @@
 import { base64 } from '@scure/base'
 import type { Clock, Io } from '../../kernel/io/io.ts'
 import { repoFolderOf, stashPathOf } from '../../kernel/keys/wallet-id.ts'
-import { stashTextOf } from '../../kernel/login/stash-file.ts'
+import { stashTextOf } from '../../kernel/login/stash/stash-file.ts'
 import { FakeDb } from '../fake-db.ts'
 import { loadFakeUser } from './load-user.ts'
 import { userStashOf } from './user-stash.ts'

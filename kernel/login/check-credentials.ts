@@ -3,9 +3,9 @@ import { isWalletError } from '../errors/wallet-error.ts'
 import type { LoginTree } from '../types/login.ts'
 import { passwordAuthOf, pin2AuthOf, pin2IdOf } from './derive.ts'
 import type { LoginState } from './login.ts'
-import { postLogin, type ServerPort } from './login-server.ts'
-import { deviceFields } from './online-login.ts'
-import { findStashById } from './stash-tree.ts'
+import { postLogin, type ServerPort } from './server/login-server.ts'
+import { findStashById } from './stash/stash-tree.ts'
+import { deviceFields } from './ways-in/online-login.ts'
 
 /** Tells whether this is the password of a login, without asking the server (protocol §4.8). */
 export const isPassword = async (

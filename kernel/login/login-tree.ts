@@ -6,9 +6,9 @@ import { parseWalletInfo } from '../schema/login-files.ts'
 import { Secret } from '../state/secret.ts'
 import type { Box, SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginStash, LoginTree } from '../types/login.ts'
-import { openBitidInfo, openLegacyRepoInfo } from './legacy-keys.ts'
-import type { LoginCredentials } from './login-request.ts'
 import type { OpenedBoxes } from './opened-boxes.ts'
+import { openBitidInfo, openLegacyRepoInfo } from './payload/legacy-keys.ts'
+import type { LoginCredentials } from './server/login-request.ts'
 
 /** What opening a stash needs. */
 export interface TreePort {

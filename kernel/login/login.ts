@@ -6,11 +6,15 @@ import { failureLine } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginStash, LoginTree } from '../types/login.ts'
-import { findAppRepo, makeAppKit } from './child-login.ts'
-import { makeKeysKit } from './keys-kit.ts'
-import { changeStash, type LoginKit } from './login-kit.ts'
-import { isUnchanged } from './login-server.ts'
+import { findAppRepo, makeAppKit } from './kits/child-login.ts'
+import { makeKeysKit } from './kits/keys-kit.ts'
+import { changeStash, type LoginKit } from './kits/login-kit.ts'
+import { makeStaleIdKits } from './kits/username-kit.ts'
 import { allWalletInfos, credentialsOf, findTree, openLoginTree } from './login-tree.ts'
+import { isUnchanged } from './server/login-server.ts'
+import { sendChange } from './server/send-change.ts'
+import type { Stashes } from './stash/stash.ts'
+import { findStashByApp, findStashById } from './stash/stash-tree.ts'
 import {
   deviceFields,
   type HeldLogin,
@@ -18,11 +22,7 @@ import {
   loginOnline,
   mergeReply,
   type OnlineLogin
-} from './online-login.ts'
-import { sendChange } from './send-change.ts'
-import type { Stashes } from './stash.ts'
-import { findStashByApp, findStashById } from './stash-tree.ts'
-import { makeStaleIdKits } from './username-kit.ts'
+} from './ways-in/online-login.ts'
 
 /** What a login is at one moment. Keys are secrets. */
 export interface LoginState {

@@ -2,10 +2,10 @@ import { WalletError } from '../errors/wallet-error.ts'
 import { parseResetDate } from '../schema/login-messages.ts'
 import { dateOf } from '../time.ts'
 import { normalizeUsername, userIdOf } from './derive.ts'
+import { normalizeOtpKey } from './kits/otp-kit.ts'
 import type { Login } from './login.ts'
-import { encodeLoginRequest } from './login-request.ts'
-import { loginFetch, type ServerPort } from './login-server.ts'
-import { normalizeOtpKey } from './otp-kit.ts'
+import { encodeLoginRequest } from './server/login-request.ts'
+import { loginFetch, type ServerPort } from './server/login-server.ts'
 
 /** Who asks for a reset, and the token that a refused code came with. */
 export interface ResetRequest {

@@ -9,7 +9,7 @@ import {
 import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
 import { isWalletError, WalletError } from '../../kernel/errors/wallet-error.ts'
 import type { Io } from '../../kernel/io/io.ts'
-import { checkServerAddress } from '../../kernel/login/server-address.ts'
+import { checkServerAddress } from '../../kernel/login/server/server-address.ts'
 import type { Disk } from '../../kernel/repo/disk.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
 import { type FakeClock, makeFakeClock } from '../helpers/fake-clock.ts'

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { TwoFactor } from '../../../kernel/account/two-factor.ts'
 import { FIXED_SNRP } from '../../../kernel/crypto/snrp.ts'
-import { createLogin } from '../../../kernel/login/create-login.ts'
-import { loginWithKey } from '../../../kernel/login/key-login.ts'
-import { loginWithPassword } from '../../../kernel/login/password.ts'
+import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'
+import { loginWithKey } from '../../../kernel/login/ways-in/key-login.ts'
+import { loginWithPassword } from '../../../kernel/login/ways-in/password.ts'
 import { CHEAP, makeLoginWorld, openDevice, settle } from '../../helpers/login-device.ts'
 import { recordsOf, strayIds } from '../../helpers/login-ids.ts'
 import {

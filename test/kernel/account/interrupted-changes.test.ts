@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { TwoFactor } from '../../../kernel/account/two-factor.ts'
 import { base58Of } from '../../../kernel/crypto/encoding.ts'
-import { loginWithKey } from '../../../kernel/login/key-login.ts'
+import { loginWithKey } from '../../../kernel/login/ways-in/key-login.ts'
 import type { LoginStash } from '../../../kernel/types/login.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { type LoginWorld, settle } from '../../helpers/login-device.ts'

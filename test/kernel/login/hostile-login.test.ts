@@ -1,9 +1,9 @@
 import test from 'ava'
 import { sealBox, sealJson } from '../../../kernel/crypto/box.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
-import { createLogin } from '../../../kernel/login/create-login.ts'
 import type { Login } from '../../../kernel/login/login.ts'
-import { loginWithPassword } from '../../../kernel/login/password.ts'
+import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'
+import { loginWithPassword } from '../../../kernel/login/ways-in/password.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import {
   CHEAP,

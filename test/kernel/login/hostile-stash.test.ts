@@ -1,9 +1,9 @@
 import test from 'ava'
-import { createLogin } from '../../../kernel/login/create-login.ts'
-import { loginWithPassword } from '../../../kernel/login/password.ts'
-import { makePasswordKit } from '../../../kernel/login/password-kit.ts'
-import { loginWithPin } from '../../../kernel/login/pin.ts'
-import { findStashByApp } from '../../../kernel/login/stash-tree.ts'
+import { makePasswordKit } from '../../../kernel/login/kits/password-kit.ts'
+import { findStashByApp } from '../../../kernel/login/stash/stash-tree.ts'
+import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'
+import { loginWithPassword } from '../../../kernel/login/ways-in/password.ts'
+import { loginWithPin } from '../../../kernel/login/ways-in/pin.ts'
 import { Secret } from '../../../kernel/state/secret.ts'
 import {
   CHEAP,

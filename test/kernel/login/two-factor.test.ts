@@ -2,8 +2,8 @@ import test from 'ava'
 import { base32Of, parseBase32 } from '../../../kernel/crypto/encoding.ts'
 import { isTotp, totp } from '../../../kernel/crypto/one-time-code.ts'
 import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
-import type { LoginOptions } from '../../../kernel/login/online-login.ts'
 import { requestOtpReset } from '../../../kernel/login/two-factor.ts'
+import type { LoginOptions } from '../../../kernel/login/ways-in/online-login.ts'
 import { type AliceDevice, createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
 import {
   type LoginDevice,

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
-import { createLogin } from '../../../kernel/login/create-login.ts'
-import { fetchLoginMessages } from '../../../kernel/login/login-messages.ts'
+import { fetchLoginMessages } from '../../../kernel/login/server/login-messages.ts'
+import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'
 import type { PendingVoucher } from '../../../kernel/types/login.ts'
 import { type AliceDevice, createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
 import {

@@ -17,8 +17,8 @@ import {
   infoKeyOf,
   openBitidInfo,
   openLegacyRepoInfo
-} from '../../../kernel/login/legacy-keys.ts'
-import { checkServerAddress } from '../../../kernel/login/server-address.ts'
+} from '../../../kernel/login/payload/legacy-keys.ts'
+import { checkServerAddress } from '../../../kernel/login/server/server-address.ts'
 import { base64, bytes, eachVector, type GroupCheck, io } from './check.ts'
 
 export const checkUsernameNormalize: GroupCheck = eachVector((t, { id, inputs, outputs }) => {

@@ -1,0 +1,53 @@
+import { WalletError } from '../../errors/wallet-error.ts'
+import type { Io } from '../../io/io.ts'
+import type { Secret } from '../../state/secret.ts'
+import type { LoginTree } from '../../types/login.ts'
+import type { LoginState } from '../login.ts'
+import { listTrees } from '../login-tree.ts'
+import type { LoginKit } from './login-kit.ts'
+import { makePinKit, makePinRemovalKit, makePinTextKit } from './pin-kit.ts'
+
+/** A change of the PIN. */
+export interface PinChange {
+  /** The new PIN; the one that is known when absent. */
+  readonly pin?: Secret<string> | undefined
+  /** Whether the PIN shall log in. When absent: if it did so far, or if it is the account's first. */
+  readonly enableLogin?: boolean | undefined
+}
+
+/**
+ * Changes the PIN of a login and of all below it, and whether it logs in (protocol §4.8).
+ *
+ * The login that deployed clients open under duress has a PIN of its own, which stays (protocol §7.5).
+ *
+ * Without any PIN there is nothing to keep, so that switching off is the same as {@link makePinRemovalKits}.
+ *
+ * @throws PIN_MISSING if no PIN is known that could be switched on
+ */
+export const makePinChangeKits = (
+  io: Pick<Io, 'crypto' | 'random'>,
+  { held, stash }: LoginState,
+  { pin = held.pin, enableLogin = isOnByDefault(held, pin) }: PinChange
+): LoginKit[] => {
+  if (pin === undefined) {
+    if (enableLogin) throw new WalletError('PIN_MISSING', {})
+    return makePinRemovalKits(held)
+  }
+  return sharersOf(held).map(({ loginId, loginKey, pin2Key }) =>
+    loginKey.use(key =>
+      enableLogin
+        ? makePinKit(io, { loginId, loginKey: key, pin2Key }, { pin, username: stash.username })
+        : makePinTextKit(io, { loginId, loginKey: key }, pin)
+    )
+  )
+}
+
+/** Takes the PIN of a login and of all below it away, but for one under duress (protocol §4.8, §7.5). */
+export const makePinRemovalKits = (held: LoginTree): LoginKit[] => sharersOf(held).map(makePinRemovalKit)
+
+/** The logins that have the PIN of the one that is held. */
+const sharersOf = (held: LoginTree): LoginTree[] =>
+  listTrees(held).filter(tree => tree === held || !tree.appId.endsWith('.duress'))
+
+const isOnByDefault = (held: LoginTree, pin: Secret<string> | undefined): boolean =>
+  held.pin2Key !== undefined || (held.pin === undefined && pin !== undefined)

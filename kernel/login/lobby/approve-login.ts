@@ -1,0 +1,145 @@
+import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
+import type { Scheduler } from '../../io/scheduler.ts'
+import type { LobbyRequest } from '../../schema/lobby.ts'
+import { failureLine, type Services } from '../../services.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { LoginTree } from '../../types/login.ts'
+import type { Login } from '../login.ts'
+import { findTree } from '../login-tree.ts'
+import { stashTextOf } from '../stash/stash-file.ts'
+import { type AppFace, fetchAppFace } from './app-info.ts'
+import { sharedStashOf } from './graft-login.ts'
+import { getLobby, postLobbyReply, sealLobbyReply } from './lobby.ts'
+
+/** What another device asks for. */
+export interface Lobby {
+  /** Base58. */
+  readonly lobbyId: string
+  /** Absent where the lobby is about something else. */
+  readonly loginRequest?: LobbyLoginRequest
+}
+
+/** A device that wants to be let in, for a person to judge. */
+export interface LobbyLoginRequest extends AppFace {
+  readonly appId: string
+  /** The device gets the account itself, with every app in it; else the login of one app and of those below it. */
+  readonly isWholeAccount: boolean
+  /** The app that made the login, below its own, and so can read it, too; absent where only the account can. */
+  readonly insideAppId?: string
+  /**
+   * Hands the login over, which is made first if the account has none for the app yet.
+   *
+   * The account is fetched anew 10 seconds later, and again 20 seconds after that (specification §4).
+   *
+   * @throws EDGE_LOGIN_CLOSED after `close`, also while it was about to hand the login over
+   * @throws APP_ID_NOT_FOUND if this device does not hold the key that is asked for
+   * @throws LOBBY_NOT_FOUND, LOGGED_OUT, NETWORK, …
+   */
+  approve(): Promise<void>
+  /** Turns the request down on this device; the other one is not told. */
+  close(): void
+}
+
+/** Who approves. The scheduler ends with the account. */
+export interface Approver {
+  readonly login: Login
+  readonly scheduler: Scheduler
+}
+
+type ApproverPort = Pick<Services, 'io' | 'config' | 'report' | 'logOf'>
+
+/**
+ * Reads what another device asks for (protocol §4.7).
+ *
+ * Hidden keys do not stand in the way of an approval: it shows no key to the application and changes no credential
+ * (specification §5), and a device that may not show keys is often the only one that can let another one in.
+ *
+ * @throws LOBBY_NOT_FOUND, LOBBY_INTEGRITY, NETWORK
+ */
+export const fetchLobby = async (port: ApproverPort, approver: Approver, lobbyId: string): Promise<Lobby> => {
+  const { request } = await getLobby(port, lobbyId)
+  if (request.loginRequest === undefined) return { lobbyId }
+  const { appId } = request.loginRequest
+  let isClosed = false
+  let approving: Promise<void> | undefined
+  const checkOpen = (): void => {
+    if (isClosed) throw new WalletError('EDGE_LOGIN_CLOSED', {})
+  }
+  const approve = async (): Promise<void> => {
+    await handOver(port, approver.login, { lobbyId, request, appId, checkOpen })
+    refreshLater(port, approver, { lobbyId, delays: REFRESH_DELAYS_MS })
+  }
+  const loginRequest: LobbyLoginRequest = {
+    appId,
+    isWholeAccount: appId === '',
+    ...insideOf(approver.login.openState.held, appId),
+    ...(await fetchAppFace(port, appId)),
+    async approve() {
+      checkOpen()
+      // A second press is the same approval; after a failure it is a new one.
+      approving ??= approve().catch(error => {
+        approving = undefined
+        throw error
+      })
+      return approving
+    },
+    close() {
+      isClosed = true
+    }
+  }
+  return { lobbyId, loginRequest: Object.freeze(loginRequest) }
+}
+
+/** Hazard: an app may make a login of any other app below its own, before the account has one. */
+const insideOf = (held: LoginTree, appId: string): Pick<LobbyLoginRequest, 'insideAppId'> => {
+  const node = findTree(held, tree => tree.appId === appId)
+  const parent = findTree(held, tree => tree.children.some(child => child === node))
+  return parent === undefined || parent === held ? {} : { insideAppId: parent.appId }
+}
+
+/** From the approval to the first refresh, and from the end of each to the next one. */
+const REFRESH_DELAYS_MS: readonly number[] = [10_000, 20_000]
+
+interface AskedFor {
+  readonly lobbyId: string
+  readonly request: LobbyRequest
+  readonly appId: string
+  readonly checkOpen: () => void
+}
+
+const handOver = async (
+  port: ApproverPort,
+  login: Login,
+  { lobbyId, request, appId, checkOpen }: AskedFor
+): Promise<void> => {
+  await login.refresh()
+  await login.ensureAccountRepo(appId)
+  checkOpen()
+  const { stash, held } = login.openState
+  const node = findTree(held, tree => tree.appId === appId)
+  if (node === undefined) throw new WalletError('APP_ID_NOT_FOUND', { appId })
+  const loginStash: JsonObject = JSON.parse(stashTextOf(sharedStashOf(stash, node.loginId)))
+  const answer = { appId, loginKey: node.loginKey.use(port.io.crypto.toBase64), loginStash }
+  await postLobbyReply(port, lobbyId, sealLobbyReply(port.io, request, answer))
+}
+
+interface Refreshes {
+  readonly lobbyId: string
+  readonly delays: readonly number[]
+}
+
+/** The other device changes the account while it moves in, such as by wallets that it makes. */
+const refreshLater = (port: ApproverPort, approver: Approver, { lobbyId, delays }: Refreshes): void => {
+  const [delay, ...rest] = delays
+  if (delay === undefined) return
+  const refresh = async (): Promise<void> => {
+    try {
+      await approver.login.refresh()
+    } catch (error) {
+      if (isWalletError(error, 'LOGGED_OUT')) return
+      port.logOf('login').warn(failureLine('The login could not be refreshed after an approval', error))
+    }
+    refreshLater(port, approver, { lobbyId, delays: rest })
+  }
+  approver.scheduler.schedule(`approval ${lobbyId}`, delay, () => void refresh())
+}

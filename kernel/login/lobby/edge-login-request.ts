@@ -1,0 +1,251 @@
+import { utf8Of } from '../../crypto/encoding.ts'
+import { lobbyIdOf, makeLobbyKeys } from '../../crypto/lobby-key.ts'
+import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
+import type { LobbySnapshot } from '../../hooks/snapshots.ts'
+import { Poller } from '../../io/poller.ts'
+import { failureLine } from '../../services.ts'
+import { Observable, type Readable } from '../../state/observable.ts'
+import { Secret } from '../../state/secret.ts'
+import type { Login } from '../login.ts'
+import type { Stashes } from '../stash/stash.ts'
+import type { LoginPort } from '../ways-in/online-login.ts'
+import { acceptLogin, openHandedLogin } from './edge-login.ts'
+import { deleteLobby, getLobby, putLobby } from './lobby.ts'
+
+/** How a login request shall be. */
+export interface EdgeLoginOptions {
+  /** How long it waits for an approval, from a second to a day; 600 when left out. */
+  readonly timeoutSeconds?: number
+}
+
+/** What becomes of a login that was handed over. */
+export interface EdgeLoginPlan<Account> extends EdgeLoginOptions {
+  /** Opens the account of the login. `isWanted`: whether the request was not cancelled meanwhile. */
+  open(login: Login, isWanted: () => boolean): Promise<Account>
+}
+
+/**
+ * Asks the devices of an account, whichever it may be, to let this one in (protocol §4.7).
+ *
+ * The request is on the server when this resolves; the other device is told its `lobbyId`, such as by a QR code.
+ *
+ * @throws OPTION_INVALID for a time that is none; NETWORK and what the server answers
+ */
+export const requestEdgeLogin = async <Account>(
+  port: LoginPort,
+  stashes: Stashes,
+  plan: EdgeLoginPlan<Account>
+): Promise<EdgeLoginRequest<Account>> => {
+  const { io, config } = port
+  const timeoutSeconds = checkTimeout(plan.timeoutSeconds ?? DEFAULT_TIMEOUT)
+  const keys = makeLobbyKeys(io)
+  const privateKey = new Secret(keys.privateKey)
+  const lobbyId = lobbyIdOf(io, keys.publicKey)
+  try {
+    const publicKey = io.crypto.toBase64(keys.publicKey)
+    const loginRequest = { appId: config.appId }
+    await putLobby(port, lobbyId, { loginRequest, publicKey, timeout: timeoutSeconds })
+  } catch (error) {
+    privateKey.destroy()
+    throw error
+  }
+  return new EdgeLoginRequest(port, stashes, { plan, lobbyId, timeoutSeconds, privateKey })
+}
+
+/**
+ * A login request that waits for another device (specification §4).
+ *
+ * It begins as pending and looks for replies every second. While the server cannot be reached, or strangers
+ * reply who know nothing but the lobby's id, it goes on and shows the last trouble as `errorCode`. The first reply
+ * that stands makes it started, the open account done. It ends as error when its time is over or the account
+ * cannot be opened, and as closed by `cancel`.
+ *
+ * Hazard: whoever sees the lobby's id can hand over an account, also one of their own. People must see the username
+ * before they use the account.
+ */
+export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
+  readonly subscribe: Readable<LobbySnapshot>['subscribe']
+  readonly getSnapshot: Readable<LobbySnapshot>['getSnapshot']
+  /** Resolves when the request is done; rejects when it ends otherwise. */
+  readonly account: Promise<Account>
+  readonly #port: LoginPort
+  readonly #stashes: Stashes
+  readonly #parts: RequestParts<Account>
+  readonly #state: Observable<LobbySnapshot>
+  readonly #poller: Poller
+  readonly #stopTimer: () => void
+  /** Why replies lead nowhere, by their hashes. */
+  readonly #refused = new Map<string, unknown>()
+  #resolve: (account: Account) => void = () => {}
+  #reject: (error: unknown) => void = () => {}
+
+  constructor(port: LoginPort, stashes: Stashes, parts: RequestParts<Account>) {
+    this.#port = port
+    this.#stashes = stashes
+    this.#parts = parts
+    this.#state = new Observable<LobbySnapshot>(
+      { lobbyId: parts.lobbyId, state: 'pending' },
+      snapshot => port.hooks.lobbyChanged.call(snapshot),
+      error => port.report('edge login', error)
+    )
+    this.subscribe = this.#state.subscribe
+    this.getSnapshot = this.#state.getSnapshot
+    this.account = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    // A screen may follow the snapshot alone.
+    this.account.catch(() => {})
+    const { clock } = port.io
+    this.#poller = new Poller({
+      clock,
+      gapMs: POLL_MS,
+      task: () => this.#poll(),
+      onError: error => this.#note(error)
+    })
+    this.#stopTimer = clock.after(parts.timeoutSeconds * 1000, () =>
+      this.#fail(new WalletError('EDGE_LOGIN_EXPIRED', {}))
+    )
+    port.hooks.lobbyChanged.call(this.getSnapshot())
+    this.#poller.start()
+    void this.#poller.runNow()
+  }
+
+  /** Base58; what the other device must be told. */
+  get lobbyId(): string {
+    return this.#parts.lobbyId
+  }
+
+  /** Ends the request; replies that come later are ignored. Nothing once it has ended. */
+  cancel(): void {
+    if (this.#isOver) return
+    this.#stop()
+    this.#state.update({ state: 'closed' })
+    this.#reject(new WalletError('EDGE_LOGIN_CLOSED', {}))
+    // So that the other device sees at once that nobody waits; the lobby would end by itself, too.
+    deleteLobby(this.#port, this.lobbyId).catch(() => {})
+  }
+
+  get #isOver(): boolean {
+    return !['pending', 'started'].includes(this.getSnapshot().state)
+  }
+
+  get #isPending(): boolean {
+    return this.getSnapshot().state === 'pending'
+  }
+
+  async #poll(): Promise<void> {
+    const { replies } = await getLobby(this.#port, this.lobbyId)
+    let trouble: unknown
+    for (const reply of replies) {
+      if (!this.#isPending) return
+      const hash = this.#hashOf(reply)
+      const refusal = this.#refused.get(hash)
+      trouble = refusal ?? (await this.#take(reply, hash)) ?? trouble
+    }
+    this.#note(trouble)
+  }
+
+  /** Logs in with a reply, or tells why it cannot. */
+  async #take(reply: unknown, hash: string): Promise<unknown> {
+    const { io, config } = this.#port
+    let login: Login
+    try {
+      const handed = openHandedLogin(io, { privateKey: this.#parts.privateKey, appId: config.appId }, reply)
+      login = await acceptLogin(this.#port, this.#stashes, {
+        handed,
+        checkWanted: () => this.#checkPending()
+      })
+    } catch (error) {
+      if (isWalletError(error) && FINAL.has(error.code)) this.#fail(error)
+      else if (!isWalletError(error) || !error.retryable) this.#refused.set(hash, error)
+      return error
+    }
+    if (!this.#isPending) {
+      login.close()
+      return undefined
+    }
+    this.#stop()
+    const { username } = login
+    const { lobbyId } = this
+    this.#state.set({ lobbyId, state: 'started', ...(username === undefined ? {} : { username }) })
+    // Not awaited: a poll ends when its reply is taken.
+    this.#open(login).catch(error => this.#fail(error))
+    return undefined
+  }
+
+  async #open(login: Login): Promise<void> {
+    const account = await this.#parts.plan.open(login, () => !this.#isOver)
+    if (this.#isOver) return
+    this.#state.update({ state: 'done' })
+    this.#resolve(account)
+  }
+
+  #checkPending(): void {
+    if (!this.#isPending) throw new WalletError('EDGE_LOGIN_CLOSED', {})
+  }
+
+  /** Shows what keeps the request waiting, if anything does. */
+  #note(trouble: unknown): void {
+    const { errorCode, ...snapshot } = this.getSnapshot()
+    const code = trouble === undefined ? undefined : (codeOf(trouble) ?? 'BAD_REPLY')
+    if (!this.#isPending || code === errorCode) return
+    if (code !== undefined) {
+      this.#port.logOf('edge login').warn(failureLine('A login request waits on', trouble))
+    }
+    this.#state.set({ ...snapshot, ...(code === undefined ? {} : { errorCode: code }) })
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isOver) return
+    this.#stop()
+    const errorCode = codeOf(error)
+    this.#state.update({ state: 'error', ...(errorCode === undefined ? {} : { errorCode }) })
+    this.#reject(error)
+  }
+
+  /** Looks for no more replies. */
+  #stop(): void {
+    void this.#poller.stop()
+    this.#stopTimer()
+    this.#parts.privateKey.destroy()
+  }
+
+  #hashOf(reply: unknown): string {
+    const { crypto } = this.#port.io
+    return crypto.toHex(crypto.sha256(utf8Of(JSON.stringify(reply))))
+  }
+}
+
+interface RequestParts<Account> {
+  readonly plan: EdgeLoginPlan<Account>
+  readonly lobbyId: string
+  readonly timeoutSeconds: number
+  readonly privateKey: Secret<Uint8Array>
+}
+
+const POLL_MS = 1000
+
+/** Seconds (specification §9). */
+const DEFAULT_TIMEOUT = 600
+
+/** Seconds; timers count no longer than some weeks. */
+const MAX_TIMEOUT = 86_400
+
+const checkTimeout = (seconds: number): number => {
+  if (seconds >= 1 && seconds <= MAX_TIMEOUT) return seconds
+  throw new WalletError('OPTION_INVALID', { option: 'timeoutSeconds', rule: 'must be 1 second to 1 day' })
+}
+
+/** What no later reply can mend. */
+const FINAL: ReadonlySet<string> = new Set([
+  'APP_ID_NOT_FOUND',
+  'OTP',
+  'CHALLENGE',
+  'API_KEY_INVALID',
+  'OBSOLETE_API',
+  'STORAGE_FULL',
+  'STORAGE_FAILED'
+])
+
+const codeOf = (error: unknown): string | undefined => (isWalletError(error) ? error.code : undefined)

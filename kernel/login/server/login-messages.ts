@@ -1,0 +1,38 @@
+import { parseMessage, parseMessageList } from '../../schema/login-messages.ts'
+import { failureLine, type Services } from '../../services.ts'
+import type { LoginMessage } from '../../types/login.ts'
+import type { Stashes } from '../stash/stash.ts'
+import { loginFetch } from './login-server.ts'
+
+/**
+ * Asks for news of every user of this device: devices that wait, and resets of two-factor (specification §7).
+ *
+ * Needs no secret. An entry that cannot be read is skipped, so that the news of the other users arrives.
+ *
+ * @returns the last used user first; only users that the server knows
+ * @throws NETWORK, BAD_REPLY and what the server answers; asks nothing where there are no users
+ */
+export const fetchLoginMessages = async (
+  port: Pick<Services, 'io' | 'config' | 'logOf'>,
+  stashes: Stashes
+): Promise<readonly LoginMessage[]> => {
+  const users = stashes.list()
+  if (users.length === 0) return []
+  const loginIds = users.map(({ loginId }) => loginId)
+  const entries = parseMessageList(await loginFetch(port, 'POST', '/v2/messages', { loginIds }))
+  const found = new Map(entries.flatMap(entry => readMessage(port, entry)).map(news => [news.loginId, news]))
+  return users.flatMap(({ loginId, username }) => {
+    const message = found.get(loginId)
+    if (message === undefined) return []
+    return [{ ...message, ...(username === undefined ? {} : { username }) }]
+  })
+}
+
+const readMessage = ({ logOf }: Pick<Services, 'logOf'>, entry: unknown): LoginMessage[] => {
+  try {
+    return [parseMessage(entry)]
+  } catch (error) {
+    logOf('login').warn(failureLine('The news of one user could not be read', error))
+    return []
+  }
+}

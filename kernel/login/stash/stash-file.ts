@@ -1,0 +1,58 @@
+import { parseBase58 } from '../../crypto/encoding.ts'
+import { WalletError } from '../../errors/wallet-error.ts'
+import type { Io } from '../../io/io.ts'
+import { isRecord } from '../../schema/fields.ts'
+import { parseLoginStash } from '../../schema/login-files.ts'
+import { parseJson } from '../../schema/parse.ts'
+import type { LoginStash } from '../../types/login.ts'
+import { normalizeUsername } from '../derive.ts'
+
+/**
+ * Reads the content of a stash file, as any deployed client writes it (protocol §3.2).
+ *
+ * Usernames are normalised, and PIN keys in the old base58 spelling become base64.
+ *
+ * @throws BAD_REPLY, BAD_USERNAME; the file must then be left as it is
+ */
+export const parseStashFile = (io: Pick<Io, 'crypto'>, text: string): LoginStash => {
+  const stash = normalizeStash(io, parseLoginStash(parseJson(text, 'login stash')))
+  if (stash.appId !== '') unreadable('appId', 'is not that of a root login')
+  return stash
+}
+
+/**
+ * The content of a stash file; equal stashes have equal texts (pure).
+ *
+ * `syncToken` is left out: it lives in memory only (protocol §3.2).
+ */
+export const stashTextOf = (stash: LoginStash): string =>
+  JSON.stringify(stash, (name, value: unknown) => {
+    if (name === 'syncToken') return undefined
+    return isRecord(value) ? Object.fromEntries(Object.entries(value).sort(byName)) : value
+  })
+
+const byName = ([left]: [string, unknown], [right]: [string, unknown]): number => (left < right ? -1 : 1)
+
+const normalizeStash = (io: Pick<Io, 'crypto'>, stash: LoginStash): LoginStash => {
+  const { username, nextUsername, pin2Key, children } = stash
+  return {
+    ...stash,
+    ...(username === undefined ? {} : { username: normalizeUsername(username) }),
+    ...(nextUsername === undefined ? {} : { nextUsername: normalizeUsername(nextUsername) }),
+    ...(pin2Key === undefined ? {} : { pin2Key: base64KeyOf(io, pin2Key) }),
+    ...(children === undefined ? {} : { children: children.map(child => normalizeStash(io, child)) })
+  }
+}
+
+const base64KeyOf = (io: Pick<Io, 'crypto'>, text: string): string => {
+  try {
+    const bytes = text.endsWith('=') ? io.crypto.fromBase64(text) : parseBase58(text)
+    return io.crypto.toBase64(bytes)
+  } catch {
+    return unreadable('pin2Key', 'is neither base64 nor base58')
+  }
+}
+
+const unreadable = (path: string, rule: string): never => {
+  throw new WalletError('BAD_REPLY', { source: 'login stash', path, rule })
+}

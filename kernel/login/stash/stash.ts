@@ -1,0 +1,235 @@
+import { base58Of, parseBase58 } from '../../crypto/encoding.ts'
+import { makeSerialQueue } from '../../crypto/serial-queue.ts'
+import { WalletError } from '../../errors/wallet-error.ts'
+import type { UserSnapshot } from '../../hooks/snapshots.ts'
+import { stashPathOf } from '../../keys/wallet-id.ts'
+import { type DoubledFiles, makeDoubledFiles } from '../../repo/doubled-file.ts'
+import { quarantine } from '../../repo/quarantine.ts'
+import type { Services } from '../../services.ts'
+import { Observable, type Readable } from '../../state/observable.ts'
+import { dateOf } from '../../time.ts'
+import type { LocalUser, LoginStash } from '../../types/login.ts'
+import { type FoundStash, loadStashes, type StashFolder } from './load-stashes.ts'
+import { parseStashFile, stashTextOf } from './stash-file.ts'
+import { findStashByApp, isWhole } from './stash-tree.ts'
+
+/** What keeps the stashes. */
+export type StashPort = Pick<Services, 'io' | 'hooks' | 'disk' | 'config' | 'report' | 'logOf'>
+
+/** A user by name, normalised, or by base58 id. */
+export type UserQuery = { readonly username: string } | { readonly loginId: string }
+
+/**
+ * Reads every login of this device; writes nothing.
+ *
+ * A file that cannot be read is reported, skipped and kept.
+ *
+ * @throws STORAGE_FAILED
+ */
+export const openStashes = async (port: StashPort): Promise<Stashes> => {
+  const files = makeDoubledFiles({
+    io: port.io,
+    disk: port.disk,
+    report: error => port.report('logins', error),
+    isSound: (_, text) => isStash(port, text)
+  })
+  return new Stashes(port, files, await loadStashes(port, files))
+}
+
+/** The logins that this device knows, the last used first; the one writer of `logins/` (specification §3). */
+export class Stashes implements Readable<readonly LoginStash[]> {
+  readonly #port: StashPort
+  readonly #files: DoubledFiles
+  readonly #unreadable: Map<string, string>
+  readonly #found = new Map<string, FoundStash>()
+  readonly #state: Observable<readonly LoginStash[]>
+  readonly #inOrder = makeSerialQueue()
+  readonly #openCounts = new Map<string, number>()
+
+  constructor(port: StashPort, files: DoubledFiles, folder: StashFolder) {
+    this.#port = port
+    this.#files = files
+    this.#unreadable = new Map(folder.unreadable)
+    for (const found of folder.found) this.#found.set(found.saved.loginId, found)
+    this.#state = new Observable<readonly LoginStash[]>(
+      folder.found.map(({ saved }) => saved),
+      () => port.hooks.usersChanged.call(this.#snapshots()),
+      error => port.report('logins', error)
+    )
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
+
+  readonly getSnapshot = (): readonly LoginStash[] => this.#state.getSnapshot()
+
+  /** Every root login, the last used first. */
+  list(): readonly LoginStash[] {
+    return this.#state.getSnapshot()
+  }
+
+  /** The users of this device, the last used first. */
+  localUsers(): LocalUser[] {
+    return this.list().map(stash => localUserOf(this.#port, stash))
+  }
+
+  find(query: UserQuery): LoginStash | undefined {
+    if ('username' in query) return this.list().find(({ username }) => username === query.username)
+    const loginId = this.#base64Of(query.loginId)
+    return this.list().find(stash => stash.loginId === loginId)
+  }
+
+  /** The login with this base64 id. */
+  get(loginId: string): LoginStash | undefined {
+    return this.list().find(stash => stash.loginId === loginId)
+  }
+
+  /**
+   * Keeps a login and puts it first. Resolves when it is durable; memory changes last.
+   *
+   * A change of nothing but `lastLogin` is written once a day, so that a plain login writes nothing.
+   *
+   * @throws INCOMPLETE_LOGIN unless it is a root login with an id of 32 bytes
+   * @throws STORAGE_FULL, STORAGE_FAILED; what was kept before is unharmed
+   */
+  save(stash: LoginStash): Promise<void> {
+    return this.#inOrder(() => this.#save(stash))
+  }
+
+  /**
+   * Changes the newest version of a login, after all earlier changes; as {@link save} in all else.
+   *
+   * `change` gets undefined for a login that is not known, and saves nothing by giving back what it got.
+   *
+   * @param loginId - base64, of the root login
+   * @throws STASH_NOT_FOUND if there is none and `change` gives none
+   */
+  update(
+    loginId: string,
+    change: (stash: LoginStash | undefined) => LoginStash | undefined
+  ): Promise<LoginStash> {
+    return this.#inOrder(async () => {
+      const present = this.get(loginId)
+      const next = change(present)
+      if (next === undefined) throw new WalletError('STASH_NOT_FOUND', {})
+      if (next !== present) await this.#save(next)
+      return next
+    })
+  }
+
+  /**
+   * Forgets a user and deletes its files. `loginId`: base58.
+   *
+   * @throws USER_NOT_ON_DEVICE, USER_LOGGED_IN
+   */
+  remove(loginId: string): Promise<void> {
+    return this.#inOrder(async () => {
+      const found = this.#found.get(this.#base64Of(loginId))
+      if (found === undefined) throw new WalletError('USER_NOT_ON_DEVICE', {})
+      const id = found.saved.loginId
+      if (this.#openCounts.has(id)) throw new WalletError('USER_LOGGED_IN', {})
+      for (const path of found.paths) await this.#files.delete(path)
+      this.#found.delete(id)
+      this.#state.set(this.list().filter(stash => stash.loginId !== id))
+    })
+  }
+
+  /** Marks a login as logged in until the returned function is called. `loginId`: base64. */
+  markOpen(loginId: string): () => void {
+    const count = (change: 1 | -1): void => {
+      const next = (this.#openCounts.get(loginId) ?? 0) + change
+      if (next === 0) this.#openCounts.delete(loginId)
+      else this.#openCounts.set(loginId, next)
+      this.#state.set([...this.list()])
+    }
+    count(1)
+    let isOpen = true
+    return () => {
+      if (isOpen) count(-1)
+      isOpen = false
+    }
+  }
+
+  async #save(stash: LoginStash): Promise<void> {
+    const { loginId } = stash
+    const bytes = idBytesOf(this.#port, stash)
+    const found = this.#found.get(loginId)
+    if (found === undefined || !isNearlyEqual(stash, found.saved)) {
+      const path = stashPathOf(bytes)
+      await this.#keepUnreadable(path)
+      await this.#files.setText(path, stashTextOf(stash))
+      this.#found.set(loginId, { saved: stash, paths: new Set([path, ...(found?.paths ?? [])]) })
+    }
+    this.#state.set([stash, ...this.list().filter(other => other.loginId !== loginId)])
+  }
+
+  async #keepUnreadable(path: string): Promise<void> {
+    const text = this.#unreadable.get(path)
+    if (text === undefined) return
+    await quarantine(this.#port.disk, this.#port.io.clock, { path, text, rule: 'it is no login stash' })
+    this.#unreadable.delete(path)
+  }
+
+  #base64Of(base58: string): string {
+    try {
+      return this.#port.io.crypto.toBase64(parseBase58(base58))
+    } catch {
+      return ''
+    }
+  }
+
+  #snapshots(): readonly UserSnapshot[] {
+    const snapshots = this.list().map(stash => {
+      const { loginId, username, isPinLoginEnabled } = localUserOf(this.#port, stash)
+      return Object.freeze<UserSnapshot>({
+        loginId,
+        isPinLoginEnabled,
+        isLoggedIn: this.#openCounts.has(stash.loginId),
+        ...(username === undefined ? {} : { username }),
+        ...(stash.lastLogin === undefined ? {} : { lastLogin: stash.lastLogin })
+      })
+    })
+    return Object.freeze(snapshots)
+  }
+}
+
+const DAY_MS = 86_400_000
+
+/** Tells whether two versions differ in nothing but a `lastLogin` of the same day. */
+const isNearlyEqual = (next: LoginStash, saved: LoginStash): boolean => {
+  const gap = Date.parse(next.lastLogin ?? '') - Date.parse(saved.lastLogin ?? '')
+  if (next.lastLogin !== saved.lastLogin && !(gap < DAY_MS)) return false
+  const { lastLogin: _, ...rest } = next
+  const { lastLogin: __, ...savedRest } = saved
+  return stashTextOf(rest) === stashTextOf(savedRest)
+}
+
+const idBytesOf = ({ io }: StashPort, { appId, loginId }: LoginStash): Uint8Array => {
+  const bytes = io.crypto.fromBase64(loginId)
+  if (appId !== '' || bytes.length !== 32) throw new WalletError('INCOMPLETE_LOGIN', {})
+  return bytes
+}
+
+const localUserOf = ({ io, config }: StashPort, stash: LoginStash): LocalUser => {
+  const node = findStashByApp(stash, config.appId)
+  const { username, lastLogin, voucherId, recovery2Key } = stash
+  return {
+    loginId: base58Of(io.crypto.fromBase64(stash.loginId)),
+    isPinLoginEnabled: (stash.pin2Key ?? node?.pin2Key) !== undefined,
+    isKeyLoginEnabled: node !== undefined && isWhole(node),
+    ...(username === undefined ? {} : { username }),
+    ...(lastLogin === undefined ? {} : { lastLogin: dateOf(lastLogin) }),
+    ...(voucherId === undefined ? {} : { voucherId }),
+    ...(recovery2Key === undefined || config.hideKeys
+      ? {}
+      : { recovery2Key: base58Of(io.crypto.fromBase64(recovery2Key)) })
+  }
+}
+
+const isStash = (port: StashPort, text: string): boolean => {
+  try {
+    parseStashFile(port.io, text)
+    return true
+  } catch {
+    return false
+  }
+}

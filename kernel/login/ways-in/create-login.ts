@@ -1,0 +1,78 @@
+import type { SnrpOptions } from '../../crypto/snrp.ts'
+import { WalletError } from '../../errors/wallet-error.ts'
+import { Secret } from '../../state/secret.ts'
+import { isoOf } from '../../time.ts'
+import { normalizeUsername } from '../derive.ts'
+import { makeNewLogin } from '../kits/new-login.ts'
+import { checkNewPassword } from '../kits/password-kit.ts'
+import { checkPin } from '../kits/pin-kit.ts'
+import { Login } from '../login.ts'
+import { OpenedBoxes } from '../opened-boxes.ts'
+import { postCreate } from '../server/login-server.ts'
+import type { Stashes } from '../stash/stash.ts'
+import { tellAttempt } from './login-attempt.ts'
+import type { LoginPort } from './online-login.ts'
+
+/** A new account: a username with a password, or neither for a light account. */
+export interface CreateLoginOptions {
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  readonly pin?: string | undefined
+  /** How costly guessing the password shall be; fit for this device when absent. */
+  readonly snrp?: SnrpOptions
+}
+
+/**
+ * Makes an account on the server, then keeps it on this device (protocol §4.4 steps 1 and 2).
+ *
+ * The account repo is the next step: `Login.ensureAccountRepo`. If keeping it fails, an account with a
+ * password exists all the same, and a login on any device finds it.
+ *
+ * @throws USERNAME_WITHOUT_PASSWORD, USERNAME_REQUIRED, USERNAME_INVALID, BAD_USERNAME, PASSWORD_TOO_WEAK for text
+ * that has no bytes, PIN_INVALID: before anything is sent
+ * @throws ACCOUNT_EXISTS, NETWORK, STORAGE_FULL, …
+ */
+export const createLogin = (
+  port: LoginPort,
+  stashes: Stashes,
+  options: CreateLoginOptions
+): Promise<Login> => {
+  const password = options.password === undefined ? undefined : new Secret(options.password)
+  const pin = options.pin === undefined ? undefined : new Secret(options.pin)
+  const { snrp } = options
+  return tellAttempt(port, 'create', async stage => {
+    try {
+      const username = checkOptions({ username: options.username, password, pin })
+      stage('deriving')
+      const login = await makeNewLogin(port.io, { appId: '', username, password, pin, snrp })
+      stage('asking')
+      await postCreate(port, { data: login.serverBody })
+      stage('opening')
+      const { loginId } = login.stash
+      await stashes.save({ ...login.stash, lastLogin: isoOf(port.io.clock.now()) })
+      const opened = new OpenedBoxes(port.io)
+      const loginKey = opened.adopt(new Secret(login.loginKey))
+      return new Login(port, stashes, { rootId: loginId, loginId, loginKey, opened, isCurrent: true })
+    } finally {
+      password?.destroy()
+      pin?.destroy()
+    }
+  })
+}
+
+interface CheckedOptions {
+  readonly username: string | undefined
+  readonly password: Secret<string> | undefined
+  readonly pin: Secret<string> | undefined
+}
+
+const checkOptions = ({ username, password, pin }: CheckedOptions): string | undefined => {
+  if (username === undefined && password !== undefined) throw new WalletError('USERNAME_REQUIRED', {})
+  if (username !== undefined && password === undefined) throw new WalletError('USERNAME_WITHOUT_PASSWORD', {})
+  pin?.use(checkPin)
+  password?.use(checkNewPassword)
+  if (username === undefined) return undefined
+  const name = normalizeUsername(username)
+  if (name === '') throw new WalletError('USERNAME_INVALID', {})
+  return name
+}

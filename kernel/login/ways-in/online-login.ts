@@ -1,0 +1,241 @@
+import { sealBox } from '../../crypto/box.ts'
+import { base58Of, parseBase32 } from '../../crypto/encoding.ts'
+import { totp } from '../../crypto/one-time-code.ts'
+import { WalletError } from '../../errors/wallet-error.ts'
+import type { Io } from '../../io/io.ts'
+import { failureLine, type Services } from '../../services.ts'
+import type { Secret } from '../../state/secret.ts'
+import { isoOf, secondsOf } from '../../time.ts'
+import type { LoginPayload, LoginStash } from '../../types/login.ts'
+import { normalizeOtpKey } from '../kits/otp-kit.ts'
+import { noteProvenKeys } from '../kits/proven-key.ts'
+import { openLoginTree } from '../login-tree.ts'
+import type { OpenedBoxes } from '../opened-boxes.ts'
+import { applyLoginPayload, isKeyOf, type OpenedPayload } from '../payload/login-payload.ts'
+import { type NamedReply, provenNameOf } from '../payload/proven-name.ts'
+import { nameOfBox } from '../payload/secret-uses.ts'
+import type { LoginCredentials, LoginRequest } from '../server/login-request.ts'
+import { postLogin, postSecret } from '../server/login-server.ts'
+import { keepVoucher } from '../stash/keep-voucher.ts'
+import type { Stashes } from '../stash/stash.ts'
+import { stashTextOf } from '../stash/stash-file.ts'
+import { findStashById, isWhole, makeEmptyStash, replaceStash } from '../stash/stash-tree.ts'
+
+/** What logging in needs of the kernel. */
+export type LoginPort = Pick<Services, 'io' | 'config' | 'hooks' | 'logOf' | 'report' | 'inBackground'>
+
+/** What a person may give besides the credential. */
+export interface LoginOptions {
+  /** A six-digit code. */
+  readonly otp?: string | undefined
+  /** The two-factor key itself, in base32. */
+  readonly otpKey?: string | undefined
+  /** Of a CAPTCHA that was solved. */
+  readonly challengeId?: string | undefined
+}
+
+/** One question to the login server. */
+export interface OnlineLogin extends LoginOptions {
+  /** The root login as it was found, perhaps empty. */
+  readonly stash: LoginStash
+  /** The login within it that logs in. */
+  readonly node: LoginStash
+  readonly credentials: LoginCredentials
+  /** Gets the login key out of the reply. */
+  readonly loginKeyOf: (payload: LoginPayload) => Promise<Secret<Uint8Array>>
+  /** Keeps what is opened on the way. */
+  readonly opened: OpenedBoxes
+  /** A refresh keeps the date of the last login. */
+  readonly isRefresh?: boolean
+  /** The code alone must do: the voucher of this device is neither sent nor replaced. */
+  readonly isWithoutVoucher?: boolean
+}
+
+/** A login whose key is in hand. */
+export interface HeldLogin {
+  /** Base64 id of the root login. */
+  readonly rootId: string
+  /** Base64 id of the login whose key it is. */
+  readonly loginId: string
+  readonly loginKey: Secret<Uint8Array>
+  readonly opened: OpenedBoxes
+  /** Whether the stash is as the server has it now. */
+  readonly isCurrent: boolean
+}
+
+/**
+ * Logs in on the server and keeps the reply (protocol §4.5): the step that all methods and the refresh share.
+ *
+ * The reply is merged, opened and only then saved, so that a bad one leaves the stash as it was.
+ *
+ * @throws OTP after the ids and the voucher that it names are saved
+ * @throws what the server answers, LOST_CHILDREN, KEY_INTEGRITY, BAD_REPLY and the failures of boxes and disks
+ */
+export const loginOnline = async (
+  port: LoginPort,
+  stashes: Stashes,
+  login: OnlineLogin
+): Promise<HeldLogin> => {
+  const payload = await ask(port, stashes, login)
+  checkUserId(port.io, login.credentials, payload)
+  const loginKey = await login.loginKeyOf(payload)
+  const username = await nameOf(port.io, login.stash, { payload, loginKey })
+  const reply: Reply = { login, payload, loginKey, username }
+  const rootId = rootIdOf(port.io, reply)
+  await keep(port, stashes, reply)
+  await forgetVoid(port, stashes, { stash: login.stash, rootId })
+  if (payload.loginAuthBox === undefined) {
+    try {
+      await keep(port, stashes, { ...reply, payload: await addLoginAuth(port, reply) })
+    } catch (error) {
+      // The password still logs in; the next login tries again.
+      port.logOf('login').warn(failureLine('The login has no secret of its own yet', error))
+    }
+  }
+  return { rootId, loginId: payload.loginId, loginKey, opened: login.opened, isCurrent: true }
+}
+
+/** What a request says of the device: its code and its voucher (protocol §1.6, §2.5). */
+export const deviceFields = (io: Io, node: LoginStash, options: LoginOptions = {}): LoginRequest => ({
+  otp: options.otp ?? codeOf(io, options.otpKey) ?? codeOf(io, node.otpKey),
+  voucherId: node.voucherId,
+  voucherAuth: node.voucherAuth === undefined ? undefined : io.crypto.fromBase64(node.voucherAuth)
+})
+
+/** A reply of the server, and what it takes to see whether it can be opened. */
+export interface OpenableReply extends Omit<OpenedPayload, 'loginKey'> {
+  readonly loginKey: Secret<Uint8Array>
+  readonly opened: OpenedBoxes
+}
+
+/**
+ * The stash with a reply merged in, after a look at whether it opens: only then may it be saved.
+ *
+ * @throws LOST_CHILDREN, KEY_INTEGRITY, BAD_REPLY, NO_AUTH_METHODS and the failures of boxes
+ */
+export const mergeReply = (
+  io: Io,
+  base: LoginStash,
+  { loginKey, opened, ...reply }: OpenableReply
+): LoginStash => {
+  const merged = loginKey.use(key => applyLoginPayload(io, base, { ...reply, loginKey: key }))
+  const node = findStashById(merged, reply.payload.loginId) ?? merged
+  openLoginTree({ io, opened, report: () => {} }, node, loginKey)
+  noteProvenKeys(io, opened, { payload: reply.payload, loginKey })
+  return merged
+}
+
+interface Reply {
+  readonly login: OnlineLogin
+  readonly payload: LoginPayload
+  readonly loginKey: Secret<Uint8Array>
+  readonly username: string | undefined
+}
+
+const ask = async (port: LoginPort, stashes: Stashes, login: OnlineLogin): Promise<LoginPayload> => {
+  const { node, credentials, challengeId, isWithoutVoucher } = login
+  const { otp, ...voucher } = deviceFields(port.io, node, login)
+  const device = isWithoutVoucher === true ? { otp } : { otp, ...voucher }
+  try {
+    return await postLogin(port, { challengeId, ...device, ...credentials })
+  } catch (error) {
+    if (isWithoutVoucher !== true) await keepVoucher(port, stashes, login, error)
+    throw error
+  }
+}
+
+/** Who asks for a name gets the account of that name. */
+const checkUserId = (io: Io, credentials: LoginCredentials, { userId }: LoginPayload): void => {
+  if (credentials.userId === undefined || userId === undefined) return
+  if (io.crypto.toBase64(credentials.userId) === userId) return
+  throw new WalletError('BAD_REPLY', { source: 'login reply', path: 'userId', rule: 'is another login' })
+}
+
+/** A refused code may have named an id that the account does not have; nothing but a voucher was kept under it. */
+const forgetVoid = async (
+  { io, report }: LoginPort,
+  stashes: Stashes,
+  { stash, rootId }: { readonly stash: LoginStash; readonly rootId: string }
+): Promise<void> => {
+  const { loginId, children = [] } = stash
+  if (loginId === '' || loginId === rootId) return
+  // A device that was let in to an app has nothing of the root, and below it the login of that app.
+  if (isWhole(stash) || children.length > 0) return
+  await stashes.remove(base58Of(io.crypto.fromBase64(loginId))).catch(error => report('login', error))
+}
+
+/** The name that was typed to log in on a new device, or the one that the login itself keeps. */
+const nameOf = async (
+  io: Io,
+  { loginId, username }: LoginStash,
+  reply: NamedReply
+): Promise<string | undefined> =>
+  loginId === '' && username !== undefined ? username : await provenNameOf(io, reply, username)
+
+/**
+ * The account of the reply: the one that asked, or for a name that moved on, the one that has it now.
+ *
+ * A login keeps its id for life, so another id must come with another key.
+ */
+const rootIdOf = (io: Io, { login, payload, loginKey }: Reply): string => {
+  const { stash, node } = login
+  if (login.isRefresh === true || findStashById(stash, payload.loginId) !== undefined) return stash.loginId
+  if (loginKey.use(key => isKeyOf(io, node, key)) === true) {
+    throw new WalletError('KEY_INTEGRITY', { rule: 'the server gave a known login another id' })
+  }
+  return payload.loginId
+}
+
+const keep = (port: LoginPort, stashes: Stashes, reply: Reply): Promise<LoginStash> => {
+  const { login, payload, loginKey, username } = reply
+  const { opened, credentials, isRefresh } = login
+  const isPasswordProven = isRefresh !== true && credentials.passwordAuth !== undefined
+  const rootId = rootIdOf(port.io, reply)
+  return stashes.update(rootId, present => {
+    const base = present ?? { ...makeEmptyStash(login.stash.username), loginId: rootId }
+    const applied = mergeReply(port.io, withGivenKey(base, reply), {
+      payload,
+      loginKey,
+      opened,
+      username,
+      isPasswordProven
+    })
+    const next = isRefresh === true ? applied : { ...applied, lastLogin: isoOf(port.io.clock.now()) }
+    const isSame = present !== undefined && stashTextOf(next) === stashTextOf(present)
+    return isSame && next.syncToken === present.syncToken ? present : next
+  })
+}
+
+/** A code key that has just logged in is kept where the server does not show its own. */
+const withGivenKey = (base: LoginStash, { login, payload }: Reply): LoginStash => {
+  const { otp, otpKey } = login
+  const given = otp === undefined && otpKey !== undefined ? normalizeOtpKey(otpKey) : undefined
+  if (given === undefined || payload.otpKey !== true) return base
+  return replaceStash(base, payload.loginId, node => ({ ...node, otpKey: given }))
+}
+
+const addLoginAuth = async (port: LoginPort, { login, loginKey }: Reply): Promise<LoginPayload> => {
+  const { io } = port
+  const loginAuth = io.random(32)
+  const loginAuthBox = loginKey.use(key => sealBox(io, key, loginAuth))
+  const payload = await postSecret(port, {
+    ...deviceFields(io, login.node, login),
+    ...login.credentials,
+    data: { loginAuth: io.crypto.toBase64(loginAuth), loginAuthBox: { ...loginAuthBox } }
+  })
+  // Hazard: what is in another box would be sent to the server with the next request.
+  if (payload.loginAuthBox === undefined || nameOfBox(payload.loginAuthBox) !== nameOfBox(loginAuthBox)) {
+    throw new WalletError('KEY_INTEGRITY', { rule: 'the server keeps another loginAuth than it was given' })
+  }
+  return payload
+}
+
+/** A key that cannot be read makes no code; the server then says what is missing. */
+const codeOf = (io: Io, otpKey: string | undefined): string | undefined => {
+  if (otpKey === undefined) return undefined
+  try {
+    return totp(io, parseBase32(otpKey), secondsOf(io.clock.now()))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,186 @@
+import { openBox } from '../../crypto/box.ts'
+import { utf8Of } from '../../crypto/encoding.ts'
+import { WalletError } from '../../errors/wallet-error.ts'
+import type { Io } from '../../io/io.ts'
+import { failureLine } from '../../services.ts'
+import { Secret } from '../../state/secret.ts'
+import { isoOf } from '../../time.ts'
+import type { Box, Snrp } from '../../types/keys.ts'
+import type { LoginStash } from '../../types/login.ts'
+import { normalizeUsername, passwordAuthOf, passwordKeyOf, userIdOf } from '../derive.ts'
+import { Login } from '../login.ts'
+import { OpenedBoxes } from '../opened-boxes.ts'
+import type { Stashes } from '../stash/stash.ts'
+import { makeEmptyStash } from '../stash/stash-tree.ts'
+import { type ToldStage, tellAttempt } from './login-attempt.ts'
+import { type LoginOptions, type LoginPort, loginOnline } from './online-login.ts'
+
+/** A username and password as typed. */
+export interface PasswordOptions extends LoginOptions {
+  readonly username: string
+  readonly password: string
+}
+
+/**
+ * Logs in by password: from the stash of this device without a request, else on the server (protocol §4.5).
+ *
+ * A login from the stash is refreshed in the background.
+ *
+ * @throws USERNAME_REQUIRED, BAD_USERNAME, PASSWORD, ACCOUNT_NOT_FOUND, OTP, CHALLENGE, NETWORK
+ * @throws LOGIN_DATA_MISSING if the server keeps back the box that the password opens
+ */
+export const loginWithPassword = (
+  port: LoginPort,
+  stashes: Stashes,
+  options: PasswordOptions
+): Promise<Login> => {
+  const password = new Secret(options.password)
+  const { username, otp, otpKey, challengeId } = options
+  return tellAttempt(port, 'password', async stage => {
+    const opened = new OpenedBoxes(port.io)
+    try {
+      const name = checkOptions(username, password)
+      const stash = stashes.find({ username: name }) ?? makeEmptyStash(name)
+      stage('deriving')
+      const derived = startDeriving(port.io, { username: name, password, snrp: stash.passwordKeySnrp })
+      const attempt: Attempt = { port, stashes, opened, stash, derived, stage }
+      return (await openOffline(attempt)) ?? (await logInOnline(attempt, { otp, otpKey, challengeId }))
+    } catch (error) {
+      opened.destroy()
+      throw error
+    } finally {
+      password.destroy()
+    }
+  })
+}
+
+interface Attempt {
+  readonly port: LoginPort
+  readonly stashes: Stashes
+  readonly opened: OpenedBoxes
+  readonly stash: LoginStash
+  readonly derived: Derived
+  readonly stage: ToldStage
+}
+
+/** What follows from name and password. The key of a box is asked for by the box's parameters. */
+interface Derived {
+  userId(): Promise<Uint8Array>
+  passwordAuth(): Promise<Uint8Array>
+  keyOf(snrp: Snrp): Promise<Uint8Array>
+}
+
+interface DeriveInput {
+  readonly username: string
+  readonly password: Secret<string>
+  readonly snrp: Snrp | undefined
+}
+
+const checkOptions = (username: string, password: Secret<string>): string => {
+  const name = normalizeUsername(username)
+  if (name === '') throw new WalletError('USERNAME_REQUIRED', {})
+  try {
+    password.use(utf8Of).fill(0)
+  } catch {
+    throw new WalletError('PASSWORD', {})
+  }
+  return name
+}
+
+/**
+ * On a new device everything starts at once: scrypt runs beside the thread, so the longest alone is waited for.
+ * Where the stash has a password, what only the server asks for waits until the server is asked.
+ */
+const startDeriving = (io: Io, { username, password, snrp }: DeriveInput): Derived => {
+  const keys = new Map<string, Promise<Uint8Array>>()
+  const keyOf = (wanted: Snrp): Promise<Uint8Array> => {
+    const name = `${wanted.n} ${wanted.r} ${wanted.p} ${wanted.salt_hex}`
+    const known = keys.get(name)
+    if (known !== undefined) return known
+    const job = password.use(text => passwordKeyOf(io, { username, password: text }, wanted))
+    keys.set(name, quiet(job))
+    return job
+  }
+  const userId = once(() => quiet(userIdOf(io, username)))
+  const passwordAuth = once(() =>
+    quiet(password.use(text => passwordAuthOf(io, { username, password: text })))
+  )
+  if (snrp === undefined) {
+    void userId()
+    void passwordAuth()
+  } else keyOf(snrp)
+  return { userId, passwordAuth, keyOf }
+}
+
+const once = <T>(start: () => T): (() => T) => {
+  let started: { readonly value: T } | undefined
+  return () => {
+    started ??= { value: start() }
+    return started.value
+  }
+}
+
+/** A job that may fail before anybody waits for it. */
+const quiet = <T>(job: Promise<T>): Promise<T> => {
+  job.catch(() => {})
+  return job
+}
+
+/** The account as this device has it; whatever goes wrong here, the server is asked (protocol §4.5). */
+const openOffline = async (attempt: Attempt): Promise<Login | undefined> => {
+  const { port, stashes, opened, stash, stage } = attempt
+  const { passwordBox, passwordKeySnrp, loginId } = stash
+  let login: Login
+  try {
+    if (passwordBox === undefined || passwordKeySnrp === undefined) {
+      throw new WalletError('LOGIN_DATA_MISSING', { method: 'offline password' })
+    }
+    const loginKey = opened.adopt(await openLoginKey(attempt, passwordBox, passwordKeySnrp))
+    stage('opening')
+    login = new Login(port, stashes, { rootId: loginId, loginId, loginKey, opened, isCurrent: false })
+  } catch (error) {
+    port.logOf('login').info(failureLine('The password does not open the account on this device', error))
+    return undefined
+  }
+  await keepDate(port, stashes, loginId)
+  login.refreshInBackground()
+  return login
+}
+
+const logInOnline = async (attempt: Attempt, options: LoginOptions): Promise<Login> => {
+  const { port, stashes, opened, stash, derived, stage } = attempt
+  const [userId, passwordAuth] = await Promise.all([derived.userId(), derived.passwordAuth()])
+  stage('asking')
+  const held = await loginOnline(port, stashes, {
+    ...options,
+    stash,
+    node: stash,
+    credentials: { userId, passwordAuth },
+    opened,
+    loginKeyOf: async ({ passwordBox, passwordKeySnrp }) => {
+      if (passwordBox === undefined || passwordBox === true || passwordKeySnrp === undefined) {
+        throw new WalletError('LOGIN_DATA_MISSING', { method: 'online password' })
+      }
+      return opened.adopt(await openLoginKey(attempt, passwordBox, passwordKeySnrp))
+    }
+  })
+  stage('opening')
+  return new Login(port, stashes, held)
+}
+
+const openLoginKey = async ({ port, derived }: Attempt, box: Box, snrp: Snrp): Promise<Secret<Uint8Array>> =>
+  new Secret(openBox(port.io, await derived.keyOf(snrp), box))
+
+/** Remembers the date of a login; the login stands if the disk does not take it. */
+export const keepDate = async (
+  port: Pick<LoginPort, 'io' | 'report'>,
+  stashes: Stashes,
+  rootId: string
+): Promise<void> => {
+  const lastLogin = isoOf(port.io.clock.now())
+  try {
+    await stashes.update(rootId, stash => stash && { ...stash, lastLogin })
+  } catch (error) {
+    port.report('login', error)
+  }
+}

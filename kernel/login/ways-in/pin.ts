@@ -1,0 +1,96 @@
+import { openBox } from '../../crypto/box.ts'
+import { utf8Of } from '../../crypto/encoding.ts'
+import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
+import { Secret } from '../../state/secret.ts'
+import type { LoginStash } from '../../types/login.ts'
+import { pin2AuthOf, pin2IdOf } from '../derive.ts'
+import { Login } from '../login.ts'
+import { OpenedBoxes } from '../opened-boxes.ts'
+import { findUser, type UserName } from '../stash/find-user.ts'
+import { idNameOf } from '../stash/rename-stash.ts'
+import type { Stashes } from '../stash/stash.ts'
+import { findStashByApp } from '../stash/stash-tree.ts'
+import { tellAttempt } from './login-attempt.ts'
+import { type LoginOptions, type LoginPort, loginOnline } from './online-login.ts'
+
+/** A user of this device, and the PIN as typed. */
+export type PinOptions = UserName & LoginOptions & { readonly pin: string }
+
+/**
+ * Logs in by PIN, on the server (protocol §4.5): only a device that knows the account can, and only online.
+ *
+ * @throws USER_NOT_ON_DEVICE, PIN_NOT_ENABLED, PASSWORD, OTP, CHALLENGE, NETWORK
+ * @throws LOGIN_DATA_MISSING if the server keeps back the box that the PIN opens
+ */
+export const loginWithPin = (port: LoginPort, stashes: Stashes, options: PinOptions): Promise<Login> => {
+  const pin = new Secret(options.pin)
+  const { otp, otpKey, challengeId } = options
+  return tellAttempt(port, 'pin', async stage => {
+    const { io } = port
+    const opened = new OpenedBoxes(io)
+    try {
+      checkText(pin)
+      const stash = findUser(stashes, options)
+      const { node, pin2Key } = findPin(io.crypto.fromBase64, stash, port.config.appId)
+      const pin2Auth = pin.use(text => pin2AuthOf(io, pin2Key, text))
+      stage('asking')
+      const held = await tryNames(namesOf(stash, node), name =>
+        loginOnline(port, stashes, {
+          ...{ otp, otpKey, challengeId },
+          ...{ stash, node, opened },
+          credentials: { pin2Id: pin2IdOf(io, pin2Key, name), pin2Auth },
+          loginKeyOf: async ({ pin2Box }) => {
+            if (pin2Box === undefined || pin2Box === true) {
+              throw new WalletError('LOGIN_DATA_MISSING', { method: 'PIN v2' })
+            }
+            return opened.adopt(new Secret(openBox(io, pin2Key, pin2Box)))
+          }
+        })
+      )
+      stage('opening')
+      return new Login(port, stashes, held)
+    } catch (error) {
+      opened.destroy()
+      throw error
+    } finally {
+      pin.destroy()
+    }
+  })
+}
+
+const checkText = (pin: Secret<string>): void => {
+  try {
+    pin.use(utf8Of)
+  } catch {
+    throw new WalletError('PASSWORD', {})
+  }
+}
+
+type Name = string | undefined
+
+/** The name that the PIN's id is made from; after an interrupted change of username it may be another one. */
+const namesOf = (stash: LoginStash, node: LoginStash): Name[] => {
+  const known = [idNameOf(stash, node), stash.username]
+  return [...new Set(stash.nextUsername === undefined ? known : [...known, stash.nextUsername])]
+}
+
+const tryNames = async <T>([name, ...others]: Name[], login: (name: Name) => Promise<T>): Promise<T> => {
+  try {
+    return await login(name)
+  } catch (error) {
+    if (others.length === 0 || !isWalletError(error, 'ACCOUNT_NOT_FOUND')) throw error
+    return tryNames(others, login)
+  }
+}
+
+/** The root if it has a PIN, else the app's login (protocol §4.5). */
+const findPin = (
+  fromBase64: (text: string) => Uint8Array,
+  stash: LoginStash,
+  appId: string
+): { node: LoginStash; pin2Key: Uint8Array } => {
+  for (const node of [stash, findStashByApp(stash, appId)]) {
+    if (node?.pin2Key !== undefined) return { node, pin2Key: fromBase64(node.pin2Key) }
+  }
+  throw new WalletError('PIN_NOT_ENABLED', {})
+}
