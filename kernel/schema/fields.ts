@@ -28,11 +28,12 @@ export const optionalShortText = (): OptionalLeaf<string> => optional('short tex
 /** Padded standard base64, or absent. */
 export const optionalBytes64 = (): OptionalLeaf<string> => optional('base64', isBase64)
 
-/** A date that the platform reads, kept as text. */
-export const isoDate = (): Leaf<string> => leaf('date', isDate)
+/** A date that the platform reads; becomes ISO text, since the platform also reads remarks in brackets. */
+export const isoDate = (): Leaf<string> => leaf('date', isDate).transform(toIso) as Leaf<string>
 
 /** A date, or absent. */
-export const optionalIsoDate = (): OptionalLeaf<string> => optional('date', isDate)
+export const optionalIsoDate = (): OptionalLeaf<string> =>
+  optional('date', isDate).transform(toIso) as OptionalLeaf<string>
 
 /** A finite number. */
 export const finite = (): Leaf<number> => leaf('number', isFiniteNumber)
@@ -110,6 +111,7 @@ const isShortText = (value: unknown): value is string => isText(value) && value.
 const isBase64 = (value: unknown): value is string => isText(value) && BASE64.test(value)
 const isHex = (value: unknown): value is string => isText(value) && HEX.test(value)
 // A date may carry remarks in brackets of any length.
+const toIso = (value: unknown): unknown => (isDate(value) ? new Date(value).toISOString() : value)
 const isDate = (value: unknown): value is string => isShortText(value) && !Number.isNaN(Date.parse(value))
 const isFiniteNumber = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value)

@@ -18,11 +18,13 @@ import {
   optionalListOf,
   optionalShortText,
   optionalSnrp,
-  optionalText,
   shortText,
   text
 } from './fields.ts'
 import { type LoginNode, MAX_LOGINS, parseLogins } from './login-nodes.ts'
+
+/** More logins than this never wait for one owner. */
+const MAX_VOUCHERS = 1000
 
 const BYTES32 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/
 
@@ -93,8 +95,8 @@ export const asOtpResults: Schema<OtpResults> = objectOf<OtpResults>({
 
 /** The schema of {@link ChallengeResults}. */
 export const asChallengeResults: Schema<ChallengeResults> = objectOf<ChallengeResults>({
-  challengeId: text(),
-  challengeUri: text()
+  challengeId: shortText(),
+  challengeUri: shortText()
 })
 
 /** The schema of {@link PasswordResults}. */
@@ -104,12 +106,12 @@ export const asPasswordResults: Schema<PasswordResults> = objectOf<PasswordResul
 
 /** The schema of a login that waits for approval (protocol §2.5). */
 export const asPendingVoucher: Schema<PendingVoucher> = objectOf<PendingVoucher>({
-  voucherId: text(),
+  voucherId: shortText(),
   activates: isoDate(),
   created: isoDate(),
-  ip: text(),
-  ipDescription: text(),
-  deviceDescription: optionalText()
+  ip: shortText(),
+  ipDescription: shortText(),
+  deviceDescription: optionalShortText()
 } as never)
 
 /**
@@ -146,7 +148,7 @@ const asPayloadNode: Schema<PayloadNode> = objectOf<PayloadNode>({
   otpKey: optional('base32', isTextOrTrue),
   otpResetDate: optionalIsoDate(),
   otpTimeout: optionalFinite(),
-  pendingVouchers: optionalListOf(asPendingVoucher),
+  pendingVouchers: optionalListOf(asPendingVoucher).max(MAX_VOUCHERS) as never,
   keyBoxes: optionalListOf(box()),
   mnemonicBox: optionalBox(),
   rootKeyBox: optionalBox(),

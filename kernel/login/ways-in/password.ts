@@ -139,7 +139,8 @@ const openOffline = async (attempt: Attempt): Promise<Login | undefined> => {
     stage('opening')
     login = new Login(port, stashes, { rootId: loginId, loginId, loginKey, opened, isCurrent: false })
   } catch (error) {
-    port.logOf('login').info(failureLine('The password does not open the account on this device', error))
+    if (loginId !== '')
+      port.logOf('login').info(failureLine('The password does not open the account on this device', error))
     return undefined
   }
   await keepDate(port, stashes, loginId)

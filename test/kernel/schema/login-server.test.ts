@@ -51,3 +51,15 @@ test('the fields of a login that must be there are its app, its date and its id 
     t.throws(() => parseLoginPayload({ ...login, [field]: null }), { code: 'BAD_REPLY' }, field)
   }
 })
+
+test('a date loses what else stands in it, and a voucher is short and one of at most a thousand', t => {
+  const login = { appId: '', created: 'Thu, 01 Jan 2026 01:00:00 +0100 (\u001b[2J)', loginId: id(1) }
+  t.is(parseLoginPayload(login).created, DATE)
+  const voucher = { voucherId: 'v', activates: DATE, created: DATE, ip: '::1', ipDescription: 'here' }
+  const waiting = (pendingVouchers: readonly object[]) => parseLoginPayload({ ...login, pendingVouchers })
+  t.is(waiting(Array.from({ length: 1000 }, () => voucher)).pendingVouchers.length, 1000)
+  t.throws(() => waiting(Array.from({ length: 1001 }, () => voucher)), { code: 'BAD_REPLY' })
+  for (const field of ['voucherId', 'ip', 'ipDescription', 'deviceDescription']) {
+    t.throws(() => waiting([{ ...voucher, [field]: 'x'.repeat(1001) }]), { code: 'BAD_REPLY' }, field)
+  }
+})
