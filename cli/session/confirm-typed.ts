@@ -28,7 +28,11 @@ export const confirmTyped = async (
       hint: 'Read details.summary, then run the command with --yes and --confirm.',
       next: [
         {
-          command: `${session.commandLine}${session.globals.yes ? '' : ' --yes'} --confirm ${shellWord(name)}`,
+          command: [
+            session.commandLine,
+            ...(session.globals.yes ? [] : ['--yes']),
+            ...(given === undefined ? ['--confirm', shellWord(name)] : [])
+          ].join(' '),
           why: 'confirm it'
         }
       ]
