@@ -3,6 +3,7 @@ import { createKernel, type Kernel, type KernelOptions, type Plugin } from '../.
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { bitcoin } from '../../plugins/currency/utxo/plugin.ts'
 import { memoryStorage } from '../../plugins/storage/memory.ts'
+import { quickCrypto } from './quick-crypto.ts'
 
 /** Scrypt that costs next to nothing, for tests that are not about scrypt. */
 export const CHEAP_SNRP: NonNullable<KernelOptions['passwordSnrp']> = { cost: { n: 16, r: 1, p: 1 } }
@@ -19,7 +20,7 @@ export const openDevice = (world: FakeWorld, options: DeviceOptions = {}): Promi
   const { plugins = [], storage = memoryStorage(), ...rest } = options
   const { authServer, infoServers, syncServers, electrumServers } = FAKE_ADDRESSES
   return createKernel({
-    io: world.ioFor(makeNodeIo()),
+    io: world.ioFor({ ...makeNodeIo(), crypto: quickCrypto }),
     apiKey: '',
     authServer,
     infoServers,

@@ -10,6 +10,7 @@ import { type KernelConfig, makeInBackground, type Services } from '../../kernel
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { type FakeClock, makeFakeClock } from './fake-clock.ts'
 import { type FaultDisk, makeFaultDisk } from './fault-disk.ts'
+import { quickCrypto } from './quick-crypto.ts'
 
 /** A password cost that takes no time; only the username and password hashes are real. */
 export const CHEAP: { readonly cost: { readonly n: number; readonly r: number; readonly p: number } } = {
@@ -76,7 +77,7 @@ export const openDevice = async (
   } = {}
 ): Promise<LoginDevice> => {
   const { clock, server } = world
-  const io: Io = { ...makeNodeIo(), clock, fetch: fakeFetch(server), ...options.io }
+  const io: Io = { ...makeNodeIo(), crypto: quickCrypto, clock, fetch: fakeFetch(server), ...options.io }
   const disk: FaultDisk = options.disk ?? makeFaultDisk(files)
   const reports: unknown[] = []
   const logLines: string[] = []

@@ -14,7 +14,6 @@ import {
   openDevice,
   settle
 } from './login-device.ts'
-import { quickCrypto } from './quick-crypto.ts'
 
 /** The account of these tests, with an app's login below its root. */
 export const ALICE = { username: 'alice', password: 'correct horse', pin: '4711' } as const
@@ -48,8 +47,7 @@ export const openAppDevice = (
 ): Promise<LoginDevice> =>
   openDevice(world, files, {
     ...options,
-    config: { appId: APP, passwordSnrp: CHEAP, ...options.config },
-    io: { crypto: quickCrypto }
+    config: { appId: APP, passwordSnrp: CHEAP, ...options.config }
   })
 
 /** Puts the credentials of a login beside it. */

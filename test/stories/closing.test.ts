@@ -66,7 +66,8 @@ test('a login that comes to its end after the context was closed is undone', asy
   const closings: string[] = []
   const disk = memoryDisk()
   const storage = storageOn({ ...disk, close: async () => void closings.push('disk') })
-  const kernel = await openDevice(world, { storage })
+  // With scrypt on a thread, so that the login is still under way.
+  const kernel = await openDevice(world, { storage, io: world.ioFor(io) })
   const creating = kernel.context.createAccount(alice)
   const refused = t.throwsAsync(creating, { code: 'CONTEXT_CLOSED' }).then(() => closings.push('login'))
   await io.clock.turn()
