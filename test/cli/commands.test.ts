@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { type Envelope, makeHome, type Ran, runHoldfast } from '../helpers/command-line.ts'
 import { failed, succeeded } from '../helpers/envelopes.ts'
+import { runInProcess } from '../helpers/in-process.ts'
 
 // One world for the whole file: each test goes on where the one before it ended.
 const { home, remove } = makeHome()
@@ -12,9 +13,9 @@ const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 const secrets = JSON.stringify({ pin: PIN })
 test.after.always(remove)
 
-const run = (...args: readonly string[]): Promise<Ran> => runHoldfast(args, { home })
+const run = (...args: readonly string[]): Promise<Ran> => runInProcess(args, { home })
 const runAs = (...args: readonly string[]): Promise<Ran> =>
-  runHoldfast([...args, '--secrets-stdin'], { home, input: secrets })
+  runInProcess([...args, '--secrets-stdin'], { home, input: secrets })
 
 const checkEnvelope = (t: ExecutionContext, ran: Ran, schema: string): Envelope => {
   t.false(ran.stdout.includes(PASSWORD) || ran.stdout.includes(PIN))
@@ -35,7 +36,7 @@ test.serial('before anything: an empty device, nobody logged in, and the command
 test.serial('account create makes an account and logs in; its folders are private', async t => {
   const created = checkEnvelope(
     t,
-    await runHoldfast(['account', 'create', 'Alice', '--secrets-stdin', '--json'], {
+    await runInProcess(['account', 'create', 'Alice', '--secrets-stdin', '--json'], {
       home,
       input: JSON.stringify({ password: PASSWORD, pin: PIN })
     }),
@@ -155,7 +156,7 @@ test.serial('wallets list and show, and sync, agree with each other', async t =>
 
 test.serial('a wrong password, and a wrong PIN, end with 10', async t => {
   const login = (input: object): Promise<Ran> =>
-    runHoldfast(['login', 'alice', '--secrets-stdin', '--json'], { home, input: JSON.stringify(input) })
+    runInProcess(['login', 'alice', '--secrets-stdin', '--json'], { home, input: JSON.stringify(input) })
   failed(t, await login({ password: 'wrong' }), 'PASSWORD', 10)
   failed(t, await login({ pin: '0000' }), 'PASSWORD', 10)
 })
@@ -165,7 +166,7 @@ test.serial(
   async t => {
     const input = JSON.stringify({ password: PASSWORD })
     const args = ['balance', '--offline', '--json', '--secrets-stdin']
-    const { data } = checkEnvelope(t, await runHoldfast(args, { home, input }), 'balance/1')
+    const { data } = checkEnvelope(t, await runInProcess(args, { home, input }), 'balance/1')
     t.is(data.balances[0].name, 'Savings')
     failed(t, await runAs('balance', '--offline', '--json'), 'NETWORK', 20)
   }
@@ -174,7 +175,7 @@ test.serial(
 test.serial('a light account needs only a PIN, and forget asks before it removes', async t => {
   const light = checkEnvelope(
     t,
-    await runHoldfast(['account', 'create', '--light', '--pin-stdin', '--json'], { home, input: '2342\n' }),
+    await runInProcess(['account', 'create', '--light', '--pin-stdin', '--json'], { home, input: '2342\n' }),
     'account.create/1'
   )
   t.like(light.data, { username: null, light: true })
@@ -190,10 +191,12 @@ test.serial('a light account needs only a PIN, and forget asks before it removes
 })
 
 test.serial('two processes on one profile wait for each other and lose nothing', async t => {
-  const both = await Promise.all([
-    runAs('wallets', 'create', 'bitcoin', '--name', 'One', '--json'),
-    runAs('wallets', 'create', 'bitcoin', '--name', 'Two', '--json')
-  ])
+  const create = (name: string): Promise<Ran> =>
+    runHoldfast(['wallets', 'create', 'bitcoin', '--name', name, '--json', '--secrets-stdin'], {
+      home,
+      input: secrets
+    })
+  const both = await Promise.all([create('One'), create('Two')])
   for (const ran of both) checkEnvelope(t, ran, 'wallets.create/1')
   const { data } = checkEnvelope(t, await runAs('wallets', 'list', '--json'), 'wallets.list/1')
   t.deepEqual(data.wallets.map(({ name }: { name: string }) => name).sort(), ['One', 'Savings', 'Two'])

@@ -20,6 +20,8 @@ export const runInProcess = async (
   { home, input = '', env = {}, signal, onOutput }: InProcessOptions
 ): Promise<Ran> => {
   const [stdout, stderr] = [collector(onOutput), collector()]
+  // The kernel's timers keep no process alive; a process of its own has a terminal that does.
+  const alive = setInterval(() => {}, 60_000)
   const code = await runCli({
     argv: args,
     terminal: {
@@ -30,7 +32,7 @@ export const runInProcess = async (
     },
     signal: signal ?? new AbortController().signal,
     passwordSnrp: CHEAP_SNRP
-  })
+  }).finally(() => clearInterval(alive))
   return {
     code,
     stdout: stdout.text(),
