@@ -30,7 +30,7 @@ export interface RepoParts {
 /**
  * One synced repo: our pending changes laid over the server's acknowledged files.
  *
- * Every file is a box of the wire, sealed with the repo's data key when it is written. Reads are synchronous and
+ * Every file is a box of the wire, sealed with the repo's data key when it is written. Reads
  * see a write at once. A write resolves when it is durable on this device, and is pending until a sync has
  * brought it to the server.
  */
@@ -77,13 +77,13 @@ export class Repo {
    *
    * @throws PATH_REFUSED; CORRUPT_FILE if its box does not open
    */
-  getText(path: string): string | undefined {
+  async getText(path: string): Promise<string | undefined> {
     const box = this.#visible(checkPath(path))
     return box === undefined ? undefined : this.#boxes.read(path, box)
   }
 
   /** All paths below a folder, at any depth, in ascending order; '' lists everything. */
-  list(folder: string): string[] {
+  async list(folder: string): Promise<string[]> {
     const prefix = folder === '' ? '' : `${checkPath(folder)}/`
     const paths = new Set<string>()
     for (const [key] of this.#store.entries(PREFIX.data + prefix)) paths.add(key.slice(PREFIX.data.length))

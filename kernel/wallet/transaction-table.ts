@@ -141,7 +141,7 @@ export class TransactionTable {
     const entry = this.#files.get(this.#hashOf(txid))
     if (entry === undefined) return undefined
     try {
-      return this.#parse(entry.path)
+      return await this.#parse(entry.path)
     } catch (error) {
       this.#parts.report(error)
       return undefined
@@ -159,7 +159,7 @@ export class TransactionTable {
     return this.#editInOrder(async () => {
       const hash = this.#hashOf(txid)
       const known = this.#files.get(hash)?.path
-      const file = change(known === undefined ? undefined : this.#parse(known))
+      const file = change(known === undefined ? undefined : await this.#parse(known))
       const path = known ?? transactionFilePath(file.creationDate, hash)
       await this.#parts.repo.setText(path, JSON.stringify(transactionFileJson(file)))
       this.#learn(path)
@@ -176,8 +176,8 @@ export class TransactionTable {
     this.#rows.clear()
   }
 
-  #parse(path: string): TransactionFile | undefined {
-    const text = this.#parts.repo.getText(path)
+  async #parse(path: string): Promise<TransactionFile | undefined> {
+    const text = await this.#parts.repo.getText(path)
     if (text === undefined) return undefined
     try {
       return parseTransactionFile(parseJson(text, 'transaction file'))

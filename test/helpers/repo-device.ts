@@ -28,7 +28,7 @@ export interface Device {
   readonly reports: unknown[]
   sync(): Promise<SyncResult>
   /** The text of a file that holds JSON. */
-  json(path: string): unknown
+  json(path: string): Promise<unknown>
   /** Opens the same disk again. */
   reopen(): Promise<Device>
 }
@@ -67,7 +67,7 @@ export const openDevice = async (store: SyncStore, options: DeviceOptions = {}):
     servers,
     reports,
     sync: () => syncRepo(repo, servers),
-    json: path => JSON.parse(repo.getText(path) ?? 'null') as unknown,
+    json: async path => JSON.parse((await repo.getText(path)) ?? 'null') as unknown,
     async reopen() {
       await repo.close()
       return openDevice(store, { ...options, files })

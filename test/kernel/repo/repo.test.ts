@@ -16,9 +16,9 @@ const deployed = (prefix = ''): Map<string, string> =>
     [`${prefix}repos/${repoId}/changes/Currency.json`, JSON.stringify(boxOf('{"fiat":"iso:EUR"}'))]
   ])
 
-const checkImported = (t: import('ava').ExecutionContext, device: Device): void => {
-  t.is(device.repo.getText('WalletName.json'), '{"walletName":"new"}')
-  t.deepEqual(device.repo.list(''), ['Currency.json', 'WalletName.json', 'transaction/1-x.json'])
+const checkImported = async (t: import('ava').ExecutionContext, device: Device): Promise<void> => {
+  t.is(await device.repo.getText('WalletName.json'), '{"walletName":"new"}')
+  t.deepEqual(await device.repo.list(''), ['Currency.json', 'WalletName.json', 'transaction/1-x.json'])
   t.is(device.repo.pendingCount, 2)
   const { lastSync, lastHash } = device.repo.state.getSnapshot()
   t.deepEqual({ lastSync, lastHash }, { lastSync: 1700000000.5, lastHash: 'abc123' })
@@ -74,7 +74,7 @@ test('a damaged file of a deployed folder is reported and left; the rest is take
   files.set(`repos/${repoId}/data/torn.json`, '{"encryptionType":0,')
   files.set(`repos/${repoId}/status.json`, 'x')
   const device = await openDevice(makeSyncStore(), { files })
-  t.is(device.repo.list('').length, 3)
+  t.is((await await device.repo.list('')).length, 3)
   t.is(device.reports.length, 1)
   t.true(isWalletError(device.reports[0], 'CORRUPT_FILE'))
   t.is(files.get(`repos/${repoId}/data/torn.json`), '{"encryptionType":0,')
@@ -90,13 +90,13 @@ test('texts, listings and deletions are those of plain files, and paths cannot l
       ['ab', '3']
     ])
   )
-  t.deepEqual(repo.list('a'), ['a/b/c', 'a/d'])
+  t.deepEqual(await repo.list('a'), ['a/b/c', 'a/d'])
   await repo.delete('a/d')
-  t.deepEqual(repo.list(''), ['a/b/c', 'ab'])
+  t.deepEqual(await repo.list(''), ['a/b/c', 'ab'])
   t.is(repo.pendingCount, 2)
   for (const path of ['../x', '/x', 'a//b', 'a/./b', '']) {
     t.true(isWalletError(await t.throwsAsync(repo.setText(path, 'x')), 'PATH_REFUSED'))
-    t.throws(() => repo.getText(path))
+    await t.throwsAsync(repo.getText(path))
   }
   t.true(isWalletError(await t.throwsAsync(repo.setText('big', 'x'.repeat(9_000_000))), 'STORAGE_FAILED'))
   t.true(isWalletError(await t.throwsAsync(repo.setText('half', '\ud800')), 'STORAGE_FAILED'))
@@ -111,8 +111,8 @@ test('a large write and the small one after it end in the order they were made',
     repo.setTexts(new Map([['f0', 'third']]))
   ]
   await Promise.all(writes)
-  t.is(repo.getText('f499'), 'second')
-  t.is(repo.getText('f0'), 'third')
+  t.is(await repo.getText('f499'), 'second')
+  t.is(await repo.getText('f0'), 'third')
 })
 
 test('a write that fails is forgotten, and the count of pending changes is right', async t => {
@@ -122,7 +122,7 @@ test('a write that fails is forgotten, and the count of pending changes is right
   await repo.setText('f', '1')
   const writes = [repo.setText('g', '2'), repo.setText('g', '2')]
   for (const write of writes) t.true(isWalletError(await t.throwsAsync(write), 'STORAGE_FULL'))
-  t.is(repo.getText('g'), undefined)
+  t.is(await repo.getText('g'), undefined)
   t.is(repo.pendingCount, 1)
   t.is(repo.state.getSnapshot().pendingCount, 1)
 })
@@ -130,12 +130,7 @@ test('a write that fails is forgotten, and the count of pending changes is right
 test('a file whose box is damaged is an error, never absent', async t => {
   const files = new Map([[`repos/${repoId}/data/f`, boxText({ ...boxOf('x'), iv_hex: '00'.repeat(16) })]])
   const { repo } = await openDevice(makeSyncStore(), { files })
-  t.true(
-    isWalletError(
-      t.throws(() => repo.getText('f')),
-      'CORRUPT_FILE'
-    )
-  )
+  t.true(isWalletError(await t.throwsAsync(repo.getText('f')), 'CORRUPT_FILE'))
 })
 
 test('one timer serves all repos: each syncs every 30 s, and a second after a write', async t => {

@@ -20,7 +20,7 @@ test('a file written on one device is on the other after two syncs, and its list
   t.deepEqual(await a.sync(), { uploaded: 1, changed: [] })
   t.is(a.repo.pendingCount, 0)
   t.deepEqual((await b.sync()).changed, ['WalletName.json'])
-  t.is(b.repo.getText('WalletName.json'), '{"walletName":"x"}')
+  t.is(await b.repo.getText('WalletName.json'), '{"walletName":"x"}')
   t.deepEqual(heard, ['WalletName.json'])
 })
 
@@ -78,12 +78,12 @@ test('an edit made during its own upload survives and goes up with the next sync
     await a.repo.setText('f', 'second')
   }
   await a.sync()
-  t.is(a.repo.getText('f'), 'second')
+  t.is(await a.repo.getText('f'), 'second')
   t.is(a.repo.pendingCount, 1)
   await a.sync()
   const b = await openDevice(store)
   await b.sync()
-  t.is(b.repo.getText('f'), 'second')
+  t.is(await b.repo.getText('f'), 'second')
   t.is(a.repo.pendingCount, 0)
 })
 
@@ -97,7 +97,7 @@ test('a deletion made during the upload of a new file is not lost', async t => {
   }
   await a.sync()
   await a.sync()
-  t.is(a.repo.getText('f'), undefined)
+  t.is(await a.repo.getText('f'), undefined)
   t.is(store.files.size, 0)
 })
 
@@ -111,8 +111,8 @@ test('two devices that edit different fields of one file both keep their edits',
   await a.sync()
   await b.sync()
   await a.sync()
-  t.deepEqual(a.json('s.json'), { x: 1, y: 2 })
-  t.deepEqual(b.json('s.json'), { x: 1, y: 2 })
+  t.deepEqual(await a.json('s.json'), { x: 1, y: 2 })
+  t.deepEqual(await b.json('s.json'), { x: 1, y: 2 })
 })
 
 test('an answer to an upload that holds another text is merged, and settles', async t => {
@@ -125,7 +125,7 @@ test('an answer to an upload that holds another text is merged, and settles', as
       ? replyOf(200, { changes: { 's.json': boxOf('{"y":2}') }, hash: 'aa' })
       : replyOf(200, { changes: {}, hash: 'aa' })
   await a.sync()
-  t.deepEqual(a.json('s.json'), { y: 2, x: 1 })
+  t.deepEqual(await a.json('s.json'), { y: 2, x: 1 })
   t.is(a.repo.pendingCount, 1)
   t.is(store.calls.length, 2)
 })
@@ -140,8 +140,8 @@ test('other files are last writer wins', async t => {
   await a.sync()
   await b.sync()
   await a.sync()
-  t.is(a.repo.getText('f'), 'from b')
-  t.is(b.repo.getText('f'), 'from b')
+  t.is(await a.repo.getText('f'), 'from b')
+  t.is(await b.repo.getText('f'), 'from b')
 })
 
 test('any schedule of edits, deletions, failures and syncs of two devices converges, and no edit of a field vanishes', async t => {
@@ -158,7 +158,7 @@ test('any schedule of edits, deletions, failures and syncs of two devices conver
       for (const [index, { device, action }] of steps.entries()) {
         const here = devices[device] as Device
         if (action === 'edit') {
-          const fields = (here.json('s.json') ?? {}) as Record<string, number>
+          const fields = ((await here.json('s.json')) ?? {}) as Record<string, number>
           await here.repo.setText('s.json', JSON.stringify({ ...fields, [`d${device}`]: index + 1 }))
           last[device] = index + 1
         } else if (action === 'sync') {
@@ -178,7 +178,7 @@ test('any schedule of edits, deletions, failures and syncs of two devices conver
       const [a, b] = devices
       for (const device of [a, b, a, b]) await device.sync()
       const expected = Object.fromEntries(last.flatMap((value, i) => (value === 0 ? [] : [[`d${i}`, value]])))
-      const texts = devices.map(device => device.json('s.json') ?? {})
+      const texts = await Promise.all(devices.map(async device => (await device.json('s.json')) ?? {}))
       t.deepEqual(texts[0], texts[1])
       t.deepEqual(texts[0], expected)
       t.is(a.repo.pendingCount + b.repo.pendingCount, 0)
@@ -198,8 +198,8 @@ test('syncs that overlap still converge', async t => {
         await Promise.all([a.sync(), b.sync(), a.sync()])
       }
       for (const device of [a, b, a, b]) await device.sync()
-      t.deepEqual(a.repo.list(''), b.repo.list(''))
-      for (const path of a.repo.list('')) t.deepEqual(a.json(path), b.json(path))
+      t.deepEqual(await a.repo.list(''), await b.repo.list(''))
+      for (const path of await a.repo.list('')) t.deepEqual(await a.json(path), await b.json(path))
     }),
     { numRuns: 60 }
   )
@@ -211,13 +211,13 @@ test('deletions propagate and do not come back', async t => {
   await a.sync()
   await b.sync()
   await b.repo.delete('f')
-  t.deepEqual(b.repo.list(''), [])
+  t.deepEqual(await b.repo.list(''), [])
   await b.sync()
   await a.sync()
-  t.is(a.repo.getText('f'), undefined)
+  t.is(await a.repo.getText('f'), undefined)
   const c = await (await b.reopen()).reopen()
   await c.sync()
-  t.deepEqual(c.repo.list(''), [])
+  t.deepEqual(await c.repo.list(''), [])
 })
 
 test('a server that cannot take deletions gets the rest, and the file still does not come back', async t => {
@@ -231,7 +231,7 @@ test('a server that cannot take deletions gets the rest, and the file still does
   t.true(store.files.has('gone') && store.files.has('new'))
   const again = await a.reopen()
   await again.sync()
-  t.deepEqual(again.repo.list(''), ['new'])
+  t.deepEqual(await again.repo.list(''), ['new'])
   t.is(again.repo.pendingCount, 1)
 })
 
@@ -244,7 +244,7 @@ test('of a deletion and another device’s edit the edit stays', async t => {
   await a.sync()
   await b.repo.delete('f')
   await b.sync()
-  t.is(b.repo.getText('f'), '2')
+  t.is(await b.repo.getText('f'), '2')
 })
 
 test('a hash that the server does not know is left out once', async t => {
@@ -254,7 +254,7 @@ test('a hash that the server does not know is left out once', async t => {
   await a.sync()
   store.put({ g: boxOf('2') })
   await a.sync()
-  t.is(a.repo.getText('g'), '2')
+  t.is(await a.repo.getText('g'), '2')
   const marks = store.calls.map(call => call.url.split('/').at(-1))
   t.deepEqual(
     marks.map(mark => mark !== ''),
@@ -347,7 +347,7 @@ for (const [name, body] of garbage) {
     await a.repo.setText('f', '1')
     store.fault = () => replyOf(200, body)
     t.true(isWalletError(await t.throwsAsync(a.sync()), 'SYNC_FAILED'))
-    t.deepEqual(a.repo.list(''), ['f'])
+    t.deepEqual(await a.repo.list(''), ['f'])
     t.is(a.repo.pendingCount, 1)
   })
 }
@@ -363,8 +363,8 @@ test('bad paths, wrong values and boxes of another key are reported and left out
     "fine":${JSON.stringify(box)}}`
   store.fault = () => replyOf(200, `{"changes":${changes},"hash":"bb"}`)
   await a.sync()
-  t.deepEqual(a.repo.list(''), ['fine', 'good'])
-  t.is(a.repo.getText('good'), 'old')
+  t.deepEqual(await a.repo.list(''), ['fine', 'good'])
+  t.is(await a.repo.getText('good'), 'old')
   t.is(a.reports.length, 8)
   t.true(a.reports.every(error => isWalletError(error)))
 })
@@ -380,11 +380,11 @@ test('a reply that deletes more than 50 files and a tenth of the repo is refused
     Object.fromEntries(all.slice(0, count).map(path => [path, null]))
   store.fault = () => replyOf(200, { changes: nulls(51), hash: 'cc' })
   t.true(isWalletError(await t.throwsAsync(a.sync()), 'SYNC_FAILED'))
-  t.is(a.repo.list('').length, 120)
+  t.is((await await a.repo.list('')).length, 120)
   t.is(a.repo.state.getSnapshot().lastHash, before)
   store.fault = () => replyOf(200, { changes: nulls(50), hash: 'cc' })
   await a.sync()
-  t.is(a.repo.list('').length, 70)
+  t.is((await await a.repo.list('')).length, 70)
 })
 
 test('the server list comes from the info servers, and a reply without a list keeps the old one', async t => {
@@ -443,16 +443,16 @@ test('at every crash point of a story of writes and syncs, acknowledged texts ar
       await story(await openDevice(store, { files, disk }), acknowledged)
       fired += disk.hasFired ? 1 : 0
       const again = await openDevice(store, { files })
-      for (const [path, text] of acknowledged) t.is(again.repo.getText(path), text, `${kind} at ${at}`)
+      for (const [path, text] of acknowledged) t.is(await again.repo.getText(path), text, `${kind} at ${at}`)
       await again.repo.setText('after', 'x')
       await again.sync()
       const other = await openDevice(store)
       await other.sync()
       for (const [path, text] of acknowledged)
-        t.is(other.repo.getText(path), text, `${kind} at ${at}, elsewhere`)
+        t.is(await other.repo.getText(path), text, `${kind} at ${at}, elsewhere`)
       const second = await again.reopen()
       t.deepEqual(second.reports, [])
-      t.is(second.repo.getText('after'), 'x')
+      t.is(await second.repo.getText('after'), 'x')
     }
   }
   t.is(fired, whole.writeCount * FAULT_KINDS.length)
