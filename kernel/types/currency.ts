@@ -18,6 +18,24 @@ export interface Token {
 /** Tokens by token id. */
 export type TokenMap = Readonly<Record<string, Token>>
 
+/**
+ * What an account knows of one currency besides its wallets (specification §3 "Account settings per plugin").
+ *
+ * The maps have no prototype: token ids are text from outside.
+ */
+export interface CurrencyConfigSnapshot {
+  /** Tokens that the plugin brings. Empty until it has answered. */
+  readonly builtinTokens: TokenMap
+  /** Tokens that the user added. */
+  readonly customTokens: TokenMap
+  /** Both; a token of the user wins over one of the plugin with the same id. */
+  readonly allTokens: TokenMap
+  /** Tokens that are on in every wallet of this currency. */
+  readonly alwaysEnabledTokenIds: readonly string[]
+  /** The plugin's own settings, such as the servers to use. */
+  readonly userSettings: JsonObject
+}
+
 /** The kind of a memo. */
 export type MemoType = 'hex' | 'number' | 'text'
 
