@@ -1,12 +1,20 @@
 // The tests are the emitted code: `npm run build` first, `npm test` does both.
 const out = process.env.HOLDFAST_TEST_OUT ?? 'dist'
-// The interop tests need a package registry, so they run only when asked for: `npm run test:interop`.
-const interop = `${out}/test/interop/**/*.test.js`
+// The interop tests need a package registry and the proofs take minutes, so they run only when asked for:
+// `npm run test:interop`, `npm run test:proofs`.
+const apart = {
+  interop: `${out}/test/interop/**/*.test.js`,
+  proofs: `${out}/test/proofs/**/*.test.js`
+}
+const suite = apart[process.env.HOLDFAST_SUITE]
 
 export default {
-  files: process.env.HOLDFAST_SUITE === 'interop' ? [interop] : [`${out}/test/**/*.test.js`, `!${interop}`],
+  files:
+    suite === undefined
+      ? [`${out}/test/**/*.test.js`, ...Object.values(apart).map(pattern => `!${pattern}`)]
+      : [suite],
   workerThreads: false,
   concurrency: 2,
-  timeout: '2m',
+  timeout: process.env.HOLDFAST_SUITE === 'proofs' ? '5m' : '2m',
   nodeArguments: ['--enable-source-maps', '--disallow-code-generation-from-strings']
 }
