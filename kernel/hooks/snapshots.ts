@@ -1,3 +1,4 @@
+import type { StakingStatus } from '../types/engine.ts'
 import type { Json } from '../types/json.ts'
 import type { Confirmations } from '../types/transaction.ts'
 
@@ -79,7 +80,13 @@ export interface WalletSnapshot {
   readonly type: string
   readonly name: string | null
   readonly fiatCurrencyCode: string
+  /** Ascending; tokens that are on in every wallet of the currency are among them. */
   readonly enabledTokenIds: readonly string[]
+  /** Tokens that the engine found by itself, whether on or off. Ascending. */
+  readonly detectedTokenIds: readonly string[]
+  /** Tokens that the chain does not let the wallet use yet. */
+  readonly unactivatedTokenIds: readonly string[]
+  readonly stakingStatus: StakingStatus
   readonly balances: Readonly<Record<string, string>>
   readonly isPaused: boolean
 }

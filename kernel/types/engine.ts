@@ -1,5 +1,5 @@
 import type { NativeAmount } from '../amount.ts'
-import type { TokenMap } from './currency.ts'
+import type { Token, TokenMap } from './currency.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { PublicWalletInfo, WalletInfo, WalletKeys } from './keys.ts'
 import type { EngineTransaction, SpendInfo } from './transaction.ts'
@@ -31,7 +31,20 @@ export interface CurrencyTools {
   encodeUri(request: UriRequest): Promise<string>
   /** False if cached public keys are of an older form and must be derived again. */
   checkPublicKey?(keys: JsonObject): Promise<boolean>
+  /** Only where the currency says `canImportKeys`. */
   importPrivateKey?(text: string, options?: JsonObject): Promise<WalletKeys>
+  /** What a person writes down, such as a mnemonic; a secret. Absent: the keys have no such form. */
+  getDisplayPrivateKey?(walletInfo: WalletInfo): Promise<string>
+  /** What a watcher may have, such as an extended public key. Absent: the keys have no such form. */
+  getDisplayPublicKey?(walletInfo: PublicWalletInfo): Promise<string>
+  /** The wallet types that the keys of a wallet can be split into; none if absent. */
+  getSplittableTypes?(walletInfo: WalletInfo): Promise<readonly string[]>
+  /**
+   * The id of a token that a user describes. Absent: the currency takes no custom tokens.
+   *
+   * @throws NOT_SUPPORTED, or what is wrong with the token
+   */
+  getTokenId?(token: Token): Promise<string>
 }
 
 /** How a receive address is asked for. */
@@ -59,6 +72,23 @@ export interface EngineCallbacks {
   onTransactionsChanged(transactions: readonly EngineTransaction[]): void
   /** Unsettled facts for a person, such as "server 2 of 3 does not answer". */
   onStatus?(text: string): void
+  /** Tokens that the wallet turned out to hold; those that are new are switched on. */
+  onNewTokens?(tokenIds: readonly string[]): void
+  onStakingStatusChanged?(status: StakingStatus): void
+  /** Every enabled token that the chain does not let the wallet use yet. */
+  onUnactivatedTokenIdsChanged?(tokenIds: readonly string[]): void
+  /** How far the engine has reported its transactions; kept once all that was reported before is durable. */
+  onSeenTxCheckpoint?(checkpoint: string): void
+}
+
+/** What a wallet has staked. */
+export interface StakingStatus {
+  readonly stakedAmounts: readonly {
+    readonly nativeAmount: NativeAmount
+    /** ISO text; absent where nothing says when. */
+    readonly unlockDate?: string
+    readonly otherParams?: JsonObject
+  }[]
 }
 
 /**
@@ -84,6 +114,8 @@ export interface EngineRequest {
   readonly enabledTokenIds: readonly string[]
   readonly customTokens: TokenMap
   readonly userSettings: JsonObject
+  /** What an earlier engine of this wallet said with `onSeenTxCheckpoint`; what it reported before is known. */
+  readonly seenTxCheckpoint?: string
 }
 
 /** Log lines of one plugin or engine; text only, and never a secret. */
@@ -127,7 +159,51 @@ export interface CurrencyEngine {
   /** Exact maximum. Where absent, the kernel searches with `makeSpend`. */
   getMaxSpendable?(spend: SpendInfo, keys: KeysArgument): Promise<string>
   changeUserSettings?(settings: JsonObject): Promise<void>
+  changeCustomTokens?(tokens: TokenMap): Promise<void>
   changeEnabledTokenIds?(tokenIds: readonly string[]): Promise<void>
+  getStakingStatus?(): Promise<StakingStatus>
+  /** What could pay to activate this wallet, or tokens of it. */
+  getActivationAssets?(request: ActivationAssetsRequest): Promise<readonly ActivationAsset[]>
+  /** What it costs to activate this wallet, or tokens of it; nothing is spent yet. */
+  activateWallet?(request: ActivationRequest): Promise<ActivationOffer>
   /** Facts for support, without secrets. */
   dumpData?(): Promise<Json>
+}
+
+/** A wallet of the account as an engine may know it. */
+export interface WalletFacts {
+  readonly walletId: string
+  readonly pluginId: string
+  readonly type: string
+}
+
+/** How an engine is asked what could pay for an activation. */
+export interface ActivationAssetsRequest {
+  /** Tokens to activate; absent: the wallet itself. */
+  readonly tokenIds?: readonly string[]
+  /** The active wallets of the account. */
+  readonly wallets: readonly WalletFacts[]
+}
+
+/** An asset that can pay for an activation. `walletId`: one wallet alone; absent: any of the currency. */
+export interface ActivationAsset {
+  readonly walletId?: string
+  readonly pluginId: string
+  readonly tokenId: string | null
+}
+
+/** How an engine is asked for an activation. */
+export interface ActivationRequest {
+  /** Tokens to activate; absent: the wallet itself. */
+  readonly tokenIds?: readonly string[]
+  /** What pays, and an address of it; absent: the wallet itself. */
+  readonly payment?: WalletFacts & { readonly tokenId: string | null; readonly publicAddress: string }
+}
+
+/** What an activation costs; data only, the kernel reviews and signs the spends of the paying wallet. */
+export interface ActivationOffer {
+  readonly fromNativeAmount: NativeAmount
+  readonly networkFee: { readonly tokenId: string | null; readonly nativeAmount: NativeAmount }
+  /** In this order, of the paying wallet. */
+  readonly spends: readonly SpendInfo[]
 }

@@ -74,6 +74,9 @@ const openOn = async (place: WalletPlace, files: WalletFiles): Promise<OpenedWal
       type: info.type,
       ...settings,
       enabledTokenIds: Object.freeze([]),
+      detectedTokenIds: Object.freeze([]),
+      unactivatedTokenIds: Object.freeze([]),
+      stakingStatus: Object.freeze({ stakedAmounts: Object.freeze([]) }),
       balances: Object.freeze({}),
       isPaused: place.isPaused
     },
