@@ -1,8 +1,8 @@
-import { isNativeAmount } from '../amount.ts'
-import { WalletError } from '../errors/wallet-error.ts'
-import { isRecord } from '../schema/fields.ts'
-import type { FreshAddress } from '../types/engine.ts'
-import type { EngineTransaction, Memo } from '../types/transaction.ts'
+import { isNativeAmount } from '../../amount.ts'
+import { WalletError } from '../../errors/wallet-error.ts'
+import { isRecord } from '../../schema/fields.ts'
+import type { FreshAddress } from '../../types/engine.ts'
+import type { EngineTransaction, Memo } from '../../types/transaction.ts'
 
 const MAX_TXID = 200
 

@@ -1,8 +1,8 @@
-import { type NativeAmount, nativeAmount } from '../amount.ts'
-import { WalletError } from '../errors/wallet-error.ts'
-import type { Clock } from '../io/io.ts'
-import type { EngineCallbacks } from '../types/engine.ts'
-import type { EngineTransaction } from '../types/transaction.ts'
+import { type NativeAmount, nativeAmount } from '../../amount.ts'
+import { WalletError } from '../../errors/wallet-error.ts'
+import type { Clock } from '../../io/io.ts'
+import type { EngineCallbacks } from '../../types/engine.ts'
+import type { EngineTransaction } from '../../types/transaction.ts'
 import { checkEngineTransaction, isBalance } from './engine-data.ts'
 
 const SLICE = 500
