@@ -9,9 +9,10 @@ export interface ThreeTexts {
 }
 
 /**
- * Merges two edits of one JSON object field by field, and one level deeper where both are objects (decision 21).
+ * Merges two edits of one JSON object field by field, at every depth where both are objects (decision 21): two tokens
+ * of one currency, or name and notes of one transaction, are fields of their own.
  *
- * A field that one side changed takes that side's value, a removal included. The answer is one of the two texts
+ * A list is one value. A field that one side changed takes that side's value, a removal included. The answer is one of the two texts
  * itself, letter for letter, where it says the same. Pure; nothing outside the three texts matters.
  *
  * @returns undefined if one of them is no JSON object: then the last writer wins
@@ -22,11 +23,11 @@ export const mergeJson = ({ base, mine, theirs, winner }: ThreeTexts): string | 
   const origin = base === undefined ? {} : parseObject(base)
   if (ours === undefined || others === undefined || origin === undefined) return undefined
   try {
-    const merged = mergeFields({ base: origin, mine: ours, theirs: others, winner }, 1)
+    const merged = mergeFields({ base: origin, mine: ours, theirs: others, winner })
     if (isSame(merged, others)) return theirs
     return isSame(merged, ours) ? mine : JSON.stringify(merged)
   } catch (error) {
-    // Nesting so deep that it cannot be compared.
+    // Nesting so deep that it cannot be walked.
     if (error instanceof RangeError) return undefined
     throw error
   }
@@ -47,25 +48,25 @@ interface ThreeFields extends ThreeValues {
   readonly theirs: Fields
 }
 
-const mergeFields = ({ base, mine, theirs, winner }: ThreeFields, depth: number): Fields => {
+const mergeFields = ({ base, mine, theirs, winner }: ThreeFields): Fields => {
   const names = new Set([...Object.keys(theirs), ...Object.keys(mine)])
   const merged: [string, unknown][] = []
   for (const name of names) {
     const old = fieldOf(base, name)
     const ours = fieldOf(mine, name)
     const others = fieldOf(theirs, name)
-    const value = mergeValue({ base: old, mine: ours, theirs: others, winner }, depth)
+    const value = mergeValue({ base: old, mine: ours, theirs: others, winner })
     if (value !== undefined) merged.push([name, value])
   }
   // Defines own fields only, so that a field called __proto__ is a field like any other.
   return Object.fromEntries(merged)
 }
 
-const mergeValue = ({ base, mine, theirs, winner }: ThreeValues, depth: number): unknown => {
+const mergeValue = ({ base, mine, theirs, winner }: ThreeValues): unknown => {
   if (isSame(mine, base)) return theirs
   if (isSame(theirs, base) || isSame(mine, theirs)) return mine
-  if (depth > 0 && isObject(mine) && isObject(theirs)) {
-    return mergeFields({ base: isObject(base) ? base : {}, mine, theirs, winner }, depth - 1)
+  if (isObject(mine) && isObject(theirs)) {
+    return mergeFields({ base: isObject(base) ? base : {}, mine, theirs, winner })
   }
   return winner === 'mine' ? mine : theirs
 }

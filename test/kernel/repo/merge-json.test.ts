@@ -21,12 +21,18 @@ test('different fields of one file both keep their edits, removals included', t 
   t.deepEqual(merge({ a: 1, b: 1, c: 1 }, { a: 2, b: 1, c: 1 }, { a: 1, b: 1, d: 4 }), { a: 2, b: 1, d: 4 })
 })
 
-test('one nested level merges the same way, and deeper ones as a whole', t => {
+test('nested objects merge the same way, however deep, and a list is one value', t => {
   t.deepEqual(merge({ s: { a: 1, b: 1 } }, { s: { a: 2, b: 1 } }, { s: { a: 1, b: 3 } }), {
     s: { a: 2, b: 3 }
   })
-  const deep = (x: number, y: number): unknown => ({ s: { t: { x, y } } })
-  t.deepEqual(merge(deep(1, 1), deep(2, 1), deep(1, 2)), deep(2, 1))
+  const deep = (x: number, y: number): unknown => ({ s: { t: { u: { x, y } } } })
+  t.deepEqual(merge(deep(1, 1), deep(2, 1), deep(1, 2)), deep(2, 2))
+  t.deepEqual(merge({ l: [1, 1] }, { l: [2, 1] }, { l: [1, 2] }), { l: [2, 1] })
+})
+
+test('what nests too deep to be walked is not merged', t => {
+  const nest = (text: string): string => '{"a":'.repeat(50_000) + text + '}'.repeat(50_000)
+  t.is(mergeJson({ base: nest('1'), mine: nest('2'), theirs: nest('3'), winner: 'mine' }), undefined)
 })
 
 test('one field changed on both sides takes the later writer’s value', t => {
