@@ -26,6 +26,8 @@ export type TokenMap = Readonly<Record<string, Token>>
 export interface CurrencyConfigSnapshot {
   /** Tokens that the plugin brings. Empty until it has answered. */
   readonly builtinTokens: TokenMap
+  /** Whether it has answered; before, an id that is not here may be a token all the same. */
+  readonly areBuiltinTokensKnown: boolean
   /** Tokens that the user added. */
   readonly customTokens: TokenMap
   /** Both; a token of the user wins over one of the plugin with the same id. */

@@ -40,7 +40,7 @@ export interface CurrencyTools {
   /** The wallet types that the keys of a wallet can be split into; none if absent. */
   getSplittableTypes?(walletInfo: WalletInfo): Promise<readonly string[]>
   /**
-   * The id of a token that a user describes. Absent: the currency takes no custom tokens.
+   * The id of a token that a user describes. Absent: it is the contract address (specification §5).
    *
    * @throws NOT_SUPPORTED, or what is wrong with the token
    */
