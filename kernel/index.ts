@@ -12,10 +12,18 @@ export type { Lobby, LobbyLoginRequest } from './login/lobby/approve-login.ts'
 export type { EdgeLoginOptions, EdgeLoginRequest } from './login/lobby/edge-login-request.ts'
 export type { PasswordRules } from './login/password-rules.ts'
 export * from './plugin-api.ts'
+export type { LabelDetails, LabelRow } from './schema/label-row.ts'
 export { Observable, type Readable } from './state/observable.ts'
 export { Secret } from './state/secret.ts'
 export type { LocalUser, LoginMessage, PendingVoucher, RecoveryQuestionChoice } from './types/login.ts'
 export type { AddressRecord } from './wallet/address-file.ts'
 export type { CurrencyWallet } from './wallet/currency-wallet.ts'
+export {
+  importLabels,
+  type LabelImport,
+  type LabelledWallet,
+  type LabelResult
+} from './wallet/labels/import-labels.ts'
+export { addressLabel, type LabelTexts, labelLine, transactionLabel } from './wallet/labels/label-row.ts'
 export type { SpendIntent, SpendStage } from './wallet/spend-journal.ts'
 export type { TransactionQuery } from './wallet/transaction-list.ts'
