@@ -1,13 +1,13 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import { checkPath, type Disk } from './disk.ts'
-import type { LocalStore } from './local-store.ts'
 import type { Repo } from './repo.ts'
 import { boxText, PREFIX, parseBox, parseStatus, pendingText } from './repo-record.ts'
 import type { Report } from './report.ts'
+import type { PagedStore } from './store/paged-store.ts'
 
 /** Where a deployed client's copy of a repo may be. */
 export interface DeployedPlace {
-  readonly store: LocalStore
+  readonly store: PagedStore
   readonly disk: Disk
   readonly repoId: string
   /** '' for files, `airbitz/` for the keys of a browser's local storage (protocol §3). */

@@ -1,7 +1,8 @@
 import { importDeployedRepo } from './deployed-repo.ts'
 import type { Disk } from './disk.ts'
-import { openLocalStore } from './local-store.ts'
 import { Repo, type RepoParts } from './repo.ts'
+import { BULK } from './repo-record.ts'
+import { openPagedStore } from './store/paged-store.ts'
 
 /** What opening a repo needs. */
 export interface RepoOptions extends RepoParts {
@@ -19,7 +20,8 @@ export interface RepoOptions extends RepoParts {
  */
 export const openRepo = async (options: RepoOptions): Promise<Repo> => {
   const { io, disk, repoId, dataKey, report, deployedPrefix = '' } = options
-  const store = await openLocalStore({ io, disk, folder: `repos/${repoId}/store`, key: dataKey, report })
+  const folder = `repos/${repoId}/store`
+  const store = await openPagedStore({ io, disk, folder, key: dataKey, report, bulk: BULK })
   await importDeployedRepo({ store, disk, repoId, prefix: deployedPrefix, report })
   return new Repo(options, store)
 }

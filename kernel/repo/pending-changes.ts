@@ -1,16 +1,16 @@
-import type { LocalStore } from './local-store.ts'
 import { type PendingChange, PREFIX, parsePending } from './repo-record.ts'
+import type { PagedStore } from './store/paged-store.ts'
 
 /** Characters of ciphertext in one request; one larger file goes alone. */
 const MAX_UPLOAD = 900_000
 
 /** Which changes of a repo wait for the server, and which are on their way; an index over its store. */
 export class PendingChanges {
-  readonly #store: LocalStore
+  readonly #store: PagedStore
   readonly #paths = new Set<string>()
   readonly #sending = new Set<string>()
 
-  constructor(store: LocalStore) {
+  constructor(store: PagedStore) {
     this.#store = store
     for (const [key] of store.entries(PREFIX.pending)) this.refresh(key.slice(PREFIX.pending.length))
   }

@@ -1,12 +1,12 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import { type AppliedReply, applyToFile, type FileBoxes, type RepoFile, sameBox } from './apply-reply.ts'
-import type { LocalStore } from './local-store.ts'
 import { boxText, PREFIX, parseStatus, pendingText } from './repo-record.ts'
+import type { PagedStore } from './store/paged-store.ts'
 
 /** What planning needs to see of a repo. */
 export interface ReplyPlace {
   readonly reply: AppliedReply
-  readonly store: LocalStore
+  readonly store: PagedStore
   readonly fileOf: (path: string) => RepoFile
   readonly boxes: FileBoxes
   /** Milliseconds since 1970. */
@@ -55,7 +55,7 @@ const KEEP_COUNT = 1000
 const visibleOf = ({ data, pending }: RepoFile): RepoFile['data'] | null =>
   pending === undefined ? data : (pending.box ?? undefined)
 
-const checkDeletions = (store: LocalStore, count: number): void => {
+const checkDeletions = (store: PagedStore, count: number): void => {
   if (count <= 50) return
   let total = 0
   for (const _ of store.entries(PREFIX.data)) total += 1

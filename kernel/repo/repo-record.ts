@@ -15,7 +15,17 @@ export interface RepoStatus {
 }
 
 /** The keys of a repo in its local store; what follows the prefix is the path. */
-export const PREFIX = { data: 'd/', pending: 'c/', removed: 'q/', status: 's' } as const
+export const PREFIX = {
+  data: 'd/',
+  pending: 'c/',
+  removed: 'q/',
+  status: 's',
+  revision: 'r',
+  local: 'w/'
+} as const
+
+/** The tables of a repo in its local store. */
+export const BULK: readonly string[] = [`${PREFIX.local}t/`]
 
 /** The one spelling of a box, so that equal boxes are equal texts; unknown fields are dropped. */
 export const boxText = ({ encryptionType, iv_hex, data_base64 }: Box): string =>

@@ -7,12 +7,13 @@ import type { Box } from '../types/keys.ts'
 import { type AppliedReply, type RepoFile, sameBox } from './apply-reply.ts'
 import { makeBreather } from './breather.ts'
 import { checkPath } from './disk.ts'
-import type { LocalStore } from './local-store.ts'
 import { PendingChanges } from './pending-changes.ts'
 import { planReply } from './plan-reply.ts'
 import { makeRepoBoxes, type RepoBoxes } from './repo-boxes.ts'
 import { PREFIX, parseBox, parseStatus, pendingText } from './repo-record.ts'
 import type { Report } from './report.ts'
+import { type BulkChange, type BulkStore, changesBelow, type StoreChanges, storeBelow } from './store/bulk.ts'
+import type { PagedStore } from './store/paged-store.ts'
 
 /** What a repo is made of besides its store. */
 export interface RepoParts {
@@ -40,19 +41,26 @@ export class Repo {
   readonly syncKey: Secret<Uint8Array>
   /** What the syncs of this repo upload. */
   readonly pending: PendingChanges
+  /**
+   * What this device keeps beside the files and never syncs: settings and tables of whoever the repo belongs to.
+   *
+   * Its keys are its own; the table of `t/` is one of many rows.
+   */
+  readonly local: BulkStore
   readonly #io: Io
   readonly #report: Report
-  readonly #store: LocalStore
+  readonly #store: PagedStore
   readonly #boxes: RepoBoxes
   readonly #state: Observable<RepoSnapshot>
   readonly #listeners = new Set<(paths: readonly string[]) => void>()
   #large: Promise<void> | undefined
   #syncing: Promise<unknown> = Promise.resolve()
 
-  constructor({ io, repoId, syncKey, dataKey, report, announce }: RepoParts, store: LocalStore) {
+  constructor({ io, repoId, syncKey, dataKey, report, announce }: RepoParts, store: PagedStore) {
     this.id = repoId
     this.syncKey = syncKey
     this.pending = new PendingChanges(store)
+    this.local = storeBelow(store, PREFIX.local)
     this.#io = io
     this.#report = report
     this.#store = store
@@ -95,6 +103,27 @@ export class Repo {
     return [...paths].sort()
   }
 
+  /**
+   * Grows with every write that changes a file, whether here or on the server.
+   *
+   * Who derives something from the files keeps it beside what was derived, and asks {@link changedSince}.
+   */
+  get revision(): number {
+    return Number(this.#store.get(PREFIX.revision) ?? 0)
+  }
+
+  /**
+   * The files below `transaction/` and `Transactions/` that changed after a revision, and the present revision.
+   *
+   * Files that were deleted are among them. A path may be named although its text is the same.
+   */
+  async changedSince(revision: number): Promise<{ readonly paths: string[]; readonly revision: number }> {
+    const present = this.revision
+    if (present === revision) return { paths: [], revision }
+    const paths = [...(await this.list('transaction')), ...(await this.list('Transactions'))]
+    return { paths, revision: present }
+  }
+
   /** Writes one file; a text that is already there writes nothing. @throws as {@link setTexts} */
   setText(path: string, text: string): Promise<void> {
     return this.setTexts(new Map([[path, text]]))
@@ -103,24 +132,38 @@ export class Repo {
   /**
    * Writes several files, all or nothing, durable when it resolves.
    *
+   * @param alongside - changes of {@link local} that are in the same write, under its keys
    * @throws PATH_REFUSED; STORAGE_FULL; STORAGE_FAILED, also for a text beyond 8 MB or with half a character
    */
-  async setTexts(texts: ReadonlyMap<string, string>): Promise<void> {
+  async setTexts(texts: ReadonlyMap<string, string>, alongside: StoreChanges = NOTHING): Promise<void> {
     for (const [path, text] of texts) checkFile(path, text)
     if (this.#large === undefined && texts.size <= SMALL) {
       const boxes = new Map<string, Box | null>()
       for (const [path, text] of texts) this.#sealChanged(boxes, path, text)
-      return this.#write(boxes)
+      return this.#write(boxes, alongside)
     }
     // Sealing many yields; what is written meanwhile must not be overtaken.
     const before = this.#large ?? Promise.resolve()
-    const done = before.catch(() => {}).then(() => this.#writeLarge(texts))
+    const done = before.catch(() => {}).then(() => this.#writeLarge(texts, alongside))
     this.#large = done
     try {
       await done
     } finally {
       if (this.#large === done) this.#large = undefined
     }
+  }
+
+  /**
+   * Replaces a text by what `edit` makes of it; no sync comes between the reading and the writing.
+   *
+   * @param edit - gets undefined if there is no such file; answers undefined to leave everything as it is
+   * @throws what `edit` throws, and as {@link getText} and {@link setTexts}
+   */
+  async editText(path: string, edit: (text: string | undefined) => string | undefined): Promise<void> {
+    while (this.#large !== undefined) await this.#large.catch(() => {})
+    const box = this.#visible(checkPath(path))
+    const text = edit(box === undefined ? undefined : this.#boxes.read(path, box))
+    if (text !== undefined) await this.setText(path, text)
   }
 
   /** Deletes a file here and, with the next sync, on the server; no error if there is none. */
@@ -207,14 +250,14 @@ export class Repo {
     return { data: parseBox(this.#store.get(PREFIX.data + path)), pending: this.pending.get(path) }
   }
 
-  async #writeLarge(texts: ReadonlyMap<string, string>): Promise<void> {
+  async #writeLarge(texts: ReadonlyMap<string, string>, alongside: StoreChanges): Promise<void> {
     const breathe = makeBreather(this.#io.clock)
     const boxes = new Map<string, Box | null>()
     for (const [path, text] of texts) {
       this.#sealChanged(boxes, path, text)
       await breathe()
     }
-    await this.#write(boxes)
+    await this.#write(boxes, alongside)
   }
 
   #sealChanged(boxes: Map<string, Box | null>, path: string, text: string): void {
@@ -228,8 +271,8 @@ export class Repo {
   }
 
   /** Without boxes it waits for what was written before: an equal text is acknowledged only when durable. */
-  #write(boxes: ReadonlyMap<string, Box | null>): Promise<void> {
-    const writes = new Map<string, string | null>()
+  #write(boxes: ReadonlyMap<string, Box | null>, alongside: StoreChanges = NOTHING): Promise<void> {
+    const writes = new Map<string, string | BulkChange | null>(changesBelow(alongside, PREFIX.local))
     for (const [path, box] of boxes) {
       const { data, pending } = this.#fileOf(path)
       const base = pending === undefined ? (data ?? null) : pending.base
@@ -240,7 +283,12 @@ export class Repo {
     return this.#commit(writes)
   }
 
-  async #commit(writes: ReadonlyMap<string, string | null>): Promise<void> {
+  async #commit(changes: StoreChanges): Promise<void> {
+    const writes = new Map(changes)
+    const isFileChange = [...writes.keys()].some(
+      key => key.startsWith(PREFIX.data) || key.startsWith(PREFIX.pending)
+    )
+    if (isFileChange) writes.set(PREFIX.revision, String(this.revision + 1))
     const done = this.#store.write(writes)
     this.#refresh(writes)
     try {
@@ -251,7 +299,7 @@ export class Repo {
     }
   }
 
-  #refresh(writes: ReadonlyMap<string, string | null>): void {
+  #refresh(writes: StoreChanges): void {
     for (const key of writes.keys()) {
       if (key.startsWith(PREFIX.pending)) this.pending.refresh(key.slice(PREFIX.pending.length))
     }
@@ -286,6 +334,8 @@ export class Repo {
     }
   }
 }
+
+const NOTHING: StoreChanges = new Map()
 
 /** How many files are sealed without a pause. */
 const SMALL = 64

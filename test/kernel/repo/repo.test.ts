@@ -195,3 +195,32 @@ test('a repo that fails backs off, a paused loop rests, and a resumed one goes o
   t.is(store.calls.length, before + 1)
   await t.notThrowsAsync(loop.syncNow(device.repo))
 })
+
+test('an edit of a text loses nothing of what is written or synced at the same moment', async t => {
+  const store = makeSyncStore()
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  await b.repo.setText('f', '{"other":0}')
+  await b.sync()
+  const add = (text = '{}'): string => {
+    const fields = JSON.parse(text) as { count?: number }
+    return JSON.stringify({ ...fields, count: (fields.count ?? 0) + 1 })
+  }
+  const others = new Map(Array.from({ length: 100 }, (_, i) => [`transaction/${i}`, `${i}`]))
+  const work: Promise<unknown>[] = [a.repo.setTexts(others)]
+  for (let i = 0; i < 40; i += 1) {
+    work.push(a.repo.editText('f', add), a.sync())
+    await b.repo.setText('f', `{"other":${i + 1}}`)
+    await b.sync()
+  }
+  await Promise.all(work)
+  await a.sync()
+  t.deepEqual(await a.json('f'), { other: 40, count: 40 })
+  await a.repo.editText('f', () => undefined)
+  await t.throwsAsync(
+    a.repo.editText('f', () => {
+      throw new TypeError('no')
+    }),
+    { instanceOf: TypeError }
+  )
+  t.is(a.repo.pendingCount, 0)
+})

@@ -1,8 +1,8 @@
-import { WalletError } from '../errors/wallet-error.ts'
-import type { EngineStore } from '../types/engine.ts'
-import { makeBreather } from './breather.ts'
+import { WalletError } from '../../errors/wallet-error.ts'
+import type { EngineStore } from '../../types/engine.ts'
+import { makeBreather } from '../breather.ts'
+import { checkPath } from '../disk.ts'
 import { type Change, type ChunkRange, chunkName, encodeChunk } from './chunk.ts'
-import { checkPath } from './disk.ts'
 import { type ChunkPlace, type LoadedChunk, loadChunks } from './load-chunks.ts'
 import { mergeCountOf } from './merge-policy.ts'
 

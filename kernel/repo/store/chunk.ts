@@ -1,8 +1,8 @@
-import { openText, sealText } from '../crypto/box.ts'
-import type { Io } from '../io/io.ts'
-import type { Secret } from '../state/secret.ts'
-import { isBox } from '../types/keys.ts'
-import { makeBreather } from './breather.ts'
+import { openText, sealText } from '../../crypto/box.ts'
+import type { Io } from '../../io/io.ts'
+import type { Secret } from '../../state/secret.ts'
+import { isBox } from '../../types/keys.ts'
+import { makeBreather } from '../breather.ts'
 
 /** The writes that a chunk holds, both ends included; writes are numbered from 1. */
 export interface ChunkRange {

@@ -1,4 +1,7 @@
-import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
+import type { Disk } from '../disk.ts'
+import { quarantine } from '../quarantine.ts'
+import type { Report } from '../report.ts'
 import {
   type Change,
   type ChunkCrypto,
@@ -9,9 +12,6 @@ import {
   encodeChunk,
   parseChunkName
 } from './chunk.ts'
-import type { Disk } from './disk.ts'
-import { quarantine } from './quarantine.ts'
-import type { Report } from './report.ts'
 
 /** A chunk as read from the disk, in the order of its writes. */
 export interface LoadedChunk extends ChunkRange {

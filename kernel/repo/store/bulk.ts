@@ -1,0 +1,79 @@
+import type { EngineStore } from '../../types/engine.ts'
+
+/** A text for a table of many, with the two numbers by which it is found without being read. */
+export interface BulkChange {
+  readonly text: string
+  /** Where it stands in its table: the highest first. 0 by default. */
+  readonly order?: number
+  /** A whole number of 32 bits for {@link BulkTable.keysWhere}; 0 by default. */
+  readonly mark?: number
+}
+
+/** One row of a table, its key without the prefix. */
+export interface BulkRow {
+  readonly key: string
+  readonly text: string
+  readonly order: number
+  readonly mark: number
+}
+
+/** Changes by key: a text, a row of a table, or null for a deletion. */
+export type StoreChanges = ReadonlyMap<string, string | BulkChange | null>
+
+/**
+ * A table of many texts that are not in memory: the entries of one bulk prefix.
+ *
+ * Keys are without the prefix. Every read sees what was written before it was called. Rows stand in descending
+ * order; of equal ones the one that came later stands later, and a row that is written again with the
+ * same order keeps its place.
+ */
+export interface BulkTable {
+  count(): Promise<number>
+  has(key: string): Promise<boolean>
+  get(key: string): Promise<string | undefined>
+  /** One answer for each key, in the order of the keys. */
+  getMany(keys: readonly string[]): Promise<(string | undefined)[]>
+  /** Up to `limit` rows from the place `offset` on. */
+  page(offset: number, limit: number): Promise<BulkRow[]>
+  /** The place of a row, or undefined if there is none of this key. */
+  offsetOf(key: string): Promise<number | undefined>
+  /** How many rows have a higher order. */
+  offsetAt(order: number): Promise<number>
+  /**
+   * Every row, in batches, with pauses: as they are stored, or from the highest order on if `ordered`.
+   *
+   * What is written meanwhile may or may not be among them.
+   */
+  scan(options?: { readonly ordered?: boolean }): AsyncIterable<readonly BulkRow[]>
+  /** The keys of the rows that pass a test; the others are not read. */
+  keysWhere(test: (mark: number, order: number) => boolean): Promise<string[]>
+}
+
+/** A store with two parts: entries in memory that are read at once, and tables of many. */
+export interface BulkStore extends EngineStore {
+  /**
+   * Writes all or nothing, over both parts; null deletes. Resolves when durable.
+   *
+   * @throws STORAGE_FULL, STORAGE_FAILED; the store then is as before
+   */
+  write(changes: StoreChanges): Promise<void>
+  /** The table of a bulk prefix. @throws TypeError if it was not declared at opening */
+  table(prefix: string): BulkTable
+}
+
+/** The part of a store whose keys begin with `root`, under keys without it. */
+export const storeBelow = (store: BulkStore, root: string): BulkStore => ({
+  get: key => store.get(root + key),
+  *entries(prefix) {
+    for (const [key, text] of store.entries(root + prefix)) yield [key.slice(root.length), text]
+  },
+  write: changes => store.write(changesBelow(changes, root)),
+  table: prefix => store.table(root + prefix)
+})
+
+/** The same changes with `root` before each key. */
+export const changesBelow = (changes: StoreChanges, root: string): StoreChanges => {
+  const moved = new Map<string, string | BulkChange | null>()
+  for (const [key, change] of changes) moved.set(root + key, change)
+  return moved
+}
