@@ -3,13 +3,15 @@ import type { Io } from '../io/io.ts'
 import { Secret } from '../state/secret.ts'
 import type { Json } from '../types/json.ts'
 import type { SecretWalletInfo, WalletInfo, WalletKeys } from '../types/keys.ts'
+import { fixWalletType } from './fix-wallet-type.ts'
 import { walletIdOf } from './wallet-id.ts'
 
 type KeysIo = Pick<Io, 'crypto' | 'random'>
 
 /**
  * Makes the identity of a new wallet or repo: a fresh data key and sync key, the given keys, and the id that
- * follows from type and data key (protocol §1.7, §5.1). Given keys may replace the fresh ones.
+ * follows from type and data key (protocol §1.7, §5.1). Given keys may replace the fresh ones. A legacy type counts
+ * for the id; then it is fixed.
  *
  * @throws KEY_INTEGRITY if a given `dataKey` is no base64 text
  */
@@ -18,7 +20,7 @@ export const makeWalletInfo = (io: KeysIo, type: string, keys: WalletKeys = {}):
   const all: WalletKeys = { dataKey: toBase64(io.random(32)), syncKey: toBase64(io.random(20)), ...keys }
   const dataKey = bytesOf(io, all.dataKey)
   if (dataKey === undefined) throw violation('the data key of a wallet is no base64 text')
-  return { id: walletIdOf(io, type, dataKey), type, keys: all }
+  return fixWalletType({ id: walletIdOf(io, type, dataKey), type, keys: all })
 }
 
 /** The type of the repo that keeps the data of one app's account (protocol §1.7). */
@@ -29,17 +31,23 @@ export const accountRepoTypeOf = (appId: string): string =>
  * Puts wallet infos of one id together, at the first position, with the union of their keys and apps
  * (protocol §4.3). Equal keys are compared deeply (protocol §8, 21). An info that gains nothing keeps its secret.
  *
- * @throws KEY_INTEGRITY if an id is not 32 bytes, or infos of one id differ in type or in a key
+ * @param onViolation - gets KEY_INTEGRITY for an id that is not 32 bytes, and for infos of one id that differ in type
+ * or in a key; if it does not throw, the later one is left out: one bad wallet locks nobody out of the others
  */
 export const mergeWalletInfos = (
   io: Pick<Io, 'crypto'>,
-  infos: readonly SecretWalletInfo[]
+  infos: readonly SecretWalletInfo[],
+  onViolation: (error: unknown) => void
 ): SecretWalletInfo[] => {
   const merged = new Map<string, SecretWalletInfo>()
   for (const info of infos) {
-    if (bytesOf(io, info.id)?.length !== 32) throw violation('a wallet id is not 32 bytes')
-    const known = merged.get(info.id)
-    merged.set(info.id, known === undefined ? info : mergePair(known, info))
+    try {
+      if (bytesOf(io, info.id)?.length !== 32) throw violation('a wallet id is not 32 bytes')
+      const known = merged.get(info.id)
+      merged.set(info.id, known === undefined ? info : mergePair(known, info))
+    } catch (error) {
+      onViolation(error)
+    }
   }
   return [...merged.values()]
 }

@@ -15,7 +15,7 @@ export interface TreePort {
   readonly io: Pick<Io, 'crypto'>
   /** Keeps the secrets of the tree. */
   readonly opened: OpenedBoxes
-  /** Hears of boxes that cannot be read; they are skipped, so that one bad wallet does not lock out the rest. */
+  /** Hears of boxes that cannot be read or contradict others; they are skipped: one bad wallet locks nobody out. */
   readonly report: (error: unknown) => void
 }
 
@@ -90,10 +90,13 @@ export const credentialsOf = (io: Pick<Io, 'crypto'>, tree: LoginTree): LoginCre
 /**
  * Every wallet info of a login and of all below it, those of one id put together (protocol §4.3).
  *
- * @throws KEY_INTEGRITY
+ * @param report - hears of infos that contradict an earlier one; they are left out
  */
-export const allWalletInfos = (io: Pick<Io, 'crypto'>, tree: LoginTree): SecretWalletInfo[] =>
-  mergeWalletInfos(io, infosBelow(tree))
+export const allWalletInfos = (
+  io: Pick<Io, 'crypto'>,
+  tree: LoginTree,
+  report: (error: unknown) => void
+): SecretWalletInfo[] => mergeWalletInfos(io, infosBelow(tree), report)
 
 /**
  * A login below another; undefined for what is none.
@@ -173,5 +176,5 @@ const ownWalletInfos = (
       report(error)
     }
   }
-  return mergeWalletInfos(io, infos)
+  return mergeWalletInfos(io, infos, report).map(info => opened.fixed(info))
 }

@@ -182,11 +182,12 @@ export class Login implements Readable<LoginState> {
       const { loginId, loginKey, appId } = this.tree
       const { io } = this.#port
       const hidden = infos.map(info => hideWalletInfo(info, appId))
-      mergeWalletInfos(io, [...this.walletInfos, ...hidden])
+      mergeWalletInfos(io, [...this.walletInfos, ...hidden], throwIt)
       for (const { keys } of hidden) keys.destroy()
       const kit = loginKey.use(key => makeKeysKit(io, { loginId, loginKey: key }, infos))
       return this.#applySurely(kit, () => {
-        const found = infos.map(({ id }) => this.walletInfos.find(info => info.id === id))
+        const byId = new Map(this.walletInfos.map(info => [info.id, info]))
+        const found = infos.map(({ id }) => byId.get(id))
         return found.every(info => info !== undefined) ? found : undefined
       })
     })
@@ -264,9 +265,10 @@ export class Login implements Readable<LoginState> {
     const { opened, loginId, loginKey } = this.#login
     const node = findStashById(stash, loginId)
     if (node === undefined) throw new WalletError('STASH_NOT_FOUND', {})
-    const held = openLoginTree({ io, opened, report: error => report('login', error) }, node, loginKey)
+    const onFault = (error: unknown): void => report('login', error)
+    const held = openLoginTree({ io, opened, report: onFault }, node, loginKey)
     const app = findTree(held, ({ appId }) => appId === this.appId)
-    const walletInfos = app === undefined ? [] : allWalletInfos(io, app)
+    const walletInfos = app === undefined ? [] : allWalletInfos(io, app, onFault)
     for (const { keys } of walletInfos) opened.adopt(keys)
     return { stash, held, walletInfos }
   }
@@ -342,6 +344,10 @@ export class Login implements Readable<LoginState> {
     if (found === undefined) throw new WalletError('INCOMPLETE_LOGIN', {})
     return found
   }
+}
+
+const throwIt = (error: unknown): never => {
+  throw error
 }
 
 /** Two refreshes that did not come (specification §9). */

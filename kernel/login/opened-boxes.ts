@@ -1,7 +1,8 @@
 import { openBox } from '../crypto/box.ts'
 import type { Io } from '../io/io.ts'
+import { fixWalletType } from '../keys/fix-wallet-type.ts'
 import { Secret } from '../state/secret.ts'
-import type { Box } from '../types/keys.ts'
+import type { Box, SecretWalletInfo, WalletKeys } from '../types/keys.ts'
 
 /**
  * The secrets of one logged-in account, by the box or the text that each came from.
@@ -13,6 +14,7 @@ export class OpenedBoxes {
   readonly #io: Pick<Io, 'crypto'>
   readonly #known = new Map<string, unknown>()
   readonly #keyNames = new Map<Secret<Uint8Array>, number>()
+  readonly #fixed = new Map<Secret<WalletKeys>, Secret<WalletKeys>>()
   readonly #secrets = new Set<Secret<unknown>>()
 
   constructor(io: Pick<Io, 'crypto'>) {
@@ -45,6 +47,17 @@ export class OpenedBoxes {
     return this.#once(`${kind} ${this.#nameOf(key)} ${box.iv_hex} ${box.data_base64}`, make)
   }
 
+  /** A wallet info under the type that plugins know (protocol §5.2); the same secret for the same keys. */
+  fixed(info: SecretWalletInfo): SecretWalletInfo {
+    return info.keys.use(keys => {
+      const { type, keys: wanted } = fixWalletType({ type: info.type, keys })
+      if (wanted === keys) return info
+      const secret = this.#fixed.get(info.keys) ?? this.adopt(new Secret(wanted))
+      this.#fixed.set(info.keys, secret)
+      return { ...info, type, keys: secret }
+    })
+  }
+
   /** Takes a secret in, so that it dies with the others. */
   adopt<T>(secret: Secret<T>): Secret<T> {
     this.#secrets.add(secret as Secret<unknown>)
@@ -56,6 +69,7 @@ export class OpenedBoxes {
     for (const secret of this.#secrets) secret.destroy()
     this.#secrets.clear()
     this.#known.clear()
+    this.#fixed.clear()
     this.#keyNames.clear()
   }
 

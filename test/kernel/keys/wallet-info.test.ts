@@ -1,4 +1,5 @@
 import test from 'ava'
+import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
 import {
   accountRepoTypeOf,
@@ -14,6 +15,11 @@ const ID = io.crypto.toBase64(new Uint8Array(32))
 
 const infoOf = (keys: WalletKeys, appId = '', type = 'wallet:a'): SecretWalletInfo =>
   hideWalletInfo({ id: ID, type, keys }, appId)
+
+const merge = (infos: readonly SecretWalletInfo[]): SecretWalletInfo[] =>
+  mergeWalletInfos(io, infos, error => {
+    throw error
+  })
 
 test('a new wallet info has fresh keys, an id that follows from them, and the keys it was given [3.17] [9.6]', t => {
   const info = makeWalletInfo(io, 'wallet:bitcoin', { seed: 'x', imported: false })
@@ -31,7 +37,7 @@ test('a new wallet info has fresh keys, an id that follows from them, and the ke
 test('infos of one id become one with all keys and apps, at the first place [5.30]', t => {
   const other = hideWalletInfo(makeWalletInfo(io, 'wallet:b'), '')
   const deep = { list: [1, { a: null }] }
-  const [first, second, ...rest] = mergeWalletInfos(io, [
+  const [first, second, ...rest] = merge([
     infoOf({ a: '1', deep }),
     other,
     infoOf({ b: '2', deep: { list: [1, { a: null }] } }, 'app'),
@@ -56,18 +62,32 @@ test('infos that contradict each other are a violation of key integrity [5.29] [
     [infoOf({ a: null }), infoOf({ a: {} })],
     [infoOf({}), infoOf({}, '', 'wallet:b')]
   ]
-  for (const pair of pairs) t.throws(() => mergeWalletInfos(io, pair), { code: 'KEY_INTEGRITY' })
+  for (const pair of pairs) t.throws(() => merge(pair), { code: 'KEY_INTEGRITY' })
   for (const id of ['', 'AAAA', '!', `${ID}${ID}`]) {
-    t.throws(() => mergeWalletInfos(io, [{ ...infoOf({}), id }]), {
+    t.throws(() => merge([{ ...infoOf({}), id }]), {
       code: 'KEY_INTEGRITY',
       message: /^Key integrity violation/
     })
   }
 })
 
+test('an info that violates key integrity is left out and named; those before and after it stay', t => {
+  const others = ['wallet:b', 'wallet:c'].map(type => hideWalletInfo(makeWalletInfo(io, type), ''))
+  const first = infoOf({ a: '1', b: '1' })
+  const violations: unknown[] = []
+  const infos = [first, { ...infoOf({}), id: 'AAAA' }, infoOf({ c: '3', a: '2' }), ...others]
+  t.deepEqual(
+    mergeWalletInfos(io, infos, error => violations.push(error)),
+    [first, ...others]
+  )
+  first.keys.use(keys => t.deepEqual(keys, { a: '1', b: '1' }))
+  t.is(violations.length, 2)
+  for (const error of violations) t.true(isWalletError(error, 'KEY_INTEGRITY'))
+})
+
 test('a key named __proto__ is a key like any other', t => {
   const keys = JSON.parse('{"__proto__":{"polluted":true}}')
-  const [info] = mergeWalletInfos(io, [infoOf({ a: '1' }), infoOf(keys)])
+  const [info] = merge([infoOf({ a: '1' }), infoOf(keys)])
   info?.keys.use(merged => t.true(Object.hasOwn(merged, '__proto__')))
   t.is(({} as { polluted?: boolean }).polluted, undefined)
 })

@@ -1,6 +1,7 @@
 import { checkBox, checkBoxErrors, checkBoxRng, checkParentBox } from './boxes.ts'
 import type { GroupCheck } from './check.ts'
 import { checkBase58, checkFakeRng, checkOtpKeyParse } from './encodings.ts'
+import { checkFixWalletType, checkSplit } from './keys.ts'
 import { checkLobby } from './lobby.ts'
 import {
   checkLegacyLoginKeys,
@@ -38,6 +39,8 @@ export const checks: ReadonlyMap<string, GroupCheck> = new Map([
   ['legacy-login-keys', checkLegacyLoginKeys],
   ['password-rules', checkRules],
   ['walletId', checkWalletId],
+  ['fix-wallet-type', checkFixWalletType],
+  ['split', checkSplit],
   ['file-hash', checkFileHash],
   ['stash-path', checkStashPath],
   ['box', checkBox],
@@ -61,8 +64,6 @@ export const checks: ReadonlyMap<string, GroupCheck> = new Map([
 
 /** Groups whose features are not built yet. A group moves to {@link checks} with its feature. */
 export const pendingGroups: readonly string[] = [
-  'split',
-  'fix-wallet-type',
   'tx-search',
   'swap-sort',
   'rate-route'
