@@ -196,31 +196,25 @@ test('a repo that fails backs off, a paused loop rests, and a resumed one goes o
   await t.notThrowsAsync(loop.syncNow(device.repo))
 })
 
-test('an edit of a text loses nothing of what is written or synced at the same moment', async t => {
+test('an edit of a text loses nothing of what a sync brings at the same moment', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]
-  await b.repo.setText('f', '{"other":0}')
-  await b.sync()
-  const add = (text = '{}'): string => {
-    const fields = JSON.parse(text) as { count?: number }
-    return JSON.stringify({ ...fields, count: (fields.count ?? 0) + 1 })
-  }
-  const others = new Map(Array.from({ length: 100 }, (_, i) => [`transaction/${i}`, `${i}`]))
-  const work: Promise<unknown>[] = [a.repo.setTexts(others)]
-  for (let i = 0; i < 40; i += 1) {
-    work.push(a.repo.editText('f', add), a.sync())
-    await b.repo.setText('f', `{"other":${i + 1}}`)
+  const addTo =
+    (name: 'mine' | 'theirs') =>
+    (text = '{}'): string => {
+      const fields = JSON.parse(text) as { mine?: number; theirs?: number }
+      return JSON.stringify({ ...fields, [name]: (fields[name] ?? 0) + 1 })
+    }
+  for (let ticks = 0; ticks < 40; ticks += 1) {
+    await b.repo.editText('f', addTo('theirs'))
+    await b.sync()
+    const syncing = a.sync()
+    for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve()
+    await Promise.all([a.repo.editText('f', addTo('mine')), syncing])
+    await a.sync()
     await b.sync()
   }
-  await Promise.all(work)
-  await a.sync()
-  t.deepEqual(await a.json('f'), { other: 40, count: 40 })
+  t.deepEqual(await a.json('f'), { mine: 40, theirs: 40 })
   await a.repo.editText('f', () => undefined)
-  await t.throwsAsync(
-    a.repo.editText('f', () => {
-      throw new TypeError('no')
-    }),
-    { instanceOf: TypeError }
-  )
   t.is(a.repo.pendingCount, 0)
 })
