@@ -57,7 +57,7 @@ const syncKeysOf = (io: Pick<Io, 'crypto'>, stash: LoginStash, loginKey: Uint8Ar
   try {
     const key = opened.adopt(new Secret(Uint8Array.from(loginKey)))
     const tree = openLoginTree({ io, opened, report }, stash, key)
-    const keys = allWalletInfos(io, tree, report).map(info =>
+    const keys = allWalletInfos({ io, report }, tree).map(info =>
       info.keys.use(({ syncKey }) => (typeof syncKey === 'string' ? hexOf(io, syncKey) : undefined))
     )
     return [...new Set(keys.filter(text => text !== undefined))]

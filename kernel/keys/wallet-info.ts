@@ -52,6 +52,23 @@ export const mergeWalletInfos = (
   return [...merged.values()]
 }
 
+/** Makes sure that no info contradicts another. @throws KEY_INTEGRITY */
+export const checkWalletInfos = (io: Pick<Io, 'crypto'>, infos: readonly SecretWalletInfo[]): void => {
+  mergeWalletInfos(io, infos, error => {
+    throw error
+  })
+}
+
+/** The infos that have these ids, in their own order; undefined unless all are there. */
+export const findInfos = (
+  infos: readonly SecretWalletInfo[],
+  wanted: readonly { readonly id: string }[]
+): readonly SecretWalletInfo[] | undefined => {
+  const ids = new Set(wanted.map(({ id }) => id))
+  const found = infos.filter(({ id }) => ids.has(id))
+  return found.length === ids.size ? found : undefined
+}
+
 /** Hides the keys of a wallet info. */
 export const hideWalletInfo = (info: WalletInfo, appId: string): SecretWalletInfo => ({
   id: info.id,

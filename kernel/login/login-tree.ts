@@ -87,15 +87,10 @@ export const credentialsOf = (io: Pick<Io, 'crypto'>, tree: LoginTree): LoginCre
   return { userId: fromBase64(userId), passwordAuth: passwordAuth.use(copy) }
 }
 
-/**
- * Every wallet info of a login and of all below it, those of one id put together (protocol §4.3).
- *
- * @param report - hears of infos that contradict an earlier one; they are left out
- */
+/** Every wallet info of a login and of all below it, those of one id put together (protocol §4.3). */
 export const allWalletInfos = (
-  io: Pick<Io, 'crypto'>,
-  tree: LoginTree,
-  report: (error: unknown) => void
+  { io, report }: Pick<TreePort, 'io' | 'report'>,
+  tree: LoginTree
 ): SecretWalletInfo[] => mergeWalletInfos(io, infosBelow(tree), report)
 
 /**

@@ -1,7 +1,7 @@
 import { base58Of } from '../crypto/encoding.ts'
 import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
-import { hideWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
+import { checkWalletInfos, findInfos, hideWalletInfo } from '../keys/wallet-info.ts'
 import { failureLine } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
@@ -182,14 +182,10 @@ export class Login implements Readable<LoginState> {
       const { loginId, loginKey, appId } = this.tree
       const { io } = this.#port
       const hidden = infos.map(info => hideWalletInfo(info, appId))
-      mergeWalletInfos(io, [...this.walletInfos, ...hidden], throwIt)
+      checkWalletInfos(io, [...this.walletInfos, ...hidden])
       for (const { keys } of hidden) keys.destroy()
       const kit = loginKey.use(key => makeKeysKit(io, { loginId, loginKey: key }, infos))
-      return this.#applySurely(kit, () => {
-        const byId = new Map(this.walletInfos.map(info => [info.id, info]))
-        const found = infos.map(({ id }) => byId.get(id))
-        return found.every(info => info !== undefined) ? found : undefined
-      })
+      return this.#applySurely(kit, () => findInfos(this.walletInfos, infos))
     })
   }
 
@@ -265,10 +261,10 @@ export class Login implements Readable<LoginState> {
     const { opened, loginId, loginKey } = this.#login
     const node = findStashById(stash, loginId)
     if (node === undefined) throw new WalletError('STASH_NOT_FOUND', {})
-    const onFault = (error: unknown): void => report('login', error)
-    const held = openLoginTree({ io, opened, report: onFault }, node, loginKey)
+    const port = { io, opened, report: (error: unknown) => report('login', error) }
+    const held = openLoginTree(port, node, loginKey)
     const app = findTree(held, ({ appId }) => appId === this.appId)
-    const walletInfos = app === undefined ? [] : allWalletInfos(io, app, onFault)
+    const walletInfos = app === undefined ? [] : allWalletInfos(port, app)
     for (const { keys } of walletInfos) opened.adopt(keys)
     return { stash, held, walletInfos }
   }
@@ -344,10 +340,6 @@ export class Login implements Readable<LoginState> {
     if (found === undefined) throw new WalletError('INCOMPLETE_LOGIN', {})
     return found
   }
-}
-
-const throwIt = (error: unknown): never => {
-  throw error
 }
 
 /** Two refreshes that did not come (specification §9). */

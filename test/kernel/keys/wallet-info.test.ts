@@ -3,6 +3,7 @@ import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
 import {
   accountRepoTypeOf,
+  checkWalletInfos,
   hideWalletInfo,
   makeWalletInfo,
   mergeWalletInfos
@@ -62,9 +63,9 @@ test('infos that contradict each other are a violation of key integrity [5.29] [
     [infoOf({ a: null }), infoOf({ a: {} })],
     [infoOf({}), infoOf({}, '', 'wallet:b')]
   ]
-  for (const pair of pairs) t.throws(() => merge(pair), { code: 'KEY_INTEGRITY' })
+  for (const pair of pairs) t.throws(() => checkWalletInfos(io, pair), { code: 'KEY_INTEGRITY' })
   for (const id of ['', 'AAAA', '!', `${ID}${ID}`]) {
-    t.throws(() => merge([{ ...infoOf({}), id }]), {
+    t.throws(() => checkWalletInfos(io, [{ ...infoOf({}), id }]), {
       code: 'KEY_INTEGRITY',
       message: /^Key integrity violation/
     })
