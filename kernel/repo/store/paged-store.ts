@@ -5,7 +5,11 @@ import { type LocalStore, openLocalStore } from './local-store.ts'
 
 /** Where a paged store is, and which of its keys are rows of tables. */
 export interface PagedPlace extends ChunkPlace {
-  /** The prefixes of its tables; none begins with another. */
+  /**
+   * The prefixes of its tables; none begins with another.
+   *
+   * One that ends with `+/` stands for a family: `w/k/+/` makes `w/k/a/` and `w/k/b/` tables of their own.
+   */
   readonly bulk: readonly string[]
 }
 
@@ -51,7 +55,7 @@ export class PagedStore implements BulkStore {
   }
 
   table(prefix: string): BulkTable {
-    if (!this.#place.bulk.includes(prefix)) throw new TypeError(`There is no table ${prefix}`)
+    if (this.#prefixOf(prefix) !== prefix) throw new TypeError(`There is no table ${prefix}`)
     const known = this.#tables.get(prefix)
     if (known !== undefined) return known
     const table = new FrontTable(this.#place, this.#front, prefix)
@@ -70,8 +74,20 @@ export class PagedStore implements BulkStore {
   }
 
   #prefixOf(key: string): string | undefined {
-    return this.#place.bulk.find(prefix => key.startsWith(prefix))
+    for (const prefix of this.#place.bulk) {
+      const found = prefix.endsWith(FAMILY) ? memberOf(prefix, key) : prefix
+      if (found !== undefined && key.startsWith(found)) return found
+    }
+    return undefined
   }
+}
+
+const FAMILY = '+/'
+
+const memberOf = (prefix: string, key: string): string | undefined => {
+  const root = prefix.slice(0, -FAMILY.length)
+  const end = key.startsWith(root) ? key.indexOf('/', root.length) : -1
+  return end < 0 ? undefined : key.slice(0, end + 1)
 }
 
 const plainText = (change: string | BulkChange | null): string | null =>

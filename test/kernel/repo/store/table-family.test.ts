@@ -1,0 +1,46 @@
+import test from 'ava'
+import { openPagedStore } from '../../../../kernel/repo/store/paged-store.ts'
+import { Secret } from '../../../../kernel/state/secret.ts'
+import { makeNodeIo } from '../../../../platform/node/index.ts'
+import { memoryDisk } from '../../../../plugins/storage/memory.ts'
+
+const io = makeNodeIo()
+
+test('each name of a family is a table of its own, and is there again after the store is opened anew', async t => {
+  const disk = memoryDisk()
+  const key = io.random(32)
+  const open = () =>
+    openPagedStore({
+      io,
+      disk,
+      folder: 'store',
+      key: new Secret(key.slice()),
+      report: error => t.fail(String(error)),
+      bulk: ['t/', 'k/+/']
+    })
+  const store = await open()
+  await store.write(
+    new Map([
+      ['t/1', { text: 'main', order: 1 }],
+      ['k/a/1', { text: 'of a', order: 1 }],
+      ['k/a/2', { text: 'of a too', order: 2 }],
+      ['k/b/1', { text: 'of b', order: 1 }]
+    ])
+  )
+  await store.close()
+
+  const again = await open()
+  t.deepEqual(
+    await Promise.all(['t/', 'k/a/', 'k/b/', 'k/c/'].map(prefix => again.table(prefix).count())),
+    [1, 2, 1, 0]
+  )
+  t.deepEqual(
+    (await again.table('k/a/').page(0, 9)).map(row => row.text),
+    ['of a too', 'of a']
+  )
+  await again.write(new Map([['k/a/2', null]]))
+  t.is(await again.table('k/a/').count(), 1)
+  for (const prefix of ['k/', 'k/a', 'x/'])
+    t.throws(() => again.table(prefix), { instanceOf: TypeError }, prefix)
+  await again.close()
+})
