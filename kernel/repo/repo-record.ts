@@ -25,7 +25,7 @@ export const PREFIX = {
 } as const
 
 /** The tables of a repo in its local store. */
-export const BULK: readonly string[] = [`${PREFIX.local}t/`, `${PREFIX.local}k/+/`]
+export const BULK: readonly string[] = [`${PREFIX.local}t/+/`]
 
 /** The one spelling of a box, so that equal boxes are equal texts; unknown fields are dropped. */
 export const boxText = ({ encryptionType, iv_hex, data_base64 }: Box): string =>

@@ -44,7 +44,7 @@ export class Repo {
   /**
    * What this device keeps beside the files and never syncs: settings and tables of whoever the repo belongs to.
    *
-   * Its keys are its own; `t/` is a table of many rows, and so is each `k/<name>/`.
+   * Its keys are its own; each `t/<name>/` is a table of many rows.
    */
   readonly local: BulkStore
   readonly #io: Io

@@ -8,7 +8,7 @@ export interface PagedPlace extends ChunkPlace {
   /**
    * The prefixes of its tables; none begins with another.
    *
-   * One that ends with `+/` stands for a family: `w/k/+/` makes `w/k/a/` and `w/k/b/` tables of their own.
+   * One that ends with `+/` stands for a family: `w/t/+/` makes `w/t/a/` and `w/t/b/` tables of their own.
    */
   readonly bulk: readonly string[]
 }
