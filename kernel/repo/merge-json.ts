@@ -1,3 +1,5 @@
+import { isSameJson } from '../types/json.ts'
+
 /** Three versions of one file: what both began with, what we made of it, and what they made of it. */
 export interface ThreeTexts {
   /** Undefined if the file was new on both sides. */
@@ -24,8 +26,8 @@ export const mergeJson = ({ base, mine, theirs, winner }: ThreeTexts): string | 
   if (ours === undefined || others === undefined || origin === undefined) return undefined
   try {
     const merged = mergeFields({ base: origin, mine: ours, theirs: others, winner })
-    if (isSame(merged, others)) return theirs
-    return isSame(merged, ours) ? mine : JSON.stringify(merged)
+    if (isSameJson(merged, others)) return theirs
+    return isSameJson(merged, ours) ? mine : JSON.stringify(merged)
   } catch (error) {
     // Nesting so deep that it cannot be walked.
     if (error instanceof RangeError) return undefined
@@ -63,8 +65,8 @@ const mergeFields = ({ base, mine, theirs, winner }: ThreeFields): Fields => {
 }
 
 const mergeValue = ({ base, mine, theirs, winner }: ThreeValues): unknown => {
-  if (isSame(mine, base)) return theirs
-  if (isSame(theirs, base) || isSame(mine, theirs)) return mine
+  if (isSameJson(mine, base)) return theirs
+  if (isSameJson(theirs, base) || isSameJson(mine, theirs)) return mine
   if (isObject(mine) && isObject(theirs)) {
     return mergeFields({ base: isObject(base) ? base : {}, mine, theirs, winner })
   }
@@ -85,16 +87,3 @@ const parseObject = (text: string): Fields | undefined => {
 
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const isSame = (left: unknown, right: unknown): boolean => {
-  if (Object.is(left, right)) return true
-  if (Array.isArray(left) && Array.isArray(right)) {
-    return left.length === right.length && left.every((item, index) => isSame(item, right[index]))
-  }
-  if (!isObject(left) || !isObject(right)) return false
-  const names = Object.keys(left)
-  return (
-    names.length === Object.keys(right).length &&
-    names.every(name => Object.hasOwn(right, name) && isSame(left[name], right[name]))
-  )
-}

@@ -1,0 +1,166 @@
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import type { Clock } from '../io/io.ts'
+import { isRecord } from '../schema/fields.ts'
+import { parseJson } from '../schema/parse.ts'
+import { isSameJson, type Json, type JsonObject } from '../types/json.ts'
+import type { Disk } from './disk.ts'
+import { quarantine } from './quarantine.ts'
+import type { Repo } from './repo.ts'
+import { boxText } from './repo-record.ts'
+import type { Report } from './report.ts'
+
+/** The way to one field of a JSON object, and its new value; undefined removes it. */
+export interface FieldEdit {
+  readonly path: readonly string[]
+  readonly value: Json | undefined
+}
+
+/** What the edits of a file are, given what it holds at that moment; undefined if there is no file. */
+export type MakeEdits = (fields: JsonObject | undefined) => readonly FieldEdit[]
+
+/** Where a JSON file lives, and where damaged ones go. */
+export interface JsonFilePlace {
+  readonly repo: Repo
+  readonly path: string
+  readonly disk: Disk
+  readonly clock: Pick<Clock, 'now'>
+  /** Hears of a file that cannot be read. */
+  readonly report: Report
+}
+
+/**
+ * One JSON object in a repo that is edited field by field: what this version does not know stays as it is.
+ *
+ * Damage is never taken for an empty file: before an edit replaces something that cannot be read, the file goes to
+ * quarantine, as the encrypted box that it is.
+ */
+export class JsonFile {
+  readonly path: string
+  readonly #place: JsonFilePlace
+
+  constructor(place: JsonFilePlace) {
+    this.path = place.path
+    this.#place = place
+  }
+
+  /** The object; undefined if there is no file, and {} for one that cannot be read, which is reported. */
+  async read(): Promise<JsonObject | undefined> {
+    const { repo, path, report } = this.#place
+    try {
+      const text = await repo.getText(path)
+      return text === undefined ? undefined : parseFields(text, path)
+    } catch (error) {
+      report(error)
+      return {}
+    }
+  }
+
+  /**
+   * Edits fields, durable when it resolves. Edits that change nothing write nothing.
+   *
+   * @throws STORAGE_FULL, STORAGE_FAILED; then nothing has changed
+   */
+  async edit(makeEdits: MakeEdits): Promise<void> {
+    const damage = await this.#tryEdit(makeEdits, { mayDisplace: false })
+    if (damage === undefined) return
+    await this.#keep(damage)
+    await this.#tryEdit(makeEdits, { mayDisplace: true })
+  }
+
+  /** Gives what is damaged, if something is; only if it may be displaced, something was written then. */
+  async #tryEdit(
+    makeEdits: MakeEdits,
+    { mayDisplace }: { readonly mayDisplace: boolean }
+  ): Promise<string | undefined> {
+    const { repo, path } = this.#place
+    let damage: string | undefined
+    const edited = (present: Present): string | undefined => {
+      const start = present.fields ?? {}
+      const { fields, isDisplacing } = editFields(start, makeEdits(present.fields))
+      if (fields === start) return undefined
+      damage = present.rule ?? (isDisplacing ? 'a field in it is no object' : undefined)
+      return damage === undefined || mayDisplace ? JSON.stringify(fields) : undefined
+    }
+    try {
+      await repo.editText(path, text => edited(presentOf(text, path)))
+    } catch (error) {
+      if (!isWalletError(error, 'CORRUPT_FILE')) throw error
+      const text = edited({ fields: {}, rule: error.details.rule })
+      if (text !== undefined) await repo.setText(path, text)
+    }
+    return damage
+  }
+
+  async #keep(rule: string): Promise<void> {
+    const { repo, path, disk, clock, report } = this.#place
+    for await (const { path: found, data, pending } of repo.records()) {
+      const box = found === path ? (pending?.box ?? data) : undefined
+      if (box === undefined) continue
+      const text = boxText(box)
+      report(await quarantine(disk, clock, { path: `repos/${repo.id}/${path}`, text, rule }))
+    }
+  }
+}
+
+/**
+ * Applies edits to an object without changing it; the answer is the object itself if they change nothing.
+ *
+ * `isDisplacing`: a value that is no object stood on the way to a field and had to go.
+ */
+export const editFields = (
+  fields: JsonObject,
+  edits: readonly FieldEdit[]
+): { readonly fields: JsonObject; readonly isDisplacing: boolean } => {
+  let isDisplacing = false
+  const editOne = (
+    present: JsonObject,
+    [name = '', ...rest]: readonly string[],
+    value?: Json
+  ): JsonObject => {
+    const old = Object.hasOwn(present, name) ? present[name] : undefined
+    if (rest.length === 0) return isSameJson(old, value) ? present : withField(present, name, value)
+    const inner = isObject(old) ? old : {}
+    const next = editOne(inner, rest, value)
+    if (next === inner) return present
+    if (old !== undefined && !isObject(old)) isDisplacing = true
+    return withField(present, name, next)
+  }
+  const edited = edits.reduce((present, { path, value }) => editOne(present, path, value), fields)
+  return { fields: edited, isDisplacing }
+}
+
+// Defines own fields only, so that a field called __proto__ is a field like any other.
+const withField = (fields: JsonObject, name: string, value: Json | undefined): JsonObject =>
+  value === undefined
+    ? Object.fromEntries(Object.entries(fields).filter(([known]) => known !== name))
+    : { ...fields, [name]: value }
+
+/** What a file holds; `rule` says what is wrong with one that cannot be read. */
+interface Present {
+  readonly fields: JsonObject | undefined
+  readonly rule?: string
+}
+
+const presentOf = (text: string | undefined, path: string): Present => {
+  if (text === undefined) return { fields: undefined }
+  try {
+    return { fields: parseFields(text, path) }
+  } catch (error) {
+    return { fields: {}, rule: isWalletError(error, 'CORRUPT_FILE') ? error.details.rule : 'it is no text' }
+  }
+}
+
+const parseFields = (text: string, path: string): JsonObject => {
+  const corrupt = (rule: string, cause?: unknown): WalletError =>
+    new WalletError('CORRUPT_FILE', { path, rule }, cause)
+  let value: unknown
+  try {
+    value = parseJson(text, path)
+  } catch (error) {
+    throw corrupt(isWalletError(error, 'BAD_REPLY') ? `it ${error.details.rule}` : 'it is no text', error)
+  }
+  if (!isObject(value)) throw corrupt('it is no object')
+  return value
+}
+
+const isObject = (value: unknown): value is JsonObject => isRecord(value)
