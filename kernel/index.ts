@@ -18,6 +18,7 @@ export { Secret } from './state/secret.ts'
 export type { LocalUser, LoginMessage, PendingVoucher, RecoveryQuestionChoice } from './types/login.ts'
 export type { AddressRecord } from './wallet/address-file.ts'
 export type { CurrencyWallet } from './wallet/currency-wallet.ts'
+export type { TransactionQuery } from './wallet/history/transaction-list.ts'
 export {
   importLabels,
   type LabelImport,
@@ -26,4 +27,3 @@ export {
 } from './wallet/labels/import-labels.ts'
 export { addressLabel, type LabelTexts, labelLine, transactionLabel } from './wallet/labels/label-row.ts'
 export type { SpendIntent, SpendStage } from './wallet/spend-journal.ts'
-export type { TransactionQuery } from './wallet/transaction-list.ts'

@@ -14,13 +14,13 @@ import { type AddressRecord, readAddresses, writeAddress } from './address-file.
 import { callTools } from './call-tools.ts'
 import { checkFreshAddress } from './engine/engine-data.ts'
 import type { EngineRunner } from './engine/engine-runner.ts'
-import { mergeMetadata } from './metadata.ts'
+import { mergeMetadata } from './history/metadata.ts'
+import { newTransactionFile, withMetadata } from './history/transaction-file.ts'
+import { listTransactions, type TransactionQuery } from './history/transaction-list.ts'
+import type { TransactionTable } from './history/transaction-table.ts'
 import { broadcastTx, discardTx, type SpendParts, saveTx, signTx, spend } from './spend.ts'
 import { getMaxSpendable, makeSpend } from './spend-draft.ts'
 import type { SpendIntent } from './spend-journal.ts'
-import { newTransactionFile, withMetadata } from './transaction-file.ts'
-import { listTransactions, type TransactionQuery } from './transaction-list.ts'
-import type { TransactionTable } from './transaction-table.ts'
 import { writeFiatCode, writeWalletName } from './wallet-settings.ts'
 
 /** What a wallet is made of; `openWallet` puts it together. */

@@ -3,9 +3,9 @@ import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { SpendInfo, SpendTarget, SpentTarget, Transaction } from '../types/transaction.ts'
 import { checkEngineTransaction } from './engine/engine-data.ts'
+import { mergeMetadata } from './history/metadata.ts'
 import { searchMaxSpendable } from './max-spend.ts'
 import { upgradeMemos } from './memos.ts'
-import { mergeMetadata } from './metadata.ts'
 import type { SpendParts } from './spend.ts'
 
 /**

@@ -9,10 +9,10 @@ import type { WalletKeys } from '../types/keys.ts'
 import type { Metadata, Transaction } from '../types/transaction.ts'
 import { checkEngineTransaction, checkSignedTransaction } from './engine/engine-data.ts'
 import type { EngineRunner } from './engine/engine-runner.ts'
-import { mergeMetadata } from './metadata.ts'
+import { mergeMetadata } from './history/metadata.ts'
+import { assetOf, newTransactionFile, withMetadata } from './history/transaction-file.ts'
+import type { TransactionTable } from './history/transaction-table.ts'
 import type { SpendIntent, SpendJournal, SpendStage } from './spend-journal.ts'
-import { assetOf, newTransactionFile, withMetadata } from './transaction-file.ts'
-import type { TransactionTable } from './transaction-table.ts'
 
 /** What a spend needs of its wallet. */
 export interface SpendParts {

@@ -1,11 +1,11 @@
-import { confirmationsOf } from '../../../kernel/wallet/confirmations.ts'
+import { confirmationsOf } from '../../../kernel/wallet/history/confirmations.ts'
 import { upgradeMemos } from '../../../kernel/wallet/memos.ts'
-import { mergeMetadata } from '../../../kernel/wallet/metadata.ts'
+import { mergeMetadata } from '../../../kernel/wallet/history/metadata.ts'
 import {
   parseTransactionFile,
   transactionFileJson,
   transactionFilePath
-} from '../../../kernel/wallet/transaction-file.ts'
+} from '../../../kernel/wallet/history/transaction-file.ts'
 import { eachVector, type GroupCheck } from './check.ts'
 
 export const checkConfirmations: GroupCheck = eachVector((t, { id, inputs, outputs }) => {

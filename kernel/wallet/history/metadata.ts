@@ -1,4 +1,4 @@
-import type { Metadata, MetadataChange } from '../types/transaction.ts'
+import type { Metadata, MetadataChange } from '../../types/transaction.ts'
 
 type Draft = { -readonly [K in keyof Metadata]: Metadata[K] }
 

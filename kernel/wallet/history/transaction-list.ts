@@ -1,4 +1,4 @@
-import type { Transaction } from '../types/transaction.ts'
+import type { Transaction } from '../../types/transaction.ts'
 import type { TransactionTable } from './transaction-table.ts'
 
 /** Which transactions are wanted. */

@@ -1,7 +1,7 @@
-import { WalletError } from '../errors/wallet-error.ts'
-import { isRecord } from '../schema/fields.ts'
-import type { Json, JsonObject } from '../types/json.ts'
-import type { Metadata, NetworkFeeOption, SpentTarget, SwapData, Transaction } from '../types/transaction.ts'
+import { WalletError } from '../../errors/wallet-error.ts'
+import { isRecord } from '../../schema/fields.ts'
+import type { Json, JsonObject } from '../../types/json.ts'
+import type { Metadata, NetworkFeeOption, SpentTarget, SwapData, Transaction } from '../../types/transaction.ts'
 
 /** What a transaction file says of one asset. */
 export interface AssetRecord {

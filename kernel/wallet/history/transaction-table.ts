@@ -1,15 +1,15 @@
-import { makeSerialQueue } from '../crypto/serial-queue.ts'
-import { WalletError } from '../errors/wallet-error.ts'
-import type { Repo } from '../repo/repo.ts'
-import { parseJson } from '../schema/parse.ts'
-import type { CurrencyInfo } from '../types/currency.ts'
+import { makeSerialQueue } from '../../crypto/serial-queue.ts'
+import { WalletError } from '../../errors/wallet-error.ts'
+import type { Repo } from '../../repo/repo.ts'
+import { parseJson } from '../../schema/parse.ts'
+import type { CurrencyInfo } from '../../types/currency.ts'
 import type {
   Confirmations,
   EngineTransaction,
   Metadata,
   SpentTarget,
   Transaction
-} from '../types/transaction.ts'
+} from '../../types/transaction.ts'
 import { confirmationsOf } from './confirmations.ts'
 import {
   assetOf,

@@ -1,4 +1,4 @@
-import type { Confirmations } from '../types/transaction.ts'
+import type { Confirmations } from '../../types/transaction.ts'
 
 /** What decides how deep a transaction lies. */
 export interface Depth {
