@@ -21,6 +21,8 @@ export interface Metadata {
   readonly bizId?: number
   /** Fiat value by code, such as `{ 'iso:USD': 12.5 }`. */
   readonly exchangeAmount?: Readonly<Record<string, number>>
+  /** The one of `exchangeAmount` that is in the fiat currency of the wallet. */
+  readonly amountFiat?: number
 }
 
 /** A change of metadata: null deletes, absent keeps. */
@@ -30,6 +32,8 @@ export interface MetadataChange {
   readonly notes?: string | null
   readonly bizId?: number | null
   readonly exchangeAmount?: Readonly<Record<string, number | null>>
+  /** Sets or deletes the value in the fiat currency of the wallet; it wins over `exchangeAmount`. */
+  readonly amountFiat?: number | null
 }
 
 /** One recipient of a spend. */
@@ -91,11 +95,21 @@ export interface EngineTransaction {
   readonly blockHeight: number
   readonly nativeAmount: NativeAmount
   readonly networkFee: NativeAmount
+  /** What the transaction of a token costs in the chain's own coin. */
+  readonly parentNetworkFee?: NativeAmount
   readonly ourReceiveAddresses: readonly string[]
   /** Hex or base64 as the chain has it; empty before signing. */
   readonly signedTx: string
   readonly memos?: readonly Memo[]
   readonly isSend?: boolean
+  /** The code of the asset, where the engine knows it better than the list of tokens. */
+  readonly currencyCode?: string
+  /** Only an engine that knows that it is final says so; a depth is counted by the kernel. */
+  readonly confirmations?: Confirmations
+  /** What it does beyond moving coins, such as a swap or a stake. */
+  readonly action?: JsonObject
+  /** What the engine knows to note on a new incoming transaction; never laid over what the user has noted. */
+  readonly metadata?: Metadata
   readonly feeRateUsed?: JsonObject
   readonly txSecret?: string
   /** Anything the engine needs again to sign or broadcast; JSON only, no keys. */

@@ -26,7 +26,7 @@ export const checkEngineTransaction = (pluginId: string, value: unknown): Engine
   if (tx.tokenId !== null && typeof tx.tokenId !== 'string') throw bogus('tokenId')
   if (tx.memos !== undefined && !(Array.isArray(tx.memos) && tx.memos.every(isMemo))) throw bogus('memos')
   if (tx.isSend !== undefined && typeof tx.isSend !== 'boolean') throw bogus('isSend')
-  if (tx.otherParams !== undefined && !isRecord(tx.otherParams)) throw bogus('otherParams')
+  checkOptionalFields(tx, bogus)
   return value as unknown as EngineTransaction
 }
 
@@ -53,6 +53,26 @@ export const checkFreshAddress = (pluginId: string, value: unknown): FreshAddres
   }
   throw new WalletError('BOGUS_DATA', { pluginId, what: 'address', path: 'publicAddress' })
 }
+
+const checkOptionalFields = (
+  tx: Record<keyof EngineTransaction, unknown>,
+  bogus: (path: string) => WalletError
+): void => {
+  for (const field of OPTIONAL_OBJECTS) {
+    if (tx[field] !== undefined && !isRecord(tx[field])) throw bogus(field)
+  }
+  for (const field of OPTIONAL_TEXTS) {
+    if (tx[field] !== undefined && typeof tx[field] !== 'string') throw bogus(field)
+  }
+  const { parentNetworkFee, confirmations } = tx
+  if (parentNetworkFee !== undefined && !isNativeAmount(parentNetworkFee)) throw bogus('parentNetworkFee')
+  const isDepth = typeof confirmations === 'number' || CONFIRMATIONS.has(confirmations)
+  if (confirmations !== undefined && !isDepth) throw bogus('confirmations')
+}
+
+const OPTIONAL_OBJECTS = ['action', 'feeRateUsed', 'metadata', 'otherParams'] as const
+const OPTIONAL_TEXTS = ['currencyCode', 'txSecret'] as const
+const CONFIRMATIONS: ReadonlySet<unknown> = new Set(['confirmed', 'dropped', 'syncing', 'unconfirmed'])
 
 const isTextList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every(item => typeof item === 'string')
