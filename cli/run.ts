@@ -101,7 +101,7 @@ const runCommand = async (
     await session.close()
   }
   if (result !== undefined) await print(result, session.accountName)
-  return 0
+  return result?.exitCode ?? 0
 }
 
 /** Runs the command; when it is stopped, it gets a moment to tidy up. A server ends by being stopped. */

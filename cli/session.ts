@@ -5,7 +5,8 @@ import type {
   Io,
   Kernel,
   KernelOptions,
-  LogThreshold
+  LogThreshold,
+  ObserverPlugin
 } from '../kernel/index.ts'
 import type { CommandResult } from './command-result.ts'
 import type { GlobalOptions } from './grammar/global-options.ts'
@@ -53,6 +54,7 @@ export class Session {
   readonly signal: AbortSignal
   readonly #passwordSnrp: KernelOptions['passwordSnrp']
   readonly #print: SessionParts['print']
+  readonly #observers: ObserverPlugin[] = []
   readonly #closers: (() => Promise<void>)[] = []
   #io: Promise<Io> | undefined
   #world: Promise<OpenWorld> | undefined
@@ -134,6 +136,11 @@ export class Session {
     return account
   }
 
+  /** Hears what the kernel tells on its hooks; before anything of it is opened. */
+  observe(tap: ObserverPlugin['apply']): void {
+    this.#observers.push({ kind: 'observer', id: `command-line-${this.#observers.length + 1}`, apply: tap })
+  }
+
   /** The platform, chosen when it is first needed. */
   io(): Promise<Io> {
     this.#io ??= import('../platform/node/index.ts').then(({ makeNodeIo }) => makeNodeIo())
@@ -188,7 +195,8 @@ export class Session {
       device: this.globals.device,
       ...(this.#passwordSnrp === undefined ? {} : { passwordSnrp: this.#passwordSnrp }),
       logLevel: logLevelOf(this.globals),
-      onLog: line => this.talk.log(line)
+      onLog: line => this.talk.log(line),
+      observers: this.#observers
     })
     this.#closers.push(() => kernel.close())
     return kernel

@@ -1,7 +1,8 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { isWalletError, WalletError } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
+import { writeOutputFile } from '../output/output-file.ts'
 import { localTime } from '../output/times.ts'
 import { confirmTyped } from '../session/confirm-typed.ts'
 import { logInAs } from '../session/log-in.ts'
@@ -75,7 +76,7 @@ export const fakeUserDump: CommandRun = async (session, name = '') => {
   const { control } = await session.world()
   const { rootLoginId: loginId, username } = account
   const user = await control.dumpUser({ loginId, loginKey: account.getLoginKey(), username })
-  await writeSecretFile(path, `${JSON.stringify(user)}\n`)
+  await writeOutputFile(path, `${JSON.stringify(user)}\n`)
   const files = Object.values(user.repos).reduce((count, repo) => count + Object.keys(repo).length, 0)
   const repos = Object.keys(user.repos).length
   return {
@@ -114,16 +115,5 @@ const readText = async (path: string): Promise<string> => {
   } catch (error) {
     if (error instanceof CliError) throw error
     throw new CliError('NOT_FOUND', `The file ${path} cannot be read`, { cause: error })
-  }
-}
-
-/** A file that is there already is never overwritten: its mode would stay, and its readers with it. */
-const writeSecretFile = async (path: string, text: string): Promise<void> => {
-  try {
-    await writeFile(path, text, { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    throw new CliError('USAGE', `The file ${path} cannot be made; one that exists is not overwritten`, {
-      cause: error
-    })
   }
 }

@@ -1,5 +1,5 @@
 import type { CommandRun } from '../command.ts'
-import { exitCodeRows } from '../errors/exit-codes.ts'
+import { exitCodeRows, PARTIAL } from '../errors/exit-codes.ts'
 
 /** Lists every exit code with the error codes that lead to it. */
 export const helpExitCodes: CommandRun = async () => {
@@ -10,7 +10,10 @@ export const helpExitCodes: CommandRun = async () => {
       kind: 'table',
       columns: [{ title: 'EXIT CODE', align: 'right' }, { title: 'ERROR CODE' }],
       rows: rows.flatMap(({ exitCode, codes }) =>
-        codes.length === 0 ? [[String(exitCode), '(success)']] : codes.map(code => [String(exitCode), code])
+        (codes.length === 0 ? [exitCode === PARTIAL ? '(a part failed)' : '(success)'] : codes).map(code => [
+          String(exitCode),
+          code
+        ])
       ),
       empty: ''
     }

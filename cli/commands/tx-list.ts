@@ -1,50 +1,71 @@
 import type { CommandRun } from '../command.ts'
-import { parseCount, parseWhen } from '../grammar/values.ts'
-import { amountText } from '../output/amounts.ts'
-import { confirmationCell, txJson } from '../output/facts.ts'
-import { localTime } from '../output/times.ts'
-import { findWallets } from '../session/find-wallet.ts'
+import type { CommandResult } from '../command-result.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { parseCount } from '../grammar/values.ts'
+import { txJson } from '../output/tx-facts.ts'
+import { txTable } from '../output/tx-table.ts'
+import { chooseWallets } from '../session/find-wallet.ts'
+import { chosenAssets, type Effect, historyOf, type Selection, selectionOf } from '../session/history.ts'
+import { syncWallets } from '../session/sync-wallets.ts'
+import type { Session } from '../session.ts'
 
-/** Lists the transactions of one wallet, or of all, newest first. */
-export const txList: CommandRun = async (session, text) => {
-  const wallets = await findWallets(session, text === undefined ? [] : [text])
-  await Promise.all(wallets.map(wallet => session.synced(wallet)))
-  const [since, until] = [session.text('since'), session.text('until')]
-  const limit = session.text('limit')
-  const count = limit === undefined ? undefined : parseCount(limit, 'limit', [1, 1_000_000])
-  const query = {
-    ...(since === undefined ? {} : { startDate: parseWhen(since, 'start') }),
-    ...(until === undefined ? {} : { endDate: parseWhen(until, 'end') }),
-    ...(count === undefined ? {} : { limit: count })
+/** Lists the transactions of one wallet, or of several, newest first. */
+export const txList: CommandRun = (session, text) => listOf(session, text, session.text('search'))
+
+/** Finds transactions by what they say: names, notes, amounts, addresses and txids. */
+export const txSearch: CommandRun = (session, search = '', text = undefined) => listOf(session, text, search)
+
+const DEFAULT_LIMIT = '100'
+const MAX_LIMIT = 1_000_000
+
+const listOf = async (
+  session: Session,
+  text: string | undefined,
+  searchString: string | undefined
+): Promise<CommandResult> => {
+  const limit = parseCount(session.text('limit') ?? DEFAULT_LIMIT, 'limit', [1, MAX_LIMIT])
+  const selection = selectionOf(session, searchString)
+  const wallets = await chooseWallets(session, text === undefined ? [] : [text])
+  if (selection.query.beforeTxid !== undefined && wallets.length > 1) {
+    throw new CliError('USAGE', '--before goes on in one wallet; say which one')
   }
-  const found = await Promise.all(
-    wallets.map(async wallet => (await wallet.getTransactions(query)).map(tx => ({ wallet, tx })))
-  )
-  const rows = found
-    .flat()
-    .sort((a, b) => b.tx.date - a.tx.date)
-    .slice(0, count)
+  const warnings = await syncWallets(session, wallets)
+  const found: Effect[] = []
+  for (const place of await chosenAssets(session, wallets)) {
+    found.push(...(await newest(session, place, { selection, count: limit + 1 })))
+  }
+  const effects = found.sort((a, b) => b.tx.date - a.tx.date).slice(0, limit)
+  const hasMore = found.length > limit
   return {
-    data: { transactions: rows.map(({ wallet, tx }) => txJson(tx, wallet.currencyInfo)) },
-    view: {
-      kind: 'table',
-      columns: [
-        { title: 'DATE' },
-        { title: 'AMOUNT', align: 'right' },
-        { title: 'STATE' },
-        { title: 'NAME', canShrink: true },
-        { title: 'NOTES', canShrink: true },
-        { title: 'TXID', canShrink: true }
-      ],
-      rows: rows.map(({ wallet, tx }) => [
-        localTime(new Date(tx.date * 1000)),
-        amountText(tx.nativeAmount, wallet.currencyInfo),
-        confirmationCell(tx.confirmations),
-        tx.metadata.name ?? '',
-        tx.metadata.notes ?? '',
-        tx.txid
-      ]),
-      empty: 'There is no transaction yet.'
-    }
+    data: {
+      transactions: effects.map(({ asset, tx }) => txJson(tx, asset)),
+      more: hasMore
+    },
+    warnings,
+    view: txTable(effects, emptySentence(session, searchString)),
+    advice: hasMore ? [`There are more; --limit ${limit * 10} shows them`] : []
   }
 }
+
+const newest = async (
+  session: Session,
+  place: Omit<Effect, 'tx'>,
+  { selection, count }: { readonly selection: Selection; readonly count: number }
+): Promise<readonly Effect[]> => {
+  const found: Effect[] = []
+  for await (const batch of historyOf(session, place, selection)) {
+    found.push(...batch.map(tx => ({ ...place, tx })))
+    if (found.length >= count) break
+  }
+  return found.slice(0, count)
+}
+
+const FILTERS = ['since', 'until', 'state', 'token', 'before'] as const
+
+const emptySentence = (session: Session, search: string | undefined): string =>
+  search !== undefined ||
+  session.isOn('in') ||
+  session.isOn('out') ||
+  FILTERS.some(flag => session.text(flag))
+    ? 'No transaction is like that.'
+    : 'There is no transaction yet.'

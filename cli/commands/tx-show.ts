@@ -1,31 +1,72 @@
 import { nativeAmount } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { amountText } from '../output/amounts.ts'
-import { confirmationCell, txDetailsJson } from '../output/facts.ts'
 import { localTime } from '../output/times.ts'
+import { confirmationCell, decimalText, txDetailsJson } from '../output/tx-facts.ts'
 import type { CellLike } from '../output/view.ts'
 import { findWallet } from '../session/find-wallet.ts'
+import type { Effect } from '../session/history.ts'
+import { chosenAsset } from '../session/wallet-assets.ts'
+
+type Fields = readonly (readonly [string, CellLike])[]
 
 /** Shows everything about one transaction. */
 export const txShow: CommandRun = async (session, text = '', txid = '') => {
   const wallet = await session.synced(await findWallet(session, text))
+  const asset = await chosenAsset(session, wallet)
   const tx = await wallet.getTransaction(txid)
-  const info = wallet.currencyInfo
-  const fields: (readonly [string, CellLike])[] = [
-    ['txid', tx.txid],
-    ['date', localTime(new Date(tx.date * 1000))],
-    ['direction', tx.isSend ? 'out' : 'in'],
-    ['amount', amountText(tx.nativeAmount, info)],
-    ['network fee', amountText(tx.networkFee, info)],
-    ['state', confirmationCell(tx.confirmations)],
-    ['height', tx.blockHeight > 0 ? String(tx.blockHeight) : '']
-  ]
-  for (const { publicAddress, nativeAmount: amount } of tx.spendTargets ?? []) {
-    fields.push(['to', `${publicAddress}  ${amountText(nativeAmount(amount), info)}`])
+  const raw = session.isOn('raw')
+  return {
+    data: { tx: { ...txDetailsJson(tx, asset), ...(raw ? { signedTx: tx.signedTx } : {}) } },
+    view: {
+      kind: 'record',
+      fields: [
+        ...chainFields({ wallet, asset, tx }),
+        ...swapFields({ wallet, asset, tx }),
+        ...noteFields({ wallet, asset, tx }),
+        ...(raw ? ([['signed', tx.signedTx]] as const) : [])
+      ]
+    }
   }
-  for (const address of tx.isSend ? [] : tx.ourReceiveAddresses) fields.push(['at', address])
-  fields.push(['name', tx.metadata.name ?? ''])
-  fields.push(['category', tx.metadata.category ?? ''])
-  fields.push(['notes', tx.metadata.notes ?? ''])
-  return { data: { tx: txDetailsJson(tx, info) }, view: { kind: 'record', fields } }
 }
+
+const chainFields = ({ asset, tx }: Effect): Fields => [
+  ['txid', tx.txid],
+  ['date', localTime(new Date(tx.date * 1000))],
+  ['direction', tx.isSend ? 'out' : 'in'],
+  ['amount', amountText(tx.nativeAmount, asset)],
+  ['network fee', amountText(tx.networkFee, asset)],
+  ...pairsOf('fee rate', tx.feeRateUsed ?? {}),
+  ['state', confirmationCell(tx.confirmations)],
+  ['height', tx.blockHeight > 0 ? String(tx.blockHeight) : ''],
+  ...(tx.spendTargets ?? []).map(
+    ({ publicAddress, nativeAmount: amount }) =>
+      ['to', `${publicAddress}  ${amountText(nativeAmount(amount), asset)}`] as const
+  ),
+  ...(tx.isSend ? [] : tx.ourReceiveAddresses).map(address => ['at', address] as const),
+  ...tx.memos.map(({ value }) => ['memo', value] as const)
+]
+
+const swapFields = ({ tx: { swapData } }: Effect): Fields =>
+  swapData === undefined
+    ? []
+    : [
+        ['swap', `${swapData.plugin.displayName}${swapData.isEstimate ? ', estimated' : ''}`],
+        ['swap order', swapData.orderId ?? ''],
+        ['swap page', swapData.orderUri ?? ''],
+        ['paid out', `${swapData.payoutNativeAmount} native units of ${swapData.payoutCurrencyCode}`],
+        ['paid out to', swapData.payoutAddress]
+      ]
+
+const noteFields = ({ tx: { metadata, deviceDescription = '' } }: Effect): Fields => [
+  ['name', metadata.name ?? ''],
+  ['category', metadata.category ?? ''],
+  ['notes', metadata.notes ?? ''],
+  ...Object.entries(metadata.exchangeAmount ?? {}).map(
+    ([code, value]) => ['worth then', `${decimalText(value)} ${code.replace('iso:', '')}`] as const
+  ),
+  ['made on', deviceDescription]
+]
+
+const pairsOf = (label: string, values: object): Fields =>
+  Object.entries(values).map(([key, value]) => [label, `${String(value)} ${key}`] as const)

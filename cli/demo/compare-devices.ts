@@ -1,5 +1,5 @@
 import type { CurrencyWallet, JsonObject, Transaction } from '../../kernel/index.ts'
-import { txDetailsJson } from '../output/facts.ts'
+import { txDetailsJson } from '../output/tx-facts.ts'
 
 /** Whether a second device sees what the first one sees. */
 export interface Comparison {

@@ -8,7 +8,7 @@ import {
   type Transaction
 } from '../../kernel/index.ts'
 import { amountText } from '../output/amounts.ts'
-import { confirmationCell } from '../output/facts.ts'
+import { confirmationCell } from '../output/tx-facts.ts'
 import { summaryLines, summaryOf } from '../spend/spend-summary.ts'
 import { type Comparison, compareDevices } from './compare-devices.ts'
 import { countServerFiles } from './count-server-files.ts'

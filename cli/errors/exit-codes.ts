@@ -7,9 +7,15 @@ export interface ExitCodeRow {
   readonly codes: readonly string[]
 }
 
+/** The exit code of a batch of which some parts failed; the data tells which. */
+export const PARTIAL = 9
+
 /** All exit codes, ascending, from the kernel's catalogue and the command line's own (ecosystem 1.9). */
 export const exitCodeRows = (): readonly ExitCodeRow[] => {
-  const rows = new Map<number, string[]>([[0, []]])
+  const rows = new Map<number, string[]>([
+    [0, []],
+    [PARTIAL, []]
+  ])
   for (const [code, { exitCode }] of [...Object.entries(cliErrors), ...Object.entries(catalogue)]) {
     const codes = rows.get(exitCode) ?? []
     codes.push(code)

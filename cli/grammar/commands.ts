@@ -1,6 +1,7 @@
 import type { CommandSpec } from '../command.ts'
 import { accountCommands } from './commands/account.ts'
 import { credentialCommands } from './commands/credentials.ts'
+import { dataCommands } from './commands/data.ts'
 import { deviceCommands } from './commands/devices.ts'
 import { fakeCommands } from './commands/fake.ts'
 import { helpCommands } from './commands/help.ts'
@@ -18,6 +19,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   ...deviceCommands,
   ...walletCommands,
   ...transactionCommands,
+  ...dataCommands,
   ...fakeCommands,
   ...helpCommands
 ]

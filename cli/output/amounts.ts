@@ -1,5 +1,4 @@
 import {
-  type CurrencyInfo,
   type Denomination,
   fromDenomination,
   type NativeAmount,
@@ -7,6 +6,7 @@ import {
   toDenomination
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
+import type { AmountUnits } from './assets.ts'
 
 /** An amount as JSON carries it: never a number. */
 export interface AmountJson {
@@ -18,23 +18,23 @@ export interface AmountJson {
 }
 
 /** The denomination that amounts are shown in. */
-const mainDenomination = ({ denominations, currencyCode }: CurrencyInfo): Denomination =>
+const mainDenomination = ({ denominations, currencyCode }: AmountUnits): Denomination =>
   denominations[0] ?? { name: currencyCode, multiplier: '1' }
 
 /** An amount for scripts. */
-export const amountJson = (amount: NativeAmount, info: CurrencyInfo): AmountJson => {
-  const { multiplier } = mainDenomination(info)
+export const amountJson = (amount: NativeAmount, units: AmountUnits): AmountJson => {
+  const { multiplier } = mainDenomination(units)
   return {
     native: amount,
     display: toDenomination(amount, multiplier),
-    code: info.currencyCode,
+    code: units.currencyCode,
     decimals: multiplier.length - 1
   }
 }
 
 /** An amount for people: `0.01 BTC`. */
-export const amountText = (amount: NativeAmount, info: CurrencyInfo): string => {
-  const { name, multiplier } = mainDenomination(info)
+export const amountText = (amount: NativeAmount, units: AmountUnits): string => {
+  const { name, multiplier } = mainDenomination(units)
   return `${toDenomination(amount, multiplier)} ${name}`
 }
 
@@ -44,17 +44,17 @@ export const amountText = (amount: NativeAmount, info: CurrencyInfo): string => 
  *
  * @throws AMOUNT_INVALID for more decimals than there are, CliError USAGE for an unknown unit
  */
-export const parseAmount = (text: string, info: CurrencyInfo): NativeAmount => {
+export const parseAmount = (text: string, units: AmountUnits): NativeAmount => {
   const match = /^\s*([^A-Za-z\s]+)\s*([A-Za-z]\S*)?\s*$/.exec(text)
   const [, number = '', unit] = match ?? []
   if (unit?.toLowerCase() === 'native') return nativeAmount(number)
   const denomination =
     unit === undefined
-      ? mainDenomination(info)
-      : info.denominations.find(({ name }) => name.toLowerCase() === unit.toLowerCase())
+      ? mainDenomination(units)
+      : units.denominations.find(({ name }) => name.toLowerCase() === unit.toLowerCase())
   if (denomination === undefined) {
-    const names = info.denominations.map(({ name }) => name).join(', ')
-    throw new CliError('USAGE', `"${unit}" is no unit of ${info.displayName}`, {
+    const names = units.denominations.map(({ name }) => name).join(', ')
+    throw new CliError('USAGE', `"${unit}" is no unit of ${units.displayName}`, {
       hint: `Use one of ${names}, or native.`
     })
   }

@@ -1,13 +1,4 @@
-import type {
-  Confirmations,
-  CurrencyInfo,
-  CurrencyWallet,
-  EngineSnapshot,
-  JsonObject,
-  Transaction,
-  WalletListing
-} from '../../kernel/index.ts'
-import { nativeAmount } from '../../kernel/index.ts'
+import type { CurrencyWallet, EngineSnapshot, JsonObject, WalletListing } from '../../kernel/index.ts'
 import { amountJson } from './amounts.ts'
 import type { Cell } from './view.ts'
 
@@ -50,46 +41,4 @@ export const syncCell = (engine: EngineSnapshot): Cell => {
   const text = syncWord(engine)
   const tones: Readonly<Record<string, Cell['tone']>> = { synced: 'good', failed: 'bad' }
   return { text, tone: tones[text] ?? 'warn' }
-}
-
-/** A transaction for scripts. */
-export const txJson = (tx: Transaction, info: CurrencyInfo): JsonObject => ({
-  txid: tx.txid,
-  walletId: tx.walletId,
-  tokenId: tx.tokenId,
-  date: new Date(tx.date * 1000).toISOString(),
-  direction: tx.isSend ? 'out' : 'in',
-  amount: amountJson(tx.nativeAmount, info),
-  networkFee: amountJson(tx.networkFee, info),
-  blockHeight: tx.blockHeight,
-  confirmations: tx.confirmations,
-  metadata: metadataJson(tx)
-})
-
-/** Everything there is on one transaction, for scripts. */
-export const txDetailsJson = (tx: Transaction, info: CurrencyInfo): JsonObject => ({
-  ...txJson(tx, info),
-  feeOption: tx.networkFeeOption ?? null,
-  feeRateUsed: tx.feeRateUsed ?? null,
-  ourReceiveAddresses: [...tx.ourReceiveAddresses],
-  spendTargets: (tx.spendTargets ?? []).map(({ publicAddress, nativeAmount: amount }) => ({
-    publicAddress,
-    amount: amountJson(nativeAmount(amount), info)
-  })),
-  device: tx.deviceDescription ?? null
-})
-
-/** What is noted on a transaction; null where nothing is. */
-export const metadataJson = ({ metadata }: Pick<Transaction, 'metadata'>): JsonObject => ({
-  name: metadata.name ?? null,
-  category: metadata.category ?? null,
-  notes: metadata.notes ?? null
-})
-
-/** How deep a transaction lies, for people. */
-export const confirmationCell = (confirmations: Confirmations): Cell => {
-  if (confirmations === 'confirmed') return { text: 'confirmed', tone: 'good' }
-  if (confirmations === 'dropped') return { text: 'dropped', tone: 'bad' }
-  if (typeof confirmations === 'number') return { text: `${confirmations} deep`, tone: 'warn' }
-  return { text: confirmations, tone: 'warn' }
 }

@@ -8,6 +8,9 @@ const MAX_WORDS = 100
 /** Text from outside (a name, a note, a server's words) that cannot move the cursor or turn letters around. */
 export const safeText = (text: string): string => text.replace(UNSAFE, ' ')
 
+/** {@link safeText} that keeps its lines; for a terminal that is shown what is meant for a file. */
+export const safeLines = (text: string): string => text.split(/\r?\n/).map(safeText).join('\n')
+
 /** What a stranger calls itself, as {@link safeText} and short: a device, an app, an address that a server tells. */
 export const strangersText = (text: string): string => {
   const start = safeText(text.slice(0, MAX_WORDS + 1))

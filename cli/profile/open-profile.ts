@@ -20,13 +20,23 @@ export interface KernelOpening extends Opener {
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
   readonly logLevel: LogThreshold
   readonly onLog: (line: LogLine) => void
+  readonly observers?: readonly Plugin[]
 }
 
 /** Opens the kernel of a profile on its data folder. @throws STORAGE_LOCKED, CORRUPT_FILE */
 export const openProfileKernel = (
   paths: ProfilePaths,
   world: Pick<OpenWorld, 'io' | 'addresses'>,
-  { holder, offline, device, passwordSnrp, waitMs = LOCK_WAIT_MS, logLevel, onLog }: KernelOpening
+  {
+    holder,
+    offline,
+    device,
+    passwordSnrp,
+    waitMs = LOCK_WAIT_MS,
+    logLevel,
+    onLog,
+    observers = []
+  }: KernelOpening
 ): Promise<Kernel> => {
   makePrivateFolder(paths.data)
   makePrivateFolder(paths.device)
@@ -36,7 +46,12 @@ export const openProfileKernel = (
     deviceDescription: device === FIRST_DEVICE ? 'Holdfast' : `Holdfast, ${device}`,
     ...(passwordSnrp === undefined ? {} : { passwordSnrp }),
     logLevel,
-    plugins: [logObserver(onLog), fileStorage(paths.device, { waitMs, holder }), ...defaultPlugins]
+    plugins: [
+      logObserver(onLog),
+      ...observers,
+      fileStorage(paths.device, { waitMs, holder }),
+      ...defaultPlugins
+    ]
   })
 }
 

@@ -42,6 +42,25 @@ export const findWallets = async (
   return openAll(account, usableWallets(account))
 }
 
+/**
+ * The wallets that a command is about: those that are named, every one in use, or, with `--all`, the archived ones too.
+ *
+ * @throws CliError NOT_FOUND, USAGE
+ */
+export const chooseWallets = async (
+  session: Session,
+  texts: readonly (string | undefined)[]
+): Promise<readonly CurrencyWallet[]> => {
+  const named = texts.filter(text => text !== undefined)
+  if (!session.isOn('all')) return findWallets(session, named)
+  if (named.length > 0) throw new CliError('USAGE', '--all does not go with the name of a wallet')
+  const account = await session.account()
+  return openAll(
+    account,
+    account.listWallets().filter(({ deleted, currencyInfo }) => !deleted && currencyInfo !== undefined)
+  )
+}
+
 /** The wallets that are in use and whose currency there is a plugin for. */
 export const usableWallets = (account: Account): readonly WalletListing[] =>
   account

@@ -1,6 +1,6 @@
 import type { CurrencyWallet, WalletListing } from '../../kernel/index.ts'
-import { failureOf } from '../errors/failure.ts'
 import type { Session } from '../session.ts'
+import { syncWallets } from './sync-wallets.ts'
 
 /** The wallets of an account, opened and synced as far as that went. */
 export interface OpenedWallets {
@@ -16,16 +16,12 @@ export const openUsable = async (session: Session): Promise<OpenedWallets> => {
   const account = await session.account()
   const listings = account.listWallets().filter(({ deleted }) => !deleted)
   const known = listings.filter(({ currencyInfo }) => currencyInfo !== undefined)
-  const warnings: string[] = []
   const wallets = await Promise.all(
-    known.map(async listing => {
-      const wallet = await account.openWallet(listing.walletId)
-      await session.synced(wallet).catch((error: unknown) => {
-        if (session.signal.aborted) throw error
-        warnings.push(`${wallet.name ?? wallet.id}: ${failureOf(error).message}`)
-      })
-      return { wallet, listing }
-    })
+    known.map(async listing => ({ wallet: await account.openWallet(listing.walletId), listing }))
+  )
+  const warnings = await syncWallets(
+    session,
+    wallets.map(({ wallet }) => wallet)
   )
   return { wallets, warnings, unusable: listings.filter(({ currencyInfo }) => currencyInfo === undefined) }
 }

@@ -1,13 +1,33 @@
 import type { CommandFlag, CommandSpec } from '../../command.ts'
 import { ANY_LOGIN } from './any-login.ts'
 
-const notes: readonly CommandFlag[] = [
+const NOTES: readonly CommandFlag[] = [
   { flags: '--name <text>', summary: 'who it is with' },
   { flags: '--category <text>', summary: 'such as "expense:Rent"' },
   { flags: '--notes <text>', summary: 'anything worth remembering' }
 ]
 
-/** Payments, their notes, and the exchange of files. */
+const PERIOD: readonly CommandFlag[] = [
+  { flags: '--since <date>', summary: 'from this date on' },
+  { flags: '--until <date>', summary: 'before this date' }
+]
+
+const TOKEN: CommandFlag = { flags: '--token <token>', summary: 'a token, by its id or code' }
+const ALL: CommandFlag = { flags: '--all', summary: 'every wallet, the archived ones too' }
+
+const STATES: readonly CommandFlag[] = [
+  {
+    flags: '--state <state>',
+    summary: 'only in this state',
+    choices: ['confirmed', 'unconfirmed', 'dropped', 'syncing']
+  },
+  { flags: '--in', summary: 'only what came in' },
+  { flags: '--out', summary: 'only what went out' }
+]
+
+const LIMIT: CommandFlag = { flags: '--limit <count>', summary: 'at most so many (100)' }
+
+/** Payments, the history and its notes. */
 export const transactionCommands: readonly CommandSpec[] = [
   {
     name: 'send',
@@ -20,7 +40,7 @@ export const transactionCommands: readonly CommandSpec[] = [
       { flags: '--custom-fee <key=value>', summary: 'such as satPerByte=12.5', isRepeatable: true },
       { flags: '--max-fee <amount>', summary: 'refuse a higher network fee' },
       { flags: '--no-unconfirmed', summary: 'spend confirmed coins only' },
-      ...notes
+      ...NOTES
     ],
     secrets: ANY_LOGIN,
     load: async () => (await import('../../commands/send.ts')).send
@@ -30,42 +50,107 @@ export const transactionCommands: readonly CommandSpec[] = [
     arguments: '[wallet]',
     summary: 'list transactions, newest first',
     flags: [
-      { flags: '--since <date>', summary: 'from this date on' },
-      { flags: '--until <date>', summary: 'before this date' },
-      { flags: '--limit <count>', summary: 'at most so many' }
+      { flags: '--search <text>', summary: 'only what has this text' },
+      ...PERIOD,
+      ...STATES,
+      TOKEN,
+      LIMIT,
+      { flags: '--before <txid>', summary: 'go on behind this one' },
+      ALL
     ],
     secrets: ANY_LOGIN,
     aliases: ['ls'],
     load: async () => (await import('../../commands/tx-list.ts')).txList
   },
   {
+    name: 'tx search',
+    arguments: '<text> [wallet]',
+    summary: 'find transactions by names, notes, amounts, addresses or txids',
+    flags: [...PERIOD, ...STATES, TOKEN, LIMIT, ALL],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/tx-list.ts')).txSearch
+  },
+  {
     name: 'tx show',
     arguments: '<wallet> <txid>',
     summary: 'show one transaction',
+    flags: [TOKEN, { flags: '--raw', summary: 'with its signed bytes' }],
     secrets: ANY_LOGIN,
     load: async () => (await import('../../commands/tx-show.ts')).txShow
   },
   {
+    name: 'tx watch',
+    arguments: '[wallet...]',
+    summary: 'tell of transactions as they come and change',
+    flags: [ALL],
+    secrets: ANY_LOGIN,
+    isServer: true,
+    load: async () => (await import('../../commands/tx-watch.ts')).txWatch
+  },
+  {
+    name: 'tx stream',
+    arguments: '<wallet>',
+    summary: 'tell the history of a wallet in batches, newest first',
+    flags: [
+      { flags: '--batch <count>', summary: 'how many at once (10)' },
+      { flags: '--first-batch <count>', summary: 'how many come first' },
+      { flags: '--search <text>', summary: 'only what has this text' },
+      ...PERIOD,
+      ...STATES,
+      TOKEN
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/tx-stream.ts')).txStream
+  },
+  {
+    name: 'tx export',
+    arguments: '[wallet...]',
+    summary: 'write the history for other programs',
+    flags: [
+      {
+        flags: '--format <format>',
+        summary: 'what to write: csv unless said, or the labels alone for other wallets',
+        choices: ['csv', 'json', 'ndjson', 'bip329']
+      },
+      ...PERIOD,
+      ...STATES,
+      TOKEN,
+      { flags: '--fiat <code>', summary: 'values in this currency, such as iso:EUR' },
+      { flags: '--columns <names>', summary: 'columns of the CSV, in this order: date,amount' },
+      { flags: '--tz <zone>', summary: 'time zone of the dates, such as Europe/Berlin (UTC)' },
+      { flags: '--bom', summary: 'a mark at the start, for Excel' },
+      { flags: '-o, --output <file>', summary: 'a new file that only its owner can read' },
+      { flags: '--force', summary: 'replace the file' },
+      ALL
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/tx-export.ts')).txExport
+  },
+  {
     name: 'tx label',
     arguments: '<wallet> <txid>',
-    summary: 'write name, category and notes of a transaction',
+    summary: 'write what is noted on a transaction',
     flags: [
-      ...notes,
+      ...NOTES,
+      { flags: '--fiat <amount>', summary: 'what it was worth: 12.50, or "12.50 EUR"' },
+      { flags: '--biz-id <id>', summary: 'the number of a business' },
       {
         flags: '--clear <field>',
         summary: 'empty a field',
         isRepeatable: true,
-        choices: ['name', 'category', 'notes']
-      }
+        choices: ['name', 'category', 'notes', 'fiat', 'biz-id']
+      },
+      TOKEN
     ],
     secrets: ANY_LOGIN,
     load: async () => (await import('../../commands/tx-label.ts')).txLabel
   },
   {
-    name: 'sync',
-    arguments: '[wallet...]',
-    summary: 'exchange files with the sync server and look at the chain',
+    name: 'tx import-labels',
+    arguments: '<file> [wallet...]',
+    summary: 'take in the labels of another wallet (BIP-329)',
+    flags: [{ flags: '--overwrite', summary: 'let the file win where another text is noted' }, ALL],
     secrets: ANY_LOGIN,
-    load: async () => (await import('../../commands/sync.ts')).sync
+    load: async () => (await import('../../commands/tx-import-labels.ts')).txImportLabels
   }
 ]

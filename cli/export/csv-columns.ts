@@ -1,0 +1,85 @@
+import { amountJson } from '../output/amounts.ts'
+import { stateOf } from '../output/tx-facts.ts'
+import { type ExportRow, fiatValueOf } from './export-row.ts'
+
+/** One column of the CSV. */
+export interface CsvColumn {
+  readonly name: string
+  /** Words, which a spreadsheet must not take for a formula; else a number or a date that we wrote ourselves. */
+  readonly isText?: boolean
+  textOf(row: ExportRow, timeZone: string): string
+}
+
+/**
+ * The columns, in their order; names are never changed or reused (ecosystem 1.10).
+ *
+ * `amount` is the change of the balance, so that a payment's fee is in it; the fee columns say how much of it that was.
+ */
+export const csvColumns: readonly CsvColumn[] = [
+  { name: 'date', textOf: ({ tx }, timeZone) => isoTimeIn(new Date(tx.date * 1000), timeZone) },
+  { name: 'wallet', isText: true, textOf: ({ walletName }) => walletName },
+  { name: 'wallet_id', isText: true, textOf: ({ tx }) => tx.walletId },
+  { name: 'asset', isText: true, textOf: ({ asset }) => asset.currencyCode },
+  { name: 'token_id', isText: true, textOf: ({ asset }) => asset.tokenId ?? '' },
+  { name: 'direction', textOf: ({ tx }) => (tx.isSend ? 'out' : 'in') },
+  { name: 'amount', textOf: ({ tx, asset }) => amountJson(tx.nativeAmount, asset).display },
+  { name: 'native_amount', textOf: ({ tx }) => tx.nativeAmount },
+  { name: 'network_fee', textOf: row => ifOut(row, amountJson(row.tx.networkFee, row.asset).display) },
+  { name: 'native_network_fee', textOf: row => ifOut(row, row.tx.networkFee) },
+  { name: 'fee_asset', isText: true, textOf: row => ifOut(row, row.asset.currencyCode) },
+  { name: 'fiat', textOf: row => (fiatValueOf(row) === undefined ? '' : row.fiatCode.replace('iso:', '')) },
+  { name: 'fiat_value', textOf: row => fiatValueOf(row) ?? '' },
+  { name: 'status', textOf: ({ tx }) => stateOf(tx.confirmations) },
+  { name: 'name', isText: true, textOf: ({ tx }) => tx.metadata.name ?? '' },
+  { name: 'category', isText: true, textOf: ({ tx }) => tx.metadata.category ?? '' },
+  { name: 'notes', isText: true, textOf: ({ tx }) => tx.metadata.notes ?? '' },
+  { name: 'address', isText: true, textOf: addressesOf },
+  { name: 'memo', isText: true, textOf: ({ tx }) => tx.memos.map(({ value }) => value).join(' ') },
+  { name: 'txid', isText: true, textOf: ({ tx }) => tx.txid },
+  { name: 'block_height', textOf: ({ tx }) => (tx.blockHeight > 0 ? String(tx.blockHeight) : '') },
+  { name: 'swap_provider', isText: true, textOf: ({ tx }) => tx.swapData?.plugin.displayName ?? '' },
+  { name: 'swap_order', isText: true, textOf: ({ tx }) => tx.swapData?.orderId ?? '' },
+  { name: 'swap_payout_asset', isText: true, textOf: ({ tx }) => tx.swapData?.payoutCurrencyCode ?? '' },
+  { name: 'swap_payout_native', textOf: ({ tx }) => tx.swapData?.payoutNativeAmount ?? '' },
+  { name: 'device', isText: true, textOf: ({ tx }) => tx.deviceDescription ?? '' }
+]
+
+/** An ISO time to the second: with Z in UTC, with its offset elsewhere. @throws RangeError for an unknown zone */
+export const isoTimeIn = (date: Date, timeZone: string): string => {
+  if (timeZone === 'UTC') return date.toISOString().replace(/\.\d+Z$/, 'Z')
+  const parts = new Map(
+    formatterOf(timeZone)
+      .formatToParts(date)
+      .map(({ type, value }) => [type, value])
+  )
+  const part = (type: Intl.DateTimeFormatPartTypes): string => parts.get(type) ?? ''
+  const offset = part('timeZoneName').replace('GMT', '') || '+00:00'
+  return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}:${part('second')}${offset}`
+}
+
+const formatters = new Map<string, Intl.DateTimeFormat>()
+
+const formatterOf = (timeZone: string): Intl.DateTimeFormat => {
+  const known = formatters.get(timeZone)
+  if (known !== undefined) return known
+  const formatter = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'longOffset'
+  })
+  formatters.set(timeZone, formatter)
+  return formatter
+}
+
+const ifOut = ({ tx }: ExportRow, text: string): string => (tx.isSend ? text : '')
+
+function addressesOf({ tx }: ExportRow): string {
+  const paid = (tx.spendTargets ?? []).map(({ publicAddress }) => publicAddress)
+  return (tx.isSend ? paid : tx.ourReceiveAddresses).join(' ')
+}

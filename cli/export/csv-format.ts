@@ -1,0 +1,42 @@
+import { stringify } from 'csv-stringify/sync'
+import type { CsvColumn } from './csv-columns.ts'
+import type { ExportFormat } from './export-format.ts'
+
+/** How a CSV is to be written. */
+export interface CsvOptions {
+  readonly columns: readonly CsvColumn[]
+  /** `UTC`, or an IANA name such as `Europe/Berlin`. */
+  readonly timeZone: string
+  /** A byte-order mark, without which Excel takes UTF-8 for something else. */
+  readonly hasMark: boolean
+}
+
+/** CSV with a line of titles (RFC 4180, UTF-8, dot decimals). */
+export const csvFormat = ({ columns, timeZone, hasMark }: CsvOptions): ExportFormat => ({
+  begin: () => (hasMark ? '\ufeff' : '') + linesOf([columns.map(({ name }) => name)]),
+  rows: rows =>
+    linesOf(
+      rows.map(row =>
+        columns.map(({ isText = false, textOf }) => {
+          const text = textOf(row, timeZone)
+          return isText ? harmless(text) : text
+        })
+      )
+    ),
+  end: () => ''
+})
+
+/**
+ * A text that no spreadsheet takes for a formula: where it could begin one, an apostrophe stands before it.
+ *
+ * Only words get it: a negative amount begins with a minus and must stay a number.
+ *
+ * @see https://owasp.org/www-community/attacks/CSV_Injection
+ */
+export const harmless = (text: string): string => (FORMULA.test(text) ? `'${text}` : text)
+
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
+
+// Without the pattern, a line break of another kind than its own would stand unquoted.
+const linesOf = (rows: readonly (readonly string[])[]): string =>
+  stringify(rows as string[][], { record_delimiter: 'windows', quoted_match: /[\r\n]/ })

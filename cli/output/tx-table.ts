@@ -1,0 +1,49 @@
+import type { CommandResult } from '../command-result.ts'
+import type { Effect } from '../session/history.ts'
+import { amountText } from './amounts.ts'
+import { localTime } from './times.ts'
+import { confirmationCell } from './tx-facts.ts'
+import { type CellLike, type Column, cellOf, type TableView } from './view.ts'
+
+const COLUMNS: readonly Column[] = [
+  { title: 'DATE' },
+  { title: 'AMOUNT', align: 'right' },
+  { title: 'STATE' },
+  { title: 'NAME', canShrink: true },
+  { title: 'NOTES', canShrink: true },
+  { title: 'TXID', canShrink: true }
+]
+
+/** Transactions for people; with the wallet's name where they are of several. */
+export const txTable = (effects: readonly Effect[], empty: string): TableView => {
+  const hasSeveral = new Set(effects.map(({ wallet }) => wallet.id)).size > 1
+  const walletColumn: Column = { title: 'WALLET', canShrink: true }
+  return {
+    kind: 'table',
+    columns: hasSeveral ? [walletColumn, ...COLUMNS] : COLUMNS,
+    rows: effects.map(effect => [
+      ...(hasSeveral ? [effect.wallet.name ?? effect.wallet.id] : []),
+      ...txCells(effect)
+    ]),
+    empty
+  }
+}
+
+/** One transaction for people, cell by cell. */
+export const txCells = ({ tx, asset }: Omit<Effect, 'wallet'>): readonly CellLike[] => [
+  localTime(new Date(tx.date * 1000)),
+  amountText(tx.nativeAmount, asset),
+  confirmationCell(tx.confirmations),
+  tx.metadata.name ?? '',
+  tx.metadata.notes ?? '',
+  tx.txid
+]
+
+/** One transaction as a line of its own, behind the word for what happened to it; for commands that go on. */
+export const txLine = (word: string | undefined, effect: Omit<Effect, 'wallet'>): CommandResult => {
+  const cells = txCells(effect).map(cell => cellOf(cell).text)
+  const line = [...(word === undefined ? [] : [word.padEnd(WORD)]), ...cells].filter(text => text !== '')
+  return { data: {}, view: { kind: 'text', lines: [line.join('  ')] } }
+}
+
+const WORD = 7

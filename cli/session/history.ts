@@ -1,0 +1,92 @@
+import type { CurrencyWallet, Transaction, TransactionQuery } from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { parseWhen } from '../grammar/values.ts'
+import type { Asset } from '../output/assets.ts'
+import { stateOf } from '../output/tx-facts.ts'
+import type { Session } from '../session.ts'
+import { assetsOf, findAsset, matching } from './wallet-assets.ts'
+
+type HistoryQuery = TransactionQuery & { readonly searchString?: string; readonly tokenId?: string | null }
+
+/** Which transactions a command is about. */
+export interface Selection {
+  readonly query: HistoryQuery
+  /** What the kernel cannot ask for. */
+  isWanted(tx: Transaction): boolean
+  /** How many come at once; {@link BATCH} if left out. */
+  readonly batchSize?: number
+  /** How many come first; as `batchSize` if left out. */
+  readonly firstBatchSize?: number
+}
+
+/** One effect of a transaction on one asset of a wallet. */
+export interface Effect {
+  readonly wallet: CurrencyWallet
+  readonly asset: Asset
+  readonly tx: Transaction
+}
+
+/** Reads `--since`, `--until`, `--before`, `--state`, `--in` and `--out`. @throws CliError USAGE */
+export const selectionOf = (session: Session, searchString?: string): Selection => {
+  const [since, until, beforeTxid] = [session.text('since'), session.text('until'), session.text('before')]
+  const state = session.text('state')
+  const [isIn, isOut] = [session.isOn('in'), session.isOn('out')]
+  if (isIn && isOut) throw new CliError('USAGE', '--in and --out do not go together; leave both out for all')
+  return {
+    query: {
+      ...(since === undefined ? {} : { startDate: parseWhen(since, 'start') }),
+      ...(until === undefined ? {} : { endDate: parseWhen(until, 'end') }),
+      ...(beforeTxid === undefined ? {} : { beforeTxid }),
+      ...(searchString === undefined ? {} : { searchString })
+    },
+    isWanted: tx =>
+      (state === undefined || stateOf(tx.confirmations) === state) &&
+      !(isIn && tx.isSend) &&
+      !(isOut && !tx.isSend)
+  }
+}
+
+/** The assets that a command is about: those of `--token`, or all of each wallet. @throws CliError NOT_FOUND */
+export const chosenAssets = async (
+  session: Session,
+  wallets: readonly CurrencyWallet[]
+): Promise<readonly Omit<Effect, 'tx'>[]> => {
+  const token = session.text('token')
+  const chosen: Omit<Effect, 'tx'>[] = []
+  for (const wallet of wallets) {
+    const assets = await assetsOf(session, wallet)
+    const one = token === undefined ? undefined : matching(assets, token)
+    if (token === undefined) chosen.push(...assets.map(asset => ({ wallet, asset })))
+    else if (one !== undefined) chosen.push({ wallet, asset: one })
+  }
+  const [only] = wallets
+  if (chosen.length === 0 && token !== undefined && only !== undefined) await findAsset(session, only, token)
+  return chosen
+}
+
+/** The selected transactions of one asset, newest first, in batches; stops with the command. */
+export async function* historyOf(
+  session: Session,
+  { wallet, asset }: Omit<Effect, 'tx'>,
+  { query, isWanted, batchSize = BATCH, firstBatchSize = batchSize }: Selection
+): AsyncGenerator<readonly Transaction[]> {
+  let { beforeTxid } = query
+  let limit = firstBatchSize
+  for (;;) {
+    session.signal.throwIfAborted()
+    const request: HistoryQuery = {
+      ...query,
+      tokenId: asset.tokenId,
+      limit,
+      ...(beforeTxid === undefined ? {} : { beforeTxid })
+    }
+    const page = await wallet.getTransactions(request)
+    limit = batchSize
+    beforeTxid = page.at(-1)?.txid
+    if (beforeTxid === undefined) return
+    const wanted = page.filter(isWanted)
+    if (wanted.length > 0) yield wanted
+  }
+}
+
+const BATCH = 200

@@ -1,0 +1,124 @@
+import test from 'ava'
+import { csvColumns, isoTimeIn } from '../../../cli/export/csv-columns.ts'
+import { csvFormat, harmless } from '../../../cli/export/csv-format.ts'
+import {
+  type ExportFormat,
+  jsonFormat,
+  labelFormat,
+  ndjsonFormat
+} from '../../../cli/export/export-format.ts'
+import { assetOf } from '../../../cli/output/assets.ts'
+import { bitcoin } from '../../../plugins/currency/utxo/plugin.ts'
+import { payment, receipt, rowOf } from '../../helpers/export-rows.ts'
+
+const textOf = (format: ExportFormat, batches = [[rowOf(payment)], [rowOf(receipt)]]): string =>
+  [format.begin(), ...batches.map(rows => format.rows(rows)), format.end()].join('')
+
+const plainCsv = { columns: csvColumns, timeZone: 'UTC', hasMark: false }
+
+test('the CSV has every column, exact amounts, and words that no spreadsheet runs', t => {
+  t.is(
+    textOf(csvFormat(plainCsv)),
+    [
+      'date,wallet,wallet_id,asset,token_id,direction,amount,native_amount,network_fee,native_network_fee,fee_asset,fiat,fiat_value,status,name,category,notes,address,memo,txid,block_height,swap_provider,swap_order,swap_payout_asset,swap_payout_native,device',
+      `2026-01-05T10:00:00Z,'+Savings,wallet-1,BTC,,out,-0.01251128,-1251128,0.00001128,1128,BTC,USD,812.4,confirmed,"Joe’s ""Shop"", Ltd",expense:Food,"'=HYPERLINK(""http://x"")\nsecond line",bc1qtheirs,for 4,${payment.txid},812345,Swapper,'-order,ETH,20000000000000000,Holdfast`,
+      "2026-01-05T08:00:00Z,'+Savings,wallet-1,BTC,,in,0.00000001,1,,,,,,unconfirmed,,,,bc1qours bc1qmine,,aa,,,,,,",
+      ''
+    ].join('\r\n')
+  )
+})
+
+test('columns can be chosen, Excel gets its mark, and dates the offset of their zone', t => {
+  const columns = ['date', 'amount'].flatMap(name => csvColumns.filter(column => column.name === name))
+  const text = textOf(csvFormat({ columns, timeZone: 'Europe/Berlin', hasMark: true }))
+  t.is(
+    text,
+    '\ufeffdate,amount\r\n2026-01-05T11:00:00+01:00,-0.01251128\r\n2026-01-05T09:00:00+01:00,0.00000001\r\n'
+  )
+  t.is(isoTimeIn(new Date('2026-07-01T23:30:00Z'), 'Asia/Kolkata'), '2026-07-02T05:00:00+05:30')
+  t.is(isoTimeIn(new Date('2026-07-01T00:00:00Z'), 'Europe/London'), '2026-07-01T01:00:00+01:00')
+  t.is(isoTimeIn(new Date('2026-01-01T00:00:00Z'), 'Europe/London'), '2026-01-01T00:00:00+00:00')
+  t.throws(() => isoTimeIn(new Date(), 'Mars/Olympus'), { instanceOf: RangeError })
+})
+
+test('only what could begin a formula gets an apostrophe', t => {
+  for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠x'])
+    t.is(harmless(text), `'${text}`)
+  for (const text of ['', 'a=1', ' =1', "'=1", '1-1', '日本', '(1)']) t.is(harmless(text), text)
+})
+
+test('a fiat value is told in the currency that was asked for, without an exponent', t => {
+  const columns = csvColumns.filter(({ name }) => name.startsWith('fiat'))
+  const format = csvFormat({ ...plainCsv, columns })
+  t.is(format.rows([rowOf(payment, 'iso:EUR')]), 'EUR,0.0000001\r\n')
+  t.is(format.rows([rowOf(payment, 'iso:CHF')]), ',\r\n', 'what was not noted then is not made up')
+})
+
+test('a line break of any kind stays inside its cell', t => {
+  const columns = csvColumns.filter(({ name }) => name === 'notes')
+  const format = csvFormat({ ...plainCsv, columns })
+  for (const notes of ['a\nb', 'a\rb', 'a\r\nb', 'a,b', 'a"b'])
+    t.is(format.rows([rowOf({ ...payment, metadata: { notes } })]), `"${notes.replace('"', '""')}"\r\n`)
+})
+
+test('JSON and NDJSON say the same, in one object or one a line', t => {
+  const lines = textOf(ndjsonFormat()).split('\n')
+  t.is(lines.pop(), '')
+  const json = JSON.parse(textOf(jsonFormat()))
+  t.deepEqual(
+    json.transactions,
+    lines.map(line => JSON.parse(line))
+  )
+  t.is(json.schema, 'tx.export/1')
+  t.deepEqual(JSON.parse(textOf(jsonFormat(), [])), { schema: 'tx.export/1', transactions: [] })
+  t.like(json.transactions[0], {
+    walletName: '+Savings',
+    date: '2026-01-05T10:00:00.250Z',
+    direction: 'out',
+    amount: { native: '-1251128', display: '-0.01251128', code: 'BTC', decimals: 8 },
+    networkFee: { native: '1128', display: '0.00001128', code: 'BTC', decimals: 8 },
+    state: 'confirmed',
+    memos: [{ type: 'text', value: 'for 4' }],
+    fiat: { code: 'iso:USD', value: '812.4' },
+    swap: { ...payment.swapData },
+    device: 'Holdfast'
+  })
+  t.deepEqual(json.transactions[0].metadata.fiat, { 'iso:USD': '812.4', 'iso:EUR': '0.0000001' })
+  t.like(json.transactions[1], {
+    state: 'unconfirmed',
+    confirmations: 3,
+    fiat: { code: 'iso:USD', value: null }
+  })
+})
+
+test('labels are one JSON object a line, of what is noted alone', t => {
+  const named = { ...receipt, metadata: { name: 'Rent' } }
+  t.is(
+    textOf(labelFormat(), [[rowOf(receipt), rowOf(named)]]),
+    '{"type":"tx","ref":"aa","label":"Rent","holdfast":{"walletId":"wallet-1"}}\n'
+  )
+  const saved = { seq: 0, recycleable: true, creationDate: 0 }
+  const records = [
+    { ...saved, address: 'bc1qours', metadata: { name: 'Joe' } },
+    { ...saved, address: 'bc1qmine', metadata: {} }
+  ]
+  t.is(
+    labelFormat().addresses?.('wallet-1', records),
+    '{"type":"addr","ref":"bc1qours","label":"Joe","holdfast":{"walletId":"wallet-1"}}\n'
+  )
+})
+
+test('a token is told in its own units, and one that nobody knows in native ones', t => {
+  const tokens = {
+    a0b8: {
+      currencyCode: 'USDC',
+      displayName: 'USD Coin',
+      denominations: [{ name: 'USDC', multiplier: '1000000' }]
+    }
+  }
+  const columns = csvColumns.filter(({ name }) => ['asset', 'token_id', 'amount'].includes(name))
+  const format = csvFormat({ ...plainCsv, columns })
+  const rowFor = (tokenId: string) => ({ ...rowOf(receipt), asset: assetOf(bitcoin.info, tokens, tokenId) })
+  t.is(format.rows([rowFor('a0b8'), rowFor('gone')]), 'USDC,a0b8,0.000001\r\ngone,gone,1\r\n')
+  t.is(assetOf(bitcoin.info, tokens, 'toString').currencyCode, 'toString', 'an inherited name is no token')
+})
