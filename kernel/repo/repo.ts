@@ -90,6 +90,11 @@ export class Repo {
     return box === undefined ? undefined : this.#boxes.read(path, box)
   }
 
+  /** Tells whether there is a file. @throws PATH_REFUSED */
+  async has(path: string): Promise<boolean> {
+    return this.#visible(checkPath(path)) !== undefined
+  }
+
   /** All paths below a folder, at any depth, in ascending order; '' lists everything. */
   async list(folder: string): Promise<string[]> {
     const prefix = folder === '' ? '' : `${checkPath(folder)}/`
