@@ -129,6 +129,13 @@ export const editFields = (
   return { fields: edited, isDisplacing }
 }
 
+/** The object at the end of a way through fields, if there is one. */
+export const objectAt = (fields: JsonObject, path: readonly string[]): JsonObject | undefined => {
+  let found: unknown = fields
+  for (const name of path) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined
+  return isObject(found) ? found : undefined
+}
+
 // Defines own fields only, so that a field called __proto__ is a field like any other.
 const withField = (fields: JsonObject, name: string, value: Json | undefined): JsonObject =>
   value === undefined

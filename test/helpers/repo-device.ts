@@ -15,7 +15,8 @@ import type { SyncStore } from './sync-store.ts'
 
 /** The keys of the one repo that these tests share between devices. */
 export const syncKey: Uint8Array = new Uint8Array(20).fill(0xa5)
-const dataKey: Uint8Array = new Uint8Array(32).fill(0x5a)
+/** The key of the shared repo's boxes. */
+export const dataKey: Uint8Array = new Uint8Array(32).fill(0x5a)
 export const repoId: string = repoIdOf(makeRepoIo(), syncKey)
 
 /** A device with a copy of the repo. */
@@ -43,7 +44,10 @@ export interface DeviceOptions {
 }
 
 /** Opens the shared repo on a device of its own. */
-export const openDevice = async (store: SyncStore, options: DeviceOptions = {}): Promise<Device> => {
+export const openDevice = async (
+  store: Pick<SyncStore, 'fetch'>,
+  options: DeviceOptions = {}
+): Promise<Device> => {
   const { files = new Map(), syncServers = ['https://sync.example'], infoServers = [] } = options
   const clock = makeFakeClock()
   const io = makeRepoIo({ clock, fetch: store.fetch })

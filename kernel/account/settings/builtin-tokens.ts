@@ -1,0 +1,50 @@
+import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
+import { makeBreather } from '../../repo/breather.ts'
+import { isRecord } from '../../schema/fields.ts'
+import { parseToken, parseTokenId } from '../../schema/token.ts'
+import type { Services } from '../../services.ts'
+import type { Token, TokenMap } from '../../types/currency.ts'
+import { tokenMapOf } from './token-map.ts'
+
+const MAX_TOKENS = 100_000
+/** A plugin whose tokens are all bad must not fill the log. */
+const MAX_REPORTS = 10
+
+/**
+ * Asks a plugin which tokens its currency has, under the hook's deadline; a bad one is reported and left out.
+ *
+ * @returns undefined if the currency has none
+ * @throws PLUGIN_FAILED, BOGUS_DATA
+ */
+export const askBuiltinTokens = async (
+  services: Services,
+  pluginId: string
+): Promise<TokenMap | undefined> => {
+  const { hooks, io } = services
+  const answer: unknown = await hooks.builtinTokens.for(pluginId).promise()
+  if (answer === undefined) return undefined
+  if (!isRecord(answer)) throw new WalletError('BOGUS_DATA', { pluginId, what: 'tokens', path: '' })
+  const breathe = makeBreather(io.clock)
+  const tokens = new Map<string, Token>()
+  let reports = 0
+  for (const [tokenId, value] of Object.entries(answer).slice(0, MAX_TOKENS)) {
+    try {
+      tokens.set(parseTokenId(tokenId), parseToken(value))
+    } catch (error) {
+      reports += 1
+      if (reports <= MAX_REPORTS)
+        services.report(`currency ${pluginId}`, bogusToken(pluginId, tokenId, error))
+    }
+    await breathe()
+  }
+  return tokenMapOf(tokens)
+}
+
+const bogusToken = (pluginId: string, tokenId: string, error: unknown): WalletError => {
+  const field = isWalletError(error, 'BAD_REPLY') && error.details.path !== '' ? `.${error.details.path}` : ''
+  return new WalletError(
+    'BOGUS_DATA',
+    { pluginId, what: 'token', path: tokenId.slice(0, 200) + field },
+    error
+  )
+}

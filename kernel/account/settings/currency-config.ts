@@ -1,0 +1,215 @@
+import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
+import type { Scheduler } from '../../io/scheduler.ts'
+import { contractTokenId, parseToken, parseTokenId } from '../../schema/token.ts'
+import type { Services } from '../../services.ts'
+import { Observable, type Readable } from '../../state/observable.ts'
+import type { CurrencyConfigSnapshot, CurrencyInfo, Token, TokenMap } from '../../types/currency.ts'
+import { isSameJson, type JsonObject } from '../../types/json.ts'
+import { callTools } from '../../wallet/call-tools.ts'
+import { askBuiltinTokens } from './builtin-tokens.ts'
+import { customTokenEdits, customTokenRemoval, customTokensOf } from './custom-tokens.ts'
+import { alwaysEnabledEdits, alwaysEnabledOf, userSettingsEdit, userSettingsOf } from './plugin-settings.ts'
+import type { SettingsFiles } from './settings-files.ts'
+import { NO_TOKENS, tokenMapOf } from './token-map.ts'
+import { checkUserSettings } from './user-settings.ts'
+
+/** What a currency's settings are made of. */
+export interface CurrencyConfigParts {
+  readonly services: Services
+  readonly files: SettingsFiles
+  readonly scheduler: Scheduler
+  readonly info: CurrencyInfo
+  /** Whether the account has a wallet of a type. */
+  hasWallet(walletType: string): boolean
+}
+
+const RETRY_MS = 300_000
+
+/**
+ * What an account knows of one currency: its tokens and settings (specification §3 "Account settings per plugin").
+ *
+ * The plugin's own tokens arrive after the account has opened; a plugin that fails is asked again every five minutes.
+ */
+export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
+  readonly currencyInfo: CurrencyInfo
+  readonly subscribe: Readable<CurrencyConfigSnapshot>['subscribe']
+  readonly getSnapshot: Readable<CurrencyConfigSnapshot>['getSnapshot']
+  readonly #parts: CurrencyConfigParts
+  readonly #state: Observable<CurrencyConfigSnapshot>
+  readonly #firstAnswer: Promise<void>
+  /** Undefined until the plugin has answered, null if it has no tokens. */
+  #builtinTokens: TokenMap | null | undefined
+  /** What the custom tokens were read from: a bad one is reported once. */
+  #customFields: JsonObject | undefined
+
+  constructor(parts: CurrencyConfigParts) {
+    this.currencyInfo = parts.info
+    this.#parts = parts
+    this.#state = new Observable<CurrencyConfigSnapshot>(this.#read(EMPTY), undefined, parts.files.report)
+    this.subscribe = this.#state.subscribe
+    this.getSnapshot = this.#state.getSnapshot
+    parts.files.subscribe(() => this.#update())
+    this.#firstAnswer = this.#askPlugin()
+  }
+
+  /** Waits until the plugin has said which tokens it brings, or has failed to within its deadline. */
+  tokensAsked(): Promise<void> {
+    return this.#firstAnswer
+  }
+
+  /**
+   * Adds a token, or replaces the user's own one of the same id, and gives its id.
+   *
+   * The plugin checks it and says the id; for one that cannot, it is the contract address, and the account must have a
+   * wallet of the currency (specification §5).
+   *
+   * @throws OPTION_INVALID, NOT_SUPPORTED, WALLET_MISSING, LOGGED_OUT, or what the plugin finds wrong
+   */
+  async addCustomToken(token: Token): Promise<string> {
+    const checked = checkToken(token)
+    const tokenId = await this.#tokenIdOf(checked)
+    const { files, info } = this.#parts
+    await files.editCustomTokens(() => customTokenEdits(info.pluginId, tokenId, checked))
+    return tokenId
+  }
+
+  /**
+   * Changes a token of the user's own; its id stays.
+   *
+   * @throws TOKEN_NOT_FOUND; OPTION_INVALID, also for a change that would make it another token; LOGGED_OUT
+   */
+  async changeCustomToken(tokenId: string, token: Token): Promise<void> {
+    const { files, info } = this.#parts
+    const checkKnown = (tokens: TokenMap): void => {
+      if (!Object.hasOwn(tokens, tokenId)) throw new WalletError('TOKEN_NOT_FOUND', { tokenId })
+    }
+    checkKnown(this.getSnapshot().customTokens)
+    const checked = checkToken(token)
+    if ((await this.#tokenIdOf(checked)) !== tokenId)
+      throw new WalletError('OPTION_INVALID', {
+        option: 'token',
+        rule: 'would be another one, with another id'
+      })
+    await files.editCustomTokens(fields => {
+      checkKnown(customTokensOf(fields, info.pluginId, () => {}))
+      return customTokenEdits(info.pluginId, tokenId, checked)
+    })
+  }
+
+  /** Removes a token of the user's own; no error if there is none. @throws LOGGED_OUT */
+  async removeCustomToken(tokenId: string): Promise<void> {
+    const { files, info } = this.#parts
+    await files.editCustomTokens(() => [customTokenRemoval(info.pluginId, tokenId)])
+  }
+
+  /** Chooses the tokens that are on in every wallet; ids that the currency does not have are left out. @throws LOGGED_OUT */
+  async changeAlwaysEnabledTokenIds(tokenIds: readonly string[]): Promise<void> {
+    await this.#firstAnswer
+    const { files, info } = this.#parts
+    const wanted = new Set(tokenIds)
+    const known = Object.keys(this.getSnapshot().allTokens)
+    const choice = new Map(known.map(tokenId => [tokenId, wanted.has(tokenId)]))
+    await files.editPluginSettings(() => alwaysEnabledEdits(info.pluginId, choice))
+  }
+
+  /** Replaces the plugin's own settings. @throws OPTION_INVALID, LOGGED_OUT */
+  async changeUserSettings(settings: JsonObject): Promise<void> {
+    const { files, info } = this.#parts
+    const checked = checkUserSettings(settings)
+    await files.editPluginSettings(() => [userSettingsEdit(info.pluginId, checked)])
+  }
+
+  async #tokenIdOf(token: Token): Promise<string> {
+    const { services, info, hasWallet } = this.#parts
+    const { pluginId } = info
+    const unsupported = (what: string): WalletError => new WalletError('NOT_SUPPORTED', { what })
+    const found = await callTools(services, {
+      pluginId,
+      what: 'checking a token',
+      call: async tools => ({ named: await tools.getTokenId?.(token), canName: 'getTokenId' in tools })
+    })
+    if (found.canName) return checkTokenId(pluginId, found.named)
+    await this.#firstAnswer
+    if (this.#builtinTokens === null) throw unsupported('tokens')
+    const tokenId = contractTokenId(token)
+    if (tokenId === undefined) throw unsupported('tokens without a contract address')
+    if (!hasWallet(info.walletType)) throw new WalletError('WALLET_MISSING', {})
+    return checkTokenId(pluginId, tokenId)
+  }
+
+  async #askPlugin(): Promise<void> {
+    const { services, info, scheduler } = this.#parts
+    try {
+      this.#builtinTokens = (await askBuiltinTokens(services, info.pluginId)) ?? null
+      this.#update()
+    } catch (error) {
+      services.report(`currency ${info.pluginId}`, error)
+      scheduler.schedule(`tokens ${info.pluginId}`, RETRY_MS, () => void this.#askPlugin())
+    }
+  }
+
+  #update(): void {
+    const next = this.#read(this.getSnapshot())
+    if (!isSameSnapshot(next, this.getSnapshot())) this.#state.set(next)
+  }
+
+  /** The present state; a part that says the same is the same object as before. */
+  #read(before: CurrencyConfigSnapshot): CurrencyConfigSnapshot {
+    const { files, info } = this.#parts
+    const { pluginSettings, customTokens: fields } = files.getSnapshot()
+    const kept = <T>(old: T, next: T): T => (isSameJson(old, next) ? old : Object.freeze(next))
+    const builtinTokens = this.#builtinTokens ?? NO_TOKENS
+    const customTokens =
+      fields === this.#customFields
+        ? before.customTokens
+        : kept(before.customTokens, customTokensOf(fields, info.pluginId, files.report))
+    this.#customFields = fields
+    const isUnchanged = builtinTokens === before.builtinTokens && customTokens === before.customTokens
+    const allTokens = isUnchanged
+      ? before.allTokens
+      : tokenMapOf([...Object.entries(builtinTokens), ...Object.entries(customTokens)])
+    const always = alwaysEnabledOf(pluginSettings, info.pluginId).filter(id => Object.hasOwn(allTokens, id))
+    return {
+      builtinTokens,
+      areBuiltinTokensKnown: this.#builtinTokens !== undefined,
+      customTokens,
+      allTokens,
+      alwaysEnabledTokenIds: kept(before.alwaysEnabledTokenIds, always),
+      userSettings: kept(before.userSettings, userSettingsOf(pluginSettings, info.pluginId))
+    }
+  }
+}
+
+const EMPTY: CurrencyConfigSnapshot = {
+  builtinTokens: NO_TOKENS,
+  areBuiltinTokensKnown: false,
+  customTokens: NO_TOKENS,
+  allTokens: NO_TOKENS,
+  alwaysEnabledTokenIds: Object.freeze([]),
+  userSettings: Object.freeze({})
+}
+
+const isSameSnapshot = (one: CurrencyConfigSnapshot, other: CurrencyConfigSnapshot): boolean =>
+  Object.entries(one).every(([name, value]) => value === other[name as keyof CurrencyConfigSnapshot])
+
+const checkToken = (token: unknown): Token => {
+  try {
+    return parseToken(token)
+  } catch (error) {
+    if (!isWalletError(error, 'BAD_REPLY')) throw error
+    const { path, rule } = error.details
+    throw new WalletError(
+      'OPTION_INVALID',
+      { option: path === '' ? 'token' : `token's ${path}`, rule },
+      error
+    )
+  }
+}
+
+const checkTokenId = (pluginId: string, tokenId: unknown): string => {
+  try {
+    return parseTokenId(tokenId)
+  } catch (error) {
+    throw new WalletError('BOGUS_DATA', { pluginId, what: 'token id', path: '' }, error)
+  }
+}

@@ -1,0 +1,129 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import type { Denomination, Token } from '../types/currency.ts'
+import type { JsonObject } from '../types/json.ts'
+import { isRecord } from './fields.ts'
+import { parseJson } from './parse.ts'
+
+const MAX_NAME = 200
+const MAX_LOCATION = 10_000
+const MAX_DENOMINATIONS = 20
+const MULTIPLIER = /^[1-9]\d{0,99}$/
+
+/**
+ * Checks a token of a plugin, a file or a user, and copies what a token has (specification §3 "Token").
+ *
+ * By hand: a chain may bring thousands.
+ *
+ * @param source - what the value is, for the message
+ * @throws BAD_REPLY naming the field
+ */
+export const parseToken = (value: unknown, source = 'token'): Token => {
+  if (!isRecord(value)) throw bad(source, '', 'is no object')
+  const { currencyCode, displayName, denominations, networkLocation } = value
+  if (!isName(currencyCode)) throw bad(source, 'currencyCode', 'is no short text')
+  if (!isName(displayName)) throw bad(source, 'displayName', 'is no short text')
+  if (!Array.isArray(denominations) || denominations.length === 0)
+    throw bad(source, 'denominations', 'is empty or no list')
+  if (denominations.length > MAX_DENOMINATIONS) throw bad(source, 'denominations', 'is too long')
+  const location = networkLocation ?? undefined
+  return Object.freeze({
+    currencyCode,
+    displayName,
+    denominations: Object.freeze(denominations.map((item, index) => parseDenomination(item, source, index))),
+    ...(location === undefined ? {} : { networkLocation: parseLocation(location, source) })
+  })
+}
+
+/**
+ * Checks the id of a token: text that may be the name of a field.
+ *
+ * @throws BAD_REPLY
+ */
+export const parseTokenId = (value: unknown, source = 'token id'): string => {
+  if (!isName(value)) throw bad(source, '', 'is no short text')
+  if (value in Object.prototype || value === 'prototype') throw bad(source, '', 'is a forbidden word')
+  return value
+}
+
+/**
+ * The id that a contract address gives a token: lower-case, without a leading 0x (protocol §3.4).
+ *
+ * @returns undefined if the token has no such address
+ */
+export const contractTokenId = ({ networkLocation }: Pick<Token, 'networkLocation'>): string | undefined => {
+  const address = networkLocation?.contractAddress
+  return typeof address === 'string' && address !== '' ? addressId(address) : undefined
+}
+
+/** A custom token of the deployed app's old settings, with the wallet type that it belongs to. */
+export interface LegacyToken {
+  readonly walletType: string
+  readonly tokenId: string
+  readonly token: Token
+}
+
+/**
+ * Checks a custom token in the form of old settings (specification §3 "Legacy custom token").
+ *
+ * @returns undefined for one that the user has hidden
+ * @throws BAD_REPLY naming the field
+ */
+export const parseLegacyToken = (value: unknown): LegacyToken | undefined => {
+  const source = 'legacy custom token'
+  if (!isRecord(value)) throw bad(source, '', 'is no object')
+  const { contractAddress, currencyCode, currencyName, isVisible, multiplier, walletType } = value
+  if (isVisible === false) return undefined
+  if (!isName(contractAddress)) throw bad(source, 'contractAddress', 'is no short text')
+  const { denominations } = value
+  const isListed = Array.isArray(denominations) && denominations.length > 0
+  const token = {
+    currencyCode,
+    displayName: currencyName,
+    denominations: isListed ? denominations : [{ name: currencyCode, multiplier }],
+    networkLocation: { contractAddress }
+  }
+  return {
+    walletType: typeof walletType === 'string' ? walletType : LEGACY_WALLET_TYPE,
+    tokenId: parseTokenId(addressId(contractAddress), source),
+    token: parseToken(token, source)
+  }
+}
+
+const LEGACY_WALLET_TYPE = 'wallet:ethereum'
+
+const addressId = (address: string): string => address.toLowerCase().replace(/^0x/, '')
+
+const parseDenomination = (value: unknown, source: string, index: number): Denomination => {
+  const path = `denominations[${index}]`
+  if (!isRecord(value)) throw bad(source, path, 'is no object')
+  const { name, multiplier, symbol } = value
+  if (!isName(name)) throw bad(source, `${path}.name`, 'is no short text')
+  if (typeof multiplier !== 'string' || !MULTIPLIER.test(multiplier))
+    throw bad(source, `${path}.multiplier`, 'is no whole number as text')
+  if (symbol === undefined || symbol === null) return Object.freeze({ name, multiplier })
+  if (typeof symbol !== 'string' || symbol.length > MAX_NAME)
+    throw bad(source, `${path}.symbol`, 'is no short text')
+  return Object.freeze({ name, multiplier, symbol })
+}
+
+const parseLocation = (value: unknown, source: string): JsonObject => {
+  const path = 'networkLocation'
+  const text = isRecord(value) ? textOf(value) : undefined
+  if (text === undefined) throw bad(source, path, 'is no JSON object')
+  if (text.length > MAX_LOCATION) throw bad(source, path, 'is too long')
+  return Object.freeze(parseJson(text, `${source} ${path}`) as JsonObject)
+}
+
+const textOf = (value: Record<string, unknown>): string | undefined => {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_NAME
+
+const bad = (source: string, path: string, rule: string): WalletError =>
+  new WalletError('BAD_REPLY', { source, path, rule })
