@@ -155,7 +155,7 @@ test('known key bytes appear in no hook, log line, error, JSON or file, in any e
   )
 
   const loginKey = account.getLoginKey()
-  const walletKeys = [wallet.id, toyWallet.id].map(id => account.getRawPrivateKey(id))
+  const walletKeys = [wallet.id, toyWallet.id].map(id => account.walletKeys.getRawPrivateKey(id))
   const byteKeys = walletKeys.flatMap(keys =>
     [keys.dataKey, keys.syncKey].map(key => io.crypto.fromBase64(String(key)))
   )

@@ -4,59 +4,32 @@ import type { AccountSnapshot, LoginSnapshot } from '../hooks/snapshots.ts'
 import type { Scheduler } from '../io/scheduler.ts'
 import { fetchLobby, type Lobby } from '../login/lobby/approve-login.ts'
 import type { Login } from '../login/login.ts'
-import type { Repo } from '../repo/repo.ts'
 import type { Services } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
-import type { CurrencyInfo } from '../types/currency.ts'
-import type { JsonObject } from '../types/json.ts'
-import type { SecretWalletInfo, WalletStates } from '../types/keys.ts'
+import type { WalletStatesChange } from '../types/keys.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
 import type { EventQueue } from '../wallet/event-queue.ts'
-import { checkFiatCode, DEFAULT_FIAT } from '../wallet/wallet-settings.ts'
-import { createWalletInfo } from './create-wallet.ts'
+import { createWallets, type NewWallet, type NewWalletOfType, type WalletMakers } from './create-wallets.ts'
 import { Credentials } from './credentials.ts'
+import { OpenWallets, type OpenWalletsParts, type WalletResult } from './open-wallets.ts'
+import { WalletSplitter } from './split-wallet.ts'
 import { TwoFactor } from './two-factor.ts'
-import type { StoredWalletStates } from './wallet-states.ts'
-
-/** A wallet as the account lists it, without opening it. */
-export interface WalletListing extends WalletStates {
-  readonly walletId: string
-  readonly type: string
-  /** Undefined where no plugin knows the type. */
-  readonly currencyInfo: CurrencyInfo | undefined
-}
-
-/** How a new wallet is to be. */
-export interface NewWallet {
-  readonly name?: string
-  /** Such as `iso:USD`. */
-  readonly fiatCurrencyCode?: string
-  /** For the plugin, such as `{ format: 'bip86' }`. */
-  readonly keyOptions?: JsonObject
-}
+import type { WalletBook, WalletListing } from './wallet-book.ts'
+import { WalletKeyViews } from './wallet-keys.ts'
 
 /** What an account is made of; `openAccount` puts it together. */
 export interface AccountParts {
   readonly services: Services
   readonly login: Login
   readonly loginMethod: LoginSnapshot['method']
-  readonly repo: Repo
   readonly scheduler: Scheduler
   readonly events: EventQueue
-  readonly states: ReadonlyMap<string, StoredWalletStates>
-  /** `isNew`: made here and now, so that there is nothing to fetch first. */
-  openWallet(
-    info: SecretWalletInfo,
-    isNew: boolean
-  ): Promise<{ wallet: CurrencyWallet; close(): Promise<void> }>
-  syncRepo(): Promise<void>
+  readonly book: WalletBook
+  readonly openWallet: OpenWalletsParts['open']
+  /** Exchanges the files of the account itself. */
+  syncRepos(): Promise<void>
   /** Closes the repos and lets the context forget the account. */
   closed(): Promise<void>
-}
-
-interface OpenWallet {
-  readonly wallet: CurrencyWallet
-  close(): Promise<void>
 }
 
 /**
@@ -71,27 +44,35 @@ export class Account implements Readable<AccountSnapshot> {
   readonly credentials: Credentials
   /** One-time codes, and devices that wait to be let in. */
   readonly twoFactor: TwoFactor
+  /** The keys of wallets, to be shown or exported. */
+  readonly walletKeys: WalletKeyViews
   readonly subscribe: Readable<AccountSnapshot>['subscribe']
   readonly getSnapshot: Readable<AccountSnapshot>['getSnapshot']
   readonly #parts: AccountParts
   readonly #state: Observable<AccountSnapshot>
-  readonly #wallets = new Map<string, Promise<OpenWallet>>()
-  readonly #unsubscribe: () => void
+  readonly #wallets: OpenWallets
+  readonly #makers: WalletMakers
+  readonly #splitter: WalletSplitter
+  readonly #unsubscribes: readonly (() => void)[]
   #loggingOut: Promise<void> | undefined
 
   constructor(parts: AccountParts) {
-    const { services, login } = parts
+    const { services, login, book } = parts
     this.#parts = parts
     this.id = services.config.hideKeys ? hashedIdOf(services, login.rootLoginId) : login.rootLoginId
     this.credentials = new Credentials({ services, login, logout: () => this.logout() })
     this.twoFactor = new TwoFactor({ services, login })
+    this.walletKeys = new WalletKeyViews({ services, book, check: () => this.#check() })
+    this.#wallets = new OpenWallets({ services, find: id => book.get(id), open: parts.openWallet })
+    this.#makers = { services, login, book, wallets: this.#wallets }
+    this.#splitter = new WalletSplitter(this.#makers)
     this.#state = new Observable<AccountSnapshot>(
       {
         accountId: this.id,
         ...(login.username === undefined ? {} : { username: login.username }),
         appId: login.appId,
         isLoggedIn: true,
-        walletIds: this.#walletIds(),
+        ...book.getSnapshot(),
         isPaused: false
       },
       snapshot => services.hooks.accountChanged.call(snapshot),
@@ -99,7 +80,10 @@ export class Account implements Readable<AccountSnapshot> {
     )
     this.subscribe = this.#state.subscribe
     this.getSnapshot = this.#state.getSnapshot
-    this.#unsubscribe = login.subscribe(() => this.#onLogin())
+    this.#unsubscribes = [
+      login.subscribe(() => this.#onLogin()),
+      book.subscribe(() => this.#state.update(book.getSnapshot()))
+    ]
     services.hooks.accountChanged.call(this.getSnapshot())
   }
 
@@ -134,47 +118,70 @@ export class Account implements Readable<AccountSnapshot> {
   }
 
   /** Every wallet of the account, in order; deleted ones and those of unknown currencies too. */
-  listWallets(): WalletListing[] {
-    const { services, states } = this.#parts
-    const infos = this.#walletInfos()
-    return infos
-      .map(({ id, type }) => ({
-        walletId: id,
-        type,
-        currencyInfo: services.plugins.findByWalletType(type),
-        archived: false,
-        deleted: false,
-        hidden: false,
-        sortIndex: infos.length,
-        ...states.get(id)
-      }))
-      .sort((a, b) => a.sortIndex - b.sortIndex)
+  listWallets(): readonly WalletListing[] {
+    return this.#parts.book.list()
+  }
+
+  /**
+   * Changes whether wallets are archived, deleted or hidden, their order, and where they came from; for all or for none.
+   *
+   * @param changes - by wallet id
+   * @throws WALLET_ID_UNKNOWN, OPTION_INVALID, STORAGE_FULL, STORAGE_FAILED
+   */
+  async changeWalletStates(changes: Readonly<Record<string, WalletStatesChange>>): Promise<void> {
+    this.#check()
+    await this.#parts.book.changeStates(changes)
   }
 
   /**
    * Opens a wallet, or gives the one that is open.
    *
-   * @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, STORAGE_FAILED, SYNC_FAILED
+   * @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, KEY_INTEGRITY, STORAGE_FAILED, SYNC_FAILED
    */
   async openWallet(walletId: string): Promise<CurrencyWallet> {
     this.#check()
-    const { wallet } = await (this.#wallets.get(walletId) ?? this.#open(walletId))
-    this.#check()
-    return wallet
+    return this.#wallets.get(walletId)
   }
 
-  /** Makes a wallet with new keys; its keys are safe on the server before it opens. @throws PLUGIN_FOR_TYPE, FIAT_CODE */
-  async createCurrencyWallet(type: string, options: NewWallet = {}): Promise<CurrencyWallet> {
+  /** Opens every active wallet in the background, a few at a time; one result each, in the account's order. */
+  async openAllWallets(): Promise<WalletResult[]> {
     this.#check()
-    const { services, login } = this.#parts
-    const { name, fiatCurrencyCode = DEFAULT_FIAT, keyOptions } = options
-    checkFiatCode(fiatCurrencyCode)
-    const info = await createWalletInfo(services, type, keyOptions)
-    await login.addWalletInfos([info])
-    const { wallet } = await (this.#wallets.get(info.id) ?? this.#open(info.id, true))
-    if (name !== undefined) await wallet.rename(name)
-    await wallet.setFiatCurrencyCode(fiatCurrencyCode)
-    return wallet
+    const items = this.getSnapshot().activeWalletIds.map(walletId => ({ walletId }))
+    return this.#wallets.forEach(items, ({ walletId }) => this.#wallets.get(walletId))
+  }
+
+  /**
+   * Makes a wallet; its keys are safe on the server before it opens.
+   *
+   * @throws PLUGIN_FOR_TYPE, FIAT_CODE, IMPORT_UNSUPPORTED, ENGINE_NO_KEY, KEY_INTEGRITY, NETWORK, …
+   */
+  async createCurrencyWallet(type: string, options: NewWallet = {}): Promise<CurrencyWallet> {
+    const [result] = await this.createCurrencyWallets([{ ...options, type }])
+    if (result?.ok === true) return result.wallet
+    throw result?.error
+  }
+
+  /** Makes many wallets with one request; one result each, in order, and the failure of one harms no other. */
+  async createCurrencyWallets(wallets: readonly NewWalletOfType[]): Promise<WalletResult[]> {
+    this.#check()
+    return createWallets(this.#makers, wallets)
+  }
+
+  /** The types that a wallet can be split into and that are not in use. @throws WALLET_ID_INVALID, PLUGIN_FOR_TYPE */
+  async listSplittableWalletTypes(walletId: string): Promise<readonly string[]> {
+    this.#check()
+    return this.#splitter.listTypes(walletId)
+  }
+
+  /**
+   * Uses the keys of a wallet on another chain, and gives the id of the wallet there; one that was archived or deleted
+   * comes back. A split that failed can be repeated.
+   *
+   * @throws WALLET_ID_INVALID, WALLET_ALREADY_SPLIT, SPLIT_SEGWIT, PLUGIN_FOR_TYPE, WALLET_MISSING, NETWORK, …
+   */
+  async splitWallet(walletId: string, type: string): Promise<string> {
+    this.#check()
+    return this.#splitter.split(walletId, type)
   }
 
   /** The text that `loginWithKey` takes on this device. A secret. @throws HIDDEN_KEYS */
@@ -182,15 +189,6 @@ export class Account implements Readable<AccountSnapshot> {
     this.#check()
     if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
     return this.#parts.login.rootLoginKeyBase58()
-  }
-
-  /** All keys of a wallet. Secrets. @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN */
-  getRawPrivateKey(walletId: string): JsonObject {
-    this.#check()
-    if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
-    const info = this.#walletInfos().find(({ id }) => id === walletId)
-    if (info === undefined) throw new WalletError('WALLET_ID_UNKNOWN', { walletId })
-    return info.keys.use(keys => ({ ...keys }))
   }
 
   /**
@@ -208,26 +206,16 @@ export class Account implements Readable<AccountSnapshot> {
   /** Fetches the login anew and exchanges the files of the account and of every open wallet. */
   async sync(): Promise<void> {
     this.#check()
-    const open = await Promise.all([...this.#wallets.values()].map(async opening => (await opening).wallet))
-    await Promise.all([
-      this.#parts.login.refresh(),
-      this.#parts.syncRepo(),
-      ...open.map(wallet => wallet.sync())
-    ])
+    const { login, syncRepos } = this.#parts
+    await Promise.all([login.refresh(), syncRepos(), ...this.#wallets.open.map(wallet => wallet.sync())])
     this.#check()
-    this.#state.update({ walletIds: this.#walletIds() })
   }
 
   /** Stops or starts every open wallet, and those that open later. @throws ENGINE_FAILED after all were tried */
   async changePaused(isPaused: boolean): Promise<void> {
     this.#check()
     this.#state.update({ isPaused })
-    const changing = [...this.#wallets.values()].map(async opening =>
-      (await opening).wallet.changePaused(isPaused)
-    )
-    for (const result of await Promise.allSettled(changing)) {
-      if (result.status === 'rejected') throw result.reason
-    }
+    await this.#wallets.changePaused(isPaused)
   }
 
   /** Closes every wallet and forgets the keys. A second call waits for the first. */
@@ -237,42 +225,20 @@ export class Account implements Readable<AccountSnapshot> {
   }
 
   async #logout(): Promise<void> {
-    this.#unsubscribe()
+    for (const unsubscribe of this.#unsubscribes) unsubscribe()
     this.#state.update({ isLoggedIn: false })
-    const { services, scheduler, events, login } = this.#parts
-    const closing = [...this.#wallets.values()].map(async opening => (await opening).close())
-    for (const result of await Promise.allSettled(closing)) {
-      if (result.status === 'rejected') services.report('closing a wallet', result.reason)
-    }
+    const { scheduler, events, login, book } = this.#parts
+    await this.#wallets.close()
     events.close()
     scheduler.close()
+    await book.close()
     login.close()
     await this.#parts.closed()
   }
 
-  async #open(walletId: string, isNew = false): Promise<OpenWallet> {
-    const info = this.#walletInfos().find(({ id }) => id === walletId)
-    if (info === undefined) throw new WalletError('WALLET_ID_UNKNOWN', { walletId })
-    const opening = this.#parts.openWallet(info, isNew)
-    this.#wallets.set(walletId, opening)
-    opening.catch(() => this.#wallets.delete(walletId))
-    return opening
-  }
-
-  #walletInfos(): readonly SecretWalletInfo[] {
-    return this.#parts.login.walletInfos.filter(({ type }) => type.startsWith('wallet:'))
-  }
-
-  #walletIds(): readonly string[] {
-    return Object.freeze(this.#walletInfos().map(({ id }) => id))
-  }
-
   #onLogin(): void {
-    const walletIds = this.#walletIds()
     const { username } = this.#parts.login
-    const known = this.getSnapshot()
-    if (username !== undefined && username !== known.username) this.#state.update({ username })
-    if (walletIds.join() !== known.walletIds.join()) this.#state.update({ walletIds })
+    if (username !== undefined && username !== this.username) this.#state.update({ username })
   }
 
   #check(): void {

@@ -2,18 +2,16 @@ import { isWalletError } from '../errors/wallet-error.ts'
 import type { LoginSnapshot } from '../hooks/snapshots.ts'
 import { Poller } from '../io/poller.ts'
 import { Scheduler } from '../io/scheduler.ts'
-import { repoIdOf } from '../keys/wallet-id.ts'
 import type { Login } from '../login/login.ts'
-import { openRepo } from '../repo/open-repo.ts'
-import type { Repo } from '../repo/repo.ts'
 import type { SyncLoop } from '../repo/sync-loop.ts'
 import { failureLine, type Services } from '../services.ts'
-import { Secret } from '../state/secret.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import { EventQueue } from '../wallet/event-queue.ts'
 import { openWallet } from '../wallet/open-wallet.ts'
 import { Account } from './account.ts'
-import { readWalletStates } from './wallet-states.ts'
+import { type NewWalletSettings, newWalletFiles } from './new-wallet-files.ts'
+import { type OpenRepo, OpenRepos } from './open-repos.ts'
+import { WalletBook, type WalletBookParts } from './wallet-book.ts'
 
 const REFRESH_MS = 30_000
 
@@ -27,77 +25,104 @@ export interface AccountPlace {
 }
 
 /**
- * Opens an account: makes sure of its repo, syncs it if this device has never seen it, and reads its files.
+ * Opens an account: makes sure of its repo, opens it and those of older clients, syncs what this device has never seen,
+ * and reads their files.
  *
- * @throws NETWORK, SYNC_FAILED if the repo was never synced here and no server answers
+ * @throws NETWORK, SYNC_FAILED if the repo was never synced here and no server answers; KEY_INTEGRITY, STORAGE_FAILED
  */
-export const openAccount = async ({
-  services,
-  login,
-  syncLoop,
-  loginMethod,
-  closed
-}: AccountPlace): Promise<Account> => {
-  const opened = new Set<OpenRepo>()
-  const report = (error: unknown): void => services.report('account', error)
-  const open = async (info: SecretWalletInfo, isNew: boolean): Promise<OpenRepo> => {
-    const found = await openSyncedRepo(services, info, { syncLoop, isNew })
-    opened.add(found)
-    return found
-  }
-  const closeRepos = async (): Promise<void> => {
-    await Promise.all([...opened].map(({ close }) => close()))
-  }
+export const openAccount = async (place: AccountPlace): Promise<Account> => {
+  const { services, login, syncLoop } = place
+  const repos = new OpenRepos(services, syncLoop)
   try {
-    // A new account has nothing to fetch first.
-    const { repo } = await open(await login.ensureAccountRepo(), loginMethod === 'create')
-    const states = await readWalletStates(repo, report)
-    const scheduler = new Scheduler(services.io.clock)
-    const refresh = makeRefresh(services, login)
-    const events = new EventQueue(services.io.clock, report)
-    const account: Account = new Account({
-      services,
-      login,
-      loginMethod,
-      repo,
-      scheduler,
-      events,
-      states,
-      async openWallet(info, isNew) {
-        services.plugins.infoOf(info.type)
-        const found = await open(info, isNew)
-        const syncRepo = async (): Promise<void> => void (await syncLoop.syncNow(found.repo))
-        const { isPaused } = account.getSnapshot()
-        try {
-          return await openWallet({
-            services,
-            info,
-            repo: found.repo,
-            scheduler,
-            events,
-            isPaused,
-            syncRepo
-          })
-        } catch (error) {
-          // A second repo over the same files would overwrite what this one writes.
-          opened.delete(found)
-          await found.close()
-          throw error
-        }
-      },
-      syncRepo: async () => void (await syncLoop.syncNow(repo)),
-      async closed() {
-        await refresh.stop()
-        await closeRepos()
-        closed(account)
-      }
-    })
-    refresh.start()
-    return account
+    const accountRepos = await openAccountRepos(place, repos)
+    const book = await WalletBook.open({ services, login, accountRepos })
+    return putTogether(place, { repos, accountRepos, book })
   } catch (error) {
-    await closeRepos()
+    await repos.close()
     login.close()
     throw error
+  }
+}
+
+interface OpenParts extends Pick<WalletBookParts, 'accountRepos'> {
+  readonly repos: OpenRepos
+  readonly book: WalletBook
+}
+
+const putTogether = (place: AccountPlace, { repos, accountRepos, book }: OpenParts): Account => {
+  const { services, login, loginMethod } = place
+  const scheduler = new Scheduler(services.io.clock)
+  const events = new EventQueue(services.io.clock, error => services.report('account', error))
+  const refresh = makeRefresh(services, login)
+  const account: Account = new Account({
+    services,
+    login,
+    loginMethod,
+    scheduler,
+    events,
+    book,
+    async openWallet(info, { isPaused, settings }) {
+      services.plugins.infoOf(info.type)
+      const found = await repos.open(info, settings === undefined ? 'needed' : 'empty')
+      try {
+        if (settings !== undefined) await writeNewWallet(services, found, settings)
+        const { repo, sync } = found
+        return await openWallet({ services, info, repo, scheduler, events, isPaused, syncRepo: sync })
+      } catch (error) {
+        await found.close()
+        throw error
+      }
+    },
+    async syncRepos() {
+      await Promise.all(accountRepos.map(({ sync }) => sync()))
+    },
+    async closed() {
+      await refresh.stop()
+      await repos.close()
+      place.closed(account)
+    }
+  })
+  refresh.start()
+  return account
+}
+
+/** The account's own repo, and the older ones that may still hold wallets (protocol §3.4). */
+const openAccountRepos = async (
+  { services, login, loginMethod }: AccountPlace,
+  repos: OpenRepos
+): Promise<WalletBookParts['accountRepos']> => {
+  const own = await login.ensureAccountRepo()
+  const types = [own.type, ...(services.config.appId === '' ? OLD_REPO_TYPES : [])]
+  const older = login.walletInfos.filter(({ id, type }) => id !== own.id && types.includes(type))
+  const openOlder = async (info: SecretWalletInfo): Promise<OpenRepo | undefined> => {
+    try {
+      return await repos.open(info, 'tried')
+    } catch (error) {
+      services.report('account', error)
+      return undefined
+    }
+  }
+  // A new account has nothing to fetch first.
+  const [first, ...others] = await Promise.all([
+    repos.open(own, loginMethod === 'create' ? 'empty' : 'needed'),
+    ...older.map(openOlder)
+  ])
+  return [first, ...others.filter(repo => repo !== undefined)]
+}
+
+/** What the root app's repos were called once (protocol §8 row 30). */
+const OLD_REPO_TYPES: readonly string[] = ['account:repo:co.airbitz.wallet', '']
+
+/** A wallet whose settings cannot be written has the default ones. */
+const writeNewWallet = async (
+  { report }: Services,
+  { repo }: OpenRepo,
+  settings: NewWalletSettings
+): Promise<void> => {
+  try {
+    await repo.setTexts(newWalletFiles(settings))
+  } catch (error) {
+    report('account', error)
   }
 }
 
@@ -113,43 +138,3 @@ const makeRefresh = ({ io, logOf, report }: Services, login: Login): Poller =>
         logOf('login').warn(failureLine('The login could not be refreshed', error))
     }
   })
-
-/** A repo in the sync loop, and the way to end both and forget its keys. */
-interface OpenRepo {
-  readonly repo: Repo
-  close(): Promise<void>
-}
-
-const openSyncedRepo = async (
-  services: Services,
-  info: SecretWalletInfo,
-  { syncLoop, isNew }: { readonly syncLoop: SyncLoop; readonly isNew: boolean }
-): Promise<OpenRepo> => {
-  const { io, disk, hooks } = services
-  const secretOf = (name: 'dataKey' | 'syncKey'): Secret<Uint8Array> =>
-    new Secret(info.keys.use(keys => io.crypto.fromBase64(String(keys[name]))))
-  const [syncKey, dataKey] = [secretOf('syncKey'), secretOf('dataKey')]
-  const closers: (() => void | Promise<void>)[] = [() => dataKey.destroy(), () => syncKey.destroy()]
-  const close = async (): Promise<void> => {
-    for (const closer of closers.splice(0).reverse()) await closer()
-  }
-  try {
-    const repoId = syncKey.use(key => repoIdOf(io, key))
-    const repo = await openRepo({
-      io,
-      disk,
-      repoId,
-      syncKey,
-      dataKey,
-      report: error => services.report(`repo ${repoId.slice(0, 8)}`, error),
-      announce: snapshot => hooks.repoChanged.call(snapshot)
-    })
-    closers.push(() => repo.close())
-    if (repo.state.getSnapshot().lastSync === 0) await (isNew ? repo.beginEmpty() : syncLoop.syncNow(repo))
-    closers.push(syncLoop.add(repo))
-    return { repo, close }
-  } catch (error) {
-    await close()
-    throw error
-  }
-}

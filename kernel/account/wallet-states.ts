@@ -1,42 +1,122 @@
-import type { Repo } from '../repo/repo.ts'
+import { WalletError } from '../errors/wallet-error.ts'
+import { makeBreather } from '../repo/breather.ts'
 import { isRecord } from '../schema/fields.ts'
 import { parseJson } from '../schema/parse.ts'
-import type { WalletStates } from '../types/keys.ts'
+import type { Services } from '../services.ts'
+import type { WalletStates, WalletStatesChange } from '../types/keys.ts'
+import type { OpenRepo } from './open-repos.ts'
 
 /** What an account's repo says of one wallet; absent fields have their defaults elsewhere. */
 export type StoredWalletStates = Partial<WalletStates>
 
+/** What a wallet is until somebody says otherwise. */
+export const DEFAULT_STATES: Pick<WalletStates, 'archived' | 'deleted' | 'hidden'> = {
+  archived: false,
+  deleted: false,
+  hidden: false
+}
+
+/** The folder of the account's repo that holds a file for each wallet. */
+export const STATES_FOLDER = 'Keys'
+
 /**
  * Reads what the account remembers of its wallets, by wallet id (protocol §3.4 `Keys/`).
  *
- * A file that cannot be read is kept and handed to `report`.
+ * A file that cannot be read is kept and handed to `report`. Where two files are about one wallet, the one that bears
+ * its name counts.
  */
 export const readWalletStates = async (
-  repo: Repo,
-  report: (error: unknown) => void
-): Promise<ReadonlyMap<string, StoredWalletStates>> => {
+  { io, report }: Pick<Services, 'io' | 'report'>,
+  { repo, hashOf }: OpenRepo
+): Promise<Map<string, StoredWalletStates>> => {
   const states = new Map<string, StoredWalletStates>()
-  for (const path of await repo.list('Keys')) {
+  const breathe = makeBreather(io.clock)
+  for (const path of await repo.list(STATES_FOLDER)) {
     try {
-      const text = await repo.getText(path)
-      if (text === undefined) continue
-      const value = parseJson(text, 'wallet states')
-      if (!isRecord(value) || typeof value.id !== 'string')
-        throw new TypeError('A wallet states file has no id')
-      states.set(value.id, statesOf(value))
+      const file = await readFile(repo, path)
+      if (file === undefined) continue
+      const isNamed = path === pathOf(hashOf, file.id)
+      if (isNamed || !states.has(file.id)) states.set(file.id, knownFieldsOf(file))
     } catch (error) {
-      report(error)
+      report('account', error)
     }
+    await breathe()
   }
   return states
 }
 
-const statesOf = (value: Record<string, unknown>): StoredWalletStates => ({
-  ...(typeof value.archived === 'boolean' ? { archived: value.archived } : {}),
-  ...(typeof value.deleted === 'boolean' ? { deleted: value.deleted } : {}),
-  ...(typeof value.hidden === 'boolean' ? { hidden: value.hidden } : {}),
-  ...(typeof value.sortIndex === 'number' ? { sortIndex: value.sortIndex } : {}),
-  ...(typeof value.migratedFromWalletId === 'string'
-    ? { migratedFromWalletId: value.migratedFromWalletId }
-    : {})
-})
+/** A wallet, what the account knows of it, and what is to change. */
+export interface WalletChange {
+  readonly walletId: string
+  readonly known: StoredWalletStates
+  readonly change: WalletStatesChange
+}
+
+/**
+ * Writes the changes that change something, all or nothing; what other clients keep in the files stays.
+ *
+ * @returns what the account now knows of the wallets that changed
+ * @throws OPTION_INVALID, STORAGE_FULL, STORAGE_FAILED
+ */
+export const writeWalletStates = async (
+  { repo, hashOf }: OpenRepo,
+  changes: readonly WalletChange[]
+): Promise<ReadonlyMap<string, StoredWalletStates>> => {
+  const texts = new Map<string, string>()
+  const states = new Map<string, StoredWalletStates>()
+  for (const { walletId, known, change } of changes) {
+    const news = newsOf(known, change)
+    if (news.length === 0) continue
+    const path = pathOf(hashOf, walletId)
+    // One that cannot be read was reported when the account opened.
+    const present = await readFile(repo, path).catch(() => undefined)
+    const fields = { ...present, ...known, ...Object.fromEntries(news), id: walletId }
+    const file = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+    texts.set(path, JSON.stringify(file))
+    states.set(walletId, knownFieldsOf(file))
+  }
+  if (texts.size > 0) await repo.setTexts(texts)
+  return states
+}
+
+const pathOf = (hashOf: OpenRepo['hashOf'], walletId: string): string =>
+  `${STATES_FOLDER}/${hashOf(walletId)}.json`
+
+type StatesFile = Record<string, unknown> & { readonly id: string }
+
+const readFile = async (repo: OpenRepo['repo'], path: string): Promise<StatesFile | undefined> => {
+  const text = await repo.getText(path)
+  if (text === undefined) return undefined
+  const value = parseJson(text, 'wallet states')
+  if (isRecord(value) && typeof value.id === 'string') return value as StatesFile
+  throw new WalletError('BAD_REPLY', { source: 'wallet states', path: 'id', rule: 'is missing' })
+}
+
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
+
+const FIELDS: readonly (readonly [keyof WalletStates, (value: unknown) => boolean, string])[] = [
+  ['archived', isBoolean, 'must be true or false'],
+  ['deleted', isBoolean, 'must be true or false'],
+  ['hidden', isBoolean, 'must be true or false'],
+  ['sortIndex', Number.isFinite, 'must be a number'],
+  ['migratedFromWalletId', value => typeof value === 'string', 'must be a wallet id or null']
+]
+
+const knownFieldsOf = (file: Record<string, unknown>): StoredWalletStates =>
+  Object.fromEntries(
+    FIELDS.filter(([name, isValid]) => isValid(file[name])).map(([name]) => [name, file[name]])
+  )
+
+/** The fields that a change makes another. @throws OPTION_INVALID */
+const newsOf = (known: StoredWalletStates, change: WalletStatesChange): [string, unknown][] => {
+  const present = { ...DEFAULT_STATES, ...known }
+  const news: [string, unknown][] = []
+  for (const [name, isValid, rule] of FIELDS) {
+    const value = change[name]
+    if (value === undefined) continue
+    const isForgotten = name === 'migratedFromWalletId' && value === null
+    if (!isForgotten && !isValid(value)) throw new WalletError('OPTION_INVALID', { option: name, rule })
+    if ((present[name] ?? null) !== value) news.push([name, value])
+  }
+  return news
+}

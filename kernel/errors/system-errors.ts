@@ -12,6 +12,7 @@ export interface SystemErrorDetails {
   KEY_INTEGRITY: { rule: string }
   LOST_CHILDREN: NoDetails
   WALLET_ID_UNKNOWN: { walletId: string }
+  WALLET_ID_INVALID: { walletId: string }
   WALLET_NOT_FOUND: { walletId: string }
   WALLET_NOT_LOADED: NoDetails
   WALLET_MISSING: NoDetails
@@ -67,6 +68,12 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
     name: 'Error',
     exitCode: 6,
     message: () => 'Wallet id does not exist in this account',
+    next: () => ({ command: 'holdfast wallets list', why: 'see the wallets of this account' })
+  },
+  WALLET_ID_INVALID: {
+    name: 'Error',
+    exitCode: 6,
+    message: ({ walletId }) => `Invalid wallet id ${walletId}`,
     next: () => ({ command: 'holdfast wallets list', why: 'see the wallets of this account' })
   },
   WALLET_NOT_FOUND: {

@@ -50,7 +50,12 @@ export interface AccountSnapshot {
   readonly username?: string
   readonly appId: string
   readonly isLoggedIn: boolean
+  /** The wallets of known currencies that are not deleted, in the account's order; the other lists are parts of it. */
   readonly walletIds: readonly string[]
+  /** Those that are not archived. */
+  readonly activeWalletIds: readonly string[]
+  readonly archivedWalletIds: readonly string[]
+  readonly hiddenWalletIds: readonly string[]
   readonly isPaused: boolean
 }
 

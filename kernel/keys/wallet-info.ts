@@ -18,7 +18,7 @@ type KeysIo = Pick<Io, 'crypto' | 'random'>
 export const makeWalletInfo = (io: KeysIo, type: string, keys: WalletKeys = {}): WalletInfo => {
   const { toBase64 } = io.crypto
   const all: WalletKeys = { dataKey: toBase64(io.random(32)), syncKey: toBase64(io.random(20)), ...keys }
-  const dataKey = bytesOf(io, all.dataKey)
+  const dataKey = keyBytesOf(io, all.dataKey)
   if (dataKey === undefined) throw violation('the data key of a wallet is no base64 text')
   return fixWalletType({ id: walletIdOf(io, type, dataKey), type, keys: all })
 }
@@ -42,7 +42,7 @@ export const mergeWalletInfos = (
   const merged = new Map<string, SecretWalletInfo>()
   for (const info of infos) {
     try {
-      if (bytesOf(io, info.id)?.length !== 32) throw violation('a wallet id is not 32 bytes')
+      if (keyBytesOf(io, info.id)?.length !== 32) throw violation('a wallet id is not 32 bytes')
       const known = merged.get(info.id)
       merged.set(info.id, known === undefined ? info : mergePair(known, info))
     } catch (error) {
@@ -69,12 +69,29 @@ export const findInfos = (
   return found.length === ids.size ? found : undefined
 }
 
+/** The bytes of a key as wallet infos have them; undefined if it is no base64 text. */
+export const keyBytesOf = (io: Pick<Io, 'crypto'>, text: unknown): Uint8Array | undefined => {
+  if (typeof text !== 'string') return undefined
+  try {
+    return io.crypto.fromBase64(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Hides the keys of a wallet info. */
 export const hideWalletInfo = (info: WalletInfo, appId: string): SecretWalletInfo => ({
   id: info.id,
   type: info.type,
   keys: new Secret(info.keys),
   appIds: [appId]
+})
+
+/** A wallet info with its keys in the open: a copy, since whoever gets it could change it. */
+export const openWalletInfo = ({ id, type, keys }: SecretWalletInfo): WalletInfo => ({
+  id,
+  type,
+  keys: keys.use(all => JSON.parse(JSON.stringify(all)))
 })
 
 const mergePair = (first: SecretWalletInfo, second: SecretWalletInfo): SecretWalletInfo => {
@@ -110,15 +127,6 @@ const isEqualJson = (left: Json | undefined, right: Json | undefined): boolean =
       name => Object.hasOwn(right, name) && isEqualJson(Reflect.get(left, name), Reflect.get(right, name))
     )
   )
-}
-
-const bytesOf = (io: Pick<Io, 'crypto'>, text: unknown): Uint8Array | undefined => {
-  if (typeof text !== 'string') return undefined
-  try {
-    return io.crypto.fromBase64(text)
-  } catch {
-    return undefined
-  }
 }
 
 const violation = (rule: string): WalletError => new WalletError('KEY_INTEGRITY', { rule })

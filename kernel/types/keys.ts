@@ -62,3 +62,12 @@ export interface WalletStates {
   readonly sortIndex: number
   readonly migratedFromWalletId?: string
 }
+
+/** A change of what an account remembers of a wallet; absent fields stay, and null forgets where it came from. */
+export interface WalletStatesChange {
+  readonly archived?: boolean
+  readonly deleted?: boolean
+  readonly hidden?: boolean
+  readonly sortIndex?: number
+  readonly migratedFromWalletId?: string | null
+}

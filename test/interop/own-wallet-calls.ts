@@ -20,7 +20,7 @@ export const ownWalletCalls = (session: OwnSession): WalletCalls => {
             return { id: walletId, type, name, fiatCurrencyCode }
           })
       ),
-    rawPrivateKey: async walletId => mine().getRawPrivateKey(walletId),
+    rawPrivateKey: async walletId => mine().walletKeys.getRawPrivateKey(walletId),
     renameWallet: async (walletId, name) => (await walletOf(walletId)).rename(name),
     receiveAddress: async walletId => (await (await walletOf(walletId)).getReceiveAddress()).publicAddress,
     async showTransactions(walletId, transactions) {

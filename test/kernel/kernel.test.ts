@@ -167,7 +167,7 @@ test('with hideKeys on, keys are not shown', async t => {
   const account = await kernel.context.createAccount({})
   const wallet = await account.createCurrencyWallet('wallet:bitcoin')
   const message = 'Not available when `hideKeys` is enabled'
-  t.throws(() => account.getRawPrivateKey(wallet.id), { code: 'HIDDEN_KEYS', message })
+  t.throws(() => account.walletKeys.getRawPrivateKey(wallet.id), { code: 'HIDDEN_KEYS', message })
   t.throws(() => account.getLoginKey(), { code: 'HIDDEN_KEYS', message })
   await kernel.close()
 })

@@ -13,7 +13,7 @@ test('with hideKeys on, keys, recovery key, root login id and 2FA key are hidden
   const { credentials, twoFactor } = account
   const calls: Record<string, () => unknown> = {
     getLoginKey: () => account.getLoginKey(),
-    getRawPrivateKey: () => account.getRawPrivateKey(wallet.id),
+    getRawPrivateKey: () => account.walletKeys.getRawPrivateKey(wallet.id),
     rootLoginId: () => account.rootLoginId,
     getPIN: () => credentials.getPIN(),
     getRecoveryKey: () => credentials.getRecoveryKey(),

@@ -277,7 +277,7 @@ test('a transaction file that cannot be read is kept as it is: its note cannot b
   home.toy.requests[0]?.callbacks.onTransactionsChanged([toyTransaction('a')])
   await waitFor(async () => (await home.wallet.getTransactions()).length === 1)
   await home.account.sync()
-  const { dataKey, syncKey } = home.account.getRawPrivateKey(home.wallet.id)
+  const { dataKey, syncKey } = home.account.walletKeys.getRawPrivateKey(home.wallet.id)
   const bytesOf = (key: unknown): Uint8Array => io.crypto.fromBase64(String(key))
   const store = `/api/v2/store/${io.crypto.toHex(bytesOf(syncKey))}/`
   const ask = (method: string, body?: object) =>

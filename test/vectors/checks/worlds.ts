@@ -66,27 +66,21 @@ const checkLogin = async (t: ExecutionContext, { open, logIn, vector }: Way): Pr
     t.is(account.username, inputs.credentials.username, id)
     t.is(account.getLoginKey(), inputs.credentials.loginKey_base58, id)
     t.is(account.rootLoginId, outputs.localUser.loginId, id)
-    t.deepEqual(account.listWallets().map(stateOf), outputs.account.allKeys.flatMap(walletOf(vector)), id)
+    t.deepEqual(account.listWallets().map(stateOf), outputs.account.allKeys.flatMap(walletOf), id)
+    const { legacyWalletKeys } = outputs.account
+    if (legacyWalletKeys === undefined) return
+    const keys = account.walletKeys.getRawPrivateKey(inputs.plaintext.legacyWalletId)
+    t.deepEqual(keys, legacyWalletKeys, id)
   } finally {
     await kernel.close()
   }
 }
 
-/** Leaves out the repos of accounts, and the wallet that only a file of an old account repo holds. */
-const walletOf =
-  ({ inputs: { plaintext } }: Vector) =>
-  ({ id: walletId, ...wallet }: Untyped): object[] =>
-    wallet.type.startsWith('wallet:') && walletId !== plaintext.legacyWalletId
-      ? [stateOf({ walletId, ...wallet })]
-      : []
+/** Leaves out the repos of accounts. */
+const walletOf = ({ id: walletId, ...wallet }: Untyped): object[] =>
+  wallet.type.startsWith('wallet:') ? [stateOf({ walletId, ...wallet })] : []
 
-const stateOf = ({ walletId, type, archived, deleted, hidden }: Untyped): object => ({
-  walletId,
-  type,
-  archived,
-  deleted,
-  hidden
-})
+const stateOf = ({ currencyInfo: _, ...listing }: Untyped): object => listing
 
 const jsonOf = ({ isKeyLoginEnabled, isPinLoginEnabled, lastLogin, ...user }: LocalUser): object => ({
   ...user,

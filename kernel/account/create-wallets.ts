@@ -1,0 +1,156 @@
+import { hideWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
+import type { Login } from '../login/login.ts'
+import type { Services } from '../services.ts'
+import type { SecretWalletInfo, WalletInfo, WalletStatesChange } from '../types/keys.ts'
+import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
+import { checkFiatCode, DEFAULT_FIAT } from '../wallet/wallet-settings.ts'
+import { type KeysSource, makeWalletKeys } from './make-wallet-keys.ts'
+import type { OpenWallets, WalletResult } from './open-wallets.ts'
+import type { WalletBook } from './wallet-book.ts'
+
+/** How a new wallet is to be. */
+export interface NewWallet extends KeysSource {
+  readonly name?: string
+  /** Such as `iso:USD`, the default. */
+  readonly fiatCurrencyCode?: string
+  readonly enabledTokenIds?: readonly string[]
+  /** The wallet that this one follows. */
+  readonly migratedFromWalletId?: string
+}
+
+/** A new wallet among several. */
+export interface NewWalletOfType extends NewWallet {
+  /** Such as `wallet:bitcoin`. */
+  readonly type: string
+}
+
+/** What making wallets works on. */
+export interface WalletMakers {
+  readonly services: Services
+  readonly login: Login
+  readonly book: WalletBook
+  readonly wallets: OpenWallets
+}
+
+/**
+ * Makes many wallets with one request; one result each, in order, and the failure of one harms no other.
+ *
+ * From the request on the wallets exist, whatever happens: one that cannot be opened can be opened later, and one whose
+ * settings cannot be written has the default ones, which is reported. Keys that the account has make no second wallet.
+ */
+export const createWallets = async (
+  parts: WalletMakers,
+  requests: readonly NewWalletOfType[]
+): Promise<WalletResult[]> => {
+  const plans = await Promise.all(requests.map(request => planWallet(parts.services, request)))
+  findKnown(parts, plans)
+  await attachNew(parts, plans)
+  const made = plans.flatMap(plan => madeOf(plan) ?? [])
+  await keepStates(parts, made)
+  const opened = await parts.wallets.forEach(made, plan => openNew(parts, plan))
+  return plans.map(plan => {
+    const result = plan.error === undefined ? opened.shift() : undefined
+    return result ?? { ok: false, error: plan.error }
+  })
+}
+
+/** One request on its way. */
+interface Plan {
+  readonly request: NewWalletOfType
+  /** Undefined where the keys could not be made. */
+  readonly info: WalletInfo | undefined
+  /** The account has these keys already. */
+  isKnown: boolean
+  /** Why there will be no wallet. */
+  error: unknown
+}
+
+/** A wallet whose keys are safe. */
+export interface MadeWallet {
+  readonly walletId: string
+  readonly request: NewWalletOfType
+  readonly isKnown: boolean
+}
+
+const madeOf = ({ request, info, isKnown, error }: Plan): MadeWallet | undefined =>
+  error === undefined && info !== undefined ? { walletId: info.id, request, isKnown } : undefined
+
+const planWallet = async (services: Services, request: NewWalletOfType): Promise<Plan> => {
+  try {
+    checkFiatCode(request.fiatCurrencyCode ?? DEFAULT_FIAT)
+    const info = await makeWalletKeys(services, request.type, request)
+    return { request, info, isKnown: false, error: undefined }
+  } catch (error) {
+    return { request, info: undefined, isKnown: false, error }
+  }
+}
+
+/** Keys that contradict those of another wallet must not keep the others from being made. */
+const findKnown = ({ services, book }: WalletMakers, plans: readonly Plan[]): void => {
+  const taken = new Map<string, SecretWalletInfo>()
+  for (const plan of plans) {
+    const { info } = plan
+    if (info === undefined) continue
+    const hidden = hideWalletInfo(info, services.config.appId)
+    const known = taken.get(info.id) ?? book.find(info.id)
+    taken.set(info.id, known ?? hidden)
+    if (known === undefined) continue
+    try {
+      const [merged] = mergeWalletInfos(services.io, [known, hidden], throwIt)
+      plan.isKnown = merged?.keys === known.keys
+    } catch (error) {
+      plan.error = error
+    }
+  }
+}
+
+/** All keys go out at once. What a lost answer hides is found by the login itself. */
+const attachNew = async ({ login }: WalletMakers, plans: readonly Plan[]): Promise<void> => {
+  const fresh = plans.filter(plan => madeOf(plan)?.isKnown === false)
+  if (fresh.length === 0) return
+  try {
+    await login.addWalletInfos(fresh.flatMap(({ info }) => info ?? []))
+  } catch (error) {
+    for (const plan of fresh) plan.error = error
+  }
+}
+
+/** A wallet that is asked for again is wanted, wherever it had been put. */
+const keepStates = async ({ services, book }: WalletMakers, made: readonly MadeWallet[]): Promise<void> => {
+  const changes = new Map<string, WalletStatesChange>()
+  for (const { walletId, request, isKnown } of made) {
+    const { migratedFromWalletId } = request
+    const change = {
+      ...(isKnown ? { archived: false, deleted: false } : {}),
+      ...(migratedFromWalletId === undefined ? {} : { migratedFromWalletId })
+    }
+    if (Object.keys(change).length > 0) changes.set(walletId, change)
+  }
+  try {
+    await book.changeStates(Object.fromEntries(changes))
+  } catch (error) {
+    services.report('account', error)
+  }
+}
+
+/** Opens a wallet that was made or asked for again. Whoever opened it first, it gets its settings. */
+export const openNew = async (
+  { services, wallets }: WalletMakers,
+  { walletId, request, isKnown }: MadeWallet
+): Promise<CurrencyWallet> => {
+  const { name, fiatCurrencyCode, enabledTokenIds } = request
+  const settings = { name, fiatCurrencyCode: fiatCurrencyCode ?? DEFAULT_FIAT, enabledTokenIds }
+  const wallet = await wallets.get(walletId, isKnown ? undefined : settings)
+  try {
+    if (name !== undefined && wallet.name !== name) await wallet.rename(name)
+    const isFiatNew = wallet.getSnapshot().fiatCurrencyCode !== fiatCurrencyCode
+    if (fiatCurrencyCode !== undefined && isFiatNew) await wallet.setFiatCurrencyCode(fiatCurrencyCode)
+  } catch (error) {
+    services.report('account', error)
+  }
+  return wallet
+}
+
+const throwIt = (error: unknown): never => {
+  throw error
+}

@@ -1,0 +1,71 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import { fixedTypeOf, fixWalletType } from '../keys/fix-wallet-type.ts'
+import { keyBytesOf, makeWalletInfo } from '../keys/wallet-info.ts'
+import { isRecord } from '../schema/fields.ts'
+import type { Services } from '../services.ts'
+import type { JsonObject } from '../types/json.ts'
+import type { WalletInfo, WalletKeys } from '../types/keys.ts'
+import { callTools } from '../wallet/call-tools.ts'
+
+/** Where the keys of a new wallet come from: its plugin makes them, reads them from a text, or they are given. */
+export interface KeysSource {
+  /** For the plugin, such as `{ format: 'bip86' }`. */
+  readonly keyOptions?: JsonObject
+  /** What a person wrote down, such as a mnemonic. A secret. */
+  readonly importText?: string
+  /** Raw keys, as `walletKeys.getRawPrivateKey` gives them. Secrets. */
+  readonly keys?: WalletKeys
+}
+
+/**
+ * Makes the identity of a new wallet: its keys, a data key and a sync key, and the id that follows (protocol §5.1).
+ *
+ * The keys say whether a person brought them; given ones say what they say. Of a legacy type such as
+ * `wallet:bitcoin-bip49`, the plugin is asked for keys of that form.
+ *
+ * @throws OPTION_INVALID, PLUGIN_FOR_TYPE, IMPORT_UNSUPPORTED, ENGINE_NO_KEY, KEY_INTEGRITY, PLUGIN_FAILED, DEADLINE
+ */
+export const makeWalletKeys = async (
+  services: Services,
+  type: string,
+  source: KeysSource
+): Promise<WalletInfo> => {
+  if (source.keys !== undefined && source.importText !== undefined)
+    throw new WalletError('OPTION_INVALID', { option: 'keys', rule: 'cannot be given with a text to import' })
+  services.plugins.infoOf(fixedTypeOf(type))
+  const keys = source.keys ?? (await askForKeys(services, type, source))
+  if (!isRecord(keys) || Object.keys(keys).length === 0) throw new WalletError('ENGINE_NO_KEY', {})
+  const info = makeWalletInfo(services.io, type, keys)
+  for (const [name, length] of LENGTHS) {
+    if (keyBytesOf(services.io, info.keys[name])?.length !== length)
+      throw new WalletError('KEY_INTEGRITY', { rule: `the ${name} of a wallet is not ${length} bytes` })
+  }
+  return info
+}
+
+/** A repo needs keys of these lengths (protocol §1.7). */
+const LENGTHS: readonly (readonly ['dataKey' | 'syncKey', number])[] = [
+  ['dataKey', 32],
+  ['syncKey', 20]
+]
+
+const askForKeys = async (services: Services, type: string, source: KeysSource): Promise<WalletKeys> => {
+  const { importText } = source
+  const fixedType = fixedTypeOf(type)
+  const { pluginId, canImportKeys } = services.plugins.infoOf(fixedType)
+  const legacy = fixedType === type ? {} : fixWalletType({ type, keys: {} }).keys
+  const options = { ...legacy, ...source.keyOptions }
+  const keys = await callTools(services, {
+    pluginId,
+    what: 'making keys',
+    async call(tools) {
+      if (importText === undefined) return tools.createPrivateKey(fixedType, options)
+      if (canImportKeys === false || tools.importPrivateKey === undefined)
+        throw new WalletError('IMPORT_UNSUPPORTED', {})
+      return tools.importPrivateKey(importText, options)
+    }
+  })
+  return isRecord(keys) && Object.keys(keys).length > 0
+    ? { ...keys, imported: importText !== undefined }
+    : keys
+}

@@ -1,0 +1,144 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import { fileHashOf, repoIdOf } from '../keys/wallet-id.ts'
+import { keyBytesOf } from '../keys/wallet-info.ts'
+import { openRepo } from '../repo/open-repo.ts'
+import type { Repo } from '../repo/repo.ts'
+import type { SyncLoop } from '../repo/sync-loop.ts'
+import type { Services } from '../services.ts'
+import { Secret } from '../state/secret.ts'
+import type { SecretWalletInfo } from '../types/keys.ts'
+
+/** How a repo that this device has never synced comes to its first files. */
+export type FirstSync =
+  /** It is fetched, and cannot be opened if that fails. */
+  | 'needed'
+  /** It is fetched; if that fails, it is reported, and the sync loop tries again. */
+  | 'tried'
+  /** Its keys were made here and now, so that there is nothing to fetch. */
+  | 'empty'
+
+/** A repo in the sync loop, and the way to end both and forget its keys. */
+export interface OpenRepo {
+  readonly repo: Repo
+  /** The base58 name that hides a text from the server (protocol §1.7). @throws LOGGED_OUT after `close` */
+  hashOf(text: string): string
+  /** Exchanges its files now. @throws SYNC_FAILED, … */
+  sync(): Promise<void>
+  close(): Promise<void>
+}
+
+/** The repos that one account has open. */
+export class OpenRepos {
+  readonly #services: Services
+  readonly #syncLoop: SyncLoop
+  /** By repo id, from the moment a repo begins to open until it has let go of its files. */
+  readonly #open = new Map<string, Promise<OpenRepo>>()
+  #isClosed = false
+
+  constructor(services: Services, syncLoop: SyncLoop) {
+    this.#services = services
+    this.#syncLoop = syncLoop
+  }
+
+  /**
+   * Opens the repo of a wallet or of an account.
+   *
+   * @throws KEY_INTEGRITY if its keys are damaged, or are those of a repo that is open: two would overwrite each other
+   * @throws SYNC_FAILED if it was never synced here and no server answers; STORAGE_FAILED, LOGGED_OUT
+   */
+  async open(info: SecretWalletInfo, firstSync: FirstSync): Promise<OpenRepo> {
+    this.#check()
+    const keys = repoKeysOf(this.#services, info)
+    const repoId = keys.syncKey.use(key => repoIdOf(this.#services.io, key))
+    if (this.#open.has(repoId)) {
+      keys.destroy()
+      throw new WalletError('KEY_INTEGRITY', { rule: 'two wallets have one sync key' })
+    }
+    const opening = this.#openSynced(repoId, keys, firstSync)
+    this.#open.set(repoId, opening)
+    const opened = await opening
+    if (!this.#isClosed) return opened
+    await opened.close()
+    throw new WalletError('LOGGED_OUT', {})
+  }
+
+  /** Closes what is open; what is about to open closes by itself. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const closing = [...this.#open.values()].map(async opening => (await opening).close())
+    for (const result of await Promise.allSettled(closing)) {
+      if (result.status === 'rejected') this.#services.report('closing a repo', result.reason)
+    }
+  }
+
+  async #openSynced(repoId: string, keys: RepoKeys, firstSync: FirstSync): Promise<OpenRepo> {
+    const { io, disk, hooks, report } = this.#services
+    const { syncKey, dataKey } = keys
+    const closers: (() => void | Promise<void>)[] = [() => keys.destroy(), () => this.#forget(repoId)]
+    const close = async (): Promise<void> => {
+      for (const closer of closers.splice(0).reverse()) await closer()
+    }
+    try {
+      const repo = await openRepo({
+        ...{ io, disk, repoId, syncKey, dataKey },
+        report: error => report(`repo ${repoId.slice(0, 8)}`, error),
+        announce: snapshot => hooks.repoChanged.call(snapshot)
+      })
+      closers.push(() => repo.close())
+      if (repo.state.getSnapshot().lastSync === 0) await this.#syncFirst(repo, firstSync)
+      closers.push(this.#syncLoop.add(repo))
+      return {
+        repo,
+        hashOf(text) {
+          if (!dataKey.isAlive) throw new WalletError('LOGGED_OUT', {})
+          return dataKey.use(key => fileHashOf(io, key, text))
+        },
+        sync: async () => void (await this.#syncLoop.syncNow(repo)),
+        close
+      }
+    } catch (error) {
+      await close()
+      throw error
+    }
+  }
+
+  async #syncFirst(repo: Repo, firstSync: FirstSync): Promise<void> {
+    if (firstSync === 'empty') return repo.beginEmpty()
+    try {
+      await this.#syncLoop.syncNow(repo)
+    } catch (error) {
+      if (firstSync === 'needed') throw error
+      this.#services.report('account', error)
+    }
+  }
+
+  #forget(repoId: string): void {
+    this.#open.delete(repoId)
+  }
+
+  #check(): void {
+    if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
+  }
+}
+
+interface RepoKeys {
+  readonly syncKey: Secret<Uint8Array>
+  readonly dataKey: Secret<Uint8Array>
+  destroy(): void
+}
+
+const repoKeysOf = ({ io }: Services, { keys }: SecretWalletInfo): RepoKeys => {
+  const secretOf = (name: 'dataKey' | 'syncKey', length: number): Secret<Uint8Array> => {
+    const bytes = keys.use(all => keyBytesOf(io, all[name]))
+    if (bytes?.length === length) return new Secret(bytes)
+    throw new WalletError('KEY_INTEGRITY', { rule: `the ${name} of a wallet is not ${length} bytes` })
+  }
+  const [dataKey, syncKey] = [secretOf('dataKey', 32), secretOf('syncKey', 20)]
+  return {
+    dataKey,
+    syncKey,
+    destroy() {
+      for (const secret of [dataKey, syncKey]) secret.destroy()
+    }
+  }
+}

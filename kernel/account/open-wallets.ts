@@ -1,0 +1,172 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import { withDeadline } from '../io/deadline.ts'
+import type { Services } from '../services.ts'
+import type { SecretWalletInfo } from '../types/keys.ts'
+import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
+import type { NewWalletSettings } from './new-wallet-files.ts'
+
+/** What became of one of many wallets; an error belongs to that wallet alone. */
+export type WalletResult =
+  | { readonly ok: true; readonly walletId: string; readonly wallet: CurrencyWallet }
+  | { readonly ok: false; readonly walletId?: string; readonly error: unknown }
+
+/** A wallet that is open, and the way to close it. */
+export interface OpenedWallet {
+  readonly wallet: CurrencyWallet
+  close(): Promise<void>
+}
+
+/** What opening wallets needs of the account. */
+export interface OpenWalletsParts {
+  readonly services: Services
+  /** @throws WALLET_ID_UNKNOWN */
+  find(walletId: string): SecretWalletInfo
+  /** `settings`: of a wallet that was made here and now, so that there is nothing to fetch first. */
+  open(info: SecretWalletInfo, options: OpenWalletOptions): Promise<OpenedWallet>
+}
+
+/** How a wallet is opened. */
+export interface OpenWalletOptions {
+  readonly isPaused: boolean
+  /** Of a wallet whose keys were made here and now: there is nothing to fetch first. */
+  readonly settings?: NewWalletSettings
+}
+
+interface Holding {
+  readonly opening: Promise<OpenedWallet>
+  /** Once it is open. */
+  opened?: OpenedWallet
+}
+
+/** The open wallets of an account. A wallet opens when it is first asked for, and stays open until the account closes. */
+export class OpenWallets {
+  readonly #parts: OpenWalletsParts
+  readonly #held = new Map<string, Holding>()
+  #isPaused = false
+  #isClosed = false
+
+  constructor(parts: OpenWalletsParts) {
+    this.#parts = parts
+  }
+
+  /** Those that are open by now. */
+  get open(): readonly CurrencyWallet[] {
+    return [...this.#held.values()].flatMap(({ opened }) => opened?.wallet ?? [])
+  }
+
+  /**
+   * Opens a wallet, or gives the one that is open.
+   *
+   * @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, KEY_INTEGRITY, STORAGE_FAILED, SYNC_FAILED, LOGGED_OUT
+   */
+  async get(walletId: string, settings?: NewWalletSettings): Promise<CurrencyWallet> {
+    this.#check()
+    const { opening } = this.#held.get(walletId) ?? this.#begin(walletId, settings)
+    const { wallet } = await opening
+    this.#check()
+    return wallet
+  }
+
+  /**
+   * Opens many wallets, a few at a time and with pauses for everybody else; one result each, in order. One that fails
+   * or hangs holds up no other.
+   */
+  async forEach<Item extends { readonly walletId: string }>(
+    items: readonly Item[],
+    open: (item: Item) => Promise<CurrencyWallet>
+  ): Promise<WalletResult[]> {
+    const { clock } = this.#parts.services.io
+    const results: Promise<WalletResult>[] = []
+    const waiting = [...items.entries()].reverse()
+    const workOff = async (): Promise<void> => {
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+        const [at, item] = next
+        const task = { clock, milliseconds: RESULT_MS, what: 'Opening a wallet' }
+        const result = resultOf(
+          item.walletId,
+          withDeadline(task, () => open(item))
+        )
+        results[at] = result
+        await withDeadline({ ...task, milliseconds: PLACE_MS }, () => result).catch(() => {})
+        await clock.turn()
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, workOff))
+    return Promise.all(results)
+  }
+
+  /** Stops or starts every open wallet, and those that open later. @throws ENGINE_FAILED after all were tried */
+  async changePaused(isPaused: boolean): Promise<void> {
+    this.#isPaused = isPaused
+    for (const result of await Promise.allSettled(this.open.map(wallet => wallet.changePaused(isPaused)))) {
+      if (result.status === 'rejected') throw result.reason
+    }
+  }
+
+  /** Closes every wallet; one that is still opening closes as soon as it can. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const { services } = this.#parts
+    const { clock } = services.io
+    const closing = [...this.#held.values()].map(({ opening, opened }) => {
+      const closed = opening.then(
+        ({ close }) => close(),
+        () => {}
+      )
+      if (opened !== undefined) return closed
+      return withDeadline({ clock, milliseconds: CLOSE_MS, what: 'The opening of a wallet' }, () => closed)
+    })
+    for (const result of await Promise.allSettled(closing)) {
+      if (result.status === 'rejected') services.report('closing a wallet', result.reason)
+    }
+  }
+
+  #begin(walletId: string, settings: NewWalletSettings | undefined): Holding {
+    const holding: Holding = { opening: this.#open(walletId, settings) }
+    this.#held.set(walletId, holding)
+    holding.opening.then(
+      opened => {
+        holding.opened = opened
+      },
+      () => {
+        this.#held.delete(walletId)
+      }
+    )
+    return holding
+  }
+
+  async #open(walletId: string, settings: NewWalletSettings | undefined): Promise<OpenedWallet> {
+    const isPaused = this.#isPaused
+    const info = this.#parts.find(walletId)
+    const opened = await this.#parts.open(info, {
+      isPaused,
+      ...(settings === undefined ? {} : { settings })
+    })
+    if (this.#isPaused !== isPaused && !this.#isClosed) {
+      const { report } = this.#parts.services
+      await opened.wallet.changePaused(this.#isPaused).catch(error => report('account', error))
+    }
+    return opened
+  }
+
+  #check(): void {
+    if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
+  }
+}
+
+const resultOf = async (walletId: string, work: Promise<CurrencyWallet>): Promise<WalletResult> => {
+  try {
+    return { ok: true, walletId, wallet: await work }
+  } catch (error) {
+    return { ok: false, walletId, error }
+  }
+}
+
+/** How many wallets open at one time. */
+const AT_ONCE = 4
+/** How long a wallet that does not open keeps its place among them. */
+const PLACE_MS = 2000
+/** How long it may take to open before it counts as failed; it may open later. */
+const RESULT_MS = 60_000
+/** How long a logout waits for a wallet that is still opening. */
+const CLOSE_MS = 10_000

@@ -1,0 +1,118 @@
+import { makeSerialQueue } from '../crypto/serial-queue.ts'
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import { splitWalletInfo } from '../keys/split-wallet-info.ts'
+import { openWalletInfo } from '../keys/wallet-info.ts'
+import type { WalletInfo } from '../types/keys.ts'
+import { callTools } from '../wallet/call-tools.ts'
+import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
+import { openNew, type WalletMakers } from './create-wallets.ts'
+import { protectFromReplay } from './replay-protection.ts'
+
+/**
+ * Splits wallets: the same keys, used on another chain that shares the first one's past (protocol §5.3).
+ *
+ * Splits run one after another. A split that fails can be repeated: it goes on where it stopped, and never makes a
+ * second wallet.
+ */
+export class WalletSplitter {
+  readonly #parts: WalletMakers
+  readonly #inOrder = makeSerialQueue()
+  /** Ids of wallets whose split has begun and did not come to its end. */
+  readonly #unfinished = new Set<string>()
+
+  constructor(parts: WalletMakers) {
+    this.#parts = parts
+  }
+
+  /**
+   * The types that a wallet can be split into and that are not in use.
+   *
+   * @throws WALLET_ID_INVALID, PLUGIN_FOR_TYPE, PLUGIN_FAILED, DEADLINE
+   */
+  async listTypes(walletId: string): Promise<readonly string[]> {
+    const { services, book } = this.#parts
+    const info = this.#info(walletId)
+    const { pluginId } = services.plugins.infoOf(info.type)
+    const types = await callTools(services, {
+      pluginId,
+      what: 'splitting keys',
+      call: async tools => (await tools.getSplittableTypes?.(info)) ?? []
+    })
+    if (!isTextList(types)) throw new WalletError('BOGUS_DATA', { pluginId, what: 'wallet types', path: '' })
+    return types.filter(type => {
+      if (services.plugins.findByWalletType(type) === undefined || isSegwitToCash(info, type)) return false
+      return !book.isActive(splitWalletInfo(services.io, info, type).id)
+    })
+  }
+
+  /**
+   * Makes the wallet that another type gives these keys, or takes it back where it was archived or deleted.
+   *
+   * @returns the id of the wallet of that type
+   * @throws WALLET_ID_INVALID, WALLET_ALREADY_SPLIT, SPLIT_SEGWIT, PLUGIN_FOR_TYPE, WALLET_MISSING, NETWORK, … and what
+   * a spend throws, where one is needed first
+   */
+  split(walletId: string, type: string): Promise<string> {
+    return this.#inOrder(() => this.#split(walletId, type))
+  }
+
+  async #split(walletId: string, type: string): Promise<string> {
+    const { services, login, book } = this.#parts
+    const source = this.#info(walletId)
+    services.plugins.infoOf(type)
+    if (isSegwitToCash(source, type)) throw new WalletError('SPLIT_SEGWIT', {})
+    const { id, ...target } = splitWalletInfo(services.io, source, type)
+    const isReplayable = source.type === 'wallet:bitcoincash' && type === 'wallet:bitcoinsv'
+    if (isReplayable) await protectFromReplay(await this.#openSource(walletId), services.io.clock)
+    if (book.isActive(id) && !this.#unfinished.has(id)) {
+      if (isReplayable) return id
+      throw new WalletError('WALLET_ALREADY_SPLIT', {})
+    }
+    if (book.find(id) === undefined) {
+      // Whatever its answer is, the request may make the wallet.
+      this.#unfinished.add(id)
+      await login.addWalletInfos([{ id, ...target }])
+    }
+    await book.changeStates({ [id]: RESTORED })
+    if (this.#unfinished.delete(id)) await this.#copySettings(walletId, id)
+    return id
+  }
+
+  #info(walletId: string): WalletInfo {
+    const info = this.#parts.book.find(walletId)
+    if (info === undefined) throw new WalletError('WALLET_ID_INVALID', { walletId })
+    return openWalletInfo(info)
+  }
+
+  async #openSource(walletId: string): Promise<CurrencyWallet> {
+    try {
+      return await this.#parts.wallets.get(walletId)
+    } catch (error) {
+      if (isWalletError(error, 'LOGGED_OUT')) throw error
+      throw new WalletError('WALLET_MISSING', {}, error)
+    }
+  }
+
+  /** The split is done without them. */
+  async #copySettings(fromId: string, walletId: string): Promise<void> {
+    try {
+      const { name, type, fiatCurrencyCode } = (await this.#parts.wallets.get(fromId)).getSnapshot()
+      const request = { type, fiatCurrencyCode, ...(name === null ? {} : { name }) }
+      await openNew(this.#parts, { walletId, request, isKnown: false })
+    } catch (error) {
+      this.#parts.services.report('splitting a wallet', error)
+    }
+  }
+}
+
+/** What a wallet is that somebody splits into again; the wallet that had taken its place is forgotten. */
+const RESTORED = { archived: false, deleted: false, migratedFromWalletId: null }
+
+/** Bitcoin Cash has no addresses for keys of these formats. */
+const SEGWIT_FORMATS: readonly unknown[] = ['bip49', 'bip84', 'bip86']
+
+const isSegwitToCash = ({ type, keys }: WalletInfo, newType: string): boolean =>
+  type === 'wallet:bitcoin' && newType === 'wallet:bitcoincash' && SEGWIT_FORMATS.includes(keys.format)
+
+const isTextList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every(item => typeof item === 'string')

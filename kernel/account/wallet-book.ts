@@ -1,0 +1,223 @@
+import { makeSerialQueue } from '../crypto/serial-queue.ts'
+import { WalletError } from '../errors/wallet-error.ts'
+import { mergeWalletInfos } from '../keys/wallet-info.ts'
+import type { Login } from '../login/login.ts'
+import type { Services } from '../services.ts'
+import { Observable, type Readable } from '../state/observable.ts'
+import type { Secret } from '../state/secret.ts'
+import type { CurrencyInfo } from '../types/currency.ts'
+import type { SecretWalletInfo, WalletKeys, WalletStates, WalletStatesChange } from '../types/keys.ts'
+import { LEGACY_FOLDER, type LegacyWallet, readLegacyWallets } from './legacy-wallets.ts'
+import type { OpenRepo } from './open-repos.ts'
+import {
+  DEFAULT_STATES,
+  readWalletStates,
+  STATES_FOLDER,
+  type StoredWalletStates,
+  writeWalletStates
+} from './wallet-states.ts'
+
+/** A wallet as the account lists it, without opening it. */
+export interface WalletListing extends WalletStates {
+  readonly walletId: string
+  readonly type: string
+  /** Every app of the login tree that holds this wallet. */
+  readonly appIds: readonly string[]
+  /** The one that owns it. */
+  readonly appId: string
+  /** Undefined where no plugin knows the type. */
+  readonly currencyInfo: CurrencyInfo | undefined
+}
+
+/** The ids of the wallets that an application shows, each list in the account's order (protocol §4.9). */
+export interface WalletLists {
+  /** Of known currencies and not deleted. */
+  readonly walletIds: readonly string[]
+  /** Those that are not archived. */
+  readonly activeWalletIds: readonly string[]
+  readonly archivedWalletIds: readonly string[]
+  readonly hiddenWalletIds: readonly string[]
+}
+
+/** What a book of wallets is read from. */
+export interface WalletBookParts {
+  readonly services: Services
+  readonly login: Login
+  /** The account's own repo first, then older ones. */
+  readonly accountRepos: readonly [OpenRepo, ...OpenRepo[]]
+}
+
+/**
+ * Which wallets an account has, and what it remembers of them: from key boxes, from files of old clients, and from
+ * the account's repo; read anew whenever a login or a sync changes them (protocol §3.4, §4.3).
+ */
+export class WalletBook implements Readable<WalletLists> {
+  readonly subscribe: Readable<WalletLists>['subscribe']
+  readonly getSnapshot: Readable<WalletLists>['getSnapshot']
+  readonly #parts: WalletBookParts
+  readonly #inOrder = makeSerialQueue()
+  readonly #state: Observable<WalletLists>
+  readonly #unsubscribes: readonly (() => void)[]
+  /** Of every list so far: an open wallet may still use those of an earlier one. */
+  readonly #secrets = new Set<Secret<WalletKeys>>()
+  #isClosed = false
+  #legacy: readonly LegacyWallet[] = []
+  #legacyStates: ReadonlyMap<string, StoredWalletStates> = new Map()
+  #states = new Map<string, StoredWalletStates>()
+  #infos: ReadonlyMap<string, SecretWalletInfo> = new Map()
+  #listings: readonly WalletListing[] = []
+
+  private constructor(parts: WalletBookParts) {
+    this.#parts = parts
+    const { login, services, accountRepos } = parts
+    this.#state = new Observable<WalletLists>(
+      listsOf([]),
+      () => {},
+      error => services.report('account', error)
+    )
+    this.subscribe = this.#state.subscribe
+    this.getSnapshot = this.#state.getSnapshot
+    this.#unsubscribes = [
+      login.subscribe(() => this.#onLogin()),
+      ...accountRepos.map(({ repo }) => repo.onServerChange(paths => this.#onFiles(paths)))
+    ]
+  }
+
+  /** Reads the wallets of an account. */
+  static async open(parts: WalletBookParts): Promise<WalletBook> {
+    const book = new WalletBook(parts)
+    await book.#read()
+    return book
+  }
+
+  /** Every wallet of the account, in order; deleted ones and those of unknown currencies too. */
+  list(): readonly WalletListing[] {
+    return this.#listings
+  }
+
+  /** A wallet by its id. @throws WALLET_ID_UNKNOWN */
+  get(walletId: string): SecretWalletInfo {
+    const info = this.find(walletId)
+    if (info === undefined) throw new WalletError('WALLET_ID_UNKNOWN', { walletId })
+    return info
+  }
+
+  /** A wallet by its id, or undefined. */
+  find(walletId: string): SecretWalletInfo | undefined {
+    return this.#infos.get(walletId)
+  }
+
+  /** Whether a wallet is there and neither archived nor deleted. */
+  isActive(walletId: string): boolean {
+    const { archived, deleted } = { ...DEFAULT_STATES, ...this.#statesOf(walletId) }
+    return this.#infos.has(walletId) && !archived && !deleted
+  }
+
+  /**
+   * Changes what the account remembers of its wallets, for all or for none, durable when it resolves. What stays as it
+   * was is not written.
+   *
+   * @param changes - by wallet id
+   * @throws WALLET_ID_UNKNOWN, OPTION_INVALID, STORAGE_FULL, STORAGE_FAILED
+   */
+  changeStates(changes: Readonly<Record<string, WalletStatesChange>>): Promise<void> {
+    return this.#inOrder(async () => {
+      const all = Object.entries(changes).map(([walletId, change]) => {
+        this.get(walletId)
+        return { walletId, known: this.#statesOf(walletId), change }
+      })
+      const changed = await writeWalletStates(this.#parts.accountRepos[0], all)
+      for (const [walletId, states] of changed) this.#states.set(walletId, states)
+      if (changed.size > 0) this.#show()
+    })
+  }
+
+  /** Forgets the keys, once what is being read or written is done. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const unsubscribe of this.#unsubscribes) unsubscribe()
+    await this.#inOrder(async () => {})
+    for (const secret of this.#secrets) secret.destroy()
+  }
+
+  #onLogin(): void {
+    this.#merge()
+    this.#show()
+  }
+
+  #onFiles(paths: readonly string[]): void {
+    const isOurs = paths.some(
+      path => path.startsWith(`${STATES_FOLDER}/`) || path.startsWith(`${LEGACY_FOLDER}/`)
+    )
+    if (isOurs) this.#parts.services.inBackground('wallet states', this.#read())
+  }
+
+  #read(): Promise<void> {
+    return this.#inOrder(async () => {
+      if (this.#isClosed) return
+      const { services, accountRepos } = this.#parts
+      const [states, ...legacy] = await Promise.all([
+        readWalletStates(services, accountRepos[0]),
+        ...accountRepos.map(({ repo }) => readLegacyWallets(services, repo))
+      ])
+      this.#states = states
+      this.#legacy = legacy.flat()
+      this.#legacyStates = new Map(this.#legacy.map(({ info, states }) => [info.id, states]))
+      this.#merge()
+      this.#show()
+    })
+  }
+
+  #merge(): void {
+    const { services, login } = this.#parts
+    const { io, report } = services
+    const all = [...this.#legacy.map(({ info }) => info), ...login.walletInfos]
+    const merged = mergeWalletInfos(io, all, error => report('account', error))
+    for (const { keys } of [...all, ...merged]) this.#secrets.add(keys)
+    this.#infos = new Map(merged.map(info => [info.id, info]))
+  }
+
+  #show(): void {
+    this.#listings = Object.freeze(this.#listingsNow())
+    const lists = listsOf(this.#listings)
+    if (!isSameLists(lists, this.getSnapshot())) this.#state.set(lists)
+  }
+
+  #listingsNow(): WalletListing[] {
+    const { plugins } = this.#parts.services
+    return [...this.#infos.values()]
+      .filter(({ type }) => type.startsWith('wallet:'))
+      .map(({ id, type, appIds }) => ({
+        walletId: id,
+        type,
+        appIds,
+        appId: appIds.at(-1) ?? '',
+        currencyInfo: plugins.findByWalletType(type),
+        ...DEFAULT_STATES,
+        sortIndex: this.#infos.size,
+        ...this.#statesOf(id)
+      }))
+      .sort((left, right) => left.sortIndex - right.sortIndex)
+  }
+
+  #statesOf(walletId: string): StoredWalletStates {
+    return { ...this.#legacyStates.get(walletId), ...this.#states.get(walletId) }
+  }
+}
+
+const listsOf = (listings: readonly WalletListing[]): WalletLists => {
+  const known = listings.filter(({ deleted, currencyInfo }) => !deleted && currencyInfo !== undefined)
+  const idsOf = (test: (listing: WalletListing) => boolean): readonly string[] =>
+    Object.freeze(known.filter(test).map(({ walletId }) => walletId))
+  return {
+    walletIds: idsOf(() => true),
+    activeWalletIds: idsOf(({ archived }) => !archived),
+    archivedWalletIds: idsOf(({ archived }) => archived),
+    hiddenWalletIds: idsOf(({ hidden }) => hidden)
+  }
+}
+
+const isSameLists = (left: WalletLists, right: WalletLists): boolean =>
+  (Object.keys(left) as (keyof WalletLists)[]).every(
+    name => left[name].length === right[name].length && left[name].every((id, at) => id === right[name][at])
+  )
