@@ -2,6 +2,7 @@ import {
   type CurrencyEngine,
   type CurrencyInfo,
   type CurrencyPlugin,
+  type CurrencyTools,
   compare,
   type EngineRequest,
   type EngineTransaction,
@@ -18,6 +19,8 @@ export interface ToyOptions {
   readonly balance?: string
   /** Replaces methods of every engine. */
   readonly engine?: (good: CurrencyEngine, request: EngineRequest) => Partial<CurrencyEngine>
+  /** Replaces methods of the tools. */
+  readonly tools?: Partial<CurrencyTools>
   /** Hears what every method was called with. */
   readonly onCall?: (method: string, args: readonly unknown[]) => void
 }
@@ -50,7 +53,8 @@ export const makeToy = (options: ToyOptions = {}): Toy => {
           address: io.crypto.toHex(io.crypto.sha256(io.crypto.fromHex(String(keys.toyKey)))).slice(0, 20)
         }),
         parseUri: async uri => ({ publicAddress: uri }),
-        encodeUri: async ({ publicAddress }) => `toy:${publicAddress}`
+        encodeUri: async ({ publicAddress }) => `toy:${publicAddress}`,
+        ...options.tools
       }))
       hooks.makeEngine.tapPromise(id, async request => {
         requests.push(request)
