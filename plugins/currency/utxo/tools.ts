@@ -1,6 +1,6 @@
 import { type CurrencyTools, type Io, WalletError } from '../../../kernel/plugin-api.ts'
 import { encodeUri, parseUri } from './address/uri.ts'
-import { derivePublicKeys, readPublicKeys } from './keys/account-keys.ts'
+import { derivePublicKeys, extendedPublicKeyOf, readPublicKeys } from './keys/account-keys.ts'
 import { purposesOf } from './keys/branches.ts'
 import { importWalletKeys, makeWalletKeys } from './keys/make-keys.ts'
 import type { CoinRow, NetworkRow } from './params/coin-row.ts'
@@ -20,6 +20,12 @@ export const makeTools = (coin: CoinRow, network: NetworkRow, io: Io): CurrencyT
     // An imported account key covers one purpose of its format; everything else covers all.
     return read !== undefined && read.accounts.size <= purposesOf[read.format].length
   },
+  async getDisplayPrivateKey({ keys }) {
+    const text = keys[coin.keyName]
+    if (typeof text !== 'string') throw new WalletError('KEY_INTEGRITY', { rule: `no ${coin.keyName}` })
+    return text
+  },
+  getDisplayPublicKey: async ({ keys }) => extendedPublicKeyOf(network, keys),
   parseUri: async uri => parseUri(coin, network, uri),
   encodeUri: async request => encodeUri(coin, network, request)
 })

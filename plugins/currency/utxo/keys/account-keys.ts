@@ -6,7 +6,7 @@ import {
   type WalletKeys
 } from '../../../../kernel/plugin-api.ts'
 import type { CoinRow, KeyFormat, NetworkRow } from '../params/coin-row.ts'
-import { accountPathOf, formatOf, isKeyFormat, type Purpose, purposesOf } from './branches.ts'
+import { accountPathOf, formatOf, isKeyFormat, mainPurposeOf, type Purpose, purposesOf } from './branches.ts'
 import { coinTypeFrom, formatFrom, seedOf } from './seed.ts'
 
 /** The public face of a wallet: one account-level key for each purpose. */
@@ -69,6 +69,14 @@ export const readPublicKeys = (network: NetworkRow, keys: JsonObject): AccountKe
     }
   }
   return accounts.size === 0 ? undefined : { format, coinType, accounts }
+}
+
+/** The extended public key that a watcher follows: that of the addresses the wallet gives out. @throws ENGINE_NO_KEY */
+export const extendedPublicKeyOf = (network: NetworkRow, keys: JsonObject): string => {
+  const { format, accounts } = readPublicKeys(network, keys) ?? {}
+  const account = format && (accounts?.get(mainPurposeOf[format]) ?? accounts?.get(ownPurposeOf(format)))
+  if (account === undefined) throw new WalletError('ENGINE_NO_KEY', {})
+  return account.publicExtendedKey
 }
 
 /** The account keys with private parts, for one signature. The caller wipes them. */
