@@ -8,7 +8,7 @@ import { isSameJson, type JsonObject } from '../../types/json.ts'
 import { callTools } from '../../wallet/call-tools.ts'
 import { askBuiltinTokens } from './builtin-tokens.ts'
 import { customTokenEdits, customTokenRemoval, customTokensOf } from './custom-tokens.ts'
-import { alwaysEnabledEdits, alwaysEnabledOf, userSettingsEdit, userSettingsOf } from './plugin-settings.ts'
+import { alwaysEnabledEdits, alwaysEnabledOf, userSettingsEdits, userSettingsOf } from './plugin-settings.ts'
 import type { SettingsFiles } from './settings-files.ts'
 import { NO_TOKENS, tokenMapOf } from './token-map.ts'
 import { checkUserSettings } from './user-settings.ts'
@@ -104,19 +104,17 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
 
   /** Chooses the tokens that are on in every wallet; ids that the currency does not have are left out. @throws LOGGED_OUT */
   async changeAlwaysEnabledTokenIds(tokenIds: readonly string[]): Promise<void> {
-    await this.#firstAnswer
+    if (!this.getSnapshot().areBuiltinTokensKnown) await this.#firstAnswer
     const { files, info } = this.#parts
-    const wanted = new Set(tokenIds)
-    const known = Object.keys(this.getSnapshot().allTokens)
-    const choice = new Map(known.map(tokenId => [tokenId, wanted.has(tokenId)]))
-    await files.editPluginSettings(() => alwaysEnabledEdits(info.pluginId, choice))
+    const choice = { wanted: [...tokenIds], known: Object.keys(this.getSnapshot().allTokens) }
+    await files.editPluginSettings(shown => alwaysEnabledEdits(shown, info.pluginId, choice))
   }
 
   /** Replaces the plugin's own settings. @throws OPTION_INVALID, LOGGED_OUT */
   async changeUserSettings(settings: JsonObject): Promise<void> {
     const { files, info } = this.#parts
     const checked = checkUserSettings(settings)
-    await files.editPluginSettings(() => [userSettingsEdit(info.pluginId, checked)])
+    await files.editPluginSettings(shown => userSettingsEdits(shown, info.pluginId, checked))
   }
 
   async #tokenIdOf(token: Token): Promise<string> {

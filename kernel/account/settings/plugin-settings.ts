@@ -1,5 +1,5 @@
 import { type FieldEdit, objectAt } from '../../repo/json-file.ts'
-import type { JsonObject } from '../../types/json.ts'
+import { isSameJson, type Json, type JsonObject } from '../../types/json.ts'
 
 /** The account's settings of its plugins. */
 export const PLUGIN_SETTINGS_PATH = 'PluginSettings.json'
@@ -8,21 +8,27 @@ export const PLUGIN_SETTINGS_PATH = 'PluginSettings.json'
 export const userSettingsOf = (fields: JsonObject, pluginId: string): JsonObject =>
   objectAt(fields, ['userSettings', pluginId]) ?? {}
 
-/** The edit that replaces them. */
-export const userSettingsEdit = (pluginId: string, value: JsonObject): FieldEdit => ({
-  path: ['userSettings', pluginId],
-  value
-})
+/**
+ * The edits that make the settings what somebody wants them to be.
+ *
+ * Only what differs from what was shown: a field that a sync brings meanwhile was not meant.
+ */
+export const userSettingsEdits = (shown: JsonObject, pluginId: string, wanted: JsonObject): FieldEdit[] => {
+  const known = userSettingsOf(shown, pluginId)
+  const fieldOf = (fields: JsonObject, name: string): Json | undefined =>
+    Object.hasOwn(fields, name) ? fields[name] : undefined
+  return [...new Set([...Object.keys(known), ...Object.keys(wanted)])]
+    .filter(name => !isSameJson(fieldOf(known, name), fieldOf(wanted, name)))
+    .map(name => ({ path: ['userSettings', pluginId, name], value: fieldOf(wanted, name) }))
+}
 
 /** Whether a swap plugin may be asked; true if nothing says otherwise. */
 export const isSwapEnabled = (fields: JsonObject, pluginId: string): boolean =>
   objectAt(fields, ['swapSettings', pluginId])?.enabled !== false
 
-/** The edit that allows or forbids it; what else the deployed app keeps there stays. */
-export const swapEnabledEdit = (pluginId: string, value: boolean): FieldEdit => ({
-  path: ['swapSettings', pluginId, 'enabled'],
-  value
-})
+/** The edit that allows or forbids it, if that is new; what else the deployed app keeps there stays. */
+export const swapEnabledEdits = (shown: JsonObject, pluginId: string, value: boolean): FieldEdit[] =>
+  isSwapEnabled(shown, pluginId) === value ? [] : [{ path: ['swapSettings', pluginId, 'enabled'], value }]
 
 // No field of the deployed file: one per token, so that two devices may each switch one on (docs/adr/0026).
 const ALWAYS = 'alwaysEnabledTokens'
@@ -34,9 +40,14 @@ export const alwaysEnabledOf = (fields: JsonObject, pluginId: string): string[] 
     .map(([tokenId]) => tokenId)
     .sort()
 
-/** The edits that switch tokens on or off for all wallets of a currency. */
-export const alwaysEnabledEdits = (pluginId: string, tokens: ReadonlyMap<string, boolean>): FieldEdit[] =>
-  [...tokens].map(([tokenId, isOn]) => ({
-    path: [ALWAYS, pluginId, tokenId],
-    value: isOn ? true : undefined
-  }))
+/** The edits that make these tokens, of those that are known, the ones that are always on; as {@link userSettingsEdits}. */
+export const alwaysEnabledEdits = (
+  shown: JsonObject,
+  pluginId: string,
+  { wanted, known }: { readonly wanted: readonly string[]; readonly known: readonly string[] }
+): FieldEdit[] => {
+  const [before, after] = [new Set(alwaysEnabledOf(shown, pluginId)), new Set(wanted)]
+  return known
+    .filter(tokenId => before.has(tokenId) !== after.has(tokenId))
+    .map(tokenId => ({ path: [ALWAYS, pluginId, tokenId], value: after.has(tokenId) ? true : undefined }))
+}

@@ -1,6 +1,6 @@
 import { makeSerialQueue } from '../../crypto/serial-queue.ts'
 import { WalletError } from '../../errors/wallet-error.ts'
-import { editFields, type FieldEdit, JsonFile, type MakeEdits } from '../../repo/json-file.ts'
+import { editFields, type FieldEdit, JsonFile } from '../../repo/json-file.ts'
 import type { Repo } from '../../repo/repo.ts'
 import type { Services } from '../../services.ts'
 import { Observable, type Readable } from '../../state/observable.ts'
@@ -33,6 +33,8 @@ export class SettingsFiles implements Readable<SettingsState> {
   readonly #unsubscribe: () => void
   /** What the deployed app's old settings come to, while there is no file of custom tokens. */
   #legacyTokens: readonly FieldEdit[] = []
+  /** What the settings of plugins will be once the edits that are on their way are done. */
+  #expected: JsonObject | undefined
   #isClosed = false
 
   /** Reads the files of an account's repo and follows them. Files that cannot be read are reported. */
@@ -64,9 +66,22 @@ export class SettingsFiles implements Readable<SettingsState> {
     })
   }
 
-  /** Edits the settings of plugins; durable and shown when it resolves. @throws LOGGED_OUT, STORAGE_FULL, STORAGE_FAILED */
-  editPluginSettings(makeEdits: MakeEdits): Promise<void> {
-    return this.#edit(() => this.#pluginSettings.edit(makeEdits))
+  /**
+   * Edits the settings of plugins; durable and shown when it resolves.
+   *
+   * @param makeEdits - is given what the caller can have seen: what is shown, and what earlier calls make of it
+   * @throws LOGGED_OUT, STORAGE_FULL, STORAGE_FAILED
+   */
+  async editPluginSettings(makeEdits: (shown: JsonObject) => readonly FieldEdit[]): Promise<void> {
+    const shown = this.#expected ?? this.getSnapshot().pluginSettings
+    const edits = makeEdits(shown)
+    const { fields } = editFields(shown, edits)
+    this.#expected = fields
+    try {
+      await this.#edit(() => this.#pluginSettings.edit(() => edits))
+    } finally {
+      if (this.#expected === fields) this.#expected = undefined
+    }
   }
 
   /**

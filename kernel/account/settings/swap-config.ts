@@ -1,6 +1,6 @@
 import { Observable, type Readable } from '../../state/observable.ts'
 import { isSameJson, type JsonObject } from '../../types/json.ts'
-import { isSwapEnabled, swapEnabledEdit, userSettingsEdit, userSettingsOf } from './plugin-settings.ts'
+import { isSwapEnabled, swapEnabledEdits, userSettingsEdits, userSettingsOf } from './plugin-settings.ts'
 import type { SettingsFiles } from './settings-files.ts'
 import { checkUserSettings } from './user-settings.ts'
 
@@ -33,14 +33,13 @@ export class SwapConfig implements Readable<SwapConfigSnapshot> {
 
   /** Allows or forbids to ask the plugin for quotes. @throws LOGGED_OUT */
   async changeEnabled(isEnabled: boolean): Promise<void> {
-    if (isEnabled === this.getSnapshot().isEnabled) return
-    await this.#files.editPluginSettings(() => [swapEnabledEdit(this.#pluginId, isEnabled)])
+    await this.#files.editPluginSettings(shown => swapEnabledEdits(shown, this.#pluginId, isEnabled))
   }
 
   /** Replaces the plugin's own settings. @throws OPTION_INVALID, LOGGED_OUT */
   async changeUserSettings(settings: JsonObject): Promise<void> {
     const checked = checkUserSettings(settings)
-    await this.#files.editPluginSettings(() => [userSettingsEdit(this.#pluginId, checked)])
+    await this.#files.editPluginSettings(shown => userSettingsEdits(shown, this.#pluginId, checked))
   }
 
   #read(): SwapConfigSnapshot {

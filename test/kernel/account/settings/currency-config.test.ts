@@ -336,3 +336,38 @@ test('after the account has closed nothing can be changed', async t => {
   await t.throwsAsync(config.addCustomToken(tokenOf('CCC', '0xCC')), { code: 'LOGGED_OUT' })
   await t.throwsAsync(device.settings.swapConfig('shop').changeEnabled(false), { code: 'LOGGED_OUT' })
 })
+
+test('changes that are made in a row, or beside a sync, end as their caller meant them', async t => {
+  const store = makeSyncStore()
+  const [one, two] = [
+    await openSettings(store, { currencies, swaps: ['shop'] }),
+    await openSettings(store, { currencies, swaps: ['shop'] })
+  ]
+  const config = one.settings.currencyConfig('ether')
+  const shop = one.settings.swapConfig('shop')
+  await config.tokensAsked()
+  await Promise.all([
+    config.changeUserSettings({ a: 1, b: 2 }),
+    config.changeUserSettings({ a: 1 }),
+    config.changeAlwaysEnabledTokenIds(['aa', 'bb']),
+    config.changeAlwaysEnabledTokenIds(['bb']),
+    shop.changeEnabled(false),
+    shop.changeEnabled(true),
+    shop.changeEnabled(false)
+  ])
+  t.deepEqual(config.getSnapshot().userSettings, { a: 1 })
+  t.deepEqual(config.getSnapshot().alwaysEnabledTokenIds, ['bb'])
+  t.false(shop.getSnapshot().isEnabled)
+  await one.sync()
+  await two.sync()
+  await settle()
+  await two.settings.currencyConfig('ether').changeUserSettings({ a: 1, theirs: true })
+  await two.settings.currencyConfig('ether').changeAlwaysEnabledTokenIds(['aa', 'bb'])
+  await two.sync()
+  const syncing = one.sync()
+  const { userSettings } = config.getSnapshot()
+  await Promise.all([config.changeUserSettings({ ...userSettings, mine: 1 }), syncing])
+  await settle()
+  t.deepEqual(config.getSnapshot().userSettings, { a: 1, theirs: true, mine: 1 })
+  t.deepEqual(config.getSnapshot().alwaysEnabledTokenIds, ['aa', 'bb'])
+})
