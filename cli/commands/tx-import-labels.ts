@@ -1,7 +1,7 @@
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
-import { importLabels, type JsonObject, type LabelResult } from '../../kernel/index.ts'
+import { type FileHandle, open } from 'node:fs/promises'
+import { type CurrencyWallet, importLabels, type JsonObject, type LabelResult } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
+import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { PARTIAL } from '../errors/exit-codes.ts'
 import { failureOf } from '../errors/failure.ts'
@@ -12,25 +12,49 @@ import type { Session } from '../session.ts'
 
 /** Takes labels in that another wallet wrote (BIP-329), and tells of each what became of it. */
 export const txImportLabels: CommandRun = async (session, path = '', ...texts) => {
-  const lines = await openLines(path)
-  const wallets = await chooseWallets(session, texts)
-  const warnings = [...(await syncWallets(session, wallets))]
-  const { dryRun } = session.globals
+  const file = await openLabels(path)
+  try {
+    const wallets = await chooseWallets(session, texts)
+    const warnings = await syncWallets(session, wallets)
+    const results = await importFile(session, file, wallets)
+    const hasNews = results.some(({ status }) => status === 'applied') && !session.globals.dryRun
+    const troubles = hasNews ? await saveEverywhere(session, wallets) : []
+    return resultOf(results, {
+      wallets,
+      dryRun: session.globals.dryRun,
+      warnings: [...warnings, ...troubles]
+    })
+  } finally {
+    await file.close()
+  }
+}
+
+const importFile = async (
+  session: Session,
+  file: FileHandle,
+  wallets: readonly CurrencyWallet[]
+): Promise<readonly LabelResult[]> => {
   const results: LabelResult[] = []
-  for await (const result of importLabels(lines, {
-    wallets,
-    dryRun,
-    mayReplace: session.isOn('overwrite')
-  })) {
+  const mayReplace = session.isOn('overwrite')
+  const { dryRun } = session.globals
+  for await (const result of importLabels(file.readLines(), { wallets, dryRun, mayReplace })) {
     session.signal.throwIfAborted()
     results.push(result)
     session.talk.step(`line ${result.line}…`)
   }
-  const counts = countsOf(results)
-  if ((counts.applied ?? 0) > 0 && !dryRun) warnings.push(...(await saveEverywhere(session, wallets)))
+  return results
+}
+
+interface Import {
+  readonly wallets: readonly CurrencyWallet[]
+  readonly dryRun: boolean
+  readonly warnings: readonly string[]
+}
+
+const resultOf = (results: readonly LabelResult[], { wallets, dryRun, warnings }: Import): CommandResult => {
   const names = new Map(wallets.map(({ id, name }) => [id, name ?? id]))
   return {
-    data: { dryRun, counts, results: results.map(resultJson) },
+    data: { dryRun, counts: countsOf(results), results: results.map(resultJson) },
     exitCode: results.some(({ status }) => FAILED.has(status)) ? PARTIAL : 0,
     warnings,
     view: {
@@ -68,15 +92,15 @@ const TONES: Readonly<Record<LabelResult['status'], Tone>> = {
   invalid: 'bad'
 }
 
-const openLines = async (path: string): Promise<AsyncIterable<string>> => {
-  const input = createReadStream(path, 'utf8')
-  await new Promise<void>((resolve, reject) => {
-    input.once('open', () => resolve())
-    input.once('error', error =>
-      reject(new CliError('NOT_FOUND', `The file ${path} cannot be read`, { cause: error }))
-    )
+const MAX_FILE = 64_000_000
+
+const openLabels = async (path: string): Promise<FileHandle> => {
+  const file = await open(path, 'r').catch((error: unknown) => {
+    throw new CliError('NOT_FOUND', `The file ${path} cannot be read`, { cause: error })
   })
-  return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
+  if ((await file.stat()).size <= MAX_FILE) return file
+  await file.close()
+  throw new CliError('USAGE', `The file ${path} is too large`)
 }
 
 const countsOf = (results: readonly LabelResult[]): Readonly<Record<string, number>> => {

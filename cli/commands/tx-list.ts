@@ -43,8 +43,15 @@ const listOf = async (
     },
     warnings,
     view: txTable(effects, emptySentence(session, searchString)),
-    advice: hasMore ? [`There are more; --limit ${limit * 10} shows them`] : []
+    advice: hasMore ? [moreSentence(effects, wallets.length)] : []
   }
+}
+
+const moreSentence = (effects: readonly Effect[], walletCount: number): string => {
+  const last = effects.at(-1)
+  return walletCount === 1 && last !== undefined
+    ? `There are more; go on with --before ${last.tx.txid}`
+    : `There are more; go on with --limit ${effects.length * 10}`
 }
 
 const newest = async (

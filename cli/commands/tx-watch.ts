@@ -11,6 +11,7 @@ import { txLine } from '../output/tx-table.ts'
 import { chooseWallets } from '../session/find-wallet.ts'
 import type { Effect } from '../session/history.ts'
 import { openMailbox } from '../session/mailbox.ts'
+import { syncWallets } from '../session/sync-wallets.ts'
 import { assetsOf } from '../session/wallet-assets.ts'
 import type { Session } from '../session.ts'
 
@@ -19,7 +20,9 @@ export const txWatch: CommandRun = async (session, ...texts) => {
   const news = openMailbox<TransactionsSnapshot>(session.signal)
   session.observe(({ hooks }) => hooks.transactionsChanged.tap('watch', news.post))
   const wallets = new Map((await chooseWallets(session, texts)).map(wallet => [wallet.id, wallet]))
+  for (const warning of await syncWallets(session, [...wallets.values()])) session.talk.warn(warning)
   const stream = openEventStream(session)
+  await stream.emit('tx.watching', { walletIds: [...wallets.keys()] })
   session.talk.say(`Watching ${wallets.size} ${wallets.size === 1 ? 'wallet' : 'wallets'}; Ctrl-C ends it`)
   for await (const { walletId, created, changed } of news) {
     const wallet = wallets.get(walletId)

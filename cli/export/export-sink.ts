@@ -23,7 +23,7 @@ export const openExportSink = async (session: Session): Promise<ExportSink> => {
   throw new CliError('USAGE', 'With --json, standard output tells what was done; the export needs a file', {
     next: [
       { command: `${session.commandLine} -o <file>`, why: 'write it into a file' },
-      { command: `holdfast ${session.commandName} --help`, why: 'see how to print it' }
+      { command: session.commandLine.replace(' --json', ''), why: 'print the export itself' }
     ]
   })
 }

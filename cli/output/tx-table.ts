@@ -11,20 +11,20 @@ const COLUMNS: readonly Column[] = [
   { title: 'STATE' },
   { title: 'NAME', canShrink: true },
   { title: 'NOTES', canShrink: true },
-  { title: 'TXID', canShrink: true }
+  { title: 'TXID', canShrink: true },
+  { title: 'WALLET', canShrink: true }
 ]
 
 /** Transactions for people; with the wallet's name where they are of several. */
 export const txTable = (effects: readonly Effect[], empty: string): TableView => {
   const hasSeveral = new Set(effects.map(({ wallet }) => wallet.id)).size > 1
-  const walletColumn: Column = { title: 'WALLET', canShrink: true }
   return {
     kind: 'table',
-    columns: hasSeveral ? [walletColumn, ...COLUMNS] : COLUMNS,
-    rows: effects.map(effect => [
-      ...(hasSeveral ? [effect.wallet.name ?? effect.wallet.id] : []),
-      ...txCells(effect)
-    ]),
+    columns: COLUMNS,
+    rows: effects.map(effect => {
+      const { id, name } = effect.wallet
+      return [...txCells(effect), hasSeveral ? (name ?? id) : '']
+    }),
     empty
   }
 }
