@@ -11,7 +11,11 @@ import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
 import type { EventQueue } from '../wallet/event-queue.ts'
 import { createWallets, type NewWallet, type NewWalletOfType, type WalletMakers } from './create-wallets.ts'
 import { Credentials } from './credentials.ts'
+import type { DataStore } from './data-store.ts'
 import { OpenWallets, type OpenWalletsParts, type WalletResult } from './open-wallets.ts'
+import type { AccountSettings } from './settings/account-settings.ts'
+import type { CurrencyConfig } from './settings/currency-config.ts'
+import type { SwapConfig } from './settings/swap-config.ts'
 import { WalletSplitter } from './split-wallet.ts'
 import { TwoFactor } from './two-factor.ts'
 import type { WalletBook, WalletListing } from './wallet-book.ts'
@@ -25,6 +29,8 @@ export interface AccountParts {
   readonly scheduler: Scheduler
   readonly events: EventQueue
   readonly book: WalletBook
+  readonly settings: AccountSettings
+  readonly dataStore: DataStore
   readonly openWallet: OpenWalletsParts['open']
   /** Exchanges the files of the account itself. */
   syncRepos(): Promise<void>
@@ -46,6 +52,8 @@ export class Account implements Readable<AccountSnapshot> {
   readonly twoFactor: TwoFactor
   /** The keys of wallets, to be shown or exported. */
   readonly walletKeys: WalletKeyViews
+  /** The application's own synced texts. */
+  readonly dataStore: DataStore
   readonly subscribe: Readable<AccountSnapshot>['subscribe']
   readonly getSnapshot: Readable<AccountSnapshot>['getSnapshot']
   readonly #parts: AccountParts
@@ -62,6 +70,7 @@ export class Account implements Readable<AccountSnapshot> {
     this.id = services.config.hideKeys ? hashedIdOf(services, login.rootLoginId) : login.rootLoginId
     this.credentials = new Credentials({ services, login, logout: () => this.logout() })
     this.twoFactor = new TwoFactor({ services, login })
+    this.dataStore = parts.dataStore
     this.walletKeys = new WalletKeyViews({ services, book, check: () => this.#check() })
     this.#wallets = new OpenWallets({ services, find: id => book.get(id), open: parts.openWallet })
     this.#makers = { services, login, book, wallets: this.#wallets }
@@ -184,6 +193,18 @@ export class Account implements Readable<AccountSnapshot> {
     return this.#splitter.split(walletId, type)
   }
 
+  /** The tokens and settings of a currency. @throws PLUGINS_MISSING unless its plugin is there */
+  currencyConfig(pluginId: string): CurrencyConfig {
+    this.#check()
+    return this.#parts.settings.currencyConfig(pluginId)
+  }
+
+  /** The settings of a swap plugin. @throws PLUGINS_MISSING unless it is there */
+  swapConfig(pluginId: string): SwapConfig {
+    this.#check()
+    return this.#parts.settings.swapConfig(pluginId)
+  }
+
   /** The text that `loginWithKey` takes on this device. A secret. @throws HIDDEN_KEYS */
   getLoginKey(): string {
     this.#check()
@@ -227,8 +248,10 @@ export class Account implements Readable<AccountSnapshot> {
   async #logout(): Promise<void> {
     for (const unsubscribe of this.#unsubscribes) unsubscribe()
     this.#state.update({ isLoggedIn: false })
-    const { scheduler, events, login, book } = this.#parts
+    const { scheduler, events, login, book, settings, dataStore } = this.#parts
+    const ending = [settings.close(), dataStore.close()]
     await this.#wallets.close()
+    await Promise.all(ending)
     events.close()
     scheduler.close()
     await book.close()

@@ -9,8 +9,10 @@ import type { SecretWalletInfo } from '../types/keys.ts'
 import { EventQueue } from '../wallet/event-queue.ts'
 import { openWallet } from '../wallet/open-wallet.ts'
 import { Account } from './account.ts'
+import { DataStore } from './data-store.ts'
 import { type NewWalletSettings, newWalletFiles } from './new-wallet-files.ts'
 import { type OpenRepo, OpenRepos } from './open-repos.ts'
+import { type AccountSettings, openAccountSettings } from './settings/account-settings.ts'
 import { WalletBook, type WalletBookParts } from './wallet-book.ts'
 
 const REFRESH_MS = 30_000
@@ -36,7 +38,14 @@ export const openAccount = async (place: AccountPlace): Promise<Account> => {
   try {
     const accountRepos = await openAccountRepos(place, repos)
     const book = await WalletBook.open({ services, login, accountRepos })
-    return putTogether(place, { repos, accountRepos, book })
+    const scheduler = new Scheduler(services.io.clock)
+    const settings = await openAccountSettings({
+      services,
+      repo: accountRepos[0].repo,
+      scheduler,
+      hasWallet: walletType => book.list().some(({ type, deleted }) => type === walletType && !deleted)
+    })
+    return putTogether(place, { repos, accountRepos, book, scheduler, settings })
   } catch (error) {
     await repos.close()
     login.close()
@@ -47,11 +56,14 @@ export const openAccount = async (place: AccountPlace): Promise<Account> => {
 interface OpenParts extends Pick<WalletBookParts, 'accountRepos'> {
   readonly repos: OpenRepos
   readonly book: WalletBook
+  readonly scheduler: Scheduler
+  readonly settings: AccountSettings
 }
 
-const putTogether = (place: AccountPlace, { repos, accountRepos, book }: OpenParts): Account => {
+const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
   const { services, login, loginMethod } = place
-  const scheduler = new Scheduler(services.io.clock)
+  const { repos, accountRepos, book, scheduler, settings } = parts
+  const [{ repo, hashOf }] = accountRepos
   const events = new EventQueue(services.io.clock, error => services.report('account', error))
   const refresh = makeRefresh(services, login)
   const account: Account = new Account({
@@ -61,13 +73,18 @@ const putTogether = (place: AccountPlace, { repos, accountRepos, book }: OpenPar
     scheduler,
     events,
     book,
-    async openWallet(info, { isPaused, settings }) {
+    settings,
+    dataStore: new DataStore({ services, repo, hashOf }),
+    async openWallet(info, { isPaused, settings: wishes }) {
       services.plugins.infoOf(info.type)
-      const found = await repos.open(info, settings === undefined ? 'needed' : 'empty')
+      const found = await repos.open(info, wishes === undefined ? 'needed' : 'empty')
       try {
-        if (settings !== undefined) await writeNewWallet(services, found, settings)
-        const { repo, sync } = found
-        return await openWallet({ services, info, repo, scheduler, events, isPaused, syncRepo: sync })
+        if (wishes !== undefined) await writeNewWallet(services, found, wishes)
+        return await openWallet({
+          ...{ services, info, scheduler, events, isPaused },
+          repo: found.repo,
+          syncRepo: found.sync
+        })
       } catch (error) {
         await found.close()
         throw error

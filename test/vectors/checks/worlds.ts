@@ -6,8 +6,12 @@ import type { Account, Context, Kernel, LocalUser } from '../../../kernel/index.
 import { memoryStorage } from '../../../plugins/storage/memory.ts'
 import { openDevice } from '../../helpers/device.ts'
 import type { Untyped } from '../../helpers/login-device.ts'
+import { makeToy } from '../../helpers/toy-currency.ts'
 import type { Vector } from '../vector.ts'
 import { eachVector, type GroupCheck, io } from './check.ts'
+
+/** The currency of the users' tokens and settings. */
+const LABCOIN = [makeToy({ id: 'labcoin' }).plugin]
 
 /** Whole users that were made by hand: each way in works, on a device that knows them and on one that does not. */
 export const checkWorld: GroupCheck = eachVector(async (t, vector) => {
@@ -22,7 +26,7 @@ export const checkWorld: GroupCheck = eachVector(async (t, vector) => {
 const checkKnownDevice = async (t: ExecutionContext, world: FakeWorld, vector: Vector): Promise<void> => {
   const { username, pin, loginKey_base58: loginKey } = vector.inputs.credentials
   const files = new Map(deviceFilesOf({ io, clock: world.clock }, [vector.inputs.fakeUser]))
-  const open = (): Promise<Kernel> => openDevice(world, { storage: memoryStorage(files) })
+  const open = (): Promise<Kernel> => openDevice(world, { plugins: LABCOIN, storage: memoryStorage(files) })
   const first = await open()
   t.deepEqual(first.context.localUsers.map(jsonOf), [vector.outputs.localUser], vector.id)
   await first.close()
@@ -37,7 +41,7 @@ const checkKnownDevice = async (t: ExecutionContext, world: FakeWorld, vector: V
 }
 
 const checkNewDevice = async (t: ExecutionContext, world: FakeWorld, vector: Vector): Promise<void> => {
-  const open = (): Promise<Kernel> => openDevice(world)
+  const open = (): Promise<Kernel> => openDevice(world, { plugins: LABCOIN })
   for (const logIn of waysOf(vector)) await checkLogin(t, { open, logIn, vector })
 }
 
@@ -67,7 +71,11 @@ const checkLogin = async (t: ExecutionContext, { open, logIn, vector }: Way): Pr
     t.is(account.getLoginKey(), inputs.credentials.loginKey_base58, id)
     t.is(account.rootLoginId, outputs.localUser.loginId, id)
     t.deepEqual(account.listWallets().map(stateOf), outputs.account.allKeys.flatMap(walletOf), id)
-    const { legacyWalletKeys } = outputs.account
+    const { legacyWalletKeys, customTokens, userSettings = {}, dataStoreItem } = outputs.account
+    const labcoin = account.currencyConfig('labcoin').getSnapshot()
+    t.deepEqual({ ...labcoin.customTokens }, customTokens, id)
+    t.deepEqual(labcoin.userSettings, userSettings, id)
+    if (dataStoreItem !== undefined) t.is(await account.dataStore.getItem('shop', 'cart'), dataStoreItem, id)
     if (legacyWalletKeys === undefined) return
     const keys = account.walletKeys.getRawPrivateKey(inputs.plaintext.legacyWalletId)
     t.deepEqual(keys, legacyWalletKeys, id)
