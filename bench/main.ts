@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process'
-import { cpus, loadavg } from 'node:os'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Command } from 'commander'
 import { checkPeer, installPeer, PEER, type PeerPackage } from './peer-package.ts'
 import { textOfSection } from './print.ts'
-import type { SectionResult } from './section.ts'
+import type { SectionContext, SectionResult } from './section.ts'
 import { type NamedSection, sections } from './sections.ts'
 
 // The benchmark: every section in a process of its own, one after another, so that none warms up or fills the
@@ -13,6 +15,7 @@ import { type NamedSection, sections } from './sections.ts'
 
 interface Options {
   readonly only?: string
+  readonly full?: boolean
   readonly json?: boolean
   readonly peer?: string
 }
@@ -26,7 +29,7 @@ interface Report {
 
 const main = async (): Promise<void> => {
   const options = parseOptions()
-  const { only, json: isJson = false } = options
+  const { only, json: isJson = false, full: isFull = false } = options
   const chosen = sections.filter(({ name }) => only === undefined || name === only)
   const say = (text: string): void => {
     if (!isJson) console.log(text)
@@ -38,13 +41,15 @@ const main = async (): Promise<void> => {
   const reason = peer !== undefined && peer.folder === undefined ? peer.reason : undefined
   if (reason !== undefined) say(`Without the peer: ${reason}`)
   const reports: Report[] = []
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
   try {
     for (const section of chosen) {
-      const report = await runApart(section, peer?.folder)
+      const report = await runApart(section, { peerFolder: peer?.folder, isFull, folder })
       reports.push(report)
       say(textOfReport(report))
     }
   } finally {
+    await rm(folder, { recursive: true, force: true })
     if (peer?.folder !== undefined) await peer.remove()
   }
   if (isJson) {
@@ -59,6 +64,7 @@ const parseOptions = (): Options => {
   const program = new Command('npm run bench --')
     .description('Measures what Holdfast costs, and says which goals are met.')
     .option('--only <name>', `one section: ${names}`)
+    .option('--full', 'also the sizes for which the published core takes minutes')
     .option('--json', 'print one JSON document')
     .option('--peer <folder>', `where ${PEER} is installed already; otherwise npm installs it for the run`)
     .parse()
@@ -87,9 +93,9 @@ const preparePeer = async (
   return chosen.some(({ needsPeer }) => needsPeer) ? installPeer() : undefined
 }
 
-const runApart = async ({ name, title }: NamedSection, peerFolder: string | undefined): Promise<Report> => {
+const runApart = async ({ name, title }: NamedSection, context: SectionContext): Promise<Report> => {
   const script = fileURLToPath(new URL('section-process.js', import.meta.url))
-  const args = ['--enable-source-maps', script, name, ...(peerFolder === undefined ? [] : [peerFolder])]
+  const args = ['--enable-source-maps', script, name, JSON.stringify(context)]
   try {
     const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 })
     return { name, title, result: JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as SectionResult }

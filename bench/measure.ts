@@ -4,15 +4,27 @@ export interface Cost {
   readonly wallMs: number
 }
 
+/** How much this process has used up to a moment, and when that was; two of them make a {@link Cost}. */
+export type Moment = Cost
+
+/** The present moment. */
+export const momentNow = (): Moment => {
+  const { user, system } = process.cpuUsage()
+  return { cpuMs: (user + system) / 1000, wallMs: performance.now() }
+}
+
+/** What lies between two moments. */
+export const costBetween = (start: Moment, end: Moment): Cost => ({
+  cpuMs: end.cpuMs - start.cpuMs,
+  wallMs: end.wallMs - start.wallMs
+})
+
 /** Runs some work once and tells what it cost. */
 export const measure = async <T>(work: () => T | Promise<T>): Promise<Cost & { readonly value: T }> => {
-  const cpu = process.cpuUsage()
-  const wall = performance.now()
+  const start = momentNow()
   const started = work()
   const value = started instanceof Promise ? await started : started
-  const wallMs = performance.now() - wall
-  const { user, system } = process.cpuUsage(cpu)
-  return { cpuMs: (user + system) / 1000, wallMs, value }
+  return { ...costBetween(start, momentNow()), value }
 }
 
 /** The middle of some numbers; NaN of none. */

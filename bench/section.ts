@@ -29,6 +29,10 @@ export interface SectionResult {
 export interface SectionContext {
   /** Where the published peer is installed; undefined if it could not be had. */
   readonly peerFolder: string | undefined
+  /** Every size, also those for which the peer takes minutes. */
+  readonly isFull: boolean
+  /** A folder that all sections of a run share and that ends with it. */
+  readonly folder: string
 }
 
 /** One part of the benchmark. Throws if a result is wrong: a fast wrong answer counts for nothing. */

@@ -53,6 +53,60 @@ export const sections: readonly NamedSection[] = [
     load: async () => (await import('./sections/store.ts')).store
   },
   {
+    name: 'startup',
+    title: 'Accounts of 25 to 500 wallets',
+    needsPeer: true,
+    load: async () => (await import('./sections/startup.ts')).startup
+  },
+  {
+    name: 'idle',
+    title: 'Accounts that do nothing',
+    needsPeer: true,
+    load: async () => (await import('./sections/idle.ts')).idle
+  },
+  {
+    name: 'discover',
+    title: 'New transactions, until they are durable',
+    needsPeer: true,
+    load: async () => (await import('./sections/discover.ts')).discover
+  },
+  {
+    name: 'first-view',
+    title: 'The first view of a history',
+    needsPeer: true,
+    load: async () => (await import('./sections/first-view.ts')).firstView
+  },
+  {
+    name: 'list',
+    title: 'Pages and lists of a history',
+    needsPeer: true,
+    load: async () => (await import('./sections/list.ts')).list
+  },
+  {
+    name: 'search',
+    title: 'Searches of a history',
+    needsPeer: true,
+    load: async () => (await import('./sections/search.ts')).search
+  },
+  {
+    name: 'change',
+    title: 'Small changes of a large history',
+    needsPeer: true,
+    load: async () => (await import('./sections/change.ts')).change
+  },
+  {
+    name: 'new-device',
+    title: 'A new device and a large repo',
+    needsPeer: true,
+    load: async () => (await import('./sections/new-device.ts')).newDevice
+  },
+  {
+    name: 'upload',
+    title: 'Uploading many changed files',
+    needsPeer: true,
+    load: async () => (await import('./sections/upload.ts')).upload
+  },
+  {
     name: 'load',
     title: 'Loading the library',
     needsPeer: true,

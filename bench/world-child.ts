@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { DeviceServers } from './bench-device.ts'
-import type { WorldReply, WorldRequest } from './world-messages.ts'
+import type { WorldContent, WorldReply, WorldRequest } from './world-messages.ts'
 
 /** A fake world in another process, reached over loopback. */
 export interface WorldChild {
@@ -12,8 +12,9 @@ export interface WorldChild {
 }
 
 /** Starts a fake world in a process of its own. @throws Error if it ends before it listens */
-export const startWorldChild = async (): Promise<WorldChild> => {
-  const child = fork(fileURLToPath(new URL('world-process.js', import.meta.url)), { execArgv: [] })
+export const startWorldChild = async (content: WorldContent = {}): Promise<WorldChild> => {
+  const script = fileURLToPath(new URL('world-process.js', import.meta.url))
+  const child = fork(script, [JSON.stringify(content)], { execArgv: [] })
   const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
   const next = (): Promise<WorldReply> =>
     new Promise((resolve, reject) => {

@@ -1,5 +1,11 @@
 import type { DeviceServers } from './bench-device.ts'
 
+/** What is in the world at its start: files of a world that was saved, and of a user in the wire format. */
+export interface WorldContent {
+  readonly saved?: string
+  readonly user?: string
+}
+
 /** What the process of the fake world is asked: one payment to each address, some in each block. */
 export interface WorldRequest {
   readonly fund: readonly string[]

@@ -1,14 +1,22 @@
+import { readFile } from 'node:fs/promises'
 import { makeFakeWorld } from '../fake-server/fake-world.ts'
 import { serveFakeWorld } from '../fake-server/http/serve-fake-world.ts'
+import { loadFakeUser } from '../fake-server/users/load-user.ts'
+import type { Json } from '../kernel/index.ts'
 import { makeNodeIo } from '../platform/node/index.ts'
-import type { WorldReply, WorldRequest } from './world-messages.ts'
+import type { WorldContent, WorldReply, WorldRequest } from './world-messages.ts'
 
 // The servers and the chain in a process of their own, so that their work is not counted as the wallet's.
 
 const PER_BLOCK = 20
 const FIRST_AMOUNT = 100_000
 
-const world = makeFakeWorld({ io: makeNodeIo() })
+const { saved, user } = JSON.parse(process.argv[2] ?? '{}') as WorldContent
+const read = async (path: string): Promise<Json> => JSON.parse(await readFile(path, 'utf8'))
+const io = makeNodeIo()
+const world = makeFakeWorld({ io, ...(saved === undefined ? {} : { saved: await read(saved) }) })
+const { clock, server } = world
+if (user !== undefined) loadFakeUser({ db: server.db, crypto: io.crypto, clock }, await read(user))
 const { authServer, infoServers, syncServers, electrumServers } = await serveFakeWorld(world)
 const reply = (message: WorldReply): void => void process.send?.(message)
 

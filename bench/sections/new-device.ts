@@ -1,0 +1,35 @@
+import type { Section } from '../section.ts'
+import { climb, rowsOfStep } from '../size/ladder.ts'
+import { grouped, HISTORIES, SIDES_NOTE } from '../size/sizes.ts'
+
+/** A device that has never seen an account fetches a large repo. */
+export const newDevice: Section = async context => {
+  const result = await climb(context, {
+    ...HISTORIES,
+    quickForPeer: [10_000, 50_000],
+    slowForPeer: [],
+    rounds: 3,
+    plan: transactionCount => ({
+      work: 'new-device',
+      walletCount: 1,
+      transactionCount,
+      isNewDevice: true,
+      isWorldApart: true
+    })
+  })
+  return {
+    rows: rowsOfStep(result, {
+      step: 'fetched',
+      title: count => `repo of ${grouped(count)} files`,
+      goals: new Map([
+        [10_000, 140],
+        [50_000, 700]
+      ])
+    }),
+    notes: [
+      'A login by password, scrypt 16384/8/1 included, until the whole repo is on the device; then each file is read. ' +
+        'The servers of ours are in another process and are reached over HTTP, which is counted.',
+      SIDES_NOTE
+    ]
+  }
+}

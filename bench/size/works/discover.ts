@@ -1,0 +1,13 @@
+import { check } from '../../section.ts'
+import type { Work } from '../job.ts'
+
+/** The network shows new incoming transactions to an empty wallet. Step `durable`: until each has its file. */
+export const discover: Work = async ({ device, user, newCount, stepUntil }) => {
+  const account = await device.loginWithKey()
+  // Its engine is started, too.
+  check((await account.openAllWallets()) === user.walletCount, 'how many wallets are usable')
+  const wallet = await account.openFirstWallet()
+  await device.goOffline()
+  await stepUntil('durable', () => wallet.discover(0, newCount))
+  check((await wallet.keptCount()) === newCount, 'how many new transactions were kept')
+}
