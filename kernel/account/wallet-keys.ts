@@ -4,7 +4,7 @@ import { isRecord } from '../schema/fields.ts'
 import type { Services } from '../services.ts'
 import type { CurrencyTools } from '../types/engine.ts'
 import type { JsonObject } from '../types/json.ts'
-import type { WalletInfo } from '../types/keys.ts'
+import type { WalletInfo, WalletKeys } from '../types/keys.ts'
 import { callTools } from '../wallet/call-tools.ts'
 import type { WalletBook } from './wallet-book.ts'
 
@@ -29,7 +29,7 @@ export class WalletKeyViews {
   }
 
   /** All keys of a wallet. Secrets. @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, LOGGED_OUT */
-  getRawPrivateKey(walletId: string): JsonObject {
+  getRawPrivateKey(walletId: string): WalletKeys {
     return this.#privateInfo(walletId).keys
   }
 

@@ -1,0 +1,249 @@
+import test from 'ava'
+import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import type { Disk, StoragePlugin } from '../../../kernel/index.ts'
+import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
+import type { CurrencyTools } from '../../../kernel/types/engine.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { makeFaultDisk } from '../../helpers/fault-disk.ts'
+import { makeKnownUser } from '../../helpers/known-user.ts'
+import { makeToy, type Toy } from '../../helpers/toy-currency.ts'
+
+const io = makeNodeIo()
+const { fromBase64, toBase64, toHex } = io.crypto
+
+const storageOn = (disk: Disk): StoragePlugin => ({
+  kind: 'storage',
+  id: 'shared',
+  apply: ({ hooks }) => hooks.openDisk.tapPromise('shared', async () => disk)
+})
+
+/** A toy that can import, under any id. */
+const importer = (id: string, more: Partial<CurrencyTools> = {}): Toy =>
+  makeToy({
+    id,
+    info: { canImportKeys: true },
+    tools: { importPrivateKey: async (text, options) => ({ toyKey: text, options: options ?? {} }), ...more }
+  })
+
+test('many wallets are made with one request; one result each, and the failure of one harms no other', async t => {
+  const broken = makeToy({
+    id: 'broken',
+    tools: {
+      async createPrivateKey() {
+        throw new Error('no luck')
+      }
+    }
+  })
+  const silent = makeToy({ id: 'silent', tools: { createPrivateKey: async () => ({}) } })
+  const user = makeKnownUser(t)
+  const { account } = await user.logIn({ plugins: [makeToy().plugin, broken.plugin, silent.plugin] })
+  const before = user.world.server.db.roots()[0]?.keyBoxes.length ?? 0
+  const routes: string[] = []
+  user.world.server.use(async ({ path }, next) => {
+    routes.push(path)
+    return next()
+  })
+  const results = await account.createCurrencyWallets([
+    { type: 'wallet:toycoin', name: 'One', fiatCurrencyCode: 'iso:EUR' },
+    { type: 'wallet:broken' },
+    { type: 'wallet:unheard-of' },
+    { type: 'wallet:toycoin', fiatCurrencyCode: 'euros' },
+    { type: 'wallet:silent' },
+    { type: 'wallet:toycoin', name: 'Two' }
+  ])
+  const told = results.map(result =>
+    result.ok
+      ? [result.wallet.name, result.wallet.getSnapshot().fiatCurrencyCode]
+      : isWalletError(result.error)
+        ? result.error.code
+        : 'no luck'
+  )
+  t.deepEqual(told, [
+    ['One', 'iso:EUR'],
+    'no luck',
+    'PLUGIN_FOR_TYPE',
+    'FIAT_CODE',
+    'ENGINE_NO_KEY',
+    ['Two', 'iso:USD']
+  ])
+  t.is(routes.filter(path => path === '/api/v2/login/keys').length, 1)
+  t.is(user.world.server.db.roots()[0]?.keyBoxes.length, before + 2)
+  await t.throwsAsync(account.createCurrencyWallet('wallet:unheard-of'), {
+    code: 'PLUGIN_FOR_TYPE',
+    message: 'Cannot find a currency plugin for wallet type wallet:unheard-of'
+  })
+  await account.sync()
+  const other = await user.logIn({ plugins: [makeToy().plugin] })
+  await other.account.sync()
+  const names = (await other.account.openAllWallets()).map(result => result.ok && result.wallet.name)
+  t.deepEqual(names, ['One', 'Two'])
+})
+
+test('nothing is made, on the server or here, when the request fails; each result says why', async t => {
+  const user = makeKnownUser(t)
+  const { account } = await user.logIn({ plugins: [makeToy().plugin] })
+  user.world.setOnline(false)
+  const results = await account.createCurrencyWallets([
+    { type: 'wallet:toycoin' },
+    { type: 'wallet:toycoin' }
+  ])
+  t.deepEqual(
+    results.map(result => !result.ok && isWalletError(result.error, 'NETWORK')),
+    [true, true]
+  )
+  user.world.setOnline(true)
+  await account.sync()
+  t.deepEqual(account.listWallets(), [])
+  t.deepEqual(await account.createCurrencyWallets([]), [])
+})
+
+test('importing keys needs plugin support: "This wallet does not support importing keys" [5.23]', async t => {
+  const refused = importer('refused')
+  const plugins = [
+    makeToy().plugin,
+    importer('good').plugin,
+    { ...refused.plugin, info: { ...refused.plugin.info, canImportKeys: false } }
+  ]
+  const { account } = await makeKnownUser(t).logIn({ plugins })
+  const expected = {
+    code: 'IMPORT_UNSUPPORTED',
+    message: 'This wallet does not support importing keys'
+  }
+  for (const type of ['wallet:toycoin', 'wallet:refused'])
+    await t.throwsAsync(account.createCurrencyWallet(type, { importText: 'a b c' }), expected)
+  const keyOptions = { format: 'old' }
+  const { id } = await account.createCurrencyWallet('wallet:good', { importText: 'abcd', keyOptions })
+  t.like(account.walletKeys.getRawPrivateKey(id), { toyKey: 'abcd', options: keyOptions, imported: true })
+})
+
+test('keys say whether a person brought them: made, imported, or as given', async t => {
+  const { account } = await makeKnownUser(t).logIn({ plugins: [importer('toycoin').plugin] })
+  const keys = { toyKey: toHex(io.random(32)), note: { deep: [1] } }
+  const ids = await Promise.all(
+    [{}, { importText: 'abcd' }, { keys }].map(
+      async options => (await account.createCurrencyWallet('wallet:toycoin', options)).id
+    )
+  )
+  const [made, imported, given] = ids.map(id => account.walletKeys.getRawPrivateKey(id))
+  t.is(made?.imported, false)
+  t.is(imported?.imported, true)
+  t.deepEqual(Object.keys(given ?? {}).sort(), ['dataKey', 'note', 'syncKey', 'toyKey'])
+  await t.throwsAsync(account.createCurrencyWallet('wallet:toycoin', { keys, importText: 'abcd' }), {
+    code: 'OPTION_INVALID'
+  })
+  for (const bad of [{ dataKey: 'AAAA' }, { syncKey: 'AAAA' }, { dataKey: 5 }])
+    await t.throwsAsync(account.createCurrencyWallet('wallet:toycoin', { keys: { ...keys, ...bad } }), {
+      code: 'KEY_INTEGRITY'
+    })
+})
+
+test('a new wallet of a legacy type has the id of that type and asks the plugin for keys of that form', async t => {
+  const asked: unknown[] = []
+  const litecoin = importer('litecoin', {
+    async createPrivateKey(type, options) {
+      asked.push([type, options])
+      return { toyKey: toHex(io.random(32)), ...options }
+    }
+  })
+  const { account } = await makeKnownUser(t).logIn({ plugins: [litecoin.plugin] })
+  const { id, type } = await account.createCurrencyWallet('wallet:litecoin-bip49', {
+    keyOptions: { more: 1 }
+  })
+  t.deepEqual(asked, [['wallet:litecoin', { format: 'bip49', coinType: 2, more: 1 }]])
+  t.is(type, 'wallet:litecoin')
+  const { dataKey } = account.walletKeys.getRawPrivateKey(id)
+  t.is(id, walletIdOf(io, 'wallet:litecoin-bip49', fromBase64(String(dataKey))))
+})
+
+test('a wallet says which one it follows, and starts with its tokens, on every device', async t => {
+  const user = makeKnownUser(t)
+  const { account } = await user.logIn({ plugins: [makeToy().plugin] })
+  const old = await account.createCurrencyWallet('wallet:toycoin')
+  const [result] = await account.createCurrencyWallets([
+    { type: 'wallet:toycoin', migratedFromWalletId: old.id, enabledTokenIds: ['b', 'a', 'b'] }
+  ])
+  await account.sync()
+  const id = String(result?.walletId)
+  t.is(user.read(user.repo, user.statesPath(id)).migratedFromWalletId, old.id)
+  const keys = account.walletKeys.getRawPrivateKey(id)
+  t.deepEqual(user.read({ id, type: 'wallet:toycoin', keys }, 'Tokens.json'), {
+    enabledTokenIds: ['a', 'b'],
+    detectedTokenIds: []
+  })
+  const other = await user.logIn({ plugins: [makeToy().plugin] })
+  await other.account.sync()
+  const listed = other.account.listWallets().find(({ walletId }) => walletId === id)
+  t.is(listed?.migratedFromWalletId, old.id)
+})
+
+test('keys that the account has make no second wallet; they bring the first one back', async t => {
+  const user = makeKnownUser(t)
+  const { account } = await user.logIn({ plugins: [makeToy().plugin] })
+  const first = await account.createCurrencyWallet('wallet:toycoin', { name: 'First' })
+  const keys = account.walletKeys.getRawPrivateKey(first.id)
+  await account.changeWalletStates({ [first.id]: { deleted: true, archived: true } })
+  const contradiction = { ...keys, toyKey: 'another' }
+  const results = await account.createCurrencyWallets([
+    { type: 'wallet:toycoin', keys, name: 'Again' },
+    { type: 'wallet:toycoin', keys: contradiction },
+    { type: 'wallet:toycoin' }
+  ])
+  t.deepEqual(
+    results.map(result =>
+      result.ok ? result.wallet.id === first.id : isWalletError(result.error) && result.error.code
+    ),
+    [true, 'KEY_INTEGRITY', false]
+  )
+  t.is(first.name, 'Again')
+  t.is(account.getSnapshot().activeWalletIds.length, 2)
+  const fresh = { toyKey: toHex(io.random(32)), dataKey: toBase64(io.random(32)) }
+  const twins = await account.createCurrencyWallets([
+    { type: 'wallet:toycoin', keys: { ...fresh, syncKey: keys.syncKey ?? '' } },
+    { type: 'wallet:toycoin', keys: { ...fresh, toyKey: 'other' } }
+  ])
+  t.true(twins.every(result => !result.ok && isWalletError(result.error, 'KEY_INTEGRITY')))
+})
+
+test('a wallet whose answer was lost is found, and no second one is made', async t => {
+  const user = makeKnownUser(t)
+  const { account } = await user.logIn({ plugins: [makeToy().plugin] })
+  let isLost = true
+  user.world.server.use(async ({ path }, next) => {
+    const reply = await next()
+    if (path !== '/api/v2/login/keys' || !isLost) return reply
+    isLost = false
+    throw new Error('The reply was lost')
+  })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin', { name: 'Found' })
+  t.is(wallet.name, 'Found')
+  t.deepEqual(account.getSnapshot().walletIds, [wallet.id])
+})
+
+test('whatever write fails, a wallet is there with all its keys if the server has them, and never twice', async t => {
+  let fired = 0
+  for (const kind of ['lost', 'full'] as const) {
+    for (let at = 1; ; at += 1) {
+      const user = makeKnownUser(t)
+      const disk = new Map<string, string>()
+      const faults = makeFaultDisk(disk)
+      const options = { plugins: [makeToy().plugin], disk }
+      const { account } = await user.logIn({ ...options, storage: storageOn(faults) })
+      faults.strike({ at, kind })
+      const [result] = await account.createCurrencyWallets([{ type: 'wallet:toycoin', name: 'Name' }])
+      const hasKeys = user.world.server.db.roots()[0]?.keyBoxes.length === 2
+      if (result?.ok === true) t.true(hasKeys)
+      await account.logout()
+      const again = await user.logIn(options)
+      await again.account.sync()
+      const { walletIds } = again.account.getSnapshot()
+      t.is(walletIds.length, hasKeys ? 1 : 0, `${kind} ${at}`)
+      for (const walletId of walletIds) {
+        const { name } = await again.account.openWallet(walletId)
+        t.true(name === 'Name' || name === null)
+      }
+      if (!faults.hasFired) break
+      fired += 1
+    }
+  }
+  t.true(fired >= 8, `${fired} faults`)
+})
