@@ -30,10 +30,12 @@ export class DataStore {
   readonly #inOrder = makeSerialQueue()
   /** The id behind each path that was seen, which never changes: a second listing opens nothing again. */
   readonly #itemIds = new Map<string, string>()
+  readonly #breathe: () => Promise<void> | undefined
   #isClosed = false
 
   constructor(place: DataStorePlace) {
     this.#place = place
+    this.#breathe = makeBreather(place.services.io.clock)
   }
 
   /** The ids of all stores. One whose folder does not carry its name is reported and left out. @throws LOGGED_OUT */
@@ -91,6 +93,7 @@ export class DataStore {
       throw new WalletError('OPTION_INVALID', { option: 'data', rule: 'is no text' })
     // Only what is decided goes in order: many items at once share one write of the disk.
     const { written } = await this.#inOrder(async () => {
+      await this.#breathe()
       const texts = new Map([[path, JSON.stringify({ key: itemId, data })]])
       if (!(await this.#isNamed(folder)))
         texts.set(`${folder}/${NAME_FILE}`, JSON.stringify({ name: storeId }))

@@ -371,3 +371,17 @@ test('changes that are made in a row, or beside a sync, end as their caller mean
   t.deepEqual(config.getSnapshot().userSettings, { a: 1, theirs: true, mine: 1 })
   t.deepEqual(config.getSnapshot().alwaysEnabledTokenIds, ['aa', 'bb'])
 })
+
+test('two tokens with one currency code are two tokens, and editing a code switches nothing on', async t => {
+  const device = await openSettings(makeSyncStore(), { currencies })
+  const config = device.settings.currencyConfig('ether')
+  await config.addCustomToken(tokenOf('AAA', '0xCC'))
+  await config.addCustomToken(tokenOf('AAA', '0xDD'))
+  await config.changeAlwaysEnabledTokenIds(['aa', 'cc'])
+  await config.changeCustomToken('dd', tokenOf('BBB', '0xDD'))
+  await config.changeCustomToken('cc', tokenOf('BBB', '0xCC'))
+  t.deepEqual(Object.keys(config.getSnapshot().allTokens), ['aa', 'bb', 'cc', 'dd'])
+  t.deepEqual(config.getSnapshot().alwaysEnabledTokenIds, ['aa', 'cc'])
+  await config.removeCustomToken('cc')
+  t.deepEqual(config.getSnapshot().alwaysEnabledTokenIds, ['aa'])
+})
