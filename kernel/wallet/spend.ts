@@ -146,7 +146,7 @@ const save = async (parts: SpendParts, tx: Transaction, join: JoinNotes): Promis
     if (present === undefined) return fresh
     const { unknown, creationDate, currencies, payees } = present
     const tokens = new Map([...fresh.tokens, ...present.tokens])
-    const asset = assetOf(present, tx.tokenId, tx.currencyCode)
+    const asset = assetOf(present, tx)
     const joined = { ...present, ...fresh, unknown, creationDate, currencies, tokens }
     return withMetadata(joined, tx, () => join(asset?.metadata ?? {}, tx.metadata, payees !== undefined))
   })

@@ -5,10 +5,12 @@ type Draft = { -readonly [K in keyof Metadata]: Metadata[K] }
 /**
  * Lays a change over metadata: null deletes, absent keeps, fiat amounts merge by code (pure).
  *
+ * `amountFiat` is no part of it: see {@link withFiatCode}.
+ *
  * @see protocol §6.4 "Metadata edit"
  */
 export const mergeMetadata = (under: Metadata, over: MetadataChange): Metadata => {
-  const merged: Draft = { ...under }
+  const { amountFiat: _shown, ...merged }: Draft = under
   const exchangeAmount = new Map(Object.entries(under.exchangeAmount ?? {}))
   for (const [code, value] of Object.entries(over.exchangeAmount ?? {})) {
     if (value === null) exchangeAmount.delete(code)
@@ -21,6 +23,25 @@ export const mergeMetadata = (under: Metadata, over: MetadataChange): Metadata =
   if (over.bizId === null) delete merged.bizId
   else if (over.bizId !== undefined) merged.bizId = over.bizId
   return merged
+}
+
+/** A change whose `amountFiat` stands among the amounts by code, as files have it (pure). */
+export const withFiatCode = (change: MetadataChange, fiatCode: string): MetadataChange => {
+  const { amountFiat, ...rest } = change
+  if (amountFiat === undefined) return rest
+  return { ...rest, exchangeAmount: { ...rest.exchangeAmount, [fiatCode]: amountFiat } }
+}
+
+/** Metadata as it is shown: `amountFiat` is the amount in the wallet's fiat currency, and nothing is empty (pure). */
+export const shownMetadata = (metadata: Metadata, fiatCode: string): Metadata => {
+  const { exchangeAmount } = metadata
+  if (exchangeAmount === undefined) return metadata
+  if (Object.hasOwn(exchangeAmount, fiatCode)) {
+    return { ...metadata, amountFiat: exchangeAmount[fiatCode] as number }
+  }
+  if (Object.keys(exchangeAmount).length > 0) return metadata
+  const { exchangeAmount: _empty, ...rest } = metadata
+  return rest
 }
 
 const applyText = (merged: Draft, over: MetadataChange, key: 'name' | 'category' | 'notes'): void => {

@@ -1,7 +1,14 @@
 import { WalletError } from '../../errors/wallet-error.ts'
 import { isRecord } from '../../schema/fields.ts'
 import type { Json, JsonObject } from '../../types/json.ts'
-import type { Metadata, NetworkFeeOption, SpentTarget, SwapData, Transaction } from '../../types/transaction.ts'
+import type {
+  EngineTransaction,
+  Metadata,
+  NetworkFeeOption,
+  SpentTarget,
+  SwapData,
+  Transaction
+} from '../../types/transaction.ts'
 
 /** What a transaction file says of one asset. */
 export interface AssetRecord {
@@ -113,7 +120,8 @@ export const transactionFileJson = (file: TransactionFile): JsonObject => {
 
 /** The file of a transaction that this wallet has made or seen for the first time. */
 export const newTransactionFile = (tx: Transaction, creationDate: number): TransactionFile => {
-  const asset: AssetRecord = { metadata: tx.metadata, nativeAmount: tx.nativeAmount }
+  const { amountFiat: _shown, ...metadata } = tx.metadata
+  const asset: AssetRecord = { metadata, nativeAmount: tx.nativeAmount }
   const feeRateRequested = tx.networkFeeOption === 'custom' ? tx.requestedCustomFee : tx.networkFeeOption
   return {
     txid: tx.txid,
@@ -131,25 +139,82 @@ export const newTransactionFile = (tx: Transaction, creationDate: number): Trans
   }
 }
 
+/** What a file that is made for an incoming transaction has beside what the engine says. */
+export interface NewFileFacts {
+  /** Unix seconds. */
+  readonly creationDate: number
+  /** What the engine knows to note on it. */
+  readonly metadata?: Metadata | undefined
+}
+
+/** The file of an incoming transaction. `reports`: what the engine says, once for each asset; at least one. */
+export const newFileOf = (
+  txid: string,
+  reports: readonly EngineTransaction[],
+  { creationDate, metadata }: NewFileFacts
+): TransactionFile => {
+  const noted = metadata === undefined ? {} : metadataOf(metadata)
+  const [{ feeRateUsed = undefined, txSecret = undefined } = {}] = reports
+  return {
+    txid,
+    internal: false,
+    creationDate,
+    currencies: new Map(),
+    tokens: new Map(
+      reports.map(({ tokenId, nativeAmount }, index) => [
+        tokenId ?? '',
+        { metadata: index === 0 ? noted : {}, nativeAmount }
+      ])
+    ),
+    ...(feeRateUsed === undefined ? {} : { feeRateUsed }),
+    ...(txSecret === undefined ? {} : { secret: txSecret }),
+    unknown: new Map()
+  }
+}
+
+/** What the history keeps of a file, beside what the engine says. */
+export interface KeptFile extends Omit<TransactionFile, 'currencies' | 'tokens' | 'unknown'> {
+  readonly currencies: Readonly<Record<string, AssetRecord>>
+  readonly tokens: Readonly<Record<string, AssetRecord>>
+}
+
+/** Takes from a file what a transaction is shown with. */
+export const keptFileOf = ({ unknown: _, currencies, tokens, ...rest }: TransactionFile): KeptFile => ({
+  ...rest,
+  currencies: Object.fromEntries(currencies),
+  tokens: Object.fromEntries(tokens)
+})
+
+/** An asset, and the code of its currency, under which older files keep it. */
+export interface AssetName {
+  readonly tokenId: string | null
+  readonly currencyCode: string
+}
+
 /** What the file says of an asset; the newer map wins over the one by currency code. */
 export const assetOf = (
-  file: TransactionFile,
-  tokenId: string | null,
-  currencyCode: string
+  file: Pick<TransactionFile, 'currencies' | 'tokens'>,
+  { tokenId, currencyCode }: AssetName
 ): AssetRecord | undefined => file.tokens.get(tokenId ?? '') ?? file.currencies.get(currencyCode)
 
-/** The file with other metadata of one asset, which then stands in the newer map. */
+/**
+ * The file with other metadata of one asset.
+ *
+ * It then stands in the newer map; that of the chain's own coin in both, for deployed readers that know only the
+ * older one. Codes of tokens may be shared, so theirs goes.
+ */
 export const withMetadata = (
   file: TransactionFile,
-  { tokenId, currencyCode }: { readonly tokenId: string | null; readonly currencyCode: string },
+  name: AssetName,
   change: (metadata: Metadata) => Metadata
 ): TransactionFile => {
-  const asset = assetOf(file, tokenId, currencyCode) ?? { metadata: {} }
-  const tokens = new Map(file.tokens)
-  tokens.set(tokenId ?? '', { ...asset, metadata: change(asset.metadata) })
+  const { tokenId, currencyCode } = name
+  const present = assetOf(file, name) ?? { metadata: {} }
+  const asset = { ...present, metadata: change(present.metadata) }
   const currencies = new Map(file.currencies)
-  if (tokenId === null) currencies.delete(currencyCode)
-  return { ...file, tokens, currencies }
+  if (tokenId === null) currencies.set(currencyCode, asset)
+  else currencies.delete(currencyCode)
+  return { ...file, currencies, tokens: new Map([...file.tokens, [tokenId ?? '', asset]]) }
 }
 
 const payeeOf = ({ publicAddress, nativeAmount, currencyCode, memo }: SpentTarget): Payee => ({

@@ -245,7 +245,7 @@ const fileView = (
   tx: EngineTransaction,
   currencyCode: string
 ): Partial<Transaction> => {
-  const asset = assetOf(file, tx.tokenId, currencyCode)
+  const asset = assetOf(file, { tokenId: tx.tokenId, currencyCode })
   const requested = file.feeRateRequested
   return {
     metadata: withoutEmptyAmounts(asset?.metadata ?? {}),

@@ -1,0 +1,202 @@
+import type { Repo } from '../../repo/repo.ts'
+import type { BulkChange, BulkTable } from '../../repo/store/bulk.ts'
+import { dateOf, type HistoryRow, isListedFor, markOf, parseRow, rowText, tokenIdsOf } from './history-row.ts'
+import { type HistoryState, newState, parseState, STATE_KEY, stateText } from './history-state.ts'
+import { type ListedRow, mainList, overlaidList, type RowList, tokenList, UNLISTED } from './row-list.ts'
+
+/** A row before and after a change; absent is none. */
+export interface RowChange {
+  readonly before?: HistoryRow
+  readonly after?: HistoryRow
+}
+
+/** What is written in one go. */
+export interface HistoryWrite {
+  /** By key. */
+  readonly rows?: ReadonlyMap<string, RowChange>
+  /** Texts of synced files, by path. */
+  readonly files?: ReadonlyMap<string, string>
+  readonly state?: Partial<HistoryState>
+}
+
+/**
+ * The rows of one history in the tables of its repo, and its state; each write is durable as a whole.
+ *
+ * The key of a row is the hash that stands in the names of its files, so that engine and files meet in it without
+ * anything being opened. Each token has an index beside the rows, because its list is another one.
+ */
+export class HistoryRows {
+  readonly #repo: Repo
+  /** What could not be written: it is shown, and written with whatever is written next. */
+  readonly #unwritten = new Map<string, RowChange>()
+  readonly #unwrittenFiles = new Map<string, string>()
+  #state: HistoryState
+
+  constructor(repo: Repo) {
+    this.#repo = repo
+    this.#state = parseState(repo.local.get(STATE_KEY))
+  }
+
+  get state(): HistoryState {
+    return this.#state
+  }
+
+  /** False while something waits for room on the disk. */
+  get isDurable(): boolean {
+    return this.#unwritten.size === 0
+  }
+
+  /** Begins anew if rows were lost with a damaged part of the disk, or belong to no state. */
+  async check(): Promise<void> {
+    if ((await this.#table.count()) !== this.#state.count) await this.begin()
+  }
+
+  /** Leaves the rows there are for new tables without any; {@link sweepSome} deletes them. */
+  async begin(): Promise<void> {
+    const { generation, oldest, height } = this.#state
+    const next = { ...newState(generation + 1, oldest), height }
+    await this.#repo.local.write(new Map([[STATE_KEY, stateText(next)]]))
+    this.#state = next
+    this.#unwritten.clear()
+    this.#unwrittenFiles.clear()
+  }
+
+  /** Deletes some rows of tables that are no longer in use; false when there are none left. */
+  async sweepSome(): Promise<boolean> {
+    const { generation, oldest } = this.#state
+    if (oldest >= generation) return false
+    const rows = await this.#repo.local.table(tableName(oldest)).page(0, BATCH)
+    if (rows.length === 0) await this.write({ state: { oldest: oldest + 1 } })
+    const deletions = new Map<string, null>()
+    for (const { key, text } of rows) {
+      deletions.set(tableName(oldest) + key, null)
+      for (const tokenId of tokenIdsOf(parseRow(text))) deletions.set(tableName(oldest, tokenId) + key, null)
+    }
+    if (deletions.size > 0) await this.#repo.local.write(deletions)
+    return true
+  }
+
+  /** The texts of rows, one for each key; undefined where there is none. */
+  async texts(keys: readonly string[]): Promise<(string | undefined)[]> {
+    const texts = await this.#table.getMany(keys)
+    if (this.#unwritten.size === 0) return texts
+    return texts.map((text, at) => {
+      const waiting = this.#unwritten.get(keys[at] ?? '')?.after
+      return waiting === undefined ? text : rowText(waiting)
+    })
+  }
+
+  /** One row. */
+  async find(key: string): Promise<HistoryRow | undefined> {
+    const [text] = await this.texts([key])
+    return text === undefined ? undefined : parseRow(text)
+  }
+
+  /** The text of a file, also of one that could not be written yet. */
+  async fileText(path: string): Promise<string | undefined> {
+    return this.#unwrittenFiles.get(path) ?? (await this.#repo.getText(path))
+  }
+
+  /** The keys of rows in a block above `height`; only those whose confirmations a new height may change. */
+  async keysAbove(height: number): Promise<string[]> {
+    const found = await this.#table.keysWhere(mark => mark > 0 && mark > height)
+    for (const [key, { after }] of this.#unwritten) {
+      if (after !== undefined && markOf(after) > Math.max(0, height)) found.push(key)
+    }
+    return [...new Set(found)]
+  }
+
+  /** Every row as text, in no particular order. */
+  async *scan(): AsyncGenerator<readonly ListedRow[]> {
+    yield* this.#table.scan()
+    yield this.#waiting(() => true)
+  }
+
+  /** The history of one asset. */
+  async list(tokenId: string | null): Promise<RowList> {
+    const base = tokenId === null ? mainList(this.#table) : tokenList(this.#tokenTable(tokenId), this.#table)
+    if (this.#unwritten.size === 0) return base
+    return overlaidList(
+      base,
+      this.#waiting(row => isListedFor(row, tokenId))
+    )
+  }
+
+  /** Writes rows, files and state, all or nothing. @throws STORAGE_FULL, STORAGE_FAILED */
+  async write({ rows = new Map(), files = new Map(), state = {} }: HistoryWrite): Promise<void> {
+    const changes = this.#withUnwritten(rows)
+    const alongside = new Map<string, BulkChange | string | null>()
+    let { count } = this.#state
+    for (const [key, change] of changes) {
+      this.#addRow(alongside, key, change)
+      count += Number(change.after !== undefined) - Number(change.before !== undefined)
+    }
+    const next = { ...this.#state, count, ...state }
+    alongside.set(STATE_KEY, stateText(next))
+    const texts = new Map([...this.#unwrittenFiles, ...files])
+    if (texts.size > 0) await this.#repo.setTexts(texts, alongside)
+    else await this.#repo.local.write(alongside)
+    this.#state = next
+    this.#unwritten.clear()
+    this.#unwrittenFiles.clear()
+  }
+
+  /** Keeps in memory what could not be written. */
+  keep({ rows = new Map(), files = new Map() }: HistoryWrite): void {
+    for (const [key, change] of this.#withUnwritten(rows)) this.#unwritten.set(key, change)
+    for (const [path, text] of files) this.#unwrittenFiles.set(path, text)
+  }
+
+  get #table(): BulkTable {
+    return this.#repo.local.table(tableName(this.#state.generation))
+  }
+
+  #tokenTable(tokenId: string): BulkTable {
+    return this.#repo.local.table(tableName(this.#state.generation, tokenId))
+  }
+
+  /** What stands in the tables before is what stood there before anything had to wait. */
+  #withUnwritten(rows: ReadonlyMap<string, RowChange>): ReadonlyMap<string, RowChange> {
+    if (this.#unwritten.size === 0) return rows
+    const changes = new Map(this.#unwritten)
+    for (const [key, { before, after }] of rows) {
+      const waiting = this.#unwritten.get(key)
+      changes.set(key, changeOf(waiting === undefined ? before : waiting.before, after))
+    }
+    return changes
+  }
+
+  #addRow(
+    alongside: Map<string, BulkChange | string | null>,
+    key: string,
+    { before, after }: RowChange
+  ): void {
+    const { generation } = this.#state
+    const date = after === undefined ? 0 : dateOf(after)
+    for (const tokenId of new Set([...tokenIdsOf(before), ...tokenIdsOf(after)])) {
+      const isListed = after !== undefined && isListedFor(after, tokenId)
+      const wasListed = before !== undefined && isListedFor(before, tokenId)
+      if (isListed && wasListed && before !== undefined && dateOf(before) === date) continue
+      alongside.set(tableName(generation, tokenId) + key, isListed ? { text: '', order: date } : null)
+    }
+    const order = after !== undefined && isListedFor(after, null) ? date : UNLISTED
+    const row = after === undefined ? null : { text: rowText(after), order, mark: markOf(after) }
+    alongside.set(tableName(generation) + key, row)
+  }
+
+  #waiting(isWanted: (row: HistoryRow) => boolean): ListedRow[] {
+    return [...this.#unwritten].flatMap(([key, { after }]) =>
+      after !== undefined && isWanted(after) ? [{ key, order: dateOf(after), text: rowText(after) }] : []
+    )
+  }
+}
+
+const BATCH = 500
+
+const tableName = (generation: number, tokenId?: string): string =>
+  `t/${generation}${tokenId === undefined ? '' : `.${encodeURIComponent(tokenId)}`}/`
+
+const changeOf = (before: HistoryRow | undefined, after: HistoryRow | undefined): RowChange => ({
+  ...(before === undefined ? {} : { before }),
+  ...(after === undefined ? {} : { after })
+})

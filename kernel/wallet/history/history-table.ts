@@ -1,0 +1,309 @@
+import { makeSerialQueue } from '../../crypto/serial-queue.ts'
+import { makeBreather } from '../../repo/breather.ts'
+import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
+import { editFiles, type FileChange } from './edit-files.ts'
+import { HistoryFiles } from './history-files.ts'
+import { assetNameOf, chainAt, type HistoryParts, viewPlaceOf } from './history-parts.ts'
+import type { HistoryRow } from './history-row.ts'
+import { HistoryRows, type RowChange } from './history-rows.ts'
+import type { RowList } from './row-list.ts'
+import { searchedTexts } from './search.ts'
+import { SearchIndex } from './search-index.ts'
+import { type FilePlace, keysOfFiles, takeFiles } from './take-files.ts'
+import { takeHeight } from './take-height.ts'
+import { takeReports } from './take-reports.ts'
+import type { TxidChanges } from './throttle.ts'
+import type { AssetName } from './transaction-file.ts'
+import { viewOf } from './transaction-view.ts'
+
+/**
+ * The history of one wallet: what its engine says, joined with the synced files, in tables on the device.
+ *
+ * It is derived: what is missing, damaged or of another version is built again from the files and from what the
+ * engine tells anew. Changes are taken in one after another; nothing of the transactions stays in memory
+ * but the text of a search.
+ */
+export class HistoryTable {
+  readonly #parts: HistoryParts
+  readonly #rows: HistoryRows
+  readonly #files: HistoryFiles
+  readonly #search: SearchIndex
+  readonly #inOrder = makeSerialQueue()
+  /** Files that were written together with their rows, and need not be taken in again. */
+  readonly #ownPaths = new Set<string>()
+  /** Files that a sync has named and that are not taken in yet. */
+  #namedPaths = new Set<string>()
+  readonly #breathe: () => Promise<void> | undefined
+  #opening: Promise<void> | undefined
+  /** The height by which rows were judged last, and the one by which they are shown. */
+  #height: number
+  #shownHeight: number
+  #searchedFiat = ''
+  #isClosed = false
+
+  constructor(parts: HistoryParts) {
+    const { repo, hashOf, info, clock } = parts
+    this.#parts = parts
+    this.#rows = new HistoryRows(repo)
+    this.#files = new HistoryFiles({
+      getText: path => this.#rows.fileText(path),
+      hashOf,
+      legacy: () => ({ currencyCode: info.currencyCode, fiatCode: parts.fiatCode() }),
+      report: parts.report
+    })
+    this.#search = new SearchIndex({
+      rows: this.#rows,
+      clock,
+      textsOf: (row, tokenId) => {
+        const tx = this.view(row, tokenId)
+        return tx === undefined ? [] : searchedTexts(tx, this.fiatCode)
+      }
+    })
+    this.#breathe = makeBreather(clock)
+    this.#height = this.#rows.state.height
+    this.#shownHeight = this.#height
+  }
+
+  /** What the engine asked to be told at its next start; undefined if it must tell everything. */
+  async checkpoint(): Promise<string | undefined> {
+    await this.#open()
+    return this.#rows.state.checkpoint
+  }
+
+  /** Keeps what the engine wants to be told at its next start: everything it said before is durable. */
+  reachCheckpoint(checkpoint: string): Promise<void> {
+    return this.#inOrder(async () => {
+      await this.#openNow()
+      if (this.#rows.isDurable) await this.#rows.write({ state: { checkpoint } })
+    })
+  }
+
+  /**
+   * Takes in what the engine reports, durably, and writes a file for each incoming transaction seen for the first time.
+   *
+   * What cannot be written is reported, shown all the same, and written when there is room again.
+   *
+   * @returns the txids that are new and that changed; unchanged ones are in neither
+   */
+  async take(transactions: readonly EngineTransaction[]): Promise<TxidChanges> {
+    const created: string[] = []
+    const changed: string[] = []
+    for (let start = 0; start < transactions.length; start += SLICE) {
+      const taken = await this.#inOrder(() => this.#takeSlice(transactions.slice(start, start + SLICE)))
+      created.push(...taken.created)
+      changed.push(...taken.changed)
+    }
+    return { created, changed }
+  }
+
+  /** Takes files in that a sync changed; returns the txids of which something else is shown now. */
+  filesChanged(paths: readonly string[]): Promise<string[]> {
+    for (const path of paths) this.#namedPaths.add(path)
+    return this.#inOrder(async () => {
+      await this.#openNow()
+      return this.#takeFiles()
+    })
+  }
+
+  /** Takes a new chain height; returns the txids whose depth changed. Confirmed and dropped ones stay as they are. */
+  takeHeight(height: number): Promise<string[]> {
+    // A lower one must wait until those that are final are marked so.
+    this.#shownHeight = Math.max(this.#shownHeight, height)
+    return this.#inOrder(async () => {
+      await this.#openNow()
+      const txids = await takeHeight(this.#rows, chainAt(this.#parts, this.#height), height)
+      this.#height = height
+      this.#shownHeight = height
+      return txids
+    })
+  }
+
+  /** Tells whether the engine knows a transaction and the network has not dropped it. */
+  async has(txid: string): Promise<boolean> {
+    const row = await this.#find(txid)
+    const [report] = row?.reports ?? []
+    return report !== undefined && report.blockHeight >= 0
+  }
+
+  /** One transaction in the history of an asset, complete with its file. */
+  async find(txid: string, tokenId: string | null = null): Promise<Transaction | undefined> {
+    const row = await this.#find(txid)
+    return row === undefined ? undefined : this.view(row, tokenId)
+  }
+
+  /**
+   * Changes what the files of a transaction say, durably; they keep the dates under which they were first written.
+   *
+   * @throws CORRUPT_FILE if there is one that cannot be read; it is left as it is
+   */
+  editFile(txid: string, change: FileChange): Promise<void> {
+    return this.#inOrder(async () => {
+      await this.#openNow()
+      const { hashOf, info } = this.#parts
+      const key = hashOf(txid)
+      const before = await this.#rows.find(key)
+      const place = { files: this.#files, key, currencyCode: info.currencyCode, before }
+      const { after, texts } = await editFiles(place, change)
+      await this.#write(new Map([[key, before === undefined ? { after } : { before, after }]]), texts)
+    })
+  }
+
+  /** The history of one asset, newest first. */
+  async list(tokenId: string | null): Promise<RowList> {
+    await this.#open()
+    return this.#rows.list(tokenId)
+  }
+
+  /** The key of a transaction in every list. */
+  keyOf(txid: string): string {
+    return this.#parts.hashOf(txid)
+  }
+
+  /** The texts of rows, one for each key; undefined where there is none. */
+  rowTexts(keys: readonly string[]): Promise<(string | undefined)[]> {
+    return this.#rows.texts(keys)
+  }
+
+  /** A pause for a loop over many rows. */
+  breather(): () => Promise<void> | undefined {
+    return makeBreather(this.#parts.clock)
+  }
+
+  /** A row as its transaction, in the history of an asset; undefined if it is not in it. */
+  view(row: HistoryRow, tokenId: string | null): Transaction | undefined {
+    return viewOf(row, viewPlaceOf(this.#parts, this.#shownHeight, tokenId))
+  }
+
+  /** The keys of the rows that a query finds in the history of an asset, in no particular order. */
+  search(tokenId: string | null, query: string): Promise<string[]> {
+    if (this.#searchedFiat !== this.fiatCode) this.#search.clear()
+    this.#searchedFiat = this.fiatCode
+    return this.#search.find(tokenId, query)
+  }
+
+  /** Forgets what the engine said, as before a resync; the files stay, and the engine must tell everything. */
+  clear(): Promise<void> {
+    return this.#inOrder(async () => {
+      await this.#openNow()
+      await this.#rows.begin()
+      this.#search.clear()
+      this.#ownPaths.clear()
+      await this.#takeFiles()
+      this.#sweep()
+    })
+  }
+
+  /** Forgets the text of searches at once, and waits for what was begun. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#search.clear()
+    await this.#inOrder(async () => {
+      if (this.#ownPaths.size > 0) await this.#takeFiles()
+    }).catch(this.#parts.report)
+    this.#search.clear()
+  }
+
+  /** The date to give a file that is written now: never later than the chain's own. */
+  creationDateOf(date: number): number {
+    return Math.min(date, this.#parts.clock.now() / 1000)
+  }
+
+  /** An asset with the code under which older files know it. */
+  assetName(tokenId: string | null): AssetName {
+    return assetNameOf(this.#parts, tokenId)
+  }
+
+  /** The fiat currency that the wallet is shown in now. */
+  get fiatCode(): string {
+    return this.#parts.fiatCode()
+  }
+
+  async #find(txid: string): Promise<HistoryRow | undefined> {
+    await this.#open()
+    return this.#rows.find(this.#parts.hashOf(txid))
+  }
+
+  /** Takes in what changed while nobody watched, once; what waits in the queue comes after it. */
+  #open(): Promise<void> {
+    return this.#opening === undefined ? this.#inOrder(() => this.#openNow()) : this.#opening
+  }
+
+  /** The same within the queue. */
+  #openNow(): Promise<void> {
+    this.#opening ??= (async () => {
+      try {
+        await this.#rows.check()
+        await this.#takeFiles()
+        this.#sweep()
+      } catch (error) {
+        this.#opening = undefined
+        throw error
+      }
+    })()
+    return this.#opening
+  }
+
+  async #takeSlice(transactions: readonly EngineTransaction[]): Promise<TxidChanges> {
+    await this.#openNow()
+    const { clock, hashOf, report, info } = this.#parts
+    const taken = await takeReports(
+      {
+        pluginId: info.pluginId,
+        rows: this.#rows,
+        files: this.#files,
+        chain: chainAt(this.#parts, this.#height),
+        seconds: clock.now() / 1000,
+        hashOf,
+        report,
+        breathe: this.#breathe
+      },
+      transactions
+    )
+    if (taken.rows.size > 0) {
+      await this.#write(taken.rows, taken.files).catch(error => {
+        this.#rows.keep(taken)
+        this.#search.update(taken.rows)
+        report(error)
+      })
+    }
+    return taken
+  }
+
+  async #write(rows: ReadonlyMap<string, RowChange>, files: ReadonlyMap<string, string>): Promise<void> {
+    await this.#rows.write({ rows, files, state: { height: this.#height } })
+    for (const path of files.keys()) this.#ownPaths.add(path)
+    this.#search.update(rows)
+  }
+
+  async #takeFiles(): Promise<string[]> {
+    const { repo } = this.#parts
+    const place: FilePlace = { repo, rows: this.#rows, files: this.#files, breathe: this.#breathe }
+    const { paths, revision } = await repo.changedSince(this.#rows.state.taken)
+    const named = this.#namedPaths
+    this.#namedPaths = new Set()
+    for (const path of paths) if (!this.#ownPaths.has(path)) named.add(path)
+    const keys = [...(await keysOfFiles(place, [...named]))]
+    const txids: string[] = []
+    for (let start = 0; start < keys.length; start += SLICE) {
+      const rows = await takeFiles(place, new Map(keys.slice(start, start + SLICE)))
+      await this.#rows.write({ rows })
+      this.#search.update(rows)
+      for (const { after } of rows.values())
+        txids.push(...(after?.reports.slice(0, 1) ?? []).map(({ txid }) => txid))
+    }
+    if (revision !== this.#rows.state.taken) await this.#rows.write({ state: { taken: revision } })
+    for (const path of paths) this.#ownPaths.delete(path)
+    return txids
+  }
+
+  /** Deletes tables that are no longer in use, a few rows at a time between other work. */
+  #sweep(): void {
+    this.#inOrder(async () => !this.#isClosed && (await this.#rows.sweepSome())).then(
+      isMore => isMore && this.#sweep(),
+      this.#parts.report
+    )
+  }
+}
+
+/** How many reports are taken in by one write. */
+const SLICE = 1000

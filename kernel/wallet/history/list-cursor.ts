@@ -1,0 +1,66 @@
+import type { ListedRow, RowList } from './row-list.ts'
+
+/** Which part of a list is wanted: places from `from` on, as long as the order is above `floor`. */
+export interface ListRange {
+  readonly from: number
+  readonly floor: number
+}
+
+/**
+ * Walks down a list that may change meanwhile: nothing comes twice, and what is gone does not come.
+ *
+ * It finds its place again by the row that came last; where that is gone or has moved, by its date.
+ */
+export class ListCursor {
+  readonly #list: RowList
+  readonly #range: ListRange
+  readonly #seen = new Set<string>()
+  #last: ListedRow | undefined
+
+  constructor(list: RowList, range: ListRange) {
+    this.#list = list
+    this.#range = range
+  }
+
+  /** Tells whether a row has come already. */
+  hasSeen(key: string): boolean {
+    return this.#seen.has(key)
+  }
+
+  /** Up to `limit` rows that follow; none at the end. */
+  async next(limit: number): Promise<ListedRow[]> {
+    for (;;) {
+      const rows = await this.#list.page(await this.#place(), limit)
+      this.#last = rows.at(-1)
+      const fresh = rows.filter(({ key, order }) => order > this.#range.floor && !this.#seen.has(key))
+      for (const { key } of fresh) this.#seen.add(key)
+      const isEnd = this.#last === undefined || this.#last.order <= this.#range.floor
+      if (fresh.length > 0 || isEnd) return fresh
+    }
+  }
+
+  async #place(): Promise<number> {
+    if (this.#last === undefined) return this.#seen.size === 0 ? this.#range.from : Number.MAX_SAFE_INTEGER
+    const { key, order } = this.#last
+    const [first, end, place] = await Promise.all([
+      this.#list.offsetAt(order),
+      this.#list.offsetAt(stepDown(order)),
+      this.#list.offsetOf(key)
+    ])
+    return place !== undefined && place >= first && place < end ? place + 1 : first
+  }
+}
+
+/** The latest date in seconds that is before a time in milliseconds, by the rule of specification §5 "Date filter". */
+export const lastBefore = (milliseconds: number): number => {
+  let seconds = milliseconds / 1000
+  while (seconds * 1000 >= milliseconds) seconds = stepDown(seconds)
+  while (stepUp(seconds) * 1000 < milliseconds) seconds = stepUp(seconds)
+  return seconds
+}
+
+/** A little more than half the distance to the next number, so that a sum rounds to that one. */
+const halfStep = (value: number): number => Math.max(Math.abs(value) * 2 ** -53 * 1.0001, Number.MIN_VALUE)
+
+const stepUp = (value: number): number => value + halfStep(value)
+const stepDown = (value: number): number => value - halfStep(value)

@@ -1,0 +1,70 @@
+import type { Clock } from '../../io/io.ts'
+import { makeBreather } from '../../repo/breather.ts'
+import { type HistoryRow, parseRow } from './history-row.ts'
+import type { HistoryRows, RowChange } from './history-rows.ts'
+import { SearchText } from './search-text.ts'
+
+/** What a search index reads of its history. */
+export interface SearchPlace {
+  readonly rows: HistoryRows
+  readonly clock: Clock
+  /** What a search looks into in the history of an asset; nothing if the row is not in it. */
+  textsOf(row: HistoryRow, tokenId: string | null): readonly string[]
+}
+
+/** Finds rows by what stands in them, without reading them: the text of each history that somebody has searched. */
+export class SearchIndex {
+  readonly #place: SearchPlace
+  readonly #texts = new Map<string | null, SearchText>()
+  readonly #building = new Map<string | null, Promise<void>>()
+
+  constructor(place: SearchPlace) {
+    this.#place = place
+  }
+
+  /** The keys of the rows that a query finds in the history of an asset, in no particular order. */
+  async find(tokenId: string | null, query: string): Promise<string[]> {
+    const known = this.#texts.get(tokenId)
+    const text = known ?? new SearchText(this.#place.clock)
+    if (known === undefined) {
+      this.#texts.set(tokenId, text)
+      this.#building.set(tokenId, this.#build(text, tokenId))
+    }
+    await this.#building.get(tokenId)
+    return text.find(query)
+  }
+
+  /** Follows a change of rows. */
+  update(rows: ReadonlyMap<string, RowChange>): void {
+    for (const [tokenId, text] of this.#texts) {
+      for (const [key, { after }] of rows) {
+        text.set(key, after === undefined ? [] : this.#place.textsOf(after, tokenId))
+      }
+    }
+  }
+
+  /** Forgets all text. */
+  clear(): void {
+    for (const text of this.#texts.values()) text.clear()
+    this.#texts.clear()
+    this.#building.clear()
+  }
+
+  /** A row that changes meanwhile is known already when the scan comes to it, and newer. */
+  async #build(text: SearchText, tokenId: string | null): Promise<void> {
+    const { rows, clock, textsOf } = this.#place
+    const breathe = makeBreather(clock)
+    try {
+      for await (const batch of rows.scan()) {
+        for (const row of batch) {
+          if (this.#texts.get(tokenId) !== text) return
+          if (!text.has(row.key)) text.set(row.key, textsOf(parseRow(row.text), tokenId))
+          await breathe()
+        }
+      }
+    } catch (error) {
+      if (this.#texts.get(tokenId) === text) this.#texts.delete(tokenId)
+      throw error
+    }
+  }
+}

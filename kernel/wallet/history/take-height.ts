@@ -1,0 +1,31 @@
+import { type ChainView, type HistoryRow, parseRow } from './history-row.ts'
+import type { HistoryRows, RowChange } from './history-rows.ts'
+import { confirmationsIn } from './transaction-view.ts'
+
+/**
+ * Judges rows by a new height; returns the txids whose confirmations it changes.
+ *
+ * Only rows in blocks that are not deep enough by both heights are read. A row that was confirmed stays so: when the
+ * height falls, those it would judge otherwise are marked for good.
+ *
+ * @see specification §4 "Transaction confirmations"
+ */
+export const takeHeight = async (rows: HistoryRows, chain: ChainView, height: number): Promise<string[]> => {
+  const next = { ...chain, height }
+  const keys = await rows.keysAbove(Math.min(chain.height, height) - chain.required + 1)
+  const txids: string[] = []
+  const marked = new Map<string, RowChange>()
+  for (const [at, text] of (await rows.texts(keys)).entries()) {
+    if (text === undefined) continue
+    const row = parseRow(text)
+    const before = confirmationsIn(row, chain)
+    if (before === confirmationsIn(row, next)) continue
+    if (before === 'confirmed') marked.set(keys[at] ?? '', { before: row, after: { ...row, isFinal: true } })
+    else txids.push(txidOf(row))
+  }
+  // Else the height that is kept judges all rows as this one does.
+  if (txids.length + marked.size > 0) await rows.write({ rows: marked, state: { height } })
+  return txids
+}
+
+const txidOf = ({ reports }: HistoryRow): string => reports[0]?.txid ?? ''

@@ -1,0 +1,194 @@
+import { WalletError } from '../../errors/wallet-error.ts'
+import type { Transaction } from '../../types/transaction.ts'
+import { parseRow } from './history-row.ts'
+import type { HistoryTable } from './history-table.ts'
+import { ListCursor, type ListRange, lastBefore } from './list-cursor.ts'
+import { type RowList, UNLISTED } from './row-list.ts'
+import { matchesSearch, normalizeQuery } from './search.ts'
+
+/** Which transactions are wanted. */
+export interface TransactionQuery {
+  /** Whose history; null, the default, is that of the chain's own coin, which also pays the fees of tokens. */
+  readonly tokenId?: string | null
+  /** At or after this date. */
+  readonly startDate?: Date
+  /** Before this date. Without it, transactions dated in the future are listed too. */
+  readonly endDate?: Date
+  /** Only those in which a text, an amount or an address holds this; see `normalizeQuery`. */
+  readonly searchString?: string
+  /** So many of those that remain are left out, from the newest on. */
+  readonly startIndex?: number
+  /** At most so many; all without it. */
+  readonly startEntries?: number
+  /** At most so many; all without it. */
+  readonly limit?: number
+  /** Only those that come after this txid in the list. @throws TX_NOT_FOUND if it is not in it */
+  readonly beforeTxid?: string
+}
+
+/** How a stream hands transactions out. */
+export interface StreamQuery extends TransactionQuery {
+  /** How many at once; 10 by default (specification §9). */
+  readonly batchSize?: number
+  /** How many the first time; as many as later by default. */
+  readonly firstBatchSize?: number
+}
+
+const BATCH_SIZE = 10
+
+/**
+ * Lists transactions, newest first, complete with what is noted on them; only those that are returned are read.
+ *
+ * @throws TX_NOT_FOUND
+ * @see specification §5 "Date filter", "Transaction search"
+ */
+export const listTransactions = async (
+  table: HistoryTable,
+  query: TransactionQuery
+): Promise<Transaction[]> => {
+  const found: Transaction[] = []
+  for await (const page of pagesOf(table, query)) found.push(...page)
+  return found
+}
+
+/**
+ * The same in batches, each read when it is asked for; no batch is empty.
+ *
+ * What arrives meanwhile above the place it has come to is not in it, nothing comes twice, and what vanishes before
+ * its turn, as in a resync, does not come.
+ */
+export async function* streamTransactions(
+  table: HistoryTable,
+  { batchSize = BATCH_SIZE, firstBatchSize = batchSize, ...query }: StreamQuery
+): AsyncGenerator<Transaction[], void> {
+  let size = Math.max(1, firstBatchSize)
+  let batch: Transaction[] = []
+  for await (const page of pagesOf(table, query, size)) {
+    for (const tx of page) {
+      batch.push(tx)
+      if (batch.length < size) continue
+      yield batch
+      batch = []
+      size = Math.max(1, batchSize)
+    }
+  }
+  if (batch.length > 0) yield batch
+}
+
+interface Walk {
+  readonly table: HistoryTable
+  readonly list: RowList
+  readonly tokenId: string | null
+  /** How many rows are read at once. */
+  readonly step: number
+}
+
+async function* pagesOf(
+  table: HistoryTable,
+  query: TransactionQuery,
+  step = PAGE
+): AsyncGenerator<Transaction[]> {
+  const { tokenId = null, startIndex = 0, startEntries, limit } = query
+  const needle = normalizeQuery(query.searchString ?? '')
+  const walk: Walk = { table, list: await table.list(tokenId), tokenId, step }
+  let left = Math.min(startEntries ?? Number.POSITIVE_INFINITY, limit ?? Number.POSITIVE_INFINITY)
+  let skipped = needle === '' ? startIndex : 0
+  const pages =
+    needle === ''
+      ? plainPages(walk, await rangeOf(walk, query, startIndex), left)
+      : foundPages(walk, query, { needle, wanted: startIndex + left })
+  if (left <= 0) return
+  for await (const page of pages) {
+    const rest = page.slice(Math.max(0, startIndex - skipped)).slice(0, left)
+    skipped += page.length
+    left -= rest.length
+    if (rest.length > 0) yield rest
+    if (left <= 0) return
+  }
+}
+
+const rangeOf = async (
+  { table, list }: Walk,
+  { startDate, endDate, beforeTxid }: TransactionQuery,
+  startIndex: number
+): Promise<ListRange> => {
+  const above = endDate === undefined ? 0 : await list.offsetAt(lastBefore(endDate.getTime()))
+  const floor = startDate === undefined ? UNLISTED : lastBefore(startDate.getTime())
+  if (beforeTxid === undefined) return { from: above + startIndex, floor }
+  const place = await list.offsetOf(table.keyOf(beforeTxid))
+  if (place === undefined) throw new WalletError('TX_NOT_FOUND', { txid: beforeTxid })
+  return { from: Math.max(above, place + 1) + startIndex, floor }
+}
+
+async function* plainPages(walk: Walk, range: ListRange, wanted: number): AsyncGenerator<Transaction[]> {
+  const { table, list, step } = walk
+  const cursor = new ListCursor(list, range)
+  const breathe = table.breather()
+  for (let read = 0; ; ) {
+    const rows = await cursor.next(Math.min(step, wanted - read))
+    if (rows.length === 0) return
+    read += rows.length
+    yield viewsOf(
+      walk,
+      rows.map(({ text }) => text)
+    )
+    await breathe()
+  }
+}
+
+/** The newest are looked at one by one if few are wanted; all others are found by the text of the search. */
+async function* foundPages(
+  walk: Walk,
+  query: TransactionQuery,
+  { needle, wanted }: { readonly needle: string; readonly wanted: number }
+): AsyncGenerator<Transaction[]> {
+  const { table, list, tokenId } = walk
+  const isFound = (tx: Transaction): boolean => matchesSearch(tx, needle, table.fiatCode)
+  const cursor = new ListCursor(list, await rangeOf(walk, query, 0))
+  const breathe = table.breather()
+  for (let read = 0; wanted <= FEW && read < PROBE; ) {
+    const rows = await cursor.next(FEW)
+    if (rows.length === 0) return
+    read += rows.length
+    yield viewsOf(
+      walk,
+      rows.map(({ text }) => text)
+    ).filter(isFound)
+    await breathe()
+  }
+  const keys = (await table.search(tokenId, needle)).filter(key => !cursor.hasSeen(key))
+  const placed = await inRange(walk, keys, await rangeOf(walk, query, 0))
+  for (let start = 0; start < placed.length; start += PAGE) {
+    const texts = await table.rowTexts(placed.slice(start, start + PAGE))
+    yield viewsOf(
+      walk,
+      texts.filter(text => text !== undefined)
+    ).filter(isFound)
+    await breathe()
+  }
+}
+
+/** Keys of a list in its order, as far as they are in a part of it. */
+const inRange = async (
+  { table, list }: Walk,
+  keys: readonly string[],
+  { from, floor }: ListRange
+): Promise<string[]> => {
+  const breathe = table.breather()
+  const end = await list.offsetAt(floor)
+  const placed: { readonly key: string; readonly place: number }[] = []
+  for (const key of keys) {
+    const place = await list.offsetOf(key)
+    if (place !== undefined && place >= from && place < end) placed.push({ key, place })
+    await breathe()
+  }
+  return placed.sort((a, b) => a.place - b.place).map(({ key }) => key)
+}
+
+const viewsOf = ({ table, tokenId }: Walk, texts: readonly string[]): Transaction[] =>
+  texts.flatMap(text => table.view(parseRow(text), tokenId) ?? [])
+
+const PAGE = 200
+/** So many are looked for among the newest first, and so many of those are looked at. */
+const FEW = 100
+const PROBE = 400
