@@ -95,15 +95,16 @@ export class WalletBook implements Readable<WalletLists> {
     return this.#listings
   }
 
-  /** A wallet by its id. @throws WALLET_ID_UNKNOWN */
+  /** A wallet by its id. @throws WALLET_ID_UNKNOWN, LOGGED_OUT after `close` */
   get(walletId: string): SecretWalletInfo {
     const info = this.find(walletId)
     if (info === undefined) throw new WalletError('WALLET_ID_UNKNOWN', { walletId })
     return info
   }
 
-  /** A wallet by its id, or undefined. */
+  /** A wallet by its id, or undefined. @throws LOGGED_OUT after `close` */
   find(walletId: string): SecretWalletInfo | undefined {
+    if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
     return this.#infos.get(walletId)
   }
 

@@ -67,10 +67,14 @@ const NO_ANSWER = ['ENGINE_FAILED', 'DEADLINE', 'LOGGED_OUT', 'NETWORK'] as cons
 const cleanSpend = (request: SpendInfo, info: CurrencyInfo): SpendInfo => {
   if ('privateKeys' in request) throw new WalletError('SPEND_WITH_KEYS', {})
   const spendTargets = request.spendTargets
-    .filter(({ publicAddress }) => publicAddress !== undefined && publicAddress !== '')
+    .filter(isPayable)
     .map(target => ({ ...target, nativeAmount: positive(target.nativeAmount ?? ZERO) }))
   return upgradeMemos({ ...request, spendTargets }, info.memoOptions)
 }
+
+/** Without an address, an output is what a plugin's own parameters say, such as a script (protocol §5.3, §6.3). */
+const isPayable = ({ publicAddress, otherParams }: SpendTarget): boolean =>
+  publicAddress !== undefined && (publicAddress !== '' || otherParams !== undefined)
 
 const positive = (amount: string): NativeAmount => {
   const checked = nativeAmount(amount)

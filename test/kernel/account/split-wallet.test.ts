@@ -1,0 +1,245 @@
+import test, { type ExecutionContext } from 'ava'
+import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { type Account, type CurrencyWallet, nativeAmount, type Plugin } from '../../../kernel/index.ts'
+import { splitWalletInfo } from '../../../kernel/keys/split-wallet-info.ts'
+import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
+import type { SpendInfo } from '../../../kernel/types/transaction.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { type KnownUser, makeKnownUser, type UserDevice } from '../../helpers/known-user.ts'
+import { makeToy, type ToyOptions } from '../../helpers/toy-currency.ts'
+
+const io = makeNodeIo()
+const { toHex } = io.crypto
+
+const ALREADY = { code: 'WALLET_ALREADY_SPLIT', message: 'This wallet has already been split' }
+
+/** Toys that go by the names of a family of chains; what is paid is remembered. */
+const makeFamily = (options: Omit<ToyOptions, 'id'> = {}) => {
+  const spends: SpendInfo[] = []
+  let count = 0
+  const toyOf = (id: string, types: readonly string[] = []): Plugin =>
+    makeToy({
+      ...options,
+      id,
+      tools: {
+        getSplittableTypes: async () => types,
+        ...options.tools
+      },
+      engine: good => ({
+        async makeSpend(spend, keys) {
+          spends.push(spend)
+          const total = nativeAmount(spend.spendTargets[0]?.nativeAmount ?? '0')
+          const draft = await good.makeSpend({ ...spend, spendTargets: [] }, keys)
+          return { ...draft, nativeAmount: nativeAmount(`-${total}`), date: Date.now() / 1000 }
+        },
+        async signTx(tx, keys) {
+          count += 1
+          return { ...(await good.signTx(tx, keys)), txid: `split-${count}` }
+        },
+        getMaxSpendable: async () => '777'
+      })
+    }).plugin
+  const plugins = [
+    toyOf('sourcecoin', ['wallet:sidecoin', 'wallet:unheard-of']),
+    toyOf('sidecoin', ['wallet:sourcecoin']),
+    toyOf('bitcoincash', ['wallet:bitcoinsv']),
+    toyOf('bitcoinsv')
+  ]
+  return { plugins, spends }
+}
+
+interface Home extends UserDevice {
+  readonly user: KnownUser
+  readonly plugins: readonly Plugin[]
+  readonly spends: SpendInfo[]
+  readonly source: CurrencyWallet
+}
+
+const makeHome = async (t: ExecutionContext, type = 'wallet:sourcecoin'): Promise<Home> => {
+  const family = makeFamily()
+  const user = makeKnownUser(t)
+  const device = await user.logIn({ plugins: family.plugins })
+  const source = await device.account.createCurrencyWallet(type, {
+    name: 'Savings',
+    fiatCurrencyCode: 'iso:EUR'
+  })
+  return { user, ...family, ...device, source }
+}
+
+const targetOf = (account: Account, { id, type }: CurrencyWallet, newType: string) =>
+  splitWalletInfo(io, { id, type, keys: account.walletKeys.getRawPrivateKey(id) }, newType)
+
+test('a split gives a wallet of the other type with the keys of the formula, the name and the fiat code', async t => {
+  const { account, source, user, plugins } = await makeHome(t)
+  const target = targetOf(account, source, 'wallet:sidecoin')
+  t.deepEqual(await account.listSplittableWalletTypes(source.id), ['wallet:sidecoin'])
+  t.is(await account.splitWallet(source.id, 'wallet:sidecoin'), target.id)
+  t.deepEqual(account.walletKeys.getRawPrivateKey(target.id), target.keys)
+  const wallet = await account.openWallet(target.id)
+  t.like(wallet.getSnapshot(), { type: 'wallet:sidecoin', name: 'Savings', fiatCurrencyCode: 'iso:EUR' })
+  t.deepEqual(await account.listSplittableWalletTypes(source.id), [])
+  t.deepEqual(await account.listSplittableWalletTypes(target.id), [])
+  await account.sync()
+  const other = await user.logIn({ plugins })
+  await other.account.sync()
+  t.deepEqual(other.account.getSnapshot().activeWalletIds, [source.id, target.id])
+})
+
+test('a split onto an active wallet fails: "This wallet has already been split" [4.16] [8.73]', async t => {
+  const { account, source } = await makeHome(t)
+  const id = await account.splitWallet(source.id, 'wallet:sidecoin')
+  await t.throwsAsync(account.splitWallet(source.id, 'wallet:sidecoin'), ALREADY)
+  // Splitting back gives the wallet that it came from.
+  await t.throwsAsync(account.splitWallet(id, 'wallet:sourcecoin'), ALREADY)
+  await t.throwsAsync(account.splitWallet(source.id, 'wallet:sourcecoin'), ALREADY)
+  t.is(account.listWallets().length, 2)
+})
+
+test('splitting onto an existing archived or deleted wallet restores it: archived and deleted false, migration link cleared [4.15]', async t => {
+  const { account, source, user } = await makeHome(t)
+  const id = await account.splitWallet(source.id, 'wallet:sidecoin')
+  const boxes = user.world.server.db.roots()[0]?.keyBoxes.length
+  await (await account.openWallet(id)).rename('History')
+  for (const states of [{ archived: true }, { deleted: true }, { archived: true, deleted: true }]) {
+    const before = { ...states, hidden: true, sortIndex: 5, migratedFromWalletId: source.id }
+    await account.changeWalletStates({ [id]: before })
+    t.false(account.getSnapshot().activeWalletIds.includes(id))
+    t.deepEqual(await account.listSplittableWalletTypes(source.id), ['wallet:sidecoin'])
+    t.is(await account.splitWallet(source.id, 'wallet:sidecoin'), id)
+    const listing = account.listWallets().find(({ walletId }) => walletId === id)
+    t.like(listing, { archived: false, deleted: false, hidden: true, sortIndex: 5 })
+    t.is(listing?.migratedFromWalletId, undefined)
+    t.is((await account.openWallet(id)).name, 'History')
+  }
+  await account.sync()
+  t.deepEqual(user.read(user.repo, user.statesPath(id)), {
+    id,
+    archived: false,
+    deleted: false,
+    hidden: true,
+    sortIndex: 5
+  })
+  t.is(user.world.server.db.roots()[0]?.keyBoxes.length, boxes)
+})
+
+test('an unknown wallet cannot be split, nor one into a currency without a plugin', async t => {
+  const { account, source } = await makeHome(t)
+  const unknown = { code: 'WALLET_ID_INVALID', message: 'Invalid wallet id nothing' }
+  await t.throwsAsync(account.splitWallet('nothing', 'wallet:sidecoin'), unknown)
+  await t.throwsAsync(account.listSplittableWalletTypes('nothing'), unknown)
+  await t.throwsAsync(account.splitWallet(source.id, 'wallet:unheard-of'), { code: 'PLUGIN_FOR_TYPE' })
+  t.is(account.listWallets().length, 1)
+})
+
+test('a split from a bip49 wallet: "Cannot split segwit-format Bitcoin wallets to Bitcoin Cash" [5.25]', async t => {
+  const user = makeKnownUser(t)
+  const { account } = await user.logIn({ plugins: makeFamily().plugins })
+  for (const format of ['bip49', 'bip84', 'bip86']) {
+    const { id } = await account.createCurrencyWallet('wallet:bitcoin', { keyOptions: { format } })
+    await t.throwsAsync(account.splitWallet(id, 'wallet:bitcoincash'), {
+      code: 'SPLIT_SEGWIT',
+      message: 'Cannot split segwit-format Bitcoin wallets to Bitcoin Cash'
+    })
+  }
+  const { id } = await account.createCurrencyWallet('wallet:bitcoin', { keyOptions: { format: 'bip44' } })
+  const keys = account.walletKeys.getRawPrivateKey(await account.splitWallet(id, 'wallet:bitcoincash'))
+  t.is(keys.bitcoincashKey, account.walletKeys.getRawPrivateKey(id).bitcoinKey)
+  t.is(keys.bitcoinKey, undefined)
+  t.is(keys.format, 'bip44')
+})
+
+test('splitting to BSV first sends 10000 units of BCH and then the rest to an own address, at high fee [9.25]', async t => {
+  const { account, source, spends } = await makeHome(t, 'wallet:bitcoincash')
+  const { publicAddress } = await source.getReceiveAddress()
+  const id = await account.splitWallet(source.id, 'wallet:bitcoinsv')
+  t.is(spends.length, 2)
+  t.like(spends[0], { tokenId: null, networkFeeOption: 'high', metadata: { name: 'Replay Protection Tx' } })
+  t.deepEqual(spends[0]?.spendTargets, [
+    {
+      publicAddress: '',
+      nativeAmount: nativeAmount('10000'),
+      otherParams: { script: { type: 'replayProtection' } }
+    }
+  ])
+  t.like(spends[1], { tokenId: null, networkFeeOption: 'high', metadata: { name: 'Replay Protection Tx' } })
+  t.deepEqual(spends[1]?.spendTargets, [{ publicAddress, nativeAmount: nativeAmount('777') }])
+  t.is((await account.openWallet(id)).type, 'wallet:bitcoinsv')
+  // A repeated split is no second payment, and not refused.
+  t.is(await account.splitWallet(source.id, 'wallet:bitcoinsv'), id)
+  t.is(spends.length, 2)
+  t.is(account.listWallets().length, 2)
+})
+
+test('a wallet whose coins must move first and that cannot be opened: "Missing Wallet" [8.74]', async t => {
+  const info = makeWalletInfo(io, 'wallet:bitcoincash', { toyKey: toHex(io.random(32)) })
+  const { dataKey: _, ...keys } = info.keys
+  const user = makeKnownUser(t, { infos: [{ ...info, keys: { ...keys, dataKey: 'AAAA' } }] })
+  const { account } = await user.logIn({ plugins: makeFamily().plugins })
+  await t.throwsAsync(account.splitWallet(info.id, 'wallet:bitcoinsv'), {
+    code: 'WALLET_MISSING',
+    message: 'Missing Wallet'
+  })
+  t.is(account.listWallets().length, 1)
+})
+
+test('whichever step of a split fails, the split can be repeated: one wallet, one payment each, the settings kept', async t => {
+  const steps: Record<string, (home: Home) => () => void> = {
+    'the keys are not taken': ({ user }) =>
+      user.world.server.use(async ({ path }, next) => {
+        if (path === '/api/v2/login/keys') throw new Error('No')
+        return next()
+      }),
+    'the answer is lost, and the question what became of it': ({ user }) => {
+      let isLost = false
+      return user.world.server.use(async ({ path }, next) => {
+        const reply = await next()
+        if (path === '/api/v2/login/keys') isLost = true
+        if (isLost) throw new Error('Lost')
+        return reply
+      })
+    },
+    'the network is gone': ({ user }) => {
+      user.world.setOnline(false)
+      return () => user.world.setOnline(true)
+    }
+  }
+  for (const [step, breakIt] of Object.entries(steps)) {
+    for (const isHeardOf of [false, true]) {
+      const home = await makeHome(t, 'wallet:bitcoincash')
+      const { account, source, spends } = home
+      const target = targetOf(account, source, 'wallet:bitcoinsv')
+      const repair = breakIt(home)
+      const error = await t.throwsAsync(account.splitWallet(source.id, 'wallet:bitcoinsv'), undefined, step)
+      t.true(isWalletError(error, 'NETWORK'), `${step}: ${error}`)
+      repair()
+      if (isHeardOf) await account.sync()
+      t.is(await account.splitWallet(source.id, 'wallet:bitcoinsv'), target.id, step)
+      t.is(spends.length, 2, step)
+      const wallet = await account.openWallet(target.id)
+      t.like(wallet.getSnapshot(), { name: 'Savings', fiatCurrencyCode: 'iso:EUR' }, step)
+      t.is(account.listWallets().length, 2, step)
+    }
+  }
+})
+
+test('two splits at once make one wallet', async t => {
+  const { account, source } = await makeHome(t)
+  const results = await Promise.allSettled(
+    [1, 2, 3].map(() => account.splitWallet(source.id, 'wallet:sidecoin'))
+  )
+  t.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
+  t.is(account.listWallets().length, 2)
+})
+
+test('splits that a logout interrupts end with it', async t => {
+  const { account, source } = await makeHome(t)
+  const splits = ['wallet:sidecoin', 'wallet:bitcoinsv', 'wallet:bitcoincash'].map(type =>
+    account.splitWallet(source.id, type)
+  )
+  await account.logout()
+  for (const result of await Promise.allSettled(splits)) {
+    if (result.status === 'rejected')
+      t.true(isWalletError(result.reason, 'LOGGED_OUT'), String(result.reason))
+  }
+  t.throws(() => account.walletKeys.getRawPrivateKey(source.id), { code: 'LOGGED_OUT' })
+})
