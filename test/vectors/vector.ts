@@ -15,6 +15,8 @@ export interface Vector {
 export interface VectorFile {
   readonly group: string
   readonly vectors: readonly Vector[]
+  /** What every search of `tx-search` looks into. */
+  readonly sampleTransaction?: unknown
 }
 
 /** Reads a group of vectors. */

@@ -23,7 +23,8 @@ import {
   checkMemoUpgrade,
   checkMetadataMerge,
   checkTxFile,
-  checkTxFileName
+  checkTxFileName,
+  checkTxSearch
 } from './wallets.ts'
 import { checkWorld } from './worlds.ts'
 
@@ -59,12 +60,12 @@ export const checks: ReadonlyMap<string, GroupCheck> = new Map([
   ['metadata-merge', checkMetadataMerge],
   ['tx-file', checkTxFile],
   ['tx-file-name', checkTxFileName],
+  ['tx-search', checkTxSearch],
   ['world', checkWorld]
 ])
 
 /** Groups whose features are not built yet. A group moves to {@link checks} with its feature. */
 export const pendingGroups: readonly string[] = [
-  'tx-search',
   'swap-sort',
   'rate-route'
 ]

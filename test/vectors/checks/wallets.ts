@@ -1,4 +1,5 @@
 import { confirmationsOf } from '../../../kernel/wallet/history/confirmations.ts'
+import { matchesSearch, normalizeQuery, type Searched } from '../../../kernel/wallet/history/search.ts'
 import { upgradeMemos } from '../../../kernel/wallet/memos.ts'
 import { mergeMetadata } from '../../../kernel/wallet/history/metadata.ts'
 import {
@@ -6,6 +7,7 @@ import {
   transactionFileJson,
   transactionFilePath
 } from '../../../kernel/wallet/history/transaction-file.ts'
+import { readVectorFile } from '../vector.ts'
 import { eachVector, type GroupCheck } from './check.ts'
 
 export const checkConfirmations: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
@@ -31,4 +33,10 @@ export const checkTxFile: GroupCheck = eachVector((t, { id, outputs }) => {
 
 export const checkTxFileName: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
   t.is(transactionFilePath(inputs.creationDate, inputs.txidHash), `transaction/${outputs.fileName}`, id)
+})
+
+/** All of them search one transaction, in a wallet that is shown in dollars. */
+export const checkTxSearch: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
+  const tx = readVectorFile('tx-search').sampleTransaction as Searched
+  t.is(matchesSearch(tx, normalizeQuery(inputs.query), 'iso:USD'), outputs.match, id)
 })
