@@ -1,0 +1,74 @@
+import test from 'ava'
+import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { accountRepoTypeOf, makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { waitFor } from '../../helpers/device.ts'
+import { makeKnownUser } from '../../helpers/known-user.ts'
+import { makeToy } from '../../helpers/toy-currency.ts'
+
+const io = makeNodeIo()
+
+const failStores = (
+  user: ReturnType<typeof makeKnownUser>,
+  isBroken: (path: string) => boolean
+): (() => void) =>
+  user.world.server.use(async ({ path }, next) => {
+    if (path.includes('/store/') && isBroken(path)) throw new Error('No store')
+    return next()
+  })
+
+test('an account waits for its files, and is ready when they are read [4.25]', async t => {
+  const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: '00' })
+  const user = makeKnownUser(t, { infos: [info] })
+  user.put(user.repo, { [user.statesPath(info.id)]: { id: info.id, archived: true } })
+  const order: string[] = []
+  user.world.server.use(async ({ path }, next) => {
+    if (path.includes('/store/')) order.push('sync')
+    return next()
+  })
+  const { account } = await user.logIn({ plugins: [makeToy().plugin] })
+  order.push('ready')
+  t.deepEqual(order.slice(0, 2), ['sync', 'ready'])
+  t.deepEqual(account.getSnapshot().archivedWalletIds, [info.id])
+})
+
+test('the load of an account fails if its files cannot be had; nothing stays open, and a later login works [4.26]', async t => {
+  const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: '00' })
+  const user = makeKnownUser(t, { infos: [info] })
+  const repair = failStores(user, () => true)
+  const disk = new Map<string, string>()
+  await t.throwsAsync(user.logIn({ disk }), { code: 'SYNC_FAILED' })
+  repair()
+  const { account } = await user.logIn({ disk, plugins: [makeToy().plugin] })
+  t.deepEqual(account.getSnapshot().walletIds, [info.id])
+})
+
+test('a device that has the files once opens the account without the sync servers', async t => {
+  const user = makeKnownUser(t)
+  const disk = new Map<string, string>()
+  await (await user.logIn({ disk })).account.logout()
+  const repair = failStores(user, () => true)
+  const { account } = await user.logIn({ disk })
+  t.true(account.isLoggedIn)
+  repair()
+})
+
+test('an older repo of an account that cannot be opened or synced is reported, and its wallets come when it is there', async t => {
+  const types = ['account:repo:co.airbitz.wallet', '', accountRepoTypeOf('')]
+  const [late, lost, damaged] = types.map(type => makeWalletInfo(io, type)) as [never, never, never]
+  const infos = [late, lost, { ...(damaged as object), keys: { dataKey: 'AAAA', syncKey: 'AAAA' } }]
+  const user = makeKnownUser(t, { infos })
+  const hex = (bytes: number): string => io.crypto.toHex(io.random(bytes))
+  user.put(late, { 'Wallets/1.json': { MK: hex(32), SyncKey: hex(20), BitcoinSeed: hex(32) } })
+  const { keys } = late as { keys: { syncKey: string } }
+  const path = io.crypto.toHex(io.crypto.fromBase64(keys.syncKey))
+  const repair = failStores(user, tried => tried.includes(path))
+  const { account, errors } = await user.logIn()
+  t.deepEqual(account.listWallets(), [])
+  t.true(errors.some(error => isWalletError(error, 'SYNC_FAILED')))
+  t.true(errors.some(error => isWalletError(error, 'KEY_INTEGRITY')))
+  repair()
+  await account.sync()
+  await waitFor(() => account.listWallets().length === 1)
+  t.is(account.getSnapshot().activeWalletIds.length, 1)
+})
