@@ -124,11 +124,17 @@ const whyOf = ({ status, fields = [], reason = '' }: LabelResult): string =>
   status === 'conflict' ? `another ${fields.join(' and ')} is noted` : reason
 
 const adviceOf = (results: readonly LabelResult[], dryRun: boolean): readonly string[] => [
+  ...(results.length > 0 ? [countSentence(results)] : []),
   ...(dryRun ? ['Nothing was written; leave --dry-run out to write it'] : []),
   ...(results.some(({ status }) => status === 'conflict')
     ? ['Where another text is noted, it stays; --overwrite lets the file win']
     : [])
 ]
+
+const countSentence = (results: readonly LabelResult[]): string =>
+  Object.entries(countsOf(results))
+    .map(([status, count]) => `${count} ${status}`)
+    .join(', ')
 
 const saveEverywhere = async (
   session: Session,

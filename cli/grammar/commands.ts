@@ -37,6 +37,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   lobby: 'requests to log in, of other devices and apps',
   wallets: 'the wallets of the account',
   tx: 'transactions and their notes',
+  data: 'what apps keep in the account',
   fake: 'the fake world: servers and chain',
   'fake chain': 'the fake Bitcoin chain',
   'fake net': 'the network of the fake world',

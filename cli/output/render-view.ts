@@ -26,12 +26,12 @@ export const renderTsv = (view: View): readonly string[] => {
   return view.lines.map(line => cellOf(line).text)
 }
 
-const MIN_WIDTH = 8
+const MIN_WIDTH = 6
 const GAP = 2
 
 const renderTable = (whole: TableView, options: RenderOptions): readonly string[] => {
   if (whole.rows.length === 0) return [options.paint(whole.empty, 'dim')]
-  const view = withoutEmptyColumns(whole)
+  const view = fitting(withoutEmptyColumns(whole), options.width)
   const widths = widthsOf(view, options.width)
   const table = new Table({
     chars: { ...NO_LINES, middle: ' '.repeat(GAP) },
@@ -54,16 +54,30 @@ const renderTable = (whole: TableView, options: RenderOptions): readonly string[
 }
 
 /** Leaves out columns that say nothing, such as notes that nobody wrote; a terminal is narrow. */
-const withoutEmptyColumns = (view: TableView): TableView => {
-  const isTold = view.columns.map((_, index) => view.rows.some(row => cellOf(row[index] ?? '').text !== ''))
+const withoutEmptyColumns = (view: TableView): TableView =>
+  columnsWhere(view, index => view.rows.some(row => cellOf(row[index] ?? '').text !== ''))
+
+/** Leaves out the last of the columns that can shrink, as often as it takes for lines not to wrap. */
+const fitting = (view: TableView, width: number): TableView => {
+  const last = view.columns.findLastIndex(({ canShrink }) => canShrink === true)
+  if (last < 1 || totalOf(widthsOf(view, width)) <= width) return view
+  return fitting(
+    columnsWhere(view, index => index !== last),
+    width
+  )
+}
+
+const columnsWhere = (view: TableView, isKept: (index: number) => boolean): TableView => {
+  const kept = view.columns.map((_, index) => isKept(index))
   return {
     ...view,
-    columns: view.columns.filter((_, index) => isTold[index]),
-    rows: view.rows.map(row => row.filter((_, index) => isTold[index]))
+    columns: view.columns.filter((_, index) => kept[index]),
+    rows: view.rows.map(row => row.filter((_, index) => kept[index]))
   }
 }
 
-const renderRecord = ({ fields }: RecordView, options: RenderOptions): readonly string[] => {
+const renderRecord = (view: RecordView, options: RenderOptions): readonly string[] => {
+  const fields = view.fields.filter(([, value]) => cellOf(value).text !== '')
   const width = Math.max(0, ...fields.map(([label]) => label.length))
   return fields.map(([label, value]) => {
     const title = options.paint(label.padEnd(width), 'dim')
@@ -74,10 +88,9 @@ const renderRecord = ({ fields }: RecordView, options: RenderOptions): readonly 
 /** The widths that columns may take; only those that can shrink give way, the widest first. */
 const widthsOf = ({ columns, rows }: TableView, width: number): readonly number[] => {
   const widths = columns.map(({ title }, index) =>
-    Math.max(title.length, ...rows.map(row => safeText(cellOf(row[index] ?? '').text).length))
+    rows.reduce((most, row) => Math.max(most, safeText(cellOf(row[index] ?? '').text).length), title.length)
   )
-  const total = (): number => widths.reduce((sum, one) => sum + one + GAP, -GAP)
-  while (total() > width) {
+  while (totalOf(widths) > width) {
     const widest = columns
       .map(({ canShrink }: Column, index) => ({ index, room: canShrink === true ? (widths[index] ?? 0) : 0 }))
       .sort((a, b) => b.room - a.room)[0]
@@ -86,6 +99,8 @@ const widthsOf = ({ columns, rows }: TableView, width: number): readonly number[
   }
   return widths
 }
+
+const totalOf = (widths: readonly number[]): number => widths.reduce((sum, one) => sum + one + GAP, -GAP)
 
 /** Cuts the middle out: the beginning and the end of an id are what people compare. */
 const shorten = (text: string, width: number, { isAscii }: RenderOptions): string => {

@@ -287,6 +287,28 @@ test('tables fit the terminal, cut names in the middle and never amounts; TSV is
   t.is(renderTsv(wide)[0], 'a\t1 BTC\t', 'but not for programs')
 })
 
+test('a narrow terminal loses the last columns before a line wraps, and empty fields are not shown', t => {
+  const columns = ['ONE', 'TWO', 'THREE', 'FOUR'].map((title, index) => ({ title, canShrink: index > 0 }))
+  const view: View = {
+    kind: 'table',
+    columns,
+    rows: [['first', 'a'.repeat(20), 'b'.repeat(20), 'c']],
+    empty: ''
+  }
+  const linesAt = (width: number) => renderView(view, { paint: makePaint(false), width, isAscii: true })
+  t.deepEqual(linesAt(40), ['ONE    TWO           THREE          FOUR', 'first  aaaaa..aaaaa  bbbbbb..bbbbb  c'])
+  for (const width of [30, 20, 14]) for (const line of linesAt(width)) t.true(line.length <= width, line)
+  const record: View = {
+    kind: 'record',
+    fields: [
+      ['name', 'Joe'],
+      ['notes', '']
+    ]
+  }
+  t.deepEqual(renderView(record, { paint: makePaint(false), width: 40, isAscii: true }), ['name  Joe'])
+  t.deepEqual(renderTsv(record), ['name\tJoe', 'notes\t'])
+})
+
 test('colours: the flag, NO_COLOR, FORCE_COLOR, then the terminal', t => {
   t.true(wantsColor('always', { NO_COLOR: '1' }, false))
   t.false(wantsColor('never', { FORCE_COLOR: '1' }, true))

@@ -1,8 +1,72 @@
-import type { CommandSpec } from '../../command.ts'
+import type { CommandFlag, CommandSpec } from '../../command.ts'
 import { ANY_LOGIN } from './any-login.ts'
 
-/** The exchange of files. */
+const OUTPUT: readonly CommandFlag[] = [
+  { flags: '-o, --output <file>', summary: 'a new file that only its owner can read' },
+  { flags: '--force', summary: 'replace the file' }
+]
+
+const STORE = '<store>'
+
+/** What apps keep in the account, and the exchange of files. */
 export const dataCommands: readonly CommandSpec[] = [
+  {
+    name: 'data stores',
+    summary: 'list the stores of apps',
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/data.ts')).dataStores
+  },
+  {
+    name: 'data list',
+    arguments: STORE,
+    summary: 'list the items of a store',
+    secrets: ANY_LOGIN,
+    aliases: ['ls'],
+    load: async () => (await import('../../commands/data.ts')).dataList
+  },
+  {
+    name: 'data get',
+    arguments: '<store> <item>',
+    summary: 'print an item',
+    flags: OUTPUT,
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/data.ts')).dataGet
+  },
+  {
+    name: 'data set',
+    arguments: '<store> <item>',
+    summary: 'write an item',
+    flags: [
+      { flags: '--value-stdin', summary: 'the text comes from standard input' },
+      { flags: '--file <file>', summary: 'the text comes from a file' }
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/data.ts')).dataSet
+  },
+  {
+    name: 'data remove',
+    arguments: '<store> [item]',
+    summary: 'delete an item, or a whole store',
+    secrets: ANY_LOGIN,
+    aliases: ['rm'],
+    load: async () => (await import('../../commands/data.ts')).dataRemove
+  },
+  {
+    name: 'data export',
+    arguments: '[store...]',
+    summary: 'write stores into a file',
+    flags: OUTPUT,
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/data-files.ts')).dataExport
+  },
+  {
+    name: 'data import',
+    arguments: '<file>',
+    summary: 'take an export in',
+    flags: [{ flags: '--overwrite', summary: 'let the file win where another text is kept' }],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/data-files.ts')).dataImport
+  },
   {
     name: 'sync',
     arguments: '[wallet...]',

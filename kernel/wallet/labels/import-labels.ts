@@ -178,7 +178,8 @@ const readRow = (text: string): LabelRow | { readonly reason: string } => {
     return parseLabelRow(text)
   } catch (error) {
     if (!isWalletError(error, 'BAD_REPLY')) throw error
-    return { reason: error.message }
+    const { path, rule } = error.details
+    return { reason: `${path} ${rule}`.trim() }
   }
 }
 
