@@ -131,13 +131,17 @@ export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
   },
   walletChanged: {
     dispatch: 'observed',
-    fires: "when a wallet's name, fiat code, tokens or balances change",
+    fires:
+      'when a wallet opens, and when its name, fiat code, tokens, staking, balances or pause change; ' +
+      'many changes of a moment are one',
     carries: 'its public facts',
     tappedBy: 'observer'
   },
   engineChanged: {
     dispatch: 'observed',
-    fires: 'when an engine is created, started, stopped, paused or fails, or its progress or height changes',
+    fires:
+      'when an engine is created, started, stopped, paused or fails, when a look at the network fails, and when ' +
+      'its progress, height or own words change',
     carries: 'those facts',
     tappedBy: 'observer'
   },
@@ -145,6 +149,18 @@ export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
     dispatch: 'observed',
     fires: 'on new and changed transactions, at most once in 5 s per wallet',
     carries: 'the wallet id and the txids; an event, not a snapshot',
+    tappedBy: 'observer'
+  },
+  addressChanged: {
+    dispatch: 'observed',
+    fires: "when a wallet's fresh receive address is another one",
+    carries: 'the wallet id; an event, not a snapshot',
+    tappedBy: 'observer'
+  },
+  tokensDetected: {
+    dispatch: 'observed',
+    fires: 'when an engine finds tokens that were neither on nor found before, and that are on from now on',
+    carries: 'the wallet id and the token ids; an event, not a snapshot',
     tappedBy: 'observer'
   },
   spendChanged: {

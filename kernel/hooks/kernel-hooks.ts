@@ -14,6 +14,8 @@ import type { QuoteDesk } from '../types/swap.ts'
 import type { Scoped } from './dispatch.ts'
 import type {
   AccountSnapshot,
+  AddressSnapshot,
+  DetectedTokensSnapshot,
   EngineSnapshot,
   FaultSnapshot,
   LobbySnapshot,
@@ -59,6 +61,8 @@ export interface KernelHooks {
   readonly walletChanged: SyncHook<[WalletSnapshot]>
   readonly engineChanged: SyncHook<[EngineSnapshot]>
   readonly transactionsChanged: SyncHook<[TransactionsSnapshot]>
+  readonly addressChanged: SyncHook<[AddressSnapshot]>
+  readonly tokensDetected: SyncHook<[DetectedTokensSnapshot]>
   readonly spendChanged: SyncHook<[SpendProgressSnapshot]>
   readonly ratesChanged: SyncHook<[RatesSnapshot]>
   readonly routeFound: SyncHook<[RouteSnapshot]>
@@ -80,6 +84,8 @@ export type TellingHooks = Pick<
   | 'walletChanged'
   | 'engineChanged'
   | 'transactionsChanged'
+  | 'addressChanged'
+  | 'tokensDetected'
   | 'spendChanged'
   | 'ratesChanged'
   | 'routeFound'

@@ -16,6 +16,8 @@ import { hookTable } from './hook-table.ts'
 import type { DiskRequest, KernelHooks } from './kernel-hooks.ts'
 import type {
   AccountSnapshot,
+  AddressSnapshot,
+  DetectedTokensSnapshot,
   EngineSnapshot,
   FaultSnapshot,
   LobbySnapshot,
@@ -49,21 +51,17 @@ export const makeKernelHooks = (port: Omit<DispatchPort, 'watcher'>): KernelHook
   const rule = (name: keyof KernelHooks) => ({ port: full, deadlineMs: hookTable[name].deadlineMs ?? 0 })
   const tell = <T extends object>(name: keyof KernelHooks): SyncHook<[T]> =>
     observed(new SyncHook<[T]>(['snapshot'], name), rule(name))
+  const ask = <Q, A>(name: keyof KernelHooks): AsyncSeriesBailHook<[Q], A | undefined> =>
+    asked(new AsyncSeriesBailHook<[Q], A | undefined>(['request'], name), rule(name))
   const silent = { port: quiet, deadlineMs: 0 }
 
   return Object.freeze({
-    openDisk: asked(
-      new AsyncSeriesBailHook<[DiskRequest], Disk | undefined>(['request'], 'openDisk'),
-      rule('openDisk')
-    ),
+    openDisk: ask<DiskRequest, Disk>('openDisk'),
     makeTools: new HookMap<AsyncSeriesBailHook<[], CurrencyTools | undefined>>(() =>
       asked(new AsyncSeriesBailHook<[], CurrencyTools | undefined>([], 'makeTools'), rule('makeTools'))
     ),
     makeEngine: new HookMap<AsyncSeriesBailHook<[EngineRequest], CurrencyEngine | undefined>>(() =>
-      asked(
-        new AsyncSeriesBailHook<[EngineRequest], CurrencyEngine | undefined>(['request'], 'makeEngine'),
-        rule('makeEngine')
-      )
+      ask<EngineRequest, CurrencyEngine>('makeEngine')
     ),
     builtinTokens: new HookMap<AsyncSeriesBailHook<[], TokenMap | undefined>>(() =>
       asked(new AsyncSeriesBailHook<[], TokenMap | undefined>([], 'builtinTokens'), rule('builtinTokens'))
@@ -95,6 +93,8 @@ export const makeKernelHooks = (port: Omit<DispatchPort, 'watcher'>): KernelHook
     walletChanged: tell<WalletSnapshot>('walletChanged'),
     engineChanged: tell<EngineSnapshot>('engineChanged'),
     transactionsChanged: tell<TransactionsSnapshot>('transactionsChanged'),
+    addressChanged: tell<AddressSnapshot>('addressChanged'),
+    tokensDetected: tell<DetectedTokensSnapshot>('tokensDetected'),
     spendChanged: tell<SpendProgressSnapshot>('spendChanged'),
     ratesChanged: tell<RatesSnapshot>('ratesChanged'),
     routeFound: tell<RouteSnapshot>('routeFound'),

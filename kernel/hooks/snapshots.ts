@@ -104,9 +104,14 @@ export interface EngineSnapshot {
   readonly isPaused: boolean
   /** 0 to 1. */
   readonly syncRatio: number
+  /** 0 before it is known. */
   readonly blockHeight: number
-  /** A sentence for people about what it is doing or waiting for. */
+  /** Unix seconds: since when it is in this state, paused or not, failing or not. */
+  readonly since: number
+  /** The engine's own words about what it is doing or waiting for. */
   readonly status?: string
+  /** Why it could not start, or why its last look at the network failed; gone with the next success. */
+  readonly failure?: string
   readonly errorCode?: string
 }
 
@@ -115,6 +120,17 @@ export interface TransactionsSnapshot {
   readonly walletId: string
   readonly created: readonly string[]
   readonly changed: readonly string[]
+}
+
+/** A wallet whose fresh receive address is another one; a plain event. */
+export interface AddressSnapshot {
+  readonly walletId: string
+}
+
+/** Tokens that an engine found and that were switched on for it; a plain event. */
+export interface DetectedTokensSnapshot {
+  readonly walletId: string
+  readonly tokenIds: readonly string[]
 }
 
 /** What a spend is about to sign; amounts are native. */

@@ -1,7 +1,7 @@
 import type { Clock } from './io.ts'
 
 interface Task {
-  dueAt: number
+  readonly dueAt: number
   readonly run: () => void
 }
 
@@ -24,8 +24,9 @@ export class Scheduler {
   /** Runs `run` once after `delayMs`, instead of what the key was to run. After `close` nothing runs. */
   schedule(key: string, delayMs: number, run: () => void): void {
     if (this.#isClosed) return
-    this.#tasks.set(key, { dueAt: this.#clock.monotonic() + delayMs, run })
-    this.#arm()
+    const dueAt = this.#clock.monotonic() + delayMs
+    this.#tasks.set(key, { dueAt, run })
+    this.#arm(dueAt)
   }
 
   /** Forgets the task of a key. */
@@ -40,21 +41,25 @@ export class Scheduler {
     this.#cancelTimer?.()
   }
 
-  #arm(): void {
-    let earliest = Number.POSITIVE_INFINITY
-    for (const { dueAt } of this.#tasks.values()) earliest = Math.min(earliest, dueAt)
-    if (earliest === Number.POSITIVE_INFINITY || earliest >= this.#timerAt) return
+  #arm(earliest: number): void {
+    if (earliest >= this.#timerAt) return
     this.#cancelTimer?.()
     this.#timerAt = earliest
-    this.#cancelTimer = this.#clock.after(Math.max(0, earliest - this.#clock.monotonic()), () => this.#fire())
+    // A timer that came a fraction early would find nothing due, and be set again for no time at all.
+    const delayMs = Math.max(0, Math.ceil(earliest - this.#clock.monotonic()))
+    this.#cancelTimer = this.#clock.after(delayMs, () => this.#fire())
   }
 
   #fire(): void {
-    this.#timerAt = Number.POSITIVE_INFINITY
     const now = this.#clock.monotonic()
-    const due = [...this.#tasks].filter(([, task]) => task.dueAt <= now)
-    for (const [key] of due) this.#tasks.delete(key)
-    for (const [, task] of due) task.run()
-    this.#arm()
+    const due: Task[] = []
+    let next = Number.POSITIVE_INFINITY
+    for (const [key, task] of this.#tasks) {
+      if (task.dueAt > now) next = Math.min(next, task.dueAt)
+      else if (this.#tasks.delete(key)) due.push(task)
+    }
+    this.#timerAt = Number.POSITIVE_INFINITY
+    this.#arm(next)
+    for (const task of due) task.run()
   }
 }

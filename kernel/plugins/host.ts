@@ -106,6 +106,8 @@ const TELLING: { readonly [Name in keyof TellingHooks]: true } = {
   walletChanged: true,
   engineChanged: true,
   transactionsChanged: true,
+  addressChanged: true,
+  tokensDetected: true,
   spendChanged: true,
   ratesChanged: true,
   routeFound: true,

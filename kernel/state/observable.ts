@@ -14,9 +14,11 @@ export interface Readable<S> {
  */
 export class Observable<S> implements Readable<S> {
   #snapshot: S
-  readonly #listeners = new Set<() => void>()
+  /** None before the first subscriber: there are thousands of observables, and few are listened to. */
+  #listeners: Set<() => void> | undefined
   readonly #announce: (snapshot: S) => void
   readonly #onListenerError: (error: unknown) => void
+  #isTelling = false
 
   constructor(
     initial: S,
@@ -31,26 +33,53 @@ export class Observable<S> implements Readable<S> {
   readonly getSnapshot = (): S => this.#snapshot
 
   readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners ??= new Set()
     this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
+    return () => void this.#listeners?.delete(listener)
   }
 
-  /** Replaces the snapshot, then tells the subscribers, then the kernel's hook. */
+  /**
+   * Replaces the snapshot, then tells the subscribers, then the kernel's hook.
+   *
+   * A listener that changes it again is heard out first: everyone is told of what is true then, and of nothing
+   * that no longer is.
+   */
   set(next: S): void {
     if (Object.is(next, this.#snapshot)) return
     this.#snapshot = Object.freeze(next)
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener()
-      } catch (error) {
-        this.#onListenerError(error)
+    if (this.#isTelling) return
+    this.#isTelling = true
+    try {
+      let rounds = 0
+      while (this.#tell()) {
+        rounds += 1
+        if (rounds < MAX_ROUNDS) continue
+        this.#onListenerError(new Error('Listeners change what they listen to, without end'))
+        return
       }
+    } finally {
+      this.#isTelling = false
     }
-    this.#announce(next)
   }
 
   /** Replaces some fields of an object snapshot. */
   update(changes: Partial<S>): void {
     this.set({ ...this.#snapshot, ...changes })
   }
+
+  /** Tells everyone once, and whether something changed meanwhile. */
+  #tell(): boolean {
+    const told = this.#snapshot
+    for (const listener of [...(this.#listeners ?? [])]) {
+      try {
+        listener()
+      } catch (error) {
+        this.#onListenerError(error)
+      }
+    }
+    if (Object.is(told, this.#snapshot)) this.#announce(told)
+    return !Object.is(told, this.#snapshot)
+  }
 }
+
+const MAX_ROUNDS = 100

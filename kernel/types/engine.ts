@@ -71,14 +71,14 @@ export interface EngineCallbacks {
   /** New and changed transactions. */
   onTransactionsChanged(transactions: readonly EngineTransaction[]): void
   /** Unsettled facts for a person, such as "server 2 of 3 does not answer". */
-  onStatus?(text: string): void
+  onStatus(text: string): void
   /** Tokens that the wallet turned out to hold; those that are new are switched on. */
-  onNewTokens?(tokenIds: readonly string[]): void
-  onStakingStatusChanged?(status: StakingStatus): void
+  onNewTokens(tokenIds: readonly string[]): void
+  onStakingStatusChanged(status: StakingStatus): void
   /** Every enabled token that the chain does not let the wallet use yet. */
-  onUnactivatedTokenIdsChanged?(tokenIds: readonly string[]): void
+  onUnactivatedTokenIdsChanged(tokenIds: readonly string[]): void
   /** How far the engine has reported its transactions; kept once all that was reported before is durable. */
-  onSeenTxCheckpoint?(checkpoint: string): void
+  onSeenTxCheckpoint(checkpoint: string): void
 }
 
 /** What a wallet has staked. */

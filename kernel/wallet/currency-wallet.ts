@@ -1,44 +1,34 @@
-import { type NativeAmount, ZERO } from '../amount.ts'
+import type { NativeAmount } from '../amount.ts'
 import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { EngineSnapshot, WalletSnapshot } from '../hooks/snapshots.ts'
-import type { Repo } from '../repo/repo.ts'
-import type { Services } from '../services.ts'
-import type { Observable, Readable } from '../state/observable.ts'
-import type { Secret } from '../state/secret.ts'
+import type { Readable } from '../state/observable.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { FreshAddress, ParsedUri, UriRequest } from '../types/engine.ts'
-import type { WalletKeys } from '../types/keys.ts'
 import type { MetadataChange, SpendInfo, Transaction } from '../types/transaction.ts'
 import { type AddressRecord, readAddresses, writeAddress } from './address-file.ts'
 import { callTools } from './call-tools.ts'
+import { dumpWallet, type WalletDump } from './dump-wallet.ts'
 import { checkFreshAddress } from './engine/engine-data.ts'
-import type { EngineRunner } from './engine/engine-runner.ts'
 import { mergeMetadata } from './history/metadata.ts'
 import { newTransactionFile, withMetadata } from './history/transaction-file.ts'
 import { listTransactions, type TransactionQuery } from './history/transaction-list.ts'
-import type { TransactionTable } from './history/transaction-table.ts'
-import { broadcastTx, discardTx, type SpendParts, saveTx, signTx, spend } from './spend.ts'
+import type { PauseOptions } from './pause-switch.ts'
+import { broadcastTx, discardTx, saveTx, signTx, spend } from './spend.ts'
 import { getMaxSpendable, makeSpend } from './spend-draft.ts'
 import type { SpendIntent } from './spend-journal.ts'
+import { type SyncStatus, syncStatusOf } from './sync-status.ts'
+import { balanceIn } from './wallet-facts.ts'
+import type { WalletLife } from './wallet-life.ts'
+import type { WalletPlace } from './wallet-place.ts'
 import { writeFiatCode, writeWalletName } from './wallet-settings.ts'
 
 /** What a wallet is made of; `openWallet` puts it together. */
 export interface WalletParts {
-  readonly services: Services
-  readonly walletId: string
-  readonly type: string
-  readonly info: CurrencyInfo
-  readonly keys: Secret<WalletKeys>
-  readonly repo: Repo
-  readonly engine: EngineRunner
-  readonly table: TransactionTable
-  readonly spends: SpendParts
-  readonly state: Observable<WalletSnapshot>
+  readonly place: WalletPlace
+  readonly life: WalletLife
   /** The wallet's file-name hash. */
   hashOf(text: string): string
-  /** Uploads and downloads the wallet's repo now. */
-  syncRepo(): Promise<void>
 }
 
 /**
@@ -53,17 +43,21 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   readonly engine: Readable<EngineSnapshot>
   readonly subscribe: Readable<WalletSnapshot>['subscribe']
   readonly getSnapshot: Readable<WalletSnapshot>['getSnapshot']
-  readonly #parts: WalletParts
+  readonly #place: WalletPlace
+  readonly #life: WalletLife
+  readonly #hashOf: WalletParts['hashOf']
   readonly #editAddresses = makeSerialQueue()
 
-  constructor(parts: WalletParts) {
-    this.#parts = parts
-    this.id = parts.walletId
-    this.type = parts.type
-    this.currencyInfo = parts.info
-    this.engine = { subscribe: parts.engine.subscribe, getSnapshot: parts.engine.getSnapshot }
-    this.subscribe = parts.state.subscribe
-    this.getSnapshot = parts.state.getSnapshot
+  constructor({ place, life, hashOf }: WalletParts) {
+    this.id = place.info.id
+    this.type = place.info.type
+    this.currencyInfo = life.currency
+    this.engine = { subscribe: life.engine.subscribe, getSnapshot: life.engine.getSnapshot }
+    this.subscribe = life.facts.state.subscribe
+    this.getSnapshot = life.facts.state.getSnapshot
+    this.#place = place
+    this.#life = life
+    this.#hashOf = hashOf
   }
 
   get name(): string | null {
@@ -72,23 +66,21 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
 
   /** The balance of an asset; zero before the engine has told. */
   balanceOf(tokenId: string | null): NativeAmount {
-    const { balances } = this.getSnapshot()
-    const key = tokenId ?? ''
-    return Object.hasOwn(balances, key) ? (balances[key] as NativeAmount) : ZERO
+    return balanceIn(this.getSnapshot(), tokenId)
   }
 
   /** Renames the wallet on all devices. */
   async rename(name: string): Promise<void> {
     this.#checkOpen()
-    await writeWalletName(this.#parts.repo, name)
-    this.#parts.state.update({ name })
+    await writeWalletName(this.#life.files, name)
+    this.#life.facts.show({ name })
   }
 
   /** Sets the fiat currency the wallet is shown in. @throws FIAT_CODE */
   async setFiatCurrencyCode(fiatCurrencyCode: string): Promise<void> {
     this.#checkOpen()
-    await writeFiatCode(this.#parts.repo, fiatCurrencyCode)
-    this.#parts.state.update({ fiatCurrencyCode })
+    await writeFiatCode(this.#life.files, fiatCurrencyCode)
+    this.#life.facts.show({ fiatCurrencyCode })
   }
 
   /** An address to receive on; the same one until it is used or locked. @throws ENGINE_FAILED, BOGUS_DATA */
@@ -99,7 +91,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
       tokenId: options.tokenId ?? null,
       ...(options.forceIndex === undefined ? {} : { forceIndex: options.forceIndex })
     }
-    const fresh = await this.#parts.engine.call('asking for an address', engine =>
+    const fresh = await this.#life.engine.call('asking for an address', engine =>
       engine.getFreshAddress(request)
     )
     return checkFreshAddress(this.currencyInfo.pluginId, fresh)
@@ -113,19 +105,19 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Gives an address out for good: the next fresh one is another. */
   async lockReceiveAddress(address: string, metadata: MetadataChange = {}): Promise<void> {
     await this.#writeAddress(address, { metadata, recycleable: false })
-    await this.#parts.engine.call('locking an address', engine => engine.addGapLimitAddresses([address]))
+    await this.#life.engine.call('locking an address', engine => engine.addGapLimitAddresses([address]))
   }
 
   /** The addresses that were saved or locked. */
   async savedAddresses(): Promise<AddressRecord[]> {
     this.#checkOpen()
-    return readAddresses(this.#parts.repo, error => this.#report(error))
+    return readAddresses(this.#place.repo, error => this.#report(error))
   }
 
   /** Reads an address or payment URI of this currency. @throws ADDRESS_INVALID */
   async parseUri(uri: string): Promise<ParsedUri> {
     const { pluginId } = this.currencyInfo
-    return callTools(this.#parts.services, {
+    return callTools(this.#place.services, {
       pluginId,
       what: 'reading a URI',
       call: tools => tools.parseUri(uri)
@@ -135,7 +127,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Writes a payment URI. */
   async encodeUri(request: UriRequest): Promise<string> {
     const { pluginId } = this.currencyInfo
-    return callTools(this.#parts.services, {
+    return callTools(this.#place.services, {
       pluginId,
       what: 'writing a URI',
       call: tools => tools.encodeUri(request)
@@ -144,65 +136,65 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
 
   /** Makes the draft of a spend; nothing is signed. @throws the spend errors of the catalogue */
   makeSpend(request: SpendInfo): Promise<Transaction> {
-    return makeSpend(this.#parts.spends, request)
+    return makeSpend(this.#life.spends, request)
   }
 
   /** The largest amount that the first target can get. */
   getMaxSpendable(request: SpendInfo): Promise<NativeAmount> {
-    return getMaxSpendable(this.#parts.spends, request)
+    return getMaxSpendable(this.#life.spends, request)
   }
 
   /** Signs, sends and saves an approved draft; a crash anywhere in between is finished at the next opening. */
   spend(draft: Transaction): Promise<Transaction> {
-    return spend(this.#parts.spends, draft)
+    return spend(this.#life.spends, draft)
   }
 
   /** Signs a draft; the bytes are kept until they are saved. @throws SIGN_REFUSED */
   signTx(draft: Transaction): Promise<Transaction> {
-    return signTx(this.#parts.spends, draft)
+    return signTx(this.#life.spends, draft)
   }
 
   /** Sends a signed transaction. @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN */
   broadcastTx(tx: Transaction): Promise<Transaction> {
-    return broadcastTx(this.#parts.spends, tx)
+    return broadcastTx(this.#life.spends, tx)
   }
 
   /** Forgets a signed transaction that was never sent. @throws TX_NOT_FOUND, BROADCAST_UNKNOWN if it may have left */
   discardTx(txid: string): Promise<void> {
-    return discardTx(this.#parts.spends, txid)
+    return discardTx(this.#life.spends, txid)
   }
 
   /** Records a sent transaction with its payees, fees and notes. */
   saveTx(tx: Transaction): Promise<void> {
-    return saveTx(this.#parts.spends, tx)
+    return saveTx(this.#life.spends, tx)
   }
 
   /** Spends that were begun and are not finished, oldest first. */
   unfinishedSpends(): readonly SpendIntent[] {
-    return this.#parts.spends.journal.list(error => this.#report(error))
+    return this.#life.spends.journal.list(error => this.#report(error))
   }
 
   /** The wallet's transactions, newest first, complete with their notes. */
   async getTransactions(query: TransactionQuery = {}): Promise<Transaction[]> {
     this.#checkOpen()
-    return listTransactions(this.#parts.table, query)
+    return listTransactions(this.#life.table, query)
   }
 
   /** One transaction. @throws TX_NOT_FOUND */
   async getTransaction(txid: string): Promise<Transaction> {
     this.#checkOpen()
-    const tx = await this.#parts.table.find(txid)
+    const tx = await this.#life.table.find(txid)
     if (tx === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
     return tx
   }
 
   /** Changes the notes of a transaction on all devices; null deletes, absent keeps. @throws TX_NOT_FOUND */
   async saveTxMetadata(txid: string, change: MetadataChange, tokenId: string | null = null): Promise<void> {
-    const { table, spends, info } = this.#parts
+    const { table, spends, currency } = this.#life
     const tx = await this.getTransaction(txid)
     await table.editFile(txid, present => {
       const file = present ?? newTransactionFile(tx, table.creationDateOf(tx.date))
-      const { currencyCode } = info
+      const { currencyCode } = currency
       return withMetadata(file, { tokenId, currencyCode }, metadata => mergeMetadata(metadata, change))
     })
     spends.told(txid)
@@ -211,32 +203,55 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Uploads and downloads the wallet's files, and looks at the chain, now. */
   async sync(): Promise<void> {
     this.#checkOpen()
-    await Promise.all([this.#parts.syncRepo(), this.#parts.engine.syncNow()])
+    await Promise.all([this.#place.syncRepo(), this.#life.engine.syncNow()])
   }
 
-  /** Forgets what is cached of the chain and looks again. */
+  /** Forgets what is known of the chain, found tokens included, and looks again. */
   async resyncBlockchain(): Promise<void> {
-    this.#parts.table.clear()
-    this.#parts.engine.show({ syncRatio: 0 })
-    await this.#parts.engine.call('looking at the chain again', engine => engine.resyncBlockchain())
+    this.#checkOpen()
+    await this.#life.resync()
   }
 
-  /** Stops or starts the engine. */
-  async changePaused(isPaused: boolean): Promise<void> {
+  /** How far the wallet's view of its chain is, what it waits for, and since when, in words too. */
+  get syncStatus(): SyncStatus {
+    return syncStatusOf(this.engine.getSnapshot(), this.#place.repo.state.getSnapshot())
+  }
+
+  /**
+   * Stops or starts the engine, now or after a while; a wallet of a paused account stays paused.
+   *
+   * @throws ENGINE_FAILED if it cannot start now; OPTION_INVALID
+   */
+  async changePaused(isPaused: boolean, options: PauseOptions = {}): Promise<void> {
     this.#checkOpen()
-    this.#parts.state.update({ isPaused })
-    await (isPaused ? this.#parts.engine.pause() : this.#parts.engine.resume())
+    await this.#life.changePaused(isPaused, options)
+  }
+
+  /**
+   * Switches tokens on and off, on all devices; ids that the currency does not have are left out (specification §5).
+   *
+   * @throws STORAGE_FULL, STORAGE_FAILED; nothing has changed then
+   */
+  async changeEnabledTokenIds(tokenIds: readonly string[]): Promise<void> {
+    this.#checkOpen()
+    await this.#life.tokens.changeEnabled(tokenIds)
+  }
+
+  /** Facts of the wallet and its engine for support, as data; private keys are left out. @throws ENGINE_FAILED */
+  dumpData(): Promise<WalletDump> {
+    this.#checkOpen()
+    return dumpWallet(this.#place, this.#life)
   }
 
   #checkOpen(): void {
-    if (this.#parts.engine.isClosed) throw new WalletError('LOGGED_OUT', {})
+    if (this.#life.engine.isClosed) throw new WalletError('LOGGED_OUT', {})
   }
 
   async #writeAddress(
     address: string,
     { metadata, recycleable }: { metadata: MetadataChange; recycleable: boolean }
   ): Promise<void> {
-    const { repo, services, hashOf } = this.#parts
+    const { repo, services } = this.#place
     await this.#editAddresses(async () => {
       const known = (await this.savedAddresses()).find(record => record.address === address)
       const record: AddressRecord = {
@@ -246,11 +261,11 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
         creationDate: known?.creationDate ?? services.io.clock.now() / 1000,
         metadata: mergeMetadata(known?.metadata ?? {}, metadata)
       }
-      await writeAddress(repo, record, hashOf(address))
+      await writeAddress(repo, record, this.#hashOf(address))
     })
   }
 
   #report(error: unknown): void {
-    this.#parts.services.report(`wallet ${this.currencyInfo.pluginId}`, error)
+    this.#place.services.report(`wallet ${this.currencyInfo.pluginId}`, error)
   }
 }

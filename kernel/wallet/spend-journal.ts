@@ -29,6 +29,8 @@ export interface SpendIntent {
  */
 export class SpendJournal {
   readonly #store: EngineStore
+  /** After each look at the network the journal is asked; nearly always nothing is in it. */
+  #isEmpty = false
 
   constructor(store: EngineStore) {
     this.#store = store
@@ -36,8 +38,11 @@ export class SpendJournal {
 
   /** Every unfinished spend, oldest first. An entry that cannot be read is handed to `onDamaged` and kept. */
   list(onDamaged: (error: unknown) => void = () => {}): SpendIntent[] {
+    if (this.#isEmpty) return []
     const intents: SpendIntent[] = []
+    this.#isEmpty = true
     for (const [, text] of this.#store.entries(PREFIX)) {
+      this.#isEmpty = false
       try {
         intents.push(parseIntent(text))
       } catch (error) {
@@ -59,6 +64,7 @@ export class SpendJournal {
 
   /** Writes how far a spend has come. Resolves when durable. */
   async put(intent: SpendIntent): Promise<void> {
+    this.#isEmpty = false
     await this.#store.write(new Map([[PREFIX + intent.correlationId, JSON.stringify(intent)]]))
   }
 

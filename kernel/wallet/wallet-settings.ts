@@ -1,11 +1,13 @@
 import { WalletError } from '../errors/wallet-error.ts'
-import type { Repo } from '../repo/repo.ts'
-import { isRecord } from '../schema/fields.ts'
-import { parseJson } from '../schema/parse.ts'
+import type { Clock } from '../io/io.ts'
+import { JsonFile, type JsonFilePlace } from '../repo/json-file.ts'
+import type { JsonObject } from '../types/json.ts'
+import { fiatCodeOfNumber } from './fiat-numbers.ts'
 
 /** The name and fiat currency of a wallet, as its repo has them. */
 export interface WalletSettings {
-  readonly name: string | null
+  /** Null for a wallet without a name; undefined where no file says whether it has one. */
+  readonly name: string | null | undefined
   /** Such as `iso:USD`, the default (specification §9). */
   readonly fiatCurrencyCode: string
 }
@@ -18,44 +20,42 @@ export const DEFAULT_FIAT = 'iso:USD'
 /** The files that {@link readWalletSettings} reads. */
 export const WALLET_SETTINGS_PATHS: readonly string[] = [NAME_PATH, FIAT_PATH]
 
+/** Where the files of a wallet are, and who hears of those that cannot be read. */
+export interface WalletFiles extends Omit<JsonFilePlace, 'path'> {
+  readonly clock: Clock
+}
+
 /**
- * Reads name and fiat code; a file that cannot be read is kept, handed to `report`, and counts as missing.
+ * Reads name and fiat code; a file that cannot be read is kept, reported, and counts as missing.
  *
  * @see protocol §3.5
  */
-export const readWalletSettings = async (
-  repo: Repo,
-  report: (error: unknown) => void
-): Promise<WalletSettings> => {
-  const read = async (path: string): Promise<Record<string, unknown>> => {
-    try {
-      const text = await repo.getText(path)
-      const value = text === undefined ? {} : parseJson(text, path)
-      return isRecord(value) ? value : {}
-    } catch (error) {
-      report(error)
-      return {}
-    }
-  }
+export const readWalletSettings = async (files: WalletFiles): Promise<WalletSettings> => {
+  const read = async (path: string): Promise<JsonObject> =>
+    (await new JsonFile({ ...files, path }).read()) ?? {}
   const { walletName } = await read(NAME_PATH)
-  const { fiat } = await read(FIAT_PATH)
+  const { fiat, num } = await read(FIAT_PATH)
+  const code = typeof num === 'number' ? fiatCodeOfNumber(num) : undefined
   return {
-    name: typeof walletName === 'string' ? walletName : null,
-    fiatCurrencyCode: typeof fiat === 'string' && fiat.startsWith('iso:') ? fiat : DEFAULT_FIAT
+    name: typeof walletName === 'string' || walletName === null ? walletName : undefined,
+    fiatCurrencyCode: typeof fiat === 'string' && fiat.startsWith('iso:') ? fiat : (code ?? DEFAULT_FIAT)
   }
 }
 
 /** Writes the name of a wallet. */
-export const writeWalletName = (repo: Repo, walletName: string): Promise<void> =>
-  repo.setText(NAME_PATH, JSON.stringify({ walletName }))
+export const writeWalletName = (files: WalletFiles, walletName: string): Promise<void> =>
+  new JsonFile({ ...files, path: NAME_PATH }).edit(() => [{ path: ['walletName'], value: walletName }])
 
 /** Checks a fiat currency that somebody chose. @throws FIAT_CODE unless it is `iso:` and three capitals */
 export const checkFiatCode = (fiat: string): void => {
   if (!/^iso:[A-Z]{3}$/.test(fiat)) throw new WalletError('FIAT_CODE', {})
 }
 
-/** Writes the fiat currency of a wallet. @throws FIAT_CODE */
-export const writeFiatCode = async (repo: Repo, fiat: string): Promise<void> => {
+/** Writes the fiat currency of a wallet; the number that older clients wrote goes. @throws FIAT_CODE */
+export const writeFiatCode = async (files: WalletFiles, fiat: string): Promise<void> => {
   checkFiatCode(fiat)
-  await repo.setText(FIAT_PATH, JSON.stringify({ fiat }))
+  await new JsonFile({ ...files, path: FIAT_PATH }).edit(() => [
+    { path: ['fiat'], value: fiat },
+    { path: ['num'], value: undefined }
+  ])
 }

@@ -127,7 +127,7 @@ test('a wallet that could not be opened leaves nothing behind that syncs, and op
   const failing: Disk = {
     ...disk,
     async list(folder) {
-      if (isFailing && folder.startsWith('wallets/'))
+      if (isFailing && folder.startsWith('repos/'))
         throw new WalletError('STORAGE_FAILED', { path: folder, reason: 'no' })
       return disk.list(folder)
     }

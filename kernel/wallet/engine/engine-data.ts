@@ -1,7 +1,8 @@
-import { isNativeAmount } from '../../amount.ts'
+import { isNativeAmount, nativeAmount } from '../../amount.ts'
 import { WalletError } from '../../errors/wallet-error.ts'
 import { isRecord } from '../../schema/fields.ts'
-import type { FreshAddress } from '../../types/engine.ts'
+import type { FreshAddress, StakingStatus } from '../../types/engine.ts'
+import type { JsonObject } from '../../types/json.ts'
 import type { EngineTransaction, Memo } from '../../types/transaction.ts'
 
 const MAX_TXID = 200
@@ -73,6 +74,36 @@ const checkOptionalFields = (
 const OPTIONAL_OBJECTS = ['action', 'feeRateUsed', 'metadata', 'otherParams'] as const
 const OPTIONAL_TEXTS = ['currencyCode', 'txSecret'] as const
 const CONFIRMATIONS: ReadonlySet<unknown> = new Set(['confirmed', 'dropped', 'syncing', 'unconfirmed'])
+
+/** Checks a list of token ids that an engine names. @throws BOGUS_DATA */
+export const checkTokenIds = (pluginId: string, value: unknown): readonly string[] => {
+  if (isTextList(value) && value.length <= MAX_TOKENS) return value
+  throw new WalletError('BOGUS_DATA', { pluginId, what: 'token ids', path: '' })
+}
+
+/** Checks what an engine says is staked, and copies it: digits, dates that can be read. @throws BOGUS_DATA */
+export const checkStakingStatus = (pluginId: string, value: unknown): StakingStatus => {
+  const bogus = (path: string): WalletError =>
+    new WalletError('BOGUS_DATA', { pluginId, what: 'staking status', path })
+  const amounts = isRecord(value) ? value.stakedAmounts : undefined
+  if (!Array.isArray(amounts) || amounts.length > MAX_STAKES) throw bogus('stakedAmounts')
+  const stakedAmounts = amounts.map(stake => {
+    if (!isRecord(stake) || !isBalance(stake.nativeAmount)) throw bogus('nativeAmount')
+    const { nativeAmount: digits, unlockDate, otherParams } = stake
+    if (unlockDate !== undefined && (typeof unlockDate !== 'string' || Number.isNaN(Date.parse(unlockDate))))
+      throw bogus('unlockDate')
+    if (otherParams !== undefined && !isRecord(otherParams)) throw bogus('otherParams')
+    return Object.freeze({
+      nativeAmount: nativeAmount(digits),
+      ...(unlockDate === undefined ? {} : { unlockDate }),
+      ...(otherParams === undefined ? {} : { otherParams: otherParams as JsonObject })
+    })
+  })
+  return Object.freeze({ stakedAmounts: Object.freeze(stakedAmounts) })
+}
+
+const MAX_TOKENS = 10_000
+const MAX_STAKES = 1000
 
 const isTextList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every(item => typeof item === 'string')

@@ -1,11 +1,12 @@
 import { type NativeAmount, nativeAmount } from '../../amount.ts'
 import { WalletError } from '../../errors/wallet-error.ts'
 import type { Clock } from '../../io/io.ts'
-import type { EngineCallbacks } from '../../types/engine.ts'
+import type { EngineCallbacks, StakingStatus } from '../../types/engine.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
-import { checkEngineTransaction, isBalance } from './engine-data.ts'
+import { checkEngineTransaction, checkStakingStatus, checkTokenIds, isBalance } from './engine-data.ts'
 
 const SLICE = 500
+const MAX_CHECKPOINT = 100_000
 
 /** Where checked reports of an engine go. */
 export interface EngineListener {
@@ -14,8 +15,13 @@ export interface EngineListener {
   heightChanged(height: number): void
   progressed(ratio: number): void
   statusChanged(text: string): void
+  stakingChanged(status: StakingStatus): void
+  tokensFound(tokenIds: readonly string[]): void
+  unactivatedChanged(tokenIds: readonly string[]): void
   /** One slice of a batch; resolves when it is durable. */
   transactionsChanged(transactions: readonly EngineTransaction[]): Promise<void>
+  /** Everything that was reported before is durable. */
+  checkpointReached(checkpoint: string): Promise<void>
   /** A report that was refused, or could not be taken in. */
   failed(error: unknown): void
 }
@@ -31,6 +37,8 @@ export class EngineInbox {
   readonly #listener: EngineListener
   #queue: Promise<void> = Promise.resolve()
   #isClosed = false
+  /** Something that was reported could not be kept: no checkpoint may claim it. */
+  #isBehind = false
 
   constructor(pluginId: string, clock: Clock, listener: EngineListener) {
     this.#pluginId = pluginId
@@ -64,7 +72,19 @@ export class EngineInbox {
         const batch = [...transactions]
         this.#queue = this.#queue.then(() => this.#take(batch))
       }),
-    onStatus: (text: string) => this.#hear(listener => listener.statusChanged(String(text).slice(0, 200)))
+    onStatus: (text: string) => this.#hear(listener => listener.statusChanged(String(text).slice(0, 200))),
+    onStakingStatusChanged: (status: StakingStatus) =>
+      this.#hear(listener => listener.stakingChanged(checkStakingStatus(this.#pluginId, status))),
+    onNewTokens: (tokenIds: readonly string[]) =>
+      this.#hear(listener => listener.tokensFound(checkTokenIds(this.#pluginId, tokenIds))),
+    onUnactivatedTokenIdsChanged: (tokenIds: readonly string[]) =>
+      this.#hear(listener => listener.unactivatedChanged(checkTokenIds(this.#pluginId, tokenIds))),
+    onSeenTxCheckpoint: (checkpoint: string) =>
+      this.#hear(() => {
+        if (typeof checkpoint !== 'string' || checkpoint.length > MAX_CHECKPOINT)
+          throw this.#bogus('checkpoint')
+        this.#queue = this.#queue.then(() => this.#reach(checkpoint))
+      })
   })
 
   /** Resolves when everything that was reported so far has been taken in. */
@@ -86,6 +106,12 @@ export class EngineInbox {
     }
   }
 
+  /** Once closed, some of what was reported before may have been dropped. */
+  async #reach(checkpoint: string): Promise<void> {
+    if (this.#isClosed || this.#isBehind) return
+    await this.#listener.checkpointReached(checkpoint).catch(error => this.#listener.failed(error))
+  }
+
   async #take(batch: readonly unknown[]): Promise<void> {
     for (let start = 0; start < batch.length && !this.#isClosed; start += SLICE) {
       const good: EngineTransaction[] = []
@@ -96,7 +122,10 @@ export class EngineInbox {
           this.#listener.failed(error)
         }
       }
-      await this.#listener.transactionsChanged(good).catch(error => this.#listener.failed(error))
+      await this.#listener.transactionsChanged(good).catch(error => {
+        this.#isBehind = true
+        this.#listener.failed(error)
+      })
       await this.#clock.turn()
     }
   }

@@ -1,22 +1,24 @@
-import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
+import { WalletError } from '../../errors/wallet-error.ts'
 import type { EngineSnapshot } from '../../hooks/snapshots.ts'
 import { withDeadline } from '../../io/deadline.ts'
 import type { Scheduler } from '../../io/scheduler.ts'
 import { describeError } from '../../log.ts'
 import type { Services } from '../../services.ts'
-import { Observable, type Readable } from '../../state/observable.ts'
+import type { Readable } from '../../state/observable.ts'
 import type { Secret } from '../../state/secret.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
 import type { CurrencyEngine, KeysArgument } from '../../types/engine.ts'
 import type { WalletKeys } from '../../types/keys.ts'
+import { type EngineChanges, EngineState } from './engine-state.ts'
 
 const DEFAULT_PERIOD_MS = 10_000
 const RETRY_MS = 30_000
 const MIN_PERIOD_MS = 100
+/** Shorter waits are kept to the letter. */
+const SPREAD_FROM_MS = 1000
 const CALL_MS = 60_000
 /** A plugin cannot hold up a logout for longer. */
 const STOP_MS = 5_000
-const SYNC_FAILED = 'The last look at the network failed; trying again.'
 
 /** What an engine runner is made of. */
 export interface EngineParts {
@@ -25,8 +27,11 @@ export interface EngineParts {
   readonly walletId: string
   readonly info: CurrencyInfo
   readonly keys: Secret<WalletKeys>
+  readonly isPaused: boolean
   /** Asks the plugin for the engine. */
   make(): Promise<CurrencyEngine>
+  /** The engine that was made last is going away: it has nothing more to say. */
+  silence(): void
   /** The engine has looked at the network. */
   synced(): void
 }
@@ -40,24 +45,19 @@ export interface EngineParts {
 export class EngineRunner implements Readable<EngineSnapshot> {
   readonly subscribe: Readable<EngineSnapshot>['subscribe']
   readonly getSnapshot: Readable<EngineSnapshot>['getSnapshot']
-  readonly #state: Observable<EngineSnapshot>
+  readonly #state: EngineState
   readonly #parts: EngineParts
   #engine: Promise<CurrencyEngine> | undefined
   /** One object for each start, so that what belongs to an earlier one can tell. */
   #run: object | undefined
   #isClosed = false
 
-  constructor(parts: EngineParts, isPaused: boolean) {
-    const { services, walletId, info } = parts
-    this.#state = new Observable<EngineSnapshot>(
-      { walletId, pluginId: info.pluginId, state: 'created', isPaused, syncRatio: 0, blockHeight: 0 },
-      snapshot => services.hooks.engineChanged.call(snapshot),
-      error => services.report(`wallet ${info.pluginId}`, error)
-    )
+  constructor(parts: EngineParts) {
+    const { services, walletId, info, isPaused } = parts
+    this.#state = new EngineState(services, { walletId, pluginId: info.pluginId, isPaused })
     this.#parts = parts
     this.subscribe = this.#state.subscribe
     this.getSnapshot = this.#state.getSnapshot
-    services.hooks.engineChanged.call(this.getSnapshot())
   }
 
   /** True after `close`. */
@@ -70,13 +70,13 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     if (this.#run !== undefined || this.#isClosed || this.getSnapshot().isPaused) return
     const run = {}
     this.#run = run
-    if (this.getSnapshot().state === 'failed') this.#showWithoutFailure('created')
+    this.#state.showSuccess({ state: 'created' })
     try {
       const engine = await this.#get()
       if (this.#run !== run) return
-      this.#parts.services.inBackground('engine sync', this.#sync(run))
+      this.#parts.services.inBackground('engine sync', this.#sync(run, { isFirst: true }))
       await this.#bounded('starting the engine', () => engine.startEngine())
-      if (this.#run === run) this.#show({ state: 'started' })
+      if (this.#run === run) this.#state.show({ state: 'started' })
     } catch (error) {
       // Whoever stopped it meanwhile wants to hear no more of it.
       if (this.#run !== run) return
@@ -90,13 +90,14 @@ export class EngineRunner implements Readable<EngineSnapshot> {
 
   /** Stops the engine's work until `resume`; it can still be asked for addresses and spends. */
   async pause(): Promise<void> {
-    this.#show({ isPaused: true })
+    this.#state.show({ isPaused: true })
     await this.#stop()
+    if (this.#run === undefined) this.#state.showGone()
   }
 
   /** Undoes `pause`. */
   async resume(): Promise<void> {
-    this.#show({ isPaused: false })
+    this.#state.show({ isPaused: false })
     await this.start()
   }
 
@@ -107,6 +108,11 @@ export class EngineRunner implements Readable<EngineSnapshot> {
       throw this.#failed(error)
     })
     return this.#bounded(what, () => call(engine))
+  }
+
+  /** Calls the engine if there is one, or is about to be; otherwise nothing happens. @throws as {@link call} */
+  async tell(what: string, call: (engine: CurrencyEngine) => Promise<void>): Promise<void> {
+    if (this.#engine !== undefined && !this.#isClosed) await this.call(what, call)
   }
 
   /** Looks at the network once, now. */
@@ -122,12 +128,12 @@ export class EngineRunner implements Readable<EngineSnapshot> {
       spend: info.needsKeysToSpend,
       broadcast: info.needsKeysToBroadcast
     }
-    return needed[call] === true ? keys.use(privateKeys => ({ privateKeys })) : {}
+    return needed[call] === true ? keys.use(privateKeys => ({ privateKeys: { ...privateKeys } })) : {}
   }
 
-  /** Progress, height and status as the engine reports them. */
-  show(changes: Partial<Pick<EngineSnapshot, 'syncRatio' | 'blockHeight' | 'status'>>): void {
-    if (!this.#isClosed) this.#show(changes)
+  /** Progress, height and words of the engine. */
+  show(changes: Omit<EngineChanges, 'state' | 'isPaused'>): void {
+    if (!this.#isClosed) this.#state.show(changes)
   }
 
   /** Stops the engine for good. */
@@ -135,7 +141,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     if (this.#isClosed) return
     this.#isClosed = true
     await this.#stop()
-    this.#show({ state: 'stopped' })
+    this.#state.showGone()
   }
 
   #get(): Promise<CurrencyEngine> {
@@ -149,7 +155,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     made.catch(() => {
       if (this.#engine === made) this.#engine = undefined
       // One that comes after its deadline has no owner.
-      making.then(late => late.killEngine()).catch(() => {})
+      making.then(late => late.killEngine()).catch(() => undefined)
     })
     return made
   }
@@ -161,6 +167,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     this.#engine = undefined
     this.#run = undefined
     scheduler.cancel(this.#syncKey)
+    this.#parts.silence()
     if (engine === undefined) return
     const deadline = {
       clock: services.io.clock,
@@ -171,26 +178,33 @@ export class EngineRunner implements Readable<EngineSnapshot> {
       const made = await engine.catch(() => undefined)
       await made?.killEngine()
     }).catch(error => services.report(`engine ${info.pluginId}`, error))
-    if (this.#run === undefined) this.#show({ state: 'stopped' })
   }
 
-  async #sync(run: object): Promise<void> {
+  async #sync(run: object, { isFirst }: { readonly isFirst: boolean }): Promise<void> {
     let delayMs = DEFAULT_PERIOD_MS
     try {
       const wanted = await this.call('syncing', engine => engine.syncNetwork(this.keysFor('sync')))
       if (this.#run !== run) return
       if (Number.isFinite(wanted)) delayMs = Math.max(MIN_PERIOD_MS, wanted)
-      const { state, status } = this.getSnapshot()
-      if (status === SYNC_FAILED) this.#showWithoutFailure(state)
+      if (this.getSnapshot().failure !== undefined) this.#state.showSuccess()
       this.#parts.synced()
     } catch (error) {
       if (this.#run !== run) return
       this.#parts.services.logOf(this.#parts.info.pluginId).warn(`sync failed: ${describeError(error)}`)
-      this.#show({ status: SYNC_FAILED })
+      this.#state.showFailure(error)
     }
-    this.#parts.scheduler.schedule(this.#syncKey, delayMs, () =>
-      this.#parts.services.inBackground('engine sync', this.#sync(run))
+    // Engines that were started together would otherwise ask together, for ever.
+    const waitMs =
+      isFirst && delayMs > SPREAD_FROM_MS ? Math.floor(delayMs * (1 - this.#draw() / 2)) : delayMs
+    this.#parts.scheduler.schedule(this.#syncKey, waitMs, () =>
+      this.#parts.services.inBackground('engine sync', this.#sync(run, { isFirst: false }))
     )
+  }
+
+  /** Uniform in 0 to 1. */
+  #draw(): number {
+    const [byte = 0] = this.#parts.services.io.random(1)
+    return byte / 255
   }
 
   get #syncKey(): string {
@@ -205,24 +219,13 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     )
   }
 
-  #show(changes: Partial<EngineSnapshot>): void {
-    this.#state.update(changes)
-  }
-
-  /** What a failure left in the snapshot goes. */
-  #showWithoutFailure(state: EngineSnapshot['state']): void {
-    const { errorCode: _, status: __, ...rest } = this.getSnapshot()
-    this.#state.set({ ...rest, state })
-  }
-
   #failed(error: unknown): WalletError {
     const { info, walletId } = this.#parts
-    const reason = describeError(error)
-    this.#show({
-      state: 'failed',
-      status: reason,
-      ...(isWalletError(error) ? { errorCode: error.code } : {})
-    })
-    return new WalletError('ENGINE_FAILED', { pluginId: info.pluginId, walletId, reason }, error)
+    this.#state.showFailure(error, { state: 'failed' })
+    return new WalletError(
+      'ENGINE_FAILED',
+      { pluginId: info.pluginId, walletId, reason: describeError(error) },
+      error
+    )
   }
 }

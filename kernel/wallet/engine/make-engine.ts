@@ -8,9 +8,7 @@ import type { CurrencyEngine, EngineCallbacks, EngineStore } from '../../types/e
 import type { JsonObject } from '../../types/json.ts'
 import type { PublicWalletInfo, SecretWalletInfo } from '../../types/keys.ts'
 import { readAddresses } from '../address-file.ts'
-
-const PUBLIC_KEYS = 'public-keys'
-const ENGINE = 'engine/'
+import type { EngineInputs } from './engine-feed.ts'
 
 /** What the engine of a wallet is made from. */
 export interface EnginePlace {
@@ -21,6 +19,8 @@ export interface EnginePlace {
   /** The wallet's own store; the engine sees a part of it. */
   readonly store: EngineStore
   readonly callbacks: EngineCallbacks
+  readonly inputs: EngineInputs
+  readonly seenTxCheckpoint: string | undefined
 }
 
 /**
@@ -36,7 +36,9 @@ export const makeWalletEngine = async ({
   repo,
   currency,
   store,
-  callbacks
+  callbacks,
+  inputs,
+  seenTxCheckpoint
 }: EnginePlace): Promise<CurrencyEngine> => {
   const { pluginId } = currency
   const walletInfo = await publicInfoOf(services, { info, pluginId, store })
@@ -45,26 +47,37 @@ export const makeWalletEngine = async ({
     callbacks,
     store: prefixedStore(store, ENGINE),
     log: services.logOf(pluginId),
-    enabledTokenIds: [],
-    customTokens: {},
-    userSettings: {}
+    ...inputs,
+    ...(seenTxCheckpoint === undefined ? {} : { seenTxCheckpoint })
   })
   const engine = await services.hooks.makeEngine.for(pluginId).promise(request)
   if (engine === undefined) {
     throw new WalletError('PLUGIN_FAILED', { pluginId, hook: 'makeEngine', reason: 'it made none' })
   }
   try {
-    const report = (error: unknown): void => services.report(`wallet ${pluginId}`, error)
-    const used = (await readAddresses(repo, report)).filter(
-      ({ recycleable, address }) => !recycleable && address !== ''
-    )
-    await engine.addGapLimitAddresses(used.map(({ address }) => address))
+    await addUsedAddresses(engine, repo, error => services.report(`wallet ${pluginId}`, error))
     return engine
   } catch (error) {
-    await engine.killEngine().catch(() => {})
+    // Nobody waits for an engine that is given up.
+    void (async () => engine.killEngine())().catch(() => undefined)
     throw error
   }
 }
+
+/** Tells an engine the addresses that were given out for good: they count as used (protocol §3.5 `Addresses/`). */
+export const addUsedAddresses = async (
+  engine: CurrencyEngine,
+  repo: Repo,
+  report: (error: unknown) => void
+): Promise<void> => {
+  const used = (await readAddresses(repo, report)).filter(
+    ({ recycleable, address }) => !recycleable && address !== ''
+  )
+  await engine.addGapLimitAddresses(used.map(({ address }) => address))
+}
+
+const PUBLIC_KEYS = 'public-keys'
+const ENGINE = 'engine/'
 
 /** The identity and public keys of a wallet: made from named fields, kept for the next time, never the rest. */
 const publicInfoOf = async (

@@ -31,7 +31,7 @@ export class EngineVoice {
   }
 
   tellStatus(text: string): void {
-    if (!this.#isSilent) this.#callbacks.onStatus?.(text)
+    if (!this.#isSilent) this.#callbacks.onStatus(text)
   }
 
   tellHeight(height: number): void {

@@ -72,7 +72,7 @@ test('an engine that fails while it is set up or started is stopped, and the nex
   t.is(watch.killed.length, watch.count())
   isBroken = false
   await wallet.changePaused(false)
-  t.like(wallet.engine.getSnapshot(), { state: 'started', status: undefined, errorCode: undefined })
+  t.like(wallet.engine.getSnapshot(), { state: 'started', failure: undefined, errorCode: undefined })
 })
 
 test('a sync that failed is no longer shown once one has succeeded', async t => {
@@ -87,12 +87,12 @@ test('a sync that failed is no longer shown once one has succeeded', async t => 
     })
   })
   const wallet = await account.createCurrencyWallet('wallet:toycoin')
-  await waitFor(() => wallet.engine.getSnapshot().status?.includes('failed') === true)
+  await waitFor(() => wallet.engine.getSnapshot().failure?.includes('offline') === true)
   isOffline = false
   await wallet.changePaused(true)
   await wallet.changePaused(false)
   await waitFor(() => wallet.engine.getSnapshot().syncRatio === 1)
-  await waitFor(() => wallet.engine.getSnapshot().status === undefined)
+  await waitFor(() => wallet.engine.getSnapshot().failure === undefined)
   t.pass()
 })
 

@@ -25,6 +25,10 @@ const makeListener = () => {
     heightChanged: height => void heard.heights.push(height),
     progressed() {},
     statusChanged() {},
+    stakingChanged() {},
+    tokensFound() {},
+    unactivatedChanged() {},
+    checkpointReached: async () => {},
     transactionsChanged: async batch => void heard.txids.push(...batch.map(({ txid }) => txid)),
     failed: error => void heard.errors.push(error as (typeof heard.errors)[number])
   }

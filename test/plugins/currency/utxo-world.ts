@@ -153,7 +153,11 @@ const callbacksOf = (told: Told): EngineRequest['callbacks'] => ({
   },
   onStatus(text) {
     told.statuses.push(text)
-  }
+  },
+  onNewTokens() {},
+  onStakingStatusChanged() {},
+  onUnactivatedTokenIdsChanged() {},
+  onSeenTxCheckpoint() {}
 })
 
 /** A fake chain, and a Bitcoin plugin on regtest that reaches nothing else. */

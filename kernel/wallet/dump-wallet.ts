@@ -1,0 +1,57 @@
+import { isRecord } from '../schema/fields.ts'
+import type { Json, JsonObject } from '../types/json.ts'
+import type { WalletKeys } from '../types/keys.ts'
+import type { WalletLife } from './wallet-life.ts'
+import type { WalletPlace } from './wallet-place.ts'
+
+/** What support needs to know of a wallet (protocol §7.2 `dumpData`). */
+export interface WalletDump {
+  readonly walletId: string
+  readonly walletType: string
+  readonly pluginId: string
+  /** As the snapshots of the wallet and its engine say. */
+  readonly wallet: JsonObject
+  readonly engine: JsonObject
+  /** What the engine says of itself; {} for one that says nothing. */
+  readonly data: Json
+}
+
+/** Asks an engine for its facts, and takes out whatever is a private key of the wallet. @throws ENGINE_FAILED, DEADLINE */
+export const dumpWallet = async ({ info }: WalletPlace, life: WalletLife): Promise<WalletDump> => {
+  const data = await life.engine.call(
+    'telling about itself',
+    async engine => (await engine.dumpData?.()) ?? {}
+  )
+  return info.keys.use(keys => ({
+    walletId: info.id,
+    walletType: info.type,
+    pluginId: life.currency.pluginId,
+    wallet: { ...life.facts.state.getSnapshot() } as unknown as JsonObject,
+    engine: { ...life.engine.getSnapshot() },
+    data: withoutKeys(data, keys)
+  }))
+}
+
+/** The same data, where each text that holds a private key is masked; what is no JSON is left out. */
+export const withoutKeys = (data: unknown, keys: WalletKeys): Json => {
+  const secrets = textsOf(keys).filter(text => text.length >= MIN_SECRET)
+  const clean = (value: unknown, depth: number): Json => {
+    if (typeof value === 'string') return secrets.some(secret => value.includes(secret)) ? HIDDEN : value
+    if (value === null || typeof value === 'number' || typeof value === 'boolean') return value
+    if (depth === MAX_DEPTH) return HIDDEN
+    if (Array.isArray(value)) return value.map(item => clean(item, depth + 1))
+    if (!isRecord(value)) return null
+    return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, clean(field, depth + 1)]))
+  }
+  return clean(data, 0)
+}
+
+const textsOf = (value: unknown): string[] => {
+  if (typeof value === 'string') return [value]
+  return isRecord(value) || Array.isArray(value) ? Object.values(value).flatMap(textsOf) : []
+}
+
+const HIDDEN = '[secret]'
+const MAX_DEPTH = 20
+/** Shorter ones, such as a format, are no keys. */
+const MIN_SECRET = 12

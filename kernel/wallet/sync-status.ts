@@ -1,0 +1,68 @@
+import type { EngineSnapshot, RepoSnapshot } from '../hooks/snapshots.ts'
+
+/** What a wallet is busy with. */
+export type SyncStage = 'paused' | 'starting' | 'looking' | 'waiting' | 'synced' | 'failed' | 'closed'
+
+/** How far a wallet's view of its chain is, in a form that a person understands. */
+export interface SyncStatus {
+  /** 0 to 1. */
+  readonly ratio: number
+  readonly stage: SyncStage
+  /** Unix seconds: when the stage, or the trouble in it, began. */
+  readonly since: number
+  /** One or more sentences: what it does, what it waits for, and what went wrong last. */
+  readonly sentence: string
+  readonly errorCode?: string
+}
+
+/** Explains where the sync of a wallet stands: its engine's look at the chain first, then its files (pure). */
+export const syncStatusOf = (engine: EngineSnapshot, repo: RepoSnapshot): SyncStatus => {
+  const stage = stageOf(engine)
+  const errorCode = engine.errorCode ?? repo.errorCode
+  return {
+    ratio: engine.syncRatio,
+    stage,
+    since: engine.since,
+    sentence: [engineSentence(stage, engine), filesSentence(repo)].filter(text => text !== '').join(' '),
+    ...(errorCode === undefined ? {} : { errorCode })
+  }
+}
+
+const stageOf = ({ state, isPaused, syncRatio, failure }: EngineSnapshot): SyncStage => {
+  if (state === 'failed') return 'failed'
+  if (isPaused) return 'paused'
+  if (state === 'stopped') return 'closed'
+  if (state === 'created') return 'starting'
+  if (failure !== undefined) return 'waiting'
+  return syncRatio < 1 ? 'looking' : 'synced'
+}
+
+const engineSentence = (stage: SyncStage, { status, failure, syncRatio }: EngineSnapshot): string => {
+  const words = status === undefined ? '' : ` It says: ${sentenceOf(status)}`
+  const why = failure === undefined ? '' : ` ${sentenceOf(failure)}`
+  switch (stage) {
+    case 'failed':
+      return `The wallet could not start, and is tried again within half a minute.${why}`
+    case 'paused':
+      return 'Paused: nothing is looked up until it is resumed.'
+    case 'closed':
+      return 'Closed.'
+    case 'starting':
+      return `Starting: waits for the currency’s plugin.${words}`
+    case 'waiting':
+      return `Waits for the network: the last look at the chain failed.${why}${words}`
+    case 'looking':
+      return `Looks at the chain: ${Math.floor(syncRatio * 100)} % done.${words}`
+    case 'synced':
+      return `Up to date.${words}`
+  }
+}
+
+const filesSentence = ({ pendingCount, errorCode }: RepoSnapshot): string => {
+  const files = pendingCount === 1 ? '1 change is' : `${pendingCount} changes are`
+  if (errorCode !== undefined)
+    return `The last exchange of files failed (${errorCode}); ${files} not on the server yet.`
+  return pendingCount === 0 ? '' : `${files} on the way to the server.`
+}
+
+const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)

@@ -1,0 +1,220 @@
+import type { Scheduler } from '../../io/scheduler.ts'
+import { JsonFile } from '../../repo/json-file.ts'
+import { parseJson } from '../../schema/parse.ts'
+import type { Readable } from '../../state/observable.ts'
+import type { CurrencyConfigSnapshot } from '../../types/currency.ts'
+import type { WalletFiles } from '../wallet-settings.ts'
+import {
+  enabledTokenIdsOf,
+  isKnownToken,
+  isSameList,
+  NO_TOKENS,
+  OLD_TOKENS_PATH,
+  TOKENS_PATH,
+  type TokenLists,
+  tokenIdList,
+  tokenListsOfCodes,
+  tokenListsOfFile
+} from './token-file.ts'
+
+/** What the tokens of a wallet are kept with. */
+export interface WalletTokensParts {
+  readonly walletId: string
+  readonly files: WalletFiles
+  readonly config: Readable<CurrencyConfigSnapshot>
+  readonly scheduler: Scheduler
+  /** The lists may be others now. */
+  changed(): void
+}
+
+/**
+ * Which tokens of a wallet are on, and which its engine found (specification §3 "Wallet settings").
+ *
+ * Ids that this device does not know stay in the file and are not shown. The file is read before anything is
+ * written, written at most once in 100 ms (specification §9), and never if it would say the same.
+ */
+export class WalletTokens {
+  readonly #parts: WalletTokensParts
+  /** What the file said when it was last read or written. */
+  #saved: TokenLists = NO_TOKENS
+  #wanted: TokenLists = NO_TOKENS
+  /** Without it nothing is written, unless the user asks for it. */
+  #isRead = false
+  /** The currency codes of an old file, for as long as there is no newer one. */
+  #codes: unknown
+  #queued: Promise<void> | undefined
+  #saving: Promise<void> = Promise.resolve()
+  #nextSaveAt = Number.NEGATIVE_INFINITY
+  #endWait: () => void = () => {}
+  #isClosed = false
+
+  constructor(parts: WalletTokensParts) {
+    this.#parts = parts
+  }
+
+  /** Reads the files, and again after a sync; one that cannot be read is reported and changes nothing. */
+  async read(): Promise<void> {
+    try {
+      const file = await this.#file.read()
+      const codes = file === undefined ? await this.#readOldFile() : undefined
+      const lists = file === undefined ? this.#listsOfCodes(codes) : tokenListsOfFile(file)
+      if (lists === undefined) return
+      this.#isRead = true
+      this.#codes = codes
+      this.#take(lists)
+    } catch (error) {
+      this.#parts.files.report(error)
+    }
+  }
+
+  /** Another config: codes of an old file may mean tokens now. */
+  configChanged(): void {
+    if (this.#codes !== undefined) this.#take(this.#listsOfCodes(this.#codes))
+    this.#parts.changed()
+  }
+
+  /** The tokens that are on, those that are on in every wallet included. */
+  get enabledTokenIds(): readonly string[] {
+    return enabledTokenIdsOf(this.#wanted, this.#parts.config.getSnapshot())
+  }
+
+  get detectedTokenIds(): readonly string[] {
+    return this.#wanted.detected
+  }
+
+  /** Switches tokens on and off; ids that the currency does not have are left out. Durable when it resolves. */
+  async changeEnabled(tokenIds: readonly string[]): Promise<void> {
+    const config = this.#parts.config.getSnapshot()
+    const { enabled } = this.#wanted
+    const unknown = enabled.filter(id => !isKnownToken(id, config))
+    // What is on everywhere is not this wallet's own choice.
+    const chosen = tokenIds.filter(
+      id => isKnownToken(id, config) && (!config.alwaysEnabledTokenIds.includes(id) || enabled.includes(id))
+    )
+    this.#isRead = true
+    await this.#change({ enabled: tokenIdList([...chosen, ...unknown]) })
+  }
+
+  /**
+   * Notes tokens that the engine found, and switches on those that are new (protocol §7.2 `onNewTokens`).
+   *
+   * @returns the ones that were switched on just now and that the currency has
+   */
+  detect(tokenIds: readonly string[]): readonly string[] {
+    const { enabled, detected } = this.#wanted
+    const known = new Set([...enabled, ...detected, ...this.enabledTokenIds])
+    const found = tokenIdList(tokenIds).filter(id => !known.has(id))
+    this.#change({
+      detected: tokenIdList([...detected, ...tokenIds]),
+      enabled: tokenIdList([...enabled, ...found])
+    }).catch(this.#parts.files.report)
+    const config = this.#parts.config.getSnapshot()
+    return Object.freeze(found.filter(id => isKnownToken(id, config)))
+  }
+
+  /** Forgets what the engine found: it will find it again. */
+  forgetDetected(): Promise<void> {
+    return this.#change({ detected: tokenIdList([]) })
+  }
+
+  /** Saves what is not saved, without waiting any longer. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#endWait()
+    await this.#queued?.catch(() => {})
+    await this.#saving.catch(() => {})
+  }
+
+  /** What was read, under the changes that are not saved yet. */
+  #take(read: TokenLists): void {
+    this.#wanted = rebase({ base: this.#saved, mine: this.#wanted, theirs: read })
+    this.#saved = read
+  }
+
+  async #change(changes: Partial<TokenLists>): Promise<void> {
+    const next = { ...this.#wanted, ...changes }
+    if (!isSame(next, this.#wanted)) {
+      this.#wanted = next
+      this.#parts.changed()
+    }
+    if (isSame(next, this.#saved) || !this.#isRead) return this.#queued ?? this.#saving
+    this.#queued ??= this.#saveSoon()
+    return this.#queued
+  }
+
+  async #saveSoon(): Promise<void> {
+    await this.#untilNextSave()
+    this.#queued = undefined
+    this.#nextSaveAt = this.#now() + SAVE_PERIOD_MS
+    this.#saving = this.#save()
+    await this.#saving
+  }
+
+  async #save(): Promise<void> {
+    const [before, next] = [this.#saved, this.#wanted]
+    if (isSame(before, next)) return
+    this.#saved = next
+    try {
+      await this.#file.edit(() => [
+        { path: ['enabledTokenIds'], value: next.enabled },
+        { path: ['detectedTokenIds'], value: next.detected }
+      ])
+      this.#codes = undefined
+    } catch (error) {
+      // What could not be kept is not shown either; what was changed since then is.
+      this.#wanted = rebase({ base: next, mine: this.#wanted, theirs: before })
+      this.#saved = before
+      this.#parts.changed()
+      throw error
+    }
+  }
+
+  #untilNextSave(): Promise<void> {
+    const { scheduler, walletId } = this.#parts
+    const restMs = this.#nextSaveAt - this.#now()
+    if (restMs <= 0 || this.#isClosed) return Promise.resolve()
+    return new Promise(resolve => {
+      this.#endWait = resolve
+      scheduler.schedule(`tokens ${walletId}`, restMs, resolve)
+    })
+  }
+
+  #now(): number {
+    return this.#parts.files.clock.monotonic()
+  }
+
+  get #file(): JsonFile {
+    return new JsonFile({ ...this.#parts.files, path: TOKENS_PATH })
+  }
+
+  async #readOldFile(): Promise<unknown> {
+    const text = await this.#parts.files.repo.getText(OLD_TOKENS_PATH)
+    return text === undefined ? undefined : parseJson(text, OLD_TOKENS_PATH)
+  }
+
+  #listsOfCodes(codes: unknown): TokenLists {
+    return Array.isArray(codes) ? tokenListsOfCodes(codes, this.#parts.config.getSnapshot()) : NO_TOKENS
+  }
+}
+
+const SAVE_PERIOD_MS = 100
+
+const isSame = (one: TokenLists, other: TokenLists): boolean =>
+  isSameList(one.enabled, other.enabled) && isSameList(one.detected, other.detected)
+
+interface ThreeLists {
+  readonly base: TokenLists
+  readonly mine: TokenLists
+  readonly theirs: TokenLists
+}
+
+/** Makes the changes from `base` to `mine` on top of `theirs`. */
+const rebase = ({ base, mine, theirs }: ThreeLists): TokenLists => {
+  const rebaseList = (name: keyof TokenLists): readonly string[] => {
+    if (isSameList(base[name], mine[name])) return theirs[name]
+    const removed = new Set(base[name].filter(id => !mine[name].includes(id)))
+    const added = mine[name].filter(id => !base[name].includes(id))
+    return tokenIdList([...theirs[name].filter(id => !removed.has(id)), ...added])
+  }
+  return { enabled: rebaseList('enabled'), detected: rebaseList('detected') }
+}
