@@ -76,12 +76,13 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
     settings,
     dataStore: new DataStore({ services, repo, hashOf }),
     async openWallet(info, { isPaused, settings: wishes }) {
-      services.plugins.infoOf(info.type)
+      const { pluginId } = services.plugins.infoOf(info.type)
       const found = await repos.open(info, wishes === undefined ? 'needed' : 'empty')
       try {
         if (wishes !== undefined) await writeNewWallet(services, found, wishes)
         return await openWallet({
           ...{ services, info, scheduler, events, isPaused },
+          config: settings.currencyConfig(pluginId),
           repo: found.repo,
           syncRepo: found.sync
         })
@@ -90,6 +91,7 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
         throw error
       }
     },
+    listRepos: () => repos.list(),
     async syncRepos() {
       await Promise.all(accountRepos.map(({ sync }) => sync()))
     },

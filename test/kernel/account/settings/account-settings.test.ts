@@ -1,9 +1,16 @@
 import test from 'ava'
 import { makeFakeWorld } from '../../../../fake-server/fake-world.ts'
-import type { CurrencyPlugin, Disk, StoragePlugin, SwapPlugin } from '../../../../kernel/index.ts'
+import type {
+  CurrencyEngine,
+  CurrencyPlugin,
+  Disk,
+  StoragePlugin,
+  SwapPlugin,
+  Token
+} from '../../../../kernel/index.ts'
 import { makeNodeIo } from '../../../../platform/node/index.ts'
 import { memoryDisk } from '../../../../plugins/storage/memory.ts'
-import { openDevice } from '../../../helpers/device.ts'
+import { openDevice, waitFor } from '../../../helpers/device.ts'
 import { tokenOf } from '../../../helpers/settings-device.ts'
 import { makeToy } from '../../../helpers/toy-currency.ts'
 
@@ -74,4 +81,41 @@ test('a login does not wait for a plugin to name its tokens, and they arrive lat
   answer()
   await config.tokensAsked()
   t.deepEqual(Object.keys(config.getSnapshot().allTokens), ['aa'])
+})
+
+test('an engine is made with the settings and tokens of its currency, and hears when they change', async t => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const calls: [string, unknown][] = []
+  const engine = (): Partial<CurrencyEngine> => ({
+    changeUserSettings: async settings => void calls.push(['settings', settings]),
+    changeCustomTokens: async tokens => void calls.push(['tokens', Object.keys(tokens)]),
+    changeEnabledTokenIds: async tokenIds => void calls.push(['enabled', tokenIds])
+  })
+  const tools = { getTokenId: async ({ currencyCode }: Token) => currencyCode.toLowerCase() }
+  const toy = makeToy({ engine, tools })
+  const kernel = await openDevice(world, { plugins: [toy.plugin] })
+  t.teardown(() => kernel.close())
+  const account = await kernel.context.createAccount(USER)
+  const config = account.currencyConfig('toycoin')
+  await config.changeUserSettings({ server: 'one' })
+  await config.addCustomToken(tokenOf('AAA'))
+  await config.changeAlwaysEnabledTokenIds(['aaa'])
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  t.deepEqual(wallet.getSnapshot().enabledTokenIds, ['aaa'])
+  await waitFor(() => wallet.engine.getSnapshot().state === 'started')
+  const [request] = toy.requests
+  t.deepEqual({ ...request?.customTokens }, { aaa: tokenOf('AAA') })
+  t.deepEqual(request?.userSettings, { server: 'one' })
+  t.deepEqual(request?.enabledTokenIds, ['aaa'])
+  calls.length = 0
+  await config.changeUserSettings({ server: 'two' })
+  await config.addCustomToken(tokenOf('BBB'))
+  await config.changeAlwaysEnabledTokenIds(['aaa', 'bbb'])
+  await waitFor(() => calls.length === 3)
+  t.deepEqual(calls, [
+    ['settings', { server: 'two' }],
+    ['tokens', ['aaa', 'bbb']],
+    ['enabled', ['aaa', 'bbb']]
+  ])
+  t.deepEqual(wallet.getSnapshot().enabledTokenIds, ['aaa', 'bbb'])
 })
