@@ -6,7 +6,7 @@ import { confirmationCell, decimalText, txDetailsJson } from '../output/tx-facts
 import type { CellLike } from '../output/view.ts'
 import { findWallet } from '../session/find-wallet.ts'
 import type { Effect } from '../session/history.ts'
-import { chosenAsset } from '../session/wallet-assets.ts'
+import { chosenAsset, coinOf } from '../session/wallet-assets.ts'
 
 type Fields = readonly (readonly [string, CellLike])[]
 
@@ -30,12 +30,14 @@ export const txShow: CommandRun = async (session, text = '', txid = '') => {
   }
 }
 
-const chainFields = ({ asset, tx }: Effect): Fields => [
+const chainFields = ({ wallet, asset, tx }: Effect): Fields => [
   ['txid', tx.txid],
   ['date', localTime(new Date(tx.date * 1000))],
   ['direction', tx.isSend ? 'out' : 'in'],
   ['amount', amountText(tx.nativeAmount, asset)],
-  ['network fee', amountText(tx.networkFee, asset)],
+  tx.parentNetworkFee === undefined
+    ? ['network fee', amountText(tx.networkFee, asset)]
+    : ['network fee', amountText(tx.parentNetworkFee, coinOf(wallet))],
   ...pairsOf('fee rate', tx.feeRateUsed ?? {}),
   ['state', confirmationCell(tx.confirmations)],
   ['height', tx.blockHeight > 0 ? String(tx.blockHeight) : ''],

@@ -21,7 +21,7 @@ export const csvColumns: readonly CsvColumn[] = [
   { name: 'wallet_id', isText: true, textOf: ({ tx }) => tx.walletId },
   { name: 'asset', isText: true, textOf: ({ asset }) => asset.currencyCode },
   { name: 'token_id', isText: true, textOf: ({ asset }) => asset.tokenId ?? '' },
-  { name: 'direction', textOf: ({ tx }) => (tx.isSend ? 'out' : 'in') },
+  { name: 'direction', textOf: row => (isOut(row) ? 'out' : 'in') },
   { name: 'amount', textOf: ({ tx, asset }) => amountJson(tx.nativeAmount, asset).display },
   { name: 'native_amount', textOf: ({ tx }) => tx.nativeAmount },
   { name: 'network_fee', textOf: row => ifOut(row, amountJson(row.tx.networkFee, row.asset).display) },
@@ -77,7 +77,10 @@ const formatterOf = (timeZone: string): Intl.DateTimeFormat => {
   return formatter
 }
 
-const ifOut = ({ tx }: ExportRow, text: string): string => (tx.isSend ? text : '')
+/** What pays a fee and moves nothing else is the coin's part in the transaction of a token. */
+const isOut = ({ tx }: ExportRow): boolean => tx.isSend || (tx.nativeAmount === '0' && tx.networkFee !== '0')
+
+const ifOut = (row: ExportRow, text: string): string => (isOut(row) ? text : '')
 
 function addressesOf({ tx }: ExportRow): string {
   const paid = (tx.spendTargets ?? []).map(({ publicAddress }) => publicAddress)

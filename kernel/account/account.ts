@@ -12,6 +12,7 @@ import type { EventQueue } from '../wallet/event-queue.ts'
 import { createWallets, type NewWallet, type NewWalletOfType, type WalletMakers } from './create-wallets.ts'
 import { Credentials } from './credentials.ts'
 import type { DataStore } from './data-store.ts'
+import type { RepoStatus } from './open-repos.ts'
 import { OpenWallets, type OpenWalletsParts, type WalletResult } from './open-wallets.ts'
 import type { AccountSettings } from './settings/account-settings.ts'
 import type { CurrencyConfig } from './settings/currency-config.ts'
@@ -32,6 +33,8 @@ export interface AccountParts {
   readonly settings: AccountSettings
   readonly dataStore: DataStore
   readonly openWallet: OpenWalletsParts['open']
+  /** How far each open repo is from its server. */
+  listRepos(): RepoStatus[]
   /** Exchanges the files of the account itself. */
   syncRepos(): Promise<void>
   /** Closes the repos and lets the context forget the account. */
@@ -222,6 +225,12 @@ export class Account implements Readable<AccountSnapshot> {
     this.#check()
     const { services, login, scheduler } = this.#parts
     return fetchLobby(services, { login, scheduler }, lobbyId)
+  }
+
+  /** How far the account and each open wallet are from the sync server, and what was exchanged since they opened. */
+  listRepos(): RepoStatus[] {
+    this.#check()
+    return this.#parts.listRepos()
   }
 
   /** Fetches the login anew and exchanges the files of the account and of every open wallet. */

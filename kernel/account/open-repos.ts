@@ -1,9 +1,10 @@
 import { WalletError } from '../errors/wallet-error.ts'
+import type { RepoSnapshot } from '../hooks/snapshots.ts'
 import { fileHashOf, repoIdOf } from '../keys/wallet-id.ts'
 import { keyBytesOf } from '../keys/wallet-info.ts'
 import { openRepo } from '../repo/open-repo.ts'
 import type { Repo } from '../repo/repo.ts'
-import type { SyncLoop } from '../repo/sync-loop.ts'
+import type { RepoTraffic, SyncLoop } from '../repo/sync-loop.ts'
 import type { Services } from '../services.ts'
 import { Secret } from '../state/secret.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
@@ -27,12 +28,21 @@ export interface OpenRepo {
   close(): Promise<void>
 }
 
+/** How far a repo of an account is from its server. */
+export interface RepoStatus extends RepoSnapshot, RepoTraffic {
+  /** The wallet that it belongs to; or the account, under its own wallet info's id. */
+  readonly ownerId: string
+  /** Such as `wallet:bitcoin`; anything else is an account. */
+  readonly type: string
+}
+
 /** The repos that one account has open. */
 export class OpenRepos {
   readonly #services: Services
   readonly #syncLoop: SyncLoop
   /** By repo id, from the moment a repo begins to open until it has let go of its files. */
   readonly #open = new Map<string, Promise<OpenRepo>>()
+  readonly #owners = new Map<Repo, Pick<SecretWalletInfo, 'id' | 'type'>>()
   #isClosed = false
 
   constructor(services: Services, syncLoop: SyncLoop) {
@@ -57,9 +67,22 @@ export class OpenRepos {
     const opening = this.#openSynced(repoId, keys, firstSync)
     this.#open.set(repoId, opening)
     const opened = await opening
-    if (!this.#isClosed) return opened
+    if (!this.#isClosed) {
+      this.#owners.set(opened.repo, { id: info.id, type: info.type })
+      return opened
+    }
     await opened.close()
     throw new WalletError('LOGGED_OUT', {})
+  }
+
+  /** How far each open repo is from its server. */
+  list(): RepoStatus[] {
+    return [...this.#owners].map(([repo, { id, type }]) => ({
+      ownerId: id,
+      type,
+      ...repo.state.getSnapshot(),
+      ...this.#syncLoop.trafficOf(repo)
+    }))
   }
 
   /** Closes what is open; what is about to open closes by itself. */
@@ -84,7 +107,10 @@ export class OpenRepos {
         report: error => report(`repo ${repoId.slice(0, 8)}`, error),
         announce: snapshot => hooks.repoChanged.call(snapshot)
       })
-      closers.push(() => repo.close())
+      closers.push(
+        () => repo.close(),
+        () => void this.#owners.delete(repo)
+      )
       if (repo.state.getSnapshot().lastSync === 0) await this.#syncFirst(repo, firstSync)
       closers.push(this.#syncLoop.add(repo))
       return {

@@ -12,6 +12,16 @@ export interface SyncLoopOptions {
   readonly report: Report
 }
 
+/** What the syncs of a repo have exchanged since it was opened. */
+export interface RepoTraffic {
+  /** The server's state that was known before the first of them. */
+  readonly openingHash?: string
+  /** Files that the server took. */
+  readonly sent: number
+  /** Files whose content the server changed here. */
+  readonly received: number
+}
+
 interface Item {
   readonly repo: Repo
   readonly unsubscribe: () => void
@@ -35,6 +45,7 @@ export class SyncLoop {
   readonly #servers: SyncLoopOptions['servers']
   readonly #report: Report
   readonly #items = new Map<Repo, Item>()
+  readonly #traffic = new WeakMap<Repo, RepoTraffic>()
   #cancel: (() => void) | undefined
   #timerAt = Number.POSITIVE_INFINITY
   #runningCount = 0
@@ -68,14 +79,23 @@ export class SyncLoop {
   async syncNow(repo: Repo): Promise<SyncResult> {
     const item = this.#items.get(repo)
     if (item !== undefined) item.hasWrite = false
+    this.#traffic.set(repo, this.trafficOf(repo))
     try {
       const result = await syncRepo(repo, this.#servers)
+      this.#count(repo, result)
       if (item !== undefined) this.#onDone(item, result)
       return result
     } catch (error) {
       if (item !== undefined) this.#onFailure(item)
       throw error
     }
+  }
+
+  /** What the syncs of a repo have exchanged so far. */
+  trafficOf(repo: Repo): RepoTraffic {
+    const { lastHash } = repo.state.getSnapshot()
+    const none = { ...(lastHash === undefined ? {} : { openingHash: lastHash }), sent: 0, received: 0 }
+    return this.#traffic.get(repo) ?? none
   }
 
   /** Stops beginning syncs until `resume`. */
@@ -152,6 +172,11 @@ export class SyncLoop {
       this.#plan()
     }
     this.syncNow(item.repo).catch(this.#report).then(end, end)
+  }
+
+  #count(repo: Repo, { uploaded, changed }: SyncResult): void {
+    const { sent, received, ...rest } = this.trafficOf(repo)
+    this.#traffic.set(repo, { ...rest, sent: sent + uploaded, received: received + changed.length })
   }
 
   // What is left after a sync was edited during its own upload; a deletion that the server does not take is
