@@ -98,6 +98,10 @@ export const isSnrp = (value: unknown): value is Snrp =>
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Tells whether a value is text of up to a thousand characters. */
+export const isShortText = (value: unknown): value is string =>
+  isText(value) && value.length <= MAX_SHORT_TEXT
+
 // Hazard: yup looks its fields up in a plain object, where data named `toString` would find a function.
 const withoutInheritedNames = (value: unknown): unknown =>
   isRecord(value) && Object.keys(value).some(isInheritedName)
@@ -107,7 +111,6 @@ const withoutInheritedNames = (value: unknown): unknown =>
 const isInheritedName = (name: string): boolean => name in Object.prototype
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_TEXT
-const isShortText = (value: unknown): value is string => isText(value) && value.length <= MAX_SHORT_TEXT
 const isBase64 = (value: unknown): value is string => isText(value) && BASE64.test(value)
 const isHex = (value: unknown): value is string => isText(value) && HEX.test(value)
 // A date may carry remarks in brackets of any length.

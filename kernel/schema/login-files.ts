@@ -1,10 +1,11 @@
 import type { Schema } from 'yup'
-import type { WalletInfo, WalletKeys } from '../types/keys.ts'
+import { WalletError } from '../errors/wallet-error.ts'
+import type { WalletInfo } from '../types/keys.ts'
 import type { LoginStash } from '../types/login.ts'
 import {
   box,
   isRecord,
-  leaf,
+  isShortText,
   objectOf,
   optionalBox,
   optionalBytes64,
@@ -17,7 +18,7 @@ import {
 } from './fields.ts'
 import { type LoginNode, parseLogins } from './login-nodes.ts'
 import { asPendingVoucher, bytes32, optionalList } from './login-server.ts'
-import { parse } from './parse.ts'
+import { checkNesting } from './parse.ts'
 
 /**
  * Checks the content of a stash file with all its children (protocol §3.2). Usernames and PIN keys are as written.
@@ -26,8 +27,20 @@ import { parse } from './parse.ts'
  */
 export const parseLoginStash = (value: unknown): LoginStash => parseLogins(asStashNode, value, 'login stash')
 
-/** Checks what a key box holds; the id is checked where infos are merged. @throws BAD_REPLY */
-export const parseWalletInfo = (value: unknown): WalletInfo => parse(asWalletInfo, value, 'key box')
+/**
+ * Checks what a key box holds; the id is checked where infos are merged. A guard by hand: an account has hundreds.
+ *
+ * @throws BAD_REPLY
+ */
+export const parseWalletInfo = (value: unknown): WalletInfo => {
+  checkNesting(value, 'key box')
+  if (isWalletInfo(value)) return { id: value.id, type: value.type, keys: value.keys }
+  throw new WalletError('BAD_REPLY', {
+    source: 'key box',
+    path: '',
+    rule: 'is no wallet with id, type and keys'
+  })
+}
 
 type StashNode = Omit<LoginStash, keyof LoginNode | 'syncToken'> & LoginNode
 
@@ -61,8 +74,5 @@ const asStashNode: Schema<StashNode> = objectOf<StashNode>({
   syncKeyBox: optionalBox()
 } as never)
 
-const asWalletInfo: Schema<WalletInfo> = objectOf<WalletInfo>({
-  id: text(),
-  type: text(),
-  keys: leaf<WalletKeys>('keys', (value): value is WalletKeys => isRecord(value))
-})
+const isWalletInfo = (value: unknown): value is WalletInfo =>
+  isRecord(value) && isShortText(value.id) && isShortText(value.type) && isRecord(value.keys)

@@ -42,7 +42,8 @@ export const parseJson = (text: string, source: string): unknown => {
   return value
 }
 
-const checkNesting = (root: unknown, source: string): void => {
+/** Refuses JSON that nests deeper than 64, or has a key that would reach a prototype. @throws BAD_REPLY */
+export const checkNesting = (root: unknown, source: string): void => {
   const fail = (rule: string): never => {
     throw new WalletError('BAD_REPLY', { source, path: '', rule })
   }

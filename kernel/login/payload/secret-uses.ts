@@ -46,9 +46,10 @@ export const checkBoxUses = (stash: LoginStash, payload: LoginPayload): void => 
     for (const [field, value] of Object.entries(login)) {
       for (const box of Array.isArray(value) ? value : [value]) {
         if (!isBox(box)) continue
-        const known = uses.get(nameOfBox(box))
+        const name = nameOfBox(box)
+        const known = uses.get(name)
         if (known !== undefined && known !== field) throw violation('one box of a login is in two places')
-        uses.set(nameOfBox(box), field)
+        uses.set(name, field)
       }
     }
   }
