@@ -28,8 +28,9 @@ export interface FileBoxes {
  * What becomes of one file after a reply. Pure but for the sealing of a merge.
  *
  * A change is dropped only if it is still what was sent (protocol §8 row 13); a newer edit stays, with the sent
- * text as its base. Where both sides changed a file, JSON objects merge per field; of a deletion and an edit the
- * edit stays; else the last writer wins.
+ * text as its base. A text of ours that comes back although nobody acknowledged it is no other device's. Where both
+ * sides changed a file, JSON objects merge per field; of a deletion and an edit the edit stays; else the last writer
+ * wins.
  */
 export const applyToFile = (
   file: RepoFile,
@@ -56,7 +57,7 @@ const acknowledge = ({ pending }: RepoFile, sent: PendingChange): RepoFile => {
   const data = sent.box ?? undefined
   if (pending === undefined) return { data, pending: undefined }
   if (sameBox(pending.box, sent.box)) return { data, pending: undefined }
-  return { data, pending: { box: pending.box, base: sent.box } }
+  return { data, pending: { box: pending.box, base: sent.box, sent: [] } }
 }
 
 // The server was just told our text and answers with another: it knows of a write that we have not seen.
@@ -64,40 +65,41 @@ const answerOf = (sent: PendingChange, theirs: Box | null, boxes: FileBoxes): Re
   if (theirs === null) return { data: undefined, pending: undefined }
   if (sent.box === null) {
     const isKept = sameBox(sent.base, theirs)
-    return { data: theirs, pending: isKept ? { box: null, base: theirs } : undefined }
+    return { data: theirs, pending: isKept ? { box: null, base: theirs, sent: [] } : undefined }
   }
-  return mergeOf({ mine: sent.box, base: sent.base, theirs, winner: 'theirs' }, boxes)
+  return mergeOf({ ...sent, mine: sent.box, theirs, winner: 'theirs' }, boxes)
 }
 
 const serverChange = ({ pending }: RepoFile, theirs: Box | null, boxes: FileBoxes): RepoFile => {
   if (pending === undefined) return { data: theirs ?? undefined, pending }
   if (theirs === null) {
-    return { data: undefined, pending: pending.box === null ? undefined : { box: pending.box, base: null } }
+    return { data: undefined, pending: pending.box === null ? undefined : pending }
   }
-  if (pending.box === null) {
-    const isOld = sameBox(pending.base, theirs)
-    return { data: theirs, pending: isOld ? { box: null, base: theirs } : undefined }
-  }
-  return mergeOf({ mine: pending.box, base: pending.base, theirs, winner: 'mine' }, boxes)
+  const isOurs = [pending.base, ...pending.sent].some(old => sameBox(old, theirs))
+  if (isOurs) return { data: theirs, pending: { box: pending.box, base: theirs, sent: [] } }
+  if (pending.box === null) return { data: theirs, pending: undefined }
+  return mergeOf({ ...pending, mine: pending.box, theirs, winner: 'mine' }, boxes)
 }
 
 interface Conflict {
   readonly mine: Box
   readonly base: Box | null
+  readonly sent: readonly Box[]
   readonly theirs: Box
   readonly winner: 'mine' | 'theirs'
 }
 
-const mergeOf = ({ mine, base, theirs, winner }: Conflict, boxes: FileBoxes): RepoFile => {
+const mergeOf = ({ mine, base, sent, theirs, winner }: Conflict, boxes: FileBoxes): RepoFile => {
   const texts = { mine: boxes.open(mine), theirs: boxes.open(theirs) }
-  const keepMine: RepoFile = { data: theirs, pending: { box: mine, base: theirs } }
+  const keepMine: RepoFile = { data: theirs, pending: { box: mine, base: theirs, sent: [] } }
   const takeTheirs: RepoFile = { data: theirs, pending: undefined }
   if (texts.mine === undefined || texts.mine === texts.theirs) return takeTheirs
   if (texts.theirs === undefined) return keepMine
   const baseText = base === null ? undefined : boxes.open(base)
-  const merged = mergeJson({ base: baseText, mine: texts.mine, theirs: texts.theirs, winner })
+  const earlier = sent.map(box => boxes.open(box)).filter(text => text !== undefined)
+  const merged = mergeJson({ base: baseText, earlier, mine: texts.mine, theirs: texts.theirs, winner })
   if (merged === undefined) return winner === 'mine' ? keepMine : takeTheirs
   if (merged === texts.theirs) return takeTheirs
   if (merged === texts.mine) return keepMine
-  return { data: theirs, pending: { box: boxes.seal(merged), base: theirs } }
+  return { data: theirs, pending: { box: boxes.seal(merged), base: theirs, sent: [] } }
 }

@@ -34,7 +34,8 @@ export const importDeployedRepo = async (place: DeployedPlace): Promise<void> =>
     if (store.get(PREFIX.pending + path) !== undefined) continue
     const base = parseBox(writes.get(PREFIX.data + path) ?? store.get(PREFIX.data + path)) ?? null
     const box = parseBox(text) ?? null
-    if (base === null || boxText(base) !== text) writes.set(PREFIX.pending + path, pendingText({ box, base }))
+    if (base !== null && boxText(base) === text) continue
+    writes.set(PREFIX.pending + path, pendingText({ box, base, sent: [] }))
   }
   if (old.status !== undefined && store.get(PREFIX.status) === undefined) {
     writes.set(PREFIX.status, JSON.stringify(parseStatus(old.status)))

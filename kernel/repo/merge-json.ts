@@ -4,6 +4,8 @@ import { isSameJson } from '../types/json.ts'
 export interface ThreeTexts {
   /** Undefined if the file was new on both sides. */
   readonly base: string | undefined
+  /** What we made of it on the way to `mine`, and the other side may have begun with; none if left out. */
+  readonly earlier?: readonly string[]
   readonly mine: string
   readonly theirs: string
   /** Whose value stands where both changed one field: the later writer's. */
@@ -19,13 +21,14 @@ export interface ThreeTexts {
  *
  * @returns undefined if one of them is no JSON object: then the last writer wins
  */
-export const mergeJson = ({ base, mine, theirs, winner }: ThreeTexts): string | undefined => {
+export const mergeJson = ({ base, earlier = [], mine, theirs, winner }: ThreeTexts): string | undefined => {
   const ours = parseObject(mine)
   const others = parseObject(theirs)
   const origin = base === undefined ? {} : parseObject(base)
   if (ours === undefined || others === undefined || origin === undefined) return undefined
   try {
-    const merged = mergeFields({ base: origin, mine: ours, theirs: others, winner })
+    const steps = earlier.map(parseObject).filter(step => step !== undefined)
+    const merged = mergeFields({ base: origin, earlier: steps, mine: ours, theirs: others, winner })
     if (isSameJson(merged, others)) return theirs
     return isSameJson(merged, ours) ? mine : JSON.stringify(merged)
   } catch (error) {
@@ -39,6 +42,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 interface ThreeValues {
   readonly base: unknown
+  readonly earlier: readonly unknown[]
   readonly mine: unknown
   readonly theirs: unknown
   readonly winner: 'mine' | 'theirs'
@@ -46,30 +50,33 @@ interface ThreeValues {
 
 interface ThreeFields extends ThreeValues {
   readonly base: Fields
+  readonly earlier: readonly Fields[]
   readonly mine: Fields
   readonly theirs: Fields
 }
 
-const mergeFields = ({ base, mine, theirs, winner }: ThreeFields): Fields => {
+const mergeFields = ({ base, earlier, mine, theirs, winner }: ThreeFields): Fields => {
   const names = new Set([...Object.keys(theirs), ...Object.keys(mine)])
   const merged: [string, unknown][] = []
   for (const name of names) {
     const old = fieldOf(base, name)
     const ours = fieldOf(mine, name)
     const others = fieldOf(theirs, name)
-    const value = mergeValue({ base: old, mine: ours, theirs: others, winner })
+    const steps = earlier.map(step => fieldOf(step, name))
+    const value = mergeValue({ base: old, earlier: steps, mine: ours, theirs: others, winner })
     if (value !== undefined) merged.push([name, value])
   }
   // Defines own fields only, so that a field called __proto__ is a field like any other.
   return Object.fromEntries(merged)
 }
 
-const mergeValue = ({ base, mine, theirs, winner }: ThreeValues): unknown => {
-  if (isSameJson(mine, base)) return theirs
-  if (isSameJson(theirs, base) || isSameJson(mine, theirs)) return mine
+const mergeValue = ({ base, earlier, mine, theirs, winner }: ThreeValues): unknown => {
+  if ([base, ...earlier, mine].some(ours => isSameJson(theirs, ours))) return mine
   if (isObject(mine) && isObject(theirs)) {
-    return mergeFields({ base: isObject(base) ? base : {}, mine, theirs, winner })
+    const steps = earlier.filter(isObject)
+    return mergeFields({ base: isObject(base) ? base : {}, earlier: steps, mine, theirs, winner })
   }
+  if (isSameJson(mine, base)) return theirs
   return winner === 'mine' ? mine : theirs
 }
 

@@ -5,6 +5,8 @@ export interface PendingChange {
   readonly box: Box | null
   /** What the server had when the first of these edits was made; null if nothing. For the three-way merge. */
   readonly base: Box | null
+  /** Earlier texts of this change that may have reached the server although nobody said so; oldest first. */
+  readonly sent: readonly Box[]
 }
 
 /** How far a repo is with its server. */
@@ -38,15 +40,15 @@ export const parseBox = (text: string | undefined): Box | undefined => {
 }
 
 /** The text of a pending change in the store. */
-export const pendingText = ({ box, base }: PendingChange): string =>
-  `[${box === null ? 'null' : boxText(box)},${base === null ? 'null' : boxText(base)}]`
+export const pendingText = ({ box, base, sent }: PendingChange): string =>
+  `[${[box, base, ...sent].map(item => (item === null ? 'null' : boxText(item))).join()}]`
 
 /** The inverse of {@link pendingText}; undefined for anything else. */
 export const parsePending = (text: string | undefined): PendingChange | undefined => {
   const value = parse(text)
   if (!Array.isArray(value)) return undefined
-  const [box, base] = value as unknown[]
-  return isBoxOrNull(box) && isBoxOrNull(base) ? { box, base } : undefined
+  const [box, base, ...sent] = value as unknown[]
+  return isBoxOrNull(box) && isBoxOrNull(base) ? { box, base, sent: sent.filter(isBox) } : undefined
 }
 
 /** Reads a status, also that of a deployed client; anything unreadable is "never synced" (protocol §3.3). */

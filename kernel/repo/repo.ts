@@ -10,7 +10,7 @@ import { checkPath } from './disk.ts'
 import { PendingChanges } from './pending-changes.ts'
 import { planReply } from './plan-reply.ts'
 import { makeRepoBoxes, type RepoBoxes } from './repo-boxes.ts'
-import { PREFIX, parseBox, parseStatus, pendingText } from './repo-record.ts'
+import { type PendingChange, PREFIX, parseBox, parseStatus, pendingText } from './repo-record.ts'
 import type { Report } from './report.ts'
 import { type BulkChange, type BulkStore, changesBelow, type StoreChanges, storeBelow } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
@@ -281,9 +281,10 @@ export class Repo {
     for (const [path, box] of boxes) {
       const { data, pending } = this.#fileOf(path)
       const base = pending === undefined ? (data ?? null) : pending.base
-      // What never left this device needs no deletion, unless it is on its way right now.
-      const isUnknown = box === null && data === undefined && !this.pending.isSending(path)
-      writes.set(PREFIX.pending + path, isUnknown ? null : pendingText({ box, base }))
+      const sent = sentWith(pending, this.pending.mayBeSent(path))
+      // What never left this device needs no deletion.
+      const isUnknown = box === null && data === undefined && sent.length === 0
+      writes.set(PREFIX.pending + path, isUnknown ? null : pendingText({ box, base, sent }))
     }
     return this.#commit(writes)
   }
@@ -302,12 +303,11 @@ export class Repo {
       this.#refresh(writes)
       throw error
     }
+    for (const path of pendingPathsOf(writes)) this.pending.forget(path)
   }
 
   #refresh(writes: StoreChanges): void {
-    for (const key of writes.keys()) {
-      if (key.startsWith(PREFIX.pending)) this.pending.refresh(key.slice(PREFIX.pending.length))
-    }
+    for (const path of pendingPathsOf(writes)) this.pending.refresh(path)
     const pendingCount = this.pending.count
     if (this.#state.getSnapshot().pendingCount !== pendingCount) this.#state.update({ pendingCount })
   }
@@ -342,6 +342,19 @@ export class Repo {
 
 const NOTHING: StoreChanges = new Map()
 
+function* pendingPathsOf(writes: StoreChanges): Generator<string> {
+  for (const key of writes.keys()) if (key.startsWith(PREFIX.pending)) yield key.slice(PREFIX.pending.length)
+}
+
+/** A request may have arrived after its device gave it up: its text is told from another device's by this. */
+const sentWith = (pending: PendingChange | undefined, mayBeSent: boolean): readonly Box[] => {
+  if (pending === undefined) return []
+  const { box, sent } = pending
+  return mayBeSent && box !== null ? [...sent, box].slice(-MAX_SENT) : sent
+}
+
+/** How many texts are kept of a change that is edited again and again while no answer comes. */
+const MAX_SENT = 3
 /** How many files are sealed without a pause. */
 const SMALL = 64
 /** The largest file of a repo, in characters (architecture decision 18). */

@@ -1,4 +1,4 @@
-import { isWalletError } from '../errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { Box } from '../types/keys.ts'
 import type { Repo } from './repo.ts'
 import type { PendingChange } from './repo-record.ts'
@@ -13,75 +13,86 @@ export interface SyncResult {
   readonly changed: readonly string[]
 }
 
+/** The part of {@link SyncServers} that a sync needs. */
+export type SyncPort = Pick<SyncServers, 'exchange'>
+
 /**
  * Exchanges changes with the sync servers until nothing is left to send (protocol §2.9, §3.3).
  *
  * It reads first: an upload replaces whole files, so another device's edit must be merged before. Uploads then go
- * back to back, at most 100 files each. An edit made during its own upload waits for the next sync. Syncs of one
- * repo run one after another.
+ * back to back to the server that answered, at most 100 files each. After one that failed it reads anew: the request may
+ * have arrived all the same, and others have had time to write. An edit made during its own upload waits for the next
+ * sync. Syncs of one repo run one after another.
  *
  * @throws SYNC_FAILED, STORAGE_FULL, STORAGE_FAILED; everything pending is still pending then
  */
-export const syncRepo = (repo: Repo, servers: Pick<SyncServers, 'exchange'>): Promise<SyncResult> =>
+export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
   repo.runSync(async () => {
     const changed = new Set<string>()
     const tried = new Set<string>()
+    const failed = new Set<string>()
+    let takesDeletions = true
     let uploaded = 0
-    for (const path of await readRepo(repo, servers)) changed.add(path)
+    let server = await read(repo, { servers, failed, changed })
     for (;;) {
-      const batch = repo.pending.begin(MAX_FILES, tried)
-      if (batch.size === 0) break
-      for (const path of batch.keys()) tried.add(path)
-      try {
-        const { sent, reply } = await upload(repo, servers, batch)
-        uploaded += sent.size
-        for (const path of await repo.applyReply({ ...reply, sent })) changed.add(path)
-      } finally {
-        repo.pending.end(batch)
+      const batch = repo.pending.take(
+        MAX_FILES,
+        (path, { box }) => !tried.has(path) && (takesDeletions || box !== null)
+      )
+      if (batch.size === 0) return { uploaded, changed: [...changed] }
+      const reply = await upload(repo, servers, { server, batch }).catch(faultOf)
+      if (reply instanceof WalletError) {
+        // A server that cannot take deletions fails on null (protocol §8 row 11): the rest goes up without them.
+        // They stay pending, so that the files do not come back, and are tried with each sync.
+        if (takesDeletions && [...batch.values()].some(({ box }) => box === null)) takesDeletions = false
+        else failed.add(server)
+        server = await read(repo, { servers, failed, changed }, reply)
+        continue
       }
+      for (const path of batch.keys()) tried.add(path)
+      uploaded += batch.size
+      for (const path of await repo.applyReply({ ...reply, sent: batch })) changed.add(path)
     }
-    return { uploaded, changed: [...changed] }
   })
 
 const MAX_FILES = 100
 
-const readRepo = async (repo: Repo, servers: Pick<SyncServers, 'exchange'>): Promise<readonly string[]> => {
-  const reply = await servers.exchange({ syncKey: repo.syncKey, hash: hashOf(repo) })
-  return repo.applyReply({ ...reply, sent: new Map() })
+interface ReadPlace {
+  readonly servers: SyncPort
+  /** Servers that could not take an upload. */
+  readonly failed: ReadonlySet<string>
+  /** Takes the changed paths. */
+  readonly changed: Set<string>
+}
+
+/** @throws the first failure, if the read is another try */
+const read = async (
+  repo: Repo,
+  { servers, failed, changed }: ReadPlace,
+  failure?: WalletError
+): Promise<string> => {
+  const request = { syncKey: repo.syncKey, hash: hashOf(repo), except: failed }
+  const reply = await servers.exchange(request).catch((error: unknown) => {
+    throw failure ?? error
+  })
+  for (const path of await repo.applyReply({ ...reply, sent: new Map() })) changed.add(path)
+  return reply.server
 }
 
 interface Upload {
-  readonly sent: ReadonlyMap<string, PendingChange>
-  readonly reply: StoreReply
+  readonly server: string
+  readonly batch: ReadonlyMap<string, PendingChange>
 }
 
-/**
- * Sends a batch. A server that cannot take deletions fails on null (protocol §8 row 11): then the rest goes up
- * without them. The deletions stay pending, so that the files do not come back, and are tried with each sync.
- */
-const upload = async (
-  repo: Repo,
-  servers: Pick<SyncServers, 'exchange'>,
-  batch: ReadonlyMap<string, PendingChange>
-): Promise<Upload> => {
-  try {
-    return { sent: batch, reply: await exchange(repo, servers, batch) }
-  } catch (error) {
-    const sent = new Map([...batch].filter(([, { box }]) => box !== null))
-    if (sent.size === batch.size || !isWalletError(error, 'SYNC_FAILED')) throw error
-    return { sent, reply: await exchange(repo, servers, sent) }
-  }
+const upload = (repo: Repo, servers: SyncPort, { server, batch }: Upload): Promise<StoreReply> => {
+  const changes = new Map<string, Box | null>()
+  for (const [path, { box }] of batch) changes.set(path, box)
+  return servers.exchange({ syncKey: repo.syncKey, hash: hashOf(repo), changes, server })
 }
 
-const exchange = (
-  repo: Repo,
-  servers: Pick<SyncServers, 'exchange'>,
-  batch: ReadonlyMap<string, PendingChange>
-): Promise<StoreReply> => {
-  const boxes = new Map<string, Box | null>()
-  for (const [path, { box }] of batch) boxes.set(path, box)
-  const request = { syncKey: repo.syncKey, hash: hashOf(repo) }
-  return servers.exchange(boxes.size === 0 ? request : { ...request, changes: boxes })
+const faultOf = (error: unknown): WalletError => {
+  if (isWalletError(error, 'SYNC_FAILED')) return error
+  throw error
 }
 
 const hashOf = (repo: Repo): string | undefined => repo.state.getSnapshot().lastHash

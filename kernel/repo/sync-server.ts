@@ -21,6 +21,15 @@ export interface StoreRequest {
   readonly syncKey: Secret<Uint8Array>
   readonly hash?: string | undefined
   readonly changes?: ReadonlyMap<string, Box | null>
+  /** The only server to ask; all are, one after another, if it is left out. */
+  readonly server?: string
+  /** Servers that are not asked. */
+  readonly except?: ReadonlySet<string>
+}
+
+/** A reply and the server that gave it. */
+export interface ServedReply extends StoreReply {
+  readonly server: string
 }
 
 /**
@@ -55,12 +64,12 @@ export class SyncServers {
    *
    * @throws SYNC_FAILED with the last server's reason; the reason never holds a key or a URL
    */
-  async exchange(request: StoreRequest): Promise<StoreReply> {
+  async exchange(request: StoreRequest): Promise<ServedReply> {
     this.#refreshIfDue()
     let failure = new WalletError('SYNC_FAILED', { reason: 'there is no sync server' })
-    for (const server of shuffled(this.#io, this.#syncServers)) {
+    for (const server of this.#serversFor(request)) {
       try {
-        return await this.#ask(server, request)
+        return { ...(await this.#ask(server, request)), server }
       } catch (error) {
         failure = failureOf(error)
       }
@@ -83,6 +92,11 @@ export class SyncServers {
         // The next info server is asked; if none answers, the present lists stay.
       }
     }
+  }
+
+  #serversFor({ server, except }: StoreRequest): readonly string[] {
+    if (server !== undefined) return [server]
+    return shuffled(this.#io, this.#syncServers).filter(candidate => !except?.has(candidate))
   }
 
   #refreshIfDue(): void {

@@ -4,7 +4,7 @@ import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import type { FetchReply } from '../../../kernel/io/io.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, openDevice, syncKey } from '../../helpers/repo-device.ts'
-import { makeSyncStore, replyOf } from '../../helpers/sync-store.ts'
+import { makeSyncStore, replyOf, type SyncStore } from '../../helpers/sync-store.ts'
 
 const twoDevices = async (store = makeSyncStore()): Promise<[Device, Device]> => [
   await openDevice(store),
@@ -203,6 +203,94 @@ test('syncs that overlap still converge', async t => {
     }),
     { numRuns: 60 }
   )
+})
+
+/** Stores the next upload and loses the answer to it. */
+const loseAnswer = async (store: SyncStore, device: Device): Promise<void> => {
+  store.beforeAnswer = () => Promise.reject(new Error('the connection is gone'))
+  await device.sync().then(
+    () => Promise.reject(new Error('The answer came')),
+    () => {}
+  )
+  store.beforeAnswer = undefined
+}
+
+test('a change is taken back although the upload of it was never answered', async t => {
+  const store = makeSyncStore()
+  const [a, b] = await twoDevices(store)
+  await a.repo.setText('s.json', '{"isOn":false}')
+  await a.sync()
+  await a.repo.setText('s.json', '{"isOn":true,"new":1}')
+  await loseAnswer(store, a)
+  await a.repo.setText('s.json', '{"isOn":false}')
+  const again = await a.reopen()
+  await again.sync()
+  t.deepEqual(await again.json('s.json'), { isOn: false })
+  await b.sync()
+  t.deepEqual(await b.json('s.json'), { isOn: false })
+})
+
+test('a change is taken back although another device has built on the upload that was never answered', async t => {
+  const store = makeSyncStore()
+  const [a, b] = await twoDevices(store)
+  await a.repo.setText('s.json', '{"isOn":true}')
+  await loseAnswer(store, a)
+  await b.sync()
+  await b.repo.setText('s.json', '{"isOn":true,"theirs":1}')
+  await b.sync()
+  await a.repo.setText('s.json', '{"mine":1}')
+  await a.sync()
+  t.deepEqual(await a.json('s.json'), { theirs: 1, mine: 1 })
+})
+
+test('a new file whose upload was never answered can be deleted', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setText('f', '1')
+  await loseAnswer(store, a)
+  await a.repo.delete('f')
+  await a.sync()
+  t.is(await a.repo.getText('f'), undefined)
+  t.is(store.files.size, 0)
+})
+
+test('after an upload that failed, what others wrote is read before another server is asked', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store, { syncServers: ['https://one.example', 'https://two.example'] })
+  const b = await openDevice(store)
+  await a.repo.setText('s.json', '{"x":0,"y":0}')
+  await a.sync()
+  await b.sync()
+  await a.repo.setText('s.json', '{"x":1,"y":0}')
+  store.beforeAnswer = async () => {
+    store.beforeAnswer = undefined
+    await b.sync()
+    await b.repo.setText('s.json', '{"x":1,"y":2}')
+    await b.sync()
+    throw new Error('the connection is gone')
+  }
+  await a.sync()
+  await b.sync()
+  t.deepEqual(await a.json('s.json'), { x: 1, y: 2 })
+  t.deepEqual(await b.json('s.json'), { x: 1, y: 2 })
+})
+
+test('an edit of a file that was deleted and made anew brings back nothing but itself', async t => {
+  const store = makeSyncStore()
+  const [a, b] = await twoDevices(store)
+  await a.repo.setText('s.json', '{"x":0}')
+  await a.sync()
+  await b.sync()
+  await b.repo.setText('s.json', '{"x":0,"y":1}')
+  await a.repo.delete('s.json')
+  await a.sync()
+  store.fault = call => (call.method === 'POST' ? replyOf(503, '') : undefined)
+  await t.throwsAsync(b.sync())
+  store.fault = undefined
+  await a.repo.setText('s.json', '{"x":2}')
+  await a.sync()
+  await b.sync()
+  t.deepEqual(await b.json('s.json'), { x: 2, y: 1 })
 })
 
 test('deletions propagate and do not come back', async t => {
