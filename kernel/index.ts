@@ -1,6 +1,7 @@
 export type { Account } from './account/account.ts'
 export type { NewWallet, NewWalletOfType } from './account/create-wallets.ts'
 export type { Credentials, PinOptions, UsernameOptions } from './account/credentials.ts'
+export type { RepoStatus } from './account/open-repos.ts'
 export type { WalletResult } from './account/open-wallets.ts'
 export type { CurrencyConfig } from './account/settings/currency-config.ts'
 export type { SwapConfig, SwapConfigSnapshot } from './account/settings/swap-config.ts'
@@ -24,7 +25,7 @@ export { Secret } from './state/secret.ts'
 export type { LocalUser, LoginMessage, PendingVoucher, RecoveryQuestionChoice } from './types/login.ts'
 export type { AddressRecord } from './wallet/address-file.ts'
 export type { CurrencyWallet } from './wallet/currency-wallet.ts'
-export type { TransactionQuery } from './wallet/history/transaction-list.ts'
+export type { StreamQuery, TransactionQuery } from './wallet/history/transaction-list.ts'
 export {
   importLabels,
   type LabelImport,

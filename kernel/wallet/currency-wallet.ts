@@ -11,8 +11,13 @@ import { callTools } from './call-tools.ts'
 import { dumpWallet, type WalletDump } from './dump-wallet.ts'
 import { checkFreshAddress } from './engine/engine-data.ts'
 import { mergeMetadata } from './history/metadata.ts'
-import { newTransactionFile, withMetadata } from './history/transaction-file.ts'
-import { listTransactions, type TransactionQuery } from './history/transaction-list.ts'
+import { saveMetadata } from './history/save-metadata.ts'
+import {
+  listTransactions,
+  type StreamQuery,
+  streamTransactions,
+  type TransactionQuery
+} from './history/transaction-list.ts'
 import type { PauseOptions } from './pause-switch.ts'
 import { broadcastTx, discardTx, saveTx, signTx, spend } from './spend.ts'
 import { getMaxSpendable, makeSpend } from './spend-draft.ts'
@@ -174,30 +179,31 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     return this.#life.spends.journal.list(error => this.#report(error))
   }
 
-  /** The wallet's transactions, newest first, complete with their notes. */
+  /** The history of an asset, newest first, complete with what is noted. @throws TX_NOT_FOUND for `beforeTxid` */
   async getTransactions(query: TransactionQuery = {}): Promise<Transaction[]> {
     this.#checkOpen()
     return listTransactions(this.#life.table, query)
   }
 
-  /** One transaction. @throws TX_NOT_FOUND */
-  async getTransaction(txid: string): Promise<Transaction> {
+  /** The same in batches, each read when it is asked for. @throws TX_NOT_FOUND for `beforeTxid` */
+  streamTransactions(query: StreamQuery = {}): AsyncIterable<Transaction[]> {
     this.#checkOpen()
-    const tx = await this.#life.table.find(txid)
+    return streamTransactions(this.#life.table, query)
+  }
+
+  /** One transaction in the history of an asset. @throws TX_NOT_FOUND */
+  async getTransaction(txid: string, tokenId: string | null = null): Promise<Transaction> {
+    this.#checkOpen()
+    const tx = await this.#life.table.find(txid, tokenId)
     if (tx === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
     return tx
   }
 
   /** Changes the notes of a transaction on all devices; null deletes, absent keeps. @throws TX_NOT_FOUND */
   async saveTxMetadata(txid: string, change: MetadataChange, tokenId: string | null = null): Promise<void> {
-    const { table, spends, currency } = this.#life
-    const tx = await this.getTransaction(txid)
-    await table.editFile(txid, present => {
-      const file = present ?? newTransactionFile(tx, table.creationDateOf(tx.date))
-      const { currencyCode } = currency
-      return withMetadata(file, { tokenId, currencyCode }, metadata => mergeMetadata(metadata, change))
-    })
-    spends.told(txid)
+    this.#checkOpen()
+    await saveMetadata(this.#life.table, { txid, tokenId }, change)
+    this.#life.spends.told(txid)
   }
 
   /** Uploads and downloads the wallet's files, and looks at the chain, now. */

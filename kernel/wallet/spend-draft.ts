@@ -3,7 +3,7 @@ import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { SpendInfo, SpendTarget, SpentTarget, Transaction } from '../types/transaction.ts'
 import { checkEngineTransaction } from './engine/engine-data.ts'
-import { mergeMetadata } from './history/metadata.ts'
+import { mergeMetadata, withFiatCode } from './history/metadata.ts'
 import { searchMaxSpendable } from './max-spend.ts'
 import { upgradeMemos } from './memos.ts'
 import type { SpendParts } from './spend.ts'
@@ -27,7 +27,7 @@ export const makeSpend = async (parts: SpendParts, request: SpendInfo): Promise<
     confirmations: 'unconfirmed',
     isSend: true,
     memos: checked.memos ?? spend.memos ?? [],
-    metadata: mergeMetadata({}, spend.metadata ?? {}),
+    metadata: mergeMetadata({}, withFiatCode(spend.metadata ?? {}, parts.table.fiatCode)),
     networkFeeOption: spend.networkFeeOption ?? 'standard',
     ...(spend.customNetworkFee === undefined ? {} : { requestedCustomFee: spend.customNetworkFee }),
     spendTargets: spend.spendTargets.map(target => spentTarget(target, parts.info.currencyCode)),

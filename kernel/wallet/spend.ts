@@ -9,9 +9,9 @@ import type { WalletKeys } from '../types/keys.ts'
 import type { Metadata, Transaction } from '../types/transaction.ts'
 import { checkEngineTransaction, checkSignedTransaction } from './engine/engine-data.ts'
 import type { EngineRunner } from './engine/engine-runner.ts'
+import type { HistoryTable } from './history/history-table.ts'
 import { mergeMetadata } from './history/metadata.ts'
 import { assetOf, newTransactionFile, withMetadata } from './history/transaction-file.ts'
-import type { TransactionTable } from './history/transaction-table.ts'
 import type { SpendIntent, SpendJournal, SpendStage } from './spend-journal.ts'
 
 /** What a spend needs of its wallet. */
@@ -21,7 +21,7 @@ export interface SpendParts {
   readonly info: CurrencyInfo
   readonly engine: EngineRunner
   readonly journal: SpendJournal
-  readonly table: TransactionTable
+  readonly table: HistoryTable
   readonly keys: Secret<WalletKeys>
   /** The spends that a call is busy with; a resume leaves them alone. */
   readonly busy: Set<string>
@@ -146,12 +146,13 @@ const save = async (parts: SpendParts, tx: Transaction, join: JoinNotes): Promis
     if (present === undefined) return fresh
     const { unknown, creationDate, currencies, payees } = present
     const tokens = new Map([...fresh.tokens, ...present.tokens])
-    const asset = assetOf(present, tx)
+    const name = table.assetName(tx.tokenId)
+    const asset = assetOf(present, name)
     const joined = { ...present, ...fresh, unknown, creationDate, currencies, tokens }
-    return withMetadata(joined, tx, () => join(asset?.metadata ?? {}, tx.metadata, payees !== undefined))
+    return withMetadata(joined, name, () => join(asset?.metadata ?? {}, tx.metadata, payees !== undefined))
   })
   // The engine may have told of it by now, and then knows better how deep it lies.
-  if (!table.has(tx.txid)) await table.take([sent])
+  if (!(await table.has(tx.txid))) await table.take([sent])
   await parts.engine.call('saving a payment', engine => engine.saveTx(sent))
   const intent = journal.findByTxid(tx.txid)
   if (intent !== undefined) {
@@ -229,7 +230,7 @@ const broadcast = async (parts: SpendParts, intent: SpendIntent): Promise<Transa
     if (!isWalletError(error, 'BROADCAST_REFUSED'))
       throw new WalletError('BROADCAST_UNKNOWN', { txid }, error)
     // A node also refuses what a block has taken in meanwhile.
-    if (table.has(txid)) return intent.tx
+    if (await table.has(txid)) return intent.tx
     await journal.remove(intent.correlationId)
     tell(parts, intent, 'refused')
     throw error

@@ -11,8 +11,8 @@ import { EngineFeed, type EngineInputs } from './engine/engine-feed.ts'
 import { EngineInbox, type EngineListener } from './engine/engine-inbox.ts'
 import { EngineRunner } from './engine/engine-runner.ts'
 import { addUsedAddresses, makeWalletEngine } from './engine/make-engine.ts'
+import { HistoryTable } from './history/history-table.ts'
 import { TransactionThrottle } from './history/throttle.ts'
-import { TransactionTable } from './history/transaction-table.ts'
 import { type PauseOptions, PauseSwitch } from './pause-switch.ts'
 import { resumeSpends, type SpendParts } from './spend.ts'
 import { SpendJournal } from './spend-journal.ts'
@@ -24,7 +24,6 @@ import { readWalletSettings, WALLET_SETTINGS_PATHS, type WalletFiles } from './w
 
 /** What the life of a wallet begins with. */
 export interface WalletLifeParts extends WalletPlace {
-  readonly config: Readable<CurrencyConfigSnapshot>
   readonly currency: CurrencyInfo
   /** The wallet's file-name hash. */
   hashOf(text: string): string
@@ -38,7 +37,7 @@ export interface WalletLifeParts extends WalletPlace {
 export class WalletLife implements EngineListener {
   readonly currency: CurrencyInfo
   readonly facts: WalletFacts
-  readonly table: TransactionTable
+  readonly table: HistoryTable
   readonly tokens: WalletTokens
   readonly engine: EngineRunner
   readonly spends: SpendParts
@@ -71,9 +70,9 @@ export class WalletLife implements EngineListener {
       ...{ services, events, report, place: { walletId, pluginId, type } },
       showEngine: changes => this.engine.show(changes)
     })
-    this.table = new TransactionTable({
-      ...{ walletId, info: currency, repo, hashOf, report },
-      now: () => io.clock.now()
+    this.table = new HistoryTable({
+      ...{ walletId, info: currency, config, repo, hashOf, report, clock: io.clock },
+      fiatCode: () => this.facts.state.getSnapshot().fiatCurrencyCode
     })
     this.tokens = new WalletTokens({
       ...{ walletId, config, scheduler, files: this.files },
@@ -104,7 +103,7 @@ export class WalletLife implements EngineListener {
   /** Reads the files, shows the wallet, and starts its engine in the background. @throws STORAGE_FAILED */
   async open(): Promise<void> {
     const { repo, config } = this.#parts
-    await Promise.all([this.#readSettings(), this.tokens.read(), this.table.readFileNames()])
+    await Promise.all([this.#readSettings(), this.tokens.read()])
     this.#showTokens()
     this.facts.open()
     this.#unsubscribes = [
@@ -112,6 +111,7 @@ export class WalletLife implements EngineListener {
       config.subscribe(() => this.tokens.configChanged()),
       this.pause.subscribe(() => this.#pauseChanged())
     ]
+    this.#pauseChanged()
     this.#inBackground(this.engine.start())
   }
 
@@ -121,6 +121,7 @@ export class WalletLife implements EngineListener {
     this.pause.close()
     await this.engine.close()
     await this.#inbox?.settled()
+    await this.table.close()
     await this.tokens.close()
   }
 
@@ -140,7 +141,8 @@ export class WalletLife implements EngineListener {
   async resync(): Promise<void> {
     this.facts.dropEngine()
     this.engine.show({ syncRatio: 0 })
-    this.table.clear()
+    await this.#inbox?.settled()
+    await this.table.clear()
     this.unactivatedChanged([])
     await this.tokens.forgetDetected()
     await this.engine.call('looking at the chain again', engine => engine.resyncBlockchain())
@@ -157,7 +159,7 @@ export class WalletLife implements EngineListener {
   }
 
   heightChanged(blockHeight: number): void {
-    this.#throttle.add({ created: [], changed: this.table.takeHeight(blockHeight) })
+    this.#inBackground(this.#tellChanged(this.table.takeHeight(blockHeight)))
     if (!this.#parts.services.config.skipBlockHeight) this.facts.gatherEngine({ blockHeight })
   }
 
@@ -188,7 +190,9 @@ export class WalletLife implements EngineListener {
     this.#throttle.add(await this.table.take(transactions))
   }
 
-  async checkpointReached(_checkpoint: string): Promise<void> {}
+  checkpointReached(checkpoint: string): Promise<void> {
+    return this.table.reachCheckpoint(checkpoint)
+  }
 
   failed(error: unknown): void {
     const { services } = this.#parts
@@ -221,7 +225,7 @@ export class WalletLife implements EngineListener {
       ...{ services, info, repo, currency, inputs },
       store: repo.local,
       callbacks: inbox.callbacks,
-      seenTxCheckpoint: undefined
+      seenTxCheckpoint: await this.table.checkpoint()
     })
     if (engine.getStakingStatus !== undefined) this.#inBackground(this.#askStaking(engine, inbox))
     return engine
@@ -239,11 +243,20 @@ export class WalletLife implements EngineListener {
   async #readSettings(): Promise<void> {
     const { name, fiatCurrencyCode } = await readWalletSettings(this.files)
     this.facts.show({ name: name === undefined ? this.#fallbackName : name, fiatCurrencyCode })
+    const appId = this.#parts.info.appIds.find(id => id !== '')
+    if (name !== undefined || appId === undefined || this.#fallbackName !== null) return
+    this.#parts.services.inBackground('app name', this.#nameAfter(appId))
+  }
+
+  /** A wallet that was never named is called like the app that made it (protocol §3.5 `WalletName.json`). */
+  async #nameAfter(appId: string): Promise<void> {
+    this.#fallbackName = await this.#parts.nameOfApp(appId)
+    await this.#readSettings()
   }
 
   #filesChanged(paths: readonly string[]): void {
     const { services, repo } = this.#parts
-    this.#throttle.add({ created: [], changed: this.table.fileChanged(paths) })
+    this.#inBackground(this.#tellChanged(this.table.filesChanged(paths)))
     const has = (known: readonly string[]): boolean => paths.some(path => known.includes(path))
     if (has(WALLET_SETTINGS_PATHS)) services.inBackground('wallet settings', this.#readSettings())
     if (has([TOKENS_PATH, OLD_TOKENS_PATH]))
@@ -256,6 +269,10 @@ export class WalletLife implements EngineListener {
       addUsedAddresses(engine, repo, error => this.#report(error))
     )
     this.#inBackground(telling)
+  }
+
+  async #tellChanged(txids: Promise<string[]>): Promise<void> {
+    this.#throttle.add({ created: [], changed: await txids })
   }
 
   #pauseChanged(): void {

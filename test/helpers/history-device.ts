@@ -1,6 +1,6 @@
 import { nativeAmount } from '../../kernel/amount.ts'
 import { fileHashOf } from '../../kernel/keys/wallet-id.ts'
-import type { CurrencyInfo } from '../../kernel/types/currency.ts'
+import type { CurrencyInfo, TokenMap } from '../../kernel/types/currency.ts'
 import type { EngineTransaction } from '../../kernel/types/transaction.ts'
 import { HistoryTable } from '../../kernel/wallet/history/history-table.ts'
 import { type Device, type DeviceOptions, dataKey, openDevice } from './repo-device.ts'
@@ -51,7 +51,7 @@ export const openHistory = async (
     clock: device.clock,
     hashOf,
     fiatCode: () => settings.fiatCode,
-    tokenCode: tokenId => options.tokens?.[tokenId],
+    config: { getSnapshot: () => ({ allTokens: tokensOf(options.tokens ?? {}) }) },
     report: error => void device.reports.push(error)
   })
   const told: string[] = []
@@ -78,6 +78,14 @@ export const openHistory = async (
     }
   }
 }
+
+const tokensOf = (codes: Readonly<Record<string, string>>): TokenMap =>
+  Object.fromEntries(
+    Object.entries(codes).map(([tokenId, currencyCode]) => [
+      tokenId,
+      { currencyCode, displayName: currencyCode, denominations: [{ name: currencyCode, multiplier: '1' }] }
+    ])
+  )
 
 /** What an engine may report of a transaction that comes in. */
 export const incoming = (txid: string, changes: Partial<EngineTransaction> = {}): EngineTransaction => ({

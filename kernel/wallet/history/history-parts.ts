@@ -1,6 +1,6 @@
 import type { Clock } from '../../io/io.ts'
 import type { Repo } from '../../repo/repo.ts'
-import type { CurrencyInfo } from '../../types/currency.ts'
+import type { CurrencyConfigSnapshot, CurrencyInfo } from '../../types/currency.ts'
 import type { ChainView } from './history-row.ts'
 import type { AssetName } from './transaction-file.ts'
 import type { ViewPlace } from './transaction-view.ts'
@@ -15,8 +15,8 @@ export interface HistoryParts {
   hashOf(text: string): string
   /** The fiat currency that the wallet is shown in now, such as `iso:USD`. */
   fiatCode(): string
-  /** The code of a token; undefined for one that nobody knows. */
-  tokenCode(tokenId: string): string | undefined
+  /** The tokens of its currency as they are known now. */
+  readonly config: { getSnapshot(): Pick<CurrencyConfigSnapshot, 'allTokens'> }
   /** What was survived: a file that cannot be read and is kept, a row that could not be written yet. */
   report(error: unknown): void
 }
@@ -28,23 +28,30 @@ export const chainAt = ({ info }: HistoryParts, height: number): ChainView => ({
 })
 
 /** An asset with the code under which older files know it; '' where that code is the chain's own coin's. */
-export const assetNameOf = ({ info, tokenCode }: HistoryParts, tokenId: string | null): AssetName => {
-  if (tokenId === null) return { tokenId, currencyCode: info.currencyCode }
-  const currencyCode = tokenCode(tokenId) ?? ''
-  return { tokenId, currencyCode: currencyCode === info.currencyCode ? '' : currencyCode }
+export const assetNameOf = (parts: HistoryParts, tokenId: string | null): AssetName => {
+  const currencyCode = codeOf(parts, tokenId)
+  const isShared = tokenId !== null && currencyCode === parts.info.currencyCode
+  return { tokenId, currencyCode: isShared ? '' : currencyCode }
 }
 
 /** What the transactions in the history of an asset are shown with, at a height. */
 export const viewPlaceOf = (parts: HistoryParts, height: number, tokenId: string | null): ViewPlace => {
-  const { walletId, info, tokenCode } = parts
+  const { walletId, info } = parts
   return {
     walletId,
     currencyCode: info.currencyCode,
     fiatCode: parts.fiatCode(),
     chain: chainAt(parts, height),
     asset: assetNameOf(parts, tokenId),
-    assetCode: tokenId === null ? info.currencyCode : (tokenCode(tokenId) ?? '')
+    assetCode: codeOf(parts, tokenId)
   }
+}
+
+/** The code of an asset; '' for a token that is not known. */
+const codeOf = ({ info, config }: HistoryParts, tokenId: string | null): string => {
+  if (tokenId === null) return info.currencyCode
+  const { allTokens } = config.getSnapshot()
+  return Object.hasOwn(allTokens, tokenId) ? (allTokens[tokenId]?.currencyCode ?? '') : ''
 }
 
 /** How deep a transaction must lie where its currency does not say (specification §9). */

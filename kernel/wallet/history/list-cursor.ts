@@ -12,13 +12,14 @@ export interface ListRange {
  * It finds its place again by the row that came last; where that is gone or has moved, by its date.
  */
 export class ListCursor {
-  readonly #list: RowList
+  readonly #open: () => Promise<RowList>
   readonly #range: ListRange
   readonly #seen = new Set<string>()
   #last: ListedRow | undefined
 
-  constructor(list: RowList, range: ListRange) {
-    this.#list = list
+  /** @param open - gives the list as it is now; a resync puts another in its place */
+  constructor(open: () => Promise<RowList>, range: ListRange) {
+    this.#open = open
     this.#range = range
   }
 
@@ -30,7 +31,8 @@ export class ListCursor {
   /** Up to `limit` rows that follow; none at the end. */
   async next(limit: number): Promise<ListedRow[]> {
     for (;;) {
-      const rows = await this.#list.page(await this.#place(), limit)
+      const list = await this.#open()
+      const rows = await list.page(await this.#placeIn(list), limit)
       this.#last = rows.at(-1)
       const fresh = rows.filter(({ key, order }) => order > this.#range.floor && !this.#seen.has(key))
       for (const { key } of fresh) this.#seen.add(key)
@@ -39,13 +41,13 @@ export class ListCursor {
     }
   }
 
-  async #place(): Promise<number> {
+  async #placeIn(list: RowList): Promise<number> {
     if (this.#last === undefined) return this.#seen.size === 0 ? this.#range.from : Number.MAX_SAFE_INTEGER
     const { key, order } = this.#last
     const [first, end, place] = await Promise.all([
-      this.#list.offsetAt(order),
-      this.#list.offsetAt(stepDown(order)),
-      this.#list.offsetOf(key)
+      list.offsetAt(order),
+      list.offsetAt(stepDown(order)),
+      list.offsetOf(key)
     ])
     return place !== undefined && place >= first && place < end ? place + 1 : first
   }

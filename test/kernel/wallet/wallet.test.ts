@@ -86,7 +86,7 @@ test('a spend is drafted, signed, sent and saved with its payee, fee choice, not
   t.deepEqual(saved.spendTargets, [
     { currencyCode: 'TOY', nativeAmount: nativeAmount('50'), publicAddress: 'shop' }
   ])
-  t.deepEqual(saved.metadata, { name: 'Shop', exchangeAmount: { 'iso:USD': 1.5 } })
+  t.deepEqual(saved.metadata, { name: 'Shop', exchangeAmount: { 'iso:USD': 1.5 }, amountFiat: 1.5 })
   t.is(saved.networkFeeOption, 'high')
   t.deepEqual(wallet.unfinishedSpends(), [])
   await account.sync()
@@ -427,7 +427,8 @@ test('a note is changed, kept where absent, deleted by null, and refused for an 
   t.deepEqual((await wallet.getTransaction('a')).metadata, {
     notes: 'hi',
     category: 'Income',
-    exchangeAmount: { 'iso:USD': 2, 'iso:EUR': 1 }
+    exchangeAmount: { 'iso:USD': 2, 'iso:EUR': 1 },
+    amountFiat: 2
   })
   await t.throwsAsync(wallet.saveTxMetadata('nope', { name: 'x' }), { code: 'TX_NOT_FOUND' })
 })

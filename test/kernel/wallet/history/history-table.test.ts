@@ -1,8 +1,8 @@
 import test from 'ava'
-import { listTransactions } from '../../../../kernel/wallet/history/transaction-stream.ts'
-import { newTransactionFile, withMetadata } from '../../../../kernel/wallet/history/transaction-file.ts'
-import { mergeMetadata } from '../../../../kernel/wallet/history/metadata.ts'
 import type { MetadataChange } from '../../../../kernel/types/transaction.ts'
+import { mergeMetadata } from '../../../../kernel/wallet/history/metadata.ts'
+import { newTransactionFile, withMetadata } from '../../../../kernel/wallet/history/transaction-file.ts'
+import { listTransactions } from '../../../../kernel/wallet/history/transaction-list.ts'
 import { type HistoryDevice, incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
 import { makeSyncStore } from '../../../helpers/sync-store.ts'
 
@@ -13,8 +13,10 @@ const note = async ({ table }: HistoryDevice, txid: string, change: MetadataChan
   const tx = await table.find(txid)
   if (tx === undefined) throw new Error('unknown')
   await table.editFile(txid, file =>
-    withMetadata(file ?? newTransactionFile(tx, table.creationDateOf(tx.date)), table.assetName(null), metadata =>
-      mergeMetadata(metadata, change)
+    withMetadata(
+      file ?? newTransactionFile(tx, table.creationDateOf(tx.date)),
+      table.assetName(null),
+      metadata => mergeMetadata(metadata, change)
     )
   )
 }

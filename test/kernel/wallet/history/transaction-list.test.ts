@@ -1,0 +1,241 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { nativeAmount } from '../../../../kernel/amount.ts'
+import type { EngineTransaction, Transaction } from '../../../../kernel/types/transaction.ts'
+import { saveMetadata } from '../../../../kernel/wallet/history/save-metadata.ts'
+import { matchesSearch, normalizeQuery } from '../../../../kernel/wallet/history/search.ts'
+import {
+  listTransactions,
+  type StreamQuery,
+  streamTransactions,
+  type TransactionQuery
+} from '../../../../kernel/wallet/history/transaction-list.ts'
+import { type HistoryDevice, incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
+import { makeSyncStore } from '../../../helpers/sync-store.ts'
+
+/** The slow truth: every transaction of the list, filtered and cut as the query says. */
+const naive = (all: readonly Transaction[], query: TransactionQuery): Transaction[] => {
+  const { startDate, endDate, searchString = '', beforeTxid, startIndex = 0, startEntries, limit } = query
+  const place = all.findIndex(({ txid }) => txid === beforeTxid)
+  const needle = normalizeQuery(searchString)
+  return all
+    .slice(place + 1)
+    .filter(({ date }) => startDate === undefined || date * 1000 >= startDate.getTime())
+    .filter(({ date }) => endDate === undefined || date * 1000 < endDate.getTime())
+    .filter(tx => needle === '' || matchesSearch(tx, needle, 'iso:USD'))
+    .slice(startIndex)
+    .slice(0, startEntries)
+    .slice(0, limit)
+}
+
+const TOKENS = { usd1: 'USD', usd2: 'USD' }
+const DATES = [1_700_000_000, 1_700_000_000.25, 1_700_000_000.1, 1_700_000_007, 1_700_000_100, 1_900_000_000]
+const NAMES = ['Bob', 'bobby', 'Rent', 'a.b', 'Lunch, 12', '0012']
+
+const reportArbitrary: fc.Arbitrary<EngineTransaction> = fc
+  .record({
+    txid: fc.integer({ min: 0, max: 60 }),
+    date: fc.constantFrom(...DATES),
+    amount: fc.integer({ min: -2000, max: 2000 }),
+    tokenId: fc.constantFrom(null, null, 'usd1', 'usd2'),
+    hasFee: fc.boolean(),
+    memo: fc.constantFrom(undefined, ...NAMES)
+  })
+  .map(({ txid, date, amount, tokenId, hasFee, memo }) =>
+    incoming(`tx${txid}`, {
+      date,
+      tokenId,
+      nativeAmount: nativeAmount(String(amount)),
+      ourReceiveAddresses: [`addr${txid % 7}`],
+      ...(tokenId !== null && hasFee ? { parentNetworkFee: nativeAmount('7') } : {}),
+      ...(memo === undefined ? {} : { memos: [{ type: 'text', value: memo }] })
+    })
+  )
+
+const dateArbitrary = fc.constantFrom(undefined, ...DATES.flatMap(date => [date, date - 1, date + 0.001]))
+
+const queryArbitrary = fc
+  .record({
+    tokenId: fc.constantFrom(undefined, null, 'usd1', 'usd2', 'unknown'),
+    start: dateArbitrary,
+    end: dateArbitrary,
+    searchString: fc.constantFrom(
+      undefined,
+      '',
+      'BOB',
+      'tx1',
+      'addr3',
+      '1',
+      '12',
+      'rent',
+      'lunch 12',
+      'nothing'
+    ),
+    startIndex: fc.constantFrom(undefined, 0, 1, 5, 30),
+    startEntries: fc.constantFrom(undefined, 0, 1, 7, 200),
+    limit: fc.constantFrom(undefined, 0, 3, 150),
+    before: fc.option(fc.nat(), { nil: undefined })
+  })
+  .map(({ start, end, before, ...rest }) => ({
+    before,
+    query: defined({
+      ...rest,
+      startDate: start === undefined ? undefined : new Date(start * 1000),
+      endDate: end === undefined ? undefined : new Date(end * 1000)
+    }) as TransactionQuery
+  }))
+
+const defined = (record: object): object =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined))
+
+const noteAny = async (table: HistoryDevice['table'], txid: string, name: string): Promise<void> => {
+  for (const tokenId of [null, 'usd1', 'usd2']) {
+    if ((await table.find(txid, tokenId)) !== undefined)
+      await saveMetadata(table, { txid, tokenId }, { name })
+  }
+}
+
+const collect = async (table: HistoryDevice['table'], query: StreamQuery): Promise<Transaction[][]> => {
+  const batches: Transaction[][] = []
+  for await (const batch of streamTransactions(table, query)) batches.push(batch)
+  return batches
+}
+
+test('any page of any search, dates and token is that part of the whole list, complete with what is noted', async t => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(reportArbitrary, { maxLength: 120 }),
+      fc.array(fc.record({ txid: fc.nat(), name: fc.constantFrom(...NAMES) }), { maxLength: 8 }),
+      fc.array(queryArbitrary, { minLength: 1, maxLength: 6 }),
+      async (reports, notes, queries) => {
+        const device = await openHistory(makeSyncStore(), { tokens: TOKENS })
+        const { table } = device
+        await table.take(reports)
+        const txids = [...new Set(reports.map(({ txid }) => txid))]
+        for (const { txid, name } of notes) {
+          if (txids.length > 0) await noteAny(table, txids[txid % txids.length] ?? '', name)
+        }
+        for (const { query, before } of queries) {
+          const all: Transaction[] = []
+          for (const txid of txids) {
+            const tx = await table.find(txid, query.tokenId)
+            if (tx !== undefined) all.push(tx)
+          }
+          const listed = await listTransactions(
+            table,
+            defined({ tokenId: query.tokenId }) as TransactionQuery
+          )
+          t.deepEqual(
+            [...listed].sort((a, b) => a.txid.localeCompare(b.txid)),
+            all.sort((a, b) => a.txid.localeCompare(b.txid))
+          )
+          t.true(listed.every(({ date }, index) => index === 0 || date <= (listed[index - 1]?.date ?? 0)))
+          const whole =
+            before === undefined || listed.length === 0
+              ? query
+              : { ...query, beforeTxid: listed[before % listed.length]?.txid ?? '' }
+          const expected = naive(listed, whole)
+          t.deepEqual(await listTransactions(table, whole), expected, JSON.stringify(whole))
+          t.deepEqual((await collect(table, whole)).flat(), expected, JSON.stringify(whole))
+        }
+      }
+    ),
+    { numRuns: 60 }
+  )
+})
+
+test('dates select from the start on and before the end, to the millisecond; without an end the future is listed too [5.45]', async t => {
+  const { table } = await openHistory(makeSyncStore())
+  const dates = [1.001, 1.002, 1.003, 1_700_000_000.1, 1_700_000_000.123, 9_000_000_000]
+  await table.take(dates.map((date, index) => outgoing(`tx${index}`, { date })))
+  const found = async (start?: number, end?: number): Promise<number[]> => {
+    const query = {
+      ...(start === undefined ? {} : { startDate: new Date(start) }),
+      ...(end === undefined ? {} : { endDate: new Date(end) })
+    }
+    return (await listTransactions(table, query)).map(({ date }) => date).reverse()
+  }
+  t.deepEqual(await found(), dates)
+  for (const start of [
+    0, 1, 2, 1001, 1002, 1003, 1004, 1_700_000_000_100, 1_700_000_000_123, 1_700_000_000_124
+  ]) {
+    const isAfter = (date: number): boolean => date * 1000 >= start
+    t.deepEqual(await found(start), dates.filter(isAfter), String(start))
+    t.deepEqual(
+      await found(undefined, start),
+      dates.filter(date => !isAfter(date)),
+      String(start)
+    )
+  }
+})
+
+test('a stream hands out batches of 10, the first of another size if wanted', async t => {
+  const { table } = await openHistory(makeSyncStore())
+  await table.take(Array.from({ length: 34 }, (_, index) => outgoing(`tx${index}`, { date: index })))
+  const sizes = async (query: StreamQuery): Promise<number[]> =>
+    (await collect(table, query)).map(batch => batch.length)
+  t.deepEqual(await sizes({}), [10, 10, 10, 4])
+  t.deepEqual(await sizes({ firstBatchSize: 3 }), [3, 10, 10, 10, 1])
+  t.deepEqual(await sizes({ batchSize: 17 }), [17, 17])
+  t.deepEqual(await sizes({ batchSize: 5, limit: 12 }), [5, 5, 2])
+  t.deepEqual(await sizes({ searchString: 'tx3' }), [5])
+  t.deepEqual(await sizes({ searchString: 'nothing' }), [])
+})
+
+test('a stream tells nothing twice and nothing that is gone, whatever arrives, moves or vanishes meanwhile', async t => {
+  const event = fc.oneof(
+    fc.record({
+      kind: fc.constant('arrive' as const),
+      txid: fc.nat({ max: 80 }),
+      date: fc.nat({ max: 100 })
+    }),
+    fc.record({ kind: fc.constant('resync' as const), kept: fc.nat({ max: 40 }), date: fc.constant(0) })
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat({ max: 6 }), event), { maxLength: 12 }),
+      fc.constantFrom(undefined, 'tx'),
+      async (events, searchString) => {
+        const { table } = await openHistory(makeSyncStore())
+        let live = new Map(Array.from({ length: 40 }, (_, index) => [`tx${index}`, index * 2]))
+        const tell = (txids: Iterable<string>): Promise<unknown> =>
+          table.take([...txids].map(txid => outgoing(txid, { date: live.get(txid) ?? 0 })))
+        await tell(live.keys())
+        const untouched = new Set(live.keys())
+        const seen: string[] = []
+        let turn = 0
+        const query = { batchSize: 7, ...(searchString === undefined ? {} : { searchString }) }
+        for await (const batch of streamTransactions(table, query)) {
+          for (const tx of batch) {
+            t.true(live.has(tx.txid), 'no ghost')
+            t.false(seen.includes(tx.txid), 'nothing twice')
+            seen.push(tx.txid)
+          }
+          for (const [at, change] of events) {
+            if (at !== turn) continue
+            if (change.kind === 'arrive') {
+              live.set(`tx${change.txid}`, change.date)
+              untouched.delete(`tx${change.txid}`)
+              await tell([`tx${change.txid}`])
+            } else {
+              live = new Map([...live].slice(0, change.kept))
+              for (const txid of [...untouched]) if (!live.has(txid)) untouched.delete(txid)
+              await table.clear()
+              await tell(live.keys())
+            }
+          }
+          turn += 1
+        }
+        for (const txid of untouched) if (!seen.includes(txid)) throw new Error(`${txid} is left out`)
+      }
+    ),
+    { numRuns: 60 }
+  )
+})
+
+test('a place in the list that is unknown is refused, so that no page starts anew by mistake', async t => {
+  const { table } = await openHistory(makeSyncStore())
+  await table.take([outgoing('a')])
+  await t.throwsAsync(listTransactions(table, { beforeTxid: 'b' }), { code: 'TX_NOT_FOUND' })
+  t.deepEqual(await listTransactions(table, { beforeTxid: 'a' }), [])
+})
