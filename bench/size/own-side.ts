@@ -42,7 +42,7 @@ interface OwnParts {
 
 const ownAccount = (parts: OwnParts, account: Account): SideAccount => ({
   async openAllWallets() {
-    const results = await openAll(account, parts.place.user.walletIds)
+    const results = await account.openAllWallets()
     const usable = results.filter(({ ok }) => ok).length
     while (parts.core.coin.startedCount < usable) await pause(1)
     return usable
@@ -51,11 +51,6 @@ const ownAccount = (parts: OwnParts, account: Account): SideAccount => ({
 })
 
 // Names that are not built yet.
-const openAll = async (account: Account, ids: readonly string[]): Promise<readonly { ok: boolean }[]> => {
-  const { openAllWallets } = account as Account & { openAllWallets?(): Promise<readonly { ok: boolean }[]> }
-  if (openAllWallets !== undefined) return openAllWallets.call(account)
-  return Promise.all(ids.map(async id => ({ ok: (await account.openWallet(id)) !== undefined })))
-}
 interface NewQuery {
   readonly startIndex?: number
   readonly startEntries?: number

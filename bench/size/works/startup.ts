@@ -6,7 +6,7 @@ import type { Work, WorkContext } from '../job.ts'
 /**
  * A login by key on a device that knows the account, until every wallet is usable; then what it costs to have them.
  *
- * Step `usable`; facts `firstCpuMs` and `firstWallMs` until one wallet is usable, `heapKb` of a wallet, and with
+ * Step `usable`; facts `firstCpuMs` and `firstWallMs` until one wallet is usable, `heapKb` of all of it, and with
  * `idleMs` what {@link idle} finds.
  */
 export const startup: Work = async context => {
@@ -23,7 +23,7 @@ export const startup: Work = async context => {
     check((await opening) === user.walletCount, 'how many wallets are usable')
   })
   await pause(SETTLE_MS)
-  fact('heapKb', (heapBytes() - before) / 1024 / user.walletCount)
+  fact('heapKb', (heapBytes() - before) / 1024)
   if (context.idleMs > 0) await idle(context)
 }
 
