@@ -9,6 +9,12 @@ import { WalletError } from '../errors/wallet-error.ts'
 export interface Disk {
   /** The text, or undefined if there is none. @throws CORRUPT_FILE, STORAGE_FAILED */
   getText(path: string): Promise<string | undefined>
+  /**
+   * The characters from `start` up to `end` of a text that is ASCII, without reading the rest; undefined if there is none.
+   *
+   * Left out by disks that can only read all of a text.
+   */
+  readonly getSlice?: (path: string, start: number, end: number) => Promise<string | undefined>
   /** @throws STORAGE_FULL, STORAGE_FAILED; the old text is then unharmed */
   setText(path: string, text: string): Promise<void>
   /** Deletes one path; no error if there is none. */
@@ -43,8 +49,10 @@ export const checkPath = (path: string): string => {
 /** The part of a disk below one folder; nothing outside it can be reached. */
 export const subDisk = (disk: Disk, folder: string): Disk => {
   const root = `${checkPath(folder)}/`
+  const { getSlice } = disk
   return {
     getText: path => disk.getText(root + checkPath(path)),
+    ...(getSlice && { getSlice: (path, start, end) => getSlice(root + checkPath(path), start, end) }),
     setText: (path, text) => disk.setText(root + checkPath(path), text),
     delete: path => disk.delete(root + checkPath(path)),
     async list(inner) {

@@ -2,7 +2,7 @@ import { importDeployedRepo } from './deployed-repo.ts'
 import type { Disk } from './disk.ts'
 import { Repo, type RepoParts } from './repo.ts'
 import { BULK } from './repo-record.ts'
-import { openPagedStore } from './store/paged-store.ts'
+import { openPagedStore } from './store/open-paged-store.ts'
 
 /** What opening a repo needs. */
 export interface RepoOptions extends RepoParts {

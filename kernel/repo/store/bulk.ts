@@ -24,8 +24,8 @@ export type StoreChanges = ReadonlyMap<string, string | BulkChange | null>
  * A table of many texts that are not in memory: the entries of one bulk prefix.
  *
  * Keys are without the prefix. Every read sees what was written before it was called. Rows stand in descending
- * order; of equal ones the one that came later stands later, and a row that is written again with the
- * same order keeps its place.
+ * order; of equal ones the one that came later stands later, and one that is written again with the same order
+ * keeps its place.
  */
 export interface BulkTable {
   count(): Promise<number>

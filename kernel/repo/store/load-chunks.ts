@@ -34,10 +34,11 @@ export interface ChunkPlace extends ChunkCrypto {
  * damaged chunk is kept in quarantine and replaced by what could be saved of it, a missing one by an empty
  * one; each is reported once, and the next opening is clean.
  *
+ * @param paths - all paths of the folder
  * @throws STORAGE_FAILED if a chunk cannot be read at all; an unreadable disk is never taken for an empty one
  */
-export const loadChunks = async (place: ChunkPlace): Promise<LoadedChunk[]> => {
-  const ranges = await findRanges(place)
+export const loadChunks = async (place: ChunkPlace, paths: readonly string[]): Promise<LoadedChunk[]> => {
+  const ranges = rangesOf(place, paths)
   const loaded: LoadedChunk[] = []
   const leftovers: ChunkRange[] = []
   let next = 1
@@ -60,8 +61,7 @@ export const loadChunks = async (place: ChunkPlace): Promise<LoadedChunk[]> => {
   return loaded
 }
 
-const findRanges = async ({ disk, folder }: ChunkPlace): Promise<ChunkRange[]> => {
-  const paths = await disk.list(folder)
+const rangesOf = ({ folder }: ChunkPlace, paths: readonly string[]): ChunkRange[] => {
   const ranges: ChunkRange[] = []
   for (const path of paths) {
     const range = parseChunkName(path.slice(folder.length + 1))

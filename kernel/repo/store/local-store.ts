@@ -12,8 +12,8 @@ import { mergeCountOf } from './merge-policy.ts'
  * @throws STORAGE_FAILED, PATH_REFUSED
  */
 export const openLocalStore = async (place: ChunkPlace): Promise<LocalStore> => {
-  checkPath(place.folder)
-  const loaded = await loadChunks(place)
+  const paths = await place.disk.list(checkPath(place.folder))
+  const loaded = await loadChunks(place, paths)
   const store = new LocalStore(place)
   await store.take(loaded)
   return store
@@ -92,6 +92,12 @@ export class LocalStore implements EngineStore {
     for (const [key, { text }] of this.#entries) {
       if (text !== null && key.startsWith(prefix) && !seen.has(key)) yield [key, text]
     }
+  }
+
+  /** The entries that are on the disk, without those of writes that may still fail. */
+  *durableEntries(prefix: string): Generator<[key: string, text: string]> {
+    for (const [key, { text }] of this.#entries)
+      if (text !== null && key.startsWith(prefix)) yield [key, text]
   }
 
   /**
@@ -244,5 +250,6 @@ const makeBatch = (): Batch => {
   return { changes: new Map(), done, resolve, reject }
 }
 
-const closedError = (folder: string): WalletError =>
+/** What a closed store says to a write. */
+export const closedError = (folder: string): WalletError =>
   new WalletError('STORAGE_FAILED', { path: folder, reason: 'the store is closed' })

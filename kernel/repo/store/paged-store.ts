@@ -1,179 +1,287 @@
-import { makeBreather } from '../breather.ts'
-import type { BulkChange, BulkRow, BulkStore, BulkTable, StoreChanges } from './bulk.ts'
-import type { ChunkPlace } from './load-chunks.ts'
-import { type LocalStore, openLocalStore } from './local-store.ts'
+import { makeSerialQueue, type SerialQueue } from '../../crypto/serial-queue.ts'
+import type { BulkChange, BulkStore, BulkTable, StoreChanges } from './bulk.ts'
+import { tableOfKey } from './bulk-prefixes.ts'
+import {
+  byTable,
+  entriesOf,
+  type LargeWrite,
+  lengthOf,
+  makeLargeWrite,
+  movedBy,
+  plainTextOf,
+  touch,
+  untouch
+} from './large-write.ts'
+import { closedError, type LocalStore } from './local-store.ts'
+import { Overlay, type OverlayRow, overlayText } from './overlay.ts'
+import { LIMITS, type PagedPlace, type StoreLimits } from './paged-place.ts'
+import { StoredTable } from './stored-table.ts'
+import { type StagedChange, TableBack } from './table-back.ts'
+import type { TableFiles } from './table-files.ts'
+import {
+  type FileNumbers,
+  isManifestKey,
+  manifestKey,
+  parseManifest,
+  suspectManifest
+} from './table-manifest.ts'
 
-/** Where a paged store is, and which of its keys are rows of tables. */
-export interface PagedPlace extends ChunkPlace {
-  /**
-   * The prefixes of its tables; none begins with another.
-   *
-   * One that ends with `+/` stands for a family: `w/t/+/` makes `w/t/a/` and `w/t/b/` tables of their own.
-   */
-  readonly bulk: readonly string[]
+/** What a paged store is made of. */
+export interface PagedParts {
+  readonly place: PagedPlace
+  readonly front: LocalStore
+  readonly files: TableFiles
+  /** After entries were lost no manifest can be trusted: the files of each table, as far as they tell. */
+  readonly suspects?: ReadonlyMap<string, FileNumbers>
 }
 
-/** Opens the store of one folder. @throws STORAGE_FAILED, PATH_REFUSED */
-export const openPagedStore = async (place: PagedPlace): Promise<PagedStore> =>
-  new PagedStore(place, await openLocalStore(place))
-
-/** A durable, encrypted map of texts with tables of many. */
+/**
+ * A durable, encrypted store with two parts (decision 16): entries in memory, and tables of many rows on the disk.
+ *
+ * The rows of small writes begin as entries, so that a write is one new chunk; when they have
+ * grown to about 1 MB they move to segments. The rows of a large write go to segments at once. What a write
+ * means becomes true with one write of entries: those of the manifests say which files count.
+ */
 export class PagedStore implements BulkStore {
   readonly #place: PagedPlace
   readonly #front: LocalStore
-  readonly #tables = new Map<string, FrontTable>()
+  readonly #files: TableFiles
+  readonly #limits: StoreLimits
+  readonly #overlay: Overlay
+  readonly #inOrder: SerialQueue = makeSerialQueue()
+  #tables: Map<string, OpenTable> | undefined
+  #larges: readonly LargeWrite[] = []
+  #lastLarge: Promise<void> | undefined
+  /** Changes that could not be made true, as far as one can know. */
+  #doubtful: readonly StagedChange[] = []
+  #isFlushing = false
+  #flushAt: number
+  readonly #suspects: ReadonlyMap<string, FileNumbers> | undefined
+  #isClosed = false
 
-  constructor(place: PagedPlace, front: LocalStore) {
+  constructor({ place, front, files, suspects }: PagedParts) {
     this.#place = place
     this.#front = front
+    this.#files = files
+    this.#suspects = suspects
+    this.#limits = place.limits ?? LIMITS
+    this.#flushAt = this.#limits.gathered
+    this.#overlay = new Overlay(front, place.bulk)
   }
 
   get(key: string): string | undefined {
-    return this.#prefixOf(key) === undefined ? this.#front.get(key) : undefined
+    if (this.#prefixOf(key) !== undefined || isManifestKey(key)) return undefined
+    for (const { entries, touched } of this.#larges.toReversed()) {
+      const text = entries.get(key)
+      if (text === undefined) continue
+      if (touched.has(key)) break
+      return text ?? undefined
+    }
+    return this.#front.get(key)
   }
 
   *entries(prefix: string): Generator<[key: string, text: string]> {
+    const onTheirWay = new Set<string>()
+    for (const { entries } of this.#larges) {
+      for (const key of entries.keys()) if (key.startsWith(prefix)) onTheirWay.add(key)
+    }
+    for (const key of onTheirWay) {
+      const text = this.get(key)
+      if (text !== undefined) yield [key, text]
+    }
     for (const entry of this.#front.entries(prefix)) {
-      if (this.#prefixOf(entry[0]) === undefined) yield entry
+      const [key] = entry
+      if (!onTheirWay.has(key) && this.#prefixOf(key) === undefined && !isManifestKey(key)) yield entry
     }
   }
 
-  async write(changes: StoreChanges): Promise<void> {
-    const texts = new Map<string, string | null>()
-    const touched = new Set<string>()
-    for (const [key, change] of changes) {
-      const prefix = this.#prefixOf(key)
-      if (prefix !== undefined) touched.add(prefix)
-      texts.set(key, prefix === undefined ? plainText(change) : rowText(change))
-    }
-    const forget = (): void => {
-      for (const prefix of touched) this.#tables.get(prefix)?.forget()
-    }
-    const done = this.#front.write(texts)
-    forget()
-    await done.finally(forget)
+  write(changes: StoreChanges): Promise<void> {
+    if (this.#isClosed) return Promise.reject(closedError(this.#place.folder))
+    let length = 0
+    for (const [key, change] of changes)
+      if (this.#prefixOf(key) !== undefined) length += lengthOf(key, change)
+    return length < this.#limits.large ? this.#writeSmall(changes) : this.#writeLarge(changes)
   }
 
   table(prefix: string): BulkTable {
     if (this.#prefixOf(prefix) !== prefix) throw new TypeError(`There is no table ${prefix}`)
-    const known = this.#tables.get(prefix)
-    if (known !== undefined) return known
-    const table = new FrontTable(this.#place, this.#front, prefix)
-    this.#tables.set(prefix, table)
-    return table
+    return this.#open(prefix).table
   }
 
-  /** Resolves when every write has ended, well or not. */
-  settled(): Promise<void> {
-    return this.#front.settled()
+  /** Puts the files of tables in order that want it, in the background; what fails is tried again later. */
+  tidySoon(): void {
+    const tidy = async (): Promise<void> => {
+      for (const { back } of this.#tables?.values() ?? []) {
+        if (!this.#isClosed && back.isUntidy) await this.#confirm([await back.tidy()], new Map())
+      }
+    }
+    this.#inOrder(tidy).catch(this.#place.report)
   }
 
-  /** Finishes what was begun, then refuses writes. */
-  close(): Promise<void> {
-    return this.#front.close()
+  /** Resolves when every write has ended, well or not, and the files are in order. */
+  async settled(): Promise<void> {
+    await this.#inOrder(async () => {})
+    await this.#front.settled()
+  }
+
+  /** Finishes what was begun, then refuses writes. What is in memory stays readable. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#inOrder(async () => {})
+    await this.#front.close()
   }
 
   #prefixOf(key: string): string | undefined {
-    for (const prefix of this.#place.bulk) {
-      const found = prefix.endsWith(FAMILY) ? memberOf(prefix, key) : prefix
-      if (found !== undefined && key.startsWith(found)) return found
+    return tableOfKey(this.#place.bulk, key)
+  }
+
+  #open(prefix: string): OpenTable {
+    const known = this.#tables?.get(prefix)
+    if (known !== undefined) return known
+    const back = new TableBack({
+      prefix,
+      crypto: this.#place,
+      files: this.#files,
+      manifest:
+        this.#suspects === undefined
+          ? parseManifest(this.#front.get(manifestKey(prefix)))
+          : suspectManifest(this.#suspects.get(prefix)),
+      isSuspect: this.#suspects !== undefined,
+      wantsTidying: () => this.tidySoon()
+    })
+    const table = new StoredTable({
+      clock: this.#place.io.clock,
+      back,
+      recent: key => this.#recent(prefix, key),
+      overlay: () => this.#overlay.rowsOf(prefix),
+      written: async () => this.#lastLarge
+    })
+    this.#tables ??= new Map()
+    const opened = { back, table }
+    this.#tables.set(prefix, opened)
+    return opened
+  }
+
+  #recent(prefix: string, key: string): OverlayRow | undefined {
+    const whole = prefix + key
+    for (const { rows, moved, touched } of this.#larges.toReversed()) {
+      const row = rows.get(whole) ?? moved.get(whole)
+      if (row === undefined) continue
+      if (touched.has(whole)) break
+      return row
     }
-    return undefined
-  }
-}
-
-const FAMILY = '+/'
-
-const memberOf = (prefix: string, key: string): string | undefined => {
-  const root = prefix.slice(0, -FAMILY.length)
-  const end = key.startsWith(root) ? key.indexOf('/', root.length) : -1
-  return end < 0 ? undefined : key.slice(0, end + 1)
-}
-
-const plainText = (change: string | BulkChange | null): string | null =>
-  change === null || typeof change === 'string' ? change : change.text
-
-const rowText = (change: string | BulkChange | null): string | null => {
-  if (change === null) return null
-  const { text, order = 0, mark = 0 } = typeof change === 'string' ? { text: change } : change
-  return `${order} ${mark} ${text}`
-}
-
-class FrontTable implements BulkTable {
-  readonly #place: PagedPlace
-  readonly #front: LocalStore
-  readonly #prefix: string
-  #rows: BulkRow[] | undefined
-
-  constructor(place: PagedPlace, front: LocalStore, prefix: string) {
-    this.#place = place
-    this.#front = front
-    this.#prefix = prefix
+    return this.#overlay.find(prefix, key)
   }
 
-  forget(): void {
-    this.#rows = undefined
+  #writeSmall(changes: StoreChanges): Promise<void> {
+    const texts = new Map<string, string | null>()
+    const prefixes = new Set<string>()
+    for (const [key, change] of changes) {
+      for (const large of this.#larges) touch(large, key)
+      const prefix = this.#prefixOf(key)
+      if (prefix !== undefined) prefixes.add(prefix)
+      texts.set(key, prefix === undefined ? plainTextOf(change) : this.#entryOf(prefix, key, change))
+    }
+    const done = this.#front.write(texts)
+    if (prefixes.size === 0 && this.#larges.length === 0) return done
+    return done.then(
+      () => this.#flushIfFull(),
+      error => {
+        for (const key of changes.keys()) for (const large of this.#larges) untouch(large, key)
+        for (const prefix of prefixes) this.#tables?.get(prefix)?.table.forget()
+        throw error
+      }
+    )
   }
 
-  async count(): Promise<number> {
-    return this.#sorted().length
+  #entryOf(prefix: string, key: string, change: string | BulkChange | null): string | null {
+    const row = this.#overlay.rowOf(prefix, key.slice(prefix.length), change)
+    this.#tables?.get(prefix)?.table.note(row)
+    const isUnknown = change === null && this.#larges.length === 0 && this.#open(prefix).back.isEmpty
+    return isUnknown ? null : overlayText(row)
   }
 
-  async has(key: string): Promise<boolean> {
-    return this.#front.get(this.#prefix + key) !== undefined
-  }
-
-  async get(key: string): Promise<string | undefined> {
-    const text = this.#front.get(this.#prefix + key)
-    return text === undefined ? undefined : rowOf(key, text).text
-  }
-
-  getMany(keys: readonly string[]): Promise<(string | undefined)[]> {
-    return Promise.all(keys.map(key => this.get(key)))
-  }
-
-  async page(offset: number, limit: number): Promise<BulkRow[]> {
-    return this.#sorted().slice(offset, offset + limit)
-  }
-
-  async offsetOf(key: string): Promise<number | undefined> {
-    const offset = this.#sorted().findIndex(row => row.key === key)
-    return offset < 0 ? undefined : offset
-  }
-
-  async offsetAt(order: number): Promise<number> {
-    return this.#sorted().filter(row => row.order > order).length
-  }
-
-  async *scan(): AsyncGenerator<readonly BulkRow[]> {
-    const rows = this.#sorted()
-    const breathe = makeBreather(this.#place.io.clock)
-    for (let start = 0; start < rows.length; start += BATCH) {
-      yield rows.slice(start, start + BATCH)
-      await breathe()
+  async #writeLarge(changes: StoreChanges): Promise<void> {
+    const done = this.#run(makeLargeWrite(changes, key => this.#prefixOf(key)))
+    const ended = done.catch(() => {})
+    this.#lastLarge = ended
+    try {
+      await done
+    } finally {
+      if (this.#lastLarge === ended) this.#lastLarge = undefined
     }
   }
 
-  async keysWhere(test: (mark: number, order: number) => boolean): Promise<string[]> {
-    return this.#sorted().flatMap(({ key, mark, order }) => (test(mark, order) ? [key] : []))
+  /** Brings rows to segments, after the large writes before. */
+  async #run(large: LargeWrite): Promise<void> {
+    this.#larges = [...this.#larges, large]
+    try {
+      await this.#inOrder(() => this.#commit(large))
+    } finally {
+      this.#larges = this.#larges.filter(other => other !== large)
+    }
+    this.tidySoon()
   }
 
-  #sorted(): BulkRow[] {
-    if (this.#rows !== undefined) return this.#rows
-    const rows: BulkRow[] = []
-    for (const [key, text] of this.#front.entries(this.#prefix)) {
-      rows.push(rowOf(key.slice(this.#prefix.length), text))
+  async #commit(large: LargeWrite): Promise<void> {
+    const tableOf = (key: string): string | undefined => this.#prefixOf(key)
+    const staged: StagedChange[] = []
+    large.moved = movedBy(large, this.#overlay.durable(), tableOf)
+    try {
+      for (const [prefix, { rows, deleted }] of byTable(large, tableOf)) {
+        const { back } = this.#open(prefix)
+        if (rows.length > 0 || !back.isEmpty) staged.push(await back.stage(rows, deleted))
+      }
+    } catch (error) {
+      for (const change of staged) await this.#open(change.prefix).back.discard(change)
+      throw error
     }
-    this.#rows = rows.sort((left, right) => right.order - left.order)
-    return this.#rows
+    // A small write that fails must not have replaced ours: by now each has ended, well or not.
+    await this.#front.write(new Map()).catch(() => {})
+    await this.#confirm(staged, entriesOf(large, this.#front))
+    this.#overlay.recount()
+  }
+
+  /** Makes staged changes true with one write. */
+  async #confirm(staged: readonly StagedChange[], entries: Map<string, string | null>): Promise<void> {
+    for (const { prefix, manifest } of staged) {
+      // From here on rows may be neither among the entries nor yet in the index.
+      this.#open(prefix).table.remember()
+      entries.set(manifestKey(prefix), manifest === undefined ? null : JSON.stringify(manifest))
+    }
+    try {
+      await this.#front.write(entries)
+      for (const change of staged) {
+        const { back, table } = this.#open(change.prefix)
+        back.adopt(change)
+        table.forget()
+      }
+    } catch (error) {
+      // The entries may have arrived all the same, and a crash would show them: the files go when newer entries are there.
+      this.#doubtful = [...this.#doubtful, ...staged]
+      for (const { prefix } of staged) this.#open(prefix).table.forget()
+      throw error
+    }
+    for (const change of this.#doubtful) await this.#open(change.prefix).back.discard(change)
+    this.#doubtful = []
+  }
+
+  #flushIfFull(): void {
+    if (this.#isFlushing || this.#isClosed || this.#overlay.length < this.#flushAt) return
+    this.#isFlushing = true
+    // On a full disk the next try comes when as much again has gathered.
+    this.#flushAt = this.#overlay.length + this.#limits.gathered
+    this.#run(makeLargeWrite(new Map(), () => undefined))
+      .then(() => {
+        this.#flushAt = this.#limits.gathered
+      }, this.#place.report)
+      .finally(() => {
+        this.#isFlushing = false
+      })
   }
 }
 
-const BATCH = 256
-
-const rowOf = (key: string, text: string): BulkRow => {
-  const first = text.indexOf(' ')
-  const second = text.indexOf(' ', first + 1)
-  const order = Number(text.slice(0, first))
-  return { key, text: text.slice(second + 1), order, mark: Number(text.slice(first + 1, second)) }
+interface OpenTable {
+  readonly back: TableBack
+  readonly table: StoredTable
 }

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { openPagedStore } from '../../../../kernel/repo/store/paged-store.ts'
+import { openPagedStore } from '../../../../kernel/repo/store/open-paged-store.ts'
 import { Secret } from '../../../../kernel/state/secret.ts'
 import { makeNodeIo } from '../../../../platform/node/index.ts'
 import { memoryDisk } from '../../../../plugins/storage/memory.ts'

@@ -1,0 +1,22 @@
+import type { ChunkPlace } from './load-chunks.ts'
+
+/** Where a paged store is, and which of its keys are rows of tables. */
+export interface PagedPlace extends ChunkPlace {
+  /** The prefixes of its tables, as {@link tableOfKey} reads them. */
+  readonly bulk: readonly string[]
+  /** Hears that something is lost on this device: whoever can fetch it anew should. */
+  readonly damaged?: () => void
+  /** {@link LIMITS} by default. */
+  readonly limits?: StoreLimits
+}
+
+/** When rows go to segments, in characters of their keys and texts. */
+export interface StoreLimits {
+  /** A write of so many goes there at once. */
+  readonly large: number
+  /** So many may gather among the entries. */
+  readonly gathered: number
+}
+
+/** The limits of a store that is told no others. */
+export const LIMITS: StoreLimits = { large: 256 * 1024, gathered: 1024 * 1024 }

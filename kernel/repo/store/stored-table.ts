@@ -1,0 +1,221 @@
+import type { Clock } from '../../io/io.ts'
+import { makeBreather } from '../breather.ts'
+import type { BulkRow, BulkTable } from './bulk.ts'
+import type { OverlayRow } from './overlay.ts'
+import type { RowIndex } from './row-index.ts'
+import type { TableBack } from './table-back.ts'
+import { TableView, type ViewRow } from './table-view.ts'
+
+/** What a table needs of its store. */
+export interface TablePlace {
+  readonly clock: Clock
+  readonly back: TableBack
+  /** What memory holds of a key, with or without a text; undefined if only the disk can tell. */
+  recent(key: string): OverlayRow | undefined
+  /** Every row in memory. */
+  overlay(): Iterable<OverlayRow>
+  /** Resolves when the writes that were begun before have ended. */
+  written(): Promise<void>
+}
+
+/** A table of a paged store: the rows on the disk, and over them those that are still in memory. */
+export class StoredTable implements BulkTable {
+  readonly #place: TablePlace
+  #overlay: Map<string, OverlayRow> | undefined
+  #view: TableView | undefined
+
+  constructor(place: TablePlace) {
+    this.#place = place
+  }
+
+  async count(): Promise<number> {
+    return this.#viewed(async view => view.count)
+  }
+
+  async has(key: string): Promise<boolean> {
+    const recent = this.#place.recent(key)
+    if (recent !== undefined) return recent.text !== null
+    if (this.#place.back.isEmpty) return false
+    return this.#find(await this.#place.back.index(), key) >= 0
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    return (await this.getMany([key]))[0]
+  }
+
+  async getMany(keys: readonly string[]): Promise<(string | undefined)[]> {
+    const { back } = this.#place
+    const texts: (string | undefined)[] = []
+    const onDisk: number[] = []
+    for (const [i, key] of keys.entries()) {
+      const recent = this.#place.recent(key)
+      texts.push(recent?.text ?? undefined)
+      if (recent === undefined) onDisk.push(i)
+    }
+    if (onDisk.length === 0 || back.isEmpty) return texts
+    await back.reading(async () => {
+      const index = await back.index()
+      const wanted: Wanted[] = []
+      for (const i of onDisk) {
+        const row = this.#find(index, keys[i] ?? '')
+        if (row >= 0)
+          wanted.push({ i, place: index.columns.place[row] ?? 0, slot: index.columns.slot[row] ?? 0 })
+      }
+      await this.#readRows(wanted, (i, row) => {
+        if (row.key === keys[i]) texts[i] = row.text
+      })
+    })
+    return texts
+  }
+
+  async page(offset: number, limit: number): Promise<BulkRow[]> {
+    return this.#viewed(async view => {
+      const end = Math.min(view.count, offset + limit)
+      const rows: ViewRow[] = []
+      for (let at = Math.max(0, offset); at < end; at += 1) rows.push(view.rowAt(at))
+      return this.#rowsOf(rows)
+    })
+  }
+
+  async offsetOf(key: string): Promise<number | undefined> {
+    return this.#viewed(async (view, index) => {
+      const recent = this.#overlay?.get(key)
+      if (recent !== undefined) return recent.text === null ? undefined : view.offsetOf(recent)
+      const row = this.#find(index, key)
+      return row < 0 ? undefined : view.offsetOf(row)
+    })
+  }
+
+  async offsetAt(order: number): Promise<number> {
+    return this.#viewed(async view => view.offsetAt(order))
+  }
+
+  async *scan({ ordered = false }: { readonly ordered?: boolean } = {}): AsyncGenerator<readonly BulkRow[]> {
+    const release = this.#place.back.hold()
+    try {
+      const { view } = await this.#current()
+      yield* ordered ? this.#scanInOrder(view) : this.#scanAsStored(view)
+    } finally {
+      release()
+    }
+  }
+
+  async keysWhere(test: (mark: number, order: number) => boolean): Promise<string[]> {
+    return this.#viewed(async view => {
+      const rows: ViewRow[] = []
+      for (let at = 0; at < view.count; at += 1) {
+        if (test(view.markAt(at), view.orderAt(at))) rows.push(view.rowAt(at))
+      }
+      return (await this.#rowsOf(rows)).map(({ key }) => key)
+    })
+  }
+
+  /** Learns of a write, unless nothing of the table was ever asked for. */
+  note(row: OverlayRow): void {
+    this.#overlay?.set(row.key, row)
+    this.#view = undefined
+  }
+
+  /** Reads what is in memory again, as after a write that failed or was moved to the disk. */
+  forget(): void {
+    this.#overlay = undefined
+    this.#view = undefined
+  }
+
+  /** Takes the rows in memory as they are now; until {@link forget} they count, wherever they are by then. */
+  remember(): void {
+    this.#overlay ??= new Map([...this.#place.overlay()].map(row => [row.key, row]))
+  }
+
+  #viewed<T>(task: (view: TableView, index: RowIndex) => Promise<T>): Promise<T> {
+    return this.#place.back.reading(async () => {
+      const { view, index } = await this.#current()
+      return task(view, index)
+    })
+  }
+
+  async #current(): Promise<{ readonly view: TableView; readonly index: RowIndex }> {
+    await this.#place.written()
+    const index = await this.#place.back.index()
+    this.remember()
+    const overlay = this.#overlay ?? new Map<string, OverlayRow>()
+    this.#view ??= new TableView({ index, overlay, rowOf: key => this.#find(index, key) })
+    return { view: this.#view, index }
+  }
+
+  #find(index: RowIndex, key: string): number {
+    return index.find(this.#place.back.hashOf(key))
+  }
+
+  async *#scanInOrder(view: TableView): AsyncGenerator<readonly BulkRow[]> {
+    for (let start = 0; start < view.count; start += BATCH) {
+      const rows: ViewRow[] = []
+      const end = Math.min(view.count, start + BATCH)
+      for (let at = start; at < end; at += 1) rows.push(view.rowAt(at))
+      yield await this.#rowsOf(rows)
+    }
+  }
+
+  async *#scanAsStored(view: TableView): AsyncGenerator<readonly BulkRow[]> {
+    if (view.overlay.length > 0) yield view.overlay.map(bulkRowOf)
+    const positions = view.positions()
+    for (let start = 0; start < positions.length; ) {
+      const place = Math.floor((positions[start] ?? 0) / SLOTS)
+      const piece = await this.#place.back.pieceAt(place)
+      const rows: BulkRow[] = []
+      for (; Math.floor((positions[start] ?? -1) / SLOTS) === place; start += 1) {
+        if (piece !== undefined) rows.push(piece.row((positions[start] ?? 0) % SLOTS))
+      }
+      yield rows
+      // Each piece takes a good part of a millisecond to open, and more to make use of.
+      await this.#place.clock.turn()
+    }
+  }
+
+  /** Rows of damaged pieces are left out. */
+  async #rowsOf(found: readonly ViewRow[]): Promise<BulkRow[]> {
+    const rows: (BulkRow | undefined)[] = []
+    const wanted: Wanted[] = []
+    for (const [i, row] of found.entries()) {
+      if ('overlay' in row) rows[i] = bulkRowOf(row.overlay)
+      else wanted.push({ i, ...row })
+    }
+    await this.#readRows(wanted, (i, row) => {
+      rows[i] = row
+    })
+    return rows.filter(row => row !== undefined)
+  }
+
+  /** Opens each piece once. */
+  async #readRows(wanted: readonly Wanted[], take: (i: number, row: BulkRow) => void): Promise<void> {
+    const byPlace = new Map<number, Wanted[]>()
+    for (const one of wanted) {
+      const list = byPlace.get(one.place)
+      if (list === undefined) byPlace.set(one.place, [one])
+      else list.push(one)
+    }
+    const breathe = makeBreather(this.#place.clock)
+    for (const [place, list] of byPlace) {
+      const piece = await this.#place.back.pieceAt(place)
+      if (piece !== undefined) for (const { i, slot } of list) take(i, piece.row(slot))
+      await breathe()
+    }
+  }
+}
+
+/** A row on the disk, and which of those asked for it is. */
+interface Wanted {
+  readonly i: number
+  readonly place: number
+  readonly slot: number
+}
+
+const BATCH = 256
+const SLOTS = 65_536
+
+const bulkRowOf = ({ key, text, order, mark }: OverlayRow): BulkRow => ({
+  key,
+  text: text ?? '',
+  order,
+  mark
+})

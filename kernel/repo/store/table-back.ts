@@ -1,0 +1,288 @@
+import type { Io } from '../../io/io.ts'
+import { makeBreather } from '../breather.ts'
+import type { BulkRow } from './bulk.ts'
+import type { ChunkCrypto } from './chunk.ts'
+import { aliveIn, setHash, withoutDead, wornOf } from './index-columns.ts'
+import { type IndexColumns, makeColumns } from './index-part.ts'
+import { hashKey, type KeyHash, makeKeyHash, seedOf } from './key-hash.ts'
+import { livingRows } from './living-rows.ts'
+import { PieceReader } from './piece-reader.ts'
+import { rebuildIndex } from './rebuild-index.ts'
+import { RowIndex } from './row-index.ts'
+import type { Piece } from './segment.ts'
+import type { TableFiles } from './table-files.ts'
+import type { FileNumbers, NumberedFile, TableManifest } from './table-manifest.ts'
+
+/** A change of what a table has on the disk, written but not yet committed by its manifest. */
+export interface StagedChange {
+  readonly prefix: string
+  /** Undefined if the table is empty then. */
+  readonly manifest: TableManifest | undefined
+  readonly part: IndexColumns
+  /** Whether the part is the whole index, or newer than the others. */
+  readonly isWhole: boolean
+  /** What the change wrote, to be removed if it is not committed. */
+  readonly written: FileNumbers
+  /** What no manifest names once it is. */
+  readonly spare: FileNumbers
+}
+
+/**
+ * The part of one table that is on the disk: segments of rows and the index over them.
+ *
+ * Nothing is loaded before it is asked for. Changes are staged, committed by whoever writes the manifest, and then adopted.
+ */
+export class TableBack {
+  readonly prefix: string
+  readonly #io: Pick<Io, 'clock'>
+  readonly #files: TableFiles
+  readonly #hash: KeyHash = makeKeyHash()
+  #manifest: TableManifest | undefined
+  readonly #seed: KeyHash
+  readonly #wantsTidying: () => void
+  #index: RowIndex | undefined
+  #loading: Promise<void> | undefined
+  /** The index was made anew and is not on the disk. */
+  #isRebuilt: boolean
+  readonly #pieces: PieceReader
+  #readers = 0
+  #spare: FileNumbers[] = []
+
+  constructor({ prefix, crypto, files, manifest, isSuspect, wantsTidying }: BackParts) {
+    this.prefix = prefix
+    this.#io = crypto.io
+    this.#files = files
+    this.#manifest = manifest
+    this.#isRebuilt = isSuspect && manifest !== undefined
+    this.#wantsTidying = wantsTidying
+    this.#pieces = new PieceReader(prefix, files, wantsTidying)
+    this.#seed = seedOf(crypto, prefix)
+  }
+
+  get isEmpty(): boolean {
+    return this.#manifest === undefined
+  }
+
+  /** Whether its files want to be put in order: a worn or long index, or damage. */
+  get isUntidy(): boolean {
+    const { parts = [] } = this.#manifest ?? {}
+    const rows = parts.slice(1).reduce((sum, [, count]) => sum + count, 0)
+    return (
+      this.#isRebuilt ||
+      this.#pieces.lostSegments.size > 0 ||
+      parts.length > MAX_PARTS ||
+      rows > SMALL_INDEX + (parts[0]?.[1] ?? 0)
+    )
+  }
+
+  /** The index, loaded when it is first wanted, and made anew from the segments if it is damaged. */
+  async index(): Promise<RowIndex> {
+    while (this.#index === undefined) {
+      this.#loading ??= this.reading(() => this.#load()).finally(() => {
+        this.#loading = undefined
+      })
+      await this.#loading
+    }
+    return this.#index
+  }
+
+  /** The hash of a key, valid until the next call. */
+  hashOf(key: string): KeyHash {
+    hashKey(this.#seed, key, this.#hash)
+    return this.#hash
+  }
+
+  /** Runs a reader; the files that were there when it began stay until it has ended. */
+  async reading<T>(task: () => Promise<T>): Promise<T> {
+    const release = this.hold()
+    try {
+      return await task()
+    } finally {
+      release()
+    }
+  }
+
+  /** Keeps the files that are there now until the returned function is called. */
+  hold(): () => void {
+    this.#readers += 1
+    return () => {
+      this.#readers -= 1
+      if (this.#readers === 0) this.#removeSpare()
+    }
+  }
+
+  /** The piece at a place; undefined if it is damaged. Only inside {@link reading}. */
+  pieceAt(place: number): Promise<Piece | undefined> {
+    return this.#pieces.pieceAt(place)
+  }
+
+  /** Writes rows and deletions of keys beside what there is. */
+  async stage(rows: readonly BulkRow[], deleted: readonly string[]): Promise<StagedChange> {
+    const sorted = isDescending(rows) ? rows : [...rows].sort((left, right) => right.order - left.order)
+    const { segments, place, slot } = await this.#files.writeRows(this.prefix, sorted)
+    const part = makeColumns(sorted.length + deleted.length)
+    part.place.set(place)
+    part.slot.set(slot)
+    const breathe = makeBreather(this.#io.clock)
+    for (const [i, { key, order, mark }] of sorted.entries()) {
+      setHash(part, i, this.hashOf(key))
+      part.order[i] = order
+      part.mark[i] = mark
+      if (i % 512 === 0) await breathe()
+    }
+    for (const [i, key] of deleted.entries()) setHash(part, sorted.length + i, this.hashOf(key))
+    const { parts: oldParts = [], segments: oldSegments = [] } = this.#manifest ?? {}
+    return this.#staged({
+      part,
+      isWhole: false,
+      parts: oldParts,
+      segments: [...oldSegments, ...segments],
+      written: segments
+    })
+  }
+
+  /**
+   * Writes the index as one part, and elsewhere the rows of segments that are damaged or worn.
+   *
+   * Rows of damaged pieces are gone after that.
+   */
+  async tidy(): Promise<StagedChange> {
+    const part = (await this.index()).toPart()
+    const segments = this.#manifest?.segments ?? []
+    const alive = aliveIn(part)
+    const worn = new Set([...this.#pieces.lostSegments, ...wornOf(alive, segments)])
+    const moved = await livingRows({ part, segments: worn, pieces: this.#pieces, clock: this.#io.clock })
+    const { segments: written, place, slot } = await this.#files.writeRows(this.prefix, moved.rows)
+    for (const [i, row] of moved.numbers.entries()) {
+      part.place[row] = place[i] ?? 0
+      part.slot[row] = slot[i] ?? 0
+    }
+    const kept = segments
+      .filter(([id]) => !worn.has(id))
+      // After damage nobody knows how many rows there were.
+      .map(([id, rows]) => [id, rows === 0 ? (alive.get(id) ?? 0) : rows] as const)
+    return this.#staged({
+      part: withoutDead(part),
+      isWhole: true,
+      parts: [],
+      segments: [...kept, ...written],
+      written
+    })
+  }
+
+  /** Takes a change for what the table is, after its manifest was made durable. */
+  adopt({ manifest, part, isWhole, spare }: StagedChange): void {
+    const isLoaded = this.#index !== undefined
+    if (isWhole) this.#index = undefined
+    if (isWhole && isLoaded) this.#index = indexOf([part])
+    else this.#index?.apply(part)
+    if (isWhole) this.#isRebuilt = false
+    if (manifest === undefined) this.#index = undefined
+    this.#manifest = manifest
+    this.#pieces.keepOnly(new Set(manifest?.segments.map(([id]) => id)))
+    this.#spare.push(spare)
+    if (this.#readers === 0) this.#removeSpare()
+  }
+
+  /** Removes what a change wrote that will not be committed. */
+  discard({ written }: StagedChange): Promise<void> {
+    return this.#files.remove(written)
+  }
+
+  async #staged({ part, isWhole, parts, segments, written }: StagedParts): Promise<StagedChange> {
+    const isGone = isWhole && part.count === 0
+    const ids = written.map(([id]) => id)
+    const before = this.#manifest ?? { parts: [], segments: [] }
+    const newParts = isGone ? [] : [await this.#writePart(part, ids)]
+    const manifest = isGone
+      ? undefined
+      : { parts: [...parts, ...newParts.map(id => [id, part.count] as const)], segments }
+    const kept = new Set(manifest?.segments.map(([segment]) => segment))
+    return {
+      prefix: this.prefix,
+      manifest,
+      part,
+      isWhole,
+      written: { segments: ids, parts: newParts },
+      spare: {
+        segments: before.segments.flatMap(([segment]) => (kept.has(segment) ? [] : [segment])),
+        parts: isWhole ? before.parts.map(([old]) => old) : []
+      }
+    }
+  }
+
+  async #writePart(part: IndexColumns, segments: readonly number[]): Promise<number> {
+    try {
+      return await this.#files.writePart(this.prefix, part)
+    } catch (error) {
+      await this.#files.remove({ segments, parts: [] })
+      throw error
+    }
+  }
+
+  async #load(): Promise<void> {
+    const manifest = this.#manifest
+    const parts: IndexColumns[] = []
+    for (const [id] of manifest?.parts ?? []) {
+      const part = await this.#files.readPart(this.prefix, id)
+      if (part !== undefined) parts.push(part)
+    }
+    const isWhole = !this.#isRebuilt && parts.length === (manifest?.parts.length ?? 0)
+    const index = isWhole ? indexOf(parts) : await this.#rebuild()
+    // Another change was adopted meanwhile: whoever waits loads again.
+    if (manifest === this.#manifest) this.#index = index
+  }
+
+  #rebuild(): Promise<RowIndex> {
+    this.#isRebuilt = true
+    this.#wantsTidying()
+    return rebuildIndex({
+      table: this.prefix,
+      files: this.#files,
+      pieces: this.#pieces,
+      manifest: this.#manifest ?? { parts: [], segments: [] },
+      clock: this.#io.clock,
+      hashOf: key => this.hashOf(key)
+    })
+  }
+
+  #removeSpare(): void {
+    for (const spare of this.#spare.splice(0)) this.#files.remove(spare)
+  }
+}
+
+/** What a table on the disk is made of. */
+export interface BackParts {
+  readonly prefix: string
+  readonly crypto: ChunkCrypto
+  readonly files: TableFiles
+  readonly manifest: TableManifest | undefined
+  /** Whether the manifest may name too much or too little, so that only the segments can tell what there is. */
+  readonly isSuspect: boolean
+  /** Hears when {@link TableBack.isUntidy} has become true by damage. */
+  readonly wantsTidying: () => void
+}
+
+interface StagedParts {
+  readonly part: IndexColumns
+  readonly isWhole: boolean
+  readonly parts: readonly NumberedFile[]
+  readonly segments: readonly NumberedFile[]
+  readonly written: readonly NumberedFile[]
+}
+
+const MAX_PARTS = 16
+const SMALL_INDEX = 4096
+
+const indexOf = (parts: readonly IndexColumns[]): RowIndex => {
+  const index = new RowIndex()
+  for (const part of parts) index.apply(part)
+  return index
+}
+
+const isDescending = (rows: readonly BulkRow[]): boolean => {
+  for (let i = 1; i < rows.length; i += 1) {
+    if ((rows[i - 1]?.order ?? 0) < (rows[i]?.order ?? 0)) return false
+  }
+  return true
+}

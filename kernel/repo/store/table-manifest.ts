@@ -1,0 +1,48 @@
+/** Which files hold one table: the files that no manifest names are left over from a crash. */
+export interface TableManifest {
+  /** The parts of its index, oldest first, and how many rows each has. */
+  readonly parts: readonly NumberedFile[]
+  /** Its segments, oldest first, and how many rows were written into each. */
+  readonly segments: readonly NumberedFile[]
+}
+
+/** The number of a file, and of its rows. */
+export type NumberedFile = readonly [id: number, rows: number]
+
+/** Numbers of files of both kinds. */
+export interface FileNumbers {
+  readonly segments: readonly number[]
+  readonly parts: readonly number[]
+}
+
+/** The key of a table's manifest among the entries in memory. */
+export const manifestKey = (prefix: string): string => MANIFEST + prefix
+
+/** What the keys of all manifests begin with. */
+export const MANIFEST = 'm/'
+
+/** Whether a key is that of a manifest. */
+export const isManifestKey = (key: string): boolean => key.startsWith(MANIFEST)
+
+/** A manifest of files that no sound one names: their rows are to be counted. */
+export const suspectManifest = (files: FileNumbers | undefined): TableManifest | undefined => {
+  if (files === undefined || files.segments.length === 0) return undefined
+  const { segments, parts } = files
+  return { parts: parts.map(id => [id, 0]), segments: segments.map(id => [id, 0]) }
+}
+
+/** Reads what {@link JSON.stringify} made of a manifest; undefined for anything else. */
+export const parseManifest = (text: string | undefined): TableManifest | undefined => {
+  if (text === undefined) return undefined
+  try {
+    const { parts, segments } = JSON.parse(text) as Partial<TableManifest>
+    return isPairs(parts) && isPairs(segments) ? { parts, segments } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isPairs = (value: unknown): value is NumberedFile[] => Array.isArray(value) && value.every(isPair)
+
+const isPair = (value: unknown): value is [number, number] =>
+  Array.isArray(value) && value.length === 2 && value.every(Number.isSafeInteger)
