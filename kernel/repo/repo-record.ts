@@ -26,6 +26,10 @@ export const PREFIX = {
   local: 'w/'
 } as const
 
+/** Tells whether a key of the store is a file's, or its change's. */
+export const isFileKey = (key: string): boolean =>
+  key.startsWith(PREFIX.data) || key.startsWith(PREFIX.pending)
+
 /** The tables of a repo in its local store. */
 export const BULK: readonly string[] = [`${PREFIX.local}t/+/`]
 

@@ -10,7 +10,7 @@ import { checkPath } from './disk.ts'
 import { PendingChanges } from './pending-changes.ts'
 import { planReply } from './plan-reply.ts'
 import { makeRepoBoxes, type RepoBoxes } from './repo-boxes.ts'
-import { type PendingChange, PREFIX, parseBox, parseStatus, pendingText } from './repo-record.ts'
+import { isFileKey, PREFIX, parseBox, parseStatus, pendingText } from './repo-record.ts'
 import type { Report } from './report.ts'
 import { type BulkChange, type BulkStore, changesBelow, type StoreChanges, storeBelow } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
@@ -281,7 +281,7 @@ export class Repo {
     for (const [path, box] of boxes) {
       const { data, pending } = this.#fileOf(path)
       const base = pending === undefined ? (data ?? null) : pending.base
-      const sent = sentWith(pending, this.pending.mayBeSent(path))
+      const sent = this.pending.sentBefore(path)
       // What never left this device needs no deletion.
       const isUnknown = box === null && data === undefined && sent.length === 0
       writes.set(PREFIX.pending + path, isUnknown ? null : pendingText({ box, base, sent }))
@@ -291,10 +291,7 @@ export class Repo {
 
   async #commit(changes: StoreChanges): Promise<void> {
     const writes = new Map(changes)
-    const isFileChange = [...writes.keys()].some(
-      key => key.startsWith(PREFIX.data) || key.startsWith(PREFIX.pending)
-    )
-    if (isFileChange) writes.set(PREFIX.revision, String(this.revision + 1))
+    if ([...writes.keys()].some(isFileKey)) writes.set(PREFIX.revision, String(this.revision + 1))
     const done = this.#store.write(writes)
     this.#refresh(writes)
     try {
@@ -303,11 +300,11 @@ export class Repo {
       this.#refresh(writes)
       throw error
     }
-    for (const path of pendingPathsOf(writes)) this.pending.forget(path)
+    this.pending.forget(writes.keys())
   }
 
   #refresh(writes: StoreChanges): void {
-    for (const path of pendingPathsOf(writes)) this.pending.refresh(path)
+    this.pending.refresh(writes.keys())
     const pendingCount = this.pending.count
     if (this.#state.getSnapshot().pendingCount !== pendingCount) this.#state.update({ pendingCount })
   }
@@ -342,19 +339,6 @@ export class Repo {
 
 const NOTHING: StoreChanges = new Map()
 
-function* pendingPathsOf(writes: StoreChanges): Generator<string> {
-  for (const key of writes.keys()) if (key.startsWith(PREFIX.pending)) yield key.slice(PREFIX.pending.length)
-}
-
-/** A request may have arrived after its device gave it up: its text is told from another device's by this. */
-const sentWith = (pending: PendingChange | undefined, mayBeSent: boolean): readonly Box[] => {
-  if (pending === undefined) return []
-  const { box, sent } = pending
-  return mayBeSent && box !== null ? [...sent, box].slice(-MAX_SENT) : sent
-}
-
-/** How many texts are kept of a change that is edited again and again while no answer comes. */
-const MAX_SENT = 3
 /** How many files are sealed without a pause. */
 const SMALL = 64
 /** The largest file of a repo, in characters (architecture decision 18). */
