@@ -145,6 +145,7 @@ export const openNew = async (
     if (name !== undefined && wallet.name !== name) await wallet.rename(name)
     const isFiatNew = wallet.getSnapshot().fiatCurrencyCode !== fiatCurrencyCode
     if (fiatCurrencyCode !== undefined && isFiatNew) await wallet.setFiatCurrencyCode(fiatCurrencyCode)
+    if (enabledTokenIds !== undefined && isKnown) await wallet.changeEnabledTokenIds(enabledTokenIds)
   } catch (error) {
     services.report('account', error)
   }

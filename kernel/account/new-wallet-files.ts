@@ -1,3 +1,6 @@
+import { TOKENS_PATH, tokenIdList } from '../wallet/tokens/token-file.ts'
+import { FIAT_PATH, NAME_PATH } from '../wallet/wallet-settings.ts'
+
 /** What a new wallet begins with. */
 export interface NewWalletSettings {
   readonly name?: string | undefined
@@ -12,11 +15,11 @@ export const newWalletFiles = ({
   fiatCurrencyCode,
   enabledTokenIds
 }: NewWalletSettings): ReadonlyMap<string, string> => {
-  const files = new Map([['Currency.json', JSON.stringify({ fiat: fiatCurrencyCode })]])
-  if (name !== undefined) files.set('WalletName.json', JSON.stringify({ walletName: name }))
+  const files = new Map([[FIAT_PATH, JSON.stringify({ fiat: fiatCurrencyCode })]])
+  if (name !== undefined) files.set(NAME_PATH, JSON.stringify({ walletName: name }))
   if (enabledTokenIds !== undefined) {
-    const lists = { enabledTokenIds: [...new Set(enabledTokenIds)].sort(), detectedTokenIds: [] }
-    files.set('Tokens.json', JSON.stringify(lists))
+    const lists = { enabledTokenIds: tokenIdList(enabledTokenIds), detectedTokenIds: [] }
+    files.set(TOKENS_PATH, JSON.stringify(lists))
   }
   return files
 }

@@ -16,6 +16,8 @@ export class PluginSet {
   readonly #hooks: KernelHooks
   readonly #states = new Map<string, PluginSnapshot>()
   readonly #currencies = new Map<string, CurrencyPlugin>()
+  /** The first plugin of a wallet type has it. */
+  readonly #byWalletType = new Map<string, CurrencyInfo>()
   readonly #tools = new Map<string, Promise<CurrencyTools>>()
   readonly #wanted = new Set<string>()
   readonly #waiting: (() => void)[] = []
@@ -38,7 +40,7 @@ export class PluginSet {
     if (this.#states.has(plugin.id)) throw new TypeError(`Two plugins have the id ${plugin.id}`)
     try {
       apply()
-      if (plugin.kind === 'currency') this.#currencies.set(plugin.id, plugin)
+      if (plugin.kind === 'currency') this.#addCurrency(plugin)
       this.#record({ pluginId: plugin.id, kind: plugin.kind, state: 'applied', needsKeysTo: needsOf(plugin) })
     } catch (error) {
       this.#record({
@@ -88,7 +90,7 @@ export class PluginSet {
 
   /** The currency of a wallet type, if its plugin is there. */
   findByWalletType(walletType: string): CurrencyInfo | undefined {
-    return this.currencies.find(info => info.walletType === walletType)
+    return this.#byWalletType.get(walletType)
   }
 
   /** The currency of a wallet type. @throws PLUGIN_FOR_TYPE */
@@ -110,6 +112,12 @@ export class PluginSet {
     this.#tools.set(pluginId, made)
     made.catch(() => this.#tools.delete(pluginId))
     return made
+  }
+
+  #addCurrency(plugin: CurrencyPlugin): void {
+    const { walletType } = plugin.info
+    this.#currencies.set(plugin.id, plugin)
+    if (!this.#byWalletType.has(walletType)) this.#byWalletType.set(walletType, plugin.info)
   }
 
   async #makeTools(pluginId: string): Promise<CurrencyTools> {

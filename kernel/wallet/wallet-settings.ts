@@ -12,8 +12,9 @@ export interface WalletSettings {
   readonly fiatCurrencyCode: string
 }
 
-const NAME_PATH = 'WalletName.json'
-const FIAT_PATH = 'Currency.json'
+/** The files of the name and of the fiat currency. */
+export const NAME_PATH = 'WalletName.json'
+export const FIAT_PATH = 'Currency.json'
 /** The fiat currency of a wallet that names none (specification §9). */
 export const DEFAULT_FIAT = 'iso:USD'
 

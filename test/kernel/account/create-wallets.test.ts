@@ -2,6 +2,7 @@ import test from 'ava'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import type { Disk, StoragePlugin } from '../../../kernel/index.ts'
 import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
+import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { CurrencyTools } from '../../../kernel/types/engine.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
@@ -68,15 +69,23 @@ test('many wallets are made with one request; one result each, and the failure o
   ])
   t.is(routes.filter(path => path === '/api/v2/login/keys').length, 1)
   t.is(user.world.server.db.roots()[0]?.keyBoxes.length, before + 2)
-  await t.throwsAsync(account.createCurrencyWallet('wallet:unheard-of'), {
-    code: 'PLUGIN_FOR_TYPE',
-    message: 'Cannot find a currency plugin for wallet type wallet:unheard-of'
-  })
   await account.sync()
   const other = await user.logIn({ plugins: [makeToy().plugin] })
   await other.account.sync()
   const names = (await other.account.openAllWallets()).map(result => result.ok && result.wallet.name)
   t.deepEqual(names, ['One', 'Two'])
+})
+
+test('a type that no plugin knows: "Cannot find a currency plugin for wallet type" [8.69]', async t => {
+  const info = makeWalletInfo(io, 'wallet:unheard-of', { key: '00' })
+  const { account } = await makeKnownUser(t, { infos: [info] }).logIn()
+  const expected = {
+    code: 'PLUGIN_FOR_TYPE',
+    message: 'Cannot find a currency plugin for wallet type wallet:unheard-of'
+  }
+  await t.throwsAsync(account.createCurrencyWallet('wallet:unheard-of'), expected)
+  await t.throwsAsync(account.openWallet(info.id), expected)
+  await t.throwsAsync(account.walletKeys.getRawPublicKey(info.id), expected)
 })
 
 test('nothing is made, on the server or here, when the request fails; each result says why', async t => {

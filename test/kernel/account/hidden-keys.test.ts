@@ -14,6 +14,7 @@ test('with hideKeys on, keys, recovery key, root login id and 2FA key are hidden
   const calls: Record<string, () => unknown> = {
     getLoginKey: () => account.getLoginKey(),
     getRawPrivateKey: () => account.walletKeys.getRawPrivateKey(wallet.id),
+    getDisplayPrivateKey: () => account.walletKeys.getDisplayPrivateKey(wallet.id),
     rootLoginId: () => account.rootLoginId,
     getPIN: () => credentials.getPIN(),
     getRecoveryKey: () => credentials.getRecoveryKey(),

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
-import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
+import { accountRepoTypeOf, makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { WalletInfo } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { waitFor } from '../../helpers/device.ts'
@@ -249,6 +249,50 @@ test('a wallet that a file and a key box name is one; a file that contradicts a 
   t.deepEqual(account.walletKeys.getRawPrivateKey(liar.walletId), liar.keys)
   t.true(errors.length > 0)
   for (const error of errors) t.true(isWalletError(error, 'KEY_INTEGRITY'))
+})
+
+test('every type of old and new clients is known under the name that plugins use, and each app has the repo of its account [3.16]', async t => {
+  const names = {
+    bitcoin: ['bitcoin', 'bitcoin-bip44', 'bitcoin-bip49'],
+    'bitcoin-testnet': ['bitcoin-testnet', 'bitcoin-bip44-testnet', 'bitcoin-bip49-testnet'],
+    bitcoincash: ['bitcoincash', 'bitcoincash-bip32', 'bitcoincash-bip44'],
+    'bitcoincash-testnet': ['bitcoincash-testnet', 'bitcoincash-bip44-testnet'],
+    dash: ['dash', 'dash-bip44'],
+    dogecoin: ['dogecoin', 'dogecoin-bip44'],
+    litecoin: ['litecoin', 'litecoin-bip44', 'litecoin-bip49'],
+    feathercoin: ['feathercoin', 'feathercoin-bip44', 'feathercoin-bip49'],
+    qtum: ['qtum', 'qtum-bip44'],
+    ufo: ['ufo', 'ufo-bip49', 'ufo-bip84'],
+    zcoin: ['zcoin', 'zcoin-bip44'],
+    bitid: ['bitid']
+  }
+  const boxes = Object.entries(names).flatMap(([fixed, types]) =>
+    types.map(name => {
+      const { type: _, ...rest } = toyInfo(`wallet:${name}`)
+      const id = walletIdOf(io, `wallet:${name}`, io.crypto.fromBase64(String(rest.keys.dataKey)))
+      const keys = { ...rest.keys, format: /bip\d\d/.exec(name)?.[0] ?? 'bip32' }
+      return { box: { id, type: `wallet:${name}`, keys }, fixed: `wallet:${fixed}` }
+    })
+  )
+  const user = makeKnownUser(t, { infos: boxes.map(({ box }) => box) })
+  const { account } = await user.logIn()
+  const listed = account.listWallets().map(({ walletId, type }) => [walletId, type])
+  t.deepEqual(
+    listed,
+    boxes.map(({ box, fixed }) => [box.id, fixed])
+  )
+  for (const { box } of boxes) t.like(account.walletKeys.getRawPrivateKey(box.id), box.keys)
+  t.is(user.repo.type, 'account-repo:co.airbitz.wallet')
+  t.is(accountRepoTypeOf('one.app'), 'account-repo:one.app')
+  const app = await user.logIn({ appId: 'one.app', ...toys() })
+  const { id } = await app.account.createCurrencyWallet('wallet:toycoin')
+  t.deepEqual(
+    app.account.listWallets().map(({ walletId }) => walletId),
+    [id]
+  )
+  await account.sync()
+  const seen = account.listWallets().find(({ walletId }) => walletId === id)
+  t.deepEqual([seen?.appIds, seen?.appId], [['one.app'], 'one.app'])
 })
 
 test('of odd key boxes, each costs its own wallet alone: bad ids, types, keys and JSON', async t => {
