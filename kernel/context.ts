@@ -2,6 +2,7 @@ import type { Account } from './account/account.ts'
 import { openAccount } from './account/open-account.ts'
 import { WalletError } from './errors/wallet-error.ts'
 import type { LoginSnapshot } from './hooks/snapshots.ts'
+import { Scheduler } from './io/scheduler.ts'
 import { normalizeUsername } from './login/derive.ts'
 import {
   type EdgeLoginOptions,
@@ -28,6 +29,7 @@ import { SyncServers } from './repo/sync-server.ts'
 import type { Services } from './services.ts'
 import type { Readable } from './state/observable.ts'
 import type { LocalUser, LoginMessage, RecoveryQuestionChoice } from './types/login.ts'
+import { type PauseOptions, PauseSwitch } from './wallet/pause-switch.ts'
 
 /** A new account: username and password together, or neither for a light account. */
 export interface NewAccount {
@@ -56,6 +58,8 @@ export class Context implements Readable<readonly LocalUser[]> {
   readonly #services: Services
   readonly #stashes: Stashes
   readonly #syncLoop: SyncLoop
+  readonly #scheduler: Scheduler
+  readonly #pause: PauseSwitch
   /** By login id; from the moment an account begins to open until it has let go of its files. */
   readonly #accounts = new Map<string, OpenAccount>()
   readonly #logins = new Set<Promise<unknown>>()
@@ -74,6 +78,9 @@ export class Context implements Readable<readonly LocalUser[]> {
     const { syncServers, infoServers } = services.config
     const servers = new SyncServers({ io: services.io, syncServers, infoServers, report })
     this.#syncLoop = new SyncLoop({ io: services.io, servers, report })
+    this.#scheduler = new Scheduler(services.io.clock)
+    this.#pause = new PauseSwitch({ scheduler: this.#scheduler, key: 'pause' })
+    this.#pause.subscribe(() => (this.isPaused ? this.#syncLoop.pause() : this.#syncLoop.resume()))
     this.subscribe = stashes.subscribe
     this.getSnapshot = memoOf(stashes)
   }
@@ -86,6 +93,22 @@ export class Context implements Readable<readonly LocalUser[]> {
   /** The accounts that are logged in. */
   get accounts(): readonly Account[] {
     return [...this.#accounts.values()].flatMap(({ account }) => account ?? [])
+  }
+
+  /** Whether everything is paused. */
+  get isPaused(): boolean {
+    return this.#pause.getSnapshot().isPaused
+  }
+
+  /**
+   * Stops or resumes all work in the background, now or after a while: engines, syncs, the refresh of logins. What is
+   * asked for by hand still happens.
+   *
+   * @throws OPTION_INVALID
+   */
+  changePaused(isPaused: boolean, options: PauseOptions = {}): void {
+    this.#checkOpen()
+    this.#pause.change(isPaused, options)
   }
 
   /** Tells whether a username is free. @throws BAD_USERNAME, USERNAME_INVALID for an empty one, NETWORK */
@@ -211,6 +234,7 @@ export class Context implements Readable<readonly LocalUser[]> {
     for (const end of ends) if (end.status === 'rejected') this.#services.report('logging out', end.reason)
     await Promise.allSettled(this.#logins)
     this.#syncLoop.close()
+    this.#scheduler.close()
   }
 
   async #open(method: LoginSnapshot['method'], login: () => Promise<Login>): Promise<Account> {
@@ -262,6 +286,7 @@ export class Context implements Readable<readonly LocalUser[]> {
       login,
       syncLoop: this.#syncLoop,
       loginMethod,
+      paused: this.#pause,
       closed: () => void this.#accounts.delete(id)
     })
     const entry: OpenAccount = { opening, account: undefined }

@@ -6,9 +6,18 @@ import { fetchLobby, type Lobby } from '../login/lobby/approve-login.ts'
 import type { Login } from '../login/login.ts'
 import type { Services } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
+import type { ActivationAsset } from '../types/engine.ts'
 import type { WalletStatesChange } from '../types/keys.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
 import type { EventQueue } from '../wallet/event-queue.ts'
+import type { PauseOptions, PauseSwitch } from '../wallet/pause-switch.ts'
+import {
+  type ActivationQuestion,
+  type ActivationQuote,
+  type ActivationWish,
+  activateWallet,
+  getActivationAssets
+} from './activation.ts'
 import { createWallets, type NewWallet, type NewWalletOfType, type WalletMakers } from './create-wallets.ts'
 import { Credentials } from './credentials.ts'
 import type { DataStore } from './data-store.ts'
@@ -32,6 +41,7 @@ export interface AccountParts {
   readonly book: WalletBook
   readonly settings: AccountSettings
   readonly dataStore: DataStore
+  readonly pause: PauseSwitch
   readonly openWallet: OpenWalletsParts['open']
   /** How far each open repo is from its server. */
   listRepos(): RepoStatus[]
@@ -85,7 +95,7 @@ export class Account implements Readable<AccountSnapshot> {
         appId: login.appId,
         isLoggedIn: true,
         ...book.getSnapshot(),
-        isPaused: false
+        isPaused: parts.pause.getSnapshot().isSet
       },
       snapshot => services.hooks.accountChanged.call(snapshot),
       error => services.report('account', error)
@@ -94,7 +104,8 @@ export class Account implements Readable<AccountSnapshot> {
     this.getSnapshot = this.#state.getSnapshot
     this.#unsubscribes = [
       login.subscribe(() => this.#onLogin()),
-      book.subscribe(() => this.#state.update(book.getSnapshot()))
+      book.subscribe(() => this.#state.update(book.getSnapshot())),
+      parts.pause.subscribe(() => this.#state.update({ isPaused: parts.pause.getSnapshot().isSet }))
     ]
     services.hooks.accountChanged.call(this.getSnapshot())
   }
@@ -241,11 +252,28 @@ export class Account implements Readable<AccountSnapshot> {
     this.#check()
   }
 
-  /** Stops or starts every open wallet, and those that open later. @throws ENGINE_FAILED after all were tried */
-  async changePaused(isPaused: boolean): Promise<void> {
+  /**
+   * Stops or starts every wallet and the refresh of the login, now or after a while; a wallet that was paused by itself
+   * stays so.
+   *
+   * @throws ENGINE_FAILED after all were tried; OPTION_INVALID
+   */
+  async changePaused(isPaused: boolean, options: PauseOptions = {}): Promise<void> {
     this.#check()
-    this.#state.update({ isPaused })
-    await this.#wallets.changePaused(isPaused)
+    this.#parts.pause.change(isPaused, options)
+    await this.#wallets.pauseSettled()
+  }
+
+  /** The assets that can pay to activate a wallet or tokens of it. @throws WALLET_NOT_FOUND, NOT_SUPPORTED, … */
+  async getActivationAssets(question: ActivationQuestion): Promise<readonly ActivationAsset[]> {
+    this.#check()
+    return getActivationAssets({ book: this.#parts.book, wallets: this.#wallets }, question)
+  }
+
+  /** What it costs to activate a wallet or tokens of it, to approve or to close. @throws WALLET_NOT_FOUND, NOT_SUPPORTED, … */
+  async activateWallet(wish: ActivationWish): Promise<ActivationQuote> {
+    this.#check()
+    return activateWallet({ book: this.#parts.book, wallets: this.#wallets }, wish)
   }
 
   /** Closes every wallet and forgets the keys. A second call waits for the first. */
@@ -257,7 +285,8 @@ export class Account implements Readable<AccountSnapshot> {
   async #logout(): Promise<void> {
     for (const unsubscribe of this.#unsubscribes) unsubscribe()
     this.#state.update({ isLoggedIn: false })
-    const { scheduler, events, login, book, settings, dataStore } = this.#parts
+    const { scheduler, events, login, book, settings, dataStore, pause } = this.#parts
+    pause.close()
     const ending = [settings.close(), dataStore.close()]
     await this.#wallets.close()
     await Promise.all(ending)

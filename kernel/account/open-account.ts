@@ -2,12 +2,15 @@ import { isWalletError } from '../errors/wallet-error.ts'
 import type { LoginSnapshot } from '../hooks/snapshots.ts'
 import { Poller } from '../io/poller.ts'
 import { Scheduler } from '../io/scheduler.ts'
+import { fetchAppFace } from '../login/lobby/app-info.ts'
 import type { Login } from '../login/login.ts'
 import type { SyncLoop } from '../repo/sync-loop.ts'
 import { failureLine, type Services } from '../services.ts'
+import type { Readable } from '../state/observable.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import { EventQueue } from '../wallet/event-queue.ts'
 import { openWallet } from '../wallet/open-wallet.ts'
+import { type PauseSnapshot, PauseSwitch } from '../wallet/pause-switch.ts'
 import { Account } from './account.ts'
 import { DataStore } from './data-store.ts'
 import { type NewWalletSettings, newWalletFiles } from './new-wallet-files.ts'
@@ -23,6 +26,8 @@ export interface AccountPlace {
   readonly login: Login
   readonly syncLoop: SyncLoop
   readonly loginMethod: LoginSnapshot['method']
+  /** The pause of everything. */
+  readonly paused: Readable<PauseSnapshot>
   closed(account: Account): void
 }
 
@@ -66,6 +71,14 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
   const [{ repo, hashOf }] = accountRepos
   const events = new EventQueue(services.io.clock, error => services.report('account', error))
   const refresh = makeRefresh(services, login)
+  const pause = new PauseSwitch({ scheduler, key: 'pause account', parent: place.paused })
+  const appNames = new Map<string, Promise<string>>()
+  // One app may have made hundreds of wallets.
+  const nameOfApp = (appId: string): Promise<string> => {
+    const known = appNames.get(appId) ?? fetchAppFace(services, appId).then(face => face.displayName)
+    appNames.set(appId, known)
+    return known
+  }
   const account: Account = new Account({
     services,
     login,
@@ -75,13 +88,14 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
     book,
     settings,
     dataStore: new DataStore({ services, repo, hashOf }),
-    async openWallet(info, { isPaused, settings: wishes }) {
+    pause,
+    async openWallet(info, { settings: wishes }) {
       const { pluginId } = services.plugins.infoOf(info.type)
       const found = await repos.open(info, wishes === undefined ? 'needed' : 'empty')
       try {
         if (wishes !== undefined) await writeNewWallet(services, found, wishes)
         return await openWallet({
-          ...{ services, info, scheduler, events, isPaused },
+          ...{ services, info, scheduler, events, nameOfApp, paused: pause },
           config: settings.currencyConfig(pluginId),
           repo: found.repo,
           syncRepo: found.sync
@@ -101,7 +115,12 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
       place.closed(account)
     }
   })
-  refresh.start()
+  const follow = (): void => {
+    if (pause.getSnapshot().isPaused) services.inBackground('login', refresh.stop())
+    else if (account.isLoggedIn) refresh.start()
+  }
+  pause.subscribe(follow)
+  follow()
   return account
 }
 

@@ -3,18 +3,13 @@ import { withDeadline } from '../io/deadline.ts'
 import type { Services } from '../services.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
+import type { OpenedWallet } from '../wallet/open-wallet.ts'
 import type { NewWalletSettings } from './new-wallet-files.ts'
 
 /** What became of one of many wallets; an error belongs to that wallet alone. */
 export type WalletResult =
   | { readonly ok: true; readonly walletId: string; readonly wallet: CurrencyWallet }
   | { readonly ok: false; readonly walletId?: string; readonly error: unknown }
-
-/** A wallet that is open, and the way to close it. */
-export interface OpenedWallet {
-  readonly wallet: CurrencyWallet
-  close(): Promise<void>
-}
 
 /** What opening wallets needs of the account. */
 export interface OpenWalletsParts {
@@ -27,7 +22,6 @@ export interface OpenWalletsParts {
 
 /** How a wallet is opened. */
 export interface OpenWalletOptions {
-  readonly isPaused: boolean
   /** Of a wallet whose keys were made here and now: there is nothing to fetch first. */
   readonly settings?: NewWalletSettings
 }
@@ -42,7 +36,6 @@ interface Holding {
 export class OpenWallets {
   readonly #parts: OpenWalletsParts
   readonly #held = new Map<string, Holding>()
-  #isPaused = false
   #isClosed = false
 
   constructor(parts: OpenWalletsParts) {
@@ -60,11 +53,17 @@ export class OpenWallets {
    * @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, KEY_INTEGRITY, STORAGE_FAILED, SYNC_FAILED, LOGGED_OUT
    */
   async get(walletId: string, settings?: NewWalletSettings): Promise<CurrencyWallet> {
+    const { wallet } = await this.getOpened(walletId, settings)
+    return wallet
+  }
+
+  /** As {@link get}, with what the account itself needs of the wallet. */
+  async getOpened(walletId: string, settings?: NewWalletSettings): Promise<OpenedWallet> {
     this.#check()
     const { opening } = this.#held.get(walletId) ?? this.#begin(walletId, settings)
-    const { wallet } = await opening
+    const opened = await opening
     this.#check()
-    return wallet
+    return opened
   }
 
   /**
@@ -95,10 +94,10 @@ export class OpenWallets {
     return Promise.all(results)
   }
 
-  /** Stops or starts every open wallet, and those that open later. @throws ENGINE_FAILED after all were tried */
-  async changePaused(isPaused: boolean): Promise<void> {
-    this.#isPaused = isPaused
-    for (const result of await Promise.allSettled(this.open.map(wallet => wallet.changePaused(isPaused)))) {
+  /** Resolves when every open wallet runs or stands as the pause wants it. @throws ENGINE_FAILED after all were tried */
+  async pauseSettled(): Promise<void> {
+    const settling = [...this.#held.values()].map(({ opened }) => opened?.pauseSettled())
+    for (const result of await Promise.allSettled(settling)) {
       if (result.status === 'rejected') throw result.reason
     }
   }
@@ -136,17 +135,7 @@ export class OpenWallets {
   }
 
   async #open(walletId: string, settings: NewWalletSettings | undefined): Promise<OpenedWallet> {
-    const isPaused = this.#isPaused
-    const info = this.#parts.find(walletId)
-    const opened = await this.#parts.open(info, {
-      isPaused,
-      ...(settings === undefined ? {} : { settings })
-    })
-    if (this.#isPaused !== isPaused && !this.#isClosed) {
-      const { report } = this.#parts.services
-      await opened.wallet.changePaused(this.#isPaused).catch(error => report('account', error))
-    }
-    return opened
+    return this.#parts.open(this.#parts.find(walletId), settings === undefined ? {} : { settings })
   }
 
   #check(): void {

@@ -1,16 +1,17 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import { fileHashOf } from '../keys/wallet-id.ts'
 import type { Services } from '../services.ts'
-import { Observable } from '../state/observable.ts'
-import type { CurrencyConfigSnapshot } from '../types/currency.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import { CurrencyWallet } from './currency-wallet.ts'
+import type { EngineRunner } from './engine/engine-runner.ts'
 import { WalletLife } from './wallet-life.ts'
 import type { WalletPlace } from './wallet-place.ts'
 
 /** An open wallet and the way to close it. */
 export interface OpenedWallet {
   readonly wallet: CurrencyWallet
+  /** For what the account asks of it. */
+  readonly engine: EngineRunner
   /** Resolves when the engine runs or stands as a pause of the account wants it. @throws ENGINE_FAILED */
   pauseSettled(): Promise<void>
   close(): Promise<void>
@@ -25,10 +26,10 @@ export interface OpenedWallet {
  * @throws PLUGIN_FOR_TYPE, STORAGE_FAILED
  */
 export const openWallet = async (place: WalletPlace): Promise<OpenedWallet> => {
-  const { services, info, config = PLAIN_CONFIG } = place
+  const { services, info } = place
   const currency = services.plugins.infoOf(info.type)
   const hashOf = makeHash(services, info)
-  const life = new WalletLife({ ...place, currency, config, hashOf })
+  const life = new WalletLife({ ...place, currency, hashOf })
   try {
     await life.open()
   } catch (error) {
@@ -37,6 +38,7 @@ export const openWallet = async (place: WalletPlace): Promise<OpenedWallet> => {
   }
   return {
     wallet: new CurrencyWallet({ place, life, hashOf }),
+    engine: life.engine,
     pauseSettled: () => life.pauseSettled(),
     close: () => life.close()
   }
@@ -51,12 +53,3 @@ const makeHash =
     dataKey.fill(0)
     return hash
   }
-
-const PLAIN_CONFIG: Observable<CurrencyConfigSnapshot> = new Observable<CurrencyConfigSnapshot>({
-  builtinTokens: {},
-  areBuiltinTokensKnown: false,
-  customTokens: {},
-  allTokens: {},
-  alwaysEnabledTokenIds: Object.freeze([]),
-  userSettings: {}
-})

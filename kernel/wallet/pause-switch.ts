@@ -22,7 +22,6 @@ export interface PauseSwitchParts {
   readonly key: string
   /** What this belongs to. */
   readonly parent?: Readable<PauseSnapshot> | undefined
-  readonly isSet?: boolean
 }
 
 /**
@@ -38,10 +37,7 @@ export class PauseSwitch implements Readable<PauseSnapshot> {
 
   constructor(parts: PauseSwitchParts) {
     this.#parts = parts
-    this.#state = new Observable<PauseSnapshot>({
-      isSet: parts.isSet ?? false,
-      isPaused: (parts.isSet ?? false) || this.#isParentPaused()
-    })
+    this.#state = new Observable<PauseSnapshot>({ isSet: false, isPaused: this.#isParentPaused() })
     this.#unsubscribe = parts.parent?.subscribe(() => this.#set(this.getSnapshot().isSet))
     this.subscribe = this.#state.subscribe
     this.getSnapshot = this.#state.getSnapshot

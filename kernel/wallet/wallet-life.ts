@@ -2,8 +2,7 @@ import type { NativeAmount } from '../amount.ts'
 import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import { withDeadline } from '../io/deadline.ts'
-import type { Readable } from '../state/observable.ts'
-import type { CurrencyConfigSnapshot, CurrencyInfo } from '../types/currency.ts'
+import type { CurrencyInfo } from '../types/currency.ts'
 import type { CurrencyEngine, StakingStatus } from '../types/engine.ts'
 import type { EngineTransaction } from '../types/transaction.ts'
 import { checkStakingStatus } from './engine/engine-data.ts'
@@ -60,12 +59,7 @@ export class WalletLife implements EngineListener {
     this.#parts = parts
     this.files = { repo, disk, clock: io.clock, report }
     this.currency = currency
-    this.pause = new PauseSwitch({
-      scheduler,
-      key: `pause ${walletId}`,
-      parent: parts.paused,
-      isSet: parts.isPaused
-    })
+    this.pause = new PauseSwitch({ scheduler, key: `pause ${walletId}`, parent: parts.paused })
     this.facts = new WalletFacts({
       ...{ services, events, report, place: { walletId, pluginId, type } },
       showEngine: changes => this.engine.show(changes)

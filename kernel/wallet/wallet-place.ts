@@ -15,11 +15,10 @@ export interface WalletPlace {
   readonly scheduler: Scheduler
   readonly events: EventQueue
   /** Tokens and settings of its currency. */
-  readonly config?: Readable<CurrencyConfigSnapshot>
+  readonly config: Readable<CurrencyConfigSnapshot>
   /** The pause of the account. */
-  readonly paused?: Readable<PauseSnapshot>
+  readonly paused: Readable<PauseSnapshot>
   /** What an app calls itself, for the wallets that it made and never named. */
-  nameOfApp?(appId: string): Promise<string>
-  readonly isPaused: boolean
+  nameOfApp(appId: string): Promise<string>
   syncRepo(): Promise<void>
 }

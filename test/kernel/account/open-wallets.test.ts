@@ -4,6 +4,7 @@ import { isWalletError, WalletError } from '../../../kernel/errors/wallet-error.
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { Services } from '../../../kernel/services.ts'
 import type { CurrencyWallet } from '../../../kernel/wallet/currency-wallet.ts'
+import type { OpenedWallet } from '../../../kernel/wallet/open-wallet.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { type FakeClock, makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeKnownUser } from '../../helpers/known-user.ts'
@@ -16,7 +17,6 @@ interface Bench {
   readonly clock: FakeClock
   readonly begun: string[]
   readonly closed: string[]
-  readonly paused: [string, boolean][]
   readonly reports: unknown[]
 }
 
@@ -24,30 +24,21 @@ interface Bench {
 const makeBench = (openOne: (walletId: string) => Promise<void> = async () => {}): Bench => {
   const clock = makeFakeClock()
   const bench = { clock, begun: [] as string[], closed: [] as string[], reports: [] as unknown[] }
-  const paused: [string, boolean][] = []
   const services = {
     io: { ...io, clock },
     report: (_: string, error: unknown) => void bench.reports.push(error)
   } as unknown as Services
-  const open: OpenWalletsParts['open'] = async ({ id }, { isPaused }) => {
+  const open: OpenWalletsParts['open'] = async ({ id }) => {
     bench.begun.push(id)
     await openOne(id)
-    let isNow = isPaused
-    const wallet = {
-      id,
-      getSnapshot: () => ({ isPaused: isNow }),
-      async changePaused(next: boolean) {
-        isNow = next
-        paused.push([id, next])
-      }
-    } as unknown as CurrencyWallet
-    return { wallet, close: async () => void bench.closed.push(id) }
+    const wallet = { id } as CurrencyWallet
+    return { wallet, close: async () => void bench.closed.push(id) } as OpenedWallet
   }
   const find = (id: string) => {
     if (Number.isNaN(Number(id))) throw new WalletError('WALLET_ID_UNKNOWN', { walletId: id })
     return { id, type: 'wallet:a', appIds: [''] } as never
   }
-  return { ...bench, paused, wallets: new OpenWallets({ services, find, open }) }
+  return { ...bench, wallets: new OpenWallets({ services, find, open }) }
 }
 
 const idsOf = (count: number): { walletId: string }[] =>
@@ -157,23 +148,6 @@ test('a logout in the middle closes what is open, begins nothing more, and waits
   }
   t.true(bench.reports.every(error => isWalletError(error, 'DEADLINE')))
   await t.throwsAsync(bench.wallets.get('0'), { code: 'LOGGED_OUT' })
-})
-
-test('a pause reaches wallets that are open, that are opening, and that open later', async t => {
-  const gates = new Map<string, () => void>()
-  const bench = makeBench(id =>
-    id === '1' ? new Promise(resolve => gates.set(id, resolve)) : Promise.resolve()
-  )
-  await bench.wallets.get('0')
-  const opening = bench.wallets.get('1')
-  await bench.wallets.changePaused(true)
-  gates.get('1')?.()
-  await opening
-  t.deepEqual(bench.paused, [
-    ['0', true],
-    ['1', true]
-  ])
-  t.true((await bench.wallets.get('2')).getSnapshot().isPaused)
 })
 
 test('all active wallets of an account open, whatever one of them does', async t => {
