@@ -296,7 +296,10 @@ test('a narrow terminal loses the last columns before a line wraps, and empty fi
     empty: ''
   }
   const linesAt = (width: number) => renderView(view, { paint: makePaint(false), width, isAscii: true })
-  t.deepEqual(linesAt(40), ['ONE    TWO           THREE          FOUR', 'first  aaaaa..aaaaa  bbbbbb..bbbbb  c'])
+  t.deepEqual(linesAt(40), [
+    'ONE    TWO           THREE          FOUR',
+    'first  aaaaa..aaaaa  bbbbbb..bbbbb  c'
+  ])
   for (const width of [30, 20, 14]) for (const line of linesAt(width)) t.true(line.length <= width, line)
   const record: View = {
     kind: 'record',

@@ -1,10 +1,10 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { CliError } from '../../cli/errors/cli-error.ts'
 import { type Envelope, makeHome, type Ran } from '../helpers/command-line.ts'
 import { failed, succeeded } from '../helpers/envelopes.ts'
 import { runInProcess } from '../helpers/in-process.ts'
+import { startInProcess } from '../helpers/running-command.ts'
 
 // One world for the whole file: each test goes on where the one before it ended.
 const { home, remove } = makeHome()
@@ -204,9 +204,9 @@ test.serial('labels go out, and come in on another device without replacing what
 
 test.serial('tx watch tells of a payment as it comes, and ends with Ctrl-C', async t => {
   const { address } = await dataOf('address', 'Daily')
-  const world = start('fake', 'start', '--json')
+  const world = startInProcess(['fake', 'start', '--json'], { home })
   await world.hears(/authServer/)
-  const watch = start('tx', 'watch', 'Daily', '--json', '--secrets-stdin')
+  const watch = startInProcess(['tx', 'watch', 'Daily', '--json', '--secrets-stdin'], { home, input })
   await watch.hears(/"tx.watching"/)
   await runInProcess(['fake', 'chain', 'fund', address, '0.4 BTC'], { home })
   await watch.hears(/"tx.new"/)
@@ -221,31 +221,3 @@ test.serial('tx watch tells of a payment as it comes, and ends with Ctrl-C', asy
   t.like(came.data, { direction: 'in', amount: { display: '0.4' }, state: 'unconfirmed' })
   t.deepEqual(lines.at(-1), { event: 'end', reason: 'stopped' })
 })
-
-/** Runs a command that goes on until it is stopped. */
-const start = (...args: readonly string[]) => {
-  const controller = new AbortController()
-  let text = ''
-  let hear = (): void => {}
-  const ran = runInProcess(args, {
-    home,
-    input,
-    signal: controller.signal,
-    onOutput(more) {
-      text += more
-      hear()
-    }
-  })
-  return {
-    hears: (said: RegExp): Promise<void> =>
-      new Promise((resolve, reject) => {
-        hear = () => (said.test(text) ? resolve() : undefined)
-        hear()
-        ran.then(({ stderr }) => reject(new Error(`it ended by itself: ${text}${stderr}`)))
-      }),
-    stop(): Promise<Ran> {
-      controller.abort(new CliError('INTERRUPTED', 'Stopped'))
-      return ran
-    }
-  }
-}

@@ -7,6 +7,7 @@ const OUTPUT: readonly CommandFlag[] = [
 ]
 
 const STORE = '<store>'
+const WALLETS = '[wallet...]'
 
 /** What apps keep in the account, and the exchange of files. */
 export const dataCommands: readonly CommandSpec[] = [
@@ -69,9 +70,32 @@ export const dataCommands: readonly CommandSpec[] = [
   },
   {
     name: 'sync',
-    arguments: '[wallet...]',
+    arguments: WALLETS,
     summary: 'exchange files with the sync server and look at the chain',
+    flags: [{ flags: '--wait', summary: 'until nothing is left to upload' }],
     secrets: ANY_LOGIN,
     load: async () => (await import('../../commands/sync.ts')).sync
+  },
+  {
+    name: 'sync status',
+    arguments: WALLETS,
+    summary: 'say how far wallets have seen their chains',
+    flags: [{ flags: '--wait', summary: 'until they have seen all of it' }],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/sync-status.ts')).syncStatus
+  },
+  {
+    name: 'sync repos',
+    summary: 'list the repos and what waits to be uploaded',
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/sync-status.ts')).syncRepos
+  },
+  {
+    name: 'sync watch',
+    arguments: WALLETS,
+    summary: 'tell of syncs as they happen',
+    secrets: ANY_LOGIN,
+    isServer: true,
+    load: async () => (await import('../../commands/sync-status.ts')).syncWatch
   }
 ]

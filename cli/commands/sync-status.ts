@@ -1,0 +1,131 @@
+import type { CurrencyWallet, RepoSnapshot } from '../../kernel/index.ts'
+import type { CommandRun } from '../command.ts'
+import { openEventStream } from '../output/event-stream.ts'
+import { lastSyncText, ownerNameOf, repoCell, repoJson, shortHash } from '../output/repo-facts.ts'
+import { localTime } from '../output/times.ts'
+import { cellOf } from '../output/view.ts'
+import { findWallets } from '../session/find-wallet.ts'
+import { openMailbox } from '../session/mailbox.ts'
+import { syncWallets } from '../session/sync-wallets.ts'
+import { waitFor } from '../session/wait-for.ts'
+import type { Session } from '../session.ts'
+
+/** Says of each wallet how far it has seen its chain, and what it waits for. */
+export const syncStatus: CommandRun = async (session, ...texts) => {
+  const wallets = await findWallets(
+    session,
+    texts.filter(text => text !== undefined)
+  )
+  const warnings = session.isOn('wait') ? await syncWallets(session, wallets) : []
+  await untilSettled(session, wallets)
+  return {
+    data: {
+      wallets: wallets.map(wallet => {
+        const { ratio, stage, since, sentence, errorCode = null } = wallet.syncStatus
+        const { blockHeight: height } = wallet.engine.getSnapshot()
+        const facts = { id: wallet.id, name: wallet.name, ratio, stage, height, sentence }
+        return { ...facts, since: new Date(since * 1000).toISOString(), error: errorCode }
+      })
+    },
+    warnings,
+    view: {
+      kind: 'table',
+      columns: [
+        { title: 'NAME', canShrink: true },
+        { title: 'STATE' },
+        { title: 'SEEN', align: 'right' },
+        { title: 'HEIGHT', align: 'right' },
+        { title: 'SINCE' },
+        { title: 'IN WORDS', canShrink: true }
+      ],
+      rows: wallets.map(wallet => {
+        const { ratio, stage, since, sentence } = wallet.syncStatus
+        return [
+          wallet.name ?? wallet.id,
+          { text: stage, tone: stage === 'synced' ? 'good' : stage === 'failed' ? 'bad' : 'warn' },
+          `${Math.floor(ratio * 100)} %`,
+          String(wallet.engine.getSnapshot().blockHeight),
+          localTime(new Date(since * 1000)),
+          sentence
+        ]
+      }),
+      empty: 'This account has no wallet yet.'
+    }
+  }
+}
+
+const SETTLE_SECONDS = 3
+const PAUSE_SECONDS = 0.05
+
+/** Gives wallets that have just been opened a moment: how they begin says nothing. */
+const untilSettled = async (session: Session, wallets: readonly CurrencyWallet[]): Promise<void> => {
+  const isBusy = ({ syncStatus: { stage } }: CurrencyWallet): boolean =>
+    stage === 'starting' || stage === 'looking'
+  for (let waited = 0; waited < SETTLE_SECONDS && wallets.some(isBusy); waited += PAUSE_SECONDS) {
+    session.signal.throwIfAborted()
+    await waitFor(session.signal, PAUSE_SECONDS)
+  }
+}
+
+/** Lists the repos of the account and its wallets, as this device knows them. */
+export const syncRepos: CommandRun = async session => {
+  const account = await session.account()
+  const wallets = await findWallets(session, [])
+  const repos = account.listRepos()
+  return {
+    data: { repos: repos.map(repoJson) },
+    view: {
+      kind: 'table',
+      columns: [
+        { title: 'OF', canShrink: true },
+        { title: 'STATE' },
+        { title: 'TO UPLOAD', align: 'right' },
+        { title: 'LAST SYNC' },
+        { title: 'HASH', canShrink: true },
+        { title: 'REPO', canShrink: true }
+      ],
+      rows: repos.map(repo => [
+        ownerNameOf(repo, wallets),
+        repoCell(repo),
+        String(repo.pendingCount),
+        lastSyncText(repo),
+        shortHash(repo.lastHash),
+        repo.repoId
+      ]),
+      empty: ''
+    }
+  }
+}
+
+/** Tells of each sync and each file that waits for one, until it is stopped. */
+export const syncWatch: CommandRun = async (session, ...texts) => {
+  const news = openMailbox<RepoSnapshot>(session.signal)
+  session.observe(({ hooks }) => hooks.repoChanged.tap('watch', news.post))
+  const wallets = await findWallets(
+    session,
+    texts.filter(text => text !== undefined)
+  )
+  const account = await session.account()
+  const isWanted = (ownerId: string): boolean =>
+    texts.length === 0 || wallets.some(({ id }) => id === ownerId)
+  const stream = openEventStream(session)
+  await stream.emit('sync.watching', { repos: account.listRepos().map(repoJson) })
+  session.talk.say('Watching the syncs; Ctrl-C ends it')
+  const told = new Map<string, string>()
+  for await (const { repoId } of news) {
+    const repo = account.listRepos().find(one => one.repoId === repoId)
+    if (repo === undefined || !isWanted(repo.ownerId)) continue
+    const facts = repoJson(repo)
+    const text = JSON.stringify(facts)
+    // What was told meanwhile has come to the same.
+    if (told.get(repoId) === text) continue
+    told.set(repoId, text)
+    await stream.emit('sync.repo', facts)
+    if (session.globals.json) continue
+    const words = [localTime(new Date()), ownerNameOf(repo, wallets), cellOf(repoCell(repo)).text]
+    const counts = `sent ${repo.sent}, received ${repo.received}, to upload ${repo.pendingCount}`
+    await session.print({ data: {}, view: { kind: 'text', lines: [[...words, counts].join('  ')] } })
+  }
+  await stream.end('stopped')
+  return undefined
+}
