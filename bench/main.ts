@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, loadavg, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Command } from 'commander'
@@ -18,6 +18,7 @@ interface Options {
   readonly full?: boolean
   readonly json?: boolean
   readonly peer?: string
+  readonly profile?: string
 }
 
 interface Report {
@@ -30,6 +31,7 @@ interface Report {
 const main = async (): Promise<void> => {
   const options = parseOptions()
   const { only, json: isJson = false, full: isFull = false } = options
+  const profileFolder = options.profile === undefined ? undefined : resolve(options.profile)
   const chosen = sections.filter(({ name }) => only === undefined || name === only)
   const say = (text: string): void => {
     if (!isJson) console.log(text)
@@ -44,7 +46,7 @@ const main = async (): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
   try {
     for (const section of chosen) {
-      const report = await runApart(section, { peerFolder: peer?.folder, isFull, folder })
+      const report = await runApart(section, { peerFolder: peer?.folder, isFull, folder, profileFolder })
       reports.push(report)
       say(textOfReport(report))
     }
@@ -66,6 +68,7 @@ const parseOptions = (): Options => {
     .option('--only <name>', `one section: ${names}`)
     .option('--full', 'also the sizes for which the published core takes minutes')
     .option('--json', 'print one JSON document')
+    .option('--profile <folder>', 'leave profiles of the works of sizes there; they take longer for it')
     .option('--peer <folder>', `where ${PEER} is installed already; otherwise npm installs it for the run`)
     .parse()
   const options = program.opts<Options>()

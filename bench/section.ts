@@ -33,6 +33,8 @@ export interface SectionContext {
   readonly isFull: boolean
   /** A folder that all sections of a run share and that ends with it. */
   readonly folder: string
+  /** Where the works of sizes leave their profiles. */
+  readonly profileFolder?: string | undefined
 }
 
 /** One part of the benchmark. Throws if a result is wrong: a fast wrong answer counts for nothing. */

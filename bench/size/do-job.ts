@@ -3,6 +3,7 @@ import { type StallCost, watch } from '../stall.ts'
 import type { Job, JobResult, Work, WorkContext, WorkName } from './job.ts'
 import { openOwnDevice } from './own-side.ts'
 import { openPeerDevice } from './peer-side.ts'
+import { profiled } from './profile.ts'
 import type { SideDevice } from './side.ts'
 import { change } from './works/change.ts'
 import { discover } from './works/discover.ts'
@@ -36,7 +37,8 @@ const works: Readonly<Record<WorkName, Work>> = {
   upload
 }
 
-const doOn = async (device: SideDevice, { work, place, newCount, idleMs }: Job): Promise<JobResult> => {
+const doOn = async (device: SideDevice, job: Job): Promise<JobResult> => {
+  const { work, place, newCount, idleMs } = job
   const steps = new Map<string, StallCost[]>()
   const facts = new Map<string, number>()
   const keep = (name: string, cost: StallCost): void => {
@@ -49,12 +51,12 @@ const doOn = async (device: SideDevice, { work, place, newCount, idleMs }: Job):
     newCount,
     idleMs,
     async step(name, task) {
-      const { value, cpuMs, wallMs, stallMs } = await watch(task)
+      const { value, cpuMs, wallMs, stallMs } = await seen(job, name, () => watch(task))
       keep(name, { cpuMs, wallMs, stallMs })
       return value
     },
     async stepUntil(name, task) {
-      const { value, start, stallMs } = await watch(task)
+      const { value, start, stallMs } = await seen(job, name, () => watch(task))
       keep(name, { ...costBetween(start, value), stallMs })
     },
     fact: (name, value) => void facts.set(name, value)
@@ -66,6 +68,13 @@ const doOn = async (device: SideDevice, { work, place, newCount, idleMs }: Job):
     steps: Object.fromEntries([...steps].map(([name, costs]) => [name, medianOf(costs)])),
     facts: Object.fromEntries(facts)
   }
+}
+
+const seen = <T>({ work, place, profileFolder }: Job, step: string, task: () => Promise<T>): Promise<T> => {
+  if (profileFolder === undefined || place.side !== 'own') return task()
+  const { walletCount, transactionCount } = place.user
+  const name = `${work} ${step}, ${walletCount} wallets, ${transactionCount} transactions`
+  return profiled({ folder: profileFolder, name }, task)
 }
 
 const medianOf = (costs: readonly StallCost[]): StallCost => ({

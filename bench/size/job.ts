@@ -19,6 +19,8 @@ export type WorkName =
 /** One work of one side, to be done in a fresh process. */
 export interface Job extends WorkOptions {
   readonly work: WorkName
+  /** A folder for a profile of each step. */
+  readonly profileFolder?: string
   readonly place: ({ readonly side: 'own' } & OwnPlace) | ({ readonly side: 'peer' } & PeerPlace)
 }
 

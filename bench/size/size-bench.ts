@@ -44,7 +44,7 @@ export interface SizeBench {
 export const PEER_LIMIT_MS = 120_000
 
 /** Makes what the sections of sizes share. */
-export const makeSizeBench = ({ folder, peerFolder = '' }: SectionContext): SizeBench => {
+export const makeSizeBench = ({ folder, profileFolder, peerFolder = '' }: SectionContext): SizeBench => {
   const quiet = makeQuiet(PATIENCE_MS)
   const rounds = async (count: number, run: () => Promise<JobResult | typeof TOO_LATE>) => {
     const results: JobResult[] = []
@@ -67,13 +67,13 @@ export const makeSizeBench = ({ folder, peerFolder = '' }: SectionContext): Size
     prepare: async plan => void (await prepare(plan)),
     async own(plan, count) {
       const { fixture, known } = await prepare(plan)
-      const figures = await rounds(count, () => runOwn({ folder, plan, fixture, known }))
+      const figures = await rounds(count, () => runOwn({ folder, plan, fixture, known, profileFolder }))
       if (figures === undefined) throw new Error(`${plan.work} of ours took more than ${OWN_LIMIT_MS} ms`)
       return figures
     },
     async peer(plan, count) {
       const fixture = await fixtureOf(folder, plan)
-      return rounds(count, () => runPeer({ folder, plan, fixture, known: undefined }, peerFolder))
+      return rounds(count, () => runPeer({ folder, plan, fixture }, peerFolder))
     }
   }
 }
@@ -109,14 +109,13 @@ interface Prepared {
   readonly known: KnownDevice | undefined
 }
 
-interface Run extends Prepared {
-  readonly folder: string
+interface Run extends Pick<SectionContext, 'folder' | 'profileFolder'>, Prepared {
   readonly plan: Plan
 }
 
 type Ended = Promise<JobResult | typeof TOO_LATE>
 
-const runOwn = ({ folder, plan, fixture, known }: Run): Ended =>
+const runOwn = ({ folder, plan, fixture, known, profileFolder }: Run): Ended =>
   withRoom(folder, async room => {
     const { work, newCount = 0, idleMs = 0, isWorldApart = false } = plan
     if (known !== undefined) await cp(known.folder, room.device, { recursive: true })
@@ -124,10 +123,11 @@ const runOwn = ({ folder, plan, fixture, known }: Run): Ended =>
     const world = isWorldApart ? { servers: await room.serve(content) } : { saved: known?.world ?? '' }
     const chainCount = known === undefined ? 0 : plan.transactionCount
     const place = { side: 'own', user: fixture.user, folder: room.device, world, chainCount } as const
-    return runJob({ work, place, newCount, idleMs }, OWN_LIMIT_MS)
+    const profile = profileFolder === undefined ? {} : { profileFolder }
+    return runJob({ work, place, newCount, idleMs, ...profile }, OWN_LIMIT_MS)
   })
 
-const runPeer = ({ folder, plan, fixture }: Run, peerFolder: string): Ended =>
+const runPeer = ({ folder, plan, fixture }: Omit<Run, 'known'>, peerFolder: string): Ended =>
   withRoom(folder, async room => {
     const { work, newCount = 0, idleMs = 0, isNewDevice: isNew = false, isPeerApart = false } = plan
     const { user, dump } = fixture
