@@ -26,8 +26,8 @@ export interface RepoLimits {
   readonly hashes: number
 }
 
-/** Enough for the largest wallets that the targets name, and a bound for everything else. */
-const REPO_LIMITS: RepoLimits = { files: 100_000, letters: 256_000_000, hashes: 10_000 }
+/** Enough for the largest wallets that the targets name, 100,000 transactions, and a bound for everything else. */
+const REPO_LIMITS: RepoLimits = { files: 120_000, letters: 256_000_000, hashes: 10_000 }
 
 /**
  * A synced repo that knows its past: which file changed in which revision, and the hash of each revision.
