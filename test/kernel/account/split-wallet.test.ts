@@ -122,11 +122,18 @@ test('splitting onto an existing archived or deleted wallet restores it: archive
   t.is(user.world.server.db.roots()[0]?.keyBoxes.length, boxes)
 })
 
-test('an unknown wallet cannot be split, nor one into a currency without a plugin', async t => {
+test('an unknown wallet id: "Invalid wallet id ..." or "Invalid wallet: ... not found" [5.26]', async t => {
+  const { account } = await makeHome(t)
+  const invalid = { code: 'WALLET_ID_INVALID', message: 'Invalid wallet id nothing' }
+  await t.throwsAsync(account.splitWallet('nothing', 'wallet:sidecoin'), invalid)
+  await t.throwsAsync(account.listSplittableWalletTypes('nothing'), invalid)
+  const notFound = { code: 'WALLET_NOT_FOUND', message: 'Invalid wallet: nothing not found' }
+  await t.throwsAsync(account.getActivationAssets({ walletId: 'nothing' }), notFound)
+  await t.throwsAsync(account.activateWallet({ walletId: 'nothing' }), notFound)
+})
+
+test('a wallet is not split into a currency without a plugin', async t => {
   const { account, source } = await makeHome(t)
-  const unknown = { code: 'WALLET_ID_INVALID', message: 'Invalid wallet id nothing' }
-  await t.throwsAsync(account.splitWallet('nothing', 'wallet:sidecoin'), unknown)
-  await t.throwsAsync(account.listSplittableWalletTypes('nothing'), unknown)
   await t.throwsAsync(account.splitWallet(source.id, 'wallet:unheard-of'), { code: 'PLUGIN_FOR_TYPE' })
   t.is(account.listWallets().length, 1)
 })
