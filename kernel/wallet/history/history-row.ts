@@ -58,9 +58,12 @@ export const withReport = (row: HistoryRow, report: EngineTransaction, chain: Ch
       (row.isFinal === true && before?.blockHeight === blockHeight) ||
       confirmationsOf({ blockHeight, chainHeight: chain.height, required: chain.required }) === 'confirmed')
   const others = row.reports.filter(other => other.tokenId !== tokenId)
-  const reports = [...others.map(other => ({ ...other, date, blockHeight })), report]
-  const { isFinal: _was, ...rest } = row
-  return { ...rest, reports, ...(isFinal ? { isFinal } : {}) }
+  return {
+    reports: [...others.map(other => ({ ...other, date, blockHeight })), report],
+    ...(isFinal ? { isFinal } : {}),
+    paths: row.paths,
+    ...(row.file === undefined ? {} : { file: row.file })
+  }
 }
 
 /** Whether the history of an asset lists a transaction; the chain's own coin also pays the fees of tokens. */
@@ -94,6 +97,12 @@ export const markOf = ({ reports, isFinal }: HistoryRow): number => {
 
 /** The text of a row in its table. */
 export const rowText = (row: HistoryRow): string => JSON.stringify(row)
+
+/** The same of a row whose one report and whose file are texts already: they come by the thousand. */
+export const newRowText = ({ isFinal, paths }: HistoryRow, report: string, file: string): string => {
+  const flag = isFinal ? '"isFinal":true,' : ''
+  return `{"reports":[${report}],${flag}"paths":${JSON.stringify(paths)},"file":${file}}`
+}
 
 /** Reads back what {@link rowText} wrote; the text is our own, sealed and of one version, so nothing is checked. */
 export const parseRow = (text: string): HistoryRow => JSON.parse(text) as HistoryRow

@@ -8,6 +8,8 @@ import { type ListedRow, mainList, overlaidList, type RowList, tokenList, UNLIST
 export interface RowChange {
   readonly before?: HistoryRow
   readonly after?: HistoryRow
+  /** The text of the row after it, if it is known already. */
+  readonly text?: string
 }
 
 /** What is written in one go. */
@@ -169,7 +171,7 @@ export class HistoryRows {
   #addRow(
     alongside: Map<string, BulkChange | string | null>,
     key: string,
-    { before, after }: RowChange
+    { before, after, text }: RowChange
   ): void {
     const { generation } = this.#state
     const date = after === undefined ? 0 : dateOf(after)
@@ -180,7 +182,7 @@ export class HistoryRows {
       alongside.set(tableName(generation, tokenId) + key, isListed ? { text: '', order: date } : null)
     }
     const order = after !== undefined && isListedFor(after, null) ? date : UNLISTED
-    const row = after === undefined ? null : { text: rowText(after), order, mark: markOf(after) }
+    const row = after === undefined ? null : { text: text ?? rowText(after), order, mark: markOf(after) }
     alongside.set(tableName(generation) + key, row)
   }
 

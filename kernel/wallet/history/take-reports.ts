@@ -1,7 +1,15 @@
 import { WalletError } from '../../errors/wallet-error.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
-import { fileText, type HistoryFiles } from './history-files.ts'
-import { type ChainView, EMPTY_ROW, type HistoryRow, parseRow, reportOf, withReport } from './history-row.ts'
+import type { HistoryFiles } from './history-files.ts'
+import {
+  type ChainView,
+  EMPTY_ROW,
+  type HistoryRow,
+  newRowText,
+  parseRow,
+  reportOf,
+  withReport
+} from './history-row.ts'
 import type { HistoryRows, RowChange } from './history-rows.ts'
 import { type KeptFile, keptFileOf, newFileOf, transactionFilePath } from './transaction-file.ts'
 
@@ -41,14 +49,19 @@ export const takeReports = async (
   transactions: readonly EngineTransaction[]
 ): Promise<TakenReports> => {
   const reports = await prepare(place, transactions)
-  const known = await knownTexts(place.rows, reports)
+  const texts = await knownTexts(place.rows, reports)
   const drafts = new Map<string, Draft>()
-  for (const { key, report, text, tx } of reports) {
-    const draft = drafts.get(key)
-    const before = known.get(key)
-    if (draft === undefined && before?.includes(text)) continue
-    const present = draft ?? draftOf(before === undefined ? undefined : parseRow(before), tx)
-    drafts.set(key, { ...present, after: withReport(present.after, report, place.chain) })
+  for (const first of reports) {
+    const { key, report, text } = first
+    let draft = drafts.get(key)
+    if (draft === undefined) {
+      const known = texts.get(key)
+      if (known?.includes(text)) continue
+      const before = known === undefined ? undefined : parseRow(known)
+      draft = { before, after: before ?? EMPTY_ROW, first }
+      drafts.set(key, draft)
+    }
+    draft.after = withReport(draft.after, report, place.chain)
     await place.breathe()
   }
   return settle(place, drafts)
@@ -61,13 +74,12 @@ interface Prepared {
   readonly text: string
 }
 
-interface Draft extends RowChange {
-  readonly after: HistoryRow
-  readonly tx: EngineTransaction
+interface Draft {
+  readonly before: HistoryRow | undefined
+  after: HistoryRow
+  /** The first report of it. */
+  readonly first: Prepared
 }
-
-const draftOf = (before: HistoryRow | undefined, tx: EngineTransaction): Draft =>
-  before === undefined ? { after: EMPTY_ROW, tx } : { before, after: before, tx }
 
 const prepare = async (
   { pluginId, hashOf, report: tell, breathe }: ReportPlace,
@@ -79,7 +91,7 @@ const prepare = async (
       const report = reportOf(tx)
       const text = JSON.stringify(report)
       if (text.length > MAX_LENGTH) throw new RangeError('The transaction is too large')
-      encodeURIComponent(report.tokenId ?? '')
+      if (report.tokenId !== null) encodeURIComponent(report.tokenId)
       reports.push({ key: hashOf(tx.txid), tx, report, text })
     } catch (error) {
       if (error instanceof WalletError) throw error
@@ -104,22 +116,34 @@ const knownTexts = async (
 
 const settle = async (place: ReportPlace, drafts: ReadonlyMap<string, Draft>): Promise<TakenReports> => {
   const taken: TakenReports = { rows: new Map(), files: new Map(), created: [], changed: [] }
-  for (const [key, { before, after, tx }] of drafts) {
-    const isNew = after.paths.length === 0 && before === undefined && !isSend(tx)
-    if (isNew) {
-      const file = newFileOf(tx.txid, after.reports, { creationDate: place.seconds, metadata: tx.metadata })
-      const path = transactionFilePath(file.creationDate, key)
-      taken.files.set(path, fileText(file))
-      taken.rows.set(key, { after: { ...after, paths: [path], file: keptFileOf(file) } })
-    } else {
-      const isOrphan = before !== undefined && before.reports.length === 0
+  for (const [key, draft] of drafts) {
+    const { before, after, first } = draft
+    const isNew = before === undefined && !isSend(first.tx)
+    if (isNew) addNew(taken, draft, place.seconds)
+    else if (before === undefined) taken.rows.set(key, { after })
+    else {
+      const isOrphan = before.reports.length === 0
       const file = isOrphan ? await readFile(place.files, after.paths) : {}
-      taken.rows.set(key, { ...(before === undefined ? {} : { before }), after: { ...after, ...file } })
+      taken.rows.set(key, { before, after: { ...after, ...file } })
     }
-    ;(isNew ? taken.created : taken.changed).push(tx.txid)
+    ;(isNew ? taken.created : taken.changed).push(first.tx.txid)
     await place.breathe()
   }
   return taken
+}
+
+const addNew = (
+  taken: TakenReports,
+  { after: { reports, isFinal }, first }: Draft,
+  seconds: number
+): void => {
+  const { key, tx } = first
+  const file = newFileOf(tx.txid, reports, { creationDate: seconds, metadata: tx.metadata })
+  const text = JSON.stringify(file)
+  const path = transactionFilePath(seconds, key)
+  const after: HistoryRow = { reports, ...(isFinal ? { isFinal } : {}), paths: [path], file }
+  taken.files.set(path, text)
+  taken.rows.set(key, reports.length === 1 ? { after, text: newRowText(after, first.text, text) } : { after })
 }
 
 const readFile = async (

@@ -147,35 +147,39 @@ export interface NewFileFacts {
   readonly metadata?: Metadata | undefined
 }
 
-/** The file of an incoming transaction. `reports`: what the engine says, once for each asset; at least one. */
-export const newFileOf = (
-  txid: string,
-  reports: readonly EngineTransaction[],
-  { creationDate, metadata }: NewFileFacts
-): TransactionFile => {
-  const noted = metadata === undefined ? {} : metadataOf(metadata)
-  const [{ feeRateUsed = undefined, txSecret = undefined } = {}] = reports
-  return {
-    txid,
-    internal: false,
-    creationDate,
-    currencies: new Map(),
-    tokens: new Map(
-      reports.map(({ tokenId, nativeAmount }, index) => [
-        tokenId ?? '',
-        { metadata: index === 0 ? noted : {}, nativeAmount }
-      ])
-    ),
-    ...(feeRateUsed === undefined ? {} : { feeRateUsed }),
-    ...(txSecret === undefined ? {} : { secret: txSecret }),
-    unknown: new Map()
-  }
-}
-
 /** What the history keeps of a file, beside what the engine says. */
 export interface KeptFile extends Omit<TransactionFile, 'currencies' | 'tokens' | 'unknown'> {
   readonly currencies: Readonly<Record<string, AssetRecord>>
   readonly tokens: Readonly<Record<string, AssetRecord>>
+}
+
+/**
+ * The file of an incoming transaction, as it is written: they come by the thousand.
+ *
+ * @param reports - what the engine says, once for each asset; at least one
+ */
+export const newFileOf = (
+  txid: string,
+  reports: readonly EngineTransaction[],
+  { creationDate, metadata }: NewFileFacts
+): KeptFile => {
+  const tokens: Record<string, AssetRecord> = {}
+  for (const { tokenId, nativeAmount } of reports) {
+    const isNoted = metadata !== undefined && tokenId === reports[0]?.tokenId
+    // Hazard: a token may be named like a key of every object.
+    Object.defineProperty(tokens, tokenId ?? '', {
+      value: { metadata: isNoted ? metadataOf(metadata) : {}, nativeAmount },
+      enumerable: true
+    })
+  }
+  const file: KeptFile = { txid, internal: false, creationDate, currencies: {}, tokens }
+  const { feeRateUsed, txSecret } = reports[0] ?? {}
+  if (feeRateUsed === undefined && txSecret === undefined) return file
+  return {
+    ...file,
+    ...(feeRateUsed === undefined ? {} : { feeRateUsed }),
+    ...(txSecret === undefined ? {} : { secret: txSecret })
+  }
 }
 
 /** Takes from a file what a transaction is shown with. */

@@ -129,7 +129,8 @@ test('any page of any search, dates and token is that part of the whole list, co
             [...listed].sort((a, b) => a.txid.localeCompare(b.txid)),
             all.sort((a, b) => a.txid.localeCompare(b.txid))
           )
-          t.true(listed.every(({ date }, index) => index === 0 || date <= (listed[index - 1]?.date ?? 0)))
+          if (!listed.every(({ date }, index) => index === 0 || date <= (listed[index - 1]?.date ?? 0)))
+            throw new Error(JSON.stringify(listed))
           const whole =
             before === undefined || listed.length === 0
               ? query
