@@ -21,6 +21,7 @@ import type { Plugin } from './plugins/plugin.ts'
 import { PluginSet } from './plugins/plugin-set.ts'
 import { type Disk, subDisk } from './repo/disk.ts'
 import { failureLine, type KernelConfig, makeInBackground, type Services } from './services.ts'
+import type { EngineLog } from './types/engine.ts'
 import type { JsonObject } from './types/json.ts'
 
 /** What an application says to make a kernel. Defaults are those of specification §9 and protocol §2.1. */
@@ -134,7 +135,13 @@ const makeParts = (options: KernelOptions, config: KernelConfig) => {
   const { io } = options
   const hooks: KernelHooks = makeKernelHooks({ clock: io.clock, onFault: fault => onFault(fault) })
   const logPort: LogPort = { clock: io.clock, logged: hooks.logged, threshold: config.logLevel }
-  const logOf = (source: string) => makeLog(source, logPort)
+  const logs = new Map<string, EngineLog>()
+  // All wallets of a currency share one.
+  const logOf = (source: string): EngineLog => {
+    const log = logs.get(source) ?? makeLog(source, logPort)
+    logs.set(source, log)
+    return log
+  }
   const onFault = ({ pluginId, hook, error }: { pluginId: string; hook: string; error: unknown }): void => {
     logOf(pluginId).error(failureLine(`failed in ${hook}`, error))
     hooks.pluginFault.call(Object.freeze(faultOf(pluginId, hook, error)))

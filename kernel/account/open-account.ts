@@ -95,7 +95,7 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
       try {
         if (wishes !== undefined) await writeNewWallet(services, found, wishes)
         return await openWallet({
-          ...{ services, info, scheduler, events, nameOfApp, paused: pause },
+          ...{ services, walletInfo: info, scheduler, events, nameOfApp, paused: pause },
           config: settings.currencyConfig(pluginId),
           repo: found.repo,
           syncRepo: found.sync

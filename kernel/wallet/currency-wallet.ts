@@ -25,16 +25,8 @@ import type { SpendIntent } from './spend-journal.ts'
 import { type SyncStatus, syncStatusOf } from './sync-status.ts'
 import { balanceIn } from './wallet-facts.ts'
 import type { WalletLife } from './wallet-life.ts'
-import type { WalletPlace } from './wallet-place.ts'
+import type { WalletParts } from './wallet-place.ts'
 import { writeFiatCode, writeWalletName } from './wallet-settings.ts'
-
-/** What a wallet is made of; `openWallet` puts it together. */
-export interface WalletParts {
-  readonly place: WalletPlace
-  readonly life: WalletLife
-  /** The wallet's file-name hash. */
-  hashOf(text: string): string
-}
 
 /**
  * One wallet of one currency: its addresses, transactions, notes and spends (specification §3, §5).
@@ -48,21 +40,19 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   readonly engine: Readable<EngineSnapshot>
   readonly subscribe: Readable<WalletSnapshot>['subscribe']
   readonly getSnapshot: Readable<WalletSnapshot>['getSnapshot']
-  readonly #place: WalletPlace
+  readonly #parts: WalletParts
   readonly #life: WalletLife
-  readonly #hashOf: WalletParts['hashOf']
   readonly #editAddresses = makeSerialQueue()
 
-  constructor({ place, life, hashOf }: WalletParts) {
-    this.id = place.info.id
-    this.type = place.info.type
-    this.currencyInfo = life.currency
+  constructor(parts: WalletParts, life: WalletLife) {
+    this.id = parts.walletId
+    this.type = parts.walletInfo.type
+    this.currencyInfo = parts.info
     this.engine = { subscribe: life.engine.subscribe, getSnapshot: life.engine.getSnapshot }
     this.subscribe = life.facts.state.subscribe
     this.getSnapshot = life.facts.state.getSnapshot
-    this.#place = place
+    this.#parts = parts
     this.#life = life
-    this.#hashOf = hashOf
   }
 
   get name(): string | null {
@@ -77,14 +67,14 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Renames the wallet on all devices. */
   async rename(name: string): Promise<void> {
     this.#checkOpen()
-    await writeWalletName(this.#life.files, name)
+    await writeWalletName(this.#parts, name)
     this.#life.facts.show({ name })
   }
 
   /** Sets the fiat currency the wallet is shown in. @throws FIAT_CODE */
   async setFiatCurrencyCode(fiatCurrencyCode: string): Promise<void> {
     this.#checkOpen()
-    await writeFiatCode(this.#life.files, fiatCurrencyCode)
+    await writeFiatCode(this.#parts, fiatCurrencyCode)
     this.#life.facts.show({ fiatCurrencyCode })
   }
 
@@ -116,13 +106,13 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** The addresses that were saved or locked. */
   async savedAddresses(): Promise<AddressRecord[]> {
     this.#checkOpen()
-    return readAddresses(this.#place.repo, error => this.#report(error))
+    return readAddresses(this.#parts.repo, error => this.#report(error))
   }
 
   /** Reads an address or payment URI of this currency. @throws ADDRESS_INVALID */
   async parseUri(uri: string): Promise<ParsedUri> {
     const { pluginId } = this.currencyInfo
-    return callTools(this.#place.services, {
+    return callTools(this.#parts.services, {
       pluginId,
       what: 'reading a URI',
       call: tools => tools.parseUri(uri)
@@ -132,7 +122,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Writes a payment URI. */
   async encodeUri(request: UriRequest): Promise<string> {
     const { pluginId } = this.currencyInfo
-    return callTools(this.#place.services, {
+    return callTools(this.#parts.services, {
       pluginId,
       what: 'writing a URI',
       call: tools => tools.encodeUri(request)
@@ -176,7 +166,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
 
   /** Spends that were begun and are not finished, oldest first. */
   unfinishedSpends(): readonly SpendIntent[] {
-    return this.#life.spends.journal.list(error => this.#report(error))
+    return this.#life.journal.list(error => this.#report(error))
   }
 
   /** The history of an asset, newest first, complete with what is noted. @throws TX_NOT_FOUND for `beforeTxid` */
@@ -209,7 +199,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Uploads and downloads the wallet's files, and looks at the chain, now. */
   async sync(): Promise<void> {
     this.#checkOpen()
-    await Promise.all([this.#place.syncRepo(), this.#life.engine.syncNow()])
+    await Promise.all([this.#parts.syncRepo(), this.#life.engine.syncNow()])
   }
 
   /** Forgets what is known of the chain, found tokens included, and looks again. */
@@ -220,7 +210,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
 
   /** How far the wallet's view of its chain is, what it waits for, and since when, in words too. */
   get syncStatus(): SyncStatus {
-    return syncStatusOf(this.engine.getSnapshot(), this.#place.repo.state.getSnapshot())
+    return syncStatusOf(this.engine.getSnapshot(), this.#parts.repo.state.getSnapshot())
   }
 
   /**
@@ -246,7 +236,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Facts of the wallet and its engine for support, as data; private keys are left out. @throws ENGINE_FAILED */
   dumpData(): Promise<WalletDump> {
     this.#checkOpen()
-    return dumpWallet(this.#place, this.#life)
+    return dumpWallet(this.#parts, this.#life)
   }
 
   #checkOpen(): void {
@@ -257,7 +247,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     address: string,
     { metadata, recycleable }: { metadata: MetadataChange; recycleable: boolean }
   ): Promise<void> {
-    const { repo, services } = this.#place
+    const { repo, services } = this.#parts
     await this.#editAddresses(async () => {
       const known = (await this.savedAddresses()).find(record => record.address === address)
       const record: AddressRecord = {
@@ -267,11 +257,11 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
         creationDate: known?.creationDate ?? services.io.clock.now() / 1000,
         metadata: mergeMetadata(known?.metadata ?? {}, metadata)
       }
-      await writeAddress(repo, record, this.#hashOf(address))
+      await writeAddress(repo, record, this.#parts.hashOf(address))
     })
   }
 
   #report(error: unknown): void {
-    this.#place.services.report(`wallet ${this.currencyInfo.pluginId}`, error)
+    this.#parts.services.report(`wallet ${this.currencyInfo.pluginId}`, error)
   }
 }

@@ -2,7 +2,7 @@ import { isRecord } from '../schema/fields.ts'
 import type { Json, JsonObject } from '../types/json.ts'
 import type { WalletKeys } from '../types/keys.ts'
 import type { WalletLife } from './wallet-life.ts'
-import type { WalletPlace } from './wallet-place.ts'
+import type { WalletParts } from './wallet-place.ts'
 
 /** What support needs to know of a wallet (protocol §7.2 `dumpData`). */
 export interface WalletDump {
@@ -17,15 +17,15 @@ export interface WalletDump {
 }
 
 /** Asks an engine for its facts, and takes out whatever is a private key of the wallet. @throws ENGINE_FAILED, DEADLINE */
-export const dumpWallet = async ({ info }: WalletPlace, life: WalletLife): Promise<WalletDump> => {
+export const dumpWallet = async (parts: WalletParts, life: WalletLife): Promise<WalletDump> => {
   const data = await life.engine.call(
     'telling about itself',
     async engine => (await engine.dumpData?.()) ?? {}
   )
-  return info.keys.use(keys => ({
-    walletId: info.id,
-    walletType: info.type,
-    pluginId: life.currency.pluginId,
+  return parts.keys.use(keys => ({
+    walletId: parts.walletId,
+    walletType: parts.walletInfo.type,
+    pluginId: parts.info.pluginId,
     wallet: { ...life.facts.state.getSnapshot() } as unknown as JsonObject,
     engine: { ...life.engine.getSnapshot() },
     data: withoutKeys(data, keys)

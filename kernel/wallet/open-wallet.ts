@@ -4,14 +4,15 @@ import type { Services } from '../services.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import { CurrencyWallet } from './currency-wallet.ts'
 import type { EngineRunner } from './engine/engine-runner.ts'
+import { WalletFacts } from './wallet-facts.ts'
 import { WalletLife } from './wallet-life.ts'
-import type { WalletPlace } from './wallet-place.ts'
+import type { WalletParts, WalletPlace } from './wallet-place.ts'
 
 /** An open wallet and the way to close it. */
 export interface OpenedWallet {
   readonly wallet: CurrencyWallet
   /** For what the account asks of it. */
-  readonly engine: EngineRunner
+  readonly engine: Pick<EngineRunner, 'call'>
   /** Resolves when the engine runs or stands as a pause of the account wants it. @throws ENGINE_FAILED */
   pauseSettled(): Promise<void>
   close(): Promise<void>
@@ -26,10 +27,22 @@ export interface OpenedWallet {
  * @throws PLUGIN_FOR_TYPE, STORAGE_FAILED
  */
 export const openWallet = async (place: WalletPlace): Promise<OpenedWallet> => {
-  const { services, info } = place
-  const currency = services.plugins.infoOf(info.type)
-  const hashOf = makeHash(services, info)
-  const life = new WalletLife({ ...place, currency, hashOf })
+  const { services, walletInfo } = place
+  const { io, disk } = services
+  const info = services.plugins.infoOf(walletInfo.type)
+  const parts: WalletParts = {
+    ...place,
+    walletId: walletInfo.id,
+    info,
+    keys: walletInfo.keys,
+    clock: io.clock,
+    disk,
+    hashOf: makeHash(services, walletInfo),
+    fiatCode: () => facts.state.getSnapshot().fiatCurrencyCode,
+    report: error => services.report(`wallet ${info.pluginId}`, error)
+  }
+  const facts = new WalletFacts(parts)
+  const life = new WalletLife(parts, facts)
   try {
     await life.open()
   } catch (error) {
@@ -37,7 +50,7 @@ export const openWallet = async (place: WalletPlace): Promise<OpenedWallet> => {
     throw error
   }
   return {
-    wallet: new CurrencyWallet({ place, life, hashOf }),
+    wallet: new CurrencyWallet(parts, life),
     engine: life.engine,
     pauseSettled: () => life.pauseSettled(),
     close: () => life.close()

@@ -36,6 +36,12 @@ export class SpendJournal {
     this.#store = store
   }
 
+  /** False if there may be an unfinished spend. */
+  get isEmpty(): boolean {
+    if (!this.#isEmpty) this.list()
+    return this.#isEmpty
+  }
+
   /** Every unfinished spend, oldest first. An entry that cannot be read is handed to `onDamaged` and kept. */
   list(onDamaged: (error: unknown) => void = () => {}): SpendIntent[] {
     if (this.#isEmpty) return []

@@ -1,20 +1,15 @@
 import { type NativeAmount, ZERO } from '../amount.ts'
 import type { WalletSnapshot } from '../hooks/snapshots.ts'
-import type { Services } from '../services.ts'
 import { Observable } from '../state/observable.ts'
 import { isSameJson } from '../types/json.ts'
-import type { EngineChanges } from './engine/engine-state.ts'
-import type { EventQueue } from './event-queue.ts'
+import type { WalletParts } from './wallet-place.ts'
+import { DEFAULT_FIAT } from './wallet-settings.ts'
 
-/** What the facts of a wallet are told with. */
-export interface WalletFactsParts {
-  readonly services: Services
-  readonly events: EventQueue
-  readonly place: Pick<WalletSnapshot, 'walletId' | 'pluginId' | 'type'>
-  /** Takes what its engine said of progress, height and itself. */
-  showEngine(changes: EngineChanges): void
-  report(error: unknown): void
-}
+/** What the facts of a wallet belong to. */
+export type WalletFactsParts = Pick<
+  WalletParts,
+  'services' | 'events' | 'walletId' | 'walletInfo' | 'info' | 'report'
+>
 
 /**
  * The public facts of one open wallet (specification §3).
@@ -28,14 +23,14 @@ export class WalletFacts {
   #isOpen = false
   /** What waits to be told. */
   #waiting: Partial<WalletSnapshot> = {}
-  #waitingEngine: EngineChanges = {}
 
   constructor(parts: WalletFactsParts) {
+    const { walletId, walletInfo, info, report } = parts
     this.#parts = parts
     this.state = new Observable<WalletSnapshot>(
-      { ...parts.place, ...NEW_WALLET },
+      { walletId, pluginId: info.pluginId, type: walletInfo.type, ...NEW_WALLET },
       () => this.#tell(),
-      error => parts.report(error)
+      report
     )
   }
 
@@ -59,7 +54,7 @@ export class WalletFacts {
   gather(facts: Partial<WalletSnapshot>): void {
     if (!isNews(this.#latest, facts)) return
     this.#waiting = { ...this.#waiting, ...facts }
-    this.#parts.events.push(`wallet ${this.#parts.place.walletId}`, () => {
+    this.#parts.events.push(`wallet ${this.#parts.walletId}`, () => {
       const gathered = this.#waiting
       this.#waiting = {}
       this.show(gathered)
@@ -72,21 +67,6 @@ export class WalletFacts {
     const key = tokenId ?? ''
     if (Object.hasOwn(balances, key) && balances[key] === balance) return
     this.gather({ balances: Object.freeze({ ...balances, [key]: balance }) })
-  }
-
-  /** Gathers what an engine says of itself. */
-  gatherEngine(facts: EngineChanges): void {
-    this.#waitingEngine = { ...this.#waitingEngine, ...facts }
-    this.#parts.events.push(`engine ${this.#parts.place.walletId}`, () => {
-      const gathered = this.#waitingEngine
-      this.#waitingEngine = {}
-      this.#parts.showEngine(gathered)
-    })
-  }
-
-  /** Drops what an engine said of itself and nobody was told. */
-  dropEngine(): void {
-    this.#waitingEngine = {}
   }
 
   get #latest(): WalletSnapshot {
@@ -108,7 +88,7 @@ const NONE: readonly string[] = Object.freeze([])
 
 const NEW_WALLET: Omit<WalletSnapshot, 'walletId' | 'pluginId' | 'type'> = {
   name: null,
-  fiatCurrencyCode: 'iso:USD',
+  fiatCurrencyCode: DEFAULT_FIAT,
   enabledTokenIds: NONE,
   detectedTokenIds: NONE,
   unactivatedTokenIds: NONE,

@@ -1,16 +1,19 @@
+import type { Clock } from '../io/io.ts'
 import type { Scheduler } from '../io/scheduler.ts'
+import type { Disk } from '../repo/disk.ts'
 import type { Repo } from '../repo/repo.ts'
 import type { Services } from '../services.ts'
 import type { Readable } from '../state/observable.ts'
-import type { CurrencyConfigSnapshot } from '../types/currency.ts'
-import type { SecretWalletInfo } from '../types/keys.ts'
+import type { Secret } from '../state/secret.ts'
+import type { CurrencyConfigSnapshot, CurrencyInfo } from '../types/currency.ts'
+import type { SecretWalletInfo, WalletKeys } from '../types/keys.ts'
 import type { EventQueue } from './event-queue.ts'
 import type { PauseSnapshot } from './pause-switch.ts'
 
 /** What a wallet needs from its account to open. */
 export interface WalletPlace {
   readonly services: Services
-  readonly info: SecretWalletInfo
+  readonly walletInfo: SecretWalletInfo
   readonly repo: Repo
   readonly scheduler: Scheduler
   readonly events: EventQueue
@@ -21,4 +24,19 @@ export interface WalletPlace {
   /** What an app calls itself, for the wallets that it made and never named. */
   nameOfApp(appId: string): Promise<string>
   syncRepo(): Promise<void>
+}
+
+/** What every part of one open wallet is given: one object, since there are hundreds of wallets. */
+export interface WalletParts extends WalletPlace {
+  readonly walletId: string
+  readonly info: CurrencyInfo
+  readonly keys: Secret<WalletKeys>
+  readonly clock: Clock
+  readonly disk: Disk
+  /** The wallet's file-name hash. @throws LOGGED_OUT */
+  hashOf(text: string): string
+  /** The fiat currency that the wallet is shown in now, such as `iso:USD`. */
+  fiatCode(): string
+  /** Hands a failure that was survived to the application. */
+  report(error: unknown): void
 }

@@ -1,8 +1,8 @@
 import { WalletError } from '../errors/wallet-error.ts'
-import type { Clock } from '../io/io.ts'
-import { JsonFile, type JsonFilePlace } from '../repo/json-file.ts'
+import { JsonFile } from '../repo/json-file.ts'
 import type { JsonObject } from '../types/json.ts'
 import { fiatCodeOfNumber } from './fiat-numbers.ts'
+import type { WalletParts } from './wallet-place.ts'
 
 /** The name and fiat currency of a wallet, as its repo has them. */
 export interface WalletSettings {
@@ -22,9 +22,11 @@ export const DEFAULT_FIAT = 'iso:USD'
 export const WALLET_SETTINGS_PATHS: readonly string[] = [NAME_PATH, FIAT_PATH]
 
 /** Where the files of a wallet are, and who hears of those that cannot be read. */
-export interface WalletFiles extends Omit<JsonFilePlace, 'path'> {
-  readonly clock: Clock
-}
+export type WalletFiles = Pick<WalletParts, 'repo' | 'disk' | 'clock' | 'report'>
+
+/** One JSON file of a wallet. */
+export const jsonFileOf = ({ repo, disk, clock, report }: WalletFiles, path: string): JsonFile =>
+  new JsonFile({ repo, disk, clock, report, path })
 
 /**
  * Reads name and fiat code; a file that cannot be read is kept, reported, and counts as missing.
@@ -32,8 +34,7 @@ export interface WalletFiles extends Omit<JsonFilePlace, 'path'> {
  * @see protocol §3.5
  */
 export const readWalletSettings = async (files: WalletFiles): Promise<WalletSettings> => {
-  const read = async (path: string): Promise<JsonObject> =>
-    (await new JsonFile({ ...files, path }).read()) ?? {}
+  const read = async (path: string): Promise<JsonObject> => (await jsonFileOf(files, path).read()) ?? {}
   const { walletName } = await read(NAME_PATH)
   const { fiat, num } = await read(FIAT_PATH)
   const code = typeof num === 'number' ? fiatCodeOfNumber(num) : undefined
@@ -45,7 +46,7 @@ export const readWalletSettings = async (files: WalletFiles): Promise<WalletSett
 
 /** Writes the name of a wallet. */
 export const writeWalletName = (files: WalletFiles, walletName: string): Promise<void> =>
-  new JsonFile({ ...files, path: NAME_PATH }).edit(() => [{ path: ['walletName'], value: walletName }])
+  jsonFileOf(files, NAME_PATH).edit(() => [{ path: ['walletName'], value: walletName }])
 
 /** Checks a fiat currency that somebody chose. @throws FIAT_CODE unless it is `iso:` and three capitals */
 export const checkFiatCode = (fiat: string): void => {
@@ -55,7 +56,7 @@ export const checkFiatCode = (fiat: string): void => {
 /** Writes the fiat currency of a wallet; the number that older clients wrote goes. @throws FIAT_CODE */
 export const writeFiatCode = async (files: WalletFiles, fiat: string): Promise<void> => {
   checkFiatCode(fiat)
-  await new JsonFile({ ...files, path: FIAT_PATH }).edit(() => [
+  await jsonFileOf(files, FIAT_PATH).edit(() => [
     { path: ['fiat'], value: fiat },
     { path: ['num'], value: undefined }
   ])

@@ -13,7 +13,6 @@ export interface EngineInputs {
 export interface EngineFeedPort {
   /** Calls the engine under a deadline; nothing happens where there is none. */
   tell(what: string, call: (engine: CurrencyEngine) => Promise<void>): Promise<void>
-  report(error: unknown): void
 }
 
 /**
@@ -24,12 +23,14 @@ export interface EngineFeedPort {
  */
 export class EngineFeed {
   readonly #port: EngineFeedPort
+  readonly #report: (error: unknown) => void
   #told: EngineInputs | undefined
   #wanted: EngineInputs | undefined
   #isTelling = false
 
-  constructor(port: EngineFeedPort) {
+  constructor(port: EngineFeedPort, report: (error: unknown) => void) {
     this.#port = port
+    this.#report = report
   }
 
   /** An engine is being made with these. */
@@ -73,7 +74,7 @@ export class EngineFeed {
     try {
       await this.#port.tell(what, async engine => call(engine))
     } catch (error) {
-      this.#port.report(error)
+      this.#report(error)
     }
   }
 }

@@ -1,15 +1,11 @@
 import { WalletError } from '../../errors/wallet-error.ts'
 import type { EngineSnapshot } from '../../hooks/snapshots.ts'
 import { withDeadline } from '../../io/deadline.ts'
-import type { Scheduler } from '../../io/scheduler.ts'
 import { describeError } from '../../log.ts'
-import type { Services } from '../../services.ts'
 import type { Readable } from '../../state/observable.ts'
-import type { Secret } from '../../state/secret.ts'
-import type { CurrencyInfo } from '../../types/currency.ts'
 import type { CurrencyEngine, KeysArgument } from '../../types/engine.ts'
-import type { WalletKeys } from '../../types/keys.ts'
-import { type EngineChanges, EngineState } from './engine-state.ts'
+import type { WalletParts } from '../wallet-place.ts'
+import { type EngineChanges, EngineState, type EngineStateParts } from './engine-state.ts'
 
 const DEFAULT_PERIOD_MS = 10_000
 const RETRY_MS = 30_000
@@ -20,15 +16,12 @@ const CALL_MS = 60_000
 /** A plugin cannot hold up a logout for longer. */
 const STOP_MS = 5_000
 
-/** What an engine runner is made of. */
-export interface EngineParts {
-  readonly services: Services
-  readonly scheduler: Scheduler
-  readonly walletId: string
-  readonly info: CurrencyInfo
-  readonly keys: Secret<WalletKeys>
-  readonly isPaused: boolean
-  /** Asks the plugin for the engine. */
+/** What an engine runner belongs to. */
+export interface EngineParts extends EngineStateParts, Pick<WalletParts, 'scheduler' | 'keys'> {}
+
+/** Who makes the engines that a runner runs. */
+export interface EngineOwner {
+  /** Asks the plugin for an engine. */
   make(): Promise<CurrencyEngine>
   /** The engine that was made last is going away: it has nothing more to say. */
   silence(): void
@@ -47,15 +40,16 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   readonly getSnapshot: Readable<EngineSnapshot>['getSnapshot']
   readonly #state: EngineState
   readonly #parts: EngineParts
+  readonly #owner: EngineOwner
   #engine: Promise<CurrencyEngine> | undefined
   /** One object for each start, so that what belongs to an earlier one can tell. */
   #run: object | undefined
   #isClosed = false
 
-  constructor(parts: EngineParts) {
-    const { services, walletId, info, isPaused } = parts
-    this.#state = new EngineState(services, { walletId, pluginId: info.pluginId, isPaused })
+  constructor(parts: EngineParts, owner: EngineOwner) {
     this.#parts = parts
+    this.#owner = owner
+    this.#state = new EngineState(parts)
     this.subscribe = this.#state.subscribe
     this.getSnapshot = this.#state.getSnapshot
   }
@@ -131,9 +125,15 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     return needed[call] === true ? keys.use(privateKeys => ({ privateKeys: { ...privateKeys } })) : {}
   }
 
-  /** Progress, height and words of the engine. */
-  show(changes: Omit<EngineChanges, 'state' | 'isPaused'>): void {
-    if (!this.#isClosed) this.#state.show(changes)
+  /** Takes progress, height and words of the engine, which are told soon. */
+  gather(facts: Omit<EngineChanges, 'state' | 'isPaused'>): void {
+    if (!this.#isClosed) this.#state.gather(facts)
+  }
+
+  /** It begins anew: nothing of the chain is known. */
+  restartProgress(): void {
+    this.#state.drop()
+    this.#state.show({ syncRatio: 0 })
   }
 
   /** Stops the engine for good. */
@@ -150,7 +150,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   }
 
   #make(): Promise<CurrencyEngine> {
-    const making = (async () => this.#parts.make())()
+    const making = (async () => this.#owner.make())()
     const made = this.#bounded('making the engine', () => making)
     made.catch(() => {
       if (this.#engine === made) this.#engine = undefined
@@ -167,7 +167,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     this.#engine = undefined
     this.#run = undefined
     scheduler.cancel(this.#syncKey)
-    this.#parts.silence()
+    this.#owner.silence()
     if (engine === undefined) return
     const deadline = {
       clock: services.io.clock,
@@ -187,7 +187,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
       if (this.#run !== run) return
       if (Number.isFinite(wanted)) delayMs = Math.max(MIN_PERIOD_MS, wanted)
       if (this.getSnapshot().failure !== undefined) this.#state.showSuccess()
-      this.#parts.synced()
+      this.#owner.synced()
     } catch (error) {
       if (this.#run !== run) return
       this.#parts.services.logOf(this.#parts.info.pluginId).warn(`sync failed: ${describeError(error)}`)

@@ -1,34 +1,64 @@
 import { isWalletError } from '../../errors/wallet-error.ts'
 import type { EngineSnapshot } from '../../hooks/snapshots.ts'
 import { describeError } from '../../log.ts'
-import type { Services } from '../../services.ts'
 import { Observable, type Readable } from '../../state/observable.ts'
+import type { WalletParts } from '../wallet-place.ts'
+
+/** What an engine's state belongs to. */
+export type EngineStateParts = Pick<
+  WalletParts,
+  'services' | 'events' | 'walletId' | 'info' | 'paused' | 'report'
+>
 
 /** What an engine's state may be told; each change that changes nothing is told to nobody. */
 export type EngineChanges = Partial<
   Pick<EngineSnapshot, 'state' | 'isPaused' | 'syncRatio' | 'blockHeight' | 'status'>
 >
 
-/** The public facts of one engine: how it is, since when, and what went wrong. */
+/**
+ * The public facts of one engine: how it is, since when, and what went wrong.
+ *
+ * What an engine says of itself is gathered for a moment and told as one change.
+ */
 export class EngineState implements Readable<EngineSnapshot> {
   readonly subscribe: Readable<EngineSnapshot>['subscribe']
   readonly getSnapshot: Readable<EngineSnapshot>['getSnapshot']
   readonly #state: Observable<EngineSnapshot>
-  readonly #now: () => number
+  readonly #parts: EngineStateParts
+  /** What waits to be told. */
+  #gathered: EngineChanges | undefined
 
-  constructor(
-    { hooks, io, report }: Services,
-    place: Pick<EngineSnapshot, 'walletId' | 'pluginId' | 'isPaused'>
-  ) {
-    this.#now = () => Math.floor(io.clock.now() / 1000)
+  constructor(parts: EngineStateParts) {
+    const { services, walletId, info, paused, report } = parts
+    const { pluginId } = info
+    const { isPaused } = paused.getSnapshot()
+    this.#parts = parts
     this.#state = new Observable<EngineSnapshot>(
-      { ...place, state: 'created', syncRatio: 0, blockHeight: 0, since: this.#now() },
-      snapshot => hooks.engineChanged.call(snapshot),
-      error => report(`wallet ${place.pluginId}`, error)
+      { walletId, pluginId, state: 'created', isPaused, syncRatio: 0, blockHeight: 0, since: this.#now },
+      snapshot => services.hooks.engineChanged.call(snapshot),
+      report
     )
     this.subscribe = this.#state.subscribe
     this.getSnapshot = this.#state.getSnapshot
-    hooks.engineChanged.call(this.getSnapshot())
+    services.hooks.engineChanged.call(this.getSnapshot())
+  }
+
+  /** Changes facts soon, with others that come in meanwhile. */
+  gather(facts: EngineChanges): void {
+    const isWaiting = this.#gathered !== undefined
+    if (!isWaiting && isSame(this.getSnapshot(), { ...this.getSnapshot(), ...facts })) return
+    this.#gathered = { ...this.#gathered, ...facts }
+    if (isWaiting) return
+    this.#parts.events.push(`engine ${this.#parts.walletId}`, () => {
+      const gathered = this.#gathered
+      this.#gathered = undefined
+      if (gathered !== undefined) this.show(gathered)
+    })
+  }
+
+  /** Drops what was gathered and nobody was told. */
+  drop(): void {
+    this.#gathered = undefined
   }
 
   /** Changes facts. */
@@ -55,6 +85,10 @@ export class EngineState implements Readable<EngineSnapshot> {
     this.#set({ ...rest, state: 'stopped' })
   }
 
+  get #now(): number {
+    return Math.floor(this.#parts.services.io.clock.now() / 1000)
+  }
+
   #set(next: EngineSnapshot): void {
     const present = this.getSnapshot()
     if (isSame(present, next)) return
@@ -62,7 +96,7 @@ export class EngineState implements Readable<EngineSnapshot> {
       present.state === next.state &&
       present.isPaused === next.isPaused &&
       (present.failure === undefined) === (next.failure === undefined)
-    this.#state.set(isSameStage ? next : { ...next, since: this.#now() })
+    this.#state.set(isSameStage ? next : { ...next, since: this.#now })
   }
 }
 

@@ -1,23 +1,17 @@
 import { WalletError } from '../../errors/wallet-error.ts'
 import type { Repo } from '../../repo/repo.ts'
+import { storeBelow } from '../../repo/store/bulk.ts'
 import { isRecord } from '../../schema/fields.ts'
 import { parseJson } from '../../schema/parse.ts'
-import type { Services } from '../../services.ts'
-import type { CurrencyInfo } from '../../types/currency.ts'
-import type { CurrencyEngine, EngineCallbacks, EngineStore } from '../../types/engine.ts'
+import type { CurrencyEngine, EngineCallbacks } from '../../types/engine.ts'
 import type { JsonObject } from '../../types/json.ts'
-import type { PublicWalletInfo, SecretWalletInfo } from '../../types/keys.ts'
+import type { PublicWalletInfo } from '../../types/keys.ts'
 import { readAddresses } from '../address-file.ts'
+import type { WalletParts } from '../wallet-place.ts'
 import type { EngineInputs } from './engine-feed.ts'
 
-/** What the engine of a wallet is made from. */
-export interface EnginePlace {
-  readonly services: Services
-  readonly info: SecretWalletInfo
-  readonly repo: Repo
-  readonly currency: CurrencyInfo
-  /** The wallet's own store; the engine sees a part of it. */
-  readonly store: EngineStore
+/** What an engine is given besides its wallet. */
+export interface EngineWishes {
   readonly callbacks: EngineCallbacks
   readonly inputs: EngineInputs
   readonly seenTxCheckpoint: string | undefined
@@ -30,22 +24,16 @@ export interface EnginePlace {
  *
  * @throws PLUGIN_FAILED, BOGUS_DATA, or the plugin's error
  */
-export const makeWalletEngine = async ({
-  services,
-  info,
-  repo,
-  currency,
-  store,
-  callbacks,
-  inputs,
-  seenTxCheckpoint
-}: EnginePlace): Promise<CurrencyEngine> => {
-  const { pluginId } = currency
-  const walletInfo = await publicInfoOf(services, { info, pluginId, store })
+export const makeWalletEngine = async (
+  parts: WalletParts,
+  { callbacks, inputs, seenTxCheckpoint }: EngineWishes
+): Promise<CurrencyEngine> => {
+  const { services, repo, info, report } = parts
+  const { pluginId } = info
   const request = Object.freeze({
-    walletInfo,
+    walletInfo: await publicInfoOf(parts),
     callbacks,
-    store: prefixedStore(store, ENGINE),
+    store: storeBelow(repo.local, ENGINE),
     log: services.logOf(pluginId),
     ...inputs,
     ...(seenTxCheckpoint === undefined ? {} : { seenTxCheckpoint })
@@ -55,7 +43,7 @@ export const makeWalletEngine = async ({
     throw new WalletError('PLUGIN_FAILED', { pluginId, hook: 'makeEngine', reason: 'it made none' })
   }
   try {
-    await addUsedAddresses(engine, repo, error => services.report(`wallet ${pluginId}`, error))
+    await addUsedAddresses(engine, repo, report)
     return engine
   } catch (error) {
     // Nobody waits for an engine that is given up.
@@ -80,17 +68,19 @@ const PUBLIC_KEYS = 'public-keys'
 const ENGINE = 'engine/'
 
 /** The identity and public keys of a wallet: made from named fields, kept for the next time, never the rest. */
-const publicInfoOf = async (
-  services: Services,
-  { info, pluginId, store }: { info: SecretWalletInfo; pluginId: string; store: EngineStore }
-): Promise<PublicWalletInfo> => {
-  const { id, type } = info
+const publicInfoOf = async ({
+  services,
+  walletInfo,
+  info: { pluginId },
+  repo: { local }
+}: WalletParts): Promise<PublicWalletInfo> => {
+  const { id, type } = walletInfo
   const tools = await services.plugins.toolsOf(pluginId)
-  const kept = readKeys(store.get(PUBLIC_KEYS))
+  const kept = readKeys(local.get(PUBLIC_KEYS))
   if (kept !== undefined && (await (tools.checkPublicKey?.(kept) ?? true))) return { id, type, keys: kept }
-  const keys = await info.keys.use(secret => tools.derivePublicKey({ id, type, keys: secret }))
+  const keys = await walletInfo.keys.use(secret => tools.derivePublicKey({ id, type, keys: secret }))
   if (!isRecord(keys)) throw new WalletError('BOGUS_DATA', { pluginId, what: 'public keys', path: '' })
-  await store.write(new Map([[PUBLIC_KEYS, JSON.stringify(keys)]]))
+  await local.write(new Map([[PUBLIC_KEYS, JSON.stringify(keys)]]))
   return { id, type, keys }
 }
 
@@ -99,11 +89,3 @@ const readKeys = (text: string | undefined): JsonObject | undefined => {
   const value = parseJson(text, 'public keys')
   return isRecord(value) && Object.keys(value).length > 0 ? (value as JsonObject) : undefined
 }
-
-const prefixedStore = (store: EngineStore, prefix: string): EngineStore => ({
-  get: key => store.get(prefix + key),
-  *entries(inner) {
-    for (const [key, text] of store.entries(prefix + inner)) yield [key.slice(prefix.length), text] as const
-  },
-  write: changes => store.write(new Map([...changes].map(([key, text]) => [prefix + key, text])))
-})

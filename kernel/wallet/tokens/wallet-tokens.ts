@@ -1,9 +1,7 @@
-import type { Scheduler } from '../../io/scheduler.ts'
-import { JsonFile } from '../../repo/json-file.ts'
+import type { JsonFile } from '../../repo/json-file.ts'
 import { parseJson } from '../../schema/parse.ts'
-import type { Readable } from '../../state/observable.ts'
-import type { CurrencyConfigSnapshot } from '../../types/currency.ts'
-import type { WalletFiles } from '../wallet-settings.ts'
+import type { WalletParts } from '../wallet-place.ts'
+import { jsonFileOf, type WalletFiles } from '../wallet-settings.ts'
 import {
   enabledTokenIdsOf,
   isKnownToken,
@@ -17,14 +15,13 @@ import {
   tokenListsOfFile
 } from './token-file.ts'
 
-/** What the tokens of a wallet are kept with. */
-export interface WalletTokensParts {
-  readonly walletId: string
-  readonly files: WalletFiles
-  readonly config: Readable<CurrencyConfigSnapshot>
-  readonly scheduler: Scheduler
+/** What the tokens of a wallet belong to. */
+export type WalletTokensParts = WalletFiles & Pick<WalletParts, 'walletId' | 'config' | 'scheduler'>
+
+/** Who shows the tokens of a wallet. */
+export interface TokensOwner {
   /** The lists may be others now. */
-  changed(): void
+  tokensChanged(): void
 }
 
 /**
@@ -35,6 +32,7 @@ export interface WalletTokensParts {
  */
 export class WalletTokens {
   readonly #parts: WalletTokensParts
+  readonly #owner: TokensOwner
   /** What the file said when it was last read or written. */
   #saved: TokenLists = NO_TOKENS
   #wanted: TokenLists = NO_TOKENS
@@ -48,8 +46,9 @@ export class WalletTokens {
   #endWait: () => void = () => {}
   #isClosed = false
 
-  constructor(parts: WalletTokensParts) {
+  constructor(parts: WalletTokensParts, owner: TokensOwner) {
     this.#parts = parts
+    this.#owner = owner
   }
 
   /** Reads the files, and again after a sync; one that cannot be read is reported and changes nothing. */
@@ -63,14 +62,14 @@ export class WalletTokens {
       this.#codes = codes
       this.#take(lists)
     } catch (error) {
-      this.#parts.files.report(error)
+      this.#parts.report(error)
     }
   }
 
   /** Another config: codes of an old file may mean tokens now. */
   configChanged(): void {
     if (this.#codes !== undefined) this.#take(this.#listsOfCodes(this.#codes))
-    this.#parts.changed()
+    this.#owner.tokensChanged()
   }
 
   /** The tokens that are on, those that are on in every wallet included. */
@@ -107,7 +106,7 @@ export class WalletTokens {
     this.#change({
       detected: tokenIdList([...detected, ...tokenIds]),
       enabled: tokenIdList([...enabled, ...found])
-    }).catch(this.#parts.files.report)
+    }).catch(this.#parts.report)
     const config = this.#parts.config.getSnapshot()
     return Object.freeze(found.filter(id => isKnownToken(id, config)))
   }
@@ -135,7 +134,7 @@ export class WalletTokens {
     const next = { ...this.#wanted, ...changes }
     if (!isSame(next, this.#wanted)) {
       this.#wanted = next
-      this.#parts.changed()
+      this.#owner.tokensChanged()
     }
     if (isSame(next, this.#saved) || !this.#isRead) return this.#queued ?? this.#saving
     this.#queued ??= this.#saveSoon()
@@ -164,7 +163,7 @@ export class WalletTokens {
       // What could not be kept is not shown either; what was changed since then is.
       this.#wanted = rebase({ base: next, mine: this.#wanted, theirs: before })
       this.#saved = before
-      this.#parts.changed()
+      this.#owner.tokensChanged()
       throw error
     }
   }
@@ -180,15 +179,15 @@ export class WalletTokens {
   }
 
   #now(): number {
-    return this.#parts.files.clock.monotonic()
+    return this.#parts.clock.monotonic()
   }
 
   get #file(): JsonFile {
-    return new JsonFile({ ...this.#parts.files, path: TOKENS_PATH })
+    return jsonFileOf(this.#parts, TOKENS_PATH)
   }
 
   async #readOldFile(): Promise<unknown> {
-    const text = await this.#parts.files.repo.getText(OLD_TOKENS_PATH)
+    const text = await this.#parts.repo.getText(OLD_TOKENS_PATH)
     return text === undefined ? undefined : parseJson(text, OLD_TOKENS_PATH)
   }
 
