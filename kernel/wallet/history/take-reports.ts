@@ -142,8 +142,9 @@ const addNew = (
   const text = JSON.stringify(file)
   const path = transactionFilePath(seconds, key)
   const after: HistoryRow = { reports, ...(isFinal ? { isFinal } : {}), paths: [path], file }
+  const isOnlyReport = reports.length === 1 && reports[0] === first.report
   taken.files.set(path, text)
-  taken.rows.set(key, reports.length === 1 ? { after, text: newRowText(after, first.text, text) } : { after })
+  taken.rows.set(key, isOnlyReport ? { after, text: newRowText(after, first.text, text) } : { after })
 }
 
 const readFile = async (
