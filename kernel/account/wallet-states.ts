@@ -35,8 +35,9 @@ export const readWalletStates = async (
     try {
       const file = await readFile(repo, path)
       if (file === undefined) continue
-      const isNamed = path === pathOf(hashOf, file.id)
-      if (isNamed || !states.has(file.id)) states.set(file.id, knownFieldsOf(file))
+      // A hash for each of many files would take longer than reading them.
+      const isFirst = !states.has(file.id)
+      if (isFirst || path === pathOf(hashOf, file.id)) states.set(file.id, knownFieldsOf(file))
     } catch (error) {
       report('account', error)
     }

@@ -13,6 +13,11 @@ import type { Box, SecretWalletInfo, WalletKeys } from '../types/keys.ts'
 export class OpenedBoxes {
   readonly #io: Pick<Io, 'crypto'>
   readonly #known = new Map<string, unknown>()
+  /** What the last look at a box object gave: a tree that is built again has most of the same ones. */
+  #lastOf = new WeakMap<
+    Box,
+    { readonly kind: string; readonly key: Secret<Uint8Array>; readonly made: unknown }
+  >()
   readonly #keyNames = new Map<Secret<Uint8Array>, number>()
   readonly #fixed = new Map<Secret<WalletKeys>, Secret<WalletKeys>>()
   readonly #secrets = new Set<Secret<unknown>>()
@@ -44,7 +49,11 @@ export class OpenedBoxes {
     { box, key }: { readonly box: Box; readonly key: Secret<Uint8Array> },
     make: () => T
   ): T {
-    return this.#once(`${kind} ${this.#nameOf(key)} ${box.iv_hex} ${box.data_base64}`, make)
+    const last = this.#lastOf.get(box)
+    if (last?.kind === kind && last.key === key) return last.made as T
+    const made = this.#once(`${kind} ${this.#nameOf(key)} ${box.iv_hex} ${box.data_base64}`, make)
+    this.#lastOf.set(box, { kind, key, made })
+    return made
   }
 
   /** A wallet info under the type that plugins know (protocol §5.2); the same secret for the same keys. */
@@ -69,6 +78,7 @@ export class OpenedBoxes {
     for (const secret of this.#secrets) secret.destroy()
     this.#secrets.clear()
     this.#known.clear()
+    this.#lastOf = new WeakMap()
     this.#fixed.clear()
     this.#keyNames.clear()
   }
