@@ -5,23 +5,23 @@ import { type Moment, momentNow } from '../measure.ts'
 /** A folder as storage that tells when the last of its writes was durable. */
 export interface NotedDisk {
   readonly plugin: StoragePlugin
-  /** Waits until `isTold` is true and no write is on its way; resolves to the moment when the last one was durable. */
+  /** Waits until `isTold` is true and the disk is still; resolves to the moment when the last write was durable. */
   untilDurable(isTold: () => boolean): Promise<Moment>
 }
 
 /** Makes a storage plugin over a folder whose writes are followed. */
 export const makeNotedDisk = (folder: string): NotedDisk => {
   let inFlight = 0
+  let beganCount = 0
   let last = momentNow()
-  let onEnd = (): void => {}
   const noted = async (write: Promise<void>): Promise<void> => {
     inFlight++
+    beganCount++
     try {
       await write
     } finally {
       inFlight--
       last = momentNow()
-      onEnd()
     }
   }
   const plugin: StoragePlugin = {
@@ -40,17 +40,20 @@ export const makeNotedDisk = (folder: string): NotedDisk => {
   }
   const untilDurable = (isTold: () => boolean): Promise<Moment> =>
     new Promise(resolve => {
-      const look = (): void => {
-        if (inFlight > 0 || !isTold()) return
+      let seenCount = -1
+      let stillLooks = 0
+      const timer = setInterval(() => {
+        const isStill = inFlight === 0 && beganCount === seenCount && isTold()
+        seenCount = beganCount
+        stillLooks = isStill ? stillLooks + 1 : 0
+        if (stillLooks < ENOUGH_LOOKS) return
         clearInterval(timer)
-        onEnd = () => {}
         resolve(last)
-      }
-      const timer = setInterval(look, LOOK_MS)
-      // Not at once: a store that has more to write begins with it in the same turn.
-      onEnd = () => void setImmediate(look)
+      }, LOOK_MS)
     })
   return { plugin, untilDurable }
 }
 
 const LOOK_MS = 5
+/** A store begins with a write some turns after it has told of it. */
+const ENOUGH_LOOKS = 5

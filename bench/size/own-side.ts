@@ -107,6 +107,8 @@ const keptCount = async (place: OwnPlace): Promise<number> => {
     const account = await device.loginWithKey()
     const wallet = await account.openFirstWallet()
     const listed = (await wallet.all()).length
+    // A repo tells of itself with its first try to sync.
+    for (let i = 0; i < 100 && device.core.pendingCount === 0; i++) await pause(20)
     return Math.min(listed, device.core.pendingCount)
   } finally {
     await device.close()

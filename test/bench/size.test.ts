@@ -18,7 +18,7 @@ let knownEmpty: KnownDevice
 
 test.before(async () => {
   root = await mkdtemp(join(tmpdir(), 'holdfast-test-'))
-  full = await makeFixture(join(root, 'full'), { walletCount: 3, transactionCount: 60 })
+  full = await makeFixture(join(root, 'full'), { walletCount: 3, transactionCount: 240 })
   knownFull = await makeKnownDevice(join(root, 'full'), full)
   empty = await makeFixture(join(root, 'empty'), { walletCount: 1, transactionCount: 0 })
   knownEmpty = await makeKnownDevice(join(root, 'empty'), empty)

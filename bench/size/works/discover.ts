@@ -9,5 +9,6 @@ export const discover: Work = async ({ device, user, newCount, stepUntil }) => {
   const wallet = await account.openFirstWallet()
   await device.goOffline()
   await stepUntil('durable', () => wallet.discover(0, newCount))
-  check((await wallet.keptCount()) === newCount, 'how many new transactions were kept')
+  const keptCount = await wallet.keptCount()
+  check(keptCount === newCount, `${keptCount} of ${newCount} new transactions were kept`)
 }

@@ -7,5 +7,9 @@ export const newDevice: Work = async ({ device, user, step }) => {
     const account = await device.loginWithPassword()
     return account.openFirstWallet()
   })
-  check((await wallet.fetchedCount()) === user.transactionCount, 'how many files a new device has')
+  const fetchedCount = await wallet.fetchedCount()
+  check(
+    fetchedCount === user.transactionCount,
+    `a new device has ${fetchedCount} of ${user.transactionCount} files`
+  )
 }

@@ -12,5 +12,6 @@ export const upload: Work = async ({ device, user, newCount, step }) => {
   await device.goOnline()
   globalThis.gc?.()
   await step('uploaded', () => wallet.upload())
-  check((await wallet.uploadedCount()) === newCount, 'how many files the server has')
+  const uploadedCount = await wallet.uploadedCount()
+  check(uploadedCount === newCount, `the server has ${uploadedCount} of ${newCount} files`)
 }
