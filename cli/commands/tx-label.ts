@@ -12,12 +12,12 @@ export const txLabel: CommandRun = async (session, text = '', txid = '') => {
   const makeChange = readChange(session)
   const wallet = await session.synced(await findWallet(session, text))
   const asset = await chosenAsset(session, wallet)
-  const before = await wallet.getTransaction(txid)
+  const before = await wallet.getTransaction(txid, asset.tokenId)
   if (!session.globals.dryRun) {
     await wallet.saveTxMetadata(txid, makeChange(wallet.getSnapshot().fiatCurrencyCode), asset.tokenId)
     if (!session.globals.offline) await session.within('Syncing', () => wallet.sync())
   }
-  const after = await wallet.getTransaction(txid)
+  const after = await wallet.getTransaction(txid, asset.tokenId)
   const { metadata } = after
   return {
     data: {

@@ -14,7 +14,7 @@ type Fields = readonly (readonly [string, CellLike])[]
 export const txShow: CommandRun = async (session, text = '', txid = '') => {
   const wallet = await session.synced(await findWallet(session, text))
   const asset = await chosenAsset(session, wallet)
-  const tx = await wallet.getTransaction(txid)
+  const tx = await wallet.getTransaction(txid, asset.tokenId)
   const raw = session.isOn('raw')
   return {
     data: { tx: { ...txDetailsJson(tx, asset), ...(raw ? { signedTx: tx.signedTx } : {}) } },

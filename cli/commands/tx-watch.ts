@@ -52,8 +52,7 @@ const effectsOf = async (
   const effects: Effect[] = []
   for (const asset of await assetsOf(session, wallet)) {
     try {
-      const tx = await wallet.getTransaction(txid)
-      if (asset.tokenId === null || tx.nativeAmount !== '0') effects.push({ wallet, asset, tx })
+      effects.push({ wallet, asset, tx: await wallet.getTransaction(txid, asset.tokenId) })
     } catch (error) {
       if (!isWalletError(error, 'TX_NOT_FOUND')) throw error
     }

@@ -6,11 +6,9 @@ import { stateOf } from '../output/tx-facts.ts'
 import type { Session } from '../session.ts'
 import { assetsOf, findAsset, matching } from './wallet-assets.ts'
 
-type HistoryQuery = TransactionQuery & { readonly searchString?: string; readonly tokenId?: string | null }
-
 /** Which transactions a command is about. */
 export interface Selection {
-  readonly query: HistoryQuery
+  readonly query: TransactionQuery
   /** What the kernel cannot ask for. */
   isWanted(tx: Transaction): boolean
   /** How many come at once; {@link BATCH} if left out. */
@@ -70,21 +68,10 @@ export async function* historyOf(
   { wallet, asset }: Omit<Effect, 'tx'>,
   { query, isWanted, batchSize = BATCH, firstBatchSize = batchSize }: Selection
 ): AsyncGenerator<readonly Transaction[]> {
-  let { beforeTxid } = query
-  let limit = firstBatchSize
-  for (;;) {
+  const { tokenId } = asset
+  for await (const batch of wallet.streamTransactions({ ...query, tokenId, batchSize, firstBatchSize })) {
     session.signal.throwIfAborted()
-    const request: HistoryQuery = {
-      ...query,
-      tokenId: asset.tokenId,
-      limit,
-      ...(beforeTxid === undefined ? {} : { beforeTxid })
-    }
-    const page = await wallet.getTransactions(request)
-    limit = batchSize
-    beforeTxid = page.at(-1)?.txid
-    if (beforeTxid === undefined) return
-    const wanted = page.filter(isWanted)
+    const wanted = batch.filter(isWanted)
     if (wanted.length > 0) yield wanted
   }
 }

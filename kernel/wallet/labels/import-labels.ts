@@ -1,6 +1,6 @@
 import { isWalletError } from '../../errors/wallet-error.ts'
 import { type LabelRow, parseLabelRow } from '../../schema/label-row.ts'
-import type { Metadata, Transaction } from '../../types/transaction.ts'
+import type { Metadata } from '../../types/transaction.ts'
 import type { CurrencyWallet } from '../currency-wallet.ts'
 import { mergeMetadata } from '../history/metadata.ts'
 import { type LabelTexts, textsOf } from './label-row.ts'
@@ -9,9 +9,7 @@ import { planLabel } from './plan-label.ts'
 
 /** What the import asks of a wallet. */
 export type LabelledWallet = AddressSource &
-  Pick<CurrencyWallet, 'id' | 'saveReceiveAddress' | 'saveTxMetadata'> & {
-    getTransaction(txid: string, tokenId: string | null): Promise<Pick<Transaction, 'metadata'>>
-  }
+  Pick<CurrencyWallet, 'getTransaction' | 'id' | 'saveReceiveAddress' | 'saveTxMetadata'>
 
 /** How labels are taken in. */
 export interface LabelImport {

@@ -1,8 +1,11 @@
-import type { Metadata, Transaction } from '../../types/transaction.ts'
+import type { Metadata } from '../../types/transaction.ts'
 import type { CurrencyWallet } from '../currency-wallet.ts'
 
 /** What {@link findOwnAddresses} asks a wallet. */
-export type AddressSource = Pick<CurrencyWallet, 'getReceiveAddress' | 'getTransactions' | 'savedAddresses'>
+export type AddressSource = Pick<
+  CurrencyWallet,
+  'getReceiveAddress' | 'savedAddresses' | 'streamTransactions'
+>
 
 /**
  * Finds which of some addresses belong to a wallet, with what is noted on them: those that were saved, those that
@@ -25,26 +28,11 @@ export const findOwnAddresses = async (
     if (address !== undefined) found(address, {})
   }
   if (missing.size === 0) return own
-  for await (const batch of pagesOf(wallet)) {
+  for await (const batch of wallet.streamTransactions({ batchSize: BATCH })) {
     for (const { ourReceiveAddresses } of batch) for (const address of ourReceiveAddresses) found(address, {})
     if (missing.size === 0) break
   }
   return own
 }
 
-const PAGE = 100
-
-async function* pagesOf(
-  wallet: Pick<CurrencyWallet, 'getTransactions'>
-): AsyncGenerator<readonly Transaction[]> {
-  let beforeTxid: string | undefined
-  for (;;) {
-    const page = await wallet.getTransactions({
-      limit: PAGE,
-      ...(beforeTxid === undefined ? {} : { beforeTxid })
-    })
-    beforeTxid = page.at(-1)?.txid
-    if (beforeTxid === undefined) return
-    yield page
-  }
-}
+const BATCH = 100

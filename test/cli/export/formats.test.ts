@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { csvColumns, isoTimeIn } from '../../../cli/export/csv-columns.ts'
 import { csvFormat, harmless } from '../../../cli/export/csv-format.ts'
@@ -121,4 +122,9 @@ test('a token is told in its own units, and one that nobody knows in native ones
   const rowFor = (tokenId: string) => ({ ...rowOf(receipt), asset: assetOf(bitcoin.info, tokens, tokenId) })
   t.is(format.rows([rowFor('a0b8'), rowFor('gone')]), 'USDC,a0b8,0.000001\r\ngone,gone,1\r\n')
   t.is(assetOf(bitcoin.info, tokens, 'toString').currencyCode, 'toString', 'an inherited name is no token')
+})
+
+test('the page on exports explains every column', t => {
+  const page = readFileSync('docs/exports.md', 'utf8')
+  for (const { name } of csvColumns) t.true(page.includes(`\`${name}\``), name)
 })

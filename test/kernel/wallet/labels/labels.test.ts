@@ -120,8 +120,9 @@ const walletOf = (id: string, { txs = {}, saved = {}, paidTo = [], fresh = 'fres
       writes.push(`${address} ${JSON.stringify(change)}`)
     },
     getReceiveAddress: async () => ({ publicAddress: fresh }),
-    getTransactions: async ({ beforeTxid }: { beforeTxid?: string }) =>
-      beforeTxid === undefined ? [{ txid: 'paid', ourReceiveAddresses: paidTo }] : []
+    async *streamTransactions() {
+      yield [{ txid: 'paid', ourReceiveAddresses: paidTo }]
+    }
   }
   return { wallet: wallet as unknown as LabelledWallet, writes }
 }
