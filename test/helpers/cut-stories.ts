@@ -1,0 +1,232 @@
+import type { Account } from '../../kernel/index.ts'
+import {
+  CUT_USER,
+  type CutDevice,
+  type CutStart,
+  makeCutDevice,
+  openCutPlace,
+  openSynced
+} from './cut-device.ts'
+import {
+  archivedFact,
+  customTokenFact,
+  fiatFact,
+  itemFact,
+  keysOf,
+  nameFact,
+  noteFact,
+  PromiseBook,
+  settingFact,
+  swapFact,
+  tokensFact,
+  typeFact,
+  walletFact
+} from './cut-facts.ts'
+
+/** The account that every story begins with. */
+export interface CutHome {
+  readonly start: CutStart
+  readonly book: PromiseBook
+  /** Wallet ids. */
+  readonly savings: string
+  readonly spare: string
+}
+
+/** What a story works with. */
+export interface CutStage extends Omit<CutHome, 'start'> {
+  readonly device: CutDevice
+}
+
+/** Something that may be cut off at any write. */
+export interface CutStory {
+  readonly name: string
+  /** Begins on a device without files. */
+  readonly isNewDevice?: boolean
+  /** Others do this first. */
+  readonly elsewhere?: (account: Account, stage: Omit<CutStage, 'device'>) => Promise<void>
+  run(account: Account, stage: CutStage): Promise<void>
+}
+
+const TYPE = 'wallet:sourcecoin'
+const DAYS_MS = 2 * 86_400_000
+
+const tokenOf = (currencyCode: string, displayName: string) => ({
+  currencyCode,
+  displayName,
+  denominations: [{ name: currencyCode, multiplier: '1000' }],
+  networkLocation: { contractAddress: `0x${displayName}` }
+})
+
+/**
+ * Makes an account with two wallets, a note, a token, settings and an item, all of it safe on the server.
+ *
+ * @param isLight - with a PIN alone: nothing but this device leads to its keys
+ */
+export const makeCutHome = async (isLight = false): Promise<CutHome> => {
+  const place = openCutPlace()
+  const files = new Map<string, string>()
+  const device = makeCutDevice(place, files)
+  const book = new PromiseBook()
+  const account = await device.signUp(isLight ? { pin: '1234' } : CUT_USER)
+  const loginKey = isLight ? { loginKey: account.getLoginKey() } : {}
+  const until = async (act: Promise<void>): Promise<void> => void (await device.until(act))
+  const made = await device.until(
+    account.createCurrencyWallets([
+      { type: TYPE, name: 'Savings' },
+      { type: TYPE, name: 'Spare' }
+    ])
+  )
+  const [savings = '', spare = ''] = (made ?? []).map(result => (result.ok ? result.wallet.id : ''))
+  await until(
+    (async () => {
+      await book.change(walletFact('Savings'), keysOf(account, savings), async () => {})
+      await book.change(walletFact('Spare'), keysOf(account, spare), async () => {})
+      const wallet = await openSynced(account, savings)
+      await book.change(nameFact(spare), 'Spare', async () => {})
+      await book.change(fiatFact(savings), 'iso:USD', async () => {})
+      await book.change(noteFact(savings, 'in-1'), 'salary', () =>
+        wallet.saveTxMetadata('in-1', { notes: 'salary' })
+      )
+      await changeSettings(account, book, 'first')
+      await account.sync()
+    })()
+  )
+  // The next login writes down its day.
+  place.world.clock.skip(DAYS_MS)
+  await device.close()
+  return { start: { world: place.world.toJson(), files, ...loginKey }, book, savings, spare }
+}
+
+const changeSettings = async (account: Account, book: PromiseBook, value: string): Promise<void> => {
+  const config = account.currencyConfig('sourcecoin')
+  await book.change(settingFact, value, () => config.changeUserSettings({ server: value }))
+  await book.change(itemFact('shop', 'basket'), value, () =>
+    account.dataStore.setItem('shop', 'basket', value)
+  )
+  await book.change(customTokenFact('old'), value, () => config.addCustomToken(tokenOf('OLD', value)))
+}
+
+/** Every story of this account. */
+export const CUT_STORIES: readonly CutStory[] = [
+  {
+    name: 'a known device opens the account and its wallets',
+    async run(account) {
+      await account.openAllWallets()
+    }
+  },
+  {
+    name: 'a new device opens the account, downloads its repos and opens its wallets',
+    isNewDevice: true,
+    async run(account, { savings }) {
+      await account.openAllWallets()
+      await openSynced(account, savings)
+    }
+  },
+  {
+    name: 'a wallet is made',
+    async run(account, { book }) {
+      const known = new Set(account.listWallets().map(({ walletId }) => walletId))
+      await book.changeTo(walletFact('New'), async () => {
+        await account.createCurrencyWallet(TYPE, { name: 'New', fiatCurrencyCode: 'iso:EUR' })
+        const added = account.listWallets().find(({ walletId }) => !known.has(walletId))
+        return keysOf(account, added?.walletId ?? '')
+      })
+    }
+  },
+  {
+    name: 'five wallets are made at once',
+    async run(account, { book }) {
+      const names = ['a', 'b', 'c', 'd', 'e']
+      const made = await account.createCurrencyWallets(names.map(name => ({ type: TYPE, name })))
+      for (const [index, result] of made.entries()) {
+        if (!result.ok) throw result.error
+        await book.change(walletFact(names[index] ?? ''), keysOf(account, result.wallet.id), async () => {})
+      }
+    }
+  },
+  {
+    name: 'a wallet is split, archived, and comes back by a split',
+    async run(account, { book, savings }) {
+      const split = (): Promise<string> => account.splitWallet(savings, 'wallet:sidecoin')
+      const type = typeFact('wallet:sidecoin')
+      await book.changeTo(type, async () => keysOf(account, await split()))
+      const id = account.listWallets().find(wallet => wallet.type === 'wallet:sidecoin')?.walletId ?? ''
+      book.forget(type)
+      await account.changeWalletStates({ [id]: { archived: true } })
+      await book.changeTo(type, async () => keysOf(account, await split()))
+    }
+  },
+  {
+    name: 'tokens are added, changed, enabled and removed',
+    async run(account, { book, savings }) {
+      const config = account.currencyConfig('sourcecoin')
+      const wallet = await account.openWallet(savings)
+      await book.change(customTokenFact('abc'), 'one', () => config.addCustomToken(tokenOf('ABC', 'one')))
+      await book.change(tokensFact(savings), 'abc,old', () => wallet.changeEnabledTokenIds(['old', 'abc']))
+      await book.change(tokensFact(savings), 'abc', () => wallet.changeEnabledTokenIds(['abc']))
+      await book.change(customTokenFact('old'), 'nothing', () => config.removeCustomToken('old'))
+    }
+  },
+  {
+    name: 'metadata and names are edited while an engine tells of transactions',
+    async run(account, { book, savings, spare }) {
+      const wallet = await openSynced(account, savings)
+      const note = (txid: string, notes: string): Promise<void> =>
+        book.change(noteFact(savings, txid), notes, () => wallet.saveTxMetadata(txid, { notes }))
+      await note('in-1', 'rent')
+      await note('in-2', 'gift')
+      await Promise.all([note('in-1', 'rent and heating'), note('in-2', 'present')])
+      await book.change(nameFact(spare), 'Old', async () => (await account.openWallet(spare)).rename('Old'))
+      await book.change(walletFact('Spare'), 'nothing', async () => {})
+      await book.change(fiatFact(savings), 'iso:EUR', () => wallet.setFiatCurrencyCode('iso:EUR'))
+    }
+  },
+  {
+    name: 'settings, states and items are changed, and go up',
+    async run(account, { book, spare }) {
+      await changeSettings(account, book, 'second')
+      await book.change(swapFact, 'off', () => account.swapConfig('shop').changeEnabled(false))
+      await book.change(archivedFact(spare), 'archived', () =>
+        account.changeWalletStates({ [spare]: { archived: true } })
+      )
+      await account.sync()
+      await book.change(itemFact('shop', 'basket'), 'nothing', () =>
+        account.dataStore.deleteItem('shop', 'basket')
+      )
+      await book.change(itemFact('shop', 'other'), 'x', () => account.dataStore.setItem('shop', 'other', 'x'))
+      await account.sync()
+    }
+  },
+  {
+    name: 'two devices have edited the same files, and one of them syncs',
+    async elsewhere(account, { book, savings, spare }) {
+      const wallet = await openSynced(account, savings)
+      const said = (...change: Parameters<PromiseBook['change']>): Promise<void> =>
+        book.change(change[0], change[1], change[2], true)
+      await said(noteFact(savings, 'in-2'), 'theirs', () =>
+        wallet.saveTxMetadata('in-2', { notes: 'theirs' })
+      )
+      await said(nameFact(spare), 'Theirs', async () => (await account.openWallet(spare)).rename('Theirs'))
+      await said(walletFact('Spare'), 'nothing', async () => {})
+      const config = account.currencyConfig('sourcecoin')
+      await said(customTokenFact('their'), 'their', () => config.addCustomToken(tokenOf('THEIR', 'their')))
+      await said(swapFact, 'off', () => account.swapConfig('shop').changeEnabled(false))
+      await account.sync()
+    },
+    async run(account, { device, book, savings }) {
+      await account.openAllWallets()
+      const wallet = await openSynced(account, savings)
+      await book.change(noteFact(savings, 'in-1'), 'ours', () =>
+        wallet.saveTxMetadata('in-1', { notes: 'ours' })
+      )
+      await changeSettings(account, book, 'ours')
+      await account.sync()
+      await new Promise<void>(resolve => void device.place.clock.after(1000, resolve))
+      book.heardOfAll()
+      await book.change(noteFact(savings, 'in-1'), 'ours again', () =>
+        wallet.saveTxMetadata('in-1', { notes: 'ours again' })
+      )
+      await account.sync()
+    }
+  }
+]
