@@ -18,10 +18,12 @@ export interface CommandSpec {
   /** Commander's notation: `<wallet> [amount]`. */
   readonly arguments?: string
   readonly summary: string
+  /** How it is used, behind `holdfast`: `wallets list --all`. */
+  readonly example?: string
   readonly flags?: readonly CommandFlag[]
   readonly secrets?: readonly SecretName[]
   readonly aliases?: readonly string[]
-  /** Runs until it is stopped: Ctrl-C is its ordinary end. */
+  /** Runs until it is stopped: Ctrl-C is its ordinary end. So does any command with `--watch`. */
   readonly isServer?: boolean
   /** The command itself, loaded when it is run. */
   load(): Promise<CommandRun>

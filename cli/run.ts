@@ -1,4 +1,4 @@
-import type { KernelOptions } from '../kernel/index.ts'
+import type { KernelOptions, Plugin } from '../kernel/index.ts'
 import type { CommandSpec } from './command.ts'
 import type { CommandResult } from './command-result.ts'
 import { CliError } from './errors/cli-error.ts'
@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly signal: AbortSignal
   /** How dear a new password is to check; the kernel measures this machine if left out. */
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
+  /** Plugins besides those that ship. */
+  readonly plugins?: readonly Plugin[]
 }
 
 /** Runs one command line and gives its exit code. Never throws. */
@@ -58,7 +60,7 @@ type ParsedRun = Extract<ParsedArguments, { kind: 'run' }>
 const runCommand = async (
   { spec, args, flags }: ParsedRun,
   globals: GlobalOptions,
-  { argv, terminal, signal, passwordSnrp }: RunOptions
+  { argv, terminal, signal, passwordSnrp, plugins = [] }: RunOptions
 ): Promise<number> => {
   const started = performance.now()
   const commandLine = commandLineOf(argv)
@@ -92,6 +94,7 @@ const runCommand = async (
     talk,
     signal,
     ...(passwordSnrp === undefined ? {} : { passwordSnrp }),
+    plugins,
     print
   })
   let result: CommandResult | undefined
@@ -104,7 +107,7 @@ const runCommand = async (
   return result?.exitCode ?? 0
 }
 
-/** Runs the command; when it is stopped, it gets a moment to tidy up. A server ends by being stopped. */
+/** Runs the command; when it is stopped, it gets a moment to tidy up. A server, or `--watch`, ends by being stopped. */
 const untilStopped = async (
   spec: CommandSpec,
   session: Session,
@@ -114,7 +117,7 @@ const untilStopped = async (
   const { signal } = session
   signal.throwIfAborted()
   const work = run(session, ...args)
-  if (spec.isServer === true) {
+  if (spec.isServer === true || session.isOn('watch')) {
     const result = await work
     if (!isStop(signal.reason)) throw signal.reason
     return result

@@ -1,12 +1,14 @@
 import type {
   Account,
   Context,
+  CurrencyInfo,
   CurrencyWallet,
   Io,
   Kernel,
   KernelOptions,
   LogThreshold,
-  ObserverPlugin
+  ObserverPlugin,
+  Plugin
 } from '../kernel/index.ts'
 import type { CommandResult } from './command-result.ts'
 import type { GlobalOptions } from './grammar/global-options.ts'
@@ -34,6 +36,8 @@ export interface SessionParts {
   readonly signal: AbortSignal
   /** How dear a new password is to check. */
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
+  /** Plugins besides those that ship. */
+  readonly plugins?: readonly Plugin[]
   /** Writes a result to standard output. */
   print(result: CommandResult, accountName: string | undefined): Promise<void>
 }
@@ -52,6 +56,7 @@ export class Session {
   readonly secrets: Secrets
   readonly talk: Talk
   readonly signal: AbortSignal
+  readonly #plugins: readonly Plugin[]
   readonly #passwordSnrp: KernelOptions['passwordSnrp']
   readonly #print: SessionParts['print']
   readonly #observers: ObserverPlugin[] = []
@@ -72,6 +77,7 @@ export class Session {
     this.secrets = parts.secrets
     this.talk = parts.talk
     this.signal = parts.signal
+    this.#plugins = parts.plugins ?? []
     this.#passwordSnrp = parts.passwordSnrp
     this.#print = (result, accountName) => parts.print(result, accountName)
   }
@@ -111,6 +117,13 @@ export class Session {
   world(): Promise<OpenWorld> {
     this.#world ??= this.#openWorld()
     return this.#world
+  }
+
+  /** The currencies that there are plugins for. */
+  async currencies(): Promise<readonly CurrencyInfo[]> {
+    const { defaultPlugins } = await import('../plugins/default-plugins.ts')
+    const plugins = [...defaultPlugins, ...this.#plugins]
+    return plugins.flatMap(plugin => (plugin.kind === 'currency' ? [plugin.info] : []))
   }
 
   /** The users of this device. @throws STORAGE_LOCKED */
@@ -163,9 +176,13 @@ export class Session {
     }
   }
 
-  /** Waits until a wallet has seen the chain; not offline, where it shows what it knew. @throws DEADLINE, ENGINE_FAILED */
+  /**
+   * Waits until a wallet has seen the chain; one that is paused, and every one offline, shows what it knew.
+   *
+   * @throws DEADLINE, ENGINE_FAILED
+   */
   async synced(wallet: CurrencyWallet): Promise<CurrencyWallet> {
-    if (this.globals.offline) return wallet
+    if (this.globals.offline || wallet.getSnapshot().isPaused) return wallet
     this.talk.step(`syncing ${wallet.name ?? wallet.currencyInfo.displayName}…`)
     const { untilSynced } = await import('./session/until-synced.ts')
     await this.within('Syncing the wallet', () => untilSynced(wallet, this.signal))
@@ -196,7 +213,7 @@ export class Session {
       ...(this.#passwordSnrp === undefined ? {} : { passwordSnrp: this.#passwordSnrp }),
       logLevel: logLevelOf(this.globals),
       onLog: line => this.talk.log(line),
-      observers: this.#observers
+      plugins: [...this.#observers, ...this.#plugins]
     })
     this.#closers.push(() => kernel.close())
     return kernel

@@ -1,17 +1,56 @@
+import { type CurrencyWallet, type JsonObject, type NativeAmount, sum } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
-import { amountText } from '../output/amounts.ts'
+import type { CommandResult } from '../command-result.ts'
+import { amountJson, amountText } from '../output/amounts.ts'
+import type { Asset } from '../output/assets.ts'
 import { balanceJson } from '../output/facts.ts'
 import { findWallets } from '../session/find-wallet.ts'
+import { chosenAssets } from '../session/history.ts'
+import { syncWallets } from '../session/sync-wallets.ts'
+import { watchResult } from '../session/watch.ts'
+import type { Session } from '../session.ts'
 
-/** Shows the balance of some wallets, or of all. */
-export const balance: CommandRun = async (session, ...texts) => {
+/** Shows the balances of some wallets, or of all. */
+export const balance: CommandRun = (session, ...texts) => {
   const wanted = texts.filter(text => text !== undefined)
+  if (session.isOn('watch')) return watchResult(session, 'balance', () => look(session, wanted, false))
+  return look(session, wanted, true)
+}
+
+interface Holding {
+  readonly wallet: CurrencyWallet
+  readonly asset: Asset
+  readonly amount: NativeAmount
+}
+
+const look = async (
+  session: Session,
+  wanted: readonly string[],
+  wantsSync: boolean
+): Promise<CommandResult> => {
   const wallets = await findWallets(session, wanted)
-  await Promise.all(wallets.map(wallet => session.synced(wallet)))
+  const warnings = wantsSync ? await syncWallets(session, wallets) : []
+  const all = (await chosenAssets(session, wallets)).map(({ wallet, asset }) => ({
+    wallet,
+    asset,
+    amount: wallet.balanceOf(asset.tokenId)
+  }))
+  // The coin of a wallet is always shown; of its tokens those that it holds, unless somebody asks.
+  const isShown = ({ asset, amount }: Holding): boolean =>
+    asset.tokenId === null || amount !== '0' || session.isOn('zero') || session.text('token') !== undefined
+  const holdings = all.filter(isShown)
+  const totals = session.isOn('total') ? totalsOf(holdings) : []
   return {
     data: {
-      balances: wallets.map(wallet => ({ walletId: wallet.id, name: wallet.name, ...balanceJson(wallet) }))
+      balances: holdings.map(
+        ({ wallet, asset }): JsonObject => ({
+          ...{ walletId: wallet.id, name: wallet.name, pluginId: wallet.currencyInfo.pluginId },
+          ...balanceJson(wallet, asset)
+        })
+      ),
+      ...(session.isOn('total') ? { totals: totals.map(totalJson) } : {})
     },
+    warnings,
     view: {
       kind: 'table',
       columns: [
@@ -19,12 +58,38 @@ export const balance: CommandRun = async (session, ...texts) => {
         { title: 'BALANCE', align: 'right' },
         { title: 'ID', canShrink: true }
       ],
-      rows: wallets.map(wallet => [
-        wallet.name ?? '',
-        amountText(wallet.balanceOf(null), wallet.currencyInfo),
-        wallet.id
-      ]),
+      rows: [
+        ...holdings.map(({ wallet, asset, amount }) => [
+          wallet.name ?? '',
+          amountText(amount, asset),
+          wallet.id
+        ]),
+        ...totals.map(({ asset, amount }) => [
+          { text: 'in all', tone: 'strong' as const },
+          { text: amountText(amount, asset), tone: 'strong' as const },
+          ''
+        ])
+      ],
       empty: 'This account has no wallet yet. Make one with: holdfast wallets create bitcoin'
     }
   }
 }
+
+/** One sum for each asset; amounts of different ones are never added. */
+const totalsOf = (holdings: readonly Holding[]): readonly Holding[] => {
+  const byAsset = new Map<string, Holding[]>()
+  for (const holding of holdings) {
+    const key = `${holding.wallet.currencyInfo.pluginId} ${holding.asset.tokenId ?? ''}`
+    byAsset.set(key, [...(byAsset.get(key) ?? []), holding])
+  }
+  return [...byAsset.values()].flatMap(same => {
+    const [first] = same
+    return first === undefined ? [] : [{ ...first, amount: sum(same.map(({ amount }) => amount)) }]
+  })
+}
+
+const totalJson = ({ wallet, asset, amount }: Holding): JsonObject => ({
+  pluginId: wallet.currencyInfo.pluginId,
+  tokenId: asset.tokenId,
+  ...amountJson(amount, asset)
+})

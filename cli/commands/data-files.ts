@@ -6,9 +6,9 @@ import { PARTIAL } from '../errors/exit-codes.ts'
 import { openExportSink } from '../export/export-sink.ts'
 import type { Tone } from '../output/paint.ts'
 import { refreshedAccount } from '../session/refreshed-account.ts'
+import { upload } from '../session/upload.ts'
 import { readTextFile } from '../session/value-input.ts'
 import type { Session } from '../session.ts'
-import { uploadData } from './data.ts'
 
 /** Writes stores with all their items, item by item, as one JSON object. */
 export const dataExport: CommandRun = async (session, ...texts) => {
@@ -62,7 +62,7 @@ export const dataImport: CommandRun = async (session, path = '') => {
       }))
     },
     exitCode: hasConflict ? PARTIAL : 0,
-    warnings: [...warnings, ...(hasNews ? await uploadData(session) : [])],
+    warnings: [...warnings, ...(hasNews ? await upload(session) : [])],
     view: {
       kind: 'table',
       columns: [{ title: 'STATUS' }, { title: 'STORE', canShrink: true }, { title: 'ITEM', canShrink: true }],

@@ -1,10 +1,10 @@
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { failureOf } from '../errors/failure.ts'
 import { writeOutputFile } from '../output/output-file.ts'
 import { confirm } from '../session/confirm.ts'
 import { refreshedAccount } from '../session/refreshed-account.ts'
+import { upload } from '../session/upload.ts'
 import { readValue } from '../session/value-input.ts'
 import type { Session } from '../session.ts'
 
@@ -110,20 +110,7 @@ const changeData = async (session: Session, { data, done, call }: DataChange): P
     }
   }
   await call()
-  return { data, warnings: await uploadData(session), view: { kind: 'text', lines: [done] } }
-}
-
-/** Brings what was written to the server; what is only here for now is a warning. */
-export const uploadData = async (session: Session): Promise<readonly string[]> => {
-  if (session.globals.offline) return []
-  const account = await session.account()
-  try {
-    await session.doing('Syncing', () => account.sync())
-    return []
-  } catch (error) {
-    if (session.signal.aborted) throw error
-    return [`it is safe here, but not on the server yet: ${failureOf(error).message}`]
-  }
+  return { data, warnings: await upload(session), view: { kind: 'text', lines: [done] } }
 }
 
 const noStore = (store: string): CliError =>

@@ -1,39 +1,26 @@
-import type { JsonObject } from '../../kernel/index.ts'
+import type { JsonObject, WalletListing } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
+import type { CommandResult } from '../command-result.ts'
 import { amountText } from '../output/amounts.ts'
 import { syncCell, walletJson } from '../output/facts.ts'
 import type { CellLike } from '../output/view.ts'
-import { openUsable } from '../session/open-usable.ts'
+import { type ShownWallet, showWallets } from '../session/shown-wallets.ts'
+import { watchResult } from '../session/watch.ts'
+import type { Session } from '../session.ts'
 
 /** Lists the wallets of the account with their balances. */
-export const walletsList: CommandRun = async session => {
-  const { wallets, warnings, unusable } = await openUsable(session)
-  const rows = wallets.map(({ wallet }): readonly CellLike[] => [
-    wallet.name ?? '',
-    amountText(wallet.balanceOf(null), wallet.currencyInfo),
-    syncCell(wallet.engine.getSnapshot()),
-    wallet.type,
-    wallet.id
-  ])
-  const others = unusable.map(({ walletId, type }): readonly CellLike[] => [
-    '',
-    '',
-    { text: 'no plugin', tone: 'warn' },
-    type,
-    walletId
-  ])
+export const walletsList: CommandRun = session =>
+  session.isOn('watch')
+    ? watchResult(session, 'wallets.list', () => listOf(session, { wantsSync: false }))
+    : listOf(session, { wantsSync: true })
+
+const listOf = async (session: Session, options: { readonly wantsSync: boolean }): Promise<CommandResult> => {
+  const account = await session.account()
+  const listings = account.listWallets().filter(choiceOf(session))
+  const { shown, warnings } = await showWallets(session, listings, options)
+  const sorted = sortedBy(session.text('sort') ?? 'index', shown)
   return {
-    data: {
-      wallets: [
-        ...wallets.map(({ wallet, listing }) => walletJson(wallet, listing)),
-        ...unusable.map(
-          ({ walletId, type, archived, deleted, hidden, sortIndex }): JsonObject => ({
-            ...{ id: walletId, name: null, type, pluginId: null, archived, deleted, hidden, sortIndex },
-            ...{ engine: { state: 'created', error: 'PLUGIN_FOR_TYPE' }, balances: [] }
-          })
-        )
-      ]
-    },
+    data: { wallets: sorted.map(jsonOf) },
     warnings,
     view: {
       kind: 'table',
@@ -41,11 +28,74 @@ export const walletsList: CommandRun = async session => {
         { title: 'NAME', canShrink: true },
         { title: 'BALANCE', align: 'right' },
         { title: 'STATE' },
+        { title: 'FLAGS' },
         { title: 'TYPE', canShrink: true },
         { title: 'ID', canShrink: true }
       ],
-      rows: [...rows, ...others],
-      empty: 'This account has no wallet yet. Make one with: holdfast wallets create bitcoin'
+      rows: sorted.map(rowOf),
+      empty:
+        account.listWallets().length === 0
+          ? 'This account has no wallet yet. Make one with: holdfast wallets create bitcoin'
+          : 'No wallet is like that. See all with: holdfast wallets list --all'
     }
   }
+}
+
+/** Each flag adds the wallets of its state; without any, those that an app shows: neither put away nor hidden. */
+const choiceOf = (session: Session): ((listing: WalletListing) => boolean) => {
+  if (session.isOn('all')) return () => true
+  const flags = (['archived', 'deleted', 'hidden'] as const).filter(flag => session.isOn(flag))
+  if (flags.length === 0) return ({ archived, deleted, hidden }) => !archived && !deleted && !hidden
+  return listing => flags.some(flag => listing[flag])
+}
+
+const sortedBy = (order: string, shown: readonly ShownWallet[]): readonly ShownWallet[] => {
+  if (order === 'index') return shown
+  const nameOf = ({ wallet }: ShownWallet): string => wallet?.name ?? ''
+  const byName = (a: ShownWallet, b: ShownWallet): number => nameOf(a).localeCompare(nameOf(b))
+  if (order === 'name') return shown.toSorted(byName)
+  const codeOf = ({ listing }: ShownWallet): string => listing.currencyInfo?.currencyCode ?? '\uffff'
+  const amountOf = ({ wallet }: ShownWallet): bigint => BigInt(wallet?.balanceOf(null) ?? 0)
+  return shown.toSorted(
+    (a, b) => codeOf(a).localeCompare(codeOf(b)) || compare(amountOf(b), amountOf(a)) || byName(a, b)
+  )
+}
+
+const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const jsonOf = ({ wallet, listing, assets }: ShownWallet): JsonObject => {
+  if (wallet !== undefined) return walletJson(wallet, listing, assets)
+  const { walletId, type, archived, deleted, hidden, sortIndex, currencyInfo } = listing
+  return {
+    ...{ id: walletId, name: null, type, pluginId: currencyInfo?.pluginId ?? null },
+    ...{ archived, deleted, hidden, paused: false, sortIndex },
+    engine: { state: 'created', error: currencyInfo === undefined ? 'PLUGIN_FOR_TYPE' : 'SYNC_FAILED' },
+    balances: []
+  }
+}
+
+const rowOf = ({ wallet, listing, assets }: ShownWallet): readonly CellLike[] => {
+  const { archived, deleted, hidden, currencyInfo, type, walletId } = listing
+  const flags = [
+    ...(archived ? ['archived'] : []),
+    ...(deleted ? ['deleted'] : []),
+    ...(hidden ? ['hidden'] : [])
+  ]
+  const [coin, ...tokens] = assets
+  const held = tokens.filter(({ tokenId }) => wallet?.balanceOf(tokenId) !== '0').length
+  const balance = wallet === undefined || coin === undefined ? '' : amountText(wallet.balanceOf(null), coin)
+  return [
+    wallet?.name ?? '',
+    held === 0 ? balance : `${balance} + ${held} ${held === 1 ? 'token' : 'tokens'}`,
+    stateOf({ wallet, assets }, currencyInfo !== undefined),
+    flags.join(' '),
+    type,
+    walletId
+  ]
+}
+
+const stateOf = ({ wallet, assets }: Omit<ShownWallet, 'listing'>, isKnown: boolean): CellLike => {
+  if (!isKnown) return { text: 'no plugin', tone: 'warn' }
+  if (wallet === undefined) return { text: 'not opened', tone: 'bad' }
+  return assets.length === 0 ? '' : syncCell(wallet.engine.getSnapshot())
 }

@@ -9,6 +9,7 @@ export type CliErrorCode =
   | 'NOT_FOUND'
   | 'NOT_LOGGED_IN'
   | 'NOT_NEEDED'
+  | 'NOT_YET'
   | 'PROFILE_INVALID'
   | 'PROMPT_IMPOSSIBLE'
   | 'SECRET_SOURCE'
@@ -56,6 +57,7 @@ export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
     meaning: 'a secret is needed and cannot be asked for'
   },
   NOT_FOUND: { name: 'Error', exitCode: 6, meaning: 'there is no such wallet, device, key or topic' },
+  NOT_YET: { name: 'Error', exitCode: 7, meaning: 'this version does not do that yet' },
   NOT_NEEDED: { name: 'Error', exitCode: 16, meaning: 'what was asked for is not needed' },
   WORLD_NOT_SHARED: {
     name: 'ProfileError',

@@ -6,8 +6,11 @@ import { deviceCommands } from './commands/devices.ts'
 import { fakeCommands } from './commands/fake.ts'
 import { helpCommands } from './commands/help.ts'
 import { loginCommands } from './commands/login.ts'
+import { receivingCommands } from './commands/receiving.ts'
 import { startCommands } from './commands/start.ts'
+import { tokenCommands } from './commands/tokens.ts'
 import { transactionCommands } from './commands/transactions.ts'
+import { walletChangeCommands } from './commands/wallet-changes.ts'
 import { walletCommands } from './commands/wallets.ts'
 
 /** Every command, in the order of the help; each is loaded when it is run. */
@@ -18,6 +21,9 @@ export const commandSpecs: readonly CommandSpec[] = [
   ...credentialCommands,
   ...deviceCommands,
   ...walletCommands,
+  ...walletChangeCommands,
+  ...receivingCommands,
+  ...tokenCommands,
   ...transactionCommands,
   ...dataCommands,
   ...fakeCommands,
@@ -36,6 +42,9 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   voucher: 'devices that wait to be approved',
   lobby: 'requests to log in, of other devices and apps',
   wallets: 'the wallets of the account',
+  address: 'addresses to receive on',
+  uri: 'payment links',
+  tokens: 'tokens of wallets and currencies',
   tx: 'transactions and their notes',
   data: 'what apps keep in the account',
   fake: 'the fake world: servers and chain',

@@ -56,7 +56,10 @@ const addCommand = (program: Command, spec: CommandSpec, options: ProgramOptions
   }
   const command = parent
     .command(`${words.at(-1)}${spec.arguments === undefined ? '' : ` ${spec.arguments}`}`)
-    .description(spec.summary)
+    .summary(spec.summary)
+    .description(
+      spec.example === undefined ? spec.summary : `${spec.summary}\n\nExample:\n  holdfast ${spec.example}`
+    )
     .aliases(spec.aliases ?? [])
     .allowExcessArguments(false)
     .addHelpText('after', '\nFlags of every command: holdfast --help')

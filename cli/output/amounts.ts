@@ -14,7 +14,7 @@ export interface AmountJson {
   readonly display: string
   readonly code: string
   readonly decimals: number
-  readonly [key: string]: string | number
+  readonly [key: string]: string | number | null
 }
 
 /** The denomination that amounts are shown in. */

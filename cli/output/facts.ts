@@ -1,11 +1,16 @@
 import type { CurrencyWallet, EngineSnapshot, JsonObject, WalletListing } from '../../kernel/index.ts'
-import { amountJson } from './amounts.ts'
+import { type AmountJson, amountJson } from './amounts.ts'
+import type { Asset } from './assets.ts'
 import type { Cell } from './view.ts'
 
-/** A wallet for scripts (ecosystem 1.8). */
-export const walletJson = (wallet: CurrencyWallet, listing: WalletListing): JsonObject => {
+/** A wallet for scripts (ecosystem 1.8), with the balances of its assets. */
+export const walletJson = (
+  wallet: CurrencyWallet,
+  listing: WalletListing,
+  assets: readonly Asset[]
+): JsonObject => {
   const { archived, deleted, hidden, sortIndex } = listing
-  const { fiatCurrencyCode } = wallet.getSnapshot()
+  const { fiatCurrencyCode, isPaused } = wallet.getSnapshot()
   const engine = wallet.engine.getSnapshot()
   return {
     id: wallet.id,
@@ -15,25 +20,29 @@ export const walletJson = (wallet: CurrencyWallet, listing: WalletListing): Json
     archived,
     deleted,
     hidden,
+    paused: isPaused,
     sortIndex,
     fiatCode: fiatCurrencyCode,
     sync: { ratio: engine.syncRatio, state: syncWord(engine), height: engine.blockHeight },
     engine: { state: engine.state, error: engine.errorCode ?? null },
-    balances: [balanceJson(wallet)]
+    balances: assets.map(asset => balanceJson(wallet, asset))
   }
 }
 
-/** The balance of the chain's own coin, for scripts. */
-export const balanceJson = (wallet: CurrencyWallet): JsonObject => ({
-  tokenId: null,
-  ...amountJson(wallet.balanceOf(null), wallet.currencyInfo)
+/** The balance of one asset, for scripts. */
+export const balanceJson = (wallet: CurrencyWallet, asset: Asset): BalanceJson => ({
+  tokenId: asset.tokenId,
+  ...amountJson(wallet.balanceOf(asset.tokenId), asset)
 })
+
+/** A balance as JSON carries it. */
+export type BalanceJson = AmountJson & { readonly tokenId: string | null } & JsonObject
 
 /** How far a wallet has seen its chain, in a word. */
 const syncWord = ({ state, syncRatio, isPaused }: EngineSnapshot): string => {
   if (state === 'failed') return 'failed'
-  if (syncRatio >= 1) return 'synced'
-  return isPaused ? 'paused' : 'syncing'
+  if (isPaused) return 'paused'
+  return syncRatio >= 1 ? 'synced' : 'syncing'
 }
 
 /** The same for people: never a colour alone. */

@@ -20,7 +20,8 @@ export interface KernelOpening extends Opener {
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
   readonly logLevel: LogThreshold
   readonly onLog: (line: LogLine) => void
-  readonly observers?: readonly Plugin[]
+  /** Besides those that ship. */
+  readonly plugins?: readonly Plugin[]
 }
 
 /** Opens the kernel of a profile on its data folder. @throws STORAGE_LOCKED, CORRUPT_FILE */
@@ -35,7 +36,7 @@ export const openProfileKernel = (
     waitMs = LOCK_WAIT_MS,
     logLevel,
     onLog,
-    observers = []
+    plugins = []
   }: KernelOpening
 ): Promise<Kernel> => {
   makePrivateFolder(paths.data)
@@ -48,7 +49,7 @@ export const openProfileKernel = (
     logLevel,
     plugins: [
       logObserver(onLog),
-      ...observers,
+      ...plugins,
       fileStorage(paths.device, { waitMs, holder }),
       ...defaultPlugins
     ]

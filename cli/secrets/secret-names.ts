@@ -9,7 +9,8 @@ export const secretNames = [
   'otp-reset',
   'recovery-key',
   'answers',
-  'login-key'
+  'login-key',
+  'private-key'
 ] as const
 
 /** One of them. */
@@ -31,7 +32,7 @@ export const secretAdvice = (name: string): string =>
   `Other programs can read a command line. Use --${name}-stdin, --${name}-file <path>, or wait to be asked.`
 
 // Every secret of the whole grammar, so that none of them is ever echoed or suggested in another form.
-const EVER = [...secretNames, 'private-key', 'api-key']
+const EVER = [...secretNames, 'api-key']
 
 /** The secret that a flag such as `--password` or `--pin=1234` would give away; undefined for any other flag. */
 export const secretOfFlag = (flag: string): string | undefined => {

@@ -34,7 +34,8 @@ export const readSecrets = async (
 
 const MAX_LENGTH = 64 * 1024
 
-const readSecretFile = async (name: SecretName, path: string): Promise<string> => {
+/** The text of a file that only its owner can read, without its last line break; `name`: such as `pin`, of `--pin-file`. @throws CliError SECRET_SOURCE */
+export const readSecretFile = async (name: string, path: string): Promise<string> => {
   const refuse = (rule: string, cause?: unknown): CliError =>
     new CliError('SECRET_SOURCE', `The file of --${name}-file ${rule}`, { cause })
   const info = await stat(path).catch((error: unknown) => {

@@ -1,31 +1,56 @@
 import type { Account, CurrencyWallet, WalletListing } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { Session } from '../session.ts'
+import { openEach, openResting, openWallet } from './open-wallet.ts'
 
 const MIN_PREFIX = 4
+
+/** The wallets in use, or also those that are archived, deleted or of no known currency. */
+export type WalletScope = 'any' | 'in use'
 
 /**
  * Opens the wallet that a person means: its full id, a unique beginning of it of at least 4 letters, or its name.
  *
  * @throws CliError NOT_FOUND, USAGE if several match
  */
-export const findWallet = async (session: Session, text: string): Promise<CurrencyWallet> => {
+export const findWallet = async (
+  session: Session,
+  text: string,
+  scope: WalletScope = 'in use'
+): Promise<CurrencyWallet> => openWallet(session, (await findListing(session, text, scope)).walletId)
+
+/** Finds the wallet that a person means; names are read only where no id fits. @throws as {@link findWallet} */
+export const findListing = async (
+  session: Session,
+  text: string,
+  scope: WalletScope = 'any'
+): Promise<WalletListing> => {
   const account = await session.account()
-  const listings = usableWallets(account)
-  const byId = listings.filter(({ walletId }) => walletId === text)
-  const byPrefix =
-    text.length < MIN_PREFIX ? [] : listings.filter(({ walletId }) => walletId.startsWith(text))
-  const [found, ...others] = byId.length > 0 ? byId : byPrefix
-  if (found !== undefined && others.length === 0) return account.openWallet(found.walletId)
-  const wallets = await openAll(account, listings)
-  const named = wallets.filter(({ name }) => name?.toLowerCase() === text.toLowerCase())
-  const [one, ...more] = named
-  if (one !== undefined && more.length === 0) return one
-  if (one === undefined && found === undefined) throw notFound(text)
-  throw new CliError('USAGE', `Several wallets are called "${text}"`, {
-    hint: 'Use the beginning of the id instead.',
-    next: [{ command: 'holdfast wallets list', why: 'see the ids' }]
-  })
+  const active = usableWallets(account)
+  const others = scope === 'any' ? account.listWallets().filter(listing => !active.includes(listing)) : []
+  const byId = idMatches([...active, ...others], text)
+  if (byId.length === 1) return byId[0] as WalletListing
+  // A name that is in use counts before one that was put away, which then need not be opened.
+  for (const listings of [active, others]) {
+    const named = await nameMatches(session, listings, text)
+    if (named.length === 1) return named[0] as WalletListing
+    if (named.length > 1) throw severalMatch(text)
+  }
+  throw byId.length > 1 ? severalMatch(text) : notFound(text, scope)
+}
+
+/** Finds several, each once. @throws as {@link findWallet} */
+export const findListings = async (
+  session: Session,
+  texts: readonly (string | undefined)[]
+): Promise<readonly WalletListing[]> => {
+  const found = new Map<string, WalletListing>()
+  for (const text of texts) {
+    if (text === undefined) continue
+    const listing = await findListing(session, text)
+    found.set(listing.walletId, listing)
+  }
+  return [...found.values()]
 }
 
 /** Opens the wallets that are named, or every wallet in use if none is. */
@@ -38,8 +63,7 @@ export const findWallets = async (
     for (const text of texts) found.push(await findWallet(session, text))
     return found
   }
-  const account = await session.account()
-  return openAll(account, usableWallets(account))
+  return openAll(session, usableWallets(await session.account()))
 }
 
 /**
@@ -56,7 +80,7 @@ export const chooseWallets = async (
   if (named.length > 0) throw new CliError('USAGE', '--all does not go with the name of a wallet')
   const account = await session.account()
   return openAll(
-    account,
+    session,
     account.listWallets().filter(({ deleted, currencyInfo }) => !deleted && currencyInfo !== undefined)
   )
 }
@@ -67,11 +91,43 @@ export const usableWallets = (account: Account): readonly WalletListing[] =>
     .listWallets()
     .filter(({ deleted, archived, currencyInfo }) => !deleted && !archived && currencyInfo !== undefined)
 
-const openAll = (account: Account, listings: readonly WalletListing[]): Promise<CurrencyWallet[]> =>
-  Promise.all(listings.map(({ walletId }) => account.openWallet(walletId)))
+const openAll = (session: Session, listings: readonly WalletListing[]): Promise<CurrencyWallet[]> =>
+  Promise.all(listings.map(({ walletId }) => openWallet(session, walletId)))
 
-const notFound = (text: string): CliError =>
-  new CliError('NOT_FOUND', `There is no wallet "${text}" in this account`, {
-    hint: 'Use the name of a wallet, its id, or the first letters of it.',
-    next: [{ command: 'holdfast wallets list', why: 'see the wallets' }]
+/** The one with that id, or those that begin with it. */
+const idMatches = (listings: readonly WalletListing[], text: string): readonly WalletListing[] => {
+  const same = listings.filter(({ walletId }) => walletId === text)
+  if (same.length > 0 || text.length < MIN_PREFIX) return same
+  return listings.filter(({ walletId }) => walletId.startsWith(text))
+}
+
+/** Names are in the wallets' own files. Only the wallet that is meant will be woken. */
+const nameMatches = async (
+  session: Session,
+  listings: readonly WalletListing[],
+  text: string
+): Promise<readonly WalletListing[]> => {
+  const known = listings.filter(({ currencyInfo }) => currencyInfo !== undefined)
+  const ids = known.map(({ walletId }) => walletId)
+  const wallets = await openEach(ids, walletId => openResting(session, walletId))
+  session.signal.throwIfAborted()
+  return known.filter((_, at) => wallets[at]?.name?.toLowerCase() === text.toLowerCase())
+}
+
+const severalMatch = (text: string): CliError =>
+  new CliError('USAGE', `Several wallets are called "${text}"`, {
+    hint: 'Use the beginning of the id instead.',
+    next: [{ command: 'holdfast wallets list --all', why: 'see the ids' }]
   })
+
+const notFound = (text: string, scope: WalletScope): CliError =>
+  new CliError(
+    'NOT_FOUND',
+    `There is no wallet "${text}" ${scope === 'any' ? 'in this account' : 'in use in this account'}`,
+    {
+      hint: 'Use the name of a wallet, its id, or the first letters of it.',
+      next: [
+        { command: 'holdfast wallets list --all', why: 'see the wallets, archived and deleted ones too' }
+      ]
+    }
+  )

@@ -63,7 +63,7 @@ test.serial('wallets create, and address gives its address as text, link and QR 
 
   const prefix = data.wallet.id.slice(0, 6)
   const shown = checkEnvelope(t, await runAs('address', prefix, '--json'), 'address/1')
-  t.deepEqual(shown.data, { walletId: data.wallet.id, address: data.address, uri: `bitcoin:${data.address}` })
+  t.like(shown.data, { walletId: data.wallet.id, address: data.address, uri: `bitcoin:${data.address}` })
   const drawn = await runAs('address', 'savings', '--qr', '--amount', '0.5 BTC', '--label', 'a b')
   t.is(drawn.code, 0)
   const lines = drawn.stdout.trimEnd().split('\n')

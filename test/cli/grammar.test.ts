@@ -73,7 +73,8 @@ test('a secret on the command line is refused with the reason, and never repeate
 test('no command takes a secret as an argument or flag value', t => {
   for (const { name, flags = [], arguments: args = '' } of commandSpecs) {
     t.notRegex(args, /password|pin|secret|key/i, name)
-    for (const flag of flags) t.notRegex(flag.flags, /password|pin\b|secret|private|seed|mnemonic/i, name)
+    for (const flag of flags.filter(({ flags: text }) => text.includes('<')))
+      t.notRegex(flag.flags, /password|pin\b|secret|private|seed|mnemonic/i, name)
   }
 })
 
@@ -95,6 +96,17 @@ test('help is shown for everything, and only for what exists', t => {
     t.regex(parsed.kind === 'help' ? parsed.text : '', new RegExp(`^Usage: holdfast ${name}`))
   }
   t.is(parse('-V').kind, 'version')
+})
+
+test('every example in the help is a command that can be typed, and of the command that it explains', t => {
+  for (const { name, example } of commandSpecs) {
+    if (example === undefined) continue
+    const words = [...example.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
+    const parsed = parse(...words)
+    t.is(parsed.kind === 'run' ? parsed.spec.name : '', name, example)
+    const help = parse('help', ...name.split(' '))
+    t.true(help.kind === 'help' && help.text.includes(`  holdfast ${example}\n`), name)
+  }
 })
 
 test('each error of the catalogue has one exit code, and no code is used twice by name', t => {

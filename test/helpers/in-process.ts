@@ -1,5 +1,6 @@
 import { PassThrough, Readable } from 'node:stream'
 import { runCli } from '../../cli/run.ts'
+import type { Plugin } from '../../kernel/index.ts'
 import type { Ran, RunOptions } from './command-line.ts'
 import { CHEAP_SNRP } from './device.ts'
 
@@ -7,6 +8,8 @@ import { CHEAP_SNRP } from './device.ts'
 export interface InProcessOptions extends RunOptions {
   /** Aborted as by Ctrl-C. */
   readonly signal?: AbortSignal
+  /** Besides those that ship. */
+  readonly plugins?: readonly Plugin[]
   /** Hears standard output as it comes. */
   readonly onOutput?: (text: string) => void
 }
@@ -17,7 +20,7 @@ export interface InProcessOptions extends RunOptions {
  */
 export const runInProcess = async (
   args: readonly string[],
-  { home, input = '', env = {}, signal, onOutput }: InProcessOptions
+  { home, input = '', env = {}, signal, plugins = [], onOutput }: InProcessOptions
 ): Promise<Ran> => {
   const [stdout, stderr] = [collector(onOutput), collector()]
   // The kernel's timers keep no process alive; a process of its own has a terminal that does.
@@ -31,7 +34,8 @@ export const runInProcess = async (
       environment: { HOLDFAST_HOME: home, ...env }
     },
     signal: signal ?? new AbortController().signal,
-    passwordSnrp: CHEAP_SNRP
+    passwordSnrp: CHEAP_SNRP,
+    plugins
   }).finally(() => clearInterval(alive))
   return {
     code,
