@@ -74,7 +74,8 @@ export class HistoryTable {
   reachCheckpoint(checkpoint: string): Promise<void> {
     return this.#inOrder(async () => {
       await this.#openNow()
-      if (this.#rows.isDurable) await this.#rows.write({ state: { checkpoint } })
+      const isNews = this.#rows.state.checkpoint !== checkpoint
+      if (isNews && this.#rows.isDurable) await this.#rows.write({ state: { checkpoint } })
     })
   }
 

@@ -1,6 +1,7 @@
 import type {
   CryptoPort,
   EngineCallbacks,
+  EngineRequest,
   EngineTransaction,
   NativeAmount
 } from '../../../kernel/plugin-api.ts'
@@ -19,9 +20,15 @@ export class EngineVoice {
   #address: string | undefined
   #height = 0
   #ratio = -1
+  #checkpoint: string | undefined
 
-  constructor(callbacks: EngineCallbacks, network: NetworkRow, crypto: CryptoPort) {
+  constructor(
+    { callbacks, seenTxCheckpoint }: Pick<EngineRequest, 'callbacks' | 'seenTxCheckpoint'>,
+    network: NetworkRow,
+    crypto: CryptoPort
+  ) {
     this.#callbacks = callbacks
+    this.#checkpoint = seenTxCheckpoint
     this.#network = network
     this.#crypto = crypto
   }
@@ -74,6 +81,13 @@ export class EngineVoice {
     if (this.#isSilent) return
     const reports = changed.flatMap(tx => this.#reportOf(state, tx) ?? [])
     if (reports.length > 0) this.#callbacks.onTransactionsChanged(reports)
+  }
+
+  /** Everything up to here has been told. */
+  tellCheckpoint(checkpoint: string): void {
+    if (this.#isSilent || checkpoint === this.#checkpoint) return
+    this.#checkpoint = checkpoint
+    this.#callbacks.onSeenTxCheckpoint(checkpoint)
   }
 
   #reportOf({ ledger, saved }: WalletState, tx: LedgerTx): EngineTransaction | undefined {

@@ -18,11 +18,13 @@ import { makeDraft, maxSpendableOf } from './build/make-spend.ts'
 import { signDraft } from './build/sign.ts'
 import { EngineVoice } from './engine-voice.ts'
 import { type AccountKeys, readPublicKeys } from './keys/account-keys.ts'
-import type { OwnOutput } from './ledger/ledger-tx.ts'
+import type { LedgerTx, OwnOutput } from './ledger/ledger-tx.ts'
 import type { CoinRow, NetworkRow } from './params/coin-row.ts'
+import { freshAddressOf } from './scan/fresh-address.ts'
 import type { StoreChanges } from './scan/saved-state.ts'
 import { scan } from './scan/scanner.ts'
 import { isUsed } from './scan/script-record.ts'
+import { SeenSteps } from './scan/seen-steps.ts'
 import { WalletState } from './scan/wallet-state.ts'
 import { parseRawTx } from './tx/raw-tx.ts'
 
@@ -51,6 +53,7 @@ class UtxoEngine implements CurrencyEngine {
   readonly #state: WalletState
   readonly #voice: EngineVoice
   readonly #client: PoolClient
+  readonly #steps: SeenSteps
   #detach: (() => void) | undefined
   #scanning: Promise<void> | undefined
   #mustScanAgain = false
@@ -63,7 +66,8 @@ class UtxoEngine implements CurrencyEngine {
     this.#parts = parts
     this.#request = request
     this.#state = new WalletState(parts, keys, request.store)
-    this.#voice = new EngineVoice(request.callbacks, parts.network, parts.io.crypto)
+    this.#steps = new SeenSteps(this.#state.saved, request.seenTxCheckpoint)
+    this.#voice = new EngineVoice(request, parts.network, parts.io.crypto)
     this.#client = {
       onOpen: () => this.#scanSoon(),
       onTip: ({ height }) => this.#setHeight(height),
@@ -74,6 +78,7 @@ class UtxoEngine implements CurrencyEngine {
 
   async load(): Promise<void> {
     await this.#state.load()
+    this.#steps.begin(this.#state.ledger)
     this.#height = this.#state.saved.height()
     this.#voice.tellAddress(this.#state)
   }
@@ -84,8 +89,8 @@ class UtxoEngine implements CurrencyEngine {
     this.#attach()
     this.#voice.tellHeight(this.#height)
     this.#voice.tellBalance(this.#state)
-    // The kernel keeps no history of its own: it learns all of it from each new engine.
-    this.#voice.tellTransactions(this.#state, [...this.#state.ledger.all()])
+    this.#tellTransactions(this.#steps.unseen(this.#state.ledger))
+    await this.#write(new Map())
   }
 
   async killEngine(): Promise<void> {
@@ -119,14 +124,7 @@ class UtxoEngine implements CurrencyEngine {
   async getFreshAddress({ tokenId, forceIndex }: AddressRequest): Promise<FreshAddress> {
     if (tokenId !== null) throw new WalletError('NOT_SUPPORTED', { what: 'tokens' })
     if (forceIndex !== undefined && (await this.#state.watchIndex(forceIndex))) this.#scanSoon()
-    const { table } = this.#state
-    const main = table.mainBranch(0)
-    const publicAddress = await this.#state.addressAt(main, forceIndex)
-    if (main.branch.purpose !== 84) return { publicAddress }
-    const nested = table.branchOf(49, 0)
-    if (nested === undefined) return { publicAddress, segwitAddress: publicAddress }
-    const legacyAddress = await this.#state.addressAt(nested, forceIndex)
-    return { publicAddress, segwitAddress: publicAddress, legacyAddress }
+    return freshAddressOf(this.#state, forceIndex)
   }
 
   async addGapLimitAddresses(addresses: readonly string[]): Promise<void> {
@@ -212,14 +210,11 @@ class UtxoEngine implements CurrencyEngine {
     const { io, pool } = this.#parts
     while (this.#mustScanAgain && !this.#isDead) {
       this.#mustScanAgain = false
+      const { table, ledger, saved } = this.#state
       try {
         await scan({
-          io,
-          pool,
+          ...{ io, pool, table, ledger, saved },
           client: this.#client,
-          table: this.#state.table,
-          ledger: this.#state.ledger,
-          saved: this.#state.saved,
           onStep: (changes, ratio) => this.#step(changes, ratio)
         })
       } catch (error) {
@@ -235,12 +230,19 @@ class UtxoEngine implements CurrencyEngine {
     if (this.#isDead) throw new WalletError('LOGGED_OUT', {})
     const { ledger, saved } = this.#state
     const changed = ledger.takeChanges()
+    this.#steps.mark(changed)
     for (const tx of changed) saved.noteTx(changes, tx)
-    this.#voice.tellTransactions(this.#state, changed)
+    this.#tellTransactions(changed)
     if (changed.length > 0 || ratio === 1) this.#voice.tellBalance(this.#state)
     this.#voice.tellAddress(this.#state)
     if (ratio !== undefined) this.#voice.tellRatio(ratio)
     await this.#write(changes)
+  }
+
+  /** Of an engine that is not started, an earlier one may have left transactions untold. */
+  #tellTransactions(changed: readonly LedgerTx[]): void {
+    this.#voice.tellTransactions(this.#state, changed)
+    if (this.#isStarted) this.#voice.tellCheckpoint(this.#steps.checkpoint)
   }
 
   async #write(changes: StoreChanges): Promise<void> {

@@ -52,6 +52,7 @@ export interface Told {
   readonly heights: number[]
   readonly ratios: number[]
   readonly statuses: string[]
+  readonly checkpoints: string[]
   addressChanges: number
   count: number
 }
@@ -76,6 +77,8 @@ export interface OpenOptions {
   readonly store?: TestStore
   readonly io?: Io
   readonly isStarted?: boolean
+  /** What an earlier engine said that it had reported. */
+  readonly checkpoint?: string | undefined
 }
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -125,6 +128,7 @@ const makeTold = (): Told => ({
   heights: [],
   ratios: [],
   statuses: [],
+  checkpoints: [],
   addressChanges: 0,
   count: 0
 })
@@ -157,7 +161,9 @@ const callbacksOf = (told: Told): EngineRequest['callbacks'] => ({
   onNewTokens() {},
   onStakingStatusChanged() {},
   onUnactivatedTokenIdsChanged() {},
-  onSeenTxCheckpoint() {}
+  onSeenTxCheckpoint(checkpoint) {
+    told.checkpoints.push(checkpoint)
+  }
 })
 
 /** A fake chain, and a Bitcoin plugin on regtest that reaches nothing else. */
@@ -208,7 +214,7 @@ export const makeTestWorld = (
     electrum,
     io: counted,
     sent,
-    async openWallet({ format, keys, store = makeTestStore(), isStarted = true } = {}) {
+    async openWallet({ format, keys, store = makeTestStore(), isStarted = true, checkpoint } = {}) {
       const tools = await applied.tools()
       const privateKeys =
         keys ?? (await tools.createPrivateKey('wallet:bitcoin', format === undefined ? {} : { format }))
@@ -222,7 +228,8 @@ export const makeTestWorld = (
         log: silent,
         enabledTokenIds: [],
         customTokens: {},
-        userSettings: {}
+        userSettings: {},
+        ...(checkpoint === undefined ? {} : { seenTxCheckpoint: checkpoint })
       })
       engines.push(engine)
       if (isStarted) {

@@ -21,6 +21,8 @@ export interface LedgerTx {
   date: number
   /** A server has shown it; before that only we know of it. */
   isSeen: boolean
+  /** The number of the step in which it changed last; 0 if it was kept before steps were counted. */
+  revision: number
 }
 
 /** An unspent output of ours. */

@@ -49,6 +49,7 @@ export class Ledger {
         outputTotal: raw.outputs.reduce((total, { value }) => total + value, 0n),
         isCoinbase: raw.isCoinbase,
         ours: [],
+        revision: 0,
         ...standing
       }
       this.#txs.set(tx.txid, tx)

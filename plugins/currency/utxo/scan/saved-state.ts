@@ -1,4 +1,4 @@
-import type { CryptoPort, EngineStore } from '../../../../kernel/plugin-api.ts'
+import type { CryptoPort, EngineStore, Io } from '../../../../kernel/plugin-api.ts'
 import { isHash } from '../backend/electrum-replies.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { LedgerTx } from '../ledger/ledger-tx.ts'
@@ -11,10 +11,10 @@ import type { Yielder } from './yielder.ts'
 export type StoreChanges = Map<string, string | null>
 
 // v -> version · k/<branch>/<chunk> -> programs, base64 · s/<branch>/<index> -> status · g/<branch>/<index> -> marked
-// m/<branch> -> minimum · t/<txid> -> "height date seen base64" · h -> height of the tip
+// m/<branch> -> minimum · t/<txid> -> "height date seen base64 revision" · h -> height of the tip · e -> epoch
 const VERSION = '1'
 const CHUNK = 64
-const PREFIXES = ['v', 'k/', 's/', 'g/', 'm/', 't/', 'h']
+const PREFIXES = ['v', 'k/', 's/', 'g/', 'm/', 't/', 'h', 'e']
 
 /**
  * What an engine keeps between runs, as compact text in its store.
@@ -24,11 +24,14 @@ const PREFIXES = ['v', 'k/', 's/', 'g/', 'm/', 't/', 'h']
 export class SavedState {
   readonly #store: EngineStore
   readonly #crypto: CryptoPort
+  readonly #random: Io['random']
   readonly #unsaved = new Map<string, Uint8Array>()
+  #newEpoch: string | undefined
 
-  constructor(store: EngineStore, crypto: CryptoPort) {
+  constructor(store: EngineStore, { crypto, random }: Pick<Io, 'crypto' | 'random'>) {
     this.#store = store
     this.#crypto = crypto
+    this.#random = random
   }
 
   /** Fills table and ledger. False if there was nothing usable; the caller must then take new ones. */
@@ -58,6 +61,18 @@ export class SavedState {
     return /^\d{1,9}$/.test(text) ? Number(text) : 0
   }
 
+  /**
+   * The random name of what has been kept since it was cleared last; revisions of another epoch mean nothing here.
+   *
+   * It is written with the changes that come next.
+   */
+  get epoch(): string {
+    const kept = this.#store.get('e')
+    if (kept !== undefined && /^[0-9a-f]{16}$/.test(kept)) return kept
+    this.#newEpoch ??= this.#crypto.toHex(this.#random(8))
+    return this.#newEpoch
+  }
+
   /** Remembers the bytes of a transaction until {@link noteTx} is written. */
   keepBytes(txid: string, bytes: Uint8Array): void {
     this.#unsaved.set(txid, bytes)
@@ -74,7 +89,7 @@ export class SavedState {
   noteTx(changes: StoreChanges, tx: LedgerTx): void {
     const bytes = this.txBytes(tx.txid)
     if (bytes === undefined) return
-    const text = [tx.height, tx.date, tx.isSeen ? 1 : 0, this.#crypto.toBase64(bytes)].join(' ')
+    const text = [tx.height, tx.date, tx.isSeen ? 1 : 0, this.#crypto.toBase64(bytes), tx.revision].join(' ')
     changes.set(`t/${tx.txid}`, text)
   }
 
@@ -100,6 +115,7 @@ export class SavedState {
   }
 
   async write(changes: StoreChanges): Promise<void> {
+    if (this.#store.get('e') !== this.epoch) changes.set('e', this.epoch)
     if (changes.size === 0) return
     changes.set('v', VERSION)
     await this.#store.write(changes)
@@ -109,6 +125,7 @@ export class SavedState {
   /** Deletes everything. */
   async clear(): Promise<void> {
     this.#unsaved.clear()
+    this.#newEpoch = undefined
     const changes: StoreChanges = new Map()
     for (const prefix of PREFIXES) for (const [key] of this.#store.entries(prefix)) changes.set(key, null)
     if (changes.size > 0) await this.#store.write(changes)
@@ -137,11 +154,12 @@ export class SavedState {
   }
 
   #loadTx(ledger: Ledger, txid: string, text: string): void {
-    const [height = '', date = '', seen = '', base64 = ''] = text.split(' ')
-    if (!/^-?\d{1,9}$/.test(height) || !/^\d{1,12}$/.test(date))
+    const [height = '', date = '', seen = '', base64 = '', revision = '0'] = text.split(' ')
+    if (!/^-?\d{1,9}$/.test(height) || !/^\d{1,12}$/.test(date) || !/^\d{1,15}$/.test(revision))
       throw new TypeError('A stored transaction is damaged')
     const raw = parseRawTx(this.#crypto.fromBase64(base64))
     if (raw.txid !== txid) throw new TypeError('A stored transaction is damaged')
-    ledger.put(raw, { height: Number(height), date: Number(date), isSeen: seen === '1' })
+    const tx = ledger.put(raw, { height: Number(height), date: Number(date), isSeen: seen === '1' })
+    tx.revision = Number(revision)
   }
 }

@@ -26,7 +26,7 @@ export class WalletState {
   constructor(place: WalletPlace, keys: AccountKeys, store: EngineStore) {
     this.#place = place
     this.#keys = keys
-    this.saved = new SavedState(store, place.io.crypto)
+    this.saved = new SavedState(store, place.io)
     this.#table = this.#makeTable()
     this.#ledger = this.#makeLedger()
   }
