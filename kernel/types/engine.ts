@@ -135,7 +135,8 @@ export interface KeysArgument {
  * The part of a wallet that knows its chain. Every call has a deadline and its result is checked.
  *
  * Life: made → `syncNetwork` and `startEngine` → … → `killEngine`, after which it says nothing more and is dropped;
- * a paused wallet that resumes gets a new engine. `startEngine` reports every transaction that is known from the store.
+ * a paused wallet that resumes gets a new engine. `startEngine` reports every transaction that is known from the
+ * store and that `seenTxCheckpoint` does not cover.
  */
 export interface CurrencyEngine {
   startEngine(): Promise<void>
