@@ -1,9 +1,9 @@
-import {
-  type CurrencyEngine,
-  type CurrencyPlugin,
-  type EngineRequest,
-  type EngineTransaction,
-  nativeAmount
+import type {
+  CurrencyEngine,
+  CurrencyPlugin,
+  EngineRequest,
+  EngineTransaction,
+  NativeAmount
 } from '../../kernel/plugin-api.ts'
 import { COIN, type CoinTransaction, coinTransactions } from './bench-coin.ts'
 
@@ -12,10 +12,8 @@ export interface OwnCoin {
   readonly plugin: CurrencyPlugin
   /** How many engines have been started. */
   readonly startedCount: number
-  /** How many transactions engines have reported, over all. */
-  readonly reportedCount: number
-  /** Reports transactions of a wallet in one call, from one number up to another, with a checkpoint. */
-  report(walletId: string, from: number, to: number): void
+  /** Makes transactions, from one number up to another; the function reports them in one call, with a checkpoint. */
+  prepare(walletId: string, from: number, to: number): () => void
 }
 
 /** How many transactions the chain has of one wallet when its engine starts; the others have none. */
@@ -28,20 +26,24 @@ export interface ChainContent {
 export const makeOwnCoin = (content?: ChainContent): OwnCoin => {
   const requests = new Map<string, EngineRequest>()
   let startedCount = 0
-  let reportedCount = 0
-  const report = (walletId: string, from: number, to: number): void => {
+  const prepare = (walletId: string, from: number, to: number): (() => void) => {
+    const transactions = coinTransactions(from, to).map(engineTransaction)
+    return () => {
+      const { onTransactionsChanged, onSeenTxCheckpoint } = callbacksOf(walletId)
+      onTransactionsChanged(transactions)
+      onSeenTxCheckpoint?.(String(to))
+    }
+  }
+  const callbacksOf = (walletId: string): EngineRequest['callbacks'] => {
     const request = requests.get(walletId)
     if (request === undefined) throw new Error(`No engine of ${walletId}`)
-    const { onTransactionsChanged, onSeenTxCheckpoint } = request.callbacks
-    reportedCount += Math.max(0, to - from)
-    onTransactionsChanged(coinTransactions(from, to).map(engineTransaction))
-    onSeenTxCheckpoint?.(String(to))
+    return request.callbacks
   }
   const start = ({ walletInfo, seenTxCheckpoint = '0' }: EngineRequest): void => {
     startedCount++
     if (content?.walletId !== walletInfo.id) return
     const known = Number(seenTxCheckpoint)
-    if (known < content.count) report(walletInfo.id, known, content.count)
+    if (known < content.count) prepare(walletInfo.id, known, content.count)()
   }
   const plugin: CurrencyPlugin = {
     kind: 'currency',
@@ -57,12 +59,9 @@ export const makeOwnCoin = (content?: ChainContent): OwnCoin => {
   }
   return {
     plugin,
-    report,
+    prepare,
     get startedCount() {
       return startedCount
-    },
-    get reportedCount() {
-      return reportedCount
     }
   }
 }
@@ -102,6 +101,6 @@ const makeEngine = ({ callbacks }: EngineRequest, start: () => void): CurrencyEn
 
 const engineTransaction = (transaction: CoinTransaction): EngineTransaction => ({
   ...transaction,
-  nativeAmount: nativeAmount(transaction.nativeAmount),
-  networkFee: nativeAmount(transaction.networkFee)
+  nativeAmount: transaction.nativeAmount as NativeAmount,
+  networkFee: transaction.networkFee as NativeAmount
 })

@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { Account, CurrencyWallet, TransactionQuery } from '../../kernel/index.ts'
+import type { Account, CurrencyWallet } from '../../kernel/index.ts'
 import { pause } from '../wait.ts'
 import { noteOf } from './bench-coin.ts'
 import { type OwnKernel, type OwnPlace, openOwnKernel } from './own-kernel.ts'
@@ -50,44 +50,39 @@ const ownAccount = (parts: OwnParts, account: Account): SideAccount => ({
   openFirstWallet: async () => ownWallet(parts, await account.openWallet(parts.place.user.walletIds[0] ?? ''))
 })
 
-// Names that are not built yet.
-interface NewQuery {
-  readonly startIndex?: number
-  readonly startEntries?: number
-  readonly searchString?: string
-  readonly limit?: number
-}
-
 const ownWallet = ({ core, place }: OwnParts, wallet: CurrencyWallet): SideWallet => {
   const { coin, disk, network } = core
-  const list = (query: NewQuery): ReturnType<CurrencyWallet['getTransactions']> =>
-    wallet.getTransactions(query as TransactionQuery)
-  const discover: SideWallet['discover'] = (from, to) => {
-    const wanted = core.pendingCount + to - from
-    const durable = disk.untilDurable(() => core.pendingCount >= wanted)
-    coin.report(wallet.id, from, to)
-    return durable
+  const discovery: SideWallet['discovery'] = (from, to) => {
+    const report = coin.prepare(wallet.id, from, to)
+    return () => {
+      const wanted = core.pendingCount + to - from
+      const durable = disk.untilDurable(() => core.pendingCount >= wanted)
+      report()
+      return durable
+    }
   }
   return {
-    page: (startIndex, startEntries) => list({ startIndex, startEntries }),
-    all: () => list({}),
-    search: searchString => list({ searchString }),
-    searchFirst: (searchString, startEntries) => list({ searchString, startIndex: 0, startEntries }),
+    page: (startIndex, startEntries) => wallet.getTransactions({ startIndex, startEntries }),
+    all: () => wallet.getTransactions(),
+    search: searchString => wallet.getTransactions({ searchString }),
+    searchFirst: (searchString, startEntries) =>
+      wallet.getTransactions({ searchString, startIndex: 0, startEntries }),
     setNote: (txid, notes) => wallet.saveTxMetadata(txid, { notes }),
-    discover,
-    arrive: discover,
+    discovery,
+    arrival: discovery,
     keptCount: () => keptCount(place),
     async fetchedCount() {
       network.isOnline = false
       while (coin.startedCount === 0) await pause(1)
       const { transactionCount: count } = place.user
-      coin.report(wallet.id, 0, count)
-      while ((await list({ startIndex: count - 1, startEntries: 1 })).length === 0) await pause(20)
-      const notes = new Set((await list({})).map(({ metadata }) => metadata.notes))
+      coin.prepare(wallet.id, 0, count)()
+      while ((await wallet.getTransactions({ startIndex: count - 1, startEntries: 1 })).length === 0)
+        await pause(20)
+      const notes = new Set((await wallet.getTransactions()).map(({ metadata }) => metadata.notes))
       return Array.from({ length: count }, (_, i) => noteOf(i)).filter(note => notes.has(note)).length
     },
     async changeFiles(count) {
-      await discover(0, count)
+      await discovery(0, count)()
     },
     upload: () => wallet.sync(),
     async uploadedCount() {

@@ -5,8 +5,8 @@ export interface PeerCoin {
   readonly plugin: unknown
   /** How many engines have been started. */
   readonly startedCount: number
-  /** Reports transactions of a wallet in one call, from one number up to another. */
-  report(walletId: string, from: number, to: number): void
+  /** Makes transactions, from one number up to another; the function reports them in one call. */
+  prepare(walletId: string, from: number, to: number): () => void
 }
 
 /** Makes the currency. Its engines report nothing at their start: the peer asks them for all they have. */
@@ -29,8 +29,9 @@ export const makePeerCoin = (content: { readonly walletId: string; readonly coun
     get startedCount() {
       return startedCount
     },
-    report(walletId, from, to) {
-      callbacks.get(walletId)?.onTransactionsChanged(transactionsOf(walletId, from, to))
+    prepare(walletId, from, to) {
+      const transactions = transactionsOf(walletId, from, to)
+      return () => callbacks.get(walletId)?.onTransactionsChanged(transactions)
     }
   }
 }

@@ -134,15 +134,21 @@ const peerWallet = ({ coin, place }: PeerParts, wallet: PeerWallet): SideWallet 
     searchFirst: (searchString, startEntries) =>
       wallet.getTransactions({ searchString, startIndex: 0, startEntries }),
     setNote: (txid, notes) => wallet.saveTxMetadata(txid, 'BENCH', { notes }),
-    async discover(from, to) {
-      coin.report(wallet.id, from, to)
-      while ((await fileCount()) < to) await pause(LOOK_MS)
-      return momentNow()
+    discovery(from, to) {
+      const report = coin.prepare(wallet.id, from, to)
+      return async () => {
+        report()
+        while ((await fileCount()) < to) await pause(LOOK_MS)
+        return momentNow()
+      }
     },
-    async arrive(from, to) {
-      coin.report(wallet.id, from, to)
-      await pause(0)
-      return momentNow()
+    arrival(from, to) {
+      const report = coin.prepare(wallet.id, from, to)
+      return async () => {
+        report()
+        await pause(0)
+        return momentNow()
+      }
     },
     keptCount: fileCount,
     fetchedCount: fileCount,

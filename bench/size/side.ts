@@ -41,13 +41,13 @@ export interface SideWallet {
   /** Ours: durable when it resolves. */
   setNote(txid: string, notes: string): Promise<void>
   /**
-   * The plugin reports new transactions, from one number up to another, in one call.
+   * Prepares new transactions, from one number up to another; the function lets the plugin report them in one call.
    *
-   * @returns the moment when each has its file: ours on the disk, the peer's in its memory
+   * It gives the moment when each has its file: ours on the disk, the peer's in its memory.
    */
-  discover(from: number, to: number): Promise<Moment>
+  discovery(from: number, to: number): () => Promise<Moment>
   /** The same for a few: the moment when ours are durable, and when the peer has taken them in. */
-  arrive(from: number, to: number): Promise<Moment>
+  arrival(from: number, to: number): () => Promise<Moment>
   /** How many transactions with their files a later start would find, if the process ended now. */
   keptCount(): Promise<number>
   /** How many transaction files a new device has fetched. */

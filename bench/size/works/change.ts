@@ -28,7 +28,7 @@ export const change: Work = async ({ device, user, folder, step, stepUntil }) =>
   }
   for (let round = 0; round < (isOwn ? 5 : 2); round++) {
     const known = count + round * TEN
-    await stepUntil('arrive', () => wallet.arrive(known, known + TEN))
+    await stepUntil('arrive', wallet.arrival(known, known + TEN))
     const [newest] = await wallet.page(0, 1)
     check(newest?.txid === txidOf(known + TEN - 1), 'the newest of ten more')
   }

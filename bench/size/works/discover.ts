@@ -8,7 +8,7 @@ export const discover: Work = async ({ device, user, newCount, stepUntil }) => {
   check((await account.openAllWallets()) === user.walletCount, 'how many wallets are usable')
   const wallet = await account.openFirstWallet()
   await device.goOffline()
-  await stepUntil('durable', () => wallet.discover(0, newCount))
+  await stepUntil('durable', wallet.discovery(0, newCount))
   const keptCount = await wallet.keptCount()
   check(keptCount === newCount, `${keptCount} of ${newCount} new transactions were kept`)
 }
