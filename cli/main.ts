@@ -1,10 +1,11 @@
 #!/usr/bin/env node
+import { PassThrough } from 'node:stream'
 import { CliError } from './errors/cli-error.ts'
 import { isGone } from './output/write-text.ts'
 import { runCli } from './run.ts'
 import { processTerminal } from './terminal.ts'
 
-const terminal = processTerminal()
+const terminal = { ...processTerminal() }
 const controller = new AbortController()
 let isReaderGone = false
 
@@ -19,6 +20,8 @@ process.on('SIGTERM', stopBy(new CliError('TERMINATED', 'Terminated')))
 terminal.stdout.on('error', error => {
   if (!isGone(error)) throw error
   isReaderGone = true
+  // Whoever reads only the beginning has all they wanted: a command that is cut off there has nothing to tell.
+  terminal.stderr = new PassThrough().resume() as unknown as NodeJS.WriteStream
   controller.abort(new CliError('INTERRUPTED', 'The reader has gone'))
 })
 terminal.stderr.on('error', () => {})

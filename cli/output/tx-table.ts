@@ -30,7 +30,7 @@ export const txTable = (effects: readonly Effect[], empty: string): TableView =>
 }
 
 /** One transaction for people, cell by cell. */
-export const txCells = ({ tx, asset }: Omit<Effect, 'wallet'>): readonly CellLike[] => [
+const txCells = ({ tx, asset }: Omit<Effect, 'wallet'>): readonly CellLike[] => [
   localTime(new Date(tx.date * 1000)),
   amountText(tx.nativeAmount, asset),
   confirmationCell(tx.confirmations),
