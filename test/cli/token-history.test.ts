@@ -1,0 +1,74 @@
+import test from 'ava'
+import { type CurrencyPlugin, nativeAmount } from '../../kernel/index.ts'
+import { type Envelope, makeHome, type Ran } from '../helpers/command-line.ts'
+import { failed } from '../helpers/envelopes.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+import { makeToy, toyTransaction } from '../helpers/toy-currency.ts'
+
+const { home, remove } = makeHome()
+const input = JSON.stringify({ password: 'correct horse battery', pin: '2468' })
+test.after.always(remove)
+
+/** A currency that finds a token, with one payment of it and one of its own coin. */
+const { plugin: toy } = makeToy({
+  engine: (_good, { callbacks }) => ({
+    async startEngine() {
+      callbacks.onNewTokens?.(['usdx'])
+      callbacks.onTransactionsChanged([
+        toyTransaction('coins', { blockHeight: 5, nativeAmount: nativeAmount('700') }),
+        toyTransaction('tokens', {
+          tokenId: 'usdx',
+          blockHeight: 6,
+          date: 1_700_000_100,
+          nativeAmount: nativeAmount('-2500000'),
+          parentNetworkFee: nativeAmount('3'),
+          isSend: true
+        })
+      ])
+    }
+  })
+})
+const withTokens: CurrencyPlugin = {
+  ...toy,
+  apply(host) {
+    toy.apply(host)
+    host.hooks.builtinTokens.tapPromise(toy.id, async () => ({
+      usdx: {
+        currencyCode: 'USDX',
+        displayName: 'Dollar',
+        denominations: [{ name: 'USDX', multiplier: '1000000' }]
+      }
+    }))
+  }
+}
+
+const run = (...args: readonly string[]): Promise<Ran> =>
+  runInProcess([...args, '--secrets-stdin'], { home, input, plugins: [withTokens] })
+const dataOf = async (...args: readonly string[]): Promise<Envelope['data']> =>
+  (await run(...args, '--json')).json.data
+
+test.serial('a token has a history of its own, in its own units, and its fee is the coin’s', async t => {
+  await run('account', 'create', 'alice')
+  await run('wallets', 'create', 'toycoin', '--name', 'Toy')
+  await run('sync')
+  const shown = async (...args: readonly string[]): Promise<string[]> =>
+    (await dataOf('tx', 'list', 'Toy', ...args)).transactions.map(
+      ({ txid, amount }: Record<string, { display: string; code: string }>) =>
+        `${txid} ${amount?.display} ${amount?.code}`
+    )
+  t.deepEqual(await shown('--token', 'usdx'), ['tokens -2.5 USDX'])
+  t.deepEqual(await shown('--token', 'USDX'), ['tokens -2.5 USDX'])
+  t.deepEqual((await shown()).sort(), ['coins 7 TOY', 'tokens -2.5 USDX', 'tokens 0 TOY'])
+  failed(t, await run('tx', 'list', 'Toy', '--token', 'EURX', '--json'), 'NOT_FOUND', 6)
+
+  const record = await run('tx', 'show', 'Toy', 'tokens', '--token', 'usdx')
+  t.regex(record.stdout, /^amount\t-2\.5 USDX\nnetwork fee\t0\.03 TOY$/m)
+  const columns = 'direction,amount,network_fee,fee_asset,token_id'
+  const csv = (await run('tx', 'export', 'Toy', '--columns', columns)).stdout
+  t.deepEqual(csv.split('\r\n').slice(1).sort(), ['', 'in,7,,,', 'out,-2.5,0,USDX,usdx', 'out,0,0.03,TOY,'])
+
+  await dataOf('tx', 'label', 'Toy', 'tokens', '--token', 'usdx', '--name', 'Rent')
+  t.is((await dataOf('tx', 'show', 'Toy', 'tokens')).tx.metadata.name, null)
+  const labels = (await run('tx', 'export', 'Toy', '--format', 'bip329')).stdout
+  t.like(JSON.parse(labels), { ref: 'tokens', label: 'Rent', holdfast: { tokenId: 'usdx' } })
+})
