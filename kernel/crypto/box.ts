@@ -134,7 +134,12 @@ const decrypt = (crypto: CryptoPort, key: Uint8Array, box: Box): Uint8Array => {
   }
 }
 
-const checkedPayload = (crypto: CryptoPort, plain: Uint8Array): Uint8Array => {
+/**
+ * The payload within the plaintext of a box, as a view of it.
+ *
+ * @throws WalletError INVALID_CHECKSUM or INVALID_PADDING
+ */
+export const checkedPayload = (crypto: CryptoPort, plain: Uint8Array): Uint8Array => {
   const payloadStart = byteAt(plain, 0) + 5
   const footerStart = payloadStart + readLength(plain, payloadStart - 4) + 1
   const checksumStart = footerStart + byteAt(plain, footerStart - 1)

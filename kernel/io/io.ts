@@ -51,6 +51,8 @@ export interface FetchOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+  /** The largest body of a reply, if it is not that of the io. */
+  readonly maxReplyBytes?: number
   /** Aborts the request. */
   readonly signal?: AbortSignalLike
 }
@@ -102,7 +104,7 @@ export interface Io {
   random(count: number): Uint8Array
   /**
    * One HTTP request, without redirects to another host. Rejects if there is no answer, or with
-   * REPLY_TOO_LARGE beyond 16 MB.
+   * REPLY_TOO_LARGE beyond 16 MB, or what the request says.
    */
   fetch(url: string, options?: FetchOptions): Promise<FetchReply>
   /** Absent where the platform has no TCP (browsers). */

@@ -1,27 +1,24 @@
-import type { Box } from '../types/keys.ts'
 import { mergeJson } from './merge-json.ts'
-import { boxText, type PendingChange } from './repo-record.ts'
+import type { BoxText, PendingChange, RepoFile } from './repo-record.ts'
 
 /** What a server said, and what it was sent before it said so. */
 export interface AppliedReply {
   /** The changes that this reply acknowledges, as they were when they were sent; empty for a read. */
   readonly sent: ReadonlyMap<string, PendingChange>
   /** Null is a deletion. */
-  readonly changes: ReadonlyMap<string, Box | null>
+  readonly changes: ReadonlyMap<string, BoxText | null>
   readonly hash?: string
-}
-
-/** One file of a repo: what the server has, and our change that it has not. */
-export interface RepoFile {
-  readonly data: Box | undefined
-  readonly pending: PendingChange | undefined
+  /** Whether the server named every file that it has. */
+  readonly isComplete?: boolean
 }
 
 /** Opening and sealing with the repo's own key. */
 export interface FileBoxes {
   /** Undefined if the box cannot be opened as text. */
-  open(box: Box): string | undefined
-  seal(text: string): Box
+  open(box: BoxText): string | undefined
+  /** Tells whether a box opens, as text or not. */
+  canOpen(box: BoxText): boolean
+  seal(text: string): BoxText
 }
 
 /**
@@ -48,10 +45,8 @@ export const applyToFile = (
 }
 
 /** Tells whether two boxes, or two absences, are the same. */
-export const sameBox = (left: Box | null | undefined, right: Box | null | undefined): boolean => {
-  if (!left || !right) return !left && !right
-  return boxText(left) === boxText(right)
-}
+const sameBox = (left: BoxText | null | undefined, right: BoxText | null | undefined): boolean =>
+  (left ?? null) === (right ?? null)
 
 const acknowledge = ({ pending }: RepoFile, sent: PendingChange): RepoFile => {
   const data = sent.box ?? undefined
@@ -61,7 +56,7 @@ const acknowledge = ({ pending }: RepoFile, sent: PendingChange): RepoFile => {
 }
 
 // The server was just told our text and answers with another: it knows of a write that we have not seen.
-const answerOf = (sent: PendingChange, theirs: Box | null, boxes: FileBoxes): RepoFile => {
+const answerOf = (sent: PendingChange, theirs: BoxText | null, boxes: FileBoxes): RepoFile => {
   if (theirs === null) return { data: undefined, pending: undefined }
   if (sent.box === null) {
     const isKept = sameBox(sent.base, theirs)
@@ -70,7 +65,7 @@ const answerOf = (sent: PendingChange, theirs: Box | null, boxes: FileBoxes): Re
   return mergeOf({ ...sent, mine: sent.box, theirs, winner: 'theirs' }, boxes)
 }
 
-const serverChange = ({ pending }: RepoFile, theirs: Box | null, boxes: FileBoxes): RepoFile => {
+const serverChange = ({ pending }: RepoFile, theirs: BoxText | null, boxes: FileBoxes): RepoFile => {
   if (pending === undefined) return { data: theirs ?? undefined, pending }
   if (theirs === null) {
     return { data: undefined, pending: pending.box === null ? undefined : pending }
@@ -82,10 +77,10 @@ const serverChange = ({ pending }: RepoFile, theirs: Box | null, boxes: FileBoxe
 }
 
 interface Conflict {
-  readonly mine: Box
-  readonly base: Box | null
-  readonly sent: readonly Box[]
-  readonly theirs: Box
+  readonly mine: BoxText
+  readonly base: BoxText | null
+  readonly sent: readonly BoxText[]
+  readonly theirs: BoxText
   readonly winner: 'mine' | 'theirs'
 }
 

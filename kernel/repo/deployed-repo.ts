@@ -1,8 +1,10 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import { checkPath, type Disk } from './disk.ts'
 import type { Repo } from './repo.ts'
-import { boxText, PREFIX, parseBox, parseStatus, pendingText } from './repo-record.ts'
+import { RepoFiles } from './repo-files.ts'
+import { boxText, PREFIX, parseBox, parseStatus, pendingEntry } from './repo-record.ts'
 import type { Report } from './report.ts'
+import type { BulkChange } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
 
 /** Where a deployed client's copy of a repo may be. */
@@ -12,6 +14,8 @@ export interface DeployedPlace {
   readonly repoId: string
   /** '' for files, `airbitz/` for the keys of a browser's local storage (protocol §3). */
   readonly prefix: string
+  /** All paths below the repo's folder. */
+  readonly paths: readonly string[]
   readonly report: Report
 }
 
@@ -26,17 +30,20 @@ export const importDeployedRepo = async (place: DeployedPlace): Promise<void> =>
   const { store, disk, repoId, prefix } = place
   const old = await readDeployed(place)
   if (old.paths.length === 0) return
-  const writes = new Map<string, string | null>()
-  for (const [path, text] of old.data) {
-    if (store.get(PREFIX.data + path) === undefined) writes.set(PREFIX.data + path, text)
+  const files = new RepoFiles(store)
+  const writes = new Map<string, string | BulkChange | null>()
+  for (const { path, data, pending } of await files.read([
+    ...new Set([...old.data.keys(), ...old.changes.keys()])
+  ])) {
+    if (data !== undefined || pending !== undefined) continue
+    const base = old.data.get(path)
+    const box = old.changes.get(path) ?? base ?? null
+    files.put(writes, path, box)
+    const isChange = box !== (base ?? null)
+    const change = isChange ? { box, base: base ?? null, sent: [] } : undefined
+    if (isChange) writes.set(PREFIX.pending + path, pendingEntry({ data: base, pending: change }))
   }
-  for (const [path, text] of old.changes) {
-    if (store.get(PREFIX.pending + path) !== undefined) continue
-    const base = parseBox(writes.get(PREFIX.data + path) ?? store.get(PREFIX.data + path)) ?? null
-    const box = parseBox(text) ?? null
-    if (base !== null && boxText(base) === text) continue
-    writes.set(PREFIX.pending + path, pendingText({ box, base, sent: [] }))
-  }
+  if (writes.size > 0) writes.set(PREFIX.revision, String(files.revision + 1))
   if (old.status !== undefined && store.get(PREFIX.status) === undefined) {
     writes.set(PREFIX.status, JSON.stringify(parseStatus(old.status)))
   }
@@ -61,13 +68,11 @@ export const importDeployedRepo = async (place: DeployedPlace): Promise<void> =>
  */
 export const exportDeployedRepo = async (repo: Repo, disk: Disk, prefix: string = ''): Promise<void> => {
   const root = `${prefix}repos/${repo.id}`
-  const files: [path: string, text: string][] = []
-  for (const { path, data, pending } of repo.records()) {
+  for await (const { path, data, pending } of repo.records()) {
     if (pending?.box === null) continue
-    if (data !== undefined) files.push([`${root}/data/${path}`, boxText(data)])
-    if (pending !== undefined) files.push([`${root}/changes/${path}`, boxText(pending.box)])
+    if (data !== undefined) await disk.setText(`${root}/data/${path}`, data)
+    if (pending !== undefined) await disk.setText(`${root}/changes/${path}`, pending.box)
   }
-  await inGroups(files, ([path, text]) => disk.setText(path, text))
   const { lastSync, lastHash } = repo.state.getSnapshot()
   await disk.setText(`${root}/status.json`, JSON.stringify({ lastSync, ...(lastHash && { lastHash }) }))
 }
@@ -80,11 +85,10 @@ interface Deployed {
   readonly paths: string[]
 }
 
-const readDeployed = async ({ disk, repoId, prefix, report }: DeployedPlace): Promise<Deployed> => {
+const readDeployed = async ({ disk, repoId, prefix, paths, report }: DeployedPlace): Promise<Deployed> => {
   const root = `${prefix}repos/${repoId}/`
   const old: Deployed = { data: new Map(), changes: new Map(), status: undefined, paths: [] }
-  const listed = await disk.list(root.slice(0, -1))
-  const ours = listed.filter(path => !path.startsWith(`${root}store/`))
+  const ours = paths.filter(path => !path.startsWith(`${root}store/`))
   await inGroups(ours, async full => {
     const name = full.slice(root.length)
     const [folder, ...rest] = name.split('/')

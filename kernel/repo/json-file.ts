@@ -6,7 +6,6 @@ import { isSameJson, type Json, type JsonObject } from '../types/json.ts'
 import type { Disk } from './disk.ts'
 import { quarantine } from './quarantine.ts'
 import type { Repo } from './repo.ts'
-import { boxText } from './repo-record.ts'
 import type { Report } from './report.ts'
 
 /** The way to one field of a JSON object, and its new value; undefined removes it. */
@@ -93,12 +92,9 @@ export class JsonFile {
 
   async #keep(rule: string): Promise<void> {
     const { repo, path, disk, clock, report } = this.#place
-    for await (const { path: found, data, pending } of repo.records()) {
-      const box = found === path ? (pending?.box ?? data) : undefined
-      if (box === undefined) continue
-      const text = boxText(box)
-      report(await quarantine(disk, clock, { path: `repos/${repo.id}/${path}`, text, rule }))
-    }
+    const text = await repo.getBox(path)
+    if (text === undefined) return
+    report(await quarantine(disk, clock, { path: `repos/${repo.id}/${path}`, text, rule }))
   }
 }
 

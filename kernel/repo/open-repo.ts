@@ -1,6 +1,7 @@
 import { importDeployedRepo } from './deployed-repo.ts'
 import type { Disk } from './disk.ts'
-import { Repo, type RepoParts } from './repo.ts'
+import { Repo } from './repo.ts'
+import type { RepoParts } from './repo-parts.ts'
 import { BULK } from './repo-record.ts'
 import { openPagedStore } from './store/open-paged-store.ts'
 
@@ -20,8 +21,20 @@ export interface RepoOptions extends RepoParts {
  */
 export const openRepo = async (options: RepoOptions): Promise<Repo> => {
   const { io, disk, repoId, dataKey, report, deployedPrefix = '' } = options
-  const folder = `repos/${repoId}/store`
-  const store = await openPagedStore({ io, disk, folder, key: dataKey, report, bulk: BULK })
-  await importDeployedRepo({ store, disk, repoId, prefix: deployedPrefix, report })
-  return new Repo(options, store)
+  const root = `repos/${repoId}`
+  const folder = `${root}/store`
+  const listed = await disk.list(root)
+  const paths = listed.filter(path => path.startsWith(`${folder}/`))
+  let isDamaged = false
+  let repo: Repo | undefined
+  const damaged = (): void => {
+    isDamaged = true
+    repo?.forgetServer().catch(report)
+  }
+  const store = await openPagedStore({ io, disk, folder, key: dataKey, report, bulk: BULK, damaged }, paths)
+  const deployed = deployedPrefix === '' ? listed : await disk.list(deployedPrefix + root)
+  await importDeployedRepo({ store, disk, repoId, prefix: deployedPrefix, paths: deployed, report })
+  repo = new Repo(options, store)
+  if (isDamaged) await repo.forgetServer()
+  return repo
 }

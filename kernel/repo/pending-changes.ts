@@ -1,24 +1,34 @@
-import type { Box } from '../types/keys.ts'
-import { type PendingChange, PREFIX, parsePending } from './repo-record.ts'
+import type { RepoFiles } from './repo-files.ts'
+import { type BoxText, type PendingChange, PREFIX, vectorOf } from './repo-record.ts'
 import type { PagedStore } from './store/paged-store.ts'
 
 /** Characters of ciphertext in one request; one larger file goes alone. */
 const MAX_UPLOAD = 900_000
-
+/** How many files are read at once for a request. */
+const GROUP = 25
 /** How many texts are kept of a change that is edited again and again while no answer comes. */
 const MAX_SENT = 3
 /** Of what an earlier process left, nobody knows whether it was sent. */
 const ANY = '*'
 
+/** Which changes to send. */
+export interface TakeOptions {
+  readonly limit: number
+  readonly skipped: ReadonlySet<string>
+  readonly takesDeletions: boolean
+}
+
 /** Which changes of a repo wait for the server, and which are on their way; an index over its store. */
 export class PendingChanges {
   readonly #store: PagedStore
+  readonly #files: RepoFiles
   readonly #paths = new Set<string>()
   /** The text of a path that a request held last, by the vector of its box. */
   readonly #taken = new Map<string, string>()
 
-  constructor(store: PagedStore) {
+  constructor(store: PagedStore, files: RepoFiles) {
     this.#store = store
+    this.#files = files
     for (const [key] of store.entries(PREFIX.pending)) this.#paths.add(key.slice(PREFIX.pending.length))
     for (const path of this.#paths) this.#taken.set(path, ANY)
   }
@@ -27,12 +37,8 @@ export class PendingChanges {
     return this.#paths.size
   }
 
-  paths(): Iterable<string> {
-    return this.#paths
-  }
-
-  get(path: string): PendingChange | undefined {
-    return this.#paths.has(path) ? parsePending(this.#store.get(PREFIX.pending + path)) : undefined
+  has(path: string): boolean {
+    return this.#paths.has(path)
   }
 
   /** Reads again what the store says under these of its keys. */
@@ -45,6 +51,7 @@ export class PendingChanges {
 
   /** Forgets what was sent under the keys that durably hold nothing more; until then a change may come back. */
   forget(keys: Iterable<string>): void {
+    if (this.#taken.size === 0) return
     for (const path of pathsOf(keys)) if (!this.#paths.has(path)) this.#taken.delete(path)
   }
 
@@ -52,32 +59,29 @@ export class PendingChanges {
    * Our texts of a path that the server may hold, the present one included: a request that failed may have arrived.
    * What replaces the present change keeps them, to tell them from another device's.
    */
-  sentBefore(path: string): readonly Box[] {
-    const pending = this.get(path)
+  sentBefore(path: string, pending: PendingChange | undefined): readonly BoxText[] {
     if (pending === undefined) return []
     const { box, sent } = pending
-    const vector = box?.iv_hex ?? ''
     const taken = this.#taken.get(path)
-    if (taken === ANY) this.#taken.set(path, vector)
-    const mayBeSent = taken === ANY || taken === vector
+    const vector = taken === undefined ? undefined : vectorOf(box)
+    if (taken === ANY && vector !== undefined) this.#taken.set(path, vector)
+    const mayBeSent = taken !== undefined && (taken === ANY || taken === vector)
     return mayBeSent && box !== null ? [...sent, box].slice(-MAX_SENT) : sent
   }
 
-  /** Up to `limit` changes and about 900 KB that `isWanted`, for the caller to send. */
-  take(
-    limit: number,
-    isWanted: (path: string, pending: PendingChange) => boolean
-  ): Map<string, PendingChange> {
+  /** Up to `limit` changes and about 900 KB, for the caller to send. */
+  async take({ limit, skipped, takesDeletions }: TakeOptions): Promise<Map<string, PendingChange>> {
     const batch = new Map<string, PendingChange>()
     let length = 0
-    for (const path of this.#paths) {
-      const pending = this.get(path)
-      if (pending === undefined || !isWanted(path, pending)) continue
-      length += pending.box?.data_base64.length ?? 0
-      if (batch.size > 0 && length > MAX_UPLOAD) break
-      batch.set(path, pending)
-      this.#taken.set(path, pending.box?.iv_hex ?? '')
-      if (batch.size >= limit) break
+    for (const group of groupsOf(this.#paths, skipped)) {
+      for (const { path, pending } of await this.#files.read(group)) {
+        if (pending === undefined || (pending.box === null && !takesDeletions)) continue
+        length += pending.box?.length ?? 0
+        if (batch.size > 0 && length > MAX_UPLOAD) return batch
+        batch.set(path, pending)
+        this.#taken.set(path, vectorOf(pending.box))
+        if (batch.size >= limit) return batch
+      }
     }
     return batch
   }
@@ -85,4 +89,16 @@ export class PendingChanges {
 
 function* pathsOf(keys: Iterable<string>): Generator<string> {
   for (const key of keys) if (key.startsWith(PREFIX.pending)) yield key.slice(PREFIX.pending.length)
+}
+
+function* groupsOf(paths: Iterable<string>, skipped: ReadonlySet<string>): Generator<string[]> {
+  let group: string[] = []
+  for (const path of paths) {
+    if (skipped.has(path)) continue
+    group.push(path)
+    if (group.length < GROUP) continue
+    yield group
+    group = []
+  }
+  if (group.length > 0) yield group
 }

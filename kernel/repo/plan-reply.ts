@@ -1,93 +1,144 @@
 import { WalletError } from '../errors/wallet-error.ts'
-import { type AppliedReply, applyToFile, type FileBoxes, type RepoFile, sameBox } from './apply-reply.ts'
-import { boxText, PREFIX, parseStatus, pendingText } from './repo-record.ts'
+import { type AppliedReply, applyToFile, type FileBoxes } from './apply-reply.ts'
+import type { NamedFile, RepoFiles } from './repo-files.ts'
+import { type BoxText, PREFIX, parseStatus, pendingEntry, visibleOf } from './repo-record.ts'
+import type { Report } from './report.ts'
+import type { BulkChange } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
 
 /** What planning needs to see of a repo. */
 export interface ReplyPlace {
   readonly reply: AppliedReply
   readonly store: PagedStore
-  readonly fileOf: (path: string) => RepoFile
+  readonly files: RepoFiles
   readonly boxes: FileBoxes
   /** Milliseconds since 1970. */
   readonly now: number
+  readonly report: Report
 }
 
-/** What a reply comes to: one write of the store, and the paths whose visible content it changes. */
+/** What a reply, or a part of one, comes to: one write of the store, and the paths whose visible content it changes. */
 export interface ReplyPlan {
-  readonly writes: Map<string, string | null>
+  readonly writes: Map<string, string | BulkChange | null>
   readonly changed: readonly string[]
 }
 
-/**
- * Works out everything that a server's reply changes, without changing anything.
- *
- * A file that the server deletes is kept for 30 days under `q/`, the newest thousand of them. A reply that
- * changes nothing plans no write; a new hash is one.
- *
- * @throws SYNC_FAILED if the reply would delete more than 50 files and more than a tenth of the repo
- */
-export const planReply = (place: ReplyPlace): ReplyPlan => {
-  const { reply, store, fileOf, boxes } = place
-  const writes = new Map<string, string | null>()
-  const changed: string[] = []
-  const removed: string[] = []
-  for (const path of new Set([...reply.sent.keys(), ...reply.changes.keys()])) {
-    const before = fileOf(path)
-    const after = applyToFile(before, path, reply, boxes)
-    if (!sameBox(before.data, after.data)) {
-      writes.set(PREFIX.data + path, after.data === undefined ? null : boxText(after.data))
+/** The paths of a reply in parts that are taken in one after another: about 4 MB each. */
+export const partsOf = ({ sent, changes }: AppliedReply): string[][] => {
+  let part: string[] = []
+  let length = 0
+  const parts = [part]
+  const add = (path: string, box: BoxText | null): void => {
+    if (length > PART_LENGTH) {
+      part = []
+      parts.push(part)
+      length = 0
     }
-    const pending = after.pending === undefined ? null : pendingText(after.pending)
-    if ((store.get(PREFIX.pending + path) ?? null) !== pending) writes.set(PREFIX.pending + path, pending)
-    if (!sameBox(visibleOf(before), visibleOf(after))) changed.push(path)
-    if (visibleOf(before) !== undefined && visibleOf(after) === undefined) removed.push(path)
+    part.push(path)
+    length += path.length + (box?.length ?? 0)
   }
-  checkDeletions(store, removed.length)
+  for (const path of sent.keys()) add(path, null)
+  for (const [path, box] of changes) if (!sent.has(path)) add(path, box)
+  return parts
+}
+
+/**
+ * Works out what a server's reply changes in some of its files, without changing anything.
+ *
+ * A box that does not open would replace what we have by nothing: it is reported and left out. One that replaces nothing is
+ * opened when somebody reads it. A file that the server deletes is kept for 30 days under `q/`, the newest thousand of them.
+ */
+export const planReply = async (place: ReplyPlace, paths: readonly string[]): Promise<ReplyPlan> => {
+  const { files, boxes } = place
+  const writes = new Map<string, string | BulkChange | null>()
+  const changed: string[] = []
+  const removed: [path: string, box: BoxText][] = []
+  for (const before of await files.read(paths)) {
+    const { path } = before
+    const after = applyToFile(before, path, openable(place, before), boxes)
+    const [was, is] = [visibleOf(before), visibleOf(after)]
+    if (was !== is) {
+      files.put(writes, path, is ?? null)
+      changed.push(path)
+      if (was !== undefined && is === undefined) removed.push([path, was])
+    }
+    const entry = pendingEntry(after)
+    if (pendingEntry(before) !== entry) writes.set(PREFIX.pending + path, entry)
+  }
   keepRemoved(place, removed, writes)
-  addStatus(place, writes)
   return { writes, changed }
 }
 
-const KEEP_MS = 30 * 24 * 3600 * 1000
-const KEEP_COUNT = 1000
-
-const visibleOf = ({ data, pending }: RepoFile): RepoFile['data'] | null =>
-  pending === undefined ? data : (pending.box ?? undefined)
-
-const checkDeletions = (store: PagedStore, count: number): void => {
-  if (count <= 50) return
-  let total = 0
-  for (const _ of store.entries(PREFIX.data)) total += 1
-  if (count > total / 10) {
+/**
+ * Refuses a reply that would delete more than 50 files and more than a tenth of the repo.
+ *
+ * @throws SYNC_FAILED
+ */
+export const checkDeletions = async (files: RepoFiles, { changes, sent }: AppliedReply): Promise<void> => {
+  const deleted = [...changes].flatMap(([path, box]) => (box === null && !sent.has(path) ? [path] : []))
+  if (deleted.length <= MAX_DELETIONS) return
+  const there = (await files.read(deleted)).filter(({ pending }) => pending === undefined)
+  const count = there.filter(file => visibleOf(file) !== undefined).length
+  const total = count > MAX_DELETIONS ? await files.count() : 0
+  if (count > MAX_DELETIONS && count > total / 10) {
     throw new WalletError('SYNC_FAILED', { reason: `a reply would delete ${count} of ${total} files` })
   }
 }
 
+/**
+ * What is to be written when all files of a reply are: how far the repo is, and what a damaged one must send again.
+ *
+ * The time alone is not worth a write: only the first sync and a new hash are.
+ */
+export const planStatus = async ({ reply, store, files, now }: ReplyPlace): Promise<Map<string, string>> => {
+  const writes = new Map<string, string>()
+  const status = parseStatus(store.get(PREFIX.status))
+  const heals = status.isDamaged === true && reply.isComplete === true
+  if (heals) {
+    // What the server does not have may be what it never got: the marks of that were lost, too.
+    for (const { path, pending } of await files.read(await files.list(''))) {
+      const isOurs = pending === undefined && !reply.changes.has(path)
+      const entry = pendingEntry({ data: undefined, pending: { box: null, base: null, sent: [] } })
+      if (isOurs && entry !== null) writes.set(PREFIX.pending + path, entry)
+    }
+  }
+  const lastHash = reply.hash ?? status.lastHash
+  if (status.lastSync > 0 && lastHash === status.lastHash && !heals) return writes
+  const isDamaged = status.isDamaged === true && !heals
+  const next = { lastSync: now / 1000, ...(lastHash && { lastHash }), ...(isDamaged && { isDamaged }) }
+  return writes.set(PREFIX.status, JSON.stringify(next))
+}
+
+const PART_LENGTH = 4 * 1024 * 1024
+const MAX_DELETIONS = 50
+const KEEP_MS = 30 * 24 * 3600 * 1000
+const KEEP_COUNT = 1000
+
+const openable = ({ reply, boxes, report }: ReplyPlace, before: NamedFile): AppliedReply => {
+  const { path } = before
+  const theirs = reply.changes.get(path)
+  const present = visibleOf(before)
+  const isSafe = !theirs || present === undefined || present === theirs || before.data === theirs
+  if (isSafe || boxes.canOpen(theirs)) return reply
+  report(new WalletError('CORRUPT_FILE', { path, rule: 'the server’s box does not open' }))
+  return { ...reply, changes: new Map() }
+}
+
 const keepRemoved = (
-  { fileOf, store, now }: ReplyPlace,
-  removed: readonly string[],
-  writes: Map<string, string | null>
+  { store, files, now }: ReplyPlace,
+  removed: readonly (readonly [path: string, box: BoxText])[],
+  writes: Map<string, string | BulkChange | null>
 ): void => {
   if (removed.length === 0) return
+  files.pruneGone(writes)
   const kept = [...store.entries(PREFIX.removed)].map(([key]) => key)
-  for (const path of removed) {
-    const box = visibleOf(fileOf(path))
-    if (!box) continue
+  for (const [path, box] of removed) {
     const key = `${PREFIX.removed}${String(Math.floor(now)).padStart(15, '0')}/${path}`
-    writes.set(key, boxText(box))
+    writes.set(key, box)
     kept.push(key)
   }
   kept.sort()
   const oldest = `${PREFIX.removed}${String(Math.floor(now - KEEP_MS)).padStart(15, '0')}`
   const spare = kept.length - KEEP_COUNT
   for (const [index, key] of kept.entries()) if (index < spare || key < oldest) writes.set(key, null)
-}
-
-// The time alone is not worth a write: only the first sync and a new hash are.
-const addStatus = ({ reply, store, now }: ReplyPlace, writes: Map<string, string | null>): void => {
-  const status = parseStatus(store.get(PREFIX.status))
-  const lastHash = reply.hash ?? status.lastHash
-  if (status.lastSync > 0 && lastHash === status.lastHash) return
-  writes.set(PREFIX.status, JSON.stringify({ lastSync: now / 1000, ...(lastHash && { lastHash }) }))
 }

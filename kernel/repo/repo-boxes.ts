@@ -1,41 +1,99 @@
 import { openBox, openText, sealText } from '../crypto/box.ts'
+import { openTexts, sealTexts } from '../crypto/box-batch.ts'
 import { WalletError } from '../errors/wallet-error.ts'
-import type { Io } from '../io/io.ts'
+import type { Clock, Io } from '../io/io.ts'
 import type { Secret } from '../state/secret.ts'
 import type { Box } from '../types/keys.ts'
 import type { FileBoxes } from './apply-reply.ts'
+import { type BoxText, boxText, parseBox } from './repo-record.ts'
 
-/** The boxes of one repo: opening, sealing and checking with its data key. */
+/** The boxes of one repo: opening and sealing with its data key. */
 export interface RepoBoxes extends FileBoxes {
   /** The text of a file's box. @throws CORRUPT_FILE if it does not open */
-  read(path: string, box: Box): string
-  /** Tells whether a box opens, as text or not. */
-  canOpen(box: Box): boolean
+  read(path: string, box: BoxText): string
+  /** {@link FileBoxes.open} of many boxes, with pauses. */
+  openMany(boxes: readonly (BoxText | undefined)[]): Promise<(string | undefined)[]>
+  /** {@link FileBoxes.seal} of many texts, with pauses. @throws TypeError if one holds half a character */
+  sealMany(texts: readonly string[]): Promise<BoxText[]>
 }
 
 /** Makes the boxes of a repo; the key is never kept in the clear. */
-export const makeRepoBoxes = (io: Pick<Io, 'crypto' | 'random'>, dataKey: Secret<Uint8Array>): RepoBoxes => ({
-  open(box) {
-    try {
-      return dataKey.use(key => openText(io, key, box))
-    } catch {
-      return undefined
-    }
-  },
-  seal: text => dataKey.use(key => sealText(io, key, text)),
-  read(path, box) {
-    try {
-      return dataKey.use(key => openText(io, key, box))
-    } catch (error) {
-      throw new WalletError('CORRUPT_FILE', { path, rule: 'its box does not open' }, error)
-    }
-  },
-  canOpen(box) {
-    try {
-      dataKey.use(key => openBox(io, key, box)).fill(0)
-      return true
-    } catch {
-      return false
-    }
+export const makeRepoBoxes = (
+  io: Pick<Io, 'crypto' | 'random'> & { readonly clock: Pick<Clock, 'turn'> },
+  dataKey: Secret<Uint8Array>
+): RepoBoxes => {
+  const read = (box: BoxText): string => {
+    const parsed = parseBox(box)
+    if (parsed === undefined) throw new WalletError('INVALID_CHECKSUM', {})
+    return dataKey.use(key => openText(io, key, parsed))
   }
-})
+  return {
+    open(box) {
+      try {
+        return read(box)
+      } catch {
+        return undefined
+      }
+    },
+    canOpen(box) {
+      const parsed = parseBox(box)
+      try {
+        if (parsed !== undefined) dataKey.use(key => openBox(io, key, parsed)).fill(0)
+        return parsed !== undefined
+      } catch {
+        return false
+      }
+    },
+    seal: text => boxText(dataKey.use(key => sealText(io, key, text))),
+    read(path, box) {
+      try {
+        return read(box)
+      } catch (error) {
+        throw new WalletError('CORRUPT_FILE', { path, rule: 'its box does not open' }, error)
+      }
+    },
+    async openMany(boxes) {
+      const open = (group: readonly (BoxText | undefined)[]): (string | undefined)[] => {
+        const parsed = group.map(box => parseBox(box) ?? NO_BOX)
+        return dataKey.use(key => openTexts(io, key, parsed))
+      }
+      return inGroups(io.clock, boxes, { lengthOf: box => box?.length ?? 0, task: open })
+    },
+    sealMany: texts =>
+      inGroups(io.clock, texts, {
+        lengthOf: text => text.length,
+        task: group => dataKey.use(key => sealTexts(io, key, group))
+      })
+  }
+}
+
+/** What has not even the shape of a box; it does not open. */
+const NO_BOX: Box = { encryptionType: -1, iv_hex: '', data_base64: '' }
+
+/** About a millisecond of work, where cryptography is native. */
+const GROUP_LENGTH = 128 * 1024
+
+interface GroupWork<T, R> {
+  lengthOf(item: T): number
+  task(group: readonly T[]): readonly R[]
+}
+
+const inGroups = async <T, R>(
+  clock: Pick<Clock, 'turn'>,
+  items: readonly T[],
+  { lengthOf, task }: GroupWork<T, R>
+): Promise<R[]> => {
+  const results: R[] = []
+  for (let start = 0; start < items.length; ) {
+    let end = start
+    let length = 0
+    while (end < items.length && length < GROUP_LENGTH) {
+      length += lengthOf(items[end] as T) + 100
+      end += 1
+    }
+    for (const result of task(items.slice(start, end))) results.push(result)
+    start = end
+    if (start < items.length) await clock.turn()
+  }
+  return results
+}

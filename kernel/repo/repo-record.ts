@@ -1,12 +1,21 @@
 import { type Box, isBox } from '../types/keys.ts'
 
+/** A box in its one spelling, {@link boxText}, so that equal boxes are equal texts. */
+export type BoxText = string
+
 /** A change that the server has not acknowledged; `box` null is a deletion. */
 export interface PendingChange {
-  readonly box: Box | null
+  readonly box: BoxText | null
   /** What the server had when the first of these edits was made; null if nothing. For the three-way merge. */
-  readonly base: Box | null
+  readonly base: BoxText | null
   /** Earlier texts of this change that may have reached the server although nobody said so; oldest first. */
-  readonly sent: readonly Box[]
+  readonly sent: readonly BoxText[]
+}
+
+/** One file of a repo: what the server has, and our change that it has not. */
+export interface RepoFile {
+  readonly data: BoxText | undefined
+  readonly pending: PendingChange | undefined
 }
 
 /** How far a repo is with its server. */
@@ -14,27 +23,36 @@ export interface RepoStatus {
   /** Unix seconds; 0 before the first sync. */
   readonly lastSync: number
   readonly lastHash?: string
+  /** Something was lost on this device since: what the server does not have may never have reached it. */
+  readonly isDamaged?: boolean
 }
 
 /** The keys of a repo in its local store; what follows the prefix is the path. */
 export const PREFIX = {
-  data: 'd/',
+  /** What a file is now, whether the server has it or not. */
+  file: 'f/',
+  /** What the server had, for a file whose change it has not acknowledged. */
   pending: 'c/',
+  /** What the server has deleted. */
   removed: 'q/',
+  /** The revision in which a file of a table was deleted. */
+  gone: 'x/',
   status: 's',
   revision: 'r',
   local: 'w/'
 } as const
 
-/** Tells whether a key of the store is a file's, or its change's. */
-export const isFileKey = (key: string): boolean =>
-  key.startsWith(PREFIX.data) || key.startsWith(PREFIX.pending)
+/** The folders of a repo that may hold very many files. */
+export const LARGE_FOLDERS: readonly string[] = ['transaction/', 'Transactions/']
 
 /** The tables of a repo in its local store. */
-export const BULK: readonly string[] = [`${PREFIX.local}t/+/`]
+export const BULK: readonly string[] = [
+  ...LARGE_FOLDERS.map(folder => PREFIX.file + folder),
+  `${PREFIX.local}t/+/`
+]
 
 /** The one spelling of a box, so that equal boxes are equal texts; unknown fields are dropped. */
-export const boxText = ({ encryptionType, iv_hex, data_base64 }: Box): string =>
+export const boxText = ({ encryptionType, iv_hex, data_base64 }: Box): BoxText =>
   JSON.stringify({ encryptionType, iv_hex, data_base64 })
 
 /** Reads a box from text, or undefined if it has not the shape of one. */
@@ -43,32 +61,56 @@ export const parseBox = (text: string | undefined): Box | undefined => {
   return isBox(value) ? value : undefined
 }
 
-/** The text of a pending change in the store. */
-export const pendingText = ({ box, base, sent }: PendingChange): string =>
-  `[${[box, base, ...sent].map(item => (item === null ? 'null' : boxText(item))).join()}]`
-
-/** The inverse of {@link pendingText}; undefined for anything else. */
-export const parsePending = (text: string | undefined): PendingChange | undefined => {
-  const value = parse(text)
-  if (!Array.isArray(value)) return undefined
-  const [box, base, ...sent] = value as unknown[]
-  return isBoxOrNull(box) && isBoxOrNull(base) ? { box, base, sent: sent.filter(isBox) } : undefined
+/** What a store holds of a pending change beside the file itself; it says how `data` differs from the base, if it does. */
+export const pendingEntry = ({ data, pending }: RepoFile): string | null => {
+  if (pending === undefined) return null
+  const { base, sent } = pending
+  if (base === null && sent.length === 0) return NEW
+  const list = `[${[base ?? 'null', ...sent].join()}]`
+  return base !== null && data === undefined ? LEFT + list : list
 }
+
+/** The inverse of {@link pendingEntry}, given what the file is now. */
+export const parseFile = (file: BoxText | undefined, entry: string | undefined): RepoFile => {
+  if (entry === undefined) return { data: file, pending: undefined }
+  const box = file ?? null
+  if (entry === NEW) return { data: undefined, pending: { box, base: null, sent: [] } }
+  const isLeft = entry.startsWith(LEFT)
+  const list = parse(isLeft ? entry.slice(LEFT.length) : entry)
+  const [base, ...sent] = Array.isArray(list) ? (list as unknown[]) : []
+  const baseText = isBox(base) ? boxText(base) : null
+  const pending = { box, base: baseText, sent: sent.filter(isBox).map(boxText) }
+  return { data: isLeft ? undefined : (baseText ?? undefined), pending }
+}
+
+/** What a person sees of a file: our change, or what the server has. */
+export const visibleOf = ({ data, pending }: RepoFile): BoxText | undefined =>
+  pending === undefined ? data : (pending.box ?? undefined)
+
+/** What tells one box of a file from another. */
+export const vectorOf = (box: BoxText | null): string => (box === null ? '' : (parseBox(box)?.iv_hex ?? ''))
 
 /** Reads a status, also that of a deployed client; anything unreadable is "never synced" (protocol §3.3). */
 export const parseStatus = (text: string | undefined): RepoStatus => {
   const value = parse(text)
   if (typeof value !== 'object' || value === null) return { lastSync: 0 }
-  const { lastSync, lastHash } = value as { lastSync?: unknown; lastHash?: unknown }
+  const { lastSync, lastHash, isDamaged } = value as Partial<Record<keyof RepoStatus, unknown>>
   const seconds = typeof lastSync === 'number' && Number.isFinite(lastSync) && lastSync > 0 ? lastSync : 0
-  return isHash(lastHash) ? { lastSync: seconds, lastHash } : { lastSync: seconds }
+  return {
+    lastSync: seconds,
+    ...(isHash(lastHash) && { lastHash }),
+    ...(isDamaged === true && { isDamaged })
+  }
 }
 
 /** Tells whether a value can be a server's mark of a revision: it must be safe inside a URL. */
 export const isHash = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_=-]{1,256}$/.test(value)
 
-const isBoxOrNull = (value: unknown): value is Box | null => value === null || isBox(value)
+/** The entry of a change of a file that the server never had. */
+const NEW = 'new'
+/** Before the entry of a change whose file the server has deleted since. */
+const LEFT = '-'
 
 const parse = (text: string | undefined): unknown => {
   if (text === undefined) return undefined

@@ -1,32 +1,21 @@
+import { makeSerialQueue, type SerialQueue } from '../crypto/serial-queue.ts'
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { RepoSnapshot } from '../hooks/snapshots.ts'
 import type { Io } from '../io/io.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 import type { Secret } from '../state/secret.ts'
-import type { Box } from '../types/keys.ts'
-import { type AppliedReply, type RepoFile, sameBox } from './apply-reply.ts'
-import { makeBreather } from './breather.ts'
+import type { AppliedReply } from './apply-reply.ts'
 import { checkPath } from './disk.ts'
-import { PendingChanges } from './pending-changes.ts'
-import { planReply } from './plan-reply.ts'
+import { PendingChanges, type TakeOptions } from './pending-changes.ts'
+import { checkDeletions, partsOf, planReply, planStatus } from './plan-reply.ts'
 import { makeRepoBoxes, type RepoBoxes } from './repo-boxes.ts'
-import { isFileKey, PREFIX, parseBox, parseStatus, pendingText } from './repo-record.ts'
+import { type NamedFile, RepoFiles } from './repo-files.ts'
+import type { RepoParts } from './repo-parts.ts'
+import { type BoxText, type PendingChange, PREFIX, parseStatus, pendingEntry } from './repo-record.ts'
 import type { Report } from './report.ts'
+import { checkFile, sealChanged } from './seal-changed.ts'
 import { type BulkChange, type BulkStore, changesBelow, type StoreChanges, storeBelow } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
-
-/** What a repo is made of besides its store. */
-export interface RepoParts {
-  readonly io: Io
-  /** Base58 of the sync key's hash (protocol §1.7); names the folder and stands in logs. */
-  readonly repoId: string
-  readonly syncKey: Secret<Uint8Array>
-  readonly dataKey: Secret<Uint8Array>
-  /** Hears of every fault that was survived. */
-  readonly report: Report
-  /** The kernel's hook of repo changes. */
-  readonly announce?: (snapshot: RepoSnapshot) => void
-}
 
 /**
  * One synced repo: our pending changes laid over the server's acknowledged files.
@@ -39,8 +28,6 @@ export class Repo {
   readonly id: string
   /** For the calls to the sync servers only; never logged. */
   readonly syncKey: Secret<Uint8Array>
-  /** What the syncs of this repo upload. */
-  readonly pending: PendingChanges
   /**
    * What this device keeps beside the files and never syncs: settings and tables of whoever the repo belongs to.
    *
@@ -50,23 +37,28 @@ export class Repo {
   readonly #io: Io
   readonly #report: Report
   readonly #store: PagedStore
+  readonly #files: RepoFiles
+  readonly #pending: PendingChanges
   readonly #boxes: RepoBoxes
   readonly #state: Observable<RepoSnapshot>
   readonly #listeners = new Set<(paths: readonly string[]) => void>()
-  #large: Promise<void> | undefined
+  /** Whoever reads files in order to write them has its turn, so that nothing comes in between. */
+  readonly #inTurn: SerialQueue = makeSerialQueue()
+  #turnCount = 0
   #syncing: Promise<unknown> = Promise.resolve()
 
   constructor({ io, repoId, syncKey, dataKey, report, announce }: RepoParts, store: PagedStore) {
     this.id = repoId
     this.syncKey = syncKey
-    this.pending = new PendingChanges(store)
     this.local = storeBelow(store, PREFIX.local)
     this.#io = io
     this.#report = report
     this.#store = store
+    this.#files = new RepoFiles(store)
+    this.#pending = new PendingChanges(store, this.#files)
     this.#boxes = makeRepoBoxes(io, dataKey)
-    const status = parseStatus(store.get(PREFIX.status))
-    const snapshot = { repoId, pendingCount: this.pending.count, isSyncing: false, ...status }
+    const { isDamaged: _, ...status } = parseStatus(store.get(PREFIX.status))
+    const snapshot = { repoId, pendingCount: this.#pending.count, isSyncing: false, ...status }
     this.#state = new Observable<RepoSnapshot>(snapshot, announce, report)
   }
 
@@ -77,7 +69,7 @@ export class Repo {
 
   /** How many changes the server has not acknowledged. */
   get pendingCount(): number {
-    return this.pending.count
+    return this.#pending.count
   }
 
   /**
@@ -86,26 +78,49 @@ export class Repo {
    * @throws PATH_REFUSED; CORRUPT_FILE if its box does not open
    */
   async getText(path: string): Promise<string | undefined> {
-    const box = this.#visible(checkPath(path))
+    const box = await this.getBox(path)
     return box === undefined ? undefined : this.#boxes.read(path, box)
+  }
+
+  /**
+   * The texts of many files, one for each path; much quicker than one by one.
+   *
+   * A file whose box does not open is reported, and undefined like one that is not there.
+   *
+   * @throws PATH_REFUSED
+   */
+  async getTexts(paths: readonly string[]): Promise<(string | undefined)[]> {
+    for (const path of paths) checkPath(path)
+    await this.#settled()
+    const boxes = await this.#files.boxes(paths)
+    const texts = await this.#boxes.openMany(boxes)
+    for (const [i, path] of paths.entries()) {
+      if (boxes[i] === undefined || texts[i] !== undefined) continue
+      this.#report(new WalletError('CORRUPT_FILE', { path, rule: 'its box does not open' }))
+    }
+    return texts
+  }
+
+  /** The box of a file as it is, for who must keep what cannot be read. @throws PATH_REFUSED */
+  async getBox(path: string): Promise<BoxText | undefined> {
+    checkPath(path)
+    await this.#settled()
+    const [box] = await this.#files.boxes([path])
+    return box
   }
 
   /** Tells whether there is a file. @throws PATH_REFUSED */
   async has(path: string): Promise<boolean> {
-    return this.#visible(checkPath(path)) !== undefined
+    checkPath(path)
+    await this.#settled()
+    return this.#files.has(path)
   }
 
   /** All paths below a folder, at any depth, in ascending order; '' lists everything. */
   async list(folder: string): Promise<string[]> {
     const prefix = folder === '' ? '' : `${checkPath(folder)}/`
-    const paths = new Set<string>()
-    for (const [key] of this.#store.entries(PREFIX.data + prefix)) paths.add(key.slice(PREFIX.data.length))
-    for (const path of this.pending.paths()) {
-      if (!path.startsWith(prefix)) continue
-      if (this.#visible(path) === undefined) paths.delete(path)
-      else paths.add(path)
-    }
-    return [...paths].sort()
+    await this.#settled()
+    return this.#files.list(prefix)
   }
 
   /**
@@ -114,7 +129,7 @@ export class Repo {
    * Who derives something from the files keeps it beside what was derived, and asks {@link changedSince}.
    */
   get revision(): number {
-    return Number(this.#store.get(PREFIX.revision) ?? 0)
+    return this.#files.revision
   }
 
   /**
@@ -123,10 +138,9 @@ export class Repo {
    * Files that were deleted are among them. A path may be named although its text is the same.
    */
   async changedSince(revision: number): Promise<{ readonly paths: string[]; readonly revision: number }> {
+    await this.#settled()
     const present = this.revision
-    if (present === revision) return { paths: [], revision }
-    const paths = [...(await this.list('transaction')), ...(await this.list('Transactions'))]
-    return { paths, revision: present }
+    return { paths: present === revision ? [] : await this.#files.changedSince(revision), revision: present }
   }
 
   /** Writes one file; a text that is already there writes nothing. @throws as {@link setTexts} */
@@ -142,20 +156,7 @@ export class Repo {
    */
   async setTexts(texts: ReadonlyMap<string, string>, alongside: StoreChanges = NOTHING): Promise<void> {
     for (const [path, text] of texts) checkFile(path, text)
-    if (this.#large === undefined && texts.size <= SMALL) {
-      const boxes = new Map<string, Box | null>()
-      for (const [path, text] of texts) this.#sealChanged(boxes, path, text)
-      return this.#write(boxes, alongside)
-    }
-    // Sealing many yields; what is written meanwhile must not be overtaken.
-    const before = this.#large ?? Promise.resolve()
-    const done = before.catch(() => {}).then(() => this.#writeLarge(texts, alongside))
-    this.#large = done
-    try {
-      await done
-    } finally {
-      if (this.#large === done) this.#large = undefined
-    }
+    await this.#write(async () => ({ texts, alongside }))
   }
 
   /**
@@ -165,17 +166,19 @@ export class Repo {
    * @throws what `edit` throws, and as {@link getText} and {@link setTexts}
    */
   async editText(path: string, edit: (text: string | undefined) => string | undefined): Promise<void> {
-    while (this.#large !== undefined) await this.#large.catch(() => {})
-    const box = this.#visible(checkPath(path))
-    const text = edit(box === undefined ? undefined : this.#boxes.read(path, box))
-    if (text !== undefined) await this.setText(path, text)
+    checkPath(path)
+    await this.#write(async () => {
+      const [box] = await this.#files.boxes([path])
+      const text = edit(box === undefined ? undefined : this.#boxes.read(path, box))
+      if (text !== undefined) checkFile(path, text)
+      return { texts: new Map(text === undefined ? [] : [[path, text]]) }
+    })
   }
 
   /** Deletes a file here and, with the next sync, on the server; no error if there is none. */
   async delete(path: string): Promise<void> {
     checkPath(path)
-    if (this.#large !== undefined) await this.#large.catch(() => {})
-    await this.#write(new Map(this.#visible(path) === undefined ? [] : [[path, null]]))
+    await this.#write(async () => ({ texts: new Map([[path, null]]) }))
   }
 
   /** Tells the paths whose content a sync has changed, until the returned function is called. */
@@ -185,10 +188,8 @@ export class Repo {
   }
 
   /** Every acknowledged file and every pending change as boxes, for an export. */
-  *records(): Generator<RepoFile & { readonly path: string }> {
-    const paths = new Set(this.pending.paths())
-    for (const [key] of this.#store.entries(PREFIX.data)) paths.add(key.slice(PREFIX.data.length))
-    for (const path of paths) yield { path, ...this.#fileOf(path) }
+  async *records(): AsyncGenerator<NamedFile> {
+    for await (const files of this.#files.scan()) yield* files
   }
 
   /**
@@ -213,21 +214,36 @@ export class Repo {
     return done
   }
 
+  /** Changes for the server, which may have them from now on. Only `syncRepo` calls this. */
+  takePending(options: TakeOptions): Promise<Map<string, PendingChange>> {
+    return this.#exclusive(() => this.#pending.take(options))
+  }
+
   /**
-   * Takes a server's reply in, all or nothing, tells the listeners, and returns the changed paths.
+   * Takes a server's reply in, tells the listeners, and returns the changed paths.
+   *
+   * A large reply is taken in part by part, and its hash with the last one: after a crash in between the rest is fetched
+   * again, and what is there already is not written twice.
    *
    * @throws SYNC_FAILED if it would delete more than 50 files and a tenth of the repo; nothing is changed then
    */
   async applyReply(reply: AppliedReply): Promise<readonly string[]> {
-    const changes = await this.#openable(reply.changes)
-    const { writes, changed } = planReply({
-      reply: { ...reply, changes },
-      store: this.#store,
-      fileOf: path => this.#fileOf(path),
-      boxes: this.#boxes,
+    const place = {
+      ...{ reply, store: this.#store, files: this.#files, boxes: this.#boxes, report: this.#report },
       now: this.#io.clock.now()
-    })
-    await this.#commit(writes)
+    }
+    await this.#exclusive(() => checkDeletions(this.#files, reply))
+    const changed: string[] = []
+    const parts = partsOf(reply)
+    for (const part of parts) {
+      const { done } = await this.#exclusive(async () => {
+        const plan = await planReply(place, part)
+        for (const path of plan.changed) changed.push(path)
+        const status = part === parts.at(-1) ? await planStatus(place) : NOTHING
+        return { done: this.#commit(new Map([...plan.writes, ...status])) }
+      })
+      await done
+    }
     if (reply.hash !== undefined) this.#state.update({ lastHash: reply.hash })
     if (changed.length > 0) this.#tell(changed)
     return changed
@@ -239,86 +255,75 @@ export class Repo {
     this.#state.update({ lastSync: this.#io.clock.now() / 1000 })
   }
 
+  /** Has the next sync fetch everything anew, because something was lost on this device. */
+  async forgetServer(): Promise<void> {
+    const { lastHash: _, ...rest } = this.#state.getSnapshot()
+    this.#state.set(rest)
+    const { lastSync } = parseStatus(this.#store.get(PREFIX.status))
+    await this.#store.write(new Map([[PREFIX.status, JSON.stringify({ lastSync, isDamaged: true })]]))
+  }
+
   /** Waits for the sync and the writes that were begun, and refuses more writes. */
   async close(): Promise<void> {
     await this.#syncing
-    if (this.#large !== undefined) await this.#large.catch(() => {})
+    await this.#settled()
     await this.#store.close()
   }
 
-  #visible(path: string): Box | undefined {
-    const { data, pending } = this.#fileOf(path)
-    return pending === undefined ? data : (pending.box ?? undefined)
+  #exclusive<T>(task: () => Promise<T>): Promise<T> {
+    this.#turnCount += 1
+    return this.#inTurn(task).finally(() => {
+      this.#turnCount -= 1
+    })
   }
 
-  #fileOf(path: string): RepoFile {
-    return { data: parseBox(this.#store.get(PREFIX.data + path)), pending: this.pending.get(path) }
+  /** Reads see a write at once: those that still prepare theirs are waited for. */
+  async #settled(): Promise<void> {
+    if (this.#turnCount > 0) await this.#inTurn(async () => {})
   }
 
-  async #writeLarge(texts: ReadonlyMap<string, string>, alongside: StoreChanges): Promise<void> {
-    const breathe = makeBreather(this.#io.clock)
-    const boxes = new Map<string, Box | null>()
-    for (const [path, text] of texts) {
-      this.#sealChanged(boxes, path, text)
-      await breathe()
-    }
-    await this.#write(boxes, alongside)
-  }
-
-  #sealChanged(boxes: Map<string, Box | null>, path: string, text: string): void {
-    const present = this.#visible(path)
-    if (present !== undefined && this.#boxes.open(present) === text) return
-    try {
-      boxes.set(path, this.#boxes.seal(text))
-    } catch (error) {
-      throw new WalletError('STORAGE_FAILED', { path, reason: 'the text cannot be sealed' }, error)
-    }
-  }
-
-  /** Without boxes it waits for what was written before: an equal text is acknowledged only when durable. */
-  #write(boxes: ReadonlyMap<string, Box | null>, alongside: StoreChanges = NOTHING): Promise<void> {
-    const writes = new Map<string, string | BulkChange | null>(changesBelow(alongside, PREFIX.local))
-    for (const [path, box] of boxes) {
-      const { data, pending } = this.#fileOf(path)
-      const base = pending === undefined ? (data ?? null) : pending.base
-      const sent = this.pending.sentBefore(path)
-      // What never left this device needs no deletion.
-      const isUnknown = box === null && data === undefined && sent.length === 0
-      writes.set(PREFIX.pending + path, isUnknown ? null : pendingText({ box, base, sent }))
-    }
-    return this.#commit(writes)
+  /** Writes texts, null for a deletion, when they are known. It is over when they are durable. */
+  async #write(prepare: () => Promise<PreparedWrite>): Promise<void> {
+    const { done } = await this.#exclusive(async () => {
+      const { texts, alongside = NOTHING } = await prepare()
+      const writes = new Map<string, string | BulkChange | null>(changesBelow(alongside, PREFIX.local))
+      const files = await this.#files.read([...texts.keys()])
+      for (const { before, box } of await sealChanged(this.#boxes, texts, files)) {
+        const { path } = before
+        this.#files.put(writes, path, box)
+        const base = before.pending === undefined ? (before.data ?? null) : before.pending.base
+        const sent = this.#pending.sentBefore(path, before.pending)
+        // What never left this device needs no deletion.
+        const isUnknown = box === null && before.data === undefined && sent.length === 0
+        const pending = isUnknown ? undefined : { box, base, sent }
+        writes.set(PREFIX.pending + path, pendingEntry({ data: before.data, pending }))
+        if (box === null) this.#files.pruneGone(writes)
+      }
+      // Without writes it waits for what was written before: an equal text is acknowledged only when durable.
+      return { done: this.#commit(writes) }
+    })
+    await done
   }
 
   async #commit(changes: StoreChanges): Promise<void> {
+    const keys = [...changes.keys()]
     const writes = new Map(changes)
-    if ([...writes.keys()].some(isFileKey)) writes.set(PREFIX.revision, String(this.revision + 1))
+    if (keys.some(key => key.startsWith(PREFIX.file))) writes.set(PREFIX.revision, String(this.revision + 1))
     const done = this.#store.write(writes)
-    this.#refresh(writes)
+    this.#refresh(keys)
     try {
       await done
     } catch (error) {
-      this.#refresh(writes)
+      this.#refresh(keys)
       throw error
     }
-    this.pending.forget(writes.keys())
+    this.#pending.forget(keys)
   }
 
-  #refresh(writes: StoreChanges): void {
-    this.pending.refresh(writes.keys())
-    const pendingCount = this.pending.count
+  #refresh(keys: readonly string[]): void {
+    this.#pending.refresh(keys)
+    const pendingCount = this.#pending.count
     if (this.#state.getSnapshot().pendingCount !== pendingCount) this.#state.update({ pendingCount })
-  }
-
-  /** A box that does not open would replace what we have by nothing: it is left out. */
-  async #openable(changes: ReadonlyMap<string, Box | null>): Promise<Map<string, Box | null>> {
-    const breathe = makeBreather(this.#io.clock)
-    const sound = new Map<string, Box | null>()
-    for (const [path, box] of changes) {
-      if (box === null || sameBox(this.#visible(path), box) || this.#boxes.canOpen(box)) sound.set(path, box)
-      else this.#report(new WalletError('CORRUPT_FILE', { path, rule: 'the server’s box does not open' }))
-      await breathe()
-    }
-    return sound
   }
 
   #endSync(outcome: { readonly lastSync: number } | { readonly errorCode: string }): void {
@@ -339,14 +344,8 @@ export class Repo {
 
 const NOTHING: StoreChanges = new Map()
 
-/** How many files are sealed without a pause. */
-const SMALL = 64
-/** The largest file of a repo, in characters (architecture decision 18). */
-const MAX_FILE_LENGTH = 8 * 1024 * 1024
-
-const checkFile = (path: string, text: string): void => {
-  checkPath(path)
-  if (text.length > MAX_FILE_LENGTH) {
-    throw new WalletError('STORAGE_FAILED', { path, reason: 'the text is larger than 8 MB' })
-  }
+interface PreparedWrite {
+  /** Null deletes. */
+  readonly texts: ReadonlyMap<string, string | null>
+  readonly alongside?: StoreChanges
 }

@@ -1,47 +1,116 @@
 import { WalletError } from '../errors/wallet-error.ts'
-import { type Box, isBox } from '../types/keys.ts'
+import type { Clock } from '../io/io.ts'
+import { isBox } from '../types/keys.ts'
+import { makeBreather } from './breather.ts'
 import { checkPath } from './disk.ts'
-import { isHash } from './repo-record.ts'
+import { type BoxText, boxText, isHash, parseBox } from './repo-record.ts'
 import type { Report } from './report.ts'
 
-// The most files that one reply may name, and the longest box that one may hold (architecture decision 18).
-const MAX_CHANGES = 20_000
+// The most files that one reply may name, and the longest box that one may hold.
+const MAX_CHANGES = 250_000
 const MAX_BOX_LENGTH = 12 * 1024 * 1024
 const MAX_IV_LENGTH = 64
 const MAX_REPORTS = 10
 
 /** A checked reply of a sync server. Null is a deletion. */
 export interface StoreReply {
-  readonly changes: ReadonlyMap<string, Box | null>
+  readonly changes: ReadonlyMap<string, BoxText | null>
   readonly hash?: string
+}
+
+/** How to read a reply. */
+export interface ReplyOptions {
+  /** Whether it answers an upload: then it must have a hash. */
+  readonly isUpload: boolean
+  readonly clock: Pick<Clock, 'monotonic' | 'turn'>
+  /** Hears of each entry that cannot be used, up to ten. */
+  readonly report: Report
 }
 
 /**
  * Checks a reply of the store route (protocol §2.9).
  *
  * A path outside the grammar, or a value that is neither box nor null, is reported and left out: it can never
- * be written. A guard by hand, because replies are large.
+ * be written. A reply in the ordinary spelling is read entry by entry, with pauses and without making objects of it;
+ * any other is read as the JSON that it is.
  *
  * @throws SYNC_FAILED if the reply as a whole cannot be used; the reason quotes nothing of it
  */
-export const parseStoreReply = (text: string, isUpload: boolean, report: Report): StoreReply => {
+export const parseStoreReply = async (text: string, options: ReplyOptions): Promise<StoreReply> => {
+  const { changes, hash } = (await readPlain(text, options)) ?? readJson(text, options)
+  if (options.isUpload && hash === undefined) fail('has no hash')
+  return hash === undefined ? { changes } : { changes, hash }
+}
+
+const HEAD = /^\{(?:"hash":"([\w=-]{1,256})",)?"changes":\{/
+const TAIL = /\}(?:,"hash":(?:"([\w=-]{1,256})"|null))?\}$/y
+/** One entry without escapes: its path, and null or a box whose three fields stand in any order. */
+const ENTRY =
+  /"([A-Za-z0-9._+=,@/-]{1,1024})":(null|\{(?:"encryptionType":0|"iv_hex":"[0-9a-f]{32}"|"data_base64":"[A-Za-z0-9+/]*={0,2}")(?:,(?:"encryptionType":0|"iv_hex":"[0-9a-f]{32}"|"data_base64":"[A-Za-z0-9+/]*={0,2}")){2}\}),?/y
+const SPELLING = /^\{"encryptionType":0,"iv_hex":"[^"]*","data_base64":"[^"]*"\}$/
+
+/** Undefined if the reply is not in the ordinary spelling. */
+const readPlain = async (text: string, options: ReplyOptions): Promise<StoreReply | undefined> => {
+  const head = HEAD.exec(text)
+  if (head === null) return undefined
+  const breathe = makeBreather(options.clock)
+  const changes = new Map<string, BoxText | null>()
+  const faults: WalletError[] = []
+  let at = head[0].length
+  for (let count = 0; ; count += 1) {
+    ENTRY.lastIndex = at
+    const entry = ENTRY.exec(text)
+    if (entry === null) break
+    if (count === MAX_CHANGES) fail(`names more than ${MAX_CHANGES} files`)
+    at = ENTRY.lastIndex
+    const [, path = '', value = ''] = entry
+    const box = value === 'null' ? null : spelt(value)
+    if (box === undefined) return undefined
+    const fault = faultOf(path, box)
+    if (fault === undefined) changes.set(path, box)
+    else faults.push(fault)
+    if (count % 64 === 0) await breathe()
+  }
+  TAIL.lastIndex = at
+  const tail = TAIL.exec(text)
+  // A comma at the end is no JSON.
+  if (tail === null || text[at - 1] === ',') return undefined
+  tellFaults(faults, options)
+  const hash = tail[1] ?? head[1]
+  return hash === undefined ? { changes } : { changes, hash }
+}
+
+/** The box in its one spelling; undefined if a field is there twice. */
+const spelt = (value: string): BoxText | undefined => {
+  if (SPELLING.test(value)) return value
+  const box = parseBox(value)
+  return box === undefined ? undefined : boxText(box)
+}
+
+const readJson = (text: string, options: ReplyOptions): StoreReply => {
   const { changes, hash } = recordOf(text)
   if (typeof changes !== 'object' || changes === null || Array.isArray(changes)) fail('has no changes')
   const entries = Object.entries(changes as object)
   if (entries.length > MAX_CHANGES) fail(`names more than ${MAX_CHANGES} files`)
   if (hash !== undefined && hash !== null && !isHash(hash)) fail('has a hash of the wrong form')
-  if (isUpload && !isHash(hash)) fail('has no hash')
-  const sound = new Map<string, Box | null>()
-  let refused = 0
+  const sound = new Map<string, BoxText | null>()
+  const faults: WalletError[] = []
   for (const [path, value] of entries) {
-    const fault = faultOf(path, value)
-    if (fault === undefined) sound.set(path, value)
-    else if (++refused <= MAX_REPORTS) report(fault)
+    const isSound = isBox(value) && value.iv_hex.length <= MAX_IV_LENGTH
+    const box = isSound ? boxText(value) : value === null ? null : undefined
+    const fault = faultOf(path, box)
+    if (fault === undefined && box !== undefined) sound.set(path, box)
+    else if (fault !== undefined) faults.push(fault)
   }
+  tellFaults(faults, options)
   return isHash(hash) ? { changes: sound, hash } : { changes: sound }
 }
 
-const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+const FORBIDDEN = /(?:^|\/)(?:__proto__|constructor|prototype)(?:\/|$)/
+
+const tellFaults = (faults: readonly WalletError[], { report }: ReplyOptions): void => {
+  for (const fault of faults.slice(0, MAX_REPORTS)) report(fault)
+}
 
 const recordOf = (text: string): Record<string, unknown> => {
   try {
@@ -55,19 +124,16 @@ const recordOf = (text: string): Record<string, unknown> => {
   return fail('is no object')
 }
 
-const faultOf = (path: string, value: unknown): WalletError | undefined => {
+const faultOf = (path: string, box: BoxText | null | undefined): WalletError | undefined => {
   try {
     checkPath(path)
   } catch (error) {
     return error as WalletError
   }
-  if (path.split('/').some(segment => FORBIDDEN.has(segment))) {
+  if (FORBIDDEN.test(path)) {
     return new WalletError('PATH_REFUSED', { rule: 'has a segment that is not allowed' })
   }
-  if (value === null) return undefined
-  const isSound =
-    isBox(value) && value.iv_hex.length <= MAX_IV_LENGTH && value.data_base64.length <= MAX_BOX_LENGTH
-  if (isSound) return undefined
+  if (box === null || (box !== undefined && box.length <= MAX_BOX_LENGTH)) return undefined
   return new WalletError('BAD_REPLY', { source: 'sync reply', path, rule: 'is neither a box nor null' })
 }
 

@@ -1,7 +1,6 @@
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
-import type { Box } from '../types/keys.ts'
 import type { Repo } from './repo.ts'
-import type { PendingChange } from './repo-record.ts'
+import type { BoxText, PendingChange } from './repo-record.ts'
 import type { StoreReply } from './sync-reply.ts'
 import type { SyncServers } from './sync-server.ts'
 
@@ -35,10 +34,7 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
     let uploaded = 0
     let server = await read(repo, { servers, failed, changed })
     for (;;) {
-      const batch = repo.pending.take(
-        MAX_FILES,
-        (path, { box }) => !tried.has(path) && (takesDeletions || box !== null)
-      )
+      const batch = await repo.takePending({ limit: MAX_FILES, skipped: tried, takesDeletions })
       if (batch.size === 0) return { uploaded, changed: [...changed] }
       const reply = await upload(repo, servers, { server, batch }).catch(faultOf)
       if (reply instanceof WalletError) {
@@ -71,11 +67,13 @@ const read = async (
   { servers, failed, changed }: ReadPlace,
   failure?: WalletError
 ): Promise<string> => {
-  const request = { syncKey: repo.syncKey, hash: hashOf(repo), except: failed }
+  const hash = hashOf(repo)
+  const request = { syncKey: repo.syncKey, hash, except: failed }
   const reply = await servers.exchange(request).catch((error: unknown) => {
     throw failure ?? error
   })
-  for (const path of await repo.applyReply({ ...reply, sent: new Map() })) changed.add(path)
+  for (const path of await repo.applyReply({ ...reply, sent: new Map(), isComplete: hash === undefined }))
+    changed.add(path)
   return reply.server
 }
 
@@ -85,7 +83,7 @@ interface Upload {
 }
 
 const upload = (repo: Repo, servers: SyncPort, { server, batch }: Upload): Promise<StoreReply> => {
-  const changes = new Map<string, Box | null>()
+  const changes = new Map<string, BoxText | null>()
   for (const [path, { box }] of batch) changes.set(path, box)
   return servers.exchange({ syncKey: repo.syncKey, hash: hashOf(repo), changes, server })
 }

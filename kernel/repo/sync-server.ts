@@ -3,7 +3,7 @@ import { withDeadline } from '../io/deadline.ts'
 import type { AbortSignalLike, FetchOptions, FetchReply, Io } from '../io/io.ts'
 import { shuffled } from '../io/shuffled.ts'
 import type { Secret } from '../state/secret.ts'
-import type { Box } from '../types/keys.ts'
+import type { BoxText } from './repo-record.ts'
 import type { Report } from './report.ts'
 import { parseStoreReply, type StoreReply } from './sync-reply.ts'
 
@@ -20,7 +20,7 @@ export interface SyncServersOptions {
 export interface StoreRequest {
   readonly syncKey: Secret<Uint8Array>
   readonly hash?: string | undefined
-  readonly changes?: ReadonlyMap<string, Box | null>
+  readonly changes?: ReadonlyMap<string, BoxText | null>
   /** The only server to ask; all are, one after another, if it is left out. */
   readonly server?: string
   /** Servers that are not asked. */
@@ -111,7 +111,8 @@ export class SyncServers {
     const options: FetchOptions = {
       method: changes === undefined ? 'GET' : 'POST',
       headers: { 'content-type': 'application/json' },
-      ...(changes && { body: JSON.stringify({ changes: Object.fromEntries(changes) }) })
+      maxReplyBytes: MAX_REPLY_BYTES,
+      ...(changes && { body: bodyOf(changes) })
     }
     const call = (mark: string): Promise<FetchReply> =>
       syncKey.use(key => this.#fetch(`${server}/api/v2/store/${this.#io.crypto.toHex(key)}/${mark}`, options))
@@ -120,7 +121,11 @@ export class SyncServers {
     if (reply.status < 200 || reply.status > 299) {
       throw new WalletError('SYNC_FAILED', { reason: `HTTP ${reply.status}` })
     }
-    return parseStoreReply(reply.text, changes !== undefined, this.#report)
+    return parseStoreReply(reply.text, {
+      isUpload: changes !== undefined,
+      clock: this.#io.clock,
+      report: this.#report
+    })
   }
 
   async #fetch(url: string, options: FetchOptions): Promise<FetchReply> {
@@ -139,6 +144,15 @@ export class SyncServers {
 const TIME_LIMIT_MS = 30_000
 const REFRESH_MS = 10 * 60_000
 const MAX_SERVERS = 50
+/** A first reply names every file of a repo: 100,000 transactions are 70 MB. */
+const MAX_REPLY_BYTES = 192 * 1024 * 1024
+
+/** Paths need no escapes, and boxes are JSON already. */
+const bodyOf = (changes: ReadonlyMap<string, BoxText | null>): string => {
+  const entries: string[] = []
+  for (const [path, box] of changes) entries.push(`"${path}":${box}`)
+  return `{"changes":{${entries.join()}}}`
+}
 
 // The message of a failed request may hold its URL, and with it the sync key: nothing of it is repeated, not
 // even as the cause.

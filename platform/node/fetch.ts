@@ -43,13 +43,14 @@ const redirectOf = (from: URL, { status, headers }: FetchReply): URL | undefined
 const redirectedOptions = (options: FetchOptions, status: number): FetchOptions => {
   const isPost = options.method?.toUpperCase() === 'POST'
   if (status !== 303 && !(isPost && status < 303)) return options
-  const { headers, signal } = options
-  return { ...(headers && { headers }), ...(signal && { signal }) }
+  const { method: _, body: __, ...rest } = options
+  return rest
 }
 
 const requestOnce = async (url: URL, options: FetchOptions, maxReplyBytes: number): Promise<FetchReply> => {
   const start = await clientOf(url.protocol)
-  const attempt = (): Promise<FetchReply> => exchange(start, { url, options, maxReplyBytes })
+  const limit = options.maxReplyBytes ?? maxReplyBytes
+  const attempt = (): Promise<FetchReply> => exchange(start, { url, options, maxReplyBytes: limit })
   try {
     return await attempt()
   } catch (error) {

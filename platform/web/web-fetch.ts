@@ -18,7 +18,10 @@ export const makeWebFetch =
     try {
       const reply = await globalThis.fetch(url, { ...requestOf(options), signal: aborter.signal })
       const { host, pathname } = new URL(url)
-      const text = await textOf(reply, { source: `${host}${pathname}`, limit: maxReplyBytes })
+      const text = await textOf(reply, {
+        source: `${host}${pathname}`,
+        limit: options.maxReplyBytes ?? maxReplyBytes
+      })
       return { status: reply.status, headers: Object.fromEntries(reply.headers), text }
     } catch (error) {
       // What is left of the body is not waited for.

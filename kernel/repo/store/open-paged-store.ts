@@ -12,10 +12,11 @@ import { MANIFEST, parseManifest } from './table-manifest.ts'
  *
  * After damage to the entries no manifest can be trusted: the tables are then put together from every segment that there is.
  *
+ * @param paths - all paths of the folder, as the disk lists them
  * @throws STORAGE_FAILED, PATH_REFUSED
  */
-export const openPagedStore = async (place: PagedPlace): Promise<PagedStore> => {
-  const paths = await place.disk.list(checkPath(place.folder))
+export const openPagedStore = async (place: PagedPlace, paths: readonly string[]): Promise<PagedStore> => {
+  checkPath(place.folder)
   let isSuspect = false
   const report = (error: unknown): void => {
     isSuspect ||= isWalletError(error, 'CORRUPT_FILE')

@@ -25,13 +25,12 @@ interface Opened {
 const open = async (files: Map<string, string>, disk: FaultDisk = makeFaultDisk(files)): Promise<Opened> => {
   const reports: unknown[] = []
   let damages = 0
-  const store = await openPagedStore({
-    ...{ io, disk, folder, key, bulk, limits },
-    report: error => reports.push(error),
-    damaged: () => {
-      damages += 1
-    }
-  })
+  const damaged = (): void => {
+    damages += 1
+  }
+  const report = (error: unknown): void => void reports.push(error)
+  const place = { io, disk, folder, key, bulk, limits, report, damaged }
+  const store = await openPagedStore(place, await disk.list(folder))
   return { store, table: store.table('t/'), reports, damages: () => damages }
 }
 

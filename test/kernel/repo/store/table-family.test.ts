@@ -1,5 +1,6 @@
 import test from 'ava'
 import { openPagedStore } from '../../../../kernel/repo/store/open-paged-store.ts'
+import type { PagedStore } from '../../../../kernel/repo/store/paged-store.ts'
 import { Secret } from '../../../../kernel/state/secret.ts'
 import { makeNodeIo } from '../../../../platform/node/index.ts'
 import { memoryDisk } from '../../../../plugins/storage/memory.ts'
@@ -9,15 +10,14 @@ const io = makeNodeIo()
 test('each name of a family is a table of its own, and is there again after the store is opened anew', async t => {
   const disk = memoryDisk()
   const key = io.random(32)
-  const open = () =>
-    openPagedStore({
-      io,
-      disk,
-      folder: 'store',
-      key: new Secret(key.slice()),
-      report: error => t.fail(String(error)),
-      bulk: ['t/', 'k/+/']
-    })
+  const open = async (): Promise<PagedStore> =>
+    openPagedStore(
+      {
+        ...{ io, disk, folder: 'store', key: new Secret(key.slice()), bulk: ['t/', 'k/+/'] },
+        report: error => t.fail(String(error))
+      },
+      await disk.list('store')
+    )
   const store = await open()
   await store.write(
     new Map([

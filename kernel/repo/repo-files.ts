@@ -1,0 +1,138 @@
+import { type BoxText, LARGE_FOLDERS, PREFIX, parseFile, type RepoFile } from './repo-record.ts'
+import type { BulkChange } from './store/bulk.ts'
+import type { PagedStore } from './store/paged-store.ts'
+
+/** A file with its path. */
+export interface NamedFile extends RepoFile {
+  readonly path: string
+}
+
+/** The files of one repo as its local store holds them: most of them as entries, those of large folders as rows of tables. */
+export class RepoFiles {
+  readonly #store: PagedStore
+
+  constructor(store: PagedStore) {
+    this.#store = store
+  }
+
+  /** What each of some files is now; undefined where there is none. */
+  async boxes(paths: readonly string[]): Promise<(BoxText | undefined)[]> {
+    const boxes: (BoxText | undefined)[] = []
+    const inTables = new Map<string, number[]>()
+    for (const [i, path] of paths.entries()) {
+      const folder = folderOf(path)
+      boxes.push(folder === undefined ? this.#store.get(PREFIX.file + path) : undefined)
+      if (folder === undefined) continue
+      const list = inTables.get(folder)
+      if (list === undefined) inTables.set(folder, [i])
+      else list.push(i)
+    }
+    for (const [folder, list] of inTables) {
+      const keys = list.map(i => (paths[i] ?? '').slice(folder.length))
+      const found = await this.#store.table(PREFIX.file + folder).getMany(keys)
+      for (const [at, i] of list.entries()) boxes[i] = found[at]
+    }
+    return boxes
+  }
+
+  /** Some files, each with its pending change. */
+  async read(paths: readonly string[]): Promise<NamedFile[]> {
+    const boxes = await this.boxes(paths)
+    return paths.map((path, i) => this.#named(path, boxes[i]))
+  }
+
+  /** Tells whether there is a file; it is not read. */
+  async has(path: string): Promise<boolean> {
+    const folder = folderOf(path)
+    if (folder === undefined) return this.#store.get(PREFIX.file + path) !== undefined
+    return this.#store.table(PREFIX.file + folder).has(path.slice(folder.length))
+  }
+
+  /** How many files there are. */
+  async count(): Promise<number> {
+    let count = 0
+    for (const _ of this.#store.entries(PREFIX.file)) count += 1
+    for (const folder of LARGE_FOLDERS) count += await this.#store.table(PREFIX.file + folder).count()
+    return count
+  }
+
+  /** All paths that begin with a prefix, in ascending order. */
+  async list(prefix: string): Promise<string[]> {
+    const paths: string[] = []
+    for (const [key] of this.#store.entries(PREFIX.file + prefix)) paths.push(key.slice(PREFIX.file.length))
+    for (const folder of LARGE_FOLDERS) {
+      if (!folder.startsWith(prefix) && !prefix.startsWith(folder)) continue
+      const keys = await this.#store.table(PREFIX.file + folder).keysWhere(() => true)
+      for (const key of keys) if ((folder + key).startsWith(prefix)) paths.push(folder + key)
+    }
+    return paths.sort()
+  }
+
+  /** The paths below large folders that were written or deleted after a revision. */
+  async changedSince(revision: number): Promise<string[]> {
+    const paths: string[] = []
+    for (const folder of LARGE_FOLDERS) {
+      const keys = await this.#store.table(PREFIX.file + folder).keysWhere(mark => mark > revision)
+      for (const key of keys) paths.push(folder + key)
+    }
+    for (const [key, mark] of this.#store.entries(PREFIX.gone)) {
+      if (Number(mark) > revision) paths.push(key.slice(PREFIX.gone.length))
+    }
+    return paths
+  }
+
+  /** Every file and every pending change, in batches. */
+  async *scan(): AsyncGenerator<readonly NamedFile[]> {
+    const small: NamedFile[] = []
+    for (const [key, box] of this.#store.entries(PREFIX.file))
+      small.push(this.#named(key.slice(PREFIX.file.length), box))
+    yield small
+    for (const folder of LARGE_FOLDERS) {
+      for await (const rows of this.#store.table(PREFIX.file + folder).scan()) {
+        yield rows.map(({ key, text }) => this.#named(folder + key, text))
+      }
+    }
+    const pending = [...this.#store.entries(PREFIX.pending)].map(([key]) => key.slice(PREFIX.pending.length))
+    yield (await this.read(pending)).filter(file => file.pending?.box === null)
+  }
+
+  /** Adds to the writes of a store what makes a file this one; null deletes it. */
+  put(writes: Map<string, string | BulkChange | null>, path: string, box: BoxText | null): void {
+    const folder = folderOf(path)
+    if (folder === undefined) {
+      writes.set(PREFIX.file + path, box)
+      return
+    }
+    const mark = this.revision + 1
+    writes.set(PREFIX.file + path, box === null ? null : { text: box, order: dateIn(path), mark })
+    if (box === null) writes.set(PREFIX.gone + path, String(mark))
+    else if (this.#store.get(PREFIX.gone + path) !== undefined) writes.set(PREFIX.gone + path, null)
+  }
+
+  /** Adds to writes that only the newest thousand deletions are remembered; who missed the others finds no file. */
+  pruneGone(writes: Map<string, string | BulkChange | null>): void {
+    const gone = [...this.#store.entries(PREFIX.gone)]
+    if (gone.length <= MAX_GONE) return
+    gone.sort(([, left], [, right]) => Number(right) - Number(left))
+    for (const [key] of gone.slice(MAX_GONE)) if (!writes.has(key)) writes.set(key, null)
+  }
+
+  /** The number of the last write that changed a file. */
+  get revision(): number {
+    return Number(this.#store.get(PREFIX.revision) ?? 0)
+  }
+
+  #named(path: string, box: BoxText | undefined): NamedFile {
+    return { path, ...parseFile(box, this.#store.get(PREFIX.pending + path)) }
+  }
+}
+
+const MAX_GONE = 1000
+
+const folderOf = (path: string): string | undefined => {
+  for (const folder of LARGE_FOLDERS) if (path.startsWith(folder)) return folder
+  return undefined
+}
+
+/** The creation date in the name of a transaction file (protocol §3.5), so that files of one time lie together. */
+const dateIn = (path: string): number => Number(/^transaction\/(\d{1,12})-/.exec(path)?.[1] ?? 0)

@@ -1,0 +1,17 @@
+import type { RepoSnapshot } from '../hooks/snapshots.ts'
+import type { Io } from '../io/io.ts'
+import type { Secret } from '../state/secret.ts'
+import type { Report } from './report.ts'
+
+/** What a repo is made of besides its store. */
+export interface RepoParts {
+  readonly io: Io
+  /** Base58 of the sync key's hash (protocol §1.7); names the folder and stands in logs. */
+  readonly repoId: string
+  readonly syncKey: Secret<Uint8Array>
+  readonly dataKey: Secret<Uint8Array>
+  /** Hears of every fault that was survived. */
+  readonly report: Report
+  /** The kernel's hook of repo changes. */
+  readonly announce?: (snapshot: RepoSnapshot) => void
+}
