@@ -28,8 +28,12 @@ const look = async (
   wanted: readonly string[],
   wantsSync: boolean
 ): Promise<CommandResult> => {
-  const wallets = await findWallets(session, wanted)
-  const warnings = wantsSync ? await syncWallets(session, wallets) : []
+  const found = await findWallets(session, wanted)
+  const wallets = found.filter(wallet => !wallet.getSnapshot().isPaused)
+  const warnings = [
+    ...found.filter(wallet => !wallets.includes(wallet)).map(pausedSentence),
+    ...(wantsSync ? await syncWallets(session, wallets) : [])
+  ]
   const all = (await chosenAssets(session, wallets)).map(({ wallet, asset }) => ({
     wallet,
     asset,
@@ -74,6 +78,9 @@ const look = async (
     }
   }
 }
+
+const pausedSentence = ({ id, name }: CurrencyWallet): string =>
+  `${name ?? id} is paused on this device, and its balance is not looked up`
 
 /** One sum for each asset; amounts of different ones are never added. */
 const totalsOf = (holdings: readonly Holding[]): readonly Holding[] => {

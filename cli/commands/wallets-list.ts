@@ -1,4 +1,4 @@
-import type { JsonObject, WalletListing } from '../../kernel/index.ts'
+import type { CurrencyWallet, JsonObject, WalletListing } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { amountText } from '../output/amounts.ts'
@@ -75,7 +75,7 @@ const jsonOf = ({ wallet, listing, assets }: ShownWallet): JsonObject => {
 }
 
 const rowOf = ({ wallet, listing, assets }: ShownWallet): readonly CellLike[] => {
-  const { archived, deleted, hidden, currencyInfo, type, walletId } = listing
+  const { archived, deleted, hidden, type, walletId } = listing
   const flags = [
     ...(archived ? ['archived'] : []),
     ...(deleted ? ['deleted'] : []),
@@ -87,15 +87,18 @@ const rowOf = ({ wallet, listing, assets }: ShownWallet): readonly CellLike[] =>
   return [
     wallet?.name ?? '',
     held === 0 ? balance : `${balance} + ${held} ${held === 1 ? 'token' : 'tokens'}`,
-    stateOf({ wallet, assets }, currencyInfo !== undefined),
+    stateOf(wallet, listing),
     flags.join(' '),
     type,
     walletId
   ]
 }
 
-const stateOf = ({ wallet, assets }: Omit<ShownWallet, 'listing'>, isKnown: boolean): CellLike => {
-  if (!isKnown) return { text: 'no plugin', tone: 'warn' }
+const stateOf = (
+  wallet: CurrencyWallet | undefined,
+  { currencyInfo, archived, deleted }: WalletListing
+): CellLike => {
+  if (currencyInfo === undefined) return { text: 'no plugin', tone: 'warn' }
   if (wallet === undefined) return { text: 'not opened', tone: 'bad' }
-  return assets.length === 0 ? '' : syncCell(wallet.engine.getSnapshot())
+  return archived || deleted ? '' : syncCell(wallet.engine.getSnapshot())
 }

@@ -5,7 +5,7 @@ import { syncCell, walletJson } from '../output/facts.ts'
 import { findListing, findWallet } from '../session/find-wallet.ts'
 import { openResting } from '../session/open-wallet.ts'
 import { syncWallets } from '../session/sync-wallets.ts'
-import { assetsOf } from '../session/wallet-assets.ts'
+import { lookedUpAssets } from '../session/wallet-assets.ts'
 
 /** Shows everything public about one wallet. */
 export const walletsShow: CommandRun = async (session, text = '') => {
@@ -15,7 +15,7 @@ export const walletsShow: CommandRun = async (session, text = '') => {
   const wallet = await (isPutAway ? openResting(session, walletId) : findWallet(session, walletId))
   // What is wrong with its sync is one of the things to show.
   const warnings = isPutAway ? [] : await syncWallets(session, [wallet])
-  const assets = await assetsOf(session, wallet)
+  const assets = await lookedUpAssets(session, wallet)
   const addresses = await addressesOf(wallet)
   const unfinished = wallet.unfinishedSpends().map(({ stage, tx }) => ({ stage, txid: tx.txid }))
   const { enabledTokenIds, detectedTokenIds, unactivatedTokenIds } = wallet.getSnapshot()

@@ -3,14 +3,14 @@ import type { Asset } from '../output/assets.ts'
 import type { Session } from '../session.ts'
 import { openEach, openResting, openWallet } from './open-wallet.ts'
 import { syncWallets } from './sync-wallets.ts'
-import { assetsOf } from './wallet-assets.ts'
+import { lookedUpAssets } from './wallet-assets.ts'
 
 /** A wallet as a list shows it. */
 export interface ShownWallet {
   readonly listing: WalletListing
   /** Undefined where no plugin knows its type, or it cannot be opened. */
   readonly wallet: CurrencyWallet | undefined
-  /** What has a balance to show; none of a wallet that was put away, whose chain is left alone. */
+  /** What has a balance to show; none of a wallet whose chain is left alone. */
   readonly assets: readonly Asset[]
 }
 
@@ -36,8 +36,7 @@ export const showWallets = async (
   const warnings = wantsSync ? await syncWallets(session, awake) : []
   const shown = listings.map(async (listing): Promise<ShownWallet> => {
     const wallet = opened.get(listing.walletId)
-    const hasAssets = wallet !== undefined && isAwake(listing)
-    return { listing, wallet, assets: hasAssets ? await assetsOf(session, wallet) : [] }
+    return { listing, wallet, assets: wallet === undefined ? [] : await lookedUpAssets(session, wallet) }
   })
   return { shown: await Promise.all(shown), warnings }
 }

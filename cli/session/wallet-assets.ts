@@ -17,6 +17,10 @@ export const assetsOf = async (session: Session, wallet: CurrencyWallet): Promis
   return [coinOf(wallet), ...enabledTokenIds.map(tokenId => assetOf(wallet.currencyInfo, allTokens, tokenId))]
 }
 
+/** What a wallet holds, if it is looked up: nobody knows the balances of one whose chain is left alone. */
+export const lookedUpAssets = async (session: Session, wallet: CurrencyWallet): Promise<readonly Asset[]> =>
+  wallet.getSnapshot().isPaused ? [] : assetsOf(session, wallet)
+
 /** The asset of `--token`, or else the coin of the wallet's chain. @throws CliError NOT_FOUND */
 export const chosenAsset = async (session: Session, wallet: CurrencyWallet): Promise<Asset> => {
   const text = session.text('token')

@@ -1,0 +1,124 @@
+import test from 'ava'
+import { type Envelope, makeHome, type Ran } from '../helpers/command-line.ts'
+import { failed, succeeded } from '../helpers/envelopes.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+import { CONTRACT, sisterChain, tokenChain } from '../helpers/token-chain.ts'
+
+// One world for the whole file: each test goes on where the one before it ended.
+const { home, remove } = makeHome()
+const input = JSON.stringify({ password: 'correct horse battery', pin: '2468' })
+test.after.always(remove)
+
+const run = (...args: readonly string[]): Promise<Ran> =>
+  runInProcess([...args, '--secrets-stdin'], { home, input, plugins: [tokenChain, sisterChain] })
+const dataOf = async (...args: readonly string[]): Promise<Envelope['data']> => {
+  const ran = await run(...args, '--json')
+  if (ran.code !== 0) throw new Error(`${args.join(' ')}: ${ran.stdout}${ran.stderr}`)
+  return ran.json.data
+}
+const codesOf = async (...args: readonly string[]): Promise<string[]> =>
+  (await dataOf('tokens', 'list', ...args)).tokens.map(({ code }: { code: string }) => code)
+
+test.before(async () => {
+  await runInProcess(['account', 'create', 'alice', '--secrets-stdin'], { home, input })
+  await dataOf('wallets', 'create', 'tokenchain', '--name', 'Toys')
+})
+
+test.serial('tokens list shows those of a currency, and those that a wallet has on or has found', async t => {
+  const list = succeeded(t, await run('tokens', 'list', 'tokenchain', '--json'), 'tokens.list/1')
+  t.like(list.data, { pluginId: 'tokenchain', walletId: null })
+  t.like(list.data.tokens[1], {
+    tokenId: 'usdx',
+    code: 'USDX',
+    decimals: 6,
+    contract: '0xusdx',
+    custom: false
+  })
+  t.deepEqual(await codesOf('Toys'), ['EURX', 'USDX'])
+  t.deepEqual(await codesOf('Toys', '--enabled'), ['USDX'])
+  t.deepEqual(await codesOf('Toys', '--detected'), ['USDX'])
+  t.deepEqual(await codesOf('Toys', '--custom'), [])
+  const held = (await dataOf('balance', 'Toys')).balances
+  t.like(held[1], { tokenId: 'usdx', native: '2500000', display: '2.5', code: 'USDX' })
+  t.regex((await run('wallets', 'list')).stdout, /^Toys\t10 TOY \+ 1 token\t|^Toys\t10 TKC \+ 1 token\t/m)
+})
+
+test.serial('tokens enable and disable choose for one wallet, by code or id', async t => {
+  t.deepEqual((await dataOf('tokens', 'enable', 'Toys', 'eurx')).enabled, ['usdx', 'eurx'])
+  t.deepEqual(await codesOf('Toys', '--enabled'), ['EURX', 'USDX'])
+  t.is((await dataOf('balance', 'Toys')).balances.length, 2, 'a token of which there is nothing is left out')
+  t.is((await dataOf('balance', 'Toys', '--zero')).balances.length, 3)
+  t.true((await dataOf('tokens', 'disable', 'Toys', 'EURX', '--dry-run')).dryRun)
+  await dataOf('tokens', 'disable', 'Toys', 'EURX')
+  t.deepEqual(await codesOf('Toys', '--enabled'), ['USDX'])
+  const unknown = failed(t, await run('tokens', 'enable', 'Toys', 'GBPX', '--json'), 'NOT_FOUND', 6)
+  t.is(unknown.error.next[0].command, 'holdfast tokens list tokenchain')
+})
+
+test.serial('tokens always switches tokens on in every wallet', async t => {
+  t.deepEqual((await dataOf('tokens', 'always', 'tokenchain', 'add', 'EURX')).always, ['eurx'])
+  t.deepEqual(await codesOf('Toys', '--enabled'), ['EURX', 'USDX'])
+  const refused = failed(t, await run('tokens', 'disable', 'Toys', 'eurx', '--json'), 'USAGE', 2)
+  t.is(refused.error.next[0].command, 'holdfast tokens always tokenchain remove eurx')
+  t.deepEqual((await dataOf('tokens', 'always', 'tokenchain')).always, ['eurx'])
+  t.deepEqual((await dataOf('tokens', 'always', 'tokenchain', 'remove', 'EURX')).always, [])
+  failed(t, await run('tokens', 'always', 'tokenchain', 'flip', '--json'), 'USAGE', 2)
+  failed(t, await run('tokens', 'always', 'nochain', '--json'), 'NOT_FOUND', 6)
+})
+
+test.serial('tokens add, edit and remove keep tokens of one’s own', async t => {
+  const add = ['tokens', 'add', 'tokenchain', '--code', 'MINE', '--contract', CONTRACT]
+  failed(t, await run(...add, '--json'), 'USAGE', 2)
+  const { tokenId } = await dataOf(...add, '--decimals', '3')
+  t.is(tokenId, CONTRACT.slice(2).toLowerCase())
+  const edit = ['tokens', 'edit', 'tokenchain', 'MINE']
+  t.is((await dataOf(...edit, '--name', 'My own', '--denom', 'MINE=10000')).name, 'My own')
+  const [mine] = (await dataOf('tokens', 'list', 'tokenchain', '--custom')).tokens
+  t.like(mine, { tokenId, code: 'MINE', name: 'My own', decimals: 4, contract: CONTRACT, custom: true })
+  failed(t, await run('tokens', 'edit', 'tokenchain', 'USDX', '--name', 'x', '--json'), 'USAGE', 2)
+  failed(t, await run(...edit, '--contract', '0x00', '--json'), 'OPTION_INVALID', 2)
+  await dataOf('tokens', 'remove', 'tokenchain', tokenId)
+  t.deepEqual(await codesOf('tokenchain', '--custom'), [])
+  failed(t, await run('tokens', 'rm', 'tokenchain', 'MINE', '--json'), 'NOT_FOUND', 6)
+})
+
+test.serial('a currency without tokens says so', async t => {
+  t.deepEqual(await codesOf('bitcoin'), [])
+  const added = await run('tokens', 'add', 'bitcoin', '--code', 'X', '--decimals', '2', '--json')
+  t.is(failed(t, added, 'NOT_SUPPORTED', 7).error.message, 'This wallet does not support tokens')
+  failed(t, await run('tokens', 'list', 'Nowhere', '--json'), 'NOT_FOUND', 6)
+})
+
+test.serial(
+  'wallets staking and activate tell what a chain asks for, and activate pays after a question',
+  async t => {
+    const { staked } = await dataOf('wallets', 'staking', 'Toys')
+    t.like(staked[0], { native: '250', display: '2.5', unlockDate: '2027-01-01T00:00:00.000Z' })
+    const { assets } = await dataOf('wallets', 'activate', 'Toys', '--list')
+    t.deepEqual(assets, [{ walletId: null, pluginId: 'tokenchain', tokenId: null }])
+    const asked = failed(t, await run('wallets', 'activate', 'Toys', '--json'), 'CONFIRMATION_REQUIRED', 5)
+    t.like(asked.error.details.summary, { amount: { native: '40' }, networkFee: { native: '1' } })
+    const paid = await dataOf('wallets', 'activate', 'Toys', '--token', 'USDX', '--pay-with', 'Toys', '--yes')
+    t.is(paid.txids.length, 1)
+  }
+)
+
+test.serial('wallets split makes a wallet of the same keys on a chain that is there', async t => {
+  t.deepEqual((await dataOf('wallets', 'split', 'Toys', '--list')).types, ['wallet:sisterchain'])
+  const types = await dataOf('wallets', 'types', '--splittable-from', 'Toys')
+  t.deepEqual(
+    types.types.map(({ code }: { code: string }) => code),
+    ['SIS']
+  )
+  failed(t, await run('wallets', 'split', 'Toys', '--json'), 'USAGE', 2)
+  failed(
+    t,
+    await run('wallets', 'split', 'Toys', '--to', 'sisterchain', '--json'),
+    'CONFIRMATION_REQUIRED',
+    5
+  )
+  const made = await dataOf('wallets', 'split', 'Toys', '--to', 'sisterchain', '--yes')
+  t.like(made, { type: 'wallet:sisterchain', name: 'Toys', replayProtection: false })
+  const again = await run('wallets', 'split', made.walletId, '--to', 'sisterchain', '--yes', '--json')
+  failed(t, again, 'WALLET_ALREADY_SPLIT', 24)
+})

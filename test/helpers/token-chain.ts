@@ -1,0 +1,66 @@
+import { type CurrencyPlugin, nativeAmount } from '../../kernel/plugin-api.ts'
+import { makeToy } from './toy-currency.ts'
+
+/** A contract address of no chain, and the token id that it gives. */
+export const CONTRACT = '0xAbCdEf0123456789aBcDeF0123456789abcdef01'
+
+/** A token of the toy chain, by its number of decimals. */
+const tokenOf = (currencyCode: string, displayName: string, decimals: number) => ({
+  currencyCode,
+  displayName,
+  denominations: [{ name: currencyCode, multiplier: `1${'0'.repeat(decimals)}` }],
+  networkLocation: { contractAddress: `0x${currencyCode.toLowerCase()}` }
+})
+
+/**
+ * A toy chain with two tokens of its own, one of which each wallet finds; with staking, activation by payment, and a
+ * sister chain that its wallets can be split into.
+ */
+export const tokenChain: CurrencyPlugin = withTokens(
+  makeToy({
+    id: 'tokenchain',
+    info: { displayName: 'Token Chain', currencyCode: 'TKC' },
+    tools: {
+      getSplittableTypes: async () => ['wallet:sisterchain', 'wallet:nochain'],
+      getDisplayPrivateKey: async ({ keys }) => String(keys.toyKey),
+      importPrivateKey: async text => ({ toyKey: text.trim() })
+    },
+    engine: (good, { callbacks }) => ({
+      async syncNetwork(keys) {
+        callbacks.onTokenBalanceChanged('usdx', '2500000')
+        callbacks.onNewTokens(['usdx'])
+        return good.syncNetwork(keys)
+      },
+      getStakingStatus: async () => ({
+        stakedAmounts: [{ nativeAmount: nativeAmount('250'), unlockDate: '2027-01-01T00:00:00.000Z' }]
+      }),
+      getActivationAssets: async () => [{ pluginId: 'tokenchain', tokenId: null }],
+      activateWallet: async () => ({
+        fromNativeAmount: nativeAmount('40'),
+        networkFee: { tokenId: null, nativeAmount: nativeAmount('1') },
+        spends: [
+          { tokenId: null, spendTargets: [{ publicAddress: 'activator', nativeAmount: nativeAmount('40') }] }
+        ]
+      })
+    })
+  }).plugin
+)
+
+/** The chain that wallets of {@link tokenChain} can be split into. */
+export const sisterChain: CurrencyPlugin = makeToy({
+  id: 'sisterchain',
+  info: { displayName: 'Sister Chain', currencyCode: 'SIS' }
+}).plugin
+
+function withTokens(plugin: CurrencyPlugin): CurrencyPlugin {
+  return {
+    ...plugin,
+    apply(host) {
+      plugin.apply(host)
+      host.hooks.builtinTokens.tapPromise(plugin.id, async () => ({
+        usdx: tokenOf('USDX', 'Dollar X', 6),
+        eurx: tokenOf('EURX', 'Euro X', 2)
+      }))
+    }
+  }
+}
