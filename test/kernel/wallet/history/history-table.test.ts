@@ -1,42 +1,227 @@
 import test from 'ava'
-import type { MetadataChange } from '../../../../kernel/types/transaction.ts'
-import { mergeMetadata } from '../../../../kernel/wallet/history/metadata.ts'
-import { newTransactionFile, withMetadata } from '../../../../kernel/wallet/history/transaction-file.ts'
-import { listTransactions } from '../../../../kernel/wallet/history/transaction-list.ts'
+import { isWalletError } from '../../../../kernel/errors/wallet-error.ts'
+import { STATE_KEY } from '../../../../kernel/wallet/history/history-state.ts'
+import { saveMetadata } from '../../../../kernel/wallet/history/save-metadata.ts'
+import { listTransactions, streamTransactions } from '../../../../kernel/wallet/history/transaction-list.ts'
+import { makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import { type HistoryDevice, incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
 import { makeSyncStore } from '../../../helpers/sync-store.ts'
 
 const idsOf = async ({ table }: HistoryDevice): Promise<string[]> =>
   (await listTransactions(table, {})).map(({ txid }) => txid)
 
-const note = async ({ table }: HistoryDevice, txid: string, change: MetadataChange): Promise<void> => {
-  const tx = await table.find(txid)
-  if (tx === undefined) throw new Error('unknown')
-  await table.editFile(txid, file =>
-    withMetadata(
-      file ?? newTransactionFile(tx, table.creationDateOf(tx.date)),
-      table.assetName(null),
-      metadata => mergeMetadata(metadata, change)
-    )
-  )
-}
+const note = ({ table }: HistoryDevice, txid: string, notes: string): Promise<void> =>
+  saveMetadata(table, { txid, tokenId: null }, { notes })
 
-test('what an engine reports is listed newest first, and is there again after a power cut', async t => {
+test('what an engine reports is listed newest first, and is there again after a power cut and after a close', async t => {
   const device = await openHistory(makeSyncStore())
-  const taken = await device.table.take([
+  const reports = [
     incoming('a', { date: 1_700_000_000 }),
     outgoing('b', { date: 1_700_000_900 }),
     incoming('c', { date: 1_700_000_500 })
-  ])
-  t.deepEqual([taken.created, taken.changed], [['a', 'c'], ['b']])
-  t.deepEqual(await idsOf(device), ['b', 'c', 'a'])
-  t.deepEqual((await device.repo.list('transaction')).length, 2)
+  ]
+  await device.table.take(reports)
+  await note(device, 'b', 'rent')
+  let next = device
+  for (const isClosed of [false, true, false]) {
+    t.deepEqual(await idsOf(next), ['b', 'c', 'a'])
+    t.is((await next.table.find('b'))?.metadata.notes, 'rent')
+    t.deepEqual(await next.table.take(reports).then(({ created, changed }) => [created, changed]), [[], []])
+    next = await next.again({ isClosed })
+  }
+  t.deepEqual(next.reports, [])
+})
+
+test('incoming transactions that are not known yet get a file each, dated now, and are told as new once [4.11]', async t => {
+  const device = await openHistory(makeSyncStore())
+  const first = await device.table.take([incoming('in-1'), incoming('in-2'), outgoing('out')])
+  t.deepEqual([first.created, first.changed], [['in-1', 'in-2'], ['out']])
+  const now = device.clock.now() / 1000
+  t.deepEqual(
+    await device.repo.list('transaction'),
+    ['in-1', 'in-2'].map(txid => `transaction/${now}-${device.hashOf(txid)}.json`).sort()
+  )
+  t.like(await device.json(`transaction/${now}-${device.hashOf('in-1')}.json`), {
+    txid: 'in-1',
+    internal: false,
+    creationDate: now
+  })
   const again = await device.again()
-  t.deepEqual(await idsOf(again), ['b', 'c', 'a'])
-  const same = await again.table.take([incoming('a', { date: 1_700_000_000 })])
-  t.deepEqual([same.created, same.changed], [[], []])
-  await note(again, 'a', { name: 'Ann' })
-  const third = await again.again()
-  t.is((await third.table.find('a'))?.metadata.name, 'Ann')
-  t.deepEqual(third.reports, [])
+  const second = await again.table.take([
+    incoming('in-1'),
+    incoming('in-2', { blockHeight: 5 }),
+    incoming('in-3')
+  ])
+  t.deepEqual([second.created, second.changed], [['in-3'], ['in-2']])
+  t.is((await again.repo.list('transaction')).length, 3)
+})
+
+test('a transaction whose file came from another device is no news, and has its note from the start', async t => {
+  const store = makeSyncStore()
+  const [first, second] = [await openHistory(store), await openHistory(store)]
+  await first.table.take([incoming('a')])
+  await note(first, 'a', 'salary')
+  await first.sync()
+  await second.sync()
+  await second.settled()
+  t.deepEqual(await idsOf(second), [], 'a file alone is no transaction')
+  const taken = await second.table.take([incoming('a')])
+  t.deepEqual([taken.created, taken.changed], [[], ['a']])
+  t.is((await second.table.find('a'))?.metadata.notes, 'salary')
+  t.is((await second.repo.list('transaction')).length, 1)
+
+  await note(first, 'a', 'bonus')
+  await first.sync()
+  await second.sync()
+  await second.settled()
+  t.is((await second.table.find('a'))?.metadata.notes, 'bonus')
+  t.deepEqual(second.told, ['a'])
+})
+
+test('files that a sync brought before a power cut are taken in afterwards, and deleted ones are gone', async t => {
+  const store = makeSyncStore()
+  const [first, second] = [await openHistory(store), await openHistory(store)]
+  await first.table.take([incoming('a'), incoming('b')])
+  await note(first, 'a', 'one')
+  await first.sync()
+  await second.sync()
+  await second.settled()
+  await second.table.take([incoming('a'), incoming('b')])
+  await note(first, 'a', 'two')
+  const [path = ''] = (await first.repo.list('transaction')).filter(name => name.includes(first.hashOf('b')))
+  await note(first, 'b', 'soon gone')
+  await first.repo.delete(path)
+  await first.sync()
+  await second.sync()
+  const again = await second.again()
+  t.is((await again.table.find('a'))?.metadata.notes, 'two')
+  t.deepEqual((await again.table.find('b'))?.metadata, {})
+})
+
+test('a checkpoint is given to the next engine, as long as every row that it stands for is there', async t => {
+  const device = await openHistory(makeSyncStore())
+  t.is(await device.table.checkpoint(), undefined)
+  await device.table.take([incoming('a'), incoming('b')])
+  await device.table.reachCheckpoint('2')
+  const again = await device.again()
+  t.is(await again.table.checkpoint(), '2')
+
+  const rows = new Map([[`t/1/${again.hashOf('a')}`, null]])
+  await again.repo.local.write(rows)
+  const damaged = await again.again()
+  t.is(await damaged.table.checkpoint(), undefined, 'a row was lost with a part of the disk')
+  t.deepEqual(await idsOf(damaged), [])
+  await damaged.table.take([incoming('a'), incoming('b')])
+  t.deepEqual((await idsOf(damaged)).sort(), ['a', 'b'])
+})
+
+test('a history that is missing, damaged or of another version is built anew from the files and the engine', async t => {
+  for (const state of [null, '{"version":1,', '{"version":0,"generation":1}', '{"generation":"x"}', '[]']) {
+    const device = await openHistory(makeSyncStore())
+    await device.table.take([incoming('a'), outgoing('b')])
+    await note(device, 'a', 'kept')
+    await device.table.reachCheckpoint('2')
+    await device.repo.local.write(new Map([[STATE_KEY, state]]))
+    const again = await device.again()
+    t.is(await again.table.checkpoint(), undefined, String(state))
+    t.deepEqual(await idsOf(again), [], String(state))
+    const { created } = await again.table.take([incoming('a'), outgoing('b')])
+    t.deepEqual(created, [])
+    t.is((await again.table.find('a'))?.metadata.notes, 'kept', String(state))
+    t.deepEqual(again.reports, [])
+  }
+})
+
+test('a resync forgets what the engine said and its checkpoint; notes are there again when it is told anew', async t => {
+  const device = await openHistory(makeSyncStore())
+  await device.table.take([incoming('a'), incoming('b'), outgoing('c')])
+  await note(device, 'c', 'rent')
+  await device.table.reachCheckpoint('3')
+  await device.table.clear()
+  t.deepEqual([await idsOf(device), await device.table.checkpoint()], [[], undefined])
+  t.is((await device.repo.list('transaction')).length, 3)
+  const { created } = await device.table.take([outgoing('c'), incoming('a')])
+  t.deepEqual(created, [])
+  t.deepEqual((await idsOf(device)).sort(), ['a', 'c'])
+  t.is((await device.table.find('c'))?.metadata.notes, 'rent')
+  t.is((await (await device.again()).table.find('c'))?.metadata.notes, 'rent')
+
+  await device.table.close()
+  t.deepEqual(await device.repo.local.table('t/1/').page(0, 9), [], 'nothing of the old rows is left')
+})
+
+test('what does not fit on the disk is reported and shown all the same, and is durable with the next write that does', async t => {
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const device = await openHistory(makeSyncStore(), { disk, files })
+  await device.table.take([outgoing('old', { date: 1 })])
+  disk.strike({ at: 1, kind: 'full' })
+  const { created } = await device.table.take([incoming('new')])
+  t.true(disk.hasFired)
+  t.deepEqual(created, ['new'])
+  t.true(isWalletError(device.reports[0], 'STORAGE_FULL'))
+  t.deepEqual(await idsOf(device), ['new', 'old'])
+  t.deepEqual((await listTransactions(device.table, { searchString: 'NEW' })).length, 1)
+  await device.table.reachCheckpoint('2')
+  t.is(await device.table.checkpoint(), undefined, 'what is not durable was not seen')
+  t.deepEqual((await device.again({ disk: makeFaultDisk(new Map(files)) })).reports, [])
+
+  await note(device, 'new', 'salary')
+  await device.table.reachCheckpoint('2')
+  const again = await openHistory(makeSyncStore(), { disk: makeFaultDisk(new Map(files)) })
+  t.deepEqual(await idsOf(again), ['new', 'old'])
+  t.is((await again.table.find('new'))?.metadata.notes, 'salary')
+  t.is((await again.repo.list('transaction')).length, 1)
+  t.is(await again.table.checkpoint(), '2')
+})
+
+test('a transaction that cannot be kept is refused as bogus, and the others of its batch count', async t => {
+  const { table, reports } = await openHistory(makeSyncStore())
+  const ring: Record<string, unknown> = {}
+  ring.ring = ring
+  await table.take([
+    incoming('a'),
+    incoming('b', { otherParams: ring as never }),
+    incoming('c', { otherParams: { n: 1n } as never }),
+    incoming('d', { tokenId: '\ud800' }),
+    incoming('\ud800'),
+    incoming('e', { signedTx: 'f'.repeat(4_000_001) }),
+    incoming('f')
+  ])
+  t.deepEqual(
+    reports.map(error => isWalletError(error, 'BOGUS_TX')),
+    [true, true, true, true, true]
+  )
+  t.deepEqual((await listTransactions(table, {})).map(({ txid }) => txid).sort(), ['a', 'f'])
+})
+
+test('a sync uploads at most 100 files a pass, and a stream hands out batches of 10 [9.14]', async t => {
+  const store = makeSyncStore()
+  const device = await openHistory(store)
+  await device.table.take(Array.from({ length: 250 }, (_, index) => incoming(`tx${index}`, { date: index })))
+  for (let sync = 0; device.repo.pendingCount > 0 && sync < 9; sync++) await device.sync()
+  const uploads = store.calls.filter(({ method }) => method === 'POST').map(({ paths }) => paths.length)
+  t.deepEqual(uploads, [100, 100, 50])
+  const sizes = new Set<number>()
+  for await (const batch of streamTransactions(device.table, {})) sizes.add(batch.length)
+  t.deepEqual([...sizes], [10])
+})
+
+test('the text of a search follows notes and the fiat currency of the wallet', async t => {
+  const device = await openHistory(makeSyncStore())
+  await device.table.take([outgoing('a'), outgoing('b')])
+  await saveMetadata(
+    device.table,
+    { txid: 'a', tokenId: null },
+    { exchangeAmount: { 'iso:USD': 7171, 'iso:EUR': 8282 } }
+  )
+  const found = async (searchString: string): Promise<number> =>
+    (await listTransactions(device.table, { searchString })).length
+  t.deepEqual([await found('7171'), await found('8282')], [1, 0])
+  device.settings.fiatCode = 'iso:EUR'
+  t.deepEqual([await found('7171'), await found('8282')], [0, 1])
+  await saveMetadata(device.table, { txid: 'b', tokenId: null }, { name: 'Zoe' })
+  t.is(await found('zoe'), 1)
+  await saveMetadata(device.table, { txid: 'b', tokenId: null }, { name: null })
+  t.is(await found('zoe'), 0)
 })
