@@ -109,7 +109,7 @@ export class OpenWallets {
     const { clock } = services.io
     const closing = [...this.#held.values()].map(({ opening, opened }) => {
       const closed = opening.then(
-        ({ close }) => close(),
+        wallet => wallet.close(),
         () => {}
       )
       if (opened !== undefined) return closed

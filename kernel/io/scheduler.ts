@@ -23,10 +23,16 @@ export class Scheduler {
 
   /** Runs `run` once after `delayMs`, instead of what the key was to run. After `close` nothing runs. */
   schedule(key: string, delayMs: number, run: () => void): void {
-    if (this.#isClosed) return
-    const dueAt = this.#clock.monotonic() + delayMs
-    this.#tasks.set(key, { dueAt, run })
-    this.#arm(dueAt)
+    this.#put(key, this.#clock.monotonic() + delayMs, run)
+  }
+
+  /**
+   * As {@link schedule}, up to a quarter of a second later, so that hundreds of tasks wake the device a few times and
+   * not hundreds of times.
+   */
+  scheduleLoosely(key: string, delayMs: number, run: () => void): void {
+    const dueAt = Math.ceil((this.#clock.monotonic() + delayMs) / TICK_MS) * TICK_MS
+    this.#put(key, dueAt, run)
   }
 
   /** Forgets the task of a key. */
@@ -39,6 +45,12 @@ export class Scheduler {
     this.#isClosed = true
     this.#tasks.clear()
     this.#cancelTimer?.()
+  }
+
+  #put(key: string, dueAt: number, run: () => void): void {
+    if (this.#isClosed) return
+    this.#tasks.set(key, { dueAt, run })
+    this.#arm(dueAt)
   }
 
   #arm(earliest: number): void {
@@ -63,3 +75,5 @@ export class Scheduler {
     for (const task of due) task.run()
   }
 }
+
+const TICK_MS = 250

@@ -22,7 +22,7 @@ export class WalletFacts {
   readonly #parts: WalletFactsParts
   #isOpen = false
   /** What waits to be told. */
-  #waiting: Partial<WalletSnapshot> = {}
+  #waiting: Partial<WalletSnapshot> | undefined
 
   constructor(parts: WalletFactsParts) {
     const { walletId, walletInfo, info, report } = parts
@@ -53,10 +53,12 @@ export class WalletFacts {
   /** Shows facts soon, with others that come in meanwhile. */
   gather(facts: Partial<WalletSnapshot>): void {
     if (!isNews(this.#latest, facts)) return
+    const isWaiting = this.#waiting !== undefined
     this.#waiting = { ...this.#waiting, ...facts }
+    if (isWaiting) return
     this.#parts.events.push(`wallet ${this.#parts.walletId}`, () => {
-      const gathered = this.#waiting
-      this.#waiting = {}
+      const gathered = this.#waiting ?? {}
+      this.#waiting = undefined
       this.show(gathered)
     })
   }
@@ -70,7 +72,8 @@ export class WalletFacts {
   }
 
   get #latest(): WalletSnapshot {
-    return { ...this.state.getSnapshot(), ...this.#waiting }
+    const shown = this.state.getSnapshot()
+    return this.#waiting === undefined ? shown : { ...shown, ...this.#waiting }
   }
 
   #tell(): void {

@@ -33,6 +33,7 @@ export class WalletLife implements EngineHost {
   readonly #room: EngineRoom
   #spends: SpendParts | undefined
   #fallbackName: string | null = null
+  #height: number | undefined
   #pausing: Promise<void> | undefined
   #unsubscribes: (() => void)[] = []
 
@@ -109,6 +110,7 @@ export class WalletLife implements EngineHost {
     this.engine.restartProgress()
     await this.#room.reportsTaken()
     await this.table.clear()
+    this.#height = undefined
     this.unactivatedChanged([])
     await this.tokens.forgetDetected()
     await this.engine.call('looking at the chain again', engine => engine.resyncBlockchain())
@@ -145,6 +147,8 @@ export class WalletLife implements EngineHost {
   }
 
   heightChanged(blockHeight: number): void {
+    if (blockHeight === this.#height) return
+    this.#height = blockHeight
     this.#inBackground(this.#tellChanged(this.table.takeHeight(blockHeight)))
     if (!this.#parts.services.config.skipBlockHeight) this.engine.gather({ blockHeight })
   }

@@ -11,7 +11,7 @@ const DEFAULT_PERIOD_MS = 10_000
 const RETRY_MS = 30_000
 const MIN_PERIOD_MS = 100
 /** Shorter waits are kept to the letter. */
-const SPREAD_FROM_MS = 1000
+const LOOSE_FROM_MS = 1000
 const CALL_MS = 60_000
 /** A plugin cannot hold up a logout for longer. */
 const STOP_MS = 5_000
@@ -193,12 +193,12 @@ export class EngineRunner implements Readable<EngineSnapshot> {
       this.#parts.services.logOf(this.#parts.info.pluginId).warn(`sync failed: ${describeError(error)}`)
       this.#state.showFailure(error)
     }
-    // Engines that were started together would otherwise ask together, for ever.
-    const waitMs =
-      isFirst && delayMs > SPREAD_FROM_MS ? Math.floor(delayMs * (1 - this.#draw() / 2)) : delayMs
-    this.#parts.scheduler.schedule(this.#syncKey, waitMs, () =>
+    const again = (): void =>
       this.#parts.services.inBackground('engine sync', this.#sync(run, { isFirst: false }))
-    )
+    if (delayMs < LOOSE_FROM_MS) return this.#parts.scheduler.schedule(this.#syncKey, delayMs, again)
+    // Engines that were started together would otherwise ask together, for ever.
+    const waitMs = isFirst ? delayMs * (1 - this.#draw() / 2) : delayMs
+    this.#parts.scheduler.scheduleLoosely(this.#syncKey, waitMs, again)
   }
 
   /** Uniform in 0 to 1. */

@@ -46,7 +46,7 @@ export class EngineState implements Readable<EngineSnapshot> {
   /** Changes facts soon, with others that come in meanwhile. */
   gather(facts: EngineChanges): void {
     const isWaiting = this.#gathered !== undefined
-    if (!isWaiting && isSame(this.getSnapshot(), { ...this.getSnapshot(), ...facts })) return
+    if (!isWaiting && holds(this.getSnapshot(), facts)) return
     this.#gathered = { ...this.#gathered, ...facts }
     if (isWaiting) return
     this.#parts.events.push(`engine ${this.#parts.walletId}`, () => {
@@ -100,11 +100,11 @@ export class EngineState implements Readable<EngineSnapshot> {
   }
 }
 
-const isSame = (one: EngineSnapshot, other: EngineSnapshot): boolean =>
-  one.state === other.state &&
-  one.isPaused === other.isPaused &&
-  one.syncRatio === other.syncRatio &&
-  one.blockHeight === other.blockHeight &&
-  one.status === other.status &&
-  one.failure === other.failure &&
-  one.errorCode === other.errorCode
+const holds = (snapshot: EngineSnapshot, facts: Partial<EngineSnapshot>): boolean => {
+  for (const name of Object.keys(facts) as (keyof EngineSnapshot)[]) {
+    if (snapshot[name] !== facts[name]) return false
+  }
+  return true
+}
+
+const isSame = (one: EngineSnapshot, other: EngineSnapshot): boolean => holds(one, other) && holds(other, one)
