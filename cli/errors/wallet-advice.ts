@@ -14,6 +14,8 @@ export const adviceOf = (error: WalletError): readonly NextCommand[] => {
       }
     ]
   }
+  if (isWalletError(error, 'PLUGIN_FOR_TYPE'))
+    return [{ command: 'holdfast wallets types', why: 'see the types of wallets that can be made' }]
   return error.next === undefined ? [] : [error.next]
 }
 

@@ -179,3 +179,59 @@ test.serial('a fiat currency without "iso:" ends with 2', isRefused, () => ({
   exitCode: 2,
   says: ['error: Fiat currency codes must start with "iso:" (FIAT_CODE)']
 }))
+
+test.serial('a type of wallet that no plugin knows ends with 4', isRefused, () => ({
+  args: ['wallets', 'create', 'nocoin', '-a', 'alice'],
+  secrets: { password },
+  exitCode: 4,
+  says: [
+    'error: Cannot find a currency plugin for wallet type wallet:nocoin (PLUGIN_FOR_TYPE)',
+    'next: holdfast wallets types   # see the types of wallets that can be made'
+  ]
+}))
+
+test.serial('a wallet that is not there ends with 6', isRefused, () => ({
+  args: ['wallets', 'show', 'Nowhere', '-a', 'alice'],
+  secrets: { password },
+  exitCode: 6,
+  says: [
+    'error: There is no wallet "Nowhere" in this account (NOT_FOUND)',
+    'hint: Use the name of a wallet, its id, or the first letters of it.',
+    'next: holdfast wallets list --all   # see the wallets, archived and deleted ones too'
+  ]
+}))
+
+test.serial('an import without a key, and nobody to ask, ends with 5', isRefused, () => ({
+  args: ['wallets', 'import', 'bitcoin', '-a', 'alice'],
+  secrets: { password },
+  exitCode: 5,
+  says: [
+    'error: The private key is needed, and nobody can be asked for it (PROMPT_IMPOSSIBLE)',
+    'next: holdfast wallets import bitcoin -a alice --secrets-stdin   # give secrets as one JSON object, such as {"private-key": "…"}'
+  ]
+}))
+
+test.serial('an import of what is no key ends with 51, and does not repeat it', isRefused, () => ({
+  args: ['wallets', 'import', 'bitcoin', '-a', 'alice'],
+  secrets: { password, 'private-key': 'hunter2' },
+  exitCode: 51,
+  says: [
+    'error: Key integrity violation: the text is no valid BIP-39 phrase or extended private key (KEY_INTEGRITY)'
+  ]
+}))
+
+test.serial('a token of a currency that has none ends with 7', isRefused, () => ({
+  args: ['tokens', 'add', 'bitcoin', '--code', 'USDX', '--decimals', '6', '-a', 'alice'],
+  secrets: { password },
+  exitCode: 7,
+  says: ['error: This wallet does not support tokens (NOT_SUPPORTED)']
+}))
+
+test.serial('a private key on the command line ends with 2, and is not repeated', isRefused, () => ({
+  args: ['wallets', 'import', 'bitcoin', '--private-key', 'hunter2'],
+  exitCode: 2,
+  says: [
+    'error: There is no --private-key: a secret never stands on the command line (SECRET_SOURCE)',
+    'hint: Other programs can read a command line. Use --private-key-stdin, --private-key-file <path>, or wait to be asked.'
+  ]
+}))

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { base58 } from '@scure/base'
 import test from 'ava'
 import { homeFor } from '../helpers/command-line.ts'
@@ -65,4 +67,36 @@ test('no command prints a secret of a login without --reveal, however much it is
     ...[recoveryKey, loginKey].flatMap(key => formsOf(base58.decode(key)))
   ]
   for (const needle of needles) t.false(text.includes(needle), needle)
+})
+
+test('no command prints the keys of a wallet without --reveal, whether they are made, imported, copied or shown', async t => {
+  const home = homeFor(t)
+  const said: string[] = []
+  const words = `${'zoo '.repeat(11)}wrong`
+  const run = async (args: readonly string[], given: object = {}) => {
+    const input = JSON.stringify({ password: secrets.password, ...given })
+    const all = [...args, '--json', '-vv', '--debug', '--secrets-stdin']
+    const ran = await runInProcess(all, { home, input })
+    if (!args.includes('--reveal')) said.push(ran.stdout, ran.stderr)
+    return ran
+  }
+  await run(['account', 'create', 'alice'])
+  t.is((await run(['wallets', 'create', 'bitcoin', '--name', 'Made'])).code, 0)
+  t.is((await run(['wallets', 'import', 'bitcoin', '--name', 'Brought'], { 'private-key': words })).code, 0)
+  t.is((await run(['wallets', 'import', 'bitcoin'], { 'private-key': `${words} zoo` })).code, 51)
+  const keys = (await run(['wallets', 'keys', 'Made', '--raw', '--reveal'])).json.data.keys
+  const file = join(home, 'keys')
+  writeFileSync(file, JSON.stringify(keys), { mode: 0o600 })
+  t.is((await run(['wallets', 'create', 'bitcoin', '--keys-file', file])).code, 0)
+  writeFileSync(file, JSON.stringify({ ...keys, dataKey: keys.syncKey }), { mode: 0o600 })
+  t.not((await run(['wallets', 'create', 'bitcoin', '--keys-file', file])).code, 0)
+  for (const name of ['Made', 'Brought']) {
+    for (const flags of [[], ['--private'], ['--raw'], ['--raw', '--public']])
+      t.is((await run(['wallets', 'keys', name, ...flags])).code, 0)
+    for (const command of ['show', 'dump']) t.is((await run(['wallets', command, name])).code, 0)
+  }
+  const text = said.join('\n')
+  t.regex(text, /"redacted":true/)
+  for (const needle of [words, keys.bitcoinKey, keys.dataKey, keys.syncKey])
+    t.false(text.includes(needle), needle)
 })
