@@ -4,7 +4,6 @@ import { Scheduler } from '../../../kernel/io/scheduler.ts'
 import { makeLog, scrub } from '../../../kernel/log.ts'
 import { EngineInbox, type EngineListener } from '../../../kernel/wallet/engine/engine-inbox.ts'
 import { EventQueue } from '../../../kernel/wallet/event-queue.ts'
-import { confirmationsOf } from '../../../kernel/wallet/history/confirmations.ts'
 import { TransactionThrottle, type TxidChanges } from '../../../kernel/wallet/history/throttle.ts'
 import { searchMaxSpendable } from '../../../kernel/wallet/max-spend.ts'
 import { upgradeMemos } from '../../../kernel/wallet/memos.ts'
@@ -160,15 +159,6 @@ test('the search for the maximum halves until the range is one unit, with the kn
   t.is(probes.join(' '), '2500 3750 4375 4062 4218 4296 4335 4315 4325 4320 4322 4321')
   t.is(await searchMaxSpendable(nativeAmount('0'), async () => false), '0' as NativeAmount)
   t.is(await searchMaxSpendable(nativeAmount('10'), async () => true), '10' as NativeAmount)
-})
-
-test('confirmations: dropped, unconfirmed, syncing, a depth, confirmed [4.6] [4.7] [4.8] [4.9]', t => {
-  const of = (blockHeight: number, chainHeight: number, required = 3) =>
-    confirmationsOf({ blockHeight, chainHeight, required })
-  t.deepEqual(
-    [of(-1, 9), of(0, 9), of(10, 9), of(9, 9), of(8, 9), of(7, 9), of(1, 9)],
-    ['dropped', 'unconfirmed', 'syncing', 1, 2, 'confirmed', 'confirmed']
-  )
 })
 
 test('a memo that is not of its own kind is refused with MEMO_INVALID [5.40]', t => {

@@ -363,7 +363,7 @@ test('an engine is created, started, stopped while paused, and stopped for good 
   )
 })
 
-test('new incoming transactions get a file each, on this device once, with one event [4.10]', async t => {
+test('new incoming transactions get a file each, on this device once, with one event [4.11]', async t => {
   const events: string[][] = []
   const watch: ObserverPlugin = {
     kind: 'observer',
@@ -418,7 +418,7 @@ test('a new height confirms transactions with the new height, not one block late
   t.is(await depthAt(99), 'confirmed')
 })
 
-test('a note is changed, kept where absent, deleted by null, and refused for an unknown transaction [3.25]', async t => {
+test('a note is changed, kept where absent, deleted by null, and refused for an unknown transaction', async t => {
   const { wallet, toy } = await makeHome(t)
   toy.requests[0]?.callbacks.onTransactionsChanged([toyTransaction('a')])
   await waitFor(async () => (await wallet.getTransactions()).length === 1)
