@@ -9,6 +9,7 @@ import {
   nativeAmount,
   negate,
   sum,
+  type TokenMap,
   WalletError
 } from '../../kernel/plugin-api.ts'
 
@@ -17,6 +18,8 @@ export interface ToyOptions {
   readonly id?: string
   readonly info?: Partial<CurrencyInfo>
   readonly balance?: string
+  /** The tokens that the plugin brings. */
+  readonly tokens?: TokenMap
   /** Replaces methods of every engine. */
   readonly engine?: (good: CurrencyEngine, request: EngineRequest) => Partial<CurrencyEngine>
   /** Replaces methods of the tools. */
@@ -56,6 +59,7 @@ export const makeToy = (options: ToyOptions = {}): Toy => {
         encodeUri: async ({ publicAddress }) => `toy:${publicAddress}`,
         ...options.tools
       }))
+      hooks.builtinTokens.tapPromise(id, async () => options.tokens ?? {})
       hooks.makeEngine.tapPromise(id, async request => {
         requests.push(request)
         const good = makeEngine(request, options.balance ?? '1000')
