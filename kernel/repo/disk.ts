@@ -25,11 +25,6 @@ export interface Disk {
   close?(): Promise<void>
 }
 
-/** What all but the rarest paths are seen to be at once. */
-const PLAIN =
-  /^(?:[A-Za-z0-9_+=,@-][A-Za-z0-9._+=,@-]{0,199}\/){0,15}[A-Za-z0-9_+=,@-][A-Za-z0-9._+=,@-]{0,199}$/
-const SEGMENT = /^[A-Za-z0-9._+=,@-]{1,200}$/
-
 /**
  * Checks a path against the grammar that keeps every path inside its root.
  *
@@ -38,15 +33,22 @@ const SEGMENT = /^[A-Za-z0-9._+=,@-]{1,200}$/
  * @throws PATH_REFUSED
  */
 export const checkPath = (path: string): string => {
-  if (path.length <= 1024 && PLAIN.test(path)) return path
-  if (path.length > 1024) throw new WalletError('PATH_REFUSED', { rule: 'is longer than 1024 characters' })
-  const segments = path.split('/')
-  if (segments.length > 16) throw new WalletError('PATH_REFUSED', { rule: 'is deeper than 16 folders' })
-  for (const segment of segments) {
-    if (segment === '.' || segment === '..' || !SEGMENT.test(segment)) {
-      throw new WalletError('PATH_REFUSED', { rule: 'has a segment that is not allowed' })
+  if (path.length > 1024) throw refusal('is longer than 1024 characters')
+  let depth = 1
+  let start = 0
+  for (let at = 0; at <= path.length; at += 1) {
+    const code = at === path.length ? SLASH : path.charCodeAt(at)
+    if (code !== SLASH) {
+      if (code > 127 || ALLOWED[code] !== 1) throw refusal('has a segment that is not allowed')
+      continue
     }
+    const length = at - start
+    const isDots = length <= 2 && path.charCodeAt(start) === DOT && path.charCodeAt(at - 1) === DOT
+    if (length === 0 || length > 200 || isDots) throw refusal('has a segment that is not allowed')
+    if (at < path.length) depth += 1
+    start = at + 1
   }
+  if (depth > 16) throw refusal('is deeper than 16 folders')
   return path
 }
 
@@ -65,3 +67,12 @@ export const subDisk = (disk: Disk, folder: string): Disk => {
     }
   }
 }
+
+const SLASH = 47
+const DOT = 46
+/** 1 for each letter of a path: looked up, because paths are checked by the ten thousand. */
+const ALLOWED: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[A-Za-z0-9._+=,@-]/.test(String.fromCharCode(code)) ? 1 : 0
+)
+
+const refusal = (rule: string): WalletError => new WalletError('PATH_REFUSED', { rule })

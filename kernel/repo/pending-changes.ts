@@ -1,6 +1,6 @@
 import type { RepoFiles } from './repo-files.ts'
 import { type BoxText, type PendingChange, PREFIX, vectorOf } from './repo-record.ts'
-import type { PagedStore } from './store/paged-store.ts'
+import type { StoreChanges } from './store/bulk.ts'
 
 /** Characters of ciphertext in one request; one larger file goes alone. */
 const MAX_UPLOAD = 900_000
@@ -18,41 +18,25 @@ export interface TakeOptions {
   readonly takesDeletions: boolean
 }
 
-/** Which changes of a repo wait for the server, and which are on their way; an index over its store. */
+/** What is known of the pending changes of a repo beside what they are: which may have been sent. */
 export class PendingChanges {
-  readonly #store: PagedStore
   readonly #files: RepoFiles
-  readonly #paths = new Set<string>()
   /** The text of a path that a request held last, by the vector of its box. */
   readonly #taken = new Map<string, string>()
 
-  constructor(store: PagedStore, files: RepoFiles) {
-    this.#store = store
+  constructor(files: RepoFiles) {
     this.#files = files
-    for (const [key] of store.entries(PREFIX.pending)) this.#paths.add(key.slice(PREFIX.pending.length))
-    for (const path of this.#paths) this.#taken.set(path, ANY)
+    for (const path of files.pending) this.#taken.set(path, ANY)
   }
 
-  get count(): number {
-    return this.#paths.size
-  }
-
-  has(path: string): boolean {
-    return this.#paths.has(path)
-  }
-
-  /** Reads again what the store says under these of its keys. */
-  refresh(keys: Iterable<string>): void {
-    for (const path of pathsOf(keys)) {
-      if (this.#store.get(PREFIX.pending + path) === undefined) this.#paths.delete(path)
-      else this.#paths.add(path)
-    }
-  }
-
-  /** Forgets what was sent under the keys that durably hold nothing more; until then a change may come back. */
-  forget(keys: Iterable<string>): void {
+  /** Forgets what was sent of paths that durably hold nothing more; until then a change may come back. */
+  forget(changes: StoreChanges): void {
     if (this.#taken.size === 0) return
-    for (const path of pathsOf(keys)) if (!this.#paths.has(path)) this.#taken.delete(path)
+    for (const key of changes.keys()) {
+      if (!key.startsWith(PREFIX.pending)) continue
+      const path = key.slice(PREFIX.pending.length)
+      if (!this.#files.pending.has(path)) this.#taken.delete(path)
+    }
   }
 
   /**
@@ -73,7 +57,7 @@ export class PendingChanges {
   async take({ limit, skipped, takesDeletions }: TakeOptions): Promise<Map<string, PendingChange>> {
     const batch = new Map<string, PendingChange>()
     let length = 0
-    for (const group of groupsOf(this.#paths, skipped)) {
+    for (const group of groupsOf(this.#files.pending, skipped)) {
       for (const { path, pending } of await this.#files.read(group)) {
         if (pending === undefined || (pending.box === null && !takesDeletions)) continue
         length += pending.box?.length ?? 0
@@ -85,10 +69,6 @@ export class PendingChanges {
     }
     return batch
   }
-}
-
-function* pathsOf(keys: Iterable<string>): Generator<string> {
-  for (const key of keys) if (key.startsWith(PREFIX.pending)) yield key.slice(PREFIX.pending.length)
 }
 
 function* groupsOf(paths: Iterable<string>, skipped: ReadonlySet<string>): Generator<string[]> {

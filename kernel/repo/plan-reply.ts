@@ -86,12 +86,14 @@ export const checkDeletions = async (files: RepoFiles, { changes, sent }: Applie
 }
 
 /**
- * What is to be written when all files of a reply are: how far the repo is, and what a damaged one must send again.
+ * Adds what is to be written when all files of a reply are: how far the repo is, and what a damaged one must send again.
  *
  * The time alone is not worth a write: only the first sync and a new hash are.
  */
-export const planStatus = async ({ reply, store, files, now }: ReplyPlace): Promise<Map<string, string>> => {
-  const writes = new Map<string, string>()
+export const planStatus = async (
+  { reply, store, files, now }: ReplyPlace,
+  writes: Map<string, string | BulkChange | null>
+): Promise<void> => {
   const status = parseStatus(store.get(PREFIX.status))
   const heals = status.isDamaged === true && reply.isComplete === true
   if (heals) {
@@ -103,10 +105,10 @@ export const planStatus = async ({ reply, store, files, now }: ReplyPlace): Prom
     }
   }
   const lastHash = reply.hash ?? status.lastHash
-  if (status.lastSync > 0 && lastHash === status.lastHash && !heals) return writes
+  if (status.lastSync > 0 && lastHash === status.lastHash && !heals) return
   const isDamaged = status.isDamaged === true && !heals
   const next = { lastSync: now / 1000, ...(lastHash && { lastHash }), ...(isDamaged && { isDamaged }) }
-  return writes.set(PREFIX.status, JSON.stringify(next))
+  writes.set(PREFIX.status, JSON.stringify(next))
 }
 
 const PART_LENGTH = 4 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { type BoxText, LARGE_FOLDERS, PREFIX, parseFile, type RepoFile } from './repo-record.ts'
-import type { BulkChange } from './store/bulk.ts'
+import type { BulkChange, StoreChanges } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
 
 /** A file with its path. */
@@ -10,9 +10,30 @@ export interface NamedFile extends RepoFile {
 /** The files of one repo as its local store holds them: most of them as entries, those of large folders as rows of tables. */
 export class RepoFiles {
   readonly #store: PagedStore
+  /** The paths of pending changes. */
+  readonly #pending = new Set<string>()
+  #hasGone: boolean
 
   constructor(store: PagedStore) {
     this.#store = store
+    for (const [key] of store.entries(PREFIX.pending)) this.#pending.add(key.slice(PREFIX.pending.length))
+    this.#hasGone = store.entries(PREFIX.gone).next().done !== true
+  }
+
+  /** The paths whose changes the server has not acknowledged. */
+  get pending(): ReadonlySet<string> {
+    return this.#pending
+  }
+
+  /** Learns what a write makes of the pending changes; after one that failed, what the store says of them. */
+  learn(changes: StoreChanges, hasFailed: boolean): void {
+    for (const [key, change] of changes) {
+      if (!key.startsWith(PREFIX.pending)) continue
+      const path = key.slice(PREFIX.pending.length)
+      const isPending = hasFailed ? this.#store.get(key) !== undefined : change !== null
+      if (isPending) this.#pending.add(path)
+      else this.#pending.delete(path)
+    }
   }
 
   /** What each of some files is now; undefined where there is none. */
@@ -92,8 +113,7 @@ export class RepoFiles {
         yield rows.map(({ key, text }) => this.#named(folder + key, text))
       }
     }
-    const pending = [...this.#store.entries(PREFIX.pending)].map(([key]) => key.slice(PREFIX.pending.length))
-    yield (await this.read(pending)).filter(file => file.pending?.box === null)
+    yield (await this.read([...this.#pending])).filter(file => file.pending?.box === null)
   }
 
   /** Adds to the writes of a store what makes a file this one; null deletes it. */
@@ -105,8 +125,12 @@ export class RepoFiles {
     }
     const mark = this.revision + 1
     writes.set(PREFIX.file + path, box === null ? null : { text: box, order: dateIn(path), mark })
-    if (box === null) writes.set(PREFIX.gone + path, String(mark))
-    else if (this.#store.get(PREFIX.gone + path) !== undefined) writes.set(PREFIX.gone + path, null)
+    if (box === null) {
+      this.#hasGone = true
+      writes.set(PREFIX.gone + path, String(mark))
+    } else if (this.#hasGone && this.#store.get(PREFIX.gone + path) !== undefined) {
+      writes.set(PREFIX.gone + path, null)
+    }
   }
 
   /** Adds to writes that only the newest thousand deletions are remembered; who missed the others finds no file. */
@@ -123,6 +147,7 @@ export class RepoFiles {
   }
 
   #named(path: string, box: BoxText | undefined): NamedFile {
+    if (!this.#pending.has(path)) return { path, data: box, pending: undefined }
     return { path, ...parseFile(box, this.#store.get(PREFIX.pending + path)) }
   }
 }

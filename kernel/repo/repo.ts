@@ -55,10 +55,10 @@ export class Repo {
     this.#report = report
     this.#store = store
     this.#files = new RepoFiles(store)
-    this.#pending = new PendingChanges(store, this.#files)
+    this.#pending = new PendingChanges(this.#files)
     this.#boxes = makeRepoBoxes(io, dataKey)
     const { isDamaged: _, ...status } = parseStatus(store.get(PREFIX.status))
-    const snapshot = { repoId, pendingCount: this.#pending.count, isSyncing: false, ...status }
+    const snapshot = { repoId, pendingCount: this.#files.pending.size, isSyncing: false, ...status }
     this.#state = new Observable<RepoSnapshot>(snapshot, announce, report)
   }
 
@@ -69,7 +69,7 @@ export class Repo {
 
   /** How many changes the server has not acknowledged. */
   get pendingCount(): number {
-    return this.#pending.count
+    return this.#files.pending.size
   }
 
   /**
@@ -239,8 +239,8 @@ export class Repo {
       const { done } = await this.#exclusive(async () => {
         const plan = await planReply(place, part)
         for (const path of plan.changed) changed.push(path)
-        const status = part === parts.at(-1) ? await planStatus(place) : NOTHING
-        return { done: this.#commit(new Map([...plan.writes, ...status])) }
+        if (part === parts.at(-1)) await planStatus(place, plan.writes)
+        return { done: this.#commit(plan.writes) }
       })
       await done
     }
@@ -305,24 +305,26 @@ export class Repo {
     await done
   }
 
-  async #commit(changes: StoreChanges): Promise<void> {
-    const keys = [...changes.keys()]
-    const writes = new Map(changes)
-    if (keys.some(key => key.startsWith(PREFIX.file))) writes.set(PREFIX.revision, String(this.revision + 1))
+  async #commit(writes: Map<string, string | BulkChange | null>): Promise<void> {
+    for (const key of writes.keys()) {
+      if (!key.startsWith(PREFIX.file)) continue
+      writes.set(PREFIX.revision, String(this.revision + 1))
+      break
+    }
     const done = this.#store.write(writes)
-    this.#refresh(keys)
+    this.#learn(writes, false)
     try {
       await done
     } catch (error) {
-      this.#refresh(keys)
+      this.#learn(writes, true)
       throw error
     }
-    this.#pending.forget(keys)
+    this.#pending.forget(writes)
   }
 
-  #refresh(keys: readonly string[]): void {
-    this.#pending.refresh(keys)
-    const pendingCount = this.#pending.count
+  #learn(changes: StoreChanges, hasFailed: boolean): void {
+    this.#files.learn(changes, hasFailed)
+    const { pendingCount } = this
     if (this.#state.getSnapshot().pendingCount !== pendingCount) this.#state.update({ pendingCount })
   }
 

@@ -44,10 +44,6 @@ export const parseStoreReply = async (text: string, options: ReplyOptions): Prom
 
 const HEAD = /^\{(?:"hash":"([\w=-]{1,256})",)?"changes":\{/
 const TAIL = /\}(?:,"hash":(?:"([\w=-]{1,256})"|null))?\}$/y
-/** One entry without escapes: its path, and null or a box whose three fields stand in any order. */
-const ENTRY =
-  /"([A-Za-z0-9._+=,@/-]{1,1024})":(null|\{(?:"encryptionType":0|"iv_hex":"[0-9a-f]{32}"|"data_base64":"[A-Za-z0-9+/]*={0,2}")(?:,(?:"encryptionType":0|"iv_hex":"[0-9a-f]{32}"|"data_base64":"[A-Za-z0-9+/]*={0,2}")){2}\}),?/y
-const SPELLING = /^\{"encryptionType":0,"iv_hex":"[^"]*","data_base64":"[^"]*"\}$/
 
 /** Undefined if the reply is not in the ordinary spelling. */
 const readPlain = async (text: string, options: ReplyOptions): Promise<StoreReply | undefined> => {
@@ -57,34 +53,52 @@ const readPlain = async (text: string, options: ReplyOptions): Promise<StoreRepl
   const changes = new Map<string, BoxText | null>()
   const faults: WalletError[] = []
   let at = head[0].length
-  for (let count = 0; ; count += 1) {
-    ENTRY.lastIndex = at
-    const entry = ENTRY.exec(text)
-    if (entry === null) break
+  for (let count = 0; text[at] === '"'; count += 1) {
     if (count === MAX_CHANGES) fail(`names more than ${MAX_CHANGES} files`)
-    at = ENTRY.lastIndex
-    const [, path = '', value = ''] = entry
-    const box = value === 'null' ? null : spelt(value)
-    if (box === undefined) return undefined
+    const pathEnd = text.indexOf('"', at + 1)
+    const isNull = text.startsWith(':null', pathEnd + 1)
+    const end = isNull ? pathEnd + 6 : text.indexOf('}', pathEnd) + 1
+    const path = text.slice(at + 1, pathEnd)
+    const box = isNull ? null : plainBox(text.slice(pathEnd + 2, end))
+    // A comma at the end is no JSON.
+    if (end <= pathEnd || box === undefined || path.includes('\\') || text.startsWith(',}', end))
+      return undefined
     const fault = faultOf(path, box)
     if (fault === undefined) changes.set(path, box)
     else faults.push(fault)
+    at = text[end] === ',' ? end + 1 : end
     if (count % 64 === 0) await breathe()
   }
   TAIL.lastIndex = at
   const tail = TAIL.exec(text)
-  // A comma at the end is no JSON.
-  if (tail === null || text[at - 1] === ',') return undefined
+  if (tail === null) return undefined
   tellFaults(faults, options)
   const hash = tail[1] ?? head[1]
   return hash === undefined ? { changes } : { changes, hash }
 }
 
-/** The box in its one spelling; undefined if a field is there twice. */
-const spelt = (value: string): BoxText | undefined => {
-  if (SPELLING.test(value)) return value
-  const box = parseBox(value)
-  return box === undefined ? undefined : boxText(box)
+/** A box whose three fields stand in their usual order or in another; undefined for anything that has to be read as JSON. */
+const plainBox = (text: string): BoxText | undefined => {
+  const isUsual =
+    text.startsWith(BEFORE_VECTOR) &&
+    text.startsWith(BEFORE_DATA, DATA_START - BEFORE_DATA.length) &&
+    text.endsWith('"}')
+  if (!isUsual) return PLAIN_BOX.test(text) ? spelt(text) : undefined
+  const vector = text.slice(BEFORE_VECTOR.length, BEFORE_VECTOR.length + 32)
+  const data = text.slice(DATA_START, -2)
+  return NO_HEX.test(vector) || NO_BASE64.test(data) ? undefined : text
+}
+
+const BEFORE_VECTOR = '{"encryptionType":0,"iv_hex":"'
+const BEFORE_DATA = '","data_base64":"'
+const DATA_START = BEFORE_VECTOR.length + 32 + BEFORE_DATA.length
+const NO_HEX = /[^0-9a-f]/
+const NO_BASE64 = /[^A-Za-z0-9+/=]/
+const PLAIN_BOX = /^\{(?:"\w+":(?:0|"[A-Za-z0-9+/=]*"),?){3}\}$/
+
+const spelt = (text: string): BoxText | undefined => {
+  const box = parseBox(text)
+  return box === undefined || box.encryptionType !== 0 ? undefined : boxText(box)
 }
 
 const readJson = (text: string, options: ReplyOptions): StoreReply => {

@@ -5,6 +5,8 @@ import { checkPath, type Disk, isWalletError, WalletError } from '../../kernel/p
 export interface ListingStore {
   /** All keys that begin with `prefix`, in any order. */
   list(prefix: string): Promise<string[]>
+  /** A part of an ASCII text without the rest, for stores that can read so; undefined if there is no such key. */
+  slice?(key: string, start: number, end: number): Promise<string | undefined>
 }
 
 /** Any store that Keyv can hold: an adapter, or a plain Map. */
@@ -20,7 +22,11 @@ export type AnyStore = KeyvStoreAdapter | (KeyvStoreAdapter & ListingStore) | Ma
  */
 export const keyvDisk = (store: AnyStore): Disk => {
   const keyv = openKeyv(store)
+  const slicing = 'slice' in store && typeof store.slice === 'function' ? store : undefined
   return {
+    ...(slicing && {
+      getSlice: (path, start, end) => guard(checkPath(path), async () => slicing.slice?.(path, start, end))
+    }),
     async getText(path) {
       const text = await guard(checkPath(path), () => keyv.get<unknown>(path))
       if (text === undefined || text === null) return undefined

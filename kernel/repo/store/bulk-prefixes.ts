@@ -1,26 +1,34 @@
-/**
- * The table that a key belongs to, or undefined for an entry.
- *
- * A prefix that ends with `+/` stands for a family: `w/t/+/` makes `w/t/a/` and `w/t/b/` tables of their own.
- *
- * @param prefixes - none begins with another
- */
-export const tableOfKey = (prefixes: readonly string[], key: string): string | undefined => {
-  for (const prefix of prefixes) {
-    const table = prefix.endsWith(FAMILY) ? memberOf(prefix, key) : prefix
-    if (table !== undefined && key.startsWith(table)) return table
-  }
-  return undefined
+/** Which keys of a store are rows of tables. */
+export interface BulkPrefixes {
+  /** The table that a key belongs to, or undefined for an entry. */
+  tableOf(key: string): string | undefined
+  /** What every key of a row begins with, one of these. */
+  readonly roots: readonly string[]
 }
 
-/** What every key of the tables of a prefix begins with. */
-export const rootOf = (prefix: string): string =>
-  prefix.endsWith(FAMILY) ? prefix.slice(0, -FAMILY.length) : prefix
+/**
+ * Reads the prefixes of tables, of which none begins with another.
+ *
+ * One that ends with `+/` stands for a family: `w/t/+/` makes `w/t/a/` and `w/t/b/` tables of their own.
+ */
+export const parseBulkPrefixes = (prefixes: readonly string[]): BulkPrefixes => {
+  const roots = prefixes.map(prefix => (isFamily(prefix) ? prefix.slice(0, -FAMILY.length) : prefix))
+  const families = prefixes.map(isFamily)
+  return {
+    roots,
+    tableOf(key) {
+      for (let i = 0; i < roots.length; i += 1) {
+        const root = roots[i] ?? ''
+        if (!key.startsWith(root)) continue
+        if (families[i] !== true) return root
+        const end = key.indexOf('/', root.length)
+        return end < 0 ? undefined : key.slice(0, end + 1)
+      }
+      return undefined
+    }
+  }
+}
 
 const FAMILY = '+/'
 
-const memberOf = (prefix: string, key: string): string | undefined => {
-  const root = rootOf(prefix)
-  const end = key.startsWith(root) ? key.indexOf('/', root.length) : -1
-  return end < 0 ? undefined : key.slice(0, end + 1)
-}
+const isFamily = (prefix: string): boolean => prefix.endsWith(FAMILY)

@@ -1,40 +1,36 @@
 import type { BulkChange, BulkRow, StoreChanges } from './bulk.ts'
-import type { LocalStore } from './local-store.ts'
+import type { BulkPrefixes } from './bulk-prefixes.ts'
 import { type OverlayRow, rowOfChange } from './overlay.ts'
 
 /** A write of many rows that is on its way to segments. */
 export interface LargeWrite {
-  /** By their whole keys, as they were written. */
-  readonly rows: ReadonlyMap<string, OverlayRow>
-  readonly entries: ReadonlyMap<string, string | null>
+  readonly changes: StoreChanges
   /** How often later, smaller writes have written a key of it: theirs is newer. */
   readonly touched: Map<string, number>
-  /** Rows among the entries that go to segments with it; set when its turn comes. */
+  /** Rows among the entries that go to segments with it, by their whole keys; set when its turn comes. */
   moved: ReadonlyMap<string, OverlayRow>
 }
 
-/** Parts changes into rows of tables and entries. */
-export const makeLargeWrite = (
-  changes: StoreChanges,
-  prefixOf: (key: string) => string | undefined
-): LargeWrite => {
-  const rows = new Map<string, OverlayRow>()
-  const entries = new Map<string, string | null>()
-  for (const [key, change] of changes) {
-    const prefix = prefixOf(key)
-    if (prefix === undefined) entries.set(key, plainTextOf(change))
-    else rows.set(key, rowOfChange(key.slice(prefix.length), change, 0))
-  }
-  return { rows, entries, touched: new Map(), moved: new Map() }
+/** What one table gets, in the order in which it came. */
+export interface TableRows {
+  readonly rows: readonly BulkRow[]
+  readonly deleted: readonly string[]
 }
 
 /** The text of a change of an entry. */
 export const plainTextOf = (change: string | BulkChange | null): string | null =>
   change === null || typeof change === 'string' ? change : change.text
 
-/** How many characters a change of a row writes, about. */
-export const lengthOf = (key: string, change: string | BulkChange | null): number =>
-  key.length + (plainTextOf(change)?.length ?? 0)
+/** Whether the rows of a write have so many characters or more, with their keys. */
+export const isLarge = (changes: StoreChanges, { tableOf }: BulkPrefixes, limit: number): boolean => {
+  let length = 0
+  for (const [key, change] of changes) {
+    if (tableOf(key) === undefined) continue
+    length += key.length + (plainTextOf(change)?.length ?? 0)
+    if (length >= limit) return true
+  }
+  return false
+}
 
 /** Says that a smaller write of a key is coming. */
 export const touch = ({ touched }: LargeWrite, key: string): void => {
@@ -48,60 +44,76 @@ export const untouch = ({ touched }: LargeWrite, key: string): void => {
   else touched.delete(key)
 }
 
-/** The rows that a large write takes along: those of its tables, or all if it has none of its own. */
-export const movedBy = (
-  { rows, touched }: LargeWrite,
+/** A row that a large write has of a key, or takes along; undefined if it has none, or not the newest. */
+export const rowIn = (large: LargeWrite, whole: string, key: string): OverlayRow | undefined => {
+  const change = large.changes.get(whole)
+  return change === undefined ? large.moved.get(whole) : rowOfChange(key, change, 0)
+}
+
+/**
+ * Sets which rows among the entries a large write takes along: those of its tables, so that they stay before its own; all,
+ * if it has none of its own.
+ */
+export const takeAlong = (
+  large: LargeWrite,
   overlay: ReadonlyMap<string, OverlayRow>,
-  tableOf: (key: string) => string | undefined
-): Map<string, OverlayRow> => {
-  const tables = new Set([...rows.keys()].map(tableOf))
-  const isMoved = (key: string): boolean => !touched.has(key) && (rows.size === 0 || tables.has(tableOf(key)))
-  return new Map([...overlay].filter(([key]) => isMoved(key)))
+  { tableOf }: BulkPrefixes
+): void => {
+  if (overlay.size === 0) return
+  const tables = new Set<string | undefined>()
+  for (const key of large.changes.keys()) tables.add(tableOf(key))
+  const isMoved = (key: string): boolean =>
+    !large.touched.has(key) && (large.changes.size === 0 || tables.has(tableOf(key)))
+  large.moved = new Map([...overlay].filter(([key]) => isMoved(key)))
 }
 
-/** The rows and the deleted keys of each table, in the order in which they came. */
-export const byTable = (
-  { rows, moved }: LargeWrite,
-  tableOf: (key: string) => string | undefined
-): Map<string, { rows: BulkRow[]; deleted: string[] }> => {
-  const tables = new Map<string, { rows: BulkRow[]; deleted: string[] }>()
-  for (const [whole, { key, text, order, mark }] of inOrder(moved, rows)) {
-    const prefix = tableOf(whole) ?? ''
-    let table = tables.get(prefix)
-    if (table === undefined) {
-      table = { rows: [], deleted: [] }
-      tables.set(prefix, table)
-    }
-    if (text === null) table.deleted.push(key)
-    else table.rows.push({ key, text, order, mark })
+/** The rows of each table. */
+export const rowsByTable = (large: LargeWrite, { tableOf }: BulkPrefixes): Map<string, TableRows> => {
+  const tables = new Map<string, OverlayRow[]>()
+  const add = (table: string, row: OverlayRow): void => {
+    const rows = tables.get(table)
+    if (rows === undefined) tables.set(table, [row])
+    else rows.push(row)
   }
-  return tables
+  for (const [whole, row] of large.moved) add(tableOf(whole) ?? '', row)
+  for (const [whole, change] of large.changes) {
+    const table = tableOf(whole)
+    if (table !== undefined) add(table, rowOfChange(whole.slice(table.length), change, 0))
+  }
+  const newest = large.moved.size === 0 ? (rows: OverlayRow[]) => rows : newestOf
+  return new Map([...tables].map(([table, rows]) => [table, partOf(newest(rows))]))
 }
 
-/** What a large write changes among the entries: its own, and the rows there that are older than its own. */
+/** What a large write changes among the entries: its own, and the rows there that it has taken along. */
 export const entriesOf = (
-  { rows, entries, touched, moved }: LargeWrite,
-  front: LocalStore
+  { changes, touched, moved }: LargeWrite,
+  { tableOf }: BulkPrefixes
 ): Map<string, string | null> => {
-  const changes = new Map<string, string | null>()
-  for (const [key, text] of entries) if (!touched.has(key)) changes.set(key, text)
-  for (const key of [...moved.keys(), ...rows.keys()]) {
-    if (!touched.has(key) && front.get(key) !== undefined) changes.set(key, null)
+  const entries = new Map<string, string | null>()
+  for (const [key, change] of changes) {
+    if (tableOf(key) === undefined && !touched.has(key)) entries.set(key, plainTextOf(change))
   }
-  return changes
+  for (const key of moved.keys()) if (!touched.has(key)) entries.set(key, null)
+  return entries
 }
 
-/** Older rows and then newer ones; one that keeps its order keeps its place. */
-const inOrder = (
-  older: ReadonlyMap<string, OverlayRow>,
-  newer: ReadonlyMap<string, OverlayRow>
-): ReadonlyMap<string, OverlayRow> => {
-  if (older.size === 0) return newer
-  const all = new Map(older)
-  for (const [key, row] of newer) {
-    const old = all.get(key)
-    if (old !== undefined && (old.text === null || old.order !== row.order)) all.delete(key)
-    all.set(key, row)
+/** One row for each key, the newest; one that keeps its order keeps its place. */
+const newestOf = (rows: readonly OverlayRow[]): OverlayRow[] => {
+  const newest = new Map<string, OverlayRow>()
+  for (const row of rows) {
+    const old = newest.get(row.key)
+    if (old !== undefined && (old.text === null || old.order !== row.order)) newest.delete(row.key)
+    newest.set(row.key, row)
   }
-  return all
+  return [...newest.values()]
+}
+
+const partOf = (all: readonly OverlayRow[]): TableRows => {
+  const rows: BulkRow[] = []
+  const deleted: string[] = []
+  for (const row of all) {
+    if (row.text === null) deleted.push(row.key)
+    else rows.push(row as BulkRow)
+  }
+  return { rows, deleted }
 }

@@ -1,5 +1,5 @@
 import type { BulkChange } from './bulk.ts'
-import { rootOf, tableOfKey } from './bulk-prefixes.ts'
+import type { BulkPrefixes } from './bulk-prefixes.ts'
 import type { LocalStore } from './local-store.ts'
 
 /** A row of a table that is still among the entries in memory, newer than what the table has on the disk. */
@@ -47,24 +47,25 @@ export const parseOverlay = (key: string, entry: string): OverlayRow => {
 /** The rows of all tables that are among the entries of a store. */
 export class Overlay {
   readonly #front: LocalStore
-  readonly #prefixes: readonly string[]
-  /** Characters, about; unknown until the first row is written. */
+  readonly #prefixes: BulkPrefixes
+  /** Characters, about; unknown until it is first wanted. */
   #length: number | undefined
   #sequence = 0
 
-  constructor(front: LocalStore, prefixes: readonly string[]) {
+  constructor(front: LocalStore, prefixes: BulkPrefixes) {
     this.#front = front
     this.#prefixes = prefixes
   }
 
-  /** How many characters its rows have, about; 0 before the first write. */
+  /** How many characters its rows have, about, with their keys. */
   get length(): number {
-    return this.#length ?? 0
+    this.#length ??= this.#count()
+    return this.#length
   }
 
-  /** The row of a whole key, if there is one here. */
+  /** The row of a key, if there is one here. */
   find(table: string, key: string): OverlayRow | undefined {
-    const entry = this.#front.get(table + key)
+    const entry = this.length === 0 ? undefined : this.#front.get(table + key)
     return entry === undefined ? undefined : parseOverlay(key, entry)
   }
 
@@ -76,9 +77,10 @@ export class Overlay {
   /** All rows that are durable by their whole keys, in the order in which they came. */
   durable(): Map<string, OverlayRow> {
     const rows: [key: string, row: OverlayRow][] = []
-    for (const prefix of this.#prefixes) {
-      for (const [key, entry] of this.#front.durableEntries(rootOf(prefix))) {
-        const table = tableOfKey(this.#prefixes, key)
+    if (this.length === 0) return new Map()
+    for (const root of this.#prefixes.roots) {
+      for (const [key, entry] of this.#front.durableEntries(root)) {
+        const table = this.#prefixes.tableOf(key)
         if (table !== undefined) rows.push([key, parseOverlay(key.slice(table.length), entry)])
       }
     }
@@ -87,7 +89,6 @@ export class Overlay {
 
   /** A row to be written here; one that keeps its order keeps its place among its equals. */
   rowOf(table: string, key: string, change: string | BulkChange | null): OverlayRow {
-    if (this.#length === undefined) this.recount()
     const old = this.find(table, key)
     this.#sequence += 1
     const row = rowOfChange(key, change, this.#sequence)
@@ -97,12 +98,20 @@ export class Overlay {
       : row
   }
 
-  /** Counts anew, as after rows have left. */
+  /** Counts anew when it is next wanted, as after rows have left. */
   recount(): void {
-    this.#length = 0
-    for (const [key, { text, sequence }] of this.durable()) {
-      this.#length += key.length + (text?.length ?? 0)
-      this.#sequence = Math.max(this.#sequence, sequence)
+    this.#length = undefined
+  }
+
+  #count(): number {
+    let length = 0
+    for (const root of this.#prefixes.roots) {
+      for (const [key, entry] of this.#front.entries(root)) {
+        if (this.#prefixes.tableOf(key) === undefined) continue
+        length += key.length + entry.length
+        this.#sequence = Math.max(this.#sequence, parseOverlay(key, entry).sequence)
+      }
     }
+    return length
   }
 }

@@ -1,14 +1,14 @@
 import { makeSerialQueue, type SerialQueue } from '../../crypto/serial-queue.ts'
 import type { BulkChange, BulkStore, BulkTable, StoreChanges } from './bulk.ts'
-import { tableOfKey } from './bulk-prefixes.ts'
+import { type BulkPrefixes, parseBulkPrefixes } from './bulk-prefixes.ts'
 import {
-  byTable,
   entriesOf,
+  isLarge,
   type LargeWrite,
-  lengthOf,
-  makeLargeWrite,
-  movedBy,
   plainTextOf,
+  rowIn,
+  rowsByTable,
+  takeAlong,
   touch,
   untouch
 } from './large-write.ts'
@@ -47,6 +47,7 @@ export class PagedStore implements BulkStore {
   readonly #front: LocalStore
   readonly #files: TableFiles
   readonly #limits: StoreLimits
+  readonly #prefixes: BulkPrefixes
   readonly #overlay: Overlay
   readonly #inOrder: SerialQueue = makeSerialQueue()
   #tables: Map<string, OpenTable> | undefined
@@ -66,24 +67,25 @@ export class PagedStore implements BulkStore {
     this.#suspects = suspects
     this.#limits = place.limits ?? LIMITS
     this.#flushAt = this.#limits.gathered
-    this.#overlay = new Overlay(front, place.bulk)
+    this.#prefixes = parseBulkPrefixes(place.bulk)
+    this.#overlay = new Overlay(front, this.#prefixes)
   }
 
   get(key: string): string | undefined {
-    if (this.#prefixOf(key) !== undefined || isManifestKey(key)) return undefined
-    for (const { entries, touched } of this.#larges.toReversed()) {
-      const text = entries.get(key)
-      if (text === undefined) continue
-      if (touched.has(key)) break
-      return text ?? undefined
+    if (this.#prefixes.tableOf(key) !== undefined || isManifestKey(key)) return undefined
+    for (let i = this.#larges.length - 1; i >= 0; i -= 1) {
+      const change = this.#larges[i]?.changes.get(key)
+      if (change === undefined) continue
+      if (this.#larges[i]?.touched.has(key)) break
+      return plainTextOf(change) ?? undefined
     }
     return this.#front.get(key)
   }
 
   *entries(prefix: string): Generator<[key: string, text: string]> {
     const onTheirWay = new Set<string>()
-    for (const { entries } of this.#larges) {
-      for (const key of entries.keys()) if (key.startsWith(prefix)) onTheirWay.add(key)
+    for (const { changes } of this.#larges) {
+      for (const key of changes.keys()) if (key.startsWith(prefix)) onTheirWay.add(key)
     }
     for (const key of onTheirWay) {
       const text = this.get(key)
@@ -91,20 +93,21 @@ export class PagedStore implements BulkStore {
     }
     for (const entry of this.#front.entries(prefix)) {
       const [key] = entry
-      if (!onTheirWay.has(key) && this.#prefixOf(key) === undefined && !isManifestKey(key)) yield entry
+      if (!onTheirWay.has(key) && this.#prefixes.tableOf(key) === undefined && !isManifestKey(key))
+        yield entry
     }
   }
 
+  /** What is written may not change until it is durable. */
   write(changes: StoreChanges): Promise<void> {
     if (this.#isClosed) return Promise.reject(closedError(this.#place.folder))
-    let length = 0
-    for (const [key, change] of changes)
-      if (this.#prefixOf(key) !== undefined) length += lengthOf(key, change)
-    return length < this.#limits.large ? this.#writeSmall(changes) : this.#writeLarge(changes)
+    return isLarge(changes, this.#prefixes, this.#limits.large)
+      ? this.#writeLarge(changes)
+      : this.#writeSmall(changes)
   }
 
   table(prefix: string): BulkTable {
-    if (this.#prefixOf(prefix) !== prefix) throw new TypeError(`There is no table ${prefix}`)
+    if (this.#prefixes.tableOf(prefix) !== prefix) throw new TypeError(`There is no table ${prefix}`)
     return this.#open(prefix).table
   }
 
@@ -129,10 +132,6 @@ export class PagedStore implements BulkStore {
     this.#isClosed = true
     await this.#inOrder(async () => {})
     await this.#front.close()
-  }
-
-  #prefixOf(key: string): string | undefined {
-    return tableOfKey(this.#place.bulk, key)
   }
 
   #open(prefix: string): OpenTable {
@@ -163,11 +162,13 @@ export class PagedStore implements BulkStore {
   }
 
   #recent(prefix: string, key: string): OverlayRow | undefined {
+    if (this.#larges.length === 0) return this.#overlay.find(prefix, key)
     const whole = prefix + key
-    for (const { rows, moved, touched } of this.#larges.toReversed()) {
-      const row = rows.get(whole) ?? moved.get(whole)
+    for (let i = this.#larges.length - 1; i >= 0; i -= 1) {
+      const large = this.#larges[i] as LargeWrite
+      const row = rowIn(large, whole, key)
       if (row === undefined) continue
-      if (touched.has(whole)) break
+      if (large.touched.has(whole)) break
       return row
     }
     return this.#overlay.find(prefix, key)
@@ -178,7 +179,7 @@ export class PagedStore implements BulkStore {
     const prefixes = new Set<string>()
     for (const [key, change] of changes) {
       for (const large of this.#larges) touch(large, key)
-      const prefix = this.#prefixOf(key)
+      const prefix = this.#prefixes.tableOf(key)
       if (prefix !== undefined) prefixes.add(prefix)
       texts.set(key, prefix === undefined ? plainTextOf(change) : this.#entryOf(prefix, key, change))
     }
@@ -202,18 +203,14 @@ export class PagedStore implements BulkStore {
   }
 
   async #writeLarge(changes: StoreChanges): Promise<void> {
-    const done = this.#run(makeLargeWrite(changes, key => this.#prefixOf(key)))
-    const ended = done.catch(() => {})
-    this.#lastLarge = ended
-    try {
-      await done
-    } finally {
-      if (this.#lastLarge === ended) this.#lastLarge = undefined
-    }
+    const done = this.#run(changes)
+    this.#lastLarge = done.catch(() => {})
+    await done
   }
 
   /** Brings rows to segments, after the large writes before. */
-  async #run(large: LargeWrite): Promise<void> {
+  async #run(changes: StoreChanges): Promise<void> {
+    const large: LargeWrite = { changes, touched: new Map(), moved: new Map() }
     this.#larges = [...this.#larges, large]
     try {
       await this.#inOrder(() => this.#commit(large))
@@ -224,11 +221,14 @@ export class PagedStore implements BulkStore {
   }
 
   async #commit(large: LargeWrite): Promise<void> {
-    const tableOf = (key: string): string | undefined => this.#prefixOf(key)
     const staged: StagedChange[] = []
-    large.moved = movedBy(large, this.#overlay.durable(), tableOf)
+    if (this.#overlay.length > 0) {
+      // What was written before is durable then, or is not there.
+      await this.#front.write(new Map()).catch(() => {})
+      takeAlong(large, this.#overlay.durable(), this.#prefixes)
+    }
     try {
-      for (const [prefix, { rows, deleted }] of byTable(large, tableOf)) {
+      for (const [prefix, { rows, deleted }] of rowsByTable(large, this.#prefixes)) {
         const { back } = this.#open(prefix)
         if (rows.length > 0 || !back.isEmpty) staged.push(await back.stage(rows, deleted))
       }
@@ -238,7 +238,7 @@ export class PagedStore implements BulkStore {
     }
     // A small write that fails must not have replaced ours: by now each has ended, well or not.
     await this.#front.write(new Map()).catch(() => {})
-    await this.#confirm(staged, entriesOf(large, this.#front))
+    await this.#confirm(staged, entriesOf(large, this.#prefixes))
     this.#overlay.recount()
   }
 
@@ -271,7 +271,7 @@ export class PagedStore implements BulkStore {
     this.#isFlushing = true
     // On a full disk the next try comes when as much again has gathered.
     this.#flushAt = this.#overlay.length + this.#limits.gathered
-    this.#run(makeLargeWrite(new Map(), () => undefined))
+    this.#run(new Map())
       .then(() => {
         this.#flushAt = this.#limits.gathered
       }, this.#place.report)

@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises'
 import { chmod, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { KeyvStoreAdapter } from 'keyv'
@@ -72,6 +73,11 @@ export class FileStore implements ListingStore {
     this.#checkOpen(prefix)
     const names = await walk(this.#root, prefix.slice(0, -1), name => !name.endsWith(DRAFT))
     return names.filter(name => name !== LOCK_NAME && name.startsWith(prefix))
+  }
+
+  async slice(key: string, start: number, end: number): Promise<string | undefined> {
+    this.#checkOpen(key)
+    return this.#limited(() => readSlice(this.#pathOf(key), start, end))
   }
 
   async *iterator(): AsyncGenerator<[string, undefined], void> {
@@ -186,6 +192,22 @@ const writeDurably = async (path: string, text: string): Promise<void> => {
   try {
     await handle.writeFile(text, 'utf8')
     await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+const readSlice = async (path: string, start: number, end: number): Promise<string | undefined> => {
+  let handle: FileHandle
+  try {
+    handle = await open(path, 'r')
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(end - start), 0, end - start, start)
+    return buffer.toString('latin1', 0, bytesRead)
   } finally {
     await handle.close()
   }
