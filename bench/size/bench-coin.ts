@@ -49,7 +49,7 @@ export const coinTransactions = (from: number, to: number): CoinTransaction[] =>
 export const txidOf = (i: number): string => createHash('sha256').update(`bench tx ${i}`).digest('hex')
 
 /** Unix seconds. */
-export const dateOf = (i: number): number => GENESIS + i * 600
+const dateOf = (i: number): number => GENESIS + i * 600
 
 /** What its user has noted on transaction `i`; no two notes are equal, and a fifth has each kind. */
 export const noteOf = (i: number): string => `payment number ${i} for ${KINDS[i % KINDS.length]}`

@@ -130,7 +130,7 @@ const growthRow = (result: LadderResult, { step, title }: StepLines): Row => {
   const points = growing.map(size => [size, own.get(size)?.cost(step).cpuMs ?? Number.NaN] as const)
   const exponent = growthExponent(points)
   return {
-    name: `growth of that from ${title(growing[0] ?? 0)}`,
+    name: `growth from ${title(growing[0] ?? 0)} on`,
     facts: Object.fromEntries(points.map(([size, cpuMs]) => [`${size.toLocaleString('en')}, ms`, cpuMs])),
     goals: [atMost('an exponent of at most 1.1', exponent, MAX_EXPONENT)]
   }

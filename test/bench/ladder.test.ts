@@ -79,7 +79,7 @@ test('a ladder compares with the peer where it took part, and with what is recor
       `all 10000, ${PEER}`,
       'all 50000',
       `all 50000, ${PEER}, recorded`,
-      'growth of that from all 5000'
+      'growth from all 5000 on'
     ]
   )
   const [small, middle, peer, large, recorded, growth] = rows
