@@ -86,7 +86,7 @@ export const chooseWallets = async (
 }
 
 /** The wallets that are in use and whose currency there is a plugin for. */
-export const usableWallets = (account: Account): readonly WalletListing[] =>
+const usableWallets = (account: Account): readonly WalletListing[] =>
   account
     .listWallets()
     .filter(({ deleted, archived, currencyInfo }) => !deleted && !archived && currencyInfo !== undefined)
