@@ -1,8 +1,8 @@
-import { abs, add, compare, type NativeAmount, ZERO } from '../amount.ts'
+import { abs, add, compare, type NativeAmount, sum } from '../amount.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import { isRecord } from '../schema/fields.ts'
 import type { ActivationAsset, ActivationOffer, ActivationRequest, WalletFacts } from '../types/engine.ts'
-import type { Metadata, Transaction } from '../types/transaction.ts'
+import type { Metadata, SpendInfo, Transaction } from '../types/transaction.ts'
 import { isBalance } from '../wallet/engine/engine-data.ts'
 import type { OpenedWallet } from '../wallet/open-wallet.ts'
 import type { OpenWallets } from './open-wallets.ts'
@@ -120,14 +120,24 @@ const pay = async (
   const { fromNativeAmount, networkFee, spends } = offer
   const limit =
     networkFee.tokenId === tokenId ? add(fromNativeAmount, networkFee.nativeAmount) : fromNativeAmount
+  const draft = (spend: SpendInfo): Promise<Transaction> =>
+    payer.makeSpend(metadata === undefined ? spend : { ...spend, metadata })
+  // The user has approved the amounts of the quote and no others.
+  const checkTotal = (drafts: readonly Transaction[]): void => {
+    const total = sum(drafts.map(({ nativeAmount }) => abs(nativeAmount)))
+    const isOther = drafts.some(tx => tx.tokenId !== tokenId)
+    if (isOther || compare(total, limit) > 0) throw bogus(pluginId)
+  }
+  const drafts: Transaction[] = []
+  for (const spend of spends) drafts.push(await draft(spend))
+  checkTotal(drafts)
   const transactions: Transaction[] = []
-  let spent: NativeAmount = ZERO
-  for (const spend of spends) {
-    const draft = await payer.makeSpend(metadata === undefined ? spend : { ...spend, metadata })
-    if (draft.tokenId === tokenId) spent = add(spent, abs(draft.nativeAmount))
-    // The user has approved the amounts of the quote and no others.
-    if (draft.tokenId !== tokenId || compare(spent, limit) > 0) throw bogus(pluginId)
-    transactions.push(await payer.spend(draft))
+  for (const [at, spend] of spends.entries()) {
+    // Each spend changes what the next one can use.
+    const next = at === 0 ? drafts[at] : await draft(spend)
+    if (next === undefined) break
+    checkTotal([...transactions, next])
+    transactions.push(await payer.spend(next))
   }
   return { transactions }
 }

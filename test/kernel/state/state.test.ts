@@ -37,6 +37,26 @@ test('a listener that throws is reported and stops neither the others nor the ch
   t.is(errors.length, 1)
 })
 
+test('a listener that changes what it hears of is heard out, and everyone is told of what is true then, once', t => {
+  const heard: string[] = []
+  const errors: unknown[] = []
+  const state = new Observable(
+    { count: 1 },
+    next => heard.push(`hook ${next.count} while ${state.getSnapshot().count}`),
+    error => errors.push(error)
+  )
+  const unsubscribe = state.subscribe(() => {
+    if (state.getSnapshot().count === 2) state.set({ count: 3 })
+  })
+  state.subscribe(() => heard.push(`listener ${state.getSnapshot().count}`))
+  state.set({ count: 2 })
+  t.deepEqual(heard, ['listener 3', 'listener 3', 'hook 3 while 3'])
+  unsubscribe()
+  state.subscribe(() => state.set({ count: state.getSnapshot().count + 1 }))
+  state.set({ count: 10 })
+  t.is(errors.length, 1)
+})
+
 test('a secret gives nothing to printing, JSON, spreading, cloning or inspection', t => {
   const bytes = new Uint8Array([0xde, 0xad, 0xbe, 0xef])
   const secret = new Secret({ key: 'canary-value', bytes })

@@ -1,0 +1,67 @@
+import test from 'ava'
+import { openToyHome } from '../../helpers/toy-home.ts'
+
+test('a wallet is paused and resumed at once, or after some seconds; the last word counts [4.24]', async t => {
+  const { account, clock } = await openToyHome(t)
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  const shown = (): unknown[] => [
+    wallet.getSnapshot().isPaused,
+    wallet.engine.getSnapshot().isPaused,
+    wallet.engine.getSnapshot().state
+  ]
+  await clock.advance(100)
+  await wallet.changePaused(true)
+  t.deepEqual(shown(), [true, true, 'stopped'])
+  await wallet.changePaused(false, { afterSeconds: 5 })
+  await clock.advance(4999)
+  t.deepEqual(shown(), [true, true, 'stopped'])
+  await clock.advance(1)
+  t.deepEqual(shown(), [false, false, 'started'])
+  await wallet.changePaused(true, { afterSeconds: 5 })
+  await wallet.changePaused(false)
+  await clock.advance(10_000)
+  t.deepEqual(shown(), [false, false, 'started'])
+  for (const afterSeconds of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
+    await t.throwsAsync(wallet.changePaused(true, { afterSeconds }), { code: 'OPTION_INVALID' })
+  }
+})
+
+test('a pause of the account, or of everything, reaches wallets that are open and that open later, and leaves their own', async t => {
+  const { account, clock, kernel } = await openToyHome(t)
+  const [own, other] = await Promise.all([
+    account.createCurrencyWallet('wallet:toycoin'),
+    account.createCurrencyWallet('wallet:toycoin')
+  ])
+  await clock.advance(100)
+  await own.changePaused(true)
+  await account.changePaused(true)
+  const later = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(100)
+  const states = (): string[] => [own, other, later].map(({ engine }) => engine.getSnapshot().state)
+  t.deepEqual(states(), ['stopped', 'stopped', 'created'])
+  t.true(account.getSnapshot().isPaused)
+  t.false(other.getSnapshot().isPaused)
+  kernel.context.changePaused(true)
+  await account.changePaused(false)
+  t.deepEqual(states(), ['stopped', 'stopped', 'created'])
+  kernel.context.changePaused(false, { afterSeconds: 3 })
+  t.true(kernel.context.isPaused)
+  await clock.advance(3000)
+  t.deepEqual(states(), ['stopped', 'started', 'started'])
+  t.true(own.getSnapshot().isPaused)
+})
+
+test('while everything is paused nothing is synced and no login is refreshed; afterwards it goes on', async t => {
+  const { account, clock, kernel, world } = await openToyHome(t)
+  await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(40_000)
+  kernel.context.changePaused(true)
+  await clock.advance(1000)
+  let requests = 0
+  world.server.traffic.onLine(() => (requests += 1))
+  await clock.advance(300_000)
+  t.is(requests, 0)
+  kernel.context.changePaused(false)
+  await clock.advance(40_000)
+  t.true(requests >= 3)
+})

@@ -1,0 +1,100 @@
+import test from 'ava'
+import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
+import { fiatCodeOfNumber } from '../../../kernel/wallet/fiat-numbers.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { waitFor } from '../../helpers/device.ts'
+import { makeKnownUser } from '../../helpers/known-user.ts'
+import { makeToy } from '../../helpers/toy-currency.ts'
+import { openToyHome } from '../../helpers/toy-home.ts'
+
+const io = makeNodeIo()
+const toyInfo = () => makeWalletInfo(io, 'wallet:toycoin', { toyKey: io.crypto.toHex(io.random(32)) })
+
+test('a fiat currency by its old number is read, and only its code is written; other fields are kept', async t => {
+  const info = toyInfo()
+  const user = makeKnownUser(t, { infos: [info] })
+  user.put(info, {
+    'Currency.json': { num: 978, more: 1 },
+    'WalletName.json': { walletName: 'Old', more: 2 }
+  })
+  const { account } = await user.logIn({ plugins: [makeToy().plugin] })
+  const wallet = await account.openWallet(info.id)
+  t.like(wallet.getSnapshot(), { fiatCurrencyCode: 'iso:EUR', name: 'Old' })
+  await wallet.setFiatCurrencyCode('iso:CHF')
+  await wallet.rename('New')
+  await account.sync()
+  t.deepEqual(user.read(info, 'Currency.json'), { fiat: 'iso:CHF', more: 1 })
+  t.deepEqual(user.read(info, 'WalletName.json'), { walletName: 'New', more: 2 })
+})
+
+test('numbers of ISO 4217 are codes, with their leading zeros, and others are none', t => {
+  t.deepEqual([840, 978, 36, 8, 1, 12345, -8, 8.5, Number.NaN].map(fiatCodeOfNumber), [
+    'iso:USD',
+    'iso:EUR',
+    'iso:AUD',
+    'iso:ALL',
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    undefined
+  ])
+})
+
+test('settings that cannot be read are reported, count as missing, and are kept when they are replaced', async t => {
+  const info = toyInfo()
+  const user = makeKnownUser(t, { infos: [info] })
+  user.put(info, { 'Currency.json': 'no json', 'WalletName.json': [] })
+  const disk = new Map<string, string>()
+  const { account, errors } = await user.logIn({ plugins: [makeToy().plugin], disk })
+  const wallet = await account.openWallet(info.id)
+  t.like(wallet.getSnapshot(), { fiatCurrencyCode: 'iso:USD', name: null })
+  t.true(errors.length >= 2)
+  await wallet.rename('New')
+  t.true([...disk.keys()].some(path => path.startsWith('quarantine/')))
+})
+
+test('a wallet that was never named is called like the app that made it', async t => {
+  const appId = 'test.app'
+  const { account, clock } = await openToyHome(t, { device: { appId } })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(200)
+  t.is(wallet.name, appId)
+  await wallet.rename('Pocket')
+  t.is(wallet.name, 'Pocket')
+})
+
+test('a dump holds what support needs, and no private key', async t => {
+  const { account } = await makeKnownUser(t, { infos: [toyInfo()] }).logIn({
+    plugins: [
+      makeToy({
+        info: { needsKeysToSync: true },
+        engine: (good, { walletInfo }) => {
+          let stolen: unknown
+          return {
+            async syncNetwork(keys) {
+              stolen = keys.privateKeys
+              return good.syncNetwork(keys)
+            },
+            dumpData: async () =>
+              ({
+                address: walletInfo.keys.address,
+                deep: [{ text: `the keys: ${JSON.stringify(stolen)}` }, stolen]
+              }) as never
+          }
+        }
+      }).plugin
+    ]
+  })
+  const [walletId = ''] = account.getSnapshot().walletIds
+  const wallet = await account.openWallet(walletId)
+  await waitFor(() => wallet.engine.getSnapshot().syncRatio === 1)
+  const dump = await wallet.dumpData()
+  t.like(dump, { walletId, walletType: 'wallet:toycoin', pluginId: 'toycoin' })
+  t.like(dump.engine, { state: 'started' })
+  const text = JSON.stringify(dump)
+  for (const key of Object.values(account.walletKeys.getRawPrivateKey(walletId))) {
+    if (typeof key === 'string' && key.length > 12) t.false(text.includes(key))
+  }
+  t.like(dump.data, { address: (await wallet.getReceiveAddress()).publicAddress })
+})
