@@ -19,18 +19,19 @@ export const makeSpend = async (parts: SpendParts, request: SpendInfo): Promise<
   const keys = parts.engine.keysFor('spend')
   const draft = await parts.engine.call('making a payment', engine => engine.makeSpend(spend, keys))
   const checked = checkEngineTransaction(parts.info.pluginId, draft)
+  const currencyCode = checked.currencyCode ?? parts.table.codeOf(checked.tokenId)
   const { deviceDescription } = parts.services.config
   return {
     ...checked,
     walletId: parts.walletId,
-    currencyCode: parts.info.currencyCode,
+    currencyCode,
     confirmations: 'unconfirmed',
     isSend: true,
     memos: checked.memos ?? spend.memos ?? [],
     metadata: mergeMetadata({}, withFiatCode(spend.metadata ?? {}, parts.table.fiatCode)),
     networkFeeOption: spend.networkFeeOption ?? 'standard',
     ...(spend.customNetworkFee === undefined ? {} : { requestedCustomFee: spend.customNetworkFee }),
-    spendTargets: spend.spendTargets.map(target => spentTarget(target, parts.info.currencyCode)),
+    spendTargets: spend.spendTargets.map(target => spentTarget(target, currencyCode)),
     ...(deviceDescription === undefined ? {} : { deviceDescription })
   }
 }

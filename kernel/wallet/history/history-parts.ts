@@ -48,7 +48,7 @@ export const viewPlaceOf = (parts: HistoryParts, height: number, tokenId: string
 }
 
 /** The code of an asset; '' for a token that is not known. */
-const codeOf = ({ info, config }: HistoryParts, tokenId: string | null): string => {
+export const codeOf = ({ info, config }: HistoryParts, tokenId: string | null): string => {
   if (tokenId === null) return info.currencyCode
   const { allTokens } = config.getSnapshot()
   return Object.hasOwn(allTokens, tokenId) ? (allTokens[tokenId]?.currencyCode ?? '') : ''

@@ -3,7 +3,7 @@ import { makeBreather } from '../../repo/breather.ts'
 import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
 import { editFiles, type FileChange } from './edit-files.ts'
 import { HistoryFiles } from './history-files.ts'
-import { assetNameOf, chainAt, type HistoryParts, viewPlaceOf } from './history-parts.ts'
+import { assetNameOf, chainAt, codeOf, type HistoryParts, viewPlaceOf } from './history-parts.ts'
 import type { HistoryRow } from './history-row.ts'
 import { HistoryRows, type RowChange } from './history-rows.ts'
 import type { RowList } from './row-list.ts'
@@ -212,6 +212,11 @@ export class HistoryTable {
   /** An asset with the code under which older files know it. */
   assetName(tokenId: string | null): AssetName {
     return assetNameOf(this.#parts, tokenId)
+  }
+
+  /** The code that an asset is shown with; '' for a token that is not known. */
+  codeOf(tokenId: string | null): string {
+    return codeOf(this.#parts, tokenId)
   }
 
   /** The fiat currency that the wallet is shown in now. */

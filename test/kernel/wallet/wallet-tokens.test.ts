@@ -1,4 +1,5 @@
 import test from 'ava'
+import { nativeAmount } from '../../../kernel/index.ts'
 import { Scheduler } from '../../../kernel/io/scheduler.ts'
 import { Observable } from '../../../kernel/state/observable.ts'
 import type { CurrencyConfigSnapshot } from '../../../kernel/types/currency.ts'
@@ -208,4 +209,19 @@ test('found tokens are noted, those that are new are on and told once, and anoth
   await wallet.changeEnabledTokenIds(['tin'])
   await home.clock.advance(60_000)
   t.deepEqual(same.getSnapshot().enabledTokenIds, ['tin'])
+})
+
+test('the payment of a token, and its payee, bear the code of the token', async t => {
+  const { account } = await openToyHome(t, {
+    tokens: TOKENS,
+    engine: good => ({
+      makeSpend: async (spend, keys) => ({ ...(await good.makeSpend(spend, keys)), tokenId: spend.tokenId })
+    })
+  })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin', { enabledTokenIds: ['gold'] })
+  const spendTargets = [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }]
+  for (const [tokenId, currencyCode] of [['gold', 'GOLD'] as const, [null, 'TOY'] as const]) {
+    const draft = await wallet.makeSpend({ tokenId, spendTargets })
+    t.like(draft, { tokenId, currencyCode, spendTargets: [{ currencyCode }] })
+  }
 })
