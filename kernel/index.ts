@@ -1,4 +1,5 @@
 export type { Account } from './account/account.ts'
+export type { ActivationQuestion, ActivationQuote, ActivationWish } from './account/activation.ts'
 export type { NewWallet, NewWalletOfType } from './account/create-wallets.ts'
 export type { Credentials, PinOptions, UsernameOptions } from './account/credentials.ts'
 export type { RepoStatus } from './account/open-repos.ts'
@@ -26,6 +27,7 @@ export type { WalletStates, WalletStatesChange } from './types/keys.ts'
 export type { LocalUser, LoginMessage, PendingVoucher, RecoveryQuestionChoice } from './types/login.ts'
 export type { AddressRecord } from './wallet/address-file.ts'
 export type { CurrencyWallet } from './wallet/currency-wallet.ts'
+export type { WalletDump } from './wallet/dump-wallet.ts'
 export type { StreamQuery, TransactionQuery } from './wallet/history/transaction-list.ts'
 export {
   importLabels,
@@ -34,4 +36,6 @@ export {
   type LabelResult
 } from './wallet/labels/import-labels.ts'
 export { addressLabel, type LabelTexts, labelLine, transactionLabel } from './wallet/labels/label-row.ts'
+export type { PauseOptions } from './wallet/pause-switch.ts'
 export type { SpendIntent, SpendStage } from './wallet/spend-journal.ts'
+export type { SyncStage, SyncStatus } from './wallet/sync-status.ts'
