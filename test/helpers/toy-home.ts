@@ -16,7 +16,7 @@ export interface ToyHome {
   /** What was reported, with where it came from. */
   readonly reports: [source: string, error: unknown][]
   /** Logs Tess in on another device, with another toy currency. */
-  another(options?: ToyOptions): Promise<ToyHome>
+  another(options?: ToyHomeOptions): Promise<ToyHome>
 }
 
 /** What a toy home may be given. */
