@@ -2,19 +2,18 @@ import type { ExecutionContext } from 'ava'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { deviceFilesOf } from '../../fake-server/users/device-files.ts'
 import { loadFakeUser } from '../../fake-server/users/load-user.ts'
-import { openText, sealBox, sealJson, sealText } from '../../kernel/crypto/box.ts'
 import { base58Of } from '../../kernel/crypto/encoding.ts'
 import type { Account, Kernel } from '../../kernel/index.ts'
-import { fileHashOf } from '../../kernel/keys/wallet-id.ts'
 import { accountRepoTypeOf, makeWalletInfo } from '../../kernel/keys/wallet-info.ts'
 import type { WalletInfo } from '../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryStorage } from '../../plugins/storage/memory.ts'
 import { type DeviceOptions, openDevice } from './device.ts'
 import type { Untyped } from './login-device.ts'
+import { makeUserRecord, nameOf, putFiles, readFile } from './user-record.ts'
 
 const io = makeNodeIo()
-const { toBase64, fromBase64 } = io.crypto
+const { fromBase64 } = io.crypto
 
 /** What a user has before the first device of a test opens. */
 export interface KnownUserOptions {
@@ -51,28 +50,7 @@ export interface KnownUser {
 export const makeKnownUser = (t: ExecutionContext, options: KnownUserOptions = {}): KnownUser => {
   const world = makeFakeWorld({ io })
   const repo = makeWalletInfo(io, accountRepoTypeOf(''))
-  const loginKey = io.random(32)
-  const infos = [repo, ...(options.infos ?? [])] as readonly Untyped[]
-  const hexOf = ({ keys }: WalletInfo): string => io.crypto.toHex(fromBase64(String(keys.syncKey)))
-  const withRepo = infos.filter(info => /^[A-Za-z0-9+/]{27}=$/.test(info?.keys?.syncKey))
-  const loginAuth = io.random(32)
-  const loginId = toBase64(io.random(32))
-  const user = {
-    lastLogin: '2024-05-06T07:08:09.000Z',
-    loginId,
-    loginKey: toBase64(loginKey),
-    repos: Object.fromEntries(withRepo.map(info => [hexOf(info), {}])),
-    server: {
-      appId: '',
-      created: '2024-05-06T07:08:09.000Z',
-      loginId,
-      loginAuth: toBase64(loginAuth),
-      loginAuthBox: sealBox(io, loginKey, loginAuth),
-      keyBoxes: infos.map(info => sealJson(io, loginKey, info)),
-      vouchers: [],
-      children: []
-    }
-  }
+  const { user, loginId, loginKey } = makeUserRecord([repo, ...(options.infos ?? [])])
   loadFakeUser({ db: world.server.db, crypto: io.crypto, clock: world.clock }, user)
   const stashes = [...deviceFilesOf({ io, clock: world.clock }, [user])].filter(([path]) =>
     path.startsWith('logins/')
@@ -92,19 +70,9 @@ export const makeKnownUser = (t: ExecutionContext, options: KnownUserOptions = {
       const name = { loginId: base58Of(fromBase64(loginId)) }
       return { kernel, account: await kernel.context.loginWithKey(name, base58Of(loginKey)), errors }
     },
-    put(info, files) {
-      const key = fromBase64(String(info.keys.dataKey))
-      const boxes = Object.entries(files).map(([path, file]) => [
-        path,
-        file === null ? null : sealText(io, key, typeof file === 'string' ? file : JSON.stringify(file))
-      ])
-      world.server.db.commit(hexOf(info), Object.fromEntries(boxes))
-    },
-    read(info, path) {
-      const box = world.server.db.repo(hexOf(info))?.files.get(path)?.content
-      return box ? JSON.parse(openText(io, fromBase64(String(info.keys.dataKey)), box)) : undefined
-    },
-    statesPath: walletId => `Keys/${fileHashOf(io, fromBase64(String(repo.keys.dataKey)), walletId)}.json`
+    put: (info, files) => putFiles(world.server.db, info, files),
+    read: (info, path) => readFile(world.server.db, info, path),
+    statesPath: walletId => `Keys/${nameOf(repo, walletId)}.json`
   }
   if (options.files !== undefined) known.put(repo, options.files)
   return known

@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../kernel/index.ts'
+import type { ChainTransaction } from './chain-transaction.ts'
+import type { StorageCalls } from './storage-calls.ts'
 
 // What a device can be asked to do, whichever core it runs. Everything in and out is plain data, because it
 // travels between processes. A failure has the name that both cores give it, such as `OtpError`.
@@ -99,14 +101,6 @@ export interface DeviceWallet {
   readonly fiatCurrencyCode: string
 }
 
-/** A transaction on the chain, for a core that has no chain here. Amounts are native, the date in seconds. */
-export interface ChainTransaction {
-  readonly txid: string
-  readonly date: number
-  readonly nativeAmount: string
-  readonly networkFee: string
-}
-
 /** What the user writes on a transaction. */
 export interface Note {
   readonly name?: string
@@ -192,7 +186,12 @@ export interface WalletCalls {
 }
 
 /** All that a device can be asked to do while it runs. */
-export type DeviceCalls = UserCalls & LoginCalls & CredentialCalls & TwoFactorCalls & WalletCalls
+export type DeviceCalls = UserCalls &
+  LoginCalls &
+  CredentialCalls &
+  TwoFactorCalls &
+  WalletCalls &
+  StorageCalls
 
 /** What version 2 of the published core can do besides. */
 export interface DuressCalls {

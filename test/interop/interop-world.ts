@@ -1,6 +1,6 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { serveFakeWorld } from '../../fake-server/http/serve-fake-world.ts'
 import type { FakeUser } from '../../fake-server/users/fake-user.ts'
@@ -23,6 +23,8 @@ export interface InteropWorld {
   readonly fake: FakeWorld
   /** A copy of a device's folder, as a user would move it to another machine. */
   copyOf(folder: string): Promise<string>
+  /** A new folder of a device with these texts by path. */
+  folderOf(files: Iterable<readonly [path: string, text: string]>): Promise<string>
   openHoldfast(choice?: DeviceChoice): Promise<OwnDevice>
   openPeer(choice?: DeviceChoice): Promise<Peer>
   /** A device of the published core in a test world of its own with these users. */
@@ -67,6 +69,14 @@ export const openInteropWorld = async (
       const copy = newFolder()
       await cp(folder, copy, { recursive: true })
       return copy
+    },
+    async folderOf(files) {
+      const folder = newFolder()
+      for (const [path, text] of files) {
+        await mkdir(dirname(join(folder, path)), { recursive: true })
+        await writeFile(join(folder, path), text)
+      }
+      return folder
     },
     async openHoldfast({ folder = newFolder(), appId = '' } = {}) {
       return keep(await openOwnDevice(served, { folder, appId, deviceDescription: 'Holdfast' }))

@@ -7,12 +7,15 @@ import { credentialFlows } from './flows/credential-flows.ts'
 import { edgeFlows } from './flows/edge-flows.ts'
 import { fakeUserFlows } from './flows/fake-user-flows.ts'
 import { fileFlows } from './flows/file-flows.ts'
+import { historyFlows } from './flows/history-flows.ts'
 import { recoveryFlows } from './flows/recovery-flows.ts'
 import { refreshFlows } from './flows/refresh-flows.ts'
+import { settingsFlows } from './flows/settings-flows.ts'
 import { twoFactorFlows } from './flows/two-factor-flows.ts'
 import { usernameFlows } from './flows/username-flows.ts'
 import { voucherFlows } from './flows/voucher-flows.ts'
 import { walletFlows } from './flows/wallet-flows.ts'
+import { walletListFlows } from './flows/wallet-list-flows.ts'
 import { wayInFlows } from './flows/way-in-flows.ts'
 import { type InteropWorld, openInteropWorld } from './interop-world.ts'
 import { PEER_VERSIONS, type PeerVersion, preparePeer } from './peer-package.ts'
@@ -32,6 +35,9 @@ const FLOWS: readonly Flow[] = [
   ...fileFlows,
   ...fakeUserFlows,
   ...walletFlows,
+  ...walletListFlows,
+  ...settingsFlows,
+  ...historyFlows,
   ...refreshFlows
 ]
 

@@ -7,8 +7,10 @@ import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
 import { CHEAP_SNRP } from '../helpers/device.ts'
 import type { Device, DeviceCalls } from './device.ts'
 import { ownCredentialCalls, ownTwoFactorCalls } from './own-account-calls.ts'
+import { makeOwnLab } from './own-lab.ts'
 import { ownLoginCalls, ownUserCalls } from './own-login-calls.ts'
 import type { OwnSession } from './own-session.ts'
+import { ownStorageCalls } from './own-storage-calls.ts'
 import { ownWalletCalls } from './own-wallet-calls.ts'
 
 /** Where a device lives. */
@@ -29,6 +31,7 @@ export const openOwnDevice = async (served: ServedWorld, place: DevicePlace): Pr
   const { authServer, infoServers, syncServers, electrumServers } = served
   const { folder, appId, deviceDescription } = place
   const failures: string[] = []
+  const lab = makeOwnLab()
   const kernel = await createKernel({
     io: makeNodeIo(),
     apiKey: 'interop',
@@ -39,16 +42,17 @@ export const openOwnDevice = async (served: ServedWorld, place: DevicePlace): Pr
     passwordSnrp: CHEAP_SNRP,
     deviceDescription,
     pluginOptions: { bitcoin: { network: 'regtest', servers: [...electrumServers] } },
-    plugins: [fileStorage(folder), bitcoin],
+    plugins: [fileStorage(folder), bitcoin, ...lab.plugins],
     onError: (source, error) => failures.push(`${source}: ${error}`)
   })
-  const session: OwnSession = { kernel, folder, account: undefined, edgeLogin: undefined }
+  const session: OwnSession = { kernel, folder, lab, account: undefined, edgeLogin: undefined }
   const calls = withPlainErrors({
     ...ownUserCalls(session),
     ...ownLoginCalls(session),
     ...ownCredentialCalls(session),
     ...ownTwoFactorCalls(session),
-    ...ownWalletCalls(session)
+    ...ownWalletCalls(session),
+    ...ownStorageCalls(session)
   })
   return { ...calls, folder, failures, session, stop: () => kernel.close() }
 }

@@ -1,9 +1,11 @@
 import type { Account, EdgeLoginRequest, Kernel } from '../../kernel/index.ts'
+import type { OwnLab } from './own-lab.ts'
 
 /** A running Holdfast and who is logged in. */
 export interface OwnSession {
   readonly kernel: Kernel
   readonly folder: string
+  readonly lab: OwnLab
   account: Account | undefined
   edgeLogin: EdgeLoginRequest<Account> | undefined
 }

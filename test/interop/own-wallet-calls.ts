@@ -25,10 +25,10 @@ export const ownWalletCalls = (session: OwnSession): WalletCalls => {
     receiveAddress: async walletId => (await (await walletOf(walletId)).getReceiveAddress()).publicAddress,
     async showTransactions(walletId, transactions) {
       const wallet = await walletOf(walletId)
-      await waitFor(async () => {
-        const known = (await wallet.getTransactions()).map(({ txid }) => txid)
-        return transactions.every(({ txid }) => known.includes(txid))
-      })
+      session.lab.show(walletId, transactions)
+      for (const { txid, tokenId = null } of transactions) {
+        await waitFor(async () => (await wallet.getTransactions({ tokenId })).some(tx => tx.txid === txid))
+      }
     },
     noteOf: async (walletId, txid) => (await (await walletOf(walletId)).getTransaction(txid)).metadata,
     writeNote: async (walletId, txid, note) => (await walletOf(walletId)).saveTxMetadata(txid, note),

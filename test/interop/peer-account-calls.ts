@@ -94,11 +94,12 @@ export const peerWalletCalls = (session: PeerSession): WalletCalls => {
     receiveAddress: async () => FIRST_ADDRESS,
     async showTransactions(walletId, transactions) {
       const { disklet } = await walletOf(walletId)
-      session.currency.show(walletId, transactions)
+      session.currencies.show(walletId, transactions)
       if (session.place.version !== '1.14.0') return
       // It makes a file for each incoming one by itself, which must not come over what a test writes next.
       const incoming = transactions.filter(({ nativeAmount }) => !nativeAmount.startsWith('-'))
-      while (Object.keys(await disklet.list('transaction')).length < incoming.length) {
+      const txids = new Set(incoming.map(({ txid }) => txid))
+      while (Object.keys(await disklet.list('transaction')).length < txids.size) {
         await new Promise(resolve => setTimeout(resolve, 5))
       }
     },

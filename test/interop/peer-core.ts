@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { JsonObject } from '../../kernel/index.ts'
 import type {
   DeviceHelp,
   DeviceNewAccount,
@@ -9,7 +8,8 @@ import type {
   DeviceVoucher,
   Note
 } from './device.ts'
-import { makePeerCurrency, type PeerCurrency } from './peer-currency.ts'
+import type { CoreAccountStorage, CoreWalletStorage } from './peer-core-storage.ts'
+import { makePeerCurrencies, type PeerCurrencies } from './peer-currency.ts'
 import type { PeerPlace } from './peer-messages.ts'
 
 /** How the published core is told which user is meant: by name, or by an id if an option says so. */
@@ -62,12 +62,11 @@ interface CoreLobby {
 }
 
 /** The part of an account's public interface that is used here. */
-export interface CoreAccount {
+export interface CoreAccount extends CoreAccountStorage {
   readonly username: string | undefined
   readonly rootLoginId: string
   readonly edgeLogin: boolean
   readonly isDuressAccount?: boolean
-  readonly activeWalletIds: readonly string[]
   readonly otpKey: string | undefined
   readonly otpResetDate: Date | undefined
   readonly pendingVouchers: readonly DeviceVoucher[] | undefined
@@ -92,18 +91,20 @@ export interface CoreAccount {
   fetchLobby(lobbyId: string): Promise<CoreLobby>
   createCurrencyWallet(type: string, options: Record<string, unknown>): Promise<CoreWallet>
   waitForCurrencyWallet(walletId: string): Promise<CoreWallet>
-  getRawPrivateKey(walletId: string): Promise<JsonObject>
   sync(): Promise<void>
   logout(): Promise<void>
 }
 
 /** The part of a wallet's public interface that is used here; arguments differ between versions. */
-export interface CoreWallet {
+export interface CoreWallet extends CoreWalletStorage {
   readonly id: string
   readonly type: string
   readonly name: string | null
   readonly fiatCurrencyCode: string
-  readonly disklet: { list(folder: string): Promise<Record<string, string>> }
+  readonly disklet: {
+    list(folder: string): Promise<Record<string, string>>
+    getText(path: string): Promise<string>
+  }
   renameWallet(name: string): Promise<void>
   getTransactions(query: object): Promise<readonly { txid: string; metadata?: Note }[]>
   saveTxMetadata(...args: readonly unknown[]): Promise<void>
@@ -120,7 +121,7 @@ interface CoreTestWorld {
 export interface PeerSession {
   readonly place: PeerPlace
   readonly context: CoreContext
-  readonly currency: PeerCurrency
+  readonly currencies: PeerCurrencies
   /** Where the device lives if it has a test world of its own. */
   readonly world: CoreTestWorld | undefined
   account: CoreAccount | undefined
@@ -130,8 +131,8 @@ export interface PeerSession {
 export const openPeerSession = async (place: PeerPlace): Promise<PeerSession> => {
   const load = createRequire(join(place.packageFolder, 'package.json'))
   const core = load('edge-core-js') as PeerCore
-  const currency = makePeerCurrency()
-  core.addEdgeCorePlugins({ chainless: currency.plugin })
+  const currencies = makePeerCurrencies()
+  core.addEdgeCorePlugins(currencies.plugins)
   core.lockEdgeCorePlugins()
   const onLog = () => {}
   const { server, folder, appId, deviceDescription, users } = place
@@ -139,12 +140,12 @@ export const openPeerSession = async (place: PeerPlace): Promise<PeerSession> =>
     apiKey: 'interop',
     appId,
     deviceDescription,
-    plugins: { chainless: true }
+    plugins: Object.fromEntries(Object.keys(currencies.plugins).map(pluginId => [pluginId, true]))
   }
   if (users !== undefined) {
     const dated = users.map(user => ({ ...user, lastLogin: new Date(user.lastLogin ?? 0) }))
     const world = await core.makeFakeEdgeWorld(dated, { onLog })
-    return { place, currency, world, context: await world.makeEdgeContext(options), account: undefined }
+    return { place, currencies, world, context: await world.makeEdgeContext(options), account: undefined }
   }
   const context = await core.makeEdgeContext({
     ...options,
@@ -154,7 +155,7 @@ export const openPeerSession = async (place: PeerPlace): Promise<PeerSession> =>
     path: folder,
     onLog
   })
-  return { place, context, currency, world: undefined, account: undefined }
+  return { place, context, currencies, world: undefined, account: undefined }
 }
 
 /** The account that is logged in. @throws Error if nobody is */

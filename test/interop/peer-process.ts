@@ -8,6 +8,7 @@ import {
 import { openPeerSession } from './peer-core.ts'
 import { peerLoginCalls, peerUserCalls } from './peer-login-calls.ts'
 import type { PeerCalls, PeerPlace, PeerReply, PeerRequest } from './peer-messages.ts'
+import { peerStorageCalls } from './peer-storage-calls.ts'
 
 // A process of its own for the published core: what it keeps in memory ends with it. It is called by messages.
 
@@ -20,7 +21,8 @@ const calls: PeerCalls = {
   ...peerTwoFactorCalls(session),
   ...peerDuressCalls(session),
   ...peerTestWorldCalls(session),
-  ...peerWalletCalls(session)
+  ...peerWalletCalls(session),
+  ...peerStorageCalls(session)
 }
 
 const answer = async ({ id, call, args }: PeerRequest): Promise<PeerReply> => {

@@ -1,6 +1,7 @@
 import { nativeAmount } from '../../../kernel/index.ts'
 import { waitFor } from '../../helpers/device.ts'
-import type { ChainTransaction, Device } from '../device.ts'
+import type { ChainTransaction } from '../chain-transaction.ts'
+import type { Device } from '../device.ts'
 import { type Flow, logInAgain, makeAccount, openKnown, type Pair } from '../flow.ts'
 
 const WALLET = { name: 'Sparbuch für später', fiatCurrencyCode: 'iso:EUR', format: 'bip84' }

@@ -1,0 +1,99 @@
+import { seesTheSame } from '../differences.ts'
+import type { Flow } from '../flow.ts'
+import { makeKnownAccount } from '../known-account.ts'
+
+/** Which wallets an account has, and where their keys come from. */
+export const walletListFlows: readonly Flow[] = [
+  {
+    row: 'wallets and their states',
+    title:
+      'USER lists the wallets that MAKER made, one or many at once, and each sees how the other orders them',
+    async run(t, pair) {
+      const account = makeKnownAccount(pair)
+      const maker = await account.logIn(pair.openMaker)
+      const [first = ''] = await maker.createWallets([
+        { type: 'wallet:labcoin', name: 'Épargne 1', fiatCurrencyCode: 'iso:CHF', seed: 'first' }
+      ])
+      const [second = '', third = '', fourth = ''] = await maker.createWallets([
+        { type: 'wallet:labcoin', name: 'Second', fiatCurrencyCode: 'iso:JPY' },
+        { type: 'wallet:labcash', name: 'Third' },
+        { type: 'wallet:labcoin', fiatCurrencyCode: 'iso:EUR', migratedFromWalletId: first }
+      ])
+      // The published core syncs the files of active wallets only.
+      await maker.sync()
+      await maker.changeWalletStates({
+        [first]: { sortIndex: 5 },
+        [second]: { sortIndex: 1, hidden: true },
+        [third]: { archived: true, sortIndex: 2 },
+        [fourth]: { sortIndex: 0 }
+      })
+      await maker.sync()
+      const user = await account.logIn(pair.openUser)
+      await seesTheSame(t, maker, user)
+
+      await user.changeWallet(first, { name: 'Renommé 🏦', fiatCurrencyCode: 'iso:MXN' })
+      await user.sync()
+      await user.changeWalletStates({
+        [first]: { archived: true },
+        [second]: { hidden: false, sortIndex: 9 },
+        [third]: { archived: false },
+        [fourth]: { deleted: true }
+      })
+      await user.sync()
+      await account.logInAgain(maker)
+      await seesTheSame(t, user, maker)
+      await maker.changeWalletStates({ [first]: { archived: false }, [fourth]: { deleted: false } })
+      await maker.sync()
+      await account.logInAgain(user)
+      await seesTheSame(t, maker, user)
+      t.like((await user.picture()).wallets, {
+        [first]: { archived: false, sortIndex: 5, open: { name: 'Renommé 🏦', fiatCurrencyCode: 'iso:MXN' } },
+        [second]: { hidden: false, sortIndex: 9 },
+        [fourth]: { deleted: false, migratedFromWalletId: first, sortIndex: 0 }
+      })
+    }
+  },
+  {
+    row: 'split and imported wallets',
+    title: 'USER finds the wallets that MAKER split and imported, with the same ids and keys in every form',
+    async run(t, pair) {
+      const account = makeKnownAccount(pair)
+      const maker = await account.logIn(pair.openMaker)
+      const [source = '', imported = ''] = await maker.createWallets([
+        { type: 'wallet:labcoin', name: 'Source', fiatCurrencyCode: 'iso:EUR', seed: 'the seed' },
+        { type: 'wallet:labcash', name: 'Imported', importText: 'imported words' }
+      ])
+      const split = await maker.splitWallet(source, 'wallet:labcash')
+      await maker.changeWalletStates({
+        [source]: { sortIndex: 0 },
+        [imported]: { sortIndex: 1 },
+        [split]: { sortIndex: 2 }
+      })
+      await maker.sync()
+      const user = await account.logIn(pair.openUser)
+      await seesTheSame(t, maker, user)
+      const { wallets } = await user.picture()
+      t.like(wallets[split], {
+        type: 'wallet:labcash',
+        keys: { labcashKey: 'the seed' },
+        open: { name: 'Source', fiatCurrencyCode: 'iso:EUR', displayKeys: ['the seed'] }
+      })
+      t.like(wallets[imported]?.keys, { labcashKey: 'imported words', imported: true })
+
+      await user.changeWalletStates({ [split]: { deleted: true } })
+      await user.sync()
+      await account.logInAgain(maker)
+      t.deepEqual((await maker.picture()).wallets[source]?.open?.splittableTypes, ['wallet:labcash'])
+      // Back and forth gives the first wallet again, whoever does it.
+      await maker.splitWallet(source, 'wallet:labcash')
+      await maker.changeWalletStates({ [source]: { deleted: true } })
+      await maker.sync()
+      await account.logInAgain(user)
+      await user.splitWallet(split, 'wallet:labcoin')
+      await user.sync()
+      await account.logInAgain(maker)
+      await seesTheSame(t, user, maker)
+      t.deepEqual((await maker.picture()).activeWalletIds, [source, imported, split])
+    }
+  }
+]
