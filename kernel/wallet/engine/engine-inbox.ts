@@ -5,7 +5,7 @@ import type { EngineCallbacks, StakingStatus } from '../../types/engine.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import { checkEngineTransaction, checkStakingStatus, checkTokenIds, isBalance } from './engine-data.ts'
 
-const SLICE = 500
+const SLICE = 1000
 const MAX_CHECKPOINT = 100_000
 
 /** Where checked reports of an engine go. */

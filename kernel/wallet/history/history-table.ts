@@ -14,7 +14,7 @@ import { takeHeight } from './take-height.ts'
 import { takeReports } from './take-reports.ts'
 import type { TxidChanges } from './throttle.ts'
 import type { AssetName } from './transaction-file.ts'
-import { viewOf } from './transaction-view.ts'
+import { searchedOf, viewOf } from './transaction-view.ts'
 
 /**
  * The history of one wallet: what its engine says, joined with the synced files, in tables on the device.
@@ -54,9 +54,12 @@ export class HistoryTable {
     this.#search = new SearchIndex({
       rows: this.#rows,
       clock,
-      textsOf: (row, tokenId) => {
-        const tx = this.view(row, tokenId)
-        return tx === undefined ? [] : searchedTexts(tx, this.fiatCode)
+      textsIn: tokenId => {
+        const place = viewPlaceOf(parts, this.#height, tokenId)
+        return row => {
+          const tx = searchedOf(row, place)
+          return tx === undefined ? [] : searchedTexts(tx, place.fiatCode)
+        }
       }
     })
     this.#breathe = makeBreather(clock)
@@ -129,7 +132,7 @@ export class HistoryTable {
   /** One transaction in the history of an asset, complete with its file. */
   async find(txid: string, tokenId: string | null = null): Promise<Transaction | undefined> {
     const row = await this.#find(txid)
-    return row === undefined ? undefined : this.view(row, tokenId)
+    return row === undefined ? undefined : this.viewer(tokenId)(row)
   }
 
   /**
@@ -170,9 +173,10 @@ export class HistoryTable {
     return makeBreather(this.#parts.clock)
   }
 
-  /** A row as its transaction, in the history of an asset; undefined if it is not in it. */
-  view(row: HistoryRow, tokenId: string | null): Transaction | undefined {
-    return viewOf(row, viewPlaceOf(this.#parts, this.#shownHeight, tokenId))
+  /** Shows rows as transactions in the history of an asset; undefined for one that is not in it. */
+  viewer(tokenId: string | null): (row: HistoryRow) => Transaction | undefined {
+    const place = viewPlaceOf(this.#parts, this.#shownHeight, tokenId)
+    return row => viewOf(row, place)
   }
 
   /** The keys of the rows that a query finds in the history of an asset, in no particular order. */

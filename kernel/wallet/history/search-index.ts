@@ -8,8 +8,8 @@ import { SearchText } from './search-text.ts'
 export interface SearchPlace {
   readonly rows: HistoryRows
   readonly clock: Clock
-  /** What a search looks into in the history of an asset; nothing if the row is not in it. */
-  textsOf(row: HistoryRow, tokenId: string | null): readonly string[]
+  /** Tells what a search looks into in the history of an asset; nothing of a row that is not in it. */
+  textsIn(tokenId: string | null): (row: HistoryRow) => readonly string[]
 }
 
 /** Finds rows by what stands in them, without reading them: the text of each history that somebody has searched. */
@@ -37,8 +37,9 @@ export class SearchIndex {
   /** Follows a change of rows. */
   update(rows: ReadonlyMap<string, RowChange>): void {
     for (const [tokenId, text] of this.#texts) {
+      const textsOf = this.#place.textsIn(tokenId)
       for (const [key, { after }] of rows) {
-        text.set(key, after === undefined ? [] : this.#place.textsOf(after, tokenId))
+        text.set(key, after === undefined ? [] : textsOf(after))
       }
     }
   }
@@ -52,13 +53,14 @@ export class SearchIndex {
 
   /** A row that changes meanwhile is known already when the scan comes to it, and newer. */
   async #build(text: SearchText, tokenId: string | null): Promise<void> {
-    const { rows, clock, textsOf } = this.#place
+    const { rows, clock, textsIn } = this.#place
+    const textsOf = textsIn(tokenId)
     const breathe = makeBreather(clock)
     try {
       for await (const batch of rows.scan()) {
         for (const row of batch) {
           if (this.#texts.get(tokenId) !== text) return
-          if (!text.has(row.key)) text.set(row.key, textsOf(parseRow(row.text), tokenId))
+          if (!text.has(row.key)) text.set(row.key, textsOf(parseRow(row.text)))
           await breathe()
         }
       }

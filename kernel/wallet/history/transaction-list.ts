@@ -197,8 +197,10 @@ const inRange = async (
   return placed.sort((a, b) => a.place - b.place).map(({ key }) => key)
 }
 
-const viewsOf = ({ table, tokenId }: Walk, texts: readonly string[]): Transaction[] =>
-  texts.flatMap(text => table.view(parseRow(text), tokenId) ?? [])
+const viewsOf = ({ table, tokenId }: Walk, texts: readonly string[]): Transaction[] => {
+  const view = table.viewer(tokenId)
+  return texts.flatMap(text => view(parseRow(text)) ?? [])
+}
 
 const PAGE = 200
 /** So many are looked for among the newest first, and so many of those are looked at. */
