@@ -160,4 +160,8 @@ const folderOf = (path: string): string | undefined => {
 }
 
 /** The creation date in the name of a transaction file (protocol §3.5), so that files of one time lie together. */
-const dateIn = (path: string): number => Number(/^transaction\/(\d{1,12})-/.exec(path)?.[1] ?? 0)
+const dateIn = (path: string): number => {
+  const start = path.indexOf('/') + 1
+  const date = Number(path.slice(start, path.indexOf('-', start)))
+  return Number.isSafeInteger(date) ? date : 0
+}

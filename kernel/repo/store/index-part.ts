@@ -23,7 +23,7 @@ export const COLUMN_NAMES = ['order', 'low', 'high', 'mark', 'place', 'slot'] as
 
 /** Columns for `count` rows, all zero. */
 export const makeColumns = (count: number): IndexColumns =>
-  columnsOf(new ArrayBuffer(HEADER + count * ROW), count)
+  columnsOf(new ArrayBuffer(HEADER + count * ROW), 0, count)
 
 /** Which part of which table's index this is. */
 export interface PartName {
@@ -39,12 +39,16 @@ export const encodeIndexPart = (
 ): string => {
   const { count } = columns
   const name = utf8Of(table)
-  const bytes = new Uint8Array(HEADER + count * ROW + name.length)
-  new Uint32Array(bytes.buffer, 0, 4).set([MAGIC, id, count, name.length])
-  const copy = columnsOf(bytes.buffer, count)
-  for (const column of COLUMN_NAMES) copy[column].set(columns[column].subarray(0, count))
-  bytes.set(name, HEADER + count * ROW)
-  return sealBytes(crypto, bytes)
+  const end = HEADER + count * ROW
+  const write = (bytes: Uint8Array, start: number): number => {
+    const buffer = bytes.buffer as ArrayBuffer
+    new Uint32Array(buffer, start, 4).set([MAGIC, id, count, name.length])
+    const copy = columnsOf(buffer, start, count)
+    for (const column of COLUMN_NAMES) copy[column].set(columns[column].subarray(0, count))
+    bytes.set(name, start + end)
+    return start + end + name.length
+  }
+  return sealBytes(crypto, { room: end + name.length, write })
 }
 
 /** The inverse of {@link encodeIndexPart}; undefined for anything else, another part's text included. */
@@ -71,7 +75,7 @@ const openPart = (crypto: ChunkCrypto, text: string): OpenedPart | undefined => 
   const [magic, id = 0, count = 0, nameLength = 0] = new Uint32Array(bytes.buffer, 0, 4)
   const end = HEADER + count * ROW
   if (magic !== MAGIC || bytes.length !== end + nameLength) return undefined
-  return { id, table: textOf(bytes.subarray(end)), columns: columnsOf(bytes.buffer as ArrayBuffer, count) }
+  return { id, table: textOf(bytes.subarray(end)), columns: columnsOf(bytes.buffer as ArrayBuffer, 0, count) }
 }
 
 /** "HFI1" on the machines of today, which are all little-endian; on another the part would be no part, and be made anew. */
@@ -79,11 +83,11 @@ const MAGIC = 0x31494648
 const HEADER = 16
 const ROW = 8 + 4 + 4 + 4 + 4 + 2
 
-const columnsOf = (buffer: ArrayBuffer, count: number): IndexColumns => {
-  const words = HEADER + count * 8
+const columnsOf = (buffer: ArrayBuffer, start: number, count: number): IndexColumns => {
+  const words = start + HEADER + count * 8
   return {
     count,
-    order: new Float64Array(buffer, HEADER, count),
+    order: new Float64Array(buffer, start + HEADER, count),
     low: new Uint32Array(buffer, words, count),
     high: new Uint32Array(buffer, words + count * 4, count),
     mark: new Int32Array(buffer, words + count * 8, count),

@@ -1,4 +1,5 @@
-import { textOf, utf8Of } from '../../crypto/encoding.ts'
+import { textOf } from '../../crypto/encoding.ts'
+import { writeUtf8 } from '../../crypto/write-utf8.ts'
 import { WalletError } from '../../errors/wallet-error.ts'
 import { makeBreather } from '../breather.ts'
 import type { BulkRow } from './bulk.ts'
@@ -103,7 +104,7 @@ const openAnyPiece = (crypto: ChunkCrypto, text: string): PieceParts | undefined
     table: body.slice(0, nameLength),
     segment,
     piece,
-    views: viewsOf(bytes.buffer as ArrayBuffer, count),
+    views: viewsOf(bytes.buffer as ArrayBuffer, 0, count),
     body
   }
 }
@@ -140,11 +141,11 @@ interface PieceViews {
   readonly textLength: Uint32Array
 }
 
-const viewsOf = (buffer: ArrayBuffer, count: number): PieceViews => {
-  const words = FRAME + count * 8
+const viewsOf = (buffer: ArrayBuffer, start: number, count: number): PieceViews => {
+  const words = start + FRAME + count * 8
   return {
     count,
-    order: new Float64Array(buffer, FRAME, count),
+    order: new Float64Array(buffer, start + FRAME, count),
     mark: new Int32Array(buffer, words, count),
     keyLength: new Uint32Array(buffer, words + count * 4, count),
     textLength: new Uint32Array(buffer, words + count * 8, count)
@@ -158,26 +159,24 @@ const sealPiece = (
 ): string => {
   const parts = [table]
   for (const { key, text } of rows) parts.push(key, text)
-  const body = bytesOf(parts.join(''), table)
-  const bytes = new Uint8Array(FRAME + rows.length * RECORD + body.length)
-  new Uint32Array(bytes.buffer, 0, 6).set([MAGIC, segment, piece, rows.length, table.length, 0])
-  const views = viewsOf(bytes.buffer, rows.length)
-  for (const [slot, { key, text, order, mark }] of rows.entries()) {
-    views.order[slot] = order
-    views.mark[slot] = mark
-    views.keyLength[slot] = key.length
-    views.textLength[slot] = text.length
+  const body = parts.join('')
+  const head = FRAME + rows.length * RECORD
+  const write = (bytes: Uint8Array, start: number): number => {
+    const buffer = bytes.buffer as ArrayBuffer
+    new Uint32Array(buffer, start, 6).set([MAGIC, segment, piece, rows.length, table.length, 0])
+    const views = viewsOf(buffer, start, rows.length)
+    for (const [slot, { key, text, order, mark }] of rows.entries()) {
+      views.order[slot] = order
+      views.mark[slot] = mark
+      views.keyLength[slot] = key.length
+      views.textLength[slot] = text.length
+    }
+    return writeUtf8(body, bytes, start + head)
   }
-  bytes.set(body, FRAME + rows.length * RECORD)
-  const sealed = sealBytes(crypto, bytes)
-  bytes.fill(0)
-  return sealed
-}
-
-const bytesOf = (text: string, table: string): Uint8Array => {
   try {
-    return utf8Of(text)
+    return sealBytes(crypto, { room: head + body.length * 3, write })
   } catch (error) {
+    if (!(error instanceof TypeError) || !crypto.key.isAlive) throw error
     throw new WalletError('STORAGE_FAILED', { path: table, reason: 'a text has half a character' }, error)
   }
 }
