@@ -13,7 +13,7 @@ import { type NamedFile, RepoFiles } from './repo-files.ts'
 import type { RepoParts } from './repo-parts.ts'
 import { type BoxText, type PendingChange, PREFIX, parseStatus, pendingEntry } from './repo-record.ts'
 import type { Report } from './report.ts'
-import { checkFile, sealChanged } from './seal-changed.ts'
+import { checkFile, sealChanged, type TextChanges } from './seal-changed.ts'
 import { type BulkChange, type BulkStore, changesBelow, type StoreChanges, storeBelow } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
 
@@ -165,13 +165,28 @@ export class Repo {
    * @param edit - gets undefined if there is no such file; answers undefined to leave everything as it is
    * @throws what `edit` throws, and as {@link getText} and {@link setTexts}
    */
-  async editText(path: string, edit: (text: string | undefined) => string | undefined): Promise<void> {
-    checkPath(path)
-    await this.#write(async () => {
-      const [box] = await this.#files.boxes([path])
-      const text = edit(box === undefined ? undefined : this.#boxes.read(path, box))
-      if (text !== undefined) checkFile(path, text)
+  editText(path: string, edit: (text: string | undefined) => string | undefined): Promise<void> {
+    return this.editTexts([path], ([present]) => {
+      const text = edit(present)
       return { texts: new Map(text === undefined ? [] : [[path, text]]) }
+    })
+  }
+
+  /**
+   * The same of several texts, and of what is written alongside, all or nothing.
+   *
+   * @param edit - gets one text for each path, undefined where there is no such file
+   */
+  async editTexts(
+    paths: readonly string[],
+    edit: (texts: readonly (string | undefined)[]) => TextChanges
+  ): Promise<void> {
+    for (const path of paths) checkPath(path)
+    await this.#write(async () => {
+      const boxes = await this.#files.boxes(paths)
+      const prepared = edit(boxes.map((box, i) => box && this.#boxes.read(paths[i] ?? '', box)))
+      for (const [path, text] of prepared.texts) checkFile(path, text ?? '')
+      return prepared
     })
   }
 
@@ -228,25 +243,29 @@ export class Repo {
    * @throws SYNC_FAILED if it would delete more than 50 files and a tenth of the repo; nothing is changed then
    */
   async applyReply(reply: AppliedReply): Promise<readonly string[]> {
+    return (await this.takeIn(reply)).durable
+  }
+
+  /** {@link applyReply} up to where every read sees it; the rest of it ends with `durable`. */
+  async takeIn(reply: AppliedReply): Promise<{ readonly durable: Promise<readonly string[]> }> {
     const place = {
       ...{ reply, store: this.#store, files: this.#files, boxes: this.#boxes, report: this.#report },
       now: this.#io.clock.now()
     }
-    await this.#exclusive(() => checkDeletions(this.#files, reply))
     const changed: string[] = []
     const parts = partsOf(reply)
-    for (const part of parts) {
-      const { done } = await this.#exclusive(async () => {
+    let turn = { done: Promise.resolve() }
+    for (const [i, part] of parts.entries()) {
+      await turn.done
+      turn = await this.#exclusive(async () => {
+        if (i === 0) await checkDeletions(this.#files, reply)
         const plan = await planReply(place, part)
         for (const path of plan.changed) changed.push(path)
-        if (part === parts.at(-1)) await planStatus(place, plan.writes)
+        if (i === parts.length - 1) await planStatus(place, plan.writes)
         return { done: this.#commit(plan.writes) }
       })
-      await done
     }
-    if (reply.hash !== undefined) this.#state.update({ lastHash: reply.hash })
-    if (changed.length > 0) this.#tell(changed)
-    return changed
+    return { durable: this.#afterReply(turn.done, reply, changed) }
   }
 
   /** Records that the server holds nothing either: for a repo whose keys were made here and now. */
@@ -270,6 +289,17 @@ export class Repo {
     await this.#store.close()
   }
 
+  async #afterReply(
+    done: Promise<void>,
+    { hash }: AppliedReply,
+    changed: readonly string[]
+  ): Promise<readonly string[]> {
+    await done
+    if (hash !== undefined) this.#state.update({ lastHash: hash })
+    if (changed.length > 0) this.#tell(changed)
+    return changed
+  }
+
   #exclusive<T>(task: () => Promise<T>): Promise<T> {
     this.#turnCount += 1
     return this.#inTurn(task).finally(() => {
@@ -283,7 +313,7 @@ export class Repo {
   }
 
   /** Writes texts, null for a deletion, when they are known. It is over when they are durable. */
-  async #write(prepare: () => Promise<PreparedWrite>): Promise<void> {
+  async #write(prepare: () => Promise<TextChanges>): Promise<void> {
     const { done } = await this.#exclusive(async () => {
       const { texts, alongside = NOTHING } = await prepare()
       const writes = new Map<string, string | BulkChange | null>(changesBelow(alongside, PREFIX.local))
@@ -345,9 +375,3 @@ export class Repo {
 }
 
 const NOTHING: StoreChanges = new Map()
-
-interface PreparedWrite {
-  /** Null deletes. */
-  readonly texts: ReadonlyMap<string, string | null>
-  readonly alongside?: StoreChanges
-}

@@ -3,6 +3,15 @@ import { checkPath } from './disk.ts'
 import type { RepoBoxes } from './repo-boxes.ts'
 import type { NamedFile } from './repo-files.ts'
 import { type BoxText, visibleOf } from './repo-record.ts'
+import type { StoreChanges } from './store/bulk.ts'
+
+/** Texts to write, all or nothing. */
+export interface TextChanges {
+  /** By path; null deletes. */
+  readonly texts: ReadonlyMap<string, string | null>
+  /** Changes of the part that never syncs, in the same write. */
+  readonly alongside?: StoreChanges
+}
 
 /** A file that is to change, and what it will be; null for a deletion. */
 export interface ChangedFile {
