@@ -15,7 +15,7 @@ export interface FoundFile {
  *
  * Two devices that see a payment at once write a file each. The oldest wins, as in the deployed system; what it does
  * not say is taken from the next, so that a note in either of them is kept. A legacy file counts only
- * while no newer form is as old: it stays as it is when its transaction is edited.
+ * while no newer form that was made of it is as old: it stays as it is when its transaction is edited.
  *
  * @param currencyCode - of the chain's own coin, whose entry then stands among `tokens`
  * @see protocol §3.5
@@ -31,9 +31,16 @@ export const mergeFiles = (
 /** The files of one transaction that say something, the one that wins first (pure). */
 export const filesThatCount = <F extends FoundFile>(files: readonly F[]): F[] => {
   const sorted = [...files].sort((a, b) => a.date - b.date || Number(a.isLegacy) - Number(b.isLegacy))
-  const firstNew = sorted.findIndex(({ isLegacy }) => !isLegacy)
+  const firstNew = sorted.findIndex(({ isLegacy, file }) => !isLegacy && isMadeOfLegacy(file))
   return sorted.filter(({ isLegacy }, index) => !isLegacy || firstNew < 0 || index < firstNew)
 }
+
+/**
+ * Every file of the oldest form names a provider fee, and one that was made of it does too. A client that notes
+ * something without reading the old file, as version 2.48.1 of the published core does, leaves it out.
+ */
+const isMadeOfLegacy = ({ currencies, tokens }: TransactionFile): boolean =>
+  [...currencies.values(), ...tokens.values()].some(({ providerFeeSent }) => providerFeeSent !== undefined)
 
 const inNewForm = (file: TransactionFile, currencyCode: string): TransactionFile => {
   const asset = file.currencies.get(currencyCode)

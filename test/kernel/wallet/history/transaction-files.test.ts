@@ -190,6 +190,30 @@ test('a legacy file is found by what is in it, and its edit goes into a new file
   t.like(await metadataOf(again), { name: 'Ann B.' })
 })
 
+test('what another client notes without reading the legacy file is laid over it, until it is edited here', async t => {
+  const store = makeSyncStore()
+  put(store, { 'Transactions/x.json': LEGACY })
+  const device = await open(store)
+  await device.table.take([incoming('a')])
+  const path = `transaction/1400000000-${device.hashOf('a')}.json`
+  const asset = { metadata: { notes: 'theirs', exchangeAmount: {} } }
+  const file = {
+    txid: 'a',
+    internal: false,
+    creationDate: 1_400_000_000,
+    currencies: {},
+    tokens: { '': asset }
+  }
+  put(store, { [path]: file })
+  await device.sync()
+  await device.settled()
+  t.like(await metadataOf(device), { name: 'Ann', notes: 'theirs', bizId: 3, amountFiat: 5.25 })
+  await saveMetadata(device.table, { txid: 'a', tokenId: null }, { name: null })
+  t.like(await device.json(path), { tokens: { '': { metadata: { notes: 'theirs', bizId: 3 } } } })
+  const again = await device.again()
+  t.false('name' in ((await metadataOf(again)) ?? {}), 'what is deleted then does not come back')
+})
+
 test('a legacy file that another device deletes takes its notes along', async t => {
   const store = makeSyncStore()
   put(store, { 'Transactions/x.json': LEGACY })
