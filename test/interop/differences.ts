@@ -1,10 +1,15 @@
 import type { ExecutionContext } from 'ava'
+import { waitFor } from '../helpers/device.ts'
 import type { Device } from './device.ts'
 
-/** Asserts that two devices show the same account. */
+/** Asserts that two devices show the same account; what they take in by themselves may take a moment. */
 export const seesTheSame = async (t: ExecutionContext, one: Device, other: Device): Promise<void> => {
-  t.deepEqual(differences(await one.picture(), await other.picture()), [])
+  const compare = async () => differences(await one.picture(), await other.picture())
+  await waitFor(async () => (await compare()).length === 0, PATIENCE_MS).catch(() => {})
+  t.deepEqual(await compare(), [])
 }
+
+const PATIENCE_MS = 5000
 
 /**
  * Where two pictures differ, a line each: the path and what stands there on either side; none if they are equal.

@@ -8,6 +8,7 @@ import { edgeFlows } from './flows/edge-flows.ts'
 import { fakeUserFlows } from './flows/fake-user-flows.ts'
 import { fileFlows } from './flows/file-flows.ts'
 import { historyFlows } from './flows/history-flows.ts'
+import { legacyFlows } from './flows/legacy-flows.ts'
 import { recoveryFlows } from './flows/recovery-flows.ts'
 import { refreshFlows } from './flows/refresh-flows.ts'
 import { settingsFlows } from './flows/settings-flows.ts'
@@ -38,6 +39,7 @@ const FLOWS: readonly Flow[] = [
   ...walletListFlows,
   ...settingsFlows,
   ...historyFlows,
+  ...legacyFlows,
   ...refreshFlows
 ]
 

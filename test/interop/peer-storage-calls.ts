@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import { waitFor } from '../helpers/device.ts'
+import { differences } from './differences.ts'
 import { isLabType, LAB_COINS, LAB_SWAPS } from './lab-coins.ts'
 import { accountOf, type CoreWallet, type PeerSession } from './peer-core.ts'
 import type { CoreCurrencyConfig } from './peer-core-storage.ts'
@@ -41,7 +41,7 @@ export const peerStorageCalls = (session: PeerSession): StorageCalls => {
           .disklet.getText('CustomTokens.json')
           .catch(() => '{}')
         const { customTokens } = configOf(session, pluginId)
-        return isDeepStrictEqual(JSON.parse(text).customTokens?.[pluginId], customTokens)
+        return differences(JSON.parse(text).customTokens?.[pluginId], customTokens).length === 0
       })
     },
     async changeSwap(pluginId, { isEnabled, userSettings }) {
