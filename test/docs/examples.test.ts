@@ -25,7 +25,7 @@ const outputs: Readonly<Record<string, RegExp>> = {
   '02-toy-currency':
     /^paid -1501, fee included\nrefused: Insufficient TOL\nAlice: 3\.499 TOL\nShop: 1\.5 TOL\n$/,
   '03-storage-on-a-map':
-    /^folders: backup, client\.json, logins, repos, wallets\nthe wallet's name in the clear: no\nagain: "Savings for a bicycle"\n$/,
+    /^folders: backup, client\.json, logins, repos\nthe wallet's name in the clear: no\nagain: "Savings for a bicycle"\n$/,
   '04-refuse-large-spends':
     /^200000: sent\n2000000: The policy spend-limit refused to sign: more than 1000000\nunfinished spends: 0\n$/,
   '05-watch-a-wallet':

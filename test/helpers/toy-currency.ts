@@ -59,7 +59,8 @@ export const makeToy = (options: ToyOptions = {}): Toy => {
         encodeUri: async ({ publicAddress }) => `toy:${publicAddress}`,
         ...options.tools
       }))
-      hooks.builtinTokens.tapPromise(id, async () => options.tokens ?? {})
+      const { tokens } = options
+      if (tokens !== undefined) hooks.builtinTokens.tapPromise(id, async () => tokens)
       hooks.makeEngine.tapPromise(id, async request => {
         requests.push(request)
         const good = makeEngine(request, options.balance ?? '1000')
