@@ -49,12 +49,21 @@ export const partsOf = ({ sent, changes }: AppliedReply): string[][] => {
  * opened when somebody reads it. A file that the server deletes is kept for 30 days under `q/`, the newest thousand of them.
  */
 export const planReply = async (place: ReplyPlace, paths: readonly string[]): Promise<ReplyPlan> => {
-  const { files, boxes } = place
+  const { files, boxes, reply } = place
   const writes = new Map<string, string | BulkChange | null>()
   const changed: string[] = []
   const removed: [path: string, box: BoxText][] = []
   for (const before of await files.read(paths)) {
     const { path } = before
+    const isNew = before.data === undefined && before.pending === undefined && !reply.sent.has(path)
+    if (isNew) {
+      // By far the most frequent: a first download is nothing else.
+      const box = reply.changes.get(path) ?? null
+      if (box === null) continue
+      files.put(writes, path, box)
+      changed.push(path)
+      continue
+    }
     const after = applyToFile(before, path, openable(place, before), boxes)
     const [was, is] = [visibleOf(before), visibleOf(after)]
     if (was !== is) {

@@ -1,4 +1,12 @@
-import { type BoxText, LARGE_FOLDERS, PREFIX, parseFile, type RepoFile } from './repo-record.ts'
+import {
+  type BoxText,
+  boxText,
+  LARGE_FOLDERS,
+  PREFIX,
+  parseBox,
+  parseFile,
+  type RepoFile
+} from './repo-record.ts'
 import type { BulkChange, StoreChanges } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
 
@@ -120,7 +128,9 @@ export class RepoFiles {
   put(writes: Map<string, string | BulkChange | null>, path: string, box: BoxText | null): void {
     const folder = folderOf(path)
     if (folder === undefined) {
-      writes.set(PREFIX.file + path, box)
+      // The text may be a slice of a whole reply, which would stay in memory with it.
+      const parsed = parseBox(box ?? undefined)
+      writes.set(PREFIX.file + path, parsed === undefined ? box : boxText(parsed))
       return
     }
     const mark = this.revision + 1

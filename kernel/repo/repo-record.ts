@@ -55,8 +55,27 @@ export const BULK: readonly string[] = [
 export const boxText = ({ encryptionType, iv_hex, data_base64 }: Box): BoxText =>
   JSON.stringify({ encryptionType, iv_hex, data_base64 })
 
+/** Tells whether a text is a box of today in its one spelling, without looking into its fields. */
+export const isPlainBox = (text: string): boolean => {
+  const vectorEnd = BEFORE_VECTOR.length + VECTOR_LENGTH
+  return (
+    text.startsWith(BEFORE_VECTOR) &&
+    text.startsWith(BEFORE_DATA, vectorEnd) &&
+    text.indexOf('"', vectorEnd + BEFORE_DATA.length) === text.length - 2 &&
+    text.endsWith('}')
+  )
+}
+
 /** Reads a box from text, or undefined if it has not the shape of one. */
 export const parseBox = (text: string | undefined): Box | undefined => {
+  if (text !== undefined && isPlainBox(text)) {
+    const vectorEnd = BEFORE_VECTOR.length + VECTOR_LENGTH
+    return {
+      encryptionType: 0,
+      iv_hex: text.slice(BEFORE_VECTOR.length, vectorEnd),
+      data_base64: text.slice(vectorEnd + BEFORE_DATA.length, -2)
+    }
+  }
   const value = parse(text)
   return isBox(value) ? value : undefined
 }
@@ -111,6 +130,10 @@ export const isHash = (value: unknown): value is string =>
 const NEW = 'new'
 /** Before the entry of a change whose file the server has deleted since. */
 const LEFT = '-'
+
+const BEFORE_VECTOR = '{"encryptionType":0,"iv_hex":"'
+const VECTOR_LENGTH = 32
+const BEFORE_DATA = '","data_base64":"'
 
 const parse = (text: string | undefined): unknown => {
   if (text === undefined) return undefined

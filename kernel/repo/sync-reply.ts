@@ -3,7 +3,7 @@ import type { Clock } from '../io/io.ts'
 import { isBox } from '../types/keys.ts'
 import { makeBreather } from './breather.ts'
 import { checkPath } from './disk.ts'
-import { type BoxText, boxText, isHash, parseBox } from './repo-record.ts'
+import { type BoxText, boxText, isHash, isPlainBox, parseBox } from './repo-record.ts'
 import type { Report } from './report.ts'
 
 // The most files that one reply may name, and the longest box that one may hold.
@@ -77,23 +77,16 @@ const readPlain = async (text: string, options: ReplyOptions): Promise<StoreRepl
   return hash === undefined ? { changes } : { changes, hash }
 }
 
-/** A box whose three fields stand in their usual order or in another; undefined for anything that has to be read as JSON. */
+/**
+ * A box whose three fields stand in their usual order or in another; undefined for anything that has to be read as JSON.
+ *
+ * What is in the fields shows when the box is opened.
+ */
 const plainBox = (text: string): BoxText | undefined => {
-  const isUsual =
-    text.startsWith(BEFORE_VECTOR) &&
-    text.startsWith(BEFORE_DATA, DATA_START - BEFORE_DATA.length) &&
-    text.endsWith('"}')
-  if (!isUsual) return PLAIN_BOX.test(text) ? spelt(text) : undefined
-  const vector = text.slice(BEFORE_VECTOR.length, BEFORE_VECTOR.length + 32)
-  const data = text.slice(DATA_START, -2)
-  return NO_HEX.test(vector) || NO_BASE64.test(data) ? undefined : text
+  if (isPlainBox(text)) return text
+  return PLAIN_BOX.test(text) ? spelt(text) : undefined
 }
 
-const BEFORE_VECTOR = '{"encryptionType":0,"iv_hex":"'
-const BEFORE_DATA = '","data_base64":"'
-const DATA_START = BEFORE_VECTOR.length + 32 + BEFORE_DATA.length
-const NO_HEX = /[^0-9a-f]/
-const NO_BASE64 = /[^A-Za-z0-9+/=]/
 const PLAIN_BOX = /^\{(?:"\w+":(?:0|"[A-Za-z0-9+/=]*"),?){3}\}$/
 
 const spelt = (text: string): BoxText | undefined => {

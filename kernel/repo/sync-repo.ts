@@ -33,21 +33,31 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
     let takesDeletions = true
     let uploaded = 0
     let server = await read(repo, { servers, failed, changed })
+    let hash = hashOf(repo)
+    // The next request leaves while what the last one brought is made durable.
+    let applying: Promise<readonly string[]> = Promise.resolve([])
     for (;;) {
       const batch = await repo.takePending({ limit: MAX_FILES, skipped: tried, takesDeletions })
-      if (batch.size === 0) return { uploaded, changed: [...changed] }
-      const reply = await upload(repo, servers, { server, batch }).catch(faultOf)
+      if (batch.size === 0) {
+        for (const path of await applying) changed.add(path)
+        return { uploaded, changed: [...changed] }
+      }
+      const reply = await upload(repo, servers, { server, hash, batch }).catch(faultOf)
+      for (const path of await applying) changed.add(path)
       if (reply instanceof WalletError) {
         // A server that cannot take deletions fails on null (protocol §8 row 11): the rest goes up without them.
         // They stay pending, so that the files do not come back, and are tried with each sync.
         if (takesDeletions && [...batch.values()].some(({ box }) => box === null)) takesDeletions = false
         else failed.add(server)
         server = await read(repo, { servers, failed, changed }, reply)
+        hash = hashOf(repo)
         continue
       }
       for (const path of batch.keys()) tried.add(path)
       uploaded += batch.size
-      for (const path of await repo.applyReply({ ...reply, sent: batch })) changed.add(path)
+      hash = reply.hash ?? hash
+      applying = (await repo.takeIn({ ...reply, sent: batch })).durable
+      applying.catch(() => {})
     }
   })
 
@@ -79,13 +89,14 @@ const read = async (
 
 interface Upload {
   readonly server: string
+  readonly hash: string | undefined
   readonly batch: ReadonlyMap<string, PendingChange>
 }
 
-const upload = (repo: Repo, servers: SyncPort, { server, batch }: Upload): Promise<StoreReply> => {
+const upload = (repo: Repo, servers: SyncPort, { server, hash, batch }: Upload): Promise<StoreReply> => {
   const changes = new Map<string, BoxText | null>()
   for (const [path, { box }] of batch) changes.set(path, box)
-  return servers.exchange({ syncKey: repo.syncKey, hash: hashOf(repo), changes, server })
+  return servers.exchange({ syncKey: repo.syncKey, hash, changes, server })
 }
 
 const faultOf = (error: unknown): WalletError => {

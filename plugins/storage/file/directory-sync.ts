@@ -1,5 +1,6 @@
-import { mkdir, open } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { fileCalls, withFile } from './file-calls.ts'
 
 /**
  * Makes names durable: one fsync of a directory serves every rename that was done before it began.
@@ -75,10 +76,5 @@ export class DirectorySync {
 const syncDirectory = async (directory: string): Promise<void> => {
   // Windows has no handle of a directory; a rename there is journaled by the file system.
   if (process.platform === 'win32') return
-  const handle = await open(directory, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await withFile(directory, { flags: 'r' }, file => fileCalls.fsync(file))
 }

@@ -1,10 +1,10 @@
-import type { FileHandle } from 'node:fs/promises'
-import { chmod, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
+import { chmod, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { KeyvStoreAdapter } from 'keyv'
 import { WalletError } from '../../../kernel/plugin-api.ts'
 import type { ListingStore } from '../keyv-disk.ts'
 import { DirectorySync } from './directory-sync.ts'
+import { fileCalls, withFile } from './file-calls.ts'
 import { LOCK_NAME } from './file-lock.ts'
 
 /** How many files are open at one time; the rest wait in order. */
@@ -187,29 +187,18 @@ export class FileStore implements ListingStore {
 export const asKeyvStore = (store: FileStore): KeyvStoreAdapter & ListingStore =>
   store as unknown as KeyvStoreAdapter & ListingStore
 
-const writeDurably = async (path: string, text: string): Promise<void> => {
-  const handle = await open(path, 'wx', 0o600)
-  try {
-    await handle.writeFile(text, 'utf8')
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
+const writeDurably = (path: string, text: string): Promise<void> =>
+  withFile(path, { flags: 'wx', mode: 0o600 }, async file => {
+    await fileCalls.write(file, text)
+    await fileCalls.fsync(file)
+  })
 
 const readSlice = async (path: string, start: number, end: number): Promise<string | undefined> => {
-  let handle: FileHandle
   try {
-    handle = await open(path, 'r')
+    return await withFile(path, { flags: 'r' }, file => fileCalls.read(file, start, end - start))
   } catch (error) {
     if (isMissing(error)) return undefined
     throw error
-  }
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(end - start), 0, end - start, start)
-    return buffer.toString('latin1', 0, bytesRead)
-  } finally {
-    await handle.close()
   }
 }
 

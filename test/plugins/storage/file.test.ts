@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { existsSync, fstatSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { fileCalls } from '../../../plugins/storage/file/file-calls.ts'
 import { openFileDisk } from '../../../plugins/storage/file/file-storage.ts'
 import { testStoragePlugin } from '../../contracts/storage-plugin.ts'
 
@@ -178,23 +179,20 @@ test.serial(
   async t => {
     const root = await makeRoot()
     const disk = await openFileDisk(root)
-    const handle = await open(join(root, 'lock'))
-    const handles = Object.getPrototypeOf(handle) as typeof handle
-    await handle.close()
-    const { sync } = handles
+    const { fsync } = fileCalls
     const synced = { files: 0, folders: 0 }
     let wasNamed = false
-    handles.sync = async function (this: typeof handle) {
-      const info = await this.stat()
+    fileCalls.fsync = async file => {
+      const info = fstatSync(file)
       if (info.isDirectory()) synced.folders += 1
       else if (info.size > 0) {
         synced.files += 1
         wasNamed ||= synced.files === 1 && existsSync(join(root, 'a', 'first'))
       }
-      return sync.call(this)
+      return fsync(file)
     }
     t.teardown(() => {
-      handles.sync = sync
+      fileCalls.fsync = fsync
     })
     await disk.setText('a/first', 'x')
     t.is(synced.files, 1, 'with its text in it')
