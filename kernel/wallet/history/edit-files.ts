@@ -12,6 +12,8 @@ export interface EditPlace {
   /** Of the chain's own coin. */
   readonly currencyCode: string
   readonly before: HistoryRow | undefined
+  /** The present texts of its files. */
+  readonly texts: readonly (string | undefined)[]
 }
 
 /** What an edit comes to; nothing is written yet. */
@@ -32,11 +34,11 @@ export type FileChange = (file: TransactionFile | undefined) => TransactionFile
  *
  * @throws CORRUPT_FILE if there is one that cannot be read
  */
-export const editFiles = async (
-  { files, key, currencyCode, before }: EditPlace,
+export const editFiles = (
+  { files, key, currencyCode, before, texts: present }: EditPlace,
   change: FileChange
-): Promise<EditedFiles> => {
-  const found = await files.readAll(before?.paths ?? [])
+): EditedFiles => {
+  const found = files.parse(before?.paths ?? [], present)
   const next = change(mergeFiles(found, currencyCode))
   const texts = new Map<string, string>()
   for (const { path, file, isLegacy } of found) if (!isLegacy) texts.set(path, fileText(change(file)))

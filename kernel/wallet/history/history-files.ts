@@ -11,8 +11,8 @@ import {
 
 /** Where the transaction files of a wallet are. */
 export interface FilesPlace {
-  /** The text of a file, or undefined if there is none. */
-  getText(path: string): Promise<string | undefined>
+  /** The texts of files, one for each path; undefined where there is none, or none that opens. */
+  getTexts(paths: readonly string[]): Promise<(string | undefined)[]>
   /** The wallet's file-name hash. */
   hashOf(text: string): string
   legacy(): LegacyPlace
@@ -34,30 +34,44 @@ export class HistoryFiles {
   }
 
   /**
-   * The hash of the transaction that a file is about; undefined for what is no transaction file, or is not readable.
+   * The hashes of the transactions that files are about, one for each path; undefined for what is no transaction file,
+   * or cannot be read.
    *
    * The name tells it. One of the oldest form says nothing in its name, so it is opened.
    */
-  async hashOf(path: string): Promise<string | undefined> {
-    const name = parseTransactionFilePath(path)
-    if (name !== undefined) return name.txidHash
-    if (!isLegacy(path)) return undefined
-    const [found] = await this.readSome([path])
-    return found === undefined ? undefined : this.#place.hashOf(found.file.txid)
+  async hashesOf(paths: readonly string[]): Promise<(string | undefined)[]> {
+    const legacy = paths.filter(isLegacy)
+    const txids = new Map((await this.#readSome(legacy)).map(({ path, file }) => [path, file.txid]))
+    return paths.map(path => {
+      const txid = txids.get(path)
+      return txid === undefined ? parseTransactionFilePath(path)?.txidHash : this.#place.hashOf(txid)
+    })
   }
 
-  /** What the files of one transaction say together; those that cannot be read are reported. */
-  async merged(paths: readonly string[]): Promise<TransactionFile | undefined> {
-    return mergeFiles(await this.readSome(paths), this.#place.legacy().currencyCode)
+  /** What the files of transactions say together, for many at once; those that cannot be read are reported. */
+  async mergeAll(transactions: readonly (readonly string[])[]): Promise<(TransactionFile | undefined)[]> {
+    const { currencyCode } = this.#place.legacy()
+    const found = new Map((await this.#readSome(transactions.flat())).map(file => [file.path, file]))
+    return transactions.map(paths => {
+      const files = paths.map(path => found.get(path)).filter(file => file !== undefined)
+      return mergeFiles(files, currencyCode)
+    })
   }
 
-  /** The files that can be read; the others are reported. */
-  async readSome(paths: readonly string[]): Promise<PlacedFile[]> {
+  /** The files of these texts; undefined ones are left out. @throws CORRUPT_FILE if one cannot be read */
+  parse(paths: readonly string[], texts: readonly (string | undefined)[]): PlacedFile[] {
+    return paths.flatMap((path, index) => {
+      const text = texts[index]
+      return text === undefined ? [] : [this.#parseOne(path, text)]
+    })
+  }
+
+  async #readSome(paths: readonly string[]): Promise<PlacedFile[]> {
     const found: PlacedFile[] = []
-    for (const path of paths) {
+    const texts = paths.length === 0 ? [] : await this.#place.getTexts(paths)
+    for (const [index, path] of paths.entries()) {
       try {
-        const file = await this.#read(path)
-        if (file !== undefined) found.push(file)
+        found.push(...this.parse([path], [texts[index]]))
       } catch (error) {
         this.#place.report(error)
       }
@@ -65,15 +79,7 @@ export class HistoryFiles {
     return found
   }
 
-  /** The files of one transaction. @throws CORRUPT_FILE if one cannot be read */
-  async readAll(paths: readonly string[]): Promise<PlacedFile[]> {
-    const found = await Promise.all(paths.map(path => this.#read(path)))
-    return found.filter(file => file !== undefined)
-  }
-
-  async #read(path: string): Promise<PlacedFile | undefined> {
-    const text = await this.#place.getText(path)
-    if (text === undefined) return undefined
+  #parseOne(path: string, text: string): PlacedFile {
     try {
       const value = parseJson(text, 'transaction file')
       if (isLegacy(path)) {
@@ -92,4 +98,5 @@ export class HistoryFiles {
 /** The text of a transaction file. */
 export const fileText = (file: TransactionFile): string => JSON.stringify(transactionFileJson(file))
 
-const isLegacy = (path: string): boolean => path.startsWith(`${LEGACY_FOLDER}/`)
+/** Tells whether a path is that of a file of the oldest form. */
+export const isLegacy = (path: string): boolean => path.startsWith(`${LEGACY_FOLDER}/`)

@@ -21,6 +21,12 @@ export interface HistoryWrite {
   readonly state?: Partial<HistoryState>
 }
 
+interface WritePlan {
+  readonly texts: ReadonlyMap<string, string>
+  readonly alongside: ReadonlyMap<string, BulkChange | string | null>
+  readonly next: HistoryState
+}
+
 /**
  * The rows of one history in the tables of its repo, and its state; each write is durable as a whole.
  *
@@ -94,9 +100,10 @@ export class HistoryRows {
     return text === undefined ? undefined : parseRow(text)
   }
 
-  /** The text of a file, also of one that could not be written yet. */
-  async fileText(path: string): Promise<string | undefined> {
-    return this.#unwrittenFiles.get(path) ?? (await this.#repo.getText(path))
+  /** The texts of files, also of those that could not be written yet; undefined where there is none that opens. */
+  async fileTexts(paths: readonly string[]): Promise<(string | undefined)[]> {
+    const texts = await this.#repo.getTexts(paths)
+    return texts.map((text, index) => this.#unwrittenFiles.get(paths[index] ?? '') ?? text)
   }
 
   /** The keys of rows in a block above `height`; only those whose confirmations a new height may change. */
@@ -125,28 +132,57 @@ export class HistoryRows {
   }
 
   /** Writes rows, files and state, all or nothing. @throws STORAGE_FULL, STORAGE_FAILED */
-  async write({ rows = new Map(), files = new Map(), state = {} }: HistoryWrite): Promise<void> {
-    const changes = this.#withUnwritten(rows)
-    const alongside = new Map<string, BulkChange | string | null>()
-    let { count } = this.#state
-    for (const [key, change] of changes) {
-      this.#addRow(alongside, key, change)
-      count += Number(change.after !== undefined) - Number(change.before !== undefined)
-    }
-    const next = { ...this.#state, count, ...state }
-    alongside.set(STATE_KEY, stateText(next))
-    const texts = new Map([...this.#unwrittenFiles, ...files])
+  async write(changes: HistoryWrite): Promise<void> {
+    const { texts, alongside, next } = this.#planOf(changes)
     if (texts.size > 0) await this.#repo.setTexts(texts, alongside)
     else await this.#repo.local.write(alongside)
-    this.#state = next
-    this.#unwritten.clear()
-    this.#unwrittenFiles.clear()
+    this.#settle(next)
+  }
+
+  /**
+   * Writes what `edit` makes of the present texts of files; no sync comes between the reading and the writing.
+   *
+   * @returns what was written
+   * @throws what `edit` throws, and as {@link write}
+   */
+  async edit(
+    paths: readonly string[],
+    edit: (texts: readonly (string | undefined)[]) => HistoryWrite
+  ): Promise<HistoryWrite> {
+    let changes: HistoryWrite = {}
+    let next = this.#state
+    await this.#repo.editTexts(paths, texts => {
+      changes = edit(texts.map((text, index) => this.#unwrittenFiles.get(paths[index] ?? '') ?? text))
+      const plan = this.#planOf(changes)
+      next = plan.next
+      return plan
+    })
+    this.#settle(next)
+    return changes
   }
 
   /** Keeps in memory what could not be written. */
   keep({ rows = new Map(), files = new Map() }: HistoryWrite): void {
     for (const [key, change] of this.#withUnwritten(rows)) this.#unwritten.set(key, change)
     for (const [path, text] of files) this.#unwrittenFiles.set(path, text)
+  }
+
+  #planOf({ rows = new Map(), files = new Map(), state = {} }: HistoryWrite): WritePlan {
+    const alongside = new Map<string, BulkChange | string | null>()
+    let { count } = this.#state
+    for (const [key, change] of this.#withUnwritten(rows)) {
+      this.#addRow(alongside, key, change)
+      count += Number(change.after !== undefined) - Number(change.before !== undefined)
+    }
+    const next = { ...this.#state, count, ...state }
+    alongside.set(STATE_KEY, stateText(next))
+    return { texts: new Map([...this.#unwrittenFiles, ...files]), alongside, next }
+  }
+
+  #settle(state: HistoryState): void {
+    this.#state = state
+    this.#unwritten.clear()
+    this.#unwrittenFiles.clear()
   }
 
   get #table(): BulkTable {
@@ -193,7 +229,8 @@ export class HistoryRows {
   }
 }
 
-const BATCH = 500
+/** So many deletions go to the disk at once, past the entries in memory. */
+const BATCH = 6000
 
 const tableName = (generation: number, tokenId?: string): string =>
   `t/${generation}${tokenId === undefined ? '' : `.${encodeURIComponent(tokenId)}`}/`

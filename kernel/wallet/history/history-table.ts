@@ -5,13 +5,13 @@ import { editFiles, type FileChange } from './edit-files.ts'
 import { HistoryFiles } from './history-files.ts'
 import { assetNameOf, chainAt, codeOf, type HistoryParts, viewPlaceOf } from './history-parts.ts'
 import type { HistoryRow } from './history-row.ts'
-import { HistoryRows, type RowChange } from './history-rows.ts'
+import { HistoryRows, type HistoryWrite } from './history-rows.ts'
 import type { RowList } from './row-list.ts'
 import { searchedTexts } from './search.ts'
 import { SearchIndex } from './search-index.ts'
-import { type FilePlace, keysOfFiles, takeFiles } from './take-files.ts'
+import { type FilePlace, takeFiles } from './take-files.ts'
 import { takeHeight } from './take-height.ts'
-import { takeReports } from './take-reports.ts'
+import { type TakenReports, takeReports } from './take-reports.ts'
 import type { TxidChanges } from './throttle.ts'
 import type { AssetName } from './transaction-file.ts'
 import { searchedOf, viewOf } from './transaction-view.ts'
@@ -46,7 +46,7 @@ export class HistoryTable {
     this.#parts = parts
     this.#rows = new HistoryRows(repo)
     this.#files = new HistoryFiles({
-      getText: path => this.#rows.fileText(path),
+      getTexts: paths => this.#rows.fileTexts(paths),
       hashOf,
       legacy: () => ({ currencyCode: info.currencyCode, fiatCode: parts.fiatCode() }),
       report: parts.report
@@ -146,9 +146,13 @@ export class HistoryTable {
       const { hashOf, info } = this.#parts
       const key = hashOf(txid)
       const before = await this.#rows.find(key)
-      const place = { files: this.#files, key, currencyCode: info.currencyCode, before }
-      const { after, texts } = await editFiles(place, change)
-      await this.#write(new Map([[key, before === undefined ? { after } : { before, after }]]), texts)
+      const edited = await this.#rows.edit(before?.paths ?? [], texts => {
+        const place = { files: this.#files, key, currencyCode: info.currencyCode, before, texts }
+        const { after, texts: files } = editFiles(place, change)
+        const rows = new Map([[key, before === undefined ? { after } : { before, after }]])
+        return { rows, files, state: { height: this.#height } }
+      })
+      this.#written(edited)
     })
   }
 
@@ -270,7 +274,7 @@ export class HistoryTable {
       transactions
     )
     if (taken.rows.size > 0) {
-      await this.#write(taken.rows, taken.files).catch(error => {
+      await this.#write(taken).catch(error => {
         this.#rows.keep(taken)
         this.#search.update(taken.rows)
         report(error)
@@ -279,8 +283,12 @@ export class HistoryTable {
     return taken
   }
 
-  async #write(rows: ReadonlyMap<string, RowChange>, files: ReadonlyMap<string, string>): Promise<void> {
+  async #write({ rows, files }: TakenReports): Promise<void> {
     await this.#rows.write({ rows, files, state: { height: this.#height } })
+    this.#written({ rows, files })
+  }
+
+  #written({ rows = new Map(), files = new Map() }: HistoryWrite): void {
     for (const path of files.keys()) this.#ownPaths.add(path)
     this.#search.update(rows)
   }
@@ -292,14 +300,12 @@ export class HistoryTable {
     const named = this.#namedPaths
     this.#namedPaths = new Set()
     for (const path of paths) if (!this.#ownPaths.has(path)) named.add(path)
-    const keys = [...(await keysOfFiles(place, [...named]))]
     const txids: string[] = []
-    for (let start = 0; start < keys.length; start += SLICE) {
-      const rows = await takeFiles(place, new Map(keys.slice(start, start + SLICE)))
+    for await (const rows of takeFiles(place, [...named])) {
       await this.#rows.write({ rows })
       this.#search.update(rows)
       for (const { after } of rows.values())
-        txids.push(...(after?.reports.slice(0, 1) ?? []).map(({ txid }) => txid))
+        if (after?.reports[0] !== undefined) txids.push(after.reports[0].txid)
     }
     if (revision !== this.#rows.state.taken) await this.#rows.write({ state: { taken: revision } })
     for (const path of paths) this.#ownPaths.delete(path)

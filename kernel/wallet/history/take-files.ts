@@ -1,8 +1,7 @@
 import type { Repo } from '../../repo/repo.ts'
-import type { HistoryFiles } from './history-files.ts'
+import { type HistoryFiles, isLegacy } from './history-files.ts'
 import { EMPTY_ROW, type HistoryRow, parseRow } from './history-row.ts'
 import type { HistoryRows, RowChange } from './history-rows.ts'
-import { LEGACY_FOLDER } from './legacy-file.ts'
 import { keptFileOf, parseTransactionFilePath } from './transaction-file.ts'
 
 /** What changed files are taken into. */
@@ -13,22 +12,34 @@ export interface FilePlace {
   breathe(): Promise<void> | undefined
 }
 
-/** Which row each of some changed files belongs to: paths by key. Files of no transaction are left out. */
-export const keysOfFiles = async (
+/** The rows that follow from changed files, some at a time; each lot is to be written before the next is asked for. */
+export async function* takeFiles(
   place: FilePlace,
   paths: readonly string[]
-): Promise<Map<string, string[]>> => {
+): AsyncGenerator<ReadonlyMap<string, RowChange>> {
+  const keys = [...(await keysOfFiles(place, paths))]
+  for (let start = 0; start < keys.length; start += SLICE) {
+    yield await takeSome(place, new Map(keys.slice(start, start + SLICE)))
+  }
+}
+
+const SLICE = 1000
+
+/** Which row each of some changed files belongs to: paths by key. Files of no transaction are left out. */
+const keysOfFiles = async (place: FilePlace, paths: readonly string[]): Promise<Map<string, string[]>> => {
   const keys = new Map<string, string[]>()
   const add = (key: string, path: string): void => {
     const known = keys.get(key)
     if (known === undefined) keys.set(key, [path])
     else known.push(path)
   }
-  for (const path of paths) {
-    const key = await place.files.hashOf(path)
+  const hashes = await place.files.hashesOf(paths)
+  for (const [index, path] of paths.entries()) {
+    const key = hashes[index]
     if (key !== undefined) add(key, path)
-    else if (await isGoneLegacy(place, path))
+    else if (isLegacy(path) && !(await place.repo.has(path))) {
       for (const owner of await ownersOf(place, path)) add(owner, path)
+    }
     await place.breathe()
   }
   return keys
@@ -40,24 +51,38 @@ export const keysOfFiles = async (
  *
  * @param changed - paths by key, as {@link keysOfFiles} gives them
  */
-export const takeFiles = async (
+const takeSome = async (
   place: FilePlace,
   changed: ReadonlyMap<string, readonly string[]>
 ): Promise<Map<string, RowChange>> => {
-  const rows = new Map<string, RowChange>()
+  const drafts: Draft[] = []
   const keys = [...changed.keys()]
   const texts = await place.rows.texts(keys)
   for (const [at, key] of keys.entries()) {
     const text = texts[at]
     const before = text === undefined ? undefined : parseRow(text)
-    const paths = await presentPaths(place, before, changed.get(key) ?? [])
-    const after = await rowWithPaths(place, before ?? EMPTY_ROW, paths)
-    const isEmpty = after.reports.length === 0 && paths.length === 0
-    if (before !== undefined) rows.set(key, isEmpty ? { before } : { before, after })
-    else if (!isEmpty) rows.set(key, { after })
+    drafts.push({ key, before, paths: await presentPaths(place, before, changed.get(key) ?? []) })
     await place.breathe()
   }
+  const told = drafts.filter(({ before }) => before !== undefined && before.reports.length > 0)
+  const merged = await place.files.mergeAll(told.map(({ paths }) => paths))
+  const files = new Map(told.map(({ key }, index) => [key, merged[index]]))
+  const rows = new Map<string, RowChange>()
+  for (const { key, before = EMPTY_ROW, paths } of drafts) {
+    const { file: _replaced, ...rest } = before
+    const file = files.get(key)
+    const after = { ...rest, paths, ...(file === undefined ? {} : { file: keptFileOf(file) }) }
+    const isKept = before.reports.length > 0 || paths.length > 0
+    if (before !== EMPTY_ROW) rows.set(key, isKept ? { before, after } : { before })
+    else if (isKept) rows.set(key, { after })
+  }
   return rows
+}
+
+interface Draft {
+  readonly key: string
+  readonly before: HistoryRow | undefined
+  readonly paths: readonly string[]
 }
 
 const presentPaths = async (
@@ -70,18 +95,7 @@ const presentPaths = async (
     if (await repo.has(path)) paths.add(path)
     else paths.delete(path)
   }
-  return [...paths]
-}
-
-const rowWithPaths = async (
-  { files }: FilePlace,
-  row: HistoryRow,
-  paths: readonly string[]
-): Promise<HistoryRow> => {
-  const { file: _replaced, ...rest } = row
-  if (row.reports.length === 0) return { ...rest, paths: sortedPaths(paths) }
-  const file = await files.merged(paths)
-  return { ...rest, paths: sortedPaths(paths), ...(file === undefined ? {} : { file: keptFileOf(file) }) }
+  return sortedPaths([...paths])
 }
 
 /** Paths once each, the oldest first: a row whose files are not open yet then has the date of the one that counts. */
@@ -89,9 +103,6 @@ export const sortedPaths = (paths: readonly string[]): string[] =>
   [...new Set(paths)].sort((a, b) => dateIn(a) - dateIn(b))
 
 const dateIn = (path: string): number => parseTransactionFilePath(path)?.creationDate ?? 0
-
-const isGoneLegacy = async ({ repo }: FilePlace, path: string): Promise<boolean> =>
-  path.startsWith(`${LEGACY_FOLDER}/`) && !(await repo.has(path))
 
 /** A file of the oldest form that is gone says no more whose it was; the rows do. */
 const ownersOf = async ({ rows }: FilePlace, path: string): Promise<string[]> => {

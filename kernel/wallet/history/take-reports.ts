@@ -11,7 +11,7 @@ import {
   withReport
 } from './history-row.ts'
 import type { HistoryRows, RowChange } from './history-rows.ts'
-import { type KeptFile, keptFileOf, newFileOf, transactionFilePath } from './transaction-file.ts'
+import { keptFileOf, newFileOf, transactionFilePath } from './transaction-file.ts'
 
 /** What reports are taken into. */
 export interface ReportPlace {
@@ -116,20 +116,32 @@ const knownTexts = async (
 
 const settle = async (place: ReportPlace, drafts: ReadonlyMap<string, Draft>): Promise<TakenReports> => {
   const taken: TakenReports = { rows: new Map(), files: new Map(), created: [], changed: [] }
+  const orphans: string[] = []
   for (const [key, draft] of drafts) {
     const { before, after, first } = draft
     const isNew = before === undefined && !isSend(first.tx)
     if (isNew) addNew(taken, draft, place.seconds)
-    else if (before === undefined) taken.rows.set(key, { after })
-    else {
-      const isOrphan = before.reports.length === 0
-      const file = isOrphan ? await readFile(place.files, after.paths) : {}
-      taken.rows.set(key, { before, after: { ...after, ...file } })
-    }
+    else taken.rows.set(key, before === undefined ? { after } : { before, after })
+    if (before?.reports.length === 0) orphans.push(key)
     ;(isNew ? taken.created : taken.changed).push(first.tx.txid)
     await place.breathe()
   }
+  await addFiles(place, taken, orphans)
   return taken
+}
+
+/** Opens the files that came before the engine told of their transactions. */
+const addFiles = async (
+  { files }: ReportPlace,
+  { rows }: TakenReports,
+  keys: readonly string[]
+): Promise<void> => {
+  const merged = await files.mergeAll(keys.map(key => rows.get(key)?.after.paths ?? []))
+  for (const [index, key] of keys.entries()) {
+    const [file, change] = [merged[index], rows.get(key)]
+    if (file === undefined || change === undefined) continue
+    rows.set(key, { ...change, after: { ...change.after, file: keptFileOf(file) } })
+  }
 }
 
 const addNew = (
@@ -145,14 +157,6 @@ const addNew = (
   const isOnlyReport = reports.length === 1 && reports[0] === first.report
   taken.files.set(path, text)
   taken.rows.set(key, isOnlyReport ? { after, text: newRowText(after, first.text, text) } : { after })
-}
-
-const readFile = async (
-  files: HistoryFiles,
-  paths: readonly string[]
-): Promise<{ readonly file?: KeptFile }> => {
-  const file = await files.merged(paths)
-  return file === undefined ? {} : { file: keptFileOf(file) }
 }
 
 const isSend = (tx: EngineTransaction): boolean => tx.isSend ?? tx.nativeAmount.startsWith('-')
