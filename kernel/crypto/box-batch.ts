@@ -2,7 +2,6 @@ import type { Box } from '../types/keys.ts'
 import { checkedPayload, type OpenIo, type SealIo } from './box.ts'
 import { BLOCK, inScratch, layOutBox, MOST_AROUND } from './box-layout.ts'
 import { textOf } from './encoding.ts'
-import { writeUtf8 } from './write-utf8.ts'
 
 /**
  * Seals many texts at once: each as `sealText` would, in the one spelling of a box's JSON.
@@ -19,7 +18,9 @@ export const sealTexts = (io: SealIo, key: Uint8Array, texts: readonly string[])
     const ends: number[] = []
     let used = 0
     for (const text of texts) {
-      used = layOutBox({ io, plain, noise: 'random' }, used, (bytes, start) => writeUtf8(text, bytes, start))
+      used = layOutBox({ io, plain, noise: 'random' }, used, (bytes, start) =>
+        crypto.writeUtf8(text, bytes, start)
+      )
       ends.push(used)
     }
     const data = crypto.aesCbcEncrypt(key, io.random(BLOCK), plain.subarray(0, used))

@@ -8,6 +8,7 @@ import type { Clock, CryptoPort } from '../io/io.ts'
 import { checkAesInput } from './aes-input.ts'
 import { base64Of, parseBase64 } from './base64.ts'
 import { makeSerialQueue } from './serial-queue.ts'
+import { writeUtf8 } from './write-utf8.ts'
 
 /**
  * The cryptographic primitives in plain JavaScript, for platforms that have no faster ones.
@@ -45,7 +46,8 @@ export const makeNobleCrypto = (clock: Pick<Clock, 'turn'>): CryptoPort => {
     toBase64: base64Of,
     fromBase64: parseBase64,
     toHex: data => bytesToHex(data),
-    fromHex: parseHex
+    fromHex: parseHex,
+    writeUtf8
   }
 }
 

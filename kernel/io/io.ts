@@ -32,6 +32,11 @@ export interface CryptoPort {
   toHex(data: Uint8Array): string
   /** Either case; an odd length or a bad letter throws a `TypeError`. */
   fromHex(text: string): Uint8Array
+  /**
+   * Writes a text's UTF-8 bytes from `start` on and gives where they end; there is room for three bytes a letter.
+   * A lone surrogate throws a `TypeError`.
+   */
+  writeUtf8(text: string, bytes: Uint8Array, start: number): number
 }
 
 /** Where time comes from. Everything that waits takes this, so that a test can move it. */

@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, hash, scrypt } from 'node
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { checkAesInput } from '../../kernel/crypto/aes-input.ts'
 import { makeSerialQueue } from '../../kernel/crypto/serial-queue.ts'
+import { writeUtf8 } from '../../kernel/crypto/write-utf8.ts'
 import type { CryptoPort, ScryptCost } from '../../kernel/io/io.ts'
 
 /**
@@ -44,9 +45,16 @@ export const makeNodeCrypto = (): CryptoPort => {
       return viewOf(bytes)
     },
     toHex: data => (data.length < LONG_HEX ? bytesToHex(data) : bufferOf(data).toString('hex')),
-    fromHex: parseHex
+    fromHex: parseHex,
+    writeUtf8: (text, bytes, start) => {
+      const { written } = encoder.encodeInto(text, bytes.subarray(start))
+      // Each letter was a byte: there is no half character, which the encoder would let pass.
+      return written === text.length ? start + written : writeUtf8(text, bytes, start)
+    }
   }
 }
+
+const encoder = new TextEncoder()
 
 const LARGE_JOB = 16 * 1024 * 1024
 

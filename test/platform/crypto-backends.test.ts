@@ -135,6 +135,24 @@ test('both backends refuse the same malformed input with a TypeError that quotes
   )
 })
 
+test('both backends write the UTF-8 bytes of a text where they are told, and refuse half a character', t => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.nat(20), (text, start) => {
+      for (const crypto of [node, noble]) {
+        const bytes = new Uint8Array(start + text.length * 3)
+        const end = crypto.writeUtf8(text, bytes, start)
+        t.is(Buffer.from(bytes.subarray(start, end)).toString('utf8'), text)
+        t.true(bytes.subarray(0, start).every(byte => byte === 0))
+      }
+    })
+  )
+  for (const crypto of [node, noble]) {
+    for (const text of ['a\ud83d', '\udc00b', 'a\ud83d\ud83d\udc00']) {
+      t.throws(() => crypto.writeUtf8(text, new Uint8Array(30), 0), { instanceOf: TypeError })
+    }
+  }
+})
+
 test('two scrypts of noble never overlap, and a failed one does not stop the next', async t => {
   const turns: string[] = []
   let started = 0

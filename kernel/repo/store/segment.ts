@@ -1,5 +1,4 @@
 import { textOf } from '../../crypto/encoding.ts'
-import { writeUtf8 } from '../../crypto/write-utf8.ts'
 import { WalletError } from '../../errors/wallet-error.ts'
 import { makeBreather } from '../breather.ts'
 import type { BulkRow } from './bulk.ts'
@@ -171,7 +170,7 @@ const sealPiece = (
       views.keyLength[slot] = key.length
       views.textLength[slot] = text.length
     }
-    return writeUtf8(body, bytes, start + head)
+    return crypto.io.crypto.writeUtf8(body, bytes, start + head)
   }
   try {
     return sealBytes(crypto, { room: head + body.length * 3, write })
