@@ -11,7 +11,7 @@ import { searchedTexts } from './search.ts'
 import { SearchIndex } from './search-index.ts'
 import { type FilePlace, takeFiles } from './take-files.ts'
 import { takeHeight } from './take-height.ts'
-import { type TakenReports, takeReports } from './take-reports.ts'
+import { type ReportPlace, type TakenReports, takeReports } from './take-reports.ts'
 import type { TxidChanges } from './throttle.ts'
 import type { AssetName } from './transaction-file.ts'
 import { searchedOf, viewOf } from './transaction-view.ts'
@@ -260,19 +260,13 @@ export class HistoryTable {
   async #takeSlice(transactions: readonly EngineTransaction[]): Promise<TxidChanges> {
     await this.#openNow()
     const { clock, hashOf, report, info } = this.#parts
-    const taken = await takeReports(
-      {
-        pluginId: info.pluginId,
-        rows: this.#rows,
-        files: this.#files,
-        chain: chainAt(this.#parts, this.#height),
-        seconds: clock.now() / 1000,
-        hashOf,
-        report,
-        breathe: this.#breathe
-      },
-      transactions
-    )
+    const place: ReportPlace = {
+      ...{ pluginId: info.pluginId, rows: this.#rows, files: this.#files, hashOf, report },
+      chain: chainAt(this.#parts, this.#height),
+      seconds: clock.now() / 1000,
+      breathe: this.#breathe
+    }
+    const taken = await takeReports(place, transactions)
     if (taken.rows.size > 0) {
       await this.#write(taken).catch(error => {
         this.#rows.keep(taken)
@@ -280,6 +274,7 @@ export class HistoryTable {
         report(error)
       })
     }
+    if (this.#ownPaths.size > MANY_PATHS) await this.#takeFiles()
     return taken
   }
 
@@ -323,3 +318,5 @@ export class HistoryTable {
 
 /** How many reports are taken in by one write. */
 const SLICE = 1000
+/** So many paths of own files are kept in memory before the repo is asked to pass over them. */
+const MANY_PATHS = 20_000

@@ -44,8 +44,10 @@ const isMadeOfLegacy = ({ currencies, tokens }: TransactionFile): boolean =>
 
 const inNewForm = (file: TransactionFile, currencyCode: string): TransactionFile => {
   const asset = file.currencies.get(currencyCode)
-  if (asset === undefined || file.tokens.has('')) return file
-  return { ...file, tokens: new Map([...file.tokens, ['', asset]]) }
+  if (asset === undefined) return file
+  const currencies = new Map(file.currencies)
+  currencies.delete(currencyCode)
+  return { ...file, currencies, tokens: new Map([['', asset], ...file.tokens]) }
 }
 
 const fill = (kept: TransactionFile, other: TransactionFile): TransactionFile => ({

@@ -201,24 +201,17 @@ export const assetOf = (
   { tokenId, currencyCode }: AssetName
 ): AssetRecord | undefined => file.tokens.get(tokenId ?? '') ?? file.currencies.get(currencyCode)
 
-/**
- * The file with other metadata of one asset.
- *
- * It then stands in the newer map; that of the chain's own coin in both, for deployed readers that know only the
- * older one. Codes of tokens may be shared, so theirs goes.
- */
+/** The file with other metadata of one asset, which then stands in the newer map only (docs/adr/0017). */
 export const withMetadata = (
   file: TransactionFile,
   name: AssetName,
   change: (metadata: Metadata) => Metadata
 ): TransactionFile => {
-  const { tokenId, currencyCode } = name
   const present = assetOf(file, name) ?? { metadata: {} }
   const asset = { ...present, metadata: change(present.metadata) }
   const currencies = new Map(file.currencies)
-  if (tokenId === null) currencies.set(currencyCode, asset)
-  else currencies.delete(currencyCode)
-  return { ...file, currencies, tokens: new Map([...file.tokens, [tokenId ?? '', asset]]) }
+  currencies.delete(name.currencyCode)
+  return { ...file, currencies, tokens: new Map([...file.tokens, [name.tokenId ?? '', asset]]) }
 }
 
 const payeeOf = ({ publicAddress, nativeAmount, currencyCode, memo }: SpentTarget): Payee => ({
