@@ -1,5 +1,7 @@
 import { WalletError } from '../errors/wallet-error.ts'
+import type { Clock } from '../io/io.ts'
 import { type AppliedReply, applyToFile, type FileBoxes } from './apply-reply.ts'
+import { makeBreather } from './breather.ts'
 import type { NamedFile, RepoFiles } from './repo-files.ts'
 import { type BoxText, PREFIX, parseStatus, pendingEntry, visibleOf } from './repo-record.ts'
 import type { Report } from './report.ts'
@@ -12,6 +14,7 @@ export interface ReplyPlace {
   readonly store: PagedStore
   readonly files: RepoFiles
   readonly boxes: FileBoxes
+  readonly clock: Pick<Clock, 'monotonic' | 'turn'>
   /** Milliseconds since 1970. */
   readonly now: number
   readonly report: Report
@@ -53,7 +56,9 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
   const writes = new Map<string, string | BulkChange | null>()
   const changed: string[] = []
   const removed: [path: string, box: BoxText][] = []
+  const breathe = makeBreather(place.clock)
   for (const before of await files.read(paths)) {
+    await breathe()
     const { path } = before
     const isNew = before.data === undefined && before.pending === undefined && !reply.sent.has(path)
     if (isNew) {
@@ -84,7 +89,8 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
  * @throws SYNC_FAILED
  */
 export const checkDeletions = async (files: RepoFiles, { changes, sent }: AppliedReply): Promise<void> => {
-  const deleted = [...changes].flatMap(([path, box]) => (box === null && !sent.has(path) ? [path] : []))
+  const deleted: string[] = []
+  for (const [path, box] of changes) if (box === null && !sent.has(path)) deleted.push(path)
   if (deleted.length <= MAX_DELETIONS) return
   const there = (await files.read(deleted)).filter(({ pending }) => pending === undefined)
   const count = there.filter(file => visibleOf(file) !== undefined).length

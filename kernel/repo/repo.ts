@@ -8,13 +8,14 @@ import type { AppliedReply } from './apply-reply.ts'
 import { checkPath } from './disk.ts'
 import { PendingChanges, type TakeOptions } from './pending-changes.ts'
 import { checkDeletions, partsOf, planReply, planStatus } from './plan-reply.ts'
+import { planWrite, type WritePlace } from './plan-write.ts'
 import { makeRepoBoxes, type RepoBoxes } from './repo-boxes.ts'
 import { type NamedFile, RepoFiles } from './repo-files.ts'
 import type { RepoParts } from './repo-parts.ts'
-import { type BoxText, type PendingChange, PREFIX, parseStatus, pendingEntry } from './repo-record.ts'
+import { type BoxText, type PendingChange, PREFIX, parseStatus } from './repo-record.ts'
 import type { Report } from './report.ts'
-import { checkFile, sealChanged, type TextChanges } from './seal-changed.ts'
-import { type BulkChange, type BulkStore, changesBelow, type StoreChanges, storeBelow } from './store/bulk.ts'
+import { checkFile, type TextChanges } from './seal-changed.ts'
+import { type BulkChange, type BulkStore, type StoreChanges, storeBelow } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
 
 /**
@@ -40,6 +41,7 @@ export class Repo {
   readonly #files: RepoFiles
   readonly #pending: PendingChanges
   readonly #boxes: RepoBoxes
+  readonly #writing: WritePlace
   readonly #state: Observable<RepoSnapshot>
   readonly #listeners = new Set<(paths: readonly string[]) => void>()
   /** Whoever reads files in order to write them has its turn, so that nothing comes in between. */
@@ -57,6 +59,7 @@ export class Repo {
     this.#files = new RepoFiles(store)
     this.#pending = new PendingChanges(this.#files)
     this.#boxes = makeRepoBoxes(io, dataKey)
+    this.#writing = { clock: io.clock, files: this.#files, pending: this.#pending, boxes: this.#boxes }
     const { isDamaged: _, ...status } = parseStatus(store.get(PREFIX.status))
     const snapshot = { repoId, pendingCount: this.#files.pending.size, isSyncing: false, ...status }
     this.#state = new Observable<RepoSnapshot>(snapshot, announce, report)
@@ -250,6 +253,7 @@ export class Repo {
   async takeIn(reply: AppliedReply): Promise<{ readonly durable: Promise<readonly string[]> }> {
     const place = {
       ...{ reply, store: this.#store, files: this.#files, boxes: this.#boxes, report: this.#report },
+      clock: this.#io.clock,
       now: this.#io.clock.now()
     }
     const changed: string[] = []
@@ -315,20 +319,7 @@ export class Repo {
   /** Writes texts, null for a deletion, when they are known. It is over when they are durable. */
   async #write(prepare: () => Promise<TextChanges>): Promise<void> {
     const { done } = await this.#exclusive(async () => {
-      const { texts, alongside = NOTHING } = await prepare()
-      const writes = new Map<string, string | BulkChange | null>(changesBelow(alongside, PREFIX.local))
-      const files = await this.#files.read([...texts.keys()])
-      for (const { before, box } of await sealChanged(this.#boxes, texts, files)) {
-        const { path } = before
-        this.#files.put(writes, path, box)
-        const base = before.pending === undefined ? (before.data ?? null) : before.pending.base
-        const sent = this.#pending.sentBefore(path, before.pending)
-        // What never left this device needs no deletion.
-        const isUnknown = box === null && before.data === undefined && sent.length === 0
-        const pending = isUnknown ? undefined : { box, base, sent }
-        writes.set(PREFIX.pending + path, pendingEntry({ data: before.data, pending }))
-        if (box === null) this.#files.pruneGone(writes)
-      }
+      const writes = await planWrite(this.#writing, await prepare())
       // Without writes it waits for what was written before: an equal text is acknowledged only when durable.
       return { done: this.#commit(writes) }
     })

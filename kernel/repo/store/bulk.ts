@@ -72,7 +72,10 @@ export const storeBelow = (store: BulkStore, root: string): BulkStore => ({
 })
 
 /** The same changes with `root` before each key. */
-export const changesBelow = (changes: StoreChanges, root: string): StoreChanges => {
+export const changesBelow = (
+  changes: StoreChanges,
+  root: string
+): Map<string, string | BulkChange | null> => {
   const moved = new Map<string, string | BulkChange | null>()
   for (const [key, change] of changes) moved.set(root + key, change)
   return moved

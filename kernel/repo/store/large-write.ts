@@ -67,8 +67,12 @@ export const takeAlong = (
   large.moved = new Map([...overlay].filter(([key]) => isMoved(key)))
 }
 
-/** The rows of each table. */
-export const rowsByTable = (large: LargeWrite, { tableOf }: BulkPrefixes): Map<string, TableRows> => {
+/** The rows of each table; `breathe` is called after each row. */
+export const rowsByTable = async (
+  large: LargeWrite,
+  { tableOf }: BulkPrefixes,
+  breathe: () => Promise<void> | undefined
+): Promise<Map<string, TableRows>> => {
   const tables = new Map<string, OverlayRow[]>()
   const add = (table: string, row: OverlayRow): void => {
     const rows = tables.get(table)
@@ -78,7 +82,9 @@ export const rowsByTable = (large: LargeWrite, { tableOf }: BulkPrefixes): Map<s
   for (const [whole, row] of large.moved) add(tableOf(whole) ?? '', row)
   for (const [whole, change] of large.changes) {
     const table = tableOf(whole)
-    if (table !== undefined) add(table, rowOfChange(whole.slice(table.length), change, 0))
+    if (table === undefined) continue
+    add(table, rowOfChange(whole.slice(table.length), change, 0))
+    await breathe()
   }
   const newest = large.moved.size === 0 ? (rows: OverlayRow[]) => rows : newestOf
   return new Map([...tables].map(([table, rows]) => [table, partOf(newest(rows))]))

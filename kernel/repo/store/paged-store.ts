@@ -1,4 +1,5 @@
 import { makeSerialQueue, type SerialQueue } from '../../crypto/serial-queue.ts'
+import { makeBreather } from '../breather.ts'
 import type { BulkChange, BulkStore, BulkTable, StoreChanges } from './bulk.ts'
 import { type BulkPrefixes, parseBulkPrefixes } from './bulk-prefixes.ts'
 import {
@@ -222,13 +223,14 @@ export class PagedStore implements BulkStore {
 
   async #commit(large: LargeWrite): Promise<void> {
     const staged: StagedChange[] = []
+    const breathe = makeBreather(this.#place.io.clock)
     if (this.#overlay.length > 0) {
       // What was written before is durable then, or is not there.
       await this.#front.write(new Map()).catch(() => {})
       takeAlong(large, this.#overlay.durable(), this.#prefixes)
     }
     try {
-      for (const [prefix, { rows, deleted }] of rowsByTable(large, this.#prefixes)) {
+      for (const [prefix, { rows, deleted }] of await rowsByTable(large, this.#prefixes, breathe)) {
         const { back } = this.#open(prefix)
         if (rows.length > 0 || !back.isEmpty) staged.push(await back.stage(rows, deleted))
       }

@@ -1,0 +1,59 @@
+import type { Clock } from '../io/io.ts'
+import { makeBreather } from './breather.ts'
+import type { PendingChanges } from './pending-changes.ts'
+import type { RepoBoxes } from './repo-boxes.ts'
+import type { RepoFiles } from './repo-files.ts'
+import { PREFIX, pendingEntry } from './repo-record.ts'
+import { type ChangedFile, sealChanged, type TextChanges } from './seal-changed.ts'
+import { type BulkChange, changesBelow } from './store/bulk.ts'
+
+/** What planning a write needs to see of a repo. */
+export interface WritePlace {
+  readonly clock: Pick<Clock, 'monotonic' | 'turn'>
+  readonly files: RepoFiles
+  readonly pending: PendingChanges
+  readonly boxes: RepoBoxes
+}
+
+/**
+ * Works out the one write of the store that makes files what they are to be; texts that are there already need none.
+ *
+ * @throws STORAGE_FAILED if a text has half a character
+ */
+export const planWrite = async (
+  place: WritePlace,
+  { texts, alongside = new Map() }: TextChanges
+): Promise<Map<string, string | BulkChange | null>> => {
+  const { clock, files, boxes } = place
+  const breathe = makeBreather(clock)
+  const writes = changesBelow(alongside, PREFIX.local)
+  const all = [...texts]
+  for (let start = 0; start < all.length; start += GROUP) {
+    const group = new Map(start === 0 && all.length <= GROUP ? texts : all.slice(start, start + GROUP))
+    for (const file of await sealChanged(boxes, group, await files.read([...group.keys()]))) {
+      addChange(place, writes, file)
+      await breathe()
+    }
+    await breathe()
+  }
+  return writes
+}
+
+/** How many files are looked at without a pause. */
+const GROUP = 512
+
+const addChange = (
+  { files, pending }: WritePlace,
+  writes: Map<string, string | BulkChange | null>,
+  { before, box }: ChangedFile
+): void => {
+  const { path, data } = before
+  files.put(writes, path, box)
+  const base = before.pending === undefined ? (data ?? null) : before.pending.base
+  const sent = pending.sentBefore(path, before.pending)
+  // What never left this device needs no deletion.
+  const isUnknown = box === null && data === undefined && sent.length === 0
+  const change = isUnknown ? undefined : { box, base, sent }
+  writes.set(PREFIX.pending + path, pendingEntry({ data, pending: change }))
+  if (box === null) files.pruneGone(writes)
+}
