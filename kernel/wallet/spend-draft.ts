@@ -3,7 +3,7 @@ import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { SpendInfo, SpendTarget, SpentTarget, Transaction } from '../types/transaction.ts'
 import { checkEngineTransaction } from './engine/engine-data.ts'
-import { mergeMetadata, withFiatCode } from './history/metadata.ts'
+import { checkMetadata, mergeMetadata, withFiatCode } from './history/metadata.ts'
 import { searchMaxSpendable } from './max-spend.ts'
 import { upgradeMemos } from './memos.ts'
 import type { SpendParts } from './spend.ts'
@@ -11,11 +11,12 @@ import type { SpendParts } from './spend.ts'
 /**
  * Makes the draft of a spend: memos in one form, amounts checked, the engine's answer checked. Nothing is signed.
  *
- * @throws the engine's spend errors, AMOUNT_INVALID, MEMO_INVALID, SPEND_WITH_KEYS, BOGUS_TX
+ * @throws the engine's spend errors, AMOUNT_INVALID, MEMO_INVALID, OPTION_INVALID, SPEND_WITH_KEYS, BOGUS_TX
  * @see protocol §6.3
  */
 export const makeSpend = async (parts: SpendParts, request: SpendInfo): Promise<Transaction> => {
   const spend = cleanSpend(request, parts.info)
+  checkMetadata(spend.metadata ?? {})
   const keys = parts.engine.keysFor('spend')
   const draft = await parts.engine.call('making a payment', engine => engine.makeSpend(spend, keys))
   const checked = checkEngineTransaction(parts.info.pluginId, draft)

@@ -117,8 +117,8 @@ export class HistoryRows {
 
   /** Every row as text, in no particular order. */
   async *scan(): AsyncGenerator<readonly ListedRow[]> {
-    yield* this.#table.scan()
     yield this.#waiting(() => true)
+    for await (const rows of this.#table.scan()) yield rows.filter(({ key }) => !this.#unwritten.has(key))
   }
 
   /** The history of one asset. */

@@ -115,7 +115,8 @@ export class HistoryTable {
     this.#shownHeight = Math.max(this.#shownHeight, height)
     return this.#inOrder(async () => {
       await this.#openNow()
-      const txids = await takeHeight(this.#rows, chainAt(this.#parts, this.#height), height)
+      const place = { rows: this.#rows, chain: chainAt(this.#parts, this.#height), breathe: this.#breathe }
+      const txids = height === this.#height ? [] : await takeHeight(place, height)
       this.#height = height
       this.#shownHeight = height
       return txids

@@ -1,3 +1,4 @@
+import { WalletError } from '../../errors/wallet-error.ts'
 import type { Metadata, MetadataChange } from '../../types/transaction.ts'
 
 type Draft = { -readonly [K in keyof Metadata]: Metadata[K] }
@@ -24,6 +25,30 @@ export const mergeMetadata = (under: Metadata, over: MetadataChange): Metadata =
   else if (over.bizId !== undefined) merged.bizId = over.bizId
   return merged
 }
+
+/**
+ * Checks what somebody wants to note. A number that JSON cannot write would make the file unreadable for deployed clients.
+ *
+ * @throws OPTION_INVALID naming the field
+ */
+export const checkMetadata = (change: MetadataChange): void => {
+  const refuse = (field: string, rule: string): never => {
+    throw new WalletError('OPTION_INVALID', { option: `metadata field ${field}`, rule })
+  }
+  for (const field of ['name', 'category', 'notes'] as const) {
+    const text = change[field] ?? ''
+    if (typeof text !== 'string' || text.length > MAX_TEXT)
+      refuse(field, `must be text of at most ${MAX_TEXT} letters`)
+  }
+  for (const field of ['bizId', 'amountFiat'] as const) {
+    if (!Number.isFinite(change[field] ?? 0)) refuse(field, 'must be a number')
+  }
+  for (const [code, amount] of Object.entries(change.exchangeAmount ?? {})) {
+    if (!Number.isFinite(amount ?? 0)) refuse(`exchangeAmount ${code}`, 'must be a number')
+  }
+}
+
+const MAX_TEXT = 100_000
 
 /** A change whose `amountFiat` stands among the amounts by code, as files have it (pure). */
 export const withFiatCode = (change: MetadataChange, fiatCode: string): MetadataChange => {

@@ -1,7 +1,7 @@
 import { WalletError } from '../../errors/wallet-error.ts'
 import type { MetadataChange } from '../../types/transaction.ts'
 import type { HistoryTable } from './history-table.ts'
-import { mergeMetadata, withFiatCode } from './metadata.ts'
+import { checkMetadata, mergeMetadata, withFiatCode } from './metadata.ts'
 import { newTransactionFile, withMetadata } from './transaction-file.ts'
 
 /** Which note is changed. */
@@ -14,13 +14,14 @@ export interface NotedAsset {
 /**
  * Changes what is noted on a transaction, durably; null deletes, absent keeps (protocol §6.4 "Metadata edit").
  *
- * @throws TX_NOT_FOUND; CORRUPT_FILE if its file cannot be read, which stays as it is
+ * @throws OPTION_INVALID, TX_NOT_FOUND; CORRUPT_FILE if its file cannot be read, which stays as it is
  */
 export const saveMetadata = async (
   table: HistoryTable,
   { txid, tokenId }: NotedAsset,
   change: MetadataChange
 ): Promise<void> => {
+  checkMetadata(change)
   const tx = await table.find(txid, tokenId)
   if (tx === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
   const inFile = withFiatCode(change, table.fiatCode)

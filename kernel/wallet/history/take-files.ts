@@ -33,9 +33,10 @@ const keysOfFiles = async (place: FilePlace, paths: readonly string[]): Promise<
     if (known === undefined) keys.set(key, [path])
     else known.push(path)
   }
-  const hashes = await place.files.hashesOf(paths)
+  let hashes: readonly (string | undefined)[] = []
   for (const [index, path] of paths.entries()) {
-    const key = hashes[index]
+    if (index % SLICE === 0) hashes = await place.files.hashesOf(paths.slice(index, index + SLICE))
+    const key = hashes[index % SLICE]
     if (key !== undefined) add(key, path)
     else if (isLegacy(path) && !(await place.repo.has(path))) {
       for (const owner of await ownersOf(place, path)) add(owner, path)

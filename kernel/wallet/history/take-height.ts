@@ -2,6 +2,14 @@ import { type ChainView, type HistoryRow, parseRow } from './history-row.ts'
 import type { HistoryRows, RowChange } from './history-rows.ts'
 import { confirmationsIn } from './transaction-view.ts'
 
+/** What a height is taken into. */
+export interface HeightPlace {
+  readonly rows: HistoryRows
+  /** The chain as rows were judged by it last. */
+  readonly chain: ChainView
+  breathe(): Promise<void> | undefined
+}
+
 /**
  * Judges rows by a new height; returns the txids whose confirmations it changes.
  *
@@ -10,12 +18,16 @@ import { confirmationsIn } from './transaction-view.ts'
  *
  * @see specification §4 "Transaction confirmations"
  */
-export const takeHeight = async (rows: HistoryRows, chain: ChainView, height: number): Promise<string[]> => {
+export const takeHeight = async (
+  { rows, chain, breathe }: HeightPlace,
+  height: number
+): Promise<string[]> => {
   const next = { ...chain, height }
   const keys = await rows.keysAbove(Math.min(chain.height, height) - chain.required + 1)
   const txids: string[] = []
   const marked = new Map<string, RowChange>()
   for (const [at, text] of (await rows.texts(keys)).entries()) {
+    await breathe()
     if (text === undefined) continue
     const row = parseRow(text)
     const before = confirmationsIn(row, chain)

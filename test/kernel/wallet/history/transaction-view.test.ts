@@ -228,3 +228,21 @@ test('what an engine knows to note goes into the file of a new incoming transact
   await table.take([incoming('a', { metadata, blockHeight: 7 })])
   t.deepEqual((await table.find('a'))?.metadata, { exchangeAmount: { 'iso:USD': 1 }, amountFiat: 1 })
 })
+
+test('a note that no file can hold is refused, and nothing is written', async t => {
+  const device = await openHistory(makeSyncStore())
+  await device.table.take([outgoing('a')])
+  const odd = [
+    { amountFiat: Number.NaN },
+    { exchangeAmount: { 'iso:USD': Number.POSITIVE_INFINITY } },
+    { exchangeAmount: { 'iso:USD': '1' as never } },
+    { bizId: '7' as never },
+    { name: 7 as never },
+    { notes: 'x'.repeat(100_001) }
+  ]
+  for (const change of odd) {
+    const saving = saveMetadata(device.table, { txid: 'a', tokenId: null }, change)
+    await t.throwsAsync(saving, { code: 'OPTION_INVALID' }, JSON.stringify(change).slice(0, 80))
+  }
+  t.deepEqual(await device.repo.list('transaction'), [])
+})
