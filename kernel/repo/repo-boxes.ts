@@ -7,65 +7,71 @@ import type { Box } from '../types/keys.ts'
 import type { FileBoxes } from './apply-reply.ts'
 import { type BoxText, boxText, parseBox } from './repo-record.ts'
 
-/** The boxes of one repo: opening and sealing with its data key. */
-export interface RepoBoxes extends FileBoxes {
-  /** The text of a file's box. @throws CORRUPT_FILE if it does not open */
-  read(path: string, box: BoxText): string
-  /** {@link FileBoxes.open} of many boxes, with pauses. */
-  openMany(boxes: readonly (BoxText | undefined)[]): Promise<(string | undefined)[]>
-  /** {@link FileBoxes.seal} of many texts, with pauses. @throws TypeError if one holds half a character */
-  sealMany(texts: readonly string[]): Promise<BoxText[]>
-}
+/** The boxes of one repo: opening and sealing with its data key, which is never kept in the clear. */
+export class RepoBoxes implements FileBoxes {
+  readonly #io: BoxesIo
+  readonly #dataKey: Secret<Uint8Array>
 
-/** Makes the boxes of a repo; the key is never kept in the clear. */
-export const makeRepoBoxes = (
-  io: Pick<Io, 'crypto' | 'random'> & { readonly clock: Pick<Clock, 'turn'> },
-  dataKey: Secret<Uint8Array>
-): RepoBoxes => {
-  const read = (box: BoxText): string => {
+  constructor(io: BoxesIo, dataKey: Secret<Uint8Array>) {
+    this.#io = io
+    this.#dataKey = dataKey
+  }
+
+  open(box: BoxText): string | undefined {
+    try {
+      return this.#open(box)
+    } catch {
+      return undefined
+    }
+  }
+
+  /** The text of a file's box. @throws CORRUPT_FILE if it does not open */
+  read(path: string, box: BoxText): string {
+    try {
+      return this.#open(box)
+    } catch (error) {
+      throw new WalletError('CORRUPT_FILE', { path, rule: 'its box does not open' }, error)
+    }
+  }
+
+  canOpen(box: BoxText): boolean {
+    const parsed = parseBox(box)
+    try {
+      if (parsed !== undefined) this.#dataKey.use(key => openBox(this.#io, key, parsed)).fill(0)
+      return parsed !== undefined
+    } catch {
+      return false
+    }
+  }
+
+  seal(text: string): BoxText {
+    return boxText(this.#dataKey.use(key => sealText(this.#io, key, text)))
+  }
+
+  /** {@link open} of many boxes, with pauses. */
+  openMany(boxes: readonly (BoxText | undefined)[]): Promise<(string | undefined)[]> {
+    const task = (group: readonly (BoxText | undefined)[]): (string | undefined)[] => {
+      const parsed = group.map(box => parseBox(box) ?? NO_BOX)
+      return this.#dataKey.use(key => openTexts(this.#io, key, parsed))
+    }
+    return inGroups(this.#io.clock, boxes, { lengthOf: box => box?.length ?? 0, task })
+  }
+
+  /** {@link seal} of many texts, with pauses. @throws TypeError if one holds half a character */
+  sealMany(texts: readonly string[]): Promise<BoxText[]> {
+    const task = (group: readonly string[]): BoxText[] =>
+      this.#dataKey.use(key => sealTexts(this.#io, key, group))
+    return inGroups(this.#io.clock, texts, { lengthOf: text => text.length, task })
+  }
+
+  #open(box: BoxText): string {
     const parsed = parseBox(box)
     if (parsed === undefined) throw new WalletError('INVALID_CHECKSUM', {})
-    return dataKey.use(key => openText(io, key, parsed))
-  }
-  return {
-    open(box) {
-      try {
-        return read(box)
-      } catch {
-        return undefined
-      }
-    },
-    canOpen(box) {
-      const parsed = parseBox(box)
-      try {
-        if (parsed !== undefined) dataKey.use(key => openBox(io, key, parsed)).fill(0)
-        return parsed !== undefined
-      } catch {
-        return false
-      }
-    },
-    seal: text => boxText(dataKey.use(key => sealText(io, key, text))),
-    read(path, box) {
-      try {
-        return read(box)
-      } catch (error) {
-        throw new WalletError('CORRUPT_FILE', { path, rule: 'its box does not open' }, error)
-      }
-    },
-    async openMany(boxes) {
-      const open = (group: readonly (BoxText | undefined)[]): (string | undefined)[] => {
-        const parsed = group.map(box => parseBox(box) ?? NO_BOX)
-        return dataKey.use(key => openTexts(io, key, parsed))
-      }
-      return inGroups(io.clock, boxes, { lengthOf: box => box?.length ?? 0, task: open })
-    },
-    sealMany: texts =>
-      inGroups(io.clock, texts, {
-        lengthOf: text => text.length,
-        task: group => dataKey.use(key => sealTexts(io, key, group))
-      })
+    return this.#dataKey.use(key => openText(this.#io, key, parsed))
   }
 }
+
+type BoxesIo = Pick<Io, 'crypto' | 'random'> & { readonly clock: Pick<Clock, 'turn'> }
 
 /** What has not even the shape of a box; it does not open. */
 const NO_BOX: Box = { encryptionType: -1, iv_hex: '', data_base64: '' }

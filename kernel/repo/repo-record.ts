@@ -1,4 +1,5 @@
 import { type Box, isBox } from '../types/keys.ts'
+import { type BulkPrefixes, parseBulkPrefixes } from './store/bulk-prefixes.ts'
 
 /** A box in its one spelling, {@link boxText}, so that equal boxes are equal texts. */
 export type BoxText = string
@@ -46,10 +47,10 @@ export const PREFIX = {
 export const LARGE_FOLDERS: readonly string[] = ['transaction/', 'Transactions/']
 
 /** The tables of a repo in its local store. */
-export const BULK: readonly string[] = [
+export const BULK: BulkPrefixes = parseBulkPrefixes([
   ...LARGE_FOLDERS.map(folder => PREFIX.file + folder),
   `${PREFIX.local}t/+/`
-]
+])
 
 /** The one spelling of a box, so that equal boxes are equal texts; unknown fields are dropped. */
 export const boxText = ({ encryptionType, iv_hex, data_base64 }: Box): BoxText =>

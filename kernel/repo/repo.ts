@@ -9,7 +9,7 @@ import { checkPath } from './disk.ts'
 import { PendingChanges, type TakeOptions } from './pending-changes.ts'
 import { checkDeletions, partsOf, planReply, planStatus } from './plan-reply.ts'
 import { planWrite, type WritePlace } from './plan-write.ts'
-import { makeRepoBoxes, type RepoBoxes } from './repo-boxes.ts'
+import { RepoBoxes } from './repo-boxes.ts'
 import { type NamedFile, RepoFiles } from './repo-files.ts'
 import type { RepoParts } from './repo-parts.ts'
 import { type BoxText, type PendingChange, PREFIX, parseStatus } from './repo-record.ts'
@@ -58,7 +58,7 @@ export class Repo {
     this.#store = store
     this.#files = new RepoFiles(store)
     this.#pending = new PendingChanges(this.#files)
-    this.#boxes = makeRepoBoxes(io, dataKey)
+    this.#boxes = new RepoBoxes(io, dataKey)
     this.#writing = { clock: io.clock, files: this.#files, pending: this.#pending, boxes: this.#boxes }
     const { isDamaged: _, ...status } = parseStatus(store.get(PREFIX.status))
     const snapshot = { repoId, pendingCount: this.#files.pending.size, isSyncing: false, ...status }

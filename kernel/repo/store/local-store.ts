@@ -21,13 +21,20 @@ export const openLocalStore = async (place: ChunkPlace): Promise<LocalStore> => 
 
 interface Chunk extends ChunkRange {
   readonly bytes: number
-  /** The keys whose newest text is in this chunk, deletions included. */
-  readonly keys: Set<string>
+  /** The keys that were written into it, deletions included; some of them may have newer texts elsewhere. */
+  readonly keys: string[]
 }
 
 interface Entry {
   readonly text: string | null
   chunk: Chunk
+}
+
+interface ChunkMove {
+  readonly part: Chunk
+  readonly merged: Chunk
+  /** Whether nothing older is left that a deletion must be remembered for. */
+  readonly isOldest: boolean
 }
 
 interface Batch {
@@ -62,7 +69,7 @@ export class LocalStore implements EngineStore {
   async take(loaded: readonly LoadedChunk[]): Promise<void> {
     const breathe = makeBreather(this.#place.io.clock)
     for (const { from, to, bytes, changes } of loaded) {
-      const chunk: Chunk = { from, to, bytes, keys: new Set() }
+      const chunk: Chunk = { from, to, bytes, keys: [] }
       for (const [key, text] of changes) {
         this.#put(chunk, key, text)
         await breathe()
@@ -136,6 +143,10 @@ export class LocalStore implements EngineStore {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.settled()
+    const bytes = this.#chunks.reduce((sum, chunk) => sum + chunk.bytes, 0)
+    // A small store opens with one read the next time.
+    if (this.#chunks.length > 2 && bytes < SMALL)
+      await this.#mergeParts([...this.#chunks]).catch(this.#place.report)
   }
 
   async #flush(): Promise<void> {
@@ -159,7 +170,7 @@ export class LocalStore implements EngineStore {
     const number = (this.#chunks.at(-1)?.to ?? 0) + 1
     const range = { from: number, to: number }
     const bytes = await this.#save(range, [...changes])
-    const chunk: Chunk = { ...range, bytes, keys: new Set() }
+    const chunk: Chunk = { ...range, bytes, keys: [] }
     for (const [key, text] of changes) this.#put(chunk, key, text)
     this.#chunks.push(chunk)
   }
@@ -171,9 +182,8 @@ export class LocalStore implements EngineStore {
   }
 
   #put(chunk: Chunk, key: string, text: string | null): void {
-    this.#entries.get(key)?.chunk.keys.delete(key)
     this.#entries.set(key, { text, chunk })
-    chunk.keys.add(key)
+    chunk.keys.push(key)
   }
 
   #startMerge(): void {
@@ -201,9 +211,9 @@ export class LocalStore implements EngineStore {
     // A deletion must be remembered only while an older chunk may hold what it deletes.
     const isOldest = first === this.#chunks[0]
     const bytes = await this.#save(range, await this.#collect(parts, isOldest))
-    const merged: Chunk = { ...range, bytes, keys: new Set() }
+    const merged: Chunk = { ...range, bytes, keys: [] }
     for (const part of parts) {
-      for (const key of part.keys) this.#move(key, merged, isOldest)
+      for (const key of part.keys) this.#move(key, { part, merged, isOldest })
     }
     this.#chunks.splice(this.#chunks.indexOf(first), parts.length, merged)
     for (const part of parts) await this.#place.disk.delete(this.#pathOf(part))
@@ -214,29 +224,33 @@ export class LocalStore implements EngineStore {
     const changes: Change[] = []
     for (const part of parts) {
       for (const key of part.keys) {
-        const text = this.#entries.get(key)?.text ?? null
-        if (text !== null || !isOldest) changes.push([key, text])
+        const entry = this.#entries.get(key)
+        if (entry?.chunk !== part) continue
+        if (entry.text !== null || !isOldest) changes.push([key, entry.text])
         await breathe()
       }
     }
     return changes
   }
 
-  #move(key: string, merged: Chunk, isOldest: boolean): void {
+  #move(key: string, { part, merged, isOldest }: ChunkMove): void {
     const entry = this.#entries.get(key)
-    if (entry === undefined) return
+    if (entry?.chunk !== part) return
     if (entry.text === null && isOldest) {
       this.#entries.delete(key)
       return
     }
     entry.chunk = merged
-    merged.keys.add(key)
+    merged.keys.push(key)
   }
 
   #pathOf(range: ChunkRange): string {
     return `${this.#place.folder}/${chunkName(range)}`
   }
 }
+
+/** In bytes; so much is written again without a second thought. */
+const SMALL = 128 * 1024
 
 const makeBatch = (): Batch => {
   let resolve: () => void = () => {}

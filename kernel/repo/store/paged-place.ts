@@ -1,9 +1,9 @@
+import type { BulkPrefixes } from './bulk-prefixes.ts'
 import type { ChunkPlace } from './load-chunks.ts'
 
 /** Where a paged store is, and which of its keys are rows of tables. */
 export interface PagedPlace extends ChunkPlace {
-  /** The prefixes of its tables, as {@link tableOfKey} reads them. */
-  readonly bulk: readonly string[]
+  readonly bulk: BulkPrefixes
   /** Hears that something is lost on this device: whoever can fetch it anew should. */
   readonly damaged?: () => void
   /** {@link LIMITS} by default. */

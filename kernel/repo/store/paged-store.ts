@@ -1,7 +1,7 @@
 import { makeSerialQueue, type SerialQueue } from '../../crypto/serial-queue.ts'
 import { makeBreather } from '../breather.ts'
 import type { BulkChange, BulkStore, BulkTable, StoreChanges } from './bulk.ts'
-import { type BulkPrefixes, parseBulkPrefixes } from './bulk-prefixes.ts'
+import type { BulkPrefixes } from './bulk-prefixes.ts'
 import {
   entriesOf,
   isLarge,
@@ -68,7 +68,7 @@ export class PagedStore implements BulkStore {
     this.#suspects = suspects
     this.#limits = place.limits ?? LIMITS
     this.#flushAt = this.#limits.gathered
-    this.#prefixes = parseBulkPrefixes(place.bulk)
+    this.#prefixes = place.bulk
     this.#overlay = new Overlay(front, this.#prefixes)
   }
 

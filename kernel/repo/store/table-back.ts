@@ -1,4 +1,3 @@
-import type { Io } from '../../io/io.ts'
 import { makeBreather } from '../breather.ts'
 import type { BulkRow } from './bulk.ts'
 import type { ChunkCrypto } from './chunk.ts'
@@ -34,29 +33,26 @@ export interface StagedChange {
  */
 export class TableBack {
   readonly prefix: string
-  readonly #io: Pick<Io, 'clock'>
+  readonly #crypto: ChunkCrypto
   readonly #files: TableFiles
-  readonly #hash: KeyHash = makeKeyHash()
   #manifest: TableManifest | undefined
-  readonly #seed: KeyHash
+  #keys: KeyHasher | undefined
   readonly #wantsTidying: () => void
   #index: RowIndex | undefined
   #loading: Promise<void> | undefined
   /** The index was made anew and is not on the disk. */
   #isRebuilt: boolean
-  readonly #pieces: PieceReader
+  #reader: PieceReader | undefined
   #readers = 0
-  #spare: FileNumbers[] = []
+  #spare: readonly FileNumbers[] = NONE
 
   constructor({ prefix, crypto, files, manifest, isSuspect, wantsTidying }: BackParts) {
     this.prefix = prefix
-    this.#io = crypto.io
     this.#files = files
     this.#manifest = manifest
     this.#isRebuilt = isSuspect && manifest !== undefined
     this.#wantsTidying = wantsTidying
-    this.#pieces = new PieceReader(prefix, files, wantsTidying)
-    this.#seed = seedOf(crypto, prefix)
+    this.#crypto = crypto
   }
 
   get isEmpty(): boolean {
@@ -69,7 +65,7 @@ export class TableBack {
     const rows = parts.slice(1).reduce((sum, [, count]) => sum + count, 0)
     return (
       this.#isRebuilt ||
-      this.#pieces.lostSegments.size > 0 ||
+      (this.#reader?.lostSegments.size ?? 0) > 0 ||
       parts.length > MAX_PARTS ||
       rows > SMALL_INDEX + (parts[0]?.[1] ?? 0)
     )
@@ -77,6 +73,7 @@ export class TableBack {
 
   /** The index, loaded when it is first wanted, and made anew from the segments if it is damaged. */
   async index(): Promise<RowIndex> {
+    if (this.#manifest === undefined) return EMPTY
     while (this.#index === undefined) {
       this.#loading ??= this.reading(() => this.#load()).finally(() => {
         this.#loading = undefined
@@ -88,8 +85,9 @@ export class TableBack {
 
   /** The hash of a key, valid until the next call. */
   hashOf(key: string): KeyHash {
-    hashKey(this.#seed, key, this.#hash)
-    return this.#hash
+    this.#keys ??= { seed: seedOf(this.#crypto, this.prefix), hash: makeKeyHash() }
+    hashKey(this.#keys.seed, key, this.#keys.hash)
+    return this.#keys.hash
   }
 
   /** Runs a reader; the files that were there when it began stay until it has ended. */
@@ -123,7 +121,7 @@ export class TableBack {
     const part = makeColumns(sorted.length + deleted.length)
     part.place.set(place)
     part.slot.set(slot)
-    const breathe = makeBreather(this.#io.clock)
+    const breathe = makeBreather(this.#crypto.io.clock)
     for (const [i, { key, order, mark }] of sorted.entries()) {
       setHash(part, i, this.hashOf(key))
       part.order[i] = order
@@ -151,7 +149,12 @@ export class TableBack {
     const segments = this.#manifest?.segments ?? []
     const alive = aliveIn(part)
     const worn = new Set([...this.#pieces.lostSegments, ...wornOf(alive, segments)])
-    const moved = await livingRows({ part, segments: worn, pieces: this.#pieces, clock: this.#io.clock })
+    const moved = await livingRows({
+      part,
+      segments: worn,
+      pieces: this.#pieces,
+      clock: this.#crypto.io.clock
+    })
     const { segments: written, place, slot } = await this.#files.writeRows(this.prefix, moved.rows)
     for (const [i, row] of moved.numbers.entries()) {
       part.place[row] = place[i] ?? 0
@@ -180,7 +183,7 @@ export class TableBack {
     if (manifest === undefined) this.#index = undefined
     this.#manifest = manifest
     this.#pieces.keepOnly(new Set(manifest?.segments.map(([id]) => id)))
-    this.#spare.push(spare)
+    this.#spare = [...this.#spare, spare]
     if (this.#readers === 0) this.#removeSpare()
   }
 
@@ -209,6 +212,11 @@ export class TableBack {
         parts: isWhole ? before.parts.map(([old]) => old) : []
       }
     }
+  }
+
+  get #pieces(): PieceReader {
+    this.#reader ??= new PieceReader(this.prefix, this.#files, this.#wantsTidying)
+    return this.#reader
   }
 
   async #writePart(part: IndexColumns, segments: readonly number[]): Promise<number> {
@@ -241,13 +249,14 @@ export class TableBack {
       files: this.#files,
       pieces: this.#pieces,
       manifest: this.#manifest ?? { parts: [], segments: [] },
-      clock: this.#io.clock,
+      clock: this.#crypto.io.clock,
       hashOf: key => this.hashOf(key)
     })
   }
 
   #removeSpare(): void {
-    for (const spare of this.#spare.splice(0)) this.#files.remove(spare)
+    for (const spare of this.#spare) this.#files.remove(spare)
+    this.#spare = NONE
   }
 }
 
@@ -271,6 +280,14 @@ interface StagedParts {
   readonly written: readonly NumberedFile[]
 }
 
+interface KeyHasher {
+  readonly seed: KeyHash
+  readonly hash: KeyHash
+}
+
+const NONE: readonly FileNumbers[] = []
+/** What a table without segments has. */
+const EMPTY = new RowIndex()
 const MAX_PARTS = 16
 const SMALL_INDEX = 4096
 

@@ -271,6 +271,18 @@ test('a closed store finishes its writes and refuses new ones', async t => {
   t.is(store.get('a'), '1')
 })
 
+test('a small store is one chunk when it is closed, so that it opens with one read', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  for (let i = 0; i < 5; i += 1) await store.write(new Map([[`k${i}`, `${i}`]]))
+  await store.write(new Map([['k0', null]]))
+  await store.close()
+  t.deepEqual(chunksOf(files), [`${folder}/000000000001-000000000006`])
+  const { store: again, reports } = await open(files)
+  t.deepEqual(contentOf(again), { k1: '1', k2: '2', k3: '3', k4: '4' })
+  t.deepEqual(reports, [])
+})
+
 test('random writes, deletions and reopenings agree with a plain map', async t => {
   const change = fc.tuple(fc.integer({ min: 0, max: 30 }), fc.option(fc.string({ maxLength: 5000 })))
   await fc.assert(

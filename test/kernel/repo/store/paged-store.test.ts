@@ -2,6 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { isWalletError } from '../../../../kernel/errors/wallet-error.ts'
 import type { BulkChange, BulkRow, BulkTable } from '../../../../kernel/repo/store/bulk.ts'
+import { parseBulkPrefixes } from '../../../../kernel/repo/store/bulk-prefixes.ts'
 import { openPagedStore } from '../../../../kernel/repo/store/open-paged-store.ts'
 import type { PagedStore } from '../../../../kernel/repo/store/paged-store.ts'
 import { Secret } from '../../../../kernel/state/secret.ts'
@@ -11,7 +12,7 @@ import { makeRepoIo } from '../../../helpers/repo-io.ts'
 const io = makeRepoIo()
 const key = new Secret(new Uint8Array(32).fill(7))
 const folder = 'repos/r/store'
-const bulk = ['t/', 'u/+/']
+const bulk = parseBulkPrefixes(['t/', 'u/+/'])
 /** Small enough that a few rows make a large write, and a few more a flush. */
 const limits = { large: 600, gathered: 2000 }
 

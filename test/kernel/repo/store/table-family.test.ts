@@ -1,4 +1,5 @@
 import test from 'ava'
+import { parseBulkPrefixes } from '../../../../kernel/repo/store/bulk-prefixes.ts'
 import { openPagedStore } from '../../../../kernel/repo/store/open-paged-store.ts'
 import type { PagedStore } from '../../../../kernel/repo/store/paged-store.ts'
 import { Secret } from '../../../../kernel/state/secret.ts'
@@ -13,7 +14,13 @@ test('each name of a family is a table of its own, and is there again after the 
   const open = async (): Promise<PagedStore> =>
     openPagedStore(
       {
-        ...{ io, disk, folder: 'store', key: new Secret(key.slice()), bulk: ['t/', 'k/+/'] },
+        ...{
+          io,
+          disk,
+          folder: 'store',
+          key: new Secret(key.slice()),
+          bulk: parseBulkPrefixes(['t/', 'k/+/'])
+        },
         report: error => t.fail(String(error))
       },
       await disk.list('store')
