@@ -163,15 +163,12 @@ export const newFileOf = (
   reports: readonly EngineTransaction[],
   { creationDate, metadata }: NewFileFacts
 ): KeptFile => {
-  const tokens: Record<string, AssetRecord> = {}
-  for (const { tokenId, nativeAmount } of reports) {
-    const isNoted = metadata !== undefined && tokenId === reports[0]?.tokenId
-    // Hazard: a token may be named like a key of every object.
-    Object.defineProperty(tokens, tokenId ?? '', {
-      value: { metadata: isNoted ? metadataOf(metadata) : {}, nativeAmount },
-      enumerable: true
+  const tokens = Object.fromEntries(
+    reports.map(({ tokenId, nativeAmount }, index): [string, AssetRecord] => {
+      const isNoted = index === 0 && metadata !== undefined
+      return [tokenId ?? '', { metadata: isNoted ? metadataOf(metadata) : {}, nativeAmount }]
     })
-  }
+  )
   const file: KeptFile = { txid, internal: false, creationDate, currencies: {}, tokens }
   const { feeRateUsed, txSecret } = reports[0] ?? {}
   if (feeRateUsed === undefined && txSecret === undefined) return file
