@@ -1,5 +1,6 @@
 import type { Io } from './io/io.ts'
 import type { Disk } from './repo/disk.ts'
+import { quarantine } from './repo/quarantine.ts'
 import { isRecord } from './schema/fields.ts'
 import { parseJson } from './schema/parse.ts'
 
@@ -9,7 +10,8 @@ const LENGTH = 16
 /**
  * Reads the random id of this device, or makes it on the first start (protocol §3.1; specification §9).
  *
- * A file that cannot be read is left as it is and reported; an id for this run only is used instead.
+ * A damaged file is kept in quarantine, reported and replaced; where the disk cannot be read or written, the id is for
+ * this run only.
  *
  * @returns base64 of 16 bytes
  */
@@ -17,16 +19,26 @@ export const openClientId = async (io: Io, disk: Disk, report: (error: unknown) 
   const fresh = io.crypto.toBase64(io.random(LENGTH))
   try {
     const text = await disk.getText(PATH)
-    if (text === undefined) {
-      await disk.setText(PATH, JSON.stringify({ clientId: fresh }))
-      return fresh
+    const known = text === undefined ? undefined : readId(io, text)
+    if (known !== undefined) return known
+    if (text !== undefined) {
+      report(await quarantine(disk, io.clock, { path: PATH, text, rule: 'it holds no client id' }))
     }
-    const value = parseJson(text, PATH)
-    const clientId = isRecord(value) ? value.clientId : undefined
-    if (typeof clientId === 'string' && io.crypto.fromBase64(clientId).length === LENGTH) return clientId
-    throw new TypeError('client.json has no client id')
+    await disk.setText(PATH, JSON.stringify({ clientId: fresh }))
   } catch (error) {
     report(error)
-    return fresh
+  }
+  return fresh
+}
+
+const readId = ({ crypto }: Io, text: string): string | undefined => {
+  try {
+    const value = parseJson(text, PATH)
+    const clientId = isRecord(value) ? value.clientId : undefined
+    return typeof clientId === 'string' && crypto.fromBase64(clientId).length === LENGTH
+      ? clientId
+      : undefined
+  } catch {
+    return undefined
   }
 }

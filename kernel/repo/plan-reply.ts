@@ -3,7 +3,7 @@ import type { Clock } from '../io/io.ts'
 import { type AppliedReply, applyToFile, type FileBoxes } from './apply-reply.ts'
 import { makeBreather } from './breather.ts'
 import type { NamedFile, RepoFiles } from './repo-files.ts'
-import { type BoxText, PREFIX, parseStatus, pendingEntry, visibleOf } from './repo-record.ts'
+import { AGAIN, type BoxText, NEW, PREFIX, parseStatus, pendingEntry, visibleOf } from './repo-record.ts'
 import type { Report } from './report.ts'
 import type { BulkChange } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
@@ -101,7 +101,10 @@ export const checkDeletions = async (files: RepoFiles, { changes, sent }: Applie
 }
 
 /**
- * Adds what is to be written when all files of a reply are: how far the repo is, and what a damaged one must send again.
+ * Adds what is to be written when all files of a reply are: how far the repo is, and what must be sent again.
+ *
+ * A file that was acknowledged and is not among all that the server has is sent again: the server was replaced, or the mark
+ * that it still waits was lost here. What another device deleted while the server forgot our hash comes back by this.
  *
  * The time alone is not worth a write: only the first sync and a new hash are.
  */
@@ -110,18 +113,18 @@ export const planStatus = async (
   writes: Map<string, string | BulkChange | null>
 ): Promise<void> => {
   const status = parseStatus(store.get(PREFIX.status))
-  const heals = status.isDamaged === true && reply.isComplete === true
+  const wasDamaged = status.isDamaged === true
+  const heals = reply.isComplete === true && (status.lastSync > 0 || wasDamaged)
   if (heals) {
-    // What the server does not have may be what it never got: the marks of that were lost, too.
-    for (const { path, pending } of await files.read(await files.list(''))) {
-      const isOurs = pending === undefined && !reply.changes.has(path)
-      const entry = pendingEntry({ data: undefined, pending: { box: null, base: null, sent: [] } })
-      if (isOurs && entry !== null) writes.set(PREFIX.pending + path, entry)
+    const entry = wasDamaged ? NEW : AGAIN
+    for (const path of await files.list('')) {
+      const isThere = files.pending.has(path) || reply.changes.has(path) || reply.sent.has(path)
+      if (!isThere) writes.set(PREFIX.pending + path, entry)
     }
   }
   const lastHash = reply.hash ?? status.lastHash
-  if (status.lastSync > 0 && lastHash === status.lastHash && !heals) return
-  const isDamaged = status.isDamaged === true && !heals
+  if (status.lastSync > 0 && lastHash === status.lastHash && !(heals && wasDamaged)) return
+  const isDamaged = wasDamaged && !heals
   const next = { lastSync: now / 1000, ...(lastHash && { lastHash }), ...(isDamaged && { isDamaged }) }
   writes.set(PREFIX.status, JSON.stringify(next))
 }

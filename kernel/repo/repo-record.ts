@@ -86,6 +86,7 @@ export const pendingEntry = ({ data, pending }: RepoFile): string | null => {
   if (pending === undefined) return null
   const { base, sent } = pending
   if (base === null && sent.length === 0) return NEW
+  if (base === pending.box && data === undefined && sent.length === 0) return AGAIN
   const list = `[${[base ?? 'null', ...sent].join()}]`
   return base !== null && data === undefined ? LEFT + list : list
 }
@@ -95,6 +96,7 @@ export const parseFile = (file: BoxText | undefined, entry: string | undefined):
   if (entry === undefined) return { data: file, pending: undefined }
   const box = file ?? null
   if (entry === NEW) return { data: undefined, pending: { box, base: null, sent: [] } }
+  if (entry === AGAIN) return { data: undefined, pending: { box, base: box, sent: [] } }
   const isLeft = entry.startsWith(LEFT)
   const list = parse(isLeft ? entry.slice(LEFT.length) : entry)
   const [base, ...sent] = Array.isArray(list) ? (list as unknown[]) : []
@@ -128,7 +130,9 @@ export const isHash = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_=-]{1,256}$/.test(value)
 
 /** The entry of a change of a file that the server never had. */
-const NEW = 'new'
+export const NEW = 'new'
+/** The entry of a file that was acknowledged, is unchanged, and is on the server no more. */
+export const AGAIN = 'again'
 /** Before the entry of a change whose file the server has deleted since. */
 const LEFT = '-'
 

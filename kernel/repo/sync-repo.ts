@@ -82,8 +82,7 @@ const read = async (
   const reply = await servers.exchange(request).catch((error: unknown) => {
     throw failure ?? error
   })
-  for (const path of await repo.applyReply({ ...reply, sent: new Map(), isComplete: hash === undefined }))
-    changed.add(path)
+  for (const path of await repo.applyReply({ ...reply, sent: new Map() })) changed.add(path)
   return reply.server
 }
 

@@ -30,6 +30,8 @@ export interface StoreRequest {
 /** A reply and the server that gave it. */
 export interface ServedReply extends StoreReply {
   readonly server: string
+  /** Whether it was asked for everything, because there was no hash or the server did not know it. */
+  readonly isComplete: boolean
 }
 
 /**
@@ -69,7 +71,7 @@ export class SyncServers {
     let failure = new WalletError('SYNC_FAILED', { reason: 'there is no sync server' })
     for (const server of this.#serversFor(request)) {
       try {
-        return { ...(await this.#ask(server, request)), server }
+        return await this.#ask(server, request)
       } catch (error) {
         failure = failureOf(error)
       }
@@ -106,7 +108,7 @@ export class SyncServers {
     this.refresh().catch(this.#report)
   }
 
-  async #ask(server: string, request: StoreRequest): Promise<StoreReply> {
+  async #ask(server: string, request: StoreRequest): Promise<ServedReply> {
     const { syncKey, hash, changes } = request
     const options: FetchOptions = {
       method: changes === undefined ? 'GET' : 'POST',
@@ -117,15 +119,18 @@ export class SyncServers {
     const call = (mark: string): Promise<FetchReply> =>
       syncKey.use(key => this.#fetch(`${server}/api/v2/store/${this.#io.crypto.toHex(key)}/${mark}`, options))
     let reply = await call(hash ?? '')
-    if (reply.status === 404 && hash !== undefined) reply = await call('')
+    const isUnknown = reply.status === 404 && hash !== undefined
+    if (isUnknown) reply = await call('')
     if (reply.status < 200 || reply.status > 299) {
       throw new WalletError('SYNC_FAILED', { reason: `HTTP ${reply.status}` })
     }
-    return parseStoreReply(reply.text, {
+    const { clock } = this.#io
+    const parsed = await parseStoreReply(reply.text, {
       isUpload: changes !== undefined,
-      clock: this.#io.clock,
+      clock,
       report: this.#report
     })
+    return { ...parsed, server, isComplete: isUnknown || hash === undefined }
   }
 
   async #fetch(url: string, options: FetchOptions): Promise<FetchReply> {

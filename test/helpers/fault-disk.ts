@@ -31,6 +31,8 @@ export interface FaultDisk extends Disk {
   readonly isDown: boolean
   /** Plans a fault in the place of the last one; `at` counts the writes from now on. */
   strike(fault: Fault): void
+  /** Ends the process between two writes. */
+  cutPower(): void
 }
 
 /** Makes the disk over `files`, which a test opens again with a fresh disk after the crash. */
@@ -49,7 +51,8 @@ export const makeFaultDisk = (files: Map<string, string>, first?: Fault): FaultD
     const kind = fault !== undefined && writeCount === fault.at ? fault.kind : undefined
     if (kind !== undefined) hasFired = true
     if (kind === 'full') throw new WalletError('STORAGE_FULL', { path })
-    if (kind === 'torn' && text !== undefined) files.set(path, text.slice(0, text.length * (fault?.share ?? 0.5)))
+    if (kind === 'torn' && text !== undefined)
+      files.set(path, text.slice(0, text.length * (fault?.share ?? 0.5)))
     else if (kind === 'empty' && text !== undefined) files.set(path, '')
     else if (kind === 'gone') files.delete(path)
     else if (kind !== 'lost') text === undefined ? files.delete(path) : files.set(path, text)
@@ -84,6 +87,9 @@ export const makeFaultDisk = (files: Map<string, string>, first?: Fault): FaultD
     strike(next) {
       fault = { ...next, at: writeCount + next.at }
       hasFired = false
+    },
+    cutPower() {
+      isDown = true
     }
   }
 }

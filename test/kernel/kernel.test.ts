@@ -63,7 +63,7 @@ test('a kernel without storage, or whose storage fails, says so', async t => {
   await t.throwsAsync(bare({ plugins: [broken] }), { code: 'PLUGIN_FAILED' })
 })
 
-test('the client id is 16 random bytes, made once; a damaged file is left as it is and reported [9.6]', async t => {
+test('the client id is 16 random bytes, made once; a damaged file is kept aside, reported and replaced [9.6]', async t => {
   const disk = memoryDisk()
   const first = await bare({ plugins: [storageOn(disk)] })
   const again = await bare({ plugins: [storageOn(disk)] })
@@ -74,7 +74,9 @@ test('the client id is 16 random bytes, made once; a damaged file is left as it 
   const damaged = await bare({ plugins: [storageOn(disk)], onError: source => errors.push(source) })
   t.not(damaged.clientId, first.clientId)
   t.deepEqual(errors, ['client id'])
-  t.is(await disk.getText('client.json'), '{"clientId":"torn')
+  const [kept = ''] = await disk.list('quarantine')
+  t.is(await disk.getText(kept), '{"clientId":"torn')
+  t.is((await bare({ plugins: [storageOn(disk)] })).clientId, damaged.clientId)
 })
 
 test('a plugin whose apply throws is missing, the others go on, and a login says which [8.55]', async t => {

@@ -350,6 +350,31 @@ test('a hash that the server does not know is left out once', async t => {
   )
 })
 
+test('what a replaced server lacks is sent to it again, and nothing of it overwrites what others wrote since', async t => {
+  const store = makeSyncStore()
+  const [a, b] = await twoDevices(store)
+  await a.repo.setTexts(
+    new Map([
+      ['lost', '1'],
+      ['s.json', '{"x":1,"old":1}']
+    ])
+  )
+  await a.sync()
+  await b.sync()
+  store.files.clear()
+  store.fault = call => (call.url.endsWith('/') ? undefined : replyOf(404, {}))
+  await b.repo.setText('s.json', '{"x":2}')
+  await b.sync()
+  t.deepEqual([...store.files.keys()].sort(), ['lost', 's.json'])
+  await a.sync()
+  t.deepEqual(await a.json('s.json'), { x: 2 })
+  t.is(await a.repo.getText('lost'), '1')
+  t.is(a.repo.pendingCount + b.repo.pendingCount, 0)
+  const c = await openDevice(store)
+  await c.sync()
+  t.deepEqual(await c.repo.list(''), ['lost', 's.json'])
+})
+
 test('a server that refuses every hash and none is asked twice, not more', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
