@@ -59,21 +59,28 @@ export class Scheduler {
     this.#timerAt = earliest
     // A timer that came a fraction early would find nothing due, and be set again for no time at all.
     const delayMs = Math.max(0, Math.ceil(earliest - this.#clock.monotonic()))
-    this.#cancelTimer = this.#clock.after(delayMs, () => this.#fire())
+    this.#cancelTimer = this.#clock.after(Math.min(delayMs, MAX_TIMER_MS), () => this.#fire())
   }
 
   #fire(): void {
     const now = this.#clock.monotonic()
-    const due: Task[] = []
+    const due: [string, Task][] = []
     let next = Number.POSITIVE_INFINITY
     for (const [key, task] of this.#tasks) {
       if (task.dueAt > now) next = Math.min(next, task.dueAt)
-      else if (this.#tasks.delete(key)) due.push(task)
+      else due.push([key, task])
     }
     this.#timerAt = Number.POSITIVE_INFINITY
     this.#arm(next)
-    for (const task of due) task.run()
+    for (const [key, task] of due) {
+      // One that ran before may have cancelled it, put another in its place, or closed everything.
+      if (this.#tasks.get(key) !== task) continue
+      this.#tasks.delete(key)
+      task.run()
+    }
   }
 }
 
 const TICK_MS = 250
+/** Platforms take a longer timer for none at all. */
+const MAX_TIMER_MS = 2_147_483_647

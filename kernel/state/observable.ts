@@ -14,8 +14,8 @@ export interface Readable<S> {
  */
 export class Observable<S> implements Readable<S> {
   #snapshot: S
-  /** None before the first subscriber: there are thousands of observables, and few are listened to. */
-  #listeners: Set<() => void> | undefined
+  /** Replaced and never changed; the same for all that nobody listens to: there are thousands. */
+  #subscriptions: readonly Subscription[] = NONE
   readonly #announce: (snapshot: S) => void
   readonly #onListenerError: (error: unknown) => void
   #isTelling = false
@@ -33,9 +33,12 @@ export class Observable<S> implements Readable<S> {
   readonly getSnapshot = (): S => this.#snapshot
 
   readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners ??= new Set()
-    this.#listeners.add(listener)
-    return () => void this.#listeners?.delete(listener)
+    const subscription: Subscription = { listener }
+    this.#subscriptions = [...this.#subscriptions, subscription]
+    return () => {
+      subscription.listener = undefined
+      this.#subscriptions = this.#subscriptions.filter(known => known !== subscription)
+    }
   }
 
   /**
@@ -70,9 +73,9 @@ export class Observable<S> implements Readable<S> {
   /** Tells everyone once, and whether something changed meanwhile. */
   #tell(): boolean {
     const told = this.#snapshot
-    for (const listener of [...(this.#listeners ?? [])]) {
+    for (const subscription of this.#subscriptions) {
       try {
-        listener()
+        subscription.listener?.()
       } catch (error) {
         this.#onListenerError(error)
       }
@@ -82,4 +85,10 @@ export class Observable<S> implements Readable<S> {
   }
 }
 
+/** One call of `subscribe`; without a listener once it is over, so that not even a round under way calls it again. */
+interface Subscription {
+  listener: (() => void) | undefined
+}
+
+const NONE: readonly Subscription[] = []
 const MAX_ROUNDS = 100

@@ -1,7 +1,7 @@
 import type { Clock } from '../io/io.ts'
+import { makeBreather } from '../repo/breather.ts'
 
 const DELAY_MS = 20
-const SLICE_MS = 8
 
 /**
  * Gathers events of many wallets and delivers the newest of each key, in slices of at most 8 ms.
@@ -27,18 +27,7 @@ export class EventQueue {
   push(key: string, deliver: () => void): void {
     if (this.#isClosed) return
     this.#waiting.set(key, deliver)
-    if (this.#cancelTimer !== undefined || this.#isFlushing) return
-    this.#cancelTimer = this.#clock.after(DELAY_MS, () => {
-      this.#cancelTimer = undefined
-      void this.#flush()
-    })
-  }
-
-  /** Delivers what is waiting, now and in one go. */
-  flush(): void {
-    this.#cancelTimer?.()
-    this.#cancelTimer = undefined
-    for (const [key, deliver] of [...this.#waiting]) this.#deliver(key, deliver)
+    if (this.#cancelTimer === undefined && !this.#isFlushing) this.#wait()
   }
 
   /** Drops what is waiting, for good. */
@@ -48,22 +37,30 @@ export class EventQueue {
     this.#waiting.clear()
   }
 
-  async #flush(): Promise<void> {
-    this.#isFlushing = true
-    let sliceStart = this.#clock.monotonic()
-    for (const [key, deliver] of this.#waiting) {
-      this.#deliver(key, deliver)
-      if (this.#clock.monotonic() - sliceStart < SLICE_MS) continue
-      await this.#clock.turn()
-      sliceStart = this.#clock.monotonic()
-    }
-    this.#isFlushing = false
+  #wait(): void {
+    this.#cancelTimer = this.#clock.after(DELAY_MS, () => {
+      this.#cancelTimer = undefined
+      void this.#flush()
+    })
   }
 
-  #deliver(key: string, deliver: () => void): void {
+  /** What a delivery brings about waits for the next time. */
+  async #flush(): Promise<void> {
+    this.#isFlushing = true
+    const breathe = makeBreather(this.#clock)
+    for (const key of [...this.#waiting.keys()]) {
+      this.#deliver(key)
+      await breathe()
+    }
+    this.#isFlushing = false
+    if (this.#waiting.size > 0) this.#wait()
+  }
+
+  #deliver(key: string): void {
+    const deliver = this.#waiting.get(key)
     this.#waiting.delete(key)
     try {
-      deliver()
+      deliver?.()
     } catch (error) {
       this.#onError(error)
     }

@@ -14,6 +14,21 @@ test('an observable freezes its snapshot, tells subscribers first and then the h
   t.deepEqual(heard, ['listener 2', 'hook 2', 'hook 3'])
 })
 
+test('each subscription ends by itself, at once, also while everybody is being told', t => {
+  const heard: string[] = []
+  const state = new Observable(1)
+  const listener = (): void => void heard.push(`twice ${state.getSnapshot()}`)
+  const ends = [state.subscribe(listener), state.subscribe(listener)]
+  state.subscribe(() => endLast())
+  const endLast = state.subscribe(() => heard.push('ended'))
+  ends[0]?.()
+  ends[0]?.()
+  state.set(2)
+  ends[1]?.()
+  state.set(3)
+  t.deepEqual(heard, ['twice 2'])
+})
+
 test('the same snapshot is told to nobody, and stays the same object between changes', t => {
   let told = 0
   const state = new Observable({ count: 1 }, () => told++)

@@ -129,6 +129,65 @@ test('events of one kind and wallet become one, in the order they were begun, wi
   t.false(heard.includes('late'))
 })
 
+test('what a delivery brings about waits for the next time, under its own key too', async t => {
+  const clock = makeFakeClock()
+  const at: number[] = []
+  const queue = new EventQueue(clock, () => {})
+  const deliver = (): void => {
+    at.push(clock.monotonic())
+    if (at.length < 4) queue.push('echo', deliver)
+  }
+  queue.push('echo', deliver)
+  await clock.advance(200)
+  t.deepEqual(at, [20, 40, 60, 80])
+  t.is(clock.timerCount, 0)
+})
+
+test('a task that falls due with others can still be cancelled, replaced or closed by them', async t => {
+  const clock = makeFakeClock()
+  const ran: string[] = []
+  const scheduler = new Scheduler(clock)
+  const note = (name: string) => () => void ran.push(name)
+  scheduler.schedule('first', 10, () => {
+    ran.push('first')
+    scheduler.cancel('cancelled')
+    scheduler.schedule('replaced', 5, note('replacement'))
+  })
+  scheduler.schedule('cancelled', 10, note('cancelled'))
+  scheduler.schedule('replaced', 10, note('replaced'))
+  await clock.advance(10)
+  t.deepEqual(ran, ['first'])
+  await clock.advance(5)
+  t.deepEqual(ran, ['first', 'replacement'])
+  scheduler.schedule('closing', 10, () => scheduler.close())
+  scheduler.schedule('closed', 10, note('closed'))
+  await clock.advance(100)
+  t.deepEqual(ran, ['first', 'replacement'])
+  t.is(clock.timerCount, 0)
+})
+
+test('a wait longer than any timer is kept, and wakes nobody meanwhile', async t => {
+  const clock = makeFakeClock()
+  const delays: number[] = []
+  const counting = {
+    ...clock,
+    after(delayMs: number, task: () => void) {
+      delays.push(delayMs)
+      return clock.after(delayMs, task)
+    }
+  }
+  let ran = 0
+  new Scheduler(counting).schedule('late', 5e9, () => {
+    ran += 1
+  })
+  await clock.advance(5e9 - 1)
+  t.is(ran, 0)
+  await clock.advance(1)
+  t.is(ran, 1)
+  t.is(delays.length, 3)
+  t.true(delays.every(delay => delay < 2 ** 31))
+})
+
 test('one timer serves every scheduled task, and a key has one task', async t => {
   const clock = makeFakeClock()
   const ran: string[] = []
