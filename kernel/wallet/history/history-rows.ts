@@ -31,7 +31,7 @@ interface WritePlan {
  * The rows of one history in the tables of its repo, and its state; each write is durable as a whole.
  *
  * The key of a row is the hash that stands in the names of its files, so that engine and files meet in it without
- * anything being opened. Each token has an index beside the rows, because its list is another one.
+ * anything being opened (docs/adr/0027). Each token has an index beside the rows, because its list is another one.
  */
 export class HistoryRows {
   readonly #repo: Repo
