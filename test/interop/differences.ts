@@ -1,10 +1,17 @@
 import type { ExecutionContext } from 'ava'
 import { waitFor } from '../helpers/device.ts'
 import type { Device } from './device.ts'
+import type { AccountPicture } from './storage-calls.ts'
 
 /** Asserts that two devices show the same account; what they take in by themselves may take a moment. */
-export const seesTheSame = async (t: ExecutionContext, one: Device, other: Device): Promise<void> => {
-  const compare = async () => differences(await one.picture(), await other.picture())
+export const seesTheSame = async (t: ExecutionContext, one: Device, other: Device): Promise<void> =>
+  areAlike(t, async () => differences(await one.picture(), await other.picture()))
+
+/** Asserts that a device shows an account as it is in a picture. */
+export const shows = async (t: ExecutionContext, device: Device, picture: AccountPicture): Promise<void> =>
+  areAlike(t, async () => differences(picture, await device.picture()))
+
+const areAlike = async (t: ExecutionContext, compare: () => Promise<string[]>): Promise<void> => {
   await waitFor(async () => (await compare()).length === 0, PATIENCE_MS).catch(() => {})
   t.deepEqual(await compare(), [])
 }

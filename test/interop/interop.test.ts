@@ -7,6 +7,7 @@ import { credentialFlows } from './flows/credential-flows.ts'
 import { edgeFlows } from './flows/edge-flows.ts'
 import { fakeUserFlows } from './flows/fake-user-flows.ts'
 import { fileFlows } from './flows/file-flows.ts'
+import { folderFlows } from './flows/folder-flows.ts'
 import { historyFlows } from './flows/history-flows.ts'
 import { legacyFlows } from './flows/legacy-flows.ts'
 import { recoveryFlows } from './flows/recovery-flows.ts'
@@ -14,6 +15,7 @@ import { refreshFlows } from './flows/refresh-flows.ts'
 import { settingsFlows } from './flows/settings-flows.ts'
 import { twoFactorFlows } from './flows/two-factor-flows.ts'
 import { usernameFlows } from './flows/username-flows.ts'
+import { vectorFlows } from './flows/vector-flows.ts'
 import { voucherFlows } from './flows/voucher-flows.ts'
 import { walletFlows } from './flows/wallet-flows.ts'
 import { walletListFlows } from './flows/wallet-list-flows.ts'
@@ -40,6 +42,8 @@ const FLOWS: readonly Flow[] = [
   ...settingsFlows,
   ...historyFlows,
   ...legacyFlows,
+  ...vectorFlows,
+  ...folderFlows,
   ...refreshFlows
 ]
 

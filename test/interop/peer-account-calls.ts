@@ -99,7 +99,9 @@ export const peerWalletCalls = (session: PeerSession): WalletCalls => {
       // It makes a file for each incoming one by itself, which must not come over what a test writes next.
       const incoming = transactions.filter(({ nativeAmount }) => !nativeAmount.startsWith('-'))
       const txids = new Set(incoming.map(({ txid }) => txid))
-      while (Object.keys(await disklet.list('transaction')).length < txids.size) {
+      const countIn = async (folder: string): Promise<number> =>
+        Object.keys(await disklet.list(folder)).length
+      while ((await countIn('transaction')) + (await countIn('Transactions')) < txids.size) {
         await new Promise(resolve => setTimeout(resolve, 5))
       }
     },

@@ -66,6 +66,7 @@ export interface CoreWalletStorage {
   signTx(transaction: CoreTransaction): Promise<CoreTransaction>
   broadcastTx(transaction: CoreTransaction): Promise<CoreTransaction>
   saveTx(transaction: CoreTransaction): Promise<void>
+  saveTxAction(action: object): Promise<void>
 }
 
 /** A transaction, as far as it is told on. */

@@ -1,4 +1,5 @@
 import type { FakeUser } from '../../fake-server/users/fake-user.ts'
+import type { JsonObject } from '../../kernel/index.ts'
 import type { DeviceCalls, DuressCalls } from './device.ts'
 import type { PeerVersion } from './peer-package.ts'
 
@@ -23,8 +24,14 @@ export interface TestWorldCalls {
   dumpUser(): Promise<FakeUser>
 }
 
+/** What version 2 of the published core can note besides. */
+export interface ActionCalls {
+  /** Notes what a transaction was for. */
+  saveAction(walletId: string, txid: string, action: JsonObject): Promise<void>
+}
+
 /** All that a peer can be asked to do. */
-export type PeerCalls = DeviceCalls & DuressCalls & TestWorldCalls
+export type PeerCalls = DeviceCalls & DuressCalls & TestWorldCalls & ActionCalls
 
 /** One call, as it travels to the process. */
 export interface PeerRequest {

@@ -3,12 +3,13 @@ import { differences } from './differences.ts'
 import { isLabType, LAB_COINS, LAB_SWAPS } from './lab-coins.ts'
 import { accountOf, type CoreWallet, type PeerSession } from './peer-core.ts'
 import type { CoreCurrencyConfig } from './peer-core-storage.ts'
+import type { ActionCalls } from './peer-messages.ts'
 import { plainOf } from './picture.ts'
 import { changeCurrency, changeItems, historyOf, itemsOf } from './same-calls.ts'
 import type { OpenPicture, PaymentPlan, StorageCalls, WalletPicture } from './storage-calls.ts'
 
 /** What accounts of the published core keep. */
-export const peerStorageCalls = (session: PeerSession): StorageCalls => {
+export const peerStorageCalls = (session: PeerSession): StorageCalls & ActionCalls => {
   const mine = () => accountOf(session)
   const walletOf = (walletId: string): Promise<CoreWallet> => mine().waitForCurrencyWallet(walletId)
   return {
@@ -65,9 +66,14 @@ export const peerStorageCalls = (session: PeerSession): StorageCalls => {
     pay: async (walletId, plan) => pay(await walletOf(walletId), plan),
     async writeMetadata(walletId, { txid, tokenId = null }, metadata) {
       const wallet = await walletOf(walletId)
+      // After a login it knows of none until it is asked for the list.
+      await wallet.getTransactions({ tokenId })
       if (session.place.version === '1.14.0')
         await wallet.saveTxMetadata(txid, session.currencies.codeOf(walletId, tokenId), metadata)
       else await wallet.saveTxMetadata({ txid, tokenId, metadata })
+    },
+    async saveAction(walletId, txid, action) {
+      await (await walletOf(walletId)).saveTxAction({ txid, tokenId: null, ...action })
     },
     async picture() {
       const { activeWalletIds, archivedWalletIds, hiddenWalletIds } = mine()

@@ -69,7 +69,7 @@ export const fileFlows: readonly Flow[] = [
       })
       const folder = await pair.world.copyOf(device.folder)
       // Holdfast stores repos in another form than deployed clients, and can write theirs.
-      if (pair.direction === '→') await exportWallet(folder, keys)
+      if (pair.direction === '→') await exportRepo(folder, keys)
 
       const user = await pair.openUser({ folder })
       const noteThere = { ...NOTE, notes: 'not yet synced' }
@@ -91,8 +91,8 @@ export const fileFlows: readonly Flow[] = [
   }
 ]
 
-/** Writes a wallet's repo where deployed clients keep theirs. */
-const exportWallet = async (folder: string, keys: JsonObject): Promise<void> => {
+/** Writes a repo of ours where deployed clients keep theirs. */
+export const exportRepo = async (folder: string, keys: JsonObject): Promise<void> => {
   const io = makeNodeIo()
   const syncKey = io.crypto.fromBase64(String(keys.syncKey))
   const disk = await openFileDisk(folder)

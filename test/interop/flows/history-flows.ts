@@ -4,6 +4,7 @@ import type { Device } from '../device.ts'
 import { differences, seesTheSame } from '../differences.ts'
 import type { Flow } from '../flow.ts'
 import { makeKnownAccount } from '../known-account.ts'
+import type { Peer } from '../peer.ts'
 
 const DAY = 86_400
 const START = 1_700_000_000
@@ -112,8 +113,72 @@ export const historyFlows: readonly Flow[] = [
         spendTargets: [{ currencyCode: 'AAA', nativeAmount: '5', publicAddress: 'shop' }]
       })
     }
+  },
+  {
+    row: 'incoming payments',
+    title:
+      'USER and MAKER see payments at once, each with a file of its own, and both show the same of them later',
+    async run(t, pair) {
+      const account = makeKnownAccount(pair)
+      const maker = await account.logIn(pair.openMaker)
+      const [id = ''] = await maker.createWallets([{ type: 'wallet:labcoin', fiatCurrencyCode: 'iso:EUR' }])
+      await maker.sync()
+      const user = await account.logIn(pair.openUser)
+      // One that the engines date later than the files.
+      const later = { ...received('later', 0), date: Math.floor(Date.now() / 1000) + DAY }
+      const chain = [received('old', 1), received('token', 2, 'aa11'), later]
+      await maker.showTransactions(id, chain)
+      await user.showTransactions(id, chain)
+      for (const device of [maker, user, maker]) await account.logInAgain(device)
+      await seesTheSame(t, maker, user)
+      await maker.writeMetadata(id, { txid: 'old' }, { name: 'Of the maker' })
+      await maker.sync()
+      await account.logInAgain(user)
+      await user.writeMetadata(id, { txid: 'old' }, { notes: 'Of the user' })
+      await user.sync()
+      for (const device of [maker, user]) await account.logInAgain(device)
+      await seesTheSame(t, maker, user)
+      const shown = (await historyOf(user, id))?.['']
+      t.like(shown?.old, { date: START + DAY, metadata: { name: 'Of the maker', notes: 'Of the user' } })
+      t.true(Number(shown?.later?.date) < later.date)
+    }
+  },
+  {
+    row: 'actions of the newer core',
+    title: 'MAKER finds what it noted of the purpose of a payment after USER has written a note on it',
+    lacking: ({ version, direction }) =>
+      version === '1.14.0' || direction === '→'
+        ? 'only version 2 of the published core knows them'
+        : undefined,
+    async run(t, pair) {
+      const account = makeKnownAccount(pair)
+      const maker = (await account.logIn(pair.openMaker)) as Peer
+      const [id = ''] = await maker.createWallets([{ type: 'wallet:labcoin', fiatCurrencyCode: 'iso:EUR' }])
+      const paid = await maker.pay(id, { payTo: 'stake', nativeAmount: '300' })
+      await maker.saveAction(id, paid.txid, ACTION)
+      await maker.sync()
+      const before = await historyOf(maker, id)
+      t.like(before?.['']?.[paid.txid], ACTION)
+      const user = await account.logIn(pair.openUser)
+      await user.showTransactions(id, [paid])
+      await user.writeMetadata(id, { txid: paid.txid }, { name: 'Stake' })
+      await user.sync()
+      await account.logInAgain(maker)
+      t.deepEqual(differences(before, await historyOf(maker, id)), [
+        '/paid stake/metadata/name: nothing | "Stake"'
+      ])
+    }
   }
 ]
+
+const ACTION = {
+  savedAction: {
+    actionType: 'stake',
+    pluginId: 'labstake',
+    stakeAssets: [{ pluginId: 'labcoin', tokenId: null }]
+  },
+  assetAction: { assetActionType: 'stake' }
+}
 
 const CHANGE = { name: 'Bike shop', notes: null, bizId: null, exchangeAmount: { 'iso:USD': null } }
 
