@@ -275,6 +275,25 @@ test('after an upload that failed, what others wrote is read before another serv
   t.deepEqual(await b.json('s.json'), { x: 1, y: 2 })
 })
 
+test('what others wrote is not overwritten by a device whose disk is full', async t => {
+  const store = makeSyncStore()
+  const disk = makeFaultDisk(new Map())
+  const a = await openDevice(store, { disk })
+  await a.repo.setText('f', '1')
+  let isFirst = true
+  store.fault = async call => {
+    if (call.method !== 'POST' || !isFirst) return undefined
+    isFirst = false
+    store.put({ 's.json': boxOf('{"theirs":1}') })
+    await a.repo.setText('s.json', '{"mine":1}')
+    disk.strike({ at: 1, kind: 'full' })
+    return undefined
+  }
+  t.true(isWalletError(await t.throwsAsync(a.sync()), 'STORAGE_FULL'))
+  await a.sync()
+  t.deepEqual(await a.json('s.json'), { theirs: 1, mine: 1 })
+})
+
 test('an edit of a file that was deleted and made anew brings back nothing but itself', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store)
@@ -569,4 +588,169 @@ test('at every crash point of a story of writes and syncs, acknowledged texts ar
     }
   }
   t.is(fired, whole.writeCount * FAULT_KINDS.length)
+})
+
+test('a first download that is cut off is taken up where it ended, and what is there is not written again', async t => {
+  const store = makeSyncStore()
+  const large = 'x'.repeat(700_000)
+  store.put(Object.fromEntries([...Array(9).keys()].map(i => [`transaction/${i}-t.json`, boxOf(large + i)])))
+  store.put({ 'WalletName.json': boxOf('{"walletName":"far"}') })
+  const whole = makeFaultDisk(new Map())
+  await (await openDevice(store, { disk: whole })).sync()
+  let fired = 0
+  let saved = 0
+  for (let at = 1; at <= whole.writeCount; at += 1) {
+    const files = new Map<string, string>()
+    const disk = makeFaultDisk(files, { at, kind: 'lost' })
+    const device = await openDevice(store, { files, disk })
+    await device.sync().catch(() => {})
+    fired += disk.hasFired ? 1 : 0
+    const counted = makeFaultDisk(files)
+    const again = await openDevice(store, { files, disk: counted })
+    t.is(again.repo.state.getSnapshot().lastHash, undefined, 'the hash comes with the last part')
+    await again.sync()
+    if (counted.writeCount < whole.writeCount) saved += 1
+    t.is((await again.repo.list('')).length, 10)
+    t.is(await again.repo.getText('transaction/8-t.json'), `${large}8`)
+    t.is(again.repo.pendingCount, 0)
+    t.deepEqual(again.reports, [])
+    await again.repo.close()
+  }
+  t.is(fired, whole.writeCount)
+  t.true(saved > 0, 'some of the parts were there already')
+})
+
+test('a server that says everything again, and again without a hash, changes and writes nothing', async t => {
+  const store = makeSyncStore()
+  const disk = makeFaultDisk(new Map())
+  const a = await openDevice(store, { disk })
+  await a.repo.setTexts(new Map([...Array(30).keys()].map(i => [`transaction/${i}-t.json`, `${i}`])))
+  await a.repo.setText('f', '1')
+  await a.sync()
+  const before = disk.writeCount
+  const heard: string[] = []
+  a.repo.onServerChange(paths => heard.push(...paths))
+  const all = Object.fromEntries(store.files)
+  for (const hash of [{}, { hash: a.repo.state.getSnapshot().lastHash }]) {
+    store.fault = () => replyOf(200, { changes: all, ...hash })
+    await a.sync()
+    await a.sync()
+  }
+  t.is(disk.writeCount, before)
+  t.deepEqual(heard, [])
+})
+
+test('a server in whose place stands an empty one takes nothing away, and gets everything again', async t => {
+  const a = await openDevice(makeSyncStore())
+  const texts = new Map([...Array(120).keys()].map(i => [`transaction/${i}-t.json`, `${i}`]))
+  await a.repo.setTexts(texts.set('f', '1'))
+  await a.sync()
+  await a.repo.close()
+  const other = makeSyncStore()
+  const b = await openDevice(other, { files: a.files })
+  await b.sync()
+  t.is((await b.repo.list('')).length, 121)
+  t.is(other.files.size, 121)
+  t.is(b.repo.pendingCount, 0)
+  const c = await openDevice(other)
+  await c.sync()
+  t.is(await c.repo.getText('transaction/119-t.json'), '119')
+})
+
+test('what is written while very many files go up and come down is neither lost nor overtaken', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  const path = (i: number): string => `transaction/${i}-t.json`
+  await a.repo.setTexts(new Map([...Array(450).keys()].map(i => [path(i), `${i}`])))
+  let count = 0
+  store.beforeAnswer = async () => {
+    if (count === 5) return
+    count += 1
+    await Promise.all([
+      a.repo.setText(path(count), `edited ${count}`),
+      a.repo.setText(path(450 + count), 'new'),
+      a.repo.delete(path(400 + count))
+    ])
+  }
+  await a.sync()
+  store.beforeAnswer = undefined
+  t.is(count, 5)
+  await a.sync()
+  const b = await openDevice(store)
+  await b.sync()
+  t.deepEqual(await b.repo.list(''), await a.repo.list(''))
+  for (let i = 1; i <= count; i += 1) {
+    t.is(await b.repo.getText(path(i)), `edited ${i}`)
+    t.is(await b.repo.getText(path(450 + i)), 'new')
+    t.is(await b.repo.getText(path(400 + i)), undefined)
+  }
+})
+
+test('a device whose store was damaged fetches everything anew and sends what the server never got', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setTexts(
+    new Map([
+      ['transaction/1-t.json', '1'],
+      ['f', '1']
+    ])
+  )
+  await a.sync()
+  await a.repo.setText('transaction/2-t.json', 'never sent')
+  await a.repo.close()
+  const [chunk = ''] = [...a.files.keys()].filter(file => /\/\d{12}-\d{12}$/.test(file))
+  a.files.set(chunk, 'rubbish')
+  store.put({ g: boxOf('from afar') })
+  const b = await openDevice(store, { files: a.files })
+  t.is(b.repo.state.getSnapshot().lastHash, undefined)
+  await b.sync()
+  t.is(await b.repo.getText('g'), 'from afar')
+  t.is(await b.repo.getText('f'), '1')
+  t.is(await b.repo.getText('transaction/1-t.json'), '1')
+  const c = await openDevice(store)
+  await c.sync()
+  t.deepEqual(await c.repo.list(''), await b.repo.list(''))
+  t.truthy(b.repo.state.getSnapshot().lastHash)
+})
+
+test('the files of large folders that changed since a revision are named, deleted ones among them', async t => {
+  const [a, b] = await twoDevices()
+  const path = (i: number): string => `transaction/${i}-t.json`
+  await a.repo.setTexts(new Map([...Array(5).keys()].map(i => [path(i), `${i}`])))
+  const first = a.repo.revision
+  t.deepEqual((await a.repo.changedSince(0)).paths.sort(), [0, 1, 2, 3, 4].map(path))
+  t.deepEqual(await a.repo.changedSince(first), { paths: [], revision: first })
+  await a.sync()
+  t.is(a.repo.revision, first, 'an acknowledgement changes no file')
+  await b.sync()
+  await b.repo.setText(path(3), 'edited')
+  await b.repo.delete(path(4))
+  await b.repo.setText('Currency.json', '{}')
+  await b.sync()
+  await a.sync()
+  await a.repo.delete(path(0))
+  const again = await a.reopen()
+  const { paths, revision } = await again.repo.changedSince(first)
+  t.deepEqual(paths.sort(), [path(0), path(3), path(4)])
+  t.is(revision, again.repo.revision)
+  await again.repo.setText(path(0), 'back')
+  t.deepEqual((await again.repo.changedSince(revision)).paths, [path(0)])
+})
+
+test('rows alongside files are in the same write, or none of both is', async t => {
+  const files = new Map<string, string>()
+  const { repo } = await openDevice(makeSyncStore(), {
+    files,
+    disk: makeFaultDisk(files, { at: 2, kind: 'full' })
+  })
+  const write = (i: number): Promise<void> =>
+    repo.setTexts(
+      new Map([[`transaction/${i}-t.json`, `${i}`]]),
+      new Map([[`t/1/${i}`, { text: `row ${i}`, order: i }]])
+    )
+  await write(1)
+  await t.throwsAsync(write(2))
+  const table = repo.local.table('t/1/')
+  t.deepEqual(await table.getMany(['1', '2']), ['row 1', undefined])
+  t.deepEqual(await repo.getTexts(['transaction/1-t.json', 'transaction/2-t.json']), ['1', undefined])
 })
