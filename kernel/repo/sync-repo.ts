@@ -34,7 +34,7 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
     let uploaded = 0
     let server = await read(repo, { servers, failed, changed })
     let hash = hashOf(repo)
-    // The next request leaves while what the last one brought is made durable.
+    // The next request leaves while what the last one achieved is made durable.
     let applying: Promise<readonly string[]> = Promise.resolve([])
     for (;;) {
       const batch = await repo.takePending({ limit: MAX_FILES, skipped: tried, takesDeletions })
@@ -58,6 +58,8 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
       hash = reply.hash ?? hash
       applying = (await repo.takeIn({ ...reply, sent: batch })).durable
       applying.catch(() => {})
+      // What others wrote must be safe here before anything is sent that was merged with it.
+      if (hasNews(reply, batch)) await applying
     }
   })
 
@@ -96,6 +98,11 @@ const upload = (repo: Repo, servers: SyncPort, { server, hash, batch }: Upload):
   const changes = new Map<string, BoxText | null>()
   for (const [path, { box }] of batch) changes.set(path, box)
   return servers.exchange({ syncKey: repo.syncKey, hash, changes, server })
+}
+
+const hasNews = ({ changes }: StoreReply, batch: Upload['batch']): boolean => {
+  for (const [path, box] of changes) if (batch.get(path)?.box !== box) return true
+  return false
 }
 
 const faultOf = (error: unknown): WalletError => {
