@@ -16,8 +16,9 @@ export interface ThreeTexts {
  * Merges two edits of one JSON object field by field, at every depth where both are objects (decision 21): two tokens
  * of one currency, or name and notes of one transaction, are fields of their own.
  *
- * A list is one value. A field that one side changed takes that side's value, a removal included. The answer is one of the two texts
- * itself, letter for letter, where it says the same. Pure; nothing outside the three texts matters.
+ * A list is one value, but for lists of different texts in ascending order, such as token ids: these are sets, and each
+ * text is a field of its own. A field that one side changed takes that side's value, a removal included. The answer is
+ * one of the two texts itself, letter for letter, where it says the same. Pure; nothing outside the three texts matters.
  *
  * @returns undefined if one of them is no JSON object: then the last writer wins
  */
@@ -77,8 +78,29 @@ const mergeValue = ({ base, earlier, mine, theirs, winner }: ThreeValues): unkno
     return mergeFields({ base: isObject(base) ? base : {}, earlier: steps, mine, theirs, winner })
   }
   if (isSameJson(mine, base)) return theirs
+  if (isSet(mine) && isSet(theirs) && isSet(base ?? []))
+    return mergeSets([base, ...earlier].map(step => step ?? []).filter(isSet), mine, theirs)
   return winner === 'mine' ? mine : theirs
 }
+
+/** Who has changed a text's place in the set decides; the other side has left it as one of the steps had it. */
+const mergeSets = (
+  steps: readonly (readonly string[])[],
+  mine: readonly string[],
+  theirs: readonly string[]
+): string[] => {
+  const [ours, others, ...begun] = [mine, theirs, ...steps].map(list => new Set(list))
+  return [...new Set([...mine, ...theirs])]
+    .filter(text => {
+      const isTheirs = others?.has(text) === true
+      return begun.some(step => step.has(text) === isTheirs) ? ours?.has(text) : isTheirs
+    })
+    .sort()
+}
+
+const isSet = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) &&
+  value.every((text, at) => typeof text === 'string' && (at === 0 || value[at - 1] < text))
 
 const fieldOf = (fields: Fields, name: string): unknown =>
   Object.hasOwn(fields, name) ? fields[name] : undefined

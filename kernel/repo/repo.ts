@@ -1,4 +1,3 @@
-import { makeSerialQueue, type SerialQueue } from '../crypto/serial-queue.ts'
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { RepoSnapshot } from '../hooks/snapshots.ts'
 import type { Io } from '../io/io.ts'
@@ -17,6 +16,7 @@ import type { Report } from './report.ts'
 import { checkFile, type TextChanges } from './seal-changed.ts'
 import { type BulkChange, type BulkStore, type StoreChanges, storeBelow } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
+import { Turns } from './turns.ts'
 
 /**
  * One synced repo: our pending changes laid over the server's acknowledged files.
@@ -45,8 +45,7 @@ export class Repo {
   readonly #state: Observable<RepoSnapshot>
   readonly #listeners = new Set<(paths: readonly string[]) => void>()
   /** Whoever reads files in order to write them has its turn, so that nothing comes in between. */
-  readonly #inTurn: SerialQueue = makeSerialQueue()
-  #turnCount = 0
+  readonly #turns = new Turns()
   #syncing: Promise<unknown> = Promise.resolve()
 
   constructor({ io, repoId, syncKey, dataKey, report, announce }: RepoParts, store: PagedStore) {
@@ -94,12 +93,16 @@ export class Repo {
    */
   async getTexts(paths: readonly string[]): Promise<(string | undefined)[]> {
     for (const path of paths) checkPath(path)
-    await this.#settled()
-    const boxes = await this.#files.boxes(paths)
-    const texts = await this.#boxes.openMany(boxes)
-    for (const [i, path] of paths.entries()) {
-      if (boxes[i] === undefined || texts[i] !== undefined) continue
-      this.#report(new WalletError('CORRUPT_FILE', { path, rule: 'its box does not open' }))
+    await this.#turns.settled()
+    const texts: (string | undefined)[] = []
+    for (let start = 0; start < paths.length; start += GROUP) {
+      const group = paths.slice(start, start + GROUP)
+      const boxes = await this.#files.boxes(group)
+      for (const [i, text] of (await this.#boxes.openMany(boxes)).entries()) {
+        texts.push(text)
+        if (boxes[i] === undefined || text !== undefined) continue
+        this.#report(new WalletError('CORRUPT_FILE', { path: group[i] ?? '', rule: 'its box does not open' }))
+      }
     }
     return texts
   }
@@ -107,7 +110,7 @@ export class Repo {
   /** The box of a file as it is, for who must keep what cannot be read. @throws PATH_REFUSED */
   async getBox(path: string): Promise<BoxText | undefined> {
     checkPath(path)
-    await this.#settled()
+    await this.#turns.settled()
     const [box] = await this.#files.boxes([path])
     return box
   }
@@ -115,14 +118,14 @@ export class Repo {
   /** Tells whether there is a file. @throws PATH_REFUSED */
   async has(path: string): Promise<boolean> {
     checkPath(path)
-    await this.#settled()
+    await this.#turns.settled()
     return this.#files.has(path)
   }
 
   /** All paths below a folder, at any depth, in ascending order; '' lists everything. */
   async list(folder: string): Promise<string[]> {
     const prefix = folder === '' ? '' : `${checkPath(folder)}/`
-    await this.#settled()
+    await this.#turns.settled()
     return this.#files.list(prefix)
   }
 
@@ -141,7 +144,7 @@ export class Repo {
    * Files that were deleted are among them. A path may be named although its text is the same.
    */
   async changedSince(revision: number): Promise<{ readonly paths: string[]; readonly revision: number }> {
-    await this.#settled()
+    await this.#turns.settled()
     const present = this.revision
     return { paths: present === revision ? [] : await this.#files.changedSince(revision), revision: present }
   }
@@ -157,9 +160,9 @@ export class Repo {
    * @param alongside - changes of {@link local} that are in the same write, under its keys
    * @throws PATH_REFUSED; STORAGE_FULL; STORAGE_FAILED, also for a text beyond 8 MB or with half a character
    */
-  async setTexts(texts: ReadonlyMap<string, string>, alongside: StoreChanges = NOTHING): Promise<void> {
+  async setTexts(texts: ReadonlyMap<string, string>, alongside?: StoreChanges): Promise<void> {
     for (const [path, text] of texts) checkFile(path, text)
-    await this.#write(async () => ({ texts, alongside }))
+    await this.#write(async () => ({ texts, ...(alongside && { alongside }) }))
   }
 
   /**
@@ -234,7 +237,7 @@ export class Repo {
 
   /** Changes for the server, which may have them from now on. Only `syncRepo` calls this. */
   takePending(options: TakeOptions): Promise<Map<string, PendingChange>> {
-    return this.#exclusive(() => this.#pending.take(options))
+    return this.#turns.take(() => this.#pending.take(options))
   }
 
   /**
@@ -261,7 +264,7 @@ export class Repo {
     let turn = { done: Promise.resolve() }
     for (const [i, part] of parts.entries()) {
       await turn.done
-      turn = await this.#exclusive(async () => {
+      turn = await this.#turns.take(async () => {
         if (i === 0) await checkDeletions(this.#files, reply)
         const plan = await planReply(place, part)
         for (const path of plan.changed) changed.push(path)
@@ -289,7 +292,7 @@ export class Repo {
   /** Waits for the sync and the writes that were begun, and refuses more writes. */
   async close(): Promise<void> {
     await this.#syncing
-    await this.#settled()
+    await this.#turns.settled()
     await this.#store.close()
   }
 
@@ -304,21 +307,9 @@ export class Repo {
     return changed
   }
 
-  #exclusive<T>(task: () => Promise<T>): Promise<T> {
-    this.#turnCount += 1
-    return this.#inTurn(task).finally(() => {
-      this.#turnCount -= 1
-    })
-  }
-
-  /** Reads see a write at once: those that still prepare theirs are waited for. */
-  async #settled(): Promise<void> {
-    if (this.#turnCount > 0) await this.#inTurn(async () => {})
-  }
-
   /** Writes texts, null for a deletion, when they are known. It is over when they are durable. */
   async #write(prepare: () => Promise<TextChanges>): Promise<void> {
-    const { done } = await this.#exclusive(async () => {
+    const { done } = await this.#turns.take(async () => {
       const writes = await planWrite(this.#writing, await prepare())
       // Without writes it waits for what was written before: an equal text is acknowledged only when durable.
       return { done: this.#commit(writes) }
@@ -365,4 +356,5 @@ export class Repo {
   }
 }
 
-const NOTHING: StoreChanges = new Map()
+/** How many files are read at once. */
+const GROUP = 1024

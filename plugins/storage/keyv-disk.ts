@@ -25,7 +25,8 @@ export const keyvDisk = (store: AnyStore): Disk => {
   const slicing = 'slice' in store && typeof store.slice === 'function' ? store : undefined
   return {
     ...(slicing && {
-      getSlice: (path, start, end) => guard(checkPath(path), async () => slicing.slice?.(path, start, end))
+      getSlice: async (path: string, start: number, end: number) =>
+        guard(checkPath(path), async () => slicing.slice?.(path, start, end))
     }),
     async getText(path) {
       const text = await guard(checkPath(path), () => keyv.get<unknown>(path))

@@ -31,6 +31,25 @@ export const testStoragePlugin = (test: TestFn, name: string, openDisk: OpenTest
     await disk.close?.()
   })
 
+  test(`${name}: a part of a text, if the disk can read one, is that part`, async t => {
+    const disk = await openDisk()
+    const text = 'abcdefghij'.repeat(30_000)
+    await disk.setText('a/b', text)
+    const parts: readonly (readonly [start: number, end: number])[] = [
+      [0, 96],
+      [96, 120_000],
+      [299_990, 300_000]
+    ]
+    if (disk.getSlice !== undefined) {
+      for (const [start, end] of parts) t.is(await disk.getSlice('a/b', start, end), text.slice(start, end))
+      t.is(await disk.getSlice('a/none', 0, 5), undefined)
+      t.is(await disk.getSlice('a', 0, 5).catch(() => undefined), undefined)
+      t.true(isWalletError(await t.throwsAsync(disk.getSlice('../x', 0, 5)), 'PATH_REFUSED'))
+    }
+    t.is(await disk.getText('a/b'), text)
+    await disk.close?.()
+  })
+
   test(`${name}: a write replaces, a deletion removes one path only, and deleting nothing is no error`, async t => {
     const disk = await openDisk()
     await disk.setText('a/b', '1')

@@ -207,10 +207,13 @@ class OpenedPiece implements Piece {
     const start = this.#starts[slot] ?? 0
     const middle = start + (this.#views.keyLength[slot] ?? 0)
     return {
-      key: this.#body.slice(start, middle),
+      key: ownText(this.#body.slice(start, middle)),
       text: this.#body.slice(middle, this.#starts[slot + 1]),
       order: this.#views.order[slot] ?? 0,
       mark: this.#views.mark[slot] ?? 0
     }
   }
 }
+
+/** A slice keeps the whole text alive that it is of; keys are kept by many, and for long. */
+const ownText = (slice: string): string => ` ${slice}`.slice(1)

@@ -102,11 +102,18 @@ export class StoredTable implements BulkTable {
 
   async keysWhere(test: (mark: number, order: number) => boolean): Promise<string[]> {
     return this.#viewed(async view => {
-      const rows: ViewRow[] = []
+      const keys: (string | undefined)[] = []
+      const wanted: Wanted[] = []
       for (let at = 0; at < view.count; at += 1) {
-        if (test(view.markAt(at), view.orderAt(at))) rows.push(view.rowAt(at))
+        if (!test(view.markAt(at), view.orderAt(at))) continue
+        const row = view.rowAt(at)
+        if ('overlay' in row) keys.push(row.overlay.key)
+        else wanted.push({ i: keys.push(undefined) - 1, ...row })
       }
-      return (await this.#rowsOf(rows)).map(({ key }) => key)
+      await this.#readRows(wanted, (i, { key }) => {
+        keys[i] = key
+      })
+      return keys.filter(key => key !== undefined)
     })
   }
 
