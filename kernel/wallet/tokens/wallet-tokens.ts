@@ -1,3 +1,4 @@
+import { makeSerialQueue } from '../../crypto/serial-queue.ts'
 import type { JsonFile } from '../../repo/json-file.ts'
 import { parseJson } from '../../schema/parse.ts'
 import type { WalletParts } from '../wallet-place.ts'
@@ -42,6 +43,8 @@ export class WalletTokens {
   #codes: unknown
   #queued: Promise<void> | undefined
   #saving: Promise<void> = Promise.resolve()
+  /** Readings and writings never overlap: what was read would be older than what was written. */
+  readonly #inOrder = makeSerialQueue()
   #nextSaveAt = Number.NEGATIVE_INFINITY
   #endWait: () => void = () => {}
   #isClosed = false
@@ -52,7 +55,11 @@ export class WalletTokens {
   }
 
   /** Reads the files, and again after a sync; one that cannot be read is reported and changes nothing. */
-  async read(): Promise<void> {
+  read(): Promise<void> {
+    return this.#inOrder(() => this.#read())
+  }
+
+  async #read(): Promise<void> {
     try {
       const file = await this.#file.read()
       const codes = file === undefined ? await this.#readOldFile() : undefined
@@ -145,7 +152,7 @@ export class WalletTokens {
     await this.#untilNextSave()
     this.#queued = undefined
     this.#nextSaveAt = this.#now() + SAVE_PERIOD_MS
-    this.#saving = this.#save()
+    this.#saving = this.#inOrder(() => this.#save())
     await this.#saving
   }
 
@@ -153,18 +160,26 @@ export class WalletTokens {
     const [before, next] = [this.#saved, this.#wanted]
     if (isSame(before, next)) return
     this.#saved = next
+    let written = next
     try {
-      await this.#file.edit(() => [
-        { path: ['enabledTokenIds'], value: next.enabled },
-        { path: ['detectedTokenIds'], value: next.detected }
-      ])
+      await this.#file.edit(fields => {
+        // A sync may have brought a file that was not read yet.
+        const present = (fields === undefined ? undefined : tokenListsOfFile(fields)) ?? before
+        written = rebase({ base: before, mine: next, theirs: present })
+        return [
+          { path: ['enabledTokenIds'], value: written.enabled },
+          { path: ['detectedTokenIds'], value: written.detected }
+        ]
+      })
       this.#codes = undefined
     } catch (error) {
-      // What could not be kept is not shown either; what was changed since then is.
-      this.#wanted = rebase({ base: next, mine: this.#wanted, theirs: before })
-      this.#saved = before
-      this.#owner.tokensChanged()
+      written = before
       throw error
+    } finally {
+      this.#saved = written
+      // What could not be kept is not shown either; what was changed since then is.
+      this.#wanted = rebase({ base: next, mine: this.#wanted, theirs: written })
+      if (!isSame(written, next)) this.#owner.tokensChanged()
     }
   }
 

@@ -30,6 +30,48 @@ test('nested objects merge the same way, however deep, and a list is one value',
   t.deepEqual(merge({ l: [1, 1] }, { l: [2, 1] }, { l: [1, 2] }), { l: [2, 1] })
 })
 
+test('lists of texts in ascending order are sets: each text stays or goes by itself', t => {
+  const ids = (...list: string[]) => ({ ids: list })
+  t.deepEqual(merge(ids('b'), ids('a', 'b'), ids('b', 'c')), ids('a', 'b', 'c'))
+  t.deepEqual(merge(ids('a', 'b'), ids('a', 'c'), ids('b'), 'theirs'), ids('c'))
+  t.deepEqual(merge({}, ids('a'), ids('b')), ids('a', 'b'))
+  t.deepEqual(merge(undefined, ids('a'), ids('a', 'b')), ids('a', 'b'))
+  t.deepEqual(merge(ids('a'), ids(), ids('a', 'b')), ids('b'))
+  // Order, repetition and anything else than text say that a list is no set.
+  t.deepEqual(merge(ids('b'), ids('b', 'a'), ids('c')), ids('b', 'a'))
+  t.deepEqual(merge(ids('b'), ids('a', 'a'), ids('c'), 'theirs'), ids('c'))
+  t.deepEqual(merge(ids('c', 'b'), ids('a'), ids('d')), ids('a'))
+  t.deepEqual(merge({ ids: [1] }, { ids: [1, 2] }, { ids: [1, 3] }), { ids: [1, 2] })
+})
+
+test('a text that we took into a set and out again does not come back from who began in between', t => {
+  const text = mergeJson({
+    base: '{"ids":["a"]}',
+    earlier: ['{"ids":["a","b"]}'],
+    mine: '{"ids":["a","z"]}',
+    theirs: '{"ids":["a","b","c"]}',
+    winner: 'theirs'
+  })
+  t.is(text, '{"ids":["a","c","z"]}')
+})
+
+test('merging sets is symmetric, whoever wins, and keeps what one side did', t => {
+  const set = fc.uniqueArray(fc.constantFrom<string>('a', 'b', 'c', 'd'))
+  const idsOf = (list: string[]) => ({ ids: [...list].sort() })
+  fc.assert(
+    fc.property(set, set, set, (base, mine, theirs) => {
+      const one = merge(idsOf(base), idsOf(mine), idsOf(theirs), 'mine') as { ids: string[] }
+      const two = merge(idsOf(base), idsOf(theirs), idsOf(mine), 'theirs') as { ids: string[] }
+      return ['a', 'b', 'c', 'd'].every(id => {
+        const [was, ours, others] = [base, mine, theirs].map(list => list.includes(id))
+        const is = one.ids.includes(id)
+        return is === two.ids.includes(id) && is === (ours === was ? others : ours)
+      })
+    })
+  )
+  t.pass()
+})
+
 test('what nests too deep to be walked is not merged', t => {
   const nest = (text: string): string => '{"a":'.repeat(50_000) + text + '}'.repeat(50_000)
   t.is(mergeJson({ base: nest('1'), mine: nest('2'), theirs: nest('3'), winner: 'mine' }), undefined)

@@ -23,10 +23,30 @@ const makeBench = (files: Map<string, string> = new Map(), config: Partial<Curre
   const clock = makeFakeClock()
   const writes: string[] = []
   const reports: unknown[] = []
-  const bench = { clock, files, writes, reports, isFull: false }
+  const held: { reads?: Promise<void>; edits?: Promise<void> } = {}
+  const hold = (what: keyof typeof held) => {
+    let open = (): void => {}
+    held[what] = new Promise(resolve => {
+      open = () => {
+        delete held[what]
+        resolve()
+      }
+    })
+    return { open: () => open() }
+  }
+  const bench = {
+    ...{ clock, files, writes, reports, isFull: false },
+    holdReads: () => hold('reads'),
+    holdEdits: () => hold('edits')
+  }
   const repo = {
-    getText: async (path: string) => files.get(path),
+    async getText(path: string) {
+      const text = files.get(path)
+      await held.reads
+      return text
+    },
     async editText(path: string, edit: (text: string | undefined) => string | undefined) {
+      await held.edits
       const text = edit(files.get(path))
       if (text === undefined) return
       if (bench.isFull) throw new Error('full')
@@ -95,6 +115,43 @@ test('changes within 100 ms are one write, the first is not kept waiting, and no
   await bench.tokens.close()
   await last
   t.is(bench.writes.length, 3)
+})
+
+test('a choice that is taken back while it is being written is written too', async t => {
+  const bench = makeBench(new Map([['Tokens.json', TEXT]]))
+  await bench.tokens.read()
+  const gate = bench.holdEdits()
+  const on = bench.tokens.changeEnabled(['gold', 'tin'])
+  await bench.clock.advance(0)
+  const off = bench.tokens.changeEnabled(['gold'])
+  gate.open()
+  await bench.clock.advance(100)
+  await Promise.all([on, off])
+  t.like(JSON.parse(bench.files.get('Tokens.json') ?? ''), { enabledTokenIds: ['gold'] })
+})
+
+test('a token that another device switched on is not lost by a choice made before its file was read', async t => {
+  const bench = makeBench(new Map([['Tokens.json', TEXT]]))
+  await bench.tokens.read()
+  bench.files.set('Tokens.json', '{"enabledTokenIds":["gold","silver"],"detectedTokenIds":[]}')
+  await bench.tokens.changeEnabled(['gold', 'tin'])
+  t.like(JSON.parse(bench.files.get('Tokens.json') ?? ''), { enabledTokenIds: ['gold', 'silver', 'tin'] })
+  t.deepEqual(bench.tokens.enabledTokenIds, ['gold', 'silver', 'tin'])
+})
+
+test('a reading that began before a choice was written does not undo it', async t => {
+  const bench = makeBench(new Map([['Tokens.json', TEXT]]))
+  await bench.tokens.read()
+  const gate = bench.holdReads()
+  const reading = bench.tokens.read()
+  await bench.clock.advance(0)
+  const choosing = bench.tokens.changeEnabled(['gold', 'tin'])
+  await bench.clock.advance(100)
+  gate.open()
+  await Promise.all([reading, choosing])
+  t.deepEqual(bench.tokens.enabledTokenIds, ['gold', 'tin'])
+  await bench.tokens.changeEnabled(['gold', 'silver', 'tin'])
+  t.like(JSON.parse(bench.files.get('Tokens.json') ?? ''), { enabledTokenIds: ['gold', 'silver', 'tin'] })
 })
 
 test('a choice that cannot be kept is taken back and says so; what was changed meanwhile stays', async t => {
