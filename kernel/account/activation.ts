@@ -1,9 +1,10 @@
-import { abs, add, compare, type NativeAmount, sum } from '../amount.ts'
-import { WalletError } from '../errors/wallet-error.ts'
+import { abs, add, compare, type NativeAmount, nativeAmount, sum, ZERO } from '../amount.ts'
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import { isRecord } from '../schema/fields.ts'
+import { copyJson } from '../schema/parse.ts'
 import type { ActivationAsset, ActivationOffer, ActivationRequest, WalletFacts } from '../types/engine.ts'
 import type { Metadata, SpendInfo, Transaction } from '../types/transaction.ts'
-import { isBalance } from '../wallet/engine/engine-data.ts'
+import { isBalance, isTokenId } from '../wallet/engine/engine-data.ts'
 import type { OpenedWallet } from '../wallet/open-wallet.ts'
 import type { OpenWallets } from './open-wallets.ts'
 import type { WalletBook } from './wallet-book.ts'
@@ -59,7 +60,7 @@ export const getActivationAssets = async (
     if (made.getActivationAssets === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'activation' })
     return made.getActivationAssets(request)
   })
-  if (Array.isArray(assets) && assets.every(isAsset)) return assets
+  if (Array.isArray(assets) && assets.length <= MAX_ASSETS && assets.every(isAsset)) return assets
   throw bogus(wallet.currencyInfo.pluginId)
 }
 
@@ -79,12 +80,13 @@ export const activateWallet = async (
     ...(tokenIds === undefined ? {} : { tokenIds }),
     ...(payment === undefined ? {} : { payment: { ...(await payerFacts(payer)), tokenId } })
   }
-  const offer = await engine.call('saying what the activation costs', async made => {
+  const said = await engine.call('saying what the activation costs', async made => {
     if (made.activateWallet === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'activation' })
     return made.activateWallet(request)
   })
   const { pluginId } = wallet.currencyInfo
-  if (!isOffer(offer)) throw bogus(pluginId)
+  const offer = copyOffer(pluginId, said)
+  if (offer.spends.some(spend => spend.tokenId !== tokenId)) throw bogus(pluginId)
   let isClosed = false
   let paid: Promise<{ readonly transactions: readonly Transaction[] }> | undefined
   return {
@@ -118,15 +120,18 @@ const pay = async (
   metadata: Metadata | undefined
 ): Promise<{ readonly transactions: readonly Transaction[] }> => {
   const { fromNativeAmount, networkFee, spends } = offer
-  const limit =
-    networkFee.tokenId === tokenId ? add(fromNativeAmount, networkFee.nativeAmount) : fromNativeAmount
+  const feeIn = (asset: string | null): NativeAmount =>
+    networkFee.tokenId === asset ? networkFee.nativeAmount : ZERO
   const draft = (spend: SpendInfo): Promise<Transaction> =>
     payer.makeSpend(metadata === undefined ? spend : { ...spend, metadata })
   // The user has approved the amounts of the quote and no others.
   const checkTotal = (drafts: readonly Transaction[]): void => {
-    const total = sum(drafts.map(({ nativeAmount }) => abs(nativeAmount)))
-    const isOther = drafts.some(tx => tx.tokenId !== tokenId)
-    if (isOther || compare(total, limit) > 0) throw bogus(pluginId)
+    const total = sum(drafts.map(tx => abs(tx.nativeAmount)))
+    // A token's payment costs the currency itself too.
+    const parentFees = sum(drafts.map(tx => abs(tx.parentNetworkFee ?? ZERO)))
+    const isDear =
+      compare(total, add(fromNativeAmount, feeIn(tokenId))) > 0 || compare(parentFees, feeIn(null)) > 0
+    if (isDear || drafts.some(tx => tx.tokenId !== tokenId)) throw bogus(pluginId)
   }
   const drafts: Transaction[] = []
   for (const spend of spends) drafts.push(await draft(spend))
@@ -172,18 +177,47 @@ const isAsset = (value: unknown): value is ActivationAsset =>
   isTokenId(value.tokenId) &&
   (value.walletId === undefined || typeof value.walletId === 'string')
 
-const isOffer = (value: unknown): value is ActivationOffer =>
-  isRecord(value) &&
-  isBalance(value.fromNativeAmount) &&
-  isRecord(value.networkFee) &&
-  isBalance(value.networkFee.nativeAmount) &&
-  isTokenId(value.networkFee.tokenId) &&
-  Array.isArray(value.spends) &&
-  value.spends.length <= MAX_SPENDS
+/** Checks an offer, and copies it: what is paid is what was shown, whatever the plugin makes of its own. @throws BOGUS_DATA */
+const copyOffer = (pluginId: string, said: unknown): ActivationOffer => {
+  const { fromNativeAmount, networkFee, spends } = copyOf(pluginId, said)
+  const isOffer =
+    isBalance(fromNativeAmount) &&
+    isRecord(networkFee) &&
+    isBalance(networkFee.nativeAmount) &&
+    isTokenId(networkFee.tokenId) &&
+    Array.isArray(spends) &&
+    spends.length <= MAX_SPENDS &&
+    spends.every(isSpend)
+  if (!isOffer) throw bogus(pluginId)
+  return {
+    fromNativeAmount: nativeAmount(fromNativeAmount),
+    networkFee: Object.freeze({
+      tokenId: networkFee.tokenId as string | null,
+      nativeAmount: nativeAmount(networkFee.nativeAmount as string)
+    }),
+    spends
+  }
+}
 
-const isTokenId = (value: unknown): boolean => value === null || typeof value === 'string'
+const copyOf = (pluginId: string, said: unknown): Record<string, unknown> => {
+  try {
+    const copy = copyJson(said, 'activation', MAX_OFFER)
+    if (isRecord(copy)) return copy
+  } catch (error) {
+    if (!isWalletError(error, 'BAD_REPLY')) throw error
+  }
+  throw bogus(pluginId)
+}
+
+const isSpend = (value: unknown): value is SpendInfo =>
+  isRecord(value) &&
+  isTokenId(value.tokenId) &&
+  Array.isArray(value.spendTargets) &&
+  value.spendTargets.every(isRecord)
 
 const bogus = (pluginId: string): WalletError =>
   new WalletError('BOGUS_DATA', { pluginId, what: 'activation', path: '' })
 
 const MAX_SPENDS = 10
+const MAX_OFFER = 100_000
+const MAX_ASSETS = 10_000

@@ -42,6 +42,23 @@ export const parseJson = (text: string, source: string): unknown => {
   return value
 }
 
+/**
+ * A copy of JSON data that a plugin or a caller gave, which nobody else holds.
+ *
+ * @throws BAD_REPLY as {@link parseJson}, and if it is longer than `maxLength` characters
+ */
+export const copyJson = (value: unknown, source: string, maxLength: number): unknown => {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value)
+  } catch {
+    // Rings, and what else has no text.
+  }
+  if (text === undefined) throw new WalletError('BAD_REPLY', { source, path: '', rule: 'is no JSON' })
+  if (text.length > maxLength) throw new WalletError('BAD_REPLY', { source, path: '', rule: 'is too long' })
+  return parseJson(text, source)
+}
+
 /** Refuses JSON that nests deeper than 64, or has a key that would reach a prototype. @throws BAD_REPLY */
 export const checkNesting = (root: unknown, source: string): void => {
   const fail = (rule: string): never => {

@@ -23,6 +23,8 @@ export class WalletFacts {
   #isOpen = false
   /** What waits to be told. */
   #waiting: Partial<WalletSnapshot> | undefined
+  /** Balances that wait with it: an engine may tell of thousands of tokens at once. */
+  #balances: Map<string, NativeAmount> | undefined
 
   constructor(parts: WalletFactsParts) {
     const { walletId, walletInfo, info, report } = parts
@@ -42,7 +44,7 @@ export class WalletFacts {
 
   /** The balance of an asset as it was heard last, whether told or not; zero before. */
   balanceOf(tokenId: string | null): NativeAmount {
-    return balanceIn(this.#latest, tokenId)
+    return this.#balances?.get(tokenId ?? '') ?? balanceIn(this.state.getSnapshot(), tokenId)
   }
 
   /** Shows facts at once. */
@@ -52,28 +54,36 @@ export class WalletFacts {
 
   /** Shows facts soon, with others that come in meanwhile. */
   gather(facts: Partial<WalletSnapshot>): void {
-    if (!isNews(this.#latest, facts)) return
-    const isWaiting = this.#waiting !== undefined
+    if (!isNews({ ...this.state.getSnapshot(), ...this.#waiting }, facts)) return
+    this.#tellSoon()
     this.#waiting = { ...this.#waiting, ...facts }
-    if (isWaiting) return
+  }
+
+  /** Gathers the balance of one asset; those of more assets than any chain has are not kept. */
+  gatherBalance(tokenId: string | null, balance: NativeAmount): void {
+    const { balances } = this.state.getSnapshot()
+    const key = tokenId ?? ''
+    const known = this.#balances?.get(key) ?? (Object.hasOwn(balances, key) ? balances[key] : undefined)
+    if (known === balance || (this.#balances?.size ?? 0) >= MAX_ASSETS) return
+    this.#tellSoon()
+    this.#balances ??= new Map()
+    this.#balances.set(key, balance)
+  }
+
+  #tellSoon(): void {
+    if (this.#waiting !== undefined || this.#balances !== undefined) return
     this.#parts.events.push(`wallet ${this.#parts.walletId}`, () => {
-      const gathered = this.#waiting ?? {}
+      const facts = { ...this.#waiting, ...this.#balancesNow() }
       this.#waiting = undefined
-      this.show(gathered)
+      this.#balances = undefined
+      this.show(facts)
     })
   }
 
-  /** Gathers the balance of one asset. */
-  gatherBalance(tokenId: string | null, balance: NativeAmount): void {
-    const { balances } = this.#latest
-    const key = tokenId ?? ''
-    if (Object.hasOwn(balances, key) && balances[key] === balance) return
-    this.gather({ balances: Object.freeze({ ...balances, [key]: balance }) })
-  }
-
-  get #latest(): WalletSnapshot {
-    const shown = this.state.getSnapshot()
-    return this.#waiting === undefined ? shown : { ...shown, ...this.#waiting }
+  #balancesNow(): Pick<Partial<WalletSnapshot>, 'balances'> {
+    if (this.#balances === undefined) return {}
+    const all = new Map([...Object.entries(this.state.getSnapshot().balances), ...this.#balances])
+    return { balances: Object.freeze(Object.fromEntries([...all].slice(0, MAX_ASSETS))) }
   }
 
   #tell(): void {
@@ -86,6 +96,9 @@ export const balanceIn = ({ balances }: WalletSnapshot, tokenId: string | null):
   const key = tokenId ?? ''
   return Object.hasOwn(balances, key) ? (balances[key] as NativeAmount) : ZERO
 }
+
+/** As many tokens as a plugin may bring, and the currency itself. */
+const MAX_ASSETS = 100_001
 
 const NONE: readonly string[] = Object.freeze([])
 

@@ -1,6 +1,6 @@
 import { WalletError } from '../../errors/wallet-error.ts'
 import { isRecord } from '../../schema/fields.ts'
-import { parseJson } from '../../schema/parse.ts'
+import { copyJson } from '../../schema/parse.ts'
 import type { JsonObject } from '../../types/json.ts'
 
 const MAX_LENGTH = 100_000
@@ -11,18 +11,18 @@ const MAX_LENGTH = 100_000
  * @throws OPTION_INVALID unless it is a JSON object of at most 100,000 characters
  */
 export const checkUserSettings = (settings: unknown): JsonObject => {
-  const refuse = (rule: string, cause?: unknown): WalletError =>
-    new WalletError('OPTION_INVALID', { option: 'settings', rule }, cause)
-  let copy: unknown
   try {
-    const text = JSON.stringify(settings)
-    if (text.length > MAX_LENGTH) throw refuse('are too long')
-    copy = parseJson(text, 'settings')
+    const copy = copyJson(settings, 'settings', MAX_LENGTH)
+    if (isRecord(copy)) return copy as JsonObject
   } catch (error) {
-    throw error instanceof WalletError && error.code === 'OPTION_INVALID'
-      ? error
-      : refuse('are no JSON', error)
+    throw refuse(error)
   }
-  if (!isRecord(copy)) throw refuse('are no JSON object')
-  return copy as JsonObject
+  throw refuse()
 }
+
+const refuse = (cause?: unknown): WalletError =>
+  new WalletError(
+    'OPTION_INVALID',
+    { option: 'settings', rule: `are no JSON object of at most ${MAX_LENGTH} characters` },
+    cause
+  )

@@ -1,6 +1,7 @@
 import { isNativeAmount, nativeAmount } from '../../amount.ts'
-import { WalletError } from '../../errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
 import { isRecord } from '../../schema/fields.ts'
+import { copyJson } from '../../schema/parse.ts'
 import type { FreshAddress, StakingStatus } from '../../types/engine.ts'
 import type { JsonObject } from '../../types/json.ts'
 import type { EngineTransaction, Memo } from '../../types/transaction.ts'
@@ -24,7 +25,7 @@ export const checkEngineTransaction = (pluginId: string, value: unknown): Engine
   if (!isNativeAmount(tx.nativeAmount)) throw bogus('nativeAmount')
   if (!isTextList(tx.ourReceiveAddresses)) throw bogus('ourReceiveAddresses')
   if (typeof tx.signedTx !== 'string') throw bogus('signedTx')
-  if (tx.tokenId !== null && typeof tx.tokenId !== 'string') throw bogus('tokenId')
+  if (!isTokenId(tx.tokenId)) throw bogus('tokenId')
   if (tx.memos !== undefined && !(Array.isArray(tx.memos) && tx.memos.every(isMemo))) throw bogus('memos')
   if (tx.isSend !== undefined && typeof tx.isSend !== 'boolean') throw bogus('isSend')
   checkOptionalFields(tx, bogus)
@@ -49,9 +50,9 @@ export const isBalance = (value: unknown): value is string =>
 
 /** Checks an address that an engine hands out. @throws BOGUS_DATA */
 export const checkFreshAddress = (pluginId: string, value: unknown): FreshAddress => {
-  if (isRecord(value) && typeof value.publicAddress === 'string' && value.publicAddress !== '') {
-    return value as unknown as FreshAddress
-  }
+  const { publicAddress } = isRecord(value) ? value : {}
+  if (typeof publicAddress === 'string' && publicAddress !== '' && publicAddress.length <= MAX_ADDRESS)
+    return value as FreshAddress
   throw new WalletError('BOGUS_DATA', { pluginId, what: 'address', path: 'publicAddress' })
 }
 
@@ -92,18 +93,33 @@ export const checkStakingStatus = (pluginId: string, value: unknown): StakingSta
     const { nativeAmount: digits, unlockDate, otherParams } = stake
     if (unlockDate !== undefined && (typeof unlockDate !== 'string' || Number.isNaN(Date.parse(unlockDate))))
       throw bogus('unlockDate')
-    if (otherParams !== undefined && !isRecord(otherParams)) throw bogus('otherParams')
     return Object.freeze({
       nativeAmount: nativeAmount(digits),
       ...(unlockDate === undefined ? {} : { unlockDate }),
-      ...(otherParams === undefined ? {} : { otherParams: otherParams as JsonObject })
+      ...(otherParams === undefined ? {} : { otherParams: copyParams(otherParams, bogus) })
     })
   })
   return Object.freeze({ stakedAmounts: Object.freeze(stakedAmounts) })
 }
 
+const copyParams = (params: unknown, bogus: (path: string) => WalletError): JsonObject => {
+  try {
+    if (isRecord(params)) return Object.freeze(copyJson(params, 'staking status', MAX_PARAMS) as JsonObject)
+  } catch (error) {
+    if (!isWalletError(error, 'BAD_REPLY')) throw error
+  }
+  throw bogus('otherParams')
+}
+
+/** Tells whether a plugin names an asset: null for the currency itself, or a token id of a sane length. */
+export const isTokenId = (value: unknown): value is string | null =>
+  value === null || (typeof value === 'string' && value.length <= MAX_TOKEN_ID)
+
 const MAX_TOKENS = 10_000
+const MAX_TOKEN_ID = 200
 const MAX_STAKES = 1000
+const MAX_PARAMS = 10_000
+const MAX_ADDRESS = 10_000
 
 const isTextList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every(item => typeof item === 'string')

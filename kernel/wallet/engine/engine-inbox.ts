@@ -3,7 +3,13 @@ import { WalletError } from '../../errors/wallet-error.ts'
 import type { Clock } from '../../io/io.ts'
 import type { EngineCallbacks, StakingStatus } from '../../types/engine.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
-import { checkEngineTransaction, checkStakingStatus, checkTokenIds, isBalance } from './engine-data.ts'
+import {
+  checkEngineTransaction,
+  checkStakingStatus,
+  checkTokenIds,
+  isBalance,
+  isTokenId
+} from './engine-data.ts'
 
 const SLICE = 1000
 const MAX_CHECKPOINT = 100_000
@@ -56,9 +62,8 @@ export class EngineInbox {
       }),
     onTokenBalanceChanged: (tokenId: string | null, balance: string) =>
       this.#hear(listener => {
-        if (!isBalance(balance) || (tokenId !== null && typeof tokenId !== 'string')) {
+        if (!isBalance(balance) || !isTokenId(tokenId))
           throw new WalletError('BOGUS_BALANCE', { pluginId: this.#pluginId })
-        }
         listener.balanceChanged(tokenId, nativeAmount(balance))
       }),
     onBlockHeightChanged: (height: number) =>

@@ -1,5 +1,11 @@
 import test from 'ava'
-import { type ActivationOffer, type CurrencyEngine, nativeAmount } from '../../../kernel/index.ts'
+import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import {
+  type ActivationOffer,
+  type CurrencyEngine,
+  type EngineTransaction,
+  nativeAmount
+} from '../../../kernel/index.ts'
 import { openToyHome, type ToyHomeOptions } from '../../helpers/toy-home.ts'
 
 const FEE = { tokenId: null, nativeAmount: nativeAmount('2') }
@@ -96,4 +102,63 @@ test('an activation of or with an unknown wallet, or by an engine that cannot or
   const plain = await openToyHome(t)
   const { id } = await plain.account.createCurrencyWallet('wallet:toycoin')
   await t.throwsAsync(plain.account.activateWallet({ walletId: id }), { code: 'NOT_SUPPORTED' })
+})
+
+test('what an activation costs stays what was shown, whatever the plugin makes of its offer later', async t => {
+  const offer = structuredClone({ ...OFFER, spends: [...OFFER.spends] })
+  const { account, clock } = await openToyHome(t, offering(offer))
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(100)
+  const quote = await account.activateWallet({ walletId: wallet.id })
+  Object.assign(offer, { fromNativeAmount: '500' })
+  Object.assign(offer.networkFee, { nativeAmount: '500' })
+  const target = { publicAddress: 'thief', nativeAmount: nativeAmount('400') }
+  offer.spends.splice(0, 1, { tokenId: null, spendTargets: [target] })
+  t.like(quote, { fromNativeAmount: '10', networkFee: FEE })
+  const { transactions } = await quote.approve()
+  t.deepEqual(
+    transactions.map(tx => [tx.nativeAmount, tx.spendTargets?.[0]?.publicAddress]),
+    [['-10', 'chain']]
+  )
+})
+
+test('an activation pays exactly up to what was said, in the asset that was said, the fees of a token included', async t => {
+  let draft: Partial<EngineTransaction> = {}
+  let offer: unknown = OFFER
+  const { account, clock } = await openToyHome(t, {
+    engine: good => ({
+      activateWallet: async () => offer as ActivationOffer,
+      makeSpend: async (spend, keys) => ({ ...(await good.makeSpend(spend, keys)), ...draft })
+    })
+  })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(100)
+  const amount = (text: string): Partial<EngineTransaction> => ({ nativeAmount: nativeAmount(`-${text}`) })
+  const pays = async (tokenId: string | null, said: unknown, drafted: typeof draft): Promise<boolean> => {
+    draft = drafted
+    offer = said
+    const before = (await wallet.getTransactions()).length
+    const payment = { walletId: wallet.id, tokenId }
+    try {
+      const quote = await account.activateWallet({ walletId: wallet.id, payment })
+      await quote.approve()
+      return true
+    } catch (error) {
+      t.true(isWalletError(error, 'BOGUS_DATA'), String(error))
+      t.is((await wallet.getTransactions()).length, before)
+      return false
+    }
+  }
+  t.true(await pays(null, OFFER, amount('12')))
+  t.false(await pays(null, OFFER, amount('13')))
+  t.false(await pays(null, OFFER, { ...amount('10'), tokenId: 'gold' }))
+  const [spend] = OFFER.spends
+  const gold = { ...OFFER, spends: [{ ...spend, tokenId: 'gold' }] }
+  const fee = (text: string) => ({ parentNetworkFee: nativeAmount(text), tokenId: 'gold' })
+  t.true(await pays('gold', gold, { ...amount('10'), ...fee('2') }))
+  t.false(await pays('gold', gold, { ...amount('11'), ...fee('2') }))
+  t.false(await pays('gold', gold, { ...amount('10'), ...fee('3') }))
+  t.false(await pays(null, gold, amount('10')))
+  for (const spends of [[{ tokenId: null }], [null], 'none', Array(11).fill(spend)])
+    t.false(await pays(null, { ...OFFER, spends }, amount('0')))
 })
