@@ -1,5 +1,6 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import { withDeadline } from '../io/deadline.ts'
+import { settleAll } from '../io/settle-all.ts'
 import type { Services } from '../services.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
@@ -96,10 +97,7 @@ export class OpenWallets {
 
   /** Resolves when every open wallet runs or stands as the pause wants it. @throws ENGINE_FAILED after all were tried */
   async pauseSettled(): Promise<void> {
-    const settling = [...this.#held.values()].map(({ opened }) => opened?.pauseSettled())
-    for (const result of await Promise.allSettled(settling)) {
-      if (result.status === 'rejected') throw result.reason
-    }
+    await settleAll([...this.#held.values()].map(({ opened }) => opened?.pauseSettled()))
   }
 
   /** Closes every wallet; one that is still opening closes as soon as it can. */

@@ -87,12 +87,16 @@ export const hideWalletInfo = (info: WalletInfo, appId: string): SecretWalletInf
   appIds: [appId]
 })
 
-/** A wallet info with its keys in the open: a copy, since whoever gets it could change it. */
+/** A wallet info with its keys in the open, as {@link openKeys} gives them. */
 export const openWalletInfo = ({ id, type, keys }: SecretWalletInfo): WalletInfo => ({
   id,
   type,
-  keys: keys.use(all => JSON.parse(JSON.stringify(all)))
+  keys: openKeys(keys)
 })
+
+/** Keys in the open: a frozen copy, since plugins get it. */
+export const openKeys = (keys: Secret<WalletKeys>): WalletKeys =>
+  keys.use(all => JSON.parse(JSON.stringify(all), (_, value: unknown) => Object.freeze(value)))
 
 const mergePair = (first: SecretWalletInfo, second: SecretWalletInfo): SecretWalletInfo => {
   if (first.type !== second.type) throw violation('one wallet id has two types')

@@ -2,6 +2,7 @@ import type { NativeAmount } from '../amount.ts'
 import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { EngineSnapshot, WalletSnapshot } from '../hooks/snapshots.ts'
+import { settleAll } from '../io/settle-all.ts'
 import type { Readable } from '../state/observable.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { FreshAddress, ParsedUri, UriRequest } from '../types/engine.ts'
@@ -68,14 +69,14 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   async rename(name: string): Promise<void> {
     this.#checkOpen()
     await writeWalletName(this.#parts, name)
-    this.#life.facts.show({ name })
+    await this.#life.readSettings()
   }
 
   /** Sets the fiat currency the wallet is shown in. @throws FIAT_CODE */
   async setFiatCurrencyCode(fiatCurrencyCode: string): Promise<void> {
     this.#checkOpen()
     await writeFiatCode(this.#parts, fiatCurrencyCode)
-    this.#life.facts.show({ fiatCurrencyCode })
+    await this.#life.readSettings()
   }
 
   /** An address to receive on; the same one until it is used or locked. @throws ENGINE_FAILED, BOGUS_DATA */
@@ -196,10 +197,11 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     this.#life.spends.told(txid)
   }
 
-  /** Uploads and downloads the wallet's files, and looks at the chain, now. */
+  /** Uploads and downloads the wallet's files, and looks at the chain unless it is paused, now. */
   async sync(): Promise<void> {
     this.#checkOpen()
-    await Promise.all([this.#parts.syncRepo(), this.#life.engine.syncNow()])
+    const { isPaused } = this.#life.pause.getSnapshot()
+    await settleAll([this.#parts.syncRepo(), isPaused ? undefined : this.#life.engine.syncNow()])
   }
 
   /** Forgets what is known of the chain, found tokens included, and looks again. */

@@ -27,7 +27,8 @@ export const dumpWallet = async (parts: WalletParts, life: WalletLife): Promise<
     walletType: parts.walletInfo.type,
     pluginId: parts.info.pluginId,
     wallet: { ...life.facts.state.getSnapshot() } as unknown as JsonObject,
-    engine: { ...life.engine.getSnapshot() },
+    // It quotes the plugin too: its status, and how it failed.
+    engine: withoutKeys(life.engine.getSnapshot(), keys) as JsonObject,
     data: withoutKeys(data, keys)
   }))
 }

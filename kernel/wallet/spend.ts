@@ -3,9 +3,7 @@ import type { SerialQueue } from '../crypto/serial-queue.ts'
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import { describeError } from '../log.ts'
 import type { Services } from '../services.ts'
-import type { Secret } from '../state/secret.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
-import type { WalletKeys } from '../types/keys.ts'
 import type { Metadata, Transaction } from '../types/transaction.ts'
 import { checkEngineTransaction, checkSignedTransaction } from './engine/engine-data.ts'
 import type { EngineRunner } from './engine/engine-runner.ts'
@@ -22,7 +20,6 @@ export interface SpendParts {
   readonly engine: EngineRunner
   readonly journal: SpendJournal
   readonly table: HistoryTable
-  readonly keys: Secret<WalletKeys>
   /** The spends that a call is busy with; a resume leaves them alone. */
   readonly busy: Set<string>
   readonly inOrder: SerialQueue
@@ -192,8 +189,8 @@ const signAs = async (
   tell(parts, intended, 'intended')
   try {
     await services.hooks.beforeSign.promise(snapshotOf(intended, info))
-    const signed = await parts.keys.use(keys =>
-      parts.engine.call('signing', engine => engine.signTx(draft, keys))
+    const signed = await parts.engine.call('signing', engine =>
+      engine.signTx(draft, parts.engine.privateKeys())
     )
     const tx: Transaction = { ...draft, ...checkSignedTransaction(info.pluginId, signed) }
     const intent: SpendIntent = { ...intended, stage, tx }

@@ -31,6 +31,7 @@ export class WalletLife implements EngineHost {
   readonly #parts: WalletParts
   readonly #throttle: TransactionThrottle
   readonly #room: EngineRoom
+  readonly #inOrder = makeSerialQueue()
   #spends: SpendParts | undefined
   #fallbackName: string | null = null
   #height: number | undefined
@@ -57,7 +58,7 @@ export class WalletLife implements EngineHost {
   /** Reads the files, shows the wallet, and starts its engine in the background. @throws STORAGE_FAILED */
   async open(): Promise<void> {
     const { repo, config } = this.#parts
-    await Promise.all([this.#readSettings(), this.tokens.read()])
+    await Promise.all([this.readSettings(), this.tokens.read()])
     this.tokensChanged()
     this.facts.open()
     this.#unsubscribes = [
@@ -81,10 +82,10 @@ export class WalletLife implements EngineHost {
 
   /** What spends of this wallet work on. */
   get spends(): SpendParts {
-    const { services, walletId, info, keys } = this.#parts
+    const { services, walletId, info } = this.#parts
     const { engine, table, journal } = this
     this.#spends ??= {
-      ...{ services, walletId, info, keys, engine, table, journal },
+      ...{ services, walletId, info, engine, table, journal },
       balanceOf: tokenId => this.facts.balanceOf(tokenId),
       busy: new Set(),
       inOrder: makeSerialQueue(),
@@ -199,6 +200,11 @@ export class WalletLife implements EngineHost {
     )
   }
 
+  /** Shows what the files of the wallet's settings say; a reading that was begun earlier is never shown later. */
+  readSettings(): Promise<void> {
+    return this.#inOrder(() => this.#readSettings())
+  }
+
   async #readSettings(): Promise<void> {
     const { services, walletInfo } = this.#parts
     const { name, fiatCurrencyCode } = await readWalletSettings(this.#parts)
@@ -211,7 +217,7 @@ export class WalletLife implements EngineHost {
   /** A wallet that was never named is called like the app that made it (protocol §3.5 `WalletName.json`). */
   async #nameAfter(appId: string): Promise<void> {
     this.#fallbackName = await this.#parts.nameOfApp(appId)
-    await this.#readSettings()
+    await this.readSettings()
   }
 
   /** What another device changed is read anew, and the engine hears what concerns it (specification §4). */
@@ -219,7 +225,7 @@ export class WalletLife implements EngineHost {
     const { services, repo, report } = this.#parts
     this.#inBackground(this.#tellChanged(this.table.filesChanged(paths)))
     const has = (known: readonly string[]): boolean => paths.some(path => known.includes(path))
-    if (has(WALLET_SETTINGS_PATHS)) services.inBackground('wallet settings', this.#readSettings())
+    if (has(WALLET_SETTINGS_PATHS)) services.inBackground('wallet settings', this.readSettings())
     if (has([TOKENS_PATH, OLD_TOKENS_PATH])) services.inBackground('wallet tokens', this.#readTokens())
     if (!paths.some(path => path.startsWith('Addresses/'))) return
     const telling = this.engine.tell('taking used addresses', engine =>

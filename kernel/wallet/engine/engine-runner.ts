@@ -1,9 +1,11 @@
 import { WalletError } from '../../errors/wallet-error.ts'
 import type { EngineSnapshot } from '../../hooks/snapshots.ts'
 import { withDeadline } from '../../io/deadline.ts'
+import { openKeys } from '../../keys/wallet-info.ts'
 import { describeError } from '../../log.ts'
 import type { Readable } from '../../state/observable.ts'
 import type { CurrencyEngine, KeysArgument } from '../../types/engine.ts'
+import type { WalletKeys } from '../../types/keys.ts'
 import type { WalletParts } from '../wallet-place.ts'
 import { type EngineChanges, EngineState, type EngineStateParts } from './engine-state.ts'
 
@@ -75,6 +77,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
       // Whoever stopped it meanwhile wants to hear no more of it.
       if (this.#run !== run) return
       await this.#stop()
+      if (this.#run !== undefined || this.#isClosed || this.getSnapshot().isPaused) return
       this.#parts.scheduler.schedule(this.#syncKey, RETRY_MS, () =>
         this.#parts.services.inBackground(`engine ${this.#parts.info.pluginId}`, this.start())
       )
@@ -112,17 +115,24 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   /** Looks at the network once, now. */
   async syncNow(): Promise<void> {
     await this.call('syncing', engine => engine.syncNetwork(this.keysFor('sync')))
+    if (!this.#isClosed) this.#owner.synced()
   }
 
-  /** Private keys for a call, only where the currency declares that it needs them there (specification §6). */
+  /** Private keys for a signature or another call that needs them. @throws LOGGED_OUT */
+  privateKeys(): WalletKeys {
+    if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
+    return openKeys(this.#parts.keys)
+  }
+
+  /** Private keys for a call, only where the currency declares that it needs them there (specification §6). @throws LOGGED_OUT */
   keysFor(call: 'sync' | 'spend' | 'broadcast'): KeysArgument {
-    const { info, keys } = this.#parts
+    const { info } = this.#parts
     const needed = {
       sync: info.needsKeysToSync,
       spend: info.needsKeysToSpend,
       broadcast: info.needsKeysToBroadcast
     }
-    return needed[call] === true ? keys.use(privateKeys => ({ privateKeys: { ...privateKeys } })) : {}
+    return needed[call] === true ? { privateKeys: this.privateKeys() } : {}
   }
 
   /** Takes progress, height and words of the engine, which are told soon. */

@@ -1,4 +1,5 @@
 import { WalletError } from '../../errors/wallet-error.ts'
+import { openWalletInfo } from '../../keys/wallet-info.ts'
 import type { Repo } from '../../repo/repo.ts'
 import { storeBelow } from '../../repo/store/bulk.ts'
 import { isRecord } from '../../schema/fields.ts'
@@ -78,7 +79,7 @@ const publicInfoOf = async ({
   const tools = await services.plugins.toolsOf(pluginId)
   const kept = readKeys(local.get(PUBLIC_KEYS))
   if (kept !== undefined && (await (tools.checkPublicKey?.(kept) ?? true))) return { id, type, keys: kept }
-  const keys = await walletInfo.keys.use(secret => tools.derivePublicKey({ id, type, keys: secret }))
+  const keys = await tools.derivePublicKey(openWalletInfo(walletInfo))
   if (!isRecord(keys)) throw new WalletError('BOGUS_DATA', { pluginId, what: 'public keys', path: '' })
   await local.write(new Map([[PUBLIC_KEYS, JSON.stringify(keys)]]))
   return { id, type, keys }

@@ -1,9 +1,17 @@
 import test, { type ExecutionContext } from 'ava'
 import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
-import type { Account, CurrencyEngine, ObserverPlugin } from '../../../kernel/index.ts'
+import {
+  type Account,
+  type CurrencyEngine,
+  nativeAmount,
+  type ObserverPlugin,
+  type Plugin
+} from '../../../kernel/index.ts'
+import type { WalletKeys } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { type DeviceOptions, openDevice, waitFor } from '../../helpers/device.ts'
 import { makeToy, type ToyOptions } from '../../helpers/toy-currency.ts'
+import { openToyHome } from '../../helpers/toy-home.ts'
 
 const openHome = async (t: ExecutionContext, options: ToyOptions, device: DeviceOptions = {}) => {
   const toy = makeToy(options)
@@ -227,4 +235,170 @@ test('an engine that could not start is tried again half a minute later, by itse
   await waitFor(() => wallet.engine.getSnapshot().state === 'started')
   t.is(tries, 3)
   t.is(wallet.engine.getSnapshot().errorCode, undefined)
+})
+
+test('an engine that cannot be started says nothing more once it is paused, closed or started anew meanwhile', async t => {
+  const { account, clock } = await openToyHome(t, {
+    engine: () => ({
+      async startEngine() {
+        if (isBroken) throw new Error('cannot start')
+      },
+      async killEngine() {
+        if (isBroken) await killed
+      }
+    })
+  })
+  let isBroken = true
+  let kill = (): void => {}
+  const hold = (): Promise<void> => new Promise(resolve => (kill = resolve))
+  let killed = hold()
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(10)
+  const paused = wallet.changePaused(true)
+  await clock.advance(10)
+  kill()
+  await paused
+  await clock.advance(10)
+  t.like(wallet.engine.getSnapshot(), { state: 'stopped', isPaused: true, failure: undefined })
+
+  killed = hold()
+  const failing = wallet.changePaused(false)
+  await clock.advance(10)
+  isBroken = false
+  await wallet.changePaused(true)
+  await wallet.changePaused(false)
+  t.is(wallet.engine.getSnapshot().state, 'started')
+  kill()
+  await failing
+  await clock.advance(10)
+  t.like(wallet.engine.getSnapshot(), { state: 'started', failure: undefined })
+})
+
+test('a sync asks no engine of a paused wallet, and finishes what a payment left behind', async t => {
+  const calls: string[] = []
+  let isFailing = true
+  const { account, clock } = await openToyHome(t, {
+    onCall: method => void calls.push(method),
+    engine: () => ({
+      syncNetwork: async () => 1e12,
+      async saveTx() {
+        if (isFailing) throw new Error('cannot save')
+      }
+    })
+  })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(100)
+  await wallet.spend(
+    await wallet.makeSpend({
+      tokenId: null,
+      spendTargets: [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }]
+    })
+  )
+  t.is(wallet.unfinishedSpends().length, 1)
+  isFailing = false
+  calls.length = 0
+  await wallet.changePaused(true)
+  await wallet.sync()
+  await account.sync()
+  t.false(calls.includes('syncNetwork'))
+  await wallet.changePaused(false)
+  await account.sync()
+  await clock.advance(100)
+  t.is(wallet.unfinishedSpends().length, 0)
+})
+
+test('one wallet that cannot sync keeps no other from it, and is what the account is told', async t => {
+  const broken = makeToy({
+    id: 'broken',
+    engine: () => ({
+      syncNetwork: async () => {
+        throw new Error('no chain')
+      }
+    })
+  })
+  let open = (): void => {}
+  const gate = new Promise<void>(resolve => (open = resolve))
+  let looks = 0
+  const { account } = await openHome(
+    t,
+    {
+      engine: () => ({
+        async syncNetwork() {
+          looks += 1
+          await gate
+          looks += 1
+          return 1e6
+        }
+      })
+    },
+    { plugins: [broken.plugin] }
+  )
+  await account.createCurrencyWallet('wallet:broken')
+  await account.createCurrencyWallet('wallet:toycoin')
+  await waitFor(() => looks === 1)
+  const syncing = account.sync()
+  await waitFor(() => looks === 2)
+  open()
+  await t.throwsAsync(syncing, { message: 'no chain' })
+  t.is(looks, 4)
+})
+
+test('plugins get copies of private keys that nobody can change, and none after the logout', async t => {
+  const given: WalletKeys[] = []
+  let release = (): void => {}
+  const held = new Promise<void>(resolve => (release = resolve))
+  const guard: Plugin = {
+    kind: 'policy',
+    id: 'guard',
+    apply({ hooks }) {
+      hooks.beforeSign.tapPromise('guard', async () => {
+        if (given.length > 3) await held
+      })
+    }
+  }
+  const { account } = await openHome(
+    t,
+    {
+      info: { needsKeysToSync: true, needsKeysToSpend: true },
+      tools: {
+        async derivePublicKey({ keys }) {
+          given.push(keys)
+          return { address: 'a' }
+        }
+      },
+      engine: good => ({
+        async syncNetwork({ privateKeys }) {
+          if (privateKeys !== undefined) given.push(privateKeys)
+          return 1e6
+        },
+        async signTx(tx, keys) {
+          given.push(keys)
+          return good.signTx(tx, keys)
+        }
+      })
+    },
+    { plugins: [guard] }
+  )
+  const keys = { toyKey: '00', deep: { list: ['a'] } }
+  const wallet = await account.createCurrencyWallet('wallet:toycoin', { keys })
+  await waitFor(() => wallet.engine.getSnapshot().state === 'started')
+  const pay = { tokenId: null, spendTargets: [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }] }
+  const draft = await wallet.makeSpend(pay)
+  await wallet.spend(draft)
+  t.is(given.length, 3)
+  const all = [...given, account.walletKeys.getRawPrivateKey(wallet.id)]
+  t.is(new Set(all).size, 4)
+  for (const one of all) {
+    t.like(one, keys)
+    t.throws(() => Object.assign(one, { toyKey: '01' }))
+    t.throws(() => (one.deep as { list: string[] }).list.push('b'))
+  }
+  given.push({})
+  const late = wallet.spend(draft)
+  await waitFor(() => wallet.unfinishedSpends().length === 1)
+  await account.logout()
+  release()
+  await t.throwsAsync(late, { code: 'LOGGED_OUT' })
+  await t.throwsAsync(wallet.makeSpend(pay), { code: 'LOGGED_OUT' })
+  t.is(given.length, 4)
 })
