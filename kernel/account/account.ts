@@ -2,11 +2,12 @@ import { base58Of, utf8Of } from '../crypto/encoding.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { AccountSnapshot, LoginSnapshot } from '../hooks/snapshots.ts'
 import type { Scheduler } from '../io/scheduler.ts'
+import { settleAll } from '../io/settle-all.ts'
 import { fetchLobby, type Lobby } from '../login/lobby/approve-login.ts'
 import type { Login } from '../login/login.ts'
 import type { Services } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
-import type { ActivationAsset } from '../types/engine.ts'
+import type { ActivationAsset, EngineStore } from '../types/engine.ts'
 import type { WalletStatesChange } from '../types/keys.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
 import type { EventQueue } from '../wallet/event-queue.ts'
@@ -42,6 +43,8 @@ export interface AccountParts {
   readonly settings: AccountSettings
   readonly dataStore: DataStore
   readonly pause: PauseSwitch
+  /** What splits leave behind on this device that did not come to their end. */
+  readonly unfinishedSplits: EngineStore
   readonly openWallet: OpenWalletsParts['open']
   /** How far each open repo is from its server. */
   listRepos(): RepoStatus[]
@@ -87,7 +90,7 @@ export class Account implements Readable<AccountSnapshot> {
     this.walletKeys = new WalletKeyViews({ services, book, check: () => this.#check() })
     this.#wallets = new OpenWallets({ services, find: id => book.get(id), open: parts.openWallet })
     this.#makers = { services, login, book, wallets: this.#wallets }
-    this.#splitter = new WalletSplitter(this.#makers)
+    this.#splitter = new WalletSplitter({ ...this.#makers, unfinishedSplits: parts.unfinishedSplits })
     this.#state = new Observable<AccountSnapshot>(
       {
         accountId: this.id,
@@ -244,11 +247,11 @@ export class Account implements Readable<AccountSnapshot> {
     return this.#parts.listRepos()
   }
 
-  /** Fetches the login anew and exchanges the files of the account and of every open wallet. */
+  /** Fetches the login anew and syncs the account and every open wallet. @throws the first failure, after all were tried */
   async sync(): Promise<void> {
     this.#check()
     const { login, syncRepos } = this.#parts
-    await Promise.all([login.refresh(), syncRepos(), ...this.#wallets.open.map(wallet => wallet.sync())])
+    await settleAll([login.refresh(), syncRepos(), ...this.#wallets.open.map(wallet => wallet.sync())])
     this.#check()
   }
 

@@ -1,5 +1,6 @@
 import { hideWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
 import type { Login } from '../login/login.ts'
+import { makeBreather } from '../repo/breather.ts'
 import type { Services } from '../services.ts'
 import type { SecretWalletInfo, WalletInfo, WalletStatesChange } from '../types/keys.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
@@ -7,6 +8,7 @@ import { checkFiatCode, DEFAULT_FIAT } from '../wallet/wallet-settings.ts'
 import { type KeysSource, makeWalletKeys } from './make-wallet-keys.ts'
 import type { OpenWallets, WalletResult } from './open-wallets.ts'
 import type { WalletBook } from './wallet-book.ts'
+import { checkStatesChange } from './wallet-states.ts'
 
 /** How a new wallet is to be. */
 export interface NewWallet extends KeysSource {
@@ -42,7 +44,13 @@ export const createWallets = async (
   parts: WalletMakers,
   requests: readonly NewWalletOfType[]
 ): Promise<WalletResult[]> => {
-  const plans = await Promise.all(requests.map(request => planWallet(parts.services, request)))
+  const planning: Promise<Plan>[] = []
+  const breathe = makeBreather(parts.services.io.clock)
+  for (const request of requests) {
+    planning.push(planWallet(parts.services, request))
+    await breathe()
+  }
+  const plans = await Promise.all(planning)
   findKnown(parts, plans)
   await attachNew(parts, plans)
   const made = plans.flatMap(plan => madeOf(plan) ?? [])
@@ -78,6 +86,7 @@ const madeOf = ({ request, info, isKnown, error }: Plan): MadeWallet | undefined
 const planWallet = async (services: Services, request: NewWalletOfType): Promise<Plan> => {
   try {
     checkFiatCode(request.fiatCurrencyCode ?? DEFAULT_FIAT)
+    checkStatesChange(statesChangeOf(request))
     const info = await makeWalletKeys(services, request.type, request)
     return { request, info, isKnown: false, error: undefined }
   } catch (error) {
@@ -111,7 +120,9 @@ const attachNew = async ({ login }: WalletMakers, plans: readonly Plan[]): Promi
   try {
     await login.addWalletInfos(fresh.flatMap(({ info }) => info ?? []))
   } catch (error) {
-    for (const plan of fresh) plan.error = error
+    // A second request for the same keys was to find what the first one makes.
+    const failed = new Set(fresh.map(({ info }) => info?.id))
+    for (const plan of plans) if (failed.has(plan.info?.id)) plan.error ??= error
   }
 }
 
@@ -119,12 +130,8 @@ const attachNew = async ({ login }: WalletMakers, plans: readonly Plan[]): Promi
 const keepStates = async ({ services, book }: WalletMakers, made: readonly MadeWallet[]): Promise<void> => {
   const changes = new Map<string, WalletStatesChange>()
   for (const { walletId, request, isKnown } of made) {
-    const { migratedFromWalletId } = request
-    const change = {
-      ...(isKnown ? { archived: false, deleted: false } : {}),
-      ...(migratedFromWalletId === undefined ? {} : { migratedFromWalletId })
-    }
-    if (Object.keys(change).length > 0) changes.set(walletId, change)
+    const change = { ...(isKnown ? { archived: false, deleted: false } : {}), ...statesChangeOf(request) }
+    if (Object.keys(change).length > 0) changes.set(walletId, { ...changes.get(walletId), ...change })
   }
   try {
     await book.changeStates(Object.fromEntries(changes))
@@ -132,6 +139,9 @@ const keepStates = async ({ services, book }: WalletMakers, made: readonly MadeW
     services.report('account', error)
   }
 }
+
+const statesChangeOf = ({ migratedFromWalletId }: NewWallet): WalletStatesChange =>
+  migratedFromWalletId === undefined ? {} : { migratedFromWalletId }
 
 /** Opens a wallet that was made or asked for again. Whoever opened it first, it gets its settings. */
 export const openNew = async (
@@ -145,7 +155,7 @@ export const openNew = async (
     if (name !== undefined && wallet.name !== name) await wallet.rename(name)
     const isFiatNew = wallet.getSnapshot().fiatCurrencyCode !== fiatCurrencyCode
     if (fiatCurrencyCode !== undefined && isFiatNew) await wallet.setFiatCurrencyCode(fiatCurrencyCode)
-    if (enabledTokenIds !== undefined && isKnown) await wallet.changeEnabledTokenIds(enabledTokenIds)
+    if (enabledTokenIds !== undefined) await wallet.changeEnabledTokenIds(enabledTokenIds)
   } catch (error) {
     services.report('account', error)
   }

@@ -1,4 +1,4 @@
-import { WalletError } from '../errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import { fixedTypeOf, fixWalletType } from '../keys/fix-wallet-type.ts'
 import { keyBytesOf, makeWalletInfo } from '../keys/wallet-info.ts'
 import { isRecord } from '../schema/fields.ts'
@@ -23,7 +23,7 @@ export interface KeysSource {
  * The keys say whether a person brought them; given ones say what they say. Of a legacy type such as
  * `wallet:bitcoin-bip49`, the plugin is asked for keys of that form.
  *
- * @throws OPTION_INVALID, PLUGIN_FOR_TYPE, IMPORT_UNSUPPORTED, ENGINE_NO_KEY, KEY_INTEGRITY, PLUGIN_FAILED, DEADLINE
+ * @throws OPTION_INVALID, PLUGIN_FOR_TYPE, IMPORT_UNSUPPORTED, IMPORT_INVALID, ENGINE_NO_KEY, KEY_INTEGRITY, PLUGIN_FAILED, DEADLINE
  */
 export const makeWalletKeys = async (
   services: Services,
@@ -64,6 +64,10 @@ const askForKeys = async (services: Services, type: string, source: KeysSource):
         throw new WalletError('IMPORT_UNSUPPORTED', {})
       return tools.importPrivateKey(importText, options)
     }
+  }).catch(error => {
+    // Nobody's keys are damaged yet: a person mistyped.
+    if (importText === undefined || !isWalletError(error, 'KEY_INTEGRITY')) throw error
+    throw new WalletError('IMPORT_INVALID', { rule: error.details.rule }, error)
   })
   return isRecord(keys) && Object.keys(keys).length > 0
     ? { ...keys, imported: importText !== undefined }

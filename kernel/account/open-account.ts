@@ -2,8 +2,10 @@ import { isWalletError } from '../errors/wallet-error.ts'
 import type { LoginSnapshot } from '../hooks/snapshots.ts'
 import { Poller } from '../io/poller.ts'
 import { Scheduler } from '../io/scheduler.ts'
+import { settleAll } from '../io/settle-all.ts'
 import { fetchAppFace } from '../login/lobby/app-info.ts'
 import type { Login } from '../login/login.ts'
+import { storeBelow } from '../repo/store/bulk.ts'
 import type { SyncLoop } from '../repo/sync-loop.ts'
 import { failureLine, type Services } from '../services.ts'
 import type { Readable } from '../state/observable.ts'
@@ -89,6 +91,7 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
     settings,
     dataStore: new DataStore({ services, repo, hashOf }),
     pause,
+    unfinishedSplits: storeBelow(repo.local, 'split/'),
     async openWallet(info, { settings: wishes }) {
       const { pluginId } = services.plugins.infoOf(info.type)
       const found = await repos.open(info, wishes === undefined ? 'needed' : 'empty')
@@ -101,13 +104,13 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
           syncRepo: found.sync
         })
       } catch (error) {
-        await found.close()
+        await found.close().catch(failure => services.report('closing a repo', failure))
         throw error
       }
     },
     listRepos: () => repos.list(),
     async syncRepos() {
-      await Promise.all(accountRepos.map(({ sync }) => sync()))
+      await settleAll(accountRepos.map(({ sync }) => sync()))
     },
     async closed() {
       await refresh.stop()

@@ -98,8 +98,10 @@ export class OpenRepos {
     const { io, disk, hooks, report } = this.#services
     const { syncKey, dataKey } = keys
     const closers: (() => void | Promise<void>)[] = [() => keys.destroy(), () => this.#forget(repoId)]
-    const close = async (): Promise<void> => {
-      for (const closer of closers.splice(0).reverse()) await closer()
+    let closing: Promise<void> | undefined
+    const close = (): Promise<void> => {
+      closing ??= runAll(closers.reverse())
+      return closing
     }
     try {
       const repo = await openRepo({
@@ -123,7 +125,7 @@ export class OpenRepos {
         close
       }
     } catch (error) {
-      await close()
+      await close().catch(failure => report('closing a repo', failure))
       throw error
     }
   }
@@ -145,6 +147,19 @@ export class OpenRepos {
   #check(): void {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
   }
+}
+
+/** One after another; a failure keeps none of the others from running, and is thrown then. */
+const runAll = async (tasks: readonly (() => void | Promise<void>)[]): Promise<void> => {
+  const failures: unknown[] = []
+  for (const task of tasks) {
+    try {
+      await task()
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
 }
 
 interface RepoKeys {

@@ -2,6 +2,7 @@ import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import { splitWalletInfo } from '../keys/split-wallet-info.ts'
 import { openWalletInfo } from '../keys/wallet-info.ts'
+import type { EngineStore } from '../types/engine.ts'
 import type { WalletInfo } from '../types/keys.ts'
 import { callTools } from '../wallet/call-tools.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
@@ -17,11 +18,12 @@ import { protectFromReplay } from './replay-protection.ts'
 export class WalletSplitter {
   readonly #parts: WalletMakers
   readonly #inOrder = makeSerialQueue()
-  /** Ids of wallets whose split has begun and did not come to its end. */
-  readonly #unfinished = new Set<string>()
+  /** Ids of wallets whose split has begun on this device and did not come to its end, in this session or another. */
+  readonly #unfinished: EngineStore
 
-  constructor(parts: WalletMakers) {
+  constructor(parts: WalletMakers & { readonly unfinishedSplits: EngineStore }) {
     this.#parts = parts
+    this.#unfinished = parts.unfinishedSplits
   }
 
   /**
@@ -64,17 +66,17 @@ export class WalletSplitter {
     const { id, ...target } = splitWalletInfo(services.io, source, type)
     const isReplayable = source.type === 'wallet:bitcoincash' && type === 'wallet:bitcoinsv'
     if (isReplayable) await protectFromReplay(await this.#openSource(walletId), services.io.clock)
-    if (book.isActive(id) && !this.#unfinished.has(id)) {
+    if (book.isActive(id) && this.#unfinished.get(id) === undefined) {
       if (isReplayable) return id
       throw new WalletError('WALLET_ALREADY_SPLIT', {})
     }
     if (book.find(id) === undefined) {
       // Whatever its answer is, the request may make the wallet.
-      this.#unfinished.add(id)
+      await this.#unfinished.write(new Map([[id, walletId]]))
       await login.addWalletInfos([{ id, ...target }])
     }
     await book.changeStates({ [id]: RESTORED })
-    if (this.#unfinished.delete(id)) await this.#copySettings(walletId, id)
+    if (this.#unfinished.get(id) !== undefined) await this.#copySettings(walletId, id)
     return id
   }
 
@@ -93,12 +95,13 @@ export class WalletSplitter {
     }
   }
 
-  /** The split is done without them. */
+  /** The split is done without them, and has its end with them. */
   async #copySettings(fromId: string, walletId: string): Promise<void> {
     try {
       const { name, type, fiatCurrencyCode } = (await this.#parts.wallets.get(fromId)).getSnapshot()
       const request = { type, fiatCurrencyCode, ...(name === null ? {} : { name }) }
       await openNew(this.#parts, { walletId, request, isKnown: false })
+      await this.#unfinished.write(new Map([[walletId, null]]))
     } catch (error) {
       this.#parts.services.report('splitting a wallet', error)
     }

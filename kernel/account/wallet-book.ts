@@ -122,8 +122,9 @@ export class WalletBook implements Readable<WalletLists> {
    * @throws WALLET_ID_UNKNOWN, OPTION_INVALID, STORAGE_FULL, STORAGE_FAILED
    */
   changeStates(changes: Readonly<Record<string, WalletStatesChange>>): Promise<void> {
+    const wanted = Object.entries(changes).map(([walletId, change]) => ({ walletId, change: { ...change } }))
     return this.#inOrder(async () => {
-      const all = Object.entries(changes).map(([walletId, change]) => {
+      const all = wanted.map(({ walletId, change }) => {
         this.get(walletId)
         return { walletId, known: this.#statesOf(walletId), change }
       })

@@ -108,16 +108,21 @@ const knownFieldsOf = (file: Record<string, unknown>): StoredWalletStates =>
     FIELDS.filter(([name, isValid]) => isValid(file[name])).map(([name]) => [name, file[name]])
   )
 
-/** The fields that a change makes another. @throws OPTION_INVALID */
-const newsOf = (known: StoredWalletStates, change: WalletStatesChange): [string, unknown][] => {
-  const present = { ...DEFAULT_STATES, ...known }
-  const news: [string, unknown][] = []
+/** Checks what somebody wants of a wallet. @throws OPTION_INVALID */
+export const checkStatesChange = (change: WalletStatesChange): void => {
   for (const [name, isValid, rule] of FIELDS) {
     const value = change[name]
-    if (value === undefined) continue
     const isForgotten = name === 'migratedFromWalletId' && value === null
-    if (!isForgotten && !isValid(value)) throw new WalletError('OPTION_INVALID', { option: name, rule })
-    if ((present[name] ?? null) !== value) news.push([name, value])
+    if (value !== undefined && !isForgotten && !isValid(value))
+      throw new WalletError('OPTION_INVALID', { option: name, rule })
   }
-  return news
+}
+
+/** The fields that a change makes another. @throws OPTION_INVALID */
+const newsOf = (known: StoredWalletStates, change: WalletStatesChange): [string, unknown][] => {
+  checkStatesChange(change)
+  const present = { ...DEFAULT_STATES, ...known }
+  return FIELDS.map(([name]): [keyof WalletStates, unknown] => [name, change[name]]).filter(
+    ([name, value]) => value !== undefined && (present[name] ?? null) !== value
+  )
 }

@@ -20,6 +20,7 @@ export interface SystemErrorDetails {
   SPLIT_SEGWIT: NoDetails
   TX_NOT_FOUND: { txid: string }
   IMPORT_UNSUPPORTED: NoDetails
+  IMPORT_INVALID: { rule: string }
   NOT_SUPPORTED: { what: string }
   /** A number or word that a call does not take. `option` names it, `rule` says what was expected. */
   OPTION_INVALID: { option: string; rule: string }
@@ -105,6 +106,12 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
     name: 'Error',
     exitCode: 7,
     message: () => 'This wallet does not support importing keys'
+  },
+  IMPORT_INVALID: {
+    name: 'Error',
+    exitCode: 2,
+    message: ({ rule }) => `This cannot be imported: ${rule}`,
+    hint: () => 'Compare each word, and their order, with what was written down. No wallet was made.'
   },
   NOT_SUPPORTED: {
     name: 'Error',

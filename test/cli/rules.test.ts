@@ -211,14 +211,19 @@ test.serial('an import without a key, and nobody to ask, ends with 5', isRefused
   ]
 }))
 
-test.serial('an import of what is no key ends with 51, and does not repeat it', isRefused, () => ({
-  args: ['wallets', 'import', 'bitcoin', '-a', 'alice'],
-  secrets: { password, 'private-key': 'hunter2' },
-  exitCode: 51,
-  says: [
-    'error: Key integrity violation: the text is no valid BIP-39 phrase or extended private key (KEY_INTEGRITY)'
-  ]
-}))
+test.serial(
+  'an import of what is no key ends with 2, says what to do, and does not repeat it',
+  isRefused,
+  () => ({
+    args: ['wallets', 'import', 'bitcoin', '-a', 'alice'],
+    secrets: { password, 'private-key': 'hunter2' },
+    exitCode: 2,
+    says: [
+      'error: This cannot be imported: the text is no valid BIP-39 phrase or extended private key (IMPORT_INVALID)',
+      'hint: Compare each word, and their order, with what was written down. No wallet was made.'
+    ]
+  })
+)
 
 test.serial('a token of a currency that has none ends with 7', isRefused, () => ({
   args: ['tokens', 'add', 'bitcoin', '--code', 'USDX', '--decimals', '6', '-a', 'alice'],

@@ -197,7 +197,7 @@ test.serial(
     const first = succeeded(t, await imported('Old', WORDS), 'wallets.import/1')
     t.is(first.data.wallet.name, 'Old')
     t.deepEqual(first.warnings, [])
-    const wrong = failed(t, await imported('Bad', `${WORDS} zoo`), 'KEY_INTEGRITY', 51)
+    const wrong = failed(t, await imported('Bad', `${WORDS} zoo`), 'IMPORT_INVALID', 2)
     t.false(JSON.stringify(wrong).includes('abandon'))
     const missing = failed(t, await run('wallets', 'import', 'bitcoin', '--json'), 'PROMPT_IMPOSSIBLE', 5)
     t.regex(missing.error.message, /private key is needed/)

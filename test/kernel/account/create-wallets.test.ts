@@ -1,5 +1,5 @@
 import test from 'ava'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../../../kernel/errors/wallet-error.ts'
 import type { Disk, StoragePlugin } from '../../../kernel/index.ts'
 import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
@@ -8,6 +8,7 @@ import { makeNodeIo } from '../../../platform/node/index.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { makeKnownUser } from '../../helpers/known-user.ts'
 import { makeToy, type Toy } from '../../helpers/toy-currency.ts'
+import { toyToken } from '../../helpers/toy-home.ts'
 
 const io = makeNodeIo()
 const { fromBase64, toBase64, toHex } = io.crypto
@@ -255,4 +256,76 @@ test('whatever write fails, a wallet is there with all its keys if the server ha
     }
   }
   t.true(fired >= 8, `${fired} faults`)
+})
+
+test('a new wallet that somebody else opens first still gets its tokens, name and fiat code', async t => {
+  const user = makeKnownUser(t)
+  const tokens = { a: toyToken('A'), b: toyToken('B') }
+  const { account } = await user.logIn({ plugins: [makeToy({ tokens }).plugin] })
+  account.subscribe(() => {
+    for (const walletId of account.getSnapshot().walletIds) account.openWallet(walletId).catch(() => {})
+  })
+  const wish = { name: 'Mine', fiatCurrencyCode: 'iso:EUR', enabledTokenIds: ['a', 'b'] }
+  const wallet = await account.createCurrencyWallet('wallet:toycoin', wish)
+  await account.sync()
+  const keys = account.walletKeys.getRawPrivateKey(wallet.id)
+  const file = user.read({ id: wallet.id, type: wallet.type, keys }, 'Tokens.json')
+  t.deepEqual(file?.enabledTokenIds, ['a', 'b'])
+  t.like(wallet.getSnapshot(), { name: 'Mine', fiatCurrencyCode: 'iso:EUR' })
+})
+
+test('a bad wish among many harms no other, and what refuses the keys refuses every request for them', async t => {
+  const user = makeKnownUser(t)
+  const { account, errors } = await user.logIn({ plugins: [makeToy().plugin] })
+  const old = await account.createCurrencyWallet('wallet:toycoin')
+  const results = await account.createCurrencyWallets([
+    { type: 'wallet:toycoin', migratedFromWalletId: old.id },
+    { type: 'wallet:toycoin', migratedFromWalletId: 7 as never }
+  ])
+  t.deepEqual(
+    results.map(result => (result.ok ? 'ok' : isWalletError(result.error) && result.error.code)),
+    ['ok', 'OPTION_INVALID']
+  )
+  const made = account.listWallets().find(({ walletId }) => walletId === results[0]?.walletId)
+  t.is(made?.migratedFromWalletId, old.id)
+
+  user.world.setOnline(false)
+  const keys = {
+    toyKey: toHex(io.random(32)),
+    dataKey: toBase64(io.random(32)),
+    syncKey: toBase64(io.random(20))
+  }
+  const twins = await account.createCurrencyWallets([
+    { type: 'wallet:toycoin', keys },
+    { type: 'wallet:toycoin', keys },
+    { type: 'wallet:toycoin', keys: account.walletKeys.getRawPrivateKey(old.id), name: 'Known' }
+  ])
+  t.deepEqual(
+    twins.map(result => (result.ok ? 'ok' : isWalletError(result.error) && result.error.code)),
+    ['NETWORK', 'NETWORK', 'ok']
+  )
+  t.deepEqual(
+    errors.filter(error => isWalletError(error, 'WALLET_ID_UNKNOWN')),
+    []
+  )
+})
+
+test('a text that is no key is refused as one, with a hint, and not as damaged keys', async t => {
+  const { account } = await makeKnownUser(t).logIn({
+    plugins: [
+      importer('toycoin', {
+        async importPrivateKey() {
+          throw new WalletError('KEY_INTEGRITY', { rule: 'no words' })
+        }
+      }).plugin
+    ]
+  })
+  const error = await t.throwsAsync(
+    account.createCurrencyWallet('wallet:toycoin', { importText: 'hunter2' }),
+    {
+      code: 'IMPORT_INVALID',
+      message: 'This cannot be imported: no words'
+    }
+  )
+  t.regex(String((error as WalletError).hint), /each word/)
 })

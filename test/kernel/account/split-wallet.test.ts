@@ -5,6 +5,7 @@ import { splitWalletInfo } from '../../../kernel/keys/split-wallet-info.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { SpendInfo } from '../../../kernel/types/transaction.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
+import { waitFor } from '../../helpers/device.ts'
 import { type KnownUser, makeKnownUser, type UserDevice } from '../../helpers/known-user.ts'
 import { makeToy, type ToyOptions } from '../../helpers/toy-currency.ts'
 
@@ -25,7 +26,8 @@ const makeFamily = (options: Omit<ToyOptions, 'id'> = {}) => {
         getSplittableTypes: async () => types,
         ...options.tools
       },
-      engine: good => ({
+      engine: (good, request) => ({
+        ...options.engine?.(good, request),
         async makeSpend(spend, keys) {
           spends.push(spend)
           const total = nativeAmount(spend.spendTargets[0]?.nativeAmount ?? '0')
@@ -49,6 +51,7 @@ const makeFamily = (options: Omit<ToyOptions, 'id'> = {}) => {
 }
 
 interface Home extends UserDevice {
+  readonly disk: Map<string, string>
   readonly user: KnownUser
   readonly plugins: readonly Plugin[]
   readonly spends: SpendInfo[]
@@ -58,12 +61,13 @@ interface Home extends UserDevice {
 const makeHome = async (t: ExecutionContext, type = 'wallet:sourcecoin'): Promise<Home> => {
   const family = makeFamily()
   const user = makeKnownUser(t)
-  const device = await user.logIn({ plugins: family.plugins })
+  const disk = new Map<string, string>()
+  const device = await user.logIn({ plugins: family.plugins, disk })
   const source = await device.account.createCurrencyWallet(type, {
     name: 'Savings',
     fiatCurrencyCode: 'iso:EUR'
   })
-  return { user, ...family, ...device, source }
+  return { user, ...family, ...device, disk, source }
 }
 
 const targetOf = (account: Account, { id, type }: CurrencyWallet, newType: string) =>
@@ -227,6 +231,51 @@ test('whichever step of a split fails, the split can be repeated: one wallet, on
       t.is(account.listWallets().length, 2, step)
     }
   }
+})
+
+test('a split that ended between the keys and the settings is finished when it is repeated, in a later session too', async t => {
+  const { account, kernel, source, user, plugins, disk } = await makeHome(t)
+  const target = targetOf(account, source, 'wallet:sidecoin')
+  user.world.server.use(async ({ path }, next) => {
+    const reply = await next()
+    if (path === '/api/v2/login/keys') void account.logout()
+    return reply
+  })
+  await account.splitWallet(source.id, 'wallet:sidecoin').catch(() => {})
+  await account.logout()
+  await kernel.close()
+  const again = await user.logIn({ plugins, disk })
+  await again.account.sync()
+  t.true(again.account.getSnapshot().activeWalletIds.includes(target.id))
+  t.not((await again.account.openWallet(target.id)).name, 'Savings')
+  t.is(await again.account.splitWallet(source.id, 'wallet:sidecoin'), target.id)
+  const wallet = await again.account.openWallet(target.id)
+  t.like(wallet.getSnapshot(), { name: 'Savings', fiatCurrencyCode: 'iso:EUR' })
+  await t.throwsAsync(again.account.splitWallet(source.id, 'wallet:sidecoin'), ALREADY)
+})
+
+test('while it is not known whether a protecting payment has left, a repeated split makes no other', async t => {
+  let isBroken = true
+  const family = makeFamily({
+    engine: () => ({
+      async broadcastTx(tx) {
+        if (isBroken) throw new Error('no answer')
+        return tx
+      }
+    })
+  })
+  const { account } = await makeKnownUser(t).logIn({ plugins: family.plugins })
+  const source = await account.createCurrencyWallet('wallet:bitcoincash')
+  await waitFor(() => source.engine.getSnapshot().state === 'started')
+  const split = (): Promise<string> => account.splitWallet(source.id, 'wallet:bitcoinsv')
+  await t.throwsAsync(split(), { code: 'BROADCAST_UNKNOWN' })
+  await t.throwsAsync(split(), { code: 'BROADCAST_UNKNOWN' })
+  t.is(family.spends.length, 1)
+  isBroken = false
+  await account.sync()
+  await waitFor(() => source.unfinishedSpends().length === 0)
+  await split()
+  t.is(family.spends.length, 2)
 })
 
 test('two splits at once make one wallet', async t => {
