@@ -125,13 +125,14 @@ export class PagedStore implements BulkStore {
   /** Resolves when every write has ended, well or not, and the files are in order. */
   async settled(): Promise<void> {
     await this.#inOrder(async () => {})
+    for (const { back } of this.#tables?.values() ?? []) await back.settled()
     await this.#front.settled()
   }
 
   /** Finishes what was begun, then refuses writes. What is in memory stays readable. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#inOrder(async () => {})
+    await this.settled()
     await this.#front.close()
   }
 

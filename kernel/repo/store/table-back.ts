@@ -45,6 +45,7 @@ export class TableBack {
   #reader: PieceReader | undefined
   #readers = 0
   #spare: readonly FileNumbers[] = NONE
+  #removing: Promise<void> | undefined
 
   constructor({ prefix, crypto, files, manifest, isSuspect, wantsTidying }: BackParts) {
     this.prefix = prefix
@@ -107,6 +108,11 @@ export class TableBack {
       this.#readers -= 1
       if (this.#readers === 0) this.#removeSpare()
     }
+  }
+
+  /** Resolves when the files that nobody needs any more are gone. */
+  async settled(): Promise<void> {
+    await this.#removing
   }
 
   /** The piece at a place; undefined if it is damaged. Only inside {@link reading}. */
@@ -255,8 +261,13 @@ export class TableBack {
   }
 
   #removeSpare(): void {
-    for (const spare of this.#spare) this.#files.remove(spare)
+    if (this.#spare.length === 0) return
+    const spare = this.#spare
     this.#spare = NONE
+    const before = this.#removing
+    this.#removing = Promise.all([before, ...spare.map(numbers => this.#files.remove(numbers))]).then(
+      () => {}
+    )
   }
 }
 
