@@ -1,13 +1,16 @@
 import test from 'ava'
 import { type NativeAmount, nativeAmount } from '../../../kernel/amount.ts'
+import type { WalletSnapshot } from '../../../kernel/index.ts'
 import { Scheduler } from '../../../kernel/io/scheduler.ts'
 import { makeLog, scrub } from '../../../kernel/log.ts'
+import { checkEngineTransaction, checkStakingStatus } from '../../../kernel/wallet/engine/engine-data.ts'
 import { EngineInbox, type EngineListener } from '../../../kernel/wallet/engine/engine-inbox.ts'
 import { EventQueue } from '../../../kernel/wallet/event-queue.ts'
 import { TransactionThrottle, type TxidChanges } from '../../../kernel/wallet/history/throttle.ts'
 import { searchMaxSpendable } from '../../../kernel/wallet/max-spend.ts'
 import { upgradeMemos } from '../../../kernel/wallet/memos.ts'
 import { SpendJournal } from '../../../kernel/wallet/spend-journal.ts'
+import { WalletFacts, type WalletFactsParts } from '../../../kernel/wallet/wallet-facts.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { toyTransaction } from '../../helpers/toy-currency.ts'
 
@@ -187,6 +190,75 @@ test('a wait longer than any timer is kept, and wakes nobody meanwhile', async t
   t.is(delays.length, 3)
   t.true(delays.every(delay => delay < 2 ** 31))
 })
+
+test('thousands of balances are one event, the last of each asset, and none is lost between events', async t => {
+  const clock = makeFakeClock()
+  const told: WalletSnapshot[] = []
+  const facts = new WalletFacts({
+    services: { hooks: { walletChanged: { call: (snapshot: WalletSnapshot) => void told.push(snapshot) } } },
+    events: new EventQueue(clock, () => {}),
+    walletId: 'w',
+    walletInfo: { type: 'wallet:toycoin' },
+    info: { pluginId: 'toycoin' },
+    report() {}
+  } as unknown as WalletFactsParts)
+  facts.open()
+  const amount = (value: number) => nativeAmount(String(value))
+  for (let token = 0; token < 20_000; token++) facts.gatherBalance(`t${token}`, amount(token))
+  facts.gatherBalance('t1', amount(7))
+  facts.gatherBalance(null, amount(5))
+  facts.gatherBalance('__proto__', amount(3))
+  t.is(facts.balanceOf('t1'), amount(7))
+  t.is(facts.balanceOf('constructor'), amount(0))
+  await clock.advance(1000)
+  t.is(told.length, 2)
+  facts.gatherBalance('t1', amount(7))
+  facts.gather({ isPaused: true })
+  facts.gatherBalance(null, amount(6))
+  await clock.advance(1000)
+  t.is(told.length, 3)
+  const { balances, isPaused } = facts.state.getSnapshot()
+  t.true(isPaused)
+  t.is(Object.keys(balances).length, 20_002)
+  t.like(balances, { t1: '7', t19999: '19999', '': '6' })
+  t.is(facts.balanceOf('__proto__'), amount(3))
+  t.true(Object.isFrozen(balances))
+  facts.gatherBalance(null, amount(8))
+  facts.gatherBalance(null, amount(6))
+  await clock.advance(1000)
+  t.is(told.length, 3)
+})
+
+test('an engine cannot name an asset without end, nor change later what it said is staked', t => {
+  t.throws(
+    () => checkStakingStatus('toycoin', { stakedAmounts: [{ nativeAmount: '5', otherParams: ring }] }),
+    {
+      code: 'BOGUS_DATA'
+    }
+  )
+  const params = { pool: { name: 'a' } }
+  const status = checkStakingStatus('toycoin', {
+    stakedAmounts: [{ nativeAmount: '5', otherParams: params }]
+  })
+  params.pool.name = 'b'
+  t.deepEqual(status.stakedAmounts[0]?.otherParams, { pool: { name: 'a' } })
+  for (const otherParams of [7, { text: 'x'.repeat(20_000) }, [], { n: 1n }])
+    t.throws(() => checkStakingStatus('toycoin', { stakedAmounts: [{ nativeAmount: '5', otherParams }] }), {
+      code: 'BOGUS_DATA'
+    })
+  const tx = toyTransaction('a', { tokenId: 'x'.repeat(201) })
+  t.throws(() => checkEngineTransaction('toycoin', tx), { code: 'BOGUS_TX' })
+  t.notThrows(() => checkEngineTransaction('toycoin', { ...tx, tokenId: 'x'.repeat(200) }))
+  const { heard, listener } = makeListener()
+  const { callbacks } = new EngineInbox('toycoin', makeFakeClock(), listener)
+  callbacks.onTokenBalanceChanged('x'.repeat(201), '5')
+  callbacks.onTokenBalanceChanged('x'.repeat(200), '6')
+  t.deepEqual(heard.balances, ['6'])
+  t.is(heard.errors[0]?.code, 'BOGUS_BALANCE')
+})
+
+const ring: { self?: unknown } = {}
+ring.self = ring
 
 test('one timer serves every scheduled task, and a key has one task', async t => {
   const clock = makeFakeClock()

@@ -41,6 +41,26 @@ test('numbers of ISO 4217 are codes, with their leading zeros, and others are no
   ])
 })
 
+test('what another device wrote earlier is not shown after a new name, and what it wrote later is', async t => {
+  const info = toyInfo()
+  const user = makeKnownUser(t, { infos: [info] })
+  user.put(info, { 'WalletName.json': { walletName: 'Old' } })
+  const { account } = await user.logIn({ plugins: [makeToy().plugin] })
+  const wallet = await account.openWallet(info.id)
+  const names: (string | null)[] = []
+  wallet.subscribe(() => names.push(wallet.name))
+  for (const round of [1, 2, 3, 4, 5, 6]) {
+    user.put(info, { 'WalletName.json': { walletName: `Theirs ${round}`, round } })
+    const syncing = wallet.sync()
+    // Somewhere between the arrival of the file and its reading.
+    for (let turn = 0; turn < round * 2; turn += 1) await Promise.resolve()
+    await Promise.all([syncing, wallet.rename(`Mine ${round}`)])
+    await wallet.sync()
+    await waitFor(() => wallet.name === user.read(info, 'WalletName.json').walletName)
+  }
+  t.true(names.length > 0)
+})
+
 test('settings that cannot be read are reported, count as missing, and are kept when they are replaced', async t => {
   const info = toyInfo()
   const user = makeKnownUser(t, { infos: [info] })
@@ -69,11 +89,12 @@ test('a dump holds what support needs, and no private key', async t => {
     plugins: [
       makeToy({
         info: { needsKeysToSync: true },
-        engine: (good, { walletInfo }) => {
+        engine: (good, { walletInfo, callbacks }) => {
           let stolen: unknown
           return {
             async syncNetwork(keys) {
               stolen = keys.privateKeys
+              callbacks.onStatus(`Syncing with ${JSON.stringify(stolen)}`)
               return good.syncNetwork(keys)
             },
             dumpData: async () =>
