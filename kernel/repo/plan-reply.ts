@@ -3,7 +3,7 @@ import type { Clock } from '../io/io.ts'
 import { type AppliedReply, applyToFile, type FileBoxes } from './apply-reply.ts'
 import { makeBreather } from './breather.ts'
 import type { NamedFile, RepoFiles } from './repo-files.ts'
-import { AGAIN, type BoxText, NEW, PREFIX, parseStatus, pendingEntry, visibleOf } from './repo-record.ts'
+import { AGAIN, type BoxText, PREFIX, parseStatus, pendingEntry, visibleOf } from './repo-record.ts'
 import type { Report } from './report.ts'
 import type { BulkChange } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
@@ -116,10 +116,9 @@ export const planStatus = async (
   const wasDamaged = status.isDamaged === true
   const heals = reply.isComplete === true && (status.lastSync > 0 || wasDamaged)
   if (heals) {
-    const entry = wasDamaged ? NEW : AGAIN
     for (const path of await files.list('')) {
       const isThere = files.pending.has(path) || reply.changes.has(path) || reply.sent.has(path)
-      if (!isThere) writes.set(PREFIX.pending + path, entry)
+      if (!isThere) writes.set(PREFIX.pending + path, AGAIN)
     }
   }
   const lastHash = reply.hash ?? status.lastHash

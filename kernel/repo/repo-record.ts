@@ -130,7 +130,7 @@ export const isHash = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_=-]{1,256}$/.test(value)
 
 /** The entry of a change of a file that the server never had. */
-export const NEW = 'new'
+const NEW = 'new'
 /** The entry of a file that was acknowledged, is unchanged, and is on the server no more. */
 export const AGAIN = 'again'
 /** Before the entry of a change whose file the server has deleted since. */
