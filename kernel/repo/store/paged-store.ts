@@ -16,8 +16,9 @@ import {
 import { closedError, type LocalStore } from './local-store.ts'
 import { Overlay, type OverlayRow, overlayText } from './overlay.ts'
 import { LIMITS, type PagedPlace, type StoreLimits } from './paged-place.ts'
+import type { StagedChange } from './staged-change.ts'
 import { StoredTable } from './stored-table.ts'
-import { type StagedChange, TableBack } from './table-back.ts'
+import { TableBack } from './table-back.ts'
 import type { TableFiles } from './table-files.ts'
 import {
   type FileNumbers,

@@ -9,22 +9,9 @@ import { PieceReader } from './piece-reader.ts'
 import { rebuildIndex } from './rebuild-index.ts'
 import { RowIndex } from './row-index.ts'
 import type { Piece } from './segment.ts'
+import type { StagedChange } from './staged-change.ts'
 import type { TableFiles } from './table-files.ts'
 import type { FileNumbers, NumberedFile, TableManifest } from './table-manifest.ts'
-
-/** A change of what a table has on the disk, written but not yet committed by its manifest. */
-export interface StagedChange {
-  readonly prefix: string
-  /** Undefined if the table is empty then. */
-  readonly manifest: TableManifest | undefined
-  readonly part: IndexColumns
-  /** Whether the part is the whole index, or newer than the others. */
-  readonly isWhole: boolean
-  /** What the change wrote, to be removed if it is not committed. */
-  readonly written: FileNumbers
-  /** What no manifest names once it is. */
-  readonly spare: FileNumbers
-}
 
 /**
  * The part of one table that is on the disk: segments of rows and the index over them.

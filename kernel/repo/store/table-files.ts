@@ -34,6 +34,8 @@ export class TableFiles {
   readonly #known = new Set<string>()
   readonly #found: readonly FoundFile[]
   #nextId: number
+  /** Of the segment that was read last; segments never change. */
+  #lastEnds: { readonly path: string; readonly ends: readonly number[] } | undefined
 
   /** @param paths - all paths of the folder */
   constructor(place: TablePlace, paths: readonly string[]) {
@@ -140,8 +142,11 @@ export class TableFiles {
   }
 
   async #readEnds(path: string): Promise<readonly number[] | undefined> {
+    if (this.#lastEnds?.path === path) return this.#lastEnds.ends
     const head = await this.#slice(path, 0, HEAD)
-    return head === undefined ? undefined : parseEnds(head)
+    const ends = head === undefined ? undefined : parseEnds(head)
+    if (ends !== undefined) this.#lastEnds = { path, ends }
+    return ends
   }
 
   async #slice(path: string, start: number, end: number): Promise<string | undefined> {
