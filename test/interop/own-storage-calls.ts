@@ -44,6 +44,8 @@ export const ownStorageCalls = (session: OwnSession): StorageCalls => {
       const wallet = await walletOf(walletId)
       session.lab.findTokens(walletId, tokenIds)
       await waitFor(() => tokenIds.every(id => wallet.getSnapshot().detectedTokenIds.includes(id)))
+      // Resolves once everything about the tokens is saved.
+      await wallet.changeEnabledTokenIds(wallet.getSnapshot().enabledTokenIds)
     },
     lockAddress: async (walletId, address) => (await walletOf(walletId)).lockReceiveAddress(address),
     pay: async (walletId, plan) => pay(await walletOf(walletId), plan),
