@@ -59,6 +59,7 @@ export class LocalStore implements EngineStore {
   #queued: Batch | undefined
   #flying: Batch | undefined
   #merging: Promise<void> | undefined
+  #isUntidy = false
   #isClosed = false
 
   constructor(place: ChunkPlace) {
@@ -125,6 +126,17 @@ export class LocalStore implements EngineStore {
     const { changes: all, done } = this.#queued
     for (const [key, text] of changes) all.set(key, text)
     return done
+  }
+
+  /** Writes everything as one chunk, in the background, if less than half of what the chunks hold still counts. */
+  tidySoon(): void {
+    let bytes = 0
+    for (const chunk of this.#chunks) bytes += chunk.bytes
+    let length = 0
+    for (const [key, { text }] of this.#entries) length += text === null ? 0 : key.length + text.length
+    if (bytes < SMALL || bytes < 2 * SEALED_LENGTH * length) return
+    this.#isUntidy = true
+    this.#startMerge()
   }
 
   /** How many chunk files there are now. */
@@ -197,7 +209,10 @@ export class LocalStore implements EngineStore {
 
   async #mergeAll(): Promise<void> {
     for (;;) {
-      const count = mergeCountOf(this.#chunks.map(chunk => chunk.bytes))
+      const count = this.#isUntidy
+        ? this.#chunks.length
+        : mergeCountOf(this.#chunks.map(chunk => chunk.bytes))
+      this.#isUntidy = false
       if (count === 0) return
       await this.#mergeParts(this.#chunks.slice(-count))
     }
@@ -251,6 +266,8 @@ export class LocalStore implements EngineStore {
 
 /** In bytes; so much is written again without a second thought. */
 const SMALL = 128 * 1024
+/** How many characters one character takes up in a chunk, about: it is sealed, and then base64. */
+const SEALED_LENGTH = 1.4
 
 const makeBatch = (): Batch => {
   let resolve: () => void = () => {}

@@ -283,6 +283,24 @@ test('a small store is one chunk when it is closed, so that it opens with one re
   t.deepEqual(reports, [])
 })
 
+test('a store of which little is left becomes one chunk when it is asked to be tidy, and stays as it is before', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  for (let i = 0; i < 5; i++) await store.write(new Map([[`k${i}`, 'x'.repeat(60_000)]]))
+  store.tidySoon()
+  await store.settled()
+  t.is(store.chunkCount, 5)
+
+  for (let i = 0; i < 4; i++) await store.write(new Map([[`k${i}`, null]]))
+  store.tidySoon()
+  const late = store.write(new Map([['late', 'y']]))
+  await Promise.all([store.settled(), late])
+  t.true(store.chunkCount <= 2)
+  const { store: again, reports } = await open(files)
+  t.deepEqual([...again.entries('')].map(([name]) => name).sort(), ['k4', 'late'])
+  t.deepEqual(reports, [])
+})
+
 test('random writes, deletions and reopenings agree with a plain map', async t => {
   const change = fc.tuple(fc.integer({ min: 0, max: 30 }), fc.option(fc.string({ maxLength: 5000 })))
   await fc.assert(
