@@ -71,7 +71,7 @@ export class SyncLoop {
       isRunning: false
     }
     this.#items.set(repo, item)
-    this.#plan()
+    this.#planFor(item)
     return () => this.#remove(item)
   }
 
@@ -119,7 +119,7 @@ export class SyncLoop {
   #remove(item: Item): void {
     item.unsubscribe()
     this.#items.delete(item.repo)
-    this.#plan()
+    if (item.dueAt <= this.#timerAt) this.#plan()
   }
 
   // A write makes the count of pending changes grow; while a repo fails, its back-off stands.
@@ -131,7 +131,12 @@ export class SyncLoop {
     item.hasWrite = true
     if (item.failures > 0) return
     item.dueAt = Math.min(item.dueAt, this.#now() + AFTER_WRITE_MS)
-    this.#plan()
+    this.#planFor(item)
+  }
+
+  /** Only what comes before all others changes the plan: hundreds of repos are added at once. */
+  #planFor({ dueAt }: Item): void {
+    if (dueAt < this.#timerAt) this.#plan()
   }
 
   #plan(): void {
