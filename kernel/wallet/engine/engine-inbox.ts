@@ -11,7 +11,7 @@ import {
   isTokenId
 } from './engine-data.ts'
 
-const SLICE = 1000
+const SLICE = 4000
 const MAX_CHECKPOINT = 100_000
 
 /** Where checked reports of an engine go. */
