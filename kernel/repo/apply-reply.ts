@@ -67,14 +67,12 @@ const answerOf = (sent: PendingChange, theirs: BoxText | null, boxes: FileBoxes)
 
 const serverChange = ({ pending }: RepoFile, theirs: BoxText | null, boxes: FileBoxes): RepoFile => {
   if (pending === undefined) return { data: theirs ?? undefined, pending }
-  if (theirs === null) {
-    const isEdit = pending.box !== null && !sameBox(pending.box, pending.base)
-    return { data: undefined, pending: isEdit ? pending : undefined }
-  }
+  const isEdit = pending.box !== null && !sameBox(pending.box, pending.base)
+  if (theirs === null) return { data: undefined, pending: isEdit ? pending : undefined }
   const isOurs = [pending.base, ...pending.sent].some(old => sameBox(old, theirs))
   if (isOurs && sameBox(pending.box, theirs)) return { data: theirs, pending: undefined }
   if (isOurs) return { data: theirs, pending: { box: pending.box, base: theirs, sent: [] } }
-  if (pending.box === null) return { data: theirs, pending: undefined }
+  if (pending.box === null || !isEdit) return { data: theirs, pending: undefined }
   return mergeOf({ ...pending, mine: pending.box, theirs, winner: 'mine' }, boxes)
 }
 

@@ -394,6 +394,28 @@ test('what a replaced server lacks is sent to it again, and nothing of it overwr
   t.deepEqual(await c.repo.list(''), ['lost', 's.json'])
 })
 
+test('a text that a replaced server gets from one device gives way to what another wrote meanwhile', async t => {
+  const store = makeSyncStore()
+  const [a, b] = await twoDevices(store)
+  await a.repo.setText('f', 'old')
+  await a.sync()
+  await b.sync()
+  store.files.clear()
+  store.fault = call => {
+    if (call.method === 'POST') return replyOf(503, '')
+    return call.url.endsWith('/') ? undefined : replyOf(404, {})
+  }
+  await t.throwsAsync(b.sync())
+  t.is(b.repo.pendingCount, 1)
+  store.fault = undefined
+  await a.repo.setText('f', 'new')
+  await a.sync()
+  store.fault = call => (call.url.endsWith('/') ? undefined : replyOf(404, {}))
+  await b.sync()
+  t.is(await b.repo.getText('f'), 'new')
+  t.is(b.repo.pendingCount, 0)
+})
+
 test('a server that refuses every hash and none is asked twice, not more', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
