@@ -3,18 +3,12 @@ import { readPausedWallets } from '../profile/paused-wallets.ts'
 import type { Session } from '../session.ts'
 
 /** Opens a wallet to be used; its engine rests only where somebody paused the wallet on this device. */
-export const openWallet = async (session: Session, walletId: string): Promise<CurrencyWallet> => {
-  const wallet = await (await session.account()).openWallet(walletId)
-  changeRest(wallet, readPausedWallets(session.paths.session).has(walletId))
-  return wallet
-}
+export const openWallet = (session: Session, walletId: string): Promise<CurrencyWallet> =>
+  open(session, walletId, readPausedWallets(session.paths.session).has(walletId))
 
 /** Opens a wallet for what its files say, such as its name: its engine rests, and its chain is left alone. */
-export const openResting = async (session: Session, walletId: string): Promise<CurrencyWallet> => {
-  const wallet = await (await session.account()).openWallet(walletId)
-  changeRest(wallet, true)
-  return wallet
-}
+export const openResting = (session: Session, walletId: string): Promise<CurrencyWallet> =>
+  open(session, walletId, true)
 
 /** Opens many wallets, a few at a time; gives undefined for each that cannot be opened. */
 export const openEach = async (
@@ -35,7 +29,9 @@ export const openEach = async (
 
 const AT_ONCE = 8
 
-/** Nobody waits for the engine, and its failure shows in the wallet. */
-const changeRest = (wallet: CurrencyWallet, isResting: boolean): void => {
-  if (wallet.getSnapshot().isPaused !== isResting) wallet.changePaused(isResting).catch(() => {})
+const open = async (session: Session, walletId: string, isPaused: boolean): Promise<CurrencyWallet> => {
+  const wallet = await (await session.account()).openWallet(walletId, { isPaused })
+  // It may be open by now. Nobody waits for the engine, and its failure shows in the wallet.
+  if (wallet.getSnapshot().isPaused !== isPaused) wallet.changePaused(isPaused).catch(() => {})
+  return wallet
 }

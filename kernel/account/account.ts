@@ -160,13 +160,17 @@ export class Account implements Readable<AccountSnapshot> {
   }
 
   /**
-   * Opens a wallet, or gives the one that is open.
+   * Opens a wallet, or gives the one that is open, as it is; `isPaused`: it begins paused, so that its files can be read
+   * and its chain is left alone.
    *
    * @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, KEY_INTEGRITY, STORAGE_FAILED, SYNC_FAILED
    */
-  async openWallet(walletId: string): Promise<CurrencyWallet> {
+  async openWallet(
+    walletId: string,
+    { isPaused = false }: { isPaused?: boolean } = {}
+  ): Promise<CurrencyWallet> {
     this.#check()
-    return this.#wallets.get(walletId)
+    return this.#wallets.get(walletId, { isPaused })
   }
 
   /** Opens every active wallet in the background, a few at a time; one result each, in the account's order. */

@@ -150,7 +150,7 @@ export const openNew = async (
 ): Promise<CurrencyWallet> => {
   const { name, fiatCurrencyCode, enabledTokenIds } = request
   const settings = { name, fiatCurrencyCode: fiatCurrencyCode ?? DEFAULT_FIAT, enabledTokenIds }
-  const wallet = await wallets.get(walletId, isKnown ? undefined : settings)
+  const wallet = await wallets.get(walletId, isKnown ? {} : { settings })
   try {
     if (name !== undefined && wallet.name !== name) await wallet.rename(name)
     const isFiatNew = wallet.getSnapshot().fiatCurrencyCode !== fiatCurrencyCode

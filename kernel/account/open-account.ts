@@ -92,13 +92,13 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
     dataStore: new DataStore({ services, repo, hashOf }),
     pause,
     unfinishedSplits: storeBelow(repo.local, 'split/'),
-    async openWallet(info, { settings: wishes }) {
+    async openWallet(info, { settings: wishes, isPaused = false }) {
       const { pluginId } = services.plugins.infoOf(info.type)
       const found = await repos.open(info, wishes === undefined ? 'needed' : 'empty')
       try {
         if (wishes !== undefined) await writeNewWallet(services, found, wishes)
         return await openWallet({
-          ...{ services, walletInfo: info, scheduler, events, nameOfApp, paused: pause },
+          ...{ services, walletInfo: info, scheduler, events, nameOfApp, paused: pause, isPaused },
           config: settings.currencyConfig(pluginId),
           repo: found.repo,
           syncRepo: found.sync

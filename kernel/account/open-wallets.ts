@@ -17,7 +17,6 @@ export interface OpenWalletsParts {
   readonly services: Services
   /** @throws WALLET_ID_UNKNOWN */
   find(walletId: string): SecretWalletInfo
-  /** `settings`: of a wallet that was made here and now, so that there is nothing to fetch first. */
   open(info: SecretWalletInfo, options: OpenWalletOptions): Promise<OpenedWallet>
 }
 
@@ -25,6 +24,8 @@ export interface OpenWalletsParts {
 export interface OpenWalletOptions {
   /** Of a wallet whose keys were made here and now: there is nothing to fetch first. */
   readonly settings?: NewWalletSettings
+  /** It begins paused, so that no engine is made for it. */
+  readonly isPaused?: boolean
 }
 
 interface Holding {
@@ -49,19 +50,19 @@ export class OpenWallets {
   }
 
   /**
-   * Opens a wallet, or gives the one that is open.
+   * Opens a wallet, or gives the one that is open, as it is.
    *
    * @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, KEY_INTEGRITY, STORAGE_FAILED, SYNC_FAILED, LOGGED_OUT
    */
-  async get(walletId: string, settings?: NewWalletSettings): Promise<CurrencyWallet> {
-    const { wallet } = await this.getOpened(walletId, settings)
+  async get(walletId: string, options?: OpenWalletOptions): Promise<CurrencyWallet> {
+    const { wallet } = await this.getOpened(walletId, options)
     return wallet
   }
 
   /** As {@link get}, with what the account itself needs of the wallet. */
-  async getOpened(walletId: string, settings?: NewWalletSettings): Promise<OpenedWallet> {
+  async getOpened(walletId: string, options: OpenWalletOptions = {}): Promise<OpenedWallet> {
     this.#check()
-    const { opening } = this.#held.get(walletId) ?? this.#begin(walletId, settings)
+    const { opening } = this.#held.get(walletId) ?? this.#begin(walletId, options)
     const opened = await opening
     this.#check()
     return opened
@@ -118,8 +119,8 @@ export class OpenWallets {
     }
   }
 
-  #begin(walletId: string, settings: NewWalletSettings | undefined): Holding {
-    const holding: Holding = { opening: this.#open(walletId, settings) }
+  #begin(walletId: string, options: OpenWalletOptions): Holding {
+    const holding: Holding = { opening: this.#open(walletId, options) }
     this.#held.set(walletId, holding)
     holding.opening.then(
       opened => {
@@ -132,8 +133,8 @@ export class OpenWallets {
     return holding
   }
 
-  async #open(walletId: string, settings: NewWalletSettings | undefined): Promise<OpenedWallet> {
-    return this.#parts.open(this.#parts.find(walletId), settings === undefined ? {} : { settings })
+  async #open(walletId: string, options: OpenWalletOptions): Promise<OpenedWallet> {
+    return this.#parts.open(this.#parts.find(walletId), options)
   }
 
   #check(): void {

@@ -3,10 +3,17 @@ export type SerialQueue = <T>(job: () => Promise<T>) => Promise<T>
 
 /** Makes a queue whose jobs never overlap: scrypt jobs would fight for memory and spoil the benchmark (protocol §1.4). */
 export const makeSerialQueue = (): SerialQueue => {
-  let last: Promise<unknown> = Promise.resolve()
+  // None while nothing is under way: there are thousands of queues, and most are idle.
+  let last: Promise<unknown> | undefined
   return job => {
-    const result = last.then(job)
-    last = result.catch(() => undefined)
+    const result = (last ?? DONE).then(job)
+    const ended = result.catch(() => undefined)
+    last = ended
+    void ended.then(() => {
+      if (last === ended) last = undefined
+    })
     return result
   }
 }
+
+const DONE = Promise.resolve()

@@ -22,8 +22,8 @@ export class Observable<S> implements Readable<S> {
 
   constructor(
     initial: S,
-    announce: (snapshot: S) => void = () => {},
-    onListenerError: (error: unknown) => void = () => {}
+    announce: (snapshot: S) => void = nothing,
+    onListenerError: (error: unknown) => void = nothing
   ) {
     this.#snapshot = Object.freeze(initial)
     this.#announce = announce
@@ -90,5 +90,6 @@ interface Subscription {
   listener: (() => void) | undefined
 }
 
+const nothing = (): void => {}
 const NONE: readonly Subscription[] = []
 const MAX_ROUNDS = 100

@@ -1,5 +1,4 @@
 import type { NativeAmount } from '../amount.ts'
-import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { EngineSnapshot, WalletSnapshot } from '../hooks/snapshots.ts'
 import { settleAll } from '../io/settle-all.ts'
@@ -43,7 +42,6 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   readonly getSnapshot: Readable<WalletSnapshot>['getSnapshot']
   readonly #parts: WalletParts
   readonly #life: WalletLife
-  readonly #editAddresses = makeSerialQueue()
 
   constructor(parts: WalletParts, life: WalletLife) {
     this.id = parts.walletId
@@ -250,7 +248,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     { metadata, recycleable }: { metadata: MetadataChange; recycleable: boolean }
   ): Promise<void> {
     const { repo, services } = this.#parts
-    await this.#editAddresses(async () => {
+    await this.#parts.inOrder(async () => {
       const known = (await this.savedAddresses()).find(record => record.address === address)
       const record: AddressRecord = {
         seq: known?.seq ?? 0,

@@ -1,3 +1,4 @@
+import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import { fileHashOf } from '../keys/wallet-id.ts'
 import type { Services } from '../services.ts'
@@ -37,6 +38,7 @@ export const openWallet = async (place: WalletPlace): Promise<OpenedWallet> => {
     keys: walletInfo.keys,
     clock: io.clock,
     disk,
+    inOrder: makeSerialQueue(),
     hashOf: makeHash(services, walletInfo),
     fiatCode: () => facts.state.getSnapshot().fiatCurrencyCode,
     report: error => services.report(`wallet ${info.pluginId}`, error)

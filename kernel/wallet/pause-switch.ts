@@ -22,6 +22,8 @@ export interface PauseSwitchParts {
   readonly key: string
   /** What this belongs to. */
   readonly parent?: Readable<PauseSnapshot> | undefined
+  /** Whether it begins paused. */
+  readonly isSet?: boolean
 }
 
 /**
@@ -37,7 +39,8 @@ export class PauseSwitch implements Readable<PauseSnapshot> {
 
   constructor(parts: PauseSwitchParts) {
     this.#parts = parts
-    this.#state = new Observable<PauseSnapshot>({ isSet: false, isPaused: this.#isParentPaused() })
+    const { isSet = false } = parts
+    this.#state = new Observable<PauseSnapshot>({ isSet, isPaused: isSet || this.#isParentPaused() })
     this.#unsubscribe = parts.parent?.subscribe(() => this.#set(this.getSnapshot().isSet))
     this.subscribe = this.#state.subscribe
     this.getSnapshot = this.#state.getSnapshot

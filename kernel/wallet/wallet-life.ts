@@ -31,7 +31,6 @@ export class WalletLife implements EngineHost {
   readonly #parts: WalletParts
   readonly #throttle: TransactionThrottle
   readonly #room: EngineRoom
-  readonly #inOrder = makeSerialQueue()
   #spends: SpendParts | undefined
   #fallbackName: string | null = null
   #height: number | undefined
@@ -39,10 +38,10 @@ export class WalletLife implements EngineHost {
   #unsubscribes: (() => void)[] = []
 
   constructor(parts: WalletParts, facts: WalletFacts) {
-    const { services, repo, scheduler, walletId, paused } = parts
+    const { services, repo, scheduler, walletId, paused, isPaused } = parts
     this.#parts = parts
     this.facts = facts
-    this.pause = new PauseSwitch({ scheduler, key: `pause ${walletId}`, parent: paused })
+    this.pause = new PauseSwitch({ scheduler, key: `pause ${walletId}`, parent: paused, isSet: isPaused })
     this.table = new HistoryTable(parts)
     this.tokens = new WalletTokens(parts, this)
     this.journal = new SpendJournal(repo.local)
@@ -202,7 +201,7 @@ export class WalletLife implements EngineHost {
 
   /** Shows what the files of the wallet's settings say; a reading that was begun earlier is never shown later. */
   readSettings(): Promise<void> {
-    return this.#inOrder(() => this.#readSettings())
+    return this.#parts.inOrder(() => this.#readSettings())
   }
 
   async #readSettings(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { SerialQueue } from '../crypto/serial-queue.ts'
 import type { Clock } from '../io/io.ts'
 import type { Scheduler } from '../io/scheduler.ts'
 import type { Disk } from '../repo/disk.ts'
@@ -21,6 +22,8 @@ export interface WalletPlace {
   readonly config: Readable<CurrencyConfigSnapshot>
   /** The pause of the account. */
   readonly paused: Readable<PauseSnapshot>
+  /** The wallet's own pause, to begin with. */
+  readonly isPaused: boolean
   /** What an app calls itself, for the wallets that it made and never named. */
   nameOfApp(appId: string): Promise<string>
   syncRepo(): Promise<void>
@@ -33,6 +36,8 @@ export interface WalletParts extends WalletPlace {
   readonly keys: Secret<WalletKeys>
   readonly clock: Clock
   readonly disk: Disk
+  /** Readings and edits of the wallet's small files never overlap. */
+  readonly inOrder: SerialQueue
   /** The wallet's file-name hash. @throws LOGGED_OUT */
   hashOf(text: string): string
   /** The fiat currency that the wallet is shown in now, such as `iso:USD`. */

@@ -7,7 +7,7 @@ import type { WalletParts } from '../wallet-place.ts'
 /** What an engine's state belongs to. */
 export type EngineStateParts = Pick<
   WalletParts,
-  'services' | 'events' | 'walletId' | 'info' | 'paused' | 'report'
+  'services' | 'events' | 'walletId' | 'info' | 'paused' | 'isPaused' | 'report'
 >
 
 /** What an engine's state may be told; each change that changes nothing is told to nobody. */
@@ -31,7 +31,7 @@ export class EngineState implements Readable<EngineSnapshot> {
   constructor(parts: EngineStateParts) {
     const { services, walletId, info, paused, report } = parts
     const { pluginId } = info
-    const { isPaused } = paused.getSnapshot()
+    const isPaused = parts.isPaused || paused.getSnapshot().isPaused
     this.#parts = parts
     this.#state = new Observable<EngineSnapshot>(
       { walletId, pluginId, state: 'created', isPaused, syncRatio: 0, blockHeight: 0, since: this.#now },
@@ -96,9 +96,23 @@ export class EngineState implements Readable<EngineSnapshot> {
       present.state === next.state &&
       present.isPaused === next.isPaused &&
       (present.failure === undefined) === (next.failure === undefined)
-    this.#state.set(isSameStage ? next : { ...next, since: this.#now })
+    this.#state.set(snapshotOf(isSameStage ? next : { ...next, since: this.#now }))
   }
 }
+
+/** The fields by name: what is spread and taken apart many times has a hidden shape of its own, which costs memory. */
+const snapshotOf = ({ status, failure, errorCode, ...facts }: EngineSnapshot): EngineSnapshot => ({
+  walletId: facts.walletId,
+  pluginId: facts.pluginId,
+  state: facts.state,
+  isPaused: facts.isPaused,
+  syncRatio: facts.syncRatio,
+  blockHeight: facts.blockHeight,
+  since: facts.since,
+  ...(status === undefined ? {} : { status }),
+  ...(failure === undefined ? {} : { failure }),
+  ...(errorCode === undefined ? {} : { errorCode })
+})
 
 const holds = (snapshot: EngineSnapshot, facts: Partial<EngineSnapshot>): boolean => {
   for (const name of Object.keys(facts) as (keyof EngineSnapshot)[]) {

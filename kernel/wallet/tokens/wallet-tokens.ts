@@ -1,4 +1,3 @@
-import { makeSerialQueue } from '../../crypto/serial-queue.ts'
 import type { JsonFile } from '../../repo/json-file.ts'
 import { parseJson } from '../../schema/parse.ts'
 import type { WalletParts } from '../wallet-place.ts'
@@ -17,7 +16,8 @@ import {
 } from './token-file.ts'
 
 /** What the tokens of a wallet belong to. */
-export type WalletTokensParts = WalletFiles & Pick<WalletParts, 'walletId' | 'config' | 'scheduler'>
+export type WalletTokensParts = WalletFiles &
+  Pick<WalletParts, 'walletId' | 'config' | 'scheduler' | 'inOrder'>
 
 /** Who shows the tokens of a wallet. */
 export interface TokensOwner {
@@ -42,11 +42,9 @@ export class WalletTokens {
   /** The currency codes of an old file, for as long as there is no newer one. */
   #codes: unknown
   #queued: Promise<void> | undefined
-  #saving: Promise<void> = Promise.resolve()
-  /** Readings and writings never overlap: what was read would be older than what was written. */
-  readonly #inOrder = makeSerialQueue()
+  #saving: Promise<void> | undefined
   #nextSaveAt = Number.NEGATIVE_INFINITY
-  #endWait: () => void = () => {}
+  #endWait: (() => void) | undefined
   #isClosed = false
 
   constructor(parts: WalletTokensParts, owner: TokensOwner) {
@@ -56,7 +54,7 @@ export class WalletTokens {
 
   /** Reads the files, and again after a sync; one that cannot be read is reported and changes nothing. */
   read(): Promise<void> {
-    return this.#inOrder(() => this.#read())
+    return this.#parts.inOrder(() => this.#read())
   }
 
   async #read(): Promise<void> {
@@ -126,9 +124,9 @@ export class WalletTokens {
   /** Saves what is not saved, without waiting any longer. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#endWait()
+    this.#endWait?.()
     await this.#queued?.catch(() => {})
-    await this.#saving.catch(() => {})
+    await this.#saving?.catch(() => {})
   }
 
   /** What was read, under the changes that are not saved yet. */
@@ -152,7 +150,7 @@ export class WalletTokens {
     await this.#untilNextSave()
     this.#queued = undefined
     this.#nextSaveAt = this.#now() + SAVE_PERIOD_MS
-    this.#saving = this.#inOrder(() => this.#save())
+    this.#saving = this.#parts.inOrder(() => this.#save())
     await this.#saving
   }
 

@@ -51,6 +51,22 @@ test('a pause of the account, or of everything, reaches wallets that are open an
   t.true(own.getSnapshot().isPaused)
 })
 
+test('a wallet that is opened to rest makes no engine until it is resumed, and later openings change nothing', async t => {
+  const home = await openToyHome(t)
+  const { id } = await home.account.createCurrencyWallet('wallet:toycoin', { name: 'Savings' })
+  await home.account.sync()
+  const { account, clock, toy } = await home.another()
+  const wallet = await account.openWallet(id, { isPaused: true })
+  t.like(wallet.getSnapshot(), { name: 'Savings', isPaused: true })
+  t.is(await account.openWallet(id), wallet)
+  await clock.advance(60_000)
+  t.like(wallet.engine.getSnapshot(), { state: 'created', isPaused: true })
+  t.is(toy.requests.length, 0)
+  await wallet.changePaused(false)
+  t.like(wallet.engine.getSnapshot(), { state: 'started', isPaused: false })
+  t.is(toy.requests.length, 1)
+})
+
 test('while everything is paused nothing is synced and no login is refreshed; afterwards it goes on', async t => {
   const { account, clock, kernel, world } = await openToyHome(t)
   await account.createCurrencyWallet('wallet:toycoin')
