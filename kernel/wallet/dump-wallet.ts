@@ -34,7 +34,7 @@ export const dumpWallet = async (parts: WalletParts, life: WalletLife): Promise<
 }
 
 /** The same data, where each text that holds a private key is masked; what is no JSON is left out. */
-export const withoutKeys = (data: unknown, keys: WalletKeys): Json => {
+const withoutKeys = (data: unknown, keys: WalletKeys): Json => {
   const secrets = textsOf(keys).filter(text => text.length >= MIN_SECRET)
   const clean = (value: unknown, depth: number): Json => {
     if (typeof value === 'string') return secrets.some(secret => value.includes(secret)) ? HIDDEN : value

@@ -75,7 +75,7 @@ export class PromiseBook {
 }
 
 /** The value of what is not there. */
-export const NOTHING = 'nothing'
+const NOTHING = 'nothing'
 
 const walletNamed = async (account: Account, name: string): Promise<CurrencyWallet | undefined> => {
   for (const { walletId, deleted } of account.listWallets()) {

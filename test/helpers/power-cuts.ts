@@ -33,7 +33,7 @@ export const describeCuts = ({ points, cases, fired, recoveries, looks, losses }
   `${looks} values looked at, ${losses.length} losses`
 
 /** Every way in which a write may go wrong. */
-export const CUT_FAULTS: readonly Omit<Fault, 'at'>[] = [
+const CUT_FAULTS: readonly Omit<Fault, 'at'>[] = [
   { kind: 'lost' },
   { kind: 'torn', share: 0 },
   { kind: 'torn', share: 0.1 },

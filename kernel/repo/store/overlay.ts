@@ -30,7 +30,7 @@ export const overlayText = ({ text, order, mark, sequence }: OverlayRow): string
   text === null ? '' : `${order} ${mark} ${sequence} ${text}`
 
 /** The inverse of {@link overlayText}. */
-export const parseOverlay = (key: string, entry: string): OverlayRow => {
+const parseOverlay = (key: string, entry: string): OverlayRow => {
   if (entry === '') return { key, text: null, order: 0, mark: 0, sequence: 0 }
   const first = entry.indexOf(' ')
   const second = entry.indexOf(' ', first + 1)
@@ -98,9 +98,10 @@ export class Overlay {
       : row
   }
 
-  /** Counts anew when it is next wanted, as after rows have left. */
-  recount(): void {
+  /** Rows have left: they are counted anew when that is wanted, and no longer read, to no end, with each opening. */
+  rowsLeft(): void {
     this.#length = undefined
+    this.#front.tidySoon()
   }
 
   #count(): number {

@@ -243,9 +243,7 @@ export class PagedStore implements BulkStore {
     // A small write that fails must not have replaced ours: by now each has ended, well or not.
     await this.#front.write(new Map()).catch(() => {})
     await this.#confirm(staged, entriesOf(large, this.#prefixes))
-    // Rows that have left would be read, to no end, with each opening.
-    if (large.moved.size > 0) this.#front.tidySoon()
-    this.#overlay.recount()
+    if (large.moved.size > 0) this.#overlay.rowsLeft()
   }
 
   /** Makes staged changes true with one write. */

@@ -26,7 +26,7 @@ export interface EncodedSegment {
 }
 
 /** How many pieces one segment may have. */
-export const PIECES = 12
+const PIECES = 12
 
 /**
  * Seals as many rows as fit into one segment, from `start` on.

@@ -1,10 +1,10 @@
 import { isWalletError } from '../../errors/wallet-error.ts'
-import { type LabelRow, parseLabelRow } from '../../schema/label-row.ts'
 import type { Metadata } from '../../types/transaction.ts'
 import type { CurrencyWallet } from '../currency-wallet.ts'
 import { mergeMetadata } from '../history/metadata.ts'
 import { type LabelTexts, textsOf } from './label-row.ts'
 import { type AddressSource, findOwnAddresses } from './own-addresses.ts'
+import { type LabelRow, parseLabelRow } from './parse-label-row.ts'
 import { planLabel } from './plan-label.ts'
 
 /** What the import asks of a wallet. */

@@ -1,6 +1,6 @@
-import type { LabelDetails, LabelRow } from '../../schema/label-row.ts'
 import type { Metadata, Transaction } from '../../types/transaction.ts'
 import type { AddressRecord } from '../address-file.ts'
+import type { LabelDetails, LabelRow } from './parse-label-row.ts'
 
 /** The notes that labels carry. */
 export type LabelTexts = Pick<Metadata, 'category' | 'name' | 'notes'>

@@ -9,8 +9,8 @@ import {
   transactionLabel,
   WalletError
 } from '../../../../kernel/index.ts'
-import { parseLabelRow } from '../../../../kernel/schema/label-row.ts'
 import { textsOf } from '../../../../kernel/wallet/labels/label-row.ts'
+import { parseLabelRow } from '../../../../kernel/wallet/labels/parse-label-row.ts'
 import { planLabel } from '../../../../kernel/wallet/labels/plan-label.ts'
 
 const TXID = 'f91d0a8a78462bc59398f2c5d7a84fcff491c26ba54c4833478b202796c8aafd'
