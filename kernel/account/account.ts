@@ -173,6 +173,12 @@ export class Account implements Readable<AccountSnapshot> {
     return this.#wallets.get(walletId, { isPaused })
   }
 
+  /** A wallet that is open by now, for screens that cannot wait. @throws WALLET_NOT_LOADED, WALLET_ID_UNKNOWN, LOGGED_OUT */
+  wallet(walletId: string): CurrencyWallet {
+    this.#check()
+    return this.#wallets.loaded(walletId)
+  }
+
   /** Opens every active wallet in the background, a few at a time; one result each, in the account's order. */
   async openAllWallets(): Promise<WalletResult[]> {
     this.#check()

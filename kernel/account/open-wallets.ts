@@ -59,6 +59,15 @@ export class OpenWallets {
     return wallet
   }
 
+  /** A wallet that is open by now. @throws WALLET_NOT_LOADED, WALLET_ID_UNKNOWN, LOGGED_OUT */
+  loaded(walletId: string): CurrencyWallet {
+    this.#check()
+    const { opened } = this.#held.get(walletId) ?? {}
+    if (opened !== undefined) return opened.wallet
+    this.#parts.find(walletId)
+    throw new WalletError('WALLET_NOT_LOADED', {})
+  }
+
   /** As {@link get}, with what the account itself needs of the wallet. */
   async getOpened(walletId: string, options: OpenWalletOptions = {}): Promise<OpenedWallet> {
     this.#check()

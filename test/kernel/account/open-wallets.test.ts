@@ -127,6 +127,20 @@ test('a wallet that failed is tried again when it is asked for again', async t =
   await t.throwsAsync(bench.wallets.get('nothing'), { code: 'WALLET_ID_UNKNOWN' })
 })
 
+test('a wallet can be had at once when it is open; before that: "Wallet has not yet loaded" [8.71]', async t => {
+  const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: io.crypto.toHex(io.random(32)) })
+  const { account } = await makeKnownUser(t, { infos: [info] }).logIn({ plugins: [makeToy().plugin] })
+  const notLoaded = { code: 'WALLET_NOT_LOADED', message: 'Wallet has not yet loaded' }
+  t.throws(() => account.wallet(info.id), notLoaded)
+  const opening = account.openWallet(info.id)
+  t.throws(() => account.wallet(info.id), notLoaded)
+  const wallet = await opening
+  t.is(account.wallet(info.id), wallet)
+  t.throws(() => account.wallet('nothing'), { code: 'WALLET_ID_UNKNOWN' })
+  await account.logout()
+  t.throws(() => account.wallet(info.id), { code: 'LOGGED_OUT' })
+})
+
 test('a logout in the middle closes what is open, begins nothing more, and waits for no wallet that hangs', async t => {
   const bench = makeBench(async id => (id === '1' ? never() : settle()))
   const all = openAll(bench, 100)
