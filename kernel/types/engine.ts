@@ -159,6 +159,10 @@ export interface CurrencyEngine {
   saveTx(transaction: EngineTransaction): Promise<void>
   /** Exact maximum. Where absent, the kernel searches with `makeSpend`. */
   getMaxSpendable?(spend: SpendInfo, keys: KeysArgument): Promise<string>
+  /** A signature that shows who holds the keys of the wallet. */
+  signMessage?(message: string, privateKeys: WalletKeys, options: MessageOptions): Promise<string>
+  /** A signed transaction that moves what foreign keys hold to the targets. */
+  sweepPrivateKeys?(spend: SpendInfo, foreignKeys: readonly string[]): Promise<EngineTransaction>
   changeUserSettings?(settings: JsonObject): Promise<void>
   changeCustomTokens?(tokens: TokenMap): Promise<void>
   changeEnabledTokenIds?(tokenIds: readonly string[]): Promise<void>
@@ -169,6 +173,11 @@ export interface CurrencyEngine {
   activateWallet?(request: ActivationRequest): Promise<ActivationOffer>
   /** Facts for support, without secrets. */
   dumpData?(): Promise<Json>
+}
+
+/** How a message is signed. `otherParams`: what the currency needs besides, such as an address of the wallet. */
+export interface MessageOptions {
+  readonly otherParams?: JsonObject
 }
 
 /** A wallet of the account as an engine may know it. */

@@ -72,6 +72,11 @@ export interface SpendInfo {
   readonly otherParams?: JsonObject
 }
 
+/** What foreign keys hold and the user wants to have. `privateKeys`: each in the form that the currency writes them in; secret. */
+export interface SweepInfo extends SpendInfo {
+  readonly privateKeys: readonly string[]
+}
+
 /** The record of a swap, kept with the transaction that pays for it. */
 export interface SwapData {
   readonly orderId?: string

@@ -4,8 +4,8 @@ import type { EngineSnapshot, WalletSnapshot } from '../hooks/snapshots.ts'
 import { settleAll } from '../io/settle-all.ts'
 import type { Readable } from '../state/observable.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
-import type { FreshAddress, ParsedUri, UriRequest } from '../types/engine.ts'
-import type { MetadataChange, SpendInfo, Transaction } from '../types/transaction.ts'
+import type { FreshAddress, MessageOptions, ParsedUri, UriRequest } from '../types/engine.ts'
+import type { MetadataChange, SpendInfo, SweepInfo, Transaction } from '../types/transaction.ts'
 import { type AddressRecord, readAddresses, writeAddress } from './address-file.ts'
 import { callTools } from './call-tools.ts'
 import { dumpWallet, type WalletDump } from './dump-wallet.ts'
@@ -19,9 +19,11 @@ import {
   type TransactionQuery
 } from './history/transaction-list.ts'
 import type { PauseOptions } from './pause-switch.ts'
+import { signMessage } from './sign-message.ts'
 import { broadcastTx, discardTx, saveTx, signTx, spend } from './spend.ts'
 import { getMaxSpendable, makeSpend } from './spend-draft.ts'
 import type { SpendIntent } from './spend-journal.ts'
+import { sweepPrivateKeys } from './sweep.ts'
 import { type SyncStatus, syncStatusOf } from './sync-status.ts'
 import { balanceIn } from './wallet-facts.ts'
 import type { WalletLife } from './wallet-life.ts'
@@ -161,6 +163,17 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Records a sent transaction with its payees, fees and notes. */
   saveTx(tx: Transaction): Promise<void> {
     return saveTx(this.#life.spends, tx)
+  }
+
+  /** Signs a text, so that others can see who holds the keys. @throws NOT_SUPPORTED, BOGUS_DATA */
+  signMessage(message: string, options: MessageOptions = {}): Promise<string> {
+    const { pluginId } = this.currencyInfo
+    return signMessage({ engine: this.#life.engine, pluginId }, message, options)
+  }
+
+  /** Makes and signs what moves the coins of foreign keys here; {@link broadcastTx} sends it. @throws NOT_SUPPORTED, … */
+  sweepPrivateKeys(request: SweepInfo): Promise<Transaction> {
+    return sweepPrivateKeys(this.#life.spends, request)
   }
 
   /** Spends that were begun and are not finished, oldest first. */

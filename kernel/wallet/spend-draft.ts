@@ -1,7 +1,13 @@
 import { compare, type NativeAmount, nativeAmount, ZERO } from '../amount.ts'
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
-import type { SpendInfo, SpendTarget, SpentTarget, Transaction } from '../types/transaction.ts'
+import type {
+  EngineTransaction,
+  SpendInfo,
+  SpendTarget,
+  SpentTarget,
+  Transaction
+} from '../types/transaction.ts'
 import { checkEngineTransaction } from './engine/engine-data.ts'
 import { checkMetadata, mergeMetadata, withFiatCode } from './history/metadata.ts'
 import { searchMaxSpendable } from './max-spend.ts'
@@ -19,7 +25,11 @@ export const makeSpend = async (parts: SpendParts, request: SpendInfo): Promise<
   checkMetadata(spend.metadata ?? {})
   const keys = parts.engine.keysFor('spend')
   const draft = await parts.engine.call('making a payment', engine => engine.makeSpend(spend, keys))
-  const checked = checkEngineTransaction(parts.info.pluginId, draft)
+  return draftOf(parts, spend, checkEngineTransaction(parts.info.pluginId, draft))
+}
+
+/** What an engine has made of a spend, with all that the user has said of it. */
+export const draftOf = (parts: SpendParts, spend: SpendInfo, checked: EngineTransaction): Transaction => {
   const currencyCode = checked.currencyCode ?? parts.table.codeOf(checked.tokenId)
   const { deviceDescription } = parts.services.config
   return {
@@ -66,7 +76,8 @@ export const getMaxSpendable = async (parts: SpendParts, request: SpendInfo): Pr
 /** Failures that say nothing about an amount. */
 const NO_ANSWER = ['ENGINE_FAILED', 'DEADLINE', 'LOGGED_OUT', 'NETWORK'] as const
 
-const cleanSpend = (request: SpendInfo, info: CurrencyInfo): SpendInfo => {
+/** A spend as an engine may see it. @throws AMOUNT_INVALID, MEMO_INVALID, SPEND_WITH_KEYS */
+export const cleanSpend = (request: SpendInfo, info: CurrencyInfo): SpendInfo => {
   if ('privateKeys' in request) throw new WalletError('SPEND_WITH_KEYS', {})
   const spendTargets = request.spendTargets
     .filter(isPayable)

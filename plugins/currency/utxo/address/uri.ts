@@ -14,9 +14,9 @@ import { parseAddress } from './address.ts'
  * Reads a BIP-21 URI, or a bare address.
  *
  * Amounts are exact decimals of the main denomination. Unknown parameters are ignored, unknown `req-` parameters
- * refused, as BIP-21 says.
+ * refused, as BIP-21 says. A link of the payment protocol (BIP-72) is read where it names an address to fall back to.
  *
- * @throws ADDRESS_INVALID, AMOUNT_INVALID
+ * @throws ADDRESS_INVALID, AMOUNT_INVALID, NOT_SUPPORTED
  */
 export const parseUri = (coin: CoinRow, network: NetworkRow, text: string): ParsedUri => {
   const trimmed = text.trim()
@@ -29,6 +29,8 @@ export const parseUri = (coin: CoinRow, network: NetworkRow, text: string): Pars
   const split = rest.indexOf('?')
   const address = decode(split === -1 ? rest : rest.slice(0, split)).replace(/\/$/, '')
   const parameters = readParameters(split === -1 ? '' : rest.slice(split + 1))
+  if (address === '' && parameters.has('r'))
+    throw new WalletError('NOT_SUPPORTED', { what: 'the payment protocol' })
   const amount = parameters.get('amount')
   const label = parameters.get('label')
   const message = parameters.get('message')
@@ -57,7 +59,7 @@ export const encodeUri = (coin: CoinRow, network: NetworkRow, request: UriReques
 }
 
 const MAX_LENGTH = 4096
-const READ = new Set(['amount', 'label', 'message'])
+const READ = new Set(['amount', 'label', 'message', 'r'])
 
 const invalid = (rule: string): WalletError => new WalletError('ADDRESS_INVALID', { rule })
 
