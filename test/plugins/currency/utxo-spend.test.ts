@@ -151,7 +151,7 @@ const funded = async (
   return { alice, target: (await bob.engine.getFreshAddress({ tokenId: null })).publicAddress }
 }
 
-test('[8.33] [8.34] [8.36] [8.38] every reason not to make a spend has its own code and message', async t => {
+test('every reason not to make a spend has its own code and message [8.33] [8.34] [8.35] [8.36] [8.38]', async t => {
   const world = makeTestWorld()
   t.teardown(() => world.close())
   const { alice, target } = await funded(world, '100000')
@@ -191,7 +191,9 @@ test('[8.33] [8.34] [8.36] [8.38] every reason not to make a spend has its own c
     )
   )
   if (!isWalletError(error, 'INSUFFICIENT_FUNDS')) return t.fail()
+  t.is(error.details.currencyCode, 'BTC')
   t.is(error.details.available, '100000')
+  t.true(BigInt(error.details.networkFee ?? 0) > 0n)
   t.is(BigInt(error.details.needed ?? 0), 100000n + BigInt(error.details.networkFee ?? 0))
 
   world.chain.fund(own, '80000')
@@ -210,6 +212,10 @@ test('[8.33] [8.34] [8.36] [8.38] every reason not to make a spend has its own c
   )
   t.is(messages.get('DUST_SPEND'), 'DustSpendError: Please send a larger amount')
   t.is(messages.get('INSUFFICIENT_FUNDS'), 'InsufficientFundsError: Insufficient BTC')
+  t.is(
+    messages.get('NO_AMOUNT_SPECIFIED'),
+    'NoAmountSpecifiedError: Unable to create zero-amount transaction.'
+  )
   t.is(messages.get('PENDING_FUNDS'), 'PendingFundsError: Not enough confirmed funds')
   t.is(messages.get('SPEND_TO_SELF'), 'SpendToSelfError: Spending to self')
   const inputsOf = (tx: EngineTransaction): number =>
