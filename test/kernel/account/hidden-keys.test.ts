@@ -47,3 +47,27 @@ test('with hideKeys on, keys, recovery key, root login id and 2FA key are hidden
   t.true(await credentials.checkPIN(ALICE.pin))
   await kernel.close()
 })
+
+test('hideKeys, said to be true by default, hides nothing unless an application asks for it [9.28]', async t => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  // Deployed applications that say nothing show keys: protocol §8, row 2.
+  for (const [hideKeys, isHidden] of [
+    [undefined, false],
+    [false, false],
+    [true, true]
+  ] as const) {
+    const kernel = await openDevice(world, hideKeys === undefined ? {} : { hideKeys })
+    const account = await kernel.context.createAccount({})
+    const { id } = await account.createCurrencyWallet('wallet:bitcoin')
+    const views = [
+      () => account.getLoginKey(),
+      () => account.rootLoginId,
+      () => JSON.stringify(account.walletKeys.getRawPrivateKey(id))
+    ]
+    for (const view of views) {
+      if (isHidden) t.throws(view, { code: 'HIDDEN_KEYS' })
+      else t.true(view().length > 30)
+    }
+    await kernel.close()
+  }
+})
