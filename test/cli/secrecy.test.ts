@@ -83,7 +83,7 @@ test('no command prints the keys of a wallet without --reveal, whether they are 
   await run(['account', 'create', 'alice'])
   t.is((await run(['wallets', 'create', 'bitcoin', '--name', 'Made'])).code, 0)
   t.is((await run(['wallets', 'import', 'bitcoin', '--name', 'Brought'], { 'private-key': words })).code, 0)
-  t.is((await run(['wallets', 'import', 'bitcoin'], { 'private-key': `${words} zoo` })).code, 51)
+  t.is((await run(['wallets', 'import', 'bitcoin'], { 'private-key': `${words} zoo` })).code, 2)
   const keys = (await run(['wallets', 'keys', 'Made', '--raw', '--reveal'])).json.data.keys
   const file = join(home, 'keys')
   writeFileSync(file, JSON.stringify(keys), { mode: 0o600 })
