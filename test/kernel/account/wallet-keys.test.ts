@@ -78,14 +78,15 @@ test('a plugin that has no key to show: "The engine failed to return a key" [8.7
   await t.throwsAsync(account.walletKeys.getRawPublicKey(muteWallet.id), NO_KEY)
 })
 
-test('who gets keys gets a copy, and nothing after the logout', async t => {
+test('who gets keys gets a copy that nobody can change, and nothing after the logout', async t => {
   const { account } = await makeKnownUser(t).logIn({ plugins: [makeToy().plugin] })
   const { id } = await account.createCurrencyWallet('wallet:toycoin', {
     keys: { toyKey: '00', deep: { list: [1] } }
   })
   const { walletKeys } = account
   const first = walletKeys.getRawPrivateKey(id) as { deep: { list: number[] } }
-  first.deep.list.push(2)
+  t.throws(() => first.deep.list.push(2))
+  t.not(walletKeys.getRawPrivateKey(id), first as never)
   t.like(walletKeys.getRawPrivateKey(id), { deep: { list: [1] } })
   await account.logout()
   t.throws(() => walletKeys.getRawPrivateKey(id), { code: 'LOGGED_OUT' })

@@ -285,6 +285,44 @@ test('an engine cannot name an asset without end, nor change later what it said 
 const ring: { self?: unknown } = {}
 ring.self = ring
 
+test('no checkpoint is kept that claims what could not be taken in', async t => {
+  const { heard, listener } = makeListener()
+  const kept: string[] = []
+  let isFull = false
+  const inbox = new EngineInbox('toycoin', makeFakeClock(), {
+    ...listener,
+    checkpointReached: async checkpoint => void kept.push(checkpoint),
+    async transactionsChanged(batch) {
+      if (isFull) throw new Error('full')
+      await listener.transactionsChanged(batch)
+    }
+  })
+  const { callbacks } = inbox
+  callbacks.onTransactionsChanged([toyTransaction('a')])
+  callbacks.onSeenTxCheckpoint('one')
+  await inbox.settled()
+  t.deepEqual([heard.txids, kept], [['a'], ['one']])
+  isFull = true
+  callbacks.onTransactionsChanged([toyTransaction('b')])
+  callbacks.onSeenTxCheckpoint('two')
+  await inbox.settled()
+  isFull = false
+  callbacks.onSeenTxCheckpoint('three')
+  await inbox.settled()
+  t.deepEqual(kept, ['one'])
+  t.is(heard.errors.length, 1)
+})
+
+test('of a large batch nothing more is taken in once the engine is closed', async t => {
+  const { heard, listener } = makeListener()
+  const inbox = new EngineInbox('toycoin', makeFakeClock(), listener)
+  inbox.callbacks.onTransactionsChanged(Array.from({ length: 20_000 }, (_, at) => toyTransaction(`t${at}`)))
+  await Promise.resolve()
+  inbox.close()
+  await inbox.settled()
+  t.true(heard.txids.length < 20_000)
+})
+
 test('one timer serves every scheduled task, and a key has one task', async t => {
   const clock = makeFakeClock()
   const ran: string[] = []

@@ -1,10 +1,12 @@
 import test from 'ava'
 import type {
   CurrencyEngine,
+  EngineRequest,
   EngineSnapshot,
   ObserverPlugin,
   WalletSnapshot
 } from '../../../../kernel/index.ts'
+import { toyTransaction } from '../../../helpers/toy-currency.ts'
 import { openToyHome, toyToken } from '../../../helpers/toy-home.ts'
 
 /** Notes what observers are told of wallets and engines. */
@@ -273,4 +275,27 @@ test('two hundred wallets ask at their pace, never all at the same moment, and w
   for (const time of at) perTick.set(time, (perTick.get(time) ?? 0) + 1)
   t.true(Math.max(...perTick.values()) < 40)
   t.true(perTick.size <= ((clock.monotonic() - from) / 1000) * 4 + 1)
+})
+
+test('a resync forgets the history, also where the engine does not tell it anew, and an engine that was stopped is not heard', async t => {
+  const requests: EngineRequest[] = []
+  const { account, clock } = await openToyHome(t, {
+    engine: (_good, request) => {
+      requests.push(request)
+      return {}
+    }
+  })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(100)
+  requests[0]?.callbacks.onTransactionsChanged([toyTransaction('old')])
+  await clock.advance(100)
+  t.is((await wallet.getTransactions()).length, 1)
+  await wallet.resyncBlockchain()
+  t.is((await wallet.getTransactions()).length, 0)
+  await wallet.changePaused(true)
+  requests[0]?.callbacks.onTransactionsChanged([toyTransaction('late')])
+  requests[0]?.callbacks.onTokenBalanceChanged(null, '77')
+  await clock.advance(100)
+  t.is((await wallet.getTransactions()).length, 0)
+  t.not(String(wallet.balanceOf(null)), '77')
 })
