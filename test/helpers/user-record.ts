@@ -61,6 +61,12 @@ export const readFile = (db: FakeDb, info: WalletInfo, path: string): Untyped =>
   return box ? JSON.parse(openText(io, dataKeyOf(info), box)) : undefined
 }
 
+/** The paths of the files of a repo on the server. */
+export const pathsOf = (db: FakeDb, info: WalletInfo): string[] =>
+  [...(db.repo(repoKeyOf(info))?.files ?? [])].flatMap(([path, { content }]) =>
+    content === null ? [] : [path]
+  )
+
 /** The name under which the repo of `info` keeps what is about a text. */
 export const nameOf = (info: WalletInfo, text: string): string => fileHashOf(io, dataKeyOf(info), text)
 
