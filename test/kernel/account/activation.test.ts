@@ -162,3 +162,30 @@ test('an activation pays exactly up to what was said, in the asset that was said
   for (const spends of [[{ tokenId: null }], [null], 'none', Array(11).fill(spend)])
     t.false(await pays(null, { ...OFFER, spends }, amount('0')))
 })
+
+test('a later payment of an activation that has become dearer is not made', async t => {
+  let drafts = 0
+  const [spend] = OFFER.spends
+  const { account, clock } = await openToyHome(t, {
+    engine: good => ({
+      activateWallet: async () => ({ ...OFFER, spends: [spend, spend] }) as ActivationOffer,
+      async makeSpend(request, keys) {
+        drafts += 1
+        // Both are cheap when the whole is looked at, before anything is paid.
+        return {
+          ...(await good.makeSpend(request, keys)),
+          nativeAmount: nativeAmount(drafts < 3 ? '-5' : '-9')
+        }
+      }
+    })
+  })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(100)
+  const quote = await account.activateWallet({ walletId: wallet.id })
+  await t.throwsAsync(quote.approve(), { code: 'BOGUS_DATA' })
+  t.is(drafts, 3)
+  t.deepEqual(
+    (await wallet.getTransactions()).map(tx => String(tx.nativeAmount)),
+    ['-5']
+  )
+})

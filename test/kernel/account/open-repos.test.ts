@@ -57,3 +57,16 @@ test('what goes wrong while a repo closes is said, and keeps it from nothing: it
   )
   await t.throwsAsync(repos.open(info, 'empty'), { code: 'LOGGED_OUT' })
 })
+
+test('a repo that is still opening when all are closed closes too, and nobody gets it', async t => {
+  let left = 0
+  const { repos, info } = makeBench(() => {
+    left += 1
+  })
+  const opening = repos.open(info, 'empty')
+  const closing = repos.close()
+  await t.throwsAsync(opening, { code: 'LOGGED_OUT' })
+  await closing
+  t.is(left, 1)
+  t.deepEqual(repos.list(), [])
+})

@@ -326,3 +326,14 @@ test('of odd key boxes, each costs its own wallet alone: bad ids, types, keys an
   )
   t.deepEqual(codes, ['ok', 'KEY_INTEGRITY', 'KEY_INTEGRITY', 'ok', 'KEY_INTEGRITY', 'ok'])
 })
+
+test('what is asked for is what was said at the call, whatever its object becomes meanwhile', async t => {
+  const { account } = await makeKnownUser(t).logIn({ plugins: [makeToy().plugin] })
+  const { id } = await account.createCurrencyWallet('wallet:toycoin')
+  const before = account.changeWalletStates({ [id]: { sortIndex: 1 } })
+  const change = { hidden: true }
+  const asked = account.changeWalletStates({ [id]: change })
+  change.hidden = false
+  await Promise.all([before, asked])
+  t.true(account.listWallets()[0]?.hidden)
+})
