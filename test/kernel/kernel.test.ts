@@ -96,7 +96,7 @@ test('a plugin whose apply throws is missing, the others go on, and a login says
   await kernel.close()
 })
 
-test('a login waits until the plugins are locked and those announced have come [4.25]', async t => {
+test('a login waits until the plugins are locked and those announced have come', async t => {
   const world = makeFakeWorld({ io })
   const toy = makeToy()
   const kernel = await openDevice(world, { laterPlugins: ['toycoin'] })

@@ -1,8 +1,9 @@
 import test from 'ava'
+import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import { accountRepoTypeOf, makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
-import { waitFor } from '../../helpers/device.ts'
+import { openDevice, waitFor } from '../../helpers/device.ts'
 import { makeKnownUser } from '../../helpers/known-user.ts'
 import { makeToy } from '../../helpers/toy-currency.ts'
 
@@ -17,7 +18,7 @@ const failStores = (
     return next()
   })
 
-test('an account waits for its files, and is ready when they are read [4.25]', async t => {
+test('an account waits for its files, and is ready when they are read', async t => {
   const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: '00' })
   const user = makeKnownUser(t, { infos: [info] })
   user.put(user.repo, { [user.statesPath(info.id)]: { id: info.id, archived: true } })
@@ -30,6 +31,45 @@ test('an account waits for its files, and is ready when they are read [4.25]', a
   order.push('ready')
   t.deepEqual(order.slice(0, 2), ['sync', 'ready'])
   t.deepEqual(account.getSnapshot().archivedWalletIds, [info.id])
+})
+
+test('an account waits until the plugins are locked and all are there, then syncs, reads its files, and is ready [4.25]', async t => {
+  const world = makeFakeWorld({ io })
+  const alice = { username: 'alice', password: 'Correct horse 1' }
+  const first = await openDevice(world, { plugins: [makeToy().plugin] })
+  const made = await first.context.createAccount(alice)
+  const { id } = await made.createCurrencyWallet('wallet:toycoin')
+  await made.changeWalletStates({ [id]: { archived: true } })
+  await made.sync()
+  await first.close()
+
+  const order: string[] = []
+  world.server.use(async ({ path }, next) => {
+    if (path.includes('/store/')) order.push('sync')
+    return next()
+  })
+  const open = async () => {
+    const kernel = await openDevice(world, { laterPlugins: ['toycoin'] })
+    t.teardown(() => kernel.close())
+    const opening = kernel.context.loginWithPassword(alice.username, alice.password)
+    return { kernel, opening: opening.finally(() => order.push('settled')) }
+  }
+  const pause = () => new Promise(resolve => setTimeout(resolve, 50))
+  const { kernel, opening } = await open()
+  await pause()
+  kernel.addPlugin(makeToy().plugin)
+  await pause()
+  t.deepEqual(order, [])
+  kernel.lockPlugins()
+  const account = await opening
+  t.deepEqual(order.slice(0, 2), ['sync', 'settled'])
+  t.deepEqual(account.getSnapshot().archivedWalletIds, [id])
+
+  order.length = 0
+  const without = await open()
+  without.kernel.lockPlugins()
+  await t.throwsAsync(without.opening, { code: 'PLUGINS_MISSING' })
+  t.deepEqual(order, ['settled'])
 })
 
 test('the load of an account fails if its files cannot be had; nothing stays open, and a later login works [4.26]', async t => {

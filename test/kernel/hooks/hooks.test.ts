@@ -218,7 +218,7 @@ test('a host is frozen, can only be tapped, and reaches nothing of another kind'
   )
 })
 
-test('a login waits for the lock, and is told which plugins are missing or failed [8.55] [4.25]', async t => {
+test('a login waits for the lock, and is told which plugins are missing or failed [8.55]', async t => {
   const { hooks } = setUp()
   const plugins = new PluginSet(hooks, ['later', 'never'])
   const policy = (id: string) => ({ kind: 'policy', id, apply() {} }) as const

@@ -2,7 +2,7 @@ import test from 'ava'
 import { Poller } from '../../../kernel/io/poller.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 
-test('a poller runs after each gap, never twice at once, and goes on after a failure [4.31]', async t => {
+test('a poller runs after each gap, which may be set anew, never twice at once, and goes on after a failure [4.31]', async t => {
   const clock = makeFakeClock()
   const errors: unknown[] = []
   let runs = 0
@@ -36,11 +36,18 @@ test('a poller runs after each gap, never twice at once, and goes on after a fai
   await joined
   await clock.advance(1000)
   t.is(runs, 3)
+  poller.gapMs = 200
+  end?.()
+  await clock.advance(199)
+  t.is(runs, 3)
+  await clock.advance(1)
+  t.is(runs, 4)
+  t.true(poller.isStarted)
   const stopped = poller.stop()
   end?.()
   await stopped
   await clock.advance(5000)
-  t.is(runs, 3)
+  t.is(runs, 4)
   t.false(poller.isStarted)
   t.is(clock.timerCount, 0)
 })

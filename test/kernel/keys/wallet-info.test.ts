@@ -28,6 +28,10 @@ test('a new wallet info has fresh keys, an id that follows from them, and the ke
   t.is(dataKey.length, 32)
   t.is(io.crypto.fromBase64(String(info.keys.syncKey)).length, 20)
   t.is(info.id, walletIdOf(io, 'wallet:bitcoin', dataKey))
+  const same = { dataKey: String(info.keys.dataKey) }
+  t.is(makeWalletInfo(io, 'wallet:bitcoin', same).id, info.id)
+  t.not(makeWalletInfo(io, 'wallet:litecoin', same).id, info.id)
+  t.not(makeWalletInfo(io, 'wallet:bitcoin').id, info.id)
   t.is(info.keys.seed, 'x')
   t.is(makeWalletInfo(io, 't', { dataKey: 'AAAA' }).id, walletIdOf(io, 't', new Uint8Array(3)))
   t.throws(() => makeWalletInfo(io, 't', { dataKey: 5 }), { code: 'KEY_INTEGRITY' })
@@ -35,7 +39,7 @@ test('a new wallet info has fresh keys, an id that follows from them, and the ke
   t.is(accountRepoTypeOf('x'), 'account-repo:x')
 })
 
-test('infos of one id become one with all keys and apps, at the first place [5.30]', t => {
+test('infos of one id become one with all keys and apps, at the first place', t => {
   const other = hideWalletInfo(makeWalletInfo(io, 'wallet:b'), '')
   const deep = { list: [1, { a: null }] }
   const [first, second, ...rest] = merge([

@@ -24,6 +24,32 @@ test('a file written on one device is on the other after two syncs, and its list
   t.deepEqual(heard, ['WalletName.json'])
 })
 
+test('a sync is a read with repo id and last hash, or an update with changes; both are answered with hash and changes [7.29]', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const repoKey = Buffer.from(syncKey).toString('hex')
+  const hashNow = () => device.repo.state.getSnapshot().lastHash
+  const asked = (): string[] =>
+    store.calls.splice(0).map(({ method, url, paths }) => [method, new URL(url).pathname, ...paths].join(' '))
+  store.put({ 'theirs.json': boxOf('1') })
+  t.deepEqual((await device.sync()).changed, ['theirs.json'])
+  const first = hashNow()
+  t.deepEqual(asked(), [`GET /api/v2/store/${repoKey}/`])
+  await device.repo.setText('ours.json', '2')
+  t.is((await device.sync()).uploaded, 1)
+  t.not(hashNow(), first)
+  t.deepEqual(asked(), [
+    `GET /api/v2/store/${repoKey}/${first}`,
+    `POST /api/v2/store/${repoKey}/${first} ours.json`
+  ])
+  t.deepEqual([...store.files.keys()].sort(), ['ours.json', 'theirs.json'])
+  store.put({ 'ours.json': null })
+  const second = hashNow()
+  t.deepEqual((await device.sync()).changed, ['ours.json'])
+  t.deepEqual(asked(), [`GET /api/v2/store/${repoKey}/${second}`])
+  t.not(hashNow(), second)
+})
+
 test('250 new files go up in three requests back to back, after one read', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)

@@ -7,9 +7,11 @@ import {
   type ObserverPlugin,
   type Plugin
 } from '../../../kernel/index.ts'
+import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { WalletKeys } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { type DeviceOptions, openDevice, waitFor } from '../../helpers/device.ts'
+import { makeKnownUser } from '../../helpers/known-user.ts'
 import { makeToy, type ToyOptions } from '../../helpers/toy-currency.ts'
 import { openToyHome } from '../../helpers/toy-home.ts'
 
@@ -54,6 +56,41 @@ test('a pause that is undone at once leaves a running engine, and no second one'
   t.is(watch.killed.length, watch.count() - 1)
   await account.logout()
   t.is(watch.killed.length, watch.count())
+})
+
+test('an engine is created, started only when nothing is paused and the fiat currency is known, and stopped in the end [4.17] [4.18] [4.19]', async t => {
+  const told: string[] = []
+  const watch: ObserverPlugin = {
+    kind: 'observer',
+    id: 'watch',
+    apply({ hooks }) {
+      hooks.walletChanged.tap('watch', ({ fiatCurrencyCode }) => void told.push(fiatCurrencyCode))
+      hooks.engineChanged.tap('watch', ({ state }) => void told.push(state))
+    }
+  }
+  const toy = makeToy({
+    onCall: method => void (['startEngine', 'killEngine'].includes(method) && told.push(method))
+  })
+  const info = makeWalletInfo(makeNodeIo(), 'wallet:toycoin', { toyKey: 'aa'.repeat(32) })
+  const user = makeKnownUser(t, { infos: [info] })
+  user.put(info, { 'Currency.json': { fiat: 'iso:EUR' } })
+  const { account } = await user.logIn({ plugins: [toy.plugin, watch] })
+  await account.changePaused(true)
+  const wallet = await account.openWallet(info.id)
+  await wallet.changePaused(false)
+  await new Promise(resolve => setTimeout(resolve, 50))
+  t.is(toy.requests.length, 0)
+  t.false(told.includes('startEngine'))
+  t.true(told.includes('iso:EUR'))
+  await account.changePaused(false)
+  await waitFor(() => wallet.engine.getSnapshot().state === 'started')
+  await account.logout()
+  const steps = told.filter(step => !step.startsWith('iso:'))
+  t.deepEqual(
+    steps.filter((step, at) => step !== steps[at - 1]),
+    ['created', 'startEngine', 'started', 'killEngine', 'stopped']
+  )
+  t.true(told.every(step => !step.startsWith('iso:') || step === 'iso:EUR'))
 })
 
 test('an engine that was made to answer a paused wallet is stopped at logout', async t => {

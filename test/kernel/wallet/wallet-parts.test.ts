@@ -48,6 +48,7 @@ test('a bogus transaction is refused by its field, and the good ones of its batc
     ['networkFee', { networkFee: '1.5' }],
     ['blockHeight', { blockHeight: '7' }],
     ['nativeAmount', { nativeAmount: 'NaN' }],
+    ['nativeAmount', { nativeAmount: 5 }],
     ['ourReceiveAddresses', { ourReceiveAddresses: 'x' }],
     ['tokenId', { tokenId: undefined }],
     ['memos', { memos: [{ type: 'other', value: 'x' }] }]

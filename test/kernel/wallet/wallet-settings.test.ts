@@ -1,11 +1,13 @@
 import test from 'ava'
+import type { Account } from '../../../kernel/index.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import { fiatCodeOfNumber } from '../../../kernel/wallet/fiat-numbers.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { waitFor } from '../../helpers/device.ts'
 import { makeKnownUser } from '../../helpers/known-user.ts'
 import { makeToy } from '../../helpers/toy-currency.ts'
-import { openToyHome } from '../../helpers/toy-home.ts'
+import { openToyHome, toyToken } from '../../helpers/toy-home.ts'
+import { nameOf } from '../../helpers/user-record.ts'
 
 const io = makeNodeIo()
 const toyInfo = () => makeWalletInfo(io, 'wallet:toycoin', { toyKey: io.crypto.toHex(io.random(32)) })
@@ -118,4 +120,81 @@ test('a dump holds what support needs, and no private key', async t => {
     if (typeof key === 'string' && key.length > 12) t.false(text.includes(key))
   }
   t.like(dump.data, { address: (await wallet.getReceiveAddress()).publicAddress })
+})
+
+test('the files of a wallet hold its fiat code, name, enabled and found tokens; when and where it synced last is known [3.31]', async t => {
+  const info = toyInfo()
+  const user = makeKnownUser(t, { infos: [info] })
+  const tokens = { gold: toyToken('GOLD'), tin: toyToken('TIN') }
+  const toy = makeToy({ tokens })
+  const { account } = await user.logIn({ plugins: [toy.plugin] })
+  const wallet = await account.openWallet(info.id)
+  const lastSyncOf = (of: Account) => of.listRepos().find(({ ownerId }) => ownerId === info.id)
+  const before = lastSyncOf(account)
+  await wallet.setFiatCurrencyCode('iso:EUR')
+  await wallet.rename('Toys')
+  await wallet.changeEnabledTokenIds(['tin'])
+  await waitFor(() => toy.requests.length === 1)
+  toy.requests[0]?.callbacks.onNewTokens(['gold'])
+  await waitFor(async () => {
+    await account.sync()
+    return user.read(info, 'Tokens.json')?.detectedTokenIds.length === 1
+  })
+  t.deepEqual(user.read(info, 'Currency.json'), { fiat: 'iso:EUR' })
+  t.deepEqual(user.read(info, 'WalletName.json'), { walletName: 'Toys' })
+  t.deepEqual(user.read(info, 'Tokens.json'), {
+    enabledTokenIds: ['gold', 'tin'],
+    detectedTokenIds: ['gold']
+  })
+
+  const disk = new Map<string, string>()
+  const next = await user.logIn({ plugins: [makeToy({ tokens }).plugin], disk })
+  const same = await next.account.openWallet(info.id)
+  t.like(same.getSnapshot(), {
+    fiatCurrencyCode: 'iso:EUR',
+    name: 'Toys',
+    enabledTokenIds: ['gold', 'tin'],
+    detectedTokenIds: ['gold']
+  })
+  const { lastHash, lastSync = 0 } = lastSyncOf(next.account) ?? {}
+  t.is(lastHash, lastSyncOf(account)?.lastHash)
+  t.not(lastHash, before?.lastHash)
+  t.regex(lastHash ?? '', /^[0-9a-f]{40}$/)
+  t.true(Math.abs(lastSync - Date.now() / 1000) < 600)
+  await next.kernel.close()
+  user.world.server.use(async () => {
+    throw new Error('offline')
+  })
+  const again = await user.logIn({ plugins: [makeToy({ tokens }).plugin], disk })
+  await again.account.openWallet(info.id)
+  t.like(lastSyncOf(again.account), { lastHash, lastSync })
+})
+
+test('an address is a file with its number, whether it can be used again, and since when [3.30]', async t => {
+  const info = toyInfo()
+  const user = makeKnownUser(t, { infos: [info] })
+  const theirs = (address: string, state: object): object => ({ seq: 7, address, state, meta: {} })
+  user.put(info, {
+    'Addresses/used.json': theirs('used', { recycleable: false, creationDate: 1_500_000_000.5 }),
+    'Addresses/bare.json': theirs('bare', {})
+  })
+  const locked: unknown[] = []
+  const toy = makeToy({
+    onCall: (method, args) =>
+      void (method === 'addGapLimitAddresses' && locked.push(...(args[0] as string[])))
+  })
+  const { account } = await user.logIn({ plugins: [toy.plugin] })
+  const wallet = await account.openWallet(info.id)
+  const read = (await wallet.savedAddresses()).sort((one, other) => one.address.localeCompare(other.address))
+  t.deepEqual(read, [
+    { seq: 7, address: 'bare', recycleable: true, creationDate: 0, metadata: {} },
+    { seq: 7, address: 'used', recycleable: false, creationDate: 1_500_000_000.5, metadata: {} }
+  ])
+  await waitFor(() => locked.length > 0)
+  t.deepEqual(locked, ['used'])
+  await wallet.lockReceiveAddress('mine')
+  await account.sync()
+  const { seq, address, state } = user.read(info, `Addresses/${nameOf(info, 'mine')}.json`)
+  t.deepEqual([seq, address, state.recycleable], [0, 'mine', false])
+  t.true(Math.abs(state.creationDate - Date.now() / 1000) < 600)
 })

@@ -337,7 +337,7 @@ test('an engine that cannot be made fails alone: its wallet says so, others work
   t.truthy((await bad.getReceiveAddress()).publicAddress)
 })
 
-test('an engine is created, started, stopped while paused, and stopped for good at logout [4.17] [4.18] [4.19]', async t => {
+test('an engine is created, started, stopped while paused, and stopped for good at logout [4.19]', async t => {
   const states: string[] = []
   const watch: ObserverPlugin = {
     kind: 'observer',
@@ -433,7 +433,7 @@ test('a note is changed, kept where absent, deleted by null, and refused for an 
   await t.throwsAsync(wallet.saveTxMetadata('nope', { name: 'x' }), { code: 'TX_NOT_FOUND' })
 })
 
-test('receive addresses: fresh, saved with a label, and locked so that the engine counts them as used [3.30]', async t => {
+test('receive addresses: fresh, saved with a label, and locked so that the engine counts them as used', async t => {
   const locked: unknown[] = []
   const home = await makeHome(t, {
     onCall: (method, args) => method === 'addGapLimitAddresses' && locked.push(args[0])
@@ -454,7 +454,7 @@ test('receive addresses: fresh, saved with a label, and locked so that the engin
   t.deepEqual(after, [[publicAddress]])
 })
 
-test('a name or fiat code that another device wrote is shown after a sync; the default is iso:USD [3.31] [9.15] [5.19]', async t => {
+test('a name or fiat code that another device wrote is shown after a sync; the default is iso:USD [9.15] [5.19]', async t => {
   const home = await makeHome(t)
   const second = await openDevice(home.world, { plugins: [makeToy().plugin] })
   t.teardown(() => second.close())

@@ -143,11 +143,15 @@ test('an engine’s error reaches the error handler, marks the engine failed, an
 })
 
 test('an engine shows that it is started, paused, stopped or failed, its ratio, and that it was cleared [4.21]', async t => {
+  let isBroken = false
   const watch = makeWatch()
   const { account, clock, toy } = await openToyHome(t, {
     engine: good => ({
       async syncNetwork(keys) {
         return good.syncNetwork(keys)
+      },
+      async startEngine() {
+        if (isBroken) throw new Error('no peers')
       },
       async resyncBlockchain() {
         throw new Error('later')
@@ -171,9 +175,12 @@ test('an engine shows that it is started, paused, stopped or failed, its ratio, 
   t.like(wallet.getSnapshot(), { unactivatedTokenIds: [], detectedTokenIds: [] })
   await wallet.changePaused(true)
   t.like(wallet.engine.getSnapshot(), { state: 'stopped', isPaused: true })
+  isBroken = true
+  await t.throwsAsync(wallet.changePaused(false), { code: 'ENGINE_FAILED' })
+  t.like(wallet.engine.getSnapshot(), { state: 'failed', isPaused: false })
   t.deepEqual(
     watch.engines.map(({ state }) => state).filter((state, index, all) => state !== all[index - 1]),
-    ['created', 'started', 'stopped']
+    ['created', 'started', 'stopped', 'created', 'failed']
   )
 })
 
