@@ -147,7 +147,7 @@ test('a key box that cannot be read is reported and skipped, and kept', async t 
   t.is(login.stash.children?.[0]?.keyBoxes?.length, 7)
 })
 
-test('two types under one wallet id are a violation: the later wallet is left out and reported, and nobody is locked out [5.29] [5.30]', async t => {
+test('two types under one wallet id are a violation: the later wallet is left out and reported, and nobody is locked out [5.29]', async t => {
   const { world, device, login } = await makeAlice()
   const [info] = login.tree.walletInfos
   const forge = (id: string): unknown =>

@@ -294,7 +294,7 @@ test('a device that was away finds the repo that another one made, and makes no 
   t.is(back.walletInfos.length, 1)
 })
 
-test('an app gets a login of its own below the root, with its own repo and PIN [6.2] [5.31]', async t => {
+test('an app gets a login of its own below the root, with its own repo and PIN [6.2]', async t => {
   const { world, files } = await makeAlice()
   const config = { appId: 'test.app' }
   const device = await openDevice(world, files, { config })

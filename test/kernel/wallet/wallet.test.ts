@@ -167,7 +167,7 @@ test('a signature without bytes or without a txid is refused, and nothing is sen
   }
 })
 
-test('an engine without a maximum of its own is searched by halving [9.32]', async t => {
+test('an engine without a maximum of its own is searched by halving', async t => {
   const { wallet } = await makeHome(t, { balance: '777' })
   await waitFor(() => wallet.balanceOf(null) === '777')
   t.is(await wallet.getMaxSpendable(pay('0')), nativeAmount('777'))
@@ -363,7 +363,7 @@ test('an engine is created, started, stopped while paused, and stopped for good 
   )
 })
 
-test('new incoming transactions get a file each, on this device once, with one event [4.11]', async t => {
+test('new incoming transactions get a file each, on this device once, with one event', async t => {
   const events: string[][] = []
   const watch: ObserverPlugin = {
     kind: 'observer',
