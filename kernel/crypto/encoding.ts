@@ -1,4 +1,5 @@
 import { base32nopad, base58, utf8 } from '@scure/base'
+import { spellBase58 } from './base58.ts'
 
 /**
  * The UTF-8 bytes of a text.
@@ -20,7 +21,7 @@ export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(te
 export const textOf = (bytes: Uint8Array): string => utf8.encode(bytes)
 
 /** Base58 in the bitcoin alphabet without a checksum: one leading `1` per leading zero byte (protocol §1.1). */
-export const base58Of = (bytes: Uint8Array): string => base58.encode(bytes)
+export const base58Of = (bytes: Uint8Array): string => spellBase58(bytes)
 
 /**
  * The inverse of {@link base58Of}.

@@ -30,10 +30,8 @@ export const planWrite = async (
   const all = [...texts]
   for (let start = 0; start < all.length; start += GROUP) {
     const group = new Map(start === 0 && all.length <= GROUP ? texts : all.slice(start, start + GROUP))
-    for (const file of await sealChanged(boxes, group, await files.read([...group.keys()]))) {
-      addChange(place, writes, file)
-      await breathe()
-    }
+    const changed = await sealChanged(boxes, group, await files.read([...group.keys()]))
+    for (const file of changed) addChange(place, writes, file)
     await breathe()
   }
   return writes

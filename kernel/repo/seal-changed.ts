@@ -31,10 +31,13 @@ export const sealChanged = async (
   texts: ReadonlyMap<string, string | null>,
   files: readonly NamedFile[]
 ): Promise<ChangedFile[]> => {
-  const present = await boxes.openMany(files.map(visibleOf))
+  const visible = files.map(visibleOf)
+  // What the network shows for the first time has no files yet, ten thousand at once.
+  const isAllNew = visible.every(box => box === undefined)
+  const present = isAllNew ? [] : await boxes.openMany(visible)
   const changed = files.filter((file, i) => {
     const text = texts.get(file.path) ?? null
-    return text === null ? visibleOf(file) !== undefined : text !== present[i]
+    return text === null ? visible[i] !== undefined : text !== present[i]
   })
   const written = changed.map(({ path }) => texts.get(path) ?? null)
   const sealed = await boxes.sealMany(written.filter(text => text !== null)).catch((error: unknown) => {

@@ -58,12 +58,11 @@ export const withReport = (row: HistoryRow, report: EngineTransaction, chain: Ch
       (row.isFinal === true && before?.blockHeight === blockHeight) ||
       confirmationsOf({ blockHeight, chainHeight: chain.height, required: chain.required }) === 'confirmed')
   const others = row.reports.filter(other => other.tokenId !== tokenId)
-  return {
-    reports: [...others.map(other => ({ ...other, date, blockHeight })), report],
-    ...(isFinal ? { isFinal } : {}),
-    paths: row.paths,
-    ...(row.file === undefined ? {} : { file: row.file })
-  }
+  const reports =
+    others.length === 0 ? [report] : [...others.map(other => ({ ...other, date, blockHeight })), report]
+  const { paths, file } = row
+  if (file === undefined) return isFinal ? { reports, isFinal, paths } : { reports, paths }
+  return isFinal ? { reports, isFinal, paths, file } : { reports, paths, file }
 }
 
 /** Whether the history of an asset lists a transaction; the chain's own coin also pays the fees of tokens. */
@@ -72,9 +71,17 @@ export const isListedFor = ({ reports }: HistoryRow, tokenId: string | null): bo
     report => report.tokenId === tokenId || (tokenId === null && report.parentNetworkFee !== undefined)
   )
 
-/** The tokens whose history lists a transaction. */
-export const tokenIdsOf = (row: HistoryRow | undefined): string[] =>
-  (row?.reports ?? []).flatMap(({ tokenId }) => (tokenId === null ? [] : [tokenId]))
+/** The tokens whose history lists a transaction, as one or the other of its rows has it. */
+export const tokenIdsOf = (...rows: readonly (HistoryRow | undefined)[]): string[] => {
+  const tokenIds: string[] = []
+  for (const row of rows) {
+    for (const { tokenId } of row?.reports ?? NONE)
+      if (tokenId !== null && !tokenIds.includes(tokenId)) tokenIds.push(tokenId)
+  }
+  return tokenIds
+}
+
+const NONE: readonly EngineTransaction[] = []
 
 /** The date by which a transaction is listed, in seconds: the earlier one of engine and file. */
 export const dateOf = (row: HistoryRow): number => {

@@ -6,10 +6,10 @@ import { type ListedRow, mainList, overlaidList, type RowList, tokenList, UNLIST
 
 /** A row before and after a change; absent is none. */
 export interface RowChange {
-  readonly before?: HistoryRow
-  readonly after?: HistoryRow
+  readonly before?: HistoryRow | undefined
+  readonly after?: HistoryRow | undefined
   /** The text of the row after it, if it is known already. */
-  readonly text?: string
+  readonly text?: string | undefined
 }
 
 /** What is written in one go. */
@@ -199,7 +199,7 @@ export class HistoryRows {
     const changes = new Map(this.#unwritten)
     for (const [key, { before, after }] of rows) {
       const waiting = this.#unwritten.get(key)
-      changes.set(key, changeOf(waiting === undefined ? before : waiting.before, after))
+      changes.set(key, { before: waiting === undefined ? before : waiting.before, after })
     }
     return changes
   }
@@ -211,7 +211,7 @@ export class HistoryRows {
   ): void {
     const { generation } = this.#state
     const date = after === undefined ? 0 : dateOf(after)
-    for (const tokenId of new Set([...tokenIdsOf(before), ...tokenIdsOf(after)])) {
+    for (const tokenId of tokenIdsOf(before, after)) {
       const isListed = after !== undefined && isListedFor(after, tokenId)
       const wasListed = before !== undefined && isListedFor(before, tokenId)
       if (isListed && wasListed && before !== undefined && dateOf(before) === date) continue
@@ -234,8 +234,3 @@ const BATCH = 6000
 
 const tableName = (generation: number, tokenId?: string): string =>
   `t/${generation}${tokenId === undefined ? '' : `.${encodeURIComponent(tokenId)}`}/`
-
-const changeOf = (before: HistoryRow | undefined, after: HistoryRow | undefined): RowChange => ({
-  ...(before === undefined ? {} : { before }),
-  ...(after === undefined ? {} : { after })
-})

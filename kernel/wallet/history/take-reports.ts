@@ -51,21 +51,15 @@ export const takeReports = async (
   const reports = await prepare(place, transactions)
   const texts = await knownTexts(place.rows, reports)
   const drafts = new Map<string, Draft>()
-  for (const first of reports) {
-    const { key, report, text } = first
-    let draft = drafts.get(key)
-    if (draft === undefined) {
-      const known = texts.get(key)
-      if (known?.includes(text)) continue
-      const before = known === undefined ? undefined : parseRow(known)
-      draft = { before, after: before ?? EMPTY_ROW, first }
-      drafts.set(key, draft)
-    }
-    draft.after = withReport(draft.after, report, place.chain)
+  for (let start = 0; start < reports.length; start += GROUP) {
+    draftSome(drafts, reports.slice(start, start + GROUP), { texts, chain: place.chain })
     await place.breathe()
   }
   return settle(place, drafts)
 }
+
+/** How many reports are looked at without a pause. */
+const GROUP = 64
 
 interface Prepared {
   readonly key: string
@@ -81,25 +75,54 @@ interface Draft {
   readonly first: Prepared
 }
 
+const draftSome = (
+  drafts: Map<string, Draft>,
+  reports: readonly Prepared[],
+  { texts, chain }: { readonly texts: ReadonlyMap<string, string>; readonly chain: ChainView }
+): void => {
+  for (const first of reports) {
+    let draft = drafts.get(first.key)
+    if (draft === undefined) {
+      const known = texts.get(first.key)
+      if (known?.includes(first.text)) continue
+      const before = known === undefined ? undefined : parseRow(known)
+      draft = { before, after: before ?? EMPTY_ROW, first }
+      drafts.set(first.key, draft)
+    }
+    draft.after = withReport(draft.after, first.report, chain)
+  }
+}
+
 const prepare = async (
-  { pluginId, hashOf, report: tell, breathe }: ReportPlace,
+  place: ReportPlace,
   transactions: readonly EngineTransaction[]
 ): Promise<Prepared[]> => {
   const reports: Prepared[] = []
-  for (const tx of transactions) {
-    try {
-      const report = reportOf(tx)
-      const text = JSON.stringify(report)
-      if (text.length > MAX_LENGTH) throw new RangeError('The transaction is too large')
-      if (report.tokenId !== null) encodeURIComponent(report.tokenId)
-      reports.push({ key: hashOf(tx.txid), tx, report, text })
-    } catch (error) {
-      if (error instanceof WalletError) throw error
-      tell(new WalletError('BOGUS_TX', { pluginId, path: 'otherParams' }, error))
+  for (let start = 0; start < transactions.length; start += GROUP) {
+    for (const tx of transactions.slice(start, start + GROUP)) {
+      const prepared = prepareOne(place, tx)
+      if (prepared !== undefined) reports.push(prepared)
     }
-    await breathe()
+    await place.breathe()
   }
   return reports
+}
+
+const prepareOne = (
+  { pluginId, hashOf, report: tell }: ReportPlace,
+  tx: EngineTransaction
+): Prepared | undefined => {
+  try {
+    const report = reportOf(tx)
+    const text = JSON.stringify(report)
+    if (text.length > MAX_LENGTH) throw new RangeError('The transaction is too large')
+    if (report.tokenId !== null) encodeURIComponent(report.tokenId)
+    return { key: hashOf(tx.txid), tx, report, text }
+  } catch (error) {
+    if (error instanceof WalletError) throw error
+    tell(new WalletError('BOGUS_TX', { pluginId, path: 'otherParams' }, error))
+    return undefined
+  }
 }
 
 const knownTexts = async (
@@ -108,7 +131,9 @@ const knownTexts = async (
 ): Promise<ReadonlyMap<string, string>> => {
   const keys = [...new Set(reports.map(({ key }) => key))]
   const known = new Map<string, string>()
-  for (const [at, text] of (await rows.texts(keys)).entries()) {
+  const texts = await rows.texts(keys)
+  for (let at = 0; at < keys.length; at += 1) {
+    const text = texts[at]
     if (text !== undefined) known.set(keys[at] ?? '', text)
   }
   return known
@@ -117,17 +142,24 @@ const knownTexts = async (
 const settle = async (place: ReportPlace, drafts: ReadonlyMap<string, Draft>): Promise<TakenReports> => {
   const taken: TakenReports = { rows: new Map(), files: new Map(), created: [], changed: [] }
   const orphans: string[] = []
-  for (const [key, draft] of drafts) {
-    const { before, after, first } = draft
-    const isNew = before === undefined && !isSend(first.tx)
-    if (isNew) addNew(taken, draft, place.seconds)
-    else taken.rows.set(key, before === undefined ? { after } : { before, after })
-    if (before?.reports.length === 0) orphans.push(key)
-    ;(isNew ? taken.created : taken.changed).push(first.tx.txid)
+  const all = [...drafts]
+  for (let start = 0; start < all.length; start += GROUP) {
+    for (const [key, draft] of all.slice(start, start + GROUP)) {
+      settleOne(taken, draft, place.seconds)
+      if (draft.before?.reports.length === 0) orphans.push(key)
+    }
     await place.breathe()
   }
   await addFiles(place, taken, orphans)
   return taken
+}
+
+const settleOne = (taken: TakenReports, draft: Draft, seconds: number): void => {
+  const { before, after, first } = draft
+  const isNew = before === undefined && !isSend(first.tx)
+  if (isNew) addNew(taken, draft, seconds)
+  else taken.rows.set(first.key, { before, after, text: undefined })
+  ;(isNew ? taken.created : taken.changed).push(first.tx.txid)
 }
 
 /** Opens the files that came before the engine told of their transactions. */
@@ -153,10 +185,15 @@ const addNew = (
   const file = newFileOf(tx.txid, reports, { creationDate: seconds, metadata: tx.metadata })
   const text = JSON.stringify(file)
   const path = transactionFilePath(seconds, key)
-  const after: HistoryRow = { reports, ...(isFinal ? { isFinal } : {}), paths: [path], file }
+  const paths = [path]
+  const after: HistoryRow = isFinal ? { reports, isFinal, paths, file } : { reports, paths, file }
   const isOnlyReport = reports.length === 1 && reports[0] === first.report
   taken.files.set(path, text)
-  taken.rows.set(key, isOnlyReport ? { after, text: newRowText(after, first.text, text) } : { after })
+  taken.rows.set(key, {
+    before: undefined,
+    after,
+    text: isOnlyReport ? newRowText(after, first.text, text) : undefined
+  })
 }
 
 const isSend = (tx: EngineTransaction): boolean => tx.isSend ?? tx.nativeAmount.startsWith('-')

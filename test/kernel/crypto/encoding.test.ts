@@ -1,3 +1,4 @@
+import { base58 } from '@scure/base'
 import test from 'ava'
 import fc from 'fast-check'
 import {
@@ -42,6 +43,15 @@ test('base58 and base32 give every byte string back', t => {
       t.deepEqual(new Uint8Array(parseBase58(base58Of(bytes))), bytes)
       t.deepEqual(parseBase32(base32Of(bytes)), bytes)
       t.deepEqual(parseBase32(base32Of(bytes).toLowerCase()), bytes)
+    })
+  )
+})
+
+test('base58 is that of the library, leading zeros included', t => {
+  fc.assert(
+    fc.property(fc.nat(4), fc.uint8Array({ maxLength: 80 }), (zeros, rest) => {
+      const bytes = Uint8Array.of(...new Uint8Array(zeros), ...rest)
+      t.is(base58Of(bytes), base58.encode(bytes))
     })
   )
 })
