@@ -21,6 +21,8 @@ export class RepoFiles {
   /** The paths of pending changes. */
   readonly #pending = new Set<string>()
   #hasGone: boolean
+  /** Of the last write; unknown until it is wanted. */
+  #revision: number | undefined
 
   constructor(store: PagedStore) {
     this.#store = store
@@ -35,6 +37,7 @@ export class RepoFiles {
 
   /** Learns what a write makes of the pending changes; after one that failed, what the store says of them. */
   learn(changes: StoreChanges, hasFailed: boolean): void {
+    this.#revision = undefined
     for (const [key, change] of changes) {
       if (!key.startsWith(PREFIX.pending)) continue
       const path = key.slice(PREFIX.pending.length)
@@ -48,18 +51,17 @@ export class RepoFiles {
   async boxes(paths: readonly string[]): Promise<(BoxText | undefined)[]> {
     const boxes: (BoxText | undefined)[] = []
     const inTables = new Map<string, number[]>()
-    for (const [i, path] of paths.entries()) {
+    for (const path of paths) {
       const folder = folderOf(path)
+      const list = folder === undefined ? undefined : inTables.get(folder)
+      if (folder !== undefined && list === undefined) inTables.set(folder, [boxes.length])
+      else list?.push(boxes.length)
       boxes.push(folder === undefined ? this.#store.get(PREFIX.file + path) : undefined)
-      if (folder === undefined) continue
-      const list = inTables.get(folder)
-      if (list === undefined) inTables.set(folder, [i])
-      else list.push(i)
     }
     for (const [folder, list] of inTables) {
       const keys = list.map(i => (paths[i] ?? '').slice(folder.length))
       const found = await this.#store.table(PREFIX.file + folder).getMany(keys)
-      for (const [at, i] of list.entries()) boxes[i] = found[at]
+      for (let at = 0; at < list.length; at += 1) boxes[list[at] ?? 0] = found[at]
     }
     return boxes
   }
@@ -153,7 +155,8 @@ export class RepoFiles {
 
   /** The number of the last write that changed a file. */
   get revision(): number {
-    return Number(this.#store.get(PREFIX.revision) ?? 0)
+    this.#revision ??= Number(this.#store.get(PREFIX.revision) ?? 0)
+    return this.#revision
   }
 
   #named(path: string, box: BoxText | undefined): NamedFile {

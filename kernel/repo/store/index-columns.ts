@@ -1,3 +1,6 @@
+import type { Clock } from '../../io/io.ts'
+import { makeBreather } from '../breather.ts'
+import type { BulkRow } from './bulk.ts'
 import { type IndexColumns, makeColumns } from './index-part.ts'
 import type { KeyHash } from './key-hash.ts'
 import { copyRow } from './row-index.ts'
@@ -54,3 +57,23 @@ export const setHash = (part: IndexColumns, row: number, hash: KeyHash): void =>
   part.low[row] = hash[0] ?? 0
   part.high[row] = hash[1] ?? 0
 }
+
+/** Sets hash, order and mark of the first rows of a part, with pauses. */
+export const describeRows = async (
+  part: IndexColumns,
+  rows: readonly BulkRow[],
+  { hashOf, clock }: { hashOf(key: string): KeyHash; readonly clock: Pick<Clock, 'monotonic' | 'turn'> }
+): Promise<void> => {
+  const breathe = makeBreather(clock)
+  for (let start = 0; start < rows.length; start += GROUP) {
+    for (const [i, { key, order, mark }] of rows.slice(start, start + GROUP).entries()) {
+      setHash(part, start + i, hashOf(key))
+      part.order[start + i] = order
+      part.mark[start + i] = mark
+    }
+    await breathe()
+  }
+}
+
+/** How many rows are described without a pause. */
+const GROUP = 512

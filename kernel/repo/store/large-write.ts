@@ -67,40 +67,67 @@ export const takeAlong = (
   large.moved = new Map([...overlay].filter(([key]) => isMoved(key)))
 }
 
-/** The rows of each table; `breathe` is called after each row. */
-export const rowsByTable = async (
+/** A large write sorted by where it goes. */
+export interface SortedWrite {
+  readonly tables: ReadonlyMap<string, TableRows>
+  readonly entries: Map<string, string | null>
+}
+
+/** Sorts a large write; `breathe` is called again and again. */
+export const sortWrite = async (
   large: LargeWrite,
   { tableOf }: BulkPrefixes,
   breathe: () => Promise<void> | undefined
-): Promise<Map<string, TableRows>> => {
-  const tables = new Map<string, OverlayRow[]>()
-  const add = (table: string, row: OverlayRow): void => {
-    const rows = tables.get(table)
-    if (rows === undefined) tables.set(table, [row])
-    else rows.push(row)
-  }
-  for (const [whole, row] of large.moved) add(tableOf(whole) ?? '', row)
-  for (const [whole, change] of large.changes) {
-    const table = tableOf(whole)
-    if (table === undefined) continue
-    add(table, rowOfChange(whole.slice(table.length), change, 0))
-    await breathe()
-  }
+): Promise<SortedWrite> => {
+  const sorting: Sorting = { tableOf, rows: new Map(), entries: new Map() }
+  for (const [whole, row] of large.moved) rowsOf(sorting, tableOf(whole) ?? '').push(row)
+  const changes = large.changes.entries()
+  while (sortSome(sorting, changes)) await breathe()
   const newest = large.moved.size === 0 ? (rows: OverlayRow[]) => rows : newestOf
-  return new Map([...tables].map(([table, rows]) => [table, partOf(newest(rows))]))
+  const tables = new Map([...sorting.rows].map(([table, rows]) => [table, partOf(newest(rows))]))
+  return { tables, entries: sorting.entries }
 }
 
-/** What a large write changes among the entries: its own, and the rows there that it has taken along. */
-export const entriesOf = (
-  { changes, touched, moved }: LargeWrite,
-  { tableOf }: BulkPrefixes
+/** Leaves of the entries of a large write those that nobody has written since, and removes the rows that it has taken along. */
+export const settleEntries = (
+  { touched, moved }: LargeWrite,
+  entries: Map<string, string | null>
 ): Map<string, string | null> => {
-  const entries = new Map<string, string | null>()
-  for (const [key, change] of changes) {
-    if (tableOf(key) === undefined && !touched.has(key)) entries.set(key, plainTextOf(change))
-  }
+  for (const key of touched.keys()) entries.delete(key)
   for (const key of moved.keys()) if (!touched.has(key)) entries.set(key, null)
   return entries
+}
+
+/** How many changes are sorted without a pause. */
+const GROUP = 512
+
+interface Sorting extends Pick<BulkPrefixes, 'tableOf'> {
+  readonly rows: Map<string, OverlayRow[]>
+  readonly entries: Map<string, string | null>
+}
+
+/** False when none are left. */
+const sortSome = (
+  sorting: Sorting,
+  changes: Iterator<[key: string, change: string | BulkChange | null]>
+): boolean => {
+  for (let count = 0; count < GROUP; count += 1) {
+    const next = changes.next()
+    if (next.done === true) return false
+    const [key, change] = next.value
+    const table = sorting.tableOf(key)
+    if (table === undefined) sorting.entries.set(key, plainTextOf(change))
+    else rowsOf(sorting, table).push(rowOfChange(key.slice(table.length), change, 0))
+  }
+  return true
+}
+
+const rowsOf = ({ rows: tables }: Sorting, table: string): OverlayRow[] => {
+  const known = tables.get(table)
+  if (known !== undefined) return known
+  const rows: OverlayRow[] = []
+  tables.set(table, rows)
+  return rows
 }
 
 /** One row for each key, the newest; one that keeps its order keeps its place. */
@@ -115,6 +142,7 @@ const newestOf = (rows: readonly OverlayRow[]): OverlayRow[] => {
 }
 
 const partOf = (all: readonly OverlayRow[]): TableRows => {
+  if (all.every(row => row.text !== null)) return { rows: all as readonly BulkRow[], deleted: [] }
   const rows: BulkRow[] = []
   const deleted: string[] = []
   for (const row of all) {

@@ -3,12 +3,12 @@ import { makeBreather } from '../breather.ts'
 import type { BulkChange, BulkStore, BulkTable, StoreChanges } from './bulk.ts'
 import type { BulkPrefixes } from './bulk-prefixes.ts'
 import {
-  entriesOf,
   isLarge,
   type LargeWrite,
   plainTextOf,
   rowIn,
-  rowsByTable,
+  settleEntries,
+  sortWrite,
   takeAlong,
   touch,
   untouch
@@ -225,14 +225,14 @@ export class PagedStore implements BulkStore {
 
   async #commit(large: LargeWrite): Promise<void> {
     const staged: StagedChange[] = []
-    const breathe = makeBreather(this.#place.io.clock)
     if (this.#overlay.length > 0) {
       // What was written before is durable then, or is not there.
       await this.#front.write(new Map()).catch(() => {})
       takeAlong(large, this.#overlay.durable(), this.#prefixes)
     }
+    const { tables, entries } = await sortWrite(large, this.#prefixes, makeBreather(this.#place.io.clock))
     try {
-      for (const [prefix, { rows, deleted }] of await rowsByTable(large, this.#prefixes, breathe)) {
+      for (const [prefix, { rows, deleted }] of tables) {
         const { back } = this.#open(prefix)
         if (rows.length > 0 || !back.isEmpty) staged.push(await back.stage(rows, deleted))
       }
@@ -242,7 +242,7 @@ export class PagedStore implements BulkStore {
     }
     // A small write that fails must not have replaced ours: by now each has ended, well or not.
     await this.#front.write(new Map()).catch(() => {})
-    await this.#confirm(staged, entriesOf(large, this.#prefixes))
+    await this.#confirm(staged, settleEntries(large, entries))
     if (large.moved.size > 0) this.#overlay.rowsLeft()
   }
 

@@ -45,22 +45,10 @@ export class StoredTable implements BulkTable {
 
   async getMany(keys: readonly string[]): Promise<(string | undefined)[]> {
     const { back } = this.#place
-    const texts: (string | undefined)[] = []
-    const onDisk: number[] = []
-    for (const [i, key] of keys.entries()) {
-      const recent = this.#place.recent(key)
-      texts.push(recent?.text ?? undefined)
-      if (recent === undefined) onDisk.push(i)
-    }
+    const { texts, onDisk } = this.#recentTexts(keys)
     if (onDisk.length === 0 || back.isEmpty) return texts
     await back.reading(async () => {
-      const index = await back.index()
-      const wanted: Wanted[] = []
-      for (const i of onDisk) {
-        const row = this.#find(index, keys[i] ?? '')
-        if (row >= 0)
-          wanted.push({ i, place: index.columns.place[row] ?? 0, slot: index.columns.slot[row] ?? 0 })
-      }
+      const wanted = this.#wantedOf(await back.index(), keys, onDisk)
       await this.#readRows(wanted, (i, row) => {
         if (row.key === keys[i]) texts[i] = row.text
       })
@@ -148,6 +136,31 @@ export class StoredTable implements BulkTable {
     const overlay = this.#overlay ?? new Map<string, OverlayRow>()
     this.#view ??= new TableView({ index, overlay, rowOf: key => this.#find(index, key) })
     return { view: this.#view, index }
+  }
+
+  /** What memory holds of some keys, and the numbers of those that only the disk can tell of. */
+  #recentTexts(keys: readonly string[]): {
+    readonly texts: (string | undefined)[]
+    readonly onDisk: readonly number[]
+  } {
+    const texts: (string | undefined)[] = []
+    const onDisk: number[] = []
+    for (const key of keys) {
+      const recent = this.#place.recent(key)
+      if (recent === undefined) onDisk.push(texts.length)
+      texts.push(recent?.text ?? undefined)
+    }
+    return { texts, onDisk }
+  }
+
+  #wantedOf(index: RowIndex, keys: readonly string[], numbers: readonly number[]): Wanted[] {
+    const { place, slot } = index.columns
+    const wanted: Wanted[] = []
+    for (const i of numbers) {
+      const row = this.#find(index, keys[i] ?? '')
+      if (row >= 0) wanted.push({ i, place: place[row] ?? 0, slot: slot[row] ?? 0 })
+    }
+    return wanted
   }
 
   #find(index: RowIndex, key: string): number {

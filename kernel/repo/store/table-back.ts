@@ -1,7 +1,6 @@
-import { makeBreather } from '../breather.ts'
 import type { BulkRow } from './bulk.ts'
 import type { ChunkCrypto } from './chunk.ts'
-import { aliveIn, setHash, withoutDead, wornOf } from './index-columns.ts'
+import { aliveIn, describeRows, setHash, withoutDead, wornOf } from './index-columns.ts'
 import { type IndexColumns, makeColumns } from './index-part.ts'
 import { hashKey, type KeyHash, makeKeyHash, seedOf } from './key-hash.ts'
 import { livingRows } from './living-rows.ts'
@@ -114,13 +113,7 @@ export class TableBack {
     const part = makeColumns(sorted.length + deleted.length)
     part.place.set(place)
     part.slot.set(slot)
-    const breathe = makeBreather(this.#crypto.io.clock)
-    for (const [i, { key, order, mark }] of sorted.entries()) {
-      setHash(part, i, this.hashOf(key))
-      part.order[i] = order
-      part.mark[i] = mark
-      if (i % 512 === 0) await breathe()
-    }
+    await describeRows(part, sorted, { hashOf: key => this.hashOf(key), clock: this.#crypto.io.clock })
     for (const [i, key] of deleted.entries()) setHash(part, sorted.length + i, this.hashOf(key))
     const { parts: oldParts = [], segments: oldSegments = [] } = this.#manifest ?? {}
     return this.#staged({

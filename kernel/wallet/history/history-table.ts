@@ -318,6 +318,6 @@ export class HistoryTable {
 }
 
 /** How many reports are taken in by one write. */
-const SLICE = 4000
+const SLICE = 10_000
 /** So many paths of own files are kept in memory before the repo is asked to pass over them. */
 const MANY_PATHS = 20_000
