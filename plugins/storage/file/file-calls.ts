@@ -8,15 +8,27 @@ export interface FileCalls {
   fsync(file: number): Promise<void>
   /** Writes all of a text. */
   write(file: number, text: string): Promise<void>
+  /** The content of a folder, in any order. */
+  list(path: string): Promise<fs.Dirent[]>
+  /** All bytes of a file. */
+  readAll(path: string): Promise<Uint8Array>
   /** Reads up to `length` bytes from `start` on, as letters of one byte each. */
   read(file: number, start: number, length: number): Promise<string>
 }
 
-/** Those of Node. Its file handles cost twice as much, and a store makes thousands of calls. */
+/** Those of Node with a callback. Its promises and file handles cost twice as much, and a store makes thousands of calls. */
 export const fileCalls: FileCalls = {
   open: promisify(fs.open),
   close: promisify(fs.close),
   fsync: promisify(fs.fsync),
+  list: path =>
+    new Promise((resolve, reject) => {
+      fs.readdir(path, { withFileTypes: true }, (error, entries) => {
+        if (error === null) resolve(entries)
+        else reject(error)
+      })
+    }),
+  readAll: promisify<string, Uint8Array>(fs.readFile),
   async write(file, text) {
     const bytes = Buffer.from(text, 'utf8')
     for (let at = 0; at < bytes.length; ) at += await writeSome(file, bytes, at)

@@ -1,4 +1,4 @@
-import { chmod, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
+import { chmod, rename, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { KeyvStoreAdapter } from 'keyv'
 import { WalletError } from '../../../kernel/plugin-api.ts'
@@ -120,9 +120,9 @@ export class FileStore implements ListingStore {
 
   async #read(key: string): Promise<string | undefined> {
     const path = this.#pathOf(key)
-    let bytes: Buffer
+    let bytes: Uint8Array
     try {
-      bytes = await readFile(path)
+      bytes = await fileCalls.readAll(path)
     } catch (error) {
       if (isMissing(error)) return undefined
       throw error
@@ -205,7 +205,7 @@ const readSlice = async (path: string, start: number, end: number): Promise<stri
 const walk = async (root: string, folder: string, keep: (name: string) => boolean): Promise<string[]> => {
   const names: string[] = []
   const visit = async (path: string): Promise<void> => {
-    const entries = await readdir(join(root, path), { withFileTypes: true }).catch((error: unknown) => {
+    const entries = await fileCalls.list(join(root, path)).catch((error: unknown) => {
       if (isMissing(error)) return []
       throw error
     })
