@@ -176,8 +176,9 @@ export const CUT_STORIES: readonly CutStory[] = [
       await note('in-1', 'rent')
       await note('in-2', 'gift')
       await Promise.all([note('in-1', 'rent and heating'), note('in-2', 'present')])
-      await book.change(nameFact(spare), 'Old', async () => (await account.openWallet(spare)).rename('Old'))
-      await book.change(walletFact('Spare'), 'nothing', async () => {})
+      await book.change(walletFact('Spare'), 'nothing', () =>
+        book.change(nameFact(spare), 'Old', async () => (await account.openWallet(spare)).rename('Old'))
+      )
       await book.change(fiatFact(savings), 'iso:EUR', () => wallet.setFiatCurrencyCode('iso:EUR'))
     }
   },
