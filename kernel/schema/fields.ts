@@ -44,6 +44,9 @@ export const optionalFinite = (): OptionalLeaf<number> => optional('number', isF
 /** An encrypted box; the shape only, opening checks the rest. */
 export const box = (): Leaf<Box> => leaf('box', isBox)
 
+/** At most 10,000 encrypted boxes, or absent; one leaf, since yup takes long for each item. */
+export const optionalBoxes = (): OptionalLeaf<readonly Box[]> => optional('list of boxes', isBoxes)
+
 /** An encrypted box, or absent. */
 export const optionalBox = (): OptionalLeaf<Box> => optional('box', isBox)
 
@@ -110,6 +113,8 @@ const withoutInheritedNames = (value: unknown): unknown =>
 
 const isInheritedName = (name: string): boolean => name in Object.prototype
 
+const isBoxes = (value: unknown): value is readonly Box[] =>
+  Array.isArray(value) && value.length <= MAX_ITEMS && value.every(isBox)
 const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_TEXT
 const isBase64 = (value: unknown): value is string => isText(value) && BASE64.test(value)
 const isHex = (value: unknown): value is string => isText(value) && HEX.test(value)

@@ -3,11 +3,11 @@ import { WalletError } from '../errors/wallet-error.ts'
 import type { WalletInfo } from '../types/keys.ts'
 import type { LoginStash } from '../types/login.ts'
 import {
-  box,
   isRecord,
   isShortText,
   objectOf,
   optionalBox,
+  optionalBoxes,
   optionalBytes64,
   optionalFinite,
   optionalIsoDate,
@@ -68,7 +68,7 @@ const asStashNode: Schema<StashNode> = objectOf<StashNode>({
   username: optionalText(),
   nextUsername: optionalText(),
   children: optionalList(),
-  keyBoxes: optionalListOf(box()),
+  keyBoxes: optionalBoxes(),
   mnemonicBox: optionalBox(),
   rootKeyBox: optionalBox(),
   syncKeyBox: optionalBox()

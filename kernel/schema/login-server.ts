@@ -1,7 +1,6 @@
 import type { Schema } from 'yup'
 import type { LoginPayload, PendingVoucher } from '../types/login.ts'
 import {
-  box,
   finite,
   isoDate,
   isRecord,
@@ -11,6 +10,7 @@ import {
   objectOf,
   optional,
   optionalBox,
+  optionalBoxes,
   optionalBoxOrTrue,
   optionalBytes64,
   optionalFinite,
@@ -149,7 +149,7 @@ const asPayloadNode: Schema<PayloadNode> = objectOf<PayloadNode>({
   otpResetDate: optionalIsoDate(),
   otpTimeout: optionalFinite(),
   pendingVouchers: optionalListOf(asPendingVoucher).max(MAX_VOUCHERS) as never,
-  keyBoxes: optionalListOf(box()),
+  keyBoxes: optionalBoxes(),
   mnemonicBox: optionalBox(),
   rootKeyBox: optionalBox(),
   syncKeyBox: optionalBox()

@@ -2,6 +2,7 @@ import { openBox, openText } from '../../crypto/box.ts'
 import { parseBase32 } from '../../crypto/encoding.ts'
 import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
 import type { Io } from '../../io/io.ts'
+import { isSameJson } from '../../types/json.ts'
 import type { Box } from '../../types/keys.ts'
 import type { LoginPayload, LoginStash } from '../../types/login.ts'
 import { renameStash } from '../stash/rename-stash.ts'
@@ -223,6 +224,7 @@ const mergeBoxes = (
   loginKey: Uint8Array,
   { sent, known }: { readonly sent: readonly Box[]; readonly known: readonly Box[] }
 ): Box[] => {
+  if (isSameJson(sent, known)) return [...known]
   const merged = new Map(sent.map(box => [nameOfBox(box), box]))
   for (const box of known) {
     const name = nameOfBox(box)

@@ -4,6 +4,7 @@ import type { Io } from '../../io/io.ts'
 import { isRecord } from '../../schema/fields.ts'
 import { parseLoginStash } from '../../schema/login-files.ts'
 import { parseJson } from '../../schema/parse.ts'
+import { isSameJson } from '../../types/json.ts'
 import type { LoginStash } from '../../types/login.ts'
 import { normalizeUsername } from '../derive.ts'
 
@@ -30,6 +31,16 @@ export const stashTextOf = (stash: LoginStash): string =>
     if (name === 'syncToken') return undefined
     return isRecord(value) ? Object.fromEntries(Object.entries(value).sort(byName)) : value
   })
+
+/** Tells whether two stashes would be one file (pure): most of their boxes are the same objects. */
+export const isSameStash = (left: LoginStash, right: LoginStash): boolean =>
+  isSameJson(storedFields(left), storedFields(right))
+
+const storedFields = (stash: LoginStash): unknown => {
+  const { syncToken: _, children, ...fields } = stash
+  const stored = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return { ...Object.fromEntries(stored), ...(children && { children: children.map(storedFields) }) }
+}
 
 const byName = ([left]: [string, unknown], [right]: [string, unknown]): number => (left < right ? -1 : 1)
 

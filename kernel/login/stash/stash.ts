@@ -10,7 +10,7 @@ import { Observable, type Readable } from '../../state/observable.ts'
 import { dateOf } from '../../time.ts'
 import type { LocalUser, LoginStash } from '../../types/login.ts'
 import { type FoundStash, loadStashes, type StashFolder } from './load-stashes.ts'
-import { parseStashFile, stashTextOf } from './stash-file.ts'
+import { isSameStash, parseStashFile, stashTextOf } from './stash-file.ts'
 import { findStashByApp, isWhole } from './stash-tree.ts'
 
 /** What keeps the stashes. */
@@ -200,7 +200,7 @@ const isNearlyEqual = (next: LoginStash, saved: LoginStash): boolean => {
   if (next.lastLogin !== saved.lastLogin && !(gap < DAY_MS)) return false
   const { lastLogin: _, ...rest } = next
   const { lastLogin: __, ...savedRest } = saved
-  return stashTextOf(rest) === stashTextOf(savedRest)
+  return isSameStash(rest, savedRest)
 }
 
 const idBytesOf = ({ io }: StashPort, { appId, loginId }: LoginStash): Uint8Array => {

@@ -18,7 +18,7 @@ import type { LoginCredentials, LoginRequest } from '../server/login-request.ts'
 import { postLogin, postSecret } from '../server/login-server.ts'
 import { keepVoucher } from '../stash/keep-voucher.ts'
 import type { Stashes } from '../stash/stash.ts'
-import { stashTextOf } from '../stash/stash-file.ts'
+import { isSameStash } from '../stash/stash-file.ts'
 import { findStashById, isWhole, makeEmptyStash, replaceStash } from '../stash/stash-tree.ts'
 
 /** What logging in needs of the kernel. */
@@ -201,7 +201,7 @@ const keep = (port: LoginPort, stashes: Stashes, reply: Reply): Promise<LoginSta
       isPasswordProven
     })
     const next = isRefresh === true ? applied : { ...applied, lastLogin: isoOf(port.io.clock.now()) }
-    const isSame = present !== undefined && stashTextOf(next) === stashTextOf(present)
+    const isSame = present !== undefined && isSameStash(next, present)
     return isSame && next.syncToken === present.syncToken ? present : next
   })
 }
