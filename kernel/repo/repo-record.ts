@@ -56,6 +56,10 @@ export const BULK: BulkPrefixes = parseBulkPrefixes([
 export const boxText = ({ encryptionType, iv_hex, data_base64 }: Box): BoxText =>
   JSON.stringify({ encryptionType, iv_hex, data_base64 })
 
+/** {@link boxText} of a box of today, whose fields are letters of base64 only. */
+export const plainBoxText = (vector: string, data: string): BoxText =>
+  `{"encryptionType":0,"iv_hex":"${vector}","data_base64":"${data}"}`
+
 /** Tells whether a text is a box of today in its one spelling, without looking into its fields. */
 export const isPlainBox = (text: string): boolean => {
   const vectorEnd = BEFORE_VECTOR.length + VECTOR_LENGTH

@@ -3,7 +3,7 @@ import type { Clock } from '../io/io.ts'
 import { isBox } from '../types/keys.ts'
 import { makeBreather } from './breather.ts'
 import { checkPath } from './disk.ts'
-import { type BoxText, boxText, isHash, isPlainBox, parseBox } from './repo-record.ts'
+import { type BoxText, boxText, isHash, isPlainBox, plainBoxText } from './repo-record.ts'
 import type { Report } from './report.ts'
 
 // The most files that one reply may name, and the longest box that one may hold.
@@ -87,11 +87,19 @@ const plainBox = (text: string): BoxText | undefined => {
   return PLAIN_BOX.test(text) ? spelt(text) : undefined
 }
 
-const PLAIN_BOX = /^\{(?:"\w+":(?:0|"[A-Za-z0-9+/=]*"),?){3}\}$/
+const PLAIN_BOX = /^\{"\w+":(?:0|"[A-Za-z0-9+/=]*")(?:,"\w+":(?:0|"[A-Za-z0-9+/=]*")){2}\}$/
 
+/** Its three fields are looked for as text: making objects of ten thousand boxes takes three times as long. */
 const spelt = (text: string): BoxText | undefined => {
-  const box = parseBox(text)
-  return box === undefined || box.encryptionType !== 0 ? undefined : boxText(box)
+  const vector = fieldOf(text, '"iv_hex":"')
+  const data = fieldOf(text, '"data_base64":"')
+  const isKnown = text.includes('"encryptionType":0')
+  return isKnown && vector !== undefined && data !== undefined ? plainBoxText(vector, data) : undefined
+}
+
+const fieldOf = (text: string, name: string): string | undefined => {
+  const start = text.indexOf(name) + name.length
+  return start < name.length ? undefined : text.slice(start, text.indexOf('"', start))
 }
 
 const readJson = (text: string, options: ReplyOptions): StoreReply => {

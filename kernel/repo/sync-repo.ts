@@ -34,16 +34,19 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
     let uploaded = 0
     let server = await read(repo, { servers, failed, changed })
     let hash = hashOf(repo)
-    // The next request leaves while what the last one achieved is made durable.
-    let applying: Promise<readonly string[]> = Promise.resolve([])
+    // Requests leave while what the ones before achieved is made durable, so that several share a write.
+    const applying: Promise<readonly string[]>[] = []
+    const settle = async (): Promise<void> => {
+      for (const done of applying.splice(0)) for (const path of await done) changed.add(path)
+    }
     for (;;) {
       const batch = await repo.takePending({ limit: MAX_FILES, skipped: tried, takesDeletions })
       if (batch.size === 0) {
-        for (const path of await applying) changed.add(path)
+        await settle()
         return { uploaded, changed: [...changed] }
       }
       const reply = await upload(repo, servers, { server, hash, batch }).catch(faultOf)
-      for (const path of await applying) changed.add(path)
+      if (applying.length >= MAX_APPLYING || reply instanceof WalletError) await settle()
       if (reply instanceof WalletError) {
         // A server that cannot take deletions fails on null (protocol §8 row 11): the rest goes up without them.
         // They stay pending, so that the files do not come back, and are tried with each sync.
@@ -56,14 +59,17 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
       for (const path of batch.keys()) tried.add(path)
       uploaded += batch.size
       hash = reply.hash ?? hash
-      applying = (await repo.takeIn({ ...reply, sent: batch })).durable
-      applying.catch(() => {})
+      const { durable } = await repo.takeIn({ ...reply, sent: batch })
+      durable.catch(() => {})
+      applying.push(durable)
       // What others wrote must be safe here before anything is sent that was merged with it.
-      if (hasNews(reply, batch)) await applying
+      if (hasNews(reply, batch)) await settle()
     }
   })
 
 const MAX_FILES = 100
+/** How many replies may be on their way to the disk. */
+const MAX_APPLYING = 4
 
 interface ReadPlace {
   readonly servers: SyncPort

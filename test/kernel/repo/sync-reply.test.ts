@@ -1,0 +1,45 @@
+import test from 'ava'
+import { parseStoreReply, type StoreReply } from '../../../kernel/repo/sync-reply.ts'
+
+const VECTOR = '0'.repeat(32)
+const BOX = `{"encryptionType":0,"iv_hex":"${VECTOR}","data_base64":"AA=="}`
+
+const replyWith = async (box: string): Promise<{ reply: StoreReply; faults: unknown[] }> => {
+  const faults: unknown[] = []
+  const reply = await parseStoreReply(`{"changes":{"a/b":${box}},"hash":"x"}`, {
+    isUpload: false,
+    clock: { monotonic: () => 0, turn: async () => {} },
+    report: error => faults.push(error)
+  })
+  return { reply, faults }
+}
+
+test('a box is the same text whatever the order of its fields in a reply', async t => {
+  const fields = ['"encryptionType":0', `"iv_hex":"${VECTOR}"`, '"data_base64":"AA=="']
+  for (const order of [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0]
+  ]) {
+    const { reply, faults } = await replyWith(`{${order.map(i => fields[i]).join()}}`)
+    t.deepEqual([...reply.changes], [['a/b', BOX]])
+    t.deepEqual(faults, [])
+  }
+})
+
+test('what only looks like a box is no box: a comma too many or too few, a field twice, a number for a text', async t => {
+  const rest = `"data_base64":"AA==","iv_hex":"${VECTOR}"`
+  for (const box of [`{"encryptionType":0,${rest},}`, `{"encryptionType":0${rest}}`])
+    await t.throwsAsync(replyWith(box), { code: 'SYNC_FAILED' })
+  for (const box of [
+    `{"iv_hex":"${VECTOR}",${rest}}`,
+    '{"iv_hex":0,"encryptionType":0,"data_base64":"AA=="}'
+  ]) {
+    const { reply, faults } = await replyWith(box)
+    t.is(reply.changes.size, 0)
+    t.is(faults.length, 1)
+  }
+})
