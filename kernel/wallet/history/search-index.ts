@@ -1,5 +1,4 @@
 import type { Clock } from '../../io/io.ts'
-import { makeBreather } from '../../repo/breather.ts'
 import { type HistoryRow, parseRow } from './history-row.ts'
 import type { HistoryRows, RowChange } from './history-rows.ts'
 import { SearchText } from './search-text.ts'
@@ -53,15 +52,14 @@ export class SearchIndex {
 
   /** A row that changes meanwhile is known already when the scan comes to it, and newer. */
   async #build(text: SearchText, tokenId: string | null): Promise<void> {
-    const { rows, clock, textsIn } = this.#place
+    const { rows, textsIn } = this.#place
     const textsOf = textsIn(tokenId)
-    const breathe = makeBreather(clock)
     try {
       for await (const batch of rows.scan()) {
+        // A batch is what lies together on the disk, and the scan pauses after each.
+        if (this.#texts.get(tokenId) !== text) return
         for (const row of batch) {
-          if (this.#texts.get(tokenId) !== text) return
           if (!text.has(row.key)) text.set(row.key, textsOf(parseRow(row.text)))
-          await breathe()
         }
       }
     } catch (error) {
