@@ -100,7 +100,11 @@ export class HistoryTable {
     return { created, changed }
   }
 
-  /** Takes files in that a sync changed; returns the txids of which something else is shown now. */
+  /**
+   * Takes files in that a sync changed; what cannot be written is reported, shown, and written when there is room.
+   *
+   * @returns the txids of which something else is shown now
+   */
   filesChanged(paths: readonly string[]): Promise<string[]> {
     for (const path of paths) this.#namedPaths.add(path)
     return this.#inOrder(async () => {
@@ -298,11 +302,15 @@ export class HistoryTable {
     for (const path of paths) if (!this.#ownPaths.has(path)) named.add(path)
     const txids: string[] = []
     for await (const rows of takeFiles(place, [...named])) {
-      await this.#rows.write({ rows })
+      await this.#rows.write({ rows }).catch(error => {
+        this.#rows.keep({ rows })
+        this.#parts.report(error)
+      })
       this.#search.update(rows)
       for (const { after } of rows.values())
         if (after?.reports[0] !== undefined) txids.push(after.reports[0].txid)
     }
+    if (!this.#rows.isDurable) return txids
     if (revision !== this.#rows.state.taken) await this.#rows.write({ state: { taken: revision } })
     for (const path of paths) this.#ownPaths.delete(path)
     return txids

@@ -175,6 +175,29 @@ test('what does not fit on the disk is reported and shown all the same, and is d
   t.is(await again.table.checkpoint(), '2')
 })
 
+test('a note of another device that does not fit on the disk is shown all the same, and is durable with the next write that does', async t => {
+  const store = makeSyncStore()
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const here = await openHistory(store, { disk, files })
+  await here.table.take([outgoing('a')])
+  const other = await openHistory(store)
+  await other.table.take([outgoing('a')])
+  await note(other, 'a', 'theirs')
+  await other.sync()
+
+  disk.strike({ at: 2, kind: 'full' })
+  await here.sync()
+  await here.settled()
+  t.true(disk.hasFired)
+  t.true(isWalletError(here.reports[0], 'STORAGE_FULL'))
+  t.is((await here.table.find('a'))?.metadata.notes, 'theirs')
+
+  await here.table.take([outgoing('b')])
+  const again = await openHistory(makeSyncStore(), { disk: makeFaultDisk(new Map(files)) })
+  t.is((await again.table.find('a'))?.metadata.notes, 'theirs')
+})
+
 test('a transaction that cannot be kept is refused as bogus, and the others of its batch count', async t => {
   const { table, reports } = await openHistory(makeSyncStore())
   const ring: Record<string, unknown> = {}
