@@ -8,7 +8,7 @@ import { type EngineHost, EngineRoom } from './engine/engine-room.ts'
 import type { EngineRunner } from './engine/engine-runner.ts'
 import { addUsedAddresses } from './engine/make-engine.ts'
 import { HistoryTable } from './history/history-table.ts'
-import { TransactionThrottle } from './history/throttle.ts'
+import { TransactionThrottle, type TxidChanges } from './history/throttle.ts'
 import { type PauseOptions, PauseSwitch } from './pause-switch.ts'
 import { resumeSpends, type SpendParts } from './spend.ts'
 import { SpendJournal } from './spend-journal.ts'
@@ -29,27 +29,22 @@ export class WalletLife implements EngineHost {
   readonly journal: SpendJournal
   readonly pause: PauseSwitch
   readonly #parts: WalletParts
-  readonly #throttle: TransactionThrottle
   readonly #room: EngineRoom
   #spends: SpendParts | undefined
+  #throttle: TransactionThrottle | undefined
   #fallbackName: string | null = null
   #height: number | undefined
   #pausing: Promise<void> | undefined
   #unsubscribes: (() => void)[] = []
 
   constructor(parts: WalletParts, facts: WalletFacts) {
-    const { services, repo, scheduler, walletId, paused, isPaused } = parts
+    const { repo, scheduler, walletId, paused, isPaused } = parts
     this.#parts = parts
     this.facts = facts
     this.pause = new PauseSwitch({ scheduler, key: `pause ${walletId}`, parent: paused, isSet: isPaused })
     this.table = new HistoryTable(parts)
     this.tokens = new WalletTokens(parts, this)
     this.journal = new SpendJournal(repo.local)
-    this.#throttle = new TransactionThrottle(scheduler, walletId, ({ created, changed }) =>
-      services.hooks.transactionsChanged.call(
-        Object.freeze({ walletId, created: Object.freeze(created), changed: Object.freeze(changed) })
-      )
-    )
     this.#room = new EngineRoom(parts, this)
     this.engine = this.#room.runner
   }
@@ -88,7 +83,7 @@ export class WalletLife implements EngineHost {
       balanceOf: tokenId => this.facts.balanceOf(tokenId),
       busy: new Set(),
       inOrder: makeSerialQueue(),
-      told: txid => this.#throttle.add({ created: [], changed: [txid] })
+      told: txid => this.#tellTransactions({ created: [], changed: [txid] })
     }
     return this.#spends
   }
@@ -177,7 +172,7 @@ export class WalletLife implements EngineHost {
   }
 
   async transactionsChanged(transactions: readonly EngineTransaction[]): Promise<void> {
-    this.#throttle.add(await this.table.take(transactions))
+    this.#tellTransactions(await this.table.take(transactions))
   }
 
   checkpointReached(checkpoint: string): Promise<void> {
@@ -239,7 +234,19 @@ export class WalletLife implements EngineHost {
   }
 
   async #tellChanged(txids: Promise<string[]>): Promise<void> {
-    this.#throttle.add({ created: [], changed: await txids })
+    this.#tellTransactions({ created: [], changed: await txids })
+  }
+
+  /** Most wallets of hundreds have nothing to tell. */
+  #tellTransactions(changes: TxidChanges): void {
+    if (changes.created.length + changes.changed.length === 0) return
+    const { services, scheduler, walletId } = this.#parts
+    this.#throttle ??= new TransactionThrottle(scheduler, walletId, ({ created, changed }) =>
+      services.hooks.transactionsChanged.call(
+        Object.freeze({ walletId, created: Object.freeze(created), changed: Object.freeze(changed) })
+      )
+    )
+    this.#throttle.add(changes)
   }
 
   #pauseChanged(): void {
