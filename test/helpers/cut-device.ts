@@ -69,7 +69,7 @@ export const makeCutDevice = (
     kernel = await openDevice(place.world, {
       io: mutedWith(place.makeIo(), disk),
       storage,
-      plugins: [...CURRENCIES.map(make => make()), SHOP],
+      plugins: cutPlugins(),
       onError: (_, error) => void reports.push(error)
     })
     return kernel.context
@@ -130,6 +130,9 @@ const currency = (id: string, splitTypes: readonly string[]): (() => Plugin) => 
 }
 
 const SHOP: Plugin = { kind: 'swap', id: 'shop', displayName: 'Shop', apply: () => {} }
+/** The plugins of these accounts besides bitcoin and the storage. */
+export const cutPlugins = (): Plugin[] => [...CURRENCIES.map(make => make()), SHOP]
+
 const CURRENCIES = [currency('sourcecoin', ['wallet:sidecoin']), currency('sidecoin', ['wallet:sourcecoin'])]
 
 /** Nothing that a dead device does may reach anybody. */

@@ -1,16 +1,23 @@
-import type { Account, CurrencyWallet } from '../../kernel/index.ts'
+import type { Account } from '../../kernel/index.ts'
 import { openSynced } from './cut-device.ts'
 
-/** Something that an account shows, as text. */
-export interface Fact {
-  readonly name: string
-  read(account: Account): Promise<string>
-}
+/** Something that an account shows as text, and which one: wallets by their ids. */
+export type Fact =
+  /** The keys of the wallet with a name. */
+  | readonly ['wallet', name: string]
+  /** The keys of the active wallet of a type. */
+  | readonly ['type', type: string]
+  | readonly ['name' | 'fiat' | 'tokens' | 'archived', walletId: string]
+  | readonly ['note', walletId: string, txid: string]
+  | readonly ['custom token', tokenId: string]
+  | readonly ['setting' | 'shop']
+  | readonly ['item', storeId: string, itemId: string]
 
-interface Expected {
+/** What is right to read of a fact. */
+export interface Expected {
   readonly fact: Fact
   /** More than one while nobody has said that the change is safe. */
-  values: readonly string[]
+  readonly values: readonly string[]
   /** Said on another device; here only after a sync. */
   readonly isElsewhere: boolean
 }
@@ -23,21 +30,36 @@ export class PromiseBook {
   /** How many values were looked at. */
   lookCount = 0
 
+  /** Hears of each promise, for who must not forget it with this process. */
+  onPromise: (expected: Expected) => void = () => {}
+
+  /** All promises. */
+  get promises(): readonly Expected[] {
+    return [...this.#expected.values()]
+  }
+
   /** A book with the same promises. */
   copy(): PromiseBook {
     const book = new PromiseBook()
-    for (const [name, expected] of this.#expected) book.#expected.set(name, { ...expected })
+    for (const [name, expected] of this.#expected) book.#expected.set(name, expected)
     return book
+  }
+
+  /** Notes what is right from now on; without values, anything is. */
+  expect(expected: Expected): void {
+    if (expected.values.length === 0) this.#expected.delete(expected.fact.join())
+    else this.#expected.set(expected.fact.join(), expected)
+    this.onPromise(expected)
   }
 
   /** Makes a change; until it is answered, the old and the new value are right. */
   async change(fact: Fact, value: string, act: () => Promise<unknown>, isElsewhere = false): Promise<void> {
     if (!this.hasPower()) return
-    const { values } = this.#expected.get(fact.name) ?? { values: [NOTHING] }
+    const { values } = this.#expected.get(fact.join()) ?? { values: [NOTHING] }
     const expected: Expected = { fact, values: [...values, value], isElsewhere }
-    this.#expected.set(fact.name, expected)
+    this.expect(expected)
     await act()
-    if (!isElsewhere && this.hasPower()) expected.values = [value]
+    if (!isElsewhere && this.hasPower()) this.expect({ ...expected, values: [value] })
   }
 
   /** {@link change} to a value that only the answer tells; until then, anything is right. */
@@ -46,19 +68,19 @@ export class PromiseBook {
     this.forget(fact)
     const value = await act()
     if (!this.hasPower()) return
-    this.#expected.set(fact.name, { fact, values: [value], isElsewhere: false })
+    this.expect({ fact, values: [value], isElsewhere: false })
   }
 
   /** From now on nothing is said of it. */
   forget(fact: Fact): void {
-    if (this.hasPower()) this.#expected.delete(fact.name)
+    if (this.hasPower()) this.expect({ fact, values: [], isElsewhere: false })
   }
 
   /** After a sync, what was said elsewhere is true here. */
   heardOfAll(): void {
     if (!this.hasPower()) return
     for (const expected of this.#expected.values()) {
-      if (expected.isElsewhere) expected.values = expected.values.slice(-1)
+      if (expected.isElsewhere) this.expect({ ...expected, values: expected.values.slice(-1) })
     }
   }
 
@@ -67,8 +89,8 @@ export class PromiseBook {
     const broken: string[] = []
     for (const { fact, values } of this.#expected.values()) {
       this.lookCount += 1
-      const value = await fact.read(account).catch((error: unknown) => `failed: ${error}`)
-      if (!values.includes(value)) broken.push(`${fact.name} is ${value}, not ${values.join(' or ')}`)
+      const value = await readFact(account, fact).catch((error: unknown) => `failed: ${error}`)
+      if (!values.includes(value)) broken.push(`${fact.join(' ')} is ${value}, not ${values.join(' or ')}`)
     }
     return broken
   }
@@ -77,93 +99,51 @@ export class PromiseBook {
 /** The value of what is not there. */
 const NOTHING = 'nothing'
 
-const walletNamed = async (account: Account, name: string): Promise<CurrencyWallet | undefined> => {
-  for (const { walletId, deleted } of account.listWallets()) {
-    if (deleted) continue
-    const wallet = await account.openWallet(walletId)
-    if (wallet.name === name) return wallet
-  }
-  return undefined
-}
-
-/** The keys of the wallet with a name. */
-export const walletFact = (name: string): Fact => ({
-  name: `wallet ${name}`,
-  async read(account) {
-    const wallet = await walletNamed(account, name)
-    return wallet === undefined ? NOTHING : keysOf(account, wallet.id)
-  }
-})
-
 /** Private keys, as a test may see them. */
 export const keysOf = (account: Account, walletId: string): string =>
   JSON.stringify(account.walletKeys.getRawPrivateKey(walletId))
 
-/** Whether a type of wallets is among the active ones, and with which keys. */
-export const typeFact = (type: string): Fact => ({
-  name: `type ${type}`,
-  async read(account) {
+const readFact = async (account: Account, [kind, first = '', second = '']: Fact): Promise<string> =>
+  (await READERS[kind](account, first, second)) ?? NOTHING
+
+type Reader = (account: Account, first: string, second: string) => Promise<string | undefined | null>
+
+const READERS: Readonly<Record<Fact[0], Reader>> = {
+  async wallet(account, name) {
+    for (const { walletId, deleted } of account.listWallets()) {
+      if (deleted) continue
+      if ((await account.openWallet(walletId)).name === name) return keysOf(account, walletId)
+    }
+    return undefined
+  },
+  async type(account, type) {
     const { activeWalletIds } = account.getSnapshot()
-    const found = account
-      .listWallets()
-      .find(wallet => wallet.type === type && activeWalletIds.includes(wallet.walletId))
-    return found === undefined ? NOTHING : keysOf(account, found.walletId)
-  }
-})
-
-export const nameFact = (walletId: string): Fact => ({
-  name: `name of ${walletId}`,
-  read: async account => (await account.openWallet(walletId)).name ?? NOTHING
-})
-
-export const fiatFact = (walletId: string): Fact => ({
-  name: `fiat of ${walletId}`,
-  read: async account => (await account.openWallet(walletId)).getSnapshot().fiatCurrencyCode
-})
-
-export const noteFact = (walletId: string, txid: string): Fact => ({
-  name: `note of ${txid} in ${walletId}`,
-  async read(account) {
+    const isShown = (id: string): boolean => activeWalletIds.includes(id)
+    const found = account.listWallets().find(wallet => wallet.type === type && isShown(wallet.walletId))
+    return found === undefined ? undefined : keysOf(account, found.walletId)
+  },
+  name: async (account, walletId) => (await account.openWallet(walletId)).name,
+  fiat: async (account, walletId) => (await account.openWallet(walletId)).getSnapshot().fiatCurrencyCode,
+  tokens: async (account, walletId) =>
+    (await account.openWallet(walletId)).getSnapshot().enabledTokenIds.join() || undefined,
+  async archived(account, walletId) {
+    const listing = account.listWallets().find(wallet => wallet.walletId === walletId)
+    return listing?.archived === true ? 'archived' : undefined
+  },
+  async note(account, walletId, txid) {
     const wallet = await openSynced(account, walletId)
-    return (await wallet.getTransaction(txid)).metadata.notes ?? NOTHING
+    return (await wallet.getTransaction(txid)).metadata.notes
+  },
+  'custom token': async (account, tokenId) =>
+    account.currencyConfig('sourcecoin').getSnapshot().customTokens[tokenId]?.displayName,
+  setting: async account => {
+    const { server } = account.currencyConfig('sourcecoin').getSnapshot().userSettings
+    return typeof server === 'string' ? server : undefined
+  },
+  shop: async account => (account.swapConfig('shop').getSnapshot().isEnabled ? undefined : 'off'),
+  async item({ dataStore }, storeId, itemId) {
+    const hasStore = (await dataStore.listStoreIds()).includes(storeId)
+    const hasItem = hasStore && (await dataStore.listItemIds(storeId)).includes(itemId)
+    return hasItem ? dataStore.getItem(storeId, itemId) : undefined
   }
-})
-
-export const tokensFact = (walletId: string): Fact => ({
-  name: `tokens of ${walletId}`,
-  read: async account => (await account.openWallet(walletId)).getSnapshot().enabledTokenIds.join() || NOTHING
-})
-
-export const customTokenFact = (tokenId: string): Fact => ({
-  name: `custom token ${tokenId}`,
-  read: async account =>
-    account.currencyConfig('sourcecoin').getSnapshot().customTokens[tokenId]?.displayName ?? NOTHING
-})
-
-export const settingFact: Fact = {
-  name: 'settings of sourcecoin',
-  read: async account =>
-    String(account.currencyConfig('sourcecoin').getSnapshot().userSettings.server ?? NOTHING)
 }
-
-export const swapFact: Fact = {
-  name: 'shop',
-  read: async account => (account.swapConfig('shop').getSnapshot().isEnabled ? NOTHING : 'off')
-}
-
-export const itemFact = (storeId: string, itemId: string): Fact => ({
-  name: `item ${storeId} ${itemId}`,
-  async read(account) {
-    const hasStore = (await account.dataStore.listStoreIds()).includes(storeId)
-    if (!hasStore || !(await account.dataStore.listItemIds(storeId)).includes(itemId)) return NOTHING
-    return account.dataStore.getItem(storeId, itemId)
-  }
-})
-
-export const archivedFact = (walletId: string): Fact => ({
-  name: `${walletId} archived`,
-  read: async account =>
-    account.listWallets().find(wallet => wallet.walletId === walletId)?.archived === true
-      ? 'archived'
-      : NOTHING
-})

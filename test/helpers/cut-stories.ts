@@ -1,27 +1,6 @@
 import type { Account } from '../../kernel/index.ts'
-import {
-  CUT_USER,
-  type CutDevice,
-  type CutStart,
-  makeCutDevice,
-  openCutPlace,
-  openSynced
-} from './cut-device.ts'
-import {
-  archivedFact,
-  customTokenFact,
-  fiatFact,
-  itemFact,
-  keysOf,
-  nameFact,
-  noteFact,
-  PromiseBook,
-  settingFact,
-  swapFact,
-  tokensFact,
-  typeFact,
-  walletFact
-} from './cut-facts.ts'
+import { CUT_USER, type CutStart, makeCutDevice, openCutPlace, openSynced } from './cut-device.ts'
+import { type Fact, keysOf, PromiseBook } from './cut-facts.ts'
 
 /** The account that every story begins with. */
 export interface CutHome {
@@ -34,7 +13,8 @@ export interface CutHome {
 
 /** What a story works with. */
 export interface CutStage extends Omit<CutHome, 'start'> {
-  readonly device: CutDevice
+  /** Lets a second pass. */
+  pause(): Promise<void>
 }
 
 /** Something that may be cut off at any write. */
@@ -43,7 +23,7 @@ export interface CutStory {
   /** Begins on a device without files. */
   readonly isNewDevice?: boolean
   /** Others do this first. */
-  readonly elsewhere?: (account: Account, stage: Omit<CutStage, 'device'>) => Promise<void>
+  readonly elsewhere?: (account: Account, stage: CutStage) => Promise<void>
   run(account: Account, stage: CutStage): Promise<void>
 }
 
@@ -79,12 +59,12 @@ export const makeCutHome = async (isLight = false): Promise<CutHome> => {
   const [savings = '', spare = ''] = (made ?? []).map(result => (result.ok ? result.wallet.id : ''))
   await until(
     (async () => {
-      await book.change(walletFact('Savings'), keysOf(account, savings), async () => {})
-      await book.change(walletFact('Spare'), keysOf(account, spare), async () => {})
+      await book.change(['wallet', 'Savings'], keysOf(account, savings), async () => {})
+      await book.change(['wallet', 'Spare'], keysOf(account, spare), async () => {})
       const wallet = await openSynced(account, savings)
-      await book.change(nameFact(spare), 'Spare', async () => {})
-      await book.change(fiatFact(savings), 'iso:USD', async () => {})
-      await book.change(noteFact(savings, 'in-1'), 'salary', () =>
+      await book.change(['name', spare], 'Spare', async () => {})
+      await book.change(['fiat', savings], 'iso:USD', async () => {})
+      await book.change(['note', savings, 'in-1'], 'salary', () =>
         wallet.saveTxMetadata('in-1', { notes: 'salary' })
       )
       await changeSettings(account, book, 'first')
@@ -99,11 +79,11 @@ export const makeCutHome = async (isLight = false): Promise<CutHome> => {
 
 const changeSettings = async (account: Account, book: PromiseBook, value: string): Promise<void> => {
   const config = account.currencyConfig('sourcecoin')
-  await book.change(settingFact, value, () => config.changeUserSettings({ server: value }))
-  await book.change(itemFact('shop', 'basket'), value, () =>
+  await book.change(['setting'], value, () => config.changeUserSettings({ server: value }))
+  await book.change(['item', 'shop', 'basket'], value, () =>
     account.dataStore.setItem('shop', 'basket', value)
   )
-  await book.change(customTokenFact('old'), value, () => config.addCustomToken(tokenOf('OLD', value)))
+  await book.change(['custom token', 'old'], value, () => config.addCustomToken(tokenOf('OLD', value)))
 }
 
 /** Every story of this account. */
@@ -126,7 +106,7 @@ export const CUT_STORIES: readonly CutStory[] = [
     name: 'a wallet is made',
     async run(account, { book }) {
       const known = new Set(account.listWallets().map(({ walletId }) => walletId))
-      await book.changeTo(walletFact('New'), async () => {
+      await book.changeTo(['wallet', 'New'], async () => {
         await account.createCurrencyWallet(TYPE, { name: 'New', fiatCurrencyCode: 'iso:EUR' })
         const added = account.listWallets().find(({ walletId }) => !known.has(walletId))
         return keysOf(account, added?.walletId ?? '')
@@ -140,7 +120,7 @@ export const CUT_STORIES: readonly CutStory[] = [
       const made = await account.createCurrencyWallets(names.map(name => ({ type: TYPE, name })))
       for (const [index, result] of made.entries()) {
         if (!result.ok) throw result.error
-        await book.change(walletFact(names[index] ?? ''), keysOf(account, result.wallet.id), async () => {})
+        await book.change(['wallet', names[index] ?? ''], keysOf(account, result.wallet.id), async () => {})
       }
     }
   },
@@ -148,7 +128,7 @@ export const CUT_STORIES: readonly CutStory[] = [
     name: 'a wallet is split, archived, and comes back by a split',
     async run(account, { book, savings }) {
       const split = (): Promise<string> => account.splitWallet(savings, 'wallet:sidecoin')
-      const type = typeFact('wallet:sidecoin')
+      const type: Fact = ['type', 'wallet:sidecoin']
       await book.changeTo(type, async () => keysOf(account, await split()))
       const id = account.listWallets().find(wallet => wallet.type === 'wallet:sidecoin')?.walletId ?? ''
       book.forget(type)
@@ -161,10 +141,10 @@ export const CUT_STORIES: readonly CutStory[] = [
     async run(account, { book, savings }) {
       const config = account.currencyConfig('sourcecoin')
       const wallet = await account.openWallet(savings)
-      await book.change(customTokenFact('abc'), 'one', () => config.addCustomToken(tokenOf('ABC', 'one')))
-      await book.change(tokensFact(savings), 'abc,old', () => wallet.changeEnabledTokenIds(['old', 'abc']))
-      await book.change(tokensFact(savings), 'abc', () => wallet.changeEnabledTokenIds(['abc']))
-      await book.change(customTokenFact('old'), 'nothing', () => config.removeCustomToken('old'))
+      await book.change(['custom token', 'abc'], 'one', () => config.addCustomToken(tokenOf('ABC', 'one')))
+      await book.change(['tokens', savings], 'abc,old', () => wallet.changeEnabledTokenIds(['old', 'abc']))
+      await book.change(['tokens', savings], 'abc', () => wallet.changeEnabledTokenIds(['abc']))
+      await book.change(['custom token', 'old'], 'nothing', () => config.removeCustomToken('old'))
     }
   },
   {
@@ -172,29 +152,29 @@ export const CUT_STORIES: readonly CutStory[] = [
     async run(account, { book, savings, spare }) {
       const wallet = await openSynced(account, savings)
       const note = (txid: string, notes: string): Promise<void> =>
-        book.change(noteFact(savings, txid), notes, () => wallet.saveTxMetadata(txid, { notes }))
+        book.change(['note', savings, txid], notes, () => wallet.saveTxMetadata(txid, { notes }))
       await note('in-1', 'rent')
       await note('in-2', 'gift')
       await Promise.all([note('in-1', 'rent and heating'), note('in-2', 'present')])
-      await book.change(walletFact('Spare'), 'nothing', () =>
-        book.change(nameFact(spare), 'Old', async () => (await account.openWallet(spare)).rename('Old'))
+      await book.change(['wallet', 'Spare'], 'nothing', () =>
+        book.change(['name', spare], 'Old', async () => (await account.openWallet(spare)).rename('Old'))
       )
-      await book.change(fiatFact(savings), 'iso:EUR', () => wallet.setFiatCurrencyCode('iso:EUR'))
+      await book.change(['fiat', savings], 'iso:EUR', () => wallet.setFiatCurrencyCode('iso:EUR'))
     }
   },
   {
     name: 'settings, states and items are changed, and go up',
     async run(account, { book, spare }) {
       await changeSettings(account, book, 'second')
-      await book.change(swapFact, 'off', () => account.swapConfig('shop').changeEnabled(false))
-      await book.change(archivedFact(spare), 'archived', () =>
+      await book.change(['shop'], 'off', () => account.swapConfig('shop').changeEnabled(false))
+      await book.change(['archived', spare], 'archived', () =>
         account.changeWalletStates({ [spare]: { archived: true } })
       )
       await account.sync()
-      await book.change(itemFact('shop', 'basket'), 'nothing', () =>
+      await book.change(['item', 'shop', 'basket'], 'nothing', () =>
         account.dataStore.deleteItem('shop', 'basket')
       )
-      await book.change(itemFact('shop', 'other'), 'x', () => account.dataStore.setItem('shop', 'other', 'x'))
+      await book.change(['item', 'shop', 'other'], 'x', () => account.dataStore.setItem('shop', 'other', 'x'))
       await account.sync()
     }
   },
@@ -204,27 +184,27 @@ export const CUT_STORIES: readonly CutStory[] = [
       const wallet = await openSynced(account, savings)
       const said = (...change: Parameters<PromiseBook['change']>): Promise<void> =>
         book.change(change[0], change[1], change[2], true)
-      await said(noteFact(savings, 'in-2'), 'theirs', () =>
+      await said(['note', savings, 'in-2'], 'theirs', () =>
         wallet.saveTxMetadata('in-2', { notes: 'theirs' })
       )
-      await said(nameFact(spare), 'Theirs', async () => (await account.openWallet(spare)).rename('Theirs'))
-      await said(walletFact('Spare'), 'nothing', async () => {})
+      book.forget(['wallet', 'Spare'])
+      await said(['name', spare], 'Theirs', async () => (await account.openWallet(spare)).rename('Theirs'))
       const config = account.currencyConfig('sourcecoin')
-      await said(customTokenFact('their'), 'their', () => config.addCustomToken(tokenOf('THEIR', 'their')))
-      await said(swapFact, 'off', () => account.swapConfig('shop').changeEnabled(false))
+      await said(['custom token', 'their'], 'their', () => config.addCustomToken(tokenOf('THEIR', 'their')))
+      await said(['shop'], 'off', () => account.swapConfig('shop').changeEnabled(false))
       await account.sync()
     },
-    async run(account, { device, book, savings }) {
+    async run(account, { pause, book, savings }) {
       await account.openAllWallets()
       const wallet = await openSynced(account, savings)
-      await book.change(noteFact(savings, 'in-1'), 'ours', () =>
+      await book.change(['note', savings, 'in-1'], 'ours', () =>
         wallet.saveTxMetadata('in-1', { notes: 'ours' })
       )
       await changeSettings(account, book, 'ours')
       await account.sync()
-      await new Promise<void>(resolve => void device.place.clock.after(1000, resolve))
+      await pause()
       book.heardOfAll()
-      await book.change(noteFact(savings, 'in-1'), 'ours again', () =>
+      await book.change(['note', savings, 'in-1'], 'ours again', () =>
         wallet.saveTxMetadata('in-1', { notes: 'ours again' })
       )
       await account.sync()

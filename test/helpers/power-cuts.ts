@@ -1,6 +1,7 @@
 import { type Account, isWalletError } from '../../kernel/index.ts'
+import type { CredentialWorld } from './credential-world.ts'
 import { type CutDevice, type CutStart, makeCutDevice, openCutPlace } from './cut-device.ts'
-import { itemFact, type PromiseBook } from './cut-facts.ts'
+import type { Fact, PromiseBook } from './cut-facts.ts'
 import type { CutHome, CutStory } from './cut-stories.ts'
 import type { Fault } from './fault-disk.ts'
 
@@ -70,6 +71,9 @@ export const cutStory = async (
   }
 }
 
+const secondOf = ({ clock }: CredentialWorld): Promise<void> =>
+  new Promise(resolve => void clock.after(1000, resolve))
+
 interface Played {
   readonly device: CutDevice
   readonly book: PromiseBook
@@ -85,7 +89,7 @@ const playStory = async (home: CutHome, story: CutStory, fault?: Fault): Promise
     const other = makeCutDevice(place, new Map(start.files), start)
     const account = await other.until(other.logIn())
     if (account === undefined) throw new Error('The other device has no power')
-    await other.until(story.elsewhere(account, { ...rest, book }))
+    await other.until(story.elsewhere(account, { ...rest, book, pause: () => secondOf(place) }))
     await other.close()
   }
   const files = new Map(story.isNewDevice === true ? [] : start.files)
@@ -94,7 +98,8 @@ const playStory = async (home: CutHome, story: CutStory, fault?: Fault): Promise
   let account: Account | undefined
   try {
     account = await device.until(device.logIn())
-    if (account !== undefined) await device.until(story.run(account, { ...rest, book, device }))
+    if (account !== undefined)
+      await device.until(story.run(account, { ...rest, book, pause: () => secondOf(place) }))
     if (!device.disk.hasFired) await device.close()
     return { device, book, account, error: undefined }
   } catch (error) {
@@ -135,7 +140,7 @@ const goOn = async (
 ): Promise<void> => {
   try {
     await device.until(
-      book.change(itemFact('after', 'full'), 'room', () => account.dataStore.setItem('after', 'full', 'room'))
+      book.change(['item', 'after', 'full'], 'room', () => account.dataStore.setItem('after', 'full', 'room'))
     )
     for (const what of (await device.until(book.broken(account))) ?? []) lose(`after a full disk ${what}`)
   } catch (error) {
@@ -143,16 +148,21 @@ const goOn = async (
   }
 }
 
-type Remains = CutStart
+/** What a cut leaves behind. */
+export type Remains = CutStart
 
+/** What is right after a cut, and who hears if it is not. */
 interface Judge {
   readonly book: PromiseBook
   readonly tally: CutTally
   readonly lose: (what: string) => void
 }
 
-/** Starts after the cut: on the device, on it once more, and on another one. */
-const recover = async ({ world, files, loginKey }: Remains, { book, tally, lose }: Judge): Promise<void> => {
+/** Starts after a cut: on the device, on it once more, and on another one. */
+export const recover = async (
+  { world, files, loginKey }: Remains,
+  { book, tally, lose }: Judge
+): Promise<void> => {
   const promised = book.copy()
   const place = openCutPlace(world)
   const left = new Map(files)
@@ -171,11 +181,11 @@ const recover = async ({ world, files, loginKey }: Remains, { book, tally, lose 
     await device.close()
   }
   await judge(makeCutDevice(place, left, { loginKey }), 'after the cut', async account => {
-    const item = itemFact('after', 'cut')
+    const item: Fact = ['item', 'after', 'cut']
     await promised.change(item, 'written', () => account.dataStore.setItem('after', 'cut', 'written'))
     await account.sync()
     // What another device changed is shown a moment later.
-    await new Promise<void>(resolve => void place.clock.after(1000, resolve))
+    await secondOf(place)
     promised.heardOfAll()
     for (const what of await promised.broken(account)) lose(`after the sync, ${what}`)
   })

@@ -1,0 +1,117 @@
+import { EditHistory, type LossReason, REPEATED, WHOLE } from './edit-history.ts'
+import { syncKey } from './repo-device.ts'
+import { SyncNetwork } from './sync-network.ts'
+import { editOf, type SyncPlan, type SyncStep } from './sync-steps.ts'
+import { makeDeployedDevice, openSyncedDevice, type SyncedDevice } from './synced-device.ts'
+import { fieldsOf } from './synced-file.ts'
+
+/** What many stories came to. */
+export interface SyncTally {
+  stories: number
+  edits: number
+  /** How often each trouble came. */
+  readonly troubles: Map<string, number>
+  /** Edits that are gone, and nobody could have kept them. */
+  readonly losses: Record<LossReason, number>
+}
+
+/** An empty tally. */
+export const makeSyncTally = (): SyncTally => ({
+  stories: 0,
+  edits: 0,
+  troubles: new Map(),
+  losses: { raced: 0, unheard: 0, 'deployed client': 0, 'server replaced': 0 }
+})
+
+/**
+ * Plays a story, lets the network be honest until nobody has anything to tell, and checks what is left.
+ *
+ * @throws Error if devices differ, or an edit is gone that nobody overwrote
+ */
+export const runSyncPlan = async (plan: SyncPlan, tally: SyncTally = makeSyncTally()): Promise<void> => {
+  const history = new EditHistory()
+  const network = new SyncNetwork(history, Buffer.from(syncKey).toString('hex'))
+  // A deployed client never gets beyond a hash that is refused, and sends nothing again.
+  network.isStrict = plan.isStrict && !plan.hasDeployed
+  const devices = [
+    await openSyncedDevice('A', network, history),
+    await openSyncedDevice('B', network, history),
+    plan.hasDeployed
+      ? makeDeployedDevice('C', network, history)
+      : await openSyncedDevice('C', network, history)
+  ]
+  // Nobody can tell a replaced server from another device unless it says that it does not know the hash.
+  const steps = plan.steps.filter(({ kind }) => kind !== 'replace' || network.isStrict)
+  for (const [index, step] of steps.entries()) await play(devices, network, { step, name: `v${index}` })
+  await quiet(devices)
+  const newcomer = await openSyncedDevice('new', network, history)
+  await syncWhole(newcomer)
+  await check([...devices, newcomer], history)
+  tally.stories += 1
+  tally.edits += history.edits.length
+  for (const [what, count] of network.troubles)
+    tally.troubles.set(what, (tally.troubles.get(what) ?? 0) + count)
+  for (const [reason, count] of Object.entries(history.losses)) tally.losses[reason as LossReason] += count
+}
+
+const play = async (
+  devices: readonly SyncedDevice[],
+  network: SyncNetwork,
+  { step, name }: { readonly step: SyncStep; readonly name: string }
+): Promise<void> => {
+  if (step.kind === 'replace') return network.replace(step.steps)
+  const device = devices[step.device] as SyncedDevice
+  if (step.kind === 'edit') await device.edit(editOf(step, name))
+  else if (step.kind === 'remove') await device.remove(step.path)
+  else if (step.kind === 'begin') await device.beginSync()
+  else if (step.kind === 'move') await device.move(step.fate)
+  else if (step.kind === 'sync') await syncWhole(device)
+  else if (step.kind === 'strike') device.strike(step.fault, step.again)
+  else await device.restart(step.faults)
+}
+
+/** A sync from beginning to end, or the rest of the present one, honestly served. */
+export const syncWhole = async (device: SyncedDevice): Promise<void> => {
+  await device.beginSync()
+  while (device.isSyncing) await device.move('served')
+}
+
+const MAX_ROUNDS = 12
+
+/** Everybody syncs until two whole rounds have changed nothing. */
+const quiet = async (devices: readonly SyncedDevice[]): Promise<void> => {
+  for (const device of devices) await device.restart()
+  let before = ''
+  for (let round = 0, same = 0; round < MAX_ROUNDS; round += 1) {
+    for (const device of devices) await syncWhole(device)
+    const now = await describe(devices)
+    same = now === before && devices.every(({ pendingCount }) => pendingCount === 0) ? same + 1 : 0
+    if (same === 2) return
+    before = now
+  }
+  throw new Error(`There is no end of it: ${before}`)
+}
+
+const describe = async (devices: readonly SyncedDevice[]): Promise<string> =>
+  JSON.stringify(await Promise.all(devices.map(async device => [...(await device.files())].sort())))
+
+const check = async (devices: readonly SyncedDevice[], history: EditHistory): Promise<void> => {
+  const [first, ...others] = await Promise.all(devices.map(device => device.files()))
+  const files = first ?? new Map<string, string>()
+  for (const [index, other] of others.entries()) {
+    for (const path of new Set([...files.keys(), ...other.keys()])) {
+      if (files.get(path) === other.get(path)) continue
+      throw new Error(`${path}: ${files.get(path)} on A, ${other.get(path)} on ${devices[index + 1]?.name}`)
+    }
+  }
+  for (const path of new Set(history.edits.map(edit => edit.path))) {
+    const fields = fieldsOf(path, files.get(path))
+    const edited = history.edits.filter(edit => edit.path === path).map(({ field }) => field)
+    const names = path.endsWith('.json') ? [...fields.keys(), ...edited] : [WHOLE]
+    for (const field of new Set(names)) {
+      if (field === REPEATED || (field === WHOLE && path.endsWith('.json'))) continue
+      const fault = history.faultOf(path, field, fields.get(field))
+      if (fault !== undefined) throw new Error(fault)
+    }
+  }
+}
