@@ -7,7 +7,7 @@ import { makeSyncTally, runSyncPlan, syncWhole } from '../helpers/sync-run.ts'
 import { anySyncPlan } from '../helpers/sync-steps.ts'
 import { openSyncedDevice } from '../helpers/synced-device.ts'
 
-const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 250)
+const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 200)
 const seed = Number(process.env.HOLDFAST_PROPERTY_SEED ?? 20_260_101)
 
 test('whatever three devices edit and whatever becomes of their requests and disks, their repos end equal and no edit is gone', async t => {
