@@ -167,7 +167,9 @@ test('the files of a wallet hold its fiat code, name, enabled and found tokens; 
   })
   const again = await user.logIn({ plugins: [makeToy({ tokens }).plugin], disk })
   await again.account.openWallet(info.id)
-  t.like(lastSyncOf(again.account), { lastHash, lastSync })
+  const kept = lastSyncOf(again.account)
+  t.is(kept?.lastHash, lastHash)
+  t.true(Math.abs((kept?.lastSync ?? 0) - lastSync) < 60)
 })
 
 test('an address is a file with its number, whether it can be used again, and since when [3.30]', async t => {
