@@ -107,7 +107,7 @@ test('Ctrl-C stops a command that waits and ends it with 130', async t => {
   t.teardown(() => disk.close?.())
   const child = startHoldfast(['account', 'list', '--json'], { home })
   const run = ended(child)
-  await sleep(1200)
+  await sleep(2500)
   child.kill('SIGINT')
   const { code, json } = await run
   t.is(code, 130)
