@@ -4,6 +4,7 @@ import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { parsePairs } from '../grammar/values.ts'
 import { syncCell, walletJson } from '../output/facts.ts'
+import { parseSecretObject } from '../secrets/parse-secret-object.ts'
 import { readSecretFile } from '../secrets/secret-sources.ts'
 import { walletTypeOf } from '../session/new-wallets.ts'
 import { upload } from '../session/upload.ts'
@@ -101,14 +102,5 @@ const readKeys = async (path: string): Promise<WalletKeys> => {
         }
       ]
     })
-  const text = await readSecretFile('keys', path)
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    // The parser's own words would repeat the text.
-    throw refuse()
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse()
-  return value as WalletKeys
+  return parseSecretObject(await readSecretFile('keys', path), refuse) as WalletKeys
 }

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { CliError } from '../errors/cli-error.ts'
+import { parseSecretObject } from './parse-secret-object.ts'
 import type { SecretName } from './secret-names.ts'
 
 /** The secret flags of one command, as they were given. */
@@ -58,15 +59,7 @@ const parseSecrets = (text: string): readonly (readonly [SecretName, string])[] 
       'SECRET_SOURCE',
       'Standard input must be one JSON object of texts, such as {"password": "…"}; answers are a list of texts'
     )
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    // The parser's own words would repeat the text.
-    throw refuse()
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse()
-  return Object.entries(value).map(([name, secret]) => {
+  return Object.entries(parseSecretObject(text, refuse)).map(([name, secret]) => {
     const plain = name === 'answers' && Array.isArray(secret) ? JSON.stringify(secret) : secret
     if (typeof plain !== 'string') throw refuse()
     return [name as SecretName, plain] as const

@@ -1,3 +1,4 @@
+import { readOwnJson } from '../schema/parse.ts'
 import { type Box, isBox } from '../types/keys.ts'
 import { type BulkPrefixes, parseBulkPrefixes } from './store/bulk-prefixes.ts'
 
@@ -81,7 +82,7 @@ export const parseBox = (text: string | undefined): Box | undefined => {
       data_base64: text.slice(vectorEnd + BEFORE_DATA.length, -2)
     }
   }
-  const value = parse(text)
+  const value = readOwnJson(text)
   return isBox(value) ? value : undefined
 }
 
@@ -102,7 +103,7 @@ export const parseFile = (file: BoxText | undefined, entry: string | undefined):
   if (entry === NEW) return { data: undefined, pending: { box, base: null, sent: [] } }
   if (entry === AGAIN) return { data: undefined, pending: { box, base: box, sent: [] } }
   const isLeft = entry.startsWith(LEFT)
-  const list = parse(isLeft ? entry.slice(LEFT.length) : entry)
+  const list = readOwnJson(isLeft ? entry.slice(LEFT.length) : entry)
   const [base, ...sent] = Array.isArray(list) ? (list as unknown[]) : []
   const baseText = isBox(base) ? boxText(base) : null
   const pending = { box, base: baseText, sent: sent.filter(isBox).map(boxText) }
@@ -118,7 +119,7 @@ export const vectorOf = (box: BoxText | null): string => (box === null ? '' : (p
 
 /** Reads a status, also that of a deployed client; anything unreadable is "never synced" (protocol §3.3). */
 export const parseStatus = (text: string | undefined): RepoStatus => {
-  const value = parse(text)
+  const value = readOwnJson(text)
   if (typeof value !== 'object' || value === null) return { lastSync: 0 }
   const { lastSync, lastHash, isDamaged } = value as Partial<Record<keyof RepoStatus, unknown>>
   const seconds = typeof lastSync === 'number' && Number.isFinite(lastSync) && lastSync > 0 ? lastSync : 0
@@ -143,12 +144,3 @@ const LEFT = '-'
 const BEFORE_VECTOR = '{"encryptionType":0,"iv_hex":"'
 const VECTOR_LENGTH = 32
 const BEFORE_DATA = '","data_base64":"'
-
-const parse = (text: string | undefined): unknown => {
-  if (text === undefined) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

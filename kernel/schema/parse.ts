@@ -42,6 +42,16 @@ export const parseJson = (text: string, source: string): unknown => {
   return value
 }
 
+/** Reads JSON text that this device wrote for itself and can do without: undefined for none, and for what is no JSON. */
+export const readOwnJson = (text: string | undefined): unknown => {
+  if (text === undefined) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * A copy of JSON data that a plugin or a caller gave, which nobody else holds.
  *

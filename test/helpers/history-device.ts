@@ -5,6 +5,7 @@ import type { EngineTransaction } from '../../kernel/types/transaction.ts'
 import { HistoryTable } from '../../kernel/wallet/history/history-table.ts'
 import { type Device, type DeviceOptions, dataKey, openDevice } from './repo-device.ts'
 import type { SyncStore } from './sync-store.ts'
+import { toyTransaction } from './toy-currency.ts'
 
 /** A device with the history of one wallet on it. */
 export interface HistoryDevice extends Device {
@@ -88,17 +89,7 @@ const tokensOf = (codes: Readonly<Record<string, string>>): TokenMap =>
   )
 
 /** What an engine may report of a transaction that comes in. */
-export const incoming = (txid: string, changes: Partial<EngineTransaction> = {}): EngineTransaction => ({
-  tokenId: null,
-  txid,
-  date: 1_700_000_000,
-  blockHeight: 0,
-  nativeAmount: nativeAmount('5'),
-  networkFee: nativeAmount('0'),
-  ourReceiveAddresses: [],
-  signedTx: '',
-  ...changes
-})
+export const incoming: typeof toyTransaction = toyTransaction
 
 /** The same of one that leaves. */
 export const outgoing = (txid: string, changes: Partial<EngineTransaction> = {}): EngineTransaction =>

@@ -1,4 +1,5 @@
 import { isRecord } from '../../schema/fields.ts'
+import { readOwnJson } from '../../schema/parse.ts'
 
 /** What the history of a wallet remembers beside its rows; it is derived, so anything unreadable begins anew. */
 export interface HistoryState {
@@ -36,7 +37,7 @@ export const stateText = (state: HistoryState): string => JSON.stringify({ versi
 
 /** Reads a state; anything else, and any other version, is a new beginning under a generation not used yet. */
 export const parseState = (text: string | undefined): HistoryState => {
-  const value = parse(text)
+  const value = readOwnJson(text)
   if (!isRecord(value)) return newState(1, 1)
   const { version, generation, oldest, taken, count, height, checkpoint } = value
   if (!isCount(generation)) return newState(1, 1)
@@ -55,12 +56,3 @@ export const parseState = (text: string | undefined): HistoryState => {
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
-
-const parse = (text: string | undefined): unknown => {
-  if (text === undefined) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

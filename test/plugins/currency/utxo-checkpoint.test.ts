@@ -1,10 +1,11 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { makeTestStore, makeTestWorld, type TestStore, type TestWallet, until } from './utxo-world.ts'
 
 const txidsOf = ({ told }: TestWallet): string[] => told.reports.flat().map(({ txid }) => txid)
 const copyOf = (store: TestStore): TestStore => makeTestStore(new Map(store.map))
 
-test('an engine that is told how far it was heard reports only what has changed since', async t => {
+/** A wallet that was paid once, and has synced since. */
+const openPaid = async (t: ExecutionContext) => {
   const world = makeTestWorld()
   t.teardown(() => world.close())
   const store = makeTestStore()
@@ -13,6 +14,11 @@ test('an engine that is told how far it was heard reports only what has changed 
   const paid = world.chain.fund(publicAddress, '50000')
   await until('paid', () => first.balance() === '50000')
   await first.engine.syncNetwork({})
+  return { world, store, first, paid }
+}
+
+test('an engine that is told how far it was heard reports only what has changed since', async t => {
+  const { world, store, first, paid } = await openPaid(t)
   const checkpoint = first.told.checkpoints.at(-1)
   await first.engine.killEngine()
   t.truthy(checkpoint)
@@ -35,14 +41,7 @@ test('an engine that is told how far it was heard reports only what has changed 
 })
 
 test('a checkpoint of another cache says nothing: everything is reported, and no number is given twice', async t => {
-  const world = makeTestWorld()
-  t.teardown(() => world.close())
-  const store = makeTestStore()
-  const first = await world.openWallet({ store })
-  const { publicAddress } = await first.engine.getFreshAddress({ tokenId: null })
-  const paid = world.chain.fund(publicAddress, '50000')
-  await until('paid', () => first.balance() === '50000')
-  await first.engine.syncNetwork({})
+  const { world, store, first, paid } = await openPaid(t)
   const checkpoint = first.told.checkpoints.at(-1) ?? ''
   await first.engine.killEngine()
   const keys = first.privateKeys
