@@ -1,6 +1,6 @@
 import { WalletError } from '../../errors/wallet-error.ts'
 import { isRecord } from '../../schema/fields.ts'
-import type { TransactionFile } from './transaction-file.ts'
+import { isDate, type TransactionFile } from './transaction-file.ts'
 
 /** Where the oldest clients kept transactions, under names that say nothing. */
 export const LEGACY_FOLDER = 'Transactions'
@@ -24,6 +24,7 @@ export const parseLegacyFile = (value: unknown, { currencyCode, fiatCode }: Lega
   textOf(file.ntxid, 'ntxid')
   for (const field of UNUSED_NUMBERS) numberOf(meta[field], `meta.${field}`)
   if (typeof state.internal !== 'boolean') throw bad('state.internal', 'is no flag')
+  if (!isDate(state.creationDate)) throw bad('state.creationDate', 'is no date')
   const asset = {
     metadata: {
       bizId: numberOf(meta.bizId, 'meta.bizId'),
@@ -37,7 +38,7 @@ export const parseLegacyFile = (value: unknown, { currencyCode, fiatCode }: Lega
   return {
     txid: textOf(state.malleableTxId, 'state.malleableTxId'),
     internal: state.internal,
-    creationDate: numberOf(state.creationDate, 'state.creationDate'),
+    creationDate: state.creationDate,
     currencies: new Map([[currencyCode, asset]]),
     tokens: new Map(),
     unknown: new Map()

@@ -85,8 +85,7 @@ export const parseTransactionFile = (value: unknown): TransactionFile => {
   const { txid, internal, creationDate } = value
   if (typeof txid !== 'string') throw bad('txid', 'is no text')
   if (typeof internal !== 'boolean') throw bad('internal', 'is no flag')
-  if (typeof creationDate !== 'number' || !Number.isFinite(creationDate))
-    throw bad('creationDate', 'is no number')
+  if (!isDate(creationDate)) throw bad('creationDate', 'is no date')
   return {
     txid,
     internal,
@@ -96,12 +95,18 @@ export const parseTransactionFile = (value: unknown): TransactionFile => {
     ...textField(value, 'deviceDescription'),
     ...feeRateRequestedOf(value.feeRateRequested),
     ...(isRecord(value.feeRateUsed) ? { feeRateUsed: value.feeRateUsed as JsonObject } : {}),
-    ...(Array.isArray(value.payees) ? { payees: value.payees.filter(isPayee) } : {}),
+    ...(Array.isArray(value.payees) ? { payees: value.payees.filter(isPayee).map(payeeIn) } : {}),
     ...textField(value, 'secret'),
     ...(isSwap(value.swap) ? { swap: value.swap } : {}),
     unknown: new Map(Object.entries(value).filter(([key]) => !KNOWN.has(key)) as [string, Json][])
   }
 }
+
+/** Tells whether a number of seconds is a date that can be shown (pure). */
+export const isDate = (value: unknown): value is number =>
+  typeof value === 'number' && Math.abs(value) <= MAX_SECONDS
+
+const MAX_SECONDS = 8_640_000_000_000
 
 /** The JSON of a transaction file, in the field order of the deployed writers. */
 export const transactionFileJson = (file: TransactionFile): JsonObject => {
@@ -261,10 +266,15 @@ const isPayee = (value: unknown): value is Payee =>
   typeof value.amount === 'string' &&
   typeof value.currency === 'string'
 
+/** Without a tag that is no text. */
+const payeeIn = ({ tag, ...payee }: Payee): Payee => (typeof tag === 'string' ? { ...payee, tag } : payee)
+
 const isSwap = (value: unknown): value is SwapData =>
   isRecord(value) &&
   typeof value.isEstimate === 'boolean' &&
   isRecord(value.plugin) &&
+  typeof value.plugin.displayName === 'string' &&
+  [value.orderId, value.orderUri].every(text => typeof (text ?? '') === 'string') &&
   typeof value.payoutAddress === 'string' &&
   typeof value.payoutCurrencyCode === 'string' &&
   typeof value.payoutNativeAmount === 'string' &&

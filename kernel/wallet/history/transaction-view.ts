@@ -1,4 +1,4 @@
-import { type NativeAmount, ZERO } from '../../amount.ts'
+import { isNativeAmount, type NativeAmount, ZERO } from '../../amount.ts'
 import type {
   Confirmations,
   EngineTransaction,
@@ -132,7 +132,8 @@ const addRecorded = (view: ViewDraft, file: KeptFile): void => {
     view.requestedCustomFee = feeRateRequested
   }
   if (feeRateUsed !== undefined) view.feeRateUsed = feeRateUsed
-  if (payees !== undefined) view.spendTargets = payees.map(targetOf)
+  if (payees !== undefined)
+    view.spendTargets = payees.filter(({ amount }) => isNativeAmount(amount)).map(targetOf)
   if (secret !== undefined) view.txSecret = secret
   if (swap !== undefined) view.swapData = swap
 }

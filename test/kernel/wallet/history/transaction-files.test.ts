@@ -315,3 +315,51 @@ test('a file that cannot be read is reported and kept, its note cannot be edited
     code: 'TX_NOT_FOUND'
   })
 })
+
+test('a file with odd swaps, payees and dates neither breaks a search nor hides a transaction', async t => {
+  const store = makeSyncStore()
+  const { hashOf } = await openHistory(makeSyncStore())
+  const file = { txid: 'a', internal: true, creationDate: 1_600_000_000, currencies: {} }
+  const tokens = { '': { metadata: { name: 'Bob' } } }
+  const payee = { address: 'dest', amount: '700', currency: 'TOY' }
+  const oddities: Readonly<Record<string, unknown>>[] = [
+    { tokens, swap: { ...OLD.swap, plugin: {} } },
+    { tokens, swap: { ...OLD.swap, orderId: 5 } },
+    {
+      tokens,
+      payees: [
+        { ...payee, tag: null },
+        { ...payee, tag: 5 }
+      ]
+    },
+    { tokens, payees: [payee, { ...payee, amount: 'many' }] }
+  ]
+  const txids = oddities.map((_, index) => `odd-${index}`)
+  put(
+    store,
+    Object.fromEntries(
+      oddities.map((odd, index) => [
+        `transaction/1600000000-${hashOf(`odd-${index}`)}.json`,
+        { ...file, txid: `odd-${index}`, ...odd }
+      ])
+    )
+  )
+  for (const [txid, creationDate] of [
+    ['late', 1e300],
+    ['early', -Number.MAX_VALUE]
+  ] as const)
+    put(store, { [`transaction/1600000000-${hashOf(txid)}.json`]: { ...file, txid, creationDate } })
+  const device = await open(store)
+  await device.table.search(null, 'warm')
+  await device.table.take([...txids, 'late', 'early'].map(txid => outgoing(txid)))
+  const found = await device.table.search(null, 'bob')
+  t.deepEqual(found.sort(), txids.map(hashOf).sort())
+  const targets = await Promise.all(txids.map(async txid => (await device.table.find(txid))?.spendTargets))
+  const shown = { publicAddress: 'dest', nativeAmount: '700', currencyCode: 'TOY' }
+  t.deepEqual(targets.slice(2) as unknown, [[shown, shown], [shown]])
+  const list = await device.table.list(null)
+  t.is((await list.page(0, 10)).length, 6)
+  for (const txid of ['late', 'early']) t.is((await device.table.find(txid))?.date, 1_600_000_000)
+  await saveMetadata(device.table, { txid: 'odd-0', tokenId: null }, { notes: 'kept' })
+  t.is((await device.table.find('odd-0'))?.metadata.name, 'Bob')
+})
