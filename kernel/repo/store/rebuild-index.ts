@@ -32,7 +32,7 @@ export const rebuildIndex = async (parts: RebuildParts): Promise<RowIndex> => {
   for (const id of ids.sort((left, right) => left - right)) {
     if (isPart.has(id)) {
       const part = await files.readPart(table, id)
-      if (part !== undefined) index.apply(deletionsOf(part))
+      if (part !== undefined) index.apply([deletionsOf(part)])
       continue
     }
     // Of a segment without a head at least the first piece is missed, and reported.
@@ -58,6 +58,6 @@ const applyPiece = async (
     part.mark[slot] = mark
     part.slot[slot] = slot
   }
-  index.apply(part)
+  index.apply([part])
   await clock.turn()
 }

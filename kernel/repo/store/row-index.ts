@@ -37,28 +37,18 @@ export class RowIndex {
     return this.#offsets[row] ?? 0
   }
 
-  /** Takes in a newer part: its rows replace those of the same hash, and those at no place remove them. */
-  apply(part: IndexColumns): void {
-    if (this.#used === 0) {
-      this.#begin(part)
-      return
-    }
-    this.#reserve(this.#used + part.count)
-    const added: number[] = []
+  /** Takes in newer parts, oldest first: their rows replace those of the same hash, and those at no place remove them. */
+  apply(parts: readonly IndexColumns[]): void {
+    const newer = this.#used === 0 ? parts.slice(1) : parts
+    if (this.#used === 0 && parts[0] !== undefined) this.#begin(parts[0])
+    if (newer.length === 0) return
+    this.#reserve(newer.reduce((count, part) => count + part.count, this.#used))
     const removed = new Set<number>()
-    for (let i = 0; i < part.count; i += 1) {
-      const known = this.#findWords(part.low[i] ?? 0, part.high[i] ?? 0)
-      if (known >= 0 && part.place[i] !== 0 && part.order[i] === this.#columns.order[known]) {
-        this.#copy(part, i, known)
-        continue
-      }
-      if (known >= 0) {
-        removed.add(known)
-        this.#forget(known)
-      }
-      if (part.place[i] !== 0) added.push(this.#append(part, i))
-    }
-    this.#merge(added, removed)
+    let added: Int32Array = new Int32Array(0)
+    for (const part of newer) added = merge(added, this.#take(part, removed), this.#columns)
+    const all = merge(this.#byOrder, added, this.#columns)
+    this.#byOrder = removed.size === 0 ? all : all.filter(row => !removed.has(row))
+    this.#offsets = undefined
   }
 
   /** The living rows as one part. */
@@ -70,8 +60,7 @@ export class RowIndex {
 
   /** The first part is the index: its columns and its order are ours. */
   #begin(part: IndexColumns): void {
-    this.#reserve(part.count)
-    for (const name of COLUMN_NAMES) this.#columns[name].set(part[name].subarray(0, part.count))
+    this.#columns = part
     this.#used = part.count
     const rows = new Int32Array(part.count)
     let count = 0
@@ -82,6 +71,27 @@ export class RowIndex {
     }
     this.#byOrder = rows.subarray(0, count)
     this.#lookup = undefined
+  }
+
+  /** Takes in the rows of one part and gives the numbers of those that are new in the order. */
+  #take(part: IndexColumns, removed: Set<number>): Int32Array {
+    const rows = new Int32Array(part.count)
+    let count = 0
+    for (let i = 0; i < part.count; i += 1) {
+      const known = this.#findWords(part.low[i] ?? 0, part.high[i] ?? 0)
+      if (known >= 0 && part.place[i] !== 0 && part.order[i] === this.#columns.order[known]) {
+        copyRow(part, i, this.#columns, known)
+        continue
+      }
+      if (known >= 0) {
+        removed.add(known)
+        this.#forget(known)
+      }
+      if (part.place[i] === 0) continue
+      rows[count] = this.#append(part, i)
+      count += 1
+    }
+    return rows.subarray(0, count)
   }
 
   #findWords(low: number, high: number): number {
@@ -112,7 +122,7 @@ export class RowIndex {
     return lookup
   }
 
-  /** A hole that the search steps over. */
+  /** A hole that the search steps over. Its columns stay for those who read just now. */
   #forget(row: number): void {
     const lookup = this.#lookup
     if (lookup === undefined) return
@@ -125,48 +135,65 @@ export class RowIndex {
   #append(part: IndexColumns, i: number): number {
     const row = this.#used
     this.#used += 1
-    this.#copy(part, i, row)
+    copyRow(part, i, this.#columns, row)
     if (this.#lookup !== undefined) enter(this.#lookup, part.low[i] ?? 0, row)
     return row
   }
 
-  #copy(part: IndexColumns, i: number, row: number): void {
-    copyRow(part, i, this.#columns, row)
-  }
-
-  /** Puts added rows behind their equals; both lists are in descending order. */
-  #merge(added: readonly number[], removed: ReadonlySet<number>): void {
-    const { order } = this.#columns
-    const old = removed.size === 0 ? this.#byOrder : this.#byOrder.filter(row => !removed.has(row))
-    const merged = new Int32Array(old.length + added.length)
-    let from = 0
-    let to = 0
-    for (const row of added) {
-      const rank = order[row] ?? 0
-      const end = from + firstBelow(old, order, { from, rank })
-      merged.set(old.subarray(from, end), to)
-      to += end - from
-      from = end
-      merged[to] = row
-      to += 1
-    }
-    merged.set(old.subarray(from), to)
-    this.#byOrder = merged
-    this.#offsets = undefined
-  }
-
+  /** Makes room for so many rows, and lets their keys be found: while parts are taken in, only the lookup knows all rows. */
   #reserve(count: number): void {
-    if (count <= this.#columns.order.length) return
-    const grown = makeColumns(this.#used === 0 ? count : Math.ceil(count * 1.25))
-    for (const name of COLUMN_NAMES) {
-      grown[name].set(this.#columns[name].subarray(0, this.#used))
+    const columns = this.#columns
+    if (count > columns.order.length) {
+      const grown = makeColumns(Math.ceil(count * 1.25))
+      for (const name of COLUMN_NAMES) grown[name].set(columns[name].subarray(0, this.#used))
+      this.#columns = grown
+      this.#lookup = undefined
     }
-    this.#columns = grown
-    this.#lookup = undefined
+    this.#lookup ??= this.#makeLookup()
   }
 }
 
 const HOLE = -1
+
+/** Puts added rows behind their equals; both lists are in descending order. */
+const merge = (old: Int32Array, added: Int32Array, { order }: IndexColumns): Int32Array => {
+  if (added.length === 0) return old
+  const merged = new Int32Array(old.length + added.length)
+  let from = 0
+  let to = 0
+  for (const row of added) {
+    const end = endAbove(old, order, { from, rank: order[row] ?? 0 })
+    merged.set(old.subarray(from, end), to)
+    to += end - from
+    from = end
+    merged[to] = row
+    to += 1
+  }
+  merged.set(old.subarray(from), to)
+  return merged
+}
+
+/** Where the rows end that have at least this rank, from `from` on: it is looked for in growing steps, as it is mostly near. */
+const endAbove = (
+  rows: Int32Array,
+  order: Float64Array,
+  { from, rank }: { from: number; rank: number }
+): number => {
+  const isAbove = (at: number): boolean => (order[rows[at] ?? 0] ?? 0) >= rank
+  let low = from
+  let step = 1
+  while (low + step <= rows.length && isAbove(low + step - 1)) {
+    low += step
+    step *= 2
+  }
+  let high = Math.min(rows.length, low + step)
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (isAbove(middle)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
 
 const enter = (lookup: Int32Array, low: number, row: number): void => {
   const mask = lookup.length - 1
@@ -183,20 +210,4 @@ export const copyRow = (source: IndexColumns, from: number, target: IndexColumns
   target.mark[to] = source.mark[from] ?? 0
   target.place[to] = source.place[from] ?? 0
   target.slot[to] = source.slot[from] ?? 0
-}
-
-/** How many rows from `from` on have at least this rank. */
-const firstBelow = (
-  rows: Int32Array,
-  order: Float64Array,
-  { from, rank }: { from: number; rank: number }
-): number => {
-  let low = from
-  let high = rows.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((order[rows[middle] ?? 0] ?? 0) >= rank) low = middle + 1
-    else high = middle
-  }
-  return low - from
 }

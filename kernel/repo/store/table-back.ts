@@ -54,7 +54,7 @@ export class TableBack {
       this.#isRebuilt ||
       (this.#reader?.lostSegments.size ?? 0) > 0 ||
       parts.length > MAX_PARTS ||
-      rows > SMALL_INDEX + (parts[0]?.[1] ?? 0)
+      rows > Math.max(SMALL_INDEX, (parts[0]?.[1] ?? 0) / 8)
     )
   }
 
@@ -164,7 +164,7 @@ export class TableBack {
     const isLoaded = this.#index !== undefined
     if (isWhole) this.#index = undefined
     if (isWhole && isLoaded) this.#index = indexOf([part])
-    else this.#index?.apply(part)
+    else this.#index?.apply([part])
     if (isWhole) this.#isRebuilt = false
     if (manifest === undefined) this.#index = undefined
     this.#manifest = manifest
@@ -280,11 +280,12 @@ const NONE: readonly FileNumbers[] = []
 /** What a table without segments has. */
 const EMPTY = new RowIndex()
 const MAX_PARTS = 16
-const SMALL_INDEX = 4096
+/** So many rows in newer parts are taken in quickly enough whenever the index is loaded. */
+const SMALL_INDEX = 1024
 
 const indexOf = (parts: readonly IndexColumns[]): RowIndex => {
   const index = new RowIndex()
-  for (const part of parts) index.apply(part)
+  index.apply(parts)
   return index
 }
 
