@@ -115,12 +115,7 @@ export class PagedStore implements BulkStore {
 
   /** Puts the files of tables in order that want it, in the background; what fails is tried again later. */
   tidySoon(): void {
-    const tidy = async (): Promise<void> => {
-      for (const { back } of this.#tables?.values() ?? []) {
-        if (!this.#isClosed && back.isUntidy) await this.#confirm([await back.tidy()], new Map())
-      }
-    }
-    this.#inOrder(tidy).catch(this.#place.report)
+    this.#inOrder(() => this.#tidy(back => back.isUntidy && !this.#isClosed)).catch(this.#place.report)
   }
 
   /** Resolves when every write has ended, well or not, and the files are in order. */
@@ -133,8 +128,14 @@ export class PagedStore implements BulkStore {
   /** Finishes what was begun, then refuses writes. What is in memory stays readable. */
   async close(): Promise<void> {
     this.#isClosed = true
+    await this.#inOrder(() => this.#tidy(back => back.isSlow)).catch(this.#place.report)
     await this.settled()
     await this.#front.close()
+  }
+
+  async #tidy(isWanted: (back: TableBack) => boolean): Promise<void> {
+    for (const { back } of this.#tables?.values() ?? [])
+      if (isWanted(back)) await this.#confirm([await back.tidy()], new Map())
   }
 
   #open(prefix: string): OpenTable {

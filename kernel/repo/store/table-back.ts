@@ -46,7 +46,7 @@ export class TableBack {
     return this.#manifest === undefined
   }
 
-  /** Whether its files want to be put in order: a worn or long index, or damage. */
+  /** Whether its files want to be put in order: a long index, or damage. */
   get isUntidy(): boolean {
     const { parts = [] } = this.#manifest ?? {}
     const rows = parts.slice(1).reduce((sum, [, count]) => sum + count, 0)
@@ -54,8 +54,13 @@ export class TableBack {
       this.#isRebuilt ||
       (this.#reader?.lostSegments.size ?? 0) > 0 ||
       parts.length > MAX_PARTS ||
-      rows > Math.max(SMALL_INDEX, (parts[0]?.[1] ?? 0) / 8)
+      rows > Math.max(SMALL_INDEX, (parts[0]?.[1] ?? 0) / 16)
     )
+  }
+
+  /** Whether the index would be loaded quicker if it were put in order, which pays if there is time. */
+  get isSlow(): boolean {
+    return this.isUntidy || (this.#manifest?.parts.length ?? 0) > 1
   }
 
   /** The index, loaded when it is first wanted, and made anew from the segments if it is damaged. */
