@@ -32,7 +32,7 @@ export class ListCursor {
   async next(limit: number): Promise<ListedRow[]> {
     for (;;) {
       const list = await this.#open()
-      const rows = await list.page(await this.#placeIn(list), limit)
+      const rows = await list.page(await this.placeIn(list), limit)
       this.#last = rows.at(-1)
       const fresh = rows.filter(({ key, order }) => order > this.#range.floor && !this.#seen.has(key))
       for (const { key } of fresh) this.#seen.add(key)
@@ -41,7 +41,8 @@ export class ListCursor {
     }
   }
 
-  async #placeIn(list: RowList): Promise<number> {
+  /** The place in the list, as it is now, where it goes on. */
+  async placeIn(list: RowList): Promise<number> {
     if (this.#last === undefined) return this.#seen.size === 0 ? this.#range.from : Number.MAX_SAFE_INTEGER
     const { key, order } = this.#last
     const [first, end, place] = await Promise.all([

@@ -155,7 +155,8 @@ async function* foundPages(
 ): AsyncGenerator<Transaction[]> {
   const { table, open, tokenId, step } = walk
   const isFound = (tx: Transaction): boolean => matchesSearch(tx, needle, table.fiatCode)
-  const cursor = new ListCursor(open, await rangeOf(walk, query, 0))
+  const range = await rangeOf(walk, query, 0)
+  const cursor = new ListCursor(open, range)
   const breathe = table.breather()
   for (let read = 0; wanted <= FEW && read < PROBE; ) {
     const rows = await cursor.next(Math.min(step, FEW))
@@ -168,7 +169,7 @@ async function* foundPages(
     await breathe()
   }
   const keys = (await table.search(tokenId, needle)).filter(key => !cursor.hasSeen(key))
-  const placed = await inRange(walk, keys, await rangeOf(walk, query, 0))
+  const placed = await belowCursor(walk, cursor, { keys, floor: range.floor })
   for (let start = 0; start < placed.length; start += step) {
     const texts = await table.rowTexts(placed.slice(start, start + step))
     yield viewsOf(
@@ -179,14 +180,15 @@ async function* foundPages(
   }
 }
 
-/** Keys of a list in its order, as far as they are in a part of it. */
-const inRange = async (
+/** Keys in the order of the list, as far as they stand between a cursor and the floor: what came above it is too late. */
+const belowCursor = async (
   { table, open }: Walk,
-  keys: readonly string[],
-  { from, floor }: ListRange
+  cursor: ListCursor,
+  { keys, floor }: { readonly keys: readonly string[]; readonly floor: number }
 ): Promise<string[]> => {
   const list = await open()
   const breathe = table.breather()
+  const from = await cursor.placeIn(list)
   const end = await list.offsetAt(floor)
   const placed: { readonly key: string; readonly place: number }[] = []
   for (const key of keys) {

@@ -240,3 +240,21 @@ test('a place in the list that is unknown is refused, so that no page starts ane
   await t.throwsAsync(listTransactions(table, { beforeTxid: 'b' }), { code: 'TX_NOT_FOUND' })
   t.deepEqual(await listTransactions(table, { beforeTxid: 'a' }), [])
 })
+
+test('what arrives above the place to which a search has come does not come later out of order', async t => {
+  const { table } = await openHistory(makeSyncStore())
+  const rent = { memos: [{ type: 'text', value: 'rent' }] } as const
+  const reports = Array.from({ length: 1000 }, (_, index) =>
+    outgoing(`tx${index}`, { date: index, ...(index % 50 === 0 ? rent : {}) })
+  )
+  await table.take(reports)
+  const stream = streamTransactions(table, { searchString: 'rent', limit: 15, batchSize: 5 })
+  const first = await stream.next()
+  await table.take([outgoing('new', { date: 5000, ...rent })])
+  const dates = first.done ? [] : first.value.map(({ date }) => date)
+  for await (const batch of stream) dates.push(...batch.map(({ date }) => date))
+  t.deepEqual(
+    dates,
+    Array.from({ length: 15 }, (_, index) => 950 - 50 * index)
+  )
+})
