@@ -49,7 +49,7 @@ export const reportOf = (tx: EngineTransaction): EngineTransaction => {
 
 /** The row after the engine has told of one asset of its transaction, which lies in one block for all of them. */
 export const withReport = (row: HistoryRow, report: EngineTransaction, chain: ChainView): HistoryRow => {
-  const { date, blockHeight, confirmations, tokenId } = report
+  const { blockHeight, confirmations, tokenId } = report
   const before = row.reports[0]
   const isDropped = blockHeight < 0 || confirmations === 'dropped'
   const isFinal =
@@ -58,12 +58,18 @@ export const withReport = (row: HistoryRow, report: EngineTransaction, chain: Ch
       (row.isFinal === true && before?.blockHeight === blockHeight) ||
       confirmationsOf({ blockHeight, chainHeight: chain.height, required: chain.required }) === 'confirmed')
   const others = row.reports.filter(other => other.tokenId !== tokenId)
-  const reports =
-    others.length === 0 ? [report] : [...others.map(other => ({ ...other, date, blockHeight })), report]
+  const reports = others.length === 0 ? [report] : [...others.map(other => placedAs(report, other)), report]
   const { paths, file } = row
   if (file === undefined) return isFinal ? { reports, isFinal, paths } : { reports, paths }
   return isFinal ? { reports, isFinal, paths, file } : { reports, paths, file }
 }
+
+/** What was told of another asset, with the place in the chain that all of them share. */
+const placedAs = (
+  { date, blockHeight, confirmations }: EngineTransaction,
+  { confirmations: _earlier, ...other }: EngineTransaction
+): EngineTransaction =>
+  reportOf({ ...other, date, blockHeight, ...(confirmations === undefined ? {} : { confirmations }) })
 
 /** Whether the history of an asset lists a transaction; the chain's own coin also pays the fees of tokens. */
 export const isListedFor = ({ reports }: HistoryRow, tokenId: string | null): boolean =>

@@ -26,18 +26,24 @@ export const takeHeight = async (
   const keys = await rows.keysAbove(Math.min(chain.height, height) - chain.required + 1)
   const txids: string[] = []
   const marked = new Map<string, RowChange>()
-  for (const [at, text] of (await rows.texts(keys)).entries()) {
-    await breathe()
-    if (text === undefined) continue
-    const row = parseRow(text)
-    const before = confirmationsIn(row, chain)
-    if (before === confirmationsIn(row, next)) continue
-    if (before === 'confirmed') marked.set(keys[at] ?? '', { before: row, after: { ...row, isFinal: true } })
-    else txids.push(txidOf(row))
+  for (let start = 0; start < keys.length; start += SLICE) {
+    const some = keys.slice(start, start + SLICE)
+    for (const [at, text] of (await rows.texts(some)).entries()) {
+      await breathe()
+      if (text === undefined) continue
+      const row = parseRow(text)
+      const before = confirmationsIn(row, chain)
+      if (before === confirmationsIn(row, next)) continue
+      if (before !== 'confirmed') txids.push(txidOf(row))
+      else marked.set(some[at] ?? '', { before: row, after: { ...row, isFinal: true } })
+    }
   }
   // Else the height that is kept judges all rows as this one does.
   if (txids.length + marked.size > 0) await rows.write({ rows: marked, state: { height } })
   return txids
 }
+
+/** So many rows are in memory at once: of a new wallet all may lie above the height. */
+const SLICE = 1000
 
 const txidOf = ({ reports }: HistoryRow): string => reports[0]?.txid ?? ''

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import type { Confirmations } from '../../../../kernel/types/transaction.ts'
+import type { Confirmations, EngineTransaction } from '../../../../kernel/types/transaction.ts'
 import { confirmationsOf } from '../../../../kernel/wallet/history/confirmations.ts'
 import { incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
 import { makeSyncStore } from '../../../helpers/sync-store.ts'
@@ -93,4 +93,14 @@ test('whatever heights come, confirmed and dropped stay until the engine says ot
     ),
     { numRuns: 60 }
   )
+})
+
+test('what is told last of one asset of a transaction holds for all of them', async t => {
+  const { table } = await openHistory(makeSyncStore(), { tokens: { usd: 'USD' } })
+  const report = (tokenId: string | null, changes: Partial<EngineTransaction>): EngineTransaction =>
+    outgoing('a', { tokenId, ...changes })
+  await table.take([null, 'usd'].map(tokenId => report(tokenId, { confirmations: 'dropped' })))
+  t.is((await table.find('a'))?.confirmations, 'dropped')
+  await table.take([report('usd', { blockHeight: 5, confirmations: 'confirmed' })])
+  for (const tokenId of [null, 'usd']) t.is((await table.find('a', tokenId))?.confirmations, 'confirmed')
 })
