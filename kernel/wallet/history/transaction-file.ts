@@ -1,3 +1,4 @@
+import { isNativeAmount } from '../../amount.ts'
 import { WalletError } from '../../errors/wallet-error.ts'
 import { isRecord } from '../../schema/fields.ts'
 import type { Json, JsonObject } from '../../types/json.ts'
@@ -13,6 +14,8 @@ import type {
 /** What a transaction file says of one asset. */
 export interface AssetRecord {
   readonly metadata: Metadata
+  /** What else stands among the metadata, to be written back as it was. */
+  readonly otherMetadata?: JsonObject
   readonly nativeAmount?: string
   readonly providerFeeSent?: string
 }
@@ -41,30 +44,21 @@ export interface TransactionFile {
   readonly deviceDescription?: string
   readonly feeRateRequested?: NetworkFeeOption | JsonObject
   readonly feeRateUsed?: JsonObject
-  readonly payees?: readonly Payee[]
+  /** Recipients, see {@link payeesOf}, and what else other versions have put among them. */
+  readonly payees?: readonly unknown[]
   readonly secret?: string
   readonly swap?: SwapData
-  /** Fields of other versions, to be written back as they were. */
+  /** Fields of other versions, or in another form, to be written back as they were. */
   readonly unknown: ReadonlyMap<string, Json>
 }
 
-const KNOWN: ReadonlySet<string> = new Set([
-  'txid',
-  'internal',
-  'creationDate',
-  'currencies',
-  'tokens',
-  'deviceDescription',
-  'feeRateRequested',
-  'feeRateUsed',
-  'payees',
-  'secret',
-  'swap'
-])
-
-/** `transaction/<seconds>-<hash>.json`, the date rounded half up. @see vectors `tx-file-name` */
+/**
+ * `transaction/<seconds>-<hash>.json`, the date rounded half up; one before 1970 has no form there, so it stands as 0.
+ *
+ * @see vectors `tx-file-name`
+ */
 export const transactionFilePath = (creationDate: number, txidHash: string): string =>
-  `transaction/${Math.floor(creationDate + 0.5).toFixed(0)}-${txidHash}.json`
+  `transaction/${Math.max(0, Math.floor(creationDate + 0.5)).toFixed(0)}-${txidHash}.json`
 
 /** Reads date and hash back from a path, or undefined for a path of another form. */
 export const parseTransactionFilePath = (
@@ -86,7 +80,7 @@ export const parseTransactionFile = (value: unknown): TransactionFile => {
   if (typeof txid !== 'string') throw bad('txid', 'is no text')
   if (typeof internal !== 'boolean') throw bad('internal', 'is no flag')
   if (!isDate(creationDate)) throw bad('creationDate', 'is no date')
-  return {
+  const known: Omit<TransactionFile, 'unknown'> = {
     txid,
     internal,
     creationDate,
@@ -95,12 +89,16 @@ export const parseTransactionFile = (value: unknown): TransactionFile => {
     ...textField(value, 'deviceDescription'),
     ...feeRateRequestedOf(value.feeRateRequested),
     ...(isRecord(value.feeRateUsed) ? { feeRateUsed: value.feeRateUsed as JsonObject } : {}),
-    ...(Array.isArray(value.payees) ? { payees: value.payees.filter(isPayee).map(payeeIn) } : {}),
+    ...(Array.isArray(value.payees) ? { payees: value.payees } : {}),
     ...textField(value, 'secret'),
-    ...(isSwap(value.swap) ? { swap: value.swap } : {}),
-    unknown: new Map(Object.entries(value).filter(([key]) => !KNOWN.has(key)) as [string, Json][])
+    ...(isSwap(value.swap) ? { swap: value.swap } : {})
   }
+  return { ...known, unknown: new Map(unreadOf(value, known)) }
 }
+
+/** The fields that were not understood. */
+const unreadOf = (value: Record<string, unknown>, known: object): [name: string, value: Json][] =>
+  Object.entries(value as Record<string, Json>).filter(([name]) => !Object.hasOwn(known, name))
 
 /** Tells whether a number of seconds is a date that can be shown (pure). */
 export const isDate = (value: unknown): value is number =>
@@ -117,11 +115,23 @@ export const transactionFileJson = (file: TransactionFile): JsonObject => {
     txid,
     internal,
     creationDate,
-    currencies: Object.fromEntries(currencies) as unknown as JsonObject,
-    tokens: Object.fromEntries(tokens) as unknown as JsonObject,
+    currencies: assetsJson(currencies),
+    tokens: assetsJson(tokens),
     ...(optional as unknown as JsonObject)
   }
 }
+
+const assetsJson = (assets: ReadonlyMap<string, AssetRecord>): JsonObject =>
+  Object.fromEntries(
+    [...assets].map(([key, { otherMetadata, metadata, ...rest }]) => [
+      key,
+      { ...rest, metadata: { ...otherMetadata, ...metadata } }
+    ])
+  ) as unknown as JsonObject
+
+/** The recipients of a spend, as far as they can be shown. */
+export const payeesOf = ({ payees }: Pick<TransactionFile, 'payees'>): Payee[] | undefined =>
+  payees?.filter(isPayee).map(payeeIn)
 
 /** The file of a transaction that this wallet has made or seen for the first time. */
 export const newTransactionFile = (tx: Transaction, creationDate: number): TransactionFile => {
@@ -228,9 +238,12 @@ const assetsOf = (value: unknown, field: string): ReadonlyMap<string, AssetRecor
   const assets = new Map<string, AssetRecord>()
   for (const [key, asset] of Object.entries(value)) {
     if (!isRecord(asset)) throw bad(`${field}.${key}`, 'is no object')
+    const metadata = metadataOf(asset.metadata)
+    const other = isRecord(asset.metadata) ? unreadOf(asset.metadata, metadata) : []
     assets.set(key, {
       ...asset,
-      metadata: metadataOf(asset.metadata),
+      metadata,
+      ...(other.length === 0 ? {} : { otherMetadata: Object.fromEntries(other) }),
       ...textField(asset, 'nativeAmount'),
       ...textField(asset, 'providerFeeSent')
     })
@@ -263,7 +276,7 @@ const feeRateRequestedOf = (value: unknown): { feeRateRequested?: NetworkFeeOpti
 const isPayee = (value: unknown): value is Payee =>
   isRecord(value) &&
   typeof value.address === 'string' &&
-  typeof value.amount === 'string' &&
+  isNativeAmount(value.amount) &&
   typeof value.currency === 'string'
 
 /** Without a tag that is no text. */

@@ -1,4 +1,4 @@
-import { isNativeAmount, type NativeAmount, ZERO } from '../../amount.ts'
+import { type NativeAmount, ZERO } from '../../amount.ts'
 import type {
   Confirmations,
   EngineTransaction,
@@ -10,7 +10,7 @@ import { confirmationsOf } from './confirmations.ts'
 import { type ChainView, dateOf, type HistoryRow } from './history-row.ts'
 import { mergeMetadata, shownMetadata } from './metadata.ts'
 import type { Searched } from './search.ts'
-import type { AssetName, AssetRecord, KeptFile, Payee } from './transaction-file.ts'
+import { type AssetName, type AssetRecord, type KeptFile, type Payee, payeesOf } from './transaction-file.ts'
 
 /** What a view of a transaction takes from its wallet. */
 export interface ViewPlace {
@@ -64,10 +64,11 @@ export const searchedOf = (row: HistoryRow, place: ViewPlace): Searched | undefi
   if (report === undefined) return undefined
   const { txid, nativeAmount, ourReceiveAddresses, memos = [] } = report
   const { file } = row
+  const payees = file === undefined ? undefined : payeesOf(file)
   if (file === undefined) return { txid, nativeAmount, ourReceiveAddresses, memos, metadata: {} }
   return {
     ...{ txid, nativeAmount, ourReceiveAddresses, memos, metadata: metadataIn(file, place) },
-    ...(file.payees === undefined ? {} : { spendTargets: file.payees.map(targetOf) }),
+    ...(payees === undefined ? {} : { spendTargets: payees.map(targetOf) }),
     ...(file.swap === undefined ? {} : { swapData: file.swap })
   }
 }
@@ -124,7 +125,8 @@ const addReported = (view: ViewDraft, report: EngineTransaction): void => {
 
 /** Adds what the file says of the spend. */
 const addRecorded = (view: ViewDraft, file: KeptFile): void => {
-  const { deviceDescription, feeRateRequested, feeRateUsed, payees, secret, swap } = file
+  const { deviceDescription, feeRateRequested, feeRateUsed, secret, swap } = file
+  const payees = payeesOf(file)
   if (deviceDescription !== undefined) view.deviceDescription = deviceDescription
   if (typeof feeRateRequested === 'string') view.networkFeeOption = feeRateRequested
   else if (feeRateRequested !== undefined) {
@@ -132,8 +134,7 @@ const addRecorded = (view: ViewDraft, file: KeptFile): void => {
     view.requestedCustomFee = feeRateRequested
   }
   if (feeRateUsed !== undefined) view.feeRateUsed = feeRateUsed
-  if (payees !== undefined)
-    view.spendTargets = payees.filter(({ amount }) => isNativeAmount(amount)).map(targetOf)
+  if (payees !== undefined) view.spendTargets = payees.map(targetOf)
   if (secret !== undefined) view.txSecret = secret
   if (swap !== undefined) view.swapData = swap
 }

@@ -363,3 +363,41 @@ test('a file with odd swaps, payees and dates neither breaks a search nor hides 
   await saveMetadata(device.table, { txid: 'odd-0', tokenId: null }, { notes: 'kept' })
   t.is((await device.table.find('odd-0'))?.metadata.name, 'Bob')
 })
+
+test('a note on a transaction dated before 1970 is found again', async t => {
+  const device = await openHistory(makeSyncStore())
+  const old = outgoing('a', { date: -5 })
+  await device.table.take([old])
+  await saveMetadata(device.table, { txid: 'a', tokenId: null }, { notes: 'old' })
+  await device.table.clear()
+  await device.table.take([old])
+  t.like(await device.table.find('a'), { date: -5, metadata: { notes: 'old' } })
+})
+
+test('an edit writes back what another version has put into a file in a form of its own', async t => {
+  const store = makeSyncStore()
+  const { hashOf } = await openHistory(makeSyncStore())
+  const path = `transaction/1600000000-${hashOf('a')}.json`
+  const file = {
+    txid: 'a',
+    internal: true,
+    creationDate: 1_600_000_000,
+    currencies: { USD: { metadata: { name: 'dollar', mood: 'bad' } } },
+    tokens: { '': { metadata: { mood: 'good', bizId: 'x7' }, nativeAmount: '5', assetAction: { a: 1 } } },
+    payees: [{ address: 'dest', amount: '700', currency: 'TOY', extra: 1 }, { toName: 'x' }],
+    swap: { plugin: {}, orderId: 5 },
+    feeRateRequested: 'turbo',
+    deviceDescription: { a: 1 },
+    ofTomorrow: null
+  }
+  put(store, { [path]: file })
+  const device = await open(store)
+  await device.table.take([outgoing('a')])
+  await saveMetadata(device.table, { txid: 'a', tokenId: null }, { notes: 'n' })
+  t.deepEqual(await metadataOf(device), { notes: 'n' })
+  const coin = {
+    ...file.tokens[''],
+    metadata: { ...file.tokens[''].metadata, notes: 'n', exchangeAmount: {} }
+  }
+  t.deepEqual(await device.json(path), { ...file, tokens: { '': coin } })
+})
