@@ -2,6 +2,7 @@ import type { Repo } from '../../repo/repo.ts'
 import { type HistoryFiles, isLegacy } from './history-files.ts'
 import { EMPTY_ROW, type HistoryRow, parseRow } from './history-row.ts'
 import type { HistoryRows, RowChange } from './history-rows.ts'
+import { LEGACY_FOLDER } from './legacy-file.ts'
 import { keptFileOf, parseTransactionFilePath } from './transaction-file.ts'
 
 /** What changed files are taken into. */
@@ -33,16 +34,16 @@ const keysOfFiles = async (place: FilePlace, paths: readonly string[]): Promise<
     if (known === undefined) keys.set(key, [path])
     else known.push(path)
   }
+  const gone = new Set<string>()
   let hashes: readonly (string | undefined)[] = []
   for (const [index, path] of paths.entries()) {
     if (index % SLICE === 0) hashes = await place.files.hashesOf(paths.slice(index, index + SLICE))
     const key = hashes[index % SLICE]
     if (key !== undefined) add(key, path)
-    else if (isLegacy(path) && !(await place.repo.has(path))) {
-      for (const owner of await ownersOf(place, path)) add(owner, path)
-    }
+    else if (isLegacy(path) && !(await place.repo.has(path))) gone.add(path)
     await place.breathe()
   }
+  if (gone.size > 0) for (const [owner, path] of await ownersOf(place, gone)) add(owner, path)
   return keys
 }
 
@@ -105,12 +106,17 @@ export const sortedPaths = (paths: readonly string[]): string[] =>
 
 const dateIn = (path: string): number => parseTransactionFilePath(path)?.creationDate ?? 0
 
-/** A file of the oldest form that is gone says no more whose it was; the rows do. */
-const ownersOf = async ({ rows }: FilePlace, path: string): Promise<string[]> => {
-  const owners: string[] = []
-  const text = JSON.stringify(path)
+/** Files of the oldest form that are gone say no more whose they were; the rows do. */
+const ownersOf = async (
+  { rows }: FilePlace,
+  gone: ReadonlySet<string>
+): Promise<[owner: string, path: string][]> => {
+  const owners: [owner: string, path: string][] = []
   for await (const batch of rows.scan()) {
-    for (const row of batch) if (row.text.includes(text)) owners.push(row.key)
+    for (const { key, text } of batch) {
+      if (!text.includes(`"${LEGACY_FOLDER}/`)) continue
+      for (const path of parseRow(text).paths) if (gone.has(path)) owners.push([key, path])
+    }
   }
   return owners
 }
