@@ -5,6 +5,7 @@ import { copyJson } from '../../schema/parse.ts'
 import type { FreshAddress, StakingStatus } from '../../types/engine.ts'
 import type { JsonObject } from '../../types/json.ts'
 import type { EngineTransaction, Memo } from '../../types/transaction.ts'
+import { isDate } from '../history/transaction-file.ts'
 
 const MAX_TXID = 200
 
@@ -19,7 +20,7 @@ export const checkEngineTransaction = (pluginId: string, value: unknown): Engine
   if (!isRecord(value)) throw bogus('')
   const tx = value as Record<keyof EngineTransaction, unknown>
   if (typeof tx.txid !== 'string' || tx.txid.length > MAX_TXID) throw bogus('txid')
-  if (typeof tx.date !== 'number' || !Number.isFinite(tx.date)) throw bogus('date')
+  if (!isDate(tx.date)) throw bogus('date')
   if (!isNativeAmount(tx.networkFee)) throw bogus('networkFee')
   if (typeof tx.blockHeight !== 'number' || !Number.isSafeInteger(tx.blockHeight)) throw bogus('blockHeight')
   if (!isNativeAmount(tx.nativeAmount)) throw bogus('nativeAmount')

@@ -44,6 +44,7 @@ test('a bogus transaction is refused by its field, and the good ones of its batc
     ['txid', { txid: 5 }],
     ['date', { date: '2020' }],
     ['date', { date: Number.NaN }],
+    ['date', { date: 1e15 }],
     ['networkFee', { networkFee: 1 }],
     ['networkFee', { networkFee: '1.5' }],
     ['blockHeight', { blockHeight: '7' }],
