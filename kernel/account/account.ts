@@ -70,8 +70,6 @@ export class Account implements Readable<AccountSnapshot> {
   readonly walletKeys: WalletKeyViews
   /** The application's own synced texts. */
   readonly dataStore: DataStore
-  readonly subscribe: Readable<AccountSnapshot>['subscribe']
-  readonly getSnapshot: Readable<AccountSnapshot>['getSnapshot']
   readonly #parts: AccountParts
   readonly #state: Observable<AccountSnapshot>
   readonly #wallets: OpenWallets
@@ -103,8 +101,6 @@ export class Account implements Readable<AccountSnapshot> {
       snapshot => services.hooks.accountChanged.call(snapshot),
       error => services.report('account', error)
     )
-    this.subscribe = this.#state.subscribe
-    this.getSnapshot = this.#state.getSnapshot
     this.#unsubscribes = [
       login.subscribe(() => this.#onLogin()),
       book.subscribe(() => this.#state.update(book.getSnapshot())),
@@ -112,6 +108,10 @@ export class Account implements Readable<AccountSnapshot> {
     ]
     services.hooks.accountChanged.call(this.getSnapshot())
   }
+
+  readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
+
+  readonly getSnapshot = (): AccountSnapshot => this.#state.getSnapshot()
 
   get username(): string | undefined {
     return this.getSnapshot().username

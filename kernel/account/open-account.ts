@@ -100,8 +100,8 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
         return await openWallet({
           ...{ services, walletInfo: info, scheduler, events, nameOfApp, paused: pause, isPaused },
           config: settings.currencyConfig(pluginId),
-          repo: found.repo,
-          syncRepo: found.sync
+          ...{ repo: found.repo, hashOf: found.hashOf },
+          syncRepo: () => found.sync()
         })
       } catch (error) {
         await found.close().catch(failure => services.report('closing a repo', failure))
@@ -110,7 +110,7 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
     },
     listRepos: () => repos.list(),
     async syncRepos() {
-      await settleAll(accountRepos.map(({ sync }) => sync()))
+      await settleAll(accountRepos.map(opened => opened.sync()))
     },
     async closed() {
       await refresh.stop()

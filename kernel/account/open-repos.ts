@@ -43,11 +43,22 @@ export class OpenRepos {
   /** By repo id, from the moment a repo begins to open until it has let go of its files. */
   readonly #open = new Map<string, Promise<OpenRepo>>()
   readonly #owners = new Map<Repo, Pick<SecretWalletInfo, 'id' | 'type'>>()
+  readonly #home: RepoHome
   #isClosed = false
 
   constructor(services: Services, syncLoop: SyncLoop) {
     this.#services = services
     this.#syncLoop = syncLoop
+    this.#home = {
+      io: services.io,
+      syncLoop,
+      announce: snapshot => services.hooks.repoChanged.call(snapshot),
+      closing: repo => void this.#owners.delete(repo),
+      closed: (repoId, keys) => {
+        this.#open.delete(repoId)
+        destroyKeys(keys)
+      }
+    }
   }
 
   /**
@@ -61,7 +72,7 @@ export class OpenRepos {
     const keys = repoKeysOf(this.#services, info)
     const repoId = keys.syncKey.use(key => repoIdOf(this.#services.io, key))
     if (this.#open.has(repoId)) {
-      keys.destroy()
+      destroyKeys(keys)
       throw new WalletError('KEY_INTEGRITY', { rule: 'two wallets have one sync key' })
     }
     const opening = this.#openSynced(repoId, keys, firstSync)
@@ -95,37 +106,20 @@ export class OpenRepos {
   }
 
   async #openSynced(repoId: string, keys: RepoKeys, firstSync: FirstSync): Promise<OpenRepo> {
-    const { io, disk, hooks, report } = this.#services
-    const { syncKey, dataKey } = keys
-    const closers: (() => void | Promise<void>)[] = [() => keys.destroy(), () => this.#forget(repoId)]
-    let closing: Promise<void> | undefined
-    const close = (): Promise<void> => {
-      closing ??= runAll(closers.reverse())
-      return closing
-    }
+    const { io, disk, report } = this.#services
+    let repo: Repo | undefined
     try {
-      const repo = await openRepo({
-        ...{ io, disk, repoId, syncKey, dataKey },
+      repo = await openRepo({
+        ...{ io, disk, repoId, ...keys },
         report: error => report(`repo ${repoId.slice(0, 8)}`, error),
-        announce: snapshot => hooks.repoChanged.call(snapshot)
+        announce: this.#home.announce
       })
-      closers.push(
-        () => repo.close(),
-        () => void this.#owners.delete(repo)
-      )
       if (repo.state.getSnapshot().lastSync === 0) await this.#syncFirst(repo, firstSync)
-      closers.push(this.#syncLoop.add(repo))
-      return {
-        repo,
-        hashOf(text) {
-          if (!dataKey.isAlive) throw new WalletError('LOGGED_OUT', {})
-          return dataKey.use(key => fileHashOf(io, key, text))
-        },
-        sync: async () => void (await this.#syncLoop.syncNow(repo)),
-        close
-      }
+      return new SyncedRepo(this.#home, repo, keys)
     } catch (error) {
-      await close().catch(failure => report('closing a repo', failure))
+      await runAll([() => repo?.close(), () => this.#home.closed(repoId, keys)]).catch(failure =>
+        report('closing a repo', failure)
+      )
       throw error
     }
   }
@@ -140,17 +134,60 @@ export class OpenRepos {
     }
   }
 
-  #forget(repoId: string): void {
-    this.#open.delete(repoId)
-  }
-
   #check(): void {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
   }
 }
 
+/** What the repos of one account share. */
+interface RepoHome {
+  readonly io: Services['io']
+  readonly syncLoop: SyncLoop
+  announce(snapshot: RepoSnapshot): void
+  /** A repo begins to close. */
+  closing(repo: Repo): void
+  /** It has let go of its files. */
+  closed(repoId: string, keys: RepoKeys): void
+}
+
+/** A class and no object of functions: there are hundreds. */
+class SyncedRepo implements OpenRepo {
+  readonly repo: Repo
+  readonly #home: RepoHome
+  readonly #keys: RepoKeys
+  readonly #leaveLoop: () => void | Promise<void>
+  #ending: Promise<void> | undefined
+
+  constructor(home: RepoHome, repo: Repo, keys: RepoKeys) {
+    this.repo = repo
+    this.#home = home
+    this.#keys = keys
+    this.#leaveLoop = home.syncLoop.add(repo)
+  }
+
+  readonly hashOf = (text: string): string => {
+    const { dataKey } = this.#keys
+    if (!dataKey.isAlive) throw new WalletError('LOGGED_OUT', {})
+    return dataKey.use(key => fileHashOf(this.#home.io, key, text))
+  }
+
+  async sync(): Promise<void> {
+    await this.#home.syncLoop.syncNow(this.repo)
+  }
+
+  close(): Promise<void> {
+    this.#ending ??= runAll([
+      this.#leaveLoop,
+      () => this.#home.closing(this.repo),
+      () => this.repo.close(),
+      () => this.#home.closed(this.repo.id, this.#keys)
+    ])
+    return this.#ending
+  }
+}
+
 /** One after another; a failure keeps none of the others from running, and is thrown then. */
-const runAll = async (tasks: readonly (() => void | Promise<void>)[]): Promise<void> => {
+const runAll = async (tasks: readonly (() => void | Promise<void> | undefined)[]): Promise<void> => {
   const failures: unknown[] = []
   for (const task of tasks) {
     try {
@@ -165,7 +202,6 @@ const runAll = async (tasks: readonly (() => void | Promise<void>)[]): Promise<v
 interface RepoKeys {
   readonly syncKey: Secret<Uint8Array>
   readonly dataKey: Secret<Uint8Array>
-  destroy(): void
 }
 
 const repoKeysOf = ({ io }: Services, { keys }: SecretWalletInfo): RepoKeys => {
@@ -174,12 +210,9 @@ const repoKeysOf = ({ io }: Services, { keys }: SecretWalletInfo): RepoKeys => {
     if (bytes?.length === length) return new Secret(bytes)
     throw new WalletError('KEY_INTEGRITY', { rule: `the ${name} of a wallet is not ${length} bytes` })
   }
-  const [dataKey, syncKey] = [secretOf('dataKey', 32), secretOf('syncKey', 20)]
-  return {
-    dataKey,
-    syncKey,
-    destroy() {
-      for (const secret of [dataKey, syncKey]) secret.destroy()
-    }
-  }
+  return { dataKey: secretOf('dataKey', 32), syncKey: secretOf('syncKey', 20) }
+}
+
+const destroyKeys = ({ dataKey, syncKey }: RepoKeys): void => {
+  for (const secret of [dataKey, syncKey]) secret.destroy()
 }

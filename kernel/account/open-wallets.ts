@@ -30,8 +30,8 @@ export interface OpenWalletOptions {
 
 interface Holding {
   readonly opening: Promise<OpenedWallet>
-  /** Once it is open. */
-  opened?: OpenedWallet
+  /** Undefined until it is open. */
+  opened: OpenedWallet | undefined
 }
 
 /** The open wallets of an account. A wallet opens when it is first asked for, and stays open until the account closes. */
@@ -129,7 +129,7 @@ export class OpenWallets {
   }
 
   #begin(walletId: string, options: OpenWalletOptions): Holding {
-    const holding: Holding = { opening: this.#open(walletId, options) }
+    const holding: Holding = { opening: this.#open(walletId, options), opened: undefined }
     this.#held.set(walletId, holding)
     holding.opening.then(
       opened => {

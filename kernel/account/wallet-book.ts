@@ -52,8 +52,6 @@ export interface WalletBookParts {
  * the account's repo; read anew whenever a login or a sync changes them (protocol §3.4, §4.3).
  */
 export class WalletBook implements Readable<WalletLists> {
-  readonly subscribe: Readable<WalletLists>['subscribe']
-  readonly getSnapshot: Readable<WalletLists>['getSnapshot']
   readonly #parts: WalletBookParts
   readonly #inOrder = makeSerialQueue()
   readonly #state: Observable<WalletLists>
@@ -75,13 +73,15 @@ export class WalletBook implements Readable<WalletLists> {
       () => {},
       error => services.report('account', error)
     )
-    this.subscribe = this.#state.subscribe
-    this.getSnapshot = this.#state.getSnapshot
     this.#unsubscribes = [
       login.subscribe(() => this.#onLogin()),
       ...accountRepos.map(({ repo }) => repo.onServerChange(paths => this.#onFiles(paths)))
     ]
   }
+
+  readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
+
+  readonly getSnapshot = (): WalletLists => this.#state.getSnapshot()
 
   /** Reads the wallets of an account. */
   static async open(parts: WalletBookParts): Promise<WalletBook> {

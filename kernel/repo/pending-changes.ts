@@ -21,22 +21,23 @@ export interface TakeOptions {
 /** What is known of the pending changes of a repo beside what they are: which may have been sent. */
 export class PendingChanges {
   readonly #files: RepoFiles
-  /** The text of a path that a request held last, by the vector of its box. */
-  readonly #taken = new Map<string, string>()
+  /** The text of a path that a request held last, by the vector of its box; undefined while there is none. */
+  #taken: Map<string, string> | undefined
 
   constructor(files: RepoFiles) {
     this.#files = files
-    for (const path of files.pending) this.#taken.set(path, ANY)
+    if (files.pending.size > 0) this.#taken = new Map([...files.pending].map(path => [path, ANY]))
   }
 
   /** Forgets what was sent of paths that durably hold nothing more; until then a change may come back. */
   forget(changes: StoreChanges): void {
-    if (this.#taken.size === 0) return
+    if (this.#taken === undefined) return
     for (const key of changes.keys()) {
       if (!key.startsWith(PREFIX.pending)) continue
       const path = key.slice(PREFIX.pending.length)
       if (!this.#files.pending.has(path)) this.#taken.delete(path)
     }
+    if (this.#taken.size === 0) this.#taken = undefined
   }
 
   /**
@@ -46,9 +47,9 @@ export class PendingChanges {
   sentBefore(path: string, pending: PendingChange | undefined): readonly BoxText[] {
     if (pending === undefined) return []
     const { box, sent } = pending
-    const taken = this.#taken.get(path)
+    const taken = this.#taken?.get(path)
     const vector = taken === undefined ? undefined : vectorOf(box)
-    if (taken === ANY && vector !== undefined) this.#taken.set(path, vector)
+    if (taken === ANY && vector !== undefined) this.#taken?.set(path, vector)
     const mayBeSent = taken !== undefined && (taken === ANY || taken === vector)
     return mayBeSent && box !== null ? [...sent, box].slice(-MAX_SENT) : sent
   }
@@ -63,6 +64,7 @@ export class PendingChanges {
         length += pending.box?.length ?? 0
         if (batch.size > 0 && length > MAX_UPLOAD) return batch
         batch.set(path, pending)
+        this.#taken ??= new Map()
         this.#taken.set(path, vectorOf(pending.box))
         if (batch.size >= limit) return batch
       }

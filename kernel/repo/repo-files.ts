@@ -18,21 +18,21 @@ export interface NamedFile extends RepoFile {
 /** The files of one repo as its local store holds them: most of them as entries, those of large folders as rows of tables. */
 export class RepoFiles {
   readonly #store: PagedStore
-  /** The paths of pending changes. */
-  readonly #pending = new Set<string>()
+  /** The paths of pending changes; undefined while there is none. */
+  #pending: Set<string> | undefined
   #hasGone: boolean
   /** Of the last write; unknown until it is wanted. */
   #revision: number | undefined
 
   constructor(store: PagedStore) {
     this.#store = store
-    for (const [key] of store.entries(PREFIX.pending)) this.#pending.add(key.slice(PREFIX.pending.length))
+    for (const [key] of store.entries(PREFIX.pending)) this.#setPending(key, true)
     this.#hasGone = store.entries(PREFIX.gone).next().done !== true
   }
 
   /** The paths whose changes the server has not acknowledged. */
   get pending(): ReadonlySet<string> {
-    return this.#pending
+    return this.#pending ?? NONE
   }
 
   /** Learns what a write makes of the pending changes; after one that failed, what the store says of them. */
@@ -40,10 +40,7 @@ export class RepoFiles {
     this.#revision = undefined
     for (const [key, change] of changes) {
       if (!key.startsWith(PREFIX.pending)) continue
-      const path = key.slice(PREFIX.pending.length)
-      const isPending = hasFailed ? this.#store.get(key) !== undefined : change !== null
-      if (isPending) this.#pending.add(path)
-      else this.#pending.delete(path)
+      this.#setPending(key, hasFailed ? this.#store.get(key) !== undefined : change !== null)
     }
   }
 
@@ -123,7 +120,7 @@ export class RepoFiles {
         yield rows.map(({ key, text }) => this.#named(folder + key, text))
       }
     }
-    yield (await this.read([...this.#pending])).filter(file => file.pending?.box === null)
+    yield (await this.read([...this.pending])).filter(file => file.pending?.box === null)
   }
 
   /** Adds to the writes of a store what makes a file this one; null deletes it. */
@@ -159,12 +156,21 @@ export class RepoFiles {
     return this.#revision
   }
 
+  #setPending(key: string, isPending: boolean): void {
+    const path = key.slice(PREFIX.pending.length)
+    if (isPending) {
+      this.#pending ??= new Set()
+      this.#pending.add(path)
+    } else if (this.#pending?.delete(path) === true && this.#pending.size === 0) this.#pending = undefined
+  }
+
   #named(path: string, box: BoxText | undefined): NamedFile {
-    if (!this.#pending.has(path)) return { path, data: box, pending: undefined }
+    if (!this.pending.has(path)) return { path, data: box, pending: undefined }
     return { path, ...parseFile(box, this.#store.get(PREFIX.pending + path)) }
   }
 }
 
+const NONE: ReadonlySet<string> = new Set()
 const MAX_GONE = 1000
 
 const folderOf = (path: string): string | undefined => {

@@ -1,3 +1,4 @@
+import { Turns } from '../crypto/serial-queue.ts'
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { RepoSnapshot } from '../hooks/snapshots.ts'
 import type { Io } from '../io/io.ts'
@@ -16,7 +17,6 @@ import type { Report } from './report.ts'
 import { checkFile, type TextChanges } from './seal-changed.ts'
 import { type BulkChange, type BulkStore, type StoreChanges, storeBelow } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
-import { Turns } from './turns.ts'
 
 /**
  * One synced repo: our pending changes laid over the server's acknowledged files.
@@ -43,10 +43,10 @@ export class Repo {
   readonly #boxes: RepoBoxes
   readonly #writing: WritePlace
   readonly #state: Observable<RepoSnapshot>
-  readonly #listeners = new Set<(paths: readonly string[]) => void>()
+  #listeners: readonly ((paths: readonly string[]) => void)[] = []
   /** Whoever reads files in order to write them has its turn, so that nothing comes in between. */
   readonly #turns = new Turns()
-  #syncing: Promise<unknown> = Promise.resolve()
+  readonly #syncs = new Turns()
 
   constructor({ io, repoId, syncKey, dataKey, report, announce }: RepoParts, store: PagedStore) {
     this.id = repoId
@@ -204,8 +204,10 @@ export class Repo {
 
   /** Tells the paths whose content a sync has changed, until the returned function is called. */
   onServerChange(listener: (paths: readonly string[]) => void): () => void {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
+    this.#listeners = this.#listeners.concat(listener)
+    return () => {
+      this.#listeners = this.#listeners.filter(known => known !== listener)
+    }
   }
 
   /** Every acknowledged file and every pending change as boxes, for an export. */
@@ -219,7 +221,7 @@ export class Repo {
    * Only `syncRepo` calls this.
    */
   runSync<T>(task: () => Promise<T>): Promise<T> {
-    const run = async (): Promise<T> => {
+    return this.#syncs.take(async () => {
       this.#state.update({ isSyncing: true })
       try {
         const result = await task()
@@ -229,10 +231,7 @@ export class Repo {
         this.#endSync({ errorCode: isWalletError(error) ? error.code : 'SYNC_FAILED' })
         throw error
       }
-    }
-    const done = this.#syncing.then(run, run)
-    this.#syncing = done.catch(() => {})
-    return done
+    })
   }
 
   /** Changes for the server, which may have them from now on. Only `syncRepo` calls this. */
@@ -291,7 +290,7 @@ export class Repo {
 
   /** Waits for the sync and the writes that were begun, and refuses more writes. */
   async close(): Promise<void> {
-    await this.#syncing
+    await this.#syncs.settled()
     await this.#turns.settled()
     await this.#store.close()
   }
@@ -346,7 +345,7 @@ export class Repo {
   }
 
   #tell(paths: readonly string[]): void {
-    for (const listener of [...this.#listeners]) {
+    for (const listener of this.#listeners) {
       try {
         listener(paths)
       } catch (error) {

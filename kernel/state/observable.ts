@@ -7,6 +7,16 @@ export interface Readable<S> {
 }
 
 /**
+ * A readable whose functions may be handed on without it, as React's `useSyncExternalStore` takes them.
+ *
+ * For what applications hold; within the kernel there are thousands, and each function of its own takes memory.
+ */
+export const detachable = <S>(readable: Readable<S>): Readable<S> => ({
+  subscribe: listener => readable.subscribe(listener),
+  getSnapshot: () => readable.getSnapshot()
+})
+
+/**
  * One piece of state that a kernel object owns: a frozen snapshot, its subscribers and its hook.
  *
  * `announce` is the matching hook's call. A listener that throws is handed to `onListenerError` and never
@@ -30,11 +40,13 @@ export class Observable<S> implements Readable<S> {
     this.#onListenerError = onListenerError
   }
 
-  readonly getSnapshot = (): S => this.#snapshot
+  getSnapshot(): S {
+    return this.#snapshot
+  }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
+  subscribe(listener: () => void): () => void {
     const subscription: Subscription = { listener }
-    this.#subscriptions = [...this.#subscriptions, subscription]
+    this.#subscriptions = this.#subscriptions.concat(subscription)
     return () => {
       subscription.listener = undefined
       this.#subscriptions = this.#subscriptions.filter(known => known !== subscription)

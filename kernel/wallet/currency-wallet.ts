@@ -2,7 +2,7 @@ import type { NativeAmount } from '../amount.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { EngineSnapshot, WalletSnapshot } from '../hooks/snapshots.ts'
 import { settleAll } from '../io/settle-all.ts'
-import type { Readable } from '../state/observable.ts'
+import { detachable, type Readable } from '../state/observable.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { FreshAddress, MessageOptions, ParsedUri, UriRequest } from '../types/engine.ts'
 import type { MetadataChange, SpendInfo, SweepInfo, Transaction } from '../types/transaction.ts'
@@ -39,21 +39,31 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   readonly id: string
   readonly type: string
   readonly currencyInfo: CurrencyInfo
-  readonly engine: Readable<EngineSnapshot>
-  readonly subscribe: Readable<WalletSnapshot>['subscribe']
-  readonly getSnapshot: Readable<WalletSnapshot>['getSnapshot']
   readonly #parts: WalletParts
   readonly #life: WalletLife
+  /** Made when somebody first looks: most of many wallets are never watched. */
+  #shown: Readable<WalletSnapshot> | undefined
+  #shownEngine: Readable<EngineSnapshot> | undefined
 
   constructor(parts: WalletParts, life: WalletLife) {
     this.id = parts.walletId
     this.type = parts.walletInfo.type
     this.currencyInfo = parts.info
-    this.engine = { subscribe: life.engine.subscribe, getSnapshot: life.engine.getSnapshot }
-    this.subscribe = life.facts.state.subscribe
-    this.getSnapshot = life.facts.state.getSnapshot
     this.#parts = parts
     this.#life = life
+  }
+
+  get subscribe(): Readable<WalletSnapshot>['subscribe'] {
+    return this.#show().subscribe
+  }
+
+  get getSnapshot(): Readable<WalletSnapshot>['getSnapshot'] {
+    return this.#show().getSnapshot
+  }
+
+  get engine(): Readable<EngineSnapshot> {
+    this.#shownEngine ??= detachable(this.#life.engine)
+    return this.#shownEngine
   }
 
   get name(): string | null {
@@ -250,6 +260,11 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   dumpData(): Promise<WalletDump> {
     this.#checkOpen()
     return dumpWallet(this.#parts, this.#life)
+  }
+
+  #show(): Readable<WalletSnapshot> {
+    this.#shown ??= detachable(this.#life.facts.state)
+    return this.#shown
   }
 
   #checkOpen(): void {

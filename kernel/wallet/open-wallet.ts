@@ -1,9 +1,4 @@
 import { makeSerialQueue } from '../crypto/serial-queue.ts'
-import { WalletError } from '../errors/wallet-error.ts'
-import { fileHashOf } from '../keys/wallet-id.ts'
-import type { Services } from '../services.ts'
-import { Secret } from '../state/secret.ts'
-import type { SecretWalletInfo } from '../types/keys.ts'
 import { CurrencyWallet } from './currency-wallet.ts'
 import type { EngineRunner } from './engine/engine-runner.ts'
 import { WalletFacts } from './wallet-facts.ts'
@@ -32,7 +27,6 @@ export const openWallet = async (place: WalletPlace): Promise<OpenedWallet> => {
   const { services, walletInfo } = place
   const { io, disk } = services
   const info = services.plugins.infoOf(walletInfo.type)
-  const dataKey = new Secret(walletInfo.keys.use(({ dataKey: key }) => io.crypto.fromBase64(String(key))))
   const parts: WalletParts = {
     ...place,
     walletId: walletInfo.id,
@@ -41,31 +35,39 @@ export const openWallet = async (place: WalletPlace): Promise<OpenedWallet> => {
     clock: io.clock,
     disk,
     inOrder: makeSerialQueue(),
-    hashOf: makeHash(services, walletInfo, dataKey),
     fiatCode: () => facts.state.getSnapshot().fiatCurrencyCode,
     report: error => services.report(`wallet ${info.pluginId}`, error)
   }
   const facts = new WalletFacts(parts)
   const life = new WalletLife(parts, facts)
-  const close = (): Promise<void> => life.close().finally(() => dataKey.destroy())
   try {
     await life.open()
   } catch (error) {
-    await close()
+    await life.close()
     throw error
   }
-  return {
-    wallet: new CurrencyWallet(parts, life),
-    engine: life.engine,
-    pauseSettled: () => life.pauseSettled(),
-    close
-  }
+  return new LiveWallet(new CurrencyWallet(parts, life), life)
 }
 
-/** Texts are hashed by the ten thousand, so the bytes of the key are kept. */
-const makeHash =
-  ({ io }: Services, { keys }: SecretWalletInfo, dataKey: Secret<Uint8Array>) =>
-  (text: string): string => {
-    if (!keys.isAlive || !dataKey.isAlive) throw new WalletError('LOGGED_OUT', {})
-    return dataKey.use(bytes => fileHashOf(io, bytes, text))
+/** A class and no object of functions: there are hundreds. */
+class LiveWallet implements OpenedWallet {
+  readonly wallet: CurrencyWallet
+  readonly #life: WalletLife
+
+  constructor(wallet: CurrencyWallet, life: WalletLife) {
+    this.wallet = wallet
+    this.#life = life
   }
+
+  get engine(): Pick<EngineRunner, 'call'> {
+    return this.#life.engine
+  }
+
+  pauseSettled(): Promise<void> {
+    return this.#life.pauseSettled()
+  }
+
+  close(): Promise<void> {
+    return this.#life.close()
+  }
+}

@@ -31,8 +31,6 @@ export interface PauseSwitchParts {
  * (specification §4 "Pause flag can be set immediately or after a delay in seconds").
  */
 export class PauseSwitch implements Readable<PauseSnapshot> {
-  readonly subscribe: Readable<PauseSnapshot>['subscribe']
-  readonly getSnapshot: Readable<PauseSnapshot>['getSnapshot']
   readonly #parts: PauseSwitchParts
   readonly #state: Observable<PauseSnapshot>
   readonly #unsubscribe: (() => void) | undefined
@@ -42,8 +40,14 @@ export class PauseSwitch implements Readable<PauseSnapshot> {
     const { isSet = false } = parts
     this.#state = new Observable<PauseSnapshot>({ isSet, isPaused: isSet || this.#isParentPaused() })
     this.#unsubscribe = parts.parent?.subscribe(() => this.#set(this.getSnapshot().isSet))
-    this.subscribe = this.#state.subscribe
-    this.getSnapshot = this.#state.getSnapshot
+  }
+
+  subscribe(listener: () => void): () => void {
+    return this.#state.subscribe(listener)
+  }
+
+  getSnapshot(): PauseSnapshot {
+    return this.#state.getSnapshot()
   }
 
   /**

@@ -26,6 +26,8 @@ export interface WalletPlace {
   readonly isPaused: boolean
   /** What an app calls itself, for the wallets that it made and never named. */
   nameOfApp(appId: string): Promise<string>
+  /** The wallet's file-name hash. @throws LOGGED_OUT */
+  hashOf(text: string): string
   syncRepo(): Promise<void>
 }
 
@@ -38,8 +40,6 @@ export interface WalletParts extends WalletPlace {
   readonly disk: Disk
   /** Readings and edits of the wallet's small files never overlap. */
   readonly inOrder: SerialQueue
-  /** The wallet's file-name hash. @throws LOGGED_OUT */
-  hashOf(text: string): string
   /** The fiat currency that the wallet is shown in now, such as `iso:USD`. */
   fiatCode(): string
   /** Hands a failure that was survived to the application. */

@@ -32,8 +32,6 @@ const RETRY_MS = 300_000
  */
 export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
   readonly currencyInfo: CurrencyInfo
-  readonly subscribe: Readable<CurrencyConfigSnapshot>['subscribe']
-  readonly getSnapshot: Readable<CurrencyConfigSnapshot>['getSnapshot']
   readonly #parts: CurrencyConfigParts
   readonly #state: Observable<CurrencyConfigSnapshot>
   readonly #firstAnswer: Promise<void>
@@ -46,11 +44,13 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
     this.currencyInfo = parts.info
     this.#parts = parts
     this.#state = new Observable<CurrencyConfigSnapshot>(this.#read(EMPTY), undefined, parts.files.report)
-    this.subscribe = this.#state.subscribe
-    this.getSnapshot = this.#state.getSnapshot
     parts.files.subscribe(() => this.#update())
     this.#firstAnswer = this.#askPlugin()
   }
+
+  readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
+
+  readonly getSnapshot = (): CurrencyConfigSnapshot => this.#state.getSnapshot()
 
   /** Waits until the plugin has said which tokens it brings, or has failed to within its deadline. */
   tokensAsked(): Promise<void> {

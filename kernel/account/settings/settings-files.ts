@@ -21,8 +21,6 @@ export interface SettingsState {
  * Nothing is written before it was read, and nothing without a change. Readings and edits never overlap.
  */
 export class SettingsFiles implements Readable<SettingsState> {
-  readonly subscribe: Readable<SettingsState>['subscribe']
-  readonly getSnapshot: Readable<SettingsState>['getSnapshot']
   readonly report: (error: unknown) => void
   readonly #services: Services
   readonly #pluginSettings: JsonFile
@@ -54,8 +52,6 @@ export class SettingsFiles implements Readable<SettingsState> {
     this.#customTokens = fileAt(CUSTOM_TOKENS_PATH)
     this.#legacySettings = fileAt(LEGACY_SETTINGS_PATH)
     this.#state = new Observable<SettingsState>({ pluginSettings: {}, customTokens: {} }, undefined, report)
-    this.subscribe = this.#state.subscribe
-    this.getSnapshot = this.#state.getSnapshot
     const paths = [PLUGIN_SETTINGS_PATH, CUSTOM_TOKENS_PATH, LEGACY_SETTINGS_PATH]
     this.#unsubscribe = repo.onServerChange(changed => {
       if (!changed.some(path => paths.includes(path))) return
@@ -65,6 +61,10 @@ export class SettingsFiles implements Readable<SettingsState> {
       )
     })
   }
+
+  readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
+
+  readonly getSnapshot = (): SettingsState => this.#state.getSnapshot()
 
   /**
    * Edits the settings of plugins; durable and shown when it resolves.

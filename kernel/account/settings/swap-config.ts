@@ -14,22 +14,23 @@ export interface SwapConfigSnapshot {
 
 /** What an account knows of one swap plugin. */
 export class SwapConfig implements Readable<SwapConfigSnapshot> {
-  readonly subscribe: Readable<SwapConfigSnapshot>['subscribe']
-  readonly getSnapshot: Readable<SwapConfigSnapshot>['getSnapshot']
   readonly #files: SettingsFiles
   readonly #pluginId: string
+  readonly #state: Observable<SwapConfigSnapshot>
 
   constructor(files: SettingsFiles, pluginId: string) {
     this.#files = files
     this.#pluginId = pluginId
-    const state = new Observable<SwapConfigSnapshot>(this.#read(), undefined, files.report)
-    this.subscribe = state.subscribe
-    this.getSnapshot = state.getSnapshot
+    this.#state = new Observable<SwapConfigSnapshot>(this.#read(), undefined, files.report)
     files.subscribe(() => {
       const next = this.#read()
-      if (!isSameJson(next, state.getSnapshot())) state.set(next)
+      if (!isSameJson(next, this.getSnapshot())) this.#state.set(next)
     })
   }
+
+  readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
+
+  readonly getSnapshot = (): SwapConfigSnapshot => this.#state.getSnapshot()
 
   /** Allows or forbids to ask the plugin for quotes. @throws LOGGED_OUT */
   async changeEnabled(isEnabled: boolean): Promise<void> {

@@ -64,8 +64,6 @@ export const requestEdgeLogin = async <Account>(
  * before they use the account.
  */
 export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
-  readonly subscribe: Readable<LobbySnapshot>['subscribe']
-  readonly getSnapshot: Readable<LobbySnapshot>['getSnapshot']
   /** Resolves when the request is done; rejects when it ends otherwise. */
   readonly account: Promise<Account>
   readonly #port: LoginPort
@@ -88,8 +86,6 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
       snapshot => port.hooks.lobbyChanged.call(snapshot),
       error => port.report('edge login', error)
     )
-    this.subscribe = this.#state.subscribe
-    this.getSnapshot = this.#state.getSnapshot
     this.account = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -110,6 +106,10 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
     this.#poller.start()
     void this.#poller.runNow()
   }
+
+  readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
+
+  readonly getSnapshot = (): LobbySnapshot => this.#state.getSnapshot()
 
   /** Base58; what the other device must be told. */
   get lobbyId(): string {

@@ -38,8 +38,6 @@ export interface EngineOwner {
  * @see specification §4 "Engine lifecycle"
  */
 export class EngineRunner implements Readable<EngineSnapshot> {
-  readonly subscribe: Readable<EngineSnapshot>['subscribe']
-  readonly getSnapshot: Readable<EngineSnapshot>['getSnapshot']
   readonly #state: EngineState
   readonly #parts: EngineParts
   readonly #owner: EngineOwner
@@ -52,8 +50,14 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     this.#parts = parts
     this.#owner = owner
     this.#state = new EngineState(parts)
-    this.subscribe = this.#state.subscribe
-    this.getSnapshot = this.#state.getSnapshot
+  }
+
+  subscribe(listener: () => void): () => void {
+    return this.#state.subscribe(listener)
+  }
+
+  getSnapshot(): EngineSnapshot {
+    return this.#state.getSnapshot()
   }
 
   /** True after `close`. */

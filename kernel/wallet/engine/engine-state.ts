@@ -21,8 +21,6 @@ export type EngineChanges = Partial<
  * What an engine says of itself is gathered for a moment and told as one change.
  */
 export class EngineState implements Readable<EngineSnapshot> {
-  readonly subscribe: Readable<EngineSnapshot>['subscribe']
-  readonly getSnapshot: Readable<EngineSnapshot>['getSnapshot']
   readonly #state: Observable<EngineSnapshot>
   readonly #parts: EngineStateParts
   /** What waits to be told. */
@@ -38,9 +36,15 @@ export class EngineState implements Readable<EngineSnapshot> {
       snapshot => services.hooks.engineChanged.call(snapshot),
       report
     )
-    this.subscribe = this.#state.subscribe
-    this.getSnapshot = this.#state.getSnapshot
     services.hooks.engineChanged.call(this.getSnapshot())
+  }
+
+  subscribe(listener: () => void): () => void {
+    return this.#state.subscribe(listener)
+  }
+
+  getSnapshot(): EngineSnapshot {
+    return this.#state.getSnapshot()
   }
 
   /** Changes facts soon, with others that come in meanwhile. */

@@ -35,9 +35,9 @@ interface WritePlan {
  */
 export class HistoryRows {
   readonly #repo: Repo
-  /** What could not be written: it is shown, and written with whatever is written next. */
-  readonly #unwritten = new Map<string, RowChange>()
-  readonly #unwrittenFiles = new Map<string, string>()
+  /** What could not be written: it is shown, and written with whatever is written next. Nearly always nothing. */
+  #unwritten: ReadonlyMap<string, RowChange> = NO_ROWS
+  #unwrittenFiles: ReadonlyMap<string, string> = NO_FILES
   #state: HistoryState
 
   constructor(repo: Repo) {
@@ -64,9 +64,7 @@ export class HistoryRows {
     const { generation, oldest, height } = this.#state
     const next = { ...newState(generation + 1, oldest), height }
     await this.#repo.local.write(new Map([[STATE_KEY, stateText(next)]]))
-    this.#state = next
-    this.#unwritten.clear()
-    this.#unwrittenFiles.clear()
+    this.#settle(next)
   }
 
   /** Deletes some rows of tables that are no longer in use; false when there are none left. */
@@ -163,8 +161,8 @@ export class HistoryRows {
 
   /** Keeps in memory what could not be written. */
   keep({ rows = new Map(), files = new Map() }: HistoryWrite): void {
-    for (const [key, change] of this.#withUnwritten(rows)) this.#unwritten.set(key, change)
-    for (const [path, text] of files) this.#unwrittenFiles.set(path, text)
+    this.#unwritten = new Map(this.#withUnwritten(rows))
+    this.#unwrittenFiles = new Map([...this.#unwrittenFiles, ...files])
   }
 
   #planOf({ rows = new Map(), files = new Map(), state = {} }: HistoryWrite): WritePlan {
@@ -181,8 +179,8 @@ export class HistoryRows {
 
   #settle(state: HistoryState): void {
     this.#state = state
-    this.#unwritten.clear()
-    this.#unwrittenFiles.clear()
+    this.#unwritten = NO_ROWS
+    this.#unwrittenFiles = NO_FILES
   }
 
   get #table(): BulkTable {
@@ -231,6 +229,9 @@ export class HistoryRows {
 
 /** So many deletions go to the disk at once, past the entries in memory. */
 const BATCH = 6000
+
+const NO_ROWS: ReadonlyMap<string, RowChange> = new Map()
+const NO_FILES: ReadonlyMap<string, string> = new Map()
 
 const tableName = (generation: number, tokenId?: string): string =>
   `t/${generation}${tokenId === undefined ? '' : `.${encodeURIComponent(tokenId)}`}/`

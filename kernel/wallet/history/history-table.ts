@@ -1,4 +1,4 @@
-import { makeSerialQueue } from '../../crypto/serial-queue.ts'
+import { Turns } from '../../crypto/serial-queue.ts'
 import { makeBreather } from '../../repo/breather.ts'
 import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
 import { editFiles, type FileChange } from './edit-files.ts'
@@ -26,14 +26,13 @@ import { searchedOf, viewOf } from './transaction-view.ts'
 export class HistoryTable {
   readonly #parts: HistoryParts
   readonly #rows: HistoryRows
-  readonly #files: HistoryFiles
-  readonly #search: SearchIndex
-  readonly #inOrder = makeSerialQueue()
+  /** Made for the first search. */
+  #search: SearchIndex | undefined
+  readonly #turns = new Turns()
   /** Files that were written together with their rows, and need not be taken in again. */
-  readonly #ownPaths = new Set<string>()
+  #ownPaths: Set<string> | undefined
   /** Files that a sync has named and that are not taken in yet. */
-  #namedPaths = new Set<string>()
-  readonly #breathe: () => Promise<void> | undefined
+  #namedPaths: ReadonlySet<string> = NO_PATHS
   #opening: Promise<void> | undefined
   /** The height by which rows were judged last, and the one by which they are shown. */
   #height: number
@@ -42,27 +41,8 @@ export class HistoryTable {
   #isClosed = false
 
   constructor(parts: HistoryParts) {
-    const { repo, hashOf, info, clock } = parts
     this.#parts = parts
-    this.#rows = new HistoryRows(repo)
-    this.#files = new HistoryFiles({
-      getTexts: paths => this.#rows.fileTexts(paths),
-      hashOf,
-      legacy: () => ({ currencyCode: info.currencyCode, fiatCode: parts.fiatCode() }),
-      report: parts.report
-    })
-    this.#search = new SearchIndex({
-      rows: this.#rows,
-      clock,
-      textsIn: tokenId => {
-        const place = viewPlaceOf(parts, this.#height, tokenId)
-        return row => {
-          const tx = searchedOf(row, place)
-          return tx === undefined ? [] : searchedTexts(tx, place.fiatCode)
-        }
-      }
-    })
-    this.#breathe = makeBreather(clock)
+    this.#rows = new HistoryRows(parts.repo)
     this.#height = this.#rows.state.height
     this.#shownHeight = this.#height
   }
@@ -75,7 +55,7 @@ export class HistoryTable {
 
   /** Keeps what the engine wants to be told at its next start: everything it said before is durable. */
   reachCheckpoint(checkpoint: string): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#turns.take(async () => {
       await this.#openNow()
       const isNews = this.#rows.state.checkpoint !== checkpoint
       if (isNews && this.#rows.isDurable) await this.#rows.write({ state: { checkpoint } })
@@ -93,7 +73,7 @@ export class HistoryTable {
     const created: string[] = []
     const changed: string[] = []
     for (let start = 0; start < transactions.length; start += SLICE) {
-      const taken = await this.#inOrder(() => this.#takeSlice(transactions.slice(start, start + SLICE)))
+      const taken = await this.#turns.take(() => this.#takeSlice(transactions.slice(start, start + SLICE)))
       created.push(...taken.created)
       changed.push(...taken.changed)
     }
@@ -106,8 +86,8 @@ export class HistoryTable {
    * @returns the txids of which something else is shown now
    */
   filesChanged(paths: readonly string[]): Promise<string[]> {
-    for (const path of paths) this.#namedPaths.add(path)
-    return this.#inOrder(async () => {
+    this.#namedPaths = new Set([...this.#namedPaths, ...paths])
+    return this.#turns.take(async () => {
       await this.#openNow()
       return this.#takeFiles()
     })
@@ -117,9 +97,9 @@ export class HistoryTable {
   takeHeight(height: number): Promise<string[]> {
     // A lower one must wait until those that are final are marked so.
     this.#shownHeight = Math.max(this.#shownHeight, height)
-    return this.#inOrder(async () => {
+    return this.#turns.take(async () => {
       await this.#openNow()
-      const place = { rows: this.#rows, chain: chainAt(this.#parts, this.#height), breathe: this.#breathe }
+      const place = { rows: this.#rows, chain: chainAt(this.#parts, this.#height), breathe: this.breather() }
       const txids = height === this.#height ? [] : await takeHeight(place, height)
       this.#height = height
       this.#shownHeight = height
@@ -146,7 +126,7 @@ export class HistoryTable {
    * @throws CORRUPT_FILE if there is one that cannot be read; it is left as it is
    */
   editFile(txid: string, change: FileChange): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#turns.take(async () => {
       await this.#openNow()
       const { hashOf, info } = this.#parts
       const key = hashOf(txid)
@@ -190,18 +170,19 @@ export class HistoryTable {
 
   /** The keys of the rows that a query finds in the history of an asset, in no particular order. */
   search(tokenId: string | null, query: string): Promise<string[]> {
-    if (this.#searchedFiat !== this.fiatCode) this.#search.clear()
+    if (this.#searchedFiat !== this.fiatCode) this.#search?.clear()
     this.#searchedFiat = this.fiatCode
+    this.#search ??= this.#makeSearch()
     return this.#search.find(tokenId, query)
   }
 
   /** Forgets what the engine said, as before a resync; the files stay, and the engine must tell everything. */
   clear(): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#turns.take(async () => {
       await this.#openNow()
       await this.#rows.begin()
-      this.#search.clear()
-      this.#ownPaths.clear()
+      this.#search?.clear()
+      this.#ownPaths = undefined
       await this.#takeFiles()
       this.#sweep()
     })
@@ -210,11 +191,9 @@ export class HistoryTable {
   /** Forgets the text of searches at once, and waits for what was begun. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#search.clear()
-    await this.#inOrder(async () => {
-      if (this.#ownPaths.size > 0) await this.#takeFiles()
-    }).catch(this.#parts.report)
-    this.#search.clear()
+    this.#search?.clear()
+    await this.#turns.take(async () => this.#ownPaths && this.#takeFiles()).catch(this.#parts.report)
+    this.#search?.clear()
   }
 
   /** The date to give a file that is written now: never later than the chain's own. */
@@ -237,6 +216,26 @@ export class HistoryTable {
     return this.#parts.fiatCode()
   }
 
+  get #files(): HistoryFiles {
+    const { hashOf, info, report } = this.#parts
+    return new HistoryFiles({
+      ...{ hashOf, report },
+      getTexts: paths => this.#rows.fileTexts(paths),
+      legacy: () => ({ currencyCode: info.currencyCode, fiatCode: this.fiatCode })
+    })
+  }
+
+  #makeSearch(): SearchIndex {
+    const textsIn = (tokenId: string | null) => {
+      const place = viewPlaceOf(this.#parts, this.#height, tokenId)
+      return (row: HistoryRow): readonly string[] => {
+        const tx = searchedOf(row, place)
+        return tx === undefined ? [] : searchedTexts(tx, place.fiatCode)
+      }
+    }
+    return new SearchIndex({ rows: this.#rows, clock: this.#parts.clock, textsIn })
+  }
+
   async #find(txid: string): Promise<HistoryRow | undefined> {
     await this.#open()
     return this.#rows.find(this.#parts.hashOf(txid))
@@ -244,7 +243,7 @@ export class HistoryTable {
 
   /** Takes in what changed while nobody watched, once; what waits in the queue comes after it. */
   #open(): Promise<void> {
-    return this.#opening === undefined ? this.#inOrder(() => this.#openNow()) : this.#opening
+    return this.#opening === undefined ? this.#turns.take(() => this.#openNow()) : this.#opening
   }
 
   /** The same within the queue. */
@@ -269,17 +268,17 @@ export class HistoryTable {
       ...{ pluginId: info.pluginId, rows: this.#rows, files: this.#files, hashOf, report },
       chain: chainAt(this.#parts, this.#height),
       seconds: clock.now() / 1000,
-      breathe: this.#breathe
+      breathe: this.breather()
     }
     const taken = await takeReports(place, transactions)
     if (taken.rows.size > 0) {
       await this.#write(taken).catch(error => {
         this.#rows.keep(taken)
-        this.#search.update(taken.rows)
+        this.#search?.update(taken.rows)
         report(error)
       })
     }
-    if (this.#ownPaths.size > MANY_PATHS) await this.#takeFiles()
+    if ((this.#ownPaths?.size ?? 0) > MANY_PATHS) await this.#takeFiles()
     return taken
   }
 
@@ -289,39 +288,40 @@ export class HistoryTable {
   }
 
   #written({ rows = new Map(), files = new Map() }: HistoryWrite): void {
-    for (const path of files.keys()) this.#ownPaths.add(path)
-    this.#search.update(rows)
+    if (files.size > 0) this.#ownPaths ??= new Set()
+    for (const path of files.keys()) this.#ownPaths?.add(path)
+    this.#search?.update(rows)
   }
 
   async #takeFiles(): Promise<string[]> {
     const { repo } = this.#parts
-    const place: FilePlace = { repo, rows: this.#rows, files: this.#files, breathe: this.#breathe }
+    const place: FilePlace = { repo, rows: this.#rows, files: this.#files, breathe: this.breather() }
     const { paths, revision } = await repo.changedSince(this.#rows.state.taken)
-    const named = this.#namedPaths
-    this.#namedPaths = new Set()
-    for (const path of paths) if (!this.#ownPaths.has(path)) named.add(path)
+    const own = this.#ownPaths ?? NO_PATHS
+    const named = new Set([...this.#namedPaths, ...paths.filter(path => !own.has(path))])
+    this.#namedPaths = NO_PATHS
     const txids: string[] = []
     for await (const rows of takeFiles(place, [...named])) {
       await this.#rows.write({ rows }).catch(error => {
         this.#rows.keep({ rows })
         this.#parts.report(error)
       })
-      this.#search.update(rows)
+      this.#search?.update(rows)
       for (const { after } of rows.values())
         if (after?.reports[0] !== undefined) txids.push(after.reports[0].txid)
     }
     if (!this.#rows.isDurable) return txids
     if (revision !== this.#rows.state.taken) await this.#rows.write({ state: { taken: revision } })
-    for (const path of paths) this.#ownPaths.delete(path)
+    for (const path of paths) this.#ownPaths?.delete(path)
+    if (this.#ownPaths?.size === 0) this.#ownPaths = undefined
     return txids
   }
 
   /** Deletes tables that are no longer in use, a few rows at a time between other work. */
   #sweep(): void {
-    this.#inOrder(async () => !this.#isClosed && (await this.#rows.sweepSome())).then(
-      isMore => isMore && this.#sweep(),
-      this.#parts.report
-    )
+    this.#turns
+      .take(async () => !this.#isClosed && (await this.#rows.sweepSome()))
+      .then(isMore => isMore && this.#sweep(), this.#parts.report)
   }
 }
 
@@ -329,3 +329,4 @@ export class HistoryTable {
 const SLICE = 10_000
 /** So many paths of own files are kept in memory before the repo is asked to pass over them. */
 const MANY_PATHS = 20_000
+const NO_PATHS: ReadonlySet<string> = new Set()
