@@ -103,12 +103,18 @@ export class WalletLife implements EngineHost {
   /** Forgets everything that came from the chain, and has the engine look again (protocol §6.6). */
   async resync(): Promise<void> {
     this.engine.restartProgress()
+    this.#room.doubt()
     await this.#room.reportsTaken()
     await this.table.clear()
     this.#height = undefined
     this.unactivatedChanged([])
     await this.tokens.forgetDetected()
-    await this.engine.call('looking at the chain again', engine => engine.resyncBlockchain())
+    await this.engine.call('looking at the chain again', engine => {
+      // What was told before this is forgotten, so that an engine that fails here must tell it at its next start.
+      this.#room.doubt()
+      return engine.resyncBlockchain()
+    })
+    this.#room.believe()
   }
 
   get inputs(): EngineInputs {

@@ -45,6 +45,8 @@ export class EngineInbox {
   #isClosed = false
   /** Something that was reported could not be kept: no checkpoint may claim it. */
   #isBehind = false
+  /** What is told while checkpoints are doubted; undefined while they are believed. */
+  #doubted: { readonly checkpoint?: string } | undefined
 
   constructor(pluginId: string, clock: Clock, listener: EngineListener) {
     this.#pluginId = pluginId
@@ -88,13 +90,26 @@ export class EngineInbox {
       this.#hear(() => {
         if (typeof checkpoint !== 'string' || checkpoint.length > MAX_CHECKPOINT)
           throw this.#bogus('checkpoint')
-        this.#queue = this.#queue.then(() => this.#reach(checkpoint))
+        if (this.#doubted === undefined) this.#queue = this.#queue.then(() => this.#reach(checkpoint))
+        else this.#doubted = { checkpoint }
       })
   })
 
   /** Resolves when everything that was reported so far has been taken in. */
   settled(): Promise<void> {
     return this.#queue
+  }
+
+  /** From now on, until {@link believe}, no checkpoint is kept: the engine is to tell everything anew. */
+  doubt(): void {
+    this.#doubted = {}
+  }
+
+  /** The engine has begun anew: checkpoints count, also the last of those that it told meanwhile. */
+  believe(): void {
+    const { checkpoint } = this.#doubted ?? {}
+    this.#doubted = undefined
+    if (checkpoint !== undefined) this.callbacks.onSeenTxCheckpoint(checkpoint)
   }
 
   /** Stops hearing. */

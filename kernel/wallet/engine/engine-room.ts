@@ -73,6 +73,16 @@ export class EngineRoom {
     await this.#inbox?.settled()
   }
 
+  /** No checkpoint of the present engine counts until {@link believe}: what it has told is forgotten. */
+  doubt(): void {
+    this.#inbox?.doubt()
+  }
+
+  /** The present engine has begun anew. */
+  believe(): void {
+    this.#inbox?.believe()
+  }
+
   async #askStaking(engine: CurrencyEngine, inbox: EngineInbox): Promise<void> {
     const { info, clock } = this.#parts
     const what = `${info.displayName}: asking for what is staked`

@@ -306,3 +306,34 @@ test('a resync forgets the history, also where the engine does not tell it anew,
   t.is((await wallet.getTransactions()).length, 0)
   t.not(String(wallet.balanceOf(null)), '77')
 })
+
+test('a resync that fails leaves no checkpoint, and one that succeeds the last that was told meanwhile', async t => {
+  let isBroken = true
+  const { account, clock, toy } = await openToyHome(t, {
+    engine: (_good, { callbacks }) => ({
+      async resyncBlockchain() {
+        callbacks.onTransactionsChanged([toyTransaction('a')])
+        callbacks.onSeenTxCheckpoint('meanwhile')
+        if (isBroken) throw new Error('later')
+      }
+    })
+  })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(100)
+  const tell = (checkpoint: string) => toy.requests.at(-1)?.callbacks.onSeenTxCheckpoint(checkpoint)
+  const nextStart = async (): Promise<string | undefined> => {
+    await clock.advance(100)
+    await wallet.changePaused(true)
+    await wallet.changePaused(false)
+    await clock.advance(100)
+    return toy.requests.at(-1)?.seenTxCheckpoint
+  }
+  tell('one')
+  t.is(await nextStart(), 'one')
+  await t.throwsAsync(wallet.resyncBlockchain(), { message: 'later' })
+  tell('two')
+  t.is(await nextStart(), undefined)
+  isBroken = false
+  await wallet.resyncBlockchain()
+  t.is(await nextStart(), 'meanwhile')
+})
