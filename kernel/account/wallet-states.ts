@@ -1,5 +1,6 @@
-import { WalletError } from '../errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import { makeBreather } from '../repo/breather.ts'
+import type { TextChanges } from '../repo/seal-changed.ts'
 import { isRecord } from '../schema/fields.ts'
 import { parseJson } from '../schema/parse.ts'
 import type { Services } from '../services.ts'
@@ -63,21 +64,42 @@ export const writeWalletStates = async (
   { repo, hashOf }: OpenRepo,
   changes: readonly WalletChange[]
 ): Promise<ReadonlyMap<string, StoredWalletStates>> => {
-  const texts = new Map<string, string>()
+  const wanted = changes
+    .map(({ walletId, known, change }) => ({ walletId, known, news: newsOf(known, change) }))
+    .filter(({ news }) => news.length > 0)
+    .map(each => ({ ...each, path: pathOf(hashOf, each.walletId) }))
   const states = new Map<string, StoredWalletStates>()
-  for (const { walletId, known, change } of changes) {
-    const news = newsOf(known, change)
-    if (news.length === 0) continue
-    const path = pathOf(hashOf, walletId)
-    // One that cannot be read was reported when the account opened.
-    const present = await readFile(repo, path).catch(() => undefined)
-    const fields = { ...present, ...known, ...Object.fromEntries(news), id: walletId }
-    const file = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
-    texts.set(path, JSON.stringify(file))
-    states.set(walletId, knownFieldsOf(file))
-  }
-  if (texts.size > 0) await repo.setTexts(texts)
+  if (wanted.length === 0) return states
+  const paths = wanted.map(({ path }) => path)
+  await editReadable(repo, paths, present => {
+    const texts = wanted.map(({ walletId, known, news, path }): [string, string] => {
+      // The file may be newer than what is known: a sync has just brought it.
+      const fields = { ...(present.get(path) ?? known), ...Object.fromEntries(news), id: walletId }
+      const file = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+      states.set(walletId, knownFieldsOf(file))
+      return [path, JSON.stringify(file)]
+    })
+    return { texts: new Map(texts) }
+  })
   return states
+}
+
+/** Edits files in one go; those that cannot be read, which was reported when the account opened, are made anew. */
+const editReadable = async (
+  repo: OpenRepo['repo'],
+  paths: readonly string[],
+  edit: (present: ReadonlyMap<string, StatesFile | undefined>) => TextChanges
+): Promise<void> => {
+  const readable = new Set(paths)
+  for (;;) {
+    const list = [...readable]
+    try {
+      await repo.editTexts(list, texts => edit(new Map(list.map((path, at) => [path, fileIn(texts[at])]))))
+      return
+    } catch (error) {
+      if (!isWalletError(error, 'CORRUPT_FILE') || !readable.delete(error.details.path)) throw error
+    }
+  }
 }
 
 const pathOf = (hashOf: OpenRepo['hashOf'], walletId: string): string =>
@@ -87,10 +109,21 @@ type StatesFile = Record<string, unknown> & { readonly id: string }
 
 const readFile = async (repo: OpenRepo['repo'], path: string): Promise<StatesFile | undefined> => {
   const text = await repo.getText(path)
-  if (text === undefined) return undefined
+  return text === undefined ? undefined : parseFile(text)
+}
+
+const parseFile = (text: string): StatesFile => {
   const value = parseJson(text, 'wallet states')
   if (isRecord(value) && typeof value.id === 'string') return value as StatesFile
   throw new WalletError('BAD_REPLY', { source: 'wallet states', path: 'id', rule: 'is missing' })
+}
+
+const fileIn = (text: string | undefined): StatesFile | undefined => {
+  try {
+    return text === undefined ? undefined : parseFile(text)
+  } catch {
+    return undefined
+  }
 }
 
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean'

@@ -1,10 +1,12 @@
 import test from 'ava'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import type { Disk, StoragePlugin } from '../../../kernel/index.ts'
 import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
 import { accountRepoTypeOf, makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { WalletInfo } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { waitFor } from '../../helpers/device.ts'
+import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { makeKnownUser, type UserDevice } from '../../helpers/known-user.ts'
 import { makeToy } from '../../helpers/toy-currency.ts'
 
@@ -13,6 +15,12 @@ const { toBase64, toHex } = io.crypto
 
 const toyInfo = (type = 'wallet:toycoin'): WalletInfo =>
   makeWalletInfo(io, type, { toyKey: toHex(io.random(32)) })
+
+const storageOn = (disk: Disk): StoragePlugin => ({
+  kind: 'storage',
+  id: 'slow',
+  apply: ({ hooks }) => hooks.openDisk.tapPromise('slow', async () => disk)
+})
 
 /** The toy currency is known on every device here. */
 const toys = () => ({ plugins: [makeToy().plugin] })
@@ -170,6 +178,7 @@ test('states files that are damaged or doubled cost nobody else anything', async
     'Keys/c.json': [],
     'Keys/d.json': { archived: true },
     [user.statesPath(other.id)]: { id: other.id, archived: false, sortIndex: 0 },
+    'Keys/0.json': { id: other.id, archived: true, sortIndex: 3 },
     'Keys/zzz.json': { id: other.id, archived: true, sortIndex: 2 }
   })
   const device = await user.logIn(toys())
@@ -178,6 +187,21 @@ test('states files that are damaged or doubled cost nobody else anything', async
   t.like(listing(device, info.id), { archived: true, hidden: false, sortIndex: 1 })
   t.is(device.errors.length, 3)
   for (const error of device.errors) t.true(isWalletError(error, 'BAD_REPLY'))
+})
+
+test('a states file that does not open is reported, and made anew by the next change', async t => {
+  const [info, other] = [toyInfo(), toyInfo()]
+  const user = makeKnownUser(t, { infos: [info, other] })
+  const path = user.statesPath(info.id)
+  const stranger = { ...user.repo.keys, dataKey: toBase64(io.random(32)) }
+  user.put({ ...user.repo, keys: stranger }, { [path]: { id: info.id, archived: true } })
+  const device = await user.logIn(toys())
+  t.true(device.errors.some(error => isWalletError(error, 'CORRUPT_FILE')))
+  t.like(listing(device, info.id), { archived: false })
+  await device.account.changeWalletStates({ [info.id]: { hidden: true }, [other.id]: { hidden: true } })
+  await device.account.sync()
+  for (const { id } of [info, other])
+    t.deepEqual(user.read(user.repo, user.statesPath(id)), { id, hidden: true })
 })
 
 test('wallets of the first clients come from their files, first in the list, and the files are only read', async t => {
@@ -214,6 +238,11 @@ test('wallets of the first clients come from their files, first in the list, and
   })
   const other = await user.logIn(toys())
   t.like(listing(other, archived.walletId), { archived: false, hidden: true, sortIndex: 4 })
+  const late = legacyFile()
+  user.put(user.repo, { 'Wallets/C-3.json': { ...late.file, SortIndex: 2 } })
+  await account.sync()
+  await waitFor(() => listing(device, late.walletId) !== undefined)
+  t.like(listing(device, late.walletId), { archived: false, sortIndex: 2 })
 })
 
 test('wallets come from every account repo of the login, under each name that they had', async t => {
@@ -336,4 +365,33 @@ test('what is asked for is what was said at the call, whatever its object become
   change.hidden = false
   await Promise.all([before, asked])
   t.true(account.listWallets()[0]?.hidden)
+})
+
+test('a change that falls at any moment of a sync keeps what the sync brings', async t => {
+  const turns = async (count: number): Promise<void> => {
+    for (let turn = 0; turn < count; turn += 1) await new Promise(resolve => setImmediate(resolve))
+  }
+  for (let moment = 0; moment < 24; moment += 1) {
+    const info = toyInfo()
+    const user = makeKnownUser(t, { infos: [info] })
+    const path = user.statesPath(info.id)
+    user.put(user.repo, { [path]: { id: info.id, sortIndex: 1, migratedFromWalletId: 'before' } })
+    const memory = new Map<string, string>()
+    const disk = makeFaultDisk(memory)
+    const setText: Disk['setText'] = async (...file) => {
+      await turns(4)
+      await disk.setText(...file)
+    }
+    const storage = storageOn({ ...disk, setText })
+    const { account, kernel } = await user.logIn({ ...toys(), disk: memory, storage })
+    user.put(user.repo, { [path]: { id: info.id, sortIndex: 2, archived: true } })
+    const syncing = account.sync()
+    await turns(moment)
+    await account.changeWalletStates({ [info.id]: { hidden: true } })
+    await syncing
+    await account.sync()
+    const wanted = { id: info.id, sortIndex: 2, archived: true, hidden: true }
+    t.deepEqual(user.read(user.repo, path), wanted, `after ${moment} turns`)
+    await kernel.close()
+  }
 })
