@@ -102,11 +102,14 @@ const findKnown = ({ services, book }: WalletMakers, plans: readonly Plan[]): vo
     if (info === undefined) continue
     const hidden = hideWalletInfo(info, services.config.appId)
     const known = taken.get(info.id) ?? book.find(info.id)
-    taken.set(info.id, known ?? hidden)
-    if (known === undefined) continue
+    if (known === undefined) {
+      taken.set(info.id, hidden)
+      continue
+    }
     try {
-      const [merged] = mergeWalletInfos(services.io, [known, hidden], throwIt)
-      plan.isKnown = merged?.keys === known.keys
+      const [merged = known] = mergeWalletInfos(services.io, [known, hidden], throwIt)
+      taken.set(info.id, merged)
+      plan.isKnown = merged.keys === known.keys
     } catch (error) {
       plan.error = error
     }
@@ -150,7 +153,9 @@ export const openNew = async (
 ): Promise<CurrencyWallet> => {
   const { name, fiatCurrencyCode, enabledTokenIds } = request
   const settings = { name, fiatCurrencyCode: fiatCurrencyCode ?? DEFAULT_FIAT, enabledTokenIds }
-  const wallet = await wallets.get(walletId, isKnown ? {} : { settings })
+  // Given keys may be those of a repo that is in use elsewhere: what it holds comes first.
+  const isNew = !isKnown && request.keys?.syncKey === undefined
+  const wallet = await wallets.get(walletId, isNew ? { settings } : {})
   try {
     if (name !== undefined && wallet.name !== name) await wallet.rename(name)
     const isFiatNew = wallet.getSnapshot().fiatCurrencyCode !== fiatCurrencyCode

@@ -5,6 +5,7 @@ import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { CurrencyTools } from '../../../kernel/types/engine.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
+import { waitFor } from '../../helpers/device.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { makeKnownUser } from '../../helpers/known-user.ts'
 import { makeToy, type Toy } from '../../helpers/toy-currency.ts'
@@ -145,6 +146,8 @@ test('keys say whether a person brought them: made, imported, or as given', asyn
     await t.throwsAsync(account.createCurrencyWallet('wallet:toycoin', { keys: { ...keys, ...bad } }), {
       code: 'KEY_INTEGRITY'
     })
+  // Nothing of what was refused is in the account.
+  t.is(account.listWallets().length, 3)
 })
 
 test('a new wallet of a legacy type has the id of that type and asks the plugin for keys of that form', async t => {
@@ -161,6 +164,8 @@ test('a new wallet of a legacy type has the id of that type and asks the plugin 
   })
   t.deepEqual(asked, [['wallet:litecoin', { format: 'bip49', coinType: 2, more: 1 }]])
   t.is(type, 'wallet:litecoin')
+  await account.createCurrencyWallet('wallet:litecoin-bip49', { keyOptions: { format: 'bip84' } })
+  t.deepEqual(asked[1], ['wallet:litecoin', { format: 'bip84', coinType: 2 }])
   const { dataKey } = account.walletKeys.getRawPrivateKey(id)
   t.is(id, walletIdOf(io, 'wallet:litecoin-bip49', fromBase64(String(dataKey))))
 })
@@ -212,6 +217,65 @@ test('keys that the account has make no second wallet; they bring the first one 
     { type: 'wallet:toycoin', keys: { ...fresh, toyKey: 'other' } }
   ])
   t.true(twins.every(result => !result.ok && isWalletError(result.error, 'KEY_INTEGRITY')))
+})
+
+test('keys that add to those of a wallet are added, and what the wallet holds stays', async t => {
+  const user = makeKnownUser(t)
+  const { account } = await user.logIn({ plugins: [makeToy().plugin] })
+  const wish = { name: 'First', fiatCurrencyCode: 'iso:EUR' }
+  const first = await account.createCurrencyWallet('wallet:toycoin', wish)
+  const { id } = first
+  const keys = { ...account.walletKeys.getRawPrivateKey(id), note: 'more' }
+  await account.sync()
+  // A device that knows the keys and has none of the files.
+  const other = await user.logIn({ plugins: [makeToy().plugin] })
+  await other.account.sync()
+  const results = await other.account.createCurrencyWallets([
+    { type: 'wallet:toycoin', keys },
+    { type: 'wallet:toycoin', keys: { ...keys, note: 'another' } }
+  ])
+  t.deepEqual(
+    results.map(result => (result.ok ? result.wallet.id : isWalletError(result.error) && result.error.code)),
+    [id, 'KEY_INTEGRITY']
+  )
+  t.is(other.account.walletKeys.getRawPrivateKey(id).note, 'more')
+  t.like((await other.account.openWallet(id)).getSnapshot(), wish)
+  await other.account.sync()
+  await account.sync()
+  t.is(account.walletKeys.getRawPrivateKey(id).note, 'more')
+  t.like(first.getSnapshot(), wish)
+})
+
+test('a copy of the keys of a wallet of another account shows what that wallet holds, and changes only what it is asked to', async t => {
+  const user = makeKnownUser(t)
+  const { account } = await user.logIn({ plugins: [makeToy().plugin] })
+  const first = await account.createCurrencyWallet('wallet:toycoin', {
+    name: 'First',
+    fiatCurrencyCode: 'iso:EUR'
+  })
+  await account.sync()
+  const keys = account.walletKeys.getRawPrivateKey(first.id)
+  const app = await user.logIn({ plugins: [makeToy().plugin], appId: 'one.app' })
+  const copy = await app.account.createCurrencyWallet('wallet:toycoin', { keys, name: 'Second' })
+  t.is(copy.id, first.id)
+  t.like(copy.getSnapshot(), { name: 'Second', fiatCurrencyCode: 'iso:EUR' })
+  await app.account.sync()
+  await account.sync()
+  await waitFor(() => first.name === 'Second')
+  t.is(first.getSnapshot().fiatCurrencyCode, 'iso:EUR')
+})
+
+test('asking again for the keys of a wallet leaves its name and fiat code', async t => {
+  const user = makeKnownUser(t)
+  const { account } = await user.logIn({ plugins: [makeToy().plugin] })
+  const wish = { name: 'First', fiatCurrencyCode: 'iso:EUR' }
+  const { id } = await account.createCurrencyWallet('wallet:toycoin', wish)
+  const keys = account.walletKeys.getRawPrivateKey(id)
+  await account.sync()
+  const other = await user.logIn({ plugins: [makeToy().plugin] })
+  await other.account.sync()
+  const again = await other.account.createCurrencyWallet('wallet:toycoin', { keys })
+  t.like(again.getSnapshot(), wish)
 })
 
 test('a wallet whose answer was lost is found, and no second one is made', async t => {
