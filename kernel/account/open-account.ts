@@ -100,8 +100,7 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
         return await openWallet({
           ...{ services, walletInfo: info, scheduler, events, nameOfApp, paused: pause, isPaused },
           config: settings.currencyConfig(pluginId),
-          ...{ repo: found.repo, hashOf: found.hashOf },
-          syncRepo: () => found.sync()
+          ...{ repo: found.repo, hashOf: found.hashOf, syncLoop: place.syncLoop }
         })
       } catch (error) {
         await found.close().catch(failure => services.report('closing a repo', failure))

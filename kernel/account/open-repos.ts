@@ -79,7 +79,7 @@ export class OpenRepos {
     this.#open.set(repoId, opening)
     const opened = await opening
     if (!this.#isClosed) {
-      this.#owners.set(opened.repo, { id: info.id, type: info.type })
+      this.#owners.set(opened.repo, info)
       return opened
     }
     await opened.close()

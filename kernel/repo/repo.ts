@@ -10,6 +10,7 @@ import { PendingChanges, type TakeOptions } from './pending-changes.ts'
 import { checkDeletions, partsOf, planReply, planStatus } from './plan-reply.ts'
 import { planWrite, type WritePlace } from './plan-write.ts'
 import { RepoBoxes } from './repo-boxes.ts'
+import { type RepoFacts, repoSnapshotOf } from './repo-facts.ts'
 import { type NamedFile, RepoFiles } from './repo-files.ts'
 import type { RepoParts } from './repo-parts.ts'
 import { type BoxText, type PendingChange, PREFIX, parseStatus } from './repo-record.ts'
@@ -59,9 +60,9 @@ export class Repo {
     this.#pending = new PendingChanges(this.#files)
     this.#boxes = new RepoBoxes(io, dataKey)
     this.#writing = { clock: io.clock, files: this.#files, pending: this.#pending, boxes: this.#boxes }
-    const { isDamaged: _, ...status } = parseStatus(store.get(PREFIX.status))
-    const snapshot = { repoId, pendingCount: this.#files.pending.size, isSyncing: false, ...status }
-    this.#state = new Observable<RepoSnapshot>(snapshot, announce, report)
+    const { lastHash, lastSync } = parseStatus(store.get(PREFIX.status))
+    const snapshot = { repoId, lastHash, lastSync, pendingCount: this.pendingCount, isSyncing: false }
+    this.#state = new Observable<RepoSnapshot>(repoSnapshotOf(snapshot), announce, report)
   }
 
   /** Pending writes, last hash, last sync, and whether it syncs now. */
@@ -222,7 +223,7 @@ export class Repo {
    */
   runSync<T>(task: () => Promise<T>): Promise<T> {
     return this.#syncs.take(async () => {
-      this.#state.update({ isSyncing: true })
+      this.#show({ isSyncing: true })
       try {
         const result = await task()
         this.#endSync({ lastSync: this.#io.clock.now() / 1000 })
@@ -277,13 +278,12 @@ export class Repo {
   /** Records that the server holds nothing either: for a repo whose keys were made here and now. */
   async beginEmpty(): Promise<void> {
     await this.applyReply({ changes: new Map(), sent: new Map() })
-    this.#state.update({ lastSync: this.#io.clock.now() / 1000 })
+    this.#show({ lastSync: this.#io.clock.now() / 1000 })
   }
 
   /** Has the next sync fetch everything anew, because something was lost on this device. */
   async forgetServer(): Promise<void> {
-    const { lastHash: _, ...rest } = this.#state.getSnapshot()
-    this.#state.set(rest)
+    this.#show({ lastHash: undefined })
     const { lastSync } = parseStatus(this.#store.get(PREFIX.status))
     await this.#store.write(new Map([[PREFIX.status, JSON.stringify({ lastSync, isDamaged: true })]]))
   }
@@ -301,7 +301,7 @@ export class Repo {
     changed: readonly string[]
   ): Promise<readonly string[]> {
     await done
-    if (hash !== undefined) this.#state.update({ lastHash: hash })
+    if (hash !== undefined) this.#show({ lastHash: hash })
     if (changed.length > 0) this.#tell(changed)
     return changed
   }
@@ -336,12 +336,15 @@ export class Repo {
   #learn(changes: StoreChanges, hasFailed: boolean): void {
     this.#files.learn(changes, hasFailed)
     const { pendingCount } = this
-    if (this.#state.getSnapshot().pendingCount !== pendingCount) this.#state.update({ pendingCount })
+    if (this.#state.getSnapshot().pendingCount !== pendingCount) this.#show({ pendingCount })
   }
 
   #endSync(outcome: { readonly lastSync: number } | { readonly errorCode: string }): void {
-    const { errorCode: _, ...rest } = this.#state.getSnapshot()
-    this.#state.set({ ...rest, ...outcome, isSyncing: false })
+    this.#show({ errorCode: undefined, ...outcome, isSyncing: false })
+  }
+
+  #show(changes: Partial<RepoFacts>): void {
+    this.#state.set(repoSnapshotOf({ ...this.#state.getSnapshot(), ...changes }))
   }
 
   #tell(paths: readonly string[]): void {

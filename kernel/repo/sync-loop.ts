@@ -180,8 +180,9 @@ export class SyncLoop {
   }
 
   #count(repo: Repo, { uploaded, changed }: SyncResult): void {
-    const { sent, received, ...rest } = this.trafficOf(repo)
-    this.#traffic.set(repo, { ...rest, sent: sent + uploaded, received: received + changed.length })
+    const traffic = this.trafficOf(repo)
+    const { sent, received } = traffic
+    this.#traffic.set(repo, { ...traffic, sent: sent + uploaded, received: received + changed.length })
   }
 
   // What is left after a sync was edited during its own upload; a deletion that the server does not take is

@@ -221,8 +221,9 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Uploads and downloads the wallet's files, and looks at the chain unless it is paused, now. */
   async sync(): Promise<void> {
     this.#checkOpen()
+    const { syncLoop, repo } = this.#parts
     const { isPaused } = this.#life.pause.getSnapshot()
-    await settleAll([this.#parts.syncRepo(), isPaused ? undefined : this.#life.engine.syncNow()])
+    await settleAll([syncLoop.syncNow(repo), isPaused ? undefined : this.#life.engine.syncNow()])
   }
 
   /** Forgets what is known of the chain, found tokens included, and looks again. */
@@ -276,7 +277,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     { metadata, recycleable }: { metadata: MetadataChange; recycleable: boolean }
   ): Promise<void> {
     const { repo, services } = this.#parts
-    await this.#parts.inOrder(async () => {
+    await this.#parts.turns.take(async () => {
       const known = (await this.savedAddresses()).find(record => record.address === address)
       const record: AddressRecord = {
         seq: known?.seq ?? 0,

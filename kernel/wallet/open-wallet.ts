@@ -1,4 +1,4 @@
-import { makeSerialQueue } from '../crypto/serial-queue.ts'
+import { Turns } from '../crypto/serial-queue.ts'
 import { CurrencyWallet } from './currency-wallet.ts'
 import type { EngineRunner } from './engine/engine-runner.ts'
 import { WalletFacts } from './wallet-facts.ts'
@@ -34,7 +34,7 @@ export const openWallet = async (place: WalletPlace): Promise<OpenedWallet> => {
     keys: walletInfo.keys,
     clock: io.clock,
     disk,
-    inOrder: makeSerialQueue(),
+    turns: new Turns(),
     fiatCode: () => facts.state.getSnapshot().fiatCurrencyCode,
     report: error => services.report(`wallet ${info.pluginId}`, error)
   }

@@ -57,9 +57,9 @@ export class WalletLife implements EngineHost {
     this.facts.open()
     this.#unsubscribes = [
       repo.onServerChange(paths => this.#filesChanged(paths)),
-      config.subscribe(() => this.tokens.configChanged()),
-      this.pause.subscribe(() => this.#pauseChanged())
+      config.subscribe(() => this.tokens.configChanged())
     ]
+    this.pause.subscribe(() => this.#pauseChanged())
     this.#pauseChanged()
     this.#inBackground(this.engine.start())
   }
@@ -202,7 +202,7 @@ export class WalletLife implements EngineHost {
 
   /** Shows what the files of the wallet's settings say; a reading that was begun earlier is never shown later. */
   readSettings(): Promise<void> {
-    return this.#parts.inOrder(() => this.#readSettings())
+    return this.#parts.turns.take(() => this.#readSettings())
   }
 
   async #readSettings(): Promise<void> {

@@ -1,8 +1,9 @@
-import type { SerialQueue } from '../crypto/serial-queue.ts'
+import type { Turns } from '../crypto/serial-queue.ts'
 import type { Clock } from '../io/io.ts'
 import type { Scheduler } from '../io/scheduler.ts'
 import type { Disk } from '../repo/disk.ts'
 import type { Repo } from '../repo/repo.ts'
+import type { SyncLoop } from '../repo/sync-loop.ts'
 import type { Services } from '../services.ts'
 import type { Readable } from '../state/observable.ts'
 import type { Secret } from '../state/secret.ts'
@@ -16,6 +17,7 @@ export interface WalletPlace {
   readonly services: Services
   readonly walletInfo: SecretWalletInfo
   readonly repo: Repo
+  readonly syncLoop: Pick<SyncLoop, 'syncNow'>
   readonly scheduler: Scheduler
   readonly events: EventQueue
   /** Tokens and settings of its currency. */
@@ -28,7 +30,6 @@ export interface WalletPlace {
   nameOfApp(appId: string): Promise<string>
   /** The wallet's file-name hash. @throws LOGGED_OUT */
   hashOf(text: string): string
-  syncRepo(): Promise<void>
 }
 
 /** What every part of one open wallet is given: one object, since there are hundreds of wallets. */
@@ -39,7 +40,7 @@ export interface WalletParts extends WalletPlace {
   readonly clock: Clock
   readonly disk: Disk
   /** Readings and edits of the wallet's small files never overlap. */
-  readonly inOrder: SerialQueue
+  readonly turns: Turns
   /** The fiat currency that the wallet is shown in now, such as `iso:USD`. */
   fiatCode(): string
   /** Hands a failure that was survived to the application. */

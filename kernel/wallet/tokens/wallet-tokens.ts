@@ -16,8 +16,7 @@ import {
 } from './token-file.ts'
 
 /** What the tokens of a wallet belong to. */
-export type WalletTokensParts = WalletFiles &
-  Pick<WalletParts, 'walletId' | 'config' | 'scheduler' | 'inOrder'>
+export type WalletTokensParts = WalletFiles & Pick<WalletParts, 'walletId' | 'config' | 'scheduler' | 'turns'>
 
 /** Who shows the tokens of a wallet. */
 export interface TokensOwner {
@@ -54,7 +53,7 @@ export class WalletTokens {
 
   /** Reads the files, and again after a sync; one that cannot be read is reported and changes nothing. */
   read(): Promise<void> {
-    return this.#parts.inOrder(() => this.#read())
+    return this.#parts.turns.take(() => this.#read())
   }
 
   async #read(): Promise<void> {
@@ -150,7 +149,7 @@ export class WalletTokens {
     await this.#untilNextSave()
     this.#queued = undefined
     this.#nextSaveAt = this.#now() + SAVE_PERIOD_MS
-    this.#saving = this.#parts.inOrder(() => this.#save())
+    this.#saving = this.#parts.turns.take(() => this.#save())
     await this.#saving
   }
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { makeSerialQueue } from '../../../kernel/crypto/serial-queue.ts'
+import { Turns } from '../../../kernel/crypto/serial-queue.ts'
 import { nativeAmount } from '../../../kernel/index.ts'
 import { Scheduler } from '../../../kernel/io/scheduler.ts'
 import { Observable } from '../../../kernel/state/observable.ts'
@@ -62,7 +62,7 @@ const makeBench = (files: Map<string, string> = new Map(), config: Partial<Curre
     disk: {},
     clock,
     scheduler: new Scheduler(clock),
-    inOrder: makeSerialQueue(),
+    turns: new Turns(),
     config: state,
     report: (error: unknown) => void reports.push(error)
   } as unknown as WalletTokensParts
