@@ -15,6 +15,12 @@ export interface NamedFile extends RepoFile {
   readonly path: string
 }
 
+/** Files that changed after some revision, and the revision up to which that is. */
+export interface ChangedFiles {
+  readonly paths: readonly string[]
+  readonly revision: number
+}
+
 /** The files of one repo as its local store holds them: most of them as entries, those of large folders as rows of tables. */
 export class RepoFiles {
   readonly #store: PagedStore
@@ -96,17 +102,20 @@ export class RepoFiles {
     return paths.sort()
   }
 
-  /** The paths below large folders that were written or deleted after a revision. */
-  async changedSince(revision: number): Promise<string[]> {
+  /** The files below large folders that were written or deleted after a revision, unless in one of `except`. */
+  async changedSince(revision: number, except?: ReadonlySet<number>): Promise<ChangedFiles> {
+    const present = this.revision
     const paths: string[] = []
+    if (present === revision) return { paths, revision }
+    const isWanted = (mark: number): boolean => mark > revision && except?.has(mark) !== true
     for (const folder of LARGE_FOLDERS) {
-      const keys = await this.#store.table(PREFIX.file + folder).keysWhere(mark => mark > revision)
+      const keys = await this.#store.table(PREFIX.file + folder).keysWhere(isWanted)
       for (const key of keys) paths.push(folder + key)
     }
     for (const [key, mark] of this.#store.entries(PREFIX.gone)) {
-      if (Number(mark) > revision) paths.push(key.slice(PREFIX.gone.length))
+      if (isWanted(Number(mark))) paths.push(key.slice(PREFIX.gone.length))
     }
-    return paths
+    return { paths, revision: present }
   }
 
   /** Every file and every pending change, in batches. */

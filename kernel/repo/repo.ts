@@ -11,7 +11,7 @@ import { checkDeletions, partsOf, planReply, planStatus } from './plan-reply.ts'
 import { planWrite, type WritePlace } from './plan-write.ts'
 import { RepoBoxes } from './repo-boxes.ts'
 import { type RepoFacts, repoSnapshotOf } from './repo-facts.ts'
-import { type NamedFile, RepoFiles } from './repo-files.ts'
+import { type ChangedFiles, type NamedFile, RepoFiles } from './repo-files.ts'
 import type { RepoParts } from './repo-parts.ts'
 import { type BoxText, type PendingChange, PREFIX, parseStatus } from './repo-record.ts'
 import type { Report } from './report.ts'
@@ -143,27 +143,29 @@ export class Repo {
    * The files below `transaction/` and `Transactions/` that changed after a revision, and the present revision.
    *
    * Files that were deleted are among them. A path may be named although its text is the same.
+   *
+   * @param except - revisions of one's own, whose files need not be named
    */
-  async changedSince(revision: number): Promise<{ readonly paths: string[]; readonly revision: number }> {
+  async changedSince(revision: number, except?: ReadonlySet<number>): Promise<ChangedFiles> {
     await this.#turns.settled()
-    const present = this.revision
-    return { paths: present === revision ? [] : await this.#files.changedSince(revision), revision: present }
+    return this.#files.changedSince(revision, except)
   }
 
   /** Writes one file; a text that is already there writes nothing. @throws as {@link setTexts} */
-  setText(path: string, text: string): Promise<void> {
-    return this.setTexts(new Map([[path, text]]))
+  async setText(path: string, text: string): Promise<void> {
+    await this.setTexts(new Map([[path, text]]))
   }
 
   /**
    * Writes several files, all or nothing, durable when it resolves.
    *
    * @param alongside - changes of {@link local} that are in the same write, under its keys
+   * @returns the revision that has them; undefined if every text was there already
    * @throws PATH_REFUSED; STORAGE_FULL; STORAGE_FAILED, also for a text beyond 8 MB or with half a character
    */
-  async setTexts(texts: ReadonlyMap<string, string>, alongside?: StoreChanges): Promise<void> {
+  async setTexts(texts: ReadonlyMap<string, string>, alongside?: StoreChanges): Promise<number | undefined> {
     for (const [path, text] of texts) checkFile(path, text)
-    await this.#write(async () => ({ texts, ...(alongside && { alongside }) }))
+    return this.#write(async () => ({ texts, ...(alongside && { alongside }) }))
   }
 
   /**
@@ -172,8 +174,8 @@ export class Repo {
    * @param edit - gets undefined if there is no such file; answers undefined to leave everything as it is
    * @throws what `edit` throws, and as {@link getText} and {@link setTexts}
    */
-  editText(path: string, edit: (text: string | undefined) => string | undefined): Promise<void> {
-    return this.editTexts([path], ([present]) => {
+  async editText(path: string, edit: (text: string | undefined) => string | undefined): Promise<void> {
+    await this.editTexts([path], ([present]) => {
       const text = edit(present)
       return { texts: new Map(text === undefined ? [] : [[path, text]]) }
     })
@@ -183,13 +185,14 @@ export class Repo {
    * The same of several texts, and of what is written alongside, all or nothing.
    *
    * @param edit - gets one text for each path, undefined where there is no such file
+   * @returns as {@link setTexts}
    */
   async editTexts(
     paths: readonly string[],
     edit: (texts: readonly (string | undefined)[]) => TextChanges
-  ): Promise<void> {
+  ): Promise<number | undefined> {
     for (const path of paths) checkPath(path)
-    await this.#write(async () => {
+    return this.#write(async () => {
       const boxes = await this.#files.boxes(paths)
       const prepared = edit(boxes.map((box, i) => box && this.#boxes.read(paths[i] ?? '', box)))
       for (const [path, text] of prepared.texts) checkFile(path, text ?? '')
@@ -307,13 +310,15 @@ export class Repo {
   }
 
   /** Writes texts, null for a deletion, when they are known. It is over when they are durable. */
-  async #write(prepare: () => Promise<TextChanges>): Promise<void> {
-    const { done } = await this.#turns.take(async () => {
+  async #write(prepare: () => Promise<TextChanges>): Promise<number | undefined> {
+    const { done, revision } = await this.#turns.take(async () => {
       const writes = await planWrite(this.#writing, await prepare())
       // Without writes it waits for what was written before: an equal text is acknowledged only when durable.
-      return { done: this.#commit(writes) }
+      const done = this.#commit(writes)
+      return { done, revision: writes.has(PREFIX.revision) ? this.revision : undefined }
     })
     await done
+    return revision
   }
 
   async #commit(writes: Map<string, string | BulkChange | null>): Promise<void> {

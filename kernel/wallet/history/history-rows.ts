@@ -1,4 +1,5 @@
 import type { Repo } from '../../repo/repo.ts'
+import type { ChangedFiles } from '../../repo/repo-files.ts'
 import type { BulkChange, BulkTable } from '../../repo/store/bulk.ts'
 import { dateOf, type HistoryRow, isListedFor, markOf, parseRow, rowText, tokenIdsOf } from './history-row.ts'
 import { type HistoryState, newState, parseState, STATE_KEY, stateText } from './history-state.ts'
@@ -38,6 +39,9 @@ export class HistoryRows {
   /** What could not be written: it is shown, and written with whatever is written next. Nearly always nothing. */
   #unwritten: ReadonlyMap<string, RowChange> = NO_ROWS
   #unwrittenFiles: ReadonlyMap<string, string> = NO_FILES
+  /** Revisions of the repo that are writes of our own, with rows: their files need not be taken in again. */
+  #own: Set<number> | undefined
+  #ownFiles = 0
   #state: HistoryState
 
   constructor(repo: Repo) {
@@ -54,6 +58,16 @@ export class HistoryRows {
     return this.#unwritten.size === 0
   }
 
+  /** How many files of our own have been written since files were taken in. */
+  get ownFiles(): number {
+    return this.#ownFiles
+  }
+
+  /** The files that others have changed since files were taken in, and the revision of the repo up to which that is. */
+  changedFiles(): Promise<ChangedFiles> {
+    return this.#repo.changedSince(this.#state.taken, this.#own)
+  }
+
   /** Begins anew if rows were lost with a damaged part of the disk, or belong to no state. */
   async check(): Promise<void> {
     if ((await this.#table.count()) !== this.#state.count) await this.begin()
@@ -65,6 +79,7 @@ export class HistoryRows {
     const next = { ...newState(generation + 1, oldest), height }
     await this.#repo.local.write(new Map([[STATE_KEY, stateText(next)]]))
     this.#settle(next)
+    this.#own = undefined
   }
 
   /** Deletes some rows of tables that are no longer in use; false when there are none left. */
@@ -132,7 +147,7 @@ export class HistoryRows {
   /** Writes rows, files and state, all or nothing. @throws STORAGE_FULL, STORAGE_FAILED */
   async write(changes: HistoryWrite): Promise<void> {
     const { texts, alongside, next } = this.#planOf(changes)
-    if (texts.size > 0) await this.#repo.setTexts(texts, alongside)
+    if (texts.size > 0) this.#addOwn(await this.#repo.setTexts(texts, alongside), texts.size)
     else await this.#repo.local.write(alongside)
     this.#settle(next)
   }
@@ -149,12 +164,13 @@ export class HistoryRows {
   ): Promise<HistoryWrite> {
     let changes: HistoryWrite = {}
     let next = this.#state
-    await this.#repo.editTexts(paths, texts => {
+    const revision = await this.#repo.editTexts(paths, texts => {
       changes = edit(texts.map((text, index) => this.#unwrittenFiles.get(paths[index] ?? '') ?? text))
       const plan = this.#planOf(changes)
       next = plan.next
       return plan
     })
+    this.#addOwn(revision, changes.files?.size ?? 0)
     this.#settle(next)
     return changes
   }
@@ -177,7 +193,18 @@ export class HistoryRows {
     return { texts: new Map([...this.#unwrittenFiles, ...files]), alongside, next }
   }
 
+  #addOwn(revision: number | undefined, files: number): void {
+    if (revision === undefined) return
+    this.#own ??= new Set()
+    this.#own.add(revision)
+    this.#ownFiles += files
+  }
+
   #settle(state: HistoryState): void {
+    if (state.taken !== this.#state.taken) {
+      for (const revision of this.#own ?? []) if (revision <= state.taken) this.#own?.delete(revision)
+      this.#ownFiles = 0
+    }
     this.#state = state
     this.#unwritten = NO_ROWS
     this.#unwrittenFiles = NO_FILES

@@ -1,11 +1,12 @@
 import { Turns } from '../../crypto/serial-queue.ts'
+import { WalletError } from '../../errors/wallet-error.ts'
 import { makeBreather } from '../../repo/breather.ts'
 import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
 import { editFiles, type FileChange } from './edit-files.ts'
 import { HistoryFiles } from './history-files.ts'
 import { assetNameOf, chainAt, codeOf, type HistoryParts, viewPlaceOf } from './history-parts.ts'
 import type { HistoryRow } from './history-row.ts'
-import { HistoryRows, type HistoryWrite } from './history-rows.ts'
+import { HistoryRows } from './history-rows.ts'
 import type { RowList } from './row-list.ts'
 import { searchedTexts } from './search.ts'
 import { SearchIndex } from './search-index.ts'
@@ -14,7 +15,7 @@ import { takeHeight } from './take-height.ts'
 import { type ReportPlace, type TakenReports, takeReports } from './take-reports.ts'
 import type { TxidChanges } from './throttle.ts'
 import type { AssetName } from './transaction-file.ts'
-import { searchedOf, viewOf } from './transaction-view.ts'
+import { confirmationsIn, searchedOf, viewOf } from './transaction-view.ts'
 
 /**
  * The history of one wallet: what its engine says, joined with the synced files, in tables on the device.
@@ -29,8 +30,6 @@ export class HistoryTable {
   /** Made for the first search. */
   #search: SearchIndex | undefined
   readonly #turns = new Turns()
-  /** Files that were written together with their rows, and need not be taken in again. */
-  #ownPaths: Set<string> | undefined
   /** Files that a sync has named and that are not taken in yet. */
   #namedPaths: ReadonlySet<string> = NO_PATHS
   #opening: Promise<void> | undefined
@@ -110,8 +109,8 @@ export class HistoryTable {
   /** Tells whether the engine knows a transaction and the network has not dropped it. */
   async has(txid: string): Promise<boolean> {
     const row = await this.#find(txid)
-    const [report] = row?.reports ?? []
-    return report !== undefined && report.blockHeight >= 0
+    if (row === undefined || row.reports.length === 0) return false
+    return confirmationsIn(row, chainAt(this.#parts, this.#shownHeight)) !== 'dropped'
   }
 
   /** One transaction in the history of an asset, complete with its file. */
@@ -137,12 +136,13 @@ export class HistoryTable {
         const rows = new Map([[key, before === undefined ? { after } : { before, after }]])
         return { rows, files, state: { height: this.#height } }
       })
-      this.#written(edited)
+      if (edited.rows !== undefined) this.#search?.update(edited.rows)
     })
   }
 
-  /** The history of one asset, newest first. */
+  /** The history of one asset, newest first. @throws LOGGED_OUT */
   async list(tokenId: string | null): Promise<RowList> {
+    this.#checkOpen()
     await this.#open()
     return this.#rows.list(tokenId)
   }
@@ -152,8 +152,9 @@ export class HistoryTable {
     return this.#parts.hashOf(txid)
   }
 
-  /** The texts of rows, one for each key; undefined where there is none. */
-  rowTexts(keys: readonly string[]): Promise<(string | undefined)[]> {
+  /** The texts of rows, one for each key; undefined where there is none. @throws LOGGED_OUT */
+  async rowTexts(keys: readonly string[]): Promise<(string | undefined)[]> {
+    this.#checkOpen()
     return this.#rows.texts(keys)
   }
 
@@ -168,8 +169,13 @@ export class HistoryTable {
     return row => viewOf(row, place)
   }
 
-  /** The keys of the rows that a query finds in the history of an asset, in no particular order. */
-  search(tokenId: string | null, query: string): Promise<string[]> {
+  /**
+   * The keys of the rows that a query finds in the history of an asset, in no particular order.
+   *
+   * @throws LOGGED_OUT
+   */
+  async search(tokenId: string | null, query: string): Promise<string[]> {
+    this.#checkOpen()
     if (this.#searchedFiat !== this.fiatCode) this.#search?.clear()
     this.#searchedFiat = this.fiatCode
     this.#search ??= this.#makeSearch()
@@ -182,7 +188,6 @@ export class HistoryTable {
       await this.#openNow()
       await this.#rows.begin()
       this.#search?.clear()
-      this.#ownPaths = undefined
       await this.#takeFiles()
       this.#sweep()
     })
@@ -192,7 +197,11 @@ export class HistoryTable {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#search?.clear()
-    await this.#turns.take(async () => this.#ownPaths && this.#takeFiles()).catch(this.#parts.report)
+    await this.#turns
+      .take(async () => {
+        if (this.#rows.ownFiles > 0) await this.#takeFiles()
+      })
+      .catch(this.#parts.report)
     this.#search?.clear()
   }
 
@@ -278,27 +287,20 @@ export class HistoryTable {
         report(error)
       })
     }
-    if ((this.#ownPaths?.size ?? 0) > MANY_PATHS) await this.#takeFiles()
+    if (this.#rows.ownFiles > MANY_FILES) await this.#takeFiles()
     return taken
   }
 
   async #write({ rows, files }: TakenReports): Promise<void> {
     await this.#rows.write({ rows, files, state: { height: this.#height } })
-    this.#written({ rows, files })
-  }
-
-  #written({ rows = new Map(), files = new Map() }: HistoryWrite): void {
-    if (files.size > 0) this.#ownPaths ??= new Set()
-    for (const path of files.keys()) this.#ownPaths?.add(path)
     this.#search?.update(rows)
   }
 
   async #takeFiles(): Promise<string[]> {
     const { repo } = this.#parts
     const place: FilePlace = { repo, rows: this.#rows, files: this.#files, breathe: this.breather() }
-    const { paths, revision } = await repo.changedSince(this.#rows.state.taken)
-    const own = this.#ownPaths ?? NO_PATHS
-    const named = new Set([...this.#namedPaths, ...paths.filter(path => !own.has(path))])
+    const { paths, revision } = await this.#rows.changedFiles()
+    const named = new Set([...this.#namedPaths, ...paths])
     this.#namedPaths = NO_PATHS
     const txids: string[] = []
     for await (const rows of takeFiles(place, [...named])) {
@@ -312,9 +314,11 @@ export class HistoryTable {
     }
     if (!this.#rows.isDurable) return txids
     if (revision !== this.#rows.state.taken) await this.#rows.write({ state: { taken: revision } })
-    for (const path of paths) this.#ownPaths?.delete(path)
-    if (this.#ownPaths?.size === 0) this.#ownPaths = undefined
     return txids
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
   }
 
   /** Deletes tables that are no longer in use, a few rows at a time between other work. */
@@ -327,6 +331,6 @@ export class HistoryTable {
 
 /** How many reports are taken in by one write. */
 const SLICE = 10_000
-/** So many paths of own files are kept in memory before the repo is asked to pass over them. */
-const MANY_PATHS = 20_000
+/** After so many files of our own the repo is asked to pass over them, so that a crash has less to take in. */
+const MANY_FILES = 20_000
 const NO_PATHS: ReadonlySet<string> = new Set()

@@ -766,7 +766,7 @@ test('the files of large folders that changed since a revision are named, delete
   const path = (i: number): string => `transaction/${i}-t.json`
   await a.repo.setTexts(new Map([...Array(5).keys()].map(i => [path(i), `${i}`])))
   const first = a.repo.revision
-  t.deepEqual((await a.repo.changedSince(0)).paths.sort(), [0, 1, 2, 3, 4].map(path))
+  t.deepEqual((await a.repo.changedSince(0)).paths.toSorted(), [0, 1, 2, 3, 4].map(path))
   t.deepEqual(await a.repo.changedSince(first), { paths: [], revision: first })
   await a.sync()
   t.is(a.repo.revision, first, 'an acknowledgement changes no file')
@@ -779,10 +779,13 @@ test('the files of large folders that changed since a revision are named, delete
   await a.repo.delete(path(0))
   const again = await a.reopen()
   const { paths, revision } = await again.repo.changedSince(first)
-  t.deepEqual(paths.sort(), [path(0), path(3), path(4)])
+  t.deepEqual(paths.toSorted(), [path(0), path(3), path(4)])
   t.is(revision, again.repo.revision)
   await again.repo.setText(path(0), 'back')
   t.deepEqual((await again.repo.changedSince(revision)).paths, [path(0)])
+  const own = await again.repo.setTexts(new Map([[path(1), 'own']]))
+  t.is(await again.repo.setTexts(new Map([[path(1), 'own']])), undefined, 'nothing was written')
+  t.deepEqual((await again.repo.changedSince(revision, new Set([own ?? 0]))).paths, [path(0)])
 })
 
 test('rows alongside files are in the same write, or none of both is', async t => {
@@ -791,7 +794,7 @@ test('rows alongside files are in the same write, or none of both is', async t =
     files,
     disk: makeFaultDisk(files, { at: 2, kind: 'full' })
   })
-  const write = (i: number): Promise<void> =>
+  const write = (i: number): Promise<unknown> =>
     repo.setTexts(
       new Map([[`transaction/${i}-t.json`, `${i}`]]),
       new Map([[`t/1/${i}`, { text: `row ${i}`, order: i }]])

@@ -248,3 +248,43 @@ test('the text of a search follows notes and the fiat currency of the wallet', a
   await saveMetadata(device.table, { txid: 'b', tokenId: null }, { name: null })
   t.is(await found('zoe'), 0)
 })
+
+test('a note that a sync brings to a file of our own while the wallet closes is shown when it opens again', async t => {
+  const store = makeSyncStore()
+  const [here, other] = [await openHistory(store), await openHistory(store)]
+  await here.table.take([incoming('a')])
+  await here.sync()
+  await other.sync()
+  await other.settled()
+  await other.table.take([incoming('a')])
+  await note(other, 'a', 'theirs')
+  await other.sync()
+  // A wallet that closes no longer listens.
+  Object.defineProperty(here.table, 'filesChanged', { value: async () => [] })
+  await here.sync()
+  const again = await here.again({ isClosed: true })
+  t.is((await again.table.find('a'))?.metadata.notes, 'theirs')
+})
+
+test('a transaction counts as dropped however its engine says so', async t => {
+  const { table } = await openHistory(makeSyncStore())
+  await table.take([
+    outgoing('live'),
+    outgoing('dropped', { blockHeight: -1 }),
+    outgoing('gone', { confirmations: 'dropped' })
+  ])
+  const known = await Promise.all(['live', 'dropped', 'gone', 'unknown'].map(txid => table.has(txid)))
+  t.deepEqual(known, [true, false, false, false])
+})
+
+test('nothing is read or searched once the wallet is closed, also by a stream that was begun before', async t => {
+  const { table } = await openHistory(makeSyncStore())
+  await table.take(Array.from({ length: 600 }, (_, index) => outgoing(`tx${index}`, { date: index })))
+  const streams = ['', 'tx5', 'tx10'].map(searchString =>
+    streamTransactions(table, { searchString, batchSize: 1, limit: 90 })
+  )
+  for (const stream of streams) t.false((await stream.next()).done)
+  await table.close()
+  for (const stream of streams) await t.throwsAsync(stream.next(), { code: 'LOGGED_OUT' })
+  await t.throwsAsync(table.search(null, 'tx'), { code: 'LOGGED_OUT' })
+})
