@@ -3,11 +3,12 @@ import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import { type Account, type CurrencyWallet, nativeAmount, type Plugin } from '../../../kernel/index.ts'
 import { splitWalletInfo } from '../../../kernel/keys/split-wallet-info.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
+import type { EngineRequest } from '../../../kernel/types/engine.ts'
 import type { SpendInfo } from '../../../kernel/types/transaction.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { waitFor } from '../../helpers/device.ts'
 import { type KnownUser, makeKnownUser, type UserDevice } from '../../helpers/known-user.ts'
-import { makeToy, type ToyOptions } from '../../helpers/toy-currency.ts'
+import { makeToy, type ToyOptions, toyTransaction } from '../../helpers/toy-currency.ts'
 
 const io = makeNodeIo()
 const { toHex } = io.crypto
@@ -142,6 +143,18 @@ test('a wallet is not split into a currency without a plugin', async t => {
   t.is(account.listWallets().length, 1)
 })
 
+test('a plugin that names no types is blamed, and one that has no answer names none', async t => {
+  for (const answer of ['wallet:sidecoin', [5], {}]) {
+    const family = makeFamily({ tools: { getSplittableTypes: async () => answer as never } })
+    const { account } = await makeKnownUser(t).logIn({ plugins: family.plugins })
+    const { id } = await account.createCurrencyWallet('wallet:sourcecoin')
+    await t.throwsAsync(account.listSplittableWalletTypes(id), { code: 'BOGUS_DATA' })
+  }
+  const { account } = await makeKnownUser(t).logIn({ plugins: [makeToy().plugin] })
+  const { id } = await account.createCurrencyWallet('wallet:toycoin')
+  t.deepEqual(await account.listSplittableWalletTypes(id), [])
+})
+
 test('a split from a bip49 wallet: "Cannot split segwit-format Bitcoin wallets to Bitcoin Cash" [5.25]', async t => {
   const user = makeKnownUser(t)
   const { account } = await user.logIn({ plugins: makeFamily().plugins })
@@ -179,6 +192,43 @@ test('splitting to BSV first sends 10000 units of BCH and then the rest to an ow
   t.is(await account.splitWallet(source.id, 'wallet:bitcoinsv'), id)
   t.is(spends.length, 2)
   t.is(account.listWallets().length, 2)
+})
+
+test('a split of Bitcoin itself moves no coins', async t => {
+  const family = makeFamily()
+  const { account } = await makeKnownUser(t).logIn({ plugins: family.plugins })
+  const { id } = await account.createCurrencyWallet('wallet:sourcecoin')
+  const split = await account.splitWallet(id, 'wallet:bitcoinsv')
+  t.is((await account.openWallet(split)).type, 'wallet:bitcoinsv')
+  t.is(family.spends.length, 0)
+})
+
+test('a protecting payment that was dropped, or is older than a day, protects no more', async t => {
+  for (const stale of [{ blockHeight: -1 }, { date: Date.now() / 1000 - 25 * 3600 }]) {
+    const engines: EngineRequest[] = []
+    const family = makeFamily({
+      engine(_, request) {
+        if (request.walletInfo.type === 'wallet:bitcoincash') engines.push(request)
+        return {}
+      }
+    })
+    const { account } = await makeKnownUser(t).logIn({ plugins: family.plugins })
+    const source = await account.createCurrencyWallet('wallet:bitcoincash')
+    const id = await account.splitWallet(source.id, 'wallet:bitcoinsv')
+    const sent = await source.getTransactions()
+    t.is(sent.length, 2)
+    engines[0]?.callbacks.onTransactionsChanged(
+      sent.map(({ txid }) => toyTransaction(txid, { nativeAmount: nativeAmount('-1'), ...stale }))
+    )
+    const [first, second] = sent.map(({ txid }) => txid)
+    const isStale = async (txid = ''): Promise<boolean> => {
+      const { blockHeight, date } = await source.getTransaction(txid)
+      return blockHeight < 0 || date < Date.now() / 1000 - 24 * 3600
+    }
+    await waitFor(async () => (await isStale(first)) && (await isStale(second)))
+    t.is(await account.splitWallet(source.id, 'wallet:bitcoinsv'), id)
+    t.is(family.spends.length, 4, JSON.stringify(stale))
+  }
 })
 
 test('a wallet whose coins must move first and that cannot be opened: "Missing Wallet" [8.74]', async t => {

@@ -66,7 +66,10 @@ const legacy = {
   currencyCode: 'GUI',
   currencyName: 'Gui token',
   denomination: '18',
-  denominations: [{ name: 'GUI', multiplier: '1000' }],
+  denominations: [
+    { name: 'GUI', multiplier: '1000' },
+    { name: 'gui', multiplier: '1' }
+  ],
   multiplier: '1000',
   isVisible: true,
   walletType: 'wallet:toycoin'
@@ -76,13 +79,17 @@ test('a legacy custom token becomes a token under its contract address, unless i
   const token = {
     currencyCode: 'GUI',
     displayName: 'Gui token',
-    denominations: [{ name: 'GUI', multiplier: '1000' }],
+    denominations: legacy.denominations,
     networkLocation: { contractAddress: '0xCC33' }
   }
   t.deepEqual(parseLegacyToken(legacy) as unknown, { walletType: 'wallet:toycoin', tokenId: 'cc33', token })
   t.is(parseLegacyToken({ ...legacy, isVisible: false }), undefined)
   const { isVisible: _, walletType: __, denominations: ___, ...short } = legacy
-  t.deepEqual(parseLegacyToken(short) as unknown, { walletType: 'wallet:ethereum', tokenId: 'cc33', token })
+  t.deepEqual(parseLegacyToken(short) as unknown, {
+    walletType: 'wallet:ethereum',
+    tokenId: 'cc33',
+    token: { ...token, denominations: [{ name: 'GUI', multiplier: '1000' }] }
+  })
   t.throws(() => parseLegacyToken({ ...legacy, contractAddress: undefined }), { code: 'BAD_REPLY' })
   t.throws(() => parseLegacyToken({ ...legacy, contractAddress: '0xconstructor' }), { code: 'BAD_REPLY' })
   t.throws(() => parseLegacyToken(null), { code: 'BAD_REPLY' })

@@ -299,6 +299,16 @@ test('what another device changes is shown after a sync', async t => {
   t.is(told, 1)
 })
 
+test('a token that an old app adds to its settings is shown after a sync', async t => {
+  const store = makeSyncStore()
+  const device = await openSettings(store, { currencies })
+  t.deepEqual(Object.keys(stateOf(device).customTokens), [])
+  put(store, { 'Settings.json': { customTokens: [legacyToken('CCC', '0xCC')] } })
+  await device.sync()
+  await settle()
+  t.deepEqual(Object.keys(stateOf(device).customTokens), ['cc'])
+})
+
 test('damaged files are reported and read as far as they go; an edit keeps them before it replaces anything', async t => {
   const store = makeSyncStore()
   put(store, {
@@ -361,14 +371,14 @@ test('changes that are made in a row, or beside a sync, end as their caller mean
   await one.sync()
   await two.sync()
   await settle()
-  await two.settings.currencyConfig('ether').changeUserSettings({ a: 1, theirs: true })
+  await two.settings.currencyConfig('ether').changeUserSettings({ a: 2, theirs: true })
   await two.settings.currencyConfig('ether').changeAlwaysEnabledTokenIds(['aa', 'bb'])
   await two.sync()
   const syncing = one.sync()
   const { userSettings } = config.getSnapshot()
   await Promise.all([config.changeUserSettings({ ...userSettings, mine: 1 }), syncing])
   await settle()
-  t.deepEqual(config.getSnapshot().userSettings, { a: 1, theirs: true, mine: 1 })
+  t.deepEqual(config.getSnapshot().userSettings, { a: 2, theirs: true, mine: 1 })
   t.deepEqual(config.getSnapshot().alwaysEnabledTokenIds, ['aa', 'bb'])
 })
 
