@@ -155,14 +155,13 @@ class SyncedRepo implements OpenRepo {
   readonly repo: Repo
   readonly #home: RepoHome
   readonly #keys: RepoKeys
-  readonly #leaveLoop: () => void | Promise<void>
   #ending: Promise<void> | undefined
 
   constructor(home: RepoHome, repo: Repo, keys: RepoKeys) {
     this.repo = repo
     this.#home = home
     this.#keys = keys
-    this.#leaveLoop = home.syncLoop.add(repo)
+    home.syncLoop.add(repo)
   }
 
   readonly hashOf = (text: string): string => {
@@ -177,7 +176,7 @@ class SyncedRepo implements OpenRepo {
 
   close(): Promise<void> {
     this.#ending ??= runAll([
-      this.#leaveLoop,
+      () => this.#home.syncLoop.remove(this.repo),
       () => this.#home.closing(this.repo),
       () => this.repo.close(),
       () => this.#home.closed(this.repo.id, this.#keys)

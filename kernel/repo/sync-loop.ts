@@ -58,9 +58,9 @@ export class SyncLoop {
     this.#report = report
   }
 
-  /** Syncs a repo from now on, first within a second; the returned function ends that. */
-  add(repo: Repo): () => void {
-    if (this.#isClosed || this.#items.has(repo)) return () => {}
+  /** Syncs a repo from now on, first within a second. */
+  add(repo: Repo): void {
+    if (this.#isClosed || this.#items.has(repo)) return
     const item: Item = {
       repo,
       unsubscribe: repo.state.subscribe(() => this.#onState(item)),
@@ -72,7 +72,15 @@ export class SyncLoop {
     }
     this.#items.set(repo, item)
     this.#planFor(item)
-    return () => this.#remove(item)
+  }
+
+  /** Begins no more syncs of a repo. */
+  remove(repo: Repo): void {
+    const item = this.#items.get(repo)
+    if (item === undefined) return
+    item.unsubscribe()
+    this.#items.delete(repo)
+    if (item.dueAt <= this.#timerAt) this.#plan()
   }
 
   /** Syncs a repo at once, paused or not. @throws as `syncRepo` */
@@ -113,13 +121,7 @@ export class SyncLoop {
   /** Ends for good. Syncs that run are ended by their own time limits; their repos wait for them. */
   close(): void {
     this.#isClosed = true
-    for (const item of [...this.#items.values()]) this.#remove(item)
-  }
-
-  #remove(item: Item): void {
-    item.unsubscribe()
-    this.#items.delete(item.repo)
-    if (item.dueAt <= this.#timerAt) this.#plan()
+    for (const repo of [...this.#items.keys()]) this.remove(repo)
   }
 
   // A write makes the count of pending changes grow; while a repo fails, its back-off stands.

@@ -16,7 +16,7 @@ const makeBench = (leave: () => void | Promise<void>) => {
     hooks: { repoChanged: { call() {} } },
     report: (_: string, error: unknown) => void reports.push(error)
   } as unknown as Services
-  const repos = new OpenRepos(services, { add: () => leave } as unknown as SyncLoop)
+  const repos = new OpenRepos(services, { add() {}, remove: leave } as unknown as SyncLoop)
   const info = hideWalletInfo(makeWalletInfo(io, 'wallet:toycoin'), '')
   return { repos, info, reports }
 }

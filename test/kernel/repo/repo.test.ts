@@ -180,7 +180,7 @@ test('a repo that fails backs off, a paused loop rests, and a resumed one goes o
   const reports: unknown[] = []
   const loop = new SyncLoop({ io: device.io, servers: device.servers, report: error => reports.push(error) })
   store.fault = () => replyOf(500, '')
-  const remove = loop.add(device.repo)
+  loop.add(device.repo)
   for (let i = 0; i < 60; i += 1) await device.clock.advance(60_000)
   t.true(reports.length >= 6 && reports.length <= 14, `${reports.length} tries in an hour`)
   store.fault = undefined
@@ -192,7 +192,7 @@ test('a repo that fails backs off, a paused loop rests, and a resumed one goes o
   loop.resume()
   await device.clock.advance(1)
   t.is(store.calls.length, before + 1)
-  remove()
+  loop.remove(device.repo)
   await device.clock.advance(3_600_000)
   t.is(store.calls.length, before + 1)
   await t.notThrowsAsync(loop.syncNow(device.repo))
