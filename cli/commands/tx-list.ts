@@ -1,3 +1,4 @@
+import { isWalletError, WalletError } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
@@ -31,11 +32,14 @@ const listOf = async (
   }
   const warnings = await syncWallets(session, wallets)
   const found: Effect[] = []
-  for (const place of await chosenAssets(session, wallets)) {
-    found.push(...(await newest(session, place, { selection, count: limit + 1 })))
+  for (const part of await partsOf(await chosenAssets(session, wallets), selection)) {
+    found.push(...(await newest(session, part, limit + 1)))
   }
-  const effects = found.sort((a, b) => b.tx.date - a.tx.date).slice(0, limit)
-  const hasMore = found.length > limit
+  const effects = pageOf(
+    found.sort((a, b) => b.tx.date - a.tx.date),
+    { limit, isOfOne: wallets.length === 1 }
+  )
+  const hasMore = found.length > effects.length
   return {
     data: {
       transactions: effects.map(({ asset, tx }) => txJson(tx, asset)),
@@ -47,6 +51,53 @@ const listOf = async (
   }
 }
 
+/** The history of one asset, and what is wanted of it. */
+interface Part {
+  readonly place: Omit<Effect, 'tx'>
+  readonly selection: Selection
+}
+
+/**
+ * Where each history goes on behind a transaction: right behind it in the last of those that it is in, which is where
+ * a page ends with it, and by its date in the others, which stand before and after that one where dates are the same.
+ */
+const partsOf = async (
+  places: readonly Omit<Effect, 'tx'>[],
+  selection: Selection
+): Promise<readonly Part[]> => {
+  const { beforeTxid, ...query } = selection.query
+  if (beforeTxid === undefined) return places.map(place => ({ place, selection }))
+  const dates = await Promise.all(places.map(place => dateIn(place, beforeTxid)))
+  const last = dates.findLastIndex(date => date !== undefined)
+  const date = dates[last]
+  if (date === undefined) throw new WalletError('TX_NOT_FOUND', { txid: beforeTxid })
+  return places.map((place, index) => {
+    if (index === last) return { place, selection }
+    const end = Math.floor(date * 1000) + Number(index > last)
+    const endDate = new Date(Math.min(end, query.endDate?.getTime() ?? end))
+    return { place, selection: { ...selection, query: { ...query, endDate } } }
+  })
+}
+
+const dateIn = async ({ wallet, asset }: Omit<Effect, 'tx'>, txid: string): Promise<number | undefined> => {
+  try {
+    return (await wallet.getTransaction(txid, asset.tokenId)).date
+  } catch (error) {
+    if (isWalletError(error, 'TX_NOT_FOUND')) return undefined
+    throw error
+  }
+}
+
+/** The first of them. A page of one wallet ends with the last effect of a transaction, so that the next can go on behind it. */
+const pageOf = (
+  effects: readonly Effect[],
+  { limit, isOfOne }: { readonly limit: number; readonly isOfOne: boolean }
+): readonly Effect[] => {
+  const txid = effects[limit - 1]?.tx.txid
+  if (!isOfOne || txid === undefined) return effects.slice(0, limit)
+  return effects.slice(0, Math.max(limit, effects.findLastIndex(({ tx }) => tx.txid === txid) + 1))
+}
+
 const moreSentence = (effects: readonly Effect[], walletCount: number): string => {
   const last = effects.at(-1)
   return walletCount === 1 && last !== undefined
@@ -56,8 +107,8 @@ const moreSentence = (effects: readonly Effect[], walletCount: number): string =
 
 const newest = async (
   session: Session,
-  place: Omit<Effect, 'tx'>,
-  { selection, count }: { readonly selection: Selection; readonly count: number }
+  { place, selection }: Part,
+  count: number
 ): Promise<readonly Effect[]> => {
   const found: Effect[] = []
   for await (const batch of historyOf(session, place, selection)) {

@@ -60,6 +60,19 @@ test.serial('a token has a history of its own, in its own units, and its fee is 
   t.deepEqual(await shown('--token', 'USDX'), ['tokens -2.5 USDX'])
   t.deepEqual((await shown()).sort(), ['coins 7 TOY', 'tokens -2.5 USDX', 'tokens 0 TOY'])
   failed(t, await run('tx', 'list', 'Toy', '--token', 'EURX', '--json'), 'NOT_FOUND', 6)
+  t.deepEqual(await shown('--limit', '1'), ['tokens 0 TOY', 'tokens -2.5 USDX'], 'no effect is cut off')
+  for (const command of [
+    ['list', 'Toy'],
+    ['search', 't', 'Toy']
+  ])
+    for (const [before, rest] of [
+      ['tokens', command[0] === 'list' ? ['coins'] : []],
+      ['coins', []]
+    ] as const) {
+      const { transactions, more } = await dataOf('tx', ...command, '--before', before)
+      t.deepEqual([transactions.map(({ txid }: { txid: string }) => txid), more], [rest, false])
+    }
+  failed(t, await run('tx', 'list', 'Toy', '--before', 'nothing', '--json'), 'TX_NOT_FOUND', 6)
 
   const record = await run('tx', 'show', 'Toy', 'tokens', '--token', 'usdx')
   t.regex(record.stdout, /^amount\t-2\.5 USDX\nnetwork fee\t0\.03 TOY$/m)

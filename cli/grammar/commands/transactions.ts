@@ -25,7 +25,10 @@ const STATES: readonly CommandFlag[] = [
   { flags: '--out', summary: 'only what went out' }
 ]
 
-const LIMIT: CommandFlag = { flags: '--limit <count>', summary: 'at most so many (100)' }
+const PAGE: readonly CommandFlag[] = [
+  { flags: '--limit <count>', summary: 'at most so many (100), and what the last one did to other assets' },
+  { flags: '--before <txid>', summary: 'go on behind this one' }
+]
 
 /** Payments, the history and its notes. */
 export const transactionCommands: readonly CommandSpec[] = [
@@ -54,8 +57,7 @@ export const transactionCommands: readonly CommandSpec[] = [
       ...PERIOD,
       ...STATES,
       TOKEN,
-      LIMIT,
-      { flags: '--before <txid>', summary: 'go on behind this one' },
+      ...PAGE,
       ALL
     ],
     secrets: ANY_LOGIN,
@@ -66,7 +68,7 @@ export const transactionCommands: readonly CommandSpec[] = [
     name: 'tx search',
     arguments: '<text> [wallet]',
     summary: 'find transactions by names, notes, amounts, addresses or txids',
-    flags: [...PERIOD, ...STATES, TOKEN, LIMIT, ALL],
+    flags: [...PERIOD, ...STATES, TOKEN, ...PAGE, ALL],
     secrets: ANY_LOGIN,
     load: async () => (await import('../../commands/tx-list.ts')).txSearch
   },
