@@ -1,3 +1,4 @@
+import { type NativeAmount, negate } from '../../kernel/index.ts'
 import { amountJson } from '../output/amounts.ts'
 import { stateOf } from '../output/tx-facts.ts'
 import { type ExportRow, fiatValueOf } from './export-row.ts'
@@ -22,12 +23,16 @@ export const csvColumns: readonly CsvColumn[] = [
   { name: 'asset', isText: true, textOf: ({ asset }) => asset.currencyCode },
   { name: 'token_id', isText: true, textOf: ({ asset }) => asset.tokenId ?? '' },
   { name: 'direction', textOf: row => (isOut(row) ? 'out' : 'in') },
-  { name: 'amount', textOf: ({ tx, asset }) => amountJson(tx.nativeAmount, asset).display },
-  { name: 'native_amount', textOf: ({ tx }) => tx.nativeAmount },
+  { name: 'amount', textOf: row => amountJson(changeOf(row), row.asset).display },
+  { name: 'native_amount', textOf: changeOf },
   { name: 'network_fee', textOf: row => ifOut(row, amountJson(row.tx.networkFee, row.asset).display) },
   { name: 'native_network_fee', textOf: row => ifOut(row, row.tx.networkFee) },
   { name: 'fee_asset', isText: true, textOf: row => ifOut(row, row.asset.currencyCode) },
-  { name: 'fiat', textOf: row => (fiatValueOf(row) === undefined ? '' : row.fiatCode.replace('iso:', '')) },
+  {
+    name: 'fiat',
+    isText: true,
+    textOf: row => (fiatValueOf(row) === undefined ? '' : row.fiatCode.replace('iso:', ''))
+  },
   { name: 'fiat_value', textOf: row => fiatValueOf(row) ?? '' },
   { name: 'status', textOf: ({ tx }) => stateOf(tx.confirmations) },
   { name: 'name', isText: true, textOf: ({ tx }) => tx.metadata.name ?? '' },
@@ -40,7 +45,7 @@ export const csvColumns: readonly CsvColumn[] = [
   { name: 'swap_provider', isText: true, textOf: ({ tx }) => tx.swapData?.plugin.displayName ?? '' },
   { name: 'swap_order', isText: true, textOf: ({ tx }) => tx.swapData?.orderId ?? '' },
   { name: 'swap_payout_asset', isText: true, textOf: ({ tx }) => tx.swapData?.payoutCurrencyCode ?? '' },
-  { name: 'swap_payout_native', textOf: ({ tx }) => tx.swapData?.payoutNativeAmount ?? '' },
+  { name: 'swap_payout_native', isText: true, textOf: ({ tx }) => tx.swapData?.payoutNativeAmount ?? '' },
   { name: 'device', isText: true, textOf: ({ tx }) => tx.deviceDescription ?? '' }
 ]
 
@@ -78,7 +83,13 @@ const formatterOf = (timeZone: string): Intl.DateTimeFormat => {
 }
 
 /** What pays a fee and moves nothing else is the coin's part in the transaction of a token. */
-const isOut = ({ tx }: ExportRow): boolean => tx.isSend || (tx.nativeAmount === '0' && tx.networkFee !== '0')
+const isFee = ({ tx }: ExportRow): boolean => tx.nativeAmount === '0' && tx.networkFee !== '0'
+
+const isOut = (row: ExportRow): boolean => row.tx.isSend || isFee(row)
+
+function changeOf(row: ExportRow): NativeAmount {
+  return isFee(row) ? negate(row.tx.networkFee) : row.tx.nativeAmount
+}
 
 const ifOut = (row: ExportRow, text: string): string => (isOut(row) ? text : '')
 

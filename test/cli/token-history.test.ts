@@ -78,7 +78,12 @@ test.serial('a token has a history of its own, in its own units, and its fee is 
   t.regex(record.stdout, /^amount\t-2\.5 USDX\nnetwork fee\t0\.03 TOY$/m)
   const columns = 'direction,amount,network_fee,fee_asset,token_id'
   const csv = (await run('tx', 'export', 'Toy', '--columns', columns)).stdout
-  t.deepEqual(csv.split('\r\n').slice(1).sort(), ['', 'in,7,,,', 'out,-2.5,0,USDX,usdx', 'out,0,0.03,TOY,'])
+  t.deepEqual(csv.split('\r\n').slice(1).sort(), [
+    '',
+    'in,7,,,',
+    'out,-2.5,0,USDX,usdx',
+    'out,-0.03,0.03,TOY,'
+  ])
 
   await dataOf('tx', 'label', 'Toy', 'tokens', '--token', 'usdx', '--name', 'Rent')
   t.is((await dataOf('tx', 'show', 'Toy', 'tokens')).tx.metadata.name, null)

@@ -9,6 +9,7 @@ import {
   ndjsonFormat
 } from '../../../cli/export/export-format.ts'
 import { assetOf } from '../../../cli/output/assets.ts'
+import { type NativeAmount, nativeAmount, type SwapData } from '../../../kernel/index.ts'
 import { bitcoin } from '../../../plugins/currency/utxo/plugin.ts'
 import { payment, receipt, rowOf } from '../../helpers/export-rows.ts'
 
@@ -122,6 +123,20 @@ test('a token is told in its own units, and one that nobody knows in native ones
   const rowFor = (tokenId: string) => ({ ...rowOf(receipt), asset: assetOf(bitcoin.info, tokens, tokenId) })
   t.is(format.rows([rowFor('a0b8'), rowFor('gone')]), 'USDC,a0b8,0.000001\r\ngone,gone,1\r\n')
   t.is(assetOf(bitcoin.info, tokens, 'toString').currencyCode, 'toString', 'an inherited name is no token')
+})
+
+test('the coin’s part in the transaction of a token is what its balance lost: the fee', t => {
+  const columns = csvColumns.filter(({ name }) => /amount|fee|direction/.test(name))
+  const fee = { ...receipt, nativeAmount: nativeAmount('0'), networkFee: nativeAmount('1128') }
+  const text = csvFormat({ ...plainCsv, columns }).rows([rowOf(fee)])
+  t.is(text, 'out,-0.00001128,-1128,0.00001128,1128,BTC\r\n')
+})
+
+test('what a provider of swaps calls an amount is no formula either', t => {
+  const columns = csvColumns.filter(({ name }) => name === 'swap_payout_native')
+  const payoutNativeAmount = '=1+1' as NativeAmount
+  const swap = { ...payment, swapData: { ...(payment.swapData as SwapData), payoutNativeAmount } }
+  t.is(csvFormat({ ...plainCsv, columns }).rows([rowOf(swap)]), "'=1+1\r\n")
 })
 
 test('the page on exports explains every column', t => {
