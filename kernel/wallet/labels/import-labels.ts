@@ -63,7 +63,7 @@ export async function* importLabels(
   for await (const text of lines) {
     line += 1
     if (text.trim() === '') continue
-    const row = readRow(text)
+    const row = readRow(line === 1 ? text.replace(/^\ufeff/, '') : text)
     if ('reason' in row) yield { line, type: '', ref: '', status: 'invalid', reason: row.reason }
     else if (row.type === 'addr' && hasTexts(row)) addresses.push({ line, row })
     else if (row.type === 'tx' && hasTexts(row)) yield* importTransaction({ line, row }, options, planned)
@@ -181,4 +181,5 @@ const readRow = (text: string): LabelRow | { readonly reason: string } => {
   }
 }
 
-const MAX_LINE = 100_000
+/** Three notes at their longest, each letter spelled with six, and the first of them again as the label. */
+const MAX_LINE = 2_500_000

@@ -24,7 +24,8 @@ export interface LabelRow {
   readonly holdfast?: LabelDetails
 }
 
-const MAX_LABEL = 10_000
+/** As long as a note may be, so that every one that was exported comes back. */
+const MAX_LABEL = 100_000
 
 // The guards stand first: the schema below is made while the module loads.
 const isLabel = (value: unknown): value is string =>

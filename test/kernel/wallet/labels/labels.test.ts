@@ -83,7 +83,7 @@ test('lines that are no labels are refused by name of the field', t => {
     '{"type":"tx","ref":"a","label":"\\ud800"}',
     '{"type":"tx","ref":"a","holdfast":{"name":1}}',
     '{"type":"tx","ref":"a","holdfast":[]}',
-    `{"type":"tx","ref":"a","label":"${'x'.repeat(10_001)}"}`,
+    `{"type":"tx","ref":"a","label":"${'x'.repeat(100_001)}"}`,
     `{"type":"tx","ref":"${'x'.repeat(1001)}"}`
   ]) {
     t.throws(() => parseLabelRow(line), { code: 'BAD_REPLY' }, line)
@@ -174,6 +174,16 @@ test('labels go to every wallet that knows the transaction, or to the one they n
   t.deepEqual(b.writes, [])
   t.is((await taken(lines, { wallets }))[0], '1 same a', 'a second time, it is all there')
   t.is((await taken(lines, { wallets, mayReplace: true }))[4], '5 applied a')
+})
+
+test('the longest notes come back, and a file may begin with a mark of its encoding', async t => {
+  const notes = { name: '\u0001'.repeat(100_000), notes: 'n'.repeat(100_000), category: 'c'.repeat(100_000) }
+  const txs: Record<string, Metadata> = { [TXID]: {} }
+  const row = labelOf(notes)
+  const { wallet } = walletOf('w', { txs })
+  const lines = [`\ufeff${line('tx', 'none', 'a')}`, row === undefined ? '' : labelLine(row)]
+  t.deepEqual(await taken(lines, { wallets: [wallet] }), ['1 unknown', '2 applied w'])
+  t.deepEqual(txs[TXID], notes)
 })
 
 test('an address is labelled if it was saved, paid to, or is the one that is shown', async t => {
