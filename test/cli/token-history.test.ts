@@ -81,8 +81,8 @@ test.serial('a token has a history of its own, in its own units, and its fee is 
   t.deepEqual(csv.split('\r\n').slice(1).sort(), [
     '',
     'in,7,,,',
-    'out,-2.5,0,USDX,usdx',
-    'out,-0.03,0.03,TOY,'
+    'out,-0.03,0.03,TOY,',
+    'out,-2.5,0,USDX,usdx'
   ])
 
   await dataOf('tx', 'label', 'Toy', 'tokens', '--token', 'usdx', '--name', 'Rent')
