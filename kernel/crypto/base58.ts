@@ -7,7 +7,11 @@
 export const spellBase58 = (bytes: Uint8Array): string => {
   const limbs = limbsOf(bytes)
   let text = ''
-  for (const limb of limbs) text = lettersOf(limb) + text
+  for (let i = limbs.length - 1; i >= 0; i -= 1) {
+    const limb = limbs[i] ?? 0
+    const high = Math.floor(limb / PAIRS.length)
+    text += (PAIRS[high] ?? '') + (PAIRS[limb - high * PAIRS.length] ?? '')
+  }
   let start = 0
   while (text.charCodeAt(start) === ZERO) start += 1
   let zeros = 0
@@ -17,33 +21,23 @@ export const spellBase58 = (bytes: Uint8Array): string => {
 
 const LETTERS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const ZERO = LETTERS.charCodeAt(0)
-/** 58 to the power of five: so much times 65,536 is still exact. */
-const LIMB = 656_356_768
+/** Two letters each. */
+const PAIRS = Array.from(LETTERS).flatMap(first => Array.from(LETTERS, second => first + second))
+/** Four letters: so much times 2 to the power of 24 is still exact. */
+const LIMB = PAIRS.length * PAIRS.length
+const CHUNK = 3
 
-/** The number that bytes are, big-endian, in limbs of five letters, the lowest first. */
+/** The number that bytes are, big-endian, in limbs of four letters, the lowest first. */
 const limbsOf = (bytes: Uint8Array): number[] => {
   const limbs: number[] = []
-  let at = bytes.length % 2
-  if (at === 1) limbs.push(bytes[0] ?? 0)
-  for (; at < bytes.length; at += 2) {
-    let carry = ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
+  for (let end = bytes.length % CHUNK || CHUNK; end <= bytes.length; end += CHUNK) {
+    let carry = ((bytes[end - 3] ?? 0) << 16) | ((bytes[end - 2] ?? 0) << 8) | (bytes[end - 1] ?? 0)
     for (let i = 0; i < limbs.length; i += 1) {
-      const value = (limbs[i] ?? 0) * 65_536 + carry
+      const value = (limbs[i] ?? 0) * 0x100_0000 + carry
       carry = Math.floor(value / LIMB)
       limbs[i] = value - carry * LIMB
     }
-    if (carry > 0) limbs.push(carry)
+    for (; carry > 0; carry = Math.floor(carry / LIMB)) limbs.push(carry % LIMB)
   }
   return limbs
 }
-
-const lettersOf = (limb: number): string =>
-  String.fromCharCode(
-    letterAt(Math.floor(limb / 11_316_496)),
-    letterAt(Math.floor(limb / 195_112)),
-    letterAt(Math.floor(limb / 3364)),
-    letterAt(Math.floor(limb / 58)),
-    letterAt(limb)
-  )
-
-const letterAt = (digits: number): number => LETTERS.charCodeAt(digits % 58)

@@ -8,7 +8,8 @@ import { spellBase58 } from './base58.ts'
  *
  * @throws TypeError if the text holds a lone surrogate
  */
-export const utf8Of = (text: string): Uint8Array => utf8.decode(text)
+export const utf8Of = (text: string): Uint8Array =>
+  (text.length <= SHORT ? asciiOf(text) : undefined) ?? utf8.decode(text)
 
 /** Tells whether a text has bytes: one with half a character in it has none, so that nobody could ever type it again. */
 export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text)
@@ -71,6 +72,19 @@ export const equalBytes = (left: Uint8Array, right: Uint8Array): boolean => {
   for (let i = 0; i < left.length; i++) difference |= (left[i] ?? 0) ^ (right[i] ?? 0)
   return difference === 0
 }
+
+/** Names and ids are hashed by the ten thousand, and the way into the library takes longer than the hash. */
+const asciiOf = (text: string): Uint8Array | undefined => {
+  const bytes = new Uint8Array(text.length)
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code > 0x7f) return undefined
+    bytes[i] = code
+  }
+  return bytes
+}
+
+const SHORT = 128
 
 const MAX_BASE58_LETTERS = 512
 

@@ -19,9 +19,9 @@ export const makeNodeCrypto = (): CryptoPort => {
       const job = (): Promise<Uint8Array> => runScrypt({ data, salt, cost, length })
       return 128 * cost.n * cost.r < LARGE_JOB ? job() : queue(job)
     },
-    sha256: data => viewOf(hash('sha256', data, 'buffer')),
-    hmacSha256: (key, data) => viewOf(createHmac('sha256', key).update(data).digest()),
-    hmacSha1: (key, data) => viewOf(createHmac('sha1', key).update(data).digest()),
+    sha256: data => bytesIn(hash('sha256', data, 'binary')),
+    hmacSha256: (key, data) => bytesIn(createHmac('sha256', key).update(data).digest('binary')),
+    hmacSha1: (key, data) => bytesIn(createHmac('sha1', key).update(data).digest('binary')),
     aesCbcEncrypt: (key, iv, data) => {
       checkAesInput(key, iv, data)
       return viewOf(
@@ -77,6 +77,13 @@ const runScrypt = ({ data, salt, cost, length }: ScryptJob): Promise<Uint8Array>
       else reject(error)
     })
   })
+
+/** Digests come as a letter a byte: a buffer has memory outside of the heap, and costs as much as the digest itself. */
+const bytesIn = (letters: string): Uint8Array => {
+  const bytes = new Uint8Array(letters.length)
+  for (let i = 0; i < letters.length; i += 1) bytes[i] = letters.charCodeAt(i)
+  return bytes
+}
 
 /** A plain view of the same bytes: `Buffer` is a Uint8Array whose `slice` shares memory. */
 const viewOf = (bytes: Buffer): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)

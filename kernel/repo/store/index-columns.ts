@@ -45,10 +45,16 @@ export const withoutDead = (part: IndexColumns): IndexColumns => rowsOf(part, i 
 export const deletionsOf = (part: IndexColumns): IndexColumns => rowsOf(part, i => part.place[i] === 0)
 
 const rowsOf = (part: IndexColumns, isKept: (i: number) => boolean): IndexColumns => {
-  const kept = Array.from({ length: part.count }, (_, i) => i).filter(isKept)
-  if (kept.length === part.count) return part
-  const columns = makeColumns(kept.length)
-  for (const [to, from] of kept.entries()) copyRow(part, from, columns, to)
+  let count = 0
+  for (let i = 0; i < part.count; i += 1) if (isKept(i)) count += 1
+  if (count === part.count) return part
+  const columns = makeColumns(count)
+  let to = 0
+  for (let i = 0; i < part.count; i += 1) {
+    if (!isKept(i)) continue
+    copyRow(part, i, columns, to)
+    to += 1
+  }
   return columns
 }
 

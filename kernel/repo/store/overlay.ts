@@ -71,6 +71,7 @@ export class Overlay {
 
   /** The rows of one table. */
   *rowsOf(table: string): Generator<OverlayRow> {
+    if (this.length === 0) return
     for (const [key, entry] of this.#front.entries(table)) yield parseOverlay(key.slice(table.length), entry)
   }
 
