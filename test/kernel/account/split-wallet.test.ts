@@ -218,7 +218,7 @@ test('a protecting payment that was dropped, or is older than a day, protects no
     const sent = await source.getTransactions()
     t.is(sent.length, 2)
     engines[0]?.callbacks.onTransactionsChanged(
-      sent.map(({ txid }) => toyTransaction(txid, { nativeAmount: nativeAmount('-1'), ...stale }))
+      sent.map(({ txid, date }) => toyTransaction(txid, { nativeAmount: nativeAmount('-1'), date, ...stale }))
     )
     const [first, second] = sent.map(({ txid }) => txid)
     const isStale = async (txid = ''): Promise<boolean> => {

@@ -382,6 +382,25 @@ test('changes that are made in a row, or beside a sync, end as their caller mean
   t.deepEqual(config.getSnapshot().alwaysEnabledTokenIds, ['aa', 'bb'])
 })
 
+test('a setting that a sync has brought and that is not shown yet is no part of an edit', async t => {
+  const store = makeSyncStore()
+  const [one, two] = [await openSettings(store, { currencies }), await openSettings(store, { currencies })]
+  const config = one.settings.currencyConfig('ether')
+  await config.changeUserSettings({ a: 1 })
+  await one.sync()
+  await two.sync()
+  await settle()
+  await two.settings.currencyConfig('ether').changeUserSettings({ a: 2, theirs: true })
+  await two.sync()
+  let editing: Promise<void> | undefined
+  one.repo.onServerChange(() => {
+    editing ??= config.changeUserSettings({ ...config.getSnapshot().userSettings, mine: 1 })
+  })
+  await one.sync()
+  await editing
+  t.deepEqual(config.getSnapshot().userSettings, { a: 2, theirs: true, mine: 1 })
+})
+
 test('two tokens with one currency code are two tokens, and editing a code switches nothing on', async t => {
   const device = await openSettings(makeSyncStore(), { currencies })
   const config = device.settings.currencyConfig('ether')
