@@ -19,6 +19,7 @@ export const detachable = <S>(readable: Readable<S>): Readable<S> => ({
 /**
  * One piece of state that a kernel object owns: a frozen snapshot, its subscribers and its hook.
  *
+ * Its functions belong to it; {@link detachable} makes some that may be handed on.
  * `announce` is the matching hook's call. A listener that throws is handed to `onListenerError` and never
  * reaches the code that changed the state, so that a screen cannot break a spend.
  */

@@ -238,6 +238,28 @@ test('a signed transaction that was never sent can be discarded, one that may ha
   t.is(other.wallet.unfinishedSpends().length, 1)
 })
 
+test('the functions by which an account and a wallet are watched may be handed on by themselves, and stay the same', async t => {
+  const { account, wallet } = await makeHome(t)
+  for (const watched of [account, account.currencyConfig('toycoin'), wallet, wallet.engine]) {
+    const { subscribe, getSnapshot } = watched
+    t.is(watched.subscribe, subscribe)
+    t.is(watched.getSnapshot, getSnapshot)
+    t.is(getSnapshot(), watched.getSnapshot())
+    t.notThrows(subscribe(() => {}))
+  }
+  t.is(wallet.engine, wallet.engine)
+  const { subscribe, getSnapshot } = wallet
+  let heard = 0
+  const unsubscribe = subscribe(() => (heard += 1))
+  await wallet.rename('Games')
+  t.is(getSnapshot().name, 'Games')
+  t.true(heard > 0)
+  unsubscribe()
+  const before = heard
+  await wallet.rename('Toys')
+  t.is(heard, before)
+})
+
 test('a new wallet opens while the sync servers are down, and its name goes up when they are back', async t => {
   const home = await makeHome(t)
   const stop = home.world.server.use(async (request, next) =>
