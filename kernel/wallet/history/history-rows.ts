@@ -138,10 +138,8 @@ export class HistoryRows {
   async list(tokenId: string | null): Promise<RowList> {
     const base = tokenId === null ? mainList(this.#table) : tokenList(this.#tokenTable(tokenId), this.#table)
     if (this.#unwritten.size === 0) return base
-    return overlaidList(
-      base,
-      this.#waiting(row => isListedFor(row, tokenId))
-    )
+    const listed = this.#waiting(row => isListedFor(row, tokenId))
+    return overlaidList(base, listed, this.#unwritten)
   }
 
   /** Writes rows, files and state, all or nothing. @throws STORAGE_FULL, STORAGE_FAILED */

@@ -313,7 +313,8 @@ export class HistoryTable {
         if (after?.reports[0] !== undefined) txids.push(after.reports[0].txid)
     }
     if (!this.#rows.isDurable) return txids
-    if (revision !== this.#rows.state.taken) await this.#rows.write({ state: { taken: revision } })
+    if (revision !== this.#rows.state.taken)
+      await this.#rows.write({ state: { taken: revision } }).catch(this.#parts.report)
     return txids
   }
 

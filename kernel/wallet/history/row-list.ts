@@ -43,9 +43,16 @@ export const tokenList = (index: BulkTable, table: BulkTable): RowList => ({
   offsetAt: order => index.offsetAt(order)
 })
 
-/** A list with other rows laid over it, for the rare time when rows cannot be written: all of it is in memory. */
-export const overlaidList = async (list: RowList, over: readonly ListedRow[]): Promise<RowList> => {
-  const replaced = new Set(over.map(({ key }) => key))
+/**
+ * A list with other rows laid over it, for the rare time when rows cannot be written: all of it is in memory.
+ *
+ * @param replaced - whether a row of the list counts no more; that of a row which is laid over it does not
+ */
+export const overlaidList = async (
+  list: RowList,
+  over: readonly ListedRow[],
+  replaced: Pick<ReadonlyMap<string, unknown>, 'has'>
+): Promise<RowList> => {
   const kept: ListedRow[] = []
   for (let offset = 0; ; offset += BATCH) {
     const rows = await list.page(offset, BATCH)

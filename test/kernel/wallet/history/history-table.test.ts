@@ -1,4 +1,5 @@
 import test from 'ava'
+import { nativeAmount } from '../../../../kernel/amount.ts'
 import { isWalletError } from '../../../../kernel/errors/wallet-error.ts'
 import { STATE_KEY } from '../../../../kernel/wallet/history/history-state.ts'
 import { saveMetadata } from '../../../../kernel/wallet/history/save-metadata.ts'
@@ -287,4 +288,19 @@ test('nothing is read or searched once the wallet is closed, also by a stream th
   await table.close()
   for (const stream of streams) await t.throwsAsync(stream.next(), { code: 'LOGGED_OUT' })
   await t.throwsAsync(table.search(null, 'tx'), { code: 'LOGGED_OUT' })
+})
+
+test('a transaction that leaves a list while the disk is full is not shown there', async t => {
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const { table } = await openHistory(makeSyncStore(), { disk, files, tokens: { usd: 'USD' } })
+  const report = outgoing('a', { tokenId: 'usd' })
+  await table.take([outgoing('b'), { ...report, parentNetworkFee: nativeAmount('1') }])
+  disk.strike({ at: 1, kind: 'full' })
+  await table.take([report])
+  const listed = await listTransactions(table, {})
+  t.deepEqual(
+    listed.map(({ txid }) => txid),
+    ['b']
+  )
 })

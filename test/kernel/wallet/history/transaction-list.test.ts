@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { nativeAmount } from '../../../../kernel/amount.ts'
 import type { EngineTransaction, Transaction } from '../../../../kernel/types/transaction.ts'
 import { saveMetadata } from '../../../../kernel/wallet/history/save-metadata.ts'
-import { matchesSearch, normalizeQuery } from '../../../../kernel/wallet/history/search.ts'
 import {
   listTransactions,
   type StreamQuery,
@@ -11,22 +10,8 @@ import {
   type TransactionQuery
 } from '../../../../kernel/wallet/history/transaction-list.ts'
 import { type HistoryDevice, incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
+import { naiveList } from '../../../helpers/naive-list.ts'
 import { makeSyncStore } from '../../../helpers/sync-store.ts'
-
-/** The slow truth: every transaction of the list, filtered and cut as the query says. */
-const naive = (all: readonly Transaction[], query: TransactionQuery): Transaction[] => {
-  const { startDate, endDate, searchString = '', beforeTxid, startIndex = 0, startEntries, limit } = query
-  const place = all.findIndex(({ txid }) => txid === beforeTxid)
-  const needle = normalizeQuery(searchString)
-  return all
-    .slice(place + 1)
-    .filter(({ date }) => startDate === undefined || date * 1000 >= startDate.getTime())
-    .filter(({ date }) => endDate === undefined || date * 1000 < endDate.getTime())
-    .filter(tx => needle === '' || matchesSearch(tx, needle, 'iso:USD'))
-    .slice(startIndex)
-    .slice(0, startEntries)
-    .slice(0, limit)
-}
 
 const TOKENS = { usd1: 'USD', usd2: 'USD' }
 const DATES = [1_700_000_000, 1_700_000_000.25, 1_700_000_000.1, 1_700_000_007, 1_700_000_100, 1_900_000_000]
@@ -135,7 +120,7 @@ test('any page of any search, dates and token is that part of the whole list, co
             before === undefined || listed.length === 0
               ? query
               : { ...query, beforeTxid: listed[before % listed.length]?.txid ?? '' }
-          const expected = naive(listed, whole)
+          const expected = naiveList(listed, whole)
           t.deepEqual(await listTransactions(table, whole), expected, JSON.stringify(whole))
           t.deepEqual((await collect(table, whole)).flat(), expected, JSON.stringify(whole))
         }
