@@ -1,0 +1,292 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { nativeAmount } from '../../../../kernel/amount.ts'
+import { isWalletError } from '../../../../kernel/errors/wallet-error.ts'
+import type { EngineTransaction, Metadata, Transaction } from '../../../../kernel/types/transaction.ts'
+import { saveMetadata } from '../../../../kernel/wallet/history/save-metadata.ts'
+import {
+  listTransactions,
+  type StreamQuery,
+  streamTransactions
+} from '../../../../kernel/wallet/history/transaction-list.ts'
+import { type FaultDisk, makeFaultDisk } from '../../../helpers/fault-disk.ts'
+import { type HistoryDevice, incoming, openHistory } from '../../../helpers/history-device.ts'
+import { naiveList } from '../../../helpers/naive-list.ts'
+import { boxOf } from '../../../helpers/repo-device.ts'
+import { makeSyncStore, type SyncStore } from '../../../helpers/sync-store.ts'
+
+const TXIDS = ['a', 'b', 'c', 'd', 'e'] as const
+const NOW = Date.UTC(2026, 0, 1) / 1000
+const DATES = [NOW - 100, NOW - 100, NOW - 99.5, NOW - 50, NOW]
+const TEXTS = ['rent', 'Bob', 'bobby']
+const TOKEN_IDS = [null, 'usd'] as const
+
+const txid = fc.constantFrom(...TXIDS)
+const tokenId = fc.constantFrom(...TOKEN_IDS)
+const of = <K extends string>(kind: K) => fc.constant(kind)
+
+const stepArbitrary = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: of('report'),
+      tokenId,
+      txid,
+      date: fc.constantFrom(...DATES),
+      blockHeight: fc.integer({ min: -1, max: 3 }),
+      isSend: fc.boolean(),
+      hasFee: fc.boolean()
+    })
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: of('note'),
+      tokenId,
+      txid,
+      name: fc.constantFrom(null, ...TEXTS)
+    })
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: of('afar'),
+      txid,
+      date: fc.constantFrom(...DATES.map(Math.floor)),
+      metadata: fc.option(fc.record({ name: fc.constantFrom(...TEXTS) }, { requiredKeys: [] })),
+      tokenId
+    })
+  },
+  { weight: 4, arbitrary: fc.record({ kind: of('sync') }) },
+  { weight: 1, arbitrary: fc.record({ kind: of('height'), height: fc.nat({ max: 4 }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: of('resync') }) },
+  { weight: 1, arbitrary: fc.record({ kind: of('full'), at: fc.integer({ min: 1, max: 3 }) }) }
+)
+type Step = typeof stepArbitrary extends fc.Arbitrary<infer S> ? S : never
+type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>
+
+const queryArbitrary: fc.Arbitrary<StreamQuery> = fc.record(
+  {
+    tokenId,
+    startDate: fc.constantFrom(...DATES).map(date => new Date(date * 1000)),
+    endDate: fc.constantFrom(...DATES).map(date => new Date(date * 1000)),
+    searchString: fc.constantFrom('', 'BOB', 'rent', 'a', 'bulk7'),
+    startIndex: fc.nat({ max: 3 }),
+    limit: fc.nat({ max: 6 }),
+    batchSize: fc.integer({ min: 1, max: 4 })
+  },
+  { requiredKeys: [] }
+)
+
+interface Round {
+  /** Begun at once, one after another, without waiting. */
+  readonly steps: readonly Step[]
+  readonly restart: 'cut' | 'close' | undefined
+  readonly query: StreamQuery
+}
+
+const roundArbitrary: fc.Arbitrary<Round> = fc.record({
+  steps: fc.array(stepArbitrary, { maxLength: 5 }),
+  restart: fc.constantFrom(undefined, undefined, undefined, 'cut' as const, 'close' as const),
+  query: queryArbitrary
+})
+
+/** What the engine has told of one transaction, by asset. */
+type Told = Map<string | null, EngineTransaction>
+
+/** A device, and what it must show: what its engine has told last, joined with the files that are in its repo. */
+class World {
+  readonly #store: SyncStore
+  #device: HistoryDevice
+  #disk: FaultDisk
+  readonly #told = new Map<string, Told>()
+  /** Something may not be durable, so that an engine tells it again when it is started. */
+  #isBehind = false
+
+  constructor(store: SyncStore, device: HistoryDevice, disk: FaultDisk) {
+    this.#store = store
+    this.#device = device
+    this.#disk = disk
+  }
+
+  async play({ steps, restart, query }: Round): Promise<void> {
+    const isForgetting = steps.some(({ kind }) => kind === 'resync')
+    const running = steps
+      .filter(({ kind }) => !(kind === 'full' && isForgetting))
+      .map(step => this.#begin(step).catch(passOver))
+    await Promise.all(running)
+    await this.#device.settled()
+    this.#disk.strike({ at: Number.MAX_SAFE_INTEGER, kind: 'full' })
+    if (restart !== undefined) await this.#restart(restart)
+    for (const asset of TOKEN_IDS) await this.#check(asset, query)
+  }
+
+  async tell(reports: readonly EngineTransaction[]): Promise<void> {
+    for (const report of reports) {
+      const told: Told = this.#told.get(report.txid) ?? new Map()
+      const { date, blockHeight } = report
+      for (const [asset, other] of told) told.set(asset, { ...other, date, blockHeight })
+      this.#told.set(report.txid, told.set(report.tokenId, report))
+    }
+    await this.#device.table.take(reports)
+  }
+
+  async #begin(step: Step): Promise<unknown> {
+    const { table } = this.#device
+    if (step.kind === 'report') return this.tell([reportOf(step)])
+    if (step.kind === 'note')
+      return saveMetadata(table, { txid: step.txid, tokenId: step.tokenId }, { name: step.name })
+    if (step.kind === 'afar') return this.#store.put(this.#fileFromAfar(step))
+    if (step.kind === 'sync') return this.#device.sync()
+    if (step.kind === 'height') return table.takeHeight(step.height)
+    if (step.kind === 'full') {
+      this.#isBehind = true
+      return this.#disk.strike({ at: step.at, kind: 'full' })
+    }
+    this.#told.clear()
+    return table.clear()
+  }
+
+  #fileFromAfar({ txid: id, date, metadata, tokenId: asset }: StepOf<'afar'>) {
+    const path = `transaction/${date}-${this.#device.hashOf(id)}.json`
+    const tokens = { [asset ?? '']: { metadata } }
+    const file = { txid: id, internal: false, creationDate: date, currencies: {}, tokens }
+    return { [path]: metadata === null ? null : boxOf(JSON.stringify(file)) }
+  }
+
+  async #restart(how: 'cut' | 'close'): Promise<void> {
+    if (how === 'close') {
+      await this.#device.table.close()
+      await this.#device.repo.close()
+    }
+    const files = new Map(this.#device.files)
+    this.#disk = makeFaultDisk(files)
+    this.#device = await this.#device.again({ files, disk: this.#disk })
+    if (this.#isBehind) await this.tell([...this.#told.values()].flatMap(told => [...told.values()]))
+  }
+
+  async #check(asset: string | null, query: StreamQuery): Promise<void> {
+    const { table, reports } = this.#device
+    const odd = reports.find(error => !isWalletError(error, 'STORAGE_FULL'))
+    if (odd !== undefined) throw odd
+    const listed = await listTransactions(table, { tokenId: asset })
+    expectSame('facts', factsOf(listed).sort(), (await this.#expected(asset)).sort())
+    const dates = listed.map(({ date }) => date)
+    expectSame(
+      'order',
+      dates,
+      dates.toSorted((a, b) => b - a)
+    )
+    const { batchSize: _, ...plain } = { ...query, tokenId: asset }
+    const wanted = factsOf(naiveList(listed, plain))
+    expectSame('list', factsOf(await listTransactions(table, plain)), wanted)
+    const streamed: Transaction[] = []
+    for await (const batch of streamTransactions(table, { ...query, tokenId: asset })) streamed.push(...batch)
+    expectSame('stream', factsOf(streamed), wanted)
+    const found = await Promise.all(listed.slice(0, 8).map(tx => table.find(tx.txid, asset)))
+    expectSame('find', found, listed.slice(0, 8))
+  }
+
+  async #expected(asset: string | null): Promise<string[]> {
+    const files = await this.#files()
+    return [...this.#told].flatMap(([id, told]) => {
+      const report = told.get(asset)
+      const fee = asset === null && [...told.values()].some(one => one.parentNetworkFee !== undefined)
+      if (report === undefined && !fee) return []
+      const [{ date, blockHeight } = incoming(id)] = told.values()
+      const own = files.get(this.#device.hashOf(id)) ?? []
+      const shown = Math.min(date, ...own.slice(0, 1).map(({ creationDate }) => creationDate))
+      const noted = (key: string) => own.map(({ tokens }) => tokens[key]?.metadata.name)
+      const names = [...(asset === null ? [] : noted(asset)), ...noted('')]
+      const name = names.find(text => text !== undefined)
+      return [factOf({ txid: id, date: shown, blockHeight, name, amount: report?.nativeAmount ?? '0' })]
+    })
+  }
+
+  /** The files in the repo by the hash of their transaction, the oldest first. */
+  async #files(): Promise<Map<string, PlainFile[]>> {
+    const byHash = new Map<string, PlainFile[]>()
+    for (const path of await this.#device.repo.list('transaction')) {
+      const [, date, hash = ''] = /(\d+)-(\w+)\.json$/.exec(path) ?? []
+      const file = (await this.#device.json(path)) as PlainFile
+      byHash.set(hash, [...(byHash.get(hash) ?? []), { ...file, inName: Number(date) }])
+    }
+    for (const list of byHash.values()) list.sort((a, b) => a.inName - b.inName)
+    return byHash
+  }
+}
+
+interface PlainFile {
+  readonly inName: number
+  readonly creationDate: number
+  readonly tokens: Readonly<Record<string, { readonly metadata: Metadata }>>
+}
+
+const reportOf = ({
+  txid: id,
+  isSend,
+  hasFee,
+  tokenId: asset,
+  ...rest
+}: StepOf<'report'>): EngineTransaction =>
+  incoming(id, {
+    ...{ date: rest.date, blockHeight: rest.blockHeight, tokenId: asset },
+    nativeAmount: nativeAmount(isSend ? '-7' : '7'),
+    ...(hasFee && asset !== null ? { parentNetworkFee: nativeAmount('1') } : {})
+  })
+
+/** A disk that is full for a moment, and a note on what has not been told, are part of the game. */
+const passOver = (error: unknown): void => {
+  if (!isWalletError(error, 'STORAGE_FULL') && !isWalletError(error, 'TX_NOT_FOUND')) throw error
+}
+
+interface Facts extends Pick<Transaction, 'blockHeight' | 'date' | 'txid'> {
+  readonly name: string | undefined
+  readonly amount: string
+}
+
+const factOf = ({ txid: id, date, blockHeight, name, amount }: Facts): string =>
+  JSON.stringify([id, date, blockHeight, name ?? null, amount])
+
+const factsOf = (transactions: readonly Transaction[]): string[] =>
+  transactions.map(({ metadata, nativeAmount: amount, ...tx }) =>
+    factOf({ ...tx, name: metadata.name, amount })
+  )
+
+const expectSame = (what: string, found: unknown, expected: unknown): void => {
+  const [one, other] = [JSON.stringify(found), JSON.stringify(expected)]
+  if (one !== other) throw new Error(`${what}: ${one} instead of ${other}`)
+}
+
+const makeWorld = async (): Promise<World> => {
+  const store = makeSyncStore()
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const device = await openHistory(store, { disk, files, tokens: { usd: 'USD' } })
+  return new World(store, device, disk)
+}
+
+test('whatever happens in whatever order, every list, page, search and stream shows what was told last with the files there are', async t => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(roundArbitrary, { minLength: 1, maxLength: 10 }), async rounds => {
+      const world = await makeWorld()
+      for (const round of rounds) await world.play(round)
+    }),
+    { numRuns: 100 }
+  )
+  t.pass()
+})
+
+test('the same of a history in which a search looks at more than the newest', async t => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(roundArbitrary, { minLength: 1, maxLength: 4 }), async rounds => {
+      const world = await makeWorld()
+      await world.tell(
+        Array.from({ length: 450 }, (_, index) => incoming(`bulk${index}`, { date: NOW - 200 + index / 2 }))
+      )
+      for (const round of rounds) await world.play(round)
+    }),
+    { numRuns: 10 }
+  )
+  t.pass()
+})
