@@ -62,14 +62,35 @@ export interface BulkStore extends EngineStore {
 }
 
 /** The part of a store whose keys begin with `root`, under keys without it. */
-export const storeBelow = (store: BulkStore, root: string): BulkStore => ({
-  get: key => store.get(root + key),
-  *entries(prefix) {
-    for (const [key, text] of store.entries(root + prefix)) yield [key.slice(root.length), text]
-  },
-  write: changes => store.write(changesBelow(changes, root)),
-  table: prefix => store.table(root + prefix)
-})
+export const storeBelow = (store: BulkStore, root: string): BulkStore => new StorePart(store, root)
+
+/** A class and no object of functions: there are hundreds. */
+class StorePart implements BulkStore {
+  readonly #store: BulkStore
+  readonly #root: string
+
+  constructor(store: BulkStore, root: string) {
+    this.#store = store
+    this.#root = root
+  }
+
+  get(key: string): string | undefined {
+    return this.#store.get(this.#root + key)
+  }
+
+  *entries(prefix: string): Generator<[key: string, text: string]> {
+    for (const [key, text] of this.#store.entries(this.#root + prefix))
+      yield [key.slice(this.#root.length), text]
+  }
+
+  write(changes: StoreChanges): Promise<void> {
+    return this.#store.write(changesBelow(changes, this.#root))
+  }
+
+  table(prefix: string): BulkTable {
+    return this.#store.table(this.#root + prefix)
+  }
+}
 
 /** The same changes with `root` before each key. */
 export const changesBelow = (

@@ -70,12 +70,12 @@ export class LocalStore implements EngineStore {
   async take(loaded: readonly LoadedChunk[]): Promise<void> {
     const breathe = makeBreather(this.#place.io.clock)
     for (const { from, to, bytes, changes } of loaded) {
-      const chunk: Chunk = { from, to, bytes, keys: [] }
+      const chunk: Chunk = { from, to, bytes, keys: changes.map(([key]) => key) }
       for (const [key, text] of changes) {
-        this.#put(chunk, key, text)
+        this.#entries.set(key, { text, chunk })
         await breathe()
       }
-      this.#chunks.push(chunk)
+      this.#chunks = this.#chunks.concat(chunk)
     }
   }
 
@@ -182,20 +182,15 @@ export class LocalStore implements EngineStore {
     const number = (this.#chunks.at(-1)?.to ?? 0) + 1
     const range = { from: number, to: number }
     const bytes = await this.#save(range, [...changes])
-    const chunk: Chunk = { ...range, bytes, keys: [] }
-    for (const [key, text] of changes) this.#put(chunk, key, text)
-    this.#chunks.push(chunk)
+    const chunk: Chunk = { ...range, bytes, keys: [...changes.keys()] }
+    for (const [key, text] of changes) this.#entries.set(key, { text, chunk })
+    this.#chunks = this.#chunks.concat(chunk)
   }
 
   async #save(range: ChunkRange, changes: readonly Change[]): Promise<number> {
     const text = await encodeChunk(this.#place, range, changes)
     await this.#place.disk.setText(this.#pathOf(range), text)
     return text.length
-  }
-
-  #put(chunk: Chunk, key: string, text: string | null): void {
-    this.#entries.set(key, { text, chunk })
-    chunk.keys.push(key)
   }
 
   #startMerge(): void {

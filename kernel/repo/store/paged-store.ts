@@ -1,4 +1,4 @@
-import { makeSerialQueue, type SerialQueue } from '../../crypto/serial-queue.ts'
+import { Turns } from '../../crypto/serial-queue.ts'
 import { makeBreather } from '../breather.ts'
 import type { BulkChange, BulkStore, BulkTable, StoreChanges } from './bulk.ts'
 import type { BulkPrefixes } from './bulk-prefixes.ts'
@@ -51,7 +51,7 @@ export class PagedStore implements BulkStore {
   readonly #limits: StoreLimits
   readonly #prefixes: BulkPrefixes
   readonly #overlay: Overlay
-  readonly #inOrder: SerialQueue = makeSerialQueue()
+  readonly #turns = new Turns()
   #tables: Map<string, OpenTable> | undefined
   #larges: readonly LargeWrite[] = []
   #lastLarge: Promise<void> | undefined
@@ -115,12 +115,12 @@ export class PagedStore implements BulkStore {
 
   /** Puts the files of tables in order that want it, in the background; what fails is tried again later. */
   tidySoon(): void {
-    this.#inOrder(() => this.#tidy(back => back.isUntidy && !this.#isClosed)).catch(this.#place.report)
+    this.#turns.take(() => this.#tidy(back => back.isUntidy && !this.#isClosed)).catch(this.#place.report)
   }
 
   /** Resolves when every write has ended, well or not, and the files are in order. */
   async settled(): Promise<void> {
-    await this.#inOrder(async () => {})
+    await this.#turns.take(async () => {})
     for (const { back } of this.#tables?.values() ?? []) await back.settled()
     await this.#front.settled()
   }
@@ -128,7 +128,7 @@ export class PagedStore implements BulkStore {
   /** Finishes what was begun, then refuses writes. What is in memory stays readable. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#inOrder(() => this.#tidy(back => back.isSlow)).catch(this.#place.report)
+    await this.#turns.take(() => this.#tidy(back => back.isSlow)).catch(this.#place.report)
     await this.settled()
     await this.#front.close()
   }
@@ -217,7 +217,7 @@ export class PagedStore implements BulkStore {
     const large: LargeWrite = { changes, touched: new Map(), moved: new Map() }
     this.#larges = [...this.#larges, large]
     try {
-      await this.#inOrder(() => this.#commit(large))
+      await this.#turns.take(() => this.#commit(large))
     } finally {
       this.#larges = this.#larges.filter(other => other !== large)
     }

@@ -21,6 +21,7 @@ export interface TablePlace {
 /** A table of a paged store: the rows on the disk, and over them those that are still in memory. */
 export class StoredTable implements BulkTable {
   readonly #place: TablePlace
+  /** Undefined until it is wanted; {@link NONE} for the many tables that have no row in memory. */
   #overlay: Map<string, OverlayRow> | undefined
   #view: TableView | undefined
 
@@ -107,6 +108,7 @@ export class StoredTable implements BulkTable {
 
   /** Learns of a write, unless nothing of the table was ever asked for. */
   note(row: OverlayRow): void {
+    if (this.#overlay === NONE) this.#overlay = new Map()
     this.#overlay?.set(row.key, row)
     this.#view = undefined
   }
@@ -119,7 +121,9 @@ export class StoredTable implements BulkTable {
 
   /** Takes the rows in memory as they are now; until {@link forget} they count, wherever they are by then. */
   remember(): void {
-    this.#overlay ??= new Map([...this.#place.overlay()].map(row => [row.key, row]))
+    if (this.#overlay !== undefined) return
+    const rows = [...this.#place.overlay()]
+    this.#overlay = rows.length === 0 ? NONE : new Map(rows.map(row => [row.key, row]))
   }
 
   #viewed<T>(task: (view: TableView, index: RowIndex) => Promise<T>): Promise<T> {
@@ -133,7 +137,7 @@ export class StoredTable implements BulkTable {
     await this.#place.written()
     const index = await this.#place.back.index()
     this.remember()
-    const overlay = this.#overlay ?? new Map<string, OverlayRow>()
+    const overlay = this.#overlay ?? NONE
     this.#view ??= new TableView({ index, overlay, rowOf: key => this.#find(index, key) })
     return { view: this.#view, index }
   }
@@ -230,6 +234,8 @@ interface Wanted {
   readonly slot: number
 }
 
+/** Never written to. */
+const NONE = new Map<string, OverlayRow>()
 const BATCH = 256
 const SLOTS = 65_536
 

@@ -30,8 +30,8 @@ export interface TablePlace extends ChunkPlace {
 /** The segments and index parts of one store on its disk, each under a number that is used once. */
 export class TableFiles {
   readonly #place: TablePlace
-  /** Files whose damage has been reported. */
-  readonly #known = new Set<string>()
+  /** Files whose damage has been reported; undefined while there is none. */
+  #known: Set<string> | undefined
   readonly #found: readonly FoundFile[]
   #nextId: number
   /** Of the segment that was read last; segments never change. */
@@ -182,7 +182,7 @@ export class TableFiles {
   }
 
   async #report(path: string, text: string | undefined): Promise<void> {
-    if (this.#known.has(path)) return
+    if (this.#known?.has(path) === true) return
     const rule = 'it does not decrypt as a whole'
     const error =
       text === undefined
@@ -192,7 +192,8 @@ export class TableFiles {
   }
 
   #tell(path: string, error: WalletError): void {
-    if (this.#known.has(path)) return
+    if (this.#known?.has(path) === true) return
+    this.#known ??= new Set()
     this.#known.add(path)
     this.#place.report(error)
     this.#place.damaged?.()
