@@ -43,3 +43,37 @@ test('what only looks like a box is no box: a comma too many or too few, a field
     t.is(faults.length, 1)
   }
 })
+
+const parse = async (text: string, isUpload = false) => {
+  const faults: { readonly code?: string }[] = []
+  const clock = { monotonic: () => 0, turn: async () => {} }
+  const report = (error: unknown): void => void faults.push(error as { code?: string })
+  return { reply: await parseStoreReply(text, { isUpload, clock, report }), faults }
+}
+
+test('an upload is answered with a hash, a read may go without', async t => {
+  for (const text of ['{"changes":{}}', '{"changes":{},"hash":null}', ' {"changes":{}}'])
+    await t.throwsAsync(parse(text, true), { code: 'SYNC_FAILED' })
+  t.deepEqual((await parse('{"changes":{}}')).reply, { changes: new Map() })
+  t.is((await parse('{"changes":{},"hash":"h"}', true)).reply.hash, 'h')
+})
+
+test('a path is read as the JSON that it is, and one that leads elsewhere is left out', async t => {
+  const { reply, faults } = await parse(
+    `{"changes":{"\\u0061/b":${BOX},"../c":${BOX},"d/__proto__/e":${BOX},"f":null},"hash":"h"}`
+  )
+  t.deepEqual([...reply.changes.keys()], ['a/b', 'f'])
+  t.deepEqual(
+    faults.map(({ code }) => code),
+    ['PATH_REFUSED', 'PATH_REFUSED']
+  )
+})
+
+test('a box beyond twelve million bytes is left out, and the rest is taken', async t => {
+  const large = BOX.replace('AA==', 'A'.repeat(12 * 1024 * 1024))
+  for (const lead of ['', ' ']) {
+    const { reply, faults } = await parse(`${lead}{"changes":{"a":${large},"b":${BOX}},"hash":"h"}`)
+    t.deepEqual([...reply.changes.keys()], ['b'])
+    t.like(faults[0], { code: 'BAD_REPLY', details: { path: 'a' } })
+  }
+})

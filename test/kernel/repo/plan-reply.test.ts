@@ -1,0 +1,155 @@
+import test from 'ava'
+import type { AppliedReply } from '../../../kernel/repo/apply-reply.ts'
+import { planStatus, type ReplyPlace } from '../../../kernel/repo/plan-reply.ts'
+import { BULK } from '../../../kernel/repo/repo-record.ts'
+import { openPagedStore } from '../../../kernel/repo/store/open-paged-store.ts'
+import { Secret } from '../../../kernel/state/secret.ts'
+import { makeFaultDisk } from '../../helpers/fault-disk.ts'
+import { boxOf, type Device, dataKey, openDevice, repoId } from '../../helpers/repo-device.ts'
+import { makeSyncStore } from '../../helpers/sync-store.ts'
+
+const DAY_MS = 24 * 3600 * 1000
+
+/** The paths of the deleted files that a device keeps aside. */
+const keptAside = async ({ io, files, repo }: Device): Promise<string[]> => {
+  await repo.close()
+  const folder = `repos/${repoId}/store`
+  const disk = makeFaultDisk(files)
+  const place = { io, disk, folder, key: new Secret(dataKey.slice()), report() {}, bulk: BULK }
+  const store = await openPagedStore(place, await disk.list(folder))
+  const paths = [...store.entries('q/')].map(([key]) => key.slice('q/'.length + 16))
+  await store.close()
+  return paths.sort()
+}
+
+const numbered = (count: number, box: ReturnType<typeof boxOf> | null) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, box] as const))
+
+test('a file that the server deletes is kept aside for 30 days', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  store.put({ early: boxOf('1'), late: boxOf('2'), stays: boxOf('3') })
+  await device.sync()
+  store.put({ early: null })
+  await device.sync()
+  await device.clock.advance(29 * DAY_MS)
+  store.put({ late: null })
+  await device.sync()
+  t.deepEqual(await keptAside(device), ['early', 'late'])
+  const again = await openDevice(store, { files: device.files })
+  await again.clock.advance(31 * DAY_MS)
+  store.put({ stays: null })
+  await again.sync()
+  t.deepEqual(await keptAside(again), ['late', 'stays'])
+})
+
+test('of the deleted files the newest thousand are kept aside', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  store.put({
+    ...numbered(60, boxOf('1')),
+    ...Object.fromEntries(bulk(1100).map(path => [path, boxOf('2')]))
+  })
+  await device.sync()
+  const left = bulk(1100)
+  for (let at = 0; at < 1040; at += 40) {
+    await device.clock.advance(1000)
+    store.put(Object.fromEntries(left.slice(at, at + 40).map(path => [path, null])))
+    await device.sync()
+  }
+  const kept = await keptAside(device)
+  t.is(kept.length, 1000)
+  t.deepEqual(kept, left.slice(40, 1040).sort())
+})
+
+const bulk = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `g${String(at).padStart(4, '0')}`)
+
+test('files that were edited here are no deletions, however many the server deletes', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  store.put(numbered(60, boxOf('1')))
+  await device.sync()
+  await device.repo.setTexts(new Map(Object.keys(numbered(60, null)).map(path => [path, 'edited'])))
+  store.put(numbered(60, null))
+  await device.sync()
+  t.is(store.files.size, 60)
+  t.is(device.repo.pendingCount, 0)
+})
+
+/** A device whose store has a file for each write, or one for all. */
+const damagedStores = [
+  { name: 'one of many files', isClosed: false, length: 10, places: [0.5] },
+  { name: 'one place of its one file', isClosed: true, length: 40_000, places: [0.1, 0.3, 0.5, 0.7, 0.9] },
+  { name: 'one place and the end of its one file', isClosed: true, length: 40_000, places: [0, 0.2, 0.6] }
+] as const
+
+for (const { name, isClosed, length, places } of damagedStores) {
+  test(`a store that is damaged in ${name} ends as the server does, with all that is left`, async t => {
+    const build = async () => {
+      const store = makeSyncStore()
+      const device = await openDevice(store)
+      for (let at = 0; at < 4; at += 1) {
+        await device.repo.setText(`f${at}`, `synced ${at}`.padEnd(length))
+        await device.sync()
+        await device.repo.setText(`g${at}`, `waits ${at}`.padEnd(length))
+      }
+      if (isClosed) await device.repo.close()
+      return { store, files: new Map(device.files) }
+    }
+    const { files: whole } = await build()
+    for (let part = 0; part < whole.size * places.length; part += 1) {
+      const { store, files } = await build()
+      const path = [...files.keys()][Math.floor(part / places.length)] ?? ''
+      const text = files.get(path) ?? ''
+      const damaged = [...text]
+      damaged[Math.floor(text.length * (places[part % places.length] ?? 0))] = '*'
+      if (name.includes('end')) damaged[text.length - 40] = '*'
+      files.set(path, damaged.join(''))
+      const device = await openDevice(store, { files })
+      const before = await device.repo.list('')
+      await device.sync()
+      t.is(device.repo.pendingCount, 0, `${path} ${part}`)
+      const after = await device.repo.list('')
+      for (const file of before) t.true(after.includes(file), `${file} after damage to ${path}`)
+      const other = await openDevice(store)
+      await other.sync()
+      t.deepEqual(await other.repo.list(''), after, `${path} ${part}`)
+      // The damage is over: nothing is fetched or sent anew.
+      const calls = store.calls.length
+      await device.sync()
+      t.is(store.calls.length, calls + 1, path)
+      t.true(store.calls.at(-1)?.url.endsWith(device.repo.state.getSnapshot().lastHash ?? '?'), path)
+    }
+  })
+}
+
+test('after damage everything that a whole reply lacks is sent again, and only a whole reply ends it', async t => {
+  const statusAfter = async (status: object, reply: Partial<AppliedReply>) => {
+    const place = {
+      reply: { sent: new Map(), changes: new Map([['there', 'box']]), ...reply },
+      store: { get: () => JSON.stringify(status) },
+      files: { pending: new Set(['waits']), list: async () => ['lacks', 'there', 'waits'] },
+      now: 5000
+    }
+    const writes = new Map<string, string>()
+    await planStatus(place as unknown as ReplyPlace, writes)
+    return Object.fromEntries(writes)
+  }
+  const again = { 'c/lacks': 'again' }
+  const damaged = { lastSync: 0, isDamaged: true }
+  const whole = { isComplete: true, hash: 'h' }
+  t.deepEqual(await statusAfter(damaged, whole), { ...again, s: '{"lastSync":5,"lastHash":"h"}' })
+  t.deepEqual(await statusAfter(damaged, { hash: 'h' }), {
+    s: '{"lastSync":5,"lastHash":"h","isDamaged":true}'
+  })
+  const known = { lastSync: 4, lastHash: 'h' }
+  t.deepEqual(await statusAfter({ ...known, isDamaged: true }, whole), {
+    ...again,
+    s: '{"lastSync":5,"lastHash":"h"}'
+  })
+  t.deepEqual(await statusAfter(known, whole), again, 'the time alone is not worth a write')
+  t.deepEqual(await statusAfter(known, { hash: 'i' }), { s: '{"lastSync":5,"lastHash":"i"}' })
+  // A first download lacks nothing: what is here was fetched by it.
+  t.deepEqual(await statusAfter({}, whole), { s: '{"lastSync":5,"lastHash":"h"}' })
+})

@@ -1,0 +1,22 @@
+import test from 'ava'
+import { quarantine } from '../../../kernel/repo/quarantine.ts'
+import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFaultDisk } from '../../helpers/fault-disk.ts'
+
+test('a damaged text is kept once, another one of the same path beside it, and nothing is ever replaced', async t => {
+  const files = new Map<string, string>()
+  const [disk, clock] = [makeFaultDisk(files), makeFakeClock()]
+  const keep = async (text: string): Promise<string | undefined> => {
+    const { details } = await quarantine(disk, clock, { path: 'a/b.json', text, rule: 'it is torn' })
+    return details.keptAs
+  }
+  const first = await keep('one')
+  t.is(await keep('one'), first)
+  const second = await keep('two')
+  t.not(second, first)
+  await clock.advance(1000)
+  t.is(await keep('one'), first)
+  t.is(await keep('two'), second)
+  t.deepEqual([...files.values()].sort(), ['one', 'two'])
+  t.true([...files.keys()].every(path => path.startsWith('quarantine/a+b.json.')))
+})
