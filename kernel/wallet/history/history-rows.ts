@@ -3,7 +3,8 @@ import type { ChangedFiles } from '../../repo/repo-files.ts'
 import type { BulkChange, BulkTable } from '../../repo/store/bulk.ts'
 import { dateOf, type HistoryRow, isListedFor, markOf, parseRow, rowText, tokenIdsOf } from './history-row.ts'
 import { type HistoryState, newState, parseState, STATE_KEY, stateText } from './history-state.ts'
-import { type ListedRow, mainList, overlaidList, type RowList, tokenList, UNLISTED } from './row-list.ts'
+import { overlaidList } from './overlaid-list.ts'
+import { type ListedRow, mainList, type RowList, tokenList, UNLISTED } from './row-list.ts'
 
 /** A row before and after a change; absent is none. */
 export interface RowChange {
@@ -39,6 +40,8 @@ export class HistoryRows {
   /** What could not be written: it is shown, and written with whatever is written next. Nearly always nothing. */
   #unwritten: ReadonlyMap<string, RowChange> = NO_ROWS
   #unwrittenFiles: ReadonlyMap<string, string> = NO_FILES
+  /** The histories with it; nothing else is written while it waits. */
+  #overlaid: Map<string | null, Promise<RowList>> | undefined
   /** Revisions of the repo that are writes of our own, with rows: their files need not be taken in again. */
   #own: Set<number> | undefined
   #ownFiles = 0
@@ -138,8 +141,13 @@ export class HistoryRows {
   async list(tokenId: string | null): Promise<RowList> {
     const base = tokenId === null ? mainList(this.#table) : tokenList(this.#tokenTable(tokenId), this.#table)
     if (this.#unwritten.size === 0) return base
-    const listed = this.#waiting(row => isListedFor(row, tokenId))
-    return overlaidList(base, listed, this.#unwritten)
+    this.#overlaid ??= new Map()
+    const lists = this.#overlaid
+    const list = lists.get(tokenId) ?? this.#overlay(base, tokenId)
+    lists.set(tokenId, list)
+    // One that could not be read is read again.
+    list.catch(() => lists.delete(tokenId))
+    return list
   }
 
   /** Writes rows, files and state, all or nothing. @throws STORAGE_FULL, STORAGE_FAILED */
@@ -175,6 +183,7 @@ export class HistoryRows {
 
   /** Keeps in memory what could not be written. */
   keep({ rows = new Map(), files = new Map() }: HistoryWrite): void {
+    this.#overlaid = undefined
     this.#unwritten = new Map(this.#withUnwritten(rows))
     this.#unwrittenFiles = new Map([...this.#unwrittenFiles, ...files])
   }
@@ -204,6 +213,7 @@ export class HistoryRows {
       this.#ownFiles = 0
     }
     this.#state = state
+    this.#overlaid = undefined
     this.#unwritten = NO_ROWS
     this.#unwrittenFiles = NO_FILES
   }
@@ -243,6 +253,11 @@ export class HistoryRows {
     const order = after !== undefined && isListedFor(after, null) ? date : UNLISTED
     const row = after === undefined ? null : { text: text ?? rowText(after), order, mark: markOf(after) }
     alongside.set(tableName(generation) + key, row)
+  }
+
+  #overlay(base: RowList, tokenId: string | null): Promise<RowList> {
+    const rows = this.#waiting(row => isListedFor(row, tokenId))
+    return overlaidList(base, { rows, replaced: this.#unwritten })
   }
 
   #waiting(isWanted: (row: HistoryRow) => boolean): ListedRow[] {

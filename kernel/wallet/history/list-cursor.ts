@@ -66,4 +66,6 @@ export const lastBefore = (milliseconds: number): number => {
 const halfStep = (value: number): number => Math.max(Math.abs(value) * 2 ** -53 * 1.0001, Number.MIN_VALUE)
 
 const stepUp = (value: number): number => value + halfStep(value)
-const stepDown = (value: number): number => value - halfStep(value)
+
+/** The next lower number. */
+export const stepDown = (value: number): number => value - halfStep(value)

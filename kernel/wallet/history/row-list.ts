@@ -42,32 +42,3 @@ export const tokenList = (index: BulkTable, table: BulkTable): RowList => ({
   offsetOf: key => index.offsetOf(key),
   offsetAt: order => index.offsetAt(order)
 })
-
-/**
- * A list with other rows laid over it, for the rare time when rows cannot be written: all of it is in memory.
- *
- * @param replaced - whether a row of the list counts no more; that of a row which is laid over it does not
- */
-export const overlaidList = async (
-  list: RowList,
-  over: readonly ListedRow[],
-  replaced: Pick<ReadonlyMap<string, unknown>, 'has'>
-): Promise<RowList> => {
-  const kept: ListedRow[] = []
-  for (let offset = 0; ; offset += BATCH) {
-    const rows = await list.page(offset, BATCH)
-    if (rows.length === 0) break
-    for (const row of rows) if (!replaced.has(row.key)) kept.push(row)
-  }
-  const all = [...kept, ...over].sort((left, right) => right.order - left.order)
-  return {
-    page: async (offset, limit) => all.slice(offset, offset + limit),
-    async offsetOf(key) {
-      const offset = all.findIndex(row => row.key === key)
-      return offset < 0 ? undefined : offset
-    },
-    offsetAt: async order => all.filter(row => row.order > order).length
-  }
-}
-
-const BATCH = 500
