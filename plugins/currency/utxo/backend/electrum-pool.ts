@@ -27,7 +27,8 @@ export class ElectrumPool {
   readonly #network: NetworkRow
   readonly #servers: readonly ElectrumServer[]
   readonly #log: EngineLog
-  readonly #clients = new Set<PoolClient>()
+  /** Each with what it watches. */
+  readonly #clients = new Map<PoolClient, Set<string>>()
   readonly #watchers = new Map<string, Set<PoolClient>>()
   readonly #waiting = new Set<(error?: Error) => void>()
   readonly #headers: HeaderCache
@@ -70,7 +71,7 @@ export class ElectrumPool {
 
   /** Adds a wallet; the returned function removes it and all that it watches. */
   attach(client: PoolClient): () => void {
-    this.#clients.add(client)
+    this.#clients.set(client, new Set())
     if (this.#connection === undefined) this.#open()
     return () => this.#detach(client)
   }
@@ -105,7 +106,9 @@ export class ElectrumPool {
 
   /** Subscribes scripts in one go and gives their statuses. @throws ElectrumFault, NETWORK */
   async subscribe(client: PoolClient, scripthashes: readonly string[]): Promise<(string | null)[]> {
+    const watched = this.#clients.get(client)
     for (const scripthash of scripthashes) {
+      watched?.add(scripthash)
       const watchers = this.#watchers.get(scripthash)
       if (watchers === undefined) this.#watchers.set(scripthash, new Set([client]))
       else watchers.add(client)
@@ -133,10 +136,13 @@ export class ElectrumPool {
   }
 
   #detach(client: PoolClient): void {
-    if (!this.#clients.delete(client)) return
+    const watched = this.#clients.get(client)
+    if (watched === undefined) return
+    this.#clients.delete(client)
     const forgotten: ElectrumCall[] = []
-    for (const [scripthash, watchers] of this.#watchers) {
-      if (!watchers.delete(client) || watchers.size > 0) continue
+    for (const scripthash of watched) {
+      const watchers = this.#watchers.get(scripthash)
+      if (watchers?.delete(client) !== true || watchers.size > 0) continue
       this.#watchers.delete(scripthash)
       forgotten.push({ method: 'blockchain.scripthash.unsubscribe', params: [scripthash] })
     }
@@ -155,7 +161,7 @@ export class ElectrumPool {
     if (this.#isOpening || this.#cancelRetry !== undefined || this.#clients.size === 0) return
     const server = this.#servers[this.#failures % Math.max(1, this.#servers.length)]
     if (server === undefined) {
-      for (const client of [...this.#clients]) client.onTrouble('No server is configured')
+      for (const client of [...this.#clients.keys()]) client.onTrouble('No server is configured')
       return
     }
     this.#isOpening = true
@@ -184,6 +190,7 @@ export class ElectrumPool {
     this.#connection = connection
     this.#generation++
     this.#watchers.clear()
+    for (const watched of this.#clients.values()) watched.clear()
     this.#ready = this.#greet(connection)
     this.#ready.then(
       () => {
@@ -197,7 +204,7 @@ export class ElectrumPool {
       },
       error => connection.close(error)
     )
-    for (const client of [...this.#clients]) client.onOpen()
+    for (const client of [...this.#clients.keys()]) client.onOpen()
   }
 
   async #greet(connection: ElectrumConnection): Promise<void> {
@@ -245,7 +252,7 @@ export class ElectrumPool {
     const tip = { height, header: this.#headers.read(hex) }
     this.#headers.extend(this.#tip, tip)
     this.#tip = tip
-    for (const client of [...this.#clients]) client.onTip(tip)
+    for (const client of [...this.#clients.keys()]) client.onTip(tip)
   }
 
   #lost(server: ElectrumServer, error: unknown): void {
@@ -256,7 +263,7 @@ export class ElectrumPool {
     this.#failures++
     const text = error instanceof Error ? error.message : 'The connection failed'
     this.#log.warn(`electrum ${server.url}: ${text}`)
-    for (const client of [...this.#clients]) client.onTrouble(`${server.url}: ${text}`)
+    for (const client of [...this.#clients.keys()]) client.onTrouble(`${server.url}: ${text}`)
     const round = Math.floor((this.#failures - 1) / this.#servers.length)
     const isNextRound = this.#failures % this.#servers.length === 0
     const delay = isNextRound

@@ -1,4 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js'
+import type { HDKey } from '@scure/bip32'
 import type { Clock } from '../../../../kernel/plugin-api.ts'
 import { programOf, scriptTypeOf, writeScript } from '../address/script.ts'
 import type { AccountKeys } from '../keys/account-keys.ts'
@@ -8,12 +9,24 @@ import { hexOf, hexOfReversed } from '../tx/raw-tx.ts'
 import { isUsed, type ScriptRecord } from './script-record.ts'
 
 /** The scripts of one branch, from index 0 without holes. */
-export interface BranchScripts {
+export class BranchScripts {
   readonly branch: Branch
-  readonly node: PublicNode
-  readonly records: ScriptRecord[]
+  readonly records: ScriptRecord[] = []
   /** Watch at least this many, whatever the gap limit says. */
-  minimum: number
+  minimum = 0
+  readonly #account: HDKey
+  #node: PublicNode | undefined
+
+  constructor(branch: Branch, account: HDKey) {
+    this.branch = branch
+    this.#account = account
+  }
+
+  /** What its keys are derived from; a wallet whose scripts are all known needs it late or never. */
+  get node(): PublicNode {
+    this.#node ??= branchNodeOf(this.#account, this.branch.change)
+    return this.#node
+  }
 }
 
 /**
@@ -35,7 +48,7 @@ export class ScriptTable {
     this.branches = branchesOf[keys.format].flatMap(branch => {
       const account = keys.accounts.get(branch.purpose)
       if (account === undefined) return []
-      return [{ branch, node: branchNodeOf(account, branch.change), records: [], minimum: 0 }]
+      return [new BranchScripts(branch, account)]
     })
   }
 
