@@ -31,13 +31,22 @@ export class ListCursor {
   /** Up to `limit` rows that follow; none at the end. */
   async next(limit: number): Promise<ListedRow[]> {
     for (;;) {
-      const list = await this.#open()
-      const rows = await list.page(await this.placeIn(list), limit)
+      const rows = await this.#read(limit)
       this.#last = rows.at(-1)
       const fresh = rows.filter(({ key, order }) => order > this.#range.floor && !this.#seen.has(key))
       for (const { key } of fresh) this.#seen.add(key)
       const isEnd = this.#last === undefined || this.#last.order <= this.#range.floor
       if (fresh.length > 0 || isEnd) return fresh
+    }
+  }
+
+  async #read(limit: number): Promise<readonly ListedRow[]> {
+    for (let tries = 1; ; tries += 1) {
+      const list = await this.#open()
+      const place = await this.placeIn(list)
+      const rows = await list.page(place, limit)
+      // What moved away above meanwhile would have drawn others over the place, unseen.
+      if (place === (await this.placeIn(list)) || tries === MAX_TRIES) return rows
     }
   }
 
@@ -53,6 +62,9 @@ export class ListCursor {
     return place !== undefined && place >= first && place < end ? place + 1 : first
   }
 }
+
+/** A list does not move that often between two looks. */
+const MAX_TRIES = 10
 
 /** The latest date in seconds that is before a time in milliseconds, by the rule of specification §5 "Date filter". */
 export const lastBefore = (milliseconds: number): number => {
