@@ -9,6 +9,7 @@ import { refreshedAccount } from '../session/refreshed-account.ts'
 import { upload } from '../session/upload.ts'
 import { readTextFile } from '../session/value-input.ts'
 import type { Session } from '../session.ts'
+import { noStore } from './data.ts'
 
 /** Writes stores with all their items, item by item, as one JSON object. */
 export const dataExport: CommandRun = async (session, ...texts) => {
@@ -16,8 +17,10 @@ export const dataExport: CommandRun = async (session, ...texts) => {
   try {
     const { account, warnings } = await refreshedAccount(session)
     const { dataStore } = account
-    const wanted = texts.filter(text => text !== undefined)
-    const stores = wanted.length > 0 ? wanted : await dataStore.listStoreIds()
+    const wanted = new Set(texts.filter(text => text !== undefined))
+    const known = await dataStore.listStoreIds()
+    for (const store of wanted) if (!known.includes(store)) throw noStore(store)
+    const stores = wanted.size > 0 ? [...wanted] : known
     let count = 0
     await sink.write(`{"schema":"${SCHEMA}","stores":{`)
     for (const [index, store] of stores.entries()) {

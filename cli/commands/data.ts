@@ -113,7 +113,8 @@ const changeData = async (session: Session, { data, done, call }: DataChange): P
   return { data, warnings: await upload(session), view: { kind: 'text', lines: [done] } }
 }
 
-const noStore = (store: string): CliError =>
+/** There is no store of this name. */
+export const noStore = (store: string): CliError =>
   new CliError('NOT_FOUND', `There is no store "${store}" in this account`, {
     next: [{ command: 'holdfast data stores', why: 'see the stores' }]
   })

@@ -1,4 +1,4 @@
-import type { CurrencyWallet, RepoSnapshot } from '../../kernel/index.ts'
+import type { CurrencyWallet, RepoSnapshot, RepoStatus } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { openEventStream } from '../output/event-stream.ts'
 import { lastSyncText, ownerNameOf, repoCell, repoJson, shortHash } from '../output/repo-facts.ts'
@@ -6,6 +6,7 @@ import { localTime } from '../output/times.ts'
 import { cellOf } from '../output/view.ts'
 import { findWallets } from '../session/find-wallet.ts'
 import { openMailbox } from '../session/mailbox.ts'
+import { syncTargetsOf } from '../session/sync-targets.ts'
 import { syncWallets } from '../session/sync-wallets.ts'
 import { waitFor } from '../session/wait-for.ts'
 import type { Session } from '../session.ts'
@@ -101,20 +102,17 @@ export const syncRepos: CommandRun = async session => {
 export const syncWatch: CommandRun = async (session, ...texts) => {
   const news = openMailbox<RepoSnapshot>(session.signal)
   session.observe(({ hooks }) => hooks.repoChanged.tap('watch', news.post))
-  const wallets = await findWallets(
-    session,
-    texts.filter(text => text !== undefined)
-  )
+  const { wallets, hasAccount } = await syncTargetsOf(session, texts)
   const account = await session.account()
-  const isWanted = (ownerId: string): boolean =>
-    texts.length === 0 || wallets.some(({ id }) => id === ownerId)
+  const isWanted = ({ ownerId, type }: RepoStatus): boolean =>
+    texts.length === 0 || (type.startsWith('wallet:') ? wallets.some(({ id }) => id === ownerId) : hasAccount)
   const stream = openEventStream(session)
   await stream.emit('sync.watching', { repos: account.listRepos().map(repoJson) })
   session.talk.say('Watching the syncs; Ctrl-C ends it')
   const told = new Map<string, string>()
   for await (const { repoId } of news) {
     const repo = account.listRepos().find(one => one.repoId === repoId)
-    if (repo === undefined || !isWanted(repo.ownerId)) continue
+    if (repo === undefined || !isWanted(repo)) continue
     const facts = repoJson(repo)
     const text = JSON.stringify(facts)
     // What was told meanwhile has come to the same.

@@ -3,16 +3,15 @@ import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { syncCell } from '../output/facts.ts'
 import { ownerNameOf, repoCell, repoJson, shortHash } from '../output/repo-facts.ts'
-import { findWallets } from '../session/find-wallet.ts'
+import { syncTargetsOf } from '../session/sync-targets.ts'
 import { waitFor } from '../session/wait-for.ts'
 import type { Session } from '../session.ts'
 
 /** Exchanges the files of the account and its wallets with the sync server, and looks at the chain. */
 export const sync: CommandRun = async (session, ...texts) => {
   const account = await session.account()
-  const wanted = texts.filter(text => text !== undefined)
-  const wallets = await findWallets(session, wanted)
-  if (wallets.length === 0) session.talk.say('This account has no wallet yet.')
+  const { wallets } = await syncTargetsOf(session, texts)
+  if (wallets.length + texts.length === 0) session.talk.say('This account has no wallet yet.')
   session.talk.step('syncing…')
   await Promise.all(wallets.map(wallet => session.synced(wallet)))
   await session.within('Syncing', () => account.sync())

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { type Envelope, makeHome, type Ran } from '../helpers/command-line.ts'
@@ -63,6 +63,18 @@ test.serial('what one device exports another takes in, and replaces nothing unas
   await dataOf(['data', 'set', '__proto__', 'toString', '--value-stdin'], 'odd')
   const facts = succeeded(t, await run(['data', 'export', '-o', file('all.json'), '--json']), 'data.export/1')
   t.deepEqual(facts.data, { file: file('all.json'), stores: 2, items: 3 })
+  const missing = await run([
+    'data',
+    'export',
+    'com.example',
+    'com.exmaple',
+    '-o',
+    file('none.json'),
+    '--json'
+  ])
+  t.is(missing.code, 6)
+  t.is(missing.json.error.message, 'There is no store "com.exmaple" in this account')
+  t.false(existsSync(file('none.json')))
   const printed = await run(['data', 'export', 'com.example'])
   t.deepEqual(JSON.parse(printed.stdout).stores, {
     'com.example': { exact: 'ends with a line break\n', greeting: 'hello\nworld' }

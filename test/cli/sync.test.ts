@@ -47,6 +47,22 @@ test.serial('sync tells the hash before and after, and how many files went each 
   t.is(repoOf(await dataOf('sync'), walletId).hash, phone.hash, 'both devices have the same files')
 })
 
+test.serial('the account can be synced without its wallets, or beside one', async t => {
+  const alone = await dataOf('sync', 'account')
+  t.deepEqual(alone.wallets, [])
+  t.deepEqual(
+    alone.repos.map(({ type }: { type: string }) => type),
+    ['account-repo:co.airbitz.wallet']
+  )
+  const both = await dataOf('sync', 'account', 'Savings')
+  t.deepEqual(
+    both.wallets.map(({ id }: { id: string }) => id),
+    [walletId]
+  )
+  const refused = await run('sync', 'accounts', '--json')
+  t.is(refused.code, 6)
+})
+
 test.serial('sync status says it in words, and sync repos what waits for the server', async t => {
   const [wallet] = (await dataOf('sync', 'status', '--wait')).wallets
   t.like(wallet, { id: walletId, name: 'Savings', ratio: 1, stage: 'synced', error: null })
@@ -76,4 +92,17 @@ test.serial('sync watch tells of syncs until it is stopped', async t => {
   t.is(lines[0].event, 'sync.watching')
   t.deepEqual(lines.at(-1), { event: 'end', reason: 'stopped' })
   t.false(/syncKey|dataKey/.test(ran.stdout))
+})
+
+test.serial('sync watch tells of the account alone if that is asked for', async t => {
+  const watch = startInProcess(['sync', 'watch', 'account', '--json', '--secrets-stdin'], { home, input })
+  await watch.hears(/"sync\.repo".*"lastSync":"/)
+  const ran = await watch.stop()
+  const types = ran.stdout
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+    .filter(({ event }) => event === 'sync.repo')
+    .map(({ data }) => data.type)
+  t.deepEqual([...new Set(types)], ['account-repo:co.airbitz.wallet'])
 })

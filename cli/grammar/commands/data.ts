@@ -8,6 +8,7 @@ const OUTPUT: readonly CommandFlag[] = [
 
 const STORE = '<store>'
 const WALLETS = '[wallet...]'
+const TARGETS = '[account|wallet...]'
 
 /** What apps keep in the account, and the exchange of files. */
 export const dataCommands: readonly CommandSpec[] = [
@@ -70,7 +71,7 @@ export const dataCommands: readonly CommandSpec[] = [
   },
   {
     name: 'sync',
-    arguments: WALLETS,
+    arguments: TARGETS,
     summary: 'exchange files with the sync server and look at the chain',
     flags: [{ flags: '--wait', summary: 'until nothing is left to upload' }],
     secrets: ANY_LOGIN,
@@ -92,7 +93,7 @@ export const dataCommands: readonly CommandSpec[] = [
   },
   {
     name: 'sync watch',
-    arguments: WALLETS,
+    arguments: TARGETS,
     summary: 'tell of syncs as they happen',
     secrets: ANY_LOGIN,
     isServer: true,
