@@ -12,7 +12,7 @@ import { searchedTexts } from './search.ts'
 import { SearchIndex } from './search-index.ts'
 import { type FilePlace, takeFiles } from './take-files.ts'
 import { takeHeight } from './take-height.ts'
-import { type ReportPlace, type TakenReports, takeReports } from './take-reports.ts'
+import { type ReportPlace, takeReports } from './take-reports.ts'
 import type { TxidChanges } from './throttle.ts'
 import type { AssetName } from './transaction-file.ts'
 import { confirmationsIn, searchedOf, viewOf } from './transaction-view.ts'
@@ -31,7 +31,7 @@ export class HistoryTable {
   #search: SearchIndex | undefined
   readonly #turns = new Turns()
   /** Files that a sync has named and that are not taken in yet. */
-  #namedPaths: ReadonlySet<string> = NO_PATHS
+  #namedPaths: readonly string[] = []
   #opening: Promise<void> | undefined
   /** The height by which rows were judged last, and the one by which they are shown. */
   #height: number
@@ -85,7 +85,7 @@ export class HistoryTable {
    * @returns the txids of which something else is shown now
    */
   filesChanged(paths: readonly string[]): Promise<string[]> {
-    this.#namedPaths = new Set([...this.#namedPaths, ...paths])
+    this.#namedPaths = this.#namedPaths.concat(paths)
     return this.#turns.take(async () => {
       await this.#openNow()
       return this.#takeFiles()
@@ -176,10 +176,13 @@ export class HistoryTable {
    */
   async search(tokenId: string | null, query: string): Promise<string[]> {
     this.#checkOpen()
-    if (this.#searchedFiat !== this.fiatCode) this.#search?.clear()
-    this.#searchedFiat = this.fiatCode
+    const { fiatCode } = this
+    if (this.#searchedFiat !== fiatCode) this.#search?.clear()
+    this.#searchedFiat = fiatCode
     this.#search ??= this.#makeSearch()
-    return this.#search.find(tokenId, query)
+    const keys = await this.#search.find(tokenId, query)
+    // Another search may have cleared the text meanwhile, for another currency.
+    return fiatCode === this.fiatCode ? keys : this.search(tokenId, query)
   }
 
   /** Forgets what the engine said, as before a resync; the files stay, and the engine must tell everything. */
@@ -281,19 +284,15 @@ export class HistoryTable {
     }
     const taken = await takeReports(place, transactions)
     if (taken.rows.size > 0) {
-      await this.#write(taken).catch(error => {
+      const { rows, files } = taken
+      await this.#rows.write({ rows, files, state: { height: this.#height } }).catch(error => {
         this.#rows.keep(taken)
-        this.#search?.update(taken.rows)
         report(error)
       })
+      this.#search?.update(rows)
     }
     if (this.#rows.ownFiles > MANY_FILES) await this.#takeFiles()
     return taken
-  }
-
-  async #write({ rows, files }: TakenReports): Promise<void> {
-    await this.#rows.write({ rows, files, state: { height: this.#height } })
-    this.#search?.update(rows)
   }
 
   async #takeFiles(): Promise<string[]> {
@@ -301,7 +300,7 @@ export class HistoryTable {
     const place: FilePlace = { repo, rows: this.#rows, files: this.#files, breathe: this.breather() }
     const { paths, revision } = await this.#rows.changedFiles()
     const named = new Set([...this.#namedPaths, ...paths])
-    this.#namedPaths = NO_PATHS
+    this.#namedPaths = []
     const txids: string[] = []
     for await (const rows of takeFiles(place, [...named])) {
       await this.#rows.write({ rows }).catch(error => {
@@ -334,4 +333,3 @@ export class HistoryTable {
 const SLICE = 10_000
 /** After so many files of our own the repo is asked to pass over them, so that a crash has less to take in. */
 const MANY_FILES = 20_000
-const NO_PATHS: ReadonlySet<string> = new Set()

@@ -304,3 +304,12 @@ test('a transaction that leaves a list while the disk is full is not shown there
     ['b']
   )
 })
+
+test('a search finds what there is although the fiat currency changes meanwhile, and another one begins', async t => {
+  const { table, settings } = await openHistory(makeSyncStore())
+  await table.take(Array.from({ length: 50 }, (_, index) => outgoing(`tx${index}`)))
+  const first = table.search(null, 'tx')
+  settings.fiatCode = 'iso:EUR'
+  const second = table.search(null, 'tx')
+  t.deepEqual([(await first).length, (await second).length], [50, 50])
+})
