@@ -95,12 +95,15 @@ const TONES: Readonly<Record<LabelResult['status'], Tone>> = {
 const MAX_FILE = 64_000_000
 
 const openLabels = async (path: string): Promise<FileHandle> => {
+  const unreadable = (cause?: unknown): CliError =>
+    new CliError('NOT_FOUND', `The file ${path} cannot be read`, { cause })
   const file = await open(path, 'r').catch((error: unknown) => {
-    throw new CliError('NOT_FOUND', `The file ${path} cannot be read`, { cause: error })
+    throw unreadable(error)
   })
-  if ((await file.stat()).size <= MAX_FILE) return file
+  const facts = await file.stat()
+  if (!facts.isDirectory() && facts.size <= MAX_FILE) return file
   await file.close()
-  throw new CliError('USAGE', `The file ${path} is too large`)
+  throw facts.isDirectory() ? unreadable() : new CliError('USAGE', `The file ${path} is too large`)
 }
 
 const countsOf = (results: readonly LabelResult[]): Readonly<Record<string, number>> => {

@@ -216,7 +216,8 @@ test.serial('labels go out, and come in on another device without replacing what
   t.like(tx.metadata, { name: 'Joe', category: 'expense:Toys', notes: '=A bicycle' })
   const again = await done('tx', 'export', 'Savings', '--format', 'bip329')
   t.true(again.stdout.includes(`"ref":"${address}","label":"From Ann"`))
-  failed(t, await run('tx', 'import-labels', file('none'), '--json'), 'NOT_FOUND', 6)
+  for (const wrong of [file('none'), home])
+    failed(t, await run('tx', 'import-labels', wrong, '--json'), 'NOT_FOUND', 6)
 })
 
 test.serial('tx watch tells of a payment as it comes, and ends with Ctrl-C', async t => {
