@@ -125,7 +125,7 @@ const assetsJson = (assets: ReadonlyMap<string, AssetRecord>): JsonObject =>
   Object.fromEntries(
     [...assets].map(([key, { otherMetadata, metadata, ...rest }]) => [
       key,
-      { ...rest, metadata: { ...otherMetadata, ...metadata } }
+      { metadata: { ...otherMetadata, ...metadata }, ...rest }
     ])
   ) as unknown as JsonObject
 
