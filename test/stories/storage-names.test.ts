@@ -120,11 +120,8 @@ test('what an account keeps has the known names: logins on the device, and those
   t.regex(logins[0] ?? '', /^logins\/[1-9A-HJ-NP-Za-km-z]{40,44}\.json$/)
 
   for (const there of [await logIn(disk), await logIn(new Map())]) {
-    t.like(there.wallet.getSnapshot(), {
-      name: 'Toys',
-      fiatCurrencyCode: 'iso:EUR',
-      enabledTokenIds: ['tin']
-    })
+    t.like(there.wallet.getSnapshot(), { name: 'Toys', fiatCurrencyCode: 'iso:EUR' })
+    t.deepEqual(there.wallet.getSnapshot().enabledTokenIds, ['tin'])
     t.like(there.account.currencyConfig('toycoin').getSnapshot().userSettings, { server: 'mine' })
     t.deepEqual(Object.keys(there.account.currencyConfig('toycoin').getSnapshot().customTokens).sort(), [
       leadId,

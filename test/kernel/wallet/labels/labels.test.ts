@@ -97,10 +97,12 @@ interface Noted {
   readonly saved?: Record<string, Metadata>
   readonly paidTo?: readonly string[]
   readonly fresh?: string
+  /** The other forms of the address that is shown. */
+  readonly forms?: Readonly<Record<string, string>>
 }
 
 /** A wallet that is only what labels are about. */
-const walletOf = (id: string, { txs = {}, saved = {}, paidTo = [], fresh = 'fresh' }: Noted) => {
+const walletOf = (id: string, { txs = {}, saved = {}, paidTo = [], fresh = 'fresh', forms = {} }: Noted) => {
   const writes: string[] = []
   const wallet = {
     id,
@@ -119,7 +121,7 @@ const walletOf = (id: string, { txs = {}, saved = {}, paidTo = [], fresh = 'fres
       saved[address] = { ...saved[address], ...change }
       writes.push(`${address} ${JSON.stringify(change)}`)
     },
-    getReceiveAddress: async () => ({ publicAddress: fresh }),
+    getReceiveAddress: async () => ({ publicAddress: fresh, ...forms }),
     async *streamTransactions() {
       yield [{ txid: 'paid', ourReceiveAddresses: paidTo }]
     }
@@ -194,4 +196,21 @@ test('an address is labelled if it was saved, paid to, or is the one that is sho
   t.deepEqual(results.sort(), ['1 same a', '2 applied a', '3 applied b', '4 unknown', '5 conflict a'])
   t.deepEqual(a.writes, ['paid {"name":"Shop"}'])
   t.deepEqual(b.writes, ['shown {"name":"Shop"}'])
+})
+
+test('every form of the address that is shown can be labelled', async t => {
+  const forms = { segwitAddress: 'segwit', legacyAddress: 'legacy' }
+  const { wallet, writes } = walletOf('a', { fresh: 'shown', forms })
+  const lines = ['segwit', 'legacy', 'shown'].map(address => line('addr', address, 'Shop'))
+  t.deepEqual(await taken(lines, { wallets: [wallet] }), ['1 applied a', '2 applied a', '3 applied a'])
+  t.is(writes.length, 3)
+})
+
+test('a line that is longer than any label is passed over, and the rest is taken', async t => {
+  const { wallet } = walletOf('a', { txs: { tx: {} } })
+  const long = `{"type":"tx","ref":"tx","label":"x"${' '.repeat(2_500_000)}}`
+  t.deepEqual(await taken([long, line('tx', 'tx', 'Shop')], { wallets: [wallet] }), [
+    '1 invalid',
+    '2 applied a'
+  ])
 })
