@@ -6,21 +6,24 @@ import { makeSyncStore } from '../../helpers/sync-store.ts'
 
 const root = `repos/${repoId}`
 
-test('what was deleted here does not come back with the folder of a deployed client', async t => {
+test('what was deleted or made here gives way to no folder of a deployed client', async t => {
   const store = makeSyncStore()
   store.put({ f: boxOf('1'), g: boxOf('2') })
   const device = await openDevice(store)
   await device.sync()
   await device.repo.delete('f')
+  await device.repo.setText('made', 'ours')
   await device.repo.close()
   const files = new Map(device.files)
-  for (const name of ['f', 'h']) files.set(`${root}/data/${name}`, JSON.stringify(boxOf('old')))
+  for (const name of ['f', 'h', 'made']) files.set(`${root}/data/${name}`, JSON.stringify(boxOf('old')))
   files.set(`${root}/status.json`, '{"lastSync":1,"lastHash":"old"}')
   const again = await openDevice(store, { files })
-  t.deepEqual(await again.repo.list(''), ['g', 'h'])
+  t.deepEqual(await again.repo.list(''), ['g', 'h', 'made'])
+  t.is(await again.repo.getText('made'), 'ours')
   t.not(again.repo.state.getSnapshot().lastHash, 'old')
   await again.sync()
-  t.deepEqual([...store.files.keys()], ['g'])
+  t.deepEqual([...store.files.keys()].sort(), ['g', 'made'])
+  t.is(again.repo.pendingCount, 0)
 })
 
 test('the status of a deployed folder goes last: a client that finds it finds the rest', async t => {
