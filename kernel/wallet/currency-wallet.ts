@@ -6,11 +6,10 @@ import { detachable, type Readable } from '../state/observable.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { FreshAddress, MessageOptions, ParsedUri, UriRequest } from '../types/engine.ts'
 import type { MetadataChange, SpendInfo, SweepInfo, Transaction } from '../types/transaction.ts'
-import { type AddressRecord, readAddresses, writeAddress } from './address-file.ts'
+import { type AddressChange, type AddressRecord, editAddress, readAddresses } from './address-file.ts'
 import { callTools } from './call-tools.ts'
 import { dumpWallet, type WalletDump } from './dump-wallet.ts'
 import { checkFreshAddress } from './engine/engine-data.ts'
-import { mergeMetadata } from './history/metadata.ts'
 import { saveMetadata } from './history/save-metadata.ts'
 import {
   listTransactions,
@@ -105,12 +104,12 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
 
   /** Remembers an address with a note, on all devices; it stays the fresh one. */
   saveReceiveAddress(address: string, metadata: MetadataChange = {}): Promise<void> {
-    return this.#writeAddress(address, { metadata, recycleable: true })
+    return this.#editAddress({ address, metadata, recycleable: true })
   }
 
   /** Gives an address out for good: the next fresh one is another. */
   async lockReceiveAddress(address: string, metadata: MetadataChange = {}): Promise<void> {
-    await this.#writeAddress(address, { metadata, recycleable: false })
+    await this.#editAddress({ address, metadata, recycleable: false })
     await this.#life.engine.call('locking an address', engine => engine.addGapLimitAddresses([address]))
   }
 
@@ -272,22 +271,9 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     if (this.#life.engine.isClosed) throw new WalletError('LOGGED_OUT', {})
   }
 
-  async #writeAddress(
-    address: string,
-    { metadata, recycleable }: { metadata: MetadataChange; recycleable: boolean }
-  ): Promise<void> {
-    const { repo, services } = this.#parts
-    await this.#parts.turns.take(async () => {
-      const known = (await this.savedAddresses()).find(record => record.address === address)
-      const record: AddressRecord = {
-        seq: known?.seq ?? 0,
-        address,
-        recycleable: recycleable && (known?.recycleable ?? true),
-        creationDate: known?.creationDate ?? services.io.clock.now() / 1000,
-        metadata: mergeMetadata(known?.metadata ?? {}, metadata)
-      }
-      await writeAddress(repo, record, this.#parts.hashOf(address))
-    })
+  async #editAddress(change: AddressChange): Promise<void> {
+    this.#checkOpen()
+    await this.#parts.turns.take(() => editAddress(this.#parts, this.#parts.hashOf, change))
   }
 
   #report(error: unknown): void {

@@ -179,6 +179,44 @@ test('the files of a wallet hold its fiat code, name, enabled and found tokens; 
   t.true(Math.abs((kept?.lastSync ?? 0) - lastSync) < 60)
 })
 
+test('an address that another client wrote is edited where it stands, and what that client keeps there stays', async t => {
+  const info = toyInfo()
+  const user = makeKnownUser(t, { infos: [info] })
+  const theirs = {
+    seq: 7,
+    address: 'free',
+    state: { recycleable: true, creationDate: 5, more: 1 },
+    meta: { amountSatoshi: 9, bizId: 3, name: 'Old', notes: 'kept' },
+    other: [2]
+  }
+  // Names on either side of the one that we would give.
+  for (const name of ['0', 'zzz']) {
+    const path = `Addresses/${name}.json`
+    user.put(info, { [path]: theirs })
+    const { account } = await user.logIn({ plugins: [makeToy().plugin] })
+    const wallet = await account.openWallet(info.id)
+    await wallet.lockReceiveAddress('free', { name: 'Ann' })
+    await wallet.saveReceiveAddress('free', { category: 'income', notes: null })
+    t.deepEqual(await wallet.savedAddresses(), [
+      {
+        seq: 7,
+        address: 'free',
+        recycleable: false,
+        creationDate: 5,
+        metadata: { name: 'Ann', category: 'income' }
+      }
+    ])
+    await account.sync()
+    t.deepEqual(user.read(info, path), {
+      ...theirs,
+      state: { ...theirs.state, recycleable: false },
+      meta: { amountSatoshi: 9, bizId: 3, name: 'Ann', category: 'income' }
+    })
+    user.put(info, { [path]: null })
+    await account.logout()
+  }
+})
+
 test('an address is a file with its number, whether it can be used again, and since when [3.30]', async t => {
   const info = toyInfo()
   const user = makeKnownUser(t, { infos: [info] })
