@@ -155,6 +155,33 @@ test('dates select from the start on and before the end, to the millisecond; wit
   }
 })
 
+test('a search among many is cut by its dates and its limit, and finds nothing twice', async t => {
+  const { table } = await openHistory(makeSyncStore())
+  const isMarked = (index: number): boolean => index < 100 || index >= 580
+  await table.take(
+    Array.from({ length: 600 }, (_, index) =>
+      outgoing(`tx${index}`, {
+        date: index,
+        ...(isMarked(index) ? { memos: [{ type: 'text', value: 'marked' }] } : {})
+      })
+    )
+  )
+  const marked = Array.from({ length: 600 }, (_, index) => 599 - index).filter(isMarked)
+  const found = async (query: TransactionQuery): Promise<number[]> =>
+    (await listTransactions(table, { searchString: 'marked', ...query })).map(({ date }) => date)
+  t.deepEqual(await found({}), marked)
+  t.deepEqual(await found({ limit: 60 }), marked.slice(0, 60))
+  t.deepEqual(await found({ limit: 60, startIndex: 15 }), marked.slice(15, 75))
+  const [startDate, endDate] = [new Date(50_000), new Date(590_000)]
+  const between = marked.filter(date => date >= 50 && date < 590)
+  t.deepEqual(await found({ startDate, endDate }), between)
+  t.deepEqual(await found({ startDate, endDate, limit: 60 }), between)
+  t.deepEqual(
+    await found({ startDate, beforeTxid: 'tx70' }),
+    between.filter(date => date < 70)
+  )
+})
+
 test('a stream hands out batches of 10, the first of another size if wanted', async t => {
   const { table } = await openHistory(makeSyncStore())
   await table.take(Array.from({ length: 34 }, (_, index) => outgoing(`tx${index}`, { date: index })))
