@@ -1,8 +1,10 @@
 import type { ListedRow, RowList } from './row-list.ts'
 
-/** Which part of a list is wanted: places from `from` on, as long as the order is above `floor`. */
+/** Which part of a list is wanted. */
 export interface ListRange {
-  readonly from: number
+  /** The place where it begins, in the list as it is now. @throws TX_NOT_FOUND */
+  from(list: RowList): Promise<number>
+  /** It goes on as long as the order is above this. */
   readonly floor: number
 }
 
@@ -45,14 +47,15 @@ export class ListCursor {
       const list = await this.#open()
       const place = await this.placeIn(list)
       const rows = await list.page(place, limit)
-      // What moved away above meanwhile would have drawn others over the place, unseen.
+      // What came or went above meanwhile has moved others over the place.
       if (place === (await this.placeIn(list)) || tries === MAX_TRIES) return rows
     }
   }
 
   /** The place in the list, as it is now, where it goes on. */
   async placeIn(list: RowList): Promise<number> {
-    if (this.#last === undefined) return this.#seen.size === 0 ? this.#range.from : Number.MAX_SAFE_INTEGER
+    if (this.#last === undefined)
+      return this.#seen.size === 0 ? this.#range.from(list) : Number.MAX_SAFE_INTEGER
     const { key, order } = this.#last
     const [first, end, place] = await Promise.all([
       list.offsetAt(order),

@@ -105,7 +105,7 @@ async function* pagesOf(
   let skipped = needle === '' ? startIndex : 0
   const pages =
     needle === ''
-      ? plainPages(walk, await rangeOf(walk, query, startIndex), left)
+      ? plainPages(walk, rangeOf(walk, query, startIndex), left)
       : foundPages(walk, query, { needle, wanted: startIndex + left })
   if (left <= 0) return
   for await (const page of pages) {
@@ -117,19 +117,20 @@ async function* pagesOf(
   }
 }
 
-const rangeOf = async (
-  { table, open }: Walk,
+const rangeOf = (
+  { table }: Walk,
   { startDate, endDate, beforeTxid }: TransactionQuery,
   startIndex: number
-): Promise<ListRange> => {
-  const list = await open()
-  const above = endDate === undefined ? 0 : await list.offsetAt(lastBefore(endDate.getTime()))
-  const floor = startDate === undefined ? UNLISTED : lastBefore(startDate.getTime())
-  if (beforeTxid === undefined) return { from: above + startIndex, floor }
-  const place = await list.offsetOf(table.keyOf(beforeTxid))
-  if (place === undefined) throw new WalletError('TX_NOT_FOUND', { txid: beforeTxid })
-  return { from: Math.max(above, place + 1) + startIndex, floor }
-}
+): ListRange => ({
+  floor: startDate === undefined ? UNLISTED : lastBefore(startDate.getTime()),
+  async from(list) {
+    const above = endDate === undefined ? 0 : await list.offsetAt(lastBefore(endDate.getTime()))
+    if (beforeTxid === undefined) return above + startIndex
+    const place = await list.offsetOf(table.keyOf(beforeTxid))
+    if (place === undefined) throw new WalletError('TX_NOT_FOUND', { txid: beforeTxid })
+    return Math.max(above, place + 1) + startIndex
+  }
+})
 
 async function* plainPages(walk: Walk, range: ListRange, wanted: number): AsyncGenerator<Transaction[]> {
   const { table, open, step } = walk
@@ -155,7 +156,7 @@ async function* foundPages(
 ): AsyncGenerator<Transaction[]> {
   const { table, open, tokenId, step } = walk
   const isFound = (tx: Transaction): boolean => matchesSearch(tx, needle, table.fiatCode)
-  const range = await rangeOf(walk, query, 0)
+  const range = rangeOf(walk, query, 0)
   const cursor = new ListCursor(open, range)
   const breathe = table.breather()
   for (let read = 0; wanted <= FEW && read < PROBE; ) {
