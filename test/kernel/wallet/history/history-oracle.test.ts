@@ -117,6 +117,9 @@ class World {
     await Promise.all(running)
     await this.#device.settled()
     this.#disk.strike({ at: Number.MAX_SAFE_INTEGER, kind: 'full' })
+    // Whoever read a file that did not get onto the disk reads it again with the next sync.
+    if (steps.some(({ kind }) => kind === 'full')) await this.#device.sync()
+    await this.#device.settled()
     if (restart !== undefined) await this.#restart(restart)
     for (const asset of TOKEN_IDS) await this.#check(asset, query)
   }
