@@ -75,6 +75,9 @@ test.serial('tokens add, edit and remove keep tokens of one’s own', async t =>
   t.is((await dataOf(...edit, '--name', 'My own', '--denom', 'MINE=10000')).name, 'My own')
   const [mine] = (await dataOf('tokens', 'list', 'tokenchain', '--custom')).tokens
   t.like(mine, { tokenId, code: 'MINE', name: 'My own', decimals: 4, contract: CONTRACT, custom: true })
+  t.is((await dataOf(...edit, '--name', 'Only the name')).name, 'Only the name')
+  const [renamed] = (await dataOf('tokens', 'list', 'tokenchain', '--custom')).tokens
+  t.like(renamed, { tokenId, code: 'MINE', name: 'Only the name', decimals: 4, contract: CONTRACT })
   failed(t, await run('tokens', 'edit', 'tokenchain', 'USDX', '--name', 'x', '--json'), 'USAGE', 2)
   failed(t, await run(...edit, '--contract', '0x00', '--json'), 'OPTION_INVALID', 2)
   await dataOf('tokens', 'remove', 'tokenchain', tokenId)

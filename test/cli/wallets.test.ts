@@ -111,6 +111,8 @@ test.serial('wallets wait ends when it is as it should be, or with 8 when its ti
     const { wallets } = await dataOf('wallets', 'wait', 'Savings', '--for', goal)
     t.is(wallets[0].name, 'Savings', goal)
   }
+  const [{ height }] = (await dataOf('wallets', 'wait', 'Savings')).wallets
+  t.is((await dataOf('wallets', 'wait', 'Savings', '--for', `height=${height}`)).wallets[0].height, height)
   const late = await run('wallets', 'wait', 'Savings', '--for', 'balance=0.6', '--timeout', '300ms', '--json')
   failed(t, late, 'DEADLINE', 8)
   for (const goal of ['soon', 'height=x', 'balance=max'])
