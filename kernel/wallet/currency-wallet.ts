@@ -217,12 +217,13 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     this.#life.spends.told(txid)
   }
 
-  /** Uploads and downloads the wallet's files, and looks at the chain unless it is paused, now. */
+  /** Uploads and downloads the wallet's files, looks at the chain unless it is paused, and takes in what was told. */
   async sync(): Promise<void> {
     this.#checkOpen()
     const { syncLoop, repo } = this.#parts
     const { isPaused } = this.#life.pause.getSnapshot()
     await settleAll([syncLoop.syncNow(repo), isPaused ? undefined : this.#life.engine.syncNow()])
+    await this.#life.settled()
   }
 
   /** Forgets what is known of the chain, found tokens included, and looks again. */

@@ -105,6 +105,8 @@ export class WalletLife implements EngineHost {
     this.engine.restartProgress()
     this.#room.doubt()
     await this.#room.reportsTaken()
+    // What the engine told before may have been heard only now.
+    this.engine.restartProgress()
     await this.table.clear()
     this.#height = undefined
     this.unactivatedChanged([])
@@ -115,6 +117,12 @@ export class WalletLife implements EngineHost {
       return engine.resyncBlockchain()
     })
     this.#room.believe()
+  }
+
+  /** Resolves when everything that was reported or synced so far has been taken in. */
+  async settled(): Promise<void> {
+    await this.#room.reportsTaken()
+    await this.table.settled()
   }
 
   get inputs(): EngineInputs {

@@ -60,7 +60,9 @@ export class EngineInbox {
     onAddressesChecked: (ratio: number) =>
       this.#hear(listener => {
         if (typeof ratio !== 'number' || Number.isNaN(ratio)) throw this.#bogus('progress')
-        listener.progressed(Math.min(1, Math.max(0, ratio)))
+        const progress = (): void => this.#hear(() => listener.progressed(Math.min(1, Math.max(0, ratio))))
+        // Whoever hears that all is seen looks into the history at once.
+        this.#queue = this.#queue.then(progress)
       }),
     onTokenBalanceChanged: (tokenId: string | null, balance: string) =>
       this.#hear(listener => {

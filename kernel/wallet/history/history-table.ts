@@ -196,15 +196,16 @@ export class HistoryTable {
     })
   }
 
+  /** Resolves when everything that was begun has been taken in. */
+  settled(): Promise<void> {
+    return this.#turns.settled()
+  }
+
   /** Forgets the text of searches at once, and waits for what was begun. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#search?.clear()
-    await this.#turns
-      .take(async () => {
-        if (this.#rows.ownFiles > 0) await this.#takeFiles()
-      })
-      .catch(this.#parts.report)
+    await this.#turns.take(async () => this.#rows.ownFiles > 0 && this.#takeFiles()).catch(this.#parts.report)
     this.#search?.clear()
   }
 

@@ -12,7 +12,7 @@ import type { WalletKeys } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { type DeviceOptions, openDevice, waitFor } from '../../helpers/device.ts'
 import { makeKnownUser } from '../../helpers/known-user.ts'
-import { makeToy, type ToyOptions } from '../../helpers/toy-currency.ts'
+import { makeToy, type ToyOptions, toyTransaction } from '../../helpers/toy-currency.ts'
 import { openToyHome } from '../../helpers/toy-home.ts'
 
 const openHome = async (t: ExecutionContext, options: ToyOptions, device: DeviceOptions = {}) => {
@@ -437,4 +437,23 @@ test('plugins get copies of private keys that nobody can change, and none after 
   await t.throwsAsync(late, { code: 'LOGGED_OUT' })
   await t.throwsAsync(wallet.makeSpend(pay), { code: 'LOGGED_OUT' })
   t.is(given.length, 4)
+})
+
+test('a wallet that shows that all is seen, or whose sync has ended, shows all that was told', async t => {
+  const count = 3000
+  const { account, toy } = await openHome(t, {
+    engine: (_good, { callbacks }) => ({
+      async syncNetwork() {
+        callbacks.onTransactionsChanged(Array.from({ length: count }, (_, at) => toyTransaction(`tx${at}`)))
+        callbacks.onAddressesChecked(1)
+        return 10_000
+      }
+    })
+  })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await waitFor(() => wallet.engine.getSnapshot().syncRatio === 1)
+  t.is((await wallet.getTransactions()).length, count)
+  toy.requests[0]?.callbacks.onTransactionsChanged([toyTransaction('last')])
+  await wallet.sync()
+  t.is((await wallet.getTransactions()).length, count + 1)
 })
