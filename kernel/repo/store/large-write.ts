@@ -62,8 +62,7 @@ export const takeAlong = (
   if (overlay.size === 0) return
   const tables = new Set<string | undefined>()
   for (const key of large.changes.keys()) tables.add(tableOf(key))
-  const isMoved = (key: string): boolean =>
-    !large.touched.has(key) && (large.changes.size === 0 || tables.has(tableOf(key)))
+  const isMoved = (key: string): boolean => large.changes.size === 0 || tables.has(tableOf(key))
   large.moved = new Map([...overlay].filter(([key]) => isMoved(key)))
 }
 
@@ -88,7 +87,7 @@ export const sortWrite = async (
   return { tables, entries: sorting.entries }
 }
 
-/** Leaves of the entries of a large write those that nobody has written since, and removes the rows that it has taken along. */
+/** Leaves of the entries of a large write those that nobody has written since, and removes the rows that it has taken along: unless somebody has written them since, too. */
 export const settleEntries = (
   { touched, moved }: LargeWrite,
   entries: Map<string, string | null>

@@ -25,6 +25,8 @@ export interface ChunkPlace extends ChunkCrypto {
   readonly disk: Disk
   readonly folder: string
   readonly report: Report
+  /** Is put into whatever replaces a damaged or missing chunk, so that no crash hides that something was lost. */
+  readonly lossMark?: Change
 }
 
 /**
@@ -53,8 +55,7 @@ export const loadChunks = async (place: ChunkPlace, paths: readonly string[]): P
       continue
     }
     if (range.from > next) loaded.push(await fillGap(place, { from: next, to: range.from - 1 }))
-    if (!isWhole) await replace(place, range, chunk.changes)
-    loaded.push({ ...range, ...chunk })
+    loaded.push(isWhole ? { ...range, ...chunk } : await replace(place, { ...range, ...chunk }))
     next = range.to + 1
   }
   for (const range of leftovers) await place.disk.delete(pathOf(place, range)).catch(place.report)
@@ -110,17 +111,18 @@ const readChunk = async (place: ChunkPlace, range: ChunkRange): Promise<ReadChun
 
 const fillGap = async (place: ChunkPlace, range: ChunkRange): Promise<LoadedChunk> => {
   place.report(new WalletError('CORRUPT_FILE', { path: pathOf(place, range), rule: 'it is missing' }))
-  await replace(place, range, [])
-  return { ...range, changes: [], bytes: 0 }
+  return replace(place, { ...range, changes: [], bytes: 0 })
 }
 
 // On a full disk the store still opens; the repair is then made at the next opening.
-const replace = async (place: ChunkPlace, range: ChunkRange, changes: readonly Change[]): Promise<void> => {
+const replace = async (place: ChunkPlace, { changes, ...chunk }: LoadedChunk): Promise<LoadedChunk> => {
+  const kept = place.lossMark === undefined ? changes : [...changes, place.lossMark]
   try {
-    await place.disk.setText(pathOf(place, range), await encodeChunk(place, range, changes))
+    await place.disk.setText(pathOf(place, chunk), await encodeChunk(place, chunk, kept))
   } catch (error) {
     place.report(error)
   }
+  return { ...chunk, changes: kept }
 }
 
 const pathOf = ({ folder }: ChunkPlace, range: ChunkRange): string => `${folder}/${chunkName(range)}`

@@ -139,6 +139,13 @@ export class LocalStore implements EngineStore {
     this.#startMerge()
   }
 
+  /** Whether a write of a key that passes a test has not ended. */
+  isWriting(test: (key: string) => boolean): boolean {
+    for (const batch of [this.#queued, this.#flying])
+      for (const key of batch?.changes.keys() ?? []) if (test(key)) return true
+    return false
+  }
+
   /** How many chunk files there are now. */
   get chunkCount(): number {
     return this.#chunks.length

@@ -14,19 +14,12 @@ import {
   untouch
 } from './large-write.ts'
 import { closedError, type LocalStore } from './local-store.ts'
+import { OpenTables } from './open-tables.ts'
 import { Overlay, type OverlayRow, overlayText } from './overlay.ts'
 import { LIMITS, type PagedPlace, type StoreLimits } from './paged-place.ts'
 import type { StagedChange } from './staged-change.ts'
-import { StoredTable } from './stored-table.ts'
-import { TableBack } from './table-back.ts'
 import type { TableFiles } from './table-files.ts'
-import {
-  type FileNumbers,
-  isManifestKey,
-  manifestKey,
-  parseManifest,
-  suspectManifest
-} from './table-manifest.ts'
+import { type FileNumbers, isManifestKey } from './table-manifest.ts'
 
 /** What a paged store is made of. */
 export interface PagedParts {
@@ -48,18 +41,17 @@ export class PagedStore implements BulkStore {
   readonly #place: PagedPlace
   readonly #front: LocalStore
   readonly #files: TableFiles
+  readonly #suspects: ReadonlyMap<string, FileNumbers> | undefined
   readonly #limits: StoreLimits
   readonly #prefixes: BulkPrefixes
   readonly #overlay: Overlay
   readonly #turns = new Turns()
-  #tables: Map<string, OpenTable> | undefined
+  /** Undefined until one is wanted: many stores have entries only. */
+  #tables: OpenTables | undefined
   #larges: readonly LargeWrite[] = []
   #lastLarge: Promise<void> | undefined
-  /** Changes that could not be made true, as far as one can know. */
-  #doubtful: readonly StagedChange[] = []
   #isFlushing = false
   #flushAt: number
-  readonly #suspects: ReadonlyMap<string, FileNumbers> | undefined
   #isClosed = false
 
   constructor({ place, front, files, suspects }: PagedParts) {
@@ -110,59 +102,40 @@ export class PagedStore implements BulkStore {
 
   table(prefix: string): BulkTable {
     if (this.#prefixes.tableOf(prefix) !== prefix) throw new TypeError(`There is no table ${prefix}`)
-    return this.#open(prefix).table
+    return this.#opened.open(prefix).table
   }
 
   /** Puts the files of tables in order that want it, in the background; what fails is tried again later. */
   tidySoon(): void {
-    this.#turns.take(() => this.#tidy(back => back.isUntidy && !this.#isClosed)).catch(this.#place.report)
+    this.#turns
+      .take(() => this.#opened.tidy(back => back.isUntidy && !this.#isClosed))
+      .catch(this.#place.report)
   }
 
   /** Resolves when every write has ended, well or not, and the files are in order. */
   async settled(): Promise<void> {
     await this.#turns.take(async () => {})
-    for (const { back } of this.#tables?.values() ?? []) await back.settled()
+    await this.#tables?.settled()
     await this.#front.settled()
   }
 
   /** Finishes what was begun, then refuses writes. What is in memory stays readable. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#turns.take(() => this.#tidy(back => back.isSlow)).catch(this.#place.report)
+    await this.#turns.take(async () => this.#tables?.tidy(back => back.isSlow)).catch(this.#place.report)
     await this.settled()
     await this.#front.close()
   }
 
-  async #tidy(isWanted: (back: TableBack) => boolean): Promise<void> {
-    for (const { back } of this.#tables?.values() ?? [])
-      if (isWanted(back)) await this.#confirm([await back.tidy()], new Map())
-  }
-
-  #open(prefix: string): OpenTable {
-    const known = this.#tables?.get(prefix)
-    if (known !== undefined) return known
-    const back = new TableBack({
-      prefix,
-      crypto: this.#place,
-      files: this.#files,
-      manifest:
-        this.#suspects === undefined
-          ? parseManifest(this.#front.get(manifestKey(prefix)))
-          : suspectManifest(this.#suspects.get(prefix)),
-      isSuspect: this.#suspects !== undefined,
+  get #opened(): OpenTables {
+    this.#tables ??= new OpenTables({
+      ...{ place: this.#place, front: this.#front, files: this.#files, suspects: this.#suspects },
+      recent: (prefix, key) => this.#recent(prefix, key),
+      rowsInMemory: prefix => this.#rowsInMemory(prefix),
+      written: async () => this.#lastLarge,
       wantsTidying: () => this.tidySoon()
     })
-    const table = new StoredTable({
-      clock: this.#place.io.clock,
-      back,
-      recent: key => this.#recent(prefix, key),
-      overlay: () => this.#overlay.rowsOf(prefix),
-      written: async () => this.#lastLarge
-    })
-    this.#tables ??= new Map()
-    const opened = { back, table }
-    this.#tables.set(prefix, opened)
-    return opened
+    return this.#tables
   }
 
   #recent(prefix: string, key: string): OverlayRow | undefined {
@@ -178,22 +151,32 @@ export class PagedStore implements BulkStore {
     return this.#overlay.find(prefix, key)
   }
 
+  /** The rows of a table among the entries, and those that a large write is taking from there. */
+  *#rowsInMemory(prefix: string): Generator<OverlayRow> {
+    for (const { moved, touched } of this.#larges) {
+      for (const [key, row] of moved)
+        if (!touched.has(key) && this.#prefixes.tableOf(key) === prefix) yield row
+    }
+    yield* this.#overlay.rowsOf(prefix)
+  }
+
   #writeSmall(changes: StoreChanges): Promise<void> {
     const texts = new Map<string, string | null>()
     const prefixes = new Set<string>()
+    const larges = this.#larges
     for (const [key, change] of changes) {
-      for (const large of this.#larges) touch(large, key)
+      for (const large of larges) touch(large, key)
       const prefix = this.#prefixes.tableOf(key)
       if (prefix !== undefined) prefixes.add(prefix)
       texts.set(key, prefix === undefined ? plainTextOf(change) : this.#entryOf(prefix, key, change))
     }
     const done = this.#front.write(texts)
-    if (prefixes.size === 0 && this.#larges.length === 0) return done
+    if (prefixes.size === 0 && larges.length === 0) return done
     return done.then(
       () => this.#flushIfFull(),
       error => {
-        for (const key of changes.keys()) for (const large of this.#larges) untouch(large, key)
-        for (const prefix of prefixes) this.#tables?.get(prefix)?.table.forget()
+        for (const key of changes.keys()) for (const large of larges) untouch(large, key)
+        for (const prefix of prefixes) this.#tables?.known(prefix)?.table.forget()
         throw error
       }
     )
@@ -201,8 +184,8 @@ export class PagedStore implements BulkStore {
 
   #entryOf(prefix: string, key: string, change: string | BulkChange | null): string | null {
     const row = this.#overlay.rowOf(prefix, key.slice(prefix.length), change)
-    this.#tables?.get(prefix)?.table.note(row)
-    const isUnknown = change === null && this.#larges.length === 0 && this.#open(prefix).back.isEmpty
+    this.#tables?.known(prefix)?.table.note(row)
+    const isUnknown = change === null && this.#larges.length === 0 && this.#opened.open(prefix).back.isEmpty
     return isUnknown ? null : overlayText(row)
   }
 
@@ -234,41 +217,19 @@ export class PagedStore implements BulkStore {
     const { tables, entries } = await sortWrite(large, this.#prefixes, makeBreather(this.#place.io.clock))
     try {
       for (const [prefix, { rows, deleted }] of tables) {
-        const { back } = this.#open(prefix)
+        const { back } = this.#opened.open(prefix)
         if (rows.length > 0 || !back.isEmpty) staged.push(await back.stage(rows, deleted))
       }
     } catch (error) {
-      for (const change of staged) await this.#open(change.prefix).back.discard(change)
+      for (const change of staged) await this.#opened.open(change.prefix).back.discard(change)
       throw error
     }
-    // A small write that fails must not have replaced ours: by now each has ended, well or not.
-    await this.#front.write(new Map()).catch(() => {})
-    await this.#confirm(staged, settleEntries(large, entries))
-    if (large.moved.size > 0) this.#overlay.rowsLeft()
-  }
-
-  /** Makes staged changes true with one write. */
-  async #confirm(staged: readonly StagedChange[], entries: Map<string, string | null>): Promise<void> {
-    for (const { prefix, manifest } of staged) {
-      // From here on rows may be neither among the entries nor yet in the index.
-      this.#open(prefix).table.remember()
-      entries.set(manifestKey(prefix), manifest === undefined ? null : JSON.stringify(manifest))
-    }
-    try {
-      await this.#front.write(entries)
-      for (const change of staged) {
-        const { back, table } = this.#open(change.prefix)
-        back.adopt(change)
-        table.forget()
-      }
-    } catch (error) {
-      // The entries may have arrived all the same, and a crash would show them: the files go when newer entries are there.
-      this.#doubtful = [...this.#doubtful, ...staged]
-      for (const { prefix } of staged) this.#open(prefix).table.forget()
-      throw error
-    }
-    for (const change of this.#doubtful) await this.#open(change.prefix).back.discard(change)
-    this.#doubtful = []
+    // A small write that fails must not have replaced ours: each of the same keys has to end first, well or not.
+    do await this.#front.write(new Map()).catch(() => {})
+    while (this.#front.isWriting(key => large.changes.has(key) || large.moved.has(key)))
+    const hasMoved = large.moved.size > 0
+    await this.#opened.confirm(staged, settleEntries(large, entries), large)
+    if (hasMoved) this.#overlay.rowsLeft()
   }
 
   #flushIfFull(): void {
@@ -284,9 +245,4 @@ export class PagedStore implements BulkStore {
         this.#isFlushing = false
       })
   }
-}
-
-interface OpenTable {
-  readonly back: TableBack
-  readonly table: StoredTable
 }

@@ -58,7 +58,7 @@ export class RowIndex {
     return part
   }
 
-  /** The first part is the index: its columns and its order are ours. */
+  /** The first part becomes the index: its columns are ours from now on, and change. */
   #begin(part: IndexColumns): void {
     this.#columns = part
     this.#used = part.count
@@ -71,6 +71,7 @@ export class RowIndex {
     }
     this.#byOrder = rows.subarray(0, count)
     this.#lookup = undefined
+    this.#offsets = undefined
   }
 
   /** Takes in the rows of one part and gives the numbers of those that are new in the order. */

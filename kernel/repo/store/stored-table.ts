@@ -6,16 +6,21 @@ import type { RowIndex } from './row-index.ts'
 import type { TableBack } from './table-back.ts'
 import { TableView, type ViewRow } from './table-view.ts'
 
+/** What a store has in memory of its tables. */
+export interface TableMemory {
+  /** What memory holds of a key, with or without a text; undefined if only the disk can tell. */
+  recent(prefix: string, key: string): OverlayRow | undefined
+  /** Every row of a table in memory. */
+  rowsInMemory(prefix: string): Iterable<OverlayRow>
+  /** Resolves when the writes that were begun before have ended. */
+  written(): Promise<void>
+}
+
 /** What a table needs of its store. */
 export interface TablePlace {
   readonly clock: Clock
   readonly back: TableBack
-  /** What memory holds of a key, with or without a text; undefined if only the disk can tell. */
-  recent(key: string): OverlayRow | undefined
-  /** Every row in memory. */
-  overlay(): Iterable<OverlayRow>
-  /** Resolves when the writes that were begun before have ended. */
-  written(): Promise<void>
+  readonly memory: TableMemory
 }
 
 /** A table of a paged store: the rows on the disk, and over them those that are still in memory. */
@@ -34,7 +39,7 @@ export class StoredTable implements BulkTable {
   }
 
   async has(key: string): Promise<boolean> {
-    const recent = this.#place.recent(key)
+    const recent = this.#recent(key)
     if (recent !== undefined) return recent.text !== null
     if (this.#place.back.isEmpty) return false
     return this.#find(await this.#place.back.index(), key) >= 0
@@ -119,13 +124,6 @@ export class StoredTable implements BulkTable {
     this.#view = undefined
   }
 
-  /** Takes the rows in memory as they are now; until {@link forget} they count, wherever they are by then. */
-  remember(): void {
-    if (this.#overlay !== undefined) return
-    const rows = [...this.#place.overlay()]
-    this.#overlay = rows.length === 0 ? NONE : new Map(rows.map(row => [row.key, row]))
-  }
-
   #viewed<T>(task: (view: TableView, index: RowIndex) => Promise<T>): Promise<T> {
     return this.#place.back.reading(async () => {
       const { view, index } = await this.#current()
@@ -134,12 +132,32 @@ export class StoredTable implements BulkTable {
   }
 
   async #current(): Promise<{ readonly view: TableView; readonly index: RowIndex }> {
-    await this.#place.written()
-    const index = await this.#place.back.index()
-    this.remember()
-    const overlay = this.#overlay ?? NONE
-    this.#view ??= new TableView({ index, overlay, rowOf: key => this.#find(index, key) })
+    const { back, memory } = this.#place
+    await memory.written()
+    let index = back.loaded
+    while (index === undefined) {
+      await back.index()
+      // Another may have taken its place before it was our turn.
+      index = back.loaded
+    }
+    const rows = index
+    const overlay = this.#rowsInMemory()
+    this.#view ??= new TableView({ index, overlay, rowOf: key => this.#find(rows, key) })
     return { view: this.#view, index }
+  }
+
+  #rowsInMemory(): Map<string, OverlayRow> {
+    if (this.#overlay === undefined) {
+      const { memory, back } = this.#place
+      const rows = [...memory.rowsInMemory(back.prefix)]
+      this.#overlay = rows.length === 0 ? NONE : new Map(rows.map(row => [row.key, row]))
+    }
+    return this.#overlay
+  }
+
+  #recent(key: string): OverlayRow | undefined {
+    const { memory, back } = this.#place
+    return memory.recent(back.prefix, key)
   }
 
   /** What memory holds of some keys, and the numbers of those that only the disk can tell of. */
@@ -150,7 +168,7 @@ export class StoredTable implements BulkTable {
     const texts: (string | undefined)[] = []
     const onDisk: number[] = []
     for (const key of keys) {
-      const recent = this.#place.recent(key)
+      const recent = this.#recent(key)
       if (recent === undefined) onDisk.push(texts.length)
       texts.push(recent?.text ?? undefined)
     }

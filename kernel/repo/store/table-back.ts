@@ -63,6 +63,11 @@ export class TableBack {
     return this.isUntidy || (this.#manifest?.parts.length ?? 0) > 1
   }
 
+  /** The index as it is now; undefined if it is not loaded. */
+  get loaded(): RowIndex | undefined {
+    return this.#manifest === undefined ? EMPTY : this.#index
+  }
+
   /** The index, loaded when it is first wanted, and made anew from the segments if it is damaged. */
   async index(): Promise<RowIndex> {
     if (this.#manifest === undefined) return EMPTY

@@ -21,8 +21,15 @@ export const manifestKey = (prefix: string): string => MANIFEST + prefix
 /** What the keys of all manifests begin with. */
 export const MANIFEST = 'm/'
 
-/** Whether a key is that of a manifest. */
+/** Whether a key is that of a manifest, or of a mark beside them. */
 export const isManifestKey = (key: string): boolean => key.startsWith(MANIFEST)
+
+/**
+ * What the keys of marks begin with that are there from a loss of entries until all tables are in order again: so long no manifest can be trusted.
+ *
+ * Each loss has a key of its own, as what is lost next may be older than the end of the last one.
+ */
+export const LOSS_MARK = 'm/ '
 
 /** A manifest of files that no sound one names: their rows are to be counted. */
 export const suspectManifest = (files: FileNumbers | undefined): TableManifest | undefined => {

@@ -378,6 +378,39 @@ test('when the entries that named them are damaged, the tables are put together 
   t.deepEqual(again.reports, [])
 })
 
+test('a crash after the entries were repaired and before the tables are together again costs no row', async t => {
+  const files = await damagedWorld()
+  for (const path of [...files.keys()]) if (/\/\d{12}-\d{12}$/.test(path)) files.set(path, 'rubbish')
+  for (let crash = 0; crash < 3; crash += 1) {
+    const disk = makeFaultDisk(files)
+    await open(files, disk)
+    disk.cutPower()
+  }
+  const { store, table, damages } = await open(files)
+  t.is(await table.count(), 2020)
+  t.is(damages(), 1)
+  await store.close()
+  const again = await open(files)
+  t.is(await again.table.count(), 2020)
+  t.is(again.damages(), 0, 'in order again')
+  await again.store.close()
+
+  for (const path of [...files.keys()]) if (/\/\d{12}-\d{12}$/.test(path)) files.set(path, 'rubbish')
+  await open(files, makeFaultDisk(files)).then(second => second.store.close())
+  t.is(await (await open(files)).table.count(), 2020, 'the second loss is one, too')
+})
+
+test('damaged entries and the files of a table that nobody knows any more do not keep a store from opening', async t => {
+  const files = await damagedWorld()
+  for (const path of [...files.keys()]) if (/\/\d{12}-\d{12}$/.test(path)) files.set(path, 'rubbish')
+  const disk = makeFaultDisk(files)
+  const place = { io, disk, folder, key, bulk: parseBulkPrefixes(['other/']), limits, report: () => {} }
+  const store = await openPagedStore(place, await disk.list(folder))
+  await store.write(new Map([['other/1', 'row']]))
+  t.is(await store.table('other/').count(), 1)
+  await store.close()
+})
+
 test('random writes, deletions and reopenings agree with a plain list', async t => {
   const change = fc.tuple(fc.integer({ min: 0, max: 40 }), fc.option(fc.integer({ min: 0, max: 5 })))
   const step = fc.oneof(
