@@ -2,6 +2,7 @@ import type { KernelOptions, Plugin } from '../kernel/index.ts'
 import type { CommandSpec } from './command.ts'
 import type { CommandResult } from './command-result.ts'
 import { CliError } from './errors/cli-error.ts'
+import type { Failure } from './errors/failure.ts'
 import { commandLineOf } from './grammar/command-line.ts'
 import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/global-options.ts'
 import { type ParsedArguments, parseArguments } from './grammar/parse-arguments.ts'
@@ -169,7 +170,7 @@ const tellFailure = async (
   const { causesOf, failureOf } = await import('./errors/failure.ts')
   const { failureEnvelope } = await import('./output/envelope.ts')
   const { failureLines } = await import('./output/failure-lines.ts')
-  const failure = failureOf(error)
+  const failure = withOffline(failureOf(error), globals?.offline === true)
   const hasJson = globals?.json ?? wantsJson(argv.includes('--json'), environment)
   if (hasJson) {
     await writeText(stdout, jsonText(failureEnvelope(failure, { command, profile }), stdout.isTTY === true))
@@ -184,3 +185,9 @@ const tellFailure = async (
   }
   return failure.exitCode
 }
+
+/** Whoever asks for no network is not to look for a fault in it. */
+const withOffline = (failure: Failure, isOffline: boolean): Failure =>
+  isOffline && failure.code === 'NETWORK'
+    ? { ...failure, hint: 'This needs the network, and --offline was asked for. Run it again without.' }
+    : failure

@@ -2,7 +2,7 @@ import type { CurrencyConfig, Denomination, Token } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { parseCount, parsePairs } from '../grammar/values.ts'
+import { parseCount, parsePair } from '../grammar/values.ts'
 import { makeChange } from '../session/make-change.ts'
 import { currencyConfig, tokenIdOf } from '../session/token-place.ts'
 import { upload } from '../session/upload.ts'
@@ -79,7 +79,7 @@ const MAX_DECIMALS = 99
 /** The units of a token: those of `--denom`, or its code with `--decimals`; undefined if neither is given. */
 const denominationsOf = (session: Session, code: string): readonly Denomination[] | undefined => {
   const decimals = session.text('decimals')
-  const pairs = Object.entries(parsePairs(session.texts('denom'), 'denomination'))
+  const pairs = session.texts('denom').map(text => parsePair(text, 'denomination'))
   if (decimals !== undefined && pairs.length > 0)
     throw new CliError('USAGE', 'Say --decimals, or every unit with --denom')
   if (decimals !== undefined) {

@@ -33,13 +33,14 @@ export const parseCount = (text: string, what: string, [least, most]: readonly [
 
 /** Reads repeated `key=value` texts. @throws CliError USAGE */
 export const parsePairs = (texts: readonly string[], what: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    texts.map(text => {
-      const equals = text.indexOf('=')
-      if (equals < 1) throw new CliError('USAGE', `The ${what} must look like key=value`)
-      return [text.slice(0, equals), text.slice(equals + 1)]
-    })
-  )
+  Object.fromEntries(texts.map(text => parsePair(text, what)))
+
+/** Reads one `key=value` text. @throws CliError USAGE */
+export const parsePair = (text: string, what: string): readonly [key: string, value: string] => {
+  const equals = text.indexOf('=')
+  if (equals < 1) throw new CliError('USAGE', `The ${what} must look like key=value`)
+  return [text.slice(0, equals), text.slice(equals + 1)]
+}
 
 /** Reads a date such as `2026-01-05` or a full ISO time. @throws CliError USAGE */
 export const parseWhen = (text: string, what: string): Date => {

@@ -168,7 +168,9 @@ test.serial(
     const args = ['balance', '--offline', '--json', '--secrets-stdin']
     const { data } = checkEnvelope(t, await runInProcess(args, { home, input }), 'balance/1')
     t.is(data.balances[0].name, 'Savings')
-    failed(t, await runAs('balance', '--offline', '--json'), 'NETWORK', 20)
+    const refused = await runAs('balance', '--offline', '--json')
+    failed(t, refused, 'NETWORK', 20)
+    t.regex(refused.json.error.hint, /--offline was asked for/)
   }
 )
 

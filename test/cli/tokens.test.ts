@@ -78,6 +78,9 @@ test.serial('tokens add, edit and remove keep tokens of one’s own', async t =>
   t.is((await dataOf(...edit, '--name', 'Only the name')).name, 'Only the name')
   const [renamed] = (await dataOf('tokens', 'list', 'tokenchain', '--custom')).tokens
   t.like(renamed, { tokenId, code: 'MINE', name: 'Only the name', decimals: 4, contract: CONTRACT })
+  await dataOf(...edit, '--denom', 'MINE=10000', '--denom', '1=10')
+  const [inUnits] = (await dataOf('tokens', 'list', 'tokenchain', '--custom')).tokens
+  t.deepEqual(inUnits.denominations[0], { name: 'MINE', multiplier: '10000' })
   failed(t, await run('tokens', 'edit', 'tokenchain', 'USDX', '--name', 'x', '--json'), 'USAGE', 2)
   failed(t, await run(...edit, '--contract', '0x00', '--json'), 'OPTION_INVALID', 2)
   await dataOf('tokens', 'remove', 'tokenchain', tokenId)
