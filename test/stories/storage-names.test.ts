@@ -3,6 +3,7 @@ import { makeWalletInfo } from '../../kernel/keys/wallet-info.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { waitFor } from '../helpers/device.ts'
 import { makeKnownUser, type UserDevice } from '../helpers/known-user.ts'
+import { likeList } from '../helpers/like-list.ts'
 import { makeToy, toyTransaction } from '../helpers/toy-currency.ts'
 import { toyToken } from '../helpers/toy-home.ts'
 import { pathsOf } from '../helpers/user-record.ts'
@@ -130,7 +131,7 @@ test('what an account keeps has the known names: logins on the device, and those
     t.is(there.account.listWallets().find(({ walletId }) => walletId === info.id)?.sortIndex, 3)
     t.is(oldWalletOf(there), oldWalletId)
     t.true(there.account.getSnapshot().hiddenWalletIds.includes(oldWalletId))
-    t.like(await there.wallet.savedAddresses(), [{ address: 'my-address', metadata: { name: 'Ann' } }])
+    likeList(t, await there.wallet.savedAddresses(), [{ address: 'my-address', metadata: { name: 'Ann' } }])
     t.is((await there.wallet.getTransaction('new')).metadata.notes, 'a kite')
     t.is((await there.wallet.getTransaction('old')).metadata.name, 'Old shop')
     t.deepEqual(there.errors, [])

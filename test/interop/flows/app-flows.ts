@@ -1,3 +1,4 @@
+import { likeList } from '../../helpers/like-list.ts'
 import { type Flow, logInAgain, makeAccount, openKnown } from '../flow.ts'
 
 const FIRST = { appId: 'org.example.first' }
@@ -14,7 +15,7 @@ export const appFlows: readonly Flow[] = [
       const id = await made.device.createWallet({ ...WALLET, name: 'First app' })
       await made.device.sync()
       const user = await openKnown(pair, made, FIRST)
-      t.like(await user.wallets(), [{ id, name: 'First app' }])
+      likeList(t, await user.wallets(), [{ id, name: 'First app' }])
       t.deepEqual(await user.rawPrivateKey(id), await made.device.rawPrivateKey(id))
       t.is(await user.getLoginKey(), await made.device.getLoginKey())
       await user.logout()
@@ -34,7 +35,7 @@ export const appFlows: readonly Flow[] = [
       await user.sync()
       const maker = await pair.openMaker(SECOND)
       await maker.loginWithPassword(made.name, made.password)
-      t.like(await maker.wallets(), [{ id: second, name: 'Second app' }])
+      likeList(t, await maker.wallets(), [{ id: second, name: 'Second app' }])
       await logInAgain(made)
       t.deepEqual((await made.device.account()).walletIds, [first])
     }
@@ -47,7 +48,7 @@ export const appFlows: readonly Flow[] = [
       const id = await made.device.createWallet({ ...WALLET, name: 'First app' })
       await made.device.sync()
       const user = await openKnown(pair, made)
-      t.like(await user.wallets(), [{ id, name: 'First app' }])
+      likeList(t, await user.wallets(), [{ id, name: 'First app' }])
       t.deepEqual(await user.rawPrivateKey(id), await made.device.rawPrivateKey(id))
     }
   },
@@ -63,7 +64,7 @@ export const appFlows: readonly Flow[] = [
       const folder = await pair.world.copyOf(made.device.folder)
       const user = await pair.openUser({ ...FIRST, folder })
       await user.loginWithPIN({ username: made.name }, made.pin)
-      t.like(await user.wallets(), [{ id, name: 'First app' }])
+      likeList(t, await user.wallets(), [{ id, name: 'First app' }])
       await user.logout()
       await user.loginWithKey({ username: made.name }, loginKey)
       t.deepEqual((await user.account()).walletIds, [id])

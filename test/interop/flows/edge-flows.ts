@@ -1,3 +1,4 @@
+import { likeList } from '../../helpers/like-list.ts'
 import type { Device } from '../device.ts'
 import { type Flow, makeAccount, type Pair } from '../flow.ts'
 import { makeProtected } from './two-factor-flows.ts'
@@ -61,7 +62,7 @@ export const edgeFlows: readonly Flow[] = [
       await first.sync()
       const second = await logIn()
       t.is(await second.getLoginKey(), await first.getLoginKey())
-      t.like(await second.wallets(), [{ id: walletId, name: 'Till' }])
+      likeList(t, await second.wallets(), [{ id: walletId, name: 'Till' }])
       t.deepEqual(await second.rawPrivateKey(walletId), await first.rawPrivateKey(walletId))
     }
   },
@@ -112,7 +113,7 @@ export const edgeFlows: readonly Flow[] = [
       await user.loginWithPIN({ username: made.name }, made.pin)
       t.is(await user.getLoginKey(), loginKey)
       t.true((await user.account()).isEdgeLogin)
-      t.like(await user.wallets(), [{ id: walletId, name: WALLET.name }])
+      likeList(t, await user.wallets(), [{ id: walletId, name: WALLET.name }])
     }
   }
 ]

@@ -3,6 +3,7 @@ import type { FakeUser } from '../../../fake-server/users/fake-user.ts'
 import { loadFakeUser } from '../../../fake-server/users/load-user.ts'
 import { parseBase58 } from '../../../kernel/crypto/encoding.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
+import { likeList } from '../../helpers/like-list.ts'
 import type { Device } from '../device.ts'
 import type { Flow, Pair } from '../flow.ts'
 
@@ -21,10 +22,10 @@ export const fakeUserFlows: readonly Flow[] = [
       await maker.createAccount({ username, password, pin })
       const { recoveryKey, walletId } = await fill(maker)
       const user = await pair.world.openPeerAlone([await dump(pair, maker)])
-      t.like(await user.localUsers(), [{ username: name, recoveryKey }])
+      likeList(t, await user.localUsers(), [{ username: name, recoveryKey }])
       await user.loginWithPIN({ username: name }, pin)
       t.is(await user.getLoginKey(), await maker.getLoginKey())
-      t.like(await user.wallets(), [{ id: walletId, name: WALLET.name }])
+      likeList(t, await user.wallets(), [{ id: walletId, name: WALLET.name }])
       await user.logout()
       await user.loginWithPassword(name, password)
       t.is((await user.twoFactor()).otpKey, (await maker.twoFactor()).otpKey)
@@ -47,7 +48,7 @@ export const fakeUserFlows: readonly Flow[] = [
       const { otpKey = '' } = await maker.twoFactor()
       await user.loginWithPassword(name, password, { otpKey })
       t.is(await user.getLoginKey(), await maker.getLoginKey())
-      t.like(await user.wallets(), [{ id: walletId, name: WALLET.name }])
+      likeList(t, await user.wallets(), [{ id: walletId, name: WALLET.name }])
       t.deepEqual(await user.recoveryQuestions(recoveryKey, name), QUESTIONS)
       await user.logout()
       await user.loginWithPIN({ username: name }, pin)

@@ -5,6 +5,7 @@ import { exportDeployedRepo } from '../../../kernel/repo/deployed-repo.ts'
 import { openRepo } from '../../../kernel/repo/open-repo.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { openFileDisk } from '../../../plugins/storage/file/file-storage.ts'
+import { likeList } from '../../helpers/like-list.ts'
 import { type Flow, makeAccount, OFFLINE, openKnown } from '../flow.ts'
 import { deposit, NOTE } from './wallet-flows.ts'
 
@@ -26,7 +27,7 @@ export const fileFlows: readonly Flow[] = [
       await device.stop()
       const folder = await pair.world.copyOf(device.folder)
       const user = await pair.openUser({ folder })
-      t.like(await user.localUsers(), [
+      likeList(t, await user.localUsers(), [
         { ...who, recoveryKey, isPinLoginEnabled: true, isKeyLoginEnabled: true }
       ])
       await user.loginWithPIN(who, pin)
@@ -44,7 +45,7 @@ export const fileFlows: readonly Flow[] = [
       const again = await pair.openMaker({ folder })
       await again.loginWithPIN(who, '55555')
       t.is(await again.getLoginKey(), loginKey)
-      t.like(await again.localUsers(), [{ ...who, recoveryKey, isPinLoginEnabled: true }])
+      likeList(t, await again.localUsers(), [{ ...who, recoveryKey, isPinLoginEnabled: true }])
       t.is((await again.twoFactor()).otpKey, otpKey)
     }
   },
@@ -75,7 +76,7 @@ export const fileFlows: readonly Flow[] = [
       const noteThere = { ...NOTE, notes: 'not yet synced' }
       const look = async () => {
         await user.loginWithKey({ username: made.name }, loginKey)
-        t.like(await user.wallets(), [{ id, name: 'Renommé', fiatCurrencyCode: 'iso:CHF' }])
+        likeList(t, await user.wallets(), [{ id, name: 'Renommé', fiatCurrencyCode: 'iso:CHF' }])
         await user.showTransactions(id, [transaction])
         t.deepEqual(await user.noteOf(id, txid), noteThere)
       }
@@ -84,7 +85,7 @@ export const fileFlows: readonly Flow[] = [
       await user.sync()
 
       const other = await openKnown(pair, made)
-      t.like(await other.wallets(), [{ id, name: 'Renommé' }])
+      likeList(t, await other.wallets(), [{ id, name: 'Renommé' }])
       await other.showTransactions(id, [transaction])
       t.deepEqual(await other.noteOf(id, txid), noteThere)
     }

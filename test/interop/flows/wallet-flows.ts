@@ -1,5 +1,6 @@
 import { nativeAmount } from '../../../kernel/index.ts'
 import { waitFor } from '../../helpers/device.ts'
+import { likeList } from '../../helpers/like-list.ts'
 import type { ChainTransaction } from '../chain-transaction.ts'
 import type { Device } from '../device.ts'
 import { type Flow, logInAgain, makeAccount, openKnown, type Pair } from '../flow.ts'
@@ -86,7 +87,7 @@ export const walletFlows: readonly Flow[] = [
       // The published core asks for new wallets every 30 s or at an online login.
       await user.logout()
       await user.loginWithPIN({ username: made.name }, made.pin)
-      t.like(await user.wallets(), [{ id, name: WALLET.name }])
+      likeList(t, await user.wallets(), [{ id, name: WALLET.name }])
       t.deepEqual(await user.rawPrivateKey(id), await made.device.rawPrivateKey(id))
     }
   }

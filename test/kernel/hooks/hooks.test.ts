@@ -16,6 +16,7 @@ import { PluginSet } from '../../../kernel/plugins/plugin-set.ts'
 import type { Disk } from '../../../kernel/repo/disk.ts'
 import type { RateDesk } from '../../../kernel/types/rates.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
+import { likeList } from '../../helpers/like-list.ts'
 
 const io = makeNodeIo()
 const log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -172,7 +173,7 @@ test('tapRan tells hook, plugin, duration and outcome of each tap, and the corre
   const ran: TapSnapshot[] = []
   hooks.tapRan.tap('watch', snapshot => void ran.push(snapshot))
   await hooks.beforeSign.promise(spend)
-  t.like(ran, [{ hook: 'beforeSign', pluginId: 'policy', correlationId: 'c1', outcome: 'done' }])
+  likeList(t, ran, [{ hook: 'beforeSign', pluginId: 'policy', correlationId: 'c1', outcome: 'done' }])
   t.is(ran.length, 1)
   t.true((ran[0]?.durationMs ?? -1) >= 0)
 })

@@ -3,6 +3,7 @@ import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
 import { type CurrencyWallet, nativeAmount, type SpendInfo, WalletError } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
+import { likeList } from '../../helpers/like-list.ts'
 import { makeToy, type Toy, type ToyOptions, toyTransaction } from '../../helpers/toy-currency.ts'
 
 const pay = (nativeText: string, more: Partial<SpendInfo> = {}): SpendInfo => ({
@@ -168,7 +169,7 @@ test('changes of notes made at the same time are all kept', async t => {
     wallet.lockReceiveAddress('toy-1', { name: 'Ann' }),
     wallet.saveReceiveAddress('toy-1', { notes: 'hi' })
   ])
-  t.like(await wallet.savedAddresses(), [{ recycleable: false, metadata: { name: 'Ann', notes: 'hi' } }])
+  likeList(t, await wallet.savedAddresses(), [{ recycleable: false, metadata: { name: 'Ann', notes: 'hi' } }])
 })
 
 test('the search for the maximum does not take a closed wallet or a dead network for an empty wallet', async t => {

@@ -18,6 +18,7 @@ import {
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
+import { likeList } from '../../helpers/like-list.ts'
 import { makeToy, type Toy, type ToyOptions, toyTransaction } from '../../helpers/toy-currency.ts'
 
 const io = makeNodeIo()
@@ -462,7 +463,7 @@ test('receive addresses: fresh, saved with a label, and locked so that the engin
   })
   const { publicAddress } = await home.wallet.getReceiveAddress()
   await home.wallet.saveReceiveAddress(publicAddress, { name: 'Invoice 7' })
-  t.like(await home.wallet.savedAddresses(), [{ address: publicAddress, recycleable: true }])
+  likeList(t, await home.wallet.savedAddresses(), [{ address: publicAddress, recycleable: true }])
   await home.wallet.lockReceiveAddress(publicAddress, { notes: 'given to Bob' })
   const [record] = await home.wallet.savedAddresses()
   t.like(record, { recycleable: false, metadata: { name: 'Invoice 7', notes: 'given to Bob' } })

@@ -174,7 +174,8 @@ test('an engine shows that it is started, paused, stopped or failed, its ratio, 
   await t.throwsAsync(wallet.resyncBlockchain(), { message: 'later' })
   await clock.advance(200)
   t.is(wallet.engine.getSnapshot().syncRatio, 0)
-  t.like(wallet.getSnapshot(), { unactivatedTokenIds: [], detectedTokenIds: [] })
+  const { unactivatedTokenIds, detectedTokenIds } = wallet.getSnapshot()
+  t.deepEqual({ unactivatedTokenIds, detectedTokenIds }, { unactivatedTokenIds: [], detectedTokenIds: [] })
   await wallet.changePaused(true)
   t.like(wallet.engine.getSnapshot(), { state: 'stopped', isPaused: true })
   isBroken = true
