@@ -40,6 +40,8 @@ export const PREFIX = {
   /** The revision in which a file of a table was deleted. */
   gone: 'x/',
   status: 's',
+  /** A mark of the last damage; one that comes before that is healed is the same. */
+  damage: 'd',
   revision: 'r',
   local: 'w/'
 } as const
@@ -144,3 +146,10 @@ const LEFT = '-'
 const BEFORE_VECTOR = '{"encryptionType":0,"iv_hex":"'
 const VECTOR_LENGTH = 32
 const BEFORE_DATA = '","data_base64":"'
+
+/** What is written when something was lost on this device: the server is to send everything, and a damage has a mark. */
+export const damageNotes = (status: string | undefined, now: number): Map<string, string> => {
+  const { lastSync, isDamaged } = parseStatus(status)
+  const notes = new Map<string, string>([[PREFIX.status, JSON.stringify({ lastSync, isDamaged: true })]])
+  return isDamaged === true ? notes : notes.set(PREFIX.damage, String(now))
+}

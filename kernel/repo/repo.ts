@@ -13,7 +13,7 @@ import { RepoBoxes } from './repo-boxes.ts'
 import { type RepoFacts, repoSnapshotOf } from './repo-facts.ts'
 import { type ChangedFiles, type NamedFile, RepoFiles } from './repo-files.ts'
 import type { RepoParts } from './repo-parts.ts'
-import { type BoxText, type PendingChange, PREFIX, parseStatus } from './repo-record.ts'
+import { type BoxText, damageNotes, type PendingChange, PREFIX, parseStatus } from './repo-record.ts'
 import type { Report } from './report.ts'
 import { checkFile, type TextChanges } from './seal-changed.ts'
 import { type BulkChange, type BulkStore, type StoreChanges, storeBelow } from './store/bulk.ts'
@@ -287,8 +287,12 @@ export class Repo {
   /** Has the next sync fetch everything anew, because something was lost on this device. */
   async forgetServer(): Promise<void> {
     this.#show({ lastHash: undefined })
-    const { lastSync } = parseStatus(this.#store.get(PREFIX.status))
-    await this.#store.write(new Map([[PREFIX.status, JSON.stringify({ lastSync, isDamaged: true })]]))
+    await this.#store.write(damageNotes(this.#store.get(PREFIX.status), this.#io.clock.now()))
+  }
+
+  /** Another text after each damage to what this device keeps, {@link local} included. */
+  get damage(): string {
+    return this.#store.get(PREFIX.damage) ?? ''
   }
 
   /** Waits for the sync and the writes that were begun, and refuses more writes. */

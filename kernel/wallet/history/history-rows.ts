@@ -73,13 +73,14 @@ export class HistoryRows {
 
   /** Begins anew if rows were lost with a damaged part of the disk, or belong to no state. */
   async check(): Promise<void> {
-    if ((await this.#table.count()) !== this.#state.count) await this.begin()
+    const isDamaged = this.#state.damage !== this.#repo.damage
+    if (isDamaged || (await this.#table.count()) !== this.#state.count) await this.begin()
   }
 
   /** Leaves the rows there are for new tables without any; {@link sweepSome} deletes them. */
   async begin(): Promise<void> {
     const { generation, oldest, height } = this.#state
-    const next = { ...newState(generation + 1, oldest), height }
+    const next = { ...newState(generation + 1, oldest), damage: this.#repo.damage, height }
     await this.#repo.local.write(new Map([[STATE_KEY, stateText(next)]]))
     this.#settle(next)
     this.#own = undefined

@@ -9,6 +9,8 @@ export interface HistoryState {
   readonly taken: number
   /** How many rows there are; fewer were lost with a damaged part of the disk. */
   readonly count: number
+  /** What was damaged when it was begun: a later damage may have cost rows of any table. */
+  readonly damage: string
   /** The height of the chain, as far as it decides about a row. */
   readonly height: number
   /** What the engine asked to be told at its next start. */
@@ -29,6 +31,7 @@ export const newState = (generation: number, oldest: number): HistoryState => ({
   oldest,
   taken: 0,
   count: 0,
+  damage: '',
   height: 0
 })
 
@@ -39,7 +42,7 @@ export const stateText = (state: HistoryState): string => JSON.stringify({ versi
 export const parseState = (text: string | undefined): HistoryState => {
   const value = readOwnJson(text)
   if (!isRecord(value)) return newState(1, 1)
-  const { version, generation, oldest, taken, count, height, checkpoint } = value
+  const { version, generation, oldest, taken, count, damage, height, checkpoint } = value
   if (!isCount(generation)) return newState(1, 1)
   const from = isCount(oldest) ? Math.min(oldest, generation) : generation
   const isWhole =
@@ -50,6 +53,7 @@ export const parseState = (text: string | undefined): HistoryState => {
     oldest: from,
     taken,
     count,
+    damage: typeof damage === 'string' ? damage : '',
     height,
     ...(typeof checkpoint === 'string' ? { checkpoint } : {})
   }

@@ -116,6 +116,26 @@ test('a checkpoint is given to the next engine, as long as every row that it sta
   t.deepEqual((await idsOf(damaged)).sort(), ['a', 'b'])
 })
 
+test('after a damage the history of a token is built anew, too', async t => {
+  const device = await openHistory(makeSyncStore(), { tokens: { usd: 'USD' } })
+  const reports = ['a', 'b'].map(txid => incoming(txid, { tokenId: 'usd' }))
+  const idsIn = async ({ table }: HistoryDevice): Promise<string[]> =>
+    (await listTransactions(table, { tokenId: 'usd' })).map(({ txid }) => txid).sort()
+  await device.table.take(reports)
+  await device.table.reachCheckpoint('2')
+  // A part of the disk that held this row only.
+  await device.repo.local.write(new Map([[`t/1.usd/${device.hashOf('a')}`, null]]))
+  await device.repo.forgetServer()
+  const again = await device.again()
+  t.is(await again.table.checkpoint(), undefined)
+  await again.table.take(reports)
+  t.deepEqual(await idsIn(again), ['a', 'b'])
+  await again.table.reachCheckpoint('2')
+  const third = await again.again()
+  t.is(await third.table.checkpoint(), '2', 'the same damage counts once')
+  t.deepEqual(await idsIn(third), ['a', 'b'])
+})
+
 test('a history that is missing, damaged or of another version is built anew from the files and the engine', async t => {
   for (const state of [null, '{"version":1,', '{"version":0,"generation":1}', '{"generation":"x"}', '[]']) {
     const device = await openHistory(makeSyncStore())
