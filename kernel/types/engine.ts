@@ -64,7 +64,7 @@ export interface FreshAddress {
 export interface EngineCallbacks {
   /** The next fresh address is another one now. */
   onAddressChanged(): void
-  /** 0 to 1. */
+  /** 0 to 1; told on once the transactions that were reported before are in the history. */
   onAddressesChecked(ratio: number): void
   onTokenBalanceChanged(tokenId: string | null, nativeAmount: string): void
   onBlockHeightChanged(height: number): void
