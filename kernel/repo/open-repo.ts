@@ -27,9 +27,9 @@ export const openRepo = async (options: RepoOptions): Promise<Repo> => {
   const paths = listed.filter(path => path.startsWith(`${folder}/`))
   let isDamaged = false
   let repo: Repo | undefined
-  const damaged = (): void => {
+  const damaged = async (): Promise<void> => {
     isDamaged = true
-    repo?.forgetServer().catch(report)
+    await repo?.forgetServer().catch(report)
   }
   const store = await openPagedStore({ io, disk, folder, key: dataKey, report, bulk: BULK, damaged }, paths)
   const deployed = deployedPrefix === '' ? listed : await disk.list(deployedPrefix + root)

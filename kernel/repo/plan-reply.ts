@@ -64,6 +64,7 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
     if (isNew) {
       // By far the most frequent: a first download is nothing else.
       const box = reply.changes.get(path) ?? null
+      if (before.isLost) writes.set(PREFIX.pending + path, null)
       if (box === null) continue
       files.put(writes, path, box)
       changed.push(path)
@@ -77,7 +78,7 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
       if (was !== undefined && is === undefined) removed.push([path, was])
     }
     const entry = pendingEntry(after)
-    if (pendingEntry(before) !== entry) writes.set(PREFIX.pending + path, entry)
+    if (before.isLost || pendingEntry(before) !== entry) writes.set(PREFIX.pending + path, entry)
   }
   keepRemoved(place, removed, writes)
   return { writes, changed }
@@ -101,31 +102,46 @@ export const checkDeletions = async (files: RepoFiles, { changes, sent }: Applie
 }
 
 /**
- * Adds what is to be written when all files of a reply are: how far the repo is, and what must be sent again.
+ * Adds what must be sent again, when all files of a reply are planned.
  *
  * A file that was acknowledged and is not among all that the server has is sent again: the server was replaced, or the mark
  * that it still waits was lost here. What another device deleted while the server forgot our hash comes back by this.
- *
- * The time alone is not worth a write: only the first sync and a new hash are.
  */
-export const planStatus = async (
-  { reply, store, files, now }: ReplyPlace,
+export const planHealing = async (
+  place: ReplyPlace,
   writes: Map<string, string | BulkChange | null>
 ): Promise<void> => {
-  const status = parseStatus(store.get(PREFIX.status))
-  const wasDamaged = status.isDamaged === true
-  const heals = reply.isComplete === true && (status.lastSync > 0 || wasDamaged)
-  if (heals) {
-    for (const path of await files.list('')) {
-      const isThere = files.pending.has(path) || reply.changes.has(path) || reply.sent.has(path)
-      if (!isThere) writes.set(PREFIX.pending + path, AGAIN)
-    }
+  const { reply, files } = place
+  if (!heals(place)) return
+  for (const path of await files.list('')) {
+    const isThere = files.pending.has(path) || reply.changes.has(path) || reply.sent.has(path)
+    if (!isThere) writes.set(PREFIX.pending + path, AGAIN)
   }
-  const lastHash = reply.hash ?? status.lastHash
-  if (status.lastSync > 0 && lastHash === status.lastHash && !(heals && wasDamaged)) return
-  const isDamaged = wasDamaged && !heals
+  for (const { path, isLost } of await files.read([...files.pending]))
+    if (isLost) writes.set(PREFIX.pending + path, null)
+}
+
+/**
+ * Adds how far the repo is with its server, to be written at once: what is noted of damage later comes after it.
+ *
+ * The time alone is not worth a write: only the first sync and a new hash are. While something is missing here no hash is
+ * kept, so that the next sync fetches everything.
+ */
+export const planStatus = (place: ReplyPlace, writes: Map<string, string | BulkChange | null>): void => {
+  const { reply, store, now } = place
+  const status = parseStatus(store.get(PREFIX.status))
+  const isHealed = status.isDamaged === true && heals(place)
+  const isDamaged = status.isDamaged === true && !isHealed
+  const lastHash = isDamaged ? undefined : (reply.hash ?? status.lastHash)
+  if (status.lastSync > 0 && lastHash === status.lastHash && !isHealed) return
   const next = { lastSync: now / 1000, ...(lastHash && { lastHash }), ...(isDamaged && { isDamaged }) }
   writes.set(PREFIX.status, JSON.stringify(next))
+}
+
+/** Whether a reply names everything that the server has, and is not the first one. */
+const heals = ({ reply, store }: ReplyPlace): boolean => {
+  const { lastSync, isDamaged } = parseStatus(store.get(PREFIX.status))
+  return reply.isComplete === true && (lastSync > 0 || isDamaged === true)
 }
 
 const PART_LENGTH = 4 * 1024 * 1024

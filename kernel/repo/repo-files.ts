@@ -13,6 +13,8 @@ import type { PagedStore } from './store/paged-store.ts'
 /** A file with its path. */
 export interface NamedFile extends RepoFile {
   readonly path: string
+  /** There is a pending change of which the text was lost on this device, so that it counts for none. */
+  readonly isLost: boolean
 }
 
 /** Files that changed after some revision, and the revision up to which that is. */
@@ -174,8 +176,10 @@ export class RepoFiles {
   }
 
   #named(path: string, box: BoxText | undefined): NamedFile {
-    if (!this.pending.has(path)) return { path, data: box, pending: undefined }
-    return { path, ...parseFile(box, this.#store.get(PREFIX.pending + path)) }
+    const entry = this.pending.has(path) ? this.#store.get(PREFIX.pending + path) : undefined
+    if (entry === undefined) return { path, data: box, pending: undefined, isLost: false }
+    const file = parseFile(box, entry)
+    return { path, ...file, isLost: file.pending === undefined }
   }
 }
 

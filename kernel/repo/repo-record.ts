@@ -88,24 +88,35 @@ export const parseBox = (text: string | undefined): Box | undefined => {
   return isBox(value) ? value : undefined
 }
 
-/** What a store holds of a pending change beside the file itself; it says how `data` differs from the base, if it does. */
+/**
+ * What a store holds of a pending change beside the file itself; it says how `data` differs from the base, if it does, and
+ * whether the change is a deletion.
+ */
 export const pendingEntry = ({ data, pending }: RepoFile): string | null => {
   if (pending === undefined) return null
-  const { base, sent } = pending
-  if (base === null && sent.length === 0) return NEW
-  if (base === pending.box && data === undefined && sent.length === 0) return AGAIN
+  const { box, base, sent } = pending
+  if (box !== null && base === null && sent.length === 0) return NEW
+  if (box !== null && base === box && data === undefined && sent.length === 0) return AGAIN
   const list = `[${[base ?? 'null', ...sent].join()}]`
-  return base !== null && data === undefined ? LEFT + list : list
+  const left = base !== null && data === undefined ? LEFT + list : list
+  return box === null ? DELETED + left : left
 }
 
-/** The inverse of {@link pendingEntry}, given what the file is now. */
+/**
+ * The inverse of {@link pendingEntry}, given what the file is now.
+ *
+ * The text of a change that is no deletion, and has no file, was lost on this device: nothing is left of it to be sent.
+ */
 export const parseFile = (file: BoxText | undefined, entry: string | undefined): RepoFile => {
   if (entry === undefined) return { data: file, pending: undefined }
+  const isDeleted = entry.startsWith(DELETED)
+  if (file === undefined && !isDeleted) return { data: undefined, pending: undefined }
   const box = file ?? null
   if (entry === NEW) return { data: undefined, pending: { box, base: null, sent: [] } }
   if (entry === AGAIN) return { data: undefined, pending: { box, base: box, sent: [] } }
-  const isLeft = entry.startsWith(LEFT)
-  const list = readOwnJson(isLeft ? entry.slice(LEFT.length) : entry)
+  const rest = isDeleted ? entry.slice(DELETED.length) : entry
+  const isLeft = rest.startsWith(LEFT)
+  const list = readOwnJson(isLeft ? rest.slice(LEFT.length) : rest)
   const [base, ...sent] = Array.isArray(list) ? (list as unknown[]) : []
   const baseText = isBox(base) ? boxText(base) : null
   const pending = { box, base: baseText, sent: sent.filter(isBox).map(boxText) }
@@ -140,6 +151,8 @@ export const isHash = (value: unknown): value is string =>
 const NEW = 'new'
 /** The entry of a file that was acknowledged, is unchanged, and is on the server no more. */
 export const AGAIN = 'again'
+/** Before the entry of a deletion. */
+const DELETED = 'x'
 /** Before the entry of a change whose file the server has deleted since. */
 const LEFT = '-'
 

@@ -7,7 +7,7 @@ import type { Secret } from '../state/secret.ts'
 import type { AppliedReply } from './apply-reply.ts'
 import { checkPath } from './disk.ts'
 import { PendingChanges, type TakeOptions } from './pending-changes.ts'
-import { checkDeletions, partsOf, planReply, planStatus } from './plan-reply.ts'
+import { checkDeletions, partsOf, planHealing, planReply, planStatus } from './plan-reply.ts'
 import { planWrite, type WritePlace } from './plan-write.ts'
 import { RepoBoxes } from './repo-boxes.ts'
 import { type RepoFacts, repoSnapshotOf } from './repo-facts.ts'
@@ -271,11 +271,14 @@ export class Repo {
         if (i === 0) await checkDeletions(this.#files, reply)
         const plan = await planReply(place, part)
         for (const path of plan.changed) changed.push(path)
-        if (i === parts.length - 1) await planStatus(place, plan.writes)
+        if (i === parts.length - 1) {
+          await planHealing(place, plan.writes)
+          planStatus(place, plan.writes)
+        }
         return { done: this.#commit(plan.writes) }
       })
     }
-    return { durable: this.#afterReply(turn.done, reply, changed) }
+    return { durable: this.#afterReply(turn.done, changed) }
   }
 
   /** Records that the server holds nothing either: for a repo whose keys were made here and now. */
@@ -302,13 +305,10 @@ export class Repo {
     await this.#store.close()
   }
 
-  async #afterReply(
-    done: Promise<void>,
-    { hash }: AppliedReply,
-    changed: readonly string[]
-  ): Promise<readonly string[]> {
+  async #afterReply(done: Promise<void>, changed: readonly string[]): Promise<readonly string[]> {
     await done
-    if (hash !== undefined) this.#show({ lastHash: hash })
+    const { lastHash } = parseStatus(this.#store.get(PREFIX.status))
+    if (lastHash !== this.#state.getSnapshot().lastHash) this.#show({ lastHash })
     if (changed.length > 0) this.#tell(changed)
     return changed
   }

@@ -36,7 +36,7 @@ export const openPagedStore = async (place: PagedPlace, paths: readonly string[]
   const suspects = await files.survey()
   const store = new PagedStore({ place, front, files, suspects })
   for (const table of suspects.keys()) if (place.bulk.tableOf(table) === table) store.table(table)
-  place.damaged?.()
+  await place.damaged?.()
   store.tidySoon()
   return store
 }

@@ -4,8 +4,8 @@ import type { ChunkPlace } from './load-chunks.ts'
 /** Where a paged store is, and which of its keys are rows of tables. */
 export interface PagedPlace extends ChunkPlace {
   readonly bulk: BulkPrefixes
-  /** Hears that something is lost on this device: whoever can fetch it anew should. */
-  readonly damaged?: () => void
+  /** Hears that something is lost on this device: whoever can fetch it anew should, and makes durable that it will. */
+  readonly damaged?: () => void | Promise<void>
   /** {@link LIMITS} by default. */
   readonly limits?: StoreLimits
 }

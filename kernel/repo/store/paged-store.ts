@@ -51,6 +51,7 @@ export class PagedStore implements BulkStore {
   #larges: readonly LargeWrite[] = []
   #lastLarge: Promise<void> | undefined
   #isFlushing = false
+  #isClosing = false
   #flushAt: number
   #isClosed = false
 
@@ -108,7 +109,7 @@ export class PagedStore implements BulkStore {
   /** Puts the files of tables in order that want it, in the background; what fails is tried again later. */
   tidySoon(): void {
     this.#turns
-      .take(() => this.#opened.tidy(back => back.isUntidy && !this.#isClosed))
+      .take(() => this.#opened.tidy(back => back.isUntidy && !this.#isClosing))
       .catch(this.#place.report)
   }
 
@@ -121,8 +122,10 @@ export class PagedStore implements BulkStore {
 
   /** Finishes what was begun, then refuses writes. What is in memory stays readable. */
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#isClosing = true
     await this.#turns.take(async () => this.#tables?.tidy(back => back.isSlow)).catch(this.#place.report)
+    // Until here damage could show, which is noted with a write.
+    this.#isClosed = true
     await this.settled()
     await this.#front.close()
   }
@@ -233,7 +236,7 @@ export class PagedStore implements BulkStore {
   }
 
   #flushIfFull(): void {
-    if (this.#isFlushing || this.#isClosed || this.#overlay.length < this.#flushAt) return
+    if (this.#isFlushing || this.#isClosing || this.#overlay.length < this.#flushAt) return
     this.#isFlushing = true
     // On a full disk the next try comes when as much again has gathered.
     this.#flushAt = this.#overlay.length + this.#limits.gathered

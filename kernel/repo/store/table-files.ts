@@ -23,8 +23,8 @@ export interface WrittenRows {
 
 /** Where the files are, and who hears of damage. */
 export interface TablePlace extends ChunkPlace {
-  /** Told once for each damaged file and opening. */
-  readonly damaged?: () => void
+  /** Told once for each damaged file and opening; nothing is made of the damage before it has ended. */
+  readonly damaged?: () => void | Promise<void>
 }
 
 /** The segments and index parts of one store on its disk, each under a number that is used once. */
@@ -161,7 +161,7 @@ export class TableFiles {
       return await read()
     } catch (error) {
       if (!isWalletError(error, 'CORRUPT_FILE')) throw error
-      this.#tell(path, error)
+      await this.#tell(path, error)
       return undefined
     }
   }
@@ -188,15 +188,15 @@ export class TableFiles {
       text === undefined
         ? new WalletError('CORRUPT_FILE', { path, rule: 'it is missing' })
         : await quarantine(this.#place.disk, this.#place.io.clock, { path, text, rule })
-    this.#tell(path, error)
+    await this.#tell(path, error)
   }
 
-  #tell(path: string, error: WalletError): void {
+  async #tell(path: string, error: WalletError): Promise<void> {
     if (this.#known?.has(path) === true) return
     this.#known ??= new Set()
     this.#known.add(path)
     this.#place.report(error)
-    this.#place.damaged?.()
+    await this.#place.damaged?.()
   }
 
   #pathOf(kind: FileKind, id: number): string {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { AppliedReply } from '../../../kernel/repo/apply-reply.ts'
-import { planStatus, type ReplyPlace } from '../../../kernel/repo/plan-reply.ts'
+import { planHealing, planStatus, type ReplyPlace } from '../../../kernel/repo/plan-reply.ts'
 import { BULK } from '../../../kernel/repo/repo-record.ts'
 import { openPagedStore } from '../../../kernel/repo/store/open-paged-store.ts'
 import { Secret } from '../../../kernel/state/secret.ts'
@@ -129,19 +129,24 @@ test('after damage everything that a whole reply lacks is sent again, and only a
     const place = {
       reply: { sent: new Map(), changes: new Map([['there', 'box']]), ...reply },
       store: { get: () => JSON.stringify(status) },
-      files: { pending: new Set(['waits']), list: async () => ['lacks', 'there', 'waits'] },
+      files: {
+        pending: new Set(['waits', 'lost']),
+        list: async () => ['lacks', 'there', 'waits'],
+        read: async (paths: string[]) => paths.map(path => ({ path, isLost: path === 'lost' }))
+      },
       now: 5000
     }
     const writes = new Map<string, string>()
-    await planStatus(place as unknown as ReplyPlace, writes)
+    await planHealing(place as unknown as ReplyPlace, writes)
+    planStatus(place as unknown as ReplyPlace, writes)
     return Object.fromEntries(writes)
   }
-  const again = { 'c/lacks': 'again' }
+  const again = { 'c/lacks': 'again', 'c/lost': null }
   const damaged = { lastSync: 0, isDamaged: true }
   const whole = { isComplete: true, hash: 'h' }
   t.deepEqual(await statusAfter(damaged, whole), { ...again, s: '{"lastSync":5,"lastHash":"h"}' })
   t.deepEqual(await statusAfter(damaged, { hash: 'h' }), {
-    s: '{"lastSync":5,"lastHash":"h","isDamaged":true}'
+    s: '{"lastSync":5,"isDamaged":true}'
   })
   const known = { lastSync: 4, lastHash: 'h' }
   t.deepEqual(await statusAfter({ ...known, isDamaged: true }, whole), {

@@ -1,0 +1,78 @@
+import test from 'ava'
+import { boxOf, type Device, openDevice } from '../../helpers/repo-device.ts'
+import { makeSyncStore } from '../../helpers/sync-store.ts'
+
+const path = (i: number): string => `transaction/${i}-t.json`
+const COUNT = 600
+/** Long enough, all together, to go to a segment of their own. */
+const texts = (word: string, count = COUNT): Map<string, string> =>
+  new Map(Array.from({ length: count }, (_, i) => [path(i), `${word} ${'x'.repeat(1000)}`]))
+
+const segmentsOf = ({ files }: Device): string[] =>
+  [...files.keys()].filter(name => /\/s\d{12}$/.test(name)).sort()
+
+test('damage that shows during a sync has the next one fetch everything anew', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setTexts(texts('first'))
+  await a.sync()
+  await a.repo.close()
+  for (const name of segmentsOf(a)) a.files.set(name, 'rubbish')
+  store.put({ [path(7)]: boxOf('from afar') })
+  const b = await openDevice(store, { files: a.files })
+  await b.sync()
+  t.is(b.repo.state.getSnapshot().lastHash, undefined)
+  const c = await b.reopen()
+  t.is(c.repo.state.getSnapshot().lastHash, undefined)
+  await c.sync()
+  t.is((await c.repo.list('')).length, COUNT)
+  t.is((await c.repo.getText(path(8)))?.slice(0, 5), 'first')
+  t.is(await c.repo.getText(path(7)), 'from afar')
+  t.truthy(c.repo.state.getSnapshot().lastHash)
+})
+
+test('damage that shows while a repo closes has the next sync fetch everything anew', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setTexts(texts('first'))
+  const [first = ''] = segmentsOf(a)
+  await a.repo.setTexts(texts('second', COUNT - 100))
+  await a.sync()
+  a.files.set(first, 'rubbish')
+  // Whatever was read of it is no longer in memory then.
+  await a.repo.getTexts([0, 80, 160, 240, 320, 400, 480].map(path))
+  const b = await a.reopen()
+  t.false(b.files.has(first), 'the segment was worn, and its rows are elsewhere')
+  t.is(b.repo.state.getSnapshot().lastHash, undefined)
+  await b.sync()
+  t.is((await b.repo.list('')).length, COUNT)
+  t.is((await b.repo.getText(path(COUNT - 1)))?.slice(0, 5), 'first')
+})
+
+test('an edit whose text was lost on this device deletes nothing on the server', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setTexts(texts('first'))
+  await a.sync()
+  const before = segmentsOf(a)
+  await a.repo.setTexts(texts('second').set('transaction/9-new.json', 'z'.repeat(9000)))
+  await a.repo.delete(path(5))
+  await a.repo.close()
+  for (const name of segmentsOf(a)) if (!before.includes(name)) a.files.set(name, 'rubbish')
+  t.true(segmentsOf(a).length > 0)
+
+  const b = await openDevice(store, { files: a.files })
+  t.is(await b.repo.getText(path(7)), undefined)
+  await b.sync()
+  await b.sync()
+  t.is((await b.repo.getText(path(7)))?.slice(0, 5), 'first')
+  const other = await openDevice(store)
+  await other.sync()
+  t.is((await other.repo.list('')).length, COUNT - 1, 'but for the one that was deleted')
+  t.deepEqual(await b.repo.list(''), await other.repo.list(''))
+  t.is(b.repo.pendingCount, 0)
+  await b.repo.setText(path(7), 'third')
+  await b.sync()
+  await other.sync()
+  t.is(await other.repo.getText(path(7)), 'third')
+})
