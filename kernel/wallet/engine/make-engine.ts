@@ -7,7 +7,7 @@ import { parseJson } from '../../schema/parse.ts'
 import type { CurrencyEngine, EngineCallbacks } from '../../types/engine.ts'
 import type { JsonObject } from '../../types/json.ts'
 import type { PublicWalletInfo } from '../../types/keys.ts'
-import { readAddresses } from '../address-file.ts'
+import { readAddresses } from '../address-files.ts'
 import type { WalletParts } from '../wallet-place.ts'
 import type { EngineInputs } from './engine-feed.ts'
 

@@ -1,5 +1,5 @@
 import type { Metadata, Transaction } from '../../types/transaction.ts'
-import type { AddressRecord } from '../address-file.ts'
+import type { AddressRecord } from '../address-files.ts'
 import type { LabelDetails, LabelRow } from './parse-label-row.ts'
 
 /** The notes that labels carry. */

@@ -179,6 +179,32 @@ test('the files of a wallet hold its fiat code, name, enabled and found tokens; 
   t.true(Math.abs((kept?.lastSync ?? 0) - lastSync) < 60)
 })
 
+test('a file that has become that of another address since is left alone', async t => {
+  const info = toyInfo()
+  const user = makeKnownUser(t, { infos: [info] })
+  const path = 'Addresses/0.json'
+  const theirs = { seq: 7, address: 'free', state: { recycleable: true, creationDate: 5 }, meta: {} }
+  user.put(info, { [path]: theirs })
+  const { account } = await user.logIn({ plugins: [makeToy().plugin] })
+  const wallet = await account.openWallet(info.id)
+  const save = async (name: string): Promise<void> => {
+    await wallet.saveReceiveAddress('free', { name })
+    await account.sync()
+  }
+  await save('Ann')
+  t.like(user.read(info, path), { address: 'free', meta: { name: 'Ann' } })
+  const another = { ...theirs, address: 'another' }
+  user.put(info, { [path]: another })
+  await account.sync()
+  await save('Bob')
+  t.deepEqual(user.read(info, path), another)
+  const names = (await wallet.savedAddresses()).map(({ address, metadata }) => [address, metadata.name])
+  t.deepEqual(names.sort(), [
+    ['another', undefined],
+    ['free', 'Bob']
+  ])
+})
+
 test('an address that another client wrote is edited where it stands, and what that client keeps there stays', async t => {
   const info = toyInfo()
   const user = makeKnownUser(t, { infos: [info] })
