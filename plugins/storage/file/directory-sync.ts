@@ -58,8 +58,8 @@ export class DirectorySync {
     try {
       await mkdir(directory, { mode: 0o700 })
     } catch (error) {
+      // Whoever made it may have ended before its name was durable.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      return
     }
     await this.sync(parent)
   }

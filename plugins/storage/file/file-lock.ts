@@ -1,5 +1,5 @@
 import { readFileSync, unlinkSync } from 'node:fs'
-import { link, mkdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, rm, unlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -50,13 +50,12 @@ export const lockFolder = async (root: string, options: LockOptions = {}): Promi
   const deadline = performance.now() + waitMs
   while (!(await tryLock(path, own))) {
     const present = await readHolder(path)
-    if (present !== undefined && isGone(present.text)) {
-      await removeStale(path, present.text)
-    } else if (performance.now() >= deadline) {
+    if (present !== undefined && isGone(present.text) && (await removeStale(path, own, present.text)))
+      continue
+    if (performance.now() >= deadline) {
       throw new WalletError('STORAGE_LOCKED', { holder: nameOf(present?.text) })
-    } else {
-      await sleep(Math.min(POLL_MS, Math.max(1, deadline - performance.now())))
     }
+    await sleep(Math.min(POLL_MS, Math.max(1, deadline - performance.now())))
   }
   return heldLock(path, own)
 }
@@ -100,7 +99,9 @@ const tryLock = async (path: string, own: string): Promise<boolean> => {
     await link(draft, path)
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    const { code } = error as NodeJS.ErrnoException
+    // Whoever has just got the folder has removed our draft as a leftover.
+    if (code === 'EEXIST' || code === 'ENOENT') return false
     throw error
   } finally {
     await rm(draft, { force: true })
@@ -115,18 +116,22 @@ const readHolder = async (path: string): Promise<{ text: string } | undefined> =
   }
 }
 
-// Two waiters may judge the same lock stale. Renaming it away shows what was really removed: if it was not
-// the stale one but a new holder's, it is put back.
-const removeStale = async (path: string, stale: string): Promise<void> => {
-  count += 1
-  const aside = `${path}.${process.pid}.${count}.~tmp`
-  try {
-    await rename(path, aside)
-    if ((await readFile(aside, 'utf8')) !== stale) await link(aside, path).catch(() => {})
-    await unlink(aside)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+// Two waiters may judge the same lock stale, and the slower one must not remove what the quicker one holds by then:
+// only who has the guard removes a lock, and only the one that was judged. False if another has the guard.
+const removeStale = async (path: string, own: string, stale: string): Promise<boolean> => {
+  const guard = `${path}.guard.~tmp`
+  if (await tryLock(guard, own)) {
+    try {
+      if ((await readHolder(path))?.text === stale) await unlink(path)
+    } finally {
+      await rm(guard, { force: true })
+    }
+    return true
   }
+  const present = await readHolder(guard)
+  const isStale = present !== undefined && isGone(present.text)
+  if (isStale) await rm(guard, { force: true })
+  return isStale
 }
 
 const parseHolder = (text: string): Holder | undefined => {

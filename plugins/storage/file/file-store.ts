@@ -52,7 +52,11 @@ export class FileStore implements ListingStore {
 
   async get<Value>(key: string): Promise<Value | undefined> {
     this.#checkOpen(key)
-    return this.#limited(() => this.#read(key)) as Promise<Value | undefined>
+    const bytes = await this.#limited(() => this.#readBytes(key))
+    const text = bytes === undefined ? undefined : textIn(bytes)
+    const isSound = bytes === undefined || text !== undefined
+    // What is damaged is looked at again in its turn: a write may be replacing it just now.
+    return (isSound ? text : await this.#inOrder(key, () => this.#readOrQuarantine(key))) as Value | undefined
   }
 
   async set(key: string, value: string): Promise<boolean> {
@@ -94,9 +98,9 @@ export class FileStore implements ListingStore {
     if (this.#isClosed) throw new WalletError('STORAGE_FAILED', { path: key, reason: 'the disk is closed' })
   }
 
-  #inOrder(key: string, task: () => Promise<boolean>): Promise<boolean> {
+  #inOrder<T>(key: string, task: () => Promise<T>): Promise<T> {
     const before = this.#writing.get(key)
-    const run = (): Promise<boolean> => this.#limited(task)
+    const run = (): Promise<T> => this.#limited(task)
     const done = before === undefined ? run() : before.then(run, run)
     this.#writing.set(key, done)
     const forget = (): void => {
@@ -118,20 +122,23 @@ export class FileStore implements ListingStore {
     }
   }
 
-  async #read(key: string): Promise<string | undefined> {
-    const path = this.#pathOf(key)
-    let bytes: Uint8Array
+  async #readBytes(key: string): Promise<Uint8Array | undefined> {
     try {
-      bytes = await fileCalls.readAll(path)
+      return await fileCalls.readAll(this.#pathOf(key))
     } catch (error) {
       if (isMissing(error)) return undefined
       throw error
     }
-    try {
-      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    } catch {
-      throw await this.#quarantine(key, 'it is no UTF-8 text')
-    }
+  }
+
+  async #readOrQuarantine(key: string): Promise<string> {
+    const bytes = await this.#readBytes(key)
+    const text = bytes === undefined ? undefined : textIn(bytes)
+    if (text !== undefined) return text
+    const rule = 'it is no UTF-8 text'
+    // Another reader has put it aside meanwhile.
+    if (bytes === undefined) throw new WalletError('CORRUPT_FILE', { path: key, rule })
+    throw await this.#quarantine(key, rule)
   }
 
   async #write(key: string, text: string): Promise<boolean> {
@@ -186,6 +193,15 @@ export class FileStore implements ListingStore {
 /** The store as Keyv's type wants it. */
 export const asKeyvStore = (store: FileStore): KeyvStoreAdapter & ListingStore =>
   store as unknown as KeyvStoreAdapter & ListingStore
+
+/** Undefined if it is no UTF-8. */
+const textIn = (bytes: Uint8Array): string | undefined => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
 
 const writeDurably = (path: string, text: string): Promise<void> =>
   withFile(path, { flags: 'wx', mode: 0o600 }, async file => {
