@@ -3,7 +3,7 @@ import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { amountJson, amountText } from '../output/amounts.ts'
 import type { Asset } from '../output/assets.ts'
-import { balanceJson } from '../output/facts.ts'
+import { balanceJson, syncCell, syncJson } from '../output/facts.ts'
 import { findWallets } from '../session/find-wallet.ts'
 import { chosenAssets } from '../session/history.ts'
 import { syncWallets } from '../session/sync-wallets.ts'
@@ -49,7 +49,8 @@ const look = async (
       balances: holdings.map(
         ({ wallet, asset }): JsonObject => ({
           ...{ walletId: wallet.id, name: wallet.name, pluginId: wallet.currencyInfo.pluginId },
-          ...balanceJson(wallet, asset)
+          ...balanceJson(wallet, asset),
+          sync: syncJson(wallet.engine.getSnapshot())
         })
       ),
       ...(session.isOn('total') ? { totals: totals.map(totalJson) } : {})
@@ -60,17 +61,20 @@ const look = async (
       columns: [
         { title: 'NAME', canShrink: true },
         { title: 'BALANCE', align: 'right' },
+        { title: 'STATE' },
         { title: 'ID', canShrink: true }
       ],
       rows: [
         ...holdings.map(({ wallet, asset, amount }) => [
           wallet.name ?? '',
           amountText(amount, asset),
+          syncCell(wallet.engine.getSnapshot()),
           wallet.id
         ]),
         ...totals.map(({ asset, amount }) => [
           { text: 'in all', tone: 'strong' as const },
           { text: amountText(amount, asset), tone: 'strong' as const },
+          '',
           ''
         ])
       ],

@@ -23,7 +23,7 @@ export const walletJson = (
     paused: isPaused,
     sortIndex,
     fiatCode: fiatCurrencyCode,
-    sync: { ratio: engine.syncRatio, state: syncWord(engine), height: engine.blockHeight },
+    sync: syncJson(engine),
     engine: { state: engine.state, error: engine.errorCode ?? null },
     balances: assets.map(asset => balanceJson(wallet, asset))
   }
@@ -37,6 +37,13 @@ export const balanceJson = (wallet: CurrencyWallet, asset: Asset): BalanceJson =
 
 /** A balance as JSON carries it. */
 export type BalanceJson = AmountJson & { readonly tokenId: string | null } & JsonObject
+
+/** How far a wallet has seen its chain, for scripts: a balance counts once its `state` is `synced`. */
+export const syncJson = (engine: EngineSnapshot): JsonObject => ({
+  ratio: engine.syncRatio,
+  state: syncWord(engine),
+  height: engine.blockHeight
+})
 
 /** How far a wallet has seen its chain, in a word. */
 const syncWord = ({ state, syncRatio, isPaused }: EngineSnapshot): string => {

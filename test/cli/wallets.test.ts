@@ -129,6 +129,7 @@ test.serial('wallets resync forgets the chain after a question, and finds everyt
 test.serial('balance adds up what is of one kind, and watching tells of what comes', async t => {
   const { totals, balances } = await dataOf('balance', '--total')
   t.is(balances.length, 3)
+  for (const { sync } of balances) t.like(sync, { ratio: 1, state: 'synced' })
   t.deepEqual(totals.map(({ pluginId, display }: Record<string, string>) => [pluginId, display]).sort(), [
     ['bitcoin', '0.5'],
     ['bitcointestnet', '0']
