@@ -68,6 +68,7 @@ export const isPlainBox = (text: string): boolean => {
   const vectorEnd = BEFORE_VECTOR.length + VECTOR_LENGTH
   return (
     text.startsWith(BEFORE_VECTOR) &&
+    text.indexOf('"', BEFORE_VECTOR.length) === vectorEnd &&
     text.startsWith(BEFORE_DATA, vectorEnd) &&
     text.indexOf('"', vectorEnd + BEFORE_DATA.length) === text.length - 2 &&
     text.endsWith('}')

@@ -48,7 +48,8 @@ const TAIL = /\}(?:,"hash":(?:"([\w=-]{1,256})"|null))?\}$/y
 /** Undefined if the reply is not in the ordinary spelling. */
 const readPlain = async (text: string, options: ReplyOptions): Promise<StoreReply | undefined> => {
   const head = HEAD.exec(text)
-  if (head === null) return undefined
+  // With a backslash a string may end elsewhere than at the next quotation mark.
+  if (head === null || text.includes('\\')) return undefined
   const breathe = makeBreather(options.clock)
   const changes = new Map<string, BoxText | null>()
   const faults: WalletError[] = []
@@ -61,8 +62,7 @@ const readPlain = async (text: string, options: ReplyOptions): Promise<StoreRepl
     const path = text.slice(at + 1, pathEnd)
     const box = isNull ? null : plainBox(text.slice(pathEnd + 2, end))
     // A comma at the end is no JSON.
-    if (end <= pathEnd || box === undefined || path.includes('\\') || text.startsWith(',}', end))
-      return undefined
+    if (end <= pathEnd || box === undefined || text.startsWith(',}', end)) return undefined
     const fault = faultOf(path, box)
     if (fault === undefined) changes.set(path, box)
     else faults.push(fault)

@@ -32,6 +32,14 @@ export const isLarge = (changes: StoreChanges, { tableOf }: BulkPrefixes, limit:
   return false
 }
 
+/** The first key of a row with half a character: it could never leave the entries, and would keep all others there. */
+export const unwritableOf = (changes: StoreChanges, { tableOf }: BulkPrefixes): string | undefined => {
+  for (const [key, change] of changes) {
+    if (tableOf(key) !== undefined && HALF_CHARACTER.test(key + (plainTextOf(change) ?? ''))) return key
+  }
+  return undefined
+}
+
 /** Says that a smaller write of a key is coming. */
 export const touch = ({ touched }: LargeWrite, key: string): void => {
   touched.set(key, (touched.get(key) ?? 0) + 1)
@@ -97,6 +105,7 @@ export const settleEntries = (
   return entries
 }
 
+const HALF_CHARACTER = /\p{Surrogate}/u
 /** How many changes are sorted without a pause. */
 const GROUP = 512
 

@@ -11,12 +11,14 @@ import {
   sortWrite,
   takeAlong,
   touch,
-  untouch
+  untouch,
+  unwritableOf
 } from './large-write.ts'
 import { closedError, type LocalStore } from './local-store.ts'
 import { OpenTables } from './open-tables.ts'
 import { Overlay, type OverlayRow, overlayText } from './overlay.ts'
 import { LIMITS, type PagedPlace, type StoreLimits } from './paged-place.ts'
+import { halfCharacterError } from './segment.ts'
 import type { StagedChange } from './staged-change.ts'
 import type { TableFiles } from './table-files.ts'
 import { type FileNumbers, isManifestKey } from './table-manifest.ts'
@@ -96,9 +98,9 @@ export class PagedStore implements BulkStore {
   /** What is written may not change until it is durable. */
   write(changes: StoreChanges): Promise<void> {
     if (this.#isClosed) return Promise.reject(closedError(this.#place.folder))
-    return isLarge(changes, this.#prefixes, this.#limits.large)
-      ? this.#writeLarge(changes)
-      : this.#writeSmall(changes)
+    if (isLarge(changes, this.#prefixes, this.#limits.large)) return this.#writeLarge(changes)
+    const path = unwritableOf(changes, this.#prefixes)
+    return path === undefined ? this.#writeSmall(changes) : Promise.reject(halfCharacterError(path))
   }
 
   table(prefix: string): BulkTable {

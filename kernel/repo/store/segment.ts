@@ -108,6 +108,10 @@ const openAnyPiece = (crypto: ChunkCrypto, text: string): PieceParts | undefined
   }
 }
 
+/** What a write with a text that has no UTF-8 fails with. */
+export const halfCharacterError = (path: string, cause?: unknown): WalletError =>
+  new WalletError('STORAGE_FAILED', { path, reason: 'a text has half a character' }, cause)
+
 /** Payload of a piece in UTF-16 units, about. */
 const PIECE_LENGTH = 88_000
 /** So many records are found by a slot of 16 bits. */
@@ -176,7 +180,7 @@ const sealPiece = (
     return sealBytes(crypto, { room: head + body.length * 3, write })
   } catch (error) {
     if (!(error instanceof TypeError) || !crypto.key.isAlive) throw error
-    throw new WalletError('STORAGE_FAILED', { path: table, reason: 'a text has half a character' }, error)
+    throw halfCharacterError(table, error)
   }
 }
 

@@ -51,6 +51,14 @@ const parse = async (text: string, isUpload = false) => {
   return { reply: await parseStoreReply(text, { isUpload, clock, report }), faults }
 }
 
+test('a box that would spoil the request it is sent with again is not taken', async t => {
+  const outside = `{"encryptionType":0,"iv_hex":"00","other":"${'0'.repeat(18)}","data_base64":"AA=="}`
+  const { reply } = await replyWith(outside)
+  t.deepEqual([...reply.changes], [['a/b', '{"encryptionType":0,"iv_hex":"00","data_base64":"AA=="}']])
+  await t.throwsAsync(replyWith(BOX.replace('AA==', 'AA\\')), { code: 'SYNC_FAILED' })
+  await t.throwsAsync(replyWith(BOX.replace(VECTOR, `0"${VECTOR.slice(2)}`)), { code: 'SYNC_FAILED' })
+})
+
 test('an upload is answered with a hash, a read may go without', async t => {
   for (const text of ['{"changes":{}}', '{"changes":{},"hash":null}', ' {"changes":{}}'])
     await t.throwsAsync(parse(text, true), { code: 'SYNC_FAILED' })

@@ -227,12 +227,16 @@ test('nothing of a table can be read in the clear, and texts of every letter com
   for (const [name, text] of texts) t.is(await table.get(name.slice(2)), text)
 })
 
-test('a text with half a character fails the large write that holds it, and nothing else', async t => {
+test('a text with half a character fails the write that holds it, large or small, and nothing else', async t => {
   const { store, table } = await open(new Map())
+  const small = store.write(new Map([['t/half', '\ud800']]))
+  t.true(isWalletError(await t.throwsAsync(small), 'STORAGE_FAILED'))
+  t.is(await table.count(), 0)
+  await store.write(new Map([['t/whole', '\ud83c\udf89']]))
   const write = store.write(new Map<string, BulkChange | string>([...rowsOf(30), ['t/half', '\ud800']]))
   t.true(isWalletError(await t.throwsAsync(write), 'STORAGE_FAILED'))
   await store.write(rowsOf(30))
-  t.is(await table.count(), 30)
+  t.is(await table.count(), 31)
 })
 
 const crashStory = async (
