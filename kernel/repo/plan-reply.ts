@@ -115,7 +115,10 @@ export const planHealing = async (
   if (!heals(place)) return
   for (const path of await files.list('')) {
     const isThere = files.pending.has(path) || reply.changes.has(path) || reply.sent.has(path)
-    if (!isThere) writes.set(PREFIX.pending + path, AGAIN)
+    if (isThere) continue
+    // A damaged index is made anew with rows that were deleted.
+    if (files.wasDeleted(path)) files.put(writes, path, null)
+    else writes.set(PREFIX.pending + path, AGAIN)
   }
   for (const { path, isLost } of await files.read([...files.pending]))
     if (isLost) writes.set(PREFIX.pending + path, null)

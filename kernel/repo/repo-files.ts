@@ -148,9 +148,14 @@ export class RepoFiles {
     if (box === null) {
       this.#hasGone = true
       writes.set(PREFIX.gone + path, String(mark))
-    } else if (this.#hasGone && this.#store.get(PREFIX.gone + path) !== undefined) {
+    } else if (this.wasDeleted(path)) {
       writes.set(PREFIX.gone + path, null)
     }
+  }
+
+  /** Whether a file of a large folder was deleted here and not written since, as far as is remembered. */
+  wasDeleted(path: string): boolean {
+    return this.#hasGone && this.#store.get(PREFIX.gone + path) !== undefined
   }
 
   /** Adds to writes that only the newest thousand deletions are remembered; who missed the others finds no file. */

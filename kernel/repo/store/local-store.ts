@@ -40,6 +40,8 @@ interface ChunkMove {
 interface Batch {
   readonly changes: Map<string, string | null>
   readonly done: Promise<void>
+  /** Hear of a failure in the same moment as every reader. */
+  readonly listeners: (() => void)[]
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
@@ -113,9 +115,10 @@ export class LocalStore implements EngineStore {
    *
    * Without changes it resolves when everything written before is durable.
    *
+   * @param hasFailed - is called when it fails, before anybody can read that
    * @throws STORAGE_FULL, STORAGE_FAILED; the store then is as before and can be written again
    */
-  write(changes: ReadonlyMap<string, string | null>): Promise<void> {
+  write(changes: ReadonlyMap<string, string | null>, hasFailed?: () => void): Promise<void> {
     if (this.#isClosed) return Promise.reject(closedError(this.#place.folder))
     if (changes.size === 0) return this.#queued?.done ?? this.#flying?.done ?? Promise.resolve()
     if (this.#queued === undefined) {
@@ -123,8 +126,9 @@ export class LocalStore implements EngineStore {
       // The writes of one turn share a chunk.
       Promise.resolve().then(() => this.#flush())
     }
-    const { changes: all, done } = this.#queued
+    const { changes: all, done, listeners } = this.#queued
     for (const [key, text] of changes) all.set(key, text)
+    if (hasFailed !== undefined) listeners.push(hasFailed)
     return done
   }
 
@@ -180,6 +184,7 @@ export class LocalStore implements EngineStore {
       this.#startMerge()
     } catch (error) {
       this.#flying = undefined
+      for (const hasFailed of batch.listeners) hasFailed()
       batch.reject(error)
     }
     this.#flush()
@@ -280,7 +285,7 @@ const makeBatch = (): Batch => {
   })
   // Every writer hears of a failure through the promise it got; this only keeps it from being unhandled twice.
   done.catch(() => {})
-  return { changes: new Map(), done, resolve, reject }
+  return { changes: new Map(), done, listeners: [], resolve, reject }
 }
 
 /** What a closed store says to a write. */

@@ -1,3 +1,4 @@
+import { WalletError } from '../../errors/wallet-error.ts'
 import { checkPath } from '../disk.ts'
 import { loadChunks } from './load-chunks.ts'
 import { LocalStore } from './local-store.ts'
@@ -9,7 +10,7 @@ import { LOSS_MARK, MANIFEST, parseManifest } from './table-manifest.ts'
 /**
  * Opens the store of one folder, and removes what a crash left of writes that were never finished.
  *
- * After damage to the entries no manifest can be trusted: the tables are then put together from every segment that there is.
+ * After damage to the entries, or when the last of them are missing, no manifest can be trusted: the tables are then put together from every segment that there is.
  * An opening that is cut off before that is done does not hide it from the next one.
  *
  * @param paths - all paths of the folder, as the disk lists them
@@ -21,7 +22,6 @@ export const openPagedStore = async (place: PagedPlace, paths: readonly string[]
   const loaded = await loadChunks({ ...place, lossMark }, paths)
   const front = new LocalStore(place)
   await front.take(loaded)
-  const files = new TableFiles(place, paths)
   let isSuspect = false
   const named = new Set<number>()
   for (const [key, text] of front.entries(MANIFEST)) {
@@ -29,8 +29,16 @@ export const openPagedStore = async (place: PagedPlace, paths: readonly string[]
     const { segments = [], parts = [] } = parseManifest(text) ?? {}
     for (const [id] of [...segments, ...parts]) named.add(id)
   }
+  const files = new TableFiles(place, paths, named)
+  if (!isSuspect && files.tellOfLoss(named)) {
+    isSuspect = true
+    place.report(
+      new WalletError('CORRUPT_FILE', { path: place.folder, rule: 'its last entries are missing' })
+    )
+    await front.write(new Map([lossMark])).catch(place.report)
+  }
   if (!isSuspect) {
-    await files.removeSpare(id => named.has(id))
+    await files.removeSpare(named)
     return new PagedStore({ place, front, files })
   }
   const suspects = await files.survey()

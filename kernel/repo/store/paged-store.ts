@@ -175,16 +175,12 @@ export class PagedStore implements BulkStore {
       if (prefix !== undefined) prefixes.add(prefix)
       texts.set(key, prefix === undefined ? plainTextOf(change) : this.#entryOf(prefix, key, change))
     }
-    const done = this.#front.write(texts)
-    if (prefixes.size === 0 && larges.length === 0) return done
-    return done.then(
-      () => this.#flushIfFull(),
-      error => {
-        for (const key of changes.keys()) for (const large of larges) untouch(large, key)
-        for (const prefix of prefixes) this.#tables?.known(prefix)?.table.forget()
-        throw error
-      }
-    )
+    if (prefixes.size === 0 && larges.length === 0) return this.#front.write(texts)
+    const hasFailed = (): void => {
+      for (const key of changes.keys()) for (const large of larges) untouch(large, key)
+      for (const prefix of prefixes) this.#tables?.known(prefix)?.table.forget()
+    }
+    return this.#front.write(texts, hasFailed).then(() => this.#flushIfFull())
   }
 
   #entryOf(prefix: string, key: string, change: string | BulkChange | null): string | null {

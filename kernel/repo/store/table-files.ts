@@ -37,16 +37,31 @@ export class TableFiles {
   /** Of the segment that was read last; segments never change. */
   #lastEnds: { readonly path: string; readonly ends: readonly number[] } | undefined
 
-  /** @param paths - all paths of the folder */
-  constructor(place: TablePlace, paths: readonly string[]) {
+  /**
+   * @param paths - all paths of the folder
+   * @param named - the numbers that manifests name; one of a file that is gone is not used again either
+   */
+  constructor(place: TablePlace, paths: readonly string[], named: ReadonlySet<number>) {
     this.#place = place
     this.#found = paths.flatMap(parseFilePath)
-    this.#nextId = this.#found.reduce((next, { id }) => Math.max(next, id + 1), 1)
+    this.#nextId = 1
+    for (const id of named) this.#nextId = Math.max(this.#nextId, id + 1)
+    for (const { id } of this.#found) this.#nextId = Math.max(this.#nextId, id + 1)
+  }
+
+  /**
+   * Whether the files that were there at opening tell of entries that are not: some of them are named by nobody, although
+   * others that are named are gone. No crash leaves that behind.
+   */
+  tellOfLoss(named: ReadonlySet<number>): boolean {
+    const there = new Set(this.#found.map(({ id }) => id))
+    const isUnnamed = this.#found.some(({ id }) => !named.has(id))
+    return isUnnamed && [...named].some(id => !there.has(id))
   }
 
   /** Deletes the files that were there at opening and that nobody names. */
-  async removeSpare(isNamed: (id: number) => boolean): Promise<void> {
-    await this.remove(numbersOf(this.#found.filter(({ id }) => !isNamed(id))))
+  async removeSpare(named: ReadonlySet<number>): Promise<void> {
+    await this.remove(numbersOf(this.#found.filter(({ id }) => !named.has(id))))
   }
 
   /** Looks into every file that was there at opening to tell which table it belongs to; damaged ones belong to none. */

@@ -132,6 +132,7 @@ test('after damage everything that a whole reply lacks is sent again, and only a
       files: {
         pending: new Set(['waits', 'lost']),
         list: async () => ['lacks', 'there', 'waits'],
+        wasDeleted: () => false,
         read: async (paths: string[]) => paths.map(path => ({ path, isLost: path === 'lost' }))
       },
       now: 5000

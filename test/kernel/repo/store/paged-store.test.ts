@@ -382,6 +382,46 @@ test('when the entries that named them are damaged, the tables are put together 
   t.deepEqual(again.reports, [])
 })
 
+test('a file that is gone leaves its number to nobody, and is missed once', async t => {
+  for (const kind of ['s', 'i'] as const) {
+    const files = new Map<string, string>()
+    const { store } = await open(files)
+    await store.write(rowsOf(20))
+    await store.close()
+    files.delete(filesOf(files, kind)[0] ?? '')
+    // The newest one, whose number the next would take.
+    if (kind === 's') for (const path of filesOf(files, 'i')) files.delete(path)
+    const { store: again, table } = await open(files)
+    t.is(await table.count(), kind === 's' ? 0 : 20)
+    await again.write(rowsOf(20, 100))
+    await again.close()
+    const third = await open(files)
+    t.is(await third.table.count(), kind === 's' ? 20 : 40)
+    t.is((await third.table.get('k100'))?.slice(0, 4), '100 ')
+    t.deepEqual(third.reports, [])
+    await third.store.close()
+  }
+})
+
+test('a store of which the last entries are missing is put together from its segments', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.write(rowsOf(20))
+  const before = new Map(files)
+  await store.write(rowsOf(20, 100))
+  await store.close()
+  for (const path of [...files.keys()]) if (/\/\d{12}-\d{12}$/.test(path)) files.delete(path)
+  for (const [path, text] of before) if (/\/\d{12}-\d{12}$/.test(path)) files.set(path, text)
+  const { store: again, table, reports, damages } = await open(files)
+  t.is(await table.count(), 40)
+  t.is(damages(), 1)
+  t.true(isWalletError(reports[0], 'CORRUPT_FILE'))
+  await again.close()
+  const third = await open(files)
+  t.is(await third.table.count(), 40)
+  t.deepEqual(third.reports, [])
+})
+
 test('a crash after the entries were repaired and before the tables are together again costs no row', async t => {
   const files = await damagedWorld()
   for (const path of [...files.keys()]) if (/\/\d{12}-\d{12}$/.test(path)) files.set(path, 'rubbish')
