@@ -37,8 +37,11 @@ interface ChunkMove {
   readonly isOldest: boolean
 }
 
+type Changes = ReadonlyMap<string, string | null>
+
 interface Batch {
   readonly changes: Map<string, string | null>
+  readonly late: (() => Changes)[]
   readonly done: Promise<void>
   /** Hear of a failure in the same moment as every reader. */
   readonly listeners: (() => void)[]
@@ -115,19 +118,23 @@ export class LocalStore implements EngineStore {
    *
    * Without changes it resolves when everything written before is durable.
    *
+   * @param changes - or what tells them when their chunk begins: by then every write before has ended, well or not, but those
+   *   that share the chunk
    * @param hasFailed - is called when it fails, before anybody can read that
    * @throws STORAGE_FULL, STORAGE_FAILED; the store then is as before and can be written again
    */
-  write(changes: ReadonlyMap<string, string | null>, hasFailed?: () => void): Promise<void> {
+  write(changes: Changes | (() => Changes), hasFailed?: () => void): Promise<void> {
     if (this.#isClosed) return Promise.reject(closedError(this.#place.folder))
-    if (changes.size === 0) return this.#queued?.done ?? this.#flying?.done ?? Promise.resolve()
+    const isLate = typeof changes === 'function'
+    if (!isLate && changes.size === 0) return this.#queued?.done ?? this.#flying?.done ?? Promise.resolve()
     if (this.#queued === undefined) {
       this.#queued = makeBatch()
       // The writes of one turn share a chunk.
       Promise.resolve().then(() => this.#flush())
     }
-    const { changes: all, done, listeners } = this.#queued
-    for (const [key, text] of changes) all.set(key, text)
+    const { changes: all, late, done, listeners } = this.#queued
+    if (isLate) late.push(changes)
+    else for (const [key, text] of changes) all.set(key, text)
     if (hasFailed !== undefined) listeners.push(hasFailed)
     return done
   }
@@ -141,13 +148,6 @@ export class LocalStore implements EngineStore {
     if (bytes < SMALL || bytes < 2 * SEALED_LENGTH * length) return
     this.#isUntidy = true
     this.#startMerge()
-  }
-
-  /** Whether a write of a key that passes a test has not ended. */
-  isWriting(test: (key: string) => boolean): boolean {
-    for (const batch of [this.#queued, this.#flying])
-      for (const key of batch?.changes.keys() ?? []) if (test(key)) return true
-    return false
   }
 
   /** How many chunk files there are now. */
@@ -177,6 +177,7 @@ export class LocalStore implements EngineStore {
     const batch = this.#queued
     this.#queued = undefined
     this.#flying = batch
+    for (const changes of batch.late) for (const [key, text] of changes()) batch.changes.set(key, text)
     try {
       await this.#append(batch.changes)
       this.#flying = undefined
@@ -285,7 +286,7 @@ const makeBatch = (): Batch => {
   })
   // Every writer hears of a failure through the promise it got; this only keeps it from being unhandled twice.
   done.catch(() => {})
-  return { changes: new Map(), done, listeners: [], resolve, reject }
+  return { changes: new Map(), late: [], done, listeners: [], resolve, reject }
 }
 
 /** What a closed store says to a write. */

@@ -62,17 +62,24 @@ export class OpenTables {
     return opened
   }
 
-  /** Makes staged changes, and the large write that they are of, true with one write of entries. */
+  /**
+   * Makes staged changes, and the large write that they are of, true with one write of entries.
+   *
+   * @param settle - tells the entries of the large write, when theirs is the next chunk
+   */
   async confirm(
     staged: readonly StagedChange[],
-    entries: Map<string, string | null>,
+    settle?: () => Map<string, string | null>,
     large?: LargeWrite
   ): Promise<void> {
-    if (entries.size + staged.length === 0) return
-    for (const { prefix, manifest } of staged)
-      entries.set(manifestKey(prefix), manifest === undefined ? null : JSON.stringify(manifest))
+    const entriesOf = (): Map<string, string | null> => {
+      const entries = settle?.() ?? new Map<string, string | null>()
+      for (const { prefix, manifest } of staged)
+        entries.set(manifestKey(prefix), manifest === undefined ? null : JSON.stringify(manifest))
+      return entries
+    }
     try {
-      await this.#place.front.write(entries)
+      await this.#place.front.write(entriesOf)
     } catch (error) {
       // The entries may have arrived all the same, and a crash would show them: the files go when newer entries are there.
       this.#doubtful = [...this.#doubtful, ...staged]
@@ -89,7 +96,7 @@ export class OpenTables {
 
   /** Puts the files of those tables in order that pass a test. @throws STORAGE_FULL, STORAGE_FAILED */
   async tidy(isWanted: (back: TableBack) => boolean): Promise<void> {
-    for (const { back } of this.#all()) if (isWanted(back)) await this.confirm([await back.tidy()], new Map())
+    for (const { back } of this.#all()) if (isWanted(back)) await this.confirm([await back.tidy()])
     await this.#endSuspicion()
   }
 

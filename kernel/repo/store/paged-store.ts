@@ -225,11 +225,10 @@ export class PagedStore implements BulkStore {
       for (const change of staged) await this.#opened.open(change.prefix).back.discard(change)
       throw error
     }
-    // A small write that fails must not have replaced ours: each of the same keys has to end first, well or not.
-    do await this.#front.write(new Map()).catch(() => {})
-    while (this.#front.isWriting(key => large.changes.has(key) || large.moved.has(key)))
     const hasMoved = large.moved.size > 0
-    await this.#opened.confirm(staged, settleEntries(large, entries), large)
+    if (staged.length + entries.size === 0 && !hasMoved) return
+    // Only then is it known which small writes of the same keys count.
+    await this.#opened.confirm(staged, () => settleEntries(large, entries), large)
     if (hasMoved) this.#overlay.rowsLeft()
   }
 

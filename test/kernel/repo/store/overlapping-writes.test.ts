@@ -64,17 +64,37 @@ const isLarge = (text: string | undefined): boolean => text?.startsWith('large')
 
 test('a small write that fails while a large one ends does not take what the large one wrote with it', async t => {
   const { store, end, free } = await openSteered({ e: 'first' })
-  const before = store.write(new Map([['other', '1']]))
   const much = store.write(large(['e', 'large']))
-  for (let i = 0; i < 20; i += 1) await io.clock.turn()
   const small = store.write(new Map([['e', 'small']]))
-  await end(true)
-  await before
+  for (let i = 0; i < 20; i += 1) await io.clock.turn()
   await end(false)
   await t.throwsAsync(small)
+  t.is(store.get('e'), 'large')
   free()
   await much
   t.is(store.get('e'), 'large')
+})
+
+test('a small write and a large one of the same key that share a chunk are there together or not at all', async t => {
+  for (const isWell of [true, false]) {
+    const { store, end, free } = await openSteered({ e: 'first' })
+    const before = store.write(new Map([['other', '1']]))
+    const much = store.write(large(['e', 'large']))
+    for (let i = 0; i < 20; i += 1) await io.clock.turn()
+    const small = store.write(new Map([['e', 'small']]))
+    const ends = Promise.allSettled([much, small])
+    await end(true)
+    await before
+    await end(isWell)
+    free()
+    const word = isWell ? 'fulfilled' : 'rejected'
+    t.deepEqual(
+      (await ends).map(({ status }) => status),
+      [word, word]
+    )
+    t.is(store.get('e'), isWell ? 'small' : 'first')
+    t.is(await store.table('t/').count(), isWell ? 20 : 0)
+  }
 })
 
 test('a row that a failed write was to replace does not hide the large write in between', async t => {
