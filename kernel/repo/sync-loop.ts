@@ -37,8 +37,8 @@ interface Item {
  * The one scheduler of all repos: every 30 s each, and a second after a write (decision 17).
  *
  * There is one timer, whatever the number of repos; periods are jittered, and at most four repos sync at one
- * time, so that neither devices nor repos march in step. A repo that fails waits twice as long each time, up to
- * ten minutes.
+ * time, so that neither devices nor repos march in step. What falls due within three seconds is synced with it: to wake up
+ * costs more than to sync one more repo. A repo that fails waits twice as long each time, up to ten minutes.
  */
 export class SyncLoop {
   readonly #io: SyncLoopOptions['io']
@@ -163,7 +163,9 @@ export class SyncLoop {
 
   #runDue(): void {
     const now = this.#now()
-    const due = [...this.#items.values()].filter(item => !item.isRunning && item.dueAt <= now)
+    const isDue = ({ isRunning, dueAt, hasWrite }: Item): boolean =>
+      !isRunning && dueAt <= now + (hasWrite ? 0 : GATHER_MS)
+    const due = [...this.#items.values()].filter(isDue)
     due.sort((left, right) => left.dueAt - right.dueAt)
     for (const item of due.slice(0, MAX_RUNNING - this.#runningCount)) this.#run(item)
     this.#plan()
@@ -219,5 +221,6 @@ export class SyncLoop {
 const PERIOD_MS = 30_000
 const AFTER_WRITE_MS = 1000
 const FIRST_MS = 1000
+const GATHER_MS = 3000
 const MAX_BACKOFF_MS = 600_000
 const MAX_RUNNING = 4

@@ -68,7 +68,7 @@ export class SyncServers {
    */
   async exchange(request: StoreRequest): Promise<ServedReply> {
     this.#refreshIfDue()
-    let failure = new WalletError('SYNC_FAILED', { reason: 'there is no sync server' })
+    let failure: WalletError | undefined
     for (const server of this.#serversFor(request)) {
       try {
         return await this.#ask(server, request)
@@ -76,7 +76,7 @@ export class SyncServers {
         failure = failureOf(error)
       }
     }
-    throw failure
+    throw failure ?? new WalletError('SYNC_FAILED', { reason: 'there is no sync server' })
   }
 
   /** Fetches the lists now; fields that the reply lacks keep what they had (protocol §8 row 36). */

@@ -198,7 +198,8 @@ export class HistoryRows {
     }
     const next = { ...this.#state, count, ...state }
     alongside.set(STATE_KEY, stateText(next))
-    return { texts: new Map([...this.#unwrittenFiles, ...files]), alongside, next }
+    const texts = this.#unwrittenFiles.size === 0 ? files : new Map([...this.#unwrittenFiles, ...files])
+    return { texts, alongside, next }
   }
 
   #addOwn(revision: number | undefined, files: number): void {
