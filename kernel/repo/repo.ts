@@ -6,6 +6,7 @@ import { Observable, type Readable } from '../state/observable.ts'
 import type { Secret } from '../state/secret.ts'
 import type { AppliedReply } from './apply-reply.ts'
 import { checkPath } from './disk.ts'
+import { FlyingWrites } from './flying-writes.ts'
 import { PendingChanges, type TakeOptions } from './pending-changes.ts'
 import { checkDeletions, partsOf, planHealing, planReply, planStatus } from './plan-reply.ts'
 import { planWrite, type WritePlace } from './plan-write.ts'
@@ -48,6 +49,7 @@ export class Repo {
   /** Whoever reads files in order to write them has its turn, so that nothing comes in between. */
   readonly #turns = new Turns()
   readonly #syncs = new Turns()
+  readonly #flying = new FlyingWrites()
 
   constructor({ io, repoId, syncKey, dataKey, report, announce }: RepoParts, store: PagedStore) {
     this.id = repoId
@@ -240,7 +242,7 @@ export class Repo {
 
   /** Changes for the server, which may have them from now on. Only `syncRepo` calls this. */
   takePending(options: TakeOptions): Promise<Map<string, PendingChange>> {
-    return this.#turns.take(() => this.#pending.take(options))
+    return this.#turns.take(() => this.#flying.ended().then(() => this.#pending.take(options)))
   }
 
   /**
@@ -268,13 +270,13 @@ export class Repo {
     for (const [i, part] of parts.entries()) {
       await turn.done
       turn = await this.#turns.take(async () => {
+        await this.#flying.ended()
         if (i === 0) await checkDeletions(this.#files, reply)
         const plan = await planReply(place, part)
         for (const path of plan.changed) changed.push(path)
-        if (i === parts.length - 1) {
-          await planHealing(place, plan.writes)
-          planStatus(place, plan.writes)
-        }
+        const isLast = i === parts.length - 1
+        if (isLast) await planHealing(place, plan.writes)
+        if (isLast) planStatus(place, plan.writes)
         return { done: this.#commit(plan.writes) }
       })
     }
@@ -307,8 +309,7 @@ export class Repo {
 
   async #afterReply(done: Promise<void>, changed: readonly string[]): Promise<readonly string[]> {
     await done
-    const { lastHash } = parseStatus(this.#store.get(PREFIX.status))
-    if (lastHash !== this.#state.getSnapshot().lastHash) this.#show({ lastHash })
+    this.#show({ lastHash: parseStatus(this.#store.get(PREFIX.status)).lastHash })
     if (changed.length > 0) this.#tell(changed)
     return changed
   }
@@ -318,7 +319,7 @@ export class Repo {
     const { done, revision } = await this.#turns.take(async () => {
       const writes = await planWrite(this.#writing, await prepare())
       // Without writes it waits for what was written before: an equal text is acknowledged only when durable.
-      const done = this.#commit(writes)
+      const done = this.#flying.add(this.#commit(writes))
       return { done, revision: writes.has(PREFIX.revision) ? this.revision : undefined }
     })
     await done

@@ -52,6 +52,8 @@ export class PagedStore implements BulkStore {
   #tables: OpenTables | undefined
   #larges: readonly LargeWrite[] = []
   #lastLarge: Promise<void> | undefined
+  /** All large writes that have not ended. */
+  #running: readonly Promise<void>[] = []
   #isFlushing = false
   #isClosing = false
   #flushAt: number
@@ -95,9 +97,10 @@ export class PagedStore implements BulkStore {
     }
   }
 
-  /** What is written may not change until it is durable. */
+  /** What is written may not change until it is durable. Without changes it ends when all that was written before has. */
   write(changes: StoreChanges): Promise<void> {
     if (this.#isClosed) return Promise.reject(closedError(this.#place.folder))
+    if (changes.size === 0) return this.#written()
     if (isLarge(changes, this.#prefixes, this.#limits.large)) return this.#writeLarge(changes)
     const path = unwritableOf(changes, this.#prefixes)
     return path === undefined ? this.#writeSmall(changes) : Promise.reject(halfCharacterError(path))
@@ -193,7 +196,17 @@ export class PagedStore implements BulkStore {
   async #writeLarge(changes: StoreChanges): Promise<void> {
     const done = this.#run(changes)
     this.#lastLarge = done.catch(() => {})
-    await done
+    this.#running = [...this.#running, done]
+    try {
+      await done
+    } finally {
+      this.#running = this.#running.filter(other => other !== done)
+    }
+  }
+
+  /** @throws what a write of either size throws that was on its way */
+  async #written(): Promise<void> {
+    await Promise.all([this.#front.write(new Map()), ...this.#running])
   }
 
   /** Brings rows to segments, after the large writes before. */

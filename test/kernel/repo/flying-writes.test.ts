@@ -1,0 +1,112 @@
+import test from 'ava'
+import { WalletError } from '../../../kernel/errors/wallet-error.ts'
+import type { Disk } from '../../../kernel/repo/disk.ts'
+import { makeFaultDisk } from '../../helpers/fault-disk.ts'
+import { type Device, openDevice } from '../../helpers/repo-device.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
+import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
+
+const { clock } = makeRepoIo()
+/** Goes to a segment. */
+const MUCH = 'x'.repeat(300_000)
+
+interface Held {
+  readonly device: Device
+  /** From now on segments wait for {@link Held.fail}. */
+  hold(): void
+  fail(): void
+}
+
+const openHeld = async (store: SyncStore): Promise<Held> => {
+  const files = new Map<string, string>()
+  const plain = makeFaultDisk(files)
+  let gate: Promise<void> | undefined
+  let open = (): void => {}
+  const disk: Disk = {
+    ...plain,
+    async setText(path, text) {
+      if (gate !== undefined && /\/s\d{12}$/.test(path)) {
+        await gate
+        throw new WalletError('STORAGE_FULL', { path })
+      }
+      await plain.setText(path, text)
+    }
+  }
+  return {
+    device: await openDevice(store, { files, disk }),
+    hold() {
+      gate = new Promise(resolve => {
+        open = resolve
+      })
+    },
+    fail() {
+      open()
+      gate = undefined
+    }
+  }
+}
+
+const turns = async (): Promise<void> => {
+  for (let i = 0; i < 30; i += 1) await clock.turn()
+}
+
+test('a write that is not yet durable is not sent: when it fails the server has nothing of it', async t => {
+  const store = makeSyncStore()
+  const { device, hold, fail } = await openHeld(store)
+  await device.sync()
+  hold()
+  const write = device.repo.setText('transaction/1-t.json', MUCH)
+  const sync = device.sync()
+  await turns()
+  fail()
+  await t.throwsAsync(write, { code: 'STORAGE_FULL' })
+  await sync
+  t.deepEqual([...store.files.keys()], [])
+  t.is(await device.repo.getText('transaction/1-t.json'), undefined)
+})
+
+test('what another device wrote is not built upon a write that fails', async t => {
+  const store = makeSyncStore()
+  const { device, hold, fail } = await openHeld(store)
+  const other = await openDevice(store)
+  await device.repo.setText('f', 'old')
+  await device.sync()
+  await other.sync()
+  await other.repo.setText('f', 'of the other')
+  await other.sync()
+  hold()
+  const write = device.repo.setTexts(
+    new Map([
+      ['f', 'fails'],
+      ['transaction/1-t.json', MUCH]
+    ])
+  )
+  const sync = device.sync()
+  await turns()
+  fail()
+  await t.throwsAsync(write, { code: 'STORAGE_FULL' })
+  await sync
+  await device.sync()
+  await other.sync()
+  t.is(await device.repo.getText('f'), 'of the other')
+  t.is(await other.repo.getText('f'), 'of the other')
+})
+
+test('a text that equals one on its way is acknowledged with it, or fails with it', async t => {
+  const { device, hold, fail } = await openHeld(makeSyncStore())
+  hold()
+  const first = device.repo.setText('transaction/1-t.json', MUCH)
+  let isDone = false
+  const second = device.repo.setText('transaction/1-t.json', MUCH)
+  second.then(
+    () => {
+      isDone = true
+    },
+    () => {}
+  )
+  await turns()
+  t.false(isDone)
+  fail()
+  await t.throwsAsync(first, { code: 'STORAGE_FULL' })
+  await t.throwsAsync(second, { code: 'STORAGE_FULL' })
+})
