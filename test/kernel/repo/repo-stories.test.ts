@@ -1,0 +1,164 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { type Device, openDevice } from '../../helpers/repo-device.ts'
+import { makeShakyDisk, type ShakyDisk } from '../../helpers/shaky-disk.ts'
+import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
+
+const FILES = ['s.json', 'transaction/1-a.json', 'transaction/2-b.json', 'Transactions/x.json']
+
+type Step =
+  | { readonly kind: 'edit'; readonly file: number; readonly isLong: boolean; readonly waits: boolean }
+  | { readonly kind: 'sync'; readonly waits: boolean }
+  | {
+      readonly kind: 'fault'
+      readonly call: 'get' | 'set' | 'delete'
+      readonly at: number
+      readonly arrives: boolean
+    }
+  | { readonly kind: 'turns'; readonly count: number }
+  | { readonly kind: 'lost answer' | 'forget' | 'crash' | 'reopen' | 'other device' }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant('edit' as const),
+      file: fc.nat({ max: FILES.length - 1 }),
+      isLong: fc.nat({ max: 9 }).map(chance => chance === 0),
+      waits: fc.boolean()
+    })
+  },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('sync' as const), waits: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('fault' as const),
+      call: fc.constantFrom('get' as const, 'set' as const, 'delete' as const),
+      at: fc.integer({ min: 1, max: 4 }),
+      arrives: fc.boolean()
+    })
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('turns' as const), count: fc.nat({ max: 15 }) })
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constantFrom(
+        ...(['lost answer', 'forget', 'crash', 'reopen', 'other device', 'other device'] as const)
+      )
+    })
+  }
+)
+
+/** Two devices of which one is at work at a time, so that no upload races with another's. */
+class RepoRun {
+  readonly #store: SyncStore = makeSyncStore()
+  readonly #files = [new Map<string, string>(), new Map<string, string>()]
+  readonly #disks: ShakyDisk[] = []
+  readonly #devices: Device[] = []
+  readonly acknowledged: ReadonlySet<string>[] = FILES.map(() => new Set<string>())
+  #busy: Promise<unknown>[] = []
+  #at = 0
+  #count = 0
+  #seed: number
+
+  constructor(seed: number) {
+    this.#seed = seed
+  }
+
+  async open(number: number): Promise<void> {
+    const files = this.#files[number] ?? new Map<string, string>()
+    this.#seed += 1
+    const disk = makeShakyDisk(files, this.#seed)
+    this.#disks[number] = disk
+    this.#devices[number] = await openDevice(this.#store, { files, disk })
+  }
+
+  async step(step: Step): Promise<void> {
+    if (step.kind === 'edit') return this.#begin(this.#edit(step.file, step.isLong), step.waits)
+    if (step.kind === 'sync') return this.#begin(this.#here.sync(), step.waits)
+    if (step.kind === 'fault') this.#disks[this.#at]?.fail(step)
+    else if (step.kind === 'turns') await this.#turns(step.count)
+    else if (step.kind === 'forget') await this.#begin(this.#here.repo.forgetServer(), false)
+    else if (step.kind === 'lost answer') this.#store.beforeAnswer = () => Promise.reject(new Error('gone'))
+    else {
+      if (step.kind === 'crash') this.#disks[this.#at]?.cutPower()
+      if (step.kind === 'reopen') await this.#here.repo.close().catch(() => {})
+      await this.#quiet()
+      if (step.kind === 'other device') this.#at = 1 - this.#at
+      else await this.open(this.#at)
+    }
+  }
+
+  /** Lets both devices sync until nothing is left, and gives the names of the fields in each file of each. */
+  async end(): Promise<string[][][]> {
+    await this.#quiet()
+    for (const number of [0, 1]) {
+      await this.#devices[number]?.repo.close().catch(() => {})
+      await this.open(number)
+    }
+    for (const number of [0, 1, 0, 1, 0]) await this.#devices[number]?.sync()
+    const names = async (device: Device): Promise<string[][]> => {
+      const files = await Promise.all(FILES.map(path => device.json(path)))
+      return files.map(file => Object.keys(file ?? {}).sort())
+    }
+    return Promise.all(this.#devices.map(names))
+  }
+
+  get pendingCount(): number {
+    return this.#devices.reduce((sum, { repo }) => sum + repo.pendingCount, 0)
+  }
+
+  get reports(): unknown[] {
+    return this.#devices.flatMap(({ reports }) => reports)
+  }
+
+  get #here(): Device {
+    return this.#devices[this.#at] as Device
+  }
+
+  async #edit(file: number, isLong: boolean): Promise<void> {
+    this.#count += 1
+    const field = `f${this.#count}`
+    const value = isLong ? 'x'.repeat(300_000) : 1
+    await this.#here.repo.editText(FILES[file] ?? '', text =>
+      JSON.stringify({ ...(JSON.parse(text ?? '{}') as object), [field]: value })
+    )
+    this.acknowledged[file] = new Set(this.acknowledged[file]).add(field)
+  }
+
+  async #begin(task: Promise<unknown>, waits: boolean): Promise<void> {
+    const ended = task.catch(() => {})
+    this.#busy.push(ended)
+    if (waits) await ended
+  }
+
+  async #quiet(): Promise<void> {
+    for (const task of this.#busy.splice(0)) await task
+    this.#store.beforeAnswer = undefined
+  }
+
+  async #turns(count: number): Promise<void> {
+    for (let i = 0; i < count; i += 1) await new Promise(resolve => setImmediate(resolve))
+  }
+}
+
+test('edits, syncs, failures of disk and network, crashes and reopenings in any order lose no acknowledged field, and two devices agree', async t => {
+  const story = async (steps: readonly Step[], seed: number): Promise<void> => {
+    const run = new RepoRun(seed)
+    for (const number of [0, 1]) await run.open(number)
+    for (const one of steps) await run.step(one)
+    const [left = [], right = []] = await run.end()
+    t.deepEqual(left, right)
+    for (const [file, fields] of run.acknowledged.entries())
+      for (const field of fields) t.true(left[file]?.includes(field), `${field} of ${FILES[file]}`)
+    t.is(run.pendingCount, 0)
+    t.true(run.reports.every(report => isWalletError(report, 'STORAGE_FAILED')))
+  }
+  const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 100)
+  const steps = fc.array(step, { minLength: 3, maxLength: 30, size: 'max' })
+  await fc.assert(fc.asyncProperty(steps, fc.nat({ max: 1e6 }), story), { numRuns })
+})
