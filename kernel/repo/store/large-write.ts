@@ -95,7 +95,10 @@ export const sortWrite = async (
   return { tables, entries: sorting.entries }
 }
 
-/** Leaves of the entries of a large write those that nobody has written since, and removes the rows that it has taken along: unless somebody has written them since, too. */
+/**
+ * Leaves of the entries of a large write those that nobody has written since, and removes the rows that it has taken along,
+ * unless somebody has written them since, too.
+ */
 export const settleEntries = (
   { touched, moved }: LargeWrite,
   entries: Map<string, string | null>
