@@ -239,7 +239,8 @@ export class LocalStore implements EngineStore {
       for (const key of part.keys) this.#move(key, { part, merged, isOldest })
     }
     this.#chunks.splice(this.#chunks.indexOf(first), parts.length, merged)
-    for (const part of parts) await this.#place.disk.delete(this.#pathOf(part))
+    // At once, so that they share what makes them durable; whichever stays behind is none of the newest.
+    await Promise.all(parts.map(part => this.#place.disk.delete(this.#pathOf(part))))
   }
 
   async #collect(parts: readonly Chunk[], isOldest: boolean): Promise<Change[]> {
