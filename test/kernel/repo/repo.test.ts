@@ -155,6 +155,28 @@ test('one timer serves all repos: each syncs every 30 s, and a second after a wr
   t.is(device.clock.timerCount, 0)
 })
 
+test('repos that fall due within three seconds sync together, but a write waits its second', async t => {
+  const store = makeSyncStore()
+  const [a, b, c] = [await openDevice(store), await openDevice(store), await openDevice(store)]
+  const draws = [0, 255]
+  const io = { ...a.io, random: (count: number) => new Uint8Array(count).fill(draws.shift() ?? 128) }
+  const loop = new SyncLoop({ io, servers: a.servers, report: () => {} })
+  const uploads = (): number => store.calls.filter(({ method }) => method === 'POST').length
+  loop.add(a.repo)
+  loop.add(b.repo)
+  await a.clock.advance(5)
+  t.is(store.calls.length, 2)
+  await b.repo.setText('f', '1')
+  draws.push(0)
+  loop.add(c.repo)
+  await a.clock.advance(5)
+  t.is(store.calls.length, 3)
+  t.is(uploads(), 0)
+  await a.clock.advance(1000)
+  t.is(uploads(), 1)
+  loop.close()
+})
+
 test('an edit made during its own upload goes up a second later, not half a minute', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)

@@ -215,6 +215,24 @@ test('many writes leave few files, and what is no longer wanted goes', async t =
   t.deepEqual(again.reports, [])
 })
 
+test('a long index is put in order at once, a short addition when the store is closed', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.write(rowsOf(3000))
+  await store.write(rowsOf(20, 3000))
+  await store.settled()
+  t.is(filesOf(files, 'i').length, 2)
+  await store.write(rowsOf(1100, 4000))
+  await store.settled()
+  t.is(filesOf(files, 'i').length, 1)
+  await store.write(rowsOf(20, 6000))
+  await store.close()
+  t.is(filesOf(files, 'i').length, 1)
+  const { table, reports } = await open(files)
+  t.is(await table.count(), 4140)
+  t.deepEqual(reports, [])
+})
+
 test('nothing of a table can be read in the clear, and texts of every letter come back', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
