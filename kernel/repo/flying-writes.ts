@@ -1,4 +1,4 @@
-/** The writes of one repo that are on their way to the disk: what may still fail is neither sent nor built upon. */
+/** The writes of one repo that are on their way to the disk: no sync sends or builds upon what may still fail. */
 export class FlyingWrites {
   #writes: readonly Promise<unknown>[] = []
 

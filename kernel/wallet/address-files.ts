@@ -60,7 +60,7 @@ export class AddressFiles {
     this.#place(path, change.address)
   }
 
-  /** Each file is read once, however many addresses are looked for. */
+  /** Each file that can be read is read once, however many addresses are looked for. */
   async #pathOf(address: string): Promise<string> {
     const { repo } = this.#files
     const hidden = `${FOLDER}/${this.#hashOf(address)}.json`
