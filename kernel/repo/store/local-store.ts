@@ -116,7 +116,7 @@ export class LocalStore implements EngineStore {
   /**
    * Writes all or nothing; null deletes. Resolves when durable.
    *
-   * Without changes it resolves when everything written before is durable.
+   * Without changes it ends when everything written before has, and fails if any of that does.
    *
    * @param changes - or what tells them when their chunk begins: by then every write before has ended, well or not, but those
    *   that share the chunk
@@ -126,7 +126,7 @@ export class LocalStore implements EngineStore {
   write(changes: Changes | (() => Changes), hasFailed?: () => void): Promise<void> {
     if (this.#isClosed) return Promise.reject(closedError(this.#place.folder))
     const isLate = typeof changes === 'function'
-    if (!isLate && changes.size === 0) return this.#queued?.done ?? this.#flying?.done ?? Promise.resolve()
+    if (!isLate && changes.size === 0) return this.#written()
     if (this.#queued === undefined) {
       this.#queued = makeBatch()
       // The writes of one turn share a chunk.
@@ -170,6 +170,13 @@ export class LocalStore implements EngineStore {
     // A small store opens with one read the next time.
     if (this.#chunks.length > 2 && bytes < SMALL)
       await this.#mergeParts([...this.#chunks]).catch(this.#place.report)
+  }
+
+  async #written(): Promise<void> {
+    const flying = this.#flying?.done
+    // It ends after the one that flies.
+    await this.#queued?.done
+    await flying
   }
 
   async #flush(): Promise<void> {

@@ -261,6 +261,21 @@ test('a write that fails is rejected for all who shared it, forgotten, and the s
   t.deepEqual(contentOf((await open(files)).store), { a: '1', b: '3' })
 })
 
+test('a write of nothing waits for the chunk on its way and for the next one, and fails with either', async t => {
+  for (const failing of [1, 2]) {
+    const files = new Map<string, string>()
+    const { store } = await open(files, makeFaultDisk(files, { at: failing, kind: 'full' }))
+    const first = store.write(new Map([['a', '1']]))
+    await Promise.resolve()
+    const second = store.write(new Map([['b', '2']]))
+    const nothing = store.write(new Map())
+    const ends = Promise.allSettled([first, second])
+    t.true(isWalletError(await t.throwsAsync(nothing), 'STORAGE_FULL'))
+    t.deepEqual([...store.durableEntries('')], failing === 1 ? [['b', '2']] : [['a', '1']])
+    await ends
+  }
+})
+
 test('a closed store finishes its writes and refuses new ones', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
