@@ -15,26 +15,36 @@ export interface WritePlace {
   readonly boxes: RepoBoxes
 }
 
+/** What it takes to make files what they are to be. */
+export interface WritePlan {
+  /** The one write of the store. */
+  readonly writes: Map<string, string | BulkChange | null>
+  /** Whether some texts were there already, perhaps by a write that may still fail. */
+  readonly hasSkipped: boolean
+}
+
 /**
- * Works out the one write of the store that makes files what they are to be; texts that are there already need none.
+ * Works out what makes files what they are to be; texts that are there already need no write.
  *
  * @throws STORAGE_FAILED if a text has half a character
  */
 export const planWrite = async (
   place: WritePlace,
   { texts, alongside = new Map() }: TextChanges
-): Promise<Map<string, string | BulkChange | null>> => {
+): Promise<WritePlan> => {
   const { clock, files, boxes } = place
   const breathe = makeBreather(clock)
   const writes = changesBelow(alongside, PREFIX.local)
   const all = [...texts]
+  let skipped = all.length
   for (let start = 0; start < all.length; start += GROUP) {
     const group = new Map(start === 0 && all.length <= GROUP ? texts : all.slice(start, start + GROUP))
     const changed = await sealChanged(boxes, group, await files.read([...group.keys()]))
     for (const file of changed) addChange(place, writes, file)
+    skipped -= changed.length
     await breathe()
   }
-  return writes
+  return { writes, hasSkipped: skipped > 0 }
 }
 
 /** How many files are looked at without a pause. */

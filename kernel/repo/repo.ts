@@ -317,8 +317,10 @@ export class Repo {
   /** Writes texts, null for a deletion, when they are known. It is over when they are durable. */
   async #write(prepare: () => Promise<TextChanges>): Promise<number | undefined> {
     const { done, revision } = await this.#turns.take(async () => {
-      const writes = await planWrite(this.#writing, await prepare())
-      // Without writes it waits for what was written before: an equal text is acknowledged only when durable.
+      const { writes, hasSkipped } = await planWrite(this.#writing, await prepare())
+      // An equal text is acknowledged only when durable: what is new beside it is not written if it fails, and without writes
+      // the store waits for what was written before.
+      if (hasSkipped && writes.size > 0) await this.#store.write(new Map())
       const done = this.#flying.add(this.#commit(writes))
       return { done, revision: writes.has(PREFIX.revision) ? this.revision : undefined }
     })

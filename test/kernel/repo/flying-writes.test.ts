@@ -110,3 +110,37 @@ test('a text that equals one on its way is acknowledged with it, or fails with i
   await t.throwsAsync(first, { code: 'STORAGE_FULL' })
   await t.throwsAsync(second, { code: 'STORAGE_FULL' })
 })
+
+test('a text that equals one on its way fails with it although another in the same call is new, and that is not written', async t => {
+  const { device, hold, fail } = await openHeld(makeSyncStore())
+  hold()
+  const first = device.repo.setText('transaction/1-t.json', MUCH)
+  const second = device.repo.setTexts(
+    new Map([
+      ['transaction/1-t.json', MUCH],
+      ['new', 'text']
+    ])
+  )
+  const ends = Promise.allSettled([first, second])
+  await turns()
+  fail()
+  await ends
+  await t.throwsAsync(first, { code: 'STORAGE_FULL' })
+  await t.throwsAsync(second, { code: 'STORAGE_FULL' })
+  t.deepEqual(await device.repo.list(''), [])
+})
+
+test('rows alongside a text that equals one on its way are written with it, or not at all', async t => {
+  const { device, hold, fail } = await openHeld(makeSyncStore())
+  hold()
+  const text = new Map([['transaction/1-t.json', MUCH]])
+  const first = device.repo.setTexts(text)
+  const second = device.repo.setTexts(text, new Map([['taken', '1']]))
+  const ends = Promise.allSettled([first, second])
+  await turns()
+  fail()
+  await ends
+  await t.throwsAsync(first, { code: 'STORAGE_FULL' })
+  await t.throwsAsync(second, { code: 'STORAGE_FULL' })
+  t.is(device.repo.local.get('taken'), undefined)
+})
