@@ -1,19 +1,22 @@
-/** The writes of one repo that are on their way to the disk: no sync sends or builds upon what may still fail. */
+/** Writes that are on their way to the disk: nobody sends, builds upon or acknowledges what may still fail. */
 export class FlyingWrites {
-  #writes: readonly Promise<unknown>[] = []
+  readonly #writes = new Set<Promise<unknown>>()
 
   /** Counts a write until it has ended, well or not, and gives it back. */
   add<T>(write: Promise<T>): Promise<T> {
-    this.#writes = [...this.#writes, write]
-    const land = (): void => {
-      this.#writes = this.#writes.filter(other => other !== write)
-    }
+    this.#writes.add(write)
+    const land = (): void => void this.#writes.delete(write)
     write.then(land, land)
     return write
   }
 
-  /** Resolves when those of now have ended. */
+  /** Resolves when those of now have ended, well or not. */
   async ended(): Promise<void> {
-    if (this.#writes.length > 0) await Promise.allSettled(this.#writes)
+    if (this.#writes.size > 0) await Promise.allSettled(this.#writes)
+  }
+
+  /** Resolves when those of now are durable. @throws as the first of them that fails */
+  async durable(): Promise<void> {
+    await Promise.all(this.#writes)
   }
 }

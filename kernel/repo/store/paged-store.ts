@@ -1,5 +1,6 @@
 import { Turns } from '../../crypto/serial-queue.ts'
 import { makeBreather } from '../breather.ts'
+import { FlyingWrites } from '../flying-writes.ts'
 import type { BulkChange, BulkStore, BulkTable, StoreChanges } from './bulk.ts'
 import type { BulkPrefixes } from './bulk-prefixes.ts'
 import {
@@ -51,9 +52,7 @@ export class PagedStore implements BulkStore {
   /** Undefined until one is wanted: many stores have entries only. */
   #tables: OpenTables | undefined
   #larges: readonly LargeWrite[] = []
-  #lastLarge: Promise<void> | undefined
-  /** All large writes that have not ended. */
-  #running: readonly Promise<void>[] = []
+  readonly #running = new FlyingWrites()
   #isFlushing = false
   #isClosing = false
   #flushAt: number
@@ -101,7 +100,7 @@ export class PagedStore implements BulkStore {
   write(changes: StoreChanges): Promise<void> {
     if (this.#isClosed) return Promise.reject(closedError(this.#place.folder))
     if (changes.size === 0) return this.#written()
-    if (isLarge(changes, this.#prefixes, this.#limits.large)) return this.#writeLarge(changes)
+    if (isLarge(changes, this.#prefixes, this.#limits.large)) return this.#running.add(this.#run(changes))
     const path = unwritableOf(changes, this.#prefixes)
     return path === undefined ? this.#writeSmall(changes) : Promise.reject(halfCharacterError(path))
   }
@@ -140,7 +139,7 @@ export class PagedStore implements BulkStore {
       ...{ place: this.#place, front: this.#front, files: this.#files, suspects: this.#suspects },
       recent: (prefix, key) => this.#recent(prefix, key),
       rowsInMemory: prefix => this.#rowsInMemory(prefix),
-      written: async () => this.#lastLarge,
+      written: () => this.#running.ended(),
       wantsTidying: () => this.tidySoon()
     })
     return this.#tables
@@ -193,20 +192,9 @@ export class PagedStore implements BulkStore {
     return isUnknown ? null : overlayText(row)
   }
 
-  async #writeLarge(changes: StoreChanges): Promise<void> {
-    const done = this.#run(changes)
-    this.#lastLarge = done.catch(() => {})
-    this.#running = [...this.#running, done]
-    try {
-      await done
-    } finally {
-      this.#running = this.#running.filter(other => other !== done)
-    }
-  }
-
   /** @throws what a write of either size throws that was on its way */
   async #written(): Promise<void> {
-    await Promise.all([this.#front.write(new Map()), ...this.#running])
+    await Promise.all([this.#front.write(new Map()), this.#running.durable()])
   }
 
   /** Brings rows to segments, after the large writes before. */
