@@ -185,12 +185,8 @@ export class WalletLife implements EngineHost {
     services.hooks.tokensDetected.call(Object.freeze({ walletId, tokenIds: found }))
   }
 
-  async transactionsChanged(transactions: readonly EngineTransaction[]): Promise<void> {
-    this.#tellTransactions(await this.table.take(transactions))
-  }
-
-  checkpointReached(checkpoint: string): Promise<void> {
-    return this.table.reachCheckpoint(checkpoint)
+  async transactionsChanged(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<void> {
+    this.#tellTransactions(await this.table.take(transactions, checkpoint))
   }
 
   failed(error: unknown): void {

@@ -14,6 +14,12 @@ import {
 const SLICE = 4000
 const MAX_CHECKPOINT = 100_000
 
+/** What an engine reported in one call, and what it said next of how far that goes. */
+interface Batch {
+  readonly transactions: readonly unknown[]
+  checkpoint: string | undefined
+}
+
 /** Where checked reports of an engine go. */
 export interface EngineListener {
   addressChanged(): void
@@ -24,10 +30,12 @@ export interface EngineListener {
   stakingChanged(status: StakingStatus): void
   tokensFound(tokenIds: readonly string[]): void
   unactivatedChanged(tokenIds: readonly string[]): void
-  /** One slice of a batch; resolves when it is durable. */
-  transactionsChanged(transactions: readonly EngineTransaction[]): Promise<void>
-  /** Everything that was reported before is durable. */
-  checkpointReached(checkpoint: string): Promise<void>
+  /**
+   * One slice of a batch; resolves when it is durable.
+   *
+   * @param checkpoint - covers all that was reported up to here, to be kept with it; then there may be no transactions
+   */
+  transactionsChanged(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<void>
   /** A report that was refused, or could not be taken in. */
   failed(error: unknown): void
 }
@@ -42,6 +50,8 @@ export class EngineInbox {
   readonly #clock: Clock
   readonly #listener: EngineListener
   #queue: Promise<void> = Promise.resolve()
+  /** The batch that was reported last, until its end is being taken in: a checkpoint behind it is kept in the same write. */
+  #last: Batch | undefined
   #isClosed = false
   /** Something that was reported could not be kept: no checkpoint may claim it. */
   #isBehind = false
@@ -78,8 +88,7 @@ export class EngineInbox {
     onTransactionsChanged: (transactions: readonly EngineTransaction[]) =>
       this.#hear(() => {
         if (!Array.isArray(transactions)) throw this.#bogus('transactions')
-        const batch = [...transactions]
-        this.#queue = this.#queue.then(() => this.#take(batch))
+        this.#enqueue({ transactions: [...transactions], checkpoint: undefined })
       }),
     onStatus: (text: string) => this.#hear(listener => listener.statusChanged(String(text).slice(0, 200))),
     onStakingStatusChanged: (status: StakingStatus) =>
@@ -92,8 +101,9 @@ export class EngineInbox {
       this.#hear(() => {
         if (typeof checkpoint !== 'string' || checkpoint.length > MAX_CHECKPOINT)
           throw this.#bogus('checkpoint')
-        if (this.#doubted === undefined) this.#queue = this.#queue.then(() => this.#reach(checkpoint))
-        else this.#doubted = { checkpoint }
+        if (this.#doubted !== undefined) this.#doubted = { checkpoint }
+        else if (this.#last === undefined) this.#enqueue({ transactions: [], checkpoint })
+        else this.#last.checkpoint = checkpoint
       })
   })
 
@@ -128,28 +138,38 @@ export class EngineInbox {
     }
   }
 
-  /** Once closed, some of what was reported before may have been dropped. */
-  async #reach(checkpoint: string): Promise<void> {
-    if (this.#isClosed || this.#isBehind) return
-    await this.#listener.checkpointReached(checkpoint).catch(error => this.#listener.failed(error))
+  #enqueue(batch: Batch): void {
+    this.#last = batch
+    this.#queue = this.#queue.then(() => this.#take(batch))
   }
 
-  async #take(batch: readonly unknown[]): Promise<void> {
-    for (let start = 0; start < batch.length && !this.#isClosed; start += SLICE) {
-      const good: EngineTransaction[] = []
-      for (const value of batch.slice(start, start + SLICE)) {
-        try {
-          good.push(checkEngineTransaction(this.#pluginId, value))
-        } catch (error) {
-          this.#listener.failed(error)
-        }
-      }
-      await this.#listener.transactionsChanged(good).catch(error => {
+  async #take(batch: Batch): Promise<void> {
+    const { transactions } = batch
+    // Once closed, some of what was reported is dropped, and no checkpoint may claim it.
+    for (let start = 0; !this.#isClosed; start += SLICE) {
+      const good = this.#check(transactions.slice(start, start + SLICE))
+      const isEnd = start + SLICE >= transactions.length
+      if (isEnd && this.#last === batch) this.#last = undefined
+      const checkpoint = isEnd && !this.#isBehind ? batch.checkpoint : undefined
+      await this.#listener.transactionsChanged(good, checkpoint).catch(error => {
         this.#isBehind = true
         this.#listener.failed(error)
       })
+      if (isEnd) return
       await this.#clock.turn()
     }
+  }
+
+  #check(transactions: readonly unknown[]): EngineTransaction[] {
+    const good: EngineTransaction[] = []
+    for (const value of transactions) {
+      try {
+        good.push(checkEngineTransaction(this.#pluginId, value))
+      } catch (error) {
+        this.#listener.failed(error)
+      }
+    }
+    return good
   }
 
   #bogus(what: string): WalletError {

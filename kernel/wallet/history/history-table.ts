@@ -52,31 +52,16 @@ export class HistoryTable {
     return this.#rows.state.checkpoint
   }
 
-  /** Keeps what the engine wants to be told at its next start: everything it said before is durable. */
-  reachCheckpoint(checkpoint: string): Promise<void> {
-    return this.#turns.take(async () => {
-      await this.#openNow()
-      const isNews = this.#rows.state.checkpoint !== checkpoint
-      if (isNews && this.#rows.isDurable) await this.#rows.write({ state: { checkpoint } })
-    })
-  }
-
   /**
    * Takes in what the engine reports, durably, and writes a file for each incoming transaction seen for the first time.
    *
    * What cannot be written is reported, shown all the same, and written when there is room again.
    *
+   * @param checkpoint - what the engine wants to be told at its next start; kept once everything it said is durable
    * @returns the txids that are new and that changed; unchanged ones are in neither
    */
-  async take(transactions: readonly EngineTransaction[]): Promise<TxidChanges> {
-    const created: string[] = []
-    const changed: string[] = []
-    for (let start = 0; start < transactions.length; start += SLICE) {
-      const taken = await this.#turns.take(() => this.#takeSlice(transactions.slice(start, start + SLICE)))
-      created.push(...taken.created)
-      changed.push(...taken.changed)
-    }
-    return { created, changed }
+  take(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<TxidChanges> {
+    return this.#turns.take(() => this.#takeNow(transactions, checkpoint))
   }
 
   /**
@@ -274,7 +259,10 @@ export class HistoryTable {
     return this.#opening
   }
 
-  async #takeSlice(transactions: readonly EngineTransaction[]): Promise<TxidChanges> {
+  async #takeNow(
+    transactions: readonly EngineTransaction[],
+    checkpoint: string | undefined
+  ): Promise<TxidChanges> {
     await this.#openNow()
     const { clock, hashOf, report, info } = this.#parts
     const place: ReportPlace = {
@@ -284,9 +272,12 @@ export class HistoryTable {
       breathe: this.breather()
     }
     const taken = await takeReports(place, transactions)
-    if (taken.rows.size > 0) {
-      const { rows, files } = taken
-      await this.#rows.write({ rows, files, state: { height: this.#height } }).catch(error => {
+    const { rows, files } = taken
+    const isNews = checkpoint !== undefined && checkpoint !== this.#rows.state.checkpoint
+    // A write of rows also writes those that had to wait.
+    if (rows.size > 0 || (isNews && this.#rows.isDurable)) {
+      const state = { height: this.#height, ...(isNews && { checkpoint }) }
+      await this.#rows.write({ rows, files, state }).catch(error => {
         this.#rows.keep(taken)
         report(error)
       })
@@ -330,7 +321,5 @@ export class HistoryTable {
   }
 }
 
-/** How many reports are taken in by one write. */
-const SLICE = 10_000
 /** After so many files of our own the repo is asked to pass over them, so that a crash has less to take in. */
 const MANY_FILES = 20_000

@@ -30,7 +30,6 @@ const makeListener = () => {
     stakingChanged() {},
     tokensFound() {},
     unactivatedChanged() {},
-    checkpointReached: async () => {},
     transactionsChanged: async batch => void heard.txids.push(...batch.map(({ txid }) => txid)),
     failed: error => void heard.errors.push(error as (typeof heard.errors)[number])
   }
@@ -293,10 +292,10 @@ test('no checkpoint is kept that claims what could not be taken in', async t => 
   let isFull = false
   const inbox = new EngineInbox('toycoin', makeFakeClock(), {
     ...listener,
-    checkpointReached: async checkpoint => void kept.push(checkpoint),
-    async transactionsChanged(batch) {
+    async transactionsChanged(batch, checkpoint) {
       if (isFull) throw new Error('full')
       await listener.transactionsChanged(batch)
+      if (checkpoint !== undefined) kept.push(checkpoint)
     }
   })
   const { callbacks } = inbox
@@ -313,6 +312,30 @@ test('no checkpoint is kept that claims what could not be taken in', async t => 
   await inbox.settled()
   t.deepEqual(kept, ['one'])
   t.is(heard.errors.length, 1)
+})
+
+test('a checkpoint told behind a batch is kept together with the end of that batch', async t => {
+  const taken: [count: number, checkpoint: string | undefined][] = []
+  const inbox = new EngineInbox('toycoin', makeFakeClock(), {
+    ...makeListener().listener,
+    transactionsChanged: async (batch, checkpoint) => void taken.push([batch.length, checkpoint])
+  })
+  const { callbacks } = inbox
+  const batch = Array.from({ length: 5000 }, (_, at) => toyTransaction(`t${at}`))
+  callbacks.onTransactionsChanged(batch)
+  callbacks.onSeenTxCheckpoint('one')
+  callbacks.onTransactionsChanged(batch.slice(0, 1))
+  callbacks.onSeenTxCheckpoint('two')
+  callbacks.onSeenTxCheckpoint('three')
+  await inbox.settled()
+  callbacks.onSeenTxCheckpoint('four')
+  await inbox.settled()
+  t.deepEqual(taken, [
+    [4000, undefined],
+    [1000, 'one'],
+    [1, 'three'],
+    [0, 'four']
+  ])
 })
 
 test('of a large batch nothing more is taken in once the engine is closed', async t => {
