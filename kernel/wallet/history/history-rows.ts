@@ -106,8 +106,8 @@ export class HistoryRows {
     const texts = await this.#table.getMany(keys)
     if (this.#unwritten.size === 0) return texts
     return texts.map((text, at) => {
-      const waiting = this.#unwritten.get(keys[at] ?? '')?.after
-      return waiting === undefined ? text : rowText(waiting)
+      const waiting = this.#unwritten.get(keys[at] ?? '')
+      return waiting === undefined ? text : waiting.after && rowText(waiting.after)
     })
   }
 

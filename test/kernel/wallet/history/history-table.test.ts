@@ -219,6 +219,32 @@ test('a note of another device that does not fit on the disk is shown all the sa
   t.is((await again.table.find('a'))?.metadata.notes, 'theirs')
 })
 
+test('a file that goes while the disk is full is gone for what the engine tells next', async t => {
+  const store = makeSyncStore()
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const here = await openHistory(store, { disk, files })
+  const other = await openHistory(store)
+  await other.table.take([incoming('a')])
+  await other.sync()
+  await here.sync()
+  await here.settled()
+  const [path = ''] = await other.repo.list('transaction')
+  await other.repo.delete(path)
+  await other.sync()
+
+  disk.strike({ at: 2, kind: 'full' })
+  await here.sync()
+  await here.settled()
+  t.true(disk.hasFired)
+  t.true(isWalletError(here.reports[0], 'STORAGE_FULL'))
+  t.deepEqual(await here.repo.list('transaction'), [])
+  const { created } = await here.table.take([incoming('a')])
+  t.deepEqual(created, ['a'])
+  t.is((await here.repo.list('transaction')).length, 1)
+  t.is((await here.table.find('a'))?.date, incoming('a').date)
+})
+
 test('a transaction that cannot be kept is refused as bogus, and the others of its batch count', async t => {
   const { table, reports } = await openHistory(makeSyncStore())
   const ring: Record<string, unknown> = {}
