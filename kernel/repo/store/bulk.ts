@@ -33,7 +33,7 @@ export interface BulkTable {
   get(key: string): Promise<string | undefined>
   /** One answer for each key, in the order of the keys. */
   getMany(keys: readonly string[]): Promise<(string | undefined)[]>
-  /** Up to `limit` rows from the place `offset` on. */
+  /** The rows at up to `limit` places from `offset` on; those on damaged parts of the disk are left out. */
   page(offset: number, limit: number): Promise<BulkRow[]>
   /** The place of a row, or undefined if there is none of this key. */
   offsetOf(key: string): Promise<number | undefined>

@@ -1,6 +1,6 @@
 import type { Repo } from '../../repo/repo.ts'
 import type { ChangedFiles } from '../../repo/repo-files.ts'
-import type { BulkChange, BulkTable } from '../../repo/store/bulk.ts'
+import type { BulkChange, BulkRow, BulkTable } from '../../repo/store/bulk.ts'
 import { dateOf, type HistoryRow, isListedFor, markOf, parseRow, rowText, tokenIdsOf } from './history-row.ts'
 import { type HistoryState, newState, parseState, STATE_KEY, stateText } from './history-state.ts'
 import { overlaidList } from './overlaid-list.ts'
@@ -90,7 +90,11 @@ export class HistoryRows {
   async sweepSome(): Promise<boolean> {
     const { generation, oldest } = this.#state
     if (oldest >= generation) return false
-    const rows = await this.#repo.local.table(tableName(oldest)).page(0, BATCH)
+    const rows: BulkRow[] = []
+    for await (const some of this.#repo.local.table(tableName(oldest)).scan()) {
+      rows.push(...some)
+      if (rows.length >= BATCH) break
+    }
     if (rows.length === 0) await this.write({ state: { oldest: oldest + 1 } })
     const deletions = new Map<string, null>()
     for (const { key, text } of rows) {

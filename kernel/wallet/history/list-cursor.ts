@@ -32,30 +32,33 @@ export class ListCursor {
 
   /** Up to `limit` rows that follow; none at the end. */
   async next(limit: number): Promise<ListedRow[]> {
-    for (;;) {
-      const rows = await this.#read(limit)
-      this.#last = rows.at(-1)
-      const fresh = rows.filter(({ key, order }) => order > this.#range.floor && !this.#seen.has(key))
+    for (let reach = limit; ; ) {
+      const { rows, isLast } = await this.#read(reach)
+      const found = rows.slice(0, limit)
+      this.#last = found.at(-1) ?? this.#last
+      const fresh = found.filter(({ key, order }) => order > this.#range.floor && !this.#seen.has(key))
       for (const { key } of fresh) this.#seen.add(key)
-      const isEnd = this.#last === undefined || this.#last.order <= this.#range.floor
-      if (fresh.length > 0 || isEnd) return fresh
+      if (fresh.length > 0 || (found.length === 0 && isLast)) return fresh
+      // Where no row of a page can be read, others stand behind it.
+      reach = found.length === 0 ? reach * 2 : limit
     }
   }
 
-  async #read(limit: number): Promise<readonly ListedRow[]> {
+  /** What can be read of so many rows that follow, and whether those are all. */
+  async #read(reach: number): Promise<{ readonly rows: readonly ListedRow[]; readonly isLast: boolean }> {
     for (let tries = 1; ; tries += 1) {
       const list = await this.#open()
       const place = await this.placeIn(list)
-      const rows = await list.page(place, limit)
+      const left = (await list.offsetAt(this.#range.floor)) - place
+      const rows = await list.page(place, Math.min(reach, left))
       // What came or went above meanwhile has moved others over the place.
-      if (place === (await this.placeIn(list)) || tries === MAX_TRIES) return rows
+      if (place === (await this.placeIn(list)) || tries === MAX_TRIES) return { rows, isLast: reach >= left }
     }
   }
 
   /** The place in the list, as it is now, where it goes on. */
   async placeIn(list: RowList): Promise<number> {
-    if (this.#last === undefined)
-      return this.#seen.size === 0 ? this.#range.from(list) : Number.MAX_SAFE_INTEGER
+    if (this.#last === undefined) return this.#range.from(list)
     const { key, order } = this.#last
     const [first, end, place] = await Promise.all([
       list.offsetAt(order),

@@ -5,7 +5,7 @@ export type ListedRow = Pick<BulkRow, 'key' | 'order' | 'text'>
 
 /** The history of one asset, newest first. */
 export interface RowList {
-  /** Up to `limit` rows from the place `offset` on. */
+  /** The rows at up to `limit` places from `offset` on; those that cannot be read are left out. */
   page(offset: number, limit: number): Promise<readonly ListedRow[]>
   /** The place of a row, or undefined if it is not listed. */
   offsetOf(key: string): Promise<number | undefined>

@@ -136,7 +136,7 @@ async function* plainPages(walk: Walk, range: ListRange, wanted: number): AsyncG
   const { table, open, step } = walk
   const cursor = new ListCursor(open, range)
   const breathe = table.breather()
-  for (let read = 0; ; ) {
+  for (let read = 0; read < wanted; ) {
     const rows = await cursor.next(Math.min(step, wanted - read))
     if (rows.length === 0) return
     read += rows.length

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { nativeAmount } from '../../../../kernel/amount.ts'
 import { isWalletError } from '../../../../kernel/errors/wallet-error.ts'
+import type { EngineTransaction } from '../../../../kernel/types/transaction.ts'
 import { STATE_KEY } from '../../../../kernel/wallet/history/history-state.ts'
 import { saveMetadata } from '../../../../kernel/wallet/history/save-metadata.ts'
 import { listTransactions, streamTransactions } from '../../../../kernel/wallet/history/transaction-list.ts'
@@ -133,6 +134,50 @@ test('after a damage the history of a token is built anew, too', async t => {
   const third = await again.again()
   t.is(await third.table.checkpoint(), '2', 'the same damage counts once')
   t.deepEqual(await idsIn(third), ['a', 'b'])
+})
+
+/** Makes two lots of reports, and damages the part of the disk that holds the second one. */
+const withDamage = async (older: readonly EngineTransaction[], newer: readonly EngineTransaction[]) => {
+  const device = await openHistory(makeSyncStore(), { tokens: { usd: 'USD' } })
+  const segments = (): string[] => [...device.files.keys()].filter(name => /\/s\d{12}$/.test(name))
+  await device.table.take(older)
+  const kept = segments()
+  await device.table.take(newer)
+  await device.table.close()
+  await device.repo.close()
+  const lost = segments().filter(name => !kept.includes(name))
+  if (kept.length === 0 || lost.length === 0) throw new Error('Each lot should have a segment')
+  for (const name of lost) device.files.set(name, 'rubbish')
+  return device
+}
+
+/** So long, all together, that they go to a segment of their own. */
+const reportsFrom = (start: number, count: number, size: number): EngineTransaction[] =>
+  Array.from({ length: count }, (_, index) =>
+    outgoing(`tx${start + index}`, {
+      ...{ date: start + index, tokenId: 'usd', parentNetworkFee: nativeAmount('1') },
+      signedTx: 'f'.repeat(size)
+    })
+  )
+
+test('what stands behind a damaged part of the disk is listed', async t => {
+  const device = await withDamage(reportsFrom(1000, 400, 1000), reportsFrom(2000, 400, 1000))
+  for (const tokenId of [null, 'usd']) {
+    const { table } = await device.again()
+    const dates: number[] = []
+    for await (const batch of streamTransactions(table, { tokenId })) dates.push(...batch.map(tx => tx.date))
+    const expected = Array.from({ length: 400 }, (_, index) => 1399 - index)
+    t.deepEqual(dates, expected)
+  }
+})
+
+test('rows that are no longer in use are deleted also behind a damaged part of the disk', async t => {
+  const device = await withDamage(reportsFrom(1000, 400, 1000), reportsFrom(2000, 6000, 0))
+  const { repo, table } = await device.again()
+  await table.clear()
+  for (let turn = 0; turn < 9; turn += 1) await table.settled()
+  t.is(await repo.local.table('t/1/').get(device.hashOf('tx1000')), undefined)
+  t.false(await repo.local.table('t/1.usd/').has(device.hashOf('tx1000')))
 })
 
 test('a history that is missing, damaged or of another version is built anew from the files and the engine', async t => {

@@ -31,3 +31,26 @@ test('what comes or goes above between two looks at a list neither hides a row n
   beforePage = () => void orders.set('new', 20)
   t.deepEqual([await keysOf(), await keysOf()], [['e'], []])
 })
+
+test('rows that cannot be read are passed over, however many pages of them there are', async t => {
+  const rows = Array.from({ length: 30 }, (_, index) => ({ key: `key${index}`, order: -index, text: '' }))
+  const isLost = ({ order }: { readonly order: number }): boolean => -order % 10 < 8 || order === -29
+  const list: RowList = {
+    page: async (offset, limit) => rows.slice(offset, offset + limit).filter(row => !isLost(row)),
+    async offsetOf(key) {
+      const place = rows.findIndex(row => row.key === key)
+      return place < 0 ? undefined : place
+    },
+    offsetAt: async order => rows.filter(row => row.order > order).length
+  }
+  for (const limit of [1, 2, 3, 5, 50]) {
+    for (const floor of [UNLISTED, -19]) {
+      const cursor = new ListCursor(async () => list, { from: async () => 0, floor })
+      const found: string[] = []
+      for (let page = await cursor.next(limit); page.length > 0; page = await cursor.next(limit))
+        found.push(...page.map(({ key }) => key))
+      const expected = rows.filter(row => !isLost(row) && row.order > floor).map(({ key }) => key)
+      t.deepEqual(found, expected, `${limit} ${floor}`)
+    }
+  }
+})
