@@ -43,7 +43,6 @@ export const importDeployedRepo = async (place: DeployedPlace): Promise<void> =>
     const change = isChange ? { box, base: base ?? null, sent: [] } : undefined
     if (isChange) writes.set(PREFIX.pending + path, pendingEntry({ data: base, pending: change }))
   }
-  if (writes.size > 0) writes.set(PREFIX.revision, String(files.revision + 1))
   if (old.status !== undefined && store.get(PREFIX.status) === undefined) {
     writes.set(PREFIX.status, JSON.stringify(parseStatus(old.status)))
   }

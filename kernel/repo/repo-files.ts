@@ -134,8 +134,10 @@ export class RepoFiles {
     yield (await this.read([...this.pending])).filter(file => file.pending?.box === null)
   }
 
-  /** Adds to the writes of a store what makes a file this one; null deletes it. */
+  /** Adds to the writes of a store what makes a file this one, and their revision; null deletes it. */
   put(writes: Map<string, string | BulkChange | null>, path: string, box: BoxText | null): void {
+    // Fixed with the first of them: a write before these may fail while they are planned.
+    if (!writes.has(PREFIX.revision)) writes.set(PREFIX.revision, String(this.revision + 1))
     const folder = folderOf(path)
     if (folder === undefined) {
       // The text may be a slice of a whole reply, which would stay in memory with it.
@@ -143,7 +145,7 @@ export class RepoFiles {
       writes.set(PREFIX.file + path, parsed === undefined ? box : boxText(parsed))
       return
     }
-    const mark = this.revision + 1
+    const mark = Number(writes.get(PREFIX.revision))
     writes.set(PREFIX.file + path, box === null ? null : { text: box, order: dateIn(path), mark })
     if (box === null) {
       this.#hasGone = true

@@ -329,11 +329,6 @@ export class Repo {
   }
 
   async #commit(writes: Map<string, string | BulkChange | null>): Promise<void> {
-    for (const key of writes.keys()) {
-      if (!key.startsWith(PREFIX.file)) continue
-      writes.set(PREFIX.revision, String(this.revision + 1))
-      break
-    }
     const done = this.#store.write(writes)
     this.#learn(writes, false)
     try {

@@ -15,6 +15,8 @@ interface Held {
   /** From now on segments wait for {@link Held.fail}. */
   hold(): void
   fail(): void
+  /** From now on reads of segments wait for the returned function. */
+  holdReads(): () => void
 }
 
 const openHeld = async (store: SyncStore): Promise<Held> => {
@@ -22,8 +24,13 @@ const openHeld = async (store: SyncStore): Promise<Held> => {
   const plain = makeFaultDisk(files)
   let gate: Promise<void> | undefined
   let open = (): void => {}
+  let reading: Promise<void> | undefined
   const disk: Disk = {
     ...plain,
+    async getText(path) {
+      if (/\/s\d{12}$/.test(path)) await reading
+      return plain.getText(path)
+    },
     async setText(path, text) {
       if (gate !== undefined && /\/s\d{12}$/.test(path)) {
         await gate
@@ -42,6 +49,13 @@ const openHeld = async (store: SyncStore): Promise<Held> => {
     fail() {
       open()
       gate = undefined
+    },
+    holdReads() {
+      let release = (): void => {}
+      reading = new Promise(resolve => {
+        release = resolve
+      })
+      return release
     }
   }
 }
@@ -143,4 +157,27 @@ test('rows alongside a text that equals one on its way are written with it, or n
   await t.throwsAsync(first, { code: 'STORAGE_FULL' })
   await t.throwsAsync(second, { code: 'STORAGE_FULL' })
   t.is(device.repo.local.get('taken'), undefined)
+})
+
+test('a write has one revision, which all its files bear, although the one before it fails while it is planned', async t => {
+  const { device, hold, fail, holdReads } = await openHeld(makeSyncStore())
+  await device.repo.setText('transaction/1-t.json', MUCH)
+  const { repo } = await device.reopen()
+  const first = repo.revision
+  hold()
+  const failing = repo.setText('transaction/2-t.json', MUCH)
+  const release = holdReads()
+  const paths = Array.from({ length: 600 }, (_, i) => `transaction/9${i}-t.json`).concat(
+    'transaction/1-t.json'
+  )
+  const write = repo.setTexts(new Map(paths.map(path => [path, path])))
+  await turns()
+  fail()
+  await t.throwsAsync(failing, { code: 'STORAGE_FULL' })
+  release()
+  const revision = (await write) ?? 0
+  t.is(revision, repo.revision)
+  t.deepEqual(await repo.changedSince(revision), { paths: [], revision })
+  t.deepEqual(await repo.changedSince(first, new Set([revision])), { paths: [], revision })
+  t.deepEqual((await repo.changedSince(first)).paths.toSorted(), paths.toSorted())
 })
