@@ -249,7 +249,7 @@ export class Repo {
    * Takes a server's reply in, tells the listeners, and returns the changed paths.
    *
    * A large reply is taken in part by part, and its hash with the last one: after a crash in between the rest is fetched
-   * again, and what is there already is not written twice.
+   * again, and what is there already is not written twice. Listeners hear of each part when it is durable.
    *
    * @throws SYNC_FAILED if it would delete more than 50 files and a tenth of the repo; nothing is changed then
    */
@@ -277,10 +277,10 @@ export class Repo {
         const isLast = i === parts.length - 1
         if (isLast) await planHealing(place, plan.writes)
         if (isLast) planStatus(place, plan.writes)
-        return { done: this.#commit(plan.writes) }
+        return { done: this.#afterPart(this.#commit(plan.writes), plan.changed) }
       })
     }
-    return { durable: this.#afterReply(turn.done, changed) }
+    return { durable: turn.done.then(() => changed) }
   }
 
   /** Records that the server holds nothing either: for a repo whose keys were made here and now. */
@@ -307,11 +307,10 @@ export class Repo {
     await this.#store.close()
   }
 
-  async #afterReply(done: Promise<void>, changed: readonly string[]): Promise<readonly string[]> {
+  async #afterPart(done: Promise<void>, changed: readonly string[]): Promise<void> {
     await done
     this.#show({ lastHash: parseStatus(this.#store.get(PREFIX.status)).lastHash })
     if (changed.length > 0) this.#tell(changed)
-    return changed
   }
 
   /** Writes texts, null for a deletion, when they are known. It is over when they are durable. */

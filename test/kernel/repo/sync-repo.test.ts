@@ -668,6 +668,29 @@ test('a first download that is cut off is taken up where it ended, and what is t
   t.true(saved > 0, 'some of the parts were there already')
 })
 
+test('listeners hear of the parts of a reply that are there although a later one fails', async t => {
+  const store = makeSyncStore()
+  const large = 'x'.repeat(700_000)
+  store.put(Object.fromEntries([...Array(9).keys()].map(i => [`transaction/${i}-t.json`, boxOf(large + i)])))
+  store.put({ 'WalletName.json': boxOf('{"walletName":"far"}') })
+  const whole = makeFaultDisk(new Map())
+  await (await openDevice(store, { disk: whole })).sync()
+  const counts = new Set<number>()
+  for (let at = 1; at <= whole.writeCount; at += 1) {
+    const disk = makeFaultDisk(new Map(), { at, kind: 'full' })
+    const a = await openDevice(store, { disk })
+    const heard: string[] = []
+    a.repo.onServerChange(paths => heard.push(...paths))
+    await t.throwsAsync(a.sync(), { code: 'STORAGE_FULL' }, `write ${at}`)
+    t.deepEqual(heard.toSorted(), await a.repo.list(''), `write ${at}`)
+    counts.add(heard.length)
+    await a.sync()
+    t.deepEqual(heard.toSorted(), await a.repo.list(''), `after write ${at}`)
+    t.is(heard.length, 10)
+  }
+  t.true(counts.size > 1, 'some of the parts were there')
+})
+
 test('a server that says everything again, and again without a hash, changes and writes nothing', async t => {
   const store = makeSyncStore()
   const disk = makeFaultDisk(new Map())
