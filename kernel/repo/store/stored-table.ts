@@ -72,12 +72,7 @@ export class StoredTable implements BulkTable {
   }
 
   async offsetOf(key: string): Promise<number | undefined> {
-    return this.#viewed(async (view, index) => {
-      const recent = this.#overlay?.get(key)
-      if (recent !== undefined) return recent.text === null ? undefined : view.offsetOf(recent)
-      const row = this.#find(index, key)
-      return row < 0 ? undefined : view.offsetOf(row)
-    })
+    return this.#viewed(async view => view.offsetOf(key))
   }
 
   async offsetAt(order: number): Promise<number> {
@@ -87,7 +82,7 @@ export class StoredTable implements BulkTable {
   async *scan({ ordered = false }: { readonly ordered?: boolean } = {}): AsyncGenerator<readonly BulkRow[]> {
     const release = this.#place.back.hold()
     try {
-      const { view } = await this.#current()
+      const view = await this.#current()
       yield* ordered ? this.#scanInOrder(view) : this.#scanAsStored(view)
     } finally {
       release()
@@ -124,14 +119,11 @@ export class StoredTable implements BulkTable {
     this.#view = undefined
   }
 
-  #viewed<T>(task: (view: TableView, index: RowIndex) => Promise<T>): Promise<T> {
-    return this.#place.back.reading(async () => {
-      const { view, index } = await this.#current()
-      return task(view, index)
-    })
+  #viewed<T>(task: (view: TableView) => Promise<T>): Promise<T> {
+    return this.#place.back.reading(async () => task(await this.#current()))
   }
 
-  async #current(): Promise<{ readonly view: TableView; readonly index: RowIndex }> {
+  async #current(): Promise<TableView> {
     const { back, memory } = this.#place
     await memory.written()
     let index = back.loaded
@@ -143,7 +135,7 @@ export class StoredTable implements BulkTable {
     const rows = index
     const overlay = this.#rowsInMemory()
     this.#view ??= new TableView({ index, overlay, rowOf: key => this.#find(rows, key) })
-    return { view: this.#view, index }
+    return this.#view
   }
 
   #rowsInMemory(): Map<string, OverlayRow> {

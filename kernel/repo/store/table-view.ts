@@ -16,13 +16,15 @@ export interface ViewParts {
 export class TableView {
   readonly #index: RowIndex
   readonly #rows: readonly OverlayRow[]
+  readonly #rowOf: (key: string) => number
   /** A row number of the index, or -1 - i for a row in memory. */
   readonly #refs: Int32Array
 
   constructor({ index, overlay, rowOf }: ViewParts) {
     this.#index = index
     this.#rows = [...overlay.values()]
-    this.#refs = this.#merge(rowOf)
+    this.#rowOf = rowOf
+    this.#refs = this.#merge()
   }
 
   get count(): number {
@@ -69,9 +71,11 @@ export class TableView {
     return firstWhere(this.count, offset => this.orderAt(offset) <= order)
   }
 
-  /** Where a row of the index, or one in memory, stands. */
-  offsetOf(row: OverlayRow | number): number | undefined {
-    const ref = typeof row === 'number' ? row : -1 - this.#rows.indexOf(row)
+  /** Where the row of a key stands; undefined if there is none. */
+  offsetOf(key: string): number | undefined {
+    const at = this.#rows.findIndex(row => row.key === key)
+    const ref = at < 0 ? this.#rowOf(key) : -1 - at
+    if (at < 0 ? ref < 0 : this.#rows[at]?.text === null) return undefined
     const order = this.#orderOf(ref)
     for (
       let offset = this.offsetAt(order);
@@ -87,13 +91,13 @@ export class TableView {
     return (ref < 0 ? this.#rows[-1 - ref]?.order : this.#index.columns.order[ref]) ?? 0
   }
 
-  #merge(rowOf: (key: string) => number): Int32Array {
+  #merge(): Int32Array {
     if (this.#rows.length === 0) return this.#index.byOrder
     const kept = this.#index.byOrder.slice()
     const hidden: number[] = []
     const added: OverlayRow[] = []
     for (const [i, row] of this.#rows.entries()) {
-      const known = rowOf(row.key)
+      const known = this.#rowOf(row.key)
       const offset = known < 0 ? -1 : this.#index.offsetOf(known)
       // A row that keeps its order keeps its place.
       const stays = known >= 0 && row.text !== null && this.#orderOf(known) === row.order

@@ -118,6 +118,35 @@ test('small writes lie over what is on the disk, and move there when many have g
   await check((await open(files)).table)
 })
 
+test('a row that is written while its place is looked for stands where it was or where it will be', async t => {
+  const { store, table } = await open(new Map())
+  await store.write(rowsOf(20))
+  const found = new Set<number | undefined>()
+  for (let steps = 0; steps < 30; steps += 1) {
+    const place = table.offsetOf(`new${steps}`)
+    for (let i = 0; i < steps; i += 1) await Promise.resolve()
+    const write = store.write(new Map([[`t/new${steps}`, { text: 'new', order: -1 }]]))
+    const offset = await place
+    t.true(offset === undefined || offset === 20 + steps, `${offset} after ${steps} steps`)
+    found.add(offset === undefined ? undefined : 20)
+    await write
+  }
+  t.is(found.size, 2)
+})
+
+test('what has gathered is counted anew when none of it is left to be moved', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  // They are no rows: the table is empty.
+  for (let i = 0; i < 60; i += 1) {
+    await store.write(new Map([[`u/none/${i}${'x'.repeat(30)}`, null]]))
+    await store.settled()
+  }
+  await store.write(new Map([['t/row', 'row']]))
+  await store.settled()
+  t.deepEqual(filesOf(files, 's'), [])
+})
+
 test('rows of one order stand as they came, and one that is written again keeps its place', async t => {
   const files = new Map<string, string>()
   const { store, table } = await open(files)
