@@ -227,10 +227,11 @@ export class PagedStore implements BulkStore {
       throw error
     }
     const hasMoved = large.moved.size > 0
-    if (staged.length + entries.size === 0 && !hasMoved) return
     // Only then is it known which small writes of the same keys count.
-    await this.#opened.confirm(staged, () => settleEntries(large, entries), large)
-    if (hasMoved) this.#overlay.rowsLeft()
+    if (staged.length + entries.size > 0 || hasMoved)
+      await this.#opened.confirm(staged, () => settleEntries(large, entries), large)
+    // Even if none has moved: some of what was counted may have been written over, or never have come.
+    if (hasMoved || large.changes.size === 0) this.#overlay.rowsLeft()
   }
 
   #flushIfFull(): void {
