@@ -32,13 +32,16 @@ export interface AddressChange {
   readonly metadata: MetadataChange
 }
 
-/** Edits the addresses that one wallet remembers, a file each (protocol §3.5). */
+/**
+ * Edits the addresses that one wallet remembers, a file each (protocol §3.5), one edit after another.
+ *
+ * It remembers where they are; once another client has changed files of theirs, another takes its place.
+ */
 export class AddressFiles {
   readonly #files: WalletFiles
   readonly #hashOf: (text: string) => string
-  /** The paths of addresses, by address; what is in `#seen` has been read for them. */
-  readonly #paths = new Map<string, string>()
-  readonly #seen = new Set<string>()
+  /** The path of each address; read when first wanted. */
+  #paths: ReadonlyMap<string, string> | undefined
 
   /** @param hashOf - the wallet's file-name hash */
   constructor(files: WalletFiles, hashOf: (text: string) => string) {
@@ -57,29 +60,30 @@ export class AddressFiles {
     await jsonFileOf(this.#files, path).edit(fields =>
       editsOf(fields, change, this.#files.clock.now() / 1000)
     )
-    this.#place(path, change.address)
   }
 
-  /** Each file that can be read is read once, however many addresses are looked for. */
+  /** Each file is read once, however many addresses are looked for. */
   async #pathOf(address: string): Promise<string> {
     const { repo } = this.#files
     const hidden = `${FOLDER}/${this.#hashOf(address)}.json`
     if (await repo.has(hidden)) return hidden
-    const fresh = (await repo.list(FOLDER)).filter(path => !this.#seen.has(path))
-    // What cannot be read is reported by whoever lists them.
-    for (const { path, record } of await readPlaced(repo, fresh, () => {})) this.#place(path, record.address)
+    this.#paths ??= await readPaths(repo)
     const path = this.#paths.get(address)
     if (path === undefined) return hidden
-    // Another client may have made something else of that file since.
-    const [present] = await readPlaced(repo, [path], () => {})
+    // A sync that is still under way may have made something else of that file.
+    const [present] = await readPlaced(repo, [path], nothing)
     return present?.record.address === address ? path : hidden
   }
-
-  #place(path: string, address: string): void {
-    this.#seen.add(path)
-    if (!this.#paths.has(address)) this.#paths.set(address, path)
-  }
 }
+
+/** Of several files of an address, the first counts. */
+const readPaths = async (repo: Repo): Promise<ReadonlyMap<string, string>> => {
+  const placed = await readPlaced(repo, await repo.list(FOLDER), nothing)
+  return new Map(placed.reverse().map(({ path, record }) => [record.address, path]))
+}
+
+/** What cannot be read is reported by whoever lists the addresses. */
+const nothing = (): void => {}
 
 const editsOf = (
   fields: JsonObject | undefined,

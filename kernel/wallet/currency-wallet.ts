@@ -6,7 +6,7 @@ import { detachable, type Readable } from '../state/observable.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { FreshAddress, MessageOptions, ParsedUri, UriRequest } from '../types/engine.ts'
 import type { MetadataChange, SpendInfo, SweepInfo, Transaction } from '../types/transaction.ts'
-import { type AddressChange, AddressFiles, type AddressRecord, readAddresses } from './address-files.ts'
+import { type AddressChange, type AddressRecord, readAddresses } from './address-files.ts'
 import { callTools } from './call-tools.ts'
 import { dumpWallet, type WalletDump } from './dump-wallet.ts'
 import { checkFreshAddress } from './engine/engine-data.ts'
@@ -43,7 +43,6 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Made when somebody first looks: most of many wallets are never watched. */
   #shown: Readable<WalletSnapshot> | undefined
   #shownEngine: Readable<EngineSnapshot> | undefined
-  #addresses: AddressFiles | undefined
 
   constructor(parts: WalletParts, life: WalletLife) {
     this.id = parts.walletId
@@ -275,9 +274,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
 
   async #editAddress(change: AddressChange): Promise<void> {
     this.#checkOpen()
-    this.#addresses ??= new AddressFiles(this.#parts, this.#parts.hashOf)
-    const addresses = this.#addresses
-    await this.#parts.turns.take(() => addresses.edit(change))
+    await this.#parts.turns.take(() => this.#life.addresses.edit(change))
   }
 
   #report(error: unknown): void {

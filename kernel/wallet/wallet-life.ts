@@ -3,6 +3,7 @@ import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { StakingStatus } from '../types/engine.ts'
 import type { EngineTransaction } from '../types/transaction.ts'
+import { AddressFiles } from './address-files.ts'
 import type { EngineInputs } from './engine/engine-feed.ts'
 import { type EngineHost, EngineRoom } from './engine/engine-room.ts'
 import type { EngineRunner } from './engine/engine-runner.ts'
@@ -30,6 +31,7 @@ export class WalletLife implements EngineHost {
   readonly pause: PauseSwitch
   readonly #parts: WalletParts
   readonly #room: EngineRoom
+  #addresses: AddressFiles | undefined
   #spends: SpendParts | undefined
   #throttle: TransactionThrottle | undefined
   #fallbackName: string | null = null
@@ -72,6 +74,12 @@ export class WalletLife implements EngineHost {
     await this.#room.reportsTaken()
     await this.table.close()
     await this.tokens.close()
+  }
+
+  /** The addresses that the wallet remembers, to be edited. */
+  get addresses(): AddressFiles {
+    this.#addresses ??= new AddressFiles(this.#parts, this.#parts.hashOf)
+    return this.#addresses
   }
 
   /** What spends of this wallet work on. */
@@ -232,6 +240,7 @@ export class WalletLife implements EngineHost {
     if (has(WALLET_SETTINGS_PATHS)) services.inBackground('wallet settings', this.readSettings())
     if (has([TOKENS_PATH, OLD_TOKENS_PATH])) services.inBackground('wallet tokens', this.#readTokens())
     if (!paths.some(path => path.startsWith('Addresses/'))) return
+    this.#addresses = undefined
     const telling = this.engine.tell('taking used addresses', engine =>
       addUsedAddresses(engine, repo, report)
     )

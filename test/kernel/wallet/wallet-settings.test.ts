@@ -1,10 +1,15 @@
 import test from 'ava'
 import type { Account } from '../../../kernel/index.ts'
+import { fileHashOf } from '../../../kernel/keys/wallet-id.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
+import { AddressFiles, readAddresses } from '../../../kernel/wallet/address-files.ts'
 import { fiatCodeOfNumber } from '../../../kernel/wallet/fiat-numbers.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { waitFor } from '../../helpers/device.ts'
+import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { makeKnownUser } from '../../helpers/known-user.ts'
+import { dataKey, openDevice } from '../../helpers/repo-device.ts'
+import { makeSyncStore } from '../../helpers/sync-store.ts'
 import { makeToy } from '../../helpers/toy-currency.ts'
 import { openToyHome, toyToken } from '../../helpers/toy-home.ts'
 import { nameOf } from '../../helpers/user-record.ts'
@@ -203,6 +208,39 @@ test('a file that has become that of another address since is left alone', async
     ['another', undefined],
     ['free', 'Bob']
   ])
+  await wallet.saveReceiveAddress('another', { name: 'Cid' })
+  await account.sync()
+  t.deepEqual(user.read(info, path), { ...another, meta: { amountSatoshi: 0, name: 'Cid' } })
+  t.is((await wallet.savedAddresses()).length, 2)
+})
+
+test('each address file is read once, however many addresses are noted, also one that cannot be read', async t => {
+  const device = await openDevice(makeSyncStore())
+  const { repo, clock, io } = device
+  const record = { seq: 0, address: 'theirs', state: { recycleable: true, creationDate: 5 }, meta: {} }
+  const texts = {
+    'Addresses/0.json': '{',
+    'Addresses/1.json': '[]',
+    'Addresses/2.json': JSON.stringify(record)
+  }
+  await repo.setTexts(new Map(Object.entries(texts)))
+  const reads: string[] = []
+  const getText = repo.getText.bind(repo)
+  Object.defineProperty(repo, 'getText', {
+    value: (path: string) => {
+      reads.push(path)
+      return getText(path)
+    }
+  })
+  const report = (error: unknown): void => t.fail(String(error))
+  const files = new AddressFiles({ repo, disk: makeFaultDisk(device.files), clock, report }, text =>
+    fileHashOf(io, dataKey, text)
+  )
+  for (const address of ['one', 'two', 'three']) {
+    await files.edit({ address, recycleable: true, metadata: { name: address } })
+  }
+  t.deepEqual(reads.sort(), Object.keys(texts))
+  t.is((await readAddresses(repo, () => {})).length, 4)
 })
 
 test('an address that another client wrote is edited where it stands, and what that client keeps there stays', async t => {
