@@ -1,5 +1,5 @@
 import { readFileSync, unlinkSync } from 'node:fs'
-import { link, mkdir, readFile, rm, unlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -83,9 +83,18 @@ const heldLock = (path: string, own: string): FileLock => {
 
 const releaseNow = (path: string, own: string): void => {
   try {
-    if (readFileSync(path, 'utf8') === own) unlinkSync(path)
+    removeNow(path, own)
   } catch {
-    // Gone already.
+    // Who comes next sees it when this process is gone.
+  }
+}
+
+/** Removes a lock if it still is the one that is meant; it looks and removes in one go, so that hardly anybody comes between. */
+const removeNow = (path: string, meant: string): void => {
+  try {
+    if (readFileSync(path, 'utf8') === meant) unlinkSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }
 
@@ -117,20 +126,21 @@ const readHolder = async (path: string): Promise<{ text: string } | undefined> =
 }
 
 // Two waiters may judge the same lock stale, and the slower one must not remove what the quicker one holds by then:
-// only who has the guard removes a lock, and only the one that was judged. False if another has the guard.
+// only who has the guard removes a lock, and only the one that was judged. So it is with the guard itself, which may be
+// a leftover, too, or lost as one. False if another has the guard.
 const removeStale = async (path: string, own: string, stale: string): Promise<boolean> => {
   const guard = `${path}.guard.~tmp`
   if (await tryLock(guard, own)) {
     try {
-      if ((await readHolder(path))?.text === stale) await unlink(path)
+      removeNow(path, stale)
     } finally {
-      await rm(guard, { force: true })
+      removeNow(guard, own)
     }
     return true
   }
   const present = await readHolder(guard)
   const isStale = present !== undefined && isGone(present.text)
-  if (isStale) await rm(guard, { force: true })
+  if (isStale) removeNow(guard, present.text)
   return isStale
 }
 

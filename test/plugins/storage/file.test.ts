@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, fstatSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import promises, { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import { fileCalls } from '../../../plugins/storage/file/file-calls.ts'
+import { lockFolder } from '../../../plugins/storage/file/file-lock.ts'
 import { openFileDisk } from '../../../plugins/storage/file/file-storage.ts'
 import { testStoragePlugin } from '../../contracts/storage-plugin.ts'
 
@@ -193,6 +195,52 @@ test('of many openers exactly one gets a stale lock, and the others hear that it
     t.deepEqual(await readdir(root), [])
   }
 })
+
+test.serial(
+  'who takes over a stale lock leaves the guard of another that does the same, whenever that came',
+  async t => {
+    const stale = '{"pid":'
+    const living = JSON.stringify({ pid: process.pid, host: hostname(), holder: 'x', started: '', birth: '' })
+    const { readFile: plainRead, rm: plainRemove } = promises
+    t.teardown(() => {
+      Object.assign(promises, { readFile: plainRead, rm: plainRemove })
+      syncBuiltinESMExports()
+    })
+    // The other comes when a stale guard was just read, or when its own guard was lost.
+    for (const isGuarded of [true, false]) {
+      const root = await makeRoot()
+      const guard = join(root, 'lock.guard.~tmp')
+      await writeFile(join(root, 'lock'), stale)
+      if (isGuarded) await writeFile(guard, stale)
+      let came = 0
+      const come = async (): Promise<void> => {
+        came += 1
+        await writeFile(guard, living)
+      }
+      Object.assign(promises, {
+        async readFile(path: string, encoding: BufferEncoding) {
+          const text = await plainRead(path, encoding)
+          if (isGuarded && path === guard && came === 0) await come()
+          return text
+        },
+        async rm(path: string, options: object) {
+          await plainRemove(path, options)
+          // The draft of the guard goes when the guard is there.
+          if (!isGuarded && path.startsWith(`${guard}.`)) await come()
+        }
+      })
+      syncBuiltinESMExports()
+      const lock = await lockFolder(root).catch((error: unknown) => {
+        t.true(isWalletError(error, 'STORAGE_LOCKED'))
+        return undefined
+      })
+      t.is(came, 1)
+      t.is(await plainRead(guard, 'utf8').catch(() => 'removed'), living)
+      t.is(lock === undefined, isGuarded)
+      await lock?.release()
+    }
+  }
+)
 
 test('a process killed with SIGKILL while it writes leaves whole files, the newest it told of, and no lock', async t => {
   const root = await makeRoot()
