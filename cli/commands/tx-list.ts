@@ -1,4 +1,4 @@
-import { isWalletError, WalletError } from '../../kernel/index.ts'
+import { isWalletError, type Transaction, WalletError } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
@@ -32,11 +32,12 @@ const listOf = async (
   }
   const warnings = await syncWallets(session, wallets)
   const found: Effect[] = []
-  for (const part of await partsOf(await chosenAssets(session, wallets), selection)) {
-    found.push(...(await newest(session, part, limit + 1)))
-  }
+  const places = await chosenAssets(session, wallets)
+  const following = await followingOf(places, selection)
+  for (const place of places)
+    found.push(...(await newest(session, place, { ...following, count: limit + 1 })))
   const effects = pageOf(
-    found.sort((a, b) => b.tx.date - a.tx.date),
+    found.sort((a, b) => inOrder(a.tx, b.tx)),
     { limit, isOfOne: wallets.length === 1 }
   )
   const hasMore = found.length > effects.length
@@ -51,32 +52,28 @@ const listOf = async (
   }
 }
 
-/** The history of one asset, and what is wanted of it. */
-interface Part {
-  readonly place: Omit<Effect, 'tx'>
-  readonly selection: Selection
-}
+/** The order of the list: newest first, and of one date by txid, so that a place in it is the same in every asset. */
+const inOrder = (a: TxPlace, b: TxPlace): number =>
+  b.date - a.date || Number(a.txid > b.txid) - Number(a.txid < b.txid)
 
-/**
- * Where each history goes on behind a transaction: right behind it in the last of those that it is in, which is where
- * a page ends with it, and by its date in the others, which stand before and after that one where dates are the same.
- */
-const partsOf = async (
+type TxPlace = Pick<Transaction, 'date' | 'txid'>
+
+/** What follows `--before` in the list; the kernel is asked by whole milliseconds, which dates need not be. */
+const followingOf = async (
   places: readonly Omit<Effect, 'tx'>[],
   selection: Selection
-): Promise<readonly Part[]> => {
-  const { beforeTxid, ...query } = selection.query
-  if (beforeTxid === undefined) return places.map(place => ({ place, selection }))
-  const dates = await Promise.all(places.map(place => dateIn(place, beforeTxid)))
-  const last = dates.findLastIndex(date => date !== undefined)
-  const date = dates[last]
-  if (date === undefined) throw new WalletError('TX_NOT_FOUND', { txid: beforeTxid })
-  return places.map((place, index) => {
-    if (index === last) return { place, selection }
-    const end = Math.floor(date * 1000) + Number(index > last)
-    const endDate = new Date(Math.min(end, query.endDate?.getTime() ?? end))
-    return { place, selection: { ...selection, query: { ...query, endDate } } }
-  })
+): Promise<Selection> => {
+  const { beforeTxid: txid, ...query } = selection.query
+  if (txid === undefined) return selection
+  const dates = await Promise.all(places.map(place => dateIn(place, txid)))
+  const date = dates.find(known => known !== undefined)
+  if (date === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
+  const end = Math.floor(date * 1000) + 1
+  return {
+    ...selection,
+    query: { ...query, endDate: new Date(Math.min(end, query.endDate?.getTime() ?? end)) },
+    isWanted: tx => inOrder({ date, txid }, tx) < 0 && selection.isWanted(tx)
+  }
 }
 
 const dateIn = async ({ wallet, asset }: Omit<Effect, 'tx'>, txid: string): Promise<number | undefined> => {
@@ -102,20 +99,22 @@ const moreSentence = (effects: readonly Effect[], walletCount: number): string =
   const last = effects.at(-1)
   return walletCount === 1 && last !== undefined
     ? `There are more; go on with --before ${last.tx.txid}`
-    : `There are more; go on with --limit ${effects.length * 10}`
+    : `There are more; raise --limit, up to ${MAX_LIMIT}, or list one wallet at a time`
 }
 
+/** At least `count` of one asset, as far as there are so many, and with the last all of its date. */
 const newest = async (
   session: Session,
-  { place, selection }: Part,
-  count: number
+  place: Omit<Effect, 'tx'>,
+  { count, ...selection }: Selection & { readonly count: number }
 ): Promise<readonly Effect[]> => {
   const found: Effect[] = []
   for await (const batch of historyOf(session, place, selection)) {
     found.push(...batch.map(tx => ({ ...place, tx })))
-    if (found.length >= count) break
+    const [edge, last] = [found[count - 1], found.at(-1)]
+    if (edge !== undefined && last !== undefined && last.tx.date < edge.tx.date) break
   }
-  return found.slice(0, count)
+  return found
 }
 
 const FILTERS = ['since', 'until', 'state', 'token', 'before'] as const
