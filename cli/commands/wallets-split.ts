@@ -1,4 +1,4 @@
-import type { JsonObject, WalletListing } from '../../kernel/index.ts'
+import { type JsonObject, WalletError, type WalletListing } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
@@ -12,14 +12,23 @@ import type { Session } from '../session.ts'
 
 /** Uses the keys of a wallet on another chain that shares the first one's past, after a question. */
 export const walletsSplit: CommandRun = async (session, text = '') => {
-  const listing = await findListing(session, text)
   const to = session.text('to')
   if (session.isOn('list') === (to !== undefined)) {
     throw new CliError('USAGE', 'Say what to do: --list, or --to <type>', {
       next: [{ command: `holdfast wallets split ${shellWord(text)} --list`, why: 'see the types' }]
     })
   }
-  return to === undefined ? listTypes(session, listing) : split(session, listing, walletTypeOf(to))
+  if (to === undefined) return listTypes(session, await findListing(session, text))
+  const type = await knownType(session, to)
+  return split(session, await findListing(session, text), type)
+}
+
+/** Refuses what no plugin is for before anything is asked. @throws PLUGIN_FOR_TYPE */
+const knownType = async (session: Session, text: string): Promise<string> => {
+  const type = walletTypeOf(text)
+  const types = (await session.currencies()).map(({ walletType }) => walletType)
+  if (!types.includes(type)) throw new WalletError('PLUGIN_FOR_TYPE', { walletType: type })
+  return type
 }
 
 const listTypes = async (session: Session, { walletId }: WalletListing): Promise<CommandResult> => {

@@ -49,3 +49,10 @@ test('a split that needs payments makes none until somebody agrees to them by na
   t.like(split, { type: 'wallet:bitcoinsv', replayProtection: true })
   t.is(payments, 2)
 })
+
+test('a type that nobody knows is refused before anything is asked', async t => {
+  for (const rest of [[], ['--dry-run'], ['--yes']]) {
+    const args = ['wallets', 'split', 'Cash', '--to', 'unheard-of', ...rest, '--json']
+    failed(t, await runInProcess(args, { home, plugins }), 'PLUGIN_FOR_TYPE', 4)
+  }
+})
