@@ -1,7 +1,6 @@
-import { type NativeAmount, negate } from '../../kernel/index.ts'
 import { amountJson } from '../output/amounts.ts'
 import { stateOf } from '../output/tx-facts.ts'
-import { type ExportRow, fiatValueOf } from './export-row.ts'
+import { changeOf, directionOf, type ExportRow, fiatValueOf } from './export-row.ts'
 
 /** One column of the CSV. */
 export interface CsvColumn {
@@ -14,7 +13,7 @@ export interface CsvColumn {
 /**
  * The columns, in their order; names are never changed or reused (ecosystem 1.10).
  *
- * `amount` is the change of the balance, so that a payment's fee is in it; the fee columns say how much of it that was.
+ * `amount` is {@link changeOf}; the fee columns say how much of it was the fee.
  */
 export const csvColumns: readonly CsvColumn[] = [
   { name: 'date', textOf: ({ tx }, timeZone) => isoTimeIn(new Date(tx.date * 1000), timeZone) },
@@ -22,7 +21,7 @@ export const csvColumns: readonly CsvColumn[] = [
   { name: 'wallet_id', isText: true, textOf: ({ tx }) => tx.walletId },
   { name: 'asset', isText: true, textOf: ({ asset }) => asset.currencyCode },
   { name: 'token_id', isText: true, textOf: ({ asset }) => asset.tokenId ?? '' },
-  { name: 'direction', textOf: row => (isOut(row) ? 'out' : 'in') },
+  { name: 'direction', textOf: directionOf },
   { name: 'amount', textOf: row => amountJson(changeOf(row), row.asset).display },
   { name: 'native_amount', textOf: changeOf },
   { name: 'network_fee', textOf: row => ifOut(row, amountJson(row.tx.networkFee, row.asset).display) },
@@ -82,16 +81,7 @@ const formatterOf = (timeZone: string): Intl.DateTimeFormat => {
   return formatter
 }
 
-/** What pays a fee and moves nothing else is the coin's part in the transaction of a token. */
-const isFee = ({ tx }: ExportRow): boolean => tx.nativeAmount === '0' && tx.networkFee !== '0'
-
-const isOut = (row: ExportRow): boolean => row.tx.isSend || isFee(row)
-
-function changeOf(row: ExportRow): NativeAmount {
-  return isFee(row) ? negate(row.tx.networkFee) : row.tx.nativeAmount
-}
-
-const ifOut = (row: ExportRow, text: string): string => (isOut(row) ? text : '')
+const ifOut = (row: ExportRow, text: string): string => (directionOf(row) === 'out' ? text : '')
 
 function addressesOf({ tx }: ExportRow): string {
   const paid = (tx.spendTargets ?? []).map(({ publicAddress }) => publicAddress)

@@ -1,4 +1,5 @@
-import type { JsonObject, Transaction } from '../../kernel/index.ts'
+import { type JsonObject, type NativeAmount, negate, type Transaction } from '../../kernel/index.ts'
+import { amountJson } from '../output/amounts.ts'
 import type { Asset } from '../output/assets.ts'
 import { decimalText, txDetailsJson } from '../output/tx-facts.ts'
 
@@ -17,9 +18,21 @@ export const fiatValueOf = ({ tx, fiatCode }: ExportRow): string | undefined => 
   return value === undefined ? undefined : decimalText(value)
 }
 
+/** The change of the balance, a payment's fee included, so that the amounts of all rows add up to it. */
+export const changeOf = (row: ExportRow): NativeAmount =>
+  isFee(row) ? negate(row.tx.networkFee) : row.tx.nativeAmount
+
+/** Whether the balance grew or shrank. */
+export const directionOf = (row: ExportRow): 'in' | 'out' => (row.tx.isSend || isFee(row) ? 'out' : 'in')
+
+/** What pays a fee and moves nothing else is the coin's part in the transaction of a token. */
+const isFee = ({ tx }: ExportRow): boolean => tx.nativeAmount === '0' && tx.networkFee !== '0'
+
 /** A row for scripts. */
 export const exportRowJson = (row: ExportRow): JsonObject => ({
   walletName: row.walletName,
   ...txDetailsJson(row.tx, row.asset),
+  direction: directionOf(row),
+  amount: amountJson(changeOf(row), row.asset),
   fiat: { code: row.fiatCode, value: fiatValueOf(row) ?? null }
 })

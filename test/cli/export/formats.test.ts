@@ -130,6 +130,13 @@ test('the coin’s part in the transaction of a token is what its balance lost: 
   const fee = { ...receipt, nativeAmount: nativeAmount('0'), networkFee: nativeAmount('1128') }
   const text = csvFormat({ ...plainCsv, columns }).rows([rowOf(fee)])
   t.is(text, 'out,-0.00001128,-1128,0.00001128,1128,BTC\r\n')
+  for (const format of [jsonFormat(), ndjsonFormat()]) {
+    const { direction, amount, networkFee } = JSON.parse(format.rows([rowOf(fee)]))
+    const units = { code: 'BTC', decimals: 8 }
+    t.is(direction, 'out')
+    t.deepEqual(amount, { native: '-1128', display: '-0.00001128', ...units })
+    t.deepEqual(networkFee, { native: '1128', display: '0.00001128', ...units })
+  }
 })
 
 test('what a provider of swaps calls an amount is no formula either', t => {
