@@ -1,7 +1,6 @@
 import { WalletError } from '../../errors/wallet-error.ts'
 import type { EngineStore } from '../../types/engine.ts'
 import { makeBreather } from '../breather.ts'
-import { checkPath } from '../disk.ts'
 import { type Change, type ChunkRange, chunkName, encodeChunk } from './chunk.ts'
 import { type ChunkPlace, type LoadedChunk, loadChunks } from './load-chunks.ts'
 import { mergeCountOf } from './merge-policy.ts'
@@ -9,10 +8,10 @@ import { mergeCountOf } from './merge-policy.ts'
 /**
  * Opens the encrypted store of one folder, and repairs it if it must (see {@link loadChunks}).
  *
- * @throws STORAGE_FAILED, PATH_REFUSED
+ * @param paths - all paths of the folder, as the disk lists them
+ * @throws STORAGE_FAILED
  */
-export const openLocalStore = async (place: ChunkPlace): Promise<LocalStore> => {
-  const paths = await place.disk.list(checkPath(place.folder))
+export const openLocalStore = async (place: ChunkPlace, paths: readonly string[]): Promise<LocalStore> => {
   const loaded = await loadChunks(place, paths)
   const store = new LocalStore(place)
   await store.take(loaded)

@@ -1,7 +1,6 @@
 import { WalletError } from '../../errors/wallet-error.ts'
 import { checkPath } from '../disk.ts'
-import { loadChunks } from './load-chunks.ts'
-import { LocalStore } from './local-store.ts'
+import { openLocalStore } from './local-store.ts'
 import type { PagedPlace } from './paged-place.ts'
 import { PagedStore } from './paged-store.ts'
 import { TableFiles } from './table-files.ts'
@@ -19,9 +18,7 @@ import { LOSS_MARK, MANIFEST, parseManifest } from './table-manifest.ts'
 export const openPagedStore = async (place: PagedPlace, paths: readonly string[]): Promise<PagedStore> => {
   checkPath(place.folder)
   const lossMark = [LOSS_MARK + place.io.clock.now(), 'lost'] as const
-  const loaded = await loadChunks({ ...place, lossMark }, paths)
-  const front = new LocalStore(place)
-  await front.take(loaded)
+  const front = await openLocalStore({ ...place, lossMark }, paths)
   let isSuspect = false
   const named = new Set<number>()
   for (const [key, text] of front.entries(MANIFEST)) {

@@ -16,7 +16,8 @@ const open = async (
   disk: FaultDisk = makeFaultDisk(files)
 ): Promise<{ store: LocalStore; reports: unknown[]; disk: FaultDisk }> => {
   const reports: unknown[] = []
-  const store = await openLocalStore({ io, disk, folder, key, report: error => reports.push(error) })
+  const place = { io, disk, folder, key, report: (error: unknown) => reports.push(error) }
+  const store = await openLocalStore(place, await disk.list(folder))
   return { store, reports, disk }
 }
 
@@ -243,7 +244,9 @@ test('a disk that cannot be read is an error, never an empty store', async t => 
   const { store } = await open(files)
   await store.write(new Map([['a', '1']]))
   const disk = { ...makeFaultDisk(files), getText: () => Promise.reject(new Error('EIO')) }
-  await t.throwsAsync(openLocalStore({ io, disk, folder, key, report: () => t.fail() }), { message: 'EIO' })
+  await t.throwsAsync(openLocalStore({ io, disk, folder, key, report: () => t.fail() }, chunksOf(files)), {
+    message: 'EIO'
+  })
 })
 
 test('a write that fails is rejected for all who shared it, forgotten, and the store goes on', async t => {
