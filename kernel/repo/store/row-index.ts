@@ -1,3 +1,4 @@
+import { firstWhere } from '../first-where.ts'
 import { COLUMN_NAMES, type IndexColumns, makeColumns } from './index-part.ts'
 import type { KeyHash } from './key-hash.ts'
 
@@ -187,13 +188,7 @@ const endAbove = (
     low += step
     step *= 2
   }
-  let high = Math.min(rows.length, low + step)
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (isAbove(middle)) low = middle + 1
-    else high = middle
-  }
-  return low
+  return firstWhere(low, Math.min(rows.length, low + step), at => !isAbove(at))
 }
 
 const enter = (lookup: Int32Array, low: number, row: number): void => {

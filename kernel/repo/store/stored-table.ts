@@ -4,7 +4,7 @@ import type { BulkRow, BulkTable } from './bulk.ts'
 import type { OverlayRow } from './overlay.ts'
 import type { RowIndex } from './row-index.ts'
 import type { TableBack } from './table-back.ts'
-import { TableView, type ViewRow } from './table-view.ts'
+import { SLOTS, TableView, type ViewRow } from './table-view.ts'
 
 /** What a store has in memory of its tables. */
 export interface TableMemory {
@@ -247,7 +247,6 @@ interface Wanted {
 /** Never written to. */
 const NONE = new Map<string, OverlayRow>()
 const BATCH = 256
-const SLOTS = 65_536
 
 const bulkRowOf = ({ key, text, order, mark }: OverlayRow): BulkRow => ({
   key,

@@ -1,8 +1,12 @@
+import { firstWhere } from '../first-where.ts'
 import type { OverlayRow } from './overlay.ts'
 import type { RowIndex } from './row-index.ts'
 
 /** A row as a view finds it: in memory, or at a place on the disk. */
 export type ViewRow = { readonly overlay: OverlayRow } | { readonly place: number; readonly slot: number }
+
+/** What one place of {@link TableView.positions} takes up: a slot is a number of 16 bits. */
+export const SLOTS = 65_536
 
 /** Which rows a view is made of. */
 export interface ViewParts {
@@ -44,7 +48,7 @@ export class TableView {
     return this.#rows.filter(({ text }) => text !== null)
   }
 
-  /** Where the rows on the disk are, as they are stored: the place times 65,536 plus the slot of each. */
+  /** Where the rows on the disk are, as they are stored: the place times {@link SLOTS} plus the slot of each. */
   positions(): Float64Array {
     const { place, slot } = this.#index.columns
     const positions = new Float64Array(this.#refs.length)
@@ -68,7 +72,7 @@ export class TableView {
 
   /** How many rows have a higher order. */
   offsetAt(order: number): number {
-    return firstWhere(this.count, offset => this.orderAt(offset) <= order)
+    return firstWhere(0, this.count, offset => this.orderAt(offset) <= order)
   }
 
   /** Where the row of a key stands; undefined if there is none. */
@@ -117,7 +121,7 @@ export class TableView {
     let to = 0
     for (const row of added) {
       const start = from
-      from += firstWhere(refs.length - start, i => this.#orderOf(refs[start + i] ?? 0) < row.order)
+      from = firstWhere(start, refs.length, at => this.#orderOf(refs[at] ?? 0) < row.order)
       merged.set(refs.subarray(start, from), to)
       to += from - start
       merged[to] = numbers.get(row) ?? 0
@@ -126,20 +130,6 @@ export class TableView {
     merged.set(refs.subarray(from), to)
     return merged
   }
-}
-
-const SLOTS = 65_536
-
-/** The first number below `count` that passes a test which all after it pass, too; else `count`. */
-const firstWhere = (count: number, test: (i: number) => boolean): number => {
-  let low = 0
-  let high = count
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (test(middle)) high = middle
-    else low = middle + 1
-  }
-  return low
 }
 
 const without = (refs: Int32Array, hidden: number[]): Int32Array => {

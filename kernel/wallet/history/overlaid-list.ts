@@ -1,3 +1,4 @@
+import { firstWhere } from '../../repo/first-where.ts'
 import { stepDown } from './list-cursor.ts'
 import type { ListedRow, RowList } from './row-list.ts'
 
@@ -65,12 +66,5 @@ const placesOf = async (list: RowList, keys: Iterable<string>): Promise<number[]
 }
 
 /** How many items pass a test that none passes behind one that does not. */
-const countWhere = <T>(items: readonly T[], test: (item: T, index: number) => boolean): number => {
-  let [low, high] = [0, items.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (test(items[middle] as T, middle)) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+const countWhere = <T>(items: readonly T[], test: (item: T, index: number) => boolean): number =>
+  firstWhere(0, items.length, at => !test(items[at] as T, at))
