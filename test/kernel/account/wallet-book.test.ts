@@ -1,13 +1,16 @@
 import test from 'ava'
+import { WalletBook, type WalletBookParts } from '../../../kernel/account/wallet-book.ts'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import type { Disk, StoragePlugin } from '../../../kernel/index.ts'
 import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
-import { accountRepoTypeOf, makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
+import { accountRepoTypeOf, hideWalletInfo, makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { WalletInfo } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { waitFor } from '../../helpers/device.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { makeKnownUser, type UserDevice } from '../../helpers/known-user.ts'
+import { openDevice } from '../../helpers/repo-device.ts'
+import { makeSyncStore } from '../../helpers/sync-store.ts'
 import { makeToy } from '../../helpers/toy-currency.ts'
 
 const io = makeNodeIo()
@@ -394,4 +397,37 @@ test('a change that falls at any moment of a sync keeps what the sync brings', a
     t.deepEqual(user.read(user.repo, path), wanted, `after ${moment} turns`)
     await kernel.close()
   }
+})
+
+test('the keys of every list there was are forgotten when the account closes, and none before', async t => {
+  const { repo, io: repoIo } = await openDevice(makeSyncStore())
+  const legacy = legacyFile()
+  await repo.setText('Wallets/old.json', JSON.stringify(legacy.file))
+  const [first, second] = [toyInfo(), toyInfo()].map(info => hideWalletInfo(info, ''))
+  let listener = (): void => {}
+  const login = {
+    walletInfos: [first],
+    subscribe(heard: () => void) {
+      listener = heard
+      return () => {}
+    }
+  }
+  const services = {
+    ...{ io: repoIo, config: { appId: '' }, plugins: { findByWalletType: () => undefined } },
+    report: (_source: string, error: unknown) => t.fail(String(error))
+  }
+  const parts = { services, login, accountRepos: [{ repo }] } as unknown as WalletBookParts
+  const book = await WalletBook.open(parts)
+  login.walletInfos = [second]
+  listener()
+  const secrets = [first?.keys, second?.keys, book.get(legacy.walletId).keys]
+  t.deepEqual(
+    secrets.map(secret => secret?.isAlive),
+    [true, true, true]
+  )
+  await book.close()
+  t.deepEqual(
+    secrets.map(secret => secret?.isAlive),
+    [false, false, false]
+  )
 })

@@ -358,6 +358,27 @@ test('a note that a sync brings to a file of our own while the wallet closes is 
   t.is((await again.table.find('a'))?.metadata.notes, 'theirs')
 })
 
+test('what an engine says of the direction counts, whatever the amount looks like', async t => {
+  const { table, repo } = await openHistory(makeSyncStore())
+  const reports = [incoming('sent', { isSend: true }), outgoing('came', { isSend: false })]
+  const { created, changed } = await table.take(reports)
+  t.deepEqual([created, changed], [['came'], ['sent']])
+  t.is((await repo.list('transaction')).length, 1, 'only what comes in gets a file')
+  t.is((await table.find('sent'))?.isSend, true)
+  t.is((await table.find('came'))?.isSend, false)
+  await table.take([outgoing('plain')])
+  t.is((await table.find('plain'))?.isSend, true)
+})
+
+test('an empty token id is the chain’s own coin', async t => {
+  const device = await openHistory(makeSyncStore())
+  await device.table.take([outgoing('a', { tokenId: '' })])
+  t.deepEqual(await idsOf(device), ['a'])
+  t.is((await device.table.find('a'))?.tokenId, null)
+  const { created, changed } = await device.table.take([outgoing('a')])
+  t.deepEqual([created, changed], [[], []], 'the same report is no news')
+})
+
 test('a transaction counts as dropped however its engine says so', async t => {
   const { table } = await openHistory(makeSyncStore())
   await table.take([

@@ -1,5 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
+import { nativeAmount } from '../../../../kernel/amount.ts'
 import { saveMetadata } from '../../../../kernel/wallet/history/save-metadata.ts'
 import {
   parseTransactionFile,
@@ -189,6 +190,55 @@ test('a legacy file is found by what is in it, and its edit goes into a new file
   )
   const again = await device.again()
   t.like(await metadataOf(again), { name: 'Ann B.' })
+})
+
+test('the one amount of a legacy file is in the fiat currency that the wallet is shown in', async t => {
+  const store = makeSyncStore()
+  put(store, { 'Transactions/x.json': LEGACY })
+  const device = await open(store)
+  device.settings.fiatCode = 'iso:EUR'
+  await device.table.take([incoming('a')])
+  const metadata = await metadataOf(device)
+  t.deepEqual([metadata?.exchangeAmount, metadata?.amountFiat], [{ 'iso:EUR': 5.25 }, 5.25])
+})
+
+test('a note on a token whose code is the coin’s leaves what older files say of the coin', async t => {
+  const store = makeSyncStore()
+  const { hashOf } = await openHistory(makeSyncStore())
+  const pathAt = (date: number): string => `transaction/${date}-${hashOf('a')}.json`
+  const fileAt = (creationDate: number) => ({
+    ...{ txid: 'a', internal: false, creationDate },
+    currencies: { TOY: { metadata: { name: `coin ${creationDate}` } } }
+  })
+  put(store, { [pathAt(1000)]: fileAt(1000), [pathAt(2000)]: fileAt(2000) })
+  const device = await open(store)
+  await device.table.take([outgoing('a', { tokenId: 'twin', parentNetworkFee: nativeAmount('1') })])
+  await saveMetadata(device.table, { txid: 'a', tokenId: 'twin' }, { notes: 'token' })
+  const twin = { metadata: { notes: 'token', exchangeAmount: {} } }
+  t.deepEqual(await device.json(pathAt(2000)), { ...fileAt(2000), tokens: { twin } })
+  t.deepEqual(await device.json(pathAt(1000)), {
+    ...fileAt(1000),
+    currencies: {},
+    tokens: { '': { metadata: { name: 'coin 1000' } }, twin }
+  })
+  t.deepEqual(await metadataOf(device), { name: 'coin 1000' })
+})
+
+test('a note makes a file of the date of the transaction, but of none that is still to come', async t => {
+  const device = await openHistory(makeSyncStore())
+  const now = device.clock.now() / 1000
+  await device.table.take([outgoing('past', { date: now - 100 }), outgoing('future', { date: now + 100 })])
+  for (const txid of ['past', 'future'])
+    await saveMetadata(device.table, { txid, tokenId: null }, { name: 'Joe' })
+  const dates = await Promise.all(
+    [`${now - 100}-${device.hashOf('past')}`, `${now}-${device.hashOf('future')}`].map(
+      async name => (await device.json(`transaction/${name}.json`)) as { creationDate: number } | null
+    )
+  )
+  t.deepEqual(
+    dates.map(file => file?.creationDate),
+    [now - 100, now]
+  )
 })
 
 test('what another client notes without reading the legacy file is laid over it, until it is edited here', async t => {

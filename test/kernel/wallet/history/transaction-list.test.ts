@@ -246,6 +246,27 @@ test('a stream tells nothing twice and nothing that is gone, whatever arrives, m
   )
 })
 
+test('what a stream has read ahead is told as it is when its turn comes, or not at all if it is gone', async t => {
+  const { table } = await openHistory(makeSyncStore(), { tokens: TOKENS })
+  const reports = ['a', 'b', 'c', 'd'].map((txid, index) =>
+    outgoing(txid, { date: 1000 - index, tokenId: 'usd1' })
+  )
+  await table.take(reports)
+  const stream = streamTransactions(table, { tokenId: 'usd1', firstBatchSize: 1, batchSize: 4 })
+  const told = async (): Promise<(readonly [string, string | undefined])[]> => {
+    const { value = [] } = await stream.next()
+    return (value ?? []).map(({ txid, metadata }) => [txid, metadata.name])
+  }
+  t.deepEqual(await told(), [['a', undefined]])
+  await saveMetadata(table, { txid: 'b', tokenId: 'usd1' }, { name: 'Bob' })
+  await table.clear()
+  await table.take(reports.filter(({ txid }) => txid !== 'c'))
+  t.deepEqual(await told(), [
+    ['b', 'Bob'],
+    ['d', undefined]
+  ])
+})
+
 test('a place in the list that is unknown is refused, so that no page starts anew by mistake', async t => {
   const { table } = await openHistory(makeSyncStore())
   await table.take([outgoing('a')])
