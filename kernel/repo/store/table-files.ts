@@ -3,15 +3,8 @@ import { quarantine } from '../quarantine.ts'
 import type { BulkRow } from './bulk.ts'
 import { decodeIndexPart, encodeIndexPart, type IndexColumns, tableOfPart } from './index-part.ts'
 import type { ChunkPlace } from './load-chunks.ts'
-import {
-  encodeSegment,
-  HEAD,
-  openPiece,
-  type Piece,
-  type PieceName,
-  parseEnds,
-  tableOfPiece
-} from './segment.ts'
+import { encodeSegment, openPiece, type Piece, type PieceName, tableOfPiece } from './segment.ts'
+import { SegmentTexts } from './segment-texts.ts'
 import type { FileNumbers, NumberedFile } from './table-manifest.ts'
 
 /** Where rows were written: by their index, the place and the slot that the index of a table keeps. */
@@ -34,8 +27,7 @@ export class TableFiles {
   #known: Set<string> | undefined
   readonly #found: readonly FoundFile[]
   #nextId: number
-  /** Of the segment that was read last; segments never change. */
-  #lastEnds: { readonly path: string; readonly ends: readonly number[] } | undefined
+  #reader: SegmentTexts | undefined
 
   /**
    * @param paths - all paths of the folder
@@ -129,7 +121,7 @@ export class TableFiles {
   /** A piece of a segment; undefined if it is damaged, which is reported. @throws STORAGE_FAILED */
   async readPiece(name: PieceName): Promise<Piece | undefined> {
     const path = this.#pathOf('s', name.segment)
-    const text = await this.#guarded(path, () => this.#readPieceText(path, name.piece))
+    const text = await this.#guarded(path, () => this.#texts.pieceText(path, name.piece))
     const piece = text === undefined ? undefined : openPiece(this.#place, name, text)
     if (piece === undefined) {
       const whole = await this.#guarded(path, () => this.#place.disk.getText(path))
@@ -141,7 +133,7 @@ export class TableFiles {
   /** How many pieces a segment has; 0 if that cannot be read. */
   async countPieces(segment: number): Promise<number> {
     const path = this.#pathOf('s', segment)
-    return (await this.#guarded(path, () => this.#readEnds(path)))?.length ?? 0
+    return (await this.#guarded(path, () => this.#texts.countPieces(path))) ?? 0
   }
 
   /** Deletes files; what cannot be deleted goes with the next opening. */
@@ -150,24 +142,9 @@ export class TableFiles {
     await Promise.all(paths.map(path => this.#place.disk.delete(path).catch(this.#place.report)))
   }
 
-  async #readPieceText(path: string, piece: number): Promise<string | undefined> {
-    const ends = await this.#readEnds(path)
-    const end = ends?.[piece]
-    return end === undefined ? undefined : this.#slice(path, ends?.[piece - 1] ?? HEAD, end)
-  }
-
-  async #readEnds(path: string): Promise<readonly number[] | undefined> {
-    if (this.#lastEnds?.path === path) return this.#lastEnds.ends
-    const head = await this.#slice(path, 0, HEAD)
-    const ends = head === undefined ? undefined : parseEnds(head)
-    if (ends !== undefined) this.#lastEnds = { path, ends }
-    return ends
-  }
-
-  async #slice(path: string, start: number, end: number): Promise<string | undefined> {
-    const { disk } = this.#place
-    if (disk.getSlice !== undefined) return disk.getSlice(path, start, end)
-    return (await disk.getText(path))?.slice(start, end)
+  get #texts(): SegmentTexts {
+    this.#reader ??= new SegmentTexts(this.#place.disk)
+    return this.#reader
   }
 
   /** A disk that finds no text in a file has found damage; any other failure is not ours to judge. */
@@ -189,7 +166,7 @@ export class TableFiles {
     }
     const count = await this.countPieces(id)
     for (let piece = 0; piece < count; piece += 1) {
-      const text = await this.#guarded(path, () => this.#readPieceText(path, piece))
+      const text = await this.#guarded(path, () => this.#texts.pieceText(path, piece))
       const table = text === undefined ? undefined : tableOfPiece(this.#place, text)
       if (table !== undefined) return table
     }

@@ -1,0 +1,66 @@
+import test from 'ava'
+import fc from 'fast-check'
+import type { Disk } from '../../../../kernel/repo/disk.ts'
+import { HEAD } from '../../../../kernel/repo/store/segment.ts'
+import { SegmentTexts } from '../../../../kernel/repo/store/segment-texts.ts'
+
+const segmentOf = (pieces: readonly string[]): string => {
+  const endOf = (at: number): number => HEAD + pieces.slice(0, at + 1).join('').length
+  const ends = pieces.map((_, at) => String(endOf(at)).padStart(8))
+  return ends.join('').padEnd(HEAD) + pieces.join('')
+}
+
+const open = (segments: Readonly<Record<string, readonly string[]>>) => {
+  const read: number[] = []
+  const getSlice = async (path: string, start: number, end: number): Promise<string | undefined> => {
+    const pieces = segments[path]
+    if (pieces === undefined) return undefined
+    read.push(end - start)
+    return segmentOf(pieces).slice(start, end)
+  }
+  return { texts: new SegmentTexts({ getSlice } as Partial<Disk> as Disk), read }
+}
+
+const PIECES = Array.from({ length: 12 }, (_, at) => String(at).repeat(10 + at))
+
+test('who reads a segment from end to end has all but two of its pieces read in one call', async t => {
+  const { texts, read } = open({ a: PIECES, b: PIECES })
+  for (const path of ['a', 'b', 'a']) {
+    read.length = 0
+    for (const [at, piece] of PIECES.entries()) t.is(await texts.pieceText(path, at), piece)
+    t.is(read.length, 4, 'the head, two pieces, and the rest')
+  }
+})
+
+test('who reads a piece here and there, or two that lie together, has nothing else read', async t => {
+  const { texts, read } = open({ a: PIECES })
+  for (const at of [4, 5, 9, 10, 3, 3, 8, 0, 1]) t.is(await texts.pieceText('a', at), PIECES[at])
+  t.deepEqual(read, [HEAD, ...[4, 5, 9, 10, 3, 3, 8, 0, 1].map(at => PIECES[at]?.length)])
+})
+
+test('there is no text of a piece, or of a segment, that is not there', async t => {
+  const { texts } = open({ a: PIECES })
+  t.is(await texts.pieceText('a', 12), undefined)
+  t.is(await texts.pieceText('none', 0), undefined)
+  t.deepEqual([await texts.countPieces('a'), await texts.countPieces('none')], [12, 0])
+})
+
+test('in whatever order pieces are read, also at the same time, each has its own text', async t => {
+  const paths = ['a', 'b']
+  const reads = fc.array(fc.tuple(fc.constantFrom(...paths), fc.nat(11), fc.boolean()), { maxLength: 40 })
+  await fc.assert(
+    fc.asyncProperty(reads, async wanted => {
+      const segments = { a: PIECES, b: PIECES.map(piece => `b${piece}`) }
+      const { texts } = open(segments)
+      const found: Promise<string | undefined>[] = []
+      for (const [path, at, isAwaited] of wanted) {
+        found.push(texts.pieceText(path, at))
+        if (isAwaited) await found.at(-1)
+      }
+      t.deepEqual(
+        await Promise.all(found),
+        wanted.map(([path, at]) => segments[path as 'a' | 'b'][at])
+      )
+    })
+  )
+})
