@@ -220,6 +220,52 @@ test('a repo that fails backs off, a paused loop rests, and a resumed one goes o
   await t.notThrowsAsync(loop.syncNow(device.repo))
 })
 
+test('at most four repos sync at one time, and the next begins when one of them has ended', async t => {
+  const store = makeSyncStore()
+  const devices = await Promise.all(Array.from({ length: 7 }, () => openDevice(store)))
+  const [{ io, clock, servers }] = devices as [Device]
+  const ends: (() => void)[] = []
+  store.fault = () =>
+    new Promise(resolve => {
+      ends.push(() => resolve(undefined))
+    })
+  const loop = new SyncLoop({ io, servers, report: error => t.fail(`${error}`) })
+  for (const { repo } of devices) loop.add(repo)
+  await clock.advance(5000)
+  t.is(store.calls.length, 4)
+  for (let ended = 1; ended <= 3; ended += 1) {
+    ends.shift()?.()
+    await clock.advance(10)
+    t.is(store.calls.length, 4 + ended)
+  }
+  for (const end of ends) end()
+  await clock.advance(10)
+  t.is(store.calls.length, 7)
+  loop.close()
+})
+
+test('a write to a repo that fails waits as long as the repo does, and a second again once it has synced', async t => {
+  const store = makeSyncStore()
+  const { io, clock, servers, repo } = await openDevice(store)
+  const steady = { ...io, random: (count: number) => new Uint8Array(count).fill(128) }
+  const loop = new SyncLoop({ io: steady, servers, report: () => {} })
+  store.fault = () => replyOf(500, '')
+  loop.add(repo)
+  await clock.advance(1000)
+  store.fault = undefined
+  const before = store.calls.length
+  t.true(before > 0)
+  await repo.setText('f', '1')
+  await clock.advance(25_000)
+  t.is(store.calls.length, before)
+  await clock.advance(8000)
+  t.is(repo.pendingCount, 0)
+  await repo.setText('f', '2')
+  await clock.advance(1200)
+  t.is(repo.pendingCount, 0)
+  loop.close()
+})
+
 test('an edit of a text loses nothing of what a sync brings at the same moment', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]

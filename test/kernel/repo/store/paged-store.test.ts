@@ -361,6 +361,23 @@ const damagedWorld = async (): Promise<Map<string, string>> => {
   return files
 }
 
+test('files that a crash left of a write that was never finished go with the next opening', async t => {
+  const whole = makeFaultDisk(new Map())
+  await (await open(new Map(), whole)).store.write(rowsOf(50))
+  let left = 0
+  for (let at = 1; at <= whole.writeCount; at += 1) {
+    const files = new Map<string, string>()
+    const { store } = await open(files, makeFaultDisk(files, { at, kind: 'lost' }))
+    await t.throwsAsync(store.write(rowsOf(50)))
+    left += filesOf(files, 's').length + filesOf(files, 'i').length
+    const { table, reports } = await open(files)
+    t.is(await table.count(), 0)
+    t.deepEqual([...filesOf(files, 's'), ...filesOf(files, 'i')], [], `write ${at}`)
+    t.deepEqual(reports, [])
+  }
+  t.true(left > 0)
+})
+
 test('a damaged piece is kept, reported and told; its rows are gone, the others stay, and the next opening is clean', async t => {
   const files = await damagedWorld()
   const [path = ''] = filesOf(files, 's')
