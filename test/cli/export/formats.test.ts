@@ -80,11 +80,11 @@ test('JSON and NDJSON say the same, in one object or one a line', t => {
     amount: { native: '-1251128', display: '-0.01251128', code: 'BTC', decimals: 8 },
     networkFee: { native: '1128', display: '0.00001128', code: 'BTC', decimals: 8 },
     state: 'confirmed',
-    memos: [{ type: 'text', value: 'for 4' }],
     fiat: { code: 'iso:USD', value: '812.4' },
     swap: { ...payment.swapData },
     device: 'Holdfast'
   })
+  t.deepEqual(json.transactions[0].memos, [{ type: 'text', value: 'for 4' }])
   t.deepEqual(json.transactions[0].metadata.fiat, { 'iso:USD': '812.4', 'iso:EUR': '0.0000001' })
   t.like(json.transactions[1], {
     state: 'unconfirmed',

@@ -23,10 +23,11 @@ export const legacyFlows: readonly Flow[] = [
       await seesTheSame(t, maker, user)
       const { wallets, currencies } = await user.picture()
       t.deepEqual(Object.keys(currencies.labcoin?.customTokens ?? {}), ['bb22'])
-      t.like(wallets[wallet.id]?.open, {
+      const open = wallets[wallet.id]?.open
+      t.deepEqual(open?.enabledTokenIds, ['aa11', 'bb22'])
+      t.deepEqual(open?.lockedAddresses, ['locked address'])
+      t.like(open, {
         fiatCurrencyCode: 'iso:EUR',
-        enabledTokenIds: ['aa11', 'bb22'],
-        lockedAddresses: ['locked address'],
         history: { '': { legacy: { date: 1_500_000_000, metadata: { name: 'Legacy', bizId: 3 } } } }
       })
 

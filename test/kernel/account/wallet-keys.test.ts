@@ -87,7 +87,7 @@ test('who gets keys gets a copy that nobody can change, and nothing after the lo
   const first = walletKeys.getRawPrivateKey(id) as { deep: { list: number[] } }
   t.throws(() => first.deep.list.push(2))
   t.not(walletKeys.getRawPrivateKey(id), first as never)
-  t.like(walletKeys.getRawPrivateKey(id), { deep: { list: [1] } })
+  t.deepEqual(walletKeys.getRawPrivateKey(id).deep, { list: [1] })
   await account.logout()
   t.throws(() => walletKeys.getRawPrivateKey(id), { code: 'LOGGED_OUT' })
   await t.throwsAsync(walletKeys.getDisplayPublicKey(id), { code: 'LOGGED_OUT' })

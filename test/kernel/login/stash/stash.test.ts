@@ -74,7 +74,7 @@ test('a login is kept in logins/{id}.json with every field of the specification 
   await stashes.save(full)
   t.deepEqual(JSON.parse(files.get(pathOf(1)) ?? ''), full)
   const again = await openDevice(makeLoginWorld(), files)
-  t.like(again.stashes.get(base64(1)), full)
+  t.deepEqual(again.stashes.get(base64(1)), full)
 })
 
 test('files of deployed clients are read in every spelling', async t => {

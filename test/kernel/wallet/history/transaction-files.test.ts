@@ -66,25 +66,23 @@ test('a transaction file of the specification is read whole, edited, and keeps e
   put(store, { [path(hashOf('a'))]: { ...OLD, ofTomorrow: { x: 1 } } })
   const device = await open(store)
   await device.table.take([outgoing('a')])
-  t.like(await device.table.find('a'), {
+  const tx = await device.table.find('a')
+  t.like(tx, {
     date: 1_600_000_000.5,
     metadata: { ...OLD.currencies.TOY.metadata, amountFiat: 1.5 },
     deviceDescription: 'phone',
     networkFeeOption: 'custom',
     requestedCustomFee: { satPerByte: '5' },
     feeRateUsed: { rate: 7 },
-    spendTargets: [
-      {
-        currencyCode: 'TOY',
-        nativeAmount: '700',
-        publicAddress: 'dest',
-        memo: 'hello',
-        uniqueIdentifier: 'hello'
-      }
-    ],
     txSecret: 's',
     swapData: OLD.swap
   })
+  t.deepEqual(tx?.spendTargets, [
+    {
+      ...{ currencyCode: 'TOY', nativeAmount: nativeAmount('700'), publicAddress: 'dest' },
+      ...{ memo: 'hello', uniqueIdentifier: 'hello' }
+    }
+  ])
   await saveMetadata(device.table, { txid: 'a', tokenId: null }, { notes: 'dinner', name: null })
   const asset = {
     metadata: { bizId: 7, category: 'Expense:Food', exchangeAmount: { 'iso:USD': 1.5 }, notes: 'dinner' },
