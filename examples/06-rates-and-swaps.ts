@@ -45,11 +45,16 @@ const disk = {
   list: async () => []
 }
 const common = { ...base, io, disk }
+const { signal } = new AbortController()
 
 const askRates = tapOf<RateDesk>(tapPromise =>
-  onePrice.apply({ ...common, hooks: { ready: never, closing: never, fetchRates: { tapPromise } } })
+  onePrice.apply({
+    ...common,
+    hooks: { ready: never, closing: never, fetchRates: { tapPromise }, fetchHistoricRates: never }
+  })
 )
 await askRates({
+  signal,
   wanted: [{ fromCurrency: 'BTC', toCurrency: 'iso:USD' }],
   offer: ({ fromCurrency, toCurrency }, rate) => console.log(`${fromCurrency} = ${rate} ${toCurrency}`)
 })
@@ -59,16 +64,17 @@ const askQuotes = tapOf<QuoteDesk>(tapPromise =>
 )
 const deskFor = (amount: string): QuoteDesk => ({
   request: {
-    fromPluginId: 'bitcoin',
-    fromTokenId: null,
-    toPluginId: 'tollar',
-    toTokenId: null,
+    from: { pluginId: 'bitcoin', tokenId: null, currencyCode: 'BTC', multiplier: '100000000' },
+    to: { pluginId: 'tollar', tokenId: null, currencyCode: 'TOL', multiplier: '100' },
     nativeAmount: nativeAmount(amount),
     quoteFor: 'from'
   },
   userSettings: {},
+  signal,
   depositTo: async () => 'our address',
   refundTo: async () => 'our other address',
+  feeFor: async () => nativeAmount('150'),
+  maxFrom: async () => nativeAmount('1000000'),
   offer: ({ toNativeAmount }) => console.log(`${amount} satoshi buy ${toNativeAmount} tollar units`)
 })
 await askQuotes(deskFor('50000'))

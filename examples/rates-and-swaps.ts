@@ -4,6 +4,7 @@ import { nativeAmount, type RatePlugin, type SwapPlugin, WalletError } from 'hol
 export const onePrice: RatePlugin = {
   kind: 'rates',
   id: 'oneprice',
+  displayName: 'One Price',
   apply({ hooks }) {
     hooks.fetchRates.tapPromise('oneprice', async desk => {
       for (const pair of desk.wanted) {
@@ -23,13 +24,13 @@ export const cornerShop: SwapPlugin = {
   displayName: 'Corner Shop',
   apply({ hooks }) {
     hooks.fetchQuotes.tapPromise('cornershop', async desk => {
-      const { fromPluginId, toPluginId, nativeAmount: amount, quoteFor } = desk.request
-      if (fromPluginId !== 'bitcoin' || toPluginId !== 'tollar' || quoteFor !== 'from') {
+      const { from, to, nativeAmount: amount, quoteFor } = desk.request
+      if (from.pluginId !== 'bitcoin' || to.pluginId !== 'tollar' || quoteFor !== 'from') {
         throw new WalletError('SWAP_CURRENCY', {
           displayName: 'Corner Shop',
           pluginId: 'cornershop',
-          from: fromPluginId,
-          to: toPluginId
+          from: from.currencyCode,
+          to: to.currencyCode
         })
       }
       if (BigInt(amount) < SMALLEST) {
@@ -39,11 +40,13 @@ export const cornerShop: SwapPlugin = {
       // A shop with a server would send the address there, and get the deposit address back.
       await desk.depositTo()
       const deposit = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+      const spends = [{ tokenId: null, spendTargets: [{ publicAddress: deposit, nativeAmount: amount }] }]
       desk.offer({
         fromNativeAmount: amount,
         toNativeAmount: nativeAmount(String(BigInt(amount) * RATE)),
         isEstimate: false,
-        spends: [{ tokenId: null, spendTargets: [{ publicAddress: deposit, nativeAmount: amount }] }]
+        networkFee: await desk.feeFor(spends),
+        payment: { spends }
       })
     })
   }

@@ -53,6 +53,7 @@ const makeSpies = (heard: string[]): Plugin[] => {
   return [
     {
       kind: 'rates',
+      displayName: 'X',
       id: 'rate-spy',
       apply(host) {
         keep('rates host', host)

@@ -20,6 +20,12 @@ export interface SpendErrorDetails {
   SWAP_CURRENCY: { displayName: string; pluginId: string; from: string; to: string }
   SWAP_PERMISSION: { pluginId: string; reason?: 'geoRestriction' | 'noVerification' | 'needsActivation' }
   NO_SWAP_PROVIDERS: NoDetails
+  /** A quote that can no longer be approved. */
+  QUOTE_ENDED: { pluginId: string; reason: 'expired' | 'approved' | 'closed' }
+  /** What a provider asks for at approval is worse than what it offered, or pays nowhere. Nothing was signed. */
+  SWAP_CHANGED: { pluginId: string; rule: string }
+  /** No route of exchange rates leads from one currency to the other. */
+  NO_RATE: { from: string; to: string }
   /** Text that is no amount of this currency. `rule` says what was expected. */
   AMOUNT_INVALID: { rule: string }
   /** An address or URI that this currency and network cannot pay. */
@@ -96,6 +102,26 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     message: () => 'You are not allowed to make this trade'
   },
   NO_SWAP_PROVIDERS: { name: 'Error', exitCode: 45, message: () => 'No swap providers enabled' },
+  QUOTE_ENDED: {
+    name: 'Error',
+    exitCode: 46,
+    message: ({ reason }) =>
+      reason === 'expired' ? 'The quote has expired' : `The quote was ${reason} already`,
+    hint: () => 'Ask for new quotes.'
+  },
+  SWAP_CHANGED: {
+    name: 'Error',
+    exitCode: 46,
+    message: ({ pluginId, rule }) => `The order of ${pluginId} ${rule}`,
+    hint: () => 'Nothing was signed or sent. Ask for new quotes.'
+  },
+  NO_RATE: {
+    name: 'Error',
+    exitCode: 47,
+    message: ({ from, to }) => `No exchange rate leads from ${from} to ${to}`,
+    hint: () => 'See which rates there are with: holdfast rates pairs',
+    retryable: true
+  },
   AMOUNT_INVALID: {
     name: 'Error',
     exitCode: 2,

@@ -38,15 +38,34 @@ export const asked = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
 /** All at once, each on its own desk. One that fails is reported; the others count. */
 export const gathered = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
   install(hook, async (taps, args) => {
+    const [desks] = args
     await Promise.all(
-      taps.map(tap => {
-        const own = args.map(argument => (isScoped(argument) ? argument.deskFor(tap.name) : argument))
-        return callTap(hook, { tap, args: own, rule }).catch(error =>
-          rule.port.onFault({ pluginId: tap.name, hook: nameOf(hook), error })
-        )
-      })
+      taps.map(tap =>
+        isScoped(desks) ? onDesk(hook, { tap, args, rule }, desks) : gather(hook, { tap, args, rule })
+      )
     )
   })
+
+const gather = async (hook: AnyHook, call: TapCall): Promise<void> => {
+  try {
+    await callTap(hook, call)
+  } catch (error) {
+    call.rule.port.onFault({ pluginId: call.tap.name, hook: nameOf(hook), error })
+  }
+}
+
+const onDesk = async (hook: AnyHook, call: TapCall, desks: Scoped<unknown>): Promise<void> => {
+  const pluginId = call.tap.name
+  const desk = desks.deskFor(pluginId)
+  if (desk === undefined) return
+  try {
+    await callTap(hook, { ...call, args: [desk] })
+    desks.ended?.(pluginId)
+  } catch (error) {
+    if (desks.ended?.(pluginId, error) === true) return
+    call.rule.port.onFault({ pluginId, hook: nameOf(hook), error })
+  }
+}
 
 /** In order; each may object, and its error reaches the caller unchanged. */
 export const gated = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
@@ -72,9 +91,12 @@ export const observed = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
     return undefined
   })
 
-/** An argument of a gathered hook that gives each plugin a desk of its own. */
+/** The argument of a gathered hook that gives each plugin a desk of its own. */
 export interface Scoped<Desk> {
-  deskFor(pluginId: string): Desk
+  /** Undefined for a plugin that is not asked. */
+  deskFor(pluginId: string): Desk | undefined
+  /** Hears that a plugin has ended, and how; whoever answers true to an error keeps it from being told as a fault. */
+  ended?(pluginId: string, error?: unknown): boolean
 }
 
 // tapable would build the call from source text, which a page without `unsafe-eval` forbids; setting

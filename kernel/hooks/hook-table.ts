@@ -59,6 +59,13 @@ export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
     tappedBy: 'rates',
     deadlineMs: CALL_MS
   },
+  fetchHistoricRates: {
+    dispatch: 'gathered',
+    fires: 'when an application asks for a rate of the past',
+    carries: 'a desk with the pairs and their dates',
+    tappedBy: 'rates',
+    deadlineMs: CALL_MS
+  },
   fetchQuotes: {
     dispatch: 'gathered',
     fires: 'when an account asks for swap quotes',
@@ -171,8 +178,8 @@ export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
   },
   ratesChanged: {
     dispatch: 'observed',
-    fires: 'when a round of rates ends',
-    carries: 'the pairs with their source and age',
+    fires: 'when a round of rates ends, and when a late answer comes',
+    carries: 'the pairs that came, and how each provider answered',
     tappedBy: 'observer'
   },
   routeFound: {
@@ -184,7 +191,7 @@ export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
   quoteChanged: {
     dispatch: 'observed',
     fires: 'when a swap provider becomes pending, resolved, failed or timed out',
-    carries: 'the round id, plugin id, amounts and error code',
+    carries: 'the round id, the plugin id, and the amounts or the error with its limit',
     tappedBy: 'observer'
   },
   pluginFault: {

@@ -9,7 +9,7 @@ import type {
 import type { Disk } from '../repo/disk.ts'
 import type { TokenMap } from '../types/currency.ts'
 import type { CurrencyEngine, CurrencyTools, EngineRequest } from '../types/engine.ts'
-import type { RateDesk } from '../types/rates.ts'
+import type { HistoricRateDesk, RateDesk } from '../types/rates.ts'
 import type { QuoteDesk } from '../types/swap.ts'
 import type { Scoped } from './dispatch.ts'
 import type {
@@ -47,6 +47,7 @@ export interface KernelHooks {
   readonly makeEngine: HookMap<AsyncSeriesBailHook<[EngineRequest], CurrencyEngine | undefined>>
   readonly builtinTokens: HookMap<AsyncSeriesBailHook<[], TokenMap | undefined>>
   readonly fetchRates: AsyncParallelHook<[Scoped<RateDesk>]>
+  readonly fetchHistoricRates: AsyncParallelHook<[Scoped<HistoricRateDesk>]>
   readonly fetchQuotes: AsyncParallelHook<[Scoped<QuoteDesk>]>
   readonly beforeSign: AsyncSeriesHook<[SpendSnapshot]>
   readonly rankQuotes: SyncWaterfallHook<[readonly QuoteSnapshot[], SwapRequestSnapshot]>

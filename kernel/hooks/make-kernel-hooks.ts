@@ -9,7 +9,7 @@ import {
 import type { Disk } from '../repo/disk.ts'
 import type { TokenMap } from '../types/currency.ts'
 import type { CurrencyEngine, CurrencyTools, EngineRequest } from '../types/engine.ts'
-import type { RateDesk } from '../types/rates.ts'
+import type { HistoricRateDesk, RateDesk } from '../types/rates.ts'
 import type { QuoteDesk } from '../types/swap.ts'
 import { asked, type DispatchPort, gated, gathered, observed, piped, type Scoped } from './dispatch.ts'
 import { hookTable } from './hook-table.ts'
@@ -53,6 +53,8 @@ export const makeKernelHooks = (port: Omit<DispatchPort, 'watcher'>): KernelHook
     observed(new SyncHook<[T]>(['snapshot'], name), rule(name))
   const ask = <Q, A>(name: keyof KernelHooks): AsyncSeriesBailHook<[Q], A | undefined> =>
     asked(new AsyncSeriesBailHook<[Q], A | undefined>(['request'], name), rule(name))
+  const gather = <Desk>(name: keyof KernelHooks): AsyncParallelHook<[Scoped<Desk>]> =>
+    gathered(new AsyncParallelHook<[Scoped<Desk>]>(['desks'], name), rule(name))
   const silent = { port: quiet, deadlineMs: 0 }
 
   return Object.freeze({
@@ -66,14 +68,9 @@ export const makeKernelHooks = (port: Omit<DispatchPort, 'watcher'>): KernelHook
     builtinTokens: new HookMap<AsyncSeriesBailHook<[], TokenMap | undefined>>(() =>
       asked(new AsyncSeriesBailHook<[], TokenMap | undefined>([], 'builtinTokens'), rule('builtinTokens'))
     ),
-    fetchRates: gathered(
-      new AsyncParallelHook<[Scoped<RateDesk>]>(['desks'], 'fetchRates'),
-      rule('fetchRates')
-    ),
-    fetchQuotes: gathered(
-      new AsyncParallelHook<[Scoped<QuoteDesk>]>(['desks'], 'fetchQuotes'),
-      rule('fetchQuotes')
-    ),
+    fetchRates: gather<RateDesk>('fetchRates'),
+    fetchHistoricRates: gather<HistoricRateDesk>('fetchHistoricRates'),
+    fetchQuotes: gather<QuoteDesk>('fetchQuotes'),
     beforeSign: gated(new AsyncSeriesHook<[SpendSnapshot]>(['spend'], 'beforeSign'), rule('beforeSign')),
     rankQuotes: piped(
       new SyncWaterfallHook<[readonly QuoteSnapshot[], SwapRequestSnapshot]>(

@@ -154,16 +154,56 @@ export interface SpendProgressSnapshot {
   readonly confirmations?: Confirmations
 }
 
-/** Pairs that a round of rates brought. */
+/** A price, and where and when it is from. */
+export interface RateSnapshot {
+  readonly fromCurrency: string
+  readonly toCurrency: string
+  readonly rate: number
+  /** The rate plugin. */
+  readonly source: string
+  /** Unix seconds. */
+  readonly at: number
+}
+
+/** How a rate provider stands. */
+export interface RateProviderSnapshot {
+  readonly pluginId: string
+  readonly displayName: string
+  readonly bias: number
+  /** `silent`: the cut-off of the last round has passed, and it is still asked. */
+  readonly state: 'idle' | 'asked' | 'answered' | 'silent' | 'failed' | 'retired'
+  /** How many pairs it gave last. */
+  readonly pairCount: number
+  /** When it answered last, in Unix seconds. */
+  readonly answeredAt?: number
+  readonly durationMs?: number
+  readonly errorCode?: string
+  /** Why it failed last, or is retired. */
+  readonly message?: string
+}
+
+/** What a round of rates brought, or a late answer; a plain event. */
 export interface RatesSnapshot {
-  readonly pairs: readonly {
-    readonly fromCurrency: string
-    readonly toCurrency: string
-    readonly rate: number
-    readonly source: string
-    /** Unix seconds. */
-    readonly at: number
-  }[]
+  /** Only those that came. */
+  readonly pairs: readonly RateSnapshot[]
+  readonly providers: readonly RateProviderSnapshot[]
+}
+
+/** One step of a route: a pair, in one direction. */
+export interface RouteHopSnapshot {
+  readonly fromCurrency: string
+  readonly toCurrency: string
+  /** Of one `fromCurrency` in `toCurrency`, turned already if `isInverted`. */
+  readonly rate: number
+  readonly source: string
+  /** Unix seconds. */
+  readonly at: number
+  readonly ageSeconds: number
+  readonly bias: number
+  /** The pair stands the other way round. */
+  readonly isInverted: boolean
+  /** `age / (30 + age) + bias + 1`, or 1.1 if inverted (specification §9). */
+  readonly cost: number
 }
 
 /** The route of one conversion. */
@@ -171,21 +211,22 @@ export interface RouteSnapshot {
   readonly fromCurrency: string
   readonly toCurrency: string
   readonly rate: number
-  readonly hops: readonly {
-    readonly fromCurrency: string
-    readonly toCurrency: string
-    readonly source: string
-    readonly isInverted: boolean
-    readonly cost: number
-  }[]
+  readonly hops: readonly RouteHopSnapshot[]
+  readonly cost: number
+  /** Some hop is so old that the rate may mislead. */
+  readonly isStale: boolean
 }
 
 /** What a swap asks for. */
 export interface SwapRequestSnapshot {
+  readonly fromWalletId: string
   readonly fromPluginId: string
   readonly fromTokenId: string | null
+  readonly fromCurrencyCode: string
+  readonly toWalletId: string
   readonly toPluginId: string
   readonly toTokenId: string | null
+  readonly toCurrencyCode: string
   readonly nativeAmount: string
   readonly quoteFor: 'from' | 'max' | 'to'
 }
@@ -194,11 +235,31 @@ export interface SwapRequestSnapshot {
 export interface QuoteSnapshot {
   readonly roundId: string
   readonly pluginId: string
+  readonly displayName: string
+  readonly isDex: boolean
   readonly state: 'pending' | 'resolved' | 'failed' | 'timed out'
+  /** Names the quote, for as long as its round is open. */
+  readonly quoteId?: string
   readonly fromNativeAmount?: string
   readonly toNativeAmount?: string
+  readonly minReceiveAmount?: string
+  readonly networkFee?: string
   readonly isEstimate?: boolean
+  readonly canBePartial?: boolean
+  /** Unix milliseconds. */
+  readonly expiresAt?: number
+  readonly maxFulfillmentSeconds?: number
+  readonly hasPromoCode?: boolean
+  /** What became of a quote that was resolved. */
+  readonly fate?: 'approved' | 'closed' | 'expired'
+  /** What puts it before the one behind it. */
+  readonly rankReason?: string
+  readonly durationMs?: number
   readonly errorCode?: string
+  readonly message?: string
+  /** The limit that an error names, in native units of its direction. */
+  readonly limit?: string
+  readonly direction?: 'from' | 'to'
 }
 
 /** An isolated failure of a plugin; a plain event. */

@@ -53,8 +53,9 @@ export const currencyHost = (pluginId: string, parts: HostParts): CurrencyHost =
 export const rateHost = (pluginId: string, parts: HostParts): RateHost => {
   const { hooks, io, disk, log, options } = parts
   const fetchRates = promiseTap(pluginId, hooks.fetchRates)
+  const fetchHistoricRates = promiseTap(pluginId, hooks.fetchHistoricRates)
   return Object.freeze({
-    hooks: Object.freeze({ ...lifeHooks(pluginId, hooks), fetchRates }),
+    hooks: Object.freeze({ ...lifeHooks(pluginId, hooks), fetchRates, fetchHistoricRates }),
     io,
     disk,
     log,

@@ -5,7 +5,7 @@ import type { Disk } from '../repo/disk.ts'
 import type { CurrencyInfo, TokenMap } from '../types/currency.ts'
 import type { CurrencyEngine, CurrencyTools, EngineLog, EngineRequest } from '../types/engine.ts'
 import type { JsonObject } from '../types/json.ts'
-import type { RateDesk } from '../types/rates.ts'
+import type { HistoricRateDesk, RateDesk } from '../types/rates.ts'
 import type { QuoteDesk } from '../types/swap.ts'
 
 /** Where a tap stands among others; the name is always the plugin's id. */
@@ -49,7 +49,10 @@ export interface CurrencyHost extends Host {
 
 /** What a rate plugin may reach: no wallet, no key. */
 export interface RateHost extends Host {
-  readonly hooks: LifeHooks & { readonly fetchRates: PromiseTap<[RateDesk], void> }
+  readonly hooks: LifeHooks & {
+    readonly fetchRates: PromiseTap<[RateDesk], void>
+    readonly fetchHistoricRates: PromiseTap<[HistoricRateDesk], void>
+  }
   readonly io: Io
   readonly disk: Disk
 }
@@ -97,9 +100,13 @@ export interface CurrencyPlugin extends PluginOf<'currency', CurrencyHost> {
   readonly info: CurrencyInfo
 }
 
-/** A source of exchange rates. `bias`: added to the cost of every hop through it. */
+/** A source of exchange rates. */
 export interface RatePlugin extends PluginOf<'rates', RateHost> {
+  readonly displayName: string
+  /** Added to the cost of every hop through it (specification §9); 0 if left out. */
   readonly bias?: number
+  /** Why it gives no rates any more; an id that settings may still name. */
+  readonly retired?: string
 }
 
 /** A swap provider. */
@@ -107,6 +114,8 @@ export interface SwapPlugin extends PluginOf<'swap', SwapHost> {
   readonly displayName: string
   readonly isDex?: boolean
   readonly supportEmail?: string
+  /** Judges the user's settings for it: one that needs activation is not asked for quotes. */
+  checkSettings?(userSettings: JsonObject): { readonly needsActivation?: boolean }
 }
 
 /** A place to keep files. Exactly one is used. */

@@ -1,12 +1,34 @@
-/** One quoted price: one `fromCurrency` costs `rate` of `toCurrency`. Fiat codes carry `iso:`. */
+import type { AbortSignalLike } from '../io/io.ts'
+
+/** One quoted price: one `fromCurrency` costs so many `toCurrency`. Fiat codes carry `iso:`. */
 export interface RatePair {
   readonly fromCurrency: string
   readonly toCurrency: string
 }
 
+/** A price that is wanted of some day in the past. */
+export interface DatedPair extends RatePair {
+  readonly date: Date
+}
+
 /** Where one rate plugin sees what is wanted and offers what it knows. */
 export interface RateDesk {
   readonly wanted: readonly RatePair[]
-  /** @throws TypeError 'Invalid data format' for text that is no code or a rate that is not finite and positive */
+  /** Aborted when nobody waits any more. */
+  readonly signal: AbortSignalLike
+  /**
+   * Offers the price of one `fromCurrency`; also of a pair that nobody asked for.
+   *
+   * A pair whose codes are no text, or a rate that is not finite and above zero, is refused and reported as the plugin's
+   * fault 'Invalid data format'; what else it offers counts.
+   */
   offer(pair: RatePair, rate: number): void
+}
+
+/** The same for prices of the past, for plugins that have them. */
+export interface HistoricRateDesk {
+  readonly wanted: readonly DatedPair[]
+  readonly signal: AbortSignalLike
+  /** Offers the price of a pair at its date, or the one nearest to it. Refuses as {@link RateDesk.offer} does. */
+  offer(pair: DatedPair, rate: number): void
 }

@@ -1,34 +1,82 @@
 import type { NativeAmount } from '../amount.ts'
+import type { AbortSignalLike } from '../io/io.ts'
 import type { JsonObject } from './json.ts'
 import type { SpendInfo } from './transaction.ts'
 
-/** A swap that the user asks for, as a provider sees it: assets and an amount, no wallets. */
+/** One side of a swap, as a provider sees it: an asset, and no wallet. */
+export interface SwapAsset {
+  /** Of the currency plugin. */
+  readonly pluginId: string
+  /** null: the chain's own coin. */
+  readonly tokenId: string | null
+  readonly currencyCode: string
+  /** Native units in one, such as `100000000`. */
+  readonly multiplier: string
+  /** Where the token lives on its chain, such as `{ contractAddress }`; absent for a coin. */
+  readonly networkLocation?: JsonObject
+}
+
+/** A swap that the user asks for, as a provider sees it: assets and an amount. */
 export interface SwapRequest {
-  readonly fromPluginId: string
-  readonly fromTokenId: string | null
-  readonly toPluginId: string
-  readonly toTokenId: string | null
+  readonly from: SwapAsset
+  readonly to: SwapAsset
+  /** Of `from`, or of `to` where `quoteFor` is `to`; means nothing for `max`. */
   readonly nativeAmount: NativeAmount
   readonly quoteFor: 'from' | 'max' | 'to'
+}
+
+/** What a provider asks to be paid; the amounts are what it stands by now. */
+export interface SwapOrder {
+  /** Paid one after another; the last one is the swap, those before it are approvals of a token. */
+  readonly spends: readonly SpendInfo[]
+  readonly fromNativeAmount: NativeAmount
+  readonly toNativeAmount: NativeAmount
+  readonly expirationDate?: Date
+  readonly orderId?: string
+  /** Where the user can watch the order. */
+  readonly orderUri?: string
 }
 
 /** A provider's offer; data only, the kernel reviews and signs (architecture decision 25). */
 export interface SwapOffer {
   readonly fromNativeAmount: NativeAmount
   readonly toNativeAmount: NativeAmount
+  /** Less than `toNativeAmount` may arrive. */
   readonly isEstimate: boolean
+  /** The provider may swap a part and return the rest. */
+  readonly canBePartial?: boolean
+  /** The least that arrives of an estimate, if the provider promises it. */
+  readonly minReceiveAmount?: NativeAmount
+  /** After it the offer cannot be approved. */
   readonly expirationDate?: Date
-  readonly spends: readonly SpendInfo[]
+  readonly maxFulfillmentSeconds?: number
+  /** In native units of the paying chain's own coin, as {@link QuoteDesk.feeFor} gave it. */
+  readonly networkFee: NativeAmount
+  /** What is paid on approval: known already, or ordered from the provider then, once and under a deadline. */
+  readonly payment: { readonly spends: readonly SpendInfo[] } | { order(): Promise<SwapOrder> }
 }
 
 /** Where one swap plugin sees the request and puts its offers. */
 export interface QuoteDesk {
   readonly request: SwapRequest
+  /** The settings that the user has given this plugin. */
   readonly userSettings: JsonObject
   readonly promoCode?: string
-  /** A fresh address of the receiving wallet. */
+  /** Aborted when nobody waits any more. */
+  readonly signal: AbortSignalLike
+  /** An address of the receiving wallet, the same each time. */
   depositTo(): Promise<string>
-  /** A fresh address of the paying wallet. */
+  /** An address of the paying wallet, the same each time. */
   refundTo(): Promise<string>
+  /**
+   * What the network takes for some spends, in native units of the chain's own coin. A target without an address
+   * stands for one of this chain that is not known yet.
+   *
+   * @throws INSUFFICIENT_FUNDS, PENDING_FUNDS, DUST_SPEND and what else a spend can meet
+   */
+  feeFor(spends: readonly SpendInfo[]): Promise<NativeAmount>
+  /** The most that the first target of a spend can get; a target without an address as in {@link feeFor}. */
+  maxFrom(spend: SpendInfo): Promise<NativeAmount>
+  /** Puts an offer on the desk; the round shows it at once. A better one of the same plugin takes its place. */
   offer(offer: SwapOffer): void
 }

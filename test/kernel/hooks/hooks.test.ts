@@ -15,6 +15,7 @@ import {
 import { PluginSet } from '../../../kernel/plugins/plugin-set.ts'
 import type { Disk } from '../../../kernel/repo/disk.ts'
 import type { RateDesk } from '../../../kernel/types/rates.ts'
+import type { QuoteDesk } from '../../../kernel/types/swap.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { likeList } from '../../helpers/like-list.ts'
 
@@ -86,6 +87,7 @@ test('gathered: each plugin has a desk of its own, and one that fails does not s
   const desks = {
     deskFor: (pluginId: string): RateDesk => ({
       wanted: [],
+      signal: new AbortController().signal,
       offer: pair => void offers.push(`${pluginId} ${pair.fromCurrency}`)
     })
   }
@@ -110,6 +112,31 @@ test('gathered: each plugin has a desk of its own, and one that fails does not s
   )
 })
 
+test('gathered: who has no desk is not asked, and whoever holds the desks hears how each plugin ended', async t => {
+  const { hooks, faults } = setUp()
+  const asked: string[] = []
+  const ended: string[] = []
+  for (const id of ['busy', 'good', 'known', 'bad']) {
+    hooks.fetchQuotes.tapPromise(id, async () => {
+      asked.push(id)
+      if (id !== 'good') throw new Error(`no ${id}`)
+    })
+  }
+  await hooks.fetchQuotes.promise({
+    deskFor: id => (id === 'busy' ? undefined : ({} as QuoteDesk)),
+    ended(id, error) {
+      ended.push(error instanceof Error ? `${id}: ${error.message}` : id)
+      return id === 'known'
+    }
+  })
+  t.deepEqual(asked, ['good', 'known', 'bad'])
+  t.deepEqual(ended.sort(), ['bad: no bad', 'good', 'known: no known'])
+  t.deepEqual(
+    faults.map(({ pluginId }) => pluginId),
+    ['bad']
+  )
+})
+
 test('gated: the error of a policy is the verdict, unchanged, and later policies are not asked', async t => {
   const { hooks, faults } = setUp()
   const verdict = new WalletError('SIGN_REFUSED', { pluginId: 'limit', reason: 'too much' })
@@ -126,7 +153,7 @@ test('gated: the error of a policy is the verdict, unchanged, and later policies
 
 test('piped: a value goes through every tap, and past one that fails', t => {
   const { hooks, faults } = setUp()
-  const quote = { roundId: 'r', pluginId: 'a', state: 'resolved' } as const
+  const quote = { roundId: 'r', pluginId: 'a', displayName: 'A', isDex: false, state: 'resolved' } as const
   hooks.rankQuotes.tap('doubles', quotes => [...quotes, ...quotes])
   hooks.rankQuotes.tap('broken', () => {
     throw new Error('no')
@@ -191,7 +218,7 @@ test('a host is frozen, can only be tapped, and reaches nothing of another kind'
   }
   const reach = {
     currency: ['ready', 'closing', 'makeTools', 'makeEngine', 'builtinTokens'],
-    rates: ['ready', 'closing', 'fetchRates'],
+    rates: ['ready', 'closing', 'fetchRates', 'fetchHistoricRates'],
     swap: ['ready', 'closing', 'fetchQuotes'],
     storage: ['ready', 'closing', 'openDisk'],
     policy: ['ready', 'closing', 'beforeSign', 'rankQuotes']
