@@ -31,6 +31,8 @@ export class RepoFiles {
   #hasGone: boolean
   /** Of the last write; unknown until it is wanted. */
   #revision: number | undefined
+  /** Of any write, also one that failed: somebody may have seen its number, which is not used again. */
+  #highest = 0
 
   constructor(store: PagedStore) {
     this.#store = store
@@ -137,7 +139,10 @@ export class RepoFiles {
   /** Adds to the writes of a store what makes a file this one, and their revision; null deletes it. */
   put(writes: Map<string, string | BulkChange | null>, path: string, box: BoxText | null): void {
     // Fixed with the first of them: a write before these may fail while they are planned.
-    if (!writes.has(PREFIX.revision)) writes.set(PREFIX.revision, String(this.revision + 1))
+    if (!writes.has(PREFIX.revision)) {
+      this.#highest = Math.max(this.#highest, this.revision) + 1
+      writes.set(PREFIX.revision, String(this.#highest))
+    }
     const folder = folderOf(path)
     if (folder === undefined) {
       // The text may be a slice of a whole reply, which would stay in memory with it.

@@ -181,3 +181,16 @@ test('a write has one revision, which all its files bear, although the one befor
   t.deepEqual(await repo.changedSince(first, new Set([revision])), { paths: [], revision })
   t.deepEqual((await repo.changedSince(first)).paths.toSorted(), paths.toSorted())
 })
+
+test('the revision of a write that failed is not used again, so that whoever saw it misses no later file', async t => {
+  const { device, hold, fail } = await openHeld(makeSyncStore())
+  const { repo } = device
+  hold()
+  const failing = repo.setText('transaction/1-t.json', MUCH)
+  await turns()
+  const { revision } = await repo.changedSince(0)
+  fail()
+  await t.throwsAsync(failing, { code: 'STORAGE_FULL' })
+  await repo.setText('transaction/2-t.json', 'later')
+  t.deepEqual((await repo.changedSince(revision)).paths, ['transaction/2-t.json'])
+})
