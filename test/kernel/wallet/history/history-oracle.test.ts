@@ -15,6 +15,7 @@ import { naiveList } from '../../../helpers/naive-list.ts'
 import { boxOf } from '../../../helpers/repo-device.ts'
 import { makeSyncStore, type SyncStore } from '../../../helpers/sync-store.ts'
 
+const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 100)
 const TXIDS = ['a', 'b', 'c', 'd', 'e'] as const
 const NOW = Date.UTC(2026, 0, 1) / 1000
 const DATES = [NOW - 100, NOW - 100, NOW - 99.5, NOW - 50, NOW]
@@ -275,7 +276,7 @@ test('whatever happens in whatever order, every list, page, search and stream sh
       const world = await makeWorld()
       for (const round of rounds) await world.play(round)
     }),
-    { numRuns: 100 }
+    { numRuns }
   )
   t.pass()
 })
@@ -289,7 +290,7 @@ test('the same of a history in which a search looks at more than the newest', as
       )
       for (const round of rounds) await world.play(round)
     }),
-    { numRuns: 10 }
+    { numRuns: Math.ceil(numRuns / 10) }
   )
   t.pass()
 })
