@@ -3,7 +3,7 @@ import type { KernelHooks } from '../hooks/kernel-hooks.ts'
 import type { PluginSnapshot } from '../hooks/snapshots.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { CurrencyTools } from '../types/engine.ts'
-import type { CurrencyPlugin, Plugin } from './plugin.ts'
+import type { CurrencyPlugin, Plugin, RatePlugin, SwapPlugin } from './plugin.ts'
 
 const PLUGIN_ID = /^[A-Za-z0-9_-]{1,64}$/
 
@@ -16,6 +16,8 @@ export class PluginSet {
   readonly #hooks: KernelHooks
   readonly #states = new Map<string, PluginSnapshot>()
   readonly #currencies = new Map<string, CurrencyPlugin>()
+  readonly #ratePlugins: RatePlugin[] = []
+  readonly #swapPlugins: SwapPlugin[] = []
   /** The first plugin of a wallet type has it. */
   readonly #byWalletType = new Map<string, CurrencyInfo>()
   readonly #tools = new Map<string, Promise<CurrencyTools>>()
@@ -40,7 +42,7 @@ export class PluginSet {
     if (this.#states.has(plugin.id)) throw new TypeError(`Two plugins have the id ${plugin.id}`)
     try {
       apply()
-      if (plugin.kind === 'currency') this.#addCurrency(plugin)
+      this.#keep(plugin)
       this.#record({ pluginId: plugin.id, kind: plugin.kind, state: 'applied', needsKeysTo: needsOf(plugin) })
     } catch (error) {
       this.#record({
@@ -88,6 +90,16 @@ export class PluginSet {
     return [...this.#currencies.values()].map(({ info }) => info)
   }
 
+  /** The sources of rates that are applied; retired ones too. */
+  get ratePlugins(): readonly RatePlugin[] {
+    return this.#ratePlugins
+  }
+
+  /** The swap providers that are applied. */
+  get swapPlugins(): readonly SwapPlugin[] {
+    return this.#swapPlugins
+  }
+
   /** The currency of a wallet type, if its plugin is there. */
   findByWalletType(walletType: string): CurrencyInfo | undefined {
     return this.#byWalletType.get(walletType)
@@ -112,6 +124,12 @@ export class PluginSet {
     this.#tools.set(pluginId, made)
     made.catch(() => this.#tools.delete(pluginId))
     return made
+  }
+
+  #keep(plugin: Plugin): void {
+    if (plugin.kind === 'currency') this.#addCurrency(plugin)
+    else if (plugin.kind === 'rates') this.#ratePlugins.push(plugin)
+    else if (plugin.kind === 'swap') this.#swapPlugins.push(plugin)
   }
 
   #addCurrency(plugin: CurrencyPlugin): void {

@@ -1,6 +1,7 @@
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import { makeAbort } from '../io/abort.ts'
 import { withDeadline } from '../io/deadline.ts'
-import type { AbortSignalLike, FetchOptions, FetchReply, Io } from '../io/io.ts'
+import type { FetchOptions, FetchReply, Io } from '../io/io.ts'
 import { shuffled } from '../io/shuffled.ts'
 import type { Secret } from '../state/secret.ts'
 import type { BoxText } from './repo-record.ts'
@@ -168,24 +169,6 @@ const failureOf = (error: unknown): WalletError<'SYNC_FAILED'> => {
     return new WalletError('SYNC_FAILED', { reason: 'the reply is too large' })
   }
   return new WalletError('SYNC_FAILED', { reason: 'no answer' })
-}
-
-const makeAbort = (): { readonly signal: AbortSignalLike; abort(): void } => {
-  const listeners = new Set<() => void>()
-  let aborted = false
-  return {
-    signal: {
-      get aborted() {
-        return aborted
-      },
-      addEventListener: (_type, listener) => void listeners.add(listener),
-      removeEventListener: (_type, listener) => void listeners.delete(listener)
-    },
-    abort() {
-      aborted = true
-      for (const listener of [...listeners]) listener()
-    }
-  }
 }
 
 const trimmed = (address: string): string => address.replace(/\/{1,8}$/, '')

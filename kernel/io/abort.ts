@@ -1,0 +1,27 @@
+import type { AbortSignalLike } from './io.ts'
+
+/** A signal and the way to abort it; aborting it again does nothing. */
+export interface Abort {
+  readonly signal: AbortSignalLike
+  abort(): void
+}
+
+/** Makes a signal that works on every platform. */
+export const makeAbort = (): Abort => {
+  const listeners = new Set<() => void>()
+  let aborted = false
+  return {
+    signal: {
+      get aborted() {
+        return aborted
+      },
+      addEventListener: (_type, listener) => void listeners.add(listener),
+      removeEventListener: (_type, listener) => void listeners.delete(listener)
+    },
+    abort() {
+      if (aborted) return
+      aborted = true
+      for (const listener of [...listeners]) listener()
+    }
+  }
+}
