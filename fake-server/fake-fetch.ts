@@ -45,7 +45,8 @@ const ask = async (server: FakeServer, path: string, options: FetchOptions): Pro
   return { status, headers: replied, text: body }
 }
 
-const untilAborted = <T>(work: Promise<T>, signal: FetchOptions['signal']): Promise<T> => {
+/** Waits for work, until the signal aborts. */
+export const untilAborted = <T>(work: Promise<T>, signal: FetchOptions['signal']): Promise<T> => {
   if (signal === undefined) return work
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(new Error('The request was aborted'))

@@ -14,6 +14,8 @@ import {
   type NetworkConditions,
   type WorldConditions
 } from './network-conditions.ts'
+import type { FakeProviders } from './providers/fake-providers.ts'
+import { openFakeProviders } from './providers/open-fake-providers.ts'
 import { makeChance } from './trouble.ts'
 import { makeChainDiff } from './world-chain.ts'
 import { makeWorldClock, type WorldClock } from './world-clock.ts'
@@ -50,14 +52,17 @@ export interface PersistentWorldOptions extends Omit<FakeWorldOptions, 'saved'> 
 }
 
 /**
- * Login, info and sync servers, a Bitcoin chain and a clock: everything outside that a wallet needs.
+ * Login, info and sync servers, rate and swap providers, a Bitcoin chain and a clock: everything outside that a
+ * wallet needs.
  *
  * Several kernels with the io of one world are several devices. What a device was told is durable before it is
- * told; who changes `chain` or `clock` directly waits for `saved`.
+ * told; who changes `chain`, `clock` or the market of `providers` directly waits for `saved`.
  */
 export interface FakeWorld {
   readonly server: FakeServer
   readonly chain: FakeChain
+  /** Rate and swap providers, the prices they go by, and how to get them into trouble. */
+  readonly providers: FakeProviders
   readonly clock: WorldClock
   /** An io for one device: the host's crypto and chance, this world's time and network, and nothing else. */
   ioFor(base: Io, options?: WorldIoOptions): Io
@@ -124,6 +129,8 @@ interface Restored extends WorldState {
   readonly clock: WorldClock
   readonly openedChain: FakeChain
   readonly onSkip: { listener: (offset: number) => void }
+  readonly openedProviders: FakeProviders
+  readonly durable: { wait: () => Promise<void> }
 }
 
 const restore = (source: EntrySource, { io }: Pick<FakeWorldOptions, 'io'>): Restored => {
@@ -134,14 +141,26 @@ const restore = (source: EntrySource, { io }: Pick<FakeWorldOptions, 'io'>): Res
     onSkip: offset => onSkip.listener(offset)
   })
   const random = (count: number): Uint8Array => io.random(count)
-  try {
+  const openedChain = blaming(source, 'chain', () => {
     const chain = state.chain === undefined ? {} : { saved: state.chain }
-    return { ...state, clock, onSkip, openedChain: openFakeChain({ clock, random, ...chain }) }
+    return openFakeChain({ clock, random, ...chain })
+  })
+  const durable = { wait: async (): Promise<void> => {} }
+  const openedProviders = blaming(source, 'provider', () =>
+    openFakeProviders({ clock, saved: () => durable.wait(), remembered: state.providers.values() })
+  )
+  return { ...state, clock, onSkip, openedChain, openedProviders, durable }
+}
+
+/** Opens a part of a world; if its entries do not hold, the error names the last file that has one. */
+const blaming = <T>(source: EntrySource, kind: 'chain' | 'provider', open: () => T): T => {
+  try {
+    return open()
   } catch (error) {
-    if (!isWalletError(error, 'CORRUPT_FILE')) throw error
-    const isChain = (entry: Json): boolean => isRecord(entry) && entry.kind === 'chain'
-    const path = source.findLast(({ entries }) => entries.some(isChain))?.path ?? 'world'
-    throw new WalletError('CORRUPT_FILE', { path, rule: `the chain ${error.details.rule}` }, error)
+    if (!isWalletError(error, 'CORRUPT_FILE') && !isWalletError(error, 'BAD_REPLY')) throw error
+    const isOfKind = (entry: Json): boolean => isRecord(entry) && entry.kind === kind
+    const path = source.findLast(({ entries }) => entries.some(isOfKind))?.path ?? 'world'
+    throw new WalletError('CORRUPT_FILE', { path, rule: `the ${kind} ${error.details.rule}` }, error)
   }
 }
 
@@ -149,19 +168,22 @@ type MakeJournal = (snapshot: () => Iterable<Json>) => WorldJournal | undefined
 
 const buildWorld = (
   { io, apiKeys }: Omit<FakeWorldOptions, 'saved'>,
-  { db, chain: savedChain, clock, openedChain: chain, onSkip, network: savedNetwork }: Restored,
+  restored: Restored,
   makeJournal: MakeJournal
 ): FakeWorld => {
-  const network = makeWorldConditions(savedNetwork)
+  const { db, chain: savedChain, clock, openedChain: chain, openedProviders: providers, onSkip } = restored
+  const network = makeWorldConditions(restored.network)
   function* entries(): Generator<Json> {
     if (clock.offset > 0) yield clockEntry(clock.offset)
     if (network.current !== GOOD_NETWORK) yield networkEntry(network.current)
     yield makeChainDiff().entryOf(chain.toJson())
+    yield* providers.entries()
     for (const entry of db.entries()) yield entry as unknown as JsonObject
   }
   const journal = makeJournal(entries)
   const saved = async (): Promise<void> => journal?.saved()
-  if (journal !== undefined) noteChanges(journal, { db, chain, network, onSkip, savedChain })
+  if (journal !== undefined) noteChanges(journal, { db, chain, providers, network, onSkip, savedChain })
+  restored.durable.wait = saved
   const server = new FakeServer(
     {
       crypto: io.crypto,
@@ -172,14 +194,17 @@ const buildWorld = (
     db
   )
   const electrum = makeElectrumConnect(chain)
-  const devices = makeWorldIo({ server, electrum, clock, saved })
+  const devices = makeWorldIo({ server, providers, electrum, clock, saved })
   const follow = ({ isOnline }: NetworkConditions): void => devices.setOnline(isOnline)
   follow(network.current)
   network.onChange(follow)
-  server.use(meetConditions({ clock, chance: makeChance(seedOf(io.random(4))) }, network))
+  const conditions = meetConditions({ clock, chance: makeChance(seedOf(io.random(4))) }, network)
+  server.use(conditions)
+  providers.use(conditions)
   return {
     server,
     chain,
+    providers,
     clock,
     network,
     ioFor: devices.ioFor,
@@ -195,12 +220,16 @@ const buildWorld = (
 
 interface Noted extends Pick<Restored, 'db' | 'onSkip'> {
   readonly chain: FakeChain
+  readonly providers: FakeProviders
   readonly network: WorldConditions
   readonly savedChain: Json | undefined
 }
 
 /** Tells a journal everything that changes from now on. */
-const noteChanges = (journal: WorldJournal, { db, chain, network, onSkip, savedChain }: Noted): void => {
+const noteChanges = (
+  journal: WorldJournal,
+  { db, chain, providers, network, onSkip, savedChain }: Noted
+): void => {
   const diff = makeChainDiff(savedChain)
   let isChainNoted = false
   const noteChain = (): void => {
@@ -215,6 +244,7 @@ const noteChanges = (journal: WorldJournal, { db, chain, network, onSkip, savedC
   onSkip.listener = offset => journal.add(clockEntry(offset))
   network.onChange(conditions => journal.add(networkEntry(conditions)))
   chain.onChange(noteChain)
+  providers.onChange(entry => journal.add(entry))
   // The key of a new faucet must survive, too.
   if (savedChain === undefined) noteChain()
 }

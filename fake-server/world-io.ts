@@ -2,6 +2,8 @@ import type { Channel, ChannelHandlers, Io } from '../kernel/io/io.ts'
 import type { ElectrumConnect } from './chain/electrum-connect.ts'
 import { fakeFetch } from './fake-fetch.ts'
 import type { FakeServer } from './fake-server.ts'
+import type { FakeProviders } from './providers/fake-providers.ts'
+import { providerFetch } from './providers/provider-fetch.ts'
 import type { WorldClock } from './world-clock.ts'
 
 /** How one device sees the world. */
@@ -19,15 +21,19 @@ export interface WorldNetwork {
 /** The parts of a world that its network joins. */
 export interface WorldParts {
   readonly server: FakeServer
+  readonly providers: FakeProviders
   readonly electrum: ElectrumConnect
   readonly clock: WorldClock
   readonly saved: () => Promise<void>
 }
 
-/** Makes the network of a world: the servers by fetch, the chain by TCP and WebSocket on localhost, no more. */
-export const makeWorldIo = ({ server, electrum, clock, saved }: WorldParts): WorldNetwork => {
+/**
+ * Makes the network of a world: the servers and the rate and swap providers by fetch, the chain by TCP and WebSocket
+ * on localhost, no more.
+ */
+export const makeWorldIo = ({ server, providers, electrum, clock, saved }: WorldParts): WorldNetwork => {
   const open = new Set<Channel>()
-  const fetch = fakeFetch(server)
+  const fetch = providerFetch(providers, fakeFetch(server))
   const reach = async (
     isReachable: boolean,
     handlers: ChannelHandlers,
@@ -68,6 +74,7 @@ export const makeWorldIo = ({ server, electrum, clock, saved }: WorldParts): Wor
     },
     setOnline(isOnline) {
       server.isOnline = isOnline
+      providers.isOnline = isOnline
       if (isOnline) return
       for (const channel of [...open]) channel.close()
       open.clear()

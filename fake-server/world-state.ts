@@ -1,7 +1,7 @@
 import { isWalletError, WalletError } from '../kernel/errors/wallet-error.ts'
 import type { CryptoPort } from '../kernel/io/io.ts'
 import { isRecord } from '../kernel/schema/fields.ts'
-import type { Json } from '../kernel/types/json.ts'
+import type { Json, JsonObject } from '../kernel/types/json.ts'
 import { parseDbEntry } from './db-entry.ts'
 import { FakeDb } from './fake-db.ts'
 import { GOOD_NETWORK, type NetworkConditions, parseConditions } from './network-conditions.ts'
@@ -15,6 +15,8 @@ export interface WorldState {
   /** Milliseconds ahead of the host. */
   readonly clockOffset: number
   readonly network: NetworkConditions
+  /** What rate and swap providers remember, by id. */
+  readonly providers: ReadonlyMap<string, JsonObject>
 }
 
 /** Entries in order, with the name of the file or value they come from. */
@@ -26,11 +28,13 @@ export type EntrySource = readonly { readonly path: string; readonly entries: re
  * @throws CORRUPT_FILE naming the file with the first entry that does not hold
  */
 export const replay = (source: EntrySource, crypto: Pick<CryptoPort, 'sha256'>): WorldState => {
+  const providers = new Map<string, JsonObject>()
   const state: { -readonly [K in keyof WorldState]: WorldState[K] } = {
     db: new FakeDb(crypto),
     chain: undefined,
     clockOffset: 0,
-    network: GOOD_NETWORK
+    network: GOOD_NETWORK,
+    providers
   }
   for (const { path, entries } of source) {
     for (const entry of entries) {
@@ -39,6 +43,7 @@ export const replay = (source: EntrySource, crypto: Pick<CryptoPort, 'sha256'>):
         if (entry.kind === 'chain') state.chain = joinChain(state.chain, entry)
         else if (entry.kind === 'clock') state.clockOffset = offsetOf(entry.offset)
         else if (entry.kind === 'network') state.network = parseConditions(entry.conditions)
+        else if (entry.kind === 'provider') providers.set(idOf(entry.id), entry as JsonObject)
         else state.db.apply(parseDbEntry(entry))
       } catch (error) {
         if (!isWalletError(error, 'BAD_REPLY')) throw error
@@ -55,4 +60,9 @@ const ODD = { source: 'saved world', path: '', rule: 'is no entry' } as const
 const offsetOf = (value: unknown): number => {
   if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value
   throw new WalletError('BAD_REPLY', { ...ODD, rule: 'has no clock offset' })
+}
+
+const idOf = (value: unknown): string => {
+  if (typeof value === 'string') return value
+  throw new WalletError('BAD_REPLY', { ...ODD, rule: 'has no id of a provider' })
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type FakeServer, MAX_BODY } from '../fake-server.ts'
-import { invalidRequest } from '../replies.ts'
+import type { FakeProviders } from '../providers/fake-providers.ts'
+import { type FakeReply, type FakeRequest, invalidRequest } from '../replies.ts'
 
 /** Where to listen. */
 export interface HttpServerOptions {
@@ -8,6 +9,8 @@ export interface HttpServerOptions {
   readonly host?: string
   /** Any free port if left out or 0. */
   readonly port?: number
+  /** Answer below `/<host>`, such as `/api.coinbase.com/v2/exchange-rates`. */
+  readonly providers?: FakeProviders
 }
 
 /** A fake server that listens. */
@@ -29,10 +32,15 @@ export interface HttpServer {
  */
 export const serveFakeServer = async (
   server: FakeServer,
-  { host = '127.0.0.1', port = 0 }: HttpServerOptions = {}
+  { host = '127.0.0.1', port = 0, providers }: HttpServerOptions = {}
 ): Promise<HttpServer> => {
+  const answer = (request: FakeRequest): Promise<FakeReply> => {
+    const [, provider = '', path = '/'] = PROVIDER_PATH.exec(request.path) ?? []
+    if (providers?.serves(provider)) return providers.handle(provider, { ...request, path })
+    return server.handle(request)
+  }
   const http = createServer((request, response) => {
-    void respond(server, request, response)
+    void respond(answer, request, response)
   })
   http.maxHeadersCount = 100
   await new Promise<void>((resolve, reject) => {
@@ -59,13 +67,16 @@ export const serveFakeServer = async (
   }
 }
 
+/** No path of the server itself begins with a name that has a dot. */
+const PROVIDER_PATH = /^\/([a-z0-9-]+(?:\.[a-z0-9-]+)+)(\/.*)?$/
+
 const nameOf = (host: string): string => {
   if (host === '127.0.0.1' || host === '::1' || host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
 }
 
 const respond = async (
-  server: FakeServer,
+  answer: (request: FakeRequest) => Promise<FakeReply>,
   request: IncomingMessage,
   response: ServerResponse
 ): Promise<void> => {
@@ -74,7 +85,7 @@ const respond = async (
     const reply =
       body === undefined
         ? { ...invalidRequest('the body is too large'), status: 413 }
-        : await server.handle({
+        : await answer({
             method: request.method ?? 'GET',
             path: request.url ?? '/',
             headers: headersOf(request),
@@ -84,7 +95,7 @@ const respond = async (
     if (body === undefined) response.setHeader('connection', 'close')
     response.writeHead(reply.status, {
       ...reply.headers,
-      'content-length': length,
+      ...(reply.status === 304 ? {} : { 'content-length': length }),
       'cache-control': 'no-store'
     })
     response.end(reply.body)

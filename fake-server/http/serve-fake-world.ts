@@ -24,7 +24,8 @@ export interface ServedWorld {
 }
 
 /**
- * Serves a whole world to other processes: login, info and sync over HTTP, the chain over Electrum.
+ * Serves a whole world to other processes: login, info, sync and the rate and swap providers over HTTP, the chain
+ * over Electrum. `fetchThroughWorld` is the fetch of such a process.
  *
  * @throws Error (EADDRINUSE, EACCES …) if it cannot listen; then nothing listens
  */
@@ -42,8 +43,8 @@ export const serveFakeWorld = async (
     return server
   }
   try {
-    const { saved, chain } = world
-    const http = keep(await serveFakeServer(world.server, { host, port: httpPort }))
+    const { saved, chain, providers } = world
+    const http = keep(await serveFakeServer(world.server, { host, port: httpPort, providers }))
     const tcp = keep(await serveElectrumTcp(chain, { host, port: electrumPort, saved }))
     const webSocket = keep(await serveElectrumWebSocket(chain, { host, port: electrumWebSocketPort, saved }))
     const follow = ({ isOnline }: NetworkConditions): void => {

@@ -1,0 +1,150 @@
+import { WalletError } from '../../kernel/errors/wallet-error.ts'
+import type { Clock } from '../../kernel/io/io.ts'
+import { isRecord } from '../../kernel/schema/fields.ts'
+import type { Json, JsonObject } from '../../kernel/types/json.ts'
+import type { Middleware } from '../fake-server.ts'
+import type { FakeReply, FakeRequest } from '../replies.ts'
+import { makeTrafficLog, type TrafficLog } from '../traffic.ts'
+import { FakeMarket } from './fake-market.ts'
+import type { FakeProvider, ProviderMemory, ProviderRequest } from './fake-provider.ts'
+
+/** What the providers of a world share. */
+export interface FakeProvidersOptions {
+  readonly clock: Pick<Clock, 'monotonic' | 'now'>
+  /** Waits until all changes so far are durable; each answer waits for it. */
+  readonly saved?: () => Promise<void>
+}
+
+/**
+ * The rate and swap providers of a fake world, found by the name of their host.
+ *
+ * In a fake world every device's `io.fetch` reaches them in its process; over HTTP the host is the first part of
+ * the path (`fake-server/http`).
+ */
+export class FakeProviders {
+  /** The prices that all of them go by. */
+  readonly market: FakeMarket = new FakeMarket()
+  /** Every request, its host as the first part of the path, without keys. */
+  readonly traffic: TrafficLog = makeTrafficLog()
+  /** False: every request fails as if the network were gone. */
+  isOnline = true
+  readonly #options: FakeProvidersOptions
+  readonly #byId = new Map<string, FakeProvider>()
+  readonly #byHost = new Map<string, FakeProvider>()
+  readonly #middlewares = new Set<{ readonly providerId: string | undefined; readonly run: Middleware }>()
+
+  constructor(options: FakeProvidersOptions) {
+    this.#options = options
+  }
+
+  /** Opens the doors of a provider. @throws TypeError if its id or a host is taken */
+  add(provider: FakeProvider): void {
+    const { id, hosts } = provider
+    if (id === MARKET || this.#byId.has(id) || hosts.some(host => this.#byHost.has(host))) {
+      throw new TypeError(`Two fake providers have the id or a host of ${id}`)
+    }
+    this.#byId.set(id, provider)
+    for (const host of hosts) this.#byHost.set(host, provider)
+  }
+
+  /** The ids of all, in order of arrival. */
+  get ids(): readonly string[] {
+    return [...this.#byId.keys()]
+  }
+
+  /** Tells whether a provider answers under this host. */
+  serves(host: string): boolean {
+    return this.#byHost.has(host)
+  }
+
+  /**
+   * Puts a middleware before one provider, or before all, until the returned function is called: any of
+   * `trouble.ts` and `provider-trouble.ts`, or one's own. It goes outside those already there.
+   */
+  use(middleware: Middleware, providerId?: string): () => void {
+    if (providerId !== undefined && !this.#byId.has(providerId)) {
+      throw new TypeError(`There is no fake provider ${providerId}`)
+    }
+    const entry = { providerId, run: middleware }
+    this.#middlewares.add(entry)
+    return () => void this.#middlewares.delete(entry)
+  }
+
+  /**
+   * Answers one request, after what it changed is durable.
+   *
+   * @throws Error `Fake network error` while offline and for an unknown host, and whatever a middleware throws
+   */
+  async handle(host: string, request: FakeRequest): Promise<FakeReply> {
+    const { clock, saved } = this.#options
+    const started = clock.monotonic()
+    let status = 0
+    try {
+      const provider = this.#byHost.get(host)
+      if (!this.isOnline || provider === undefined) throw new Error('Fake network error')
+      let next = async (): Promise<FakeReply> => {
+        const reply = await provider.answer(partsOf(host, request))
+        await saved?.()
+        return reply
+      }
+      for (const { providerId, run } of this.#middlewares) {
+        if (providerId !== undefined && providerId !== provider.id) continue
+        const inner = next
+        next = () => run(request, inner)
+      }
+      const reply = await next()
+      status = reply.status
+      return reply
+    } finally {
+      const path = `/${host}${withoutKeys(request.path)}`
+      const duration = clock.monotonic() - started
+      this.traffic.add({ method: request.method, path, status, duration, at: clock.now() })
+    }
+  }
+
+  /** Calls the listener after each change that a saved world keeps, with what makes the entry to be saved. */
+  onChange(listener: (entry: () => JsonObject) => void): void {
+    for (const [id, memory] of this.#memories()) {
+      memory.onChange(() => listener(() => entryOf(id, memory.save() ?? null)))
+    }
+  }
+
+  /** What a saved world keeps: one entry for each provider that remembers something, and one for the market. */
+  *entries(): Generator<JsonObject> {
+    for (const [id, memory] of this.#memories()) {
+      const saved = memory.save()
+      if (saved !== undefined) yield entryOf(id, saved)
+    }
+  }
+
+  /** Takes back entries, of which the last one of each provider counts. @throws BAD_REPLY */
+  load(entries: Iterable<Json>): void {
+    const memories = new Map(this.#memories())
+    for (const entry of entries) {
+      const memory = isRecord(entry) && typeof entry.id === 'string' ? memories.get(entry.id) : undefined
+      if (!isRecord(entry) || memory === undefined) {
+        throw new WalletError('BAD_REPLY', { source: 'saved world', path: 'id', rule: 'is no provider' })
+      }
+      if (entry.state !== null) memory.load(entry.state as Json)
+    }
+  }
+
+  *#memories(): Generator<[string, ProviderMemory]> {
+    yield [MARKET, this.market.memory]
+    for (const { id, memory } of this.#byId.values()) if (memory !== undefined) yield [id, memory]
+  }
+}
+
+const MARKET = 'market'
+
+const entryOf = (id: string, state: Json): JsonObject => ({ kind: 'provider', id, state })
+
+const partsOf = (host: string, request: FakeRequest): ProviderRequest => {
+  const [pathname = '/', query = ''] = request.path.split(/\?(.*)/s)
+  return { ...request, host, pathname, query: new URLSearchParams(query) }
+}
+
+/** A path whose query shows no key, whatever it is called. */
+const withoutKeys = (path: string): string => path.replace(KEY_VALUE, '$1…')
+
+const KEY_VALUE = /([?&][^=&]*(?:key|secret|token|auth|sign|pass)[^=&]*=)[^&]*/gi
