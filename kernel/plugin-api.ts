@@ -32,6 +32,7 @@ export type {
 } from './io/io.ts'
 export type * from './plugins/plugin.ts'
 export { checkPath, type Disk } from './repo/disk.ts'
+export type * from './types/abort-signal.ts'
 export type * from './types/currency.ts'
 export type * from './types/engine.ts'
 export type { Json, JsonObject } from './types/json.ts'

@@ -1,4 +1,4 @@
-import type { AbortSignalLike } from './io.ts'
+import type { AbortSignalLike } from '../types/abort-signal.ts'
 
 /** A signal and the way to abort it; aborting it again does nothing. */
 export interface Abort {

@@ -1,3 +1,5 @@
+import type { AbortSignalLike } from '../types/abort-signal.ts'
+
 /** Scrypt cost of RFC 7914: block count (a power of two), block size and lanes. */
 export interface ScryptCost {
   readonly n: number
@@ -60,13 +62,6 @@ export interface FetchOptions {
   readonly maxReplyBytes?: number
   /** Aborts the request. */
   readonly signal?: AbortSignalLike
-}
-
-/** The part of `AbortSignal` that the kernel relies on. */
-export interface AbortSignalLike {
-  readonly aborted: boolean
-  addEventListener(type: 'abort', listener: () => void): void
-  removeEventListener(type: 'abort', listener: () => void): void
 }
 
 /** A reply whose body has been read as text, bounded by the io (`maxReplyBytes`). */

@@ -1,5 +1,5 @@
 import type { NativeAmount } from '../amount.ts'
-import type { AbortSignalLike } from '../io/io.ts'
+import type { AbortSignalLike } from './abort-signal.ts'
 import type { JsonObject } from './json.ts'
 import type { SpendInfo } from './transaction.ts'
 

@@ -1,11 +1,11 @@
-import type { AbortSignalLike, Clock } from '../../kernel/io/io.ts'
+import type { Clock, FetchOptions } from '../../kernel/io/io.ts'
 
 /** How {@link raceInTurn} waits. */
 export interface RaceOptions {
   readonly clock: Clock
   /** How long an attempt runs alone. */
   readonly staggerMs: number
-  readonly signal?: AbortSignalLike | undefined
+  readonly signal?: FetchOptions['signal'] | undefined
 }
 
 /**
