@@ -3,6 +3,7 @@ import type { AbortSignalLike } from '../types/abort-signal.ts'
 /** A signal and the way to abort it; aborting it again does nothing. */
 export interface Abort {
   readonly signal: AbortSignalLike
+  /** Tells the listeners; one that throws, such as a plugin's, harms neither the others nor the caller. */
   abort(): void
 }
 
@@ -21,7 +22,13 @@ export const makeAbort = (): Abort => {
     abort() {
       if (aborted) return
       aborted = true
-      for (const listener of [...listeners]) listener()
+      for (const listener of [...listeners]) {
+        try {
+          listener()
+        } catch {
+          // It answers for itself; the signal has nobody to tell.
+        }
+      }
     }
   }
 }

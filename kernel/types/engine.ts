@@ -29,6 +29,11 @@ export interface CurrencyTools {
   /** @throws ADDRESS_INVALID */
   parseUri(uri: string): Promise<ParsedUri>
   encodeUri(request: UriRequest): Promise<string>
+  /**
+   * An address that nobody holds, of the largest kind that can be paid: with it fees are found out before the
+   * recipient is known, so that what was quoted also pays the real one. Absent: an address of the wallet serves.
+   */
+  sampleAddress?(): Promise<string>
   /** False if cached public keys are of an older form and must be derived again. */
   checkPublicKey?(keys: JsonObject): Promise<boolean>
   /** Only where the currency says `canImportKeys`. */

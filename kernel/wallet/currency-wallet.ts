@@ -18,6 +18,7 @@ import {
   type TransactionQuery
 } from './history/transaction-list.ts'
 import type { PauseOptions } from './pause-switch.ts'
+import { sampleAddress } from './sample-address.ts'
 import { signMessage } from './sign-message.ts'
 import { broadcastTx, discardTx, saveTx, signTx, spend } from './spend.ts'
 import { getMaxSpendable, makeSpend } from './spend-draft.ts'
@@ -127,6 +128,12 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
       what: 'reading a URI',
       call: tools => tools.parseUri(uri)
     })
+  }
+
+  /** An address to find out fees with, before the recipient is known; nobody is ever paid there. */
+  sampleAddress(): Promise<string> {
+    const { pluginId } = this.currencyInfo
+    return sampleAddress(this.#parts.services, { pluginId, own: () => this.getReceiveAddress() })
   }
 
   /** Writes a payment URI. */

@@ -198,6 +198,25 @@ const checkSpending = (check: Check): void => {
     t.is(wallet.told.balances.at(-1), '0')
   })
 
+  check('what is quoted with the sample address also pays a recipient who is known', async (t, fixture) => {
+    const { engine } = await fundedWallet(fixture)
+    const sample = await fixture.tools.sampleAddress?.()
+    if (sample === undefined) {
+      t.pass()
+      return
+    }
+    t.is((await fixture.tools.parseUri(sample)).publicAddress, sample)
+    const targetOf = (publicAddress: string, amount: string): SpendInfo => ({
+      tokenId: null,
+      spendTargets: [{ publicAddress, nativeAmount: nativeAmount(amount) }]
+    })
+    const max = await engine.getMaxSpendable?.(targetOf(sample, '0'), {})
+    const quoted = await engine.makeSpend(targetOf(sample, max ?? fixture.someAmount), {})
+    const [known] = (await spendOf(fixture, '1')).spendTargets
+    const paid = await engine.makeSpend(targetOf(known?.publicAddress ?? '', max ?? fixture.someAmount), {})
+    t.true(BigInt(paid.networkFee) <= BigInt(quoted.networkFee))
+  })
+
   check('fee levels are ordered', async (t, fixture) => {
     const { engine } = await fundedWallet(fixture)
     const fees: bigint[] = []

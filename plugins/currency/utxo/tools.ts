@@ -1,4 +1,5 @@
 import { type CurrencyTools, type Io, WalletError } from '../../../kernel/plugin-api.ts'
+import { addressOf } from './address/address.ts'
 import { encodeUri, parseUri } from './address/uri.ts'
 import { derivePublicKeys, extendedPublicKeyOf, readPublicKeys } from './keys/account-keys.ts'
 import { purposesOf } from './keys/branches.ts'
@@ -26,6 +27,8 @@ export const makeTools = (coin: CoinRow, network: NetworkRow, io: Io): CurrencyT
     return text
   },
   getDisplayPublicKey: async ({ keys }) => extendedPublicKeyOf(network, keys),
+  // No script hashes to zeros.
+  sampleAddress: async () => addressOf(network, { type: 'p2wsh', data: new Uint8Array(32) }),
   parseUri: async uri => parseUri(coin, network, uri),
   encodeUri: async request => encodeUri(coin, network, request)
 })

@@ -1,0 +1,22 @@
+import type { Services } from '../services.ts'
+import type { FreshAddress } from '../types/engine.ts'
+import { callTools } from './call-tools.ts'
+import { checkFreshAddress } from './engine/engine-data.ts'
+
+/**
+ * An address that stands for a recipient who is not known yet: the currency's own sample, else one of the wallet.
+ *
+ * @throws PLUGIN_FAILED, BOGUS_DATA
+ */
+export const sampleAddress = async (
+  services: Services,
+  { pluginId, own }: { readonly pluginId: string; own(): Promise<FreshAddress> }
+): Promise<string> => {
+  const sample: unknown = await callTools(services, {
+    pluginId,
+    what: 'giving a sample address',
+    call: async tools => tools.sampleAddress?.()
+  })
+  if (sample === undefined) return (await own()).publicAddress
+  return checkFreshAddress(pluginId, { publicAddress: sample }).publicAddress
+}
