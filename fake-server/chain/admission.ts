@@ -23,7 +23,7 @@ export interface Admission {
  * @throws BROADCAST_REFUSED with the reason of Bitcoin Core (`MemPoolAccept`), checked in its order
  */
 export const admit = (state: ChainState, tx: ChainTransaction): Admission => {
-  checkTransaction(tx)
+  checkTransaction(tx, state.network)
   if (!isFinal(tx, state)) refuse(tx, 'non-final')
   if (state.mempool.has(tx.txid)) refuse(tx, 'txn-already-in-mempool')
   if (state.find(tx.txid) !== undefined) refuse(tx, 'Transaction already in block chain')
@@ -33,7 +33,7 @@ export const admit = (state: ChainState, tx: ChainTransaction): Admission => {
   const fee = feeOf(state, tx, coins)
   const least = relayFeeOf(tx.vsize)
   if (fee < least) refuse(tx, `min relay fee not met, ${fee} < ${least}`)
-  const replaced = replacedBy(state.mempool, tx, { fee, conflicts })
+  const replaced = replacedBy(state, tx, { fee, conflicts })
   checkChainLimits(state, tx)
   checkSpends(tx, coins)
   return { fee, coins, replaced }

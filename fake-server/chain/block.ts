@@ -2,7 +2,7 @@ import { hex } from '@scure/base'
 import { sha256x2 } from '@scure/btc-signer/utils.js'
 import type { Coin } from './coins.ts'
 import { merkleRootOf } from './merkle.ts'
-import { GENESIS, REGTEST_BITS } from './network.ts'
+import { type ChainNetwork, REGTEST_BITS } from './network.ts'
 import { type ChainTransaction, decodeTransaction } from './transaction.ts'
 
 /** The fields of a block header; hashes in display order, time in unix seconds. */
@@ -66,9 +66,9 @@ export const decodeBlock = (headerHex: string, transactions: readonly ChainTrans
   return { hash, headerHex: hex.encode(bytes), header, transactions }
 }
 
-/** The first block, which every chain starts from; its coins can never be spent. */
-export const genesisBlock = (): ChainBlock => ({
-  ...decodeBlock(GENESIS.header, [decodeTransaction(GENESIS.transaction)]),
+/** The first block of a network, which its chains start from; its coins can never be spent. */
+export const genesisBlock = ({ genesis }: ChainNetwork): ChainBlock => ({
+  ...decodeBlock(genesis.header, [decodeTransaction(genesis.transaction)]),
   height: 0,
   spent: [[]]
 })

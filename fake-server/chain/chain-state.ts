@@ -2,7 +2,7 @@ import { type Block, type ChainBlock, genesisBlock } from './block.ts'
 import { faultOfCoinbase } from './coinbase.ts'
 import { type Coin, CoinTable, coinsOf } from './coins.ts'
 import { Mempool } from './mempool.ts'
-import { COINBASE_MATURITY, subsidyAt } from './network.ts'
+import { type ChainNetwork, COINBASE_MATURITY, subsidyAt } from './network.ts'
 import { ScriptIndex } from './script-index.ts'
 import type { ChainTimes } from './time-lock.ts'
 import type { ChainTransaction } from './transaction.ts'
@@ -16,6 +16,7 @@ export interface FoundTransaction {
 
 /** What others may ask of the chain. */
 export interface ChainView extends ChainTimes {
+  readonly network: ChainNetwork
   readonly tip: ChainBlock
   readonly mempool: Pick<Mempool, 'size' | 'get' | 'has' | 'entries' | 'spenderOf' | 'withAncestors'>
   readonly scripts: Pick<ScriptIndex, 'historyOf' | 'waitingOf' | 'utxosOf' | 'balanceOf' | 'statusOf'>
@@ -28,8 +29,14 @@ export class ChainState implements ChainView {
   readonly coins: CoinTable = new CoinTable()
   readonly mempool: Mempool = new Mempool()
   readonly scripts: ScriptIndex = new ScriptIndex(this.mempool)
-  readonly #blocks: ChainBlock[] = [genesisBlock()]
+  readonly network: ChainNetwork
+  readonly #blocks: ChainBlock[]
   readonly #places = new Map<string, Required<FoundTransaction>>()
+
+  constructor(network: ChainNetwork) {
+    this.network = network
+    this.#blocks = [genesisBlock(network)]
+  }
 
   get height(): number {
     return this.#blocks.length - 1
@@ -72,7 +79,7 @@ export class ChainState implements ChainView {
     if (coinbase === undefined) throw new Error('bad-cb-missing')
     const fault = faultOfCoinbase(coinbase, height, others)
     if (fault !== undefined) throw new Error(fault)
-    let earned = subsidyAt(height)
+    let earned = subsidyAt(this.network, height)
     const spent = block.transactions.map((tx, position) => {
       const coins = position === 0 ? [] : tx.inputs.map(input => this.#spend(input.txid, input.index, height))
       if (position > 0) earned += feeOf(tx, coins)

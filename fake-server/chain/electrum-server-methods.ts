@@ -1,7 +1,6 @@
 import type { Json } from '../../kernel/types/json.ts'
 import type { ElectrumMethod } from './electrum-method.ts'
 import { RPC, RpcFault } from './json-rpc.ts'
-import { GENESIS } from './network.ts'
 
 /** What the server calls itself. */
 export const SERVER_SOFTWARE = 'Holdfast fake chain 1.0'
@@ -16,13 +15,13 @@ export const serverMethods: readonly (readonly [string, ElectrumMethod])[] = [
     'server.features',
     {
       params: [],
-      call: () => ({
+      call: ({ chain }) => ({
         hosts: {},
         pruning: null,
         server_version: SERVER_SOFTWARE,
         protocol_min: LOWEST.join('.'),
         protocol_max: HIGHEST.join('.'),
-        genesis_hash: GENESIS.hash,
+        genesis_hash: chain.network.genesis.hash,
         hash_function: 'sha256'
       })
     }

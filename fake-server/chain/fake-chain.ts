@@ -9,7 +9,7 @@ import { makeCoinbase } from './coinbase.ts'
 import type { Coin } from './coins.ts'
 import type { Faucet, Payment } from './faucet.ts'
 import { DEFAULT_FEE_RATES, type FeeRates, feeRateFor, parseFeeRates } from './fee-rates.ts'
-import { COINBASE_MATURITY, MAX_BLOCK_WEIGHT, MAX_MONEY, POLICY, subsidyAt } from './network.ts'
+import { type ChainNetwork, COINBASE_MATURITY, MAX_BLOCK_WEIGHT, POLICY, subsidyAt } from './network.ts'
 import { refuse } from './refusal.ts'
 import { saveChain } from './saved-chain.ts'
 import { scriptHashOf, scriptOf } from './script.ts'
@@ -36,7 +36,8 @@ export interface ChainPorts {
 }
 
 /**
- * A Bitcoin regtest network in memory that judges transactions as a node does (architecture decision 27).
+ * A regtest network in memory, Bitcoin's or a relative's, that judges transactions as a node does (architecture
+ * decision 27).
  *
  * Every call is done when it returns, and a call that throws has changed nothing but, for `fund`, mined blocks.
  * Made by `openFakeChain`.
@@ -64,6 +65,10 @@ export class FakeChain {
     return this.#state
   }
 
+  get network(): ChainNetwork {
+    return this.#state.network
+  }
+
   get height(): number {
     return this.#state.height
   }
@@ -81,7 +86,7 @@ export class FakeChain {
    */
   mine(count = 1, to?: string | Uint8Array): readonly string[] {
     checkCount('number of blocks', count, 10_000)
-    const script = to === undefined ? this.#faucet.script : scriptOf(to)
+    const script = to === undefined ? this.#faucet.script : scriptOf(this.network, to)
     return this.#changing(() =>
       Array.from({ length: count }, () => this.#mineOne(script, this.#selectWaiting()))
     )
@@ -103,7 +108,10 @@ export class FakeChain {
   /** Like `fund`, with up to 2000 payments in one transaction. */
   fundMany(payments: readonly { readonly to: string | Uint8Array; readonly amount: string }[]): string {
     checkCount('number of payments', payments.length, 2000)
-    const parsed = payments.map(({ to, amount }) => ({ script: scriptOf(to), amount: parseAmount(amount) }))
+    const parsed = payments.map(({ to, amount }) => ({
+      script: scriptOf(this.network, to),
+      amount: parseAmount(this.network, amount)
+    }))
     return this.#changing(() => this.#accept(decodeTransaction(this.#payFromFaucet(parsed))))
   }
 
@@ -149,7 +157,9 @@ export class FakeChain {
 
   /** What an address or a script holds. @throws ADDRESS_INVALID */
   balance(target: string | Uint8Array): ChainBalance {
-    const { confirmed, unconfirmed } = this.#state.scripts.balanceOf(scriptHashOf(scriptOf(target)))
+    const { confirmed, unconfirmed } = this.#state.scripts.balanceOf(
+      scriptHashOf(scriptOf(this.network, target))
+    )
     return { confirmed: nativeAmount(`${confirmed}`), unconfirmed: nativeAmount(`${unconfirmed}`) }
   }
 
@@ -232,7 +242,7 @@ export class FakeChain {
 
   #mineOne(script: Uint8Array, transactions: readonly ChainTransaction[], ageSeconds = 0): string {
     const height = this.height + 1
-    let amount = subsidyAt(height)
+    let amount = subsidyAt(this.network, height)
     for (const tx of transactions) amount += this.#state.mempool.get(tx.txid)?.fee ?? 0n
     this.#mined += 1
     // The count makes blocks differ even where chance repeats itself, as a test's may.
@@ -261,11 +271,14 @@ export class FakeChain {
       const count = this.height < COINBASE_MATURITY ? COINBASE_MATURITY + SPARE_COINBASES - this.height : 1
       // Many blocks of one second would run ahead of the clock, and what is paid from them would look older.
       for (let left = count - 1; left >= 0; left -= 1) {
-        this.#mineOne(this.#faucet.script, this.#selectWaiting(), left * BLOCK_SECONDS)
+        this.#mineOne(this.#faucet.script, this.#selectWaiting(), left * this.network.blockSeconds)
       }
     }
     const needed = payments.reduce((sum, payment) => sum + payment.amount, 0n)
-    throw new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'BTC', needed: `${needed}` })
+    throw new WalletError('INSUFFICIENT_FUNDS', {
+      currencyCode: this.network.currencyCode,
+      needed: `${needed}`
+    })
   }
 
   #faucetCoins(): readonly Coin[] {
@@ -286,7 +299,6 @@ export class FakeChain {
 }
 
 /** Coinbases that are mature once the faucet is ready, so that most payments need no new block. */
-const BLOCK_SECONDS = 600
 const SPARE_COINBASES = 20
 
 const parseTransaction = (text: string): ChainTransaction => {
@@ -297,9 +309,9 @@ const parseTransaction = (text: string): ChainTransaction => {
   }
 }
 
-const parseAmount = (text: string): bigint => {
+const parseAmount = ({ maxMoney }: ChainNetwork, text: string): bigint => {
   const amount = BigInt(nativeAmount(text))
-  if (amount <= 0n || amount > MAX_MONEY) {
+  if (amount <= 0n || amount > maxMoney) {
     throw new WalletError('AMOUNT_INVALID', { rule: 'must be above zero and below all coins there can be' })
   }
   return amount

@@ -2,7 +2,7 @@ import { hex } from '@scure/base'
 import { p2wpkh, Transaction } from '@scure/btc-signer'
 import { pubECDSA } from '@scure/btc-signer/utils.js'
 import type { Coin } from './coins.ts'
-import { REGTEST } from './network.ts'
+import type { ChainNetwork } from './network.ts'
 import { dustLimitOf, scriptHashOf } from './script.ts'
 
 /** An amount in native units and the script that gets it. */
@@ -19,12 +19,14 @@ export class Faucet {
   readonly scriptHash: string
   readonly #privateKey: Uint8Array
   readonly #publicKey: Uint8Array
+  readonly #network: ChainNetwork
 
   /** @throws Error if the 32 bytes are no private key */
-  constructor(privateKey: Uint8Array) {
+  constructor(network: ChainNetwork, privateKey: Uint8Array) {
+    this.#network = network
     this.#privateKey = privateKey.slice()
     this.#publicKey = pubECDSA(privateKey)
-    this.script = p2wpkh(this.#publicKey, REGTEST).script
+    this.script = p2wpkh(this.#publicKey, network.prefixes).script
     this.scriptHash = scriptHashOf(this.script)
   }
 
@@ -58,7 +60,8 @@ export class Faucet {
       tx.addInput({ txid, index, sequence: 0xfffffffd, witnessUtxo: { amount, script } })
     }
     for (const payment of payments) tx.addOutput(payment)
-    if (change >= dustLimitOf(this.script)) tx.addOutput({ script: this.script, amount: change })
+    if (change >= dustLimitOf(this.script, this.#network))
+      tx.addOutput({ script: this.script, amount: change })
     tx.sign(this.#privateKey)
     tx.finalize()
     return tx.hex

@@ -5,42 +5,52 @@ import type { Json } from '../../kernel/types/json.ts'
 import { ChainState } from './chain-state.ts'
 import { type ChainPorts, FakeChain } from './fake-chain.ts'
 import { Faucet } from './faucet.ts'
+import type { ChainNetwork } from './network.ts'
+import { BITCOIN_REGTEST } from './networks.ts'
 import { parseSavedChain } from './saved-chain.ts'
 
 /** Time and chance, and what `toJson` gave earlier. */
 export interface FakeChainOptions extends ChainPorts {
+  /** Bitcoin's regtest if left out. */
+  readonly network?: ChainNetwork
   readonly saved?: Json
 }
 
 /**
  * Makes a new chain of one block, or opens a saved one exactly as it was.
  *
- * @throws CORRUPT_FILE if the saved chain is damaged in any way
+ * @throws CORRUPT_FILE if the saved chain is damaged in any way, or of another network
  */
-export const openFakeChain = ({ saved, ...ports }: FakeChainOptions): FakeChain => {
-  if (saved === undefined) return new FakeChain(new ChainState(), newFaucet(ports.random), ports)
-  const { state, faucetKey, feeRates } = parseSavedChain(saved)
-  return new FakeChain(state, savedFaucet(faucetKey), { ...ports, feeRates })
+export const openFakeChain = ({
+  saved,
+  network = BITCOIN_REGTEST,
+  ...ports
+}: FakeChainOptions): FakeChain => {
+  if (saved === undefined) {
+    return new FakeChain(new ChainState(network), newFaucet(network, ports.random), ports)
+  }
+  const { state, faucetKey, feeRates } = parseSavedChain(network, saved)
+  return new FakeChain(state, savedFaucet(network, faucetKey), { ...ports, feeRates })
 }
 
-const newFaucet = (random: ChainPorts['random']): Faucet => {
+const newFaucet = (network: ChainNetwork, random: ChainPorts['random']): Faucet => {
   // Hashed, so that even a poor source gives a sound key; about one number in 2^128 is none.
   for (let key = sha256(random(32)); ; key = sha256(key)) {
-    const faucet = faucetOf(key)
+    const faucet = faucetOf(network, key)
     if (faucet !== undefined) return faucet
   }
 }
 
-const savedFaucet = (key: string): Faucet => {
-  const faucet = /^[0-9a-f]{64}$/.test(key) ? faucetOf(hex.decode(key)) : undefined
+const savedFaucet = (network: ChainNetwork, key: string): Faucet => {
+  const faucet = /^[0-9a-f]{64}$/.test(key) ? faucetOf(network, hex.decode(key)) : undefined
   if (faucet === undefined)
     throw new WalletError('CORRUPT_FILE', { path: 'chain', rule: 'has no faucet key' })
   return faucet
 }
 
-const faucetOf = (privateKey: Uint8Array): Faucet | undefined => {
+const faucetOf = (network: ChainNetwork, privateKey: Uint8Array): Faucet | undefined => {
   try {
-    return new Faucet(privateKey)
+    return new Faucet(network, privateKey)
   } catch {
     return undefined
   }

@@ -1,3 +1,4 @@
+import type { ChainState } from './chain-state.ts'
 import type { Mempool, MempoolEntry } from './mempool.ts'
 import { POLICY } from './network.ts'
 import { refuse } from './refusal.ts'
@@ -12,16 +13,17 @@ export interface ReplacementOffer {
 /**
  * Decides whether a transaction may take the place of waiting ones (BIP125), and of which, descendants included.
  *
- * @throws BROADCAST_REFUSED `txn-mempool-conflict` if one of them did not signal, else the rule that it breaks
+ * @throws BROADCAST_REFUSED `txn-mempool-conflict` if one of them did not signal or the network never replaces, else the rule that it breaks
  */
 export const replacedBy = (
-  mempool: Mempool,
+  { mempool, network }: Pick<ChainState, 'mempool' | 'network'>,
   tx: ChainTransaction,
   { fee, conflicts }: ReplacementOffer
 ): readonly string[] => {
   if (conflicts.size === 0) return []
   const direct = [...conflicts].map(txid => mempool.get(txid) as MempoolEntry)
-  if (!direct.every(entry => isReplaceable(mempool, entry))) refuse(tx, 'txn-mempool-conflict')
+  const mayGo = network.isReplaceable && direct.every(entry => isReplaceable(mempool, entry))
+  if (!mayGo) refuse(tx, 'txn-mempool-conflict')
   checkParents(mempool, tx, direct)
   const replaced = mempool.withDescendants(conflicts)
   if (replaced.size > POLICY.maxReplaced) {

@@ -6,6 +6,7 @@ import { readmit } from './admission.ts'
 import { decodeBlock } from './block.ts'
 import { ChainState } from './chain-state.ts'
 import { type FeeRates, parseFeeRates } from './fee-rates.ts'
+import type { ChainNetwork } from './network.ts'
 import { refuse } from './refusal.ts'
 import { checkSpends } from './spend-check.ts'
 import { decodeTransaction } from './transaction.ts'
@@ -42,13 +43,13 @@ export const saveChain = ({ state, faucetKey, feeRates }: ChainParts): Json => {
 }
 
 /**
- * Rebuilds a chain, checking every link, every proof of work, every transaction's place and the checksum.
+ * Rebuilds a chain of a network, checking every link, every proof of work, every transaction's place and the checksum.
  *
  * @throws CORRUPT_FILE if any of it does not hold
  */
-export const parseSavedChain = (saved: Json): SavedChain => {
+export const parseSavedChain = (network: ChainNetwork, saved: Json): SavedChain => {
   try {
-    return parse(saved)
+    return parse(network, saved)
   } catch (error) {
     const rule = error instanceof WalletError && 'reason' in error.details ? error.details.reason : undefined
     const reason = rule ?? (error instanceof Error ? error.message : 'is unreadable')
@@ -58,7 +59,7 @@ export const parseSavedChain = (saved: Json): SavedChain => {
 
 const FORMAT = 'holdfast-fake-chain'
 
-const parse = (saved: Json): SavedChain => {
+const parse = (network: ChainNetwork, saved: Json): SavedChain => {
   if (!isObject(saved) || saved.format !== FORMAT || saved.version !== 1) throw new Error('is no saved chain')
   const { tip, mempool, faucetKey, feeRates, checksum } = saved
   if (!isTextList(mempool) || typeof faucetKey !== 'string' || !isRates(feeRates))
@@ -66,7 +67,7 @@ const parse = (saved: Json): SavedChain => {
   const rest = { tip: tip ?? null, mempool, faucetKey, feeRates }
   if (checksum !== checksumOf(rest)) throw new Error('has another checksum')
   parseFeeRates(feeRates)
-  const state = new ChainState()
+  const state = new ChainState(network)
   if (!Array.isArray(saved.blocks)) throw new Error('lacks its blocks')
   for (const block of saved.blocks as readonly Json[]) {
     if (!isTextList(block)) throw new Error('has a block that is no list of text')

@@ -2,7 +2,7 @@ import { hex } from '@scure/base'
 import { Address, OutScript } from '@scure/btc-signer'
 import { concatBytes, sha256 } from '@scure/btc-signer/utils.js'
 import { WalletError } from '../../kernel/errors/wallet-error.ts'
-import { POLICY, REGTEST } from './network.ts'
+import type { ChainNetwork } from './network.ts'
 
 /** What a node recognises in an output script; `unknown` is not relayed. */
 export type ScriptKind =
@@ -80,13 +80,16 @@ export const pushesOf = (script: Uint8Array): readonly Uint8Array[] | undefined 
 export const isPushOnly = (script: Uint8Array): boolean => pushesOf(script) !== undefined
 
 /** The smallest amount that is worth spending from a script; less is dust (Bitcoin Core, `GetDustThreshold`). */
-export const dustLimitOf = (script: Uint8Array): bigint => {
+export const dustLimitOf = (
+  script: Uint8Array,
+  { dustRelayPerKvB }: Pick<ChainNetwork, 'dustRelayPerKvB'>
+): bigint => {
   const kind = kindOfScript(script)
   if (kind === 'data') return 0n
   const isWitness =
     script.length >= 4 && (kind.startsWith('p2w') || ['p2tr', 'p2a', 'witness'].includes(kind))
   const bytes = 8 + (script.length < 253 ? 1 : 3) + script.length + (isWitness ? 67 : 148)
-  return (BigInt(bytes) * POLICY.dustRelayPerKvB) / 1000n
+  return (BigInt(bytes) * dustRelayPerKvB) / 1000n
 }
 
 /** The script of twenty bytes of public key hash. */
@@ -94,16 +97,24 @@ export const pubkeyHashScript = (hash: Uint8Array): Uint8Array =>
   concatBytes(Uint8Array.of(0x76, 0xa9, 20), hash, Uint8Array.of(0x88, 0xac))
 
 /**
- * Reads where to pay: a regtest address, a script in hex, or a script.
+ * Reads where to pay: an address of the network, a script in hex, or a script.
  *
  * @throws ADDRESS_INVALID for anything else, addresses of other networks included
  */
-export const scriptOf = (target: string | Uint8Array): Uint8Array => {
+export const scriptOf = (network: ChainNetwork, target: string | Uint8Array): Uint8Array => {
   if (typeof target !== 'string') return target.slice()
+  if (HEX.test(target)) return hex.decode(target)
+  const { prefixes, oldScriptHashes } = network
   try {
-    if (HEX.test(target)) return hex.decode(target)
-    return OutScript.encode(Address(REGTEST).decode(target))
+    return OutScript.encode(Address(prefixes).decode(target))
   } catch (error) {
+    for (const scriptHash of oldScriptHashes) {
+      try {
+        return OutScript.encode(Address({ ...prefixes, scriptHash }).decode(target))
+      } catch {
+        // The first failure is the one to tell.
+      }
+    }
     throw new WalletError('ADDRESS_INVALID', { rule: 'is no regtest address or script' }, error)
   }
 }

@@ -1,4 +1,4 @@
-import { MAX_MONEY, POLICY } from './network.ts'
+import { type ChainNetwork, POLICY } from './network.ts'
 import { refuse } from './refusal.ts'
 import { dustLimitOf, isPushOnly, kindOfScript, multisigOf } from './script.ts'
 import { type ChainTransaction, isCoinbase, NO_TXID, outpointOf } from './transaction.ts'
@@ -8,29 +8,29 @@ import { type ChainTransaction, isCoinbase, NO_TXID, outpointOf } from './transa
  *
  * @throws BROADCAST_REFUSED with the reason of Bitcoin Core (`CheckTransaction`, then `IsStandardTx`)
  */
-export const checkTransaction = (tx: ChainTransaction): void => {
-  checkShape(tx)
+export const checkTransaction = (tx: ChainTransaction, network: ChainNetwork): void => {
+  checkShape(tx, network)
   if (isCoinbase(tx)) refuse(tx, 'coinbase')
-  checkStandard(tx)
+  checkStandard(tx, network)
 }
 
-const checkShape = (tx: ChainTransaction): void => {
+const checkShape = (tx: ChainTransaction, { maxMoney }: ChainNetwork): void => {
   if (tx.inputs.length === 0) refuse(tx, 'bad-txns-vin-empty')
   if (tx.outputs.length === 0) refuse(tx, 'bad-txns-vout-empty')
   if (tx.baseSize * 4 > 4_000_000) refuse(tx, 'bad-txns-oversize')
   let total = 0n
   for (const { amount } of tx.outputs) {
     if (amount >= 1n << 63n) refuse(tx, 'bad-txns-vout-negative')
-    if (amount > MAX_MONEY) refuse(tx, 'bad-txns-vout-toolarge')
+    if (amount > maxMoney) refuse(tx, 'bad-txns-vout-toolarge')
     total += amount
   }
-  if (total > MAX_MONEY) refuse(tx, 'bad-txns-txouttotal-toolarge')
+  if (total > maxMoney) refuse(tx, 'bad-txns-txouttotal-toolarge')
   const outpoints = new Set(tx.inputs.map(input => outpointOf(input.txid, input.index)))
   if (outpoints.size < tx.inputs.length) refuse(tx, 'bad-txns-inputs-duplicate')
   if (!isCoinbase(tx) && tx.inputs.some(input => input.txid === NO_TXID)) refuse(tx, 'bad-txns-prevout-null')
 }
 
-const checkStandard = (tx: ChainTransaction): void => {
+const checkStandard = (tx: ChainTransaction, network: ChainNetwork): void => {
   if (tx.version < 1 || tx.version > 2) refuse(tx, 'version')
   if (tx.weight > POLICY.maxWeight) refuse(tx, 'tx-size')
   for (const { script } of tx.inputs) {
@@ -41,7 +41,7 @@ const checkStandard = (tx: ChainTransaction): void => {
   for (const { script, amount } of tx.outputs) {
     if (!isStandardOutput(script)) refuse(tx, 'scriptpubkey')
     if (script[0] === 0x6a) dataOutputs += 1
-    else if (amount < dustLimitOf(script)) refuse(tx, 'dust')
+    else if (amount < dustLimitOf(script, network)) refuse(tx, 'dust')
   }
   if (dataOutputs > 1) refuse(tx, 'multi-op-return')
   if (tx.baseSize < POLICY.minBaseSize) refuse(tx, 'tx-size-small')

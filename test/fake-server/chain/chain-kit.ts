@@ -5,7 +5,7 @@ import { pubECDSA, pubSchnorr } from '@scure/btc-signer/utils.js'
 import type { ExecutionContext } from 'ava'
 import type { Coin } from '../../../fake-server/chain/coins.ts'
 import type { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
-import { REGTEST } from '../../../fake-server/chain/network.ts'
+import { BITCOIN_REGTEST } from '../../../fake-server/chain/networks.ts'
 import { openFakeChain } from '../../../fake-server/chain/open-fake-chain.ts'
 import { scriptHashOf } from '../../../fake-server/chain/script.ts'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
@@ -33,17 +33,17 @@ export const makePurse = (kind: PurseKind, number = 1): Purse => {
   const pubkey = pubECDSA(key(0))
   switch (kind) {
     case 'p2pkh':
-      return purseOf(p2pkh(pubkey, REGTEST), [key(0)])
+      return purseOf(p2pkh(pubkey, BITCOIN_REGTEST.prefixes), [key(0)])
     case 'p2sh-p2wpkh':
-      return purseOf(p2sh(p2wpkh(pubkey, REGTEST), REGTEST), [key(0)])
+      return purseOf(p2sh(p2wpkh(pubkey, BITCOIN_REGTEST.prefixes), BITCOIN_REGTEST.prefixes), [key(0)])
     case 'p2wpkh':
-      return purseOf(p2wpkh(pubkey, REGTEST), [key(0)])
+      return purseOf(p2wpkh(pubkey, BITCOIN_REGTEST.prefixes), [key(0)])
     case 'p2wsh': {
       const multisig = p2ms(2, [pubkey, pubECDSA(key(1)), pubECDSA(key(2))])
-      return purseOf(p2wsh(multisig, REGTEST), [key(0), key(2)])
+      return purseOf(p2wsh(multisig, BITCOIN_REGTEST.prefixes), [key(0), key(2)])
     }
     case 'p2tr':
-      return purseOf(p2tr(pubSchnorr(key(0)), undefined, REGTEST), [key(0)])
+      return purseOf(p2tr(pubSchnorr(key(0)), undefined, BITCOIN_REGTEST.prefixes), [key(0)])
   }
 }
 

@@ -4,6 +4,7 @@ import { workBlock } from '../../../fake-server/chain/block.ts'
 import type { ChainView } from '../../../fake-server/chain/chain-state.ts'
 import { makeCoinbase } from '../../../fake-server/chain/coinbase.ts'
 import type { ChainChange } from '../../../fake-server/chain/fake-chain.ts'
+import { BITCOIN_REGTEST } from '../../../fake-server/chain/networks.ts'
 import { openFakeChain } from '../../../fake-server/chain/open-fake-chain.ts'
 import { parseSavedChain } from '../../../fake-server/chain/saved-chain.ts'
 import { nativeAmount } from '../../../kernel/amount.ts'
@@ -63,7 +64,7 @@ test('a child that stays behind when its parent confirms goes from height -1 to 
   const parent = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
   const end = makePurse('p2pkh', 5)
   const child = chain.broadcast(signAll(chain, other, { to: end.script, fee: 1000n }))
-  const { state } = parseSavedChain(chain.toJson())
+  const { state } = parseSavedChain(BITCOIN_REGTEST, chain.toJson())
   t.is(state.scripts.historyOf(end.scriptHash)[0]?.height, -1)
   t.is(state.scripts.statusOf(end.scriptHash), statusOf(state, end.scriptHash))
   state.scripts.takeTouched()

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import test from 'ava'
 import fc from 'fast-check'
 import { merkleBranchOf, merkleRootOf } from '../../../fake-server/chain/merkle.ts'
+import { BITCOIN_REGTEST } from '../../../fake-server/chain/networks.ts'
 import { openFakeChain } from '../../../fake-server/chain/open-fake-chain.ts'
 import { dustLimitOf, kindOfScript, scriptOf } from '../../../fake-server/chain/script.ts'
 import { nativeAmount } from '../../../kernel/amount.ts'
@@ -178,10 +179,10 @@ test('scripts are recognised and addresses read; junk is not', t => {
   for (const kind of kinds) {
     const { script, address } = makePurse(kind)
     t.is(kindOfScript(script), kind)
-    t.deepEqual(scriptOf(address), script)
+    t.deepEqual(scriptOf(BITCOIN_REGTEST, address), script)
   }
   t.is(kindOfScript(makePurse('p2sh-p2wpkh').script), 'p2sh')
-  t.is(dustLimitOf(makePurse('p2pkh').script), 546n)
+  t.is(dustLimitOf(makePurse('p2pkh').script, BITCOIN_REGTEST), 546n)
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 80 }), bytes => {
       const kind = kindOfScript(bytes)

@@ -4,7 +4,7 @@ import { p2ms, p2sh, p2tr, p2wsh, Script } from '@scure/btc-signer'
 import { pubECDSA, pubSchnorr } from '@scure/btc-signer/utils.js'
 import test from 'ava'
 import fc from 'fast-check'
-import { REGTEST } from '../../../fake-server/chain/network.ts'
+import { BITCOIN_REGTEST } from '../../../fake-server/chain/networks.ts'
 import { nativeAmount } from '../../../kernel/amount.ts'
 import {
   alter,
@@ -163,10 +163,10 @@ test('witness programs commit to their scripts, and a foreign scriptSig or witne
 
 test('spends beyond decision 27 are refused as non-standard, and never crash', t => {
   const pubkey = pubECDSA(new Uint8Array(32).fill(5))
-  const nestedMultisig = p2sh(p2ms(1, [pubkey]), REGTEST)
+  const nestedMultisig = p2sh(p2ms(1, [pubkey]), BITCOIN_REGTEST.prefixes)
   const pk = Script.encode([pubkey, 'CHECKSIG'])
-  const wshOfKey = p2wsh({ type: 'pk', script: pk } as never, REGTEST, true)
-  const tree = p2tr(pubSchnorr(new Uint8Array(32).fill(6)), undefined, REGTEST)
+  const wshOfKey = p2wsh({ type: 'pk', script: pk } as never, BITCOIN_REGTEST.prefixes, true)
+  const tree = p2tr(pubSchnorr(new Uint8Array(32).fill(6)), undefined, BITCOIN_REGTEST.prefixes)
   const cases: readonly (readonly [Uint8Array, Uint8Array, readonly Uint8Array[]])[] = [
     [pk, Script.encode([new Uint8Array(71)]), []],
     [p2ms(1, [pubkey]).script, Script.encode([0, new Uint8Array(71)]), []],
