@@ -1,11 +1,9 @@
-import { isWalletError, WalletError } from '../kernel/errors/wallet-error.ts'
+import { WalletError } from '../kernel/errors/wallet-error.ts'
 import type { Disk } from '../kernel/index.ts'
 import type { Io } from '../kernel/io/io.ts'
 import { isRecord } from '../kernel/schema/fields.ts'
 import type { Json, JsonObject } from '../kernel/types/json.ts'
-import { makeElectrumConnect } from './chain/electrum-connect.ts'
 import type { FakeChain } from './chain/fake-chain.ts'
-import { openFakeChain } from './chain/open-fake-chain.ts'
 import { FAKE_SERVER_LISTS, FakeServer } from './fake-server.ts'
 import {
   GOOD_NETWORK,
@@ -17,22 +15,34 @@ import {
 import type { FakeProviders } from './providers/fake-providers.ts'
 import { openFakeProviders } from './providers/open-fake-providers.ts'
 import { makeChance } from './trouble.ts'
-import { makeChainDiff } from './world-chain.ts'
+import {
+  CHAIN_SERVERS,
+  type ChainServers,
+  entriesOfChains,
+  type FakeChains,
+  noteChains,
+  openChains,
+  serveChains
+} from './world-chains.ts'
 import { makeWorldClock, type WorldClock } from './world-clock.ts'
 import { makeWorldIo, type WorldIoOptions } from './world-io.ts'
 import { type JournalLimits, readJournal, WorldJournal } from './world-journal.ts'
-import { type EntrySource, replay, type WorldState } from './world-state.ts'
+import { blaming, type EntrySource, replay, type WorldState } from './world-state.ts'
 
 /** The addresses that a kernel is configured with to live in a fake world inside its process. */
 export const FAKE_ADDRESSES: {
   readonly authServer: string
   readonly infoServers: readonly string[]
   readonly syncServers: readonly string[]
+  /** Bitcoin's. */
   readonly electrumServers: readonly string[]
+  /** Those of every chain, by plugin id. */
+  readonly chainServers: ChainServers
 } = {
   authServer: 'http://localhost/api',
   ...FAKE_SERVER_LISTS,
-  electrumServers: ['tcp://localhost:50001', 'ws://localhost:50003']
+  electrumServers: CHAIN_SERVERS.bitcoin,
+  chainServers: CHAIN_SERVERS
 }
 
 /** What a fake world takes from its host. */
@@ -52,15 +62,18 @@ export interface PersistentWorldOptions extends Omit<FakeWorldOptions, 'saved'> 
 }
 
 /**
- * Login, info and sync servers, rate and swap providers, a Bitcoin chain and a clock: everything outside that a
- * wallet needs.
+ * Login, info and sync servers, rate and swap providers, a Bitcoin chain, a Litecoin chain and a clock: everything
+ * outside that a wallet needs.
  *
  * Several kernels with the io of one world are several devices. What a device was told is durable before it is
- * told; who changes `chain`, `clock` or the market of `providers` directly waits for `saved`.
+ * told; who changes `chains`, `clock` or the market of `providers` directly waits for `saved`.
  */
 export interface FakeWorld {
   readonly server: FakeServer
+  /** Bitcoin's chain. */
   readonly chain: FakeChain
+  /** Every chain by plugin id, Bitcoin's among them. */
+  readonly chains: FakeChains
   /** Rate and swap providers, the prices they go by, and how to get them into trouble. */
   readonly providers: FakeProviders
   readonly clock: WorldClock
@@ -127,7 +140,7 @@ const entriesOfJson = (saved: Json): readonly Json[] => {
 
 interface Restored extends WorldState {
   readonly clock: WorldClock
-  readonly openedChain: FakeChain
+  readonly openedChains: FakeChains
   readonly onSkip: { listener: (offset: number) => void }
   readonly openedProviders: FakeProviders
   readonly durable: { wait: () => Promise<void> }
@@ -141,27 +154,12 @@ const restore = (source: EntrySource, { io }: Pick<FakeWorldOptions, 'io'>): Res
     onSkip: offset => onSkip.listener(offset)
   })
   const random = (count: number): Uint8Array => io.random(count)
-  const openedChain = blaming(source, 'chain', () => {
-    const chain = state.chain === undefined ? {} : { saved: state.chain }
-    return openFakeChain({ clock, random, ...chain })
-  })
+  const openedChains = openChains(source, state.chains, { clock, random })
   const durable = { wait: async (): Promise<void> => {} }
-  const openedProviders = blaming(source, 'provider', () =>
+  const openedProviders = blaming(source, { kind: 'provider' }, () =>
     openFakeProviders({ clock, saved: () => durable.wait(), remembered: state.providers.values() })
   )
-  return { ...state, clock, onSkip, openedChain, openedProviders, durable }
-}
-
-/** Opens a part of a world; if its entries do not hold, the error names the last file that has one. */
-const blaming = <T>(source: EntrySource, kind: 'chain' | 'provider', open: () => T): T => {
-  try {
-    return open()
-  } catch (error) {
-    if (!isWalletError(error, 'CORRUPT_FILE') && !isWalletError(error, 'BAD_REPLY')) throw error
-    const isOfKind = (entry: Json): boolean => isRecord(entry) && entry.kind === kind
-    const path = source.findLast(({ entries }) => entries.some(isOfKind))?.path ?? 'world'
-    throw new WalletError('CORRUPT_FILE', { path, rule: `the ${kind} ${error.details.rule}` }, error)
-  }
+  return { ...state, clock, onSkip, openedChains, openedProviders, durable }
 }
 
 type MakeJournal = (snapshot: () => Iterable<Json>) => WorldJournal | undefined
@@ -171,18 +169,21 @@ const buildWorld = (
   restored: Restored,
   makeJournal: MakeJournal
 ): FakeWorld => {
-  const { db, chain: savedChain, clock, openedChain: chain, openedProviders: providers, onSkip } = restored
+  const { db, clock, openedChains: chains, openedProviders: providers, onSkip } = restored
   const network = makeWorldConditions(restored.network)
   function* entries(): Generator<Json> {
     if (clock.offset > 0) yield clockEntry(clock.offset)
     if (network.current !== GOOD_NETWORK) yield networkEntry(network.current)
-    yield makeChainDiff().entryOf(chain.toJson())
+    yield* entriesOfChains(chains)
     yield* providers.entries()
     for (const entry of db.entries()) yield entry as unknown as JsonObject
   }
   const journal = makeJournal(entries)
   const saved = async (): Promise<void> => journal?.saved()
-  if (journal !== undefined) noteChanges(journal, { db, chain, providers, network, onSkip, savedChain })
+  if (journal !== undefined) {
+    noteChanges(journal, { db, providers, network, onSkip })
+    noteChains(journal, chains, restored.chains)
+  }
   restored.durable.wait = saved
   const server = new FakeServer(
     {
@@ -193,8 +194,8 @@ const buildWorld = (
     },
     db
   )
-  const electrum = makeElectrumConnect(chain)
-  const devices = makeWorldIo({ server, providers, electrum, clock, saved })
+  const chainServers = serveChains(chains)
+  const devices = makeWorldIo({ server, providers, chains: chainServers, clock, saved })
   const follow = ({ isOnline }: NetworkConditions): void => devices.setOnline(isOnline)
   follow(network.current)
   network.onChange(follow)
@@ -203,7 +204,8 @@ const buildWorld = (
   providers.use(conditions)
   return {
     server,
-    chain,
+    chain: chains.bitcoin,
+    chains,
     providers,
     clock,
     network,
@@ -212,41 +214,23 @@ const buildWorld = (
     saved,
     toJson: () => ({ format: WORLD_FORMAT, version: 1, entries: [...entries()] }),
     async close() {
-      electrum.close()
+      for (const { electrum } of chainServers) electrum.close()
       await journal?.close()
     }
   }
 }
 
 interface Noted extends Pick<Restored, 'db' | 'onSkip'> {
-  readonly chain: FakeChain
   readonly providers: FakeProviders
   readonly network: WorldConditions
-  readonly savedChain: Json | undefined
 }
 
-/** Tells a journal everything that changes from now on. */
-const noteChanges = (
-  journal: WorldJournal,
-  { db, chain, providers, network, onSkip, savedChain }: Noted
-): void => {
-  const diff = makeChainDiff(savedChain)
-  let isChainNoted = false
-  const noteChain = (): void => {
-    if (isChainNoted) return
-    isChainNoted = true
-    journal.add(() => {
-      isChainNoted = false
-      return diff.entryOf(chain.toJson())
-    })
-  }
+/** Tells a journal everything that changes from now on, besides the chains. */
+const noteChanges = (journal: WorldJournal, { db, providers, network, onSkip }: Noted): void => {
   db.onChange(entry => journal.add(entry as unknown as JsonObject))
   onSkip.listener = offset => journal.add(clockEntry(offset))
   network.onChange(conditions => journal.add(networkEntry(conditions)))
-  chain.onChange(noteChain)
   providers.onChange(entry => journal.add(entry))
-  // The key of a new faucet must survive, too.
-  if (savedChain === undefined) noteChain()
 }
 
 const seedOf = (bytes: Uint8Array): number => bytes.reduce((seed, byte) => seed * 256 + byte, 0)

@@ -2,6 +2,12 @@ import { WalletError } from '../kernel/errors/wallet-error.ts'
 import { isRecord } from '../kernel/schema/fields.ts'
 import type { Json, JsonObject } from '../kernel/types/json.ts'
 
+/** The chains of a world, by the plugin whose currency lives on them. */
+export type ChainId = 'bitcoin' | 'litecoin'
+
+/** In the order in which they are opened and saved. */
+export const chainIds: readonly ChainId[] = ['bitcoin', 'litecoin']
+
 /**
  * What changed in a saved chain: how many blocks stayed, the blocks after them, and all the rest.
  *
@@ -9,6 +15,8 @@ import type { Json, JsonObject } from '../kernel/types/json.ts'
  */
 export interface ChainEntry extends JsonObject {
   readonly kind: 'chain'
+  /** Whose chain it is; Bitcoin's if left out, as in the worlds that had no other. */
+  readonly chain?: ChainId
   readonly kept: number
   readonly blocks: readonly Json[]
   readonly rest: JsonObject
@@ -21,7 +29,7 @@ export interface ChainDiff {
 }
 
 /** Starts with what is on disk already; undefined if nothing is. */
-export const makeChainDiff = (start?: Json): ChainDiff => {
+export const makeChainDiff = (id: ChainId, start?: Json): ChainDiff => {
   let known: readonly string[] = start === undefined ? [] : blocksOf(start).map(headerOf)
   return {
     entryOf(saved) {
@@ -31,10 +39,15 @@ export const makeChainDiff = (start?: Json): ChainDiff => {
       // A header names the one before it, so the newest common one is found from the end.
       while (kept > 0 && known[kept - 1] !== headers[kept - 1]) kept -= 1
       known = headers
-      return { kind: 'chain', kept, blocks: blocks.slice(kept), rest: restOf(saved) }
+      const name = id === 'bitcoin' ? {} : { chain: id }
+      return { kind: 'chain', ...name, kept, blocks: blocks.slice(kept), rest: restOf(saved) }
     }
   }
 }
+
+/** The chain that an entry is of. @throws BAD_REPLY if it is none that a world has */
+export const chainIdOf = ({ chain = 'bitcoin' }: { readonly chain?: unknown }): ChainId =>
+  chainIds.find(id => id === chain) ?? misfit('is of an unknown chain')
 
 /**
  * Puts an entry on top of the chain that was saved before it.

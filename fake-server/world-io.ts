@@ -1,9 +1,9 @@
 import type { Channel, ChannelHandlers, Io } from '../kernel/io/io.ts'
-import type { ElectrumConnect } from './chain/electrum-connect.ts'
 import { fakeFetch } from './fake-fetch.ts'
 import type { FakeServer } from './fake-server.ts'
 import type { FakeProviders } from './providers/fake-providers.ts'
 import { providerFetch } from './providers/provider-fetch.ts'
+import type { ChainServer } from './world-chains.ts'
 import type { WorldClock } from './world-clock.ts'
 
 /** How one device sees the world. */
@@ -22,24 +22,23 @@ export interface WorldNetwork {
 export interface WorldParts {
   readonly server: FakeServer
   readonly providers: FakeProviders
-  readonly electrum: ElectrumConnect
+  readonly chains: readonly ChainServer[]
   readonly clock: WorldClock
   readonly saved: () => Promise<void>
 }
 
 /**
- * Makes the network of a world: the servers and the rate and swap providers by fetch, the chain by TCP and WebSocket
+ * Makes the network of a world: the servers and the rate and swap providers by fetch, the chains by TCP and WebSocket
  * on localhost, no more.
  */
-export const makeWorldIo = ({ server, providers, electrum, clock, saved }: WorldParts): WorldNetwork => {
+export const makeWorldIo = ({ server, providers, chains, clock, saved }: WorldParts): WorldNetwork => {
   const open = new Set<Channel>()
   const fetch = providerFetch(providers, fakeFetch(server))
   const reach = async (
-    isReachable: boolean,
     handlers: ChannelHandlers,
-    connect: (handlers: ChannelHandlers) => Promise<Channel>
+    connect: ((handlers: ChannelHandlers) => Promise<Channel>) | undefined
   ): Promise<Channel> => {
-    if (!isReachable || !server.isOnline) throw offline()
+    if (connect === undefined || !server.isOnline) throw offline()
     let channel: Channel | undefined
     let isEnded = false
     const gate = makeGate(handlers, saved, () => {
@@ -63,12 +62,14 @@ export const makeWorldIo = ({ server, providers, electrum, clock, saved }: World
         },
         connect: (address, handlers) => {
           const { host, port, isTls } = address
-          const isChain = isLoopback(host) && port === ELECTRUM_TCP && !isTls
-          return reach(isOnline() && isChain, handlers, gated => electrum.connect(address, gated))
+          const isHere = isOnline() && isLoopback(host) && !isTls
+          const electrum = chains.find(({ tcpPort }) => isHere && tcpPort === port)?.electrum
+          return reach(handlers, electrum && (gated => electrum.connect(address, gated)))
         },
         webSocket: (url, handlers) => {
-          const isChain = ELECTRUM_WEB_SOCKET.test(url)
-          return reach(isOnline() && isChain, handlers, gated => electrum.webSocket(url, gated))
+          const port = isOnline() ? WEB_SOCKET.exec(url)?.[1] : undefined
+          const electrum = chains.find(({ webSocketPort }) => `${webSocketPort}` === port)?.electrum
+          return reach(handlers, electrum && (gated => electrum.webSocket(url, gated)))
         }
       }
     },
@@ -82,8 +83,7 @@ export const makeWorldIo = ({ server, providers, electrum, clock, saved }: World
   }
 }
 
-const ELECTRUM_TCP = 50001
-const ELECTRUM_WEB_SOCKET = /^ws:\/\/(?:localhost|127\.0\.0\.1):50003\/?$/
+const WEB_SOCKET = /^ws:\/\/(?:localhost|127\.0\.0\.1):(\d+)\/?$/
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '127.0.0.1' || host === '::1'
 

@@ -5,13 +5,13 @@ import type { Json, JsonObject } from '../kernel/types/json.ts'
 import { parseDbEntry } from './db-entry.ts'
 import { FakeDb } from './fake-db.ts'
 import { GOOD_NETWORK, type NetworkConditions, parseConditions } from './network-conditions.ts'
-import { joinChain } from './world-chain.ts'
+import { type ChainId, chainIdOf, joinChain } from './world-chain.ts'
 
 /** What a world is made from. */
 export interface WorldState {
   readonly db: FakeDb
-  /** What the chain's `toJson` gave; undefined for a new chain. */
-  readonly chain: Json | undefined
+  /** What each chain's `toJson` gave; a new chain has none. */
+  readonly chains: ReadonlyMap<ChainId, Json>
   /** Milliseconds ahead of the host. */
   readonly clockOffset: number
   readonly network: NetworkConditions
@@ -29,9 +29,10 @@ export type EntrySource = readonly { readonly path: string; readonly entries: re
  */
 export const replay = (source: EntrySource, crypto: Pick<CryptoPort, 'sha256'>): WorldState => {
   const providers = new Map<string, JsonObject>()
+  const chains = new Map<ChainId, Json>()
   const state: { -readonly [K in keyof WorldState]: WorldState[K] } = {
     db: new FakeDb(crypto),
-    chain: undefined,
+    chains,
     clockOffset: 0,
     network: GOOD_NETWORK,
     providers
@@ -40,7 +41,8 @@ export const replay = (source: EntrySource, crypto: Pick<CryptoPort, 'sha256'>):
     for (const entry of entries) {
       try {
         if (!isRecord(entry)) throw new WalletError('BAD_REPLY', ODD)
-        if (entry.kind === 'chain') state.chain = joinChain(state.chain, entry)
+        if (entry.kind === 'chain')
+          chains.set(chainIdOf(entry), joinChain(chains.get(chainIdOf(entry)), entry))
         else if (entry.kind === 'clock') state.clockOffset = offsetOf(entry.offset)
         else if (entry.kind === 'network') state.network = parseConditions(entry.conditions)
         else if (entry.kind === 'provider') providers.set(idOf(entry.id), entry as JsonObject)
@@ -53,6 +55,30 @@ export const replay = (source: EntrySource, crypto: Pick<CryptoPort, 'sha256'>):
     }
   }
   return state
+}
+
+/** Which entries a part of a world is made from. */
+export interface PartEntries {
+  readonly kind: 'chain' | 'provider'
+  /** All of the kind if left out. */
+  readonly isOwn?: (entry: JsonObject) => boolean
+}
+
+/** Opens a part of a world; if its entries do not hold, the error names the last file that has one. */
+export const blaming = <T>(
+  source: EntrySource,
+  { kind, isOwn = () => true }: PartEntries,
+  open: () => T
+): T => {
+  try {
+    return open()
+  } catch (error) {
+    if (!isWalletError(error, 'CORRUPT_FILE') && !isWalletError(error, 'BAD_REPLY')) throw error
+    const isOfPart = (entry: Json): boolean =>
+      isRecord(entry) && entry.kind === kind && isOwn(entry as JsonObject)
+    const path = source.findLast(({ entries }) => entries.some(isOfPart))?.path ?? 'world'
+    throw new WalletError('CORRUPT_FILE', { path, rule: `the ${kind} ${error.details.rule}` }, error)
+  }
 }
 
 const ODD = { source: 'saved world', path: '', rule: 'is no entry' } as const

@@ -1,6 +1,8 @@
 import type { FakeWorld } from '../fake-world.ts'
 import type { NetworkConditions } from '../network-conditions.ts'
-import { serveElectrumTcp } from './electrum-tcp.ts'
+import { type ChainId, chainIds } from '../world-chain.ts'
+import { type ChainServers, forEachChain } from '../world-chains.ts'
+import { type ElectrumServer, serveElectrumTcp } from './electrum-tcp.ts'
 import { serveElectrumWebSocket } from './electrum-web-socket.ts'
 import { serveFakeServer } from './http-server.ts'
 
@@ -8,8 +10,12 @@ import { serveFakeServer } from './http-server.ts'
 export interface ServeWorldOptions {
   readonly host?: string
   readonly httpPort?: number
+  /** Bitcoin's chain by TCP. */
   readonly electrumPort?: number
+  /** Bitcoin's chain by WebSocket. */
   readonly electrumWebSocketPort?: number
+  readonly litecoinPort?: number
+  readonly litecoinWebSocketPort?: number
 }
 
 /** A world that listens, with the addresses that a kernel in another process is configured with. */
@@ -17,22 +23,25 @@ export interface ServedWorld {
   readonly authServer: string
   readonly infoServers: readonly string[]
   readonly syncServers: readonly string[]
-  /** `tcp://…` and `ws://…`. */
+  /** Bitcoin's: `tcp://…` and `ws://…`. */
   readonly electrumServers: readonly string[]
+  /** Those of every chain, by plugin id. */
+  readonly chainServers: ChainServers
   /** Ends all connections, stops listening and saves. The world itself stays open. */
   close(): Promise<void>
 }
 
 /**
- * Serves a whole world to other processes: login, info, sync and the rate and swap providers over HTTP, the chain
+ * Serves a whole world to other processes: login, info, sync and the rate and swap providers over HTTP, the chains
  * over Electrum. `fetchThroughWorld` is the fetch of such a process.
  *
  * @throws Error (EADDRINUSE, EACCES …) if it cannot listen; then nothing listens
  */
 export const serveFakeWorld = async (
   world: FakeWorld,
-  { host = '127.0.0.1', httpPort = 0, electrumPort = 0, electrumWebSocketPort = 0 }: ServeWorldOptions = {}
+  options: ServeWorldOptions = {}
 ): Promise<ServedWorld> => {
+  const { host = '127.0.0.1', httpPort = 0 } = options
   const running: { close(): Promise<void> }[] = []
   const close = async (): Promise<void> => {
     for (const server of running.splice(0).reverse()) await server.close()
@@ -43,13 +52,20 @@ export const serveFakeWorld = async (
     return server
   }
   try {
-    const { saved, chain, providers } = world
+    const { saved, providers } = world
     const http = keep(await serveFakeServer(world.server, { host, port: httpPort, providers }))
-    const tcp = keep(await serveElectrumTcp(chain, { host, port: electrumPort, saved }))
-    const webSocket = keep(await serveElectrumWebSocket(chain, { host, port: electrumWebSocketPort, saved }))
+    const electrum: [ChainId, ElectrumServer][] = []
+    for (const id of chainIds) {
+      const chain = world.chains[id]
+      const [tcpPort, webSocketPort] = portsOf(id, options)
+      electrum.push([id, keep(await serveElectrumTcp(chain, { host, port: tcpPort, saved }))])
+      electrum.push([id, keep(await serveElectrumWebSocket(chain, { host, port: webSocketPort, saved }))])
+    }
+    const chainServers = forEachChain(id =>
+      electrum.flatMap(([owner, { url }]) => (owner === id ? [url] : []))
+    )
     const follow = ({ isOnline }: NetworkConditions): void => {
-      tcp.setOnline(isOnline)
-      webSocket.setOnline(isOnline)
+      for (const [, server] of electrum) server.setOnline(isOnline)
     }
     follow(world.network.current)
     const stop = world.network.onChange(follow)
@@ -58,7 +74,8 @@ export const serveFakeWorld = async (
       authServer: `${http.url}/api`,
       infoServers: [http.url],
       syncServers: [http.url],
-      electrumServers: [tcp.url, webSocket.url],
+      electrumServers: chainServers.bitcoin,
+      chainServers,
       close
     }
   } catch (error) {
@@ -66,3 +83,11 @@ export const serveFakeWorld = async (
     throw error
   }
 }
+
+const portsOf = (
+  id: ChainId,
+  { electrumPort, electrumWebSocketPort, litecoinPort, litecoinWebSocketPort }: ServeWorldOptions
+): readonly [tcp: number, webSocket: number] =>
+  id === 'bitcoin'
+    ? [electrumPort ?? 0, electrumWebSocketPort ?? 0]
+    : [litecoinPort ?? 0, litecoinWebSocketPort ?? 0]
