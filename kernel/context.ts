@@ -24,6 +24,7 @@ import {
   listRecoveryQuestionChoices,
   loginWithRecovery
 } from './login/ways-in/recovery.ts'
+import { RateService } from './rates/rate-service.ts'
 import { SyncLoop } from './repo/sync-loop.ts'
 import { SyncServers } from './repo/sync-server.ts'
 import type { Services } from './services.ts'
@@ -55,6 +56,8 @@ export interface LoginHelp {
 export class Context implements Readable<readonly LocalUser[]> {
   readonly subscribe: Readable<readonly LocalUser[]>['subscribe']
   readonly getSnapshot: Readable<readonly LocalUser[]>['getSnapshot']
+  /** Exchange rates, for everybody on this device. */
+  readonly rates: RateService
   readonly #services: Services
   readonly #stashes: Stashes
   readonly #syncLoop: SyncLoop
@@ -68,10 +71,12 @@ export class Context implements Readable<readonly LocalUser[]> {
 
   /** Reads the users of this device. */
   static async open(services: Services): Promise<Context> {
-    return new Context(services, await openStashes(services))
+    const [stashes, rates] = await Promise.all([openStashes(services), RateService.open(services)])
+    return new Context(services, stashes, rates)
   }
 
-  private constructor(services: Services, stashes: Stashes) {
+  private constructor(services: Services, stashes: Stashes, rates: RateService) {
+    this.rates = rates
     this.#services = services
     this.#stashes = stashes
     const report = (error: unknown): void => services.report('sync', error)
@@ -81,6 +86,7 @@ export class Context implements Readable<readonly LocalUser[]> {
     this.#scheduler = new Scheduler(services.io.clock)
     this.#pause = new PauseSwitch({ scheduler: this.#scheduler, key: 'pause' })
     this.#pause.subscribe(() => (this.isPaused ? this.#syncLoop.pause() : this.#syncLoop.resume()))
+    this.#pause.subscribe(() => rates.changePaused(this.isPaused))
     this.subscribe = stashes.subscribe
     this.getSnapshot = memoOf(stashes)
   }
@@ -233,6 +239,7 @@ export class Context implements Readable<readonly LocalUser[]> {
     const ends = await Promise.allSettled(this.accounts.map(account => account.logout()))
     for (const end of ends) if (end.status === 'rejected') this.#services.report('logging out', end.reason)
     await Promise.allSettled(this.#logins)
+    await this.rates.close()
     this.#syncLoop.close()
     this.#scheduler.close()
   }

@@ -20,6 +20,14 @@ export type { Lobby, LobbyLoginRequest } from './login/lobby/approve-login.ts'
 export type { EdgeLoginOptions, EdgeLoginRequest } from './login/lobby/edge-login-request.ts'
 export type { PasswordRules } from './login/password-rules.ts'
 export * from './plugin-api.ts'
+export type {
+  ConvertOptions,
+  FoundRoutes,
+  RateHintList,
+  RateService,
+  RateServiceSnapshot,
+  RouteOptions
+} from './rates/rate-service.ts'
 export { Observable, type Readable } from './state/observable.ts'
 export { Secret } from './state/secret.ts'
 export type { WalletStates, WalletStatesChange } from './types/keys.ts'

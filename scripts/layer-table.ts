@@ -42,7 +42,11 @@ export const layers: readonly (readonly Room[])[] = [
   [kernel('kernel/services')],
   [kernel('kernel/keys'), kernel('kernel/repo')],
   [kernel('kernel/login')],
-  [kernel('kernel/wallet'), kernel('kernel/rates'), kernel('kernel/swap')],
+  [
+    kernel('kernel/wallet'),
+    { path: 'kernel/rates', packages: [...KERNEL, 'tinyqueue'] },
+    kernel('kernel/swap')
+  ],
   [kernel('kernel/account')],
   [kernel('kernel/context'), kernel('kernel/client-id')],
   [kernel('kernel/kernel'), kernel('kernel/plugin-api')],

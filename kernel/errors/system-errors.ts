@@ -37,6 +37,8 @@ export interface SystemErrorDetails {
   BOGUS_BALANCE: { pluginId: string }
   /** Any other result of a plugin that has the wrong shape. */
   BOGUS_DATA: { pluginId: string; what: string; path: string }
+  /** The hints of rates could not be kept on this device. */
+  RATE_HINTS_UNSAVED: NoDetails
   ENGINE_NO_KEY: NoDetails
   ENGINE_FAILED: { pluginId: string; walletId: string; reason: string }
   PATH_REFUSED: { rule: string }
@@ -150,6 +152,12 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
   BOGUS_TX: { name: 'Error', exitCode: 60, message: () => 'Plugin sent bogus tx' },
   BOGUS_BALANCE: { name: 'Error', exitCode: 60, message: () => 'Plugin sent bogus balance' },
   BOGUS_DATA: { name: 'Error', exitCode: 60, message: ({ what }) => `Plugin sent bogus ${what}` },
+  RATE_HINTS_UNSAVED: {
+    name: 'Error',
+    exitCode: 50,
+    message: () => 'Failed to write rateHintCache',
+    retryable: true
+  },
   ENGINE_NO_KEY: { name: 'Error', exitCode: 61, message: () => 'The engine failed to return a key' },
   ENGINE_FAILED: {
     name: 'Error',

@@ -17,6 +17,7 @@ import {
   checkValidateServer
 } from './logins.ts'
 import { checkFileHash, checkStashPath, checkWalletId } from './names.ts'
+import { checkRateRoute } from './rates.ts'
 import { checkRequestCodec } from './requests.ts'
 import {
   checkConfirmations,
@@ -61,11 +62,11 @@ export const checks: ReadonlyMap<string, GroupCheck> = new Map([
   ['tx-file', checkTxFile],
   ['tx-file-name', checkTxFileName],
   ['tx-search', checkTxSearch],
+  ['rate-route', checkRateRoute],
   ['world', checkWorld]
 ])
 
 /** Groups whose features are not built yet. A group moves to {@link checks} with its feature. */
 export const pendingGroups: readonly string[] = [
-  'swap-sort',
-  'rate-route'
+  'swap-sort'
 ]

@@ -1,0 +1,56 @@
+import { makeSerialQueue } from '../crypto/serial-queue.ts'
+import { WalletError } from '../errors/wallet-error.ts'
+import { quarantine } from '../repo/quarantine.ts'
+import { isRecord } from '../schema/fields.ts'
+import { readOwnJson } from '../schema/parse.ts'
+import type { Services } from '../services.ts'
+import type { RatePair } from '../types/rates.ts'
+
+const PATH = 'rateHintCache.json'
+
+/** The file of hints that the deployed system has too: a list of pairs (protocol §3.1). */
+export class HintFile {
+  readonly #services: Pick<Services, 'disk' | 'io' | 'report'>
+  readonly #inOrder = makeSerialQueue()
+  /** What stands there cannot be read, and could not be put aside. */
+  #isLost = false
+
+  constructor(services: Pick<Services, 'disk' | 'io' | 'report'>) {
+    this.#services = services
+  }
+
+  /** The entries that look like pairs. A file that is none is kept in quarantine and reported. */
+  async read(): Promise<readonly RatePair[]> {
+    const { disk, io, report } = this.#services
+    try {
+      const text = await disk.getText(PATH)
+      const value = readOwnJson(text)
+      if (Array.isArray(value)) return value.filter(isPairLike)
+      if (text !== undefined) {
+        report(
+          'rates',
+          await quarantine(disk, io.clock, { path: PATH, text, rule: 'it is no list of pairs' })
+        )
+      }
+    } catch (error) {
+      this.#isLost = true
+      report('rates', error)
+    }
+    return []
+  }
+
+  /** Replaces the file, durable when it resolves. @throws RATE_HINTS_UNSAVED */
+  write(pairs: readonly RatePair[]): Promise<void> {
+    return this.#inOrder(async () => {
+      if (this.#isLost) throw new WalletError('RATE_HINTS_UNSAVED', {})
+      try {
+        await this.#services.disk.setText(PATH, JSON.stringify(pairs))
+      } catch (error) {
+        throw new WalletError('RATE_HINTS_UNSAVED', {}, error)
+      }
+    })
+  }
+}
+
+const isPairLike = (value: unknown): value is RatePair =>
+  isRecord(value) && typeof value.fromCurrency === 'string' && typeof value.toCurrency === 'string'

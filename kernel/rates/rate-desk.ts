@@ -1,0 +1,75 @@
+import type { RateSnapshot } from '../hooks/snapshots.ts'
+import type { AbortSignalLike } from '../types/abort-signal.ts'
+import type { RateDesk, RatePair } from '../types/rates.ts'
+import { isCurrencyCode, isRate, MAX_PAIRS } from './rate-limits.ts'
+
+/** What a desk is opened with. */
+export interface RateDeskOptions {
+  readonly pluginId: string
+  readonly wanted: readonly RatePair[]
+  readonly signal: AbortSignalLike
+  /** Unix seconds. */
+  now(): number
+  /** Hears of the first offer that cannot be taken. */
+  refused(message: string): void
+}
+
+/** Where one provider puts its pairs in one round, until it is closed. */
+export class OpenRateDesk {
+  readonly desk: RateDesk
+  readonly #options: RateDeskOptions
+  #waiting: RateSnapshot[] = []
+  #count = 0
+  #hasRefused = false
+  #isClosed = false
+
+  constructor(options: RateDeskOptions) {
+    this.#options = options
+    const { wanted, signal } = options
+    this.desk = Object.freeze({
+      wanted,
+      signal,
+      offer: (pair: RatePair, rate: number) => this.#offer(pair, rate)
+    })
+  }
+
+  /** How many pairs it took. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Takes away what has come since the last time. */
+  take(): readonly RateSnapshot[] {
+    const taken = this.#waiting
+    this.#waiting = []
+    return taken
+  }
+
+  /** Hears nothing more: the provider has ended, or nobody waits for it. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  #offer(pair: unknown, rate: unknown): void {
+    if (this.#isClosed) return
+    const { fromCurrency, toCurrency } = (pair ?? {}) as Record<string, unknown>
+    if (!isCurrencyCode(fromCurrency) || !isCurrencyCode(toCurrency) || !isRate(rate)) {
+      this.#refuse('Invalid data format')
+      return
+    }
+    if (this.#count >= MAX_PAIRS) {
+      this.#refuse(`More than ${MAX_PAIRS} pairs`)
+      return
+    }
+    const { pluginId, now } = this.#options
+    this.#count += 1
+    this.#waiting.push(Object.freeze({ fromCurrency, toCurrency, rate, source: pluginId, at: now() }))
+  }
+
+  // Thousands may be bad for one reason.
+  #refuse(message: string): void {
+    if (this.#hasRefused) return
+    this.#hasRefused = true
+    this.#options.refused(message)
+  }
+}

@@ -1,0 +1,83 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import type { Services } from '../services.ts'
+import type { RatePair } from '../types/rates.ts'
+import { defaultHints } from './default-hints.ts'
+import { HintFile } from './hint-file.ts'
+import { PairSet } from './pair-set.ts'
+import { isCurrencyCode, MAX_WANTED } from './rate-limits.ts'
+
+/** Tells which pairs something wants now: the balances of an account, such as. */
+export type HintSource = () => Iterable<RatePair>
+
+/**
+ * What providers are asked for (protocol §6.2): what somebody wants, what wallets hold, and what conversions missed.
+ *
+ * New ones are kept in a file. If nothing is wanted, the file is asked for, or else a list of 477 pairs.
+ */
+export class RateHints {
+  readonly #services: Services
+  readonly #file: HintFile
+  /** What this run came to know. */
+  readonly #remembered = new PairSet(MAX_WANTED)
+  /** What the file holds, or shall hold. */
+  readonly #kept = new PairSet(MAX_WANTED)
+  readonly #sources = new Set<HintSource>()
+
+  private constructor(services: Services) {
+    this.#services = services
+    this.#file = new HintFile(services)
+  }
+
+  /** Reads the file of hints. */
+  static async open(services: Services): Promise<RateHints> {
+    const hints = new RateHints(services)
+    for (const pair of await hints.#file.read()) hints.#kept.add(pair)
+    return hints
+  }
+
+  /** Every pair that is remembered, in this run or in the file. While there is none, the default list is asked for. */
+  list(): readonly RatePair[] {
+    const all = new PairSet(MAX_WANTED)
+    for (const pairs of [this.#kept, this.#remembered]) for (const pair of pairs) all.add(pair)
+    return all.list()
+  }
+
+  /** Remembers a pair, durable when it resolves. @throws OPTION_INVALID, RATE_HINTS_UNSAVED */
+  async add({ fromCurrency, toCurrency }: RatePair): Promise<void> {
+    const isPair = isCurrencyCode(fromCurrency) && isCurrencyCode(toCurrency) && fromCurrency !== toCurrency
+    if (!isPair) throw new WalletError('OPTION_INVALID', { option: 'pair', rule: 'is two currency codes' })
+    this.remember(fromCurrency, toCurrency)
+    if (this.#kept.add({ fromCurrency, toCurrency })) await this.#file.write(this.#kept.list())
+  }
+
+  /** Forgets every pair, also in the file. @throws RATE_HINTS_UNSAVED */
+  async clear(): Promise<void> {
+    this.#remembered.clear()
+    this.#kept.clear()
+    await this.#file.write([])
+  }
+
+  /** Remembers what a conversion missed; the file has it from the next round on. */
+  remember(fromCurrency: string, toCurrency: string): void {
+    this.#remembered.add({ fromCurrency, toCurrency })
+  }
+
+  /** Asks a source before every round, until the returned function is called. */
+  addSource(source: HintSource): () => void {
+    this.#sources.add(source)
+    return () => void this.#sources.delete(source)
+  }
+
+  /** What the next round asks for; what is new in it goes into the file. */
+  gather(wanted: Iterable<RatePair>): readonly RatePair[] {
+    const all = new PairSet(MAX_WANTED)
+    for (const pairs of [wanted, ...[...this.#sources].map(source => source()), this.#remembered]) {
+      for (const pair of pairs) all.add(pair)
+    }
+    if (all.size === 0) return this.#kept.size > 0 ? this.#kept.list() : defaultHints()
+    let isNew = false
+    for (const pair of all) isNew = this.#kept.add(pair) || isNew
+    if (isNew) this.#services.inBackground('rates', this.#file.write(this.#kept.list()))
+    return all.list()
+  }
+}

@@ -1,0 +1,93 @@
+import { isWalletError } from '../errors/wallet-error.ts'
+import type { RateProviderSnapshot } from '../hooks/snapshots.ts'
+import { describeError } from '../log.ts'
+import type { RatePlugin } from '../plugins/plugin.ts'
+import { isBias } from './rate-limits.ts'
+
+/** How an answer ended. */
+export interface ProviderAnswer {
+  readonly pairCount: number
+  readonly durationMs: number
+  /** Unix seconds. */
+  readonly at: number
+  /** Undefined if all went well. */
+  readonly error?: unknown
+}
+
+/** How each provider of rates stands; plugins may still join while it is in use. */
+export class RateProviders {
+  readonly #plugins: () => readonly RatePlugin[]
+  readonly #states = new Map<string, RateProviderSnapshot>()
+
+  constructor(plugins: () => readonly RatePlugin[]) {
+    this.#plugins = plugins
+  }
+
+  /** In the order of the plugins. */
+  snapshots(): readonly RateProviderSnapshot[] {
+    return Object.freeze(this.#plugins().map(plugin => this.#stateOf(plugin)))
+  }
+
+  /** The bias of a provider; 0 for one that is not here, or whose bias would make a hop cost nothing. */
+  biasOf(pluginId: string): number {
+    return biasOf(this.#find(pluginId))
+  }
+
+  /** Whether a provider may be asked. */
+  isActive(pluginId: string): boolean {
+    const plugin = this.#find(pluginId)
+    return plugin !== undefined && plugin.retired === undefined
+  }
+
+  asked(pluginId: string): void {
+    this.#change(pluginId, { state: 'asked' })
+  }
+
+  /** Its round went on without it. */
+  silent(pluginId: string): void {
+    this.#change(pluginId, { state: 'silent' })
+  }
+
+  ended(pluginId: string, { pairCount, durationMs, at, error }: ProviderAnswer): void {
+    if (error === undefined) {
+      this.#change(pluginId, { state: 'answered', pairCount, durationMs, answeredAt: at })
+      return
+    }
+    const errorCode = isWalletError(error) ? { errorCode: error.code } : {}
+    this.#change(pluginId, { state: 'failed', durationMs, message: describeError(error), ...errorCode })
+  }
+
+  #find(pluginId: string): RatePlugin | undefined {
+    return this.#plugins().find(({ id }) => id === pluginId)
+  }
+
+  #stateOf(plugin: RatePlugin): RateProviderSnapshot {
+    const known = this.#states.get(plugin.id)
+    if (known !== undefined) return known
+    const first = firstState(plugin)
+    this.#states.set(plugin.id, first)
+    return first
+  }
+
+  /** What a failure said is gone with the next answer. */
+  #change(pluginId: string, change: Partial<RateProviderSnapshot>): void {
+    const plugin = this.#find(pluginId)
+    if (plugin === undefined) return
+    const { errorCode, message, ...known } = this.#stateOf(plugin)
+    const isWaiting = change.state === 'asked' || change.state === 'silent'
+    const failure = isWaiting ? { ...(errorCode && { errorCode }), ...(message && { message }) } : {}
+    this.#states.set(pluginId, Object.freeze({ ...known, ...failure, ...change }))
+  }
+}
+
+const biasOf = (plugin: RatePlugin | undefined): number => (isBias(plugin?.bias) ? plugin.bias : 0)
+
+const firstState = (plugin: RatePlugin): RateProviderSnapshot =>
+  Object.freeze({
+    pluginId: plugin.id,
+    displayName: plugin.displayName,
+    bias: biasOf(plugin),
+    state: plugin.retired === undefined ? 'idle' : 'retired',
+    pairCount: 0,
+    ...(plugin.retired === undefined ? {} : { message: plugin.retired })
+  })

@@ -1,0 +1,119 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import type { Services } from '../services.ts'
+import type { RatePair } from '../types/rates.ts'
+import { PairSet } from './pair-set.ts'
+import { MAX_WANTED, REFRESH_MS } from './rate-limits.ts'
+
+/** What a refresh runs. */
+export interface RateRefreshParts {
+  readonly services: Pick<Services, 'io' | 'inBackground'>
+  /** Resolves when it is known who can be asked. */
+  ready(): Promise<void>
+  /** Adds what is known besides to what somebody wants. */
+  gather(wanted: Iterable<RatePair>): readonly RatePair[]
+  /** One round; resolves when it was published. */
+  ask(wanted: readonly RatePair[]): Promise<void>
+  /** A round begins or has ended. */
+  changed(): void
+}
+
+/**
+ * When rates are asked for: at once when somebody wants pairs that were not asked for just now, then 30 s after each
+ * round for as long as somebody wants any (specification §9). While nobody does, nothing waits and nothing runs.
+ */
+export class RateRefresh {
+  readonly #parts: RateRefreshParts
+  readonly #wishes = new Set<readonly RatePair[]>()
+  #round: Promise<void> | undefined
+  /** What the last round asked for. */
+  #asked = new PairSet(MAX_WANTED)
+  /** Wishes for more than that. */
+  readonly #isNew = new Set<readonly RatePair[]>()
+  /** By the monotonic clock; long ago before the first. */
+  #endedAt = Number.NEGATIVE_INFINITY
+  #cancelTimer: (() => void) | undefined
+  #isPaused = false
+  #isClosed = false
+
+  constructor(parts: RateRefreshParts) {
+    this.#parts = parts
+  }
+
+  get isRunning(): boolean {
+    return this.#round !== undefined
+  }
+
+  /** Keeps pairs fresh until the returned function is called. */
+  want(pairs: Iterable<RatePair>): () => void {
+    this.#checkOpen()
+    const wish = Object.freeze([...pairs])
+    this.#wishes.add(wish)
+    if (wish.some(pair => !this.#asked.has(pair))) this.#isNew.add(wish)
+    this.#schedule()
+    return () => {
+      this.#wishes.delete(wish)
+      this.#isNew.delete(wish)
+      this.#schedule()
+    }
+  }
+
+  /** Asks now, whoever wants what; joins a round that asks for the same. */
+  async now(): Promise<void> {
+    this.#checkOpen()
+    const under = this.#round
+    await (under ?? this.#run())
+    if (under !== undefined && !this.#isClosed && this.#isNew.size > 0) await (this.#round ?? this.#run())
+  }
+
+  /** While it is paused no round begins by itself. */
+  set isPaused(isPaused: boolean) {
+    this.#isPaused = isPaused
+    this.#schedule()
+  }
+
+  /** Begins nothing more. */
+  close(): void {
+    this.#isClosed = true
+    this.#cancelTimer?.()
+  }
+
+  #run(): Promise<void> {
+    this.#cancelTimer?.()
+    this.#round = this.#ask()
+    this.#parts.changed()
+    return this.#round
+  }
+
+  async #ask(): Promise<void> {
+    const { services, ready, ask, changed, gather } = this.#parts
+    try {
+      await ready()
+      if (this.#isClosed) return
+      const wanted = gather([...this.#wishes].flat())
+      this.#isNew.clear()
+      this.#asked = new PairSet(MAX_WANTED)
+      for (const pair of wanted) this.#asked.add(pair)
+      await ask(wanted)
+    } finally {
+      this.#round = undefined
+      this.#endedAt = services.io.clock.monotonic()
+      if (!this.#isClosed) changed()
+      this.#schedule()
+    }
+  }
+
+  #schedule(): void {
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    if (this.#wishes.size === 0 || this.#isPaused || this.#isClosed || this.#round !== undefined) return
+    const { clock } = this.#parts.services.io
+    const dueMs = this.#isNew.size > 0 ? 0 : Math.max(0, this.#endedAt + REFRESH_MS - clock.monotonic())
+    this.#cancelTimer = clock.after(dueMs, () => {
+      if (this.#round === undefined) this.#parts.services.inBackground('rates', this.#run())
+    })
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new WalletError('CONTEXT_CLOSED', {})
+  }
+}

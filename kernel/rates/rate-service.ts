@@ -1,0 +1,215 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import type { RateProviderSnapshot, RateSnapshot, RouteSnapshot } from '../hooks/snapshots.ts'
+import type { Services } from '../services.ts'
+import { Observable, type Readable } from '../state/observable.ts'
+import { secondsOf } from '../time.ts'
+import type { RatePair } from '../types/rates.ts'
+import { describeRoute } from './describe-route.ts'
+import { type HintSource, RateHints } from './rate-hints.ts'
+import { isBias } from './rate-limits.ts'
+import { RateProviders } from './rate-providers.ts'
+import { RateRefresh } from './rate-refresh.ts'
+import { RateRounds } from './rate-rounds.ts'
+import { RateTable } from './rate-table.ts'
+import type { FoundRoute, RouteWish } from './route-finder.ts'
+import { valueText } from './value-text.ts'
+
+/** How the rates stand. */
+export interface RateServiceSnapshot {
+  readonly providers: readonly RateProviderSnapshot[]
+  readonly pairCount: number
+  /** When the newest pair came, in Unix seconds. */
+  readonly updatedAt?: number
+  readonly isRefreshing: boolean
+}
+
+/** How to convert. */
+export interface ConvertOptions {
+  /** The biases of providers that shall be other than their own, by plugin id; each above −1. */
+  readonly biases?: Readonly<Record<string, number>>
+}
+
+/** How to search for a route. */
+export interface RouteOptions extends ConvertOptions {
+  /** How many of the next cheapest routes to give, too; at most 20. */
+  readonly alternatives?: number
+}
+
+/** The cheapest route, and the next ones if they were asked for. */
+export type FoundRoutes = RouteSnapshot & { readonly alternatives: readonly RouteSnapshot[] }
+
+/** The hints of pairs, as applications may see and change them. */
+export type RateHintList = Pick<RateHints, 'list' | 'add' | 'clear'>
+
+/** Exchange rates: asked from every rate plugin while somebody wants them, and the routes through them (specification §9). */
+export class RateService implements Readable<RateServiceSnapshot> {
+  /** What is asked for besides what somebody wants. */
+  readonly hints: RateHintList
+  readonly #services: Services
+  readonly #hints: RateHints
+  readonly #providers: RateProviders
+  readonly #rounds: RateRounds
+  readonly #refresh: RateRefresh
+  readonly #table: RateTable
+  readonly #state: Observable<RateServiceSnapshot>
+  #isClosed = false
+
+  /** Reads what the device remembers. */
+  static async open(services: Services): Promise<RateService> {
+    return new RateService(services, await RateHints.open(services))
+  }
+
+  private constructor(services: Services, hints: RateHints) {
+    this.#services = services
+    this.#hints = hints
+    this.hints = Object.freeze({
+      list: () => hints.list(),
+      add: (pair: RatePair) => hints.add(pair),
+      clear: () => hints.clear()
+    })
+    this.#providers = new RateProviders(() => services.plugins.ratePlugins)
+    this.#table = new RateTable(pluginId => this.#providers.biasOf(pluginId), {
+      found: found => this.#tellRoute(found),
+      missed: (from, to) => hints.remember(from, to)
+    })
+    this.#rounds = new RateRounds({
+      services,
+      providers: this.#providers,
+      publish: pairs => this.#publish(pairs)
+    })
+    this.#refresh = new RateRefresh({
+      services,
+      // Rates do not depend on a plugin that is missing.
+      ready: () => services.plugins.ready().catch(() => {}),
+      gather: wanted => hints.gather(wanted),
+      ask: wanted => this.#rounds.ask(wanted),
+      changed: () => this.#show()
+    })
+    this.#state = new Observable<RateServiceSnapshot>(this.#snapshotNow(false), undefined, error =>
+      services.report('rates', error)
+    )
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
+
+  readonly getSnapshot = (): RateServiceSnapshot => this.#state.getSnapshot()
+
+  /**
+   * What an amount of one currency is in another by the cheapest route; 0 if there is none, and then the pair is
+   * remembered as a hint.
+   *
+   * @throws OPTION_INVALID for a bias that is no number above −1
+   */
+  convertCurrency(from: string, to: string, amount = 1, { biases }: ConvertOptions = {}): number {
+    return amount * (this.#table.rateOf(from, to, this.#wishOf(biases)) ?? 0)
+  }
+
+  /**
+   * The cheapest route from one currency to another, hop by hop.
+   *
+   * @throws OPTION_INVALID for a bias that is no number above −1, or a count of alternatives that is not 0 to 20
+   */
+  findRoute(from: string, to: string, options: RouteOptions = {}): FoundRoutes | undefined {
+    const { alternatives: count = 0, biases } = options
+    if (!Number.isInteger(count) || count < 0 || count > MAX_ALTERNATIVES) {
+      throw new WalletError('OPTION_INVALID', { option: 'alternatives', rule: `is 0 to ${MAX_ALTERNATIVES}` })
+    }
+    const routes = this.#table.routesOf(from, to, { ...this.#wishOf(biases), count })
+    const [best, ...others] = routes ?? []
+    return best && Object.freeze({ ...best, alternatives: Object.freeze(others) })
+  }
+
+  /**
+   * What a native amount is worth: decimal text, exact for the rate of the route, which is an estimate. No digit is cut.
+   *
+   * @param multiplier - native units in one `from`, a power of ten
+   * @returns undefined if there is no route
+   * @throws AMOUNT_INVALID
+   */
+  valueOf(
+    nativeAmount: string,
+    multiplier: string,
+    from: string,
+    to: string
+  ): { readonly value: string; readonly route: FoundRoutes } | undefined {
+    const route = this.findRoute(from, to)
+    return route && { value: valueText(nativeAmount, multiplier, route.rate), route }
+  }
+
+  /** Every pair that is known, provider by provider; a provider that is silent keeps its pairs. */
+  pairs(): Iterable<RateSnapshot> {
+    return this.#table.pairs()
+  }
+
+  /**
+   * Keeps rates fresh, every 30 s, until the returned function is called; none may be named. Pairs that were not asked
+   * for just now are asked for at once.
+   *
+   * @throws CONTEXT_CLOSED
+   */
+  want(pairs: Iterable<RatePair> = []): () => void {
+    return this.#refresh.want(pairs)
+  }
+
+  /** Asks every provider now; resolves when all have answered, or after 5 s. @throws CONTEXT_CLOSED */
+  refresh(): Promise<void> {
+    return this.#refresh.now()
+  }
+
+  /** Asks `source` before each round, until the returned function is called. */
+  addHintSource(source: HintSource): () => void {
+    return this.#hints.addSource(source)
+  }
+
+  /** While paused, no round begins by itself. */
+  changePaused(isPaused: boolean): void {
+    this.#refresh.isPaused = isPaused
+  }
+
+  /** Ends everything. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#refresh.close()
+    this.#rounds.close()
+  }
+
+  #wishOf(biases: ConvertOptions['biases']): RouteWish {
+    const now = secondsOf(this.#services.io.clock.now())
+    if (biases === undefined) return { now }
+    if (!Object.values(biases).every(isBias)) {
+      throw new WalletError('OPTION_INVALID', { option: 'biases', rule: 'are numbers above −1' })
+    }
+    return { now, biases }
+  }
+
+  #publish(pairs: readonly RateSnapshot[]): void {
+    if (this.#isClosed) return
+    if (pairs.length > 0) this.#table.put(pairs)
+    this.#show()
+    const { ratesChanged } = this.#services.hooks
+    if (ratesChanged.taps.length === 0) return
+    ratesChanged.call(Object.freeze({ pairs: Object.freeze(pairs), providers: this.getSnapshot().providers }))
+  }
+
+  #show(): void {
+    this.#state.set(this.#snapshotNow(this.#refresh.isRunning))
+  }
+
+  #snapshotNow(isRefreshing: boolean): RateServiceSnapshot {
+    const { pairCount, updatedAt } = this.#table
+    return {
+      providers: this.#providers.snapshots(),
+      pairCount,
+      ...(updatedAt === undefined ? {} : { updatedAt }),
+      isRefreshing
+    }
+  }
+
+  #tellRoute({ search, from }: FoundRoute): void {
+    const { routeFound } = this.#services.hooks
+    if (routeFound.taps.length === 0) return
+    routeFound.call(describeRoute(search, from, search.routeFrom(from) ?? []))
+  }
+}
+
+const MAX_ALTERNATIVES = 20

@@ -1,0 +1,137 @@
+import TinyQueue from 'tinyqueue'
+import { type Currency, otherEnd, type Pair, type RateGraph } from './rate-graph.ts'
+import { HALF_AGE_SECONDS, HOP_COST, INVERTED_HOP_COST } from './rate-limits.ts'
+
+/** What a search reckons with. */
+export interface SearchOptions {
+  readonly graph: RateGraph
+  readonly target: Currency
+  /** Unix seconds: when ages are counted. */
+  readonly now: number
+  /** The bias of a provider by its id. */
+  biasOf(sourceId: string): number
+  /** What may not be used. */
+  readonly blocked?: Blocked
+}
+
+/** Currencies and pairs that a search keeps away from. */
+export interface Blocked {
+  readonly currencies: ReadonlySet<Currency>
+  readonly pairs: ReadonlySet<Pair>
+}
+
+interface Reached {
+  readonly currency: Currency
+  readonly cost: number
+}
+
+/**
+ * The cheapest routes to one currency, from as many others as were asked for (Dijkstra's algorithm, from the target).
+ *
+ * It goes on where it stopped: what one question has found is there for the next. It is of no use once the graph has
+ * changed.
+ */
+export class RouteSearch {
+  readonly now: number
+  readonly target: Currency
+  readonly #biases: Float64Array
+  readonly #blocked: Blocked | undefined
+  readonly #queue = new TinyQueue<Reached>([], cheaperFirst)
+  /** By currency id: the least cost so far, the pair to go by, and the rate into the target. */
+  readonly #costs: Float64Array
+  readonly #rates: Float64Array
+  readonly #hops: (Pair | undefined)[]
+  readonly #isDone: Uint8Array
+  readonly #isAsked: Uint8Array
+
+  constructor({ graph, target, now, biasOf, blocked }: SearchOptions) {
+    const count = graph.currencyCount
+    this.now = now
+    this.target = target
+    this.#biases = Float64Array.from(graph.sources, ({ id }) => biasOf(id))
+    this.#blocked = blocked
+    this.#costs = new Float64Array(count).fill(Number.POSITIVE_INFINITY)
+    this.#rates = new Float64Array(count)
+    this.#hops = new Array<Pair | undefined>(count)
+    this.#isDone = new Uint8Array(count)
+    this.#isAsked = new Uint8Array(count)
+    this.#costs[target.id] = 0
+    this.#rates[target.id] = 1
+    this.#queue.push({ currency: target, cost: 0 })
+  }
+
+  /** What one unit is in the target's; undefined where no route leads. */
+  rateFrom(from: Currency): number | undefined {
+    return this.#reach(from) ? this.#rates[from.id] : undefined
+  }
+
+  /** Whether nobody has asked for this currency before. */
+  isFirst(from: Currency): boolean {
+    if (this.#isAsked[from.id] === 1) return false
+    this.#isAsked[from.id] = 1
+    return true
+  }
+
+  /** The pairs to go by, from `from` on; undefined where no route leads. */
+  routeFrom(from: Currency): Pair[] | undefined {
+    if (!this.#reach(from)) return undefined
+    const route: Pair[] = []
+    let at = from
+    for (let hop = this.#hops[at.id]; hop !== undefined; hop = this.#hops[at.id]) {
+      route.push(hop)
+      at = otherEnd(hop, at)
+    }
+    return route
+  }
+
+  /** What it costs to go from a currency by one of its pairs. */
+  costOf(pair: Pair, from: Currency): number {
+    const age = ageOf(pair, this.now)
+    const own = pair.from === from ? HOP_COST : INVERTED_HOP_COST
+    return age / (HALF_AGE_SECONDS + age) + this.biasOf(pair) + own
+  }
+
+  biasOf(pair: Pair): number {
+    return this.#biases[pair.source.index] ?? 0
+  }
+
+  #reach(from: Currency): boolean {
+    while (this.#isDone[from.id] === 0) {
+      const next = this.#queue.pop()
+      if (next === undefined) return false
+      if (this.#isDone[next.currency.id] === 0) this.#settle(next)
+    }
+    return true
+  }
+
+  #settle({ currency, cost }: Reached): void {
+    this.#isDone[currency.id] = 1
+    const hop = this.#hops[currency.id]
+    if (hop !== undefined) {
+      const rest = this.#rates[otherEnd(hop, currency).id] ?? 0
+      this.#rates[currency.id] = hop.from === currency ? hop.rate * rest : rest / hop.rate
+    }
+    for (const pair of currency.pairs) {
+      const from = otherEnd(pair, currency)
+      if (this.#isDone[from.id] === 1 || this.#isBlocked(pair, from)) continue
+      const total = cost + this.costOf(pair, from)
+      if (total >= (this.#costs[from.id] ?? 0)) continue
+      this.#costs[from.id] = total
+      this.#hops[from.id] = pair
+      this.#queue.push({ currency: from, cost: total })
+    }
+  }
+
+  #isBlocked(pair: Pair, from: Currency): boolean {
+    return (
+      this.#blocked !== undefined && (this.#blocked.currencies.has(from) || this.#blocked.pairs.has(pair))
+    )
+  }
+}
+
+/** How old a pair is, in seconds; a clock that was set back makes nothing younger than new. */
+export const ageOf = ({ at }: Pair, now: number): number => Math.max(0, now - at)
+
+// Of two that cost the same the one that was heard of first, so that the answer does not hang on the heap.
+const cheaperFirst = (left: Reached, right: Reached): number =>
+  left.cost - right.cost || left.currency.id - right.currency.id
