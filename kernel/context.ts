@@ -13,6 +13,7 @@ import type { Login } from './login/login.ts'
 import { checkPasswordRules, type PasswordRules } from './login/password-rules.ts'
 import { fetchLoginMessages } from './login/server/login-messages.ts'
 import { usernameAvailable } from './login/server/login-server.ts'
+import { localUsersOf } from './login/stash/local-users.ts'
 import { openStashes, type Stashes } from './login/stash/stash.ts'
 import { requestOtpReset } from './login/two-factor.ts'
 import { createLogin } from './login/ways-in/create-login.ts'
@@ -88,7 +89,7 @@ export class Context implements Readable<readonly LocalUser[]> {
     this.#pause.subscribe(() => (this.isPaused ? this.#syncLoop.pause() : this.#syncLoop.resume()))
     this.#pause.subscribe(() => rates.changePaused(this.isPaused))
     this.subscribe = stashes.subscribe
-    this.getSnapshot = memoOf(stashes)
+    this.getSnapshot = localUsersOf(stashes)
   }
 
   /** The users that this device knows, last logged-in first. */
@@ -294,6 +295,7 @@ export class Context implements Readable<readonly LocalUser[]> {
       syncLoop: this.#syncLoop,
       loginMethod,
       paused: this.#pause,
+      rates: this.rates,
       closed: () => void this.#accounts.delete(id)
     })
     const entry: OpenAccount = { opening, account: undefined }
@@ -315,17 +317,4 @@ export class Context implements Readable<readonly LocalUser[]> {
 interface OpenAccount {
   readonly opening: Promise<Account>
   account: Account | undefined
-}
-
-// Screens compare snapshots by identity, so the list is made once per change.
-const memoOf = (stashes: Stashes): (() => readonly LocalUser[]) => {
-  let source = stashes.list()
-  let users: readonly LocalUser[] = stashes.localUsers()
-  return () => {
-    if (stashes.list() !== source) {
-      source = stashes.list()
-      users = stashes.localUsers()
-    }
-    return users
-  }
 }

@@ -5,6 +5,7 @@ import type { Scheduler } from '../io/scheduler.ts'
 import { settleAll } from '../io/settle-all.ts'
 import { fetchLobby, type Lobby } from '../login/lobby/approve-login.ts'
 import type { Login } from '../login/login.ts'
+import type { RateService } from '../rates/rate-service.ts'
 import type { Services } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 import type { ActivationAsset, EngineStore } from '../types/engine.ts'
@@ -45,6 +46,8 @@ export interface AccountParts {
   readonly pause: PauseSwitch
   /** What splits leave behind on this device that did not come to their end. */
   readonly unfinishedSplits: EngineStore
+  /** Where the account says which rates its wallets need. */
+  readonly rates: Pick<RateService, 'addHintSource'>
   readonly openWallet: OpenWalletsParts['open']
   /** How far each open repo is from its server. */
   listRepos(): RepoStatus[]
@@ -102,6 +105,7 @@ export class Account implements Readable<AccountSnapshot> {
       error => services.report('account', error)
     )
     this.#unsubscribes = [
+      parts.rates.addHintSource(() => this.#wallets.ratePairs()),
       login.subscribe(() => this.#onLogin()),
       book.subscribe(() => this.#state.update(book.getSnapshot())),
       parts.pause.subscribe(() => this.#state.update({ isPaused: parts.pause.getSnapshot().isSet }))

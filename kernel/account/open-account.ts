@@ -13,7 +13,7 @@ import type { SecretWalletInfo } from '../types/keys.ts'
 import { EventQueue } from '../wallet/event-queue.ts'
 import { openWallet } from '../wallet/open-wallet.ts'
 import { type PauseSnapshot, PauseSwitch } from '../wallet/pause-switch.ts'
-import { Account } from './account.ts'
+import { Account, type AccountParts } from './account.ts'
 import { DataStore } from './data-store.ts'
 import { type NewWalletSettings, newWalletFiles } from './new-wallet-files.ts'
 import { type OpenRepo, OpenRepos } from './open-repos.ts'
@@ -30,6 +30,7 @@ export interface AccountPlace {
   readonly loginMethod: LoginSnapshot['method']
   /** The pause of everything. */
   readonly paused: Readable<PauseSnapshot>
+  readonly rates: AccountParts['rates']
   closed(account: Account): void
 }
 
@@ -91,6 +92,7 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
     settings,
     dataStore: new DataStore({ services, repo, hashOf }),
     pause,
+    rates: place.rates,
     unfinishedSplits: storeBelow(repo.local, 'split/'),
     async openWallet(info, { settings: wishes, isPaused = false }) {
       const { pluginId } = services.plugins.infoOf(info.type)

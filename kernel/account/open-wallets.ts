@@ -3,6 +3,7 @@ import { withDeadline } from '../io/deadline.ts'
 import { settleAll } from '../io/settle-all.ts'
 import type { Services } from '../services.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
+import type { RatePair } from '../types/rates.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
 import type { OpenedWallet } from '../wallet/open-wallet.ts'
 import type { NewWalletSettings } from './new-wallet-files.ts'
@@ -47,6 +48,11 @@ export class OpenWallets {
   /** Those that are open by now. */
   get open(): readonly CurrencyWallet[] {
     return [...this.#held.values()].flatMap(({ opened }) => opened?.wallet ?? [])
+  }
+
+  /** The pairs that tell what the balances of all open wallets are worth; many wallets may name the same. */
+  *ratePairs(): Generator<RatePair> {
+    for (const { opened } of this.#held.values()) if (opened !== undefined) yield* opened.ratePairs()
   }
 
   /**

@@ -1,4 +1,4 @@
-import { makeSerialQueue } from '../crypto/serial-queue.ts'
+import { Turns } from '../crypto/serial-queue.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import { quarantine } from '../repo/quarantine.ts'
 import { isRecord } from '../schema/fields.ts'
@@ -11,7 +11,7 @@ const PATH = 'rateHintCache.json'
 /** The file of hints that the deployed system has too: a list of pairs (protocol §3.1). */
 export class HintFile {
   readonly #services: Pick<Services, 'disk' | 'io' | 'report'>
-  readonly #inOrder = makeSerialQueue()
+  readonly #turns = new Turns()
   /** What stands there cannot be read, and could not be put aside. */
   #isLost = false
 
@@ -41,7 +41,7 @@ export class HintFile {
 
   /** Replaces the file, durable when it resolves. @throws RATE_HINTS_UNSAVED */
   write(pairs: readonly RatePair[]): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#turns.take(async () => {
       if (this.#isLost) throw new WalletError('RATE_HINTS_UNSAVED', {})
       try {
         await this.#services.disk.setText(PATH, JSON.stringify(pairs))
@@ -49,6 +49,11 @@ export class HintFile {
         throw new WalletError('RATE_HINTS_UNSAVED', {}, error)
       }
     })
+  }
+
+  /** Resolves when everything that was begun is written, or has failed. */
+  settled(): Promise<void> {
+    return this.#turns.settled()
   }
 }
 

@@ -23,16 +23,14 @@ export class RateHints {
   readonly #kept = new PairSet(MAX_WANTED)
   readonly #sources = new Set<HintSource>()
 
-  private constructor(services: Services) {
+  constructor(services: Services) {
     this.#services = services
     this.#file = new HintFile(services)
   }
 
   /** Reads the file of hints. */
-  static async open(services: Services): Promise<RateHints> {
-    const hints = new RateHints(services)
-    for (const pair of await hints.#file.read()) hints.#kept.add(pair)
-    return hints
+  async read(): Promise<void> {
+    for (const pair of await this.#file.read()) this.#kept.add(pair)
   }
 
   /** Every pair that is remembered, in this run or in the file. While there is none, the default list is asked for. */
@@ -60,6 +58,11 @@ export class RateHints {
   /** Remembers what a conversion missed; the file has it from the next round on. */
   remember(fromCurrency: string, toCurrency: string): void {
     this.#remembered.add({ fromCurrency, toCurrency })
+  }
+
+  /** Waits until what is being written is on the disk. */
+  close(): Promise<void> {
+    return this.#file.settled()
   }
 
   /** Asks a source before every round, until the returned function is called. */

@@ -6,6 +6,7 @@ import { failureLine, type Services } from '../services.ts'
 import { secondsOf } from '../time.ts'
 import type { RateDesk, RatePair } from '../types/rates.ts'
 import { OpenRateDesk } from './rate-desk.ts'
+import { tellFault } from './rate-fault.ts'
 import { CUT_OFF_MS } from './rate-limits.ts'
 import type { RateProviders } from './rate-providers.ts'
 
@@ -91,7 +92,7 @@ export class RateRounds {
       wanted: round.wanted,
       signal: abort.signal,
       now: () => secondsOf(clock.now()),
-      refused: message => this.#refused(pluginId, message)
+      refused: message => tellFault(services, { pluginId, hook: 'fetchRates', message })
     })
     const asked: Asked = { round, open, abort, startedAt: clock.monotonic(), tapCount: 1 }
     this.#asked.set(pluginId, asked)
@@ -130,13 +131,5 @@ export class RateRounds {
     round.isOver = true
     for (const [pluginId, asked] of this.#asked) if (asked.round === round) providers.silent(pluginId)
     publish(round.asked.flatMap(({ open }) => open.take()))
-  }
-
-  #refused(pluginId: string, message: string): void {
-    const { services } = this.#parts
-    services.logOf(pluginId).error(message)
-    services.hooks.pluginFault.call(
-      Object.freeze({ pluginId, hook: 'fetchRates', errorName: 'Error', message })
-    )
   }
 }

@@ -5,6 +5,8 @@ import { Observable, type Readable } from '../state/observable.ts'
 import { secondsOf } from '../time.ts'
 import type { RatePair } from '../types/rates.ts'
 import { describeRoute } from './describe-route.ts'
+import { HistoricRates } from './historic-rates.ts'
+import { PairFile } from './pair-file.ts'
 import { type HintSource, RateHints } from './rate-hints.ts'
 import { isBias } from './rate-limits.ts'
 import { RateProviders } from './rate-providers.ts'
@@ -51,15 +53,20 @@ export class RateService implements Readable<RateServiceSnapshot> {
   readonly #rounds: RateRounds
   readonly #refresh: RateRefresh
   readonly #table: RateTable
+  readonly #file: PairFile
+  readonly #historic: HistoricRates
   readonly #state: Observable<RateServiceSnapshot>
   #isClosed = false
 
   /** Reads what the device remembers. */
   static async open(services: Services): Promise<RateService> {
-    return new RateService(services, await RateHints.open(services))
+    const service = new RateService(services)
+    await Promise.all([service.#hints.read(), service.#readPairs()])
+    return service
   }
 
-  private constructor(services: Services, hints: RateHints) {
+  private constructor(services: Services) {
+    const hints = new RateHints(services)
     this.#services = services
     this.#hints = hints
     this.hints = Object.freeze({
@@ -72,6 +79,8 @@ export class RateService implements Readable<RateServiceSnapshot> {
       found: found => this.#tellRoute(found),
       missed: (from, to) => hints.remember(from, to)
     })
+    this.#file = new PairFile(services, () => this.#table.pairs())
+    this.#historic = new HistoricRates({ services, providers: this.#providers })
     this.#rounds = new RateRounds({
       services,
       providers: this.#providers,
@@ -156,6 +165,17 @@ export class RateService implements Readable<RateServiceSnapshot> {
     return this.#refresh.now()
   }
 
+  /**
+   * The price of a pair on a date, from a provider that knows the past: within a day of it from the one of the lowest
+   * bias, else the nearest within a week. `at` is when it was so.
+   *
+   * @returns undefined if nobody has it
+   * @throws OPTION_INVALID, CONTEXT_CLOSED
+   */
+  historicRate(pair: RatePair, date: Date): Promise<RateSnapshot | undefined> {
+    return this.#historic.ask(pair, date)
+  }
+
   /** Asks `source` before each round, until the returned function is called. */
   addHintSource(source: HintSource): () => void {
     return this.#hints.addSource(source)
@@ -166,11 +186,18 @@ export class RateService implements Readable<RateServiceSnapshot> {
     this.#refresh.isPaused = isPaused
   }
 
-  /** Ends everything. */
+  /** Ends everything, and writes what is new. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#refresh.close()
     this.#rounds.close()
+    this.#historic.close()
+    await Promise.all([this.#hints.close(), this.#file.close()])
+  }
+
+  async #readPairs(): Promise<void> {
+    this.#table.put(await this.#file.read())
+    this.#show()
   }
 
   #wishOf(biases: ConvertOptions['biases']): RouteWish {
@@ -184,7 +211,10 @@ export class RateService implements Readable<RateServiceSnapshot> {
 
   #publish(pairs: readonly RateSnapshot[]): void {
     if (this.#isClosed) return
-    if (pairs.length > 0) this.#table.put(pairs)
+    if (pairs.length > 0) {
+      this.#table.put(pairs)
+      this.#file.changed()
+    }
     this.#show()
     const { ratesChanged } = this.#services.hooks
     if (ratesChanged.taps.length === 0) return

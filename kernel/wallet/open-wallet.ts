@@ -1,4 +1,5 @@
 import { Turns } from '../crypto/serial-queue.ts'
+import type { RatePair } from '../types/rates.ts'
 import { CurrencyWallet } from './currency-wallet.ts'
 import type { EngineRunner } from './engine/engine-runner.ts'
 import { WalletFacts } from './wallet-facts.ts'
@@ -12,6 +13,8 @@ export interface OpenedWallet {
   readonly engine: Pick<EngineRunner, 'call'>
   /** Resolves when the engine runs or stands as a pause of the account wants it. @throws ENGINE_FAILED */
   pauseSettled(): Promise<void>
+  /** The pairs that tell what its balances are worth. */
+  ratePairs(): Iterable<RatePair>
   close(): Promise<void>
 }
 
@@ -65,6 +68,10 @@ class LiveWallet implements OpenedWallet {
 
   pauseSettled(): Promise<void> {
     return this.#life.pauseSettled()
+  }
+
+  ratePairs(): Iterable<RatePair> {
+    return this.#life.ratePairs()
   }
 
   close(): Promise<void> {

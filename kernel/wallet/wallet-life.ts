@@ -2,6 +2,7 @@ import type { NativeAmount } from '../amount.ts'
 import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { StakingStatus } from '../types/engine.ts'
+import type { RatePair } from '../types/rates.ts'
 import type { EngineTransaction } from '../types/transaction.ts'
 import { AddressFiles } from './address-files.ts'
 import type { EngineInputs } from './engine/engine-feed.ts'
@@ -80,6 +81,18 @@ export class WalletLife implements EngineHost {
   get addresses(): AddressFiles {
     this.#addresses ??= new AddressFiles(this.#parts, this.#parts.hashOf)
     return this.#addresses
+  }
+
+  /** The pairs that tell what its balances are worth: its coin, and every token with a balance, in its fiat. */
+  *ratePairs(): Generator<RatePair> {
+    const { info, config } = this.#parts
+    const { balances, fiatCurrencyCode: toCurrency } = this.facts.state.getSnapshot()
+    yield { fromCurrency: info.currencyCode, toCurrency }
+    const { allTokens } = config.getSnapshot()
+    for (const tokenId of Object.keys(balances)) {
+      const token = Object.hasOwn(allTokens, tokenId) ? allTokens[tokenId] : undefined
+      if (token !== undefined) yield { fromCurrency: token.currencyCode, toCurrency }
+    }
   }
 
   /** What spends of this wallet work on. */

@@ -1,0 +1,168 @@
+import { makeSerialQueue } from '../crypto/serial-queue.ts'
+import { WalletError } from '../errors/wallet-error.ts'
+import type { Scoped } from '../hooks/dispatch.ts'
+import type { RateSnapshot } from '../hooks/snapshots.ts'
+import { type Abort, makeAbort } from '../io/abort.ts'
+import { withDeadline } from '../io/deadline.ts'
+import { failureLine, type Services } from '../services.ts'
+import { secondsOf } from '../time.ts'
+import type { DatedPair, HistoricRateDesk, RatePair } from '../types/rates.ts'
+import { HistoricQuestion } from './historic-question.ts'
+import { tellFault } from './rate-fault.ts'
+import { CUT_OFF_MS, isCurrencyCode, isRate, MAX_PAIRS } from './rate-limits.ts'
+import type { RateProviders } from './rate-providers.ts'
+
+/** What historic rates are asked with. */
+export interface HistoricRatesParts {
+  readonly services: Services
+  readonly providers: RateProviders
+}
+
+/**
+ * Prices of the past, from providers that have them. Questions of one moment go out together, a hundred at a time; the last
+ * thousand answers are remembered.
+ */
+export class HistoricRates {
+  readonly #parts: HistoricRatesParts
+  readonly #inOrder = makeSerialQueue()
+  readonly #answers = new Map<string, RateSnapshot>()
+  readonly #open = new Map<string, HistoricQuestion>()
+  #waiting: HistoricQuestion[] = []
+  /** Providers that still answer an earlier question. */
+  readonly #asked = new Map<string, Abort>()
+  #isClosed = false
+
+  constructor(parts: HistoricRatesParts) {
+    this.#parts = parts
+  }
+
+  /** The price of a pair on a date, or the nearest within a week; undefined if nobody has it. @throws OPTION_INVALID, CONTEXT_CLOSED */
+  async ask(pair: RatePair, date: Date): Promise<RateSnapshot | undefined> {
+    if (this.#isClosed) throw new WalletError('CONTEXT_CLOSED', {})
+    const dated = checkPair(pair, date)
+    const key = `${dated.fromCurrency}\n${dated.toCurrency}\n${dated.date.getTime()}`
+    const known = this.#answers.get(key)
+    if (known !== undefined) return known
+    const question = this.#open.get(key) ?? this.#put(key, dated)
+    return question.answer
+  }
+
+  /** Waits for nobody any more. */
+  close(): void {
+    this.#isClosed = true
+    for (const question of this.#open.values()) question.close()
+    for (const abort of this.#asked.values()) abort.abort()
+  }
+
+  #put(key: string, pair: DatedPair): HistoricQuestion {
+    const question = new HistoricQuestion(pair)
+    this.#open.set(key, question)
+    this.#waiting.push(question)
+    void question.answer.then(answer => this.#remember(key, answer))
+    if (this.#waiting.length === 1) {
+      this.#parts.services.inBackground(
+        'rates',
+        this.#inOrder(() => this.#askWaiting())
+      )
+    }
+    return question
+  }
+
+  #remember(key: string, answer: RateSnapshot | undefined): void {
+    this.#open.delete(key)
+    if (answer === undefined) return
+    this.#answers.set(key, answer)
+    const [oldest] = this.#answers.keys()
+    if (this.#answers.size > MAX_ANSWERS && oldest !== undefined) this.#answers.delete(oldest)
+  }
+
+  async #askWaiting(): Promise<void> {
+    await this.#parts.services.io.clock.turn()
+    const all = this.#waiting
+    this.#waiting = []
+    for (let start = 0; start < all.length; start += AT_ONCE) {
+      await this.#askAll(all.slice(start, start + AT_ONCE))
+    }
+  }
+
+  /** Resolves when each question has its answer: what came in 5 s, or else whatever comes. */
+  async #askAll(questions: readonly HistoricQuestion[]): Promise<void> {
+    if (this.#isClosed) return
+    const { hooks, io } = this.#parts.services
+    const ended = hooks.fetchHistoricRates.promise(this.#desksFor(questions))
+    const cutOff = { clock: io.clock, milliseconds: CUT_OFF_MS, what: 'A question for rates of the past' }
+    await withDeadline(cutOff, () => ended).catch(() => {})
+    const open = questions.filter(question => !question.hasOffer)
+    for (const question of questions) if (question.hasOffer) question.close()
+    if (open.length === 0) return
+    await ended
+    for (const question of open) question.close()
+  }
+
+  #desksFor(questions: readonly HistoricQuestion[]): Scoped<HistoricRateDesk> {
+    const wanted = Object.freeze(questions.map(({ pair }) => pair))
+    const asked = new Set<string>()
+    return {
+      deskFor: pluginId => {
+        const isBusy = this.#asked.has(pluginId) && !asked.has(pluginId)
+        if (isBusy || !this.#parts.providers.isActive(pluginId)) return undefined
+        asked.add(pluginId)
+        const abort = this.#asked.get(pluginId) ?? makeAbort()
+        this.#asked.set(pluginId, abort)
+        return this.#deskOf(pluginId, abort, { questions, wanted })
+      },
+      ended: (pluginId, error) => {
+        if (error !== undefined) {
+          this.#parts.services.logOf(pluginId).warn(failureLine('It gave no rates of the past', error))
+          this.#asked.get(pluginId)?.abort()
+        }
+        this.#asked.delete(pluginId)
+        return true
+      }
+    }
+  }
+
+  #deskOf(
+    pluginId: string,
+    { signal }: Abort,
+    { questions, wanted }: { questions: readonly HistoricQuestion[]; wanted: readonly DatedPair[] }
+  ): HistoricRateDesk {
+    const { providers, services } = this.#parts
+    const bias = providers.biasOf(pluginId)
+    let count = 0
+    let hasRefused = false
+    const offer = (pair: unknown, rate: unknown): void => {
+      count += 1
+      const offered = count > MAX_PAIRS ? undefined : snapshotOf(pluginId, pair, rate)
+      if (offered !== undefined) {
+        for (const question of questions) if (isOf(question.pair, offered)) question.hear(offered, bias)
+      } else if (!hasRefused) {
+        hasRefused = true
+        tellFault(services, { pluginId, hook: 'fetchHistoricRates', message: 'Invalid data format' })
+      }
+    }
+    return Object.freeze({ wanted, signal, offer })
+  }
+}
+
+const MAX_ANSWERS = 1000
+const AT_ONCE = 100
+
+const checkPair = ({ fromCurrency, toCurrency }: RatePair, date: Date): DatedPair => {
+  const isPair = isCurrencyCode(fromCurrency) && isCurrencyCode(toCurrency) && fromCurrency !== toCurrency
+  if (!isPair) throw new WalletError('OPTION_INVALID', { option: 'pair', rule: 'is two currency codes' })
+  if (!isDate(date)) throw new WalletError('OPTION_INVALID', { option: 'date', rule: 'is a date' })
+  return Object.freeze({ fromCurrency, toCurrency, date: new Date(date) })
+}
+
+const snapshotOf = (source: string, pair: unknown, rate: unknown): RateSnapshot | undefined => {
+  const { fromCurrency, toCurrency, date } = (pair ?? {}) as Record<string, unknown>
+  if (!isCurrencyCode(fromCurrency) || !isCurrencyCode(toCurrency)) return undefined
+  if (!isDate(date) || !isRate(rate)) return undefined
+  return Object.freeze({ fromCurrency, toCurrency, rate, source, at: secondsOf(date.getTime()) })
+}
+
+const isDate = (date: unknown): date is Date => date instanceof Date && !Number.isNaN(date.getTime())
+
+const isOf = (wanted: RatePair, offered: RatePair): boolean =>
+  wanted.fromCurrency === offered.fromCurrency && wanted.toCurrency === offered.toCurrency

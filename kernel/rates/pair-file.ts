@@ -1,0 +1,97 @@
+import type { RateSnapshot } from '../hooks/snapshots.ts'
+import { isRecord } from '../schema/fields.ts'
+import { readOwnJson } from '../schema/parse.ts'
+import { failureLine, type Services } from '../services.ts'
+import { secondsOf } from '../time.ts'
+import { newestOf } from './rate-graph.ts'
+import { isCurrencyCode, isRate, MAX_PAIRS } from './rate-limits.ts'
+
+const PATH = 'ratePairCache.json'
+const VERSION = 1
+const WRITE_MS = 300_000
+/** What is older says too little of the present to be kept. */
+const MAX_AGE_SECONDS = 30 * 86_400
+
+/** A pair as the file has it: source, from, to, rate, Unix seconds. */
+type Row = readonly [source: string, from: string, to: string, rate: number, at: number]
+
+/**
+ * The newest pairs on this device's disk, so that a start without a network shows values, with their age.
+ *
+ * Prices are public: plain JSON. At most 10,000 pairs of the last 30 days, written at most every five minutes and at the
+ * end. Whatever is wrong with the file costs nothing but the pairs in it.
+ */
+export class PairFile {
+  readonly #services: Services
+  readonly #pairs: () => Iterable<RateSnapshot>
+  #writtenAt = Number.NEGATIVE_INFINITY
+  #isNew = false
+  #writing: Promise<void> = Promise.resolve()
+
+  /** @param pairs - what there is to be kept, whenever it is written */
+  constructor(services: Services, pairs: () => Iterable<RateSnapshot>) {
+    this.#services = services
+    this.#pairs = pairs
+  }
+
+  /** The pairs in the file. */
+  async read(): Promise<readonly RateSnapshot[]> {
+    const { disk, io, logOf } = this.#services
+    try {
+      return pairsOf(readOwnJson(await disk.getText(PATH)), secondsOf(io.clock.now()))
+    } catch (error) {
+      logOf('rates').warn(failureLine('The pairs of the last run cannot be read', error))
+      return []
+    }
+  }
+
+  /** Says that pairs have changed. */
+  changed(): void {
+    this.#isNew = true
+    const now = this.#services.io.clock.monotonic()
+    if (now - this.#writtenAt >= WRITE_MS) this.#write()
+  }
+
+  /** Writes what is new, and waits for it. */
+  async close(): Promise<void> {
+    if (this.#isNew) this.#write()
+    await this.#writing
+  }
+
+  #write(): void {
+    const { disk, io, logOf } = this.#services
+    this.#isNew = false
+    this.#writtenAt = io.clock.monotonic()
+    const pairs = newestOf([...this.#pairs()], MAX_PAIRS)
+    const rows = pairs.map(
+      ({ source, fromCurrency, toCurrency, rate, at }): Row => [source, fromCurrency, toCurrency, rate, at]
+    )
+    const text = JSON.stringify({ version: VERSION, pairs: rows })
+    this.#writing = this.#writing
+      .then(() => disk.setText(PATH, text))
+      .catch(error => logOf('rates').warn(failureLine('The pairs could not be kept', error)))
+  }
+}
+
+const pairsOf = (value: unknown, now: number): readonly RateSnapshot[] => {
+  if (!isRecord(value) || value.version !== VERSION || !Array.isArray(value.pairs)) return []
+  const rows: readonly unknown[] = value.pairs.slice(0, MAX_PAIRS)
+  return rows.filter(isRow).flatMap(([source, fromCurrency, toCurrency, rate, at]) =>
+    // What is of the future has an age that nobody knows.
+    at > now || now - at > MAX_AGE_SECONDS
+      ? []
+      : [Object.freeze({ fromCurrency, toCurrency, rate, source, at })]
+  )
+}
+
+const isRow = (row: unknown): row is Row => {
+  if (!Array.isArray(row) || row.length !== 5) return false
+  const [source, from, to, rate, at]: readonly unknown[] = row
+  return (
+    isCurrencyCode(source) &&
+    isCurrencyCode(from) &&
+    isCurrencyCode(to) &&
+    isRate(rate) &&
+    Number.isFinite(at)
+  )
+}
