@@ -8,6 +8,10 @@ import type { Login } from '../login/login.ts'
 import type { RateService } from '../rates/rate-service.ts'
 import type { Services } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
+import type { QuoteRound } from '../swap/quote-round.ts'
+import type { SwapQuote } from '../swap/swap-quote.ts'
+import { SwapService } from '../swap/swap-service.ts'
+import type { SwapOptions, SwapWish } from '../swap/swap-wish.ts'
 import type { ActivationAsset, EngineStore } from '../types/engine.ts'
 import type { WalletStatesChange } from '../types/keys.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
@@ -25,6 +29,7 @@ import { Credentials } from './credentials.ts'
 import type { DataStore } from './data-store.ts'
 import type { RepoStatus } from './open-repos.ts'
 import { OpenWallets, type OpenWalletsParts, type WalletResult } from './open-wallets.ts'
+import { ownAddressesIn } from './own-addresses.ts'
 import type { AccountSettings } from './settings/account-settings.ts'
 import type { CurrencyConfig } from './settings/currency-config.ts'
 import type { SwapConfig } from './settings/swap-config.ts'
@@ -78,6 +83,7 @@ export class Account implements Readable<AccountSnapshot> {
   readonly #wallets: OpenWallets
   readonly #makers: WalletMakers
   readonly #splitter: WalletSplitter
+  readonly #swaps: SwapService
   readonly #unsubscribes: readonly (() => void)[]
   #loggingOut: Promise<void> | undefined
 
@@ -92,6 +98,12 @@ export class Account implements Readable<AccountSnapshot> {
     this.#wallets = new OpenWallets({ services, find: id => book.get(id), open: parts.openWallet })
     this.#makers = { services, login, book, wallets: this.#wallets }
     this.#splitter = new WalletSplitter({ ...this.#makers, unfinishedSplits: parts.unfinishedSplits })
+    this.#swaps = new SwapService({
+      services,
+      settingsOf: ({ id }) => parts.settings.swapConfig(id).getSnapshot(),
+      tokensOf: pluginId => parts.settings.currencyConfig(pluginId).getSnapshot().allTokens,
+      findOwn: (pluginId, addresses) => ownAddressesIn(this.#wallets.open, pluginId, addresses)
+    })
     this.#state = new Observable<AccountSnapshot>(
       {
         accountId: this.id,
@@ -293,6 +305,27 @@ export class Account implements Readable<AccountSnapshot> {
     return activateWallet({ book: this.#parts.book, wallets: this.#wallets }, wish)
   }
 
+  /**
+   * Asks every swap provider that is enabled, all at once; each quote is shown when it comes. The round is to be closed.
+   *
+   * @throws NO_SWAP_PROVIDERS, SAME_CURRENCY, NO_AMOUNT_SPECIFIED, AMOUNT_INVALID, OPTION_INVALID, TOKEN_NOT_FOUND
+   */
+  askForQuotes(wish: SwapWish, options: SwapOptions = {}): QuoteRound {
+    this.#check()
+    return this.#swaps.ask(wish, options)
+  }
+
+  /** The quotes that came in time, best first; each is to be closed. @throws as {@link askForQuotes}, or the best error */
+  async fetchSwapQuotes(wish: SwapWish, options: SwapOptions = {}): Promise<readonly SwapQuote[]> {
+    return this.askForQuotes(wish, options).settled
+  }
+
+  /** The best quote; the others are closed. @throws as {@link fetchSwapQuotes} */
+  async fetchSwapQuote(wish: SwapWish, options: SwapOptions = {}): Promise<SwapQuote> {
+    this.#check()
+    return this.#swaps.fetchBest(wish, options)
+  }
+
   /** Closes every wallet and forgets the keys. A second call waits for the first. */
   logout(): Promise<void> {
     this.#loggingOut ??= this.#logout()
@@ -302,6 +335,7 @@ export class Account implements Readable<AccountSnapshot> {
   async #logout(): Promise<void> {
     for (const unsubscribe of this.#unsubscribes) unsubscribe()
     this.#state.update({ isLoggedIn: false })
+    this.#swaps.close()
     const { scheduler, events, login, book, settings, dataStore, pause } = this.#parts
     pause.close()
     const ending = [settings.close(), dataStore.close()]

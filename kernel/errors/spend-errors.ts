@@ -15,13 +15,14 @@ export interface SpendErrorDetails {
   PENDING_FUNDS: NoDetails
   SPEND_TO_SELF: NoDetails
   SAME_CURRENCY: NoDetails
+  /** '' for a limit that the provider does not name. */
   SWAP_ABOVE_LIMIT: { pluginId: string; nativeMax: string; direction: 'from' | 'to' }
   SWAP_BELOW_LIMIT: { pluginId: string; nativeMin: string; direction: 'from' | 'to' }
   SWAP_CURRENCY: { displayName: string; pluginId: string; from: string; to: string }
   SWAP_PERMISSION: { pluginId: string; reason?: 'geoRestriction' | 'noVerification' | 'needsActivation' }
   NO_SWAP_PROVIDERS: NoDetails
-  /** A quote that can no longer be approved. */
-  QUOTE_ENDED: { pluginId: string; reason: 'expired' | 'approved' | 'closed' }
+  /** A quote that cannot be approved any more, or was declined when it was to be confirmed. */
+  QUOTE_ENDED: { pluginId: string; reason: 'expired' | 'approved' | 'closed' | 'declined' }
   /** What a provider asks for at approval is worse than what it offered, or pays nowhere. Nothing was signed. */
   SWAP_CHANGED: { pluginId: string; rule: string }
   /** No route of exchange rates leads from one currency to the other. */
@@ -39,6 +40,13 @@ export interface SpendErrorDetails {
   SIGN_REFUSED: { pluginId: string; reason: string }
   MAX_FEE: { networkFee: string; maxFee: string; currencyCode: string }
   SPEND_WITH_KEYS: NoDetails
+}
+
+const QUOTE_ENDS: Readonly<Record<SpendErrorDetails['QUOTE_ENDED']['reason'], string>> = {
+  expired: 'The quote has expired',
+  approved: 'The quote was approved already',
+  closed: 'The quote was closed already',
+  declined: 'The payment was not confirmed'
 }
 
 /** Messages, exit codes and advice for {@link SpendErrorDetails}. */
@@ -83,13 +91,19 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     name: 'SwapAboveLimitError',
     exitCode: 42,
     message: () => 'Amount is too high',
-    hint: ({ nativeMax }) => `Swap at most ${nativeMax} native units.`
+    hint: ({ nativeMax }) =>
+      nativeMax === ''
+        ? 'The provider does not say how much it takes.'
+        : `Swap at most ${nativeMax} native units.`
   },
   SWAP_BELOW_LIMIT: {
     name: 'SwapBelowLimitError',
     exitCode: 41,
     message: () => 'Amount is too low',
-    hint: ({ nativeMin }) => `Swap at least ${nativeMin} native units.`
+    hint: ({ nativeMin }) =>
+      nativeMin === ''
+        ? 'The provider does not say how much it wants.'
+        : `Swap at least ${nativeMin} native units.`
   },
   SWAP_CURRENCY: {
     name: 'SwapCurrencyError',
@@ -105,8 +119,7 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
   QUOTE_ENDED: {
     name: 'Error',
     exitCode: 46,
-    message: ({ reason }) =>
-      reason === 'expired' ? 'The quote has expired' : `The quote was ${reason} already`,
+    message: ({ reason }) => QUOTE_ENDS[reason],
     hint: () => 'Ask for new quotes.'
   },
   SWAP_CHANGED: {

@@ -52,7 +52,10 @@ export interface SwapOffer {
   readonly maxFulfillmentSeconds?: number
   /** In native units of the paying chain's own coin, as {@link QuoteDesk.feeFor} gave it. */
   readonly networkFee: NativeAmount
-  /** What is paid on approval: known already, or ordered from the provider then, once and under a deadline. */
+  /**
+   * What is paid on approval: known already, or ordered from the provider then, once and within 30 seconds. By then
+   * the desk's signal may have been aborted, for nobody waits for quotes any more; its addresses and fees still serve.
+   */
   readonly payment: { readonly spends: readonly SpendInfo[] } | { order(): Promise<SwapOrder> }
 }
 

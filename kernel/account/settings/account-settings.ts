@@ -29,15 +29,11 @@ export interface AccountSettings {
 export const openAccountSettings = async (place: SettingsPlace): Promise<AccountSettings> => {
   const { services, repo, ...rest } = place
   const files = await SettingsFiles.open(services, repo)
-  const { currencies, snapshots } = services.plugins
+  const { currencies, swapPlugins } = services.plugins
   const currencyConfigs = new Map(
     currencies.map(info => [info.pluginId, new CurrencyConfig({ services, files, info, ...rest })])
   )
-  const swapConfigs = new Map(
-    snapshots
-      .filter(({ kind, state }) => kind === 'swap' && state === 'applied')
-      .map(({ pluginId }) => [pluginId, new SwapConfig(files, pluginId)])
-  )
+  const swapConfigs = new Map(swapPlugins.map(plugin => [plugin.id, new SwapConfig(files, plugin)]))
   return {
     currencyConfig: pluginId => found(currencyConfigs.get(pluginId), pluginId),
     swapConfig: pluginId => found(swapConfigs.get(pluginId), pluginId),

@@ -1,3 +1,4 @@
+import type { SwapPlugin } from '../../plugins/plugin.ts'
 import { Observable, type Readable } from '../../state/observable.ts'
 import { isSameJson, type JsonObject } from '../../types/json.ts'
 import { isSwapEnabled, swapEnabledEdits, userSettingsEdits, userSettingsOf } from './plugin-settings.ts'
@@ -10,17 +11,19 @@ export interface SwapConfigSnapshot {
   readonly isEnabled: boolean
   /** The plugin's own settings. */
   readonly userSettings: JsonObject
+  /** The plugin wants something of the user first, such as a key; until then it is not asked for quotes. */
+  readonly needsActivation: boolean
 }
 
 /** What an account knows of one swap plugin. */
 export class SwapConfig implements Readable<SwapConfigSnapshot> {
   readonly #files: SettingsFiles
-  readonly #pluginId: string
+  readonly #plugin: SwapPlugin
   readonly #state: Observable<SwapConfigSnapshot>
 
-  constructor(files: SettingsFiles, pluginId: string) {
+  constructor(files: SettingsFiles, plugin: SwapPlugin) {
     this.#files = files
-    this.#pluginId = pluginId
+    this.#plugin = plugin
     this.#state = new Observable<SwapConfigSnapshot>(this.#read(), undefined, files.report)
     files.subscribe(() => {
       const next = this.#read()
@@ -34,20 +37,33 @@ export class SwapConfig implements Readable<SwapConfigSnapshot> {
 
   /** Allows or forbids to ask the plugin for quotes. @throws LOGGED_OUT */
   async changeEnabled(isEnabled: boolean): Promise<void> {
-    await this.#files.editPluginSettings(shown => swapEnabledEdits(shown, this.#pluginId, isEnabled))
+    await this.#files.editPluginSettings(shown => swapEnabledEdits(shown, this.#plugin.id, isEnabled))
   }
 
   /** Replaces the plugin's own settings. @throws OPTION_INVALID, LOGGED_OUT */
   async changeUserSettings(settings: JsonObject): Promise<void> {
     const checked = checkUserSettings(settings)
-    await this.#files.editPluginSettings(shown => userSettingsEdits(shown, this.#pluginId, checked))
+    await this.#files.editPluginSettings(shown => userSettingsEdits(shown, this.#plugin.id, checked))
   }
 
   #read(): SwapConfigSnapshot {
     const { pluginSettings } = this.#files.getSnapshot()
+    const { id } = this.#plugin
+    const userSettings = Object.freeze(userSettingsOf(pluginSettings, id))
     return {
-      isEnabled: isSwapEnabled(pluginSettings, this.#pluginId),
-      userSettings: Object.freeze(userSettingsOf(pluginSettings, this.#pluginId))
+      isEnabled: isSwapEnabled(pluginSettings, id),
+      userSettings,
+      needsActivation: this.#needsActivation(userSettings)
+    }
+  }
+
+  /** A plugin that cannot even judge its settings is not asked with them. */
+  #needsActivation(userSettings: JsonObject): boolean {
+    try {
+      return this.#plugin.checkSettings?.(userSettings)?.needsActivation === true
+    } catch (error) {
+      this.#files.report(error)
+      return true
     }
   }
 }

@@ -1,0 +1,276 @@
+import { abs, compare, type NativeAmount, nativeAmount, subtract, sum, ZERO } from '../amount.ts'
+import { WalletError } from '../errors/wallet-error.ts'
+import { withDeadline } from '../io/deadline.ts'
+import type { Clock } from '../io/io.ts'
+import type { SwapRequest } from '../types/swap.ts'
+import type { Metadata, SpendInfo, SwapData, Transaction } from '../types/transaction.ts'
+import { checkPayees } from './check-payees.ts'
+import { coinFeeOf } from './quote-desk.ts'
+import { type ReadOffer, type ReadOrder, readOrder } from './read-offer.ts'
+import { isAmount } from './read-spends.ts'
+import type { RoundAddresses } from './round-addresses.ts'
+import { swapErrorOf } from './swap-errors.ts'
+import type { SwapWallet } from './swap-wallet.ts'
+
+/** Who makes a quote. */
+export interface SwapInfo {
+  readonly pluginId: string
+  readonly displayName: string
+  readonly isDex: boolean
+  readonly supportEmail?: string
+}
+
+/** What is about to be signed, for a person to confirm. Amounts are native. */
+export interface SwapReview {
+  readonly swapInfo: SwapInfo
+  readonly fromNativeAmount: NativeAmount
+  readonly toNativeAmount: NativeAmount
+  /** The order gives no less, or nothing is signed. */
+  readonly minReceive: NativeAmount
+  readonly isEstimate: boolean
+  /** Of all drafts together, in the paying chain's own coin. */
+  readonly networkFee: { readonly currencyCode: string; readonly nativeAmount: NativeAmount }
+  /** Exactly what is signed, in this order; the last one pays the swap. */
+  readonly drafts: readonly Transaction[]
+  /** Whom the last draft pays. */
+  readonly destinationAddress: string
+  /** Where the provider pays to. */
+  readonly payoutAddress: string
+  readonly orderId?: string
+  readonly orderUri?: string
+  readonly expirationDate?: Date
+}
+
+/** How a quote is approved. */
+export interface ApproveOptions {
+  /** Noted on the transaction that pays. */
+  readonly metadata?: Metadata
+  /** Nothing is signed for less; if left out, what was quoted, and of an estimate one percent less. */
+  readonly minReceive?: NativeAmount
+  /** The most that the network may take of all drafts together, in native units of the chain's own coin. */
+  readonly maxNetworkFee?: NativeAmount
+  /** Asked with the exact drafts; nothing is signed unless it says true. */
+  readonly confirm?: (review: SwapReview) => Promise<boolean>
+}
+
+/** A swap that was paid for. */
+export interface SwapResult {
+  readonly transaction: Transaction
+  readonly orderId?: string
+  readonly orderUri?: string
+  /** Whom the transaction pays. */
+  readonly destinationAddress: string
+}
+
+/** What an approval needs of the quote and its round. */
+export interface Deal {
+  readonly clock: Clock
+  readonly request: SwapRequest
+  readonly swapInfo: SwapInfo
+  readonly offer: ReadOffer
+  readonly fromWallet: SwapWallet
+  readonly toWallet: SwapWallet
+  readonly addresses: RoundAddresses
+  /** Which of some addresses of a currency are in wallets of the user. */
+  findOwn(currencyPluginId: string, addresses: ReadonlySet<string>): Promise<ReadonlySet<string>>
+  /** @throws QUOTE_ENDED once the quote is closed */
+  checkOpen(): void
+  /** Told right before the first signature. */
+  sending(): void
+}
+
+/**
+ * Orders, checks, reviews and pays a swap. Up to the first signature everything can be refused and nothing has left.
+ *
+ * @throws QUOTE_ENDED, SWAP_CHANGED, MAX_FEE, OPTION_INVALID, the swap errors of the provider, the spend errors of the
+ *   wallet
+ */
+export const approveQuote = async (deal: Deal, options: ApproveOptions): Promise<SwapResult> => {
+  const { clock, swapInfo, offer, fromWallet } = deal
+  const minReceive = minReceiveOf(offer, options)
+  const order = await orderOf(deal)
+  checkOrder(deal, order, minReceive)
+  const deposit = await deal.addresses.depositTo()
+  const spends = await checkPayees(
+    {
+      pluginId: swapInfo.pluginId,
+      fromWallet,
+      deposit: deal.request.from.pluginId === deal.request.to.pluginId ? deposit : undefined,
+      findOwn: addresses => deal.findOwn(deal.request.from.pluginId, addresses)
+    },
+    order.spends
+  )
+  const swapData = await swapDataOf(deal, order, deposit)
+  const drafts = await draftsOf(deal, { order, spends, metadata: options.metadata })
+  const review = reviewOf(deal, { order, spends, drafts, minReceive, deposit })
+  checkFee(review, options.maxNetworkFee)
+  deal.checkOpen()
+  if (options.confirm !== undefined && (await options.confirm(review)) !== true)
+    throw new WalletError('QUOTE_ENDED', { pluginId: swapInfo.pluginId, reason: 'declined' })
+  deal.checkOpen()
+  if (hasPassed(order.expiresAt, clock))
+    throw new WalletError('QUOTE_ENDED', { pluginId: swapInfo.pluginId, reason: 'expired' })
+  deal.sending()
+  const transaction = await pay(fromWallet, drafts, swapData)
+  const { orderId, orderUri } = order
+  return {
+    transaction,
+    ...(orderId === undefined ? {} : { orderId }),
+    ...(orderUri === undefined ? {} : { orderUri }),
+    destinationAddress: review.destinationAddress
+  }
+}
+
+/** Whether a time, in Unix milliseconds, is over. */
+export const hasPassed = (expiresAt: number | undefined, clock: Clock): boolean =>
+  expiresAt !== undefined && expiresAt <= clock.now()
+
+const minReceiveOf = (
+  { toNativeAmount, isEstimate }: ReadOffer,
+  { minReceive, maxNetworkFee }: ApproveOptions
+): NativeAmount => {
+  for (const [option, value] of Object.entries({ minReceive, maxNetworkFee })) {
+    if (value !== undefined && !isAmount(value))
+      throw new WalletError('OPTION_INVALID', { option, rule: 'must be a native amount' })
+  }
+  if (minReceive !== undefined) return minReceive
+  if (!isEstimate) return toNativeAmount
+  return subtract(toNativeAmount, nativeAmount(String(BigInt(toNativeAmount) / ESTIMATE_SHARE)))
+}
+
+const orderOf = async ({ clock, request, swapInfo, offer }: Deal): Promise<ReadOrder> => {
+  const { payment, fromNativeAmount, toNativeAmount, expiresAt } = offer
+  if (typeof payment !== 'function')
+    return {
+      spends: payment,
+      fromNativeAmount,
+      toNativeAmount,
+      ...(expiresAt === undefined ? {} : { expiresAt })
+    }
+  const { pluginId, displayName } = swapInfo
+  const what = `The order of ${displayName}`
+  const said: unknown = await withDeadline({ clock, milliseconds: ORDER_MS, what }, payment).catch(error => {
+    throw swapErrorOf({ pluginId, displayName, request, hook: 'order' }, error)
+  })
+  // An order that names no date stands as long as the quote.
+  return { ...(expiresAt === undefined ? {} : { expiresAt }), ...readOrder({ pluginId, request }, said) }
+}
+
+const checkOrder = (
+  { clock, swapInfo, offer }: Deal,
+  { fromNativeAmount, toNativeAmount, expiresAt }: ReadOrder,
+  minReceive: NativeAmount
+): void => {
+  const { pluginId } = swapInfo
+  const refuse = (rule: string): WalletError => new WalletError('SWAP_CHANGED', { pluginId, rule })
+  if (compare(fromNativeAmount, offer.fromNativeAmount) > 0)
+    throw refuse(`costs ${fromNativeAmount} native units instead of ${offer.fromNativeAmount}`)
+  if (compare(toNativeAmount, minReceive) < 0)
+    throw refuse(`gives ${toNativeAmount} native units, less than the limit of ${minReceive}`)
+  if (hasPassed(expiresAt, clock)) throw refuse('has expired already')
+}
+
+const swapDataOf = async (
+  { request, swapInfo, offer, toWallet, addresses }: Deal,
+  { orderId, orderUri, toNativeAmount }: ReadOrder,
+  payoutAddress: string
+): Promise<SwapData> => {
+  const { pluginId, displayName, supportEmail } = swapInfo
+  const refundAddress = await addresses.refundGivenTo(pluginId)
+  return {
+    ...(orderId === undefined ? {} : { orderId }),
+    ...(orderUri === undefined ? {} : { orderUri }),
+    isEstimate: offer.isEstimate,
+    plugin: { pluginId, displayName, ...(supportEmail === undefined ? {} : { supportEmail }) },
+    payoutAddress,
+    payoutCurrencyCode: request.to.currencyCode,
+    payoutNativeAmount: toNativeAmount,
+    payoutWalletId: toWallet.id,
+    ...(refundAddress === undefined ? {} : { refundAddress })
+  }
+}
+
+interface Checked {
+  readonly order: ReadOrder
+  readonly spends: readonly SpendInfo[]
+}
+
+const draftsOf = async (
+  { fromWallet }: Deal,
+  { order, spends, metadata }: Checked & { readonly metadata: Metadata | undefined }
+): Promise<readonly Transaction[]> => {
+  const drafts: Transaction[] = []
+  for (const [at, spend] of spends.entries()) {
+    const isLast = at === spends.length - 1
+    const draft = await fromWallet.makeSpend(
+      isLast && metadata !== undefined ? { ...spend, metadata } : spend
+    )
+    checkDraft(fromWallet, draft, { spend, most: isLast ? order.fromNativeAmount : ZERO })
+    drafts.push(draft)
+  }
+  return Object.freeze(drafts)
+}
+
+/** What leaves besides the fee is no more than the order says. @throws BOGUS_TX */
+const checkDraft = (
+  { currencyInfo }: SwapWallet,
+  draft: Transaction,
+  { spend, most }: { readonly spend: SpendInfo; readonly most: NativeAmount }
+): void => {
+  const { pluginId } = currencyInfo
+  if (draft.tokenId !== spend.tokenId) throw new WalletError('BOGUS_TX', { pluginId, path: 'tokenId' })
+  const fee = draft.tokenId === null ? draft.networkFee : ZERO
+  if (compare(subtract(abs(draft.nativeAmount), fee), most) > 0)
+    throw new WalletError('BOGUS_TX', { pluginId, path: 'nativeAmount' })
+}
+
+const reviewOf = (
+  { swapInfo, offer, fromWallet }: Deal,
+  parts: Checked & {
+    readonly drafts: readonly Transaction[]
+    readonly minReceive: NativeAmount
+    readonly deposit: string
+  }
+): SwapReview => {
+  const { order, spends, drafts, minReceive, deposit } = parts
+  const { fromNativeAmount, toNativeAmount, expiresAt, orderId, orderUri } = order
+  return Object.freeze({
+    swapInfo,
+    fromNativeAmount,
+    toNativeAmount,
+    minReceive,
+    isEstimate: offer.isEstimate,
+    networkFee: Object.freeze({
+      currencyCode: fromWallet.currencyInfo.currencyCode,
+      nativeAmount: sum(drafts.map(coinFeeOf))
+    }),
+    drafts,
+    destinationAddress: spends.at(-1)?.spendTargets[0]?.publicAddress ?? '',
+    payoutAddress: deposit,
+    ...(orderId === undefined ? {} : { orderId }),
+    ...(orderUri === undefined ? {} : { orderUri }),
+    ...(expiresAt === undefined ? {} : { expirationDate: new Date(expiresAt) })
+  })
+}
+
+const checkFee = ({ networkFee }: SwapReview, maxFee: NativeAmount | undefined): void => {
+  const { currencyCode, nativeAmount: fee } = networkFee
+  if (maxFee !== undefined && compare(fee, maxFee) > 0)
+    throw new WalletError('MAX_FEE', { networkFee: fee, maxFee, currencyCode })
+}
+
+/** The record of the swap goes with the payment into the journal, so that no crash after it loses it. */
+const pay = async (
+  wallet: SwapWallet,
+  drafts: readonly Transaction[],
+  swapData: SwapData
+): Promise<Transaction> => {
+  for (const draft of drafts.slice(0, -1)) await wallet.spend(draft)
+  const last = drafts.at(-1)
+  if (last === undefined) throw new TypeError('A swap without a payment')
+  return wallet.spend({ ...last, swapData })
+}
+
+const ORDER_MS = 30_000
+/** What an estimate may lose unless the caller says otherwise: one part in a hundred. */
+const ESTIMATE_SHARE = 100n

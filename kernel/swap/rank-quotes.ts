@@ -1,0 +1,86 @@
+import type { SwapOptions } from './swap-wish.ts'
+
+/** What the order of quotes looks at. A missing `isEstimate` counts as an estimate. */
+export interface Rankable {
+  readonly pluginId: string
+  readonly isDex: boolean
+  readonly isEstimate?: boolean
+  readonly fromNativeAmount: string
+  readonly toNativeAmount: string
+}
+
+/** What the user prefers. */
+export type RankWishes = Pick<SwapOptions, 'preferPluginId' | 'preferType' | 'promoCodes'>
+
+/** A quote in its place. `reason`: what puts it before the next one; the last has none. */
+export interface Ranked<Q extends Rankable> {
+  readonly quote: Q
+  readonly reason?: string
+}
+
+/**
+ * Orders quotes, best first: transfers, then the preferred plugin, the preferred type, plugins with a promotion code,
+ * quotes that are no estimates, and the best ratio of received to sent, computed exactly; equals stay as they came
+ * (pure).
+ *
+ * @see specification §9, protocol §6.1
+ */
+export const rankQuotes = <Q extends Rankable>(
+  quotes: readonly Q[],
+  wishes: RankWishes
+): readonly Ranked<Q>[] => {
+  const rules = rulesOf(wishes)
+  // The platform's sort is stable.
+  const sorted = [...quotes].sort((one, other) => differenceOf(rules, one, other).order)
+  return sorted.map((quote, at) => {
+    const next = sorted[at + 1]
+    return next === undefined ? { quote } : { quote, reason: differenceOf(rules, quote, next).reason }
+  })
+}
+
+/** Negative if the first comes before the other, positive if after, 0 for equals (pure). */
+export const compareQuotes = (one: Rankable, other: Rankable, wishes: RankWishes): number =>
+  differenceOf(rulesOf(wishes), one, other).order
+
+/** Whether the user has a promotion code for a plugin. */
+export const promoCodeOf = ({ promoCodes }: RankWishes, pluginId: string): string | undefined =>
+  promoCodes !== undefined && Object.hasOwn(promoCodes, pluginId) ? promoCodes[pluginId] : undefined
+
+interface Rule {
+  readonly reason: string
+  holds(quote: Rankable): boolean
+}
+
+const rulesOf = (wishes: RankWishes): readonly Rule[] => {
+  const { preferPluginId, preferType } = wishes
+  return [
+    { reason: 'a transfer between wallets', holds: ({ pluginId }) => pluginId === 'transfer' },
+    { reason: 'the preferred provider', holds: ({ pluginId }) => pluginId === preferPluginId },
+    {
+      reason: `of the preferred type ${preferType}`,
+      holds: ({ isDex }) => preferType !== undefined && isDex === (preferType === 'DEX')
+    },
+    {
+      reason: 'has a promotion code',
+      holds: ({ pluginId }) => promoCodeOf(wishes, pluginId) !== undefined
+    },
+    { reason: 'a firm amount, no estimate', holds: ({ isEstimate }) => isEstimate === false }
+  ]
+}
+
+const differenceOf = (
+  rules: readonly Rule[],
+  one: Rankable,
+  other: Rankable
+): { readonly order: number; readonly reason: string } => {
+  for (const { reason, holds } of rules) {
+    const order = Number(holds(other)) - Number(holds(one))
+    if (order !== 0) return { order, reason }
+  }
+  // a/b > c/d where a·d > c·b: no division, nothing is rounded.
+  const gain =
+    BigInt(one.toNativeAmount) * BigInt(other.fromNativeAmount) -
+    BigInt(other.toNativeAmount) * BigInt(one.fromNativeAmount)
+  if (gain === 0n) return { order: 0, reason: 'as good, and asked first' }
+  return { order: gain > 0n ? -1 : 1, reason: 'a better rate' }
+}

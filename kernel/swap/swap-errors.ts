@@ -1,0 +1,159 @@
+import { isNativeAmount, nativeAmount } from '../amount.ts'
+import { spendErrors } from '../errors/spend-errors.ts'
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import { scrub } from '../log.ts'
+import { isRecord, isShortText } from '../schema/fields.ts'
+import type { SwapRequest } from '../types/swap.ts'
+
+/** Whose error it is, and over what. */
+export interface ErrorPlace {
+  readonly pluginId: string
+  readonly displayName: string
+  readonly request: SwapRequest
+  /** What the provider was asked for. */
+  readonly hook: 'fetchQuotes' | 'order'
+}
+
+/**
+ * What a provider has thrown, as an error of the catalogue. Errors of the deployed system are known by their names;
+ * the provider that they blame is always the one that threw.
+ */
+export const swapErrorOf = (place: ErrorPlace, error: unknown): WalletError => {
+  const code = swapCodeOf(error)
+  if (code !== undefined) return makers[code](place, error)
+  if (isWalletError(error) && PASSED.has(error.code)) return error
+  const reason = error instanceof Error ? scrub(`${error.name}: ${error.message}`) : 'it threw'
+  return new WalletError('PLUGIN_FAILED', { pluginId: place.pluginId, hook: place.hook, reason }, error)
+}
+
+/** Whether a provider may end so: then it is no fault of the plugin. */
+export const isExpected = (error: unknown): boolean =>
+  swapCodeOf(error) !== undefined ||
+  (isWalletError(error) && PASSED.has(error.code) && !FAULTS.has(error.code))
+
+/**
+ * The one error worth showing of those of all providers; the first of equals (specification §8): a lack of funds, the
+ * smallest minimum, the largest maximum, a missing permission, an unknown pair, anything else.
+ *
+ * @returns undefined of none
+ */
+export const bestErrorOf = (errors: readonly WalletError[]): WalletError | undefined => {
+  let best: WalletError | undefined
+  for (const error of errors) if (best === undefined || isBetter(error, best)) best = error
+  return best
+}
+
+const isBetter = (error: WalletError, than: WalletError): boolean => {
+  const [rank, other] = [rankOf(error), rankOf(than)]
+  if (rank !== other) return rank > other
+  if (isWalletError(error, 'SWAP_BELOW_LIMIT') && isWalletError(than, 'SWAP_BELOW_LIMIT'))
+    return isLess(error.details.nativeMin, than.details.nativeMin)
+  if (isWalletError(error, 'SWAP_ABOVE_LIMIT') && isWalletError(than, 'SWAP_ABOVE_LIMIT'))
+    return isMore(error.details.nativeMax, than.details.nativeMax)
+  return false
+}
+
+// A limit without a figure says less than any with one.
+const isLess = (text: string, than: string): boolean =>
+  text !== '' && (than === '' || BigInt(text) < BigInt(than))
+const isMore = (text: string, than: string): boolean =>
+  text !== '' && (than === '' || BigInt(text) > BigInt(than))
+
+const RANKS: ReadonlyMap<string, number> = new Map([
+  ['INSUFFICIENT_FUNDS', 6],
+  ['PENDING_FUNDS', 6],
+  ['SWAP_BELOW_LIMIT', 5],
+  ['SWAP_ABOVE_LIMIT', 4],
+  ['SWAP_PERMISSION', 3],
+  ['SWAP_CURRENCY', 2]
+])
+
+const rankOf = ({ code }: WalletError): number => RANKS.get(code) ?? 1
+
+type SwapCode = keyof typeof makers
+
+const CODE_BY_NAME: ReadonlyMap<unknown, SwapCode> = new Map<unknown, SwapCode>([
+  ['InsufficientFundsError', 'INSUFFICIENT_FUNDS'],
+  ['PendingFundsError', 'PENDING_FUNDS'],
+  ['SwapBelowLimitError', 'SWAP_BELOW_LIMIT'],
+  ['SwapAboveLimitError', 'SWAP_ABOVE_LIMIT'],
+  ['SwapPermissionError', 'SWAP_PERMISSION'],
+  ['SwapCurrencyError', 'SWAP_CURRENCY']
+])
+
+const swapCodeOf = (error: unknown): SwapCode | undefined =>
+  isRecord(error) ? CODE_BY_NAME.get(error.name) : undefined
+
+/** Reads a field of an error of the catalogue, or of the deployed system, which has none of its own details. */
+const fieldOf = (error: unknown, name: string): unknown => {
+  if (!isRecord(error)) return undefined
+  return isRecord(error.details) ? error.details[name] : error[name]
+}
+
+const amountIn = (error: unknown, name: string): string => {
+  const amount = fieldOf(error, name)
+  return isNativeAmount(amount) && !amount.startsWith('-') ? nativeAmount(amount) : ''
+}
+
+const directionIn = (error: unknown): 'from' | 'to' => (fieldOf(error, 'direction') === 'to' ? 'to' : 'from')
+
+const REASONS = ['geoRestriction', 'noVerification', 'needsActivation'] as const
+
+const makers = {
+  INSUFFICIENT_FUNDS({ request }: ErrorPlace, error: unknown): WalletError {
+    if (isWalletError(error, 'INSUFFICIENT_FUNDS')) return error
+    const code = fieldOf(error, 'currencyCode')
+    const networkFee = amountIn(error, 'networkFee')
+    return new WalletError(
+      'INSUFFICIENT_FUNDS',
+      {
+        currencyCode: isShortText(code) ? code : request.from.currencyCode,
+        ...(networkFee === '' ? {} : { networkFee })
+      },
+      error
+    )
+  },
+  PENDING_FUNDS: (_place: ErrorPlace, error: unknown): WalletError =>
+    new WalletError('PENDING_FUNDS', {}, error),
+  SWAP_BELOW_LIMIT: ({ pluginId }: ErrorPlace, error: unknown): WalletError =>
+    new WalletError(
+      'SWAP_BELOW_LIMIT',
+      { pluginId, nativeMin: amountIn(error, 'nativeMin'), direction: directionIn(error) },
+      error
+    ),
+  SWAP_ABOVE_LIMIT: ({ pluginId }: ErrorPlace, error: unknown): WalletError =>
+    new WalletError(
+      'SWAP_ABOVE_LIMIT',
+      { pluginId, nativeMax: amountIn(error, 'nativeMax'), direction: directionIn(error) },
+      error
+    ),
+  SWAP_PERMISSION({ pluginId }: ErrorPlace, error: unknown): WalletError {
+    const reason = REASONS.find(known => known === fieldOf(error, 'reason'))
+    return new WalletError(
+      'SWAP_PERMISSION',
+      { pluginId, ...(reason === undefined ? {} : { reason }) },
+      error
+    )
+  },
+  SWAP_CURRENCY: ({ pluginId, displayName, request }: ErrorPlace, error: unknown): WalletError =>
+    new WalletError(
+      'SWAP_CURRENCY',
+      { displayName, pluginId, from: request.from.currencyCode, to: request.to.currencyCode },
+      error
+    )
+} as const
+
+const FAULTS: ReadonlySet<string> = new Set(['BOGUS_DATA', 'PLUGIN_FAILED'])
+
+/** Errors of other rooms, such as the login, are no answer to a swap: an application would take them at their word. */
+const PASSED: ReadonlySet<string> = new Set([
+  ...Object.keys(spendErrors),
+  ...FAULTS,
+  'BAD_REPLY',
+  'DEADLINE',
+  'ENGINE_FAILED',
+  'LOGGED_OUT',
+  'NETWORK',
+  'NOT_SUPPORTED',
+  'REPLY_TOO_LARGE'
+])

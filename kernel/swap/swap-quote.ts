@@ -1,0 +1,133 @@
+import type { NativeAmount } from '../amount.ts'
+import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import type { QuoteSnapshot, SwapRequestSnapshot } from '../hooks/snapshots.ts'
+import {
+  type ApproveOptions,
+  approveQuote,
+  type Deal,
+  hasPassed,
+  type SwapInfo,
+  type SwapResult
+} from './approve-quote.ts'
+
+/** What a quote is made of. */
+export interface QuoteParts extends Omit<Deal, 'checkOpen' | 'sending'> {
+  readonly quoteId: string
+  readonly snapshot: SwapRequestSnapshot
+  /** Its fate is another one. */
+  changed(quote: SwapQuote): void
+  /** It was paid for. */
+  approved(quote: SwapQuote): void
+  /** What puts it before the quote behind it. */
+  rankReasonOf(quote: SwapQuote): string | undefined
+}
+
+/** What a provider offers, to be approved or closed (specification §3 "Swap quote"). Amounts are native. */
+export class SwapQuote {
+  readonly quoteId: string
+  readonly pluginId: string
+  readonly request: SwapRequestSnapshot
+  readonly swapInfo: SwapInfo
+  readonly fromNativeAmount: NativeAmount
+  readonly toNativeAmount: NativeAmount
+  /** The least that arrives of an estimate, where the provider promises it. */
+  readonly minReceiveAmount?: NativeAmount
+  /** In the paying chain's own coin; the review has the exact one. */
+  readonly networkFee: { readonly currencyCode: string; readonly nativeAmount: NativeAmount }
+  readonly isEstimate: boolean
+  readonly canBePartial: boolean
+  readonly expirationDate?: Date
+  readonly maxFulfillmentSeconds?: number
+  readonly #parts: QuoteParts
+  #fate: QuoteSnapshot['fate']
+  #isApproving = false
+
+  constructor(parts: QuoteParts) {
+    const { offer, swapInfo, fromWallet } = parts
+    const { minReceiveAmount, expiresAt, maxFulfillmentSeconds } = offer
+    this.#parts = parts
+    this.quoteId = parts.quoteId
+    this.pluginId = swapInfo.pluginId
+    this.request = parts.snapshot
+    this.swapInfo = swapInfo
+    this.fromNativeAmount = offer.fromNativeAmount
+    this.toNativeAmount = offer.toNativeAmount
+    if (minReceiveAmount !== undefined) this.minReceiveAmount = minReceiveAmount
+    this.networkFee = Object.freeze({
+      currencyCode: fromWallet.currencyInfo.currencyCode,
+      nativeAmount: offer.networkFee
+    })
+    this.isEstimate = offer.isEstimate
+    this.canBePartial = offer.canBePartial
+    if (expiresAt !== undefined) this.expirationDate = new Date(expiresAt)
+    if (maxFulfillmentSeconds !== undefined) this.maxFulfillmentSeconds = maxFulfillmentSeconds
+  }
+
+  get isDex(): boolean {
+    return this.swapInfo.isDex
+  }
+
+  /** What has become of it; undefined while it can be approved. */
+  get fate(): QuoteSnapshot['fate'] {
+    return this.#fate
+  }
+
+  /** What puts it before the quote behind it, in words; the last one has nothing to say. */
+  get rankReason(): string | undefined {
+    return this.#parts.rankReasonOf(this)
+  }
+
+  /**
+   * Pays, once: the order is made and checked, reviewed, signed and sent, and its record saved with the transaction.
+   * An approval that fails ends the quote; the others of the round end with one that succeeds.
+   *
+   * @throws QUOTE_ENDED; SWAP_CHANGED, MAX_FEE before anything is signed; what a spend can meet
+   */
+  async approve(options: ApproveOptions = {}): Promise<SwapResult> {
+    this.#checkOpen()
+    const { clock, offer } = this.#parts
+    if (this.#isApproving) throw this.#ended('approved')
+    if (hasPassed(offer.expiresAt, clock)) {
+      this.#end('expired')
+      throw this.#ended('expired')
+    }
+    this.#isApproving = true
+    try {
+      const result = await approveQuote(
+        { ...this.#parts, checkOpen: () => this.#checkOpen(), sending: () => this.#end('approved') },
+        options
+      )
+      this.#parts.approved(this)
+      return result
+    } catch (error) {
+      this.#failed(error)
+      throw error
+    }
+  }
+
+  /** Gives it up; a second call does nothing. */
+  async close(): Promise<void> {
+    if (this.#fate === undefined) this.#end('closed')
+  }
+
+  #checkOpen(): void {
+    if (this.#fate !== undefined) throw this.#ended(this.#fate)
+  }
+
+  #failed(error: unknown): void {
+    // Bytes that may have left have been approved; any other failure means that nothing was paid.
+    if (isWalletError(error, 'BROADCAST_UNKNOWN')) return
+    const isLate = isWalletError(error, 'QUOTE_ENDED') && error.details.reason === 'expired'
+    this.#end(isLate ? 'expired' : 'closed')
+  }
+
+  #ended(reason: 'expired' | 'approved' | 'closed'): WalletError {
+    return new WalletError('QUOTE_ENDED', { pluginId: this.pluginId, reason })
+  }
+
+  #end(fate: NonNullable<QuoteSnapshot['fate']>): void {
+    if (this.#fate === fate) return
+    this.#fate = fate
+    this.#parts.changed(this)
+  }
+}

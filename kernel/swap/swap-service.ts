@@ -1,0 +1,82 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import type { SwapPlugin } from '../plugins/plugin.ts'
+import type { Services } from '../services.ts'
+import type { TokenMap } from '../types/currency.ts'
+import type { JsonObject } from '../types/json.ts'
+import type { Deal } from './approve-quote.ts'
+import { QuoteRound } from './quote-round.ts'
+import { promoCodeOf } from './rank-quotes.ts'
+import type { SwapQuote } from './swap-quote.ts'
+import { readWish, type SwapOptions, type SwapWish } from './swap-wish.ts'
+
+/** What the settings of an account say of a swap plugin. */
+export interface ProviderSettings {
+  readonly isEnabled: boolean
+  readonly needsActivation: boolean
+  readonly userSettings: JsonObject
+}
+
+/** What swaps need of the account. */
+export interface SwapServiceParts {
+  readonly services: Services
+  settingsOf(plugin: SwapPlugin): ProviderSettings
+  /** The tokens of a currency. */
+  tokensOf(currencyPluginId: string): TokenMap
+  readonly findOwn: Deal['findOwn']
+}
+
+/** Asks swap providers for an account. */
+export class SwapService {
+  readonly #parts: SwapServiceParts
+  readonly #open = new Set<QuoteRound>()
+
+  constructor(parts: SwapServiceParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Asks every provider that is enabled; the settings of this moment count.
+   *
+   * @throws NO_SWAP_PROVIDERS, SAME_CURRENCY, NO_AMOUNT_SPECIFIED, AMOUNT_INVALID, OPTION_INVALID, TOKEN_NOT_FOUND
+   */
+  ask(wish: SwapWish, options: SwapOptions = {}): QuoteRound {
+    const { services, settingsOf, tokensOf, findOwn } = this.#parts
+    const read = readWish(wish, tokensOf)
+    const { waitMs = WAIT_MS, disabled = [] } = options
+    if (!Number.isFinite(waitMs) || waitMs < 0)
+      throw new WalletError('OPTION_INVALID', { option: 'waitMs', rule: 'must be a number of milliseconds' })
+    const asked = services.plugins.swapPlugins.flatMap(plugin => {
+      const { isEnabled, needsActivation, userSettings } = settingsOf(plugin)
+      if (!isEnabled || needsActivation || disabled.includes(plugin.id)) return []
+      return { plugin, userSettings, promoCode: promoCodeOf(options, plugin.id) }
+    })
+    if (asked.length === 0) throw new WalletError('NO_SWAP_PROVIDERS', {})
+    const { fromWallet, toWallet } = wish
+    const { crypto, random } = services.io
+    const round = new QuoteRound({
+      ...read,
+      ...{ services, fromWallet, toWallet, asked, waitMs, findOwn },
+      roundId: crypto.toHex(random(4)),
+      wishes: options,
+      closed: ended => void this.#open.delete(ended)
+    })
+    this.#open.add(round)
+    return round
+  }
+
+  /** The best quote; the others are closed. @throws as {@link ask}, or the one error worth showing */
+  async fetchBest(wish: SwapWish, options?: SwapOptions): Promise<SwapQuote> {
+    const [best, ...others] = await this.ask(wish, options).settled
+    if (best === undefined) throw new WalletError('NO_SWAP_PROVIDERS', {})
+    await Promise.all(others.map(quote => quote.close()))
+    return best
+  }
+
+  /** Closes every round. */
+  close(): void {
+    for (const round of [...this.#open]) round.close()
+  }
+}
+
+/** Specification §9. */
+const WAIT_MS = 20_000

@@ -1,0 +1,104 @@
+import { type NativeAmount, nativeAmount, ZERO } from '../amount.ts'
+import { WalletError } from '../errors/wallet-error.ts'
+import type { SwapRequestSnapshot } from '../hooks/snapshots.ts'
+import type { TokenMap } from '../types/currency.ts'
+import type { SwapAsset, SwapRequest } from '../types/swap.ts'
+import type { SwapWallet } from './swap-wallet.ts'
+
+/** What a user wants to swap. */
+export interface SwapWish {
+  readonly fromWallet: SwapWallet
+  readonly toWallet: SwapWallet
+  /** null or absent: the chain's own coin. */
+  readonly fromTokenId?: string | null
+  readonly toTokenId?: string | null
+  /** Native, of the side that `quoteFor` names; means nothing for `max`. */
+  readonly nativeAmount: NativeAmount
+  readonly quoteFor: 'from' | 'max' | 'to'
+}
+
+/** How quotes are asked for and ordered. */
+export interface SwapOptions {
+  /** Comes before all but transfers. */
+  readonly preferPluginId?: string
+  readonly preferType?: 'DEX' | 'CEX'
+  /** Plugins that are not asked this time. */
+  readonly disabled?: readonly string[]
+  /** By plugin id. */
+  readonly promoCodes?: Readonly<Record<string, string>>
+  /** How long to wait while there is a quote; 20 seconds if left out (specification §9). */
+  readonly waitMs?: number
+}
+
+/** A wish that was checked, as providers and as observers see it. */
+export interface ReadWish {
+  readonly request: SwapRequest
+  readonly snapshot: SwapRequestSnapshot
+}
+
+/**
+ * Checks a wish, and says it in assets.
+ *
+ * @param tokensOf - the tokens of a currency, by its plugin
+ * @throws SAME_CURRENCY for an asset against itself within one wallet; NO_AMOUNT_SPECIFIED, AMOUNT_INVALID,
+ *   OPTION_INVALID, TOKEN_NOT_FOUND
+ */
+export const readWish = (wish: SwapWish, tokensOf: (pluginId: string) => TokenMap): ReadWish => {
+  const { fromWallet, toWallet, fromTokenId = null, toTokenId = null, quoteFor } = wish
+  if (!['from', 'max', 'to'].includes(quoteFor))
+    throw new WalletError('OPTION_INVALID', { option: 'quoteFor', rule: 'must be from, to or max' })
+  if (fromWallet.id === toWallet.id && fromTokenId === toTokenId) throw new WalletError('SAME_CURRENCY', {})
+  const amount = quoteFor === 'max' ? ZERO : amountOf(wish.nativeAmount)
+  const from = assetOf(fromWallet, fromTokenId, tokensOf)
+  const to = assetOf(toWallet, toTokenId, tokensOf)
+  return {
+    request: Object.freeze({ from, to, nativeAmount: amount, quoteFor }),
+    snapshot: Object.freeze({
+      fromWalletId: fromWallet.id,
+      fromPluginId: from.pluginId,
+      fromTokenId,
+      fromCurrencyCode: from.currencyCode,
+      toWalletId: toWallet.id,
+      toPluginId: to.pluginId,
+      toTokenId,
+      toCurrencyCode: to.currencyCode,
+      nativeAmount: amount,
+      quoteFor
+    })
+  }
+}
+
+const amountOf = (text: string): NativeAmount => {
+  const amount = nativeAmount(text)
+  if (amount.startsWith('-')) throw new WalletError('AMOUNT_INVALID', { rule: 'must not be negative' })
+  if (amount === ZERO) throw new WalletError('NO_AMOUNT_SPECIFIED', {})
+  return amount
+}
+
+const assetOf = (
+  { currencyInfo }: SwapWallet,
+  tokenId: string | null,
+  tokensOf: (pluginId: string) => TokenMap
+): SwapAsset => {
+  const { pluginId } = currencyInfo
+  if (tokenId === null) {
+    const { currencyCode, denominations } = currencyInfo
+    return Object.freeze({
+      pluginId,
+      tokenId,
+      currencyCode,
+      multiplier: denominations[0]?.multiplier ?? '1'
+    })
+  }
+  const tokens = tokensOf(pluginId)
+  const token = Object.hasOwn(tokens, tokenId) ? tokens[tokenId] : undefined
+  if (token === undefined) throw new WalletError('TOKEN_NOT_FOUND', { tokenId })
+  const { currencyCode, denominations, networkLocation } = token
+  return Object.freeze({
+    pluginId,
+    tokenId,
+    currencyCode,
+    multiplier: denominations[0]?.multiplier ?? '1',
+    ...(networkLocation === undefined ? {} : { networkLocation })
+  })
+}
