@@ -42,13 +42,6 @@ export interface SpendErrorDetails {
   SPEND_WITH_KEYS: NoDetails
 }
 
-const QUOTE_ENDS: Readonly<Record<SpendErrorDetails['QUOTE_ENDED']['reason'], string>> = {
-  expired: 'The quote has expired',
-  approved: 'The quote was approved already',
-  closed: 'The quote was closed already',
-  declined: 'The payment was not confirmed'
-}
-
 /** Messages, exit codes and advice for {@link SpendErrorDetails}. */
 export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<SpendErrorDetails[C]> } = {
   DUST_SPEND: {
@@ -119,7 +112,10 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
   QUOTE_ENDED: {
     name: 'Error',
     exitCode: 46,
-    message: ({ reason }) => QUOTE_ENDS[reason],
+    message: ({ reason }) => {
+      if (reason === 'expired') return 'The quote has expired'
+      return reason === 'declined' ? 'The payment was not confirmed' : `The quote was ${reason} already`
+    },
     hint: () => 'Ask for new quotes.'
   },
   SWAP_CHANGED: {
