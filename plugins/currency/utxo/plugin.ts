@@ -5,6 +5,7 @@ import { openEngine } from './engine.ts'
 import { bitcoinRow, bitcoinTestnetRow } from './params/bitcoin.ts'
 import type { CoinRow, NetworkRow } from './params/coin-row.ts'
 import { infoOf } from './params/currency-info.ts'
+import { litecoinRow } from './params/litecoin.ts'
 import { makeTools } from './tools.ts'
 
 /**
@@ -32,6 +33,9 @@ export const bitcoin: CurrencyPlugin = utxoPlugin(bitcoinRow)
 
 /** Bitcoin's test network. */
 export const bitcoinTestnet: CurrencyPlugin = utxoPlugin(bitcoinTestnetRow)
+
+/** Litecoin, on mainnet unless the option `network` says `testnet` or `regtest`. */
+export const litecoin: CurrencyPlugin = utxoPlugin(litecoinRow)
 
 const MAX_SERVERS = 50
 

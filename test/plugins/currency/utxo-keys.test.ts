@@ -11,6 +11,7 @@ import { encodeUri, parseUri } from '../../../plugins/currency/utxo/address/uri.
 import { derivePublicKeys, readPublicKeys } from '../../../plugins/currency/utxo/keys/account-keys.ts'
 import { childKeys } from '../../../plugins/currency/utxo/keys/child-keys.ts'
 import { bitcoinRow, bitcoinTestnetRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
+import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
 import { ScriptTable } from '../../../plugins/currency/utxo/scan/script-table.ts'
 import { makeTools } from '../../../plugins/currency/utxo/tools.ts'
 import { parseRawTx } from '../../../plugins/currency/utxo/tx/raw-tx.ts'
@@ -26,6 +27,17 @@ interface CoinFigures {
   wif: number
   bech32: string
   genesis: string
+  mwebHrp?: string
+  xkeysReadAlso?: Record<string, string>
+  rbf?: string
+  regtest?: {
+    p2pkh: number
+    p2sh: number[]
+    wif: number
+    bech32: string
+    mwebHrp: string
+    genesis: string
+  }
   gapLimitEdge: number
   coinbaseMaturity: number
   minRelayPerKvB: number
@@ -144,7 +156,7 @@ test('new keys are 24 words, import refuses a bad checksum without quoting it, a
 
 test('the coin rows have the figures of the shared coin table', t => {
   const { coins } = JSON.parse(readFileSync('test/fixtures/coins.json', 'utf8')) as { coins: CoinFigures[] }
-  for (const row of [bitcoinRow, bitcoinTestnetRow]) {
+  for (const row of [bitcoinRow, bitcoinTestnetRow, litecoinRow]) {
     const figures = coins.find(({ pluginId }) => pluginId === row.pluginId) as CoinFigures
     const [network] = row.networks
     t.is(row.walletType, figures.walletType)
@@ -156,6 +168,16 @@ test('the coin rows have the figures of the shared coin table', t => {
     t.is(network.wif, figures.wif)
     t.is(network.bech32, figures.bech32)
     t.is(network.genesis, figures.genesis)
+    t.is(network.mwebPrefix, figures.mwebHrp)
+    const also = Object.values(figures.xkeysReadAlso ?? {}).map(Number)
+    t.deepEqual(Object.values(network.xkeysReadAlso ?? {}), also)
+    t.is(row.isReplaceable, figures.rbf === 'yes')
+    const regtest = row.networks.find(({ name }) => name === 'regtest')
+    if (figures.regtest !== undefined) {
+      const { p2pkh, p2sh, wif, bech32, mwebHrp, genesis } = figures.regtest
+      t.like(regtest, { p2pkh, wif, bech32, mwebPrefix: mwebHrp, genesis })
+      t.deepEqual(regtest?.p2sh, p2sh)
+    }
     t.is(row.gapLimit, figures.gapLimitEdge)
     t.is(row.coinbaseMaturity, figures.coinbaseMaturity)
     t.is(Number(network.defaultFees.minRelay), figures.minRelayPerKvB)

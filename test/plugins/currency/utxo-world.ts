@@ -1,5 +1,6 @@
 import { type ElectrumConnect, makeElectrumConnect } from '../../../fake-server/chain/electrum-connect.ts'
 import type { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
+import { BITCOIN_REGTEST, LITECOIN_REGTEST } from '../../../fake-server/chain/networks.ts'
 import { openFakeChain } from '../../../fake-server/chain/open-fake-chain.ts'
 import type {
   CurrencyEngine,
@@ -166,7 +167,7 @@ const callbacksOf = (told: Told): EngineRequest['callbacks'] => ({
   }
 })
 
-/** A fake chain, and a Bitcoin plugin on regtest that reaches nothing else. */
+/** A fake chain, and a plugin of its currency (Bitcoin's unless another is given) on regtest that reaches nothing else. */
 export interface TestWorld {
   readonly chain: FakeChain
   readonly electrum: ElectrumConnect
@@ -179,8 +180,14 @@ export interface TestWorld {
 export const makeTestWorld = (
   options: { plugin?: CurrencyPlugin; io?: Partial<Io>; servers?: string[]; sliceLength?: number } = {}
 ): TestWorld => {
+  const { plugin = bitcoin } = options
+  const { walletType } = plugin.info
   const base = makeNodeIo()
-  const chain = openFakeChain({ clock: base.clock, random: count => base.random(count) })
+  const chain = openFakeChain({
+    clock: base.clock,
+    random: count => base.random(count),
+    network: plugin.info.pluginId === 'litecoin' ? LITECOIN_REGTEST : BITCOIN_REGTEST
+  })
   const electrum = makeElectrumConnect(
     chain,
     options.sliceLength === undefined ? {} : { sliceLength: options.sliceLength }
@@ -204,7 +211,7 @@ export const makeTestWorld = (
     webSocket: (url, handlers) => electrum.webSocket(url, handlers),
     ...options.io
   }
-  const applied = applyPlugin(options.plugin ?? bitcoin, counted, {
+  const applied = applyPlugin(plugin, counted, {
     network: 'regtest',
     servers: options.servers ?? ['tcp://127.0.0.1:50001']
   })
@@ -217,12 +224,12 @@ export const makeTestWorld = (
     async openWallet({ format, keys, store = makeTestStore(), isStarted = true, checkpoint } = {}) {
       const tools = await applied.tools()
       const privateKeys =
-        keys ?? (await tools.createPrivateKey('wallet:bitcoin', format === undefined ? {} : { format }))
-      const walletInfo: WalletInfo = { id: 'test', type: 'wallet:bitcoin', keys: privateKeys }
+        keys ?? (await tools.createPrivateKey(walletType, format === undefined ? {} : { format }))
+      const walletInfo: WalletInfo = { id: 'test', type: walletType, keys: privateKeys }
       const told = makeTold()
       const publicKeys = await tools.derivePublicKey(walletInfo)
       const engine = await applied.open({
-        walletInfo: { id: 'test', type: 'wallet:bitcoin', keys: publicKeys },
+        walletInfo: { id: 'test', type: walletType, keys: publicKeys },
         callbacks: callbacksOf(told),
         store,
         log: silent,

@@ -38,13 +38,20 @@ const invalid = (rule: string): WalletError => new WalletError('ADDRESS_INVALID'
 
 const readAddress = (coin: CoinRow, network: NetworkRow, text: string): Program => {
   if (text.length === 0) throw invalid('is empty')
+  const known = [network, ...coin.networks, ...coin.foreignNetworks]
+  if (isMweb(known, text))
+    throw invalid('is of the MimbleWimble extension block (MWEB), which cannot be paid')
   if (text.length > MAX_LENGTH) throw invalid(`is longer than ${MAX_LENGTH} characters`)
   const separator = text.lastIndexOf('1')
   const prefix = text.slice(0, separator).toLowerCase()
-  const known = [network, ...coin.networks, ...coin.foreignNetworks]
   const owner = known.find(row => row.bech32 === prefix)
   if (owner !== undefined) return readSegwit(network, owner, text)
   return readBase58(network, known, text)
+}
+
+const isMweb = (known: readonly NetworkRow[], text: string): boolean => {
+  const lower = text.toLowerCase()
+  return known.some(({ mwebPrefix }) => mwebPrefix !== undefined && lower.startsWith(`${mwebPrefix}1`))
 }
 
 const readSegwit = (network: NetworkRow, owner: NetworkRow, text: string): Program => {

@@ -47,7 +47,7 @@ export class ElectrumPool {
   constructor(io: Io, network: NetworkRow, options: { servers: readonly ElectrumServer[]; log: EngineLog }) {
     this.#io = io
     this.#network = network
-    this.#headers = new HeaderCache(io.crypto, network.hasWork)
+    this.#headers = new HeaderCache(io, network.work)
     this.#servers = options.servers
     this.#log = options.log
   }
@@ -215,7 +215,7 @@ export class ElectrumPool {
     ])
     const fees = this.#fetchFees()
     const [, genesis, tip] = await Promise.all(greeting)
-    const first = parseHeader(this.#io.crypto.fromHex(readHeaderHex(genesis ?? null)), false)
+    const first = parseHeader(this.#io.crypto.fromHex(readHeaderHex(genesis ?? null)), undefined)
     if (first.hash !== this.#network.genesis) {
       throw new ElectrumFault(`The server is not of ${this.#network.name}`)
     }

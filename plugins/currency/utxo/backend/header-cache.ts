@@ -1,4 +1,6 @@
-import type { CryptoPort, Json } from '../../../../kernel/plugin-api.ts'
+import type { Io, Json } from '../../../../kernel/plugin-api.ts'
+import type { BlockWork } from '../params/coin-row.ts'
+import { makeYielder } from '../scan/yielder.ts'
 import { type BlockHeader, parseHeader } from '../tx/header.ts'
 import type { ElectrumCall } from './electrum-connection.ts'
 import { ElectrumFault } from './electrum-error.ts'
@@ -12,19 +14,19 @@ export interface ChainTip {
 
 /** Block headers by height, bounded, and forgotten near the tip when the chain turns out to be another one. */
 export class HeaderCache {
-  readonly #crypto: CryptoPort
-  readonly #hasWork: boolean
+  readonly #io: Pick<Io, 'clock' | 'crypto'>
+  readonly #work: BlockWork | undefined
   readonly #headers = new Map<number, BlockHeader>()
 
-  constructor(crypto: CryptoPort, hasWork: boolean) {
-    this.#crypto = crypto
-    this.#hasWork = hasWork
+  constructor(io: Pick<Io, 'clock' | 'crypto'>, work: BlockWork | undefined) {
+    this.#io = io
+    this.#work = work
   }
 
   /** Parses a header. @throws ElectrumFault if it is damaged or lacks work */
   read(hex: string): BlockHeader {
     try {
-      return parseHeader(this.#crypto.fromHex(hex), this.#hasWork)
+      return parseHeader(this.#io.crypto.fromHex(hex), this.#work)
     } catch (error) {
       throw new ElectrumFault(error instanceof Error ? error.message : 'The server sent a bad block header')
     }
@@ -61,12 +63,14 @@ export class HeaderCache {
       callMany(missing.map(height => ({ method: 'blockchain.block.header', params: [height] })))
     )
     if (this.#headers.size > MAX_HEADERS) this.#headers.clear()
-    replies.forEach((reply, at) => {
+    const yielder = makeYielder(this.#io.clock)
+    for (const [at, reply] of replies.entries()) {
       const height = missing[at] as number
       const header = this.read(readHeaderHex(reply))
       this.#headers.set(height, header)
       found.set(height, header)
-    })
+      await yielder.breathe()
+    }
     return found
   }
 }

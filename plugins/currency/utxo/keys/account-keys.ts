@@ -98,13 +98,14 @@ export const privateAccountOf = (
   return account
 }
 
-/** Tells an extended private key (xprv, yprv, zprv and the test forms) from words. */
+/** Tells an extended private key (xprv, yprv, zprv, the test forms, and Ltpv and Mtpv of Litecoin) from words. */
 export const isExtendedPrivate = (text: string): boolean =>
-  /^[a-zA-Z]prv[1-9A-HJ-NP-Za-km-z]{100,112}$/.test(text)
+  /^(?:[a-zA-Z]prv|[LM]tpv)[1-9A-HJ-NP-Za-km-z]{100,112}$/.test(text)
 
 /** An imported account-level private key. @throws KEY_INTEGRITY if it is damaged or of another network */
 export const accountFromText = (network: NetworkRow, format: KeyFormat, text: string): HDKey => {
-  for (const versions of [network.xkeys[format], network.xkeys.bip44]) {
+  const { xkeys, xkeysReadAlso = xkeys.bip44 } = network
+  for (const versions of [xkeys[format], xkeys.bip44, xkeysReadAlso]) {
     try {
       const account = HDKey.fromExtendedKey(text, versions)
       if (account.privateKey !== null) return account

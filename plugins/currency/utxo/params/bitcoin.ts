@@ -1,23 +1,8 @@
-import type { CoinRow, ExtendedKeyVersions, FeeFigures, KeyFormat, NetworkRow } from './coin-row.ts'
+import type { CoinRow, FeeFigures, NetworkRow } from './coin-row.ts'
+import { keyVersions, testKeyVersions } from './key-versions.ts'
 
-const keyVersions = (
-  legacy: ExtendedKeyVersions,
-  nested: ExtendedKeyVersions,
-  native: ExtendedKeyVersions
-): Record<KeyFormat, ExtendedKeyVersions> => ({
-  bip32: legacy,
-  bip44: legacy,
-  bip49: nested,
-  bip84: native,
-  // BIP-86 keeps the plain xpub bytes.
-  bip86: legacy
-})
-
-const testKeys = keyVersions(
-  { public: 0x043587cf, private: 0x04358394 },
-  { public: 0x044a5262, private: 0x044a4e28 },
-  { public: 0x045f1cf6, private: 0x045f18bc }
-)
+// powLimit in chainparams.cpp of Bitcoin Core.
+const SHA256_WORK = { hash: 'sha256', easiest: 0xffffn << 208n } as const
 
 // What a wallet pays while no server has an estimate; rates per 1000 virtual bytes.
 const fees: FeeFigures = {
@@ -43,7 +28,7 @@ const mainnet: NetworkRow = {
   ),
   uriSchemes: ['bitcoin'],
   genesis: '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f',
-  hasWork: true,
+  work: SHA256_WORK,
   servers: [
     'tls://electrum.blockstream.info:50002',
     'tls://bitcoin.lu.ke:50002',
@@ -61,21 +46,22 @@ const testnet: NetworkRow = {
   p2sh: [196],
   wif: 239,
   bech32: 'tb',
-  xkeys: testKeys,
+  xkeys: testKeyVersions,
   uriSchemes: ['bitcoin', 'bitcointestnet'],
   genesis: '000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943',
-  hasWork: true,
+  work: SHA256_WORK,
   servers: ['tls://electrum.blockstream.info:60002', 'tls://testnet.aranguren.org:51002'],
   defaultFees: fees
 }
 
+const { work: _work, ...testFigures } = testnet
+
 const regtest: NetworkRow = {
-  ...testnet,
+  ...testFigures,
   name: 'regtest',
   bech32: 'bcrt',
   uriSchemes: ['bitcoin'],
   genesis: '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206',
-  hasWork: false,
   servers: [],
   defaultFees: { ...fees, low: 2_000n, standard: 5_000n, high: 15_000n }
 }

@@ -12,6 +12,13 @@ export interface ExtendedKeyVersions {
   readonly private: number
 }
 
+/** How blocks prove their work. */
+export interface BlockWork {
+  readonly hash: 'sha256' | 'scrypt'
+  /** The easiest target that a header may claim. */
+  readonly easiest: bigint
+}
+
 /** Fee rates in native units per 1000 virtual bytes. */
 export interface FeeFigures {
   readonly low: bigint
@@ -35,12 +42,16 @@ export interface NetworkRow {
   readonly p2sh: readonly number[]
   readonly wif: number
   readonly bech32: string
+  /** What addresses of the MimbleWimble extension block begin with; they are recognised only to be refused. */
+  readonly mwebPrefix?: string
   readonly xkeys: Readonly<Record<KeyFormat, ExtendedKeyVersions>>
+  /** Versions that others write for the same keys: read, never written. */
+  readonly xkeysReadAlso?: ExtendedKeyVersions
   readonly uriSchemes: readonly string[]
   /** Hash of block 0, as shown. */
   readonly genesis: string
-  /** False where blocks cost no work (regtest), so that work proves nothing. */
-  readonly hasWork: boolean
+  /** Absent where blocks cost no work (regtest), so that work proves nothing. */
+  readonly work?: BlockWork
   readonly servers: readonly string[]
   readonly defaultFees: FeeFigures
 }

@@ -1,4 +1,6 @@
+import { scrypt } from '@noble/hashes/scrypt.js'
 import { sha256Twice } from '../address/hashes.ts'
+import type { BlockWork } from '../params/coin-row.ts'
 import { hexOfReversed } from './raw-tx.ts'
 
 /** A block header (80 bytes), parsed. Hashes as shown. */
@@ -11,15 +13,17 @@ export interface BlockHeader {
 }
 
 /**
- * Parses a block header and, where blocks cost work, checks that its hash meets its own target.
+ * Parses a block header and, where blocks cost work, checks that it meets its own target.
+ *
+ * The hash of a block is SHA-256 twice whatever hash its work is counted by; scrypt takes some milliseconds.
  *
  * @throws TypeError for another length, or work that is missing
  */
-export const parseHeader = (bytes: Uint8Array, hasWork: boolean): BlockHeader => {
+export const parseHeader = (bytes: Uint8Array, work: BlockWork | undefined): BlockHeader => {
   if (bytes.length !== 80) throw new TypeError('A block header must have 80 bytes')
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const hash = hexOfReversed(sha256Twice(bytes))
-  if (hasWork && BigInt(`0x${hash}`) > targetOf(view.getUint32(72, true))) {
+  if (work !== undefined && workOf(bytes, hash, work) > targetOf(view.getUint32(72, true), work)) {
     throw new TypeError('A block header has not the work it claims')
   }
   return {
@@ -45,15 +49,18 @@ export const merkleRootOf = (txid: string, path: readonly string[], position: nu
   return hexOfReversed(node)
 }
 
-// The easiest target of mainnet; a header may claim no less work than this (Bitcoin Core, powLimit).
-const EASIEST = 0xffffn << 208n
+// Litecoin: RFC 7914 with the header as its own salt.
+const workOf = (bytes: Uint8Array, hash: string, work: BlockWork): bigint => {
+  if (work.hash === 'sha256') return BigInt(`0x${hash}`)
+  return BigInt(`0x${hexOfReversed(scrypt(bytes, bytes, { N: 1024, r: 1, p: 1, dkLen: 32 }))}`)
+}
 
-const targetOf = (bits: number): bigint => {
+const targetOf = (bits: number, { easiest }: BlockWork): bigint => {
   const exponent = bits >>> 24
   const mantissa = BigInt(bits & 0x7fffff)
   const target =
     exponent <= 3 ? mantissa >> BigInt(8 * (3 - exponent)) : mantissa << BigInt(8 * (exponent - 3))
-  return target > EASIEST ? 0n : target
+  return target > easiest ? 0n : target
 }
 
 const bytesOfReversed = (text: string): Uint8Array => {
