@@ -1,4 +1,5 @@
 import { serveFakeWorld } from '../../fake-server/http/serve-fake-world.ts'
+import { chainIds } from '../../fake-server/world-chain.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { parseCount } from '../grammar/values.ts'
@@ -30,19 +31,21 @@ export const fakeStart: CommandRun = async session => {
     })
     const control = await serveControl(localControl(world))
     try {
-      const { authServer, infoServers, syncServers, electrumServers } = served
-      const addresses = { authServer, infoServers, syncServers, electrumServers }
+      const { authServer, infoServers, syncServers, electrumServers, chainServers } = served
+      const addresses = { authServer, infoServers, syncServers, chainServers }
       const { url, token } = control
       recordRunningWorld(paths.state, { pid: process.pid, ...addresses, control: { url, token } })
       await session.print({
-        data: { pid: process.pid, height: world.chain.height, ...addresses },
+        data: { pid: process.pid, height: world.chain.height, ...addresses, electrumServers },
         view: {
           kind: 'record',
           fields: [
             ['login server', authServer],
             ['sync server', syncServers.join(' ')],
-            ['chain', electrumServers.join(' ')],
-            ['height', String(world.chain.height)]
+            ...chainIds.flatMap((id): [string, string][] => [
+              [`${id} chain`, chainServers[id].join(' ')],
+              [`${id} height`, String(world.chains[id].height)]
+            ])
           ]
         }
       })

@@ -1,3 +1,4 @@
+import { forEachChain } from '../../fake-server/world-chains.ts'
 import {
   createKernel,
   type Io,
@@ -63,14 +64,21 @@ export type WorldSettings = Pick<
 >
 
 /** What every kernel in a fake world is configured with. */
-export const kernelSettings = ({ electrumServers, ...servers }: WorldAddresses): WorldSettings => ({
-  ...servers,
+export const kernelSettings = ({
+  authServer,
+  infoServers,
+  syncServers,
+  chainServers
+}: WorldAddresses): WorldSettings => ({
+  authServer,
+  infoServers,
+  syncServers,
   // The fake server lets every key in.
   apiKey: 'holdfast-fake-world',
   appId: '',
   pluginOptions: {
-    bitcoin: { network: 'regtest', servers: [...electrumServers] },
-    bitcointestnet: { network: 'regtest', servers: [...electrumServers] }
+    ...forEachChain(id => ({ network: 'regtest', servers: [...chainServers[id]] })),
+    bitcointestnet: { network: 'regtest', servers: [...chainServers.bitcoin] }
   }
 })
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { FAKE_ADDRESSES, type FakeWorld, openPersistentWorld } from '../../fake-server/fake-world.ts'
+import type { ChainServers } from '../../fake-server/world-chains.ts'
 import { makeWorldClock } from '../../fake-server/world-clock.ts'
 import { type Io, isWalletError } from '../../kernel/index.ts'
 import { openFileDisk } from '../../plugins/storage/file/file-storage.ts'
@@ -24,7 +25,8 @@ export interface WorldAddresses {
   readonly authServer: string
   readonly infoServers: readonly string[]
   readonly syncServers: readonly string[]
-  readonly electrumServers: readonly string[]
+  /** The Electrum servers of each chain, by plugin id. */
+  readonly chainServers: ChainServers
 }
 
 /** The fake world of a profile: in this process, or the one that `fake start` runs. */

@@ -1,3 +1,5 @@
+import { chainIds } from '../../fake-server/world-chain.ts'
+import type { ChainServers } from '../../fake-server/world-chains.ts'
 import { isAlive } from '../../plugins/storage/file/is-alive.ts'
 import { readState, removeState, writeState } from './state-file.ts'
 
@@ -10,7 +12,7 @@ export interface RunningWorld {
   readonly authServer: string
   readonly infoServers: readonly string[]
   readonly syncServers: readonly string[]
-  readonly electrumServers: readonly string[]
+  readonly chainServers: ChainServers
   /** Where `fake chain` commands are sent, and what proves that they come from the owner. */
   readonly control: { readonly url: string; readonly token: string }
 }
@@ -40,20 +42,22 @@ export const findRunningWorld = async (stateFolder: string): Promise<RunningWorl
 
 const parseRecord = (value: Readonly<Record<string, unknown>> | undefined): RunningWorld | undefined => {
   if (value === undefined) return undefined
-  const { pid, authServer, infoServers, syncServers, electrumServers, control } = value
-  const isRecord =
+  const { pid, authServer, infoServers, syncServers, chainServers, control } = value
+  const isSound =
     Number.isSafeInteger(pid) &&
     typeof authServer === 'string' &&
-    [infoServers, syncServers, electrumServers].every(isTexts) &&
-    typeof control === 'object' &&
-    control !== null &&
-    'url' in control &&
-    'token' in control &&
+    [infoServers, syncServers].every(isTexts) &&
+    isRecord(chainServers) &&
+    chainIds.every(id => isTexts(chainServers[id])) &&
+    isRecord(control) &&
     typeof control.url === 'string' &&
     /^http:\/\/127\.0\.0\.1:\d+$/.test(control.url) &&
     typeof control.token === 'string'
-  return isRecord ? (value as unknown as RunningWorld) : undefined
+  return isSound ? (value as unknown as RunningWorld) : undefined
 }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
 
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(item => typeof item === 'string')

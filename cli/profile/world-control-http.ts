@@ -59,7 +59,7 @@ export const serveControl = async (control: WorldControl): Promise<ControlServer
 const MAX_BODY = 300_000_000
 
 const NAMES = [
-  ...(['fund', 'mine', 'network', 'changeNetwork', 'now'] as const),
+  ...(['chainsOf', 'fund', 'mine', 'network', 'changeNetwork', 'now'] as const),
   ...(['skip', 'users', 'loadUser', 'dumpUser', 'requests'] as const)
 ] satisfies readonly (keyof WorldControl)[]
 

@@ -3,6 +3,7 @@ import type { FakeWorld } from '../../fake-server/fake-world.ts'
 import type { NetworkConditions } from '../../fake-server/network-conditions.ts'
 import type { TrafficLine } from '../../fake-server/traffic.ts'
 import type { FakeUser } from '../../fake-server/users/fake-user.ts'
+import { type ChainId, chainIds } from '../../fake-server/world-chain.ts'
 import type { Io } from '../../kernel/index.ts'
 
 /** A user as the servers of a world see it: they do not know its name. Dates are ISO text. */
@@ -26,10 +27,12 @@ export interface WorldUserKey {
 
 /** What can be done to a fake world from the command line; arguments and results are JSON. */
 export interface WorldControl {
-  /** Pays from the faucet; gives the txid. @throws ADDRESS_INVALID, AMOUNT_INVALID, BROADCAST_REFUSED */
-  fund(address: string, native: string): Promise<string>
+  /** The chains whose network an address is of. */
+  chainsOf(address: string): Promise<readonly ChainId[]>
+  /** Pays from the faucet of a chain; gives the txid. @throws ADDRESS_INVALID, AMOUNT_INVALID, BROADCAST_REFUSED */
+  fund(chain: ChainId, address: string, native: string): Promise<string>
   /** Mines blocks; gives the new height. @throws OPTION_INVALID */
-  mine(count: number): Promise<number>
+  mine(chain: ChainId, count: number): Promise<number>
   network(): Promise<NetworkConditions>
   /** Gives the new conditions. @throws BAD_REPLY */
   changeNetwork(change: Partial<NetworkConditions>): Promise<NetworkConditions>
@@ -48,17 +51,18 @@ export interface WorldControl {
 
 /** The control of a world in this process; what it does is saved when it answers. */
 export const localControl = (world: FakeWorld): WorldControl => {
-  const { chain, clock, network, server, saved } = world
+  const { chains, clock, network, server, saved } = world
   return {
-    async fund(address, native) {
-      const txid = chain.fund(address, native)
+    chainsOf: async address => chainIds.filter(id => chains[id].takes(address)),
+    async fund(chain, address, native) {
+      const txid = chains[chain].fund(address, native)
       await saved()
       return txid
     },
-    async mine(count) {
-      chain.mine(count)
+    async mine(chain, count) {
+      chains[chain].mine(count)
       await saved()
-      return chain.height
+      return chains[chain].height
     },
     network: async () => network.current,
     async changeNetwork(change) {

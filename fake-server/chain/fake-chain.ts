@@ -155,6 +155,15 @@ export class FakeChain {
     return this.#changing(() => this.#accept(tx))
   }
 
+  /** Whether an address is one of this network's. Some old kinds are the same on several. */
+  takes(address: string): boolean {
+    try {
+      return scriptOf(this.network, address).length > 0
+    } catch {
+      return false
+    }
+  }
+
   /** What an address or a script holds. @throws ADDRESS_INVALID */
   balance(target: string | Uint8Array): ChainBalance {
     const { confirmed, unconfirmed } = this.#state.scripts.balanceOf(

@@ -14,7 +14,13 @@ export const fakeCommands: readonly CommandSpec[] = [
     name: 'fake chain fund',
     arguments: '<target> <amount>',
     summary: 'pay play money to a wallet or an address',
-    flags: [{ flags: '--confirm', summary: 'mine a block afterwards' }],
+    flags: [
+      { flags: '--confirm', summary: 'mine a block afterwards' },
+      {
+        flags: '--currency <currency>',
+        summary: 'on this chain: bitcoin or litecoin; found by the address if left out'
+      }
+    ],
     secrets: ANY_LOGIN,
     load: async () => (await import('../../commands/fake-chain-fund.ts')).fakeChainFund
   },
@@ -22,6 +28,12 @@ export const fakeCommands: readonly CommandSpec[] = [
     name: 'fake chain mine',
     arguments: '[count]',
     summary: 'mine blocks',
+    flags: [
+      {
+        flags: '--currency <currency>',
+        summary: 'on this chain: bitcoin (if left out), litecoin, or all'
+      }
+    ],
     load: async () => (await import('../../commands/fake-chain-mine.ts')).fakeChainMine
   },
   {
