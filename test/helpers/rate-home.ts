@@ -35,13 +35,12 @@ export interface RateHomeOptions {
   readonly plugins?: readonly Plugin[]
   readonly clock?: FakeClock
   readonly disk?: Disk
-  /** Nobody taps a telling hook. */
-  readonly isUnwatched?: boolean
+  readonly laterPlugins?: readonly string[]
 }
 
 /** Makes a device with rate plugins, and nobody logged in. */
 export const openRateHome = async (t: ExecutionContext, options: RateHomeOptions = {}): Promise<RateHome> => {
-  const { plugins = [], clock = makeFakeClock(), disk = memoryDisk(), isUnwatched = false } = options
+  const { plugins = [], clock = makeFakeClock(), disk = memoryDisk() } = options
   const told = { changes: [], routes: [], faults: [], lines: [] } as Pick<
     RateHome,
     'changes' | 'routes' | 'faults' | 'lines'
@@ -60,6 +59,7 @@ export const openRateHome = async (t: ExecutionContext, options: RateHomeOptions
   const kernel = await createKernel({
     io: { ...makeNodeIo(), clock },
     apiKey: '',
+    laterPlugins: options.laterPlugins ?? [],
     onError: (source, error) => void reports.push([source, error]),
     plugins: [
       {
@@ -67,7 +67,7 @@ export const openRateHome = async (t: ExecutionContext, options: RateHomeOptions
         id: 'storage',
         apply: ({ hooks }) => hooks.openDisk.tapPromise('storage', async () => disk)
       },
-      ...(isUnwatched ? [] : [watcher]),
+      watcher,
       ...plugins
     ]
   })

@@ -1,0 +1,198 @@
+import test from 'ava'
+import type { HistoricRateDesk, RatePlugin } from '../../../kernel/index.ts'
+import { openRateHome, pairOf } from '../../helpers/rate-home.ts'
+
+const USD = pairOf('BTC', 'iso:USD')
+const DAY_MS = 86_400_000
+const DATE = new Date('2024-02-29T12:00:00.000Z')
+
+interface Historian extends RatePlugin {
+  readonly desks: HistoricRateDesk[]
+}
+
+const historian = (
+  id: string,
+  answer: (desk: HistoricRateDesk) => void | Promise<void>,
+  more: Partial<RatePlugin> = {}
+): Historian => {
+  const desks: HistoricRateDesk[] = []
+  return {
+    kind: 'rates',
+    id,
+    displayName: id,
+    ...more,
+    desks,
+    apply({ hooks }) {
+      hooks.fetchHistoricRates.tapPromise(id, async desk => {
+        desks.push(desk)
+        await answer(desk)
+      })
+    }
+  }
+}
+
+/** Offers a rate for everything, so many days after the date. */
+const offering = (id: string, rate: number, daysAfter = 0, more: Partial<RatePlugin> = {}): Historian =>
+  historian(
+    id,
+    desk => {
+      for (const { date, ...pair } of desk.wanted)
+        desk.offer({ ...pair, date: new Date(date.getTime() + daysAfter * DAY_MS) }, rate)
+    },
+    more
+  )
+
+test('a rate of the past comes from a provider that has it, with its date, and is remembered', async t => {
+  const source = offering('past', 61_000, 0.5)
+  const { rates } = await openRateHome(t, { plugins: [source, historian('empty', () => {})] })
+  const expected = { ...USD, rate: 61_000, source: 'past', at: DATE.getTime() / 1000 + 43_200 }
+  t.deepEqual(await rates.historicRate(USD, DATE), expected)
+  t.deepEqual(await rates.historicRate(USD, new Date(DATE)), expected)
+  t.is(source.desks.length, 1)
+  t.is(rates.getSnapshot().pairCount, 0, 'it is no rate of the present')
+})
+
+test('nobody has it: there is none, and it is asked for again', async t => {
+  const source = historian('empty', () => {})
+  const { rates } = await openRateHome(t, { plugins: [source] })
+  t.is(await rates.historicRate(USD, DATE), undefined)
+  t.is(await rates.historicRate(USD, DATE), undefined)
+  t.is(source.desks.length, 2)
+  const alone = await openRateHome(t)
+  t.is(await alone.rates.historicRate(USD, DATE), undefined)
+})
+
+test('within a day of the date the lower bias wins, else the nearest, and what is a week away is nothing', async t => {
+  const answerOf = async (...plugins: readonly RatePlugin[]): Promise<string | undefined> => {
+    const { rates } = await openRateHome(t, { plugins })
+    return (await rates.historicRate(USD, DATE))?.source
+  }
+  t.is(await answerOf(offering('dear', 1, 0, { bias: 0.2 }), offering('cheap', 1, -1)), 'cheap')
+  t.is(await answerOf(offering('cheap', 1, 1.1), offering('dear', 1, -1, { bias: 0.2 })), 'dear')
+  t.is(await answerOf(offering('far', 1, 3), offering('near', 1, -2, { bias: 0.2 })), 'near')
+  t.is(await answerOf(offering('far', 1, 7.1), offering('past', 1, -8)), undefined)
+})
+
+test('questions of one moment are one question, a hundred pairs at a time', async t => {
+  const source = offering('past', 2)
+  const { rates } = await openRateHome(t, { plugins: [source] })
+  const dates = Array.from({ length: 250 }, (_, at) => new Date(DATE.getTime() + at * DAY_MS))
+  const answers = await Promise.all([...dates, ...dates].map(date => rates.historicRate(USD, date)))
+  t.deepEqual(
+    source.desks.map(({ wanted }) => wanted.length),
+    [100, 100, 50]
+  )
+  t.deepEqual(
+    answers.map(answer => answer?.at),
+    [...dates, ...dates].map(date => date.getTime() / 1000)
+  )
+})
+
+test('a thousand answers are remembered', async t => {
+  const source = offering('past', 2)
+  const { rates } = await openRateHome(t, { plugins: [source] })
+  const dates = Array.from({ length: 1001 }, (_, at) => new Date(DATE.getTime() + at * DAY_MS))
+  await Promise.all(dates.map(date => rates.historicRate(USD, date)))
+  const count = source.desks.length
+  await rates.historicRate(USD, dates[1] ?? DATE)
+  t.is(source.desks.length, count)
+  await rates.historicRate(USD, dates[0] ?? DATE)
+  t.is(source.desks.length, count + 1, 'the oldest is forgotten')
+})
+
+test('after 5 s what there is counts; without any, whatever comes later', async t => {
+  const slow = historian('slow', async desk => {
+    await new Promise<void>(resolve => void clock.after(8000, resolve))
+    for (const pair of desk.wanted) desk.offer(pair, 2)
+  })
+  const quick = historian('quick', desk => {
+    const [pair] = desk.wanted
+    if (pair?.fromCurrency === 'BTC') desk.offer(pair, 1)
+  })
+  const { rates, clock } = await openRateHome(t, { plugins: [slow, quick] })
+  const known = rates.historicRate(USD, DATE)
+  const unknown = rates.historicRate(pairOf('ETH', 'iso:USD'), DATE)
+  await clock.advance(5000)
+  t.is((await known)?.source, 'quick')
+  await clock.advance(3000)
+  t.is((await unknown)?.source, 'slow')
+})
+
+test('a provider that still answers is not asked the next question', async t => {
+  const hanging = historian('hanging', () => new Promise<void>(() => {}))
+  const quick = offering('quick', 1)
+  const { rates, clock, lines } = await openRateHome(t, { plugins: [hanging, quick] })
+  for (const hours of [0, 1, 2]) {
+    const asking = rates.historicRate(USD, new Date(DATE.getTime() + hours * 3_600_000))
+    await clock.advance(5000)
+    t.is((await asking)?.source, 'quick')
+  }
+  t.deepEqual([hanging.desks.length, quick.desks.length], [1, 3])
+  await clock.advance(15_000)
+  t.true(hanging.desks[0]?.signal.aborted, 'given up after 30 s')
+  t.is(lines.filter(({ source }) => source === 'hanging').length, 1)
+})
+
+test('a provider that fails is only logged, a bad entry is its fault, and a retired one is not asked', async t => {
+  const bad: [unknown, unknown][] = [
+    [{ ...USD, date: DATE }, 0],
+    [{ ...USD, date: DATE }, '1'],
+    [{ ...USD, date: new Date(Number.NaN) }, 1],
+    [{ ...USD, date: '2024-02-29' }, 1],
+    [USD, 1],
+    [{ fromCurrency: 'BTC', date: DATE }, 1],
+    [null, 1]
+  ]
+  for (const [pair, rate] of bad) {
+    const { rates, faults } = await openRateHome(t, {
+      plugins: [historian('bad', desk => desk.offer(pair as never, rate as never))]
+    })
+    t.is(await rates.historicRate(USD, DATE), undefined)
+    t.deepEqual(faults, [
+      { pluginId: 'bad', hook: 'fetchHistoricRates', errorName: 'Error', message: 'Invalid data format' }
+    ])
+  }
+  const retired = offering('old', 3, 0, { bias: -0.5, retired: 'gone' })
+  const { rates, faults, lines } = await openRateHome(t, {
+    plugins: [historian('down', () => Promise.reject(new Error('down'))), retired, offering('good', 2)]
+  })
+  t.is((await rates.historicRate(USD, DATE))?.source, 'good')
+  t.deepEqual([faults.length, retired.desks.length], [0, 0])
+  t.deepEqual(
+    lines.map(({ source, level }) => [source, level]),
+    [['down', 'warn']]
+  )
+})
+
+test('an offer for another pair answers nobody', async t => {
+  const { rates, faults } = await openRateHome(t, {
+    plugins: [
+      historian('other', desk => desk.offer({ fromCurrency: 'iso:USD', toCurrency: 'BTC', date: DATE }, 1))
+    ]
+  })
+  t.is(await rates.historicRate(USD, DATE), undefined)
+  t.is(faults.length, 0)
+})
+
+test('a pair or date that is none is refused', async t => {
+  const { rates } = await openRateHome(t)
+  const questions: [typeof USD, Date][] = [
+    [pairOf('', 'iso:USD'), DATE],
+    [pairOf('BTC', 'BTC'), DATE],
+    [USD, new Date(Number.NaN)],
+    [USD, 5 as never]
+  ]
+  for (const [pair, date] of questions) {
+    await t.throwsAsync(rates.historicRate(pair, date), { code: 'OPTION_INVALID' })
+  }
+})
+
+test('who waits while the kernel closes hears that there is none', async t => {
+  const { rates, kernel, clock } = await openRateHome(t, {
+    plugins: [historian('hanging', () => new Promise<void>(() => {}))]
+  })
+  const asking = rates.historicRate(USD, DATE)
+  await clock.advance(0)
+  await kernel.close()
+  t.is(await asking, undefined)
+})
