@@ -19,6 +19,7 @@ import {
 import { checkFileHash, checkStashPath, checkWalletId } from './names.ts'
 import { checkRateRoute } from './rates.ts'
 import { checkRequestCodec } from './requests.ts'
+import { checkSwapSort } from './swaps.ts'
 import {
   checkConfirmations,
   checkMemoUpgrade,
@@ -63,10 +64,9 @@ export const checks: ReadonlyMap<string, GroupCheck> = new Map([
   ['tx-file-name', checkTxFileName],
   ['tx-search', checkTxSearch],
   ['rate-route', checkRateRoute],
-  ['world', checkWorld]
+  ['world', checkWorld],
+  ['swap-sort', checkSwapSort]
 ])
 
 /** Groups whose features are not built yet. A group moves to {@link checks} with its feature. */
-export const pendingGroups: readonly string[] = [
-  'swap-sort'
-]
+export const pendingGroups: readonly string[] = []

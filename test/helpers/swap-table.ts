@@ -1,0 +1,172 @@
+import { makeKernelHooks } from '../../kernel/hooks/make-kernel-hooks.ts'
+import {
+  type CurrencyInfo,
+  compare,
+  nativeAmount,
+  negate,
+  type QuoteSnapshot,
+  type SpendInfo,
+  type SwapOptions,
+  type SwapPlugin,
+  type SwapWallet,
+  type SwapWish,
+  sum,
+  type TokenMap,
+  type Transaction,
+  WalletError
+} from '../../kernel/index.ts'
+import { swapHost } from '../../kernel/plugins/host.ts'
+import { PluginSet } from '../../kernel/plugins/plugin-set.ts'
+import type { Services } from '../../kernel/services.ts'
+import type { QuoteRound } from '../../kernel/swap/quote-round.ts'
+import { type ProviderSettings, SwapService } from '../../kernel/swap/swap-service.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import { memoryDisk } from '../../plugins/storage/memory.ts'
+import { type FakeClock, makeFakeClock } from './fake-clock.ts'
+import { toyTransaction } from './toy-currency.ts'
+
+/** A swap service between two wallets without a kernel around them; time stands still until a test moves it. */
+export interface SwapTable {
+  readonly clock: FakeClock
+  readonly service: SwapService
+  readonly from: TableWallet
+  readonly to: TableWallet
+  readonly faults: { readonly pluginId: string; readonly error: unknown }[]
+  /** What observers heard, in order. */
+  readonly told: QuoteSnapshot[]
+  readonly hooks: Services['hooks']
+  /** By plugin id; a plugin that is not here is enabled. */
+  readonly settings: Map<string, Partial<ProviderSettings>>
+  /** Addresses in other wallets of the user. */
+  readonly own: Set<string>
+  /** Asks for quotes of 1000 units, unless the wish says otherwise. */
+  ask(wish?: Partial<SwapWish>, options?: SwapOptions): QuoteRound
+}
+
+/** A wallet that keeps books of what it was asked. */
+export interface TableWallet extends SwapWallet {
+  balance: string
+  /** What each transaction costs. */
+  fee: string
+  readonly spent: Transaction[]
+  readonly asked: { addresses: number; readonly spends: SpendInfo[] }
+  /** Thrown by the next spend. */
+  failure: WalletError | undefined
+}
+
+/** Applies plugins to a service of their own. */
+export const openSwapTable = (plugins: readonly SwapPlugin[], tokens: TokenMap = {}): SwapTable => {
+  const clock = makeFakeClock()
+  const io = { ...makeNodeIo(), clock }
+  const faults: { pluginId: string; error: unknown }[] = []
+  const told: QuoteSnapshot[] = []
+  const hooks = makeKernelHooks({ clock, onFault: fault => faults.push(fault) })
+  hooks.quoteChanged.tap('test', snapshot => void told.push(snapshot))
+  const set = new PluginSet(hooks)
+  const log = { debug() {}, info() {}, warn() {}, error() {} }
+  for (const plugin of plugins)
+    set.add(plugin, () =>
+      plugin.apply(swapHost(plugin.id, { hooks, io, disk: memoryDisk(), log, options: {} }))
+    )
+  const report = (_source: string, error: unknown): void => void faults.push({ pluginId: '', error })
+  const services = {
+    io,
+    hooks,
+    plugins: set,
+    report,
+    inBackground: (_name: string, promise: Promise<unknown>) => void promise.catch(error => report('', error))
+  } as unknown as Services
+  const settings = new Map<string, Partial<ProviderSettings>>()
+  const own = new Set<string>()
+  const service = new SwapService({
+    services,
+    settingsOf: ({ id }) => ({
+      isEnabled: true,
+      needsActivation: false,
+      userSettings: {},
+      ...settings.get(id)
+    }),
+    tokensOf: pluginId => (pluginId === 'alphacoin' ? tokens : {}),
+    findOwn: async (_pluginId, addresses) => new Set([...addresses].filter(address => own.has(address)))
+  })
+  const from = makeTableWallet('alpha')
+  const to = makeTableWallet('beta')
+  return {
+    ...{ clock, service, from, to, faults, told, hooks, settings, own },
+    ask: (wish = {}, options = {}) =>
+      service.ask(
+        { fromWallet: from, toWallet: to, nativeAmount: nativeAmount('1000'), quoteFor: 'from', ...wish },
+        options
+      )
+  }
+}
+
+/** A wallet of a currency of its own; addresses that begin with `bad` are none of it. */
+export const makeTableWallet = (name: string, id = `${name}-wallet`): TableWallet => {
+  const asked = { addresses: 0, spends: [] as SpendInfo[] }
+  const wallet: TableWallet = {
+    id,
+    currencyInfo: infoOf(name),
+    balance: '5000',
+    fee: '7',
+    spent: [],
+    asked,
+    failure: undefined,
+    balanceOf: () => nativeAmount(wallet.balance),
+    async getReceiveAddress() {
+      asked.addresses += 1
+      return { publicAddress: `${id}-address` }
+    },
+    sampleAddress: async () => `${name}-sample`,
+    async parseUri(uri) {
+      if (uri.startsWith('bad')) throw new WalletError('ADDRESS_INVALID', { rule: 'is bad' })
+      const [publicAddress = '', amount] = uri.replace(`${name}:`, '').split('?amount=')
+      return { publicAddress, ...(amount === undefined ? {} : { nativeAmount: nativeAmount(amount) }) }
+    },
+    async makeSpend(spend) {
+      asked.spends.push(spend)
+      return draftOf(wallet, spend)
+    },
+    getMaxSpendable: async spend => {
+      asked.spends.push(spend)
+      return nativeAmount(String(BigInt(wallet.balance) - BigInt(wallet.fee)))
+    },
+    async spend(draft) {
+      if (wallet.failure !== undefined) throw wallet.failure
+      const sent = { ...draft, txid: `txid-${wallet.spent.length + 1}` }
+      wallet.spent.push(sent)
+      return sent
+    }
+  }
+  return wallet
+}
+
+const draftOf = (wallet: TableWallet, spend: SpendInfo): Transaction => {
+  const total = sum(spend.spendTargets.map(target => nativeAmount(target.nativeAmount ?? '0')))
+  const fee = nativeAmount(wallet.fee)
+  if (compare(total, nativeAmount(wallet.balance)) > 0)
+    throw new WalletError('INSUFFICIENT_FUNDS', { currencyCode: wallet.currencyInfo.currencyCode })
+  const isCoin = spend.tokenId === null
+  return {
+    ...toyTransaction('', {
+      tokenId: spend.tokenId,
+      nativeAmount: negate(isCoin ? sum([total, fee]) : total),
+      networkFee: isCoin ? fee : nativeAmount('0'),
+      ...(isCoin ? {} : { parentNetworkFee: fee })
+    }),
+    walletId: wallet.id,
+    currencyCode: wallet.currencyInfo.currencyCode,
+    confirmations: 'unconfirmed',
+    isSend: true,
+    memos: spend.memos ?? [],
+    metadata: spend.metadata ?? {}
+  }
+}
+
+const infoOf = (name: string): CurrencyInfo => ({
+  pluginId: `${name}coin`,
+  displayName: `${name} coin`,
+  walletType: `wallet:${name}`,
+  currencyCode: name.slice(0, 3).toUpperCase(),
+  denominations: [{ name, multiplier: '100' }]
+})

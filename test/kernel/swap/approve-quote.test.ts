@@ -1,0 +1,414 @@
+import test from 'ava'
+import {
+  type ApproveOptions,
+  type NativeAmount,
+  nativeAmount,
+  type SpendInfo,
+  type SwapOffer,
+  type SwapOrder,
+  type SwapQuote,
+  WalletError
+} from '../../../kernel/index.ts'
+import { makeShop, offerOf, SHOP_ADDRESS } from '../../helpers/swap-shop.ts'
+import { openSwapTable, type SwapTable } from '../../helpers/swap-table.ts'
+
+interface Counter extends SwapTable {
+  readonly quote: SwapQuote
+  readonly orders: number
+}
+
+const pay = (publicAddress: string, amount: string, tokenId: string | null = null): SpendInfo => ({
+  tokenId,
+  spendTargets: [{ publicAddress, nativeAmount: amount as NativeAmount }]
+})
+
+/** A quote of 900 for 1000 whose order is what a test makes of a good one. */
+const openCounter = async (
+  order: Partial<SwapOrder> | (() => unknown) = {},
+  { offer = {}, wish = {} }: { offer?: Partial<SwapOffer>; wish?: Parameters<SwapTable['ask']>[0] } = {}
+): Promise<Counter> => {
+  let orders = 0
+  const table = openSwapTable(
+    [
+      makeShop({
+        answer: desk => {
+          const good = offerOf(desk, offer)
+          desk.offer({
+            ...good,
+            payment: {
+              order() {
+                orders += 1
+                if (typeof order === 'function') return order() as Promise<SwapOrder>
+                const { fromNativeAmount, toNativeAmount } = good
+                return Promise.resolve({
+                  spends: [pay(SHOP_ADDRESS, fromNativeAmount, desk.request.from.tokenId)],
+                  ...{ fromNativeAmount, toNativeAmount },
+                  ...order
+                })
+              }
+            }
+          })
+        }
+      })
+    ],
+    { gold: { currencyCode: 'GLD', displayName: 'Gold', denominations: [{ name: 'GLD', multiplier: '10' }] } }
+  )
+  const round = table.ask(wish)
+  await table.clock.advance(0)
+  const [quote] = await round.settled
+  if (quote === undefined) throw new Error('There is no quote')
+  return {
+    ...table,
+    quote,
+    get orders() {
+      return orders
+    }
+  }
+}
+
+const CHANGED = { code: 'SWAP_CHANGED' } as const
+
+test('what is ordered is paid with the record of the swap, and the order is made once', async t => {
+  const counter = await openCounter({
+    orderId: 'one',
+    orderUri: 'https://shop.example/one',
+    toNativeAmount: nativeAmount('905')
+  })
+  const { quote, from } = counter
+  t.is(counter.orders, 0)
+  const result = await quote.approve({ metadata: { name: 'Beta', notes: 'for later' } })
+  t.is(counter.orders, 1)
+  t.is(from.spent.length, 1)
+  t.is(result.transaction, from.spent[0] as never)
+  t.deepEqual(result, {
+    transaction: result.transaction,
+    orderId: 'one',
+    orderUri: 'https://shop.example/one',
+    destinationAddress: SHOP_ADDRESS
+  })
+  t.deepEqual(result.transaction.swapData, {
+    orderId: 'one',
+    orderUri: 'https://shop.example/one',
+    isEstimate: false,
+    plugin: { pluginId: 'shop', displayName: 'Shop' },
+    payoutAddress: 'beta-wallet-address',
+    payoutCurrencyCode: 'BET',
+    payoutNativeAmount: nativeAmount('905'),
+    payoutWalletId: 'beta-wallet'
+  })
+  t.deepEqual(result.transaction.metadata, { name: 'Beta', notes: 'for later' })
+  t.is(quote.fate, 'approved')
+})
+
+test('a quote is approved once, also when two calls come together', async t => {
+  const { quote, from } = await openCounter()
+  const first = quote.approve()
+  await t.throwsAsync(quote.approve(), { code: 'QUOTE_ENDED' })
+  await first
+  const again = await t.throwsAsync(quote.approve(), { message: 'The quote was approved already' })
+  t.deepEqual((again as WalletError).details, { pluginId: 'shop', reason: 'approved' })
+  await quote.close()
+  await quote.close()
+  t.is(quote.fate, 'approved')
+  t.is(from.spent.length, 1)
+})
+
+test('a quote that has expired is not approved, nor one that expires before the user has confirmed it', async t => {
+  const start = new Date(Date.UTC(2026, 0, 1) + 1000)
+  const late = await openCounter({}, { offer: { expirationDate: start } })
+  await late.clock.advance(1000)
+  await t.throwsAsync(late.quote.approve(), { message: 'The quote has expired' })
+  t.is(late.quote.fate, 'expired')
+  t.is(late.orders, 0)
+  t.like(late.told.at(-1), { fate: 'expired' })
+
+  const slow = await openCounter({}, { offer: { expirationDate: start } })
+  const confirm = async (): Promise<boolean> => {
+    await slow.clock.advance(1000)
+    return true
+  }
+  await t.throwsAsync(slow.quote.approve({ confirm }), { code: 'QUOTE_ENDED' })
+  t.is(slow.quote.fate, 'expired')
+  t.is(slow.from.spent.length, 0)
+
+  const longer = await openCounter(
+    { expirationDate: new Date(Date.UTC(2026, 0, 2)) },
+    { offer: { expirationDate: start } }
+  )
+  const patient = async (): Promise<boolean> => {
+    await longer.clock.advance(5000)
+    return true
+  }
+  await longer.quote.approve({ confirm: patient })
+  t.is(longer.from.spent.length, 1, 'the order stands longer than the quote did')
+})
+
+test('an order that is worse than the quote, or that makes no sense, is refused and nothing is signed', async t => {
+  const link = 'javascript:alert(1)'
+  const cases: readonly (readonly [string, Partial<SwapOrder> | (() => unknown)])[] = [
+    ['costs 1001 native units instead of 1000', { fromNativeAmount: nativeAmount('1001') }],
+    ['gives 899 native units, less than the limit of 900', { toNativeAmount: nativeAmount('899') }],
+    ['has expired already', { expirationDate: new Date(Date.UTC(2026, 0, 1)) }],
+    ['has a date that makes no sense', { expirationDate: new Date(Number.NaN) }],
+    ['has a link that is none', { orderUri: link }],
+    ['has a name that makes no sense', { orderId: 'x'.repeat(1001) }],
+    ['has amounts that make no sense', { toNativeAmount: 'NaN' as never }],
+    ['has amounts that make no sense', { fromNativeAmount: '-5' as never }],
+    ['has no payment that makes sense', { spends: [] }],
+    ['has no payment that makes sense', { spends: 'all' as never }],
+    ['pays out more than it says', { spends: [pay(SHOP_ADDRESS, '1001')] }],
+    [
+      'pays out more than it says',
+      {
+        spends: [
+          { tokenId: null, spendTargets: [...pay('a', '600').spendTargets, ...pay('b', '600').spendTargets] }
+        ]
+      }
+    ],
+    ['asks for more than one payment', { spends: [pay('second', '0'), pay(SHOP_ADDRESS, '1000')] }],
+    ['is to be paid in another asset', { spends: [pay(SHOP_ADDRESS, '1000', 'gold')] }],
+    ['pays nobody that can be paid', { spends: [pay('', '1000')] }],
+    ['pays nobody that can be paid', { spends: [{ tokenId: null, spendTargets: [] }] }],
+    ['pays nobody that can be paid', { spends: [pay(SHOP_ADDRESS, '1e3')] }],
+    [
+      'has a memo that makes no sense',
+      { spends: [{ ...pay(SHOP_ADDRESS, '1000'), memos: [{ type: 'text' }] as never }] }
+    ],
+    [
+      'pays an address that is none of alpha coin, or of another network',
+      { spends: [pay('bad-address', '1000')] }
+    ],
+    ['pays a link and no address', { spends: [pay('alpha:shop?amount=5', '1000')] }],
+    ['is no data', () => Promise.resolve(undefined)]
+  ]
+  for (const [rule, order] of cases) {
+    const counter = await openCounter(order)
+    let isAsked = false
+    const confirm = async (): Promise<boolean> => {
+      isAsked = true
+      return true
+    }
+    const error = await t.throwsAsync(counter.quote.approve({ confirm }), CHANGED, rule)
+    t.is(error?.message, `The order of shop ${rule}`)
+    t.false(isAsked)
+    t.deepEqual([counter.from.spent.length, counter.quote.fate], [0, 'closed'])
+  }
+})
+
+test("an order that pays an address of the user's own is refused, except where the swap is to arrive on the same chain", async t => {
+  const own = await openCounter()
+  own.own.add(SHOP_ADDRESS)
+  await t.throwsAsync(own.quote.approve(), { message: 'The order of shop pays an address of your own' })
+
+  const deposit = await openCounter({ spends: [pay('beta-wallet-address', '1000')] })
+  deposit.own.add('beta-wallet-address')
+  await t.throwsAsync(deposit.quote.approve(), CHANGED, 'the other wallet is on another chain')
+
+  const { from } = own
+  const savings = { ...own.to, id: 'savings', currencyInfo: from.currencyInfo }
+  const transfer = await openCounter(
+    { spends: [pay('savings-address', '1000')] },
+    {
+      wish: {
+        toWallet: { ...savings, getReceiveAddress: async () => ({ publicAddress: 'savings-address' }) }
+      }
+    }
+  )
+  transfer.own.add('savings-address')
+  t.is((await transfer.quote.approve()).destinationAddress, 'savings-address')
+})
+
+test('an address is paid in the form in which the currency writes it', async t => {
+  const { quote, from } = await openCounter({ spends: [pay('alpha:shop', '1000')] })
+  t.is((await quote.approve()).destinationAddress, 'shop')
+  t.is(from.asked.spends.at(-1)?.spendTargets[0]?.publicAddress, 'shop')
+})
+
+test('the least that an order must give is what was quoted, of an estimate one percent less, or what the caller says', async t => {
+  const approve = async (to: string, offer: Partial<SwapOffer>, options: ApproveOptions = {}) => {
+    const { quote } = await openCounter({ toNativeAmount: nativeAmount(to) }, { offer })
+    return quote.approve(options).then(
+      () => 'paid',
+      (error: WalletError) => error.code
+    )
+  }
+  const exact = nativeAmount('100000')
+  const firm = { toNativeAmount: exact }
+  const estimate = { toNativeAmount: exact, isEstimate: true }
+  t.is(await approve('100000', firm), 'paid')
+  t.is(await approve('99999', firm), 'SWAP_CHANGED')
+  t.is(await approve('99000', estimate), 'paid')
+  t.is(await approve('98999', estimate), 'SWAP_CHANGED')
+  t.is(await approve('98999', estimate, { minReceive: nativeAmount('98999') }), 'paid')
+  t.is(await approve('90000', firm, { minReceive: nativeAmount('90000') }), 'paid')
+  t.is(await approve('100000', firm, { minReceive: nativeAmount('100001') }), 'SWAP_CHANGED')
+  t.is(await approve('100000', firm, { minReceive: 'much' as never }), 'OPTION_INVALID')
+  t.is(await approve('100000', firm, { maxNetworkFee: '-1' as never }), 'OPTION_INVALID')
+})
+
+test('the network may not take more than the caller allows', async t => {
+  const { quote, from } = await openCounter()
+  const error = await t.throwsAsync(quote.approve({ maxNetworkFee: nativeAmount('6') }), { code: 'MAX_FEE' })
+  t.deepEqual((error as WalletError).details, { networkFee: '7', maxFee: '6', currencyCode: 'ALP' })
+  t.is(from.spent.length, 0)
+  const second = await openCounter()
+  await second.quote.approve({ maxNetworkFee: nativeAmount('7') })
+  t.is(second.from.spent.length, 1)
+})
+
+test('what is confirmed is exactly what is signed, and without a yes nothing is', async t => {
+  const { quote, from } = await openCounter({
+    orderId: 'one',
+    fromNativeAmount: nativeAmount('990'),
+    spends: [pay(SHOP_ADDRESS, '990')]
+  })
+  const reviews: unknown[] = []
+  await quote.approve({
+    confirm: async ({ drafts, ...review }) => {
+      t.is(from.spent.length, 0)
+      reviews.push(review, ...drafts)
+      return true
+    }
+  })
+  t.deepEqual(reviews[0], {
+    swapInfo: { pluginId: 'shop', displayName: 'Shop', isDex: false },
+    fromNativeAmount: '990',
+    toNativeAmount: '900',
+    minReceive: '900',
+    isEstimate: false,
+    networkFee: { currencyCode: 'ALP', nativeAmount: '7' },
+    destinationAddress: SHOP_ADDRESS,
+    payoutAddress: 'beta-wallet-address',
+    orderId: 'one'
+  })
+  const { swapData: _, txid, ...signed } = from.spent[0] ?? ({} as never)
+  t.deepEqual({ ...signed, txid: '' }, reviews[1] as never)
+  t.is(txid, 'txid-1')
+
+  for (const answer of [async () => false, async () => 'yes' as never, async () => undefined as never]) {
+    const declined = await openCounter()
+    await t.throwsAsync(declined.quote.approve({ confirm: answer }), {
+      message: 'The payment was not confirmed'
+    })
+    t.deepEqual([declined.from.spent.length, declined.quote.fate], [0, 'closed'])
+  }
+  const broken = await openCounter()
+  await t.throwsAsync(broken.quote.approve({ confirm: () => Promise.reject(new Error('no screen')) }), {
+    message: 'no screen'
+  })
+  t.is(broken.from.spent.length, 0)
+})
+
+test('an order has 30 seconds, and a provider that refuses it is told in its own words', async t => {
+  const slow = await openCounter(() => new Promise(() => {}))
+  const failed = t.throwsAsync(slow.quote.approve(), { code: 'DEADLINE' })
+  await slow.clock.advance(30_000)
+  await failed
+  t.is(slow.quote.fate, 'closed')
+  const refused = await openCounter(() => {
+    throw Object.assign(new Error('theirs'), { name: 'SwapAboveLimitError', nativeMax: '900' })
+  })
+  const error = await t.throwsAsync(refused.quote.approve(), { code: 'SWAP_ABOVE_LIMIT' })
+  t.deepEqual((error as WalletError).details, { pluginId: 'shop', nativeMax: '900', direction: 'from' })
+  const broken = await openCounter(() => Promise.reject(new TypeError('x is undefined')))
+  await t.throwsAsync(broken.quote.approve(), { code: 'PLUGIN_FAILED', message: /failed in order/ })
+})
+
+test('the others of a round end with an approval that succeeds, and stay after one that fails', async t => {
+  const table = openSwapTable(['one', 'two', 'three'].map(id => makeShop({ id })))
+  const round = table.ask()
+  await table.clock.advance(0)
+  const [one, two, three] = await round.settled
+  await t.throwsAsync(async () => one?.approve({ maxNetworkFee: nativeAmount('0') }), { code: 'MAX_FEE' })
+  t.deepEqual(
+    [one, two, three].map(quote => quote?.fate),
+    ['closed', undefined, undefined]
+  )
+  await two?.approve()
+  t.deepEqual(
+    [one, two, three].map(quote => quote?.fate),
+    ['closed', 'approved', 'closed']
+  )
+  await t.throwsAsync(async () => three?.approve(), { message: 'The quote was closed already' })
+  t.is(table.from.spent.length, 1)
+})
+
+test('a quote that is closed while its order is made is not paid', async t => {
+  const { quote, from } = await openCounter(async () => {
+    await quote.close()
+    return {
+      spends: [pay(SHOP_ADDRESS, '1000')],
+      fromNativeAmount: nativeAmount('1000'),
+      toNativeAmount: nativeAmount('900')
+    }
+  })
+  await t.throwsAsync(quote.approve(), { message: 'The quote was closed already' })
+  t.is(from.spent.length, 0)
+})
+
+test('bytes that may have left count as approved; a signature that was refused does not', async t => {
+  const unknown = await openCounter()
+  unknown.from.failure = new WalletError('BROADCAST_UNKNOWN', { txid: 'a' })
+  await t.throwsAsync(unknown.quote.approve(), { code: 'BROADCAST_UNKNOWN' })
+  t.is(unknown.quote.fate, 'approved')
+  const refused = await openCounter()
+  refused.from.failure = new WalletError('SIGN_REFUSED', { pluginId: 'policy', reason: 'no' })
+  await t.throwsAsync(refused.quote.approve(), { code: 'SIGN_REFUSED' })
+  t.is(refused.quote.fate, 'closed')
+})
+
+test('a token is approved first and pays nothing with it; the swap is the last payment, and the record is on it alone', async t => {
+  const wish = { fromTokenId: 'gold' }
+  const memos = [{ type: 'hex' as const, value: '095ea7b3' }]
+  const approval = { ...pay('gold-contract', '0'), memos }
+  const { quote, from } = await openCounter({ spends: [approval, pay('router', '1000', 'gold')] }, { wish })
+  const result = await quote.approve({
+    metadata: { name: 'Gold' },
+    confirm: async ({ drafts, networkFee }) => {
+      t.is(networkFee.nativeAmount, nativeAmount('14'))
+      return drafts.length === 2
+    }
+  })
+  t.deepEqual(
+    from.spent.map(({ tokenId, swapData, metadata, memos: said }) => [
+      tokenId,
+      swapData === undefined,
+      metadata,
+      said
+    ]),
+    [
+      [null, true, {}, memos],
+      ['gold', false, { name: 'Gold' }, []]
+    ]
+  )
+  t.is(result.destinationAddress, 'router')
+  t.is(result.transaction.txid, 'txid-2')
+  const greedy = await openCounter(
+    { spends: [pay('gold-contract', '1'), pay('router', '1000', 'gold')] },
+    { wish }
+  )
+  await t.throwsAsync(greedy.quote.approve(), { message: /pays something with an approval/ })
+})
+
+test('a provider gets the same addresses each time, and each wallet is asked once in a round', async t => {
+  const given: string[][] = []
+  const { ask, clock, from, to } = openSwapTable(
+    ['one', 'two'].map(id =>
+      makeShop({
+        id,
+        answer: async desk => {
+          given.push(await Promise.all([desk.depositTo(), desk.refundTo(), desk.depositTo()]))
+          desk.offer(offerOf(desk))
+        }
+      })
+    )
+  )
+  const round = ask()
+  await clock.advance(0)
+  const [quote] = await round.settled
+  const addresses = ['beta-wallet-address', 'alpha-wallet-address', 'beta-wallet-address']
+  t.deepEqual(given, [addresses, addresses])
+  const { transaction } = (await quote?.approve()) ?? {}
+  t.is(transaction?.swapData?.refundAddress, 'alpha-wallet-address')
+  t.deepEqual([from.asked.addresses, to.asked.addresses], [1, 1])
+})

@@ -1,0 +1,226 @@
+import test from 'ava'
+import { nativeAmount, type QuoteDesk, type SwapOffer, type SwapWish } from '../../../kernel/index.ts'
+import { likeList } from '../../helpers/like-list.ts'
+import { makeShop, offerOf } from '../../helpers/swap-shop.ts'
+import { openSwapTable, type SwapTable } from '../../helpers/swap-table.ts'
+
+const GOLD = {
+  currencyCode: 'GLD',
+  displayName: 'Gold',
+  denominations: [{ name: 'GLD', multiplier: '10' }],
+  networkLocation: { contractAddress: '0xgold' }
+}
+
+/** Asks one shop that does at its desk what a test wants; gives what that came to. */
+const atDesk = async <T>(
+  run: (desk: QuoteDesk) => Promise<T> | T,
+  { wish, prepare }: { wish?: Partial<SwapWish>; prepare?: (table: SwapTable) => void } = {}
+): Promise<{ readonly table: SwapTable; readonly value: T | undefined; readonly error: unknown }> => {
+  let value: T | undefined
+  const table = openSwapTable(
+    [
+      makeShop({
+        answer: async desk => {
+          value = await run(desk)
+        }
+      })
+    ],
+    { gold: GOLD }
+  )
+  prepare?.(table)
+  const round = table.ask(wish)
+  await table.clock.advance(0)
+  const error = await round.settled.then(
+    () => undefined,
+    (failure: unknown) => failure
+  )
+  return { table, value, error }
+}
+
+const spendOf = (amount: string, publicAddress?: string) => [
+  {
+    tokenId: null,
+    spendTargets: [
+      { nativeAmount: nativeAmount(amount), ...(publicAddress === undefined ? {} : { publicAddress }) }
+    ]
+  }
+]
+
+test('a provider sees assets and settings, and neither a wallet nor what it cannot do without', async t => {
+  const { value } = await atDesk(
+    desk => {
+      t.true(Object.isFrozen(desk))
+      t.true(Object.isFrozen(desk.request))
+      return { request: desk.request, settings: desk.userSettings, promoCode: desk.promoCode }
+    },
+    {
+      wish: { toTokenId: null, fromTokenId: 'gold', quoteFor: 'max' },
+      prepare: ({ settings }) => settings.set('shop', { userSettings: { apiKey: 'mine' } })
+    }
+  )
+  t.deepEqual(value, {
+    request: {
+      from: {
+        pluginId: 'alphacoin',
+        tokenId: 'gold',
+        currencyCode: 'GLD',
+        multiplier: '10',
+        networkLocation: { contractAddress: '0xgold' }
+      },
+      to: { pluginId: 'betacoin', tokenId: null, currencyCode: 'BET', multiplier: '100' },
+      nativeAmount: nativeAmount('0'),
+      quoteFor: 'max'
+    },
+    settings: { apiKey: 'mine' },
+    promoCode: undefined
+  })
+})
+
+test('a promotion code reaches the provider that it is for, and it alone', async t => {
+  const codes: [string, string | undefined][] = []
+  const { ask, clock } = openSwapTable(
+    ['one', 'two'].map(id =>
+      makeShop({
+        id,
+        answer: desk => {
+          codes.push([id, desk.promoCode])
+          desk.offer(offerOf(desk))
+        }
+      })
+    )
+  )
+  const round = ask({}, { promoCodes: { two: 'half' } })
+  await clock.advance(0)
+  t.deepEqual(codes, [
+    ['one', undefined],
+    ['two', 'half']
+  ])
+  likeList(t, round.getSnapshot().providers, [
+    { pluginId: 'two', hasPromoCode: true, rankReason: 'has a promotion code' },
+    { pluginId: 'one', hasPromoCode: false }
+  ])
+})
+
+test('fees are found out with a recipient who is not known yet, and only the figure comes back', async t => {
+  const { value, table } = await atDesk(async desk => [
+    await desk.feeFor(spendOf('100')),
+    await desk.feeFor([...spendOf('100', 'known'), ...spendOf('100', '')])
+  ])
+  t.deepEqual(value, [nativeAmount('7'), nativeAmount('14')])
+  t.deepEqual(
+    table.from.asked.spends.map(({ spendTargets }) => spendTargets[0]?.publicAddress),
+    ['alpha-sample', 'known', 'alpha-sample']
+  )
+  t.is(table.from.spent.length, 0)
+})
+
+test('the maximum is that of the wallet, and the fee of a token is in the coin of its chain', async t => {
+  const [spend] = spendOf('0')
+  const { value } = await atDesk(async desk => [
+    await desk.maxFrom(spend as never),
+    await desk.feeFor([{ ...spend, tokenId: 'gold' } as never])
+  ])
+  t.deepEqual(value, [nativeAmount('4993'), nativeAmount('7')])
+})
+
+test('a lack of funds is what the provider fails with, so that the user hears of it [8.36]', async t => {
+  const { error } = await atDesk(desk => desk.feeFor(spendOf('999999')))
+  t.like(error, { code: 'INSUFFICIENT_FUNDS', message: 'Insufficient ALP' })
+  const { error: offered } = await atDesk(desk => desk.offer(offerOf(desk)), {
+    prepare: ({ from }) => {
+      from.balance = '999'
+    }
+  })
+  t.like(offered, {
+    code: 'INSUFFICIENT_FUNDS',
+    details: { currencyCode: 'ALP', tokenId: null, needed: '1000', available: '999' }
+  })
+})
+
+test('questions that are no data are refused', async t => {
+  const ring: unknown[] = []
+  ring.push(ring)
+  for (const odd of [
+    undefined,
+    null,
+    'all',
+    [],
+    ring,
+    [5],
+    [{ tokenId: null }],
+    [{ tokenId: 5, spendTargets: [] }]
+  ]) {
+    const { error } = await atDesk(desk => desk.feeFor(odd as never))
+    t.like(error, { code: 'BOGUS_DATA', details: { pluginId: 'shop', what: 'swap question' } })
+  }
+})
+
+test('an offer that makes no sense is refused, with the field in the error [3.27]', async t => {
+  const day = 86_400_000
+  const cases: readonly (readonly [string, Partial<Record<keyof SwapOffer, unknown>>, Partial<SwapWish>?])[] =
+    [
+      ['fromNativeAmount', { fromNativeAmount: 'NaN' }],
+      ['fromNativeAmount', { fromNativeAmount: '0' }],
+      ['fromNativeAmount', { fromNativeAmount: '01000' }],
+      ['fromNativeAmount', { fromNativeAmount: 1000 }],
+      ['fromNativeAmount', { fromNativeAmount: '999' }],
+      ['fromNativeAmount', { fromNativeAmount: '1'.padEnd(101, '0') }],
+      ['toNativeAmount', { toNativeAmount: '-900' }],
+      ['toNativeAmount', { toNativeAmount: '1e3' }],
+      ['toNativeAmount', { toNativeAmount: undefined }],
+      ['toNativeAmount', { toNativeAmount: '999' }, { quoteFor: 'to' }],
+      ['minReceiveAmount', { minReceiveAmount: '901' }],
+      ['minReceiveAmount', { minReceiveAmount: null }],
+      ['networkFee', { networkFee: '-1' }],
+      ['networkFee', { networkFee: undefined }],
+      ['expirationDate', { expirationDate: new Date(Date.UTC(2026, 0, 1)) }],
+      ['expirationDate', { expirationDate: new Date(Number.NaN) }],
+      ['expirationDate', { expirationDate: Date.UTC(2026, 0, 1) + day }],
+      ['maxFulfillmentSeconds', { maxFulfillmentSeconds: Number.NaN }],
+      ['maxFulfillmentSeconds', { maxFulfillmentSeconds: -1 }],
+      ['payment', { payment: undefined }],
+      ['payment', { payment: {} }],
+      ['payment', { payment: { order: 'please' } }],
+      ['payment', { payment: { spends: spendOf('1001', 'shop') } }],
+      ['payment', { payment: { spends: spendOf('1000') } }],
+      ['payment', { payment: { spends: Array.from({ length: 11 }, () => spendOf('1', 'shop')[0]) } }],
+      ['payment', { payment: { spends: spendOf('1', 'x'.repeat(1001)) } }]
+    ]
+  for (const [path, changes, wish] of cases) {
+    const offer = (desk: QuoteDesk): void => desk.offer({ ...offerOf(desk), ...changes } as SwapOffer)
+    const { error, table } = await atDesk(offer, wish === undefined ? {} : { wish })
+    t.like(error, { code: 'BOGUS_DATA', details: { pluginId: 'shop', what: 'swap offer', path } }, path)
+    t.is(table.faults.length, 1)
+  }
+})
+
+test('an offer is copied: what a plugin makes of its own later changes nothing', async t => {
+  const spends = spendOf('1000', 'shop')
+  const { table } = await atDesk(desk =>
+    desk.offer(offerOf(desk, { payment: { spends }, canBePartial: true }))
+  )
+  const [row] = table.told.slice(-1)
+  t.true(row?.canBePartial)
+  const round = openSwapTable([
+    makeShop({
+      answer: desk => {
+        const mutable = { ...offerOf(desk, { payment: { spends } }) }
+        desk.offer(mutable)
+        Object.assign(mutable, { toNativeAmount: '1' })
+        Object.assign(spends[0] as object, {
+          spendTargets: [{ publicAddress: 'thief', nativeAmount: '1000' }]
+        })
+      }
+    })
+  ])
+  const quotes = round.ask()
+  await round.clock.advance(0)
+  const [quote] = await quotes.settled
+  t.is(quote?.toNativeAmount, nativeAmount('900'))
+  t.is((await quote?.approve())?.destinationAddress, 'shop')
+})
+
+test('only a clear no makes an offer firm', async t => {
+  const { table } = await atDesk(desk => desk.offer(offerOf(desk, { isEstimate: undefined as never })))
+  t.true(table.told.at(-1)?.isEstimate)
+})

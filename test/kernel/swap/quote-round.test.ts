@@ -1,0 +1,430 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { nativeAmount, type QuoteDesk, type SwapPlugin, WalletError } from '../../../kernel/index.ts'
+import { likeList } from '../../helpers/like-list.ts'
+import { makeShop, offerOf } from '../../helpers/swap-shop.ts'
+import { openSwapTable } from '../../helpers/swap-table.ts'
+
+const never = (): Promise<never> => new Promise(() => {})
+const below = (nativeMin: string) => (): Promise<never> =>
+  Promise.reject(new WalletError('SWAP_BELOW_LIMIT', { pluginId: 'x', nativeMin, direction: 'from' }))
+
+/** A provider that keeps its desk, so that a test can put offers on it when it wants. */
+const makePatient = (id: string): { plugin: SwapPlugin; desk(): QuoteDesk; end(error?: unknown): void } => {
+  let kept: QuoteDesk | undefined
+  let finish: (error?: unknown) => void = () => {}
+  const plugin = makeShop({
+    id,
+    answer: desk => {
+      kept = desk
+      return new Promise<void>((resolve, reject) => {
+        finish = error => (error === undefined ? resolve() : reject(error))
+      })
+    }
+  })
+  return {
+    plugin,
+    desk() {
+      if (kept === undefined) throw new Error(`${id} was not asked`)
+      return kept
+    },
+    end: error => finish(error)
+  }
+}
+
+test('each provider is pending, resolved, failed or timed out, and every change is shown at once [4.33]', async t => {
+  const patient = makePatient('patient')
+  const { ask, told, clock, faults } = openSwapTable([
+    makeShop({ id: 'prompt', isDex: true }),
+    patient.plugin,
+    makeShop({ id: 'refuses', answer: below('5000') }),
+    makeShop({ id: 'hangs', answer: never })
+  ])
+  const round = ask()
+  const seen: string[][] = []
+  round.subscribe(
+    () => void seen.push(round.getSnapshot().providers.map(row => `${row.pluginId} ${row.state}`))
+  )
+  await clock.advance(0)
+  await clock.advance(100)
+  patient.desk().offer(offerOf(patient.desk(), { toNativeAmount: nativeAmount('950') }))
+  likeList(t, round.getSnapshot().providers, [
+    {
+      pluginId: 'patient',
+      state: 'resolved',
+      durationMs: 100,
+      rankReason: 'a better rate',
+      toNativeAmount: '950'
+    },
+    { pluginId: 'prompt', state: 'resolved', isDex: true, isEstimate: false, networkFee: '1' },
+    { pluginId: 'hangs', state: 'pending' },
+    { pluginId: 'refuses', state: 'failed', errorCode: 'SWAP_BELOW_LIMIT', limit: '5000', direction: 'from' }
+  ])
+  await clock.advance(30_000)
+  t.deepEqual(seen.at(-1), ['patient resolved', 'prompt resolved', 'refuses failed', 'hangs timed out'])
+  t.true(round.getSnapshot().isOver)
+  t.deepEqual(
+    told.map(({ pluginId, state }) => `${pluginId} ${state}`),
+    [
+      ...['prompt', 'patient', 'refuses', 'hangs'].map(id => `${id} pending`),
+      ...['prompt resolved', 'refuses failed', 'patient resolved', 'hangs timed out']
+    ]
+  )
+  t.deepEqual(faults, [])
+  for (const snapshot of [round.getSnapshot(), ...told]) {
+    t.deepEqual(JSON.parse(JSON.stringify(snapshot)), { ...snapshot } as never)
+  }
+})
+
+test('a round waits 20 seconds for those that have not answered, and no longer [9.17]', async t => {
+  const { ask, clock } = openSwapTable([makeShop(), makeShop({ id: 'hangs', answer: never })])
+  const round = ask()
+  await clock.advance(19_999)
+  t.false(round.getSnapshot().isOver)
+  await clock.advance(1)
+  t.true(round.getSnapshot().isOver)
+  t.deepEqual(
+    (await round.settled).map(({ pluginId }) => pluginId),
+    ['shop']
+  )
+})
+
+test('it ends as soon as all have answered, whatever their taps do afterwards', async t => {
+  const { ask, clock } = openSwapTable([
+    makeShop(),
+    makeShop({ id: 'refuses', answer: below('5') }),
+    makeShop({
+      id: 'lingers',
+      answer: desk => {
+        desk.offer(offerOf(desk))
+        return never()
+      }
+    })
+  ])
+  const round = ask()
+  await clock.advance(0)
+  t.true(round.getSnapshot().isOver)
+  t.is((await round.settled).length, 2)
+  t.is(clock.timerCount, 1, 'only the deadline of the tap that lingers')
+})
+
+test('it ends when the caller stops: the quotes that are there are all, and the desks hear of it', async t => {
+  const late = makePatient('late')
+  const { ask, clock } = openSwapTable([makeShop(), late.plugin])
+  const round = ask({}, { waitMs: 60_000 })
+  await clock.advance(5)
+  let aborts = 0
+  late.desk().signal.addEventListener('abort', () => {
+    aborts += 1
+    throw new Error('a listener of a plugin')
+  })
+  t.false(late.desk().signal.aborted)
+  round.stop()
+  round.stop()
+  t.is(aborts, 1)
+  t.true(late.desk().signal.aborted)
+  late.desk().offer(offerOf(late.desk(), { toNativeAmount: nativeAmount('999') }))
+  late.end(new Error('aborted'))
+  await clock.advance(0)
+  t.deepEqual(
+    (await round.settled).map(({ pluginId }) => pluginId),
+    ['shop']
+  )
+  t.deepEqual(
+    round.quotes.map(({ pluginId }) => pluginId),
+    ['shop']
+  )
+  likeList(t, round.getSnapshot().providers, [
+    { pluginId: 'shop', state: 'resolved' },
+    { pluginId: 'late', state: 'timed out', errorCode: 'DEADLINE' }
+  ])
+})
+
+test('without a quote after the wait it goes on until the first one, and past failures', async t => {
+  const late = makePatient('late')
+  const failing = makePatient('failing')
+  const { ask, clock } = openSwapTable([
+    late.plugin,
+    failing.plugin,
+    makeShop({ id: 'hangs', answer: never })
+  ])
+  const round = ask()
+  await clock.advance(25_000)
+  failing.end(new WalletError('SWAP_PERMISSION', { pluginId: 'failing' }))
+  await clock.advance(1000)
+  t.false(round.getSnapshot().isOver)
+  late.desk().offer(offerOf(late.desk()))
+  t.true(round.getSnapshot().isOver)
+  t.deepEqual(
+    (await round.settled).map(({ pluginId }) => pluginId),
+    ['late']
+  )
+})
+
+test('with nothing but failures the round rejects with the one worth showing, at once when all have failed', async t => {
+  const { ask, clock, faults } = openSwapTable([
+    makeShop({
+      id: 'one',
+      answer: () => Promise.reject(new WalletError('SWAP_PERMISSION', { pluginId: 'one' }))
+    }),
+    makeShop({ id: 'two', answer: below('70') }),
+    makeShop({ id: 'three', answer: below('30') })
+  ])
+  const round = ask()
+  const failed = t.throwsAsync(round.settled, { code: 'SWAP_BELOW_LIMIT' })
+  await clock.advance(0)
+  const { details } = (await failed) as WalletError
+  t.deepEqual(details, { pluginId: 'three', nativeMin: '30', direction: 'from' })
+  t.deepEqual(faults, [])
+  t.deepEqual(round.quotes, [])
+})
+
+test('a provider that never answers times out after 60 seconds, and the round with it', async t => {
+  const { ask, clock } = openSwapTable([
+    makeShop({ id: 'hangs', answer: never }),
+    makeShop({ id: 'refuses', answer: () => Promise.reject(new Error('no')) })
+  ])
+  const round = ask()
+  const failed = t.throwsAsync(round.settled)
+  await clock.advance(59_999)
+  t.false(round.getSnapshot().isOver)
+  await clock.advance(1)
+  t.true(round.getSnapshot().isOver)
+  likeList(t, round.getSnapshot().providers, [
+    { pluginId: 'hangs', state: 'timed out', durationMs: 60_000 },
+    { pluginId: 'refuses', state: 'failed', errorCode: 'PLUGIN_FAILED' }
+  ])
+  await failed
+  t.is(clock.timerCount, 0)
+})
+
+test('a plugin that throws at once, offers garbage, nothing or twice, or has no tap, harms nobody', async t => {
+  const { ask, clock, faults } = openSwapTable([
+    makeShop({
+      id: 'throws',
+      answer: () => {
+        throw new TypeError('x is undefined')
+      }
+    }),
+    makeShop({ id: 'garbage', answer: desk => desk.offer({ toNativeAmount: 'NaN' } as never) }),
+    makeShop({
+      id: 'hides',
+      answer: desk => {
+        try {
+          desk.offer(null as never)
+        } catch {
+          // It does not say.
+        }
+      }
+    }),
+    makeShop({ id: 'mute', answer: () => {} }),
+    { kind: 'swap', id: 'untapped', displayName: 'Untapped', apply: () => {} },
+    makeShop({
+      id: 'twice',
+      answer: desk => {
+        desk.offer(offerOf(desk, { toNativeAmount: nativeAmount('800') }))
+        desk.offer(offerOf(desk, { toNativeAmount: nativeAmount('850') }))
+        desk.offer(offerOf(desk, { toNativeAmount: nativeAmount('700') }))
+        throw new Error('and then it fails')
+      }
+    }),
+    makeShop()
+  ])
+  const round = ask()
+  await clock.advance(0)
+  const quotes = await round.settled
+  t.deepEqual(
+    quotes.map(({ pluginId, toNativeAmount }) => `${pluginId} ${toNativeAmount}`),
+    ['shop 900', 'twice 850']
+  )
+  likeList(t, round.getSnapshot().providers.slice(2), [
+    { pluginId: 'throws', errorCode: 'PLUGIN_FAILED', state: 'failed' },
+    { pluginId: 'garbage', errorCode: 'BOGUS_DATA', state: 'failed' },
+    { pluginId: 'hides', errorCode: 'BOGUS_DATA', state: 'failed' },
+    { pluginId: 'mute', errorCode: 'PLUGIN_FAILED', state: 'failed' },
+    { pluginId: 'untapped', errorCode: 'PLUGIN_FAILED', state: 'failed' }
+  ])
+  t.deepEqual(faults.map(({ pluginId }) => pluginId).sort(), ['garbage', 'throws', 'twice'])
+})
+
+test('a plugin with two taps has failed only when both have ended, and a quote of either counts', async t => {
+  const double = (id: string, isGood: boolean): SwapPlugin => ({
+    kind: 'swap',
+    id,
+    displayName: id,
+    apply({ hooks }) {
+      hooks.fetchQuotes.tapPromise('', () => Promise.reject(new Error('first')))
+      hooks.fetchQuotes.tapPromise('', async desk => {
+        await new Promise(resolve => setImmediate(resolve))
+        if (isGood) desk.offer(offerOf(desk))
+        else throw new Error('second')
+      })
+    }
+  })
+  const { ask, clock } = openSwapTable([double('good', true), double('bad', false)])
+  const round = ask()
+  await clock.advance(0)
+  t.deepEqual(
+    (await round.settled).map(({ pluginId }) => pluginId),
+    ['good']
+  )
+  likeList(t, round.getSnapshot().providers.slice(1), [{ pluginId: 'bad', state: 'failed' }])
+})
+
+test('no quote that arrived in time is ever lost, in whatever order answers, failures and the end come', async t => {
+  const event = fc.record({
+    kind: fc.constantFrom('offer', 'fail', 'better', 'hang'),
+    at: fc.integer({ min: 0, max: 30_000 })
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(event, { minLength: 1, maxLength: 6 }),
+      fc.option(fc.integer({ min: 0, max: 30_000 }), { nil: undefined }),
+      async (events, stopAt) => {
+        const lanes = events.map(({ kind, at }, index) => ({ kind, at, ...makePatient(`p${index}`) }))
+        const { ask, clock } = openSwapTable(lanes.map(({ plugin }) => plugin))
+        const round = ask()
+        const settled = round.settled.then(
+          quotes => quotes.map(({ pluginId }) => pluginId),
+          () => []
+        )
+        const inTime = new Set<string>()
+        const steps = [
+          ...lanes.map(lane => ({
+            at: lane.at,
+            run() {
+              if (lane.kind === 'hang') return
+              if (lane.kind === 'fail') return lane.end(new Error('no'))
+              if (!round.getSnapshot().isOver) inTime.add(lane.plugin.id)
+              lane.desk().offer(offerOf(lane.desk()))
+              if (lane.kind === 'better')
+                lane.desk().offer(offerOf(lane.desk(), { toNativeAmount: nativeAmount('999') }))
+              lane.end()
+            }
+          })),
+          ...(stopAt === undefined ? [] : [{ at: stopAt, run: () => round.stop() }])
+        ].sort((one, other) => one.at - other.at)
+        let now = 0
+        for (const { at, run } of steps) {
+          await clock.advance(at - now)
+          now = at
+          run()
+        }
+        await clock.advance(60_000)
+        t.deepEqual((await settled).toSorted(), [...inTime].sort())
+        const first = Math.min(
+          ...lanes.filter(({ kind }) => ['offer', 'better'].includes(kind)).map(({ at }) => at)
+        )
+        if (first < (stopAt ?? Number.POSITIVE_INFINITY)) t.true(inTime.size > 0)
+      }
+    ),
+    { numRuns: 60 }
+  )
+})
+
+test('a policy may order the quotes anew, and only an answer with each of them once counts', async t => {
+  const plugins = ['a', 'b', 'c'].map((id, at) =>
+    makeShop({
+      id,
+      answer: desk => desk.offer(offerOf(desk, { toNativeAmount: nativeAmount(String(900 - at)) }))
+    })
+  )
+  const orderWith = async (policy: (ids: readonly { quoteId?: string }[]) => unknown) => {
+    const { ask, clock, hooks } = openSwapTable(plugins)
+    hooks.rankQuotes.tap('policy', quotes => policy(quotes) as never)
+    const round = ask()
+    await clock.advance(0)
+    return (await round.settled).map(({ pluginId, rankReason }) => `${pluginId}: ${rankReason}`)
+  }
+  const own = ['a: a better rate', 'b: a better rate', 'c: undefined']
+  t.deepEqual(await orderWith(quotes => quotes.toReversed()), [
+    'c: placed here by a policy',
+    'b: placed here by a policy',
+    'a: undefined'
+  ])
+  for (const bad of [
+    (quotes: readonly object[]) => quotes.slice(1),
+    (quotes: readonly object[]) => quotes.map(() => quotes[0]),
+    () => 'garbage',
+    () => [null, undefined, 5],
+    () => {
+      throw new Error('no')
+    }
+  ])
+    t.deepEqual(await orderWith(bad), own)
+})
+
+test('without a provider that is enabled there is nobody to ask [8.70]', t => {
+  const { ask, settings } = openSwapTable([makeShop({ id: 'one' }), makeShop({ id: 'two' })])
+  const none = { code: 'NO_SWAP_PROVIDERS', message: 'No swap providers enabled' }
+  settings.set('one', { isEnabled: false })
+  t.throws(() => ask({}, { disabled: ['two'] }), none)
+  settings.set('two', { needsActivation: true })
+  t.throws(() => ask(), none)
+  settings.set('one', { isEnabled: true })
+  t.deepEqual(
+    ask()
+      .getSnapshot()
+      .providers.map(({ pluginId }) => pluginId),
+    ['one']
+  )
+  t.throws(() => openSwapTable([]).ask(), none)
+})
+
+test('an asset is not swapped for itself within one wallet [8.37]', t => {
+  const { ask, from } = openSwapTable([makeShop()], {
+    gold: { currencyCode: 'GLD', displayName: 'Gold', denominations: [{ name: 'GLD', multiplier: '10' }] }
+  })
+  const same = { code: 'SAME_CURRENCY', message: 'Wallets can not be the same currency' }
+  t.throws(() => ask({ toWallet: from }), same)
+  t.throws(() => ask({ toWallet: from, fromTokenId: 'gold', toTokenId: 'gold' }), same)
+  t.deepEqual(ask({ toWallet: from, toTokenId: 'gold' }).getSnapshot().request, {
+    fromWalletId: 'alpha-wallet',
+    fromPluginId: 'alphacoin',
+    fromTokenId: null,
+    fromCurrencyCode: 'ALP',
+    toWalletId: 'alpha-wallet',
+    toPluginId: 'alphacoin',
+    toTokenId: 'gold',
+    toCurrencyCode: 'GLD',
+    nativeAmount: '1000',
+    quoteFor: 'from'
+  })
+})
+
+test('a wish that makes no sense is refused before anybody is asked', t => {
+  let asked = 0
+  const { ask } = openSwapTable([
+    makeShop({
+      answer: () => {
+        asked += 1
+      }
+    })
+  ])
+  const amount = (text: string) => ({ nativeAmount: text as never })
+  t.throws(() => ask(amount('0')), { code: 'NO_AMOUNT_SPECIFIED' })
+  t.throws(() => ask(amount('-5')), { code: 'AMOUNT_INVALID' })
+  t.throws(() => ask(amount('1e5')), { code: 'AMOUNT_INVALID' })
+  t.throws(() => ask({ quoteFor: 'most' as never }), { code: 'OPTION_INVALID' })
+  t.throws(() => ask({ fromTokenId: 'toString' }), { code: 'TOKEN_NOT_FOUND' })
+  t.throws(() => ask({}, { waitMs: Number.NaN }), { code: 'OPTION_INVALID' })
+  t.is(asked, 0)
+  ask({ quoteFor: 'max', ...amount('0') })
+  t.is(asked, 1)
+})
+
+test('a closed round closes its quotes, and its desks answer no more', async t => {
+  const patient = makePatient('patient')
+  const { ask, clock, told, service } = openSwapTable([makeShop(), patient.plugin])
+  const round = ask()
+  await clock.advance(0)
+  service.close()
+  round.close()
+  const [quote] = await round.settled
+  t.is(quote?.fate, 'closed')
+  await t.throwsAsync(async () => quote?.approve(), { code: 'QUOTE_ENDED' })
+  await t.throwsAsync(patient.desk().depositTo(), { code: 'QUOTE_ENDED' })
+  await t.throwsAsync(patient.desk().feeFor([]), { code: 'QUOTE_ENDED' })
+  t.like(told.at(-1), { pluginId: 'shop', fate: 'closed' })
+  t.is(clock.timerCount, 1, 'only the deadline of the tap that does not end')
+})
