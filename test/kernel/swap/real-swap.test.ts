@@ -122,3 +122,49 @@ test('a swap is quoted, ordered at approval, reviewed and paid on the chain, and
   for (const device of [kernel, second, shopKernel]) await device.close()
   await world.close()
 })
+
+test('an order that pays on another network is refused, and a bad address never reaches a signature', async t => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  let payin = ''
+  const shop = makeShop({
+    answer: desk => {
+      const { nativeAmount: amount } = desk.request
+      desk.offer(
+        offerOf(desk, {
+          payment: {
+            order: async () => ({
+              spends: [{ tokenId: null, spendTargets: [{ publicAddress: payin, nativeAmount: amount }] }],
+              fromNativeAmount: amount,
+              toNativeAmount: amount
+            })
+          }
+        })
+      )
+    }
+  })
+  const kernel = await openDevice(world, { plugins: [makeToy().plugin, shop] })
+  const account = await kernel.context.createAccount({})
+  const fromWallet = await account.createCurrencyWallet('wallet:bitcoin')
+  const toWallet = await account.createCurrencyWallet('wallet:toycoin')
+  world.chain.fund((await fromWallet.getReceiveAddress()).publicAddress, '150000')
+  world.chain.mine(1)
+  await waitFor(() => fromWallet.balanceOf(null) === '150000')
+  const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
+  const litecoin = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9'
+  for (payin of [mainnet, litecoin, '0x52908400098527886E0F7030069857D2E4169EE7', 'nonsense']) {
+    const quote = await account.fetchSwapQuote({
+      fromWallet,
+      toWallet,
+      nativeAmount: nativeAmount('50000'),
+      quoteFor: 'from'
+    })
+    await t.throwsAsync(quote.approve(), {
+      code: 'SWAP_CHANGED',
+      message: /none of Bitcoin, or of another network/
+    })
+  }
+  t.is(fromWallet.balanceOf(null), nativeAmount('150000'))
+  t.deepEqual(fromWallet.unfinishedSpends(), [])
+  await kernel.close()
+  await world.close()
+})

@@ -1,0 +1,173 @@
+import test, { type ExecutionContext } from 'ava'
+import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
+import {
+  type Account,
+  type CurrencyWallet,
+  nativeAmount,
+  type SwapPlugin,
+  type SwapWish
+} from '../../../kernel/index.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { memoryStorage } from '../../../plugins/storage/memory.ts'
+import { openDevice, waitFor } from '../../helpers/device.ts'
+import { makeShop, offerOf, SHOP_ADDRESS } from '../../helpers/swap-shop.ts'
+import { makeToy, type ToyOptions } from '../../helpers/toy-currency.ts'
+import { openToyHome } from '../../helpers/toy-home.ts'
+
+interface Market {
+  readonly account: Account
+  readonly from: CurrencyWallet
+  readonly to: CurrencyWallet
+  readonly wish: SwapWish
+  readonly reports: unknown[]
+}
+
+/** An account with wallets of two toy currencies, of which one has 1000 units. */
+const openMarket = async (t: ExecutionContext, plugins: readonly SwapPlugin[]): Promise<Market> => {
+  const { plugin } = makeToy({ id: 'othercoin', info: { currencyCode: 'OTH' } })
+  const { account, reports, clock } = await openToyHome(t, { device: { plugins: [plugin, ...plugins] } })
+  const from = await account.createCurrencyWallet('wallet:toycoin')
+  const to = await account.createCurrencyWallet('wallet:othercoin')
+  await clock.advance(1000)
+  t.is(from.balanceOf(null), nativeAmount('1000'))
+  const wish: SwapWish = {
+    fromWallet: from,
+    toWallet: to,
+    nativeAmount: nativeAmount('100'),
+    quoteFor: 'from'
+  }
+  return { account, from, to, wish, reports }
+}
+
+test('the settings of a provider count from the next round on: enabled, its own ones, and whether it needs activation', async t => {
+  const seen: unknown[] = []
+  const picky = makeShop({
+    id: 'picky',
+    checkSettings: settings => ({ needsActivation: settings.apiKey === undefined }),
+    answer: desk => {
+      seen.push(desk.userSettings)
+      desk.offer(offerOf(desk))
+    }
+  })
+  const { account, wish } = await openMarket(t, [picky, makeShop()])
+  const idsOf = async (): Promise<string[]> =>
+    (await account.fetchSwapQuotes(wish)).map(({ pluginId }) => pluginId).sort()
+  const config = account.swapConfig('picky')
+  t.deepEqual(config.getSnapshot(), { isEnabled: true, userSettings: {}, needsActivation: true })
+  t.deepEqual(await idsOf(), ['shop'])
+  await config.changeUserSettings({ apiKey: 'mine' })
+  t.deepEqual(config.getSnapshot(), {
+    isEnabled: true,
+    userSettings: { apiKey: 'mine' },
+    needsActivation: false
+  })
+  t.deepEqual(await idsOf(), ['picky', 'shop'])
+  t.deepEqual(seen, [{ apiKey: 'mine' }])
+  const round = account.askForQuotes(wish)
+  await account.swapConfig('shop').changeEnabled(false)
+  t.is((await round.settled).length, 2)
+  t.deepEqual(await idsOf(), ['picky'])
+})
+
+test('a provider that cannot judge its settings is not asked, and that is reported', async t => {
+  const broken = makeShop({
+    id: 'broken',
+    checkSettings: () => {
+      throw new Error('cannot read this')
+    }
+  })
+  const absent = makeShop({ id: 'absent', checkSettings: () => undefined as never })
+  const { account, wish, reports } = await openMarket(t, [broken, absent])
+  t.true(account.swapConfig('broken').getSnapshot().needsActivation)
+  t.deepEqual(
+    (await account.fetchSwapQuotes(wish)).map(({ pluginId }) => pluginId),
+    ['absent']
+  )
+  t.true(reports.some(report => String(report).includes('cannot read this')))
+})
+
+test('the best quote alone stays open when only one is asked for', async t => {
+  const { account, wish } = await openMarket(t, [
+    makeShop(),
+    makeShop({
+      id: 'better',
+      answer: desk => desk.offer(offerOf(desk, { toNativeAmount: nativeAmount('99') }))
+    })
+  ])
+  const best = await account.fetchSwapQuote(wish)
+  t.is(best.pluginId, 'better')
+  t.is(best.fate, undefined)
+  t.is((await best.approve()).destinationAddress, SHOP_ADDRESS)
+})
+
+test('a logout closes the rounds that are open, and nothing is asked or paid afterwards', async t => {
+  const { account, wish } = await openMarket(t, [makeShop()])
+  const [quote] = await account.fetchSwapQuotes(wish)
+  await account.logout()
+  t.is(quote?.fate, 'closed')
+  await t.throwsAsync(async () => quote?.approve(), { code: 'QUOTE_ENDED' })
+  t.throws(() => account.askForQuotes(wish), { code: 'LOGGED_OUT' })
+  await t.throwsAsync(account.fetchSwapQuote(wish), { code: 'LOGGED_OUT' })
+  await t.throwsAsync(account.fetchSwapQuotes(wish), { code: 'LOGGED_OUT' })
+})
+
+test("a provider that asks to pay another wallet of the user's is refused", async t => {
+  let payTo = ''
+  const { account, wish } = await openMarket(t, [
+    makeShop({ answer: desk => desk.offer(offerOf(desk, {}, payTo)) })
+  ])
+  const savings = await account.createCurrencyWallet('wallet:toycoin')
+  payTo = (await savings.getReceiveAddress()).publicAddress
+  const [quote] = await account.fetchSwapQuotes(wish)
+  await t.throwsAsync(async () => quote?.approve(), {
+    message: 'The order of shop pays an address of your own'
+  })
+  const [transfer] = await account.fetchSwapQuotes({ ...wish, toWallet: savings })
+  t.is((await transfer?.approve())?.destinationAddress, payTo)
+})
+
+test('a crash after the payment has left keeps the record of the swap [3.26]', async t => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const files = new Map<string, string>()
+  let atBroadcast: Map<string, string> | undefined
+  const toyOptions: ToyOptions = {
+    engine: () => ({
+      async broadcastTx(tx) {
+        // The power is gone the moment the bytes are on the network.
+        atBroadcast ??= new Map(files)
+        return tx
+      }
+    })
+  }
+  const plugins = (): Parameters<typeof openDevice>[1] => ({
+    plugins: [makeToy(toyOptions).plugin, makeToy({ id: 'othercoin' }).plugin, makeShop()]
+  })
+  const first = await openDevice(world, { ...plugins(), storage: memoryStorage(files) })
+  const account = await first.context.createAccount({ username: 'alice', password: 'Correct horse 1' })
+  const from = await account.createCurrencyWallet('wallet:toycoin')
+  const to = await account.createCurrencyWallet('wallet:othercoin')
+  await waitFor(() => from.balanceOf(null) === '1000')
+  const quote = await account.fetchSwapQuote({
+    fromWallet: from,
+    toWallet: to,
+    nativeAmount: nativeAmount('100'),
+    quoteFor: 'from'
+  })
+  const { transaction } = await quote.approve({ metadata: { notes: 'swapped' } })
+  const { id } = from
+  await first.close()
+
+  t.truthy(atBroadcast)
+  const second = await openDevice(world, { ...plugins(), storage: memoryStorage(atBroadcast ?? new Map()) })
+  const again = await second.context.loginWithPassword('alice', 'Correct horse 1')
+  const wallet = await again.openWallet(id)
+  await waitFor(
+    async () => wallet.unfinishedSpends().length === 0 && (await wallet.getTransactions()).length === 1
+  )
+  const saved = await wallet.getTransaction(transaction.txid)
+  t.deepEqual(saved.swapData, transaction.swapData)
+  t.is(saved.swapData?.payoutWalletId, to.id)
+  t.is(saved.metadata.notes, 'swapped')
+  await second.close()
+  await world.close()
+})
