@@ -13,7 +13,8 @@ import {
   type WorldConditions
 } from './network-conditions.ts'
 import type { FakeProviders } from './providers/fake-providers.ts'
-import { openFakeProviders } from './providers/open-fake-providers.ts'
+import { type OpenedProviders, openFakeProviders } from './providers/open-fake-providers.ts'
+import type { FakeSwaps } from './providers/swap/fake-swaps.ts'
 import { makeChance } from './trouble.ts'
 import {
   CHAIN_SERVERS,
@@ -76,6 +77,8 @@ export interface FakeWorld {
   readonly chains: FakeChains
   /** Rate and swap providers, the prices they go by, and how to get them into trouble. */
   readonly providers: FakeProviders
+  /** What is behind the swap providers: how they behave, their orders, and what they have paid out. */
+  readonly swaps: FakeSwaps
   readonly clock: WorldClock
   /** An io for one device: the host's crypto and chance, this world's time and network, and nothing else. */
   ioFor(base: Io, options?: WorldIoOptions): Io
@@ -142,7 +145,7 @@ interface Restored extends WorldState {
   readonly clock: WorldClock
   readonly openedChains: FakeChains
   readonly onSkip: { listener: (offset: number) => void }
-  readonly openedProviders: FakeProviders
+  readonly openedProviders: OpenedProviders
   readonly durable: { wait: () => Promise<void> }
 }
 
@@ -157,7 +160,13 @@ const restore = (source: EntrySource, { io }: Pick<FakeWorldOptions, 'io'>): Res
   const openedChains = openChains(source, state.chains, { clock, random })
   const durable = { wait: async (): Promise<void> => {} }
   const openedProviders = blaming(source, { kind: 'provider' }, () =>
-    openFakeProviders({ clock, saved: () => durable.wait(), remembered: state.providers.values() })
+    openFakeProviders({
+      clock,
+      random,
+      chains: openedChains,
+      saved: () => durable.wait(),
+      remembered: state.providers.values()
+    })
   )
   return { ...state, clock, onSkip, openedChains, openedProviders, durable }
 }
@@ -169,7 +178,8 @@ const buildWorld = (
   restored: Restored,
   makeJournal: MakeJournal
 ): FakeWorld => {
-  const { db, clock, openedChains: chains, openedProviders: providers, onSkip } = restored
+  const { db, clock, openedChains: chains, onSkip } = restored
+  const { providers, swaps } = restored.openedProviders
   const network = makeWorldConditions(restored.network)
   function* entries(): Generator<Json> {
     if (clock.offset > 0) yield clockEntry(clock.offset)
@@ -207,6 +217,7 @@ const buildWorld = (
     chain: chains.bitcoin,
     chains,
     providers,
+    swaps,
     clock,
     network,
     ioFor: devices.ioFor,

@@ -1,0 +1,208 @@
+import { hex } from '@scure/base'
+import type { Clock } from '../../../kernel/io/io.ts'
+import type { Json } from '../../../kernel/types/json.ts'
+import { scriptOf } from '../../chain/script.ts'
+import type { ChainId } from '../../world-chain.ts'
+import type { FakeChains } from '../../world-chains.ts'
+import type { FakeMarket } from '../fake-market.ts'
+import type { ProviderMemory } from '../fake-provider.ts'
+import { type FakeCoin, worldChainOf } from './fake-coin.ts'
+import { type FakeOrder, parseOrder, saveOrder } from './fake-order.ts'
+import { makePlayKey, playAddress } from './play-key.ts'
+
+/** How a fake exchange behaves. A test may change any of it at any time. */
+export interface ExchangeManners {
+  /** Its share, in hundredths of a percent. */
+  feeBasisPoints: number
+  /** The smallest swap, by the price of what is paid, in USD as decimal text. */
+  minUsd: string
+  /** The largest swap. */
+  maxUsd: string
+  /** It does not serve this country. */
+  isBlocked: boolean
+  /** Codes of coins that it lists and does not swap. */
+  readonly closed: Set<string>
+  /** How much worse an order is than its quote: a price that has moved, in hundredths of a percent. */
+  driftBasisPoints: number
+  /** It asks to be paid at an address of another chain. */
+  isPayInWrong: boolean
+  /** How long a promised rate and an order are good for. */
+  rateSeconds: number
+  /** How long it takes between a payment's block and the payout, in milliseconds. */
+  exchangeMs: number
+}
+
+/** What every fake exchange shares. */
+export interface ExchangePorts {
+  readonly market: FakeMarket
+  readonly chains: FakeChains
+  readonly clock: Pick<Clock, 'now' | 'after'>
+  readonly random: (count: number) => Uint8Array
+}
+
+/** A swap of two amounts in native units. */
+export interface Deal {
+  readonly from: FakeCoin
+  readonly to: FakeCoin
+  readonly fromAmount: bigint
+  readonly toAmount: bigint
+}
+
+/** What is wanted: so much is paid, or so much arrives. */
+export interface DealWish {
+  readonly from: FakeCoin
+  readonly to: FakeCoin
+  readonly direction: 'from' | 'to'
+  readonly amount: bigint
+}
+
+/** A deal whose rate is promised for a while. */
+export interface HeldDeal extends DealWish {
+  readonly deal: Deal
+  readonly expiresAt: number
+}
+
+/** The business of one fake exchange: prices, promised rates and orders. Its provider dresses it in its API. */
+export class FakeExchange {
+  readonly manners: ExchangeManners
+  readonly ports: ExchangePorts
+  readonly #orders = new Map<string, FakeOrder>()
+  readonly #held = new Map<string, HeldDeal>()
+  readonly #listeners = new Set<() => void>()
+
+  constructor(ports: ExchangePorts, feeBasisPoints: number) {
+    this.ports = ports
+    this.manners = {
+      feeBasisPoints,
+      minUsd: '20',
+      maxUsd: '50000',
+      isBlocked: false,
+      closed: new Set(),
+      driftBasisPoints: 0,
+      isPayInWrong: false,
+      rateSeconds: 600,
+      exchangeMs: 0
+    }
+  }
+
+  /** All orders, the oldest first. */
+  get orders(): readonly FakeOrder[] {
+    return [...this.#orders.values()]
+  }
+
+  order(id: string): FakeOrder | undefined {
+    return this.#orders.get(id)
+  }
+
+  /** Writes down a new or changed order. */
+  put(order: FakeOrder): void {
+    this.#orders.set(order.id, order)
+    for (const listener of [...this.#listeners]) listener()
+  }
+
+  /** True if it swaps these two at all. */
+  swaps(from: FakeCoin, to: FakeCoin): boolean {
+    const { closed } = this.manners
+    return from !== to && !closed.has(from.code) && !closed.has(to.code)
+  }
+
+  /** What something costs in native units of a coin, rounded up; 0 without a price. */
+  worthOf(usd: string, coin: FakeCoin): bigint {
+    const price = this.ports.market.ratioOf('iso:USD', coin.code)
+    if (price === undefined) return 0n
+    const cents = BigInt(Math.round(Number(usd) * 100))
+    const divisor = price.denominator * 100n
+    return (cents * price.numerator * 10n ** BigInt(coin.decimals) + divisor - 1n) / divisor
+  }
+
+  /** What it would swap now; undefined without a price. */
+  deal({ from, to, direction, amount }: DealWish): Deal | undefined {
+    const { feeBasisPoints } = this.manners
+    const price = this.ports.market.ratioOf(from.code, to.code)
+    if (price === undefined) return undefined
+    const above = price.numerator * 10n ** BigInt(to.decimals) * BigInt(10_000 - feeBasisPoints)
+    const below = price.denominator * 10n ** BigInt(from.decimals) * 10_000n
+    return direction === 'from'
+      ? { from, to, fromAmount: amount, toAmount: (amount * above) / below }
+      : { from, to, fromAmount: (amount * below + above - 1n) / above, toAmount: amount }
+  }
+
+  /** Promises a deal. @returns the name of the promise */
+  hold(wish: DealWish, deal: Deal): string {
+    const id = hex.encode(this.ports.random(10))
+    this.#held.set(id, { ...wish, deal, expiresAt: this.ports.clock.now() + this.manners.rateSeconds * 1000 })
+    return id
+  }
+
+  /** A promise that still holds. */
+  held(id: string): HeldDeal | undefined {
+    const found = this.#held.get(id)
+    return found !== undefined && found.expiresAt > this.ports.clock.now() ? found : undefined
+  }
+
+  /** A deal as it is when it is ordered: worse, if the price has drifted. */
+  drifted(deal: Deal, direction: 'from' | 'to'): Deal {
+    const drift = BigInt(this.manners.driftBasisPoints)
+    return direction === 'from'
+      ? { ...deal, toAmount: (deal.toAmount * (10_000n - drift)) / 10_000n }
+      : { ...deal, fromAmount: (deal.fromAmount * (10_000n + drift)) / 10_000n }
+  }
+
+  /** Takes an order; undefined if the world lacks a chain, or an address is none of its chain. */
+  takeOrder(
+    deal: Deal,
+    { payoutAddress, refundAddress }: Pick<FakeOrder, 'payoutAddress' | 'refundAddress'>
+  ): FakeOrder | undefined {
+    const [payIn, payout] = [worldChainOf(deal.from), worldChainOf(deal.to)]
+    if (payIn === undefined || payout === undefined) return undefined
+    if (!this.#isAddress(payout, payoutAddress) || !this.#isAddress(payIn, refundAddress)) return undefined
+    const { clock, random, chains } = this.ports
+    const payInChain = this.manners.isPayInWrong ? OTHER[payIn] : payIn
+    const payInKey = makePlayKey(random)
+    const createdAt = clock.now()
+    const order: FakeOrder = {
+      id: hex.encode(random(7)),
+      from: deal.from.code,
+      to: deal.to.code,
+      fromAmount: String(deal.fromAmount),
+      toAmount: String(deal.toAmount),
+      payInChain,
+      payInKey,
+      payInAddress: playAddress(payInKey, chains[payInChain].network),
+      payoutChain: payout,
+      payoutAddress,
+      refundAddress,
+      createdAt,
+      expiresAt: createdAt + this.manners.rateSeconds * 1000,
+      status: 'waiting',
+      isLate: false
+    }
+    this.put(order)
+    return order
+  }
+
+  /** Keeps the orders. */
+  get memory(): ProviderMemory {
+    return {
+      save: () => (this.#orders.size === 0 ? undefined : this.orders.map(saveOrder)),
+      load: (saved: Json) => {
+        for (const order of (Array.isArray(saved) ? saved : [saved]) as Json[]) {
+          const parsed = parseOrder(order)
+          this.#orders.set(parsed.id, parsed)
+        }
+      },
+      onChange: listener => void this.#listeners.add(listener)
+    }
+  }
+
+  #isAddress(chain: ChainId, address: string): boolean {
+    try {
+      scriptOf(this.ports.chains[chain].network, address)
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
+const OTHER: Readonly<Record<ChainId, ChainId>> = { bitcoin: 'litecoin', litecoin: 'bitcoin' }

@@ -1,0 +1,156 @@
+import { type FakeReply, jsonReply } from '../../replies.ts'
+import type { FakeProvider, ProviderRequest } from '../fake-provider.ts'
+import { bodyOf, type CoinTable, coinNamed } from './exchange-api.ts'
+import { FAKE_COINS, type FakeCoin, fromCoins, toCoins } from './fake-coin.ts'
+import type { DealWish, FakeExchange } from './fake-exchange.ts'
+import type { FakeOrder, OrderStatus } from './fake-order.ts'
+
+const COINS: CoinTable = {
+  BTC: { coin: 'BTC', network: 'bitcoin' },
+  LTC: { coin: 'LTC', network: 'litecoin' },
+  BCH: { coin: 'BCH', network: 'bitcoincash' },
+  DOGE: { coin: 'DOGE', network: 'doge' },
+  ETH: { coin: 'ETH', network: 'ethereum' },
+  USDC: { coin: 'USDC', network: 'ethereum' }
+}
+
+/** SideShift, API version 2, as its documentation shows it. */
+export const fakeSideshift = (exchange: FakeExchange, look: () => void): FakeProvider => ({
+  id: 'sideshift',
+  hosts: ['sideshift.ai'],
+  memory: exchange.memory,
+  answer(request) {
+    const [first = '', second = '', third = ''] = request.pathname.split('/').slice(3)
+    const path = `${request.method} ${first}`
+    if (path === 'GET coins') return jsonReply(200, coins(exchange))
+    if (path === 'GET permissions') return jsonReply(200, { createShift: !exchange.manners.isBlocked })
+    if (path === 'GET pair') return pair(exchange, second, third)
+    if (path === 'POST quotes') return quote(exchange, request)
+    if (path === 'POST shifts' && second === 'fixed') return shift(exchange, request)
+    if (path === 'GET shifts') return status(exchange, second, look)
+    return refuse(404, 'Endpoint not found')
+  }
+})
+
+/** The words of its documentation. `settling`: the payout is on its way. */
+const STATUSES: Readonly<Record<OrderStatus, string>> = {
+  waiting: 'waiting',
+  confirming: 'pending',
+  exchanging: 'settling',
+  finished: 'settled',
+  refunded: 'refunded',
+  expired: 'expired',
+  failed: 'refund'
+}
+
+const refuse = (status: number, message: string): FakeReply => jsonReply(status, { error: { message } })
+
+const coins = ({ manners }: FakeExchange): unknown =>
+  FAKE_COINS.filter(({ code }) => !manners.closed.has(code)).map(({ code, contract, decimals }) => {
+    const { coin = code, network = '' } = COINS[code] ?? {}
+    return {
+      coin,
+      name: code,
+      networks: [network],
+      hasMemo: false,
+      fixedOnly: false,
+      variableOnly: false,
+      ...(contract === undefined
+        ? {}
+        : { tokenDetails: { [network]: { contractAddress: contract, decimals } } })
+    }
+  })
+
+const methodNamed = (text: string): FakeCoin | undefined => {
+  const [coin = '', network = ''] = text.split('-')
+  return coinNamed(COINS, coin, network)
+}
+
+const pair = (exchange: FakeExchange, first: string, second: string): FakeReply => {
+  const [from, to] = [methodNamed(first), methodNamed(second)]
+  if (from === undefined || to === undefined) return refuse(400, 'Invalid coin or network')
+  if (!exchange.swaps(from, to)) return refuse(400, 'Deposit method is disabled')
+  const { minUsd, maxUsd } = exchange.manners
+  const one = exchange.deal({ from, to, direction: 'from', amount: 10n ** BigInt(from.decimals) })
+  return jsonReply(200, {
+    min: toCoins(exchange.worthOf(minUsd, from), from),
+    max: toCoins(exchange.worthOf(maxUsd, from), from),
+    rate: toCoins(one?.toAmount ?? 0n, to),
+    depositCoin: from.code,
+    settleCoin: to.code,
+    depositNetwork: COINS[from.code]?.network,
+    settleNetwork: COINS[to.code]?.network
+  })
+}
+
+const quote = (exchange: FakeExchange, request: ProviderRequest): FakeReply => {
+  const fields = bodyOf(request)
+  if (typeof fields.affiliateId !== 'string') return refuse(400, 'Affiliate not found')
+  if (exchange.manners.isBlocked) return refuse(403, 'country-blocked')
+  const from = coinNamed(COINS, fields.depositCoin, fields.depositNetwork)
+  const to = coinNamed(COINS, fields.settleCoin, fields.settleNetwork)
+  if (from === undefined || to === undefined || !exchange.swaps(from, to)) {
+    return refuse(400, 'Deposit method is disabled')
+  }
+  const direction = fields.depositAmount === undefined ? 'to' : 'from'
+  const amount =
+    direction === 'from' ? fromCoins(fields.depositAmount, from) : fromCoins(fields.settleAmount, to)
+  if (amount === undefined) return refuse(400, 'Invalid amount')
+  const wish: DealWish = { from, to, direction, amount }
+  const deal = exchange.deal(wish)
+  if (deal === undefined) return refuse(500, 'Internal error')
+  const { minUsd, maxUsd } = exchange.manners
+  if (deal.fromAmount < exchange.worthOf(minUsd, from)) return refuse(400, 'Amount too low')
+  if (deal.fromAmount > exchange.worthOf(maxUsd, from)) return refuse(400, 'Amount too high')
+  const id = exchange.hold(wish, deal)
+  return jsonReply(201, {
+    id,
+    createdAt: new Date(exchange.ports.clock.now()).toISOString(),
+    expiresAt: new Date(exchange.held(id)?.expiresAt ?? 0).toISOString(),
+    depositCoin: from.code,
+    settleCoin: to.code,
+    depositNetwork: fields.depositNetwork,
+    settleNetwork: fields.settleNetwork,
+    depositAmount: toCoins(deal.fromAmount, from),
+    settleAmount: toCoins(deal.toAmount, to),
+    affiliateId: fields.affiliateId
+  })
+}
+
+const shift = (exchange: FakeExchange, request: ProviderRequest): FakeReply => {
+  const fields = bodyOf(request)
+  const held = exchange.held(String(fields.quoteId))
+  if (held === undefined) return refuse(400, 'Quote not found or expired')
+  const taken = exchange.takeOrder(exchange.drifted(held.deal, held.direction), {
+    payoutAddress: String(fields.settleAddress),
+    refundAddress: String(fields.refundAddress)
+  })
+  if (taken === undefined) return refuse(400, 'Invalid settleAddress')
+  return jsonReply(201, { ...shownShift(taken, held), quoteId: fields.quoteId, type: 'fixed' })
+}
+
+const shownShift = (order: FakeOrder, { from, to }: Pick<DealWish, 'from' | 'to'>): object => ({
+  id: order.id,
+  createdAt: new Date(order.createdAt).toISOString(),
+  expiresAt: new Date(order.expiresAt).toISOString(),
+  depositCoin: from.code,
+  settleCoin: to.code,
+  depositAddress: order.payInAddress,
+  settleAddress: order.payoutAddress,
+  refundAddress: order.refundAddress,
+  depositAmount: toCoins(BigInt(order.fromAmount), from),
+  settleAmount: toCoins(BigInt(order.toAmount), to),
+  status: STATUSES[order.status]
+})
+
+const status = (exchange: FakeExchange, id: string, look: () => void): FakeReply => {
+  look()
+  const order = exchange.order(id)
+  const [from, to] = [order?.from, order?.to].map(code => FAKE_COINS.find(coin => coin.code === code))
+  if (order === undefined || from === undefined || to === undefined) return refuse(404, 'Order not found')
+  return jsonReply(200, {
+    ...shownShift(order, { from, to }),
+    ...(order.payInTxid === undefined ? {} : { depositHash: order.payInTxid }),
+    ...(order.payoutTxid === undefined ? {} : { settleHash: order.payoutTxid })
+  })
+}

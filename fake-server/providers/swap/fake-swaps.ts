@@ -1,0 +1,71 @@
+import type { JsonObject } from '../../../kernel/types/json.ts'
+import { chainIds } from '../../world-chain.ts'
+import type { FakeProvider } from '../fake-provider.ts'
+import { fakeChangenow } from './fake-changenow.ts'
+import { type ExchangePorts, FakeExchange } from './fake-exchange.ts'
+import { fakeLetsexchange } from './fake-letsexchange.ts'
+import { fakeSideshift } from './fake-sideshift.ts'
+import { FakeVault } from './fake-vault.ts'
+import { fakeVaultNetwork, MAYA_ASSETS, THORCHAIN_ASSETS } from './fake-vault-network.ts'
+import { startSettlement } from './settlement-bot.ts'
+
+/** The businesses behind the fake swap providers, by plugin id: their manners, orders and payouts. */
+export interface FakeSwaps {
+  readonly changenow: FakeExchange
+  readonly sideshift: FakeExchange
+  readonly letsexchange: FakeExchange
+  readonly thorchain: FakeVault
+  readonly mayaprotocol: FakeVault
+}
+
+/** Options of the swap plugins for a fake world, whose exchanges take any key. For `pluginOptions` of a kernel. */
+export const FAKE_SWAP_OPTIONS: Readonly<Record<string, JsonObject>> = {
+  changenow: { apiKey: 'fake-key' },
+  sideshift: { affiliateId: 'fake-affiliate' },
+  letsexchange: { apiKey: 'fake-key' }
+}
+
+/** Swap providers, and what is behind them. */
+export interface OpenedSwaps {
+  readonly swaps: FakeSwaps
+  readonly providers: readonly FakeProvider[]
+  /** Goes on with what was saved: deposits that came, and payouts that were on their way. */
+  resume(): void
+}
+
+/** Opens the swap providers of a world, with a bot that settles their orders on its chains. */
+export const makeFakeSwaps = (ports: ExchangePorts): OpenedSwaps => {
+  const swaps: FakeSwaps = {
+    changenow: new FakeExchange(ports, 100),
+    sideshift: new FakeExchange(ports, 120),
+    letsexchange: new FakeExchange(ports, 150),
+    thorchain: new FakeVault('thorchain', ports, THORCHAIN_ASSETS),
+    mayaprotocol: new FakeVault('mayaprotocol', ports, MAYA_ASSETS)
+  }
+  const { changenow, sideshift, letsexchange, thorchain, mayaprotocol } = swaps
+  const bot = startSettlement(ports, [changenow, sideshift, letsexchange])
+  return {
+    swaps,
+    resume() {
+      for (const exchange of [changenow, sideshift, letsexchange]) bot.look(exchange)
+      for (const id of chainIds) for (const vault of [thorchain, mayaprotocol]) vault.look(id)
+    },
+    providers: [
+      fakeChangenow(changenow, () => bot.look(changenow)),
+      fakeSideshift(sideshift, () => bot.look(sideshift)),
+      fakeLetsexchange(letsexchange, () => bot.look(letsexchange)),
+      fakeVaultNetwork(thorchain, {
+        id: 'thorchain',
+        nodeHost: 'thornode.ninerealms.com',
+        nodePath: '/thorchain',
+        midgardHost: 'midgard.ninerealms.com'
+      }),
+      fakeVaultNetwork(mayaprotocol, {
+        id: 'mayaprotocol',
+        nodeHost: 'mayanode.mayachain.info',
+        nodePath: '/mayachain',
+        midgardHost: 'midgard.mayachain.info'
+      })
+    ]
+  }
+}

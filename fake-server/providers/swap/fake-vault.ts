@@ -1,0 +1,191 @@
+import { utf8 } from '@scure/base'
+import { WalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isRecord } from '../../../kernel/schema/fields.ts'
+import type { Json } from '../../../kernel/types/json.ts'
+import type { Coin } from '../../chain/coins.ts'
+import { pushesOf, scriptHashOf, scriptOf } from '../../chain/script.ts'
+import { outpointOf } from '../../chain/transaction.ts'
+import { type ChainId, chainIds } from '../../world-chain.ts'
+import type { ProviderMemory } from '../fake-provider.ts'
+import type { ExchangePorts } from './fake-exchange.ts'
+import { makePlayKey, playAddress } from './play-key.ts'
+
+/** How a fake vault network behaves. A test may change any of it at any time. */
+export interface VaultManners {
+  /** What a swap loses to the pools, in hundredths of a percent. */
+  slipBasisPoints: number
+  /** Chains that are halted, by the network's name: `BTC`. */
+  readonly halted: Set<string>
+  /** How much worse quotes are than prices: a market that has moved, in hundredths of a percent. */
+  driftBasisPoints: number
+  /** Quotes name a vault on another chain. */
+  isPayInWrong: boolean
+  /** How long a quote is good for. */
+  quoteSeconds: number
+  /** Payouts cost so much, in USD as decimal text. */
+  outboundUsd: string
+  /** How long it takes between a payment's block and the payout, in milliseconds. */
+  exchangeMs: number
+}
+
+/** What became of a payment to a vault. */
+export interface VaultAction {
+  readonly inTxid: string
+  readonly outTxid: string
+  readonly type: 'swap' | 'refund'
+  readonly memo: string
+}
+
+/** How a network calls its assets, and the coin of the market behind each: `BTC.BTC` is `BTC`. */
+export interface VaultAssets {
+  /** The one that pools are priced in. */
+  readonly native: string
+  readonly nativeDecimals: number
+  readonly codes: ReadonlyMap<string, string>
+  readonly shortNames: ReadonlyMap<string, string>
+}
+
+/** Names of the world's chains. */
+export const VAULT_CHAINS: Readonly<Record<ChainId, string>> = { bitcoin: 'BTC', litecoin: 'LTC' }
+
+/** Vaults on the chains of the world, which swap what is paid to them by its memo. */
+export class FakeVault {
+  readonly manners: VaultManners = {
+    slipBasisPoints: 30,
+    halted: new Set(),
+    driftBasisPoints: 0,
+    isPayInWrong: false,
+    quoteSeconds: 900,
+    outboundUsd: '1.5',
+    exchangeMs: 0
+  }
+  readonly ports: ExchangePorts
+  readonly assets: VaultAssets
+  readonly #actions = new Map<string, VaultAction>()
+  readonly #pending = new Set<string>()
+  readonly #listeners = new Set<() => void>()
+  readonly #key: string
+
+  /** @param name - of the network; its vaults are the same in every world */
+  constructor(name: string, ports: ExchangePorts, assets: VaultAssets) {
+    this.ports = ports
+    this.assets = assets
+    this.#key = makePlayKey(() => utf8.decode(`vault of ${name}`))
+    for (const id of chainIds) ports.chains[id].onChange(() => this.look(id))
+  }
+
+  /** What has been paid out and back, by the coins that were paid. */
+  get actions(): readonly VaultAction[] {
+    return [...this.#actions.values()]
+  }
+
+  /** Where a chain is paid now. */
+  addressOn(chain: ChainId): string {
+    return playAddress(this.#key, this.ports.chains[chain].network)
+  }
+
+  /** The price of one unit of an asset in another's, less what is lost; amounts in units of the network. */
+  swap(amount: bigint, from: string, to: string): bigint | undefined {
+    const [a, b] = [this.assets.codes.get(from), this.assets.codes.get(to)]
+    const price = a === undefined || b === undefined ? undefined : this.ports.market.ratioOf(a, b)
+    if (price === undefined) return undefined
+    const share = BigInt(10_000 - this.manners.slipBasisPoints - this.manners.driftBasisPoints)
+    const above = amount * price.numerator * share * 10n ** BigInt(this.decimalsOf(to))
+    const out = above / (price.denominator * 10_000n * 10n ** BigInt(this.decimalsOf(from)))
+    const fee = this.outboundFee(to)
+    return out > fee ? out - fee : 0n
+  }
+
+  /** What a payout costs, in units of its asset. */
+  outboundFee(asset: string): bigint {
+    const price = this.ports.market.ratioOf('iso:USD', this.assets.codes.get(asset) ?? '')
+    if (price === undefined) return 0n
+    const cents = BigInt(Math.round(Number(this.manners.outboundUsd) * 100))
+    return (cents * price.numerator * 10n ** BigInt(this.decimalsOf(asset))) / (price.denominator * 100n)
+  }
+
+  decimalsOf(asset: string): number {
+    return asset === this.assets.native ? this.assets.nativeDecimals : 8
+  }
+
+  /** Looks for payments to the vault of a chain that have a block and were not seen yet. */
+  look(chain: ChainId): void {
+    const { view, network } = this.ports.chains[chain]
+    const hash = scriptHashOf(scriptOf(network, this.addressOn(chain)))
+    for (const coin of view.scripts.utxosOf(hash)) {
+      const id = outpointOf(coin.txid, coin.index)
+      if (coin.height === 0 || this.#actions.has(id) || this.#pending.has(id)) continue
+      this.#pending.add(id)
+      this.ports.clock.after(this.manners.exchangeMs, () => {
+        this.#pending.delete(id)
+        this.#settle(chain, coin)
+      })
+    }
+  }
+
+  /** Keeps what was paid. */
+  get memory(): ProviderMemory {
+    return {
+      save: () =>
+        this.#actions.size === 0 ? undefined : [...this.#actions].map(([id, action]) => ({ id, ...action })),
+      load: saved => this.#load(saved),
+      onChange: listener => void this.#listeners.add(listener)
+    }
+  }
+
+  #load(saved: Json): void {
+    if (!Array.isArray(saved) || !saved.every(isAction)) {
+      throw new WalletError('BAD_REPLY', { source: 'saved vault', path: '', rule: 'is no list of payments' })
+    }
+    for (const { id, ...action } of saved) this.#actions.set(id, action)
+  }
+
+  #settle(chain: ChainId, coin: Coin): void {
+    const memo = this.#memoOf(chain, coin)
+    const outTxid = this.#payOut(chain, coin, memo)
+    const type = outTxid === undefined ? 'refund' : 'swap'
+    const action = { inTxid: coin.txid, memo, type, outTxid: outTxid ?? this.#payBack(chain, coin) } as const
+    this.#actions.set(outpointOf(coin.txid, coin.index), action)
+    for (const listener of [...this.#listeners]) listener()
+  }
+
+  #memoOf(chain: ChainId, { txid }: Coin): string {
+    const outputs = this.ports.chains[chain].view.find(txid)?.tx.outputs ?? []
+    const data = outputs.find(({ script }) => script[0] === 0x6a)
+    const [bytes] = data === undefined ? [] : (pushesOf(data.script.subarray(1)) ?? [])
+    return bytes === undefined ? '' : utf8.encode(bytes)
+  }
+
+  /** Pays what the memo asks for; undefined if it cannot, or if less than the limit would arrive. */
+  #payOut(chain: ChainId, { amount }: Coin, memo: string): string | undefined {
+    const [, name = '', address = '', limit = ''] = /^=:([^:]+):([^:]+):(\d+)/.exec(memo) ?? []
+    const asset = this.assets.shortNames.get(name) ?? name
+    const target = chainIds.find(id => `${VAULT_CHAINS[id]}.${VAULT_CHAINS[id]}` === asset)
+    const from = `${VAULT_CHAINS[chain]}.${VAULT_CHAINS[chain]}`
+    const out = this.swap(amount, from, asset)
+    const isHalted = [from, asset].some(end => this.manners.halted.has(end.split('.')[0] ?? ''))
+    if (target === undefined || isHalted || out === undefined || out < BigInt(limit)) return undefined
+    try {
+      return this.ports.chains[target].fund(address, String(out))
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Sends a payment back to where its first coin came from. */
+  #payBack(chain: ChainId, { txid, amount }: Coin): string {
+    const { view } = this.ports.chains[chain]
+    const [input] = view.find(txid)?.tx.inputs ?? []
+    const origin = input === undefined ? undefined : view.find(input.txid)?.tx.outputs[input.index]
+    try {
+      return origin === undefined ? '' : this.ports.chains[chain].fund(origin.script, String(amount))
+    } catch {
+      return ''
+    }
+  }
+}
+
+const isAction = (value: unknown): value is VaultAction & { readonly id: string } =>
+  isRecord(value) &&
+  ['id', 'inTxid', 'outTxid', 'memo'].every(name => typeof value[name] === 'string') &&
+  (value.type === 'swap' || value.type === 'refund')
