@@ -17,6 +17,8 @@ const kernel = (path: string): Room => ({ path, packages: KERNEL })
 const plugin = (path: string): Room => ({ path, packages: PLUGIN, only: ['kernel/plugin-api'] })
 // Shared by the storage plugins: how a Keyv store becomes a Disk.
 const KEYV_DISK = 'plugins/storage/keyv-disk'
+// Shared by the swap plugins: exact figures, polite requests, refusals.
+const SWAP_KIT = 'plugins/swap/kit'
 const STORAGE = ['kernel/plugin-api', KEYV_DISK]
 const free = (path: string): Room => ({ path })
 
@@ -51,11 +53,11 @@ export const layers: readonly (readonly Room[])[] = [
   [kernel('kernel/context'), kernel('kernel/client-id')],
   [kernel('kernel/kernel'), kernel('kernel/plugin-api')],
   [kernel('kernel/index')],
-  [plugin(KEYV_DISK)],
+  [plugin(KEYV_DISK), plugin(SWAP_KIT)],
   [
     plugin('plugins/currency/*'),
     plugin('plugins/rates/*'),
-    plugin('plugins/swap/*'),
+    { path: 'plugins/swap/*', packages: PLUGIN, only: ['kernel/plugin-api', SWAP_KIT] },
     { path: 'plugins/storage/*', packages: PLUGIN, only: STORAGE },
     { path: 'plugins/storage/file', packages: [...PLUGIN, NODE], only: STORAGE },
     plugin('plugins/edge'),

@@ -1,0 +1,189 @@
+import { type SwapPlugin, toDenomination } from '../../kernel/plugin-api.ts'
+import { type ChainTable, MAX_ASSETS, type ProviderAsset } from './kit/assets.ts'
+import type { Answer, Ask } from './kit/client.ts'
+import { nativeOf, times } from './kit/decimal.ts'
+import {
+  type ExchangeOrder,
+  exchangePlugin,
+  type Inquiry,
+  type OrderAddresses,
+  type Terms
+} from './kit/exchange.ts'
+import {
+  aboveLimit,
+  belowLimit,
+  checkLimits,
+  forbidden,
+  orderRefused,
+  type Provider,
+  unsupported
+} from './kit/provider.ts'
+import type { Reply } from './kit/reply.ts'
+
+const PROVIDER: Provider = { pluginId: 'sideshift', displayName: 'SideShift.ai' }
+
+const CHAINS: ChainTable = {
+  arbitrum: { network: 'arbitrum', coin: 'eth' },
+  avalanche: { network: 'avax', coin: 'avax' },
+  binancesmartchain: { network: 'bsc', coin: 'bnb' },
+  bitcoin: { network: 'bitcoin', coin: 'btc' },
+  bitcoincash: { network: 'bitcoincash', coin: 'bch' },
+  cardano: { network: 'cardano', coin: 'ada' },
+  cosmoshub: { network: 'cosmos', coin: 'atom' },
+  dash: { network: 'dash', coin: 'dash' },
+  dogecoin: { network: 'doge', coin: 'doge' },
+  ethereum: { network: 'ethereum', coin: 'eth' },
+  litecoin: { network: 'litecoin', coin: 'ltc' },
+  monero: { network: 'monero', coin: 'xmr' },
+  optimism: { network: 'optimism', coin: 'eth' },
+  polkadot: { network: 'polkadot', coin: 'dot' },
+  polygon: { network: 'polygon', coin: 'pol' },
+  ripple: { network: 'ripple', coin: 'xrp' },
+  solana: { network: 'solana', coin: 'sol' },
+  stellar: { network: 'stellar', coin: 'xlm' },
+  tron: { network: 'tron', coin: 'trx' },
+  zcash: { network: 'zcash', coin: 'zec' }
+}
+
+const MAX_NETWORKS = 100
+
+const loadAssets = async (ask: Ask): Promise<readonly ProviderAsset[]> => {
+  const { reply } = await ask({ path: 'coins' })
+  return reply.list(MAX_ASSETS).flatMap(assetsOf)
+}
+
+const assetsOf = (item: Reply): readonly ProviderAsset[] => {
+  const coin = item.field('coin').text()
+  const tokens = item.field('tokenDetails')
+  return item
+    .field('networks')
+    .list(MAX_NETWORKS)
+    .map(entry => {
+      const network = entry.text()
+      return { network, coin, contract: tokens.field(network).field('contractAddress').optionalText() }
+    })
+}
+
+const termsOf = async (inquiry: Inquiry): Promise<Terms> => {
+  const { desk, request, wish, ask } = inquiry
+  const { signal } = desk
+  const headers = headersOf(inquiry)
+  const { reply: permissions } = await ask({ path: 'permissions', headers, signal })
+  if (!permissions.field('createShift').isTrue()) throw forbidden(PROVIDER, 'geoRestriction')
+  const limits = await limitsOf(inquiry)
+  checkLimits(PROVIDER, wish.nativeAmount, limits)
+  const body = { ...pairOf(inquiry), ...amountOf(inquiry), affiliateId: inquiry.key }
+  const reply = accepted(inquiry, await ask({ path: 'quotes', headers, body, signal }), limits)
+  const isFrom = wish.direction === 'from'
+  const quoteId = reply.field('id').text()
+  const expirationDate = reply.field('expiresAt').optionalDate()
+  return {
+    from: isFrom ? wish.nativeAmount : reply.field('depositAmount').positive(request.from.multiplier, 'up'),
+    to: isFrom ? reply.field('settleAmount').positive(request.to.multiplier, 'down') : wish.nativeAmount,
+    isEstimate: false,
+    expirationDate,
+    async order(addresses) {
+      return { expirationDate, ...(await order(inquiry, addresses, quoteId)) }
+    }
+  }
+}
+
+interface KnownLimits {
+  readonly direction: 'from' | 'to'
+  readonly min: ReturnType<typeof nativeOf>
+  readonly max: ReturnType<typeof nativeOf>
+}
+
+/** The limits are amounts of what is paid; for a wish of what arrives, the rate carries them over. */
+const limitsOf = async (inquiry: Inquiry): Promise<KnownLimits> => {
+  const { desk, request, wish, ask, from, to } = inquiry
+  const reply = accepted(
+    inquiry,
+    await ask({
+      path: `pair/${methodOf(from)}/${methodOf(to)}`,
+      query: { affiliateId: inquiry.key },
+      headers: headersOf(inquiry),
+      signal: desk.signal
+    })
+  )
+  const { direction } = wish
+  const factor = direction === 'from' ? '1' : reply.field('rate').decimal()
+  const { multiplier } = request[direction]
+  return {
+    direction,
+    min: nativeOf(times(reply.field('min').decimal(), factor), multiplier, 'up'),
+    max: nativeOf(times(reply.field('max').decimal(), factor), multiplier, 'down')
+  }
+}
+
+const order = async (
+  inquiry: Inquiry,
+  { depositTo, refundTo }: OrderAddresses,
+  quoteId: string
+): Promise<ExchangeOrder> => {
+  const { request, ask, key } = inquiry
+  const body = { quoteId, affiliateId: key, settleAddress: depositTo, refundAddress: refundTo }
+  const answer = await ask({ path: 'shifts/fixed', headers: headersOf(inquiry), body })
+  const { reply } = answer
+  if (!answer.isOk || reply.field('error').isThere) {
+    throw isAboutCountry(reply) ? forbidden(PROVIDER, 'geoRestriction') : orderRefused(PROVIDER)
+  }
+  const orderId = reply.field('id').text()
+  const expirationDate = reply.field('expiresAt').optionalDate()
+  return {
+    orderId,
+    orderUri: `https://sideshift.ai/orders/${encodeURIComponent(orderId)}`,
+    payIn: reply.field('depositAddress').text(),
+    payInMemo: reply.field('depositMemo').optionalText(),
+    from: reply.field('depositAmount').positive(request.from.multiplier, 'up'),
+    to: reply.field('settleAmount').positive(request.to.multiplier, 'down'),
+    ...(expirationDate === undefined ? {} : { expirationDate })
+  }
+}
+
+const headersOf = ({ settingOf }: Inquiry): Readonly<Record<string, string>> => {
+  const secret = settingOf('secret')
+  return secret === undefined ? {} : { 'x-sideshift-secret': secret }
+}
+
+const pairOf = ({ from, to }: Inquiry): Readonly<Record<string, string>> => ({
+  depositCoin: from.coin,
+  depositNetwork: from.network,
+  settleCoin: to.coin,
+  settleNetwork: to.network
+})
+
+const amountOf = ({ request, wish }: Inquiry): Readonly<Record<string, string>> =>
+  wish.direction === 'from'
+    ? { depositAmount: toDenomination(wish.nativeAmount, request.from.multiplier) }
+    : { settleAmount: toDenomination(wish.nativeAmount, request.to.multiplier) }
+
+const methodOf = ({ coin, network }: ProviderAsset): string =>
+  encodeURIComponent(`${coin}-${network}`.toLowerCase())
+
+const isAboutCountry = (reply: Reply): boolean =>
+  /country|blocked|jurisdiction|region/i.test(reply.field('error').field('message').optionalText() ?? '')
+
+const accepted = ({ request }: Inquiry, { isOk, reply }: Answer, limits?: KnownLimits): Reply => {
+  const error = reply.field('error')
+  if (isOk && !error.isThere) return reply
+  const message = error.field('message').optionalText() ?? ''
+  if (isAboutCountry(reply)) throw forbidden(PROVIDER, 'geoRestriction')
+  // The limits may have moved since they were told; what they were is the best figure there is.
+  if (limits !== undefined && /too low/i.test(message))
+    throw belowLimit(PROVIDER, limits.direction, limits.min)
+  if (limits !== undefined && /too high/i.test(message))
+    throw aboveLimit(PROVIDER, limits.direction, limits.max)
+  throw unsupported(PROVIDER, request)
+}
+
+/** Swaps through SideShift, API version 2. Needs the option or setting `affiliateId`; takes `secret`. */
+export const sideshift: SwapPlugin = exchangePlugin({
+  provider: PROVIDER,
+  supportEmail: 'help@sideshift.ai',
+  address: 'https://sideshift.ai/api/v2',
+  chains: CHAINS,
+  keyName: 'affiliateId',
+  loadAssets,
+  termsOf
+})

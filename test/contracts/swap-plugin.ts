@@ -1,0 +1,387 @@
+import type { ExecutionContext, TestFn } from 'ava'
+import { scriptOf } from '../../fake-server/chain/script.ts'
+import { cutReplies, htmlPage, refusal, spoilFigures } from '../../fake-server/providers/provider-trouble.ts'
+import { answerInstead, slowDown } from '../../fake-server/trouble.ts'
+import type { ChainId } from '../../fake-server/world-chain.ts'
+import { nativeAmount } from '../../kernel/amount.ts'
+import { isWalletError, WalletError } from '../../kernel/errors/wallet-error.ts'
+import type { SwapPlugin } from '../../kernel/plugins/plugin.ts'
+import type { JsonObject } from '../../kernel/types/json.ts'
+import {
+  ASSETS,
+  type Asked,
+  DEPOSIT_TO,
+  offerOf,
+  openSwapHome,
+  orderOf,
+  type SwapHome
+} from '../helpers/swap-desk.ts'
+
+/** What the contract suite needs to know of a provider with a server. */
+export interface SwapContract {
+  readonly plugin: SwapPlugin
+  /** With what it is applied; texts in it are secrets that must show nowhere but in requests. */
+  readonly options: JsonObject
+  /** Two assets that it swaps, of the chains of a fake world. */
+  readonly from: 'btc' | 'ltc'
+  readonly to: 'btc' | 'ltc'
+  /** True if it promises the amount. */
+  readonly isFixed: boolean
+  /** Which limits it has, by what is asked for. */
+  readonly limits: Readonly<Record<'from' | 'to', readonly ('below' | 'above')[]>>
+  /** Makes it refuse this country. */
+  readonly block?: (home: SwapHome) => void
+  /** Stops swapping one of its coins. */
+  readonly close: (home: SwapHome) => void
+  /** Makes it ask for the payment on another chain. */
+  readonly mislead: (home: SwapHome) => void
+  /** Makes the price worse than what was quoted by 5 %. */
+  readonly drift: (home: SwapHome) => void
+}
+
+/** Prices of the two in the fake market are some 770 to 1; 0.01 BTC is worth 650 USD. */
+const AMOUNTS = { btc: nativeAmount('1000000'), ltc: nativeAmount('700000000') } as const
+const TINY = '1500'
+const HUGE = { btc: '900000000000', ltc: '900000000000000' } as const
+
+/** What every swap plugin that asks a server must keep. Run it from the plugin's own test file. */
+export const testSwapPlugin = (test: TestFn, contract: SwapContract): void => {
+  testQuotes(test, contract)
+  testRefusals(test, contract)
+  testOrders(test, contract)
+  testTrouble(test, contract)
+  testManners(test, contract)
+}
+
+const testQuotes = (test: TestFn, contract: SwapContract): void => {
+  const { plugin, isFixed } = contract
+  const { id } = plugin
+
+  test(`${id}: an amount to pay is quoted exactly, near the price of the market, and tells nobody an address`, async t => {
+    const home = open(contract)
+    const asked = ask(home, contract, {})
+    const offer = await offerOf(asked)
+    t.is(offer.fromNativeAmount, AMOUNTS[contract.from])
+    nearMarket(t, home, contract, offer)
+    t.is(offer.networkFee, nativeAmount('321'))
+    t.is(offer.isEstimate, !isFixed)
+    t.true('order' in offer.payment)
+    const { expirationDate } = offer
+    t.true(expirationDate !== undefined && expirationDate.getTime() > home.clock.now())
+    t.true((expirationDate?.getTime() ?? 0) <= home.clock.now() + 900_000)
+    t.is(asked.fees.length, 1)
+    t.deepEqual(
+      asked.fees[0]?.map(({ spendTargets }) => spendTargets),
+      [[{ nativeAmount: offer.fromNativeAmount }]]
+    )
+    assertNoAddress(t, home)
+  })
+
+  test(`${id}: an amount to receive is quoted exactly, and what it costs covers it`, async t => {
+    const home = open(contract)
+    const amount = AMOUNTS[contract.to]
+    const offer = await offerOf(ask(home, contract, { quoteFor: 'to', amount }))
+    t.is(offer.toNativeAmount, amount)
+    nearMarket(t, home, contract, offer)
+    assertNoAddress(t, home)
+  })
+
+  test(`${id}: the most that can be paid is what the wallet says`, async t => {
+    const home = open(contract)
+    const most = nativeAmount(String(BigInt(AMOUNTS[contract.from]) * 2n + 7n))
+    const asked = ask(home, contract, { quoteFor: 'max', amount: '0', most })
+    const offer = await offerOf(asked)
+    t.is(offer.fromNativeAmount, most)
+    t.is(asked.maxima.length, 1)
+    t.is(asked.maxima[0]?.spendTargets.length, 1)
+    nearMarket(t, home, contract, offer)
+  })
+
+  test(`${id}: an amount that no float holds comes through digit by digit`, async t => {
+    const home = open(contract)
+    home.world.swaps.changenow.manners.maxUsd = '1000000000000000'
+    home.world.swaps.sideshift.manners.maxUsd = '1000000000000000'
+    home.world.swaps.letsexchange.manners.maxUsd = '1000000000000000'
+    const amount = nativeAmount('90071992547409931')
+    const offer = await offerOf(ask(home, contract, { amount }))
+    t.is(offer.fromNativeAmount, amount)
+    const second = await offerOf(ask(home, contract, { amount: '90071992547409932' }))
+    t.true(BigInt(second.toNativeAmount) - BigInt(offer.toNativeAmount) <= 1000n)
+    nearMarket(t, home, contract, offer)
+  })
+
+  test(`${id}: what the wallet cannot pay is told as the wallet says it, and nothing is offered`, async t => {
+    const home = open(contract)
+    const feeError = new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'BTC' })
+    const asked = ask(home, contract, { feeError })
+    t.is(await failure(t, asked), feeError)
+  })
+}
+
+const testRefusals = (test: TestFn, contract: SwapContract): void => {
+  const { id, displayName } = contract.plugin
+
+  for (const quoteFor of ['from', 'to'] as const) {
+    if (contract.limits[quoteFor].includes('below')) {
+      test(`${id}: too little to ${quoteFor === 'from' ? 'pay' : 'receive'} names the smallest amount, and that one works`, async t => {
+        const home = open(contract)
+        const error = await failure(t, ask(home, contract, { quoteFor, amount: TINY }))
+        if (!isWalletError(error, 'SWAP_BELOW_LIMIT')) return t.fail(`${error}`)
+        const { pluginId, direction, nativeMin } = error.details
+        t.is(pluginId, id)
+        t.true(BigInt(nativeMin) > BigInt(direction === quoteFor ? TINY : '0'))
+        const asked = ask(home, contract, {
+          quoteFor: direction,
+          amount: nativeMin
+        })
+        t.is((await offerOf(asked)).isEstimate, !contract.isFixed)
+      })
+    }
+    if (contract.limits[quoteFor].includes('above')) {
+      test(`${id}: too much to ${quoteFor === 'from' ? 'pay' : 'receive'} names the largest amount, and that one works`, async t => {
+        const home = open(contract)
+        const amount = HUGE[contract[quoteFor]]
+        const error = await failure(t, ask(home, contract, { quoteFor, amount }))
+        if (!isWalletError(error, 'SWAP_ABOVE_LIMIT')) return t.fail(`${error}`)
+        const { pluginId, direction, nativeMax } = error.details
+        t.is(pluginId, id)
+        t.true(BigInt(nativeMax) < BigInt(amount) && BigInt(nativeMax) > 0n)
+        await offerOf(ask(home, contract, { quoteFor: direction, amount: nativeMax }))
+      })
+    }
+  }
+
+  test(`${id}: a coin that it does not know is a pair that it does not support, named`, async t => {
+    const home = open(contract)
+    for (const pair of [{ to: ASSETS.ufo }, { from: ASSETS.ufo }]) {
+      const error = await failure(
+        t,
+        home.ask({ from: ASSETS[contract.from], to: ASSETS[contract.to], ...pair })
+      )
+      if (!isWalletError(error, 'SWAP_CURRENCY')) return t.fail(`${error}`)
+      t.is(error.details.pluginId, id)
+      t.is(error.details.displayName, displayName)
+      t.true([error.details.from, error.details.to].includes('UFO'))
+    }
+  })
+
+  test(`${id}: a coin that it has stopped swapping is a pair that it does not support`, async t => {
+    const home = open(contract)
+    contract.close(home)
+    t.true(isWalletError(await failure(t, ask(home, contract, {})), 'SWAP_CURRENCY'))
+  })
+
+  test(`${id}: a country that it does not serve is a restriction, and so is status 451`, async t => {
+    const blocked = open(contract)
+    contract.block?.(blocked)
+    if (contract.block === undefined) put(blocked, contract, refusal(451))
+    const asked = [ask(blocked, contract, {})]
+    const other = open(contract)
+    put(other, contract, refusal(451))
+    asked.push(ask(other, contract, {}))
+    for (const each of asked) {
+      const error = await failure(t, each)
+      if (!isWalletError(error, 'SWAP_PERMISSION')) return t.fail(`${error}`)
+      t.deepEqual(error.details, { pluginId: id, reason: 'geoRestriction' })
+    }
+  })
+}
+
+const testOrders = (test: TestFn, contract: SwapContract): void => {
+  const { id } = contract.plugin
+
+  for (const quoteFor of ['from', 'to'] as const) {
+    test(`${id}: an order for an amount to ${quoteFor === 'from' ? 'pay' : 'receive'} asks for what was quoted, on the right chain`, async t => {
+      const home = open(contract)
+      const offer = await offerOf(ask(home, contract, { quoteFor, amount: AMOUNTS[contract[quoteFor]] }))
+      const order = await orderOf(offer)
+      t.is(order.fromNativeAmount, offer.fromNativeAmount)
+      t.is(order.toNativeAmount, offer.toNativeAmount)
+      t.is(order.spends.length, 1)
+      const [target] = order.spends[0]?.spendTargets ?? []
+      t.is(target?.nativeAmount, offer.fromNativeAmount)
+      const chain = ASSETS[contract.from].pluginId as ChainId
+      t.notThrows(() => scriptOf(home.world.chains[chain].network, target?.publicAddress ?? ''))
+      const { expirationDate } = order
+      t.true(expirationDate === undefined || expirationDate.getTime() > home.clock.now())
+    })
+  }
+
+  test(`${id}: an order after the price has moved says so, or is refused; it never pretends`, async t => {
+    const home = open(contract)
+    const offer = await offerOf(ask(home, contract, {}))
+    contract.drift(home)
+    try {
+      const order = await orderOf(offer)
+      t.true(BigInt(order.toNativeAmount) < BigInt(offer.toNativeAmount))
+    } catch (error) {
+      t.true(isWalletError(error, 'SWAP_CHANGED'))
+    }
+  })
+
+  test(`${id}: an address of another chain reaches the kernel as it is, or is refused`, async t => {
+    const home = open(contract)
+    const offer = await offerOf(ask(home, contract, {}))
+    contract.mislead(home)
+    const chain = ASSETS[contract.from].pluginId as ChainId
+    try {
+      const [target] = (await orderOf(offer)).spends[0]?.spendTargets ?? []
+      t.throws(() => scriptOf(home.world.chains[chain].network, target?.publicAddress ?? ''))
+    } catch (error) {
+      t.true(isWalletError(error))
+    }
+  })
+}
+
+const testTrouble = (test: TestFn, contract: SwapContract): void => {
+  const { id } = contract.plugin
+
+  test(`${id}: an answer that takes 21 s is still an offer, and one that never comes is given up after 30 s`, async t => {
+    const home = open(contract)
+    const port = { clock: home.clock, chance: () => 0 }
+    // Only the first answer is slow: a provider is asked more than once.
+    const stop = home.world.providers.use(slowDown(port, { from: 21_000, to: 21_000 }, { count: 1 }), id)
+    const asked = ask(home, contract, {})
+    await home.clock.advance(20_999)
+    t.is(asked.offers.length, 0)
+    await home.clock.advance(10)
+    await asked.done
+    t.is(asked.offers.length, 1)
+    stop()
+    home.world.providers.use(() => new Promise(() => {}), id)
+    const silent = ask(home, contract, {})
+    const ended = failure(t, silent)
+    await home.clock.advance(300_000)
+    t.true(isWalletError(await ended, 'DEADLINE'))
+  })
+
+  for (const [what, middleware] of [
+    ['a page of HTML', (home: SwapHome) => answerInstead({ clock: home.clock, chance: () => 0 }, htmlPage())],
+    ['JSON that breaks off', () => cutReplies],
+    ['negative figures', () => spoilFigures('-1')],
+    ['NaN', () => spoilFigures('NaN')],
+    ['figures without end', () => spoilFigures('1e999')],
+    ['nothing for something', () => spoilFigures('0')]
+  ] as const) {
+    test(`${id}: ${what} is an error of the catalogue, and never an offer`, async t => {
+      const home = open(contract)
+      // What is listed is sound, so that the figures are looked at.
+      await offerOf(ask(home, contract, {}))
+      home.world.providers.use(middleware(home), id)
+      t.true(isWalletError(await failure(t, ask(home, contract, {}))))
+      const fresh = open(contract)
+      fresh.world.providers.use(middleware(fresh), id)
+      t.true(isWalletError(await failure(t, ask(fresh, contract, {}))))
+    })
+  }
+
+  test(`${id}: a server in trouble is said to be, and a garbled order is no order`, async t => {
+    const home = open(contract)
+    const offer = await offerOf(ask(home, contract, {}))
+    const stop = put(home, contract, refusal(503))
+    t.true(isWalletError(await failure(t, ask(home, contract, {})), 'SERVER'))
+    t.true(isWalletError(await t.throwsAsync(orderOf(offer)), 'SERVER'))
+    stop()
+    put(home, contract, { status: 200, headers: {}, body: '{"id":7}' })
+    t.true(isWalletError(await t.throwsAsync(orderOf(offer))))
+  })
+}
+
+const testManners = (test: TestFn, contract: SwapContract): void => {
+  const { id } = contract.plugin
+
+  test(`${id}: after too many requests it asks nothing until the time is over that the server named`, async t => {
+    const home = open(contract)
+    const stop = put(home, contract, refusal(429, { retryAfter: '60' }))
+    t.true(isWalletError(await failure(t, ask(home, contract, {})), 'SERVER'))
+    stop()
+    const before = home.sent.length
+    await home.clock.advance(59_000)
+    t.true(isWalletError(await failure(t, ask(home, contract, {})), 'SERVER'))
+    t.is(home.sent.length, before)
+    await home.clock.advance(1_001)
+    await offerOf(ask(home, contract, {}))
+  })
+
+  test(`${id}: nobody waits any more: the request is aborted and nothing is offered`, async t => {
+    const home = open(contract)
+    await offerOf(ask(home, contract, {}))
+    home.world.providers.use(() => new Promise(() => {}), id)
+    const asked = ask(home, contract, {})
+    const ended = failure(t, asked)
+    await home.clock.advance(0)
+    asked.abort()
+    t.true(isWalletError(await ended))
+  })
+
+  test(`${id}: the list of what it swaps is asked for once an hour, however many ask at once`, async t => {
+    const home = open(contract)
+    const lists = (): number => home.sent.filter(({ url }) => /currencies|coins|pools/.test(url)).length
+    await Promise.all([1, 2, 3].map(() => offerOf(ask(home, contract, {}))))
+    t.is(lists(), 1)
+    await home.clock.advance(3_500_000)
+    await offerOf(ask(home, contract, {}))
+    t.is(lists(), 1)
+    await home.clock.advance(200_000)
+    await offerOf(ask(home, contract, {}))
+    t.is(lists(), 2)
+  })
+
+  test(`${id}: keys are in no error, no log and no address of a request`, async t => {
+    const home = open(contract)
+    await offerOf(ask(home, contract, {}))
+    const errors: unknown[] = []
+    for (const status of [400, 401, 403, 451, 500]) {
+      const stop = put(home, contract, refusal(status))
+      errors.push(await failure(t, ask(home, contract, {})))
+      stop()
+    }
+    const shown = errors.map(error => `${String(error)} ${JSON.stringify(error)}`).join()
+    for (const [name, value] of Object.entries(contract.options)) {
+      if (name !== 'apiKey' && name !== 'secret') continue
+      t.false(shown.includes(String(value)))
+      t.false(home.logged.join().includes(String(value)))
+      t.false(home.sent.some(({ url }) => url.includes(String(value))))
+    }
+    t.true(shown.length > 0)
+  })
+}
+
+const open = ({ plugin, options }: SwapContract): SwapHome => openSwapHome(plugin, options)
+
+const ask = (home: SwapHome, { from, to }: SwapContract, wish: Parameters<SwapHome['ask']>[0]): Asked =>
+  home.ask({ from: ASSETS[from], to: ASSETS[to], amount: AMOUNTS[from], ...wish })
+
+const put = (home: SwapHome, { plugin }: SwapContract, reply: ReturnType<typeof refusal>): (() => void) =>
+  home.world.providers.use(answerInstead({ clock: home.clock, chance: () => 0 }, reply), plugin.id)
+
+/** How a request failed; an offer fails the test. */
+const failure = async (t: ExecutionContext, asked: Asked): Promise<unknown> => {
+  try {
+    await asked.done
+  } catch (error) {
+    t.is(asked.offers.length, 0)
+    return error
+  }
+  t.fail('It went well')
+  return undefined
+}
+
+const nearMarket = (
+  t: ExecutionContext,
+  { world }: SwapHome,
+  { from, to }: SwapContract,
+  offer: { readonly fromNativeAmount: string; readonly toNativeAmount: string }
+): void => {
+  const price = world.providers.market.ratioOf(ASSETS[from].currencyCode, ASSETS[to].currencyCode)
+  t.truthy(price)
+  if (price === undefined) return
+  const fair = (BigInt(offer.fromNativeAmount) * price.numerator) / price.denominator
+  const got = BigInt(offer.toNativeAmount)
+  t.true(got <= fair && got * 100n >= fair * 90n, `${got} of ${fair}`)
+}
+
+const assertNoAddress = (t: ExecutionContext, { sent }: SwapHome): void => {
+  const all = sent.map(({ url, options }) => `${url} ${options.body ?? ''}`).join('\n')
+  for (const address of Object.values(DEPOSIT_TO)) t.false(all.includes(address))
+}

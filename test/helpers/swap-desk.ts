@@ -1,0 +1,151 @@
+import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
+import { nativeAmount } from '../../kernel/amount.ts'
+import type { FetchOptions, Io } from '../../kernel/io/io.ts'
+import type { SwapPlugin } from '../../kernel/plugins/plugin.ts'
+import type { JsonObject } from '../../kernel/types/json.ts'
+import type { QuoteDesk, SwapAsset, SwapOffer, SwapOrder, SwapRequest } from '../../kernel/types/swap.ts'
+import type { SpendInfo } from '../../kernel/types/transaction.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import { type FakeClock, makeFakeClock } from './fake-clock.ts'
+import { quickCrypto } from './quick-crypto.ts'
+
+/** Assets as a kernel describes them. */
+export const ASSETS: Readonly<Record<'btc' | 'ltc' | 'eth' | 'usdc' | 'ufo', SwapAsset>> = {
+  btc: { pluginId: 'bitcoin', tokenId: null, currencyCode: 'BTC', multiplier: '100000000' },
+  ltc: { pluginId: 'litecoin', tokenId: null, currencyCode: 'LTC', multiplier: '100000000' },
+  eth: { pluginId: 'ethereum', tokenId: null, currencyCode: 'ETH', multiplier: '1000000000000000000' },
+  usdc: {
+    pluginId: 'ethereum',
+    tokenId: 'a0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
+    currencyCode: 'USDC',
+    multiplier: '1000000',
+    networkLocation: { contractAddress: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48' }
+  },
+  ufo: { pluginId: 'ufo', tokenId: null, currencyCode: 'UFO', multiplier: '100000000' }
+}
+
+/** Where a plugin was applied alone, as the kernel would, in a fake world with a clock that stands still. */
+export interface SwapHome {
+  readonly world: FakeWorld
+  readonly clock: FakeClock
+  /** Everything that was sent, addresses, bodies and headers. */
+  readonly sent: readonly { readonly url: string; readonly options: FetchOptions }[]
+  /** What the plugin logged. */
+  readonly logged: readonly string[]
+  /** Asks the plugin; `asked` is what its desk saw. */
+  ask(wish: DeskWish): Asked
+}
+
+/** What a test asks for; the rest is a swap of 0.01 BTC for LTC. */
+export interface DeskWish extends Partial<Omit<SwapRequest, 'nativeAmount'>> {
+  readonly amount?: string
+  readonly userSettings?: JsonObject
+  readonly promoCode?: string
+  /** What a wallet says it can pay at most. */
+  readonly most?: string
+  /** What asking for a fee throws. */
+  readonly feeError?: Error
+}
+
+/** One request on its way. */
+export interface Asked {
+  readonly offers: readonly SwapOffer[]
+  /** The spends that the plugin asked fees and maxima for. */
+  readonly fees: readonly (readonly SpendInfo[])[]
+  readonly maxima: readonly SpendInfo[]
+  /** Ends as the plugin's tap ends. */
+  readonly done: Promise<void>
+  abort(): void
+}
+
+/** Addresses of the two wallets. */
+export const DEPOSIT_TO = {
+  bitcoin: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
+  litecoin: 'rltc1qw508d6qejxtdg4y5r3zarvary0c5xw7k693xs3'
+} as const
+
+/** Applies a plugin in a new world. */
+export const openSwapHome = (plugin: SwapPlugin, options: JsonObject = {}): SwapHome => {
+  const clock = makeFakeClock()
+  const base = { ...makeNodeIo(), crypto: quickCrypto, clock }
+  const world = makeFakeWorld({ io: base })
+  const io = world.ioFor(base)
+  const sent: { url: string; options: FetchOptions }[] = []
+  const logged: string[] = []
+  const note = (text: string): void => void logged.push(text)
+  const taps: ((desk: QuoteDesk) => Promise<void>)[] = []
+  const never = { tapPromise: () => {} }
+  const noted: Io = {
+    ...io,
+    fetch: (url, request = {}) => {
+      sent.push({ url, options: request })
+      return io.fetch(url, request)
+    }
+  }
+  plugin.apply({
+    hooks: {
+      ready: never,
+      closing: never,
+      fetchQuotes: { tapPromise: (_name, tap) => void taps.push(tap) }
+    },
+    io: noted,
+    disk: {
+      getText: async () => undefined,
+      setText: async () => {},
+      delete: async () => {},
+      list: async () => []
+    },
+    log: { debug: note, info: note, warn: note, error: note },
+    options
+  })
+  const [tap] = taps
+  if (tap === undefined) throw new Error('The plugin taps nothing')
+  return { world, clock, sent, logged, ask: wish => askTap(tap, wish) }
+}
+
+const askTap = (tap: (desk: QuoteDesk) => Promise<void>, wish: DeskWish): Asked => {
+  const { from = ASSETS.btc, to = ASSETS.ltc, quoteFor = 'from', amount = '1000000' } = wish
+  const offers: SwapOffer[] = []
+  const fees: (readonly SpendInfo[])[] = []
+  const maxima: SpendInfo[] = []
+  const aborter = new AbortController()
+  const addressOf = async ({ pluginId }: SwapAsset): Promise<string> =>
+    pluginId === 'bitcoin' || pluginId === 'litecoin'
+      ? DEPOSIT_TO[pluginId]
+      : '0x52908400098527886E0F7030069857D2E4169EE7'
+  const desk: QuoteDesk = {
+    request: { from, to, quoteFor, nativeAmount: nativeAmount(amount) },
+    userSettings: wish.userSettings ?? {},
+    ...(wish.promoCode === undefined ? {} : { promoCode: wish.promoCode }),
+    signal: aborter.signal,
+    depositTo: () => addressOf(to),
+    refundTo: () => addressOf(from),
+    feeFor: async spends => {
+      fees.push(spends)
+      if (wish.feeError !== undefined) throw wish.feeError
+      return nativeAmount('321')
+    },
+    maxFrom: async spend => {
+      maxima.push(spend)
+      return nativeAmount(wish.most ?? '700000')
+    },
+    offer: offer => void offers.push(offer)
+  }
+  return { offers, fees, maxima, done: tap(desk), abort: () => aborter.abort() }
+}
+
+/** The one offer of a request that went well. */
+export const offerOf = async (asked: Asked): Promise<SwapOffer> => {
+  await asked.done
+  const [offer, ...others] = asked.offers
+  if (offer === undefined || others.length > 0) throw new Error(`${asked.offers.length} offers`)
+  return offer
+}
+
+/** Says yes to an offer, as a kernel would. */
+export const orderOf = async ({
+  payment,
+  fromNativeAmount,
+  toNativeAmount
+}: SwapOffer): Promise<SwapOrder> =>
+  'order' in payment ? payment.order() : { spends: payment.spends, fromNativeAmount, toNativeAmount }
