@@ -19,6 +19,7 @@ export type { ErrorCode, ErrorDetails } from './errors/catalogue.ts'
 export { isWalletError, WalletError } from './errors/wallet-error.ts'
 export type { DiskRequest } from './hooks/kernel-hooks.ts'
 export type * from './hooks/snapshots.ts'
+export { type Abort, makeAbort } from './io/abort.ts'
 export { type Deadline, withDeadline } from './io/deadline.ts'
 export type {
   Channel,

@@ -19,6 +19,9 @@ const plugin = (path: string): Room => ({ path, packages: PLUGIN, only: ['kernel
 const KEYV_DISK = 'plugins/storage/keyv-disk'
 // Shared by the swap plugins: exact figures, polite requests, refusals.
 const SWAP_KIT = 'plugins/swap/kit'
+// Shared by the rate plugins: how a source is asked and read.
+const RATE_KIT = 'plugins/rates/kit'
+const RATE_PLUGIN = { packages: PLUGIN, only: ['kernel/plugin-api', RATE_KIT] }
 const STORAGE = ['kernel/plugin-api', KEYV_DISK]
 const free = (path: string): Room => ({ path })
 
@@ -53,10 +56,11 @@ export const layers: readonly (readonly Room[])[] = [
   [kernel('kernel/context'), kernel('kernel/client-id')],
   [kernel('kernel/kernel'), kernel('kernel/plugin-api')],
   [kernel('kernel/index')],
-  [plugin(KEYV_DISK), plugin(SWAP_KIT)],
+  [plugin(KEYV_DISK), plugin(RATE_KIT), plugin(SWAP_KIT)],
   [
     plugin('plugins/currency/*'),
-    plugin('plugins/rates/*'),
+    { path: 'plugins/rates/*', ...RATE_PLUGIN },
+    { path: 'plugins/rates/ecb', ...RATE_PLUGIN, packages: ['@rgrove/parse-xml'] },
     { path: 'plugins/swap/*', packages: PLUGIN, only: ['kernel/plugin-api', SWAP_KIT] },
     { path: 'plugins/storage/*', packages: PLUGIN, only: STORAGE },
     { path: 'plugins/storage/file', packages: [...PLUGIN, NODE], only: STORAGE },

@@ -30,7 +30,7 @@ export const openFakeProviders = ({
 }: OpenProvidersOptions): OpenedProviders => {
   const providers = new FakeProviders(options)
   const { market } = providers
-  for (const provider of makeRateProviders(market)) providers.add(provider)
+  for (const provider of makeRateProviders(market, options.clock)) providers.add(provider)
   const opened = makeFakeSwaps({ market, chains, random, clock: options.clock })
   for (const provider of opened.providers) providers.add(provider)
   providers.load(remembered)

@@ -1,0 +1,98 @@
+import type { RatePlugin } from '../../kernel/plugin-api.ts'
+import { type PricedPair, ratePlugin } from './kit/rate-source.ts'
+import { asList, asRecord, badReply, entriesOf, figure, readJson } from './kit/read-reply.ts'
+import { fiatCode, type WantedCodes } from './kit/wanted-codes.ts'
+
+/** Rates of Kraken: the last trade of the wanted ones among its great pairs, without a key. */
+export const kraken: RatePlugin = ratePlugin({
+  id: 'kraken',
+  displayName: 'Kraken',
+  bias: -0.09,
+  origins: ['https://api.kraken.com'],
+  ask(wanted) {
+    const markets = MARKETS.filter(market => isWanted(market, wanted))
+    if (markets.length === 0) return undefined
+    const path = `/0/public/Ticker?pair=${markets.map(({ pair }) => pair).join(',')}`
+    return { path, parse: parseKraken }
+  }
+})
+
+/** Reads `{ error: [], result: { XXBTZUSD: { c: ["last price", "lot"] } } }`; pure. @throws BAD_REPLY */
+export const parseKraken = (text: string): readonly PricedPair[] => {
+  const reply = asRecord(readJson(text, SOURCE), SOURCE)
+  const { length } = asList(reply.error, SOURCE, 'error')
+  const result = entriesOf(reply.result ?? {}, SOURCE, 'result')
+  // It warns in the same list; only an error leaves no result.
+  if (length > 0 && result.length === 0) throw badReply(SOURCE, 'error', 'is not empty')
+  const pairs: PricedPair[] = []
+  for (const [name, ticker] of result) {
+    const market = BY_NAME.get(name)
+    if (market === undefined) continue
+    const [last] = asList(asRecord(ticker, SOURCE, name).c, SOURCE, `${name}.c`)
+    pairs.push([market.from, market.to, figure(last)])
+  }
+  return pairs
+}
+
+const SOURCE = 'Kraken'
+
+/** A pair, as it is asked for and as it is answered. */
+interface Market {
+  readonly pair: string
+  readonly from: string
+  readonly to: string
+}
+
+// Old coins and moneys have an X or Z before their code in answers, in pairs of two old ones only.
+const OLD_MONEYS: ReadonlySet<string> = new Set(['USD', 'EUR', 'GBP', 'CAD', 'JPY'])
+const OLD_COINS: ReadonlySet<string> = new Set(['XBT', 'ETH', 'LTC', 'XRP', 'ETC', 'XLM', 'XMR', 'ZEC'])
+const OWN_CODES: Readonly<Record<string, string>> = { BTC: 'XBT', DOGE: 'XDG' }
+
+const MONEYS_BY_COINS: readonly (readonly [coins: string, moneys: string])[] = [
+  ['BTC ETH', 'USD EUR GBP CAD JPY CHF AUD'],
+  ['LTC BCH DOGE XRP ADA SOL DOT LINK ATOM ETC XLM XMR ZEC DASH', 'USD EUR'],
+  ['USDT USDC DAI', 'USD EUR']
+]
+
+const coinMarkets: readonly Market[] = MONEYS_BY_COINS.flatMap(([coins, moneys]) =>
+  coins
+    .split(' ')
+    .flatMap(coin =>
+      moneys
+        .split(' ')
+        .map(money => ({ pair: `${OWN_CODES[coin] ?? coin}${money}`, from: coin, to: fiatCode(money) }))
+    )
+)
+
+const moneyMarkets: readonly Market[] = ['EURUSD', 'GBPUSD', 'AUDUSD', 'USDCAD', 'USDCHF', 'USDJPY'].map(
+  pair => ({
+    pair,
+    from: fiatCode(pair.slice(0, 3)),
+    to: fiatCode(pair.slice(3))
+  })
+)
+
+const MARKETS: readonly Market[] = [...coinMarkets, ...moneyMarkets]
+
+/** What an answer calls a pair. */
+const answeredName = ({ pair }: Market): string => {
+  const [base, money] = [pair.slice(0, -3), pair.slice(-3)]
+  if (pair === 'USDTUSD') return 'USDTZUSD'
+  if (!OLD_MONEYS.has(money)) return pair
+  if (OLD_MONEYS.has(base)) return `Z${base}Z${money}`
+  return OLD_COINS.has(base) ? `X${base}Z${money}` : pair
+}
+
+const BY_NAME: ReadonlyMap<string, Market> = new Map(
+  MARKETS.flatMap(market => [
+    [market.pair, market],
+    [answeredName(market), market]
+  ])
+)
+
+/** The dollar is wanted always, since every other money can be reached from there. */
+const isWanted = ({ from, to }: Market, { coins, fiats }: WantedCodes): boolean => {
+  const isHere = (code: string): boolean =>
+    code.startsWith('iso:') ? code === fiatCode('USD') || fiats.has(code.slice(4)) : coins.has(code)
+  return isHere(from) && isHere(to)
+}

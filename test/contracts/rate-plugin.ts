@@ -1,0 +1,317 @@
+import type { ExecutionContext, TestFn } from 'ava'
+import {
+  cutReplies,
+  dripReplies,
+  htmlPage,
+  refusal,
+  spoilFigures,
+  swellReplies
+} from '../../fake-server/providers/provider-trouble.ts'
+import { answerInstead } from '../../fake-server/trouble.ts'
+import type { RatePlugin } from '../../kernel/plugin-api.ts'
+import type { RatePair } from '../../kernel/types/rates.ts'
+import { openRateLab, type RateLab, type RateLabOptions } from '../helpers/rate-lab.ts'
+
+/** What the contract has to know of a plugin. Its fake provider has the plugin's id. */
+export interface RatePluginCase {
+  readonly plugin: RatePlugin
+  readonly bias: number
+  /** A round's question, and which prices have to come at least; each is judged by the market of the fake world. */
+  readonly wanted: readonly RatePair[]
+  readonly offered: readonly RatePair[]
+  /** How far a figure may be from the market's, as a share: providers round. A millionth if left out. */
+  readonly tolerance?: number
+  /** What it has nothing for; it asks nobody then. */
+  readonly strange?: readonly RatePair[]
+  /** Its provider marks its answers. */
+  readonly isConditional?: boolean
+  /** How many addresses are tried before it rests after a refusal for the country. */
+  readonly originCount?: number
+  /** The API key that it needs, or may be given. */
+  readonly apiKey?: string
+  readonly needsKey?: boolean
+  /** For how many seconds an answer is new enough. */
+  readonly gapSeconds?: number
+}
+
+/** What every plugin of a source of rates must keep. Run it from the plugin's own test file. */
+export const testRatePlugin = (test: TestFn, about: RatePluginCase): void => {
+  const name = about.plugin.id
+  const { apiKey } = about
+  const options = { gapSeconds: 0, ...(apiKey === undefined ? {} : { apiKey }) }
+  const open = (more: RateLabOptions = {}): RateLab => openRateLab(about.plugin, { options, ...more })
+  testPrices(test, about, open)
+  testRefusals(test, about, open)
+  testGarbage(test, about, open)
+  testTime(test, about, open)
+  testManners(test, about, open)
+
+  test(`${name}: the key is sent, and seen in no log, address, error or offer`, async t => {
+    if (apiKey === undefined) {
+      t.log('it has no key')
+      t.is(about.needsKey ?? false, false)
+      return
+    }
+    const lab = open()
+    await lab.ask(about.wanted)
+    t.true(lab.requests.every(({ headers }) => Object.values(headers).some(text => text.includes(apiKey))))
+    lab.trouble(answerInstead(lab.port, refusal(401)))
+    const { error } = await lab.ask(about.wanted)
+    t.is(lab.codeOf(error), 'SERVER')
+    const { traffic } = lab.world.providers
+    const seen = JSON.stringify([lab.lines, lab.requests.map(({ url }) => url), `${error}`, traffic.lines])
+    t.false(seen.includes(apiKey))
+    const keyless = openRateLab(about.plugin, { options: { gapSeconds: 0 } })
+    const answer = await keyless.ask(about.wanted)
+    t.is(keyless.codeOf(answer.error), about.needsKey === true ? 'PLUGIN_FAILED' : undefined)
+    t.is(keyless.requests.length === 0, about.needsKey === true)
+  })
+}
+
+type Open = (more?: RateLabOptions) => RateLab
+
+const testPrices = (test: TestFn, about: RatePluginCase, open: Open): void => {
+  const { plugin, wanted, offered, strange, tolerance = 1e-6 } = about
+  test(`${plugin.id}: it has a name and its bias`, t => {
+    t.is(plugin.kind, 'rates')
+    t.is(plugin.bias, about.bias)
+    t.true(plugin.displayName.length > 0)
+    t.is(plugin.retired, undefined)
+  })
+
+  test(`${plugin.id}: every price that it offers is the market's, and none is refused [5.38]`, async t => {
+    const lab = open()
+    for (const [code, price] of [
+      ['BTC', '65000'],
+      ['BTC', '81234.5'],
+      ['iso:EUR', '1.25']
+    ] as const) {
+      lab.world.providers.market.setPrice(code, price)
+      const { pairs, refusals, error } = await lab.ask(wanted)
+      t.is(error, undefined)
+      t.deepEqual(refusals, [])
+      const names = pairs.map(({ fromCurrency, toCurrency }) => `${fromCurrency} ${toCurrency}`)
+      for (const { fromCurrency, toCurrency } of offered)
+        t.true(names.includes(`${fromCurrency} ${toCurrency}`))
+      for (const { fromCurrency, toCurrency, rate } of pairs) {
+        const exact = Number(lab.world.providers.market.rateOf(fromCurrency, toCurrency))
+        t.true(Math.abs(rate / exact - 1) <= tolerance, `${fromCurrency} ${toCurrency} ${rate} ${exact}`)
+      }
+    }
+  })
+
+  test(`${plugin.id}: what it has no price for asks nobody, and harms nothing`, async t => {
+    const lab = open()
+    const odd = ['__proto__', 'constructor', 'a,b&c=d', '"]', 'x'.repeat(64), 'iso:', 'iso:../..']
+    const pairs = odd.map(code => ({ fromCurrency: code, toCurrency: code }))
+    const coins = pairs.filter(({ fromCurrency }) => !fromCurrency.startsWith('iso:'))
+    const first = await lab.ask([...(strange ?? []), ...coins])
+    t.is(first.error, undefined)
+    if (strange !== undefined) t.is(lab.requests.length, 0)
+    const second = await lab.ask([...pairs, ...wanted])
+    t.is(second.error, undefined)
+    t.true(second.pairs.length >= offered.length)
+  })
+}
+
+const testRefusals = (
+  test: TestFn,
+  { plugin, wanted, offered, originCount = 1 }: RatePluginCase,
+  open: Open
+): void => {
+  const refusedFor = async (t: ExecutionContext, lab: RateLab, milliseconds: number): Promise<void> => {
+    const count = lab.requests.length
+    await lab.clock.advance(milliseconds - 1)
+    t.is(lab.codeOf((await lab.ask(wanted)).error), 'SERVER')
+    t.is(lab.requests.length, count)
+    await lab.clock.advance(1)
+  }
+
+  test(`${plugin.id}: after 429 it rests as long as it is told, or a minute that doubles`, async t => {
+    const lab = open()
+    for (const [retryAfter, milliseconds] of [
+      ['7', 7000],
+      ['Thu, 01 Jan 2026 00:01:00 GMT', 53_000],
+      [undefined, 240_000],
+      ['999999', 3_600_000]
+    ] as const) {
+      const reply = refusal(429, retryAfter === undefined ? {} : { retryAfter })
+      const recover = lab.trouble(answerInstead(lab.port, reply))
+      t.is(lab.codeOf((await lab.ask(wanted)).error), 'SERVER')
+      await refusedFor(t, lab, milliseconds)
+      recover()
+    }
+    t.true((await lab.ask(wanted)).pairs.length >= offered.length)
+  })
+
+  test(`${plugin.id}: a refusal for the country is taken to other addresses, then it rests for an hour`, async t => {
+    const lab = open()
+    const recover = lab.trouble(answerInstead(lab.port, refusal(451)))
+    for (let i = 0; i < originCount; i += 1) {
+      t.is(lab.codeOf((await lab.ask(wanted)).error), 'SERVER')
+      t.is(lab.requests.length, i + 1)
+    }
+    t.is(new Set(lab.requests.map(({ url }) => new URL(url).host)).size, originCount)
+    recover()
+    await refusedFor(t, lab, 3_600_000)
+    t.true((await lab.ask(wanted)).pairs.length >= offered.length)
+  })
+
+  test(`${plugin.id}: an error of the server or the network ends one round only`, async t => {
+    const lab = open()
+    for (const status of [500, 503, 404, 302, 204]) {
+      const recover = lab.trouble(answerInstead(lab.port, refusal(status)))
+      const { error, pairs } = await lab.ask(wanted)
+      t.is(lab.codeOf(error), 'SERVER')
+      t.deepEqual(pairs, [])
+      recover()
+      t.true((await lab.ask(wanted)).pairs.length >= offered.length)
+    }
+    lab.world.setOnline(false)
+    const { error } = await lab.ask(wanted)
+    t.is(lab.codeOf(error), 'SERVER')
+    lab.world.setOnline(true)
+    t.is((await lab.ask(wanted)).error, undefined)
+  })
+}
+
+const testGarbage = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, open: Open): void => {
+  test(`${plugin.id}: a page, half an answer and nothing at all are no prices, and the next round is sound`, async t => {
+    const lab = open()
+    const bodies = [
+      '',
+      ' ',
+      'null',
+      '7',
+      '"x"',
+      '[]',
+      '{}',
+      '[null]',
+      '[[]]',
+      '{"data":null}',
+      '{"data":{"rates":[]}}'
+    ]
+    const odd = [
+      '{"result":{},"error":["E"]}',
+      '<a/>',
+      '<a',
+      '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>',
+      '\u0000'
+    ]
+    const replies = [...bodies, ...odd].map(body => ({ status: 200, headers: {}, body }))
+    for (const reply of [htmlPage(), ...replies]) {
+      const recover = lab.trouble(answerInstead(lab.port, reply))
+      const { error, pairs } = await lab.ask(wanted)
+      if (error !== undefined) t.is(lab.codeOf(error), 'BAD_REPLY', reply.body)
+      t.deepEqual(pairs, [], reply.body)
+      recover()
+    }
+    const stop = lab.trouble(cutReplies)
+    const { error, pairs } = await lab.ask(wanted)
+    t.is(lab.codeOf(error), 'BAD_REPLY')
+    t.deepEqual(pairs, [])
+    stop()
+    t.true((await lab.ask(wanted)).pairs.length >= offered.length)
+  })
+
+  test(`${plugin.id}: no figure that is negative, zero, endless or no number is ever taken [5.38]`, async t => {
+    const lab = open()
+    for (const figure of ['-1', '0', 'NaN', '1e999', 'null', '0x10']) {
+      const recover = lab.trouble(spoilFigures(figure))
+      const { error, pairs } = await lab.ask(wanted)
+      if (error !== undefined) t.is(lab.codeOf(error), 'BAD_REPLY', figure)
+      t.deepEqual(pairs, [], figure)
+      recover()
+    }
+    t.true((await lab.ask(wanted)).pairs.length >= offered.length)
+  })
+
+  test(`${plugin.id}: a reply of more than two million bytes is not read`, async t => {
+    const lab = open()
+    const recover = lab.trouble(swellReplies(2_000_001))
+    t.is(lab.codeOf((await lab.ask(wanted)).error), 'REPLY_TOO_LARGE')
+    recover()
+    t.is((await lab.ask(wanted)).error, undefined)
+  })
+}
+
+const testTime = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, open: Open): void => {
+  test(`${plugin.id}: an answer that drips is given up after ten seconds, and the request aborted`, async t => {
+    const lab = open()
+    const recover = lab.trouble(dripReplies(lab.port, { charactersPerSecond: 1 }))
+    const asked = lab.ask(wanted)
+    await lab.clock.advance(9999)
+    t.false(lab.requests[0]?.signal?.aborted)
+    await lab.clock.advance(1)
+    const { error, pairs } = await asked
+    t.is(lab.codeOf(error), 'DEADLINE')
+    t.deepEqual(pairs, [])
+    t.true(lab.requests[0]?.signal?.aborted)
+    recover()
+    t.true((await lab.ask(wanted)).pairs.length >= offered.length)
+  })
+
+  test(`${plugin.id}: nothing is waited for once nobody waits for the desk`, async t => {
+    const lab = open()
+    const recover = lab.trouble(dripReplies(lab.port, { charactersPerSecond: 1 }))
+    const asked = lab.ask(wanted)
+    await lab.clock.advance(1000)
+    lab.abort()
+    const { error, pairs } = await asked
+    t.is(lab.codeOf(error), 'SERVER')
+    t.deepEqual(pairs, [])
+    recover()
+    lab.abort()
+    t.deepEqual((await lab.ask(wanted, { isAborted: true })).pairs, [])
+    t.is((await lab.ask(wanted)).error, undefined)
+  })
+}
+
+const testManners = (test: TestFn, about: RatePluginCase, open: Open): void => {
+  const { plugin, wanted, isConditional = false, gapSeconds = 0, apiKey } = about
+  test(`${plugin.id}: one request a round; an answer with a mark is asked for with it, and counts while it holds`, async t => {
+    const lab = open()
+    const first = await lab.ask(wanted)
+    const second = await lab.ask(wanted)
+    t.is(lab.requests.length, 2)
+    const marks = lab.requests.map(({ headers }) => 'if-none-match' in headers)
+    t.deepEqual(marks, [false, isConditional])
+    t.deepEqual(lab.statuses, [200, isConditional ? 304 : 200])
+    t.deepEqual(second.pairs, first.pairs)
+    lab.world.providers.market.setPrice('BTC', '99999')
+    lab.world.providers.market.setPrice('iso:EUR', '1.5')
+    const third = await lab.ask(wanted)
+    t.notDeepEqual(third.pairs, first.pairs)
+  })
+
+  test(`${plugin.id}: it asks as often as its provider likes, and no answer that is new enough is asked for again`, async t => {
+    const lab = open({ options: apiKey === undefined ? {} : { apiKey } })
+    await lab.ask(wanted)
+    await lab.clock.advance(Math.max(0, gapSeconds * 1000 - 1))
+    const early = await lab.ask(wanted)
+    t.is(early.error, undefined)
+    t.is(lab.requests.length, gapSeconds === 0 ? 2 : 1)
+    await lab.clock.advance(1)
+    await lab.ask(wanted)
+    t.is(lab.requests.length, gapSeconds === 0 ? 3 : 2)
+  })
+
+  test(`${plugin.id}: another server with the same API takes the place of its own; odd options are refused`, async t => {
+    const lab = open({ options: { url: 'https://rates.example.org/mirror/', ...(apiKey && { apiKey }) } })
+    t.is(lab.codeOf((await lab.ask(wanted)).error), 'SERVER')
+    t.true(lab.requests.every(({ url }) => url.startsWith('https://rates.example.org/mirror/')))
+    t.is(lab.requests.length, 1)
+    for (const options of [
+      { url: 'ftp://x' },
+      { url: 'https://me:secret@x' },
+      { url: 7 },
+      { apiKey: 'a\r\nb: c' },
+      { apiKey: {} },
+      { gapSeconds: -1 },
+      { gapSeconds: 'soon' }
+    ]) {
+      const error = t.throws(() => open({ options }), { instanceOf: TypeError })
+      t.false(error?.message.includes('secret'))
+    }
+  })
+}

@@ -1,0 +1,127 @@
+import type { Middleware } from '../../fake-server/fake-server.ts'
+import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
+import type { TroublePort } from '../../fake-server/trouble.ts'
+import { isWalletError } from '../../kernel/errors/wallet-error.ts'
+import { makeKernelHooks } from '../../kernel/hooks/make-kernel-hooks.ts'
+import type { RateSnapshot } from '../../kernel/hooks/snapshots.ts'
+import { makeAbort } from '../../kernel/io/abort.ts'
+import { rateHost } from '../../kernel/plugins/host.ts'
+import type { RatePlugin } from '../../kernel/plugins/plugin.ts'
+import { OpenRateDesk } from '../../kernel/rates/rate-desk.ts'
+import type { AbortSignalLike } from '../../kernel/types/abort-signal.ts'
+import type { JsonObject } from '../../kernel/types/json.ts'
+import type { DatedPair, HistoricRateDesk, RatePair } from '../../kernel/types/rates.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import { memoryDisk } from '../../plugins/storage/memory.ts'
+import { type FakeClock, makeFakeClock } from './fake-clock.ts'
+
+/** What one round of one plugin brought. */
+export interface RateAnswer {
+  readonly pairs: readonly RateSnapshot[]
+  /** Why the desk refused some. */
+  readonly refusals: readonly string[]
+  readonly error: unknown
+}
+
+/** How a lab is opened. */
+export interface RateLabOptions {
+  readonly options?: JsonObject
+}
+
+/** One request that a plugin sent. */
+export interface SentRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignalLike | undefined
+}
+
+/** One rate plugin with a host of the kernel, in a fake world whose time stands still. */
+export interface RateLab {
+  readonly world: FakeWorld
+  readonly clock: FakeClock
+  readonly port: TroublePort
+  /** What the plugin has sent. */
+  readonly requests: readonly SentRequest[]
+  /** How providers answered. */
+  readonly statuses: readonly number[]
+  /** What the plugin logged. */
+  readonly lines: readonly string[]
+  ask(wanted: readonly RatePair[], options?: { readonly isAborted?: boolean }): Promise<RateAnswer>
+  askHistory(wanted: readonly DatedPair[]): Promise<{ pair: DatedPair; rate: number }[]>
+  /** Gives up the round that is under way. */
+  abort(): void
+  /** Gets its provider into trouble. */
+  trouble(middleware: Middleware): () => void
+  codeOf(error: unknown): string | undefined
+}
+
+/** Opens a lab for a plugin. @throws what the plugin throws when it is applied */
+export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions = {}): RateLab => {
+  const clock = makeFakeClock()
+  const io = { ...makeNodeIo(), clock }
+  const world = makeFakeWorld({ io })
+  const { providers } = world
+  const device = world.ioFor(io)
+  const [requests, statuses, lines]: [SentRequest[], number[], string[]] = [[], [], []]
+  const hooks = makeKernelHooks({ clock, onFault: () => {} })
+  const log = (text: string): void => void lines.push(text)
+  plugin.apply(
+    rateHost(plugin.id, {
+      hooks,
+      io: {
+        ...device,
+        fetch(url, fetchOptions) {
+          requests.push({ url, headers: fetchOptions?.headers ?? {}, signal: fetchOptions?.signal })
+          return device.fetch(url, fetchOptions)
+        }
+      },
+      disk: memoryDisk(),
+      log: { debug: log, info: log, warn: log, error: log },
+      options
+    })
+  )
+  providers.traffic.onLine(({ status }) => void statuses.push(status))
+  let abort = makeAbort()
+  return {
+    world,
+    clock,
+    port: { clock, chance: () => 0 },
+    requests,
+    statuses,
+    lines,
+    async ask(wanted, { isAborted = false } = {}) {
+      abort = makeAbort()
+      if (isAborted) abort.abort()
+      const refusals: string[] = []
+      const desk = new OpenRateDesk({
+        pluginId: plugin.id,
+        wanted,
+        signal: abort.signal,
+        now: () => 0,
+        refused: message => void refusals.push(message)
+      })
+      let failure: unknown
+      await hooks.fetchRates.promise({
+        deskFor: () => desk.desk,
+        ended: (_pluginId, error) => {
+          failure = error
+          return true
+        }
+      })
+      return { pairs: desk.take(), refusals, error: failure }
+    },
+    async askHistory(wanted) {
+      const offers: { pair: DatedPair; rate: number }[] = []
+      const desk: HistoricRateDesk = {
+        wanted,
+        signal: makeAbort().signal,
+        offer: (pair, rate) => void offers.push({ pair, rate })
+      }
+      await hooks.fetchHistoricRates.promise({ deskFor: () => desk })
+      return offers
+    },
+    abort: () => abort.abort(),
+    trouble: middleware => providers.use(middleware, plugin.id),
+    codeOf: error => (isWalletError(error) ? error.code : error === undefined ? undefined : `${error}`)
+  }
+}

@@ -1,0 +1,19 @@
+import test from 'ava'
+import { binance, parseBinance } from '../../../plugins/rates/binance.ts'
+import { testRatePlugin } from '../../contracts/rate-plugin.ts'
+import { pairsOf } from '../../helpers/rate-pairs.ts'
+
+testRatePlugin(test, {
+  plugin: binance,
+  bias: -0.02,
+  wanted: pairsOf('BTC iso:EUR', 'PEPE iso:TRY', 'LTC iso:USD'),
+  offered: pairsOf('BTC USDT', 'PEPE USDT', 'LTC USDT', 'iso:EUR USDT', 'USDT iso:TRY'),
+  strange: pairsOf('ZZZ iso:USD', 'iso:KPW iso:USD'),
+  originCount: 2
+})
+
+test('the answer of Binance is read by its symbols; those that it has besides are left', t => {
+  const text = '[{"symbol":"BTCUSDT","price":"65000.10"},{"symbol":"ODDUSDT","price":"1"},{"symbol":7}]'
+  t.deepEqual(parseBinance(text), [['BTC', 'USDT', 65_000.1]])
+  t.throws(() => parseBinance('{"code":-1121,"msg":"Invalid symbol."}'), { message: /is no list/ })
+})

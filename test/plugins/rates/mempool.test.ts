@@ -1,0 +1,22 @@
+import test from 'ava'
+import { mempool, parseMempool } from '../../../plugins/rates/mempool.ts'
+import { testRatePlugin } from '../../contracts/rate-plugin.ts'
+import { pairsOf } from '../../helpers/rate-pairs.ts'
+
+testRatePlugin(test, {
+  plugin: mempool,
+  bias: -0.07,
+  wanted: pairsOf('BTC iso:EUR'),
+  offered: pairsOf('BTC iso:USD', 'BTC iso:EUR', 'BTC iso:JPY'),
+  tolerance: 1e-4,
+  strange: pairsOf('ETH iso:USD', 'iso:EUR iso:USD'),
+  isConditional: true
+})
+
+test('the answer of mempool.space is a bitcoin in each money, without the time and without what it does not know', t => {
+  const text = '{"time":1703252411,"USD":43753,"EUR":-1,"GBP":34210,"odd":5}'
+  t.deepEqual(parseMempool(text), [
+    ['BTC', 'iso:USD', 43_753],
+    ['BTC', 'iso:GBP', 34_210]
+  ])
+})
