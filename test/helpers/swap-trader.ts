@@ -1,0 +1,72 @@
+import { FAKE_ADDRESSES, type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
+import { FAKE_SWAP_OPTIONS } from '../../fake-server/providers/swap/fake-swaps.ts'
+import {
+  type Account,
+  type CurrencyWallet,
+  type Kernel,
+  nativeAmount,
+  type SwapPlugin,
+  type SwapWish
+} from '../../kernel/index.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import { litecoin } from '../../plugins/currency/utxo/plugin.ts'
+import { openDevice, waitFor } from './device.ts'
+
+/** Someone with 0.05 BTC, an empty Litecoin wallet and some swap providers, in a world of their own. */
+export interface Trader {
+  readonly world: FakeWorld
+  readonly kernel: Kernel
+  readonly account: Account
+  readonly btc: CurrencyWallet
+  readonly ltc: CurrencyWallet
+  /** Asks for LTC for so many satoshi. */
+  wish(amount?: string): SwapWish
+  /** What a page of a provider says now. */
+  page(url: string): Promise<Readonly<Record<string, unknown>>>
+  close(): Promise<void>
+}
+
+/** What a trader has to begin with, in satoshi. */
+export const RICH = '5000000'
+
+/** Opens a device with these swap plugins. */
+export const openTrader = async (plugins: readonly SwapPlugin[]): Promise<Trader> => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const { bitcoin: bitcoinServers, litecoin: litecoinServers } = FAKE_ADDRESSES.chainServers
+  const kernel = await openDevice(world, {
+    plugins: [litecoin, ...plugins],
+    pluginOptions: {
+      bitcoin: { network: 'regtest', servers: [...bitcoinServers] },
+      litecoin: { network: 'regtest', servers: [...litecoinServers] },
+      ...FAKE_SWAP_OPTIONS
+    }
+  })
+  const account = await kernel.context.createAccount({ username: 'alice', password: 'correct horse battery' })
+  const btc = await account.createCurrencyWallet('wallet:bitcoin')
+  const ltc = await account.createCurrencyWallet('wallet:litecoin')
+  world.chain.fund((await btc.getReceiveAddress()).publicAddress, RICH)
+  world.chain.mine(1)
+  await waitFor(async () => btc.balanceOf(null) === RICH && (await btc.getTransactions()).length === 1)
+  const io = world.ioFor(makeNodeIo())
+  return {
+    world,
+    kernel,
+    account,
+    btc,
+    ltc,
+    wish: (amount = '1000000') => ({
+      fromWallet: btc,
+      toWallet: ltc,
+      nativeAmount: nativeAmount(amount),
+      quoteFor: 'from'
+    }),
+    page: async url => {
+      const headers = { 'x-changenow-api-key': 'any', authorization: 'Bearer any' }
+      return JSON.parse((await io.fetch(url, { headers })).text)
+    },
+    async close() {
+      await kernel.close()
+      await world.close()
+    }
+  }
+}

@@ -1,0 +1,194 @@
+import test from 'ava'
+import { cutReplies } from '../../fake-server/providers/provider-trouble.ts'
+import { nativeAmount, type SwapPlugin, type SwapReview } from '../../kernel/index.ts'
+import { changenow } from '../../plugins/swap/changenow.ts'
+import { letsexchange } from '../../plugins/swap/letsexchange.ts'
+import { sideshift } from '../../plugins/swap/sideshift.ts'
+import { thorchain } from '../../plugins/swap/thorchain.ts'
+import { transfer } from '../../plugins/swap/transfer.ts'
+import { waitFor } from '../helpers/device.ts'
+import { openTrader, RICH } from '../helpers/swap-trader.ts'
+
+type ExchangeId = 'changenow' | 'sideshift' | 'letsexchange'
+
+/** Where each exchange shows an order, and what it calls an order that is waited for and one that is done. */
+const EXCHANGES: readonly {
+  readonly plugin: SwapPlugin & { readonly id: string }
+  readonly id: ExchangeId
+  readonly pageOf: (orderId: string) => string
+  readonly words: readonly [waiting: string, confirming: string, done: string]
+}[] = [
+  {
+    plugin: changenow,
+    id: 'changenow',
+    pageOf: id => `https://api.changenow.io/v2/exchange/by-id?id=${id}`,
+    words: ['waiting', 'confirming', 'finished']
+  },
+  {
+    plugin: sideshift,
+    id: 'sideshift',
+    pageOf: id => `https://sideshift.ai/api/v2/shifts/${id}`,
+    words: ['waiting', 'pending', 'settled']
+  },
+  {
+    plugin: letsexchange,
+    id: 'letsexchange',
+    pageOf: id => `https://api.letsexchange.io/api/v1/transaction/${id}`,
+    words: ['wait', 'confirmation', 'success']
+  }
+]
+
+for (const { plugin, id, pageOf, words } of EXCHANGES) {
+  test(`${id}: bitcoin is swapped for litecoin: quoted, ordered, paid, paid out on the other chain, and on record`, async t => {
+    const trader = await openTrader([plugin])
+    const { world, account, btc, ltc } = trader
+    const quote = await account.fetchSwapQuote(trader.wish())
+    t.deepEqual(world.swaps[id].orders, [])
+    const statuses: unknown[] = []
+    const reviews: SwapReview[] = []
+    const { transaction, orderId, destinationAddress } = await quote.approve({
+      confirm: async review => {
+        reviews.push(review)
+        statuses.push((await trader.page(pageOf(review.orderId ?? ''))).status)
+        return true
+      }
+    })
+    t.is(world.swaps[id].orders.length, 1)
+    t.is(reviews[0]?.destinationAddress, destinationAddress)
+    statuses.push((await trader.page(pageOf(orderId ?? ''))).status)
+    t.deepEqual(await ltc.getTransactions(), [])
+
+    world.chain.mine(1)
+    await waitFor(() => ltc.balanceOf(null) === quote.toNativeAmount)
+    statuses.push((await trader.page(pageOf(orderId ?? ''))).status)
+    t.deepEqual(statuses, [...words])
+    const [payout] = await ltc.getTransactions()
+    t.is(payout?.nativeAmount, quote.toNativeAmount)
+    t.is(payout?.txid, world.swaps[id].orders[0]?.payoutTxid)
+
+    const { swapData } = await btc.getTransaction(transaction.txid)
+    t.is(swapData?.orderId, orderId)
+    t.is(swapData?.plugin.pluginId, id)
+    t.is(swapData?.payoutWalletId, ltc.id)
+    t.is(swapData?.payoutNativeAmount, quote.toNativeAmount)
+    t.true(swapData?.orderUri?.includes(orderId ?? 'none') ?? false)
+    await trader.close()
+  })
+
+  test(`${id}: an amount to receive arrives to the last unit, and then everything that is left can be swapped`, async t => {
+    const trader = await openTrader([plugin])
+    const { world, account, btc, ltc } = trader
+    const wanted = nativeAmount('123456789')
+    const first = await account.fetchSwapQuote({ ...trader.wish(), quoteFor: 'to', nativeAmount: wanted })
+    t.is(first.toNativeAmount, wanted)
+    await first.approve()
+    world.chain.mine(1)
+    await waitFor(() => ltc.balanceOf(null) === wanted)
+    const left = BigInt(btc.balanceOf(null))
+    const all = await account.fetchSwapQuote({ ...trader.wish(), quoteFor: 'max' })
+    t.true(BigInt(all.fromNativeAmount) * 100n > left * 99n)
+    await all.approve()
+    world.chain.mine(1)
+    const total = BigInt(wanted) + BigInt(all.toNativeAmount)
+    await waitFor(() => ltc.balanceOf(null) === String(total))
+    t.true(BigInt(btc.balanceOf(null)) < 1000n)
+    await trader.close()
+  })
+
+  test(`${id}: another chain, a moved price, time and a second approval are refused before anything is signed`, async t => {
+    const trader = await openTrader([plugin])
+    const { world, account, btc } = trader
+    const { manners } = world.swaps[id]
+    const misled = await account.fetchSwapQuote(trader.wish())
+    manners.isPayInWrong = true
+    await t.throwsAsync(misled.approve(), { code: 'SWAP_CHANGED', message: /none of Bitcoin/ })
+    manners.isPayInWrong = false
+
+    const moved = await account.fetchSwapQuote(trader.wish())
+    const dearer = await account.fetchSwapQuote({ ...trader.wish('100000000'), quoteFor: 'to' })
+    manners.driftBasisPoints = 200
+    await t.throwsAsync(moved.approve(), { code: 'SWAP_CHANGED', message: /gives \d+ native units, less/ })
+    await t.throwsAsync(dearer.approve(), { code: 'SWAP_CHANGED', message: /costs \d+ native units/ })
+    manners.driftBasisPoints = 0
+
+    const late = await account.fetchSwapQuote(trader.wish())
+    const ordered = world.swaps[id].orders.length
+    world.clock.skip(601_000)
+    await t.throwsAsync(late.approve(), { code: 'QUOTE_ENDED' })
+    const closed = await account.fetchSwapQuote(trader.wish())
+    await closed.close()
+    await t.throwsAsync(closed.approve(), { code: 'QUOTE_ENDED' })
+    t.is(world.swaps[id].orders.length, ordered)
+    await assertUnspent(t, btc)
+
+    const quote = await account.fetchSwapQuote(trader.wish())
+    // Who says that less is enough gets it.
+    manners.driftBasisPoints = 200
+    const least = (BigInt(quote.toNativeAmount) * 97n) / 100n
+    await quote.approve({ minReceive: nativeAmount(String(least)) })
+    await t.throwsAsync(quote.approve(), { code: 'QUOTE_ENDED' })
+    t.is(world.swaps[id].orders.length, ordered + 1)
+    await trader.close()
+  })
+}
+
+test('garbage, silence and a refusal of some providers take nothing from the quotes of the others', async t => {
+  const trader = await openTrader([transfer, changenow, sideshift, letsexchange])
+  const { world, account, btc } = trader
+  world.providers.use(cutReplies, 'sideshift')
+  let release = (): void => {}
+  const gate = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const stop = world.providers.use(async (_request, next) => {
+    await gate
+    return next()
+  }, 'letsexchange')
+  const hurried = account.askForQuotes(trader.wish(), { waitMs: 1 })
+  t.deepEqual(
+    (await hurried.settled).map(({ pluginId }) => pluginId),
+    ['changenow']
+  )
+  t.is(hurried.getSnapshot().providers.find(each => each.pluginId === 'letsexchange')?.state, 'timed out')
+  hurried.close()
+
+  const round = account.askForQuotes(trader.wish())
+  await waitFor(() => round.quotes.length === 1)
+  stop()
+  release()
+  await round.settled
+  const states = Object.fromEntries(round.getSnapshot().providers.map(each => [each.pluginId, each]))
+  t.is(states.transfer?.errorCode, 'SWAP_CURRENCY')
+  t.is(states.sideshift?.errorCode, 'BAD_REPLY')
+  t.is(states.letsexchange?.state, 'resolved')
+  // The one of the smaller share is the better one.
+  t.deepEqual(
+    round.quotes.map(({ pluginId }) => pluginId),
+    ['changenow', 'letsexchange']
+  )
+  round.close()
+  await assertUnspent(t, btc)
+  await trader.close()
+})
+
+test('coins move between two wallets of one currency as a transfer, which nobody takes a share of', async t => {
+  const trader = await openTrader([transfer, thorchain])
+  const { world, account, btc } = trader
+  const other = await account.createCurrencyWallet('wallet:bitcoin')
+  const quote = await account.fetchSwapQuote({ ...trader.wish(), toWallet: other })
+  t.is(quote.pluginId, 'transfer')
+  t.is(quote.toNativeAmount, quote.fromNativeAmount)
+  const { transaction } = await quote.approve()
+  world.chain.mine(1)
+  await waitFor(() => other.balanceOf(null) === quote.toNativeAmount)
+  t.is((await btc.getTransaction(transaction.txid)).swapData?.payoutWalletId, other.id)
+  await trader.close()
+})
+
+const assertUnspent = async (
+  t: { is(actual: unknown, expected: unknown): void },
+  wallet: { balanceOf(tokenId: null): string; getTransactions(): Promise<readonly unknown[]> }
+): Promise<void> => {
+  t.is(wallet.balanceOf(null), RICH)
+  t.is((await wallet.getTransactions()).length, 1)
+}
