@@ -44,6 +44,8 @@ export type MemoType = 'hex' | 'number' | 'text'
 /** What a currency accepts as memo. */
 export interface MemoOption {
   readonly type: MemoType
+  /** What the chain calls it, such as `OP_RETURN` or `destination tag`. */
+  readonly memoName?: string
   /** Text: characters. Hex: bytes. */
   readonly maxLength?: number
   /** Numbers only: the largest, decimal text. */

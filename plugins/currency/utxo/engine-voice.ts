@@ -103,6 +103,7 @@ export class EngineVoice {
       nativeAmount: String(net) as NativeAmount,
       networkFee: String(fee) as NativeAmount,
       ourReceiveAddresses: tx.ours.map(({ record }) => addressOf(this.#network, record.program)),
+      memos: tx.memos,
       signedTx: bytes === undefined ? '' : this.#crypto.toHex(bytes),
       isSend
     }

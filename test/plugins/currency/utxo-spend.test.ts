@@ -14,7 +14,7 @@ import {
   type SelectionGoal,
   selectCoins
 } from '../../../plugins/currency/utxo/select/select-coins.ts'
-import { feeOf, txWeightOf } from '../../../plugins/currency/utxo/select/weights.ts'
+import { feeOf, scriptLengthOf, txWeightOf } from '../../../plugins/currency/utxo/select/weights.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
 import { makeTestWorld, type TestWallet, until } from './utxo-world.ts'
 
@@ -32,7 +32,7 @@ const wallets = fc.array(fc.tuple(fc.bigInt({ min: 1n, max: 5_000_000n }), purpo
 
 const goalOf = (amount: bigint, rate: bigint): SelectionGoal => ({
   amount,
-  outputs: ['p2wpkh'],
+  outputs: [scriptLengthOf.p2wpkh],
   rate,
   longTermRate: 10_000n,
   changePurpose: 84,
@@ -61,7 +61,7 @@ test('a selection pays exactly: inputs are outputs plus fee, the rate is met, an
         if (selection === undefined) return maxAmountOf(coins, goal) < amount
         const total = selection.coins.reduce((sum, { value }) => sum + value, 0n)
         const { change, fee } = selection
-        const outputs = change > 0n ? (['p2wpkh', 'p2wpkh'] as const) : (['p2wpkh'] as const)
+        const outputs = Array.from({ length: change > 0n ? 2 : 1 }, () => scriptLengthOf.p2wpkh)
         const least = feeOf(txWeightOf(countOf(selection.coins), outputs), rate)
         const isExact = total === amount + change + fee
         const isUnique = new Set(selection.coins).size === selection.coins.length
@@ -98,7 +98,7 @@ test('the maximum can always be sent and leaves exactly nothing, and one unit mo
 
 test('a coin that fits is taken alone, without change, before larger ones', t => {
   const rate = 50_000n
-  const fee = feeOf(txWeightOf(new Map([[84, 1]]), ['p2wpkh']), rate)
+  const fee = feeOf(txWeightOf(new Map([[84, 1]]), [scriptLengthOf.p2wpkh]), rate)
   const coins = [900_000n, 100_000n + fee + 8n, 70_000n, 50_000n].map((value, at) => coinOf(value, 84, at))
   const selection = selectCoins(coins, goalOf(100_000n, rate))
   t.deepEqual(
@@ -181,7 +181,10 @@ test('every reason not to make a spend has its own code and message [8.33] [8.34
   )
   t.is(await codeOf({ publicAddress: target, nativeAmount: '5000' }, { tokenId: 'x' }), 'NOT_SUPPORTED')
   t.is(
-    await codeOf({ publicAddress: target, nativeAmount: '5000' }, { memos: [{ type: 'text', value: 'a' }] }),
+    await codeOf(
+      { publicAddress: target, nativeAmount: '5000' },
+      { memos: [{ type: 'number', value: '1' }] }
+    ),
     'MEMO_INVALID'
   )
   const error = await t.throwsAsync(

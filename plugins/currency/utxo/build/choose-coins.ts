@@ -4,7 +4,6 @@ import type { FeeEstimates } from '../backend/fee-estimates.ts'
 import { feeRateOf } from '../fees/fee-rate.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Coin } from '../ledger/ledger-tx.ts'
-import type { ScriptType } from '../params/coin-row.ts'
 import { makeRandomBelow } from '../select/random.ts'
 import { type Selection, type SelectionGoal, selectCoins, typicalFeeOf } from '../select/select-coins.ts'
 import type { SpendRules } from './spend-request.ts'
@@ -45,7 +44,7 @@ export const sortCoins = ({ ledger, coin: row, height }: SpendSource, noUnconfir
 export const goalOf = (
   source: SpendSource,
   spend: SpendInfo,
-  wanted: { readonly amount: bigint; readonly outputs: readonly ScriptType[] }
+  wanted: { readonly amount: bigint; readonly outputs: readonly number[] }
 ): SelectionGoal => {
   const { coin, network, table, io } = source
   const { purpose } = table.mainBranch(1).branch

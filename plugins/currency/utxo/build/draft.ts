@@ -10,12 +10,27 @@ export interface DraftInput {
   readonly index: number
 }
 
-/** An output to make. `change`: it is ours. */
-export interface DraftOutput {
+/** An output to an address. `isChange`: it is ours. */
+export interface PaidOutput {
   readonly address: string
   readonly value: bigint
   readonly isChange: boolean
 }
+
+/** An output that carries a memo and no money. */
+export interface DataOutput {
+  /** In hex. */
+  readonly script: string
+}
+
+/** An output to make. */
+export type DraftOutput = PaidOutput | DataOutput
+
+/** Tells a payment from a memo. */
+export const isPaid = (output: DraftOutput): output is PaidOutput => 'address' in output
+
+/** What an output is worth; a memo nothing. */
+export const worthOf = (output: DraftOutput): bigint => (isPaid(output) ? output.value : 0n)
 
 /** An unsigned transaction as it travels in `otherParams`: no keys, amounts as decimal text. */
 export interface Draft {
@@ -28,7 +43,9 @@ export interface Draft {
 export const writeDraft = ({ lockTime, inputs, outputs }: Draft): JsonObject => ({
   lockTime,
   inputs: inputs.map(input => ({ ...input, value: String(input.value) })),
-  outputs: outputs.map(output => ({ ...output, value: String(output.value) }))
+  outputs: outputs.map(
+    (output): JsonObject => (isPaid(output) ? { ...output, value: String(output.value) } : { ...output })
+  )
 })
 
 /** Reads the JSON form. @throws SIGN_REFUSED if anything in it is missing or out of range */
@@ -48,7 +65,8 @@ export const readDraft = (pluginId: string, json: Json | undefined): Draft => {
       return { txid, vout, value: readValue(pluginId, value), branch, index }
     }),
     outputs: outputs.map((item): DraftOutput => {
-      const { address, value, isChange } = asObject(item)
+      const { address, value, isChange, script } = asObject(item)
+      if (typeof script === 'string') return { script }
       if (typeof address !== 'string' || typeof isChange !== 'boolean') throw bad(pluginId)
       return { address, value: readValue(pluginId, value), isChange }
     })
@@ -58,7 +76,7 @@ export const readDraft = (pluginId: string, json: Json | undefined): Draft => {
 /** Inputs less outputs. */
 export const feeOfDraft = ({ inputs, outputs }: Draft): bigint => {
   const paid = inputs.reduce((sum, { value }) => sum + value, 0n)
-  return paid - outputs.reduce((sum, { value }) => sum + value, 0n)
+  return paid - outputs.reduce((sum, output) => sum + worthOf(output), 0n)
 }
 
 const bad = (pluginId: string): WalletError =>

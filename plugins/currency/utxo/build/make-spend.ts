@@ -9,14 +9,18 @@ import { rateText } from '../fees/fee-rate.ts'
 import type { ScriptType } from '../params/coin-row.ts'
 import { shuffled } from '../select/random.ts'
 import { maxAmountOf } from '../select/select-coins.ts'
+import { scriptLengthOf } from '../select/weights.ts'
+import { type MemoOutput, readMemo } from '../tx/memo.ts'
+import { hexOf } from '../tx/raw-tx.ts'
 import { chooseCoins, goalOf, type SpendSource, sortCoins } from './choose-coins.ts'
-import { type DraftOutput, writeDraft } from './draft.ts'
+import { type DraftOutput, isPaid, writeDraft } from './draft.ts'
 import { checkFrame, readPayees } from './spend-request.ts'
 
 /**
  * Makes an unsigned transaction from the wallet's coins.
  *
- * Change goes to the next unused change address, outputs are shuffled, the lock time is the present height, so that
+ * Change goes to the next unused change address, outputs are shuffled unless there is a memo (then recipients come
+ * first, in their order, then the memo, then the change, as those who act on memos expect), the lock time is the present height, so that
  * a miner gains nothing by going back, and the sequence allows replacement.
  *
  * @throws INSUFFICIENT_FUNDS, PENDING_FUNDS, DUST_SPEND, NO_AMOUNT_SPECIFIED, SPEND_TO_SELF, ADDRESS_INVALID,
@@ -25,14 +29,16 @@ import { checkFrame, readPayees } from './spend-request.ts'
 export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransaction => {
   const payees = readPayees(source, spend)
   const amount = payees.reduce((sum, payee) => sum + payee.amount, 0n)
-  const outputTypes = payees.map(({ destination }) => destination.program.type)
-  const goal = goalOf(source, spend, { amount, outputs: outputTypes })
+  const memo = readMemo(spend.memos)
+  const scripts = payees.map(({ destination }) => destination.script)
+  const goal = goalOf(source, spend, { amount, outputs: lengthsOf(scripts, memo) })
   const { coins, change, fee } = chooseCoins(source, sortCoins(source, spend.noUnconfirmed === true), goal)
   const outputs: DraftOutput[] = payees.map(payee => ({
     address: payee.destination.address,
     value: payee.amount,
     isChange: false
   }))
+  if (memo !== undefined) outputs.push({ script: hexOf(memo.script) })
   if (change > 0n) outputs.push({ address: changeAddressOf(source), value: change, isChange: true })
   const inputs = coins.map(({ txid, vout, value, record }) => ({
     txid,
@@ -41,8 +47,12 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
     branch: record.branch.id,
     index: record.index
   }))
-  const draft = { lockTime: source.height, inputs, outputs: shuffled(outputs, goal.random) }
-  const ours = draft.outputs.filter(output => isOurs(source, output.address))
+  const draft = {
+    lockTime: source.height,
+    inputs,
+    outputs: memo === undefined ? shuffled(outputs, goal.random) : outputs
+  }
+  const ours = draft.outputs.filter(isPaid).filter(({ address }) => isOurs(source, address))
   const spent = inputs.reduce((sum, { value }) => sum + value, 0n)
   const returned = ours.reduce((sum, { value }) => sum + value, 0n)
   return {
@@ -55,7 +65,7 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
     ourReceiveAddresses: ours.map(({ address }) => address),
     signedTx: '',
     isSend: true,
-    memos: [],
+    memos: memo === undefined ? [] : [memo.memo],
     feeRateUsed: { satPerVByte: rateText(goal.rate) },
     otherParams: { draft: writeDraft(draft) }
   }
@@ -66,7 +76,7 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
  *
  * A recipient without an address counts as the largest kind. '0' if fees eat everything or dust would be left.
  *
- * @throws ADDRESS_INVALID, FEE_INVALID
+ * @throws ADDRESS_INVALID, FEE_INVALID, MEMO_INVALID
  */
 export const maxSpendableOf = (source: SpendSource, spend: SpendInfo): string => {
   checkFrame(spend)
@@ -77,11 +87,17 @@ export const maxSpendableOf = (source: SpendSource, spend: SpendInfo): string =>
   const others = spend.spendTargets
     .slice(1)
     .reduce((sum, { nativeAmount }) => sum + BigInt(nativeAmount ?? '0'), 0n)
-  const goal = goalOf(source, spend, { amount: others, outputs: types })
+  const goal = goalOf(source, spend, {
+    amount: others,
+    outputs: [...types.map(type => scriptLengthOf[type]), ...lengthsOf([], readMemo(spend.memos))]
+  })
   const { safe, risky } = sortCoins(source, spend.noUnconfirmed === true)
   const max = maxAmountOf([...safe, ...risky], goal) - others
   return max < source.coin.dust[types[0] ?? 'p2wsh'] ? '0' : String(max)
 }
+
+const lengthsOf = (scripts: readonly Uint8Array[], memo: MemoOutput | undefined): readonly number[] =>
+  [...scripts, ...(memo === undefined ? [] : [memo.script])].map(({ length }) => length)
 
 const isOurs = ({ coin, network, table }: SpendSource, address: string): boolean =>
   table.findScript(parseAddress(coin, network, address).script) !== undefined

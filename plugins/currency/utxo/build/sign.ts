@@ -16,8 +16,17 @@ import type { CoinRow, NetworkRow } from '../params/coin-row.ts'
 import type { ScriptRecord } from '../scan/script-record.ts'
 import type { ScriptTable } from '../scan/script-table.ts'
 import { makeYielder } from '../scan/yielder.ts'
+import { readMemo } from '../tx/memo.ts'
 import { hexOf, parseRawTx } from '../tx/raw-tx.ts'
-import { type Draft, type DraftInput, feeOfDraft, readDraft } from './draft.ts'
+import {
+  type Draft,
+  type DraftInput,
+  type DraftOutput,
+  feeOfDraft,
+  isPaid,
+  readDraft,
+  worthOf
+} from './draft.ts'
 
 /** What signing needs to know of the wallet. */
 export interface SignContext {
@@ -46,13 +55,19 @@ export const signDraft = async (
 ): Promise<EngineTransaction> => {
   const draft = readDraft(context.coin.pluginId, transaction.otherParams?.draft)
   checkMoney(context, draft, transaction)
-  const unsigned = new Transaction({ lockTime: draft.lockTime, allowLegacyWitnessUtxo: true, lowR: true })
+  const unsigned = new Transaction({
+    lockTime: draft.lockTime,
+    allowLegacyWitnessUtxo: true,
+    // A memo is of no kind that can be spent; what is signed is compared with the draft below.
+    allowUnknownOutputs: true,
+    lowR: true
+  })
   const keyring = new Keyring(context.coin, context.network, { privateKeys, crypto: context.io.crypto })
   const yielder = makeYielder(context.io.clock)
   try {
     for (const input of draft.inputs) addInput(context, unsigned, { input, keyring })
-    for (const { address, value } of draft.outputs) {
-      unsigned.addOutput({ script: destinationOf(context, address), amount: value })
+    for (const output of draft.outputs) {
+      unsigned.addOutput({ script: scriptOf(context, output), amount: worthOf(output) })
     }
     for (const [at, input] of draft.inputs.entries()) {
       if (!unsigned.signIdx(keyring.privateKeyOf(input), at))
@@ -76,8 +91,10 @@ const ABSURD_FEE = 1_000_000n
 const refuse = ({ coin }: SignContext, reason: string): WalletError =>
   new WalletError('SIGN_REFUSED', { pluginId: coin.pluginId, reason })
 
-const destinationOf = ({ coin, network }: SignContext, address: string): Uint8Array =>
-  parseAddress(coin, network, address).script
+const scriptOf = (context: SignContext, output: DraftOutput): Uint8Array => {
+  if (isPaid(output)) return parseAddress(context.coin, context.network, output.address).script
+  return context.io.crypto.fromHex(output.script)
+}
 
 const recordOf = (context: SignContext, { branch, index }: DraftInput): ScriptRecord => {
   const record = context.table.branchById(branch)?.records[index]
@@ -100,8 +117,14 @@ const checkMoney = (context: SignContext, draft: Draft, transaction: EngineTrans
   if (fee < 0n || String(fee) !== transaction.networkFee)
     throw refuse(context, 'the fee is not the one that was shown')
   if (fee > ABSURD_FEE && fee > spent / 2n) throw refuse(context, 'the fee is more than half of the coins')
-  for (const { isChange, address } of draft.outputs) {
-    if (isChange && context.table.findScript(destinationOf(context, address)) === undefined) {
+  const shown = readMemo(transaction.memos)
+  const memos = draft.outputs.flatMap(output => (isPaid(output) ? [] : [output.script]))
+  if (memos.join() !== (shown === undefined ? '' : hexOf(shown.script))) {
+    throw refuse(context, 'the memo is not the one that was shown')
+  }
+  for (const output of draft.outputs) {
+    const isChange = isPaid(output) && output.isChange
+    if (isChange && context.table.findScript(scriptOf(context, output)) === undefined) {
       throw refuse(context, 'the change does not come back to this wallet')
     }
   }
@@ -132,9 +155,9 @@ const checkResult = (context: SignContext, draft: Draft, bytes: Uint8Array): str
   const isSame =
     outputs.length === draft.outputs.length &&
     inputs.length === draft.inputs.length &&
-    draft.outputs.every(({ address, value }, at) => {
+    draft.outputs.every((wanted, at) => {
       const output = outputs[at]
-      return output?.value === value && hexOf(output.script) === hexOf(destinationOf(context, address))
+      return output?.value === worthOf(wanted) && hexOf(output.script) === hexOf(scriptOf(context, wanted))
     })
   if (!isSame) throw refuse(context, 'the signed bytes are not the draft')
   return txid

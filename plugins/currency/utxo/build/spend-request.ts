@@ -19,7 +19,7 @@ export interface SpendRules {
 /**
  * Checks the recipients of a spend.
  *
- * @throws NO_AMOUNT_SPECIFIED, AMOUNT_INVALID, ADDRESS_INVALID, DUST_SPEND, SPEND_TO_SELF, MEMO_INVALID, NOT_SUPPORTED
+ * @throws NO_AMOUNT_SPECIFIED, AMOUNT_INVALID, ADDRESS_INVALID, DUST_SPEND, SPEND_TO_SELF, NOT_SUPPORTED
  */
 export const readPayees = ({ coin, network, table }: SpendRules, spend: SpendInfo): readonly Payee[] => {
   checkFrame(spend)
@@ -50,8 +50,6 @@ export const checkFrame = (spend: SpendInfo): void => {
   if (spend.spendTargets.length === 0) throw new WalletError('NO_AMOUNT_SPECIFIED', {})
   if (spend.spendTargets.length > MAX_TARGETS)
     throw new WalletError('NOT_SUPPORTED', { what: `${MAX_TARGETS} recipients` })
-  if ((spend.memos?.length ?? 0) > 0)
-    throw new WalletError('MEMO_INVALID', { rule: 'is not possible on this chain' })
 }
 
 const MAX_TARGETS = 1000

@@ -1,3 +1,4 @@
+import type { Memo } from '../../../../kernel/plugin-api.ts'
 import type { ScriptRecord } from '../scan/script-record.ts'
 
 /** An output of ours. */
@@ -14,6 +15,8 @@ export interface LedgerTx {
   readonly spends: readonly string[]
   readonly outputTotal: bigint
   readonly isCoinbase: boolean
+  /** What it says to whoever reads the chain. */
+  readonly memos: readonly Memo[]
   ours: readonly OwnOutput[]
   /** 0: unconfirmed; -1: dropped. */
   height: number

@@ -1,4 +1,5 @@
 import type { ScriptRecord } from '../scan/script-record.ts'
+import { memosOf } from '../tx/memo.ts'
 import type { RawTx } from '../tx/raw-tx.ts'
 import type { Coin, LedgerEffect, LedgerTx, OwnOutput } from './ledger-tx.ts'
 
@@ -48,6 +49,7 @@ export class Ledger {
         spends: raw.inputs.map(input => `${input.txid}:${input.vout}`),
         outputTotal: raw.outputs.reduce((total, { value }) => total + value, 0n),
         isCoinbase: raw.isCoinbase,
+        memos: memosOf(raw),
         ours: [],
         revision: 0,
         ...standing

@@ -1,4 +1,5 @@
 import type { CurrencyInfo } from '../../../../kernel/plugin-api.ts'
+import { memoOptions } from '../tx/memo.ts'
 import type { CoinRow } from './coin-row.ts'
 
 /** What the kernel and its interfaces know of a coin. */
@@ -9,7 +10,7 @@ export const infoOf = (coin: CoinRow): CurrencyInfo => ({
   currencyCode: coin.code,
   denominations: coin.denominations,
   requiredConfirmations: coin.requiredConfirmations,
-  memoOptions: [],
+  memoOptions,
   canImportKeys: true,
   customFeeTemplate: [{ key: 'satPerByte', displayName: 'Fee rate', unit: 'sat/vB' }],
   ...(coin.addressExplorer === undefined ? {} : { addressExplorer: coin.addressExplorer }),

@@ -3,13 +3,14 @@ import type { Coin } from '../ledger/ledger-tx.ts'
 import type { ScriptType } from '../params/coin-row.ts'
 import { branchAndBound } from './branch-and-bound.ts'
 import { type RandomBelow, shuffled } from './random.ts'
-import { feeOf, inputWeightOf, outputWeightOf, txWeightOf } from './weights.ts'
+import { feeOf, inputWeightOf, outputWeightOf, scriptLengthOf, txWeightOf } from './weights.ts'
 
 /** What the coins have to pay for. Rates in native units per 1000 virtual bytes. */
 export interface SelectionGoal {
   /** Sum of all recipients. */
   readonly amount: bigint
-  readonly outputs: readonly ScriptType[]
+  /** The length of each output's script, in bytes. */
+  readonly outputs: readonly number[]
   readonly rate: bigint
   readonly longTermRate: bigint
   readonly changePurpose: Purpose
@@ -102,7 +103,10 @@ const finish = (coins: readonly Coin[], goal: SelectionGoal): Selection | undefi
   const left = coins.reduce((sum, { value }) => sum + value, 0n) - goal.amount
   const fee = feeOf(txWeightOf(purposes, goal.outputs), goal.rate)
   if (left < fee) return undefined
-  const feeWithChange = feeOf(txWeightOf(purposes, [...goal.outputs, goal.changeType]), goal.rate)
+  const feeWithChange = feeOf(
+    txWeightOf(purposes, [...goal.outputs, scriptLengthOf[goal.changeType]]),
+    goal.rate
+  )
   const change = left - feeWithChange
   if (change >= minimumChangeOf(goal)) return { coins, change, fee: feeWithChange }
   return { coins, change: 0n, fee: left }
@@ -138,7 +142,8 @@ const withoutChange = (ranked: readonly ValuedCoin[], goal: SelectionGoal): Sele
   // `finish` has the last word.
   const target = amount + feeOf(txWeightOf(new Map(), outputs) + 2, rate)
   const slack =
-    feeOf(outputWeightOf(goal.changeType), rate) + feeOf(inputWeightOf[goal.changePurpose], longTermRate)
+    feeOf(outputWeightOf(scriptLengthOf[goal.changeType]), rate) +
+    feeOf(inputWeightOf[goal.changePurpose], longTermRate)
   const values = ranked.map(({ effective }) => effective)
   const total = values.reduce((sum, value) => sum + value, 0n)
   if (total < target || total + slack + target > BigInt(Number.MAX_SAFE_INTEGER)) return undefined
@@ -169,6 +174,10 @@ const wasteOf = ({ coins, change, fee }: Selection, goal: SelectionGoal): bigint
     waste += feeOf(weight, rate) - feeOf(weight, longTermRate)
   }
   if (change > 0n)
-    return waste + feeOf(outputWeightOf(changeType), rate) + feeOf(inputWeightOf[changePurpose], longTermRate)
+    return (
+      waste +
+      feeOf(outputWeightOf(scriptLengthOf[changeType]), rate) +
+      feeOf(inputWeightOf[changePurpose], longTermRate)
+    )
   return waste + fee - feeOf(txWeightOf(countPurposes(coins), outputs), rate)
 }

@@ -14,7 +14,8 @@ export const inputWeightOf: Readonly<Record<Purpose, number>> = {
   86: (OUTPOINT_AND_SEQUENCE + 1) * 4 + 1 + 1 + 64
 }
 
-const scriptLength: Readonly<Record<ScriptType, number>> = {
+/** Bytes of an output script, by its type. */
+export const scriptLengthOf: Readonly<Record<ScriptType, number>> = {
   p2pkh: 25,
   p2sh: 23,
   p2wpkh: 22,
@@ -22,11 +23,11 @@ const scriptLength: Readonly<Record<ScriptType, number>> = {
   p2tr: 34
 }
 
-/** Weight of one output. */
-export const outputWeightOf = (type: ScriptType): number => (8 + 1 + scriptLength[type]) * 4
+/** Weight of one output with a script of so many bytes, at most 252. */
+export const outputWeightOf = (scriptLength: number): number => (8 + 1 + scriptLength) * 4
 
-/** Weight of a whole transaction. `inputs`: how many of each purpose. */
-export const txWeightOf = (inputs: ReadonlyMap<Purpose, number>, outputs: readonly ScriptType[]): number => {
+/** Weight of a whole transaction. `inputs`: how many of each purpose; `outputs`: the lengths of their scripts. */
+export const txWeightOf = (inputs: ReadonlyMap<Purpose, number>, outputs: readonly number[]): number => {
   let count = 0
   let legacy = 0
   let weight = 0
@@ -37,7 +38,7 @@ export const txWeightOf = (inputs: ReadonlyMap<Purpose, number>, outputs: readon
   }
   // Marker and flag, and an empty witness for each legacy input, only if there is any witness.
   if (legacy < count) weight += 2 + legacy
-  for (const type of outputs) weight += outputWeightOf(type)
+  for (const scriptLength of outputs) weight += outputWeightOf(scriptLength)
   return weight + (4 + countLength(count) + countLength(outputs.length) + 4) * 4
 }
 
