@@ -22,6 +22,7 @@ export const send: CommandRun = async (session, text = '') => {
     fee: session.text('fee'),
     customFee: session.texts('customFee'),
     noUnconfirmed: session.flags.unconfirmed === false,
+    memos: session.texts('memo'),
     metadata: metadataOf(session)
   })
   const draft = await wallet.makeSpend(spend)

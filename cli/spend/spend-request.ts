@@ -1,5 +1,6 @@
 import type {
   CurrencyWallet,
+  Memo,
   Metadata,
   NativeAmount,
   NetworkFeeOption,
@@ -17,6 +18,7 @@ export interface SendFlags {
   readonly fee: string | undefined
   readonly customFee: readonly string[]
   readonly noUnconfirmed: boolean
+  readonly memos: readonly string[]
   readonly metadata: Metadata
 }
 
@@ -41,6 +43,7 @@ export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promi
     tokenId: null,
     spendTargets,
     ...readFee(flags),
+    ...(flags.memos.length === 0 ? {} : { memos: flags.memos.map(readMemo) }),
     ...(flags.noUnconfirmed ? { noUnconfirmed: true } : {}),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata })
   }
@@ -61,6 +64,14 @@ const readTarget = async (
     ...(publicAddress === undefined ? {} : { publicAddress }),
     ...(wanted === undefined ? {} : { nativeAmount: wanted })
   }
+}
+
+const MEMO = /^(text|hex|number):(.*)$/s
+
+/** `text:…`, `hex:…` or `number:…`; anything else is text as a whole. */
+const readMemo = (text: string): Memo => {
+  const [, type = 'text', value = text] = MEMO.exec(text) ?? []
+  return { type: type as Memo['type'], value }
 }
 
 const readFee = ({ fee, customFee }: SendFlags): Pick<SpendInfo, 'customNetworkFee' | 'networkFeeOption'> => {

@@ -3,6 +3,7 @@ import {
   type CurrencyWallet,
   compare,
   type JsonObject,
+  type Memo,
   type NativeAmount,
   nativeAmount,
   negate,
@@ -11,6 +12,7 @@ import {
   WalletError
 } from '../../kernel/index.ts'
 import { amountJson, amountText } from '../output/amounts.ts'
+import { safeText } from '../output/safe-text.ts'
 
 /** What a person approves, and what a script is told instead. Amounts are exact. */
 export interface SpendSummary {
@@ -44,7 +46,8 @@ export const summaryOf = (wallet: CurrencyWallet, draft: Transaction): SpendSumm
       ['amount', show(amount)],
       ['network fee', rate === undefined ? show(draft.networkFee) : `${show(draft.networkFee)} (${rate})`],
       ['total', show(total)],
-      ['remaining', show(remaining)]
+      ['remaining', show(remaining)],
+      ...draft.memos.map(memoLine)
     ],
     recipients: targets.map(({ publicAddress, nativeAmount: part }, index) => ({
       place: index + 1,
@@ -63,7 +66,8 @@ export const summaryOf = (wallet: CurrencyWallet, draft: Transaction): SpendSumm
       feeRate: draft.feeRateUsed ?? null,
       feeOption: draft.networkFeeOption ?? 'standard',
       total: amountJson(total, info),
-      remaining: amountJson(remaining, info)
+      remaining: amountJson(remaining, info),
+      memos: draft.memos.map(memo => ({ ...memo }))
     }
   }
 }
@@ -82,6 +86,11 @@ export const checkMaxFee = (draft: Transaction, maxFee: NativeAmount | undefined
 export const summaryLines = ({ lines, recipients }: SpendSummary): readonly string[] => [
   ...lines.map(([label, value]) => `${label.padEnd(LABEL)}${value}`),
   ...recipients.map(({ groups, amount }) => `${'to'.padEnd(LABEL)}${groups.join(' ')}  ${amount}`)
+]
+
+const memoLine = ({ type, value }: Memo, at: number): readonly [string, string] => [
+  at === 0 ? 'memo' : `memo ${at + 1}`,
+  `${type === 'text' ? safeText(value) : `${type}:${value}`} (everyone can read it)`
 ]
 
 const LABEL = 13

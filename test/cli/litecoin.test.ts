@@ -93,3 +93,25 @@ test.serial('a world that runs elsewhere serves both chains', async t => {
   t.deepEqual(electrumServers, chainServers.bitcoin)
   t.is(new Set([...chainServers.bitcoin, ...chainServers.litecoin]).size, 4)
 })
+
+test.serial('a memo is in the review, goes onto the chain, and stands in the history', async t => {
+  const to = ['--to', 'rltc1qw508d6qejxtdg4y5r3zarvary0c5xw7k693xs3', '--amount', '0.01 LTC']
+  const dry = await runInProcess(['send', 'L', ...to, '--memo', 'order 7', '--dry-run', '--pin-stdin'], {
+    home,
+    input
+  })
+  t.regex(dry.stdout, /memo\torder 7 \(everyone can read it\)/)
+  const refused = succeeded(t, await runAs('send', 'L', ...to, '--memo', 'order 7', '--dry-run'), 'send/1')
+  const told = [{ type: 'text', value: 'order 7', memoName: 'OP_RETURN' }]
+  t.deepEqual(refused.data.summary.memos, told)
+  const sent = await runAs('send', 'L', ...to, '--memo', 'order 7', '--yes')
+  const { txid } = succeeded(t, sent, 'send/1').data
+  t.deepEqual(succeeded(t, await runAs('tx', 'show', 'L', txid), 'tx.show/1').data.tx.memos, told)
+  const hex = await runAs('send', 'L', ...to, '--memo', 'hex:0xC0FFEE', '--dry-run')
+  const { memos } = succeeded(t, hex, 'send/1').data.summary
+  t.deepEqual(memos, [{ type: 'hex', value: 'C0FFEE', memoName: 'OP_RETURN' }])
+  for (const memo of ['number:7', `text:${'a'.repeat(81)}`, 'hex:zz']) {
+    const error = failed(t, await runAs('send', 'L', ...to, '--memo', memo, '--yes'), 'MEMO_INVALID', 2)
+    t.regex(error.error.message, /memo/i)
+  }
+})

@@ -41,6 +41,11 @@ export const transactionCommands: readonly CommandSpec[] = [
       { flags: '--amount <amount>', summary: '"0.01 BTC", "1000000 native" or max', isRepeatable: true },
       { flags: '--fee <level>', summary: 'how fast', choices: ['high', 'standard', 'low', 'custom'] },
       { flags: '--custom-fee <key=value>', summary: 'such as satPerByte=12.5', isRepeatable: true },
+      {
+        flags: '--memo <memo>',
+        summary: 'public text on the chain, or text:…, hex:… or number:…',
+        isRepeatable: true
+      },
       { flags: '--max-fee <amount>', summary: 'refuse a higher network fee' },
       { flags: '--no-unconfirmed', summary: 'spend confirmed coins only' },
       ...NOTES
