@@ -4,13 +4,23 @@ import type { CommandResult } from '../command-result.ts'
 import { amountJson, amountText } from '../output/amounts.ts'
 import type { Asset } from '../output/assets.ts'
 import { balanceJson, syncCell, syncJson } from '../output/facts.ts'
+import type { CellLike, TableView } from '../output/view.ts'
+import {
+  appraiserOf,
+  openAppraiser,
+  totalWorth,
+  type Worth,
+  worthAgeCell,
+  worthJson,
+  worthText
+} from '../rates/worth.ts'
 import { findWallets } from '../session/find-wallet.ts'
 import { chosenAssets } from '../session/history.ts'
 import { syncWallets } from '../session/sync-wallets.ts'
 import { watchResult } from '../session/watch.ts'
 import type { Session } from '../session.ts'
 
-/** Shows the balances of some wallets, or of all. */
+/** Shows the balances of some wallets, or of all, and with `--fiat` what they are worth. */
 export const balance: CommandRun = (session, ...texts) => {
   const wanted = texts.filter(text => text !== undefined)
   if (session.isOn('watch')) return watchResult(session, 'balance', () => look(session, wanted, false))
@@ -21,6 +31,8 @@ interface Holding {
   readonly wallet: CurrencyWallet
   readonly asset: Asset
   readonly amount: NativeAmount
+  /** Undefined where no rate leads to the currency of `--fiat`, or none was asked for. */
+  readonly worth: Worth | undefined
 }
 
 const look = async (
@@ -34,54 +46,92 @@ const look = async (
     ...found.filter(wallet => !wallets.includes(wallet)).map(pausedSentence),
     ...(wantsSync ? await syncWallets(session, wallets) : [])
   ]
-  const all = (await chosenAssets(session, wallets)).map(({ wallet, asset }) => ({
-    wallet,
-    asset,
-    amount: wallet.balanceOf(asset.tokenId)
-  }))
-  // The coin of a wallet is always shown; of its tokens those that it holds, unless somebody asks.
-  const isShown = ({ asset, amount }: Holding): boolean =>
-    asset.tokenId === null || amount !== '0' || session.isOn('zero') || session.text('token') !== undefined
-  const holdings = all.filter(isShown)
+  const held = (await chosenAssets(session, wallets))
+    .map(({ wallet, asset }) => ({ wallet, asset, amount: wallet.balanceOf(asset.tokenId) }))
+    .filter(holding => isShown(session, holding))
+  const holdings = await appraised(session, held, wantsSync)
   const totals = session.isOn('total') ? totalsOf(holdings) : []
+  const fiat = session.text('fiat') === undefined ? undefined : fiatTotalOf(holdings)
   return {
     data: {
-      balances: holdings.map(
-        ({ wallet, asset }): JsonObject => ({
-          ...{ walletId: wallet.id, name: wallet.name, pluginId: wallet.currencyInfo.pluginId },
-          ...balanceJson(wallet, asset),
-          sync: syncJson(wallet.engine.getSnapshot())
-        })
-      ),
-      ...(session.isOn('total') ? { totals: totals.map(totalJson) } : {})
+      balances: holdings.map(holding => holdingJson(holding, fiat !== undefined)),
+      ...(session.isOn('total') ? { totals: totals.map(total => totalJson(total, fiat !== undefined)) } : {}),
+      ...(fiat === undefined ? {} : { fiatTotal: fiat.worth === undefined ? null : fiatJson(fiat) })
     },
-    warnings,
-    view: {
-      kind: 'table',
-      columns: [
-        { title: 'NAME', canShrink: true },
-        { title: 'BALANCE', align: 'right' },
-        { title: 'STATE' },
-        { title: 'ID', canShrink: true }
-      ],
-      rows: [
-        ...holdings.map(({ wallet, asset, amount }) => [
-          wallet.name ?? '',
-          amountText(amount, asset),
-          syncCell(wallet.engine.getSnapshot()),
-          wallet.id
-        ]),
-        ...totals.map(({ asset, amount }) => [
-          { text: 'in all', tone: 'strong' as const },
-          { text: amountText(amount, asset), tone: 'strong' as const },
-          '',
-          ''
-        ])
-      ],
-      empty: 'This account has no wallet yet. Make one with: holdfast wallets create bitcoin'
-    }
+    warnings: [...warnings, ...(fiat?.missing ?? []).map(missingSentence)],
+    view: tableOf(holdings, totals, fiat)
   }
 }
+
+/** The coin of a wallet is always shown; of its tokens those that it holds, unless somebody asks. */
+const isShown = (session: Session, { asset, amount }: Pick<Holding, 'amount' | 'asset'>): boolean =>
+  asset.tokenId === null || amount !== '0' || session.isOn('zero') || session.text('token') !== undefined
+
+const appraised = async (
+  session: Session,
+  held: readonly Omit<Holding, 'worth'>[],
+  wantsRates: boolean
+): Promise<readonly Holding[]> => {
+  const code = session.text('fiat')
+  if (code === undefined) return held.map(holding => ({ ...holding, worth: undefined }))
+  const assets = held.map(({ asset }) => asset)
+  const appraise = wantsRates ? await openAppraiser(session, code, assets) : await appraiserOf(session, code)
+  return held.map(holding => ({ ...holding, worth: appraise(holding.amount, holding.asset) }))
+}
+
+const holdingJson = (holding: Holding, hasFiat: boolean): JsonObject => ({
+  walletId: holding.wallet.id,
+  name: holding.wallet.name,
+  pluginId: holding.wallet.currencyInfo.pluginId,
+  ...balanceJson(holding.wallet, holding.asset),
+  ...(hasFiat ? { fiat: worthJson(holding.worth) } : {}),
+  sync: syncJson(holding.wallet.engine.getSnapshot())
+})
+
+const tableOf = (
+  holdings: readonly Holding[],
+  totals: readonly Holding[],
+  fiat: FiatTotal | undefined
+): TableView => ({
+  kind: 'table',
+  columns: [
+    { title: 'NAME', canShrink: true },
+    { title: 'BALANCE', align: 'right' },
+    ...(fiat === undefined ? [] : [{ title: 'VALUE', align: 'right' } as const, { title: 'RATE' }]),
+    { title: 'STATE' },
+    { title: 'ID', canShrink: true }
+  ],
+  rows: [
+    ...holdings.map(({ wallet, asset, amount, worth }) => [
+      wallet.name ?? '',
+      amountText(amount, asset),
+      ...valueCells(worth, fiat),
+      syncCell(wallet.engine.getSnapshot()),
+      wallet.id
+    ]),
+    ...totals.map(({ asset, amount, worth }) => totalRow(amountText(amount, asset), worth, fiat)),
+    ...(fiat?.worth === undefined ? [] : [totalRow('', fiat.worth, fiat)])
+  ],
+  empty: 'This account has no wallet yet. Make one with: holdfast wallets create bitcoin'
+})
+
+/** What it is worth and how old the rate is; nothing where nobody asked for it. */
+const valueCells = (worth: Worth | undefined, fiat: FiatTotal | undefined): readonly CellLike[] => {
+  if (fiat === undefined) return []
+  return [worthText(worth), worth === undefined ? { text: 'no rate', tone: 'warn' } : worthAgeCell(worth)]
+}
+
+const totalRow = (
+  amount: string,
+  worth: Worth | undefined,
+  fiat: FiatTotal | undefined
+): readonly CellLike[] => [
+  { text: 'in all', tone: 'strong' },
+  { text: amount, tone: 'strong' },
+  ...valueCells(worth, fiat),
+  '',
+  ''
+]
 
 const pausedSentence = ({ id, name }: CurrencyWallet): string =>
   `${name ?? id} is paused on this device, and its balance is not looked up`
@@ -95,12 +145,41 @@ const totalsOf = (holdings: readonly Holding[]): readonly Holding[] => {
   }
   return [...byAsset.values()].flatMap(same => {
     const [first] = same
-    return first === undefined ? [] : [{ ...first, amount: sum(same.map(({ amount }) => amount)) }]
+    if (first === undefined) return []
+    const worth = totalWorth(same.flatMap(holding => holding.worth ?? []))
+    return [{ ...first, amount: sum(same.map(({ amount }) => amount)), worth }]
   })
 }
 
-const totalJson = ({ wallet, asset, amount }: Holding): JsonObject => ({
+const totalJson = ({ wallet, asset, amount, worth }: Holding, hasFiat: boolean): JsonObject => ({
   pluginId: wallet.currencyInfo.pluginId,
   tokenId: asset.tokenId,
-  ...amountJson(amount, asset)
+  ...amountJson(amount, asset),
+  ...(hasFiat ? { fiat: worthJson(worth) } : {})
 })
+
+/** What everything is worth together, as far as there are rates. */
+interface FiatTotal {
+  /** Undefined where there is no rate for anything. */
+  readonly worth: Worth | undefined
+  /** Codes of what is held and has no rate. */
+  readonly missing: readonly string[]
+}
+
+const fiatTotalOf = (holdings: readonly Holding[]): FiatTotal => ({
+  worth: totalWorth(holdings.flatMap(({ worth }) => worth ?? [])),
+  missing: [
+    ...new Set(
+      holdings
+        .filter(({ worth, amount }) => worth === undefined && amount !== '0')
+        .map(({ asset }) => asset.currencyCode)
+    )
+  ]
+})
+
+const fiatJson = ({ worth, missing }: FiatTotal): JsonObject => ({
+  ...worthJson(worth),
+  complete: missing.length === 0
+})
+
+const missingSentence = (code: string): string => `no rate is known for ${code}, which the sum leaves out`

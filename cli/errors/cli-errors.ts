@@ -9,9 +9,9 @@ export type CliErrorCode =
   | 'NOT_FOUND'
   | 'NOT_LOGGED_IN'
   | 'NOT_NEEDED'
-  | 'NOT_YET'
   | 'PROFILE_INVALID'
   | 'PROMPT_IMPOSSIBLE'
+  | 'RATE_TOO_OLD'
   | 'SECRET_SOURCE'
   | 'TERMINATED'
   | 'TOUR_DIFFERS'
@@ -57,7 +57,6 @@ export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
     meaning: 'a secret is needed and cannot be asked for'
   },
   NOT_FOUND: { name: 'Error', exitCode: 6, meaning: 'there is no such wallet, device, key or topic' },
-  NOT_YET: { name: 'Error', exitCode: 7, meaning: 'this version does not do that yet' },
   NOT_NEEDED: { name: 'Error', exitCode: 16, meaning: 'what was asked for is not needed' },
   WORLD_NOT_SHARED: {
     name: 'ProfileError',
@@ -68,6 +67,12 @@ export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
     name: 'Error',
     exitCode: 20,
     meaning: 'the running fake world did not do as asked',
+    retryable: true
+  },
+  RATE_TOO_OLD: {
+    name: 'Error',
+    exitCode: 47,
+    meaning: 'every exchange rate is older than --max-age allows',
     retryable: true
   },
   INTERRUPTED: { name: 'InterruptError', exitCode: 130, meaning: 'stopped by Ctrl-C' },

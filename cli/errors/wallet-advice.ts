@@ -16,8 +16,24 @@ export const adviceOf = (error: WalletError): readonly NextCommand[] => {
   }
   if (isWalletError(error, 'PLUGIN_FOR_TYPE'))
     return [{ command: 'holdfast wallets types', why: 'see the types of wallets that can be made' }]
+  if (isWalletError(error, 'NO_RATE')) return waysToRate(error)
   return error.next === undefined ? [] : [error.next]
 }
+
+/** A state's money is written with `iso:`, which people forget; else it is up to the providers. */
+const waysToRate = ({ details: { from, to } }: WalletError<'NO_RATE'>): readonly NextCommand[] => {
+  const meant = [from, to].map(code => (isMoney(code) ? `iso:${code}` : code))
+  const words = meant.map(code => shellWord(strangersText(code))).join(' ')
+  return [
+    ...(meant.join() === [from, to].join()
+      ? []
+      : [{ command: `holdfast rates get ${words}`, why: 'write the money of a state with iso:' }]),
+    { command: 'holdfast rates providers', why: 'ask again, and see how each provider did' }
+  ]
+}
+
+const isMoney = (code: string): boolean =>
+  /^[A-Z]{3}$/.test(code) && Intl.supportedValuesOf('currency').includes(code)
 
 /** The details of a failure as they may be printed: what proves who asks for a voucher or a reset is left out. */
 export const printableDetails = (error: WalletError): JsonObject => {

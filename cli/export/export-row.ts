@@ -1,7 +1,8 @@
 import { type JsonObject, type NativeAmount, negate, type Transaction } from '../../kernel/index.ts'
 import { amountJson } from '../output/amounts.ts'
 import type { Asset } from '../output/assets.ts'
-import { decimalText, txDetailsJson } from '../output/tx-facts.ts'
+import { decimalText } from '../output/decimals.ts'
+import { txDetailsJson } from '../output/tx-facts.ts'
 
 /** One effect of a transaction on one asset of a wallet. */
 export interface ExportRow {

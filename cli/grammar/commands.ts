@@ -6,6 +6,7 @@ import { deviceCommands } from './commands/devices.ts'
 import { fakeCommands } from './commands/fake.ts'
 import { helpCommands } from './commands/help.ts'
 import { loginCommands } from './commands/login.ts'
+import { rateCommands } from './commands/rates.ts'
 import { receivingCommands } from './commands/receiving.ts'
 import { startCommands } from './commands/start.ts'
 import { tokenCommands } from './commands/tokens.ts'
@@ -25,6 +26,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   ...receivingCommands,
   ...tokenCommands,
   ...transactionCommands,
+  ...rateCommands,
   ...dataCommands,
   ...fakeCommands,
   ...helpCommands
@@ -46,6 +48,8 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   uri: 'payment links',
   tokens: 'tokens of wallets and currencies',
   tx: 'transactions and their notes',
+  rates: 'exchange rates, and where they come from',
+  'rates hints': 'pairs that providers are asked for',
   data: 'what apps keep in the account',
   fake: 'the fake world: servers and chain',
   'fake chain': 'the fake Bitcoin chain',

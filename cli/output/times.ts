@@ -21,3 +21,16 @@ const SPANS: readonly (readonly [seconds: number, word: string])[] = [
 /** A duration for people: `340 ms`, `2.1 s`. */
 export const durationText = (milliseconds: number): string =>
   milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`
+
+/** How old something is, for people: `12 s`, `5 min`, `3 h`, `2 days`. */
+export const ageText = (seconds: number): string => {
+  const [size, word] = AGES.find(([unit]) => seconds >= unit) ?? [1, 's']
+  const count = Math.floor(Math.max(0, seconds) / size)
+  return `${count} ${word}${word === 'day' && count !== 1 ? 's' : ''}`
+}
+
+const AGES: readonly (readonly [seconds: number, word: string])[] = [
+  [86_400, 'day'],
+  [3600, 'h'],
+  [60, 'min']
+]

@@ -2,6 +2,7 @@ import type { Confirmations, JsonObject, Transaction } from '../../kernel/index.
 import { nativeAmount } from '../../kernel/index.ts'
 import { amountJson } from './amounts.ts'
 import type { AmountUnits } from './assets.ts'
+import { decimalText } from './decimals.ts'
 import type { Cell } from './view.ts'
 
 /** A transaction for scripts. */
@@ -59,10 +60,4 @@ export const confirmationCell = (confirmations: Confirmations): Cell => {
   if (confirmations === 'dropped') return { text: 'dropped', tone: 'bad' }
   if (typeof confirmations === 'number') return { text: `${confirmations} deep`, tone: 'warn' }
   return { text: confirmations, tone: 'warn' }
-}
-
-/** A fiat value as the files have it, a number, written without an exponent: it is no amount that moves. */
-export const decimalText = (value: number): string => {
-  const text = String(value)
-  return text.includes('e') ? value.toFixed(20).replace(/\.?0+$/, '') : text
 }

@@ -53,8 +53,8 @@ test.serial('amount converts exactly between units, and says what it cannot do',
     ['0.01 BTC', '10 mBTC', '10000 bits', '1000000 sats', '1000000 native']
   )
   t.is((await run('amount', 'Savings', '1 native', '--to', 'btc')).stdout, '0.00000001\tBTC\n')
-  const fiat = failed(t, await run('amount', 'Savings', '1', '--to', 'iso:EUR', '--json'), 'NOT_YET', 7)
-  t.regex(fiat.error.message, /need exchange rates/)
+  failed(t, await run('amount', 'Savings', '1', '--to', 'iso:XTS', '--json'), 'NO_RATE', 47)
+  failed(t, await run('amount', 'Savings', '1', '--to', 'iso:Euros', '--json'), 'USAGE', 2)
   failed(t, await run('amount', 'Savings', '1', '--to', 'gwei', '--json'), 'USAGE', 2)
   failed(t, await run('amount', 'Savings', '0.000000001', '--json'), 'AMOUNT_INVALID', 2)
 })

@@ -88,7 +88,13 @@ export const receivingCommands: readonly CommandSpec[] = [
     arguments: '<wallet> <amount>',
     summary: 'convert an amount between the units of a currency',
     example: 'amount Savings "0.01 BTC" --to sats',
-    flags: [{ flags: '--to <unit>', summary: 'native, or a unit of the currency; all if left out' }, TOKEN],
+    flags: [
+      {
+        flags: '--to <unit>',
+        summary: 'native, a unit of the currency, or money such as iso:EUR; all units if left out'
+      },
+      TOKEN
+    ],
     secrets: ANY_LOGIN,
     load: async () => (await import('../../commands/amount.ts')).amount
   },
@@ -113,11 +119,12 @@ export const receivingCommands: readonly CommandSpec[] = [
     name: 'balance',
     arguments: '[wallet...]',
     summary: 'show balances',
-    example: 'balance --total',
+    example: 'balance --fiat iso:EUR',
     flags: [
       TOKEN,
       { flags: '--zero', summary: 'tokens of which there is nothing, too' },
       { flags: '--total', summary: 'add up what is of one kind' },
+      { flags: '--fiat <code>', summary: 'with values and their sum in this currency, such as iso:EUR' },
       { flags: '--watch', summary: 'show it again whenever it changes' }
     ],
     secrets: ANY_LOGIN,

@@ -1,0 +1,110 @@
+import {
+  type Context,
+  type FoundRoutes,
+  type RatePair,
+  type RateService,
+  type RouteSnapshot,
+  WalletError
+} from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { parseDuration, parsePairs } from '../grammar/values.ts'
+import type { Session } from '../session.ts'
+import { ageOf } from './route-facts.ts'
+
+/** What is asked, as typed. */
+export interface RateQuestion {
+  readonly from: string
+  readonly to: string
+  /** How many routes beside the cheapest one. */
+  readonly alternatives?: number
+}
+
+/**
+ * Finds a route after the providers were asked; with `--max-age`, one that is young enough is taken as it is.
+ * Offline, and where no provider answers, it is what this device knew.
+ *
+ * @throws NO_RATE, CliError RATE_TOO_OLD, USAGE
+ */
+export const findRate = async (session: Session, question: RateQuestion): Promise<FoundRoutes> => {
+  const maxAge = maxAgeOf(session)
+  const { rates } = await session.context()
+  const isYoung = (route: RouteSnapshot): boolean => ageOf(route) * 1000 <= (maxAge ?? 0)
+  const look = lookFor(session, rates, question)
+  const known = maxAge === undefined ? undefined : look()
+  if (known !== undefined && isYoung(known)) return known
+  await askRates(session, [pairOf(rates, question)])
+  const found = look()
+  if (found === undefined) {
+    const { fromCurrency, toCurrency } = pairOf(rates, question)
+    throw new WalletError('NO_RATE', { from: fromCurrency, to: toCurrency })
+  }
+  if (maxAge !== undefined && !isYoung(found)) throw tooOld(found)
+  return found
+}
+
+/** Looks for a route among what is known, with the biases of `--bias`. @throws CliError USAGE */
+export const lookFor = (
+  session: Session,
+  rates: RateService,
+  question: RateQuestion
+): (() => FoundRoutes | undefined) => {
+  const biases = biasesOf(session)
+  return () => {
+    const { fromCurrency, toCurrency } = pairOf(rates, question)
+    return rates.findRoute(fromCurrency, toCurrency, { biases, alternatives: question.alternatives ?? 0 })
+  }
+}
+
+/** Asks every provider for some pairs, once; offline nobody is asked. @throws DEADLINE */
+export const askRates = async (session: Session, pairs: readonly RatePair[]): Promise<void> => {
+  if (session.globals.offline) return
+  const { rates }: Context = await session.context()
+  const stop = rates.want(pairs)
+  try {
+    await session.doing('Asking for rates', () => rates.refresh())
+  } finally {
+    stop()
+  }
+}
+
+/** The pair that a person means: codes in any case, as they are known, or else in capital letters. */
+export const pairOf = (rates: RateService, { from, to }: RateQuestion): RatePair => {
+  const known = new Set<string>()
+  for (const { fromCurrency, toCurrency } of rates.pairs()) known.add(fromCurrency).add(toCurrency)
+  return { fromCurrency: codeOf(known, from), toCurrency: codeOf(known, to) }
+}
+
+const codeOf = (known: ReadonlySet<string>, typed: string): string => {
+  const text = typed.trim()
+  if (/^iso:/i.test(text)) return `iso:${text.slice(4).toUpperCase()}`
+  if (known.has(text)) return text
+  const same = [...known].filter(code => code.toLowerCase() === text.toLowerCase())
+  return same.length === 1 ? (same[0] ?? text) : text.toUpperCase()
+}
+
+const maxAgeOf = (session: Session): number | undefined => {
+  const text = session.text('maxAge')
+  return text === undefined ? undefined : parseDuration(text)
+}
+
+const biasesOf = (session: Session): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(parsePairs(session.texts('bias'), 'bias')).map(([source, text]) => [source, biasOf(text)])
+  )
+
+const biasOf = (text: string): number => {
+  const bias = /^-?\d{1,3}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN
+  if (bias > -1 && bias <= 100) return bias
+  throw new CliError('USAGE', 'A bias is a number above -1 and up to 100, such as kraken=0.5')
+}
+
+const tooOld = (route: RouteSnapshot): CliError =>
+  new CliError('RATE_TOO_OLD', `The newest rate is ${Math.round(ageOf(route))} s old`, {
+    details: {
+      from: route.fromCurrency,
+      to: route.toCurrency,
+      ageSeconds: Math.round(ageOf(route))
+    },
+    hint: 'Allow an older one with --max-age, or see why nobody gave a newer one.',
+    next: [{ command: 'holdfast rates providers', why: 'see how each provider did' }]
+  })

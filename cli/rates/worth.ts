@@ -1,0 +1,77 @@
+import type { JsonObject, NativeAmount, RouteSnapshot } from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import type { AmountUnits } from '../output/assets.ts'
+import { sumText } from '../output/decimals.ts'
+import { roundedValue, valueText } from '../output/money.ts'
+import type { Cell } from '../output/view.ts'
+import type { Session } from '../session.ts'
+import { askRates } from './find-rate.ts'
+import { ageCell, originJson } from './route-facts.ts'
+
+/** What something is worth in money. */
+export interface Worth {
+  /** Such as `iso:EUR`. */
+  readonly code: string
+  /** Exact for the rate, as decimal text. */
+  readonly value: string
+  readonly route: RouteSnapshot
+}
+
+/** Tells what amounts are worth in one currency; undefined where no rate leads there. */
+export type Appraiser = (amount: NativeAmount, units: AmountUnits) => Worth | undefined
+
+/** Asks for the rates of some assets in one currency. @throws CliError USAGE unless the code is of a state's money; DEADLINE */
+export const openAppraiser = async (
+  session: Session,
+  typed: string,
+  assets: readonly AmountUnits[]
+): Promise<Appraiser> => {
+  const code = fiatCodeOf(typed)
+  await askRates(
+    session,
+    assets.map(({ currencyCode }) => ({ fromCurrency: currencyCode, toCurrency: code }))
+  )
+  return appraiserOf(session, code)
+}
+
+/** The same with the rates that are known by now. @throws CliError USAGE */
+export const appraiserOf = async (session: Session, typed: string): Promise<Appraiser> => {
+  const code = fiatCodeOf(typed)
+  const { rates } = await session.context()
+  return (amount, { currencyCode, denominations }) => {
+    const found = rates.valueOf(amount, denominations[0]?.multiplier ?? '1', currencyCode, code)
+    return found === undefined ? undefined : { code, ...found }
+  }
+}
+
+/** The code of a state's money as the wallet writes it. @throws CliError USAGE */
+export const fiatCodeOf = (typed: string): string => {
+  const code = typed.trim().replace(/^iso:/i, '').toUpperCase()
+  if (/^iso:/i.test(typed.trim()) && /^[A-Z]{3}$/.test(code)) return `iso:${code}`
+  throw new CliError('USAGE', `"${typed}" is not the money of a state`, { hint: 'Write it as iso:EUR.' })
+}
+
+/** A value for scripts (ecosystem 1.8); null where there is no rate. */
+export const worthJson = (worth: Worth | undefined): JsonObject | null =>
+  worth === undefined
+    ? null
+    : { code: worth.code, value: roundedValue(worth.value, worth.code), ...originJson(worth.route) }
+
+/** A value for people; empty where there is no rate. */
+export const worthText = (worth: Worth | undefined): string =>
+  worth === undefined ? '' : valueText(worth.value, worth.code)
+
+/** Adds values of one currency up; the sum is as old as the oldest rate in it. Undefined of none. */
+export const totalWorth = (worths: readonly Worth[]): Worth | undefined => {
+  const [first] = worths
+  if (first === undefined) return undefined
+  const hops = worths.flatMap(({ route }) => route.hops)
+  return {
+    code: first.code,
+    value: sumText(worths.map(({ value }) => value)),
+    route: { ...first.route, hops, isStale: worths.some(({ route }) => route.isStale) }
+  }
+}
+
+/** How old the rate of a value is, for people. */
+export const worthAgeCell = ({ route }: Worth): Cell => ageCell(route)
