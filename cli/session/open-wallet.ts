@@ -31,7 +31,8 @@ const AT_ONCE = 8
 
 const open = async (session: Session, walletId: string, isPaused: boolean): Promise<CurrencyWallet> => {
   const wallet = await (await session.account()).openWallet(walletId, { isPaused })
-  // It may be open by now. Nobody waits for the engine, and its failure shows in the wallet.
-  if (wallet.getSnapshot().isPaused !== isPaused) wallet.changePaused(isPaused).catch(() => {})
+  // It may rest so far, because somebody asked for its name. Nobody waits for the engine, and its failure shows in the
+  // wallet. One that is in use is not put to rest by a second look at its name.
+  if (!isPaused && wallet.getSnapshot().isPaused) wallet.changePaused(false).catch(() => {})
   return wallet
 }
