@@ -8,7 +8,8 @@ import type {
   KernelOptions,
   LogThreshold,
   ObserverPlugin,
-  Plugin
+  Plugin,
+  SwapPlugin
 } from '../kernel/index.ts'
 import type { CommandResult } from './command-result.ts'
 import type { GlobalOptions } from './grammar/global-options.ts'
@@ -121,9 +122,12 @@ export class Session {
 
   /** The currencies that there are plugins for. */
   async currencies(): Promise<readonly CurrencyInfo[]> {
-    const { defaultPlugins } = await import('../plugins/default-plugins.ts')
-    const plugins = [...defaultPlugins, ...this.#plugins]
-    return plugins.flatMap(plugin => (plugin.kind === 'currency' ? [plugin.info] : []))
+    return (await this.#allPlugins()).flatMap(plugin => (plugin.kind === 'currency' ? [plugin.info] : []))
+  }
+
+  /** The providers of swaps that there are plugins for. */
+  async swapPlugins(): Promise<readonly SwapPlugin[]> {
+    return (await this.#allPlugins()).flatMap(plugin => (plugin.kind === 'swap' ? [plugin] : []))
   }
 
   /** The users of this device. @throws STORAGE_LOCKED */
@@ -194,6 +198,11 @@ export class Session {
   async close(): Promise<void> {
     this.talk.clear()
     for (const close of this.#closers.splice(0).reverse()) await close()
+  }
+
+  async #allPlugins(): Promise<readonly Plugin[]> {
+    const { defaultPlugins } = await import('../plugins/default-plugins.ts')
+    return [...defaultPlugins, ...this.#plugins]
   }
 
   async #openWorld(): Promise<OpenWorld> {

@@ -1,12 +1,12 @@
 import type { CurrencyWallet, Metadata, Transaction } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
-import { failureOf } from '../errors/failure.ts'
 import { amountText, parseAmount } from '../output/amounts.ts'
 import { txDetailsJson } from '../output/tx-facts.ts'
 import { confirm } from '../session/confirm.ts'
 import { findWallet } from '../session/find-wallet.ts'
 import type { Session } from '../session.ts'
+import { saveEverywhere } from '../spend/save-everywhere.ts'
 import { readSpend } from '../spend/spend-request.ts'
 import { checkMaxFee, type SpendSummary, summaryLines, summaryOf } from '../spend/spend-summary.ts'
 
@@ -55,17 +55,6 @@ const approve = async (session: Session, summary: SpendSummary): Promise<void> =
       return showSendReview(session.terminal, summary)
     }
   })
-}
-
-/** The payment is out and safe here; if its record cannot be uploaded now, that is a warning. */
-const saveEverywhere = async (session: Session, wallet: CurrencyWallet): Promise<readonly string[]> => {
-  session.talk.step('syncing…')
-  try {
-    await session.within('Syncing', () => wallet.sync())
-    return []
-  } catch (error) {
-    return [`the payment is sent, but its record is not on the server yet: ${failureOf(error).message}`]
-  }
 }
 
 const dryResult = (summary: SpendSummary): CommandResult => ({

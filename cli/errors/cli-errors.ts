@@ -6,6 +6,7 @@ export type CliErrorCode =
   | 'DECLINED'
   | 'INTERNAL'
   | 'INTERRUPTED'
+  | 'MIN_RECEIVE'
   | 'NOT_FOUND'
   | 'NOT_LOGGED_IN'
   | 'NOT_NEEDED'
@@ -69,6 +70,7 @@ export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
     meaning: 'the running fake world did not do as asked',
     retryable: true
   },
+  MIN_RECEIVE: { name: 'Error', exitCode: 36, meaning: 'no quote is within --min-receive and --max-fee' },
   RATE_TOO_OLD: {
     name: 'Error',
     exitCode: 47,

@@ -9,6 +9,7 @@ import { loginCommands } from './commands/login.ts'
 import { rateCommands } from './commands/rates.ts'
 import { receivingCommands } from './commands/receiving.ts'
 import { startCommands } from './commands/start.ts'
+import { swapCommands } from './commands/swaps.ts'
 import { tokenCommands } from './commands/tokens.ts'
 import { transactionCommands } from './commands/transactions.ts'
 import { walletChangeCommands } from './commands/wallet-changes.ts'
@@ -26,6 +27,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   ...receivingCommands,
   ...tokenCommands,
   ...transactionCommands,
+  ...swapCommands,
   ...rateCommands,
   ...dataCommands,
   ...fakeCommands,
@@ -48,6 +50,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   uri: 'payment links',
   tokens: 'tokens of wallets and currencies',
   tx: 'transactions and their notes',
+  swap: 'changing one currency into another',
   rates: 'exchange rates, and where they come from',
   'rates hints': 'pairs that providers are asked for',
   data: 'what apps keep in the account',

@@ -13,7 +13,7 @@ import { type Answer, Question, SendReview } from './send-review.tsx'
  */
 export const showSendReview = (terminal: Terminal, summary: SpendSummary): Promise<boolean> => {
   const { rows } = terminal.stderr as WriteStream
-  const room = Math.floor((rows - FIXED_LINES) / LINES_EACH)
+  const room = Math.floor((rows - summary.lines.length - FIXED_LINES) / LINES_EACH)
   if (summary.recipients.length > room) {
     for (const line of summaryLines(summary)) terminal.stderr.write(`${line}\n`)
   }
@@ -24,8 +24,8 @@ export const showSendReview = (terminal: Terminal, summary: SpendSummary): Promi
   ))
 }
 
-// Title, fields, question, the note on hidden recipients, and a free line.
-const FIXED_LINES = 10
+// Title, question, the note on hidden recipients, and a free line.
+const FIXED_LINES = 4
 // An address and its amount may need a second line.
 const LINES_EACH = 2
 

@@ -1,4 +1,4 @@
-/** The secrets that a command of this version may ask for; more join with their commands (ecosystem 1.6). */
+/** The secrets that a command of this version may ask for (ecosystem 1.6). */
 export const secretNames = [
   'password',
   'new-password',
@@ -10,7 +10,8 @@ export const secretNames = [
   'recovery-key',
   'answers',
   'login-key',
-  'private-key'
+  'private-key',
+  'api-key'
 ] as const
 
 /** One of them. */
@@ -22,6 +23,7 @@ export const wordsOf = (name: SecretName): string => WORDS.get(name) ?? name.rep
 const WORDS: ReadonlyMap<SecretName, string> = new Map([
   ['pin', 'PIN'],
   ['new-pin', 'new PIN'],
+  ['api-key', 'API key'],
   ['otp', 'two-factor code'],
   ['otp-key', 'two-factor key'],
   ['otp-reset', 'reset token']
@@ -31,11 +33,8 @@ const WORDS: ReadonlyMap<SecretName, string> = new Map([
 export const secretAdvice = (name: string): string =>
   `Other programs can read a command line. Use --${name}-stdin, --${name}-file <path>, or wait to be asked.`
 
-// Every secret of the whole grammar, so that none of them is ever echoed or suggested in another form.
-const EVER = [...secretNames, 'api-key']
-
 /** The secret that a flag such as `--password` or `--pin=1234` would give away; undefined for any other flag. */
 export const secretOfFlag = (flag: string): string | undefined => {
   const name = flag.split('=')[0] ?? ''
-  return EVER.find(secret => name === `--${secret}`)
+  return secretNames.find(secret => name === `--${secret}`)
 }

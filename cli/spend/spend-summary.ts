@@ -12,7 +12,9 @@ import {
   WalletError
 } from '../../kernel/index.ts'
 import { amountJson, amountText } from '../output/amounts.ts'
+import type { Asset } from '../output/assets.ts'
 import { safeText } from '../output/safe-text.ts'
+import { coinOf } from '../session/wallet-assets.ts'
 
 /** What a person approves, and what a script is told instead. Amounts are exact. */
 export interface SpendSummary {
@@ -31,20 +33,27 @@ export interface Recipient {
 }
 
 /** Sums up the draft of a spend: what goes where, what it costs, what stays. */
-export const summaryOf = (wallet: CurrencyWallet, draft: Transaction): SpendSummary => {
+export const summaryOf = (
+  wallet: CurrencyWallet,
+  draft: Transaction,
+  asset: Asset = coinOf(wallet)
+): SpendSummary => {
   const { currencyInfo: info } = wallet
   const targets = draft.spendTargets ?? []
   const amount = sum(targets.map(target => nativeAmount(target.nativeAmount)))
   const total = negate(draft.nativeAmount)
-  const remaining = add(wallet.balanceOf(null), draft.nativeAmount)
+  const remaining = add(wallet.balanceOf(asset.tokenId), draft.nativeAmount)
+  // The chain takes its fee in its own coin, also for a token.
+  const networkFee = draft.parentNetworkFee ?? draft.networkFee
+  const fee = amountText(networkFee, info)
   const rate = rateOf(draft)
-  const show = (native: NativeAmount): string => amountText(native, info)
+  const show = (native: NativeAmount): string => amountText(native, asset)
   return {
     lines: [
-      ['asset', `${info.displayName} (${info.currencyCode})`],
+      ['asset', `${asset.displayName} (${asset.currencyCode})`],
       ['from', wallet.name ?? wallet.id],
       ['amount', show(amount)],
-      ['network fee', rate === undefined ? show(draft.networkFee) : `${show(draft.networkFee)} (${rate})`],
+      ['network fee', rate === undefined ? fee : `${fee} (${rate})`],
       ['total', show(total)],
       ['remaining', show(remaining)],
       ...draft.memos.map(memoLine)
@@ -56,17 +65,17 @@ export const summaryOf = (wallet: CurrencyWallet, draft: Transaction): SpendSumm
     })),
     json: {
       walletId: wallet.id,
-      asset: { pluginId: info.pluginId, tokenId: null, code: info.currencyCode },
+      asset: { pluginId: info.pluginId, tokenId: asset.tokenId, code: asset.currencyCode },
       recipients: targets.map(({ publicAddress, nativeAmount: part }) => ({
         publicAddress,
-        amount: amountJson(nativeAmount(part), info)
+        amount: amountJson(nativeAmount(part), asset)
       })),
-      amount: amountJson(amount, info),
-      networkFee: amountJson(draft.networkFee, info),
+      amount: amountJson(amount, asset),
+      networkFee: amountJson(networkFee, info),
       feeRate: draft.feeRateUsed ?? null,
       feeOption: draft.networkFeeOption ?? 'standard',
-      total: amountJson(total, info),
-      remaining: amountJson(remaining, info),
+      total: amountJson(total, asset),
+      remaining: amountJson(remaining, asset),
       memos: draft.memos.map(memo => ({ ...memo }))
     }
   }

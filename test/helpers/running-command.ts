@@ -1,6 +1,6 @@
 import { CliError } from '../../cli/errors/cli-error.ts'
-import type { Ran, RunOptions } from './command-line.ts'
-import { runInProcess } from './in-process.ts'
+import type { Ran } from './command-line.ts'
+import { type InProcessOptions, runInProcess } from './in-process.ts'
 
 /** A command that goes on until it is stopped. */
 export interface RunningCommand {
@@ -11,7 +11,7 @@ export interface RunningCommand {
 }
 
 /** Starts a command in this process. */
-export const startInProcess = (args: readonly string[], options: RunOptions): RunningCommand => {
+export const startInProcess = (args: readonly string[], options: InProcessOptions): RunningCommand => {
   const controller = new AbortController()
   let text = ''
   let hear = (): void => {}

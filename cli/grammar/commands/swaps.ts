@@ -1,0 +1,102 @@
+import type { CommandFlag, CommandSpec } from '../../command.ts'
+import { ANY_LOGIN } from './any-login.ts'
+
+const QUOTE: readonly CommandFlag[] = [
+  { flags: '--from <asset>', summary: 'what to pay with: a wallet, or wallet:token' },
+  { flags: '--to <asset>', summary: 'where to receive: a wallet, or wallet:token' },
+  { flags: '--amount <amount>', summary: '"0.01 BTC", "1000000 native" or max' },
+  {
+    flags: '--for <side>',
+    summary: 'which side the amount is of: from unless said, to, or max for all there is',
+    choices: ['from', 'to', 'max']
+  },
+  { flags: '--prefer <plugin>', summary: 'this provider first' },
+  { flags: '--prefer-type <type>', summary: 'this kind of provider first', choices: ['DEX', 'CEX'] },
+  { flags: '--disable <plugin>', summary: 'do not ask this provider', isRepeatable: true },
+  { flags: '--promo <plugin=code>', summary: 'a promotion code', isRepeatable: true },
+  { flags: '--all', summary: 'wait until every provider has answered, up to a minute' }
+]
+
+const WATCH: CommandFlag = { flags: '--watch', summary: 'tell of every answer as it comes' }
+
+const APPROVAL: readonly CommandFlag[] = [
+  {
+    flags: '--min-receive <amount>',
+    summary: 'refuse when less than this is to arrive; --yes needs it'
+  },
+  { flags: '--max-fee <amount>', summary: 'refuse a higher network fee' }
+]
+
+/**
+ * Swaps. A quote lives in the process that asked for it, so that it is approved where it is shown: by a choice in
+ * `swap quote`, or by `swap run`.
+ */
+export const swapCommands: readonly CommandSpec[] = [
+  {
+    name: 'swap providers',
+    summary: 'list the providers of swaps, whether they are asked, and how they did last',
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/swap-providers.ts')).swapProviders
+  },
+  {
+    name: 'swap enable',
+    arguments: '<plugin>',
+    summary: 'ask a provider for quotes',
+    example: 'swap enable sideshift',
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/swap-providers.ts')).swapEnable
+  },
+  {
+    name: 'swap disable',
+    arguments: '<plugin>',
+    summary: 'never ask a provider for quotes',
+    example: 'swap disable sideshift',
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/swap-providers.ts')).swapDisable
+  },
+  {
+    name: 'swap settings',
+    arguments: '<plugin>',
+    summary: 'show or change what a provider is told of you',
+    example: 'swap settings sideshift --set region=EU',
+    flags: [
+      { flags: '--set <name=value>', summary: 'change a setting that is no secret', isRepeatable: true },
+      {
+        flags: '--ask <name>',
+        summary: 'change one that is: typed hidden, or a field of that name in --secrets-stdin',
+        isRepeatable: true
+      },
+      { flags: '--unset <name>', summary: 'remove a setting', isRepeatable: true },
+      { flags: '--reveal', summary: 'print secrets' }
+    ],
+    secrets: [...ANY_LOGIN, 'api-key'],
+    load: async () => (await import('../../commands/swap-settings.ts')).swapSettings
+  },
+  {
+    name: 'swap quote',
+    summary: 'ask for quotes and rank them; in a terminal, choose one and approve it',
+    example: 'swap quote --from Savings --to Litecoin --amount "0.01 BTC"',
+    flags: [...QUOTE, WATCH, ...APPROVAL],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/swap-quote.ts')).swapQuote
+  },
+  {
+    name: 'swap run',
+    summary: 'ask for quotes and approve the best, after a review',
+    example: 'swap run --from Savings --to Litecoin --amount "0.01 BTC"',
+    flags: [...QUOTE, ...APPROVAL],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/swap-run.ts')).swapRun
+  },
+  {
+    name: 'swap history',
+    summary: 'list past swaps with their orders',
+    example: 'swap history --wallet Savings --since 2026-01-01',
+    flags: [
+      { flags: '--wallet <wallet>', summary: 'only those that this wallet paid for' },
+      { flags: '--since <date>', summary: 'from this date on' }
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/swap-history.ts')).swapHistory
+  }
+]

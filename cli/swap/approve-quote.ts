@@ -1,0 +1,161 @@
+import {
+  compare,
+  type JsonObject,
+  type SwapQuote,
+  type SwapResult,
+  type SwapReview
+} from '../../kernel/index.ts'
+import type { CommandResult } from '../command-result.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { shellWord } from '../grammar/command-line.ts'
+import { amountJson, amountText } from '../output/amounts.ts'
+import { txDetailsJson } from '../output/tx-facts.ts'
+import { confirm } from '../session/confirm.ts'
+import { coinOf } from '../session/wallet-assets.ts'
+import type { Session } from '../session.ts'
+import { saveEverywhere } from '../spend/save-everywhere.ts'
+import { summaryLines } from '../spend/spend-summary.ts'
+import { canAsk } from '../terminal.ts'
+import type { SwapPlaces } from './swap-place.ts'
+import { reviewSummary } from './swap-review.ts'
+import type { AskedSwap, SwapLimits } from './swap-wish.ts'
+
+/** The first of the ranked quotes that is within the limits. @throws CliError MIN_RECEIVE if none is */
+export const bestWithin = ({ places, limits }: AskedSwap, quotes: readonly SwapQuote[]): SwapQuote => {
+  const best = quotes.find(quote => isWithin(quote, limits))
+  if (best !== undefined) return best
+  const [first] = quotes
+  throw new CliError('MIN_RECEIVE', 'No quote is within --min-receive and --max-fee', {
+    details: first === undefined ? {} : { best: quoteFacts(places, first) },
+    hint:
+      first === undefined
+        ? 'Ask for quotes again.'
+        : `The best is ${amountText(first.toNativeAmount, places.to.asset)} from ${first.swapInfo.displayName}, for a fee of ${amountText(first.networkFee.nativeAmount, coinOf(places.from.wallet))}.`
+  })
+}
+
+const isWithin = (
+  { toNativeAmount, networkFee }: SwapQuote,
+  { minReceive, maxNetworkFee }: SwapLimits
+): boolean =>
+  (minReceive === undefined || compare(toNativeAmount, minReceive) >= 0) &&
+  (maxNetworkFee === undefined || compare(networkFee.nativeAmount, maxNetworkFee) <= 0)
+
+/**
+ * Orders, reviews, signs and sends. Until the review is approved nothing has left, and Ctrl-C ends it; what is sent is
+ * in the journal before.
+ *
+ * @throws CliError CONFIRMATION_REQUIRED, DECLINED, INTERRUPTED; QUOTE_ENDED, SWAP_CHANGED and what a spend can meet
+ */
+export const approveQuote = async (
+  session: Session,
+  { places, limits }: AskedSwap,
+  quote: SwapQuote
+): Promise<CommandResult> => {
+  checkCanConfirm(session, places, quote)
+  const { displayName } = quote.swapInfo
+  session.talk.step(`ordering from ${displayName}…`)
+  const result = await quote.approve({
+    ...limits,
+    metadata: { name: displayName, category: `exchange:${quote.request.toCurrencyCode}` },
+    confirm: async review => {
+      await confirmReview(session, places, review)
+      session.signal.throwIfAborted()
+      session.talk.step('signing and sending…')
+      return true
+    }
+  })
+  const warnings = await saveEverywhere(session, places.from.wallet)
+  return sentResult(places, quote, { result, warnings })
+}
+
+/** Before anything is ordered: where nobody can be asked, a script is told what it would have to say yes to. */
+const checkCanConfirm = (session: Session, places: SwapPlaces, quote: SwapQuote): void => {
+  const { globals, terminal, commandLine } = session
+  if (globals.yes || (globals.input && canAsk(terminal))) return
+  const least = amountText(quote.minReceiveAmount ?? quote.toNativeAmount, places.to.asset)
+  const limit = session.text('minReceive') === undefined ? ` --min-receive ${shellWord(least)}` : ''
+  throw new CliError('CONFIRMATION_REQUIRED', 'This needs a confirmation, and nobody can be asked', {
+    details: { summary: quoteFacts(places, quote) },
+    hint: 'Read details.summary, then run the command with --yes and the least that is to arrive.',
+    next: [{ command: `${commandLine}${limit} --yes`, why: 'confirm it' }]
+  })
+}
+
+const confirmReview = async (session: Session, places: SwapPlaces, review: SwapReview): Promise<void> => {
+  const summary = reviewSummary(places, review)
+  session.talk.clear()
+  if (session.globals.yes) for (const line of summaryLines(summary)) session.talk.say(line)
+  await confirm(session, {
+    question: 'Swap it?',
+    summary: summary.json,
+    async ask() {
+      const { showSendReview } = await import('../screens/show.tsx')
+      return showSendReview(session.terminal, summary)
+    }
+  })
+}
+
+/** The quote that would be approved, for `--dry-run`. Nothing was ordered. */
+export const quoteResult = (places: SwapPlaces, quote: SwapQuote): CommandResult => ({
+  data: { dryRun: true, quote: quoteFacts(places, quote) },
+  view: {
+    kind: 'record',
+    fields: [
+      ['provider', quote.swapInfo.displayName],
+      ['pay', amountText(quote.fromNativeAmount, places.from.asset)],
+      ['receive', `${quote.isEstimate ? '~' : ''}${amountText(quote.toNativeAmount, places.to.asset)}`],
+      ['network fee', amountText(quote.networkFee.nativeAmount, coinOf(places.from.wallet))],
+      ['state', { text: 'not ordered', tone: 'warn' }]
+    ]
+  }
+})
+
+const quoteFacts = ({ from, to }: SwapPlaces, quote: SwapQuote): JsonObject => ({
+  plugin: {
+    id: quote.pluginId,
+    name: quote.swapInfo.displayName,
+    type: quote.isDex ? 'DEX' : 'CEX'
+  },
+  from: amountJson(quote.fromNativeAmount, from.asset),
+  to: amountJson(quote.toNativeAmount, to.asset),
+  minReceive: quote.minReceiveAmount === undefined ? null : amountJson(quote.minReceiveAmount, to.asset),
+  networkFee: amountJson(quote.networkFee.nativeAmount, coinOf(from.wallet)),
+  estimate: quote.isEstimate,
+  expiresAt: quote.expirationDate?.toISOString() ?? null,
+  rankReasons: quote.rankReason === undefined ? [] : [quote.rankReason]
+})
+
+interface Sent {
+  readonly result: SwapResult
+  readonly warnings: readonly string[]
+}
+
+const sentResult = (places: SwapPlaces, quote: SwapQuote, { result, warnings }: Sent): CommandResult => {
+  const { transaction, orderId, orderUri, destinationAddress } = result
+  const payout = transaction.swapData?.payoutNativeAmount ?? quote.toNativeAmount
+  return {
+    data: {
+      dryRun: false,
+      txid: transaction.txid,
+      orderId: orderId ?? null,
+      orderUri: orderUri ?? null,
+      destinationAddress,
+      quote: quoteFacts(places, quote),
+      tx: txDetailsJson(transaction, places.from.asset)
+    },
+    warnings,
+    view: {
+      kind: 'record',
+      fields: [
+        ['txid', transaction.txid],
+        ['provider', quote.swapInfo.displayName],
+        ['receive', `${quote.isEstimate ? '~' : ''}${amountText(payout, places.to.asset)}`],
+        ['order', orderId ?? ''],
+        ['watch it at', orderUri ?? ''],
+        ['state', { text: 'sent', tone: 'good' }]
+      ]
+    },
+    advice: ['See it again with: holdfast swap history']
+  }
+}

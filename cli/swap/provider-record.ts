@@ -1,0 +1,57 @@
+import type { QuoteSnapshot } from '../../kernel/index.ts'
+import { readState, writeState } from '../profile/state-file.ts'
+
+const FILE = 'swap-providers.json'
+/** Older answers say little about today. */
+const MAX_ANSWERS = 20
+
+/** How one provider of swaps did on this device. */
+export interface ProviderRecord {
+  /** How long its last answers took, in milliseconds; the newest last. */
+  readonly durations: readonly number[]
+  /** Why it had no quote when it was asked last. */
+  readonly lastError?: string
+}
+
+/** What this device remembers of the providers, by plugin id. */
+export const readProviderRecords = (stateFolder: string): ReadonlyMap<string, ProviderRecord> =>
+  new Map(
+    Object.entries(readState(stateFolder, FILE) ?? {}).flatMap(([pluginId, value]) => {
+      const record = parseRecord(value)
+      return record === undefined ? [] : [[pluginId, record] as const]
+    })
+  )
+
+/** Remembers how the providers of a round did; those that have not answered yet stay as they were. */
+export const writeProviderRecords = (stateFolder: string, round: readonly QuoteSnapshot[]): void => {
+  const records = new Map(readProviderRecords(stateFolder))
+  for (const quote of round) {
+    if (quote.state !== 'pending') records.set(quote.pluginId, added(records.get(quote.pluginId), quote))
+  }
+  writeState(stateFolder, FILE, Object.fromEntries(records))
+}
+
+/** The middle of the last answers, in milliseconds; undefined of none. */
+export const medianOf = ({ durations }: ProviderRecord): number | undefined =>
+  [...durations].sort((a, b) => a - b)[Math.floor(durations.length / 2)]
+
+const added = (before: ProviderRecord | undefined, quote: QuoteSnapshot): ProviderRecord => {
+  const { durationMs, errorCode, message, state } = quote
+  const durations = [
+    ...(before?.durations ?? []),
+    ...(durationMs === undefined ? [] : [Math.round(durationMs)])
+  ]
+  const lastError = state === 'resolved' ? undefined : (message ?? errorCode ?? state)
+  return {
+    durations: durations.slice(-MAX_ANSWERS),
+    ...(lastError === undefined ? {} : { lastError })
+  }
+}
+
+const parseRecord = (value: unknown): ProviderRecord | undefined => {
+  if (typeof value !== 'object' || value === null || !('durations' in value)) return undefined
+  const { durations } = value
+  if (!Array.isArray(durations) || !durations.every(Number.isFinite)) return undefined
+  const lastError = 'lastError' in value ? value.lastError : undefined
+  return { durations, ...(typeof lastError === 'string' ? { lastError } : {}) }
+}

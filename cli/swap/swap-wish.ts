@@ -1,0 +1,100 @@
+import { type NativeAmount, type SwapOptions, type SwapWish, ZERO } from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { parsePairs } from '../grammar/values.ts'
+import { isMax, parseAmount } from '../output/amounts.ts'
+import { coinOf } from '../session/wallet-assets.ts'
+import type { Session } from '../session.ts'
+import { findPlace, type SwapPlaces } from './swap-place.ts'
+
+/** What a command asks quotes for. */
+export interface AskedSwap {
+  readonly places: SwapPlaces
+  readonly wish: SwapWish
+  readonly options: SwapOptions & { readonly waitMs: number }
+  readonly limits: SwapLimits
+}
+
+/** What a person allows at the worst. */
+export interface SwapLimits {
+  readonly minReceive?: NativeAmount
+  /** In native units of the paying chain's own coin. */
+  readonly maxNetworkFee?: NativeAmount
+}
+
+/**
+ * Reads the flags of `swap quote` and `swap run`, and lets both wallets see their chains.
+ *
+ * @throws CliError USAGE, NOT_FOUND; AMOUNT_INVALID, DEADLINE
+ */
+export const readSwap = async (session: Session): Promise<AskedSwap> => {
+  const quoteFor = sideOf(session)
+  const [fromText, toText] = [session.text('from'), session.text('to')]
+  if (fromText === undefined) throw new CliError('USAGE', 'Say what to pay with: --from <wallet>')
+  if (toText === undefined) throw new CliError('USAGE', 'Say where to receive: --to <wallet>')
+  const options = readOptions(session)
+  const places = { from: await findPlace(session, fromText), to: await findPlace(session, toText) }
+  const nativeAmount = amountOf(session, quoteFor, places)
+  const limits = limitsOf(session, places)
+  await Promise.all([session.synced(places.from.wallet), session.synced(places.to.wallet)])
+  return {
+    places,
+    wish: {
+      fromWallet: places.from.wallet,
+      toWallet: places.to.wallet,
+      fromTokenId: places.from.asset.tokenId,
+      toTokenId: places.to.asset.tokenId,
+      nativeAmount,
+      quoteFor
+    },
+    options,
+    limits
+  }
+}
+
+type Side = SwapWish['quoteFor']
+
+const sideOf = (session: Session): Side => {
+  const [amount, side] = [session.text('amount'), session.text('for') as Side | undefined]
+  const wantsAll = amount !== undefined && isMax(amount)
+  if (side === 'max' && amount !== undefined && !wantsAll) {
+    throw new CliError('USAGE', '--for max takes all there is; leave --amount out')
+  }
+  if (wantsAll && side === 'to')
+    throw new CliError('USAGE', '--amount max is of what is paid; leave --for out')
+  if (wantsAll || side === 'max') return 'max'
+  if (amount === undefined) throw new CliError('USAGE', 'Say how much: --amount <amount>, or --amount max')
+  return side ?? 'from'
+}
+
+const amountOf = (session: Session, side: Side, { from, to }: SwapPlaces): NativeAmount =>
+  side === 'max' ? ZERO : parseAmount(session.text('amount') ?? '', side === 'to' ? to.asset : from.asset)
+
+const limitsOf = (session: Session, { from, to }: SwapPlaces): SwapLimits => {
+  const [least, most] = [session.text('minReceive'), session.text('maxFee')]
+  return {
+    ...(least === undefined ? {} : { minReceive: parseAmount(least, to.asset) }),
+    ...(most === undefined ? {} : { maxNetworkFee: parseAmount(most, coinOf(from.wallet)) })
+  }
+}
+
+const readOptions = (session: Session): AskedSwap['options'] => {
+  const [preferPluginId, preferType] = [session.text('prefer'), session.text('preferType')]
+  return {
+    ...(preferPluginId === undefined ? {} : { preferPluginId }),
+    ...(preferType === undefined ? {} : { preferType: preferType as 'CEX' | 'DEX' }),
+    disabled: session.texts('disable'),
+    promoCodes: parsePairs(session.texts('promo'), 'promotion code'),
+    waitMs: waitOf(session)
+  }
+}
+
+/** For how long quotes are waited for, in milliseconds: as `--timeout` says, else no longer than people have patience. */
+const waitOf = (session: Session): number => {
+  if (session.isOn('all')) return LONGEST_MS
+  const { timeoutMs } = session.globals
+  return session.text('timeout') === undefined ? Math.min(timeoutMs, USUAL_MS) : timeoutMs
+}
+
+const USUAL_MS = 20_000
+// No provider may take longer.
+const LONGEST_MS = 60_000

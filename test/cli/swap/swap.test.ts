@@ -1,0 +1,398 @@
+import test from 'ava'
+import { nativeAmount, type SwapPlugin, WalletError } from '../../../kernel/index.ts'
+import { type Envelope, makeHome, type Ran } from '../../helpers/command-line.ts'
+import { failed, succeeded } from '../../helpers/envelopes.ts'
+import { runInProcess } from '../../helpers/in-process.ts'
+import { startInProcess } from '../../helpers/running-command.ts'
+import { makeShop, offerOf } from '../../helpers/swap-shop.ts'
+
+// One world for the whole file: each test goes on where the one before it ended.
+const { home, remove } = makeHome()
+const input = JSON.stringify({ password: 'correct horse battery', pin: '2468' })
+test.after.always(remove)
+
+const TILL = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+let orders = 0
+
+const firm = makeShop({
+  id: 'firm',
+  displayName: 'Firm shop',
+  supportEmail: 'help@firm.example',
+  answer: async desk => {
+    const from = desk.request.nativeAmount
+    desk.offer(
+      offerOf(desk, {
+        expirationDate: new Date(Date.now() + 300_000),
+        maxFulfillmentSeconds: 600,
+        networkFee: await desk.feeFor([{ tokenId: null, spendTargets: [{ nativeAmount: from }] }]),
+        payment: {
+          async order() {
+            orders += 1
+            const { toNativeAmount } = offerOf(desk)
+            return {
+              spends: [{ tokenId: null, spendTargets: [{ publicAddress: TILL, nativeAmount: from }] }],
+              ...{ fromNativeAmount: from, toNativeAmount },
+              ...{ orderId: `order-${orders}`, orderUri: `https://firm.example/${orders}` }
+            }
+          }
+        }
+      })
+    )
+  }
+})
+const estimating = makeShop({
+  id: 'estimating',
+  displayName: 'Estimating shop',
+  isDex: true,
+  answer: desk =>
+    desk.offer(
+      offerOf(
+        desk,
+        {
+          isEstimate: true,
+          toNativeAmount: nativeAmount(desk.request.nativeAmount),
+          minReceiveAmount: nativeAmount('1')
+        },
+        TILL
+      )
+    )
+})
+const picky = makeShop({
+  id: 'picky',
+  displayName: 'Picky shop',
+  answer: () => {
+    throw new WalletError('SWAP_BELOW_LIMIT', { pluginId: 'picky', nativeMin: '5000000', direction: 'from' })
+  }
+})
+const silent = makeShop({ id: 'silent', displayName: 'Silent shop', answer: () => new Promise(() => {}) })
+const shut = makeShop({
+  id: 'shut',
+  displayName: 'Shut shop',
+  checkSettings: ({ apiKey }) => ({ needsActivation: apiKey === undefined })
+})
+const shops: readonly SwapPlugin[] = [firm, estimating, picky]
+
+const runWith =
+  (plugins: readonly SwapPlugin[]) =>
+  (...args: readonly string[]): Promise<Ran> =>
+    runInProcess([...args, '--secrets-stdin'], { home, input, plugins })
+const run = runWith(shops)
+const dataOf = async (...args: readonly string[]): Promise<Envelope['data']> => {
+  const ran = await run(...args, '--json')
+  if (ran.code !== 0) throw new Error(`${args.join(' ')}: ${ran.stdout}${ran.stderr}`)
+  return ran.json.data
+}
+// Providers that ship answer in the fake world, too; these tests are about their own.
+const shipped: string[] = []
+const wish = (): readonly string[] => [
+  ...['--from', 'Savings', '--to', 'Lite', '--amount', '0.01 BTC'],
+  ...shipped.flatMap(id => ['--disable', id])
+]
+const txCount = async (): Promise<number> => (await dataOf('tx', 'list', 'Savings')).transactions.length
+
+test.before(async () => {
+  await runInProcess(['account', 'create', 'alice', '--secrets-stdin'], { home, input })
+  await dataOf('wallets', 'create', 'bitcoin', '--name', 'Savings')
+  await dataOf('wallets', 'create', 'litecoin', '--name', 'Lite')
+  await dataOf('fake', 'chain', 'fund', 'Savings', '0.5 BTC', '--confirm')
+  const { providers } = await dataOf('swap', 'providers')
+  const own = new Set([...shops, silent, shut].map(({ id }) => id))
+  shipped.push(...providers.map(({ id }: { id: string }) => id).filter((id: string) => !own.has(id)))
+})
+
+test.serial('swap quote ranks what comes, with reasons, and lists who refused with the limit', async t => {
+  const { data } = succeeded(t, await run('swap', 'quote', ...wish(), '--json'), 'swap.quote/1')
+  const [best, second] = data.quotes
+  t.like(best, { plugin: { id: 'firm', name: 'Firm shop', type: 'CEX' }, rank: 1, estimate: false })
+  t.deepEqual(best.rankReasons, ['a firm amount, no estimate'])
+  t.like(best.from, { native: '1000000', display: '0.01', code: 'BTC' })
+  t.like(best.to, { native: '900000', code: 'LTC' })
+  t.like(best, { maxFulfillmentSeconds: 600, fate: null, minReceive: null })
+  t.regex(best.expiresAt, /^\d{4}-.*Z$/)
+  t.is(best.networkFee.code, 'BTC')
+  t.like(second, { plugin: { id: 'estimating', type: 'DEX' }, rank: 2, estimate: true })
+  t.is(second.minReceive.native, '1')
+  t.is(data.rejected.length, 1)
+  t.like(data.rejected[0], { plugin: { id: 'picky' }, state: 'failed' })
+  t.like(data.rejected[0].error, { code: 'SWAP_BELOW_LIMIT' })
+  t.like(data.rejected[0].error.limit, { native: '5000000', display: '0.05', code: 'BTC', direction: 'from' })
+  t.is(orders, 0, 'a quote orders nothing')
+})
+
+test.serial('piped, each provider is a row; preferences and exclusions count', async t => {
+  const piped = await run('swap', 'quote', ...wish())
+  const rows = piped.stdout
+    .trimEnd()
+    .split('\n')
+    .map(line => line.split('\t'))
+  t.deepEqual(
+    rows.map(([rank, id, state]) => [rank, id, state]),
+    [
+      ['1', 'firm', 'open'],
+      ['2', 'estimating', 'open'],
+      ['', 'picky', 'failed']
+    ]
+  )
+  t.is(rows[0]?.[3], '0.009 LTC for 0.01 BTC')
+  t.is(rows[1]?.[3], '~0.01 LTC for 0.01 BTC')
+  t.is(rows[2]?.[3], 'Amount is too low: at least 0.05 BTC')
+  const idsOf = async (...flags: readonly string[]): Promise<string[]> =>
+    (await dataOf('swap', 'quote', ...wish(), ...flags)).quotes.map(
+      ({ plugin }: { plugin: { id: string } }) => plugin.id
+    )
+  t.deepEqual(await idsOf('--prefer-type', 'DEX'), ['estimating', 'firm'])
+  t.deepEqual(await idsOf('--prefer', 'estimating'), ['estimating', 'firm'])
+  t.deepEqual(await idsOf('--promo', 'estimating=TEN'), ['estimating', 'firm'])
+  t.deepEqual(await idsOf('--disable', 'firm'), ['estimating'])
+})
+
+test.serial('swap quote asks for an amount of either side, or for all there is', async t => {
+  const quotes = (...flags: readonly string[]): Promise<Ran> =>
+    run('swap', 'quote', ...wish().slice(0, 4), ...wish().slice(6), ...flags, '--json')
+  const wanted = await quotes('--amount', '0.009 LTC', '--for', 'to')
+  t.is(wanted.json.data.quotes[0].to.native, '900000')
+  failed(t, await quotes(), 'USAGE', 2)
+  failed(t, await quotes('--amount', '1 BTC', '--for', 'max'), 'USAGE', 2)
+  failed(t, await quotes('--amount', 'max', '--for', 'to'), 'USAGE', 2)
+  failed(t, await quotes('--amount', '1 LTC'), 'USAGE', 2)
+  failed(t, await run('swap', 'quote', '--from', 'Savings', '--amount', '1', '--json'), 'USAGE', 2)
+  failed(t, await quotes('--to', 'Lite:USDX', '--amount', '0.01'), 'NOT_FOUND', 6)
+})
+
+test.serial(
+  '--watch tells of every answer as it comes and ends ranked; Ctrl-C waits for no more',
+  async t => {
+    const slow = startInProcess(
+      ['swap', 'quote', ...wish(), '--watch', '--all', '--json', '--secrets-stdin'],
+      { home, input, plugins: [...shops, silent] }
+    )
+    await slow.hears(/"estimating"[\s\S]*"picky"|"picky"[\s\S]*"estimating"/)
+    const { code, stdout } = await slow.stop()
+    t.is(code, 0)
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    t.deepEqual(
+      lines
+        .slice(0, -3)
+        .map(({ event }) => event)
+        .sort(),
+      ['swap.quote', 'swap.quote', 'swap.rejected']
+    )
+    t.like(lines.at(-3), { event: 'swap.rejected' })
+    t.like(lines.at(-3).data, { plugin: { id: 'silent' }, state: 'timed out' })
+    t.is(lines.at(-2).event, 'swap.ranked')
+    t.is(lines.at(-2).data.quotes[0].plugin.id, 'firm')
+    t.deepEqual(lines.at(-1), { event: 'end', reason: 'stopped' })
+  }
+)
+
+test.serial('an answer that does not come is waited for as long as --timeout says', async t => {
+  const ran = await runWith([firm, silent])('swap', 'quote', ...wish(), '--timeout', '500ms', '--json')
+  const { data } = succeeded(t, ran, 'swap.quote/1')
+  t.is(data.quotes.length, 1)
+  t.like(data.rejected[0], { plugin: { id: 'silent' }, state: 'timed out' })
+})
+
+test.serial('failures end with the codes of the catalogue', async t => {
+  const only = runWith([picky])
+  const below = failed(t, await only('swap', 'quote', ...wish(), '--json'), 'SWAP_BELOW_LIMIT', 41)
+  t.is(below.error.details.nativeMin, '5000000')
+  const none = await run(
+    'swap',
+    'quote',
+    ...wish(),
+    ...shops.flatMap(({ id }) => ['--disable', id]),
+    '--json'
+  )
+  failed(t, none, 'NO_SWAP_PROVIDERS', 45)
+  const same = await run('swap', 'quote', '--from', 'Savings', '--to', 'Savings', '--amount', '1', '--json')
+  failed(t, same, 'SAME_CURRENCY', 44)
+  failed(t, await run('swap', 'enable', 'nobody', '--json'), 'NOT_FOUND', 6)
+})
+
+test.serial(
+  'swap providers tells who is asked and how they did; enable and disable are for all devices',
+  async t => {
+    const rowOf = async (id: string): Promise<object> => {
+      const { providers } = (await runWith([...shops, shut])('swap', 'providers', '--json')).json.data
+      return providers.find((one: { id: string }) => one.id === id)
+    }
+    t.like(await rowOf('firm'), { type: 'CEX', enabled: true, needsActivation: false, lastError: null })
+    t.like(await rowOf('picky'), { lastError: 'Amount is too low' })
+    t.like(await rowOf('shut'), { needsActivation: true, medianMs: null })
+    t.is(typeof ((await rowOf('firm')) as { medianMs: unknown }).medianMs, 'number')
+    t.true((await dataOf('swap', 'disable', 'firm', '--dry-run')).dryRun)
+    t.like(await rowOf('firm'), { enabled: true })
+    await dataOf('swap', 'disable', 'FIRM')
+    t.like(await rowOf('firm'), { enabled: false })
+    t.is((await dataOf('swap', 'quote', ...wish())).quotes[0].plugin.id, 'estimating')
+    await dataOf('swap', 'enable', 'firm')
+    t.like(await rowOf('firm'), { enabled: true })
+  }
+)
+
+test.serial(
+  'swap settings are shown without secrets, and a secret never stands on the command line',
+  async t => {
+    const settings = (...args: readonly string[]): Promise<Ran> =>
+      runWith([shut])('swap', 'settings', 'shut', ...args, '--json')
+    t.deepEqual((await settings()).json.data, { id: 'shut', settings: {} })
+    const refused = await settings('--set', 'apiKey=canary-1')
+    t.notRegex(refused.stdout + refused.stderr.replace(/holdfast .*/g, ''), /canary-1/)
+    failed(t, refused, 'SECRET_SOURCE', 2)
+    const given = await runInProcess(
+      [
+        'swap',
+        'settings',
+        'shut',
+        '--set',
+        'region=EU',
+        '--ask',
+        'partnerSecret',
+        '--secrets-stdin',
+        '--json'
+      ],
+      {
+        home,
+        input: JSON.stringify({ pin: '2468', 'api-key': 'canary-2', partnerSecret: 'canary-3' }),
+        plugins: [shut]
+      }
+    )
+    const { data } = succeeded(t, given, 'swap.settings/1')
+    t.false(data.needsActivation)
+    t.notRegex(given.stdout + given.stderr, /canary/)
+    t.like(data.settings, { region: 'EU', apiKey: { redacted: true, hint: '--reveal' } })
+    t.like((await settings('--reveal')).json.data.settings, { apiKey: 'canary-2', partnerSecret: 'canary-3' })
+    await settings('--unset', 'region', '--unset', 'partnerSecret')
+    t.deepEqual((await settings('--reveal')).json.data.settings, { apiKey: 'canary-2' })
+    failed(t, await settings('--ask', 'otherKey'), 'PROMPT_IMPOSSIBLE', 5)
+  }
+)
+
+test.serial('swap run orders and sends nothing before somebody has agreed', async t => {
+  const before = await txCount()
+  const asked = failed(t, await run('swap', 'run', ...wish(), '--json'), 'CONFIRMATION_REQUIRED', 5)
+  t.like(asked.error.details.summary, { plugin: { id: 'firm' }, to: { native: '900000' } })
+  t.regex(asked.error.next[0].command, / --min-receive '0\.009 LTC' --yes$/)
+  failed(t, await run('swap', 'run', ...wish(), '--yes', '--json'), 'USAGE', 2)
+  const dear = await run('swap', 'run', ...wish(), '--yes', '--min-receive', '1 LTC', '--json')
+  t.like(failed(t, dear, 'MIN_RECEIVE', 36).error.details.best, { plugin: { id: 'firm' } })
+  const fees = await run('swap', 'run', ...wish(), '--yes', '--min-receive', '0', '--max-fee', '0', '--json')
+  failed(t, fees, 'MIN_RECEIVE', 36)
+  const dry = succeeded(t, await run('swap', 'run', ...wish(), '--dry-run', '--json'), 'swap.run/1')
+  t.like(dry.data, { dryRun: true, quote: { plugin: { id: 'firm' } } })
+  t.is(orders, 0)
+  t.is(await txCount(), before)
+})
+
+test.serial('swap run --yes pays the best within the limits, and swap history has the order', async t => {
+  const ran = await run('swap', 'run', ...wish(), '--yes', '--min-receive', '0.009 LTC', '--json')
+  const { data } = succeeded(t, ran, 'swap.run/1')
+  t.is(orders, 1)
+  t.regex(data.txid, /^[0-9a-f]{64}$/)
+  t.like(data, { orderId: 'order-1', orderUri: 'https://firm.example/1', destinationAddress: TILL })
+  t.regex(ran.stderr, /swap with +Firm shop \(CEX\)\n[\s\S]*receive +0\.009 LTC\n/)
+  await runInProcess(['fake', 'chain', 'mine'], { home })
+  const { swaps } = await dataOf('swap', 'history')
+  t.is(swaps.length, 1)
+  t.like(swaps[0], { txid: data.txid, plugin: { id: 'firm', name: 'Firm shop' }, estimate: false })
+  t.like(swaps[0], { orderId: 'order-1', orderUri: 'https://firm.example/1', state: 'confirmed' })
+  t.like(swaps[0].payout, { native: '900000', display: '0.009', code: 'LTC' })
+  t.like(swaps[0], { supportEmail: 'help@firm.example' })
+  t.is((await dataOf('swap', 'history', '--wallet', 'Lite')).swaps.length, 0)
+  t.is((await dataOf('swap', 'history', '--since', '2099-01-01')).swaps.length, 0)
+  const row = (await run('swap', 'history')).stdout
+  t.regex(row, /\t~?0\.009 LTC\tFirm shop\tconfirmed\torder-1\thttps:\/\/firm\.example\/1\t/)
+  t.is((await dataOf('tx', 'show', 'Savings', data.txid)).tx.metadata.name, 'Firm shop')
+})
+
+test.serial('a provider that asks for more at the order is refused, and nothing leaves', async t => {
+  const before = await txCount()
+  const greedy = makeShop({
+    id: 'greedy',
+    displayName: 'Greedy shop',
+    answer: desk =>
+      desk.offer(
+        offerOf(desk, {
+          payment: {
+            order: async () => ({
+              spends: [
+                {
+                  tokenId: null,
+                  spendTargets: [{ publicAddress: TILL, nativeAmount: nativeAmount('2000000') }]
+                }
+              ],
+              fromNativeAmount: nativeAmount('2000000'),
+              toNativeAmount: nativeAmount('900000')
+            })
+          }
+        })
+      )
+  })
+  const ran = await runWith([greedy])('swap', 'run', ...wish(), '--yes', '--min-receive', '0.009', '--json')
+  failed(t, ran, 'SWAP_CHANGED', 46)
+  t.is(await txCount(), before)
+})
+
+test.serial(
+  'Ctrl-C while quotes come, and while an order is made, ends with 130 and sends nothing',
+  async t => {
+    const before = await txCount()
+    let hear = (): void => {}
+    const isOrdering = new Promise<void>(resolve => {
+      hear = resolve
+    })
+    let release = (): void => {}
+    const hanging = makeShop({
+      id: 'hanging',
+      displayName: 'Hanging shop',
+      answer: desk =>
+        desk.offer(
+          offerOf(desk, {
+            payment: {
+              order: async () => {
+                hear()
+                await new Promise<void>(resolve => {
+                  release = resolve
+                })
+                return {
+                  spends: [
+                    {
+                      tokenId: null,
+                      spendTargets: [{ publicAddress: TILL, nativeAmount: nativeAmount('1000000') }]
+                    }
+                  ],
+                  fromNativeAmount: nativeAmount('1000000'),
+                  toNativeAmount: nativeAmount('900000')
+                }
+              }
+            }
+          })
+        )
+    })
+    const args = ['swap', 'run', ...wish(), '--yes', '--min-receive', '0.009', '--json', '--secrets-stdin']
+    const ordering = startInProcess(args, { home, input, plugins: [hanging] })
+    await isOrdering
+    const stopping = ordering.stop()
+    // The provider answers after all, when nobody wants it any more.
+    setTimeout(release, 50)
+    failed(t, await stopping, 'INTERRUPTED', 130)
+    let ask = (): void => {}
+    const isAsked = new Promise<void>(resolve => {
+      ask = resolve
+    })
+    const mute = makeShop({
+      id: 'mute',
+      answer: () => {
+        ask()
+        return new Promise(() => {})
+      }
+    })
+    const asking = startInProcess(args, { home, input, plugins: [mute] })
+    await isAsked
+    failed(t, await asking.stop(), 'INTERRUPTED', 130)
+    t.is(await txCount(), before)
+  }
+)
