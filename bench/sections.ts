@@ -107,6 +107,12 @@ export const sections: readonly NamedSection[] = [
     load: async () => (await import('./sections/upload.ts')).upload
   },
   {
+    name: 'swaps',
+    title: 'Quotes of 50 swap providers',
+    needsPeer: true,
+    load: async () => (await import('./sections/swaps.ts')).swaps
+  },
+  {
     name: 'load',
     title: 'Loading the library',
     needsPeer: true,
