@@ -33,6 +33,10 @@ export class QuoteBoard {
   #ranked: readonly SwapQuote[] = []
   #reasons: ReadonlyMap<SwapQuote, string> = new Map()
   #isOver = false
+  /** As they were shown last. */
+  readonly #shown = new Map<ProviderLane, QuoteSnapshot>()
+  /** Since then. */
+  readonly #changed = new Set<ProviderLane>()
 
   constructor(parts: BoardParts, lanes: readonly ProviderLane[]) {
     this.#parts = parts
@@ -66,31 +70,53 @@ export class QuoteBoard {
     return this.#isOver
   }
 
-  /** Shows what a provider has become; a new quote finds its place first. */
-  show(lane: ProviderLane, { isNewQuote }: { readonly isNewQuote: boolean }): void {
-    if (isNewQuote) this.#rank()
-    this.#state.set(this.#read())
-    this.#announce(lane)
+  /** Shows what a provider has become, with all that changes in the same moment. */
+  show(lane: ProviderLane): void {
+    this.#changed.add(lane)
+    if (this.#changed.size === 1) void Promise.resolve().then(() => this.#publish())
   }
 
-  /** Shows that no more quotes come, and what that made of some providers. */
-  end(changed: readonly ProviderLane[]): void {
+  /** Shows that no more quotes come, and what that made of some providers; at once. */
+  end(late: readonly ProviderLane[]): void {
     this.#isOver = true
+    for (const lane of late) this.#changed.add(lane)
+    this.#publish()
+  }
+
+  #publish(): void {
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    if (changed.length === 0 && this.#state.getSnapshot().isOver === this.#isOver) return
+    for (const lane of changed) this.#shown.delete(lane)
+    if (changed.some(({ quote }) => quote !== undefined && !this.#ranked.includes(quote))) this.#rank()
     this.#state.set(this.#read())
     for (const lane of changed) this.#announce(lane)
   }
 
   #rank(): void {
-    const { roundId, wishes, services, snapshot } = this.#parts
+    const { wishes, services, snapshot } = this.#parts
     const quotes = this.lanes.flatMap(({ quote }) => quote ?? [])
-    const own = rankQuotes(quotes, wishes)
-    this.#reasons = reasonsOf(own)
-    const shown = own.flatMap(ranked => {
-      const lane = this.#lanes.get(ranked.quote.pluginId)
-      return lane === undefined ? [] : { ...ranked, snapshot: laneSnapshot(roundId, lane) }
-    })
-    const ranked = orderByPolicy(shown, asked => services.hooks.rankQuotes.call(asked, snapshot))
+    const { rankQuotes: policies } = services.hooks
+    let ranked = rankQuotes(quotes, wishes)
+    this.#explain(ranked)
+    if (policies.isUsed()) {
+      const shown = ranked.flatMap(one => {
+        const lane = this.#lanes.get(one.quote.pluginId)
+        return lane === undefined ? [] : { ...one, snapshot: this.#snapshotOf(lane) }
+      })
+      ranked = orderByPolicy(shown, asked => policies.call(asked, snapshot))
+      this.#explain(ranked)
+    }
     this.#ranked = Object.freeze(ranked.map(({ quote }) => quote))
+  }
+
+  /** A quote with another reason is shown anew. */
+  #explain(ranked: readonly Ranked<SwapQuote>[]): void {
+    for (const { quote, reason } of ranked) {
+      if (this.#reasons.get(quote) === reason) continue
+      const lane = this.#lanes.get(quote.pluginId)
+      if (lane !== undefined) this.#shown.delete(lane)
+    }
     this.#reasons = reasonsOf(ranked)
   }
 
@@ -102,12 +128,20 @@ export class QuoteBoard {
       ...ranked,
       ...others.filter(({ state }) => state === 'pending'),
       ...others.filter(({ state }) => state !== 'pending')
-    ].map(lane => laneSnapshot(roundId, lane))
+    ].map(lane => this.#snapshotOf(lane))
     return { roundId, request: snapshot, isOver: this.#isOver, providers: Object.freeze(providers) }
   }
 
+  #snapshotOf(lane: ProviderLane): QuoteSnapshot {
+    const known = this.#shown.get(lane)
+    if (known !== undefined) return known
+    const made = laneSnapshot(this.#parts.roundId, lane)
+    this.#shown.set(lane, made)
+    return made
+  }
+
   #announce(lane: ProviderLane): void {
-    this.#parts.services.hooks.quoteChanged.call(laneSnapshot(this.#parts.roundId, lane))
+    this.#parts.services.hooks.quoteChanged.call(this.#snapshotOf(lane))
   }
 }
 

@@ -223,18 +223,18 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
   #answered(lane: ProviderLane, state: QuoteSnapshot['state']): void {
     lane.state = state
     lane.durationMs = this.#parts.services.io.clock.monotonic() - this.#startedAt
-    this.#board.show(lane, { isNewQuote: lane.quote !== undefined })
+    this.#board.show(lane)
   }
 
   #quoteChanged(quote: SwapQuote): void {
     const lane = this.#board.find(quote.pluginId)
     if (lane?.quote !== quote) return
-    this.#board.show(lane, { isNewQuote: false })
+    this.#board.show(lane)
     if (this.#board.isOver && this.#board.quotes.every(({ fate }) => fate !== undefined)) this.close()
   }
 
   #waited(): void {
-    if (this.#board.quotes.length > 0) this.#finish()
+    if (this.#board.lanes.some(({ quote }) => quote !== undefined)) this.#finish()
     else this.#isWaitOver = true
   }
 

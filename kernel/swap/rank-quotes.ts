@@ -31,16 +31,21 @@ export const rankQuotes = <Q extends Rankable>(
 ): readonly Ranked<Q>[] => {
   const rules = rulesOf(wishes)
   // The platform's sort is stable.
-  const sorted = [...quotes].sort((one, other) => differenceOf(rules, one, other).order)
-  return sorted.map((quote, at) => {
+  const sorted = quotes
+    .map(quote => weigh(rules, quote))
+    .sort((one, other) => differenceOf(rules, one, other).order)
+  return sorted.map((weighed, at) => {
+    const { quote } = weighed
     const next = sorted[at + 1]
-    return next === undefined ? { quote } : { quote, reason: differenceOf(rules, quote, next).reason }
+    return next === undefined ? { quote } : { quote, reason: differenceOf(rules, weighed, next).reason }
   })
 }
 
 /** Negative if the first comes before the other, positive if after, 0 for equals (pure). */
-export const compareQuotes = (one: Rankable, other: Rankable, wishes: RankWishes): number =>
-  differenceOf(rulesOf(wishes), one, other).order
+export const compareQuotes = (one: Rankable, other: Rankable, wishes: RankWishes): number => {
+  const rules = rulesOf(wishes)
+  return differenceOf(rules, weigh(rules, one), weigh(rules, other)).order
+}
 
 /** Whether the user has a promotion code for a plugin. */
 export const promoCodeOf = ({ promoCodes }: RankWishes, pluginId: string): string | undefined =>
@@ -68,19 +73,33 @@ const rulesOf = (wishes: RankWishes): readonly Rule[] => {
   ]
 }
 
+/** A quote with all that its order takes, worked out once. */
+interface Weighed<Q extends Rankable> {
+  readonly quote: Q
+  /** Which rules it meets. */
+  readonly marks: readonly boolean[]
+  readonly from: bigint
+  readonly to: bigint
+}
+
+const weigh = <Q extends Rankable>(rules: readonly Rule[], quote: Q): Weighed<Q> => ({
+  quote,
+  marks: rules.map(({ holds }) => holds(quote)),
+  from: BigInt(quote.fromNativeAmount),
+  to: BigInt(quote.toNativeAmount)
+})
+
 const differenceOf = (
   rules: readonly Rule[],
-  one: Rankable,
-  other: Rankable
+  one: Weighed<Rankable>,
+  other: Weighed<Rankable>
 ): { readonly order: number; readonly reason: string } => {
-  for (const { reason, holds } of rules) {
-    const order = Number(holds(other)) - Number(holds(one))
+  for (const [at, { reason }] of rules.entries()) {
+    const order = Number(other.marks[at]) - Number(one.marks[at])
     if (order !== 0) return { order, reason }
   }
   // a/b > c/d where a·d > c·b: no division, nothing is rounded.
-  const gain =
-    BigInt(one.toNativeAmount) * BigInt(other.fromNativeAmount) -
-    BigInt(other.toNativeAmount) * BigInt(one.fromNativeAmount)
+  const gain = one.to * other.from - other.to * one.from
   if (gain === 0n) return { order: 0, reason: 'as good, and asked first' }
   return { order: gain > 0n ? -1 : 1, reason: 'a better rate' }
 }

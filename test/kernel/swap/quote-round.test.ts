@@ -48,6 +48,7 @@ test('each provider is pending, resolved, failed or timed out, and every change 
   await clock.advance(0)
   await clock.advance(100)
   patient.desk().offer(offerOf(patient.desk(), { toNativeAmount: nativeAmount('950') }))
+  await clock.advance(0)
   likeList(t, round.getSnapshot().providers, [
     {
       pluginId: 'patient',
