@@ -2,7 +2,7 @@
 export const PROVIDERS = 50
 
 /** The one that never answers, where one does not. */
-export const SILENT = 7
+const SILENT = 7
 
 /** What the providers of both sides do: all answer at once, all refuse, or all but one answer, a millisecond apart. */
 export type Mode = 'answer' | 'refuse' | 'silent'

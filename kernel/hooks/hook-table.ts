@@ -190,7 +190,9 @@ export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
   },
   quoteChanged: {
     dispatch: 'observed',
-    fires: 'when a swap provider becomes pending, resolved, failed or timed out',
+    fires:
+      'when a swap provider becomes pending, resolved, failed or timed out, makes a better offer, and when its ' +
+      'quote is approved, closed or has expired; many changes of a moment are one',
     carries: 'the round id, the plugin id, and the amounts or the error with its limit',
     tappedBy: 'observer'
   },

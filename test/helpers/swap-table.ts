@@ -102,7 +102,7 @@ export const openSwapTable = (plugins: readonly SwapPlugin[], tokens: TokenMap =
 }
 
 /** A wallet of a currency of its own; addresses that begin with `bad` are none of it. */
-export const makeTableWallet = (name: string, id = `${name}-wallet`): TableWallet => {
+const makeTableWallet = (name: string, id = `${name}-wallet`): TableWallet => {
   const asked = { addresses: 0, spends: [] as SpendInfo[] }
   const wallet: TableWallet = {
     id,
