@@ -1,9 +1,10 @@
-// A rate source and a swap provider, rates-and-swaps.ts. The kernel of this version applies them and does not
-// ask them yet, so the desks are made by hand here, as a unit test of such a plugin would.
+// A rate source and a swap provider, rates-and-swaps.ts. The kernel asks the first, beside one of the sources that
+// ship; the desk of the second is made by hand here, as a unit test of such a plugin would.
 import { createKernel, nativeAmount } from 'holdfast'
 import { FAKE_ADDRESSES, makeFakeWorld } from 'holdfast/fake-server'
 import { makeNodeIo } from 'holdfast/node'
-import type { Host, ObserverPlugin, QuoteDesk, RateDesk } from 'holdfast/plugin'
+import type { Host, ObserverPlugin, QuoteDesk } from 'holdfast/plugin'
+import { coinbase } from 'holdfast/plugins/rates/coinbase'
 import { memoryStorage } from 'holdfast/plugins/storage/memory'
 import { cornerShop, onePrice } from './rates-and-swaps.ts'
 
@@ -23,20 +24,24 @@ const kernel = await createKernel({
   syncServers,
   io: world.ioFor(io),
   apiKey: '',
-  plugins: [plugins, memoryStorage(), onePrice, cornerShop]
+  plugins: [plugins, memoryStorage(), onePrice, coinbase, cornerShop]
 })
+
+// Rates are asked for while somebody wants some: at once, and then every 30 s.
+const { rates } = kernel.context
+const stop = rates.want([{ fromCurrency: 'BTC', toCurrency: 'iso:EUR' }])
+await rates.refresh()
+const route = rates.findRoute('BTC', 'iso:EUR')
+for (const { fromCurrency, toCurrency, rate, source } of route?.hops ?? []) {
+  console.log(`${fromCurrency} = ${rate.toFixed(4)} ${toCurrency} (${source})`)
+}
+console.log(`0.5 BTC = ${rates.convertCurrency('BTC', 'iso:EUR', 0.5).toFixed(2)} EUR`)
+stop()
 await kernel.close()
 
 // A host made by hand keeps what the plugin taps, so that it can be called.
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 const base: Host = { log: quiet, options: {} }
-const tapOf = <Desk>(apply: (keep: (name: string, fn: (desk: Desk) => Promise<void>) => void) => void) => {
-  const taps: ((desk: Desk) => Promise<void>)[] = []
-  apply((_name, fn) => void taps.push(fn))
-  return async (desk: Desk): Promise<void> => {
-    for (const tap of taps) await tap(desk)
-  }
-}
 const never = { tapPromise() {} }
 const disk = {
   getText: async () => undefined,
@@ -44,24 +49,18 @@ const disk = {
   delete: async () => {},
   list: async () => []
 }
-const common = { ...base, io, disk }
 const { signal } = new AbortController()
 
-const askRates = tapOf<RateDesk>(tapPromise =>
-  onePrice.apply({
-    ...common,
-    hooks: { ready: never, closing: never, fetchRates: { tapPromise }, fetchHistoricRates: never }
-  })
-)
-await askRates({
-  signal,
-  wanted: [{ fromCurrency: 'BTC', toCurrency: 'iso:USD' }],
-  offer: ({ fromCurrency, toCurrency }, rate) => console.log(`${fromCurrency} = ${rate} ${toCurrency}`)
+const taps: ((desk: QuoteDesk) => Promise<void>)[] = []
+cornerShop.apply({
+  ...base,
+  io,
+  disk,
+  hooks: { ready: never, closing: never, fetchQuotes: { tapPromise: (_name, fn) => void taps.push(fn) } }
 })
-
-const askQuotes = tapOf<QuoteDesk>(tapPromise =>
-  cornerShop.apply({ ...common, hooks: { ready: never, closing: never, fetchQuotes: { tapPromise } } })
-)
+const askQuotes = async (desk: QuoteDesk): Promise<void> => {
+  for (const tap of taps) await tap(desk)
+}
 const deskFor = (amount: string): QuoteDesk => ({
   request: {
     from: { pluginId: 'bitcoin', tokenId: null, currencyCode: 'BTC', multiplier: '100000000' },

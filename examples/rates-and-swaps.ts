@@ -1,15 +1,16 @@
 import { nativeAmount, type RatePlugin, type SwapPlugin, WalletError } from 'holdfast/plugin'
 
-/** A rate source with one price, to be replaced by a request through `io.fetch`. */
+/** A rate source with one price, to be replaced by a request through `io.fetch`. The kernel likes it better than others. */
 export const onePrice: RatePlugin = {
   kind: 'rates',
   id: 'oneprice',
   displayName: 'One Price',
+  bias: -0.2,
   apply({ hooks }) {
     hooks.fetchRates.tapPromise('oneprice', async desk => {
-      for (const pair of desk.wanted) {
-        if (pair.fromCurrency === 'BTC' && pair.toCurrency === 'iso:USD') desk.offer(pair, 65_000)
-      }
+      // A price that nobody asked for is welcome, too: routes go through it.
+      const isWanted = desk.wanted.some(({ fromCurrency }) => fromCurrency === 'BTC')
+      if (isWanted) desk.offer({ fromCurrency: 'BTC', toCurrency: 'iso:USD' }, 64_000)
     })
   }
 }

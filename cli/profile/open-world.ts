@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { FAKE_ADDRESSES, type FakeWorld, openPersistentWorld } from '../../fake-server/fake-world.ts'
+import { fetchThroughWorld } from '../../fake-server/providers/provider-fetch.ts'
 import type { ChainServers } from '../../fake-server/world-chains.ts'
 import { makeWorldClock } from '../../fake-server/world-clock.ts'
 import { type Io, isWalletError } from '../../kernel/index.ts'
@@ -105,12 +106,13 @@ const worldHere = ({ world, close }: ClosableWorld, io: Io): OpenWorld => ({
   close
 })
 
-/** Its time is that of the world: one-time codes fit no other. */
+/** Its time is that of the world, since one-time codes fit no other, and so are rate and swap providers. */
 const worldElsewhere = async (running: RunningWorld, io: Io): Promise<OpenWorld> => {
   const control = remoteControl(running)
   const offset = (await control.now()) - io.clock.now()
+  const clock = makeWorldClock(io.clock, { offset })
   return {
-    io: { ...io, clock: makeWorldClock(io.clock, { offset }) },
+    io: { ...io, clock, fetch: fetchThroughWorld(io.fetch, new URL(running.authServer).origin) },
     addresses: running,
     control,
     isShared: true,

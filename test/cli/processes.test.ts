@@ -90,6 +90,20 @@ test('fake start serves the world; commands use it over the network, and Ctrl-C 
   t.is(after.json.data.balances[0].native, '10000000', 'the same world, now inside the process')
 })
 
+test('a command reaches the rate providers of a world that fake start serves, and never the real ones', async t => {
+  const home = homeFor(t)
+  const server = startHoldfast(['fake', 'start', '--json'], { home })
+  t.teardown(() => server.kill('SIGKILL'))
+  await until(server, 'stdout', /\n/)
+  const paths = profilePaths('default', { HOLDFAST_HOME: home })
+  const world = await openWorld(paths, { io: makeNodeIo(), holder: 'a test' })
+  t.true(world.isShared)
+  const { text } = await world.io.fetch('https://api.coinbase.com/v2/exchange-rates?currency=BTC')
+  t.is(JSON.parse(text).data.rates.USD, '65000')
+  t.is((await world.io.fetch('https://example.com/')).status, 404)
+  await world.close()
+})
+
 test('a record of a world whose process died is not believed', async t => {
   const home = homeFor(t)
   const server = startHoldfast(['fake', 'start', '--json'], { home })

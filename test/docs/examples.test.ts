@@ -31,7 +31,7 @@ const outputs: Readonly<Record<string, RegExp>> = {
   '05-watch-a-wallet':
     /^login by create: deriving\n(?:.+\n)*wallet Savings: 5000000\n(?:.+\n)*spend: intended\n(?:.+\n)*spend: signed\n(?:.+\n)*spend: broadcast\n(?:.+\n)*spend: saved\n(?:.+\n)*engine of bitcoin: stopped\n(?:.+\n)*$/,
   '06-rates-and-swaps':
-    /^plugins: applied\nmemory: applied\noneprice: applied\ncornershop: applied\nBTC = 65000 iso:USD\n50000 satoshi buy 1000000 tollar units\n5 satoshi: SwapBelowLimitError: Amount is too low\n$/
+    /^plugins: applied\nmemory: applied\noneprice: applied\ncoinbase: applied\ncornershop: applied\nBTC = 64000\.0000 iso:USD \(oneprice\)\niso:USD = 0\.9225 iso:EUR \(coinbase\)\n0\.5 BTC = 29520\.30 EUR\n50000 satoshi buy 1000000 tollar units\n5 satoshi: SwapBelowLimitError: Amount is too low\n$/
 }
 
 const GUIDE = 'docs/write-a-plugin.md'

@@ -1,0 +1,99 @@
+import test, { type ExecutionContext } from 'ava'
+import { FAKE_ADDRESSES, type FakeWorld, makeFakeWorld } from '../../../fake-server/fake-world.ts'
+import { refusal, spoilFigures } from '../../../fake-server/providers/provider-trouble.ts'
+import { answerInstead } from '../../../fake-server/trouble.ts'
+import { createKernel, type Kernel } from '../../../kernel/index.ts'
+import type { JsonObject } from '../../../kernel/types/json.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { defaultPlugins } from '../../../plugins/default-plugins.ts'
+import { memoryStorage } from '../../../plugins/storage/memory.ts'
+import { pairsOf } from '../../helpers/rate-pairs.ts'
+
+const open = async (
+  t: ExecutionContext,
+  pluginOptions: Record<string, JsonObject> = {}
+): Promise<{ world: FakeWorld; kernel: Kernel }> => {
+  const io = makeNodeIo()
+  const world = makeFakeWorld({ io })
+  const { authServer, infoServers, syncServers } = FAKE_ADDRESSES
+  const kernel = await createKernel({
+    authServer,
+    infoServers,
+    syncServers,
+    io: world.ioFor(io),
+    apiKey: '',
+    logLevel: 'silent',
+    pluginOptions,
+    plugins: [memoryStorage(), ...defaultPlugins.filter(({ kind }) => kind === 'rates')]
+  })
+  t.teardown(() => kernel.close())
+  return { world, kernel }
+}
+
+const statesOf = ({ context }: Kernel): Readonly<Record<string, string>> =>
+  Object.fromEntries(context.rates.getSnapshot().providers.map(({ pluginId, state }) => [pluginId, state]))
+
+const PAIRS = pairsOf(
+  'BTC iso:EUR',
+  'LTC iso:CHF',
+  'ETH iso:XOF',
+  'CACAO iso:GBP',
+  'UFO iso:USD',
+  'PEPE iso:TRY',
+  'iso:GGP iso:JPY'
+)
+
+test('every source that ships answers a kernel in a fake world, and routes through them agree with the market', async t => {
+  const { world, kernel } = await open(t, { coincap: { apiKey: 'any' } })
+  const { rates } = kernel.context
+  const stop = rates.want(PAIRS)
+  await rates.refresh()
+  const retired = { coinmonitor: 'retired', wazirx: 'retired', nomics: 'retired' }
+  const names = 'constantRate coinbase kraken ecb mempool coincap coingecko binance edgeRates'.split(' ')
+  const answered = Object.fromEntries(names.map(name => [name, 'answered']))
+  t.deepEqual(statesOf(kernel), { ...answered, ...retired })
+  t.deepEqual([...new Set([...rates.pairs()].map(({ source }) => source))].sort(), [...names].sort())
+  for (const { fromCurrency, toCurrency } of PAIRS) {
+    const exact = Number(world.providers.market.rateOf(fromCurrency, toCurrency))
+    const rate = rates.convertCurrency(fromCurrency, toCurrency)
+    t.true(Math.abs(rate / exact - 1) < 0.01, `${fromCurrency} ${toCurrency} ${rate} ${exact}`)
+  }
+  stop()
+})
+
+test('sources in trouble are told of, and the others give the rates', async t => {
+  const { world, kernel } = await open(t)
+  const { providers, clock } = world
+  const port = { clock, chance: () => 0 }
+  providers.use(answerInstead(port, refusal(429)), 'coingecko')
+  providers.use(answerInstead(port, refusal(451)), 'binance')
+  providers.use(spoilFigures('-1'), 'kraken')
+  const { rates } = kernel.context
+  const stop = rates.want(PAIRS)
+  await rates.refresh()
+  const states = statesOf(kernel)
+  t.is(states.coingecko, 'failed')
+  t.is(states.binance, 'failed')
+  t.is(states.coincap, 'failed')
+  t.is(states.coinbase, 'answered')
+  const told = rates.getSnapshot().providers.flatMap(({ message = '' }) => message)
+  t.regex(told.join('\n'), /CoinGecko answered with status 429/)
+  t.regex(told.join('\n'), /CoinCap needs an API key/)
+  t.deepEqual(
+    [...rates.pairs()].filter(({ source, rate }) => source === 'kraken' || !(rate > 0)),
+    []
+  )
+  const exact = Number(providers.market.rateOf('BTC', 'iso:EUR'))
+  t.true(Math.abs(rates.convertCurrency('BTC', 'iso:EUR') / exact - 1) < 0.01)
+  stop()
+})
+
+test('a price of the past comes from the source that knows the past', async t => {
+  const { world, kernel } = await open(t)
+  const date = new Date(world.clock.now() - 100 * 86_400_000)
+  const [pair = { fromCurrency: '', toCurrency: '' }] = PAIRS
+  const found = await kernel.context.rates.historicRate(pair, date)
+  t.is(found?.source, 'edgeRates')
+  const now = Number(world.providers.market.rateOf('BTC', 'iso:EUR'))
+  t.true(Math.abs((found?.rate ?? 0) / (now * 0.9) - 1) < 1e-9)
+})
