@@ -178,16 +178,24 @@ export interface TestWorld {
 }
 
 export const makeTestWorld = (
-  options: { plugin?: CurrencyPlugin; io?: Partial<Io>; servers?: string[]; sliceLength?: number } = {}
+  options: {
+    plugin?: CurrencyPlugin
+    chain?: FakeChain
+    io?: Partial<Io>
+    servers?: string[]
+    sliceLength?: number
+  } = {}
 ): TestWorld => {
   const { plugin = bitcoin } = options
   const { walletType } = plugin.info
   const base = makeNodeIo()
-  const chain = openFakeChain({
-    clock: base.clock,
-    random: count => base.random(count),
-    network: plugin.info.pluginId === 'litecoin' ? LITECOIN_REGTEST : BITCOIN_REGTEST
-  })
+  const chain =
+    options.chain ??
+    openFakeChain({
+      clock: base.clock,
+      random: count => base.random(count),
+      network: plugin.info.pluginId === 'litecoin' ? LITECOIN_REGTEST : BITCOIN_REGTEST
+    })
   const electrum = makeElectrumConnect(
     chain,
     options.sliceLength === undefined ? {} : { sliceLength: options.sliceLength }
