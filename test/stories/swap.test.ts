@@ -171,6 +171,55 @@ test('garbage, silence and a refusal of some providers take nothing from the quo
   await trader.close()
 })
 
+test('thorchain: bitcoin is sent to a vault with a memo, and litecoin comes out of the other one', async t => {
+  const trader = await openTrader([thorchain])
+  const { world, account, btc, ltc } = trader
+  const quote = await account.fetchSwapQuote({ ...trader.wish(), quoteFor: 'max' })
+  t.true(quote.isEstimate)
+  const reviews: SwapReview[] = []
+  const { transaction, destinationAddress } = await quote.approve({
+    confirm: async review => {
+      reviews.push(review)
+      return true
+    }
+  })
+  t.is(destinationAddress, world.swaps.thorchain.addressOn('bitcoin'))
+  const { publicAddress } = await ltc.getReceiveAddress()
+  const memo = `=:l:${publicAddress}:${quote.minReceiveAmount}/1/0`
+  t.deepEqual(
+    transaction.memos.map(({ value }) => value),
+    [memo]
+  )
+  t.is(reviews[0]?.networkFee.nativeAmount, transaction.networkFee)
+  const { tx } = world.chain.view.find(transaction.txid) ?? {}
+  // The vault first, the memo second, nothing left to give back.
+  t.is(tx?.outputs.length, 2)
+  t.is(String(tx?.outputs[0]?.amount), quote.fromNativeAmount)
+  t.is(tx?.outputs[1]?.script[0], 0x6a)
+
+  world.chain.mine(1)
+  await waitFor(() => ltc.balanceOf(null) === quote.toNativeAmount)
+  const page = await trader.page(`https://midgard.ninerealms.com/v2/actions?txid=${transaction.txid.toUpperCase()}`)
+  t.like((page.actions as readonly object[])[0], { type: 'swap', status: 'success' })
+  t.is((await btc.getTransaction(transaction.txid)).swapData?.plugin.pluginId, 'thorchain')
+  await trader.close()
+})
+
+test('thorchain: a price that falls while the payment waits for its block sends the money back', async t => {
+  const trader = await openTrader([thorchain])
+  const { world, account, btc, ltc } = trader
+  const quote = await account.fetchSwapQuote(trader.wish())
+  const { transaction } = await quote.approve()
+  const paid = BigInt(RICH) + BigInt(transaction.nativeAmount)
+  world.providers.market.setPrice('LTC', '90')
+  world.chain.mine(1)
+  const refunded = paid + BigInt(quote.fromNativeAmount)
+  await waitFor(() => btc.balanceOf(null) === String(refunded))
+  t.is(world.swaps.thorchain.actions[0]?.type, 'refund')
+  t.deepEqual(await ltc.getTransactions(), [])
+  await trader.close()
+})
+
 test('coins move between two wallets of one currency as a transfer, which nobody takes a share of', async t => {
   const trader = await openTrader([transfer, thorchain])
   const { world, account, btc } = trader

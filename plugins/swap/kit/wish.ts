@@ -25,7 +25,10 @@ export const payLater = ({ request }: QuoteDesk, nativeAmount: NativeAmount): re
   { tokenId: request.from.tokenId, spendTargets: [{ nativeAmount }] }
 ]
 
-/** A setting as text: the user's own goes before that of the application; undefined if there is none. */
+// Anything but visible ASCII would be no header, or a second one.
+const VISIBLE = /^[\x21-\x7e]{1,500}$/
+
+/** A setting as text: the user's own goes before that of the application; undefined if there is none that fits. */
 export const settingOf = (
   name: string,
   userSettings: JsonObject,
@@ -33,7 +36,7 @@ export const settingOf = (
 ): string | undefined => {
   for (const settings of [userSettings, options]) {
     const value = Object.hasOwn(settings, name) ? settings[name] : undefined
-    if (typeof value === 'string' && value !== '') return value
+    if (typeof value === 'string' && VISIBLE.test(value)) return value
   }
   return undefined
 }

@@ -1,6 +1,8 @@
 import test from 'ava'
+import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { changenow } from '../../../plugins/swap/changenow.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
+import { ASSETS, DEPOSIT_TO, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'
 
 const contract: SwapContract = {
   plugin: changenow,
@@ -26,4 +28,75 @@ testSwapPlugin(((title: string, run: never) => test(`${title}, the other way rou
   ...contract,
   from: 'ltc',
   to: 'btc'
+})
+
+const CHANGENOW = { apiKey: 'app-key' }
+
+test('changenow: without a key nothing is asked; a key of the user goes before that of the application', async t => {
+  const home = openSwapHome(changenow)
+  const error = await t.throwsAsync(home.ask({}).done, { code: 'SWAP_PERMISSION' })
+  t.deepEqual((error as WalletError<'SWAP_PERMISSION'>).details, {
+    pluginId: 'changenow',
+    reason: 'needsActivation'
+  })
+  t.deepEqual(home.sent, [])
+  const other = openSwapHome(changenow, CHANGENOW)
+  await offerOf(other.ask({ userSettings: { apiKey: 'user-key' } }))
+  const keys = other.sent.map(({ options }) => options.headers?.['x-changenow-api-key'])
+  t.deepEqual(keys, [undefined, 'user-key', 'user-key'])
+})
+
+test('changenow: the order names the rate of the quote, both addresses and the promo code', async t => {
+  const home = openSwapHome(changenow, CHANGENOW)
+  const offer = await offerOf(home.ask({ promoCode: 'SPRING' }))
+  await orderOf(offer)
+  const { url, options } = home.sent.at(-1) ?? { url: '', options: {} }
+  t.is(url, 'https://api.changenow.io/v2/exchange')
+  const { rateId, ...body } = JSON.parse(options.body ?? '')
+  t.regex(rateId, /^[0-9a-f]{20}$/)
+  t.deepEqual(body, {
+    fromCurrency: 'btc',
+    toCurrency: 'ltc',
+    fromNetwork: 'btc',
+    toNetwork: 'ltc',
+    fromAmount: '0.01',
+    type: 'direct',
+    flow: 'fixed-rate',
+    address: DEPOSIT_TO.litecoin,
+    refundAddress: DEPOSIT_TO.bitcoin,
+    payload: { promoCode: 'SPRING' }
+  })
+})
+
+test('changenow: above the limit of promised rates there is an estimate, whose order gives the price of its moment', async t => {
+  const home = openSwapHome(changenow, CHANGENOW)
+  const offer = await offerOf(home.ask({ amount: '900000000' }))
+  t.true(offer.isEstimate)
+  t.is(offer.expirationDate, undefined)
+  home.world.providers.market.setPrice('LTC', '90')
+  const order = await orderOf(offer)
+  t.true(BigInt(order.toNativeAmount) < BigInt(offer.toNativeAmount))
+})
+
+test('changenow: if neither a promised rate nor an estimate can be had, the promise says why', async t => {
+  const home = openSwapHome(changenow, CHANGENOW)
+  const error = await t.throwsAsync(home.ask({ amount: '10' }).done, { code: 'SWAP_BELOW_LIMIT' })
+  t.is((error as WalletError<'SWAP_BELOW_LIMIT'>).details.direction, 'from')
+  const flows = home.sent.flatMap(({ url }) => new URL(url).searchParams.get('flow') ?? [])
+  t.deepEqual(flows, ['fixed-rate', 'standard'])
+})
+
+test('changenow: a rate that has run out is an order that was refused', async t => {
+  const home = openSwapHome(changenow, CHANGENOW)
+  const offer = await offerOf(home.ask({}))
+  await home.clock.advance(601_000)
+  await t.throwsAsync(orderOf(offer), { code: 'SWAP_CHANGED', message: 'The order of changenow was refused' })
+})
+
+test('changenow: a token is found by its contract, and paid out to an address of its chain', async t => {
+  const home = openSwapHome(changenow, CHANGENOW)
+  const offer = await offerOf(home.ask({ to: ASSETS.usdc }))
+  t.is(offer.toNativeAmount.length, '643564356'.length)
+  const query = new URL(home.sent.at(-1)?.url ?? '').searchParams
+  t.is(`${query.get('toCurrency')} on ${query.get('toNetwork')}`, 'usdc on eth')
 })

@@ -1,6 +1,8 @@
 import test from 'ava'
+import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { letsexchange } from '../../../plugins/swap/letsexchange.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
+import { DEPOSIT_TO, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'
 
 const contract: SwapContract = {
   plugin: letsexchange,
@@ -26,4 +28,42 @@ testSwapPlugin(((title: string, run: never) => test(`${title}, the other way rou
   ...contract,
   from: 'ltc',
   to: 'btc'
+})
+
+test('letsexchange: the order names the rate, both addresses and the promo code, and asks for a promised amount', async t => {
+  const home = openSwapHome(letsexchange, { apiKey: 'app-key', affiliateId: 'affiliate7' })
+  const offer = await offerOf(home.ask({ promoCode: 'SPRING', quoteFor: 'to', amount: '700000000' }))
+  t.is(offer.expirationDate?.getTime(), home.clock.now() + 600_000)
+  const order = await orderOf(offer)
+  const { url, options } = home.sent.at(-1) ?? { url: '', options: {} }
+  t.is(url, 'https://api.letsexchange.io/api/v1/transaction-revert')
+  t.is(options.headers?.authorization, 'Bearer app-key')
+  const { rate_id, ...body } = JSON.parse(options.body ?? '')
+  t.regex(rate_id, /^[0-9a-f]{20}$/)
+  t.deepEqual(body, {
+    coin_from: 'BTC',
+    coin_to: 'LTC',
+    network_from: 'BTC',
+    network_to: 'LTC',
+    withdrawal_amount: '7',
+    withdrawal: DEPOSIT_TO.litecoin,
+    withdrawal_extra_id: '',
+    return: DEPOSIT_TO.bitcoin,
+    return_extra_id: '',
+    affiliate_id: 'affiliate7',
+    promocode: 'SPRING',
+    float: false
+  })
+  t.is(order.expirationDate?.getTime(), home.clock.now() + 600_000)
+})
+
+test('letsexchange: the largest amount is named as the largest, not as the smallest', async t => {
+  const home = openSwapHome(letsexchange, { apiKey: 'app-key' })
+  home.world.swaps.letsexchange.manners.maxUsd = '6500'
+  const error = await t.throwsAsync(home.ask({ amount: '50000000' }).done, { code: 'SWAP_ABOVE_LIMIT' })
+  t.deepEqual((error as WalletError<'SWAP_ABOVE_LIMIT'>).details, {
+    pluginId: 'letsexchange',
+    nativeMax: '10000000',
+    direction: 'from'
+  })
 })

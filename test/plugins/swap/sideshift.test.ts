@@ -1,6 +1,9 @@
 import test from 'ava'
+import { answerInstead } from '../../../fake-server/trouble.ts'
+import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { sideshift } from '../../../plugins/swap/sideshift.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
+import { DEPOSIT_TO, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'
 
 const contract: SwapContract = {
   plugin: sideshift,
@@ -26,4 +29,70 @@ testSwapPlugin(((title: string, run: never) => test(`${title}, the other way rou
   ...contract,
   from: 'ltc',
   to: 'btc'
+})
+
+const SIDESHIFT = { affiliateId: 'affiliate7', secret: 'secret-7c1f' }
+
+test('sideshift: the secret goes with every request that may need it, and without an affiliate nothing is asked', async t => {
+  const home = openSwapHome(sideshift, SIDESHIFT)
+  await orderOf(await offerOf(home.ask({})))
+  const [list, ...others] = home.sent
+  t.is(list?.options.headers?.['x-sideshift-secret'], undefined)
+  for (const { options } of others) t.is(options.headers?.['x-sideshift-secret'], 'secret-7c1f')
+  const bare = openSwapHome(sideshift, { secret: 'secret-7c1f' })
+  await t.throwsAsync(bare.ask({}).done, { code: 'SWAP_PERMISSION' })
+  t.deepEqual(bare.sent, [])
+})
+
+test('sideshift: the order names the quote and both addresses, and lasts as long as it says', async t => {
+  const home = openSwapHome(sideshift, SIDESHIFT)
+  const offer = await offerOf(home.ask({}))
+  await home.clock.advance(100_000)
+  const order = await orderOf(offer)
+  const { quoteId, ...body } = JSON.parse(home.sent.at(-1)?.options.body ?? '')
+  t.regex(quoteId, /^[0-9a-f]{20}$/)
+  t.deepEqual(body, {
+    affiliateId: 'affiliate7',
+    settleAddress: DEPOSIT_TO.litecoin,
+    refundAddress: DEPOSIT_TO.bitcoin
+  })
+  t.is(order.expirationDate?.getTime(), home.clock.now() + 600_000)
+  t.is(order.orderUri, `https://sideshift.ai/orders/${order.orderId}`)
+})
+
+test('sideshift: a country that is refused with the quote or the order is a restriction, too', async t => {
+  const home = openSwapHome(sideshift, SIDESHIFT)
+  const offer = await offerOf(home.ask({}))
+  const reply = { status: 403, headers: {}, body: '{"error":{"message":"country-blocked"}}' }
+  const port = { clock: home.clock, chance: () => 0 }
+  home.world.providers.use(answerInstead(port, reply, { method: 'POST' }), 'sideshift')
+  const error = await t.throwsAsync(orderOf(offer), { code: 'SWAP_PERMISSION' })
+  t.deepEqual((error as WalletError<'SWAP_PERMISSION'>).details.reason, 'geoRestriction')
+  await t.throwsAsync(home.ask({}).done, { code: 'SWAP_PERMISSION' })
+})
+
+test('sideshift: limits that have moved since they were told name the figure that was told', async t => {
+  const home = openSwapHome(sideshift, SIDESHIFT)
+  const port = { clock: home.clock, chance: () => 0 }
+  for (const [words, code] of [
+    ['Amount too low', 'SWAP_BELOW_LIMIT'],
+    ['Amount too high', 'SWAP_ABOVE_LIMIT'],
+    ['Deposit method is disabled', 'SWAP_CURRENCY']
+  ] as const) {
+    const reply = { status: 400, headers: {}, body: JSON.stringify({ error: { message: words } }) }
+    const stop = home.world.providers.use(answerInstead(port, reply, { method: 'POST' }), 'sideshift')
+    await t.throwsAsync(home.ask({}).done, { code })
+    stop()
+  }
+})
+
+test('sideshift: a memo that tells payments apart goes along', async t => {
+  const home = openSwapHome(sideshift, SIDESHIFT)
+  const offer = await offerOf(home.ask({}))
+  home.world.providers.use(async (request, next) => {
+    const reply = await next()
+    if (!request.path.endsWith('/shifts/fixed')) return reply
+    return { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), depositMemo: '77' }) }
+  }, 'sideshift')
+  t.deepEqual((await orderOf(offer)).spends[0]?.memos, [{ type: 'text', value: '77' }])
 })

@@ -1,6 +1,11 @@
 import test from 'ava'
-import { thorchain } from '../../../plugins/swap/thorchain.ts'
+import { nativeAmount } from '../../../kernel/amount.ts'
+import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
+import type { SpendInfo } from '../../../kernel/types/transaction.ts'
+import { writeMemo } from '../../../plugins/swap/thorchain/memo.ts'
+import { mayaprotocol, thorchain } from '../../../plugins/swap/thorchain.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
+import { ASSETS, DEPOSIT_TO, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'
 
 const contract: SwapContract = {
   plugin: thorchain,
@@ -19,3 +24,130 @@ const contract: SwapContract = {
 }
 
 testSwapPlugin(test, contract)
+
+const memoOf = (spend: SpendInfo | undefined): string => spend?.memos?.[0]?.value ?? ''
+
+test('thorchain: the vault is paid with a memo of at most 80 bytes that names the asset, the address and the least to arrive', async t => {
+  const home = openSwapHome(thorchain, { affiliate: 'hf', affiliateBasisPoints: '50' })
+  const asked = home.ask({})
+  const offer = await offerOf(asked)
+  const order = await orderOf(offer)
+  const [spend] = order.spends
+  t.is(spend?.spendTargets[0]?.publicAddress, home.world.swaps.thorchain.addressOn('bitcoin'))
+  t.is(memoOf(spend), `=:l:${DEPOSIT_TO.litecoin}:${offer.minReceiveAmount}/1/0:hf:50`)
+  t.true(memoOf(spend).length <= 80)
+  // 2 % below what is expected, and never nothing.
+  t.is(offer.minReceiveAmount, nativeAmount(String((BigInt(offer.toNativeAmount) * 98n) / 100n)))
+  t.is(spend?.networkFeeOption, 'high')
+  // The fee is that of a payment with this very memo.
+  t.is(memoOf(asked.fees[0]?.[0]), memoOf(spend))
+  t.true(offer.canBePartial)
+  t.is(offer.maxFulfillmentSeconds, 612)
+  t.false(home.sent.some(({ url }) => url.includes('rltc1')))
+})
+
+test('thorchain: the slippage is a setting, and no more than half', async t => {
+  const home = openSwapHome(thorchain, { slippageBasisPoints: '100' })
+  const usual = await offerOf(home.ask({}))
+  t.is(BigInt(usual.minReceiveAmount ?? 0), (BigInt(usual.toNativeAmount) * 99n) / 100n)
+  const daring = await offerOf(home.ask({ userSettings: { slippageBasisPoints: '9999' } }))
+  t.is(BigInt(daring.minReceiveAmount ?? 0), BigInt(daring.toNativeAmount) / 2n)
+})
+
+test('thorchain: a chain that is halted, on either side, before the quote or before the order, is obeyed', async t => {
+  for (const chain of ['BTC', 'LTC']) {
+    const home = openSwapHome(thorchain)
+    const offer = await offerOf(home.ask({}))
+    home.world.swaps.thorchain.manners.halted.add(chain)
+    await t.throwsAsync(home.ask({}).done, { code: 'SWAP_CURRENCY' })
+    await t.throwsAsync(orderOf(offer), { code: 'SWAP_CURRENCY' })
+  }
+  const home = openSwapHome(thorchain)
+  // A server that answers quotes all the same is not believed.
+  home.world.providers.use(async (request, next) => {
+    const reply = await next()
+    if (!request.path.endsWith('inbound_addresses')) return reply
+    const rows = JSON.parse(reply.body).map((row: object) => ({ ...row, global_trading_paused: true }))
+    return { ...reply, body: JSON.stringify(rows) }
+  }, 'thorchain')
+  await t.throwsAsync(home.ask({}).done, { code: 'SWAP_CURRENCY' })
+})
+
+test('thorchain: the wallet is asked for its most with the longest memo', async t => {
+  const home = openSwapHome(thorchain)
+  const asked = home.ask({ quoteFor: 'max' })
+  await offerOf(asked)
+  t.is(memoOf(asked.maxima[0]).length, 80)
+})
+
+test('thorchain: dust names more than dust, and a refusal without a figure names one', async t => {
+  const home = openSwapHome(thorchain)
+  home.world.swaps.thorchain.manners.outboundUsd = '0'
+  const dust = await t.throwsAsync(home.ask({ amount: '10000' }).done, { code: 'SWAP_BELOW_LIMIT' })
+  t.is((dust as WalletError<'SWAP_BELOW_LIMIT'>).details.nativeMin, '10001')
+  home.world.swaps.thorchain.manners.outboundUsd = '100'
+  const small = await t.throwsAsync(home.ask({ amount: '20000' }).done, { code: 'SWAP_BELOW_LIMIT' })
+  // Four payouts of 100 USD, by the prices of the pools.
+  const { nativeMin, direction } = (small as WalletError<'SWAP_BELOW_LIMIT'>).details
+  t.is(direction, 'from')
+  t.true(BigInt(nativeMin) > 615_000n && BigInt(nativeMin) < 616_000n, nativeMin)
+})
+
+test('thorchain: a price that falls below the limit of the memo is refused when it is ordered', async t => {
+  const home = openSwapHome(thorchain)
+  const offer = await offerOf(home.ask({}))
+  home.world.providers.market.setPrice('LTC', '90')
+  await t.throwsAsync(orderOf(offer), { code: 'SWAP_CHANGED' })
+})
+
+test('thorchain: a quote for another vault than the network lists is not paid', async t => {
+  const home = openSwapHome(thorchain)
+  const offer = await offerOf(home.ask({}))
+  home.world.swaps.thorchain.manners.isPayInWrong = true
+  await t.throwsAsync(orderOf(offer), { message: /names two vaults/ })
+})
+
+test('thorchain: it pays out to chains that carry no memo, and is not paid from them', async t => {
+  const home = openSwapHome(thorchain)
+  const offer = await offerOf(home.ask({ to: ASSETS.usdc }))
+  const [spend] = (await orderOf(offer)).spends
+  t.regex(memoOf(spend), /^=:ETH\.USDC-06EB48:0x[0-9A-Fa-f]{40}:\d+\/1\/0$/)
+  t.true(memoOf(spend).length <= 80)
+  for (const from of [ASSETS.eth, ASSETS.usdc]) {
+    await t.throwsAsync(home.ask({ from, to: ASSETS.ltc, amount: '1000000000000000000' }).done, {
+      code: 'SWAP_CURRENCY'
+    })
+  }
+})
+
+test('mayaprotocol: the same plugin on other servers, whose own coin has ten decimals', async t => {
+  const home = openSwapHome(mayaprotocol)
+  const cacao = { pluginId: 'mayachain', tokenId: null, currencyCode: 'CACAO', multiplier: '10000000000' }
+  const offer = await offerOf(home.ask({ to: cacao }))
+  const price = home.world.providers.market.ratioOf('BTC', 'CACAO')
+  const fair = (10n ** 8n * (price?.numerator ?? 0n)) / (price?.denominator ?? 1n)
+  const got = BigInt(offer.toNativeAmount)
+  t.true(got < fair && got > (fair * 99n) / 100n, `${got} of ${fair}`)
+  t.true(home.sent.every(({ url }) => /^https:\/\/(?:mayanode|midgard)\.mayachain\.info\//.test(url)))
+  t.regex(memoOf((await orderOf(offer)).spends[0]), /^=:MAYA\.CACAO:0x[0-9A-Fa-f]+:\d+\/1\/0$/)
+  await t.throwsAsync(home.ask({}).done, { code: 'SWAP_CURRENCY' })
+})
+
+test('a memo that does not fit leaves out the streaming, then the affiliate, and is refused when that is not enough', t => {
+  const memo = (length: number) =>
+    writeMemo({
+      asset: 'BTC.BTC',
+      shortName: 'b',
+      destination: 'x'.repeat(length),
+      limit: 123n,
+      affiliate: { name: 'hf', basisPoints: '50' }
+    })
+  t.is(memo(60), `=:b:${'x'.repeat(60)}:123/1/0:hf:50`)
+  t.is(memo(66), `=:b:${'x'.repeat(66)}:123:hf:50`)
+  t.is(memo(70), `=:b:${'x'.repeat(70)}:123`)
+  t.throws(() => memo(73), { code: 'MEMO_INVALID' })
+  for (const destination of ['a:b', 'a b', 'ä', 'a\n', 'a/b']) {
+    const odd = { asset: 'BTC.BTC', shortName: 'b', destination, limit: 1n }
+    t.throws(() => writeMemo(odd), { code: 'MEMO_INVALID' }, destination)
+  }
+})

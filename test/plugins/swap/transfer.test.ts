@@ -1,0 +1,29 @@
+import test from 'ava'
+import { nativeAmount } from '../../../kernel/amount.ts'
+import { transfer } from '../../../plugins/swap/transfer.ts'
+import { ASSETS, DEPOSIT_TO, offerOf, openSwapHome } from '../../helpers/swap-desk.ts'
+
+test('transfer: a payment to the other wallet, unit for unit, in each direction of the wish', async t => {
+  const home = openSwapHome(transfer)
+  const amount = nativeAmount('123456')
+  for (const quoteFor of ['from', 'to', 'max'] as const) {
+    const offer = await offerOf(home.ask({ to: ASSETS.btc, quoteFor, amount, most: amount }))
+    t.is(offer.fromNativeAmount, amount)
+    t.is(offer.toNativeAmount, amount)
+    t.false(offer.isEstimate)
+    t.is(offer.expirationDate, undefined)
+    t.is(offer.networkFee, nativeAmount('321'))
+    const spendTargets = [{ publicAddress: DEPOSIT_TO.bitcoin, nativeAmount: amount }]
+    t.deepEqual(offer.payment, { spends: [{ tokenId: null, spendTargets }] })
+  }
+  t.deepEqual(home.sent, [])
+})
+
+test('transfer: another asset is a pair that it does not support', async t => {
+  const home = openSwapHome(transfer)
+  await t.throwsAsync(home.ask({}).done, {
+    code: 'SWAP_CURRENCY',
+    message: 'Transfer does not support BTC to LTC'
+  })
+  await t.throwsAsync(home.ask({ from: ASSETS.eth, to: ASSETS.usdc }).done, { code: 'SWAP_CURRENCY' })
+})
