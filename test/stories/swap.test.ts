@@ -199,7 +199,9 @@ test('thorchain: bitcoin is sent to a vault with a memo, and litecoin comes out 
 
   world.chain.mine(1)
   await waitFor(() => ltc.balanceOf(null) === quote.toNativeAmount)
-  const page = await trader.page(`https://midgard.ninerealms.com/v2/actions?txid=${transaction.txid.toUpperCase()}`)
+  const page = await trader.page(
+    `https://midgard.ninerealms.com/v2/actions?txid=${transaction.txid.toUpperCase()}`
+  )
   t.like((page.actions as readonly object[])[0], { type: 'swap', status: 'success' })
   t.is((await btc.getTransaction(transaction.txid)).swapData?.plugin.pluginId, 'thorchain')
   await trader.close()

@@ -117,8 +117,9 @@ export class FakeVault {
       if (coin.height === 0 || this.#actions.has(id) || this.#pending.has(id)) continue
       this.#pending.add(id)
       this.ports.clock.after(this.manners.exchangeMs, () => {
-        this.#pending.delete(id)
+        // Paying back on the same chain looks again at once: the payment is still one that is being settled.
         this.#settle(chain, coin)
+        this.#pending.delete(id)
       })
     }
   }

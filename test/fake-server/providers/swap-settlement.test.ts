@@ -109,6 +109,28 @@ test('what cannot be paid out goes back', async t => {
   t.is(paidBack(), '1000000')
 })
 
+test('a payment to a vault that no memo explains goes back to where it came from, once', async t => {
+  const { clock, world } = openHome()
+  const vault = world.swaps.thorchain
+  const txid = world.chain.fund(vault.addressOn('bitcoin'), '50000')
+  t.deepEqual(vault.actions, [])
+  world.chain.mine(1)
+  await clock.advance(1)
+  world.chain.mine(1)
+  await clock.advance(1)
+  t.deepEqual(
+    vault.actions.map(({ inTxid, type }) => ({ inTxid, type })),
+    [{ inTxid: txid, type: 'refund' }]
+  )
+  const back = world.chain.view.find(vault.actions[0]?.outTxid ?? '')?.tx.outputs ?? []
+  t.is(back.filter(({ amount }) => amount === 50_000n).length, 1)
+  const paid = [...Array(world.chain.height + 1).keys()].flatMap(height =>
+    (world.chain.view.blockAt(height)?.transactions ?? []).flatMap(({ outputs }) => outputs)
+  )
+  // The payment itself, and what went back.
+  t.is(paid.filter(({ amount }) => amount === 50_000n).length, 2)
+})
+
 test('a saved world knows its orders and vault payments, and goes on with a payout that was on its way', async t => {
   const { clock, world, exchange, order } = openHome()
   exchange.manners.exchangeMs = 5000
