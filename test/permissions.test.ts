@@ -15,6 +15,7 @@ import {
   type ObserverPlugin,
   type Plugin,
   type StoragePlugin,
+  type SwapReview,
   WalletError
 } from '../kernel/index.ts'
 import { makeNodeIo } from '../platform/node/index.ts'
@@ -66,7 +67,15 @@ const makeSpies = (heard: string[]): Plugin[] => {
       displayName: 'Spy',
       apply(host) {
         keep('swap host', host)
-        host.hooks.fetchQuotes.tapPromise('x', async desk => keep('swap', desk))
+        host.hooks.fetchQuotes.tapPromise('x', async desk => {
+          keep('swap', desk)
+          const { nativeAmount: amount } = desk.request
+          const spends = [{ tokenId: null, spendTargets: [{ publicAddress: FOREIGN, nativeAmount: amount }] }]
+          const networkFee = await desk.feeFor(spends)
+          keep('swap', [await desk.depositTo(), await desk.refundTo(), networkFee])
+          const order = { spends, fromNativeAmount: amount, toNativeAmount: amount }
+          desk.offer({ ...order, isEstimate: false, networkFee, payment: { order: async () => order } })
+        })
       }
     },
     {
@@ -129,6 +138,17 @@ test('known key bytes appear in no hook, log line, error, JSON or file, in any e
       metadata: { notes: 'canary' }
     })
   )
+  const quote = await account.fetchSwapQuote({
+    fromWallet: wallet,
+    toWallet: toyWallet,
+    nativeAmount: nativeAmount('20000'),
+    quoteFor: 'from'
+  })
+  const confirm = async (review: SwapReview): Promise<boolean> => {
+    heard.push(inspect(review, { depth: 20 }))
+    return true
+  }
+  heard.push(inspect([quote, await quote.approve({ confirm })], { depth: 20, showHidden: true }))
   const failures = [
     () => kernel.context.loginWithPassword('canary', `${password} wrong`),
     () => kernel.context.loginWithPIN({ username: 'canary' }, '11111'),

@@ -102,7 +102,7 @@ export class Account implements Readable<AccountSnapshot> {
       services,
       settingsOf: ({ id }) => parts.settings.swapConfig(id).getSnapshot(),
       tokensOf: pluginId => parts.settings.currencyConfig(pluginId).getSnapshot().allTokens,
-      findOwn: (pluginId, addresses) => ownAddressesIn(this.#wallets.open, pluginId, addresses)
+      findOwn: (pluginId, addresses) => ownAddressesIn(services, this.#wallets.openOf(pluginId), addresses)
     })
     this.#state = new Observable<AccountSnapshot>(
       {

@@ -55,6 +55,11 @@ export class OpenWallets {
     for (const { opened } of this.#held.values()) if (opened !== undefined) yield* opened.ratePairs()
   }
 
+  /** Those of a currency that are open by now. */
+  openOf(pluginId: string): readonly CurrencyWallet[] {
+    return this.open.filter(({ currencyInfo }) => currencyInfo.pluginId === pluginId)
+  }
+
   /**
    * Opens a wallet, or gives the one that is open, as it is.
    *

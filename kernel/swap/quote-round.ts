@@ -47,6 +47,8 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
   readonly #startedAt: number
   readonly #board: QuoteBoard
   #quoteCount = 0
+  /** One round pays for one swap: the quote that is signed and sent right now. */
+  #paying: SwapQuote | undefined
   #isWaitOver = false
   #isClosed = false
   #cancelWait: () => void
@@ -184,7 +186,15 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
       }),
       rankReasonOf: quote => this.#board.reasonOf(quote),
       changed: quote => this.#quoteChanged(quote),
-      approved: () => this.close()
+      paying: quote => {
+        if (this.#paying !== undefined)
+          throw new WalletError('QUOTE_ENDED', { pluginId: quote.pluginId, reason: 'closed' })
+        this.#paying = quote
+      },
+      paid: (quote, hasLeft) => {
+        if (this.#paying === quote) this.#paying = undefined
+        if (hasLeft) this.close()
+      }
     })
   }
 

@@ -16,8 +16,10 @@ export interface QuoteParts extends Omit<Deal, 'checkOpen' | 'sending'> {
   readonly snapshot: SwapRequestSnapshot
   /** Its fate is another one. */
   changed(quote: SwapQuote): void
-  /** It was paid for. */
-  approved(quote: SwapQuote): void
+  /** It is about to be signed. @throws QUOTE_ENDED while another one of the round is */
+  paying(quote: SwapQuote): void
+  /** It was paid for, or may have been; or nothing has left. */
+  paid(quote: SwapQuote, hasLeft: boolean): void
   /** What puts it before the quote behind it. */
   rankReasonOf(quote: SwapQuote): string | undefined
 }
@@ -94,10 +96,10 @@ export class SwapQuote {
     this.#isApproving = true
     try {
       const result = await approveQuote(
-        { ...this.#parts, checkOpen: () => this.#checkOpen(), sending: () => this.#end('approved') },
+        { ...this.#parts, checkOpen: () => this.#checkOpen(), sending: () => this.#sending() },
         options
       )
-      this.#parts.approved(this)
+      this.#parts.paid(this, true)
       return result
     } catch (error) {
       this.#failed(error)
@@ -114,9 +116,16 @@ export class SwapQuote {
     if (this.#fate !== undefined) throw this.#ended(this.#fate)
   }
 
+  #sending(): void {
+    this.#parts.paying(this)
+    this.#end('approved')
+  }
+
   #failed(error: unknown): void {
     // Bytes that may have left have been approved; any other failure means that nothing was paid.
-    if (isWalletError(error, 'BROADCAST_UNKNOWN')) return
+    const hasLeft = isWalletError(error, 'BROADCAST_UNKNOWN')
+    this.#parts.paid(this, hasLeft)
+    if (hasLeft) return
     const isLate = isWalletError(error, 'QUOTE_ENDED') && error.details.reason === 'expired'
     this.#end(isLate ? 'expired' : 'closed')
   }

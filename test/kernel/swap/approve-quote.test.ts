@@ -1,4 +1,5 @@
 import test from 'ava'
+import fc from 'fast-check'
 import {
   type ApproveOptions,
   type NativeAmount,
@@ -333,6 +334,37 @@ test('the others of a round end with an approval that succeeds, and stay after o
   t.is(table.from.spent.length, 1)
 })
 
+test('of two quotes of a round that are approved together one is paid, also if nobody knows whether it has left', async t => {
+  const openTwo = async () => {
+    const table = openSwapTable(['one', 'two'].map(id => makeShop({ id })))
+    const round = table.ask()
+    await table.clock.advance(0)
+    const [one, two] = await round.settled
+    if (one === undefined || two === undefined) throw new Error('There are not two quotes')
+    return { ...table, one, two }
+  }
+  const both = await openTwo()
+  const [first, second] = await Promise.allSettled([both.one.approve(), both.two.approve()])
+  t.deepEqual([first.status, second.status], ['fulfilled', 'rejected'])
+  t.like(second.status === 'rejected' && second.reason, { code: 'QUOTE_ENDED' })
+  t.is(both.from.spent.length, 1)
+  t.deepEqual([both.one.fate, both.two.fate], ['approved', 'closed'])
+
+  const unsure = await openTwo()
+  unsure.from.failure = new WalletError('BROADCAST_UNKNOWN', { txid: 'a' })
+  await t.throwsAsync(unsure.one.approve(), { code: 'BROADCAST_UNKNOWN' })
+  unsure.from.failure = undefined
+  await t.throwsAsync(unsure.two.approve(), { code: 'QUOTE_ENDED' })
+  t.is(unsure.from.spent.length, 0)
+
+  const refused = await openTwo()
+  refused.from.failure = new WalletError('SIGN_REFUSED', { pluginId: 'policy', reason: 'no' })
+  await t.throwsAsync(refused.one.approve(), { code: 'SIGN_REFUSED' })
+  refused.from.failure = undefined
+  await refused.two.approve()
+  t.is(refused.from.spent.length, 1)
+})
+
 test('a quote that is closed while its order is made is not paid', async t => {
   const { quote, from } = await openCounter(async () => {
     await quote.close()
@@ -388,6 +420,56 @@ test('a token is approved first and pays nothing with it; the swap is the last p
     { wish }
   )
   await t.throwsAsync(greedy.quote.approve(), { message: /pays something with an approval/ })
+})
+
+const amounts = fc.oneof(
+  fc.constantFrom('1000', '900', '0'),
+  fc.integer({ min: -5, max: 3000 }).map(String),
+  fc.constantFrom('', '1e3', '01000', 'NaN', 5, null, undefined)
+)
+const targets = fc.record({
+  publicAddress: fc.constantFrom(SHOP_ADDRESS, 'own', 'bad', '', 'alpha:shop?amount=5', 5, undefined),
+  nativeAmount: amounts
+})
+const anySpend = fc.record({
+  tokenId: fc.constantFrom(null, 'gold', undefined, 5),
+  spendTargets: fc.oneof({ weight: 9, arbitrary: fc.array(targets, { maxLength: 3 }) }, fc.constant('all'))
+})
+const goodSpend = fc.constant(pay(SHOP_ADDRESS, '1000'))
+const anyOrder = fc.record(
+  {
+    fromNativeAmount: fc.oneof({ weight: 3, arbitrary: fc.constant('1000') }, amounts),
+    toNativeAmount: fc.oneof({ weight: 3, arbitrary: fc.constantFrom('900', '950') }, amounts),
+    spends: fc.array(fc.oneof({ weight: 3, arbitrary: goodSpend }, anySpend), { maxLength: 3 }),
+    expirationDate: fc.constantFrom(new Date(0), new Date(Date.UTC(2030, 0, 1)), 'soon', undefined),
+    orderId: fc.constantFrom('one', 5, undefined)
+  },
+  { requiredKeys: ['fromNativeAmount', 'toNativeAmount', 'spends'] }
+)
+
+test('whatever a provider orders, nothing is paid but what was quoted or better, once, to an address that can be', async t => {
+  let paidCount = 0
+  await fc.assert(
+    fc.asyncProperty(anyOrder, async order => {
+      const { quote, from, own } = await openCounter(() => Promise.resolve(order))
+      own.add('own')
+      const paid = await quote.approve().then(
+        () => true,
+        () => false
+      )
+      t.is(from.spent.length, paid ? 1 : 0)
+      if (!paid) return
+      paidCount += 1
+      const [tx] = from.spent
+      t.is(tx?.tokenId, null)
+      t.true(BigInt(tx?.nativeAmount ?? 0) >= -1007n)
+      t.true(BigInt(tx?.swapData?.payoutNativeAmount ?? 0) >= 900n)
+      const payees = from.asked.spends.at(-1)?.spendTargets.map(({ publicAddress }) => publicAddress)
+      t.deepEqual([...new Set(payees)], [SHOP_ADDRESS])
+    }),
+    { numRuns: 500 }
+  )
+  t.true(paidCount > 5, `${paidCount} of 500 orders were good`)
 })
 
 test('a provider gets the same addresses each time, and each wallet is asked once in a round', async t => {
