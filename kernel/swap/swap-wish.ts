@@ -40,8 +40,8 @@ export interface ReadWish {
  * Checks a wish, and says it in assets.
  *
  * @param tokensOf - the tokens of a currency, by its plugin
- * @throws SAME_CURRENCY for an asset against itself within one wallet; NO_AMOUNT_SPECIFIED, AMOUNT_INVALID,
- *   OPTION_INVALID, TOKEN_NOT_FOUND
+ * @throws SAME_CURRENCY for an asset against itself within one wallet; TOKEN_NOT_FOUND, also before the currency has
+ *   said which tokens it brings; NO_AMOUNT_SPECIFIED, AMOUNT_INVALID, OPTION_INVALID
  */
 export const readWish = (wish: SwapWish, tokensOf: (pluginId: string) => TokenMap): ReadWish => {
   const { fromWallet, toWallet, fromTokenId = null, toTokenId = null, quoteFor } = wish
