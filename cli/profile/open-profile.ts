@@ -1,4 +1,4 @@
-import { forEachChain } from '../../fake-server/world-chains.ts'
+import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
 import {
   createKernel,
   type Io,
@@ -76,10 +76,7 @@ export const kernelSettings = ({
   // The fake server lets every key in.
   apiKey: 'holdfast-fake-world',
   appId: '',
-  pluginOptions: {
-    ...forEachChain(id => ({ network: 'regtest', servers: [...chainServers[id]] })),
-    bitcointestnet: { network: 'regtest', servers: [...chainServers.bitcoin] }
-  }
+  pluginOptions: fakePluginOptions(chainServers)
 })
 
 const logObserver = (onLog: (line: LogLine) => void): Plugin => ({

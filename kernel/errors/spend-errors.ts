@@ -42,6 +42,19 @@ export interface SpendErrorDetails {
   SPEND_WITH_KEYS: NoDetails
 }
 
+const permissionHint = ({ pluginId, reason }: SpendErrorDetails['SWAP_PERMISSION']): string => {
+  switch (reason) {
+    case 'geoRestriction':
+      return `${pluginId} does not serve the place you are in.`
+    case 'noVerification':
+      return `${pluginId} wants to know who you are first.`
+    case 'needsActivation':
+      return `${pluginId} wants a key: give it with the options or the settings of the plugin.`
+    default:
+      return `Choose another provider than ${pluginId}.`
+  }
+}
+
 /** Messages, exit codes and advice for {@link SpendErrorDetails}. */
 export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<SpendErrorDetails[C]> } = {
   DUST_SPEND: {
@@ -106,7 +119,8 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
   SWAP_PERMISSION: {
     name: 'SwapPermissionError',
     exitCode: 43,
-    message: () => 'You are not allowed to make this trade'
+    message: () => 'You are not allowed to make this trade',
+    hint: permissionHint
   },
   NO_SWAP_PROVIDERS: { name: 'Error', exitCode: 45, message: () => 'No swap providers enabled' },
   QUOTE_ENDED: {

@@ -65,6 +65,7 @@ const quoteFields = (quote: SwapQuote): QuoteFields => {
 const errorFields = (error: WalletError): QuoteFields => {
   const message = isWalletError(error) ? error.message : describeError(error)
   const fields = { errorCode: error.code, message }
+  if (isWalletError(error, 'SWAP_PERMISSION')) return { ...fields, message: `${message}: ${error.hint}` }
   if (isWalletError(error, 'SWAP_BELOW_LIMIT'))
     return { ...fields, ...limitOf(error.details.nativeMin, error.details) }
   if (isWalletError(error, 'SWAP_ABOVE_LIMIT'))

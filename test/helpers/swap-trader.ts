@@ -1,5 +1,5 @@
-import { FAKE_ADDRESSES, type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
-import { FAKE_SWAP_OPTIONS } from '../../fake-server/providers/swap/fake-swaps.ts'
+import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
+import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
 import {
   type Account,
   type CurrencyWallet,
@@ -32,14 +32,9 @@ export const RICH = '5000000'
 /** Opens a device with these swap plugins. */
 export const openTrader = async (plugins: readonly SwapPlugin[]): Promise<Trader> => {
   const world = makeFakeWorld({ io: makeNodeIo() })
-  const { bitcoin: bitcoinServers, litecoin: litecoinServers } = FAKE_ADDRESSES.chainServers
   const kernel = await openDevice(world, {
     plugins: [litecoin, ...plugins],
-    pluginOptions: {
-      bitcoin: { network: 'regtest', servers: [...bitcoinServers] },
-      litecoin: { network: 'regtest', servers: [...litecoinServers] },
-      ...FAKE_SWAP_OPTIONS
-    }
+    pluginOptions: fakePluginOptions()
   })
   const account = await kernel.context.createAccount({ username: 'alice', password: 'correct horse battery' })
   const btc = await account.createCurrencyWallet('wallet:bitcoin')

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../../kernel/types/json.ts'
 import { chainIds } from '../../world-chain.ts'
 import type { FakeProvider } from '../fake-provider.ts'
 import { fakeChangenow } from './fake-changenow.ts'
@@ -16,13 +15,6 @@ export interface FakeSwaps {
   readonly letsexchange: FakeExchange
   readonly thorchain: FakeVault
   readonly mayaprotocol: FakeVault
-}
-
-/** Options of the swap plugins for a fake world, whose exchanges take any key. For `pluginOptions` of a kernel. */
-export const FAKE_SWAP_OPTIONS: Readonly<Record<string, JsonObject>> = {
-  changenow: { apiKey: 'fake-key' },
-  sideshift: { affiliateId: 'fake-affiliate' },
-  letsexchange: { apiKey: 'fake-key' }
 }
 
 /** Swap providers, and what is behind them. */

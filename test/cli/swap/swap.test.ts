@@ -146,6 +146,16 @@ test.serial('piped, each provider is a row; preferences and exclusions count', a
   t.deepEqual(await idsOf('--disable', 'firm'), ['estimating'])
 })
 
+test.serial('the exchanges that ship offer in a fake world without a key of one’s own', async t => {
+  const { quotes, rejected } = await dataOf('swap', 'quote', ...wish().slice(0, 4), '--amount', '0.1 BTC')
+  const offering = new Set(quotes.map(({ plugin }: { plugin: { id: string } }) => plugin.id))
+  for (const id of ['changenow', 'letsexchange', 'sideshift', 'thorchain']) t.true(offering.has(id), id)
+  const refused = Object.fromEntries(
+    rejected.map(({ plugin, error }: { plugin: { id: string }; error: object }) => [plugin.id, error])
+  )
+  t.is(refused.transfer.code, 'SWAP_CURRENCY')
+})
+
 test.serial('swap quote asks for an amount of either side, or for all there is', async t => {
   const quotes = (...flags: readonly string[]): Promise<Ran> =>
     run('swap', 'quote', ...wish().slice(0, 4), ...wish().slice(6), ...flags, '--json')

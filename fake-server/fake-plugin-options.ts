@@ -1,0 +1,22 @@
+import type { JsonObject } from '../kernel/types/json.ts'
+import { CHAIN_SERVERS, type ChainServers, forEachChain } from './world-chains.ts'
+
+/**
+ * What the plugins that ship are given to live in a fake world, as `pluginOptions`: the networks and servers of its
+ * chains, and keys, of which its providers take any.
+ *
+ * @param chainServers - where the chains are; inside the process of their world if left out
+ */
+export const fakePluginOptions = (
+  chainServers: ChainServers = CHAIN_SERVERS
+): Readonly<Record<string, JsonObject>> => {
+  const chains = forEachChain(id => ({ network: 'regtest', servers: [...chainServers[id]] }))
+  return { ...KEYS, ...chains, bitcointestnet: chains.bitcoin }
+}
+
+const KEYS = {
+  changenow: { apiKey: 'fake-key' },
+  coincap: { apiKey: 'fake-key' },
+  letsexchange: { apiKey: 'fake-key' },
+  sideshift: { affiliateId: 'fake-affiliate' }
+}
