@@ -83,6 +83,10 @@ test('fake start serves the world; commands use it over the network, and Ctrl-C 
   const balance = await runHoldfast(['balance', 'Net', '--pin-stdin', '--json'], pin)
   t.is(balance.json.data.balances[0].native, '10000000')
 
+  const rate = await runHoldfast(['rates', 'get', 'BTC', 'iso:USD', '--json'], { home })
+  t.is(rate.code, 0, rate.stderr)
+  t.is(rate.json.data.rate, '65000', 'of the market of the fake world, not of the real one')
+
   server.kill('SIGINT')
   t.deepEqual(await once(server, 'close'), [0, null])
   t.false(existsSync(record))
