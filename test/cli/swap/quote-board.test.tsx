@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { stripVTControlCharacters } from 'node:util'
+import test from 'ava'
+import { render } from 'ink-testing-library'
+import { type BoardKey, QuoteBoard, type QuoteBoardProps } from '../../../cli/screens/quote-board.tsx'
+import type { QuoteLines } from '../../../cli/swap/quote-lines.ts'
+
+const row = (pluginId: string, changes: Partial<QuoteLines> = {}): QuoteLines => ({
+  pluginId,
+  title: `${pluginId} (CEX)`,
+  state: 'open',
+  main: '7.1 LTC for 0.01 BTC',
+  detail: `fee of ${pluginId}`,
+  left: '4:59',
+  ...changes
+})
+
+const props: QuoteBoardProps = {
+  title: '0.01 BTC from Savings to Lite',
+  rows: [
+    row('first'),
+    row('second', { left: '' }),
+    row('third', { state: 'pending', main: 'waiting for an answer', detail: '', left: '' }),
+    row('fourth', { state: 'failed', main: 'Amount is too low: at least 0.05 BTC', detail: '', left: '' })
+  ],
+  selected: 'first',
+  waitSeconds: 12.3,
+  height: 23,
+  isAscii: true,
+  onKey: () => {}
+}
+
+const linesOf = (changes: Partial<QuoteBoardProps> = {}): readonly string[] => {
+  const screen = render(<QuoteBoard {...props} {...changes} />)
+  const lines = stripVTControlCharacters(screen.lastFrame() ?? '').split('\n')
+  screen.unmount()
+  return lines
+}
+
+test('the board shows each quote with its countdown and reasons, who failed with the limit, and who is waited for', t => {
+  t.deepEqual(linesOf(), [
+    '0.01 BTC from Savings to Lite',
+    '> 1 7.1 LTC for 0.01 BTC  first (CEX) 4:59 left',
+    '    fee of first',
+    '  2 7.1 LTC for 0.01 BTC  second (CEX)',
+    '    fee of second',
+    '  . third (CEX): waiting for an answer',
+    '  x fourth (CEX): Amount is too low: at least 0.05 BTC',
+    'waiting for 1 of 4 providers, 13 s at most',
+    'up/down choose  Enter review it  s wait no longer  q quit'
+  ])
+})
+
+test('an expired quote cannot be chosen, and an ended round can be asked again', t => {
+  const lines = linesOf({
+    rows: [row('first', { state: 'expired', left: 'expired' })],
+    selected: undefined,
+    waitSeconds: undefined
+  })
+  t.is(lines[1], '  1 7.1 LTC for 0.01 BTC  first (CEX) expired')
+  t.is(lines.at(-2), 'these are the quotes')
+  t.is(lines.at(-1), 'r ask again  q quit')
+})
+
+test('after the wait it says that the first quote is waited for', t => {
+  const lines = linesOf({ rows: [row('third', { state: 'pending' })], selected: undefined, waitSeconds: -1 })
+  t.is(lines.at(-2), 'waiting for 1 of 1 providers, until the first one answers')
+})
+
+test('the board is never taller than the terminal, and the selected quote stays in sight', t => {
+  const rows = Array.from({ length: 50 }, (_, index) => row(`p${index}`))
+  for (const [height, selected] of [
+    [23, 'p0'],
+    [23, 'p30'],
+    [10, 'p49'],
+    [8, 'p7']
+  ] as const) {
+    const lines = linesOf({ rows, height, selected })
+    t.true(lines.length <= height, `${lines.length} of ${height}`)
+    t.true(
+      lines.some(line => line.startsWith('> ') && line.includes(` ${selected} `)),
+      selected
+    )
+    t.regex(lines.at(-3) ?? '', /^and \d+ more$/)
+  }
+})
+
+test('the board speaks ASCII alone where that is asked for', t => {
+  t.notRegex(linesOf().join(''), /[^\x20-\x7e]/)
+  t.regex(linesOf({ isAscii: false }).join('\n'), /❯ 1[\s\S]*… third[\s\S]*✘ fourth/)
+})
+
+test('keys choose, stop the wait, ask again, quit and interrupt; others mean nothing', async t => {
+  const heard: BoardKey[] = []
+  const screen = render(<QuoteBoard {...props} onKey={key => heard.push(key)} />)
+  await sleep(20)
+  for (const key of ['\u001b[A', '\u001b[B', '\r', 's', 'r', 'q', '\u0003', 'x']) {
+    screen.stdin.write(key)
+    await sleep(20)
+  }
+  screen.unmount()
+  t.deepEqual(heard, ['up', 'down', 'choose', 'enough', 'again', 'close', 'interrupt'])
+})
