@@ -33,15 +33,19 @@ const LINES_EACH = 2
 export const showQuestion = (terminal: Terminal, text: string): Promise<boolean> =>
   askOnScreen(terminal, onAnswer => <Question text={text} onAnswer={onAnswer} />)
 
-/** Draws on standard error, so that standard output stays data. The screen never fills the terminal. */
+/**
+ * Draws on standard error, so that standard output stays data. The screen never fills the terminal.
+ *
+ * Not incrementally: Ink 6.8 counts the lines wrong when a picture of several lines changes, and leaves parts of the one
+ * before.
+ */
 export const renderOnTerminal = (node: ReactElement, { stdin, stderr }: Terminal): Instance =>
   render(node, {
     stdin: stdin as ReadStream,
     stdout: stderr as WriteStream,
     stderr: stderr as WriteStream,
     exitOnCtrlC: false,
-    patchConsole: false,
-    incrementalRendering: true
+    patchConsole: false
   })
 
 const askOnScreen = async (

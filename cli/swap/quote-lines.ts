@@ -1,6 +1,5 @@
 import { nativeAmount, type QuoteSnapshot } from '../../kernel/index.ts'
 import { amountText } from '../output/amounts.ts'
-import { spanText } from '../output/times.ts'
 import type { CellLike, TableView, TextView } from '../output/view.ts'
 import { coinOf } from '../session/wallet-assets.ts'
 import { isOpen, limitText } from './quote-facts.ts'
@@ -70,7 +69,7 @@ const detailText = (quote: QuoteSnapshot, { from, to }: SwapPlaces): string => {
       : [`at least ${amountText(nativeAmount(minReceiveAmount), to.asset)}`]),
     ...(quote.canBePartial === true ? ['may be partial'] : []),
     ...(quote.hasPromoCode === true ? ['promotion'] : []),
-    ...(maxFulfillmentSeconds === undefined ? [] : [`within ${spanText(maxFulfillmentSeconds)}`])
+    ...(maxFulfillmentSeconds === undefined ? [] : [`within ${Math.ceil(maxFulfillmentSeconds / 60)} min`])
   ].join(', ')
 }
 
