@@ -97,6 +97,7 @@ const dataOf = (result: TourResult, { steps, home }: TourEnd): JsonObject => ({
   txid: result.txid,
   confirmations: result.confirmations,
   note: result.note,
+  swap: { ...result.swap },
   secondDevice: { sameHistory: result.sameHistory, sameNote: result.sameNote },
   steps: steps.map(({ id, title, detail = '', durationMs = 0 }) => ({
     id,

@@ -14,6 +14,7 @@ import { type Comparison, compareDevices } from './compare-devices.ts'
 import { countServerFiles } from './count-server-files.ts'
 import { openTourDevice, until } from './tour-device.ts'
 import { makeRunStep, type OnTourStep, type RunStep } from './tour-step.ts'
+import { runTourSwap, type TourSwap } from './tour-swap.ts'
 
 /** What the tour is made of. */
 export interface TourOptions {
@@ -36,6 +37,7 @@ export interface TourResult extends Comparison {
   readonly txid: string
   readonly confirmations: Transaction['confirmations']
   readonly note: string
+  readonly swap: TourSwap
   /** The id of the account that was made. */
   readonly loginId: string
 }
@@ -46,10 +48,10 @@ const NOTE = 'Rent for October, paid from the tour'
 
 /**
  * The whole path, for real: account, wallet, coins, payment, confirmation, note, sync, and a second device that
- * logs in with the password alone. Only the chain and the servers run in this process.
+ * logs in with the password alone; then a swap into another currency. Only the chain and the servers run in this process.
  */
 export const runTour = async (options: TourOptions): Promise<TourResult> => {
-  const { world, onStep, pauseMs } = options
+  const { world, onStep, pauseMs, signal } = options
   const step = makeRunStep(onStep, pauseMs)
   const open: Kernel[] = []
   const openDevice = async (name: string): Promise<Kernel> => {
@@ -58,7 +60,8 @@ export const runTour = async (options: TourOptions): Promise<TourResult> => {
     return kernel
   }
   try {
-    const account = await createTourAccount(step, options, await openDevice(options.firstDevice))
+    const kernel = await openDevice(options.firstDevice)
+    const account = await createTourAccount(step, options, kernel)
     const wallet = await createWallet(step, account)
     await receive(step, options, wallet)
     const sent = await pay(step, wallet)
@@ -69,7 +72,15 @@ export const runTour = async (options: TourOptions): Promise<TourResult> => {
       wallet,
       kernel: await openDevice('second-device')
     })
-    return { ...comparison, txid: tx.txid, confirmations: tx.confirmations, note: NOTE, loginId: account.id }
+    const swap = await runTourSwap({ step, world, kernel, account, wallet, signal })
+    return {
+      ...comparison,
+      swap,
+      txid: tx.txid,
+      confirmations: tx.confirmations,
+      note: NOTE,
+      loginId: account.id
+    }
   } finally {
     for (const kernel of open.reverse()) await kernel.close()
   }

@@ -27,13 +27,32 @@ test('demo --json --keep prints one envelope, and what it kept can be used', asy
     'confirm',
     'note',
     'sync',
-    'second-device'
+    'second-device',
+    'rates',
+    'litecoin',
+    'quotes',
+    'swap',
+    'payout'
   ])
+  const { plugin, txid, paid, received, route } = data.swap
+  t.is(plugin, 'changenow')
+  t.is(paid, '0.01 BTC')
+  t.regex(received, /^\d+\.\d+ LTC$/)
+  t.regex(route, /^BTC > iso:EUR \([a-zA-Z]+\)$/)
   t.is(data.profile, 'demo-1')
   const show = ['--profile', 'demo-1', 'tx', 'show', 'Savings', data.txid, '--json', '--password-stdin']
   const kept = await runHoldfast(show, { home, input: 'only for the tour\n' })
   t.is(kept.code, 0, kept.stderr)
   t.is(kept.json.data.tx.metadata.notes, data.note)
+  const run = (...args: readonly string[]) =>
+    runHoldfast(['--profile', 'demo-1', ...args, '--json', '--password-stdin'], {
+      home,
+      input: 'only for the tour\n'
+    })
+  const { swaps } = (await run('swap', 'history')).json.data
+  t.is(swaps[0].txid, txid)
+  const { balances } = (await run('balance', 'Litecoin')).json.data
+  t.is(`${balances[0].display} LTC`, received)
 })
 
 /** The block of the README between its marks, without fences and the command itself. */
@@ -48,7 +67,10 @@ const normalized = (lines: readonly string[]): readonly string[] =>
   lines.map(line =>
     line
       .replace(/[0-9a-f]{64}/g, 'TXID')
-      .replace(/bcrt1q[0-9a-z]{38}/g, 'ADDRESS')
+      .replace(/(bcrt|rltc)1q[0-9a-z]{38}/g, 'ADDRESS')
+      // Which of the providers is a second younger than the others is chance.
+      .replace(/> iso:EUR \([a-zA-Z]+\)/, '> iso:EUR (SOURCE)')
+      .replace(/\d+\.\d\d EUR/, 'VALUE EUR')
       .replace(/\(\d+(\.\d)? m?s\)/g, '(TIME)')
   )
 

@@ -4,7 +4,7 @@ import type { CommandSpec } from '../../command.ts'
 export const startCommands: readonly CommandSpec[] = [
   {
     name: 'demo',
-    summary: 'the one-minute tour: a real wallet on a fake chain, and a second device',
+    summary: 'the one-minute tour: a real wallet on a fake chain, a second device, and a swap',
     flags: [
       { flags: '--keep', summary: 'keep the world of the tour as a profile' },
       { flags: '--speed <speed>', summary: 'how fast it goes', choices: ['fast', 'slow'] }

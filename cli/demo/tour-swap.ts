@@ -1,0 +1,121 @@
+import type { FakeWorld } from '../../fake-server/fake-world.ts'
+import {
+  type Account,
+  type CurrencyWallet,
+  type Kernel,
+  nativeAmount,
+  type SwapQuote
+} from '../../kernel/index.ts'
+import { amountText } from '../output/amounts.ts'
+import { valueText } from '../output/money.ts'
+import { pathText } from '../rates/route-facts.ts'
+import { coinOf } from '../session/wallet-assets.ts'
+import { offerText } from '../swap/quote-lines.ts'
+import type { SwapPlaces } from '../swap/swap-place.ts'
+import { until } from './tour-device.ts'
+import type { RunStep } from './tour-step.ts'
+
+/** What the last part of the tour needs. */
+export interface TourSwapParts {
+  readonly step: RunStep
+  readonly world: FakeWorld
+  readonly kernel: Kernel
+  readonly account: Account
+  /** Of Bitcoin, with coins in it. */
+  readonly wallet: CurrencyWallet
+  readonly signal: AbortSignal
+}
+
+/** What came of it; amounts are for people. */
+export interface TourSwap {
+  readonly plugin: string
+  readonly txid: string
+  readonly paid: string
+  readonly received: string
+  /** What the wallet was worth before, and the route of the rate. */
+  readonly value: string
+  readonly route: string
+}
+
+const FIAT = 'iso:EUR'
+const SWAPPED = nativeAmount('1000000')
+
+/** Bitcoin into Litecoin: rates, quotes of several providers, a payment on one chain and the payout on the other. */
+export const runTourSwap = async (parts: TourSwapParts): Promise<TourSwap> => {
+  const { step, account, wallet, signal } = parts
+  const worth = await seeWorth(parts)
+  const other = await step('litecoin', 'Make a Litecoin wallet beside it', async () => {
+    const value = await account.createCurrencyWallet('wallet:litecoin', { name: 'Litecoin' })
+    await until(value, signal, async () => true)
+    return { value, detail: (await value.getReceiveAddress()).publicAddress }
+  })
+  const places: SwapPlaces = {
+    from: { wallet, asset: coinOf(wallet) },
+    to: { wallet: other, asset: coinOf(other) }
+  }
+  const best = await askForQuotes(parts, places)
+  const { transaction } = await step('swap', `Swap with ${best.swapInfo.displayName}, the best`, async () => {
+    const value = await best.approve()
+    return { value, detail: value.transaction.txid }
+  })
+  const received = await seePayout(parts, other)
+  return {
+    plugin: best.pluginId,
+    txid: transaction.txid,
+    paid: amountText(best.fromNativeAmount, places.from.asset),
+    received,
+    ...worth
+  }
+}
+
+const seeWorth = ({ step, kernel, wallet }: TourSwapParts): Promise<Pick<TourSwap, 'route' | 'value'>> =>
+  step('rates', 'See what it is worth', async () => {
+    const { rates } = kernel.context
+    const { currencyCode, denominations } = wallet.currencyInfo
+    const stop = rates.want([{ fromCurrency: currencyCode, toCurrency: FIAT }])
+    await rates.refresh().finally(stop)
+    const held = wallet.balanceOf(null)
+    const worth = rates.valueOf(held, denominations[0]?.multiplier ?? '1', currencyCode, FIAT)
+    const value = worth === undefined ? 'no rate' : valueText(worth.value, FIAT)
+    const route = worth === undefined ? '' : pathText(worth.route)
+    return {
+      value: { value, route },
+      lines: [route],
+      detail: `${amountText(held, coinOf(wallet))} = ${value}`
+    }
+  })
+
+const askForQuotes = ({ step, account }: TourSwapParts, places: SwapPlaces): Promise<SwapQuote> =>
+  step('quotes', 'Ask for quotes', async () => {
+    const round = account.askForQuotes({
+      fromWallet: places.from.wallet,
+      toWallet: places.to.wallet,
+      nativeAmount: SWAPPED,
+      quoteFor: 'from'
+    })
+    const [value] = await round.settled
+    if (value === undefined) throw new Error('The tour got no quote')
+    const { providers } = round.getSnapshot()
+    const given = providers.filter(({ state }) => state === 'resolved')
+    return {
+      value,
+      lines: given.map(quote => `${quote.displayName.padEnd(NAME)}${offerText(quote, places)}`),
+      detail: `${given.length} quotes of ${providers.length} providers, the best first`
+    }
+  })
+
+const NAME = 15
+
+const seePayout = ({ step, world, signal }: TourSwapParts, other: CurrencyWallet): Promise<string> =>
+  step('payout', 'Mine on both chains, and see it paid out on the other', async () => {
+    world.chain.mine(1)
+    await until(other, signal, async () => other.balanceOf(null) !== '0')
+    world.chains.litecoin.mine(1)
+    await world.saved()
+    await until(other, signal, async () => {
+      const [tx] = await other.getTransactions({ limit: 1 })
+      return tx?.confirmations === 'confirmed'
+    })
+    const value = amountText(other.balanceOf(null), coinOf(other))
+    return { value, detail: `${value}, confirmed` }
+  })
