@@ -50,7 +50,9 @@ export class RateProviders {
 
   ended(pluginId: string, { pairCount, durationMs, at, error }: ProviderAnswer): void {
     if (error === undefined) {
-      this.#change(pluginId, { state: 'answered', pairCount, durationMs, answeredAt: at })
+      // One with a quota has nothing new in most rounds, and what it gave still counts.
+      const given = pairCount === 0 ? {} : { pairCount }
+      this.#change(pluginId, { state: 'answered', ...given, durationMs, answeredAt: at })
       return
     }
     const errorCode = isWalletError(error) ? { errorCode: error.code } : {}

@@ -1,4 +1,5 @@
 import type { ExecutionContext, TestFn } from 'ava'
+import fc from 'fast-check'
 import {
   cutReplies,
   dripReplies,
@@ -212,6 +213,37 @@ const testGarbage = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, 
     t.deepEqual(pairs, [])
     stop()
     t.true((await lab.ask(wanted)).pairs.length >= offered.length)
+  })
+
+  test(`${plugin.id}: an answer that was changed anywhere is read or refused in one way, and gives no odd rate`, async t => {
+    const lab = open()
+    const sound = await lab.reply(wanted)
+    const piece = fc.constantFrom(
+      '',
+      'null',
+      '{}',
+      '[]',
+      '"x"',
+      '-1',
+      '1e999',
+      '"__proto__":',
+      '<',
+      '&x;',
+      ',',
+      '}'
+    )
+    const at = fc.nat(sound.body.length)
+    await fc.assert(
+      fc.asyncProperty(at, fc.nat(40), piece, async (start, length, text) => {
+        const body = sound.body.slice(0, start) + text + sound.body.slice(start + length)
+        const recover = lab.trouble(answerInstead(lab.port, { ...sound, body }))
+        const { error, pairs } = await lab.ask(wanted)
+        recover()
+        if (error !== undefined) t.is(lab.codeOf(error), 'BAD_REPLY')
+        t.true(pairs.every(({ rate }) => rate > 0 && Number.isFinite(rate)))
+      }),
+      { numRuns: 150 }
+    )
   })
 
   test(`${plugin.id}: no figure that is negative, zero, endless or no number is ever taken [5.38]`, async t => {

@@ -1,5 +1,6 @@
 import type { Middleware } from '../../fake-server/fake-server.ts'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
+import type { FakeReply } from '../../fake-server/replies.ts'
 import type { TroublePort } from '../../fake-server/trouble.ts'
 import { isWalletError } from '../../kernel/errors/wallet-error.ts'
 import { makeKernelHooks } from '../../kernel/hooks/make-kernel-hooks.ts'
@@ -48,6 +49,8 @@ export interface RateLab {
   readonly lines: readonly string[]
   ask(wanted: readonly RatePair[], options?: { readonly isAborted?: boolean }): Promise<RateAnswer>
   askHistory(wanted: readonly DatedPair[]): Promise<{ pair: DatedPair; rate: number }[]>
+  /** What its provider says in one round, without a mark. */
+  reply(wanted: readonly RatePair[]): Promise<FakeReply>
   /** Gives up the round that is under way. */
   abort(): void
   /** Gets its provider into trouble. */
@@ -82,6 +85,27 @@ export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions
   )
   providers.traffic.onLine(({ status }) => void statuses.push(status))
   let abort = makeAbort()
+  const ask: RateLab['ask'] = async (wanted, { isAborted = false } = {}) => {
+    abort = makeAbort()
+    if (isAborted) abort.abort()
+    const refusals: string[] = []
+    const desk = new OpenRateDesk({
+      pluginId: plugin.id,
+      wanted,
+      signal: abort.signal,
+      now: () => 0,
+      refused: message => void refusals.push(message)
+    })
+    let failure: unknown
+    await hooks.fetchRates.promise({
+      deskFor: () => desk.desk,
+      ended: (_pluginId, error) => {
+        failure = error
+        return true
+      }
+    })
+    return { pairs: desk.take(), refusals, error: failure }
+  }
   return {
     world,
     clock,
@@ -89,26 +113,17 @@ export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions
     requests,
     statuses,
     lines,
-    async ask(wanted, { isAborted = false } = {}) {
-      abort = makeAbort()
-      if (isAborted) abort.abort()
-      const refusals: string[] = []
-      const desk = new OpenRateDesk({
-        pluginId: plugin.id,
-        wanted,
-        signal: abort.signal,
-        now: () => 0,
-        refused: message => void refusals.push(message)
-      })
-      let failure: unknown
-      await hooks.fetchRates.promise({
-        deskFor: () => desk.desk,
-        ended: (_pluginId, error) => {
-          failure = error
-          return true
-        }
-      })
-      return { pairs: desk.take(), refusals, error: failure }
+    ask,
+    async reply(wanted) {
+      let said: FakeReply | undefined
+      const stop = providers.use(async (_request, next) => {
+        said = await next()
+        return said
+      }, plugin.id)
+      await ask(wanted)
+      stop()
+      if (said === undefined) throw new Error('The plugin asked nobody')
+      return { status: said.status, headers: {}, body: said.body }
     },
     async askHistory(wanted) {
       const offers: { pair: DatedPair; rate: number }[] = []

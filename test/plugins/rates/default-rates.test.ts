@@ -61,6 +61,22 @@ test('every source that ships answers a kernel in a fake world, and routes throu
   stop()
 })
 
+test('a source that is not asked again yet shows how many pairs it gave last', async t => {
+  const { world, kernel } = await open(t)
+  const { rates } = kernel.context
+  const stop = rates.want(PAIRS)
+  await rates.refresh()
+  const countOf = (id: string): number | undefined =>
+    rates.getSnapshot().providers.find(({ pluginId }) => pluginId === id)?.pairCount
+  t.is(countOf('ecb'), 29)
+  const askedBefore = world.providers.traffic.lines.filter(({ path }) => path.includes('ecb')).length
+  await rates.refresh()
+  await rates.refresh()
+  t.is(world.providers.traffic.lines.filter(({ path }) => path.includes('ecb')).length, askedBefore)
+  t.is(countOf('ecb'), 29)
+  stop()
+})
+
 test('sources in trouble are told of, and the others give the rates', async t => {
   const { world, kernel } = await open(t)
   const { providers, clock } = world
