@@ -113,6 +113,12 @@ export const sections: readonly NamedSection[] = [
     load: async () => (await import('./sections/swaps.ts')).swaps
   },
   {
+    name: 'rates',
+    title: 'Exchange rates',
+    needsPeer: true,
+    load: async () => (await import('./sections/rates.ts')).rates
+  },
+  {
     name: 'load',
     title: 'Loading the library',
     needsPeer: true,

@@ -20,11 +20,6 @@ export interface Blocked {
   readonly pairs: ReadonlySet<Pair>
 }
 
-interface Reached {
-  readonly currency: Currency
-  readonly cost: number
-}
-
 /**
  * The cheapest routes to one currency, from as many others as were asked for (Dijkstra's algorithm, from the target).
  *
@@ -36,7 +31,13 @@ export class RouteSearch {
   readonly target: Currency
   readonly #biases: Float64Array
   readonly #blocked: Blocked | undefined
-  readonly #queue = new TinyQueue<Reached>([], cheaperFirst)
+  /**
+   * Numbers of entries: what was reached, and at which cost. Entries are no objects: there is one for each pair of a
+   * currency that thousands of pairs lead to.
+   */
+  readonly #queue: TinyQueue<number>
+  readonly #reached: Currency[] = []
+  readonly #reachedAt: number[] = []
   /** By currency id: the least cost so far, the pair to go by, and the rate into the target. */
   readonly #costs: Float64Array
   readonly #rates: Float64Array
@@ -57,7 +58,8 @@ export class RouteSearch {
     this.#isAsked = new Uint8Array(count)
     this.#costs[target.id] = 0
     this.#rates[target.id] = 1
-    this.#queue.push({ currency: target, cost: 0 })
+    this.#queue = new TinyQueue([], cheaperFirst(this.#reached, this.#reachedAt))
+    this.#push(target, 0)
   }
 
   /** What one unit is in the target's; undefined where no route leads. */
@@ -99,27 +101,36 @@ export class RouteSearch {
     while (this.#isDone[from.id] === 0) {
       const next = this.#queue.pop()
       if (next === undefined) return false
-      if (this.#isDone[next.currency.id] === 0) this.#settle(next)
+      const currency = this.#reached[next] as Currency
+      if (this.#isDone[currency.id] === 0) this.#settle(currency, this.#reachedAt[next] as number)
     }
     return true
   }
 
-  #settle({ currency, cost }: Reached): void {
+  #settle(currency: Currency, cost: number): void {
     this.#isDone[currency.id] = 1
     const hop = this.#hops[currency.id]
     if (hop !== undefined) {
       const rest = this.#rates[otherEnd(hop, currency).id] ?? 0
       this.#rates[currency.id] = hop.from === currency ? hop.rate * rest : rest / hop.rate
     }
+    const isDone = this.#isDone
+    const costs = this.#costs
     for (const pair of currency.pairs) {
       const from = otherEnd(pair, currency)
-      if (this.#isDone[from.id] === 1 || this.#isBlocked(pair, from)) continue
+      const { id } = from
+      if (isDone[id] === 1 || (this.#blocked !== undefined && this.#isBlocked(pair, from))) continue
       const total = cost + this.costOf(pair, from)
-      if (total >= (this.#costs[from.id] ?? 0)) continue
-      this.#costs[from.id] = total
-      this.#hops[from.id] = pair
-      this.#queue.push({ currency: from, cost: total })
+      if (total >= (costs[id] as number)) continue
+      costs[id] = total
+      this.#hops[id] = pair
+      this.#push(from, total)
     }
+  }
+
+  #push(currency: Currency, cost: number): void {
+    this.#reachedAt.push(cost)
+    this.#queue.push(this.#reached.push(currency) - 1)
   }
 
   #isBlocked(pair: Pair, from: Currency): boolean {
@@ -133,5 +144,8 @@ export class RouteSearch {
 export const ageOf = ({ at }: Pair, now: number): number => Math.max(0, now - at)
 
 // Of two that cost the same the one that was heard of first, so that the answer does not hang on the heap.
-const cheaperFirst = (left: Reached, right: Reached): number =>
-  left.cost - right.cost || left.currency.id - right.currency.id
+const cheaperFirst =
+  (reached: readonly Currency[], costs: readonly number[]) =>
+  (left: number, right: number): number =>
+    (costs[left] as number) - (costs[right] as number) ||
+    (reached[left] as Currency).id - (reached[right] as Currency).id
