@@ -23,12 +23,12 @@ const LITECOIN = 'rltc1qw508d6qejxtdg4y5r3zarvary0c5xw7k693xs3'
 
 const base58check = createBase58check(sha256)
 
-const makeIo = (): Io => {
+const makeIo = (seed = 7): Io => {
   const clock = makeFakeClock()
   return {
     clock,
     crypto: makeNobleCrypto(clock),
-    random: makeSeededRandom(7),
+    random: makeSeededRandom(seed),
     fetch: () => Promise.reject(new Error('The real network was asked'))
   }
 }
@@ -62,6 +62,16 @@ test('a world that was saved with one chain opens unchanged, and keeps the secon
   const again = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
   t.is(again.chains.litecoin.height, 3)
   t.deepEqual(again.toJson(), world.toJson())
+})
+
+test('the faucet of a chain that was begun is kept although nothing was done on it', async t => {
+  const saved = readFileSync(join(process.cwd(), 'test/fixtures/one-chain-world.json'), 'utf8')
+  for (const files of [new Map<string, string>(), new Map<string, string>(JSON.parse(saved))]) {
+    const world = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo(1) })
+    await world.close()
+    const again = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo(2) })
+    t.deepEqual(again.chains.litecoin.toJson(), world.chains.litecoin.toJson())
+  }
 })
 
 test('both chains go through a disk change by change, each with its own blocks and payments', async t => {
