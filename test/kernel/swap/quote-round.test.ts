@@ -151,9 +151,14 @@ test('without a quote after the wait it goes on until the first one, and past fa
   ])
   const round = ask()
   await clock.advance(25_000)
-  failing.end(new WalletError('SWAP_PERMISSION', { pluginId: 'failing' }))
+  failing.end(new WalletError('SWAP_PERMISSION', { pluginId: 'failing', reason: 'geoRestriction' }))
   await clock.advance(1000)
   t.false(round.getSnapshot().isOver)
+  const refused = round.getSnapshot().providers.find(({ pluginId }) => pluginId === 'failing')
+  t.is(
+    refused?.message,
+    'You are not allowed to make this trade: failing does not serve the place you are in.'
+  )
   late.desk().offer(offerOf(late.desk()))
   t.true(round.getSnapshot().isOver)
   t.deepEqual(
