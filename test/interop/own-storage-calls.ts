@@ -65,7 +65,10 @@ export const ownStorageCalls = (session: OwnSession): StorageCalls => {
           })
         ),
         swaps: Object.fromEntries(
-          LAB_SWAPS.map(pluginId => [pluginId, { ...mine().swapConfig(pluginId).getSnapshot() }])
+          LAB_SWAPS.map(pluginId => {
+            const { isEnabled, userSettings } = mine().swapConfig(pluginId).getSnapshot()
+            return [pluginId, { isEnabled, userSettings }]
+          })
         ),
         data: await itemsOf(mine().dataStore)
       })
