@@ -18,6 +18,8 @@ const ciWith = (
   )
   const npm = `#!/bin/sh\n[ "$HOLDFAST_CI" = 1 ] || exit 9\n[ "$1" = run ] && shift\ncase "$1" in\n${cases.join('\n')}\nesac\n`
   writeFileSync(join(folder, 'npm'), npm, { mode: 0o755 })
+  // A test installs nothing.
+  writeFileSync(join(folder, 'apt-get'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
   const { status, stdout } = spawnSync('bash', ['.ci/run'], {
     cwd: folder,
     encoding: 'utf8',
