@@ -135,6 +135,29 @@ test('a provider that still answers is not asked again, and one that never does 
   t.is(rates.convertCurrency('BTC', 'iso:USD'), 1, 'nobody hears it any more')
 })
 
+test('a wish that is given up before it was asked for hurries nobody', async t => {
+  const source = toySource('one', [])
+  const { rates, clock } = await openRateHome(t, { plugins: [source] })
+  rates.want([USD])
+  await clock.advance(0)
+  rates.want([pairOf('ETH', 'iso:USD')])()
+  await clock.advance(29_999)
+  t.is(source.asked.length, 1)
+  await clock.advance(1)
+  t.deepEqual(source.asked[1], [USD])
+})
+
+test('what a provider offers after its answer has ended is heard by nobody, good or bad', async t => {
+  const source = toySource('one', [['BTC', 'iso:USD', 1]])
+  const { rates, faults } = await openRateHome(t, { plugins: [source] })
+  await rates.refresh()
+  source.desks[0]?.offer(USD, 2)
+  source.desks[0]?.offer(USD, Number.NaN)
+  await rates.refresh()
+  t.is(rates.convertCurrency('BTC', 'iso:USD'), 1)
+  t.deepEqual(faults, [])
+})
+
 test('rate providers that fail are only logged, and the others count [8.52]', async t => {
   const { rates, lines, faults, reports } = await openRateHome(t, {
     plugins: [
