@@ -1,0 +1,50 @@
+import { homeFor, runHoldfast } from '../../helpers/command-line.ts'
+import { onTerminal, runOnTerminal } from '../../helpers/on-terminal.ts'
+import { replayScreen } from '../../helpers/replay-screen.ts'
+
+const PIN = [/PIN of/, '7316\r'] as const
+
+onTerminal(
+  'on a terminal quotes are shown as they come, one is chosen and reviewed, and y swaps',
+  async t => {
+    const home = homeFor(t)
+    const input = '7316'
+    await runHoldfast(['account', 'create', '--light', '--pin-stdin'], { home, input })
+    const made = await runHoldfast(
+      ['wallets', 'create', 'bitcoin', '--name', 'Savings', '--pin-stdin', '--json'],
+      { home, input }
+    )
+    await runHoldfast(['wallets', 'create', 'litecoin', '--name', 'Lite', '--pin-stdin'], { home, input })
+    await runHoldfast(['fake', 'chain', 'fund', made.json.data.address, '1 BTC', '--confirm'], { home })
+    const quote = ['swap', 'quote', '--from', 'Savings', '--to', 'Lite', '--amount', '0.01 BTC']
+
+    const closed = await runOnTerminal(t, quote, { home, typed: [PIN, [/these are the quotes/, 'q']] })
+    t.is(closed.code, 0, closed.screen)
+    t.regex(closed.screen, /1 {2}\d+\.\d+ LTC for 0\.01 BTC {2}\S+ \(CEX\) {2}\d+:\d\d left/)
+    // What was on the screen when all had answered: each provider once, whatever stood there before.
+    const board = replayScreen(closed.drawn.slice(0, closed.drawn.lastIndexOf('q quit') + 'q quit'.length))
+    t.is(board.filter(line => line === '0.01 BTC from Savings to Lite').length, 1, board.join('\n'))
+    for (const name of ['ChangeNOW (CEX)', 'SideShift.ai (CEX)', 'THORChain (DEX)', 'Transfer (DEX)']) {
+      t.is(board.filter(line => line.includes(name)).length, 1, `${name} in\n${board.join('\n')}`)
+    }
+    t.false(board.some(line => line.includes('waiting for an answer')))
+    t.regex(board.join('\n'), /❯ 1 .* left\n {4}a better rate, fee /)
+
+    const typed = [PIN, [/these are the quotes/, '\r']] as const
+    const stopped = await runOnTerminal(t, quote, { home, typed: [...typed, [/\[y\/N\]/, '\u0003']] })
+    t.is(stopped.code, 130, stopped.screen)
+    t.regex(stopped.screen, /swap with +ChangeNOW \(CEX\)/)
+    const left = await runOnTerminal(t, quote, { home, typed: [PIN, [/0\.01 BTC from/, '\u0003']] })
+    t.is(left.code, 130, left.screen)
+    const none = await runHoldfast(['swap', 'history', '--pin-stdin', '--json'], { home, input })
+    t.deepEqual(none.json.data.swaps, [], 'none of these has paid')
+
+    const done = await runOnTerminal(t, quote, { home, typed: [...typed, [/\[y\/N\]/, 'y']] })
+    t.is(done.code, 0, done.screen)
+    t.regex(done.screen, /txid +[0-9a-f]{64}/)
+    const { swaps } = (await runHoldfast(['swap', 'history', '--pin-stdin', '--json'], { home, input })).json
+      .data
+    t.is(swaps.length, 1)
+    t.is(swaps[0].plugin.id, 'changenow')
+  }
+)
