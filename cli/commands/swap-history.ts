@@ -10,6 +10,7 @@ import { amountJson, amountText } from '../output/amounts.ts'
 import type { AmountUnits } from '../output/assets.ts'
 import { localTime } from '../output/times.ts'
 import { confirmationCell, stateOf } from '../output/tx-facts.ts'
+import { type CellLike, cellOf, type TableView, type TextView } from '../output/view.ts'
 import { findWallets } from '../session/find-wallet.ts'
 import { type Effect, historyOf, selectionOf } from '../session/history.ts'
 import { syncWallets } from '../session/sync-wallets.ts'
@@ -27,30 +28,7 @@ export const swapHistory: CommandRun = async session => {
   return {
     data: { swaps: swaps.map(swapJson) },
     warnings,
-    view: {
-      kind: 'table',
-      columns: [
-        { title: 'DATE' },
-        { title: 'PAID', align: 'right' },
-        { title: 'FOR', align: 'right' },
-        { title: 'PROVIDER' },
-        { title: 'STATE' },
-        { title: 'ORDER', canShrink: true },
-        { title: 'LINK', canShrink: true },
-        { title: 'TXID', canShrink: true }
-      ],
-      rows: swaps.map(({ tx, asset, swap, payout }) => [
-        localTime(new Date(tx.date * 1000)),
-        amountText(paidOf(tx), asset),
-        `${swap.isEstimate ? '~' : ''}${amountText(nativeAmount(swap.payoutNativeAmount), payout)}`,
-        swap.plugin.displayName,
-        confirmationCell(tx.confirmations),
-        swap.orderId ?? '',
-        swap.orderUri ?? '',
-        tx.txid
-      ]),
-      empty: 'Nothing was swapped yet.'
-    }
+    view: session.terminal.stdout.isTTY === true ? textOf(swaps) : tableOf(swaps)
   }
 }
 
@@ -59,6 +37,49 @@ interface PastSwap extends Effect {
   /** What the payout's amount is written in. */
   readonly payout: AmountUnits
 }
+
+const EMPTY = 'Nothing was swapped yet.'
+
+/** A terminal is too narrow for a row with links: several lines for each swap. */
+const textOf = (swaps: readonly PastSwap[]): TextView => ({
+  kind: 'text',
+  lines: swaps.length === 0 ? [{ text: EMPTY, tone: 'dim' }] : swaps.flatMap(linesOf)
+})
+
+const linesOf = (past: PastSwap): readonly CellLike[] => {
+  const { tx, swap } = past
+  const { text, tone = 'plain' } = cellOf(confirmationCell(tx.confirmations))
+  return [
+    { text: `${dateText(tx)}  ${givenText(past)} for ${paidText(past)}`, tone: 'strong' },
+    { text: `  ${swap.plugin.displayName}${swap.orderId === undefined ? '' : `, order ${swap.orderId}`}` },
+    ...(swap.orderUri === undefined ? [] : [{ text: `  ${swap.orderUri}`, tone: 'accent' } as const]),
+    { text: `  txid ${tx.txid}`, tone: 'dim' },
+    { text: `  ${text}`, tone }
+  ]
+}
+
+const tableOf = (swaps: readonly PastSwap[]): TableView => ({
+  kind: 'table',
+  columns: ['DATE', 'PAID', 'FOR', 'PROVIDER', 'STATE', 'ORDER', 'LINK', 'TXID'].map(title => ({ title })),
+  rows: swaps.map(past => [
+    dateText(past.tx),
+    paidText(past),
+    givenText(past),
+    past.swap.plugin.displayName,
+    confirmationCell(past.tx.confirmations),
+    past.swap.orderId ?? '',
+    past.swap.orderUri ?? '',
+    past.tx.txid
+  ]),
+  empty: EMPTY
+})
+
+const dateText = ({ date }: Transaction): string => localTime(new Date(date * 1000))
+
+const paidText = ({ tx, asset }: PastSwap): string => amountText(paidOf(tx), asset)
+
+const givenText = ({ swap, payout }: PastSwap): string =>
+  `${swap.isEstimate ? '~' : ''}${amountText(nativeAmount(swap.payoutNativeAmount), payout)}`
 
 const swapsOf = async (session: Session, wallet: CurrencyWallet): Promise<readonly PastSwap[]> => {
   const byTxid = new Map<string, PastSwap>()

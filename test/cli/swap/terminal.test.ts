@@ -42,9 +42,10 @@ onTerminal(
     const done = await runOnTerminal(t, quote, { home, typed: [...typed, [/\[y\/N\]/, 'y']] })
     t.is(done.code, 0, done.screen)
     t.regex(done.screen, /txid +[0-9a-f]{64}/)
-    const { swaps } = (await runHoldfast(['swap', 'history', '--pin-stdin', '--json'], { home, input })).json
-      .data
-    t.is(swaps.length, 1)
-    t.is(swaps[0].plugin.id, 'changenow')
+    const past = await runOnTerminal(t, ['swap', 'history'], { home, typed: [PIN] })
+    t.regex(
+      past.screen,
+      /\d+\.\d+ LTC for 0\.01\d* BTC\r?\n {2}ChangeNOW, order \w+\r?\n {2}https:\/\/\S+\r?\n {2}txid [0-9a-f]{64}/
+    )
   }
 )
