@@ -4,7 +4,7 @@ import { roundedText } from './decimals.ts'
 export const codeText = (code: string): string => code.replace(/^iso:/, '')
 
 /** True for the code of a state's money, which has two decimals for people. */
-export const isFiat = (code: string): boolean => code.startsWith('iso:')
+const isFiat = (code: string): boolean => code.startsWith('iso:')
 
 /** A value that was worked out through rates, for people: `812.40 EUR`, `0.00042 BTC`. */
 export const valueText = (value: string, code: string): string =>

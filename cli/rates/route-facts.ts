@@ -43,7 +43,7 @@ const oldestOf = ({ hops }: RouteSnapshot): number =>
   hops.reduce((least, { at }) => Math.min(least, at), hops[0]?.at ?? Math.floor(Date.now() / 1000))
 
 /** The providers on a route, in its order: `coinbase, ecb`. */
-export const sourcesOf = ({ hops }: RouteSnapshot): string =>
+const sourcesOf = ({ hops }: RouteSnapshot): string =>
   [...new Set(hops.map(({ source }) => source))].join(', ')
 
 /** How old a route is, for people: never a colour alone. */
