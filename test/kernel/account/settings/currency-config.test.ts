@@ -45,9 +45,14 @@ test('an account keeps tokens, settings, swap settings and tokens that are alway
   t.deepEqual(userSettings, { server: 'one' })
   t.deepEqual(device.settings.swapConfig('shop').getSnapshot(), {
     isEnabled: false,
-    userSettings: { key: 'two' }
+    userSettings: { key: 'two' },
+    needsActivation: false
   })
-  t.deepEqual(device.settings.swapConfig('other').getSnapshot(), { isEnabled: true, userSettings: {} })
+  t.deepEqual(device.settings.swapConfig('other').getSnapshot(), {
+    isEnabled: true,
+    userSettings: {},
+    needsActivation: false
+  })
   t.throws(() => device.settings.currencyConfig('shop'), { code: 'PLUGINS_MISSING' })
   t.throws(() => device.settings.swapConfig('ether'), { code: 'PLUGINS_MISSING' })
   t.throws(() => device.settings.currencyConfig('__proto__'), { code: 'PLUGINS_MISSING' })
@@ -244,7 +249,11 @@ test('settings keep what this version does not know, and refuse what is no JSON'
     y: [1]
   })
   t.deepEqual(config.getSnapshot().userSettings, { server: 'two' })
-  t.deepEqual(shop.getSnapshot(), { isEnabled: false, userSettings: { key: 'three' } })
+  t.deepEqual(shop.getSnapshot(), {
+    isEnabled: false,
+    userSettings: { key: 'three' },
+    needsActivation: false
+  })
   const round: { self?: unknown } = {}
   round.self = round
   for (const bad of [
