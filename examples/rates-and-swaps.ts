@@ -1,4 +1,4 @@
-import { nativeAmount, type RatePlugin, type SwapPlugin, WalletError } from 'holdfast/plugin'
+import { compare, nativeAmount, type RatePlugin, type SwapPlugin, WalletError } from 'holdfast/plugin'
 
 /** A rate source with one price, to be replaced by a request through `io.fetch`. The kernel likes it better than others. */
 export const onePrice: RatePlugin = {
@@ -15,40 +15,50 @@ export const onePrice: RatePlugin = {
   }
 }
 
-const RATE = 20n
-const SMALLEST = 10_000n
+/** What a shop's server would do: it takes an order, and says where it is paid. */
+export type TakeOrder = (payTo: string) => Promise<{ readonly orderId: string; readonly deposit: string }>
+
+/** Litoshi for one satoshi. */
+const RATE = 740n
+const SMALLEST = nativeAmount('10000')
+const SHOP = { pluginId: 'cornershop', displayName: 'Corner Shop' }
 
 /** A swap provider for one pair. It describes a spend; it cannot make, sign or send one. */
-export const cornerShop: SwapPlugin = {
+export const cornerShop = (takeOrder: TakeOrder): SwapPlugin => ({
   kind: 'swap',
-  id: 'cornershop',
-  displayName: 'Corner Shop',
+  id: SHOP.pluginId,
+  displayName: SHOP.displayName,
   apply({ hooks }) {
-    hooks.fetchQuotes.tapPromise('cornershop', async desk => {
+    hooks.fetchQuotes.tapPromise(SHOP.pluginId, async desk => {
       const { from, to, nativeAmount: amount, quoteFor } = desk.request
-      if (from.pluginId !== 'bitcoin' || to.pluginId !== 'tollar' || quoteFor !== 'from') {
-        throw new WalletError('SWAP_CURRENCY', {
-          displayName: 'Corner Shop',
-          pluginId: 'cornershop',
-          from: from.currencyCode,
-          to: to.currencyCode
-        })
+      if (from.pluginId !== 'bitcoin' || to.pluginId !== 'litecoin' || quoteFor !== 'from') {
+        throw new WalletError('SWAP_CURRENCY', { ...SHOP, from: from.currencyCode, to: to.currencyCode })
       }
-      if (BigInt(amount) < SMALLEST) {
-        const nativeMin = String(SMALLEST)
-        throw new WalletError('SWAP_BELOW_LIMIT', { pluginId: 'cornershop', nativeMin, direction: 'from' })
+      if (compare(amount, SMALLEST) < 0) {
+        const { pluginId } = SHOP
+        throw new WalletError('SWAP_BELOW_LIMIT', { pluginId, nativeMin: SMALLEST, direction: 'from' })
       }
-      // A shop with a server would send the address there, and get the deposit address back.
-      await desk.depositTo()
-      const deposit = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
-      const spends = [{ tokenId: null, spendTargets: [{ publicAddress: deposit, nativeAmount: amount }] }]
+      const toNativeAmount = nativeAmount(String(BigInt(amount) * RATE))
       desk.offer({
         fromNativeAmount: amount,
-        toNativeAmount: nativeAmount(String(BigInt(amount) * RATE)),
+        toNativeAmount,
         isEstimate: false,
-        networkFee: await desk.feeFor(spends),
-        payment: { spends }
+        // A target without an address stands for one that is not known yet.
+        networkFee: await desk.feeFor([{ tokenId: null, spendTargets: [{ nativeAmount: amount }] }]),
+        payment: {
+          // Asked when the user has said yes, and not before: until then the shop learns no address.
+          async order() {
+            const { orderId, deposit } = await takeOrder(await desk.depositTo())
+            const spendTargets = [{ publicAddress: deposit, nativeAmount: amount }]
+            return {
+              orderId,
+              spends: [{ tokenId: null, spendTargets }],
+              fromNativeAmount: amount,
+              toNativeAmount
+            }
+          }
+        }
       })
     })
   }
-}
+})

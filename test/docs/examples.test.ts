@@ -30,8 +30,10 @@ const outputs: Readonly<Record<string, RegExp>> = {
     /^200000: sent\n2000000: The policy spend-limit refused to sign: more than 1000000\nunfinished spends: 0\n$/,
   '05-watch-a-wallet':
     /^login by create: deriving\n(?:.+\n)*wallet Savings: 5000000\n(?:.+\n)*spend: intended\n(?:.+\n)*spend: signed\n(?:.+\n)*spend: broadcast\n(?:.+\n)*spend: saved\n(?:.+\n)*engine of bitcoin: stopped\n(?:.+\n)*$/,
-  '06-rates-and-swaps':
-    /^plugins: applied\nmemory: applied\noneprice: applied\ncoinbase: applied\ncornershop: applied\nBTC = 64000\.0000 iso:USD \(oneprice\)\niso:USD = 0\.9225 iso:EUR \(coinbase\)\n0\.5 BTC = 29520\.30 EUR\n50000 satoshi buy 1000000 tollar units\n5 satoshi: SwapBelowLimitError: Amount is too low\n$/
+  '06-rates':
+    /^plugins: applied\nmemory: applied\noneprice: applied\ncoinbase: applied\nBTC = 64000\.0000 iso:USD \(oneprice\)\niso:USD = 0\.9225 iso:EUR \(coinbase\)\n0\.5 BTC = 29520\.30 EUR\n$/,
+  '07-swaps':
+    /^500 satoshi: SwapBelowLimitError: Amount is too low\nChangeNOW: 7\.64251781 LTC\nCorner Shop: 7\.4 LTC\nreview: 1 payment, \d+ satoshi for the network\npaid order-1 with Corner Shop\nreceived 7\.4 LTC\n$/
 }
 
 const GUIDE = 'docs/write-a-plugin.md'
