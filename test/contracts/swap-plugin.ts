@@ -253,6 +253,8 @@ const testTrouble = (test: TestFn, contract: SwapContract): void => {
     const ended = failure(t, silent)
     await home.clock.advance(300_000)
     t.true(isWalletError(await ended, 'DEADLINE'))
+    // What nobody waits for is not left open.
+    t.true(home.sent.at(-1)?.options.signal?.aborted)
   })
 
   for (const [what, middleware] of [

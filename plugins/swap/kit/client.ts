@@ -1,4 +1,12 @@
-import { type FetchReply, type Io, type QuoteDesk, withDeadline } from '../../../kernel/plugin-api.ts'
+import {
+  type FetchOptions,
+  type FetchReply,
+  type Io,
+  isWalletError,
+  makeAbort,
+  type QuoteDesk,
+  withDeadline
+} from '../../../kernel/plugin-api.ts'
 import { type ExactJson, parseExactJson } from './exact-json.ts'
 import { forbidden, type Provider, troubled } from './provider.ts'
 import { Reply } from './reply.ts'
@@ -44,12 +52,7 @@ export const makeAsk = (io: Pick<Io, 'clock' | 'fetch'>, provider: Provider, add
   }
   return async question => {
     if (io.clock.now() < restUntil) throw troubled(provider, 'has had too many requests')
-    const what = `The answer of ${provider.displayName}`
-    const found = await withDeadline({ clock: io.clock, milliseconds: DEADLINE_MS, what }, () =>
-      io.fetch(urlOf(address, question), optionsOf(question)).catch(() => {
-        throw troubled(provider, 'cannot be reached')
-      })
-    )
+    const found = await fetchInTime(io, { provider, address, question })
     note(found)
     return understand(provider, found)
   }
@@ -61,6 +64,36 @@ const LONGEST_REST_SECONDS = 3600
 /** The list of all coins is the longest reply. */
 const MAX_REPLY_BYTES = 8_000_000
 
+interface Sending {
+  readonly provider: Provider
+  readonly address: string
+  readonly question: Question
+}
+
+/** Fetches, and aborts the request when the caller does or when it has had its time. */
+const fetchInTime = async (
+  io: Pick<Io, 'clock' | 'fetch'>,
+  { provider, address, question }: Sending
+): Promise<FetchReply> => {
+  const either = makeAbort()
+  const { signal } = question
+  signal?.addEventListener('abort', either.abort)
+  if (signal?.aborted === true) either.abort()
+  const what = `The answer of ${provider.displayName}`
+  try {
+    return await withDeadline({ clock: io.clock, milliseconds: DEADLINE_MS, what }, () =>
+      io.fetch(urlOf(address, question), { ...optionsOf(question), signal: either.signal })
+    )
+  } catch (error) {
+    either.abort()
+    if (isWalletError(error)) throw error
+    // What the platform says may name the address; that it failed is enough.
+    throw troubled(provider, 'cannot be reached')
+  } finally {
+    signal?.removeEventListener('abort', either.abort)
+  }
+}
+
 const urlOf = (address: string, { path, query = {} }: Question): string => {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]
@@ -68,7 +101,7 @@ const urlOf = (address: string, { path, query = {} }: Question): string => {
   return `${address}/${path}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`
 }
 
-const optionsOf = ({ headers = {}, body, signal }: Question): Parameters<Io['fetch']>[1] => ({
+const optionsOf = ({ headers = {}, body }: Question): FetchOptions => ({
   method: body === undefined ? 'GET' : 'POST',
   headers: {
     accept: 'application/json',
@@ -76,8 +109,7 @@ const optionsOf = ({ headers = {}, body, signal }: Question): Parameters<Io['fet
     ...headers
   },
   maxReplyBytes: MAX_REPLY_BYTES,
-  ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  ...(signal === undefined ? {} : { signal })
+  ...(body === undefined ? {} : { body: JSON.stringify(body) })
 })
 
 const understand = (provider: Provider, { status, text }: FetchReply): Answer => {
