@@ -36,7 +36,7 @@ const MARKET = market(10_000)
 const WORKS: readonly RouteWork[] = [
   { shape: star(10_000), limitMs: 1, peerBatch: 5 },
   { shape: tenProviders(10_000), limitMs: 1, peerBatch: 5 },
-  { shape: MARKET, limitMs: 1, peerBatch: 5 },
+  { shape: MARKET, limitMs: 1, peerBatch: 1 },
   { shape: star(100_000), limitMs: 20, peerBatch: 1 },
   { shape: market(100_000), limitMs: 20, peerBatch: 1, isSlow: true },
   { shape: layers(64), limitMs: 0.2, peerBatch: 5 },
@@ -48,7 +48,7 @@ const SAMPLE_MS = 20
 const WALLETS = 500
 const WALLETS_LIMIT_MS = 5
 /** How many of them the peer is asked for; 500 take it minutes. */
-const PEER_WALLETS = 5
+const PEER_WALLETS = 3
 const NOW = 1_800_000_000
 
 const NOTES = [

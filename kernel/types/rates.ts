@@ -20,7 +20,8 @@ export interface RateDesk {
    * Offers the price of one `fromCurrency`; also of a pair that nobody asked for.
    *
    * A pair whose codes are no text, or a rate that is not finite and above zero, is refused and reported as the plugin's
-   * fault 'Invalid data format'; what else it offers counts.
+   * fault 'Invalid data format'; what else it offers counts. A code has 1 to 64 characters, none of them a control
+   * character. Of one plugin 10,000 pairs are heard in a round, and its newest 10,000 are kept.
    */
   offer(pair: RatePair, rate: number): void
 }
