@@ -1,4 +1,6 @@
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
+import { FAKE_COINS } from '../../fake-server/providers/swap/fake-coin.ts'
+import type { FakeExchange } from '../../fake-server/providers/swap/fake-exchange.ts'
 import { nativeAmount } from '../../kernel/amount.ts'
 import type { FetchOptions, Io } from '../../kernel/io/io.ts'
 import type { SwapPlugin } from '../../kernel/plugins/plugin.ts'
@@ -149,3 +151,12 @@ export const orderOf = async ({
   toNativeAmount
 }: SwapOffer): Promise<SwapOrder> =>
   'order' in payment ? payment.order() : { spends: payment.spends, fromNativeAmount, toNativeAmount }
+
+/** What a fake exchange gives for so many native units of BTC or LTC, to the last unit of the other one. */
+export const dealOf = (exchange: FakeExchange, code: 'BTC' | 'LTC', amount: bigint): bigint | undefined => {
+  const [from, to] = [code, code === 'BTC' ? 'LTC' : 'BTC'].map(each =>
+    FAKE_COINS.find(coin => coin.code === each)
+  )
+  if (from === undefined || to === undefined) return undefined
+  return exchange.deal({ from, to, direction: 'from', amount })?.toAmount
+}

@@ -2,7 +2,7 @@ import test from 'ava'
 import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { changenow } from '../../../plugins/swap/changenow.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
-import { ASSETS, DEPOSIT_TO, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'
+import { ASSETS, DEPOSIT_TO, dealOf, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'
 
 const contract: SwapContract = {
   plugin: changenow,
@@ -11,6 +11,7 @@ const contract: SwapContract = {
   to: 'ltc',
   isFixed: true,
   limits: { from: ['below'], to: ['below', 'above'] },
+  expected: ({ world }, fromAmount) => dealOf(world.swaps.changenow, 'BTC', fromAmount),
   block: ({ world }) => {
     world.swaps.changenow.manners.isBlocked = true
   },
@@ -27,7 +28,8 @@ testSwapPlugin(test, contract)
 testSwapPlugin(((title: string, run: never) => test(`${title}, the other way round`, run)) as typeof test, {
   ...contract,
   from: 'ltc',
-  to: 'btc'
+  to: 'btc',
+  expected: ({ world }, amount) => dealOf(world.swaps.changenow, 'LTC', amount)
 })
 
 const CHANGENOW = { apiKey: 'app-key' }

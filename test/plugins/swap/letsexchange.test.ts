@@ -2,7 +2,7 @@ import test from 'ava'
 import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { letsexchange } from '../../../plugins/swap/letsexchange.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
-import { DEPOSIT_TO, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'
+import { DEPOSIT_TO, dealOf, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'
 
 const contract: SwapContract = {
   plugin: letsexchange,
@@ -11,6 +11,7 @@ const contract: SwapContract = {
   to: 'ltc',
   isFixed: true,
   limits: { from: ['below', 'above'], to: ['below', 'above'] },
+  expected: ({ world }, fromAmount) => dealOf(world.swaps.letsexchange, 'BTC', fromAmount),
   block: ({ world }) => {
     world.swaps.letsexchange.manners.isBlocked = true
   },
@@ -27,7 +28,8 @@ testSwapPlugin(test, contract)
 testSwapPlugin(((title: string, run: never) => test(`${title}, the other way round`, run)) as typeof test, {
   ...contract,
   from: 'ltc',
-  to: 'btc'
+  to: 'btc',
+  expected: ({ world }, amount) => dealOf(world.swaps.letsexchange, 'LTC', amount)
 })
 
 test('letsexchange: the order names the rate, both addresses and the promo code, and asks for a promised amount', async t => {

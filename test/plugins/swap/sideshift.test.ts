@@ -3,7 +3,7 @@ import { answerInstead } from '../../../fake-server/trouble.ts'
 import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { sideshift } from '../../../plugins/swap/sideshift.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
-import { DEPOSIT_TO, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'
+import { DEPOSIT_TO, dealOf, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'
 
 const contract: SwapContract = {
   plugin: sideshift,
@@ -12,6 +12,7 @@ const contract: SwapContract = {
   to: 'ltc',
   isFixed: true,
   limits: { from: ['below', 'above'], to: ['below', 'above'] },
+  expected: ({ world }, fromAmount) => dealOf(world.swaps.sideshift, 'BTC', fromAmount),
   block: ({ world }) => {
     world.swaps.sideshift.manners.isBlocked = true
   },
@@ -28,7 +29,8 @@ testSwapPlugin(test, contract)
 testSwapPlugin(((title: string, run: never) => test(`${title}, the other way round`, run)) as typeof test, {
   ...contract,
   from: 'ltc',
-  to: 'btc'
+  to: 'btc',
+  expected: ({ world }, amount) => dealOf(world.swaps.sideshift, 'LTC', amount)
 })
 
 const SIDESHIFT = { affiliateId: 'affiliate7', secret: 'secret-7c1f' }
@@ -69,6 +71,16 @@ test('sideshift: a country that is refused with the quote or the order is a rest
   const error = await t.throwsAsync(orderOf(offer), { code: 'SWAP_PERMISSION' })
   t.deepEqual((error as WalletError<'SWAP_PERMISSION'>).details.reason, 'geoRestriction')
   await t.throwsAsync(home.ask({}).done, { code: 'SWAP_PERMISSION' })
+})
+
+test('sideshift: who may not order is told so before a price is asked for', async t => {
+  const home = openSwapHome(sideshift, SIDESHIFT)
+  const port = { clock: home.clock, chance: () => 0 }
+  const reply = { status: 200, headers: {}, body: '{"createShift":false}' }
+  home.world.providers.use(answerInstead(port, reply, { path: /permissions$/ }), 'sideshift')
+  const error = await t.throwsAsync(home.ask({}).done, { code: 'SWAP_PERMISSION' })
+  t.is((error as WalletError<'SWAP_PERMISSION'>).details.reason, 'geoRestriction')
+  t.false(home.sent.some(({ url }) => /pair|quotes/.test(url)))
 })
 
 test('sideshift: limits that have moved since they were told name the figure that was told', async t => {

@@ -14,6 +14,7 @@ const contract: SwapContract = {
   to: 'ltc',
   isFixed: false,
   limits: { from: ['below'], to: ['below'] },
+  expected: ({ world }, amount) => world.swaps.thorchain.swap(amount, 'BTC.BTC', 'LTC.LTC'),
   close: ({ world }) => void world.swaps.thorchain.manners.halted.add('BTC'),
   mislead: ({ world }) => {
     world.swaps.thorchain.manners.isPayInWrong = true
