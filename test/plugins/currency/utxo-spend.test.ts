@@ -21,7 +21,16 @@ import { makeTestWorld, type TestWallet, until } from './utxo-world.ts'
 const coinOf = (value: bigint, purpose: Purpose, at: number): Coin => {
   const branch: Branch = { purpose, change: 0, id: `${purpose}/0` }
   const record = { branch, index: at } as ScriptRecord
-  return { txid: 'a', vout: at, value, record, height: 1, isCoinbase: false, isOwnChange: false }
+  return {
+    txid: 'a',
+    vout: at,
+    value,
+    record,
+    height: 1,
+    isCoinbase: false,
+    isPegOut: false,
+    isOwnChange: false
+  }
 }
 
 const purposes = fc.constantFrom<Purpose>(32, 44, 49, 84, 86)

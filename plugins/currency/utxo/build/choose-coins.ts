@@ -22,7 +22,7 @@ export interface CoinTiers {
   readonly safe: readonly Coin[]
   /** Unconfirmed and from somebody else, who can still take it back. */
   readonly risky: readonly Coin[]
-  /** Not now: unconfirmed where the spend wants confirmed coins, or a coinbase too young. */
+  /** Not now: unconfirmed where the spend wants confirmed coins, or of a block and too young. */
   readonly waiting: readonly Coin[]
 }
 
@@ -32,13 +32,17 @@ export const sortCoins = ({ ledger, coin: row, height }: SpendSource, noUnconfir
   const risky: Coin[] = []
   const waiting: Coin[] = []
   for (const coin of ledger.coins()) {
-    const isYoung = coin.isCoinbase && (coin.height <= 0 || height + 1 - coin.height < row.coinbaseMaturity)
+    const maturity = coin.isCoinbase ? row.coinbaseMaturity : coin.isPegOut ? PEG_OUT_MATURITY : 0
+    const isYoung = maturity > 0 && (coin.height <= 0 || height + 1 - coin.height < maturity)
     if (isYoung || (noUnconfirmed && coin.height <= 0)) waiting.push(coin)
     else if (coin.height > 0 || coin.isOwnChange) safe.push(coin)
     else risky.push(coin)
   }
   return { safe, risky, waiting }
 }
+
+// Litecoin Core, consensus.h.
+const PEG_OUT_MATURITY = 6
 
 /** The goal of a selection for one spend. @throws FEE_INVALID */
 export const goalOf = (

@@ -15,6 +15,7 @@ export interface LedgerTx {
   readonly spends: readonly string[]
   readonly outputTotal: bigint
   readonly isCoinbase: boolean
+  readonly isPegOut: boolean
   /** What it says to whoever reads the chain. */
   readonly memos: readonly Memo[]
   ours: readonly OwnOutput[]
@@ -36,6 +37,7 @@ export interface Coin {
   readonly record: ScriptRecord
   readonly height: number
   readonly isCoinbase: boolean
+  readonly isPegOut: boolean
   /** Made by a transaction of our own, so nobody else can take it back. */
   readonly isOwnChange: boolean
 }

@@ -49,6 +49,7 @@ export class Ledger {
         spends: raw.inputs.map(input => `${input.txid}:${input.vout}`),
         outputTotal: raw.outputs.reduce((total, { value }) => total + value, 0n),
         isCoinbase: raw.isCoinbase,
+        isPegOut: raw.isPegOut,
         memos: memosOf(raw),
         ours: [],
         revision: 0,
@@ -123,6 +124,7 @@ export class Ledger {
         record: output.record,
         height: tx.height,
         isCoinbase: tx.isCoinbase,
+        isPegOut: tx.isPegOut,
         isOwnChange: this.#isOwn(tx)
       }
     }

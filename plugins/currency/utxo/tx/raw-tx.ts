@@ -18,31 +18,39 @@ export interface RawTx {
   readonly inputs: readonly RawInput[]
   readonly outputs: readonly RawOutput[]
   readonly isCoinbase: boolean
+  /** Litecoin's, by which a block pays out what leaves the MimbleWimble extension block (HogEx). */
+  readonly isPegOut: boolean
   readonly weight: number
 }
 
 /**
  * Parses a transaction of the Bitcoin family (BIP-144), whole and to the last byte.
  *
+ * What Litecoin puts between witnesses and lock time (LIP-2) is no part of the id, and is skipped.
+ *
  * @throws TypeError for anything else
  */
 export const parseRawTx = (bytes: Uint8Array): RawTx => {
   const reader = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), at: 4 }
-  const hasWitness = bytes[4] === 0 && bytes[5] === 1
-  if (hasWitness) reader.at = 6
+  const flags = bytes[4] === 0 ? (bytes[5] ?? 0) : 0
+  if ((flags & ~(WITNESS | MWEB)) !== 0) throw new TypeError('A transaction has unknown parts')
+  const hasWitness = (flags & WITNESS) !== 0
+  if (flags !== 0) reader.at = 6
   const start = reader.at
   const inputs = readInputs(reader)
   const outputs = readOutputs(reader)
   const end = reader.at
   if (hasWitness) for (const _ of inputs) skipWitness(reader)
+  const isPegOut = (flags & MWEB) !== 0 && skipMweb(reader)
   skip(reader, 4)
   if (reader.at !== bytes.length) throw new TypeError('A transaction has bytes after its end')
-  const base = hasWitness ? stripped(bytes, start, end) : bytes
+  const base = flags !== 0 ? stripped(bytes, start, end) : bytes
   return {
     txid: hexOfReversed(sha256Twice(base)),
     inputs,
     outputs,
     isCoinbase: inputs.length === 1 && inputs[0]?.txid === NO_TXID,
+    isPegOut,
     weight: base.length * 3 + bytes.length
   }
 }
@@ -68,6 +76,8 @@ interface Reader {
 }
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+const WITNESS = 1
+const MWEB = 8
 const NO_TXID = '0'.repeat(64)
 const MAX_MONEY = 1n << 62n
 
@@ -121,6 +131,13 @@ const readOutputs = (reader: Reader): RawOutput[] => {
 const skipWitness = (reader: Reader): void => {
   const count = readCount(reader)
   for (let i = 0; i < count; i++) skip(reader, readCount(reader))
+}
+
+/** True for the empty part that marks the payment out of the extension block; else it goes on to the lock time. */
+const skipMweb = (reader: Reader): boolean => {
+  const kind = reader.bytes[skip(reader, 1)]
+  if (kind !== 0) skip(reader, Math.max(0, reader.bytes.length - 4 - reader.at))
+  return kind === 0
 }
 
 const stripped = (bytes: Uint8Array, start: number, end: number): Uint8Array => {
