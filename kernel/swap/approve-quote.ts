@@ -28,10 +28,14 @@ export interface SwapReview {
   /** The order gives no less, or nothing is signed. */
   readonly minReceive: NativeAmount
   readonly isEstimate: boolean
+  /** The least that arrives of an estimate, where the provider promises it; else less than `minReceive` may arrive. */
+  readonly minReceiveAmount?: NativeAmount
   /** Of all drafts together, in the paying chain's own coin. */
   readonly networkFee: { readonly currencyCode: string; readonly nativeAmount: NativeAmount }
   /** Exactly what is signed, in this order; the last one pays the swap. */
   readonly drafts: readonly Transaction[]
+  /** What the drafts were made of: whom each one pays or calls, and with what parameters. */
+  readonly spends: readonly SpendInfo[]
   /** Whom the last draft pays. */
   readonly destinationAddress: string
   /** Where the provider pays to. */
@@ -45,7 +49,10 @@ export interface SwapReview {
 export interface ApproveOptions {
   /** Noted on the transaction that pays. */
   readonly metadata?: Metadata
-  /** Nothing is signed for less; if left out, what was quoted, and of an estimate one percent less. */
+  /**
+   * Nothing is signed for an order of less, nor for an estimate of which the provider promises less. If left out: what
+   * was quoted, and of an estimate one percent less, whatever is promised.
+   */
   readonly minReceive?: NativeAmount
   /** The most that the network may take of all drafts together, in native units of the chain's own coin. */
   readonly maxNetworkFee?: NativeAmount
@@ -86,8 +93,8 @@ export interface Deal {
  *   wallet
  */
 export const approveQuote = async (deal: Deal, options: ApproveOptions): Promise<SwapResult> => {
-  const { clock, swapInfo, offer, fromWallet } = deal
-  const minReceive = minReceiveOf(offer, options)
+  const { swapInfo, fromWallet } = deal
+  const minReceive = minReceiveOf(deal, options)
   const order = await orderOf(deal)
   checkOrder(deal, order, minReceive)
   const deposit = await deal.addresses.depositTo()
@@ -108,10 +115,9 @@ export const approveQuote = async (deal: Deal, options: ApproveOptions): Promise
   if (options.confirm !== undefined && (await options.confirm(review)) !== true)
     throw new WalletError('QUOTE_ENDED', { pluginId: swapInfo.pluginId, reason: 'declined' })
   deal.checkOpen()
-  if (hasPassed(order.expiresAt, clock))
-    throw new WalletError('QUOTE_ENDED', { pluginId: swapInfo.pluginId, reason: 'expired' })
+  checkTime(deal, order)
   deal.sending()
-  const transaction = await pay(fromWallet, drafts, swapData)
+  const transaction = await pay(fromWallet, drafts, { swapData, checkTime: () => checkTime(deal, order) })
   const { orderId, orderUri } = order
   return {
     transaction,
@@ -125,14 +131,25 @@ export const approveQuote = async (deal: Deal, options: ApproveOptions): Promise
 export const hasPassed = (expiresAt: number | undefined, clock: Clock): boolean =>
   expiresAt !== undefined && expiresAt <= clock.now()
 
+/** @throws QUOTE_ENDED */
+const checkTime = ({ clock, swapInfo: { pluginId } }: Deal, { expiresAt }: ReadOrder): void => {
+  if (hasPassed(expiresAt, clock)) throw new WalletError('QUOTE_ENDED', { pluginId, reason: 'expired' })
+}
+
 const minReceiveOf = (
-  { toNativeAmount, isEstimate }: ReadOffer,
+  { swapInfo: { pluginId }, offer }: Deal,
   { minReceive, maxNetworkFee }: ApproveOptions
 ): NativeAmount => {
+  const { toNativeAmount, minReceiveAmount: promised, isEstimate } = offer
   for (const [option, value] of Object.entries({ minReceive, maxNetworkFee })) {
     if (value !== undefined && !isAmount(value))
       throw new WalletError('OPTION_INVALID', { option, rule: 'must be a native amount' })
   }
+  if (minReceive !== undefined && promised !== undefined && compare(promised, minReceive) < 0)
+    throw new WalletError('SWAP_CHANGED', {
+      pluginId,
+      rule: `promises ${promised} native units, less than the limit of ${minReceive}`
+    })
   if (minReceive !== undefined) return minReceive
   if (!isEstimate) return toNativeAmount
   return subtract(toNativeAmount, nativeAmount(String(BigInt(toNativeAmount) / ESTIMATE_SHARE)))
@@ -240,11 +257,13 @@ const reviewOf = (
     toNativeAmount,
     minReceive,
     isEstimate: offer.isEstimate,
+    ...(offer.minReceiveAmount === undefined ? {} : { minReceiveAmount: offer.minReceiveAmount }),
     networkFee: Object.freeze({
       currencyCode: fromWallet.currencyInfo.currencyCode,
       nativeAmount: sum(drafts.map(coinFeeOf))
     }),
     drafts,
+    spends,
     destinationAddress: spends.at(-1)?.spendTargets[0]?.publicAddress ?? '',
     payoutAddress: deposit,
     ...(orderId === undefined ? {} : { orderId }),
@@ -263,9 +282,13 @@ const checkFee = ({ networkFee }: SwapReview, maxFee: NativeAmount | undefined):
 const pay = async (
   wallet: SwapWallet,
   drafts: readonly Transaction[],
-  swapData: SwapData
+  { swapData, checkTime }: { readonly swapData: SwapData; checkTime(): void }
 ): Promise<Transaction> => {
-  for (const draft of drafts.slice(0, -1)) await wallet.spend(draft)
+  for (const draft of drafts.slice(0, -1)) {
+    await wallet.spend(draft)
+    // An approval takes its time; it pays nothing.
+    checkTime()
+  }
   const last = drafts.at(-1)
   if (last === undefined) throw new TypeError('A swap without a payment')
   return wallet.spend({ ...last, swapData })

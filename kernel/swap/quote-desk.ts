@@ -26,6 +26,7 @@ export const makeDesk = (parts: DeskParts): QuoteDesk => {
   const { pluginId, request, userSettings, promoCode, signal, fromWallet, addresses } = parts
   const refuse = (rule: string): WalletError =>
     new WalletError('BOGUS_DATA', { pluginId, what: 'swap question', path: rule })
+  const { tokenId } = request.from
   const complete = async (spend: SpendInfo): Promise<SpendInfo> => {
     const spendTargets = await Promise.all(
       spend.spendTargets.map(async target =>
@@ -52,13 +53,13 @@ export const makeDesk = (parts: DeskParts): QuoteDesk => {
     async feeFor(spends: readonly SpendInfo[]) {
       parts.checkOpen(pluginId)
       let total = ZERO
-      for (const spend of readQuestion(spends, refuse))
+      for (const spend of readQuestion(spends, { refuse, tokenId }))
         total = add(total, coinFeeOf(await fromWallet.makeSpend(await complete(spend))))
       return total
     },
     async maxFrom(spend: SpendInfo) {
       parts.checkOpen(pluginId)
-      const [question] = readQuestion([spend], refuse)
+      const [question] = readQuestion([spend], { refuse, tokenId })
       if (question === undefined) throw refuse('is no spend')
       return fromWallet.getMaxSpendable(await complete(question))
     },

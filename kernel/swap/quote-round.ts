@@ -8,7 +8,7 @@ import type { Deal } from './approve-quote.ts'
 import type { AskedProvider, ProviderLane } from './provider-lane.ts'
 import { QuoteBoard, type QuoteRoundSnapshot } from './quote-board.ts'
 import { makeDesk } from './quote-desk.ts'
-import { compareQuotes, type RankWishes } from './rank-quotes.ts'
+import type { RankWishes } from './rank-quotes.ts'
 import { readOffer } from './read-offer.ts'
 import { RoundAddresses } from './round-addresses.ts'
 import { bestErrorOf, isExpected, swapErrorOf } from './swap-errors.ts'
@@ -198,10 +198,9 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
     })
   }
 
-  /** A worse offer of the same provider changes nothing. */
   #take(lane: ProviderLane, quote: SwapQuote): void {
     const known = lane.quote
-    if (known !== undefined && compareQuotes(quote, known, this.#parts.wishes) > 0) return
+    if (known !== undefined && !known.yieldsTo(quote, this.#parts.wishes)) return
     lane.quote = quote
     void known?.close()
     this.#answered(lane, 'resolved')
@@ -213,9 +212,10 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
   #tapEnded(lane: ProviderLane, error: unknown): boolean {
     lane.running -= 1
     if (this.#board.isOver) return true
-    if (error !== undefined && lane.quote === undefined) lane.error = swapErrorOf(this.#placeOf(lane), error)
+    const read = error === undefined ? undefined : swapErrorOf(this.#placeOf(lane), error)
+    if (read !== undefined && lane.quote === undefined) lane.error = read
     if (lane.running === 0) this.#laneEnded(lane)
-    return isExpected(error) && lane.quote === undefined
+    return read !== undefined && isExpected(read) && lane.quote === undefined
   }
 
   #laneEnded(lane: ProviderLane): void {

@@ -140,8 +140,11 @@ const readPayment = (
 
 const timeOf = (value: unknown, refuse: () => Error): number | undefined => {
   if (value === undefined) return undefined
-  if (!(value instanceof Date) || !Number.isFinite(value.getTime())) throw refuse()
-  return value.getTime()
+  if (!(value instanceof Date)) throw refuse()
+  // Not by its own method: a date of another kind could say another time each time.
+  const time = Date.prototype.getTime.call(value)
+  if (!Number.isFinite(time)) throw refuse()
+  return time
 }
 
 const LINK = /^https?:\/\/\S+$/

@@ -40,15 +40,18 @@ export const readSpends = (value: unknown, rule: SpendsRule): readonly SpendInfo
   return Object.freeze(read)
 }
 
-/** Copies spends that a provider asks about only; a target may be without an address. */
-export const readQuestion = (value: unknown, refuse: SpendsRule['refuse']): readonly SpendInfo[] => {
+/** Copies spends that a provider asks about only, of the asset that is paid or of the chain; a target may be without an address. */
+export const readQuestion = (
+  value: unknown,
+  { refuse, tokenId }: Pick<SpendsRule, 'refuse' | 'tokenId'>
+): readonly SpendInfo[] => {
   const spends = copyOf(value, { refuse })
   if (!Array.isArray(spends) || spends.length === 0 || spends.length > MAX_SPENDS)
     throw refuse('is no list of spends')
   for (const spend of spends as readonly unknown[]) {
     const isSpend =
       isRecord(spend) &&
-      isTokenId(spend.tokenId) &&
+      (spend.tokenId === null || spend.tokenId === tokenId) &&
       Array.isArray(spend.spendTargets) &&
       spend.spendTargets.length <= MAX_TARGETS &&
       spend.spendTargets.every(isRecord)
@@ -76,17 +79,15 @@ const readSpend = (value: unknown, { refuse, tokenId: own }: SpendsRule): SpendI
   const isMemos =
     memos === undefined || (Array.isArray(memos) && memos.length <= MAX_MEMOS && memos.every(isMemo))
   if (!isMemos) throw refuse('has a memo that makes no sense')
-  if (networkFeeOption !== undefined && !FEE_OPTIONS.has(networkFeeOption))
-    throw refuse('has a network fee that makes no sense')
-  for (const params of [customNetworkFee, otherParams]) {
-    if (params !== undefined && !isRecord(params)) throw refuse('has no payment that makes sense')
-  }
+  // Figures of its own could burn the rest of the wallet.
+  if (customNetworkFee !== undefined || !(networkFeeOption === undefined || FEE_LEVELS.has(networkFeeOption)))
+    throw refuse('sets a network fee of its own')
+  if (otherParams !== undefined && !isRecord(otherParams)) throw refuse('has no payment that makes sense')
   return {
     tokenId: tokenId === null ? null : own,
     spendTargets: spendTargets.map(copyTarget),
-    ...(memos === undefined ? {} : { memos: memos as Memo[] }),
+    ...(memos === undefined ? {} : { memos: memos.map(({ type, value: text }) => ({ type, value: text })) }),
     ...(networkFeeOption === undefined ? {} : { networkFeeOption: networkFeeOption as 'standard' }),
-    ...(customNetworkFee === undefined ? {} : { customNetworkFee: customNetworkFee as JsonObject }),
     ...(otherParams === undefined ? {} : { otherParams: otherParams as JsonObject })
   }
 }
@@ -113,16 +114,12 @@ const copyTarget = (target: SpendTarget): SpendTarget => {
 const isMemo = (value: unknown): value is Memo =>
   isRecord(value) && isShortText(value.value) && MEMO_TYPES.has(value.type)
 
-const isTokenId = (value: unknown): boolean =>
-  value === null || (typeof value === 'string' && value.length <= MAX_TOKEN_ID)
-
 const totalOf = ({ spendTargets }: SpendInfo): NativeAmount =>
   sum(spendTargets.map(target => nativeAmount(target.nativeAmount ?? ZERO)))
 
-const FEE_OPTIONS: ReadonlySet<unknown> = new Set(['high', 'standard', 'low', 'custom'])
+const FEE_LEVELS: ReadonlySet<unknown> = new Set(['high', 'standard', 'low'])
 const MEMO_TYPES: ReadonlySet<unknown> = new Set(['hex', 'number', 'text'])
 const MAX_SPENDS = 10
 const MAX_TARGETS = 100
 const MAX_MEMOS = 10
-const MAX_TOKEN_ID = 200
 const MAX_LENGTH = 100_000

@@ -1,5 +1,4 @@
 import { isNativeAmount, nativeAmount } from '../amount.ts'
-import { spendErrors } from '../errors/spend-errors.ts'
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import { scrub } from '../log.ts'
 import { isRecord, isShortText } from '../schema/fields.ts'
@@ -19,17 +18,25 @@ export interface ErrorPlace {
  * the provider that they blame is always the one that threw.
  */
 export const swapErrorOf = (place: ErrorPlace, error: unknown): WalletError => {
+  try {
+    return readError(place, error)
+  } catch {
+    // What was thrown throws itself when it is looked at.
+    const { pluginId, hook } = place
+    return new WalletError('PLUGIN_FAILED', { pluginId, hook, reason: 'it threw' })
+  }
+}
+
+const readError = (place: ErrorPlace, error: unknown): WalletError => {
   const code = swapCodeOf(error)
   if (code !== undefined) return makers[code](place, error)
-  if (isWalletError(error) && PASSED.has(error.code)) return error
+  if (isWalletError(error) && PASSED.has(error.code) && isRecord(error.details)) return error
   const reason = error instanceof Error ? scrub(`${error.name}: ${error.message}`) : 'it threw'
   return new WalletError('PLUGIN_FAILED', { pluginId: place.pluginId, hook: place.hook, reason }, error)
 }
 
-/** Whether a provider may end so: then it is no fault of the plugin. */
-export const isExpected = (error: unknown): boolean =>
-  swapCodeOf(error) !== undefined ||
-  (isWalletError(error) && PASSED.has(error.code) && !FAULTS.has(error.code))
+/** Whether a provider may end so, as {@link swapErrorOf} has it: then it is no fault of the plugin. */
+export const isExpected = ({ code }: WalletError): boolean => !FAULTS.has(code)
 
 /**
  * The one error worth showing of those of all providers; the first of equals (specification §8): a lack of funds, the
@@ -145,15 +152,29 @@ const makers = {
 
 const FAULTS: ReadonlySet<string> = new Set(['BOGUS_DATA', 'PLUGIN_FAILED'])
 
-/** Errors of other rooms, such as the login, are no answer to a swap: an application would take them at their word. */
+/**
+ * What a desk or a provider's server meets. Errors of other rooms, such as the login, and those that tell what became of
+ * a payment are no provider's to say: an application would take them at their word.
+ */
 const PASSED: ReadonlySet<string> = new Set([
-  ...Object.keys(spendErrors),
   ...FAULTS,
+  'ADDRESS_INVALID',
+  'AMOUNT_INVALID',
   'BAD_REPLY',
   'DEADLINE',
+  'DUST_SPEND',
   'ENGINE_FAILED',
+  'FEE_INVALID',
+  'INSUFFICIENT_FUNDS',
   'LOGGED_OUT',
+  'MEMO_INVALID',
   'NETWORK',
   'NOT_SUPPORTED',
-  'REPLY_TOO_LARGE'
+  'NO_AMOUNT_SPECIFIED',
+  'PENDING_FUNDS',
+  'QUOTE_ENDED',
+  'REPLY_TOO_LARGE',
+  'SERVER',
+  'SPEND_TO_SELF',
+  'SWAP_CHANGED'
 ])

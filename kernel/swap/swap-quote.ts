@@ -9,6 +9,7 @@ import {
   type SwapInfo,
   type SwapResult
 } from './approve-quote.ts'
+import { compareQuotes, type RankWishes } from './rank-quotes.ts'
 
 /** What a quote is made of. */
 export interface QuoteParts extends Omit<Deal, 'checkOpen' | 'sending'> {
@@ -112,6 +113,17 @@ export class SwapQuote {
     if (this.#fate === undefined) this.#end('closed')
   }
 
+  /**
+   * Whether another offer of the same provider takes its place: one that is no worse, or any once it has ended; none
+   * while it is being approved, or when it was.
+   */
+  yieldsTo(other: SwapQuote, wishes: RankWishes): boolean {
+    const { offer, clock } = this.#parts
+    if (this.#fate === 'approved' || (this.#fate === undefined && this.#isApproving)) return false
+    const hasEnded = this.#fate !== undefined || hasPassed(offer.expiresAt, clock)
+    return hasEnded || compareQuotes(other, this, wishes) <= 0
+  }
+
   #checkOpen(): void {
     if (this.#fate !== undefined) throw this.#ended(this.#fate)
   }
@@ -123,7 +135,7 @@ export class SwapQuote {
 
   #failed(error: unknown): void {
     // Bytes that may have left have been approved; any other failure means that nothing was paid.
-    const hasLeft = isWalletError(error, 'BROADCAST_UNKNOWN')
+    const hasLeft = this.#fate === 'approved' && isWalletError(error, 'BROADCAST_UNKNOWN')
     this.#parts.paid(this, hasLeft)
     if (hasLeft) return
     const isLate = isWalletError(error, 'QUOTE_ENDED') && error.details.reason === 'expired'

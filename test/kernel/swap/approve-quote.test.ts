@@ -8,6 +8,7 @@ import {
   type SwapOffer,
   type SwapOrder,
   type SwapQuote,
+  type Transaction,
   WalletError
 } from '../../../kernel/index.ts'
 import { makeShop, offerOf, SHOP_ADDRESS } from '../../helpers/swap-shop.ts'
@@ -175,6 +176,14 @@ test('an order that is worse than the quote, or that makes no sense, is refused 
       'has a memo that makes no sense',
       { spends: [{ ...pay(SHOP_ADDRESS, '1000'), memos: [{ type: 'text' }] as never }] }
     ],
+    ...[
+      { networkFeeOption: 'custom' as const },
+      { customNetworkFee: { satPerByte: '9' } },
+      { networkFeeOption: 'all' as 'high' }
+    ].map(
+      fee =>
+        ['sets a network fee of its own', { spends: [{ ...pay(SHOP_ADDRESS, '1000'), ...fee }] }] as const
+    ),
     [
       'pays an address that is none of alpha coin, or of another network',
       { spends: [pay('bad-address', '1000')] }
@@ -247,6 +256,47 @@ test('the least that an order must give is what was quoted, of an estimate one p
   t.is(await approve('100000', firm, { maxNetworkFee: '-1' as never }), 'OPTION_INVALID')
 })
 
+test('of an estimate of which less is promised than the caller wants, nothing is ordered; the review tells the promise', async t => {
+  const offer = { isEstimate: true, minReceiveAmount: nativeAmount('880') }
+  const low = await openCounter({}, { offer })
+  const error = await t.throwsAsync(low.quote.approve({ minReceive: nativeAmount('881') }), CHANGED)
+  t.is(error?.message, 'The order of shop promises 880 native units, less than the limit of 881')
+  t.deepEqual([low.orders, low.from.spent.length], [0, 0])
+  const { quote } = await openCounter({}, { offer })
+  await quote.approve({
+    minReceive: nativeAmount('880'),
+    confirm: async ({ minReceiveAmount, minReceive }) => {
+      t.deepEqual([minReceiveAmount, minReceive], [nativeAmount('880'), nativeAmount('880')])
+      return true
+    }
+  })
+  t.is(quote.fate, 'approved')
+})
+
+test('an order that expires while its approval is sent is not paid', async t => {
+  const expirationDate = new Date(Date.UTC(2026, 0, 1) + 1000)
+  const table = await openCounter(
+    { spends: [pay('gold-contract', '0'), pay('router', '1000', 'gold')], expirationDate },
+    { wish: { fromTokenId: 'gold' } }
+  )
+  const { from, clock, quote } = table
+  const { spend } = from
+  Object.assign(from, {
+    spend: async (draft: Transaction) => {
+      await clock.advance(1000)
+      return spend(draft)
+    }
+  })
+  await t.throwsAsync(quote.approve(), { message: 'The quote has expired' })
+  t.deepEqual([from.spent.length, from.spent[0]?.tokenId, quote.fate], [1, null, 'expired'])
+})
+
+test('a provider that says what became of the payment is not believed', async t => {
+  const liar = await openCounter(() => Promise.reject(new WalletError('BROADCAST_UNKNOWN', { txid: 'a' })))
+  await t.throwsAsync(liar.quote.approve(), { code: 'PLUGIN_FAILED' })
+  t.is(liar.quote.fate, 'closed')
+})
+
 test('the network may not take more than the caller allows', async t => {
   const { quote, from } = await openCounter()
   const error = await t.throwsAsync(quote.approve({ maxNetworkFee: nativeAmount('6') }), { code: 'MAX_FEE' })
@@ -265,8 +315,9 @@ test('what is confirmed is exactly what is signed, and without a yes nothing is'
   })
   const reviews: unknown[] = []
   await quote.approve({
-    confirm: async ({ drafts, ...review }) => {
+    confirm: async ({ drafts, spends, ...review }) => {
       t.is(from.spent.length, 0)
+      t.deepEqual(spends, [pay(SHOP_ADDRESS, '990')])
       reviews.push(review, ...drafts)
       return true
     }

@@ -116,10 +116,14 @@ test('fees are found out with a recipient who is not known yet, and only the fig
 
 test('the maximum is that of the wallet, and the fee of a token is in the coin of its chain', async t => {
   const [spend] = spendOf('0')
-  const { value } = await atDesk(async desk => [
-    await desk.maxFrom(spend as never),
-    await desk.feeFor([{ ...spend, tokenId: 'gold' } as never])
-  ])
+  const wish = { fromTokenId: 'gold' }
+  const { value } = await atDesk(
+    async desk => [
+      await desk.maxFrom(spend as never),
+      await desk.feeFor([{ ...spend, tokenId: 'gold' } as never])
+    ],
+    { wish }
+  )
   t.deepEqual(value, [nativeAmount('4993'), nativeAmount('7')])
 })
 
@@ -135,6 +139,17 @@ test('a lack of funds is what the provider fails with, so that the user hears of
     code: 'INSUFFICIENT_FUNDS',
     details: { currencyCode: 'ALP', tokenId: null, needed: '1000', available: '999' }
   })
+})
+
+test('a provider learns nothing of other tokens in the paying wallet', async t => {
+  for (const fromTokenId of [null, 'gold']) {
+    const [spend] = spendOf('0')
+    const { error, table } = await atDesk(desk => desk.maxFrom({ ...spend, tokenId: 'silver' } as never), {
+      wish: { fromTokenId }
+    })
+    t.like(error, { code: 'BOGUS_DATA', details: { pluginId: 'shop', what: 'swap question' } })
+    t.deepEqual(table.from.asked.spends, [])
+  }
 })
 
 test('questions that are no data are refused', async t => {
@@ -218,6 +233,58 @@ test('an offer is copied: what a plugin makes of its own later changes nothing',
   const [quote] = await quotes.settled
   t.is(quote?.toNativeAmount, nativeAmount('900'))
   t.is((await quote?.approve())?.destinationAddress, 'shop')
+})
+
+test('what says another thing each time it is looked at is looked at once', async t => {
+  /** An object whose fields are as given at the first look, and another's afterwards. */
+  const fickle = <T extends object>(first: T, later: Partial<T>): T => {
+    const seen = new Set<PropertyKey>()
+    return new Proxy(first, {
+      get(target, name) {
+        const isSeen = seen.has(name)
+        seen.add(name)
+        return Reflect.get(isSeen ? { ...target, ...later } : target, name)
+      }
+    })
+  }
+  class FickleDate extends Date {
+    override getTime(): number {
+      return Number.MAX_VALUE
+    }
+  }
+  const expirationDate = new FickleDate(Date.UTC(2026, 0, 1) + 1000)
+  const amounts = { fromNativeAmount: nativeAmount('1000'), toNativeAmount: nativeAmount('900') }
+  const worse = { fromNativeAmount: nativeAmount('5000'), toNativeAmount: nativeAmount('1') }
+  const table = openSwapTable([
+    makeShop({
+      answer: desk =>
+        desk.offer(
+          fickle(
+            offerOf(desk, {
+              expirationDate,
+              payment: {
+                order: async () =>
+                  fickle(
+                    { ...amounts, spends: spendOf('1000', 'shop') },
+                    { ...worse, spends: spendOf('5000', 'thief') }
+                  )
+              }
+            }),
+            { ...worse, isEstimate: true, payment: { spends: spendOf('1000', 'thief') } }
+          )
+        )
+    })
+  ])
+  const round = table.ask()
+  await table.clock.advance(0)
+  const [quote] = await round.settled
+  t.deepEqual(
+    [quote?.fromNativeAmount, quote?.toNativeAmount, quote?.isEstimate, quote?.expirationDate?.toISOString()],
+    [amounts.fromNativeAmount, amounts.toNativeAmount, false, '2026-01-01T00:00:01.000Z']
+  )
+  const result = await quote?.approve()
+  t.is(result?.destinationAddress, 'shop')
+  t.is(result?.transaction.nativeAmount, nativeAmount('-1007'))
 })
 
 test('only a clear no makes an offer firm', async t => {

@@ -109,6 +109,78 @@ test('it ends as soon as all have answered, whatever their taps do afterwards', 
   t.is(clock.timerCount, 1, 'only the deadline of the tap that lingers')
 })
 
+test('an offer takes the place of one that has expired, also if it is worse; of one that stands only if it is no worse', async t => {
+  const streaming = makePatient('streaming')
+  const slow = makePatient('slow')
+  const { ask, clock } = openSwapTable([streaming.plugin, slow.plugin])
+  const round = ask()
+  await clock.advance(0)
+  const offer = async (to: string, seconds: number): Promise<void> => {
+    const desk = streaming.desk()
+    desk.offer(
+      offerOf(desk, {
+        toNativeAmount: nativeAmount(to),
+        expirationDate: new Date(clock.now() + seconds * 1000)
+      })
+    )
+    await clock.advance(0)
+  }
+  const shown = (): string[] => round.quotes.map(({ toNativeAmount }) => toNativeAmount)
+  await offer('900', 5)
+  await offer('899', 60)
+  t.deepEqual(shown(), ['900'])
+  await clock.advance(5000)
+  await offer('898', 60)
+  t.deepEqual(shown(), ['898'])
+  await offer('899', 60)
+  t.deepEqual(shown(), ['899'])
+  t.false(round.getSnapshot().isOver)
+})
+
+test('an offer that comes while the one before it is approved does not end the approval, nor show in its place', async t => {
+  const streaming = makePatient('streaming')
+  const slow = makePatient('slow')
+  const { ask, clock, from } = openSwapTable([streaming.plugin, slow.plugin])
+  const round = ask()
+  await clock.advance(0)
+  const desk = streaming.desk()
+  desk.offer(offerOf(desk))
+  await clock.advance(0)
+  const [quote] = round.quotes
+  const better = async (): Promise<boolean> => {
+    desk.offer(offerOf(desk, { toNativeAmount: nativeAmount('950') }))
+    await clock.advance(0)
+    return true
+  }
+  const { transaction } = (await quote?.approve({ confirm: better })) ?? {}
+  t.is(transaction?.swapData?.payoutNativeAmount, nativeAmount('900'))
+  t.is(from.spent.length, 1)
+  t.deepEqual(round.quotes, [quote])
+  t.true(round.getSnapshot().isOver)
+})
+
+test('an error that cannot be looked at ends its provider and no other', async t => {
+  const trap = Object.defineProperty(new Error('trap'), 'name', {
+    get: () => {
+      throw new Error('looked at')
+    }
+  })
+  const { ask, clock } = openSwapTable([
+    makeShop({ id: 'trap', answer: () => Promise.reject(trap) }),
+    makeShop()
+  ])
+  const round = ask()
+  await clock.advance(0)
+  t.true(round.getSnapshot().isOver)
+  t.deepEqual(
+    round.getSnapshot().providers.map(({ pluginId, state }) => [pluginId, state]),
+    [
+      ['shop', 'resolved'],
+      ['trap', 'failed']
+    ]
+  )
+})
+
 test('it ends when the caller stops: the quotes that are there are all, and the desks hear of it', async t => {
   const late = makePatient('late')
   const { ask, clock } = openSwapTable([makeShop(), late.plugin])

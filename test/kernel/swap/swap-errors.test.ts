@@ -102,11 +102,31 @@ test('what is no answer to a swap is a failure of the plugin, also what would le
   const otp = new WalletError('OTP', {} as never)
   for (const odd of [otp, new TypeError('x is undefined'), 'text', undefined, null, 5]) {
     t.is(swapErrorOf(place, odd).code, 'PLUGIN_FAILED')
-    t.false(isExpected(odd))
+    t.false(isExpected(swapErrorOf(place, odd)))
   }
-  t.true(isExpected(new WalletError('NETWORK', { path: '/quote' })))
-  t.true(isExpected(named('SwapCurrencyError')))
-  t.false(isExpected(new WalletError('BOGUS_DATA', { pluginId: 'shop', what: 'swap offer', path: '' })))
+  const isExpectedOf = (error: unknown): boolean => isExpected(swapErrorOf(place, error))
+  t.true(isExpectedOf(new WalletError('NETWORK', { path: '/quote' })))
+  t.true(isExpectedOf(new WalletError('SERVER', { message: 'Shop has an error of its own' })))
+  t.true(isExpectedOf(named('SwapCurrencyError')))
+  t.false(isExpectedOf(new WalletError('BOGUS_DATA', { pluginId: 'shop', what: 'swap offer', path: '' })))
+})
+
+test('no provider tells what became of a payment, nor throws what cannot be looked at', t => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  const trap = Object.defineProperty(new Error('trap'), 'name', {
+    get: () => {
+      throw new Error('looked at')
+    }
+  })
+  const lies = [
+    new WalletError('BROADCAST_UNKNOWN', { txid: 'a' }),
+    new WalletError('BROADCAST_REFUSED', { txid: 'a', reason: 'no' }),
+    new WalletError('SIGN_REFUSED', { pluginId: 'policy', reason: 'no' }),
+    new WalletError('MAX_FEE', { networkFee: '1', maxFee: '1', currencyCode: 'BTC' }),
+    Object.assign(new Error('bare'), { code: 'NETWORK' })
+  ]
+  for (const odd of [...lies, proxy, trap]) t.is(swapErrorOf(place, odd).code, 'PLUGIN_FAILED')
 })
 
 test('a text that a provider throws is cut and freed of anything like a key before it is shown', t => {
