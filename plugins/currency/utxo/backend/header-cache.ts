@@ -17,6 +17,7 @@ export class HeaderCache {
   readonly #io: Pick<Io, 'clock' | 'crypto'>
   readonly #work: BlockWork | undefined
   readonly #headers = new Map<number, BlockHeader>()
+  #reorgs = 0
 
   constructor(io: Pick<Io, 'clock' | 'crypto'>, work: BlockWork | undefined) {
     this.#io = io
@@ -40,6 +41,7 @@ export class HeaderCache {
       header.previous !== before.header.hash
     ) {
       // Another chain, or blocks missed: what is remembered near the tip may be of blocks that are gone.
+      this.#reorgs += 1
       const safe = Math.min(before.height, height) - MAX_REORG
       for (const cached of this.#headers.keys()) if (cached > safe) this.#headers.delete(cached)
     }
@@ -51,6 +53,7 @@ export class HeaderCache {
     heights: readonly number[],
     callMany: (calls: readonly ElectrumCall[]) => readonly Promise<Json>[]
   ): Promise<ReadonlyMap<number, BlockHeader>> {
+    const reorgs = this.#reorgs
     const found = new Map<number, BlockHeader>()
     const missing: number[] = []
     for (const height of new Set(heights)) {
@@ -67,7 +70,8 @@ export class HeaderCache {
     for (const [at, reply] of replies.entries()) {
       const height = missing[at] as number
       const header = this.read(readHeaderHex(reply))
-      this.#headers.set(height, header)
+      // Asked before a reorganisation, it may be of a block that is gone.
+      if (reorgs === this.#reorgs) this.#headers.set(height, header)
       found.set(height, header)
       await yielder.breathe()
     }
