@@ -20,7 +20,7 @@ export type { Lobby, LobbyLoginRequest } from './login/lobby/approve-login.ts'
 export type { EdgeLoginOptions, EdgeLoginRequest } from './login/lobby/edge-login-request.ts'
 export type { PasswordRules } from './login/password-rules.ts'
 export * from './plugin-api.ts'
-export { STALE_SECONDS } from './rates/rate-limits.ts'
+export { isStale, rateAge } from './rates/rate-limits.ts'
 export type {
   ConvertOptions,
   FoundRoutes,

@@ -156,15 +156,15 @@ const makeParts = (options: KernelOptions, config: KernelConfig) => {
   }
   const plugins = new PluginSet(hooks, options.laterPlugins)
   let root: Disk | undefined
-  const apply = (plugin: Plugin): void =>
-    plugins.add(plugin, () => {
-      const pluginOptions = Object.freeze({ ...options.pluginOptions?.[plugin.id] })
-      const host = { hooks, io, log: logOf(plugin.id), options: pluginOptions }
-      applyPlugin(plugin, host, () => {
-        if (root === undefined) throw new TypeError('There is no disk yet')
-        return subDisk(root, `plugins/${plugin.id}`)
-      })
-    })
+  const apply = (plugin: Plugin): void => {
+    const pluginOptions = Object.freeze({ ...options.pluginOptions?.[plugin.id] })
+    const host = { hooks, io, log: logOf(plugin.id), options: pluginOptions }
+    const openJail = (): Disk => {
+      if (root === undefined) throw new TypeError('There is no disk yet')
+      return subDisk(root, `plugins/${plugin.id}`)
+    }
+    plugins.add(plugin, () => applyPlugin(plugin, host, openJail), pluginOptions)
+  }
   const useDisk = (disk: Disk): void => {
     root = disk
   }

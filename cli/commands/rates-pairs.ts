@@ -1,4 +1,4 @@
-import { type JsonObject, type RateSnapshot, STALE_SECONDS } from '../../kernel/index.ts'
+import { isStale, type JsonObject, type RateSnapshot, rateAge } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { decimalText } from '../output/decimals.ts'
 import { codeText } from '../output/money.ts'
@@ -46,8 +46,8 @@ interface AgedPair extends RateSnapshot {
 }
 
 const withAge = (pair: RateSnapshot, now: number): AgedPair => {
-  const ageSeconds = Math.max(0, now - pair.at)
-  return { ...pair, ageSeconds, isStale: ageSeconds >= STALE_SECONDS }
+  const ageSeconds = rateAge(pair.at, now)
+  return { ...pair, ageSeconds, isStale: isStale(ageSeconds) }
 }
 
 const choiceOf = (

@@ -178,7 +178,7 @@ export interface RateProviderSnapshot {
   readonly answeredAt?: number
   readonly durationMs?: number
   readonly errorCode?: string
-  /** Why it failed last, or is retired. */
+  /** Why it failed last, is retired, or is `idle` because it lacks something, such as a key. */
   readonly message?: string
 }
 

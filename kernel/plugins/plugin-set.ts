@@ -3,9 +3,16 @@ import type { KernelHooks } from '../hooks/kernel-hooks.ts'
 import type { PluginSnapshot } from '../hooks/snapshots.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { CurrencyTools } from '../types/engine.ts'
+import type { JsonObject } from '../types/json.ts'
 import type { CurrencyPlugin, Plugin, RatePlugin, SwapPlugin } from './plugin.ts'
 
 const PLUGIN_ID = /^[A-Za-z0-9_-]{1,64}$/
+
+/** A source of rates, and why it is not asked, if it is not. */
+export interface AppliedRatePlugin {
+  readonly plugin: RatePlugin
+  readonly notAsked: string | undefined
+}
 
 /**
  * Which plugins are applied, failed or missing, and what the applied currencies say of themselves.
@@ -16,7 +23,7 @@ export class PluginSet {
   readonly #hooks: KernelHooks
   readonly #states = new Map<string, PluginSnapshot>()
   readonly #currencies = new Map<string, CurrencyPlugin>()
-  readonly #ratePlugins: RatePlugin[] = []
+  readonly #ratePlugins: AppliedRatePlugin[] = []
   readonly #swapPlugins: SwapPlugin[] = []
   /** The first plugin of a wallet type has it. */
   readonly #byWalletType = new Map<string, CurrencyInfo>()
@@ -33,16 +40,17 @@ export class PluginSet {
   /**
    * Applies one plugin; a throw inside it is recorded, not passed on.
    *
+   * @param options - what the application gave this plugin
    * @throws PLUGINS_LOCKED after `lock`
    * @throws TypeError for an id that is malformed or taken: that is a programmer's mistake
    */
-  add(plugin: Plugin, apply: () => void): void {
+  add(plugin: Plugin, apply: () => void, options: JsonObject = {}): void {
     if (this.#isLocked) throw new WalletError('PLUGINS_LOCKED', {})
     if (!PLUGIN_ID.test(plugin.id)) throw new TypeError('A plugin id is letters, digits, - and _')
     if (this.#states.has(plugin.id)) throw new TypeError(`Two plugins have the id ${plugin.id}`)
     try {
       apply()
-      this.#keep(plugin)
+      this.#keep(plugin, options)
       this.#record({ pluginId: plugin.id, kind: plugin.kind, state: 'applied', needsKeysTo: needsOf(plugin) })
     } catch (error) {
       this.#record({
@@ -90,8 +98,8 @@ export class PluginSet {
     return [...this.#currencies.values()].map(({ info }) => info)
   }
 
-  /** The sources of rates that are applied; retired ones too. */
-  get ratePlugins(): readonly RatePlugin[] {
+  /** The sources of rates that are applied; also those that are not asked. */
+  get ratePlugins(): readonly AppliedRatePlugin[] {
     return this.#ratePlugins
   }
 
@@ -126,10 +134,11 @@ export class PluginSet {
     return made
   }
 
-  #keep(plugin: Plugin): void {
+  #keep(plugin: Plugin, options: JsonObject): void {
     if (plugin.kind === 'currency') this.#addCurrency(plugin)
-    else if (plugin.kind === 'rates') this.#ratePlugins.push(plugin)
-    else if (plugin.kind === 'swap') this.#swapPlugins.push(plugin)
+    else if (plugin.kind === 'rates') {
+      this.#ratePlugins.push({ plugin, notAsked: plugin.retired ?? plugin.checkOptions?.(options) })
+    } else if (plugin.kind === 'swap') this.#swapPlugins.push(plugin)
   }
 
   #addCurrency(plugin: CurrencyPlugin): void {

@@ -107,6 +107,8 @@ export interface RatePlugin extends PluginOf<'rates', RateHost> {
   readonly bias?: number
   /** Why it gives no rates any more; an id that settings may still name. */
   readonly retired?: string
+  /** Judges what the application gave it: a sentence says why it is not asked, such as for want of a key. */
+  checkOptions?(options: JsonObject): string | undefined
 }
 
 /** A swap provider. */

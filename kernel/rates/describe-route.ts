@@ -1,8 +1,8 @@
 import type { RouteHopSnapshot, RouteSnapshot } from '../hooks/snapshots.ts'
 import { currenciesOf } from './alternative-routes.ts'
 import type { Currency, Pair } from './rate-graph.ts'
-import { STALE_SECONDS } from './rate-limits.ts'
-import { ageOf, type RouteSearch } from './route-search.ts'
+import { isStale, rateAge } from './rate-limits.ts'
+import type { RouteSearch } from './route-search.ts'
 
 /** A route with every hop explained, as plain data. */
 export const describeRoute = (search: RouteSearch, from: Currency, pairs: readonly Pair[]): RouteSnapshot => {
@@ -14,7 +14,7 @@ export const describeRoute = (search: RouteSearch, from: Currency, pairs: readon
     rate: rateOf(from, pairs),
     hops: Object.freeze(hops),
     cost: hops.reduceRight((sum, { cost }) => sum + cost, 0),
-    isStale: hops.some(({ ageSeconds }) => ageSeconds > STALE_SECONDS)
+    isStale: hops.some(({ ageSeconds }) => isStale(ageSeconds))
   })
 }
 
@@ -26,7 +26,7 @@ const describeHop = (search: RouteSearch, from: Currency, pair: Pair): RouteHopS
     rate: isInverted ? 1 / pair.rate : pair.rate,
     source: pair.source.id,
     at: pair.at,
-    ageSeconds: ageOf(pair, search.now),
+    ageSeconds: rateAge(pair.at, search.now),
     bias: search.biasOf(pair),
     isInverted,
     cost: search.costOf(pair, from)

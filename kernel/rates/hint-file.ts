@@ -1,10 +1,10 @@
 import { Turns } from '../crypto/serial-queue.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import { quarantine } from '../repo/quarantine.ts'
-import { isRecord } from '../schema/fields.ts'
 import { readOwnJson } from '../schema/parse.ts'
 import type { Services } from '../services.ts'
 import type { RatePair } from '../types/rates.ts'
+import { isPair } from './rate-limits.ts'
 
 const PATH = 'rateHintCache.json'
 
@@ -25,7 +25,7 @@ export class HintFile {
     try {
       const text = await disk.getText(PATH)
       const value = readOwnJson(text)
-      if (Array.isArray(value)) return value.filter(isPairLike)
+      if (Array.isArray(value)) return value.filter(isPair)
       if (text !== undefined) {
         report(
           'rates',
@@ -56,6 +56,3 @@ export class HintFile {
     return this.#turns.settled()
   }
 }
-
-const isPairLike = (value: unknown): value is RatePair =>
-  isRecord(value) && typeof value.fromCurrency === 'string' && typeof value.toCurrency === 'string'

@@ -20,7 +20,7 @@ export class OpenRateDesk {
   readonly #options: RateDeskOptions
   #waiting: RateSnapshot[] = []
   #count = 0
-  #hasRefused = false
+  #refusal: string | undefined
   #isClosed = false
 
   constructor(options: RateDeskOptions) {
@@ -36,6 +36,11 @@ export class OpenRateDesk {
   /** How many pairs it took. */
   get count(): number {
     return this.#count
+  }
+
+  /** Why the first offer that was not taken was refused. */
+  get refusal(): string | undefined {
+    return this.#refusal
   }
 
   /** Takes away what has come since the last time. */
@@ -68,8 +73,8 @@ export class OpenRateDesk {
 
   // Thousands may be bad for one reason.
   #refuse(message: string): void {
-    if (this.#hasRefused) return
-    this.#hasRefused = true
+    if (this.#refusal !== undefined) return
+    this.#refusal = message
     this.#options.refused(message)
   }
 }

@@ -21,6 +21,8 @@ export class RateHints {
   readonly #remembered = new PairSet(MAX_WANTED)
   /** What the file holds, or shall hold. */
   readonly #kept = new PairSet(MAX_WANTED)
+  /** What the file does not hold yet; undefined if it holds everything. */
+  #unsaved: readonly RatePair[] | undefined
   readonly #sources = new Set<HintSource>()
 
   constructor(services: Services) {
@@ -45,14 +47,14 @@ export class RateHints {
     const isPair = isCurrencyCode(fromCurrency) && isCurrencyCode(toCurrency) && fromCurrency !== toCurrency
     if (!isPair) throw new WalletError('OPTION_INVALID', { option: 'pair', rule: 'is two currency codes' })
     this.remember(fromCurrency, toCurrency)
-    if (this.#kept.add({ fromCurrency, toCurrency })) await this.#file.write(this.#kept.list())
+    if (this.#kept.add({ fromCurrency, toCurrency }) || this.#unsaved !== undefined) await this.#save()
   }
 
   /** Forgets every pair, also in the file. @throws RATE_HINTS_UNSAVED */
   async clear(): Promise<void> {
     this.#remembered.clear()
     this.#kept.clear()
-    await this.#file.write([])
+    await this.#save()
   }
 
   /** Remembers what a conversion missed; the file has it from the next round on. */
@@ -80,7 +82,14 @@ export class RateHints {
     if (all.size === 0) return this.#kept.size > 0 ? this.#kept.list() : defaultHints()
     let isNew = false
     for (const pair of all) isNew = this.#kept.add(pair) || isNew
-    if (isNew) this.#services.inBackground('rates', this.#file.write(this.#kept.list()))
+    if (isNew) this.#services.inBackground('rates', this.#save())
     return all.list()
+  }
+
+  async #save(): Promise<void> {
+    const pairs = this.#kept.list()
+    this.#unsaved = pairs
+    await this.#file.write(pairs)
+    if (this.#unsaved === pairs) this.#unsaved = undefined
   }
 }

@@ -2,6 +2,7 @@ import { isWalletError } from '../errors/wallet-error.ts'
 import type { RateProviderSnapshot } from '../hooks/snapshots.ts'
 import { describeError } from '../log.ts'
 import type { RatePlugin } from '../plugins/plugin.ts'
+import type { AppliedRatePlugin } from '../plugins/plugin-set.ts'
 import { isBias } from './rate-limits.ts'
 
 /** How an answer ended. */
@@ -16,27 +17,27 @@ export interface ProviderAnswer {
 
 /** How each provider of rates stands; plugins may still join while it is in use. */
 export class RateProviders {
-  readonly #plugins: () => readonly RatePlugin[]
+  readonly #plugins: () => readonly AppliedRatePlugin[]
   readonly #states = new Map<string, RateProviderSnapshot>()
 
-  constructor(plugins: () => readonly RatePlugin[]) {
+  constructor(plugins: () => readonly AppliedRatePlugin[]) {
     this.#plugins = plugins
   }
 
   /** In the order of the plugins. */
   snapshots(): readonly RateProviderSnapshot[] {
-    return Object.freeze(this.#plugins().map(plugin => this.#stateOf(plugin)))
+    return Object.freeze(this.#plugins().map(applied => this.#stateOf(applied)))
   }
 
   /** The bias of a provider; 0 for one that is not here, or whose bias would make a hop cost nothing. */
   biasOf(pluginId: string): number {
-    return biasOf(this.#find(pluginId))
+    return biasOf(this.#find(pluginId)?.plugin)
   }
 
   /** Whether a provider may be asked. */
   isActive(pluginId: string): boolean {
-    const plugin = this.#find(pluginId)
-    return plugin !== undefined && plugin.retired === undefined
+    const applied = this.#find(pluginId)
+    return applied !== undefined && applied.notAsked === undefined
   }
 
   asked(pluginId: string): void {
@@ -59,23 +60,24 @@ export class RateProviders {
     this.#change(pluginId, { state: 'failed', durationMs, message: describeError(error), ...errorCode })
   }
 
-  #find(pluginId: string): RatePlugin | undefined {
-    return this.#plugins().find(({ id }) => id === pluginId)
+  #find(pluginId: string): AppliedRatePlugin | undefined {
+    return this.#plugins().find(({ plugin }) => plugin.id === pluginId)
   }
 
-  #stateOf(plugin: RatePlugin): RateProviderSnapshot {
-    const known = this.#states.get(plugin.id)
+  #stateOf(applied: AppliedRatePlugin): RateProviderSnapshot {
+    const { id } = applied.plugin
+    const known = this.#states.get(id)
     if (known !== undefined) return known
-    const first = firstState(plugin)
-    this.#states.set(plugin.id, first)
+    const first = firstState(applied)
+    this.#states.set(id, first)
     return first
   }
 
   /** What a failure said is gone with the next answer. */
   #change(pluginId: string, change: Partial<RateProviderSnapshot>): void {
-    const plugin = this.#find(pluginId)
-    if (plugin === undefined) return
-    const { errorCode, message, ...known } = this.#stateOf(plugin)
+    const applied = this.#find(pluginId)
+    if (applied === undefined) return
+    const { errorCode, message, ...known } = this.#stateOf(applied)
     const isWaiting = change.state === 'asked' || change.state === 'silent'
     const failure = isWaiting ? { ...(errorCode && { errorCode }), ...(message && { message }) } : {}
     this.#states.set(pluginId, Object.freeze({ ...known, ...failure, ...change }))
@@ -84,12 +86,12 @@ export class RateProviders {
 
 const biasOf = (plugin: RatePlugin | undefined): number => (isBias(plugin?.bias) ? plugin.bias : 0)
 
-const firstState = (plugin: RatePlugin): RateProviderSnapshot =>
+const firstState = ({ plugin, notAsked }: AppliedRatePlugin): RateProviderSnapshot =>
   Object.freeze({
     pluginId: plugin.id,
     displayName: plugin.displayName,
     bias: biasOf(plugin),
     state: plugin.retired === undefined ? 'idle' : 'retired',
     pairCount: 0,
-    ...(plugin.retired === undefined ? {} : { message: plugin.retired })
+    ...(notAsked === undefined ? {} : { message: notAsked })
   })

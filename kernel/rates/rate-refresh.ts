@@ -2,7 +2,7 @@ import { WalletError } from '../errors/wallet-error.ts'
 import type { Services } from '../services.ts'
 import type { RatePair } from '../types/rates.ts'
 import { PairSet } from './pair-set.ts'
-import { MAX_WANTED, REFRESH_MS } from './rate-limits.ts'
+import { isPair, MAX_WANTED, REFRESH_MS } from './rate-limits.ts'
 
 /** What a refresh runs. */
 export interface RateRefreshParts {
@@ -32,6 +32,8 @@ export class RateRefresh {
   /** By the monotonic clock; long ago before the first. */
   #endedAt = Number.NEGATIVE_INFINITY
   #cancelTimer: (() => void) | undefined
+  /** What those who wait for a round are told at the end. */
+  readonly #waiting = new Set<(error: unknown) => void>()
   #isPaused = false
   #isClosed = false
 
@@ -43,10 +45,13 @@ export class RateRefresh {
     return this.#round !== undefined
   }
 
-  /** Keeps pairs fresh until the returned function is called. */
+  /** Keeps pairs fresh until the returned function is called. @throws OPTION_INVALID, CONTEXT_CLOSED */
   want(pairs: Iterable<RatePair>): () => void {
     this.#checkOpen()
     const wish = Object.freeze([...pairs])
+    if (!wish.every(isPair)) {
+      throw new WalletError('OPTION_INVALID', { option: 'pairs', rule: 'are pairs of currency codes' })
+    }
     this.#wishes.add(wish)
     if (wish.some(pair => !this.#asked.has(pair))) this.#isNew.add(wish)
     this.#schedule()
@@ -61,8 +66,8 @@ export class RateRefresh {
   async now(): Promise<void> {
     this.#checkOpen()
     const under = this.#round
-    await (under ?? this.#run())
-    if (under !== undefined && !this.#isClosed && this.#isNew.size > 0) await (this.#round ?? this.#run())
+    await this.#openUntil(under ?? this.#run())
+    if (under !== undefined && this.#isNew.size > 0) await this.#openUntil(this.#round ?? this.#run())
   }
 
   /** While it is paused no round begins by itself. */
@@ -75,6 +80,15 @@ export class RateRefresh {
   close(): void {
     this.#isClosed = true
     this.#cancelTimer?.()
+    for (const giveUp of this.#waiting) giveUp(new WalletError('CONTEXT_CLOSED', {}))
+  }
+
+  /** Waits for a round, but not beyond the end: what is asked may never answer. */
+  #openUntil(round: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject)
+      round.finally(() => this.#waiting.delete(reject)).then(resolve, reject)
+    })
   }
 
   #run(): Promise<void> {
@@ -89,8 +103,9 @@ export class RateRefresh {
     try {
       await ready()
       if (this.#isClosed) return
-      const wanted = gather([...this.#wishes].flat())
+      // Also if nothing can be gathered: the next try is in 30 s.
       this.#isNew.clear()
+      const wanted = gather([...this.#wishes].flat())
       this.#asked = new PairSet(MAX_WANTED)
       for (const pair of wanted) this.#asked.add(pair)
       await ask(wanted)

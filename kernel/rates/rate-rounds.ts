@@ -29,6 +29,12 @@ interface Asked {
   error?: unknown
 }
 
+/** What was wrong with a provider when it ended last: it may be so for many rounds, and is told once. */
+interface Told {
+  readonly failure: string | undefined
+  readonly refusal: string | undefined
+}
+
 interface Round {
   readonly wanted: readonly RatePair[]
   readonly asked: Asked[]
@@ -40,11 +46,13 @@ interface Round {
  * Asks the providers, one question at a time to each (specification §9).
  *
  * What has come when all have ended, or after 5 s, is published together; later answers come singly. A provider that
- * still answers is left out of the next round. One that fails is only logged (specification §8).
+ * still answers is left out of the next round. One that fails is only logged (specification §8), once until it fails in
+ * other words or has answered in between; so is the fault of one whose offers are refused.
  */
 export class RateRounds {
   readonly #parts: RateRoundsParts
   readonly #asked = new Map<string, Asked>()
+  readonly #told = new Map<string, Told>()
 
   constructor(parts: RateRoundsParts) {
     this.#parts = parts
@@ -92,7 +100,7 @@ export class RateRounds {
       wanted: round.wanted,
       signal: abort.signal,
       now: () => secondsOf(clock.now()),
-      refused: message => tellFault(services, { pluginId, hook: 'fetchRates', message })
+      refused: message => this.#tellRefusal(pluginId, message)
     })
     const asked: Asked = { round, open, abort, startedAt: clock.monotonic(), tapCount: 1 }
     this.#asked.set(pluginId, asked)
@@ -106,11 +114,9 @@ export class RateRounds {
     if (asked === undefined || asked.round !== round) return true
     const { services, providers, publish } = this.#parts
     asked.tapCount -= 1
-    if (error !== undefined) {
-      asked.error = error
-      services.logOf(pluginId).warn(failureLine('It gave no rates', error))
-    }
+    if (error !== undefined) asked.error = error
     if (asked.tapCount > 0) return true
+    this.#tellFailure(pluginId, asked)
     this.#asked.delete(pluginId)
     asked.open.close()
     // A plugin that is past its deadline may still be at work for nobody.
@@ -124,6 +130,20 @@ export class RateRounds {
     })
     if (round.isOver) publish(asked.open.take())
     return true
+  }
+
+  /** What has lasted since the round before was told already. */
+  #tellFailure(pluginId: string, { error, open }: Asked): void {
+    const failure = error === undefined ? undefined : failureLine('It gave no rates', error)
+    if (failure !== undefined && failure !== this.#told.get(pluginId)?.failure) {
+      this.#parts.services.logOf(pluginId).warn(failure)
+    }
+    this.#told.set(pluginId, { failure, refusal: open.refusal })
+  }
+
+  #tellRefusal(pluginId: string, message: string): void {
+    if (message === this.#told.get(pluginId)?.refusal) return
+    tellFault(this.#parts.services, { pluginId, hook: 'fetchRates', message })
   }
 
   #end(round: Round): void {

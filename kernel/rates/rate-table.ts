@@ -2,7 +2,7 @@ import type { RateSnapshot, RouteSnapshot } from '../hooks/snapshots.ts'
 import { findAlternatives } from './alternative-routes.ts'
 import { describeRoute } from './describe-route.ts'
 import { RateGraph, snapshotOf } from './rate-graph.ts'
-import { isFiat, MAX_PAIRS } from './rate-limits.ts'
+import { isFactor, isFiat, MAX_PAIRS } from './rate-limits.ts'
 import { type FoundRoute, RouteFinder, type RouteWish } from './route-finder.ts'
 
 /** What is told of a conversion. */
@@ -36,10 +36,13 @@ export class RateTable {
 
   /** Takes pairs, each in the place of an earlier one of its source, from and to. */
   put(pairs: Iterable<RateSnapshot>): void {
+    let newest: number | undefined
     for (const pair of pairs) {
       this.#graph.put(pair)
-      this.#updatedAt = Math.max(this.#updatedAt ?? 0, pair.at)
+      newest = Math.max(newest ?? pair.at, pair.at)
     }
+    // Of what came last: a clock that ran ahead and was set right leaves later times behind.
+    this.#updatedAt = newest ?? this.#updatedAt
     this.#graph.keepNewest(MAX_PAIRS)
     this.#finder.clear()
   }
@@ -77,7 +80,9 @@ export class RateTable {
           ...(biases === undefined ? {} : { biases })
         })
     })
-    return [best, ...others].map(pairs => describeRoute(search, start, pairs))
+    return [best, ...others]
+      .map(pairs => describeRoute(search, start, pairs))
+      .filter(({ rate }) => isFactor(rate))
   }
 
   #find(from: string, to: string, wish: RouteWish): FoundRoute | undefined {

@@ -1,4 +1,5 @@
 import type { Currency, RateGraph } from './rate-graph.ts'
+import { isFactor } from './rate-limits.ts'
 import { type Blocked, RouteSearch } from './route-search.ts'
 
 /** What routes depend on besides the pairs. */
@@ -45,10 +46,7 @@ export class RouteFinder {
     if (start === undefined || target === undefined) return undefined
     const search = this.#searchFor(target, wish)
     const rate = search.rateFrom(start)
-    // Many hops may lead out of the range of numbers.
-    return rate !== undefined && rate > 0 && rate < Number.POSITIVE_INFINITY
-      ? { search, from: start, rate }
-      : undefined
+    return rate !== undefined && isFactor(rate) ? { search, from: start, rate } : undefined
   }
 
   /** A search that is not kept. */

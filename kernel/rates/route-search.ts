@@ -1,6 +1,6 @@
 import TinyQueue from 'tinyqueue'
 import { type Currency, otherEnd, type Pair, type RateGraph } from './rate-graph.ts'
-import { HALF_AGE_SECONDS, HOP_COST, INVERTED_HOP_COST } from './rate-limits.ts'
+import { HALF_AGE_SECONDS, HOP_COST, INVERTED_HOP_COST, rateAge } from './rate-limits.ts'
 
 /** What a search reckons with. */
 export interface SearchOptions {
@@ -88,7 +88,7 @@ export class RouteSearch {
 
   /** What it costs to go from a currency by one of its pairs. */
   costOf(pair: Pair, from: Currency): number {
-    const age = ageOf(pair, this.now)
+    const age = rateAge(pair.at, this.now)
     const own = pair.from === from ? HOP_COST : INVERTED_HOP_COST
     return age / (HALF_AGE_SECONDS + age) + this.biasOf(pair) + own
   }
@@ -139,9 +139,6 @@ export class RouteSearch {
     )
   }
 }
-
-/** How old a pair is, in seconds; a clock that was set back makes nothing younger than new. */
-export const ageOf = ({ at }: Pair, now: number): number => Math.max(0, now - at)
 
 // Of two that cost the same the one that was heard of first, so that the answer does not hang on the heap.
 const cheaperFirst =

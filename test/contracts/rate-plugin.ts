@@ -62,10 +62,15 @@ export const testRatePlugin = (test: TestFn, about: RatePluginCase): void => {
     const { traffic } = lab.world.providers
     const seen = JSON.stringify([lab.lines, lab.requests.map(({ url }) => url), `${error}`, traffic.lines])
     t.false(seen.includes(apiKey))
-    const keyless = openRateLab(about.plugin, { options: { gapSeconds: 0 } })
-    const answer = await keyless.ask(about.wanted)
-    t.is(keyless.codeOf(answer.error), about.needsKey === true ? 'PLUGIN_FAILED' : undefined)
-    t.is(keyless.requests.length === 0, about.needsKey === true)
+    t.is(about.plugin.checkOptions?.(options), undefined)
+    const why = about.plugin.checkOptions?.({})
+    if (about.needsKey === true) {
+      t.regex(why ?? '', /apiKey/)
+      return
+    }
+    t.is(why, undefined)
+    const answer = await openRateLab(about.plugin, { options: { gapSeconds: 0 } }).ask(about.wanted)
+    t.is(answer.error, undefined)
   })
 }
 
@@ -122,8 +127,11 @@ const testRefusals = (
 ): void => {
   const refusedFor = async (t: ExecutionContext, lab: RateLab, milliseconds: number): Promise<void> => {
     const count = lab.requests.length
+    const { error } = await lab.ask(wanted)
     await lab.clock.advance(milliseconds - 1)
-    t.is(lab.codeOf((await lab.ask(wanted)).error), 'SERVER')
+    const late = await lab.ask(wanted)
+    t.is(lab.codeOf(late.error), 'SERVER')
+    t.is(`${late.error}`, `${error}`, 'one sentence for the whole rest')
     t.is(lab.requests.length, count)
     await lab.clock.advance(1)
   }

@@ -55,6 +55,8 @@ export const makePoliteClient = (io: Pick<Io, 'clock' | 'fetch'>, manners: Manne
   const marked = new Map<string, Marked>()
   let originIndex = 0
   let restUntil = Number.NEGATIVE_INFINITY
+  // By the calendar, for people; a sentence that is the same for the whole rest is told once.
+  let restEnd = ''
   let refusals = 0
   let last: { readonly key: string; readonly at: number } | undefined
 
@@ -73,6 +75,7 @@ export const makePoliteClient = (io: Pick<Io, 'clock' | 'fetch'>, manners: Manne
     originIndex = 0
     refusals += 1
     restUntil = clock.monotonic() + restMs
+    restEnd = new Date(clock.now() + restMs).toISOString()
   }
 
   const send = async (question: Question, url: string, signal: AbortSignalLike): Promise<FetchReply> => {
@@ -81,10 +84,13 @@ export const makePoliteClient = (io: Pick<Io, 'clock' | 'fetch'>, manners: Manne
       if (!signal.aborted) moveOn()
       throw error
     })
-    if (reply.status === 304 && known !== undefined) return { ...reply, text: known.text }
-    rest(reply)
-    if (reply.status !== 200) throw troubled(displayName, `answered with status ${reply.status}`)
+    const isSame = reply.status === 304 && known !== undefined
+    if (reply.status !== 200 && !isSame) {
+      rest(reply)
+      throw troubled(displayName, `answered with status ${reply.status}`)
+    }
     refusals = 0
+    if (isSame) return { ...reply, text: known.text }
     marked.delete(url)
     return reply
   }
@@ -93,8 +99,7 @@ export const makePoliteClient = (io: Pick<Io, 'clock' | 'fetch'>, manners: Manne
     async ask(question, signal) {
       const now = clock.monotonic()
       if (now < restUntil) {
-        const seconds = Math.ceil((restUntil - now) / 1000)
-        throw troubled(displayName, `refused, and is left alone for another ${seconds} s`)
+        throw troubled(displayName, `refused, and is left alone until ${restEnd}`)
       }
       const key = `${question.path}\n${question.body ?? ''}`
       if (last?.key === key && now < last.at + gapMs) return undefined

@@ -1,4 +1,4 @@
-import { type RateHost, type RatePlugin, WalletError } from '../../../kernel/plugin-api.ts'
+import type { RateHost, RatePlugin } from '../../../kernel/plugin-api.ts'
 import { makePoliteClient, type PoliteClient, type Question } from './polite-client.ts'
 import { readOptions, type SourceOptions } from './source-options.ts'
 import { type WantedCodes, wantedCodes } from './wanted-codes.ts'
@@ -38,6 +38,10 @@ export const ratePlugin = (source: RateSource): RatePlugin => ({
   id: source.id,
   displayName: source.displayName,
   bias: source.bias,
+  checkOptions: options =>
+    source.needsKey === true && readOptions(options).apiKey === undefined
+      ? `It needs an API key: the option apiKey of the plugin ${source.id}`
+      : undefined,
   apply(host) {
     const options = readOptions(host.options)
     const { origins, gapSeconds = 0, displayName } = source
@@ -47,7 +51,6 @@ export const ratePlugin = (source: RateSource): RatePlugin => ({
       gapMs: (options.gapSeconds ?? gapSeconds) * 1000
     })
     host.hooks.fetchRates.tapPromise(source.id, async desk => {
-      if (source.needsKey === true && options.apiKey === undefined) throw keyMissing(source)
       const question = source.ask(wantedCodes(desk.wanted), options)
       if (question === undefined) return
       const answer = await client.ask(question, desk.signal)
@@ -59,10 +62,3 @@ export const ratePlugin = (source: RateSource): RatePlugin => ({
     source.extend?.(host, client)
   }
 })
-
-const keyMissing = ({ id, displayName }: RateSource): WalletError =>
-  new WalletError('PLUGIN_FAILED', {
-    pluginId: id,
-    hook: 'fetchRates',
-    reason: `${displayName} needs an API key: the option apiKey of the plugin ${id}`
-  })

@@ -220,8 +220,6 @@ test("an entry without text codes and a rate above zero is refused as 'Invalid d
   t.deepEqual(faults, [
     { pluginId: 'one', hook: 'fetchRates', errorName: 'Error', message: 'Invalid data format' }
   ])
-  await rates.refresh()
-  t.is(faults.length, 2, 'once in each round')
 })
 
 test('each kind of bad entry is refused', async t => {
@@ -263,16 +261,16 @@ test('pairs of a provider that is silent or fails are kept, and age', async t =>
   const release = rates.want([USD])
   await clock.advance(0)
   isUp = false
-  await clock.advance(300_000)
+  await clock.advance(294_000)
+  t.false(rates.findRoute('BTC', 'iso:USD')?.isStale)
+  await clock.advance(6000)
   const hop = () => rates.findRoute('BTC', 'iso:USD')?.hops[0]
   t.is(rates.convertCurrency('BTC', 'iso:USD'), 50_000)
   t.is(hop()?.ageSeconds, 300)
   t.is(hop()?.cost, 300 / 330 + 1)
-  t.false(rates.findRoute('BTC', 'iso:USD')?.isStale)
   t.is(rates.getSnapshot().providers[0]?.state, 'failed')
   t.is(rates.getSnapshot().providers[0]?.pairCount, 1, 'what it gave last')
   release()
-  await clock.advance(6000)
   t.true(rates.findRoute('BTC', 'iso:USD')?.isStale, 'after ten rounds without it')
 })
 

@@ -60,7 +60,7 @@ const everyWalk = (
     passed.delete(at)
   }
   const costOf = (pair: Pair, at: Currency): number => {
-    const age = Math.max(0, NOW - pair.at)
+    const age = Math.abs(NOW - pair.at)
     return age / (30 + age) + biasOf(pair.source.id) + (pair.from === at ? 1 : 1.1)
   }
   const rateOf = (pair: Pair, at: Currency): number => (pair.from === at ? pair.rate : 1 / pair.rate)
@@ -85,7 +85,7 @@ const asBiases = fc.record({ s1: asBias, s2: asBias, s3: asBias })
 test('the cost of a hop is age / (30 + age) + bias + 1, or 1.1 against its direction; no age is below zero [9.22]', t => {
   const rows: Row[] = [
     ['s1', 'BTC', 'iso:USD', 50_000, NOW - 30],
-    ['s2', 'iso:EUR', 'iso:USD', 1.25, NOW + 60]
+    ['s2', 'iso:EUR', 'iso:USD', 1.25, NOW + 10]
   ]
   const { table } = tableOf(rows, { s1: 0.15, s2: -0.1 })
   const [route] = table.routesOf('BTC', 'iso:EUR', { now: NOW, count: 0 }) ?? []
@@ -93,10 +93,10 @@ test('the cost of a hop is age / (30 + age) + bias + 1, or 1.1 against its direc
     route?.hops.map(({ cost, ageSeconds, bias, isInverted }) => ({ cost, ageSeconds, bias, isInverted })),
     [
       { cost: 0.5 + 0.15 + 1, ageSeconds: 30, bias: 0.15, isInverted: false },
-      { cost: -0.1 + 1.1, ageSeconds: 0, bias: -0.1, isInverted: true }
+      { cost: 0.25 - 0.1 + 1.1, ageSeconds: 10, bias: -0.1, isInverted: true }
     ]
   )
-  t.is(route?.cost, 2.65)
+  t.is(route?.cost, 2.9)
   t.is(route?.rate, 40_000)
 })
 
