@@ -8,7 +8,13 @@ import { findWallet } from '../session/find-wallet.ts'
 import type { Session } from '../session.ts'
 import { saveEverywhere } from '../spend/save-everywhere.ts'
 import { readSpend } from '../spend/spend-request.ts'
-import { checkMaxFee, type SpendSummary, summaryLines, summaryOf } from '../spend/spend-summary.ts'
+import {
+  checkMaxFee,
+  type SpendSummary,
+  summaryLines,
+  summaryOf,
+  withWarnings
+} from '../spend/spend-summary.ts'
 
 /** Pays: makes the draft, has it approved, signs, sends and saves it. */
 export const send: CommandRun = async (session, text = '') => {
@@ -16,7 +22,7 @@ export const send: CommandRun = async (session, text = '') => {
   const maxFee = session.text('maxFee')
   const limit = maxFee === undefined ? undefined : parseAmount(maxFee, wallet.currencyInfo)
   await session.synced(wallet)
-  const spend = await readSpend(wallet, {
+  const { spend, warnings } = await readSpend(wallet, {
     to: session.texts('to'),
     amounts: session.texts('amount'),
     fee: session.text('fee'),
@@ -27,13 +33,12 @@ export const send: CommandRun = async (session, text = '') => {
   })
   const draft = await wallet.makeSpend(spend)
   checkMaxFee(draft, limit)
-  const summary = summaryOf(wallet, draft)
+  const summary = withWarnings(summaryOf(wallet, draft), warnings)
   if (session.globals.dryRun) return dryResult(summary)
   await approve(session, summary)
   session.talk.step('signing and sending…')
   const sent = await wallet.spend(draft)
-  const warnings = await saveEverywhere(session, wallet)
-  return sentResult(wallet, sent, warnings)
+  return sentResult(wallet, sent, await saveEverywhere(session, wallet))
 }
 
 const metadataOf = (session: Session): Metadata => {

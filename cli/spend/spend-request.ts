@@ -4,6 +4,7 @@ import type {
   Metadata,
   NativeAmount,
   NetworkFeeOption,
+  ParsedUri,
   SpendInfo,
   SpendTarget
 } from '../../kernel/index.ts'
@@ -22,6 +23,12 @@ export interface SendFlags {
   readonly metadata: Metadata
 }
 
+/** What is to be sent, and what a person should think of before it is. */
+export interface ReadSpend {
+  readonly spend: SpendInfo
+  readonly warnings: readonly string[]
+}
+
 /**
  * Reads what is to be sent, to whom and at which fee.
  *
@@ -29,15 +36,22 @@ export interface SendFlags {
  *
  * @throws CliError USAGE; ADDRESS_INVALID, AMOUNT_INVALID, and the spend errors when the maximum is looked for
  */
-export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promise<SpendInfo> => {
+export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promise<ReadSpend> => {
   const { to, amounts, metadata } = flags
   if (to.length === 0) throw new CliError('USAGE', 'Say who gets it: --to <address>')
   if (amounts.length > to.length) throw new CliError('USAGE', 'There are more amounts than recipients')
   const isEverything = amounts.some(isMax)
   if (isEverything && to.length > 1) throw new CliError('USAGE', 'max works with one recipient only')
   const spendTargets: SpendTarget[] = []
+  const warnings: string[] = []
   for (const [index, text] of to.entries()) {
-    spendTargets.push(await readTarget(wallet, text, isEverything ? undefined : amounts[index]))
+    const { legacyAddress, ...target } = await readTarget(
+      wallet,
+      text,
+      isEverything ? undefined : amounts[index]
+    )
+    if (legacyAddress !== undefined) warnings.push(warningOf(wallet, legacyAddress))
+    spendTargets.push(target)
   }
   const spend: SpendInfo = {
     tokenId: null,
@@ -47,21 +61,28 @@ export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promi
     ...(flags.noUnconfirmed ? { noUnconfirmed: true } : {}),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata })
   }
-  if (!isEverything) return spend
+  if (!isEverything) return { spend, warnings }
   const most = await wallet.getMaxSpendable(spend)
-  return { ...spend, spendTargets: spendTargets.map(target => ({ ...target, nativeAmount: most })) }
+  return {
+    spend: { ...spend, spendTargets: spendTargets.map(target => ({ ...target, nativeAmount: most })) },
+    warnings
+  }
 }
+
+const warningOf = ({ currencyInfo }: CurrencyWallet, address: string): string =>
+  `${address} is an old spelling that another currency has, too: make sure that it is one of ${currencyInfo.displayName}`
 
 const readTarget = async (
   wallet: CurrencyWallet,
   text: string,
   amount: string | undefined
-): Promise<SpendTarget> => {
-  const { publicAddress, nativeAmount } = await wallet.parseUri(text)
+): Promise<SpendTarget & Pick<ParsedUri, 'legacyAddress'>> => {
+  const { publicAddress, legacyAddress, nativeAmount } = await wallet.parseUri(text)
   const wanted: NativeAmount | undefined =
     amount === undefined ? nativeAmount : parseAmount(amount, wallet.currencyInfo)
   return {
     ...(publicAddress === undefined ? {} : { publicAddress }),
+    ...(legacyAddress === undefined ? {} : { legacyAddress }),
     ...(wanted === undefined ? {} : { nativeAmount: wanted })
   }
 }

@@ -81,6 +81,16 @@ export const summaryOf = (
   }
 }
 
+/** Puts what a person should think of where it is read. */
+export const withWarnings = (
+  { lines, json, ...rest }: SpendSummary,
+  warnings: readonly string[]
+): SpendSummary => ({
+  ...rest,
+  lines: [...lines, ...warnings.map(text => ['careful', text] as const)],
+  json: { ...json, warnings }
+})
+
 /** Stops a spend whose fee is above what the user allows. @throws MAX_FEE */
 export const checkMaxFee = (draft: Transaction, maxFee: NativeAmount | undefined): void => {
   if (maxFee === undefined || compare(draft.networkFee, maxFee) <= 0) return

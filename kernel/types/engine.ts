@@ -7,6 +7,8 @@ import type { EngineTransaction, SpendInfo } from './transaction.ts'
 /** What a URI or address says (BIP-21 and its relatives). */
 export interface ParsedUri {
   readonly publicAddress?: string
+  /** The address as it was written, where that is an old spelling that addresses of another currency have, too. */
+  readonly legacyAddress?: string
   readonly nativeAmount?: NativeAmount
   readonly currencyCode?: string
   readonly label?: string

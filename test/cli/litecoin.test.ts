@@ -7,6 +7,9 @@ import { startInProcess } from '../helpers/running-command.ts'
 // One world for the whole file: each test goes on where the one before it ended.
 const { home, remove } = makeHome()
 const input = '4815'
+// One script hash, with version 196 and with version 58.
+const OLD_ADDRESS = '2Mt4ztnz9eRc2nEuhbgPcCkqjK4mRhx2NHT'
+const USUAL_ADDRESS = 'QMRm1orPfXf7vRfkDnRdHTHATTDFZ1iXXY'
 test.after.always(remove)
 
 const run = (...args: readonly string[]): Promise<Ran> => runInProcess(args, { home })
@@ -115,3 +118,18 @@ test.serial('a memo is in the review, goes onto the chain, and stands in the his
     t.regex(error.error.message, /memo/i)
   }
 })
+
+test.serial(
+  'an old address that Bitcoin spells the same is shown as it will be paid, with a warning',
+  async t => {
+    const to = ['--to', OLD_ADDRESS, '--amount', '0.01 LTC', '--dry-run']
+    const { summary } = succeeded(t, await runAs('send', 'L', ...to), 'send/1').data
+    t.is(summary.recipients[0].publicAddress, USUAL_ADDRESS)
+    t.is(summary.warnings.length, 1)
+    t.regex(summary.warnings[0], new RegExp(`^${OLD_ADDRESS} is an old spelling .* Litecoin$`))
+    const shown = await runInProcess(['send', 'L', ...to, '--pin-stdin'], { home, input })
+    t.regex(shown.stdout, /careful\t.*old spelling/)
+    const usual = ['--to', USUAL_ADDRESS, '--amount', '0.01 LTC', '--dry-run']
+    t.deepEqual(succeeded(t, await runAs('send', 'L', ...usual), 'send/1').data.summary.warnings, [])
+  }
+)

@@ -9,6 +9,7 @@ import { makeNodeIo } from '../../../platform/node/index.ts'
 import { addressOf, parseAddress } from '../../../plugins/currency/utxo/address/address.ts'
 import { encodeUri, parseUri } from '../../../plugins/currency/utxo/address/uri.ts'
 import { derivePublicKeys, readPublicKeys } from '../../../plugins/currency/utxo/keys/account-keys.ts'
+import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
 import { ScriptTable } from '../../../plugins/currency/utxo/scan/script-table.ts'
 import { makeTools } from '../../../plugins/currency/utxo/tools.ts'
@@ -97,6 +98,8 @@ test('account keys are written as xpub, Mtub and zpub; Ltpv, Mtpv and xprv are r
   t.deepEqual(await addressesOf(nested ?? {}, '49/0', 1), ['M7wtsL7wSHDBJVMWWhtQfTMSYYkyooAAXM'])
 })
 
+const TAPROOT = 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr'
+
 const ruleOf = (text: string, network = mainnet): string => {
   try {
     parseAddress(litecoinRow, network, text)
@@ -131,7 +134,30 @@ test('addresses of other networks and currencies are refused, script hashes of b
   t.regex(ruleOf(bech32.encode('rltc', [0, ...bech32.toWords(hash)])), /belongs to regtest/)
   t.regex(ruleOf(checked(0x3a, hash)), /belongs to testnet/)
   t.regex(ruleOf('1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA'), /another currency/)
-  t.regex(ruleOf('bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu'), /not an address of this currency/)
+  for (const text of ['bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu', TAPROOT, TAPROOT.toUpperCase()])
+    t.regex(ruleOf(text), /another currency/)
+  t.regex(ruleOf(TAPROOT.replace('z', 'q')), /not an address of this currency/)
+  const [bitcoin] = bitcoinRow.networks
+  for (const text of [
+    'ltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c2rkk4wh',
+    checked(0x30, hash),
+    checked(0x32, hash)
+  ]) {
+    const error = t.throws(() => parseAddress(bitcoinRow, bitcoin, text))
+    t.true(isWalletError(error, 'ADDRESS_INVALID') && /another currency/.test(error.details.rule), text)
+  }
+})
+
+test('an address that Bitcoin spells the same is read, and told apart as the old spelling it is', t => {
+  const hash = new Uint8Array(20).fill(9)
+  const [old, usual] = [checked(0x05, hash), checked(0x32, hash)]
+  const both = { publicAddress: usual, legacyAddress: old }
+  t.deepEqual(parseUri(litecoinRow, mainnet, old), both)
+  t.deepEqual(parseUri(litecoinRow, mainnet, `litecoin:${old}?label=x`), { ...both, label: 'x' })
+  t.deepEqual(parseUri(litecoinRow, mainnet, usual), { publicAddress: usual })
+  const segwit = 'ltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c2rkk4wh'
+  t.deepEqual(parseUri(litecoinRow, mainnet, segwit.toUpperCase()), { publicAddress: segwit })
+  t.deepEqual(parseUri(bitcoinRow, bitcoinRow.networks[0], old), { publicAddress: old })
 })
 
 test('payment links have the scheme litecoin and keep exact amounts', t => {

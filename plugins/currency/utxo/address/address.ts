@@ -76,6 +76,8 @@ const readBase58 = (network: NetworkRow, known: readonly NetworkRow[], text: str
   try {
     bytes = base58.decode(text)
   } catch {
+    const isSegwit = [bech32, bech32m].some(codec => codec.decodeUnsafe(text.toLowerCase()) !== undefined)
+    if (isSegwit) throw invalid('belongs to another currency')
     throw invalid('is not an address of this currency, or a letter is missing or mistyped')
   }
   const [version = -1, ...rest] = bytes

@@ -22,7 +22,7 @@ export const parseUri = (coin: CoinRow, network: NetworkRow, text: string): Pars
   const trimmed = text.trim()
   if (trimmed.length > MAX_LENGTH) throw invalid(`is longer than ${MAX_LENGTH} characters`)
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(trimmed)?.[1]?.toLowerCase()
-  if (scheme === undefined) return { publicAddress: parseAddress(coin, network, trimmed).address }
+  if (scheme === undefined) return spellings(coin, network, trimmed)
   if (!network.uriSchemes.includes(scheme))
     throw invalid(`is a link of "${scheme}", not of ${coin.displayName}`)
   const rest = trimmed.slice(scheme.length + 1).replace(/^\/\//, '')
@@ -35,7 +35,7 @@ export const parseUri = (coin: CoinRow, network: NetworkRow, text: string): Pars
   const label = parameters.get('label')
   const message = parameters.get('message')
   return {
-    publicAddress: parseAddress(coin, network, address).address,
+    ...spellings(coin, network, address),
     ...(amount === undefined ? {} : { nativeAmount: amountOf(coin, amount), currencyCode: coin.code }),
     ...(label === undefined ? {} : { label }),
     ...(message === undefined ? {} : { message })
@@ -56,6 +56,13 @@ export const encodeUri = (coin: CoinRow, network: NetworkRow, request: UriReques
   if (parameters.length === 0 && request.nativeAmount === undefined)
     return `${network.uriSchemes[0]}:${address}`
   return `${network.uriSchemes[0]}:${address}?${parameters.join('&')}`
+}
+
+/** Litecoin once wrote script hashes as Bitcoin does: such an address may well be meant for the other chain. */
+const spellings = (coin: CoinRow, network: NetworkRow, text: string): ParsedUri => {
+  const { address } = parseAddress(coin, network, text)
+  const isUsual = address.toLowerCase() === text.toLowerCase()
+  return { publicAddress: address, ...(isUsual ? {} : { legacyAddress: text }) }
 }
 
 const MAX_LENGTH = 4096
