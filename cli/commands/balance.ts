@@ -10,6 +10,7 @@ import {
   openAppraiser,
   totalWorth,
   type Worth,
+  wantWorths,
   worthAgeCell,
   worthJson,
   worthText
@@ -21,11 +22,23 @@ import { watchResult } from '../session/watch.ts'
 import type { Session } from '../session.ts'
 
 /** Shows the balances of some wallets, or of all, and with `--fiat` what they are worth. */
-export const balance: CommandRun = (session, ...texts) => {
+export const balance: CommandRun = async (session, ...texts) => {
   const wanted = texts.filter(text => text !== undefined)
-  if (session.isOn('watch')) return watchResult(session, 'balance', () => look(session, wanted, false))
-  return look(session, wanted, true)
+  if (!session.isOn('watch')) return look(session, wanted)
+  let stop = (): void => {}
+  const keep: Keep = next => {
+    stop()
+    stop = next
+  }
+  try {
+    return await watchResult(session, 'balance', () => look(session, wanted, keep))
+  } finally {
+    stop()
+  }
 }
+
+/** Takes what ends the wish for rates, in the place of the last; given while the balances are watched. */
+type Keep = (stop: () => void) => void
 
 interface Holding {
   readonly wallet: CurrencyWallet
@@ -35,21 +48,17 @@ interface Holding {
   readonly worth: Worth | undefined
 }
 
-const look = async (
-  session: Session,
-  wanted: readonly string[],
-  wantsSync: boolean
-): Promise<CommandResult> => {
+const look = async (session: Session, wanted: readonly string[], keep?: Keep): Promise<CommandResult> => {
   const found = await findWallets(session, wanted)
   const wallets = found.filter(wallet => !wallet.getSnapshot().isPaused)
   const warnings = [
     ...found.filter(wallet => !wallets.includes(wallet)).map(pausedSentence),
-    ...(wantsSync ? await syncWallets(session, wallets) : [])
+    ...(keep === undefined ? await syncWallets(session, wallets) : [])
   ]
   const held = (await chosenAssets(session, wallets))
     .map(({ wallet, asset }) => ({ wallet, asset, amount: wallet.balanceOf(asset.tokenId) }))
     .filter(holding => isShown(session, holding))
-  const holdings = await appraised(session, held, wantsSync)
+  const holdings = await appraised(session, held, keep)
   const totals = session.isOn('total') ? totalsOf(holdings) : []
   const fiat = session.text('fiat') === undefined ? undefined : fiatTotalOf(holdings)
   return {
@@ -70,12 +79,13 @@ const isShown = (session: Session, { asset, amount }: Pick<Holding, 'amount' | '
 const appraised = async (
   session: Session,
   held: readonly Omit<Holding, 'worth'>[],
-  wantsRates: boolean
+  keep: Keep | undefined
 ): Promise<readonly Holding[]> => {
   const code = session.text('fiat')
   if (code === undefined) return held.map(holding => ({ ...holding, worth: undefined }))
   const assets = held.map(({ asset }) => asset)
-  const appraise = wantsRates ? await openAppraiser(session, code, assets) : await appraiserOf(session, code)
+  keep?.(await wantWorths(session, code, assets))
+  const appraise = await (keep ? appraiserOf(session, code) : openAppraiser(session, code, assets))
   return held.map(holding => ({ ...holding, worth: appraise(holding.amount, holding.asset) }))
 }
 

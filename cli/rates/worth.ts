@@ -1,4 +1,4 @@
-import type { JsonObject, NativeAmount, RouteSnapshot } from '../../kernel/index.ts'
+import type { JsonObject, NativeAmount, RatePair, RouteSnapshot } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { AmountUnits } from '../output/assets.ts'
 import { sumText } from '../output/decimals.ts'
@@ -27,12 +27,19 @@ export const openAppraiser = async (
   assets: readonly AmountUnits[]
 ): Promise<Appraiser> => {
   const code = fiatCodeOf(typed)
-  await askRates(
-    session,
-    assets.map(({ currencyCode }) => ({ fromCurrency: currencyCode, toCurrency: code }))
-  )
+  await askRates(session, pairsOf(assets, code))
   return appraiserOf(session, code)
 }
+
+/** Keeps the rates of some assets in one currency fresh, until the returned function is called. @throws CliError USAGE */
+export const wantWorths = async (
+  session: Session,
+  typed: string,
+  assets: readonly AmountUnits[]
+): Promise<() => void> => (await session.context()).rates.want(pairsOf(assets, fiatCodeOf(typed)))
+
+const pairsOf = (assets: readonly AmountUnits[], toCurrency: string): readonly RatePair[] =>
+  assets.map(({ currencyCode: fromCurrency }) => ({ fromCurrency, toCurrency }))
 
 /** The same with the rates that are known by now. @throws CliError USAGE */
 export const appraiserOf = async (session: Session, typed: string): Promise<Appraiser> => {

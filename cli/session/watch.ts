@@ -6,7 +6,7 @@ import { openMailbox } from './mailbox.ts'
 import { waitFor } from './wait-for.ts'
 
 /**
- * Shows a result anew whenever wallets change, until the command is stopped; with `--json`, as one event each time.
+ * Shows a result anew whenever wallets or rates change, until the command is stopped; with `--json`, as one event each time.
  *
  * To be called before the account is opened: the hooks are listened to from then on.
  */
@@ -22,7 +22,7 @@ export const watchResult = async (
     isTold = true
   }
   session.observe(({ hooks }) => {
-    for (const hook of [hooks.accountChanged, hooks.walletChanged, hooks.engineChanged])
+    for (const hook of [hooks.accountChanged, hooks.walletChanged, hooks.engineChanged, hooks.ratesChanged])
       hook.tap('watch', tell)
   })
   const stream = openEventStream(session)

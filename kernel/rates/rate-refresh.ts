@@ -48,10 +48,7 @@ export class RateRefresh {
   /** Keeps pairs fresh until the returned function is called. @throws OPTION_INVALID, CONTEXT_CLOSED */
   want(pairs: Iterable<RatePair>): () => void {
     this.#checkOpen()
-    const wish = Object.freeze([...pairs])
-    if (!wish.every(isPair)) {
-      throw new WalletError('OPTION_INVALID', { option: 'pairs', rule: 'are pairs of currency codes' })
-    }
+    const wish = wishOf(pairs)
     this.#wishes.add(wish)
     if (wish.some(pair => !this.#asked.has(pair))) this.#isNew.add(wish)
     this.#schedule()
@@ -131,4 +128,16 @@ export class RateRefresh {
   #checkOpen(): void {
     if (this.#isClosed) throw new WalletError('CONTEXT_CLOSED', {})
   }
+}
+
+/** What of the pairs can be asked for. */
+const wishOf = (pairs: Iterable<RatePair>): readonly RatePair[] => {
+  const wish = new PairSet(MAX_WANTED)
+  for (const pair of pairs) {
+    if (!isPair(pair)) {
+      throw new WalletError('OPTION_INVALID', { option: 'pairs', rule: 'are pairs of currency codes' })
+    }
+    wish.add(pair)
+  }
+  return wish.list()
 }

@@ -154,7 +154,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
    * Keeps rates fresh, every 30 s, until the returned function is called; none may be named. Pairs that were not asked
    * for just now are asked for at once.
    *
-   * @throws CONTEXT_CLOSED
+   * @throws OPTION_INVALID for what is no list of pairs of codes, CONTEXT_CLOSED
    */
   want(pairs: Iterable<RatePair> = []): () => void {
     return this.#refresh.want(pairs)

@@ -4,6 +4,7 @@ import { makeHome, type Ran } from '../../helpers/command-line.ts'
 import { failed, succeeded } from '../../helpers/envelopes.ts'
 import { runInProcess } from '../../helpers/in-process.ts'
 import { toySource } from '../../helpers/rate-home.ts'
+import { startInProcess } from '../../helpers/running-command.ts'
 import { tokenChain } from '../../helpers/token-chain.ts'
 
 const { home, remove } = makeHome()
@@ -84,4 +85,17 @@ test.serial('amount tells what something is worth, and refuses where no rate lea
   t.like(data.fiat, { code: 'iso:XTS', value: '6.00' })
   t.is(data.code, COIN)
   failed(t, await run('amount', 'Toys', '2', '--to', 'iso:XPT'), 'NO_RATE', 47)
+})
+
+test.serial('balance --watch --fiat asks for rates, and shows values when they come', async t => {
+  const late = toySource('late', async desk => {
+    await new Promise(resolve => setTimeout(resolve, 300))
+    desk.offer({ fromCurrency: COIN, toCurrency: 'iso:XAU' }, 2)
+  })
+  const args = ['balance', '--watch', '--fiat', 'iso:XAU', '--secrets-stdin', '--json']
+  const watch = startInProcess(args, { home, input, plugins: [tokenChain, late] })
+  await watch.hears(/"value":"20\.00"/)
+  const { code } = await watch.stop()
+  t.is(code, 0)
+  t.deepEqual(late.asked[0]?.[0], { fromCurrency: COIN, toCurrency: 'iso:XAU' })
 })
