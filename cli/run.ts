@@ -55,6 +55,8 @@ export const runCli = async (options: RunOptions): Promise<number> => {
 const MAX_HELP_WIDTH = 110
 /** How long a stopped command may tidy up. */
 const GRACE_MS = 1000
+/** As long as a server usually takes for a payment; whoever stops it twice does not wait. */
+const PAYING_GRACE_MS = 3000
 
 type ParsedRun = Extract<ParsedArguments, { kind: 'run' }>
 
@@ -131,15 +133,27 @@ const untilStopped = async (
   try {
     return await Promise.race([work, stopped])
   } catch (error) {
-    if (signal.aborted) {
-      const grace = new Promise(resolve => setTimeout(resolve, GRACE_MS))
-      await Promise.race([work.catch(() => {}), grace])
-    }
-    throw error
+    if (!signal.aborted) throw error
+    const { isPaying } = session
+    const grace = new Promise<'over'>(resolve => {
+      setTimeout(resolve, isPaying ? PAYING_GRACE_MS : GRACE_MS, 'over')
+    })
+    const ended = await Promise.race([work.catch(() => undefined), grace])
+    if (!isPaying) throw error
+    if (ended === 'over') throw mayHaveLeft(error)
+    return await work
   } finally {
     signal.removeEventListener('abort', stop)
   }
 }
+
+/** Whoever only hears of the stop pays again. */
+const mayHaveLeft = (reason: unknown): unknown =>
+  isStop(reason) && reason instanceof CliError
+    ? new CliError(reason.code, `${reason.message} while a payment was being sent; it may have left`, {
+        hint: 'Before you pay again, look for it with: holdfast tx list'
+      })
+    : reason
 
 const isStop = (reason: unknown): boolean =>
   reason === undefined ||

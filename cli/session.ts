@@ -67,6 +67,7 @@ export class Session {
   #kernel: Promise<Kernel> | undefined
   #account: Promise<Account> | undefined
   #accountName: string | undefined
+  #isPaying = false
 
   constructor(parts: SessionParts) {
     this.terminal = parts.terminal
@@ -86,6 +87,16 @@ export class Session {
   /** Writes the result before the end; for commands that go on afterwards. */
   print(result: CommandResult): Promise<void> {
     return this.#print(result, this.#accountName)
+  }
+
+  /** From here on money may leave: a stop waits for what becomes of it, and does not say that nothing has. */
+  paying(): void {
+    this.#isPaying = true
+    this.talk.step('signing and sending…')
+  }
+
+  get isPaying(): boolean {
+    return this.#isPaying
   }
 
   /** The text of a flag of this command. */

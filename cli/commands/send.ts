@@ -36,7 +36,7 @@ export const send: CommandRun = async (session, text = '') => {
   const summary = withWarnings(summaryOf(wallet, draft), warnings)
   if (session.globals.dryRun) return dryResult(summary)
   await approve(session, summary)
-  session.talk.step('signing and sending…')
+  session.paying()
   const sent = await wallet.spend(draft)
   return sentResult(wallet, sent, await saveEverywhere(session, wallet))
 }

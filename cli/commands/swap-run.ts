@@ -11,6 +11,11 @@ export const swapRun: CommandRun = async session => {
       hint: 'Nobody reviews the quote with --yes, and prices move.'
     })
   }
+  if (session.globals.yes && session.text('for') === 'to' && session.text('maxPay') === undefined) {
+    throw new CliError('USAGE', 'Say what may be paid at most: --max-pay <amount>', {
+      hint: 'With --for to the providers say what it costs, and nobody reviews it with --yes.'
+    })
+  }
   const asked = await readSwap(session)
   const asking = await askQuotes(session, asked)
   try {

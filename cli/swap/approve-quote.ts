@@ -25,20 +25,21 @@ export const bestWithin = ({ places, limits }: AskedSwap, quotes: readonly SwapQ
   const best = quotes.find(quote => isWithin(quote, limits))
   if (best !== undefined) return best
   const [first] = quotes
-  throw new CliError('MIN_RECEIVE', 'No quote is within --min-receive and --max-fee', {
+  throw new CliError('MIN_RECEIVE', 'No quote is within --min-receive, --max-pay and --max-fee', {
     details: first === undefined ? {} : { best: quoteFacts(places, first) },
     hint:
       first === undefined
         ? 'Ask for quotes again.'
-        : `The best is ${amountText(first.toNativeAmount, places.to.asset)} from ${first.swapInfo.displayName}, for a fee of ${amountText(first.networkFee.nativeAmount, coinOf(places.from.wallet))}.`
+        : `The best is ${amountText(first.minReceiveAmount ?? first.toNativeAmount, places.to.asset)} for ${amountText(first.fromNativeAmount, places.from.asset)} from ${first.swapInfo.displayName}, for a fee of ${amountText(first.networkFee.nativeAmount, coinOf(places.from.wallet))}.`
   })
 }
 
 const isWithin = (
-  { toNativeAmount, networkFee }: SwapQuote,
-  { minReceive, maxNetworkFee }: SwapLimits
+  { fromNativeAmount, toNativeAmount, minReceiveAmount, networkFee }: SwapQuote,
+  { minReceive, maxPay, maxNetworkFee }: SwapLimits
 ): boolean =>
-  (minReceive === undefined || compare(toNativeAmount, minReceive) >= 0) &&
+  (minReceive === undefined || compare(minReceiveAmount ?? toNativeAmount, minReceive) >= 0) &&
+  (maxPay === undefined || compare(fromNativeAmount, maxPay) <= 0) &&
   (maxNetworkFee === undefined || compare(networkFee.nativeAmount, maxNetworkFee) <= 0)
 
 /**
@@ -55,13 +56,15 @@ export const approveQuote = async (
   checkCanConfirm(session, places, quote)
   const { displayName } = quote.swapInfo
   session.talk.step(`ordering from ${displayName}…`)
+  const { minReceive, maxNetworkFee } = limits
   const result = await quote.approve({
-    ...limits,
+    ...(minReceive === undefined ? {} : { minReceive }),
+    ...(maxNetworkFee === undefined ? {} : { maxNetworkFee }),
     metadata: { name: displayName, category: `exchange:${quote.request.toCurrencyCode}` },
     confirm: async review => {
       await confirmReview(session, places, review)
       session.signal.throwIfAborted()
-      session.talk.step('signing and sending…')
+      session.paying()
       return true
     }
   })
@@ -74,11 +77,17 @@ const checkCanConfirm = (session: Session, places: SwapPlaces, quote: SwapQuote)
   const { globals, terminal, commandLine } = session
   if (globals.yes || (globals.input && canAsk(terminal))) return
   const least = amountText(quote.minReceiveAmount ?? quote.toNativeAmount, places.to.asset)
-  const limit = session.text('minReceive') === undefined ? ` --min-receive ${shellWord(least)}` : ''
+  const most = amountText(quote.fromNativeAmount, places.from.asset)
+  const limits = [
+    ...(session.text('minReceive') === undefined ? [` --min-receive ${shellWord(least)}`] : []),
+    ...(quote.request.quoteFor === 'to' && session.text('maxPay') === undefined
+      ? [` --max-pay ${shellWord(most)}`]
+      : [])
+  ].join('')
   throw new CliError('CONFIRMATION_REQUIRED', 'This needs a confirmation, and nobody can be asked', {
     details: { summary: quoteFacts(places, quote) },
     hint: 'Read details.summary, then run the command with --yes and the least that is to arrive.',
-    next: [{ command: `${commandLine}${limit} --yes`, why: 'confirm it' }]
+    next: [{ command: `${commandLine}${limits} --yes`, why: 'confirm it' }]
   })
 }
 

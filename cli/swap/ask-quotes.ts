@@ -25,8 +25,9 @@ export const askQuotes = async (
   stop: 'close' | 'wait no longer' = 'close'
 ): Promise<AskedRound> => {
   const { signal, paths } = session
+  const account = await session.account()
   signal.throwIfAborted()
-  const round = (await session.account()).askForQuotes(wish, options)
+  const round = account.askForQuotes(wish, options)
   const onStop = (): void => (stop === 'close' ? round.close() : round.stop())
   signal.addEventListener('abort', onStop, { once: true })
   let isClosed = false

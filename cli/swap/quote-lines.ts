@@ -1,5 +1,6 @@
 import { nativeAmount, type QuoteSnapshot } from '../../kernel/index.ts'
 import { amountText } from '../output/amounts.ts'
+import { safeText } from '../output/safe-text.ts'
 import type { CellLike, TableView, TextView } from '../output/view.ts'
 import { coinOf } from '../session/wallet-assets.ts'
 import { isOpen, limitText } from './quote-facts.ts'
@@ -22,7 +23,7 @@ export interface QuoteLines {
 export const quoteLines = (quote: QuoteSnapshot, places: SwapPlaces, now: number): QuoteLines => {
   const common = {
     pluginId: quote.pluginId,
-    title: `${quote.displayName} (${quote.isDex ? 'DEX' : 'CEX'})`
+    title: `${safeText(quote.displayName)} (${quote.isDex ? 'DEX' : 'CEX'})`
   }
   if (quote.state === 'pending') {
     return { ...common, state: 'pending', main: 'waiting for an answer', detail: '', left: '' }
@@ -54,7 +55,7 @@ export const offerText = (quote: QuoteSnapshot, { from, to }: SwapPlaces): strin
 export const failureText = (quote: QuoteSnapshot, places: SwapPlaces): string => {
   if (quote.state === 'timed out') return 'no answer in time'
   const limit = limitText(quote, places)
-  const why = quote.message ?? quote.errorCode ?? 'it failed'
+  const why = safeText(quote.message ?? quote.errorCode ?? 'it failed')
   return limit === undefined ? why : `${why}: ${limit}`
 }
 

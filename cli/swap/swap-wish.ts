@@ -17,6 +17,8 @@ export interface AskedSwap {
 /** What a person allows at the worst. */
 export interface SwapLimits {
   readonly minReceive?: NativeAmount
+  /** What is paid, without the network's fee. */
+  readonly maxPay?: NativeAmount
   /** In native units of the paying chain's own coin. */
   readonly maxNetworkFee?: NativeAmount
 }
@@ -70,10 +72,11 @@ const amountOf = (session: Session, side: Side, { from, to }: SwapPlaces): Nativ
   side === 'max' ? ZERO : parseAmount(session.text('amount') ?? '', side === 'to' ? to.asset : from.asset)
 
 const limitsOf = (session: Session, { from, to }: SwapPlaces): SwapLimits => {
-  const [least, most] = [session.text('minReceive'), session.text('maxFee')]
+  const [least, most, fee] = ['minReceive', 'maxPay', 'maxFee'].map(flag => session.text(flag))
   return {
     ...(least === undefined ? {} : { minReceive: parseAmount(least, to.asset) }),
-    ...(most === undefined ? {} : { maxNetworkFee: parseAmount(most, coinOf(from.wallet)) })
+    ...(most === undefined ? {} : { maxPay: parseAmount(most, from.asset) }),
+    ...(fee === undefined ? {} : { maxNetworkFee: parseAmount(fee, coinOf(from.wallet)) })
   }
 }
 

@@ -24,6 +24,10 @@ const APPROVAL: readonly CommandFlag[] = [
     flags: '--min-receive <amount>',
     summary: 'refuse when less than this is to arrive; --yes needs it'
   },
+  {
+    flags: '--max-pay <amount>',
+    summary: 'refuse when more than this is to be paid; --yes with --for to needs it'
+  },
   { flags: '--max-fee <amount>', summary: 'refuse a higher network fee' }
 ]
 

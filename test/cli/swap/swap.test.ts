@@ -1,5 +1,5 @@
 import test from 'ava'
-import { nativeAmount, type SwapPlugin, WalletError } from '../../../kernel/index.ts'
+import { nativeAmount, type PolicyPlugin, type SwapPlugin, WalletError } from '../../../kernel/index.ts'
 import { type Envelope, makeHome, type Ran } from '../../helpers/command-line.ts'
 import { failed, succeeded } from '../../helpers/envelopes.ts'
 import { runInProcess } from '../../helpers/in-process.ts'
@@ -297,6 +297,49 @@ test.serial('swap run orders and sends nothing before somebody has agreed', asyn
   t.is(await txCount(), before)
 })
 
+test.serial(
+  'with --yes, what is received for sure is held against --min-receive, and what is paid against --max-pay',
+  async t => {
+    const before = [orders, await txCount()]
+    const only = ['--disable', 'firm', '--yes', '--json']
+    const promised = await run('swap', 'run', ...wish(), ...only, '--min-receive', '0.009 LTC')
+    t.regex(
+      failed(t, promised, 'MIN_RECEIVE', 36).error.hint,
+      /0\.00000001 LTC for 0\.01 BTC from Estimating/
+    )
+    const dear = makeShop({
+      id: 'dear',
+      displayName: 'Dear shop',
+      answer: desk =>
+        desk.offer(
+          offerOf(
+            desk,
+            { fromNativeAmount: nativeAmount('40000000'), toNativeAmount: desk.request.nativeAmount },
+            TILL
+          )
+        )
+    })
+    const wanted = [
+      'swap',
+      'run',
+      ...wish().slice(0, 4),
+      ...wish().slice(6),
+      '--amount',
+      '0.009 LTC',
+      '--for',
+      'to'
+    ]
+    const ask = (...flags: string[]): Promise<Ran> => runWith([dear])(...wanted, ...flags, '--json')
+    const open = failed(t, await ask('--yes', '--min-receive', '0.009'), 'USAGE', 2)
+    t.regex(open.error.message, /--max-pay/)
+    const over = await ask('--yes', '--min-receive', '0.009', '--max-pay', '0.01 BTC')
+    t.regex(failed(t, over, 'MIN_RECEIVE', 36).error.hint, /0\.009 LTC for 0\.4 BTC from Dear shop/)
+    const asked = failed(t, await ask(), 'CONFIRMATION_REQUIRED', 5)
+    t.regex(asked.error.next[0].command, / --min-receive '0\.009 LTC' --max-pay '0\.4 BTC' --yes$/)
+    t.deepEqual([orders, await txCount()], before)
+  }
+)
+
 test.serial('swap run --yes pays the best within the limits, and swap history has the order', async t => {
   const ran = await run('swap', 'run', ...wish(), '--yes', '--min-receive', '0.009 LTC', '--json')
   const { data } = succeeded(t, ran, 'swap.run/1')
@@ -317,6 +360,49 @@ test.serial('swap run --yes pays the best within the limits, and swap history ha
   t.regex(row, /\t~?0\.009 LTC\tFirm shop\tconfirmed\torder-1\thttps:\/\/firm\.example\/1\t/)
   t.is((await dataOf('tx', 'show', 'Savings', data.txid)).tx.metadata.name, 'Firm shop')
 })
+
+test.serial(
+  'Ctrl-C while a payment is signed and sent tells what became of it, or that it may have left',
+  async t => {
+    const args = ['swap', 'run', ...wish(), '--yes', '--min-receive', '0.009', '--json', '--secrets-stdin']
+    const startSigning = async (signs: (release: Promise<void>) => Promise<void>) => {
+      let hear = (): void => {}
+      const isSigning = new Promise<void>(resolve => {
+        hear = resolve
+      })
+      let release = (): void => {}
+      const isReleased = new Promise<void>(resolve => {
+        release = resolve
+      })
+      const policy: PolicyPlugin = {
+        id: 'slow-hand',
+        kind: 'policy',
+        apply: ({ hooks }) =>
+          hooks.beforeSign.tapPromise('', () => {
+            hear()
+            return signs(isReleased)
+          })
+      }
+      const command = startInProcess(args, { home, input, plugins: [firm, policy] })
+      await isSigning
+      const ending = command.stop()
+      setTimeout(release, 50)
+      return ending
+    }
+    const before = await txCount()
+    const { data } = succeeded(t, await startSigning(release => release), 'swap.run/1')
+    t.regex(data.txid, /^[0-9a-f]{64}$/)
+    t.is(await txCount(), before + 1)
+    const refused = await startSigning(async release => {
+      await release
+      throw new Error('not today')
+    })
+    failed(t, refused, 'INTERNAL', 1)
+    const unknown = await startSigning(() => new Promise(() => {}))
+    t.regex(failed(t, unknown, 'INTERRUPTED', 130).error.message, /it may have left$/)
+    t.is(await txCount(), before + 1)
+  }
+)
 
 test.serial('a provider that asks for more at the order is refused, and nothing leaves', async t => {
   const before = await txCount()

@@ -1,0 +1,124 @@
+import test from 'ava'
+import { summaryLines } from '../../../cli/spend/spend-summary.ts'
+import { quoteLines } from '../../../cli/swap/quote-lines.ts'
+import type { SwapPlaces } from '../../../cli/swap/swap-place.ts'
+import { reviewSummary } from '../../../cli/swap/swap-review.ts'
+import {
+  type CurrencyWallet,
+  nativeAmount,
+  type SpendInfo,
+  type SwapReview,
+  type Transaction
+} from '../../../kernel/index.ts'
+import { toyTransaction } from '../../helpers/toy-currency.ts'
+
+const asset = (code: string, tokenId: string | null = null) => ({
+  tokenId,
+  currencyCode: code,
+  displayName: code,
+  denominations: [{ name: code, multiplier: '100' }]
+})
+const walletOf = (code: string): CurrencyWallet =>
+  ({
+    id: `${code}-wallet`,
+    name: `My ${code}`,
+    currencyInfo: { ...asset(code), pluginId: code.toLowerCase() },
+    balanceOf: () => nativeAmount('100000')
+  }) as unknown as CurrencyWallet
+const places: SwapPlaces = {
+  from: { wallet: walletOf('ALP'), asset: asset('GLD', 'gold') },
+  to: { wallet: walletOf('BET'), asset: asset('BET') }
+}
+const draftOf = (tokenId: string | null, amount: string): Transaction => ({
+  ...toyTransaction('', {
+    tokenId,
+    nativeAmount: nativeAmount(`-${amount}`),
+    networkFee: nativeAmount('0'),
+    parentNetworkFee: nativeAmount('7')
+  }),
+  walletId: 'ALP-wallet',
+  currencyCode: 'GLD',
+  confirmations: 'unconfirmed',
+  isSend: true,
+  memos: [],
+  metadata: {},
+  spendTargets: [{ currencyCode: 'GLD', nativeAmount: nativeAmount(amount), publicAddress: 'router-address' }]
+})
+const approval: SpendInfo = {
+  tokenId: null,
+  spendTargets: [{ publicAddress: 'gold-contract', nativeAmount: nativeAmount('0') }],
+  memos: [{ type: 'hex', value: '095ea7b3' }],
+  otherParams: { data: '0xffff', note: '\u001b[2J' }
+}
+const payment: SpendInfo = {
+  tokenId: 'gold',
+  spendTargets: [
+    {
+      publicAddress: 'router-address',
+      nativeAmount: nativeAmount('1000'),
+      otherParams: { data: 'x'.repeat(5000) }
+    }
+  ]
+}
+const review: SwapReview = {
+  swapInfo: { pluginId: 'shop', displayName: 'Shop\u001b[2J', isDex: true },
+  fromNativeAmount: nativeAmount('1000'),
+  toNativeAmount: nativeAmount('900'),
+  minReceive: nativeAmount('891'),
+  isEstimate: true,
+  networkFee: { currencyCode: 'ALP', nativeAmount: nativeAmount('14') },
+  drafts: [draftOf(null, '0'), draftOf('gold', '1000')],
+  spends: [approval, payment],
+  destinationAddress: 'router-address',
+  payoutAddress: 'beta'
+}
+const linesOf = (changes: Partial<SwapReview> = {}): readonly string[] =>
+  summaryLines(reviewSummary(places, { ...review, ...changes }))
+
+test('the review shows whom an approval calls and with what, what the payment calls, and all fees together', t => {
+  const lines = linesOf()
+  t.true(
+    lines.includes('approval 1   calls gold-contract hex:095ea7b3 {"data":"0xffff","note":"\\u001b[2J"}'),
+    lines.join('\n')
+  )
+  const params = lines.find(line => line.startsWith('calls with')) ?? ''
+  t.regex(params, /^calls with {3}\{"data":"x{191}… \(5011 characters\)$/)
+  t.true(lines.includes('all fees     0.14 ALP'))
+  t.true(lines.includes('swap with    Shop [2J (DEX)'))
+  const { swap } = reviewSummary(places, review).json as { swap: Record<string, unknown> }
+  t.deepEqual(swap.approvals, [
+    {
+      tokenId: null,
+      calls: [{ publicAddress: 'gold-contract', params: null }],
+      memos: [{ type: 'hex', value: '095ea7b3' }],
+      params: { data: '0xffff', note: '\u001b[2J' }
+    }
+  ])
+})
+
+test('a payment of a coin without parameters has no line about them', t => {
+  const lines = linesOf({
+    spends: [{ tokenId: null, spendTargets: payment.spendTargets.map(({ otherParams: _, ...rest }) => rest) }]
+  })
+  t.false(lines.some(line => /^(approval|calls|all fees)/.test(line)))
+})
+
+test('the review promises of an estimate what the provider does, and nothing else', t => {
+  const receiveOf = (changes: Partial<SwapReview>): string | undefined =>
+    linesOf(changes).find(line => line.startsWith('receive'))
+  t.is(receiveOf({}), 'receive      ~9 BET, an estimate: less may arrive')
+  t.is(receiveOf({ minReceiveAmount: nativeAmount('850') }), 'receive      ~9 BET, at least 8.5 BET')
+  t.is(receiveOf({ isEstimate: false }), 'receive      9 BET')
+})
+
+test('what a provider calls itself and says cannot redraw the board', t => {
+  const said = {
+    roundId: 'r',
+    pluginId: 'shop',
+    displayName: 'Shop\u001b[2J\n',
+    isDex: false,
+    state: 'failed' as const
+  }
+  const { title, main } = quoteLines({ ...said, message: 'no\n\u001b[31mmore' }, places, 0)
+  t.deepEqual([title, main], ['Shop [2J  (CEX)', 'no  [31mmore'])
+})
