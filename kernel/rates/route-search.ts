@@ -108,12 +108,7 @@ export class RouteSearch {
   }
 
   #settle(currency: Currency, cost: number): void {
-    this.#isDone[currency.id] = 1
-    const hop = this.#hops[currency.id]
-    if (hop !== undefined) {
-      const rest = this.#rates[otherEnd(hop, currency).id] ?? 0
-      this.#rates[currency.id] = hop.from === currency ? hop.rate * rest : rest / hop.rate
-    }
+    this.#finish(currency)
     const isDone = this.#isDone
     const costs = this.#costs
     for (const pair of currency.pairs) {
@@ -124,8 +119,18 @@ export class RouteSearch {
       if (total >= (costs[id] as number)) continue
       costs[id] = total
       this.#hops[id] = pair
-      this.#push(from, total)
+      // Only this pair leads to it, and it leads nowhere else: most coins that one provider prices are such.
+      if (from.pairs.length === 1) this.#finish(from)
+      else this.#push(from, total)
     }
+  }
+
+  #finish(currency: Currency): void {
+    this.#isDone[currency.id] = 1
+    const hop = this.#hops[currency.id]
+    if (hop === undefined) return
+    const rest = this.#rates[otherEnd(hop, currency).id] ?? 0
+    this.#rates[currency.id] = hop.from === currency ? hop.rate * rest : rest / hop.rate
   }
 
   #push(currency: Currency, cost: number): void {
