@@ -26,9 +26,9 @@ const hopJson = (hop: RouteHopSnapshot): JsonObject => ({
 /** Unix seconds as ISO text. */
 export const isoTime = (seconds: number): string => new Date(seconds * 1000).toISOString()
 
-/** How old a route is, which is as old as its oldest rate, and who it comes from; for scripts. */
+/** How old a route is, which is as old as its oldest rate, and who it comes from; for scripts. A route of no hop has no time. */
 export const originJson = (route: RouteSnapshot): JsonObject => ({
-  rateAt: isoTime(oldestOf(route)),
+  rateAt: route.hops.length === 0 ? null : isoTime(Math.min(...route.hops.map(({ at }) => at))),
   ageSeconds: Math.round(ageOf(route)),
   source: sourcesOf(route),
   stale: route.isStale
@@ -37,10 +37,6 @@ export const originJson = (route: RouteSnapshot): JsonObject => ({
 /** The age of the oldest rate of a route, in seconds; 0 where there is no hop. */
 export const ageOf = ({ hops }: RouteSnapshot): number =>
   hops.reduce((most, { ageSeconds }) => Math.max(most, ageSeconds), 0)
-
-/** The same as a time, in Unix seconds; now where there is no hop. */
-const oldestOf = ({ hops }: RouteSnapshot): number =>
-  hops.reduce((least, { at }) => Math.min(least, at), hops[0]?.at ?? Math.floor(Date.now() / 1000))
 
 /** The providers on a route, in its order: `coinbase, ecb`. */
 const sourcesOf = ({ hops }: RouteSnapshot): string =>

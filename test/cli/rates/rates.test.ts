@@ -52,6 +52,11 @@ test.serial(
   }
 )
 
+test.serial('a currency in itself is one, and no rate of any time or source', async t => {
+  const { rate, rateAt, ageSeconds, source } = await dataOf('rates', 'get', 'AAA', 'AAA')
+  t.deepEqual({ rate, rateAt, ageSeconds, source }, { rate: '1', rateAt: null, ageSeconds: 0, source: '' })
+})
+
 test.serial('where no route leads, it ends with 47 and says what to do', async t => {
   const { error } = failed(t, await run('rates', 'get', 'AAA', 'EUR', '--json'), 'NO_RATE', 47)
   t.deepEqual(error.details, { from: 'AAA', to: 'EUR' })
