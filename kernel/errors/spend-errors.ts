@@ -38,6 +38,8 @@ export interface SpendErrorDetails {
   /** The network could not be asked; the signed bytes are kept and sent again. */
   BROADCAST_UNKNOWN: { txid: string }
   SIGN_REFUSED: { pluginId: string; reason: string }
+  /** A signed transaction from outside that is of another wallet, damaged, or not what it says. */
+  SIGNED_TX_INVALID: { field: string; rule: string }
   MAX_FEE: { networkFee: string; maxFee: string; currencyCode: string }
   SPEND_WITH_KEYS: NoDetails
 }
@@ -159,6 +161,12 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
   },
   FEE_INVALID: { name: 'Error', exitCode: 2, message: ({ rule }) => `The fee ${rule}` },
   MEMO_INVALID: { name: 'Error', exitCode: 2, message: ({ rule }) => `The memo ${rule}` },
+  SIGNED_TX_INVALID: {
+    name: 'Error',
+    exitCode: 2,
+    message: ({ field, rule }) => `The signed transaction cannot be used: ${field} ${rule}`,
+    hint: () => 'Nothing was sent. Take it as it was signed, or sign the payment again.'
+  },
   BROADCAST_REFUSED: {
     name: 'Error',
     exitCode: 35,

@@ -2,7 +2,7 @@ import type { NativeAmount } from '../amount.ts'
 import type { Token, TokenMap } from './currency.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { PublicWalletInfo, WalletInfo, WalletKeys } from './keys.ts'
-import type { EngineTransaction, SpendInfo } from './transaction.ts'
+import type { EngineTransaction, SpendInfo, SpentTarget } from './transaction.ts'
 
 /** What a URI or address says (BIP-21 and its relatives). */
 export interface ParsedUri {
@@ -160,6 +160,13 @@ export interface CurrencyEngine {
   makeSpend(spend: SpendInfo, keys: KeysArgument): Promise<EngineTransaction>
   /** The draft with `signedTx` and `txid` filled in. */
   signTx(transaction: EngineTransaction, privateKeys: WalletKeys): Promise<EngineTransaction>
+  /**
+   * Compares what is said of a signed transaction with its bytes: they spend this wallet's unspent coins, pay these
+   * targets and nobody else, and leave this fee. Absent: the bytes are believed.
+   *
+   * @throws SIGNED_TX_INVALID naming the field
+   */
+  checkSignedTx?(transaction: EngineTransaction, targets: readonly SpentTarget[]): Promise<void>
   /** @throws BROADCAST_REFUSED if the network says no; any other failure means "not known" */
   broadcastTx(transaction: EngineTransaction, keys: KeysArgument): Promise<EngineTransaction>
   /** Takes a sent transaction into the engine's own view at once. */

@@ -20,6 +20,7 @@ import {
 import type { PauseOptions } from './pause-switch.ts'
 import { sampleAddress } from './sample-address.ts'
 import { signMessage } from './sign-message.ts'
+import { readSignedTx } from './signed-transaction.ts'
 import { broadcastTx, discardTx, saveTx, signTx, spend } from './spend.ts'
 import { getMaxSpendable, makeSpend } from './spend-draft.ts'
 import type { SpendIntent } from './spend-journal.ts'
@@ -164,6 +165,11 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Signs a draft; the bytes are kept until they are saved. @throws SIGN_REFUSED */
   signTx(draft: Transaction): Promise<Transaction> {
     return signTx(this.#life.spends, draft)
+  }
+
+  /** Reads a signed transaction of this wallet that was kept outside, and checks it. @throws SIGNED_TX_INVALID */
+  readSignedTx(value: unknown): Promise<Transaction> {
+    return readSignedTx(this.#life.spends, value)
   }
 
   /** Sends a signed transaction. @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN */

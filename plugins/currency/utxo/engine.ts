@@ -8,17 +8,20 @@ import {
   isWalletError,
   type Json,
   type SpendInfo,
+  type SpentTarget,
   WalletError,
   type WalletKeys
 } from '../../../kernel/plugin-api.ts'
 import { broadcast } from './backend/broadcast.ts'
 import type { ElectrumPool, PoolClient } from './backend/electrum-pool.ts'
+import { checkSigned } from './build/check-signed.ts'
 import type { SpendSource } from './build/choose-coins.ts'
 import { makeDraft, maxSpendableOf } from './build/make-spend.ts'
 import { signDraft } from './build/sign.ts'
+import { signContextOf } from './build/sign-context.ts'
 import { EngineVoice } from './engine-voice.ts'
 import { type AccountKeys, readPublicKeys } from './keys/account-keys.ts'
-import type { LedgerTx, OwnOutput } from './ledger/ledger-tx.ts'
+import type { LedgerTx } from './ledger/ledger-tx.ts'
 import type { CoinRow, NetworkRow } from './params/coin-row.ts'
 import { freshAddressOf } from './scan/fresh-address.ts'
 import type { StoreChanges } from './scan/saved-state.ts'
@@ -149,12 +152,11 @@ class UtxoEngine implements CurrencyEngine {
   }
 
   async signTx(transaction: EngineTransaction, privateKeys: WalletKeys): Promise<EngineTransaction> {
-    const { coin, network, io } = this.#parts
-    const { table, ledger } = this.#state
-    const findOutput = (txid: string, vout: number): OwnOutput | undefined =>
-      ledger.find(txid)?.ours.find(output => output.vout === vout)
-    const isSpent = (txid: string, vout: number): boolean => ledger.isSpent(`${txid}:${vout}`)
-    return signDraft({ coin, network, io, table, findOutput, isSpent }, transaction, privateKeys)
+    return signDraft(signContextOf(this.#parts, this.#state), transaction, privateKeys)
+  }
+
+  async checkSignedTx(transaction: EngineTransaction, targets: readonly SpentTarget[]): Promise<void> {
+    checkSigned(signContextOf(this.#parts, this.#state), transaction, targets)
   }
 
   async broadcastTx(transaction: EngineTransaction): Promise<EngineTransaction> {

@@ -34,6 +34,7 @@ const METHODS: readonly (keyof CurrencyEngine)[] = [
   'broadcastTx',
   'saveTx',
   'getMaxSpendable',
+  'checkSignedTx',
   'changeUserSettings',
   'changeCustomTokens',
   'changeEnabledTokenIds',
@@ -94,7 +95,8 @@ const callsOf = (account: Account, wallet: CurrencyWallet): Record<string, Promi
     sync: wallet.sync(),
     pause: wallet.changePaused(true),
     resume: wallet.changePaused(false),
-    spend: wallet.spend(draft)
+    spend: wallet.spend(draft),
+    read: wallet.readSignedTx({ ...draft, txid: 'tx', signedTx: '00', spendTargets: [] })
   }
 }
 

@@ -3,7 +3,6 @@ import { Transaction } from '@scure/btc-signer'
 import {
   type CryptoPort,
   type EngineTransaction,
-  type Io,
   WalletError,
   type WalletKeys
 } from '../../../../kernel/plugin-api.ts'
@@ -11,10 +10,8 @@ import { parseAddress } from '../address/address.ts'
 import { programOf, redeemScriptOf } from '../address/script.ts'
 import { privateAccountOf } from '../keys/account-keys.ts'
 import type { Purpose } from '../keys/branches.ts'
-import type { OwnOutput } from '../ledger/ledger-tx.ts'
 import type { CoinRow, NetworkRow } from '../params/coin-row.ts'
 import type { ScriptRecord } from '../scan/script-record.ts'
-import type { ScriptTable } from '../scan/script-table.ts'
 import { makeYielder } from '../scan/yielder.ts'
 import { readMemo } from '../tx/memo.ts'
 import { hexOf, parseRawTx } from '../tx/raw-tx.ts'
@@ -27,18 +24,7 @@ import {
   readDraft,
   worthOf
 } from './draft.ts'
-
-/** What signing needs to know of the wallet. */
-export interface SignContext {
-  readonly coin: CoinRow
-  readonly network: NetworkRow
-  readonly io: Io
-  readonly table: ScriptTable
-  /** An output of ours, by the bytes of the transaction that made it. */
-  findOutput(txid: string, vout: number): OwnOutput | undefined
-  /** Whether another payment has used it since the draft was made. */
-  isSpent(txid: string, vout: number): boolean
-}
+import type { SignContext } from './sign-context.ts'
 
 /**
  * Signs a draft of this wallet.

@@ -139,9 +139,10 @@ export class Ledger {
     return total
   }
 
-  /** Whether a live transaction spends an output. `outpoint`: `txid:vout`. */
-  isSpent(outpoint: string): boolean {
-    for (const spender of this.#spenders.get(outpoint) ?? []) if (spender.height >= 0) return true
+  /** Whether a live transaction other than `except` spends an output. `outpoint`: `txid:vout`. */
+  isSpent(outpoint: string, except?: string): boolean {
+    for (const { height, txid } of this.#spenders.get(outpoint) ?? [])
+      if (height >= 0 && txid !== except) return true
     return false
   }
 
