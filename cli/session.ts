@@ -90,9 +90,9 @@ export class Session {
   }
 
   /** From here on money may leave: a stop waits for what becomes of it, and does not say that nothing has. */
-  paying(): void {
+  paying(step = 'signing and sending…'): void {
     this.#isPaying = true
-    this.talk.step('signing and sending…')
+    this.talk.step(step)
   }
 
   get isPaying(): boolean {

@@ -1,23 +1,23 @@
 import type { CurrencyWallet, Metadata, Transaction } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
-import { amountText, parseAmount } from '../output/amounts.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { shellWord } from '../grammar/command-line.ts'
+import { parseAmount } from '../output/amounts.ts'
+import { openOutputFile } from '../output/output-file.ts'
 import { txDetailsJson } from '../output/tx-facts.ts'
-import { confirm } from '../session/confirm.ts'
 import { findWallet } from '../session/find-wallet.ts'
 import type { Session } from '../session.ts'
+import { approveSpend } from '../spend/approve-spend.ts'
+import { paymentFileText } from '../spend/payment-file.ts'
 import { saveEverywhere } from '../spend/save-everywhere.ts'
+import { dryResult, sentResult } from '../spend/sent-result.ts'
 import { readSpend } from '../spend/spend-request.ts'
-import {
-  checkMaxFee,
-  type SpendSummary,
-  summaryLines,
-  summaryOf,
-  withWarnings
-} from '../spend/spend-summary.ts'
+import { checkMaxFee, summaryOf, withWarnings } from '../spend/spend-summary.ts'
 
-/** Pays: makes the draft, has it approved, signs, sends and saves it. */
+/** Pays: makes the draft, has it approved, signs, sends and saves it; or, with `--sign-only`, signs it into a file. */
 export const send: CommandRun = async (session, text = '') => {
+  const path = signingPath(session)
   const wallet = await findWallet(session, text)
   const maxFee = session.text('maxFee')
   const limit = maxFee === undefined ? undefined : parseAmount(maxFee, wallet.currencyInfo)
@@ -35,10 +35,18 @@ export const send: CommandRun = async (session, text = '') => {
   checkMaxFee(draft, limit)
   const summary = withWarnings(summaryOf(wallet, draft), warnings)
   if (session.globals.dryRun) return dryResult(summary)
-  await approve(session, summary)
+  await approveSpend(session, summary, path === undefined ? 'Sign and send it?' : 'Sign it?')
+  if (path !== undefined) return signInto(path, wallet, draft)
   session.paying()
   const sent = await wallet.spend(draft)
   return sentResult(wallet, sent, await saveEverywhere(session, wallet))
+}
+
+/** The file of `--sign-only`; undefined if the payment is to be sent. @throws CliError USAGE */
+const signingPath = (session: Session): string | undefined => {
+  const path = session.text('output')
+  if (session.isOn('signOnly') === (path !== undefined)) return path
+  throw new CliError('USAGE', 'A signed payment goes into a file: --sign-only -o <file>')
 }
 
 const metadataOf = (session: Session): Metadata => {
@@ -50,38 +58,39 @@ const metadataOf = (session: Session): Metadata => {
   }
 }
 
-const approve = async (session: Session, summary: SpendSummary): Promise<void> => {
-  if (session.globals.yes) for (const line of summaryLines(summary)) session.talk.say(line)
-  await confirm(session, {
-    question: 'Send it?',
-    summary: summary.json,
-    async ask() {
-      const { showSendReview } = await import('../screens/show.tsx')
-      return showSendReview(session.terminal, summary)
+/** Signs into a new file. If that cannot be written, the bytes are forgotten: nobody has them. */
+const signInto = async (path: string, wallet: CurrencyWallet, draft: Transaction): Promise<CommandResult> => {
+  const file = await openOutputFile(path, false)
+  try {
+    const tx = await wallet.signTx(draft)
+    try {
+      await file.write(paymentFileText(wallet, tx))
+      await file.commit()
+    } catch (error) {
+      await wallet.discardTx(tx.txid)
+      throw error
     }
-  })
+    return signedResult(path, wallet, tx)
+  } finally {
+    await file.discard()
+  }
 }
 
-const dryResult = (summary: SpendSummary): CommandResult => ({
-  data: { dryRun: true, summary: summary.json },
-  view: {
-    kind: 'record',
-    fields: [
-      ...summary.lines,
-      ...summary.recipients.map(({ groups, amount }) => ['to', `${groups.join('')} ${amount}`] as const)
+const signedResult = (path: string, wallet: CurrencyWallet, tx: Transaction): CommandResult => {
+  const words = `${shellWord(wallet.name ?? wallet.id)} ${shellWord(path)}`
+  return {
+    data: { dryRun: false, txid: tx.txid, file: path, tx: txDetailsJson(tx, wallet.currencyInfo) },
+    view: {
+      kind: 'record',
+      fields: [
+        ['txid', tx.txid],
+        ['file', path],
+        ['state', { text: 'signed, not sent', tone: 'warn' }]
+      ]
+    },
+    advice: [
+      `Send it with: holdfast tx broadcast ${words}`,
+      `Or forget it with: holdfast tx discard ${shellWord(wallet.name ?? wallet.id)} ${tx.txid}, and delete the file`
     ]
   }
-})
-
-const sentResult = (wallet: CurrencyWallet, tx: Transaction, warnings: readonly string[]): CommandResult => ({
-  data: { dryRun: false, txid: tx.txid, tx: txDetailsJson(tx, wallet.currencyInfo) },
-  warnings,
-  view: {
-    kind: 'record',
-    fields: [
-      ['txid', tx.txid],
-      ['network fee', amountText(tx.networkFee, wallet.currencyInfo)],
-      ['state', { text: 'sent', tone: 'good' }]
-    ]
-  }
-})
+}

@@ -8,6 +8,8 @@ export type Answer = 'yes' | 'no' | 'interrupt'
 /** What the review is drawn from. */
 export interface SendReviewProps {
   readonly summary: SpendSummary
+  /** What a yes does. */
+  readonly question: string
   /** How many recipients fit on the screen; the others have been printed above it. */
   readonly maxRecipients: number
   readonly onAnswer: (answer: Answer) => void
@@ -16,7 +18,7 @@ export interface SendReviewProps {
 const LABEL = 13
 
 /** What a person approves before anything is signed. No is the default. */
-export const SendReview = ({ summary, maxRecipients, onAnswer }: SendReviewProps): ReactElement => {
+export const SendReview = ({ summary, question, maxRecipients, onAnswer }: SendReviewProps): ReactElement => {
   const shown = summary.recipients.slice(0, maxRecipients)
   const hidden = summary.recipients.length - shown.length
   return (
@@ -36,7 +38,7 @@ export const SendReview = ({ summary, maxRecipients, onAnswer }: SendReviewProps
         </Box>
       ))}
       {hidden > 0 ? <Text color="yellow">and {hidden} more, printed above</Text> : null}
-      <Question text="Sign and send it?" onAnswer={onAnswer} />
+      <Question text={question} onAnswer={onAnswer} />
     </Box>
   )
 }

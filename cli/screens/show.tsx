@@ -11,16 +11,20 @@ import { type Answer, Question, SendReview } from './send-review.tsx'
  *
  * @throws CliError INTERRUPTED on Ctrl-C
  */
-export const showSendReview = (terminal: Terminal, summary: SpendSummary): Promise<boolean> => {
+export const showSendReview = (
+  terminal: Terminal,
+  summary: SpendSummary,
+  question = 'Sign and send it?'
+): Promise<boolean> => {
   const { rows } = terminal.stderr as WriteStream
   const room = Math.floor((rows - summary.lines.length - FIXED_LINES) / LINES_EACH)
   if (summary.recipients.length > room) {
     for (const line of summaryLines(summary)) terminal.stderr.write(`${line}\n`)
   }
   // A picture as high as the terminal would flicker, and could not be read to its end.
-  if (room < 1) return showQuestion(terminal, 'Sign and send it?')
+  if (room < 1) return showQuestion(terminal, question)
   return askOnScreen(terminal, onAnswer => (
-    <SendReview summary={summary} maxRecipients={room} onAnswer={onAnswer} />
+    <SendReview summary={summary} question={question} maxRecipients={room} onAnswer={onAnswer} />
   ))
 }
 

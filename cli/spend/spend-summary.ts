@@ -60,7 +60,7 @@ export const summaryOf = (
     ],
     recipients: targets.map(({ publicAddress, nativeAmount: part }, index) => ({
       place: index + 1,
-      groups: groupsOf(publicAddress),
+      groups: groupsOf(safeText(publicAddress)),
       amount: show(nativeAmount(part))
     })),
     json: {
@@ -120,5 +120,5 @@ const groupsOf = (address: string): readonly string[] => address.match(new RegEx
 
 const rateOf = ({ feeRateUsed }: Transaction): string | undefined => {
   const rate = feeRateUsed?.satPerVByte
-  return typeof rate === 'string' ? `${rate} sat/vB` : undefined
+  return typeof rate === 'string' ? `${safeText(rate)} sat/vB` : undefined
 }

@@ -10,11 +10,10 @@ import { CliError } from '../errors/cli-error.ts'
 import { shellWord } from '../grammar/command-line.ts'
 import { amountJson, amountText } from '../output/amounts.ts'
 import { txDetailsJson } from '../output/tx-facts.ts'
-import { confirm } from '../session/confirm.ts'
 import { coinOf } from '../session/wallet-assets.ts'
 import type { Session } from '../session.ts'
+import { approveSpend } from '../spend/approve-spend.ts'
 import { saveEverywhere } from '../spend/save-everywhere.ts'
-import { summaryLines } from '../spend/spend-summary.ts'
 import { canAsk } from '../terminal.ts'
 import type { SwapPlaces } from './swap-place.ts'
 import { reviewSummary } from './swap-review.ts'
@@ -94,15 +93,7 @@ const checkCanConfirm = (session: Session, places: SwapPlaces, quote: SwapQuote)
 const confirmReview = async (session: Session, places: SwapPlaces, review: SwapReview): Promise<void> => {
   const summary = reviewSummary(places, review)
   session.talk.clear()
-  if (session.globals.yes) for (const line of summaryLines(summary)) session.talk.say(line)
-  await confirm(session, {
-    question: 'Swap it?',
-    summary: summary.json,
-    async ask() {
-      const { showSendReview } = await import('../screens/show.tsx')
-      return showSendReview(session.terminal, summary)
-    }
-  })
+  await approveSpend(session, summary, 'Sign and send it?')
 }
 
 /** The quote that would be approved, for `--dry-run`. Nothing was ordered. */

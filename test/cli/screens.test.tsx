@@ -40,7 +40,9 @@ const answerTo = async (key: string): Promise<Answer | undefined> => {
 }
 
 test('the review shows every line and every recipient in groups', t => {
-  const screen = render(<SendReview summary={summary} maxRecipients={5} onAnswer={() => {}} />)
+  const screen = render(
+    <SendReview summary={summary} question="Sign and send it?" maxRecipients={5} onAnswer={() => {}} />
+  )
   const frame = screen.lastFrame() ?? ''
   for (const [label, value] of summary.lines)
     t.regex(frame, new RegExp(`${label} +${value.replace(/[()]/g, '.')}`))
@@ -50,7 +52,9 @@ test('the review shows every line and every recipient in groups', t => {
 })
 
 test('a review that would not fit says how many recipients stand above it', t => {
-  const screen = render(<SendReview summary={summary} maxRecipients={1} onAnswer={() => {}} />)
+  const screen = render(
+    <SendReview summary={summary} question="Sign and send it?" maxRecipients={1} onAnswer={() => {}} />
+  )
   t.regex(screen.lastFrame() ?? '', /and 1 more, printed above/)
   t.is((screen.lastFrame() ?? '').match(/bcrt/g)?.length, 1)
   screen.unmount()

@@ -48,10 +48,36 @@ export const transactionCommands: readonly CommandSpec[] = [
       },
       { flags: '--max-fee <amount>', summary: 'refuse a higher network fee' },
       { flags: '--no-unconfirmed', summary: 'spend confirmed coins only' },
+      { flags: '--sign-only', summary: 'send nothing: write the signed payment into a file' },
+      { flags: '-o, --output <file>', summary: 'the file, which only its owner can read' },
       ...NOTES
     ],
     secrets: ANY_LOGIN,
     load: async () => (await import('../../commands/send.ts')).send
+  },
+  {
+    name: 'tx broadcast',
+    arguments: '<wallet> <file>',
+    summary: 'send what send --sign-only wrote, after a review',
+    flags: [],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/tx-file.ts')).txBroadcast
+  },
+  {
+    name: 'tx save',
+    arguments: '<wallet> <file>',
+    summary: 'record a signed payment that was sent elsewhere',
+    flags: [],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/tx-file.ts')).txSave
+  },
+  {
+    name: 'tx discard',
+    arguments: '<wallet> <txid>',
+    summary: 'forget a payment that was signed and never sent',
+    flags: [],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/tx-file.ts')).txDiscard
   },
   {
     name: 'tx list',

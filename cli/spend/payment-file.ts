@@ -1,0 +1,71 @@
+import type { CurrencyWallet, JsonObject, Transaction } from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { readTextFile } from '../session/value-input.ts'
+
+const FORMAT = 'holdfast-signed-payment'
+const VERSION = 1
+
+/** What is kept of a signed payment: enough to review, send and record it, and nothing that could sign another. */
+const FIELDS = [
+  'walletId',
+  'tokenId',
+  'txid',
+  'signedTx',
+  'nativeAmount',
+  'networkFee',
+  'parentNetworkFee',
+  'feeRateUsed',
+  'networkFeeOption',
+  'requestedCustomFee',
+  'spendTargets',
+  'ourReceiveAddresses',
+  'memos',
+  'metadata',
+  'otherParams',
+  'deviceDescription'
+] as const satisfies readonly (keyof Transaction)[]
+
+/** The text of the file of a signed payment: JSON with the name and version of its format. */
+export const paymentFileText = ({ currencyInfo }: CurrencyWallet, tx: Transaction): string => {
+  const kept = FIELDS.map(field => [field, tx[field]] as const)
+  const { pluginId } = currencyInfo
+  return `${JSON.stringify({ format: FORMAT, version: VERSION, pluginId, ...Object.fromEntries(kept) }, undefined, 2)}\n`
+}
+
+/**
+ * Reads the file of a signed payment of this wallet.
+ *
+ * @throws CliError NOT_FOUND, USAGE if it holds no signed payment; SIGNED_TX_INVALID if it is of another wallet or was
+ *   changed
+ */
+export const readPaymentFile = async (wallet: CurrencyWallet, path: string): Promise<Transaction> => {
+  const { format, version, pluginId, ...fields } = parseFile(await readTextFile(path), path)
+  if (format !== FORMAT) throw noPayment(path)
+  if (version !== VERSION) {
+    throw new CliError('USAGE', `The file ${path} is of a version that this program does not know`, {
+      hint: 'Use the program that wrote it, or a newer one.'
+    })
+  }
+  const own = wallet.currencyInfo
+  if (pluginId !== own.pluginId) {
+    throw new CliError(
+      'USAGE',
+      `The file ${path} holds a payment of another currency than ${own.displayName}`
+    )
+  }
+  return wallet.readSignedTx(fields)
+}
+
+const noPayment = (path: string, cause?: unknown): CliError =>
+  new CliError('USAGE', `The file ${path} holds no signed payment`, { cause })
+
+const parseFile = (text: string, path: string): JsonObject => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw noPayment(path, error)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw noPayment(path)
+  return value as JsonObject
+}

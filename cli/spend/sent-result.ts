@@ -1,0 +1,35 @@
+import type { CurrencyWallet, Transaction } from '../../kernel/index.ts'
+import type { CommandResult } from '../command-result.ts'
+import { amountText } from '../output/amounts.ts'
+import { txDetailsJson } from '../output/tx-facts.ts'
+import type { SpendSummary } from './spend-summary.ts'
+
+/** What would be approved, for `--dry-run`. */
+export const dryResult = (summary: SpendSummary): CommandResult => ({
+  data: { dryRun: true, summary: summary.json },
+  view: {
+    kind: 'record',
+    fields: [
+      ...summary.lines,
+      ...summary.recipients.map(({ groups, amount }) => ['to', `${groups.join('')} ${amount}`] as const)
+    ]
+  }
+})
+
+/** A payment that has left. */
+export const sentResult = (
+  wallet: CurrencyWallet,
+  tx: Transaction,
+  warnings: readonly string[]
+): CommandResult => ({
+  data: { dryRun: false, txid: tx.txid, tx: txDetailsJson(tx, wallet.currencyInfo) },
+  warnings,
+  view: {
+    kind: 'record',
+    fields: [
+      ['txid', tx.txid],
+      ['network fee', amountText(tx.parentNetworkFee ?? tx.networkFee, wallet.currencyInfo)],
+      ['state', { text: 'sent', tone: 'good' }]
+    ]
+  }
+})
