@@ -5,6 +5,8 @@ import { type CsvColumn, csvColumns, isoTimeIn } from '../export/csv-columns.ts'
 import { csvFormat } from '../export/csv-format.ts'
 import { type ExportFormat, jsonFormat, labelFormat, ndjsonFormat } from '../export/export-format.ts'
 import { openExportSink } from '../export/export-sink.ts'
+import { PastRates } from '../export/past-rates.ts'
+import { fiatCodeOf } from '../rates/worth.ts'
 import { chooseWallets } from '../session/find-wallet.ts'
 import { chosenAssets, historyOf, type Selection, selectionOf } from '../session/history.ts'
 import { syncWallets } from '../session/sync-wallets.ts'
@@ -19,6 +21,7 @@ export const txExport: CommandRun = async (session, ...texts) => {
   try {
     const wallets = await chooseWallets(session, texts)
     const warnings = await syncWallets(session, wallets)
+    const pastRates = fiat === undefined ? undefined : await PastRates.open(session, fiat)
     await sink.write(format.begin())
     let count = 0
     for (const wallet of wallets) {
@@ -26,6 +29,7 @@ export const txExport: CommandRun = async (session, ...texts) => {
         format,
         fiatCode: fiat ?? wallet.getSnapshot().fiatCurrencyCode,
         selection,
+        pastRates,
         write: async (text, rows) => {
           await sink.write(text)
           session.talk.step(`${count + rows} transactions…`)
@@ -33,7 +37,8 @@ export const txExport: CommandRun = async (session, ...texts) => {
       })
     }
     await sink.write(format.end())
-    return await sink.end({ format: formatName(session), wallets: wallets.length, rows: count }, warnings)
+    const facts = { format: formatName(session), wallets: wallets.length, rows: count }
+    return await sink.end(facts, [...warnings, ...(pastRates?.warnings() ?? [])])
   } finally {
     await sink.discard()
   }
@@ -43,6 +48,8 @@ interface WalletExport {
   readonly format: ExportFormat
   readonly fiatCode: string
   readonly selection: Selection
+  /** Undefined unless values are to be worked out. */
+  readonly pastRates: PastRates | undefined
   /** `rows`: how many of this wallet there are so far. */
   write(text: string, rows: number): Promise<void>
 }
@@ -50,7 +57,7 @@ interface WalletExport {
 const writeWallet = async (
   session: Session,
   wallet: CurrencyWallet,
-  { format, fiatCode, selection, write }: WalletExport
+  { format, fiatCode, selection, pastRates, write }: WalletExport
 ): Promise<number> => {
   let count = 0
   const walletName = wallet.name ?? ''
@@ -58,7 +65,7 @@ const writeWallet = async (
     for await (const batch of historyOf(session, place, selection)) {
       count += batch.length
       const rows = batch.map(tx => ({ tx, asset: place.asset, walletName, fiatCode }))
-      await write(format.rows(rows), count)
+      await write(format.rows(await (pastRates?.fill(rows) ?? rows)), count)
     }
   }
   if (format.addresses !== undefined) {
@@ -81,7 +88,9 @@ const formatOf = (session: Session): ExportFormat => {
 
 const columnsOf = (session: Session): readonly CsvColumn[] => {
   const text = session.text('columns')
-  if (text === undefined) return csvColumns
+  if (text === undefined) {
+    return csvColumns.filter(({ isOfRates }) => isOfRates !== true || session.text('fiat') !== undefined)
+  }
   return text.split(',').map(name => {
     const column = csvColumns.find(known => known.name === name.trim())
     if (column !== undefined) return column
@@ -105,6 +114,7 @@ const checkZone = (timeZone: string): string => {
 
 const fiatOf = (session: Session): string | undefined => {
   const code = session.text('fiat')
-  if (code === undefined || /^iso:[A-Z]{3}$/.test(code)) return code
-  throw new CliError('USAGE', 'A fiat currency looks like iso:EUR')
+  if (code === undefined) return undefined
+  if (formatName(session) === 'bip329') throw new CliError('USAGE', '--fiat is not for --format bip329')
+  return fiatCodeOf(code)
 }

@@ -1,12 +1,15 @@
 import { amountJson } from '../output/amounts.ts'
+import { codeText } from '../output/money.ts'
 import { stateOf } from '../output/tx-facts.ts'
-import { changeOf, directionOf, type ExportRow, fiatValueOf } from './export-row.ts'
+import { changeOf, directionOf, type ExportRow, valueAtTime } from './export-row.ts'
 
 /** One column of the CSV. */
 export interface CsvColumn {
   readonly name: string
   /** Words, which a spreadsheet must not take for a formula; else a number or a date that we wrote ourselves. */
   readonly isText?: boolean
+  /** Left out unless values are worked out, or somebody names it. */
+  readonly isOfRates?: boolean
   textOf(row: ExportRow, timeZone: string): string
 }
 
@@ -30,9 +33,11 @@ export const csvColumns: readonly CsvColumn[] = [
   {
     name: 'fiat',
     isText: true,
-    textOf: row => (fiatValueOf(row) === undefined ? '' : row.fiatCode.replace('iso:', ''))
+    textOf: row => (valueAtTime(row) === undefined ? '' : codeText(row.fiatCode))
   },
-  { name: 'fiat_value', textOf: row => fiatValueOf(row) ?? '' },
+  { name: 'fiat_value', textOf: row => valueAtTime(row)?.value ?? '' },
+  { name: 'rate_source', isText: true, isOfRates: true, textOf: row => valueAtTime(row)?.source ?? '' },
+  { name: 'rate_time', isOfRates: true, textOf: rateTimeOf },
   { name: 'status', textOf: ({ tx }) => stateOf(tx.confirmations) },
   { name: 'name', isText: true, textOf: ({ tx }) => tx.metadata.name ?? '' },
   { name: 'category', isText: true, textOf: ({ tx }) => tx.metadata.category ?? '' },
@@ -82,6 +87,11 @@ const formatterOf = (timeZone: string): Intl.DateTimeFormat => {
 }
 
 const ifOut = (row: ExportRow, text: string): string => (directionOf(row) === 'out' ? text : '')
+
+function rateTimeOf(row: ExportRow, timeZone: string): string {
+  const at = valueAtTime(row)?.at
+  return at === undefined ? '' : isoTimeIn(new Date(at * 1000), timeZone)
+}
 
 function addressesOf({ tx }: ExportRow): string {
   const paid = (tx.spendTargets ?? []).map(({ publicAddress }) => publicAddress)

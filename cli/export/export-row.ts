@@ -1,8 +1,16 @@
-import { type JsonObject, type NativeAmount, negate, type Transaction } from '../../kernel/index.ts'
+import {
+  abs,
+  type JsonObject,
+  type NativeAmount,
+  negate,
+  type RateSnapshot,
+  type Transaction
+} from '../../kernel/index.ts'
 import { amountJson } from '../output/amounts.ts'
 import type { Asset } from '../output/assets.ts'
-import { decimalText } from '../output/decimals.ts'
+import { decimalText, productText } from '../output/decimals.ts'
 import { txDetailsJson } from '../output/tx-facts.ts'
+import { isoTime } from '../rates/route-facts.ts'
 
 /** One effect of a transaction on one asset of a wallet. */
 export interface ExportRow {
@@ -11,12 +19,34 @@ export interface ExportRow {
   readonly walletName: string
   /** The fiat currency that values are told in, such as `iso:USD`. */
   readonly fiatCode: string
+  /** What the asset cost then; null: a value is noted, or nobody knows the rate. Absent: values are not worked out. */
+  readonly rate?: RateSnapshot | null
 }
 
-/** The value that was noted when the transaction was made, as decimal text; undefined where none was. */
-export const fiatValueOf = ({ tx, fiatCode }: ExportRow): string | undefined => {
+/** What a row was worth at its time. */
+export interface PastValue {
+  /** Decimal text without the sign of the amount, as values are noted; exact for the rate. */
+  readonly value: string
+  /** The provider of the rate, or `noted`. */
+  readonly source: string
+  /** When the rate was so, in Unix seconds; absent for a noted value. */
+  readonly at?: number
+}
+
+/** The value that a person or an app has noted, as decimal text; undefined where none is. */
+export const notedValueOf = ({ tx, fiatCode }: ExportRow): string | undefined => {
   const value = tx.metadata.exchangeAmount?.[fiatCode]
   return value === undefined ? undefined : decimalText(value)
+}
+
+/** What is noted, or else {@link changeOf} at the rate of its time; undefined where neither is known. */
+export const valueAtTime = (row: ExportRow): PastValue | undefined => {
+  const noted = notedValueOf(row)
+  if (noted !== undefined) return { value: noted, source: 'noted' }
+  if (row.rate === undefined || row.rate === null) return undefined
+  const { rate, source, at } = row.rate
+  const { display } = amountJson(abs(changeOf(row)), row.asset)
+  return { value: productText(display, decimalText(rate)), source, at }
 }
 
 /** The change of the balance, a payment's fee included, so that the amounts of all rows add up to it. */
@@ -35,5 +65,16 @@ export const exportRowJson = (row: ExportRow): JsonObject => ({
   ...txDetailsJson(row.tx, row.asset),
   direction: directionOf(row),
   amount: amountJson(changeOf(row), row.asset),
-  fiat: { code: row.fiatCode, value: fiatValueOf(row) ?? null }
+  fiat: fiatJson(row)
 })
+
+const fiatJson = (row: ExportRow): JsonObject => {
+  const worth = valueAtTime(row)
+  const value = { code: row.fiatCode, value: worth?.value ?? null }
+  if (row.rate === undefined) return value
+  return {
+    ...value,
+    source: worth?.source ?? null,
+    rateAt: worth?.at === undefined ? null : isoTime(worth.at)
+  }
+}

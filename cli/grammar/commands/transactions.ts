@@ -148,7 +148,7 @@ export const transactionCommands: readonly CommandSpec[] = [
       ...PERIOD,
       ...STATES,
       TOKEN,
-      { flags: '--fiat <code>', summary: 'values in this currency, such as iso:EUR' },
+      { flags: '--fiat <code>', summary: 'values at the rates of their time, such as iso:EUR' },
       { flags: '--columns <names>', summary: 'columns of the CSV, in this order: date,amount' },
       { flags: '--tz <zone>', summary: 'time zone of the dates, such as Europe/Berlin (UTC)' },
       { flags: '--bom', summary: 'a mark at the start, for Excel' },

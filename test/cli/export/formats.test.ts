@@ -10,6 +10,7 @@ import {
 } from '../../../cli/export/export-format.ts'
 import { assetOf } from '../../../cli/output/assets.ts'
 import { type NativeAmount, nativeAmount, type SwapData } from '../../../kernel/index.ts'
+import { valueText } from '../../../kernel/rates/value-text.ts'
 import { bitcoin } from '../../../plugins/currency/utxo/plugin.ts'
 import { payment, receipt, rowOf } from '../../helpers/export-rows.ts'
 
@@ -22,9 +23,9 @@ test('the CSV has every column, exact amounts, and words that no spreadsheet run
   t.is(
     textOf(csvFormat(plainCsv)),
     [
-      'date,wallet,wallet_id,asset,token_id,direction,amount,native_amount,network_fee,native_network_fee,fee_asset,fiat,fiat_value,status,name,category,notes,address,memo,txid,block_height,swap_provider,swap_order,swap_payout_asset,swap_payout_native,device',
-      `2026-01-05T10:00:00Z,'+Savings,wallet-1,BTC,,out,-0.01251128,-1251128,0.00001128,1128,BTC,USD,812.4,confirmed,"Joe’s ""Shop"", Ltd",expense:Food,"'=HYPERLINK(""http://x"")\nsecond line",bc1qtheirs,for 4,${payment.txid},812345,Swapper,'-order,ETH,20000000000000000,Holdfast`,
-      "2026-01-05T08:00:00Z,'+Savings,wallet-1,BTC,,in,0.00000001,1,,,,,,unconfirmed,,,,bc1qours bc1qmine,,aa,,,,,,",
+      'date,wallet,wallet_id,asset,token_id,direction,amount,native_amount,network_fee,native_network_fee,fee_asset,fiat,fiat_value,rate_source,rate_time,status,name,category,notes,address,memo,txid,block_height,swap_provider,swap_order,swap_payout_asset,swap_payout_native,device',
+      `2026-01-05T10:00:00Z,'+Savings,wallet-1,BTC,,out,-0.01251128,-1251128,0.00001128,1128,BTC,USD,812.4,noted,,confirmed,"Joe’s ""Shop"", Ltd",expense:Food,"'=HYPERLINK(""http://x"")\nsecond line",bc1qtheirs,for 4,${payment.txid},812345,Swapper,'-order,ETH,20000000000000000,Holdfast`,
+      "2026-01-05T08:00:00Z,'+Savings,wallet-1,BTC,,in,0.00000001,1,,,,,,,,unconfirmed,,,,bc1qours bc1qmine,,aa,,,,,,",
       ''
     ].join('\r\n')
   )
@@ -54,6 +55,36 @@ test('a fiat value is told in the currency that was asked for, without an expone
   const format = csvFormat({ ...plainCsv, columns })
   t.is(format.rows([rowOf(payment, 'iso:EUR')]), 'EUR,0.0000001\r\n')
   t.is(format.rows([rowOf(payment, 'iso:CHF')]), ',\r\n', 'what was not noted then is not made up')
+})
+
+test('a value at the rate of its time is exact, without a sign, and as the kernel works values out', t => {
+  const rate = {
+    fromCurrency: 'BTC',
+    toCurrency: 'iso:CHF',
+    rate: 61_234.567_89,
+    source: '=past',
+    at: 1_767_600_000
+  }
+  const columns = csvColumns.filter(({ name }) => /^fiat|^rate/.test(name))
+  const format = csvFormat({ ...plainCsv, columns, timeZone: 'Europe/Berlin' })
+  const priced = { ...rowOf(payment, 'iso:CHF'), rate }
+  t.is(
+    format.rows([priced, { ...rowOf(payment), rate }, { ...rowOf(payment, 'iso:CHF'), rate: null }]),
+    "CHF,766.1228245507992,'=past,2026-01-05T09:00:00+01:00\r\nUSD,812.4,noted,\r\n,,,\r\n"
+  )
+  for (const tiny of [rate.rate, 1e-12, 6.5e21, 3]) {
+    const [, value] = format.rows([{ ...priced, rate: { ...rate, rate: tiny } }]).split(',')
+    t.is(value, valueText('1251128', '100000000', tiny))
+  }
+  const { fiat } = JSON.parse(ndjsonFormat().rows([priced]))
+  t.deepEqual(fiat, {
+    code: 'iso:CHF',
+    value: '766.1228245507992',
+    source: '=past',
+    rateAt: '2026-01-05T08:00:00.000Z'
+  })
+  const unknown = JSON.parse(ndjsonFormat().rows([{ ...priced, rate: null }]))
+  t.deepEqual(unknown.fiat, { code: 'iso:CHF', value: null, source: null, rateAt: null })
 })
 
 test('a line break of any kind stays inside its cell', t => {

@@ -1,0 +1,63 @@
+import { isWalletError, type RateService, type RateSnapshot } from '../../kernel/index.ts'
+import { codeText } from '../output/money.ts'
+import { orStopped } from '../session/wait-for.ts'
+import type { Session } from '../session.ts'
+import { type ExportRow, notedValueOf, valueAtTime } from './export-row.ts'
+
+/** Finds what the assets of rows cost at the time of each, and counts the rows that stay without a value. */
+export class PastRates {
+  readonly #session: Session
+  readonly #rates: RateService
+  readonly #code: string
+  #missing = 0
+
+  /** @param code - the currency of all rows, such as `iso:EUR` */
+  static async open(session: Session, code: string): Promise<PastRates> {
+    return new PastRates(session, (await session.context()).rates, code)
+  }
+
+  private constructor(session: Session, rates: RateService, code: string) {
+    this.#session = session
+    this.#rates = rates
+    this.#code = code
+  }
+
+  /**
+   * Gives rows their rates. They are asked for in one moment, which the kernel makes one question for each hundred; offline,
+   * and of rows with a noted value, nobody is asked.
+   *
+   * @throws the reason of the stop, if the command is stopped meanwhile
+   */
+  async fill(rows: readonly ExportRow[]): Promise<readonly ExportRow[]> {
+    const { signal, talk } = this.#session
+    talk.step('asking for rates of the past…')
+    const filled = await orStopped(signal, () =>
+      Promise.all(rows.map(async row => ({ ...row, rate: await this.#rateOf(row) })))
+    )
+    this.#missing += filled.filter(row => valueAtTime(row) === undefined).length
+    return filled
+  }
+
+  /** One sentence if some rows have no value. */
+  warnings(): readonly string[] {
+    if (this.#missing === 0) return []
+    const rows = this.#missing === 1 ? '1 row' : `${this.#missing} rows`
+    const why = this.#session.globals.offline ? '; offline, nobody is asked' : ''
+    return [`no value in ${codeText(this.#code)} is known for ${rows}${why}`]
+  }
+
+  async #rateOf(row: ExportRow): Promise<RateSnapshot | null> {
+    const { tx, asset } = row
+    // A date of 0 means that nobody knows it.
+    const isUnasked = this.#session.globals.offline || notedValueOf(row) !== undefined || tx.date <= 0
+    if (isUnasked) return null
+    const pair = { fromCurrency: asset.currencyCode, toCurrency: this.#code }
+    try {
+      return (await this.#rates.historicRate(pair, new Date(tx.date * 1000))) ?? null
+    } catch (error) {
+      // The code of a token can be anything, also what no rate can be of.
+      if (isWalletError(error, 'OPTION_INVALID')) return null
+      throw error
+    }
+  }
+}
