@@ -39,7 +39,7 @@ export const send: CommandRun = async (session, text = '') => {
   if (path !== undefined) return signInto(path, wallet, draft)
   session.paying()
   const sent = await wallet.spend(draft)
-  return sentResult(wallet, sent, await saveEverywhere(session, wallet))
+  return sentResult(wallet, sent, { warnings: await saveEverywhere(session, wallet) })
 }
 
 /** The file of `--sign-only`; undefined if the payment is to be sent. @throws CliError USAGE */
@@ -67,7 +67,8 @@ const signInto = async (path: string, wallet: CurrencyWallet, draft: Transaction
       await file.write(paymentFileText(wallet, tx))
       await file.commit()
     } catch (error) {
-      await wallet.discardTx(tx.txid)
+      // If this fails too, `wallets show` tells of it; the first failure is the one to hear of.
+      await wallet.discardTx(tx.txid).catch(() => {})
       throw error
     }
     return signedResult(path, wallet, tx)

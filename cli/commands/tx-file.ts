@@ -25,7 +25,10 @@ export const txBroadcast: CommandRun = async (session, text = '', path = '') => 
   session.paying('sending…')
   const sent = await wallet.broadcastTx(tx)
   const warnings = await save(wallet, sent)
-  return sentResult(wallet, sent, [...warnings, ...(await saveEverywhere(session, wallet))])
+  return sentResult(wallet, sent, {
+    warnings: [...warnings, ...(await saveEverywhere(session, wallet))],
+    asset
+  })
 }
 
 /** Records a payment that was sent elsewhere, with its payees and notes. */

@@ -1,7 +1,9 @@
 import type { CurrencyWallet, Transaction } from '../../kernel/index.ts'
 import type { CommandResult } from '../command-result.ts'
 import { amountText } from '../output/amounts.ts'
+import type { Asset } from '../output/assets.ts'
 import { txDetailsJson } from '../output/tx-facts.ts'
+import { coinOf } from '../session/wallet-assets.ts'
 import type { SpendSummary } from './spend-summary.ts'
 
 /** What would be approved, for `--dry-run`. */
@@ -16,13 +18,13 @@ export const dryResult = (summary: SpendSummary): CommandResult => ({
   }
 })
 
-/** A payment that has left. */
+/** A payment that has left, in units of its asset. */
 export const sentResult = (
   wallet: CurrencyWallet,
   tx: Transaction,
-  warnings: readonly string[]
+  { warnings, asset = coinOf(wallet) }: { readonly warnings: readonly string[]; readonly asset?: Asset }
 ): CommandResult => ({
-  data: { dryRun: false, txid: tx.txid, tx: txDetailsJson(tx, wallet.currencyInfo) },
+  data: { dryRun: false, txid: tx.txid, tx: txDetailsJson(tx, asset) },
   warnings,
   view: {
     kind: 'record',
