@@ -436,7 +436,7 @@ test('a refresh joins the round that is under way, and asks once more for what t
     'one',
     desk => new Promise(resolve => void clock.after(1000, () => resolve(later(desk, 1))))
   )
-  const { rates, clock } = await openRateHome(t, { plugins: [source] })
+  const { rates, clock, changes } = await openRateHome(t, { plugins: [source] })
   const first = Promise.all([rates.refresh(), rates.refresh()])
   await clock.advance(1000)
   await first
@@ -444,9 +444,11 @@ test('a refresh joins the round that is under way, and asks once more for what t
   const second = rates.refresh()
   await clock.advance(1)
   rates.want([pairOf('DOGE', 'iso:USD')])
-  const third = rates.refresh()
+  const counts: number[] = []
+  const third = rates.refresh().then(() => void counts.push(changes.length))
   await clock.advance(2000)
   await Promise.all([second, third])
+  t.deepEqual(counts, [3], 'not before the round that asked for more was published')
   t.deepEqual(source.asked[2], [pairOf('DOGE', 'iso:USD')])
   t.is(source.asked.length, 3)
 })
