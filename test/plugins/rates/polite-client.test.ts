@@ -30,3 +30,24 @@ test('an answer that still holds ends the refusals before it, so that the next r
     t.is(await ask(), 'text')
   }
 })
+
+test('after a lost connection the next address is asked, and after a question that was given up the same one', async t => {
+  const asked: string[] = []
+  const client = makePoliteClient(
+    {
+      clock: makeFakeClock(),
+      async fetch(url) {
+        asked.push(new URL(url).host)
+        throw new Error('no network')
+      }
+    },
+    { displayName: 'Toy', origins: ['https://one.example.org', 'https://two.example.org'], gapMs: 0 }
+  )
+  for (const given of [AbortSignal.abort(), AbortSignal.abort(), signal, signal, signal]) {
+    await t.throwsAsync(client.ask({ path: '/' }, given), { code: 'SERVER' })
+  }
+  t.deepEqual(
+    asked.map(host => host.split('.')[0]),
+    ['one', 'one', 'one', 'two', 'one']
+  )
+})
