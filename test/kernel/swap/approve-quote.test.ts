@@ -425,7 +425,51 @@ test('a quote that is closed while its order is made is not paid', async t => {
       toNativeAmount: nativeAmount('900')
     }
   })
-  await t.throwsAsync(quote.approve(), { message: 'The quote was closed already' })
+  const confirm = async (): Promise<boolean> => t.fail('nobody is asked about it')
+  await t.throwsAsync(quote.approve({ confirm }), { message: 'The quote was closed already' })
+  t.is(from.spent.length, 0)
+
+  const late = await openCounter()
+  const changesMind = async (): Promise<boolean> => {
+    await late.quote.close()
+    return true
+  }
+  await t.throwsAsync(late.quote.approve({ confirm: changesMind }), {
+    message: 'The quote was closed already'
+  })
+  t.is(late.from.spent.length, 0)
+})
+
+test('a draft that moves another asset or more than was ordered is not signed', async t => {
+  const wish = { fromTokenId: 'gold' }
+  const spends = [pay('gold-contract', '0'), pay('router', '1000', 'gold')]
+  const cases: readonly (readonly [string, (draft: Transaction) => Partial<Transaction>])[] = [
+    ['tokenId', ({ tokenId }) => (tokenId === null ? {} : { tokenId: 'silver' })],
+    ['nativeAmount', ({ tokenId }) => (tokenId === null ? {} : { nativeAmount: nativeAmount('-1001') })],
+    ['nativeAmount', ({ tokenId }) => (tokenId === null ? {} : { nativeAmount: nativeAmount('1001') })],
+    ['nativeAmount', ({ tokenId }) => (tokenId === null ? { nativeAmount: nativeAmount('-8') } : {})]
+  ]
+  for (const [path, change] of cases) {
+    const { quote, from } = await openCounter({ spends }, { wish })
+    const { makeSpend } = from
+    Object.assign(from, {
+      makeSpend: async (spend: SpendInfo) => {
+        const draft = await makeSpend(spend)
+        return { ...draft, ...change(draft) }
+      }
+    })
+    const error = await t.throwsAsync(quote.approve(), { code: 'BOGUS_TX' })
+    t.deepEqual((error as WalletError).details, { pluginId: 'alphacoin', path })
+    t.is(from.spent.length, 0)
+  }
+})
+
+test('what is to be paid in a token is not taken in the coin of its chain', async t => {
+  const { quote, from } = await openCounter(
+    { spends: [pay(SHOP_ADDRESS, '1000')] },
+    { wish: { fromTokenId: 'gold' } }
+  )
+  await t.throwsAsync(quote.approve(), { message: /is to be paid in another asset/ })
   t.is(from.spent.length, 0)
 })
 
