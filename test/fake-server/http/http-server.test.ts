@@ -72,7 +72,7 @@ test('bytes that are no HTTP do not stop the server', async t => {
   }
 })
 
-test('a whole world is served on three ports, and a port in use leaves nothing listening', async t => {
+test('a whole world is served on five ports, any or those that are asked for, and a port in use leaves nothing listening', async t => {
   const clock = makeFakeClock()
   const world = makeFakeWorld({ io: { clock, crypto: makeNobleCrypto(clock), random: makeSeededRandom(3) } })
   world.chain.mine(2)
@@ -103,6 +103,15 @@ test('a whole world is served on three ports, and a port in use leaves nothing l
     await served.close()
   }
   await t.throwsAsync(fetch(`${served.authServer}/v2/login`))
+  const { bitcoin, litecoin } = served.chainServers
+  const [electrumPort, electrumWebSocketPort, litecoinPort, litecoinWebSocketPort] = [
+    ...bitcoin,
+    ...litecoin
+  ].map(url => Number(new URL(url).port)) as [number, number, number, number]
+  const ports = { electrumPort, electrumWebSocketPort, litecoinPort, litecoinWebSocketPort }
+  const again = await serveFakeWorld(world, ports)
+  await again.close()
+  t.deepEqual(again.chainServers, served.chainServers)
 })
 
 test('a world without a network ends connections to its chain, and takes none until it is back', async t => {

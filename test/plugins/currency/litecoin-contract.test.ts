@@ -1,7 +1,10 @@
 import test from 'ava'
-import { litecoin } from '../../../plugins/currency/utxo/plugin.ts'
+import { parseAddress } from '../../../plugins/currency/utxo/address/address.ts'
+import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
+import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
+import { bitcoin, litecoin } from '../../../plugins/currency/utxo/plugin.ts'
 import { testCurrencyPlugin } from '../../contracts/currency-plugin.ts'
-import { makeTestWorld } from './utxo-world.ts'
+import { makeTestWorld, until } from './utxo-world.ts'
 
 testCurrencyPlugin(test, 'litecoin', async () => {
   const world = makeTestWorld({ plugin: litecoin })
@@ -20,3 +23,25 @@ testCurrencyPlugin(test, 'litecoin', async () => {
     close: () => world.close()
   }
 })
+
+for (const [plugin, row, other] of [
+  [litecoin, litecoinRow, bitcoin],
+  [bitcoin, bitcoinRow, litecoin]
+] as const) {
+  test(`a wallet of ${plugin.id} believes nothing that a server of ${other.id} says of its scripts`, async t => {
+    const { chain, close } = makeTestWorld({ plugin: other })
+    const world = makeTestWorld({ plugin, chain })
+    t.teardown(() => Promise.all([close(), world.close()]))
+    const { engine, told, balance } = await world.openWallet({ isStarted: false })
+    const { publicAddress } = await engine.getFreshAddress({ tokenId: null })
+    const regtest = row.networks.find(({ name }) => name === 'regtest') ?? row.networks[0]
+    chain.fund(parseAddress(row, regtest, publicAddress).script, '700000')
+    chain.mine()
+    await engine.startEngine()
+    const hasLeft = (): boolean => told.statuses.some(text => /is not of regtest/.test(text))
+    await until('it has left, or was taken in', () => hasLeft() || balance() === '700000')
+    t.true(hasLeft())
+    t.is(balance(), '0')
+    t.deepEqual(told.heights, [])
+  })
+}

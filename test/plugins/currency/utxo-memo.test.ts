@@ -1,3 +1,4 @@
+import { Transaction } from '@scure/btc-signer'
 import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { type EngineTransaction, isWalletError, type Memo, nativeAmount } from '../../../kernel/plugin-api.ts'
@@ -40,6 +41,11 @@ for (const plugin of [bitcoin, litecoin]) {
     })
     const data = Buffer.from(memo.value, 'utf8')
     const { outputs, weight } = rawOf(sent)
+    // Only Bitcoin's nodes take a dearer payment in place of one that waits (BIP-125).
+    const sequence = Transaction.fromRaw(bytesOf(sent.signedTx), { allowUnknownOutputs: true }).getInput(
+      0
+    ).sequence
+    t.is(sequence, plugin === bitcoin ? 0xfffffffd : 0xfffffffe)
     t.deepEqual(
       outputs.slice(0, 4).map(({ value, script }) => [value, hexOf(script)]),
       [
@@ -148,11 +154,16 @@ test('a memo that was changed between its review and its signature is not signed
   const evil = `0014${'77'.repeat(20)}`
   const paying = JSON.stringify(draft.otherParams).replace(/"script":"[0-9a-f]+"/, `"script":"${evil}"`)
   const broken = JSON.stringify(draft.otherParams).replace(/"script":"/, '"script":"z')
+  const plain = { ...draft, memos: [] }
+  const twice = JSON.stringify(draft.otherParams).replace(/\{"script":"[0-9a-f]+"\}/, '$&,$&')
+  const stripped = JSON.stringify(draft.otherParams).replace(/"script":"[0-9a-f]+"/, '"script":""')
   for (const changed of [
+    { ...draft, otherParams: JSON.parse(twice) },
+    { ...plain, otherParams: JSON.parse(stripped) },
     { ...draft, otherParams: JSON.parse(swapped) },
     { ...draft, otherParams: JSON.parse(paying) },
     { ...draft, otherParams: JSON.parse(broken) },
-    { ...draft, memos: [] },
+    plain,
     { ...draft, memos: [{ type: 'text', value: 'to Eve' }] as const }
   ]) {
     const error = await t.throwsAsync(async () => alice.engine.signTx(changed, alice.privateKeys))

@@ -19,9 +19,9 @@ import { checkFrame, readPayees } from './spend-request.ts'
 /**
  * Makes an unsigned transaction from the wallet's coins.
  *
- * Change goes to the next unused change address, outputs are shuffled unless there is a memo (then recipients come
- * first, in their order, then the memo, then the change, as those who act on memos expect), the lock time is the present height, so that
- * a miner gains nothing by going back, and the sequence allows replacement.
+ * Change goes to the next unused change address. Outputs are shuffled unless there is a memo: then recipients come
+ * first, in their order, then the memo, then the change, as those who act on memos expect. The lock time is the present
+ * height, so that a miner gains nothing by going back. The sequence allows replacement where nodes replace.
  *
  * @throws INSUFFICIENT_FUNDS, PENDING_FUNDS, DUST_SPEND, NO_AMOUNT_SPECIFIED, SPEND_TO_SELF, ADDRESS_INVALID,
  *   AMOUNT_INVALID, FEE_INVALID, MEMO_INVALID

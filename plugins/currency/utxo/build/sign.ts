@@ -105,7 +105,8 @@ const checkMoney = (context: SignContext, draft: Draft, transaction: EngineTrans
   if (fee > ABSURD_FEE && fee > spent / 2n) throw refuse(context, 'the fee is more than half of the coins')
   const shown = readMemo(transaction.memos)
   const memos = draft.outputs.flatMap(output => (isPaid(output) ? [] : [output.script]))
-  if (memos.join() !== (shown === undefined ? '' : hexOf(shown.script))) {
+  const wanted = shown === undefined ? [] : [hexOf(shown.script)]
+  if (memos.length !== wanted.length || memos[0] !== wanted[0]) {
     throw refuse(context, 'the memo is not the one that was shown')
   }
   for (const output of draft.outputs) {
