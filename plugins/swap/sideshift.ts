@@ -1,7 +1,7 @@
 import { type SwapPlugin, toDenomination } from '../../kernel/plugin-api.ts'
 import { type ChainTable, MAX_ASSETS, type ProviderAsset } from './kit/assets.ts'
 import type { Answer, Ask } from './kit/client.ts'
-import { nativeOf, times } from './kit/decimal.ts'
+import { nativeOf } from './kit/decimal.ts'
 import {
   type ExchangeOrder,
   exchangePlugin,
@@ -107,12 +107,12 @@ const limitsOf = async (inquiry: Inquiry): Promise<KnownLimits> => {
     })
   )
   const { direction } = wish
-  const factor = direction === 'from' ? '1' : reply.field('rate').decimal()
+  const rate = direction === 'from' ? '1' : reply.field('rate').decimal()
   const { multiplier } = request[direction]
   return {
     direction,
-    min: nativeOf(times(reply.field('min').decimal(), factor), multiplier, 'up'),
-    max: nativeOf(times(reply.field('max').decimal(), factor), multiplier, 'down')
+    min: nativeOf(reply.field('min').decimal(), multiplier, 'up', rate),
+    max: nativeOf(reply.field('max').decimal(), multiplier, 'down', rate)
   }
 }
 

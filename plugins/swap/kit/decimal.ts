@@ -13,17 +13,13 @@ export const isDecimal = (text: string): boolean => {
  * Native units of a decimal number of coins, exactly; what is finer than a native unit is rounded.
  *
  * @param multiplier - native units in one coin, a power of ten
- * @throws TypeError for what {@link isDecimal} does not accept
+ * @param rate - a decimal number that the coins are multiplied by before
+ * @throws TypeError for what {@link isDecimal} does not accept; AMOUNT_INVALID for more than 100 digits
  */
-export const nativeOf = (coins: string, multiplier: string, rounding: Rounding): NativeAmount => {
-  const { digits, decimals } = splitDecimal(coins)
-  return nativeAmount(String(shift(digits, decimalsOf(multiplier) - decimals, rounding)))
-}
-
-/** The product of two decimal numbers, as decimal text, exactly. @throws TypeError as {@link nativeOf} */
-export const times = (first: string, second: string): string => {
-  const [a, b] = [splitDecimal(first), splitDecimal(second)]
-  return `${a.digits * b.digits}e${-(a.decimals + b.decimals)}`
+export const nativeOf = (coins: string, multiplier: string, rounding: Rounding, rate = '1'): NativeAmount => {
+  const [{ digits, decimals }, factor] = [splitDecimal(coins), splitDecimal(rate)]
+  const places = decimalsOf(multiplier) - decimals - factor.decimals
+  return nativeAmount(String(shift(digits * factor.digits, places, rounding)))
 }
 
 /** An amount in units of 10^-`from` in units of 10^-`to`. */

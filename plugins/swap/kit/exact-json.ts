@@ -25,6 +25,7 @@ export const parseExactJson = (text: string, source: string): ExactJson => {
   }
 }
 
-const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+// A text always matches, also one that never ends: else each quote in it would be tried anew, up to the end each time.
+const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*["\\]?|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
 
 const quoteNumber = (token: string): string => (token.startsWith('"') ? token : `"${token}"`)

@@ -1,11 +1,13 @@
-import type {
-  NativeAmount,
-  QuoteDesk,
-  SpendInfo,
-  SwapHost,
-  SwapOrder,
-  SwapPlugin,
-  SwapRequest
+import {
+  type Memo,
+  type NativeAmount,
+  type QuoteDesk,
+  type SpendInfo,
+  type SwapHost,
+  type SwapOrder,
+  type SwapPlugin,
+  type SwapRequest,
+  WalletError
 } from '../../../kernel/plugin-api.ts'
 import { type AssetList, type ChainTable, makeAssetList, type ProviderAsset } from './assets.ts'
 import { type Ask, makeAsk } from './client.ts'
@@ -61,7 +63,7 @@ export interface ExchangeOrder {
   readonly orderId: string
   readonly orderUri: string
   readonly payIn: string
-  /** What tells this payment from others to the same address, on chains that have such a thing. */
+  /** What tells this payment from others to the same address; the order is refused where the chain has no such thing. */
   readonly payInMemo: string | undefined
   readonly from: NativeAmount
   readonly to: NativeAmount
@@ -110,15 +112,15 @@ const quote = async ({ exchange, options, ask, assets }: Door, desk: QuoteDesk):
     isEstimate: terms.isEstimate,
     ...expiry(terms.expirationDate),
     networkFee: await desk.feeFor(payLater(desk, terms.from)),
-    payment: { order: () => order(desk, terms) }
+    payment: { order: () => order(provider, desk, terms) }
   })
 }
 
-const order = async (desk: QuoteDesk, terms: Terms): Promise<SwapOrder> => {
+const order = async (provider: Provider, desk: QuoteDesk, terms: Terms): Promise<SwapOrder> => {
   const [depositTo, refundTo] = await Promise.all([desk.depositTo(), desk.refundTo()])
   const found = await terms.order({ depositTo, refundTo })
   return {
-    spends: [spendOf(desk.request, found)],
+    spends: [spendOf(provider, desk.request, found)],
     fromNativeAmount: found.from,
     toNativeAmount: found.to,
     orderId: found.orderId,
@@ -127,14 +129,30 @@ const order = async (desk: QuoteDesk, terms: Terms): Promise<SwapOrder> => {
   }
 }
 
+/** @throws SWAP_CHANGED if the exchange would not know the payment by anything that the chain can carry */
 const spendOf = (
+  { pluginId }: Provider,
   { from }: SwapRequest,
   { payIn, payInMemo, from: nativeAmount }: ExchangeOrder
-): SpendInfo => ({
-  tokenId: from.tokenId,
-  spendTargets: [{ publicAddress: payIn, nativeAmount }],
-  ...(payInMemo === undefined ? {} : { memos: [{ type: 'text', value: payInMemo }] })
-})
+): SpendInfo => {
+  const spend = { tokenId: from.tokenId, spendTargets: [{ publicAddress: payIn, nativeAmount }] }
+  if (payInMemo === undefined) return spend
+  const type = MEMO_TYPES.get(from.pluginId)
+  if (type === undefined) {
+    throw new WalletError('SWAP_CHANGED', {
+      pluginId,
+      rule: 'wants a memo, which this currency does not have'
+    })
+  }
+  return { ...spend, memos: [{ type, value: payInMemo }] }
+}
+
+/** Chains on which many are paid at one address, and what tells them apart there. A data output is read by nobody. */
+const MEMO_TYPES: ReadonlyMap<string, Memo['type']> = new Map([
+  ['cosmoshub', 'text'],
+  ['ripple', 'number'],
+  ['stellar', 'text']
+])
 
 const expiry = (expirationDate: Date | undefined): { readonly expirationDate?: Date } =>
   expirationDate === undefined ? {} : { expirationDate }

@@ -65,6 +65,10 @@ export class Reply {
     return this.#value === true
   }
 
+  isFalse(): boolean {
+    return this.#value === false
+  }
+
   /** A decimal number of zero or more, written as number or as text. */
   decimal(): string {
     const value = this.#value
@@ -100,12 +104,18 @@ export class Reply {
     return number === 0n ? this.#fail('is nothing') : number
   }
 
-  /** A date as ISO text or as seconds or milliseconds since 1970; undefined where there is nothing. */
+  /**
+   * A date as ISO text or as seconds or milliseconds since 1970; undefined where there is nothing. A time without a zone
+   * is one of UTC: that of the device would let what has expired be good for hours.
+   */
   optionalDate(): Date | undefined {
     if (!this.isThere) return undefined
     const text = this.text()
-    const number = /^\d{9,14}$/.test(text) ? Number(text) : undefined
-    const date = new Date(number === undefined ? text : number < SECONDS_UNTIL ? number * 1000 : number)
+    const [, time, zone = 'Z'] = ISO_DATE.exec(text) ?? []
+    const number = /^\d{9,14}$/.test(text) ? Number(text) : Number.NaN
+    const date = new Date(
+      time === undefined ? (number < SECONDS_UNTIL ? number * 1000 : number) : time + zone
+    )
     return Number.isNaN(date.getTime()) ? this.#fail('is no date') : date
   }
 
@@ -113,6 +123,8 @@ export class Reply {
     throw new WalletError('BAD_REPLY', { source: this.#source, path: this.#path.slice(0, 200), rule })
   }
 }
+
+const ISO_DATE = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?)(Z|[+-]\d\d:?\d\d)?$/
 
 /** A number below it counts seconds: as milliseconds it would be a day in 1973. */
 const SECONDS_UNTIL = 100_000_000_000

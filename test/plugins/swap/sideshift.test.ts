@@ -1,5 +1,6 @@
 import test from 'ava'
 import { answerInstead } from '../../../fake-server/trouble.ts'
+import { nativeAmount } from '../../../kernel/amount.ts'
 import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { sideshift } from '../../../plugins/swap/sideshift.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
@@ -98,13 +99,49 @@ test('sideshift: limits that have moved since they were told name the figure tha
   }
 })
 
-test('sideshift: a memo that tells payments apart goes along', async t => {
+test('sideshift: what tells payments apart goes along as its chain writes it; where a chain has no such thing the order is refused', async t => {
   const home = openSwapHome(sideshift, SIDESHIFT)
-  const offer = await offerOf(home.ask({}))
+  const ripple = { pluginId: 'ripple', tokenId: null, currencyCode: 'XRP', multiplier: '1000000' }
+  let memo = '77'
   home.world.providers.use(async (request, next) => {
     const reply = await next()
+    if (request.path.endsWith('/coins')) {
+      const xrp = { coin: 'XRP', networks: ['ripple'] }
+      return { ...reply, body: JSON.stringify([...JSON.parse(reply.body), xrp]) }
+    }
+    // The fake exchange has no such chain: what it says of bitcoin stands for it.
+    if (request.path.includes('/pair/xrp')) return { ...reply, status: 200, body: PAIR }
+    if (request.path.endsWith('/quotes') && reply.status !== 201)
+      return { ...reply, status: 201, body: QUOTE }
     if (!request.path.endsWith('/shifts/fixed')) return reply
-    return { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), depositMemo: '77' }) }
+    return { ...reply, status: 201, body: JSON.stringify({ ...JSON.parse(SHIFT), depositMemo: memo }) }
   }, 'sideshift')
-  t.deepEqual((await orderOf(offer)).spends[0]?.memos, [{ type: 'text', value: '77' }])
+  const xrp = await offerOf(home.ask({ from: ripple }))
+  t.deepEqual((await orderOf(xrp)).spends[0]?.memos, [{ type: 'number', value: '77' }])
+  const btc = await offerOf(home.ask({}))
+  await t.throwsAsync(orderOf(btc), { code: 'SWAP_CHANGED', message: /memo/ })
+  memo = ''
+  t.is((await orderOf(btc)).spends[0]?.memos, undefined)
+})
+
+const PAIR = '{"min":"0.1","max":"100000","rate":"0.01"}'
+const QUOTE = '{"id":"q","depositAmount":"1","settleAmount":"0.01"}'
+const SHIFT = '{"id":"s","depositAddress":"r","depositAmount":"1","settleAmount":"0.01"}'
+
+test('sideshift: figures of any length are an offer or a reply that makes no sense, and never a fault of the plugin', async t => {
+  const home = openSwapHome(sideshift, SIDESHIFT)
+  const tiny = `0.${'0'.repeat(50)}1234567`
+  home.world.providers.use(async (request, next) => {
+    const reply = await next()
+    if (!request.path.includes('/pair/')) return reply
+    return {
+      ...reply,
+      body: JSON.stringify({ min: tiny, max: '123456.7890123', rate: `770.${'1'.repeat(59)}` })
+    }
+  }, 'sideshift')
+  const offer = await offerOf(home.ask({ quoteFor: 'to', amount: '700000000' }))
+  t.is(offer.toNativeAmount, nativeAmount('700000000'))
+  const error = await t.throwsAsync(home.ask({ quoteFor: 'to', amount: '9513600000000000' }).done)
+  // 123456.7890123 times 770.11…1, to the last unit below it.
+  t.is((error as WalletError<'SWAP_ABOVE_LIMIT'>).details.nativeMax, '9507544496047236')
 })
