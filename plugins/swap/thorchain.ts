@@ -1,4 +1,5 @@
 import {
+  type NativeAmount,
   type QuoteDesk,
   type SpendInfo,
   type SwapOrder,
@@ -51,13 +52,16 @@ const quote = async (door: Door, desk: QuoteDesk): Promise<void> => {
     ...amounts,
     isEstimate: true,
     canBePartial: true,
-    minReceiveAmount: toNative(offered.limit, inquiry.to, 'down'),
+    minReceiveAmount: lesserOf(toNative(offered.limit, inquiry.to, 'down'), amounts.toNativeAmount),
     ...(expirationDate === undefined ? {} : { expirationDate }),
     ...(seconds === undefined ? {} : { maxFulfillmentSeconds: seconds }),
     networkFee: await desk.feeFor([await spendOf(inquiry, offered, undefined)]),
     payment: { order: () => order(inquiry, offered) }
   })
 }
+
+/** What is searched for an amount to receive may bring a little more, and then the limit may lie above that amount. */
+const lesserOf = (a: NativeAmount, b: NativeAmount): NativeAmount => (BigInt(a) < BigInt(b) ? a : b)
 
 /** Looks at everything again: vaults move, chains halt, and the price may have gone below the limit. */
 const order = async (inquiry: Inquiry, offered: Offered): Promise<SwapOrder> => {

@@ -36,7 +36,7 @@ export const loadEnds = async (
   const rows = new Map(answer.reply.list(MAX_CHAINS).map(row => [row.field('chain').text(), row]))
   const open = (chain: string): Reply => {
     const row = rows.get(chain)
-    if (row === undefined || HALTS.some(name => row.field(name).isTrue())) throw unsupported(network, request)
+    if (row === undefined || HALTS.some(name => isHalt(row.field(name)))) throw unsupported(network, request)
     return row
   }
   const inbound = open(from)
@@ -49,6 +49,9 @@ export const loadEnds = async (
     outbound: isOwn ? undefined : { fee: open(to).field('outbound_fee').integer() }
   }
 }
+
+/** Anything but a clear no; a network leaves out what it does not have. */
+const isHalt = (flag: Reply): boolean => flag.isThere && !flag.isFalse()
 
 const MAX_CHAINS = 100
 const HALTS = ['halted', 'global_trading_paused', 'chain_trading_paused'] as const

@@ -23,14 +23,16 @@ export const MAX_MEMO_BYTES = 80
  *
  * @throws MEMO_INVALID if it still does not fit
  */
-export const writeMemo = ({ asset, shortName, destination, limit, affiliate }: SwapMemo): string => {
+export const writeMemo = ({ asset, shortName, destination: full, limit, affiliate }: SwapMemo): string => {
+  // The network knows these addresses without the name of their chain, whose colon would end the part.
+  const destination = full.replace(/^bitcoincash:/, '')
   const start = `=:${shortName ?? shortToken(asset)}:${destination}:${limit}`
   const end = affiliate === undefined ? '' : `:${affiliate.name}:${affiliate.basisPoints}`
   const fitting = [`${start}${STREAMING}${end}`, `${start}${end}`, start].find(
     memo => memo.length <= MAX_MEMO_BYTES
   )
   // Anything but these letters could end a part of the memo early, or be more than a byte.
-  if (fitting === undefined || !/^[\w.:=/-]+$/.test(fitting) || /[:/]/.test(destination)) {
+  if (fitting === undefined || !/^[\w.:=/+-]+$/.test(fitting) || /[:/]/.test(destination)) {
     throw new WalletError('MEMO_INVALID', { rule: `does not fit into ${MAX_MEMO_BYTES} bytes` })
   }
   return fitting

@@ -12,7 +12,7 @@ export interface VaultTerms {
   readonly quote: NetworkQuote
 }
 
-/** Asks for what is paid, or searches what must be paid, for a wish. @throws SWAP_BELOW_LIMIT, SWAP_CURRENCY */
+/** Asks for what is paid, or searches what must be paid and not much more, for a wish. @throws SWAP_BELOW_LIMIT, SWAP_CURRENCY */
 export const termsFor = async (inquiry: Inquiry, ends: Ends, wish: Wish): Promise<VaultTerms> => {
   if (wish.direction === 'from') {
     return termsOfAmount(inquiry, ends, fromNative(wish.nativeAmount, inquiry.from, 'down'))
@@ -22,14 +22,17 @@ export const termsFor = async (inquiry: Inquiry, ends: Ends, wish: Wish): Promis
   const { asset: to } = inquiry.to
   // The pools say what it costs without fees; each answer says how far that was off.
   let amount = inquiry.known.convert(wanted + (ends.outbound?.fee ?? 0n), to, from)
+  let best: VaultTerms | undefined
   for (let tries = 0; tries < TRIES && amount !== undefined; tries += 1) {
     const terms: VaultTerms = await termsOfAmount(inquiry, ends, amount)
     const { expected } = terms.quote
-    if (expected >= wanted) return terms
-    // A little more each time, since the price gets worse with the amount.
+    if (expected >= wanted && (best === undefined || amount < best.amount)) best = terms
+    if (expected >= wanted && expected * 100n <= wanted * 101n) break
+    // A little more than it seems, since the price gets worse with the amount.
     amount = quotient(amount * wanted * 1001n, expected * 1000n, 'up')
   }
-  throw unsupported(inquiry.network, inquiry.desk.request)
+  if (best === undefined) throw unsupported(inquiry.network, inquiry.desk.request)
+  return best
 }
 
 /** Asks what would be paid for an amount. `isAbortable`: false when the user has said yes already. */

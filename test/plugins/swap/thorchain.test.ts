@@ -55,6 +55,26 @@ test('thorchain: the slippage is a setting, and no more than half', async t => {
   t.is(BigInt(daring.minReceiveAmount ?? 0), BigInt(daring.toNativeAmount) / 2n)
 })
 
+test('thorchain: an amount to receive costs about as much as it must, also after the prices of the pools have moved', async t => {
+  for (const slippageBasisPoints of ['0', '5', '200']) {
+    const home = openSwapHome(thorchain, { slippageBasisPoints })
+    const wish = { quoteFor: 'to', amount: '700000000' } as const
+    const before = await offerOf(home.ask(wish))
+    for (const price of ['60', '75', '95']) {
+      home.world.providers.market.setPrice('LTC', price)
+      const offer = await offerOf(home.ask(wish))
+      t.is(offer.toNativeAmount, nativeAmount('700000000'))
+      const arrives =
+        home.world.swaps.thorchain.swap(BigInt(offer.fromNativeAmount), 'BTC.BTC', 'LTC.LTC') ?? 0n
+      t.true(arrives >= 700_000_000n && arrives <= 707_000_000n, `${arrives} at ${price}`)
+      // The kernel takes no promise of more than the amount.
+      t.true(BigInt(offer.minReceiveAmount ?? 0) <= 700_000_000n)
+      t.true(BigInt(offer.minReceiveAmount ?? 0) >= 686_000_000n)
+    }
+    t.true(BigInt(before.minReceiveAmount ?? 0) <= 700_000_000n)
+  }
+})
+
 test('thorchain: a chain that is halted, on either side, before the quote or before the order, is obeyed', async t => {
   for (const chain of ['BTC', 'LTC']) {
     const home = openSwapHome(thorchain)
@@ -63,15 +83,23 @@ test('thorchain: a chain that is halted, on either side, before the quote or bef
     await t.throwsAsync(home.ask({}).done, { code: 'SWAP_CURRENCY' })
     await t.throwsAsync(orderOf(offer), { code: 'SWAP_CURRENCY' })
   }
-  const home = openSwapHome(thorchain)
-  // A server that answers quotes all the same is not believed.
-  home.world.providers.use(async (request, next) => {
-    const reply = await next()
-    if (!request.path.endsWith('inbound_addresses')) return reply
-    const rows = JSON.parse(reply.body).map((row: object) => ({ ...row, global_trading_paused: true }))
-    return { ...reply, body: JSON.stringify(rows) }
-  }, 'thorchain')
-  await t.throwsAsync(home.ask({}).done, { code: 'SWAP_CURRENCY' })
+  // A server that answers quotes all the same is not believed, and what is no clear no is a halt.
+  for (const halt of [
+    { global_trading_paused: true },
+    { chain_trading_paused: true },
+    { halted: 'true' },
+    { halted: 1 },
+    { chain_trading_paused: 'yes' }
+  ]) {
+    const home = openSwapHome(thorchain)
+    home.world.providers.use(async (request, next) => {
+      const reply = await next()
+      if (!request.path.endsWith('inbound_addresses')) return reply
+      const rows = JSON.parse(reply.body).map((row: object) => ({ ...row, ...halt }))
+      return { ...reply, body: JSON.stringify(rows) }
+    }, 'thorchain')
+    await t.throwsAsync(home.ask({}).done, { code: 'SWAP_CURRENCY' }, JSON.stringify(halt))
+  }
 })
 
 test('thorchain: the wallet is asked for its most with the longest memo', async t => {
@@ -147,6 +175,10 @@ test('a memo that does not fit leaves out the streaming, then the affiliate, and
   t.is(memo(66), `=:b:${'x'.repeat(66)}:123:hf:50`)
   t.is(memo(70), `=:b:${'x'.repeat(70)}:123`)
   t.throws(() => memo(73), { code: 'MEMO_INVALID' })
+  const plus = { asset: 'BTC.BTC', shortName: 'b', destination: 'x', limit: 1n }
+  t.is(writeMemo({ ...plus, affiliate: { name: 'hf+1', basisPoints: '5' } }), '=:b:x:1/1/0:hf+1:5')
+  // The network writes these addresses without the name of their chain, whose colon would end the part.
+  t.is(writeMemo({ ...plus, destination: 'bitcoincash:qqx' }), '=:b:qqx:1/1/0')
   for (const destination of ['a:b', 'a b', 'ä', 'a\n', 'a/b']) {
     const odd = { asset: 'BTC.BTC', shortName: 'b', destination, limit: 1n }
     t.throws(() => writeMemo(odd), { code: 'MEMO_INVALID' }, destination)
