@@ -11,6 +11,7 @@ import {
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { litecoin } from '../../plugins/currency/utxo/plugin.ts'
 import { openDevice, waitFor } from './device.ts'
+import { type FakeClock, makeFakeClock } from './fake-clock.ts'
 
 /** Someone with 0.05 BTC, an empty Litecoin wallet and some swap providers, in a world of their own. */
 export interface Trader {
@@ -26,12 +27,37 @@ export interface Trader {
   close(): Promise<void>
 }
 
+/** A trader whose time stands still until a test moves it. */
+export interface WaitingTrader extends Trader {
+  readonly clock: FakeClock
+  /** Lets a little time pass again and again, until something is so. */
+  until(isTrue: () => boolean | Promise<boolean>): Promise<void>
+}
+
 /** What a trader has to begin with, in satoshi. */
 export const RICH = '5000000'
 
 /** Opens a device with these swap plugins. */
-export const openTrader = async (plugins: readonly SwapPlugin[]): Promise<Trader> => {
-  const world = makeFakeWorld({ io: makeNodeIo() })
+export const openTrader = (plugins: readonly SwapPlugin[]): Promise<Trader> =>
+  openIn(makeFakeWorld({ io: makeNodeIo() }), plugins, waitFor)
+
+/** The same, where no time passes by itself. */
+export const openWaitingTrader = async (plugins: readonly SwapPlugin[]): Promise<WaitingTrader> => {
+  const clock = makeFakeClock()
+  const until: WaitingTrader['until'] = isTrue =>
+    waitFor(async () => {
+      await clock.advance(10)
+      return isTrue()
+    })
+  const trader = await openIn(makeFakeWorld({ io: { ...makeNodeIo(), clock } }), plugins, until)
+  return { ...trader, clock, until }
+}
+
+const openIn = async (
+  world: FakeWorld,
+  plugins: readonly SwapPlugin[],
+  until: WaitingTrader['until']
+): Promise<Trader> => {
   const kernel = await openDevice(world, {
     plugins: [litecoin, ...plugins],
     pluginOptions: fakePluginOptions()
@@ -41,7 +67,7 @@ export const openTrader = async (plugins: readonly SwapPlugin[]): Promise<Trader
   const ltc = await account.createCurrencyWallet('wallet:litecoin')
   world.chain.fund((await btc.getReceiveAddress()).publicAddress, RICH)
   world.chain.mine(1)
-  await waitFor(async () => btc.balanceOf(null) === RICH && (await btc.getTransactions()).length === 1)
+  await until(async () => btc.balanceOf(null) === RICH && (await btc.getTransactions()).length === 1)
   const io = world.ioFor(makeNodeIo())
   return {
     world,

@@ -1,0 +1,185 @@
+import test, { type ExecutionContext } from 'ava'
+import { refusal } from '../../fake-server/providers/provider-trouble.ts'
+import { answerInstead, slowDown } from '../../fake-server/trouble.ts'
+import { nativeAmount, type SwapPlugin, type SwapWish, type WalletError } from '../../kernel/index.ts'
+import { changenow } from '../../plugins/swap/changenow.ts'
+import { letsexchange } from '../../plugins/swap/letsexchange.ts'
+import { sideshift } from '../../plugins/swap/sideshift.ts'
+import { thorchain } from '../../plugins/swap/thorchain.ts'
+import { transfer } from '../../plugins/swap/transfer.ts'
+import { waitFor } from '../helpers/device.ts'
+import { openTrader, openWaitingTrader, RICH, type Trader } from '../helpers/swap-trader.ts'
+
+type ServerId = 'changenow' | 'sideshift' | 'letsexchange' | 'thorchain'
+
+/** Every provider with a server, and another one that does not wait for it. */
+const PROVIDERS: readonly {
+  readonly id: ServerId
+  readonly plugin: SwapPlugin
+  readonly other: SwapPlugin
+  /** It names a largest amount to pay. */
+  readonly hasMaximum: boolean
+}[] = [
+  { id: 'changenow', plugin: changenow, other: sideshift, hasMaximum: false },
+  { id: 'sideshift', plugin: sideshift, other: changenow, hasMaximum: true },
+  { id: 'letsexchange', plugin: letsexchange, other: changenow, hasMaximum: true },
+  { id: 'thorchain', plugin: thorchain, other: changenow, hasMaximum: false }
+]
+
+for (const { id, plugin, other, hasMaximum } of PROVIDERS) {
+  test(`${id}: litecoin is swapped for bitcoin, which comes out of the other chain`, async t => {
+    const trader = await openTrader([plugin])
+    const { world, account, btc, ltc } = trader
+    world.chains.litecoin.fund((await ltc.getReceiveAddress()).publicAddress, '2000000000')
+    world.chains.litecoin.mine(1)
+    await waitFor(() => ltc.balanceOf(null) === '2000000000')
+    const quote = await account.fetchSwapQuote({ ...back(trader), nativeAmount: nativeAmount('700000000') })
+    t.is(quote.fromNativeAmount, nativeAmount('700000000'))
+    const { transaction } = await quote.approve()
+    t.is((await ltc.getTransaction(transaction.txid)).swapData?.payoutWalletId, btc.id)
+    world.chains.litecoin.mine(1)
+    const after = BigInt(RICH) + BigInt(quote.toNativeAmount)
+    await waitFor(() => btc.balanceOf(null) === nativeAmount(String(after)))
+    const left = 2_000_000_000n + BigInt(transaction.nativeAmount)
+    t.is(ltc.balanceOf(null), nativeAmount(String(left)))
+    await trader.close()
+  })
+
+  test(`${id}: limits, pairs and countries that it does not serve are told to who asked, and the limit can be swapped`, async t => {
+    const trader = await openTrader([plugin])
+    const { world, account, btc } = trader
+    const low = await refused<'SWAP_BELOW_LIMIT'>(t, trader, trader.wish('1500'), 'SWAP_BELOW_LIMIT')
+    t.is(low.details.pluginId, id)
+    t.is(low.details.direction, 'from')
+    const smallest = await account.fetchSwapQuote(trader.wish(low.details.nativeMin))
+    t.is(smallest.fromNativeAmount, nativeAmount(low.details.nativeMin))
+    await smallest.close()
+
+    if (hasMaximum) {
+      world.swaps[id as 'sideshift'].manners.maxUsd = '1000'
+      const high = await refused<'SWAP_ABOVE_LIMIT'>(t, trader, trader.wish('4000000'), 'SWAP_ABOVE_LIMIT')
+      const largest = await account.fetchSwapQuote(trader.wish(high.details.nativeMax))
+      t.is(largest.fromNativeAmount, nativeAmount(high.details.nativeMax))
+      await largest.close()
+    }
+
+    const toWallet = await account.createCurrencyWallet('wallet:bitcoin')
+    const pair = await refused<'SWAP_CURRENCY'>(t, trader, { ...trader.wish(), toWallet }, 'SWAP_CURRENCY')
+    t.is(pair.details.pluginId, id)
+
+    world.providers.use(answerInstead({ clock: world.clock, chance: () => 0 }, refusal(451)), id)
+    const country = await refused<'SWAP_PERMISSION'>(t, trader, trader.wish(), 'SWAP_PERMISSION')
+    t.deepEqual(country.details, { pluginId: id, reason: 'geoRestriction' })
+    await assertUnspent(t, btc)
+    await trader.close()
+  })
+
+  test(`${id}: an answer that takes 21 s is not waited for beside another one, and is a quote to be paid where it is the first`, async t => {
+    const trader = await openWaitingTrader([plugin, other])
+    const { world, account, clock, until } = trader
+    const slow = slowDown({ clock: world.clock, chance: () => 0 }, { from: 21_000, to: 21_000 }, { count: 1 })
+    const stop = world.providers.use(slow, id)
+    const beside = account.askForQuotes(trader.wish())
+    await until(() => beside.quotes.length === 1)
+    await clock.advance(18_000)
+    t.false(beside.getSnapshot().isOver)
+    await clock.advance(2000)
+    t.deepEqual(idsOf(await beside.settled), [other.id])
+    const state = beside.getSnapshot().providers.find(({ pluginId }) => pluginId === id)?.state
+    t.is(state, 'timed out')
+    beside.close()
+    stop()
+    // The list of what it swaps comes late, and is there for whoever asks next.
+    await clock.advance(2000)
+
+    world.providers.use(
+      slowDown({ clock: world.clock, chance: () => 0 }, { from: 21_000, to: 21_000 }, { count: 1 }),
+      id
+    )
+    const alone = account.askForQuotes(trader.wish(), { disabled: [other.id ?? ''] })
+    await clock.advance(20_500)
+    t.deepEqual(alone.quotes, [])
+    t.false(alone.getSnapshot().isOver, 'nobody has answered yet')
+    await until(() => alone.getSnapshot().isOver)
+    const [quote] = await alone.settled
+    t.is(quote?.pluginId, id)
+    const approved = quote?.approve()
+    let txid = ''
+    void approved?.then(({ transaction }) => {
+      txid = transaction.txid
+    })
+    await until(() => txid !== '')
+    t.regex(txid, /^[0-9a-f]{64}$/)
+    const closing = trader.close()
+    await clock.advance(60_000)
+    await closing
+  })
+}
+
+test('thorchain: another vault, a moved price, time and a second approval are refused before anything is signed', async t => {
+  const trader = await openTrader([thorchain])
+  const { world, account, btc } = trader
+  const { manners } = world.swaps.thorchain
+  const misled = await account.fetchSwapQuote(trader.wish())
+  manners.isPayInWrong = true
+  await t.throwsAsync(misled.approve(), { code: 'SERVER', message: /names two vaults/ })
+  manners.isPayInWrong = false
+
+  const moved = await account.fetchSwapQuote(trader.wish())
+  manners.driftBasisPoints = 500
+  await t.throwsAsync(moved.approve(), { code: 'SWAP_CHANGED' })
+  manners.driftBasisPoints = 0
+
+  const late = await account.fetchSwapQuote(trader.wish())
+  world.clock.skip(901_000)
+  await t.throwsAsync(late.approve(), { code: 'QUOTE_ENDED' })
+  await assertUnspent(t, btc)
+
+  const quote = await account.fetchSwapQuote(trader.wish())
+  await quote.approve()
+  await t.throwsAsync(quote.approve(), { code: 'QUOTE_ENDED' })
+  t.is((await btc.getTransactions()).length, 2)
+  await trader.close()
+})
+
+test('transfer: all there is can be moved, once; a closed quote and a quote of two are not paid again', async t => {
+  const trader = await openTrader([transfer])
+  const { account, btc } = trader
+  const toWallet = await account.createCurrencyWallet('wallet:bitcoin')
+  const wish: SwapWish = { ...trader.wish(), toWallet, quoteFor: 'max' }
+  const closed = await account.fetchSwapQuote(wish)
+  await closed.close()
+  await t.throwsAsync(closed.approve(), { code: 'QUOTE_ENDED' })
+  await assertUnspent(t, btc)
+
+  const quote = await account.fetchSwapQuote(wish)
+  const [first, second] = await Promise.allSettled([quote.approve(), quote.approve()])
+  t.is(first.status, 'fulfilled')
+  t.is((second as PromiseRejectedResult).reason.code, 'QUOTE_ENDED')
+  await waitFor(() => toWallet.balanceOf(null) === quote.fromNativeAmount)
+  t.is(btc.balanceOf(null), nativeAmount('0'))
+  t.is((await btc.getTransactions()).length, 2)
+  await trader.close()
+})
+
+const back = ({ btc, ltc, wish }: Trader): SwapWish => ({ ...wish(), fromWallet: ltc, toWallet: btc })
+
+const idsOf = (quotes: readonly { readonly pluginId: string }[]): readonly string[] =>
+  quotes.map(({ pluginId }) => pluginId)
+
+const refused = async <
+  C extends 'SWAP_BELOW_LIMIT' | 'SWAP_ABOVE_LIMIT' | 'SWAP_CURRENCY' | 'SWAP_PERMISSION'
+>(
+  t: ExecutionContext,
+  { account }: Trader,
+  wish: SwapWish,
+  code: C
+): Promise<WalletError<C>> => {
+  const error = await t.throwsAsync(account.fetchSwapQuotes(wish), { code })
+  return error as WalletError<C>
+}
+
+const assertUnspent = async (t: ExecutionContext, wallet: Trader['btc']): Promise<void> => {
+  t.is(wallet.balanceOf(null), nativeAmount(RICH))
+  t.is((await wallet.getTransactions()).length, 1)
+}
