@@ -4,6 +4,7 @@ import { parsePairs } from '../grammar/values.ts'
 import { isMax, parseAmount } from '../output/amounts.ts'
 import { coinOf } from '../session/wallet-assets.ts'
 import type { Session } from '../session.ts'
+import { findProvider } from './find-provider.ts'
 import { findPlace, type SwapPlaces } from './swap-place.ts'
 
 /** What a command asks quotes for. */
@@ -33,7 +34,7 @@ export const readSwap = async (session: Session): Promise<AskedSwap> => {
   const [fromText, toText] = [session.text('from'), session.text('to')]
   if (fromText === undefined) throw new CliError('USAGE', 'Say what to pay with: --from <wallet>')
   if (toText === undefined) throw new CliError('USAGE', 'Say where to receive: --to <wallet>')
-  const options = readOptions(session)
+  const options = await readOptions(session)
   const places = { from: await findPlace(session, fromText), to: await findPlace(session, toText) }
   const nativeAmount = amountOf(session, quoteFor, places)
   const limits = limitsOf(session, places)
@@ -80,13 +81,18 @@ const limitsOf = (session: Session, { from, to }: SwapPlaces): SwapLimits => {
   }
 }
 
-const readOptions = (session: Session): AskedSwap['options'] => {
-  const [preferPluginId, preferType] = [session.text('prefer'), session.text('preferType')]
+/** A provider that is misspelled is none: it would be asked although it was excluded. */
+const readOptions = async (session: Session): Promise<AskedSwap['options']> => {
+  const idOf = async (text: string): Promise<string> => (await findProvider(session, text)).id
+  const [prefer, preferType] = [session.text('prefer'), session.text('preferType')]
+  const promoCodes = Object.entries(parsePairs(session.texts('promo'), 'promotion code'))
   return {
-    ...(preferPluginId === undefined ? {} : { preferPluginId }),
+    ...(prefer === undefined ? {} : { preferPluginId: await idOf(prefer) }),
     ...(preferType === undefined ? {} : { preferType: preferType as 'CEX' | 'DEX' }),
-    disabled: session.texts('disable'),
-    promoCodes: parsePairs(session.texts('promo'), 'promotion code'),
+    disabled: await Promise.all(session.texts('disable').map(idOf)),
+    promoCodes: Object.fromEntries(
+      await Promise.all(promoCodes.map(async ([text, code]) => [await idOf(text), code] as const))
+    ),
     waitMs: waitOf(session)
   }
 }

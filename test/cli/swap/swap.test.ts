@@ -144,6 +144,30 @@ test.serial('piped, each provider is a row; preferences and exclusions count', a
   t.deepEqual(await idsOf('--prefer', 'estimating'), ['estimating', 'firm'])
   t.deepEqual(await idsOf('--promo', 'estimating=TEN'), ['estimating', 'firm'])
   t.deepEqual(await idsOf('--disable', 'firm'), ['estimating'])
+  t.deepEqual(await idsOf('--disable', 'FIRM'), ['estimating'])
+})
+
+test.serial('a provider that is misspelled is not passed over: nobody is asked', async t => {
+  const before = orders
+  for (const flags of [
+    ['--disable', 'frim'],
+    ['--prefer', 'frim'],
+    ['--promo', 'frim=TEN']
+  ]) {
+    const asked = await run(
+      'swap',
+      'run',
+      ...wish(),
+      ...flags,
+      '--yes',
+      '--min-receive',
+      '0.001 LTC',
+      '--json'
+    )
+    const { error } = failed(t, asked, 'NOT_FOUND', 6)
+    t.regex(error.hint, /\bfirm, estimating, picky\b/)
+  }
+  t.is(orders, before)
 })
 
 test.serial('the exchanges that ship offer in a fake world without a key of one’s own', async t => {
