@@ -3,6 +3,7 @@ import type { CommandRun } from '../command.ts'
 import { decimalText } from '../output/decimals.ts'
 import { codeText } from '../output/money.ts'
 import { ageText } from '../output/times.ts'
+import { findSource } from '../rates/find-source.ts'
 import { isoTime } from '../rates/route-facts.ts'
 import type { Session } from '../session.ts'
 
@@ -10,7 +11,8 @@ import type { Session } from '../session.ts'
 export const ratesPairs: CommandRun = async (session, ...texts) => {
   const { rates } = await session.context()
   const now = (await session.io()).clock.now() / 1000
-  const isWanted = choiceOf(session, texts)
+  const source = session.text('source')
+  const isWanted = choiceOf(session, texts, source === undefined ? undefined : findSource(rates, source))
   const pairs = [...rates.pairs()]
     .map(pair => withAge(pair, now))
     .filter(isWanted)
@@ -52,9 +54,9 @@ const withAge = (pair: RateSnapshot, now: number): AgedPair => {
 
 const choiceOf = (
   session: Session,
-  texts: readonly (string | undefined)[]
+  texts: readonly (string | undefined)[],
+  source: string | undefined
 ): ((pair: AgedPair) => boolean) => {
-  const source = session.text('source')
   const codes = new Set(texts.map(text => codeText(text ?? '').toLowerCase()))
   const isNamed = (code: string): boolean => codes.has(codeText(code).toLowerCase())
   return pair =>

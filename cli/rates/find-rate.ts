@@ -9,6 +9,7 @@ import {
 import { CliError } from '../errors/cli-error.ts'
 import { parseDuration, parsePairs } from '../grammar/values.ts'
 import type { Session } from '../session.ts'
+import { findSource } from './find-source.ts'
 import { ageOf } from './route-facts.ts'
 
 /** What is asked, as typed. */
@@ -23,7 +24,7 @@ export interface RateQuestion {
  * Finds a route after the providers were asked; with `--max-age`, one that is young enough is taken as it is.
  * Offline, and where no provider answers, it is what this device knew.
  *
- * @throws NO_RATE, CliError RATE_TOO_OLD, USAGE
+ * @throws NO_RATE, CliError RATE_TOO_OLD, USAGE, NOT_FOUND
  */
 export const findRate = async (session: Session, question: RateQuestion): Promise<FoundRoutes> => {
   const maxAge = maxAgeOf(session)
@@ -42,13 +43,13 @@ export const findRate = async (session: Session, question: RateQuestion): Promis
   return found
 }
 
-/** Looks for a route among what is known, with the biases of `--bias`. @throws CliError USAGE */
+/** Looks for a route among what is known, with the biases of `--bias`. @throws CliError USAGE, NOT_FOUND */
 export const lookFor = (
   session: Session,
   rates: RateService,
   question: RateQuestion
 ): (() => FoundRoutes | undefined) => {
-  const biases = biasesOf(session)
+  const biases = biasesOf(session, rates)
   return () => {
     const { fromCurrency, toCurrency } = pairOf(rates, question)
     return rates.findRoute(fromCurrency, toCurrency, { biases, alternatives: question.alternatives ?? 0 })
@@ -87,9 +88,12 @@ const maxAgeOf = (session: Session): number | undefined => {
   return text === undefined ? undefined : parseDuration(text)
 }
 
-const biasesOf = (session: Session): Record<string, number> =>
+const biasesOf = (session: Session, rates: RateService): Record<string, number> =>
   Object.fromEntries(
-    Object.entries(parsePairs(session.texts('bias'), 'bias')).map(([source, text]) => [source, biasOf(text)])
+    Object.entries(parsePairs(session.texts('bias'), 'bias')).map(([source, text]) => [
+      findSource(rates, source),
+      biasOf(text)
+    ])
   )
 
 const biasOf = (text: string): number => {
