@@ -71,14 +71,15 @@ const Row = ({ row, place, selected, isAscii }: RowProps): ReactElement => {
   const { title, state, main, detail, left } = row
   if (state === 'pending' || state === 'failed') {
     return (
-      <Text wrap="truncate-end" dimColor={state === 'pending'}>
+      // Of a narrow line the ends count: who it is, and the limit.
+      <Text wrap="truncate-middle" dimColor={state === 'pending'}>
         {'  '}
         <Text color={state === 'failed' ? 'red' : 'cyan'}>{markOf(state, isAscii)}</Text> {title}: {main}
       </Text>
     )
   }
   const isSelected = row.pluginId === selected
-  const time = state === 'expired' ? left : left === '' ? '' : `${left} left`
+  const time = left === '' ? '' : `${left}${state === 'expired' ? '' : ' left'}  `
   return (
     <Box flexDirection="column">
       <Text wrap="truncate-end" dimColor={state === 'expired'}>
@@ -87,11 +88,12 @@ const Row = ({ row, place, selected, isAscii }: RowProps): ReactElement => {
           {place} {main}
         </Text>
         {'  '}
-        {title} <Text color="yellow">{time}</Text>
+        {title}
       </Text>
-      <Text wrap="truncate-end" dimColor>
+      <Text wrap="truncate-end">
         {'    '}
-        {detail}
+        <Text color="yellow">{time}</Text>
+        <Text dimColor>{detail}</Text>
       </Text>
     </Box>
   )

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import test from 'ava'
+import { Box } from 'ink'
 import { render } from 'ink-testing-library'
 import { type BoardKey, QuoteBoard, type QuoteBoardProps } from '../../../cli/screens/quote-board.tsx'
 import type { QuoteLines } from '../../../cli/swap/quote-lines.ts'
@@ -37,11 +38,23 @@ const linesOf = (changes: Partial<QuoteBoardProps> = {}): readonly string[] => {
   return lines
 }
 
+/** The same on fewer columns than the library's own hundred. */
+const narrowLinesOf = (rows: readonly QuoteLines[], width: number): readonly string[] => {
+  const screen = render(
+    <Box width={width}>
+      <QuoteBoard {...props} rows={rows} />
+    </Box>
+  )
+  const lines = stripVTControlCharacters(screen.lastFrame() ?? '').split('\n')
+  screen.unmount()
+  return lines
+}
+
 test('the board shows each quote with its countdown and reasons, who failed with the limit, and who is waited for', t => {
   t.deepEqual(linesOf(), [
     '0.01 BTC from Savings to Lite',
-    '> 1 7.1 LTC for 0.01 BTC  first (CEX) 4:59 left',
-    '    fee of first',
+    '> 1 7.1 LTC for 0.01 BTC  first (CEX)',
+    '    4:59 left  fee of first',
     '  2 7.1 LTC for 0.01 BTC  second (CEX)',
     '    fee of second',
     '  . third (CEX): waiting for an answer',
@@ -57,9 +70,23 @@ test('an expired quote cannot be chosen, and an ended round can be asked again',
     selected: undefined,
     waitSeconds: undefined
   })
-  t.is(lines[1], '  1 7.1 LTC for 0.01 BTC  first (CEX) expired')
+  t.deepEqual(lines.slice(1, 3), ['  1 7.1 LTC for 0.01 BTC  first (CEX)', '    expired  fee of first'])
   t.is(lines.at(-2), 'these are the quotes')
   t.is(lines.at(-1), 'r ask again  q quit')
+})
+
+test('in a narrow terminal the countdown, and the limit of who refused, stay in sight', t => {
+  const wide = { main: '7.64251781 LTC for 0.01 BTC', title: 'A Long Exchange (CEX)' }
+  const refused = {
+    ...wide,
+    state: 'failed',
+    main: 'Amount is too low: at least 0.05 BTC',
+    left: ''
+  } as const
+  const lines = narrowLinesOf([row('first', wide), row('second', refused)], 40)
+  t.is(lines[1], '> 1 7.64251781 LTC for 0.01 BTC  A Long…')
+  t.is(lines[2], '    4:59 left  fee of first')
+  t.regex(lines[3] ?? '', /^ {2}x A Long Exchange.*… ?.*0\.05 BTC$/)
 })
 
 test('after the wait it says that the first quote is waited for', t => {

@@ -28,7 +28,7 @@ onTerminal(
       t.is(board.filter(line => line.includes(name)).length, 1, `${name} in\n${board.join('\n')}`)
     }
     t.false(board.some(line => line.includes('waiting for an answer')))
-    t.regex(board.join('\n'), /❯ 1 .* left\n {4}a better rate, fee /)
+    t.regex(board.join('\n'), /❯ 1 .*\n {4}\d+:\d\d left {2}a better rate, fee /)
 
     const typed = [PIN, [/these are the quotes/, '\r']] as const
     const stopped = await runOnTerminal(t, quote, { home, typed: [...typed, [/\[y\/N\]/, '\u0003']] })
