@@ -43,7 +43,7 @@ type Flow = 'fixed-rate' | 'standard'
 
 const loadAssets = async (ask: Ask): Promise<readonly ProviderAsset[]> => {
   const { reply } = await ask({ path: 'exchange/currencies', query: { active: 'true', isFiat: 'false' } })
-  return reply.list(MAX_ASSETS).map(item => ({
+  return reply.readable(MAX_ASSETS, item => ({
     network: item.field('network').text(),
     coin: item.field('ticker').text(),
     contract: item.field('tokenContract').optionalText()

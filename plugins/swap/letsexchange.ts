@@ -42,17 +42,19 @@ const MAX_NETWORKS = 100
 
 const loadAssets = async (ask: Ask): Promise<readonly ProviderAsset[]> => {
   const { reply } = await ask({ path: 'v2/coins' })
-  return reply.list(MAX_ASSETS).flatMap(item => {
-    const coin = item.field('code').text()
-    return item
-      .field('networks')
-      .list(MAX_NETWORKS)
-      .map(network => ({
-        network: network.field('code').text(),
-        coin,
-        contract: network.field('contract_address').optionalText()
-      }))
-  })
+  return reply
+    .readable(MAX_ASSETS, item => {
+      const coin = item.field('code').text()
+      return item
+        .field('networks')
+        .list(MAX_NETWORKS)
+        .map(network => ({
+          network: network.field('code').text(),
+          coin,
+          contract: network.field('contract_address').optionalText()
+        }))
+    })
+    .flat()
 }
 
 const termsOf = async (inquiry: Inquiry): Promise<Terms> => {

@@ -49,7 +49,7 @@ const MAX_NETWORKS = 100
 
 const loadAssets = async (ask: Ask): Promise<readonly ProviderAsset[]> => {
   const { reply } = await ask({ path: 'coins' })
-  return reply.list(MAX_ASSETS).flatMap(assetsOf)
+  return reply.readable(MAX_ASSETS, assetsOf).flat()
 }
 
 const assetsOf = (item: Reply): readonly ProviderAsset[] => {

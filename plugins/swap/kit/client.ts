@@ -42,16 +42,17 @@ export type Ask = (question: Question) => Promise<Answer>
  * @param address - of the API, without a final slash
  */
 export const makeAsk = (io: Pick<Io, 'clock' | 'fetch'>, provider: Provider, address: string): Ask => {
-  let restUntil = 0
+  // Not by the time of day, which people set back.
+  let restUntil = Number.NEGATIVE_INFINITY
   const note = ({ status, headers }: FetchReply): void => {
     if (status !== 429) return
     const seconds = /^\d{1,6}$/.test(headers['retry-after'] ?? '')
       ? Number(headers['retry-after'])
       : REST_SECONDS
-    restUntil = io.clock.now() + Math.min(seconds, LONGEST_REST_SECONDS) * 1000
+    restUntil = io.clock.monotonic() + Math.min(seconds, LONGEST_REST_SECONDS) * 1000
   }
   return async question => {
-    if (io.clock.now() < restUntil) throw troubled(provider, 'has had too many requests')
+    if (io.clock.monotonic() < restUntil) throw troubled(provider, 'has had too many requests')
     const found = await fetchInTime(io, { provider, address, question })
     note(found)
     return understand(provider, found)

@@ -1,9 +1,10 @@
 import type { Clock } from '../../../kernel/plugin-api.ts'
 
 /**
- * Keeps what `load` gave for an hour; several who ask at once share one load.
+ * Keeps what `load` gave; several who ask at once share one load.
  *
- * Where a later load fails, what was there before goes on being good for a day.
+ * What is an hour old is still given, at once, while it is loaded anew: nobody waits for a server that has become slow.
+ * What is a day old is given no more.
  */
 export const keepList = <T>(clock: Pick<Clock, 'monotonic'>, load: () => Promise<T>): (() => Promise<T>) => {
   let kept: { readonly value: T; readonly at: number } | undefined
@@ -13,17 +14,17 @@ export const keepList = <T>(clock: Pick<Clock, 'monotonic'>, load: () => Promise
       const value = await load()
       kept = { value, at: clock.monotonic() }
       return value
-    } catch (error) {
-      if (kept === undefined || clock.monotonic() - kept.at > DAY_MS) throw error
-      return kept.value
     } finally {
       running = undefined
     }
   }
   return () => {
-    if (kept !== undefined && clock.monotonic() - kept.at < HOUR_MS) return Promise.resolve(kept.value)
+    const age = kept === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() - kept.at
+    if (kept !== undefined && age < HOUR_MS) return Promise.resolve(kept.value)
     running ??= loadNow()
-    return running
+    if (kept === undefined || age > DAY_MS) return running
+    running.catch(() => {})
+    return Promise.resolve(kept.value)
   }
 }
 

@@ -1,4 +1,4 @@
-import { type NativeAmount, WalletError } from '../../../kernel/plugin-api.ts'
+import { isWalletError, type NativeAmount, WalletError } from '../../../kernel/plugin-api.ts'
 import { isDecimal, nativeOf, type Rounding } from './decimal.ts'
 import type { ExactJson } from './exact-json.ts'
 
@@ -39,13 +39,17 @@ export class Reply {
     )
   }
 
-  /** The names and values of an object of at most `most`. */
-  entries(most: number): readonly (readonly [name: string, value: Reply])[] {
-    const value = this.#value
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.#fail('is no object')
-    const names = Object.keys(value)
-    if (names.length > most) return this.#fail(`has more than ${most} fields`)
-    return names.map(name => [name, this.field(name)])
+  /** What `read` makes of the items of a list; those that it cannot read are left out, unless that is all of them. */
+  readable<T>(most: number, read: (item: Reply) => T): readonly T[] {
+    const found: T[] = []
+    for (const item of this.list(most)) {
+      try {
+        found.push(read(item))
+      } catch (error) {
+        if (!isWalletError(error, 'BAD_REPLY')) throw error
+      }
+    }
+    return found.length === 0 ? this.#fail('has nothing that can be read') : found
   }
 
   /** Text of 1 to 1000 characters. */

@@ -33,7 +33,7 @@ export const loadEnds = async (
   const path = 'inbound_addresses'
   const answer: Answer = await ask(signal === undefined ? { path } : { path, signal })
   if (!answer.isOk) throw unsupported(network, request)
-  const rows = new Map(answer.reply.list(MAX_CHAINS).map(row => [row.field('chain').text(), row]))
+  const rows = new Map(answer.reply.readable(MAX_CHAINS, row => [row.field('chain').text(), row]))
   const open = (chain: string): Reply => {
     const row = rows.get(chain)
     if (row === undefined || HALTS.some(name => isHalt(row.field(name)))) throw unsupported(network, request)

@@ -16,11 +16,15 @@ export const loadPools = async (ask: Ask, network: VaultNetwork): Promise<Pools>
   const { reply } = await ask({ path: 'v2/pools', query: { status: 'available' } })
   const prices = new Map([[network.native, PRICE_ONE]])
   const assets: ProviderAsset[] = [assetOf(network.native)]
-  for (const pool of reply.list(MAX_ASSETS)) {
-    const name = pool.field('asset').text()
-    const status = pool.field('status').optionalText() ?? 'available'
+  // The price of an empty pool is NaN.
+  const pools = reply.readable(MAX_ASSETS, pool => ({
+    name: pool.field('asset').text(),
+    status: pool.field('status').optionalText() ?? 'available',
+    price: BigInt(pool.field('assetPrice').native(PRICE_MULTIPLIER, 'down'))
+  }))
+  for (const { name, status, price } of pools) {
     if (status.toLowerCase() !== 'available' || !ASSET.test(name)) continue
-    prices.set(name, BigInt(pool.field('assetPrice').native(PRICE_MULTIPLIER, 'down')))
+    prices.set(name, price)
     assets.push(assetOf(name))
   }
   return {

@@ -2,6 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import { makeAssetList } from '../../../plugins/swap/kit/assets.ts'
+import { makeAsk } from '../../../plugins/swap/kit/client.ts'
 import { isDecimal, nativeOf, quotient, rescale } from '../../../plugins/swap/kit/decimal.ts'
 import { parseExactJson } from '../../../plugins/swap/kit/exact-json.ts'
 import { keepList } from '../../../plugins/swap/kit/kept-list.ts'
@@ -177,6 +178,61 @@ test('an asset is found by chain and contract, letters of either case, and the f
   t.is(list.find(ASSETS.eth), undefined)
   t.is(list.find({ ...ASSETS.btc, tokenId: 'a' }), undefined)
   t.is(list.find({ ...ASSETS.btc, pluginId: 'toString' }), undefined)
+})
+
+test('of a list that has odd items the others are read, and a list of odd items only is none', t => {
+  const namesIn = (json: string): readonly string[] =>
+    new Reply(parseExactJson(json, 'x'), 'list').readable(4, item => item.field('name').text())
+  t.deepEqual(namesIn('[{"name":"a"},{"name":null},7,{"name":"b"}]'), ['a', 'b'])
+  for (const json of ['[]', '[{"name":null}]', '{}', '[1,2,3,4,5]'])
+    t.throws(() => namesIn(json), { code: 'BAD_REPLY' }, json)
+  t.throws(
+    () =>
+      new Reply(parseExactJson('[1]', 'x'), 'list').readable(4, () => {
+        throw new TypeError('a fault')
+      }),
+    { message: 'a fault' }
+  )
+})
+
+test('a server that wants a rest gets it for as long as it says, whatever becomes of the time of day', async t => {
+  const clock = makeFakeClock()
+  let shift = 0
+  let asked = 0
+  const io = {
+    clock: { ...clock, now: () => clock.now() + shift },
+    fetch: async () => {
+      asked += 1
+      return { status: asked === 1 ? 429 : 200, headers: { 'retry-after': '60' }, text: '{}' }
+    }
+  }
+  const ask = makeAsk(io, { pluginId: 'shop', displayName: 'Shop' }, 'https://shop.example')
+  await t.throwsAsync(ask({ path: 'list' }), { code: 'SERVER' })
+  for (shift of [86_400_000, -86_400_000])
+    await t.throwsAsync(ask({ path: 'list' }), { code: 'SERVER' }, String(shift))
+  t.is(asked, 1)
+  await clock.advance(60_000)
+  t.true((await ask({ path: 'list' })).isOk)
+})
+
+test('while a list is loaded anew nobody waits for it', async t => {
+  const clock = makeFakeClock()
+  let finish = (_value: number): void => {}
+  const get = keepList(
+    clock,
+    () =>
+      new Promise<number>(resolve => {
+        finish = resolve
+      })
+  )
+  const first = get()
+  finish(1)
+  t.is(await first, 1)
+  await clock.advance(3_600_001)
+  t.is(await get(), 1)
+  finish(2)
+  await clock.advance(0)
+  t.is(await get(), 2)
 })
 
 test('a list is kept for an hour; where a later load fails, the old one goes on for a day', async t => {

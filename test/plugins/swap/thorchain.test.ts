@@ -75,6 +75,17 @@ test('thorchain: an amount to receive costs about as much as it must, also after
   }
 })
 
+test('thorchain: a pool without a price takes nothing from the others', async t => {
+  const home = openSwapHome(thorchain)
+  home.world.providers.use(async (request, next) => {
+    const reply = await next()
+    if (!request.path.includes('/pools')) return reply
+    const rows = [{ asset: 'ETH.UFO-0X1', status: 'available', assetPrice: 'NaN' }, ...JSON.parse(reply.body)]
+    return { ...reply, body: JSON.stringify(rows) }
+  }, 'thorchain')
+  t.true((await offerOf(home.ask({}))).isEstimate)
+})
+
 test('thorchain: a chain that is halted, on either side, before the quote or before the order, is obeyed', async t => {
   for (const chain of ['BTC', 'LTC']) {
     const home = openSwapHome(thorchain)
