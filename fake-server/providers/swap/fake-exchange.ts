@@ -130,6 +130,7 @@ export class FakeExchange {
   /** Promises a deal. @returns the name of the promise */
   hold(wish: DealWish, deal: Deal): string {
     const id = hex.encode(this.ports.random(10))
+    for (const known of this.#held.keys()) if (this.held(known) === undefined) this.#held.delete(known)
     this.#held.set(id, { ...wish, deal, expiresAt: this.ports.clock.now() + this.manners.rateSeconds * 1000 })
     return id
   }

@@ -1,7 +1,7 @@
 import { type FakeReply, jsonReply } from '../../replies.ts'
 import { chainIds } from '../../world-chain.ts'
 import type { FakeProvider, ProviderRequest } from '../fake-provider.ts'
-import { type FakeVault, VAULT_CHAINS, type VaultAssets } from './fake-vault.ts'
+import { type FakeVault, VAULT_CHAINS, VAULT_DUST, type VaultAssets } from './fake-vault.ts'
 
 /** Which network a fake one is: its hosts, and the part of the node's path that names it. */
 export interface VaultNetworkNames {
@@ -46,8 +46,6 @@ export const MAYA_ASSETS: VaultAssets = {
   shortNames: new Map()
 }
 
-/** THORChain's name for the dust of all its chains of coins: amounts up to it are not seen. */
-const DUST = '10000'
 /** An address of a chain that the world does not have. */
 const ELSEWHERE = '0x7a2bcd4e1f2b0a3c4d5e6f708192a3b4c5d6e7f8'
 
@@ -110,7 +108,7 @@ const inbound = (vault: FakeVault): unknown => {
       gas_rate_units: chain === 'ETH' ? 'gwei' : 'satsperbyte',
       outbound_tx_size: '1000',
       outbound_fee: String(vault.outboundFee(gas)),
-      dust_threshold: id === undefined ? '0' : DUST
+      dust_threshold: id === undefined ? '0' : String(VAULT_DUST)
     }
   })
 }
@@ -128,7 +126,7 @@ const quote = (vault: FakeVault, { query }: ProviderRequest): FakeReply => {
   if (out === undefined) return refuse('pool does not exist')
   if ([from, to].some(asset => manners.halted.has(asset.split('.')[0] ?? '')))
     return refuse('trading is halted')
-  if (amount <= BigInt(DUST)) return refuse('amount less than dust threshold')
+  if (amount <= VAULT_DUST) return refuse('amount less than dust threshold')
   if (out === 0n) return refuse('not enough asset to pay for fees')
   const fee = vault.outboundFee(to)
   const least = (4n * fee * amount) / (out + fee)
@@ -152,7 +150,7 @@ const quote = (vault: FakeVault, { query }: ProviderRequest): FakeReply => {
     warning: 'Do not cache this response. Do not send funds after the expiry.',
     notes:
       'First output should be to inbound_address, second output should be change back to self, OP_RETURN limited to 80 bytes.',
-    dust_threshold: DUST,
+    dust_threshold: String(VAULT_DUST),
     recommended_min_amount_in: String(least),
     recommended_gas_rate: '15',
     gas_rate_units: 'satsperbyte',

@@ -48,6 +48,9 @@ export interface VaultAssets {
 /** Names of the world's chains. */
 export const VAULT_CHAINS: Readonly<Record<ChainId, string>> = { bitcoin: 'BTC', litecoin: 'LTC' }
 
+/** Amounts up to it are not seen, and lost to who pays them. */
+export const VAULT_DUST = 10_000n
+
 /** Vaults on the chains of the world, which swap what is paid to them by its memo. */
 export class FakeVault {
   readonly manners: VaultManners = {
@@ -110,18 +113,25 @@ export class FakeVault {
 
   /** Looks for payments to the vault of a chain that have a block and were not seen yet. */
   look(chain: ChainId): void {
-    const { view, network } = this.ports.chains[chain]
-    const hash = scriptHashOf(scriptOf(network, this.addressOn(chain)))
-    for (const coin of view.scripts.utxosOf(hash)) {
-      const id = outpointOf(coin.txid, coin.index)
-      if (coin.height === 0 || this.#actions.has(id) || this.#pending.has(id)) continue
+    for (const [id] of this.#paidOn(chain)) {
+      if (this.#actions.has(id) || this.#pending.has(id)) continue
       this.#pending.add(id)
       this.ports.clock.after(this.manners.exchangeMs, () => {
+        // A block that was undone meanwhile may have taken it away; it is seen again when it comes back.
+        const coin = this.#paidOn(chain).get(id)
         // Paying back on the same chain looks again at once: the payment is still one that is being settled.
-        this.#settle(chain, coin)
+        if (coin !== undefined) this.#settle(chain, coin)
         this.#pending.delete(id)
       })
     }
+  }
+
+  /** The payments to the vault of a chain that have a block and are no dust. */
+  #paidOn(chain: ChainId): ReadonlyMap<string, Coin> {
+    const { view, network } = this.ports.chains[chain]
+    const hash = scriptHashOf(scriptOf(network, this.addressOn(chain)))
+    const coins = view.scripts.utxosOf(hash).filter(({ height, amount }) => height > 0 && amount > VAULT_DUST)
+    return new Map(coins.map(coin => [outpointOf(coin.txid, coin.index), coin]))
   }
 
   /** Keeps what was paid. */

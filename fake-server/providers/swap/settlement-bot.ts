@@ -19,7 +19,7 @@ export interface SettlementBot {
 
 /**
  * Starts what makes swaps real: it sees the deposit of each order on its chain, waits for a block, and pays out on the
- * other chain from the faucet there. What came too late, or is too little, goes back.
+ * other chain from the faucet there. What came too late, or is too little, goes back; what is too much is kept.
  */
 export const startSettlement = (
   { chains, clock }: SettlementPorts,
@@ -48,13 +48,14 @@ const ENDED: ReadonlySet<string> = new Set(['finished', 'refunded', 'failed'])
 
 /** The order as its deposit shows it; the same one if nothing has changed (pure). */
 const seen = (chains: FakeChains, order: FakeOrder, now: number): FakeOrder => {
-  if (ENDED.has(order.status) || order.status === 'exchanging') return order
+  if (ENDED.has(order.status)) return order
   const coins = depositsOf(chains, order)
   const [first] = coins
   if (first === undefined) {
-    // A deposit that a reorganisation or a replacement took away is waited for again.
+    // A deposit that a reorganisation or a replacement took away is waited for again, as if there had been none.
     const status = now > order.expiresAt ? 'expired' : 'waiting'
-    return order.status === status ? order : { ...order, status }
+    const { payInTxid, ...rest } = order
+    return order.status === status && payInTxid === undefined ? order : { ...rest, status }
   }
   const status = coins.every(({ height }) => height > 0) ? 'exchanging' : 'confirming'
   if (order.status === status && order.payInTxid === first.txid) return order

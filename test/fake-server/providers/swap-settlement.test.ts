@@ -99,6 +99,63 @@ test('a deposit that the network forgets is waited for again', t => {
   t.is(status(), 'waiting')
 })
 
+for (const keepTransactions of [true, false]) {
+  test(`a deposit whose block is undone before the payout is waited for again, and paid out once (${keepTransactions ? 'it waits for a block' : 'it is gone'})`, async t => {
+    const { clock, world, exchange, order, status, paidOut, paidBack } = openHome()
+    exchange.manners.exchangeMs = 5000
+    world.chain.fund(order.payInAddress, '1000000')
+    world.chain.mine(1)
+    t.is(status(), 'exchanging')
+    world.chain.reorg(1, { keepTransactions })
+    t.is(status(), keepTransactions ? 'confirming' : 'waiting')
+    await clock.advance(60_000)
+    t.is(paidOut(), '0')
+    if (!keepTransactions) {
+      t.is(exchange.order(order.id)?.payInTxid, undefined)
+      world.chain.fund(order.payInAddress, '1000000')
+    }
+    world.chain.mine(1)
+    await clock.advance(5000)
+    t.is(status(), 'finished')
+    t.is(paidOut(), '700000000')
+    world.chain.reorg(1)
+    world.chain.mine(1)
+    await clock.advance(60_000)
+    t.is(paidOut(), '700000000')
+    t.is(paidBack(), '0')
+  })
+}
+
+test('a deposit that went away does not make one in time of one that comes too late', async t => {
+  const { clock, world, order, status, paidOut, paidBack } = openHome()
+  world.chain.drop(world.chain.fund(order.payInAddress, '1000000'))
+  await clock.advance(601_000)
+  world.chain.fund(order.payInAddress, '1000000')
+  world.chain.mine(1)
+  await clock.advance(1)
+  t.is(status(), 'refunded')
+  t.is(paidBack(), '1000000')
+  t.is(paidOut(), '0')
+})
+
+test('a payment to a vault whose block is undone before the payout is settled when it has a block again, once', async t => {
+  const { clock, world } = openHome()
+  const vault = world.swaps.thorchain
+  vault.manners.exchangeMs = 5000
+  world.chain.fund(vault.addressOn('bitcoin'), '50000')
+  world.chain.mine(1)
+  world.chain.reorg(1)
+  await clock.advance(60_000)
+  t.deepEqual(vault.actions, [])
+  world.chain.mine(1)
+  await clock.advance(5000)
+  t.is(vault.actions.length, 1)
+  world.chain.reorg(1)
+  world.chain.mine(1)
+  await clock.advance(60_000)
+  t.is(vault.actions.length, 1)
+})
+
 test('what cannot be paid out goes back', async t => {
   const { clock, world, exchange, order, status, paidBack } = openHome()
   exchange.put({ ...order, toAmount: '1' })
@@ -112,6 +169,7 @@ test('what cannot be paid out goes back', async t => {
 test('a payment to a vault that no memo explains goes back to where it came from, once', async t => {
   const { clock, world } = openHome()
   const vault = world.swaps.thorchain
+  world.chain.fund(vault.addressOn('bitcoin'), '10000')
   const txid = world.chain.fund(vault.addressOn('bitcoin'), '50000')
   t.deepEqual(vault.actions, [])
   world.chain.mine(1)
