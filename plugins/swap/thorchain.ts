@@ -7,6 +7,7 @@ import {
   WalletError
 } from '../../kernel/plugin-api.ts'
 import { makeAsk } from './kit/client.ts'
+import { quotient } from './kit/decimal.ts'
 import { keepList } from './kit/kept-list.ts'
 import { troubled } from './kit/provider.ts'
 import { settingOf, type Wish, wishOf } from './kit/wish.ts'
@@ -37,7 +38,7 @@ const vaultPlugin = (network: VaultNetwork): SwapPlugin => ({
 interface Offered {
   readonly wish: Wish
   readonly terms: VaultTerms
-  /** The least that arrives, in units of the network; it stands in the memo. */
+  /** The least that arrives, in units of the network and never 0, which would be no limit; it stands in the memo. */
   readonly limit: bigint
 }
 
@@ -46,14 +47,14 @@ const quote = async (door: Door, desk: QuoteDesk): Promise<void> => {
   const [wish, ends] = await Promise.all([wishOf(desk, LONGEST), endsOf(inquiry, desk.signal)])
   const terms = await termsFor(inquiry, ends, wish)
   const { expected, expirationDate, seconds } = terms.quote
-  const offered = { wish, terms, limit: (expected * (10_000n - inquiry.slippage)) / 10_000n }
+  const offered = { wish, terms, limit: quotient(expected * (10_000n - inquiry.slippage), 10_000n, 'up') }
   const amounts = amountsOf(inquiry, offered, expected)
   desk.offer({
     ...amounts,
     isEstimate: true,
     canBePartial: true,
     minReceiveAmount: lesserOf(toNative(offered.limit, inquiry.to, 'down'), amounts.toNativeAmount),
-    ...(expirationDate === undefined ? {} : { expirationDate }),
+    expirationDate,
     ...(seconds === undefined ? {} : { maxFulfillmentSeconds: seconds }),
     networkFee: await desk.feeFor([await spendOf(inquiry, offered, undefined)]),
     payment: { order: () => order(inquiry, offered) }
@@ -78,7 +79,7 @@ const order = async (inquiry: Inquiry, offered: Offered): Promise<SwapOrder> => 
   return {
     ...amountsOf(inquiry, offered, now.expected),
     spends: [await spendOf(inquiry, offered, ends.inbound.address)],
-    ...(now.expirationDate === undefined ? {} : { expirationDate: now.expirationDate })
+    expirationDate: now.expirationDate
   }
 }
 

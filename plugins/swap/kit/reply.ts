@@ -108,6 +108,11 @@ export class Reply {
     return number === 0n ? this.#fail('is nothing') : number
   }
 
+  /** As {@link optionalDate}, of what must be there. */
+  date(): Date {
+    return this.optionalDate() ?? this.#fail('is no date')
+  }
+
   /**
    * A date as ISO text or as seconds or milliseconds since 1970; undefined where there is nothing. A time without a zone
    * is one of UTC: that of the device would let what has expired be good for hours.

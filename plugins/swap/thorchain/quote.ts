@@ -17,7 +17,8 @@ export interface QuoteWish {
 export interface NetworkQuote {
   readonly expected: bigint
   readonly inboundAddress: string
-  readonly expirationDate: Date | undefined
+  /** Afterwards its vault may be gone. */
+  readonly expirationDate: Date
   readonly seconds: number | undefined
 }
 
@@ -57,7 +58,7 @@ export const askQuote = async (port: QuotePort, wish: QuoteWish): Promise<Networ
   return {
     expected: reply.field('expected_amount_out').positiveInteger(),
     inboundAddress: reply.field('inbound_address').text(),
-    expirationDate: reply.field('expiry').optionalDate(),
+    expirationDate: reply.field('expiry').date(),
     seconds: seconds.isThere ? Number(seconds.integer()) : undefined
   }
 }

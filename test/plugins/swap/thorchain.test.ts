@@ -37,8 +37,8 @@ test('thorchain: the vault is paid with a memo of at most 80 bytes that names th
   t.is(spend?.spendTargets[0]?.publicAddress, home.world.swaps.thorchain.addressOn('bitcoin'))
   t.is(memoOf(spend), `=:l:${DEPOSIT_TO.litecoin}:${offer.minReceiveAmount}/1/0:hf:50`)
   t.true(memoOf(spend).length <= 80)
-  // 2 % below what is expected, and never nothing.
-  t.is(offer.minReceiveAmount, nativeAmount(String((BigInt(offer.toNativeAmount) * 98n) / 100n)))
+  // 2 % below what is expected.
+  t.is(offer.minReceiveAmount, nativeAmount(String((BigInt(offer.toNativeAmount) * 98n + 99n) / 100n)))
   t.is(spend?.networkFeeOption, 'high')
   // The fee is that of a payment with this very memo.
   t.is(memoOf(asked.fees[0]?.[0]), memoOf(spend))
@@ -50,9 +50,9 @@ test('thorchain: the vault is paid with a memo of at most 80 bytes that names th
 test('thorchain: the slippage is a setting, and no more than half', async t => {
   const home = openSwapHome(thorchain, { slippageBasisPoints: '100' })
   const usual = await offerOf(home.ask({}))
-  t.is(BigInt(usual.minReceiveAmount ?? 0), (BigInt(usual.toNativeAmount) * 99n) / 100n)
+  t.is(BigInt(usual.minReceiveAmount ?? 0), (BigInt(usual.toNativeAmount) * 99n + 99n) / 100n)
   const daring = await offerOf(home.ask({ userSettings: { slippageBasisPoints: '9999' } }))
-  t.is(BigInt(daring.minReceiveAmount ?? 0), BigInt(daring.toNativeAmount) / 2n)
+  t.is(BigInt(daring.minReceiveAmount ?? 0), (BigInt(daring.toNativeAmount) + 1n) / 2n)
 })
 
 test('thorchain: an amount to receive costs about as much as it must, also after the prices of the pools have moved', async t => {
@@ -73,6 +73,20 @@ test('thorchain: an amount to receive costs about as much as it must, also after
     }
     t.true(BigInt(before.minReceiveAmount ?? 0) <= 700_000_000n)
   }
+})
+
+test('thorchain: a quote that names no end is none, and the limit of the memo is never nothing', async t => {
+  const home = openSwapHome(thorchain)
+  let change: Readonly<Record<string, unknown>> = { expected_amount_out: '1' }
+  home.world.providers.use(async (request, next) => {
+    const reply = await next()
+    if (!request.path.includes('/quote/swap')) return reply
+    return { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), ...change }) }
+  }, 'thorchain')
+  const [spend] = (await orderOf(await offerOf(home.ask({})))).spends
+  t.is(memoOf(spend), `=:l:${DEPOSIT_TO.litecoin}:1/1/0`)
+  change = { expiry: undefined }
+  await t.throwsAsync(home.ask({}).done, { code: 'BAD_REPLY', message: /expiry/ })
 })
 
 test('thorchain: a pool without a price takes nothing from the others', async t => {
