@@ -22,6 +22,7 @@ export const parseArguments = (argv: readonly string[], width: number): ParsedAr
   let parsed: ParsedArguments | undefined
   let shown = ''
   const program = buildProgram({
+    argv,
     width,
     write: text => {
       shown += text

@@ -6,6 +6,8 @@ import { globalFlags } from './global-options.ts'
 
 /** What the parser does when it has understood. */
 export interface ProgramOptions {
+  /** The command line. Commands of groups that it does not name get no flags, which saves most of the work. */
+  readonly argv: readonly string[]
   /** Columns of the help. */
   readonly width: number
   readonly write: (text: string) => void
@@ -63,6 +65,13 @@ const addCommand = (program: Command, spec: CommandSpec, options: ProgramOptions
     .aliases(spec.aliases ?? [])
     .allowExcessArguments(false)
     .addHelpText('after', '\nFlags of every command: holdfast --help')
+  if (words.slice(0, -1).every(word => options.argv.includes(word))) addFlags(command, spec)
+  command.action(() => {
+    options.onRun(spec, flatten(command.processedArgs), command.optsWithGlobals())
+  })
+}
+
+const addFlags = (command: Command, spec: CommandSpec): void => {
   for (const flag of spec.flags ?? []) command.addOption(optionOf(flag))
   for (const secret of spec.secrets ?? []) {
     command.option(`--${secret}-stdin`, `read the ${wordsOf(secret)} from standard input`)
@@ -71,9 +80,6 @@ const addCommand = (program: Command, spec: CommandSpec, options: ProgramOptions
   if ((spec.secrets ?? []).length > 0) {
     command.option('--secrets-stdin', 'read one JSON object of secrets from standard input')
   }
-  command.action(() => {
-    options.onRun(spec, flatten(command.processedArgs), command.optsWithGlobals())
-  })
 }
 
 const groupOf = (parent: Command, word: string, name: string): Command =>

@@ -1,4 +1,4 @@
-import { hex } from '@scure/base'
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { sha256x2 } from '@scure/btc-signer/utils.js'
 import type { Coin } from './coins.ts'
 import { merkleRootOf } from './merkle.ts'
@@ -45,7 +45,7 @@ export const workBlock = ({ previous, time, transactions }: BlockTemplate): Bloc
     const header = { version: 0x20000000, previous, merkleRoot, time, bits: REGTEST_BITS, nonce }
     const bytes = encodeHeader(header)
     const hash = hashOfHeader(bytes)
-    if (meetsTarget(hash)) return { hash, headerHex: hex.encode(bytes), header, transactions }
+    if (meetsTarget(hash)) return { hash, headerHex: bytesToHex(bytes), header, transactions }
   }
 }
 
@@ -55,7 +55,7 @@ export const workBlock = ({ previous, time, transactions }: BlockTemplate): Bloc
  * @throws Error if the header is malformed, lacks its work, or names other transactions
  */
 export const decodeBlock = (headerHex: string, transactions: readonly ChainTransaction[]): Block => {
-  const bytes = hex.decode(headerHex)
+  const bytes = hexToBytes(headerHex)
   const header = decodeHeader(bytes)
   const hash = hashOfHeader(bytes)
   if (header.bits !== REGTEST_BITS || !meetsTarget(hash))
@@ -63,7 +63,7 @@ export const decodeBlock = (headerHex: string, transactions: readonly ChainTrans
   if (transactions.length === 0 || merkleRootOf(transactions.map(tx => tx.txid)) !== header.merkleRoot) {
     throw new Error('has transactions that its header does not name')
   }
-  return { hash, headerHex: hex.encode(bytes), header, transactions }
+  return { hash, headerHex: bytesToHex(bytes), header, transactions }
 }
 
 /** The first block of a network, which its chains start from; its coins can never be spent. */
@@ -78,8 +78,8 @@ const encodeHeader = (header: BlockHeader): Uint8Array => {
   const bytes = new Uint8Array(80)
   const view = new DataView(bytes.buffer)
   view.setUint32(0, header.version, true)
-  bytes.set(hex.decode(header.previous).reverse(), 4)
-  bytes.set(hex.decode(header.merkleRoot).reverse(), 36)
+  bytes.set(hexToBytes(header.previous).reverse(), 4)
+  bytes.set(hexToBytes(header.merkleRoot).reverse(), 36)
   view.setUint32(68, header.time, true)
   view.setUint32(72, header.bits, true)
   view.setUint32(76, header.nonce, true)
@@ -92,14 +92,14 @@ const decodeHeader = (bytes: Uint8Array): BlockHeader => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, 80)
   return {
     version: view.getUint32(0, true),
-    previous: hex.encode(bytes.slice(4, 36).reverse()),
-    merkleRoot: hex.encode(bytes.slice(36, 68).reverse()),
+    previous: bytesToHex(bytes.slice(4, 36).reverse()),
+    merkleRoot: bytesToHex(bytes.slice(36, 68).reverse()),
     time: view.getUint32(68, true),
     bits: view.getUint32(72, true),
     nonce: view.getUint32(76, true)
   }
 }
 
-const hashOfHeader = (bytes: Uint8Array): string => hex.encode(sha256x2(bytes).reverse())
+const hashOfHeader = (bytes: Uint8Array): string => bytesToHex(sha256x2(bytes).reverse())
 
 const meetsTarget = (hash: string): boolean => hash <= `7fffff${'0'.repeat(58)}`

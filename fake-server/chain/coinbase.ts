@@ -1,4 +1,4 @@
-import { hex } from '@scure/base'
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { RawTx, ScriptNum } from '@scure/btc-signer'
 import { concatBytes, sha256x2 } from '@scure/btc-signer/utils.js'
 import { merkleRootOf } from './merkle.ts'
@@ -25,13 +25,13 @@ export const makeCoinbase = ({
   transactions
 }: CoinbaseParts): ChainTransaction =>
   decodeTransaction(
-    hex.encode(
+    bytesToHex(
       RawTx.encode({
         version: 2,
         segwitFlag: true,
         inputs: [
           {
-            txid: hex.decode(NO_TXID),
+            txid: hexToBytes(NO_TXID),
             index: 0xffffffff,
             finalScriptSig: concatBytes(heightPush(height), Uint8Array.of(extraNonce.length), extraNonce),
             sequence: 0xffffffff
@@ -53,14 +53,14 @@ export const faultOfCoinbase = (
   height: number,
   transactions: readonly ChainTransaction[]
 ): string | undefined => {
-  const push = hex.encode(heightPush(height))
+  const push = bytesToHex(heightPush(height))
   const input = coinbase.inputs[0]
-  if (input === undefined || !hex.encode(input.script).startsWith(push)) return 'bad-cb-height'
+  if (input === undefined || !bytesToHex(input.script).startsWith(push)) return 'bad-cb-height'
   const [reserved, ...rest] = input.witness
   if (reserved?.length !== 32 || rest.length > 0) return 'bad-witness-nonce-size'
-  const expected = hex.encode(commitmentScript(transactions, reserved))
-  const found = coinbase.outputs.findLast(output => hex.encode(output.script).startsWith(COMMITMENT_PREFIX))
-  return found !== undefined && hex.encode(found.script) === expected ? undefined : 'bad-witness-merkle-match'
+  const expected = bytesToHex(commitmentScript(transactions, reserved))
+  const found = coinbase.outputs.findLast(output => bytesToHex(output.script).startsWith(COMMITMENT_PREFIX))
+  return found !== undefined && bytesToHex(found.script) === expected ? undefined : 'bad-witness-merkle-match'
 }
 
 const RESERVED = new Uint8Array(32)
@@ -73,6 +73,6 @@ const heightPush = (height: number): Uint8Array => {
 }
 
 const commitmentScript = (transactions: readonly ChainTransaction[], reserved: Uint8Array): Uint8Array => {
-  const root = hex.decode(merkleRootOf([NO_TXID, ...transactions.map(tx => tx.wtxid)])).reverse()
-  return concatBytes(hex.decode(COMMITMENT_PREFIX), sha256x2(root, reserved))
+  const root = hexToBytes(merkleRootOf([NO_TXID, ...transactions.map(tx => tx.wtxid)])).reverse()
+  return concatBytes(hexToBytes(COMMITMENT_PREFIX), sha256x2(root, reserved))
 }

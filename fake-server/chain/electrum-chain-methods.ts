@@ -1,4 +1,4 @@
-import { hex } from '@scure/base'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { isWalletError } from '../../kernel/errors/wallet-error.ts'
 import type { Json, JsonObject } from '../../kernel/types/json.ts'
 import type { ChainBlock } from './block.ts'
@@ -140,15 +140,15 @@ const verboseTransaction = (view: ChainView, { tx, height }: FoundTransaction): 
     locktime: tx.lockTime,
     vin: tx.inputs.map(({ txid, index, script, sequence, witness }) => ({
       ...(isCoinbase(tx)
-        ? { coinbase: hex.encode(script) }
-        : { txid, vout: index, scriptSig: { hex: hex.encode(script) } }),
-      ...(witness.length > 0 ? { txinwitness: witness.map(item => hex.encode(item)) } : {}),
+        ? { coinbase: bytesToHex(script) }
+        : { txid, vout: index, scriptSig: { hex: bytesToHex(script) } }),
+      ...(witness.length > 0 ? { txinwitness: witness.map(item => bytesToHex(item)) } : {}),
       sequence
     })),
     vout: tx.outputs.map(({ amount, script }, n) => ({
       value: Number(amount) / 1e8,
       n,
-      scriptPubKey: { hex: hex.encode(script) }
+      scriptPubKey: { hex: bytesToHex(script) }
     })),
     hex: tx.hex,
     ...(block === undefined

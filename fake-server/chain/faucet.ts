@@ -1,4 +1,5 @@
-import { hex } from '@scure/base'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { p2wpkh, Transaction } from '@scure/btc-signer'
 import { pubECDSA } from '@scure/btc-signer/utils.js'
 import type { Coin } from './coins.ts'
@@ -13,26 +14,34 @@ export interface Payment {
 
 /** The rich stranger of the fake world: it earns the blocks and pays from them with real signatures. */
 export class Faucet {
-  /** The p2wpkh script it is paid to. */
-  readonly script: Uint8Array
-  /** The Electrum name of its script. */
-  readonly scriptHash: string
   readonly #privateKey: Uint8Array
-  readonly #publicKey: Uint8Array
   readonly #network: ChainNetwork
+  /** A curve point costs more than all else of a world that is only opened, so it waits for its first use. */
+  #script: Uint8Array | undefined
+  #scriptHash: string | undefined
 
-  /** @throws Error if the 32 bytes are no private key */
+  /** @throws RangeError if the bytes are no private key */
   constructor(network: ChainNetwork, privateKey: Uint8Array) {
+    if (!secp256k1.utils.isValidSecretKey(privateKey)) throw new RangeError('This is no private key')
     this.#network = network
     this.#privateKey = privateKey.slice()
-    this.#publicKey = pubECDSA(privateKey)
-    this.script = p2wpkh(this.#publicKey, network.prefixes).script
-    this.scriptHash = scriptHashOf(this.script)
+  }
+
+  /** The p2wpkh script it is paid to. */
+  get script(): Uint8Array {
+    this.#script ??= p2wpkh(pubECDSA(this.#privateKey), this.#network.prefixes).script
+    return this.#script
+  }
+
+  /** The Electrum name of its script. */
+  get scriptHash(): string {
+    this.#scriptHash ??= scriptHashOf(this.script)
+    return this.#scriptHash
   }
 
   /** The key in hex, for the saved world. It guards play money only. */
   get savedKey(): string {
-    return hex.encode(this.#privateKey)
+    return bytesToHex(this.#privateKey)
   }
 
   /**

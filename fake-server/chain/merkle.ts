@@ -1,4 +1,4 @@
-import { hex } from '@scure/base'
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { sha256x2 } from '@scure/btc-signer/utils.js'
 
 /** Hashes from the leaf's sibling up to the one below the root, in display order; `position` tells the sides. */
@@ -37,6 +37,6 @@ const parentsOf = (level: readonly Uint8Array[]): Uint8Array[] => {
   return parents
 }
 
-const bytesOf = (hash: string): Uint8Array => hex.decode(hash).reverse()
+const bytesOf = (hash: string): Uint8Array => hexToBytes(hash).reverse()
 
-const displayOf = (hash: Uint8Array): string => hex.encode(hash.slice().reverse())
+const displayOf = (hash: Uint8Array): string => bytesToHex(hash.slice().reverse())

@@ -1,4 +1,4 @@
-import { hex } from '@scure/base'
+import { hexToBytes } from '@noble/hashes/utils.js'
 import { sha256 } from '@scure/btc-signer/utils.js'
 import { WalletError } from '../../kernel/errors/wallet-error.ts'
 import type { Json } from '../../kernel/types/json.ts'
@@ -42,7 +42,7 @@ const newFaucet = (network: ChainNetwork, random: ChainPorts['random']): Faucet 
 }
 
 const savedFaucet = (network: ChainNetwork, key: string): Faucet => {
-  const faucet = /^[0-9a-f]{64}$/.test(key) ? faucetOf(network, hex.decode(key)) : undefined
+  const faucet = /^[0-9a-f]{64}$/.test(key) ? faucetOf(network, hexToBytes(key)) : undefined
   if (faucet === undefined)
     throw new WalletError('CORRUPT_FILE', { path: 'chain', rule: 'has no faucet key' })
   return faucet

@@ -1,4 +1,5 @@
-import { hex, utf8 } from '@scure/base'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { utf8 } from '@scure/base'
 import { sha256 } from '@scure/btc-signer/utils.js'
 import { WalletError } from '../../kernel/errors/wallet-error.ts'
 import type { Json, JsonObject } from '../../kernel/types/json.ts'
@@ -87,7 +88,7 @@ const admitSaved = (state: ChainState, text: string): void => {
   state.enter(tx, fee, coins)
 }
 
-const checksumOf = (rest: JsonObject): string => hex.encode(sha256(utf8.decode(JSON.stringify(rest))))
+const checksumOf = (rest: JsonObject): string => bytesToHex(sha256(utf8.decode(JSON.stringify(rest))))
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

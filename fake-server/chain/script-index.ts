@@ -1,4 +1,5 @@
-import { hex, utf8 } from '@scure/base'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { utf8 } from '@scure/base'
 import { sha256 } from '@scure/btc-signer/utils.js'
 import type { Coin } from './coins.ts'
 import type { Mempool, MempoolEntry } from './mempool.ts'
@@ -156,7 +157,7 @@ interface ScriptRow {
 }
 
 const statusOfHistory = (history: readonly HistoryItem[]): string =>
-  hex.encode(sha256(utf8.decode(history.map(({ txid, height }) => `${txid}:${height}:`).join(''))))
+  bytesToHex(sha256(utf8.decode(history.map(({ txid, height }) => `${txid}:${height}:`).join(''))))
 
 const scriptsOf = (tx: ChainTransaction, coins: readonly Coin[]): ReadonlySet<string> => {
   const hashes = new Set(coins.map(coin => coin.scriptHash))

@@ -1,4 +1,4 @@
-import { hex } from '@scure/base'
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { Address, OutScript } from '@scure/btc-signer'
 import { concatBytes, sha256 } from '@scure/btc-signer/utils.js'
 import { WalletError } from '../../kernel/errors/wallet-error.ts'
@@ -19,7 +19,7 @@ export type ScriptKind =
   | 'unknown'
 
 /** The Electrum name of a script: its SHA-256 reversed, in hex (Electrum protocol, "script hashes"). */
-export const scriptHashOf = (script: Uint8Array): string => hex.encode(sha256(script).reverse())
+export const scriptHashOf = (script: Uint8Array): string => bytesToHex(sha256(script).reverse())
 
 /** Recognises the standard output scripts (Bitcoin Core, `Solver`). Never throws. */
 export const kindOfScript = (script: Uint8Array): ScriptKind => {
@@ -103,7 +103,7 @@ export const pubkeyHashScript = (hash: Uint8Array): Uint8Array =>
  */
 export const scriptOf = (network: ChainNetwork, target: string | Uint8Array): Uint8Array => {
   if (typeof target !== 'string') return target.slice()
-  if (HEX.test(target)) return hex.decode(target)
+  if (HEX.test(target)) return hexToBytes(target)
   const { prefixes, oldScriptHashes } = network
   try {
     return OutScript.encode(Address(prefixes).decode(target))

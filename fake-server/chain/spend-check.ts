@@ -1,4 +1,4 @@
-import { hex } from '@scure/base'
+import { hexToBytes } from '@noble/hashes/utils.js'
 import { Transaction } from '@scure/btc-signer'
 import { equalBytes, hash160, sha256 } from '@scure/btc-signer/utils.js'
 import type { Coin } from './coins.ts'
@@ -156,7 +156,7 @@ interface Preimages extends Pick<Transaction, 'preimageWitnessV0' | 'preimageWit
 }
 
 const signerOf = (tx: ChainTransaction): Preimages =>
-  Transaction.fromRaw(hex.decode(tx.hex), {
+  Transaction.fromRaw(hexToBytes(tx.hex), {
     allowUnknownOutputs: true,
     allowUnknownInputs: true,
     allowUnknownVersion: true,

@@ -1,7 +1,7 @@
-import { hex } from '@scure/base'
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { RawTx } from '@scure/btc-signer'
 import { RawOldTx } from '@scure/btc-signer/script.js'
-import { sha256x2 } from '@scure/btc-signer/utils.js'
+import { concatBytes, sha256x2 } from '@scure/btc-signer/utils.js'
 import { scriptHashOf } from './script.ts'
 
 /** One output of an earlier transaction that is spent here. */
@@ -46,19 +46,19 @@ export interface ChainTransaction {
  * @throws Error if it is no hex, is cut short, has spare bytes or a length that is not in its shortest form
  */
 export const decodeTransaction = (text: string): ChainTransaction => {
-  const bytes = hex.decode(text)
+  const bytes = hexToBytes(text)
   const raw = decodeRaw(bytes)
-  const base = raw.witnesses === undefined ? bytes : RawTx.encode({ ...raw, ...NO_WITNESS })
+  const base = raw.witnesses === undefined ? bytes : withoutWitness(bytes, raw.witnesses)
   const txid = idOf(base)
   const weight = base.length * 3 + bytes.length
   return {
     txid,
     wtxid: raw.witnesses === undefined ? txid : idOf(bytes),
-    hex: hex.encode(bytes),
+    hex: text.toLowerCase(),
     version: raw.version,
     lockTime: raw.lockTime,
     inputs: raw.inputs.map((input, index) => ({
-      txid: hex.encode(input.txid),
+      txid: bytesToHex(input.txid),
       index: input.index,
       script: input.finalScriptSig,
       sequence: input.sequence,
@@ -94,4 +94,15 @@ const decodeRaw = (bytes: Uint8Array): ReturnType<typeof RawTx.decode> => {
   }
 }
 
-const idOf = (bytes: Uint8Array): string => hex.encode(sha256x2(bytes).reverse())
+/** Version, inputs, outputs and lock time: everything but the marker, the flag and the witness (BIP144). */
+const withoutWitness = (bytes: Uint8Array, witnesses: readonly (readonly Uint8Array[])[]): Uint8Array => {
+  const size = witnesses.flatMap(items => [varintSize(items.length), ...items.map(sizeOfItem)])
+  const end = bytes.length - 4 - size.reduce((sum, part) => sum + part, 0)
+  return concatBytes(bytes.subarray(0, 4), bytes.subarray(6, end), bytes.subarray(-4))
+}
+
+const sizeOfItem = ({ length }: Uint8Array): number => varintSize(length) + length
+
+const varintSize = (count: number): number => (count < 0xfd ? 1 : count <= 0xffff ? 3 : 5)
+
+const idOf = (bytes: Uint8Array): string => bytesToHex(sha256x2(bytes).reverse())

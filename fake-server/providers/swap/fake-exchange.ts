@@ -8,7 +8,7 @@ import type { FakeMarket } from '../fake-market.ts'
 import type { ProviderMemory } from '../fake-provider.ts'
 import { type FakeCoin, worldChainOf } from './fake-coin.ts'
 import { type FakeOrder, parseOrder, saveOrder } from './fake-order.ts'
-import { makePlayKey, playAddress } from './play-key.ts'
+import { playAddress } from './play-address.ts'
 
 /** How a fake exchange behaves. A test may change any of it at any time. */
 export interface ExchangeManners {
@@ -159,7 +159,6 @@ export class FakeExchange {
     if (!this.#isAddress(payout, payoutAddress) || !this.#isAddress(payIn, refundAddress)) return undefined
     const { clock, random, chains } = this.ports
     const payInChain = this.manners.isPayInWrong ? OTHER[payIn] : payIn
-    const payInKey = makePlayKey(random)
     const createdAt = clock.now()
     const order: FakeOrder = {
       id: hex.encode(random(7)),
@@ -168,8 +167,7 @@ export class FakeExchange {
       fromAmount: String(deal.fromAmount),
       toAmount: String(deal.toAmount),
       payInChain,
-      payInKey,
-      payInAddress: playAddress(payInKey, chains[payInChain].network),
+      payInAddress: playAddress(random(32), chains[payInChain].network),
       payoutChain: payout,
       payoutAddress,
       refundAddress,

@@ -23,8 +23,6 @@ export interface FakeOrder {
   /** The chain that the exchange looks for the payment on. */
   readonly payInChain: ChainId
   readonly payInAddress: string
-  /** The private key of that address in hex; it guards play money only. */
-  readonly payInKey: string
   readonly payoutChain: ChainId
   readonly payoutAddress: string
   readonly refundAddress: string
@@ -65,7 +63,6 @@ const TEXTS = [
   'fromAmount',
   'toAmount',
   'payInAddress',
-  'payInKey',
   'payoutAddress',
   'refundAddress'
 ] as const

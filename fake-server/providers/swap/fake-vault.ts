@@ -8,7 +8,7 @@ import { outpointOf } from '../../chain/transaction.ts'
 import { type ChainId, chainIds } from '../../world-chain.ts'
 import type { ProviderMemory } from '../fake-provider.ts'
 import type { ExchangePorts } from './fake-exchange.ts'
-import { makePlayKey, playAddress } from './play-key.ts'
+import { playAddress } from './play-address.ts'
 
 /** How a fake vault network behaves. A test may change any of it at any time. */
 export interface VaultManners {
@@ -67,13 +67,13 @@ export class FakeVault {
   readonly #actions = new Map<string, VaultAction>()
   readonly #pending = new Set<string>()
   readonly #listeners = new Set<() => void>()
-  readonly #key: string
+  readonly #seed: Uint8Array
 
   /** @param name - of the network; its vaults are the same in every world */
   constructor(name: string, ports: ExchangePorts, assets: VaultAssets) {
     this.ports = ports
     this.assets = assets
-    this.#key = makePlayKey(() => utf8.decode(`vault of ${name}`))
+    this.#seed = utf8.decode(`vault of ${name}`)
     for (const id of chainIds) ports.chains[id].onChange(() => this.look(id))
   }
 
@@ -84,7 +84,7 @@ export class FakeVault {
 
   /** Where a chain is paid now. */
   addressOn(chain: ChainId): string {
-    return playAddress(this.#key, this.ports.chains[chain].network)
+    return playAddress(this.#seed, this.ports.chains[chain].network)
   }
 
   /** The price of one unit of an asset in another's, less what is lost; amounts in units of the network. */
