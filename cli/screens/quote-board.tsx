@@ -72,7 +72,7 @@ const Row = ({ row, place, selected, isAscii }: RowProps): ReactElement => {
   if (state === 'pending' || state === 'failed') {
     return (
       // Of a narrow line the ends count: who it is, and the limit.
-      <Text wrap="truncate-middle" dimColor={state === 'pending'}>
+      <Text wrap={state === 'failed' ? 'truncate-middle' : 'truncate-end'} dimColor={state === 'pending'}>
         {'  '}
         <Text color={state === 'failed' ? 'red' : 'cyan'}>{markOf(state, isAscii)}</Text> {title}: {main}
       </Text>
