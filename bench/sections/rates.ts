@@ -45,6 +45,8 @@ const WORKS: readonly RouteWork[] = [
 
 const ROUNDS = 3
 const SAMPLE_MS = 100
+/** Looked up: the same for any number of pairs. */
+const AGAIN_MS = 0.01
 const WALLETS = 500
 const WALLETS_LIMIT_MS = 5
 /** How many of them the peer is asked for; 500 take it minutes. */
@@ -105,11 +107,12 @@ const raceRoute = async ({ shape, limitMs, peerBatch }: RouteWork, peer?: PeerRa
   const count = shape.pairs.reduce((sum, pairs) => sum + pairs.length, 0)
   const title = `${shape.name}, ${grouped(count)} pairs`
   const { cpuMs } = result.cost('ours')
+  const again = result.cost('again')
   const goals = [atMost(`at most ${limitMs} ms`, cpuMs, limitMs)]
   const facts = peer === undefined ? {} : { [`times faster than ${PEER}`]: result.ratio('peer', 'ours') }
   return [
     rowOf(title, result.cost('ours'), { goals, facts }),
-    rowOf(`${title}, again`, result.cost('again')),
+    rowOf(`${title}, again`, again, { goals: [atMost(`at most ${AGAIN_MS} ms`, again.cpuMs, AGAIN_MS)] }),
     ...(peer === undefined ? [] : [rowOf(`${title}, ${PEER}`, result.cost('peer'))])
   ]
 }
