@@ -61,6 +61,23 @@ test('every source that ships answers a kernel in a fake world, and routes throu
   stop()
 })
 
+test('settings and biases may still name retired sources, which are reported as such', async t => {
+  const { kernel } = await open(t, {
+    nomics: { apiKey: 'of 2022' },
+    wazirx: {},
+    coinmonitor: { market: 'ARS' }
+  })
+  const { rates } = kernel.context
+  const stop = rates.want(PAIRS)
+  await rates.refresh()
+  const told = rates.getSnapshot().providers.filter(({ state }) => state === 'retired')
+  t.deepEqual(told.map(({ pluginId }) => pluginId).sort(), ['coinmonitor', 'nomics', 'wazirx'])
+  t.true(told.every(({ message = '' }) => message !== ''))
+  const biases = { nomics: -0.9, wazirx: 5, coinmonitor: 0 }
+  t.true(rates.convertCurrency('BTC', 'iso:EUR', 1, { biases }) > 0)
+  stop()
+})
+
 test('a source that is not asked again yet shows how many pairs it gave last', async t => {
   const { world, kernel } = await open(t)
   const { rates } = kernel.context
