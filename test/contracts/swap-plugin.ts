@@ -111,6 +111,35 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
     nearMarket(t, home, contract, offer)
   })
 
+  if (isFixed) {
+    test(`${id}: each side and each limit is counted in units of its own currency`, async t => {
+      const home = open(contract)
+      const pair = { from: ASSETS.eth, to: ASSETS.usdc }
+      const price = home.world.providers.market.ratioOf('ETH', 'USDC')
+      if (price === undefined) return t.fail()
+      // Of 18 decimals and of 6.
+      const fairTo = (from: string): bigint =>
+        (BigInt(from) * price.numerator) / (price.denominator * 10n ** 12n)
+      for (const wish of [
+        { amount: '1000000000000000000' },
+        { amount: '2000000000', quoteFor: 'to' }
+      ] as const) {
+        const { fromNativeAmount, toNativeAmount } = await offerOf(home.ask({ ...pair, ...wish }))
+        const [fair, got] = [fairTo(fromNativeAmount), BigInt(toNativeAmount)]
+        t.true(got <= fair && got * 100n >= fair * 97n, `${got} of ${fair}`)
+        t.is('quoteFor' in wish ? toNativeAmount : fromNativeAmount, nativeAmount(wish.amount))
+      }
+      for (const quoteFor of ['from', 'to'] as const) {
+        const error = await failure(t, home.ask({ ...pair, quoteFor, amount: TINY }))
+        if (!isWalletError(error, 'SWAP_BELOW_LIMIT')) return t.fail(`${error}`)
+        const { direction, nativeMin } = error.details
+        const usdc = direction === 'from' ? fairTo(nativeMin) : BigInt(nativeMin)
+        // 20 USD, the least of fake exchanges.
+        t.true(usdc >= 19_500_000n && usdc <= 20_500_000n, `${usdc}`)
+      }
+    })
+  }
+
   test(`${id}: what the wallet cannot pay is told as the wallet says it, and nothing is offered`, async t => {
     const home = open(contract)
     const feeError = new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'BTC' })
@@ -207,6 +236,14 @@ const testOrders = (test: TestFn, contract: SwapContract): void => {
       t.true(expirationDate === undefined || expirationDate.getTime() > home.clock.now())
     })
   }
+
+  test(`${id}: an order is made also when nobody waits for quotes any more`, async t => {
+    const home = open(contract)
+    const asked = ask(home, contract, {})
+    const offer = await offerOf(asked)
+    asked.abort()
+    t.is((await orderOf(offer)).fromNativeAmount, offer.fromNativeAmount)
+  })
 
   test(`${id}: an order after the price has moved says so, or is refused; it never pretends`, async t => {
     const home = open(contract)

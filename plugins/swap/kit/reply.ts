@@ -120,10 +120,12 @@ export class Reply {
   optionalDate(): Date | undefined {
     if (!this.isThere) return undefined
     const text = this.text()
-    const [, time, zone = 'Z'] = ISO_DATE.exec(text) ?? []
+    const [, day, time, hours = 'Z', minutes = ''] = ISO_DATE.exec(text) ?? []
     const number = /^\d{9,14}$/.test(text) ? Number(text) : Number.NaN
     const date = new Date(
-      time === undefined ? (number < SECONDS_UNTIL ? number * 1000 : number) : time + zone
+      day === undefined
+        ? number * (number < SECONDS_UNTIL ? 1000 : 1)
+        : `${day}T${time}${hours}${minutes && `:${minutes}`}`
     )
     return Number.isNaN(date.getTime()) ? this.#fail('is no date') : date
   }
@@ -133,7 +135,8 @@ export class Reply {
   }
 }
 
-const ISO_DATE = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?)(Z|[+-]\d\d:?\d\d)?$/
+// Taken apart, since not every engine reads a blank for the T, or a zone without a colon.
+const ISO_DATE = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d{1,3})?)\d{0,6}(?:(Z|[+-]\d\d)(?::?(\d\d))?)?$/
 
 /** A number below it counts seconds: as milliseconds it would be a day in 1973. */
 const SECONDS_UNTIL = 100_000_000_000

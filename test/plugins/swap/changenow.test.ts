@@ -1,8 +1,17 @@
 import test from 'ava'
+import { nativeAmount } from '../../../kernel/amount.ts'
 import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { changenow } from '../../../plugins/swap/changenow.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
-import { ASSETS, DEPOSIT_TO, dealOf, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'
+import {
+  ASSETS,
+  DEPOSIT_TO,
+  dealOf,
+  offerOf,
+  openSwapHome,
+  orderOf,
+  type SwapHome
+} from '../../helpers/swap-desk.ts'
 
 const contract: SwapContract = {
   plugin: changenow,
@@ -93,6 +102,48 @@ test('changenow: a rate that has run out is an order that was refused', async t 
   const offer = await offerOf(home.ask({}))
   await home.clock.advance(601_000)
   await t.throwsAsync(orderOf(offer), { code: 'SWAP_CHANGED', message: 'The order of changenow was refused' })
+})
+
+/** Changes the answers to one path, as texts. */
+const garble = (home: SwapHome, path: string, change: Readonly<Record<string, string>>): (() => void) =>
+  home.world.providers.use(async (request, next) => {
+    const reply = await next()
+    if (!request.path.replace(/\?.*/, '').endsWith(path)) return reply
+    return { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), ...change }) }
+  }, 'changenow')
+
+test('changenow: what is finer than a unit is rounded to the worse side', async t => {
+  const home = openSwapHome(changenow, CHANGENOW)
+  garble(home, '/range', { minAmount: '0.001000001', maxAmount: '0.020000009' })
+  garble(home, '/estimated-amount', { toAmount: '7.123456789', fromAmount: '0.0100000001' })
+  t.is((await offerOf(home.ask({}))).toNativeAmount, nativeAmount('712345678'))
+  const reverse = await offerOf(home.ask({ quoteFor: 'to', amount: '712345678' }))
+  t.is(reverse.fromNativeAmount, nativeAmount('1000001'))
+  const below = await t.throwsAsync(home.ask({ amount: '100000' }).done, { code: 'SWAP_BELOW_LIMIT' })
+  t.is((below as WalletError<'SWAP_BELOW_LIMIT'>).details.nativeMin, '100001')
+  const above = await t.throwsAsync(home.ask({ amount: '2000001' }).done, { code: 'SWAP_ABOVE_LIMIT' })
+  t.is((above as WalletError<'SWAP_ABOVE_LIMIT'>).details.nativeMax, '2000000')
+})
+
+test('changenow: an order that wants a memo bitcoin does not have is refused, and so is one with an error in it', async t => {
+  const home = openSwapHome(changenow, CHANGENOW)
+  for (const [change, rule] of [
+    [{ payinExtraId: '77' }, /wants a memo/],
+    [{ error: 'out_of_range' }, /was refused/]
+  ] as const) {
+    const offer = await offerOf(home.ask({}))
+    const stop = garble(home, '/exchange', change)
+    await t.throwsAsync(orderOf(offer), { code: 'SWAP_CHANGED', message: rule })
+    stop()
+  }
+})
+
+test('changenow: a promised rate ends when it says', async t => {
+  const home = openSwapHome(changenow, CHANGENOW)
+  const offer = await offerOf(home.ask({}))
+  const ends = home.clock.now() + 600_000
+  t.is(offer.expirationDate?.getTime(), ends)
+  t.is((await orderOf(offer)).expirationDate?.getTime(), ends)
 })
 
 test('changenow: a token is found by its contract, and paid out to an address of its chain', async t => {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError, type WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { makeAssetList } from '../../../plugins/swap/kit/assets.ts'
 import { makeAsk } from '../../../plugins/swap/kit/client.ts'
 import { isDecimal, nativeOf, quotient, rescale } from '../../../plugins/swap/kit/decimal.ts'
@@ -156,7 +156,12 @@ test('dates are read as text, seconds and milliseconds; nonsense is none', t => 
   t.is(dateOf('"1767323045000"'), '2026-01-02T03:04:05.000Z')
   t.is(dateOf('null'), undefined)
   // A time without a zone is not that of the place where the device is.
-  for (const text of ['2026-01-02T03:04:05', '2026-01-02 03:04:05', '2026-01-02T05:04:05+0200'])
+  for (const text of [
+    '2026-01-02T03:04:05',
+    '2026-01-02 03:04:05',
+    '2026-01-02T05:04:05+0200',
+    '2026-01-01T23:04:05.000000-04:00'
+  ])
     t.is(dateOf(`"${text}"`), '2026-01-02T03:04:05.000Z', text)
   for (const text of ['soon', '5', '0', '1e12', 'January 2, 2027', '2026-01-02', '2026-13-02T03:04:05Z'])
     t.throws(() => dateOf(`"${text}"`), { code: 'BAD_REPLY' }, text)
@@ -213,6 +218,20 @@ test('a server that wants a rest gets it for as long as it says, whatever become
   t.is(asked, 1)
   await clock.advance(60_000)
   t.true((await ask({ path: 'list' })).isOk)
+})
+
+test('a rest is an hour at most, and a key that a server does not take is one to be given', async t => {
+  const clock = makeFakeClock()
+  let status = 429
+  const io = { clock, fetch: async () => ({ status, headers: { 'retry-after': '999999' }, text: '{}' }) }
+  const ask = makeAsk(io, { pluginId: 'shop', displayName: 'Shop' }, 'https://shop.example')
+  await t.throwsAsync(ask({ path: 'list' }), { code: 'SERVER' })
+  status = 401
+  await clock.advance(3_599_999)
+  await t.throwsAsync(ask({ path: 'list' }), { code: 'SERVER' })
+  await clock.advance(1)
+  const error = await t.throwsAsync(ask({ path: 'list' }), { code: 'SWAP_PERMISSION' })
+  t.deepEqual((error as WalletError).details, { pluginId: 'shop', reason: 'needsActivation' })
 })
 
 test('while a list is loaded anew nobody waits for it', async t => {

@@ -1,4 +1,6 @@
 import test from 'ava'
+import { refusal } from '../../../fake-server/providers/provider-trouble.ts'
+import { answerInstead } from '../../../fake-server/trouble.ts'
 import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { letsexchange } from '../../../plugins/swap/letsexchange.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
@@ -57,6 +59,29 @@ test('letsexchange: the order names the rate, both addresses and the promo code,
     float: false
   })
   t.is(order.expirationDate?.getTime(), home.clock.now() + 600_000)
+})
+
+test('letsexchange: an order that wants a memo bitcoin does not have is refused', async t => {
+  const home = openSwapHome(letsexchange, { apiKey: 'app-key' })
+  const offer = await offerOf(home.ask({}))
+  home.world.providers.use(async (request, next) => {
+    const reply = await next()
+    if (!request.path.endsWith('/transaction')) return reply
+    return { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), deposit_extra_id: '77' }) }
+  }, 'letsexchange')
+  await t.throwsAsync(orderOf(offer), { code: 'SWAP_CHANGED', message: /wants a memo/ })
+})
+
+test('letsexchange: a pair that is listed and not swapped is one that it does not support; other refusals are troubles of its own', async t => {
+  for (const [status, code] of [
+    [422, 'SWAP_CURRENCY'],
+    [400, 'SERVER']
+  ] as const) {
+    const home = openSwapHome(letsexchange, { apiKey: 'app-key' })
+    const port = { clock: home.clock, chance: () => 0 }
+    home.world.providers.use(answerInstead(port, refusal(status), { path: /info$/ }), 'letsexchange')
+    await t.throwsAsync(home.ask({}).done, { code })
+  }
 })
 
 test('letsexchange: the largest amount is named as the largest, not as the smallest', async t => {

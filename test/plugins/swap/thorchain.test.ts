@@ -32,7 +32,9 @@ test('thorchain: the vault is paid with a memo of at most 80 bytes that names th
   const home = openSwapHome(thorchain, { affiliate: 'hf', affiliateBasisPoints: '50' })
   const asked = home.ask({})
   const offer = await offerOf(asked)
+  await home.clock.advance(10_000)
   const order = await orderOf(offer)
+  t.is(order.expirationDate?.getTime(), home.clock.now() + 900_000)
   const [spend] = order.spends
   t.is(spend?.spendTargets[0]?.publicAddress, home.world.swaps.thorchain.addressOn('bitcoin'))
   t.is(memoOf(spend), `=:l:${DEPOSIT_TO.litecoin}:${offer.minReceiveAmount}/1/0:hf:50`)
@@ -45,6 +47,11 @@ test('thorchain: the vault is paid with a memo of at most 80 bytes that names th
   t.true(offer.canBePartial)
   t.is(offer.maxFulfillmentSeconds, 612)
   t.false(home.sent.some(({ url }) => url.includes('rltc1')))
+  const asksFor = home.sent
+    .filter(({ url }) => url.includes('/quote/'))
+    .map(({ url }) => new URL(url).searchParams)
+  t.is(asksFor.length, 2)
+  for (const query of asksFor) t.is(`${query.get('affiliate')} ${query.get('affiliate_bps')}`, 'hf 50')
 })
 
 test('thorchain: the slippage is a setting, and no more than half', async t => {
@@ -87,6 +94,37 @@ test('thorchain: a quote that names no end is none, and the limit of the memo is
   t.is(memoOf(spend), `=:l:${DEPOSIT_TO.litecoin}:1/1/0`)
   change = { expiry: undefined }
   await t.throwsAsync(home.ask({}).done, { code: 'BAD_REPLY', message: /expiry/ })
+})
+
+test('thorchain: the least that the network recommends is the limit, and of a refusal without any figure the amount itself', async t => {
+  const home = openSwapHome(thorchain)
+  home.world.swaps.thorchain.manners.outboundUsd = '0'
+  for (const [status, change, least] of [
+    [200, { recommended_min_amount_in: '1000001' }, '1000001'],
+    [200, { recommended_min_amount_in: '1234567' }, '1234567'],
+    [400, { message: 'failed to simulate swap: swap too small' }, '1000001']
+  ] as const) {
+    const stop = home.world.providers.use(async (request, next) => {
+      const reply = await next()
+      if (!request.path.includes('/quote/swap')) return reply
+      const said = status === 200 ? JSON.parse(reply.body) : {}
+      return { ...reply, status, body: JSON.stringify({ ...said, ...change }) }
+    }, 'thorchain')
+    const error = await t.throwsAsync(home.ask({}).done, { code: 'SWAP_BELOW_LIMIT' })
+    t.is((error as WalletError<'SWAP_BELOW_LIMIT'>).details.nativeMin, least)
+    stop()
+  }
+})
+
+test('thorchain: a pool that is not open is a pair that it does not support', async t => {
+  const home = openSwapHome(thorchain)
+  home.world.providers.use(async (request, next) => {
+    const reply = await next()
+    if (!request.path.includes('/pools')) return reply
+    const rows = JSON.parse(reply.body).map((row: object) => ({ ...row, status: 'staged' }))
+    return { ...reply, body: JSON.stringify(rows) }
+  }, 'thorchain')
+  await t.throwsAsync(home.ask({}).done, { code: 'SWAP_CURRENCY' })
 })
 
 test('thorchain: a pool without a price takes nothing from the others', async t => {
@@ -139,6 +177,7 @@ test('thorchain: dust names more than dust, and a refusal without a figure names
   home.world.swaps.thorchain.manners.outboundUsd = '0'
   const dust = await t.throwsAsync(home.ask({ amount: '10000' }).done, { code: 'SWAP_BELOW_LIMIT' })
   t.is((dust as WalletError<'SWAP_BELOW_LIMIT'>).details.nativeMin, '10001')
+  t.false(home.sent.some(({ url }) => url.includes('/quote/')))
   home.world.swaps.thorchain.manners.outboundUsd = '100'
   const small = await t.throwsAsync(home.ask({ amount: '20000' }).done, { code: 'SWAP_BELOW_LIMIT' })
   // Four payouts of 100 USD, by the prices of the pools.
