@@ -136,6 +136,13 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
         const usdc = direction === 'from' ? fairTo(nativeMin) : BigInt(nativeMin)
         // 20 USD, the least of fake exchanges.
         t.true(usdc >= 19_500_000n && usdc <= 20_500_000n, `${usdc}`)
+        if (!contract.limits[quoteFor].includes('above')) continue
+        const above = await failure(t, home.ask({ ...pair, quoteFor, amount: `1${'0'.repeat(30)}` }))
+        if (!isWalletError(above, 'SWAP_ABOVE_LIMIT')) return t.fail(`${above}`)
+        const most = BigInt(above.details.nativeMax)
+        const mostUsdc = above.details.direction === 'from' ? fairTo(String(most)) : most
+        // 50 000 USD.
+        t.true(mostUsdc >= 48_000_000_000n && mostUsdc <= 51_000_000_000n, `${mostUsdc}`)
       }
     })
   }

@@ -117,7 +117,10 @@ test('sideshift: what tells payments apart goes along as its chain writes it; wh
     return { ...reply, status: 201, body: JSON.stringify({ ...JSON.parse(SHIFT), depositMemo: memo }) }
   }, 'sideshift')
   const xrp = await offerOf(home.ask({ from: ripple }))
-  t.deepEqual((await orderOf(xrp)).spends[0]?.memos, [{ type: 'number', value: '77' }])
+  const paid = await orderOf(xrp)
+  t.deepEqual(paid.spends[0]?.memos, [{ type: 'number', value: '77' }])
+  // One XRP has six decimals, a hundredth of an LTC is of eight.
+  t.is(`${paid.fromNativeAmount} for ${paid.toNativeAmount}`, '1000000 for 1000000')
   const btc = await offerOf(home.ask({}))
   await t.throwsAsync(orderOf(btc), { code: 'SWAP_CHANGED', message: /memo/ })
   memo = ''
@@ -141,6 +144,8 @@ test('sideshift: figures of any length are an offer or a reply that makes no sen
   }, 'sideshift')
   const offer = await offerOf(home.ask({ quoteFor: 'to', amount: '700000000' }))
   t.is(offer.toNativeAmount, nativeAmount('700000000'))
+  const below = await t.throwsAsync(home.ask({ quoteFor: 'to', amount: '0' }).done)
+  t.is((below as WalletError<'SWAP_BELOW_LIMIT'>).details.nativeMin, '1')
   const error = await t.throwsAsync(home.ask({ quoteFor: 'to', amount: '9513600000000000' }).done)
   // 123456.7890123 times 770.11…1, to the last unit below it.
   t.is((error as WalletError<'SWAP_ABOVE_LIMIT'>).details.nativeMax, '9507544496047236')
