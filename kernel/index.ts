@@ -31,7 +31,13 @@ export type {
 } from './rates/rate-service.ts'
 export { Observable, type Readable } from './state/observable.ts'
 export { Secret } from './state/secret.ts'
-export type { ApproveOptions, SwapInfo, SwapResult, SwapReview } from './swap/approve-quote.ts'
+export {
+  type ApproveOptions,
+  quotedLeast,
+  type SwapInfo,
+  type SwapResult,
+  type SwapReview
+} from './swap/approve-quote.ts'
 export type { QuoteRoundSnapshot } from './swap/quote-board.ts'
 export type { QuoteRound } from './swap/quote-round.ts'
 export type { SwapQuote } from './swap/swap-quote.ts'

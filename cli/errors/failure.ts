@@ -5,6 +5,7 @@ import {
   scrub,
   type WalletError
 } from '../../kernel/index.ts'
+import { AdvisedError } from './advised-error.ts'
 import { CliError } from './cli-error.ts'
 import { adviceOf, printableDetails } from './wallet-advice.ts'
 
@@ -25,6 +26,16 @@ export const failureOf = (error: unknown): Failure => {
   if (error instanceof CliError) {
     const { name, code, exitCode, message, retryable, details, next } = error
     return { name, code, exitCode, message, retryable, details, next, ...hintOf(error.hint) }
+  }
+  if (error instanceof AdvisedError) {
+    const { hint, next, details } = error.advice
+    const failure = walletFailure(error.cause)
+    return {
+      ...failure,
+      details: { ...failure.details, ...details },
+      next: next ?? failure.next,
+      ...hintOf(hint ?? failure.hint)
+    }
   }
   if (isWalletError(error)) return walletFailure(error)
   return {

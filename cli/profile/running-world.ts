@@ -1,7 +1,7 @@
 import { chainIds } from '../../fake-server/world-chain.ts'
 import type { ChainServers } from '../../fake-server/world-chains.ts'
 import { isAlive } from '../../plugins/storage/file/is-alive.ts'
-import { readState, removeState, writeState } from './state-file.ts'
+import { isRecord, readState, removeState, writeState } from './state-file.ts'
 
 const FILE = 'fake-world.json'
 const PING_MS = 1000
@@ -55,9 +55,6 @@ const parseRecord = (value: Readonly<Record<string, unknown>> | undefined): Runn
     typeof control.token === 'string'
   return isSound ? (value as unknown as RunningWorld) : undefined
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null
 
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(item => typeof item === 'string')

@@ -41,6 +41,16 @@ const isWithin = (
   (maxPay === undefined || compare(fromNativeAmount, maxPay) <= 0) &&
   (maxNetworkFee === undefined || compare(networkFee.nativeAmount, maxNetworkFee) <= 0)
 
+/** What is different for a quote that an earlier command showed. */
+export interface KeptApproval {
+  /** Before anybody is asked. @throws SWAP_CHANGED if the order is worse than what was shown */
+  checkOrder(review: SwapReview): void
+  /** At the last moment before it is signed. @throws QUOTE_ENDED if another process has approved or closed it */
+  claim(): void
+  /** Told why it was not paid, or may not have been. */
+  failed(error: unknown): void
+}
+
 /**
  * Orders, reviews, signs and sends. Until the review is approved nothing has left, and Ctrl-C ends it; what is sent is
  * in the journal before.
@@ -50,42 +60,56 @@ const isWithin = (
 export const approveQuote = async (
   session: Session,
   { places, limits }: AskedSwap,
-  quote: SwapQuote
+  quote: SwapQuote,
+  kept?: KeptApproval
 ): Promise<CommandResult> => {
-  checkCanConfirm(session, places, quote)
+  checkCanConfirm(session, places, quote, kept === undefined)
   const { displayName } = quote.swapInfo
   session.talk.step(`ordering from ${displayName}…`)
   const { minReceive, maxNetworkFee } = limits
-  const result = await quote.approve({
+  const approving = quote.approve({
     ...(minReceive === undefined ? {} : { minReceive }),
     ...(maxNetworkFee === undefined ? {} : { maxNetworkFee }),
     metadata: { name: displayName, category: `exchange:${quote.request.toCurrencyCode}` },
     confirm: async review => {
+      kept?.checkOrder(review)
       await confirmReview(session, places, review)
       session.signal.throwIfAborted()
+      kept?.claim()
       session.paying()
       return true
     }
+  })
+  const result = await approving.catch((error: unknown) => {
+    kept?.failed(error)
+    throw error
   })
   const warnings = await saveEverywhere(session, places.from.wallet)
   return sentResult(places, quote, { result, warnings })
 }
 
 /** Before anything is ordered: where nobody can be asked, a script is told what it would have to say yes to. */
-const checkCanConfirm = (session: Session, places: SwapPlaces, quote: SwapQuote): void => {
+const checkCanConfirm = (
+  session: Session,
+  places: SwapPlaces,
+  quote: SwapQuote,
+  needsLimits: boolean
+): void => {
   const { globals, terminal, commandLine } = session
   if (globals.yes || (globals.input && canAsk(terminal))) return
   const least = amountText(quote.minReceiveAmount ?? quote.toNativeAmount, places.to.asset)
   const most = amountText(quote.fromNativeAmount, places.from.asset)
   const limits = [
-    ...(session.text('minReceive') === undefined ? [` --min-receive ${shellWord(least)}`] : []),
-    ...(quote.request.quoteFor === 'to' && session.text('maxPay') === undefined
+    ...(needsLimits && session.text('minReceive') === undefined
+      ? [` --min-receive ${shellWord(least)}`]
+      : []),
+    ...(needsLimits && quote.request.quoteFor === 'to' && session.text('maxPay') === undefined
       ? [` --max-pay ${shellWord(most)}`]
       : [])
   ].join('')
   throw new CliError('CONFIRMATION_REQUIRED', 'This needs a confirmation, and nobody can be asked', {
     details: { summary: quoteFacts(places, quote) },
-    hint: 'Read details.summary, then run the command with --yes and the least that is to arrive.',
+    hint: `Read details.summary, then run the command with --yes${needsLimits ? ' and the least that is to arrive' : ''}.`,
     next: [{ command: `${commandLine}${limits} --yes`, why: 'confirm it' }]
   })
 }

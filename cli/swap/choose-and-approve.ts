@@ -5,8 +5,7 @@ import type { QuoteChoice } from '../screens/show-quotes.tsx'
 import type { Session } from '../session.ts'
 import { approveQuote } from './approve-quote.ts'
 import { askQuotes } from './ask-quotes.ts'
-import { quotesJson } from './quote-facts.ts'
-import { quotesText } from './quote-lines.ts'
+import { keptResult } from './kept-result.ts'
 import { placeName, type SwapPlaces } from './swap-place.ts'
 import type { AskedSwap } from './swap-wish.ts'
 
@@ -20,7 +19,8 @@ export const chooseAndApprove = async (session: Session, asked: AskedSwap): Prom
 
 /** Undefined if another round is wanted. */
 const oneRound = async (session: Session, asked: AskedSwap): Promise<CommandResult | undefined> => {
-  const [{ chooseQuote }, { clock }] = await Promise.all([import('../screens/show-quotes.tsx'), session.io()])
+  const [{ chooseQuote }, { io }] = await Promise.all([import('../screens/show-quotes.tsx'), session.world()])
+  const { clock } = io
   const asking = await askQuotes(session, asked)
   const { round } = asking
   const until = clock.monotonic() + asked.options.waitMs
@@ -42,11 +42,7 @@ const oneRound = async (session: Session, asked: AskedSwap): Promise<CommandResu
       if (quote === undefined) throw new CliError('NOT_FOUND', 'That quote is gone')
       return await approveQuote(session, asked, quote)
     }
-    const { providers } = round.getSnapshot()
-    return {
-      data: quotesJson(providers, asked.places),
-      view: quotesText(providers, asked.places, clock.now())
-    }
+    return await keptResult(session, asked, round.getSnapshot().providers)
   } finally {
     asking.close()
   }

@@ -9,6 +9,8 @@ import type { SwapPlaces } from './swap-place.ts'
 /** What people read of one provider in a round. */
 export interface QuoteLines {
   readonly pluginId: string
+  /** What `swap approve` takes; empty without a quote. */
+  readonly quoteId: string
   readonly title: string
   readonly state: 'expired' | 'failed' | 'open' | 'pending'
   /** What it offers, or why it does not. */
@@ -23,6 +25,7 @@ export interface QuoteLines {
 export const quoteLines = (quote: QuoteSnapshot, places: SwapPlaces, now: number): QuoteLines => {
   const common = {
     pluginId: quote.pluginId,
+    quoteId: quote.quoteId ?? '',
     title: `${safeText(quote.displayName)} (${quote.isDex ? 'DEX' : 'CEX'})`
   }
   if (quote.state === 'pending') {
@@ -90,12 +93,15 @@ export const quotesText = (
   lines: providers.flatMap((quote, index) => textOf(quoteLines(quote, places, now), index + 1))
 })
 
-const textOf = ({ title, state, main, detail, left }: QuoteLines, place: number): readonly CellLike[] => {
+const textOf = (
+  { quoteId, title, state, main, detail, left }: QuoteLines,
+  place: number
+): readonly CellLike[] => {
   if (state === 'failed' || state === 'pending') return [{ text: `-  ${title}: ${main}`, tone: 'dim' }]
   const time = state === 'expired' ? `  ${left}` : left === '' ? '' : `  ${left} left`
   return [
     { text: `${place}  ${main}  ${title}${time}`, tone: state === 'open' ? 'strong' : 'dim' },
-    { text: `   ${detail}`, tone: 'dim' }
+    { text: `   ${[quoteId, detail].filter(text => text !== '').join('  ')}`, tone: 'dim' }
   ]
 }
 
@@ -106,11 +112,11 @@ export const quotesTable = (
   now: number
 ): TableView => ({
   kind: 'table',
-  columns: ['RANK', 'PROVIDER', 'STATE', 'OFFER', 'LEFT', 'DETAIL'].map(title => ({ title })),
+  columns: ['RANK', 'PROVIDER', 'STATE', 'OFFER', 'LEFT', 'DETAIL', 'QUOTE'].map(title => ({ title })),
   rows: providers.map((quote, index) => {
-    const { pluginId, state, main, detail, left } = quoteLines(quote, places, now)
+    const { pluginId, quoteId, state, main, detail, left } = quoteLines(quote, places, now)
     const rank = quote.state === 'resolved' ? String(index + 1) : ''
-    return [rank, pluginId, quote.state === 'resolved' ? state : quote.state, main, left, detail]
+    return [rank, pluginId, quote.state === 'resolved' ? state : quote.state, main, left, detail, quoteId]
   }),
   empty: 'No provider was asked.'
 })

@@ -72,7 +72,8 @@ const sideOf = (session: Session): Side => {
 const amountOf = (session: Session, side: Side, { from, to }: SwapPlaces): NativeAmount =>
   side === 'max' ? ZERO : parseAmount(session.text('amount') ?? '', side === 'to' ? to.asset : from.asset)
 
-const limitsOf = (session: Session, { from, to }: SwapPlaces): SwapLimits => {
+/** Reads the flags that say what a person allows at the worst. @throws CliError USAGE; AMOUNT_INVALID */
+export const limitsOf = (session: Session, { from, to }: SwapPlaces): SwapLimits => {
   const [least, most, fee] = ['minReceive', 'maxPay', 'maxFee'].map(flag => session.text(flag))
   return {
     ...(least === undefined ? {} : { minReceive: parseAmount(least, to.asset) }),
@@ -98,7 +99,7 @@ const readOptions = async (session: Session): Promise<AskedSwap['options']> => {
 }
 
 /** For how long quotes are waited for, in milliseconds: as `--timeout` says, else no longer than people have patience. */
-const waitOf = (session: Session): number => {
+export const waitOf = (session: Session): number => {
   if (session.isOn('all')) return LONGEST_MS
   const { timeoutMs } = session.globals
   return session.text('timeout') === undefined ? Math.min(timeoutMs, USUAL_MS) : timeoutMs

@@ -3,11 +3,12 @@ import type { CommandResult } from '../command-result.ts'
 import { openEventStream } from '../output/event-stream.ts'
 import type { Session } from '../session.ts'
 import { type AskedRound, askQuotes, settledQuotes } from './ask-quotes.ts'
-import { quoteJson, quotesJson, rejectedJson } from './quote-facts.ts'
-import { failureText, offerText, quotesTable, quotesText } from './quote-lines.ts'
+import { keptResult } from './kept-result.ts'
+import { quoteJson, rejectedJson } from './quote-facts.ts'
+import { failureText, offerText, quotesTable } from './quote-lines.ts'
 import type { AskedSwap } from './swap-wish.ts'
 
-/** Asks for quotes and gives them ranked, with the reasons; the quotes end with the command. */
+/** Asks for quotes and gives them ranked, with the reasons, to be approved by a later command. */
 export const rankedQuotes = async (session: Session, asked: AskedSwap): Promise<CommandResult> => {
   const asking = await askQuotes(session, asked)
   try {
@@ -74,20 +75,17 @@ const eventOf = (quote: QuoteSnapshot, { places }: AskedSwap): [event: string, d
 const lineOf = (quote: QuoteSnapshot, { places }: AskedSwap): CommandResult => {
   const isGiven = quote.state === 'resolved'
   const text = isGiven ? offerText(quote, places) : failureText(quote, places)
-  const line = `${isGiven ? 'quote' : 'no quote'}\t${quote.pluginId}\t${text}`
+  const line = `${isGiven ? 'quote' : 'no quote'}\t${quote.pluginId}\t${text}${isGiven ? `\t${quote.quoteId}` : ''}`
   return { data: {}, view: { kind: 'text', lines: [line] } }
 }
 
 const rankedResult = async (
   session: Session,
-  { places }: AskedSwap,
+  asked: AskedSwap,
   providers: readonly QuoteSnapshot[]
 ): Promise<CommandResult> => {
-  const now = (await session.io()).clock.now()
-  const isTerminal = session.terminal.stdout.isTTY === true
-  return {
-    data: quotesJson(providers, places),
-    view: (isTerminal ? quotesText : quotesTable)(providers, places, now),
-    advice: ['A quote ends with the command that asked for it. To approve the best one: holdfast swap run']
-  }
+  const result = await keptResult(session, asked, providers)
+  if (session.terminal.stdout.isTTY === true) return result
+  const { clock } = (await session.world()).io
+  return { ...result, view: quotesTable(providers, asked.places, clock.now()) }
 }

@@ -150,10 +150,12 @@ const minReceiveOf = (
       pluginId,
       rule: `promises ${promised} native units, less than the limit of ${minReceive}`
     })
-  if (minReceive !== undefined) return minReceive
-  if (!isEstimate) return toNativeAmount
-  return subtract(toNativeAmount, nativeAmount(String(BigInt(toNativeAmount) / ESTIMATE_SHARE)))
+  return minReceive ?? quotedLeast(toNativeAmount, isEstimate)
 }
+
+/** The least that an order may give for a quoted amount, unless the user says otherwise: of an estimate one percent less (pure). */
+export const quotedLeast = (quoted: NativeAmount, isEstimate: boolean): NativeAmount =>
+  isEstimate ? subtract(quoted, nativeAmount(String(BigInt(quoted) / ESTIMATE_SHARE))) : quoted
 
 const orderOf = async ({ clock, request, swapInfo, offer }: Deal): Promise<ReadOrder> => {
   const { payment, fromNativeAmount, toNativeAmount, expiresAt } = offer

@@ -19,6 +19,8 @@ const QUOTE: readonly CommandFlag[] = [
 
 const WATCH: CommandFlag = { flags: '--watch', summary: 'tell of every answer as it comes' }
 
+const MAX_FEE: CommandFlag = { flags: '--max-fee <amount>', summary: 'refuse a higher network fee' }
+
 const APPROVAL: readonly CommandFlag[] = [
   {
     flags: '--min-receive <amount>',
@@ -28,12 +30,12 @@ const APPROVAL: readonly CommandFlag[] = [
     flags: '--max-pay <amount>',
     summary: 'refuse when more than this is to be paid; --yes with --for to needs it'
   },
-  { flags: '--max-fee <amount>', summary: 'refuse a higher network fee' }
+  MAX_FEE
 ]
 
 /**
- * Swaps. A quote lives in the process that asked for it, so that it is approved where it is shown: by a choice in
- * `swap quote`, or by `swap run`.
+ * Swaps. A quote is approved where it is shown, by a choice in `swap quote`, or later by its id: its terms are kept, and its
+ * provider is asked again.
  */
 export const swapCommands: readonly CommandSpec[] = [
   {
@@ -83,6 +85,28 @@ export const swapCommands: readonly CommandSpec[] = [
     flags: [...QUOTE, WATCH, ...APPROVAL],
     secrets: ANY_LOGIN,
     load: async () => (await import('../../commands/swap-quote.ts')).swapQuote
+  },
+  {
+    name: 'swap approve',
+    arguments: '<quoteId>',
+    summary: 'approve a quote that was shown, after a review, if it holds',
+    example: 'swap approve 1f0c9a3b-1',
+    flags: [
+      {
+        flags: '--min-receive <amount>',
+        summary: 'accept as little as this; else as much as was shown, of an estimate one percent less'
+      },
+      MAX_FEE
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/swap-approve.ts')).swapApprove
+  },
+  {
+    name: 'swap close',
+    arguments: '<quoteId>',
+    summary: 'forget a quote that was shown',
+    example: 'swap close 1f0c9a3b-1',
+    load: async () => (await import('../../commands/swap-close.ts')).swapClose
   },
   {
     name: 'swap run',

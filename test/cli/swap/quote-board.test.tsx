@@ -8,6 +8,7 @@ import type { QuoteLines } from '../../../cli/swap/quote-lines.ts'
 
 const row = (pluginId: string, changes: Partial<QuoteLines> = {}): QuoteLines => ({
   pluginId,
+  quoteId: '',
   title: `${pluginId} (CEX)`,
   state: 'open',
   main: '7.1 LTC for 0.01 BTC',

@@ -30,6 +30,14 @@ onTerminal(
     t.false(board.some(line => line.includes('waiting for an answer')))
     t.regex(board.join('\n'), /❯ 1 .*\n {4}\d+:\d\d left {2}a better rate, fee /)
 
+    const [, id = ''] = /holdfast swap approve ([0-9a-f]{8}-\d+)/.exec(closed.screen) ?? []
+    t.true(closed.screen.includes(`   ${id}  a better rate, fee `), closed.screen)
+    const approve = ['swap', 'approve', id]
+    const declined = await runOnTerminal(t, approve, { home, typed: [PIN, [/\[y\/N\]/, 'n']] })
+    t.is(declined.code, 5, declined.screen)
+    const halted = await runOnTerminal(t, approve, { home, typed: [PIN, [/\[y\/N\]/, '\u0003']] })
+    t.is(halted.code, 130, halted.screen)
+
     const typed = [PIN, [/these are the quotes/, '\r']] as const
     const stopped = await runOnTerminal(t, quote, { home, typed: [...typed, [/\[y\/N\]/, '\u0003']] })
     t.is(stopped.code, 130, stopped.screen)
@@ -38,6 +46,12 @@ onTerminal(
     t.is(left.code, 130, left.screen)
     const none = await runHoldfast(['swap', 'history', '--pin-stdin', '--json'], { home, input })
     t.deepEqual(none.json.data.swaps, [], 'none of these has paid')
+    const approved = await runOnTerminal(t, approve, { home, typed: [PIN, [/\[y\/N\]/, 'y']] })
+    t.is(approved.code, 0, approved.screen)
+    const twice = await runOnTerminal(t, approve, { home, typed: [] })
+    t.is(twice.code, 46, twice.screen)
+    t.regex(twice.screen, /The quote was approved already/)
+    await runHoldfast(['fake', 'chain', 'mine'], { home })
 
     const done = await runOnTerminal(t, quote, { home, typed: [...typed, [/\[y\/N\]/, 'y']] })
     t.is(done.code, 0, done.screen)

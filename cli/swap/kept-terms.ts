@@ -1,0 +1,100 @@
+import {
+  compare,
+  type JsonObject,
+  type NativeAmount,
+  quotedLeast,
+  type SwapQuote,
+  WalletError,
+  ZERO
+} from '../../kernel/index.ts'
+import { AdvisedError } from '../errors/advised-error.ts'
+import { shellWord } from '../grammar/command-line.ts'
+import { amountJson, amountText } from '../output/amounts.ts'
+import { coinOf } from '../session/wallet-assets.ts'
+import type { Session } from '../session.ts'
+import type { KeptQuote } from './kept-quotes.ts'
+import type { SwapPlaces } from './swap-place.ts'
+import type { SwapLimits } from './swap-wish.ts'
+
+/** What an approval goes by: what was shown, and what the user allows besides. */
+export interface KeptTerms {
+  readonly kept: KeptQuote
+  readonly places: SwapPlaces
+  readonly limits: SwapLimits
+}
+
+/** What is paid and what arrives: of a kept quote, a fresh one, or an order. */
+type Figures = Pick<SwapQuote, 'fromNativeAmount' | 'isEstimate' | 'minReceiveAmount' | 'toNativeAmount'>
+
+/**
+ * Holds a fresh quote, or its order, against what was shown. It may cost no more. It gives what `--min-receive` says, or
+ * else what was quoted and promised; of an estimate one percent less of each.
+ *
+ * @throws AdvisedError SWAP_CHANGED with the figures of both, and the command that accepts it
+ */
+export const checkTerms = (session: Session, terms: KeptTerms, fresh: Figures): void => {
+  const { kept, places, limits } = terms
+  const { from, to } = places
+  if (compare(fresh.fromNativeAmount, kept.fromNativeAmount) > 0) {
+    const [cost, most] = [fresh, kept].map(figures => amountText(figures.fromNativeAmount, from.asset))
+    throw changed(terms, fresh, `would cost ${cost} instead of ${most}`)
+  }
+  if (limits.minReceive === undefined) {
+    if (!isLess(kept, fresh)) return
+    const least = amountText(fresh.minReceiveAmount ?? fresh.toNativeAmount, to.asset)
+    const rule = `would give ${givesText(fresh, places)} instead of ${givesText(kept, places)}`
+    throw changed(terms, fresh, rule, `${session.commandLine} --min-receive ${shellWord(least)}`)
+  }
+  if (compare(fresh.minReceiveAmount ?? fresh.toNativeAmount, limits.minReceive) >= 0) return
+  const rule = `would give ${givesText(fresh, places)}, less than ${amountText(limits.minReceive, to.asset)}`
+  throw changed(terms, fresh, rule)
+}
+
+/** Before anything is ordered. @throws MAX_FEE */
+export const checkFee = ({ limits, places }: KeptTerms, { networkFee }: SwapQuote): void => {
+  const { maxNetworkFee: maxFee } = limits
+  if (maxFee === undefined || compare(networkFee.nativeAmount, maxFee) <= 0) return
+  const { currencyCode } = coinOf(places.from.wallet)
+  throw new WalletError('MAX_FEE', { networkFee: networkFee.nativeAmount, maxFee, currencyCode })
+}
+
+const isLess = (kept: Figures, fresh: Figures): boolean => {
+  const isShort = (shown: NativeAmount | undefined, now: NativeAmount = ZERO): boolean =>
+    shown !== undefined && compare(now, quotedLeast(shown, kept.isEstimate)) < 0
+  return isShort(kept.toNativeAmount, fresh.toNativeAmount) || isShort(sureOf(kept), sureOf(fresh))
+}
+
+/** What arrives for sure: all of a firm quote, and of an estimate what its provider promises, if anything. */
+const sureOf = ({ isEstimate, toNativeAmount, minReceiveAmount }: Figures): NativeAmount | undefined =>
+  isEstimate ? minReceiveAmount : toNativeAmount
+
+const givesText = ({ isEstimate, toNativeAmount, minReceiveAmount }: Figures, { to }: SwapPlaces): string => {
+  const amount = amountText(toNativeAmount, to.asset)
+  if (!isEstimate) return amount
+  return minReceiveAmount === undefined
+    ? `~${amount}`
+    : `~${amount} (at least ${amountText(minReceiveAmount, to.asset)})`
+}
+
+const changed = (
+  { kept, places }: KeptTerms,
+  fresh: Figures,
+  rule: string,
+  acceptance?: string
+): AdvisedError =>
+  new AdvisedError(new WalletError('SWAP_CHANGED', { pluginId: kept.pluginId, rule }), {
+    details: { shown: figuresJson(kept, places), now: figuresJson(fresh, places) },
+    ...(acceptance === undefined
+      ? {}
+      : {
+          hint: 'Nothing was signed or sent. Accept it with --min-receive, or ask for new quotes.',
+          next: [{ command: acceptance, why: 'accept what it gives now' }]
+        })
+  })
+
+const figuresJson = (figures: Figures, { from, to }: SwapPlaces): JsonObject => ({
+  from: amountJson(figures.fromNativeAmount, from.asset),
+  to: amountJson(figures.toNativeAmount, to.asset),
+  minReceive: figures.minReceiveAmount === undefined ? null : amountJson(figures.minReceiveAmount, to.asset),
+  estimate: figures.isEstimate
+})
