@@ -48,10 +48,13 @@ export const openWaitingTrader = async (plugins: readonly SwapPlugin[]): Promise
     waitFor(async () => {
       await clock.advance(10)
       return isTrue()
-    })
+    }, PATIENCE_MS)
   const trader = await openIn(makeFakeWorld({ io: { ...makeNodeIo(), clock } }), plugins, until)
   return { ...trader, clock, until }
 }
+
+/** For real work on a machine that has other work, too. */
+const PATIENCE_MS = 60_000
 
 const openIn = async (
   world: FakeWorld,

@@ -26,8 +26,9 @@ const PROVIDERS: readonly {
   { id: 'thorchain', plugin: thorchain, other: changenow, hasMaximum: false }
 ]
 
+// One after another: a clock that stands still waits for real work, which many worlds at once would slow down.
 for (const { id, plugin, other, hasMaximum } of PROVIDERS) {
-  test(`${id}: litecoin is swapped for bitcoin, which comes out of the other chain`, async t => {
+  test.serial(`${id}: litecoin is swapped for bitcoin, which comes out of the other chain`, async t => {
     const trader = await openTrader([plugin])
     const { world, account, btc, ltc } = trader
     world.chains.litecoin.fund((await ltc.getReceiveAddress()).publicAddress, '2000000000')
@@ -45,122 +46,138 @@ for (const { id, plugin, other, hasMaximum } of PROVIDERS) {
     await trader.close()
   })
 
-  test(`${id}: limits, pairs and countries that it does not serve are told to who asked, and the limit can be swapped`, async t => {
-    const trader = await openTrader([plugin])
-    const { world, account, btc } = trader
-    const low = await refused<'SWAP_BELOW_LIMIT'>(t, trader, trader.wish('1500'), 'SWAP_BELOW_LIMIT')
-    t.is(low.details.pluginId, id)
-    t.is(low.details.direction, 'from')
-    const smallest = await account.fetchSwapQuote(trader.wish(low.details.nativeMin))
-    t.is(smallest.fromNativeAmount, nativeAmount(low.details.nativeMin))
-    await smallest.close()
+  test.serial(
+    `${id}: limits, pairs and countries that it does not serve are told to who asked, and the limit can be swapped`,
+    async t => {
+      const trader = await openTrader([plugin])
+      const { world, account, btc } = trader
+      const low = await refused<'SWAP_BELOW_LIMIT'>(t, trader, trader.wish('1500'), 'SWAP_BELOW_LIMIT')
+      t.is(low.details.pluginId, id)
+      t.is(low.details.direction, 'from')
+      const smallest = await account.fetchSwapQuote(trader.wish(low.details.nativeMin))
+      t.is(smallest.fromNativeAmount, nativeAmount(low.details.nativeMin))
+      await smallest.close()
 
-    if (hasMaximum) {
-      world.swaps[id as 'sideshift'].manners.maxUsd = '1000'
-      const high = await refused<'SWAP_ABOVE_LIMIT'>(t, trader, trader.wish('4000000'), 'SWAP_ABOVE_LIMIT')
-      const largest = await account.fetchSwapQuote(trader.wish(high.details.nativeMax))
-      t.is(largest.fromNativeAmount, nativeAmount(high.details.nativeMax))
-      await largest.close()
+      if (hasMaximum) {
+        world.swaps[id as 'sideshift'].manners.maxUsd = '1000'
+        const high = await refused<'SWAP_ABOVE_LIMIT'>(t, trader, trader.wish('4000000'), 'SWAP_ABOVE_LIMIT')
+        const largest = await account.fetchSwapQuote(trader.wish(high.details.nativeMax))
+        t.is(largest.fromNativeAmount, nativeAmount(high.details.nativeMax))
+        await largest.close()
+      }
+
+      const toWallet = await account.createCurrencyWallet('wallet:bitcoin')
+      const pair = await refused<'SWAP_CURRENCY'>(t, trader, { ...trader.wish(), toWallet }, 'SWAP_CURRENCY')
+      t.is(pair.details.pluginId, id)
+
+      world.providers.use(answerInstead({ clock: world.clock, chance: () => 0 }, refusal(451)), id)
+      const country = await refused<'SWAP_PERMISSION'>(t, trader, trader.wish(), 'SWAP_PERMISSION')
+      t.deepEqual(country.details, { pluginId: id, reason: 'geoRestriction' })
+      await assertUnspent(t, btc)
+      await trader.close()
     }
+  )
 
-    const toWallet = await account.createCurrencyWallet('wallet:bitcoin')
-    const pair = await refused<'SWAP_CURRENCY'>(t, trader, { ...trader.wish(), toWallet }, 'SWAP_CURRENCY')
-    t.is(pair.details.pluginId, id)
+  test.serial(
+    `${id}: an answer that takes 21 s is not waited for beside another one, and is a quote to be paid where it is the first`,
+    async t => {
+      const trader = await openWaitingTrader([plugin, other])
+      const { world, account, clock, until } = trader
+      const slow = slowDown(
+        { clock: world.clock, chance: () => 0 },
+        { from: 21_000, to: 21_000 },
+        { count: 1 }
+      )
+      const stop = world.providers.use(slow, id)
+      const beside = account.askForQuotes(trader.wish())
+      await until(() => beside.quotes.length === 1)
+      await clock.advance(18_000)
+      t.false(beside.getSnapshot().isOver)
+      await clock.advance(2000)
+      t.deepEqual(idsOf(await beside.settled), [other.id])
+      const state = beside.getSnapshot().providers.find(({ pluginId }) => pluginId === id)?.state
+      t.is(state, 'timed out')
+      beside.close()
+      stop()
+      // The list of what it swaps comes late, and is there for whoever asks next.
+      await clock.advance(2000)
 
-    world.providers.use(answerInstead({ clock: world.clock, chance: () => 0 }, refusal(451)), id)
-    const country = await refused<'SWAP_PERMISSION'>(t, trader, trader.wish(), 'SWAP_PERMISSION')
-    t.deepEqual(country.details, { pluginId: id, reason: 'geoRestriction' })
-    await assertUnspent(t, btc)
-    await trader.close()
-  })
-
-  test(`${id}: an answer that takes 21 s is not waited for beside another one, and is a quote to be paid where it is the first`, async t => {
-    const trader = await openWaitingTrader([plugin, other])
-    const { world, account, clock, until } = trader
-    const slow = slowDown({ clock: world.clock, chance: () => 0 }, { from: 21_000, to: 21_000 }, { count: 1 })
-    const stop = world.providers.use(slow, id)
-    const beside = account.askForQuotes(trader.wish())
-    await until(() => beside.quotes.length === 1)
-    await clock.advance(18_000)
-    t.false(beside.getSnapshot().isOver)
-    await clock.advance(2000)
-    t.deepEqual(idsOf(await beside.settled), [other.id])
-    const state = beside.getSnapshot().providers.find(({ pluginId }) => pluginId === id)?.state
-    t.is(state, 'timed out')
-    beside.close()
-    stop()
-    // The list of what it swaps comes late, and is there for whoever asks next.
-    await clock.advance(2000)
-
-    world.providers.use(
-      slowDown({ clock: world.clock, chance: () => 0 }, { from: 21_000, to: 21_000 }, { count: 1 }),
-      id
-    )
-    const alone = account.askForQuotes(trader.wish(), { disabled: [other.id ?? ''] })
-    await clock.advance(20_500)
-    t.deepEqual(alone.quotes, [])
-    t.false(alone.getSnapshot().isOver, 'nobody has answered yet')
-    await until(() => alone.getSnapshot().isOver)
-    const [quote] = await alone.settled
-    t.is(quote?.pluginId, id)
-    const approved = quote?.approve()
-    let txid = ''
-    void approved?.then(({ transaction }) => {
-      txid = transaction.txid
-    })
-    await until(() => txid !== '')
-    t.regex(txid, /^[0-9a-f]{64}$/)
-    const closing = trader.close()
-    await clock.advance(60_000)
-    await closing
-  })
+      world.providers.use(
+        slowDown({ clock: world.clock, chance: () => 0 }, { from: 21_000, to: 21_000 }, { count: 1 }),
+        id
+      )
+      const alone = account.askForQuotes(trader.wish(), { disabled: [other.id ?? ''] })
+      await clock.advance(20_500)
+      t.deepEqual(alone.quotes, [])
+      t.false(alone.getSnapshot().isOver, 'nobody has answered yet')
+      await until(() => alone.getSnapshot().isOver)
+      const [quote] = await alone.settled
+      t.is(quote?.pluginId, id)
+      const approved = quote?.approve()
+      let txid = ''
+      void approved?.then(({ transaction }) => {
+        txid = transaction.txid
+      })
+      await until(() => txid !== '')
+      t.regex(txid, /^[0-9a-f]{64}$/)
+      const closing = trader.close()
+      await clock.advance(60_000)
+      await closing
+    }
+  )
 }
 
-test('thorchain: another vault, a moved price, time and a second approval are refused before anything is signed', async t => {
-  const trader = await openTrader([thorchain])
-  const { world, account, btc } = trader
-  const { manners } = world.swaps.thorchain
-  const misled = await account.fetchSwapQuote(trader.wish())
-  manners.isPayInWrong = true
-  await t.throwsAsync(misled.approve(), { code: 'SERVER', message: /names two vaults/ })
-  manners.isPayInWrong = false
+test.serial(
+  'thorchain: another vault, a moved price, time and a second approval are refused before anything is signed',
+  async t => {
+    const trader = await openTrader([thorchain])
+    const { world, account, btc } = trader
+    const { manners } = world.swaps.thorchain
+    const misled = await account.fetchSwapQuote(trader.wish())
+    manners.isPayInWrong = true
+    await t.throwsAsync(misled.approve(), { code: 'SERVER', message: /names two vaults/ })
+    manners.isPayInWrong = false
 
-  const moved = await account.fetchSwapQuote(trader.wish())
-  manners.driftBasisPoints = 500
-  await t.throwsAsync(moved.approve(), { code: 'SWAP_CHANGED' })
-  manners.driftBasisPoints = 0
+    const moved = await account.fetchSwapQuote(trader.wish())
+    manners.driftBasisPoints = 500
+    await t.throwsAsync(moved.approve(), { code: 'SWAP_CHANGED' })
+    manners.driftBasisPoints = 0
 
-  const late = await account.fetchSwapQuote(trader.wish())
-  world.clock.skip(901_000)
-  await t.throwsAsync(late.approve(), { code: 'QUOTE_ENDED' })
-  await assertUnspent(t, btc)
+    const late = await account.fetchSwapQuote(trader.wish())
+    world.clock.skip(901_000)
+    await t.throwsAsync(late.approve(), { code: 'QUOTE_ENDED' })
+    await assertUnspent(t, btc)
 
-  const quote = await account.fetchSwapQuote(trader.wish())
-  await quote.approve()
-  await t.throwsAsync(quote.approve(), { code: 'QUOTE_ENDED' })
-  t.is((await btc.getTransactions()).length, 2)
-  await trader.close()
-})
+    const quote = await account.fetchSwapQuote(trader.wish())
+    await quote.approve()
+    await t.throwsAsync(quote.approve(), { code: 'QUOTE_ENDED' })
+    t.is((await btc.getTransactions()).length, 2)
+    await trader.close()
+  }
+)
 
-test('transfer: all there is can be moved, once; a closed quote and a quote of two are not paid again', async t => {
-  const trader = await openTrader([transfer])
-  const { account, btc } = trader
-  const toWallet = await account.createCurrencyWallet('wallet:bitcoin')
-  const wish: SwapWish = { ...trader.wish(), toWallet, quoteFor: 'max' }
-  const closed = await account.fetchSwapQuote(wish)
-  await closed.close()
-  await t.throwsAsync(closed.approve(), { code: 'QUOTE_ENDED' })
-  await assertUnspent(t, btc)
+test.serial(
+  'transfer: all there is can be moved, once; a closed quote and a quote of two are not paid again',
+  async t => {
+    const trader = await openTrader([transfer])
+    const { account, btc } = trader
+    const toWallet = await account.createCurrencyWallet('wallet:bitcoin')
+    const wish: SwapWish = { ...trader.wish(), toWallet, quoteFor: 'max' }
+    const closed = await account.fetchSwapQuote(wish)
+    await closed.close()
+    await t.throwsAsync(closed.approve(), { code: 'QUOTE_ENDED' })
+    await assertUnspent(t, btc)
 
-  const quote = await account.fetchSwapQuote(wish)
-  const [first, second] = await Promise.allSettled([quote.approve(), quote.approve()])
-  t.is(first.status, 'fulfilled')
-  t.is((second as PromiseRejectedResult).reason.code, 'QUOTE_ENDED')
-  await waitFor(() => toWallet.balanceOf(null) === quote.fromNativeAmount)
-  t.is(btc.balanceOf(null), nativeAmount('0'))
-  t.is((await btc.getTransactions()).length, 2)
-  await trader.close()
-})
+    const quote = await account.fetchSwapQuote(wish)
+    const [first, second] = await Promise.allSettled([quote.approve(), quote.approve()])
+    t.is(first.status, 'fulfilled')
+    t.is((second as PromiseRejectedResult).reason.code, 'QUOTE_ENDED')
+    await waitFor(() => toWallet.balanceOf(null) === quote.fromNativeAmount)
+    t.is(btc.balanceOf(null), nativeAmount('0'))
+    t.is((await btc.getTransactions()).length, 2)
+    await trader.close()
+  }
+)
 
 const back = ({ btc, ltc, wish }: Trader): SwapWish => ({ ...wish(), fromWallet: ltc, toWallet: btc })
 
