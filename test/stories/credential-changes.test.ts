@@ -1,27 +1,8 @@
 import test from 'ava'
-import fc from 'fast-check'
-import {
-  anyPlan,
-  type CredentialAction,
-  type CredentialRound,
-  type RequestFate
-} from '../helpers/credential-actions.ts'
+import type { CredentialAction, CredentialRound, RequestFate } from '../helpers/credential-actions.ts'
 import { makeCredentialStart, runPlan } from '../helpers/credential-run.ts'
 
-const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 40)
-const seed = Number(process.env.HOLDFAST_PROPERTY_SEED ?? 20_260_101)
-
-test('whatever two devices change and whatever becomes of their requests, exactly what is enabled logs in', async t => {
-  t.timeout(60_000 + numRuns * 2000)
-  const start = await makeCredentialStart()
-  await fc.assert(
-    fc.asyncProperty(anyPlan, plan => runPlan(start, plan)),
-    { numRuns, seed, includeErrorInReport: true }
-  )
-  t.pass()
-})
-
-// Each of the following was found by the one above.
+// Each was found by test/proofs/credential-changes.test.ts.
 
 const NOTHING: CredentialAction = { kind: 'nothing' }
 const UNSEEN: RequestFate = { kind: 'unseen' }

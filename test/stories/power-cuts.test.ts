@@ -6,7 +6,7 @@ import { cutStory, describeCuts, makeCutTally } from '../helpers/power-cuts.ts'
 test('the power is cut at some writes of each thing that an account does: it opens and nothing promised is gone', async t => {
   const tally = makeCutTally()
   const home = await makeCutHome()
-  for (const story of CUT_STORIES) await cutStory(home, story, { tally, every: 53 })
+  for (const story of CUT_STORIES) await cutStory(home, story, { tally, every: 149 })
   t.log(describeCuts(tally))
   t.deepEqual(tally.losses, [])
   t.true(tally.fired > CUT_STORIES.length)

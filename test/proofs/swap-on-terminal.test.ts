@@ -1,6 +1,6 @@
-import { homeFor, runHoldfast } from '../../helpers/command-line.ts'
-import { onTerminal, runOnTerminal } from '../../helpers/on-terminal.ts'
-import { replayScreen } from '../../helpers/replay-screen.ts'
+import { homeFor, runHoldfast } from '../helpers/command-line.ts'
+import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
+import { replayScreen } from '../helpers/replay-screen.ts'
 
 const PIN = [/PIN of/, '7316\r'] as const
 
