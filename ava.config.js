@@ -14,7 +14,7 @@ export default {
       ? [`${out}/test/**/*.test.js`, ...Object.values(apart).map(pattern => `!${pattern}`)]
       : [suite],
   workerThreads: false,
-  concurrency: 2,
+  concurrency: 3,
   timeout: process.env.HOLDFAST_SUITE === 'proofs' ? '5m' : '2m',
   // A larger young generation: most of what a test makes is gone at once.
   nodeArguments: [

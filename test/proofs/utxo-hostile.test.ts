@@ -1,8 +1,8 @@
 import test from 'ava'
-import type { Channel, Io, Json } from '../../../kernel/plugin-api.ts'
-import { isWalletError, nativeAmount } from '../../../kernel/plugin-api.ts'
-import { makeNodeIo } from '../../../platform/node/index.ts'
-import { makeTestStore, makeTestWorld, type TestWorld, until } from './utxo-world.ts'
+import type { Channel, Io, Json } from '../../kernel/plugin-api.ts'
+import { isWalletError, nativeAmount } from '../../kernel/plugin-api.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import { makeTestStore, makeTestWorld, type TestWorld, until } from '../plugins/currency/utxo-world.ts'
 
 interface Reply {
   id?: number

@@ -1,14 +1,14 @@
 import test from 'ava'
-import { makeLobbyKeys } from '../../../../kernel/crypto/lobby-key.ts'
-import { acceptLogin, openHandedLogin } from '../../../../kernel/login/lobby/edge-login.ts'
-import { sharedStashOf } from '../../../../kernel/login/lobby/graft-login.ts'
-import { sealLobbyReply } from '../../../../kernel/login/lobby/lobby.ts'
-import type { Login } from '../../../../kernel/login/login.ts'
-import { stashTextOf } from '../../../../kernel/login/stash/stash-file.ts'
-import { createLogin } from '../../../../kernel/login/ways-in/create-login.ts'
-import { loginWithPassword } from '../../../../kernel/login/ways-in/password.ts'
-import { Secret } from '../../../../kernel/state/secret.ts'
-import type { Json } from '../../../../kernel/types/json.ts'
+import { makeLobbyKeys } from '../../kernel/crypto/lobby-key.ts'
+import { acceptLogin, openHandedLogin } from '../../kernel/login/lobby/edge-login.ts'
+import { sharedStashOf } from '../../kernel/login/lobby/graft-login.ts'
+import { sealLobbyReply } from '../../kernel/login/lobby/lobby.ts'
+import type { Login } from '../../kernel/login/login.ts'
+import { stashTextOf } from '../../kernel/login/stash/stash-file.ts'
+import { createLogin } from '../../kernel/login/ways-in/create-login.ts'
+import { loginWithPassword } from '../../kernel/login/ways-in/password.ts'
+import { Secret } from '../../kernel/state/secret.ts'
+import type { Json } from '../../kernel/types/json.ts'
 import {
   CHEAP,
   type LoginDevice,
@@ -16,7 +16,7 @@ import {
   openDevice,
   settle,
   type Untyped
-} from '../../../helpers/login-device.ts'
+} from '../helpers/login-device.ts'
 
 const ALICE = { username: 'alice', password: 'correct horse' }
 const APP = 'test.app'

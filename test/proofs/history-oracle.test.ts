@@ -1,21 +1,21 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { nativeAmount } from '../../../../kernel/amount.ts'
-import { isWalletError } from '../../../../kernel/errors/wallet-error.ts'
-import type { EngineTransaction, Metadata, Transaction } from '../../../../kernel/types/transaction.ts'
-import { saveMetadata } from '../../../../kernel/wallet/history/save-metadata.ts'
+import { nativeAmount } from '../../kernel/amount.ts'
+import { isWalletError } from '../../kernel/errors/wallet-error.ts'
+import type { EngineTransaction, Metadata, Transaction } from '../../kernel/types/transaction.ts'
+import { saveMetadata } from '../../kernel/wallet/history/save-metadata.ts'
 import {
   listTransactions,
   type StreamQuery,
   streamTransactions
-} from '../../../../kernel/wallet/history/transaction-list.ts'
-import { type FaultDisk, makeFaultDisk } from '../../../helpers/fault-disk.ts'
-import { type HistoryDevice, incoming, openHistory } from '../../../helpers/history-device.ts'
-import { naiveList } from '../../../helpers/naive-list.ts'
-import { boxOf } from '../../../helpers/repo-device.ts'
-import { makeSyncStore, type SyncStore } from '../../../helpers/sync-store.ts'
+} from '../../kernel/wallet/history/transaction-list.ts'
+import { type FaultDisk, makeFaultDisk } from '../helpers/fault-disk.ts'
+import { type HistoryDevice, incoming, openHistory } from '../helpers/history-device.ts'
+import { naiveList } from '../helpers/naive-list.ts'
+import { boxOf } from '../helpers/repo-device.ts'
+import { makeSyncStore, type SyncStore } from '../helpers/sync-store.ts'
 
-const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 100)
+const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 300)
 const TXIDS = ['a', 'b', 'c', 'd', 'e'] as const
 const NOW = Date.UTC(2026, 0, 1) / 1000
 const DATES = [NOW - 100, NOW - 100, NOW - 99.5, NOW - 50, NOW]

@@ -1,11 +1,11 @@
 import test, { type ExecutionContext } from 'ava'
-import { TwoFactor } from '../../../kernel/account/two-factor.ts'
-import { base58Of } from '../../../kernel/crypto/encoding.ts'
-import { loginWithKey } from '../../../kernel/login/ways-in/key-login.ts'
-import type { LoginStash } from '../../../kernel/types/login.ts'
-import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
-import { type LoginWorld, settle } from '../../helpers/login-device.ts'
-import { recordsOf } from '../../helpers/login-ids.ts'
+import { TwoFactor } from '../../kernel/account/two-factor.ts'
+import { base58Of } from '../../kernel/crypto/encoding.ts'
+import { loginWithKey } from '../../kernel/login/ways-in/key-login.ts'
+import type { LoginStash } from '../../kernel/types/login.ts'
+import { FAULT_KINDS, makeFaultDisk } from '../helpers/fault-disk.ts'
+import { type LoginWorld, settle } from '../helpers/login-device.ts'
+import { recordsOf } from '../helpers/login-ids.ts'
 import {
   ALICE,
   makeAlice,
@@ -14,7 +14,7 @@ import {
   openByPassword,
   openByPin,
   withCredentials
-} from '../../helpers/ways-in.ts'
+} from '../helpers/ways-in.ts'
 
 const NEW_PASSWORD = 'battery staple'
 const NEW_PIN = '2580'

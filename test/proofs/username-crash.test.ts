@@ -1,10 +1,10 @@
 import test from 'ava'
-import { base58Of } from '../../../../kernel/crypto/encoding.ts'
-import { userIdOf } from '../../../../kernel/login/derive.ts'
-import { loginWithKey } from '../../../../kernel/login/ways-in/key-login.ts'
-import { FAULT_KINDS, makeFaultDisk } from '../../../helpers/fault-disk.ts'
-import { type LoginWorld, settle } from '../../../helpers/login-device.ts'
-import { recordsOf, strayIds } from '../../../helpers/login-ids.ts'
+import { base58Of } from '../../kernel/crypto/encoding.ts'
+import { userIdOf } from '../../kernel/login/derive.ts'
+import { loginWithKey } from '../../kernel/login/ways-in/key-login.ts'
+import { FAULT_KINDS, makeFaultDisk } from '../helpers/fault-disk.ts'
+import { type LoginWorld, settle } from '../helpers/login-device.ts'
+import { recordsOf, strayIds } from '../helpers/login-ids.ts'
 import {
   ALICE,
   makeAlice,
@@ -14,7 +14,7 @@ import {
   openByPin,
   takeRoutes,
   withCredentials
-} from '../../../helpers/ways-in.ts'
+} from '../helpers/ways-in.ts'
 
 const { password } = ALICE
 const NEW_NAME = { username: 'bob', password }

@@ -1,19 +1,19 @@
 import test, { type ExecutionContext } from 'ava'
-import { sealBox } from '../../../kernel/crypto/box.ts'
-import { base58Of } from '../../../kernel/crypto/encoding.ts'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
-import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
-import { makeRecoveryKit } from '../../../kernel/login/kits/recovery-kit.ts'
-import { makeVoucherKit } from '../../../kernel/login/kits/voucher-kit.ts'
-import type { Login } from '../../../kernel/login/login.ts'
-import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'
-import { loginWithKey } from '../../../kernel/login/ways-in/key-login.ts'
-import { loginWithPassword } from '../../../kernel/login/ways-in/password.ts'
-import { loginWithPin } from '../../../kernel/login/ways-in/pin.ts'
-import { loginWithRecovery } from '../../../kernel/login/ways-in/recovery.ts'
-import { Secret } from '../../../kernel/state/secret.ts'
-import type { LoginStash } from '../../../kernel/types/login.ts'
-import { type Attack, makeAttacks, makeFieldAttacks } from '../../helpers/login-attacks.ts'
+import { sealBox } from '../../kernel/crypto/box.ts'
+import { base58Of } from '../../kernel/crypto/encoding.ts'
+import { isWalletError } from '../../kernel/errors/wallet-error.ts'
+import { makeWalletInfo } from '../../kernel/keys/wallet-info.ts'
+import { makeRecoveryKit } from '../../kernel/login/kits/recovery-kit.ts'
+import { makeVoucherKit } from '../../kernel/login/kits/voucher-kit.ts'
+import type { Login } from '../../kernel/login/login.ts'
+import { createLogin } from '../../kernel/login/ways-in/create-login.ts'
+import { loginWithKey } from '../../kernel/login/ways-in/key-login.ts'
+import { loginWithPassword } from '../../kernel/login/ways-in/password.ts'
+import { loginWithPin } from '../../kernel/login/ways-in/pin.ts'
+import { loginWithRecovery } from '../../kernel/login/ways-in/recovery.ts'
+import { Secret } from '../../kernel/state/secret.ts'
+import type { LoginStash } from '../../kernel/types/login.ts'
+import { type Attack, makeAttacks, makeFieldAttacks } from '../helpers/login-attacks.ts'
 import {
   CHEAP,
   type LoginDevice,
@@ -22,7 +22,7 @@ import {
   openDevice,
   settle,
   type Untyped
-} from '../../helpers/login-device.ts'
+} from '../helpers/login-device.ts'
 
 const ALICE = { username: 'alice', password: 'correct horse', pin: '1234' }
 const ANSWERS = ['Blue Door', 'mulberry']
