@@ -1,0 +1,96 @@
+import type { JsonObject, RouteSnapshot } from '../../kernel/index.ts'
+
+/**
+ * Everything that the panel can do. Actions and their results are JSON, so that the same ones go to a kernel in the page
+ * and to one in another process. Amounts are native units, as decimal text.
+ */
+export interface Actions {
+  // Who is here
+  'account.create': {
+    in: { username?: string; password?: string; pin?: string }
+    out: { accountId: string }
+  }
+  'account.login': {
+    in: { username: string; password?: string; pin?: string }
+    out: { accountId: string }
+  }
+  'account.logout': { in: { accountId: string }; out: JsonObject }
+
+  // Wallets and engines
+  'wallet.create': { in: { accountId: string; walletType: string; name?: string }; out: { walletId: string } }
+  'wallet.receive': { in: { walletId: string }; out: { publicAddress: string; uri: string } }
+  'engine.pause': { in: { walletId: string }; out: JsonObject }
+  'engine.resume': { in: { walletId: string }; out: JsonObject }
+  'engine.resync': { in: { walletId: string }; out: JsonObject }
+  'repo.sync': { in: { repoId: string }; out: JsonObject }
+
+  // Sending: a draft is reviewed, then approved once
+  'spend.draft': {
+    in: { walletId: string; publicAddress: string; nativeAmount: string; fee?: 'low' | 'standard' | 'high' }
+    out: { draftId: string; review: SpendReview }
+  }
+  'spend.approve': { in: { draftId: string }; out: { txid: string } }
+  'spend.discard': { in: { draftId: string }; out: JsonObject }
+
+  // Swapping: a quote is ordered and reviewed, then approved once
+  'swap.ask': {
+    in: {
+      fromWalletId: string
+      toWalletId: string
+      nativeAmount: string
+      quoteFor: 'from' | 'to' | 'max'
+    }
+    out: { roundId: string }
+  }
+  'swap.close': { in: { roundId: string }; out: JsonObject }
+  'swap.review': { in: { quoteId: string }; out: { draftId: string; review: SpendReview } }
+  'swap.approve': { in: { draftId: string }; out: { txid: string; orderId?: string } }
+  'swap.discard': { in: { draftId: string }; out: JsonObject }
+  'swap.enable': { in: { accountId: string; pluginId: string; isEnabled: boolean }; out: JsonObject }
+
+  // Rates: these two only read
+  'rates.route': {
+    in: { from: string; to: string; biases?: Readonly<Record<string, number>>; alternatives?: number }
+    out: { route: RouteSnapshot | null; alternatives: readonly RouteSnapshot[] }
+  }
+  'rates.refresh': { in: JsonObject; out: JsonObject }
+
+  // The fake world
+  'world.fund': { in: { walletId: string; nativeAmount: string }; out: { txid: string } }
+  'world.mine': { in: { pluginId: string; count: number }; out: { height: number } }
+  'world.network': { in: { isOnline: boolean }; out: { isOnline: boolean } }
+}
+
+/** The name of an action. */
+export type ActionName = keyof Actions
+
+/** One action with what it needs. */
+export type Action = {
+  readonly [K in ActionName]: { readonly name: K; readonly input: Actions[K]['in'] }
+}[ActionName]
+
+/** What would be signed, for a person to read first. */
+export interface SpendReview {
+  /** The plugin that is paid through, of a swap. */
+  readonly provider?: string
+  readonly walletId: string
+  readonly currencyCode: string
+  readonly nativeAmount: string
+  readonly networkFee: string
+  readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
+  /** Of a swap: what arrives, and where. */
+  readonly toCurrencyCode?: string
+  readonly toNativeAmount?: string
+  readonly minReceive?: string
+  readonly payoutAddress?: string
+  readonly isEstimate?: boolean
+  /** Unix milliseconds. */
+  readonly expiresAt?: number
+  readonly orderId?: string
+}
+
+/** The actions that change nothing, which a read-only panel may do, too. */
+export const readingActions: ReadonlySet<ActionName> = new Set<ActionName>(['rates.route'])
+
+/** Does actions; rejects with an error that has `code`, `message` and maybe a `hint`. */
+export type Act = <K extends ActionName>(name: K, input: Actions[K]['in']) => Promise<Actions[K]['out']>

@@ -1,0 +1,53 @@
+import type {
+  AccountSnapshot,
+  EngineSnapshot,
+  LobbySnapshot,
+  LoginSnapshot,
+  PluginSnapshot,
+  QuoteSnapshot,
+  RateProviderSnapshot,
+  RateSnapshot,
+  RepoSnapshot,
+  RouteSnapshot,
+  SpendProgressSnapshot,
+  UserSnapshot,
+  WalletSnapshot
+} from '../../kernel/index.ts'
+
+/**
+ * What the panel sees of a kernel: the newest snapshot of each thing, in tables by id. Everything is JSON without
+ * secrets.
+ *
+ * Ids are those of the snapshots; of a quote `roundId pluginId`, of a pair `from to source`, of a route `from to`.
+ */
+export interface Slices {
+  readonly plugins: PluginSnapshot
+  readonly users: UserSnapshot
+  readonly logins: LoginSnapshot
+  readonly accounts: AccountSnapshot
+  readonly lobbies: LobbySnapshot
+  readonly repos: RepoSnapshot
+  readonly wallets: WalletSnapshot
+  readonly engines: EngineSnapshot
+  readonly spends: SpendProgressSnapshot
+  readonly rateProviders: RateProviderSnapshot
+  readonly pairs: RateSnapshot
+  readonly routes: RouteSnapshot
+  readonly quotes: QuoteSnapshot
+}
+
+/** The name of a table. */
+export type SliceName = keyof Slices
+
+/** One table: snapshots by id, in the order in which the ids were first seen. */
+export type Slice<K extends SliceName = SliceName> = ReadonlyMap<string, Slices[K]>
+
+/** All tables. Each flush replaces the tables that changed, at most ten times a second; the others stay the same object. */
+export type View = { readonly [K in SliceName]: Slice<K> }
+
+/** What one flush changed in one table. */
+export interface SlicePatch {
+  readonly slice: SliceName
+  readonly changed: readonly (readonly [id: string, snapshot: Slices[SliceName]])[]
+  readonly removed: readonly string[]
+}
