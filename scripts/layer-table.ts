@@ -66,7 +66,7 @@ export const layers: readonly (readonly Room[])[] = [
     { path: 'plugins/storage/file', packages: [...PLUGIN, NODE], only: STORAGE },
     plugin('plugins/edge'),
     { path: 'platform/node', packages: [...CRYPTO, NODE, 'ws'], only: PORTS },
-    { path: 'platform/web', packages: CRYPTO, only: PORTS },
+    { path: 'platform/browser', packages: CRYPTO, only: PORTS },
     { path: 'devtools/core', packages: [], only: ['kernel/index'] },
     { path: 'fake-server', packages: CRYPTO, only: ['kernel/index', ...FORMATS] },
     {
@@ -117,5 +117,5 @@ export const barrels: readonly string[] = [
   'kernel/index.ts',
   'kernel/plugin-api.ts',
   'platform/node/index.ts',
-  'platform/web/index.ts'
+  'platform/browser/index.ts'
 ]

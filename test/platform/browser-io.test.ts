@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { FetchOptions, Io } from '../../kernel/io/io.ts'
-import { makeCrossOriginFetch } from '../../platform/web/cross-origin-fetch.ts'
-import { makeWebIo } from '../../platform/web/index.ts'
+import { makeCrossOriginFetch } from '../../platform/browser/cross-origin-fetch.ts'
+import { makeBrowserIo } from '../../platform/browser/index.ts'
 import { makeFakeClock } from '../helpers/fake-clock.ts'
 
 const serve = async (t: ExecutionContext, listener: RequestListener): Promise<string> => {
@@ -28,7 +28,7 @@ test('a request arrives as it was given, and the reply is its status, headers an
       )
     })
   })
-  const { status, headers, text } = await makeWebIo().fetch(`${base}/x`, {
+  const { status, headers, text } = await makeBrowserIo().fetch(`${base}/x`, {
     ...{ method: 'DELETE', headers: { authorization: 'Token x' }, body: '{}' }
   })
   t.is(status, 409)
@@ -42,7 +42,7 @@ test('a reply beyond the limit is refused, announced or not; a redirect is not f
     if (request.url === '/away') response.writeHead(307, { location: '/announced' })
     response.end('x'.repeat(2000))
   })
-  const { fetch } = makeWebIo({ maxReplyBytes: 1000 })
+  const { fetch } = makeBrowserIo({ maxReplyBytes: 1000 })
   for (const path of ['announced', 'sudden']) {
     await t.throwsAsync(fetch(`${base}/${path}`), { code: 'REPLY_TOO_LARGE' })
   }
@@ -51,7 +51,7 @@ test('a reply beyond the limit is refused, announced or not; a redirect is not f
 
 test('a signal ends a request, before it begins and on its way', async t => {
   const base = await serve(t, () => undefined)
-  const { fetch } = makeWebIo()
+  const { fetch } = makeBrowserIo()
   await t.throwsAsync(fetch(base, { signal: AbortSignal.abort() }), { any: true, name: 'AbortError' })
   const aborter = new AbortController()
   const reply = fetch(base, { signal: aborter.signal })
@@ -60,7 +60,7 @@ test('a signal ends a request, before it begins and on its way', async t => {
 })
 
 test('time passes, turns end, and randomness of any size is not all zeros', async t => {
-  const { clock, random, crypto, connect } = makeWebIo()
+  const { clock, random, crypto, connect } = makeBrowserIo()
   t.true(Math.abs(clock.now() - Date.now()) < 60_000)
   const start = clock.monotonic()
   await clock.turn()
@@ -92,7 +92,7 @@ test('a socket carries texts both ways, and a message beyond the limit closes it
   const end = new Promise<Error | undefined>(resolve => {
     closed = resolve
   })
-  const channel = await makeWebIo({ maxReplyBytes: 100 }).webSocket?.(
+  const channel = await makeBrowserIo({ maxReplyBytes: 100 }).webSocket?.(
     `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     { onText: text => void texts.push(text), onClose: error => closed(error) }
   )
@@ -101,7 +101,10 @@ test('a socket carries texts both ways, and a message beyond the limit closes it
   t.truthy(await end)
   t.deepEqual(texts, ['abab'])
   channel?.send('late')
-  const refused = makeWebIo().webSocket?.('ws://127.0.0.1:1/', { onText: () => {}, onClose: () => t.fail() })
+  const refused = makeBrowserIo().webSocket?.('ws://127.0.0.1:1/', {
+    onText: () => {},
+    onClose: () => t.fail()
+  })
   await t.throwsAsync(refused ?? Promise.resolve())
 })
 
@@ -137,7 +140,7 @@ const makeNetwork = () => {
     )
   }
   const clock = makeFakeClock()
-  const io = { fetch, clock, random: makeWebIo().random, proxies: PROXIES }
+  const io = { fetch, clock, random: makeBrowserIo().random, proxies: PROXIES }
   return Object.assign(network, { clock, ask: makeCrossOriginFetch(io) })
 }
 
@@ -240,7 +243,7 @@ test('a host that answers is asked directly only, and a caller who gives up is n
 
 test('without proxies, and for a reply that is too large, the answer of the server stands', async t => {
   const base = await serve(t, (_, response) => response.end('x'.repeat(2000)))
-  const { fetchCrossOrigin } = makeWebIo({ maxReplyBytes: 1000, proxies: [] })
+  const { fetchCrossOrigin } = makeBrowserIo({ maxReplyBytes: 1000, proxies: [] })
   await t.throwsAsync(fetchCrossOrigin(base), { code: 'REPLY_TOO_LARGE' })
   await t.throwsAsync(fetchCrossOrigin('http://127.0.0.1:1/'), { instanceOf: TypeError })
 })

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/io/io.ts'
 
 /** The clock of a web page. */
-export const webClock: Clock = {
+export const browserClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after: (delayMs, task) => {

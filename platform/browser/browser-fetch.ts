@@ -7,7 +7,7 @@ import type { FetchOptions, Io } from '../../kernel/io/io.ts'
  * Rejects with REPLY_TOO_LARGE as soon as a body passes `maxReplyBytes`, with an `AbortError` when the signal
  * fires, and with a `TypeError` if there is no answer or the page may not see it.
  */
-export const makeWebFetch =
+export const makeBrowserFetch =
   (maxReplyBytes: number): Io['fetch'] =>
   async (url, options = {}) => {
     const aborter = new AbortController()

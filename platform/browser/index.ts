@@ -1,0 +1,1 @@
+export { type BrowserIo, type BrowserIoOptions, makeBrowserIo } from './browser-io.ts'

@@ -1,1 +1,0 @@
-export { makeWebIo, type WebIo, type WebIoOptions } from './web-io.ts'
