@@ -82,7 +82,8 @@ export const layers: readonly (readonly Room[])[] = [
   ],
   [
     { path: 'plugins/default-plugins', packages: [], only: ['kernel/plugin-api', 'plugins'] },
-    { path: 'devtools/use-store', packages: ['react'], only: ['kernel/index', 'devtools/core'] }
+    { path: 'devtools/use-store', packages: ['react'], only: ['kernel/index', 'devtools/core'] },
+    { path: 'devtools/server', packages: [NODE, 'ws'], only: ['kernel/index', 'devtools/core'] }
   ],
   [
     {
@@ -93,7 +94,7 @@ export const layers: readonly (readonly Room[])[] = [
   ],
   [
     { path: 'devtools/standalone', only: [...FACES, 'devtools/react'] },
-    { path: 'cli', only: FACES }
+    { path: 'cli', only: [...FACES, 'devtools/server'] }
   ],
   [free('test'), free('bench'), free('examples'), free('scripts')]
 ]

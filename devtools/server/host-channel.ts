@@ -1,0 +1,53 @@
+import type { WebSocket } from 'ws'
+import type { Channel, ClientMessage, HostMessage } from '../core/protocol.ts'
+import { parseClientMessage } from './parse-client-message.ts'
+
+/** The kernel's end of a socket. */
+export interface HostChannel extends Channel<HostMessage, ClientMessage> {
+  /** The panel reads slower than we write: events are to be sampled until it has caught up. */
+  isSlow(): boolean
+}
+
+/** From how many unread bytes on a panel counts as slow. */
+export const SLOW_BYTES = 1_000_000
+/** From how many unread bytes on a panel is cut off. */
+export const CUT_BYTES = 16_000_000
+
+/** Codes of the WebSocket standard (RFC 6455 §7.4.1). */
+export const closeCodes = { goingAway: 1001, textOnly: 1003, policy: 1008, tryLater: 1013 } as const
+
+/**
+ * Makes a channel of a socket that was let in: JSON text, one message a frame.
+ *
+ * A frame that is not a message ends it with 1008, a binary one with 1003. A panel that leaves {@link CUT_BYTES} unread
+ * is cut off, so that it costs no memory without bound.
+ */
+export const makeHostChannel = (socket: WebSocket): HostChannel => {
+  // What comes after a bad frame is not listened to, though the other side has not heard of the end yet.
+  let isOver = false
+  const end = (code: number, reason: string): void => {
+    isOver = true
+    socket.close(code, reason)
+  }
+  return {
+    send(message) {
+      if (isOver || socket.readyState !== socket.OPEN) return
+      socket.send(JSON.stringify(message))
+      if (socket.bufferedAmount > CUT_BYTES) socket.terminate()
+    },
+    onMessage(listener) {
+      socket.on('message', (data, isBinary) => {
+        if (isOver) return
+        if (isBinary) return end(closeCodes.textOnly, 'text only')
+        const message = parseClientMessage(data.toString())
+        if (message === undefined) end(closeCodes.policy, 'not a message')
+        else listener(message)
+      })
+    },
+    onClose(listener) {
+      socket.once('close', listener)
+    },
+    close: () => end(closeCodes.goingAway, ''),
+    isSlow: () => socket.bufferedAmount > SLOW_BYTES
+  }
+}

@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { SOCKET_PATH, SOCKET_PROTOCOL } from '../core/socket-protocol.ts'
+import { closeCodes, type HostChannel, makeHostChannel } from './host-channel.ts'
+import { isOwnUpgrade, ownHostOf } from './own-request.ts'
+import { pageHeaders } from './page-headers.ts'
+import type { PanelFiles } from './panel-files.ts'
+
+/** What is served, and where. */
+export interface DevtoolsServerOptions {
+  /** Joins a panel to the kernel until the returned function is called. */
+  attach(channel: HostChannel): () => void
+  readonly files: PanelFiles
+  /** Any free port if left out or 0. */
+  readonly port?: number
+  /** How often a panel is asked whether it still lives; cut off if it has not said so by the next time. */
+  readonly pingMs?: number
+}
+
+/** A server of the panel that runs. */
+export interface DevtoolsServer {
+  readonly port: number
+  /** Where the page is, with the token in the fragment, which browsers send nowhere. A secret. */
+  readonly url: string
+  /** 32 random bytes in base64url: whoever has it drives the wallet. */
+  readonly token: string
+  /** Tells the panels that it ends, cuts off those that do not agree, and stops listening. */
+  close(): Promise<void>
+}
+
+/** How many panels may be open at a time. */
+export const MAX_CLIENTS = 8
+/** The longest message that a panel may send, in bytes. */
+export const MAX_MESSAGE = 64_000
+
+/**
+ * Serves the panel on 127.0.0.1: its files over HTTP, and the kernel over a WebSocket (ecosystem 2.4).
+ *
+ * The socket opens for our own page with our token only; everything else is refused with 403 and without a word.
+ *
+ * @throws Error (EADDRINUSE, EACCES …) if it cannot listen there
+ */
+export const serveDevtools = async ({
+  attach,
+  files,
+  port: wanted = 0,
+  pingMs = PING_MS
+}: DevtoolsServerOptions): Promise<DevtoolsServer> => {
+  const token = randomBytes(32).toString('base64url')
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: true,
+    maxPayload: MAX_MESSAGE,
+    // It would take memory that a stranger chooses.
+    perMessageDeflate: false,
+    // Never the token, which is the other one on offer.
+    handleProtocols: () => SOCKET_PROTOCOL
+  })
+  let port = wanted
+  const http = createServer((request, response) => answer(request, response, { files, port }))
+  http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy())
+    if (request.url !== SOCKET_PATH || !isOwnUpgrade(request.headers, { port, token })) {
+      return void socket.end(REFUSAL)
+    }
+    sockets.handleUpgrade(request, socket, head, client => admit(client, sockets, attach))
+  })
+  port = await listen(http, wanted)
+  const heart = setInterval(() => beat(sockets.clients), pingMs)
+  heart.unref()
+  return {
+    port,
+    token,
+    url: `http://127.0.0.1:${port}/#token=${token}`,
+    async close() {
+      clearInterval(heart)
+      await closeSockets(sockets)
+      await new Promise<void>(resolve => {
+        http.close(() => resolve())
+        http.closeAllConnections()
+      })
+    }
+  }
+}
+
+const PING_MS = 15_000
+/** How long a panel may take to agree to the end. */
+const FAREWELL_MS = 500
+const REFUSAL = 'HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
+
+const answer = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { files, port }: { readonly files: PanelFiles; readonly port: number }
+): void => {
+  const host = ownHostOf(request.headers, port)
+  if (host === undefined) {
+    // To a stranger not even what this is.
+    response.writeHead(403, { connection: 'close' }).end()
+    return
+  }
+  const { status, body, contentType = 'text/plain; charset=utf-8', more } = replyTo(request, files)
+  response.writeHead(status, {
+    ...pageHeaders(host),
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(body),
+    ...more
+  })
+  response.end(request.method === 'HEAD' ? undefined : body)
+}
+
+interface PageReply {
+  readonly status: number
+  readonly body: Buffer | string
+  readonly contentType?: string
+  readonly more?: Readonly<Record<string, string>>
+}
+
+const replyTo = ({ method, url = '' }: IncomingMessage, files: PanelFiles): PageReply => {
+  if (method !== 'GET' && method !== 'HEAD') {
+    return { status: 405, body: 'Only GET and HEAD.\n', more: { allow: 'GET, HEAD', connection: 'close' } }
+  }
+  if (files.size === 0) {
+    return { status: 503, body: 'The panel has not been built. Run: npm run build\n' }
+  }
+  const file = files.get(url.split('?')[0] ?? '')
+  return file === undefined ? { status: 404, body: 'There is no such file.\n' } : { status: 200, ...file }
+}
+
+const admit = (
+  client: WebSocket,
+  sockets: WebSocketServer,
+  attach: DevtoolsServerOptions['attach']
+): void => {
+  // Its end is told by `close`, which follows.
+  client.on('error', () => client.terminate())
+  if (sockets.clients.size > MAX_CLIENTS) {
+    client.close(closeCodes.tryLater, 'too many panels')
+    return
+  }
+  living.add(client)
+  client.on('pong', () => living.add(client))
+  const detach = attach(makeHostChannel(client))
+  client.once('close', detach)
+}
+
+/** Those that have answered since the last beat. */
+const living = new WeakSet<WebSocket>()
+
+/** Cuts off who did not answer the last ping: a laptop that sleeps, a page that hangs. */
+const beat = (clients: ReadonlySet<WebSocket>): void => {
+  for (const client of clients) {
+    if (!living.delete(client)) client.terminate()
+    else client.ping()
+  }
+}
+
+const closeSockets = async (sockets: WebSocketServer): Promise<void> => {
+  for (const client of sockets.clients) client.close(closeCodes.goingAway, 'the wallet has ended')
+  const cut = setTimeout(() => {
+    for (const client of sockets.clients) client.terminate()
+  }, FAREWELL_MS)
+  await new Promise<void>(resolve => sockets.close(() => resolve()))
+  clearTimeout(cut)
+}
+
+const listen = (server: Server, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject)
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : port)
+    })
+  })
