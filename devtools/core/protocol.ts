@@ -54,6 +54,7 @@ export interface ActionFailure {
 export interface Channel<Out, In> {
   send(message: Out): void
   onMessage(listener: (message: In) => void): void
+  /** Heard at each loss. A socket that comes back greets with `hello` again, and has then subscribed anew by itself. */
   onClose(listener: () => void): void
   close(): void
 }
