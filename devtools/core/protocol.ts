@@ -54,7 +54,7 @@ export interface ActionFailure {
 export interface Channel<Out, In> {
   send(message: Out): void
   onMessage(listener: (message: In) => void): void
-  /** Heard at each loss. A socket that comes back greets with `hello` again, and has then subscribed anew by itself. */
+  /** Heard at each loss: after that of a socket that connects again by itself, the host greets with another `hello`. */
   onClose(listener: () => void): void
   close(): void
 }

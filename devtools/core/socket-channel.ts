@@ -26,12 +26,12 @@ export const MAX_PAUSE_MS = 10_000
 /**
  * Joins a panel to a kernel in another process, and does so again whenever the socket is lost.
  *
- * Each loss is told to `onClose`. Attempts follow after 0.25 s, then twice as long each time, up to
- * {@link MAX_PAUSE_MS}. A new socket asks for what is newer than the last sequence number that was seen without a gap;
- * of another kernel than before it asks for everything, and its batches count from its snapshot on.
+ * Each loss is told to `onClose`, also of a socket that never opened. Attempts follow after 0.25 s, then twice as long
+ * each time, up to {@link MAX_PAUSE_MS}. What the panel has missed it asks for itself, by sequence number, when it is
+ * greeted again.
  *
- * A call is never kept for later, since what a person approved is to happen now or not at all: without a socket it is
- * refused with DISCONNECTED, and so are those that were under way when it was lost.
+ * Nothing is kept for later: what is sent without a socket is dropped, since what a person approved is to happen now or
+ * not at all.
  */
 export const connectSocket = (options: SocketOptions): Channel<ClientMessage, HostMessage> => {
   const link = new SocketLink(options)
@@ -41,33 +41,22 @@ export const connectSocket = (options: SocketOptions): Channel<ClientMessage, Ho
 
 const FIRST_PAUSE_MS = 250
 
-type Subscribe = Extract<ClientMessage, { type: 'subscribe' }>
-
 class SocketLink implements Channel<ClientMessage, HostMessage> {
   readonly #options: SocketOptions
   readonly #onMessage: ((message: HostMessage) => void)[] = []
   readonly #onClose: (() => void)[] = []
-  readonly #underWay = new Set<number>()
   /** The present one, once it is open. */
   #socket: PanelSocket | undefined
-  /** Ends the attempt or the pause that goes on. */
+  /** Ends the attempt, the socket or the pause that goes on. */
   #stop = (): void => {}
   #pause = FIRST_PAUSE_MS
   #isOver = false
-  #subscribe: Subscribe | undefined
-  #kernelId: string | undefined
-  #seq: number | undefined
-  /** Batches are of no use before the snapshot of a kernel that is not the one before. */
-  #needsSnapshot = false
 
   constructor(options: SocketOptions) {
     this.#options = options
   }
 
   send(message: ClientMessage): void {
-    if (message.type === 'subscribe') this.#subscribe = message
-    else if (this.#socket === undefined) queueMicrotask(() => this.#refuse(message.id, NOT_DONE))
-    else this.#underWay.add(message.id)
     this.#socket?.send(JSON.stringify(message))
   }
 
@@ -90,69 +79,31 @@ class SocketLink implements Channel<ClientMessage, HostMessage> {
     const { url, token, makeWebSocket } = this.#options
     const socket = makeWebSocket(url, [SOCKET_PROTOCOL, tokenProtocolOf(token)])
     this.#stop = () => socket.close()
-    socket.addEventListener('open', () => this.#opened(socket))
-    socket.addEventListener('message', ({ data }) => {
-      if (!this.#isOver) this.#heard(JSON.parse(String(data)))
+    socket.addEventListener('open', () => {
+      if (!this.#isOver) this.#socket = socket
     })
+    socket.addEventListener('message', ({ data }) => this.#heard(JSON.parse(String(data))))
     // What went wrong is told by `close`, which follows; browsers give no reason.
     socket.addEventListener('error', () => {})
     socket.addEventListener('close', () => this.#lost())
   }
 
-  #opened(socket: PanelSocket): void {
-    if (this.#isOver) return
-    this.#socket = socket
-    if (this.#subscribe === undefined) return
-    const { sinceSeq: _old, ...everything } = this.#subscribe
-    this.send(this.#seq === undefined ? everything : { ...everything, sinceSeq: this.#seq })
-  }
-
   #heard(message: HostMessage): void {
-    if (message.type === 'hello') this.#greeted(message.kernelId)
-    if (message.type === 'result' || message.type === 'refused') this.#underWay.delete(message.id)
-    if (message.type === 'batch') {
-      if (this.#needsSnapshot) return
-      if (message.fromSeq === this.#seq) this.#seq = message.seq
-    }
-    if (message.type === 'snapshot') {
-      this.#needsSnapshot = false
-      this.#seq = message.seq
-    }
-    this.#tell(message)
-  }
-
-  #greeted(kernelId: string): void {
+    if (this.#isOver) return
+    // Not when it opens: a server that is full lets us in and sends us away.
     this.#pause = FIRST_PAUSE_MS
-    const isOther = this.#kernelId !== undefined && this.#kernelId !== kernelId
-    this.#kernelId = kernelId
-    if (!isOther || this.#subscribe === undefined) return
-    this.#seq = undefined
-    this.#needsSnapshot = true
-    this.send({ type: 'subscribe', version: this.#subscribe.version })
+    for (const listener of this.#onMessage) listener(message)
   }
 
   #lost(): void {
     if (this.#isOver) return
     this.#socket = undefined
-    for (const id of this.#underWay) this.#refuse(id, NOT_KNOWN)
-    this.#underWay.clear()
-    for (const listener of this.#onClose) listener()
     const { later = afterTime } = this.#options
     this.#stop = later(this.#pause, () => this.open())
     this.#pause = Math.min(this.#pause * 2, MAX_PAUSE_MS)
-  }
-
-  #refuse(id: number, message: string): void {
-    this.#tell({ type: 'refused', id, error: { code: 'DISCONNECTED', message } })
-  }
-
-  #tell(message: HostMessage): void {
-    for (const listener of this.#onMessage) listener(message)
+    for (const listener of this.#onClose) listener()
   }
 }
-
-const NOT_DONE = 'The wallet is not connected, so nothing was done'
-const NOT_KNOWN = 'The connection was lost; whether it was done shows when it is back'
 
 const afterTime = (milliseconds: number, then: () => void): (() => void) => {
   const timer = setTimeout(then, milliseconds)

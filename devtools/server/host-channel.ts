@@ -1,6 +1,5 @@
 import type { WebSocket } from 'ws'
 import type { Channel, ClientMessage, HostMessage } from '../core/protocol.ts'
-import { parseClientMessage } from './parse-client-message.ts'
 
 /** The kernel's end of a socket. */
 export interface HostChannel extends Channel<HostMessage, ClientMessage> {
@@ -19,7 +18,7 @@ export const closeCodes = { goingAway: 1001, textOnly: 1003, policy: 1008, tryLa
 /**
  * Makes a channel of a socket that was let in: JSON text, one message a frame.
  *
- * A frame that is not a message ends it with 1008, a binary one with 1003. A panel that leaves {@link CUT_BYTES} unread
+ * A frame that is not JSON ends it with 1008, a binary one with 1003. A panel that leaves {@link CUT_BYTES} unread
  * is cut off, so that it costs no memory without bound.
  */
 export const makeHostChannel = (socket: WebSocket): HostChannel => {
@@ -39,9 +38,10 @@ export const makeHostChannel = (socket: WebSocket): HostChannel => {
       socket.on('message', (data, isBinary) => {
         if (isOver) return
         if (isBinary) return end(closeCodes.textOnly, 'text only')
-        const message = parseClientMessage(data.toString())
-        if (message === undefined) end(closeCodes.policy, 'not a message')
-        else listener(message)
+        const message = parseJson(data.toString())
+        if (message === undefined) end(closeCodes.policy, 'not JSON')
+        // Which message it is, if it is any, is looked at by whoever is attached.
+        else listener(message as ClientMessage)
       })
     },
     onClose(listener) {
@@ -49,5 +49,13 @@ export const makeHostChannel = (socket: WebSocket): HostChannel => {
     },
     close: () => end(closeCodes.goingAway, ''),
     isSlow: () => socket.bufferedAmount > SLOW_BYTES
+  }
+}
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }

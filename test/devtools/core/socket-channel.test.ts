@@ -80,68 +80,47 @@ const hello = (kernelId: string): HostMessage => ({
   hasWorld: true
 })
 
-const batch = (fromSeq: number, seq: number): HostMessage => ({
-  type: 'batch',
-  fromSeq,
-  seq,
-  patches: [],
-  events: [],
-  missed: 0
-})
-
-const snapshot = (seq: number): HostMessage => ({ type: 'snapshot', seq, slices: {} as never, events: [] })
-
 const subscribe: ClientMessage = { type: 'subscribe', version: 1 }
-const call: ClientMessage = { type: 'call', id: 7, action: 'rates.refresh', input: {} }
 
-/** Lets promises and microtasks run. */
-const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
-
-test('the token is offered as a subprotocol, and what is subscribed to early is asked for once it is open', t => {
-  const { channel, asked, socket } = makeScene()
+test('the token is offered as a subprotocol, and messages go both ways once it is open', t => {
+  const { channel, asked, socket, heard } = makeScene()
   t.deepEqual(asked, [['ws://127.0.0.1:1/socket', ['holdfast-devtools-1', 'token.abc']]])
-  channel.send(subscribe)
-  t.deepEqual(socket().sent, [])
   socket().play('open')
-  t.deepEqual(socket().sent, [subscribe])
+  socket().play('message', hello('a'))
+  channel.send(subscribe)
+  t.deepEqual([socket().sent, heard], [[subscribe], [hello('a')]])
 })
 
-test('a new socket asks for what is newer than the last number that was seen without a gap', t => {
-  const { channel, socket, pass, losses } = makeScene()
-  channel.send(subscribe)
+test('a loss is told, and the next socket serves the same listeners', t => {
+  const { channel, socket, sockets, asked, pass, heard, losses } = makeScene()
   socket().play('open')
-  for (const message of [hello('a'), snapshot(3), batch(3, 5), batch(9, 12)])
-    socket().play('message', message)
   socket().play('close')
   t.is(losses(), 1)
   pass()
+  t.is(sockets.length, 2)
+  t.deepEqual(asked[0], asked[1])
   socket().play('open')
-  t.deepEqual(socket().sent, [{ ...subscribe, sinceSeq: 5 }])
-  socket().play('message', hello('a'))
-  socket().play('message', batch(5, 8))
-  socket().play('close')
-  pass()
-  socket().play('open')
-  t.deepEqual(socket().sent, [{ ...subscribe, sinceSeq: 8 }])
+  socket().play('message', hello('b'))
+  channel.send(subscribe)
+  t.deepEqual([sockets.map(({ sent }) => sent), heard], [[[], [subscribe]], [hello('b')]])
 })
 
-test('of another kernel everything is asked for, and its batches count from its snapshot on', t => {
-  const { channel, socket, pass, heard } = makeScene()
-  channel.send(subscribe)
+test('what is sent without a socket is dropped, and never sent later', t => {
+  const { channel, socket, pass } = makeScene()
+  const call: ClientMessage = { type: 'call', id: 7, action: 'rates.refresh', input: {} }
+  channel.send(call)
   socket().play('open')
-  for (const message of [hello('a'), snapshot(3)]) socket().play('message', message)
+  t.deepEqual(socket().sent, [])
   socket().play('close')
+  channel.send(call)
   pass()
+  channel.send(call)
   socket().play('open')
-  heard.length = 0
-  for (const message of [hello('b'), batch(3, 4), snapshot(1), batch(1, 2)]) socket().play('message', message)
-  t.deepEqual(socket().sent, [{ ...subscribe, sinceSeq: 3 }, subscribe])
-  t.deepEqual(heard, [hello('b'), snapshot(1), batch(1, 2)])
+  t.deepEqual(socket().sent, [])
 })
 
 test('pauses grow while nothing answers, and begin anew after a greeting', t => {
-  const { channel, socket, pass, pauses, losses } = makeScene()
-  channel.send(subscribe)
+  const { socket, pass, pauses, losses } = makeScene()
   for (let attempt = 0; attempt < 8; attempt++) {
     socket().play('close')
     pass()
@@ -158,50 +137,8 @@ test('pauses grow while nothing answers, and begin anew after a greeting', t => 
   t.is(pauses.at(-1), 250)
 })
 
-test('a call without a socket is refused and never sent later', async t => {
-  const { channel, socket, heard } = makeScene()
-  channel.send(call)
-  t.deepEqual(heard, [])
-  await settle()
-  t.deepEqual(heard, [
-    {
-      type: 'refused',
-      id: 7,
-      error: { code: 'DISCONNECTED', message: 'The wallet is not connected, so nothing was done' }
-    }
-  ])
-  socket().play('open')
-  t.deepEqual(socket().sent, [])
-})
-
-test('a call that was under way when the socket was lost is refused once, and one that was answered is not', t => {
-  const { channel, socket, heard } = makeScene()
-  socket().play('open')
-  channel.send(call)
-  channel.send({ ...call, id: 8 })
-  channel.send({ ...call, id: 9 })
-  const result: HostMessage = { type: 'result', id: 7, output: {} }
-  const refused: HostMessage = { type: 'refused', id: 9, error: { code: 'READ_ONLY', message: 'no' } }
-  socket().play('message', result)
-  socket().play('message', refused)
-  socket().play('close')
-  t.deepEqual(heard, [
-    result,
-    refused,
-    {
-      type: 'refused',
-      id: 8,
-      error: {
-        code: 'DISCONNECTED',
-        message: 'The connection was lost; whether it was done shows when it is back'
-      }
-    }
-  ])
-})
-
 test('a channel that is closed closes its socket, tells nothing and never comes back', t => {
   const { channel, socket, sockets, pass, heard, pauses, losses } = makeScene()
-  channel.send(subscribe)
   socket().play('open')
   channel.close()
   t.true(socket().isClosed)
