@@ -17,12 +17,16 @@ const kernel = (path: string): Room => ({ path, packages: KERNEL })
 const plugin = (path: string): Room => ({ path, packages: PLUGIN, only: ['kernel/plugin-api'] })
 // Shared by the storage plugins: how a Keyv store becomes a Disk.
 const KEYV_DISK = 'plugins/storage/keyv-disk'
+// Shared by the storage plugins of web pages: how a page keeps other pages out.
+const PAGE_LOCK = 'plugins/storage/page-lock'
+// Shared by the storage plugins: what a failure is called.
+const STORAGE_ERROR = 'plugins/storage/storage-error'
 // Shared by the swap plugins: exact figures, polite requests, refusals.
 const SWAP_KIT = 'plugins/swap/kit'
 // Shared by the rate plugins: how a source is asked and read.
 const RATE_KIT = 'plugins/rates/kit'
 const RATE_PLUGIN = { packages: PLUGIN, only: ['kernel/plugin-api', RATE_KIT] }
-const STORAGE = ['kernel/plugin-api', KEYV_DISK]
+const STORAGE = ['kernel/plugin-api', STORAGE_ERROR, KEYV_DISK, PAGE_LOCK]
 const free = (path: string): Room => ({ path })
 
 const FORMATS = ['types', 'schema', 'crypto', 'io', 'errors', 'amount', 'time'].map(name => `kernel/${name}`)
@@ -56,7 +60,8 @@ export const layers: readonly (readonly Room[])[] = [
   [kernel('kernel/context'), kernel('kernel/client-id')],
   [kernel('kernel/kernel'), kernel('kernel/plugin-api')],
   [kernel('kernel/index')],
-  [plugin(KEYV_DISK), plugin(RATE_KIT), plugin(SWAP_KIT)],
+  [plugin(STORAGE_ERROR), plugin(PAGE_LOCK), plugin(RATE_KIT), plugin(SWAP_KIT)],
+  [{ path: KEYV_DISK, packages: PLUGIN, only: ['kernel/plugin-api', STORAGE_ERROR] }],
   [
     plugin('plugins/currency/*'),
     { path: 'plugins/rates/*', ...RATE_PLUGIN },
@@ -64,6 +69,7 @@ export const layers: readonly (readonly Room[])[] = [
     { path: 'plugins/swap/*', packages: PLUGIN, only: ['kernel/plugin-api', SWAP_KIT] },
     { path: 'plugins/storage/*', packages: PLUGIN, only: STORAGE },
     { path: 'plugins/storage/file', packages: [...PLUGIN, NODE], only: STORAGE },
+    { path: 'plugins/storage/browser', packages: [...PLUGIN, 'idb'], only: STORAGE },
     plugin('plugins/edge'),
     { path: 'platform/node', packages: [...CRYPTO, NODE, 'ws'], only: PORTS },
     { path: 'platform/browser', packages: CRYPTO, only: PORTS },

@@ -1,5 +1,6 @@
 import { Keyv, type KeyvStoreAdapter } from 'keyv'
-import { checkPath, type Disk, isWalletError, WalletError } from '../../kernel/plugin-api.ts'
+import { checkPath, type Disk, WalletError } from '../../kernel/plugin-api.ts'
+import { storageErrorOf } from './storage-error.ts'
 
 /** A Keyv store that can also list its keys below a folder by itself, which is faster than iterating. */
 export interface ListingStore {
@@ -53,18 +54,6 @@ export const keyvDisk = (store: AnyStore): Disk => {
   }
 }
 
-/**
- * What a failure of a store is called in the catalogue; a catalogue error stays what it is.
- *
- * The text of the cause is not repeated: it may name folders of this machine.
- */
-export const storageErrorOf = (path: string, error: unknown): WalletError => {
-  if (isWalletError(error)) return error
-  const code = codeOf(error)
-  if (code === 'ENOSPC' || code === 'EDQUOT') return new WalletError('STORAGE_FULL', { path }, error)
-  return new WalletError('STORAGE_FAILED', { path, reason: code ?? 'the store threw' }, error)
-}
-
 const openKeyv = (store: AnyStore): Keyv =>
   new Keyv({
     store,
@@ -101,6 +90,3 @@ const guard = async <T>(path: string, task: () => Promise<T>): Promise<T> => {
     throw storageErrorOf(path, error)
   }
 }
-
-const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined

@@ -1,5 +1,6 @@
 import { checkPath, type Disk, type StoragePlugin, WalletError } from '../../kernel/plugin-api.ts'
-import { storageErrorOf } from './keyv-disk.ts'
+import { holdPageLock, locksOfPage, type WebLocks } from './page-lock.ts'
+import { storageErrorOf } from './storage-error.ts'
 
 /** The part of the Web Storage standard that a disk needs; `localStorage` has it. */
 export interface WebStorage {
@@ -8,15 +9,6 @@ export interface WebStorage {
   getItem(key: string): string | null
   setItem(key: string, text: string): void
   removeItem(key: string): void
-}
-
-/** The part of the Web Locks standard that a disk needs; `navigator.locks` has it. */
-export interface WebLocks {
-  request(
-    name: string,
-    options: { readonly ifAvailable: true },
-    hold: (lock: unknown) => Promise<void>
-  ): Promise<unknown>
 }
 
 /** What may differ from the page's own. */
@@ -34,15 +26,14 @@ export interface LocalStorageOptions {
  */
 export const openLocalDisk = async (options: LocalStorageOptions = {}): Promise<Disk> => {
   const storage = options.storage ?? storageOfPage()
-  const locks = options.locks ?? page.navigator?.locks
-  const release = await lock(locks)
+  const release = await holdPageLock(options.locks ?? locksOfPage(), `${PREFIX}lock`)
   let isOpen = true
   const attempt = <T>(path: string, task: () => T): T => {
     if (!isOpen) throw new WalletError('STORAGE_FAILED', { path, reason: 'it is closed' })
     try {
       return task()
     } catch (error) {
-      throw isFull(error) ? new WalletError('STORAGE_FULL', { path }, error) : storageErrorOf(path, error)
+      throw storageErrorOf(path, error)
     }
   }
   return {
@@ -68,11 +59,7 @@ export const localStorageDisk = (options: LocalStorageOptions = {}): StoragePlug
 
 const PREFIX = 'airbitz/'
 
-/** The globals of a web page, which nothing else of this package assumes. */
-const page = globalThis as {
-  readonly localStorage?: WebStorage
-  readonly navigator?: { readonly locks?: WebLocks }
-}
+const page = globalThis as { readonly localStorage?: WebStorage }
 
 /** A page whose user forbids storage throws when it looks. */
 const storageOfPage = (): WebStorage => {
@@ -95,19 +82,3 @@ const pathsBelow = (storage: WebStorage, folder: string): string[] => {
   }
   return paths.sort()
 }
-
-/** The browser holds the lock until a promise ends, also when the page is closed or crashes. */
-const lock = async (locks: WebLocks | undefined): Promise<() => void> => {
-  if (locks === undefined) return () => {}
-  return new Promise((resolve, reject) => {
-    const hold = (held: unknown): Promise<void> => {
-      if (held === null) throw new WalletError('STORAGE_LOCKED', { holder: 'another page' })
-      return new Promise(release => resolve(release))
-    }
-    locks.request(`${PREFIX}lock`, { ifAvailable: true }, async held => hold(held)).catch(reject)
-  })
-}
-
-/** Firefox has a name of its own for it. */
-const isFull = (error: unknown): boolean =>
-  error instanceof Error && ['QuotaExceededError', 'NS_ERROR_DOM_QUOTA_REACHED'].includes(error.name)

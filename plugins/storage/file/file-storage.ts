@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Disk, StoragePlugin } from '../../../kernel/plugin-api.ts'
-import { keyvDisk, storageErrorOf } from '../keyv-disk.ts'
+import { keyvDisk } from '../keyv-disk.ts'
+import { storageErrorOf } from '../storage-error.ts'
 import { type LockOptions, lockFolder } from './file-lock.ts'
 import { asKeyvStore, FileStore } from './file-store.ts'
 

@@ -2,12 +2,8 @@ import test from 'ava'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import { createKernel } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
-import {
-  localStorageDisk,
-  openLocalDisk,
-  type WebLocks,
-  type WebStorage
-} from '../../../plugins/storage/local-storage.ts'
+import { localStorageDisk, openLocalDisk, type WebStorage } from '../../../plugins/storage/local-storage.ts'
+import type { WebLocks } from '../../../plugins/storage/page-lock.ts'
 import { testStoragePlugin } from '../../contracts/storage-plugin.ts'
 
 /** Web Storage as the standard has it, with a quota in characters. */

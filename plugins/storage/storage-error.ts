@@ -1,0 +1,25 @@
+import { isWalletError, WalletError } from '../../kernel/plugin-api.ts'
+
+/**
+ * What a failure of a store is called in the catalogue; a catalogue error stays what it is.
+ *
+ * The text of the cause is not repeated: it may name folders of this machine.
+ */
+export const storageErrorOf = (path: string, error: unknown): WalletError => {
+  if (isWalletError(error)) return error
+  const code = codeOf(error)
+  if ((code !== undefined && FULL.has(code)) || (error instanceof Error && FULL.has(error.name)))
+    return new WalletError('STORAGE_FULL', { path }, error)
+  return new WalletError('STORAGE_FAILED', { path, reason: code ?? 'the store threw' }, error)
+}
+
+/** Codes of systems, names of browsers; Firefox has one of its own. */
+const FULL: ReadonlySet<string> = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'QuotaExceededError',
+  'NS_ERROR_DOM_QUOTA_REACHED'
+])
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
