@@ -1,10 +1,12 @@
+/// <reference lib="dom" />
 import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
-import type { Io } from '../../kernel/io/io.ts'
+import type { CryptoPort, Io } from '../../kernel/io/io.ts'
 import { browserClock } from './browser-clock.ts'
 import { makeBrowserFetch } from './browser-fetch.ts'
 import { browserRandom } from './browser-random.ts'
 import { makeCrossOriginFetch } from './cross-origin-fetch.ts'
 import { openWebSocket } from './web-socket.ts'
+import { makeWorkerScrypt } from './worker-scrypt.ts'
 
 /** What may differ from the defaults of {@link makeBrowserIo}. */
 export interface BrowserIoOptions {
@@ -12,6 +14,11 @@ export interface BrowserIoOptions {
   readonly maxReplyBytes?: number
   /** Where cross-origin requests go that the browser does not allow. Default: the four of protocol §2.12. */
   readonly proxies?: readonly string[]
+  /**
+   * Starts a Web Worker of the file `holdfast/browser/scrypt-worker`, which derives keys of passwords beside the page. Without
+   * it the page does so in slices of 5 ms. The page starts it, since its address and its policy are the page's own.
+   */
+  readonly scryptWorker?: () => Worker
 }
 
 /** The io of a web page. */
@@ -29,14 +36,20 @@ export const makeBrowserIo = (options: BrowserIoOptions = {}): BrowserIo => {
   const { maxReplyBytes = 16 * 1024 * 1024, proxies = PROXIES } = options
   const fetch = makeBrowserFetch(maxReplyBytes)
   return {
-    // WebCrypto answers later, and a box is opened at once.
-    crypto: makeNobleCrypto(browserClock),
+    crypto: cryptoOf(options),
     clock: browserClock,
     random: browserRandom,
     fetch,
     fetchCrossOrigin: makeCrossOriginFetch({ fetch, clock: browserClock, random: browserRandom, proxies }),
     webSocket: (url, handlers) => openWebSocket(url, handlers, maxReplyBytes)
   }
+}
+
+/** Not WebCrypto: it answers later, and a box is opened at once. */
+const cryptoOf = ({ scryptWorker }: BrowserIoOptions): CryptoPort => {
+  const crypto = makeNobleCrypto(browserClock)
+  if (scryptWorker === undefined) return crypto
+  return { ...crypto, scrypt: makeWorkerScrypt(scryptWorker, crypto.scrypt) }
 }
 
 const PROXIES = [1, 2, 3, 4].map(count => `https://cors${count}.edge.app`)
