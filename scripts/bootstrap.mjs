@@ -20,6 +20,7 @@ const tasks = {
   holdfast: { command: rest => [emitted('bin/holdfast.js'), ...rest] },
   test: { command: rest => [emitted('scripts/run-tests.js'), 'unit', ...rest] },
   interop: { command: rest => [emitted('scripts/run-tests.js'), 'interop', ...rest] },
+  browser: { command: rest => [emitted('scripts/run-tests.js'), 'browser', ...rest] },
   proofs: { command: rest => [emitted('scripts/run-tests.js'), 'proofs', ...rest] },
   check: { command: rest => [emitted('scripts/check.js'), ...rest], evenIfBroken: true },
   docs: { command: rest => [emitted('scripts/write-docs.js'), ...rest], evenIfBroken: true },

@@ -1,0 +1,119 @@
+import test, { type ExecutionContext } from 'ava'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { isWalletError } from '../../kernel/errors/wallet-error.ts'
+import { testStoragePlugin } from '../contracts/storage-plugin.ts'
+import { withChromium } from './helpers/chromium.ts'
+import { openPageDisk } from './helpers/page-disk.ts'
+import { servePartsSite } from './helpers/parts-site.ts'
+import type { ServedFolder } from './helpers/serve-folder.ts'
+
+const browserTest = withChromium(test)
+let site: Promise<ServedFolder> | undefined
+test.after.always(async () => (await site)?.close())
+
+/** A browser profile of its own, with no database yet. */
+const openProfile = async (t: ExecutionContext, browser: Browser): Promise<BrowserContext> => {
+  const profile = await browser.newContext()
+  t.teardown(() => profile.close())
+  return profile
+}
+
+const openTab = async (profile: BrowserContext): Promise<Page> => {
+  site ??= servePartsSite()
+  const tab = await profile.newPage()
+  await tab.goto((await site).url)
+  return tab
+}
+
+let count = 0
+let contractPage: Promise<Page> | undefined
+testStoragePlugin(
+  ((title: string, run: (t: ExecutionContext) => Promise<void>) => {
+    browserTest(title, async (t, browser) => {
+      contractPage ??= browser.newContext().then(openTab)
+      await contractPage
+      await run(t)
+    })
+  }) as unknown as typeof test,
+  'IndexedDB',
+  async () => {
+    count += 1
+    const name = `contract ${count}`
+    return openPageDisk((await contractPage) as Page, name)
+  }
+)
+
+browserTest(
+  'texts are there after a reload, and in the next tab when the first one is closed',
+  async (t, browser) => {
+    const profile = await openProfile(t, browser)
+    const tab = await openTab(profile)
+    await (await openPageDisk(tab, 'a')).setText('logins/x.json', '{"a":1}')
+    await tab.reload()
+    const again = await openPageDisk(tab, 'a')
+    t.is(await again.getText('logins/x.json'), '{"a":1}')
+    await tab.close()
+    const next = await openPageDisk(await openTab(profile), 'a')
+    t.deepEqual(await next.list(''), ['logins/x.json'])
+  }
+)
+
+browserTest(
+  'a second tab does not get the store that a first one has open; another store it gets',
+  async (t, browser) => {
+    const profile = await openProfile(t, browser)
+    const [first, second] = [await openTab(profile), await openTab(profile)]
+    const disk = await openPageDisk(first, 'a')
+    await disk.setText('x', '1')
+    t.true(isWalletError(await t.throwsAsync(openPageDisk(second, 'a')), 'STORAGE_LOCKED'))
+    t.true(isWalletError(await t.throwsAsync(openPageDisk(first, 'a')), 'STORAGE_LOCKED'))
+    t.deepEqual(await (await openPageDisk(second, 'b')).list(''), [])
+    await disk.close?.()
+    t.is(await (await openPageDisk(second, 'a')).getText('x'), '1')
+  }
+)
+
+browserTest('a closed disk refuses everything', async (t, browser) => {
+  const disk = await openPageDisk(await openTab(await openProfile(t, browser)), 'a')
+  await disk.setText('x', '1')
+  await disk.close?.()
+  for (const call of [disk.getText('x'), disk.setText('x', '2'), disk.delete('x'), disk.list('')])
+    t.true(isWalletError(await t.throwsAsync(call), 'STORAGE_FAILED'))
+})
+
+browserTest('a browser without room says so, and the old text is unharmed', async (t, browser) => {
+  const profile = await openProfile(t, browser)
+  const tab = await openTab(profile)
+  const session = await profile.newCDPSession(tab)
+  const origin = new URL(tab.url()).origin
+  await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 100_000 })
+  const disk = await openPageDisk(tab, 'a')
+  await disk.setText('x', 'old')
+  const refusal = await t.throwsAsync(disk.setText('x', 'ŋ'.repeat(3_000_000)))
+  t.true(isWalletError(refusal, 'STORAGE_FULL'))
+  t.is(await disk.getText('x'), 'old')
+  await disk.setText('x', 'new')
+  t.is(await disk.getText('x'), 'new')
+})
+
+browserTest(
+  'an empty store takes what the deployed client left in the local storage, once',
+  async (t, browser) => {
+    const tab = await openTab(await openProfile(t, browser))
+    await tab.evaluate(() => {
+      const page = globalThis as unknown as { localStorage: { setItem(key: string, text: string): void } }
+      page.localStorage.setItem('airbitz/logins/x.json', '{"a":1}')
+      page.localStorage.setItem('airbitz/repos/y/changes.json', '{}')
+      page.localStorage.setItem('other', 'not ours')
+    })
+    const disk = await openPageDisk(tab, 'a', true)
+    t.deepEqual(await disk.list(''), ['logins/x.json', 'repos/y/changes.json'])
+    t.is(await disk.getText('logins/x.json'), '{"a":1}')
+    await disk.setText('logins/x.json', '{"a":2}')
+    await disk.delete('repos/y/changes.json')
+    await disk.close?.()
+    const again = await openPageDisk(tab, 'a', true)
+    t.deepEqual(await again.list(''), ['logins/x.json'])
+    t.is(await again.getText('logins/x.json'), '{"a":2}')
+  }
+)

@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs'
+import type { ExecutionContext, TestFn } from 'ava'
+import { type Browser, chromium } from 'playwright-core'
+
+/** A test that has a browser. */
+export type BrowserTest = (t: ExecutionContext, browser: Browser) => Promise<void>
+
+/** Where a Chromium is: what `HOLDFAST_CHROMIUM` says, or where Debian puts its own. */
+const PROGRAM = process.env.HOLDFAST_CHROMIUM ?? '/usr/bin/chromium'
+
+/** Where a browser must be had: in CI, and where somebody says so. */
+const isRequired = process.env.HOLDFAST_CI === '1' || process.env.HOLDFAST_REQUIRE_BROWSER === '1'
+
+let browser: Promise<Browser> | undefined
+
+const openBrowser = (): Promise<Browser> => {
+  const isRoot = process.getuid?.() === 0
+  // Chromium's sandbox does not run as root, as in a container.
+  browser ??= chromium.launch({ executablePath: PROGRAM, args: isRoot ? ['--no-sandbox'] : [] })
+  return browser
+}
+
+/**
+ * Makes `test` one whose tests are given a real Chromium, one for each file. Without a Chromium they are skipped and say so,
+ * except where one is required.
+ */
+export const withChromium = (test: TestFn): ((title: string, run: BrowserTest) => void) => {
+  test.after.always('the browser is closed', async () => {
+    await (await browser)?.close()
+  })
+  return (title, run) => {
+    test(title, async t => {
+      if (!existsSync(PROGRAM) && !isRequired) {
+        t.log(
+          `skipped: there is no ${PROGRAM}; on Debian, apt-get install chromium, or set HOLDFAST_CHROMIUM`
+        )
+        t.pass()
+        return
+      }
+      await run(t, await openBrowser())
+    })
+  }
+}

@@ -1,0 +1,44 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+import { type ServedFolder, serveFolder } from './serve-folder.ts'
+
+/** The policy of a careful page. Trusted Types: only the policy of the test page may name a script. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "require-trusted-types-for 'script'",
+  'trusted-types parts'
+].join('; ')
+
+/**
+ * Serves a page that shows the parts for web pages to a test (`test/browser/page/parts-page.ts`), under a strict policy.
+ *
+ * @param policy - the page's content security policy
+ */
+export const servePartsSite = async (policy: string = POLICY): Promise<ServedFolder> => {
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-parts-'))
+  try {
+    const bundle = await rolldown({
+      input: {
+        page: emitted('../page/parts-page.js'),
+        worker: emitted('../../../platform/browser/scrypt-worker.js')
+      },
+      platform: 'browser'
+    })
+    await bundle.write({ dir: folder, format: 'esm', entryFileNames: '[name].js' })
+    await bundle.close()
+    await writeFile(
+      join(folder, 'index.html'),
+      '<!doctype html><title>Parts</title><script type="module" src="page.js"></script>'
+    )
+    return await serveFolder(folder, { 'content-security-policy': policy })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+const emitted = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
