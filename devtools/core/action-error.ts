@@ -1,0 +1,68 @@
+import { isWalletError, type JsonObject } from '../../kernel/index.ts'
+import type { ActionFailure } from './protocol.ts'
+
+/**
+ * Why an action failed, on the side of the panel, or before the kernel was asked. `code`: of the catalogue, or
+ * READ_ONLY, BAD_MESSAGE, DISCONNECTED, UNKNOWN.
+ */
+export class ActionError extends Error {
+  readonly code: string
+  readonly hint?: string
+  readonly details?: JsonObject
+
+  constructor({ code, message, hint, details }: ActionFailure) {
+    super(message)
+    this.name = 'ActionError'
+    this.code = code
+    if (hint !== undefined) this.hint = hint
+    if (details !== undefined) this.details = details
+  }
+}
+
+/** A failure as a panel may see it; of an error that nobody knows not a word is passed on (pure). */
+export const failureOf = (error: unknown): ActionFailure => {
+  if (error instanceof ActionError) return failureFrom(error, error.hint, error.details)
+  if (!isWalletError(error)) return UNKNOWN
+  const details = Object.entries(error.details).filter(
+    ([name, value]) => SHOWN_DETAILS.has(name) && isShort(value)
+  )
+  return failureFrom(error, error.hint, details.length === 0 ? undefined : Object.fromEntries(details))
+}
+
+const failureFrom = (
+  { code, message }: { readonly code: string; readonly message: string },
+  hint: string | undefined,
+  details: JsonObject | undefined
+): ActionFailure => ({
+  code,
+  message,
+  ...(hint === undefined ? {} : { hint }),
+  ...(details === undefined ? {} : { details })
+})
+
+const UNKNOWN: ActionFailure = {
+  code: 'UNKNOWN',
+  message: 'The action failed, and the error says nothing that is safe to show.',
+  hint: 'The log of the kernel may say more.'
+}
+
+/** Figures and names that a screen can use; tokens and ids of challenges are not among them. */
+const SHOWN_DETAILS: ReadonlySet<string> = new Set([
+  'currencyCode',
+  'direction',
+  'from',
+  'maxFee',
+  'minimum',
+  'nativeMax',
+  'nativeMin',
+  'networkFee',
+  'pluginId',
+  'reason',
+  'to',
+  'txid',
+  'waitSeconds',
+  'walletId'
+])
+
+const isShort = (value: unknown): boolean =>
+  typeof value === 'number' || (typeof value === 'string' && value.length <= 200)

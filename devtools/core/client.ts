@@ -1,0 +1,163 @@
+import { type JsonObject, Observable } from '../../kernel/index.ts'
+import { ActionError } from './action-error.ts'
+import { type Act, type ActionName, type Actions, readingActions } from './actions.ts'
+import type { ClientStatus, DevtoolsClient } from './devtools-client.ts'
+import type { JournalEvent } from './journal-event.ts'
+import { type Channel, type ClientMessage, type HostMessage, PROTOCOL_VERSION } from './protocol.ts'
+import { emptyView, type View } from './slices.ts'
+import { foldMessage, type Known, nothingKnown, type TableMessage } from './view-fold.ts'
+
+/**
+ * Makes a panel's client over a channel. It subscribes after each `hello`, so that a channel may connect again by
+ * itself: it calls the `onClose` listeners each time it is lost, and the host greets each time it is back.
+ */
+export const makeClient = (channel: Channel<ClientMessage, HostMessage>): DevtoolsClient =>
+  new Client(channel).face
+
+class Client {
+  readonly #channel: Channel<ClientMessage, HostMessage>
+  readonly #view = new Observable<View>(emptyView)
+  readonly #events = new Observable<readonly JournalEvent[]>([])
+  readonly #status = new Observable<ClientStatus>({
+    connection: 'connecting',
+    isReadOnly: true,
+    hasWorld: false,
+    missed: 0
+  })
+  readonly #calls = new Map<number, PendingCall>()
+  #known: Known = nothingKnown
+  #kernelId: string | undefined
+  #isAwaitingSnapshot = true
+  #callCount = 0
+  #isClosed = false
+
+  constructor(channel: Channel<ClientMessage, HostMessage>) {
+    this.#channel = channel
+    channel.onMessage(message => this.#hear(message))
+    channel.onClose(() => this.#lost('The kernel is gone, or the connection to it.'))
+  }
+
+  get face(): DevtoolsClient {
+    const act: Act = (name, input) => this.#act(name, input)
+    return {
+      view: readable(this.#view),
+      events: readable(this.#events),
+      status: readable(this.#status),
+      act,
+      close: () => this.#close()
+    }
+  }
+
+  #hear(message: HostMessage): void {
+    if (this.#isClosed) return
+    switch (message.type) {
+      case 'hello':
+        this.#greet(message)
+        break
+      case 'snapshot':
+        this.#isAwaitingSnapshot = false
+        this.#fold(message)
+        break
+      case 'batch':
+        if (!this.#isAwaitingSnapshot) this.#fold(message)
+        break
+      case 'result':
+        this.#take(message.id)?.resolve(message.output)
+        break
+      case 'refused':
+        this.#take(message.id)?.reject(new ActionError(message.error))
+        break
+    }
+  }
+
+  #greet(hello: Extract<HostMessage, { readonly type: 'hello' }>): void {
+    const { version, kernelId, isReadOnly, hasWorld } = hello
+    if (version !== PROTOCOL_VERSION) {
+      this.#lost(`The kernel speaks version ${version} of the protocol, and this panel ${PROTOCOL_VERSION}.`)
+      return
+    }
+    // After a restart of the kernel the numbers begin anew: what was known is of no use.
+    if (this.#kernelId !== kernelId) this.#known = nothingKnown
+    this.#kernelId = kernelId
+    this.#status.set({ connection: 'connecting', isReadOnly, hasWorld, missed: this.#known.missed })
+    this.#subscribe()
+  }
+
+  #subscribe(): void {
+    this.#isAwaitingSnapshot = true
+    const { seq } = this.#known
+    this.#channel.send({
+      type: 'subscribe',
+      version: PROTOCOL_VERSION,
+      ...(seq === undefined ? {} : { sinceSeq: seq })
+    })
+  }
+
+  #fold(message: TableMessage): void {
+    const next = foldMessage(this.#known, message)
+    if (next === undefined) {
+      this.#subscribe()
+      return
+    }
+    this.#known = next
+    this.#view.set(next.view)
+    this.#events.set(next.events)
+    const { connection, isReadOnly, hasWorld, missed } = this.#status.getSnapshot()
+    if (connection !== 'live' || missed !== next.missed)
+      this.#status.set({ connection: 'live', isReadOnly, hasWorld, missed: next.missed })
+  }
+
+  #act<K extends ActionName>(name: K, input: Actions[K]['in']): Promise<Actions[K]['out']> {
+    const { connection, isReadOnly } = this.#status.getSnapshot()
+    if (this.#isClosed || connection !== 'live') return Promise.reject(disconnected())
+    if (isReadOnly && !readingActions.has(name)) {
+      const message = 'This panel may only look.'
+      return Promise.reject(new ActionError({ code: 'READ_ONLY', message }))
+    }
+    this.#callCount += 1
+    const id = this.#callCount
+    return new Promise((resolve, reject) => {
+      this.#calls.set(id, { resolve: output => resolve(output as Actions[K]['out']), reject })
+      this.#channel.send({ type: 'call', id, action: name, input: input as JsonObject })
+    })
+  }
+
+  #take(id: number): PendingCall | undefined {
+    const call = this.#calls.get(id)
+    this.#calls.delete(id)
+    return call
+  }
+
+  #lost(message: string): void {
+    this.#isAwaitingSnapshot = true
+    this.#status.update({ connection: 'lost', message })
+    const calls = [...this.#calls.values()]
+    this.#calls.clear()
+    // Whether they were done is not known: the panel must look before it does them again.
+    for (const { reject } of calls) reject(disconnected())
+  }
+
+  #close(): void {
+    if (this.#isClosed) return
+    this.#lost('The panel was closed.')
+    this.#isClosed = true
+    this.#channel.close()
+  }
+}
+
+interface PendingCall {
+  resolve(output: JsonObject): void
+  reject(error: unknown): void
+}
+
+const disconnected = (): ActionError =>
+  new ActionError({
+    code: 'DISCONNECTED',
+    message: 'There is no connection to the kernel.',
+    hint: 'Look at what became of it once the connection is back.'
+  })
+
+const readable = <S>(observable: Observable<S>): Pick<Observable<S>, 'subscribe' | 'getSnapshot'> => ({
+  subscribe: listener => observable.subscribe(listener),
+  getSnapshot: () => observable.getSnapshot()
+})

@@ -1,0 +1,97 @@
+import type { Clock, ObserverPlugin } from '../../kernel/index.ts'
+import { type FactName, type Facts, factOf, type HookName, hookNames, type Told } from './facts.ts'
+import { foldInto } from './fold.ts'
+import { type AttachOptions, Session } from './host-session.ts'
+import { Journal } from './journal.ts'
+import type { Channel, ClientMessage, HostMessage } from './protocol.ts'
+import { redactEntry, redactRow } from './redact.ts'
+import { type TableLimits, Tables, tableLimits } from './tables.ts'
+
+/** What an application says to make the devtools of a kernel. */
+export interface DevtoolsOptions {
+  /** Usually the clock of the kernel's io. */
+  readonly clock: Pick<Clock, 'now' | 'after'>
+  /** How long changes are gathered; 100, so that a panel is told ten times a second at most. */
+  readonly batchMs?: number
+  /** How many events are kept; 10,000. */
+  readonly ringSize?: number
+  /** How many rows each table keeps, and how many rounds of quotes; see {@link tableLimits}. */
+  readonly maxPerSlice?: Partial<TableLimits>
+  /** Watch every tap of every hook. It costs a little as long as the kernel lives, since no tap can be taken back. */
+  readonly hooks?: boolean
+  /** Show no addresses and txids, such as for screenshots. */
+  readonly hideAddresses?: boolean
+}
+
+/** The devtools of one kernel: an observer that folds what it hears, and the panels that look on. */
+export interface Devtools {
+  /** Goes into the plugins of the kernel. */
+  readonly plugin: ObserverPlugin
+  /** Names this kernel; another one after a restart. */
+  readonly kernelId: string
+  /** Serves one panel until the returned function is called or the channel closes. */
+  attach(channel: Channel<HostMessage, ClientMessage>, options: AttachOptions): () => void
+}
+
+const PLUGIN_ID = 'devtools'
+
+/**
+ * Makes the devtools of a kernel. While nobody is attached an event costs one entry of a table and one of a ring:
+ * nothing is copied, redacted or serialised, and taps are not noted.
+ */
+export const makeDevtools = (options: DevtoolsOptions): Devtools => {
+  const { clock, batchMs = 100, ringSize = 10_000, maxPerSlice = {}, hooks: isWatching = true } = options
+  // Tells kernels apart, and nothing hangs on nobody guessing it.
+  const kernelId = `${clock.now().toString(36)}-${Math.random().toString(36).slice(2, 10)}`
+  const redaction = { hideAddresses: options.hideAddresses === true, salt: kernelId }
+  const sessions = new Set<Session>()
+  const journal = new Journal(ringSize)
+  const tables = new Tables({ ...tableLimits, ...maxPerSlice }, (slice, id, what) => {
+    for (const session of sessions) session.mark(slice, id, what)
+  })
+  const note = <F extends FactName>(name: F, fact: Facts[F]): void => {
+    journal.note(clock.now(), name, fact)
+    for (const session of sessions) session.wake()
+  }
+  const hear = <H extends HookName>(hook: H, told: Told<H>): void => {
+    foldInto(tables, hook, told)
+    note(hook, factOf(hook, told))
+  }
+
+  const plugin: ObserverPlugin = {
+    kind: 'observer',
+    id: PLUGIN_ID,
+    apply({ hooks }) {
+      for (const name of hookNames) {
+        if (name === 'tapRan') continue
+        hooks[name].tap(PLUGIN_ID, ((told: Told<typeof name>) => hear(name, told)) as never)
+      }
+      if (!isWatching) return
+      // Its own taps would tell of every event a second time.
+      hooks.tapRan.tap(PLUGIN_ID, ran => {
+        if (sessions.size > 0 && ran.pluginId !== PLUGIN_ID) note('tapRan', ran)
+      })
+    }
+  }
+
+  return {
+    plugin,
+    kernelId,
+    attach(channel, attached) {
+      const session = new Session(
+        {
+          ...{ clock, kernelId, batchMs, tables, journal },
+          redactRow: (slice, row) => redactRow(slice, row, redaction),
+          redactEntry: entry => redactEntry(entry, redaction),
+          acted: fact => note('action', fact),
+          ended: ended => void sessions.delete(ended)
+        },
+        channel,
+        attached
+      )
+      sessions.add(session)
+      session.greet()
+      return () => session.detach()
+    }
+  }
+}

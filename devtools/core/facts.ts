@@ -1,0 +1,91 @@
+import type {
+  RateProviderSnapshot,
+  TellingHooks,
+  TransactionsSnapshot,
+  UserSnapshot
+} from '../../kernel/index.ts'
+
+/** The name of a telling hook. */
+export type HookName = keyof TellingHooks
+
+/** What a telling hook tells. */
+export type Told<H extends HookName> = Parameters<TellingHooks[H]['call']>[0]
+
+/** What an observer's action amounted to; never what was typed. */
+export interface ActionFact {
+  readonly action: string
+  readonly outcome: 'done' | 'failed'
+  readonly durationMs: number
+  /** What it was about. */
+  readonly subject?: string
+  readonly errorCode?: string
+}
+
+/** What the journal keeps of each hook: mostly the snapshot itself, without a copy. */
+export type Facts = {
+  readonly [H in Exclude<HookName, 'usersChanged' | 'ratesChanged' | 'transactionsChanged'>]: Told<H>
+} & {
+  readonly usersChanged: { readonly users: readonly UserSnapshot[] }
+  /** The pairs are in their table; ten thousand in each event would be too many to keep. */
+  readonly ratesChanged: { readonly pairCount: number; readonly providers: readonly RateProviderSnapshot[] }
+  /** The first of the txids, and how many there were. */
+  readonly transactionsChanged: TransactionsSnapshot & {
+    readonly createdCount: number
+    readonly changedCount: number
+  }
+  readonly action: ActionFact
+}
+
+/** The name of an event of the journal. */
+export type FactName = keyof Facts
+
+const MAX_TXIDS = 20
+
+/** What the journal keeps of something told (pure). */
+export const factOf = <H extends HookName>(hook: H, told: Told<H>): Facts[H] => {
+  const make = makers[hook] as ((told: Told<H>) => Facts[H]) | undefined
+  return make === undefined ? (told as Facts[H]) : make(told)
+}
+
+const makers: { readonly [H in HookName]?: (told: Told<H>) => Facts[H] } = {
+  usersChanged: users => ({ users }),
+  ratesChanged: ({ pairs, providers }) => ({ pairCount: pairs.length, providers }),
+  transactionsChanged: ({ walletId, created, changed }) => ({
+    walletId,
+    created: created.slice(0, MAX_TXIDS),
+    changed: changed.slice(0, MAX_TXIDS),
+    createdCount: created.length,
+    changedCount: changed.length
+  })
+}
+
+/** What an event is about; undefined if it is about no one thing (pure). */
+export const subjectOf = <F extends FactName>(name: F, fact: Facts[F]): string | undefined =>
+  subjects[name](fact)
+
+const subjects: { readonly [F in FactName]: (fact: Facts[F]) => string | undefined } = {
+  pluginChanged: ({ pluginId }) => pluginId,
+  usersChanged: () => undefined,
+  loginChanged: ({ attemptId }) => attemptId,
+  accountChanged: ({ accountId }) => accountId,
+  lobbyChanged: ({ lobbyId }) => lobbyId,
+  repoChanged: ({ repoId }) => repoId,
+  walletChanged: ({ walletId }) => walletId,
+  engineChanged: ({ walletId }) => walletId,
+  transactionsChanged: ({ walletId }) => walletId,
+  addressChanged: ({ walletId }) => walletId,
+  tokensDetected: ({ walletId }) => walletId,
+  spendChanged: ({ walletId }) => walletId,
+  ratesChanged: () => undefined,
+  routeFound: ({ fromCurrency, toCurrency }) => `${fromCurrency} ${toCurrency}`,
+  quoteChanged: ({ roundId }) => roundId,
+  pluginFault: ({ pluginId }) => pluginId,
+  logged: ({ source }) => source,
+  tapRan: ({ pluginId }) => pluginId,
+  action: ({ subject }) => subject
+}
+
+/** The names of the telling hooks. */
+export const hookNames: readonly HookName[] = Object.keys(subjects).filter(
+  (name): name is HookName => name !== 'action'
+)

@@ -1,0 +1,98 @@
+import { type Json, type JsonObject, scrub } from '../../kernel/index.ts'
+import { subjectOf } from './facts.ts'
+import type { JournalEntry } from './journal.ts'
+import type { JournalEvent } from './journal-event.ts'
+import { type FieldRule, factRules, rowRules } from './redaction-table.ts'
+import type { SliceName, Slices } from './slices.ts'
+
+/** How addresses and txids are shown. */
+export interface RedactOptions {
+  /** Show only how long an address or a txid is, and a short mark by which equal ones are known. */
+  readonly hideAddresses?: boolean
+  /** Makes the marks of one kernel mean nothing for another. */
+  readonly salt?: string
+}
+
+type Rules = Readonly<Record<string, FieldRule>>
+
+/** A row of a table with the fields that may be shown; whatever nobody has decided on is left out (pure). */
+export const redactRow = <K extends SliceName>(
+  slice: K,
+  row: Slices[K],
+  options: RedactOptions = {}
+): Slices[K] =>
+  // What is left has the fields of the row: the rules name each one, and none of a snapshot is hidden at its top.
+  redactObject(rowRules[slice], row, options) as unknown as Slices[K]
+
+/** An event as a panel may see it (pure). */
+export const redactEntry = (
+  { seq, at, hook, fact }: JournalEntry,
+  options: RedactOptions = {}
+): JournalEvent => {
+  const subject = subjectOf(hook, fact)
+  const correlationId = 'correlationId' in fact ? fact.correlationId : undefined
+  return {
+    seq,
+    at,
+    hook,
+    ...(subject === undefined ? {} : { subject }),
+    ...(correlationId === undefined ? {} : { correlationId }),
+    data: redactObject(factRules[hook], fact, options)
+  }
+}
+
+const redactObject = (rules: Rules, value: object, options: RedactOptions): JsonObject => {
+  const shown: Record<string, Json> = {}
+  for (const name in rules) {
+    if (!Object.hasOwn(value, name)) continue
+    const field = redactField(rules[name], (value as Rules)[name], options)
+    if (field !== undefined) shown[name] = field
+  }
+  return shown
+}
+
+const redactField = (
+  rule: FieldRule | undefined,
+  value: unknown,
+  options: RedactOptions
+): Json | undefined => {
+  if (rule === undefined || rule === 'hidden') return undefined
+  if (rule === 'plain') return plainOf(value, 0)
+  if (rule === 'text') return typeof value === 'string' ? scrub(value) : undefined
+  if (rule === 'chain') return chainOf(value, options)
+  if ('object' in rule) return isObject(value) ? redactObject(rule.object, value, options) : undefined
+  if (!Array.isArray(value)) return undefined
+  return value.filter(isObject).map(item => redactObject(rule.each, item, options))
+}
+
+const chainOf = (value: unknown, options: RedactOptions): Json | undefined => {
+  if (Array.isArray(value)) return value.flatMap(item => chainOf(item, options) ?? [])
+  if (typeof value !== 'string') return undefined
+  return options.hideAddresses === true ? hidden(value, options.salt ?? '') : plainOf(value, 0)
+}
+
+/** Lists and tables of short values, one within the other at most: nothing deeper can be smuggled through. */
+const plainOf = (value: unknown, depth: number): Json | undefined => {
+  if (value === null || typeof value === 'boolean') return value
+  if (typeof value === 'string') return value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
+  if (depth > 0 || !isObject(value)) return undefined
+  if (Array.isArray(value)) return value.flatMap(item => plainOf(item, 1) ?? [])
+  const shown: [string, Json][] = []
+  for (const [name, item] of Object.entries(value)) {
+    const field = plainOf(item, 1)
+    if (field !== undefined) shown.push([name, field])
+  }
+  return Object.fromEntries(shown)
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+/** Such as `hidden (62 letters, a3f09c1b)`. FNV-1a: it tells equals apart and is no proof against guessing. */
+const hidden = (text: string, salt: string): string => {
+  let hash = 0x811c9dc5
+  for (const letter of salt + text) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193)
+  return `hidden (${text.length} letters, ${(hash >>> 0).toString(16).padStart(8, '0')})`
+}
+
+const MAX_TEXT = 1000

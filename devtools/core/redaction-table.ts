@@ -1,0 +1,186 @@
+import type { RateProviderSnapshot, UserSnapshot } from '../../kernel/index.ts'
+import type { FactName, Facts } from './facts.ts'
+import type { SliceName, Slices } from './slices.ts'
+
+/**
+ * What may be shown of a field. `plain`: short text, numbers, flags, and lists and tables of them. `text`: words of
+ * people and plugins, with everything masked that could be a key. `chain`: addresses and txids, which can be hidden.
+ * `hidden`: never.
+ */
+export type FieldRule =
+  | 'plain'
+  | 'text'
+  | 'chain'
+  | 'hidden'
+  | { readonly each: Readonly<Record<string, FieldRule>> }
+  | { readonly object: Readonly<Record<string, FieldRule>> }
+
+/** One rule for each field: a new field of a snapshot is a compile error until somebody decides. */
+export type FieldsOf<T> = { readonly [F in keyof Required<T>]: FieldRule }
+
+const user: FieldsOf<UserSnapshot> = {
+  loginId: 'plain',
+  username: 'plain',
+  lastLogin: 'plain',
+  isPinLoginEnabled: 'plain',
+  isLoggedIn: 'plain'
+}
+
+const rateProvider: FieldsOf<RateProviderSnapshot> = {
+  pluginId: 'plain',
+  displayName: 'plain',
+  bias: 'plain',
+  state: 'plain',
+  pairCount: 'plain',
+  answeredAt: 'plain',
+  durationMs: 'plain',
+  errorCode: 'plain',
+  message: 'text'
+}
+
+const hop: FieldsOf<Slices['routes']['hops'][number]> = {
+  fromCurrency: 'plain',
+  toCurrency: 'plain',
+  rate: 'plain',
+  source: 'plain',
+  at: 'plain',
+  ageSeconds: 'plain',
+  bias: 'plain',
+  isInverted: 'plain',
+  cost: 'plain'
+}
+
+const staked: FieldsOf<Slices['wallets']['stakingStatus']['stakedAmounts'][number]> = {
+  nativeAmount: 'plain',
+  unlockDate: 'plain',
+  // Whatever an engine likes to put there.
+  otherParams: 'hidden'
+}
+
+/** What may be shown of the rows of each table. */
+export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
+  plugins: { pluginId: 'plain', kind: 'plain', state: 'plain', needsKeysTo: 'plain', errorCode: 'plain' },
+  users: user,
+  logins: { attemptId: 'plain', method: 'plain', stage: 'plain', errorCode: 'plain' },
+  accounts: {
+    accountId: 'plain',
+    username: 'plain',
+    appId: 'plain',
+    isLoggedIn: 'plain',
+    walletIds: 'plain',
+    activeWalletIds: 'plain',
+    archivedWalletIds: 'plain',
+    hiddenWalletIds: 'plain',
+    isPaused: 'plain'
+  },
+  lobbies: { lobbyId: 'plain', state: 'plain', username: 'plain', errorCode: 'plain' },
+  repos: {
+    repoId: 'plain',
+    pendingCount: 'plain',
+    lastHash: 'plain',
+    lastSync: 'plain',
+    isSyncing: 'plain',
+    errorCode: 'plain'
+  },
+  wallets: {
+    walletId: 'plain',
+    pluginId: 'plain',
+    type: 'plain',
+    name: 'plain',
+    fiatCurrencyCode: 'plain',
+    enabledTokenIds: 'plain',
+    detectedTokenIds: 'plain',
+    unactivatedTokenIds: 'plain',
+    stakingStatus: { object: { stakedAmounts: { each: staked } } },
+    balances: 'plain',
+    isPaused: 'plain'
+  },
+  engines: {
+    walletId: 'plain',
+    pluginId: 'plain',
+    state: 'plain',
+    isPaused: 'plain',
+    syncRatio: 'plain',
+    blockHeight: 'plain',
+    since: 'plain',
+    status: 'text',
+    failure: 'text',
+    errorCode: 'plain'
+  },
+  spends: {
+    correlationId: 'plain',
+    walletId: 'plain',
+    stage: 'plain',
+    txid: 'chain',
+    confirmations: 'plain'
+  },
+  rateProviders: rateProvider,
+  pairs: { fromCurrency: 'plain', toCurrency: 'plain', rate: 'plain', source: 'plain', at: 'plain' },
+  routes: {
+    fromCurrency: 'plain',
+    toCurrency: 'plain',
+    rate: 'plain',
+    hops: { each: hop },
+    cost: 'plain',
+    isStale: 'plain'
+  },
+  quotes: {
+    roundId: 'plain',
+    pluginId: 'plain',
+    displayName: 'plain',
+    isDex: 'plain',
+    state: 'plain',
+    quoteId: 'plain',
+    fromNativeAmount: 'plain',
+    toNativeAmount: 'plain',
+    minReceiveAmount: 'plain',
+    networkFee: 'plain',
+    isEstimate: 'plain',
+    canBePartial: 'plain',
+    expiresAt: 'plain',
+    maxFulfillmentSeconds: 'plain',
+    hasPromoCode: 'plain',
+    fate: 'plain',
+    rankReason: 'plain',
+    durationMs: 'plain',
+    errorCode: 'plain',
+    message: 'text',
+    limit: 'plain',
+    direction: 'plain'
+  }
+}
+
+/** What may be shown of each event. */
+export const factRules: { readonly [F in FactName]: FieldsOf<Facts[F]> } = {
+  pluginChanged: rowRules.plugins,
+  usersChanged: { users: { each: user } },
+  loginChanged: rowRules.logins,
+  accountChanged: rowRules.accounts,
+  lobbyChanged: rowRules.lobbies,
+  repoChanged: rowRules.repos,
+  walletChanged: rowRules.wallets,
+  engineChanged: rowRules.engines,
+  transactionsChanged: {
+    walletId: 'plain',
+    created: 'chain',
+    changed: 'chain',
+    createdCount: 'plain',
+    changedCount: 'plain'
+  },
+  addressChanged: { walletId: 'plain' },
+  tokensDetected: { walletId: 'plain', tokenIds: 'plain' },
+  spendChanged: rowRules.spends,
+  ratesChanged: { pairCount: 'plain', providers: { each: rateProvider } },
+  routeFound: rowRules.routes,
+  quoteChanged: rowRules.quotes,
+  pluginFault: {
+    pluginId: 'plain',
+    hook: 'plain',
+    errorName: 'text',
+    errorCode: 'plain',
+    message: 'text'
+  },
+  logged: { source: 'plain', level: 'plain', text: 'text', at: 'plain' },
+  tapRan: { hook: 'plain', pluginId: 'plain', correlationId: 'plain', durationMs: 'plain', outcome: 'plain' },
+  action: { action: 'plain', outcome: 'plain', durationMs: 'plain', subject: 'plain', errorCode: 'plain' }
+}

@@ -1,0 +1,74 @@
+import type { JournalEvent } from './journal-event.ts'
+import type { HostMessage } from './protocol.ts'
+import { emptyView, type SliceName, type SlicePatch, type Slices, sliceNames, type View } from './slices.ts'
+
+/** A message that carries tables or what changed in them. */
+export type TableMessage = Extract<HostMessage, { readonly type: 'snapshot' | 'batch' }>
+
+/** What is known of a kernel after some messages. Never changed: each message makes another one. */
+export interface Known {
+  readonly view: View
+  /** Oldest first. */
+  readonly events: readonly JournalEvent[]
+  /** Of the last event that the tables stand for; undefined before the first snapshot. */
+  readonly seq: number | undefined
+  /** Events that were left out. */
+  readonly missed: number
+}
+
+/** Of a kernel that nobody has told of yet. */
+export const nothingKnown: Known = { view: emptyView, events: [], seq: undefined, missed: 0 }
+
+/** How many events a client keeps. */
+export const MAX_EVENTS = 10_000
+
+/**
+ * What is known after one more message; undefined if something is lost between them, so that one has to subscribe anew
+ * (pure).
+ */
+export const foldMessage = (known: Known, message: TableMessage): Known | undefined => {
+  const { seq, missed } = known
+  const before = seq ?? 0
+  if (message.type === 'batch') {
+    if (message.fromSeq !== seq) return undefined
+    return {
+      view: patchView(known.view, message.patches),
+      events: append(known.events, message.events),
+      seq: message.seq,
+      missed: missed + message.missed
+    }
+  }
+  const news = message.events.filter(event => event.seq > before)
+  return {
+    view: viewOf(message.slices),
+    events: append(known.events, news),
+    seq: message.seq,
+    // What the ring of the kernel had lost already before the panel first came is no loss of the panel's.
+    missed: seq === undefined ? missed : missed + message.seq - before - news.length
+  }
+}
+
+const viewOf = (slices: Extract<HostMessage, { readonly type: 'snapshot' }>['slices']): View =>
+  Object.fromEntries(
+    sliceNames.map(name => [name, new Map<string, Slices[SliceName]>(slices[name])])
+  ) as unknown as View
+
+/** Only the tables that changed are copied. */
+const patchView = (view: View, patches: readonly SlicePatch[]): View => {
+  if (patches.length === 0) return view
+  const changed: Partial<Record<SliceName, ReadonlyMap<string, Slices[SliceName]>>> = {}
+  for (const patch of patches) {
+    const rows = new Map<string, Slices[SliceName]>(changed[patch.slice] ?? view[patch.slice])
+    for (const id of patch.removed) rows.delete(id)
+    for (const [id, row] of patch.changed) rows.set(id, row)
+    changed[patch.slice] = rows
+  }
+  return { ...view, ...changed } as View
+}
+
+// One copy of ten thousand references a batch, at most ten times a second.
+const append = (events: readonly JournalEvent[], more: readonly JournalEvent[]): readonly JournalEvent[] => {
+  if (more.length === 0) return events
+  const room = Math.max(0, MAX_EVENTS - more.length)
+  return [...events.slice(Math.max(0, events.length - room)), ...more.slice(-MAX_EVENTS)]
+}

@@ -1,0 +1,407 @@
+import test from 'ava'
+import fc from 'fast-check'
+import type { ActionError } from '../../../devtools/core/action-error.ts'
+import type { Act } from '../../../devtools/core/actions.ts'
+import { makeChannelPair } from '../../../devtools/core/channel-pair.ts'
+import { makeClient } from '../../../devtools/core/client.ts'
+import { makeDevtools } from '../../../devtools/core/devtools.ts'
+import type { AttachOptions } from '../../../devtools/core/host-session.ts'
+import type { Channel, ClientMessage, HostMessage } from '../../../devtools/core/protocol.ts'
+import { sliceNames, type View } from '../../../devtools/core/slices.ts'
+import { account, engine, makeStage, pair, quote, type Stage } from '../../helpers/devtools-stage.ts'
+
+const LOOK: AttachOptions = { isReadOnly: true, hasWorld: false }
+
+const attach = (stage: Stage, options: AttachOptions = LOOK) => {
+  const { host, client } = makeChannelPair()
+  const detach = stage.devtools.attach(host, options)
+  return { client: makeClient(client), detach, host }
+}
+
+const plain = (view: View): unknown => Object.fromEntries(sliceNames.map(name => [name, [...view[name]]]))
+
+test('a panel that comes late sees the tables and the events from before', async t => {
+  const stage = makeStage()
+  stage.tell('engineChanged', engine('w1', { blockHeight: 5 }))
+  stage.tell('engineChanged', engine('w1', { blockHeight: 6 }))
+  const { client } = attach(stage)
+  t.is(client.status.getSnapshot().connection, 'connecting')
+  await stage.settle()
+  t.deepEqual(client.status.getSnapshot(), {
+    connection: 'live',
+    isReadOnly: true,
+    hasWorld: false,
+    missed: 0
+  })
+  t.deepEqual([...client.view.getSnapshot().engines], [['w1', engine('w1', { blockHeight: 6 })]])
+  t.deepEqual(
+    client.events.getSnapshot().map(({ seq, hook, subject, data }) => [seq, hook, subject, data.blockHeight]),
+    [
+      [1, 'engineChanged', 'w1', 5],
+      [2, 'engineChanged', 'w1', 6]
+    ]
+  )
+})
+
+test('a panel is told ten times a second at most, and only changed tables are replaced', async t => {
+  const stage = makeStage()
+  const { client } = attach(stage)
+  await stage.settle()
+  const before = client.view.getSnapshot()
+  let told = 0
+  client.view.subscribe(() => {
+    told += 1
+  })
+  for (let height = 0; height < 1000; height += 1) {
+    stage.tell('engineChanged', engine('w1', { blockHeight: height }))
+    await stage.clock.advance(1)
+  }
+  await stage.clock.advance(100)
+  t.true(told <= 11 && told >= 9, `${told} times`)
+  const after = client.view.getSnapshot()
+  t.is(after.engines.get('w1')?.blockHeight, 999)
+  t.not(after.engines, before.engines)
+  t.is(after.pairs, before.pairs)
+  t.is(client.events.getSnapshot().length, 1000)
+})
+
+test('a full ring loses the oldest events, and the panel is told how many it missed', async t => {
+  const stage = makeStage({ ringSize: 10 })
+  const { client } = attach(stage)
+  await stage.settle()
+  for (let height = 0; height < 25; height += 1)
+    stage.tell('engineChanged', engine('w1', { blockHeight: height }))
+  await stage.clock.advance(100)
+  t.deepEqual(
+    client.events.getSnapshot().map(({ seq }) => seq),
+    [16, 17, 18, 19, 20, 21, 22, 23, 24, 25]
+  )
+  t.is(client.status.getSnapshot().missed, 15)
+})
+
+test('a slow panel is told of tables once a second, and its events are counted and left out', async t => {
+  const stage = makeStage()
+  let isSlow = true
+  const { client } = attach(stage, { ...LOOK, isSlow: () => isSlow })
+  await stage.settle()
+  let told = 0
+  client.view.subscribe(() => {
+    told += 1
+  })
+  for (let height = 1; height <= 50; height += 1) {
+    stage.tell('engineChanged', engine('w1', { blockHeight: height }))
+    await stage.clock.advance(50)
+  }
+  await stage.clock.advance(1000)
+  t.true(told >= 2 && told <= 4, `${told} times in 3.5 seconds`)
+  t.is(client.view.getSnapshot().engines.get('w1')?.blockHeight, 50)
+  t.deepEqual(client.events.getSnapshot(), [])
+  t.is(client.status.getSnapshot().missed, 50)
+  isSlow = false
+  stage.tell('engineChanged', engine('w1', { blockHeight: 51 }))
+  await stage.clock.advance(100)
+  t.is(client.events.getSnapshot().length, 1)
+})
+
+test('a lost batch is noticed, and the panel asks for what is new', async t => {
+  const stage = makeStage()
+  const { host, client: end } = makeChannelPair()
+  const asked: ClientMessage[] = []
+  let isLossy = false
+  stage.devtools.attach(
+    { ...host, send: message => void (isLossy && message.type === 'batch' ? undefined : host.send(message)) },
+    LOOK
+  )
+  const client = makeClient({
+    ...end,
+    send(message) {
+      asked.push(message)
+      end.send(message)
+    }
+  })
+  await stage.settle()
+  stage.tell('engineChanged', engine('w1', { blockHeight: 1 }))
+  await stage.clock.advance(100)
+  isLossy = true
+  stage.tell('engineChanged', engine('w1', { blockHeight: 2 }))
+  await stage.clock.advance(100)
+  isLossy = false
+  stage.tell('engineChanged', engine('w1', { blockHeight: 3 }))
+  await stage.clock.advance(100)
+  t.deepEqual(asked, [
+    { type: 'subscribe', version: 1 },
+    { type: 'subscribe', version: 1, sinceSeq: 1 }
+  ])
+  t.deepEqual(
+    client.events.getSnapshot().map(({ seq }) => seq),
+    [1, 2, 3]
+  )
+  t.is(client.view.getSnapshot().engines.get('w1')?.blockHeight, 3)
+})
+
+test('an action goes to the kernel and back, and a read-only host does none, whatever the panel believes', async t => {
+  const calls: unknown[] = []
+  const act = (async (name: string, input: unknown) => {
+    calls.push([name, input])
+    return name === 'rates.route' ? { route: null, alternatives: [] } : { walletId: 'w9' }
+  }) as Act
+  const stage = makeStage()
+  const { client } = attach(stage, { isReadOnly: false, hasWorld: true, act })
+  await stage.settle()
+  const input = { accountId: 'a', walletType: 'wallet:bitcoin', name: 'secret plan' }
+  t.deepEqual(await client.act('wallet.create', input), { walletId: 'w9' })
+  t.deepEqual(calls, [['wallet.create', input]])
+  await stage.clock.advance(100)
+  const [event] = client.events.getSnapshot()
+  t.is(event?.hook, 'action')
+  t.is(event?.subject, 'w9')
+  t.deepEqual(event?.data, { action: 'wallet.create', outcome: 'done', durationMs: 0, subject: 'w9' })
+
+  const { host, client: end } = makeChannelPair()
+  const heard: HostMessage[] = []
+  end.onMessage(message => heard.push(message))
+  stage.devtools.attach(host, { isReadOnly: true, hasWorld: true, act })
+  end.send({ type: 'call', id: 1, action: 'wallet.create', input })
+  end.send({ type: 'call', id: 2, action: 'rates.route', input: { from: 'BTC', to: 'iso:USD' } })
+  await stage.settle()
+  t.is(calls.length, 2)
+  t.deepEqual(
+    heard.map(message => [message.type, message.type === 'refused' ? message.error.code : '']),
+    [
+      ['hello', ''],
+      ['refused', 'READ_ONLY'],
+      ['result', '']
+    ]
+  )
+  const looking = attach(stage)
+  await stage.settle()
+  await t.throwsAsync(looking.client.act('engine.pause', { walletId: 'w' }), { code: 'READ_ONLY' } as never)
+})
+
+test('what an action throws arrives as code and message, and of a foreign error not a word', async t => {
+  const failures: Error[] = [
+    new Error('the password is swordfish'),
+    Object.assign(new Error('x'), { code: 'NO_SUCH_CODE_5J8Q' })
+  ]
+  const act = (() => Promise.reject(failures.shift())) as unknown as Act
+  const stage = makeStage()
+  const { client } = attach(stage, { isReadOnly: false, hasWorld: false, act })
+  await stage.settle()
+  for (const _ of [1, 2]) {
+    const error = await t.throwsAsync<ActionError>(client.act('engine.pause', { walletId: 'w' }))
+    t.is(error?.code, 'UNKNOWN')
+    t.notRegex(error?.message ?? '', /swordfish|5J8Q/)
+  }
+})
+
+test('calls under way fail when the connection is lost, and a greeting makes the panel live again', async t => {
+  const act = (() => new Promise(() => {})) as Act
+  const stage = makeStage()
+  const listeners: ((message: HostMessage) => void)[] = []
+  const closers: (() => void)[] = []
+  let link = makeChannelPair()
+  const connect = (): void => {
+    link = makeChannelPair()
+    link.client.onMessage(message => {
+      for (const listener of listeners) listener(message)
+    })
+    stage.devtools.attach(link.host, { isReadOnly: false, hasWorld: false, act })
+  }
+  const channel: Channel<ClientMessage, HostMessage> = {
+    send: message => link.client.send(message),
+    onMessage: listener => void listeners.push(listener),
+    onClose: listener => void closers.push(listener),
+    close: () => link.client.close()
+  }
+  const client = makeClient(channel)
+  connect()
+  await stage.settle()
+  const waiting = t.throwsAsync(client.act('engine.pause', { walletId: 'w' }), {
+    code: 'DISCONNECTED'
+  } as never)
+  link.client.close()
+  for (const closed of closers) closed()
+  await waiting
+  t.is(client.status.getSnapshot().connection, 'lost')
+  await t.throwsAsync(client.act('engine.pause', { walletId: 'w' }), { code: 'DISCONNECTED' } as never)
+  stage.tell('engineChanged', engine('w1', { blockHeight: 7 }))
+  connect()
+  await stage.settle()
+  t.is(client.status.getSnapshot().connection, 'live')
+  t.is(client.view.getSnapshot().engines.get('w1')?.blockHeight, 7)
+  t.deepEqual(
+    client.events.getSnapshot().map(({ hook }) => hook),
+    ['engineChanged']
+  )
+})
+
+test('a restarted kernel begins anew, and what was known of the old one is forgotten', async t => {
+  const listeners: ((message: HostMessage) => void)[] = []
+  let send = (_message: ClientMessage): void => {}
+  const client = makeClient({
+    send: message => send(message),
+    onMessage: listener => void listeners.push(listener),
+    onClose() {},
+    close() {}
+  })
+  const stages = [makeStage(), makeStage()]
+  for (const [at, stage] of stages.entries()) {
+    for (let count = 0; count < 3 - at; count += 1) stage.tell('engineChanged', engine(`w${at}`))
+    const link = makeChannelPair()
+    send = link.client.send
+    link.client.onMessage(message => {
+      for (const listener of listeners) listener(message)
+    })
+    stage.devtools.attach(link.host, LOOK)
+    await stage.settle()
+  }
+  t.deepEqual([...client.view.getSnapshot().engines.keys()], ['w1'])
+  t.is(client.events.getSnapshot().length, 2)
+  t.is(client.status.getSnapshot().missed, 0)
+})
+
+test('whatever a panel sends, the host refuses it and lives', async t => {
+  const stage = makeStage()
+  const act = (async () => ({})) as Act
+  const call = fc.record(
+    {
+      type: fc.constantFrom('call', 'subscribe', 'x'),
+      id: fc.anything(),
+      action: fc.anything(),
+      input: fc.anything()
+    },
+    { requiredKeys: [] }
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(fc.anything(), call), async message => {
+      const { host, client } = makeChannelPair()
+      const heard: HostMessage[] = []
+      client.onMessage(told => heard.push(told))
+      stage.devtools.attach(host, { isReadOnly: false, hasWorld: false, act })
+      client.send(message as ClientMessage)
+      await Promise.resolve().then(() => {})
+      await new Promise(resolve => setImmediate(resolve))
+      t.is(heard[0]?.type, 'hello')
+      const answer = heard[1]
+      t.is(heard.length, 2)
+      t.true(answer?.type === 'refused' || answer?.type === 'snapshot' || answer?.type === 'result')
+      if (answer?.type === 'refused') t.is(answer.error.code, 'BAD_MESSAGE')
+      client.close()
+    }),
+    { numRuns: 300 }
+  )
+})
+
+type Step =
+  | { readonly kind: 'tell'; readonly id: number; readonly what: number }
+  | { readonly kind: 'wait' | 'drop' | 'reconnect' | 'slow' }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({ kind: fc.constant('tell' as const), id: fc.nat(6), what: fc.nat(4) })
+  },
+  { weight: 4, arbitrary: fc.constantFrom<Step>({ kind: 'wait' }) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom<Step>({ kind: 'drop' }, { kind: 'reconnect' }, { kind: 'slow' })
+  }
+)
+
+const tellAny = (stage: Stage, id: number, what: number, turn: number): void => {
+  if (what === 0) stage.tell('engineChanged', engine(`w${id}`, { blockHeight: turn }))
+  if (what === 1) stage.tell('ratesChanged', { pairs: [pair(`C${id}`, 'iso:USD', turn)], providers: [] })
+  if (what === 2) stage.tell('quoteChanged', quote(`r${id}`, `p${turn % 2}`))
+  if (what === 3)
+    stage.tell('accountChanged', account('a', { walletIds: [`w${id}`, 'w0'], isLoggedIn: turn % 3 > 0 }))
+  if (what === 4)
+    stage.tell('usersChanged', [{ loginId: `u${id}`, isPinLoginEnabled: false, isLoggedIn: turn % 2 === 0 }])
+}
+
+test('after any drops, reconnects and slowness a panel shows what a fresh one shows, and counts each event once', async t => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async steps => {
+      const stage = makeStage({ ringSize: 8, maxPerSlice: { pairs: 3, quotes: 2, engines: 4 } })
+      const listeners: ((message: HostMessage) => void)[] = []
+      let link = makeChannelPair()
+      let mode: 'drop' | 'slow' | undefined
+      const connect = (): void => {
+        link = makeChannelPair()
+        const { host } = link
+        link.client.onMessage(message => {
+          for (const listener of listeners) listener(message)
+        })
+        const send = (message: HostMessage): void => {
+          if (mode !== 'drop' || message.type !== 'batch') host.send(message)
+        }
+        stage.devtools.attach({ ...host, send }, { ...LOOK, isSlow: () => mode === 'slow' })
+      }
+      const client = makeClient({
+        send: message => link.client.send(message),
+        onMessage: listener => void listeners.push(listener),
+        onClose() {},
+        close() {}
+      })
+      connect()
+      await stage.settle()
+      let told = 0
+      for (const [turn, { kind, ...rest }] of steps.entries()) {
+        if (kind === 'tell' && 'id' in rest) {
+          tellAny(stage, Number(rest.id), Number(rest.what), turn)
+          told += 1
+        } else if (kind === 'wait') {
+          await stage.clock.advance(100)
+          mode = undefined
+        } else if (kind === 'reconnect') {
+          link.client.close()
+          await stage.settle()
+          connect()
+          await stage.settle()
+        } else mode = kind as 'drop' | 'slow'
+      }
+      mode = undefined
+      // One more event shows what is lost.
+      stage.tell('addressChanged', { walletId: 'last' })
+      await stage.clock.advance(1100)
+      const fresh = attach(stage)
+      await stage.settle()
+      t.deepEqual(plain(client.view.getSnapshot()), plain(fresh.client.view.getSnapshot()))
+      const seqs = client.events.getSnapshot().map(({ seq }) => seq)
+      t.deepEqual(
+        seqs,
+        [...new Set(seqs)].sort((one, other) => one - other)
+      )
+      t.is(seqs.length + client.status.getSnapshot().missed, told + 1)
+    }),
+    { numRuns: 150 }
+  )
+})
+
+test('taps are noted only while somebody looks on, and never the taps of the devtools themselves', async t => {
+  const stage = makeStage()
+  const ran = { hook: 'fetchRates', pluginId: 'p', durationMs: 3, outcome: 'done' as const }
+  stage.tell('tapRan', ran)
+  const { client, detach } = attach(stage)
+  await stage.settle()
+  t.deepEqual(client.events.getSnapshot(), [])
+  stage.tell('tapRan', { ...ran, correlationId: 'c' })
+  stage.tell('tapRan', { ...ran, pluginId: 'devtools' })
+  await stage.clock.advance(100)
+  t.deepEqual(
+    client.events
+      .getSnapshot()
+      .map(({ subject, correlationId, data }) => [subject, correlationId, data.durationMs]),
+    [['p', 'c', 3]]
+  )
+  detach()
+  await stage.settle()
+  t.is(client.status.getSnapshot().connection, 'lost')
+  stage.tell('tapRan', ran)
+  t.is(stage.clock.timerCount, 0)
+  const quiet = makeDevtools({ clock: stage.clock, hooks: false })
+  const tapped: string[] = []
+  const hooks = new Proxy({}, { get: (_, name) => ({ tap: () => tapped.push(String(name)) }) })
+  quiet.plugin.apply({ hooks } as never)
+  t.false(tapped.includes('tapRan'))
+  t.true(tapped.includes('engineChanged'))
+})
