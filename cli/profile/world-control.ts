@@ -4,6 +4,7 @@ import type { NetworkConditions } from '../../fake-server/network-conditions.ts'
 import type { TrafficLine } from '../../fake-server/traffic.ts'
 import type { FakeUser } from '../../fake-server/users/fake-user.ts'
 import { type ChainId, chainIds } from '../../fake-server/world-chain.ts'
+import { steerWorld, type WorldSteering } from '../../fake-server/world-driver.ts'
 import type { Io } from '../../kernel/index.ts'
 
 /** A user as the servers of a world see it: they do not know its name. Dates are ISO text. */
@@ -26,16 +27,10 @@ export interface WorldUserKey {
 }
 
 /** What can be done to a fake world from the command line; arguments and results are JSON. */
-export interface WorldControl {
+export interface WorldControl extends WorldSteering {
   /** The chains whose network an address is of. */
   chainsOf(address: string): Promise<readonly ChainId[]>
-  /** Pays from the faucet of a chain; gives the txid. @throws ADDRESS_INVALID, AMOUNT_INVALID, BROADCAST_REFUSED */
-  fund(chain: ChainId, address: string, native: string): Promise<string>
-  /** Mines blocks; gives the new height. @throws OPTION_INVALID */
-  mine(chain: ChainId, count: number): Promise<number>
   network(): Promise<NetworkConditions>
-  /** Gives the new conditions. @throws BAD_REPLY */
-  changeNetwork(change: Partial<NetworkConditions>): Promise<NetworkConditions>
   /** The time of the world, in milliseconds since 1970. */
   now(): Promise<number>
   /** Moves the time forward by milliseconds; gives the new time. */
@@ -54,22 +49,8 @@ export const localControl = (world: FakeWorld): WorldControl => {
   const { chains, clock, network, server, saved } = world
   return {
     chainsOf: async address => chainIds.filter(id => chains[id].takes(address)),
-    async fund(chain, address, native) {
-      const txid = chains[chain].fund(address, native)
-      await saved()
-      return txid
-    },
-    async mine(chain, count) {
-      chains[chain].mine(count)
-      await saved()
-      return chains[chain].height
-    },
+    ...steerWorld(world),
     network: async () => network.current,
-    async changeNetwork(change) {
-      network.change(change)
-      await saved()
-      return network.current
-    },
     now: async () => clock.now(),
     async skip(milliseconds) {
       clock.skip(milliseconds)

@@ -1,0 +1,61 @@
+import { WalletError } from '../kernel/errors/wallet-error.ts'
+import type { FakeWorld } from './fake-world.ts'
+import type { NetworkConditions } from './network-conditions.ts'
+import { type ChainId, chainIds } from './world-chain.ts'
+
+/** How a world is driven, in this process or by requests to another one; what was done is saved when it answers. */
+export interface WorldSteering {
+  /** Pays from the faucet of a chain; gives the txid. @throws ADDRESS_INVALID, AMOUNT_INVALID, BROADCAST_REFUSED */
+  fund(chain: ChainId, address: string, native: string): Promise<string>
+  /** Mines blocks; gives the new height. @throws OPTION_INVALID */
+  mine(chain: ChainId, count: number): Promise<number>
+  /** Gives the new conditions. @throws BAD_REPLY */
+  changeNetwork(change: Partial<NetworkConditions>): Promise<NetworkConditions>
+}
+
+/** The steering of a world in this process. */
+export const steerWorld = ({
+  chains,
+  network,
+  saved
+}: Pick<FakeWorld, 'chains' | 'network' | 'saved'>): WorldSteering => ({
+  async fund(chain, address, native) {
+    const txid = chains[chain].fund(address, native)
+    await saved()
+    return txid
+  },
+  async mine(chain, count) {
+    chains[chain].mine(count)
+    await saved()
+    return chains[chain].height
+  },
+  async changeNetwork(change) {
+    network.change(change)
+    await saved()
+    return network.current
+  }
+})
+
+/** Drives a world by the plugins of its chains, as the devtools do (`WorldDriver`). */
+export const driveWorld = (
+  steering: WorldSteering
+): {
+  fund(pluginId: string, publicAddress: string, nativeAmount: string): Promise<string>
+  mine(pluginId: string, count: number): Promise<number>
+  setOnline(isOnline: boolean): Promise<void>
+} => ({
+  fund: async (pluginId, address, native) => steering.fund(chainOf(pluginId), address, native),
+  mine: async (pluginId, count) => steering.mine(chainOf(pluginId), count),
+  async setOnline(isOnline) {
+    await steering.changeNetwork({ isOnline })
+  }
+})
+
+const chainOf = (pluginId: string): ChainId => {
+  const found = chainIds.find(id => id === pluginId)
+  if (found !== undefined) return found
+  throw new WalletError('OPTION_INVALID', {
+    option: 'pluginId',
+    rule: `has no chain in the fake world; those there are ${chainIds.join(', ')}`
+  })
+}
