@@ -3,7 +3,8 @@ import type { ActionFailure } from './protocol.ts'
 
 /**
  * Why an action failed, on the side of the panel, or before the kernel was asked. `code`: of the catalogue, or
- * READ_ONLY, BAD_MESSAGE, DISCONNECTED, UNKNOWN.
+ * READ_ONLY, BAD_MESSAGE (`details.field` names what is wrong, never the value), GONE (`details.what`: the draft, quote,
+ * round or repo is not there), NO_WORLD, DISCONNECTED, UNKNOWN.
  */
 export class ActionError extends Error {
   readonly code: string

@@ -104,12 +104,15 @@ export interface SpendReview {
   readonly provider?: string
   readonly walletId: string
   readonly currencyCode: string
+  /** What is paid, without the fee; positive. */
   readonly nativeAmount: string
+  /** Comes on top, in the coin of the paying chain. */
   readonly networkFee: string
   readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
   /** Of a swap: what arrives, and where. */
   readonly toCurrencyCode?: string
   readonly toNativeAmount?: string
+  /** The order gives no less, or nothing is signed. */
   readonly minReceive?: string
   readonly payoutAddress?: string
   readonly isEstimate?: boolean

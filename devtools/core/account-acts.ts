@@ -1,0 +1,31 @@
+import type { Account } from '../../kernel/index.ts'
+import { refused } from './action-fields.ts'
+import type { Actions } from './actions.ts'
+import { type ActorPlace, type ActsOf, accountOf } from './actor-place.ts'
+
+/** Comes in and goes out. `leaving` hears of an account before it logs out. */
+export const accountActs = (place: ActorPlace, leaving: (account: Account) => void): ActsOf<'account'> => ({
+  'account.create': async account => opened(await place.context.createAccount(account)),
+  'account.login': async input => opened(await logIn(place, input)),
+  async 'account.logout'({ accountId }) {
+    const account = accountOf(place, accountId)
+    leaving(account)
+    await account.logout()
+    return {}
+  }
+})
+
+const logIn = (
+  { context }: ActorPlace,
+  { username, password, pin }: Actions['account.login']['in']
+): Promise<Account> => {
+  if (password !== undefined && pin === undefined) return context.loginWithPassword(username, password)
+  if (pin !== undefined && password === undefined) return context.loginWithPIN({ username }, pin)
+  throw refused('password', 'A login takes either the password or the PIN')
+}
+
+/** Wallets open when somebody looks for them; here that is now. How each one does is told by its engine. */
+const opened = (account: Account): { accountId: string } => {
+  void account.openAllWallets().catch(() => {})
+  return { accountId: account.id }
+}

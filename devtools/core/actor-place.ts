@@ -1,0 +1,41 @@
+import { type Account, type Context, type CurrencyWallet, type Io, WalletError } from '../../kernel/index.ts'
+import type { ActionName, Actions } from './actions.ts'
+import type { WorldDriver } from './world-driver.ts'
+
+/** What the actions work on. */
+export interface ActorPlace {
+  readonly context: Context
+  /** The kernel's own. */
+  readonly io: Pick<Io, 'clock' | 'random' | 'crypto'>
+  /** Absent where the chains are real. */
+  readonly world?: WorldDriver | undefined
+}
+
+/** The actions whose names begin so, such as `account`. */
+export type ActsOf<Group extends string> = {
+  readonly [K in ActionName as K extends `${Group}.${string}` ? K : never]: (
+    input: Actions[K]['in']
+  ) => Promise<Actions[K]['out']>
+}
+
+/** A wallet with the account that it is in. */
+export interface OwnedWallet {
+  readonly account: Account
+  readonly wallet: CurrencyWallet
+}
+
+/** The account with that id, however it was opened. @throws LOGGED_OUT unless it is open */
+export const accountOf = ({ context }: ActorPlace, accountId: string): Account => {
+  const found = context.accounts.find(({ id }) => id === accountId)
+  if (found === undefined) throw new WalletError('LOGGED_OUT', {})
+  return found
+}
+
+/** Finds a wallet in the open accounts, and opens it if it is not. @throws WALLET_NOT_FOUND, what opening one can meet */
+export const walletOf = async ({ context }: ActorPlace, walletId: string): Promise<OwnedWallet> => {
+  const account = context.accounts.find(one =>
+    one.listWallets().some(listing => listing.walletId === walletId && !listing.deleted)
+  )
+  if (account === undefined) throw new WalletError('WALLET_NOT_FOUND', { walletId })
+  return { account, wallet: await account.openWallet(walletId) }
+}

@@ -1,0 +1,18 @@
+import type { ActorPlace, ActsOf } from './actor-place.ts'
+
+/** Exchange rates and the routes through them. */
+export const rateActs = ({ context }: ActorPlace): ActsOf<'rates'> => ({
+  async 'rates.route'({ from, to, biases, alternatives }) {
+    const found = context.rates.findRoute(from, to, {
+      ...(biases === undefined ? {} : { biases }),
+      ...(alternatives === undefined ? {} : { alternatives })
+    })
+    if (found === undefined) return { route: null, alternatives: [] }
+    const { alternatives: others, ...route } = found
+    return { route, alternatives: others }
+  },
+  async 'rates.refresh'() {
+    await context.rates.refresh()
+    return {}
+  }
+})

@@ -1,0 +1,86 @@
+import { nativeAmount, type SwapQuote, type SwapResult, type SwapReview } from '../../kernel/index.ts'
+import type { SpendReview } from './actions.ts'
+import { type ActorPlace, type ActsOf, accountOf, walletOf } from './actor-place.ts'
+import type { DraftShelf } from './draft-shelf.ts'
+import type { OpenRounds } from './open-rounds.ts'
+
+/** A quote that is being approved, and waits for a person to say yes. */
+export interface SwapDraft {
+  readonly accountId: string
+  readonly roundId: string
+  /** Says yes or no, once; a no ends the quote. */
+  answer(isApproved: boolean): void
+  /** How the approval ends. */
+  readonly result: Promise<SwapResult>
+}
+
+/** Swaps: exactly the order that was reviewed is signed, once. */
+export const swapActs = (
+  place: ActorPlace,
+  { rounds, drafts }: { readonly rounds: OpenRounds; readonly drafts: DraftShelf<SwapDraft> }
+): ActsOf<'swap'> => ({
+  async 'swap.ask'({ fromWalletId, toWalletId, nativeAmount: amount, quoteFor }) {
+    const { account, wallet: fromWallet } = await walletOf(place, fromWalletId)
+    const toWallet = await account.openWallet(toWalletId)
+    const wish = { fromWallet, toWallet, nativeAmount: nativeAmount(amount), quoteFor }
+    const round = account.askForQuotes(wish)
+    rounds.keep(account.id, round)
+    return { roundId: round.id }
+  },
+  async 'swap.close'({ roundId }) {
+    rounds.close(roundId)
+    return {}
+  },
+  async 'swap.review'({ quoteId }) {
+    const { accountId, round, quote } = rounds.find(quoteId)
+    const { review, answer, result } = await reviewed(quote)
+    const draftId = drafts.put({ accountId, roundId: round.id, answer, result })
+    return { draftId, review: reviewOf(quote, review) }
+  },
+  async 'swap.approve'({ draftId }) {
+    const { answer, result } = drafts.take(draftId)
+    answer(true)
+    const { transaction, orderId } = await result
+    return { txid: transaction.txid, ...(orderId === undefined ? {} : { orderId }) }
+  },
+  async 'swap.discard'({ draftId }) {
+    const { answer, result } = drafts.take(draftId)
+    answer(false)
+    await result.catch(() => {})
+    return {}
+  },
+  async 'swap.enable'({ accountId, pluginId, isEnabled }) {
+    await accountOf(place, accountId).swapConfig(pluginId).changeEnabled(isEnabled)
+    return {}
+  }
+})
+
+/** Begins to approve a quote, up to the question whether to. @throws what the order and its drafts can meet */
+const reviewed = (
+  quote: SwapQuote
+): Promise<{ readonly review: SwapReview } & Pick<SwapDraft, 'answer' | 'result'>> =>
+  new Promise((resolve, reject) => {
+    const result = quote.approve({
+      confirm: review => new Promise<boolean>(answer => resolve({ review, answer, result }))
+    })
+    // A failure after the question is heard by whoever answered it.
+    result.catch(reject)
+  })
+
+const reviewOf = ({ request }: SwapQuote, review: SwapReview): SpendReview => ({
+  provider: review.swapInfo.pluginId,
+  walletId: request.fromWalletId,
+  currencyCode: request.fromCurrencyCode,
+  nativeAmount: review.fromNativeAmount,
+  networkFee: review.networkFee.nativeAmount,
+  targets: review.drafts.flatMap(({ spendTargets = [] }) =>
+    spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({ publicAddress, nativeAmount: paid }))
+  ),
+  toCurrencyCode: request.toCurrencyCode,
+  toNativeAmount: review.toNativeAmount,
+  minReceive: review.minReceive,
+  payoutAddress: review.payoutAddress,
+  isEstimate: review.isEstimate,
+  ...(review.expirationDate === undefined ? {} : { expiresAt: review.expirationDate.getTime() }),
+  ...(review.orderId === undefined ? {} : { orderId: review.orderId })
+})

@@ -1,0 +1,49 @@
+import { ActionError } from './action-error.ts'
+import { type ActorPlace, type ActsOf, accountOf, walletOf } from './actor-place.ts'
+
+/** Wallets, their engines and their files. */
+export const walletActs = (place: ActorPlace): ActsOf<'wallet' | 'engine' | 'repo'> => ({
+  async 'wallet.create'({ accountId, walletType, name }) {
+    const account = accountOf(place, accountId)
+    const wallet = await account.createCurrencyWallet(walletType, name === undefined ? {} : { name })
+    return { walletId: wallet.id }
+  },
+  async 'wallet.receive'({ walletId }) {
+    const { wallet } = await walletOf(place, walletId)
+    const { publicAddress } = await wallet.getReceiveAddress()
+    return { publicAddress, uri: await wallet.encodeUri({ publicAddress }) }
+  },
+  'engine.pause': ({ walletId }) => changePaused(place, walletId, true),
+  'engine.resume': ({ walletId }) => changePaused(place, walletId, false),
+  async 'engine.resync'({ walletId }) {
+    const { wallet } = await walletOf(place, walletId)
+    await wallet.resyncBlockchain()
+    return {}
+  },
+  async 'repo.sync'({ repoId }) {
+    await syncRepo(place, repoId)
+    return {}
+  }
+})
+
+const changePaused = async (
+  place: ActorPlace,
+  walletId: string,
+  isPaused: boolean
+): Promise<Record<string, never>> => {
+  const { wallet } = await walletOf(place, walletId)
+  await wallet.changePaused(isPaused)
+  return {}
+}
+
+/** A wallet is synced alone; the files of an account go with all that belongs to it. */
+const syncRepo = async ({ context }: ActorPlace, repoId: string): Promise<void> => {
+  for (const account of context.accounts) {
+    const repo = account.listRepos().find(each => each.repoId === repoId)
+    if (repo === undefined) continue
+    const isWallet = account.listWallets().some(({ walletId }) => walletId === repo.ownerId)
+    if (!isWallet) return account.sync()
+    return (await account.openWallet(repo.ownerId)).sync()
+  }
+  throw new ActionError({ code: 'GONE', message: 'This repo is not open', details: { what: 'repo' } })
+}

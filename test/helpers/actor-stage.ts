@@ -1,0 +1,89 @@
+import type { ExecutionContext } from 'ava'
+import { type Actor, makeActor } from '../../devtools/core/actor.ts'
+import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
+import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
+import { driveWorld, steerWorld } from '../../fake-server/world-driver.ts'
+import type { CurrencyWallet, Kernel, ObserverPlugin, QuoteSnapshot, SwapPlugin } from '../../kernel/index.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import { litecoin } from '../../plugins/currency/utxo/plugin.ts'
+import { coinbase } from '../../plugins/rates/coinbase.ts'
+import { openDevice, waitFor } from './device.ts'
+import { type FakeClock, makeFakeClock } from './fake-clock.ts'
+
+/** What opens the account of {@link makeRich}, besides the PIN 1234. */
+export const PASSWORD = 'correct horse battery'
+
+/** A device in a fake world of its own, and what drives it. */
+export interface ActorStage {
+  readonly world: FakeWorld
+  readonly kernel: Kernel
+  readonly act: Actor
+  /** The time of the drafts alone. */
+  readonly clock: FakeClock
+  /** The newest of what observers heard of each provider, by round and provider. */
+  readonly quotes: ReadonlyMap<string, QuoteSnapshot>
+  /** A wallet of the account that is logged in. */
+  wallet(walletId: string): CurrencyWallet
+  /** Another actor for the same kernel. */
+  anotherActor(): Actor
+}
+
+/** Opens a device with Bitcoin, Litecoin, one source of rates and these providers of swaps. */
+export const openStage = async (
+  t: ExecutionContext,
+  plugins: readonly SwapPlugin[] = []
+): Promise<ActorStage> => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const quotes = new Map<string, QuoteSnapshot>()
+  const watcher: ObserverPlugin = {
+    kind: 'observer',
+    id: 'watcher',
+    apply: ({ hooks }) =>
+      hooks.quoteChanged.tap('watcher', quote => void quotes.set(`${quote.roundId} ${quote.pluginId}`, quote))
+  }
+  const kernel = await openDevice(world, {
+    plugins: [litecoin, coinbase, watcher, ...plugins],
+    pluginOptions: fakePluginOptions()
+  })
+  const clock = makeFakeClock()
+  const makeOne = (): Actor => {
+    const act = makeActor({
+      context: kernel.context,
+      io: { ...makeNodeIo(), clock },
+      world: driveWorld(steerWorld(world))
+    })
+    t.teardown(() => act.close())
+    return act
+  }
+  const act = makeOne()
+  t.teardown(async () => {
+    await kernel.close()
+    await world.close()
+  })
+  return {
+    ...{ world, kernel, act, clock, quotes },
+    wallet(walletId) {
+      const [account] = kernel.context.accounts
+      if (account === undefined) throw new Error('Nobody is logged in')
+      return account.wallet(walletId)
+    },
+    anotherActor: makeOne
+  }
+}
+
+/** An account with 0.05 BTC, made by actions alone. */
+export const makeRich = async ({
+  act,
+  wallet
+}: ActorStage): Promise<{ accountId: string; walletId: string }> => {
+  const { accountId } = await act('account.create', { username: 'alice', password: PASSWORD, pin: '1234' })
+  const { walletId } = await act('wallet.create', {
+    accountId,
+    walletType: 'wallet:bitcoin',
+    name: 'Savings'
+  })
+  await act('world.fund', { walletId, nativeAmount: '5000000' })
+  await act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  await waitFor(() => wallet(walletId).balanceOf(null) === '5000000')
+  return { accountId, walletId }
+}
