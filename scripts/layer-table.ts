@@ -94,7 +94,7 @@ export const layers: readonly (readonly Room[])[] = [
   [
     {
       path: 'devtools/react',
-      packages: ['react', 'react-dom'],
+      packages: ['react', 'react-dom', '@tanstack/react-virtual', '@dagrejs/dagre', 'uqr'],
       only: ['kernel/index', 'devtools/core', 'devtools/use-store']
     }
   ],

@@ -1,0 +1,75 @@
+import type { PanelName } from './location.ts'
+
+/** A key as it was pressed. */
+export interface KeyPress {
+  readonly key: string
+  readonly hasModifier: boolean
+  /** Somebody types text, or chooses from a list: every key is theirs, save Escape. */
+  readonly isInField: boolean
+}
+
+/** What a key asks for. */
+export type KeyCommand =
+  | { readonly type: 'jump'; readonly panel: PanelName }
+  | { readonly type: 'copy' | 'escape' | 'filter' | 'help' | 'next' | 'previous' | 'theme' }
+
+/** What to do, and whether a `g` waits for the letter of a panel. */
+export interface KeyAnswer {
+  readonly command?: KeyCommand
+  readonly isJumping: boolean
+}
+
+/** The letter after `g` that leads to each panel. */
+export const jumpLetters: Readonly<Record<string, PanelName>> = {
+  e: 'engines',
+  q: 'quotes',
+  r: 'rates',
+  s: 'sync',
+  h: 'hooks',
+  p: 'plugins',
+  l: 'logs'
+}
+
+/** What the help lists: keys and what they do. */
+export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
+  ['/', 'Filter what is shown'],
+  ['g then e q r s h p l', 'Go to Engines, Quotes, Rate routes, Sync, Hooks, Plugins, Logs'],
+  ['← →', 'The tab before or after, on the tabs'],
+  ['j k', 'The row below or above'],
+  ['Enter', 'Open the row, press the button'],
+  ['Esc', 'Close what is open, then clear the filter'],
+  ['y', 'Copy the command shown at the bottom'],
+  ['T', 'Light, dark or system theme'],
+  ['?', 'This help']
+]
+
+/** Reads one key. `isJumping`: the key before it was `g`. */
+export const readKey = (press: KeyPress, isJumping: boolean): KeyAnswer => {
+  if (press.key === 'Escape') return { command: { type: 'escape' }, isJumping: false }
+  if (press.isInField || press.hasModifier) return { isJumping: false }
+  if (isJumping) {
+    const panel = jumpLetters[press.key]
+    return panel === undefined ? { isJumping: false } : { command: { type: 'jump', panel }, isJumping: false }
+  }
+  if (press.key === 'g') return { isJumping: true }
+  const type = singleKeys[press.key]
+  return type === undefined ? { isJumping: false } : { command: { type }, isJumping: false }
+}
+
+const singleKeys: Readonly<Record<string, 'copy' | 'filter' | 'help' | 'next' | 'previous' | 'theme'>> = {
+  '/': 'filter',
+  '?': 'help',
+  T: 'theme',
+  j: 'next',
+  k: 'previous',
+  y: 'copy'
+}
+
+/** The tab that an arrow key leads to from `current`; undefined for another key. Ends lead to each other. */
+export const tabAfter = <T>(tabs: readonly T[], current: T, key: string): T | undefined => {
+  const at = tabs.indexOf(current)
+  if (key === 'ArrowRight') return tabs[(at + 1) % tabs.length]
+  if (key === 'ArrowLeft') return tabs[(at - 1 + tabs.length) % tabs.length]
+  if (key === 'Home') return tabs[0]
+  return key === 'End' ? tabs.at(-1) : undefined
+}

@@ -1,0 +1,52 @@
+/** The panels, in the order of their tabs. */
+export const panelNames = ['engines', 'quotes', 'rates', 'sync', 'hooks', 'plugins', 'logs'] as const
+
+/** The name of a panel, as links spell it. */
+export type PanelName = (typeof panelNames)[number]
+
+/** What a panel is called on its tab. */
+export const panelTitles: Readonly<Record<PanelName, string>> = {
+  engines: 'Engines',
+  quotes: 'Quotes',
+  rates: 'Rate routes',
+  sync: 'Sync',
+  hooks: 'Hooks',
+  plugins: 'Plugins',
+  logs: 'Logs'
+}
+
+/** Where the panel is. All of it is in the address, so that a link leads there and a reload stays. */
+export interface PanelLocation {
+  readonly panel: PanelName
+  /** The chosen wallet, round, route, repo, plugin or event. */
+  readonly id?: string
+  readonly filter: string
+}
+
+/** Where a panel opens that was told nothing. */
+export const startLocation: PanelLocation = { panel: 'engines', filter: '' }
+
+/** Reads `#/engines/<id>?filter=…`; {@link startLocation} for a fragment that is none of ours. */
+export const parseLocation = (fragment: string): PanelLocation => {
+  const [, name = '', id = '', query = ''] = /^#\/([a-z]+)(?:\/([^?]*))?(?:\?(.*))?$/.exec(fragment) ?? []
+  const panel = panelNames.find(known => known === name)
+  if (panel === undefined) return startLocation
+  const filter = new URLSearchParams(query).get('filter') ?? ''
+  const chosen = decoded(id)
+  return chosen === '' ? { panel, filter } : { panel, id: chosen, filter }
+}
+
+/** The fragment of a place, the opposite of {@link parseLocation}. */
+export const locationText = ({ panel, id, filter }: PanelLocation): string => {
+  const place = id === undefined ? `#/${panel}` : `#/${panel}/${encodeURIComponent(id)}`
+  return filter === '' ? place : `${place}?${new URLSearchParams({ filter })}`
+}
+
+/** A damaged escape stands for itself: a link that a mail program cut must not break the panel. */
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,113 @@
+import type { KeyboardEvent, ReactElement } from 'react'
+import type { View } from '../core/slices.ts'
+import { tabAfter } from './keyboard.ts'
+import { type PanelName, panelNames, panelTitles } from './location.ts'
+import { usePanel, useStatus, useView } from './panel-state.ts'
+import { StateMark, type Tone } from './parts/state-mark.tsx'
+import { type Theme, themes } from './use-preferences.ts'
+
+/** The name, the tabs, how the panel stands to its kernel, theme and help. */
+export const PanelHead = (props: {
+  readonly theme: Theme
+  readonly onTheme: (theme: Theme) => void
+  readonly onHelp: () => void
+}): ReactElement => (
+  <header className="head">
+    <span className="brand">
+      <svg
+        viewBox="0 0 16 16"
+        aria-hidden="true"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.6"
+        strokeLinecap="round"
+      >
+        <path d="M8 1v9M8 10c0 3-2 4-5 5M8 10c0 3 2 4 5 5M8 10v5M8 4c2-2 4-2 5-1M8 7C6 5 4 5 3 6" />
+      </svg>
+      Holdfast
+    </span>
+    <Tabs />
+    <div className="head-side">
+      <Connection />
+      <button
+        type="button"
+        className="button plain"
+        aria-label={`Theme: ${props.theme}. Change it`}
+        onClick={() => props.onTheme(themeAfter(props.theme))}
+      >
+        {themeNames[props.theme]}
+      </button>
+      <button type="button" className="button plain" aria-label="Help and keys" onClick={props.onHelp}>
+        ?
+      </button>
+    </div>
+  </header>
+)
+
+/** The theme that `T` leads to. */
+export const themeAfter = (theme: Theme): Theme =>
+  themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system'
+
+const themeNames: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' }
+
+const Tabs = (): ReactElement => {
+  const { go, location } = usePanel()
+  const view = useView()
+  const follow = (event: KeyboardEvent<HTMLDivElement>): void => {
+    const next = tabAfter(panelNames, location.panel, event.key)
+    if (next === undefined) return
+    event.preventDefault()
+    go({ panel: next })
+    event.currentTarget.querySelector<HTMLElement>(`#tab-${next}`)?.focus()
+  }
+  return (
+    <div className="tabs" role="tablist" aria-label="Panels" onKeyDown={follow}>
+      {panelNames.map(name => (
+        <button
+          key={name}
+          id={`tab-${name}`}
+          type="button"
+          role="tab"
+          className="tab"
+          aria-selected={name === location.panel}
+          aria-controls="tab-body"
+          tabIndex={name === location.panel ? 0 : -1}
+          onClick={() => go({ panel: name })}
+        >
+          {panelTitles[name]}
+          <Count name={name} view={view} />
+        </button>
+      ))}
+    </div>
+  )
+}
+
+const Count = (props: { readonly name: PanelName; readonly view: View }): ReactElement | null => {
+  const { engines, plugins } = props.view
+  const failed =
+    props.name === 'engines'
+      ? [...engines.values()].filter(({ state }) => state === 'failed').length
+      : props.name === 'plugins'
+        ? [...plugins.values()].filter(({ state }) => state !== 'applied').length
+        : 0
+  return failed === 0 ? null : <span className="count bad">{failed} failed</span>
+}
+
+const Connection = (): ReactElement => {
+  const { connection, isReadOnly, hasWorld } = useStatus()
+  const [tone, word] = connections[connection]
+  return (
+    <span className="acts" role="status">
+      <StateMark tone={tone}>{word}</StateMark>
+      {isReadOnly ? <span className="tag">read-only</span> : null}
+      {hasWorld && isReadOnly ? <span className="tag">fake world</span> : null}
+    </span>
+  )
+}
+
+const connections: Readonly<Record<'connecting' | 'live' | 'lost' | 'past', readonly [Tone, string]>> = {
+  connecting: ['busy', 'connecting'],
+  live: ['good', 'live'],
+  lost: ['bad', 'lost'],
+  past: ['idle', 'viewing past']
+}

@@ -1,0 +1,57 @@
+import { type Context, createContext, useContext } from 'react'
+import type { ActionName, Actions } from '../core/actions.ts'
+import type { ClientStatus, DevtoolsClient } from '../core/devtools-client.ts'
+import type { View } from '../core/slices.ts'
+import { useStore } from '../use-store.ts'
+import type { PanelLocation } from './location.ts'
+
+/** What went wrong, for a person. */
+export interface Failure {
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+}
+
+/** What all parts of one panel share. */
+export interface PanelState {
+  readonly client: DevtoolsClient
+  readonly location: PanelLocation
+  /** Goes elsewhere; what is left out stays, save the choice, which goes with its panel. */
+  readonly go: (place: Partial<PanelLocation>) => void
+  /** Does an action; a failure is shown at the bottom of the panel, and gives undefined. */
+  readonly run: <K extends ActionName>(
+    name: K,
+    input: Actions[K]['in']
+  ) => Promise<Actions[K]['out'] | undefined>
+  /** Shows the command that does what the control with the focus, or under the pointer, does. */
+  readonly showCommand: (commandLine: string) => void
+  readonly copy: (text: string) => void
+  /** Unix milliseconds. */
+  readonly now: () => number
+}
+
+/** Where the parts find it. */
+export const PanelContext: Context<PanelState | undefined> = createContext<PanelState | undefined>(undefined)
+
+/**
+ * What all parts of the panel share.
+ *
+ * @throws Error outside of a panel
+ */
+export const usePanel = (): PanelState => {
+  const state = useContext(PanelContext)
+  if (state === undefined) throw new Error('This part stands outside of a panel')
+  return state
+}
+
+/** All tables of the kernel. */
+export const useView = (): View => useStore(usePanel().client.view)
+
+/** How the panel stands to its kernel. */
+export const useStatus = (): ClientStatus => useStore(usePanel().client.status)
+
+/** Whether anything may be changed: live, and not read-only. */
+export const useCanAct = (): boolean => {
+  const { connection, isReadOnly } = useStatus()
+  return connection === 'live' && !isReadOnly
+}

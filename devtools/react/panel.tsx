@@ -1,0 +1,120 @@
+import { type ReactElement, type RefObject, useMemo, useRef, useState } from 'react'
+import type { DevtoolsClient } from '../core/devtools-client.ts'
+import { HelpDialog } from './help-dialog.tsx'
+import type { KeyCommand } from './keyboard.ts'
+import type { PanelLocation, PanelName } from './location.ts'
+import { PanelFoot } from './panel-foot.tsx'
+import { PanelHead, themeAfter } from './panel-head.tsx'
+import { PanelContext } from './panel-state.ts'
+import { EnginesPanel } from './panels/engines-panel.tsx'
+import { HooksPanel } from './panels/hooks-panel.tsx'
+import { LogsPanel } from './panels/logs-panel.tsx'
+import { PluginsPanel } from './panels/plugins-panel.tsx'
+import { QuotesPanel } from './panels/quotes-panel.tsx'
+import { RatesPanel } from './panels/rates-panel.tsx'
+import { SyncPanel } from './panels/sync-panel.tsx'
+import { StartStrip } from './start-strip.tsx'
+import { useKeys } from './use-keys.ts'
+import { usePanelActs } from './use-panel-acts.ts'
+import { usePanelLocation } from './use-panel-location.ts'
+import { type Theme, usePreferences } from './use-preferences.ts'
+
+/** What a panel is drawn from. */
+export interface PanelProps {
+  readonly client: DevtoolsClient
+  /** Given by the host, or chosen in the panel when absent. */
+  readonly theme?: Theme
+  /** The place is kept in the fragment of the page's address. On by default. */
+  readonly isLinked?: boolean
+  /** The panel has the page to itself, so that it hears all keys. */
+  readonly ownsPage?: boolean
+  /** Where it opens when the address says nothing. */
+  readonly start?: PanelLocation
+  /** Unix milliseconds; the system's clock by default. */
+  readonly now?: () => number
+}
+
+/** The panel: all that a kernel tells, and what can be done with it. */
+export const Panel = (props: PanelProps): ReactElement => {
+  const { client, isLinked = true, ownsPage = false, now = Date.now } = props
+  const panel = useRef<HTMLDivElement>(null)
+  const [location, go] = usePanelLocation(isLinked, props.start)
+  const [preferences, change] = usePreferences(props.theme)
+  const [isHelpOpen, setHelp] = useState(false)
+  const { run, failure, dismiss, copy, said } = usePanelActs(client)
+  const [commandLine, showCommand] = useState('')
+  const state = useMemo(
+    () => ({ client, location, go, run, copy, showCommand, now }),
+    [client, location, go, run, copy, now]
+  )
+  const obey = (command: KeyCommand): boolean => {
+    if (command.type === 'help') setHelp(true)
+    else if (command.type === 'theme') change({ theme: themeAfter(preferences.theme) })
+    else if (command.type === 'jump') go({ panel: command.panel })
+    else if (command.type === 'copy') copy(commandLine)
+    else if (command.type === 'escape')
+      return leave(location, go, failure === undefined ? undefined : dismiss)
+    else return moveFocus(panel, command.type)
+    return true
+  }
+  useKeys(panel, { isOn: preferences.hasShortcuts && !isHelpOpen, ofPage: ownsPage }, obey)
+  const Body = bodies[location.panel]
+  return (
+    <PanelContext value={state}>
+      <div ref={panel} className="panel" data-theme={preferences.theme} lang="en" dir="ltr">
+        <PanelHead
+          theme={preferences.theme}
+          onTheme={theme => change({ theme })}
+          onHelp={() => setHelp(true)}
+        />
+        <StartStrip />
+        <main id="tab-body" className="tab-body" role="tabpanel" aria-labelledby={`tab-${location.panel}`}>
+          <Body key={location.panel} />
+        </main>
+        <PanelFoot {...{ failure, commandLine, said }} onDismiss={dismiss} onCopy={copy} />
+        {isHelpOpen ? (
+          <HelpDialog preferences={preferences} onChange={change} onClose={() => setHelp(false)} />
+        ) : null}
+      </div>
+    </PanelContext>
+  )
+}
+
+const bodies: Readonly<Record<PanelName, () => ReactElement>> = {
+  engines: EnginesPanel,
+  quotes: QuotesPanel,
+  rates: RatesPanel,
+  sync: SyncPanel,
+  hooks: HooksPanel,
+  plugins: PluginsPanel,
+  logs: LogsPanel
+}
+
+/** Closes one thing: the failure, then the chosen row, then the filter. False when there is nothing to close. */
+const leave = (
+  location: PanelLocation,
+  go: (place: Partial<PanelLocation>) => void,
+  dismiss: (() => void) | undefined
+): boolean => {
+  if (dismiss !== undefined) dismiss()
+  else if (location.id !== undefined) go({ panel: location.panel, filter: location.filter })
+  else if (location.filter !== '') go({ filter: '' })
+  else return false
+  return true
+}
+
+const moveFocus = (panel: RefObject<HTMLElement | null>, way: 'filter' | 'next' | 'previous'): boolean => {
+  const root = panel.current
+  if (root === null) return false
+  if (way === 'filter') {
+    const field = root.querySelector<HTMLInputElement>('[data-filter]')
+    field?.focus()
+    field?.select()
+    return field !== null
+  }
+  const rows = [...root.querySelectorAll<HTMLElement>('[data-row]')]
+  const at = rows.findIndex(row => row.matches(':focus'))
+  const next = rows[at < 0 ? 0 : at + (way === 'next' ? 1 : -1)]
+  next?.focus()
+  return next !== undefined
+}

@@ -1,0 +1,63 @@
+import { type ReactElement, useState } from 'react'
+import { usePanel, useView } from '../panel-state.ts'
+import { useCanDo } from '../parts/act-button.tsx'
+import { ActForm } from '../parts/act-form.tsx'
+import { ChoiceField, isNativeAmount, TextField } from '../parts/fields.tsx'
+import { walletName } from '../parts/wallet-parts.tsx'
+
+type Direction = 'from' | 'max' | 'to'
+
+const directions: readonly (readonly [Direction, string])[] = [
+  ['from', 'send exactly'],
+  ['to', 'receive exactly'],
+  ['max', 'send all']
+]
+
+/** Asks for quotes from one wallet to another. */
+export const AskQuotes = (props: { readonly onAsked: (roundId: string) => void }): ReactElement | null => {
+  const { go } = usePanel()
+  const wallets = [...useView().wallets.values()]
+  const [from, setFrom] = useState('')
+  const [to, setTo] = useState('')
+  const [quoteFor, setQuoteFor] = useState<Direction>('from')
+  const [amount, setAmount] = useState('')
+  if (!useCanDo('swap.ask') || wallets.length < 2) return null
+  const choices = wallets.map(
+    wallet => [wallet.walletId, `${walletName(wallet)} · ${wallet.pluginId}`] as const
+  )
+  const fromWalletId = from === '' ? (choices[0]?.[0] ?? '') : from
+  const toWalletId = to === '' ? (choices.find(([id]) => id !== fromWalletId)?.[0] ?? '') : to
+  const nativeAmount = quoteFor === 'max' ? '0' : amount.trim()
+  return (
+    <div className="tools">
+      <ActForm
+        name="swap.ask"
+        input={{ fromWalletId, toWalletId, nativeAmount, quoteFor }}
+        label="Ask for quotes"
+        isReady={fromWalletId !== toWalletId && (quoteFor === 'max' || isNativeAmount(nativeAmount))}
+        onDone={({ roundId }) => {
+          go({ id: roundId })
+          props.onAsked(roundId)
+        }}
+      >
+        <ChoiceField label="From" value={fromWalletId} onChange={setFrom} choices={choices} />
+        <ChoiceField label="To" value={toWalletId} onChange={setTo} choices={choices} />
+        <ChoiceField
+          label="Amount is"
+          value={quoteFor}
+          choices={directions}
+          onChange={value => setQuoteFor(directions.find(([known]) => known === value)?.[0] ?? 'from')}
+        />
+        {quoteFor === 'max' ? null : (
+          <TextField
+            label="Native units"
+            value={amount}
+            onChange={setAmount}
+            inputMode="numeric"
+            placeholder="1000000"
+          />
+        )}
+      </ActForm>
+    </div>
+  )
+}

@@ -1,0 +1,61 @@
+import { type ReactElement, useState } from 'react'
+import type { RateProviderSnapshot } from '../../../kernel/index.ts'
+import type { Actions } from '../../core/actions.ts'
+import { usePanel } from '../panel-state.ts'
+import { ActForm } from '../parts/act-form.tsx'
+import { TextField } from '../parts/fields.tsx'
+
+/** Asks how one currency turns into another, maybe with other biases than the kernel's. */
+export const AskRoute = (props: {
+  readonly sources: readonly RateProviderSnapshot[]
+  readonly onAnswer: (from: string, to: string, answer: Actions['rates.route']['out']) => void
+}): ReactElement | null => {
+  const { location } = usePanel()
+  const [fromBefore = '', toBefore = ''] = (location.id ?? '').split(' ')
+  const [from, setFrom] = useState(fromBefore)
+  const [to, setTo] = useState(toBefore)
+  const [biases, setBiases] = useState<Readonly<Record<string, string>>>({})
+  const changed = Object.entries(biases)
+    .filter(([, text]) => isBias(text))
+    .map(([source, text]) => [source, Number(text)] as const)
+  const places = { from: from.trim(), to: to.trim() }
+  return (
+    <ActForm
+      name="rates.route"
+      input={{
+        ...places,
+        alternatives: 4,
+        ...(changed.length === 0 ? {} : { biases: Object.fromEntries(changed) })
+      }}
+      label="Find the route"
+      isReady={
+        places.from !== '' &&
+        places.to !== '' &&
+        Object.values(biases).every(text => text === '' || isBias(text))
+      }
+      onDone={answer => props.onAnswer(places.from, places.to, answer)}
+    >
+      <TextField label="From" value={from} onChange={setFrom} placeholder="BTC" />
+      <TextField label="To" value={to} onChange={setTo} placeholder="iso:EUR" />
+      {props.sources.length === 0 ? null : (
+        <details className="biases">
+          <summary className="button">Biases{changed.length === 0 ? '' : ` (${changed.length})`}</summary>
+          <div className="fields">
+            {props.sources.map(({ pluginId, displayName, bias }) => (
+              <TextField
+                key={pluginId}
+                label={displayName}
+                value={biases[pluginId] ?? ''}
+                placeholder={String(bias)}
+                inputMode="decimal"
+                onChange={text => setBiases({ ...biases, [pluginId]: text })}
+              />
+            ))}
+          </div>
+        </details>
+      )}
+    </ActForm>
+  )
+}
+
+const isBias = (text: string): boolean => /^\d+(\.\d+)?$/.test(text)

@@ -1,0 +1,117 @@
+import { type ReactElement, useState } from 'react'
+import type { JournalEvent } from '../../core/journal-event.ts'
+import { useStore } from '../../use-store.ts'
+import { usePanel, useStatus } from '../panel-state.ts'
+import { type Column, DataTable } from '../parts/data-table.tsx'
+import { EmptyState, NoMatch } from '../parts/empty-state.tsx'
+import { Fact, Facts } from '../parts/facts.tsx'
+import { FilterField } from '../parts/filter-field.tsx'
+import { Section, Side } from '../parts/side.tsx'
+import { clockText } from '../texts.ts'
+
+/** What a list of events is drawn from. */
+export interface EventListProps {
+  readonly what: string
+  readonly columns: readonly Column<JournalEvent>[]
+  readonly rowsOf: (events: readonly JournalEvent[], filter: string) => readonly JournalEvent[]
+  readonly emptyTitle: string
+  readonly emptyText: ReactElement
+}
+
+/** Events, the newest first; they can be held still to be read. */
+export const EventList = (props: EventListProps): ReactElement => {
+  const { client, go, location } = usePanel()
+  const live = useStore(client.events)
+  const { missed } = useStatus()
+  const [held, setHeld] = useState<readonly JournalEvent[] | undefined>()
+  const events = held ?? live
+  const all = props.rowsOf(events, '')
+  const rows = location.filter === '' ? all : props.rowsOf(events, location.filter)
+  const chosen = all.find(({ seq }) => String(seq) === location.id)
+  return (
+    <>
+      <div className="tools">
+        <FilterField what={props.what} />
+        <button
+          type="button"
+          className="button"
+          aria-pressed={held !== undefined}
+          onClick={() => setHeld(held === undefined ? live : undefined)}
+        >
+          Hold still
+        </button>
+        <span className="soft">
+          {rows.length === all.length ? `${all.length}` : `${rows.length} of ${all.length}`} {props.what}
+          {missed > 0 ? `, ${missed} events left out` : ''}
+        </span>
+      </div>
+      <div className={chosen === undefined ? 'body' : 'body has-side'}>
+        <div className="main">
+          {rows.length > 0 ? (
+            <DataTable
+              label={props.what}
+              columns={props.columns}
+              rows={rows}
+              keyOf={({ seq }) => String(seq)}
+              chosen={location.id}
+              onOpen={({ seq }) => go({ id: String(seq) })}
+            />
+          ) : all.length > 0 ? (
+            <NoMatch filter={location.filter} onClear={() => go({ ...location, filter: '' })} />
+          ) : (
+            <EmptyState title={props.emptyTitle}>{props.emptyText}</EmptyState>
+          )}
+        </div>
+        {chosen === undefined ? null : <EventSide event={chosen} />}
+      </div>
+    </>
+  )
+}
+
+const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement => {
+  const { client, copy, go, location } = usePanel()
+  const { correlationId } = event
+  const kin = useStore(client.events).filter(
+    other => correlationId !== undefined && other.correlationId === correlationId
+  )
+  return (
+    <Side title={`${event.hook} ${event.seq}`}>
+      <Facts>
+        <Fact name="At" look="mono">
+          {clockText(event.at)}
+        </Fact>
+        <Fact name="About" look="mono">
+          {event.subject}
+        </Fact>
+        <Fact name="Action" look="mono">
+          {correlationId}
+        </Fact>
+      </Facts>
+      <Section title="Data">
+        <pre>{JSON.stringify(event.data, undefined, 2)}</pre>
+        <div className="acts">
+          <button type="button" className="button" onClick={() => copy(JSON.stringify(event, undefined, 2))}>
+            Copy as JSON
+          </button>
+        </div>
+      </Section>
+      {kin.length < 2 ? null : (
+        <Section title="All of this action">
+          <ul>
+            {kin.slice(-40).map(({ seq, at, hook }) => (
+              <li key={seq}>
+                <button
+                  type="button"
+                  className="row-open"
+                  onClick={() => go({ ...location, id: String(seq) })}
+                >
+                  <span className="mono soft">{clockText(at)}</span> {hook}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+    </Side>
+  )
+}

@@ -1,0 +1,48 @@
+import { type ReactElement, type ReactNode, useState } from 'react'
+import { type Action, type ActionName, type Actions, readingActions } from '../../core/actions.ts'
+import { usePanel, useStatus } from '../panel-state.ts'
+import { useCommandLine } from './command-line.tsx'
+
+/** A button that does one action. Nothing is drawn where it could not be done. */
+export const ActButton = <K extends ActionName>(props: {
+  readonly name: K
+  readonly input: Actions[K]['in']
+  readonly isMain?: boolean
+  readonly isDisabled?: boolean
+  readonly onDone?: (output: Actions[K]['out']) => void
+  readonly children: ReactNode
+}): ReactElement | null => {
+  const { name, input, onDone, isMain = false, isDisabled = false } = props
+  const { run, showCommand } = usePanel()
+  const [isBusy, setBusy] = useState(false)
+  const canAct = useCanDo(name)
+  const commandLine = useCommandLine({ name, input } as Action)
+  if (!canAct) return null
+  const act = async (): Promise<void> => {
+    setBusy(true)
+    const output = await run(name, input)
+    setBusy(false)
+    if (output !== undefined) onDone?.(output)
+  }
+  return (
+    <button
+      type="button"
+      className={isMain ? 'button main-act' : 'button'}
+      disabled={isDisabled || isBusy}
+      aria-busy={isBusy}
+      onFocus={() => showCommand(commandLine)}
+      onPointerEnter={() => showCommand(commandLine)}
+      onClick={() => void act()}
+    >
+      {props.children}
+    </button>
+  )
+}
+
+/** Whether an action may be done now: the panel is live, and not read-only unless it changes nothing. */
+export const useCanDo = (name: ActionName): boolean => {
+  const { connection, isReadOnly, hasWorld } = useStatus()
+  if (connection !== 'live') return false
+  if (name.startsWith('world.') && !hasWorld) return false
+  return !isReadOnly || readingActions.has(name)
+}

@@ -1,0 +1,46 @@
+import { type ReactElement, type ReactNode, useState } from 'react'
+import type { Action, ActionName, Actions } from '../../core/actions.ts'
+import { usePanel } from '../panel-state.ts'
+import { useCanDo } from './act-button.tsx'
+import { CommandLine, useCommandLine } from './command-line.tsx'
+
+/** Fields and a button that does one action with them; the command that does the same stands below. */
+export const ActForm = <K extends ActionName>(props: {
+  readonly name: K
+  readonly input: Actions[K]['in']
+  readonly label: string
+  readonly isReady: boolean
+  readonly onDone?: (output: Actions[K]['out']) => void
+  readonly children?: ReactNode
+}): ReactElement | null => {
+  const { name, input, label, isReady, onDone } = props
+  const { run } = usePanel()
+  const [isBusy, setBusy] = useState(false)
+  const canAct = useCanDo(name)
+  const commandLine = useCommandLine({ name, input } as Action)
+  if (!canAct) return null
+  const act = async (): Promise<void> => {
+    if (!isReady || isBusy) return
+    setBusy(true)
+    const output = await run(name, input)
+    setBusy(false)
+    if (output !== undefined) onDone?.(output)
+  }
+  return (
+    <form
+      className="section"
+      onSubmit={event => {
+        event.preventDefault()
+        void act()
+      }}
+    >
+      <div className="fields">
+        {props.children}
+        <button type="submit" className="button main-act" disabled={!isReady || isBusy} aria-busy={isBusy}>
+          {label}
+        </button>
+      </div>
+      {isReady ? <CommandLine text={commandLine} /> : null}
+    </form>
+  )
+}

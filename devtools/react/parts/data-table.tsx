@@ -1,0 +1,133 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type ReactElement, type ReactNode, useRef } from 'react'
+
+/** One column of a table. The first one names the row. */
+export interface Column<R> {
+  readonly title: string
+  /** A CSS width; what has none shares the rest. */
+  readonly width?: string
+  readonly isNumber?: boolean
+  /** Left out where there is little room: `spare` first, then `minor`, then `slight`. */
+  readonly rank?: 'minor' | 'slight' | 'spare'
+  readonly cell: (row: R) => ReactNode
+  /** What a cut cell tells in full. */
+  readonly hint?: (row: R) => string
+}
+
+/** What a table is drawn from. */
+export interface DataTableProps<R> {
+  /** What the rows are, for who hears the page. */
+  readonly label: string
+  readonly columns: readonly Column<R>[]
+  readonly rows: readonly R[]
+  readonly keyOf: (row: R) => string
+  readonly chosen?: string | undefined
+  /** Makes the first cell a button. */
+  readonly onOpen?: (row: R) => void
+  /** As tall as its rows: for short tables that stand among others. */
+  readonly isShort?: boolean
+}
+
+/** Rows with headers for both directions. Only those in sight are in the page, however many there are. */
+export const DataTable = <R,>(props: DataTableProps<R>): ReactElement => {
+  const { label, columns, rows, keyOf, isShort = false } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 8,
+    initialRect: { width: 800, height: 560 },
+    // Without a page nothing is measured: the tables of tests and of short lists show all they have.
+    enabled: !isShort
+  })
+  const shown = isShort ? rows.map((_, index) => index) : virtual.getVirtualItems().map(({ index }) => index)
+  const before = (shown[0] ?? 0) * ROW_HEIGHT
+  const after = Math.max(0, rows.length - 1 - (shown.at(-1) ?? -1)) * ROW_HEIGHT
+  return (
+    <section
+      ref={scroller}
+      className={isShort ? 'scroll short' : 'scroll'}
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
+      tabIndex={0}
+    >
+      <table aria-label={label} aria-rowcount={rows.length + 1}>
+        <Heads columns={columns} />
+        <tbody>
+          <Space height={before} columns={columns.length} />
+          {shown.map(index => {
+            const row = rows[index]
+            return row === undefined ? null : <Row key={keyOf(row)} {...props} row={row} place={index + 2} />
+          })}
+          <Space height={after} columns={columns.length} />
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+// As tall as the style sheet makes a row: 28 px, its line within.
+const ROW_HEIGHT = 28
+
+const Heads = <R,>({ columns }: Pick<DataTableProps<R>, 'columns'>): ReactElement => (
+  <>
+    <colgroup>
+      {columns.map(({ title, width, rank }) => (
+        <col key={title} className={rank} style={width === undefined ? undefined : { width }} />
+      ))}
+    </colgroup>
+    <thead>
+      <tr aria-rowindex={1}>
+        {columns.map(({ title, isNumber, rank }) => (
+          <th key={title} scope="col" className={classes(isNumber, rank)}>
+            {title}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  </>
+)
+
+const Row = <R,>(props: DataTableProps<R> & { readonly row: R; readonly place: number }): ReactElement => {
+  const { columns, row, place, keyOf, chosen, onOpen } = props
+  return (
+    <tr aria-rowindex={place} data-chosen={chosen === keyOf(row)}>
+      {columns.map(({ title, isNumber, rank, cell, hint }, at) => {
+        const shared = { className: classes(isNumber, rank), title: hint?.(row) }
+        if (at > 0) {
+          return (
+            <td key={title} {...shared}>
+              {cell(row)}
+            </td>
+          )
+        }
+        return (
+          <th key={title} scope="row" {...shared}>
+            {onOpen === undefined ? (
+              cell(row)
+            ) : (
+              <button type="button" className="row-open" data-row onClick={() => onOpen(row)}>
+                {cell(row)}
+              </button>
+            )}
+          </th>
+        )
+      })}
+    </tr>
+  )
+}
+
+/** Stands for the rows out of sight. */
+const Space = (props: { readonly height: number; readonly columns: number }): ReactElement | null =>
+  props.height <= 0 ? null : (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: an empty row takes no focus
+    <tr className="space" aria-hidden="true">
+      <td colSpan={props.columns} style={{ height: props.height }} />
+    </tr>
+  )
+
+const classes = (isNumber: boolean | undefined, rank: string | undefined): string | undefined => {
+  const text = [isNumber === true ? 'number' : '', rank ?? ''].join(' ').trim()
+  return text === '' ? undefined : text
+}

@@ -1,0 +1,30 @@
+import { type ReactElement, type ReactNode, useEffect, useRef } from 'react'
+
+/** A window before all else. Esc closes it, and the focus goes back to where it was. */
+export const Dialog = (props: {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ReactNode
+}): ReactElement => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const shown = dialog.current
+    if (shown?.open === false) shown.showModal()
+    return () => shown?.close()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      aria-label={props.title}
+      onCancel={event => {
+        event.preventDefault()
+        props.onClose()
+      }}
+    >
+      <div className="stack">
+        <h2>{props.title}</h2>
+        {props.children}
+      </div>
+    </dialog>
+  )
+}

@@ -1,0 +1,27 @@
+import type { ReactElement } from 'react'
+import { usePanel } from '../panel-state.ts'
+
+/** Keeps the rows that contain a text; `/` leads here. */
+export const FilterField = (props: { readonly what: string }): ReactElement => {
+  const { go, location } = usePanel()
+  return (
+    <label className="filter">
+      <span className="hidden-text">Filter {props.what}</span>
+      <input
+        type="search"
+        data-filter
+        placeholder={`Filter ${props.what}`}
+        value={location.filter}
+        spellCheck={false}
+        autoComplete="off"
+        onChange={event => go({ ...location, filter: event.target.value })}
+      />
+    </label>
+  )
+}
+
+/** Whether some text contains the filter, in whatever case. */
+export const matches = (filter: string, texts: readonly (string | undefined)[]): boolean => {
+  const wanted = filter.trim().toLowerCase()
+  return wanted === '' || texts.some(text => text?.toLowerCase().includes(wanted) === true)
+}

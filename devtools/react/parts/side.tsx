@@ -1,0 +1,26 @@
+import type { ReactElement, ReactNode } from 'react'
+import { usePanel } from '../panel-state.ts'
+
+/** What is told of the chosen row, beside or below the table. */
+export const Side = (props: { readonly title: string; readonly children: ReactNode }): ReactElement => {
+  const { go, location } = usePanel()
+  return (
+    <aside className="side" aria-label={props.title}>
+      <div className="side-head">
+        <h2>{props.title}</h2>
+        <button type="button" className="button plain" onClick={() => go({ panel: location.panel })}>
+          Close
+        </button>
+      </div>
+      {props.children}
+    </aside>
+  )
+}
+
+/** One part of what is told. */
+export const Section = (props: { readonly title?: string; readonly children: ReactNode }): ReactElement => (
+  <section className="section" aria-label={props.title}>
+    {props.title === undefined ? null : <h3>{props.title}</h3>}
+    {props.children}
+  </section>
+)

@@ -1,0 +1,7 @@
+import { frameStyles } from './frame-styles.ts'
+import { partStyles } from './part-styles.ts'
+import { routeStyles } from './route-styles.ts'
+import { themeStyles } from './theme-styles.ts'
+
+/** All that the panel wears: text for one constructed style sheet in its shadow root. */
+export const panelStyles: string = [themeStyles, frameStyles, partStyles, routeStyles].join('\n')

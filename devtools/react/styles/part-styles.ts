@@ -1,0 +1,69 @@
+/** Tables, buttons, fields, dialogs and the other parts. */
+export const partStyles = `
+.button { appearance: none; display: inline-flex; align-items: center; gap: 6px; border: 1px solid var(--edge); border-radius: 5px; background: var(--raised); color: var(--ink); font: inherit; line-height: 1.3; padding: 3px 10px; min-block-size: 26px; cursor: pointer; white-space: nowrap; text-decoration: none }
+.button:hover:not(:disabled) { border-color: var(--accent); color: var(--accent) }
+.button:disabled { color: var(--soft); border-color: var(--line); cursor: default }
+.button.main-act { background: var(--accent); border-color: var(--accent); color: var(--on-accent); font-weight: 600 }
+.button.main-act:hover:not(:disabled) { color: var(--on-accent); filter: brightness(1.08) }
+.button.main-act:disabled { background: var(--sunk); border-color: var(--line); color: var(--soft) }
+.button.plain { border-color: transparent; background: none; padding-inline: 6px; color: var(--soft) }
+.button.plain:hover:not(:disabled) { color: var(--accent) }
+.button[aria-pressed="true"] { background: var(--accent-ground); border-color: var(--accent); color: var(--accent) }
+.acts { display: flex; flex-wrap: wrap; gap: 6px; align-items: center }
+input, select { font: inherit; color: var(--ink); background: var(--raised); border: 1px solid var(--edge); border-radius: 5px; padding: 3px 8px; min-block-size: 26px; min-inline-size: 0 }
+input[type="checkbox"] { min-block-size: 0; accent-color: var(--accent); inline-size: 14px; block-size: 14px; margin: 0 }
+input::placeholder { color: var(--soft); opacity: 1 }
+.fields { display: flex; flex-wrap: wrap; gap: 8px 10px; align-items: end }
+.field { display: flex; flex-direction: column; gap: 3px; flex: 1 1 130px; min-inline-size: 0 }
+.field > span { color: var(--soft); font-size: 12px }
+.field > input, .field > select { inline-size: 100% }
+.check { display: flex; gap: 7px; align-items: center }
+.scroll { flex: 1 1 auto; min-block-size: 0; overflow: auto; background: var(--raised); border-block: 1px solid var(--line) }
+.scroll.short { flex: none }
+table { border-collapse: separate; border-spacing: 0; inline-size: 100%; table-layout: fixed }
+thead th { position: sticky; inset-block-start: 0; z-index: 1; background: var(--sunk); color: var(--soft); font-size: 12px; font-weight: 500; text-align: start; border-block-end: 1px solid var(--line); padding: 4px 8px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
+tbody td, tbody th { font-weight: 400; text-align: start; padding: 0 8px; block-size: 28px; border-block-end: 1px solid var(--line); overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+tbody th { font-weight: 550 }
+tr > :first-child { padding-inline-start: 12px }
+tr > .number { text-align: end }
+tbody tr:not(.space):hover > * { background: var(--ground) }
+tr[data-chosen="true"] > * { background: var(--accent-ground) !important }
+.space td { padding: 0; border: 0; block-size: auto }
+.row-open { appearance: none; border: 0; background: none; color: inherit; font: inherit; padding: 2px 0; cursor: pointer; max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: start }
+.row-open:hover { color: var(--accent); text-decoration: underline; text-underline-offset: 3px }
+.state { display: inline-flex; align-items: center; gap: 6px; white-space: nowrap }
+.state svg { inline-size: 11px; block-size: 11px; flex: none }
+.bar { display: inline-block; vertical-align: middle; inline-size: 56px; block-size: 5px; border-radius: 3px; background: var(--line); overflow: hidden; margin-inline-end: 8px }
+.bar > span { display: block; block-size: 100%; background: var(--accent) }
+.steps { display: flex; flex-wrap: wrap; align-items: center; color: var(--soft) }
+.steps li { display: inline-flex; align-items: center }
+.steps li + li::before { content: "" / ""; inline-size: 18px; block-size: 1px; background: var(--edge); margin-inline: 8px }
+.steps [aria-current] { font-weight: 600 }
+.facts { display: grid; grid-template-columns: minmax(84px, auto) 1fr; gap: 4px 12px }
+.facts dt { color: var(--soft) }
+.facts dd { overflow-wrap: anywhere; min-inline-size: 0 }
+.empty { margin: auto; padding: 28px 20px; max-inline-size: 56ch; text-align: center; display: flex; flex-direction: column; gap: 10px; align-items: center; color: var(--soft) }
+.empty h2 { color: var(--ink) }
+.empty .acts { justify-content: center }
+.tag { display: inline-block; border: 1px solid var(--line); border-radius: 9px; padding: 0 7px; font-size: 12px; line-height: 17px; color: var(--soft); white-space: nowrap }
+.tag.warn { border-color: var(--warn) } .tag.bad { border-color: var(--bad) } .tag.good { border-color: var(--good) }
+.section { display: flex; flex-direction: column; gap: 8px }
+.section + .section { border-block-start: 1px solid var(--line); padding-block-start: 14px }
+.command { display: flex; gap: 6px; align-items: start; padding: 4px 4px 4px 10px; background: var(--sunk); border-radius: 5px; color: var(--soft) }
+.command code { flex: 1 1 auto; overflow-wrap: anywhere; padding-block: 3px; color: var(--ink) }
+.command code b { color: var(--accent); font-weight: 400 }
+dialog { margin: auto; border: 1px solid var(--line); border-radius: 9px; background: var(--raised); color: var(--ink); padding: 16px 18px; inline-size: min(520px, calc(100vw - 24px)); max-block-size: calc(100vh - 24px); overflow: auto; box-shadow: 0 12px 40px rgb(0 0 0 / .3); font: inherit }
+dialog::backdrop { background: rgb(8 12 14 / .45) }
+dialog > .stack { display: flex; flex-direction: column; gap: 14px }
+.dialog-acts { display: flex; flex-wrap: wrap; gap: 8px; justify-content: end }
+.keys { display: grid; grid-template-columns: auto 1fr; gap: 6px 14px; align-items: baseline }
+.keys dt { white-space: nowrap }
+.qr { inline-size: 168px; block-size: 168px; background: #fff; padding: 8px; border-radius: 6px; border: 1px solid var(--line) }
+.qr path { fill: #000 }
+.big { font-size: 19px; font-weight: 600; letter-spacing: -.01em; overflow-wrap: anywhere }
+.lanes { display: flex; flex-direction: column; background: var(--raised); border-block: 1px solid var(--line) }
+pre { margin: 0; font-family: var(--mono); font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunk); border-radius: 5px; padding: 8px 10px }
+@container (max-width: 940px) { .spare { display: none } }
+@container (max-width: 680px) { .minor { display: none } }
+@container (max-width: 460px) { .slight { display: none } tbody td, tbody th, thead th { padding-inline: 6px } }
+`

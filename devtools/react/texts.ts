@@ -1,0 +1,57 @@
+/** A native amount with its digits in threes; other text as it is. */
+export const amountText = (native: string): string =>
+  /^-?\d+$/.test(native) ? native.replace(/\B(?=(\d{3})+$)/g, '\u202f') : native
+
+/** A long id, shortened in its middle. */
+export const shortId = (id: string, length = 14): string => {
+  if (id.length <= length) return id
+  const half = Math.floor((length - 1) / 2)
+  return `${id.slice(0, half)}…${id.slice(-half)}`
+}
+
+/** A span of time in its largest unit, such as `12 s`, `4 min`, `3 h` or `2 d`. */
+export const spanText = (seconds: number): string => {
+  const whole = Math.max(0, Math.round(seconds))
+  if (whole < 120) return `${whole} s`
+  if (whole < 7200) return `${Math.floor(whole / 60)} min`
+  if (whole < 172_800) return `${Math.floor(whole / 3600)} h`
+  return `${Math.floor(whole / 86_400)} d`
+}
+
+/** How long ago something was; `at` and `now` in Unix seconds, `at` 0 for never. */
+export const agoText = (at: number, now: number): string => {
+  if (at === 0) return 'never'
+  return now - at < 1 ? 'now' : `${spanText(now - at)} ago`
+}
+
+/** A countdown as `m:ss`; `0:00` once it is over. */
+export const countdownText = (milliseconds: number): string => {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1000))
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+/** The time of day to the millisecond, in the local zone. */
+export const clockText = (at: number): string => {
+  const date = new Date(at)
+  const two = (figure: number): string => String(figure).padStart(2, '0')
+  const thousandths = String(date.getMilliseconds()).padStart(3, '0')
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${thousandths}`
+}
+
+/** A rate in at most seven significant digits, never in powers of ten. */
+export const rateText = (rate: number): string => {
+  if (!Number.isFinite(rate)) return String(rate)
+  const digits = rate === 0 ? 0 : Math.max(0, Math.min(18, 6 - Math.floor(Math.log10(Math.abs(rate)))))
+  const text = rate.toFixed(digits)
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text
+}
+
+/** A share of one as whole per cents; only what is complete is 100 %. */
+export const percentText = (ratio: number): string =>
+  `${ratio >= 1 ? 100 : Math.min(99, Math.floor(ratio * 100))}\u202f%`
+
+/** A duration in milliseconds, in whole seconds from ten seconds on. */
+export const durationText = (milliseconds: number): string => {
+  if (milliseconds >= 10_000) return `${Math.round(milliseconds / 1000)} s`
+  return milliseconds < 10 ? `${milliseconds.toFixed(1)} ms` : `${Math.round(milliseconds)} ms`
+}
