@@ -1,7 +1,7 @@
+import { shellWord } from '../../devtools/core/shell-word.ts'
 import type { Json, JsonObject } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { shellWord } from '../grammar/command-line.ts'
 import { parsePairs } from '../grammar/values.ts'
 import { secretJson, secretText } from '../output/revealed.ts'
 import type { SecretName } from '../secrets/secret-names.ts'

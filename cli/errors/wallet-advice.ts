@@ -1,5 +1,5 @@
+import { shellWord } from '../../devtools/core/shell-word.ts'
 import { isWalletError, type JsonObject, type NextCommand, type WalletError } from '../../kernel/index.ts'
-import { shellWord } from '../grammar/command-line.ts'
 import { strangersText } from '../output/safe-text.ts'
 
 /** What the command line knows to do about a failure of the wallet, beyond the one command of the catalogue. */

@@ -1,3 +1,5 @@
+import { shellWord } from '../../devtools/core/shell-word.ts'
+
 /** A command line that can be pasted into a shell: `holdfast send Savings --amount '0.01 BTC'`. */
 export const commandLineOf = (argv: readonly string[]): string =>
   ['holdfast', ...argv.map(shellWord)].join(' ')
@@ -13,9 +15,3 @@ export const commandHere = (
   ]
   return ['holdfast', words, ...flags].join(' ')
 }
-
-/** A word as a shell reads it back. */
-export const shellWord = (text: string): string =>
-  PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
-
-const PLAIN = /^[A-Za-z0-9_./:=@%+,-]+$/

@@ -1,5 +1,5 @@
+import { shellWord } from '../../devtools/core/shell-word.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { shellWord } from '../grammar/command-line.ts'
 import { promptText } from '../secrets/prompt.ts'
 import type { Session } from '../session.ts'
 import { canAsk } from '../terminal.ts'

@@ -1,3 +1,4 @@
+import { shellWord } from '../../devtools/core/shell-word.ts'
 import {
   compare,
   type JsonObject,
@@ -7,7 +8,6 @@ import {
 } from '../../kernel/index.ts'
 import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { shellWord } from '../grammar/command-line.ts'
 import { amountJson, amountText } from '../output/amounts.ts'
 import { txDetailsJson } from '../output/tx-facts.ts'
 import { coinOf } from '../session/wallet-assets.ts'

@@ -1,3 +1,4 @@
+import { shellWord } from '../../devtools/core/shell-word.ts'
 import {
   compare,
   type JsonObject,
@@ -8,7 +9,6 @@ import {
   ZERO
 } from '../../kernel/index.ts'
 import { AdvisedError } from '../errors/advised-error.ts'
-import { shellWord } from '../grammar/command-line.ts'
 import { amountJson, amountText } from '../output/amounts.ts'
 import { coinOf } from '../session/wallet-assets.ts'
 import type { Session } from '../session.ts'
