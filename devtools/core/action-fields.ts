@@ -108,6 +108,11 @@ const pluginId: Field<string> = {
   accepts: (value): value is string => typeof value === 'string' && PLUGIN_ID.test(value)
 }
 
+const walletType: Field<string> = {
+  rule: 'must be the type of a wallet, such as wallet:bitcoin',
+  accepts: (value): value is string => typeof value === 'string' && /^wallet:[\w-]{1,100}$/.test(value)
+}
+
 const draft = { draftId: id }
 const wallet = { walletId: id }
 
@@ -115,7 +120,7 @@ const actionFields: { readonly [K in ActionName]: FieldsOf<Actions[K]['in']> } =
   'account.create': { username: optional(text(100)), password: optional(secret), pin: optional(secret) },
   'account.login': { username: text(100), password: optional(secret), pin: optional(secret) },
   'account.logout': { accountId: id },
-  'wallet.create': { accountId: id, walletType: text(100), name: optional(text(200)) },
+  'wallet.create': { accountId: id, walletType, name: optional(text(200)) },
   'wallet.receive': wallet,
   'engine.pause': wallet,
   'engine.resume': wallet,

@@ -1,0 +1,188 @@
+import { nativeAmount, toDenomination } from '../../kernel/index.ts'
+import type { Action, ActionName, Actions } from './actions.ts'
+import { shellWord } from './shell-word.ts'
+
+/** How a wallet is called on a command line. */
+export interface WalletWords {
+  /** Its name if only it is meant by that, else its id. */
+  readonly word: string
+  /** The account to name, if there are several. */
+  readonly account?: string
+  /** What its amounts are shown in; native units if nobody knows. */
+  readonly denomination?: { readonly name: string; readonly multiplier: string }
+}
+
+/** What is known of the ids in actions. */
+export interface ActionNames {
+  /** The username of an account, or its id. */
+  userOf(accountId: string): string
+  /** The account to name in a command about it, if there are several. */
+  accountFlagOf(accountId: string): string | undefined
+  walletOf(walletId: string): WalletWords
+  /** The payment that a draft was made of, or the quote that it approves. */
+  draftOf(draftId: string): Actions['spend.draft']['in'] | Actions['swap.review']['in'] | undefined
+  /** Who made a quote, and for which question. */
+  quoteOf(
+    quoteId: string
+  ): { readonly pluginId: string; readonly asked: Actions['swap.ask']['in'] } | undefined
+  /** One of the quotes of a round. */
+  quoteIdOf(roundId: string): string
+}
+
+/**
+ * The command that does the same as an action, to be pasted into a shell (architecture decision 24). Passwords and PINs
+ * are not in it: the command asks for them. What only prepares a signature, or gives it up, becomes a dry run.
+ */
+export const commandLineOf = (action: Action, names: ActionNames): string | undefined => {
+  const said = (wordsOf[action.name] as WordsOf<ActionName>)(action.input as never, names)
+  if (said === undefined) return undefined
+  const { words, flags } = said
+  const typed = Object.entries(flags ?? {}).flatMap(([name, value]) => flagWords(name, value))
+  return ['holdfast', ...words.map(safe), ...typed].map(shellWord).join(' ')
+}
+
+/** Characters that no command shows as they are. */
+export const UNSAFE: RegExp = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+
+interface Words {
+  readonly words: readonly string[]
+  /** By name; a flag that is undefined or false is left out. */
+  readonly flags?: Readonly<Record<string, string | readonly string[] | boolean | undefined>>
+}
+
+type WordsOf<K extends ActionName> = (input: Actions[K]['in'], names: ActionNames) => Words | undefined
+
+const flagWords = (
+  name: string,
+  value: string | readonly string[] | boolean | undefined
+): readonly string[] => {
+  if (value === undefined || value === false) return []
+  if (value === true) return [`--${name}`]
+  if (typeof value !== 'string') return value.flatMap(each => flagWords(name, each))
+  // A value that begins with a dash would be taken for a flag.
+  return value.startsWith('-') ? [`--${name}=${safe(value)}`] : [`--${name}`, safe(value)]
+}
+
+/** Terminals act on control characters; others cannot be seen, or turn the direction of what follows. */
+const safe = (text: string): string => text.replace(UNSAFE, '\ufffd')
+
+/** Commands trim what is typed here, and take a dash at the start for a flag. */
+const trimmed = (text: string): string => (text.startsWith('-') ? ` ${text}` : text)
+
+const amountWords = (amount: string, { denomination }: WalletWords): string =>
+  denomination === undefined
+    ? `${amount} native`
+    : `${toDenomination(nativeAmount(amount), denomination.multiplier)} ${denomination.name}`
+
+const aboutWallet =
+  (...words: readonly string[]) =>
+  ({ walletId }: { readonly walletId: string }, names: ActionNames): Words => {
+    const { word, account } = names.walletOf(walletId)
+    return { words: [...words, word], flags: { account } }
+  }
+
+const send = (
+  { walletId, publicAddress, nativeAmount: amount, fee }: Actions['spend.draft']['in'],
+  names: ActionNames
+): Words => {
+  const wallet = names.walletOf(walletId)
+  return {
+    words: ['send', wallet.word],
+    flags: { to: publicAddress, amount: amountWords(amount, wallet), fee, account: wallet.account }
+  }
+}
+
+const dry = ({ words, flags }: Words): Words => ({ words, flags: { ...flags, 'dry-run': true } })
+
+/** The flags that ask for quotes. */
+const swapFlags = (
+  { fromWalletId, toWalletId, nativeAmount: amount, quoteFor }: Actions['swap.ask']['in'],
+  names: ActionNames
+): Required<Words>['flags'] => {
+  const [from, to] = [names.walletOf(fromWalletId), names.walletOf(toWalletId)]
+  return {
+    from: from.word,
+    to: to.word,
+    amount: quoteFor === 'max' ? 'max' : amountWords(amount, quoteFor === 'to' ? to : from),
+    for: quoteFor === 'to' ? 'to' : undefined,
+    account: from.account
+  }
+}
+
+const takeQuote = (quoteId: string, names: ActionNames): Words => {
+  const known = names.quoteOf(quoteId)
+  if (known === undefined) return { words: ['swap', 'approve', quoteId] }
+  return { words: ['swap', 'run'], flags: { ...swapFlags(known.asked, names), prefer: known.pluginId } }
+}
+
+/** Undefined for a draft that nobody knows, as after a reload: it cannot be approved either. */
+const approve = ({ draftId }: { readonly draftId: string }, names: ActionNames): Words | undefined => {
+  const draft = names.draftOf(draftId)
+  if (draft === undefined) return undefined
+  return 'quoteId' in draft ? takeQuote(draft.quoteId, names) : send(draft, names)
+}
+
+const giveUp = (input: { readonly draftId: string }, names: ActionNames): Words | undefined => {
+  const words = approve(input, names)
+  return words && dry(words)
+}
+
+const wordsOf: { readonly [K in ActionName]: WordsOf<K> } = {
+  'account.create': ({ username }) =>
+    username === undefined
+      ? { words: ['account', 'create'], flags: { light: true } }
+      : { words: ['account', 'create', trimmed(username)] },
+  'account.login': ({ username, pin }) => ({
+    words: ['login', trimmed(username)],
+    flags: { with: pin === undefined ? 'password' : 'pin' }
+  }),
+  'account.logout': ({ accountId }, names) => ({ words: ['logout', trimmed(names.userOf(accountId))] }),
+  'wallet.create': ({ accountId, walletType, name }, names) => ({
+    words: ['wallets', 'create', walletType],
+    flags: { name, account: names.accountFlagOf(accountId) }
+  }),
+  'wallet.receive': (input, names) => {
+    const { words, flags } = aboutWallet('address', 'show')(input, names)
+    return { words, flags: { uri: true, ...flags } }
+  },
+  'engine.pause': aboutWallet('wallets', 'pause'),
+  'engine.resume': aboutWallet('wallets', 'resume'),
+  'engine.resync': aboutWallet('wallets', 'resync'),
+  // No view says whose a repo is, and one exchange more does no harm.
+  'repo.sync': () => ({ words: ['sync'] }),
+  'spend.draft': (input, names) => dry(send(input, names)),
+  'spend.approve': approve,
+  'spend.discard': giveUp,
+  'swap.ask': (input, names) => ({ words: ['swap', 'quote'], flags: swapFlags(input, names) }),
+  'swap.close': ({ roundId }, names) => ({ words: ['swap', 'close', names.quoteIdOf(roundId)] }),
+  'swap.review': ({ quoteId }, names) => dry(takeQuote(quoteId, names)),
+  'swap.approve': approve,
+  'swap.discard': giveUp,
+  'swap.enable': ({ accountId, pluginId, isEnabled }, names) => ({
+    words: ['swap', isEnabled ? 'enable' : 'disable', pluginId],
+    flags: { account: names.accountFlagOf(accountId) }
+  }),
+  'rates.route': ({ from, to, biases = {}, alternatives = 0 }) => ({
+    words: ['rates', 'route', trimmed(from), trimmed(to)],
+    flags: {
+      explain: alternatives > 0,
+      bias: Object.entries(biases).map(([pluginId, bias]) => `${pluginId}=${biasText(bias)}`)
+    }
+  }),
+  'rates.refresh': () => ({ words: ['rates', 'refresh'] }),
+  'world.fund': ({ walletId, nativeAmount: amount }, names) => {
+    const wallet = names.walletOf(walletId)
+    return {
+      words: ['fake', 'chain', 'fund', wallet.word, amountWords(amount, wallet)],
+      flags: { account: wallet.account }
+    }
+  },
+  'world.mine': ({ pluginId, count }) => ({
+    words: ['fake', 'chain', 'mine', String(count)],
+    flags: { currency: pluginId }
+  }),
+  'world.network': ({ isOnline }) => ({ words: ['fake', 'net', isOnline ? 'online' : 'offline'] })
+}
+
+/** Six decimals, as many as the command takes; still above -1. */
+const biasText = (bias: number): string => String(Number(Math.max(bias, -0.999999).toFixed(6)))
