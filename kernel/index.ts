@@ -38,6 +38,7 @@ export {
   type SwapResult,
   type SwapReview
 } from './swap/approve-quote.ts'
+export { bestFailureOf } from './swap/best-failure.ts'
 export type { QuoteRoundSnapshot } from './swap/quote-board.ts'
 export type { QuoteRound } from './swap/quote-round.ts'
 export type { SwapQuote } from './swap/swap-quote.ts'

@@ -141,6 +141,7 @@ export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
     maxFulfillmentSeconds: 'plain',
     hasPromoCode: 'plain',
     fate: 'plain',
+    rank: 'plain',
     rankReason: 'plain',
     durationMs: 'plain',
     errorCode: 'plain',

@@ -252,6 +252,8 @@ export interface QuoteSnapshot {
   readonly hasPromoCode?: boolean
   /** What became of a quote that was resolved. */
   readonly fate?: 'approved' | 'closed' | 'expired'
+  /** The place of its quote among those of the round, best first; from 1 on. */
+  readonly rank?: number
   /** What puts it before the one behind it. */
   readonly rankReason?: string
   readonly durationMs?: number

@@ -46,7 +46,7 @@ export const laneSnapshot = (
 type QuoteFields = Omit<QuoteSnapshot, 'roundId' | 'pluginId' | 'displayName' | 'isDex' | 'state'>
 
 const quoteFields = (quote: SwapQuote): QuoteFields => {
-  const { minReceiveAmount, expirationDate, maxFulfillmentSeconds, fate, rankReason } = quote
+  const { minReceiveAmount, expirationDate, maxFulfillmentSeconds, fate, rank, rankReason } = quote
   return {
     quoteId: quote.quoteId,
     fromNativeAmount: quote.fromNativeAmount,
@@ -58,6 +58,7 @@ const quoteFields = (quote: SwapQuote): QuoteFields => {
     ...(expirationDate === undefined ? {} : { expiresAt: expirationDate.getTime() }),
     ...(maxFulfillmentSeconds === undefined ? {} : { maxFulfillmentSeconds }),
     ...(fate === undefined ? {} : { fate }),
+    ...(rank === undefined ? {} : { rank }),
     ...(rankReason === undefined ? {} : { rankReason })
   }
 }

@@ -4,7 +4,7 @@ import { Observable, type Readable } from '../state/observable.ts'
 import { orderByPolicy } from './order-by-policy.ts'
 import { laneSnapshot, type ProviderLane } from './provider-lane.ts'
 import { type Ranked, type RankWishes, rankQuotes } from './rank-quotes.ts'
-import type { SwapQuote } from './swap-quote.ts'
+import type { QuotePlace, SwapQuote } from './swap-quote.ts'
 
 /** How a round stands. */
 export interface QuoteRoundSnapshot {
@@ -31,12 +31,14 @@ export class QuoteBoard {
   readonly #lanes: ReadonlyMap<string, ProviderLane>
   readonly #state: Observable<QuoteRoundSnapshot>
   #ranked: readonly SwapQuote[] = []
-  #reasons: ReadonlyMap<SwapQuote, string> = new Map()
+  #places: ReadonlyMap<SwapQuote, QuotePlace> = new Map()
   #isOver = false
   /** As they were shown last. */
   readonly #shown = new Map<ProviderLane, QuoteSnapshot>()
   /** Since then. */
   readonly #changed = new Set<ProviderLane>()
+  /** Those whose place is another one since then. */
+  readonly #moved = new Set<ProviderLane>()
 
   constructor(parts: BoardParts, lanes: readonly ProviderLane[]) {
     this.#parts = parts
@@ -61,9 +63,9 @@ export class QuoteBoard {
     return this.#ranked
   }
 
-  /** What puts a quote before the one behind it. */
-  reasonOf(quote: SwapQuote): string | undefined {
-    return this.#reasons.get(quote)
+  /** Where a quote stands; undefined before it is shown. */
+  placeOf(quote: SwapQuote): QuotePlace | undefined {
+    return this.#places.get(quote)
   }
 
   get isOver(): boolean {
@@ -90,7 +92,8 @@ export class QuoteBoard {
     for (const lane of changed) this.#shown.delete(lane)
     if (changed.some(({ quote }) => quote !== undefined && !this.#ranked.includes(quote))) this.#rank()
     this.#state.set(this.#read())
-    for (const lane of changed) this.#announce(lane)
+    for (const lane of new Set([...changed, ...this.#moved])) this.#announce(lane)
+    this.#moved.clear()
   }
 
   #rank(): void {
@@ -110,14 +113,18 @@ export class QuoteBoard {
     this.#ranked = Object.freeze(ranked.map(({ quote }) => quote))
   }
 
-  /** A quote with another reason is shown anew. */
+  /** A quote in another place is shown anew. */
   #explain(ranked: readonly Ranked<SwapQuote>[]): void {
-    for (const { quote, reason } of ranked) {
-      if (this.#reasons.get(quote) === reason) continue
+    const places = placesOf(ranked)
+    for (const [quote, { rank, reason }] of places) {
+      const before = this.#places.get(quote)
+      if (before?.rank === rank && before.reason === reason) continue
       const lane = this.#lanes.get(quote.pluginId)
-      if (lane !== undefined) this.#shown.delete(lane)
+      if (lane === undefined) continue
+      this.#shown.delete(lane)
+      this.#moved.add(lane)
     }
-    this.#reasons = reasonsOf(ranked)
+    this.#places = places
   }
 
   #read(): QuoteRoundSnapshot {
@@ -145,5 +152,5 @@ export class QuoteBoard {
   }
 }
 
-const reasonsOf = (ranked: readonly Ranked<SwapQuote>[]): ReadonlyMap<SwapQuote, string> =>
-  new Map(ranked.flatMap(({ quote, reason }) => (reason === undefined ? [] : [[quote, reason]])))
+const placesOf = (ranked: readonly Ranked<SwapQuote>[]): ReadonlyMap<SwapQuote, QuotePlace> =>
+  new Map(ranked.map(({ quote, reason }, at) => [quote, { rank: at + 1, reason }]))

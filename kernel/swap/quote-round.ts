@@ -184,7 +184,7 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
         isDex,
         ...(supportEmail === undefined ? {} : { supportEmail })
       }),
-      rankReasonOf: quote => this.#board.reasonOf(quote),
+      placeOf: quote => this.#board.placeOf(quote),
       changed: quote => this.#quoteChanged(quote),
       paying: quote => {
         if (this.#paying !== undefined)

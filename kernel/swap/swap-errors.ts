@@ -3,6 +3,7 @@ import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import { scrub } from '../log.ts'
 import { isRecord, isShortText } from '../schema/fields.ts'
 import type { SwapRequest } from '../types/swap.ts'
+import { bestFailureOf } from './best-failure.ts'
 
 /** Whose error it is, and over what. */
 export interface ErrorPlace {
@@ -38,44 +39,14 @@ const readError = (place: ErrorPlace, error: unknown): WalletError => {
 /** Whether a provider may end so, as {@link swapErrorOf} has it: then it is no fault of the plugin. */
 export const isExpected = ({ code }: WalletError): boolean => !FAULTS.has(code)
 
-/**
- * The one error worth showing of those of all providers; the first of equals (specification §8): a lack of funds, the
- * smallest minimum, the largest maximum, a missing permission, an unknown pair, anything else.
- *
- * @returns undefined of none
- */
-export const bestErrorOf = (errors: readonly WalletError[]): WalletError | undefined => {
-  let best: WalletError | undefined
-  for (const error of errors) if (best === undefined || isBetter(error, best)) best = error
-  return best
+/** The one error worth showing of those of all providers, as {@link bestFailureOf} chooses it. */
+export const bestErrorOf = (errors: readonly WalletError[]): WalletError | undefined =>
+  bestFailureOf(errors.map(error => ({ error, errorCode: error.code, limit: limitIn(error) })))?.error
+
+const limitIn = (error: WalletError): string => {
+  if (isWalletError(error, 'SWAP_BELOW_LIMIT')) return error.details.nativeMin
+  return isWalletError(error, 'SWAP_ABOVE_LIMIT') ? error.details.nativeMax : ''
 }
-
-const isBetter = (error: WalletError, than: WalletError): boolean => {
-  const [rank, other] = [rankOf(error), rankOf(than)]
-  if (rank !== other) return rank > other
-  if (isWalletError(error, 'SWAP_BELOW_LIMIT') && isWalletError(than, 'SWAP_BELOW_LIMIT'))
-    return isLess(error.details.nativeMin, than.details.nativeMin)
-  if (isWalletError(error, 'SWAP_ABOVE_LIMIT') && isWalletError(than, 'SWAP_ABOVE_LIMIT'))
-    return isMore(error.details.nativeMax, than.details.nativeMax)
-  return false
-}
-
-// A limit without a figure says less than any with one.
-const isLess = (text: string, than: string): boolean =>
-  text !== '' && (than === '' || BigInt(text) < BigInt(than))
-const isMore = (text: string, than: string): boolean =>
-  text !== '' && (than === '' || BigInt(text) > BigInt(than))
-
-const RANKS: ReadonlyMap<string, number> = new Map([
-  ['INSUFFICIENT_FUNDS', 6],
-  ['PENDING_FUNDS', 6],
-  ['SWAP_BELOW_LIMIT', 5],
-  ['SWAP_ABOVE_LIMIT', 4],
-  ['SWAP_PERMISSION', 3],
-  ['SWAP_CURRENCY', 2]
-])
-
-const rankOf = ({ code }: WalletError): number => RANKS.get(code) ?? 1
 
 type SwapCode = keyof typeof makers
 

@@ -11,6 +11,12 @@ import {
 } from './approve-quote.ts'
 import { compareQuotes, type RankWishes } from './rank-quotes.ts'
 
+/** Where a quote stands in its round. `rank`: from 1 on; `reason`: what puts it before the quote behind it. */
+export interface QuotePlace {
+  readonly rank: number
+  readonly reason: string | undefined
+}
+
 /** What a quote is made of. */
 export interface QuoteParts extends Omit<Deal, 'checkOpen' | 'sending'> {
   readonly quoteId: string
@@ -21,8 +27,8 @@ export interface QuoteParts extends Omit<Deal, 'checkOpen' | 'sending'> {
   paying(quote: SwapQuote): void
   /** It was paid for, or may have been; or nothing has left. */
   paid(quote: SwapQuote, hasLeft: boolean): void
-  /** What puts it before the quote behind it. */
-  rankReasonOf(quote: SwapQuote): string | undefined
+  /** Where it stands among the quotes of the round; undefined before it is shown. */
+  placeOf(quote: SwapQuote): QuotePlace | undefined
 }
 
 /** What a provider offers, to be approved or closed (specification §3 "Swap quote"). Amounts are native. */
@@ -77,7 +83,12 @@ export class SwapQuote {
 
   /** What puts it before the quote behind it, in words; the last one has nothing to say. */
   get rankReason(): string | undefined {
-    return this.#parts.rankReasonOf(this)
+    return this.#parts.placeOf(this)?.reason
+  }
+
+  /** Its place among the quotes of the round, from 1 on; undefined before it is shown. */
+  get rank(): number | undefined {
+    return this.#parts.placeOf(this)?.rank
   }
 
   /**

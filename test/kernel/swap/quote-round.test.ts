@@ -65,10 +65,12 @@ test('each provider is pending, resolved, failed or timed out, and every change 
   t.deepEqual(seen.at(-1), ['patient resolved', 'prompt resolved', 'refuses failed', 'hangs timed out'])
   t.true(round.getSnapshot().isOver)
   t.deepEqual(
-    told.map(({ pluginId, state }) => `${pluginId} ${state}`),
+    told.map(({ pluginId, state, rank }) => `${pluginId} ${state} ${rank ?? '-'}`),
     [
-      ...['prompt', 'patient', 'refuses', 'hangs'].map(id => `${id} pending`),
-      ...['prompt resolved', 'refuses failed', 'patient resolved', 'hangs timed out']
+      ...['prompt', 'patient', 'refuses', 'hangs'].map(id => `${id} pending -`),
+      ...['prompt resolved 1', 'refuses failed -'],
+      // A better quote pushes the other one down, and observers are told of both.
+      ...['patient resolved 1', 'prompt resolved 2', 'hangs timed out -']
     ]
   )
   t.deepEqual(faults, [])
