@@ -20,7 +20,7 @@ export type { Lobby, LobbyLoginRequest } from './login/lobby/approve-login.ts'
 export type { EdgeLoginOptions, EdgeLoginRequest } from './login/lobby/edge-login-request.ts'
 export type { PasswordRules } from './login/password-rules.ts'
 export * from './plugin-api.ts'
-export { isStale, rateAge } from './rates/rate-limits.ts'
+export { HALF_AGE_SECONDS, HOP_COST, INVERTED_HOP_COST, isStale, rateAge } from './rates/rate-limits.ts'
 export type {
   ConvertOptions,
   FoundRoutes,
@@ -60,4 +60,4 @@ export { addressLabel, type LabelTexts, labelLine, transactionLabel } from './wa
 export type { LabelDetails, LabelRow } from './wallet/labels/parse-label-row.ts'
 export type { PauseOptions } from './wallet/pause-switch.ts'
 export type { SpendIntent, SpendStage } from './wallet/spend-journal.ts'
-export type { SyncStage, SyncStatus } from './wallet/sync-status.ts'
+export { type SyncStage, type SyncStatus, syncStageOf } from './wallet/sync-status.ts'

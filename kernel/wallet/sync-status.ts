@@ -17,7 +17,7 @@ export interface SyncStatus {
 
 /** Explains where the sync of a wallet stands: its engine's look at the chain first, then its files (pure). */
 export const syncStatusOf = (engine: EngineSnapshot, repo: RepoSnapshot): SyncStatus => {
-  const stage = stageOf(engine)
+  const stage = syncStageOf(engine)
   const errorCode = engine.errorCode ?? repo.errorCode
   return {
     ratio: engine.syncRatio,
@@ -28,7 +28,8 @@ export const syncStatusOf = (engine: EngineSnapshot, repo: RepoSnapshot): SyncSt
   }
 }
 
-const stageOf = ({ state, isPaused, syncRatio, failure }: EngineSnapshot): SyncStage => {
+/** What an engine is busy with (pure). */
+export const syncStageOf = ({ state, isPaused, syncRatio, failure }: EngineSnapshot): SyncStage => {
   if (state === 'failed') return 'failed'
   if (isPaused) return 'paused'
   if (state === 'stopped') return 'closed'

@@ -1,0 +1,86 @@
+import { type EngineSnapshot, type SyncStage, syncStageOf } from '../../../kernel/index.ts'
+import type { View } from '../slices.ts'
+
+/** One step of an engine's life. */
+export interface LifeStep {
+  readonly name: EngineSnapshot['state']
+  /** `ahead`: it may come yet; `skipped`: the other end came. */
+  readonly mark: 'passed' | 'present' | 'ahead' | 'skipped'
+}
+
+/** What a wallet holds of one asset. */
+export interface BalanceRow {
+  /** null: the chain's own coin. */
+  readonly tokenId: string | null
+  readonly nativeAmount: string
+}
+
+/** One engine with its wallet. */
+export interface EngineRow extends EngineSnapshot {
+  /** The wallet's name, or what it is called by when it has none. */
+  readonly title: string
+  readonly isNamed: boolean
+  readonly accountId?: string
+  readonly username?: string
+  readonly stage: SyncStage
+  /** Created, started, then stopped or failed. */
+  readonly steps: readonly LifeStep[]
+  /** The coin first, then the tokens of which there are some. */
+  readonly balances: readonly BalanceRow[]
+}
+
+/** One row an engine: by account, in the account's order of wallets, then those of no open account (pure). */
+export const engineRows = (view: View): readonly EngineRow[] => {
+  const rows: EngineRow[] = []
+  const left = new Map(view.engines)
+  for (const { accountId, username, walletIds } of view.accounts.values()) {
+    for (const walletId of walletIds) {
+      const engine = left.get(walletId)
+      if (engine === undefined) continue
+      left.delete(walletId)
+      rows.push({
+        ...rowOf(view, engine),
+        accountId,
+        ...(username === undefined ? {} : { username })
+      })
+    }
+  }
+  for (const engine of left.values()) rows.push(rowOf(view, engine))
+  return rows
+}
+
+const rowOf = (view: View, engine: EngineSnapshot): EngineRow => {
+  const wallet = view.wallets.get(engine.walletId)
+  const name = wallet?.name ?? ''
+  return {
+    ...engine,
+    title: name === '' ? (wallet?.type ?? engine.pluginId) : name,
+    isNamed: name !== '',
+    stage: syncStageOf(engine),
+    steps: stepsOf(engine.state),
+    balances: balancesOf(wallet?.balances ?? {})
+  }
+}
+
+const stepsOf = (state: EngineSnapshot['state']): readonly LifeStep[] => {
+  const at = ORDER.indexOf(state)
+  const hasEnded = state === 'stopped' || state === 'failed'
+  return ORDER.map((name, index) => {
+    if (name === state) return { name, mark: 'present' }
+    if (name === 'stopped' || name === 'failed') return { name, mark: hasEnded ? 'skipped' : 'ahead' }
+    // An engine that failed may never have started: nothing tells.
+    if (name === 'started' && state === 'failed') return { name, mark: 'skipped' }
+    return { name, mark: index < at ? 'passed' : 'ahead' }
+  })
+}
+
+const ORDER: readonly EngineSnapshot['state'][] = ['created', 'started', 'stopped', 'failed']
+
+const balancesOf = (balances: Readonly<Record<string, string>>): readonly BalanceRow[] => {
+  const rows: BalanceRow[] = []
+  for (const [tokenId, nativeAmount] of Object.entries(balances)) {
+    if (tokenId === '') rows.unshift({ tokenId: null, nativeAmount })
+    else if (nativeAmount !== '0') rows.push({ tokenId, nativeAmount })
+  }
+  return rows
+}

@@ -1,0 +1,60 @@
+import type { JournalEvent } from '../journal-event.ts'
+import { holdsText } from './holds-text.ts'
+
+/** One line of the timeline. */
+export interface HookRow {
+  readonly seq: number
+  /** Unix milliseconds: when it began. */
+  readonly at: number
+  /** `tap`: one plugin's part in a hook; `told`: a hook that tells; `action`: what a panel did. */
+  readonly kind: 'tap' | 'told' | 'action'
+  /** The hook, or the name of the action. */
+  readonly hook: string
+  readonly pluginId?: string
+  readonly subject?: string
+  readonly correlationId?: string
+  readonly durationMs?: number
+  readonly outcome?: string
+}
+
+/** Which lines are shown; what is left out holds for all. */
+export interface HookFilter {
+  /** Part of a name or an id, in any case. */
+  readonly text?: string
+  readonly kind?: HookRow['kind']
+  readonly pluginId?: string
+  readonly hook?: string
+  readonly outcome?: string
+  readonly correlationId?: string
+}
+
+/** The timeline of hooks, oldest first (pure). */
+export const hookRows = (events: readonly JournalEvent[], filter: HookFilter = {}): readonly HookRow[] => {
+  const { text = '', ...exact } = filter
+  const wanted = Object.entries(exact).filter(([, value]) => value !== undefined)
+  return events.flatMap(event => {
+    const row = rowOf(event)
+    const isWanted = wanted.every(([name, value]) => row[name as keyof HookRow] === value)
+    return isWanted && holdsText(text, [row.hook, row.pluginId, row.subject, row.outcome]) ? row : []
+  })
+}
+
+const rowOf = ({ seq, at, hook, subject, correlationId, data }: JournalEvent): HookRow => {
+  const about = {
+    ...(subject === undefined || hook === 'tapRan' ? {} : { subject }),
+    ...(correlationId === undefined ? {} : { correlationId })
+  }
+  if (hook !== 'tapRan' && hook !== 'action') return { seq, at, kind: 'told', hook, ...about }
+  const { durationMs, outcome, pluginId } = data
+  const took = typeof durationMs === 'number' ? durationMs : undefined
+  return {
+    seq,
+    at: at - (took ?? 0),
+    kind: hook === 'tapRan' ? 'tap' : 'action',
+    hook: String(hook === 'tapRan' ? data.hook : data.action),
+    ...(typeof pluginId === 'string' ? { pluginId } : {}),
+    ...about,
+    ...(took === undefined ? {} : { durationMs: took }),
+    ...(typeof outcome === 'string' ? { outcome } : {})
+  }
+}

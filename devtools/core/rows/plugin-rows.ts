@@ -1,0 +1,93 @@
+import type { PluginKind, PluginSnapshot } from '../../../kernel/index.ts'
+import type { JournalEvent } from '../journal-event.ts'
+import type { View } from '../slices.ts'
+
+/** One plugin. */
+export interface PluginRow extends PluginSnapshot {
+  /** What its host lets it do, in words. */
+  readonly permissions: readonly string[]
+  /** How often it failed, as far as the events go back. */
+  readonly faultCount: number
+  readonly lastFault?: PluginFault
+  /** Of a source of rates: how it stands. */
+  readonly rates?: { readonly state: string; readonly pairCount: number; readonly message?: string }
+}
+
+/** One failure of a plugin. */
+export interface PluginFault {
+  readonly seq: number
+  /** Unix milliseconds. */
+  readonly at: number
+  readonly hook: string
+  readonly message: string
+  readonly errorCode?: string
+}
+
+/** One row a plugin, in the order in which the kernel took them (pure). */
+export const pluginRows = (view: View, events: readonly JournalEvent[] = []): readonly PluginRow[] => {
+  const faults = faultsOf(events)
+  return [...view.plugins.values()].map(plugin => {
+    const { count = 0, last } = faults.get(plugin.pluginId) ?? {}
+    const rates = view.rateProviders.get(plugin.pluginId)
+    return {
+      ...plugin,
+      permissions: permissionsOf(plugin),
+      faultCount: count,
+      ...(last === undefined ? {} : { lastFault: last }),
+      ...(rates === undefined ? {} : { rates: ratesOf(rates) })
+    }
+  })
+}
+
+const ratesOf = ({
+  state,
+  pairCount,
+  message
+}: {
+  readonly state: string
+  readonly pairCount: number
+  readonly message?: string
+}): NonNullable<PluginRow['rates']> => ({
+  state,
+  pairCount,
+  ...(message === undefined ? {} : { message })
+})
+
+const permissionsOf = ({ kind, needsKeysTo }: PluginSnapshot): readonly string[] => {
+  const own = kind === undefined ? [] : PERMISSIONS[kind]
+  return needsKeysTo.length === 0 ? own : [...own, `gets private keys to ${needsKeysTo.join(', ')}, too`]
+}
+
+/** What the host of each kind has (architecture 4.6). */
+const PERMISSIONS: { readonly [K in PluginKind]: readonly string[] } = {
+  currency: [
+    'makes keys and engines of its own currency',
+    'gets private keys to sign',
+    'network',
+    'own disk'
+  ],
+  rates: ['offers rates', 'network', 'own disk', 'sees no wallet and no key'],
+  swap: ['describes payments, never signs', 'network', 'own disk', 'sees no wallet and no key'],
+  storage: ['keeps all files, encrypted by the kernel'],
+  policy: ['can stop a spend', 'can order quotes anew'],
+  observer: ['hears what is told', 'can do nothing']
+}
+
+interface Faults {
+  readonly count: number
+  readonly last: PluginFault
+}
+
+const faultsOf = (events: readonly JournalEvent[]): ReadonlyMap<string, Faults> => {
+  const faults = new Map<string, Faults>()
+  for (const { hook, subject, seq, at, data } of events) {
+    if (hook !== 'pluginFault' || subject === undefined) continue
+    const { errorCode } = data
+    const last = {
+      ...{ seq, at, hook: String(data.hook), message: String(data.message) },
+      ...(typeof errorCode === 'string' ? { errorCode } : {})
+    }
+    faults.set(subject, { count: (faults.get(subject)?.count ?? 0) + 1, last })
+  }
+  return faults
+}

@@ -1,0 +1,45 @@
+import { bestFailureOf, type QuoteSnapshot } from '../../../kernel/index.ts'
+import type { View } from '../slices.ts'
+
+/** One round of quotes. */
+export interface RoundRow {
+  readonly roundId: string
+  /** Every provider has answered, failed or run out of time. */
+  readonly isOver: boolean
+  /** Those with a quote by rank, then those that are awaited, then those that have failed. */
+  readonly lanes: readonly QuoteSnapshot[]
+  /** When all have failed: the one failure that an application is told, chosen as the kernel chooses it. */
+  readonly chosen?: QuoteSnapshot
+}
+
+/** The rounds of quotes, newest first (pure). */
+export const quoteBoard = (view: View): readonly RoundRow[] => {
+  const rounds = new Map<string, QuoteSnapshot[]>()
+  for (const quote of view.quotes.values()) {
+    const lanes = rounds.get(quote.roundId)
+    if (lanes === undefined) rounds.set(quote.roundId, [quote])
+    else lanes.push(quote)
+  }
+  return [...rounds].map(([roundId, lanes]) => roundOf(roundId, lanes)).reverse()
+}
+
+/** How long a quote can still be approved, in milliseconds; undefined if it does not expire or has ended (pure). */
+export const quoteTimeLeft = ({ expiresAt, fate }: QuoteSnapshot, now: number): number | undefined =>
+  expiresAt === undefined || fate !== undefined ? undefined : Math.max(0, expiresAt - now)
+
+const roundOf = (roundId: string, quotes: readonly QuoteSnapshot[]): RoundRow => {
+  // The platform's sort is stable: equals stay in the order in which they were asked.
+  const lanes = [...quotes].sort((one, other) => placeOf(one) - placeOf(other))
+  const isOver = lanes.every(({ state }) => state !== 'pending')
+  const hasQuote = lanes.some(({ state }) => state === 'resolved')
+  const failed = lanes.filter(({ errorCode }) => errorCode !== undefined)
+  const chosen = isOver && !hasQuote ? bestFailureOf(failed) : undefined
+  return { roundId, isOver, lanes, ...(chosen === undefined ? {} : { chosen }) }
+}
+
+const placeOf = ({ state, rank }: QuoteSnapshot): number => {
+  if (state === 'resolved') return rank ?? UNRANKED
+  return state === 'pending' ? UNRANKED + 1 : UNRANKED + 2
+}
+
+const UNRANKED = 1_000_000
