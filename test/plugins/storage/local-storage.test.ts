@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import { createKernel } from '../../../kernel/index.ts'
@@ -37,11 +38,14 @@ class MemoryStorage implements WebStorage {
 const makeLocks = (): WebLocks => {
   const held = new Set<string>()
   return {
-    request: async (name, _, hold) => {
-      if (held.has(name)) return await hold(null)
+    request: async (name, { signal }, hold) => {
+      while (held.has(name)) {
+        if (signal.aborted) throw (signal as AbortSignal).reason
+        await sleep(5)
+      }
       held.add(name)
       try {
-        return await hold({ name })
+        return await hold()
       } finally {
         held.delete(name)
       }
@@ -89,6 +93,16 @@ test('a second page is kept out until the first closes, and a closed disk refuse
   const second = await openLocalDisk({ storage, locks })
   t.deepEqual(await second.list(''), [])
   await second.close?.()
+})
+
+test('a page that is just going away is waited for', async t => {
+  const storage = new MemoryStorage()
+  const locks = makeLocks()
+  const disk = await openLocalDisk({ storage, locks })
+  const next = openLocalDisk({ storage, locks })
+  await disk.setText('a', 'x')
+  await disk.close?.()
+  t.is(await (await next).getText('a'), 'x')
 })
 
 test('a kernel keeps its data in it', async t => {
