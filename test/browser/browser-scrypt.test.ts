@@ -2,7 +2,7 @@ import { scryptSync } from 'node:crypto'
 import test from 'ava'
 import type { Page } from 'playwright-core'
 import { withChromium } from './helpers/chromium.ts'
-import { servePartsSite } from './helpers/parts-site.ts'
+import { serveTestPage } from './helpers/test-page.ts'
 import type { Parts } from './page/parts-page.ts'
 
 declare const parts: Parts
@@ -19,7 +19,7 @@ const browserTest = withChromium(test)
 browserTest(
   'a worker derives the key that Node derives, and a page without one does, too',
   async (t, browser) => {
-    const site = await servePartsSite()
+    const site = await serveTestPage('parts-page')
     t.teardown(() => site.close())
     const page = await browser.newPage()
     await page.goto(site.url)
@@ -40,7 +40,7 @@ browserTest(
       ["worker-src 'none'", WORKER],
       ["worker-src 'self'", 'absent.js']
     ] as const) {
-      const site = await servePartsSite(`script-src 'self'; ${policy}`)
+      const site = await serveTestPage('parts-page', `script-src 'self'; ${policy}`)
       t.teardown(() => site.close())
       const page = await browser.newPage()
       await page.goto(site.url)
@@ -51,7 +51,7 @@ browserTest(
 )
 
 browserTest('a cost that the worker refuses is refused as without one', async (t, browser) => {
-  const site = await servePartsSite()
+  const site = await serveTestPage('parts-page')
   t.teardown(() => site.close())
   const page = await browser.newPage()
   await page.goto(site.url)

@@ -4,8 +4,8 @@ import { isWalletError } from '../../kernel/errors/wallet-error.ts'
 import { testStoragePlugin } from '../contracts/storage-plugin.ts'
 import { withChromium } from './helpers/chromium.ts'
 import { openPageDisk } from './helpers/page-disk.ts'
-import { servePartsSite } from './helpers/parts-site.ts'
 import type { ServedFolder } from './helpers/serve-folder.ts'
+import { serveTestPage } from './helpers/test-page.ts'
 
 const browserTest = withChromium(test)
 let site: Promise<ServedFolder> | undefined
@@ -19,7 +19,7 @@ const openProfile = async (t: ExecutionContext, browser: Browser): Promise<Brows
 }
 
 const openTab = async (profile: BrowserContext): Promise<Page> => {
-  site ??= servePartsSite()
+  site ??= serveTestPage('parts-page')
   const tab = await profile.newPage()
   await tab.goto((await site).url)
   return tab

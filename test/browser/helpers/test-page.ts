@@ -15,16 +15,19 @@ const POLICY = [
 ].join('; ')
 
 /**
- * Serves a page that shows the parts for web pages to a test (`test/browser/page/parts-page.ts`), under a strict policy.
+ * Serves a page with one of the scripts of `test/browser/page`, and `worker.js`, under a strict policy.
  *
  * @param policy - the page's content security policy
  */
-export const servePartsSite = async (policy: string = POLICY): Promise<ServedFolder> => {
-  const folder = await mkdtemp(join(tmpdir(), 'holdfast-parts-'))
+export const serveTestPage = async (
+  script: 'parts-page' | 'standalone-page',
+  policy: string = POLICY
+): Promise<ServedFolder> => {
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-page-'))
   try {
     const bundle = await rolldown({
       input: {
-        page: emitted('../page/parts-page.js'),
+        page: emitted(`../page/${script}.js`),
         worker: emitted('../../../platform/browser/scrypt-worker.js')
       },
       platform: 'browser'
@@ -33,7 +36,7 @@ export const servePartsSite = async (policy: string = POLICY): Promise<ServedFol
     await bundle.close()
     await writeFile(
       join(folder, 'index.html'),
-      '<!doctype html><title>Parts</title><script type="module" src="page.js"></script>'
+      '<!doctype html><title>Test</title><script type="module" src="page.js"></script>'
     )
     return await serveFolder(folder, { 'content-security-policy': policy })
   } finally {

@@ -1,0 +1,82 @@
+import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
+import { FAKE_ADDRESSES, openPersistentWorld } from '../../fake-server/fake-world.ts'
+import { driveWorld, steerWorld } from '../../fake-server/world-driver.ts'
+import {
+  createKernel,
+  type Io,
+  type Kernel,
+  type KernelOptions,
+  type ObserverPlugin
+} from '../../kernel/index.ts'
+import { defaultPlugins } from '../../plugins/default-plugins.ts'
+import { browserStorage, openBrowserDisk } from '../../plugins/storage/browser/browser-storage.ts'
+import { makeActor } from '../core/actor.ts'
+import { makeChannelPair } from '../core/channel-pair.ts'
+import { makeClient } from '../core/client.ts'
+import { makeDevtools } from '../core/devtools.ts'
+import type { DevtoolsClient } from '../core/devtools-client.ts'
+
+/** What {@link openStandalone} is given. */
+export interface StandaloneOptions {
+  /** The page's own. */
+  readonly io: Io
+  /** Begins the names of the two databases: `<name>-world` and `<name>-device`. */
+  readonly name: string
+  /** How costly guessing a new password shall be; the kernel's default if left out. */
+  readonly passwordSnrp?: KernelOptions['passwordSnrp']
+}
+
+/** A wallet, the world that it lives in and its devtools, all in one page. */
+export interface Standalone {
+  readonly client: DevtoolsClient
+  /** Ends everything; what was done is kept. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens a fake world and a kernel in it, with every plugin that ships, and a devtools client of that kernel. Both keep
+ * themselves in IndexedDB. Nothing leaves the page.
+ *
+ * @throws STORAGE_LOCKED if another tab has them open; what a world or a kernel throws at its start
+ */
+export const openStandalone = async (options: StandaloneOptions): Promise<Standalone> => {
+  const opened: (() => Promise<void> | void | undefined)[] = []
+  const close = async (): Promise<void> => {
+    for (const end of opened.splice(0).reverse()) await end()
+  }
+  try {
+    const disk = await openBrowserDisk({ name: `${options.name}-world` })
+    opened.push(() => disk.close?.())
+    const world = await openPersistentWorld({ disk, io: options.io })
+    opened.push(() => world.close())
+    const io = world.ioFor(options.io)
+    const devtools = makeDevtools({ clock: io.clock })
+    const kernel = await startKernel({ ...options, io }, devtools.plugin)
+    opened.push(() => kernel.close())
+    const act = makeActor({ context: kernel.context, io, world: driveWorld(steerWorld(world)) })
+    opened.push(() => act.close())
+    const channels = makeChannelPair()
+    devtools.attach(channels.host, { isReadOnly: false, act, hasWorld: true })
+    opened.push(() => channels.client.close())
+    return { client: makeClient(channels.client), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const startKernel = (
+  { io, name, passwordSnrp }: StandaloneOptions,
+  observer: ObserverPlugin
+): Promise<Kernel> => {
+  const { authServer, infoServers, syncServers } = FAKE_ADDRESSES
+  return createKernel({
+    io,
+    // The fake server lets every key in.
+    apiKey: 'holdfast-fake-world',
+    ...{ authServer, infoServers, syncServers },
+    ...(passwordSnrp === undefined ? {} : { passwordSnrp }),
+    pluginOptions: fakePluginOptions(),
+    plugins: [observer, browserStorage({ name: `${name}-device` }), ...defaultPlugins]
+  })
+}
