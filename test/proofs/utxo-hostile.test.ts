@@ -122,8 +122,8 @@ test('with no server at all a sync fails by the catalogue, and so does a broadca
   const base = makeNodeIo()
   const clock: Io['clock'] = {
     ...base.clock,
-    monotonic: () => base.clock.monotonic() * 20,
-    after: (delayMs, task) => base.clock.after(delayMs / 20, task)
+    monotonic: () => base.clock.monotonic() * 5,
+    after: (delayMs, task) => base.clock.after(delayMs / 5, task)
   }
   // The timers of the io never keep a process alive, and here nothing else does.
   const alive = setInterval(() => {}, 1000)
