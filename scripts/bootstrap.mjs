@@ -24,6 +24,7 @@ const tasks = {
   proofs: { command: rest => [emitted('scripts/run-tests.js'), 'proofs', ...rest] },
   check: { command: rest => [emitted('scripts/check.js'), ...rest], evenIfBroken: true },
   docs: { command: rest => [emitted('scripts/write-docs.js'), ...rest], evenIfBroken: true },
+  devtools: { command: () => [join(root, 'scripts/build-pages.mjs'), 'serve'], evenIfBroken: true },
   bench: { command: rest => [emitted('bench/main.js'), ...rest] },
   fix: {
     command: rest => [join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--write', ...rest],

@@ -99,6 +99,11 @@ export const layers: readonly (readonly Room[])[] = [
     }
   ],
   [
+    {
+      path: 'devtools/panel',
+      packages: [],
+      only: ['kernel/index', 'devtools/core', 'devtools/react']
+    },
     { path: 'devtools/standalone', only: [...FACES, 'devtools/react'] },
     { path: 'cli', only: [...FACES, 'devtools/server'] }
   ],

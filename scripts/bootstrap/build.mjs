@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { runQuietly } from './run.mjs'
 
 const stampPath = root => join(root, 'dist/.build-stamp')
-const SOURCE = /\.[cm]?tsx?$/
+const SOURCE = /\.(?:[cm]?tsx?|html|css)$/
 const EMITTED = /\.(d\.ts|js|js\.map)$/
 
 /** Tells whether `dist` was emitted from the sources as they are now. */
@@ -58,7 +58,17 @@ const bundle = async root => {
   }
 }
 
-const steps = [compile, bundle]
+const pages = async root => {
+  try {
+    const { buildPages } = await import('../build-pages.mjs')
+    await buildPages(join(root, 'dist'))
+    return { code: 0, output: '' }
+  } catch (error) {
+    return { code: 1, output: `the pages of the devtools could not be built: ${error.stack}` }
+  }
+}
+
+const steps = [compile, bundle, pages]
 
 const dropOrphans = root => {
   for (const room of roomsOf(root)) {
@@ -78,7 +88,7 @@ const stampOf = root => {
   for (const name of ['tsconfig.json', 'package-lock.json', 'package.json']) {
     hash.update(readFileSync(join(root, name)))
   }
-  for (const script of [import.meta.url, '../bundle-cli.mjs']) {
+  for (const script of [import.meta.url, '../bundle-cli.mjs', '../build-pages.mjs']) {
     hash.update(readFileSync(new URL(script, import.meta.url)))
   }
   for (const room of roomsOf(root)) {

@@ -1,0 +1,25 @@
+/// <reference lib="dom" />
+// The page that `holdfast devtools` serves: the panel of a kernel in that process.
+import { makeClient } from '../core/client.ts'
+import { connectSocket } from '../core/socket-channel.ts'
+import { SOCKET_PATH } from '../core/socket-protocol.ts'
+import { mountDevtools } from '../react/mount-devtools.tsx'
+import { takeToken } from './panel-token.ts'
+
+const place = document.querySelector('main') ?? document.body
+const token = takeToken(window)
+
+if (token === undefined) {
+  const notice = document.createElement('p')
+  notice.className = 'notice'
+  notice.textContent =
+    'Open the whole address that “holdfast devtools” printed: it ends in the token of that process.'
+  place.replaceChildren(notice)
+} else {
+  const channel = connectSocket({
+    url: `ws://${location.host}${SOCKET_PATH}`,
+    token,
+    makeWebSocket: (url, protocols) => new WebSocket(url, protocols)
+  })
+  mountDevtools(place, { client: makeClient(channel), ownsPage: true })
+}

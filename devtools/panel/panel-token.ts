@@ -1,0 +1,24 @@
+/// <reference lib="dom" />
+
+/** What is needed of a page: its address, its history, and what its tab keeps. */
+export interface TokenPage {
+  readonly location: Pick<Location, 'hash' | 'pathname'>
+  readonly history: Pick<History, 'replaceState'>
+  readonly sessionStorage: Pick<Storage, 'getItem' | 'setItem'>
+}
+
+const KEY = 'holdfast-devtools-token'
+
+/**
+ * Takes the token of `holdfast devtools` out of the page's address, so that it is in no history, link or screenshot
+ * (ecosystem 2.4). The tab keeps it, so that a reload needs no new address; it is gone with the tab.
+ *
+ * @returns undefined if neither the address nor the tab has one
+ */
+export const takeToken = ({ location, history, sessionStorage }: TokenPage): string | undefined => {
+  const [, token] = /^#token=([\w-]{16,100})$/.exec(location.hash) ?? []
+  if (token === undefined) return sessionStorage.getItem(KEY) ?? undefined
+  history.replaceState(null, '', location.pathname)
+  sessionStorage.setItem(KEY, token)
+  return token
+}

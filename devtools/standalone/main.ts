@@ -1,0 +1,33 @@
+/// <reference lib="dom" />
+// The page that has everything inside: a wallet, the fake world that it lives in, and the panel.
+import { isWalletError } from '../../kernel/index.ts'
+import { makeBrowserIo } from '../../platform/browser/index.ts'
+import { mountDevtools } from '../react/mount-devtools.tsx'
+import { openStandalone } from './open-standalone.ts'
+import { startScryptWorker } from './start-worker.ts'
+
+const place = document.querySelector('main') ?? document.body
+
+const tell = (text: string): void => {
+  const notice = document.createElement('p')
+  notice.className = 'notice'
+  notice.setAttribute('role', 'status')
+  notice.textContent = text
+  place.replaceChildren(notice)
+}
+
+const failureText = (error: unknown): string => {
+  if (isWalletError(error, 'STORAGE_LOCKED'))
+    return 'These devtools are open in another tab. Close that one, then reload this page.'
+  return `The wallet of this page could not start: ${error instanceof Error ? error.message : String(error)}`
+}
+
+try {
+  tell('Starting a wallet and its world…')
+  const io = makeBrowserIo({ scryptWorker: startScryptWorker })
+  const { client } = await openStandalone({ io, name: 'holdfast-devtools' })
+  place.replaceChildren()
+  mountDevtools(place, { client, ownsPage: true })
+} catch (error) {
+  tell(failureText(error))
+}

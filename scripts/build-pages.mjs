@@ -1,0 +1,85 @@
+// Builds the pages of the devtools into static files: the panel that `holdfast devtools` serves, and the page that has a
+// wallet and a fake world inside. `npm run devtools` serves the latter from the sources and follows their changes.
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Each page: the folder of its `index.html`, where it goes below `devtools`, and the name of its script. */
+const pages = [
+  { source: 'devtools/panel', target: 'panel', name: 'panel' },
+  { source: 'devtools/standalone', target: 'page', name: 'page' }
+]
+
+/** Builds every page into `<emitted>/devtools`. `emitted` is `dist`, or the folder of another build. */
+export const buildPages = async emitted => {
+  const { build } = await import('vite')
+  for (const { source, target, name } of pages) {
+    if (!existsSync(join(root, source, 'index.html'))) continue
+    await build({
+      ...settings(source),
+      base: './',
+      build: {
+        outDir: join(emitted, 'devtools', target),
+        // The compiler leaves its files of the same folder there.
+        emptyOutDir: false,
+        target: 'es2022',
+        modulePreload: false,
+        assetsInlineLimit: 0,
+        chunkSizeWarningLimit: Number.POSITIVE_INFINITY,
+        rolldownOptions: { output: { ...flat(name), codeSplitting: false } }
+      },
+      worker: { format: 'es', rolldownOptions: { output: flat(name) } }
+    })
+  }
+}
+
+/** Serves the page with the wallet inside from the sources, on a free port of this machine; gives its address. */
+const servePage = async () => {
+  const { createServer } = await import('vite')
+  const { default: react } = await import('@vitejs/plugin-react')
+  const server = await createServer({
+    ...settings('.'),
+    server: {
+      ...{ host: '127.0.0.1', port: 0, cors: false },
+      watch: { ignored: ['**/dist/**', '**/.build/**'] }
+    },
+    optimizeDeps: { entries: ['devtools/standalone/index.html'] },
+    plugins: [react(), withoutPolicy],
+    cacheDir: join(root, '.build/vite')
+  })
+  await server.listen()
+  const { port } = server.httpServer.address()
+  return `http://127.0.0.1:${port}/devtools/standalone/`
+}
+
+const settings = folder => ({
+  configFile: false,
+  root: join(root, folder),
+  publicDir: false,
+  logLevel: 'warn',
+  oxc: { jsx: { runtime: 'automatic' } }
+})
+
+/** Names without a hash, so that the files are known by name. */
+const flat = name => ({
+  entryFileNames: ({ name: chunk }) => (chunk === 'index' ? `${name}.js` : '[name].js'),
+  chunkFileNames: '[name].js',
+  assetFileNames: ({ names: [asset = ''] }) => (asset.endsWith('.css') ? `${name}.css` : '[name][extname]')
+})
+
+/** The development server writes scripts and styles into the page, which the page's own policy forbids. */
+const withoutPolicy = {
+  name: 'without-policy',
+  apply: 'serve',
+  transformIndexHtml: {
+    order: 'pre',
+    handler: html => html.replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, '')
+  }
+}
+
+if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  if (process.argv[2] === 'serve') console.log(await servePage())
+  else await buildPages(resolve(root, process.argv[2] ?? 'dist'))
+}
