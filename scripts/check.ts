@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { bundleBudgets, checkBundles } from './check-bundle.ts'
 import { checkLayers } from './check-layers.ts'
 import { checkLinks } from './check-links.ts'
 import { checkPackage } from './check-package.ts'
@@ -26,6 +28,9 @@ const linkProblems: Check = () => {
 
 const packageProblems: Check = () =>
   checkPackage(readJson('package.json'), readJson('package-lock.json'), isThere)
+
+const gzipSize = (path: string): number | undefined =>
+  isThere(path) ? gzipSync(readFileSync(join(root, path))).length : undefined
 
 /** A check that another program makes: what it prints is the problem if it does not end with 0. */
 const byTool =
@@ -53,6 +58,7 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['layers', layersProblems],
   ['nothing unused', byTool('knip/bin/knip.js', '--no-progress')],
   ['package entries', packageProblems],
+  ['bundle sizes', () => checkBundles(bundleBudgets, gzipSize)],
   ['generated pages', () => stalePages(root, generatedPages(root))],
   ['links', linkProblems],
   ['requirements', () => specCoverage(root).problems]
