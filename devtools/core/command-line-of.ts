@@ -12,7 +12,7 @@ export interface WalletWords {
   readonly denomination?: { readonly name: string; readonly multiplier: string }
 }
 
-/** What is known of the ids in actions. */
+/** What is known of the ids in actions; `actionNamesOf` takes it from a view. */
 export interface ActionNames {
   /** The username of an account, or its id. */
   userOf(accountId: string): string

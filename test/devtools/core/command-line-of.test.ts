@@ -6,9 +6,9 @@ import { readGlobalOptions } from '../../../cli/grammar/global-options.ts'
 import { parseArguments } from '../../../cli/grammar/parse-arguments.ts'
 import { parseCount, parsePairs } from '../../../cli/grammar/values.ts'
 import { isMax, parseAmount } from '../../../cli/output/amounts.ts'
+import { type ActMemory, actionNamesOf } from '../../../devtools/core/action-names.ts'
 import { type Action, type Actions, actionNames } from '../../../devtools/core/actions.ts'
-import { commandLineOf } from '../../../devtools/core/command-line-of.ts'
-import { NameBook } from '../../../devtools/core/name-book.ts'
+import { type ActionNames, commandLineOf } from '../../../devtools/core/command-line-of.ts'
 import type { SliceName, View } from '../../../devtools/core/slices.ts'
 import { nativeAmount } from '../../../kernel/index.ts'
 import { normalizeUsername } from '../../../kernel/login/derive.ts'
@@ -55,11 +55,10 @@ const viewOf = ({ names = ['Savings', 'Daily'], users = ['alice'], quote }: View
   return new Proxy({} as View, { get: (_, slice: SliceName) => tables[slice] ?? table() })
 }
 
-const bookOf = (facts: ViewFacts = {}): NameBook =>
-  new NameBook(
-    () => viewOf(facts),
-    () => facts.unit
-  )
+const NOTHING: ActMemory = { drafts: new Map(), rounds: new Map() }
+
+const bookOf = (facts: ViewFacts = {}, memory: ActMemory = NOTHING): ActionNames =>
+  actionNamesOf(viewOf(facts), memory, () => facts.unit)
 
 /** What a shell makes of command lines: the words of each. */
 const shellWords = (lines: readonly string[]): readonly (readonly string[])[] => {
@@ -92,7 +91,7 @@ const parseAll = (t: ExecutionContext, lines: readonly string[]): readonly Parse
     return { name: parsed.spec.name, args: parsed.args, flags: parsed.flags }
   })
 
-const lineOf = (action: Action, book: NameBook = bookOf()): string => commandLineOf(action, book) ?? ''
+const lineOf = (action: Action, book: ActionNames = bookOf()): string => commandLineOf(action, book) ?? ''
 
 const DRAFT: Actions['spend.draft']['in'] = {
   walletId: SAVINGS,
@@ -193,10 +192,16 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
 ]
 
 test('each action has its command, without a password or PIN, and the real parser takes it', t => {
-  const book = bookOf({ quote: 'round-7' })
-  book.note('spend.draft', DRAFT, { draftId: 'spend' } as never)
-  book.note('swap.ask', ASK, { roundId: 'round' })
-  book.note('swap.review', { quoteId: 'round-7' }, { draftId: 'swap' } as never)
+  const book = bookOf(
+    { quote: 'round-7' },
+    {
+      drafts: new Map<string, typeof DRAFT | { readonly quoteId: string }>([
+        ['spend', DRAFT],
+        ['swap', { quoteId: 'round-7' }]
+      ]),
+      rounds: new Map([['round', ASK]])
+    }
+  )
   for (const [action, command] of EXAMPLES) t.is(lineOf(action, book), `holdfast ${command}`)
   const parsed = parseAll(
     t,
@@ -341,9 +346,11 @@ test('whatever names and texts are in an action, a shell and the real parser rea
     seed: 20_261_122
   })
   const lines = cases.map(([action, names, users, unit]) => {
-    const book = bookOf({ names, users, unit })
-    book.note('spend.draft', DRAFT, { draftId: 'spend' } as never)
-    book.note('swap.review', { quoteId: 'abc-1' }, { draftId: 'swap' } as never)
+    const drafts = new Map<string, typeof DRAFT | { readonly quoteId: string }>([
+      ['spend', DRAFT],
+      ['swap', { quoteId: 'abc-1' }]
+    ])
+    const book = bookOf({ names, users, unit }, { ...NOTHING, drafts })
     return lineOf(action, book)
   })
   for (const line of lines) t.notRegex(line, /\p{Cc}/u)
