@@ -405,3 +405,41 @@ test('taps are noted only while somebody looks on, and never the taps of the dev
   t.false(tapped.includes('tapRan'))
   t.true(tapped.includes('engineChanged'))
 })
+
+test('while nobody looks on, an event is kept as it is, and nothing of it is read', async t => {
+  const stage = makeStage()
+  let reads = 0
+  const line = {
+    source: 'p',
+    level: 'info' as const,
+    at: '',
+    get text() {
+      reads += 1
+      return 'hello'
+    }
+  }
+  for (let count = 0; count < 5; count += 1) stage.tell('logged', line)
+  await stage.clock.advance(1000)
+  t.is(reads, 0)
+  t.is(stage.clock.timerCount, 0)
+  const { client } = attach(stage)
+  await stage.settle()
+  t.is(reads, 5)
+  t.is(client.events.getSnapshot()[4]?.data.text, 'hello')
+})
+
+test('a row that left and came back within a batch stands at the end of its table, as it does in the kernel', async t => {
+  const stage = makeStage({ maxPerSlice: { pairs: 3 } })
+  const tellPairs = (...codes: readonly string[]): void =>
+    stage.tell('ratesChanged', { pairs: codes.map(code => pair(code, 'iso:USD', 1)), providers: [] })
+  const { client } = attach(stage)
+  await stage.settle()
+  tellPairs('A', 'B', 'C')
+  await stage.clock.advance(100)
+  tellPairs('D', 'A')
+  await stage.clock.advance(100)
+  t.deepEqual(
+    [...client.view.getSnapshot().pairs.values()].map(({ fromCurrency }) => fromCurrency),
+    ['C', 'D', 'A']
+  )
+})
