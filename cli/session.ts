@@ -62,6 +62,7 @@ export class Session {
   readonly #print: SessionParts['print']
   readonly #observers: ObserverPlugin[] = []
   readonly #closers: (() => Promise<void>)[] = []
+  #logLevel: LogThreshold | undefined
   #io: Promise<Io> | undefined
   #world: Promise<OpenWorld> | undefined
   #kernel: Promise<Kernel> | undefined
@@ -166,7 +167,13 @@ export class Session {
 
   /** Hears what the kernel tells on its hooks; before anything of it is opened. */
   observe(tap: ObserverPlugin['apply']): void {
-    this.#observers.push({ kind: 'observer', id: `command-line-${this.#observers.length + 1}`, apply: tap })
+    this.addObserver({ kind: 'observer', id: `command-line-${this.#observers.length + 1}`, apply: tap })
+  }
+
+  /** As {@link observe}, for an observer with a name of its own, which may need more of the log than is printed. */
+  addObserver(plugin: ObserverPlugin, logLevel?: LogThreshold): void {
+    this.#observers.push(plugin)
+    this.#logLevel = logLevel ?? this.#logLevel
   }
 
   /** The platform, chosen when it is first needed. */
@@ -231,7 +238,7 @@ export class Session {
       offline: this.globals.offline,
       device: this.globals.device,
       ...(this.#passwordSnrp === undefined ? {} : { passwordSnrp: this.#passwordSnrp }),
-      logLevel: logLevelOf(this.globals),
+      logLevel: this.#logLevel ?? logLevelOf(this.globals),
       onLog: line => this.talk.log(line),
       plugins: [...this.#observers, ...this.#plugins]
     })

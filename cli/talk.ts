@@ -20,6 +20,9 @@ export interface Talk {
   clear(): void
 }
 
+/** How many `-v` each level of the log takes. */
+const NEEDED: Readonly<Record<LogLine['level'], number>> = { error: 0, warn: 1, info: 1, debug: 2 }
+
 /** Makes the talk of a command. */
 export const makeTalk = (
   { stderr, environment }: Terminal,
@@ -51,7 +54,8 @@ export const makeTalk = (
       if (!quiet) line(`${paint('warning:', 'warn')} ${safeText(text)}`)
     },
     log({ level, source, text }) {
-      if (level === 'error' || verbosity > 0) line(paint(`${level} ${source}: ${safeText(text)}`, 'dim'))
+      if (quiet || verbosity < NEEDED[level]) return
+      line(paint(`${level} ${source}: ${safeText(text)}`, 'dim'))
     }
   }
 }

@@ -3,6 +3,7 @@ import { accountCommands } from './commands/account.ts'
 import { credentialCommands } from './commands/credentials.ts'
 import { dataCommands } from './commands/data.ts'
 import { deviceCommands } from './commands/devices.ts'
+import { devtoolsCommands } from './commands/devtools.ts'
 import { fakeCommands } from './commands/fake.ts'
 import { helpCommands } from './commands/help.ts'
 import { loginCommands } from './commands/login.ts'
@@ -30,6 +31,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   ...swapCommands,
   ...rateCommands,
   ...dataCommands,
+  ...devtoolsCommands,
   ...fakeCommands,
   ...helpCommands
 ]

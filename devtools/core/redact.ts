@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, scrub } from '../../kernel/index.ts'
-import { subjectOf } from './facts.ts'
+import { type FactName, subjectOf } from './facts.ts'
 import type { JournalEntry } from './journal.ts'
 import type { JournalEvent } from './journal-event.ts'
 import { type FieldRule, factRules, rowRules } from './redaction-table.ts'
@@ -40,6 +40,14 @@ export const redactEntry = (
     data: redactObject(factRules[hook], fact, options)
   }
 }
+
+/** What may be shown of an event's data; undefined of a hook that nobody knows (pure). */
+export const redactFact = (
+  hook: string,
+  data: object,
+  options: RedactOptions = {}
+): JsonObject | undefined =>
+  Object.hasOwn(factRules, hook) ? redactObject(factRules[hook as FactName], data, options) : undefined
 
 const redactObject = (rules: Rules, value: object, options: RedactOptions): JsonObject => {
   const shown: Record<string, Json> = {}

@@ -27,8 +27,7 @@ export const readPanelFiles = (folder: string): PanelFiles => {
   return files.has(PAGE_PATH) ? files : new Map()
 }
 
-/** The path of the page itself. */
-export const PAGE_PATH = '/'
+const PAGE_PATH = '/'
 
 const KNOWN = [
   [PAGE_PATH, 'index.html', 'text/html; charset=utf-8'],

@@ -15,8 +15,8 @@ export interface DevtoolsServerOptions {
   readonly files: PanelFiles
   /** Any free port if left out or 0. */
   readonly port?: number
-  /** How often a panel is asked whether it still lives; cut off if it has not said so by the next time. */
-  readonly pingMs?: number
+  /** Calls a function every so many milliseconds until the returned one is called; `setInterval` if left out. */
+  readonly every?: (milliseconds: number, beat: () => void) => () => void
 }
 
 /** A server of the panel that runs. */
@@ -46,7 +46,7 @@ export const serveDevtools = async ({
   attach,
   files,
   port: wanted = 0,
-  pingMs = PING_MS
+  every = byTimer
 }: DevtoolsServerOptions): Promise<DevtoolsServer> => {
   const token = randomBytes(32).toString('base64url')
   const sockets = new WebSocketServer({
@@ -68,14 +68,13 @@ export const serveDevtools = async ({
     sockets.handleUpgrade(request, socket, head, client => admit(client, sockets, attach))
   })
   port = await listen(http, wanted)
-  const heart = setInterval(() => beat(sockets.clients), pingMs)
-  heart.unref()
+  const stopBeating = every(PING_MS, () => beat(sockets.clients))
   return {
     port,
     token,
     url: `http://127.0.0.1:${port}/#token=${token}`,
     async close() {
-      clearInterval(heart)
+      stopBeating()
       await closeSockets(sockets)
       await new Promise<void>(resolve => {
         http.close(() => resolve())
@@ -85,6 +84,7 @@ export const serveDevtools = async ({
   }
 }
 
+/** How often a panel is asked whether it still lives. */
 const PING_MS = 15_000
 /** How long a panel may take to agree to the end. */
 const FAREWELL_MS = 500
@@ -155,6 +155,12 @@ const beat = (clients: ReadonlySet<WebSocket>): void => {
     if (!living.delete(client)) client.terminate()
     else client.ping()
   }
+}
+
+const byTimer = (milliseconds: number, call: () => void): (() => void) => {
+  const timer = setInterval(call, milliseconds)
+  timer.unref()
+  return () => clearInterval(timer)
 }
 
 const closeSockets = async (sockets: WebSocketServer): Promise<void> => {

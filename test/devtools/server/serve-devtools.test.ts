@@ -397,28 +397,42 @@ test('without a built page there is a sentence instead of a panel, also of what 
   t.is(read.get('/')?.body.toString('utf8'), PAGE)
 })
 
-test('a panel that answers no ping is cut off, and one that does stays', async t => {
-  let [attached, detached] = [0, 0]
-  const attach = (): (() => void) => {
-    attached += 1
-    return () => {
-      detached += 1
+test('a panel that answers no ping until the next one is cut off, and one that does stays', async t => {
+  let beat = (): void => {}
+  let heard = 0
+  const server = await serveDevtools({
+    files,
+    attach(channel) {
+      channel.onMessage(() => {
+        heard += 1
+      })
+      return () => {}
+    },
+    every(_milliseconds, call) {
+      beat = call
+      return () => {}
     }
-  }
-  const server = await serveDevtools({ attach, files, pingMs: 100 })
+  })
   t.teardown(() => server.close())
   const host = `127.0.0.1:${server.port}`
-  const protocols = [SOCKET_PROTOCOL, tokenProtocolOf(server.token)]
-  const [alive, dead] = [true, false].map(
-    autoPong => new WebSocket(`ws://${host}/socket`, protocols, { origin: `http://${host}`, autoPong })
-  )
-  t.is(await closeOf(dead as WebSocket), 1006)
-  let pings = 0
-  alive?.on('ping', () => {
-    pings += 1
-  })
-  await eventually(() => pings === 3)
-  t.deepEqual([alive?.readyState, attached, detached], [WebSocket.OPEN, 2, 1])
+  const join = async (autoPong: boolean): Promise<WebSocket> => {
+    const protocols = [SOCKET_PROTOCOL, tokenProtocolOf(server.token)]
+    const socket = new WebSocket(`ws://${host}/socket`, protocols, { origin: `http://${host}`, autoPong })
+    await once(socket, 'open')
+    return socket
+  }
+  const [alive, dead] = [await join(true), await join(false)]
+  const deadCode = closeOf(dead)
+  for (let round = 1; round <= 3; round++) {
+    const pings = [once(alive, 'ping'), ...(round === 1 ? [once(dead, 'ping')] : [])]
+    beat()
+    await Promise.all(pings)
+    // What is sent after the answer to the ping has come after it.
+    alive.send('{}')
+    await eventually(() => heard === round)
+    if (round === 2) t.is(await deadCode, 1006)
+  }
+  t.is(alive.readyState, WebSocket.OPEN)
 })
 
 test('a server that ends tells its panels and lets go of its port', async t => {

@@ -1,0 +1,21 @@
+import type { CommandSpec } from '../../command.ts'
+import { LOGIN_OR_RECOVERY, WITH } from './any-login.ts'
+
+/** Looking into the wallet. */
+export const devtoolsCommands: readonly CommandSpec[] = [
+  {
+    name: 'devtools',
+    summary: 'watch and drive the wallet in a browser on this machine',
+    example: 'devtools --open',
+    flags: [
+      { flags: '--open', summary: 'open the browser' },
+      { flags: '--read-only', summary: 'let the panel look and do nothing' },
+      { flags: '--port <port>', summary: 'where to listen on 127.0.0.1; any free port if left out' },
+      { flags: '--hide-addresses', summary: 'show no addresses and transaction ids, as for screenshots' },
+      WITH
+    ],
+    secrets: LOGIN_OR_RECOVERY,
+    isServer: true,
+    load: async () => (await import('../../commands/devtools.ts')).devtools
+  }
+]

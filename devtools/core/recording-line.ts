@@ -1,0 +1,106 @@
+import type { JournalEvent } from './journal-event.ts'
+import { redactFact, redactRow } from './redact.ts'
+import type { SlicePatch, Slices } from './slices.ts'
+import { type SliceName, sliceNames } from './slices.ts'
+import type { TableMessage } from './view-fold.ts'
+
+/** How a recording says what it is. Another version is refused: nobody guesses at what it means. */
+export const RECORDING_FORMAT = { format: 'holdfast-devtools-recording', version: 1 } as const
+
+/** The first line of a recording. */
+export interface RecordingHeader {
+  readonly format: (typeof RECORDING_FORMAT)['format']
+  readonly version: (typeof RECORDING_FORMAT)['version']
+  readonly kernelId: string
+  /** Unix milliseconds. */
+  readonly at: number
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The header of a recording; undefined of anything else (pure). */
+export const readHeader = (value: unknown): RecordingHeader | undefined => {
+  if (!isRecord(value) || value.format !== RECORDING_FORMAT.format) return undefined
+  const { kernelId, at } = value
+  if (value.version !== RECORDING_FORMAT.version || typeof kernelId !== 'string' || !isCount(at))
+    return undefined
+  return { ...RECORDING_FORMAT, kernelId, at }
+}
+
+/**
+ * A line after the header; undefined if it is none. A file can come from anywhere: it shows only what a kernel could
+ * have told (pure).
+ */
+export const readTableMessage = (value: unknown): TableMessage | undefined => {
+  if (!isRecord(value) || !isCount(value.seq)) return undefined
+  const events = readEvents(value.events)
+  if (events === undefined) return undefined
+  return value.type === 'snapshot' ? readSnapshot(value, events) : readBatch(value, events)
+}
+
+const readSnapshot = ({ seq, slices }: Fields, events: readonly JournalEvent[]): TableMessage | undefined => {
+  if (!isRecord(slices)) return undefined
+  const read: [SliceName, readonly Row[]][] = []
+  for (const name of sliceNames) {
+    const rows = readRows(name, slices[name])
+    if (rows === undefined) return undefined
+    read.push([name, rows])
+  }
+  return { type: 'snapshot', seq: Number(seq), slices: Object.fromEntries(read), events } as TableMessage
+}
+
+const readBatch = (value: Fields, events: readonly JournalEvent[]): TableMessage | undefined => {
+  const { type, fromSeq, seq, missed } = value
+  if (type !== 'batch' || !isCount(fromSeq) || !isCount(missed) || !Array.isArray(value.patches))
+    return undefined
+  const patches = value.patches.flatMap((patch): SlicePatch[] => readPatch(patch) ?? [])
+  if (patches.length < value.patches.length) return undefined
+  return { type, fromSeq, seq: Number(seq), patches, events, missed }
+}
+
+const readPatch = (patch: unknown): SlicePatch[] | undefined => {
+  if (!isRecord(patch)) return undefined
+  const slice = sliceNames.find(name => name === patch.slice)
+  const changed = slice === undefined ? undefined : readRows(slice, patch.changed)
+  const { removed } = patch
+  if (slice === undefined || changed === undefined || !Array.isArray(removed)) return undefined
+  return removed.every(id => typeof id === 'string') ? [{ slice, changed, removed }] : undefined
+}
+
+type Row = readonly [id: string, row: Slices[SliceName]]
+
+const readRows = (slice: SliceName, rows: unknown): readonly Row[] | undefined => {
+  if (!Array.isArray(rows)) return undefined
+  const read: Row[] = []
+  for (const item of rows as readonly unknown[]) {
+    if (!Array.isArray(item) || item.length !== 2) return undefined
+    const [id, row] = item as readonly unknown[]
+    if (typeof id !== 'string' || !isRecord(row)) return undefined
+    read.push([id, redactRow(slice, row as unknown as Slices[SliceName])])
+  }
+  return read
+}
+
+const readEvents = (events: unknown): readonly JournalEvent[] | undefined => {
+  if (!Array.isArray(events)) return undefined
+  const read: JournalEvent[] = []
+  for (const event of events as readonly unknown[]) {
+    if (!isRecord(event)) return undefined
+    const { seq, at, hook, subject, correlationId, data } = event
+    if (!isCount(seq) || !isCount(at) || typeof hook !== 'string' || !isRecord(data)) return undefined
+    const known = redactFact(hook, data)
+    if (known === undefined) continue
+    read.push({
+      ...{ seq, at, hook },
+      ...(typeof subject === 'string' ? { subject } : {}),
+      ...(typeof correlationId === 'string' ? { correlationId } : {}),
+      data: known
+    })
+  }
+  return read
+}
+
+const isRecord = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0

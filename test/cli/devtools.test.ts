@@ -1,0 +1,279 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { CliError } from '../../cli/errors/cli-error.ts'
+import { homeFor, type Ran } from '../helpers/command-line.ts'
+import { waitFor } from '../helpers/device.ts'
+import { failed } from '../helpers/envelopes.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+import { formsOf } from '../helpers/key-forms.ts'
+import { openPanel, type PanelOverSocket } from '../helpers/panel-socket.ts'
+
+const STOP = new CliError('INTERRUPTED', 'Stopped')
+const PASSWORD = 'canary Password 7Q'
+const PIN = '80815'
+const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+
+interface Served extends PanelOverSocket {
+  readonly url: string
+  readonly port: number
+  stop(): Promise<Ran>
+}
+
+/** Starts `holdfast devtools` in this process, and opens a panel on it, which is live. */
+const serve = async (
+  t: ExecutionContext,
+  home: string,
+  args: readonly string[] = [],
+  options: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {}
+): Promise<Served> => {
+  const controller = new AbortController()
+  let text = ''
+  const ran = runInProcess(['devtools', '--json', ...args], {
+    home,
+    ...options,
+    signal: controller.signal,
+    onOutput: more => {
+      text += more
+    }
+  })
+  const early = await Promise.race([ran, waitFor(() => text.includes('\n'))])
+  t.is(early?.stderr, undefined)
+  const { ok, data, meta } = JSON.parse(text)
+  t.deepEqual([ok, meta.schema, data.pid], [true, 'devtools/1', process.pid])
+  const panel = openPanel(data.url)
+  const stop = (): Promise<Ran> => {
+    panel.client.close()
+    controller.abort(STOP)
+    return ran
+  }
+  t.teardown(stop)
+  await waitFor(() => panel.client.status.getSnapshot().connection === 'live')
+  return { ...panel, url: data.url, port: data.port, stop }
+}
+
+/** Every file below a folder, as text of bytes. */
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+
+test('a panel over the socket makes an account and a wallet, sees its engine, and sends with a review; no byte holds a secret', async t => {
+  const home = homeFor(t)
+  const served = await serve(t, home, ['-vv'])
+  const { client, frames } = served
+  t.deepEqual(client.status.getSnapshot(), {
+    connection: 'live',
+    isReadOnly: false,
+    hasWorld: true,
+    missed: 0
+  })
+  const { accountId } = await client.act('account.create', {
+    username: 'alice',
+    password: PASSWORD,
+    pin: PIN
+  })
+  const { walletId } = await client.act('wallet.create', {
+    accountId,
+    walletType: 'wallet:bitcoin',
+    name: 'Net'
+  })
+  const view = () => client.view.getSnapshot()
+  await waitFor(() => view().engines.get(walletId)?.syncRatio === 1)
+  t.is(view().engines.get(walletId)?.pluginId, 'bitcoin')
+  await client.act('world.fund', { walletId, nativeAmount: '5000000' })
+  await client.act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  await waitFor(() => view().wallets.get(walletId)?.balances[''] === '5000000')
+
+  const { draftId, review } = await client.act('spend.draft', {
+    walletId,
+    publicAddress: PAYEE,
+    nativeAmount: '100000'
+  })
+  t.deepEqual(review.targets, [{ publicAddress: PAYEE, nativeAmount: '100000' }])
+  const { txid } = await client.act('spend.approve', { draftId })
+  t.regex(txid, /^[0-9a-f]{64}$/)
+  await t.throwsAsync(client.act('account.login', { username: 'alice', password: `${PASSWORD}!` }), {
+    code: 'PASSWORD'
+  })
+  await waitFor(() =>
+    client.events.getSnapshot().some(({ hook, data }) => hook === 'action' && data.errorCode === 'PASSWORD')
+  )
+  const ended = await served.stop()
+  t.is(ended.code, 0, ended.stderr)
+  t.is(ended.stdout.trim().split('\n').length, 1)
+
+  const token = new URL(served.url).hash.replace('#token=', '')
+  t.is(token.length, 43)
+  for (const file of filesBelow(home)) t.false(file.includes(token))
+  t.false(ended.stderr.includes(token))
+  const reveal = async (...args: string[]) => {
+    const ran = await runInProcess([...args, '--reveal', '--json', '--secrets-stdin', '-a', 'alice'], {
+      home,
+      input: JSON.stringify({ password: PASSWORD })
+    })
+    t.is(ran.code, 0, ran.stderr)
+    return ran.json.data
+  }
+  const { loginKey } = await reveal('account', 'key')
+  const { keys } = await reveal('wallets', 'keys', walletId, '--raw')
+  const secrets: string[] = [loginKey, ...Object.values(keys).filter(key => typeof key === 'string')]
+  t.true(secrets.length >= 4)
+  const said = frames.join('\n')
+  t.true(said.includes(walletId) && said.includes('"logged"'))
+  for (const secret of [
+    PASSWORD,
+    PIN,
+    token,
+    ...secrets,
+    ...secrets.flatMap(key => formsOf(Buffer.from(key))),
+    ...secrets.flatMap(key => formsOf(Buffer.from(key, 'base64')))
+  ])
+    t.false(said.includes(secret), secret)
+})
+
+test('an account that is named with its secret is logged in, with all its wallets', async t => {
+  const home = homeFor(t)
+  const input = JSON.stringify({ password: PASSWORD })
+  const secret = ['--secrets-stdin', '-a', 'bob']
+  const made = await runInProcess(['account', 'create', 'bob', '--json', '--secrets-stdin'], { home, input })
+  t.is(made.code, 0, made.stderr)
+  const created = await runInProcess(['wallets', 'create', 'bitcoin', '--json', ...secret], { home, input })
+  t.is(created.code, 0, created.stderr)
+  const wrong = { home, input: JSON.stringify({ password: `${PASSWORD}!` }) }
+  failed(t, await runInProcess(['devtools', '--json', ...secret], wrong), 'PASSWORD', 10)
+
+  const { client } = await serve(t, home, secret, { input })
+  await waitFor(() => client.view.getSnapshot().engines.size === 1)
+  t.is([...client.view.getSnapshot().accounts.values()][0]?.isLoggedIn, true)
+})
+
+test('without a name or a secret nobody is logged in, also where an account is current', async t => {
+  const home = homeFor(t)
+  const made = await runInProcess(['account', 'create', 'bob', '--json', '--secrets-stdin'], {
+    home,
+    input: JSON.stringify({ password: PASSWORD })
+  })
+  t.is(made.code, 0, made.stderr)
+  const { client } = await serve(t, home)
+  t.deepEqual([...client.view.getSnapshot().accounts.values()], [])
+  await client.act('account.login', { username: 'bob', password: PASSWORD })
+  await waitFor(() => client.view.getSnapshot().accounts.size === 1)
+})
+
+test('a read-only panel sees and does nothing, and another panel of the same kernel sees the same', async t => {
+  const home = homeFor(t)
+  const { client, url } = await serve(t, home, ['--read-only'])
+  t.true(client.status.getSnapshot().isReadOnly)
+  await t.throwsAsync(client.act('account.create', { pin: PIN }), { code: 'READ_ONLY' })
+  const other = openPanel(url)
+  t.teardown(() => other.client.close())
+  await waitFor(() => other.client.status.getSnapshot().connection === 'live')
+  t.deepEqual([...other.client.view.getSnapshot().plugins], [...client.view.getSnapshot().plugins])
+  t.true(client.view.getSnapshot().plugins.has('devtools'))
+})
+
+test('a draft belongs to the panel that made it, and is gone when its socket is lost', async t => {
+  const home = homeFor(t)
+  const one = await serve(t, home)
+  const { accountId } = await one.client.act('account.create', { pin: PIN })
+  const { walletId } = await one.client.act('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
+  await one.client.act('world.fund', { walletId, nativeAmount: '5000000' })
+  await one.client.act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  await waitFor(() => one.client.view.getSnapshot().wallets.get(walletId)?.balances[''] === '5000000')
+  const draft = { walletId, publicAddress: PAYEE, nativeAmount: '100000' }
+  const { draftId } = await one.client.act('spend.draft', draft)
+  const other = openPanel(one.url)
+  t.teardown(() => other.client.close())
+  await waitFor(() => other.client.status.getSnapshot().connection === 'live')
+  await t.throwsAsync(other.client.act('spend.approve', { draftId }), { code: 'GONE' })
+  one.sockets[0]?.terminate()
+  await waitFor(() => one.sockets.length === 2 && one.client.status.getSnapshot().connection === 'live')
+  await t.throwsAsync(one.client.act('spend.approve', { draftId }), { code: 'GONE' })
+})
+
+test('addresses and transaction ids are hidden where that is asked for', async t => {
+  const served = await serve(t, homeFor(t), ['--hide-addresses'])
+  const { client, frames } = served
+  const { accountId } = await client.act('account.create', { pin: PIN })
+  const { walletId } = await client.act('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
+  const { txid } = await client.act('world.fund', { walletId, nativeAmount: '5000000' })
+  await waitFor(() => client.view.getSnapshot().wallets.get(walletId)?.balances[''] === '5000000')
+  const told = frames.filter(frame => !frame.includes('"type":"result"')).join('\n')
+  t.true(told.includes(walletId))
+  t.false(told.includes(txid))
+})
+
+test('the page is answered on the port that was asked for; one that is taken is refused', async t => {
+  const home = homeFor(t)
+  const { port, url } = await serve(t, home)
+  const status = await new Promise<number | undefined>(resolve => {
+    get(url, response => resolve(response.resume().statusCode))
+  })
+  t.true(status === 200 || status === 503, String(status))
+  const taken = await runInProcess(['devtools', '--json', '--port', String(port)], { home: homeFor(t) })
+  failed(t, taken, 'USAGE', 2)
+  failed(t, await runInProcess(['devtools', '--json', '--port', '70000'], { home: homeFor(t) }), 'USAGE', 2)
+})
+
+if (process.platform === 'linux') {
+  test('the browser is opened by a private file, so that no argument of a program holds the token', async t => {
+    const home = homeFor(t)
+    const folder = join(home, 'programs')
+    mkdirSync(folder)
+    const seen = join(home, 'seen')
+    writeFileSync(
+      join(folder, 'xdg-open'),
+      `#!/bin/sh\n/bin/cp "$1" ${seen}.html\necho "$#:$1" > ${seen}.part\n/bin/mv ${seen}.part ${seen}\n`
+    )
+    chmodSync(join(folder, 'xdg-open'), 0o755)
+    const controller = new AbortController()
+    let text = ''
+    const ran = runInProcess(['devtools', '--json', '--open'], {
+      home,
+      env: { PATH: folder },
+      signal: controller.signal,
+      onOutput: more => {
+        text += more
+      }
+    })
+    await waitFor(() => existsSync(seen))
+    const { url } = JSON.parse(text).data
+    const [count, path = ''] = readFileSync(seen, 'utf8').trim().split(':')
+    t.is(count, '1')
+    t.false(path.includes('token'))
+    t.true(readFileSync(`${seen}.html`, 'utf8').includes(`content="0;url=${url}"`))
+    t.is(statSync(path).mode & 0o777, 0o600)
+    t.is(statSync(join(path, '..')).mode & 0o777, 0o700)
+    const { client } = openPanel(url)
+    await waitFor(() => client.status.getSnapshot().connection === 'live')
+    t.false(existsSync(path))
+    client.close()
+    controller.abort(STOP)
+    const { code, stderr } = await ran
+    t.deepEqual([code, stderr.includes('No browser')], [0, false])
+  })
+
+  test('where no browser can be opened, that is said and the panel is served', async t => {
+    const home = homeFor(t)
+    const controller = new AbortController()
+    const ran = runInProcess(['devtools', '--open'], {
+      home,
+      env: { PATH: home },
+      signal: controller.signal,
+      onOutput: text => {
+        const { client } = openPanel(text.trim())
+        client.status.subscribe(() => {
+          if (client.status.getSnapshot().connection !== 'live') return
+          client.close()
+          controller.abort(STOP)
+        })
+      }
+    })
+    const { code, stdout, stderr } = await ran
+    t.is(code, 0)
+    t.regex(stdout, /^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43}\n$/)
+    t.regex(stderr, /No browser could be opened/)
+  })
+}

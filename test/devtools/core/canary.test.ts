@@ -1,0 +1,106 @@
+import { base58 } from '@scure/base'
+import { HDKey } from '@scure/bip32'
+import { mnemonicToEntropy, mnemonicToSeedSync } from '@scure/bip39'
+import { wordlist } from '@scure/bip39/wordlists/english.js'
+import test from 'ava'
+import type { Act } from '../../../devtools/core/actions.ts'
+import { makeChannelPair } from '../../../devtools/core/channel-pair.ts'
+import { makeClient } from '../../../devtools/core/client.ts'
+import { makeDevtools } from '../../../devtools/core/devtools.ts'
+import { record } from '../../../devtools/core/record.ts'
+import { openRecording } from '../../../devtools/core/recording.ts'
+import { engineRows } from '../../../devtools/core/rows/engine-rows.ts'
+import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
+import { nativeAmount } from '../../../kernel/index.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { openDevice, waitFor } from '../../helpers/device.ts'
+import { formsOf } from '../../helpers/key-forms.ts'
+
+const io = makeNodeIo()
+const FOREIGN = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+
+/** A story of one person, looked on by a panel and recorded; every letter that left the host, and what it must not hold. */
+const tellStory = async (hideAddresses: boolean) => {
+  const world = makeFakeWorld({ io })
+  const devtools = makeDevtools({ clock: io.clock, hideAddresses, batchMs: 5 })
+  const kernel = await openDevice(world, { plugins: [devtools.plugin], logLevel: 'debug', onError: () => {} })
+  const heard: string[] = []
+  const stop = record(devtools, { now: () => io.clock.now(), write: line => void heard.push(line) })
+  const { host, client: end } = makeChannelPair()
+  const password = 'canary password 7Q'
+  const act = (async (name: string, input: { password?: string }) => {
+    if (name === 'account.login') throw new Error(`wrong: ${input.password}`)
+    return {}
+  }) as unknown as Act
+  const sent: string[] = []
+  const send: typeof host.send = message => {
+    sent.push(JSON.stringify(message))
+    host.send(message)
+  }
+  devtools.attach({ ...host, send }, { isReadOnly: false, hasWorld: true, act })
+  const client = makeClient(end)
+  await waitFor(() => client.status.getSnapshot().connection === 'live')
+  const account = await kernel.context.createAccount({ username: 'canary', password, pin: '80815' })
+  const wallet = await account.createCurrencyWallet('wallet:bitcoin', { name: 'Nest' })
+  const { publicAddress } = await wallet.getReceiveAddress()
+  world.chain.fund(publicAddress, '100000')
+  await waitFor(() => wallet.balanceOf(null) === '100000')
+  const { txid } = await wallet.spend(
+    await wallet.makeSpend({
+      tokenId: null,
+      spendTargets: [{ publicAddress: FOREIGN, nativeAmount: nativeAmount('20000') }],
+      metadata: { notes: 'canary note' }
+    })
+  )
+  await kernel.context.loginWithPassword('canary', `${password} wrong`).catch(() => {})
+  await kernel.context.loginWithPIN({ username: 'canary' }, '11111').catch(() => {})
+  await client.act('account.login', { username: 'canary', password }).catch(error => sent.push(String(error)))
+  await account.sync()
+  await waitFor(() => client.events.getSnapshot().some(({ data }) => data.stage === 'saved'))
+  const keys = account.walletKeys.getRawPrivateKey(wallet.id)
+  const secrets = [keys.dataKey, keys.syncKey].map(key => io.crypto.fromBase64(String(key)))
+  const words = String(keys.bitcoinKey)
+  const seed = mnemonicToSeedSync(words)
+  const root = HDKey.fromMasterSeed(seed)
+  secrets.push(mnemonicToEntropy(words, wordlist), seed, base58.decode(account.getLoginKey()))
+  const child = root.derive("m/84'/1'/0'/0/0")
+  const needles = [...secrets, child.privateKey ?? seed].flatMap(formsOf)
+  needles.push(words, root.privateExtendedKey, child.privateExtendedKey, password, '"80815"', 'canary note')
+  const view = client.view.getSnapshot()
+  await account.logout()
+  await waitFor(() => client.view.getSnapshot().wallets.size === 0)
+  const after = client.view.getSnapshot()
+  await kernel.close()
+  stop()
+  await world.close()
+  return { heard, sent, needles, txid, publicAddress, view, after, client }
+}
+
+test('no secret of a real kernel reaches a panel or a recording, in any form, and the tables show the story', async t => {
+  const { heard, sent, needles, txid, view, after, client } = await tellStory(false)
+  const text = [...heard, ...sent].join('\n')
+  t.true(text.includes(txid), 'the story was heard')
+  t.true(text.includes('tapRan') && text.includes('logged') && text.includes('account.login'))
+  for (const needle of needles) t.false(text.includes(needle), `${needle} leaked`)
+  const [row] = engineRows(view)
+  t.is(row?.title, 'Nest')
+  t.is(row?.username, 'canary')
+  t.is(row?.stage, 'synced')
+  t.deepEqual(
+    [...view.spends.values()].map(({ stage }) => stage),
+    ['saved']
+  )
+  t.deepEqual([after.wallets.size, after.engines.size], [0, 0])
+  t.is([...after.accounts.values()][0]?.isLoggedIn, false)
+  const film = openRecording(heard)
+  t.deepEqual(film.view.getSnapshot().plugins, client.view.getSnapshot().plugins)
+  t.true(film.events.getSnapshot().length > 20)
+})
+
+test('with addresses hidden neither an address nor a txid reaches a panel', async t => {
+  const { heard, sent, txid, publicAddress, needles } = await tellStory(true)
+  const text = [...heard, ...sent].join('\n')
+  t.regex(text, /hidden \(64 letters, [0-9a-f]{8}\)/)
+  for (const needle of [...needles, txid, publicAddress, FOREIGN])
+    t.false(text.includes(needle), `${needle} leaked`)
+})

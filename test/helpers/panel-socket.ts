@@ -1,0 +1,32 @@
+import { WebSocket } from 'ws'
+import { makeClient } from '../../devtools/core/client.ts'
+import type { DevtoolsClient } from '../../devtools/core/devtools-client.ts'
+import { connectSocket } from '../../devtools/core/socket-channel.ts'
+import { SOCKET_PATH } from '../../devtools/core/socket-protocol.ts'
+
+/** A panel without a page: its client, and what came over its sockets. */
+export interface PanelOverSocket {
+  readonly client: DevtoolsClient
+  /** The newest one last. */
+  readonly sockets: readonly WebSocket[]
+  /** Every frame that was sent to it, as text. */
+  readonly frames: readonly string[]
+}
+
+/** Opens the socket as the page would whose address this is: with the origin of the page, and the token of its fragment. */
+export const openPanel = (url: string): PanelOverSocket => {
+  const { host, origin, hash } = new URL(url)
+  const sockets: WebSocket[] = []
+  const frames: string[] = []
+  const channel = connectSocket({
+    url: `ws://${host}${SOCKET_PATH}`,
+    token: hash.replace(/^#token=/, ''),
+    makeWebSocket(address, protocols) {
+      const socket = new WebSocket(address, protocols, { origin })
+      socket.on('message', data => frames.push(data.toString()))
+      sockets.push(socket)
+      return socket
+    }
+  })
+  return { client: makeClient(channel), sockets, frames }
+}
