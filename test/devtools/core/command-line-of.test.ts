@@ -260,29 +260,33 @@ test('a wallet is called by its id where its name would be misread', t => {
   }
 })
 
-const nameText = fc.oneof(
-  fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme' }),
-  fc.string({
-    minLength: 1,
-    maxLength: 12,
-    unit: fc.constantFrom("'", '"', ' ', '$', '`', '\\', '-', '!', ';', '\n', '=', ':', 'a', '&', '#', '~')
-  })
+/** Often begins as a flag does. */
+const dashed = (text: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.tuple(fc.constantFrom('', '', '-', '-y', '--json', '--'), text).map(parts => parts.join(''))
+const nameText = dashed(
+  fc.oneof(
+    fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme' }),
+    fc.string({
+      minLength: 1,
+      maxLength: 12,
+      unit: fc.constantFrom("'", '"', ' ', '$', '`', '\\', '-', '!', ';', '\n', '=', ':', 'a', '&', '#', '~')
+    })
+  )
+)
+const username = dashed(fc.stringMatching(/^[ -~]{1,30}$/))
+const bias = fc.oneof(
+  fc.double({ min: -1, minExcluded: true, max: 100, noNaN: true }),
+  fc.constantFrom(-0.999_999_9, 1e-9, -1e-9, -0, 100)
 )
 const native = fc.bigInt(1n, 10n ** 30n).map(String)
 const walletId = fc.constantFrom(SAVINGS, DAILY, 'unseen')
 const pluginId = fc.stringMatching(/^[a-zA-Z][\w-]{0,20}$/)
 const hexId = fc.stringMatching(/^[0-9a-f]{8}$/)
-const code = fc.stringMatching(/^[!-~]{1,12}$/)
+const code = dashed(fc.stringMatching(/^[!-~]{1,12}$/))
 
 const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
-  'account.create': fc.record(
-    { username: fc.stringMatching(/^[ -~]{1,30}$/), password: nameText, pin: nameText },
-    { requiredKeys: [] }
-  ),
-  'account.login': fc.record(
-    { username: fc.stringMatching(/^[ -~]{1,30}$/), password: nameText, pin: nameText },
-    { requiredKeys: ['username'] }
-  ),
+  'account.create': fc.record({ username, password: nameText, pin: nameText }, { requiredKeys: [] }),
+  'account.login': fc.record({ username, password: nameText, pin: nameText }, { requiredKeys: ['username'] }),
   'account.logout': fc.record({ accountId: fc.constantFrom(ACCOUNT, 'dW5zZWVu') }),
   'wallet.create': fc.record(
     {
@@ -323,7 +327,7 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
     {
       from: code,
       to: code,
-      biases: fc.dictionary(pluginId, fc.double({ min: -1, minExcluded: true, max: 100, noNaN: true })),
+      biases: fc.dictionary(pluginId, bias),
       alternatives: fc.integer({ min: 0, max: 20 })
     },
     { requiredKeys: ['from', 'to'] }
@@ -338,11 +342,11 @@ const anyAction = fc.oneof(
   ...Object.entries(inputs).map(([name, input]) => input.map(made => ({ name, input: made }) as Action))
 )
 const anyNames = fc.tuple(fc.option(nameText), fc.option(nameText))
-const anyUsers = fc.array(fc.stringMatching(/^[!-~]{1,10}$/), { minLength: 1, maxLength: 3 })
+const anyUsers = fc.array(dashed(fc.stringMatching(/^[!-~]{1,10}$/)), { minLength: 1, maxLength: 3 })
 
 test('whatever names and texts are in an action, a shell and the real parser read its command as it was meant', t => {
   const cases = fc.sample(fc.tuple(anyAction, anyNames, anyUsers, fc.constantFrom(UNITS, undefined)), {
-    numRuns: 800,
+    numRuns: 1500,
     seed: 20_261_122
   })
   const lines = cases.map(([action, names, users, unit]) => {
