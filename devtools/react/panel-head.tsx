@@ -11,21 +11,19 @@ export const PanelHead = (props: {
   readonly theme: Theme
   readonly onTheme: (theme: Theme) => void
   readonly onHelp: () => void
+  /** Its name is the first heading of the page. */
+  readonly ownsPage: boolean
 }): ReactElement => (
   <header className="head">
-    <span className="brand">
-      <svg
-        viewBox="0 0 16 16"
-        aria-hidden="true"
-        fill="none"
-        stroke="currentColor"
-        strokeWidth="1.6"
-        strokeLinecap="round"
-      >
-        <path d="M8 1v9M8 10c0 3-2 4-5 5M8 10c0 3 2 4 5 5M8 10v5M8 4c2-2 4-2 5-1M8 7C6 5 4 5 3 6" />
-      </svg>
-      Holdfast
-    </span>
+    {props.ownsPage ? (
+      <h1 className="brand">
+        <Brand />
+      </h1>
+    ) : (
+      <span className="brand">
+        <Brand />
+      </span>
+    )}
     <Tabs />
     <div className="head-side">
       <Connection />
@@ -42,6 +40,22 @@ export const PanelHead = (props: {
       </button>
     </div>
   </header>
+)
+
+const Brand = (): ReactElement => (
+  <>
+    <svg
+      viewBox="0 0 16 16"
+      aria-hidden="true"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.6"
+      strokeLinecap="round"
+    >
+      <path d="M8 1v9M8 10c0 3-2 4-5 5M8 10c0 3 2 4 5 5M8 10v5M8 4c2-2 4-2 5-1M8 7C6 5 4 5 3 6" />
+    </svg>
+    Holdfast
+  </>
 )
 
 /** The theme that `T` leads to. */

@@ -3,6 +3,7 @@ import type { ActionName, Actions } from '../core/actions.ts'
 import type { ClientStatus, DevtoolsClient } from '../core/devtools-client.ts'
 import type { View } from '../core/slices.ts'
 import { useStore } from '../use-store.ts'
+import type { ActMemory } from './action-names.ts'
 import type { PanelLocation } from './location.ts'
 
 /** What went wrong, for a person. */
@@ -26,6 +27,8 @@ export interface PanelState {
   /** Shows the command that does what the control with the focus, or under the pointer, does. */
   readonly showCommand: (commandLine: string) => void
   readonly copy: (text: string) => void
+  /** What was done here before, for the commands that do it again. */
+  readonly memory: ActMemory
   /** Unix milliseconds. */
   readonly now: () => number
 }

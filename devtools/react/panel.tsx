@@ -41,11 +41,11 @@ export const Panel = (props: PanelProps): ReactElement => {
   const [location, go] = usePanelLocation(isLinked, props.start)
   const [preferences, change] = usePreferences(props.theme)
   const [isHelpOpen, setHelp] = useState(false)
-  const { run, failure, dismiss, copy, said } = usePanelActs(client)
+  const { run, failure, dismiss, copy, memory, said } = usePanelActs(client)
   const [commandLine, showCommand] = useState('')
   const state = useMemo(
-    () => ({ client, location, go, run, copy, showCommand, now }),
-    [client, location, go, run, copy, now]
+    () => ({ client, location, go, run, copy, memory, showCommand, now }),
+    [client, location, go, run, copy, memory, now]
   )
   const obey = (command: KeyCommand): boolean => {
     if (command.type === 'help') setHelp(true)
@@ -59,18 +59,23 @@ export const Panel = (props: PanelProps): ReactElement => {
   }
   useKeys(panel, { isOn: preferences.hasShortcuts && !isHelpOpen, ofPage: ownsPage }, obey)
   const Body = bodies[location.panel]
+  // A page has one main part, which is the application's where the panel is a guest.
+  const Main = ownsPage ? 'main' : 'div'
   return (
     <PanelContext value={state}>
       <div ref={panel} className="panel" data-theme={preferences.theme} lang="en" dir="ltr">
         <PanelHead
+          ownsPage={ownsPage}
           theme={preferences.theme}
           onTheme={theme => change({ theme })}
           onHelp={() => setHelp(true)}
         />
         <StartStrip />
-        <main id="tab-body" className="tab-body" role="tabpanel" aria-labelledby={`tab-${location.panel}`}>
-          <Body key={location.panel} />
-        </main>
+        <Main className="tab-body">
+          <div id="tab-body" className="tab-body" role="tabpanel" aria-labelledby={`tab-${location.panel}`}>
+            <Body key={location.panel} />
+          </div>
+        </Main>
         <PanelFoot {...{ failure, commandLine, said }} onDismiss={dismiss} onCopy={copy} />
         {isHelpOpen ? (
           <HelpDialog preferences={preferences} onChange={change} onClose={() => setHelp(false)} />

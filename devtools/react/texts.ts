@@ -39,12 +39,9 @@ export const clockText = (at: number): string => {
 }
 
 /** A rate in at most seven significant digits, never in powers of ten. */
-export const rateText = (rate: number): string => {
-  if (!Number.isFinite(rate)) return String(rate)
-  const digits = rate === 0 ? 0 : Math.max(0, Math.min(18, 6 - Math.floor(Math.log10(Math.abs(rate)))))
-  const text = rate.toFixed(digits)
-  return text.includes('.') ? text.replace(/\.?0+$/, '') : text
-}
+export const rateText = (rate: number): string => rateFormat.format(rate)
+
+const rateFormat = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 7, useGrouping: false })
 
 /** A share of one as whole per cents; only what is complete is 100 %. */
 export const percentText = (ratio: number): string =>

@@ -1,11 +1,12 @@
 import { useCallback, useState } from 'react'
-import type { Act } from '../core/actions.ts'
+import type { Act, Action } from '../core/actions.ts'
 import type { DevtoolsClient } from '../core/devtools-client.ts'
+import type { ActMemory } from './action-names.ts'
 import { page } from './dom.ts'
 import type { Failure, PanelState } from './panel-state.ts'
 
 /** What the panel can do and say. */
-export interface PanelActs extends Pick<PanelState, 'copy' | 'run'> {
+export interface PanelActs extends Pick<PanelState, 'copy' | 'memory' | 'run'> {
   readonly failure: Failure | undefined
   readonly dismiss: () => void
   /** The newest short message, such as `Copied`. */
@@ -16,13 +17,16 @@ export interface PanelActs extends Pick<PanelState, 'copy' | 'run'> {
 export const usePanelActs = (client: DevtoolsClient): PanelActs => {
   const [failure, setFailure] = useState<Failure | undefined>()
   const [said, say] = useState('')
+  const [memory, setMemory] = useState<ActMemory>(NOTHING)
   const run: PanelState['run'] = useCallback(
     async (name, input) => {
       setFailure(undefined)
       say('')
       try {
         const act: Act = client.act
-        return await act(name, input)
+        const output = await act(name, input)
+        setMemory(before => remembered(before, { name, input } as Action, output))
+        return output
       } catch (error) {
         setFailure(failureOf(error))
         return undefined
@@ -37,7 +41,7 @@ export const usePanelActs = (client: DevtoolsClient): PanelActs => {
       () => say('The browser did not let the panel copy')
     )
   }, [])
-  return { run, copy, failure, said, dismiss: () => setFailure(undefined) }
+  return { run, copy, memory, failure, said, dismiss: () => setFailure(undefined) }
 }
 
 /** What an error says to a person. */
@@ -51,3 +55,21 @@ export const failureOf = (error: unknown): Failure => {
     ...(typeof hint === 'string' ? { hint } : {})
   }
 }
+
+const NOTHING: ActMemory = { drafts: new Map(), rounds: new Map() }
+// As many drafts and rounds as a kernel keeps open, and more.
+const KEPT = 100
+
+/** Takes in what an action made. */
+const remembered = (memory: ActMemory, action: Action, output: object): ActMemory => {
+  if (action.name === 'swap.ask' && 'roundId' in output) {
+    return { ...memory, rounds: withEntry(memory.rounds, String(output.roundId), action.input) }
+  }
+  if ((action.name === 'spend.draft' || action.name === 'swap.review') && 'draftId' in output) {
+    return { ...memory, drafts: withEntry(memory.drafts, String(output.draftId), action.input) }
+  }
+  return memory
+}
+
+const withEntry = <V>(map: ReadonlyMap<string, V>, id: string, value: V): ReadonlyMap<string, V> =>
+  new Map([...map, [id, value] as const].slice(-KEPT))

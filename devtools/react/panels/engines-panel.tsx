@@ -1,11 +1,12 @@
 import type { ReactElement } from 'react'
-import type { EngineSnapshot, WalletSnapshot } from '../../../kernel/index.ts'
+import { type EngineRow, engineRows } from '../../core/rows/engine-rows.ts'
+import { holdsText } from '../../core/rows/holds-text.ts'
 import type { View } from '../../core/slices.ts'
 import { usePanel, useView } from '../panel-state.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { EmptyState, NoMatch } from '../parts/empty-state.tsx'
-import { FilterField, matches } from '../parts/filter-field.tsx'
-import { EngineState, SyncBar, walletName } from '../parts/wallet-parts.tsx'
+import { FilterField } from '../parts/filter-field.tsx'
+import { Balance, EngineState, LastError, SyncBar } from '../parts/wallet-parts.tsx'
 import { amountText } from '../texts.ts'
 import { WalletSide } from './wallet-side.tsx'
 
@@ -13,17 +14,19 @@ import { WalletSide } from './wallet-side.tsx'
 export const EnginesPanel = (): ReactElement => {
   const view = useView()
   const { go, location } = usePanel()
-  const all = rowsOf(view)
-  const rows = all.filter(({ wallet, engine }) =>
-    matches(location.filter, [
-      wallet.name ?? '',
-      wallet.walletId,
-      wallet.pluginId,
-      engine?.state,
-      engine?.failure
+  const all = engineRows(view)
+  const rows = all.filter(row =>
+    holdsText(location.filter.trim(), [
+      row.title,
+      row.walletId,
+      row.pluginId,
+      row.username,
+      row.state,
+      row.stage,
+      row.failure
     ])
   )
-  const chosen = all.find(({ wallet }) => wallet.walletId === location.id)
+  const chosen = all.find(({ walletId }) => walletId === location.id)
   if (all.length === 0) return <NoEngines view={view} />
   return (
     <>
@@ -38,79 +41,53 @@ export const EnginesPanel = (): ReactElement => {
           ) : (
             <DataTable
               label="Engines"
-              columns={columns}
+              columns={view.accounts.size > 1 ? [...columns, accountColumn] : columns}
               rows={rows}
-              keyOf={({ wallet }) => wallet.walletId}
+              keyOf={({ walletId }) => walletId}
               chosen={location.id}
-              onOpen={({ wallet }) => go({ id: wallet.walletId })}
+              onOpen={({ walletId }) => go({ id: walletId })}
             />
           )}
         </div>
-        {chosen === undefined ? null : <WalletSide wallet={chosen.wallet} engine={chosen.engine} />}
+        {chosen === undefined ? null : <WalletSide row={chosen} />}
       </div>
     </>
   )
 }
 
-interface EngineRow {
-  readonly wallet: WalletSnapshot
-  readonly engine: EngineSnapshot | undefined
-}
-
-const rowsOf = ({ wallets, engines }: View): readonly EngineRow[] =>
-  [...wallets.values()].map(wallet => ({ wallet, engine: engines.get(wallet.walletId) }))
-
 const columns: readonly Column<EngineRow>[] = [
-  {
-    title: 'Wallet',
-    width: '22%',
-    cell: ({ wallet }) => walletName(wallet),
-    hint: ({ wallet }) => wallet.walletId
-  },
-  { title: 'Currency', width: '110px', rank: 'slight', cell: ({ wallet }) => wallet.pluginId },
-  { title: 'Engine', width: '124px', cell: ({ engine }) => <EngineState engine={engine} /> },
-  {
-    title: 'Synced',
-    width: '128px',
-    cell: ({ engine }) => (engine === undefined ? '–' : <SyncBar ratio={engine.syncRatio} />)
-  },
+  { title: 'Wallet', width: '22%', cell: ({ title }) => title, hint: ({ walletId }) => walletId },
+  { title: 'Currency', width: '110px', rank: 'slight', cell: ({ pluginId }) => pluginId },
+  { title: 'Engine', width: '124px', cell: ({ stage }) => <EngineState stage={stage} /> },
+  { title: 'Synced', width: '128px', cell: ({ syncRatio }) => <SyncBar ratio={syncRatio} /> },
   {
     title: 'Height',
     width: '96px',
     isNumber: true,
     rank: 'minor',
-    cell: ({ engine }) =>
-      engine === undefined || engine.blockHeight === 0 ? '–' : amountText(String(engine.blockHeight))
+    cell: ({ blockHeight }) => (blockHeight === 0 ? '–' : amountText(String(blockHeight)))
   },
   {
     title: 'Balance',
     width: '150px',
     isNumber: true,
     rank: 'slight',
-    cell: ({ wallet }) => <Balance wallet={wallet} />,
-    hint: ({ wallet }) => `${amountText(wallet.balances[''] ?? '0')} native units`
+    cell: ({ balances }) => <Balance balances={balances} />,
+    hint: () => 'In native units'
   },
   {
     title: 'Last error',
     rank: 'spare',
-    cell: ({ engine }) =>
-      engine?.failure === undefined ? (
-        <span className="soft">none</span>
-      ) : (
-        <span className="bad">{engine.failure}</span>
-      ),
-    hint: ({ engine }) => engine?.failure ?? ''
+    cell: row => <LastError row={row} />,
+    hint: ({ failure }) => failure ?? ''
   }
 ]
 
-const Balance = ({ wallet }: { readonly wallet: WalletSnapshot }): ReactElement => {
-  const tokens = Object.keys(wallet.balances).filter(id => id !== '').length
-  return (
-    <>
-      {amountText(wallet.balances[''] ?? '0')}
-      {tokens === 0 ? null : <span className="soft"> +{tokens}</span>}
-    </>
-  )
+const accountColumn: Column<EngineRow> = {
+  title: 'Account',
+  width: '120px',
+  rank: 'spare',
+  cell: ({ username }) => username ?? '–'
 }
 
 const NoEngines = ({ view }: { readonly view: View }): ReactElement => (

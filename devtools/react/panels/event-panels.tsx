@@ -1,5 +1,6 @@
-import { type ReactElement, useState } from 'react'
+import { type ReactElement, type ReactNode, useMemo, useState } from 'react'
 import type { JournalEvent } from '../../core/journal-event.ts'
+import { hookRows } from '../../core/rows/hook-rows.ts'
 import { useStore } from '../../use-store.ts'
 import { usePanel, useStatus } from '../panel-state.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
@@ -9,29 +10,39 @@ import { FilterField } from '../parts/filter-field.tsx'
 import { Section, Side } from '../parts/side.tsx'
 import { clockText } from '../texts.ts'
 
+/** A row that stands for one event. */
+export interface EventRow {
+  readonly seq: number
+}
+
 /** What a list of events is drawn from. */
-export interface EventListProps {
+export interface EventListProps<R extends EventRow> {
   readonly what: string
-  readonly columns: readonly Column<JournalEvent>[]
-  readonly rowsOf: (events: readonly JournalEvent[], filter: string) => readonly JournalEvent[]
+  readonly columns: readonly Column<R>[]
+  readonly rowsOf: (events: readonly JournalEvent[], filter: string) => readonly R[]
   readonly emptyTitle: string
   readonly emptyText: ReactElement
+  /** More to choose by, beside the filter. */
+  readonly tools?: ReactNode
 }
 
 /** Events, the newest first; they can be held still to be read. */
-export const EventList = (props: EventListProps): ReactElement => {
+export const EventList = <R extends EventRow>(props: EventListProps<R>): ReactElement => {
   const { client, go, location } = usePanel()
   const live = useStore(client.events)
   const { missed } = useStatus()
   const [held, setHeld] = useState<readonly JournalEvent[] | undefined>()
   const events = held ?? live
-  const all = props.rowsOf(events, '')
-  const rows = location.filter === '' ? all : props.rowsOf(events, location.filter)
-  const chosen = all.find(({ seq }) => String(seq) === location.id)
+  const { rowsOf } = props
+  const filter = location.filter.trim()
+  const all = useMemo(() => rowsOf(events, ''), [rowsOf, events])
+  const rows = useMemo(() => (filter === '' ? all : rowsOf(events, filter)), [all, rowsOf, events, filter])
+  const chosen = events.find(({ seq }) => String(seq) === location.id)
   return (
     <>
       <div className="tools">
         <FilterField what={props.what} />
+        {props.tools}
         <button
           type="button"
           className="button"
@@ -71,11 +82,13 @@ export const EventList = (props: EventListProps): ReactElement => {
 const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement => {
   const { client, copy, go, location } = usePanel()
   const { correlationId } = event
-  const kin = useStore(client.events).filter(
-    other => correlationId !== undefined && other.correlationId === correlationId
+  const all = useStore(client.events)
+  const kin = useMemo(
+    () => (correlationId === undefined ? [] : hookRows(all, { correlationId })),
+    [all, correlationId]
   )
   return (
-    <Side title={`${event.hook} ${event.seq}`}>
+    <Side title={`${event.hook === 'tapRan' ? String(event.data.hook) : event.hook} ${event.seq}`}>
       <Facts>
         <Fact name="At" look="mono">
           {clockText(event.at)}
@@ -98,14 +111,15 @@ const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement =>
       {kin.length < 2 ? null : (
         <Section title="All of this action">
           <ul>
-            {kin.slice(-40).map(({ seq, at, hook }) => (
+            {kin.slice(-40).map(({ seq, at, hook, pluginId }) => (
               <li key={seq}>
                 <button
                   type="button"
                   className="row-open"
                   onClick={() => go({ ...location, id: String(seq) })}
                 >
-                  <span className="mono soft">{clockText(at)}</span> {hook}
+                  <span className="mono soft">{clockText(at)}</span> {hook}{' '}
+                  <span className="soft">{pluginId}</span>
                 </button>
               </li>
             ))}

@@ -1,46 +1,56 @@
-import type { ReactElement } from 'react'
+import { type ReactElement, useCallback, useState } from 'react'
+import type { LogLevel } from '../../../kernel/index.ts'
 import type { JournalEvent } from '../../core/journal-event.ts'
+import { type LogRow, logRows } from '../../core/rows/log-rows.ts'
 import type { Column } from '../parts/data-table.tsx'
-import { matches } from '../parts/filter-field.tsx'
+import { ChoiceField } from '../parts/fields.tsx'
 import { StateMark, type Tone } from '../parts/state-mark.tsx'
 import { clockText } from '../texts.ts'
 import { EventList } from './event-panels.tsx'
 
-/** What the kernel and its plugins log. */
-export const LogsPanel = (): ReactElement => (
-  <EventList
-    what="lines"
-    columns={columns}
-    rowsOf={rowsOf}
-    emptyTitle="Nothing logged yet"
-    emptyText={
-      <p>
-        The kernel and its plugins write here what they do and what goes wrong, without secrets. Quiet is
-        good.
-      </p>
-    }
-  />
-)
+const levels: readonly (readonly [LogLevel, string])[] = [
+  ['debug', 'debug and graver'],
+  ['info', 'info and graver'],
+  ['warn', 'warnings and errors'],
+  ['error', 'errors']
+]
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+/** What the kernel and its plugins log, and what went wrong in plugins. */
+export const LogsPanel = (): ReactElement => {
+  const [level, setLevel] = useState<LogLevel>('debug')
+  const rowsOf = useCallback(
+    (events: readonly JournalEvent[], text: string) => [...logRows(events, { text, level })].reverse(),
+    [level]
+  )
+  return (
+    <EventList
+      what="lines"
+      columns={columns}
+      rowsOf={rowsOf}
+      tools={
+        <ChoiceField
+          label="Level"
+          value={level}
+          choices={levels}
+          onChange={value => setLevel(levels.find(([known]) => known === value)?.[0] ?? 'debug')}
+        />
+      }
+      emptyTitle="Nothing logged yet"
+      emptyText={
+        <p>
+          The kernel and its plugins write here what they do and what goes wrong, without secrets. Quiet is
+          good.
+        </p>
+      }
+    />
+  )
+}
 
-const rowsOf = (events: readonly JournalEvent[], filter: string): readonly JournalEvent[] =>
-  events
-    .filter(
-      ({ hook, data }) =>
-        hook === 'logged' && matches(filter, [textOf(data.text), textOf(data.source), textOf(data.level)])
-    )
-    .reverse()
+const tones: Readonly<Record<LogLevel, Tone>> = { error: 'bad', warn: 'warn', info: 'idle', debug: 'idle' }
 
-const tones: Readonly<Record<string, Tone>> = { error: 'bad', warn: 'warn' }
-
-const columns: readonly Column<JournalEvent>[] = [
+const columns: readonly Column<LogRow>[] = [
   { title: 'Time', width: '112px', cell: ({ at }) => <span className="mono soft">{clockText(at)}</span> },
-  {
-    title: 'Level',
-    width: '76px',
-    cell: ({ data }) => <StateMark tone={tones[textOf(data.level)] ?? 'idle'}>{textOf(data.level)}</StateMark>
-  },
-  { title: 'Source', width: '110px', rank: 'minor', cell: ({ data }) => textOf(data.source) },
-  { title: 'Text', cell: ({ data }) => textOf(data.text), hint: ({ data }) => textOf(data.text) }
+  { title: 'Level', width: '76px', cell: ({ level }) => <StateMark tone={tones[level]}>{level}</StateMark> },
+  { title: 'Source', width: '110px', rank: 'minor', cell: ({ source }) => source },
+  { title: 'Text', cell: ({ text }) => text, hint: ({ text }) => text }
 ]

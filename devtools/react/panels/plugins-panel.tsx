@@ -1,14 +1,14 @@
 import type { ReactElement } from 'react'
-import type { PluginSnapshot } from '../../../kernel/index.ts'
 import type { JournalEvent } from '../../core/journal-event.ts'
-import type { View } from '../../core/slices.ts'
+import { holdsText } from '../../core/rows/holds-text.ts'
+import { type PluginRow, pluginRows } from '../../core/rows/plugin-rows.ts'
 import { useStore } from '../../use-store.ts'
 import { usePanel, useView } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { EmptyState, NoMatch } from '../parts/empty-state.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
-import { FilterField, matches } from '../parts/filter-field.tsx'
+import { FilterField } from '../parts/filter-field.tsx'
 import { Section, Side } from '../parts/side.tsx'
 import { StateMark, type Tone } from '../parts/state-mark.tsx'
 import { clockText } from '../texts.ts'
@@ -17,12 +17,12 @@ import { clockText } from '../texts.ts'
 export const PluginsPanel = (): ReactElement => {
   const view = useView()
   const { client, go, location } = usePanel()
-  const faults = useStore(client.events).filter(({ hook }) => hook === 'pluginFault')
-  const all = rowsOf(view, faults)
-  const rows = all.filter(({ plugin }) =>
-    matches(location.filter, [plugin.pluginId, plugin.kind, plugin.state, plugin.errorCode])
+  const events = useStore(client.events)
+  const all = pluginRows(view, events)
+  const rows = all.filter(plugin =>
+    holdsText(location.filter, [plugin.pluginId, plugin.kind, plugin.state, plugin.errorCode])
   )
-  const chosen = all.find(({ plugin }) => plugin.pluginId === location.id)
+  const chosen = all.find(({ pluginId }) => pluginId === location.id)
   if (all.length === 0) {
     return (
       <EmptyState title="No plugins">
@@ -48,38 +48,27 @@ export const PluginsPanel = (): ReactElement => {
               label="Plugins"
               columns={columns}
               rows={rows}
-              keyOf={({ plugin }) => plugin.pluginId}
+              keyOf={({ pluginId }) => pluginId}
               chosen={location.id}
-              onOpen={({ plugin }) => go({ id: plugin.pluginId })}
+              onOpen={({ pluginId }) => go({ id: pluginId })}
             />
           )}
         </div>
-        {chosen === undefined ? null : <PluginSide row={chosen} />}
+        {chosen === undefined ? null : <PluginSide plugin={chosen} events={events} />}
       </div>
     </>
   )
 }
 
-interface PluginRow {
-  readonly plugin: PluginSnapshot
-  readonly faults: readonly JournalEvent[]
-}
-
-const rowsOf = ({ plugins }: View, faults: readonly JournalEvent[]): readonly PluginRow[] =>
-  [...plugins.values()].map(plugin => ({
-    plugin,
-    faults: faults.filter(({ data }) => data.pluginId === plugin.pluginId)
-  }))
-
 const columns: readonly Column<PluginRow>[] = [
-  { title: 'Plugin', cell: ({ plugin }) => plugin.pluginId },
-  { title: 'Kind', width: '96px', cell: ({ plugin }) => plugin.kind ?? '–' },
-  { title: 'State', width: '110px', cell: ({ plugin }) => <PluginState plugin={plugin} /> },
+  { title: 'Plugin', cell: plugin => plugin.pluginId },
+  { title: 'Kind', width: '96px', cell: plugin => plugin.kind ?? '–' },
+  { title: 'State', width: '110px', cell: plugin => <PluginState plugin={plugin} /> },
   {
     title: 'Private keys beyond signing',
     width: '200px',
     rank: 'minor',
-    cell: ({ plugin }) =>
+    cell: plugin =>
       plugin.needsKeysTo.length === 0 ? <span className="soft">never</span> : plugin.needsKeysTo.join(', ')
   },
   {
@@ -87,23 +76,29 @@ const columns: readonly Column<PluginRow>[] = [
     width: '72px',
     isNumber: true,
     rank: 'slight',
-    cell: ({ faults }) =>
-      faults.length === 0 ? <span className="soft">0</span> : <span className="bad">{faults.length}</span>
+    cell: ({ faultCount }) =>
+      faultCount === 0 ? <span className="soft">0</span> : <span className="bad">{faultCount}</span>
   }
 ]
 
-const tones: Readonly<Record<PluginSnapshot['state'], Tone>> = {
+const tones: Readonly<Record<PluginRow['state'], Tone>> = {
   applied: 'good',
   failed: 'bad',
   missing: 'warn'
 }
 
-const PluginState = ({ plugin }: { readonly plugin: PluginSnapshot }): ReactElement => (
+const PluginState = ({ plugin }: { readonly plugin: PluginRow }): ReactElement => (
   <StateMark tone={tones[plugin.state]}>{plugin.state}</StateMark>
 )
 
-const PluginSide = ({ row }: { readonly row: PluginRow }): ReactElement => {
-  const { plugin, faults } = row
+const PluginSide = (props: {
+  readonly plugin: PluginRow
+  readonly events: readonly JournalEvent[]
+}): ReactElement => {
+  const { plugin, events } = props
+  const faults = events.filter(
+    ({ hook, data }) => hook === 'pluginFault' && data.pluginId === plugin.pluginId
+  )
   const accounts = [...useView().accounts.values()].filter(({ isLoggedIn }) => isLoggedIn)
   return (
     <Side title={plugin.pluginId}>
@@ -127,9 +122,17 @@ const PluginSide = ({ row }: { readonly row: PluginRow }): ReactElement => {
       <Section title="Plugin">
         <Facts>
           <Fact name="Kind">{plugin.kind ?? 'unknown'}</Fact>
-          <Fact name="Private keys">
-            {plugin.needsKeysTo.length === 0 ? 'only to sign' : `to sign, ${plugin.needsKeysTo.join(', ')}`}
+          <Fact name="May">
+            <ul>
+              {plugin.permissions.map(permission => (
+                <li key={permission}>{permission}</li>
+              ))}
+            </ul>
           </Fact>
+          <Fact name="Rates">
+            {plugin.rates === undefined ? '' : `${plugin.rates.state}, ${plugin.rates.pairCount} pairs`}
+          </Fact>
+          <Fact name="It says">{plugin.rates?.message}</Fact>
           <Fact name="Code" look="mono">
             {plugin.errorCode}
           </Fact>

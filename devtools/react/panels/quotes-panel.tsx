@@ -1,13 +1,16 @@
 import type { ReactElement } from 'react'
 import type { QuoteSnapshot } from '../../../kernel/index.ts'
+import { holdsText } from '../../core/rows/holds-text.ts'
+import { quoteBoard, quoteTimeLeft, type RoundRow } from '../../core/rows/quote-board.ts'
 import type { View } from '../../core/slices.ts'
 import { usePanel, useView } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ChoiceField } from '../parts/fields.tsx'
-import { FilterField, matches } from '../parts/filter-field.tsx'
+import { FilterField } from '../parts/filter-field.tsx'
 import { QuoteState } from '../parts/quote-state.tsx'
+import { StateMark } from '../parts/state-mark.tsx'
 import { amountText, countdownText, durationText } from '../texts.ts'
 import { useNow } from '../use-now.ts'
 import { AskQuotes } from './ask-quotes.tsx'
@@ -18,13 +21,19 @@ export const QuotesPanel = (): ReactElement => {
   const view = useView()
   const { go, location } = usePanel()
   const now = useNow()
-  const rounds = roundsOf(view)
+  const rounds = quoteBoard(view)
   const [roundId, pluginId] = (location.id ?? '').split(' ')
-  const round = rounds.find(([id]) => id === roundId) ?? rounds.at(-1)
-  const lanes = (round?.[1] ?? []).filter(quote =>
-    matches(location.filter, [quote.displayName, quote.pluginId, quote.state, quote.errorCode, quote.message])
+  const round = rounds.find(row => row.roundId === roundId) ?? rounds[0]
+  const lanes = (round?.lanes ?? []).filter(quote =>
+    holdsText(location.filter, [
+      quote.displayName,
+      quote.pluginId,
+      quote.state,
+      quote.errorCode,
+      quote.message
+    ])
   )
-  const chosen = round?.[1].find(quote => quote.pluginId === pluginId)
+  const chosen = round?.lanes.find(quote => quote.pluginId === pluginId)
   return (
     <>
       <AskQuotes onAsked={id => go({ id })} />
@@ -34,12 +43,17 @@ export const QuotesPanel = (): ReactElement => {
         <>
           <div className="tools">
             <FilterField what="providers" />
-            <RoundChoice rounds={rounds.map(([id]) => id)} roundId={round[0]} onChoose={id => go({ id })} />
-            <ActButton name="swap.close" input={{ roundId: round[0] }}>
+            <RoundChoice
+              rounds={rounds.map(row => row.roundId)}
+              roundId={round.roundId}
+              onChoose={id => go({ id })}
+            />
+            <ActButton name="swap.close" input={{ roundId: round.roundId }}>
               Close the round
             </ActButton>
-            <Outcome quotes={round[1]} />
+            <Outcome round={round} />
           </div>
+          {round.chosen === undefined ? null : <AllFailed quote={round.chosen} />}
           <div className={chosen === undefined ? 'body' : 'body has-side'}>
             <div className="main">
               <DataTable
@@ -57,18 +71,6 @@ export const QuotesPanel = (): ReactElement => {
       )}
     </>
   )
-}
-
-type Round = readonly [roundId: string, quotes: readonly QuoteSnapshot[]]
-
-const roundsOf = ({ quotes }: View): readonly Round[] => {
-  const rounds = new Map<string, QuoteSnapshot[]>()
-  for (const quote of quotes.values()) {
-    const round = rounds.get(quote.roundId) ?? []
-    round.push(quote)
-    rounds.set(quote.roundId, round)
-  }
-  return [...rounds]
 }
 
 const columnsAt = (now: number): readonly Column<QuoteSnapshot>[] => [
@@ -102,8 +104,10 @@ const columnsAt = (now: number): readonly Column<QuoteSnapshot>[] => [
     width: '80px',
     isNumber: true,
     rank: 'slight',
-    cell: quote =>
-      quote.state !== 'resolved' || quote.expiresAt === undefined ? '–' : countdownText(quote.expiresAt - now)
+    cell: quote => {
+      const left = quote.state === 'resolved' ? quoteTimeLeft(quote, now) : undefined
+      return left === undefined ? '–' : countdownText(left)
+    }
   },
   {
     title: 'Why',
@@ -124,19 +128,32 @@ const RoundChoice = (props: {
       label="Round"
       value={props.roundId}
       onChange={props.onChoose}
-      choices={props.rounds.map((id, at) => [id, `${at + 1} of ${props.rounds.length}`] as const).reverse()}
+      choices={props.rounds.map((id, at) => [id, at === 0 ? 'the newest' : `${at} before it`] as const)}
     />
   )
 
-const Outcome = ({ quotes }: { readonly quotes: readonly QuoteSnapshot[] }): ReactElement => {
-  const given = quotes.filter(({ state }) => state === 'resolved').length
-  const pending = quotes.filter(({ state }) => state === 'pending').length
+const Outcome = ({ round }: { readonly round: RoundRow }): ReactElement => {
+  const given = round.lanes.filter(({ state }) => state === 'resolved').length
+  const pending = round.lanes.filter(({ state }) => state === 'pending').length
   return (
     <span className="soft">
-      {given} of {quotes.length} gave a quote{pending === 0 ? '' : `, ${pending} still asked`}
+      {given} of {round.lanes.length} gave a quote{pending === 0 ? '' : `, ${pending} still asked`}
     </span>
   )
 }
+
+/** When all have failed: which failure an application is told. */
+const AllFailed = ({ quote }: { readonly quote: QuoteSnapshot }): ReactElement => (
+  <div className="notice" role="status">
+    <StateMark tone="bad">All failed</StateMark>
+    <span>
+      An application is told {quote.errorCode === undefined ? 'what' : <code>{quote.errorCode}</code>} of{' '}
+      {quote.displayName}: {quote.message ?? 'it gave no reason'}
+      {quote.limit === undefined ? '' : ` (limit ${amountText(quote.limit)})`}. Of several failures, the one
+      that helps most is chosen.
+    </span>
+  </div>
+)
 
 const NoQuotes = ({ view }: { readonly view: View }): ReactElement => (
   <div className="body">

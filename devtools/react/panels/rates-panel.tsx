@@ -1,36 +1,38 @@
-import { type ReactElement, useState } from 'react'
+import { type ReactElement, useMemo, useState } from 'react'
 import type { RouteSnapshot } from '../../../kernel/index.ts'
 import type { Actions } from '../../core/actions.ts'
-import type { View } from '../../core/slices.ts'
+import { holdsText } from '../../core/rows/holds-text.ts'
+import { routeGraph } from '../../core/rows/route-graph.ts'
+import { routeList, routeTable } from '../../core/rows/route-table.ts'
+import { drawnEdges } from '../drawn-edges.ts'
 import { usePanel, useView } from '../panel-state.ts'
-import { ActButton } from '../parts/act-button.tsx'
-import { type Column, DataTable } from '../parts/data-table.tsx'
-import { EmptyState } from '../parts/empty-state.tsx'
 import { ChoiceField } from '../parts/fields.tsx'
-import { matches } from '../parts/filter-field.tsx'
+import { FilterField } from '../parts/filter-field.tsx'
 import { StateMark } from '../parts/state-mark.tsx'
-import { rateText, spanText } from '../texts.ts'
+import { rateText } from '../texts.ts'
+import { useNow } from '../use-now.ts'
 import { AskRoute } from './ask-route.tsx'
+import { NoRoute } from './no-route.tsx'
 import { RateProviders } from './rate-providers.tsx'
-import { graphOf, keyOf, type RouteEdge, RouteGraph } from './route-graph.tsx'
+import { RouteGraph } from './route-graph.tsx'
+import { RouteLegend } from './route-legend.tsx'
+import { EdgeTable, HopTable } from './route-tables.tsx'
 
 type Answer = Actions['rates.route']['out']
 
-/** Which rates one currency turns into another by: a graph, the same as a table, and who gave the rates. */
+/** Which rates one currency turns into another by: a graph, the same as tables, and who gave the rates. */
 export const RatesPanel = (): ReactElement => {
   const view = useView()
   const { go, location } = usePanel()
   const [answer, setAnswer] = useState<Answer | undefined>()
-  const ids = [...view.routes.keys()]
-  const shown = shownRoutes(view, answer, location.id)
-  const [route] = shown
-  const graph = graphOf(shown)
-  const sources = [...new Set([...view.rateProviders.keys(), ...graph.edges.map(({ hop }) => hop.source)])]
+  const known = routeList(view)
+  const shown = useMemo(() => shownRoutes(routeList(view), answer, location.id), [view, answer, location.id])
+  const providers = [...view.rateProviders.values()]
   return (
     <>
       <div className="tools">
         <AskRoute
-          sources={[...view.rateProviders.values()]}
+          sources={providers}
           onAnswer={(from, to, given) => {
             setAnswer(given)
             go({ id: `${from} ${to}` })
@@ -39,163 +41,105 @@ export const RatesPanel = (): ReactElement => {
       </div>
       <div className="body">
         <div className="main">
-          {route === undefined ? (
-            <NoRoute view={view} asked={answer === undefined ? undefined : location.id} />
+          {shown.length === 0 ? (
+            <NoRoute pairCount={view.pairs.size} asked={location.id} />
           ) : (
-            <>
-              <div className="tools">
-                <RouteHead route={route} />
-                {ids.length < 2 ? null : (
-                  <ChoiceField
-                    label="Routes found before"
-                    value={location.id ?? ids.at(-1) ?? ''}
-                    onChange={id => go({ id })}
-                    choices={ids.map(id => [id, id.replace(' ', ' → ')] as const)}
-                  />
-                )}
-              </div>
-              <RouteGraph graph={graph} sources={sources} />
-              <Legend
-                sources={sources.filter(source => graph.edges.some(({ hop }) => hop.source === source))}
-                all={sources}
-              />
-              <DataTable
-                label="Rates of these routes"
-                isShort
-                columns={columns}
-                rows={graph.edges.filter(({ hop }) =>
-                  matches(location.filter, [hop.fromCurrency, hop.toCurrency, hop.source])
-                )}
-                keyOf={keyOf}
-              />
-            </>
+            <Routes
+              routes={shown}
+              others={known.length < 2 ? [] : known.map(placeOf)}
+              place={location.id ?? placeOf(shown[0])}
+            />
           )}
-          <RateProviders providers={[...view.rateProviders.values()]} />
+          <RateProviders providers={providers} />
         </div>
       </div>
     </>
   )
 }
 
-/** The route that was asked for with its alternatives, or the one that the kernel found last. */
+const placeOf = (route: RouteSnapshot | undefined): string =>
+  route === undefined ? '' : `${route.fromCurrency} ${route.toCurrency}`
+
+/** The route that was asked for with its alternatives, or the newest one of a place. */
 const shownRoutes = (
-  view: View,
+  known: readonly RouteSnapshot[],
   answer: Answer | undefined,
   id: string | undefined
 ): readonly RouteSnapshot[] => {
-  const asked = answer?.route
-  if (
-    answer !== undefined &&
-    asked != null &&
-    (id === undefined || id === `${asked.fromCurrency} ${asked.toCurrency}`)
-  ) {
+  const asked = answer?.route ?? undefined
+  if (answer !== undefined && asked !== undefined && (id === undefined || id === placeOf(asked))) {
     return [asked, ...answer.alternatives]
   }
-  const known = id === undefined ? [...view.routes.values()].at(-1) : view.routes.get(id)
-  return known === undefined ? [] : [known]
+  const found = id === undefined ? known[0] : known.find(route => placeOf(route) === id)
+  return found === undefined ? [] : [found]
 }
 
-const RouteHead = ({ route }: { readonly route: RouteSnapshot }): ReactElement => (
-  <p>
-    <span className="big">
-      1 {route.fromCurrency} = {rateText(route.rate)} {route.toCurrency}
-    </span>{' '}
-    <span className="soft">
-      by {route.hops.length === 1 ? 'one rate' : `${route.hops.length} rates`}, cost {route.cost.toFixed(3)}
-    </span>{' '}
-    {route.isStale ? <StateMark tone="warn">stale: it may mislead</StateMark> : null}
-  </p>
-)
-
-const Legend = (props: {
-  readonly sources: readonly string[]
-  readonly all: readonly string[]
-}): ReactElement => (
-  <p className="legend">
-    {props.sources.map(source => (
-      <span key={source} className={`source-${props.all.indexOf(source) % 8}`}>
-        <svg viewBox="0 0 22 8" aria-hidden="true">
-          <path d="M0 4h22" stroke="currentColor" strokeWidth="3" />
-        </svg>
-        {source}
-      </span>
-    ))}
-    <span>
-      <svg viewBox="0 0 22 8" aria-hidden="true">
-        <path d="M0 4h22" stroke="currentColor" strokeWidth="4" />
-      </svg>
-      chosen
-    </span>
-    <span>
-      <svg viewBox="0 0 22 8" aria-hidden="true">
-        <path d="M0 4h22" stroke="currentColor" strokeWidth="1.5" strokeDasharray="5 3" />
-      </svg>
-      stale
-    </span>
-  </p>
-)
-
-const columns: readonly Column<RouteEdge>[] = [
-  { title: 'From → to', width: '22%', cell: ({ hop }) => `${hop.fromCurrency} → ${hop.toCurrency}` },
-  {
-    title: 'Chosen',
-    width: '92px',
-    cell: ({ isChosen }) =>
-      isChosen ? <StateMark tone="good">chosen</StateMark> : <StateMark tone="idle">other</StateMark>
-  },
-  { title: 'Source', cell: ({ hop }) => hop.source },
-  { title: 'Rate', width: '120px', isNumber: true, cell: ({ hop }) => rateText(hop.rate) },
-  {
-    title: 'Age',
-    width: '76px',
-    isNumber: true,
-    rank: 'slight',
-    cell: ({ hop, isStale }) => <span className={isStale ? 'warn' : ''}>{spanText(hop.ageSeconds)}</span>
-  },
-  {
-    title: 'Age cost',
-    width: '80px',
-    isNumber: true,
-    rank: 'minor',
-    cell: ({ hop }) => (hop.ageSeconds / (30 + hop.ageSeconds)).toFixed(3)
-  },
-  { title: 'Bias', width: '72px', isNumber: true, rank: 'minor', cell: ({ hop }) => hop.bias.toFixed(3) },
-  {
-    title: 'Direction',
-    width: '108px',
-    rank: 'minor',
-    cell: ({ hop }) => (hop.isInverted ? 'inverted 1.1' : 'as given 1')
-  },
-  { title: 'Cost', width: '72px', isNumber: true, rank: 'slight', cell: ({ hop }) => hop.cost.toFixed(3) }
-]
-
-const NoRoute = (props: { readonly view: View; readonly asked: string | undefined }): ReactElement =>
-  props.asked === undefined ? (
-    <EmptyState title="No route yet">
-      <p>
-        {props.view.pairs.size === 0
-          ? 'No source has given a rate yet. Ask the sources, then ask for a pair above.'
-          : `${props.view.pairs.size} rates are known. Ask for a pair above, such as BTC to iso:EUR, and see by which of them it is reached.`}
-      </p>
-      <div className="acts">
-        <ActButton name="rates.refresh" input={{}}>
-          Ask the sources
-        </ActButton>
-      </div>
-      <p>
-        In the terminal: <code>holdfast rates route</code>
-      </p>
-    </EmptyState>
-  ) : (
-    <EmptyState title="No route leads there">
-      <p>
-        The known rates do not connect <code>{props.asked.replace(' ', ' → ')}</code>. Ask the sources for
-        newer ones, or look whether a source failed below.
-      </p>
-      <div className="acts">
-        <ActButton name="rates.refresh" input={{}}>
-          Ask the sources
-        </ActButton>
-      </div>
-    </EmptyState>
+const Routes = (props: {
+  /** The chosen one first. */
+  readonly routes: readonly RouteSnapshot[]
+  readonly others: readonly string[]
+  readonly place: string
+}): ReactElement | null => {
+  const view = useView()
+  const { go, location } = usePanel()
+  const [isWide, setWide] = useState(false)
+  // The picture is laid out anew only when an age could look another.
+  const now = Math.floor(useNow() / 10_000) * 10
+  const [route, ...alternatives] = props.routes
+  const graph = useMemo(
+    () =>
+      route === undefined
+        ? undefined
+        : routeGraph(view, { route, alternatives: props.routes.slice(1), now, limit: isWide ? 24 : 1 }),
+    [view, route, props.routes, now, isWide]
   )
+  const drawn = useMemo(() => drawnEdges(graph?.edges ?? [], props.routes), [graph, props.routes])
+  if (route === undefined || graph === undefined) return null
+  const sources = [...new Set([...view.rateProviders.keys(), ...graph.edges.map(({ source }) => source)])]
+  const edges = graph.edges.filter(({ fromCurrency, toCurrency, source }) =>
+    holdsText(location.filter.trim(), [fromCurrency, toCurrency, source])
+  )
+  return (
+    <>
+      <div className="tools">
+        <RouteHead route={route} alternatives={alternatives.length} />
+        <span className="spacer" />
+        {props.others.length === 0 ? null : (
+          <ChoiceField
+            label="Routes found before"
+            value={props.place}
+            onChange={id => go({ id })}
+            choices={props.others.map(id => [id, id.replace(' ', ' → ')] as const)}
+          />
+        )}
+        <button type="button" className="button" aria-pressed={isWide} onClick={() => setWide(!isWide)}>
+          Market around it
+        </button>
+      </div>
+      <RouteGraph nodes={graph.nodes} edges={drawn} sources={sources} />
+      <RouteLegend graph={graph} sources={sources} />
+      <HopTable hops={routeTable(route, now)} />
+      <div className="tools">
+        <h2>Rates in the picture</h2>
+        <FilterField what="rates" />
+      </div>
+      <EdgeTable edges={edges} />
+    </>
+  )
+}
+
+const RouteHead = (props: { readonly route: RouteSnapshot; readonly alternatives: number }): ReactElement => {
+  const { route, alternatives } = props
+  return (
+    <p>
+      <span className="big">
+        1 {route.fromCurrency} = {rateText(route.rate)} {route.toCurrency}
+      </span>{' '}
+      <span className="soft">
+        by {route.hops.length === 1 ? 'one rate' : `${route.hops.length} rates`}, cost {route.cost.toFixed(3)}
+        {alternatives === 0 ? '' : `, the cheapest of ${alternatives + 1}`}
+      </span>{' '}
+      {route.isStale ? <StateMark tone="warn">stale: it may mislead</StateMark> : null}
+    </p>
+  )
+}

@@ -1,34 +1,23 @@
 import { type ReactElement, useMemo } from 'react'
-import type { RouteHopSnapshot, RouteSnapshot } from '../../../kernel/index.ts'
+import type { RouteGraph as Graph } from '../../core/rows/route-graph.ts'
+import type { DrawnEdge } from '../drawn-edges.ts'
 import { type GraphLayout, layoutGraph, NODE_SIZE, pathThrough } from '../layout-routes.ts'
 import { rateText } from '../texts.ts'
 
-/** A pair in the picture. */
-export interface RouteEdge {
-  readonly hop: RouteHopSnapshot
-  readonly isChosen: boolean
-  readonly isStale: boolean
-}
-
-/** Routes as one graph. */
-export interface RouteGraphFacts {
-  readonly nodes: readonly { readonly code: string; readonly isChosen: boolean }[]
-  readonly edges: readonly RouteEdge[]
-}
-
 /** The currencies and rates of some routes, the chosen route bold; the table below tells the same. */
 export const RouteGraph = (props: {
-  readonly graph: RouteGraphFacts
+  readonly nodes: Graph['nodes']
+  readonly edges: readonly DrawnEdge[]
   readonly sources: readonly string[]
 }): ReactElement => {
-  const { nodes, edges } = props.graph
+  const { nodes, edges } = props
   const laid = useMemo(
     () =>
       layoutGraph(
         nodes.map(({ code }) => code),
         edges.map(edge => ({
-          from: edge.hop.fromCurrency,
-          to: edge.hop.toCurrency,
+          from: edge.fromCurrency,
+          to: edge.toCurrency,
           labelWidth: labelWidthOf(edge)
         }))
       ),
@@ -37,35 +26,33 @@ export const RouteGraph = (props: {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
     <section className="graph" aria-label="Graph of rates" tabIndex={0}>
-      <svg width={laid.width} height={laid.height} role="img" aria-label={spoken(props.graph)}>
+      <svg width={laid.width} height={laid.height} role="img" aria-label={spoken(edges)}>
         {edges.map((edge, place) => (
           <Edge
-            key={keyOf(edge)}
+            key={edge.id}
             edge={edge}
             at={laid.edges[place]}
-            colour={props.sources.indexOf(edge.hop.source) % 8}
+            colour={props.sources.indexOf(edge.source) % 8}
           />
         ))}
-        {nodes.map(({ code, isChosen }, place) => (
-          <Node key={code} code={code} isChosen={isChosen} at={laid.nodes[place]} />
+        {nodes.map(({ code, isOnRoute }, place) => (
+          <Node key={code} code={code} isChosen={isOnRoute} at={laid.nodes[place]} />
         ))}
       </svg>
     </section>
   )
 }
 
-/** What tells an edge from the others. */
-export const keyOf = ({ hop }: RouteEdge): string => `${hop.fromCurrency} ${hop.toCurrency} ${hop.source}`
-
-const labelOf = ({ hop }: RouteEdge): string => `${hop.source} · ${rateText(hop.rate)}`
+const labelOf = ({ source, rate, isInverted, otherSources }: DrawnEdge): string =>
+  `${source}${otherSources === 0 ? '' : ` +${otherSources}`} · ${rateText(rate)}${isInverted ? ' inverted' : ''}`
 
 // Letters are about 6.5 px wide at 12 px, bold ones 7.4.
-const labelWidthOf = (edge: RouteEdge): number => 10 + labelOf(edge).length * (edge.isChosen ? 7.4 : 6.5)
+const labelWidthOf = (edge: DrawnEdge): number => 10 + labelOf(edge).length * (edge.isChosen ? 7.4 : 6.5)
 
-const spoken = ({ edges }: RouteGraphFacts): string => {
+const spoken = (edges: readonly DrawnEdge[]): string => {
   const chosen = edges
     .filter(({ isChosen }) => isChosen)
-    .map(({ hop }) => `${hop.fromCurrency} to ${hop.toCurrency} by ${hop.source}`)
+    .map(({ fromCurrency, toCurrency, source }) => `${fromCurrency} to ${toCurrency} by ${source}`)
   return chosen.length === 0 ? 'No route is chosen' : `The chosen route: ${chosen.join(', ')}`
 }
 
@@ -87,7 +74,7 @@ const Node = (props: {
 }
 
 const Edge = (props: {
-  readonly edge: RouteEdge
+  readonly edge: DrawnEdge
   readonly at: GraphLayout['edges'][number] | undefined
   readonly colour: number
 }): ReactElement | null => {
@@ -98,7 +85,7 @@ const Edge = (props: {
   const width = labelWidthOf(edge)
   return (
     <g className={`source-${colour}`}>
-      <title>{`${keyOf(edge)}, cost ${edge.hop.cost.toFixed(3)}`}</title>
+      <title>{`${edge.id}, cost ${edge.cost.toFixed(3)}`}</title>
       <path
         className={`route-edge ${edge.isChosen ? 'chosen' : ''} ${edge.isStale ? 'stale' : ''}`}
         d={pathThrough(at.points)}
@@ -117,20 +104,4 @@ const Edge = (props: {
       </g>
     </g>
   )
-}
-
-/** All hops of some routes, the first of which is the chosen one. */
-export const graphOf = (routes: readonly RouteSnapshot[]): RouteGraphFacts => {
-  const nodes = new Map<string, boolean>()
-  const edges = new Map<string, RouteEdge>()
-  for (const [place, { hops }] of routes.entries()) {
-    for (const hop of hops) {
-      for (const code of [hop.fromCurrency, hop.toCurrency])
-        nodes.set(code, nodes.get(code) === true || place === 0)
-      const edge = { hop, isChosen: place === 0, isStale: hop.ageSeconds > 3600 }
-      const key = keyOf(edge)
-      if (!edges.has(key)) edges.set(key, edge)
-    }
-  }
-  return { nodes: [...nodes].map(([code, isChosen]) => ({ code, isChosen })), edges: [...edges.values()] }
 }

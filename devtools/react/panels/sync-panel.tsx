@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react'
-import type { RepoSnapshot } from '../../../kernel/index.ts'
 import type { JournalEvent } from '../../core/journal-event.ts'
+import { holdsText } from '../../core/rows/holds-text.ts'
+import { type RepoRow, repoRows } from '../../core/rows/repo-rows.ts'
 import type { View } from '../../core/slices.ts'
 import { useStore } from '../../use-store.ts'
 import { usePanel, useView } from '../panel-state.ts'
@@ -8,11 +9,11 @@ import { ActButton } from '../parts/act-button.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { EmptyState, NoMatch } from '../parts/empty-state.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
-import { FilterField, matches } from '../parts/filter-field.tsx'
+import { FilterField } from '../parts/filter-field.tsx'
 import { Section, Side } from '../parts/side.tsx'
-import { StateMark } from '../parts/state-mark.tsx'
+import { StateMark, type Tone } from '../parts/state-mark.tsx'
 import { walletName } from '../parts/wallet-parts.tsx'
-import { agoText, clockText, shortId } from '../texts.ts'
+import { clockText, shortId, spanText } from '../texts.ts'
 import { useNow } from '../use-now.ts'
 
 /** The synced repos: what still waits to be sent, and when they last met their servers. */
@@ -21,11 +22,11 @@ export const SyncPanel = (): ReactElement => {
   const { client, go, location } = usePanel()
   const events = useStore(client.events)
   const now = useNow() / 1000
-  const all = [...view.repos.values()]
+  const all = repoRows(view, now)
   const rows = all.filter(repo =>
-    matches(location.filter, [repo.repoId, ownerOf(view, repo), repo.lastHash, repo.errorCode])
+    holdsText(location.filter, [repo.repoId, ownerOf(view, repo), repo.lastHash, repo.errorCode])
   )
-  const chosen = view.repos.get(location.id ?? '')
+  const chosen = all.find(({ repoId }) => repoId === location.id)
   if (all.length === 0) return <NoRepos />
   return (
     <>
@@ -40,7 +41,7 @@ export const SyncPanel = (): ReactElement => {
           ) : (
             <DataTable
               label="Repos"
-              columns={columnsOf(view, now)}
+              columns={columnsOf(view)}
               rows={rows}
               keyOf={repo => repo.repoId}
               chosen={location.id}
@@ -56,9 +57,9 @@ export const SyncPanel = (): ReactElement => {
   )
 }
 
-const columnsOf = (view: View, now: number): readonly Column<RepoSnapshot>[] => [
+const columnsOf = (view: View): readonly Column<RepoRow>[] => [
   { title: 'Repo of', cell: repo => ownerOf(view, repo), hint: repo => repo.repoId },
-  { title: 'State', width: '124px', cell: repo => <RepoState repo={repo} /> },
+  { title: 'State', width: '156px', cell: repo => <RepoState repo={repo} /> },
   {
     title: 'Pending writes',
     width: '112px',
@@ -66,7 +67,7 @@ const columnsOf = (view: View, now: number): readonly Column<RepoSnapshot>[] => 
     rank: 'slight',
     cell: repo => (repo.pendingCount === 0 ? <span className="soft">0</span> : repo.pendingCount)
   },
-  { title: 'Last exchange', width: '116px', cell: repo => agoText(repo.lastSync, now) },
+  { title: 'Last exchange', width: '116px', cell: lastExchange },
   {
     title: 'Hash',
     width: '150px',
@@ -78,23 +79,27 @@ const columnsOf = (view: View, now: number): readonly Column<RepoSnapshot>[] => 
   }
 ]
 
-const RepoState = ({ repo }: { readonly repo: RepoSnapshot }): ReactElement => {
-  if (repo.errorCode !== undefined) return <StateMark tone="bad">{repo.errorCode}</StateMark>
-  if (repo.isSyncing) return <StateMark tone="busy">syncing</StateMark>
-  return repo.pendingCount > 0 ? (
-    <StateMark tone="warn">waiting</StateMark>
-  ) : (
-    <StateMark tone="good">in step</StateMark>
-  )
+const lastExchange = ({ secondsAgo }: RepoRow): string =>
+  secondsAgo === undefined ? 'never' : secondsAgo < 1 ? 'now' : `${spanText(secondsAgo)} ago`
+
+const repoTones: Readonly<Record<RepoRow['state'], Tone>> = {
+  failed: 'bad',
+  syncing: 'busy',
+  new: 'idle',
+  pending: 'warn',
+  synced: 'good'
 }
 
+const RepoState = ({ repo }: { readonly repo: RepoRow }): ReactElement => (
+  <StateMark tone={repoTones[repo.state]}>{repo.state === 'failed' ? repo.errorCode : repo.state}</StateMark>
+)
+
 const RepoSide = (props: {
-  readonly repo: RepoSnapshot
+  readonly repo: RepoRow
   readonly owner: string
   readonly events: readonly JournalEvent[]
 }): ReactElement => {
   const { repo, owner, events } = props
-  const now = useNow() / 1000
   const past = events.filter(({ hook, subject }) => hook === 'repoChanged' && subject === repo.repoId)
   return (
     <Side title={owner}>
@@ -109,7 +114,7 @@ const RepoSide = (props: {
           <Fact name="Pending">
             {repo.pendingCount} {repo.pendingCount === 1 ? 'write' : 'writes'}
           </Fact>
-          <Fact name="Last exchange">{agoText(repo.lastSync, now)}</Fact>
+          <Fact name="Last exchange">{lastExchange(repo)}</Fact>
           <Fact name="Hash" look="mono">
             {repo.lastHash ?? 'none yet'}
           </Fact>
@@ -138,14 +143,14 @@ const RepoSide = (props: {
   )
 }
 
-const ownerOf = ({ wallets, accounts }: View, { repoId }: RepoSnapshot): string => {
+const ownerOf = ({ wallets, accounts }: View, { repoId }: RepoRow): string => {
   const wallet = wallets.get(repoId)
   if (wallet !== undefined) return walletName(wallet)
   const account = accounts.get(repoId)
   return account === undefined ? shortId(repoId) : `account ${account.username ?? shortId(repoId)}`
 }
 
-const pendingText = (repos: readonly RepoSnapshot[]): string => {
+const pendingText = (repos: readonly RepoRow[]): string => {
   const pending = repos.reduce((sum, { pendingCount }) => sum + pendingCount, 0)
   return `${repos.length} ${repos.length === 1 ? 'repo' : 'repos'}, ${pending === 0 ? 'all written' : `${pending} pending writes`}`
 }

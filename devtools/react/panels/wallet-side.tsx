@@ -1,6 +1,6 @@
 import { type ReactElement, useState } from 'react'
-import type { EngineSnapshot, WalletSnapshot } from '../../../kernel/index.ts'
 import type { Actions } from '../../core/actions.ts'
+import type { EngineRow } from '../../core/rows/engine-rows.ts'
 import { useCanAct } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { ActForm } from '../parts/act-form.tsx'
@@ -9,23 +9,19 @@ import { ChoiceField, isNativeAmount, TextField } from '../parts/fields.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { type Draft, ReviewDialog } from '../parts/review-dialog.tsx'
 import { Section, Side } from '../parts/side.tsx'
-import { StateMark } from '../parts/state-mark.tsx'
-import { SyncBar, walletName } from '../parts/wallet-parts.tsx'
+import { StateMark, type Tone } from '../parts/state-mark.tsx'
+import { LastError, SyncBar } from '../parts/wallet-parts.tsx'
 import { agoText, amountText, shortId } from '../texts.ts'
 import { useNow } from '../use-now.ts'
 
 /** One wallet: its engine's life, and what can be done with it. */
-export const WalletSide = (props: {
-  readonly wallet: WalletSnapshot
-  readonly engine: EngineSnapshot | undefined
-}): ReactElement => {
-  const { wallet, engine } = props
-  const { walletId } = wallet
+export const WalletSide = ({ row }: { readonly row: EngineRow }): ReactElement => {
+  const { walletId } = row
   return (
-    <Side title={walletName(wallet)}>
-      {engine === undefined ? null : <Life engine={engine} />}
+    <Side title={row.title}>
+      <Life row={row} />
       <div className="acts">
-        {engine?.isPaused === true ? (
+        {row.isPaused ? (
           <ActButton name="engine.resume" input={{ walletId }}>
             Resume
           </ActButton>
@@ -39,67 +35,61 @@ export const WalletSide = (props: {
         </ActButton>
       </div>
       <Section title="Engine">
-        <EngineFacts wallet={wallet} engine={engine} />
+        <EngineFacts row={row} />
       </Section>
       <WalletActs key={walletId} walletId={walletId} />
     </Side>
   )
 }
 
-const STEPS = ['created', 'started'] as const
+const stepTones: Readonly<Record<EngineRow['state'], Tone>> = {
+  created: 'busy',
+  started: 'good',
+  stopped: 'idle',
+  failed: 'bad'
+}
 
-/** The life of an engine as steps, the present one marked. */
-const Life = ({ engine }: { readonly engine: EngineSnapshot }): ReactElement => {
-  const end = engine.state === 'failed' ? 'failed' : 'stopped'
-  const tone = engine.state === 'failed' ? 'bad' : engine.state === 'started' ? 'good' : 'idle'
+/** The life of an engine as steps, the present one marked; the end that did not come is left out. */
+const Life = ({ row }: { readonly row: EngineRow }): ReactElement => {
+  const isOver = row.state === 'failed' || row.state === 'stopped'
+  const steps = row.steps.filter(({ name, mark }) => mark !== 'skipped' && (isOver || name !== 'failed'))
   return (
     <ol className="steps" aria-label="Life of the engine">
-      {[...STEPS, end].map(step => (
-        <li key={step} aria-current={step === engine.state ? 'step' : undefined}>
-          {step === engine.state ? <StateMark tone={tone}>{step}</StateMark> : step}
+      {steps.map(({ name, mark }) => (
+        <li key={name} aria-current={mark === 'present' ? 'step' : undefined}>
+          {mark === 'present' ? <StateMark tone={stepTones[name]}>{name}</StateMark> : name}
         </li>
       ))}
     </ol>
   )
 }
 
-const EngineFacts = (props: {
-  readonly wallet: WalletSnapshot
-  readonly engine: EngineSnapshot | undefined
-}): ReactElement => {
-  const { wallet, engine } = props
+const EngineFacts = ({ row }: { readonly row: EngineRow }): ReactElement => {
   const now = useNow() / 1000
-  const tokens = Object.entries(wallet.balances).filter(([tokenId]) => tokenId !== '')
   return (
     <Facts>
-      <Fact name="Currency">{wallet.pluginId}</Fact>
-      <Fact name="Balance">{amountText(wallet.balances[''] ?? '0')} native units</Fact>
-      {tokens.map(([tokenId, amount]) => (
-        <Fact key={tokenId} name={`Token ${shortId(tokenId, 10)}`}>
-          {amountText(amount)}
+      <Fact name="Account">{row.username}</Fact>
+      <Fact name="Currency">{row.pluginId}</Fact>
+      {row.balances.map(({ tokenId, nativeAmount }) => (
+        <Fact key={tokenId} name={tokenId === null ? 'Balance' : `Token ${shortId(tokenId, 10)}`}>
+          {amountText(nativeAmount)} <span className="soft">native units</span>
         </Fact>
       ))}
-      {engine === undefined ? null : (
-        <>
-          <Fact name="Synced">
-            <SyncBar ratio={engine.syncRatio} />
-          </Fact>
-          <Fact name="Height">
-            {engine.blockHeight === 0 ? undefined : amountText(String(engine.blockHeight))}
-          </Fact>
-          <Fact name="Since">{agoText(engine.since, now)}</Fact>
-          <Fact name="Doing">{engine.status}</Fact>
-          <Fact name="Paused">{engine.isPaused ? 'yes' : 'no'}</Fact>
-          <Fact name="Last error" look="bad">
-            {engine.failure}
-          </Fact>
-          <Fact name="Code" look="mono">
-            {engine.errorCode}
-          </Fact>
-        </>
-      )}
+      <Fact name="Synced">
+        <SyncBar ratio={row.syncRatio} />
+      </Fact>
+      <Fact name="Height">{row.blockHeight === 0 ? undefined : amountText(String(row.blockHeight))}</Fact>
+      <Fact name="Since">{agoText(row.since, now)}</Fact>
+      <Fact name="Doing">{row.status}</Fact>
+      <Fact name="Paused">{row.isPaused ? 'yes' : 'no'}</Fact>
+      <Fact name="Last error">
+        <LastError row={row} />
+      </Fact>
+      <Fact name="Code" look="mono">
+        {row.errorCode}
+      </Fact>
       <Fact name="Wallet id" look="mono">
-        {wallet.walletId}
+        {row.walletId}
       </Fact>
     </Facts>
   )

@@ -1,6 +1,8 @@
 import type { ReactElement } from 'react'
 import type { Action } from '../../core/actions.ts'
-import { usePanel } from '../panel-state.ts'
+import { commandLineOf } from '../../core/command-line-of.ts'
+import { actionNamesOf } from '../action-names.ts'
+import { usePanel, useView } from '../panel-state.ts'
 
 /** A command to copy. */
 export const CommandLine = ({ text }: { readonly text: string }): ReactElement | null => {
@@ -19,5 +21,9 @@ export const CommandLine = ({ text }: { readonly text: string }): ReactElement |
   )
 }
 
-/** The command that does what an action does. */
-export const useCommandLine = (_action: Action): string => ''
+/** The command that does what an action does; empty if there is none. */
+export const useCommandLine = (action: Action): string => {
+  const view = useView()
+  const { memory } = usePanel()
+  return commandLineOf(action, actionNamesOf(view, memory)) ?? ''
+}

@@ -19,9 +19,3 @@ export const FilterField = (props: { readonly what: string }): ReactElement => {
     </label>
   )
 }
-
-/** Whether some text contains the filter, in whatever case. */
-export const matches = (filter: string, texts: readonly (string | undefined)[]): boolean => {
-  const wanted = filter.trim().toLowerCase()
-  return wanted === '' || texts.some(text => text?.toLowerCase().includes(wanted) === true)
-}

@@ -1,30 +1,26 @@
 import type { ReactElement } from 'react'
-import type { EngineSnapshot, WalletSnapshot } from '../../../kernel/index.ts'
-import { percentText, shortId } from '../texts.ts'
+import type { WalletSnapshot } from '../../../kernel/index.ts'
+import type { BalanceRow, EngineRow } from '../../core/rows/engine-rows.ts'
+import { amountText, percentText, shortId } from '../texts.ts'
 import { StateMark, type Tone } from './state-mark.tsx'
 
 /** What a wallet is called: its name, or the short form of its id. */
 export const walletName = ({ name, walletId }: WalletSnapshot): string =>
   name === null || name === '' ? shortId(walletId) : name
 
-/** Where an engine stands in its life. */
-export const EngineState = ({ engine }: { readonly engine: EngineSnapshot | undefined }): ReactElement => {
-  if (engine === undefined) return <StateMark tone="idle">no engine</StateMark>
-  if (engine.state === 'failed') return <StateMark tone="bad">failed</StateMark>
-  if (engine.isPaused) return <StateMark tone="idle">paused</StateMark>
-  const tone: Tone =
-    engine.state === 'stopped'
-      ? 'idle'
-      : engine.failure !== undefined
-        ? 'warn'
-        : engine.state === 'created' || engine.syncRatio < 1
-          ? 'busy'
-          : 'good'
-  return (
-    <StateMark tone={tone}>
-      {engine.failure !== undefined && tone === 'warn' ? 'retrying' : engine.state}
-    </StateMark>
-  )
+/** What an engine is busy with. */
+export const EngineState = ({ stage }: Pick<EngineRow, 'stage'>): ReactElement => (
+  <StateMark tone={stageTones[stage]}>{stage}</StateMark>
+)
+
+const stageTones: Readonly<Record<EngineRow['stage'], Tone>> = {
+  paused: 'idle',
+  starting: 'busy',
+  looking: 'busy',
+  waiting: 'warn',
+  synced: 'good',
+  failed: 'bad',
+  closed: 'idle'
 }
 
 /** How much an engine has seen of its chain. */
@@ -36,3 +32,19 @@ export const SyncBar = ({ ratio }: { readonly ratio: number }): ReactElement => 
     {percentText(ratio)}
   </span>
 )
+
+/** The coin's balance, and how many tokens there are besides. */
+export const Balance = ({ balances }: { readonly balances: readonly BalanceRow[] }): ReactElement => {
+  const coin = balances.find(({ tokenId }) => tokenId === null)?.nativeAmount ?? '0'
+  const tokens = balances.filter(({ tokenId }) => tokenId !== null).length
+  return (
+    <>
+      {amountText(coin)}
+      {tokens === 0 ? null : <span className="soft"> +{tokens}</span>}
+    </>
+  )
+}
+
+/** What an engine saw last that went wrong. */
+export const LastError = ({ row }: { readonly row: EngineRow }): ReactElement =>
+  row.failure === undefined ? <span className="soft">none</span> : <span className="bad">{row.failure}</span>

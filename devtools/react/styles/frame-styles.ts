@@ -12,6 +12,8 @@ export const frameStyles = `
 .count.bad { color: var(--bad) }
 .head-side { display: flex; align-items: center; gap: 10px; padding-block: 4px; margin-inline-start: auto }
 .tools { display: flex; flex: none; flex-wrap: wrap; align-items: center; gap: 8px; padding: 8px 12px }
+.tools > .field { flex: 0 1 auto; flex-direction: row; align-items: center; gap: 6px }
+.tools > .field > span { white-space: nowrap }
 .tools .spacer { flex: 1 1 0 }
 .filter { position: relative; display: flex; flex: 0 1 260px; min-inline-size: 140px }
 .filter input { inline-size: 100%; padding-inline-end: 26px }
@@ -39,5 +41,8 @@ fieldset.bare { border: 0; margin: 0; padding: 0; min-inline-size: 0 }
   .tabs { order: 3; flex-basis: 100%; margin-inline: -12px; padding-inline: 6px }
   .head { padding-block-end: 0 }
   .filter { flex: 1 1 160px }
+  .strip, .strip .acts { flex-wrap: nowrap }
+  .strip { overflow-x: auto; scrollbar-width: thin }
+  .strip > * { flex: none }
 }
 `

@@ -31,10 +31,13 @@ tr[data-chosen="true"] > * { background: var(--accent-ground) !important }
 .space td { padding: 0; border: 0; block-size: auto }
 .row-open { appearance: none; border: 0; background: none; color: inherit; font: inherit; padding: 2px 0; cursor: pointer; max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: start }
 .row-open:hover { color: var(--accent); text-decoration: underline; text-underline-offset: 3px }
-.state { display: inline-flex; align-items: center; gap: 6px; white-space: nowrap }
+.state { display: inline-flex; vertical-align: middle; max-inline-size: 100%; align-items: center; gap: 6px; white-space: nowrap }
+.state > span { min-inline-size: 0; overflow: hidden; text-overflow: ellipsis }
 .state svg { inline-size: 11px; block-size: 11px; flex: none }
 .bar { display: inline-block; vertical-align: middle; inline-size: 56px; block-size: 5px; border-radius: 3px; background: var(--line); overflow: hidden; margin-inline-end: 8px }
 .bar > span { display: block; block-size: 100%; background: var(--accent) }
+.took { display: inline-block; min-inline-size: 50px }
+.bar.quiet > span { background: var(--soft) }
 .steps { display: flex; flex-wrap: wrap; align-items: center; color: var(--soft) }
 .steps li { display: inline-flex; align-items: center }
 .steps li + li::before { content: "" / ""; inline-size: 18px; block-size: 1px; background: var(--edge); margin-inline: 8px }
@@ -49,7 +52,7 @@ tr[data-chosen="true"] > * { background: var(--accent-ground) !important }
 .tag.warn { border-color: var(--warn) } .tag.bad { border-color: var(--bad) } .tag.good { border-color: var(--good) }
 .section { display: flex; flex-direction: column; gap: 8px }
 .section + .section { border-block-start: 1px solid var(--line); padding-block-start: 14px }
-.command { display: flex; gap: 6px; align-items: start; padding: 4px 4px 4px 10px; background: var(--sunk); border-radius: 5px; color: var(--soft) }
+.command { display: flex; gap: 6px; align-items: center; padding: 4px 4px 4px 10px; background: var(--sunk); border-radius: 5px; color: var(--soft) }
 .command code { flex: 1 1 auto; overflow-wrap: anywhere; padding-block: 3px; color: var(--ink) }
 .command code b { color: var(--accent); font-weight: 400 }
 dialog { margin: auto; border: 1px solid var(--line); border-radius: 9px; background: var(--raised); color: var(--ink); padding: 16px 18px; inline-size: min(520px, calc(100vw - 24px)); max-block-size: calc(100vh - 24px); overflow: auto; box-shadow: 0 12px 40px rgb(0 0 0 / .3); font: inherit }
@@ -65,5 +68,12 @@ dialog > .stack { display: flex; flex-direction: column; gap: 14px }
 pre { margin: 0; font-family: var(--mono); font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunk); border-radius: 5px; padding: 8px 10px }
 @container (max-width: 940px) { .spare { display: none } }
 @container (max-width: 680px) { .minor { display: none } }
-@container (max-width: 460px) { .slight { display: none } tbody td, tbody th, thead th { padding-inline: 6px } }
+@container (max-width: 460px) {
+  .slight { display: none }
+  tbody td, tbody th, thead th { padding-inline: 6px }
+  table { table-layout: auto }
+  col { inline-size: auto !important }
+  tbody th { max-inline-size: 132px }
+  .bar { display: none }
+}
 `

@@ -108,6 +108,14 @@ const hop = (
   }
 }
 
+const pair = (
+  fromCurrency: string,
+  toCurrency: string,
+  rate: number,
+  source: string,
+  age: number
+): Slices['pairs'] => ({ fromCurrency, toCurrency, rate, source, at: seconds - age })
+
 const quote = (pluginId: string, displayName: string, facts: Partial<QuoteSnapshot>): QuoteSnapshot => ({
   roundId: 'round-2',
   pluginId,
@@ -242,6 +250,15 @@ export const sampleView: View = {
       message: 'It answered 503 three times'
     }
   ),
+  pairs: table(
+    ({ fromCurrency, toCurrency, source }) => `${fromCurrency} ${toCurrency} ${source}`,
+    pair('BTC', 'iso:USD', 97_013.2, 'coingecko', 21),
+    pair('ETH', 'iso:USD', 3301, 'kraken', 7800),
+    pair('LTC', 'iso:USD', 102.4, 'coingecko', 21),
+    pair('iso:EUR', 'iso:USD', 1.085, 'ecb', 5200),
+    pair('iso:EUR', 'iso:GBP', 0.8402, 'ecb', 5200),
+    pair('BTC', 'iso:EUR', 89_390.1, 'kraken', 900)
+  ),
   routes: table(({ fromCurrency, toCurrency }) => `${fromCurrency} ${toCurrency}`, {
     fromCurrency: 'BTC',
     toCurrency: 'iso:EUR',
@@ -262,6 +279,7 @@ export const sampleView: View = {
       isDex: true,
       expiresAt: SAMPLE_NOW + 96_000,
       maxFulfillmentSeconds: 1500,
+      rank: 0,
       rankReason: 'gives 0.8 % more',
       durationMs: 412
     }),
@@ -272,7 +290,7 @@ export const sampleView: View = {
       networkFee: '2260',
       isEstimate: false,
       expiresAt: SAMPLE_NOW + 31_000,
-      rankReason: 'the last of the quotes',
+      rank: 1,
       durationMs: 655
     }),
     quote('mooring', 'Mooring', { state: 'pending' }),

@@ -1,0 +1,93 @@
+import type { ReactElement, ReactNode } from 'react'
+import type { RouteEdge } from '../../core/rows/route-graph.ts'
+import type { RouteRow } from '../../core/rows/route-table.ts'
+import { type Column, DataTable } from '../parts/data-table.tsx'
+import { StateMark } from '../parts/state-mark.tsx'
+import { rateText, spanText } from '../texts.ts'
+
+/** The hops of a route with what each of them costs, and why. */
+export const HopTable = ({ hops }: { readonly hops: readonly RouteRow[] }): ReactElement => (
+  <DataTable
+    label="Hops of the route"
+    isShort
+    columns={hopColumns}
+    rows={hops}
+    keyOf={({ step }) => String(step)}
+  />
+)
+
+const hopColumns: readonly Column<RouteRow>[] = [
+  {
+    title: 'Hop',
+    width: '24%',
+    cell: ({ step, fromCurrency, toCurrency }) => `${step}. ${fromCurrency} → ${toCurrency}`
+  },
+  { title: 'Source', cell: ({ source }) => source },
+  { title: 'Rate', width: '120px', isNumber: true, cell: ({ rate }) => rateText(rate) },
+  {
+    title: 'Age now',
+    width: '84px',
+    isNumber: true,
+    rank: 'slight',
+    cell: ({ ageNow, isStale }) => <Age seconds={ageNow} isStale={isStale} />
+  },
+  {
+    title: 'Age cost',
+    width: '80px',
+    isNumber: true,
+    rank: 'minor',
+    cell: ({ ageCost }) => `${ageCost.toFixed(3)} +`
+  },
+  { title: 'Bias', width: '80px', isNumber: true, rank: 'minor', cell: ({ bias }) => `${bias.toFixed(3)} +` },
+  {
+    title: 'Direction',
+    width: '116px',
+    isNumber: true,
+    rank: 'minor',
+    cell: ({ isInverted, hopCost }) => `${isInverted ? 'inverted' : 'as given'} ${hopCost} =`
+  },
+  {
+    title: 'Cost',
+    width: '76px',
+    isNumber: true,
+    rank: 'slight',
+    cell: ({ cost }) => <strong>{cost.toFixed(3)}</strong>
+  }
+]
+
+/** All rates that the picture shows. */
+export const EdgeTable = ({ edges }: { readonly edges: readonly RouteEdge[] }): ReactElement => (
+  <DataTable label="Rates in the picture" isShort columns={edgeColumns} rows={edges} keyOf={({ id }) => id} />
+)
+
+const edgeColumns: readonly Column<RouteEdge>[] = [
+  { title: 'Pair', width: '24%', cell: ({ fromCurrency, toCurrency }) => `${fromCurrency} → ${toCurrency}` },
+  {
+    title: 'Source',
+    cell: ({ source, otherSources }) => (
+      <>
+        {source}
+        {otherSources === 0 ? null : <span className="soft"> and {otherSources} more</span>}
+      </>
+    )
+  },
+  { title: 'Route', width: '116px', rank: 'slight', cell: edge => <Role edge={edge} /> },
+  { title: 'Rate', width: '120px', isNumber: true, cell: ({ rate }) => rateText(rate) },
+  {
+    title: 'Age',
+    width: '84px',
+    isNumber: true,
+    rank: 'slight',
+    cell: ({ ageSeconds, isStale }) => <Age seconds={ageSeconds} isStale={isStale} />
+  },
+  { title: 'Bias', width: '72px', isNumber: true, rank: 'minor', cell: ({ bias }) => bias.toFixed(3) },
+  { title: 'Cost', width: '76px', isNumber: true, rank: 'minor', cell: ({ cost }) => cost.toFixed(3) }
+]
+
+const Role = ({ edge }: { readonly edge: RouteEdge }): ReactElement => {
+  if (edge.isChosen) return <StateMark tone="good">chosen</StateMark>
+  return <StateMark tone="idle">{edge.isAlternative ? 'alternative' : 'not taken'}</StateMark>
+}
+
+const Age = (props: { readonly seconds: number; readonly isStale: boolean }): ReactNode =>
+  props.isStale ? <StateMark tone="warn">{spanText(props.seconds)}</StateMark> : spanText(props.seconds)

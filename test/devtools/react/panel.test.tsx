@@ -1,0 +1,170 @@
+import test from 'ava'
+import { renderToString } from 'react-dom/server'
+import type { DevtoolsClient } from '../../../devtools/core/devtools-client.ts'
+import { type PanelName, panelNames, panelTitles } from '../../../devtools/react/location.ts'
+import { Panel } from '../../../devtools/react/panel.tsx'
+import { makeSampleClient, SAMPLE_NOW, sampleEvents, sampleView } from './sample-client.ts'
+
+const draw = (
+  client: DevtoolsClient,
+  panel: PanelName,
+  rest: { id?: string; filter?: string } = {}
+): string =>
+  renderToString(
+    <Panel client={client} isLinked={false} now={() => SAMPLE_NOW} start={{ panel, filter: '', ...rest }} />
+  )
+    // React marks where texts meet.
+    .replaceAll('<!-- -->', '')
+
+const full = makeSampleClient({ view: sampleView, events: sampleEvents(300) })
+const empty = makeSampleClient({})
+const readOnly = makeSampleClient({
+  view: sampleView,
+  events: sampleEvents(300),
+  status: { isReadOnly: true }
+})
+
+const SAVINGS = 'Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='
+const tagsOf = (markup: string, name: string): readonly string[] =>
+  markup.match(new RegExp(`<${name}[ >]`, 'g')) ?? []
+/** The words of all buttons, save those of the head and of rows. */
+const buttonsOf = (markup: string): readonly string[] =>
+  [...markup.matchAll(/<button [^>]*class="button[^"]*"[^>]*>(.*?)<\/button>/g)].map(
+    ([, words = '']) => words
+  )
+
+for (const panel of panelNames) {
+  test(`the tab of ${panelTitles[panel]} is the chosen one, and names the panel below it`, t => {
+    const markup = draw(full, panel)
+    t.regex(markup, new RegExp(`id="tab-${panel}"[^>]*role="tab"[^>]*aria-selected="true"`))
+    t.is(markup.split('aria-selected="true"').length, 2)
+    t.regex(markup, new RegExp(`role="tabpanel" aria-labelledby="tab-${panel}"`))
+  })
+
+  test(`the tables of ${panelTitles[panel]} have headers for columns and rows`, t => {
+    const markup = draw(full, panel)
+    t.true(tagsOf(markup, 'table').length > 0)
+    t.true(markup.includes('scope="col"'))
+    t.true(markup.includes('scope="row"'))
+  })
+
+  test(`without anything, ${panelTitles[panel]} says what to do and draws no table`, t => {
+    const markup = draw(empty, panel)
+    t.true(markup.includes('class="empty"'))
+    t.deepEqual(tagsOf(markup, 'table'), [])
+  })
+}
+
+const readingButtons: Readonly<Record<PanelName, readonly string[]>> = {
+  engines: [],
+  quotes: [],
+  rates: ['Find the route', 'Market around it'],
+  sync: [],
+  hooks: ['Hold still'],
+  plugins: [],
+  logs: ['Hold still']
+}
+
+for (const panel of panelNames) {
+  test(`a read-only panel shows ${panelTitles[panel]} without anything that changes it`, t => {
+    const markup = draw(readOnly, panel)
+    t.true(markup.includes('read-only'))
+    t.deepEqual(
+      buttonsOf(markup).filter(words => words !== 'System' && words !== '?'),
+      readingButtons[panel]
+    )
+  })
+}
+
+test('a read-only panel has no acts beside a wallet, a quote, a repo or a plugin either', t => {
+  const places = [
+    ['engines', SAVINGS],
+    ['quotes', 'round-2 thornbridge'],
+    ['sync', SAVINGS],
+    ['plugins', 'thornbridge']
+  ] as const
+  for (const [panel, id] of places) {
+    const words = buttonsOf(draw(readOnly, panel, { id })).filter(word => word !== 'System' && word !== '?')
+    t.deepEqual(words, ['Close'], panel)
+  }
+})
+
+test('an engine that failed says so in a word, and why', t => {
+  const markup = draw(full, 'engines')
+  t.true(markup.includes('No server of its list answers within 10 seconds'))
+  t.regex(markup, /class="state bad"><svg[\s\S]*?<span>failed<\/span>/)
+})
+
+test('beside a wallet stand its life, its balance and what can be done with it', t => {
+  const markup = draw(full, 'engines', { id: SAVINGS })
+  t.regex(markup, /<li aria-current="step">.*?started/)
+  t.true(markup.includes('184\u202f250\u202f000'))
+  t.deepEqual(buttonsOf(markup).slice(-7), [
+    'Close',
+    'Pause',
+    'Resync',
+    'Show an address',
+    'Fund',
+    'Copy',
+    'Review…'
+  ])
+  t.true(markup.includes('holdfast fake chain fund Savings'))
+})
+
+test('quotes stand by rank, then those awaited, then those that failed, and count down', t => {
+  const markup = draw(full, 'quotes')
+  const order = ['Thornbridge', 'Swiftly', 'Mooring', 'Harbour Exchange', 'Slowpoke'].map(name =>
+    markup.indexOf(`>${name}<`)
+  )
+  t.false(order.includes(-1))
+  t.deepEqual(
+    order,
+    [...order].sort((one, other) => one - other)
+  )
+  t.true(markup.includes('1:36'))
+  t.true(markup.includes('gives 0.8 % more'))
+})
+
+test('when all providers fail, the panel says which failure an application is told', t => {
+  const failed = new Map(
+    [...sampleView.quotes].filter(([, { state }]) => state === 'failed' || state === 'timed out')
+  )
+  const markup = draw(makeSampleClient({ view: { ...sampleView, quotes: failed } }), 'quotes')
+  t.true(markup.includes('All failed'))
+  t.regex(markup, /An application is told <code>SWAP_BELOW_LIMIT<\/code> of Harbour Exchange/)
+})
+
+test('a route is a picture that says what it shows, and a table with the terms of each cost', t => {
+  const markup = draw(full, 'rates')
+  t.true(
+    markup.includes('aria-label="The chosen route: BTC to iso:USD by coingecko, iso:USD to iso:EUR by ecb"')
+  )
+  t.true(markup.includes('Hops of the route'))
+  t.true(markup.includes('inverted 1.1'))
+})
+
+test('the filter keeps the rows that contain it, and says so when none does', t => {
+  const some = draw(full, 'engines', { filter: 'LITE' })
+  t.true(some.includes('Spare change'))
+  t.false(some.includes('>Savings<'))
+  const none = draw(full, 'engines', { filter: 'dogecoin' })
+  t.true(none.includes('Nothing matches'))
+})
+
+test('of ten thousand lines, only those in sight are in the page', t => {
+  const markup = draw(makeSampleClient({ view: sampleView, events: sampleEvents(30_000) }), 'logs')
+  t.true(tagsOf(markup, 'tr').length < 60)
+  t.true(markup.includes('aria-rowcount="10001"'))
+})
+
+test('a lost kernel and left out events are told', t => {
+  const client = makeSampleClient({
+    view: sampleView,
+    events: sampleEvents(30),
+    status: { connection: 'lost', message: 'The socket closed.', missed: 12 }
+  })
+  const markup = draw(client, 'logs')
+  t.true(markup.includes('The socket closed.'))
+  t.true(markup.includes('12 events left out'))
+  t.false(markup.includes('Create an account'))
+})

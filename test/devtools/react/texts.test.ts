@@ -1,0 +1,44 @@
+import test from 'ava'
+import {
+  agoText,
+  amountText,
+  countdownText,
+  durationText,
+  percentText,
+  rateText,
+  shortId,
+  spanText
+} from '../../../devtools/react/texts.ts'
+
+test('native amounts stand in threes, however long they are', t => {
+  t.is(amountText('1'), '1')
+  t.is(amountText('1000'), '1\u202f000')
+  t.is(amountText('-123456789012345678901'), '-123\u202f456\u202f789\u202f012\u202f345\u202f678\u202f901')
+  t.is(amountText('unknown'), 'unknown')
+})
+
+test('only what is complete is 100 per cent', t => {
+  t.deepEqual([0, 0.5, 0.999_999, 1].map(percentText), ['0\u202f%', '50\u202f%', '99\u202f%', '100\u202f%'])
+})
+
+test('rates are never written in powers of ten', t => {
+  t.deepEqual([0, 97_013.2, 0.92165, 0.000_000_012_345_678, 1e21].map(rateText), [
+    '0',
+    '97013.2',
+    '0.92165',
+    '0.00000001234568',
+    '1000000000000000000000'
+  ])
+})
+
+test('times are told in their largest unit', t => {
+  t.deepEqual([-3, 0, 119, 120, 7200, 172_800].map(spanText), ['0 s', '0 s', '119 s', '2 min', '2 h', '2 d'])
+  t.deepEqual([agoText(0, 100), agoText(100, 100), agoText(40, 100)], ['never', 'now', '60 s ago'])
+  t.deepEqual([-5, 0, 1, 59_001, 60_000].map(countdownText), ['0:00', '0:00', '0:01', '1:00', '1:00'])
+  t.deepEqual([0.04, 9.96, 412.3, 20_000].map(durationText), ['0.0 ms', '10.0 ms', '412 ms', '20 s'])
+})
+
+test('long ids are shortened in their middle, short ones stay', t => {
+  t.is(shortId('account-1'), 'account-1')
+  t.is(shortId('Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='), 'Uh3GzF…mXr0E=')
+})
