@@ -3,10 +3,11 @@ import { get } from 'node:http'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { CliError } from '../../cli/errors/cli-error.ts'
+import type { Plugin } from '../../kernel/index.ts'
 import { homeFor, type Ran } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { failed } from '../helpers/envelopes.ts'
-import { runInProcess } from '../helpers/in-process.ts'
+import { type InProcessOptions, runInProcess } from '../helpers/in-process.ts'
 import { formsOf } from '../helpers/key-forms.ts'
 import { openPanel, type PanelOverSocket } from '../helpers/panel-socket.ts'
 
@@ -26,7 +27,7 @@ const serve = async (
   t: ExecutionContext,
   home: string,
   args: readonly string[] = [],
-  options: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {}
+  options: Pick<InProcessOptions, 'input' | 'plugins'> = {}
 ): Promise<Served> => {
   const controller = new AbortController()
   let text = ''
@@ -191,6 +192,30 @@ test('a draft belongs to the panel that made it, and is gone when its socket is 
   one.sockets[0]?.terminate()
   await waitFor(() => one.sockets.length === 2 && one.client.status.getSnapshot().connection === 'live')
   await t.throwsAsync(one.client.act('spend.approve', { draftId }), { code: 'GONE' })
+})
+
+test('the panel shows more of the log than the terminal, where nobody asked for it', async t => {
+  const talker: Plugin = {
+    kind: 'rates',
+    id: 'talker',
+    displayName: 'Talker',
+    apply({ log }) {
+      log.debug('a quiet word')
+      log.error('a loud word')
+    }
+  }
+  const { client, stop } = await serve(t, homeFor(t), [], { plugins: [talker] })
+  const told = client.events.getSnapshot().filter(({ hook }) => hook === 'logged')
+  t.deepEqual(
+    told.map(({ data }) => [data.level, data.text]),
+    [
+      ['debug', 'a quiet word'],
+      ['error', 'a loud word']
+    ]
+  )
+  const { stderr } = await stop()
+  t.true(stderr.includes('a loud word'))
+  t.false(stderr.includes('a quiet word'))
 })
 
 test('addresses and transaction ids are hidden where that is asked for', async t => {
