@@ -175,11 +175,14 @@ test('a read-only panel sees and does nothing, and another panel of the same ker
   t.true(client.view.getSnapshot().plugins.has('devtools'))
 })
 
-test('a draft belongs to the panel that made it, and is gone when its socket is lost', async t => {
-  const home = homeFor(t)
-  const one = await serve(t, home)
+test('drafts and rounds of quotes belong to the panel that made them, and are gone when its socket is lost', async t => {
+  const one = await serve(t, homeFor(t))
   const { accountId } = await one.client.act('account.create', { pin: PIN })
   const { walletId } = await one.client.act('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
+  const { walletId: toWalletId } = await one.client.act('wallet.create', {
+    accountId,
+    walletType: 'wallet:litecoin'
+  })
   await one.client.act('world.fund', { walletId, nativeAmount: '5000000' })
   await one.client.act('world.mine', { pluginId: 'bitcoin', count: 1 })
   await waitFor(() => one.client.view.getSnapshot().wallets.get(walletId)?.balances[''] === '5000000')
@@ -189,9 +192,24 @@ test('a draft belongs to the panel that made it, and is gone when its socket is 
   t.teardown(() => other.client.close())
   await waitFor(() => other.client.status.getSnapshot().connection === 'live')
   await t.throwsAsync(other.client.act('spend.approve', { draftId }), { code: 'GONE' })
+  const { roundId } = await one.client.act('swap.ask', {
+    fromWalletId: walletId,
+    toWalletId,
+    nativeAmount: '1000000',
+    quoteFor: 'from'
+  })
+  const quotes = () =>
+    [...other.client.view.getSnapshot().quotes.values()].filter(
+      quote => quote.roundId === roundId && quote.quoteId !== undefined
+    )
+  await waitFor(() => quotes().length > 0)
+  t.true(quotes().every(({ fate }) => fate === undefined))
+
   one.sockets[0]?.terminate()
   await waitFor(() => one.sockets.length === 2 && one.client.status.getSnapshot().connection === 'live')
   await t.throwsAsync(one.client.act('spend.approve', { draftId }), { code: 'GONE' })
+  await waitFor(() => quotes().every(({ fate }) => fate === 'closed'))
+  await t.throwsAsync(one.client.act('swap.close', { roundId }), { code: 'GONE' })
 })
 
 test('the panel shows more of the log than the terminal, where nobody asked for it', async t => {
