@@ -443,3 +443,63 @@ test('a row that left and came back within a batch stands at the end of its tabl
     ['C', 'D', 'A']
   )
 })
+
+test('a panel may have fifty calls under way, of at most a thousand values and ten thousand letters a text', async t => {
+  const stage = makeStage()
+  let begun = 0
+  const act = (() => {
+    begun += 1
+    return new Promise(() => {})
+  }) as Act
+  const { host, client } = makeChannelPair()
+  const refused: (readonly [number, string])[] = []
+  client.onMessage(message => {
+    if (message.type === 'refused') refused.push([message.id, message.error.code])
+  })
+  stage.devtools.attach(host, { isReadOnly: false, hasWorld: false, act })
+  const call = (id: number, input: object): void =>
+    client.send({ type: 'call', id, action: 'engine.pause', input } as ClientMessage)
+  const ring: { self?: unknown } = {}
+  ring.self = ring
+  const tooMuch = [{ text: 'x'.repeat(10_001) }, { list: Array.from({ length: 1000 }, () => 0) }, ring]
+  for (const [at, input] of tooMuch.entries()) call(at + 1, input)
+  await stage.settle()
+  t.deepEqual(refused, [
+    [1, 'BAD_MESSAGE'],
+    [2, 'BAD_MESSAGE'],
+    [3, 'BAD_MESSAGE']
+  ])
+  t.is(begun, 0)
+  for (let id = 4; id <= 54; id += 1) call(id, { walletId: 'w' })
+  await stage.settle()
+  t.is(begun, 50)
+  t.deepEqual(refused.at(-1), [54, 'BAD_MESSAGE'])
+})
+
+test('two versions of the protocol do not try to understand each other, and say so', async t => {
+  const stage = makeStage()
+  const { host, client: end } = makeChannelPair()
+  const heard: HostMessage[] = []
+  end.onMessage(message => heard.push(message))
+  stage.devtools.attach(host, LOOK)
+  end.send({ type: 'subscribe', version: 2 })
+  await stage.settle()
+  t.deepEqual(
+    heard.map(({ type }) => type),
+    ['hello', 'refused']
+  )
+  let listen = (_message: HostMessage): void => {}
+  const sent: ClientMessage[] = []
+  const client = makeClient({
+    send: message => void sent.push(message),
+    onMessage(listener) {
+      listen = listener
+    },
+    onClose() {},
+    close() {}
+  })
+  listen({ type: 'hello', version: 2, kernelId: 'k', isReadOnly: true, hasWorld: false })
+  t.deepEqual(sent, [])
+  t.is(client.status.getSnapshot().connection, 'lost')
+  t.regex(client.status.getSnapshot().message ?? '', /version 2/)
+})
