@@ -6,7 +6,7 @@ import { SOCKET_PATH } from '../core/socket-protocol.ts'
 import { mountDevtools } from '../react/mount-devtools.tsx'
 import { takeToken } from './panel-token.ts'
 
-const place = document.querySelector('main') ?? document.body
+const place = document.querySelector<HTMLElement>('#devtools') ?? document.body
 const token = takeToken(window)
 
 if (token === undefined) {

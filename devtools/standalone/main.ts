@@ -6,7 +6,7 @@ import { mountDevtools } from '../react/mount-devtools.tsx'
 import { openStandalone } from './open-standalone.ts'
 import { startScryptWorker } from './start-worker.ts'
 
-const place = document.querySelector('main') ?? document.body
+const place = document.querySelector<HTMLElement>('#devtools') ?? document.body
 
 const tell = (text: string): void => {
   const notice = document.createElement('p')
