@@ -1,9 +1,9 @@
 import { type Context, createContext, useContext } from 'react'
+import type { ActMemory } from '../core/action-names.ts'
 import type { ActionName, Actions } from '../core/actions.ts'
 import type { ClientStatus, DevtoolsClient } from '../core/devtools-client.ts'
 import type { View } from '../core/slices.ts'
 import { useStore } from '../use-store.ts'
-import type { ActMemory } from './action-names.ts'
 import type { PanelLocation } from './location.ts'
 
 /** What went wrong, for a person. */

@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'react'
+import type { ActMemory } from '../core/action-names.ts'
 import type { Act, Action } from '../core/actions.ts'
 import type { DevtoolsClient } from '../core/devtools-client.ts'
-import type { ActMemory } from './action-names.ts'
 import { page } from './dom.ts'
 import type { Failure, PanelState } from './panel-state.ts'
 

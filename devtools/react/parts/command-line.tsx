@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react'
+import { actionNamesOf } from '../../core/action-names.ts'
 import type { Action } from '../../core/actions.ts'
 import { commandLineOf } from '../../core/command-line-of.ts'
-import { actionNamesOf } from '../action-names.ts'
 import { usePanel, useView } from '../panel-state.ts'
 
 /** A command to copy. */
