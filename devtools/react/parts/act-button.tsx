@@ -19,6 +19,8 @@ export const ActButton = <K extends ActionName>(props: {
   const commandLine = useCommandLine({ name, input } as Action)
   if (!canAct) return null
   const act = async (): Promise<void> => {
+    // Not disabled meanwhile: a button that is loses the focus.
+    if (isBusy) return
     setBusy(true)
     const output = await run(name, input)
     setBusy(false)
@@ -28,7 +30,7 @@ export const ActButton = <K extends ActionName>(props: {
     <button
       type="button"
       className={isMain ? 'button main-act' : 'button'}
-      disabled={isDisabled || isBusy}
+      disabled={isDisabled}
       aria-busy={isBusy}
       onFocus={() => showCommand(commandLine)}
       onPointerEnter={() => showCommand(commandLine)}

@@ -36,7 +36,7 @@ export const ActForm = <K extends ActionName>(props: {
     >
       <div className="fields">
         {props.children}
-        <button type="submit" className="button main-act" disabled={!isReady || isBusy} aria-busy={isBusy}>
+        <button type="submit" className="button main-act" disabled={!isReady} aria-busy={isBusy}>
           {label}
         </button>
       </div>

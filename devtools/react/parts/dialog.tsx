@@ -1,4 +1,4 @@
-import { type ReactElement, type ReactNode, useEffect, useRef } from 'react'
+import { type ReactElement, type ReactNode, useLayoutEffect, useRef } from 'react'
 
 /** A window before all else. Esc closes it, and the focus goes back to where it was. */
 export const Dialog = (props: {
@@ -7,7 +7,8 @@ export const Dialog = (props: {
   readonly children: ReactNode
 }): ReactElement => {
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // Closed before it leaves the page: only then does the browser give the focus back.
+  useLayoutEffect(() => {
     const shown = dialog.current
     if (shown?.open === false) shown.showModal()
     return () => shown?.close()

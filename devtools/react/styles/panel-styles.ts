@@ -1,7 +1,10 @@
+import { forcedStyles } from './forced-styles.ts'
 import { frameStyles } from './frame-styles.ts'
 import { partStyles } from './part-styles.ts'
 import { routeStyles } from './route-styles.ts'
 import { themeStyles } from './theme-styles.ts'
 
 /** All that the panel wears: text for one constructed style sheet in its shadow root. */
-export const panelStyles: string = [themeStyles, frameStyles, partStyles, routeStyles].join('\n')
+export const panelStyles: string = [themeStyles, frameStyles, partStyles, routeStyles, forcedStyles].join(
+  '\n'
+)

@@ -6,6 +6,7 @@ export const partStyles = `
 .button.main-act { background: var(--accent); border-color: var(--accent); color: var(--on-accent); font-weight: 600 }
 .button.main-act:hover:not(:disabled) { color: var(--on-accent); filter: brightness(1.08) }
 .button.main-act:disabled { background: var(--sunk); border-color: var(--line); color: var(--soft) }
+.button[aria-busy="true"] { cursor: progress; opacity: .7 }
 .button.plain { border-color: transparent; background: none; padding-inline: 6px; color: var(--soft) }
 .button.plain:hover:not(:disabled) { color: var(--accent) }
 .button[aria-pressed="true"] { background: var(--accent-ground); border-color: var(--accent); color: var(--accent) }

@@ -58,11 +58,4 @@ kbd { border: 1px solid var(--line); border-block-end-width: 2px; border-radius:
   .busy .mark-spin { animation: turn 1.2s linear infinite; transform-origin: center }
   @keyframes turn { to { transform: rotate(360deg) } }
 }
-@media (forced-colors: active) {
-  .bar > span { background: Highlight; forced-color-adjust: none }
-  .tab[aria-selected="true"] { border-block-end-color: Highlight }
-  tr[data-chosen="true"] > * { outline: 1px solid Highlight; outline-offset: -1px }
-  .route-edge.chosen { stroke: Highlight }
-  .qr { forced-color-adjust: none }
-}
 `
