@@ -20,7 +20,7 @@ const POLICY = [
  * @param policy - the page's content security policy
  */
 export const serveTestPage = async (
-  script: 'parts-page' | 'standalone-page',
+  script: 'flood-page' | 'parts-page' | 'standalone-page',
   policy: string = POLICY
 ): Promise<ServedFolder> => {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-page-'))
@@ -30,7 +30,8 @@ export const serveTestPage = async (
         page: emitted(`../page/${script}.js`),
         worker: emitted('../../../platform/browser/scrypt-worker.js')
       },
-      platform: 'browser'
+      platform: 'browser',
+      transform: { define: { 'process.env.NODE_ENV': '"production"' } }
     })
     await bundle.write({ dir: folder, format: 'esm', entryFileNames: '[name].js' })
     await bundle.close()

@@ -1,0 +1,90 @@
+import { fileURLToPath } from 'node:url'
+import test, { type ExecutionContext } from 'ava'
+import type { Browser, Page } from 'playwright-core'
+import { makeActor } from '../../devtools/core/actor.ts'
+import { makeDevtools } from '../../devtools/core/devtools.ts'
+import { readPanelFiles } from '../../devtools/server/panel-files.ts'
+import { type DevtoolsServer, serveDevtools } from '../../devtools/server/serve-devtools.ts'
+import { makeFakeWorld } from '../../fake-server/fake-world.ts'
+import { driveWorld, steerWorld } from '../../fake-server/world-driver.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import { openDevice } from '../helpers/device.ts'
+import { withChromium } from './helpers/chromium.ts'
+import { mouseOn, watchConsole } from './helpers/panel-page.ts'
+
+const browserTest = withChromium(test)
+
+/** A kernel in this process, whose panel is served as `holdfast devtools` does. */
+const serveKernel = async (t: ExecutionContext): Promise<DevtoolsServer> => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const io = world.ioFor(makeNodeIo())
+  const devtools = makeDevtools({ clock: io.clock })
+  const kernel = await openDevice(world, { plugins: [devtools.plugin] })
+  const act = makeActor({ context: kernel.context, io, world: driveWorld(steerWorld(world)) })
+  const server = await serveDevtools({
+    files: readPanelFiles(fileURLToPath(new URL('../../devtools/panel', import.meta.url))),
+    attach: channel => devtools.attach(channel, { act, hasWorld: true, isReadOnly: false })
+  })
+  t.teardown(async () => {
+    await server.close()
+    act.close()
+    await kernel.close()
+  })
+  return server
+}
+
+const openPage = async (t: ExecutionContext, browser: Browser, url: string): Promise<Page> => {
+  const profile = await browser.newContext()
+  t.teardown(() => profile.close())
+  const page = await profile.newPage()
+  page.setDefaultTimeout(20_000)
+  watchConsole(t, page)
+  await page.goto(url)
+  return page
+}
+
+browserTest(
+  'the served panel drives the kernel of another process under its own policy, and the token leaves the address',
+  async (t, browser) => {
+    const { url, token } = await serveKernel(t)
+    const page = await openPage(t, browser, url)
+    await page.getByText('live', { exact: true }).waitFor()
+    t.false(page.url().includes(token))
+    const hand = mouseOn(page)
+    await hand.press('Create an account…')
+    await hand.press('Create an account')
+    await page.getByRole('button', { name: 'Log out' }).waitFor()
+    await hand.press('Create a wallet…')
+    await hand.fill('Name', 'Savings')
+    await hand.press('Create it')
+    await page.getByRole('heading', { name: 'Savings' }).waitFor()
+    await hand.fill('Fake money, native units', '70000')
+    await hand.press('Fund')
+    await page
+      .getByText(/^70\D000$/)
+      .first()
+      .waitFor()
+
+    await page.reload()
+    await page
+      .getByText(/^70\D000$/)
+      .first()
+      .waitFor()
+    t.false(page.url().includes(token))
+  }
+)
+
+browserTest(
+  'the served page without its token says what to open, and connects to nothing',
+  async (t, browser) => {
+    const { port } = await serveKernel(t)
+    const page = await openPage(t, browser, `http://127.0.0.1:${port}/`)
+    let sockets = 0
+    page.on('websocket', () => {
+      sockets += 1
+    })
+    await page.reload()
+    await page.getByText('Open the whole address').waitFor()
+    t.is(sockets, 0)
+  }
+)
