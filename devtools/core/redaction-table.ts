@@ -57,6 +57,19 @@ const staked: FieldsOf<Slices['wallets']['stakingStatus']['stakedAmounts'][numbe
   otherParams: 'hidden'
 }
 
+const request: FieldsOf<Slices['quotes']['request']> = {
+  fromWalletId: 'plain',
+  fromPluginId: 'plain',
+  fromTokenId: 'plain',
+  fromCurrencyCode: 'plain',
+  toWalletId: 'plain',
+  toPluginId: 'plain',
+  toTokenId: 'plain',
+  toCurrencyCode: 'plain',
+  nativeAmount: 'plain',
+  quoteFor: 'plain'
+}
+
 /** What may be shown of the rows of each table. */
 export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
   plugins: { pluginId: 'plain', kind: 'plain', state: 'plain', needsKeysTo: 'plain', errorCode: 'plain' },
@@ -126,6 +139,7 @@ export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
   },
   quotes: {
     roundId: 'plain',
+    request: { object: request },
     pluginId: 'plain',
     displayName: 'plain',
     isDex: 'plain',

@@ -234,6 +234,8 @@ export interface SwapRequestSnapshot {
 /** One provider in one round of quotes. */
 export interface QuoteSnapshot {
   readonly roundId: string
+  /** What the round asks for; the same object in each of its lanes. */
+  readonly request: SwapRequestSnapshot
   readonly pluginId: string
   readonly displayName: string
   readonly isDex: boolean

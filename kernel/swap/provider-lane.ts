@@ -28,11 +28,12 @@ export interface ProviderLane extends AskedProvider {
 
 /** What a round tells of a provider. */
 export const laneSnapshot = (
-  roundId: string,
+  { roundId, request }: Pick<QuoteSnapshot, 'roundId' | 'request'>,
   { plugin, promoCode, state, quote, error, durationMs }: ProviderLane
 ): QuoteSnapshot =>
   Object.freeze({
     roundId,
+    request,
     pluginId: plugin.id,
     displayName: plugin.displayName,
     isDex: plugin.isDex === true,
@@ -43,7 +44,7 @@ export const laneSnapshot = (
     ...(quote !== undefined || error === undefined ? {} : errorFields(error))
   })
 
-type QuoteFields = Omit<QuoteSnapshot, 'roundId' | 'pluginId' | 'displayName' | 'isDex' | 'state'>
+type QuoteFields = Omit<QuoteSnapshot, 'roundId' | 'request' | 'pluginId' | 'displayName' | 'isDex' | 'state'>
 
 const quoteFields = (quote: SwapQuote): QuoteFields => {
   const { minReceiveAmount, expirationDate, maxFulfillmentSeconds, fate, rank, rankReason } = quote

@@ -142,7 +142,8 @@ export class QuoteBoard {
   #snapshotOf(lane: ProviderLane): QuoteSnapshot {
     const known = this.#shown.get(lane)
     if (known !== undefined) return known
-    const made = laneSnapshot(this.#parts.roundId, lane)
+    const { roundId, snapshot: request } = this.#parts
+    const made = laneSnapshot({ roundId, request }, lane)
     this.#shown.set(lane, made)
     return made
   }

@@ -92,6 +92,12 @@ export const quote = (
   changes: Partial<QuoteSnapshot> = {}
 ): QuoteSnapshot => ({
   roundId,
+  request: {
+    ...{ fromWalletId: 'w1', fromPluginId: 'bitcoin', fromTokenId: null, fromCurrencyCode: 'BTC' },
+    ...{ toWalletId: 'w2', toPluginId: 'litecoin', toTokenId: null, toCurrencyCode: 'LTC' },
+    nativeAmount: '1000000',
+    quoteFor: 'from'
+  },
   pluginId,
   displayName: pluginId,
   isDex: false,

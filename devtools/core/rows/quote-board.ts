@@ -1,9 +1,11 @@
-import { bestFailureOf, type QuoteSnapshot } from '../../../kernel/index.ts'
+import { bestFailureOf, type QuoteSnapshot, type SwapRequestSnapshot } from '../../../kernel/index.ts'
 import type { View } from '../slices.ts'
 
 /** One round of quotes. */
 export interface RoundRow {
   readonly roundId: string
+  /** What was asked. */
+  readonly request: SwapRequestSnapshot
   /** Every provider has answered, failed or run out of time. */
   readonly isOver: boolean
   /** Those with a quote by rank, then those that are awaited, then those that have failed. */
@@ -14,7 +16,7 @@ export interface RoundRow {
 
 /** The rounds of quotes, newest first (pure). */
 export const quoteBoard = (view: View): readonly RoundRow[] => {
-  const rounds = new Map<string, QuoteSnapshot[]>()
+  const rounds = new Map<string, [QuoteSnapshot, ...QuoteSnapshot[]]>()
   for (const quote of view.quotes.values()) {
     const lanes = rounds.get(quote.roundId)
     if (lanes === undefined) rounds.set(quote.roundId, [quote])
@@ -27,14 +29,14 @@ export const quoteBoard = (view: View): readonly RoundRow[] => {
 export const quoteTimeLeft = ({ expiresAt, fate }: QuoteSnapshot, now: number): number | undefined =>
   expiresAt === undefined || fate !== undefined ? undefined : Math.max(0, expiresAt - now)
 
-const roundOf = (roundId: string, quotes: readonly QuoteSnapshot[]): RoundRow => {
+const roundOf = (roundId: string, quotes: readonly [QuoteSnapshot, ...QuoteSnapshot[]]): RoundRow => {
   // The platform's sort is stable: equals stay in the order in which they were asked.
   const lanes = [...quotes].sort((one, other) => placeOf(one) - placeOf(other))
   const isOver = lanes.every(({ state }) => state !== 'pending')
   const hasQuote = lanes.some(({ state }) => state === 'resolved')
   const failed = lanes.filter(({ errorCode }) => errorCode !== undefined)
   const chosen = isOver && !hasQuote ? bestFailureOf(failed) : undefined
-  return { roundId, isOver, lanes, ...(chosen === undefined ? {} : { chosen }) }
+  return { roundId, request: quotes[0].request, isOver, lanes, ...(chosen === undefined ? {} : { chosen }) }
 }
 
 const placeOf = ({ state, rank }: QuoteSnapshot): number => {

@@ -114,6 +114,7 @@ test('the review promises of an estimate what the provider does, and nothing els
 test('what a provider calls itself and says cannot redraw the board', t => {
   const said = {
     roundId: 'r',
+    request: {} as never,
     pluginId: 'shop',
     displayName: 'Shop\u001b[2J\n',
     isDex: false,

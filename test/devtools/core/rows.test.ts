@@ -128,6 +128,7 @@ test('the lanes of a round stand by rank, then the awaited ones, then the failed
       ['r1', false]
     ]
   )
+  t.deepEqual([board[1]?.request.fromCurrencyCode, board[1]?.request.toCurrencyCode], ['BTC', 'LTC'])
   t.deepEqual(
     board[1]?.lanes.map(({ pluginId }) => pluginId),
     ['best', 'second', 'waits', 'late']

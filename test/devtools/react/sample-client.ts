@@ -118,6 +118,12 @@ const pair = (
 
 const quote = (pluginId: string, displayName: string, facts: Partial<QuoteSnapshot>): QuoteSnapshot => ({
   roundId: 'round-2',
+  request: {
+    ...{ fromWalletId: MAIN, fromPluginId: 'bitcoin', fromTokenId: null, fromCurrencyCode: 'BTC' },
+    ...{ toWalletId: SPARE, toPluginId: 'litecoin', toTokenId: null, toCurrencyCode: 'LTC' },
+    nativeAmount: '1000000',
+    quoteFor: 'from'
+  },
   pluginId,
   displayName,
   isDex: false,

@@ -153,7 +153,8 @@ test('gated: the error of a policy is the verdict, unchanged, and later policies
 
 test('piped: a value goes through every tap, and past one that fails', t => {
   const { hooks, faults } = setUp()
-  const quote = { roundId: 'r', pluginId: 'a', displayName: 'A', isDex: false, state: 'resolved' } as const
+  const about = { roundId: 'r', request: {} as never, pluginId: 'a', displayName: 'A' }
+  const quote = { ...about, isDex: false, state: 'resolved' } as const
   hooks.rankQuotes.tap('doubles', quotes => [...quotes, ...quotes])
   hooks.rankQuotes.tap('broken', () => {
     throw new Error('no')

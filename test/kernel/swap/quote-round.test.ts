@@ -74,6 +74,7 @@ test('each provider is pending, resolved, failed or timed out, and every change 
     ]
   )
   t.deepEqual(faults, [])
+  t.true(told.every(({ request }) => request === round.getSnapshot().request))
   for (const snapshot of [round.getSnapshot(), ...told]) {
     t.deepEqual(JSON.parse(JSON.stringify(snapshot)), { ...snapshot } as never)
   }
