@@ -56,10 +56,23 @@ browserTest(
   async (t, browser) => {
     const page = await openPanelPage(t, browser)
     await tellStory(t, page, mouseOn(page))
+    // The key of the password came from the worker, which is the one script that the page's policy lets in.
+    t.deepEqual(
+      page.workers().map(worker => new URL(worker.url()).pathname),
+      ['/scrypt-worker.js']
+    )
   }
 )
 
 browserTest('from the empty page to a payment and a swap by keyboard alone', async (t, browser) => {
   const page = await openPanelPage(t, browser)
   await tellStory(t, page, keyboardOn(page))
+})
+
+browserTest('a second tab says that the first one has the wallet', async (t, browser) => {
+  const page = await openPanelPage(t, browser)
+  const second = await page.context().newPage()
+  await second.goto(page.url())
+  await second.getByText('open in another tab').waitFor()
+  t.is(await second.getByRole('tab').count(), 0)
 })
