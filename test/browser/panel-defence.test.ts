@@ -1,0 +1,192 @@
+/// <reference lib="dom" />
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import test, { type ExecutionContext } from 'ava'
+import type { Browser, Page } from 'playwright-core'
+import type { HostChannel } from '../../devtools/server/host-channel.ts'
+import { readPanelFiles } from '../../devtools/server/panel-files.ts'
+import { type DevtoolsServer, serveDevtools } from '../../devtools/server/serve-devtools.ts'
+import { engine, makeStage, type Stage, wallet } from '../helpers/devtools-stage.ts'
+import { withChromium } from './helpers/chromium.ts'
+
+const browserTest = withChromium(test)
+
+interface Scene {
+  readonly stage: Stage
+  readonly server: DevtoolsServer
+  readonly channels: HostChannel[]
+  openTab(url: string): Promise<Page>
+  /** What the consoles of all tabs said that is no plain message. */
+  readonly complaints: string[]
+}
+
+/** The built panel, served for devtools that a test tells what a kernel would. */
+const openScene = async (t: ExecutionContext, browser: Browser): Promise<Scene> => {
+  const stage = makeStage()
+  const channels: HostChannel[] = []
+  const server = await serveDevtools({
+    files: readPanelFiles(fileURLToPath(new URL('../../devtools/panel', import.meta.url))),
+    attach(channel) {
+      channels.push(channel)
+      return stage.devtools.attach(channel, { isReadOnly: true, hasWorld: false })
+    }
+  })
+  const profile = await browser.newContext()
+  t.teardown(async () => {
+    await profile.close()
+    await server.close()
+  })
+  const complaints: string[] = []
+  const openTab = async (url: string): Promise<Page> => {
+    const tab = await profile.newPage()
+    tab.on('console', message => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+    })
+    tab.on('pageerror', error => complaints.push(String(error)))
+    await tab.goto(url)
+    return tab
+  }
+  return { stage, server, channels, openTab, complaints }
+}
+
+const untilStatus = (tab: Page, word: string): Promise<void> =>
+  tab.getByRole('status').getByText(word, { exact: true }).waitFor()
+
+browserTest(
+  'the served panel shows the kernel, with the token out of sight and the policy kept',
+  async (t, browser) => {
+    const { stage, server, openTab, complaints } = await openScene(t, browser)
+    stage.tell('walletChanged', wallet('wallet-one', { name: 'Savings' }))
+    stage.tell('engineChanged', engine('wallet-one', { blockHeight: 4321 }))
+    const tab = await openTab(server.url)
+    await untilStatus(tab, 'live')
+    await tab.getByText('Savings').first().waitFor()
+    t.false(tab.url().includes(server.token))
+    t.false((await tab.content()).includes(server.token))
+    t.is(await tab.evaluate(() => document.cookie + localStorage.length), '0')
+
+    stage.tell('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
+    await stage.clock.advance(100)
+    await tab.getByText('Renamed').first().waitFor()
+    t.deepEqual(complaints, [])
+  }
+)
+
+browserTest('a reload and a deep link stay connected', async (t, browser) => {
+  const { server, openTab, complaints } = await openScene(t, browser)
+  const tab = await openTab(server.url)
+  await untilStatus(tab, 'live')
+  await tab.getByRole('tab', { name: 'Plugins' }).click()
+  await tab.reload()
+  await untilStatus(tab, 'live')
+  t.is(await tab.getByRole('tab', { selected: true }).textContent(), 'Plugins')
+  t.deepEqual(complaints, [])
+})
+
+browserTest(
+  'a panel whose socket was lost says so, comes back and shows what happened meanwhile',
+  async (t, browser) => {
+    const { stage, server, channels, openTab } = await openScene(t, browser)
+    stage.tell('walletChanged', wallet('wallet-one', { name: 'Savings' }))
+    stage.tell('engineChanged', engine('wallet-one'))
+    const tab = await openTab(server.url)
+    await untilStatus(tab, 'live')
+    channels[0]?.close()
+    await untilStatus(tab, 'lost')
+    stage.tell('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
+    await untilStatus(tab, 'live')
+    await tab.getByText('Renamed').first().waitFor()
+    t.is(channels.length, 2)
+  }
+)
+
+browserTest('the page lets no text become script or markup', async (t, browser) => {
+  const { server, openTab } = await openScene(t, browser)
+  const tab = await openTab(server.url)
+  await untilStatus(tab, 'live')
+  const outcomes = await tab.evaluate(async () => {
+    const outcomeOf = (attempt: () => void): string => {
+      try {
+        attempt()
+        return 'done'
+      } catch (error) {
+        return (error as Error).name
+      }
+    }
+    const markup = outcomeOf(() => {
+      document.body.innerHTML = '<p>markup</p>'
+    })
+    const inline = document.createElement('script')
+    const text = outcomeOf(() => {
+      inline.text = 'globalThis.ran = true'
+    })
+    const policy = outcomeOf(() => {
+      // biome-ignore lint/suspicious/noExplicitAny: not in the types of the DOM yet
+      ;(globalThis as any).trustedTypes.createPolicy('any', {})
+    })
+    const away = await fetch('http://127.0.0.1:9/').then(
+      () => 'done',
+      (error: Error) => error.name
+    )
+    return { markup, text, policy, away }
+  })
+  t.deepEqual(outcomes, { markup: 'TypeError', text: 'TypeError', policy: 'TypeError', away: 'TypeError' })
+})
+
+browserTest(
+  'the page of a stranger can neither join, nor read, nor frame, nor run the panel',
+  async (t, browser) => {
+    const { server, channels, openTab } = await openScene(t, browser)
+    const foreign = createServer((_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><p>Stranger')
+    )
+    await new Promise<void>(resolve => foreign.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => {
+      foreign.close()
+      foreign.closeAllConnections()
+    })
+    const tab = await openTab(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`)
+    const outcomes = await tab.evaluate(
+      async ({ port, token }) => {
+        const origin = `http://127.0.0.1:${port}`
+        const heard = (target: EventTarget, good: string): Promise<string> =>
+          new Promise(resolve => {
+            target.addEventListener(good, () => resolve('let in'))
+            target.addEventListener('error', () => resolve('kept out'))
+          })
+        const socket = new WebSocket(`ws://127.0.0.1:${port}/socket`, [
+          'holdfast-devtools-1',
+          `token.${token}`
+        ])
+        const joined = heard(socket, 'open')
+        const script = document.createElement('script')
+        script.src = `${origin}/panel.js`
+        const scriptLoaded = heard(script, 'load')
+        document.head.append(script)
+        const frame = document.createElement('iframe')
+        frame.src = origin
+        const framed = heard(frame, 'load')
+        document.body.append(frame)
+        await framed
+        return {
+          socket: await joined,
+          script: await scriptLoaded,
+          fetched: await fetch(origin).then(
+            () => 'let in',
+            () => 'kept out'
+          ),
+          opaque: await fetch(origin, { mode: 'no-cors' }).then(
+            () => 'let in',
+            () => 'kept out'
+          )
+        }
+      },
+      { port: server.port, token: server.token }
+    )
+    const out = 'kept out'
+    t.deepEqual(outcomes, { socket: out, script: out, fetched: out, opaque: out })
+    t.is(tab.frames()[1]?.url(), 'chrome-error://chromewebdata/')
+    t.deepEqual(channels, [])
+  }
+)
