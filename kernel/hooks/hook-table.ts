@@ -108,7 +108,7 @@ export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
   },
   usersChanged: {
     dispatch: 'observed',
-    fires: 'when the list of users on this device changes',
+    fires: 'when the users of this device have been read, and when the list changes',
     carries: 'names and flags, no keys',
     tappedBy: 'observer'
   },

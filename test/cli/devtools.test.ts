@@ -159,6 +159,10 @@ test('without a name or a secret nobody is logged in, also where an account is c
   t.is(made.code, 0, made.stderr)
   const { client } = await serve(t, home)
   t.deepEqual([...client.view.getSnapshot().accounts.values()], [])
+  t.deepEqual(
+    [...client.view.getSnapshot().users.values()].map(({ username, isLoggedIn }) => [username, isLoggedIn]),
+    [['bob', false]]
+  )
   await client.act('account.login', { username: 'bob', password: PASSWORD })
   await waitFor(() => client.view.getSnapshot().accounts.size === 1)
 })

@@ -33,7 +33,9 @@ export const openStashes = async (port: StashPort): Promise<Stashes> => {
     report: error => port.report('logins', error),
     isSound: (_, text) => isStash(port, text)
   })
-  return new Stashes(port, files, await loadStashes(port, files))
+  const stashes = new Stashes(port, files, await loadStashes(port, files))
+  if (stashes.list().length > 0) stashes.tell()
+  return stashes
 }
 
 /** The logins that this device knows, the last used first; the one writer of `logins/` (specification §3). */
@@ -53,7 +55,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
     for (const found of folder.found) this.#found.set(found.saved.loginId, found)
     this.#state = new Observable<readonly LoginStash[]>(
       folder.found.map(({ saved }) => saved),
-      () => port.hooks.usersChanged.call(this.#snapshots()),
+      () => this.tell(),
       error => port.report('logins', error)
     )
   }
@@ -61,6 +63,11 @@ export class Stashes implements Readable<readonly LoginStash[]> {
   readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
 
   readonly getSnapshot = (): readonly LoginStash[] => this.#state.getSnapshot()
+
+  /** Tells observers who is on this device. */
+  tell(): void {
+    this.#port.hooks.usersChanged.call(this.#snapshots())
+  }
 
   /** Every root login, the last used first. */
   list(): readonly LoginStash[] {
