@@ -19,7 +19,7 @@ export interface GraphLayout {
 /** A node's width and height. */
 export const NODE_SIZE: { readonly width: number; readonly height: number } = { width: 84, height: 30 }
 
-/** Lays a graph out from left to right, with room for each label. The same graph always gives the same picture. */
+/** Lays a graph out from left to right, with room for each label that has a width. The same graph always gives the same picture. */
 export const layoutGraph = (
   nodes: readonly string[],
   edges: readonly { readonly from: string; readonly to: string; readonly labelWidth: number }[]
@@ -28,7 +28,12 @@ export const layoutGraph = (
   graph.setGraph({ rankdir: 'LR', nodesep: 26, edgesep: 14, ranksep: 60, marginx: 4, marginy: 4 })
   for (const node of nodes) graph.setNode(node, { ...NODE_SIZE })
   for (const [place, { from, to, labelWidth }] of edges.entries()) {
-    graph.setEdge(from, to, { width: labelWidth, height: 18, labelpos: 'c' }, String(place))
+    graph.setEdge(
+      from,
+      to,
+      { width: labelWidth, height: labelWidth === 0 ? 0 : 18, labelpos: 'c' },
+      String(place)
+    )
   }
   layout(graph)
   const { width = 0, height = 0 } = graph.graph()

@@ -1,4 +1,4 @@
-import { type ReactElement, type RefObject, useMemo, useRef, useState } from 'react'
+import { type ReactElement, type RefObject, useCallback, useMemo, useRef, useState } from 'react'
 import type { DevtoolsClient } from '../core/devtools-client.ts'
 import { HelpDialog } from './help-dialog.tsx'
 import type { KeyCommand } from './keyboard.ts'
@@ -38,11 +38,19 @@ export interface PanelProps {
 export const Panel = (props: PanelProps): ReactElement => {
   const { client, isLinked = true, ownsPage = false, now = Date.now } = props
   const panel = useRef<HTMLDivElement>(null)
-  const [location, go] = usePanelLocation(isLinked, props.start)
+  const [location, leadTo] = usePanelLocation(isLinked, props.start)
   const [preferences, change] = usePreferences(props.theme)
   const [isHelpOpen, setHelp] = useState(false)
   const { run, failure, dismiss, copy, memory, said } = usePanelActs(client)
   const [commandLine, showCommand] = useState('')
+  const go = useCallback(
+    (place: Partial<PanelLocation>) => {
+      // What another panel's button would have done is of no use here.
+      if (place.panel !== undefined) showCommand('')
+      leadTo(place)
+    },
+    [leadTo]
+  )
   const state = useMemo(
     () => ({ client, location, go, run, copy, memory, showCommand, now }),
     [client, location, go, run, copy, memory, now]

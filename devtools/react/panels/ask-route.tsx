@@ -1,17 +1,17 @@
 import { type ReactElement, useState } from 'react'
 import type { RateProviderSnapshot } from '../../../kernel/index.ts'
 import type { Actions } from '../../core/actions.ts'
-import { usePanel } from '../panel-state.ts'
 import { ActForm } from '../parts/act-form.tsx'
 import { TextField } from '../parts/fields.tsx'
 
 /** Asks how one currency turns into another, maybe with other biases than the kernel's. */
 export const AskRoute = (props: {
   readonly sources: readonly RateProviderSnapshot[]
+  /** What the fields say at first: `from to`. */
+  readonly place: string
   readonly onAnswer: (from: string, to: string, answer: Actions['rates.route']['out']) => void
 }): ReactElement | null => {
-  const { location } = usePanel()
-  const [fromBefore = '', toBefore = ''] = (location.id ?? '').split(' ')
+  const [fromBefore = '', toBefore = ''] = props.place.split(' ')
   const [from, setFrom] = useState(fromBefore)
   const [to, setTo] = useState(toBefore)
   const [biases, setBiases] = useState<Readonly<Record<string, string>>>({})

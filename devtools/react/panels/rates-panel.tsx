@@ -33,6 +33,7 @@ export const RatesPanel = (): ReactElement => {
       <div className="tools">
         <AskRoute
           sources={providers}
+          place={location.id ?? placeOf(known[0])}
           onAnswer={(from, to, given) => {
             setAnswer(given)
             go({ id: `${from} ${to}` })
@@ -56,6 +57,9 @@ export const RatesPanel = (): ReactElement => {
     </>
   )
 }
+
+// As many currencies as a picture shows without becoming a thicket.
+const MARKET = 14
 
 const placeOf = (route: RouteSnapshot | undefined): string =>
   route === undefined ? '' : `${route.fromCurrency} ${route.toCurrency}`
@@ -83,14 +87,13 @@ const Routes = (props: {
   const view = useView()
   const { go, location } = usePanel()
   const [isWide, setWide] = useState(false)
-  // The picture is laid out anew only when an age could look another.
-  const now = Math.floor(useNow() / 10_000) * 10
+  const now = Math.floor(useNow() / 1000)
   const [route, ...alternatives] = props.routes
   const graph = useMemo(
     () =>
       route === undefined
         ? undefined
-        : routeGraph(view, { route, alternatives: props.routes.slice(1), now, limit: isWide ? 24 : 1 }),
+        : routeGraph(view, { route, alternatives: props.routes.slice(1), now, limit: isWide ? MARKET : 1 }),
     [view, route, props.routes, now, isWide]
   )
   const drawn = useMemo(() => drawnEdges(graph?.edges ?? [], props.routes), [graph, props.routes])

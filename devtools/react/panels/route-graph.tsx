@@ -10,31 +10,33 @@ export const RouteGraph = (props: {
   readonly edges: readonly DrawnEdge[]
   readonly sources: readonly string[]
 }): ReactElement => {
-  const { nodes, edges } = props
-  const laid = useMemo(
-    () =>
-      layoutGraph(
-        nodes.map(({ code }) => code),
-        edges.map(edge => ({
-          from: edge.fromCurrency,
-          to: edge.toCurrency,
-          labelWidth: labelWidthOf(edge)
-        }))
-      ),
-    [nodes, edges]
-  )
+  const { nodes, edges, sources } = props
+  // Ages change every second, what stands where does not: a picture is laid out anew only for other words.
+  const words = JSON.stringify([
+    nodes.map(({ code }) => code),
+    edges.map(edge => ({
+      from: edge.fromCurrency,
+      to: edge.toCurrency,
+      labelWidth: isLabelled(edge, edges) ? labelWidthOf(edge) : 0
+    }))
+  ])
+  const laid = useMemo(() => layoutGraph(...(JSON.parse(words) as Parameters<typeof layoutGraph>)), [words])
+  const placed = edges.flatMap((edge, place) => {
+    const at = laid.edges[place]
+    return at === undefined ? [] : { edge, at, look: lookOf(edge, sources) }
+  })
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
     <section className="graph" aria-label="Graph of rates" tabIndex={0}>
       <svg width={laid.width} height={laid.height} role="img" aria-label={spoken(edges)}>
-        {edges.map((edge, place) => (
-          <Edge
-            key={edge.id}
-            edge={edge}
-            at={laid.edges[place]}
-            colour={props.sources.indexOf(edge.source) % 8}
-          />
+        {placed.map(({ edge, at, look }) => (
+          <Line key={edge.id} edge={edge} at={at} look={look} />
         ))}
+        {placed
+          .filter(({ edge }) => isLabelled(edge, edges))
+          .map(({ edge, at }) => (
+            <Label key={edge.id} edge={edge} at={at.label} />
+          ))}
         {nodes.map(({ code, isOnRoute }, place) => (
           <Node key={code} code={code} isChosen={isOnRoute} at={laid.nodes[place]} />
         ))}
@@ -43,11 +45,21 @@ export const RouteGraph = (props: {
   )
 }
 
+// More labels than these hide what they stand on; the table has them all.
+const MOST_LABELS = 12
+
+/** In a crowd, only the edges of routes are labelled. */
+const isLabelled = (edge: DrawnEdge, edges: readonly DrawnEdge[]): boolean =>
+  edges.length <= MOST_LABELS || edge.isChosen || edge.isAlternative
+
 const labelOf = ({ source, rate, isInverted, otherSources }: DrawnEdge): string =>
   `${source}${otherSources === 0 ? '' : ` +${otherSources}`} · ${rateText(rate)}${isInverted ? ' inverted' : ''}`
 
-// Letters are about 6.5 px wide at 12 px, bold ones 7.4.
-const labelWidthOf = (edge: DrawnEdge): number => 10 + labelOf(edge).length * (edge.isChosen ? 7.4 : 6.5)
+// Letters are about 6.7 px wide at 12 px, bold ones 7.4.
+const labelWidthOf = (edge: DrawnEdge): number => 12 + labelOf(edge).length * (edge.isChosen ? 7.4 : 6.7)
+
+const lookOf = ({ source, isChosen, isAlternative }: DrawnEdge, sources: readonly string[]): string =>
+  `source-${Math.max(0, sources.indexOf(source)) % 8}${isChosen || isAlternative ? '' : ' aside'}`
 
 const spoken = (edges: readonly DrawnEdge[]): string => {
   const chosen = edges
@@ -55,6 +67,8 @@ const spoken = (edges: readonly DrawnEdge[]): string => {
     .map(({ fromCurrency, toCurrency, source }) => `${fromCurrency} to ${toCurrency} by ${source}`)
   return chosen.length === 0 ? 'No route is chosen' : `The chosen route: ${chosen.join(', ')}`
 }
+
+type Laid = GraphLayout['edges'][number]
 
 const Node = (props: {
   readonly code: string
@@ -73,21 +87,20 @@ const Node = (props: {
   )
 }
 
-const Edge = (props: {
+const Line = (props: {
   readonly edge: DrawnEdge
-  readonly at: GraphLayout['edges'][number] | undefined
-  readonly colour: number
+  readonly at: Laid
+  readonly look: string
 }): ReactElement | null => {
-  const { edge, at, colour } = props
-  const [before, tip] = at?.points.slice(-2) ?? []
-  if (at === undefined || before === undefined || tip === undefined) return null
-  const turn = (Math.atan2(tip.y - before.y, tip.x - before.x) * 180) / Math.PI
-  const width = labelWidthOf(edge)
+  const { edge, at, look } = props
+  const [before, tip] = at.points.slice(-2)
+  if (before === undefined || tip === undefined) return null
+  const turn = Math.round((Math.atan2(tip.y - before.y, tip.x - before.x) * 180) / Math.PI)
   return (
-    <g className={`source-${colour}`}>
-      <title>{`${edge.id}, cost ${edge.cost.toFixed(3)}`}</title>
+    <g className={look}>
+      <title>{`${edge.fromCurrency} to ${edge.toCurrency}: ${labelOf(edge)}, cost ${edge.cost.toFixed(3)}`}</title>
       <path
-        className={`route-edge ${edge.isChosen ? 'chosen' : ''} ${edge.isStale ? 'stale' : ''}`}
+        className={`route-edge${edge.isChosen ? ' chosen' : ''}${edge.isStale ? ' stale' : ''}`}
         d={pathThrough(at.points)}
       />
       <path
@@ -95,13 +108,20 @@ const Edge = (props: {
         d="M0 0-9-4.5v9z"
         transform={`translate(${tip.x} ${tip.y}) rotate(${turn})`}
       />
-      <g
-        className={edge.isChosen ? 'route-label chosen' : 'route-label'}
-        transform={`translate(${at.label.x} ${at.label.y})`}
-      >
-        <rect x={-width / 2} y="-9" width={width} height="18" rx="3" />
-        <text>{labelOf(edge)}</text>
-      </g>
+    </g>
+  )
+}
+
+const Label = (props: { readonly edge: DrawnEdge; readonly at: Laid['label'] }): ReactElement => {
+  const { edge, at } = props
+  const width = labelWidthOf(edge)
+  return (
+    <g
+      className={edge.isChosen ? 'route-label chosen' : 'route-label'}
+      transform={`translate(${at.x} ${at.y})`}
+    >
+      <rect x={-width / 2} y="-9" width={width} height="18" rx="3" />
+      <text>{labelOf(edge)}</text>
     </g>
   )
 }

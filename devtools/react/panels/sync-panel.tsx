@@ -2,7 +2,6 @@ import type { ReactElement } from 'react'
 import type { JournalEvent } from '../../core/journal-event.ts'
 import { holdsText } from '../../core/rows/holds-text.ts'
 import { type RepoRow, repoRows } from '../../core/rows/repo-rows.ts'
-import type { View } from '../../core/slices.ts'
 import { useStore } from '../../use-store.ts'
 import { usePanel, useView } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
@@ -12,7 +11,6 @@ import { Fact, Facts } from '../parts/facts.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Section, Side } from '../parts/side.tsx'
 import { StateMark, type Tone } from '../parts/state-mark.tsx'
-import { walletName } from '../parts/wallet-parts.tsx'
 import { clockText, shortId, spanText } from '../texts.ts'
 import { useNow } from '../use-now.ts'
 
@@ -24,7 +22,7 @@ export const SyncPanel = (): ReactElement => {
   const now = useNow() / 1000
   const all = repoRows(view, now)
   const rows = all.filter(repo =>
-    holdsText(location.filter, [repo.repoId, ownerOf(view, repo), repo.lastHash, repo.errorCode])
+    holdsText(location.filter, [repo.repoId, repo.state, repo.lastHash, repo.errorCode])
   )
   const chosen = all.find(({ repoId }) => repoId === location.id)
   if (all.length === 0) return <NoRepos />
@@ -41,7 +39,7 @@ export const SyncPanel = (): ReactElement => {
           ) : (
             <DataTable
               label="Repos"
-              columns={columnsOf(view)}
+              columns={columns}
               rows={rows}
               keyOf={repo => repo.repoId}
               chosen={location.id}
@@ -49,16 +47,18 @@ export const SyncPanel = (): ReactElement => {
             />
           )}
         </div>
-        {chosen === undefined ? null : (
-          <RepoSide repo={chosen} owner={ownerOf(view, chosen)} events={events} />
-        )}
+        {chosen === undefined ? null : <RepoSide repo={chosen} events={events} />}
       </div>
     </>
   )
 }
 
-const columnsOf = (view: View): readonly Column<RepoRow>[] => [
-  { title: 'Repo of', cell: repo => ownerOf(view, repo), hint: repo => repo.repoId },
+const columns: readonly Column<RepoRow>[] = [
+  {
+    title: 'Repo',
+    cell: repo => <span className="mono">{shortId(repo.repoId, 25)}</span>,
+    hint: repo => repo.repoId
+  },
   { title: 'State', width: '156px', cell: repo => <RepoState repo={repo} /> },
   {
     title: 'Pending writes',
@@ -67,7 +67,7 @@ const columnsOf = (view: View): readonly Column<RepoRow>[] => [
     rank: 'slight',
     cell: repo => (repo.pendingCount === 0 ? <span className="soft">0</span> : repo.pendingCount)
   },
-  { title: 'Last exchange', width: '116px', cell: lastExchange },
+  { title: 'Last exchange', width: '116px', cell: repo => lastExchange(repo) },
   {
     title: 'Hash',
     width: '150px',
@@ -96,13 +96,12 @@ const RepoState = ({ repo }: { readonly repo: RepoRow }): ReactElement => (
 
 const RepoSide = (props: {
   readonly repo: RepoRow
-  readonly owner: string
   readonly events: readonly JournalEvent[]
 }): ReactElement => {
-  const { repo, owner, events } = props
+  const { repo, events } = props
   const past = events.filter(({ hook, subject }) => hook === 'repoChanged' && subject === repo.repoId)
   return (
-    <Side title={owner}>
+    <Side title={`Repo ${shortId(repo.repoId)}`}>
       <RepoState repo={repo} />
       <div className="acts">
         <ActButton name="repo.sync" input={{ repoId: repo.repoId }}>
@@ -141,13 +140,6 @@ const RepoSide = (props: {
       </Section>
     </Side>
   )
-}
-
-const ownerOf = ({ wallets, accounts }: View, { repoId }: RepoRow): string => {
-  const wallet = wallets.get(repoId)
-  if (wallet !== undefined) return walletName(wallet)
-  const account = accounts.get(repoId)
-  return account === undefined ? shortId(repoId) : `account ${account.username ?? shortId(repoId)}`
 }
 
 const pendingText = (repos: readonly RepoRow[]): string => {

@@ -1,13 +1,14 @@
 /** The graph of rates. */
 export const routeStyles = `
-.graph { flex: none; overflow: auto; background: var(--raised); border-block: 1px solid var(--line); padding: 10px 12px; text-align: center }
-.graph svg { display: inline-block; max-inline-size: none }
+.graph { flex: none; overflow: auto; background: var(--raised); border-block: 1px solid var(--line); padding: 14px 12px; max-block-size: 420px; text-align: center }
+.graph svg { display: inline-block; max-inline-size: none; overflow: visible }
 .route-node rect { fill: var(--ground); stroke: var(--edge); stroke-width: 1 }
 .route-node.chosen rect { fill: var(--accent-ground); stroke: var(--accent); stroke-width: 2 }
 .route-node text { fill: var(--ink); font: 600 12px var(--mono); text-anchor: middle; dominant-baseline: central }
 .route-edge { fill: none; stroke: currentColor; stroke-width: 1.25 }
 .route-edge.chosen { stroke-width: 3.5 }
 .route-edge.stale { stroke-dasharray: 5 4 }
+.aside .route-edge, .aside .route-arrow { opacity: .55 }
 .route-arrow { fill: currentColor }
 .route-label rect { fill: var(--raised) }
 .route-label text { fill: var(--soft); font: 12px system-ui, sans-serif; text-anchor: middle; dominant-baseline: central }
