@@ -45,7 +45,8 @@ const servePage = async () => {
       ...{ host: '127.0.0.1', port: 0, cors: false },
       watch: { ignored: ['**/dist/**', '**/.build/**'] }
     },
-    optimizeDeps: { entries: ['devtools/standalone/index.html'] },
+    // The worker's packages, too: what is found later reloads the page.
+    optimizeDeps: { entries: ['devtools/standalone/index.html', 'platform/browser/scrypt-worker.ts'] },
     plugins: [react(), withoutPolicy],
     cacheDir: join(root, '.build/vite')
   })
