@@ -58,7 +58,7 @@ for (const panel of panelNames) {
 const readingButtons: Readonly<Record<PanelName, readonly string[]>> = {
   engines: [],
   quotes: [],
-  rates: ['Find the route', 'Market around it'],
+  rates: ['Find the route', 'Copy', 'Market around it'],
   sync: [],
   hooks: ['Hold still'],
   plugins: [],
