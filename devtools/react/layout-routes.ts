@@ -25,7 +25,7 @@ export const layoutGraph = (
   edges: readonly { readonly from: string; readonly to: string; readonly labelWidth: number }[]
 ): GraphLayout => {
   const graph = new Graph({ multigraph: true })
-  graph.setGraph({ rankdir: 'LR', nodesep: 26, edgesep: 14, ranksep: 60, marginx: 4, marginy: 4 })
+  graph.setGraph({ rankdir: 'LR', nodesep: 26, edgesep: 14, ranksep: 60, marginx: MARGIN, marginy: MARGIN })
   for (const node of nodes) graph.setNode(node, { ...NODE_SIZE })
   for (const [place, { from, to, labelWidth }] of edges.entries()) {
     graph.setEdge(
@@ -36,16 +36,26 @@ export const layoutGraph = (
     )
   }
   layout(graph)
+  const courses: readonly Course[] = edges.map(({ from, to }, place) => graph.edge(from, to, String(place)))
+  // The layout counts nodes and labels; a bend may lie outside of them.
+  const ends = courses.flatMap(({ points }) => points)
   const { width = 0, height = 0 } = graph.graph()
+  const left = Math.min(0, ...ends.map(({ x }) => x - MARGIN))
+  const top = Math.min(0, ...ends.map(({ y }) => y - MARGIN))
+  const shifted = ({ x, y }: Point): Point => ({ x: rounded(x - left), y: rounded(y - top) })
   return {
-    width,
-    height,
-    nodes: nodes.map(node => pointOf(graph.node(node))),
-    edges: edges.map(({ from, to }, place) => {
-      const laid = graph.edge(from, to, String(place))
-      return { points: laid.points.map(pointOf), label: pointOf(laid) }
-    })
+    width: rounded(Math.max(width, ...ends.map(({ x }) => x + MARGIN)) - left),
+    height: rounded(Math.max(height, ...ends.map(({ y }) => y + MARGIN)) - top),
+    nodes: nodes.map(node => shifted(graph.node(node))),
+    edges: courses.map(course => ({ points: course.points.map(shifted), label: shifted(course) }))
   }
+}
+
+const MARGIN = 4
+
+/** An edge as the layout leaves it: its label's centre, and where it goes through. */
+interface Course extends Point {
+  readonly points: readonly Point[]
 }
 
 /** A smooth path through points: straight at its ends, rounded at the bends. */
@@ -63,4 +73,4 @@ export const pathThrough = (points: readonly Point[]): string => {
     : `M${first.x} ${first.y}${bends.join('')}`
 }
 
-const pointOf = ({ x, y }: Point): Point => ({ x: Math.round(x * 10) / 10, y: Math.round(y * 10) / 10 })
+const rounded = (figure: number): number => Math.round(figure * 10) / 10
