@@ -10,6 +10,7 @@ import { CliError } from '../errors/cli-error.ts'
 import { parseCount } from '../grammar/values.ts'
 import { packageFolder } from '../package-folder.ts'
 import { methodBySecret } from '../session/choose-method.ts'
+import { openEach, openWallet } from '../session/open-wallet.ts'
 import type { Session } from '../session.ts'
 
 /** Serves the panel of this profile's kernel to a browser on this machine until it is stopped. */
@@ -43,7 +44,10 @@ const serve = async (
   // The panel shows the log; the terminal prints what it always does.
   session.addObserver(kept.plugin, 'debug')
   const context = await session.context()
-  if (await wantsLogin(session)) void (await session.account()).openAllWallets().catch(() => {})
+  if (await wantsLogin(session)) {
+    // How each of them does is told by its engine.
+    void openEach((await session.account()).getSnapshot().activeWalletIds, id => openWallet(session, id))
+  }
   session.signal.throwIfAborted()
   return serveDevtools({
     port,

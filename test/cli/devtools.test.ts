@@ -134,7 +134,7 @@ test('a panel over the socket makes an account and a wallet, sees its engine, an
     t.false(said.includes(secret), secret)
 })
 
-test('an account that is named with its secret is logged in, with all its wallets', async t => {
+test('an account that is named with its secret is logged in, and its wallets run unless they were paused', async t => {
   const home = homeFor(t)
   const input = JSON.stringify({ password: PASSWORD })
   const secret = ['--secrets-stdin', '-a', 'bob']
@@ -142,11 +142,25 @@ test('an account that is named with its secret is logged in, with all its wallet
   t.is(made.code, 0, made.stderr)
   const created = await runInProcess(['wallets', 'create', 'bitcoin', '--json', ...secret], { home, input })
   t.is(created.code, 0, created.stderr)
+  const second = await runInProcess(['wallets', 'create', 'litecoin', '--name', 'Still', ...secret], {
+    home,
+    input
+  })
+  t.is(second.code, 0, second.stderr)
+  t.is((await runInProcess(['wallets', 'pause', 'Still', ...secret], { home, input })).code, 0)
   const wrong = { home, input: JSON.stringify({ password: `${PASSWORD}!` }) }
   failed(t, await runInProcess(['devtools', '--json', ...secret], wrong), 'PASSWORD', 10)
 
   const { client } = await serve(t, home, secret, { input })
-  await waitFor(() => client.view.getSnapshot().engines.size === 1)
+  const wallets = () => [...client.view.getSnapshot().wallets.values()]
+  await waitFor(() => wallets().filter(({ isPaused }) => !isPaused).length === 1 && wallets().length === 2)
+  await waitFor(() =>
+    [...client.view.getSnapshot().engines.values()].some(({ syncRatio }) => syncRatio === 1)
+  )
+  t.deepEqual(
+    wallets().flatMap(({ isPaused, name }) => (isPaused ? [name] : [])),
+    ['Still']
+  )
   t.is([...client.view.getSnapshot().accounts.values()][0]?.isLoggedIn, true)
 })
 
