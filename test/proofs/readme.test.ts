@@ -18,6 +18,7 @@ task=$1; shift
 case "$task" in
   start) exec "$NODE" "$MAIN" demo "$@" ;;
   holdfast) exec "$NODE" "$MAIN" "$@" ;;
+  devtools) exec "$NODE" "$PAGES" serve ;;
   *) echo "npm run $task is not for this test" >&2; exit 64 ;;
 esac
 `
@@ -37,6 +38,7 @@ const makePlace = (t: ExecutionContext): Place => {
     PATH: `${bin}:${process.env.PATH ?? ''}`,
     NODE: process.execPath,
     MAIN,
+    PAGES: join(process.cwd(), 'scripts/build-pages.mjs'),
     HOLDFAST_HOME: join(folder, 'home'),
     TZ: 'UTC'
   }
@@ -48,7 +50,7 @@ const start = (script: string, { folder, env }: Place) =>
 
 const runBlock = (script: string, place: Place): Promise<Ran> => ended(start(script, place))
 
-const isServer = (script: string): boolean => script.includes('fake start')
+const isServer = (script: string): boolean => /fake start|devtools/.test(script)
 const isOwnTest = (script: string): boolean => script.trim() === 'npm test'
 const isTour = (script: string): boolean => script.trim() === 'npm start'
 
@@ -91,23 +93,29 @@ test('each block of commands in the README runs in a new home and ends with 0', 
   t.is(paid.json.data.transactions.length, 3, 'the payment and the swap of the README are in its history')
 })
 
-test('the fake world of the README serves until it is stopped', async t => {
-  if (skipOnWindows(t)) return
-  const script = scripts.find(isServer) ?? 'false'
-  const child = start(script, makePlace(t))
-  const done = ended(child)
-  await new Promise<void>((resolve, reject) => {
-    let text = ''
-    child.stdout?.on('data', chunk => {
-      text += String(chunk)
-      if (/chain.*tcp:\/\//.test(text)) resolve()
+for (const [what, heard, says] of [
+  ['fake start', /chain.*tcp:\/\//, /login server\s+http:\/\/localhost:\d+\/api/],
+  ['npm run devtools', /standalone/, /^http:\/\/127\.0\.0\.1:\d+\//],
+  ['holdfast -- devtools', /token/, /^http:\/\/127\.0\.0\.1:\d+\/#token=/]
+] as const) {
+  test(`what the README starts with ${what} serves until it is stopped`, async t => {
+    if (skipOnWindows(t)) return
+    const script = scripts.find(text => text.includes(what)) ?? 'false'
+    const child = start(script, makePlace(t))
+    const done = ended(child)
+    await new Promise<void>((resolve, reject) => {
+      let text = ''
+      child.stdout?.on('data', chunk => {
+        text += String(chunk)
+        if (heard.test(text)) resolve()
+      })
+      child.once('close', () => reject(new Error(`it ended by itself: ${text}`)))
     })
-    child.once('close', () => reject(new Error(`it ended by itself: ${text}`)))
+    process.kill(-(child.pid ?? 0), 'SIGINT')
+    const ran = await done
+    t.regex(ran.stdout, says)
   })
-  process.kill(-(child.pid ?? 0), 'SIGINT')
-  const ran = await done
-  t.regex(ran.stdout, /login server\s+http:\/\/localhost:\d+\/api/)
-})
+}
 
 test('commands between the lines of the README are run here or by the CI script', async t => {
   const commands = new Set(
