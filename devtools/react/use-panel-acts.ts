@@ -36,7 +36,10 @@ export const usePanelActs = (client: DevtoolsClient): PanelActs => {
   )
   const copy = useCallback((text: string) => {
     if (text === '' || page === undefined) return
-    page.navigator.clipboard.writeText(text).then(
+    // A page that came over plain HTTP from elsewhere has no clipboard.
+    const { clipboard }: Partial<Pick<Navigator, 'clipboard'>> = page.navigator
+    if (clipboard === undefined) return say('The browser did not let the panel copy')
+    clipboard.writeText(text).then(
       () => say('Copied'),
       () => say('The browser did not let the panel copy')
     )
@@ -45,7 +48,7 @@ export const usePanelActs = (client: DevtoolsClient): PanelActs => {
 }
 
 /** What an error says to a person. */
-export const failureOf = (error: unknown): Failure => {
+const failureOf = (error: unknown): Failure => {
   const { code, message, hint } = (typeof error === 'object' && error !== null ? error : {}) as Partial<
     Record<keyof Failure, unknown>
   >

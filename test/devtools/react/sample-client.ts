@@ -40,7 +40,7 @@ export const makeSampleClient = (options: {
 })
 
 /** A kernel that nobody has used. */
-export const emptyView: View = {
+const emptyView: View = {
   plugins: new Map(),
   users: new Map(),
   logins: new Map(),
