@@ -1,5 +1,6 @@
 import type { JournalEvent } from '../journal-event.ts'
 import { holdsText } from './holds-text.ts'
+import { cached } from './row-cache.ts'
 
 /** One line of the timeline. */
 export interface HookRow {
@@ -32,14 +33,16 @@ export interface HookFilter {
 export const hookRows = (events: readonly JournalEvent[], filter: HookFilter = {}): readonly HookRow[] => {
   const { text = '', ...exact } = filter
   const wanted = Object.entries(exact).filter(([, value]) => value !== undefined)
-  return events.flatMap(event => {
-    const row = rowOf(event)
-    const isWanted = wanted.every(([name, value]) => row[name as keyof HookRow] === value)
-    return isWanted && holdsText(text, [row.hook, row.pluginId, row.subject, row.outcome]) ? row : []
-  })
+  return events
+    .map(rowOf)
+    .filter(
+      row =>
+        wanted.every(([name, value]) => row[name as keyof HookRow] === value) &&
+        holdsText(text, [row.hook, row.pluginId, row.subject, row.outcome])
+    )
 }
 
-const rowOf = ({ seq, at, hook, subject, correlationId, data }: JournalEvent): HookRow => {
+const rowOf = cached(({ seq, at, hook, subject, correlationId, data }): HookRow => {
   const about = {
     ...(subject === undefined || hook === 'tapRan' ? {} : { subject }),
     ...(correlationId === undefined ? {} : { correlationId })
@@ -57,4 +60,4 @@ const rowOf = ({ seq, at, hook, subject, correlationId, data }: JournalEvent): H
     ...(took === undefined ? {} : { durationMs: took }),
     ...(typeof outcome === 'string' ? { outcome } : {})
   }
-}
+})

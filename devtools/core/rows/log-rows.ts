@@ -1,6 +1,7 @@
 import type { LogLevel } from '../../../kernel/index.ts'
 import type { JournalEvent } from '../journal-event.ts'
 import { holdsText } from './holds-text.ts'
+import { cached } from './row-cache.ts'
 
 /** One line of the log. */
 export interface LogRow {
@@ -34,13 +35,13 @@ export const logRows = (events: readonly JournalEvent[], filter: LogFilter = {})
   })
 }
 
-const rowOf = ({ hook, seq, at, data }: JournalEvent): LogRow | undefined => {
+const rowOf = cached(({ hook, seq, at, data }): LogRow | undefined => {
   if (hook === 'logged')
     return { seq, at, level: levelOf(data.level), source: String(data.source), text: String(data.text) }
   if (hook !== 'pluginFault') return undefined
   const text = `${data.hook}: ${data.message}`
   return { seq, at, level: 'error', source: String(data.pluginId), text }
-}
+})
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
