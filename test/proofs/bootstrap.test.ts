@@ -47,6 +47,9 @@ const BUNDLE = `
 import { cpSync } from 'node:fs'
 export const bundleCli = async emitted => cpSync(emitted + '/cli/main.js', emitted + '/bin/holdfast.js')`
 
+// There is no page to build.
+const PAGES = 'export const buildPages = async () => {}'
+
 const makeProject = (t: ExecutionContext): string => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bootstrap-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -58,6 +61,7 @@ const makeProject = (t: ExecutionContext): string => {
     'cli/main.ts': MAIN,
     'cli/extra.ts': '',
     'scripts/bundle-cli.mjs': BUNDLE,
+    'scripts/build-pages.mjs': PAGES,
     'scripts/check.ts': "console.log('checked')"
   }
   for (const [path, text] of Object.entries(files)) write(folder, path, text)
