@@ -1,15 +1,14 @@
 import type { ReactElement } from 'react'
-import { type Failure, useStatus } from './panel-state.ts'
+import { useStatus } from './panel-state.ts'
+import { FailureNotice } from './parts/failure-notice.tsx'
 
 /** What went wrong, and the command of the control under the hand. */
 export const PanelFoot = (props: {
-  readonly failure: Failure | undefined
-  readonly onDismiss: () => void
   readonly commandLine: string
   readonly onCopy: (text: string) => void
   readonly said: string
 }): ReactElement => {
-  const { failure, commandLine } = props
+  const { commandLine } = props
   const { connection, message } = useStatus()
   return (
     <>
@@ -19,18 +18,7 @@ export const PanelFoot = (props: {
           <span>{message ?? 'The kernel no longer answers. What is shown is what was known last.'}</span>
         </div>
       ) : null}
-      {failure === undefined ? null : (
-        <div className="notice" role="alert">
-          <code className="bad">{failure.code}</code>
-          <span>
-            {failure.message}{' '}
-            {failure.hint === undefined ? null : <span className="soft">{failure.hint}</span>}
-          </span>
-          <button type="button" className="button plain" onClick={props.onDismiss}>
-            Dismiss
-          </button>
-        </div>
-      )}
+      <FailureNotice />
       <footer className="foot">
         {commandLine === '' ? (
           <span>

@@ -19,7 +19,10 @@ export interface PanelState {
   readonly location: PanelLocation
   /** Goes elsewhere; what is left out stays, save the choice, which goes with its panel. */
   readonly go: (place: Partial<PanelLocation>) => void
-  /** Does an action; a failure is shown at the bottom of the panel, and gives undefined. */
+  /** Why the last action failed; it is shown where the person is, in the open dialog or at the bottom of the panel. */
+  readonly failure: Failure | undefined
+  readonly dismiss: () => void
+  /** Does an action; if it fails, gives undefined. */
   readonly run: <K extends ActionName>(
     name: K,
     input: Actions[K]['in']

@@ -52,8 +52,8 @@ export const Panel = (props: PanelProps): ReactElement => {
     [leadTo]
   )
   const state = useMemo(
-    () => ({ client, location, go, run, copy, memory, showCommand, now }),
-    [client, location, go, run, copy, memory, now]
+    () => ({ client, location, go, run, failure, dismiss, copy, memory, showCommand, now }),
+    [client, location, go, run, failure, dismiss, copy, memory, now]
   )
   const obey = (command: KeyCommand): boolean => {
     if (command.type === 'help') setHelp(true)
@@ -84,7 +84,7 @@ export const Panel = (props: PanelProps): ReactElement => {
             <Body key={location.panel} />
           </div>
         </Main>
-        <PanelFoot {...{ failure, commandLine, said }} onDismiss={dismiss} onCopy={copy} />
+        <PanelFoot {...{ commandLine, said }} onCopy={copy} />
         {isHelpOpen ? (
           <HelpDialog preferences={preferences} onChange={change} onClose={() => setHelp(false)} />
         ) : null}

@@ -6,9 +6,7 @@ import { page } from './dom.ts'
 import type { Failure, PanelState } from './panel-state.ts'
 
 /** What the panel can do and say. */
-export interface PanelActs extends Pick<PanelState, 'copy' | 'memory' | 'run'> {
-  readonly failure: Failure | undefined
-  readonly dismiss: () => void
+export interface PanelActs extends Pick<PanelState, 'copy' | 'dismiss' | 'failure' | 'memory' | 'run'> {
   /** The newest short message, such as `Copied`. */
   readonly said: string
 }
@@ -44,7 +42,8 @@ export const usePanelActs = (client: DevtoolsClient): PanelActs => {
       () => say('The browser did not let the panel copy')
     )
   }, [])
-  return { run, copy, memory, failure, said, dismiss: () => setFailure(undefined) }
+  const dismiss = useCallback(() => setFailure(undefined), [])
+  return { run, copy, memory, failure, said, dismiss }
 }
 
 /** What an error says to a person. */

@@ -1,4 +1,6 @@
-import { type ReactElement, type ReactNode, useLayoutEffect, useRef } from 'react'
+import { type ReactElement, type ReactNode, useEffect, useLayoutEffect, useRef } from 'react'
+import { usePanel } from '../panel-state.ts'
+import { FailureNotice } from './failure-notice.tsx'
 
 /** A window before all else. Esc closes it, and the focus goes back to where it was. */
 export const Dialog = (props: {
@@ -7,6 +9,9 @@ export const Dialog = (props: {
   readonly children: ReactNode
 }): ReactElement => {
   const dialog = useRef<HTMLDialogElement>(null)
+  const { dismiss } = usePanel()
+  // What failed before is not about what is done here.
+  useEffect(dismiss, [dismiss])
   // Closed before it leaves the page: only then does the browser give the focus back.
   useLayoutEffect(() => {
     const shown = dialog.current
@@ -25,6 +30,7 @@ export const Dialog = (props: {
       <div className="stack">
         <h2>{props.title}</h2>
         {props.children}
+        <FailureNotice />
       </div>
     </dialog>
   )
