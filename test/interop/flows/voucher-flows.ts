@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { waitFor } from '../../helpers/device.ts'
 import type { Device, DeviceVoucher } from '../device.ts'
-import { type Flow, logInAgain } from '../flow.ts'
+import { type Flow, logInAgain, type Pair } from '../flow.ts'
 import { makeProtected, refused } from './two-factor-flows.ts'
 
 /** Devices without a code, let in or turned away by a device that is in. */
@@ -62,10 +62,7 @@ export const voucherFlows: readonly Flow[] = [
       const { made } = await makeProtected(t, pair)
       const user = await pair.openUser()
       const { voucherId = '' } = await refused(t, user, made)
-      await kept(user, voucherId)
-      // Begun anew, because the published core may know its voucher later than its folder does.
-      await user.stop()
-      const later = await pair.openUser({ folder: await pair.world.copyOf(user.folder) })
+      const later = await begunAnew(pair, user, voucherId)
       pair.world.fake.clock.skip(8 * 24 * 3_600_000)
       await later.loginWithPassword(made.name, made.password)
       t.is(await later.getLoginKey(), await made.device.getLoginKey())
@@ -87,6 +84,13 @@ export const voucherFlows: readonly Flow[] = [
     }
   }
 ]
+
+/** Begins a device anew that has a voucher: the published core may know it later than its folder does. */
+export const begunAnew = async (pair: Pair, user: Device, voucherId: string): Promise<Device> => {
+  await kept(user, voucherId)
+  await user.stop()
+  return pair.openUser({ folder: await pair.world.copyOf(user.folder) })
+}
 
 const idOf = ({ voucherId }: DeviceVoucher): string => voucherId
 
