@@ -54,6 +54,10 @@ export interface Kernel {
   readonly context: Context
   /** The random id of this device, base64. */
   readonly clientId: string
+  /** The one that it was made with. */
+  readonly io: Io
+  /** Those that it was made with; `addPlugin` changes nothing here. */
+  readonly plugins: readonly Plugin[]
   /** Adds a plugin that was announced as later. @throws PLUGINS_LOCKED */
   addPlugin(plugin: Plugin): void
   /** Says that no more plugins come. */
@@ -122,6 +126,8 @@ const openKernel = async (options: KernelOptions, parts: KernelParts): Promise<K
   return Object.freeze({
     context,
     clientId,
+    io: options.io,
+    plugins: Object.freeze([...options.plugins]),
     addPlugin: apply,
     lockPlugins: () => plugins.lock(),
     close() {

@@ -1,4 +1,4 @@
-import type { Clock, ObserverPlugin } from '../../kernel/index.ts'
+import type { Clock, ObserverPlugin, Plugin } from '../../kernel/index.ts'
 import { type FactName, type Facts, factOf, type HookName, hookNames, type Told } from './facts.ts'
 import { foldInto } from './fold.ts'
 import { type AttachOptions, Session } from './host-session.ts'
@@ -74,7 +74,7 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
     }
   }
 
-  return {
+  const devtools: Devtools = {
     plugin,
     kernelId,
     attach(channel, attached) {
@@ -94,4 +94,17 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
       return () => session.detach()
     }
   }
+  byPlugin.set(plugin, devtools)
+  return devtools
+}
+
+const byPlugin = new WeakMap<Plugin, Devtools>()
+
+/** The devtools whose observer is among the plugins of a kernel, if there are any. */
+export const devtoolsAmong = (plugins: readonly Plugin[]): Devtools | undefined => {
+  for (const plugin of plugins) {
+    const devtools = byPlugin.get(plugin)
+    if (devtools !== undefined) return devtools
+  }
+  return undefined
 }

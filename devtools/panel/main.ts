@@ -3,7 +3,7 @@
 import { makeClient } from '../core/client.ts'
 import { connectSocket } from '../core/socket-channel.ts'
 import { SOCKET_PATH } from '../core/socket-protocol.ts'
-import { mountDevtools } from '../react/mount-devtools.tsx'
+import { mountPanel } from '../react/mount-panel.tsx'
 import { takeToken } from './panel-token.ts'
 
 const place = document.querySelector<HTMLElement>('#devtools') ?? document.body
@@ -21,5 +21,5 @@ if (token === undefined) {
     token,
     makeWebSocket: (url, protocols) => new WebSocket(url, protocols)
   })
-  mountDevtools(place, { client: makeClient(channel), ownsPage: true })
+  mountPanel(place, { client: makeClient(channel), ownsPage: true })
 }

@@ -1,29 +1,36 @@
-import { createElement } from 'react'
-import { createRoot } from 'react-dom/client'
-import { Panel, type PanelProps } from './panel.tsx'
-import { dress } from './style-sheet.ts'
+import type { Kernel } from '../../kernel/index.ts'
+import { type KernelClientOptions, makeKernelClient } from '../core/kernel-client.ts'
+import { mountPanel } from './mount-panel.tsx'
+import type { PanelProps } from './panel.tsx'
 
-/** A panel that stands in a page. */
+/** What the devtools of a kernel in the same page may do, and how they are drawn. */
+export type DevtoolsProps = KernelClientOptions & Omit<PanelProps, 'client'>
+
+/** Devtools that stand in a page. */
 export interface MountedDevtools {
-  /** Draws it anew with other props; those left out stay. */
-  readonly update: (props: Partial<PanelProps>) => void
-  /** Takes it out of the page. The client stays open: it belongs to who made it. */
+  /** Draws them anew with other looks; those left out stay. */
+  readonly update: (looks: Omit<PanelProps, 'client'>) => void
+  /** Takes them out of the page. What was drafted is declined; the kernel stays as it is. */
   readonly unmount: () => void
 }
 
-/** Puts a panel into an element, in a shadow root of its own: no style of the page reaches it, none of its own leaves. */
-export const mountDevtools = (element: HTMLElement, props: PanelProps): MountedDevtools => {
-  const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' })
-  dress(root)
-  const react = createRoot(root)
-  let drawn = props
-  const draw = (): void => react.render(createElement(Panel, drawn))
-  draw()
+/**
+ * Puts the devtools of a kernel into an element of its page, in a shadow root of their own. It works without React around it.
+ *
+ * @throws TypeError if the kernel was made without devtools
+ */
+export const mountDevtools = (
+  element: HTMLElement,
+  kernel: Kernel,
+  { isReadOnly, world, ...looks }: DevtoolsProps = {}
+): MountedDevtools => {
+  const client = makeKernelClient(kernel, { isReadOnly, world })
+  const { update, unmount } = mountPanel(element, { ...looks, client })
   return {
-    update: changes => {
-      drawn = { ...drawn, ...changes }
-      draw()
-    },
-    unmount: () => react.unmount()
+    update,
+    unmount() {
+      unmount()
+      client.close()
+    }
   }
 }

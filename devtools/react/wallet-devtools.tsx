@@ -1,14 +1,25 @@
-import { type ReactElement, type ReactPortal, useCallback, useState } from 'react'
+import { type ReactElement, useCallback, useState } from 'react'
 import { createPortal } from 'react-dom'
-import { Panel, type PanelProps } from './panel.tsx'
+import type { Kernel } from '../../kernel/index.ts'
+import type { DevtoolsProps } from './mount-devtools.tsx'
+import { Panel } from './panel.tsx'
 import { dress } from './style-sheet.ts'
+import { useKernelClient } from './use-kernel-client.ts'
 
 /**
- * The panel as a part of a React application, in a shadow root of its own.
+ * The devtools of a kernel as a part of a React application, in a shadow root of their own.
  *
- * The address of the page is the application's, so the panel leaves it alone unless `isLinked` says otherwise.
+ * The address of the page is the application's, so they leave it alone unless `isLinked` says otherwise.
+ *
+ * @throws TypeError (to the nearest error boundary) if the kernel was made without devtools
  */
-export const WalletDevtools = (props: PanelProps): ReactElement => {
+export const WalletDevtools = ({
+  kernel,
+  isReadOnly,
+  world,
+  ...looks
+}: DevtoolsProps & { readonly kernel: Kernel }): ReactElement => {
+  const client = useKernelClient(kernel, isReadOnly, world)
   const [root, setRoot] = useState<ShadowRoot | undefined>()
   const attach = useCallback((host: HTMLDivElement | null) => {
     if (host === null) return
@@ -18,10 +29,9 @@ export const WalletDevtools = (props: PanelProps): ReactElement => {
   }, [])
   return (
     <div ref={attach} style={{ blockSize: '100%' }}>
-      {root === undefined ? null : inside(root, props)}
+      {root === undefined || client === undefined
+        ? null
+        : createPortal(<Panel isLinked={false} {...looks} client={client} />, root)}
     </div>
   )
 }
-
-const inside = (root: ShadowRoot, props: PanelProps): ReactPortal =>
-  createPortal(<Panel isLinked={false} {...props} />, root)

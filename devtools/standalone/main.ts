@@ -25,9 +25,9 @@ const failureText = (error: unknown): string => {
 try {
   tell('Starting a wallet and its world…')
   const io = makeBrowserIo({ scryptWorker: startScryptWorker })
-  const { client } = await openStandalone({ io, name: 'holdfast-devtools' })
+  const { kernel, world } = await openStandalone({ io, name: 'holdfast-devtools' })
   place.replaceChildren()
-  mountDevtools(place, { client, ownsPage: true })
+  mountDevtools(place, kernel, { world, ownsPage: true })
 } catch (error) {
   tell(failureText(error))
 }

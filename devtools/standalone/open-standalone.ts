@@ -10,11 +10,8 @@ import {
 } from '../../kernel/index.ts'
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { browserStorage, openBrowserDisk } from '../../plugins/storage/browser/browser-storage.ts'
-import { makeActor } from '../core/actor.ts'
-import { makeChannelPair } from '../core/channel-pair.ts'
-import { makeClient } from '../core/client.ts'
 import { makeDevtools } from '../core/devtools.ts'
-import type { DevtoolsClient } from '../core/devtools-client.ts'
+import type { WorldDriver } from '../core/world-driver.ts'
 
 /** What {@link openStandalone} is given. */
 export interface StandaloneOptions {
@@ -26,16 +23,18 @@ export interface StandaloneOptions {
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
 }
 
-/** A wallet, the world that it lives in and its devtools, all in one page. */
+/** A wallet and the world that it lives in, both in one page. */
 export interface Standalone {
-  readonly client: DevtoolsClient
+  /** With devtools among its plugins. */
+  readonly kernel: Kernel
+  readonly world: WorldDriver
   /** Ends everything; what was done is kept. */
   close(): Promise<void>
 }
 
 /**
- * Opens a fake world and a kernel in it, with every plugin that ships, and a devtools client of that kernel. Both keep
- * themselves in IndexedDB. Nothing leaves the page.
+ * Opens a fake world and a kernel in it, with every plugin that ships. Both keep themselves in IndexedDB. Nothing leaves
+ * the page.
  *
  * @throws STORAGE_LOCKED if another tab has them open; what a world or a kernel throws at its start
  */
@@ -50,15 +49,9 @@ export const openStandalone = async (options: StandaloneOptions): Promise<Standa
     const world = await openPersistentWorld({ disk, io: options.io })
     opened.push(() => world.close())
     const io = world.ioFor(options.io)
-    const devtools = makeDevtools({ clock: io.clock })
-    const kernel = await startKernel({ ...options, io }, devtools.plugin)
+    const kernel = await startKernel({ ...options, io }, makeDevtools({ clock: io.clock }).plugin)
     opened.push(() => kernel.close())
-    const act = makeActor({ context: kernel.context, io, world: driveWorld(steerWorld(world)) })
-    opened.push(() => act.close())
-    const channels = makeChannelPair()
-    devtools.attach(channels.host, { isReadOnly: false, act, hasWorld: true })
-    opened.push(() => channels.client.close())
-    return { client: makeClient(channels.client), close }
+    return { kernel, world: driveWorld(steerWorld(world)), close }
   } catch (error) {
     await close()
     throw error

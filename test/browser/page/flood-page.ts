@@ -5,7 +5,7 @@ import { makeClient } from '../../../devtools/core/client.ts'
 import type { JournalEvent } from '../../../devtools/core/journal-event.ts'
 import { PROTOCOL_VERSION } from '../../../devtools/core/protocol.ts'
 import { sliceNames } from '../../../devtools/core/slices.ts'
-import { mountDevtools } from '../../../devtools/react/mount-devtools.tsx'
+import { mountPanel } from '../../../devtools/react/mount-panel.tsx'
 
 /** What the page offers, as `globalThis.flood`. */
 export interface Flood {
@@ -28,7 +28,7 @@ host.onMessage(message => {
 host.send({ type: 'hello', version: PROTOCOL_VERSION, kernelId: 'flood', isReadOnly: true, hasWorld: false })
 const place = document.body.appendChild(document.createElement('div'))
 place.style.blockSize = '100vh'
-mountDevtools(place, { client: makeClient(client), ownsPage: true })
+mountPanel(place, { client: makeClient(client), ownsPage: true })
 
 const eventAt = (seq: number): JournalEvent => ({
   seq,

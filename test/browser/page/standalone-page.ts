@@ -3,6 +3,7 @@
 
 import type { Act } from '../../../devtools/core/actions.ts'
 import type { DevtoolsClient } from '../../../devtools/core/devtools-client.ts'
+import { makeKernelClient } from '../../../devtools/core/kernel-client.ts'
 import type { SliceName } from '../../../devtools/core/slices.ts'
 import { openStandalone } from '../../../devtools/standalone/open-standalone.ts'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
@@ -29,7 +30,8 @@ const standalone: StandalonePage = {
     try {
       const io = makeBrowserIo()
       const passwordSnrp = { cost: { n: 16, r: 1, p: 1 } }
-      client = (await openStandalone({ io, name: 'test', passwordSnrp })).client
+      const { kernel, world } = await openStandalone({ io, name: 'test', passwordSnrp })
+      client = makeKernelClient(kernel, { world })
       while (client.status.getSnapshot().connection !== 'live')
         await new Promise(resolve => setTimeout(resolve, 10))
       return undefined

@@ -1,0 +1,43 @@
+import type { Kernel } from '../../kernel/index.ts'
+import { makeActor } from './actor.ts'
+import { makeChannelPair } from './channel-pair.ts'
+import { makeClient } from './client.ts'
+import { devtoolsAmong } from './devtools.ts'
+import type { DevtoolsClient } from './devtools-client.ts'
+import type { WorldDriver } from './world-driver.ts'
+
+/** What a client of a kernel in the same page may do. */
+export interface KernelClientOptions {
+  /** It only looks. */
+  readonly isReadOnly?: boolean | undefined
+  /** Drives the fake world that the kernel lives in, if it lives in one. */
+  readonly world?: WorldDriver | undefined
+}
+
+/**
+ * Makes a devtools client of a kernel in the same page. Closing it declines what it drafted, and leaves the kernel as it is.
+ *
+ * @throws TypeError if the kernel was made without devtools
+ */
+export const makeKernelClient = (
+  kernel: Pick<Kernel, 'context' | 'io' | 'plugins'>,
+  { isReadOnly = false, world }: KernelClientOptions = {}
+): DevtoolsClient => {
+  const { context, io, plugins } = kernel
+  const devtools = devtoolsAmong(plugins)
+  if (devtools === undefined)
+    throw new TypeError(
+      'This kernel was made without devtools: put makeDevtools({ clock: io.clock }).plugin among its plugins.'
+    )
+  const act = makeActor({ context, io, world })
+  const channels = makeChannelPair()
+  devtools.attach(channels.host, { isReadOnly, act, hasWorld: world !== undefined })
+  const client = makeClient(channels.client)
+  return {
+    ...client,
+    close() {
+      client.close()
+      act.close()
+    }
+  }
+}
