@@ -11,7 +11,7 @@ export interface KeyPress {
 /** What a key asks for. */
 export type KeyCommand =
   | { readonly type: 'jump'; readonly panel: PanelName }
-  | { readonly type: 'copy' | 'escape' | 'filter' | 'help' | 'next' | 'previous' | 'theme' }
+  | { readonly type: 'copy' | 'escape' | 'filter' | 'help' | 'hold' | 'next' | 'previous' | 'theme' }
 
 /** What to do, and whether a `g` waits for the letter of a panel. */
 export interface KeyAnswer {
@@ -39,6 +39,7 @@ export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
   ['Enter', 'Open the row, press the button'],
   ['Esc', 'Close what is open, then clear the filter'],
   ['y', 'Copy the command shown at the bottom'],
+  ['p', 'Hold the panel still, let it go on'],
   ['T', 'Light, dark or system theme'],
   ['?', 'This help']
 ]
@@ -56,12 +57,13 @@ export const readKey = (press: KeyPress, isJumping: boolean): KeyAnswer => {
   return type === undefined ? { isJumping: false } : { command: { type }, isJumping: false }
 }
 
-const singleKeys: Readonly<Record<string, 'copy' | 'filter' | 'help' | 'next' | 'previous' | 'theme'>> = {
+const singleKeys: Readonly<Record<string, Exclude<KeyCommand['type'], 'escape' | 'jump'>>> = {
   '/': 'filter',
   '?': 'help',
   T: 'theme',
   j: 'next',
   k: 'previous',
+  p: 'hold',
   y: 'copy'
 }
 

@@ -15,7 +15,14 @@ export interface Failure {
 
 /** What all parts of one panel share. */
 export interface PanelState {
+  /** What is drawn: {@link PanelState.live}, or what was known at a moment. */
   readonly client: DevtoolsClient
+  /** The one that the panel was given, which goes on whatever is drawn. */
+  readonly live: DevtoolsClient
+  /** Since when the panel is held still, in Unix milliseconds; undefined while it goes on. */
+  readonly heldAt: number | undefined
+  /** Holds the whole panel still, or lets it go on. */
+  readonly toggleHold: () => void
   readonly location: PanelLocation
   /** Goes elsewhere; what is left out stays, save the choice, which goes with its panel. */
   readonly go: (place: Partial<PanelLocation>) => void
@@ -32,7 +39,7 @@ export interface PanelState {
   readonly copy: (text: string) => void
   /** What was done here before, for the commands that do it again. */
   readonly memory: ActMemory
-  /** Unix milliseconds. */
+  /** The time of what is drawn, by which ages and countdowns are told, in Unix milliseconds. */
   readonly now: () => number
 }
 

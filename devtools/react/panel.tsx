@@ -1,5 +1,6 @@
 import { type ReactElement, type RefObject, useCallback, useMemo, useRef, useState } from 'react'
 import type { DevtoolsClient } from '../core/devtools-client.ts'
+import { HeldBar } from './held-bar.tsx'
 import { HelpDialog } from './help-dialog.tsx'
 import type { KeyCommand } from './keyboard.ts'
 import type { PanelLocation, PanelName } from './location.ts'
@@ -18,6 +19,7 @@ import { useKeys } from './use-keys.ts'
 import { usePanelActs } from './use-panel-acts.ts'
 import { usePanelLocation } from './use-panel-location.ts'
 import { type Theme, usePreferences } from './use-preferences.ts'
+import { useShown } from './use-shown.ts'
 
 /** What a panel is drawn from. */
 export interface PanelProps {
@@ -36,11 +38,12 @@ export interface PanelProps {
 
 /** The panel: all that a kernel tells, and what can be done with it. */
 export const Panel = (props: PanelProps): ReactElement => {
-  const { client, isLinked = true, ownsPage = false, now = Date.now } = props
+  const { client: live, isLinked = true, ownsPage = false } = props
   const panel = useRef<HTMLDivElement>(null)
   const [location, leadTo] = usePanelLocation(isLinked, props.start)
   const [preferences, change] = usePreferences(props.theme)
   const [isHelpOpen, setHelp] = useState(false)
+  const { client, heldAt, toggleHold, now } = useShown(live, props.now ?? Date.now)
   const { run, failure, dismiss, copy, memory, said } = usePanelActs(client)
   const [commandLine, showCommand] = useState('')
   const go = useCallback(
@@ -52,14 +55,18 @@ export const Panel = (props: PanelProps): ReactElement => {
     [leadTo]
   )
   const state = useMemo(
-    () => ({ client, location, go, run, failure, dismiss, copy, memory, showCommand, now }),
-    [client, location, go, run, failure, dismiss, copy, memory, now]
+    () => ({
+      ...{ client, live, heldAt, toggleHold, now },
+      ...{ location, go, run, failure, dismiss, copy, memory, showCommand }
+    }),
+    [client, live, heldAt, toggleHold, now, location, go, run, failure, dismiss, copy, memory]
   )
   const obey = (command: KeyCommand): boolean => {
     if (command.type === 'help') setHelp(true)
     else if (command.type === 'theme') change({ theme: themeAfter(preferences.theme) })
     else if (command.type === 'jump') go({ panel: command.panel })
     else if (command.type === 'copy') copy(commandLine)
+    else if (command.type === 'hold') toggleHold()
     else if (command.type === 'escape')
       return leave(location, go, failure === undefined ? undefined : dismiss)
     else return moveFocus(panel, command.type)
@@ -78,6 +85,7 @@ export const Panel = (props: PanelProps): ReactElement => {
           onTheme={theme => change({ theme })}
           onHelp={() => setHelp(true)}
         />
+        <HeldBar />
         <StartStrip />
         <Main className="tab-body">
           <div id="tab-body" className="tab-body" role="tabpanel" aria-labelledby={`tab-${location.panel}`}>

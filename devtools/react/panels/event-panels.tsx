@@ -1,4 +1,4 @@
-import { type ReactElement, type ReactNode, useMemo, useState } from 'react'
+import { type ReactElement, type ReactNode, useMemo } from 'react'
 import type { JournalEvent } from '../../core/journal-event.ts'
 import { hookRows } from '../../core/rows/hook-rows.ts'
 import { useStore } from '../../use-store.ts'
@@ -26,13 +26,11 @@ export interface EventListProps<R extends EventRow> {
   readonly tools?: ReactNode
 }
 
-/** Events, the newest first; they can be held still to be read. */
+/** Events, the newest first; the panel can be held still to read them. */
 export const EventList = <R extends EventRow>(props: EventListProps<R>): ReactElement => {
   const { client, go, location } = usePanel()
-  const live = useStore(client.events)
+  const events = useStore(client.events)
   const { missed } = useStatus()
-  const [held, setHeld] = useState<readonly JournalEvent[] | undefined>()
-  const events = held ?? live
   const { rowsOf } = props
   const filter = location.filter.trim()
   const all = useMemo(() => rowsOf(events, ''), [rowsOf, events])
@@ -43,14 +41,7 @@ export const EventList = <R extends EventRow>(props: EventListProps<R>): ReactEl
       <div className="tools">
         <FilterField what={props.what} />
         {props.tools}
-        <button
-          type="button"
-          className="button"
-          aria-pressed={held !== undefined}
-          onClick={() => setHeld(held === undefined ? live : undefined)}
-        >
-          Hold still
-        </button>
+        <HoldButton />
         <span className="soft">
           {rows.length === all.length ? `${all.length}` : `${rows.length} of ${all.length}`} {props.what}
           {missed > 0 ? `, ${missed} events left out` : ''}
@@ -76,6 +67,15 @@ export const EventList = <R extends EventRow>(props: EventListProps<R>): ReactEl
         {chosen === undefined ? null : <EventSide event={chosen} />}
       </div>
     </>
+  )
+}
+
+const HoldButton = (): ReactElement => {
+  const { heldAt, toggleHold } = usePanel()
+  return (
+    <button type="button" className="button" aria-pressed={heldAt !== undefined} onClick={toggleHold}>
+      Hold still
+    </button>
   )
 }
 

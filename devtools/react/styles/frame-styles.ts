@@ -34,6 +34,7 @@ export const frameStyles = `
 .strip { display: flex; flex: none; flex-wrap: wrap; align-items: center; gap: 6px; padding: 7px 12px; border-block-end: 1px solid var(--line) }
 fieldset.bare { border: 0; margin: 0; padding: 0; min-inline-size: 0 }
 .strip .who { margin-inline-end: 6px }
+.strip.past { background: var(--warn-ground); gap: 6px 12px }
 @container (max-width: 760px) {
   .body { flex-direction: column; overflow: auto }
   .body.has-side .main { flex: 0 0 auto; max-block-size: 45% }

@@ -27,10 +27,10 @@ test('g and another letter does nothing, and forgets the g', t => {
   t.deepEqual(typed('gxe'), [undefined, undefined, undefined])
 })
 
-test('single keys filter, help, copy, move and change the theme', t => {
+test('single keys filter, help, copy, move, hold still and change the theme', t => {
   t.deepEqual(
-    typed('/?yjkT').map(command => command?.type),
-    ['filter', 'help', 'copy', 'next', 'previous', 'theme']
+    typed('/?yjkpT').map(command => command?.type),
+    ['filter', 'help', 'copy', 'next', 'previous', 'hold', 'theme']
   )
 })
 
