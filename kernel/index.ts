@@ -9,6 +9,7 @@ export type { SwapConfig, SwapConfigSnapshot } from './account/settings/swap-con
 export type { TwoFactor, TwoFactorStatus } from './account/two-factor.ts'
 export type { WalletListing } from './account/wallet-book.ts'
 export type { WalletKeyViews } from './account/wallet-keys.ts'
+export { amountText, mainDenomination, parseAmount } from './amount-text.ts'
 export type { Context, LoginHelp, NewAccount, UserName } from './context.ts'
 export { catalogue } from './errors/catalogue.ts'
 export type { NextCommand } from './errors/entry.ts'

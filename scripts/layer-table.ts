@@ -43,7 +43,7 @@ export const layers: readonly (readonly Room[])[] = [
   [kernel('kernel/errors'), kernel('kernel/time')],
   [{ path: 'kernel/amount', packages: ['big-integer'] }, kernel('kernel/state')],
   [kernel('kernel/types')],
-  [kernel('kernel/io'), kernel('kernel/repo/disk')],
+  [kernel('kernel/amount-text'), kernel('kernel/io'), kernel('kernel/repo/disk')],
   [kernel('kernel/crypto'), kernel('kernel/schema')],
   [kernel('kernel/hooks')],
   [kernel('kernel/log')],

@@ -1,8 +1,14 @@
-import { type NativeAmount, toDenomination, WalletError } from '../../kernel/index.ts'
+import {
+  amountText,
+  type NativeAmount,
+  parseAmount,
+  toDenomination,
+  WalletError
+} from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { amountJson, amountText, isMax, parseAmount } from '../output/amounts.ts'
+import { amountJson, isMax } from '../output/amounts.ts'
 import type { Asset } from '../output/assets.ts'
 import { ageCell, pathText } from '../rates/route-facts.ts'
 import { fiatCodeOf, openAppraiser, worthJson, worthText } from '../rates/worth.ts'

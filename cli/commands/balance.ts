@@ -1,7 +1,13 @@
-import { type CurrencyWallet, type JsonObject, type NativeAmount, sum } from '../../kernel/index.ts'
+import {
+  amountText,
+  type CurrencyWallet,
+  type JsonObject,
+  type NativeAmount,
+  sum
+} from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
-import { amountJson, amountText } from '../output/amounts.ts'
+import { amountJson } from '../output/amounts.ts'
 import type { Asset } from '../output/assets.ts'
 import { balanceJson, syncCell, syncJson } from '../output/facts.ts'
 import type { CellLike, TableView } from '../output/view.ts'

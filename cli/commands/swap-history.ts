@@ -1,4 +1,6 @@
 import {
+  type AmountUnits,
+  amountText,
   type CurrencyWallet,
   type JsonObject,
   nativeAmount,
@@ -6,8 +8,7 @@ import {
   type Transaction
 } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
-import { amountJson, amountText } from '../output/amounts.ts'
-import type { AmountUnits } from '../output/assets.ts'
+import { amountJson } from '../output/amounts.ts'
 import { localTime } from '../output/times.ts'
 import { confirmationCell, stateOf } from '../output/tx-facts.ts'
 import { type CellLike, cellOf, type TableView, type TextView } from '../output/view.ts'

@@ -1,6 +1,5 @@
-import { nativeAmount } from '../../kernel/index.ts'
+import { amountText, nativeAmount } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
-import { amountText } from '../output/amounts.ts'
 import { decimalText } from '../output/decimals.ts'
 import { localTime } from '../output/times.ts'
 import { confirmationCell, txDetailsJson } from '../output/tx-facts.ts'

@@ -1,6 +1,7 @@
+import { amountText, parseAmount } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { amountJson, amountText, isMax, parseAmount } from '../output/amounts.ts'
+import { amountJson, isMax } from '../output/amounts.ts'
 import { qrLines } from '../output/qr.ts'
 import { uriKindOf } from '../output/uri-kind.ts'
 import { findWallet } from '../session/find-wallet.ts'

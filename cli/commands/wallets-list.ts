@@ -1,7 +1,6 @@
-import type { CurrencyWallet, JsonObject, WalletListing } from '../../kernel/index.ts'
+import { amountText, type CurrencyWallet, type JsonObject, type WalletListing } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
-import { amountText } from '../output/amounts.ts'
 import { syncCell, walletJson } from '../output/facts.ts'
 import type { CellLike } from '../output/view.ts'
 import { type ShownWallet, showWallets } from '../session/shown-wallets.ts'

@@ -1,6 +1,5 @@
-import type { CurrencyWallet, JsonObject, WalletListing } from '../../kernel/index.ts'
+import { amountText, type CurrencyWallet, type JsonObject, type WalletListing } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
-import { amountText } from '../output/amounts.ts'
 import { syncCell, walletJson } from '../output/facts.ts'
 import { findListing, findWallet } from '../session/find-wallet.ts'
 import { openResting } from '../session/open-wallet.ts'

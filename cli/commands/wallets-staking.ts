@@ -1,6 +1,6 @@
-import { nativeAmount } from '../../kernel/index.ts'
+import { amountText, nativeAmount } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
-import { amountJson, amountText } from '../output/amounts.ts'
+import { amountJson } from '../output/amounts.ts'
 import { localTime } from '../output/times.ts'
 import { findWallet } from '../session/find-wallet.ts'
 import { coinOf } from '../session/wallet-assets.ts'

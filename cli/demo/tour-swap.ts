@@ -1,12 +1,12 @@
 import type { FakeWorld } from '../../fake-server/fake-world.ts'
 import {
   type Account,
+  amountText,
   type CurrencyWallet,
   type Kernel,
   nativeAmount,
   type SwapQuote
 } from '../../kernel/index.ts'
-import { amountText } from '../output/amounts.ts'
 import { valueText } from '../output/money.ts'
 import { pathText } from '../rates/route-facts.ts'
 import { coinOf } from '../session/wallet-assets.ts'

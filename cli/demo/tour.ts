@@ -1,13 +1,13 @@
 import type { FakeWorld } from '../../fake-server/fake-world.ts'
 import {
   type Account,
+  amountText,
   type CurrencyWallet,
   type Io,
   type Kernel,
   nativeAmount,
   type Transaction
 } from '../../kernel/index.ts'
-import { amountText } from '../output/amounts.ts'
 import { confirmationCell } from '../output/tx-facts.ts'
 import { summaryLines, summaryOf } from '../spend/spend-summary.ts'
 import { type Comparison, compareDevices } from './compare-devices.ts'

@@ -1,12 +1,4 @@
-import type { CurrencyInfo, Denomination, TokenMap } from '../../kernel/index.ts'
-
-/** What amounts are written in. A currency is one of its own coin, and a token is one too. */
-export interface AmountUnits {
-  readonly currencyCode: string
-  readonly displayName: string
-  /** The first is the one amounts are shown in. */
-  readonly denominations: readonly Denomination[]
-}
+import type { AmountUnits, CurrencyInfo, TokenMap } from '../../kernel/index.ts'
 
 /** One thing that a wallet can hold. */
 export interface Asset extends AmountUnits {

@@ -1,7 +1,6 @@
-import type { Confirmations, JsonObject, Transaction } from '../../kernel/index.ts'
+import type { AmountUnits, Confirmations, JsonObject, Transaction } from '../../kernel/index.ts'
 import { nativeAmount } from '../../kernel/index.ts'
 import { amountJson } from './amounts.ts'
-import type { AmountUnits } from './assets.ts'
 import { decimalText } from './decimals.ts'
 import type { Cell } from './view.ts'
 

@@ -1,6 +1,6 @@
+import { amountText } from '../../kernel/index.ts'
 import type { CommandResult } from '../command-result.ts'
 import type { Effect } from '../session/history.ts'
-import { amountText } from './amounts.ts'
 import { localTime } from './times.ts'
 import { confirmationCell } from './tx-facts.ts'
 import { type CellLike, type Column, cellOf, type TableView } from './view.ts'

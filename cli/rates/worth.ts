@@ -1,6 +1,5 @@
-import type { JsonObject, NativeAmount, RatePair, RouteSnapshot } from '../../kernel/index.ts'
+import type { AmountUnits, JsonObject, NativeAmount, RatePair, RouteSnapshot } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import type { AmountUnits } from '../output/assets.ts'
 import { sumText } from '../output/decimals.ts'
 import { roundedValue, valueText } from '../output/money.ts'
 import type { Cell } from '../output/view.ts'

@@ -1,6 +1,5 @@
-import type { CurrencyWallet, Transaction } from '../../kernel/index.ts'
+import { amountText, type CurrencyWallet, type Transaction } from '../../kernel/index.ts'
 import type { CommandResult } from '../command-result.ts'
-import { amountText } from '../output/amounts.ts'
 import type { Asset } from '../output/assets.ts'
 import { txDetailsJson } from '../output/tx-facts.ts'
 import { coinOf } from '../session/wallet-assets.ts'

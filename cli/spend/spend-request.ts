@@ -1,16 +1,17 @@
-import type {
-  CurrencyWallet,
-  Memo,
-  Metadata,
-  NativeAmount,
-  NetworkFeeOption,
-  ParsedUri,
-  SpendInfo,
-  SpendTarget
+import {
+  type CurrencyWallet,
+  type Memo,
+  type Metadata,
+  type NativeAmount,
+  type NetworkFeeOption,
+  type ParsedUri,
+  parseAmount,
+  type SpendInfo,
+  type SpendTarget
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { parsePairs } from '../grammar/values.ts'
-import { isMax, parseAmount } from '../output/amounts.ts'
+import { isMax } from '../output/amounts.ts'
 
 /** The flags of `send`, as typed. */
 export interface SendFlags {

@@ -1,5 +1,6 @@
 import {
   add,
+  amountText,
   type CurrencyWallet,
   compare,
   type JsonObject,
@@ -11,7 +12,7 @@ import {
   type Transaction,
   WalletError
 } from '../../kernel/index.ts'
-import { amountJson, amountText } from '../output/amounts.ts'
+import { amountJson } from '../output/amounts.ts'
 import type { Asset } from '../output/assets.ts'
 import { safeText } from '../output/safe-text.ts'
 import { coinOf } from '../session/wallet-assets.ts'

@@ -1,5 +1,6 @@
 import { shellWord } from '../../devtools/core/shell-word.ts'
 import {
+  amountText,
   compare,
   type JsonObject,
   type SwapQuote,
@@ -8,7 +9,7 @@ import {
 } from '../../kernel/index.ts'
 import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { amountJson, amountText } from '../output/amounts.ts'
+import { amountJson } from '../output/amounts.ts'
 import { txDetailsJson } from '../output/tx-facts.ts'
 import { coinOf } from '../session/wallet-assets.ts'
 import type { Session } from '../session.ts'

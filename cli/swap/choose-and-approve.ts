@@ -1,6 +1,6 @@
+import { amountText } from '../../kernel/index.ts'
 import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { amountText } from '../output/amounts.ts'
 import type { QuoteChoice } from '../screens/show-quotes.tsx'
 import type { Session } from '../session.ts'
 import { approveQuote } from './approve-quote.ts'

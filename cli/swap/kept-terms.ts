@@ -1,5 +1,6 @@
 import { shellWord } from '../../devtools/core/shell-word.ts'
 import {
+  amountText,
   compare,
   type JsonObject,
   type NativeAmount,
@@ -9,7 +10,7 @@ import {
   ZERO
 } from '../../kernel/index.ts'
 import { AdvisedError } from '../errors/advised-error.ts'
-import { amountJson, amountText } from '../output/amounts.ts'
+import { amountJson } from '../output/amounts.ts'
 import { coinOf } from '../session/wallet-assets.ts'
 import type { Session } from '../session.ts'
 import type { KeptQuote } from './kept-quotes.ts'

@@ -1,5 +1,5 @@
-import { type JsonObject, nativeAmount, type QuoteSnapshot } from '../../kernel/index.ts'
-import { amountJson, amountText } from '../output/amounts.ts'
+import { amountText, type JsonObject, nativeAmount, type QuoteSnapshot } from '../../kernel/index.ts'
+import { amountJson } from '../output/amounts.ts'
 import type { Asset } from '../output/assets.ts'
 import { coinOf } from '../session/wallet-assets.ts'
 import type { SwapPlaces } from './swap-place.ts'

@@ -1,5 +1,4 @@
-import { nativeAmount, type QuoteSnapshot } from '../../kernel/index.ts'
-import { amountText } from '../output/amounts.ts'
+import { amountText, nativeAmount, type QuoteSnapshot } from '../../kernel/index.ts'
 import { safeText } from '../output/safe-text.ts'
 import type { CellLike, TableView, TextView } from '../output/view.ts'
 import { coinOf } from '../session/wallet-assets.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject, SpendInfo, SwapReview } from '../../kernel/index.ts'
-import { amountJson, amountText } from '../output/amounts.ts'
+import { amountText, type JsonObject, type SpendInfo, type SwapReview } from '../../kernel/index.ts'
+import { amountJson } from '../output/amounts.ts'
 import { safeText } from '../output/safe-text.ts'
 import { localTime } from '../output/times.ts'
 import { coinOf } from '../session/wallet-assets.ts'

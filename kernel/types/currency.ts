@@ -7,11 +7,16 @@ export interface Denomination {
   readonly symbol?: string
 }
 
-/** A token of a chain, under its token id. */
-export interface Token {
+/** What amounts are written in. A currency is one of its own coin, and a token is one too. */
+export interface AmountUnits {
   readonly currencyCode: string
   readonly displayName: string
+  /** The first is the one amounts are shown in. */
   readonly denominations: readonly Denomination[]
+}
+
+/** A token of a chain, under its token id. */
+export interface Token extends AmountUnits {
   readonly networkLocation?: JsonObject
 }
 
@@ -53,14 +58,10 @@ export interface MemoOption {
 }
 
 /** What the kernel and its interfaces know of a currency; data only (specification §3, §7.2 of the peer). */
-export interface CurrencyInfo {
+export interface CurrencyInfo extends AmountUnits {
   readonly pluginId: string
-  readonly displayName: string
   /** Such as `wallet:bitcoin`. */
   readonly walletType: string
-  readonly currencyCode: string
-  /** The first is the one amounts are shown in. */
-  readonly denominations: readonly Denomination[]
   /** Depth at which a transaction is confirmed; 1 if absent. */
   readonly requiredConfirmations?: number
   readonly memoOptions?: readonly MemoOption[]
