@@ -1,4 +1,11 @@
-import type { RateProviderSnapshot, UserSnapshot } from '../../kernel/index.ts'
+import type {
+  AmountUnits,
+  CurrencySnapshot,
+  Denomination,
+  RateProviderSnapshot,
+  TokenSnapshot,
+  UserSnapshot
+} from '../../kernel/index.ts'
 import type { FactName, Facts } from './facts.ts'
 import type { SliceName, Slices } from './slices.ts'
 
@@ -70,9 +77,28 @@ const request: FieldsOf<Slices['quotes']['request']> = {
   quoteFor: 'plain'
 }
 
+const units: FieldsOf<AmountUnits> = {
+  currencyCode: 'plain',
+  displayName: 'plain',
+  denominations: {
+    each: { name: 'plain', multiplier: 'plain', symbol: 'plain' } satisfies FieldsOf<Denomination>
+  }
+}
+
+const currency: FieldsOf<CurrencySnapshot> = { ...units, walletType: 'plain' }
+
+const token: FieldsOf<TokenSnapshot> = { ...units, tokenId: 'plain' }
+
 /** What may be shown of the rows of each table. */
 export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
-  plugins: { pluginId: 'plain', kind: 'plain', state: 'plain', needsKeysTo: 'plain', errorCode: 'plain' },
+  plugins: {
+    pluginId: 'plain',
+    kind: 'plain',
+    state: 'plain',
+    needsKeysTo: 'plain',
+    currency: { object: currency },
+    errorCode: 'plain'
+  },
   users: user,
   logins: { attemptId: 'plain', method: 'plain', stage: 'plain', errorCode: 'plain' },
   accounts: {
@@ -104,6 +130,7 @@ export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
     enabledTokenIds: 'plain',
     detectedTokenIds: 'plain',
     unactivatedTokenIds: 'plain',
+    tokens: { each: token },
     stakingStatus: { object: { stakedAmounts: { each: staked } } },
     balances: 'plain',
     isPaused: 'plain'

@@ -103,7 +103,8 @@ export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
   pluginChanged: {
     dispatch: 'observed',
     fires: 'when a plugin is applied, fails or is missing',
-    carries: 'its id, kind, state and the calls in which it gets private keys',
+    carries:
+      'its id, kind, state, the calls in which it gets private keys, and how the amounts of a currency are written',
     tappedBy: 'observer'
   },
   usersChanged: {
@@ -141,7 +142,7 @@ export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
     fires:
       'when a wallet opens, and when its name, fiat code, tokens, staking, balances or pause change; ' +
       'many changes of a moment are one',
-    carries: 'its public facts',
+    carries: 'its public facts, and how the amounts of its tokens are written',
     tappedBy: 'observer'
   },
   engineChanged: {

@@ -1,3 +1,4 @@
+import type { AmountUnits } from '../types/currency.ts'
 import type { StakingStatus } from '../types/engine.ts'
 import type { Json } from '../types/json.ts'
 import type { Confirmations } from '../types/transaction.ts'
@@ -24,7 +25,15 @@ export interface PluginSnapshot {
   readonly state: 'applied' | 'failed' | 'missing'
   /** When a currency asks for private keys beyond signing, in which calls. */
   readonly needsKeysTo: readonly ('sync' | 'spend' | 'broadcast')[]
+  /** Of an applied currency. */
+  readonly currency?: CurrencySnapshot
   readonly errorCode?: string
+}
+
+/** What a currency is called, and how its amounts are written. */
+export interface CurrencySnapshot extends AmountUnits {
+  /** Such as `wallet:bitcoin`. */
+  readonly walletType: string
 }
 
 /** One user of this device, without keys. */
@@ -91,9 +100,16 @@ export interface WalletSnapshot {
   readonly detectedTokenIds: readonly string[]
   /** Tokens that the chain does not let the wallet use yet. */
   readonly unactivatedTokenIds: readonly string[]
+  /** What the currency knows of those that are on or detected; nothing of an id that it does not know. */
+  readonly tokens: readonly TokenSnapshot[]
   readonly stakingStatus: StakingStatus
   readonly balances: Readonly<Record<string, string>>
   readonly isPaused: boolean
+}
+
+/** What a token is called, and how its amounts are written. */
+export interface TokenSnapshot extends AmountUnits {
+  readonly tokenId: string
 }
 
 /** The engine of a wallet. */

@@ -1,6 +1,6 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import type { KernelHooks } from '../hooks/kernel-hooks.ts'
-import type { PluginSnapshot } from '../hooks/snapshots.ts'
+import type { CurrencySnapshot, PluginSnapshot } from '../hooks/snapshots.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { CurrencyTools } from '../types/engine.ts'
 import type { JsonObject } from '../types/json.ts'
@@ -51,7 +51,10 @@ export class PluginSet {
     try {
       apply()
       this.#keep(plugin, options)
-      this.#record({ pluginId: plugin.id, kind: plugin.kind, state: 'applied', needsKeysTo: needsOf(plugin) })
+      this.#record({
+        ...{ pluginId: plugin.id, kind: plugin.kind, state: 'applied', needsKeysTo: needsOf(plugin) },
+        ...(plugin.kind === 'currency' ? { currency: currencyOf(plugin.info) } : {})
+      })
     } catch (error) {
       this.#record({
         pluginId: plugin.id,
@@ -167,6 +170,11 @@ const needsOf = (plugin: Plugin): PluginSnapshot['needsKeysTo'] => {
     ...(needsKeysToSpend === true ? (['spend'] as const) : []),
     ...(needsKeysToBroadcast === true ? (['broadcast'] as const) : [])
   ]
+}
+
+const currencyOf = (info: CurrencyInfo): CurrencySnapshot => {
+  const { currencyCode, displayName, walletType, denominations } = info
+  return Object.freeze({ currencyCode, displayName, walletType, denominations })
 }
 
 const codeOf = (error: unknown): { errorCode?: string } =>

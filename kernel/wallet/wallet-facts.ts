@@ -108,6 +108,7 @@ const NEW_WALLET: Omit<WalletSnapshot, 'walletId' | 'pluginId' | 'type'> = {
   enabledTokenIds: NONE,
   detectedTokenIds: NONE,
   unactivatedTokenIds: NONE,
+  tokens: Object.freeze([]),
   stakingStatus: Object.freeze({ stakedAmounts: Object.freeze([]) }),
   balances: Object.freeze({}),
   isPaused: false

@@ -15,6 +15,7 @@ import { type PauseOptions, PauseSwitch } from './pause-switch.ts'
 import { resumeSpends, type SpendParts } from './spend.ts'
 import { SpendJournal } from './spend-journal.ts'
 import { OLD_TOKENS_PATH, TOKENS_PATH, tokenIdList } from './tokens/token-file.ts'
+import { tokenSnapshotsOf } from './tokens/token-snapshots.ts'
 import { WalletTokens } from './tokens/wallet-tokens.ts'
 import type { WalletFacts } from './wallet-facts.ts'
 import type { WalletParts } from './wallet-place.ts'
@@ -162,7 +163,8 @@ export class WalletLife implements EngineHost {
 
   tokensChanged(): void {
     const { enabledTokenIds, detectedTokenIds } = this.tokens
-    this.facts.show({ enabledTokenIds, detectedTokenIds })
+    const tokens = tokenSnapshotsOf([enabledTokenIds, detectedTokenIds], this.#parts.config.getSnapshot())
+    this.facts.show({ enabledTokenIds, detectedTokenIds, tokens })
     this.#room.inputsChanged()
   }
 

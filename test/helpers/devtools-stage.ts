@@ -58,6 +58,7 @@ export const wallet = (walletId: string, changes: Partial<WalletSnapshot> = {}):
   enabledTokenIds: [],
   detectedTokenIds: [],
   unactivatedTokenIds: [],
+  tokens: [],
   stakingStatus: { stakedAmounts: [] },
   balances: { '': '0' },
   isPaused: false,

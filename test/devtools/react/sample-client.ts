@@ -70,6 +70,7 @@ const wallet = (
   enabledTokenIds: [],
   detectedTokenIds: [],
   unactivatedTokenIds: [],
+  tokens: [],
   stakingStatus: { stakedAmounts: [] },
   balances: { '': balance },
   isPaused: false

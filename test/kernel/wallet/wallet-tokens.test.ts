@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Turns } from '../../../kernel/crypto/serial-queue.ts'
-import { type CurrencyWallet, nativeAmount } from '../../../kernel/index.ts'
+import { type CurrencyWallet, nativeAmount, type WalletSnapshot } from '../../../kernel/index.ts'
 import { Scheduler } from '../../../kernel/io/scheduler.ts'
 import { Observable } from '../../../kernel/state/observable.ts'
 import type { CurrencyConfigSnapshot } from '../../../kernel/types/currency.ts'
@@ -294,6 +294,54 @@ test('found tokens are noted, those that are new are on and told once, and anoth
   await wallet.changeEnabledTokenIds(['tin'])
   await home.clock.advance(60_000)
   t.deepEqual(same.getSnapshot().enabledTokenIds, ['tin'])
+})
+
+test('observers hear how the amounts of a currency and of the tokens of a wallet are written', async t => {
+  const currencies = new Map<string, unknown>()
+  const told: WalletSnapshot[] = []
+  const home = await openToyHome(t, {
+    tokens: TOKENS,
+    device: {
+      plugins: [
+        {
+          kind: 'observer',
+          id: 'watch',
+          apply({ hooks }) {
+            hooks.pluginChanged.tap(
+              'watch',
+              ({ pluginId, currency }) => void currencies.set(pluginId, currency)
+            )
+            hooks.walletChanged.tap('watch', wallet => void told.push(wallet))
+          }
+        }
+      ]
+    }
+  })
+  const { currencyCode, displayName, denominations, walletType } = home.toy.plugin.info
+  t.deepEqual(currencies.get('toycoin'), { currencyCode, displayName, denominations, walletType })
+  t.is(currencies.get('watch'), undefined)
+  await home.clock.advance(100)
+  const wallet = await home.account.createCurrencyWallet('wallet:toycoin', { enabledTokenIds: ['silver'] })
+  const { networkLocation, ...silver } = TOKENS.silver
+  t.deepEqual(wallet.getSnapshot().tokens, [{ tokenId: 'silver', ...silver }])
+  home.toy.requests[0]?.callbacks.onNewTokens(['gold'])
+  const config = home.account.currencyConfig('toycoin')
+  await config.addCustomToken({ ...toyToken('LEAD'), displayName: 'Heavy' })
+  const changed = wallet.changeEnabledTokenIds(['lead', 'silver'])
+  await home.clock.advance(1000)
+  await changed
+  // Gold was found, and is told of although it is off.
+  t.deepEqual(
+    told.at(-1)?.tokens.map(token => token.displayName),
+    ['Heavy', 'Token SILVER', 'Token GOLD']
+  )
+  const count = told.length
+  await config.changeCustomToken('lead', { ...toyToken('LEAD'), displayName: 'Plumbum' })
+  await home.clock.advance(1000)
+  t.deepEqual(
+    told.slice(count).map(({ tokens }) => tokens[0]?.displayName),
+    ['Plumbum']
+  )
 })
 
 test('the payment of a token, and its payee, bear the code of the token', async t => {
