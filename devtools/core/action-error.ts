@@ -1,10 +1,10 @@
-import { isWalletError, type JsonObject } from '../../kernel/index.ts'
+import { isWalletError, type JsonObject, scrub, WalletError } from '../../kernel/index.ts'
 import type { ActionFailure } from './protocol.ts'
 
 /**
  * Why an action failed, on the side of the panel, or before the kernel was asked. `code`: of the catalogue, or
- * READ_ONLY, BAD_MESSAGE (`details.field` names what is wrong, never the value), GONE (`details.what`: the draft, quote,
- * round or repo is not there), NO_WORLD, DISCONNECTED, UNKNOWN.
+ * READ_ONLY, HIDDEN (addresses are not shown), BAD_MESSAGE (`details.field` names what is wrong, never the value), GONE
+ * (`details.what`: the draft, quote, round or repo is not there), NO_WORLD, DISCONNECTED, UNKNOWN.
  */
 export class ActionError extends Error {
   readonly code: string
@@ -20,14 +20,28 @@ export class ActionError extends Error {
   }
 }
 
-/** A failure as a panel may see it; of an error that nobody knows not a word is passed on (pure). */
+/** A failure as a panel may see it; of an error that nobody knows not a word is passed on. Never throws (pure). */
 export const failureOf = (error: unknown): ActionFailure => {
+  try {
+    return readFailure(error)
+  } catch {
+    // What was thrown throws itself when it is looked at.
+    return UNKNOWN
+  }
+}
+
+const readFailure = (error: unknown): ActionFailure => {
   if (error instanceof ActionError) return failureFrom(error, error.hint, error.details)
   if (!isWalletError(error)) return UNKNOWN
-  const details = Object.entries(error.details).filter(
-    ([name, value]) => SHOWN_DETAILS.has(name) && isShort(value)
+  // A plugin can give its own error a code of the catalogue: then nobody has looked at its words.
+  const wordsOf = (text: string): string => (error instanceof WalletError ? text : scrub(text))
+  const { code, message, hint, details = {} }: Partial<WalletError> = error
+  const shown = Object.entries(details).filter(([name, value]) => SHOWN_DETAILS.has(name) && isShort(value))
+  return failureFrom(
+    { code: code ?? UNKNOWN.code, message: wordsOf(message ?? '') },
+    hint === undefined ? undefined : wordsOf(hint),
+    shown.length === 0 ? undefined : Object.fromEntries(shown)
   )
-  return failureFrom(error, error.hint, details.length === 0 ? undefined : Object.fromEntries(details))
 }
 
 const failureFrom = (

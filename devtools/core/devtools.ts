@@ -4,7 +4,6 @@ import { foldInto } from './fold.ts'
 import { type AttachOptions, Session } from './host-session.ts'
 import { Journal } from './journal.ts'
 import type { Channel, ClientMessage, HostMessage } from './protocol.ts'
-import { redactEntry, redactRow } from './redact.ts'
 import { type TableLimits, Tables, tableLimits } from './tables.ts'
 
 /** What an application says to make the devtools of a kernel. */
@@ -43,7 +42,8 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
   const { clock, batchMs = 100, ringSize = 10_000, maxPerSlice = {}, hooks: isWatching = true } = options
   // Tells kernels apart, and nothing hangs on nobody guessing it.
   const kernelId = `${clock.now().toString(36)}-${Math.random().toString(36).slice(2, 10)}`
-  const redaction = { hideAddresses: options.hideAddresses === true, salt: kernelId }
+  // No panel is told the salt: with it, a mark could be compared with those of all known addresses.
+  const redaction = { hideAddresses: options.hideAddresses === true, salt: String(Math.random()) }
   const sessions = new Set<Session>()
   const journal = new Journal(ringSize)
   const tables = new Tables({ ...tableLimits, ...maxPerSlice }, (slice, id, what) => {
@@ -80,9 +80,7 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
     attach(channel, attached) {
       const session = new Session(
         {
-          ...{ clock, kernelId, batchMs, tables, journal },
-          redactRow: (slice, row) => redactRow(slice, row, redaction),
-          redactEntry: entry => redactEntry(entry, redaction),
+          ...{ clock, kernelId, batchMs, tables, journal, redaction },
           acted: fact => note('action', fact),
           ended: ended => void sessions.delete(ended)
         },

@@ -2,10 +2,11 @@ import type { Clock, JsonObject } from '../../kernel/index.ts'
 import { ActionError, failureOf } from './action-error.ts'
 import { type Act, type ActionName, readingActions } from './actions.ts'
 import type { ActionFact } from './facts.ts'
-import type { Journal, JournalEntry } from './journal.ts'
+import type { Journal } from './journal.ts'
 import type { JournalEvent } from './journal-event.ts'
 import { type Channel, type ClientMessage, type HostMessage, PROTOCOL_VERSION } from './protocol.ts'
 import { type BadMessage, readMessage } from './read-message.ts'
+import { type RedactOptions, redactEntry, redactFailure, redactOutput, redactRow } from './redact.ts'
 import type { SliceName, SlicePatch, Slices } from './slices.ts'
 import { sliceNames } from './slices.ts'
 import type { Tables } from './tables.ts'
@@ -35,8 +36,7 @@ export interface SessionParts {
   readonly batchMs: number
   readonly tables: Tables
   readonly journal: Journal
-  redactRow<K extends SliceName>(slice: K, row: Slices[K]): Slices[K]
-  redactEntry(entry: JournalEntry): JournalEvent
+  readonly redaction: RedactOptions
   /** Notes what the panel did. */
   acted(fact: ActionFact): void
   ended(session: Session): void
@@ -125,14 +125,14 @@ export class Session {
       this.#refuse(0, new ActionError({ code: 'BAD_MESSAGE', message }))
       return
     }
-    const { journal, tables, redactEntry, redactRow } = this.#parts
+    const { journal, tables, redaction } = this.#parts
     const rowsOf = <K extends SliceName>(slice: K): (readonly [string, Slices[K]])[] =>
-      [...tables.rows(slice)].map(([id, row]) => [id, redactRow(slice, row)])
+      [...tables.rows(slice)].map(([id, row]) => [id, redactRow(slice, row, redaction)])
     const slices = Object.fromEntries(sliceNames.map(slice => [slice, rowsOf(slice)])) as unknown as Extract<
       HostMessage,
       { readonly type: 'snapshot' }
     >['slices']
-    const events = journal.since(sinceSeq).map(redactEntry)
+    const events = this.#eventsSince(sinceSeq)
     this.#isSubscribed = true
     this.#dirty.clear()
     this.#seq = journal.seq
@@ -152,23 +152,28 @@ export class Session {
   }
 
   #sendBatch(isSlow: boolean): void {
-    const { journal, redactEntry } = this.#parts
+    const { journal } = this.#parts
     const fromSeq = this.#seq
     const patches = this.#takePatches()
     if (journal.seq === fromSeq && patches.length === 0) return
-    const events = isSlow ? [] : journal.since(fromSeq).map(redactEntry)
+    const events = isSlow ? [] : this.#eventsSince(fromSeq)
     this.#seq = journal.seq
     const missed = journal.seq - fromSeq - events.length
     this.#send({ type: 'batch', fromSeq, seq: journal.seq, patches, events, missed })
   }
 
+  #eventsSince(seq: number): readonly JournalEvent[] {
+    const { journal, redaction } = this.#parts
+    return journal.since(seq).map(entry => redactEntry(entry, redaction))
+  }
+
   #takePatches(): SlicePatch[] {
-    const { tables, redactRow } = this.#parts
+    const { tables, redaction } = this.#parts
     const patches = [...this.#dirty].map(([slice, ids]): SlicePatch => {
       const rows = tables.rows(slice)
       const changed = [...ids.changed].flatMap((id): [string, Slices[SliceName]][] => {
         const row = rows.get(id)
-        return row === undefined ? [] : [[id, redactRow(slice, row)]]
+        return row === undefined ? [] : [[id, redactRow(slice, row, redaction)]]
       })
       return { slice, changed, removed: [...ids.removed] }
     })
@@ -177,7 +182,7 @@ export class Session {
   }
 
   async #call({ id, action, input }: Extract<ClientMessage, { readonly type: 'call' }>): Promise<void> {
-    const { clock, acted } = this.#parts
+    const { clock, acted, redaction } = this.#parts
     const started = clock.now()
     const told = (outcome: Pick<ActionFact, 'outcome' | 'errorCode' | 'subject'>): void =>
       acted({ action, durationMs: clock.now() - started, ...outcome })
@@ -185,7 +190,7 @@ export class Session {
     try {
       const output = (await this.#allowed(action)(action, input as never)) as JsonObject
       told({ outcome: 'done', ...subjectOf(input, output) })
-      this.#send({ type: 'result', id, output })
+      this.#send({ type: 'result', id, output: redactOutput(action, output, redaction) })
     } catch (error) {
       told({ outcome: 'failed', ...subjectOf(input), errorCode: failureOf(error).code })
       this.#refuse(id, error)
@@ -207,11 +212,18 @@ export class Session {
       throw new ActionError({ code: 'READ_ONLY', message: 'There is nobody here who does actions.' })
     if (this.#calls > MAX_CALLS)
       throw new ActionError({ code: 'BAD_MESSAGE', message: 'Too many actions are under way.' })
+    // Half an address is of no use, and its mark would make a code that nobody can pay.
+    if (action === 'wallet.receive' && this.#parts.redaction.hideAddresses === true)
+      throw new ActionError({
+        code: 'HIDDEN',
+        message: 'Addresses are hidden here.',
+        hint: 'Start it again without hiding addresses.'
+      })
     return act
   }
 
   #refuse(id: number, error: unknown): void {
-    this.#send({ type: 'refused', id, error: failureOf(error) })
+    this.#send({ type: 'refused', id, error: redactFailure(failureOf(error), this.#parts.redaction) })
   }
 
   #send(message: HostMessage): void {

@@ -43,7 +43,7 @@ export type HostMessage =
 
 /** Why an action failed. */
 export interface ActionFailure {
-  /** Of the catalogue; besides, READ_ONLY, BAD_MESSAGE, GONE for a draft or round, NO_WORLD and UNKNOWN. */
+  /** Of the catalogue; besides, READ_ONLY, HIDDEN, BAD_MESSAGE, GONE for a draft or round, NO_WORLD and UNKNOWN. */
   readonly code: string
   readonly message: string
   readonly hint?: string

@@ -1,7 +1,10 @@
 import { type Json, type JsonObject, scrub } from '../../kernel/index.ts'
+import type { ActionName, Actions } from './actions.ts'
 import { type FactName, subjectOf } from './facts.ts'
 import type { JournalEntry } from './journal.ts'
 import type { JournalEvent } from './journal-event.ts'
+import { outputRules } from './output-rules.ts'
+import type { ActionFailure } from './protocol.ts'
 import { type FieldRule, factRules, rowRules } from './redaction-table.ts'
 import type { SliceName, Slices } from './slices.ts'
 
@@ -49,6 +52,31 @@ export const redactFact = (
 ): JsonObject | undefined =>
   Object.hasOwn(factRules, hook) ? redactObject(factRules[hook as FactName], data, options) : undefined
 
+/** The result of an action as a panel may see it (pure). */
+export const redactOutput = (
+  action: ActionName,
+  output: Actions[ActionName]['out'],
+  options: RedactOptions = {}
+): JsonObject => redactObject(outputRules[action], output, options)
+
+/** A failure as a panel may see it: its words are safe, and may still name an address or a txid (pure). */
+export const redactFailure = (
+  { code, message, hint, details }: ActionFailure,
+  options: RedactOptions = {}
+): ActionFailure => {
+  const wordsOf = (text: string): string => (options.hideAddresses === true ? scrub(text) : text)
+  const shown = Object.entries(details ?? {}).map(([name, value = null]): [string, Json] => {
+    if (name === 'txid') return [name, chainOf(value, options) ?? null]
+    return [name, typeof value === 'string' && name !== 'walletId' ? wordsOf(value) : value]
+  })
+  return {
+    code,
+    message: wordsOf(message),
+    ...(hint === undefined ? {} : { hint: wordsOf(hint) }),
+    ...(details === undefined ? {} : { details: Object.fromEntries(shown) })
+  }
+}
+
 const redactObject = (rules: Rules, value: object, options: RedactOptions): JsonObject => {
   const shown: Record<string, Json> = {}
   for (const name in rules) {
@@ -68,6 +96,7 @@ const redactField = (
   if (rule === 'plain') return plainOf(value, 0)
   if (rule === 'text') return typeof value === 'string' ? scrub(value) : undefined
   if (rule === 'chain') return chainOf(value, options)
+  if (value === null) return null
   if ('object' in rule) return isObject(value) ? redactObject(rule.object, value, options) : undefined
   if (!Array.isArray(value)) return undefined
   return value.filter(isObject).map(item => redactObject(rule.each, item, options))
