@@ -13,6 +13,12 @@ export interface Failure {
   readonly hint?: string
 }
 
+/** What was done here before. */
+export interface PanelMemory extends ActMemory {
+  /** The transaction of the newest payment, by the id of its wallet, or of its quote. */
+  readonly sent: ReadonlyMap<string, string>
+}
+
 /** What all parts of one panel share. */
 export interface PanelState {
   /** What is drawn: {@link PanelState.live}, or what was known at a moment. */
@@ -29,7 +35,7 @@ export interface PanelState {
   /** Why the last action failed; it is shown where the person is, in the open dialog or at the bottom of the panel. */
   readonly failure: Failure | undefined
   readonly dismiss: () => void
-  /** Does an action; if it fails, gives undefined. */
+  /** Does an action; if it fails, gives undefined. What makes a draft opens its review, too. */
   readonly run: <K extends ActionName>(
     name: K,
     input: Actions[K]['in']
@@ -37,8 +43,8 @@ export interface PanelState {
   /** Shows the command that does what the control with the focus, or under the pointer, does. */
   readonly showCommand: (commandLine: string) => void
   readonly copy: (text: string) => void
-  /** What was done here before, for the commands that do it again. */
-  readonly memory: ActMemory
+  /** What was done here before, for the commands that do it again, and to tell what became of it. */
+  readonly memory: PanelMemory
   /** The time of what is drawn, by which ages and countdowns are told, in Unix milliseconds. */
   readonly now: () => number
 }

@@ -14,6 +14,7 @@ import { PluginsPanel } from './panels/plugins-panel.tsx'
 import { QuotesPanel } from './panels/quotes-panel.tsx'
 import { RatesPanel } from './panels/rates-panel.tsx'
 import { SyncPanel } from './panels/sync-panel.tsx'
+import { ReviewDialog } from './parts/review-dialog.tsx'
 import { StartStrip } from './start-strip.tsx'
 import { useKeys } from './use-keys.ts'
 import { usePanelActs } from './use-panel-acts.ts'
@@ -44,7 +45,7 @@ export const Panel = (props: PanelProps): ReactElement => {
   const [preferences, change] = usePreferences(props.theme)
   const [isHelpOpen, setHelp] = useState(false)
   const { client, heldAt, toggleHold, now } = useShown(live, props.now ?? Date.now)
-  const { run, failure, dismiss, copy, memory, said } = usePanelActs(client)
+  const { run, failure, dismiss, copy, memory, said, review } = usePanelActs(live)
   const [commandLine, showCommand] = useState('')
   const go = useCallback(
     (place: Partial<PanelLocation>) => {
@@ -96,6 +97,10 @@ export const Panel = (props: PanelProps): ReactElement => {
         {isHelpOpen ? (
           <HelpDialog preferences={preferences} onChange={change} onClose={() => setHelp(false)} />
         ) : null}
+        {/* Here, so that it stays wherever the panel goes. A panel that is held still does nothing. */}
+        {review.draft === undefined || heldAt !== undefined ? null : (
+          <ReviewDialog key={review.draft.draftId} draft={review.draft} onClose={review.close} />
+        )}
       </div>
     </PanelContext>
   )

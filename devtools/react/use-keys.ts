@@ -22,7 +22,8 @@ export const useKeys = (
     const target: EventTarget | null = ofPage ? (page?.document ?? null) : panel.current
     const hear = (event: Event): void => {
       if (!(event instanceof KeyboardEvent) || event.defaultPrevented || event.isComposing) return
-      if (isInDialog(event)) return
+      // An open dialog has all keys to itself, wherever they are pressed: Escape closes it, and nothing behind it.
+      if (panel.current?.querySelector('dialog[open]')) return
       const { command, isJumping: next } = readKey(
         {
           key: event.key,
@@ -39,10 +40,6 @@ export const useKeys = (
     return () => target?.removeEventListener('keydown', hear)
   }, [panel, isOn, ofPage])
 }
-
-/** An open dialog has all keys to itself: Escape closes it, and nothing behind it. */
-const isInDialog = (event: KeyboardEvent): boolean =>
-  event.composedPath().some(target => target instanceof HTMLDialogElement)
 
 /** Whether a key goes to a text field or a list; seen through the edge of the shadow root. */
 const isField = (event: KeyboardEvent): boolean => {

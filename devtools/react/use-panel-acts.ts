@@ -1,49 +1,80 @@
 import { useCallback, useState } from 'react'
-import type { ActMemory } from '../core/action-names.ts'
 import type { Act, Action } from '../core/actions.ts'
 import type { DevtoolsClient } from '../core/devtools-client.ts'
 import { page } from './dom.ts'
-import type { Failure, PanelState } from './panel-state.ts'
+import type { Failure, PanelMemory, PanelState } from './panel-state.ts'
+import { type Draft, discard } from './parts/review-dialog.tsx'
+import { type Review, useReview } from './use-review.ts'
 
 /** What the panel can do and say. */
 export interface PanelActs extends Pick<PanelState, 'copy' | 'dismiss' | 'failure' | 'memory' | 'run'> {
   /** The newest short message, such as `Copied`. */
   readonly said: string
+  readonly review: Review
 }
 
-/** Does actions and keeps the newest failure. */
+/** Does actions, keeps the newest failure and opens the review of a draft. All of it is forgotten with the client. */
 export const usePanelActs = (client: DevtoolsClient): PanelActs => {
-  const [failure, setFailure] = useState<Failure | undefined>()
+  const [done, setDone] = useState<Done>({ of: client, memory: NOTHING })
   const [said, say] = useState('')
-  const [memory, setMemory] = useState<ActMemory>(NOTHING)
+  const review = useReview(client)
+  const { open } = review
+  if (done.of !== client) setDone({ of: client, memory: NOTHING })
+  const fail = useCallback(
+    (failure: Failure | undefined) =>
+      setDone(before => (before.of === client ? { ...before, failure } : before)),
+    [client]
+  )
   const run: PanelState['run'] = useCallback(
     async (name, input) => {
-      setFailure(undefined)
+      fail(undefined)
       say('')
       try {
         const act: Act = client.act
         const output = await act(name, input)
-        setMemory(before => remembered(before, { name, input } as Action, output))
+        const action = { name, input } as Action
+        setDone(before =>
+          before.of === client ? { ...before, memory: remembered(before.memory, action, output) } : before
+        )
+        const draft = draftOf(action, output)
+        if (draft !== undefined && !open(draft)) {
+          discard(client, draft)
+          fail(ONE_REVIEW)
+        }
         return output
       } catch (error) {
-        setFailure(failureOf(error))
+        fail(failureOf(error))
         return undefined
       }
     },
-    [client]
+    [client, fail, open]
   )
-  const copy = useCallback((text: string) => {
-    if (text === '' || page === undefined) return
-    // A page that came over plain HTTP from elsewhere has no clipboard.
-    const { clipboard }: Partial<Pick<Navigator, 'clipboard'>> = page.navigator
-    if (clipboard === undefined) return say('The browser did not let the panel copy')
-    clipboard.writeText(text).then(
-      () => say('Copied'),
-      () => say('The browser did not let the panel copy')
-    )
-  }, [])
-  const dismiss = useCallback(() => setFailure(undefined), [])
-  return { run, copy, memory, failure, said, dismiss }
+  const copy = useCallback((text: string) => copyText(text, say), [])
+  const dismiss = useCallback(() => fail(undefined), [fail])
+  const { failure, memory } = done
+  return { run, copy, memory, failure, said, dismiss, review }
+}
+
+interface Done {
+  /** What was done with another client is of no use. */
+  readonly of: DevtoolsClient
+  readonly failure?: Failure | undefined
+  readonly memory: PanelMemory
+}
+
+const ONE_REVIEW: Failure = {
+  code: 'ONE_REVIEW',
+  message: 'A second review was given up, since one is read at a time.',
+  hint: 'Ask for it again when this one is done.'
+}
+
+const copyText = (text: string, say: (words: string) => void): void => {
+  if (text === '' || page === undefined) return
+  // A page that came over plain HTTP from elsewhere has no clipboard.
+  const { clipboard }: Partial<Pick<Navigator, 'clipboard'>> = page.navigator
+  const refused = (): void => say('The browser did not let the panel copy')
+  if (clipboard === undefined) refused()
+  else clipboard.writeText(text).then(() => say('Copied'), refused)
 }
 
 /** What an error says to a person. */
@@ -58,17 +89,29 @@ const failureOf = (error: unknown): Failure => {
   }
 }
 
-const NOTHING: ActMemory = { drafts: new Map(), rounds: new Map() }
+const NOTHING: PanelMemory = { drafts: new Map(), rounds: new Map(), sent: new Map() }
 // As many drafts and rounds as a kernel keeps open, and more.
 const KEPT = 100
 
+/** The draft that an action made; undefined if it made none. */
+const draftOf = (action: Action, output: object): Draft | undefined =>
+  (action.name === 'spend.draft' || action.name === 'swap.review') && 'draftId' in output
+    ? { ...(output as Pick<Draft, 'draftId' | 'review'>), made: action }
+    : undefined
+
 /** Takes in what an action made. */
-const remembered = (memory: ActMemory, action: Action, output: object): ActMemory => {
+const remembered = (memory: PanelMemory, action: Action, output: object): PanelMemory => {
   if (action.name === 'swap.ask' && 'roundId' in output) {
     return { ...memory, rounds: withEntry(memory.rounds, String(output.roundId), action.input) }
   }
   if ((action.name === 'spend.draft' || action.name === 'swap.review') && 'draftId' in output) {
     return { ...memory, drafts: withEntry(memory.drafts, String(output.draftId), action.input) }
+  }
+  if ((action.name === 'spend.approve' || action.name === 'swap.approve') && 'txid' in output) {
+    const made = memory.drafts.get(action.input.draftId)
+    if (made === undefined) return memory
+    const source = 'walletId' in made ? made.walletId : made.quoteId
+    return { ...memory, sent: withEntry(memory.sent, source, String(output.txid)) }
   }
   return memory
 }

@@ -1,9 +1,9 @@
-import { type ReactElement, useState } from 'react'
+import type { ReactElement } from 'react'
 import type { QuoteSnapshot } from '../../../kernel/index.ts'
+import { usePanel } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { QuoteState } from '../parts/quote-state.tsx'
-import { type Draft, ReviewDialog } from '../parts/review-dialog.tsx'
 import { Section, Side } from '../parts/side.tsx'
 import { amountText, countdownText, durationText, spanText } from '../texts.ts'
 import { useNow } from '../use-now.ts'
@@ -11,22 +11,15 @@ import { useNow } from '../use-now.ts'
 /** One quote, and the way to approve it. */
 export const QuoteSide = ({ quote }: { readonly quote: QuoteSnapshot }): ReactElement => {
   const now = useNow()
-  const [draft, setDraft] = useState<Draft | undefined>()
-  const [sent, setSent] = useState<string | undefined>()
+  const { sent: sentBy } = usePanel().memory
   const { quoteId } = quote
+  const sent = quoteId === undefined ? undefined : sentBy.get(quoteId)
   return (
     <Side title={quote.displayName}>
       <QuoteState quote={quote} now={now} />
       {quoteId === undefined || quote.state !== 'resolved' || quote.fate !== undefined ? null : (
         <div className="acts">
-          <ActButton
-            name="swap.review"
-            input={{ quoteId }}
-            isMain
-            onDone={made =>
-              setDraft({ kind: 'swap', ...made, made: { name: 'swap.review', input: { quoteId } } })
-            }
-          >
+          <ActButton name="swap.review" input={{ quoteId }} isMain>
             Review and approve…
           </ActButton>
         </div>
@@ -39,15 +32,6 @@ export const QuoteSide = ({ quote }: { readonly quote: QuoteSnapshot }): ReactEl
       <Section title="Quote">
         <QuoteFacts quote={quote} now={now} />
       </Section>
-      {draft === undefined ? null : (
-        <ReviewDialog
-          draft={draft}
-          onClose={txid => {
-            setDraft(undefined)
-            setSent(txid)
-          }}
-        />
-      )}
     </Side>
   )
 }

@@ -23,7 +23,7 @@ export const QuotesPanel = (): ReactElement => {
   const now = useNow()
   const rounds = quoteBoard(view)
   const [roundId, pluginId] = (location.id ?? '').split(' ')
-  const round = rounds.find(row => row.roundId === roundId) ?? rounds[0]
+  const round = roundId === '' ? rounds[0] : rounds.find(row => row.roundId === roundId)
   const lanes = (round?.lanes ?? []).filter(quote =>
     holdsText(location.filter, [
       quote.displayName,
@@ -38,7 +38,10 @@ export const QuotesPanel = (): ReactElement => {
     <>
       <AskQuotes onAsked={id => go({ id })} />
       {round === undefined ? (
-        <NoQuotes view={view} />
+        <NoQuotes
+          view={view}
+          onNewest={roundId === '' || rounds.length === 0 ? undefined : () => go({ panel: 'quotes' })}
+        />
       ) : (
         <>
           <div className="tools">
@@ -65,7 +68,7 @@ export const QuotesPanel = (): ReactElement => {
                 onOpen={quote => go({ id: `${quote.roundId} ${quote.pluginId}` })}
               />
             </div>
-            {chosen === undefined ? null : <QuoteSide key={pluginId} quote={chosen} />}
+            {chosen === undefined ? null : <QuoteSide quote={chosen} />}
           </div>
         </>
       )}
@@ -155,19 +158,35 @@ const AllFailed = ({ quote }: { readonly quote: QuoteSnapshot }): ReactElement =
   </div>
 )
 
-const NoQuotes = ({ view }: { readonly view: View }): ReactElement => (
+/** `onNewest`: there are rounds, but not the one that was asked for. */
+const NoQuotes = (props: {
+  readonly view: View
+  readonly onNewest: (() => void) | undefined
+}): ReactElement => (
   <div className="body">
     <div className="main">
-      <EmptyState title="No quotes yet">
-        <p>
-          {view.wallets.size < 2
-            ? 'A swap goes from one wallet to another: create two wallets of different currencies, fund the first, and ask here.'
-            : 'Choose two wallets above and ask. Each swap provider gets a lane of its own: what it offers, how long that holds, or why it refused.'}
-        </p>
-        <p>
-          In the terminal: <code>holdfast swap quote</code>
-        </p>
-      </EmptyState>
+      {props.onNewest === undefined ? (
+        <EmptyState title="No quotes yet">
+          <p>
+            {props.view.wallets.size < 2
+              ? 'A swap goes from one wallet to another: create two wallets of different currencies, fund the first, and ask here.'
+              : 'Choose two wallets above and ask. Each swap provider gets a lane of its own: what it offers, how long that holds, or why it refused.'}
+          </p>
+          <p>
+            In the terminal: <code>holdfast swap quote</code>
+          </p>
+        </EmptyState>
+      ) : (
+        <EmptyState title="No quotes of this round">
+          <p>
+            They show up here as they come. Of a round that was closed long ago, or by an earlier start of the
+            kernel, nothing is left.
+          </p>
+          <button type="button" className="button" onClick={props.onNewest}>
+            Show the newest round
+          </button>
+        </EmptyState>
+      )}
     </div>
   </div>
 )

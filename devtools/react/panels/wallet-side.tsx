@@ -1,13 +1,12 @@
 import { type ReactElement, useState } from 'react'
 import type { Actions } from '../../core/actions.ts'
 import type { EngineRow } from '../../core/rows/engine-rows.ts'
-import { useCanAct } from '../panel-state.ts'
+import { useCanAct, usePanel } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { ActForm } from '../parts/act-form.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { ChoiceField, isNativeAmount, TextField } from '../parts/fields.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
-import { type Draft, ReviewDialog } from '../parts/review-dialog.tsx'
 import { Section, Side } from '../parts/side.tsx'
 import { StateMark, type Tone } from '../parts/state-mark.tsx'
 import { LastError, SyncBar } from '../parts/wallet-parts.tsx'
@@ -158,8 +157,7 @@ const Send = ({ walletId }: { readonly walletId: string }): ReactElement => {
   const [publicAddress, setAddress] = useState('')
   const [nativeAmount, setAmount] = useState('')
   const [fee, setFee] = useState<Fee>('standard')
-  const [draft, setDraft] = useState<Draft | undefined>()
-  const [sent, setSent] = useState<string | undefined>()
+  const sent = usePanel().memory.sent.get(walletId)
   const input = { walletId, publicAddress: publicAddress.trim(), nativeAmount: nativeAmount.trim(), fee }
   return (
     <Section title="Send">
@@ -168,7 +166,6 @@ const Send = ({ walletId }: { readonly walletId: string }): ReactElement => {
         input={input}
         label="Review…"
         isReady={input.publicAddress !== '' && isNativeAmount(input.nativeAmount)}
-        onDone={made => setDraft({ kind: 'spend', ...made, made: { name: 'spend.draft', input } })}
       >
         <TextField label="Address" value={publicAddress} onChange={setAddress} />
         <TextField
@@ -191,15 +188,6 @@ const Send = ({ walletId }: { readonly walletId: string }): ReactElement => {
             {sent}
           </span>
         </p>
-      )}
-      {draft === undefined ? null : (
-        <ReviewDialog
-          draft={draft}
-          onClose={txid => {
-            setDraft(undefined)
-            if (txid !== undefined) setSent(txid)
-          }}
-        />
       )}
     </Section>
   )

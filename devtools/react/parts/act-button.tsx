@@ -1,6 +1,7 @@
-import { type ReactElement, type ReactNode, useState } from 'react'
+import type { ReactElement, ReactNode } from 'react'
 import { type Action, type ActionName, type Actions, readingActions } from '../../core/actions.ts'
 import { usePanel, useStatus } from '../panel-state.ts'
+import { useOneAtATime } from '../use-one-at-a-time.ts'
 import { useCommandLine } from './command-line.tsx'
 
 /** A button that does one action. Nothing is drawn where it could not be done. */
@@ -14,16 +15,12 @@ export const ActButton = <K extends ActionName>(props: {
 }): ReactElement | null => {
   const { name, input, onDone, isMain = false, isDisabled = false } = props
   const { run, showCommand } = usePanel()
-  const [isBusy, setBusy] = useState(false)
+  const [isBusy, start] = useOneAtATime()
   const canAct = useCanDo(name)
   const commandLine = useCommandLine({ name, input } as Action)
   if (!canAct) return null
   const act = async (): Promise<void> => {
-    // Not disabled meanwhile: a button that is loses the focus.
-    if (isBusy) return
-    setBusy(true)
     const output = await run(name, input)
-    setBusy(false)
     if (output !== undefined) onDone?.(output)
   }
   return (
@@ -34,7 +31,7 @@ export const ActButton = <K extends ActionName>(props: {
       aria-busy={isBusy}
       onFocus={() => showCommand(commandLine)}
       onPointerEnter={() => showCommand(commandLine)}
-      onClick={() => void act()}
+      onClick={() => start(act)}
     >
       {props.children}
     </button>

@@ -1,6 +1,7 @@
-import { type ReactElement, type ReactNode, useState } from 'react'
+import type { ReactElement, ReactNode } from 'react'
 import type { Action, ActionName, Actions } from '../../core/actions.ts'
 import { usePanel } from '../panel-state.ts'
+import { useOneAtATime } from '../use-one-at-a-time.ts'
 import { useCanDo } from './act-button.tsx'
 import { CommandLine, useCommandLine } from './command-line.tsx'
 
@@ -15,15 +16,12 @@ export const ActForm = <K extends ActionName>(props: {
 }): ReactElement | null => {
   const { name, input, label, isReady, onDone } = props
   const { run } = usePanel()
-  const [isBusy, setBusy] = useState(false)
+  const [isBusy, start] = useOneAtATime()
   const canAct = useCanDo(name)
   const commandLine = useCommandLine({ name, input } as Action)
   if (!canAct) return null
   const act = async (): Promise<void> => {
-    if (!isReady || isBusy) return
-    setBusy(true)
     const output = await run(name, input)
-    setBusy(false)
     if (output !== undefined) onDone?.(output)
   }
   return (
@@ -31,7 +29,7 @@ export const ActForm = <K extends ActionName>(props: {
       className="section"
       onSubmit={event => {
         event.preventDefault()
-        void act()
+        if (isReady) start(act)
       }}
     >
       <div className="fields">

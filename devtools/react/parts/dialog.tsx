@@ -22,6 +22,12 @@ export const Dialog = (props: {
     <dialog
       ref={dialog}
       aria-label={props.title}
+      onKeyDown={event => {
+        if (event.key !== 'Escape' || event.nativeEvent.isComposing) return
+        // Left to itself, the browser closes what does not want to be closed at the second Escape.
+        event.preventDefault()
+        props.onClose()
+      }}
       onCancel={event => {
         event.preventDefault()
         props.onClose()

@@ -1,43 +1,51 @@
-import { type ReactElement, useState } from 'react'
+import type { ReactElement } from 'react'
 import type { Action, SpendReview } from '../../core/actions.ts'
-import { usePanel, useView } from '../panel-state.ts'
+import type { DevtoolsClient } from '../../core/devtools-client.ts'
+import { useCanAct, usePanel, useView } from '../panel-state.ts'
 import { amountText, countdownText } from '../texts.ts'
 import { useNow } from '../use-now.ts'
+import { useOneAtATime } from '../use-one-at-a-time.ts'
 import { CommandLine, useCommandLine } from './command-line.tsx'
 import { Dialog } from './dialog.tsx'
 import { Fact, Facts } from './facts.tsx'
+import { walletName } from './wallet-parts.tsx'
 
 /** A draft that waits for a yes. */
 export interface Draft {
-  readonly kind: 'spend' | 'swap'
   readonly draftId: string
   readonly review: SpendReview
   /** The action that made it, for the command that does the same. */
-  readonly made: Action
+  readonly made: Extract<Action, { readonly name: 'spend.draft' | 'swap.review' }>
+}
+
+/** Says no to a draft. One that is gone already, or out of reach, is never signed either, so a failure means nothing. */
+export const discard = ({ act }: DevtoolsClient, { made, draftId }: Draft): void => {
+  act(made.name === 'spend.draft' ? 'spend.discard' : 'swap.discard', { draftId }).catch(() => {})
 }
 
 /** What would be signed, before it is signed. Closing it says no. */
 export const ReviewDialog = (props: {
   readonly draft: Draft
-  readonly onClose: (txid: string | undefined) => void
+  readonly onClose: () => void
 }): ReactElement => {
-  const { kind, draftId, review, made } = props.draft
-  const { run } = usePanel()
-  const [isBusy, setBusy] = useState(false)
+  const { draftId, review, made } = props.draft
+  const isSpend = made.name === 'spend.draft'
+  const { client, run } = usePanel()
+  const canAct = useCanAct()
+  const [isBusy, start] = useOneAtATime()
   const now = useNow()
   const isOver = review.expiresAt !== undefined && review.expiresAt <= now
   const close = (): void => {
     if (isBusy) return
-    void run(kind === 'spend' ? 'spend.discard' : 'swap.discard', { draftId })
-    props.onClose(undefined)
+    discard(client, props.draft)
+    props.onClose()
   }
   const approve = async (): Promise<void> => {
-    setBusy(true)
-    const done = await run(kind === 'spend' ? 'spend.approve' : 'swap.approve', { draftId })
-    props.onClose(done?.txid)
+    await run(isSpend ? 'spend.approve' : 'swap.approve', { draftId })
+    props.onClose()
   }
   return (
-    <Dialog title={kind === 'spend' ? 'Review this payment' : 'Review this swap'} onClose={close}>
+    <Dialog title={isSpend ? 'Review this payment' : 'Review this swap'} onClose={close}>
       <p className="big">
         {amountText(review.nativeAmount)} <span className="soft">{review.currencyCode}, native units</span>
       </p>
@@ -46,18 +54,23 @@ export const ReviewDialog = (props: {
       <p className="soft">
         Nothing is signed before you approve. A payment that is sent cannot be taken back.
       </p>
+      {canAct || isBusy ? null : (
+        <p className="warn" role="status">
+          Nothing can be approved now: there is no connection that may do it.
+        </p>
+      )}
       <div className="dialog-acts">
-        <button type="button" className="button" onClick={close} disabled={isBusy}>
+        <button type="button" className="button" onClick={close} aria-disabled={isBusy}>
           Discard
         </button>
         <button
           type="button"
           className="button main-act"
-          disabled={isBusy || isOver}
+          disabled={isOver || !canAct}
           aria-busy={isBusy}
-          onClick={() => void approve()}
+          onClick={() => start(approve)}
         >
-          {isOver ? 'Expired' : kind === 'spend' ? 'Sign and send' : 'Sign and swap'}
+          {isOver ? 'Expired' : isSpend ? 'Sign and send' : 'Sign and swap'}
         </button>
       </div>
     </Dialog>
@@ -75,10 +88,11 @@ const ReviewFacts = ({
   const received = review.toNativeAmount
   return (
     <Facts>
-      <Fact name="From">{wallet?.name ?? review.walletId}</Fact>
+      <Fact name="From">{wallet === undefined ? review.walletId : walletName(wallet)}</Fact>
       <Fact name="Through">{review.provider}</Fact>
       {review.targets.map(({ publicAddress, nativeAmount }, at) => (
-        <Fact key={publicAddress} name={review.targets.length === 1 ? 'To' : `To ${at + 1}`}>
+        // biome-ignore lint/suspicious/noArrayIndexKey: two targets may be the same, and none ever moves
+        <Fact key={at} name={review.targets.length === 1 ? 'To' : `To ${at + 1}`}>
           <span className="mono">{publicAddress}</span>
           {review.targets.length === 1 ? null : `, ${amountText(nativeAmount)}`}
         </Fact>

@@ -1,0 +1,36 @@
+import { useCallback, useRef, useState } from 'react'
+import type { DevtoolsClient } from '../core/devtools-client.ts'
+import type { Draft } from './parts/review-dialog.tsx'
+
+/** The draft that is read before it is signed. */
+export interface Review {
+  readonly draft: Draft | undefined
+  /** False while another one is read: it must not change under the hand that is about to approve it. */
+  readonly open: (draft: Draft) => boolean
+  readonly close: () => void
+}
+
+/** One review at a time. A panel that is given another client leaves it. */
+export const useReview = (client: DevtoolsClient): Review => {
+  const [shown, setShown] = useState<Shown | undefined>()
+  const newest = useRef<Shown | undefined>(undefined)
+  const show = useCallback((next: Shown | undefined) => {
+    newest.current = next
+    setShown(next)
+  }, [])
+  const open = useCallback(
+    (draft: Draft) => {
+      if (newest.current?.of === client) return false
+      show({ of: client, draft })
+      return true
+    },
+    [client, show]
+  )
+  const close = useCallback(() => show(undefined), [show])
+  return { draft: shown?.of === client ? shown.draft : undefined, open, close }
+}
+
+interface Shown {
+  readonly of: DevtoolsClient
+  readonly draft: Draft
+}

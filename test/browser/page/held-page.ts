@@ -1,0 +1,64 @@
+/// <reference lib="dom" />
+// Runs in a browser: the panel over a sample whose actions wait until a test answers them.
+import type { Action, Actions } from '../../../devtools/core/actions.ts'
+import type { ClientStatus, DevtoolsClient } from '../../../devtools/core/devtools-client.ts'
+import type { JournalEvent } from '../../../devtools/core/journal-event.ts'
+import type { View } from '../../../devtools/core/slices.ts'
+import { mountPanel } from '../../../devtools/react/mount-panel.tsx'
+import type { Observable } from '../../../kernel/index.ts'
+import { makeSampleClient, SAMPLE_NOW, sampleEvents, sampleView } from '../../devtools/react/sample-client.ts'
+
+/** What the page offers, as `globalThis.held`. */
+export interface HeldPage {
+  /** Everything that was asked for so far. */
+  readonly asked: readonly Action[]
+  /** Answers the oldest question that waits. */
+  answer(output: Actions[keyof Actions]['out']): void
+  refuse(failure: { readonly code: string; readonly message: string }): void
+  status(status: Partial<ClientStatus>): void
+  /** Changes what is shown; tables that are left out stay. */
+  tell(view: Partial<View>): void
+  log(events: readonly JournalEvent[]): void
+  /** Draws the same panel over another client. */
+  replaceClient(): void
+  unmount(): void
+  update(): void
+}
+
+interface Question {
+  readonly resolve: (output: never) => void
+  readonly reject: (error: unknown) => void
+}
+
+const asked: Action[] = []
+const questions: Question[] = []
+
+const makeHeldClient = (): DevtoolsClient => ({
+  ...makeSampleClient({ view: sampleView, events: sampleEvents(30) }),
+  act: (name, input) => {
+    asked.push({ name, input } as Action)
+    return new Promise((resolve, reject) => questions.push({ resolve, reject }))
+  }
+})
+
+const place = document.body.appendChild(document.createElement('div'))
+place.style.blockSize = '100vh'
+let client = makeHeldClient()
+const mounted = mountPanel(place, { client, ownsPage: true, now: () => SAMPLE_NOW })
+
+const held: HeldPage = {
+  asked,
+  answer: output => questions.shift()?.resolve(output as never),
+  refuse: ({ code, message }) => questions.shift()?.reject(Object.assign(new Error(message), { code })),
+  status: status => (client.status as Observable<ClientStatus>).update(status),
+  tell: view => (client.view as Observable<View>).update(view),
+  log: events => (client.events as Observable<readonly JournalEvent[]>).set(events),
+  replaceClient() {
+    client = makeHeldClient()
+    mounted.update({ client })
+  },
+  unmount: () => mounted.unmount(),
+  update: () => mounted.update({ theme: 'dark' })
+}
+
+Object.assign(globalThis, { held })

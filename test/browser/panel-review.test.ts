@@ -1,0 +1,197 @@
+/// <reference lib="dom" />
+import test, { type ExecutionContext } from 'ava'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { withChromium } from './helpers/chromium.ts'
+import { watchConsole } from './helpers/panel-page.ts'
+import type { ServedFolder } from './helpers/serve-folder.ts'
+import { serveTestPage } from './helpers/test-page.ts'
+import type { HeldPage } from './page/held-page.ts'
+
+declare const held: HeldPage
+
+const browserTest = withChromium(test)
+let site: Promise<ServedFolder> | undefined
+test.after.always(async () => (await site)?.close())
+
+const SAVINGS = 'Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='
+const ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+const REVIEW = {
+  walletId: SAVINGS,
+  currencyCode: 'BTC',
+  nativeAmount: '1000000',
+  networkFee: '2260',
+  targets: [{ publicAddress: ADDRESS, nativeAmount: '1000000' }]
+}
+
+/** The panel over a sample, at a place. */
+const openAt = async (t: ExecutionContext, browser: Browser, fragment: string): Promise<Page> => {
+  site ??= serveTestPage('held-page')
+  const page = await browser.newPage()
+  t.teardown(() => page.close())
+  page.setDefaultTimeout(10_000)
+  watchConsole(t, page)
+  await page.goto(`${(await site).url}/${fragment}`)
+  return page
+}
+
+const button = (page: Page, name: string): Locator => page.getByRole('button', { name, exact: true })
+const dialog = (page: Page): Locator => page.getByRole('dialog', { name: 'Review this payment' })
+const namesAsked = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(() => held.asked.map(({ name }) => name))
+
+/** Asks for a payment and waits for its review. */
+const reviewPayment = async (page: Page): Promise<void> => {
+  await page.getByLabel('Address').fill(ADDRESS)
+  await page.getByLabel('Amount, native units').fill('1000000')
+  await button(page, 'Review…').click()
+  await page.evaluate(review => held.answer({ draftId: 'draft-1', review }), REVIEW)
+  await dialog(page).waitFor()
+}
+
+browserTest('a payment that is approved twice at once is approved once', async (t, browser) => {
+  const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
+  await reviewPayment(page)
+  await button(page, 'Sign and send').evaluate((approve: HTMLElement) => {
+    approve.click()
+    approve.click()
+  })
+  await button(page, 'Sign and send').press('Enter')
+  t.deepEqual(await namesAsked(page), ['spend.draft', 'spend.approve'])
+  await page.evaluate(() => held.answer({ txid: 'abcd' }))
+  await page.getByText('Sent as abcd').waitFor()
+})
+
+browserTest(
+  'a review stays open while its payment is sent, whatever is pressed, and keeps all keys from the panel behind',
+  async (t, browser) => {
+    const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
+    await reviewPayment(page)
+    await button(page, 'Sign and send').click()
+    for (const key of ['Escape', 'Escape', 'Escape', '?', 'g', 'q']) await page.keyboard.press(key)
+    t.true(await dialog(page).isVisible())
+    t.is(await page.getByRole('dialog').count(), 1)
+    t.true(page.url().includes('#/engines/'))
+    t.deepEqual(await namesAsked(page), ['spend.draft', 'spend.approve'])
+  }
+)
+
+browserTest(
+  'Escape says no to a review, also after a click on its words, and goes no further',
+  async (t, browser) => {
+    const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
+    await reviewPayment(page)
+    await dialog(page).getByText('Nothing is signed before').click()
+    await page.keyboard.press('Escape')
+    await dialog(page).waitFor({ state: 'detached' })
+    await page.getByRole('complementary', { name: 'Savings' }).waitFor()
+    t.deepEqual(await namesAsked(page), ['spend.draft', 'spend.discard'])
+  }
+)
+
+browserTest(
+  'a review stays open when the page goes elsewhere, and what was sent is told where it was asked for',
+  async (t, browser) => {
+    const page = await openAt(t, browser, '')
+    await button(page, 'Savings').click()
+    await reviewPayment(page)
+    await page.goBack()
+    await page.getByRole('complementary', { name: 'Savings' }).waitFor({ state: 'detached' })
+    await button(page, 'Sign and send').click()
+    await page.evaluate(() => held.answer({ txid: 'abcd' }))
+    await dialog(page).waitFor({ state: 'detached' })
+    await button(page, 'Savings').click()
+    await page.getByText('Sent as abcd').waitFor()
+    t.deepEqual(await namesAsked(page), ['spend.draft', 'spend.approve'])
+  }
+)
+
+browserTest(
+  'nothing is approved without a connection, and a yes that was on its way may have been heard',
+  async (t, browser) => {
+    const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
+    await reviewPayment(page)
+    await page.evaluate(() => held.status({ connection: 'lost' }))
+    t.true(await button(page, 'Sign and send').isDisabled())
+    await dialog(page).getByText('no connection').waitFor()
+    await page.evaluate(() => held.status({ connection: 'live' }))
+    await button(page, 'Sign and send').click()
+    await page.evaluate(() => {
+      held.status({ connection: 'lost' })
+      held.refuse({ code: 'DISCONNECTED', message: 'It is not known whether it was done.' })
+    })
+    await dialog(page).waitFor({ state: 'detached' })
+    await page.getByText('It is not known whether it was done.').waitFor()
+    await page.evaluate(() => held.status({ connection: 'live' }))
+    t.true(await page.getByText('It is not known whether it was done.').isVisible())
+    t.is(await page.getByRole('dialog').count(), 0)
+  }
+)
+
+browserTest('a second review does not take the place of the one that is read', async (t, browser) => {
+  const page = await openAt(t, browser, '')
+  for (const name of ['Savings', 'Spare change']) {
+    await button(page, name).click()
+    await page.getByLabel('Address').fill(ADDRESS)
+    await page.getByLabel('Amount, native units').fill('1000000')
+    await button(page, 'Review…').click()
+  }
+  await page.evaluate(review => held.answer({ draftId: 'draft-1', review }), REVIEW)
+  await dialog(page).waitFor()
+  await page.evaluate(
+    review => held.answer({ draftId: 'draft-2', review: { ...review, nativeAmount: '999' } }),
+    REVIEW
+  )
+  await page.getByText('A second review was given up').first().waitFor()
+  await button(page, 'Sign and send').click()
+  t.deepEqual(await page.evaluate(() => held.asked.slice(2)), [
+    { name: 'spend.discard', input: { draftId: 'draft-2' } },
+    { name: 'spend.approve', input: { draftId: 'draft-1' } }
+  ])
+})
+
+browserTest(
+  'a review names its wallet, and every target, also where two are the same',
+  async (t, browser) => {
+    const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
+    await page.getByLabel('Address').fill(ADDRESS)
+    await page.getByLabel('Amount, native units').fill('1000000')
+    await button(page, 'Review…').click()
+    await page.evaluate(review => {
+      const target = { ...review.targets[0], publicAddress: 'twice', nativeAmount: '500000' }
+      held.answer({
+        draftId: 'draft-1',
+        review: { ...review, walletId: 'nameless', targets: [target, target] }
+      })
+    }, REVIEW)
+    await dialog(page).waitFor()
+    t.is(await dialog(page).getByText('twice').count(), 2)
+    await dialog(page).getByText('nameless').waitFor()
+  }
+)
+
+browserTest('a draft that is gone already is given up without a word', async (t, browser) => {
+  const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
+  await reviewPayment(page)
+  await button(page, 'Discard').click()
+  await page.evaluate(() => held.refuse({ code: 'GONE', message: 'This draft is no longer there' }))
+  await dialog(page).waitFor({ state: 'detached' })
+  t.is(await page.getByRole('alert').count(), 0)
+})
+
+browserTest(
+  'what became of one round of quotes is not told of the same provider in another',
+  async (t, browser) => {
+    const page = await openAt(t, browser, '#/quotes/round-2%20thornbridge')
+    await button(page, 'Review and approve…').click()
+    await page.evaluate(review => held.answer({ draftId: 'draft-1', review }), REVIEW)
+    await button(page, 'Sign and swap').click()
+    await page.evaluate(() => held.answer({ txid: 'abcd' }))
+    await page.getByText('Paid in with abcd').waitFor()
+    await page.evaluate(() => {
+      window.location.hash = '#/quotes/round-9%20thornbridge'
+    })
+    await page.getByText('Paid in with abcd').waitFor({ state: 'detached' })
+    // No such round is here, so no other one stands for it.
+    t.is(await button(page, 'Review and approve…').count(), 0)
+  }
+)
