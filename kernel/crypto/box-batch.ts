@@ -1,5 +1,6 @@
+import type { LaterCrypto } from '../io/io.ts'
 import type { Box } from '../types/keys.ts'
-import { checkedPayload, type OpenIo, type SealIo } from './box.ts'
+import { checkedPayload, type OpenIo, payloadCheckedLater, type SealIo } from './box.ts'
 import { BLOCK, inScratch, layOutBox, MOST_AROUND } from './box-layout.ts'
 import { textOf } from './encoding.ts'
 
@@ -38,10 +39,14 @@ export const sealTexts = (io: SealIo, key: Uint8Array, texts: readonly string[])
 /**
  * Opens many boxes at once: each as `openText` would, or undefined where that would throw.
  *
- * CBC decrypts a block by the one before it, so that one run of the cipher does for all of them.
+ * CBC decrypts a block by the one before it, so that one run of the cipher does for all of them. The key is read before it
+ * returns.
  */
-export const openTexts = (io: OpenIo, key: Uint8Array, boxes: readonly Box[]): (string | undefined)[] => {
-  const { crypto } = io
+export const openTexts = async (
+  io: OpenIo,
+  key: Uint8Array,
+  boxes: readonly Box[]
+): Promise<(string | undefined)[]> => {
   const parts = boxes.map(box => bytesOf(io, box))
   const length = parts.reduce((sum, part) => sum + (part === undefined ? 0 : BLOCK + part.data.length), 0)
   const joined = new Uint8Array(length)
@@ -52,18 +57,26 @@ export const openTexts = (io: OpenIo, key: Uint8Array, boxes: readonly Box[]): (
     joined.set(part.data, at + BLOCK)
     at += BLOCK + part.data.length
   }
-  const plain = crypto.aesCbcDecrypt(key, new Uint8Array(BLOCK), joined)
-  let start = 0
-  const texts = parts.map(part => {
-    if (part === undefined) return undefined
-    const end = start + BLOCK + part.data.length
-    const text = textIn(io, plain.subarray(start + BLOCK, end))
-    start = end
-    return text
-  })
-  plain.fill(0)
-  return texts
+  const plain = await decrypted(io, key, joined)
+  try {
+    let start = 0
+    const plains = parts.map(part => {
+      if (part === undefined) return undefined
+      const end = start + BLOCK + part.data.length
+      const view = plain.subarray(start + BLOCK, end)
+      start = end
+      return view
+    })
+    const { later } = io.crypto
+    if (later === undefined) return plains.map(view => view && textIn(() => checkedPayload(io.crypto, view)))
+    return await Promise.all(plains.map(view => view && textLaterIn(later, view)))
+  } finally {
+    plain.fill(0)
+  }
 }
+
+const decrypted = ({ crypto }: OpenIo, key: Uint8Array, data: Uint8Array): Promise<Uint8Array> | Uint8Array =>
+  (crypto.later ?? crypto).aesCbcDecrypt(key, new Uint8Array(BLOCK), data)
 
 interface BoxBytes {
   readonly iv: Uint8Array
@@ -81,10 +94,19 @@ const bytesOf = ({ crypto }: OpenIo, { encryptionType, iv_hex, data_base64 }: Bo
   }
 }
 
-const textIn = ({ crypto }: OpenIo, plain: Uint8Array): string | undefined => {
+const textIn = (read: () => Uint8Array): string | undefined => {
   try {
-    const payload = checkedPayload(crypto, plain)
+    const payload = read()
     return textOf(payload.at(-1) === 0 ? payload.subarray(0, -1) : payload)
+  } catch {
+    return undefined
+  }
+}
+
+const textLaterIn = async (later: LaterCrypto, plain: Uint8Array): Promise<string | undefined> => {
+  try {
+    const payload = await payloadCheckedLater(later, plain)
+    return textIn(() => payload)
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 import { WalletError } from '../errors/wallet-error.ts'
-import type { CryptoPort, Io } from '../io/io.ts'
+import type { CryptoPort, Io, LaterCrypto } from '../io/io.ts'
 import type { Json } from '../types/json.ts'
 import type { Box } from '../types/keys.ts'
 import { equalBytes, textOf, utf8Of } from './encoding.ts'
@@ -140,16 +140,38 @@ const decrypt = (crypto: CryptoPort, key: Uint8Array, box: Box): Uint8Array => {
  * @throws WalletError INVALID_CHECKSUM or INVALID_PADDING
  */
 export const checkedPayload = (crypto: CryptoPort, plain: Uint8Array): Uint8Array => {
+  const frame = frameOf(plain)
+  return payloadOf(plain, frame, crypto.sha256(plain.subarray(0, frame.checksumStart)))
+}
+
+/** {@link checkedPayload} with the checksum by cryptography that answers later. */
+export const payloadCheckedLater = async (crypto: LaterCrypto, plain: Uint8Array): Promise<Uint8Array> => {
+  const frame = frameOf(plain)
+  return payloadOf(plain, frame, await crypto.sha256(plain.subarray(0, frame.checksumStart)))
+}
+
+interface Frame {
+  readonly payloadStart: number
+  readonly footerStart: number
+  readonly checksumStart: number
+}
+
+const frameOf = (plain: Uint8Array): Frame => {
   const payloadStart = byteAt(plain, 0) + 5
   const footerStart = payloadStart + readLength(plain, payloadStart - 4) + 1
   const checksumStart = footerStart + byteAt(plain, footerStart - 1)
+  if (checksumStart + CHECKSUM > plain.length) throw new WalletError('INVALID_CHECKSUM', {})
+  return { payloadStart, footerStart, checksumStart }
+}
+
+const payloadOf = (
+  plain: Uint8Array,
+  { payloadStart, footerStart, checksumStart }: Frame,
+  checksum: Uint8Array
+): Uint8Array => {
   const paddingStart = checksumStart + CHECKSUM
-  if (
-    paddingStart > plain.length ||
-    !equalBytes(crypto.sha256(plain.subarray(0, checksumStart)), plain.subarray(checksumStart, paddingStart))
-  ) {
+  if (!equalBytes(checksum, plain.subarray(checksumStart, paddingStart)))
     throw new WalletError('INVALID_CHECKSUM', {})
-  }
   if (!isPadding(plain, paddingStart)) throw new WalletError('INVALID_PADDING', {})
   return plain.subarray(payloadStart, footerStart - 1)
 }

@@ -1,4 +1,4 @@
-import { checkedPayload, type OpenIo, type SealIo } from './box.ts'
+import { checkedPayload, type OpenIo, payloadCheckedLater, type SealIo } from './box.ts'
 import { BLOCK, inScratch, layOutBox, MOST_AROUND, type WritePayload } from './box-layout.ts'
 
 /** Bytes that are written where they are sealed. */
@@ -22,12 +22,19 @@ export const sealPacked = (io: SealIo, key: Uint8Array, { room, write }: PackedP
     return { used, result: io.crypto.toBase64(data) }
   })
 
-/** The inverse of {@link sealPacked}; the bytes begin their buffer. @throws WalletError INVALID_CHECKSUM, INVALID_PADDING; TypeError */
-export const openPacked = ({ crypto }: OpenIo, key: Uint8Array, text: string): Uint8Array => {
+/**
+ * The inverse of {@link sealPacked}; the bytes begin their buffer. The key is read before it returns.
+ *
+ * @throws WalletError INVALID_CHECKSUM, INVALID_PADDING; TypeError
+ */
+export const openPacked = async ({ crypto }: OpenIo, key: Uint8Array, text: string): Promise<Uint8Array> => {
+  const { later } = crypto
   const data = crypto.fromBase64(text)
-  const plain = crypto.aesCbcDecrypt(key, data.subarray(0, BLOCK), data.subarray(BLOCK))
+  const plain = await (later ?? crypto).aesCbcDecrypt(key, data.subarray(0, BLOCK), data.subarray(BLOCK))
   try {
-    return checkedPayload(crypto, plain).slice()
+    const payload =
+      later === undefined ? checkedPayload(crypto, plain) : await payloadCheckedLater(later, plain)
+    return payload.slice()
   } finally {
     plain.fill(0)
   }

@@ -39,6 +39,14 @@ export interface CryptoPort {
    * A lone surrogate throws a `TypeError`.
    */
   writeUtf8(text: string, bytes: Uint8Array, start: number): number
+  /** Native cryptography that can only answer later, where the functions above are none: many boxes are opened with it. */
+  readonly later?: LaterCrypto
+}
+
+/** Functions of {@link CryptoPort} that answer later with the same bytes. They read their inputs before they return. */
+export interface LaterCrypto {
+  sha256(data: Uint8Array): Promise<Uint8Array>
+  aesCbcDecrypt(key: Uint8Array, iv: Uint8Array, data: Uint8Array): Promise<Uint8Array>
 }
 
 /** Where time comes from. Everything that waits takes this, so that a test can move it. */

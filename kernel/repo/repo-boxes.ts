@@ -50,7 +50,7 @@ export class RepoBoxes implements FileBoxes {
 
   /** {@link open} of many boxes, with pauses. */
   openMany(boxes: readonly (BoxText | undefined)[]): Promise<(string | undefined)[]> {
-    const task = (group: readonly (BoxText | undefined)[]): (string | undefined)[] => {
+    const task = (group: readonly (BoxText | undefined)[]): Promise<(string | undefined)[]> => {
       const parsed = group.map(box => parseBox(box) ?? NO_BOX)
       return this.#dataKey.use(key => openTexts(this.#io, key, parsed))
     }
@@ -81,7 +81,7 @@ const GROUP_LENGTH = 128 * 1024
 
 interface GroupWork<T, R> {
   lengthOf(item: T): number
-  task(group: readonly T[]): readonly R[]
+  task(group: readonly T[]): readonly R[] | Promise<readonly R[]>
 }
 
 const inGroups = async <T, R>(
@@ -97,7 +97,7 @@ const inGroups = async <T, R>(
       length += lengthOf(items[end] as T) + 100
       end += 1
     }
-    for (const result of task(items.slice(start, end))) results.push(result)
+    for (const result of await task(items.slice(start, end))) results.push(result)
     start = end
     if (start < items.length) await clock.turn()
   }

@@ -5,6 +5,7 @@ import { browserClock } from './browser-clock.ts'
 import { makeBrowserFetch } from './browser-fetch.ts'
 import { browserRandom } from './browser-random.ts'
 import { makeCrossOriginFetch } from './cross-origin-fetch.ts'
+import { makeWebCrypto } from './web-crypto.ts'
 import { openWebSocket } from './web-socket.ts'
 import { makeWorkerScrypt } from './worker-scrypt.ts'
 
@@ -31,7 +32,7 @@ export interface BrowserIo extends Io {
   readonly fetchCrossOrigin: Io['fetch']
 }
 
-/** Makes the io of a web page: crypto in JavaScript, the browser's clock, randomness, HTTP and WebSocket, no TCP. */
+/** Makes the io of a web page: its own crypto and that in JavaScript, the browser's clock, randomness, HTTP and WebSocket, no TCP. */
 export const makeBrowserIo = (options: BrowserIoOptions = {}): BrowserIo => {
   const { maxReplyBytes = 16 * 1024 * 1024, proxies = PROXIES } = options
   const fetch = makeBrowserFetch(maxReplyBytes)
@@ -45,11 +46,15 @@ export const makeBrowserIo = (options: BrowserIoOptions = {}): BrowserIo => {
   }
 }
 
-/** Not WebCrypto: it answers later, and a box is opened at once. */
 const cryptoOf = ({ scryptWorker }: BrowserIoOptions): CryptoPort => {
-  const crypto = makeNobleCrypto(browserClock)
-  if (scryptWorker === undefined) return crypto
-  return { ...crypto, scrypt: makeWorkerScrypt(scryptWorker, crypto.scrypt) }
+  const noble = makeNobleCrypto(browserClock)
+  // A page that came over plain HTTP has none, whatever its type says.
+  const subtle = globalThis.crypto.subtle as SubtleCrypto | undefined
+  return {
+    ...noble,
+    ...(scryptWorker === undefined ? {} : { scrypt: makeWorkerScrypt(scryptWorker, noble.scrypt) }),
+    ...(subtle === undefined ? {} : { later: makeWebCrypto(subtle, noble) })
+  }
 }
 
 const PROXIES = [1, 2, 3, 4].map(count => `https://cors${count}.edge.app`)

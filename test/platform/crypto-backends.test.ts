@@ -1,14 +1,18 @@
-import { scryptSync } from 'node:crypto'
+/// <reference lib="dom" />
+import { scryptSync, webcrypto } from 'node:crypto'
 import test from 'ava'
 import fc from 'fast-check'
 import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
 import type { CryptoPort } from '../../kernel/io/io.ts'
+import { makeWebCrypto } from '../../platform/browser/web-crypto.ts'
 import { passesSelfTest } from '../../platform/node/crypto-self-test.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 
 const io = makeNodeIo()
 const node = io.crypto
 const noble = makeNobleCrypto(io.clock)
+const web = makeWebCrypto(webcrypto.subtle as SubtleCrypto, noble)
+const exactKey = new Uint8Array(32).fill(7)
 
 const tinyScrypt = (data: Uint8Array, salt: Uint8Array): Uint8Array =>
   scryptSync(data, salt, 32, { N: 16, r: 1, p: 1 })
@@ -47,6 +51,36 @@ test('both backends hash, encrypt and encode to the same plain bytes', t => {
       t.is(encrypted.length, plain.length)
     })
   )
+})
+
+test('the cryptography of a web page gives the same bytes later', async t => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(16, 24, 32),
+      exact(48),
+      fc.integer({ min: 0, max: 5 }).chain(count => exact(count * 16)),
+      exact(16),
+      async (size, keys, plain, iv) => {
+        const key = keys.subarray(0, size)
+        const encrypted = node.aesCbcEncrypt(key, iv, plain)
+        t.deepEqual(await web.aesCbcDecrypt(key, iv, encrypted), plain)
+        t.deepEqual(await web.sha256(plain), node.sha256(plain))
+      }
+    ),
+    { numRuns: 100 }
+  )
+  await t.throwsAsync(web.aesCbcDecrypt(exactKey, new Uint8Array(16), new Uint8Array(15)), {
+    instanceOf: TypeError
+  })
+})
+
+test('the cryptography of a web page has read its inputs when it returns', async t => {
+  const [key, data, iv] = [exactKey.slice(), new Uint8Array(32).fill(5), new Uint8Array(16).fill(6)]
+  const wanted = node.aesCbcDecrypt(key, iv, data)
+  const answers = [web.aesCbcDecrypt(key, iv, data), web.sha256(data)]
+  const hash = node.sha256(data)
+  for (const bytes of [key, data, iv]) bytes.fill(0)
+  t.deepEqual(await Promise.all(answers), [wanted, hash])
 })
 
 test('both backends derive the same bytes with scrypt', async t => {

@@ -52,25 +52,25 @@ export const encodeIndexPart = (
 }
 
 /** The inverse of {@link encodeIndexPart}; undefined for anything else, another part's text included. */
-export const decodeIndexPart = (
+export const decodeIndexPart = async (
   crypto: ChunkCrypto,
   name: PartName,
   text: string
-): IndexColumns | undefined => {
-  const part = openPart(crypto, text)
+): Promise<IndexColumns | undefined> => {
+  const part = await openPart(crypto, text)
   return part?.table === name.table && part.id === name.id ? part.columns : undefined
 }
 
 /** The table that a part belongs to; undefined if it is damaged. */
-export const tableOfPart = (crypto: ChunkCrypto, text: string): string | undefined =>
-  openPart(crypto, text)?.table
+export const tableOfPart = async (crypto: ChunkCrypto, text: string): Promise<string | undefined> =>
+  (await openPart(crypto, text))?.table
 
 interface OpenedPart extends PartName {
   readonly columns: IndexColumns
 }
 
-const openPart = (crypto: ChunkCrypto, text: string): OpenedPart | undefined => {
-  const bytes = openBytes(crypto, text)
+const openPart = async (crypto: ChunkCrypto, text: string): Promise<OpenedPart | undefined> => {
+  const bytes = await openBytes(crypto, text)
   if (bytes === undefined || bytes.length < HEADER) return undefined
   const [magic, id = 0, count = 0, nameLength = 0] = new Uint32Array(bytes.buffer, 0, 4)
   const end = HEADER + count * ROW

@@ -6,9 +6,9 @@ export const sealBytes = ({ io, key }: ChunkCrypto, payload: PackedPayload): str
   key.use(secret => sealPacked(io, secret, payload))
 
 /** The inverse of {@link sealBytes}; undefined for anything damaged. @throws TypeError after logout */
-export const openBytes = ({ io, key }: ChunkCrypto, text: string): Uint8Array | undefined => {
+export const openBytes = async ({ io, key }: ChunkCrypto, text: string): Promise<Uint8Array | undefined> => {
   try {
-    return key.use(secret => openPacked(io, secret, text))
+    return await key.use(secret => openPacked(io, secret, text))
   } catch (error) {
     if (!key.isAlive) throw error
     return undefined

@@ -77,23 +77,27 @@ export const parseEnds = (head: string): readonly number[] | undefined => {
 }
 
 /** Opens the text of one piece; undefined if it is damaged or another one. */
-export const openPiece = (crypto: ChunkCrypto, name: PieceName, text: string): Piece | undefined => {
-  const opened = openAnyPiece(crypto, text)
+export const openPiece = async (
+  crypto: ChunkCrypto,
+  name: PieceName,
+  text: string
+): Promise<Piece | undefined> => {
+  const opened = await openAnyPiece(crypto, text)
   const isIt = opened?.table === name.table && opened.segment === name.segment && opened.piece === name.piece
   return isIt ? new OpenedPiece(opened) : undefined
 }
 
 /** The table that a piece belongs to; undefined if it is damaged. */
-export const tableOfPiece = (crypto: ChunkCrypto, text: string): string | undefined =>
-  openAnyPiece(crypto, text)?.table
+export const tableOfPiece = async (crypto: ChunkCrypto, text: string): Promise<string | undefined> =>
+  (await openAnyPiece(crypto, text))?.table
 
 interface PieceParts extends PieceName {
   readonly views: PieceViews
   readonly body: string
 }
 
-const openAnyPiece = (crypto: ChunkCrypto, text: string): PieceParts | undefined => {
-  const bytes = openBytes(crypto, text)
+const openAnyPiece = async (crypto: ChunkCrypto, text: string): Promise<PieceParts | undefined> => {
+  const bytes = await openBytes(crypto, text)
   if (bytes === undefined || bytes.length < FRAME) return undefined
   const [magic, segment = 0, piece = 0, count = 0, nameLength = 0] = new Uint32Array(bytes.buffer, 0, 6)
   const bodyStart = FRAME + count * RECORD

@@ -113,7 +113,7 @@ export class TableFiles {
   async readPart(table: string, id: number): Promise<IndexColumns | undefined> {
     const path = this.#pathOf('i', id)
     const text = await this.#guarded(path, () => this.#place.disk.getText(path))
-    const columns = text === undefined ? undefined : decodeIndexPart(this.#place, { table, id }, text)
+    const columns = text === undefined ? undefined : await decodeIndexPart(this.#place, { table, id }, text)
     if (columns === undefined) await this.#report(path, text)
     return columns
   }
@@ -122,7 +122,7 @@ export class TableFiles {
   async readPiece(name: PieceName): Promise<Piece | undefined> {
     const path = this.#pathOf('s', name.segment)
     const text = await this.#guarded(path, () => this.#texts.pieceText(path, name.piece))
-    const piece = text === undefined ? undefined : openPiece(this.#place, name, text)
+    const piece = text === undefined ? undefined : await openPiece(this.#place, name, text)
     if (piece === undefined) {
       const whole = await this.#guarded(path, () => this.#place.disk.getText(path))
       await this.#report(path, whole)
@@ -162,12 +162,12 @@ export class TableFiles {
     const path = this.#pathOf(kind, id)
     if (kind === 'i') {
       const text = await this.#guarded(path, () => this.#place.disk.getText(path))
-      return text === undefined ? undefined : tableOfPart(this.#place, text)
+      return text === undefined ? undefined : await tableOfPart(this.#place, text)
     }
     const count = await this.countPieces(id)
     for (let piece = 0; piece < count; piece += 1) {
       const text = await this.#guarded(path, () => this.#texts.pieceText(path, piece))
-      const table = text === undefined ? undefined : tableOfPiece(this.#place, text)
+      const table = text === undefined ? undefined : await tableOfPiece(this.#place, text)
       if (table !== undefined) return table
     }
     return undefined
