@@ -1,7 +1,7 @@
 import type { Devtools } from './devtools.ts'
 import type { ClientMessage } from './protocol.ts'
 import { PROTOCOL_VERSION } from './protocol.ts'
-import { RECORDING_FORMAT, type RecordingHeader } from './recording-line.ts'
+import { headerLine, messageLine } from './recording-line.ts'
 
 /** Where a recording goes. */
 export interface RecordOptions {
@@ -23,11 +23,9 @@ export const record = (devtools: Pick<Devtools, 'attach'>, { now, write }: Recor
     {
       send(message) {
         if (message.type === 'hello') {
-          const { kernelId } = message
-          const header: RecordingHeader = { ...RECORDING_FORMAT, kernelId, at: now() }
-          write(JSON.stringify(header))
+          write(headerLine(message.kernelId, now()))
           listen({ type: 'subscribe', version: PROTOCOL_VERSION })
-        } else if (message.type === 'snapshot' || message.type === 'batch') write(JSON.stringify(message))
+        } else if (message.type === 'snapshot' || message.type === 'batch') write(messageLine(message, now()))
       },
       onMessage(listener) {
         listen = listener

@@ -16,6 +16,20 @@ export interface RecordingHeader {
   readonly at: number
 }
 
+/** Any other line: what changed, and when it was told, in Unix milliseconds. */
+export type RecordedMessage = TableMessage & { readonly at: number }
+
+/** How large a recording may become, and may be to be opened, in bytes of its text. */
+export const MAX_RECORDING_BYTES = 64_000_000
+
+/** The first line of a recording that begins now (pure). */
+export const headerLine = (kernelId: string, at: number): string =>
+  JSON.stringify({ ...RECORDING_FORMAT, kernelId, at } satisfies RecordingHeader)
+
+/** The line of what was told (pure). */
+export const messageLine = (message: TableMessage, at: number): string =>
+  JSON.stringify({ at, ...message } satisfies RecordedMessage)
+
 type Fields = Readonly<Record<string, unknown>>
 
 /** The header of a recording; undefined of anything else (pure). */
@@ -31,11 +45,12 @@ export const readHeader = (value: unknown): RecordingHeader | undefined => {
  * A line after the header; undefined if it is none. A file can come from anywhere: it shows only what a kernel could
  * have told (pure).
  */
-export const readTableMessage = (value: unknown): TableMessage | undefined => {
-  if (!isRecord(value) || !isCount(value.seq)) return undefined
+export const readRecordedMessage = (value: unknown): RecordedMessage | undefined => {
+  if (!isRecord(value) || !isCount(value.seq) || !isCount(value.at)) return undefined
   const events = readEvents(value.events)
   if (events === undefined) return undefined
-  return value.type === 'snapshot' ? readSnapshot(value, events) : readBatch(value, events)
+  const message = value.type === 'snapshot' ? readSnapshot(value, events) : readBatch(value, events)
+  return message === undefined ? undefined : { at: value.at, ...message }
 }
 
 const readSnapshot = ({ seq, slices }: Fields, events: readonly JournalEvent[]): TableMessage | undefined => {

@@ -2,8 +2,10 @@ import test from 'ava'
 import fc from 'fast-check'
 import { makeChannelPair } from '../../../devtools/core/channel-pair.ts'
 import { makeClient } from '../../../devtools/core/client.ts'
+import type { DevtoolsClient } from '../../../devtools/core/devtools-client.ts'
+import { RecordingError } from '../../../devtools/core/read-recording.ts'
 import { record } from '../../../devtools/core/record.ts'
-import { openRecording, RecordingError } from '../../../devtools/core/recording.ts'
+import { openRecording, type RecordedClient } from '../../../devtools/core/recording.ts'
 import { engine, makeStage, pair, quote, type Stage } from '../../helpers/devtools-stage.ts'
 
 const LOOK = { isReadOnly: true, hasWorld: false }
@@ -34,7 +36,7 @@ test('a recording shows at each moment what a live panel showed then', async t =
       const moments: { seq: number; view: unknown; events: unknown }[] = []
       const look = (): void => {
         const events = client.events.getSnapshot()
-        moments.push({ seq: events.at(-1)?.seq ?? 0, view: client.view.getSnapshot(), events })
+        moments.push({ seq: newestOf(client), view: client.view.getSnapshot(), events })
       }
       look()
       for (const [turn, ids] of turns.entries()) {
@@ -47,10 +49,9 @@ test('a recording shows at each moment what a live panel showed then', async t =
       await stage.clock.advance(100)
       look()
       const film = openRecording(lines)
-      t.is(film.lastSeq, moments.at(-1)?.seq ?? 0)
       t.deepEqual(film.view.getSnapshot() as unknown, moments.at(-1)?.view)
       for (const { seq, view, events } of moments.toReversed()) {
-        film.seek(seq)
+        seekEvent(film, seq)
         t.deepEqual(film.view.getSnapshot() as unknown, view)
         t.deepEqual(film.events.getSnapshot() as unknown, events)
       }
@@ -58,6 +59,14 @@ test('a recording shows at each moment what a live panel showed then', async t =
     { numRuns: 25 }
   )
 })
+
+const newestOf = ({ events }: DevtoolsClient): number => events.getSnapshot().at(-1)?.seq ?? 0
+
+/** Shows the last moment at which an event was the newest one. */
+const seekEvent = (film: RecordedClient, seq: number): void => {
+  film.seek(film.momentCount)
+  while (newestOf(film) > seq) film.seek(film.moment.getSnapshot().index - 1)
+}
 
 const story = async (): Promise<string[]> => {
   const stage = makeStage()
@@ -78,9 +87,11 @@ test('a recording is of the past: nothing can be done in it, and it ends when it
   const film = openRecording([...lines, '', ''])
   t.is(film.status.getSnapshot().connection, 'past')
   t.is(film.header.at, Date.UTC(2026, 0, 1))
-  t.deepEqual([film.firstSeq, film.lastSeq, film.isCut], [0, 3, false])
+  t.deepEqual([film.momentCount, film.isCut], [4, false])
+  t.deepEqual(film.moment.getSnapshot(), { index: 3, at: Date.UTC(2026, 0, 1) + 300 })
   film.seek(-5)
   t.is(film.view.getSnapshot().engines.size, 0)
+  t.deepEqual(film.moment.getSnapshot(), { index: 0, at: Date.UTC(2026, 0, 1) })
   await t.throwsAsync(film.act('engine.pause', { walletId: 'w' }), { code: 'READ_ONLY' } as never)
 })
 
@@ -88,7 +99,7 @@ test('a recording that ends within a line is shown up to there', async t => {
   const lines = await story()
   const film = openRecording([...lines.slice(0, 4), String(lines[4]).slice(0, 40)])
   t.true(film.isCut)
-  t.is(film.lastSeq, 2)
+  t.is(newestOf(film), 2)
 })
 
 test('a foreign or damaged file is refused, and the error names the line', async t => {
@@ -101,10 +112,16 @@ test('a foreign or damaged file is refused, and the error names the line', async
     [[header.replace('"version":1', '"version":2'), snapshot], 1],
     [[header], 2],
     [[header, batches[0] ?? ''], 2],
-    [[header, snapshot, snapshot], 3],
     [[header, snapshot, batches[1] ?? ''], 3],
     [[header, snapshot, '{', batches[0] ?? ''], 3],
-    [[header, snapshot, '{"type":"batch","fromSeq":0,"seq":1,"patches":[{}],"events":[],"missed":0}'], 3],
+    [
+      [header, snapshot, '{"at":1,"type":"batch","fromSeq":0,"seq":1,"patches":[{}],"events":[],"missed":0}'],
+      3
+    ],
+    [[header, snapshot, String(batches[0]).replace('"at":', '"when":')], 3],
+    [[header, snapshot, String(batches[0]).replace('"seq":1,"at"', '"seq":0,"at"')], 3],
+    [[header, snapshot, String(batches[0]).replace('"seq":1,"patches"', '"seq":0,"patches"')], 3],
+    [[header, snapshot, batches[0] ?? '', snapshot], 4],
     [[header, snapshot.replace('"pairs":[]', '"pairs":{}')], 2]
   ]
   for (const [file, line] of refused) {

@@ -1,0 +1,98 @@
+import type { JournalEvent } from './journal-event.ts'
+import {
+  type RecordedMessage,
+  type RecordingHeader,
+  readHeader,
+  readRecordedMessage
+} from './recording-line.ts'
+
+/** A file that is no recording, or a damaged one. */
+export class RecordingError extends Error {
+  readonly code = 'BAD_RECORDING'
+  /** From 1 on. */
+  readonly line: number
+
+  constructor(line: number, rule: string) {
+    super(`Line ${line} of the recording ${rule}`)
+    this.name = 'RecordingError'
+    this.line = line
+  }
+}
+
+/** What the lines of a recording say. */
+export interface ReadRecording {
+  readonly header: RecordingHeader
+  /** The first one has tables. */
+  readonly messages: readonly RecordedMessage[]
+  /** The file ends within a line, as after a crash: that line is left out. */
+  readonly isCut: boolean
+}
+
+/** Reads a recording line by line, so that nobody needs to hold the text of a whole one. */
+export class RecordingReader {
+  readonly #messages: RecordedMessage[] = []
+  #header: RecordingHeader | undefined
+  /** Only the last line may be cut. */
+  #cutAt: number | undefined
+  #count = 0
+
+  /**
+   * Takes the next line, without its line break; empty ones are no matter.
+   *
+   * @throws RecordingError for another format or version, a damaged line, or one that is missing
+   */
+  take(line: string): void {
+    this.#count += 1
+    if (line.trim() === '') return
+    if (this.#cutAt !== undefined) throw new RecordingError(this.#cutAt, 'is damaged')
+    const value = parse(line)
+    if (this.#header === undefined) {
+      this.#header = readHeader(value)
+      if (this.#header === undefined) throw this.#wrong('is not the header of this format and version')
+    } else if (value === undefined) this.#cutAt = this.#count
+    else this.#add(readRecordedMessage(value))
+  }
+
+  /**
+   * What was read, when all lines are.
+   *
+   * @throws RecordingError if the file has no tables
+   */
+  end(): ReadRecording {
+    if (this.#header === undefined) throw new RecordingError(1, 'is missing')
+    if (this.#messages.length === 0) throw new RecordingError(2, 'is missing or cut: it has no tables')
+    return { header: this.#header, messages: this.#messages, isCut: this.#cutAt !== undefined }
+  }
+
+  #add(message: RecordedMessage | undefined): void {
+    if (message === undefined) throw this.#wrong('is damaged')
+    const before = this.#messages.at(-1)?.seq
+    // Tables in the middle of a recording: the panel had lost its kernel for a while.
+    const follows = message.type === 'snapshot' || message.fromSeq === before
+    if (!follows || !areBetween(message.events, before ?? 0, message.seq))
+      throw this.#wrong('does not follow on the one before')
+    this.#messages.push(message)
+  }
+
+  #wrong(rule: string): RecordingError {
+    return new RecordingError(this.#count, rule)
+  }
+}
+
+/** Whether events ascend after one number and up to another, as those of a kernel do. */
+const areBetween = (events: readonly JournalEvent[], after: number, upTo: number): boolean => {
+  let last = after
+  for (const { seq } of events) {
+    if (seq <= last) return false
+    last = seq
+  }
+  return last <= upTo
+}
+
+const parse = (line: string): unknown => {
+  try {
+    return JSON.parse(line) as unknown
+  } catch {
+    return undefined
+  }
+}
