@@ -1,11 +1,18 @@
 import { type JsonObject, Observable } from '../../kernel/index.ts'
 import { ActionError } from './action-error.ts'
 import { type Act, type ActionName, type Actions, readingActions } from './actions.ts'
-import type { ClientStatus, DevtoolsClient } from './devtools-client.ts'
+import type { ClientStatus, DevtoolsClient, Follower } from './devtools-client.ts'
 import type { JournalEvent } from './journal-event.ts'
 import { type Channel, type ClientMessage, type HostMessage, PROTOCOL_VERSION } from './protocol.ts'
 import { emptyView, type View } from './slices.ts'
-import { foldMessage, type Known, nothingKnown, type TableMessage } from './view-fold.ts'
+import {
+  foldMessage,
+  type Known,
+  nothingKnown,
+  snapshotOf,
+  type TableMessage,
+  withNews
+} from './view-fold.ts'
 
 /**
  * Makes a panel's client over a channel. It subscribes after each `hello`, so that a channel may connect again by
@@ -25,6 +32,7 @@ class Client {
     missed: 0
   })
   readonly #calls = new Map<number, PendingCall>()
+  readonly #followers = new Set<Follower>()
   #known: Known = nothingKnown
   #kernelId: string | undefined
   #isAwaitingSnapshot = true
@@ -44,6 +52,7 @@ class Client {
       events: readable(this.#events),
       status: readable(this.#status),
       act,
+      follow: follower => this.#follow(follower),
       close: () => this.#close()
     }
   }
@@ -99,12 +108,23 @@ class Client {
       this.#subscribe()
       return
     }
+    const news = withNews(this.#known, message)
     this.#known = next
+    for (const follower of this.#followers) follower(news, this.#kernelId ?? '')
     this.#view.set(next.view)
     this.#events.set(next.events)
     const { connection, isReadOnly, hasWorld, missed } = this.#status.getSnapshot()
     if (connection !== 'live' || missed !== next.missed)
       this.#status.set({ connection: 'live', isReadOnly, hasWorld, missed: next.missed })
+  }
+
+  #follow(follower: Follower): () => void {
+    const known = snapshotOf(this.#known)
+    if (known !== undefined) follower(known, this.#kernelId ?? '')
+    // Of its own, so that one who follows twice may stop once.
+    const own: Follower = (message, kernelId) => follower(message, kernelId)
+    this.#followers.add(own)
+    return () => void this.#followers.delete(own)
   }
 
   #act<K extends ActionName>(name: K, input: Actions[K]['in']): Promise<Actions[K]['out']> {

@@ -105,7 +105,8 @@ const redactField = (
 const chainOf = (value: unknown, options: RedactOptions): Json | undefined => {
   if (Array.isArray(value)) return value.flatMap(item => chainOf(item, options) ?? [])
   if (typeof value !== 'string') return undefined
-  return options.hideAddresses === true ? hidden(value, options.salt ?? '') : plainOf(value, 0)
+  const isShown = options.hideAddresses !== true || HIDDEN.test(value)
+  return isShown ? plainOf(value, 0) : hidden(value, options.salt ?? '')
 }
 
 /** Lists and tables of short values, one within the other at most: nothing deeper can be smuggled through. */
@@ -131,5 +132,8 @@ const hidden = (text: string, salt: string): string => {
   for (const letter of salt + text) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193)
   return `hidden (${text.length} letters, ${(hash >>> 0).toString(16).padStart(8, '0')})`
 }
+
+/** What {@link hidden} gives: nothing is hidden twice. */
+const HIDDEN = /^hidden \(\d+ letters, [0-9a-f]{8}\)$/
 
 const MAX_TEXT = 1000

@@ -38,14 +38,25 @@ export const foldMessage = (known: Known, message: TableMessage): Known | undefi
       missed: missed + message.missed
     }
   }
-  const news = message.events.filter(event => event.seq > before)
+  const { events } = withNews(known, message)
   return {
     view: viewOf(message.slices),
-    events: append(known.events, news),
+    events: append(known.events, events),
     seq: message.seq,
     // What the ring of the kernel had lost already before the panel first came is no loss of the panel's.
-    missed: seq === undefined ? missed : missed + message.seq - before - news.length
+    missed: seq === undefined ? missed : missed + message.seq - before - events.length
   }
+}
+
+/** A message without the events that are known already: tables that come after a gap repeat some (pure). */
+export const withNews = <M extends TableMessage>({ seq = 0 }: Known, message: M): M =>
+  message.type === 'batch' ? message : { ...message, events: message.events.filter(event => event.seq > seq) }
+
+/** The message that tells all that is known; undefined if nothing is (pure). */
+export const snapshotOf = ({ view, events, seq }: Known): TableMessage | undefined => {
+  if (seq === undefined) return undefined
+  const slices = Object.fromEntries(sliceNames.map(name => [name, [...view[name]]]))
+  return { type: 'snapshot', seq, slices, events } as unknown as TableMessage
 }
 
 const viewOf = (slices: Extract<HostMessage, { readonly type: 'snapshot' }>['slices']): View =>

@@ -6,6 +6,7 @@ import test from 'ava'
 import type { Act } from '../../../devtools/core/actions.ts'
 import { makeChannelPair } from '../../../devtools/core/channel-pair.ts'
 import { makeClient } from '../../../devtools/core/client.ts'
+import { recordClient } from '../../../devtools/core/client-recording.ts'
 import { makeDevtools } from '../../../devtools/core/devtools.ts'
 import { record } from '../../../devtools/core/record.ts'
 import { openRecording } from '../../../devtools/core/recording.ts'
@@ -40,6 +41,7 @@ const tellStory = async (hideAddresses: boolean) => {
   devtools.attach({ ...host, send }, { isReadOnly: false, hasWorld: true, act })
   const client = makeClient(end)
   await waitFor(() => client.status.getSnapshot().connection === 'live')
+  const saved = recordClient(client, { now: () => io.clock.now() })
   const account = await kernel.context.createAccount({ username: 'canary', password, pin: '80815' })
   const wallet = await account.createCurrencyWallet('wallet:bitcoin', { name: 'Nest' })
   const { publicAddress } = await wallet.getReceiveAddress()
@@ -72,13 +74,14 @@ const tellStory = async (hideAddresses: boolean) => {
   const after = client.view.getSnapshot()
   await kernel.close()
   stop()
+  saved.stop()
   await world.close()
-  return { heard, sent, needles, txid, publicAddress, view, after, client }
+  return { heard, sent, saved, needles, txid, publicAddress, view, after, client }
 }
 
 test('no secret of a real kernel reaches a panel or a recording, in any form, and the tables show the story', async t => {
-  const { heard, sent, needles, txid, view, after, client } = await tellStory(false)
-  const text = [...heard, ...sent].join('\n')
+  const { heard, sent, saved, needles, txid, view, after, client } = await tellStory(false)
+  const text = [...heard, ...sent, ...saved.lines(false)].join('\n')
   t.true(text.includes(txid), 'the story was heard')
   t.true(text.includes('tapRan') && text.includes('logged') && text.includes('account.login'))
   for (const needle of needles) t.false(text.includes(needle), `${needle} leaked`)
@@ -95,6 +98,14 @@ test('no secret of a real kernel reaches a panel or a recording, in any form, an
   const film = openRecording(heard)
   t.deepEqual(film.view.getSnapshot().plugins, client.view.getSnapshot().plugins)
   t.true(film.events.getSnapshot().length > 20)
+})
+
+test('a panel that shows addresses and txids can save what it saw without any', async t => {
+  const { saved, txid, publicAddress, needles } = await tellStory(false)
+  t.true(saved.lines(false).join('\n').includes(txid))
+  const text = saved.lines(true).join('\n')
+  for (const needle of [...needles, txid, publicAddress, FOREIGN])
+    t.false(text.includes(needle), `${needle} leaked`)
 })
 
 test('with addresses hidden neither an address nor a txid reaches a panel', async t => {

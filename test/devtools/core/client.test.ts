@@ -8,7 +8,8 @@ import { makeDevtools } from '../../../devtools/core/devtools.ts'
 import type { AttachOptions } from '../../../devtools/core/host-session.ts'
 import type { Channel, ClientMessage, HostMessage } from '../../../devtools/core/protocol.ts'
 import { sliceNames, type View } from '../../../devtools/core/slices.ts'
-import { account, engine, makeStage, pair, quote, type Stage } from '../../helpers/devtools-stage.ts'
+import { engine, makeStage, pair, type Stage } from '../../helpers/devtools-stage.ts'
+import { makeRoughPanel, roughStep } from '../../helpers/rough-panel.ts'
 
 const LOOK: AttachOptions = { isReadOnly: true, hasWorld: false }
 
@@ -292,77 +293,14 @@ test('whatever a panel sends, the host refuses it and lives', async t => {
   )
 })
 
-type Step =
-  | { readonly kind: 'tell'; readonly id: number; readonly what: number }
-  | { readonly kind: 'wait' | 'drop' | 'reconnect' | 'slow' }
-
-const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc.record({ kind: fc.constant('tell' as const), id: fc.nat(6), what: fc.nat(4) })
-  },
-  { weight: 4, arbitrary: fc.constantFrom<Step>({ kind: 'wait' }) },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom<Step>({ kind: 'drop' }, { kind: 'reconnect' }, { kind: 'slow' })
-  }
-)
-
-const tellAny = (stage: Stage, id: number, what: number, turn: number): void => {
-  if (what === 0) stage.tell('engineChanged', engine(`w${id}`, { blockHeight: turn }))
-  if (what === 1) stage.tell('ratesChanged', { pairs: [pair(`C${id}`, 'iso:USD', turn)], providers: [] })
-  if (what === 2) stage.tell('quoteChanged', quote(`r${id}`, `p${turn % 2}`))
-  if (what === 3)
-    stage.tell('accountChanged', account('a', { walletIds: [`w${id}`, 'w0'], isLoggedIn: turn % 3 > 0 }))
-  if (what === 4)
-    stage.tell('usersChanged', [{ loginId: `u${id}`, isPinLoginEnabled: false, isLoggedIn: turn % 2 === 0 }])
-}
-
 test('after any drops, reconnects and slowness a panel shows what a fresh one shows, and counts each event once', async t => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async steps => {
+    fc.asyncProperty(fc.array(roughStep, { maxLength: 60 }), async steps => {
       const stage = makeStage({ ringSize: 8, maxPerSlice: { pairs: 3, quotes: 2, engines: 4 } })
-      const listeners: ((message: HostMessage) => void)[] = []
-      let link = makeChannelPair()
-      let mode: 'drop' | 'slow' | undefined
-      const connect = (): void => {
-        link = makeChannelPair()
-        const { host } = link
-        link.client.onMessage(message => {
-          for (const listener of listeners) listener(message)
-        })
-        const send = (message: HostMessage): void => {
-          if (mode !== 'drop' || message.type !== 'batch') host.send(message)
-        }
-        stage.devtools.attach({ ...host, send }, { ...LOOK, isSlow: () => mode === 'slow' })
-      }
-      const client = makeClient({
-        send: message => link.client.send(message),
-        onMessage: listener => void listeners.push(listener),
-        onClose() {},
-        close() {}
-      })
-      connect()
-      await stage.settle()
-      let told = 0
-      for (const [turn, { kind, ...rest }] of steps.entries()) {
-        if (kind === 'tell' && 'id' in rest) {
-          tellAny(stage, Number(rest.id), Number(rest.what), turn)
-          told += 1
-        } else if (kind === 'wait') {
-          await stage.clock.advance(100)
-          mode = undefined
-        } else if (kind === 'reconnect') {
-          link.client.close()
-          await stage.settle()
-          connect()
-          await stage.settle()
-        } else mode = kind as 'drop' | 'slow'
-      }
-      mode = undefined
-      // One more event shows what is lost.
-      stage.tell('addressChanged', { walletId: 'last' })
-      await stage.clock.advance(1100)
+      const panel = await makeRoughPanel(stage)
+      for (const [turn, step] of steps.entries()) await panel.take(step, turn)
+      await panel.calm()
+      const { client } = panel
       const fresh = attach(stage)
       await stage.settle()
       t.deepEqual(plain(client.view.getSnapshot()), plain(fresh.client.view.getSnapshot()))
@@ -371,6 +309,7 @@ test('after any drops, reconnects and slowness a panel shows what a fresh one sh
         seqs,
         [...new Set(seqs)].sort((one, other) => one - other)
       )
+      const told = steps.filter(({ kind }) => kind === 'tell').length
       t.is(seqs.length + client.status.getSnapshot().missed, told + 1)
     }),
     { numRuns: 150 }
