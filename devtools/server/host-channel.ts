@@ -9,7 +9,7 @@ export interface HostChannel extends Channel<HostMessage, ClientMessage> {
 
 /** From how many unread bytes on a panel counts as slow. */
 export const SLOW_BYTES = 1_000_000
-/** From how many unread bytes on a panel is cut off. */
+/** From how many unread bytes on a panel is told nothing more, and cut off. */
 export const CUT_BYTES = 16_000_000
 
 /** Codes of the WebSocket standard (RFC 6455 §7.4.1). */
@@ -31,8 +31,10 @@ export const makeHostChannel = (socket: WebSocket): HostChannel => {
   return {
     send(message) {
       if (isOver || socket.readyState !== socket.OPEN) return
-      socket.send(JSON.stringify(message))
+      // What was unread before counts: the tables of many wallets are larger alone, and a panel that was cut off for
+      // them would come back and ask for them again.
       if (socket.bufferedAmount > CUT_BYTES) socket.terminate()
+      else socket.send(JSON.stringify(message))
     },
     onMessage(listener) {
       socket.on('message', (data, isBinary) => {

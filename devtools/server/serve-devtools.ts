@@ -63,7 +63,8 @@ export const serveDevtools = async ({
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy())
     if (request.url !== SOCKET_PATH || !isOwnUpgrade(request.headers, { port, token })) {
-      return void socket.end(REFUSAL)
+      // Whoever is refused may keep their half open for ever, and the end of the server would wait for it.
+      return void socket.end(REFUSAL, () => socket.destroy())
     }
     sockets.handleUpgrade(request, socket, head, client => admit(client, sockets, attach))
   })

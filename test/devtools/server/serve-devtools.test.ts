@@ -335,6 +335,17 @@ test('a panel that does not read is slow first and cut off later', async t => {
   await eventually(() => scene.ended() === 1)
 })
 
+test('a panel that reads is told all at once, however much that is', async t => {
+  const scene = await serve(t)
+  const socket = await opened(scene)
+  await eventually(() => scene.channels.length === 1)
+  const text = 'x'.repeat(CUT_BYTES + SLOW_BYTES)
+  const heard = Promise.race([once(socket, 'message'), once(socket, 'close')])
+  scene.channels[0]?.send({ type: 'result', id: 1, output: { text } })
+  t.is(String((await heard)[0]).length, JSON.stringify({ type: 'result', id: 1, output: { text } }).length)
+  t.is(scene.ended(), 0)
+})
+
 test('a slow panel that has caught up is not slow any more', async t => {
   const scene = await serve(t)
   const socket = await opened(scene)
@@ -445,6 +456,21 @@ test('a server that ends tells its panels and lets go of its port', async t => {
   const again = await serveDevtools({ attach: () => () => {}, files, port: scene.server.port })
   t.is(again.port, scene.server.port)
   await again.close()
+})
+
+test('a stranger who was refused and does not hang up holds up nobody', async t => {
+  const scene = await serve(t)
+  const socket = connect({ port: scene.server.port, host: '127.0.0.1', allowHalfOpen: true })
+  t.teardown(() => socket.destroy())
+  socket.on('error', () => {})
+  socket.write(
+    `GET /socket HTTP/1.1\r\nHost: ${scene.host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`
+  )
+  const [reply] = await once(socket, 'data')
+  t.regex(String(reply), /^HTTP\/1\.1 403 /)
+  await scene.server.close()
+  await eventually(() => socket.readableEnded || socket.destroyed)
+  t.pass()
 })
 
 test('a port that is taken is refused', async t => {
