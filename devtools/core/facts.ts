@@ -1,4 +1,5 @@
 import type {
+  AccountSnapshot,
   RateProviderSnapshot,
   TellingHooks,
   TransactionsSnapshot,
@@ -23,8 +24,18 @@ export interface ActionFact {
 
 /** What the journal keeps of each hook: mostly the snapshot itself, without a copy. */
 export type Facts = {
-  readonly [H in Exclude<HookName, 'usersChanged' | 'ratesChanged' | 'transactionsChanged'>]: Told<H>
+  readonly [H in Exclude<
+    HookName,
+    'accountChanged' | 'usersChanged' | 'ratesChanged' | 'transactionsChanged'
+  >]: Told<H>
 } & {
+  /** The ids of its wallets are in its table; each new wallet would keep all those before it once more. */
+  readonly accountChanged: Omit<AccountSnapshot, `${string}Ids`> & {
+    readonly walletCount: number
+    readonly activeCount: number
+    readonly archivedCount: number
+    readonly hiddenCount: number
+  }
   readonly usersChanged: { readonly users: readonly UserSnapshot[] }
   /** The pairs are in their table; ten thousand in each event would be too many to keep. */
   readonly ratesChanged: { readonly pairCount: number; readonly providers: readonly RateProviderSnapshot[] }
@@ -48,6 +59,13 @@ export const factOf = <H extends HookName>(hook: H, told: Told<H>): Facts[H] => 
 }
 
 const makers: { readonly [H in HookName]?: (told: Told<H>) => Facts[H] } = {
+  accountChanged: ({ walletIds, activeWalletIds, archivedWalletIds, hiddenWalletIds, ...account }) => ({
+    ...account,
+    walletCount: walletIds.length,
+    activeCount: activeWalletIds.length,
+    archivedCount: archivedWalletIds.length,
+    hiddenCount: hiddenWalletIds.length
+  }),
   usersChanged: users => ({ users }),
   ratesChanged: ({ pairs, providers }) => ({ pairCount: pairs.length, providers }),
   transactionsChanged: ({ walletId, created, changed }) => ({

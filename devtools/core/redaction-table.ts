@@ -197,7 +197,17 @@ export const factRules: { readonly [F in FactName]: FieldsOf<Facts[F]> } = {
   pluginChanged: rowRules.plugins,
   usersChanged: { users: { each: user } },
   loginChanged: rowRules.logins,
-  accountChanged: rowRules.accounts,
+  accountChanged: {
+    accountId: 'plain',
+    username: 'plain',
+    appId: 'plain',
+    isLoggedIn: 'plain',
+    isPaused: 'plain',
+    walletCount: 'plain',
+    activeCount: 'plain',
+    archivedCount: 'plain',
+    hiddenCount: 'plain'
+  },
   lobbyChanged: rowRules.lobbies,
   repoChanged: rowRules.repos,
   walletChanged: rowRules.wallets,

@@ -8,7 +8,7 @@ import { makeDevtools } from '../../../devtools/core/devtools.ts'
 import type { AttachOptions } from '../../../devtools/core/host-session.ts'
 import type { Channel, ClientMessage, HostMessage } from '../../../devtools/core/protocol.ts'
 import { sliceNames, type View } from '../../../devtools/core/slices.ts'
-import { engine, makeStage, pair, type Stage } from '../../helpers/devtools-stage.ts'
+import { account, engine, makeStage, pair, type Stage } from '../../helpers/devtools-stage.ts'
 import { makeRoughPanel, roughStep } from '../../helpers/rough-panel.ts'
 
 const LOOK: AttachOptions = { isReadOnly: true, hasWorld: false }
@@ -42,6 +42,19 @@ test('a panel that comes late sees the tables and the events from before', async
       [2, 'engineChanged', 'w1', 6]
     ]
   )
+})
+
+test('an account is told with how many wallets it has: their ids are in its row alone', async t => {
+  const stage = makeStage()
+  const lists = { walletIds: ['w1', 'w2'], activeWalletIds: ['w1'], archivedWalletIds: ['w2'] }
+  stage.tell('accountChanged', account('a', lists))
+  const { client } = attach(stage)
+  await stage.settle()
+  t.deepEqual(client.events.getSnapshot()[0]?.data, {
+    ...{ accountId: 'a', appId: '', isLoggedIn: true, isPaused: false },
+    ...{ walletCount: 2, activeCount: 1, archivedCount: 1, hiddenCount: 0 }
+  })
+  t.deepEqual(client.view.getSnapshot().accounts.get('a'), account('a', lists))
 })
 
 test('a panel is told ten times a second at most, and only changed tables are replaced', async t => {
