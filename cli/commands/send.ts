@@ -3,9 +3,11 @@ import { type CurrencyWallet, type Metadata, parseAmount, type Transaction } fro
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
+import type { Asset } from '../output/assets.ts'
 import { openOutputFile } from '../output/output-file.ts'
 import { txDetailsJson } from '../output/tx-facts.ts'
 import { findWallet } from '../session/find-wallet.ts'
+import { chosenAsset } from '../session/wallet-assets.ts'
 import type { Session } from '../session.ts'
 import { approveSpend } from '../spend/approve-spend.ts'
 import { paymentFileText } from '../spend/payment-file.ts'
@@ -21,9 +23,11 @@ export const send: CommandRun = async (session, text = '') => {
   const maxFee = session.text('maxFee')
   const limit = maxFee === undefined ? undefined : parseAmount(maxFee, wallet.currencyInfo)
   await session.synced(wallet)
+  const asset = await chosenAsset(session, wallet)
   const { spend, warnings } = await readSpend(wallet, {
     to: session.texts('to'),
     amounts: session.texts('amount'),
+    asset,
     fee: session.text('fee'),
     customFee: session.texts('customFee'),
     noUnconfirmed: session.flags.unconfirmed === false,
@@ -31,14 +35,14 @@ export const send: CommandRun = async (session, text = '') => {
     metadata: metadataOf(session)
   })
   const draft = await wallet.makeSpend(spend)
-  checkMaxFee(draft, limit)
-  const summary = withWarnings(summaryOf(wallet, draft), warnings)
+  checkMaxFee(wallet, draft, limit)
+  const summary = withWarnings(summaryOf(wallet, draft, asset), warnings)
   if (session.globals.dryRun) return dryResult(summary)
   await approveSpend(session, summary, path === undefined ? 'Sign and send it?' : 'Sign it?')
-  if (path !== undefined) return signInto(path, wallet, draft)
+  if (path !== undefined) return signInto(path, { wallet, draft, asset })
   session.paying()
   const sent = await wallet.spend(draft)
-  return sentResult(wallet, sent, { warnings: await saveEverywhere(session, wallet) })
+  return sentResult(wallet, sent, { asset, warnings: await saveEverywhere(session, wallet) })
 }
 
 /** The file of `--sign-only`; undefined if the payment is to be sent. @throws CliError USAGE */
@@ -58,7 +62,14 @@ const metadataOf = (session: Session): Metadata => {
 }
 
 /** Signs into a new file. If that cannot be written, the bytes are forgotten: nobody has them. */
-const signInto = async (path: string, wallet: CurrencyWallet, draft: Transaction): Promise<CommandResult> => {
+const signInto = async (
+  path: string,
+  {
+    wallet,
+    draft,
+    asset
+  }: { readonly wallet: CurrencyWallet; readonly draft: Transaction; readonly asset: Asset }
+): Promise<CommandResult> => {
   const file = await openOutputFile(path, false)
   try {
     const tx = await wallet.signTx(draft)
@@ -70,16 +81,19 @@ const signInto = async (path: string, wallet: CurrencyWallet, draft: Transaction
       await wallet.discardTx(tx.txid).catch(() => {})
       throw error
     }
-    return signedResult(path, wallet, tx)
+    return signedResult(path, { wallet, tx, asset })
   } finally {
     await file.discard()
   }
 }
 
-const signedResult = (path: string, wallet: CurrencyWallet, tx: Transaction): CommandResult => {
+const signedResult = (
+  path: string,
+  { wallet, tx, asset }: { readonly wallet: CurrencyWallet; readonly tx: Transaction; readonly asset: Asset }
+): CommandResult => {
   const words = `${shellWord(wallet.name ?? wallet.id)} ${shellWord(path)}`
   return {
-    data: { dryRun: false, txid: tx.txid, file: path, tx: txDetailsJson(tx, wallet.currencyInfo) },
+    data: { dryRun: false, txid: tx.txid, file: path, tx: txDetailsJson(tx, asset) },
     view: {
       kind: 'record',
       fields: [

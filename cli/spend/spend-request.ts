@@ -12,6 +12,7 @@ import {
 import { CliError } from '../errors/cli-error.ts'
 import { parsePairs } from '../grammar/values.ts'
 import { isMax } from '../output/amounts.ts'
+import type { Asset } from '../output/assets.ts'
 
 /** The flags of `send`, as typed. */
 export interface SendFlags {
@@ -20,6 +21,8 @@ export interface SendFlags {
   readonly fee: string | undefined
   readonly customFee: readonly string[]
   readonly noUnconfirmed: boolean
+  /** What is paid in. */
+  readonly asset: Asset
   readonly memos: readonly string[]
   readonly metadata: Metadata
 }
@@ -38,7 +41,7 @@ export interface ReadSpend {
  * @throws CliError USAGE; ADDRESS_INVALID, AMOUNT_INVALID, and the spend errors when the maximum is looked for
  */
 export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promise<ReadSpend> => {
-  const { to, amounts, metadata } = flags
+  const { to, amounts, metadata, asset } = flags
   if (to.length === 0) throw new CliError('USAGE', 'Say who gets it: --to <address>')
   if (amounts.length > to.length) throw new CliError('USAGE', 'There are more amounts than recipients')
   const isEverything = amounts.some(isMax)
@@ -46,16 +49,13 @@ export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promi
   const spendTargets: SpendTarget[] = []
   const warnings: string[] = []
   for (const [index, text] of to.entries()) {
-    const { legacyAddress, ...target } = await readTarget(
-      wallet,
-      text,
-      isEverything ? undefined : amounts[index]
-    )
+    const amount = isEverything ? undefined : amounts[index]
+    const { legacyAddress, ...target } = await readTarget(wallet, text, { amount, asset })
     if (legacyAddress !== undefined) warnings.push(warningOf(wallet, legacyAddress))
     spendTargets.push(target)
   }
   const spend: SpendInfo = {
-    tokenId: null,
+    tokenId: asset.tokenId,
     spendTargets,
     ...readFee(flags),
     ...(flags.memos.length === 0 ? {} : { memos: flags.memos.map(readMemo) }),
@@ -76,11 +76,12 @@ const warningOf = ({ currencyInfo }: CurrencyWallet, address: string): string =>
 const readTarget = async (
   wallet: CurrencyWallet,
   text: string,
-  amount: string | undefined
+  { amount, asset }: { readonly amount: string | undefined; readonly asset: Asset }
 ): Promise<SpendTarget & Pick<ParsedUri, 'legacyAddress'>> => {
   const { publicAddress, legacyAddress, nativeAmount } = await wallet.parseUri(text)
-  const wanted: NativeAmount | undefined =
-    amount === undefined ? nativeAmount : parseAmount(amount, wallet.currencyInfo)
+  // The amount of a link is of the coin.
+  const linked = asset.tokenId === null ? nativeAmount : undefined
+  const wanted: NativeAmount | undefined = amount === undefined ? linked : parseAmount(amount, asset)
   return {
     ...(publicAddress === undefined ? {} : { publicAddress }),
     ...(legacyAddress === undefined ? {} : { legacyAddress }),

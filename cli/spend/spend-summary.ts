@@ -92,14 +92,15 @@ export const withWarnings = (
   json: { ...json, warnings }
 })
 
-/** Stops a spend whose fee is above what the user allows. @throws MAX_FEE */
-export const checkMaxFee = (draft: Transaction, maxFee: NativeAmount | undefined): void => {
-  if (maxFee === undefined || compare(draft.networkFee, maxFee) <= 0) return
-  throw new WalletError('MAX_FEE', {
-    networkFee: draft.networkFee,
-    maxFee,
-    currencyCode: draft.currencyCode
-  })
+/** Stops a spend whose fee, which the chain takes in its own coin, is above what the user allows. @throws MAX_FEE */
+export const checkMaxFee = (
+  { currencyInfo: { currencyCode } }: CurrencyWallet,
+  draft: Transaction,
+  maxFee: NativeAmount | undefined
+): void => {
+  const networkFee = draft.parentNetworkFee ?? draft.networkFee
+  if (maxFee === undefined || compare(networkFee, maxFee) <= 0) return
+  throw new WalletError('MAX_FEE', { networkFee, maxFee, currencyCode })
 }
 
 /** A summary as lines of text, for where no screen is drawn. */

@@ -43,6 +43,25 @@ test.serial('tokens list shows those of a currency, and those that a wallet has 
   t.regex((await run('wallets', 'list')).stdout, /^Toys\t10 TOY \+ 1 token\t|^Toys\t10 TKC \+ 1 token\t/m)
 })
 
+test.serial(
+  'send --token pays in a token, in its own unit, with the fee in the coin of the chain',
+  async t => {
+    const pay = ['send', 'Toys', '--to', 'shop', '--token', 'usdx', '--dry-run']
+    const { summary } = await dataOf(...pay, '--amount', '1.5')
+    t.like(summary, {
+      asset: { tokenId: 'usdx', code: 'USDX' },
+      amount: { native: '1500000', display: '1.5', code: 'USDX' },
+      networkFee: { native: '1', code: 'TKC' },
+      remaining: { native: '1000000' }
+    })
+    t.like((await dataOf(...pay, '--amount', 'max')).summary, { amount: { native: '2500000' } })
+    failed(t, await run(...pay, '--amount', '1.5 TKC', '--json'), 'AMOUNT_INVALID', 2)
+    const dear = failed(t, await run(...pay, '--amount', '1', '--max-fee', '0', '--json'), 'MAX_FEE', 36)
+    t.like(dear.error.details, { networkFee: '1', currencyCode: 'TKC' })
+    failed(t, await run(...pay.slice(0, 4), '--token', 'GBPX', '--amount', '1', '--json'), 'NOT_FOUND', 6)
+  }
+)
+
 test.serial('tokens enable and disable choose for one wallet, by code or id', async t => {
   t.deepEqual((await dataOf('tokens', 'enable', 'Toys', 'eurx')).enabled, ['usdx', 'eurx'])
   t.deepEqual(await codesOf('Toys', '--enabled'), ['EURX', 'USDX'])

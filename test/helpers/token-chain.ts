@@ -1,5 +1,12 @@
-import { type CurrencyPlugin, nativeAmount } from '../../kernel/plugin-api.ts'
-import { makeToy } from './toy-currency.ts'
+import {
+  type CurrencyPlugin,
+  compare,
+  nativeAmount,
+  negate,
+  sum,
+  WalletError
+} from '../../kernel/plugin-api.ts'
+import { makeToy, toyTransaction } from './toy-currency.ts'
 
 /** A contract address of no chain, and the token id that it gives. */
 export const CONTRACT = '0xAbCdEf0123456789aBcDeF0123456789abcdef01'
@@ -26,6 +33,16 @@ export const tokenChain: CurrencyPlugin = withTokens(
       importPrivateKey: async text => ({ toyKey: text.trim() })
     },
     engine: (good, { callbacks }) => ({
+      async makeSpend(spend, keys) {
+        if (spend.tokenId === null) return good.makeSpend(spend, keys)
+        const total = sum(spend.spendTargets.map(target => nativeAmount(target.nativeAmount ?? '0')))
+        if (compare(total, nativeAmount('2500000')) > 0)
+          throw new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'USDX' })
+        return toyTransaction('', {
+          ...{ tokenId: spend.tokenId, nativeAmount: negate(total), date: 0 },
+          parentNetworkFee: nativeAmount('1')
+        })
+      },
       async syncNetwork(keys) {
         callbacks.onTokenBalanceChanged('usdx', '2500000')
         callbacks.onNewTokens(['usdx'])

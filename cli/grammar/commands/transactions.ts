@@ -39,6 +39,7 @@ export const transactionCommands: readonly CommandSpec[] = [
     flags: [
       { flags: '--to <address>', summary: 'an address or payment link', isRepeatable: true },
       { flags: '--amount <amount>', summary: '"0.01 BTC", "1000000 native" or max', isRepeatable: true },
+      { flags: '--token <token>', summary: 'pay in a token, by its id or code' },
       { flags: '--fee <level>', summary: 'how fast', choices: ['high', 'standard', 'low', 'custom'] },
       { flags: '--custom-fee <key=value>', summary: 'such as satPerByte=12.5', isRepeatable: true },
       {
