@@ -1,6 +1,6 @@
 import { isNativeAmount } from '../../kernel/index.ts'
 import { ActionError } from './action-error.ts'
-import type { ActionName, Actions } from './actions.ts'
+import type { ActionName, Actions, SpendWish } from './actions.ts'
 
 /** What a field of an input takes. */
 interface Field<T> {
@@ -116,6 +116,13 @@ const walletType: Field<string> = {
 const draft = { draftId: id }
 const wallet = { walletId: id }
 
+const spendWish: FieldsOf<SpendWish> = {
+  walletId: id,
+  tokenId: optional(text(200)),
+  publicAddress: text(1000),
+  fee: optional(oneOf('low', 'standard', 'high'))
+}
+
 const actionFields: { readonly [K in ActionName]: FieldsOf<Actions[K]['in']> } = {
   'account.create': { username: optional(text(100)), password: optional(secret), pin: optional(secret) },
   'account.login': { username: text(100), password: optional(secret), pin: optional(secret) },
@@ -126,12 +133,8 @@ const actionFields: { readonly [K in ActionName]: FieldsOf<Actions[K]['in']> } =
   'engine.resume': wallet,
   'engine.resync': wallet,
   'repo.sync': { repoId: id },
-  'spend.draft': {
-    walletId: id,
-    publicAddress: text(1000),
-    nativeAmount: positive,
-    fee: optional(oneOf('low', 'standard', 'high'))
-  },
+  'spend.draft': { ...spendWish, nativeAmount: positive },
+  'spend.max': spendWish,
   'spend.approve': draft,
   'spend.discard': draft,
   'swap.ask': {

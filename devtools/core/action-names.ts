@@ -1,5 +1,6 @@
 import type { Actions } from './actions.ts'
-import { type ActionNames, UNSAFE, type WalletWords } from './command-line-of.ts'
+import { amountIn, readAmount, unitsOf } from './amount-in-units.ts'
+import { type ActionNames, UNSAFE } from './command-line-of.ts'
 import type { View } from './slices.ts'
 
 /** What a panel remembers of its own actions, since no table tells it. */
@@ -10,15 +11,8 @@ export interface ActMemory {
   readonly rounds: ReadonlyMap<string, Actions['swap.ask']['in']>
 }
 
-/** What amounts of a currency are shown in, by plugin id; undefined where nobody knows. */
-export type DenominationOf = (pluginId: string) => WalletWords['denomination']
-
 /** What commands call the things that actions are about: names where only one thing is meant by them, else ids (pure). */
-export const actionNamesOf = (
-  view: View,
-  memory: ActMemory,
-  denominationOf: DenominationOf = () => undefined
-): ActionNames => {
+export const actionNamesOf = (view: View, memory: ActMemory): ActionNames => {
   const accounts = [...view.accounts.values()].filter(({ isLoggedIn }) => isLoggedIn)
   const quotes = [...view.quotes.values()]
   const userOf = (accountId: string): string => view.accounts.get(accountId)?.username ?? accountId
@@ -32,12 +26,16 @@ export const actionNamesOf = (
       const account = owner && accountFlagOf(owner.accountId)
       const wallet = view.wallets.get(walletId)
       const name = wallet?.name ?? ''
-      const denomination = wallet && denominationOf(wallet.pluginId)
       return {
         word: isPlain(view, name) ? name : walletId,
-        ...(account === undefined ? {} : { account }),
-        ...(denomination === undefined ? {} : { denomination })
+        ...(account === undefined ? {} : { account })
       }
+    },
+    amountOf(native, walletId, tokenId) {
+      const units = unitsOf(view, { walletId, tokenId })
+      const text = amountIn(native, units)
+      // What a plugin calls a unit may be no word that a command knows.
+      return readAmount(text, units).native === native ? text : `${native} native`
     },
     draftOf: draftId => memory.drafts.get(draftId),
     quoteOf(quoteId) {

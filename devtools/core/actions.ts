@@ -26,9 +26,10 @@ export interface Actions {
 
   // Sending: a draft is reviewed, then approved once
   'spend.draft': {
-    in: { walletId: string; publicAddress: string; nativeAmount: string; fee?: 'low' | 'standard' | 'high' }
+    in: SpendWish & { nativeAmount: string }
     out: { draftId: string; review: SpendReview }
   }
+  'spend.max': { in: SpendWish; out: { nativeAmount: string } }
   'spend.approve': { in: { draftId: string }; out: { txid: string } }
   'spend.discard': { in: { draftId: string }; out: JsonObject }
 
@@ -77,6 +78,7 @@ export const actionNames: ReadonlySet<string> = new Set(
     'engine.resync': true,
     'repo.sync': true,
     'spend.draft': true,
+    'spend.max': true,
     'spend.approve': true,
     'spend.discard': true,
     'swap.ask': true,
@@ -98,11 +100,23 @@ export type Action = {
   readonly [K in ActionName]: { readonly name: K; readonly input: Actions[K]['in'] }
 }[ActionName]
 
+/** Who is to be paid, in what, and how fast. */
+export interface SpendWish {
+  readonly walletId: string
+  /** Left out: the coin of the chain. */
+  readonly tokenId?: string
+  /** An address or a payment link. */
+  readonly publicAddress: string
+  readonly fee?: 'low' | 'standard' | 'high'
+}
+
 /** What would be signed, for a person to read first. */
 export interface SpendReview {
   /** The plugin that is paid through, of a swap. */
   readonly provider?: string
   readonly walletId: string
+  /** What is paid in; left out: the coin of the chain. */
+  readonly tokenId?: string
   readonly currencyCode: string
   /** What is paid, without the fee; positive. */
   readonly nativeAmount: string
@@ -110,6 +124,8 @@ export interface SpendReview {
   readonly networkFee: string
   readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
   /** Of a swap: what arrives, and where. */
+  readonly toWalletId?: string
+  readonly toTokenId?: string
   readonly toCurrencyCode?: string
   readonly toNativeAmount?: string
   /** The order gives no less, or nothing is signed. */

@@ -1,5 +1,4 @@
-import { nativeAmount, toDenomination } from '../../kernel/index.ts'
-import type { Action, ActionName, Actions } from './actions.ts'
+import type { Action, ActionName, Actions, SpendWish } from './actions.ts'
 import { shellWord } from './shell-word.ts'
 
 /** How a wallet is called on a command line. */
@@ -8,8 +7,6 @@ export interface WalletWords {
   readonly word: string
   /** The account to name, if there are several. */
   readonly account?: string
-  /** What its amounts are shown in; native units if nobody knows. */
-  readonly denomination?: { readonly name: string; readonly multiplier: string }
 }
 
 /** What is known of the ids in actions; `actionNamesOf` takes it from a view. */
@@ -19,6 +16,8 @@ export interface ActionNames {
   /** The account to name in a command about it, if there are several. */
   accountFlagOf(accountId: string): string | undefined
   walletOf(walletId: string): WalletWords
+  /** An amount of a wallet as commands take it; `tokenId` left out: of its coin. */
+  amountOf(native: string, walletId: string, tokenId?: string): string
   /** The payment that a draft was made of, or the quote that it approves. */
   draftOf(draftId: string): Actions['spend.draft']['in'] | Actions['swap.review']['in'] | undefined
   /** Who made a quote, and for which question. */
@@ -69,11 +68,6 @@ const safe = (text: string): string => text.replace(UNSAFE, '\ufffd')
 /** Commands trim what is typed here, and take a dash at the start for a flag. */
 const trimmed = (text: string): string => (text.startsWith('-') ? ` ${text}` : text)
 
-const amountWords = (amount: string, { denomination }: WalletWords): string =>
-  denomination === undefined
-    ? `${amount} native`
-    : `${toDenomination(nativeAmount(amount), denomination.multiplier)} ${denomination.name}`
-
 const aboutWallet =
   (...words: readonly string[]) =>
   ({ walletId }: { readonly walletId: string }, names: ActionNames): Words => {
@@ -81,29 +75,28 @@ const aboutWallet =
     return { words: [...words, word], flags: { account } }
   }
 
-const send = (
-  { walletId, publicAddress, nativeAmount: amount, fee }: Actions['spend.draft']['in'],
-  names: ActionNames
-): Words => {
-  const wallet = names.walletOf(walletId)
-  return {
-    words: ['send', wallet.word],
-    flags: { to: publicAddress, amount: amountWords(amount, wallet), fee, account: wallet.account }
-  }
+const send = (wish: SpendWish & { readonly nativeAmount?: string }, names: ActionNames): Words => {
+  const { walletId, tokenId, publicAddress, nativeAmount, fee } = wish
+  const { word, account } = names.walletOf(walletId)
+  const amount = nativeAmount === undefined ? 'max' : names.amountOf(nativeAmount, walletId, tokenId)
+  return { words: ['send', word], flags: { token: tokenId, to: publicAddress, amount, fee, account } }
 }
 
 const dry = ({ words, flags }: Words): Words => ({ words, flags: { ...flags, 'dry-run': true } })
 
 /** The flags that ask for quotes. */
 const swapFlags = (
-  { fromWalletId, toWalletId, nativeAmount: amount, quoteFor }: Actions['swap.ask']['in'],
+  { fromWalletId, toWalletId, nativeAmount, quoteFor }: Actions['swap.ask']['in'],
   names: ActionNames
 ): Required<Words>['flags'] => {
   const [from, to] = [names.walletOf(fromWalletId), names.walletOf(toWalletId)]
   return {
     from: from.word,
     to: to.word,
-    amount: quoteFor === 'max' ? 'max' : amountWords(amount, quoteFor === 'to' ? to : from),
+    amount:
+      quoteFor === 'max'
+        ? 'max'
+        : names.amountOf(nativeAmount, quoteFor === 'to' ? toWalletId : fromWalletId),
     for: quoteFor === 'to' ? 'to' : undefined,
     account: from.account
   }
@@ -151,6 +144,7 @@ const wordsOf: { readonly [K in ActionName]: WordsOf<K> } = {
   // No view says whose a repo is, and one exchange more does no harm.
   'repo.sync': () => ({ words: ['sync'] }),
   'spend.draft': (input, names) => dry(send(input, names)),
+  'spend.max': (input, names) => dry(send(input, names)),
   'spend.approve': approve,
   'spend.discard': giveUp,
   'swap.ask': (input, names) => ({ words: ['swap', 'quote'], flags: swapFlags(input, names) }),
@@ -170,12 +164,10 @@ const wordsOf: { readonly [K in ActionName]: WordsOf<K> } = {
     }
   }),
   'rates.refresh': () => ({ words: ['rates', 'refresh'] }),
-  'world.fund': ({ walletId, nativeAmount: amount }, names) => {
-    const wallet = names.walletOf(walletId)
-    return {
-      words: ['fake', 'chain', 'fund', wallet.word, amountWords(amount, wallet)],
-      flags: { account: wallet.account }
-    }
+  'world.fund': ({ walletId, nativeAmount }, names) => {
+    const { word, account } = names.walletOf(walletId)
+    const words = ['fake', 'chain', 'fund', word, names.amountOf(nativeAmount, walletId)]
+    return { words, flags: { account } }
   },
   'world.mine': ({ pluginId, count }) => ({
     words: ['fake', 'chain', 'mine', String(count)],

@@ -1,5 +1,5 @@
-import { nativeAmount, sum, type Transaction } from '../../kernel/index.ts'
-import type { SpendReview } from './actions.ts'
+import { type NativeAmount, nativeAmount, type SpendInfo, sum, type Transaction } from '../../kernel/index.ts'
+import type { SpendReview, SpendWish } from './actions.ts'
 import { type ActorPlace, type ActsOf, type OwnedWallet, walletOf } from './actor-place.ts'
 import type { DraftShelf } from './draft-shelf.ts'
 
@@ -10,17 +10,14 @@ export interface SpendDraft extends OwnedWallet {
 
 /** Payments: exactly the draft that was reviewed is signed, once. */
 export const spendActs = (place: ActorPlace, drafts: DraftShelf<SpendDraft>): ActsOf<'spend'> => ({
-  async 'spend.draft'({ walletId, publicAddress: text, nativeAmount: amount, fee }) {
-    const owned = await walletOf(place, walletId)
-    const { wallet } = owned
-    // A payment link may be given, too; its amount is not asked.
-    const { publicAddress = text } = await wallet.parseUri(text)
-    const draft = await wallet.makeSpend({
-      tokenId: null,
-      spendTargets: [{ publicAddress, nativeAmount: nativeAmount(amount) }],
-      ...(fee === undefined ? {} : { networkFeeOption: fee })
-    })
+  async 'spend.draft'({ nativeAmount: amount, ...wish }) {
+    const { owned, request } = await requestOf(place, wish, nativeAmount(amount))
+    const draft = await owned.wallet.makeSpend(request)
     return { draftId: drafts.put({ ...owned, draft }), review: reviewOf(draft) }
+  },
+  async 'spend.max'(wish) {
+    const { owned, request } = await requestOf(place, wish)
+    return { nativeAmount: await owned.wallet.getMaxSpendable(request) }
   },
   async 'spend.approve'({ draftId }) {
     const { wallet, draft } = drafts.take(draftId)
@@ -33,6 +30,25 @@ export const spendActs = (place: ActorPlace, drafts: DraftShelf<SpendDraft>): Ac
   }
 })
 
+/** A payment link may be given, too; its amount is not asked. */
+const requestOf = async (
+  place: ActorPlace,
+  { walletId, tokenId, publicAddress: text, fee }: SpendWish,
+  amount?: NativeAmount
+): Promise<{ readonly owned: OwnedWallet; readonly request: SpendInfo }> => {
+  const owned = await walletOf(place, walletId)
+  const { publicAddress = text } = await owned.wallet.parseUri(text)
+  const target = { publicAddress, ...(amount === undefined ? {} : { nativeAmount: amount }) }
+  return {
+    owned,
+    request: {
+      tokenId: tokenId ?? null,
+      spendTargets: [target],
+      ...(fee === undefined ? {} : { networkFeeOption: fee })
+    }
+  }
+}
+
 const reviewOf = (draft: Transaction): SpendReview => {
   const targets = (draft.spendTargets ?? []).map(({ publicAddress, nativeAmount: paid }) => ({
     publicAddress,
@@ -40,9 +56,11 @@ const reviewOf = (draft: Transaction): SpendReview => {
   }))
   return {
     walletId: draft.walletId,
+    ...(draft.tokenId === null ? {} : { tokenId: draft.tokenId }),
     currencyCode: draft.currencyCode,
     nativeAmount: sum(targets.map(target => target.nativeAmount)),
-    networkFee: draft.networkFee,
+    // The chain takes its fee in its own coin, also for a token.
+    networkFee: draft.parentNetworkFee ?? draft.networkFee,
     targets
   }
 }

@@ -70,12 +70,15 @@ const reviewed = (
 const reviewOf = ({ request }: SwapQuote, review: SwapReview): SpendReview => ({
   provider: review.swapInfo.pluginId,
   walletId: request.fromWalletId,
+  ...(request.fromTokenId === null ? {} : { tokenId: request.fromTokenId }),
   currencyCode: request.fromCurrencyCode,
   nativeAmount: review.fromNativeAmount,
   networkFee: review.networkFee.nativeAmount,
   targets: review.drafts.flatMap(({ spendTargets = [] }) =>
     spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({ publicAddress, nativeAmount: paid }))
   ),
+  toWalletId: request.toWalletId,
+  ...(request.toTokenId === null ? {} : { toTokenId: request.toTokenId }),
   toCurrencyCode: request.toCurrencyCode,
   toNativeAmount: review.toNativeAmount,
   minReceive: review.minReceive,

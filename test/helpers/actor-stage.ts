@@ -3,7 +3,7 @@ import { type Actor, makeActor } from '../../devtools/core/actor.ts'
 import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { driveWorld, steerWorld } from '../../fake-server/world-driver.ts'
-import type { CurrencyWallet, Kernel, ObserverPlugin, QuoteSnapshot, SwapPlugin } from '../../kernel/index.ts'
+import type { CurrencyWallet, Kernel, ObserverPlugin, Plugin, QuoteSnapshot } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { litecoin } from '../../plugins/currency/utxo/plugin.ts'
 import { coinbase } from '../../plugins/rates/coinbase.ts'
@@ -28,10 +28,10 @@ export interface ActorStage {
   anotherActor(): Actor
 }
 
-/** Opens a device with Bitcoin, Litecoin, one source of rates and these providers of swaps. */
+/** Opens a device with Bitcoin, Litecoin, one source of rates and these plugins. */
 export const openStage = async (
   t: ExecutionContext,
-  plugins: readonly SwapPlugin[] = []
+  plugins: readonly Plugin[] = []
 ): Promise<ActorStage> => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   const quotes = new Map<string, QuoteSnapshot>()

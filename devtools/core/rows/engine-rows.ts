@@ -1,4 +1,10 @@
-import { type EngineSnapshot, type SyncStage, syncStageOf } from '../../../kernel/index.ts'
+import {
+  type EngineSnapshot,
+  type SyncStage,
+  syncStageOf,
+  type WalletSnapshot
+} from '../../../kernel/index.ts'
+import { amountIn, NATIVE, unitsOf } from '../amount-in-units.ts'
 import type { View } from '../slices.ts'
 
 /** One step of an engine's life. */
@@ -13,6 +19,10 @@ export interface BalanceRow {
   /** null: the chain's own coin. */
   readonly tokenId: string | null
   readonly nativeAmount: string
+  /** As people write it, such as `0.5 BTC`. */
+  readonly text: string
+  /** What the asset is called; its id if no table tells. */
+  readonly name: string
 }
 
 /** One engine with its wallet. */
@@ -58,7 +68,7 @@ const rowOf = (view: View, engine: EngineSnapshot): EngineRow => {
     isNamed: name !== '',
     stage: syncStageOf(engine),
     steps: stepsOf(engine.state),
-    balances: balancesOf(wallet?.balances ?? {})
+    balances: wallet === undefined ? [] : balancesOf(view, wallet)
   }
 }
 
@@ -76,11 +86,16 @@ const stepsOf = (state: EngineSnapshot['state']): readonly LifeStep[] => {
 
 const ORDER: readonly EngineSnapshot['state'][] = ['created', 'started', 'stopped', 'failed']
 
-const balancesOf = (balances: Readonly<Record<string, string>>): readonly BalanceRow[] => {
+const balancesOf = (view: View, { walletId, pluginId, balances }: WalletSnapshot): readonly BalanceRow[] => {
   const rows: BalanceRow[] = []
-  for (const [tokenId, nativeAmount] of Object.entries(balances)) {
-    if (tokenId === '') rows.unshift({ tokenId: null, nativeAmount })
-    else if (nativeAmount !== '0') rows.push({ tokenId, nativeAmount })
+  for (const [key, nativeAmount] of Object.entries(balances)) {
+    const tokenId = key === '' ? null : key
+    if (tokenId !== null && nativeAmount === '0') continue
+    const units = unitsOf(view, { walletId, tokenId })
+    const name = units === NATIVE ? (tokenId ?? pluginId) : units.displayName
+    const row = { tokenId, nativeAmount, text: amountIn(nativeAmount, units), name }
+    if (tokenId === null) rows.unshift(row)
+    else rows.push(row)
   }
   return rows
 }

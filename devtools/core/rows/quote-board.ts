@@ -1,4 +1,10 @@
-import { bestFailureOf, type QuoteSnapshot, type SwapRequestSnapshot } from '../../../kernel/index.ts'
+import {
+  type AmountUnits,
+  bestFailureOf,
+  type QuoteSnapshot,
+  type SwapRequestSnapshot
+} from '../../../kernel/index.ts'
+import { unitsOf } from '../amount-in-units.ts'
 import type { View } from '../slices.ts'
 
 /** One round of quotes. */
@@ -10,6 +16,8 @@ export interface RoundRow {
   readonly isOver: boolean
   /** Those with a quote by rank, then those that are awaited, then those that have failed. */
   readonly lanes: readonly QuoteSnapshot[]
+  /** What the amounts on both sides are written in, and the fee of the paying chain. */
+  readonly units: { readonly from: AmountUnits; readonly to: AmountUnits; readonly fee: AmountUnits }
   /** When all have failed: the one failure that an application is told, chosen as the kernel chooses it. */
   readonly chosen?: QuoteSnapshot
 }
@@ -22,21 +30,37 @@ export const quoteBoard = (view: View): readonly RoundRow[] => {
     if (lanes === undefined) rounds.set(quote.roundId, [quote])
     else lanes.push(quote)
   }
-  return [...rounds].map(([roundId, lanes]) => roundOf(roundId, lanes)).reverse()
+  return [...rounds].map(([roundId, lanes]) => roundOf(view, roundId, lanes)).reverse()
 }
 
 /** How long a quote can still be approved, in milliseconds; undefined if it does not expire or has ended (pure). */
 export const quoteTimeLeft = ({ expiresAt, fate }: QuoteSnapshot, now: number): number | undefined =>
   expiresAt === undefined || fate !== undefined ? undefined : Math.max(0, expiresAt - now)
 
-const roundOf = (roundId: string, quotes: readonly [QuoteSnapshot, ...QuoteSnapshot[]]): RoundRow => {
+const roundOf = (
+  view: View,
+  roundId: string,
+  quotes: readonly [QuoteSnapshot, ...QuoteSnapshot[]]
+): RoundRow => {
+  const { request } = quotes[0]
   // The platform's sort is stable: equals stay in the order in which they were asked.
   const lanes = [...quotes].sort((one, other) => placeOf(one) - placeOf(other))
   const isOver = lanes.every(({ state }) => state !== 'pending')
   const hasQuote = lanes.some(({ state }) => state === 'resolved')
   const failed = lanes.filter(({ errorCode }) => errorCode !== undefined)
   const chosen = isOver && !hasQuote ? bestFailureOf(failed) : undefined
-  return { roundId, request: quotes[0].request, isOver, lanes, ...(chosen === undefined ? {} : { chosen }) }
+  const units = unitsOfRound(view, request)
+  return { roundId, request, units, isOver, lanes, ...(chosen === undefined ? {} : { chosen }) }
+}
+
+const unitsOfRound = (view: View, request: SwapRequestSnapshot): RoundRow['units'] => {
+  const { fromWalletId, fromPluginId, fromTokenId, toWalletId, toPluginId, toTokenId } = request
+  const payer = { walletId: fromWalletId, pluginId: fromPluginId }
+  return {
+    from: unitsOf(view, { ...payer, tokenId: fromTokenId }),
+    to: unitsOf(view, { walletId: toWalletId, pluginId: toPluginId, tokenId: toTokenId }),
+    fee: unitsOf(view, payer)
+  }
 }
 
 const placeOf = ({ state, rank }: QuoteSnapshot): number => {

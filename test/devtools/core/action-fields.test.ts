@@ -17,7 +17,11 @@ const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = 
   'engine.resume': { walletId: 'w' },
   'engine.resync': { walletId: 'w' },
   'repo.sync': { repoId: 'r' },
-  'spend.draft': { walletId: 'w', publicAddress: 'bitcoin:bc1q?amount=1', nativeAmount: '1', fee: 'low' },
+  'spend.draft': {
+    ...{ walletId: 'w', tokenId: 't', publicAddress: 'bitcoin:bc1q?amount=1' },
+    ...{ nativeAmount: '1', fee: 'low' }
+  },
+  'spend.max': { walletId: 'w', tokenId: 't', publicAddress: 'bc1q', fee: 'high' },
   'spend.approve': { draftId: 'd' },
   'spend.discard': { draftId: 'd' },
   'swap.ask': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max' },
@@ -37,7 +41,8 @@ const OPTIONAL: Partial<Record<ActionName, readonly string[]>> = {
   'account.create': ['username', 'password', 'pin'],
   'account.login': ['password', 'pin'],
   'wallet.create': ['name'],
-  'spend.draft': ['fee'],
+  'spend.draft': ['tokenId', 'fee'],
+  'spend.max': ['tokenId', 'fee'],
   'rates.route': ['biases', 'alternatives']
 }
 

@@ -4,6 +4,7 @@ import { nativeAmount } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { makeRich, openStage, PASSWORD } from '../../helpers/actor-stage.ts'
 import { waitFor } from '../../helpers/device.ts'
+import { tokenChain } from '../../helpers/token-chain.ts'
 
 const ELSEWHERE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
@@ -62,6 +63,36 @@ test('a payment link is paid like its address, and an address of another currenc
       code: 'INSUFFICIENT_FUNDS'
     }
   )
+})
+
+test('the maximum leaves nothing but the fee, and paying it is reviewed with that fee', async t => {
+  const stage = await openStage(t)
+  const { act } = stage
+  const { walletId } = await makeRich(stage)
+  const wish = { walletId, publicAddress: ELSEWHERE, fee: 'low' } as const
+  const { nativeAmount: most } = await act('spend.max', wish)
+  const { review } = await act('spend.draft', { ...wish, nativeAmount: most })
+  t.is(BigInt(review.nativeAmount) + BigInt(review.networkFee), 5_000_000n)
+  const more = String(BigInt(most) + 1n)
+  await t.throwsAsync(act('spend.draft', { ...wish, nativeAmount: more }), { code: 'INSUFFICIENT_FUNDS' })
+  await t.throwsAsync(act('spend.max', { ...wish, publicAddress: 'nobody' }), { code: 'ADDRESS_INVALID' })
+})
+
+test('a token is paid, and reviewed with the fee that its chain takes in its coin', async t => {
+  const stage = await openStage(t, [tokenChain])
+  const { act } = stage
+  const { accountId } = await act('account.create', {})
+  const { walletId } = await act('wallet.create', { accountId, walletType: 'wallet:tokenchain' })
+  await waitFor(() => stage.wallet(walletId).getSnapshot().enabledTokenIds.length === 1)
+  const wish = { walletId, tokenId: 'usdx', publicAddress: 'shop' }
+  t.deepEqual(await act('spend.max', wish), { nativeAmount: '2500000' })
+  const { draftId, review } = await act('spend.draft', { ...wish, nativeAmount: '1500000' })
+  t.like(review, { tokenId: 'usdx', currencyCode: 'USDX', nativeAmount: '1500000', networkFee: '1' })
+  const { txid } = await act('spend.approve', { draftId })
+  t.like(await stage.wallet(walletId).getTransaction(txid, 'usdx'), {
+    tokenId: 'usdx',
+    nativeAmount: '-1500000'
+  })
 })
 
 test('a draft that was discarded, left for ten minutes, or whose account left, signs nothing', async t => {

@@ -16,7 +16,22 @@ import { normalizeUsername } from '../../../kernel/login/derive.ts'
 const SAVINGS = 'c2F2aW5ncw+/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='
 const DAILY = 'ZGFpbHkAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='
 const ACCOUNT = 'YWxpY2U='
-const UNITS = { name: 'BTC', multiplier: '100000000' }
+const UNITS = {
+  currencyCode: 'BTC',
+  displayName: 'Bitcoin',
+  denominations: [{ name: 'BTC', multiplier: '100000000' }]
+}
+const USDX = {
+  currencyCode: 'USDX',
+  displayName: 'Dollar X',
+  denominations: [{ name: 'USDX', multiplier: '1000000' }]
+}
+/** What amounts are written in where a currency is known; the second unit is no word that a command knows. */
+const KNOWN: readonly (typeof UNITS | undefined)[] = [
+  UNITS,
+  { ...UNITS, denominations: [{ name: '1 bit', multiplier: '100' }] },
+  undefined
+]
 
 interface ViewFacts {
   readonly names?: readonly [savings: string | null, daily: string | null]
@@ -26,7 +41,7 @@ interface ViewFacts {
 }
 
 /** A view of one account with two wallets, or of more accounts without any. */
-const viewOf = ({ names = ['Savings', 'Daily'], users = ['alice'], quote }: ViewFacts = {}): View => {
+const viewOf = ({ names = ['Savings', 'Daily'], users = ['alice'], quote, unit }: ViewFacts = {}): View => {
   const table = (entries: readonly (readonly [string, object])[] = []) => new Map(entries)
   const tables: Partial<Record<SliceName, ReturnType<typeof table>>> = {
     accounts: table(
@@ -43,9 +58,10 @@ const viewOf = ({ names = ['Savings', 'Daily'], users = ['alice'], quote }: View
     wallets: table(
       [SAVINGS, DAILY].map((walletId, index) => [
         walletId,
-        { walletId, pluginId: 'bitcoin', name: names[index] }
+        { walletId, pluginId: 'bitcoin', name: names[index], tokens: [{ tokenId: 'usdx', ...USDX }] }
       ])
     ),
+    plugins: table(unit === undefined ? [] : [['bitcoin', { pluginId: 'bitcoin', currency: unit }]]),
     quotes: table(
       quote === undefined
         ? []
@@ -58,7 +74,7 @@ const viewOf = ({ names = ['Savings', 'Daily'], users = ['alice'], quote }: View
 const NOTHING: ActMemory = { drafts: new Map(), rounds: new Map() }
 
 const bookOf = (facts: ViewFacts = {}, memory: ActMemory = NOTHING): ActionNames =>
-  actionNamesOf(viewOf(facts), memory, () => facts.unit)
+  actionNamesOf(viewOf(facts), memory)
 
 /** What a shell makes of command lines: the words of each. */
 const shellWords = (lines: readonly string[]): readonly (readonly string[])[] => {
@@ -142,6 +158,17 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
   [
     { name: 'spend.discard', input: { draftId: 'spend' } },
     "send Savings --to bcrt1qaddress --amount '1000000 native' --fee high --dry-run"
+  ],
+  [
+    { name: 'spend.max', input: { walletId: SAVINGS, publicAddress: 'bcrt1qaddress', fee: 'low' } },
+    'send Savings --to bcrt1qaddress --amount max --fee low --dry-run'
+  ],
+  [
+    {
+      name: 'spend.draft',
+      input: { walletId: SAVINGS, tokenId: 'usdx', publicAddress: '0xshop', nativeAmount: '1500000' }
+    },
+    "send Savings --token usdx --to 0xshop --amount '1.5 USDX' --dry-run"
   ],
   [{ name: 'swap.ask', input: ASK }, "swap quote --from Savings --to Daily --amount '5000 native' --for to"],
   [
@@ -310,6 +337,10 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
     },
     { requiredKeys: ['walletId', 'publicAddress', 'nativeAmount'] }
   ),
+  'spend.max': fc.record(
+    { walletId, tokenId: dashed(nameText), publicAddress: nameText },
+    { requiredKeys: ['walletId', 'publicAddress'] }
+  ),
   'spend.approve': fc.constant({ draftId: 'spend' }),
   'spend.discard': fc.constant({ draftId: 'spend' }),
   'swap.ask': fc.record({
@@ -345,7 +376,7 @@ const anyNames = fc.tuple(fc.option(nameText), fc.option(nameText))
 const anyUsers = fc.array(dashed(fc.stringMatching(/^[!-~]{1,10}$/)), { minLength: 1, maxLength: 3 })
 
 test('whatever names and texts are in an action, a shell and the real parser read its command as it was meant', t => {
-  const cases = fc.sample(fc.tuple(anyAction, anyNames, anyUsers, fc.constantFrom(UNITS, undefined)), {
+  const cases = fc.sample(fc.tuple(anyAction, anyNames, anyUsers, fc.constantFrom(...KNOWN)), {
     numRuns: 1500,
     seed: 20_261_122
   })
@@ -360,7 +391,6 @@ test('whatever names and texts are in an action, a shell and the real parser rea
   for (const line of lines) t.notRegex(line, /\p{Cc}/u)
   const parsed = parseAll(t, lines)
   t.is(parsed.length, cases.length)
-  const units = { displayName: 'Bitcoin', currencyCode: 'BTC', denominations: [UNITS] }
   for (const [index, { name, args, flags }] of parsed.entries()) {
     const [{ name: action, input }, , users] = cases[index] as (typeof cases)[number]
     t.true(actionNames.has(action))
@@ -368,11 +398,13 @@ test('whatever names and texts are in an action, a shell and the real parser rea
     const texts = Array.isArray(amount) ? (amount as string[]) : amount === undefined ? [] : [String(amount)]
     for (const text of texts)
       if (!isMax(text) && 'nativeAmount' in input)
-        t.is(parseAmount(text, units), nativeAmount(String(input.nativeAmount)))
+        t.is(parseAmount(text, UNITS), nativeAmount(String(input.nativeAmount)))
     if (action === 'account.create' && input.username !== undefined)
       t.is(normalizeUsername(args[0] ?? ''), normalizeUsername(input.username))
     if (action === 'wallet.create' && input.name !== undefined && !/[\p{C}\p{Zl}\p{Zp}]/u.test(input.name))
       t.is(flags.name, input.name)
+    if (action === 'spend.max' && input.tokenId !== undefined && !/[\p{C}\p{Zl}\p{Zp}]/u.test(input.tokenId))
+      t.is(flags.token, input.tokenId)
     if (action === 'world.mine') t.is(parseCount(args[0] ?? '', 'count', [1, 10_000]), input.count)
     if (action === 'rates.route') {
       t.deepEqual(

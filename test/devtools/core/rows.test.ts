@@ -1,4 +1,5 @@
 import test from 'ava'
+import { amountIn, readAmount, unitsOf } from '../../../devtools/core/amount-in-units.ts'
 import type { JournalEvent } from '../../../devtools/core/journal-event.ts'
 import { engineRows } from '../../../devtools/core/rows/engine-rows.ts'
 import { hookRows } from '../../../devtools/core/rows/hook-rows.ts'
@@ -84,11 +85,94 @@ test('an engine row says where it is in its life, what it is busy with and what 
     ]
   )
   t.deepEqual(rows[1]?.balances, [
-    { tokenId: null, nativeAmount: '100' },
-    { tokenId: 'usdt', nativeAmount: '7' }
+    { tokenId: null, nativeAmount: '100', text: '100 native', name: 'bitcoin' },
+    { tokenId: 'usdt', nativeAmount: '7', text: '7 native', name: 'usdt' }
   ])
   t.is(rows[0]?.errorCode, 'ENGINE_FAILED')
 })
+
+const lanes = (...quotes: readonly QuoteSnapshot[]): View =>
+  viewOf({ quotes: quotes.map(one => [`${one.roundId} ${one.pluginId}`, one]) })
+
+const BTC = {
+  currencyCode: 'BTC',
+  displayName: 'Bitcoin',
+  denominations: [{ name: 'BTC', multiplier: '100000000' }]
+}
+const USDX = {
+  currencyCode: 'USDX',
+  displayName: 'Dollar X',
+  denominations: [{ name: 'USDX', multiplier: '1000000' }]
+}
+const withUnits: Rows = {
+  plugins: [
+    [
+      'bitcoin',
+      {
+        ...{ pluginId: 'bitcoin', kind: 'currency', state: 'applied', needsKeysTo: [] },
+        currency: { ...BTC, walletType: 'wallet:bitcoin' }
+      }
+    ]
+  ],
+  wallets: [
+    [
+      'w1',
+      wallet('w1', {
+        balances: { '': '50000000', usdx: '2500000', gone: '3' },
+        tokens: [{ tokenId: 'usdx', ...USDX }]
+      })
+    ]
+  ]
+}
+
+test('amounts are in the unit of their currency or token, to the last digit, and native where nobody tells it', t => {
+  const view = viewOf({ ...withUnits, engines: [['w1', engine('w1')]] })
+  t.deepEqual(
+    engineRows(view)[0]?.balances.map(({ name, text }) => [name, text]),
+    [
+      ['Bitcoin', '0.5 BTC'],
+      ['Dollar X', '2.5 USDX'],
+      ['gone', '3 native']
+    ]
+  )
+  for (const [place, text] of [
+    [{ walletId: 'w1' }, '123456789012345678901.00000001 BTC'],
+    [{ walletId: 'left', pluginId: 'bitcoin' }, '123456789012345678901.00000001 BTC'],
+    [{ walletId: 'w1', tokenId: 'usdx' }, '12345678901234567890100.000001 USDX'],
+    [{ walletId: 'w1', tokenId: 'gone' }, '12345678901234567890100000001 native'],
+    [{ walletId: 'left' }, '12345678901234567890100000001 native']
+  ] as const)
+    t.is(amountIn('12345678901234567890100000001', unitsOf(view, place)), text)
+  t.is(amountIn('a word', BTC), 'a word')
+})
+
+test('the board of a round says in what each side and the fee are', t => {
+  const view = viewOf({ ...withUnits, quotes: [['r p', quote('r', 'p')]] })
+  const { units } = quoteBoard(view)[0] ?? {}
+  t.deepEqual(
+    [units?.from.currencyCode, units?.to.currencyCode, units?.fee.currencyCode],
+    ['BTC', 'native', 'BTC']
+  )
+})
+
+for (const [text, native] of [
+  ['0.5', '50000000'],
+  [' 0.5 btc ', '50000000'],
+  ['7 native', '7'],
+  ['00.1', '10000000'],
+  ['1,5', 'The amount must be a plain decimal number'],
+  ['1e3', 'The amount is in "e3", which is no unit of Bitcoin: use one of BTC, native'],
+  ['0.000000001', 'The amount has more than 8 decimals'],
+  ['0', 'The amount must be above zero'],
+  ['-1', 'The amount must be a plain decimal number'],
+  ['', 'The amount must be a plain decimal number'],
+  ['9'.repeat(200), 'The amount must be a plain decimal number']
+] as const) {
+  test(`“${text.slice(0, 20)}” as an amount is ${native.slice(0, 60)}`, t => {
+    const read = readAmount(text, BTC)
+    t.is(read.native ?? read.error, native)
+  })
+}
 
 for (const [state, marks] of [
   ['created', ['present', 'ahead', 'ahead', 'ahead']],
@@ -108,9 +192,6 @@ for (const [state, marks] of [
     )
   })
 }
-
-const lanes = (...quotes: readonly QuoteSnapshot[]): View =>
-  viewOf({ quotes: quotes.map(one => [`${one.roundId} ${one.pluginId}`, one]) })
 
 test('the lanes of a round stand by rank, then the awaited ones, then the failed ones; the newest round is first', t => {
   const view = lanes(
