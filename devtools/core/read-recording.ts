@@ -6,18 +6,30 @@ import {
   readRecordedMessage
 } from './recording-line.ts'
 
-/** A file that is no recording, or a damaged one. */
+/** A file that is no recording, or a damaged one, or too large a one. */
 export class RecordingError extends Error {
   readonly code = 'BAD_RECORDING'
-  /** From 1 on. */
-  readonly line: number
+  /** Which line is wrong, from 1 on; undefined if it is the file as a whole. */
+  readonly line: number | undefined
+  /** What helps. */
+  readonly hint: string | undefined
 
-  constructor(line: number, rule: string) {
-    super(`Line ${line} of the recording ${rule}`)
+  constructor(
+    message: string,
+    more: { readonly line?: number; readonly hint?: string; readonly cause?: unknown } = {}
+  ) {
+    super(message, { cause: more.cause })
     this.name = 'RecordingError'
-    this.line = line
+    this.line = more.line
+    this.hint = more.hint
   }
 }
+
+const wrongLine = (line: number, rule: string, hint?: string): RecordingError =>
+  new RecordingError(`Line ${line} of the recording ${rule}.`, {
+    line,
+    ...(hint === undefined ? {} : { hint })
+  })
 
 /** What the lines of a recording say. */
 export interface ReadRecording {
@@ -44,11 +56,12 @@ export class RecordingReader {
   take(line: string): void {
     this.#count += 1
     if (line.trim() === '') return
-    if (this.#cutAt !== undefined) throw new RecordingError(this.#cutAt, 'is damaged')
+    if (this.#cutAt !== undefined) throw wrongLine(this.#cutAt, 'is damaged')
     const value = parse(line)
     if (this.#header === undefined) {
       this.#header = readHeader(value)
-      if (this.#header === undefined) throw this.#wrong('is not the header of this format and version')
+      if (this.#header === undefined)
+        throw wrongLine(this.#count, 'is not the header of this format and version', HINT)
     } else if (value === undefined) this.#cutAt = this.#count
     else this.#add(readRecordedMessage(value))
   }
@@ -59,25 +72,23 @@ export class RecordingReader {
    * @throws RecordingError if the file has no tables
    */
   end(): ReadRecording {
-    if (this.#header === undefined) throw new RecordingError(1, 'is missing')
-    if (this.#messages.length === 0) throw new RecordingError(2, 'is missing or cut: it has no tables')
+    if (this.#header === undefined) throw wrongLine(1, 'is missing', HINT)
+    if (this.#messages.length === 0) throw wrongLine(2, 'is missing or cut: it has no tables')
     return { header: this.#header, messages: this.#messages, isCut: this.#cutAt !== undefined }
   }
 
   #add(message: RecordedMessage | undefined): void {
-    if (message === undefined) throw this.#wrong('is damaged')
+    if (message === undefined) throw wrongLine(this.#count, 'is damaged')
     const before = this.#messages.at(-1)?.seq
     // Tables in the middle of a recording: the panel had lost its kernel for a while.
     const follows = message.type === 'snapshot' || message.fromSeq === before
     if (!follows || !areBetween(message.events, before ?? 0, message.seq))
-      throw this.#wrong('does not follow on the one before')
+      throw wrongLine(this.#count, 'does not follow on the one before')
     this.#messages.push(message)
   }
-
-  #wrong(rule: string): RecordingError {
-    return new RecordingError(this.#count, rule)
-  }
 }
+
+const HINT = 'Choose a file that this version of the devtools has saved.'
 
 /** Whether events ascend after one number and up to another, as those of a kernel do. */
 const areBetween = (events: readonly JournalEvent[], after: number, upTo: number): boolean => {

@@ -1,0 +1,85 @@
+import { RecordingError, RecordingReader } from './read-recording.ts'
+import { type RecordedClient, showRecording } from './recording.ts'
+import { MAX_RECORDING_BYTES } from './recording-line.ts'
+
+/**
+ * Opens the file of a recording, also one that is compressed with gzip, and shows its end. It is read bit by bit, and the
+ * lines are forgotten as they are read.
+ *
+ * @param maxBytes - of its text
+ * @throws RecordingError for a file that is none, is damaged, or is too large
+ */
+export const openRecordingFile = async (
+  file: Blob,
+  maxBytes: number = MAX_RECORDING_BYTES
+): Promise<RecordedClient> => {
+  const reader = new RecordingReader()
+  const lines = new LineSplitter(line => reader.take(line))
+  const decoder = new TextDecoder()
+  let bytes = 0
+  for await (const chunk of chunksOf(await textOf(file))) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw tooLarge(maxBytes)
+    lines.take(decoder.decode(chunk, { stream: true }))
+  }
+  lines.end(decoder.decode())
+  return showRecording(reader.end())
+}
+
+const tooLarge = (maxBytes: number): RecordingError =>
+  new RecordingError(`The recording is larger than ${Math.round(maxBytes / 1_000_000)} MB.`, {
+    hint: 'Record a shorter time.'
+  })
+
+/** What the file says, whether it is compressed or not. */
+const textOf = async (file: Blob): Promise<ReadableStream<Uint8Array>> => {
+  const [first, second] = new Uint8Array(await orUnreadable(file.slice(0, 2).arrayBuffer()))
+  // The magic number of gzip (RFC 1952 §2.3.1).
+  const isPacked = first === 0x1f && second === 0x8b
+  return isPacked ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream()
+}
+
+/** Not every browser can walk over a stream by itself. Leaving early ends the stream. */
+async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader()
+  try {
+    for (;;) {
+      const { value } = await orUnreadable(reader.read())
+      if (value === undefined) return
+      yield value
+    }
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+const orUnreadable = <T>(reading: Promise<T>): Promise<T> =>
+  reading.catch(cause => {
+    throw new RecordingError('The file cannot be read to its end: it is damaged, or it has gone.', { cause })
+  })
+
+/** Makes lines of pieces of text. */
+class LineSplitter {
+  readonly #take: (line: string) => void
+  /** Of the line that has not ended yet. */
+  #pieces: string[] = []
+
+  constructor(take: (line: string) => void) {
+    this.#take = take
+  }
+
+  take(text: string): void {
+    const [first = '', ...more] = text.split('\n')
+    this.#pieces.push(first)
+    const rest = more.pop()
+    if (rest === undefined) return
+    this.#take(this.#pieces.join(''))
+    for (const line of more) this.#take(line)
+    this.#pieces = [rest]
+  }
+
+  end(text: string): void {
+    this.take(text)
+    this.#take(this.#pieces.join(''))
+  }
+}
