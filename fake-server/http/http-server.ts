@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type FakeServer, MAX_BODY } from '../fake-server.ts'
 import type { FakeProviders } from '../providers/fake-providers.ts'
 import { type FakeReply, type FakeRequest, invalidRequest } from '../replies.ts'
+import { answerOrigin } from './cross-origin.ts'
 
 /** Where to listen. */
 export interface HttpServerOptions {
@@ -40,6 +41,7 @@ export const serveFakeServer = async (
     return server.handle(request)
   }
   const http = createServer((request, response) => {
+    if (answerOrigin(request, response)) return
     void respond(answer, request, response)
   })
   http.maxHeadersCount = 100

@@ -20,7 +20,7 @@ const POLICY = [
  * @param policy - the page's content security policy
  */
 export const serveTestPage = async (
-  script: 'embedded-page' | 'flood-page' | 'held-page' | 'parts-page' | 'standalone-page',
+  script: 'embedded-page' | 'flood-page' | 'held-page' | 'networked-page' | 'parts-page' | 'standalone-page',
   policy: string = POLICY
 ): Promise<ServedFolder> => {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-page-'))

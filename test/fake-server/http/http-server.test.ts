@@ -189,3 +189,40 @@ test('no client is told what is not on the disk yet; if it cannot be saved the c
   t.is((await post(`${served.authServer}/v2/login`, '{}')).status, 401)
   await served.close()
 })
+
+test('pages of this machine may read the replies, and others may not', async t => {
+  const { server } = makeServerBench({ apiKeys: ['k'] })
+  const http = await serveFakeServer(server)
+  t.teardown(() => http.close())
+  const from = (origin: string): Promise<Response> =>
+    fetch(`${http.url}/v1/edgeServers`, { headers: { origin } })
+  for (const origin of [
+    'http://localhost:5173',
+    'http://127.0.0.1',
+    'http://[::1]:1',
+    'https://shop.localhost'
+  ]) {
+    const { status, headers } = await from(origin)
+    t.deepEqual(
+      [status, headers.get('access-control-allow-origin'), headers.get('vary')],
+      [200, origin, 'origin']
+    )
+  }
+  for (const origin of ['https://localhost.example.com', 'https://example.com', 'null', 'localhost'])
+    t.is((await from(origin)).headers.get('access-control-allow-origin'), null, origin)
+
+  const ask = (origin: string): Promise<Response> =>
+    fetch(`${http.url}/api/v2/login`, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization, content-type'
+      }
+    })
+  const allowed = await ask('http://localhost:5173')
+  t.is(allowed.status, 204)
+  t.is(allowed.headers.get('access-control-allow-methods'), 'POST')
+  t.is(allowed.headers.get('access-control-allow-headers'), 'authorization, content-type')
+  t.is((await ask('https://example.com')).headers.get('access-control-allow-methods'), null)
+})
