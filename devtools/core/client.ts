@@ -154,7 +154,7 @@ class Client {
     const calls = [...this.#calls.values()]
     this.#calls.clear()
     // Whether they were done is not known: the panel must look before it does them again.
-    for (const { reject } of calls) reject(disconnected())
+    for (const { reject } of calls) reject(unanswered())
   }
 
   #close(): void {
@@ -173,8 +173,15 @@ interface PendingCall {
 const disconnected = (): ActionError =>
   new ActionError({
     code: 'DISCONNECTED',
-    message: 'There is no connection to the kernel.',
-    hint: 'Look at what became of it once the connection is back.'
+    message: 'There is no connection to the kernel, so nothing was done.',
+    hint: 'Do it once the connection is back.'
+  })
+
+const unanswered = (): ActionError =>
+  new ActionError({
+    code: 'DISCONNECTED',
+    message: 'The connection was lost before the answer came, so it is not known whether this was done.',
+    hint: 'Look at the wallet and its payments before you do it again.'
   })
 
 const readable = <S>(observable: Observable<S>): Pick<Observable<S>, 'subscribe' | 'getSnapshot'> => ({
