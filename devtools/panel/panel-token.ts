@@ -15,10 +15,20 @@ const KEY = 'holdfast-devtools-token'
  *
  * @returns undefined if neither the address nor the tab has one
  */
-export const takeToken = ({ location, history, sessionStorage }: TokenPage): string | undefined => {
+export const takeToken = (page: TokenPage): string | undefined => {
+  const { location, history } = page
   const [, token] = /^#token=([\w-]{16,100})$/.exec(location.hash) ?? []
-  if (token === undefined) return sessionStorage.getItem(KEY) ?? undefined
+  if (token === undefined) return ifAllowed(() => page.sessionStorage.getItem(KEY)) ?? undefined
   history.replaceState(null, '', location.pathname)
-  sessionStorage.setItem(KEY, token)
+  ifAllowed(() => page.sessionStorage.setItem(KEY, token))
   return token
+}
+
+/** A browser may forbid its storage altogether: the panel then works until it is reloaded. */
+const ifAllowed = <T>(use: () => T): T | undefined => {
+  try {
+    return use()
+  } catch {
+    return undefined
+  }
 }

@@ -37,3 +37,17 @@ test('a new token replaces the one that the tab kept; what is no token is left i
     t.deepEqual(addresses, [])
   }
 })
+
+test('a browser that forbids its storage has the token until it is reloaded', t => {
+  const { page, addresses } = pageAt(`#token=${TOKEN}`)
+  const forbid = (hash: string): TokenPage => ({
+    location: { hash, pathname: '/' },
+    history: page.history,
+    get sessionStorage(): never {
+      throw new Error('SecurityError')
+    }
+  })
+  t.is(takeToken(forbid(`#token=${TOKEN}`)), TOKEN)
+  t.deepEqual(addresses, ['/'])
+  t.is(takeToken(forbid('')), undefined)
+})
