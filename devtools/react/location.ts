@@ -38,9 +38,12 @@ export const parseLocation = (fragment: string): PanelLocation => {
 
 /** The fragment of a place, the opposite of {@link parseLocation}. */
 export const locationText = ({ panel, id, filter }: PanelLocation): string => {
-  const place = id === undefined ? `#/${panel}` : `#/${panel}/${encodeURIComponent(id)}`
+  const place = id === undefined ? `#/${panel}` : `#/${panel}/${encodeURIComponent(wellFormed(id))}`
   return filter === '' ? place : `${place}?${new URLSearchParams({ filter })}`
 }
+
+/** Half of a letter, which no address can hold, becomes the mark for that; the id of what a recording tells may have one. */
+const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, '\ufffd')
 
 /** A damaged escape stands for itself: a link that a mail program cut must not break the panel. */
 const decoded = (text: string): string => {

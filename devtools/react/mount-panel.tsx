@@ -5,7 +5,7 @@ import { dress } from './style-sheet.ts'
 
 /** A panel that stands in a page. */
 export interface MountedPanel {
-  /** Draws it anew with other props; those left out stay. */
+  /** Draws it anew with other props; those left out stay. Nothing happens once it is out of the page. */
   readonly update: (props: Partial<PanelProps>) => void
   /** Takes it out of the page. The client stays open: it belongs to who made it. */
   readonly unmount: () => void
@@ -17,13 +17,19 @@ export const mountPanel = (element: HTMLElement, props: PanelProps): MountedPane
   dress(root)
   const react = createRoot(root)
   let drawn = props
-  const draw = (): void => react.render(createElement(Panel, drawn))
+  let isMounted = true
+  const draw = (): void => {
+    if (isMounted) react.render(createElement(Panel, drawn))
+  }
   draw()
   return {
     update: changes => {
       drawn = { ...drawn, ...changes }
       draw()
     },
-    unmount: () => react.unmount()
+    unmount() {
+      isMounted = false
+      react.unmount()
+    }
   }
 }

@@ -1,20 +1,16 @@
 import { type ReactElement, type RefObject, useCallback, useMemo, useRef, useState } from 'react'
 import type { DevtoolsClient } from '../core/devtools-client.ts'
+import { clientNumber } from './client-number.ts'
 import { HeldBar } from './held-bar.tsx'
 import { HelpDialog } from './help-dialog.tsx'
 import type { KeyCommand } from './keyboard.ts'
-import type { PanelLocation, PanelName } from './location.ts'
+import type { PanelLocation } from './location.ts'
+import { PanelBody } from './panel-body.tsx'
 import { PanelFoot } from './panel-foot.tsx'
 import { PanelHead, themeAfter } from './panel-head.tsx'
-import { PanelContext } from './panel-state.ts'
-import { EnginesPanel } from './panels/engines-panel.tsx'
-import { HooksPanel } from './panels/hooks-panel.tsx'
-import { LogsPanel } from './panels/logs-panel.tsx'
-import { PluginsPanel } from './panels/plugins-panel.tsx'
-import { QuotesPanel } from './panels/quotes-panel.tsx'
-import { RatesPanel } from './panels/rates-panel.tsx'
-import { SyncPanel } from './panels/sync-panel.tsx'
-import { ReviewDialog } from './parts/review-dialog.tsx'
+import { PanelReview } from './panel-review.tsx'
+import { PanelContext, usePanel } from './panel-state.ts'
+import { BrokenNotice, ErrorBoundary } from './parts/error-boundary.tsx'
 import { StartStrip } from './start-strip.tsx'
 import { useKeys } from './use-keys.ts'
 import { usePanelActs } from './use-panel-acts.ts'
@@ -74,7 +70,6 @@ export const Panel = (props: PanelProps): ReactElement => {
     return true
   }
   useKeys(panel, { isOn: preferences.hasShortcuts && !isHelpOpen, ofPage: ownsPage }, obey)
-  const Body = bodies[location.panel]
   // A page has one main part, which is the application's where the panel is a guest.
   const Main = ownsPage ? 'main' : 'div'
   return (
@@ -87,11 +82,9 @@ export const Panel = (props: PanelProps): ReactElement => {
           onHelp={() => setHelp(true)}
         />
         <HeldBar />
-        <StartStrip />
+        <SafeStrip />
         <Main className="tab-body">
-          <div id="tab-body" className="tab-body" role="tabpanel" aria-labelledby={`tab-${location.panel}`}>
-            <Body key={location.panel} />
-          </div>
+          <PanelBody />
         </Main>
         <PanelFoot {...{ commandLine, said }} onCopy={copy} />
         {isHelpOpen ? (
@@ -99,21 +92,30 @@ export const Panel = (props: PanelProps): ReactElement => {
         ) : null}
         {/* Here, so that it stays wherever the panel goes. A panel that is held still does nothing. */}
         {review.draft === undefined || heldAt !== undefined ? null : (
-          <ReviewDialog key={review.draft.draftId} draft={review.draft} onClose={review.close} />
+          <PanelReview draft={review.draft} onClose={review.close} />
         )}
       </div>
     </PanelContext>
   )
 }
 
-const bodies: Readonly<Record<PanelName, () => ReactElement>> = {
-  engines: EnginesPanel,
-  quotes: QuotesPanel,
-  rates: RatesPanel,
-  sync: SyncPanel,
-  hooks: HooksPanel,
-  plugins: PluginsPanel,
-  logs: LogsPanel
+/** The strip, if it can be drawn. */
+const SafeStrip = (): ReactElement => {
+  const { live, location } = usePanel()
+  return (
+    <ErrorBoundary
+      place={location.panel}
+      instead={(reason, retry) => (
+        <BrokenNotice what="The strip with the accounts" reason={reason}>
+          <button type="button" className="button" onClick={retry}>
+            Try again
+          </button>
+        </BrokenNotice>
+      )}
+    >
+      <StartStrip key={clientNumber(live)} />
+    </ErrorBoundary>
+  )
 }
 
 /** Closes one thing: the failure, then the chosen row, then the filter. False when there is nothing to close. */

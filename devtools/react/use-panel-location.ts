@@ -23,8 +23,11 @@ export const usePanelLocation = (
       if (!isLinked || page === undefined) return
       // Typing a filter is no step to go back through; another panel or row is.
       const isStep = next.panel !== location.panel || next.id !== location.id
-      if (isStep) page.history.pushState(null, '', locationText(next))
-      else page.history.replaceState(null, '', locationText(next))
+      // Whole: a fragment alone would be of the page's base, which may be elsewhere.
+      const { pathname, search } = page.location
+      const address = `${pathname}${search}${locationText(next)}`
+      if (isStep) page.history.pushState(null, '', address)
+      else page.history.replaceState(null, '', address)
     },
     [location, isLinked]
   )

@@ -1,17 +1,14 @@
 /// <reference lib="dom" />
-import test, { type ExecutionContext } from 'ava'
-import type { Browser, Locator, Page } from 'playwright-core'
+import test from 'ava'
+import type { Locator, Page } from 'playwright-core'
 import { withChromium } from './helpers/chromium.ts'
-import { watchConsole } from './helpers/panel-page.ts'
-import type { ServedFolder } from './helpers/serve-folder.ts'
-import { serveTestPage } from './helpers/test-page.ts'
+import { buttonOf as button, heldPanelsFor } from './helpers/held-panel.ts'
 import type { HeldPage } from './page/held-page.ts'
 
 declare const held: HeldPage
 
 const browserTest = withChromium(test)
-let site: Promise<ServedFolder> | undefined
-test.after.always(async () => (await site)?.close())
+const openAt = heldPanelsFor(test)
 
 const SAVINGS = 'Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='
 const ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
@@ -23,18 +20,6 @@ const REVIEW = {
   targets: [{ publicAddress: ADDRESS, nativeAmount: '1000000' }]
 }
 
-/** The panel over a sample, at a place. */
-const openAt = async (t: ExecutionContext, browser: Browser, fragment: string): Promise<Page> => {
-  site ??= serveTestPage('held-page')
-  const page = await browser.newPage()
-  t.teardown(() => page.close())
-  page.setDefaultTimeout(10_000)
-  watchConsole(t, page)
-  await page.goto(`${(await site).url}/${fragment}`)
-  return page
-}
-
-const button = (page: Page, name: string): Locator => page.getByRole('button', { name, exact: true })
 const dialog = (page: Page): Locator => page.getByRole('dialog', { name: 'Review this payment' })
 const namesAsked = (page: Page): Promise<readonly string[]> =>
   page.evaluate(() => held.asked.map(({ name }) => name))

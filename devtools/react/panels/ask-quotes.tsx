@@ -14,7 +14,7 @@ const directions: readonly (readonly [Direction, string])[] = [
 ]
 
 /** Asks for quotes from one wallet to another. */
-export const AskQuotes = (props: { readonly onAsked: (roundId: string) => void }): ReactElement | null => {
+export const AskQuotes = (): ReactElement | null => {
   const { go } = usePanel()
   const wallets = [...useView().wallets.values()]
   const [from, setFrom] = useState('')
@@ -25,8 +25,10 @@ export const AskQuotes = (props: { readonly onAsked: (roundId: string) => void }
   const choices = wallets.map(
     wallet => [wallet.walletId, `${walletName(wallet)} · ${wallet.pluginId}`] as const
   )
-  const fromWalletId = from === '' ? (choices[0]?.[0] ?? '') : from
-  const toWalletId = to === '' ? (choices.find(([id]) => id !== fromWalletId)?.[0] ?? '') : to
+  // A wallet that was chosen may have left with its account.
+  const ids = choices.map(([id]) => id)
+  const fromWalletId = ids.find(id => id === from) ?? ids[0] ?? ''
+  const toWalletId = ids.find(id => id === to) ?? ids.find(id => id !== fromWalletId) ?? ''
   const nativeAmount = quoteFor === 'max' ? '0' : amount.trim()
   return (
     <div className="tools">
@@ -35,10 +37,7 @@ export const AskQuotes = (props: { readonly onAsked: (roundId: string) => void }
         input={{ fromWalletId, toWalletId, nativeAmount, quoteFor }}
         label="Ask for quotes"
         isReady={fromWalletId !== toWalletId && (quoteFor === 'max' || isNativeAmount(nativeAmount))}
-        onDone={({ roundId }) => {
-          go({ id: roundId })
-          props.onAsked(roundId)
-        }}
+        onDone={({ roundId }) => go({ id: roundId })}
       >
         <ChoiceField label="From" value={fromWalletId} onChange={setFrom} choices={choices} />
         <ChoiceField label="To" value={toWalletId} onChange={setTo} choices={choices} />

@@ -36,7 +36,7 @@ export const QuotesPanel = (): ReactElement => {
   const chosen = round?.lanes.find(quote => quote.pluginId === pluginId)
   return (
     <>
-      <AskQuotes onAsked={id => go({ id })} />
+      <AskQuotes />
       {round === undefined ? (
         <NoQuotes
           view={view}

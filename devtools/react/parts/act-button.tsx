@@ -19,9 +19,10 @@ export const ActButton = <K extends ActionName>(props: {
   const canAct = useCanDo(name)
   const commandLine = useCommandLine({ name, input } as Action)
   if (!canAct) return null
-  const act = async (): Promise<void> => {
+  const act = async (isHere: () => boolean): Promise<void> => {
     const output = await run(name, input)
-    if (output !== undefined) onDone?.(output)
+    // Who has gone elsewhere meanwhile is not led back.
+    if (output !== undefined && isHere()) onDone?.(output)
   }
   return (
     <button

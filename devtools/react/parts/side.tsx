@@ -8,7 +8,16 @@ export const Side = (props: { readonly title: string; readonly children: ReactNo
     <aside className="side" aria-label={props.title}>
       <div className="side-head">
         <h2>{props.title}</h2>
-        <button type="button" className="button plain" onClick={() => go({ panel: location.panel })}>
+        <button
+          type="button"
+          className="button plain"
+          onClick={event => {
+            // This button goes away: the focus goes back to the row that it was about.
+            const root = event.currentTarget.getRootNode() as ShadowRoot
+            root.querySelector<HTMLElement>('[data-chosen="true"] [data-row]')?.focus()
+            go({ panel: location.panel, filter: location.filter })
+          }}
+        >
           Close
         </button>
       </div>

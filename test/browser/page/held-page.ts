@@ -16,6 +16,7 @@ export interface HeldPage {
   answer(output: Actions[keyof Actions]['out']): void
   refuse(failure: { readonly code: string; readonly message: string }): void
   status(status: Partial<ClientStatus>): void
+  view(): View
   /** Changes what is shown; tables that are left out stay. */
   tell(view: Partial<View>): void
   log(events: readonly JournalEvent[]): void
@@ -51,6 +52,7 @@ const held: HeldPage = {
   answer: output => questions.shift()?.resolve(output as never),
   refuse: ({ code, message }) => questions.shift()?.reject(Object.assign(new Error(message), { code })),
   status: status => (client.status as Observable<ClientStatus>).update(status),
+  view: () => client.view.getSnapshot(),
   tell: view => (client.view as Observable<View>).update(view),
   log: events => (client.events as Observable<readonly JournalEvent[]>).set(events),
   replaceClient() {

@@ -22,6 +22,10 @@ test('an address says where it leads', t => {
   t.is(locationText({ panel: 'logs', filter: '' }), '#/logs')
 })
 
+test('half of a letter, which no address can hold, does not keep from going there', t => {
+  t.is(locationText({ panel: 'sync', id: 'a\ud800', filter: '\ud800' }), '#/sync/a%EF%BF%BD?filter=%EF%BF%BD')
+})
+
 test('foreign and damaged addresses lead to the start or as far as they can', t => {
   for (const fragment of ['', '#', '#/', '#/nowhere/1', '#token=abc', 'engines']) {
     t.deepEqual(parseLocation(fragment), startLocation)

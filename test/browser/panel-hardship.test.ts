@@ -1,0 +1,163 @@
+/// <reference lib="dom" />
+import test from 'ava'
+import type { Page } from 'playwright-core'
+import { withChromium } from './helpers/chromium.ts'
+import { buttonOf, heldPanelsFor } from './helpers/held-panel.ts'
+import type { HeldPage } from './page/held-page.ts'
+
+declare const held: HeldPage
+
+const browserTest = withChromium(test)
+const openAt = heldPanelsFor(test)
+
+const SAVINGS = 'Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='
+const TABS = ['Engines', 'Quotes', 'Rate routes', 'Sync', 'Hooks', 'Plugins', 'Logs']
+
+/** Puts other values into all rows of all tables; back with `undefined`. */
+const forge = (page: Page, value: unknown): Promise<void> =>
+  page.evaluate(value => {
+    const forged = Object.entries(held.view()).map(([slice, rows]) => [
+      slice,
+      new Map(
+        [...rows].map(([id, row]) => [id, Object.fromEntries(Object.keys(row).map(name => [name, value]))])
+      )
+    ])
+    held.tell(Object.fromEntries(forged))
+  }, value)
+
+for (const [what, value] of [
+  ['nothing', null],
+  ['figures', 7],
+  ['lists', [[1]]],
+  ['objects', { a: 1 }]
+] as const) {
+  browserTest(
+    `rows that hold only ${what} break no more than what shows them, and the panel says so`,
+    async (t, browser) => {
+      const page = await openAt(t, browser, '#/engines', { mayComplain: true })
+      await buttonOf(page, 'Savings').waitFor()
+      await forge(page, value)
+      let broken = 0
+      for (const tab of TABS) {
+        await page.getByRole('tab', { name: tab }).click()
+        t.is(await page.getByRole('tab', { selected: true }).count(), 1, tab)
+        broken += await page.getByRole('tabpanel').getByText('could not be drawn').count()
+      }
+      t.true(broken > 0)
+    }
+  )
+}
+
+browserTest('a panel that broke is drawn again when what broke it is gone', async (t, browser) => {
+  const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`, { mayComplain: true })
+  await buttonOf(page, 'Savings').waitFor()
+  await page.evaluate(() => {
+    const { accounts } = held.view()
+    Object.assign(globalThis, { before: accounts })
+    held.tell({ accounts: new Map([['x', { accountId: 'x', isLoggedIn: true } as never]]) })
+  })
+  const panel = page.getByRole('tabpanel')
+  await panel.getByText('could not be drawn').waitFor()
+  await panel.getByRole('button', { name: 'Try again' }).click()
+  await panel.getByText('could not be drawn').waitFor()
+  await page.evaluate(() => held.tell({ accounts: (globalThis as unknown as { before: never }).before }))
+  await panel.getByRole('button', { name: 'Close it' }).click()
+  await buttonOf(page, 'Savings').waitFor()
+  t.true(page.url().endsWith('#/engines'))
+})
+
+browserTest('a review that cannot be drawn cannot be approved, only given up', async (t, browser) => {
+  const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`, { mayComplain: true })
+  await page.getByLabel('Address').fill('somewhere')
+  await page.getByLabel('Amount, native units').fill('1')
+  await buttonOf(page, 'Review…').click()
+  await page.evaluate(() => held.answer({ draftId: 'draft-1', review: { targets: null } as never }))
+  await page.getByText('The review could not be drawn').waitFor()
+  t.is(await page.getByRole('button', { name: 'Sign' }).count(), 0)
+  await buttonOf(page, 'Discard').click()
+  t.deepEqual(await page.evaluate(() => held.asked.at(-1)), {
+    name: 'spend.discard',
+    input: { draftId: 'draft-1' }
+  })
+  await page.getByText('The review could not be drawn').waitFor({ state: 'detached' })
+})
+
+browserTest(
+  'with another client, dialogs close, failures go, and answers to the one before change nothing',
+  async (t, browser) => {
+    const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
+    await buttonOf(page, 'Show an address').click()
+    await buttonOf(page, 'Resync').click()
+    await page.evaluate(() => {
+      held.answer({ publicAddress: 'of-the-first', uri: 'bitcoin:of-the-first' })
+      held.refuse({ code: 'BUSY', message: 'It is busy.' })
+    })
+    await page.getByText('of-the-first').waitFor()
+    await page.getByText('It is busy.').waitFor()
+    await buttonOf(page, 'Pause').click()
+    await buttonOf(page, 'Log in…').click()
+    await page.getByRole('dialog').waitFor()
+    await page.evaluate(() => {
+      held.replaceClient()
+      held.refuse({ code: 'BUSY', message: 'It was the first.' })
+    })
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await buttonOf(page, 'Show an address').waitFor()
+    t.is(await page.getByText('of-the-first').count(), 0)
+    t.is(await page.getByRole('alert').count(), 0)
+  }
+)
+
+browserTest('a panel that is out of the page stays out', async (t, browser) => {
+  const page = await openAt(t, browser, '')
+  await buttonOf(page, 'Savings').waitFor()
+  await page.evaluate(() => {
+    held.unmount()
+    held.update()
+    held.unmount()
+  })
+  t.is(await page.getByRole('tab').count(), 0)
+})
+
+browserTest('who has gone elsewhere is not led back by the answer to a question', async (t, browser) => {
+  const page = await openAt(t, browser, '#/quotes')
+  await page.getByLabel('Native units').fill('1000')
+  await buttonOf(page, 'Ask for quotes').click()
+  await page.getByRole('tab', { name: 'Hooks' }).click()
+  await page.evaluate(() => held.answer({ roundId: 'round-2' }))
+  await page.getByRole('tab', { name: 'Logs' }).click()
+  t.true(page.url().endsWith('#/logs'))
+})
+
+browserTest('an answer that leads somewhere is one step back', async (t, browser) => {
+  const page = await openAt(t, browser, '#/quotes')
+  await page.getByLabel('Native units').fill('1000')
+  const before = await page.evaluate(() => history.length)
+  await buttonOf(page, 'Ask for quotes').click()
+  await page.evaluate(() => held.answer({ roundId: 'round-2' }))
+  await page.waitForURL(/round-2$/)
+  t.is(await page.evaluate(() => history.length), before + 1)
+})
+
+browserTest('a wallet that left is no longer asked quotes for', async (t, browser) => {
+  const page = await openAt(t, browser, '#/quotes')
+  await page.getByLabel('From').selectOption({ label: 'Spare change · litecoin' })
+  await page.getByLabel('Native units').fill('1000')
+  await page.evaluate(() => {
+    const wallets = [...held.view().wallets].filter(([, { name }]) => name !== 'Spare change')
+    held.tell({ wallets: new Map(wallets) })
+  })
+  await buttonOf(page, 'Ask for quotes').click()
+  const shown = await page.getByLabel('From').inputValue()
+  t.like(await page.evaluate(() => held.asked.at(-1)?.input), { fromWalletId: shown })
+})
+
+browserTest('closing what is beside the table gives the focus back to its row', async (t, browser) => {
+  const page = await openAt(t, browser, '#/engines?filter=sav')
+  await buttonOf(page, 'Savings').click()
+  await buttonOf(page, 'Close').click()
+  await page.getByRole('complementary').waitFor({ state: 'detached' })
+  await page.keyboard.press('Enter')
+  await page.getByRole('complementary', { name: 'Savings' }).waitFor()
+  t.true(page.url().endsWith('?filter=sav'))
+})
