@@ -123,12 +123,18 @@ export interface SpendReview {
   /** Comes on top, in the coin of the paying chain. */
   readonly networkFee: string
   readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
+  /** The address as it was given, where it is spelled as another currency spells its own, too. */
+  readonly legacyAddress?: string
+  /** What goes onto the chain for everyone to read; one that is no text begins with its type. */
+  readonly memos?: readonly string[]
+  /** The parameters of what is called on the chain, as JSON. */
+  readonly params?: readonly string[]
   /** Of a swap: what arrives, and where. */
   readonly toWalletId?: string
   readonly toTokenId?: string
   readonly toCurrencyCode?: string
   readonly toNativeAmount?: string
-  /** The order gives no less, or nothing is signed. */
+  /** The least that arrives; absent of an estimate for which the provider promises nothing. */
   readonly minReceive?: string
   readonly payoutAddress?: string
   readonly isEstimate?: boolean

@@ -37,7 +37,7 @@ export const commandLineOf = (action: Action, names: ActionNames): string | unde
   if (said === undefined) return undefined
   const { words, flags } = said
   const typed = Object.entries(flags ?? {}).flatMap(([name, value]) => flagWords(name, value))
-  return ['holdfast', ...words.map(safe), ...typed].map(shellWord).join(' ')
+  return ['holdfast', ...words.map(safeText), ...typed].map(shellWord).join(' ')
 }
 
 /** Characters that no command shows as they are. */
@@ -59,11 +59,11 @@ const flagWords = (
   if (value === true) return [`--${name}`]
   if (typeof value !== 'string') return value.flatMap(each => flagWords(name, each))
   // A value that begins with a dash would be taken for a flag.
-  return value.startsWith('-') ? [`--${name}=${safe(value)}`] : [`--${name}`, safe(value)]
+  return value.startsWith('-') ? [`--${name}=${safeText(value)}`] : [`--${name}`, safeText(value)]
 }
 
 /** Terminals act on control characters; others cannot be seen, or turn the direction of what follows. */
-const safe = (text: string): string => text.replace(UNSAFE, '\ufffd')
+export const safeText = (text: string): string => text.replace(UNSAFE, '\ufffd')
 
 /** Commands trim what is typed here, and take a dash at the start for a flag. */
 const trimmed = (text: string): string => (text.startsWith('-') ? ` ${text}` : text)

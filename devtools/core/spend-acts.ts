@@ -1,6 +1,7 @@
 import { type NativeAmount, nativeAmount, type SpendInfo, sum, type Transaction } from '../../kernel/index.ts'
 import type { SpendReview, SpendWish } from './actions.ts'
 import { type ActorPlace, type ActsOf, type OwnedWallet, walletOf } from './actor-place.ts'
+import { chainNotesOf } from './chain-notes.ts'
 import type { DraftShelf } from './draft-shelf.ts'
 
 /** A payment that was made, and not signed. */
@@ -11,9 +12,10 @@ export interface SpendDraft extends OwnedWallet {
 /** Payments: exactly the draft that was reviewed is signed, once. */
 export const spendActs = (place: ActorPlace, drafts: DraftShelf<SpendDraft>): ActsOf<'spend'> => ({
   async 'spend.draft'({ nativeAmount: amount, ...wish }) {
-    const { owned, request } = await requestOf(place, wish, nativeAmount(amount))
+    const { owned, request, legacyAddress } = await requestOf(place, wish, nativeAmount(amount))
     const draft = await owned.wallet.makeSpend(request)
-    return { draftId: drafts.put({ ...owned, draft }), review: reviewOf(draft) }
+    const review = { ...reviewOf(draft), ...(legacyAddress === undefined ? {} : { legacyAddress }) }
+    return { draftId: drafts.put({ ...owned, draft }), review }
   },
   async 'spend.max'(wish) {
     const { owned, request } = await requestOf(place, wish)
@@ -35,12 +37,13 @@ const requestOf = async (
   place: ActorPlace,
   { walletId, tokenId, publicAddress: text, fee }: SpendWish,
   amount?: NativeAmount
-): Promise<{ readonly owned: OwnedWallet; readonly request: SpendInfo }> => {
+): Promise<{ readonly owned: OwnedWallet; readonly request: SpendInfo; readonly legacyAddress?: string }> => {
   const owned = await walletOf(place, walletId)
-  const { publicAddress = text } = await owned.wallet.parseUri(text)
+  const { publicAddress = text, legacyAddress } = await owned.wallet.parseUri(text)
   const target = { publicAddress, ...(amount === undefined ? {} : { nativeAmount: amount }) }
   return {
     owned,
+    ...(legacyAddress === undefined ? {} : { legacyAddress }),
     request: {
       tokenId: tokenId ?? null,
       spendTargets: [target],
@@ -61,6 +64,7 @@ const reviewOf = (draft: Transaction): SpendReview => {
     nativeAmount: sum(targets.map(target => target.nativeAmount)),
     // The chain takes its fee in its own coin, also for a token.
     networkFee: draft.parentNetworkFee ?? draft.networkFee,
-    targets
+    targets,
+    ...chainNotesOf([draft])
   }
 }

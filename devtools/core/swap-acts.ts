@@ -1,6 +1,7 @@
 import { nativeAmount, type SwapQuote, type SwapResult, type SwapReview } from '../../kernel/index.ts'
 import type { SpendReview } from './actions.ts'
 import { type ActorPlace, type ActsOf, accountOf, walletOf } from './actor-place.ts'
+import { chainNotesOf } from './chain-notes.ts'
 import type { DraftShelf } from './draft-shelf.ts'
 import type { OpenRounds } from './open-rounds.ts'
 
@@ -67,23 +68,29 @@ const reviewed = (
     result.catch(reject)
   })
 
-const reviewOf = ({ request }: SwapQuote, review: SwapReview): SpendReview => ({
-  provider: review.swapInfo.pluginId,
-  walletId: request.fromWalletId,
-  ...(request.fromTokenId === null ? {} : { tokenId: request.fromTokenId }),
-  currencyCode: request.fromCurrencyCode,
-  nativeAmount: review.fromNativeAmount,
-  networkFee: review.networkFee.nativeAmount,
-  targets: review.drafts.flatMap(({ spendTargets = [] }) =>
-    spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({ publicAddress, nativeAmount: paid }))
-  ),
-  toWalletId: request.toWalletId,
-  ...(request.toTokenId === null ? {} : { toTokenId: request.toTokenId }),
-  toCurrencyCode: request.toCurrencyCode,
-  toNativeAmount: review.toNativeAmount,
-  minReceive: review.minReceive,
-  payoutAddress: review.payoutAddress,
-  isEstimate: review.isEstimate,
-  ...(review.expirationDate === undefined ? {} : { expiresAt: review.expirationDate.getTime() }),
-  ...(review.orderId === undefined ? {} : { orderId: review.orderId })
-})
+const reviewOf = ({ request }: SwapQuote, review: SwapReview): SpendReview => {
+  const { drafts, spends, toNativeAmount, isEstimate } = review
+  // Below its own limit nothing is signed, and of an estimate still less may arrive.
+  const minReceive = isEstimate ? review.minReceiveAmount : toNativeAmount
+  return {
+    provider: review.swapInfo.pluginId,
+    walletId: request.fromWalletId,
+    ...(request.fromTokenId === null ? {} : { tokenId: request.fromTokenId }),
+    currencyCode: request.fromCurrencyCode,
+    nativeAmount: review.fromNativeAmount,
+    networkFee: review.networkFee.nativeAmount,
+    targets: drafts.flatMap(({ spendTargets = [] }) =>
+      spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({ publicAddress, nativeAmount: paid }))
+    ),
+    ...chainNotesOf(drafts, spends),
+    toWalletId: request.toWalletId,
+    ...(request.toTokenId === null ? {} : { toTokenId: request.toTokenId }),
+    toCurrencyCode: request.toCurrencyCode,
+    toNativeAmount,
+    ...(minReceive === undefined ? {} : { minReceive }),
+    payoutAddress: review.payoutAddress,
+    isEstimate,
+    ...(review.expirationDate === undefined ? {} : { expiresAt: review.expirationDate.getTime() }),
+    ...(review.orderId === undefined ? {} : { orderId: review.orderId })
+  }
+}

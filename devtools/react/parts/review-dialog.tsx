@@ -97,13 +97,30 @@ const ReviewFacts = ({
           {review.targets.length === 1 ? null : `, ${amountText(nativeAmount)}`}
         </Fact>
       ))}
+      <Fact name="Careful">
+        {review.legacyAddress === undefined
+          ? ''
+          : `${review.legacyAddress} is an old spelling that another currency has, too: make sure that it is one of ${review.currencyCode}`}
+      </Fact>
+      <Fact name="Memo, for everyone to read" look="mono">
+        {review.memos?.join(' · ')}
+      </Fact>
+      <Fact name="Calls with" look="mono">
+        {review.params?.join(' ')}
+      </Fact>
       <Fact name="Network fee">{amountText(review.networkFee)}</Fact>
       <Fact name="You receive">
         {received === undefined
           ? ''
           : `${review.isEstimate === true ? 'about ' : ''}${amountText(received)} ${review.toCurrencyCode ?? ''}`}
       </Fact>
-      <Fact name="At least">{review.minReceive === undefined ? '' : amountText(review.minReceive)}</Fact>
+      <Fact name="At least">
+        {review.minReceive !== undefined
+          ? amountText(review.minReceive)
+          : review.isEstimate === true
+            ? 'nothing is promised: less may arrive'
+            : ''}
+      </Fact>
       <Fact name="Paid out to" look="mono">
         {review.payoutAddress}
       </Fact>

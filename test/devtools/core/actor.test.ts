@@ -95,6 +95,23 @@ test('a token is paid, and reviewed with the fee that its chain takes in its coi
   })
 })
 
+test('an address that another currency spells the same is reviewed as it is paid, and as it was given', async t => {
+  const stage = await openStage(t)
+  const { act } = stage
+  const { accountId } = await makeRich(stage)
+  const { walletId } = await act('wallet.create', { accountId, walletType: 'wallet:litecoin' })
+  await act('world.fund', { walletId, nativeAmount: '5000000' })
+  await act('world.mine', { pluginId: 'litecoin', count: 1 })
+  await waitFor(() => stage.wallet(walletId).balanceOf(null) === '5000000')
+  // One script hash, with version 196 and with version 58.
+  const [old, usual] = ['2Mt4ztnz9eRc2nEuhbgPcCkqjK4mRhx2NHT', 'QMRm1orPfXf7vRfkDnRdHTHATTDFZ1iXXY']
+  const reviewOf = async (publicAddress: string) =>
+    (await act('spend.draft', { walletId, publicAddress, nativeAmount: '1000000' })).review
+  const { targets, legacyAddress } = await reviewOf(old)
+  t.deepEqual([targets[0]?.publicAddress, legacyAddress], [usual, old])
+  t.false(Object.hasOwn(await reviewOf(usual), 'legacyAddress'))
+})
+
 test('a draft that was discarded, left for ten minutes, or whose account left, signs nothing', async t => {
   const stage = await openStage(t)
   const { act, clock } = stage

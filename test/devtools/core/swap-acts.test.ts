@@ -2,6 +2,7 @@ import test from 'ava'
 import type { Actor } from '../../../devtools/core/actor.ts'
 import { nativeAmount } from '../../../kernel/index.ts'
 import { changenow } from '../../../plugins/swap/changenow.ts'
+import { thorchain } from '../../../plugins/swap/thorchain.ts'
 import { type ActorStage, makeRich, openStage } from '../../helpers/actor-stage.ts'
 import { waitFor } from '../../helpers/device.ts'
 
@@ -10,7 +11,7 @@ interface Trade {
   readonly walletId: string
   readonly toWalletId: string
   /** Asks for quotes, and waits for the one of ChangeNOW. */
-  ask(act?: Actor): Promise<{ roundId: string; quoteId: string }>
+  ask(act?: Actor, pluginId?: string): Promise<{ roundId: string; quoteId: string }>
   /** What has become of the quote of a round. */
   fateOf(roundId: string): string | undefined
   /** How many payments have left the wallet. */
@@ -29,9 +30,9 @@ const openTrade = async (stage: ActorStage): Promise<Trade> => {
   }
   return {
     ...{ accountId, walletId, toWalletId },
-    async ask(act = first) {
+    async ask(act = first, pluginId = 'changenow') {
       const { roundId } = await act('swap.ask', wish)
-      const idOf = (): string | undefined => quotes.get(`${roundId} changenow`)?.quoteId
+      const idOf = (): string | undefined => quotes.get(`${roundId} ${pluginId}`)?.quoteId
       await waitFor(() => idOf() !== undefined)
       return { roundId, quoteId: idOf() ?? '' }
     },
@@ -84,6 +85,24 @@ test('a swap goes from the question to both chains by actions alone: the order t
     () => stage.wallet(toWalletId).balanceOf(null) === nativeAmount(swapData?.payoutNativeAmount ?? '0')
   )
   t.is(await sentCount(), 1)
+})
+
+test('a review shows the memo that tells a network where to pay out to, and promises no more than the provider', async t => {
+  const stage = await openStage(t, [changenow, thorchain])
+  const { act } = stage
+  const { ask } = await openTrade(stage)
+  const { quoteId } = await ask(act, 'thorchain')
+  const { review } = await act('swap.review', { quoteId })
+  t.is(review.memos?.length, 1)
+  t.true(review.memos?.[0]?.includes(review.payoutAddress ?? 'nowhere'))
+  const quote = [...stage.quotes.values()].find(one => one.quoteId === quoteId)
+  t.true(review.isEstimate)
+  t.is(review.minReceive, quote?.minReceiveAmount)
+  t.true(BigInt(review.minReceive ?? 0) > 0n)
+  const plain = await act('swap.review', await ask())
+  t.is(plain.review.memos, undefined)
+  t.is(plain.review.isEstimate, false)
+  t.is(plain.review.minReceive, plain.review.toNativeAmount)
 })
 
 test('a review that is discarded ends its quote, and nothing is paid', async t => {
