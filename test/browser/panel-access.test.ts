@@ -1,26 +1,11 @@
-/// <reference lib="dom" />
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import test from 'ava'
-import type { AxeResults } from 'axe-core'
-import type { Page } from 'playwright-core'
+import { bringAxe, faultsOf } from './helpers/axe.ts'
 import { withChromium } from './helpers/chromium.ts'
 import { mouseOn, openPanelPage } from './helpers/panel-page.ts'
 
-declare const axe: { run(): Promise<AxeResults> }
-
 const browserTest = withChromium(test)
-const axeText = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const TABS = ['Engines', 'Quotes', 'Rate routes', 'Sync', 'Hooks', 'Plugins', 'Logs']
-
-/** What is wrong with the page as it is now: rule and element. */
-const faultsOf = async (page: Page): Promise<readonly string[]> => {
-  const { violations } = await page.evaluate(() => axe.run())
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id} at ${target}: ${failureSummary}`)
-  )
-}
 
 for (const colorScheme of ['light', 'dark'] as const) {
   browserTest(
@@ -28,7 +13,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     async (t, browser) => {
       // The examiner puts markup into the page, which the page's own policy forbids.
       const page = await openPanelPage(t, browser, { colorScheme, bypassCSP: true })
-      await page.evaluate(axeText)
+      await bringAxe(page)
       const hand = mouseOn(page)
       const faults = new Set<string>()
       const note = async (state: string): Promise<void> => {

@@ -22,14 +22,15 @@ const openBrowser = (): Promise<Browser> => {
 
 /**
  * Makes `test` one whose tests are given a real Chromium, one for each file. Without a Chromium they are skipped and say so,
- * except where one is required.
+ * except where one is required. `isSerial`: one after another, for tests that each keep a processor busy.
  */
-export const withChromium = (test: TestFn): ((title: string, run: BrowserTest) => void) => {
+export const withChromium = (test: TestFn, isSerial = false): ((title: string, run: BrowserTest) => void) => {
+  const declare = isSerial ? test.serial : test
   test.after.always('the browser is closed', async () => {
     await (await browser)?.close()
   })
   return (title, run) => {
-    test(title, async t => {
+    declare(title, async t => {
       if (!existsSync(PROGRAM) && !isRequired) {
         t.log(
           `skipped: there is no ${PROGRAM}; on Debian, apt-get install chromium, or set HOLDFAST_CHROMIUM`

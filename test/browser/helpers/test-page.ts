@@ -8,6 +8,7 @@ import { type ServedFolder, serveFolder } from './serve-folder.ts'
 /** The policy of a careful page. Trusted Types: only the policy of the test page may name a script. */
 const POLICY = [
   "default-src 'none'",
+  'img-src data:',
   "script-src 'self'",
   "worker-src 'self'",
   "require-trusted-types-for 'script'",
@@ -20,7 +21,14 @@ const POLICY = [
  * @param policy - the page's content security policy
  */
 export const serveTestPage = async (
-  script: 'embedded-page' | 'flood-page' | 'held-page' | 'networked-page' | 'parts-page' | 'standalone-page',
+  script:
+    | 'embedded-page'
+    | 'flood-page'
+    | 'held-page'
+    | 'networked-page'
+    | 'parts-page'
+    | 'sample-page'
+    | 'standalone-page',
   policy: string = POLICY
 ): Promise<ServedFolder> => {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-page-'))
@@ -37,7 +45,7 @@ export const serveTestPage = async (
     await bundle.close()
     await writeFile(
       join(folder, 'index.html'),
-      '<!doctype html><title>Test</title><script type="module" src="page.js"></script>'
+      '<!doctype html><title>Test</title><link rel="icon" href="data:,"><script type="module" src="page.js"></script>'
     )
     return await serveFolder(folder, { 'content-security-policy': policy })
   } finally {

@@ -1,0 +1,88 @@
+import type { Page } from 'playwright-core'
+import { SAVINGS } from '../../devtools/react/busy-sample.ts'
+import type { Hand } from './panel-page.ts'
+
+/** A state of the panel that somebody may see. */
+export interface Scene {
+  readonly name: string
+  /** One of the states of the sample page. */
+  readonly state: 'empty' | 'full' | 'lost' | 'readOnly'
+  /** The fragment of the address. */
+  readonly place: string
+  /** What is done there. */
+  readonly acts?: (hand: Hand, page: Page) => Promise<void>
+}
+
+const panels = ['engines', 'quotes', 'rates', 'sync', 'hooks', 'plugins', 'logs'] as const
+
+const savings = `engines/${encodeURIComponent(SAVINGS)}`
+
+const sides: readonly (readonly [name: string, place: string])[] = [
+  ['engines-wallet', savings],
+  ['engines-failed', `engines/${encodeURIComponent('Zp1kX9wQ3rT5yU7iO0aS2dF4gH6jK8lMvBnCxEzAqWs=')}`],
+  ['engines-paused', `engines/${encodeURIComponent('bQ8e0W1ZlV5mXr3sT9uYc7dKfA2hJ6oPnE4iGxLkMzU=')}`],
+  ['quotes-lane', 'quotes/round-2%20thornbridge'],
+  ['quotes-refused', 'quotes/round-2%20harbour'],
+  ['quotes-all-failed', 'quotes/round-1'],
+  ['quotes-taken', 'quotes/round-0'],
+  ['sync-repo', `sync/${encodeURIComponent(SAVINGS)}`],
+  ['hooks-event', 'hooks/302'],
+  ['hooks-action', 'hooks/304'],
+  ['plugins-failed', 'plugins/harbour'],
+  ['logs-line', 'logs/297'],
+  ['no-match', 'engines?filter=dogecoin']
+]
+
+/** Fills in a payment of the wallet that is open, and asks for its review. */
+const reviewPayment = async (hand: Hand, page: Page): Promise<void> => {
+  await hand.fill('Address', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080')
+  await page.getByRole('textbox', { name: /^Amount/ }).fill('1000000')
+  await hand.press('Review…')
+  await page.getByRole('dialog').waitFor()
+}
+
+/** Every panel full and empty, each kind of side, and each dialog. */
+export const scenes: readonly Scene[] = [
+  ...panels.map((panel): Scene => ({ name: panel, state: 'full', place: panel })),
+  ...panels.map((panel): Scene => ({ name: `${panel}-empty`, state: 'empty', place: panel })),
+  ...sides.map(([name, place]): Scene => ({ name, state: 'full', place })),
+  { name: 'lost', state: 'lost', place: 'logs' },
+  { name: 'read-only', state: 'readOnly', place: savings },
+  {
+    ...{ name: 'rates-asked', state: 'full', place: 'rates/BTC%20iso%3AEUR' },
+    acts: hand => hand.press('Find the route')
+  },
+  {
+    ...{ name: 'rates-market', state: 'full', place: 'rates/BTC%20iso%3AEUR' },
+    async acts(hand, page) {
+      await hand.press('Find the route')
+      await hand.press('Market around it')
+      await page.getByText('Biases').click()
+    }
+  },
+  {
+    ...{ name: 'receive', state: 'full', place: savings },
+    async acts(hand, page) {
+      await hand.press('Show an address')
+      await page.getByLabel('QR code of the address').scrollIntoViewIfNeeded()
+    }
+  },
+  { ...{ name: 'review', state: 'full', place: savings }, acts: reviewPayment },
+  {
+    ...{ name: 'help', state: 'full', place: 'engines' },
+    acts: hand => hand.press('Help and keys')
+  },
+  {
+    ...{ name: 'create-account', state: 'empty', place: 'engines' },
+    acts: hand => hand.press('Create an account…')
+  },
+  { ...{ name: 'log-in', state: 'empty', place: 'engines' }, acts: hand => hand.press('Log in…') },
+  {
+    ...{ name: 'create-wallet', state: 'full', place: 'engines' },
+    acts: hand => hand.press('Create a wallet…')
+  },
+  {
+    ...{ name: 'failure', state: 'full', place: savings },
+    acts: hand => hand.press('Resync')
+  }
+]

@@ -1,0 +1,96 @@
+/// <reference lib="dom" />
+import test, { type ExecutionContext } from 'ava'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { bringAxe, faultsOf } from './helpers/axe.ts'
+import { withChromium } from './helpers/chromium.ts'
+import { mouseOn, watchConsole } from './helpers/panel-page.ts'
+import { type Scene, scenes } from './helpers/scenes.ts'
+import type { ServedFolder } from './helpers/serve-folder.ts'
+import { shoot } from './helpers/shoot.ts'
+import { serveTestPage } from './helpers/test-page.ts'
+
+const browserTest = withChromium(test, true)
+let site: Promise<ServedFolder> | undefined
+test.after.always(async () => (await site)?.close())
+
+/** A page in which scenes are shown one after another. */
+const openStage = async (
+  t: ExecutionContext,
+  browser: Browser,
+  options: BrowserContextOptions
+): Promise<(scene: Scene) => Promise<Page>> => {
+  site ??= serveTestPage('sample-page')
+  const { url } = await site
+  // The examiner puts markup into the page, which the page's own policy forbids.
+  const profile = await browser.newContext({ ...options, bypassCSP: true })
+  t.teardown(() => profile.close())
+  const page = await profile.newPage()
+  watchConsole(t, page)
+  page.setDefaultTimeout(20_000)
+  return async ({ state, place, acts }) => {
+    await page.goto('about:blank')
+    await page.goto(`${url}/?state=${state}#/${place}`)
+    await page.getByRole('tablist').waitFor()
+    await acts?.(mouseOn(page), page)
+    return page
+  }
+}
+
+/** How many pixels of the page, or of the panel in it, lie beside the window. */
+const overhangOf = (page: Page): Promise<number> =>
+  page.evaluate(() => {
+    const root = document.documentElement
+    const body = document.body.firstElementChild?.shadowRoot?.querySelector('.panel')
+    return Math.max(
+      root.scrollWidth - root.clientWidth,
+      body === null || body === undefined ? 0 : body.scrollWidth - body.clientWidth
+    )
+  })
+
+const looks: readonly (readonly [name: string, words: string, BrowserContextOptions])[] = [
+  ['light', 'in light colours', { colorScheme: 'light' }],
+  ['dark', 'in dark colours', { colorScheme: 'dark' }],
+  ['forced', 'in forced colours', { forcedColors: 'active' }]
+]
+
+for (const [look, words, options] of looks) {
+  browserTest(`each panel, side and dialog is free of faults of access ${words}`, async (t, browser) => {
+    const show = await openStage(t, browser, { viewport: { width: 1120, height: 660 }, ...options })
+    const faults: string[] = []
+    for (const scene of scenes) {
+      const page = await show(scene)
+      await shoot(page, `${scene.name}-${look}`)
+      await bringAxe(page)
+      for (const fault of await faultsOf(page)) faults.push(`${scene.name}: ${fault}`)
+    }
+    t.deepEqual(faults, [])
+  })
+}
+
+// 640 px is a window of 1280 px at 200 %.
+for (const width of [320, 640, 768, 1920]) {
+  browserTest(`nothing of the panel lies beside a window of ${width} px`, async (t, browser) => {
+    const show = await openStage(t, browser, {
+      viewport: { width, height: width < 600 ? 720 : width > 1000 ? 1000 : 900 },
+      colorScheme: 'light'
+    })
+    const wide: string[] = []
+    for (const scene of scenes) {
+      const page = await show(scene)
+      await shoot(page, `${scene.name}-${width}`)
+      if ((await overhangOf(page)) > 0) wide.push(scene.name)
+    }
+    t.deepEqual(wide, [])
+  })
+}
+
+browserTest('a panel stands still for those who want less motion', async (t, browser) => {
+  const [syncing] = scenes.filter(({ name }) => name === 'engines')
+  const movingIn = async (reducedMotion: 'no-preference' | 'reduce'): Promise<number | undefined> => {
+    const show = await openStage(t, browser, { reducedMotion })
+    const page = syncing && (await show(syncing))
+    return page?.evaluate(() => document.body.firstElementChild?.shadowRoot?.getAnimations().length)
+  }
+  t.true(((await movingIn('no-preference')) ?? 0) > 0)
+  t.is(await movingIn('reduce'), 0)
+})

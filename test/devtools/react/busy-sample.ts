@@ -1,0 +1,131 @@
+import type { JournalEvent } from '../../../devtools/core/journal-event.ts'
+import type { View } from '../../../devtools/core/slices.ts'
+import type { QuoteSnapshot } from '../../../kernel/index.ts'
+import { SAMPLE_NOW, sampleEvents, sampleView } from './sample-client.ts'
+
+/** The wallet of the sample that has been in use the most. */
+export const SAVINGS = 'Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='
+const SHOP = 'kq2vN7sT4cXo1WgLb8mZ3rYp6uHd9jEiFa0xCwQnRtM='
+const TILL = 'wT6yLc3nQ8eJ1oRzXa5vGk0bUs7iHf4mDp2KqN9xWgE='
+const TXID = '3f1d9c60b7a24e85d0c1f2a39b486e7d5c04a1b2e3f4968778695a4b3c2d1e0f'
+
+/** The round in which every provider failed, and one before it of which a quote was taken. */
+const rounds = (): ReadonlyMap<string, QuoteSnapshot> => {
+  const [first] = sampleView.quotes.values()
+  if (first === undefined) throw new Error('The sample has quotes')
+  const { request } = first
+  const failed: readonly Partial<QuoteSnapshot>[] = [
+    {
+      ...{ pluginId: 'harbour', displayName: 'Harbour Exchange', durationMs: 230 },
+      ...{ errorCode: 'SWAP_BELOW_LIMIT', message: 'The least it swaps is 2 500 000' },
+      ...{ limit: '2500000', direction: 'from' }
+    },
+    {
+      ...{ pluginId: 'mooring', displayName: 'Mooring', durationMs: 1204 },
+      ...{ errorCode: 'NETWORK_ERROR', message: 'It answered 503 three times' }
+    },
+    { pluginId: 'slowpoke', displayName: 'Slowpoke', state: 'timed out', durationMs: 20_000 }
+  ]
+  const taken: readonly Partial<QuoteSnapshot>[] = [
+    {
+      ...{ pluginId: 'thornbridge', displayName: 'Thornbridge', state: 'resolved', isDex: true },
+      ...{ quoteId: 'quote-9', fromNativeAmount: '1000000', toNativeAmount: '118800000' },
+      ...{ networkFee: '2260', rank: 0, rankReason: 'gives 1.2 % more', durationMs: 380, fate: 'approved' }
+    },
+    {
+      ...{ pluginId: 'swiftly', displayName: 'Swiftly', state: 'resolved' },
+      ...{ quoteId: 'quote-10', fromNativeAmount: '1000000', toNativeAmount: '117400000' },
+      ...{ networkFee: '2260', rank: 1, durationMs: 640, fate: 'closed', expiresAt: SAMPLE_NOW - 60_000 }
+    }
+  ]
+  const lane = (roundId: string, facts: Partial<QuoteSnapshot>): readonly [string, QuoteSnapshot] => [
+    `${roundId} ${facts.pluginId}`,
+    { ...{ request, pluginId: '', displayName: '', isDex: false, state: 'failed' }, ...facts, roundId }
+  ]
+  return new Map([
+    ...taken.map(facts => lane('round-0', facts)),
+    ...failed.map(facts => lane('round-1', facts)),
+    ...sampleView.quotes,
+    lane('round-2', {
+      ...{ pluginId: 'tidewater', displayName: 'Tidewater', state: 'resolved', quoteId: 'quote-3' },
+      ...{ fromNativeAmount: '1000000', toNativeAmount: '116990000', networkFee: '2260', rank: 2 },
+      ...{ isEstimate: true, durationMs: 801, expiresAt: SAMPLE_NOW - 4000 }
+    })
+  ])
+}
+
+const wallet = (walletId: string): View['wallets'] => {
+  const known = sampleView.wallets.get(SAVINGS)
+  if (known === undefined) throw new Error('The sample has a wallet')
+  const changes =
+    walletId === SHOP
+      ? { name: 'Shop', balances: { '': '3400120' } }
+      : { name: 'Till of the harbour market, second stall', balances: { '': '912' } }
+  return new Map([[walletId, { ...known, walletId, ...changes }]])
+}
+
+const engine = (walletId: string, syncRatio: number): View['engines'] => {
+  const known = sampleView.engines.get(SAVINGS)
+  if (known === undefined) throw new Error('The sample has an engine')
+  const state = syncRatio === 0 ? ('created' as const) : ('started' as const)
+  return new Map([[walletId, { ...known, walletId, syncRatio, state }]])
+}
+
+/** The sample with a second account, rounds of every outcome, and spends. */
+export const busyView: View = {
+  ...sampleView,
+  accounts: new Map([
+    ...sampleView.accounts,
+    [
+      'account-2',
+      {
+        ...{ accountId: 'account-2', username: 'grace', appId: '', isLoggedIn: true, isPaused: false },
+        ...{
+          walletIds: [SHOP, TILL],
+          activeWalletIds: [SHOP, TILL],
+          archivedWalletIds: [],
+          hiddenWalletIds: []
+        }
+      }
+    ]
+  ]),
+  wallets: new Map([...sampleView.wallets, ...wallet(SHOP), ...wallet(TILL)]),
+  engines: new Map([...sampleView.engines, ...engine(SHOP, 0.07), ...engine(TILL, 0)]),
+  quotes: rounds(),
+  spends: new Map([['spend-1', { correlationId: 'spend-1', walletId: SAVINGS, stage: 'saved', txid: TXID }]])
+}
+
+const told: readonly Omit<JournalEvent, 'seq'>[] = [
+  {
+    ...{ at: SAMPLE_NOW - 90, hook: 'spendChanged', subject: SAVINGS, correlationId: 'spend-1' },
+    data: { correlationId: 'spend-1', walletId: SAVINGS, stage: 'signed' }
+  },
+  {
+    ...{ at: SAMPLE_NOW - 60, hook: 'tapRan', subject: 'bitcoin', correlationId: 'spend-1' },
+    data: {
+      ...{ hook: 'broadcast', pluginId: 'bitcoin', correlationId: 'spend-1' },
+      ...{ durationMs: 48.2, outcome: 'done' }
+    }
+  },
+  {
+    ...{ at: SAMPLE_NOW - 11, hook: 'spendChanged', subject: SAVINGS, correlationId: 'spend-1' },
+    data: { correlationId: 'spend-1', walletId: SAVINGS, stage: 'saved', txid: TXID }
+  },
+  {
+    ...{ at: SAMPLE_NOW - 10, hook: 'pluginFault', subject: 'harbour' },
+    data: {
+      ...{ pluginId: 'harbour', hook: 'fetchQuote', errorName: 'TypeError', errorCode: 'PLUGIN_BROKEN' },
+      message: 'The answer has no field “toNativeAmount”'
+    }
+  },
+  {
+    ...{ at: SAMPLE_NOW - 5, hook: 'action', subject: SAVINGS },
+    data: { action: 'spend.approve', outcome: 'done', durationMs: 96.4, subject: SAVINGS }
+  }
+]
+
+/** Events of every kind: taps, told snapshots, a spend, a fault, an action and log lines. */
+export const busyEvents: readonly JournalEvent[] = [
+  ...sampleEvents(300),
+  ...told.map((event, at) => ({ ...event, seq: 300 + at }))
+]
