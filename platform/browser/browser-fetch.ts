@@ -2,7 +2,8 @@ import { WalletError } from '../../kernel/errors/wallet-error.ts'
 import type { FetchOptions, Io } from '../../kernel/io/io.ts'
 
 /**
- * Makes `Io.fetch` over the browser's `fetch`, without cookies and without redirects.
+ * Makes `Io.fetch` over the browser's `fetch`, without cookies, without redirects and without its cache: what a wallet asks is
+ * not left on the disk of whoever uses the browser next, and no answer is older than its question.
  *
  * Rejects with REPLY_TOO_LARGE as soon as a body passes `maxReplyBytes`, with an `AbortError` when the signal
  * fires, and with a `TypeError` if there is no answer or the page may not see it.
@@ -35,6 +36,7 @@ export const makeBrowserFetch =
 const requestOf = ({ method = 'GET', headers = {}, body }: FetchOptions): RequestInit => ({
   method,
   headers: { ...headers },
+  cache: 'no-store',
   credentials: 'omit',
   redirect: 'error',
   ...(body === undefined ? {} : { body })

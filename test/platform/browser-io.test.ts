@@ -49,6 +49,20 @@ test('a reply beyond the limit is refused, announced or not; a redirect is not f
   await t.throwsAsync(fetch(`${base}/away`), { instanceOf: TypeError })
 })
 
+test.serial('no cookie goes out, and nothing is read from or left in the cache of the browser', async t => {
+  const own = globalThis.fetch
+  const asked: RequestInit[] = []
+  globalThis.fetch = async (_, request = {}) => {
+    asked.push(request)
+    return new Response('')
+  }
+  t.teardown(() => {
+    globalThis.fetch = own
+  })
+  await makeBrowserIo().fetch('https://server.example/')
+  t.like(asked[0], { cache: 'no-store', credentials: 'omit', redirect: 'error' })
+})
+
 test('a signal ends a request, before it begins and on its way', async t => {
   const base = await serve(t, () => undefined)
   const { fetch } = makeBrowserIo()
