@@ -1,4 +1,5 @@
 import { type AbortSignalLike, WalletError } from '../../kernel/plugin-api.ts'
+import { storageErrorOf } from './storage-error.ts'
 
 /** The part of the Web Locks standard that a disk needs; `navigator.locks` has it. */
 export interface WebLocks {
@@ -20,14 +21,18 @@ export const locksOfPage = (): WebLocks | undefined =>
  *
  * It waits a second, since a page that is reloaded still has what it had for a moment.
  *
- * @throws STORAGE_LOCKED if another page holds the name
+ * @throws STORAGE_LOCKED if another page holds the name; STORAGE_FAILED if the browser lets this page hold nothing
  */
 export const holdPageLock = async (locks: WebLocks | undefined, name: string): Promise<() => void> => {
   if (locks === undefined) return () => {}
   return new Promise((resolve, reject) => {
     const hold = (): Promise<void> => new Promise(release => resolve(release))
     const failed = (error: unknown): void =>
-      reject(isTimeout(error) ? new WalletError('STORAGE_LOCKED', { holder: 'another page' }, error) : error)
+      reject(
+        isTimeout(error)
+          ? new WalletError('STORAGE_LOCKED', { holder: 'another page' }, error)
+          : storageErrorOf('', error)
+      )
     locks.request(name, { signal: page.AbortSignal.timeout(WAIT_MS) }, hold).catch(failed)
   })
 }

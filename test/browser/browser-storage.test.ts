@@ -81,6 +81,24 @@ browserTest('a closed disk refuses everything', async (t, browser) => {
     t.true(isWalletError(await t.throwsAsync(call), 'STORAGE_FAILED'))
 })
 
+browserTest(
+  'a store whose site is cleared says that the browser closed it, and lets go of its name',
+  async (t, browser) => {
+    const profile = await openProfile(t, browser)
+    const [tab, next] = [await openTab(profile), await openTab(profile)]
+    const disk = await openPageDisk(tab, 'a')
+    await disk.setText('x', '1')
+    const session = await profile.newCDPSession(tab)
+    await session.send('Storage.clearDataForOrigin', {
+      origin: new URL(tab.url()).origin,
+      storageTypes: 'indexeddb'
+    })
+    t.deepEqual(await (await openPageDisk(next, 'a')).list(''), [])
+    const refusal = await t.throwsAsync(disk.setText('x', '2'))
+    t.true(isWalletError(refusal, 'STORAGE_FAILED') && refusal.details.reason === 'the browser has closed it')
+  }
+)
+
 browserTest('a browser without room says so, and the old text is unharmed', async (t, browser) => {
   const profile = await openProfile(t, browser)
   const tab = await openTab(profile)

@@ -61,9 +61,14 @@ const openDatabase = async (name: string): Promise<IDBPDatabase> => {
 
 const diskOf = (database: IDBPDatabase, release: () => void): Disk => {
   const writes = new Set<Promise<void>>()
-  let isOpen = true
+  let ended: string | undefined
+  // As when somebody clears the data of the site: another page may begin anew, this one writes into nothing.
+  database.addEventListener('close', () => {
+    ended = 'the browser has closed it'
+    release()
+  })
   const attempt = async <T>(path: string, task: () => Promise<T>): Promise<T> => {
-    if (!isOpen) throw new WalletError('STORAGE_FAILED', { path, reason: 'it is closed' })
+    if (ended !== undefined) throw new WalletError('STORAGE_FAILED', { path, reason: ended })
     try {
       return await task()
     } catch (error) {
@@ -83,7 +88,7 @@ const diskOf = (database: IDBPDatabase, release: () => void): Disk => {
     list: folder =>
       attempt(folder, async () => (await database.getAllKeys(FILES, below(folder))) as string[]),
     async close() {
-      isOpen = false
+      ended ??= 'it is closed'
       await Promise.allSettled(writes)
       database.close()
       release()

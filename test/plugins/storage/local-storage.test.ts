@@ -95,6 +95,13 @@ test('a second page is kept out until the first closes, and a closed disk refuse
   await second.close?.()
 })
 
+test('a page that may hold no locks has no storage, and the error says so', async t => {
+  const locks: WebLocks = {
+    request: () => Promise.reject(new DOMException('Access to the Locks API is denied', 'SecurityError'))
+  }
+  await t.throwsAsync(openLocalDisk({ storage: new MemoryStorage(), locks }), { code: 'STORAGE_FAILED' })
+})
+
 test('a page that is just going away is waited for', async t => {
   const storage = new MemoryStorage()
   const locks = makeLocks()
