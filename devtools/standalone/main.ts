@@ -3,6 +3,7 @@
 import { isWalletError } from '../../kernel/index.ts'
 import { makeBrowserIo } from '../../platform/browser/index.ts'
 import { mountDevtools } from '../react/mount-devtools.tsx'
+import { keepForGood } from './keep-for-good.ts'
 import { openStandalone } from './open-standalone.ts'
 import { startScryptWorker } from './start-worker.ts'
 
@@ -26,6 +27,7 @@ try {
   tell('Starting a wallet and its world…')
   const io = makeBrowserIo({ scryptWorker: startScryptWorker })
   const { kernel, world } = await openStandalone({ io, name: 'holdfast-devtools' })
+  keepForGood(kernel.context, navigator.storage)
   place.replaceChildren()
   mountDevtools(place, kernel, { world, ownsPage: true })
 } catch (error) {

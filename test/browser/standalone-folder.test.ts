@@ -1,0 +1,42 @@
+/// <reference lib="dom" />
+import { fileURLToPath } from 'node:url'
+import test from 'ava'
+import { withChromium } from './helpers/chromium.ts'
+import { mouseOn, watchConsole } from './helpers/panel-page.ts'
+import { serveFolder } from './helpers/serve-folder.ts'
+
+const browserTest = withChromium(test)
+
+browserTest(
+  'the page with the wallet inside runs below a path of any web server, connects to nothing, and asks to be kept',
+  async (t, browser) => {
+    const site = await serveFolder(fileURLToPath(new URL('../../devtools', import.meta.url)))
+    const profile = await browser.newContext()
+    t.teardown(async () => {
+      await profile.close()
+      site.close()
+    })
+    const page = await profile.newPage()
+    watchConsole(t, page)
+    page.setDefaultTimeout(20_000)
+    const asked: string[] = []
+    page.on('request', request => asked.push(new URL(request.url()).pathname))
+    await page.addInitScript(() => {
+      navigator.storage.persist = async () => {
+        document.documentElement.dataset.keeps = 'asked'
+        return true
+      }
+    })
+    await page.goto(`${site.url}/page/`)
+    await page.getByText('live', { exact: true }).waitFor()
+    t.is(await page.evaluate(() => document.documentElement.dataset.keeps), undefined)
+    const hand = mouseOn(page)
+    await hand.press('Create an account…')
+    await hand.fill('Password', 'correct horse battery')
+    await hand.fill('Username', 'ada')
+    await hand.press('Create an account')
+    await page.getByRole('button', { name: 'Log out' }).waitFor()
+    t.is(await page.evaluate(() => document.documentElement.dataset.keeps), 'asked')
+    t.deepEqual(asked.toSorted(), ['/page/', '/page/page.css', '/page/page.js', '/page/scrypt-worker.js'])
+  }
+)

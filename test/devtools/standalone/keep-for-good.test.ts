@@ -1,0 +1,27 @@
+import test from 'ava'
+import { keepForGood } from '../../../devtools/standalone/keep-for-good.ts'
+import { Observable } from '../../../kernel/index.ts'
+
+test('a browser is asked to keep the data once, when there is a user, and not before', t => {
+  const users = new Observable<readonly string[]>([])
+  let asked = 0
+  const persist = async (): Promise<boolean> => {
+    asked += 1
+    return true
+  }
+  keepForGood(users, { persist })
+  t.is(asked, 0)
+  users.set(['ada'])
+  users.set(['ada', 'bob'])
+  t.is(asked, 1)
+  keepForGood(users, { persist })
+  t.is(asked, 2)
+})
+
+test('a browser that refuses, or that cannot be asked, keeps nothing from going on', async t => {
+  const users = new Observable<readonly string[]>(['ada'])
+  t.notThrows(() => keepForGood(users, undefined))
+  t.notThrows(() => keepForGood(users, {}))
+  keepForGood(users, { persist: () => Promise.reject(new Error('no')) })
+  await new Promise(resolve => setImmediate(resolve))
+})
