@@ -25,18 +25,20 @@ export const layoutGraph = (
   edges: readonly { readonly from: string; readonly to: string; readonly labelWidth: number }[]
 ): GraphLayout => {
   const graph = new Graph({ multigraph: true })
-  graph.setGraph({ rankdir: 'LR', nodesep: 26, edgesep: 14, ranksep: 60, marginx: MARGIN, marginy: MARGIN })
+  graph.setGraph({ rankdir: 'LR', nodesep: 26, edgesep: 4, ranksep: 34, marginx: MARGIN, marginy: MARGIN })
   for (const node of nodes) graph.setNode(node, { ...NODE_SIZE })
   for (const [place, { from, to, labelWidth }] of edges.entries()) {
     graph.setEdge(
       from,
       to,
-      { width: labelWidth, height: labelWidth === 0 ? 0 : 18, labelpos: 'c' },
+      { width: labelWidth, height: labelWidth === 0 ? 0 : LABEL_HEIGHT, labelpos: 'c' },
       String(place)
     )
   }
   layout(graph)
-  const courses: readonly Course[] = edges.map(({ from, to }, place) => graph.edge(from, to, String(place)))
+  const courses: readonly Course[] = edges.map(({ from, to, labelWidth }, place) =>
+    withShelf(graph.edge(from, to, String(place)), labelWidth)
+  )
   // The layout counts nodes and labels; a bend may lie outside of them.
   const ends = courses.flatMap(({ points }) => points)
   const { width = 0, height = 0 } = graph.graph()
@@ -52,10 +54,21 @@ export const layoutGraph = (
 }
 
 const MARGIN = 4
+// Half of it is above the line, where the label stands.
+const LABEL_HEIGHT = 38
 
 /** An edge as the layout leaves it: its label's centre, and where it goes through. */
 interface Course extends Point {
   readonly points: readonly Point[]
+}
+
+/** A course that is level for as long as its label stands on it. */
+const withShelf = (course: Course, labelWidth: number): Course => {
+  if (labelWidth === 0) return course
+  const { x, y, points } = course
+  const isCentre = (point: Point): boolean => Math.abs(point.x - x) < 1 && Math.abs(point.y - y) < 1
+  const shelf = [-labelWidth / 2, 0, labelWidth / 2].map(along => ({ x: x + along, y }))
+  return { x, y, points: points.flatMap(point => (isCentre(point) ? shelf : [point])) }
 }
 
 /** A smooth path through points: straight at its ends, rounded at the bends. */

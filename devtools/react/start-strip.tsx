@@ -153,11 +153,17 @@ const WorldActs = (): ReactElement | null => {
   const [isOnline, setOnline] = useState(true)
   if (!hasWorld) return null
   return (
-    <fieldset className="acts bare" aria-label="Fake world">
+    <fieldset className="acts bare world" aria-label="Fake world">
       <span className="tag">fake world</span>
+      {chains.size === 0 ? null : (
+        <span className="soft" aria-hidden="true">
+          mine
+        </span>
+      )}
       {[...chains].map(pluginId => (
         <ActButton key={pluginId} name="world.mine" input={{ pluginId, count: 1 }}>
-          Mine {pluginId}
+          <span className="hidden-text">Mine </span>
+          {pluginId}
         </ActButton>
       ))}
       <ActButton

@@ -48,6 +48,9 @@ export const RouteGraph = (props: {
 // More labels than these hide what they stand on; the table has them all.
 const MOST_LABELS = 12
 
+// A label stands above its line, which goes on below it.
+const LABEL_RISE = 11
+
 /** In a crowd, only the edges of routes are labelled. */
 const isLabelled = (edge: DrawnEdge, edges: readonly DrawnEdge[]): boolean =>
   edges.length <= MOST_LABELS || edge.isChosen || edge.isAlternative
@@ -114,13 +117,11 @@ const Line = (props: {
 
 const Label = (props: { readonly edge: DrawnEdge; readonly at: Laid['label'] }): ReactElement => {
   const { edge, at } = props
-  const width = labelWidthOf(edge)
   return (
     <g
       className={edge.isChosen ? 'route-label chosen' : 'route-label'}
-      transform={`translate(${at.x} ${at.y})`}
+      transform={`translate(${at.x} ${at.y - LABEL_RISE})`}
     >
-      <rect x={-width / 2} y="-9" width={width} height="18" rx="3" />
       <text>{labelOf(edge)}</text>
     </g>
   )

@@ -31,9 +31,10 @@ export const frameStyles = `
 .notice { display: flex; flex: none; gap: 10px; align-items: start; padding: 8px 12px; background: var(--bad-ground); border-block-start: 1px solid var(--line) }
 .notice.warn-ground { background: var(--warn-ground) }
 .notice > :nth-child(2) { flex: 1 1 auto; min-inline-size: 0; overflow-wrap: anywhere }
-.strip { display: flex; flex: none; flex-wrap: wrap; align-items: center; gap: 6px; padding: 7px 12px; border-block-end: 1px solid var(--line) }
+.strip { position: relative; display: flex; flex: none; flex-wrap: wrap; align-items: center; gap: 6px; padding: 7px 12px; border-block-end: 1px solid var(--line) }
 fieldset.bare { border: 0; margin: 0; padding: 0; min-inline-size: 0 }
 .strip .who { margin-inline-end: 6px }
+.strip .world { margin-inline-start: auto } .strip .world .soft { margin-inline-start: 4px }
 .strip.past { background: var(--warn-ground); gap: 6px 12px }
 @container (max-width: 760px) {
   .body { flex-direction: column; overflow: auto }

@@ -11,20 +11,21 @@ export const partStyles = `
 .button.plain:hover:not(:disabled) { color: var(--accent) }
 .button[aria-pressed="true"] { background: var(--accent-ground); border-color: var(--accent); color: var(--accent) }
 .acts { display: flex; flex-wrap: wrap; gap: 6px; align-items: center }
-input, select { font: inherit; color: var(--ink); background: var(--raised); border: 1px solid var(--edge); border-radius: 5px; padding: 3px 8px; min-block-size: 26px; min-inline-size: 0 }
-input[type="checkbox"] { min-block-size: 0; accent-color: var(--accent); inline-size: 14px; block-size: 14px; margin: 0 }
+input, select { font: inherit; color: var(--ink); background: var(--raised); border: 1px solid var(--edge); border-radius: 5px; padding: 3px 8px; block-size: 26px; min-inline-size: 0 }
+input[type="checkbox"] { accent-color: var(--accent); inline-size: 14px; block-size: 14px; margin: 0 }
 input::placeholder { color: var(--soft); opacity: 1 }
 .fields { display: flex; flex-wrap: wrap; gap: 8px 10px; align-items: end }
 .field { display: flex; flex-direction: column; gap: 3px; flex: 1 1 130px; min-inline-size: 0 }
 .field > span { color: var(--soft); font-size: 12px }
 .field > input, .field > select { inline-size: 100% }
 .check { display: flex; gap: 7px; align-items: center }
-.scroll { flex: 1 1 auto; min-block-size: 0; overflow: auto; background: var(--raised); border-block: 1px solid var(--line) }
-.scroll.short { flex: none }
+.scroll { flex: 1 1 auto; min-block-size: 0; overflow: auto; background: var(--raised); border-block-start: 1px solid var(--line) }
+.scroll.short { flex: none; border-block-end: 1px solid var(--line) }
 table { border-collapse: separate; border-spacing: 0; inline-size: 100%; table-layout: fixed }
 thead th { position: sticky; inset-block-start: 0; z-index: 1; background: var(--sunk); color: var(--soft); font-size: 12px; font-weight: 500; text-align: start; border-block-end: 1px solid var(--line); padding: 4px 8px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
 tbody td, tbody th { font-weight: 400; text-align: start; padding: 0 8px; block-size: 28px; border-block-end: 1px solid var(--line); overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
-tbody th { font-weight: 550 }
+tbody th { font-weight: 550 } tbody th .soft { font-weight: 400 }
+tr > :last-child { padding-inline-end: 12px }
 tr > :first-child { padding-inline-start: 12px }
 tr > .number { text-align: end }
 tbody tr:not(.space):hover > * { background: var(--ground) }
@@ -55,6 +56,11 @@ tr[data-chosen="true"] > * { background: var(--accent-ground) !important }
 .section + .section { border-block-start: 1px solid var(--line); padding-block-start: 14px }
 .command { display: flex; gap: 6px; align-items: center; padding: 4px 4px 4px 10px; background: var(--sunk); border-radius: 5px; color: var(--soft) }
 .command code { flex: 1 1 auto; overflow-wrap: anywhere; padding-block: 3px; color: var(--ink) }
+.tools > form { flex: 1 1 auto; flex-flow: row wrap; align-items: end; gap: 8px 12px }
+.tools > form > .fields { flex: 0 1 auto }
+.tools > form > .command { flex: 1 1 340px; min-block-size: 26px; padding-block: 0 }
+.tools .field { max-inline-size: 240px }
+.biases[open] { flex-basis: 100% } .biases .fields { margin-block-start: 8px }
 .command code b { color: var(--accent); font-weight: 400 }
 dialog { margin: auto; border: 1px solid var(--line); border-radius: 9px; background: var(--raised); color: var(--ink); padding: 16px 18px; inline-size: min(520px, calc(100vw - 24px)); max-block-size: calc(100vh - 24px); overflow: auto; box-shadow: 0 12px 40px rgb(0 0 0 / .3); font: inherit }
 dialog::backdrop { background: rgb(8 12 14 / .45) }
@@ -74,7 +80,7 @@ pre { margin: 0; font-family: var(--mono); font-size: 12px; white-space: pre-wra
   tbody td, tbody th, thead th { padding-inline: 6px }
   table { table-layout: auto }
   col { inline-size: auto !important }
-  tbody th { max-inline-size: 132px }
+  tbody th { inline-size: 100%; max-inline-size: 0; min-inline-size: 76px }
   .bar { display: none }
 }
 `

@@ -10,8 +10,7 @@ export const routeStyles = `
 .route-edge.stale { stroke-dasharray: 5 4 }
 .aside .route-edge, .aside .route-arrow { opacity: .55 }
 .route-arrow { fill: currentColor }
-.route-label rect { fill: var(--raised) }
-.route-label text { fill: var(--soft); font: 12px system-ui, sans-serif; text-anchor: middle; dominant-baseline: central }
+.route-label text { fill: var(--soft); font: 12px system-ui, sans-serif; text-anchor: middle; dominant-baseline: central; stroke: var(--raised); stroke-width: 4px; stroke-linejoin: round; paint-order: stroke }
 .route-label.chosen text { fill: var(--ink); font-weight: 600 }
 .legend { display: flex; flex: none; flex-wrap: wrap; gap: 4px 16px; padding: 8px 12px; color: var(--soft) }
 .legend span { display: inline-flex; align-items: center; gap: 6px }
