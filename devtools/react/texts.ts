@@ -2,6 +2,15 @@
 export const amountText = (native: string): string =>
   /^-?\d+$/.test(native) ? native.replace(/\B(?=(\d{3})+$)/g, '\u202f') : native
 
+/**
+ * Text of somebody else's, with a mark for each letter that cannot be seen and could make it look like another text: controls, spaces
+ * without width, and what turns the direction of writing round. What joins letters of a script or an emoji stays.
+ */
+export const visibleText = (text: string): string => text.replace(UNSEEN, '\ufffd')
+
+// A line break is a space here.
+const UNSEEN = /(?![\t\n\r\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu
+
 /** A long id, shortened in its middle. */
 export const shortId = (id: string, length = 14): string => {
   if (id.length <= length) return id

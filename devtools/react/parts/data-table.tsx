@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactElement, type ReactNode, useRef } from 'react'
+import { visibleText } from '../texts.ts'
 
 /** One column of a table. The first one names the row. */
 export interface Column<R> {
@@ -94,21 +95,22 @@ const Row = <R,>(props: DataTableProps<R> & { readonly row: R; readonly place: n
   return (
     <tr aria-rowindex={place} data-chosen={chosen === keyOf(row)}>
       {columns.map(({ title, isNumber, rank, cell, hint }, at) => {
+        const drawn = drawnCell(cell(row))
         const shared = { className: classes(isNumber, rank), title: hint?.(row) }
         if (at > 0) {
           return (
             <td key={title} {...shared}>
-              {cell(row)}
+              {drawn}
             </td>
           )
         }
         return (
           <th key={title} scope="row" {...shared}>
             {onOpen === undefined ? (
-              cell(row)
+              drawn
             ) : (
               <button type="button" className="row-open" data-row onClick={() => onOpen(row)}>
-                {cell(row)}
+                {drawn}
               </button>
             )}
           </th>
@@ -117,6 +119,8 @@ const Row = <R,>(props: DataTableProps<R> & { readonly row: R; readonly place: n
     </tr>
   )
 }
+
+const drawnCell = (cell: ReactNode): ReactNode => (typeof cell === 'string' ? visibleText(cell) : cell)
 
 /** Stands for the rows out of sight. */
 const Space = (props: { readonly height: number; readonly columns: number }): ReactElement | null =>

@@ -1,4 +1,5 @@
 import type { ReactElement, ReactNode } from 'react'
+import { visibleText } from '../texts.ts'
 
 /** Names and values, one a line. */
 export const Facts = ({ children }: { readonly children: ReactNode }): ReactElement => (
@@ -16,7 +17,7 @@ export const Fact = (props: {
   return (
     <>
       <dt>{name}</dt>
-      <dd className={look}>{children}</dd>
+      <dd className={look}>{typeof children === 'string' ? visibleText(children) : children}</dd>
     </>
   )
 }

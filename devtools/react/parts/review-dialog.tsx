@@ -2,7 +2,7 @@ import type { ReactElement } from 'react'
 import type { Action, SpendReview } from '../../core/actions.ts'
 import type { DevtoolsClient } from '../../core/devtools-client.ts'
 import { useCanAct, usePanel, useView } from '../panel-state.ts'
-import { amountText, countdownText } from '../texts.ts'
+import { amountText, countdownText, visibleText } from '../texts.ts'
 import { useNow } from '../use-now.ts'
 import { useOneAtATime } from '../use-one-at-a-time.ts'
 import { CommandLine, useCommandLine } from './command-line.tsx'
@@ -93,7 +93,7 @@ const ReviewFacts = ({
       {review.targets.map(({ publicAddress, nativeAmount }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two targets may be the same, and none ever moves
         <Fact key={at} name={review.targets.length === 1 ? 'To' : `To ${at + 1}`}>
-          <span className="mono">{publicAddress}</span>
+          <span className="mono">{visibleText(publicAddress)}</span>
           {review.targets.length === 1 ? null : `, ${amountText(nativeAmount)}`}
         </Fact>
       ))}

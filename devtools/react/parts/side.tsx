@@ -1,5 +1,6 @@
 import type { ReactElement, ReactNode } from 'react'
 import { usePanel } from '../panel-state.ts'
+import { visibleText } from '../texts.ts'
 
 /** What is told of the chosen row, beside or below the table. */
 export const Side = (props: { readonly title: string; readonly children: ReactNode }): ReactElement => {
@@ -7,7 +8,7 @@ export const Side = (props: { readonly title: string; readonly children: ReactNo
   return (
     <aside className="side" aria-label={props.title}>
       <div className="side-head">
-        <h2>{props.title}</h2>
+        <h2>{visibleText(props.title)}</h2>
         <button
           type="button"
           className="button plain"

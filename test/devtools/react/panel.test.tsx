@@ -168,3 +168,12 @@ test('a lost kernel and left out events are told', t => {
   t.true(markup.includes('12 events left out'))
   t.false(markup.includes('Create an account'))
 })
+
+test('a name that turns the direction of writing round is shown with a mark, in the table and beside it', t => {
+  const wallets = new Map(sampleView.wallets)
+  const savings = wallets.get(SAVINGS)
+  if (savings !== undefined) wallets.set(SAVINGS, { ...savings, name: 'sgni\u202evaS' })
+  const markup = draw(makeSampleClient({ view: { ...sampleView, wallets } }), 'engines', { id: SAVINGS })
+  t.true(markup.split('sgni\ufffdvaS').length > 2)
+  t.regex(markup, /<h2>sgni\ufffdvaS<\/h2>/)
+})

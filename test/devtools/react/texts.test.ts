@@ -7,7 +7,8 @@ import {
   percentText,
   rateText,
   shortId,
-  spanText
+  spanText,
+  visibleText
 } from '../../../devtools/react/texts.ts'
 
 test('native amounts stand in threes, however long they are', t => {
@@ -41,4 +42,19 @@ test('times are told in their largest unit', t => {
 test('long ids are shortened in their middle, short ones stay', t => {
   t.is(shortId('account-1'), 'account-1')
   t.is(shortId('Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='), 'Uh3GzF…mXr0E=')
+})
+
+test('letters that cannot be seen are marked, save those that a script or an emoji needs', t => {
+  t.is(
+    visibleText('bc1q\u202egnp.\u200bxe\u0000\ufeff\ud800\u00ad'),
+    'bc1q\ufffdgnp.\ufffdxe\ufffd\ufffd\ufffd\ufffd'
+  )
+  for (const text of [
+    'Savings',
+    'דמי כיס',
+    'می\u200cخواهم',
+    '\u{1f469}\u200d\u{1f469}\u200d\u{1f467}',
+    'two\nlines\t'
+  ])
+    t.is(visibleText(text), text)
 })
