@@ -56,6 +56,8 @@ class Recorder implements ClientRecording {
   readonly #shown: string[] = []
   /** The same lines without addresses; the same text where there are none. */
   readonly #hidden: string[] = []
+  // In no line: with it, a mark could be compared with those of all known addresses.
+  readonly #salt = String(Math.random())
   #kernelId: string | undefined
   #leave = (): void => {}
 
@@ -96,7 +98,7 @@ class Recorder implements ClientRecording {
     }
     const at = this.#now()
     const shown = messageLine(message, at)
-    if (!this.#add(shown, messageLine(hideAddresses(message, kernelId), at))) return
+    if (!this.#add(shown, messageLine(hideAddresses(message, this.#salt), at))) return
     const { eventCount } = this.progress.getSnapshot()
     this.progress.update({ at, eventCount: eventCount + message.events.length })
   }

@@ -45,13 +45,10 @@ const folds: { readonly [H in HookName]?: (tables: Tables, told: Told<H>) => voi
 const foldAccount = (tables: Tables, account: AccountSnapshot): void => {
   const before = tables.rows('accounts').get(account.accountId)
   tables.put('accounts', account.accountId, account)
-  const left = new Set(before?.walletIds)
-  for (const walletId of account.walletIds) {
-    if (account.isLoggedIn) left.delete(walletId)
-    else left.add(walletId)
-  }
+  const left = new Set([...(before?.walletIds ?? []), ...account.walletIds])
+  for (const { isLoggedIn, walletIds } of tables.rows('accounts').values())
+    if (isLoggedIn) for (const walletId of walletIds) left.delete(walletId)
   for (const walletId of left) {
-    if (isListed(tables, walletId)) continue
     tables.remove('wallets', walletId)
     tables.remove('engines', walletId)
   }

@@ -5,6 +5,7 @@ import { makeClient } from '../../../devtools/core/client.ts'
 import { recordClient } from '../../../devtools/core/client-recording.ts'
 import type { Channel, ClientMessage, HostMessage } from '../../../devtools/core/protocol.ts'
 import { openRecording } from '../../../devtools/core/recording.ts'
+import { redactRow } from '../../../devtools/core/redact.ts'
 import { sliceNames, type View } from '../../../devtools/core/slices.ts'
 import { engine, makeStage } from '../../helpers/devtools-stage.ts'
 import { makeRoughPanel, roughStep } from '../../helpers/rough-panel.ts'
@@ -66,6 +67,20 @@ test('addresses can be left out of a recording that has them, and what is hidden
   t.regex(hidden, /hidden \(64 letters, [0-9a-f]{8}\)/)
   const [event] = openRecording(recording.lines(true)).events.getSnapshot()
   t.regex(JSON.stringify(event?.data.created), /^\["hidden \(64/)
+})
+
+test('who has a recording without addresses cannot find the mark of one that they know', async t => {
+  const { stage, client, now } = await makeLive()
+  stage.tell('spendChanged', { correlationId: 'c', walletId: 'w1', stage: 'saved', txid: TXID })
+  await stage.clock.advance(100)
+  const hiding = recordClient(client, { now })
+  const told = new Set(hiding.lines(true).flatMap(line => line.match(/[^"]+/g) ?? []))
+  const spend = { correlationId: 'c', walletId: 'w1', stage: 'saved' as const, txid: TXID }
+  t.true([...told].some(text => /^hidden \(64/.test(text)))
+  for (const salt of ['', ...told]) {
+    const { txid = '' } = redactRow('spends', spend, { hideAddresses: true, salt })
+    t.false(told.has(txid), `${salt} is the salt`)
+  }
 })
 
 test('of devtools that hide addresses nothing is left to hide, and the marks stay as they are', async t => {
