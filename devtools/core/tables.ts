@@ -57,8 +57,10 @@ export class Tables {
 
   /** Puts a lane of a round of quotes. */
   putQuote(quote: Slices['quotes']): void {
-    const { roundId, pluginId } = quote
+    const { roundId, pluginId, state } = quote
     const id = `${roundId} ${pluginId}`
+    // Every lane begins as pending: a later word of a round that is not there would bring back a part of it as the newest.
+    if (state !== 'pending' && !this.#rounds.has(roundId)) return
     if (!this.#maps.quotes.has(id)) this.#noteLane(roundId, id)
     this.put('quotes', id, quote)
   }

@@ -1,6 +1,7 @@
 import type { JournalEvent } from './journal-event.ts'
+import { PatchedMap } from './patched-map.ts'
 import type { HostMessage } from './protocol.ts'
-import { emptyView, type SliceName, type SlicePatch, type Slices, sliceNames, type View } from './slices.ts'
+import { emptyView, type Slice, type SliceName, type SlicePatch, sliceNames, type View } from './slices.ts'
 
 /** A message that carries tables or what changed in them. */
 export type TableMessage = Extract<HostMessage, { readonly type: 'snapshot' | 'batch' }>
@@ -60,19 +61,15 @@ export const snapshotOf = ({ view, events, seq }: Known): TableMessage | undefin
 }
 
 const viewOf = (slices: Extract<HostMessage, { readonly type: 'snapshot' }>['slices']): View =>
-  Object.fromEntries(
-    sliceNames.map(name => [name, new Map<string, Slices[SliceName]>(slices[name])])
-  ) as unknown as View
+  Object.fromEntries(sliceNames.map(name => [name, PatchedMap.of<object>(slices[name])])) as unknown as View
 
-/** Only the tables that changed are copied. */
+/** Only the tables that changed are other ones. */
 const patchView = (view: View, patches: readonly SlicePatch[]): View => {
   if (patches.length === 0) return view
-  const changed: Partial<Record<SliceName, ReadonlyMap<string, Slices[SliceName]>>> = {}
+  const changed: Partial<Record<SliceName, Slice>> = {}
   for (const patch of patches) {
-    const rows = new Map<string, Slices[SliceName]>(changed[patch.slice] ?? view[patch.slice])
-    for (const id of patch.removed) rows.delete(id)
-    for (const [id, row] of patch.changed) rows.set(id, row)
-    changed[patch.slice] = rows
+    const rows = changed[patch.slice] ?? view[patch.slice]
+    changed[patch.slice] = (rows instanceof PatchedMap ? rows : PatchedMap.of(rows)).patched(patch)
   }
   return { ...view, ...changed } as View
 }

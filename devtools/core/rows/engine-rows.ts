@@ -1,4 +1,5 @@
 import {
+  type AccountSnapshot,
   type EngineSnapshot,
   type SyncStage,
   syncStageOf,
@@ -42,30 +43,61 @@ export interface EngineRow extends EngineSnapshot {
 /** One row an engine: by account, in the account's order of wallets, then those of no open account (pure). */
 export const engineRows = (view: View): readonly EngineRow[] => {
   const rows: EngineRow[] = []
-  const left = new Map(view.engines)
-  for (const { accountId, username, walletIds } of view.accounts.values()) {
-    for (const walletId of walletIds) {
-      const engine = left.get(walletId)
-      if (engine === undefined) continue
-      left.delete(walletId)
-      rows.push({
-        ...rowOf(view, engine),
-        accountId,
-        ...(username === undefined ? {} : { username })
-      })
+  const placed = new Set<string>()
+  for (const account of view.accounts.values()) {
+    for (const walletId of account.walletIds) {
+      const engine = view.engines.get(walletId)
+      if (engine === undefined || placed.has(walletId)) continue
+      placed.add(walletId)
+      rows.push(rowOf(view, engine, account))
     }
   }
-  for (const engine of left.values()) rows.push(rowOf(view, engine))
+  if (placed.size < view.engines.size)
+    for (const engine of view.engines.values())
+      if (!placed.has(engine.walletId)) rows.push(rowOf(view, engine))
   return rows
 }
 
-const rowOf = (view: View, engine: EngineSnapshot): EngineRow => {
-  const wallet = view.wallets.get(engine.walletId)
+/** What a row was made of besides its engine. */
+interface Sources extends Pick<EngineRow, 'accountId' | 'username'> {
+  readonly wallet: WalletSnapshot | undefined
+  readonly plugins: View['plugins']
+}
+
+/** The newest row of each engine: of thousands one or two change at a time, ten times a second. */
+const made = new WeakMap<EngineSnapshot, Sources & { readonly row: EngineRow }>()
+
+const rowOf = (view: View, engine: EngineSnapshot, account?: AccountSnapshot): EngineRow => {
+  const known = made.get(engine)
+  const sources: Sources = {
+    wallet: view.wallets.get(engine.walletId),
+    plugins: view.plugins,
+    ...(account === undefined ? {} : { accountId: account.accountId }),
+    ...(account?.username === undefined ? {} : { username: account.username })
+  }
+  if (known !== undefined && isOf(known, sources)) return known.row
+  const row = makeRow(view, engine, sources)
+  made.set(engine, { ...sources, row })
+  return row
+}
+
+const isOf = (known: Sources, { wallet, plugins, accountId, username }: Sources): boolean =>
+  known.wallet === wallet &&
+  known.plugins === plugins &&
+  known.accountId === accountId &&
+  known.username === username
+
+const makeRow = (
+  view: View,
+  engine: EngineSnapshot,
+  { wallet, plugins: _, ...owner }: Sources
+): EngineRow => {
   const name = wallet?.name ?? ''
   return {
     ...engine,
     title: name === '' ? (wallet?.type ?? engine.pluginId) : name,
     isNamed: name !== '',
+    ...owner,
     stage: syncStageOf(engine),
     steps: stepsOf(engine.state),
     balances: wallet === undefined ? [] : balancesOf(view, wallet)

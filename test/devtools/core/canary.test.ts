@@ -96,7 +96,7 @@ test('no secret of a real kernel reaches a panel or a recording, in any form, an
   t.deepEqual([after.wallets.size, after.engines.size], [0, 0])
   t.is([...after.accounts.values()][0]?.isLoggedIn, false)
   const film = openRecording(heard)
-  t.deepEqual(film.view.getSnapshot().plugins, client.view.getSnapshot().plugins)
+  t.deepEqual([...film.view.getSnapshot().plugins], [...client.view.getSnapshot().plugins])
   t.true(film.events.getSnapshot().length > 20)
 })
 

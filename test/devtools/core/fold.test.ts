@@ -54,4 +54,8 @@ test('full tables lose what was seen first, and quotes their oldest round with a
   for (const [round, plugin] of ['r1 p', 'r1 q', 'r2 p', 'r1 p', 'r3 p'].map(id => id.split(' ')))
     foldInto(tables, 'quoteChanged', quote(round ?? '', plugin ?? ''))
   t.deepEqual(ids(tables, 'quotes'), ['r2 p', 'r3 p'])
+  foldInto(tables, 'quoteChanged', quote('r1', 'q', { state: 'resolved', fate: 'closed' }))
+  foldInto(tables, 'quoteChanged', quote('r2', 'p', { state: 'failed' }))
+  t.deepEqual(ids(tables, 'quotes'), ['r2 p', 'r3 p'])
+  t.is(tables.rows('quotes').get('r2 p')?.state, 'failed')
 })

@@ -91,6 +91,20 @@ test('an engine row says where it is in its life, what it is busy with and what 
   t.is(rows[0]?.errorCode, 'ENGINE_FAILED')
 })
 
+test('an engine row stays the same object until its engine, wallet, account or currency is another one', t => {
+  const view = viewOf({
+    wallets: [['w1', wallet('w1', { balances: { '': '50000000' } })]],
+    engines: [['w1', engine('w1')]]
+  })
+  t.is(engineRows(view)[0], engineRows({ ...view, repos: new Map() })[0])
+  const renamed = new Map(view.wallets).set('w1', wallet('w1', { name: 'Nest' }))
+  t.is(engineRows({ ...view, wallets: renamed })[0]?.title, 'Nest')
+  const owned = new Map([['a', account('a', { username: 'alice', walletIds: ['w1'] })]])
+  t.is(engineRows({ ...view, accounts: owned })[0]?.username, 'alice')
+  t.is(engineRows(view)[0]?.username, undefined)
+  t.is(engineRows({ ...view, plugins: viewOf(withUnits).plugins })[0]?.balances[0]?.text, '0.5 BTC')
+})
+
 const lanes = (...quotes: readonly QuoteSnapshot[]): View =>
   viewOf({ quotes: quotes.map(one => [`${one.roundId} ${one.pluginId}`, one]) })
 
