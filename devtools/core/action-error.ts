@@ -63,6 +63,7 @@ const UNKNOWN: ActionFailure = {
 
 /** Figures and names that a screen can use; tokens and ids of challenges are not among them. */
 const SHOWN_DETAILS: ReadonlySet<string> = new Set([
+  'available',
   'currencyCode',
   'direction',
   'from',
@@ -70,6 +71,7 @@ const SHOWN_DETAILS: ReadonlySet<string> = new Set([
   'minimum',
   'nativeMax',
   'nativeMin',
+  'needed',
   'networkFee',
   'pluginId',
   'reason',

@@ -2,16 +2,16 @@ import { type Context, createContext, useContext } from 'react'
 import type { ActMemory } from '../core/action-names.ts'
 import type { ActionName, Actions } from '../core/actions.ts'
 import type { ClientStatus, DevtoolsClient } from '../core/devtools-client.ts'
+import type { ActionFailure } from '../core/protocol.ts'
 import type { View } from '../core/slices.ts'
 import { useStore } from '../use-store.ts'
 import type { PanelLocation } from './location.ts'
 
-/** What went wrong, for a person. */
-export interface Failure {
-  readonly code: string
-  readonly message: string
-  readonly hint?: string
-}
+/** What went wrong, for a person. `details`: the figures of it. */
+export type Failure = ActionFailure
+
+/** Hears why an action failed; true if it tells so itself, where the fault is. */
+export type TakesFailure = (failure: Failure) => boolean
 
 /** What was done here before. */
 export interface PanelMemory extends ActMemory {
@@ -38,7 +38,8 @@ export interface PanelState {
   /** Does an action; if it fails, gives undefined. What makes a draft opens its review, too. */
   readonly run: <K extends ActionName>(
     name: K,
-    input: Actions[K]['in']
+    input: Actions[K]['in'],
+    onFailure?: TakesFailure
   ) => Promise<Actions[K]['out'] | undefined>
   /** Shows the command that does what the control with the focus, or under the pointer, does. */
   readonly showCommand: (commandLine: string) => void

@@ -105,7 +105,7 @@ const WalletDialog = (props: {
   const { go } = usePanel()
   const types = [...useView().plugins.values()]
     .filter(({ kind, state }) => kind === 'currency' && state === 'applied')
-    .map(({ pluginId }) => [`wallet:${pluginId}`, pluginId] as const)
+    .map(({ pluginId, currency }) => [currency?.walletType ?? `wallet:${pluginId}`, pluginId] as const)
   const [accountId, setAccountId] = useState(accounts[0]?.accountId ?? '')
   const [walletType, setType] = useState<string>(types[0]?.[0] ?? '')
   const [name, setName] = useState('')

@@ -1,6 +1,6 @@
-/** A native amount with its digits in threes; other text as it is. */
-export const amountText = (native: string): string =>
-  /^-?\d+$/.test(native) ? native.replace(/\B(?=(\d{3})+$)/g, '\u202f') : native
+/** A whole number with its digits in threes; other text as it is. */
+export const countText = (digits: string): string =>
+  /^-?\d+$/.test(digits) ? digits.replace(/\B(?=(\d{3})+$)/g, '\u202f') : digits
 
 /**
  * Text of somebody else's, with a mark for each letter that cannot be seen and could make it look like another text: controls, spaces

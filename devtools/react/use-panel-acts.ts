@@ -1,4 +1,5 @@
 import { useCallback, useState } from 'react'
+import type { JsonObject } from '../../kernel/index.ts'
 import type { Act, Action } from '../core/actions.ts'
 import type { DevtoolsClient } from '../core/devtools-client.ts'
 import { page } from './dom.ts'
@@ -26,7 +27,7 @@ export const usePanelActs = (client: DevtoolsClient): PanelActs => {
     [client]
   )
   const run: PanelState['run'] = useCallback(
-    async (name, input) => {
+    async (name, input, onFailure) => {
       fail(undefined)
       say('')
       try {
@@ -43,7 +44,8 @@ export const usePanelActs = (client: DevtoolsClient): PanelActs => {
         }
         return output
       } catch (error) {
-        fail(failureOf(error))
+        const failure = failureOf(error)
+        if (onFailure?.(failure) !== true) fail(failure)
         return undefined
       }
     },
@@ -79,13 +81,14 @@ const copyText = (text: string, say: (words: string) => void): void => {
 
 /** What an error says to a person. */
 const failureOf = (error: unknown): Failure => {
-  const { code, message, hint } = (typeof error === 'object' && error !== null ? error : {}) as Partial<
-    Record<keyof Failure, unknown>
-  >
+  const { code, message, hint, details } = (
+    typeof error === 'object' && error !== null ? error : {}
+  ) as Partial<Record<keyof Failure, unknown>>
   return {
     code: typeof code === 'string' ? code : 'UNKNOWN',
     message: typeof message === 'string' ? message : 'It failed without saying why.',
-    ...(typeof hint === 'string' ? { hint } : {})
+    ...(typeof hint === 'string' ? { hint } : {}),
+    ...(typeof details === 'object' && details !== null ? { details: details as JsonObject } : {})
   }
 }
 

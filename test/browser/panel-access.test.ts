@@ -44,7 +44,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.getByLabel('QR code of the address').waitFor()
       await note('a wallet')
       await hand.open('Quotes')
-      await hand.fill('Native units', '100000')
+      await hand.fill('Amount', '0.001')
       await hand.press('Ask for quotes')
       await page.getByRole('button', { name: 'ChangeNOW' }).waitFor()
       await hand.press('ChangeNOW')

@@ -69,7 +69,7 @@ browserTest('a panel that broke is drawn again when what broke it is gone', asyn
 browserTest('a review that cannot be drawn cannot be approved, only given up', async (t, browser) => {
   const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`, { mayComplain: true })
   await page.getByLabel('Address').fill('somewhere')
-  await page.getByLabel('Amount, native units').fill('1')
+  await page.getByRole('textbox', { name: 'Amount' }).fill('1')
   await buttonOf(page, 'Review…').click()
   await page.evaluate(() => held.answer({ draftId: 'draft-1', review: { targets: null } as never }))
   await page.getByText('The review could not be drawn').waitFor()
@@ -121,7 +121,7 @@ browserTest('a panel that is out of the page stays out', async (t, browser) => {
 
 browserTest('who has gone elsewhere is not led back by the answer to a question', async (t, browser) => {
   const page = await openAt(t, browser, '#/quotes')
-  await page.getByLabel('Native units').fill('1000')
+  await page.getByRole('textbox', { name: 'Amount' }).fill('1000')
   await buttonOf(page, 'Ask for quotes').click()
   await page.getByRole('tab', { name: 'Hooks' }).click()
   await page.evaluate(() => held.answer({ roundId: 'round-2' }))
@@ -131,7 +131,7 @@ browserTest('who has gone elsewhere is not led back by the answer to a question'
 
 browserTest('an answer that leads somewhere is one step back', async (t, browser) => {
   const page = await openAt(t, browser, '#/quotes')
-  await page.getByLabel('Native units').fill('1000')
+  await page.getByRole('textbox', { name: 'Amount' }).fill('1000')
   const before = await page.evaluate(() => history.length)
   await buttonOf(page, 'Ask for quotes').click()
   await page.evaluate(() => held.answer({ roundId: 'round-2' }))
@@ -142,7 +142,7 @@ browserTest('an answer that leads somewhere is one step back', async (t, browser
 browserTest('a wallet that left is no longer asked quotes for', async (t, browser) => {
   const page = await openAt(t, browser, '#/quotes')
   await page.getByLabel('From').selectOption({ label: 'Spare change · litecoin' })
-  await page.getByLabel('Native units').fill('1000')
+  await page.getByRole('textbox', { name: 'Amount' }).fill('1000')
   await page.evaluate(() => {
     const wallets = [...held.view().wallets].filter(([, { name }]) => name !== 'Spare change')
     held.tell({ wallets: new Map(wallets) })

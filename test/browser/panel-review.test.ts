@@ -27,7 +27,7 @@ const namesAsked = (page: Page): Promise<readonly string[]> =>
 /** Asks for a payment and waits for its review. */
 const reviewPayment = async (page: Page): Promise<void> => {
   await page.getByLabel('Address').fill(ADDRESS)
-  await page.getByLabel('Amount, native units').fill('1000000')
+  await page.getByRole('textbox', { name: 'Amount' }).fill('0.01')
   await button(page, 'Review…').click()
   await page.evaluate(review => held.answer({ draftId: 'draft-1', review }), REVIEW)
   await dialog(page).waitFor()
@@ -117,7 +117,7 @@ browserTest('a second review does not take the place of the one that is read', a
   for (const name of ['Savings', 'Spare change']) {
     await button(page, name).click()
     await page.getByLabel('Address').fill(ADDRESS)
-    await page.getByLabel('Amount, native units').fill('1000000')
+    await page.getByRole('textbox', { name: 'Amount' }).fill('0.01')
     await button(page, 'Review…').click()
   }
   await page.evaluate(review => held.answer({ draftId: 'draft-1', review }), REVIEW)
@@ -139,7 +139,7 @@ browserTest(
   async (t, browser) => {
     const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
     await page.getByLabel('Address').fill(ADDRESS)
-    await page.getByLabel('Amount, native units').fill('1000000')
+    await page.getByRole('textbox', { name: 'Amount' }).fill('0.01')
     await button(page, 'Review…').click()
     await page.evaluate(review => {
       const target = { ...review.targets[0], publicAddress: 'twice', nativeAmount: '500000' }

@@ -24,24 +24,26 @@ const tellStory = async (t: ExecutionContext, page: Page, hand: Hand): Promise<v
     await page.getByRole('heading', { name }).waitFor()
   }
 
-  await hand.fill('Fake money, native units', '50000000')
+  await hand.fill('Fake money', '0.5')
   await hand.press('Fund')
   await hand.press('Mine bitcoin')
-  await page
-    .getByText(/^50\D000\D000$/)
-    .first()
-    .waitFor()
+  await page.getByText('0.5 BTC', { exact: true }).first().waitFor()
   await hand.fill('Address', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080')
-  await hand.fill('Amount, native units', '1000000')
+  await hand.fill('Amount', '0.01')
   await hand.press('Review…')
-  await page.getByRole('dialog', { name: 'Review this payment' }).waitFor()
+  const review = page.getByRole('dialog', { name: 'Review this payment' })
+  await review.getByText('0.01 BTC', { exact: true }).waitFor()
+  t.regex(
+    (await review.getByText('Network fee').locator('xpath=following-sibling::*[1]').textContent()) ?? '',
+    /^0\.0000\d+ BTC [\d\u202f]+ native$/
+  )
   await hand.press('Sign and send')
   t.regex((await page.getByText('Sent as').textContent()) ?? '', /^Sent as [0-9a-f]{64}$/)
 
   await hand.open('Quotes')
   await hand.choose('From', 'Savings · bitcoin')
   await hand.choose('To', 'Pocket · litecoin')
-  await hand.fill('Native units', '5000000')
+  await hand.fill('Amount', '5000000 native')
   await hand.press('Ask for quotes')
   await page.getByRole('button', { name: 'ChangeNOW' }).waitFor()
   await hand.press('ChangeNOW')
@@ -68,6 +70,52 @@ browserTest('from the empty page to a payment and a swap by keyboard alone', asy
   const page = await openPanelPage(t, browser)
   await tellStory(t, page, keyboardOn(page))
 })
+
+browserTest(
+  'what is wrong with a payment is said below its field, and Max fills in what can be sent',
+  async (t, browser) => {
+    const page = await openPanelPage(t, browser)
+    const hand = mouseOn(page)
+    await hand.press('Create an account…')
+    await hand.press('Create an account')
+    await page.getByRole('button', { name: 'Log out' }).waitFor()
+    await hand.press('Create a wallet…')
+    await hand.choose('Currency', 'bitcoin')
+    await hand.press('Create it')
+    await hand.fill('Fake money', '250 mBTC')
+    await page.getByText('fake chain fund').first().waitFor()
+    await hand.press('Fund')
+    await hand.press('Mine bitcoin')
+    await page.getByText('0.25 BTC', { exact: true }).first().waitFor()
+
+    const send = page.getByRole('region', { name: 'Send' })
+    const field = (name: string) => send.getByRole('textbox', { name })
+    const max = send.getByRole('button', { name: 'Max' })
+    t.true(await max.isDisabled())
+    await hand.fill('Amount', '0,1')
+    await send.getByText('The amount must be a plain decimal number').waitFor()
+    t.is(await field('Amount').getAttribute('aria-invalid'), 'true')
+    t.true(await send.getByRole('button', { name: 'Review…' }).isDisabled())
+    await hand.fill('Amount', '0.26')
+    await hand.fill('Address', 'nobody')
+    await hand.press('Review…')
+    await send.getByText(/^The address /).waitFor()
+    t.is(await field('Address').getAttribute('aria-invalid'), 'true')
+    await hand.fill('Address', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080')
+    t.is(await field('Address').getAttribute('aria-invalid'), null)
+    await hand.press('Review…')
+    await send.getByText(/^Insufficient BTC/).waitFor()
+    t.is(await page.getByRole('alert').count(), 0)
+    await max.click()
+    await send.getByText(/^Insufficient BTC/).waitFor({ state: 'hidden' })
+    const most = await field('Amount').inputValue()
+    t.regex(most, /^0\.2499\d+$/)
+    await hand.press('Review…')
+    const review = page.getByRole('dialog', { name: 'Review this payment' })
+    await review.getByText('0.25 BTC', { exact: true }).waitFor()
+    await review.getByText(`--amount '${most} BTC'`).waitFor()
+  }
+)
 
 browserTest('a second tab says that the first one has the wallet', async (t, browser) => {
   const page = await openPanelPage(t, browser)

@@ -1,8 +1,10 @@
 import { type ReactElement, useState } from 'react'
+import { readAmount, unitsOf } from '../../core/amount-in-units.ts'
 import { usePanel, useView } from '../panel-state.ts'
 import { useCanDo } from '../parts/act-button.tsx'
 import { ActForm } from '../parts/act-form.tsx'
-import { ChoiceField, isNativeAmount, TextField } from '../parts/fields.tsx'
+import { AmountField } from '../parts/amount-field.tsx'
+import { ChoiceField } from '../parts/fields.tsx'
 import { walletName } from '../parts/wallet-parts.tsx'
 
 type Direction = 'from' | 'max' | 'to'
@@ -16,7 +18,8 @@ const directions: readonly (readonly [Direction, string])[] = [
 /** Asks for quotes from one wallet to another. */
 export const AskQuotes = (): ReactElement | null => {
   const { go } = usePanel()
-  const wallets = [...useView().wallets.values()]
+  const view = useView()
+  const wallets = [...view.wallets.values()]
   const [from, setFrom] = useState('')
   const [to, setTo] = useState('')
   const [quoteFor, setQuoteFor] = useState<Direction>('from')
@@ -29,14 +32,15 @@ export const AskQuotes = (): ReactElement | null => {
   const ids = choices.map(([id]) => id)
   const fromWalletId = ids.find(id => id === from) ?? ids[0] ?? ''
   const toWalletId = ids.find(id => id === to) ?? ids.find(id => id !== fromWalletId) ?? ''
-  const nativeAmount = quoteFor === 'max' ? '0' : amount.trim()
+  const units = unitsOf(view, { walletId: quoteFor === 'to' ? toWalletId : fromWalletId })
+  const native = quoteFor === 'max' ? '0' : readAmount(amount, units).native
   return (
     <div className="tools">
       <ActForm
         name="swap.ask"
-        input={{ fromWalletId, toWalletId, nativeAmount, quoteFor }}
+        input={{ fromWalletId, toWalletId, nativeAmount: native ?? '0', quoteFor }}
         label="Ask for quotes"
-        isReady={fromWalletId !== toWalletId && (quoteFor === 'max' || isNativeAmount(nativeAmount))}
+        isReady={fromWalletId !== toWalletId && native !== undefined}
         onDone={({ roundId }) => go({ id: roundId })}
       >
         <ChoiceField label="From" value={fromWalletId} onChange={setFrom} choices={choices} />
@@ -48,13 +52,7 @@ export const AskQuotes = (): ReactElement | null => {
           onChange={value => setQuoteFor(directions.find(([known]) => known === value)?.[0] ?? 'from')}
         />
         {quoteFor === 'max' ? null : (
-          <TextField
-            label="Native units"
-            value={amount}
-            onChange={setAmount}
-            inputMode="numeric"
-            placeholder="1000000"
-          />
+          <AmountField label="Amount" units={units} value={amount} onChange={setAmount} />
         )}
       </ActForm>
     </div>

@@ -6,8 +6,8 @@ import { usePanel, useView } from '../panel-state.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { EmptyState, NoMatch } from '../parts/empty-state.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
-import { Balance, EngineState, LastError, SyncBar } from '../parts/wallet-parts.tsx'
-import { amountText } from '../texts.ts'
+import { Balance, balanceHint, EngineState, LastError, SyncBar } from '../parts/wallet-parts.tsx'
+import { countText } from '../texts.ts'
 import { WalletSide } from './wallet-side.tsx'
 
 /** One row for each wallet's engine: how far it is, what it holds, what went wrong. */
@@ -65,7 +65,7 @@ const columns: readonly Column<EngineRow>[] = [
     width: '96px',
     isNumber: true,
     rank: 'minor',
-    cell: ({ blockHeight }) => (blockHeight === 0 ? '–' : amountText(String(blockHeight)))
+    cell: ({ blockHeight }) => (blockHeight === 0 ? '–' : countText(String(blockHeight)))
   },
   {
     title: 'Balance',
@@ -73,7 +73,7 @@ const columns: readonly Column<EngineRow>[] = [
     isNumber: true,
     rank: 'slight',
     cell: ({ balances }) => <Balance balances={balances} />,
-    hint: () => 'In native units'
+    hint: ({ balances }) => balances.map(balanceHint).join('\n')
   },
   {
     title: 'Last error',

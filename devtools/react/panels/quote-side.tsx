@@ -1,15 +1,22 @@
 import type { ReactElement } from 'react'
-import type { QuoteSnapshot } from '../../../kernel/index.ts'
+import type { AmountUnits, QuoteSnapshot } from '../../../kernel/index.ts'
+import type { RoundRow } from '../../core/rows/quote-board.ts'
 import { usePanel } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
+import { Amount } from '../parts/amount.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { QuoteState } from '../parts/quote-state.tsx'
 import { Section, Side } from '../parts/side.tsx'
-import { amountText, countdownText, durationText, spanText } from '../texts.ts'
+import { countdownText, durationText, spanText } from '../texts.ts'
 import { useNow } from '../use-now.ts'
 
+interface QuoteProps {
+  readonly quote: QuoteSnapshot
+  readonly units: RoundRow['units']
+}
+
 /** One quote, and the way to approve it. */
-export const QuoteSide = ({ quote }: { readonly quote: QuoteSnapshot }): ReactElement => {
+export const QuoteSide = ({ quote, units }: QuoteProps): ReactElement => {
   const now = useNow()
   const { sent: sentBy } = usePanel().memory
   const { quoteId } = quote
@@ -30,28 +37,22 @@ export const QuoteSide = ({ quote }: { readonly quote: QuoteSnapshot }): ReactEl
         </p>
       )}
       <Section title="Quote">
-        <QuoteFacts quote={quote} now={now} />
+        <QuoteFacts quote={quote} units={units} now={now} />
       </Section>
     </Side>
   )
 }
 
-const QuoteFacts = ({
-  quote,
-  now
-}: {
-  readonly quote: QuoteSnapshot
-  readonly now: number
-}): ReactElement => (
+const QuoteFacts = ({ quote, units, now }: QuoteProps & { readonly now: number }): ReactElement => (
   <Facts>
     <Fact name="Plugin" look="mono">
       {quote.pluginId}
     </Fact>
     <Fact name="Kind">{quote.isDex ? 'decentralised exchange' : 'exchange'}</Fact>
-    <Fact name="You send">{maybeAmount(quote.fromNativeAmount)}</Fact>
-    <Fact name="You receive">{maybeAmount(quote.toNativeAmount)}</Fact>
-    <Fact name="At least">{maybeAmount(quote.minReceiveAmount)}</Fact>
-    <Fact name="Network fee">{maybeAmount(quote.networkFee)}</Fact>
+    <Fact name="You send">{maybeAmount(quote.fromNativeAmount, units.from)}</Fact>
+    <Fact name="You receive">{maybeAmount(quote.toNativeAmount, units.to)}</Fact>
+    <Fact name="At least">{maybeAmount(quote.minReceiveAmount, units.to)}</Fact>
+    <Fact name="Network fee">{maybeAmount(quote.networkFee, units.fee)}</Fact>
     <Fact name="Terms">
       {quote.isEstimate === undefined ? '' : quote.isEstimate ? 'an estimate' : 'fixed'}
     </Fact>
@@ -69,13 +70,11 @@ const QuoteFacts = ({
     <Fact name="It says" look="bad">
       {quote.message}
     </Fact>
-    <Fact name="Limit">
-      {quote.limit === undefined
-        ? ''
-        : `${amountText(quote.limit)} ${quote.direction === 'to' ? 'to receive' : 'to send'}`}
+    <Fact name={quote.direction === 'to' ? 'Limit to receive' : 'Limit to send'}>
+      {maybeAmount(quote.limit, quote.direction === 'to' ? units.to : units.from)}
     </Fact>
   </Facts>
 )
 
-const maybeAmount = (native: string | undefined): string | undefined =>
-  native === undefined ? undefined : `${amountText(native)} native units`
+const maybeAmount = (native: string | undefined, units: AmountUnits): ReactElement | undefined =>
+  native === undefined ? undefined : <Amount native={native} units={units} isFull />

@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react'
 import type { QuoteSnapshot } from '../../../kernel/index.ts'
+import { amountIn } from '../../core/amount-in-units.ts'
 import { holdsText } from '../../core/rows/holds-text.ts'
 import { quoteBoard, quoteTimeLeft, type RoundRow } from '../../core/rows/quote-board.ts'
 import type { View } from '../../core/slices.ts'
@@ -11,7 +12,7 @@ import { ChoiceField } from '../parts/fields.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { QuoteState } from '../parts/quote-state.tsx'
 import { StateMark } from '../parts/state-mark.tsx'
-import { amountText, countdownText, durationText } from '../texts.ts'
+import { countdownText, countText, durationText } from '../texts.ts'
 import { useNow } from '../use-now.ts'
 import { AskQuotes } from './ask-quotes.tsx'
 import { QuoteSide } from './quote-side.tsx'
@@ -56,19 +57,19 @@ export const QuotesPanel = (): ReactElement => {
             </ActButton>
             <Outcome round={round} />
           </div>
-          {round.chosen === undefined ? null : <AllFailed quote={round.chosen} />}
+          {round.chosen === undefined ? null : <AllFailed quote={round.chosen} units={round.units} />}
           <div className={chosen === undefined ? 'body' : 'body has-side'}>
             <div className="main">
               <DataTable
                 label="Quotes"
-                columns={columnsAt(now)}
+                columns={columnsAt(now, round.units)}
                 rows={lanes}
                 keyOf={quote => quote.pluginId}
                 chosen={pluginId}
                 onOpen={quote => go({ id: `${quote.roundId} ${quote.pluginId}` })}
               />
             </div>
-            {chosen === undefined ? null : <QuoteSide quote={chosen} />}
+            {chosen === undefined ? null : <QuoteSide quote={chosen} units={round.units} />}
           </div>
         </>
       )}
@@ -76,7 +77,7 @@ export const QuotesPanel = (): ReactElement => {
   )
 }
 
-const columnsAt = (now: number): readonly Column<QuoteSnapshot>[] => [
+const columnsAt = (now: number, units: RoundRow['units']): readonly Column<QuoteSnapshot>[] => [
   { title: 'Provider', width: '20%', cell: quote => quote.displayName, hint: quote => quote.pluginId },
   { title: 'State', width: '112px', cell: quote => <QuoteState quote={quote} now={now} /> },
   {
@@ -86,14 +87,16 @@ const columnsAt = (now: number): readonly Column<QuoteSnapshot>[] => [
     cell: quote =>
       quote.toNativeAmount === undefined
         ? '–'
-        : `${quote.isEstimate === true ? '≈ ' : ''}${amountText(quote.toNativeAmount)}`
+        : `${quote.isEstimate === true ? '≈ ' : ''}${amountIn(quote.toNativeAmount, units.to)}`,
+    hint: quote => nativeHint(quote.toNativeAmount)
   },
   {
     title: 'Network fee',
-    width: '96px',
+    width: '132px',
     isNumber: true,
     rank: 'minor',
-    cell: quote => (quote.networkFee === undefined ? '–' : amountText(quote.networkFee))
+    cell: quote => (quote.networkFee === undefined ? '–' : amountIn(quote.networkFee, units.fee)),
+    hint: quote => nativeHint(quote.networkFee)
   },
   {
     title: 'Took',
@@ -121,6 +124,9 @@ const columnsAt = (now: number): readonly Column<QuoteSnapshot>[] => [
   }
 ]
 
+const nativeHint = (native: string | undefined): string =>
+  native === undefined ? '' : `${countText(native)} native`
+
 const RoundChoice = (props: {
   readonly rounds: readonly string[]
   readonly roundId: string
@@ -146,14 +152,22 @@ const Outcome = ({ round }: { readonly round: RoundRow }): ReactElement => {
 }
 
 /** When all have failed: which failure an application is told. */
-const AllFailed = ({ quote }: { readonly quote: QuoteSnapshot }): ReactElement => (
+const AllFailed = ({
+  quote,
+  units
+}: {
+  readonly quote: QuoteSnapshot
+  readonly units: RoundRow['units']
+}): ReactElement => (
   <div className="notice" role="status">
     <StateMark tone="bad">All failed</StateMark>
     <span>
       An application is told {quote.errorCode === undefined ? 'what' : <code>{quote.errorCode}</code>} of{' '}
       {quote.displayName}: {quote.message ?? 'it gave no reason'}
-      {quote.limit === undefined ? '' : ` (limit ${amountText(quote.limit)})`}. Of several failures, the one
-      that helps most is chosen.
+      {quote.limit === undefined
+        ? ''
+        : ` (limit ${amountIn(quote.limit, quote.direction === 'to' ? units.to : units.from)})`}
+      . Of several failures, the one that helps most is chosen.
     </span>
   </div>
 )

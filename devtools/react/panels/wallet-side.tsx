@@ -1,17 +1,21 @@
 import { type ReactElement, useState } from 'react'
+import { mainDenomination, nativeAmount, toDenomination } from '../../../kernel/index.ts'
 import type { Actions } from '../../core/actions.ts'
+import { readAmount, unitsOf } from '../../core/amount-in-units.ts'
 import type { EngineRow } from '../../core/rows/engine-rows.ts'
-import { useCanAct, usePanel } from '../panel-state.ts'
+import { useCanAct, useView } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { ActForm } from '../parts/act-form.tsx'
+import { Amount } from '../parts/amount.tsx'
+import { AmountField } from '../parts/amount-field.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
-import { ChoiceField, isNativeAmount, TextField } from '../parts/fields.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { Section, Side } from '../parts/side.tsx'
 import { StateMark, type Tone } from '../parts/state-mark.tsx'
 import { LastError, SyncBar } from '../parts/wallet-parts.tsx'
-import { agoText, amountText, shortId } from '../texts.ts'
+import { agoText, countText, shortId } from '../texts.ts'
 import { useNow } from '../use-now.ts'
+import { SendForm } from './send-form.tsx'
 
 /** One wallet: its engine's life, and what can be done with it. */
 export const WalletSide = ({ row }: { readonly row: EngineRow }): ReactElement => {
@@ -64,20 +68,21 @@ const Life = ({ row }: { readonly row: EngineRow }): ReactElement => {
 }
 
 const EngineFacts = ({ row }: { readonly row: EngineRow }): ReactElement => {
+  const view = useView()
   const now = useNow() / 1000
   return (
     <Facts>
       <Fact name="Account">{row.username}</Fact>
       <Fact name="Currency">{row.pluginId}</Fact>
-      {row.balances.map(({ tokenId, nativeAmount }) => (
-        <Fact key={tokenId} name={tokenId === null ? 'Balance' : `Token ${shortId(tokenId, 10)}`}>
-          {amountText(nativeAmount)} <span className="soft">native units</span>
+      {row.balances.map(({ tokenId, nativeAmount, name }) => (
+        <Fact key={tokenId} name={tokenId === null ? 'Balance' : shortId(name, 24)}>
+          <Amount native={nativeAmount} units={unitsOf(view, { walletId: row.walletId, tokenId })} isFull />
         </Fact>
       ))}
       <Fact name="Synced">
         <SyncBar ratio={row.syncRatio} />
       </Fact>
-      <Fact name="Height">{row.blockHeight === 0 ? undefined : amountText(String(row.blockHeight))}</Fact>
+      <Fact name="Height">{row.blockHeight === 0 ? undefined : countText(String(row.blockHeight))}</Fact>
       <Fact name="Since">{agoText(row.since, now)}</Fact>
       <Fact name="Doing">{row.status}</Fact>
       <Fact name="Paused">{row.isPaused ? 'yes' : 'no'}</Fact>
@@ -101,7 +106,7 @@ const WalletActs = ({ walletId }: { readonly walletId: string }): ReactElement |
     <>
       <Receive walletId={walletId} />
       <Fund walletId={walletId} />
-      <Send walletId={walletId} />
+      <SendForm walletId={walletId} />
     </>
   )
 }
@@ -128,67 +133,20 @@ const Receive = ({ walletId }: { readonly walletId: string }): ReactElement => {
 }
 
 const Fund = ({ walletId }: { readonly walletId: string }): ReactElement => {
-  const [nativeAmount, setAmount] = useState('1000000')
+  const units = unitsOf(useView(), { walletId })
+  const [amount, setAmount] = useState(() => toDenomination(FAUCET, mainDenomination(units).multiplier))
+  const { native } = readAmount(amount, units)
   return (
     <ActForm
       name="world.fund"
-      input={{ walletId, nativeAmount }}
+      input={{ walletId, nativeAmount: native ?? '0' }}
       label="Fund"
-      isReady={isNativeAmount(nativeAmount)}
+      isReady={native !== undefined}
     >
-      <TextField
-        label="Fake money, native units"
-        value={nativeAmount}
-        onChange={setAmount}
-        inputMode="numeric"
-      />
+      <AmountField label="Fake money" units={units} value={amount} onChange={setAmount} />
     </ActForm>
   )
 }
 
-type Fee = 'high' | 'low' | 'standard'
-const fees: readonly (readonly [Fee, string])[] = [
-  ['low', 'Low'],
-  ['standard', 'Standard'],
-  ['high', 'High']
-]
-
-const Send = ({ walletId }: { readonly walletId: string }): ReactElement => {
-  const [publicAddress, setAddress] = useState('')
-  const [nativeAmount, setAmount] = useState('')
-  const [fee, setFee] = useState<Fee>('standard')
-  const sent = usePanel().memory.sent.get(walletId)
-  const input = { walletId, publicAddress: publicAddress.trim(), nativeAmount: nativeAmount.trim(), fee }
-  return (
-    <Section title="Send">
-      <ActForm
-        name="spend.draft"
-        input={input}
-        label="Review…"
-        isReady={input.publicAddress !== '' && isNativeAmount(input.nativeAmount)}
-      >
-        <TextField label="Address" value={publicAddress} onChange={setAddress} />
-        <TextField
-          label="Amount, native units"
-          value={nativeAmount}
-          onChange={setAmount}
-          inputMode="numeric"
-        />
-        <ChoiceField
-          label="Fee"
-          value={fee}
-          choices={fees}
-          onChange={value => setFee(fees.find(([known]) => known === value)?.[0] ?? 'standard')}
-        />
-      </ActForm>
-      {sent === undefined ? null : (
-        <p role="status">
-          Sent as{' '}
-          <span className="mono" style={{ overflowWrap: 'anywhere' }}>
-            {sent}
-          </span>
-        </p>
-      )}
-    </Section>
-  )
-}
+/** What is offered at first: enough to try everything, such as 0.01 BTC. */
+const FAUCET = nativeAmount('1000000')

@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react'
 import { type Action, type ActionName, type Actions, readingActions } from '../../core/actions.ts'
-import { usePanel, useStatus } from '../panel-state.ts'
+import { type TakesFailure, usePanel, useStatus } from '../panel-state.ts'
 import { useOneAtATime } from '../use-one-at-a-time.ts'
 import { useCommandLine } from './command-line.tsx'
 
@@ -11,16 +11,17 @@ export const ActButton = <K extends ActionName>(props: {
   readonly isMain?: boolean
   readonly isDisabled?: boolean
   readonly onDone?: (output: Actions[K]['out']) => void
+  readonly onFailure?: TakesFailure
   readonly children: ReactNode
 }): ReactElement | null => {
-  const { name, input, onDone, isMain = false, isDisabled = false } = props
+  const { name, input, onDone, onFailure, isMain = false, isDisabled = false } = props
   const { run, showCommand } = usePanel()
   const [isBusy, start] = useOneAtATime()
   const canAct = useCanDo(name)
   const commandLine = useCommandLine({ name, input } as Action)
   if (!canAct) return null
   const act = async (isHere: () => boolean): Promise<void> => {
-    const output = await run(name, input)
+    const output = await run(name, input, onFailure)
     // Who has gone elsewhere meanwhile is not led back.
     if (output !== undefined && isHere()) onDone?.(output)
   }

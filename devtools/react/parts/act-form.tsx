@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react'
 import type { Action, ActionName, Actions } from '../../core/actions.ts'
-import { usePanel } from '../panel-state.ts'
+import { type TakesFailure, usePanel } from '../panel-state.ts'
 import { useOneAtATime } from '../use-one-at-a-time.ts'
 import { useCanDo } from './act-button.tsx'
 import { CommandLine, useCommandLine } from './command-line.tsx'
@@ -12,16 +12,17 @@ export const ActForm = <K extends ActionName>(props: {
   readonly label: string
   readonly isReady: boolean
   readonly onDone?: (output: Actions[K]['out']) => void
+  readonly onFailure?: TakesFailure
   readonly children?: ReactNode
 }): ReactElement | null => {
-  const { name, input, label, isReady, onDone } = props
+  const { name, input, label, isReady, onDone, onFailure } = props
   const { run } = usePanel()
   const [isBusy, start] = useOneAtATime()
   const canAct = useCanDo(name)
   const commandLine = useCommandLine({ name, input } as Action)
   if (!canAct) return null
   const act = async (isHere: () => boolean): Promise<void> => {
-    const output = await run(name, input)
+    const output = await run(name, input, onFailure)
     // Who has gone elsewhere meanwhile is not led back.
     if (output !== undefined && isHere()) onDone?.(output)
   }

@@ -1,6 +1,6 @@
-import type { HTMLInputTypeAttribute, ReactElement, ReactNode } from 'react'
+import { type HTMLInputTypeAttribute, type ReactElement, type ReactNode, useId } from 'react'
 
-/** A line of text with its name. */
+/** A line of text with its name; what is wrong with it is said below. */
 export const TextField = (props: {
   readonly label: string
   readonly value: string
@@ -10,21 +10,40 @@ export const TextField = (props: {
   readonly autoComplete?: string
   /** Which keys a phone shows. */
   readonly inputMode?: 'decimal' | 'numeric' | 'text'
-}): ReactElement => (
-  <label className="field">
-    <span>{props.label}</span>
-    <input
-      type={props.type ?? 'text'}
-      value={props.value}
-      placeholder={props.placeholder}
-      autoComplete={props.autoComplete ?? 'off'}
-      inputMode={props.inputMode}
-      spellCheck={false}
-      autoCapitalize="off"
-      onChange={event => props.onChange(event.target.value)}
-    />
-  </label>
-)
+  /** What the text is in, beside it. */
+  readonly unit?: string
+  readonly error?: string | undefined
+  /** It has a line of its own. */
+  readonly isWide?: boolean
+}): ReactElement => {
+  const { label, value, unit, error } = props
+  const errorId = useId()
+  return (
+    <div className={props.isWide === true ? 'field wide' : 'field'}>
+      <label className="field">
+        <span>{label}</span>
+        <span className="in-unit">
+          <input
+            type={props.type ?? 'text'}
+            value={value}
+            placeholder={props.placeholder}
+            autoComplete={props.autoComplete ?? 'off'}
+            inputMode={props.inputMode}
+            spellCheck={false}
+            autoCapitalize="off"
+            aria-invalid={error === undefined ? undefined : true}
+            aria-describedby={error === undefined ? undefined : errorId}
+            onChange={event => props.onChange(event.target.value)}
+          />
+          {unit === undefined ? null : <span>{unit}</span>}
+        </span>
+      </label>
+      <p id={errorId} className="field-error" aria-live="polite">
+        {error}
+      </p>
+    </div>
+  )
+}
 
 /** A list to choose one from. */
 export const ChoiceField = (props: {
@@ -44,6 +63,3 @@ export const ChoiceField = (props: {
     </select>
   </label>
 )
-
-/** Whether text is a native amount above zero. */
-export const isNativeAmount = (text: string): boolean => /^[1-9]\d*$/.test(text)

@@ -1,10 +1,13 @@
 import type { ReactElement } from 'react'
+import { add, nativeAmount } from '../../../kernel/index.ts'
 import type { Action, SpendReview } from '../../core/actions.ts'
+import { unitsOf } from '../../core/amount-in-units.ts'
 import type { DevtoolsClient } from '../../core/devtools-client.ts'
 import { useCanAct, usePanel, useView } from '../panel-state.ts'
-import { amountText, countdownText, visibleText } from '../texts.ts'
+import { countdownText, visibleText } from '../texts.ts'
 import { useNow } from '../use-now.ts'
 import { useOneAtATime } from '../use-one-at-a-time.ts'
+import { Amount } from './amount.tsx'
 import { CommandLine, useCommandLine } from './command-line.tsx'
 import { Dialog } from './dialog.tsx'
 import { Fact, Facts } from './facts.tsx'
@@ -31,6 +34,7 @@ export const ReviewDialog = (props: {
   const { draftId, review, made } = props.draft
   const isSpend = made.name === 'spend.draft'
   const { client, run } = usePanel()
+  const view = useView()
   const canAct = useCanAct()
   const [isBusy, start] = useOneAtATime()
   const now = useNow()
@@ -47,7 +51,7 @@ export const ReviewDialog = (props: {
   return (
     <Dialog title={isSpend ? 'Review this payment' : 'Review this swap'} onClose={close}>
       <p className="big">
-        {amountText(review.nativeAmount)} <span className="soft">{review.currencyCode}, native units</span>
+        <Amount native={review.nativeAmount} units={unitsOf(view, review)} isFull />
       </p>
       <ReviewFacts review={review} now={now} />
       <CommandLine text={useCommandLine(made)} />
@@ -84,17 +88,24 @@ const ReviewFacts = ({
   readonly review: SpendReview
   readonly now: number
 }): ReactElement => {
-  const wallet = useView().wallets.get(review.walletId)
-  const received = review.toNativeAmount
+  const view = useView()
+  const { walletId, tokenId, toWalletId = '', toTokenId, toNativeAmount: received } = review
+  const wallet = view.wallets.get(walletId)
+  const [units, coin] = [unitsOf(view, review), unitsOf(view, { walletId })]
+  const toUnits = unitsOf(view, { walletId: toWalletId, tokenId: toTokenId })
   return (
     <Facts>
-      <Fact name="From">{wallet === undefined ? review.walletId : walletName(wallet)}</Fact>
+      <Fact name="From">{wallet === undefined ? walletId : walletName(wallet)}</Fact>
       <Fact name="Through">{review.provider}</Fact>
-      {review.targets.map(({ publicAddress, nativeAmount }, at) => (
+      {review.targets.map(({ publicAddress, nativeAmount: paid }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two targets may be the same, and none ever moves
         <Fact key={at} name={review.targets.length === 1 ? 'To' : `To ${at + 1}`}>
           <span className="mono">{visibleText(publicAddress)}</span>
-          {review.targets.length === 1 ? null : `, ${amountText(nativeAmount)}`}
+          {review.targets.length === 1 ? null : (
+            <>
+              , <Amount native={paid} units={units} />
+            </>
+          )}
         </Fact>
       ))}
       <Fact name="Careful">
@@ -108,18 +119,30 @@ const ReviewFacts = ({
       <Fact name="Calls with" look="mono">
         {review.params?.join(' ')}
       </Fact>
-      <Fact name="Network fee">{amountText(review.networkFee)}</Fact>
+      <Fact name="Network fee">
+        <Amount native={review.networkFee} units={coin} isFull />
+      </Fact>
+      <Fact name="Total">
+        {tokenId === undefined ? <Amount native={totalOf(review)} units={coin} isFull /> : ''}
+      </Fact>
       <Fact name="You receive">
-        {received === undefined
-          ? ''
-          : `${review.isEstimate === true ? 'about ' : ''}${amountText(received)} ${review.toCurrencyCode ?? ''}`}
+        {received === undefined ? (
+          ''
+        ) : (
+          <>
+            {review.isEstimate === true ? 'about ' : ''}
+            <Amount native={received} units={toUnits} isFull />
+          </>
+        )}
       </Fact>
       <Fact name="At least">
-        {review.minReceive !== undefined
-          ? amountText(review.minReceive)
-          : review.isEstimate === true
-            ? 'nothing is promised: less may arrive'
-            : ''}
+        {review.minReceive !== undefined ? (
+          <Amount native={review.minReceive} units={toUnits} isFull />
+        ) : review.isEstimate === true ? (
+          'nothing is promised: less may arrive'
+        ) : (
+          ''
+        )}
       </Fact>
       <Fact name="Paid out to" look="mono">
         {review.payoutAddress}
@@ -131,3 +154,6 @@ const ReviewFacts = ({
     </Facts>
   )
 }
+
+const totalOf = ({ nativeAmount: paid, networkFee }: SpendReview): string =>
+  add(nativeAmount(paid), nativeAmount(networkFee))

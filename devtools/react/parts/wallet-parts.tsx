@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react'
 import type { WalletSnapshot } from '../../../kernel/index.ts'
 import type { BalanceRow, EngineRow } from '../../core/rows/engine-rows.ts'
-import { amountText, percentText, shortId } from '../texts.ts'
+import { countText, percentText, shortId, visibleText } from '../texts.ts'
 import { StateMark, type Tone } from './state-mark.tsx'
 
 /** What a wallet is called: its name, or the short form of its id. */
@@ -35,15 +35,19 @@ export const SyncBar = ({ ratio }: { readonly ratio: number }): ReactElement => 
 
 /** The coin's balance, and how many tokens there are besides. */
 export const Balance = ({ balances }: { readonly balances: readonly BalanceRow[] }): ReactElement => {
-  const coin = balances.find(({ tokenId }) => tokenId === null)?.nativeAmount ?? '0'
+  const coin = balances.find(({ tokenId }) => tokenId === null)
   const tokens = balances.filter(({ tokenId }) => tokenId !== null).length
   return (
     <>
-      {amountText(coin)}
+      {visibleText(coin?.text ?? '–')}
       {tokens === 0 ? null : <span className="soft"> +{tokens}</span>}
     </>
   )
 }
+
+/** A balance to the last unit, in one line. */
+export const balanceHint = ({ name, text, nativeAmount }: BalanceRow): string =>
+  `${name}: ${text}, ${countText(nativeAmount)} native`
 
 /** What an engine saw last that went wrong. */
 export const LastError = ({ row }: { readonly row: EngineRow }): ReactElement =>

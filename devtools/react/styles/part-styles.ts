@@ -14,10 +14,19 @@ export const partStyles = `
 input, select { font: inherit; color: var(--ink); background: var(--raised); border: 1px solid var(--edge); border-radius: 5px; padding: 3px 8px; block-size: 26px; min-inline-size: 0 }
 input[type="checkbox"] { accent-color: var(--accent); inline-size: 14px; block-size: 14px; margin: 0 }
 input::placeholder { color: var(--soft); opacity: 1 }
-.fields { display: flex; flex-wrap: wrap; gap: 8px 10px; align-items: end }
+.fields { display: flex; flex-wrap: wrap; gap: 8px 10px; align-items: start }
+.fields > .button, .fields > .biases { margin-block-start: 20px }
 .field { display: flex; flex-direction: column; gap: 3px; flex: 1 1 130px; min-inline-size: 0 }
 .field > span { color: var(--soft); font-size: 12px }
-.field > input, .field > select { inline-size: 100% }
+.field > select { inline-size: 100% }
+.field > .field { flex: none }
+.field.wide { flex-basis: 100% }
+.in-unit { display: flex; gap: 6px; align-items: baseline }
+.in-unit > input { flex: 1 1 auto; inline-size: 100% }
+.in-unit > span { flex: none; color: var(--ink) }
+.field-error { color: var(--bad); font-size: 12px; overflow-wrap: anywhere }
+.field-error:empty { display: none }
+input[aria-invalid="true"] { border-color: var(--bad) }
 .check { display: flex; gap: 7px; align-items: center }
 .scroll { flex: 1 1 auto; min-block-size: 0; overflow: auto; background: var(--raised); border-block-start: 1px solid var(--line) }
 .scroll.short { flex: none; border-block-end: 1px solid var(--line) }
@@ -71,6 +80,7 @@ dialog > .stack { display: flex; flex-direction: column; gap: 14px }
 .qr { inline-size: 168px; block-size: 168px; background: #fff; padding: 8px; border-radius: 6px; border: 1px solid var(--line) }
 .qr path { fill: #000 }
 .big { font-size: 19px; font-weight: 600; letter-spacing: -.01em; overflow-wrap: anywhere }
+.big .soft { font-size: 13px; font-weight: 400; letter-spacing: 0 }
 .lanes { display: flex; flex-direction: column; background: var(--raised); border-block: 1px solid var(--line) }
 pre { margin: 0; font-family: var(--mono); font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunk); border-radius: 5px; padding: 8px 10px }
 @container (max-width: 940px) { .spare { display: none } }

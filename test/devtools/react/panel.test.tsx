@@ -98,17 +98,27 @@ test('an engine that failed says so in a word, and why', t => {
 test('beside a wallet stand its life, its balance and what can be done with it', t => {
   const markup = draw(full, 'engines', { id: SAVINGS })
   t.regex(markup, /<li aria-current="step">.*?started/)
-  t.true(markup.includes('184\u202f250\u202f000'))
-  t.deepEqual(buttonsOf(markup).slice(-7), [
+  t.true(markup.includes('<span title="184\u202f250\u202f000 native">1.8425 BTC</span>'))
+  t.true(markup.includes('<span>Amount</span>') && markup.includes('<span>BTC</span>'))
+  t.deepEqual(buttonsOf(markup).slice(-8), [
     'Close',
     'Pause',
     'Resync',
     'Show an address',
     'Fund',
     'Copy',
+    'Max',
     'Review…'
   ])
-  t.true(markup.includes('holdfast fake chain fund Savings'))
+  t.true(markup.includes('holdfast fake chain fund Savings &#x27;0.01 BTC&#x27;'))
+  t.false(markup.includes('Pay in'))
+})
+
+test('a wallet with tokens tells each in its unit, and can pay in them', t => {
+  const markup = draw(full, 'engines', { id: 'bQ8e0W1ZlV5mXr3sT9uYc7dKfA2hJ6oPnE4iGxLkMzU=' })
+  t.true(markup.includes('12 FTK'))
+  t.true(markup.includes('<dt>Dollar X</dt><dd><span title="77\u202f000\u202f000 native">77 USDX</span>'))
+  t.true(markup.includes('<option value="badf00d5">Dollar X · 77 USDX</option>'))
 })
 
 test('quotes stand by rank, then those awaited, then those that failed, and count down', t => {
@@ -123,6 +133,7 @@ test('quotes stand by rank, then those awaited, then those that failed, and coun
   )
   t.true(markup.includes('1:36'))
   t.true(markup.includes('gives 0.8 % more'))
+  t.true(markup.includes('≈ 1.1884231 LTC') && markup.includes('0.0000226 BTC'))
 })
 
 test('when all providers fail, the panel says which failure an application is told', t => {

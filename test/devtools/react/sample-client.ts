@@ -3,6 +3,7 @@ import type { ClientStatus, DevtoolsClient } from '../../../devtools/core/devtoo
 import type { JournalEvent } from '../../../devtools/core/journal-event.ts'
 import type { Slices, View } from '../../../devtools/core/slices.ts'
 import {
+  type AmountUnits,
   type EngineSnapshot,
   Observable,
   type QuoteSnapshot,
@@ -142,6 +143,16 @@ const plugin = (pluginId: string, kind: Slices['plugins']['kind']): Slices['plug
   needsKeysTo: []
 })
 
+const unitsOf = (currencyCode: string, displayName: string, decimals: number): AmountUnits => ({
+  ...{ currencyCode, displayName },
+  denominations: [{ name: currencyCode, multiplier: `1${'0'.repeat(decimals)}` }]
+})
+
+const currency = (pluginId: string, currencyCode: string, decimals: number): Slices['plugins'] => ({
+  ...plugin(pluginId, 'currency'),
+  currency: { ...unitsOf(currencyCode, `The ${pluginId}`, decimals), walletType: `wallet:${pluginId}` }
+})
+
 const MAIN = 'Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='
 const SPARE = 'o4h2mTbO0nJ2Cq9v4T2Xk9SgWqfB0i9nY3o5l8uKx2M='
 const COLD = 'bQ8e0W1ZlV5mXr3sT9uYc7dKfA2hJ6oPnE4iGxLkMzU='
@@ -153,9 +164,9 @@ export const sampleView: View = {
   plugins: table(
     ({ pluginId }) => pluginId,
     plugin('memory', 'storage'),
-    plugin('bitcoin', 'currency'),
-    plugin('litecoin', 'currency'),
-    { ...plugin('faketoken', 'currency'), needsKeysTo: ['sync'] },
+    currency('bitcoin', 'BTC', 8),
+    currency('litecoin', 'LTC', 8),
+    { ...currency('faketoken', 'FTK', 2), needsKeysTo: ['sync'] },
     plugin('coingecko', 'rates'),
     plugin('ecb', 'rates'),
     plugin('thornbridge', 'swap'),
@@ -179,7 +190,12 @@ export const sampleView: View = {
     ({ walletId }) => walletId,
     wallet(MAIN, 'bitcoin', 'Savings', '184250000'),
     wallet(SPARE, 'litecoin', 'Spare change', '90071992547409'),
-    { ...wallet(COLD, 'faketoken', null, '0'), balances: { '': '1200', badf00d5: '77000000' } },
+    {
+      ...wallet(COLD, 'faketoken', null, '0'),
+      balances: { '': '1200', badf00d5: '77000000' },
+      enabledTokenIds: ['badf00d5'],
+      tokens: [{ tokenId: 'badf00d5', ...unitsOf('USDX', 'Dollar X', 6) }]
+    },
     wallet(OLD, 'bitcoin', 'Old phone', '0')
   ),
   engines: table(

@@ -1,8 +1,8 @@
 import test from 'ava'
 import {
   agoText,
-  amountText,
   countdownText,
+  countText,
   durationText,
   percentText,
   rateText,
@@ -11,11 +11,11 @@ import {
   visibleText
 } from '../../../devtools/react/texts.ts'
 
-test('native amounts stand in threes, however long they are', t => {
-  t.is(amountText('1'), '1')
-  t.is(amountText('1000'), '1\u202f000')
-  t.is(amountText('-123456789012345678901'), '-123\u202f456\u202f789\u202f012\u202f345\u202f678\u202f901')
-  t.is(amountText('unknown'), 'unknown')
+test('whole numbers stand in threes, however long they are', t => {
+  t.is(countText('1'), '1')
+  t.is(countText('1000'), '1\u202f000')
+  t.is(countText('-123456789012345678901'), '-123\u202f456\u202f789\u202f012\u202f345\u202f678\u202f901')
+  t.is(countText('unknown'), 'unknown')
 })
 
 test('only what is complete is 100 per cent', t => {
