@@ -17,7 +17,7 @@ export interface MountedDevtools {
 /**
  * Puts the devtools of a kernel into an element of its page, in a shadow root of their own. It works without React around it.
  *
- * @throws TypeError if the kernel was made without devtools
+ * @throws TypeError if the kernel was made without devtools, or if the element has a shadow root already
  */
 export const mountDevtools = (
   element: HTMLElement,
@@ -25,12 +25,17 @@ export const mountDevtools = (
   { isReadOnly, world, ...looks }: DevtoolsProps = {}
 ): MountedDevtools => {
   const client = makeKernelClient(kernel, { isReadOnly, world })
-  const { update, unmount } = mountPanel(element, { ...looks, client })
-  return {
-    update,
-    unmount() {
-      unmount()
-      client.close()
+  try {
+    const { update, unmount } = mountPanel(element, { ...looks, client })
+    return {
+      update,
+      unmount() {
+        unmount()
+        client.close()
+      }
     }
+  } catch (error) {
+    client.close()
+    throw error
   }
 }

@@ -11,9 +11,13 @@ export interface MountedPanel {
   readonly unmount: () => void
 }
 
-/** Puts the panel of a client into an element, in a shadow root of its own: no style of the page reaches it, none of its own leaves. */
+/**
+ * Puts the panel of a client into an element, in a shadow root of its own: no style of the page reaches it, none of its own leaves.
+ *
+ * @throws TypeError if the element has a shadow root already, of another panel or of its own
+ */
 export const mountPanel = (element: HTMLElement, props: PanelProps): MountedPanel => {
-  const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' })
+  const root = rootIn(element)
   dress(root)
   const react = createRoot(root)
   let drawn = props
@@ -30,6 +34,18 @@ export const mountPanel = (element: HTMLElement, props: PanelProps): MountedPane
     unmount() {
       isMounted = false
       react.unmount()
+      left.add(root)
     }
   }
 }
+
+const rootIn = (element: HTMLElement): ShadowRoot => {
+  const { shadowRoot } = element
+  if (shadowRoot === null) return element.attachShadow({ mode: 'open' })
+  if (!left.delete(shadowRoot))
+    throw new TypeError('This element has a shadow root already. Give the devtools one that is empty.')
+  return shadowRoot
+}
+
+/** The roots of panels that are gone: an element can lose its root no more, but have a panel again. */
+const left = new WeakSet<ShadowRoot>()

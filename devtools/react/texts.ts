@@ -39,9 +39,10 @@ export const countdownText = (milliseconds: number): string => {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
 
-/** The time of day to the millisecond, in the local zone. */
+/** The time of day to the millisecond, in the local zone; a dash for what is no time. */
 export const clockText = (at: number): string => {
   const date = new Date(at)
+  if (Number.isNaN(date.getTime())) return '–'
   const two = (figure: number): string => String(figure).padStart(2, '0')
   const thousandths = String(date.getMilliseconds()).padStart(3, '0')
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${thousandths}`

@@ -13,7 +13,7 @@ const openAt = heldPanelsFor(test)
 const SAVINGS = 'Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='
 const TABS = ['Engines', 'Quotes', 'Rate routes', 'Sync', 'Hooks', 'Plugins', 'Logs']
 
-/** Puts other values into all rows of all tables; back with `undefined`. */
+/** Puts a value into every field of all rows of all tables. */
 const forge = (page: Page, value: unknown): Promise<void> =>
   page.evaluate(value => {
     const forged = Object.entries(held.view()).map(([slice, rows]) => [
@@ -25,28 +25,28 @@ const forge = (page: Page, value: unknown): Promise<void> =>
     held.tell(Object.fromEntries(forged))
   }, value)
 
-for (const [what, value] of [
-  ['nothing', null],
-  ['figures', 7],
-  ['lists', [[1]]],
-  ['objects', { a: 1 }]
-] as const) {
-  browserTest(
-    `rows that hold only ${what} break no more than what shows them, and the panel says so`,
-    async (t, browser) => {
-      const page = await openAt(t, browser, '#/engines', { mayComplain: true })
-      await buttonOf(page, 'Savings').waitFor()
+browserTest(
+  'rows that hold what makes no sense break no more than what shows them, and the panel says so',
+  async (t, browser) => {
+    const page = await openAt(t, browser, '#/engines', { mayComplain: true })
+    await buttonOf(page, 'Savings').waitFor()
+    for (const [what, value] of Object.entries({
+      nothing: null,
+      figures: 7,
+      lists: [[1]],
+      objects: { a: 1 }
+    })) {
       await forge(page, value)
       let broken = 0
       for (const tab of TABS) {
         await page.getByRole('tab', { name: tab }).click()
-        t.is(await page.getByRole('tab', { selected: true }).count(), 1, tab)
+        t.is(await page.getByRole('tab', { selected: true }).count(), 1, `${tab} with ${what}`)
         broken += await page.getByRole('tabpanel').getByText('could not be drawn').count()
       }
-      t.true(broken > 0)
+      t.true(broken > 0, what)
     }
-  )
-}
+  }
+)
 
 browserTest('a panel that broke is drawn again when what broke it is gone', async (t, browser) => {
   const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`, { mayComplain: true })
@@ -117,6 +117,16 @@ browserTest('a panel that is out of the page stays out', async (t, browser) => {
     held.unmount()
   })
   t.is(await page.getByRole('tab').count(), 0)
+})
+
+browserTest('an element has one panel at a time, and another one after it', async (t, browser) => {
+  const page = await openAt(t, browser, '')
+  await buttonOf(page, 'Savings').waitFor()
+  t.regex(await page.evaluate(() => held.mountAgain()), /^TypeError: This element has a shadow root already/)
+  await buttonOf(page, 'Savings').waitFor()
+  await page.evaluate(() => held.unmount())
+  t.is(await page.evaluate(() => held.mountAgain()), 'mounted')
+  await buttonOf(page, 'Savings').waitFor()
 })
 
 browserTest('who has gone elsewhere is not led back by the answer to a question', async (t, browser) => {

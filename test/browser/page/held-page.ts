@@ -23,6 +23,8 @@ export interface HeldPage {
   /** Draws the same panel over another client. */
   replaceClient(): void
   unmount(): void
+  /** Puts a second panel where the first one is, or was; gives what that says. */
+  mountAgain(): string
   update(): void
 }
 
@@ -60,6 +62,14 @@ const held: HeldPage = {
     mounted.update({ client })
   },
   unmount: () => mounted.unmount(),
+  mountAgain() {
+    try {
+      mountPanel(place, { client })
+      return 'mounted'
+    } catch (error) {
+      return String(error)
+    }
+  },
   update: () => mounted.update({ theme: 'dark' })
 }
 

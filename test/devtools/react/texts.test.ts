@@ -1,6 +1,7 @@
 import test from 'ava'
 import {
   agoText,
+  clockText,
   countdownText,
   countText,
   durationText,
@@ -42,6 +43,10 @@ test('times are told in their largest unit', t => {
 test('long ids are shortened in their middle, short ones stay', t => {
   t.is(shortId('account-1'), 'account-1')
   t.is(shortId('Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='), 'Uh3GzF…mXr0E=')
+})
+
+test('what is no time is a dash', t => {
+  for (const at of [Number.NaN, 1e300, Number.POSITIVE_INFINITY]) t.is(clockText(at), '–')
 })
 
 test('letters that cannot be seen are marked, save those that a script or an emoji needs', t => {
