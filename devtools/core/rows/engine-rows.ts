@@ -58,46 +58,45 @@ export const engineRows = (view: View): readonly EngineRow[] => {
   return rows
 }
 
-/** What a row was made of besides its engine. */
-interface Sources extends Pick<EngineRow, 'accountId' | 'username'> {
+/** A row, and what it was made of besides its engine. */
+interface MadeRow {
+  readonly row: EngineRow
   readonly wallet: WalletSnapshot | undefined
+  readonly account: AccountSnapshot | undefined
   readonly plugins: View['plugins']
 }
 
 /** The newest row of each engine: of thousands one or two change at a time, ten times a second. */
-const made = new WeakMap<EngineSnapshot, Sources & { readonly row: EngineRow }>()
+const made = new WeakMap<EngineSnapshot, MadeRow>()
 
 const rowOf = (view: View, engine: EngineSnapshot, account?: AccountSnapshot): EngineRow => {
+  const { plugins } = view
+  const wallet = view.wallets.get(engine.walletId)
   const known = made.get(engine)
-  const sources: Sources = {
-    wallet: view.wallets.get(engine.walletId),
-    plugins: view.plugins,
-    ...(account === undefined ? {} : { accountId: account.accountId }),
-    ...(account?.username === undefined ? {} : { username: account.username })
-  }
-  if (known !== undefined && isOf(known, sources)) return known.row
-  const row = makeRow(view, engine, sources)
-  made.set(engine, { ...sources, row })
+  if (
+    known !== undefined &&
+    known.wallet === wallet &&
+    known.account === account &&
+    known.plugins === plugins
+  )
+    return known.row
+  const row = makeRow(view, engine, { wallet, account })
+  made.set(engine, { row, wallet, account, plugins })
   return row
 }
-
-const isOf = (known: Sources, { wallet, plugins, accountId, username }: Sources): boolean =>
-  known.wallet === wallet &&
-  known.plugins === plugins &&
-  known.accountId === accountId &&
-  known.username === username
 
 const makeRow = (
   view: View,
   engine: EngineSnapshot,
-  { wallet, plugins: _, ...owner }: Sources
+  { wallet, account }: Pick<MadeRow, 'account' | 'wallet'>
 ): EngineRow => {
   const name = wallet?.name ?? ''
   return {
     ...engine,
     title: name === '' ? (wallet?.type ?? engine.pluginId) : name,
     isNamed: name !== '',
-    ...owner,
+    ...(account === undefined ? {} : { accountId: account.accountId }),
+    ...(account?.username === undefined ? {} : { username: account.username }),
     stage: syncStageOf(engine),
     steps: stepsOf(engine.state),
     balances: wallet === undefined ? [] : balancesOf(view, wallet)
