@@ -3,6 +3,7 @@ import type { CommandSpec } from './command.ts'
 import type { CommandResult } from './command-result.ts'
 import { CliError } from './errors/cli-error.ts'
 import type { Failure } from './errors/failure.ts'
+import { isStop, mayHaveLeft, PAYING_GRACE_MS } from './errors/may-have-left.ts'
 import { commandLineOf } from './grammar/command-line.ts'
 import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/global-options.ts'
 import { type ParsedArguments, parseArguments } from './grammar/parse-arguments.ts'
@@ -55,8 +56,6 @@ export const runCli = async (options: RunOptions): Promise<number> => {
 const MAX_HELP_WIDTH = 110
 /** How long a stopped command may tidy up. */
 const GRACE_MS = 1000
-/** As long as a server usually takes for a payment; whoever stops it twice does not wait. */
-const PAYING_GRACE_MS = 3000
 
 type ParsedRun = Extract<ParsedArguments, { kind: 'run' }>
 
@@ -146,18 +145,6 @@ const untilStopped = async (
     signal.removeEventListener('abort', stop)
   }
 }
-
-/** Whoever only hears of the stop pays again. */
-const mayHaveLeft = (reason: unknown): unknown =>
-  isStop(reason) && reason instanceof CliError
-    ? new CliError(reason.code, `${reason.message} while a payment was being sent; it may have left`, {
-        hint: 'Before you pay again, look for it with: holdfast tx list'
-      })
-    : reason
-
-const isStop = (reason: unknown): boolean =>
-  reason === undefined ||
-  (reason instanceof CliError && (reason.code === 'INTERRUPTED' || reason.code === 'TERMINATED'))
 
 const printVersion = async (globals: GlobalOptions, terminal: Terminal): Promise<number> => {
   const { versionResult } = await import('./version.ts')

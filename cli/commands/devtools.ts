@@ -5,6 +5,7 @@ import { readPanelFiles } from '../../devtools/server/panel-files.ts'
 import { type DevtoolsServer, serveDevtools } from '../../devtools/server/serve-devtools.ts'
 import { driveWorld } from '../../fake-server/world-driver.ts'
 import type { CommandRun } from '../command.ts'
+import { Approvals } from '../devtools/approvals.ts'
 import { openBrowser } from '../devtools/open-browser.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { parseCount } from '../grammar/values.ts'
@@ -18,15 +19,18 @@ export const devtools: CommandRun = async session => {
   const text = session.text('port')
   const port = text === undefined ? 0 : parseCount(text, 'port', [1, 65_535])
   const opened = openPanels(session)
-  const server = await serve(session, { port, opened })
+  const approvals = new Approvals()
+  const server = await serve(session, { port, opened, approvals })
   try {
     await session.print({
       data: { url: server.url, port: server.port, pid: process.pid },
       view: { kind: 'text', lines: [server.url] }
     })
     if (session.isOn('open')) opened.open(server.url)
-    session.talk.say('Whoever has this address drives the wallet. Stop with Ctrl-C.')
+    const may = session.isOn('readOnly') ? 'sees' : 'drives'
+    session.talk.say(`Whoever has this address ${may} the wallet. Stop with Ctrl-C.`)
     await stopped(session.signal)
+    await approvals.settled(session.signal.reason)
   } finally {
     opened.forget()
     await server.close()
@@ -36,7 +40,11 @@ export const devtools: CommandRun = async session => {
 
 const serve = async (
   session: Session,
-  { port, opened }: { readonly port: number; readonly opened: OpenPanels }
+  {
+    port,
+    opened,
+    approvals
+  }: { readonly port: number; readonly opened: OpenPanels; readonly approvals: Approvals }
 ): Promise<DevtoolsServer> => {
   const { io, control } = await session.world()
   const isReadOnly = session.isOn('readOnly')
@@ -57,7 +65,7 @@ const serve = async (
       // Of its own: what a panel drafted, that panel alone approves, and it is declined when the panel has gone.
       const actor = makeActor({ context, io, world: driveWorld(control) })
       const detach = kept.attach(channel, {
-        act: actor,
+        act: approvals.counting(actor),
         hasWorld: true,
         isReadOnly,
         isSlow: () => channel.isSlow()

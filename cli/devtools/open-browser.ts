@@ -24,18 +24,39 @@ export const openBrowser = (
   url: string,
   { platform, environment, onFailure }: BrowserOptions
 ): (() => void) => {
-  // Node makes it for its owner alone (mode 0700).
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-devtools-'))
-  const file = join(folder, 'open.html')
-  writeFileSync(file, pageTo(url), { mode: 0o600 })
+  const page = writePage(url)
+  if (page === undefined) {
+    onFailure()
+    return () => {}
+  }
   const [program, ...args] = OPENERS[platform] ?? ['xdg-open']
-  const child = spawn(program ?? '', [...args, file], { detached: true, env: environment, stdio: 'ignore' })
+  const child = spawn(program ?? '', [...args, page.file], {
+    detached: true,
+    env: environment,
+    stdio: 'ignore'
+  })
   child.on('error', onFailure)
   child.on('exit', code => {
     if (code !== 0) onFailure()
   })
   child.unref()
-  return () => rmSync(folder, { recursive: true, force: true })
+  return page.remove
+}
+
+/** Undefined where nothing can be written, as on a full disk: the panel is served all the same. */
+const writePage = (url: string): { readonly file: string; remove(): void } | undefined => {
+  let remove = (): void => {}
+  try {
+    // Node makes it for its owner alone (mode 0700).
+    const folder = mkdtempSync(join(tmpdir(), 'holdfast-devtools-'))
+    remove = () => rmSync(folder, { recursive: true, force: true })
+    const file = join(folder, 'open.html')
+    writeFileSync(file, pageTo(url), { mode: 0o600 })
+    return { file, remove }
+  } catch {
+    remove()
+    return undefined
+  }
 }
 
 /** Programs, not words of a shell: `start` of Windows is one of those. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { CliError } from '../../cli/errors/cli-error.ts'
 import type { Plugin } from '../../kernel/index.ts'
-import { homeFor, type Ran } from '../helpers/command-line.ts'
+import { ended, homeFor, type Ran, startHoldfast } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { failed } from '../helpers/envelopes.ts'
 import { type InProcessOptions, runInProcess } from '../helpers/in-process.ts'
@@ -19,6 +19,8 @@ const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 interface Served extends PanelOverSocket {
   readonly url: string
   readonly port: number
+  /** Stops the command as Ctrl-C does, while the panel is open. */
+  interrupt(): Promise<Ran>
   stop(): Promise<Ran>
 }
 
@@ -44,14 +46,17 @@ const serve = async (
   const { ok, data, meta } = JSON.parse(text)
   t.deepEqual([ok, meta.schema, data.pid], [true, 'devtools/1', process.pid])
   const panel = openPanel(data.url)
-  const stop = (): Promise<Ran> => {
-    panel.client.close()
+  const interrupt = (): Promise<Ran> => {
     controller.abort(STOP)
     return ran
   }
+  const stop = (): Promise<Ran> => {
+    panel.client.close()
+    return interrupt()
+  }
   t.teardown(stop)
   await waitFor(() => panel.client.status.getSnapshot().connection === 'live')
-  return { ...panel, url: data.url, port: data.port, stop }
+  return { ...panel, url: data.url, port: data.port, interrupt, stop }
 }
 
 /** Every file below a folder, as text of bytes. */
@@ -230,6 +235,53 @@ test('drafts and rounds of quotes belong to the panel that made them, and are go
   await t.throwsAsync(one.client.act('swap.close', { roundId }), { code: 'GONE' })
 })
 
+/** A panel with a payment that is approved, and that a policy looks at until it is told to go on. */
+const approveSlowly = async (t: ExecutionContext) => {
+  let asked = 0
+  let goOn = (): void => {}
+  const policy: Plugin = {
+    kind: 'policy',
+    id: 'slow',
+    apply: ({ hooks }) =>
+      hooks.beforeSign.tapPromise('slow', () => {
+        asked += 1
+        return new Promise(resolve => {
+          goOn = resolve
+        })
+      })
+  }
+  const served = await serve(t, homeFor(t), [], { plugins: [policy] })
+  const { act, view } = served.client
+  const { accountId } = await act('account.create', { pin: PIN })
+  const { walletId } = await act('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
+  await act('world.fund', { walletId, nativeAmount: '5000000' })
+  await act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  await waitFor(() => view.getSnapshot().wallets.get(walletId)?.balances[''] === '5000000')
+  const wish = { walletId, publicAddress: PAYEE, nativeAmount: '100000' }
+  const { draftId } = await act('spend.draft', wish)
+  const approved = act('spend.approve', { draftId })
+  await waitFor(() => asked === 1)
+  return { served, approved, goOn: () => goOn() }
+}
+
+test('a payment that was approved is waited for when the command is stopped, and the panel hears of it', async t => {
+  const { served, approved, goOn } = await approveSlowly(t)
+  const ran = served.interrupt()
+  goOn()
+  t.regex((await approved).txid, /^[0-9a-f]{64}$/)
+  t.is((await ran).code, 0)
+})
+
+test('a payment that is not over in time may have left, and that is said', async t => {
+  const { served, approved } = await approveSlowly(t)
+  const lost = t.throwsAsync(approved, { code: 'DISCONNECTED' })
+  const { code, stderr } = await served.interrupt()
+  await lost
+  t.is(code, STOP.exitCode)
+  t.regex(stderr, /Stopped while a payment was being sent; it may have left/)
+  t.regex(stderr, /holdfast tx list/)
+})
+
 test('the panel shows more of the log than the terminal, where nobody asked for it', async t => {
   const talker: Plugin = {
     kind: 'rates',
@@ -260,10 +312,13 @@ test('addresses and transaction ids are hidden where that is asked for', async t
   const { accountId } = await client.act('account.create', { pin: PIN })
   const { walletId } = await client.act('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
   const { txid } = await client.act('world.fund', { walletId, nativeAmount: '5000000' })
+  t.regex(txid, /^hidden \(64 letters, [0-9a-f]{8}\)$/)
   await waitFor(() => client.view.getSnapshot().wallets.get(walletId)?.balances[''] === '5000000')
-  const told = frames.filter(frame => !frame.includes('"type":"result"')).join('\n')
-  t.true(told.includes(walletId))
-  t.false(told.includes(txid))
+  await waitFor(() => client.events.getSnapshot().some(({ hook }) => hook === 'transactionsChanged'))
+  await t.throwsAsync(client.act('wallet.receive', { walletId }), { code: 'HIDDEN' })
+  const told = frames.join('\n')
+  t.true(told.includes(walletId) && told.includes(`["${txid}"]`))
+  t.notRegex(told, /"[0-9a-f]{64}"|bcrt1/)
 })
 
 test('the page is answered on the port that was asked for; one that is taken is refused', async t => {
@@ -314,6 +369,16 @@ if (process.platform === 'linux') {
     controller.abort(STOP)
     const { code, stderr } = await ran
     t.deepEqual([code, stderr.includes('No browser')], [0, false])
+  })
+
+  test('where nothing can be written for the browser, that is said and the panel is served', async t => {
+    const child = startHoldfast(['devtools', '--open'], { home: homeFor(t), env: { TMPDIR: '/nowhere' } })
+    const done = ended(child)
+    child.stdout?.once('data', () => child.kill('SIGINT'))
+    const { code, stdout, stderr } = await done
+    t.is(code, 0, stderr)
+    t.regex(stdout, /#token=/)
+    t.regex(stderr, /No browser could be opened/)
   })
 
   test('where no browser can be opened, that is said and the panel is served', async t => {

@@ -1,0 +1,36 @@
+import type { Act } from '../../devtools/core/actions.ts'
+import { mayHaveLeft, PAYING_GRACE_MS } from '../errors/may-have-left.ts'
+
+/** The payments that panels have approved and that are not over yet. */
+export class Approvals {
+  readonly #open = new Set<Promise<unknown>>()
+
+  /** Does the same as an act, and counts what it approves. */
+  counting(act: Act): Act {
+    return (name, input) => {
+      const done = act(name, input)
+      if (name !== 'spend.approve' && name !== 'swap.approve') return done
+      this.#open.add(done)
+      const over = (): void => void this.#open.delete(done)
+      done.then(over, over)
+      return done
+    }
+  }
+
+  /**
+   * Waits for them when the command is stopped, and not for long.
+   *
+   * @param reason - why the command was stopped
+   * @throws CliError INTERRUPTED, TERMINATED if one may have left
+   */
+  async settled(reason: unknown): Promise<void> {
+    if (this.#open.size === 0) return
+    let cut: NodeJS.Timeout | undefined
+    const grace = new Promise<void>(resolve => {
+      cut = setTimeout(resolve, PAYING_GRACE_MS)
+    })
+    await Promise.race([Promise.allSettled(this.#open), grace])
+    clearTimeout(cut)
+    if (this.#open.size > 0) throw mayHaveLeft(reason)
+  }
+}
