@@ -36,7 +36,7 @@ type Fields = Readonly<Record<string, unknown>>
 export const readHeader = (value: unknown): RecordingHeader | undefined => {
   if (!isRecord(value) || value.format !== RECORDING_FORMAT.format) return undefined
   const { kernelId, at } = value
-  if (value.version !== RECORDING_FORMAT.version || typeof kernelId !== 'string' || !isCount(at))
+  if (value.version !== RECORDING_FORMAT.version || typeof kernelId !== 'string' || !isTime(at))
     return undefined
   return { ...RECORDING_FORMAT, kernelId, at }
 }
@@ -46,7 +46,7 @@ export const readHeader = (value: unknown): RecordingHeader | undefined => {
  * have told (pure).
  */
 export const readRecordedMessage = (value: unknown): RecordedMessage | undefined => {
-  if (!isRecord(value) || !isCount(value.seq) || !isCount(value.at)) return undefined
+  if (!isRecord(value) || !isCount(value.seq) || !isTime(value.at)) return undefined
   const events = readEvents(value.events)
   if (events === undefined) return undefined
   const message = value.type === 'snapshot' ? readSnapshot(value, events) : readBatch(value, events)
@@ -102,7 +102,7 @@ const readEvents = (events: unknown): readonly JournalEvent[] | undefined => {
   for (const event of events as readonly unknown[]) {
     if (!isRecord(event)) return undefined
     const { seq, at, hook, subject, correlationId, data } = event
-    if (!isCount(seq) || !isCount(at) || typeof hook !== 'string' || !isRecord(data)) return undefined
+    if (!isCount(seq) || !isTime(at) || typeof hook !== 'string' || !isRecord(data)) return undefined
     const known = redactFact(hook, data)
     if (known === undefined) continue
     read.push({
@@ -117,5 +117,8 @@ const readEvents = (events: unknown): readonly JournalEvent[] | undefined => {
 
 const isRecord = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Milliseconds that a date can have. */
+const isTime = (value: unknown): value is number => isCount(value) && value <= 8_640_000_000_000_000
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0

@@ -11,7 +11,11 @@ export interface KeyPress {
 /** What a key asks for. */
 export type KeyCommand =
   | { readonly type: 'jump'; readonly panel: PanelName }
-  | { readonly type: 'copy' | 'escape' | 'filter' | 'help' | 'hold' | 'next' | 'previous' | 'theme' }
+  | { readonly type: PastCommand }
+  | { readonly type: 'copy' | 'escape' | 'filter' | 'help' | 'next' | 'previous' | 'theme' }
+
+/** Holds the panel still, records, and leads through a recording. */
+export type PastCommand = 'earlier' | 'hold' | 'later' | 'record'
 
 /** What to do, and whether a `g` waits for the letter of a panel. */
 export interface KeyAnswer {
@@ -40,6 +44,8 @@ export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
   ['Esc', 'Close what is open, then clear the filter'],
   ['y', 'Copy the command shown at the bottom'],
   ['p', 'Hold the panel still, let it go on'],
+  ['R', 'Record, and end and save the recording'],
+  ['[ ]', 'The moment before or after, in a recording'],
   ['T', 'Light, dark or system theme'],
   ['?', 'This help']
 ]
@@ -60,7 +66,10 @@ export const readKey = (press: KeyPress, isJumping: boolean): KeyAnswer => {
 const singleKeys: Readonly<Record<string, Exclude<KeyCommand['type'], 'escape' | 'jump'>>> = {
   '/': 'filter',
   '?': 'help',
+  R: 'record',
   T: 'theme',
+  '[': 'earlier',
+  ']': 'later',
   j: 'next',
   k: 'previous',
   p: 'hold',

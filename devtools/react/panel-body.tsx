@@ -13,10 +13,10 @@ import { BrokenNotice, ErrorBoundary } from './parts/error-boundary.tsx'
 
 /** What the chosen tab shows; if that breaks, why, and the ways on. */
 export const PanelBody = (): ReactElement => {
-  const { go, live, location } = usePanel()
+  const { go, live, location, shown } = usePanel()
   const { panel, id = '' } = location
   const Body = bodies[panel]
-  const source = clientNumber(live)
+  const source = clientNumber(shown.film ?? live)
   return (
     <div id="tab-body" className="tab-body" role="tabpanel" aria-labelledby={`tab-${panel}`}>
       <ErrorBoundary

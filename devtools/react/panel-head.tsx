@@ -4,6 +4,7 @@ import { tabAfter } from './keyboard.ts'
 import { type PanelName, panelNames, panelTitles } from './location.ts'
 import { usePanel, useStatus, useView } from './panel-state.ts'
 import { StateMark, type Tone } from './parts/state-mark.tsx'
+import { PastTools } from './past-tools.tsx'
 import { type Theme, themes } from './use-preferences.ts'
 
 /** The name, the tabs, how the panel stands to its kernel, theme and help. */
@@ -27,6 +28,7 @@ export const PanelHead = (props: {
     <Tabs />
     <div className="head-side">
       <Connection />
+      <PastTools />
       <button
         type="button"
         className="button plain"
@@ -113,7 +115,7 @@ const Connection = (): ReactElement => {
   return (
     <span className="acts" role="status">
       <StateMark tone={tone}>{word}</StateMark>
-      {isReadOnly ? <span className="tag">read-only</span> : null}
+      {isReadOnly && connection !== 'past' ? <span className="tag">read-only</span> : null}
       {hasWorld && isReadOnly ? <span className="tag">fake world</span> : null}
     </span>
   )

@@ -6,6 +6,8 @@ import type { ActionFailure } from '../core/protocol.ts'
 import type { View } from '../core/slices.ts'
 import { useStore } from '../use-store.ts'
 import type { PanelLocation } from './location.ts'
+import type { Recorder } from './use-recorder.ts'
+import type { Shown } from './use-shown.ts'
 
 /** What went wrong, for a person. `details`: the figures of it. */
 export type Failure = ActionFailure
@@ -25,10 +27,11 @@ export interface PanelState {
   readonly client: DevtoolsClient
   /** The one that the panel was given, which goes on whatever is drawn. */
   readonly live: DevtoolsClient
-  /** Since when the panel is held still, in Unix milliseconds; undefined while it goes on. */
-  readonly heldAt: number | undefined
-  /** Holds the whole panel still, or lets it go on. */
-  readonly toggleHold: () => void
+  /** How what is drawn stands to that one. */
+  readonly shown: Shown
+  readonly recorder: Recorder
+  /** Draws the recording in a file. False if it could not be opened; why is shown as a failure. */
+  readonly openFile: (file: Blob) => Promise<boolean>
   readonly location: PanelLocation
   /** Goes elsewhere; what is left out stays, save the choice, which goes with its panel. */
   readonly go: (place: Partial<PanelLocation>) => void
@@ -44,10 +47,14 @@ export interface PanelState {
   /** Shows the command that does what the control with the focus, or under the pointer, does. */
   readonly showCommand: (commandLine: string) => void
   readonly copy: (text: string) => void
+  /** Tells of something that was done, at the bottom of the panel. */
+  readonly say: (words: string) => void
   /** What was done here before, for the commands that do it again, and to tell what became of it. */
   readonly memory: PanelMemory
   /** The time of what is drawn, by which ages and countdowns are told, in Unix milliseconds. */
   readonly now: () => number
+  /** The present time, whatever is drawn, in Unix milliseconds. */
+  readonly clock: () => number
 }
 
 /** Where the parts find it. */

@@ -1,7 +1,6 @@
 import { type ReactElement, type RefObject, useCallback, useMemo, useRef, useState } from 'react'
 import type { DevtoolsClient } from '../core/devtools-client.ts'
 import { clientNumber } from './client-number.ts'
-import { HeldBar } from './held-bar.tsx'
 import { HelpDialog } from './help-dialog.tsx'
 import type { KeyCommand } from './keyboard.ts'
 import type { PanelLocation } from './location.ts'
@@ -11,12 +10,14 @@ import { PanelHead, themeAfter } from './panel-head.tsx'
 import { PanelReview } from './panel-review.tsx'
 import { PanelContext, usePanel } from './panel-state.ts'
 import { BrokenNotice, ErrorBoundary } from './parts/error-boundary.tsx'
+import { PastBar } from './past-bar.tsx'
 import { StartStrip } from './start-strip.tsx'
+import { useFileDrop } from './use-file-drop.ts'
 import { useKeys } from './use-keys.ts'
 import { usePanelActs } from './use-panel-acts.ts'
 import { usePanelLocation } from './use-panel-location.ts'
+import { usePast } from './use-past.ts'
 import { type Theme, usePreferences } from './use-preferences.ts'
-import { useShown } from './use-shown.ts'
 
 /** What a panel is drawn from. */
 export interface PanelProps {
@@ -40,8 +41,9 @@ export const Panel = (props: PanelProps): ReactElement => {
   const [location, leadTo] = usePanelLocation(isLinked, props.start)
   const [preferences, change] = usePreferences(props.theme)
   const [isHelpOpen, setHelp] = useState(false)
-  const { client, heldAt, toggleHold, now } = useShown(live, props.now ?? Date.now)
-  const { run, failure, dismiss, copy, memory, said, review } = usePanelActs(live)
+  const { said, review, attempt, ...acts } = usePanelActs(live)
+  const past = usePast(live, attempt, props.now)
+  const { run, failure, dismiss, copy, say, memory } = acts
   const [commandLine, showCommand] = useState('')
   const go = useCallback(
     (place: Partial<PanelLocation>) => {
@@ -53,22 +55,24 @@ export const Panel = (props: PanelProps): ReactElement => {
   )
   const state = useMemo(
     () => ({
-      ...{ client, live, heldAt, toggleHold, now },
-      ...{ location, go, run, failure, dismiss, copy, memory, showCommand }
+      ...past.state,
+      ...{ location, go, run, failure, dismiss, copy, say, memory, showCommand }
     }),
-    [client, live, heldAt, toggleHold, now, location, go, run, failure, dismiss, copy, memory]
+    [past.state, location, go, run, failure, dismiss, copy, say, memory]
   )
   const obey = (command: KeyCommand): boolean => {
     if (command.type === 'help') setHelp(true)
     else if (command.type === 'theme') change({ theme: themeAfter(preferences.theme) })
     else if (command.type === 'jump') go({ panel: command.panel })
     else if (command.type === 'copy') copy(commandLine)
-    else if (command.type === 'hold') toggleHold()
     else if (command.type === 'escape')
       return leave(location, go, failure === undefined ? undefined : dismiss)
-    else return moveFocus(panel, command.type)
+    else if (command.type === 'filter' || command.type === 'next' || command.type === 'previous')
+      return moveFocus(panel, command.type)
+    else return past.obey(command.type)
     return true
   }
+  useFileDrop(panel, file => void past.state.openFile(file))
   useKeys(panel, { isOn: preferences.hasShortcuts && !isHelpOpen, ofPage: ownsPage }, obey)
   // A page has one main part, which is the application's where the panel is a guest.
   const Main = ownsPage ? 'main' : 'div'
@@ -81,7 +85,7 @@ export const Panel = (props: PanelProps): ReactElement => {
           onTheme={theme => change({ theme })}
           onHelp={() => setHelp(true)}
         />
-        <HeldBar />
+        <PastBar />
         <SafeStrip />
         <Main className="tab-body">
           <PanelBody />
@@ -90,8 +94,8 @@ export const Panel = (props: PanelProps): ReactElement => {
         {isHelpOpen ? (
           <HelpDialog preferences={preferences} onChange={change} onClose={() => setHelp(false)} />
         ) : null}
-        {/* Here, so that it stays wherever the panel goes. A panel that is held still does nothing. */}
-        {review.draft === undefined || heldAt !== undefined ? null : (
+        {/* Here, so that it stays wherever the panel goes. A panel that shows the past does nothing. */}
+        {review.draft === undefined || past.state.client !== live ? null : (
           <PanelReview draft={review.draft} onClose={review.close} />
         )}
       </div>

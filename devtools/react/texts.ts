@@ -48,6 +48,24 @@ export const clockText = (at: number): string => {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${thousandths}`
 }
 
+/** A date and its time of day to the second, in the local zone. */
+export const dateText = (at: number): string => dateFormat.format(at)
+
+const dateFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** The same for the name of a file: `2026-11-22-17-05-09`. */
+export const fileTimeText = (at: number): string => {
+  const date = new Date(at)
+  const figures = [date.getMonth() + 1, date.getDate(), date.getHours(), date.getMinutes(), date.getSeconds()]
+  return [date.getFullYear(), ...figures.map(figure => String(figure).padStart(2, '0'))].join('-')
+}
+
+/** The size of a file, such as `17 kB` or `1.2 MB`. */
+export const sizeText = (bytes: number): string =>
+  bytes < 1_000_000
+    ? `${Math.ceil(bytes / 1000)} kB`
+    : `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 1 : 0)} MB`
+
 /** A rate in at most seven significant digits, never in powers of ten. */
 export const rateText = (rate: number): string => rateFormat.format(rate)
 

@@ -27,7 +27,7 @@ export const useKeys = (
       const { command, isJumping: next } = readKey(
         {
           key: event.key,
-          hasModifier: event.ctrlKey || event.metaKey || event.altKey,
+          hasModifier: hasModifier(event),
           isInField: isField(event)
         },
         isJumping.current
@@ -41,6 +41,10 @@ export const useKeys = (
   }, [panel, isOn, ofPage])
 }
 
+/** AltGr writes brackets on many keyboards, and says that it is Control and Alt. */
+const hasModifier = (event: KeyboardEvent): boolean =>
+  event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState('AltGraph'))
+
 /** Whether a key goes to a text field or a list; seen through the edge of the shadow root. */
 const isField = (event: KeyboardEvent): boolean => {
   const [target] = event.composedPath()
@@ -51,5 +55,5 @@ const isField = (event: KeyboardEvent): boolean => {
     target instanceof HTMLSelectElement
   )
     return true
-  return target instanceof HTMLInputElement && target.type !== 'checkbox'
+  return target instanceof HTMLInputElement && target.type !== 'checkbox' && target.type !== 'range'
 }

@@ -3,12 +3,15 @@ import type { JsonObject } from '../../kernel/index.ts'
 import type { Act, Action } from '../core/actions.ts'
 import type { DevtoolsClient } from '../core/devtools-client.ts'
 import { page } from './dom.ts'
-import type { Failure, PanelMemory, PanelState } from './panel-state.ts'
+import type { Failure, PanelMemory, PanelState, TakesFailure } from './panel-state.ts'
 import { type Draft, discard } from './parts/review-dialog.tsx'
 import { type Review, useReview } from './use-review.ts'
 
 /** What the panel can do and say. */
-export interface PanelActs extends Pick<PanelState, 'copy' | 'dismiss' | 'failure' | 'memory' | 'run'> {
+export interface PanelActs
+  extends Pick<PanelState, 'copy' | 'dismiss' | 'failure' | 'memory' | 'run' | 'say'> {
+  /** Does something; if it fails, gives undefined and keeps why, as {@link PanelState.run} does. */
+  readonly attempt: <T>(work: () => Promise<T>, onFailure?: TakesFailure) => Promise<T | undefined>
   /** The newest short message, such as `Copied`. */
   readonly said: string
   readonly review: Review
@@ -26,11 +29,23 @@ export const usePanelActs = (client: DevtoolsClient): PanelActs => {
       setDone(before => (before.of === client ? { ...before, failure } : before)),
     [client]
   )
-  const run: PanelState['run'] = useCallback(
-    async (name, input, onFailure) => {
+  const attempt: PanelActs['attempt'] = useCallback(
+    async (work, onFailure) => {
       fail(undefined)
       say('')
       try {
+        return await work()
+      } catch (error) {
+        const failure = failureOf(error)
+        if (onFailure?.(failure) !== true) fail(failure)
+        return undefined
+      }
+    },
+    [fail]
+  )
+  const run: PanelState['run'] = useCallback(
+    (name, input, onFailure) =>
+      attempt(async () => {
         const act: Act = client.act
         const output = await act(name, input)
         const action = { name, input } as Action
@@ -43,18 +58,13 @@ export const usePanelActs = (client: DevtoolsClient): PanelActs => {
           fail(ONE_REVIEW)
         }
         return output
-      } catch (error) {
-        const failure = failureOf(error)
-        if (onFailure?.(failure) !== true) fail(failure)
-        return undefined
-      }
-    },
-    [client, fail, open]
+      }, onFailure),
+    [client, attempt, fail, open]
   )
   const copy = useCallback((text: string) => copyText(text, say), [])
   const dismiss = useCallback(() => fail(undefined), [fail])
   const { failure, memory } = done
-  return { run, copy, memory, failure, said, dismiss, review }
+  return { run, attempt, copy, say, memory, failure, said, dismiss, review }
 }
 
 interface Done {

@@ -1,57 +1,12 @@
 /// <reference lib="dom" />
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
-import test, { type ExecutionContext } from 'ava'
-import type { Browser, Page } from 'playwright-core'
-import type { HostChannel } from '../../devtools/server/host-channel.ts'
-import { readPanelFiles } from '../../devtools/server/panel-files.ts'
-import { type DevtoolsServer, serveDevtools } from '../../devtools/server/serve-devtools.ts'
-import { engine, makeStage, type Stage, wallet } from '../helpers/devtools-stage.ts'
+import test from 'ava'
+import { engine, wallet } from '../helpers/devtools-stage.ts'
 import { withChromium } from './helpers/chromium.ts'
+import { openScene, untilStatus } from './helpers/served-scene.ts'
 
 const browserTest = withChromium(test)
-
-interface Scene {
-  readonly stage: Stage
-  readonly server: DevtoolsServer
-  readonly channels: HostChannel[]
-  openTab(url: string): Promise<Page>
-  /** What the consoles of all tabs said that is no plain message. */
-  readonly complaints: string[]
-}
-
-/** The built panel, served for devtools that a test tells what a kernel would. */
-const openScene = async (t: ExecutionContext, browser: Browser): Promise<Scene> => {
-  const stage = makeStage()
-  const channels: HostChannel[] = []
-  const server = await serveDevtools({
-    files: readPanelFiles(fileURLToPath(new URL('../../devtools/panel', import.meta.url))),
-    attach(channel) {
-      channels.push(channel)
-      return stage.devtools.attach(channel, { isReadOnly: true, hasWorld: false })
-    }
-  })
-  const profile = await browser.newContext()
-  t.teardown(async () => {
-    await profile.close()
-    await server.close()
-  })
-  const complaints: string[] = []
-  const openTab = async (url: string): Promise<Page> => {
-    const tab = await profile.newPage()
-    tab.on('console', message => {
-      if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
-    })
-    tab.on('pageerror', error => complaints.push(String(error)))
-    await tab.goto(url)
-    return tab
-  }
-  return { stage, server, channels, openTab, complaints }
-}
-
-const untilStatus = (tab: Page, word: string): Promise<void> =>
-  tab.getByRole('status').getByText(word, { exact: true }).waitFor()
 
 browserTest(
   'the served panel shows the kernel, with the token out of sight and the policy kept',

@@ -70,8 +70,9 @@ export const EventList = <R extends EventRow>(props: EventListProps<R>): ReactEl
   )
 }
 
-const HoldButton = (): ReactElement => {
-  const { heldAt, toggleHold } = usePanel()
+const HoldButton = (): ReactElement | null => {
+  const { film, heldAt, toggleHold } = usePanel().shown
+  if (film !== undefined) return null
   return (
     <button type="button" className="button" aria-pressed={heldAt !== undefined} onClick={toggleHold}>
       Hold still

@@ -36,6 +36,9 @@ fieldset.bare { border: 0; margin: 0; padding: 0; min-inline-size: 0 }
 .strip .who { margin-inline-end: 6px }
 .strip .world { margin-inline-start: auto } .strip .world .soft { margin-inline-start: 4px }
 .strip.past { background: var(--warn-ground); gap: 6px 12px }
+.scrub { display: flex; flex: 1 1 320px; align-items: center; gap: 6px }
+.scrub input { flex: 1 1 auto; min-inline-size: 90px; padding: 0; accent-color: var(--accent) }
+.scrub output { flex: none }
 @container (max-width: 760px) {
   .body { flex-direction: column; overflow: auto }
   .body.has-side .main { flex: 0 0 auto; max-block-size: 45% }
@@ -46,5 +49,9 @@ fieldset.bare { border: 0; margin: 0; padding: 0; min-inline-size: 0 }
   .strip, .strip .acts { flex-wrap: nowrap }
   .strip { overflow-x: auto; scrollbar-width: thin }
   .strip > * { flex: none }
+  .strip.past { flex-wrap: wrap; overflow-x: visible }
+  .strip.past > * { flex: 0 1 auto }
+  .strip.past > .scrub { flex: 1 1 100%; flex-wrap: wrap }
+  .head-side { flex-wrap: wrap; gap: 4px 10px }
 }
 `

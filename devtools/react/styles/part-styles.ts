@@ -73,6 +73,7 @@ tr[data-chosen="true"] > * { background: var(--accent-ground) !important }
 .command code b { color: var(--accent); font-weight: 400 }
 dialog { margin: auto; border: 1px solid var(--line); border-radius: 9px; background: var(--raised); color: var(--ink); padding: 16px 18px; inline-size: min(520px, calc(100vw - 24px)); max-block-size: calc(100vh - 24px); overflow: auto; box-shadow: 0 12px 40px rgb(0 0 0 / .3); font: inherit }
 dialog::backdrop { background: rgb(8 12 14 / .45) }
+dialog > .stack > .field { flex: none }
 dialog > .stack { display: flex; flex-direction: column; gap: 14px }
 .dialog-acts { display: flex; flex-wrap: wrap; gap: 8px; justify-content: end }
 .keys { display: grid; grid-template-columns: auto 1fr; gap: 6px 14px; align-items: baseline }

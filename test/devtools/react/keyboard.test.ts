@@ -27,10 +27,10 @@ test('g and another letter does nothing, and forgets the g', t => {
   t.deepEqual(typed('gxe'), [undefined, undefined, undefined])
 })
 
-test('single keys filter, help, copy, move, hold still and change the theme', t => {
+test('single keys filter, help, copy, move, hold still, record, step and change the theme', t => {
   t.deepEqual(
-    typed('/?yjkpT').map(command => command?.type),
-    ['filter', 'help', 'copy', 'next', 'previous', 'hold', 'theme']
+    typed('/?yjkpR[]T').map(command => command?.type),
+    ['filter', 'help', 'copy', 'next', 'previous', 'hold', 'record', 'earlier', 'later', 'theme']
   )
 })
 

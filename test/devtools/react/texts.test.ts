@@ -5,9 +5,11 @@ import {
   countdownText,
   countText,
   durationText,
+  fileTimeText,
   percentText,
   rateText,
   shortId,
+  sizeText,
   spanText,
   visibleText
 } from '../../../devtools/react/texts.ts'
@@ -21,6 +23,16 @@ test('whole numbers stand in threes, however long they are', t => {
 
 test('only what is complete is 100 per cent', t => {
   t.deepEqual([0, 0.5, 0.999_999, 1].map(percentText), ['0\u202f%', '50\u202f%', '99\u202f%', '100\u202f%'])
+})
+
+test('the size of a file is never nothing, and has two figures', t => {
+  t.deepEqual([1, 17_406, 999_001, 1_000_000, 9_940_000, 64_000_000].map(sizeText), [
+    ...['1 kB', '18 kB', '1000 kB', '1.0 MB', '9.9 MB', '64 MB']
+  ])
+})
+
+test('the time in the name of a file sorts as times do, and has no letter that a system forbids', t => {
+  t.is(fileTimeText(new Date(2026, 0, 2, 3, 4, 5).getTime()), '2026-01-02-03-04-05')
 })
 
 test('rates are never written in powers of ten', t => {

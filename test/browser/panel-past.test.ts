@@ -1,0 +1,186 @@
+/// <reference lib="dom" />
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import test, { type ExecutionContext } from 'ava'
+import type { Browser, Page } from 'playwright-core'
+import { engine, wallet } from '../helpers/devtools-stage.ts'
+import { withChromium } from './helpers/chromium.ts'
+import { mouseOn, openPanelPage } from './helpers/panel-page.ts'
+import { openScene, untilStatus } from './helpers/served-scene.ts'
+
+const browserTest = withChromium(test)
+const PASSWORD = 'correct horse battery'
+
+/** Saves what the open dialog is about, and gives its name and text. */
+const saveFrom = async (page: Page): Promise<{ readonly name: string; readonly text: string }> => {
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save the file' }).click()
+  const file = await download
+  return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') }
+}
+
+/** Chooses a file in the dialog that opens one. */
+const choose = async (page: Page, body: Buffer | string): Promise<void> => {
+  await page.getByRole('button', { name: 'Open…' }).click()
+  await page.locator('input[type=file]').setInputFiles({
+    ...{ name: 'holdfast.ndjson', mimeType: 'application/x-ndjson' },
+    buffer: Buffer.from(body)
+  })
+}
+
+/** Records an account, a wallet and its first money; the recording is over, and its dialog open. */
+const recordStory = async (t: ExecutionContext, browser: Browser): Promise<Page> => {
+  const page = await openPanelPage(t, browser)
+  const hand = mouseOn(page)
+  await page.keyboard.press('R')
+  await page.getByRole('button', { name: 'Stop recording' }).waitFor()
+  await hand.press('Create an account…')
+  await hand.fill('Username', 'alice')
+  await hand.fill('Password', PASSWORD)
+  await hand.press('Create an account')
+  await page.getByRole('button', { name: 'Log out' }).waitFor()
+  await hand.press('Create a wallet…')
+  await hand.fill('Name', 'Savings')
+  await hand.press('Create it')
+  await page.getByRole('heading', { name: 'Savings' }).waitFor()
+  await hand.press('Fund')
+  await page.locator('.main tbody').getByText('synced').waitFor()
+  await hand.open('Hooks')
+  await page.locator('.main').getByText('transactionsChanged').first().waitFor()
+  await hand.open('Engines')
+  await page.keyboard.press('R')
+  await page.getByRole('dialog', { name: 'Save the recording' }).waitFor()
+  return page
+}
+
+const engineRows = (page: Page): Promise<number> => page.locator('.main tbody tr:not(.space)').count()
+
+browserTest(
+  'a recording is made and saved without addresses and secrets, opened, walked through and left again',
+  async (t, browser) => {
+    const page = await recordStory(t, browser)
+    t.true(await page.getByLabel('Leave addresses and transaction ids out').isChecked())
+    const { name, text } = await saveFrom(page)
+    t.regex(name, /^holdfast-\d{4}(-\d\d){5}\.ndjson$/)
+    await page.getByText(`Saved as ${name}`).waitFor()
+    t.true(text.includes('Savings') && text.includes('alice'))
+    t.regex(text, /hidden \(64 letters, [0-9a-f]{8}\)/)
+    t.notRegex(text, /"[0-9a-f]{64}"/)
+    t.false(text.includes(PASSWORD))
+
+    await choose(page, text)
+    await page.getByText('Viewing a recording', { exact: true }).waitFor()
+    t.is(await engineRows(page), 1)
+    for (const act of ['Log out', 'Fund', 'Pause', 'Create a wallet…', 'Record'])
+      t.is(await page.getByRole('button', { name: act, exact: true }).count(), 0, act)
+
+    const slider = page.getByRole('slider', { name: 'Moment' })
+    const last = Number(await slider.getAttribute('max'))
+    t.is(Number(await slider.inputValue()), last)
+    await page.keyboard.press('[')
+    t.is(Number(await slider.inputValue()), last - 1)
+    await page.keyboard.press(']')
+    await page.keyboard.press(']')
+    t.is(Number(await slider.inputValue()), last)
+    await slider.focus()
+    await page.keyboard.press('Home')
+    await page.getByText('Nobody is logged in').waitFor()
+    t.regex((await slider.getAttribute('aria-valuetext')) ?? '', new RegExp(`, 1 of ${last + 1}$`))
+    await page.keyboard.press('ArrowRight')
+    t.is(await slider.inputValue(), '1')
+
+    await page.getByRole('button', { name: 'Back to live' }).click()
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Log out' }).waitFor()
+  }
+)
+
+browserTest('a recording that is not saved yet is kept, and can be given up', async (t, browser) => {
+  const page = await recordStory(t, browser)
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Not saved yet.' }).click()
+  await page.getByLabel('Leave addresses and transaction ids out').uncheck()
+  const { text } = await saveFrom(page)
+  t.regex(text, /"[0-9a-f]{64}"/)
+  t.false(text.includes(PASSWORD))
+  await page.getByRole('button', { name: 'Snapshot…' }).click()
+  await page.getByRole('dialog', { name: 'Save a snapshot' }).waitFor()
+  await page.getByRole('button', { name: 'Discard' }).click()
+  await page.getByRole('button', { name: 'Record', exact: true }).waitFor()
+})
+
+browserTest(
+  'what is no recording is refused in the dialog with its line, and a dropped, compressed one is opened',
+  async (t, browser) => {
+    const page = await recordStory(t, browser)
+    const { text } = await saveFrom(page)
+    await choose(page, text.replace('"fromSeq":', '"fromSequence":'))
+    const alert = page.getByRole('dialog', { name: 'Open a recording' }).getByRole('alert')
+    await alert.waitFor()
+    t.regex((await alert.textContent()) ?? '', /BAD_RECORDING.*Line 3 of the recording is damaged\./)
+    await page.keyboard.press('Escape')
+
+    const packed = gzipSync(text).toString('base64')
+    await page.locator('.panel').evaluate((panel, base64) => {
+      const bytes = Uint8Array.from(atob(base64), letter => letter.charCodeAt(0))
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File([bytes], 'holdfast.ndjson.gz'))
+      panel.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+    }, packed)
+    await page.getByText('Viewing a recording', { exact: true }).waitFor()
+    t.is(await engineRows(page), 1)
+  }
+)
+
+browserTest(
+  'the panel is held still with a key: it shows what it showed, counts what waits, and goes on',
+  async (t, browser) => {
+    const { stage, server, openTab, complaints } = await openScene(t, browser)
+    stage.tell('walletChanged', wallet('wallet-one', { name: 'Savings' }))
+    stage.tell('engineChanged', engine('wallet-one'))
+    const tab = await openTab(server.url)
+    await untilStatus(tab, 'live')
+    await tab.getByText('Savings').first().waitFor()
+    await tab.keyboard.press('p')
+    await tab.getByText('0 events wait', { exact: true }).waitFor()
+    stage.tell('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
+    await stage.clock.advance(100)
+    await tab.getByText('1 event waits', { exact: true }).waitFor()
+    t.is(await tab.getByText('Savings').count(), 1)
+    await tab.keyboard.press('p')
+    await tab.getByText('Renamed').first().waitFor()
+    t.deepEqual(complaints, [])
+  }
+)
+
+browserTest(
+  'a panel whose kernel is gone saves what it knew last, and opens it again',
+  async (t, browser) => {
+    const { stage, server, openTab } = await openScene(t, browser)
+    stage.tell('walletChanged', wallet('wallet-one', { name: 'Savings' }))
+    stage.tell('engineChanged', engine('wallet-one'))
+    const tab = await openTab(server.url)
+    await untilStatus(tab, 'live')
+    await tab.keyboard.press('R')
+    stage.tell('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
+    await stage.clock.advance(100)
+    await tab.getByText('Renamed').first().waitFor()
+    await server.close()
+    await untilStatus(tab, 'lost')
+    await tab.keyboard.press('R')
+    const recorded = await saveFrom(tab)
+    await tab.getByRole('button', { name: 'Snapshot…' }).click()
+    const snapshot = await saveFrom(tab)
+
+    await choose(tab, snapshot.text)
+    await tab.getByText('Viewing a snapshot', { exact: true }).waitFor()
+    t.is(await tab.getByText('Renamed').count(), 1)
+    t.is(await tab.getByRole('slider').count(), 0)
+    await choose(tab, recorded.text)
+    await tab.getByText('Viewing a recording', { exact: true }).waitFor()
+    await tab.keyboard.press('[')
+    await tab.getByText('Savings').first().waitFor()
+    await tab.getByRole('button', { name: 'Back to live' }).click()
+    await untilStatus(tab, 'lost')
+  }
+)
