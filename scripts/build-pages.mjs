@@ -26,10 +26,16 @@ export const buildPages = async emitted => {
         emptyOutDir: false,
         target: 'es2022',
         modulePreload: false,
+        // Else the style would be written into the page by the script, which the policy forbids.
+        cssCodeSplit: false,
         assetsInlineLimit: 0,
         chunkSizeWarningLimit: Number.POSITIVE_INFINITY,
-        rolldownOptions: { output: { ...flat(name), codeSplitting: false } }
+        rolldownOptions: {
+          output: { ...flat(name), format: 'iife', codeSplitting: false },
+          transform: { define: { 'import.meta.url': 'document.baseURI' } }
+        }
       },
+      plugins: [withoutModules],
       worker: { format: 'es', rolldownOptions: { output: flat(name) } }
     })
   }
@@ -69,6 +75,17 @@ const flat = name => ({
   chunkFileNames: '[name].js',
   assetFileNames: ({ names: [asset = ''] }) => (asset.endsWith('.css') ? `${name}.css` : '[name][extname]')
 })
+
+/** Browsers load no module, and nothing across origins, into a page that was opened from a folder without a server. */
+const withoutModules = {
+  name: 'without-modules',
+  apply: 'build',
+  transformIndexHtml: {
+    order: 'post',
+    handler: html =>
+      html.replaceAll(/ crossorigin(?=[ >])/g, '').replace('<script type="module"', '<script defer')
+  }
+}
 
 /** The development server writes scripts and styles into the page, which the page's own policy forbids. */
 const withoutPolicy = {

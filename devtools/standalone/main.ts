@@ -23,13 +23,13 @@ const failureText = (error: unknown): string => {
   return `The wallet of this page could not start: ${error instanceof Error ? error.message : String(error)}`
 }
 
-try {
+const start = async (): Promise<void> => {
   tell('Starting a wallet and its world…')
   const io = makeBrowserIo({ scryptWorker: startScryptWorker })
   const { kernel, world } = await openStandalone({ io, name: 'holdfast-devtools' })
   keepForGood(kernel.context, navigator.storage)
   place.replaceChildren()
   mountDevtools(place, kernel, { world, ownsPage: true })
-} catch (error) {
-  tell(failureText(error))
 }
+
+start().catch(error => tell(failureText(error)))

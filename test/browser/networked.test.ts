@@ -16,7 +16,8 @@ declare const networked: NetworkedPage
 
 const browserTest = withChromium(test)
 
-const POLICY = "default-src 'none'; script-src 'self'; connect-src http://localhost:* ws://127.0.0.1:*"
+const POLICY =
+  "default-src 'none'; script-src 'self'; img-src data:; connect-src http://localhost:* ws://127.0.0.1:*"
 const ALICE = { username: 'alice', password: 'correct horse battery' }
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 

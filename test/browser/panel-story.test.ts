@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import type { Page } from 'playwright-core'
 import { withChromium } from './helpers/chromium.ts'
-import { type Hand, keyboardOn, mouseOn, openPanelPage } from './helpers/panel-page.ts'
+import { type Hand, keyboardOn, mouseOn, openPanelPage, watchConsole } from './helpers/panel-page.ts'
 
 const browserTest = withChromium(test)
 
@@ -139,4 +139,22 @@ browserTest('what fails in a dialog is told in the dialog, and not in the next o
   await hand.press('Create an account…')
   await page.getByRole('dialog', { name: 'Create an account' }).waitFor()
   t.is(await page.getByRole('dialog').getByRole('alert').count(), 0)
+})
+
+browserTest('the page works when its folder is opened without any server', async (t, browser) => {
+  const profile = await browser.newContext()
+  t.teardown(() => profile.close())
+  const page = await profile.newPage()
+  watchConsole(t, page)
+  page.setDefaultTimeout(20_000)
+  await page.goto(new URL('../../devtools/page/index.html', import.meta.url).href)
+  const hand = mouseOn(page)
+  await hand.press('Create an account…')
+  await hand.fill('Username', 'alice')
+  await hand.fill('Password', 'correct horse battery')
+  await hand.press('Create an account')
+  await page.getByRole('button', { name: 'Log out' }).waitFor()
+  await page.reload()
+  await hand.press('Log in…')
+  t.is(await page.getByLabel('Username').inputValue(), 'alice')
 })

@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { EngineSnapshot, QuoteSnapshot, WalletSnapshot } from '../../kernel/index.ts'
 import { withChromium } from './helpers/chromium.ts'
+import { watchConsole } from './helpers/panel-page.ts'
 import type { ServedFolder } from './helpers/serve-folder.ts'
 import { serveTestPage } from './helpers/test-page.ts'
 import type { StandalonePage } from './page/standalone-page.ts'
@@ -22,10 +23,7 @@ const openProfile = async (t: ExecutionContext, browser: Browser): Promise<Brows
 const openTab = async (t: ExecutionContext, profile: BrowserContext): Promise<Page> => {
   site ??= serveTestPage('standalone-page')
   const tab = await profile.newPage()
-  tab.on('console', message => {
-    if (['error', 'warning'].includes(message.type())) t.fail(message.text())
-  })
-  tab.on('pageerror', error => t.fail(String(error)))
+  watchConsole(t, tab)
   await tab.goto((await site).url)
   return tab
 }
