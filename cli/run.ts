@@ -1,7 +1,6 @@
 import type { KernelOptions, Plugin } from '../kernel/index.ts'
 import type { CommandSpec } from './command.ts'
 import type { CommandResult } from './command-result.ts'
-import { CliError } from './errors/cli-error.ts'
 import type { Failure } from './errors/failure.ts'
 import { isStop, mayHaveLeft, PAYING_GRACE_MS } from './errors/may-have-left.ts'
 import { commandLineOf } from './grammar/command-line.ts'

@@ -1,4 +1,11 @@
-import { type NativeAmount, nativeAmount, type SpendInfo, sum, type Transaction } from '../../kernel/index.ts'
+import {
+  type NativeAmount,
+  nativeAmount,
+  type SpendInfo,
+  sum,
+  type Transaction,
+  WalletError
+} from '../../kernel/index.ts'
 import type { SpendReview, SpendWish } from './actions.ts'
 import { type ActorPlace, type ActsOf, type OwnedWallet, walletOf } from './actor-place.ts'
 import { chainNotesOf } from './chain-notes.ts'
@@ -22,7 +29,9 @@ export const spendActs = (place: ActorPlace, drafts: DraftShelf<SpendDraft>): Ac
     return { nativeAmount: await owned.wallet.getMaxSpendable(request) }
   },
   async 'spend.approve'({ draftId }) {
-    const { wallet, draft } = drafts.take(draftId)
+    const { account, wallet, draft } = drafts.take(draftId)
+    // Another panel or the application may have logged it out; if it is back, this is not its wallet.
+    if (!account.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
     const { txid } = await wallet.spend(draft)
     return { txid }
   },

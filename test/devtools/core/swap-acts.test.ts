@@ -3,7 +3,7 @@ import type { Actor } from '../../../devtools/core/actor.ts'
 import { nativeAmount } from '../../../kernel/index.ts'
 import { changenow } from '../../../plugins/swap/changenow.ts'
 import { thorchain } from '../../../plugins/swap/thorchain.ts'
-import { type ActorStage, makeRich, openStage } from '../../helpers/actor-stage.ts'
+import { type ActorStage, makeRich, openStage, PASSWORD } from '../../helpers/actor-stage.ts'
 import { waitFor } from '../../helpers/device.ts'
 
 interface Trade {
@@ -165,6 +165,42 @@ test('two actors of one kernel see each other neither in drafts nor in rounds, a
   t.is(fateOf(others.roundId), undefined)
   t.truthy((await second('swap.approve', { draftId: otherId })).txid)
   t.is(await sentCount(), 1)
+})
+
+test('what one panel has reviewed is never signed once another has logged the account out, not even when it is back', async t => {
+  const stage = await openStage(t, [changenow])
+  const { act: first, kernel } = stage
+  const second = stage.anotherActor()
+  const { accountId, walletId, ask, fateOf, sentCount } = await openTrade(stage)
+  const { roundId, quoteId } = await ask(first)
+  const publicAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+  const wish = { walletId, publicAddress, nativeAmount: '1000' }
+  const swap = await first('swap.review', { quoteId })
+  const [early, late] = [await first('spend.draft', wish), await first('spend.draft', wish)]
+  await second('account.logout', { accountId })
+  t.deepEqual(kernel.context.accounts, [])
+  t.is(fateOf(roundId), 'closed')
+  await t.throwsAsync(first('spend.approve', { draftId: early.draftId }), { code: 'LOGGED_OUT' })
+  await second('account.login', { username: 'alice', password: PASSWORD })
+  await waitFor(() => kernel.context.accounts[0]?.listWallets().length === 2)
+  await t.throwsAsync(first('spend.approve', { draftId: late.draftId }), { code: 'LOGGED_OUT' })
+  await t.throwsAsync(first('swap.approve', { draftId: swap.draftId }), { code: 'QUOTE_ENDED' })
+  await second('wallet.receive', { walletId })
+  t.is(await sentCount(), 0)
+})
+
+test('a review whose round is closed before it is ready signs nothing', async t => {
+  const stage = await openStage(t, [changenow])
+  const { act } = stage
+  const { ask, sentCount } = await openTrade(stage)
+  const { roundId, quoteId } = await ask()
+  const reviewing = act('swap.review', { quoteId }).then(
+    ({ draftId }) => act('swap.approve', { draftId }),
+    (error: unknown) => Promise.reject(error)
+  )
+  await act('swap.close', { roundId })
+  await t.throwsAsync(reviewing, { code: 'QUOTE_ENDED' })
+  t.is(await sentCount(), 0)
 })
 
 test('a round that is asked for while its actor closes is closed, too', async t => {
