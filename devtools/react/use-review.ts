@@ -1,11 +1,11 @@
-import { useCallback, useRef, useState } from 'react'
+import { useCallback, useLayoutEffect, useRef, useState } from 'react'
 import type { DevtoolsClient } from '../core/devtools-client.ts'
 import type { Draft } from './parts/review-dialog.tsx'
 
 /** The draft that is read before it is signed. */
 export interface Review {
   readonly draft: Draft | undefined
-  /** False while another one is read: it must not change under the hand that is about to approve it. */
+  /** False while another one is read, which must not change under the hand that is about to approve it; and of another client. */
   readonly open: (draft: Draft) => boolean
   readonly close: () => void
 }
@@ -14,13 +14,17 @@ export interface Review {
 export const useReview = (client: DevtoolsClient): Review => {
   const [shown, setShown] = useState<Shown | undefined>()
   const newest = useRef<Shown | undefined>(undefined)
+  const present = useRef(client)
+  useLayoutEffect(() => {
+    present.current = client
+  }, [client])
   const show = useCallback((next: Shown | undefined) => {
     newest.current = next
     setShown(next)
   }, [])
   const open = useCallback(
     (draft: Draft) => {
-      if (newest.current?.of === client) return false
+      if (present.current !== client || newest.current?.of === client) return false
       show({ of: client, draft })
       return true
     },

@@ -11,6 +11,7 @@ const browserTest = withChromium(test)
 const openAt = heldPanelsFor(test)
 
 const SAVINGS = 'Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='
+const COLD = 'bQ8e0W1ZlV5mXr3sT9uYc7dKfA2hJ6oPnE4iGxLkMzU='
 const ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 const REVIEW = {
   walletId: SAVINGS,
@@ -52,6 +53,8 @@ browserTest(
     const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
     await reviewPayment(page)
     await button(page, 'Sign and send').click()
+    await dialog(page).getByText('It is being signed and sent').waitFor()
+    t.true(await button(page, 'Discard').isDisabled())
     for (const key of ['Escape', 'Escape', 'Escape', '?', 'g', 'q']) await page.keyboard.press(key)
     t.true(await dialog(page).isVisible())
     t.is(await page.getByRole('dialog').count(), 1)
@@ -151,6 +154,58 @@ browserTest(
     await dialog(page).waitFor()
     t.is(await dialog(page).getByText('twice').count(), 2)
     await dialog(page).getByText('nameless').waitFor()
+  }
+)
+
+browserTest(
+  'a review of the client before does not take the place of one of the present client',
+  async (t, browser) => {
+    const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
+    await page.getByLabel('Address').fill(ADDRESS)
+    await page.getByLabel('Amount').fill('1')
+    await button(page, 'Review…').click()
+    await page.evaluate(() => held.replaceClient())
+    await page.getByLabel('Address').fill(ADDRESS)
+    await page.getByLabel('Amount').fill('1')
+    await button(page, 'Review…').click()
+    await page.evaluate(review => held.answerLast({ draftId: 'new', review }), REVIEW)
+    await dialog(page).waitFor()
+    await page.evaluate(review => held.answer({ draftId: 'old', review }), REVIEW)
+    t.deepEqual(await page.evaluate(() => held.asked.at(-1)), {
+      name: 'spend.discard',
+      input: { draftId: 'old' }
+    })
+    await button(page, 'Sign and send').click()
+    t.deepEqual(await page.evaluate(() => held.asked.at(-1)), {
+      name: 'spend.approve',
+      input: { draftId: 'new' }
+    })
+  }
+)
+
+browserTest('the most of one asset is not put down for another', async (t, browser) => {
+  const page = await openAt(t, browser, `#/engines/${encodeURIComponent(COLD)}`)
+  await page.getByLabel('Address').fill(ADDRESS)
+  await button(page, 'Max').click()
+  await page.getByLabel('Pay in').selectOption('badf00d5')
+  await page.evaluate(() => held.answer({ nativeAmount: '1200' }))
+  t.is(await page.getByLabel('Amount').inputValue(), '')
+  await button(page, 'Max').click()
+  await page.evaluate(() => held.answer({ nativeAmount: '1200' }))
+  t.is(await page.getByLabel('Amount').inputValue(), '0.0012')
+})
+
+browserTest(
+  'a payment that fails while its form is out of sight is told of at the bottom',
+  async (t, browser) => {
+    const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
+    await page.getByLabel('Address').fill('nonsense')
+    await page.getByLabel('Amount').fill('1')
+    await button(page, 'Review…').click()
+    await page.getByRole('tab', { name: 'Logs' }).click()
+    await page.evaluate(() => held.refuse({ code: 'ADDRESS_INVALID', message: 'This is no address.' }))
+    await page.getByRole('alert').getByText('This is no address.').waitFor()
+    t.pass()
   }
 )
 

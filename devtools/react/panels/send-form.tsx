@@ -36,7 +36,7 @@ export const SendForm = ({ walletId }: { readonly walletId: string }): ReactElem
 }
 
 const SendFields = ({ walletId }: { readonly walletId: string }): ReactElement => {
-  const { typed, change, assets, units, native, wish, refuse, errorOf } = useSpendForm(walletId)
+  const { typed, change, changeOf, assets, units, native, wish, refuse, errorOf } = useSpendForm(walletId)
   return (
     <ActForm
       name="spend.draft"
@@ -74,7 +74,9 @@ const SendFields = ({ walletId }: { readonly walletId: string }): ReactElement =
         isDisabled={wish.publicAddress === ''}
         onFailure={refuse}
         onDone={({ nativeAmount: most }) =>
-          change({ amount: toDenomination(nativeAmount(most), mainDenomination(units).multiplier) })
+          changeOf(typed.token, {
+            amount: toDenomination(nativeAmount(most), mainDenomination(units).multiplier)
+          })
         }
       >
         Max
@@ -104,6 +106,8 @@ const useSpendForm = (walletId: string): SpendForm => {
       setRefusal(undefined)
       setTyped(before => ({ ...before, ...changes }))
     },
+    changeOf: (token, changes) =>
+      setTyped(before => (before.token === token ? { ...before, ...changes } : before)),
     native: readAmount(typed.amount, units).native,
     wish: {
       walletId,
@@ -123,6 +127,8 @@ const useSpendForm = (walletId: string): SpendForm => {
 interface SpendForm {
   readonly typed: Typed
   readonly change: (changes: Partial<Typed>) => void
+  /** Only as long as it is still this one that is paid in: an amount of one is another amount of another. */
+  readonly changeOf: (token: string, changes: Partial<Typed>) => void
   readonly assets: ReturnType<typeof assetsOf>
   readonly units: AmountUnits
   readonly native: string | undefined

@@ -21,7 +21,7 @@ export const ActButton = <K extends ActionName>(props: {
   const commandLine = useCommandLine({ name, input } as Action)
   if (!canAct) return null
   const act = async (isHere: () => boolean): Promise<void> => {
-    const output = await run(name, input, onFailure)
+    const output = await run(name, input, failure => isHere() && onFailure?.(failure) === true)
     // Who has gone elsewhere meanwhile is not led back.
     if (output !== undefined && isHere()) onDone?.(output)
   }

@@ -55,8 +55,10 @@ export const ReviewDialog = (props: {
       </p>
       <ReviewFacts review={review} now={now} />
       <CommandLine text={useCommandLine(made)} />
-      <p className="soft">
-        Nothing is signed before you approve. A payment that is sent cannot be taken back.
+      <p className="soft" role="status">
+        {isBusy
+          ? 'It is being signed and sent. This window closes when that is done.'
+          : 'Nothing is signed before you approve. A payment that is sent cannot be taken back.'}
       </p>
       {canAct || isBusy ? null : (
         <p className="warn" role="status">
@@ -64,7 +66,7 @@ export const ReviewDialog = (props: {
         </p>
       )}
       <div className="dialog-acts">
-        <button type="button" className="button" onClick={close} aria-disabled={isBusy}>
+        <button type="button" className="button" onClick={close} disabled={isBusy}>
           Discard
         </button>
         <button

@@ -14,6 +14,8 @@ export interface HeldPage {
   readonly asked: readonly Action[]
   /** Answers the oldest question that waits. */
   answer(output: Actions[keyof Actions]['out']): void
+  /** Answers the newest question. */
+  answerLast(output: Actions[keyof Actions]['out']): void
   refuse(failure: { readonly code: string; readonly message: string }): void
   status(status: Partial<ClientStatus>): void
   view(): View
@@ -52,6 +54,7 @@ const mounted = mountPanel(place, { client, ownsPage: true, now: () => SAMPLE_NO
 const held: HeldPage = {
   asked,
   answer: output => questions.shift()?.resolve(output as never),
+  answerLast: output => questions.pop()?.resolve(output as never),
   refuse: ({ code, message }) => questions.shift()?.reject(Object.assign(new Error(message), { code })),
   status: status => (client.status as Observable<ClientStatus>).update(status),
   view: () => client.view.getSnapshot(),
