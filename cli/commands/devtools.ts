@@ -63,7 +63,7 @@ const serve = async (
     attach(channel) {
       opened.forget()
       // Of its own: what a panel drafted, that panel alone approves, and it is declined when the panel has gone.
-      const actor = makeActor({ context, io, world: driveWorld(control) })
+      const actor = makeActor({ context, io, world: driveWorld(control), isReadOnly })
       const detach = kept.attach(channel, {
         act: approvals.counting(actor),
         hasWorld: true,

@@ -9,6 +9,8 @@ export interface ActorPlace {
   readonly io: Pick<Io, 'clock' | 'random' | 'crypto'>
   /** Absent where the chains are real. */
   readonly world?: WorldDriver | undefined
+  /** For a panel that may only look: what it asks leaves nothing behind. That it does no more is for the session to see to. */
+  readonly isReadOnly?: boolean | undefined
 }
 
 /** The actions whose names begin so, such as `account`. */

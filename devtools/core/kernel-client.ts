@@ -29,7 +29,7 @@ export const makeKernelClient = (
     throw new TypeError(
       'This kernel was made without devtools: put makeDevtools({ clock: io.clock }).plugin among its plugins.'
     )
-  const act = makeActor({ context, io, world })
+  const act = makeActor({ context, io, world, isReadOnly })
   const channels = makeChannelPair()
   devtools.attach(channels.host, { isReadOnly, act, hasWorld: world !== undefined })
   const client = makeClient(channels.client)

@@ -1,9 +1,10 @@
 import type { ActorPlace, ActsOf } from './actor-place.ts'
 
 /** Exchange rates and the routes through them. */
-export const rateActs = ({ context }: ActorPlace): ActsOf<'rates'> => ({
+export const rateActs = ({ context, isReadOnly = false }: ActorPlace): ActsOf<'rates'> => ({
   async 'rates.route'({ from, to, biases, alternatives }) {
     const found = context.rates.findRoute(from, to, {
+      isLookOnly: isReadOnly,
       ...(biases === undefined ? {} : { biases }),
       ...(alternatives === undefined ? {} : { alternatives })
     })

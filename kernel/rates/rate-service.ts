@@ -35,6 +35,8 @@ export interface ConvertOptions {
 export interface RouteOptions extends ConvertOptions {
   /** How many of the next cheapest routes to give, too; at most 20. */
   readonly alternatives?: number
+  /** Only look: a pair that is missing is not remembered as a hint, and so is asked of nobody. */
+  readonly isLookOnly?: boolean
 }
 
 /** The cheapest route, and the next ones if they were asked for. */
@@ -119,11 +121,11 @@ export class RateService implements Readable<RateServiceSnapshot> {
    * @throws OPTION_INVALID for a bias that is no number above −1, or a count of alternatives that is not 0 to 20
    */
   findRoute(from: string, to: string, options: RouteOptions = {}): FoundRoutes | undefined {
-    const { alternatives: count = 0, biases } = options
+    const { alternatives: count = 0, biases, isLookOnly = false } = options
     if (!Number.isInteger(count) || count < 0 || count > MAX_ALTERNATIVES) {
       throw new WalletError('OPTION_INVALID', { option: 'alternatives', rule: `is 0 to ${MAX_ALTERNATIVES}` })
     }
-    const routes = this.#table.routesOf(from, to, { ...this.#wishOf(biases), count })
+    const routes = this.#table.routesOf(from, to, { ...this.#wishOf(biases), count, isLookOnly })
     const [best, ...others] = routes ?? []
     return best && Object.freeze({ ...best, alternatives: Object.freeze(others) })
   }

@@ -57,11 +57,11 @@ export class RateTable {
     return this.#find(from, to, wish)?.rate
   }
 
-  /** The cheapest route and the next ones; undefined if there is none. */
+  /** The cheapest route and the next ones; undefined if there is none. `isLookOnly`: nobody hears of what was missed. */
   routesOf(
     from: string,
     to: string,
-    wish: RouteWish & { readonly count: number }
+    wish: RouteWish & { readonly count: number; readonly isLookOnly?: boolean }
   ): RouteSnapshot[] | undefined {
     const found = this.#find(from, to, wish)
     if (found === undefined) return undefined
@@ -85,17 +85,21 @@ export class RateTable {
       .filter(({ rate }) => isFactor(rate))
   }
 
-  #find(from: string, to: string, wish: RouteWish): FoundRoute | undefined {
+  #find(
+    from: string,
+    to: string,
+    { isLookOnly = false, ...wish }: RouteWish & { readonly isLookOnly?: boolean }
+  ): FoundRoute | undefined {
     const found = this.#finder.find(from, to, wish)
     if (found === undefined) {
-      this.#listener.missed(from, to)
+      if (!isLookOnly) this.#listener.missed(from, to)
       return undefined
     }
     if (!found.search.isFirst(found.from)) return found
     this.#listener.found(found)
     // A coin that is far from every fiat currency: a price of what stands next to it shortens the way (protocol §6.2).
     const { code, pairs, touchesFiat } = found.from
-    if (isFiat(code) || touchesFiat) return found
+    if (isLookOnly || isFiat(code) || touchesFiat) return found
     const neighbours = pairs.map(pair => (pair.from === found.from ? pair.to : pair.from))
     const [nearest] = neighbours
     if (nearest !== undefined && !neighbours.some(next => next.touchesFiat)) {

@@ -232,6 +232,19 @@ test('rates are asked for and routed, with biases and alternatives', async t => 
   t.deepEqual(JSON.parse(JSON.stringify({ route, alternatives })), { route, alternatives })
 })
 
+test('a route that a panel asks for is remembered when there is none, unless the panel may only look', async t => {
+  const { act, kernel } = await openStage(t)
+  const { hints } = kernel.context.rates
+  const looking = makeActor({ context: kernel.context, io: makeNodeIo(), isReadOnly: true })
+  t.deepEqual(await looking('rates.route', { from: 'DOGE', to: 'iso:EUR' }), {
+    route: null,
+    alternatives: []
+  })
+  t.deepEqual(hints.list(), [])
+  await act('rates.route', { from: 'DOGE', to: 'iso:EUR' })
+  t.deepEqual(hints.list(), [{ fromCurrency: 'DOGE', toCurrency: 'iso:EUR' }])
+})
+
 test('the fake world is mined and cut, and says which chains it has; without one it cannot be driven', async t => {
   const { act, world, kernel } = await openStage(t)
   t.deepEqual(await act('world.mine', { pluginId: 'litecoin', count: 3 }), {
