@@ -210,7 +210,8 @@ export const factRules: { readonly [F in FactName]: FieldsOf<Facts[F]> } = {
   },
   lobbyChanged: rowRules.lobbies,
   repoChanged: rowRules.repos,
-  walletChanged: rowRules.wallets,
+  // How tokens are written is in the row of the wallet; each event would say it once more.
+  walletChanged: { ...rowRules.wallets, tokens: 'hidden' },
   engineChanged: rowRules.engines,
   transactionsChanged: {
     walletId: 'plain',

@@ -41,6 +41,14 @@ test('what is no plain value does not pass as one', t => {
   t.is(long?.length, 1001)
 })
 
+test('how the tokens of a wallet are written is told in its row, and not in each of its events', t => {
+  const units = { currencyCode: 'USDX', displayName: 'Dollar X', denominations: [] }
+  const one = wallet('w', { tokens: [{ tokenId: 'usdx', ...units }] })
+  t.deepEqual(redactRow('wallets', one).tokens, one.tokens)
+  const { tokens: _, ...rest } = one
+  t.deepEqual(redactEntry(entry('walletChanged', one)).data, JSON.parse(JSON.stringify(rest)))
+})
+
 test('words of plugins and log lines lose what could be a key', t => {
   const failed = redactRow('engines', engine('w', { failure: `refused ${KEY}`, status: KEY }))
   t.is(failed.failure, 'refused […]')
