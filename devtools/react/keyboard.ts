@@ -4,6 +4,8 @@ import type { PanelName } from './location.ts'
 export interface KeyPress {
   readonly key: string
   readonly hasModifier: boolean
+  /** Control or ⌘ alone is held down. */
+  readonly hasCommandKey?: boolean
   /** Somebody types text, or chooses from a list: every key is theirs, save Escape. */
   readonly isInField: boolean
 }
@@ -12,6 +14,7 @@ export interface KeyPress {
 export type KeyCommand =
   | { readonly type: 'jump'; readonly panel: PanelName }
   | { readonly type: PastCommand }
+  | { readonly type: 'copyJson' | 'palette' }
   | { readonly type: 'copy' | 'escape' | 'filter' | 'help' | 'next' | 'previous' | 'theme' }
 
 /** Holds the panel still, records, and leads through a recording. */
@@ -36,6 +39,7 @@ export const jumpLetters: Readonly<Record<string, PanelName>> = {
 
 /** What the help lists: keys and what they do. */
 export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
+  ['Ctrl K', 'Go anywhere or do anything: ⌘ K on a Mac, also in a field'],
   ['/', 'Filter what is shown'],
   ['g then e q r s h p l', 'Go to Engines, Quotes, Rate routes, Sync, Hooks, Plugins, Logs'],
   ['← →', 'The tab before or after, on the tabs'],
@@ -43,6 +47,7 @@ export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
   ['Enter', 'Open the row, press the button'],
   ['Esc', 'Close what is open, then clear the filter'],
   ['y', 'Copy the command shown at the bottom'],
+  ['c', 'Copy what is open as JSON'],
   ['p', 'Hold the panel still, let it go on'],
   ['R', 'Record, and end and save the recording'],
   ['[ ]', 'The moment before or after, in a recording'],
@@ -53,6 +58,8 @@ export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
 /** Reads one key. `isJumping`: the key before it was `g`. */
 export const readKey = (press: KeyPress, isJumping: boolean): KeyAnswer => {
   if (press.key === 'Escape') return { command: { type: 'escape' }, isJumping: false }
+  if (press.key === 'k' && press.hasCommandKey === true)
+    return { command: { type: 'palette' }, isJumping: false }
   if (press.isInField || press.hasModifier) return { isJumping: false }
   if (isJumping) {
     const panel = jumpLetters[press.key]
@@ -70,6 +77,7 @@ const singleKeys: Readonly<Record<string, Exclude<KeyCommand['type'], 'escape' |
   T: 'theme',
   '[': 'earlier',
   ']': 'later',
+  c: 'copyJson',
   j: 'next',
   k: 'previous',
   p: 'hold',

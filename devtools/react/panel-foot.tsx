@@ -6,6 +6,7 @@ import { FailureNotice } from './parts/failure-notice.tsx'
 export const PanelFoot = (props: {
   readonly commandLine: string
   readonly onCopy: (text: string) => void
+  readonly onPalette: () => void
   readonly said: string
 }): ReactElement => {
   const { commandLine } = props
@@ -20,9 +21,12 @@ export const PanelFoot = (props: {
       ) : null}
       <FailureNotice />
       <footer className="foot">
+        <button type="button" className="link" onClick={props.onPalette}>
+          Go or do <kbd>Ctrl K</kbd>
+        </button>
         {commandLine === '' ? (
           <span>
-            <kbd>?</kbd> keys · <kbd>/</kbd> filter
+            <kbd>?</kbd> keys <kbd>/</kbd> filter
           </span>
         ) : (
           <>

@@ -4,6 +4,10 @@ import { clientNumber } from './client-number.ts'
 import { HelpDialog } from './help-dialog.tsx'
 import type { KeyCommand } from './keyboard.ts'
 import type { PanelLocation } from './location.ts'
+import { openedJson } from './opened-json.ts'
+import { buttonEntries } from './palette/button-entries.ts'
+import { PaletteDialog } from './palette/palette-dialog.tsx'
+import type { PaletteEntry, PaletteTarget } from './palette/palette-entries.ts'
 import { PanelBody } from './panel-body.tsx'
 import { PanelFoot } from './panel-foot.tsx'
 import { PanelHead, themeAfter } from './panel-head.tsx'
@@ -41,6 +45,7 @@ export const Panel = (props: PanelProps): ReactElement => {
   const [location, leadTo] = usePanelLocation(isLinked, props.start)
   const [preferences, change] = usePreferences(props.theme)
   const [isHelpOpen, setHelp] = useState(false)
+  const [palette, setPalette] = useState<readonly PaletteEntry[] | undefined>()
   const { said, review, attempt, ...acts } = usePanelActs(live)
   const past = usePast(live, attempt, props.now)
   const { run, failure, dismiss, copy, say, memory } = acts
@@ -65,6 +70,8 @@ export const Panel = (props: PanelProps): ReactElement => {
     else if (command.type === 'theme') change({ theme: themeAfter(preferences.theme) })
     else if (command.type === 'jump') go({ panel: command.panel })
     else if (command.type === 'copy') copy(commandLine)
+    else if (command.type === 'palette') setPalette(buttonEntries(panel.current))
+    else if (command.type === 'copyJson') copy(openedJson(past.state.client, location))
     else if (command.type === 'escape')
       return leave(location, go, failure === undefined ? undefined : dismiss)
     else if (command.type === 'filter' || command.type === 'next' || command.type === 'previous')
@@ -90,7 +97,14 @@ export const Panel = (props: PanelProps): ReactElement => {
         <Main className="tab-body">
           <PanelBody />
         </Main>
-        <PanelFoot {...{ commandLine, said }} onCopy={copy} />
+        <PanelFoot {...{ commandLine, said }} onCopy={copy} onPalette={() => obey({ type: 'palette' })} />
+        {palette === undefined ? null : (
+          <PaletteDialog
+            here={palette}
+            onChoose={target => follow(target, go, obey)}
+            onClose={() => setPalette(undefined)}
+          />
+        )}
         {isHelpOpen ? (
           <HelpDialog preferences={preferences} onChange={change} onClose={() => setHelp(false)} />
         ) : null}
@@ -101,6 +115,17 @@ export const Panel = (props: PanelProps): ReactElement => {
       </div>
     </PanelContext>
   )
+}
+
+/** Does what was chosen in the palette. */
+const follow = (
+  target: PaletteTarget,
+  go: (place: Partial<PanelLocation>) => void,
+  obey: (command: KeyCommand) => boolean
+): void => {
+  if (target.type === 'go') go(target.place)
+  else if (target.type === 'key') obey(target.command)
+  else target.button.click()
 }
 
 /** The strip, if it can be drawn. */

@@ -28,6 +28,7 @@ export const useKeys = (
         {
           key: event.key,
           hasModifier: hasModifier(event),
+          hasCommandKey: event.ctrlKey !== event.metaKey && !event.altKey && !event.shiftKey,
           isInField: isField(event)
         },
         isJumping.current

@@ -81,6 +81,7 @@ const ONE_REVIEW: Failure = {
 }
 
 const copyText = (text: string, say: (words: string) => void): void => {
+  if (text === '') say('There is nothing open to copy')
   if (text === '' || page === undefined) return
   // A page that came over plain HTTP from elsewhere has no clipboard.
   const { clipboard }: Partial<Pick<Navigator, 'clipboard'>> = page.navigator

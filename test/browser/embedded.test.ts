@@ -41,6 +41,7 @@ browserTest(
     await page.getByLabel('Search').press('?')
     await page.keyboard.press('g')
     await page.keyboard.press('p')
+    await page.keyboard.press('ControlOrMeta+k')
     t.is(await page.getByRole('dialog').count(), 0)
     t.is(await page.getByLabel('Search').inputValue(), '?gp')
     t.is(await page.getByRole('tab', { selected: true }).textContent(), 'Quotes')

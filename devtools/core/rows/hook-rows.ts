@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../kernel/index.ts'
 import type { JournalEvent } from '../journal-event.ts'
 import { holdsText } from './holds-text.ts'
 import { cached } from './row-cache.ts'
@@ -20,7 +21,7 @@ export interface HookRow {
 
 /** Which lines are shown; what is left out holds for all. */
 export interface HookFilter {
-  /** Part of a name or an id, in any case. */
+  /** Part of a name or of any id, in any case. */
   readonly text?: string
   readonly kind?: HookRow['kind']
   readonly pluginId?: string
@@ -33,14 +34,30 @@ export interface HookFilter {
 export const hookRows = (events: readonly JournalEvent[], filter: HookFilter = {}): readonly HookRow[] => {
   const { text = '', ...exact } = filter
   const wanted = Object.entries(exact).filter(([, value]) => value !== undefined)
-  return events
-    .map(rowOf)
-    .filter(
-      row =>
-        wanted.every(([name, value]) => row[name as keyof HookRow] === value) &&
-        holdsText(text, [row.hook, row.pluginId, row.subject, row.outcome])
-    )
+  const rows: HookRow[] = []
+  for (const event of events) {
+    const row = rowOf(event)
+    if (!wanted.every(([name, value]) => row[name as keyof HookRow] === value)) continue
+    if (holdsText(text, [row.hook, row.pluginId, row.subject, row.outcome]) || holdsText(text, idsOf(event)))
+      rows.push(row)
+  }
+  return rows
 }
+
+/** All ids in an event, so that what is about a wallet, a payment or a round is found by its id. */
+const idsOf = cached(({ correlationId, data }): readonly string[] => [
+  ...(correlationId === undefined ? [] : [correlationId]),
+  ...idsWithin(data)
+])
+
+const idsWithin = (fields: JsonObject): readonly string[] =>
+  Object.entries(fields).flatMap(([name, value]) => {
+    if (ID_NAMES.test(name)) return [value].flat().filter(id => typeof id === 'string')
+    return typeof value === 'object' && value !== null ? idsWithin(value as JsonObject) : []
+  })
+
+/** The fields that hold ids of things. */
+const ID_NAMES = /(?:Ids?|txid|^created|^changed)$/
 
 const rowOf = cached(({ seq, at, hook, subject, correlationId, data }): HookRow => {
   const about = {

@@ -5,6 +5,7 @@ import { useStore } from '../../use-store.ts'
 import { usePanel, useStatus } from '../panel-state.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { EmptyState, NoMatch } from '../parts/empty-state.tsx'
+import { Everything } from '../parts/everything.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Section, Side } from '../parts/side.tsx'
@@ -101,6 +102,7 @@ const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement =>
           {correlationId}
         </Fact>
       </Facts>
+      <Everything id={correlationId ?? event.subject} />
       <Section title="Data">
         <pre>{JSON.stringify(event.data, undefined, 2)}</pre>
         <div className="acts">

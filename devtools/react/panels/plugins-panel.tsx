@@ -7,6 +7,7 @@ import { usePanel, useView } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { EmptyState, NoMatch } from '../parts/empty-state.tsx'
+import { Everything } from '../parts/everything.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Section, Side } from '../parts/side.tsx'
@@ -137,6 +138,7 @@ const PluginSide = (props: {
             {plugin.errorCode}
           </Fact>
         </Facts>
+        <Everything id={plugin.pluginId} />
       </Section>
       <Section title="Faults">
         {faults.length === 0 ? <p className="soft">None seen.</p> : null}

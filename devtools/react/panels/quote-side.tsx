@@ -4,6 +4,7 @@ import type { RoundRow } from '../../core/rows/quote-board.ts'
 import { usePanel } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { Amount } from '../parts/amount.tsx'
+import { Everything } from '../parts/everything.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { QuoteState } from '../parts/quote-state.tsx'
 import { Section, Side } from '../parts/side.tsx'
@@ -33,11 +34,12 @@ export const QuoteSide = ({ quote, units }: QuoteProps): ReactElement => {
       )}
       {sent === undefined ? null : (
         <p role="status">
-          Paid in with <span className="mono">{sent}</span>
+          Paid in with <span className="mono">{sent}</span> <Everything id={sent} />
         </p>
       )}
       <Section title="Quote">
         <QuoteFacts quote={quote} units={units} now={now} />
+        <Everything id={quote.quoteId ?? quote.roundId} />
       </Section>
     </Side>
   )

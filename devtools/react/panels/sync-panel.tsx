@@ -7,6 +7,7 @@ import { usePanel, useView } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { EmptyState, NoMatch } from '../parts/empty-state.tsx'
+import { Everything } from '../parts/everything.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Section, Side } from '../parts/side.tsx'
@@ -121,6 +122,7 @@ const RepoSide = (props: {
             {repo.repoId}
           </Fact>
         </Facts>
+        <Everything id={repo.repoId} />
       </Section>
       <Section title="What happened">
         {past.length === 0 ? <p className="soft">Nothing since the panel looks on.</p> : null}

@@ -8,6 +8,7 @@ import { ActButton } from '../parts/act-button.tsx'
 import { ActForm } from '../parts/act-form.tsx'
 import { Amount } from '../parts/amount.tsx'
 import { AmountField } from '../parts/amount-field.tsx'
+import { Everything } from '../parts/everything.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { Section, Side } from '../parts/side.tsx'
@@ -15,6 +16,7 @@ import { StateMark, type Tone } from '../parts/state-mark.tsx'
 import { LastError, SyncBar } from '../parts/wallet-parts.tsx'
 import { agoText, countText, shortId } from '../texts.ts'
 import { useNow } from '../use-now.ts'
+import { Payments } from './payments.tsx'
 import { SendForm } from './send-form.tsx'
 
 /** One wallet: its engine's life, and what can be done with it. */
@@ -39,7 +41,9 @@ export const WalletSide = ({ row }: { readonly row: EngineRow }): ReactElement =
       </div>
       <Section title="Engine">
         <EngineFacts row={row} />
+        <Everything id={walletId} />
       </Section>
+      <Payments walletId={walletId} />
       <WalletActs key={walletId} walletId={walletId} />
     </Side>
   )

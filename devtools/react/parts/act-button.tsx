@@ -31,6 +31,7 @@ export const ActButton = <K extends ActionName>(props: {
       className={isMain ? 'button main-act' : 'button'}
       disabled={isDisabled}
       aria-busy={isBusy}
+      data-command={commandLine}
       onFocus={() => showCommand(commandLine)}
       onPointerEnter={() => showCommand(commandLine)}
       onClick={() => start(act)}

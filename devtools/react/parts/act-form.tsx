@@ -36,7 +36,13 @@ export const ActForm = <K extends ActionName>(props: {
     >
       <div className="fields">
         {props.children}
-        <button type="submit" className="button main-act" disabled={!isReady} aria-busy={isBusy}>
+        <button
+          type="submit"
+          className="button main-act"
+          disabled={!isReady}
+          aria-busy={isBusy}
+          data-command={commandLine}
+        >
           {label}
         </button>
       </div>

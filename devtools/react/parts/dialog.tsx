@@ -2,6 +2,14 @@ import { type ReactElement, type ReactNode, useEffect, useLayoutEffect, useRef }
 import { usePanel } from '../panel-state.ts'
 import { FailureNotice } from './failure-notice.tsx'
 
+/** Chromium gives the focus back to a field, but not the caret: what is typed then is lost. */
+const putCaret = (closed: HTMLDialogElement | null): void => {
+  const root = closed?.getRootNode()
+  const field = root instanceof ShadowRoot ? root.activeElement : null
+  if (field instanceof HTMLInputElement && field.selectionStart !== null)
+    field.setSelectionRange(field.selectionStart, field.selectionEnd)
+}
+
 /** A window before all else. Esc closes it, and the focus goes back to where it was. */
 export const Dialog = (props: {
   readonly title: string
@@ -16,7 +24,10 @@ export const Dialog = (props: {
   useLayoutEffect(() => {
     const shown = dialog.current
     if (shown?.open === false) shown.showModal()
-    return () => shown?.close()
+    return () => {
+      shown?.close()
+      putCaret(shown)
+    }
   }, [])
   return (
     <dialog

@@ -82,7 +82,21 @@ dialog > .stack { display: flex; flex-direction: column; gap: 14px }
 .qr path { fill: #000 }
 .big { font-size: 19px; font-weight: 600; letter-spacing: -.01em; overflow-wrap: anywhere }
 .big .soft { font-size: 13px; font-weight: 400; letter-spacing: 0 }
-.lanes { display: flex; flex-direction: column; background: var(--raised); border-block: 1px solid var(--line) }
+.events { display: flex; flex-direction: column; gap: 4px }
+.events li { display: flex; flex-wrap: wrap; gap: 2px 10px; align-items: center }
+.link { appearance: none; border: 0; padding: 0; background: none; color: var(--accent); font: inherit; text-align: start; cursor: pointer }
+.link:hover { text-decoration: underline; text-underline-offset: 3px }
+.foot .link { flex: none; color: inherit }
+.palette-field { inline-size: 100%; block-size: 32px; flex: none }
+.palette { display: flex; flex-direction: column; margin-inline: -8px; block-size: min(420px, 50vh); overflow: auto }
+.palette > div { display: flex; flex: none; align-items: center; gap: 10px; min-block-size: 28px; padding: 2px 8px; border-radius: 5px; cursor: pointer }
+.palette > div:hover { background: var(--ground) }
+.palette [aria-selected="true"] { background: var(--accent-ground) !important }
+.palette-title { flex: 0 1 auto; min-inline-size: 40%; overflow-wrap: anywhere }
+.palette-detail { flex: 1 1 0; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--soft); font: 12px var(--mono) }
+.palette [aria-selected="true"] .palette-detail { white-space: normal; overflow-wrap: anywhere }
+dialog:has(.palette) { inline-size: min(660px, calc(100vw - 24px)) }
+.palette-kind { flex: none; color: var(--soft); font-size: 12px }
 pre { margin: 0; font-family: var(--mono); font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunk); border-radius: 5px; padding: 8px 10px }
 @container (max-width: 940px) { .spare { display: none } }
 @container (max-width: 680px) { .minor { display: none } }

@@ -73,6 +73,20 @@ export const scenes: readonly Scene[] = [
     acts: hand => hand.press('Help and keys')
   },
   {
+    ...{ name: 'palette', state: 'full', place: savings },
+    async acts(_, page) {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Go or do' }).waitFor()
+    }
+  },
+  {
+    ...{ name: 'palette-search', state: 'full', place: 'engines' },
+    async acts(_, page) {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Go or do' }).fill('sp')
+    }
+  },
+  {
     ...{ name: 'create-account', state: 'empty', place: 'engines' },
     acts: hand => hand.press('Create an account…')
   },

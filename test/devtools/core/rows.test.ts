@@ -424,6 +424,14 @@ test('the timeline tells taps, hooks and actions apart, with when each began', t
   )
 })
 
+const PAID: readonly JournalEvent[] = [
+  {
+    ...event(7, 'spendChanged', { correlationId: 'pay-1', stage: 'saved', txid: 'f00d' }, 'x'),
+    correlationId: 'pay-1'
+  },
+  event(8, 'quoteChanged', { roundId: 'r', request: { fromWalletId: 'payer', amounts: ['1'] } }, 'r')
+]
+
 for (const [title, filter, seqs] of [
   ['a kind', { kind: 'tap' }, [2]],
   ['a plugin', { pluginId: 'p' }, [2]],
@@ -431,11 +439,14 @@ for (const [title, filter, seqs] of [
   ['an outcome', { outcome: 'done' }, [4]],
   ['part of a name in any case', { text: 'ENGINE' }, [1, 4]],
   ['several at once', { text: 'w', kind: 'told' }, [1]],
-  ['nothing', {}, [1, 2, 3, 4, 5, 6]]
+  ['part of the id of an action', { text: 'pay-' }, [7]],
+  ['a transaction', { text: 'f00d' }, [7]],
+  ['a wallet within a request', { text: 'payer' }, [8]],
+  ['nothing', {}, [1, 2, 3, 4, 5, 6, 7, 8]]
 ] as const) {
   test(`the timeline is filtered by ${title}`, t => {
     t.deepEqual(
-      hookRows(EVENTS, filter).map(({ seq }) => seq),
+      hookRows([...EVENTS, ...PAID], filter).map(({ seq }) => seq),
       [...seqs]
     )
   })

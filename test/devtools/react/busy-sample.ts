@@ -7,7 +7,8 @@ import { SAMPLE_NOW, sampleEvents, sampleView } from './sample-client.ts'
 export const SAVINGS = 'Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='
 const SHOP = 'kq2vN7sT4cXo1WgLb8mZ3rYp6uHd9jEiFa0xCwQnRtM='
 const TILL = 'wT6yLc3nQ8eJ1oRzXa5vGk0bUs7iHf4mDp2KqN9xWgE='
-const TXID = '3f1d9c60b7a24e85d0c1f2a39b486e7d5c04a1b2e3f4968778695a4b3c2d1e0f'
+/** The transaction of its payment. */
+export const TXID = '3f1d9c60b7a24e85d0c1f2a39b486e7d5c04a1b2e3f4968778695a4b3c2d1e0f'
 
 /** The round in which every provider failed, and one before it of which a quote was taken. */
 const rounds = (): ReadonlyMap<string, QuoteSnapshot> => {

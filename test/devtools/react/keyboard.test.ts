@@ -2,7 +2,10 @@ import test from 'ava'
 import { jumpLetters, type KeyCommand, readKey, tabAfter } from '../../../devtools/react/keyboard.ts'
 import { panelNames } from '../../../devtools/react/location.ts'
 
-const press = (key: string, changes: { hasModifier?: boolean; isInField?: boolean } = {}) => ({
+const press = (
+  key: string,
+  changes: { hasModifier?: boolean; hasCommandKey?: boolean; isInField?: boolean } = {}
+) => ({
   key,
   hasModifier: false,
   isInField: false,
@@ -29,8 +32,8 @@ test('g and another letter does nothing, and forgets the g', t => {
 
 test('single keys filter, help, copy, move, hold still, record, step and change the theme', t => {
   t.deepEqual(
-    typed('/?yjkpR[]T').map(command => command?.type),
-    ['filter', 'help', 'copy', 'next', 'previous', 'hold', 'record', 'earlier', 'later', 'theme']
+    typed('/?yjkpR[]Tc').map(command => command?.type),
+    ['filter', 'help', 'copy', 'next', 'previous', 'hold', 'record', 'earlier', 'later', 'theme', 'copyJson']
   )
 })
 
@@ -47,6 +50,14 @@ test('keys that somebody types into a field do nothing, save Escape', t => {
 test('keys with Control, Alt or Meta belong to the browser', t => {
   t.deepEqual(readKey(press('j', { hasModifier: true }), false), { isJumping: false })
   t.deepEqual(readKey(press('e', { hasModifier: true }), true), { isJumping: false })
+})
+
+test('Control K or ⌘ K opens the palette, also from a field of the panel and after a g', t => {
+  const palette = { command: { type: 'palette' as const }, isJumping: false }
+  const both = { hasModifier: true, hasCommandKey: true }
+  t.deepEqual(readKey(press('k', both), false), palette)
+  t.deepEqual(readKey(press('k', { ...both, isInField: true }), true), palette)
+  t.deepEqual(readKey(press('k', { hasModifier: true, hasCommandKey: false }), false), { isJumping: false })
 })
 
 test('arrow keys go from tab to tab and around the ends', t => {
