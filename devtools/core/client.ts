@@ -17,9 +17,13 @@ import {
 /**
  * Makes a panel's client over a channel. It subscribes after each `hello`, so that a channel may connect again by
  * itself: it calls the `onClose` listeners each time it is lost, and the host greets each time it is back.
+ *
+ * @param whenLost - what its status then says, for who can do something about it
  */
-export const makeClient = (channel: Channel<ClientMessage, HostMessage>): DevtoolsClient =>
-  new Client(channel).face
+export const makeClient = (
+  channel: Channel<ClientMessage, HostMessage>,
+  whenLost = 'The kernel is gone, or the connection to it.'
+): DevtoolsClient => new Client(channel, whenLost).face
 
 class Client {
   readonly #channel: Channel<ClientMessage, HostMessage>
@@ -39,10 +43,10 @@ class Client {
   #callCount = 0
   #isClosed = false
 
-  constructor(channel: Channel<ClientMessage, HostMessage>) {
+  constructor(channel: Channel<ClientMessage, HostMessage>, whenLost: string) {
     this.#channel = channel
     channel.onMessage(message => this.#hear(message))
-    channel.onClose(() => this.#lost('The kernel is gone, or the connection to it.'))
+    channel.onClose(() => this.#lost(whenLost))
   }
 
   get face(): DevtoolsClient {

@@ -21,5 +21,9 @@ if (token === undefined) {
     token,
     makeWebSocket: (url, protocols) => new WebSocket(url, protocols)
   })
-  mountPanel(place, { client: makeClient(channel), ownsPage: true })
+  const client = makeClient(
+    channel,
+    'No answer from “holdfast devtools”. It is asked again and again; if it was ended, start it anew and open the address that it prints then.'
+  )
+  mountPanel(place, { client, ownsPage: true })
 }

@@ -108,10 +108,8 @@ export const Panel = (props: PanelProps): ReactElement => {
         {isHelpOpen ? (
           <HelpDialog preferences={preferences} onChange={change} onClose={() => setHelp(false)} />
         ) : null}
-        {/* Here, so that it stays wherever the panel goes. A panel that shows the past does nothing. */}
-        {review.draft === undefined || past.state.client !== live ? null : (
-          <PanelReview draft={review.draft} onClose={review.close} />
-        )}
+        {/* Here, so that it stays wherever the panel goes. */}
+        {review.draft === undefined ? null : <PanelReview draft={review.draft} onClose={review.close} />}
       </div>
     </PanelContext>
   )

@@ -12,6 +12,8 @@ export const StartStrip = (): ReactElement | null => {
   const [open, setOpen] = useState<'create' | 'login' | 'wallet' | undefined>()
   const canAct = useCanDo('account.create')
   const close = (): void => setOpen(undefined)
+  // A dialog that a lost connection closed does not come back by itself.
+  if (!canAct && open !== undefined) close()
   if (!canAct) return null
   return (
     <section className="strip" aria-label="Start">

@@ -7,15 +7,13 @@ export const usePanelLocation = (
   isLinked: boolean,
   start: PanelLocation = startLocation
 ): readonly [PanelLocation, (place: Partial<PanelLocation>) => void] => {
-  const [location, setLocation] = useState(() =>
-    isLinked && page?.location.hash.startsWith('#/') === true ? parseLocation(page.location.hash) : start
-  )
+  const [location, setLocation] = useState(() => (isLinked ? linkedPlace(start) : start))
   useEffect(() => {
-    if (!isLinked || page === undefined) return
-    const follow = (): void => setLocation(parseLocation(page?.location.hash ?? ''))
-    page.addEventListener('hashchange', follow)
+    if (!isLinked) return
+    const follow = (): void => setLocation(linkedPlace(start))
+    page?.addEventListener('hashchange', follow)
     return () => page?.removeEventListener('hashchange', follow)
-  }, [isLinked])
+  }, [isLinked, start])
   const go = useCallback(
     (place: Partial<PanelLocation>) => {
       const next = placeAfter(location, place)
@@ -32,6 +30,12 @@ export const usePanelLocation = (
     [location, isLinked]
   )
   return [location, go]
+}
+
+/** Where the address leads, or where the panel starts when that says nothing. */
+const linkedPlace = (start: PanelLocation): PanelLocation => {
+  const fragment = page?.location.hash ?? ''
+  return fragment.startsWith('#/') ? parseLocation(fragment) : start
 }
 
 /** Where `place` leads from `location`: another panel starts without choice and filter, and so does a panel named anew. */

@@ -49,6 +49,7 @@ browserTest(
     await untilStatus(tab, 'live')
     channels[0]?.close()
     await untilStatus(tab, 'lost')
+    await tab.getByText('start it anew and open the address').waitFor()
     stage.tell('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
     await untilStatus(tab, 'live')
     await tab.getByText('Renamed').first().waitFor()

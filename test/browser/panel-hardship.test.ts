@@ -171,3 +171,36 @@ browserTest('closing what is beside the table gives the focus back to its row', 
   await page.getByRole('complementary', { name: 'Savings' }).waitFor()
   t.true(page.url().endsWith('?filter=sav'))
 })
+
+browserTest('a dialog that a lost connection closed does not come back by itself', async (t, browser) => {
+  const page = await openAt(t, browser, '')
+  await buttonOf(page, 'Log in…').click()
+  await page.getByRole('dialog').waitFor()
+  await page.evaluate(() => held.status({ connection: 'lost' }))
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.evaluate(() => held.status({ connection: 'live' }))
+  await buttonOf(page, 'Log in…').waitFor()
+  t.is(await page.getByRole('dialog').count(), 0)
+})
+
+browserTest('what a recording has far too much of is drawn in part', async (t, browser) => {
+  const page = await openAt(t, browser, '#/rates')
+  await page.evaluate(() => {
+    const [route] = held.view().routes.values()
+    const [provider] = held.view().rateProviders.values()
+    if (route === undefined || provider === undefined) throw new Error('The sample has none')
+    const hops = Array.from({ length: 5000 }, (_, at) => ({
+      ...route.hops[0],
+      fromCurrency: `C${at}`,
+      toCurrency: `C${at + 1}`
+    }))
+    const providers = Array.from({ length: 5000 }, (_, at) => [`p${at}`, { ...provider, pluginId: `p${at}` }])
+    held.status({ connection: 'past' })
+    held.tell({
+      routes: new Map([['BTC iso:EUR', { ...route, hops } as never]]),
+      rateProviders: new Map(providers as never)
+    })
+  })
+  await page.getByText('This route is too long').waitFor()
+  t.true((await page.getByRole('row').count()) < 400)
+})

@@ -183,6 +183,20 @@ browserTest(
   }
 )
 
+browserTest('a review is of the present, also over a panel that is held still', async (t, browser) => {
+  const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
+  await page.getByLabel('Address').fill(ADDRESS)
+  await page.getByLabel('Amount').fill('0.01')
+  await button(page, 'Review…').click()
+  await page.getByRole('tab', { name: 'Engines' }).press('p')
+  await page.getByRole('region', { name: 'Held still' }).waitFor()
+  await page.evaluate(review => held.answer({ draftId: 'draft-1', review }), REVIEW)
+  await button(page, 'Sign and send').click()
+  await page.evaluate(() => held.answer({ txid: 'abcd' }))
+  await dialog(page).waitFor({ state: 'detached' })
+  t.deepEqual(await namesAsked(page), ['spend.draft', 'spend.approve'])
+})
+
 browserTest('the most of one asset is not put down for another', async (t, browser) => {
   const page = await openAt(t, browser, `#/engines/${encodeURIComponent(COLD)}`)
   await page.getByLabel('Address').fill(ADDRESS)

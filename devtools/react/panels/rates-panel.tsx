@@ -6,6 +6,7 @@ import { routeGraph } from '../../core/rows/route-graph.ts'
 import { routeList, routeTable } from '../../core/rows/route-table.ts'
 import { drawnEdges } from '../drawn-edges.ts'
 import { usePanel, useView } from '../panel-state.ts'
+import { EmptyState } from '../parts/empty-state.tsx'
 import { ChoiceField } from '../parts/fields.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { StateMark } from '../parts/state-mark.tsx'
@@ -42,7 +43,11 @@ export const RatesPanel = (): ReactElement => {
       </div>
       <div className="body">
         <div className="main">
-          {shown.length === 0 ? (
+          {shown.some(({ hops }) => hops.length > MOST_HOPS) ? (
+            <EmptyState title="This route is too long">
+              <p>A route of more than {MOST_HOPS} rates is none that a kernel finds, so it is not drawn.</p>
+            </EmptyState>
+          ) : shown.length === 0 ? (
             <NoRoute pairCount={view.pairs.size} asked={location.id} />
           ) : (
             <Routes
@@ -57,6 +62,9 @@ export const RatesPanel = (): ReactElement => {
     </>
   )
 }
+
+// A recording can say anything, and the layout of thousands would take minutes.
+const MOST_HOPS = 50
 
 // As many currencies as a picture shows without becoming a thicket.
 const MARKET = 14

@@ -42,9 +42,11 @@ export const DataTable = <R,>(props: DataTableProps<R>): ReactElement => {
     // Without a page nothing is measured: the tables of tests and of short lists show all they have.
     enabled: !isShort
   })
-  const shown = isShort ? rows.map((_, index) => index) : virtual.getVirtualItems().map(({ index }) => index)
+  const shown = isShort
+    ? rows.slice(0, MOST_SHORT).map((_, index) => index)
+    : virtual.getVirtualItems().map(({ index }) => index)
   const before = (shown[0] ?? 0) * ROW_HEIGHT
-  const after = Math.max(0, rows.length - 1 - (shown.at(-1) ?? -1)) * ROW_HEIGHT
+  const after = isShort ? 0 : Math.max(0, rows.length - 1 - (shown.at(-1) ?? -1)) * ROW_HEIGHT
   return (
     <section
       ref={scroller}
@@ -67,6 +69,9 @@ export const DataTable = <R,>(props: DataTableProps<R>): ReactElement => {
     </section>
   )
 }
+
+// A recording can hold any number of what a kernel has a few of.
+const MOST_SHORT = 300
 
 // As tall as the style sheet makes a row: 28 px, its line within.
 const ROW_HEIGHT = 28
