@@ -1,5 +1,4 @@
 import { type AbortSignalLike, WalletError } from '../../kernel/plugin-api.ts'
-import { storageErrorOf } from './storage-error.ts'
 
 /** The part of the Web Locks standard that a disk needs; `navigator.locks` has it. */
 export interface WebLocks {
@@ -31,7 +30,7 @@ export const holdPageLock = async (locks: WebLocks | undefined, name: string): P
       reject(
         isTimeout(error)
           ? new WalletError('STORAGE_LOCKED', { holder: 'another page' }, error)
-          : storageErrorOf('', error)
+          : new WalletError('STORAGE_FAILED', { path: '', reason: 'this page may hold no locks' }, error)
       )
     locks.request(name, { signal: page.AbortSignal.timeout(WAIT_MS) }, hold).catch(failed)
   })
