@@ -40,7 +40,7 @@ const PLUGIN_ID = 'devtools'
  */
 export const makeDevtools = (options: DevtoolsOptions): Devtools => {
   const { clock, batchMs = 100, ringSize = 10_000, maxPerSlice = {}, hooks: isWatching = true } = options
-  // Tells kernels apart, and nothing hangs on nobody guessing it.
+  // Tells kernels apart. A panel over a socket knows its own again by it, and hears one guess at most.
   const kernelId = `${clock.now().toString(36)}-${Math.random().toString(36).slice(2, 10)}`
   // No panel is told the salt: with it, a mark could be compared with those of all known addresses.
   const redaction = { hideAddresses: options.hideAddresses === true, salt: String(Math.random()) }

@@ -15,7 +15,7 @@ export interface DraftShelfOptions<T> {
  */
 export class DraftShelf<T> {
   readonly #options: DraftShelfOptions<T>
-  readonly #kept = new Map<string, { readonly draft: T; readonly cancel: () => void }>()
+  readonly #kept = new Map<string, KeptDraft<T>>()
   #isClosed = false
 
   constructor(options: DraftShelfOptions<T>) {
@@ -33,13 +33,15 @@ export class DraftShelf<T> {
     const [oldest] = this.#kept.keys()
     if (this.#kept.size >= MOST && oldest !== undefined) this.discard(oldest)
     const cancel = io.clock.after(LIFE_MS, () => this.discard(draftId))
-    this.#kept.set(draftId, { draft, cancel })
+    this.#kept.set(draftId, { draft, cancel, until: io.clock.now() + LIFE_MS })
     return draftId
   }
 
   /** Hands a draft out, once. @throws ActionError GONE */
   take(draftId: string): T {
-    const kept = this.#kept.get(draftId)
+    // No timer runs while a machine sleeps: what was reviewed before is not what anyone has in mind after.
+    if ((this.#kept.get(draftId)?.until ?? 0) <= this.#options.io.clock.now()) this.discard(draftId)
+    const kept = this.#takeOut(draftId)
     if (kept === undefined)
       throw new ActionError({
         code: 'GONE',
@@ -47,14 +49,13 @@ export class DraftShelf<T> {
         details: { what: 'draft' },
         hint: 'It was approved or given up, or it was older than ten minutes: make a new one.'
       })
-    this.#kept.delete(draftId)
-    kept.cancel()
     return kept.draft
   }
 
   /** Drops a draft, if it is there. */
   discard(draftId: string): void {
-    if (this.#kept.has(draftId)) this.#options.drop(this.take(draftId))
+    const kept = this.#takeOut(draftId)
+    if (kept !== undefined) this.#options.drop(kept.draft)
   }
 
   /** Drops the drafts that are so. */
@@ -67,6 +68,20 @@ export class DraftShelf<T> {
     this.#isClosed = true
     this.discardThose(() => true)
   }
+
+  #takeOut(draftId: string): KeptDraft<T> | undefined {
+    const kept = this.#kept.get(draftId)
+    this.#kept.delete(draftId)
+    kept?.cancel()
+    return kept
+  }
+}
+
+interface KeptDraft<T> {
+  readonly draft: T
+  readonly cancel: () => void
+  /** Unix milliseconds. */
+  readonly until: number
 }
 
 const LIFE_MS = 10 * 60_000

@@ -232,8 +232,9 @@ export class Session {
     try {
       this.#channel.send(message)
     } catch {
-      // A channel that cannot send is closed, and its panel subscribes anew on the next one.
+      // A panel that would be told no more must not believe that it sees what is: it subscribes anew on the next channel.
       this.#end()
+      this.#channel.close()
     }
   }
 }

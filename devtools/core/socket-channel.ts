@@ -28,7 +28,8 @@ export const MAX_PAUSE_MS = 10_000
  *
  * Each loss is told to `onClose`, also of a socket that never opened. Attempts follow after 0.25 s, then twice as long
  * each time, up to {@link MAX_PAUSE_MS}. What the panel has missed it asks for itself, by sequence number, when it is
- * greeted again.
+ * greeted again. It is for good where another kernel answers: the token was of the first one alone, so whoever that is took
+ * its place, and would be told the next password.
  *
  * Nothing is kept for later: what is sent without a socket is dropped, since what a person approved is to happen now or
  * not at all.
@@ -50,6 +51,7 @@ class SocketLink implements Channel<ClientMessage, HostMessage> {
   /** Ends the attempt, the socket or the pause that goes on. */
   #stop = (): void => {}
   #pause = FIRST_PAUSE_MS
+  #kernelId: string | undefined
   #isOver = false
 
   constructor(options: SocketOptions) {
@@ -90,9 +92,19 @@ class SocketLink implements Channel<ClientMessage, HostMessage> {
 
   #heard(message: HostMessage): void {
     if (this.#isOver) return
-    // Not when it opens: a server that is full lets us in and sends us away.
-    this.#pause = FIRST_PAUSE_MS
+    // Not when it opens or greets: a server that is full, or cannot tell its tables, lets us in and sends us away.
+    if (message.type !== 'hello') this.#pause = FIRST_PAUSE_MS
+    else if (message.kernelId === (this.#kernelId ?? message.kernelId)) this.#kernelId = message.kernelId
+    else {
+      this.#giveUp()
+      return
+    }
     for (const listener of this.#onMessage) listener(message)
+  }
+
+  #giveUp(): void {
+    this.close()
+    for (const listener of this.#onClose) listener()
   }
 
   #lost(): void {

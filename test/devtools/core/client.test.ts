@@ -432,6 +432,25 @@ test('a panel may have fifty calls under way, of at most a thousand values and t
   t.deepEqual(refused.at(-1), [54, 'BAD_MESSAGE'])
 })
 
+test('a panel that cannot be told any more is hung up on, so that it does not take what it shows for what is', async t => {
+  const stage = makeStage()
+  const { host, client: end } = makeChannelPair()
+  let isBroken = false
+  const send = (message: HostMessage): void => {
+    if (isBroken) throw new RangeError('Invalid string length')
+    host.send(message)
+  }
+  stage.devtools.attach({ ...host, send }, LOOK)
+  const client = makeClient(end)
+  await stage.settle()
+  t.is(client.status.getSnapshot().connection, 'live')
+  isBroken = true
+  stage.tell('engineChanged', engine('w1'))
+  await stage.clock.advance(100)
+  t.is(client.status.getSnapshot().connection, 'lost')
+  t.is(stage.clock.timerCount, 0)
+})
+
 test('two versions of the protocol do not try to understand each other, and say so', async t => {
   const stage = makeStage()
   const { host, client: end } = makeChannelPair()

@@ -119,7 +119,23 @@ test('what is sent without a socket is dropped, and never sent later', t => {
   t.deepEqual(socket().sent, [])
 })
 
-test('pauses grow while nothing answers, and begin anew after a greeting', t => {
+test('a stranger that took the place of the kernel is told nothing, and the channel never comes back', t => {
+  const { channel, socket, pass, pauses, heard, losses } = makeScene()
+  socket().play('open')
+  socket().play('message', hello('a'))
+  socket().play('close')
+  pass()
+  socket().play('open')
+  socket().play('message', hello('stranger'))
+  channel.send({ type: 'call', id: 1, action: 'account.login', input: { username: 'alice', pin: '1234' } })
+  socket().play('message', { type: 'result', id: 1, output: {} })
+  t.deepEqual([heard, socket().sent, socket().isClosed], [[hello('a')], [], true])
+  t.is(losses(), 2)
+  socket().play('close')
+  t.deepEqual([pauses.length, losses()], [1, 2])
+})
+
+test('pauses grow while nothing answers, and begin anew once something is told', t => {
   const { socket, pass, pauses, losses } = makeScene()
   for (let attempt = 0; attempt < 8; attempt++) {
     socket().play('close')
@@ -133,6 +149,12 @@ test('pauses grow while nothing answers, and begin anew after a greeting', t => 
   pass()
   socket().play('open')
   socket().play('message', hello('a'))
+  socket().play('close')
+  t.is(pauses.at(-1), MAX_PAUSE_MS)
+  pass()
+  socket().play('open')
+  socket().play('message', hello('a'))
+  socket().play('message', { type: 'result', id: 1, output: {} })
   socket().play('close')
   t.is(pauses.at(-1), 250)
 })
