@@ -51,10 +51,18 @@ const tellStory = async (t: ExecutionContext, page: Page, hand: Hand): Promise<v
   await page.getByRole('dialog', { name: 'Review this swap' }).waitFor()
   await hand.press('Sign and swap')
   t.regex((await page.getByText('Paid in with').textContent()) ?? '', /^Paid in with [0-9a-f]{64}$/)
+
+  await hand.open('Rate routes')
+  await hand.fill('From', 'BTC')
+  await hand.fill('To', 'iso:EUR')
+  await hand.press('Find the route')
+  await page.getByText(/^1 BTC = .+ iso:EUR$/).waitFor()
+  const picture = page.getByRole('img', { name: /^The chosen route: BTC to / })
+  t.regex((await picture.getAttribute('aria-label')) ?? '', / to iso:EUR by \w+$/)
 }
 
 browserTest(
-  'from the empty page to a payment and a swap by mouse, with a clean console',
+  'from the empty page to a payment, a swap and a rate by mouse, with a clean console',
   async (t, browser) => {
     const page = await openPanelPage(t, browser)
     await tellStory(t, page, mouseOn(page))
@@ -66,7 +74,7 @@ browserTest(
   }
 )
 
-browserTest('from the empty page to a payment and a swap by keyboard alone', async (t, browser) => {
+browserTest('from the empty page to a payment, a swap and a rate by keyboard alone', async (t, browser) => {
   const page = await openPanelPage(t, browser)
   await tellStory(t, page, keyboardOn(page))
 })

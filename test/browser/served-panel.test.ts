@@ -1,3 +1,5 @@
+/// <reference lib="dom" />
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
 import type { Browser, Page } from 'playwright-core'
@@ -7,15 +9,17 @@ import { readPanelFiles } from '../../devtools/server/panel-files.ts'
 import { type DevtoolsServer, serveDevtools } from '../../devtools/server/serve-devtools.ts'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { driveWorld, steerWorld } from '../../fake-server/world-driver.ts'
+import type { Kernel } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { openDevice } from '../helpers/device.ts'
+import { secretsOf } from '../helpers/wallet-secrets.ts'
 import { withChromium } from './helpers/chromium.ts'
 import { mouseOn, watchConsole } from './helpers/panel-page.ts'
 
 const browserTest = withChromium(test)
 
 /** A kernel in this process, whose panel is served as `holdfast devtools` does. */
-const serveKernel = async (t: ExecutionContext): Promise<DevtoolsServer> => {
+const serveKernel = async (t: ExecutionContext): Promise<DevtoolsServer & { readonly kernel: Kernel }> => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   const io = world.ioFor(makeNodeIo())
   const devtools = makeDevtools({ clock: io.clock })
@@ -30,7 +34,7 @@ const serveKernel = async (t: ExecutionContext): Promise<DevtoolsServer> => {
     act.close()
     await kernel.close()
   })
-  return server
+  return { ...server, kernel }
 }
 
 const openPage = async (t: ExecutionContext, browser: Browser, url: string): Promise<Page> => {
@@ -80,5 +84,62 @@ browserTest(
     await page.reload()
     await page.getByText('Open the whole address').waitFor()
     t.is(sockets, 0)
+  }
+)
+
+const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+const PASSWORD = 'canary password 7Q'
+
+browserTest(
+  'no secret comes to the browser: not in a frame, nor in its page, its store, or a file that it saves',
+  async (t, browser) => {
+    const { url, token, kernel } = await serveKernel(t)
+    const page = await openPage(t, browser, 'about:blank')
+    const heard: string[] = []
+    page.on('websocket', socket => {
+      socket.on('framereceived', ({ payload }) => void heard.push(payload.toString()))
+    })
+    page.on('response', async response => {
+      if (!response.url().endsWith('.js')) heard.push(await response.text().catch(() => ''))
+    })
+    await page.goto(url)
+    await page.getByText('live', { exact: true }).waitFor()
+    const hand = mouseOn(page)
+    await hand.press('Record')
+    await hand.press('Create an account…')
+    await hand.fill('Username', 'canary')
+    await hand.fill('Password', PASSWORD)
+    await hand.fill('PIN', '80815')
+    await hand.press('Create an account')
+    await page.getByRole('button', { name: 'Log out' }).waitFor()
+    await hand.press('Create a wallet…')
+    await hand.fill('Name', 'Savings')
+    await hand.press('Create it')
+    await page.getByRole('heading', { name: 'Savings' }).waitFor()
+    await hand.fill('Fake money', '0.1')
+    await hand.press('Fund')
+    await page.getByText('0.1 BTC', { exact: true }).first().waitFor()
+    await hand.fill('Address', PAYEE)
+    await hand.fill('Amount', '0.02')
+    await hand.press('Review…')
+    await hand.press('Sign and send')
+    await page.getByText('Sent as').waitFor()
+    for (const tab of ['Sync', 'Hooks', 'Plugins', 'Logs']) await hand.open(tab)
+
+    const download = page.waitForEvent('download')
+    await hand.press('Stop recording')
+    await hand.press('Save the file')
+    const saved = await readFile(await (await download).path(), 'utf8')
+    // The session of the tab keeps the token for a reload, and nothing else may.
+    const kept = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))
+    const [account] = kernel.context.accounts
+    const [walletId = ''] = account?.getSnapshot().walletIds ?? []
+    const text = [...heard, saved, kept.replace(token, ''), await page.content(), page.url()].join('\n')
+    t.true(saved.includes('canary') && saved.includes('spendChanged'), 'the story was saved')
+    t.true(heard.join().includes(walletId), 'the story was heard')
+    const secrets = account === undefined ? [] : secretsOf(account, walletId)
+    t.true(secrets.length > 30)
+    for (const secret of [...secrets, PASSWORD, '"80815"', token])
+      t.false(text.includes(secret), `${secret} leaked`)
   }
 )

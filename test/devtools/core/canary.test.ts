@@ -1,7 +1,3 @@
-import { base58 } from '@scure/base'
-import { HDKey } from '@scure/bip32'
-import { mnemonicToEntropy, mnemonicToSeedSync } from '@scure/bip39'
-import { wordlist } from '@scure/bip39/wordlists/english.js'
 import test from 'ava'
 import type { Act } from '../../../devtools/core/actions.ts'
 import { makeChannelPair } from '../../../devtools/core/channel-pair.ts'
@@ -15,7 +11,7 @@ import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
 import { nativeAmount } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
-import { formsOf } from '../../helpers/key-forms.ts'
+import { secretsOf } from '../../helpers/wallet-secrets.ts'
 
 const io = makeNodeIo()
 const FOREIGN = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
@@ -59,15 +55,7 @@ const tellStory = async (hideAddresses: boolean) => {
   await client.act('account.login', { username: 'canary', password }).catch(error => sent.push(String(error)))
   await account.sync()
   await waitFor(() => client.events.getSnapshot().some(({ data }) => data.stage === 'saved'))
-  const keys = account.walletKeys.getRawPrivateKey(wallet.id)
-  const secrets = [keys.dataKey, keys.syncKey].map(key => io.crypto.fromBase64(String(key)))
-  const words = String(keys.bitcoinKey)
-  const seed = mnemonicToSeedSync(words)
-  const root = HDKey.fromMasterSeed(seed)
-  secrets.push(mnemonicToEntropy(words, wordlist), seed, base58.decode(account.getLoginKey()))
-  const child = root.derive("m/84'/1'/0'/0/0")
-  const needles = [...secrets, child.privateKey ?? seed].flatMap(formsOf)
-  needles.push(words, root.privateExtendedKey, child.privateExtendedKey, password, '"80815"', 'canary note')
+  const needles = [...secretsOf(account, wallet.id), password, '"80815"', 'canary note']
   const view = client.view.getSnapshot()
   await account.logout()
   await waitFor(() => client.view.getSnapshot().wallets.size === 0)
