@@ -30,6 +30,7 @@ export type {
   RateServiceSnapshot,
   RouteOptions
 } from './rates/rate-service.ts'
+export { typedPair } from './rates/typed-pair.ts'
 export { Observable, type Readable } from './state/observable.ts'
 export { Secret } from './state/secret.ts'
 export {

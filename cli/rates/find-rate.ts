@@ -4,6 +4,7 @@ import {
   type RatePair,
   type RateService,
   type RouteSnapshot,
+  typedPair,
   WalletError
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
@@ -68,20 +69,9 @@ export const askRates = async (session: Session, pairs: readonly RatePair[]): Pr
   }
 }
 
-/** The pair that a person means: codes in any case, as they are known, or else in capital letters. */
-export const pairOf = (rates: RateService, { from, to }: RateQuestion): RatePair => {
-  const known = new Set<string>()
-  for (const { fromCurrency, toCurrency } of rates.pairs()) known.add(fromCurrency).add(toCurrency)
-  return { fromCurrency: codeOf(known, from), toCurrency: codeOf(known, to) }
-}
-
-const codeOf = (known: ReadonlySet<string>, typed: string): string => {
-  const text = typed.trim()
-  if (/^iso:/i.test(text)) return `iso:${text.slice(4).toUpperCase()}`
-  if (known.has(text)) return text
-  const same = [...known].filter(code => code.toLowerCase() === text.toLowerCase())
-  return same.length === 1 ? (same[0] ?? text) : text.toUpperCase()
-}
+/** The pair that a person means. */
+export const pairOf = (rates: RateService, { from, to }: RateQuestion): RatePair =>
+  typedPair(rates.pairs(), from, to)
 
 const maxAgeOf = (session: Session): number | undefined => {
   const text = session.text('maxAge')

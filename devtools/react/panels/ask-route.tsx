@@ -1,16 +1,25 @@
 import { type ReactElement, useState } from 'react'
 import type { RateProviderSnapshot } from '../../../kernel/index.ts'
 import type { Actions } from '../../core/actions.ts'
+import { usePanel } from '../panel-state.ts'
+import { useCanDo } from '../parts/act-button.tsx'
 import { ActForm } from '../parts/act-form.tsx'
 import { TextField } from '../parts/fields.tsx'
+
+type Answer = Actions['rates.route']['out']
+
+/** How many routes are shown beside the cheapest one. */
+export const ALTERNATIVES = 4
 
 /** Asks how one currency turns into another, maybe with other biases than the kernel's. */
 export const AskRoute = (props: {
   readonly sources: readonly RateProviderSnapshot[]
   /** What the fields say at first: `from to`. */
   readonly place: string
-  readonly onAnswer: (from: string, to: string, answer: Actions['rates.route']['out']) => void
+  readonly onAnswer: (from: string, to: string, answer: Answer) => void
 }): ReactElement | null => {
+  const { run } = usePanel()
+  const canAsk = useCanDo('rates.refresh')
   const [fromBefore = '', toBefore = ''] = props.place.split(' ')
   const [from, setFrom] = useState(fromBefore)
   const [to, setTo] = useState(toBefore)
@@ -19,21 +28,31 @@ export const AskRoute = (props: {
     .filter(([, text]) => isBias(text))
     .map(([source, text]) => [source, Number(text)] as const)
   const places = { from: from.trim(), to: to.trim() }
+  const input = {
+    ...places,
+    alternatives: ALTERNATIVES,
+    ...(changed.length === 0 ? {} : { biases: Object.fromEntries(changed) })
+  }
+  const take = async (known: Answer, isHere: () => boolean): Promise<void> => {
+    let answer = known
+    if (known.route === null && canAsk) {
+      // From now on the sources are asked for this pair, too, as the command asks them.
+      await run('rates.refresh', {})
+      answer = (await run('rates.route', input)) ?? known
+    }
+    if (isHere()) props.onAnswer(places.from, places.to, answer)
+  }
   return (
     <ActForm
       name="rates.route"
-      input={{
-        ...places,
-        alternatives: 4,
-        ...(changed.length === 0 ? {} : { biases: Object.fromEntries(changed) })
-      }}
+      input={input}
       label="Find the route"
       isReady={
         places.from !== '' &&
         places.to !== '' &&
         Object.values(biases).every(text => text === '' || isBias(text))
       }
-      onDone={answer => props.onAnswer(places.from, places.to, answer)}
+      onDone={take}
     >
       <TextField label="From" value={from} onChange={setFrom} placeholder="BTC" />
       <TextField label="To" value={to} onChange={setTo} placeholder="iso:EUR" />

@@ -37,7 +37,7 @@ export const RatesPanel = (): ReactElement => {
           place={location.id ?? placeOf(known[0])}
           onAnswer={(from, to, given) => {
             setAnswer(given)
-            go({ id: `${from} ${to}` })
+            go({ id: given.route === null ? `${from} ${to}` : placeOf(given.route) })
           }}
         />
       </div>
@@ -48,7 +48,7 @@ export const RatesPanel = (): ReactElement => {
               <p>A route of more than {MOST_HOPS} rates is none that a kernel finds, so it is not drawn.</p>
             </EmptyState>
           ) : shown.length === 0 ? (
-            <NoRoute pairCount={view.pairs.size} asked={location.id} />
+            <NoRoute pairCount={view.pairs.size} asked={location.id} onAnswer={setAnswer} />
           ) : (
             <Routes
               routes={shown}

@@ -11,7 +11,8 @@ export const ActForm = <K extends ActionName>(props: {
   readonly input: Actions[K]['in']
   readonly label: string
   readonly isReady: boolean
-  readonly onDone?: (output: Actions[K]['out']) => void
+  /** The button stays busy until what it gives is over. */
+  readonly onDone?: (output: Actions[K]['out'], isHere: () => boolean) => Promise<void> | void
   readonly onFailure?: TakesFailure
   readonly children?: ReactNode
 }): ReactElement | null => {
@@ -24,7 +25,7 @@ export const ActForm = <K extends ActionName>(props: {
   const act = async (isHere: () => boolean): Promise<void> => {
     const output = await run(name, input, failure => isHere() && onFailure?.(failure) === true)
     // Who has gone elsewhere meanwhile is not led back.
-    if (output !== undefined && isHere()) onDone?.(output)
+    if (output !== undefined && isHere()) await onDone?.(output, isHere)
   }
   return (
     <form

@@ -220,11 +220,12 @@ test('rates are asked for and routed, with biases and alternatives', async t => 
   t.deepEqual(await act('rates.route', { from: 'BTC', to: 'iso:USD' }), { route: null, alternatives: [] })
   t.deepEqual(await act('rates.refresh', {}), {})
   const { route, alternatives } = await act('rates.route', {
-    from: 'BTC',
-    to: 'iso:USD',
+    from: ' btc',
+    to: 'iso:usd',
     biases: { coinbase: 0.5 },
     alternatives: 2
   })
+  t.deepEqual([route?.fromCurrency, route?.toCurrency], ['BTC', 'iso:USD'])
   t.is(route?.hops[0]?.source, 'coinbase')
   t.is(route?.hops[0]?.bias, 0.5)
   t.false(Object.hasOwn(route ?? {}, 'alternatives'))
