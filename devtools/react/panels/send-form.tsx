@@ -106,8 +106,10 @@ const useSpendForm = (walletId: string): SpendForm => {
       setRefusal(undefined)
       setTyped(before => ({ ...before, ...changes }))
     },
-    changeOf: (token, changes) =>
-      setTyped(before => (before.token === token ? { ...before, ...changes } : before)),
+    changeOf(token, changes) {
+      setRefusal(undefined)
+      setTyped(before => (before.token === token ? { ...before, ...changes } : before))
+    },
     native: readAmount(typed.amount, units).native,
     wish: {
       walletId,
