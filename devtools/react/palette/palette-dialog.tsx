@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react'
 import { usePanel } from '../panel-state.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { visibleText } from '../texts.ts'
 import {
   type PaletteEntry,
   type PaletteTarget,
@@ -114,8 +115,8 @@ const Entry = (props: {
     // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus, and hears the keys
     // biome-ignore lint/a11y/useFocusableInteractive: the field points at it instead
     <div ref={line} id={id} role="option" aria-selected={isChosen} onClick={onChoose}>
-      <span className="palette-title">{entry.title}</span>
-      <span className="palette-detail">{entry.detail}</span>
+      <span className="palette-title">{visibleText(entry.title)}</span>
+      <span className="palette-detail">{visibleText(entry.detail)}</span>
       {entry.keys === undefined ? null : <kbd>{entry.keys}</kbd>}
       <span className="palette-kind">{entry.kind}</span>
     </div>

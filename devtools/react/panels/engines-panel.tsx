@@ -57,19 +57,19 @@ export const EnginesPanel = (): ReactElement => {
 
 const columns: readonly Column<EngineRow>[] = [
   { title: 'Wallet', width: '22%', cell: ({ title }) => title, hint: ({ walletId }) => walletId },
-  { title: 'Currency', width: '110px', rank: 'slight', cell: ({ pluginId }) => pluginId },
-  { title: 'Engine', width: '124px', cell: ({ stage }) => <EngineState stage={stage} /> },
-  { title: 'Synced', width: '128px', cell: ({ syncRatio }) => <SyncBar ratio={syncRatio} /> },
+  { title: 'Currency', width: '96px', rank: 'slight', cell: ({ pluginId }) => pluginId },
+  { title: 'Engine', width: '104px', cell: ({ stage }) => <EngineState stage={stage} /> },
+  { title: 'Synced', width: '122px', cell: ({ syncRatio }) => <SyncBar ratio={syncRatio} /> },
   {
     title: 'Height',
-    width: '96px',
+    width: '90px',
     isNumber: true,
     rank: 'minor',
     cell: ({ blockHeight }) => (blockHeight === 0 ? '–' : countText(String(blockHeight)))
   },
   {
     title: 'Balance',
-    width: '150px',
+    width: '164px',
     isNumber: true,
     rank: 'slight',
     cell: ({ balances }) => <Balance balances={balances} />,

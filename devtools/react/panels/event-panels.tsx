@@ -10,6 +10,7 @@ import { Fact, Facts } from '../parts/facts.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Section, Side } from '../parts/side.tsx'
 import { clockText } from '../texts.ts'
+import { ActionTimeline } from './action-timeline.tsx'
 
 /** A row that stands for one event. */
 export interface EventRow {
@@ -82,7 +83,7 @@ const HoldButton = (): ReactElement | null => {
 }
 
 const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement => {
-  const { client, copy, go, location } = usePanel()
+  const { client, copy } = usePanel()
   const { correlationId } = event
   const all = useStore(client.events)
   const kin = useMemo(
@@ -113,20 +114,7 @@ const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement =>
       </Section>
       {kin.length < 2 ? null : (
         <Section title="All of this action">
-          <ul>
-            {kin.slice(-40).map(({ seq, at, hook, pluginId }) => (
-              <li key={seq}>
-                <button
-                  type="button"
-                  className="row-open"
-                  onClick={() => go({ ...location, id: String(seq) })}
-                >
-                  <span className="mono soft">{clockText(at)}</span> {hook}{' '}
-                  <span className="soft">{pluginId}</span>
-                </button>
-              </li>
-            ))}
-          </ul>
+          <ActionTimeline rows={kin} />
         </Section>
       )}
     </Side>

@@ -1,10 +1,14 @@
-import { type ReactElement, useCallback, useState } from 'react'
+import { type ReactElement, useCallback, useMemo, useState } from 'react'
 import type { JournalEvent } from '../../core/journal-event.ts'
 import { type HookRow, hookRows } from '../../core/rows/hook-rows.ts'
+import type { View } from '../../core/slices.ts'
+import { useView } from '../panel-state.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { ChoiceField } from '../parts/fields.tsx'
 import { StateMark, type Tone } from '../parts/state-mark.tsx'
-import { clockText, durationText } from '../texts.ts'
+import { Took } from '../parts/took.tsx'
+import { nameOfId } from '../parts/wallet-parts.tsx'
+import { clockText } from '../texts.ts'
 import { EventList } from './event-panels.tsx'
 
 type Kind = HookRow['kind'] | 'all'
@@ -19,6 +23,8 @@ const kinds: readonly (readonly [Kind, string])[] = [
 /** Every run of a tap and every call of a telling hook, with who ran, how long and how it ended. */
 export const HooksPanel = (): ReactElement => {
   const [kind, setKind] = useState<Kind>('all')
+  const view = useView()
+  const columns = useMemo(() => columnsOf(view), [view])
   const rowsOf = useCallback(
     (events: readonly JournalEvent[], text: string) =>
       hookRows(events, kind === 'all' ? { text } : { text, kind })
@@ -52,7 +58,7 @@ export const HooksPanel = (): ReactElement => {
 
 const tones: Readonly<Record<string, Tone>> = { done: 'good', answered: 'good', failed: 'bad' }
 
-const columns: readonly Column<HookRow>[] = [
+const columnsOf = (view: View): readonly Column<HookRow>[] => [
   { title: 'Hook', width: '26%', cell: ({ hook }) => hook },
   {
     title: 'Time',
@@ -68,25 +74,22 @@ const columns: readonly Column<HookRow>[] = [
       <StateMark tone={tones[outcome] ?? 'idle'}>{kind === 'told' ? 'told' : outcome}</StateMark>
     )
   },
-  { title: 'Took', width: '130px', isNumber: true, cell: row => <Took row={row} /> },
+  {
+    title: 'Took',
+    width: '130px',
+    isNumber: true,
+    cell: ({ durationMs }) => <Took durationMs={durationMs} share={shareOf(durationMs ?? 0)} />
+  },
   {
     title: 'About',
     rank: 'minor',
-    cell: ({ subject }) => <span className="soft mono">{subject ?? ''}</span>,
+    cell: ({ subject = '' }) => {
+      const name = nameOfId(view, subject)
+      return <span className={name === subject ? 'soft mono' : 'soft'}>{name}</span>
+    },
     hint: ({ subject }) => subject ?? ''
   }
 ]
 
-/** A duration, with a bar that grows tenfold slower than it: 1 s fills it, 1 ms a quarter. */
-const Took = ({ row }: { readonly row: HookRow }): ReactElement => {
-  if (row.durationMs === undefined) return <span className="soft">–</span>
-  const share = Math.min(1, Math.max(0.04, (Math.log10(Math.max(row.durationMs, 0.01)) + 2) / 5))
-  return (
-    <>
-      <span className="bar quiet" aria-hidden="true">
-        <span style={{ inlineSize: `${Math.round(share * 100)}%` }} />
-      </span>
-      <span className="took">{durationText(row.durationMs)}</span>
-    </>
-  )
-}
+/** The bar grows tenfold slower than the time: 1 s fills it, 1 ms a quarter. */
+const shareOf = (durationMs: number): number => (Math.log10(Math.max(durationMs, 0.01)) + 2) / 5

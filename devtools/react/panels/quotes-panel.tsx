@@ -12,7 +12,8 @@ import { ChoiceField } from '../parts/fields.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { QuoteState } from '../parts/quote-state.tsx'
 import { StateMark } from '../parts/state-mark.tsx'
-import { countdownText, countText, durationText } from '../texts.ts'
+import { Took } from '../parts/took.tsx'
+import { countdownText, countText } from '../texts.ts'
 import { useNow } from '../use-now.ts'
 import { AskQuotes } from './ask-quotes.tsx'
 import { QuoteSide } from './quote-side.tsx'
@@ -62,7 +63,7 @@ export const QuotesPanel = (): ReactElement => {
             <div className="main">
               <DataTable
                 label="Quotes"
-                columns={columnsAt(now, round.units)}
+                columns={columnsAt(now, round)}
                 rows={lanes}
                 keyOf={quote => quote.pluginId}
                 chosen={pluginId}
@@ -77,7 +78,7 @@ export const QuotesPanel = (): ReactElement => {
   )
 }
 
-const columnsAt = (now: number, units: RoundRow['units']): readonly Column<QuoteSnapshot>[] => [
+const columnsAt = (now: number, { units, lanes }: RoundRow): readonly Column<QuoteSnapshot>[] => [
   { title: 'Provider', width: '20%', cell: quote => quote.displayName, hint: quote => quote.pluginId },
   { title: 'State', width: '112px', cell: quote => <QuoteState quote={quote} now={now} /> },
   {
@@ -100,10 +101,10 @@ const columnsAt = (now: number, units: RoundRow['units']): readonly Column<Quote
   },
   {
     title: 'Took',
-    width: '76px',
+    width: '140px',
     isNumber: true,
     rank: 'minor',
-    cell: quote => (quote.durationMs === undefined ? '–' : durationText(quote.durationMs))
+    cell: quote => <Lane quote={quote} lanes={lanes} />
   },
   {
     title: 'Holds for',
@@ -123,6 +124,25 @@ const columnsAt = (now: number, units: RoundRow['units']): readonly Column<Quote
     hint: quote => quote.message ?? quote.rankReason ?? ''
   }
 ]
+
+/** How long a provider took among the others. By the root, so that a slow one leaves something of the quick ones. */
+const Lane = (props: {
+  readonly quote: QuoteSnapshot
+  readonly lanes: readonly QuoteSnapshot[]
+}): ReactElement => {
+  const { durationMs, state } = props.quote
+  const slowest = Math.max(1, ...props.lanes.map(lane => lane.durationMs ?? 0))
+  return (
+    <Took
+      durationMs={durationMs}
+      share={Math.sqrt((durationMs ?? 0) / slowest)}
+      isGoing={state === 'pending'}
+      tone={laneTones[state]}
+    />
+  )
+}
+
+const laneTones = { pending: 'good', resolved: 'good', failed: 'bad', 'timed out': 'warn' } as const
 
 const nativeHint = (native: string | undefined): string =>
   native === undefined ? '' : `${countText(native)} native`

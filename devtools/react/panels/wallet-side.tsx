@@ -12,10 +12,10 @@ import { Everything } from '../parts/everything.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { Section, Side } from '../parts/side.tsx'
-import { StateMark, type Tone } from '../parts/state-mark.tsx'
 import { LastError, SyncBar } from '../parts/wallet-parts.tsx'
 import { agoText, countText, shortId } from '../texts.ts'
 import { useNow } from '../use-now.ts'
+import { LifeChart } from './life-chart.tsx'
 import { Payments } from './payments.tsx'
 import { SendForm } from './send-form.tsx'
 
@@ -24,7 +24,7 @@ export const WalletSide = ({ row }: { readonly row: EngineRow }): ReactElement =
   const { walletId } = row
   return (
     <Side title={row.title}>
-      <Life row={row} />
+      <LifeChart row={row} />
       <div className="acts">
         {row.isPaused ? (
           <ActButton name="engine.resume" input={{ walletId }}>
@@ -46,28 +46,6 @@ export const WalletSide = ({ row }: { readonly row: EngineRow }): ReactElement =
       <Payments walletId={walletId} />
       <WalletActs key={walletId} walletId={walletId} />
     </Side>
-  )
-}
-
-const stepTones: Readonly<Record<EngineRow['state'], Tone>> = {
-  created: 'busy',
-  started: 'good',
-  stopped: 'idle',
-  failed: 'bad'
-}
-
-/** The life of an engine as steps, the present one marked; the end that did not come is left out. */
-const Life = ({ row }: { readonly row: EngineRow }): ReactElement => {
-  const isOver = row.state === 'failed' || row.state === 'stopped'
-  const steps = row.steps.filter(({ name, mark }) => mark !== 'skipped' && (isOver || name !== 'failed'))
-  return (
-    <ol className="steps" aria-label="Life of the engine">
-      {steps.map(({ name, mark }) => (
-        <li key={name} aria-current={mark === 'present' ? 'step' : undefined}>
-          {mark === 'present' ? <StateMark tone={stepTones[name]}>{name}</StateMark> : name}
-        </li>
-      ))}
-    </ol>
   )
 }
 

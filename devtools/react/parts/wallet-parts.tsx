@@ -1,12 +1,20 @@
 import type { ReactElement } from 'react'
 import type { WalletSnapshot } from '../../../kernel/index.ts'
 import type { BalanceRow, EngineRow } from '../../core/rows/engine-rows.ts'
+import type { View } from '../../core/slices.ts'
 import { countText, percentText, shortId, visibleText } from '../texts.ts'
 import { StateMark, type Tone } from './state-mark.tsx'
 
 /** What a wallet is called: its name, or the short form of its id. */
 export const walletName = ({ name, walletId }: WalletSnapshot): string =>
   name === null || name === '' ? shortId(walletId) : name
+
+/** What people call a wallet or an account; other ids stand for themselves. */
+export const nameOfId = (view: View, id: string): string => {
+  const wallet = view.wallets.get(id)
+  if (wallet !== undefined) return visibleText(walletName(wallet))
+  return visibleText(view.accounts.get(id)?.username ?? id)
+}
 
 /** What an engine is busy with. */
 export const EngineState = ({ stage }: Pick<EngineRow, 'stage'>): ReactElement => (

@@ -1,3 +1,4 @@
+import { chartStyles } from './chart-styles.ts'
 import { forcedStyles } from './forced-styles.ts'
 import { frameStyles } from './frame-styles.ts'
 import { partStyles } from './part-styles.ts'
@@ -5,6 +6,11 @@ import { routeStyles } from './route-styles.ts'
 import { themeStyles } from './theme-styles.ts'
 
 /** All that the panel wears: text for one constructed style sheet in its shadow root. */
-export const panelStyles: string = [themeStyles, frameStyles, partStyles, routeStyles, forcedStyles].join(
-  '\n'
-)
+export const panelStyles: string = [
+  themeStyles,
+  frameStyles,
+  partStyles,
+  chartStyles,
+  routeStyles,
+  forcedStyles
+].join('\n')

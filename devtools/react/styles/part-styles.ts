@@ -48,11 +48,8 @@ tr[data-chosen="true"] > * { background: var(--accent-ground) !important }
 .bar { display: inline-block; vertical-align: middle; inline-size: 56px; block-size: 5px; border-radius: 3px; background: var(--line); overflow: hidden; margin-inline-end: 8px }
 .bar > span { display: block; block-size: 100%; background: var(--accent) }
 .took { display: inline-block; min-inline-size: 50px }
-.bar.quiet > span { background: var(--soft) }
-.steps { display: flex; flex-wrap: wrap; align-items: center; color: var(--soft) }
-.steps li { display: inline-flex; align-items: center }
-.steps li + li::before { content: "" / ""; inline-size: 18px; block-size: 1px; background: var(--edge); margin-inline: 8px }
-.steps [aria-current] { font-weight: 600 }
+.bar.quiet > span { background: var(--soft) } .bar.bad > span, .bar.warn > span { background: currentColor }
+.bar.going > span { background: repeating-linear-gradient(90deg, var(--busy) 0 6px, transparent 6px 12px) }
 .facts { display: grid; grid-template-columns: minmax(84px, auto) 1fr; gap: 4px 12px }
 .facts dt { color: var(--soft) }
 .facts dd { overflow-wrap: anywhere; min-inline-size: 0 }

@@ -57,5 +57,7 @@ kbd { border: 1px solid var(--line); border-block-end-width: 2px; border-radius:
 @media (prefers-reduced-motion: no-preference) {
   .busy .mark-spin { animation: turn 1.2s linear infinite; transform-origin: center }
   @keyframes turn { to { transform: rotate(360deg) } }
+  .bar.going > span { animation: flow 1s linear infinite }
+  @keyframes flow { from { background-position-x: 0 } to { background-position-x: 12px } }
 }
 `
