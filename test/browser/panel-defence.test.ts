@@ -52,6 +52,8 @@ browserTest(
     await tab.getByText('start it anew and open the address').waitFor()
     stage.tell('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
     await untilStatus(tab, 'live')
+    // It may have been back before the name was another one.
+    await stage.clock.advance(100)
     await tab.getByText('Renamed').first().waitFor()
     t.is(channels.length, 2)
   }
