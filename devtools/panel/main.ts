@@ -1,29 +1,50 @@
 /// <reference lib="dom" />
-// The page that `holdfast devtools` serves: the panel of a kernel in that process.
+// The page that `holdfast devtools` serves: the panel of a kernel in that process, or of a recording.
 import { makeClient } from '../core/client.ts'
+import type { DevtoolsClient } from '../core/devtools-client.ts'
+import { openRecordingFile } from '../core/open-recording-file.ts'
+import { bearerOf, RECORDING_FILE_PATH, RECORDING_PAGE_PATH } from '../core/recording-path.ts'
 import { connectSocket } from '../core/socket-channel.ts'
 import { SOCKET_PATH } from '../core/socket-protocol.ts'
 import { mountPanel } from '../react/mount-panel.tsx'
 import { takeToken } from './panel-token.ts'
 
 const place = document.querySelector<HTMLElement>('#devtools') ?? document.body
-const token = takeToken(window)
 
-if (token === undefined) {
+const tell = (text: string): void => {
   const notice = document.createElement('p')
   notice.className = 'notice'
-  notice.textContent =
-    'Open the whole address that “holdfast devtools” printed: it ends in the token of that process.'
+  notice.setAttribute('role', 'status')
+  notice.textContent = text
   place.replaceChildren(notice)
-} else {
-  const channel = connectSocket({
-    url: `ws://${location.host}${SOCKET_PATH}`,
-    token,
-    makeWebSocket: (url, protocols) => new WebSocket(url, protocols)
-  })
-  const client = makeClient(
-    channel,
+}
+
+const clientOfKernel = (token: string): DevtoolsClient =>
+  makeClient(
+    connectSocket({
+      url: `ws://${location.host}${SOCKET_PATH}`,
+      token,
+      makeWebSocket: (url, protocols) => new WebSocket(url, protocols)
+    }),
     'No answer from “holdfast devtools”. It is asked again and again; if it was ended, start it anew and open the address that it prints then.'
   )
-  mountPanel(place, { client, ownsPage: true })
+
+const showRecording = async (token: string): Promise<void> => {
+  tell('Reading the recording…')
+  try {
+    const answer = await fetch(RECORDING_FILE_PATH, { headers: { authorization: bearerOf(token) } })
+    if (!answer.ok) throw new Error(`The server answered ${answer.status}.`)
+    const client = await openRecordingFile(await answer.blob())
+    place.replaceChildren()
+    mountPanel(place, { client, ownsPage: true })
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    tell(`The recording cannot be shown: ${why} Start “holdfast devtools” with it again.`)
+  }
 }
+
+const token = takeToken(window)
+if (token === undefined)
+  tell('Open the whole address that “holdfast devtools” printed: it ends in the token of that process.')
+else if (location.pathname === RECORDING_PAGE_PATH) void showRecording(token)
+else mountPanel(place, { client: clientOfKernel(token), ownsPage: true })

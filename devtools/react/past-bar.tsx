@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react'
 import { eventsSince } from '../core/hold-still.ts'
-import type { RecordedClient } from '../core/recording.ts'
+import { isRecorded, type RecordedClient } from '../core/recording.ts'
 import { useStore } from '../use-store.ts'
 import { usePanel } from './panel-state.ts'
 import { StateMark } from './parts/state-mark.tsx'
@@ -31,7 +31,8 @@ const HeldBar = ({ heldAt }: { readonly heldAt: number }): ReactElement => {
 }
 
 const FilmBar = ({ film }: { readonly film: RecordedClient }): ReactElement => {
-  const { leave } = usePanel().shown
+  const { live, shown } = usePanel()
+  const { leave } = shown
   const isSnapshot = film.momentCount === 1
   return (
     <section className="strip past" aria-label="Recording">
@@ -43,7 +44,7 @@ const FilmBar = ({ film }: { readonly film: RecordedClient }): ReactElement => {
       {isSnapshot ? null : <Scrubber film={film} />}
       {leave === undefined ? null : (
         <button type="button" className="button" onClick={leave}>
-          Back to live
+          {isRecorded(live) ? 'Back to the first recording' : 'Back to live'}
         </button>
       )}
     </section>

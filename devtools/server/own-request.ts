@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { bearerOf } from '../core/recording-path.ts'
 import { SOCKET_PROTOCOL, tokenProtocolOf } from '../core/socket-protocol.ts'
 
 /**
@@ -27,6 +28,10 @@ export const isOwnUpgrade = (
   const hasToken = isSameText(proof, tokenProtocolOf(token))
   return isOurPage && protocol === SOCKET_PROTOCOL && hasToken && more.length === 0
 }
+
+/** Whether a request brings our token as its bearer's. The comparison takes the same time for every token of its length. */
+export const isOwnReader = ({ authorization = '' }: IncomingHttpHeaders, token: string): boolean =>
+  isSameText(authorization, bearerOf(token))
 
 const isSameText = (given: string, wanted: string): boolean => {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)]

@@ -4,14 +4,15 @@
  * No inline script, no `eval`, no other origin, no frame around it, and no text that becomes markup (Trusted Types, for
  * which the panel needs no policy). Styles that a script sets through the CSSOM are allowed by the standard.
  *
- * @param host - as {@link ownHostOf} gave it, since a WebSocket on the same port counts as another origin in old browsers
+ * @param source - where the page may connect to: `ws://` and the host as {@link ownHostOf} gave it, since a WebSocket on
+ *   the same port counts as another origin in old browsers; or `'self'`
  */
-export const pageHeaders = (host: string): Readonly<Record<string, string>> => ({
+export const pageHeaders = (source: string): Readonly<Record<string, string>> => ({
   'content-security-policy': [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    `connect-src ws://${host}`,
+    `connect-src ${source}`,
     "img-src 'self' data:",
     "base-uri 'none'",
     "form-action 'none'",

@@ -27,7 +27,8 @@ export const readPanelFiles = (folder: string): PanelFiles => {
   return files.has(PAGE_PATH) ? files : new Map()
 }
 
-const PAGE_PATH = '/'
+/** The path of the page. */
+export const PAGE_PATH = '/'
 
 const KNOWN = [
   [PAGE_PATH, 'index.html', 'text/html; charset=utf-8'],

@@ -2,16 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { RECORDING_FILE_PATH, RECORDING_PAGE_PATH } from '../core/recording-path.ts'
 import { SOCKET_PATH, SOCKET_PROTOCOL } from '../core/socket-protocol.ts'
 import { closeCodes, type HostChannel, makeHostChannel } from './host-channel.ts'
-import { isOwnUpgrade, ownHostOf } from './own-request.ts'
+import { isOwnReader, isOwnUpgrade, ownHostOf } from './own-request.ts'
 import { pageHeaders } from './page-headers.ts'
-import type { PanelFiles } from './panel-files.ts'
+import { PAGE_PATH, type PanelFiles } from './panel-files.ts'
 
 /** What is served, and where. */
 export interface DevtoolsServerOptions {
-  /** Joins a panel to the kernel until the returned function is called. */
-  attach(channel: HostChannel): () => void
+  /** Joins a panel to the kernel until the returned function is called. Without it no socket opens. */
+  readonly attach?: (channel: HostChannel) => () => void
+  /** Gives the bytes of a recording, maybe compressed, to each page that comes; it shows them in place of a kernel. */
+  readonly recording?: () => Uint8Array
   readonly files: PanelFiles
   /** Any free port if left out or 0. */
   readonly port?: number
@@ -24,7 +27,7 @@ export interface DevtoolsServer {
   readonly port: number
   /** Where the page is, with the token in the fragment, which browsers send nowhere. A secret. */
   readonly url: string
-  /** 32 random bytes in base64url: whoever has it drives the wallet. */
+  /** 32 random bytes in base64url: whoever has it drives the wallet, or reads the recording. */
   readonly token: string
   /** Tells the panels that it ends, cuts off those that do not agree, and stops listening. */
   close(): Promise<void>
@@ -38,12 +41,14 @@ export const MAX_MESSAGE = 64_000
 /**
  * Serves the panel on 127.0.0.1: its files over HTTP, and the kernel over a WebSocket (ecosystem 2.4).
  *
- * The socket opens for our own page with our token only; everything else is refused with 403 and without a word.
+ * The socket opens for our own page with our token only; everything else is refused with 403 and without a word. A
+ * recording is sent to who brings the token, too.
  *
  * @throws Error (EADDRINUSE, EACCES …) if it cannot listen there
  */
 export const serveDevtools = async ({
   attach,
+  recording,
   files,
   port: wanted = 0,
   every = byTimer
@@ -59,10 +64,16 @@ export const serveDevtools = async ({
     handleProtocols: () => SOCKET_PROTOCOL
   })
   let port = wanted
-  const http = createServer((request, response) => answer(request, response, { files, port }))
+  const http = createServer((request, response) =>
+    answer(request, response, { files, recording, token, port })
+  )
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy())
-    if (request.url !== SOCKET_PATH || !isOwnUpgrade(request.headers, { port, token })) {
+    if (
+      attach === undefined ||
+      request.url !== SOCKET_PATH ||
+      !isOwnUpgrade(request.headers, { port, token })
+    ) {
       // Whoever is refused may keep their half open for ever, and the end of the server would wait for it.
       return void socket.end(REFUSAL, () => socket.destroy())
     }
@@ -73,7 +84,7 @@ export const serveDevtools = async ({
   return {
     port,
     token,
-    url: `http://127.0.0.1:${port}/#token=${token}`,
+    url: `http://127.0.0.1:${port}${recording === undefined ? PAGE_PATH : RECORDING_PAGE_PATH}#token=${token}`,
     async close() {
       stopBeating()
       await closeSockets(sockets)
@@ -91,20 +102,21 @@ const PING_MS = 15_000
 const FAREWELL_MS = 500
 const REFUSAL = 'HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
 
-const answer = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  { files, port }: { readonly files: PanelFiles; readonly port: number }
-): void => {
-  const host = ownHostOf(request.headers, port)
+interface Served extends Pick<DevtoolsServer, 'port' | 'token'> {
+  readonly files: PanelFiles
+  readonly recording: DevtoolsServerOptions['recording'] | undefined
+}
+
+const answer = (request: IncomingMessage, response: ServerResponse, served: Served): void => {
+  const host = ownHostOf(request.headers, served.port)
   if (host === undefined) {
     // To a stranger not even what this is.
     response.writeHead(403, { connection: 'close' }).end()
     return
   }
-  const { status, body, contentType = 'text/plain; charset=utf-8', more } = replyTo(request, files)
+  const { status, body, contentType = 'text/plain; charset=utf-8', more } = replyTo(request, served)
   response.writeHead(status, {
-    ...pageHeaders(host),
+    ...pageHeaders(served.recording === undefined ? `ws://${host}` : "'self'"),
     'content-type': contentType,
     'content-length': Buffer.byteLength(body),
     ...more
@@ -114,26 +126,33 @@ const answer = (
 
 interface PageReply {
   readonly status: number
-  readonly body: Buffer | string
+  readonly body: Uint8Array | string
   readonly contentType?: string
   readonly more?: Readonly<Record<string, string>>
 }
 
-const replyTo = ({ method, url = '' }: IncomingMessage, files: PanelFiles): PageReply => {
+const replyTo = (request: IncomingMessage, { files, recording, token }: Served): PageReply => {
+  const { method, url = '', headers } = request
   if (method !== 'GET' && method !== 'HEAD') {
     return { status: 405, body: 'Only GET and HEAD.\n', more: { allow: 'GET, HEAD', connection: 'close' } }
   }
   if (files.size === 0) {
     return { status: 503, body: 'The panel has not been built. Run: npm run build\n' }
   }
-  const file = files.get(url.split('?')[0] ?? '')
+  const [path = ''] = url.split('?')
+  if (recording !== undefined && path === RECORDING_FILE_PATH) {
+    if (!isOwnReader(headers, token)) return { status: 403, body: 'Not without the token.\n' }
+    return { status: 200, body: recording(), contentType: 'application/x-ndjson' }
+  }
+  const isRecordingPage = recording !== undefined && path === RECORDING_PAGE_PATH
+  const file = files.get(isRecordingPage ? PAGE_PATH : path)
   return file === undefined ? { status: 404, body: 'There is no such file.\n' } : { status: 200, ...file }
 }
 
 const admit = (
   client: WebSocket,
   sockets: WebSocketServer,
-  attach: DevtoolsServerOptions['attach']
+  attach: NonNullable<DevtoolsServerOptions['attach']>
 ): void => {
   // Its end is told by `close`, which follows.
   client.on('error', () => client.terminate())

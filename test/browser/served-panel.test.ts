@@ -1,10 +1,12 @@
 /// <reference lib="dom" />
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import type { Browser, Page } from 'playwright-core'
 import { makeActor } from '../../devtools/core/actor.ts'
 import { makeDevtools } from '../../devtools/core/devtools.ts'
+import { record } from '../../devtools/core/record.ts'
 import { readPanelFiles } from '../../devtools/server/panel-files.ts'
 import { type DevtoolsServer, serveDevtools } from '../../devtools/server/serve-devtools.ts'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
@@ -12,6 +14,7 @@ import { driveWorld, steerWorld } from '../../fake-server/world-driver.ts'
 import type { Kernel } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { openDevice } from '../helpers/device.ts'
+import { engine, makeStage, wallet } from '../helpers/devtools-stage.ts'
 import { secretsOf } from '../helpers/wallet-secrets.ts'
 import { withChromium } from './helpers/chromium.ts'
 import { mouseOn, watchConsole } from './helpers/panel-page.ts'
@@ -69,6 +72,34 @@ browserTest(
     await page.reload()
     await page.getByText('0.0007 BTC', { exact: true }).first().waitFor()
     t.false(page.url().includes(token))
+  }
+)
+
+browserTest(
+  'a served recording is shown without a kernel under its own policy, also after a reload',
+  async (t, browser) => {
+    const stage = makeStage()
+    const lines: string[] = []
+    const end = record(stage.devtools, { now: () => stage.clock.now(), write: line => void lines.push(line) })
+    stage.tell('walletChanged', wallet('wallet-one', { name: 'Savings' }))
+    stage.tell('engineChanged', engine('wallet-one'))
+    await stage.clock.advance(100)
+    end()
+    const { url, token, close } = await serveDevtools({
+      files: readPanelFiles(fileURLToPath(new URL('../../devtools/panel', import.meta.url))),
+      recording: () => gzipSync(lines.join('\n'))
+    })
+    t.teardown(close)
+    const page = await openPage(t, browser, url)
+    for (const _visit of ['first', 'reload']) {
+      await page.getByText('Viewing a recording', { exact: true }).waitFor()
+      t.is(await page.locator('.main').getByText('Savings').count(), 1)
+      await page.keyboard.press('[')
+      await page.getByText('Nobody is logged in').waitFor()
+      t.is(await page.getByRole('button', { name: /^Back/ }).count(), 0)
+      t.false(page.url().includes(token))
+      await page.reload()
+    }
   }
 )
 

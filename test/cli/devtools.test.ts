@@ -4,60 +4,18 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { CliError } from '../../cli/errors/cli-error.ts'
 import type { Plugin } from '../../kernel/index.ts'
-import { ended, homeFor, type Ran, startHoldfast } from '../helpers/command-line.ts'
+import { ended, homeFor, startHoldfast } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { failed } from '../helpers/envelopes.ts'
-import { type InProcessOptions, runInProcess } from '../helpers/in-process.ts'
+import { runInProcess } from '../helpers/in-process.ts'
 import { formsOf } from '../helpers/key-forms.ts'
-import { openPanel, type PanelOverSocket } from '../helpers/panel-socket.ts'
+import { openPanel } from '../helpers/panel-socket.ts'
+import { serve } from '../helpers/served-devtools.ts'
 
 const STOP = new CliError('INTERRUPTED', 'Stopped')
 const PASSWORD = 'canary Password 7Q'
 const PIN = '80815'
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
-
-interface Served extends PanelOverSocket {
-  readonly url: string
-  readonly port: number
-  /** Stops the command as Ctrl-C does, while the panel is open. */
-  interrupt(): Promise<Ran>
-  stop(): Promise<Ran>
-}
-
-/** Starts `holdfast devtools` in this process, and opens a panel on it, which is live. */
-const serve = async (
-  t: ExecutionContext,
-  home: string,
-  args: readonly string[] = [],
-  options: Pick<InProcessOptions, 'input' | 'plugins'> = {}
-): Promise<Served> => {
-  const controller = new AbortController()
-  let text = ''
-  const ran = runInProcess(['devtools', '--json', ...args], {
-    home,
-    ...options,
-    signal: controller.signal,
-    onOutput: more => {
-      text += more
-    }
-  })
-  const early = await Promise.race([ran, waitFor(() => text.includes('\n'))])
-  t.is(early?.stderr, undefined)
-  const { ok, data, meta } = JSON.parse(text)
-  t.deepEqual([ok, meta.schema, data.pid], [true, 'devtools/1', process.pid])
-  const panel = openPanel(data.url)
-  const interrupt = (): Promise<Ran> => {
-    controller.abort(STOP)
-    return ran
-  }
-  const stop = (): Promise<Ran> => {
-    panel.client.close()
-    return interrupt()
-  }
-  t.teardown(stop)
-  await waitFor(() => panel.client.status.getSnapshot().connection === 'live')
-  return { ...panel, url: data.url, port: data.port, interrupt, stop }
-}
 
 /** Every file below a folder, as text of bytes. */
 const filesBelow = (folder: string): string[] =>

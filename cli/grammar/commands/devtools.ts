@@ -5,11 +5,13 @@ import { LOGIN_OR_RECOVERY, WITH } from './any-login.ts'
 export const devtoolsCommands: readonly CommandSpec[] = [
   {
     name: 'devtools',
-    summary: 'watch and drive the wallet in a browser on this machine',
+    arguments: '[recording]',
+    summary: 'watch and drive the wallet in a browser on this machine, or look at a recording',
     example: 'devtools --open',
     flags: [
       { flags: '--open', summary: 'open the browser' },
       { flags: '--read-only', summary: 'let the panel look and do nothing' },
+      { flags: '--record <file>', summary: 'write what happens into a new file, to be looked at later' },
       { flags: '--port <port>', summary: 'where to listen on 127.0.0.1; any free port if left out' },
       { flags: '--hide-addresses', summary: 'show no addresses and transaction ids, as for screenshots' },
       WITH

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +15,7 @@ import {
   MAX_MESSAGE,
   serveDevtools
 } from '../../../devtools/server/serve-devtools.ts'
+import { ask, type Reply } from '../../helpers/ask.ts'
 
 const PAGE = '<!doctype html><script type="module" src="/panel.js"></script>'
 
@@ -51,33 +51,6 @@ const serve = async (t: ExecutionContext, given: PanelFiles = files): Promise<Sc
   t.teardown(() => server.close())
   return { server, host: `127.0.0.1:${server.port}`, channels, heard, ended: () => ended }
 }
-
-interface Reply {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly body: string
-}
-
-/** One request whose path goes out as it is written. */
-const ask = (
-  { port }: DevtoolsServer,
-  path: string,
-  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {}
-): Promise<Reply> =>
-  new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, response => {
-      const chunks: Buffer[] = []
-      response.on('data', chunk => chunks.push(chunk))
-      response.on('end', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body: Buffer.concat(chunks).toString('utf8')
-        })
-      )
-    })
-    sent.on('error', reject).end()
-  })
 
 interface Attempt {
   readonly path?: string
