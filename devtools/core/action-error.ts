@@ -4,7 +4,8 @@ import type { ActionFailure } from './protocol.ts'
 /**
  * Why an action failed, on the side of the panel, or before the kernel was asked. `code`: of the catalogue, or
  * READ_ONLY, HIDDEN (addresses are not shown), BAD_MESSAGE (`details.field` names what is wrong, never the value), GONE
- * (`details.what`: the draft, quote, round or repo is not there), NO_WORLD, DISCONNECTED, UNKNOWN.
+ * (`details.what`: the draft, quote, round or repo is not there), NO_WORLD, DISCONNECTED (`details.outcome` is `unknown` if it
+ * was on its way), UNKNOWN.
  */
 export class ActionError extends Error {
   readonly code: string

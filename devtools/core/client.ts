@@ -185,6 +185,7 @@ const unanswered = (): ActionError =>
   new ActionError({
     code: 'DISCONNECTED',
     message: 'The connection was lost before the answer came, so it is not known whether this was done.',
+    details: { outcome: 'unknown' },
     hint: 'Look at the wallet and its payments before you do it again.'
   })
 

@@ -45,7 +45,7 @@ export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
   ['← →', 'The tab before or after, on the tabs'],
   ['j k', 'The row below or above'],
   ['Enter', 'Open the row, press the button'],
-  ['Esc', 'Close what is open, then clear the filter'],
+  ['Esc', 'Close what is open, then clear the filter, then leave it'],
   ['y', 'Copy the command shown at the bottom'],
   ['c', 'Copy what is open as JSON'],
   ['p', 'Hold the panel still, let it go on'],

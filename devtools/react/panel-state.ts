@@ -17,8 +17,8 @@ export type TakesFailure = (failure: Failure) => boolean
 
 /** What was done here before. */
 export interface PanelMemory extends ActMemory {
-  /** The transaction of the newest payment, by the id of its wallet, or of its quote. */
-  readonly sent: ReadonlyMap<string, string>
+  /** The transaction of the newest payment, by the id of its wallet, or of its quote; undefined if nobody knows whether it was sent. */
+  readonly sent: ReadonlyMap<string, string | undefined>
 }
 
 /** What all parts of one panel share. */

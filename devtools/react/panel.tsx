@@ -5,9 +5,9 @@ import { HelpDialog } from './help-dialog.tsx'
 import type { KeyCommand } from './keyboard.ts'
 import type { PanelLocation } from './location.ts'
 import { openedJson } from './opened-json.ts'
-import { buttonEntries } from './palette/button-entries.ts'
+import { buttonEntries, pressButton } from './palette/button-entries.ts'
 import { PaletteDialog } from './palette/palette-dialog.tsx'
-import type { PaletteEntry, PaletteTarget } from './palette/palette-entries.ts'
+import type { PaletteEntry } from './palette/palette-entries.ts'
 import { PanelBody } from './panel-body.tsx'
 import { PanelFoot } from './panel-foot.tsx'
 import { PanelHead, themeAfter } from './panel-head.tsx'
@@ -73,7 +73,7 @@ export const Panel = (props: PanelProps): ReactElement => {
     else if (command.type === 'palette') setPalette(buttonEntries(panel.current))
     else if (command.type === 'copyJson') copy(openedJson(past.state.client, location))
     else if (command.type === 'escape')
-      return leave(location, go, failure === undefined ? undefined : dismiss)
+      return leave(location, go, failure === undefined ? undefined : dismiss) || leaveFilter(panel)
     else if (command.type === 'filter' || command.type === 'next' || command.type === 'previous')
       return moveFocus(panel, command.type)
     else return past.obey(command.type)
@@ -101,7 +101,7 @@ export const Panel = (props: PanelProps): ReactElement => {
         {palette === undefined ? null : (
           <PaletteDialog
             here={palette}
-            onChoose={target => follow(target, go, obey)}
+            onChoose={entry => follow(entry, go, obey)}
             onClose={() => setPalette(undefined)}
           />
         )}
@@ -117,13 +117,14 @@ export const Panel = (props: PanelProps): ReactElement => {
 
 /** Does what was chosen in the palette. */
 const follow = (
-  target: PaletteTarget,
+  entry: PaletteEntry,
   go: (place: Partial<PanelLocation>) => void,
   obey: (command: KeyCommand) => boolean
 ): void => {
+  const { target } = entry
   if (target.type === 'go') go(target.place)
   else if (target.type === 'key') obey(target.command)
-  else target.button.click()
+  else pressButton(target.button, entry)
 }
 
 /** The strip, if it can be drawn. */
@@ -156,6 +157,13 @@ const leave = (
   else if (location.filter !== '') go({ filter: '' })
   else return false
   return true
+}
+
+/** Puts the focus out of the filter, so that keys are heard again. */
+const leaveFilter = (panel: RefObject<HTMLElement | null>): boolean => {
+  const field = panel.current?.querySelector<HTMLElement>('[data-filter]:focus')
+  field?.blur()
+  return field != null
 }
 
 const moveFocus = (panel: RefObject<HTMLElement | null>, way: 'filter' | 'next' | 'previous'): boolean => {

@@ -44,21 +44,25 @@ export const usePanelActs = (client: DevtoolsClient): PanelActs => {
     [fail]
   )
   const run: PanelState['run'] = useCallback(
-    (name, input, onFailure) =>
-      attempt(async () => {
-        const act: Act = client.act
-        const output = await act(name, input)
-        const action = { name, input } as Action
-        setDone(before =>
-          before.of === client ? { ...before, memory: remembered(before.memory, action, output) } : before
-        )
+    (name, input, onFailure) => {
+      const action = { name, input } as Action
+      const remember = (change: (memory: PanelMemory) => PanelMemory): void =>
+        setDone(before => (before.of === client ? { ...before, memory: change(before.memory) } : before))
+      const work = async (): Promise<Awaited<ReturnType<Act>>> => {
+        const output = await (client.act as Act)(name, input)
+        remember(memory => remembered(memory, action, output))
         const draft = draftOf(action, output)
         if (draft !== undefined && !open(draft)) {
           discard(client, draft)
           fail(ONE_REVIEW)
         }
         return output
-      }, onFailure),
+      }
+      return attempt(work, failure => {
+        if (failure.details?.outcome === 'unknown') remember(memory => withSent(memory, action, undefined))
+        return onFailure?.(failure) === true
+      })
+    },
     [client, attempt, fail, open]
   )
   const copy = useCallback((text: string) => copyText(text, say), [])
@@ -121,13 +125,16 @@ const remembered = (memory: PanelMemory, action: Action, output: object): PanelM
   if ((action.name === 'spend.draft' || action.name === 'swap.review') && 'draftId' in output) {
     return { ...memory, drafts: withEntry(memory.drafts, String(output.draftId), action.input) }
   }
-  if ((action.name === 'spend.approve' || action.name === 'swap.approve') && 'txid' in output) {
-    const made = memory.drafts.get(action.input.draftId)
-    if (made === undefined) return memory
-    const source = 'walletId' in made ? made.walletId : made.quoteId
-    return { ...memory, sent: withEntry(memory.sent, source, String(output.txid)) }
-  }
-  return memory
+  return 'txid' in output ? withSent(memory, action, String(output.txid)) : memory
+}
+
+/** Takes in what became of an approval; other actions change nothing. */
+const withSent = (memory: PanelMemory, action: Action, txid: string | undefined): PanelMemory => {
+  if (action.name !== 'spend.approve' && action.name !== 'swap.approve') return memory
+  const made = memory.drafts.get(action.input.draftId)
+  if (made === undefined) return memory
+  const source = 'walletId' in made ? made.walletId : made.quoteId
+  return { ...memory, sent: withEntry(memory.sent, source, txid) }
 }
 
 const withEntry = <V>(map: ReadonlyMap<string, V>, id: string, value: V): ReadonlyMap<string, V> =>

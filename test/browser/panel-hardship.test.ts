@@ -204,3 +204,53 @@ browserTest('what a recording has far too much of is drawn in part', async (t, b
   await page.getByText('This route is too long').waitFor()
   t.true((await page.getByRole('row').count()) < 400)
 })
+
+browserTest(
+  'a button that became another one while the palette was open is not pressed',
+  async (t, browser) => {
+    const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
+    const change = (isPaused: boolean): Promise<void> =>
+      page.evaluate(
+        ([id, isPaused]) => {
+          const engines = new Map(held.view().engines)
+          const engine = engines.get(id)
+          if (engine !== undefined) engines.set(id, { ...engine, isPaused })
+          held.tell({ engines })
+        },
+        [SAVINGS, isPaused] as const
+      )
+    const choosePause = async (): Promise<void> => {
+      await page.keyboard.press('ControlOrMeta+k')
+      await page.keyboard.type('pause')
+      await page.getByRole('option', { name: /^Pause/ }).waitFor()
+    }
+    await buttonOf(page, 'Pause').waitFor()
+    await choosePause()
+    await change(true)
+    await page.getByRole('option', { name: /^Pause/ }).click()
+    await buttonOf(page, 'Resume').waitFor()
+    t.deepEqual(await page.evaluate(() => held.asked), [])
+    await change(false)
+    await choosePause()
+    await page.getByRole('option', { name: /^Pause/ }).click()
+    t.deepEqual(await page.evaluate(() => held.asked), [
+      { name: 'engine.pause', input: { walletId: SAVINGS } }
+    ])
+  }
+)
+
+browserTest(
+  'Escape leaves the filter once there is nothing to clear, and keys are heard again',
+  async (t, browser) => {
+    const page = await openAt(t, browser, '')
+    await buttonOf(page, 'Savings').waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('sav')
+    await page.keyboard.press('Escape')
+    t.is(await page.getByRole('searchbox').inputValue(), '')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('g')
+    await page.keyboard.press('l')
+    t.is(await page.getByRole('tab', { selected: true }).textContent(), 'Logs')
+  }
+)

@@ -105,13 +105,20 @@ browserTest(
     await button(page, 'Sign and send').click()
     await page.evaluate(() => {
       held.status({ connection: 'lost' })
-      held.refuse({ code: 'DISCONNECTED', message: 'It is not known whether it was done.' })
+      held.refuse({
+        ...{ code: 'DISCONNECTED', message: 'It is not known whether it was done.' },
+        details: { outcome: 'unknown' }
+      })
     })
     await dialog(page).waitFor({ state: 'detached' })
     await page.getByText('It is not known whether it was done.').waitFor()
     await page.evaluate(() => held.status({ connection: 'live' }))
     t.true(await page.getByText('It is not known whether it was done.').isVisible())
     t.is(await page.getByRole('dialog').count(), 0)
+    // Also when the notice has gone, as it does when another dialog opens.
+    await page.keyboard.press('?')
+    await page.keyboard.press('Escape')
+    await page.getByRole('status').getByText('nobody knows whether it was sent').waitFor()
   }
 )
 

@@ -40,3 +40,21 @@ browserTest(
     t.deepEqual(asked.toSorted(), ['/page/', '/page/page.css', '/page/page.js', '/page/scrypt-worker.js'])
   }
 )
+
+browserTest('a browser that keeps nothing says so in place of the panel', async (t, browser) => {
+  const site = await serveFolder(fileURLToPath(new URL('../../devtools/page', import.meta.url)))
+  const page = await browser.newPage()
+  t.teardown(async () => {
+    await page.close()
+    site.close()
+  })
+  watchConsole(t, page)
+  await page.addInitScript(() => {
+    IDBFactory.prototype.open = () => {
+      throw new DOMException('A mutation operation was attempted on a database', 'InvalidStateError')
+    }
+  })
+  await page.goto(`${site.url}/`)
+  await page.getByRole('status').getByText('lets the page keep nothing').waitFor()
+  t.is(await page.getByRole('tab').count(), 0)
+})

@@ -13,8 +13,19 @@ export const buttonEntries = (panel: HTMLElement | null): readonly PaletteEntry[
     .filter(button => !button.disabled && button.closest('.command') === null)
     .map(button => ({
       kind: 'Here',
-      title: (button.getAttribute('aria-label') ?? button.textContent ?? '').trim(),
-      detail: button.dataset.command ?? '',
+      ...saidBy(button),
       target: { type: 'press', button }
     }))
 }
+
+/** Presses the button of an entry, if it still says what the entry does: one button may become another one while it is read. */
+export const pressButton = (button: HTMLButtonElement, { title, detail }: PaletteEntry): void => {
+  const said = saidBy(button)
+  if (said.title === title && said.detail === detail) button.click()
+}
+
+/** What a button says, and the command that does the same. */
+const saidBy = (button: HTMLButtonElement): Pick<PaletteEntry, 'detail' | 'title'> => ({
+  title: (button.getAttribute('aria-label') ?? button.textContent ?? '').trim(),
+  detail: button.dataset.command ?? ''
+})

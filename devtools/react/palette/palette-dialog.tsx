@@ -2,20 +2,14 @@ import { type KeyboardEvent, type ReactElement, useEffect, useId, useRef, useSta
 import { usePanel } from '../panel-state.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { visibleText } from '../texts.ts'
-import {
-  type PaletteEntry,
-  type PaletteTarget,
-  panelEntries,
-  placeEntries,
-  searchEntry
-} from './palette-entries.ts'
+import { type PaletteEntry, panelEntries, placeEntries, searchEntry } from './palette-entries.ts'
 import { bestEntries } from './score-entry.ts'
 
 /** Everything that can be gone to or done, found by a few letters. */
 export const PaletteDialog = (props: {
   /** What can be done at the present place. */
   readonly here: readonly PaletteEntry[]
-  readonly onChoose: (target: PaletteTarget) => void
+  readonly onChoose: (entry: PaletteEntry) => void
   readonly onClose: () => void
 }): ReactElement => {
   const { client } = usePanel()
@@ -36,7 +30,7 @@ export const PaletteDialog = (props: {
   const choose = (entry: PaletteEntry | undefined): void => {
     if (entry === undefined) return
     props.onClose()
-    props.onChoose(entry.target)
+    props.onChoose(entry)
   }
   const hear = (event: KeyboardEvent): void => {
     if (event.nativeEvent.isComposing) return

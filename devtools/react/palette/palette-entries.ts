@@ -23,7 +23,7 @@ export interface PaletteEntry {
 export type PaletteTarget =
   | { readonly type: 'go'; readonly place: Partial<PanelLocation> }
   | { readonly type: 'key'; readonly command: KeyCommand }
-  | { readonly type: 'press'; readonly button: HTMLElement }
+  | { readonly type: 'press'; readonly button: HTMLButtonElement }
 
 /** The panels, and what keys do in all of them (pure). */
 export const panelEntries = (): readonly PaletteEntry[] => [

@@ -1,12 +1,12 @@
 import type { ReactElement } from 'react'
 import type { AmountUnits, QuoteSnapshot } from '../../../kernel/index.ts'
 import type { RoundRow } from '../../core/rows/quote-board.ts'
-import { usePanel } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { Amount } from '../parts/amount.tsx'
 import { Everything } from '../parts/everything.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { QuoteState } from '../parts/quote-state.tsx'
+import { SentLine } from '../parts/sent-line.tsx'
 import { Section, Side } from '../parts/side.tsx'
 import { countdownText, durationText, spanText } from '../texts.ts'
 import { useNow } from '../use-now.ts'
@@ -19,9 +19,7 @@ interface QuoteProps {
 /** One quote, and the way to approve it. */
 export const QuoteSide = ({ quote, units }: QuoteProps): ReactElement => {
   const now = useNow()
-  const { sent: sentBy } = usePanel().memory
   const { quoteId } = quote
-  const sent = quoteId === undefined ? undefined : sentBy.get(quoteId)
   return (
     <Side title={quote.displayName}>
       <QuoteState quote={quote} now={now} />
@@ -32,11 +30,7 @@ export const QuoteSide = ({ quote, units }: QuoteProps): ReactElement => {
           </ActButton>
         </div>
       )}
-      {sent === undefined ? null : (
-        <p role="status">
-          Paid in with <span className="mono">{sent}</span> <Everything id={sent} />
-        </p>
-      )}
+      <SentLine of={quoteId} words="Paid in with" />
       <Section title="Quote">
         <QuoteFacts quote={quote} units={units} now={now} />
         <Everything id={quote.quoteId ?? quote.roundId} />

@@ -10,30 +10,21 @@ import type { SpendWish } from '../../core/actions.ts'
 import { amountIn, readAmount, unitsOf } from '../../core/amount-in-units.ts'
 import type { View } from '../../core/slices.ts'
 import { type SpendRefusal, spendRefusalOf } from '../../core/spend-refusal.ts'
-import { type TakesFailure, usePanel, useView } from '../panel-state.ts'
+import { type TakesFailure, useView } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { ActForm } from '../parts/act-form.tsx'
 import { AmountField } from '../parts/amount-field.tsx'
 import { ChoiceField, TextField } from '../parts/fields.tsx'
+import { SentLine } from '../parts/sent-line.tsx'
 import { Section } from '../parts/side.tsx'
 
 /** Pays from a wallet, after a review: in its coin or one of its tokens, an amount or all there is. */
-export const SendForm = ({ walletId }: { readonly walletId: string }): ReactElement => {
-  const sent = usePanel().memory.sent.get(walletId)
-  return (
-    <Section title="Send">
-      <SendFields walletId={walletId} />
-      {sent === undefined ? null : (
-        <p role="status">
-          Sent as{' '}
-          <span className="mono" style={{ overflowWrap: 'anywhere' }}>
-            {sent}
-          </span>
-        </p>
-      )}
-    </Section>
-  )
-}
+export const SendForm = ({ walletId }: { readonly walletId: string }): ReactElement => (
+  <Section title="Send">
+    <SendFields walletId={walletId} />
+    <SentLine of={walletId} words="Sent as" />
+  </Section>
+)
 
 const SendFields = ({ walletId }: { readonly walletId: string }): ReactElement => {
   const { typed, change, changeOf, assets, units, native, wish, refuse, errorOf } = useSpendForm(walletId)

@@ -5,7 +5,7 @@ import type { ClientStatus, DevtoolsClient } from '../../../devtools/core/devtoo
 import type { JournalEvent } from '../../../devtools/core/journal-event.ts'
 import type { View } from '../../../devtools/core/slices.ts'
 import { mountPanel } from '../../../devtools/react/mount-panel.tsx'
-import type { Observable } from '../../../kernel/index.ts'
+import type { JsonObject, Observable } from '../../../kernel/index.ts'
 import { makeSampleClient, SAMPLE_NOW, sampleEvents, sampleView } from '../../devtools/react/sample-client.ts'
 
 /** What the page offers, as `globalThis.held`. */
@@ -16,7 +16,7 @@ export interface HeldPage {
   answer(output: Actions[keyof Actions]['out']): void
   /** Answers the newest question. */
   answerLast(output: Actions[keyof Actions]['out']): void
-  refuse(failure: { readonly code: string; readonly message: string }): void
+  refuse(failure: { readonly code: string; readonly message: string; readonly details?: JsonObject }): void
   status(status: Partial<ClientStatus>): void
   view(): View
   /** Changes what is shown; tables that are left out stay. */
@@ -55,7 +55,7 @@ const held: HeldPage = {
   asked,
   answer: output => questions.shift()?.resolve(output as never),
   answerLast: output => questions.pop()?.resolve(output as never),
-  refuse: ({ code, message }) => questions.shift()?.reject(Object.assign(new Error(message), { code })),
+  refuse: ({ message, ...rest }) => questions.shift()?.reject(Object.assign(new Error(message), rest)),
   status: status => (client.status as Observable<ClientStatus>).update(status),
   view: () => client.view.getSnapshot(),
   tell: view => (client.view as Observable<View>).update(view),

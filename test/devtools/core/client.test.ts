@@ -236,7 +236,7 @@ test('calls under way fail when the connection is lost, and a greeting makes the
   } as never)
   link.client.close()
   for (const closed of closers) closed()
-  await waiting
+  t.like(await waiting, { details: { outcome: 'unknown' } })
   t.is(client.status.getSnapshot().connection, 'lost')
   await t.throwsAsync(client.act('engine.pause', { walletId: 'w' }), {
     code: 'DISCONNECTED',
