@@ -1,7 +1,7 @@
 import type { Account } from './account/account.ts'
 import { openAccount } from './account/open-account.ts'
 import { WalletError } from './errors/wallet-error.ts'
-import type { LoginSnapshot } from './hooks/snapshots.ts'
+import type { ExchangeSnapshot, LoginSnapshot } from './hooks/snapshots.ts'
 import { Scheduler } from './io/scheduler.ts'
 import { normalizeUsername } from './login/derive.ts'
 import {
@@ -83,7 +83,9 @@ export class Context implements Readable<readonly LocalUser[]> {
     const report = (error: unknown): void => services.report('sync', error)
     const { syncServers, infoServers } = services.config
     const servers = new SyncServers({ io: services.io, syncServers, infoServers, report })
-    this.#syncLoop = new SyncLoop({ io: services.io, servers, report })
+    const exchanged = (exchange: ExchangeSnapshot): void =>
+      services.hooks.filesExchanged.call(Object.freeze(exchange))
+    this.#syncLoop = new SyncLoop({ io: services.io, servers, report, exchanged })
     this.#scheduler = new Scheduler(services.io.clock)
     this.#pause = new PauseSwitch({ scheduler: this.#scheduler, key: 'pause' })
     this.#pause.subscribe(() => (this.isPaused ? this.#syncLoop.pause() : this.#syncLoop.resume()))

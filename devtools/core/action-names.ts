@@ -37,6 +37,7 @@ export const actionNamesOf = (view: View, memory: ActMemory): ActionNames => {
       // What a plugin calls a unit may be no word that a command knows.
       return readAmount(text, units).native === native ? text : `${native} native`
     },
+    repoOf: repoId => view.repos.get(repoId),
     draftOf: draftId => memory.drafts.get(draftId),
     quoteOf(quoteId) {
       const quote = quotes.find(one => one.quoteId === quoteId)

@@ -18,6 +18,8 @@ export interface ActionNames {
   walletOf(walletId: string): WalletWords
   /** An amount of a wallet as commands take it; `tokenId` left out: of its coin. */
   amountOf(native: string, walletId: string, tokenId?: string): string
+  /** Whose a repo is; undefined of one that nobody told of. */
+  repoOf(repoId: string): { readonly accountId: string; readonly walletId?: string } | undefined
   /** The payment that a draft was made of, or the quote that it approves. */
   draftOf(draftId: string): Actions['spend.draft']['in'] | Actions['swap.review']['in'] | undefined
   /** Who made a quote, and for which question. */
@@ -120,6 +122,20 @@ const giveUp = (input: { readonly draftId: string }, names: ActionNames): Words 
   return words && dry(words)
 }
 
+/** One exchange more does no harm, so for a repo that nobody knows everything is synced. */
+const sync = ({ repoId }: { readonly repoId: string }, names: ActionNames): Words => {
+  const repo = names.repoOf(repoId)
+  if (repo === undefined) return { words: ['sync'] }
+  const { accountId, walletId } = repo
+  if (walletId === undefined)
+    return { words: ['sync', ACCOUNT], flags: { account: names.accountFlagOf(accountId) } }
+  const { word, account } = names.walletOf(walletId)
+  return { words: ['sync', word === ACCOUNT ? walletId : word], flags: { account } }
+}
+
+/** What `sync` calls the account's own files. */
+const ACCOUNT = 'account'
+
 const wordsOf: { readonly [K in ActionName]: WordsOf<K> } = {
   'account.create': ({ username }) =>
     username === undefined
@@ -141,8 +157,7 @@ const wordsOf: { readonly [K in ActionName]: WordsOf<K> } = {
   'engine.pause': aboutWallet('wallets', 'pause'),
   'engine.resume': aboutWallet('wallets', 'resume'),
   'engine.resync': aboutWallet('wallets', 'resync'),
-  // No view says whose a repo is, and one exchange more does no harm.
-  'repo.sync': () => ({ words: ['sync'] }),
+  'repo.sync': sync,
   'spend.draft': (input, names) => dry(send(input, names)),
   'spend.max': (input, names) => dry(send(input, names)),
   'spend.approve': approve,

@@ -1,5 +1,6 @@
 import type {
   AccountSnapshot,
+  ExchangeSnapshot,
   RateProviderSnapshot,
   TellingHooks,
   TransactionsSnapshot,
@@ -26,7 +27,7 @@ export interface ActionFact {
 export type Facts = {
   readonly [H in Exclude<
     HookName,
-    'accountChanged' | 'usersChanged' | 'ratesChanged' | 'transactionsChanged'
+    'accountChanged' | 'usersChanged' | 'ratesChanged' | 'transactionsChanged' | 'filesExchanged'
   >]: Told<H>
 } & {
   /** The ids of its wallets are in its table; each new wallet would keep all those before it once more. */
@@ -44,6 +45,8 @@ export type Facts = {
     readonly createdCount: number
     readonly changedCount: number
   }
+  /** The first of the paths, and how many there were. */
+  readonly filesExchanged: ExchangeSnapshot & { readonly sentCount: number; readonly receivedCount: number }
   readonly action: ActionFact
 }
 
@@ -51,6 +54,7 @@ export type Facts = {
 export type FactName = keyof Facts
 
 const MAX_TXIDS = 20
+const MAX_PATHS = 20
 
 /** What the journal keeps of something told (pure). */
 export const factOf = <H extends HookName>(hook: H, told: Told<H>): Facts[H] => {
@@ -74,6 +78,13 @@ const makers: { readonly [H in HookName]?: (told: Told<H>) => Facts[H] } = {
     changed: changed.slice(0, MAX_TXIDS),
     createdCount: created.length,
     changedCount: changed.length
+  }),
+  filesExchanged: ({ repoId, sent, received }) => ({
+    repoId,
+    sent: sent.slice(0, MAX_PATHS),
+    received: received.slice(0, MAX_PATHS),
+    sentCount: sent.length,
+    receivedCount: received.length
   })
 }
 
@@ -88,6 +99,7 @@ const subjects: { readonly [F in FactName]: (fact: Facts[F]) => string | undefin
   accountChanged: ({ accountId }) => accountId,
   lobbyChanged: ({ lobbyId }) => lobbyId,
   repoChanged: ({ repoId }) => repoId,
+  filesExchanged: ({ repoId }) => repoId,
   walletChanged: ({ walletId }) => walletId,
   engineChanged: ({ walletId }) => walletId,
   transactionsChanged: ({ walletId }) => walletId,

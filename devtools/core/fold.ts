@@ -5,8 +5,8 @@ import type { Tables } from './tables.ts'
 /**
  * Puts what a hook tells into the tables.
  *
- * A closed account stays listed as logged out, so that one sees that it was here; its wallets and their engines leave
- * with their names and balances, and so do those that an open account no longer lists.
+ * A closed account stays listed as logged out, so that one sees that it was here; its wallets, their engines and its
+ * repos leave with their names and balances, and so do those that an open account no longer lists.
  */
 export const foldInto = <H extends HookName>(tables: Tables, hook: H, told: Told<H>): void => {
   const fold = folds[hook] as ((tables: Tables, told: Told<H>) => void) | undefined
@@ -24,7 +24,10 @@ const folds: { readonly [H in HookName]?: (tables: Tables, told: Told<H>) => voi
   loginChanged: (tables, login) => tables.put('logins', login.attemptId, login),
   accountChanged: (tables, account) => foldAccount(tables, account),
   lobbyChanged: (tables, lobby) => tables.put('lobbies', lobby.lobbyId, lobby),
-  repoChanged: (tables, repo) => tables.put('repos', repo.repoId, repo),
+  repoChanged(tables, repo) {
+    if (repo.isOpen) tables.put('repos', repo.repoId, repo)
+    else tables.remove('repos', repo.repoId)
+  },
   walletChanged: (tables, wallet) => tables.put('wallets', wallet.walletId, wallet),
   engineChanged(tables, engine) {
     const { walletId, state } = engine

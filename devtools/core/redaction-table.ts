@@ -115,6 +115,9 @@ export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
   lobbies: { lobbyId: 'plain', state: 'plain', username: 'plain', errorCode: 'plain' },
   repos: {
     repoId: 'plain',
+    accountId: 'plain',
+    walletId: 'plain',
+    isOpen: 'plain',
     pendingCount: 'plain',
     lastHash: 'plain',
     lastSync: 'plain',
@@ -210,6 +213,14 @@ export const factRules: { readonly [F in FactName]: FieldsOf<Facts[F]> } = {
   },
   lobbyChanged: rowRules.lobbies,
   repoChanged: rowRules.repos,
+  // Paths name no address and no txid: what is in them is hashed with a key of the repo.
+  filesExchanged: {
+    repoId: 'plain',
+    sent: 'plain',
+    received: 'plain',
+    sentCount: 'plain',
+    receivedCount: 'plain'
+  },
   // How tokens are written is in the row of the wallet; each event would say it once more.
   walletChanged: { ...rowRules.wallets, tokens: 'hidden' },
   engineChanged: rowRules.engines,

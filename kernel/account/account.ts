@@ -1,4 +1,3 @@
-import { base58Of, utf8Of } from '../crypto/encoding.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { AccountSnapshot, LoginSnapshot } from '../hooks/snapshots.ts'
 import type { Scheduler } from '../io/scheduler.ts'
@@ -17,6 +16,7 @@ import type { WalletStatesChange } from '../types/keys.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
 import type { EventQueue } from '../wallet/event-queue.ts'
 import type { PauseOptions, PauseSwitch } from '../wallet/pause-switch.ts'
+import { accountIdOf } from './account-id.ts'
 import {
   type ActivationQuestion,
   type ActivationQuote,
@@ -90,7 +90,7 @@ export class Account implements Readable<AccountSnapshot> {
   constructor(parts: AccountParts) {
     const { services, login, book } = parts
     this.#parts = parts
-    this.id = services.config.hideKeys ? hashedIdOf(services, login.rootLoginId) : login.rootLoginId
+    this.id = accountIdOf(services, login)
     this.credentials = new Credentials({ services, login, logout: () => this.logout() })
     this.twoFactor = new TwoFactor({ services, login })
     this.dataStore = parts.dataStore
@@ -357,6 +357,3 @@ export class Account implements Readable<AccountSnapshot> {
     if (!this.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
   }
 }
-
-const hashedIdOf = ({ io }: Services, loginId: string): string =>
-  base58Of(io.crypto.sha256(utf8Of(loginId)).subarray(0, 16))

@@ -14,6 +14,7 @@ import { EventQueue } from '../wallet/event-queue.ts'
 import { openWallet } from '../wallet/open-wallet.ts'
 import { type PauseSnapshot, PauseSwitch } from '../wallet/pause-switch.ts'
 import { Account, type AccountParts } from './account.ts'
+import { accountIdOf } from './account-id.ts'
 import { DataStore } from './data-store.ts'
 import { type NewWalletSettings, newWalletFiles } from './new-wallet-files.ts'
 import { type OpenRepo, OpenRepos } from './open-repos.ts'
@@ -42,7 +43,7 @@ export interface AccountPlace {
  */
 export const openAccount = async (place: AccountPlace): Promise<Account> => {
   const { services, login, syncLoop } = place
-  const repos = new OpenRepos(services, syncLoop)
+  const repos = new OpenRepos(services, { syncLoop, accountId: accountIdOf(services, login) })
   try {
     const accountRepos = await openAccountRepos(place, repos)
     const book = await WalletBook.open({ services, login, accountRepos })

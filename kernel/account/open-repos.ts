@@ -4,6 +4,7 @@ import { fileHashOf, repoIdOf } from '../keys/wallet-id.ts'
 import { keyBytesOf } from '../keys/wallet-info.ts'
 import { openRepo } from '../repo/open-repo.ts'
 import type { Repo } from '../repo/repo.ts'
+import type { RepoState } from '../repo/repo-facts.ts'
 import type { RepoTraffic, SyncLoop } from '../repo/sync-loop.ts'
 import type { Services } from '../services.ts'
 import { Secret } from '../state/secret.ts'
@@ -36,28 +37,36 @@ export interface RepoStatus extends RepoSnapshot, RepoTraffic {
   readonly type: string
 }
 
+/** What {@link OpenRepos} belongs to. */
+export interface OpenReposParts {
+  readonly syncLoop: SyncLoop
+  readonly accountId: string
+}
+
 /** The repos that one account has open. */
 export class OpenRepos {
   readonly #services: Services
   readonly #syncLoop: SyncLoop
   /** By repo id, from the moment a repo begins to open until it has let go of its files. */
   readonly #open = new Map<string, Promise<OpenRepo>>()
-  readonly #owners = new Map<Repo, Pick<SecretWalletInfo, 'id' | 'type'>>()
+  readonly #owners = new Map<Repo, Owner>()
+  readonly #accountId: string
   readonly #home: RepoHome
   #isClosed = false
 
-  constructor(services: Services, syncLoop: SyncLoop) {
+  constructor(services: Services, { syncLoop, accountId }: OpenReposParts) {
     this.#services = services
     this.#syncLoop = syncLoop
+    this.#accountId = accountId
     this.#home = {
       io: services.io,
       syncLoop,
-      announce: snapshot => services.hooks.repoChanged.call(snapshot),
       closing: repo => void this.#owners.delete(repo),
       closed: (repoId, keys) => {
         this.#open.delete(repoId)
         destroyKeys(keys)
-      }
+      },
+      tellClosed: (repo, owner) => this.#tell(repo.state.getSnapshot(), owner, false)
     }
   }
 
@@ -75,7 +84,7 @@ export class OpenRepos {
       destroyKeys(keys)
       throw new WalletError('KEY_INTEGRITY', { rule: 'two wallets have one sync key' })
     }
-    const opening = this.#openSynced(repoId, keys, firstSync)
+    const opening = this.#openSynced(repoId, { owner: info, keys, firstSync })
     this.#open.set(repoId, opening)
     const opened = await opening
     if (!this.#isClosed) {
@@ -88,10 +97,10 @@ export class OpenRepos {
 
   /** How far each open repo is from its server. */
   list(): RepoStatus[] {
-    return [...this.#owners].map(([repo, { id, type }]) => ({
-      ownerId: id,
-      type,
-      ...repo.state.getSnapshot(),
+    return [...this.#owners].map(([repo, owner]) => ({
+      ownerId: owner.id,
+      type: owner.type,
+      ...this.#snapshotOf(repo.state.getSnapshot(), owner, true),
       ...this.#syncLoop.trafficOf(repo)
     }))
   }
@@ -105,23 +114,34 @@ export class OpenRepos {
     }
   }
 
-  async #openSynced(repoId: string, keys: RepoKeys, firstSync: FirstSync): Promise<OpenRepo> {
+  async #openSynced(repoId: string, { owner, keys, firstSync }: Opening): Promise<OpenRepo> {
     const { io, disk, report } = this.#services
     let repo: Repo | undefined
     try {
       repo = await openRepo({
         ...{ io, disk, repoId, ...keys },
         report: error => report(`repo ${repoId.slice(0, 8)}`, error),
-        announce: this.#home.announce
+        announce: state => this.#tell(state, owner, true)
       })
+      this.#tell(repo.state.getSnapshot(), owner, true)
       if (repo.state.getSnapshot().lastSync === 0) await this.#syncFirst(repo, firstSync)
-      return new SyncedRepo(this.#home, repo, keys)
+      return new SyncedRepo(this.#home, { repo, keys, owner })
     } catch (error) {
       await runAll([() => repo?.close(), () => this.#home.closed(repoId, keys)]).catch(failure =>
         report('closing a repo', failure)
       )
+      if (repo !== undefined) this.#tell(repo.state.getSnapshot(), owner, false)
       throw error
     }
+  }
+
+  #tell(state: RepoState, owner: Owner, isOpen: boolean): void {
+    this.#services.hooks.repoChanged.call(Object.freeze(this.#snapshotOf(state, owner, isOpen)))
+  }
+
+  #snapshotOf(state: RepoState, { id, type }: Owner, isOpen: boolean): RepoSnapshot {
+    const walletId = type.startsWith('wallet:') ? { walletId: id } : {}
+    return { ...state, accountId: this.#accountId, ...walletId, isOpen }
   }
 
   async #syncFirst(repo: Repo, firstSync: FirstSync): Promise<void> {
@@ -143,11 +163,24 @@ export class OpenRepos {
 interface RepoHome {
   readonly io: Services['io']
   readonly syncLoop: SyncLoop
-  announce(snapshot: RepoSnapshot): void
   /** A repo begins to close. */
   closing(repo: Repo): void
   /** It has let go of its files. */
   closed(repoId: string, keys: RepoKeys): void
+  /** Says so to observers. */
+  tellClosed(repo: Repo, owner: Owner): void
+}
+
+/** Whose a repo is. */
+type Owner = Pick<SecretWalletInfo, 'id' | 'type'>
+
+interface OpenParts {
+  readonly owner: Owner
+  readonly keys: RepoKeys
+}
+
+interface Opening extends OpenParts {
+  readonly firstSync: FirstSync
 }
 
 /** A class and no object of functions: there are hundreds. */
@@ -155,12 +188,14 @@ class SyncedRepo implements OpenRepo {
   readonly repo: Repo
   readonly #home: RepoHome
   readonly #keys: RepoKeys
+  readonly #owner: Owner
   #ending: Promise<void> | undefined
 
-  constructor(home: RepoHome, repo: Repo, keys: RepoKeys) {
+  constructor(home: RepoHome, { repo, keys, owner }: OpenParts & { readonly repo: Repo }) {
     this.repo = repo
     this.#home = home
     this.#keys = keys
+    this.#owner = owner
     home.syncLoop.add(repo)
   }
 
@@ -179,7 +214,8 @@ class SyncedRepo implements OpenRepo {
       () => this.#home.syncLoop.remove(this.repo),
       () => this.#home.closing(this.repo),
       () => this.repo.close(),
-      () => this.#home.closed(this.repo.id, this.#keys)
+      () => this.#home.closed(this.repo.id, this.#keys),
+      () => this.#home.tellClosed(this.repo, this.#owner)
     ])
     return this.#ending
   }

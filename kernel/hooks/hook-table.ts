@@ -133,8 +133,14 @@ export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
   },
   repoChanged: {
     dispatch: 'observed',
-    fires: 'when a repo is written or synced, or a sync fails',
-    carries: 'the repo id, pending writes, last hash and last sync',
+    fires: 'when a repo opens, is written or synced, when a sync fails, and when it closes',
+    carries: 'the repo id, whose it is, pending writes, last hash and last sync',
+    tappedBy: 'observer'
+  },
+  filesExchanged: {
+    dispatch: 'observed',
+    fires: 'when a sync of a repo has sent or received files',
+    carries: 'the repo id and the paths; an event, not a snapshot',
     tappedBy: 'observer'
   },
   walletChanged: {

@@ -17,6 +17,7 @@ import type {
   AddressSnapshot,
   DetectedTokensSnapshot,
   EngineSnapshot,
+  ExchangeSnapshot,
   FaultSnapshot,
   LobbySnapshot,
   LoginSnapshot,
@@ -59,6 +60,7 @@ export interface KernelHooks {
   readonly accountChanged: SyncHook<[AccountSnapshot]>
   readonly lobbyChanged: SyncHook<[LobbySnapshot]>
   readonly repoChanged: SyncHook<[RepoSnapshot]>
+  readonly filesExchanged: SyncHook<[ExchangeSnapshot]>
   readonly walletChanged: SyncHook<[WalletSnapshot]>
   readonly engineChanged: SyncHook<[EngineSnapshot]>
   readonly transactionsChanged: SyncHook<[TransactionsSnapshot]>
@@ -82,6 +84,7 @@ export type TellingHooks = Pick<
   | 'accountChanged'
   | 'lobbyChanged'
   | 'repoChanged'
+  | 'filesExchanged'
   | 'walletChanged'
   | 'engineChanged'
   | 'transactionsChanged'

@@ -79,12 +79,27 @@ export interface LobbySnapshot {
 /** A synced repo. */
 export interface RepoSnapshot {
   readonly repoId: string
+  /** Whose it is. */
+  readonly accountId: string
+  /** The wallet whose files are in it; absent for those of the account itself. */
+  readonly walletId?: string
+  /** False once its wallet or account has closed: nothing more is told of it then. */
+  readonly isOpen: boolean
   readonly pendingCount: number
   readonly lastHash?: string
   /** Unix seconds; 0 before the first sync. */
   readonly lastSync: number
   readonly isSyncing: boolean
   readonly errorCode?: string
+}
+
+/** The files that one sync of a repo has exchanged; a plain event. */
+export interface ExchangeSnapshot {
+  readonly repoId: string
+  /** The paths of those that the server took. */
+  readonly sent: readonly string[]
+  /** The paths of those whose content the server changed here. */
+  readonly received: readonly string[]
 }
 
 /** The public facts of a wallet. Balances are native amounts by token id, the chain's own coin under ''. */

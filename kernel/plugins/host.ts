@@ -104,6 +104,7 @@ const TELLING: { readonly [Name in keyof TellingHooks]: true } = {
   accountChanged: true,
   lobbyChanged: true,
   repoChanged: true,
+  filesExchanged: true,
   walletChanged: true,
   engineChanged: true,
   transactionsChanged: true,

@@ -1,6 +1,6 @@
-import type { RepoSnapshot } from '../hooks/snapshots.ts'
 import type { Io } from '../io/io.ts'
 import type { Secret } from '../state/secret.ts'
+import type { RepoState } from './repo-facts.ts'
 import type { Report } from './report.ts'
 
 /** What a repo is made of besides its store. */
@@ -12,6 +12,6 @@ export interface RepoParts {
   readonly dataKey: Secret<Uint8Array>
   /** Hears of every fault that was survived. */
   readonly report: Report
-  /** The kernel's hook of repo changes. */
-  readonly announce?: (snapshot: RepoSnapshot) => void
+  /** Hears of each new state. */
+  readonly announce?: (state: RepoState) => void
 }

@@ -1,6 +1,5 @@
 import { Turns } from '../crypto/serial-queue.ts'
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
-import type { RepoSnapshot } from '../hooks/snapshots.ts'
 import type { Io } from '../io/io.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 import type { Secret } from '../state/secret.ts'
@@ -11,7 +10,7 @@ import { PendingChanges, type TakeOptions } from './pending-changes.ts'
 import { checkDeletions, partsOf, planHealing, planReply, planStatus } from './plan-reply.ts'
 import { planWrite, type WritePlace } from './plan-write.ts'
 import { RepoBoxes } from './repo-boxes.ts'
-import { type RepoFacts, repoSnapshotOf } from './repo-facts.ts'
+import { type RepoFacts, type RepoState, repoStateOf } from './repo-facts.ts'
 import { type ChangedFiles, type NamedFile, RepoFiles } from './repo-files.ts'
 import type { RepoParts } from './repo-parts.ts'
 import { type BoxText, damageNotes, type PendingChange, PREFIX, parseStatus } from './repo-record.ts'
@@ -44,7 +43,7 @@ export class Repo {
   readonly #pending: PendingChanges
   readonly #boxes: RepoBoxes
   readonly #writing: WritePlace
-  readonly #state: Observable<RepoSnapshot>
+  readonly #state: Observable<RepoState>
   #listeners: readonly ((paths: readonly string[]) => void)[] = []
   /** Whoever reads files in order to write them has its turn, so that nothing comes in between. */
   readonly #turns = new Turns()
@@ -63,12 +62,12 @@ export class Repo {
     this.#boxes = new RepoBoxes(io, dataKey)
     this.#writing = { clock: io.clock, files: this.#files, pending: this.#pending, boxes: this.#boxes }
     const { lastHash, lastSync } = parseStatus(store.get(PREFIX.status))
-    const snapshot = { repoId, lastHash, lastSync, pendingCount: this.pendingCount, isSyncing: false }
-    this.#state = new Observable<RepoSnapshot>(repoSnapshotOf(snapshot), announce, report)
+    const facts = { repoId, lastHash, lastSync, pendingCount: this.pendingCount, isSyncing: false }
+    this.#state = new Observable<RepoState>(repoStateOf(facts), announce, report)
   }
 
   /** Pending writes, last hash, last sync, and whether it syncs now. */
-  get state(): Readable<RepoSnapshot> {
+  get state(): Readable<RepoState> {
     return this.#state
   }
 
@@ -350,7 +349,7 @@ export class Repo {
   }
 
   #show(changes: Partial<RepoFacts>): void {
-    this.#state.set(repoSnapshotOf({ ...this.#state.getSnapshot(), ...changes }))
+    this.#state.set(repoStateOf({ ...this.#state.getSnapshot(), ...changes }))
   }
 
   #tell(paths: readonly string[]): void {

@@ -1,3 +1,4 @@
+import type { ExchangeSnapshot } from '../hooks/snapshots.ts'
 import type { Io } from '../io/io.ts'
 import type { Repo } from './repo.ts'
 import type { Report } from './report.ts'
@@ -10,6 +11,8 @@ export interface SyncLoopOptions {
   readonly servers: Pick<SyncServers, 'exchange'>
   /** Hears of each failed sync; the loop goes on. */
   readonly report: Report
+  /** Hears which files a sync has exchanged; not of one that had nothing to do. */
+  readonly exchanged?: (exchange: ExchangeSnapshot) => void
 }
 
 /** What the syncs of a repo have exchanged since it was opened. */
@@ -44,6 +47,7 @@ export class SyncLoop {
   readonly #io: SyncLoopOptions['io']
   readonly #servers: SyncLoopOptions['servers']
   readonly #report: Report
+  readonly #exchanged: SyncLoopOptions['exchanged']
   readonly #items = new Map<Repo, Item>()
   readonly #traffic = new WeakMap<Repo, RepoTraffic>()
   #cancel: (() => void) | undefined
@@ -52,10 +56,11 @@ export class SyncLoop {
   #isPaused = false
   #isClosed = false
 
-  constructor({ io, servers, report }: SyncLoopOptions) {
+  constructor({ io, servers, report, exchanged }: SyncLoopOptions) {
     this.#io = io
     this.#servers = servers
     this.#report = report
+    this.#exchanged = exchanged
   }
 
   /** Syncs a repo from now on, first within a second. */
@@ -183,17 +188,18 @@ export class SyncLoop {
     this.syncNow(item.repo).catch(this.#report).then(end, end)
   }
 
-  #count(repo: Repo, { uploaded, changed }: SyncResult): void {
+  #count(repo: Repo, { sent, changed }: SyncResult): void {
     const traffic = this.trafficOf(repo)
-    const { sent, received } = traffic
-    this.#traffic.set(repo, { ...traffic, sent: sent + uploaded, received: received + changed.length })
+    const counts = { sent: traffic.sent + sent.length, received: traffic.received + changed.length }
+    this.#traffic.set(repo, { ...traffic, ...counts })
+    if (sent.length + changed.length > 0) this.#exchanged?.({ repoId: repo.id, sent, received: changed })
   }
 
   // What is left after a sync was edited during its own upload; a deletion that the server does not take is
   // left as well, and can wait.
-  #onDone(item: Item, { uploaded }: SyncResult): void {
+  #onDone(item: Item, { sent }: SyncResult): void {
     item.failures = 0
-    const isSoon = item.repo.pendingCount > 0 && (item.hasWrite || uploaded > 0)
+    const isSoon = item.repo.pendingCount > 0 && (item.hasWrite || sent.length > 0)
     this.#schedule(item, isSoon ? AFTER_WRITE_MS : PERIOD_MS)
   }
 

@@ -6,8 +6,8 @@ import type { SyncServers } from './sync-server.ts'
 
 /** What one sync did. */
 export interface SyncResult {
-  /** How many changes the server took. */
-  readonly uploaded: number
+  /** The paths of the changes that the server took. */
+  readonly sent: readonly string[]
   /** The paths whose content the server changed here. */
   readonly changed: readonly string[]
 }
@@ -31,7 +31,6 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
     const tried = new Set<string>()
     const failed = new Set<string>()
     let takesDeletions = true
-    let uploaded = 0
     let server = await read(repo, { servers, failed, changed })
     let hash = hashOf(repo)
     // Requests leave while what the ones before achieved is made durable, so that several share a write.
@@ -43,7 +42,7 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
       const batch = await repo.takePending({ limit: MAX_FILES, skipped: tried, takesDeletions })
       if (batch.size === 0) {
         await settle()
-        return { uploaded, changed: [...changed] }
+        return { sent: [...tried], changed: [...changed] }
       }
       const reply = await upload(repo, servers, { server, hash, batch }).catch(faultOf)
       if (applying.length >= MAX_APPLYING || reply instanceof WalletError) await settle()
@@ -57,7 +56,6 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
         continue
       }
       for (const path of batch.keys()) tried.add(path)
-      uploaded += batch.size
       hash = reply.hash ?? hash
       const { durable } = await repo.takeIn({ ...reply, sent: batch })
       durable.catch(() => {})

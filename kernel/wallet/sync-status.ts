@@ -1,4 +1,5 @@
-import type { EngineSnapshot, RepoSnapshot } from '../hooks/snapshots.ts'
+import type { EngineSnapshot } from '../hooks/snapshots.ts'
+import type { RepoState } from '../repo/repo-facts.ts'
 
 /** What a wallet is busy with. */
 export type SyncStage = 'paused' | 'starting' | 'looking' | 'waiting' | 'synced' | 'failed' | 'closed'
@@ -16,7 +17,7 @@ export interface SyncStatus {
 }
 
 /** Explains where the sync of a wallet stands: its engine's look at the chain first, then its files (pure). */
-export const syncStatusOf = (engine: EngineSnapshot, repo: RepoSnapshot): SyncStatus => {
+export const syncStatusOf = (engine: EngineSnapshot, repo: RepoState): SyncStatus => {
   const stage = syncStageOf(engine)
   const errorCode = engine.errorCode ?? repo.errorCode
   return {
@@ -59,7 +60,7 @@ const engineSentence = (stage: SyncStage, { status, failure, syncRatio }: Engine
   }
 }
 
-const filesSentence = ({ pendingCount, errorCode }: RepoSnapshot): string => {
+const filesSentence = ({ pendingCount, errorCode }: RepoState): string => {
   const files = pendingCount === 1 ? '1 change is' : `${pendingCount} changes are`
   if (errorCode !== undefined)
     return `The last exchange of files failed (${errorCode}); ${files} not on the server yet.`

@@ -125,6 +125,39 @@ browserTest(
   }
 )
 
+browserTest(
+  'repos say whose they are and which files they exchanged, and leave with their account',
+  async (t, browser) => {
+    const page = await openPanelPage(t, browser)
+    const hand = mouseOn(page)
+    await hand.press('Create an account…')
+    await hand.fill('Username', 'alice')
+    await hand.fill('Password', 'correct horse battery')
+    await hand.press('Create an account')
+    await page.getByRole('button', { name: 'Log out' }).waitFor()
+    await hand.press('Create a wallet…')
+    await hand.choose('Currency', 'bitcoin')
+    await hand.fill('Name', 'Savings')
+    await hand.press('Create it')
+    await page.getByRole('heading', { name: 'Savings' }).waitFor()
+    await hand.open('Sync')
+    await page.getByRole('button', { name: 'alice' }).waitFor()
+    await hand.press('Savings')
+    const side = page.getByRole('complementary', { name: 'Files of Savings' })
+    const sent = side.getByText(/sent \d+ file/)
+    await sent.first().click()
+    await side.getByText('WalletName.json').first().waitFor()
+    await side.getByRole('button', { name: 'Sync now' }).focus()
+    await page.getByText('holdfast sync Savings').waitFor()
+    await side.getByRole('button', { name: 'Savings', exact: true }).click()
+    await page.getByRole('complementary', { name: 'Savings', exact: true }).waitFor()
+    await hand.open('Sync')
+    await hand.press('Log out')
+    await page.getByRole('heading', { name: 'No repos yet' }).waitFor()
+    t.is(await page.getByRole('row').count(), 0)
+  }
+)
+
 browserTest('a second tab says that the first one has the wallet', async (t, browser) => {
   const page = await openPanelPage(t, browser)
   const second = await page.context().newPage()

@@ -1,25 +1,99 @@
 import type { RepoSnapshot } from '../../../kernel/index.ts'
+import type { JournalEvent } from '../journal-event.ts'
 import type { View } from '../slices.ts'
 
 /** One synced repo. */
 export interface RepoRow extends RepoSnapshot {
+  /** What its owner is called: the wallet's name, or the account's. */
+  readonly title: string
+  readonly kind: 'account' | 'wallet'
   /** `new`: never exchanged; `pending`: something of this device is not on the server yet. */
   readonly state: 'failed' | 'syncing' | 'new' | 'pending' | 'synced'
   /** Since the last exchange, in seconds; undefined before the first. */
   readonly secondsAgo?: number
+  /** What to do about the error, if there is one. */
+  readonly help?: string
 }
 
 /** One row a repo. `now`: Unix seconds (pure). */
 export const repoRows = (view: View, now: number): readonly RepoRow[] =>
   [...view.repos.values()].map(repo => ({
     ...repo,
+    ...ownerOf(view, repo),
     state: stateOf(repo),
-    ...(repo.lastSync === 0 ? {} : { secondsAgo: Math.max(0, now - repo.lastSync) })
+    ...(repo.lastSync === 0 ? {} : { secondsAgo: Math.max(0, now - repo.lastSync) }),
+    ...(repo.errorCode === undefined ? {} : { help: helps[repo.errorCode] ?? HELP })
   }))
+
+/** What a sync of a repo came to. */
+export interface RepoMoment {
+  readonly seq: number
+  /** Unix milliseconds. */
+  readonly at: number
+  /** Why it failed; undefined if it did not. */
+  readonly errorCode?: string
+  /** The first of the files that went each way, and how many there were. */
+  readonly sent: readonly string[]
+  readonly sentCount: number
+  readonly received: readonly string[]
+  readonly receivedCount: number
+}
+
+/** What the syncs of a repo came to, the newest first: those that moved files, and those that failed (pure). */
+export const repoHistory = (events: readonly JournalEvent[], repoId: string): readonly RepoMoment[] => {
+  const moments: RepoMoment[] = []
+  let wasSyncing = true
+  for (const { hook, subject, seq, at, data } of events) {
+    if (subject !== repoId) continue
+    if (hook === 'filesExchanged') moments.push({ seq, at, ...filesOf(data) })
+    if (hook !== 'repoChanged') continue
+    const { isSyncing, errorCode } = data
+    // A failure is told with each change after it, too.
+    if (wasSyncing && isSyncing === false && typeof errorCode === 'string')
+      moments.push({ seq, at, errorCode, ...filesOf({}) })
+    wasSyncing = isSyncing === true
+  }
+  return moments.slice(-MOST).reverse()
+}
+
+const filesOf = (
+  data: JournalEvent['data']
+): Pick<RepoMoment, 'received' | 'receivedCount' | 'sent' | 'sentCount'> => ({
+  sent: pathsOf(data.sent),
+  sentCount: Number(data.sentCount ?? 0),
+  received: pathsOf(data.received),
+  receivedCount: Number(data.receivedCount ?? 0)
+})
+
+const pathsOf = (value: JournalEvent['data'][string] | undefined): readonly string[] =>
+  Array.isArray(value) ? value.map(String) : []
+
+const MOST = 50
+
+const ownerOf = (view: View, { accountId, walletId }: RepoSnapshot): Pick<RepoRow, 'kind' | 'title'> => {
+  if (walletId === undefined)
+    return { kind: 'account', title: view.accounts.get(accountId)?.username ?? 'Light account' }
+  const { name, type } = view.wallets.get(walletId) ?? {}
+  return {
+    kind: 'wallet',
+    title: name === undefined || name === null || name === '' ? (type ?? walletId) : name
+  }
+}
 
 const stateOf = ({ errorCode, isSyncing, lastSync, pendingCount }: RepoSnapshot): RepoRow['state'] => {
   if (isSyncing) return 'syncing'
   if (errorCode !== undefined) return 'failed'
   if (pendingCount > 0) return 'pending'
   return lastSync === 0 ? 'new' : 'synced'
+}
+
+const DISK = 'Free some space on this device, then sync now. What was saved before is unharmed.'
+const NETWORK =
+  'No sync server could be reached, or none answered well. What waits is safe on this device and is tried again by itself.'
+const HELP = 'It is tried again by itself, each time after a longer while. The logs say more.'
+const helps: Readonly<Record<string, string>> = {
+  NETWORK,
+  SYNC_FAILED: NETWORK,
+  STORAGE_FAILED: DISK,
+  STORAGE_FULL: DISK
 }

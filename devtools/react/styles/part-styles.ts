@@ -94,6 +94,8 @@ dialog > .stack { display: flex; flex-direction: column; gap: 14px }
 .palette [aria-selected="true"] .palette-detail { white-space: normal; overflow-wrap: anywhere }
 dialog:has(.palette) { inline-size: min(660px, calc(100vw - 24px)) }
 .palette-kind { flex: none; color: var(--soft); font-size: 12px }
+.paths { padding-inline-start: 14px; overflow-wrap: anywhere }
+summary { cursor: pointer }
 pre { margin: 0; font-family: var(--mono); font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunk); border-radius: 5px; padding: 8px 10px }
 @container (max-width: 940px) { .spare { display: none } }
 @container (max-width: 680px) { .minor { display: none } }

@@ -61,6 +61,10 @@ const viewOf = ({ names = ['Savings', 'Daily'], users = ['alice'], quote, unit }
         { walletId, pluginId: 'bitcoin', name: names[index], tokens: [{ tokenId: 'usdx', ...USDX }] }
       ])
     ),
+    repos: table([
+      ['own', { repoId: 'own', accountId: ACCOUNT }],
+      ['savings', { repoId: 'savings', accountId: ACCOUNT, walletId: SAVINGS }]
+    ]),
     plugins: table(unit === undefined ? [] : [['bitcoin', { pluginId: 'bitcoin', currency: unit }]]),
     quotes: table(
       quote === undefined
@@ -147,6 +151,8 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
   [{ name: 'engine.resume', input: { walletId: SAVINGS } }, 'wallets resume Savings'],
   [{ name: 'engine.resync', input: { walletId: 'unseen' } }, 'wallets resync unseen'],
   [{ name: 'repo.sync', input: { repoId: 'any' } }, 'sync'],
+  [{ name: 'repo.sync', input: { repoId: 'own' } }, 'sync account'],
+  [{ name: 'repo.sync', input: { repoId: 'savings' } }, 'sync Savings'],
   [
     { name: 'spend.draft', input: DRAFT },
     "send Savings --to bcrt1qaddress --amount '1000000 native' --fee high --dry-run"
@@ -265,6 +271,15 @@ test('the account is named where there are several', t => {
   t.is(
     lineOf({ name: 'swap.enable', input: { accountId: 'bob', pluginId: 'x', isEnabled: true } }, book),
     'holdfast swap enable x --account bob'
+  )
+})
+
+test('a wallet that is called account is synced by its id, since the word means the account', t => {
+  const action: Action = { name: 'repo.sync', input: { repoId: 'savings' } }
+  t.is(lineOf(action, bookOf({ names: ['account', 'Daily'] })), `holdfast sync ${SAVINGS}`)
+  t.is(
+    lineOf({ name: 'repo.sync', input: { repoId: 'own' } }, bookOf({ users: ['alice', 'bob'] })),
+    'holdfast sync account --account alice'
   )
 })
 

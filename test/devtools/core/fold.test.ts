@@ -38,6 +38,15 @@ test('a wallet that its account no longer lists leaves, and one that is new to i
   t.deepEqual(ids(tables, 'wallets'), ['w2'])
 })
 
+test('a repo that has closed leaves, whatever was still to be sent', t => {
+  const tables = open()
+  const repo = { repoId: 'r', accountId: 'a', pendingCount: 1, lastSync: 5, isSyncing: false }
+  foldInto(tables, 'repoChanged', { ...repo, isOpen: true })
+  foldInto(tables, 'repoChanged', { ...repo, repoId: 's', isOpen: true })
+  foldInto(tables, 'repoChanged', { ...repo, isOpen: false })
+  t.deepEqual(ids(tables, 'repos'), ['s'])
+})
+
 test('the list of users is taken whole', t => {
   const tables = open()
   const user = (loginId: string) => ({ loginId, isPinLoginEnabled: false, isLoggedIn: false })

@@ -6,7 +6,7 @@ import { hookRows } from '../../../devtools/core/rows/hook-rows.ts'
 import { logRows } from '../../../devtools/core/rows/log-rows.ts'
 import { pluginRows } from '../../../devtools/core/rows/plugin-rows.ts'
 import { quoteBoard, quoteTimeLeft } from '../../../devtools/core/rows/quote-board.ts'
-import { repoRows } from '../../../devtools/core/rows/repo-rows.ts'
+import { repoHistory, repoRows } from '../../../devtools/core/rows/repo-rows.ts'
 import { routeGraph } from '../../../devtools/core/rows/route-graph.ts'
 import { routeList, routeTable } from '../../../devtools/core/rows/route-table.ts'
 import { emptyView, type SliceName, type Slices, type View } from '../../../devtools/core/slices.ts'
@@ -359,7 +359,7 @@ test('an empty view gives empty rows everywhere', t => {
 })
 
 const repo = (changes: Partial<RepoSnapshot>): RepoSnapshot => ({
-  repoId: 'r',
+  ...{ repoId: 'r', accountId: 'a', isOpen: true },
   pendingCount: 0,
   lastSync: NOW - 60,
   isSyncing: false,
@@ -379,6 +379,68 @@ for (const [state, changes] of [
     t.is(row?.secondsAgo, state === 'new' ? undefined : 60)
   })
 }
+
+test('a repo is called like its wallet or its account, and an error says what helps', t => {
+  const view = viewOf({
+    accounts: [
+      ['a', account('a', { username: 'alice' })],
+      ['b', account('b')]
+    ],
+    wallets: [
+      ['w', wallet('w', { name: 'Nest' })],
+      ['n', wallet('n', { name: '' })]
+    ],
+    repos: [
+      ['1', repo({})],
+      ['2', repo({ accountId: 'b', errorCode: 'STORAGE_FULL' })],
+      ['3', repo({ walletId: 'w', errorCode: 'SYNC_FAILED' })],
+      ['4', repo({ walletId: 'n', errorCode: 'ODD' })],
+      ['5', repo({ walletId: 'left' })]
+    ]
+  })
+  t.deepEqual(
+    repoRows(view, NOW).map(({ title, kind, help = '' }) => [title, kind, help.split('.')[0]]),
+    [
+      ['alice', 'account', ''],
+      ['Light account', 'account', 'Free some space on this device, then sync now'],
+      ['Nest', 'wallet', 'No sync server could be reached, or none answered well'],
+      ['wallet:bitcoin', 'wallet', 'It is tried again by itself, each time after a longer while'],
+      ['left', 'wallet', '']
+    ]
+  )
+})
+
+test('the past of a repo tells which files its syncs moved and which syncs failed, the newest first and bounded', t => {
+  const told = (seq: number, isSyncing: boolean, errorCode?: string): JournalEvent =>
+    event(seq, 'repoChanged', { isSyncing, ...(errorCode === undefined ? {} : { errorCode }) }, 'r')
+  const files = { sent: ['a.json'], sentCount: 30, received: [], receivedCount: 0 }
+  const events = [
+    told(1, true),
+    event(2, 'filesExchanged', files, 'r'),
+    event(3, 'filesExchanged', files, 'other'),
+    told(4, false),
+    told(5, true),
+    told(6, false, 'SYNC_FAILED'),
+    // A write while it fails tells the failure once more.
+    told(7, false, 'SYNC_FAILED'),
+    told(8, true, 'SYNC_FAILED'),
+    told(9, false)
+  ]
+  t.deepEqual(repoHistory(events, 'r'), [
+    {
+      seq: 6,
+      at: NOW * 1000 + 6,
+      errorCode: 'SYNC_FAILED',
+      sent: [],
+      sentCount: 0,
+      received: [],
+      receivedCount: 0
+    },
+    { seq: 2, at: NOW * 1000 + 2, ...files }
+  ])
+  const many = Array.from({ length: 80 }, (_, seq) => event(seq, 'filesExchanged', files, 'r'))
+  t.deepEqual([repoHistory(many, 'r').length, repoHistory(many, 'r')[0]?.seq], [50, 79])
+})
 
 const EVENTS: readonly JournalEvent[] = [
   event(1, 'engineChanged', { walletId: 'w' }, 'w'),

@@ -214,22 +214,25 @@ export const sampleView: View = {
   repos: table(
     ({ repoId }) => repoId,
     {
-      repoId: 'account-1',
+      ...{ repoId: 'repo-ada', accountId: 'account-1', isOpen: true },
       pendingCount: 0,
       lastHash: '9f1c0aa84d6e77b2c3c1f0d29a7b6e5f4a3b2c1d',
       lastSync: seconds - 12,
       isSyncing: false
     },
     {
-      repoId: MAIN,
+      ...{ repoId: MAIN, accountId: 'account-1', walletId: MAIN, isOpen: true },
       pendingCount: 3,
       lastHash: '51aa0e7cbb1290fe10aa3d9c7b6e5f4a3b2c1d00',
       lastSync: seconds - 340,
       isSyncing: false
     },
-    { repoId: SPARE, pendingCount: 0, lastSync: 0, isSyncing: true },
     {
-      repoId: COLD,
+      ...{ repoId: SPARE, accountId: 'account-1', walletId: SPARE, isOpen: true },
+      ...{ pendingCount: 0, lastSync: 0, isSyncing: true }
+    },
+    {
+      ...{ repoId: COLD, accountId: 'account-1', walletId: COLD, isOpen: true },
       pendingCount: 1,
       lastSync: seconds - 86_400 * 3,
       isSyncing: false,

@@ -17,7 +17,7 @@ test('a file written on one device is on the other after two syncs, and its list
   b.repo.onServerChange(paths => heard.push(...paths))
   await a.repo.setText('WalletName.json', '{"walletName":"x"}')
   t.is(a.repo.state.getSnapshot().pendingCount, 1)
-  t.deepEqual(await a.sync(), { uploaded: 1, changed: [] })
+  t.deepEqual(await a.sync(), { sent: ['WalletName.json'], changed: [] })
   t.is(a.repo.pendingCount, 0)
   t.deepEqual((await b.sync()).changed, ['WalletName.json'])
   t.is(await b.repo.getText('WalletName.json'), '{"walletName":"x"}')
@@ -36,7 +36,7 @@ test('a sync is a read with repo id and last hash, or an update with changes; bo
   const first = hashNow()
   t.deepEqual(asked(), [`GET /api/v2/store/${repoKey}/`])
   await device.repo.setText('ours.json', '2')
-  t.is((await device.sync()).uploaded, 1)
+  t.is((await device.sync()).sent.length, 1)
   t.not(hashNow(), first)
   t.deepEqual(asked(), [
     `GET /api/v2/store/${repoKey}/${first}`,
@@ -54,7 +54,7 @@ test('250 new files go up in three requests back to back, after one read', async
   const store = makeSyncStore()
   const a = await openDevice(store)
   await a.repo.setTexts(new Map(Array.from({ length: 250 }, (_, i) => [`transaction/${i}.json`, `${i}`])))
-  t.is((await a.sync()).uploaded, 250)
+  t.is((await a.sync()).sent.length, 250)
   t.deepEqual(
     store.calls.map(call => [call.method, call.paths.length]),
     [
@@ -360,7 +360,7 @@ test('a server that cannot take deletions gets the rest, and the file still does
   await a.sync()
   await a.repo.delete('gone')
   await a.repo.setText('new', '2')
-  t.is((await a.sync()).uploaded, 1)
+  t.is((await a.sync()).sent.length, 1)
   t.true(store.files.has('gone') && store.files.has('new'))
   const again = await a.reopen()
   await again.sync()

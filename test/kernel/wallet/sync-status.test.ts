@@ -1,5 +1,6 @@
 import test from 'ava'
-import type { EngineSnapshot, RepoSnapshot } from '../../../kernel/index.ts'
+import type { EngineSnapshot } from '../../../kernel/index.ts'
+import type { RepoState } from '../../../kernel/repo/repo-facts.ts'
 import { syncStatusOf } from '../../../kernel/wallet/sync-status.ts'
 
 const ENGINE: EngineSnapshot = {
@@ -12,9 +13,9 @@ const ENGINE: EngineSnapshot = {
   since: 1_700_000_000
 }
 
-const REPO: RepoSnapshot = { repoId: 'r', pendingCount: 0, lastSync: 1, isSyncing: false }
+const REPO: RepoState = { repoId: 'r', pendingCount: 0, lastSync: 1, isSyncing: false }
 
-const statusOf = (engine: Partial<EngineSnapshot>, repo: Partial<RepoSnapshot> = {}) =>
+const statusOf = (engine: Partial<EngineSnapshot>, repo: Partial<RepoState> = {}) =>
   syncStatusOf({ ...ENGINE, ...engine }, { ...REPO, ...repo })
 
 test('a sync status says which stage it is, what it waits for, what went wrong last, and since when', t => {
