@@ -13,7 +13,7 @@ export const PastTools = (): ReactElement => {
   const { recording, canRecord, isAsking } = recorder
   const [isOpening, setOpening] = useState(false)
   return (
-    <span className="acts">
+    <span className="acts past-tools">
       {recording !== undefined ? (
         <RecordingButton recording={recording} onPress={recorder.toggle} />
       ) : canRecord && shown.film === undefined ? (
@@ -21,12 +21,22 @@ export const PastTools = (): ReactElement => {
           <button type="button" className="button plain" onClick={recorder.toggle}>
             Record
           </button>
-          <button type="button" className="button plain" onClick={recorder.takeSnapshot}>
+          <button
+            type="button"
+            className="button plain"
+            aria-label="Save a snapshot…"
+            onClick={recorder.takeSnapshot}
+          >
             Snapshot…
           </button>
         </>
       ) : null}
-      <button type="button" className="button plain" onClick={() => setOpening(true)}>
+      <button
+        type="button"
+        className="button plain"
+        aria-label="Open a recording…"
+        onClick={() => setOpening(true)}
+      >
         Open…
       </button>
       {isAsking && recording !== undefined ? <SaveDialog recording={recording} /> : null}
@@ -55,12 +65,14 @@ const RecordingButton = (props: {
     )
   }
   return (
-    <button type="button" className="button" aria-label="Stop recording" onClick={props.onPress}>
+    <>
       <StateMark tone="busy">
         Recording {countdownText(clock() - startedAt)}, {sizeText(bytes)}
       </StateMark>
-      Stop
-    </button>
+      <button type="button" className="button" onClick={props.onPress}>
+        Stop recording
+      </button>
+    </>
   )
 }
 

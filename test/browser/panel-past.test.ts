@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import type { Browser, Page } from 'playwright-core'
 import { engine, wallet } from '../helpers/devtools-stage.ts'
+import { bringAxe, faultsOf } from './helpers/axe.ts'
 import { withChromium } from './helpers/chromium.ts'
 import { mouseOn, openPanelPage } from './helpers/panel-page.ts'
 import { openScene, untilStatus } from './helpers/served-scene.ts'
@@ -21,7 +22,7 @@ const saveFrom = async (page: Page): Promise<{ readonly name: string; readonly t
 
 /** Chooses a file in the dialog that opens one. */
 const choose = async (page: Page, body: Buffer | string): Promise<void> => {
-  await page.getByRole('button', { name: 'Open…' }).click()
+  await page.getByRole('button', { name: 'Open a recording…' }).click()
   await page.locator('input[type=file]').setInputFiles({
     ...{ name: 'holdfast.ndjson', mimeType: 'application/x-ndjson' },
     buffer: Buffer.from(body)
@@ -103,7 +104,7 @@ browserTest('a recording that is not saved yet is kept, and can be given up', as
   const { text } = await saveFrom(page)
   t.regex(text, /"[0-9a-f]{64}"/)
   t.false(text.includes(PASSWORD))
-  await page.getByRole('button', { name: 'Snapshot…' }).click()
+  await page.getByRole('button', { name: 'Save a snapshot…' }).click()
   await page.getByRole('dialog', { name: 'Save a snapshot' }).waitFor()
   await page.getByRole('button', { name: 'Discard' }).click()
   await page.getByRole('button', { name: 'Record', exact: true }).waitFor()
@@ -169,7 +170,7 @@ browserTest(
     await untilStatus(tab, 'lost')
     await tab.keyboard.press('R')
     const recorded = await saveFrom(tab)
-    await tab.getByRole('button', { name: 'Snapshot…' }).click()
+    await tab.getByRole('button', { name: 'Save a snapshot…' }).click()
     const snapshot = await saveFrom(tab)
 
     await choose(tab, snapshot.text)
@@ -184,3 +185,43 @@ browserTest(
     await untilStatus(tab, 'lost')
   }
 )
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  browserTest(
+    `recording, saving, opening and walking through are free of faults of access in ${colorScheme} colours`,
+    async (t, browser) => {
+      // The examiner puts markup into the page, which the page's own policy forbids.
+      const page = await openPanelPage(t, browser, { colorScheme, bypassCSP: true })
+      await bringAxe(page)
+      const faults: string[] = []
+      const note = async (state: string): Promise<void> => {
+        for (const fault of await faultsOf(page)) faults.push(`${state}: ${fault}`)
+      }
+      await page.keyboard.press('R')
+      await page.getByRole('button', { name: 'Stop recording' }).waitFor()
+      await note('recording')
+      await mouseOn(page).press('Create an account…')
+      await mouseOn(page).press('Create an account')
+      await page.getByRole('button', { name: 'Log out' }).waitFor()
+      await page.keyboard.press('p')
+      await note('held still')
+      await page.keyboard.press('p')
+      await page.keyboard.press('R')
+      await page.getByRole('dialog', { name: 'Save the recording' }).waitFor()
+      await note('the dialog that saves')
+      const { text } = await saveFrom(page)
+      await choose(page, 'not a recording')
+      await page.getByRole('dialog').getByRole('alert').waitFor()
+      await note('the dialog that opens')
+      await page.keyboard.press('Escape')
+      await choose(page, text)
+      await page.getByText('Viewing a recording', { exact: true }).waitFor()
+      await note('a recording')
+      await page.setViewportSize({ width: 320, height: 700 })
+      await note('a recording at 320 pixels')
+      t.deepEqual(faults, [])
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+      t.is(wide, 320)
+    }
+  )
+}

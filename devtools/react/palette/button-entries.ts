@@ -9,7 +9,7 @@ export const buttonEntries = (panel: HTMLElement | null): readonly PaletteEntry[
   const buttonsIn = (part: string): readonly HTMLButtonElement[] => [
     ...(panel?.querySelectorAll<HTMLButtonElement>(`${part} button.button`) ?? [])
   ]
-  return [...buttonsIn('#tab-body'), ...buttonsIn('.strip')]
+  return [...buttonsIn('#tab-body'), ...buttonsIn('.strip'), ...buttonsIn('.past-tools')]
     .filter(button => !button.disabled && button.closest('.command') === null)
     .map(button => ({
       kind: 'Here',

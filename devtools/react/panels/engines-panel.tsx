@@ -2,7 +2,7 @@ import type { ReactElement } from 'react'
 import { type EngineRow, engineRows } from '../../core/rows/engine-rows.ts'
 import { holdsText } from '../../core/rows/holds-text.ts'
 import type { View } from '../../core/slices.ts'
-import { usePanel, useView } from '../panel-state.ts'
+import { useCanAct, usePanel, useView } from '../panel-state.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { EmptyState, NoMatch } from '../parts/empty-state.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
@@ -90,24 +90,32 @@ const accountColumn: Column<EngineRow> = {
   cell: ({ username }) => username ?? '–'
 }
 
-const NoEngines = ({ view }: { readonly view: View }): ReactElement => (
-  <div className="body">
-    <div className="main">
-      {[...view.accounts.values()].some(({ isLoggedIn }) => isLoggedIn) ? (
-        <EmptyState title="No wallets yet">
-          <p>
-            Each wallet runs an engine that follows its chain. Create a wallet with the strip above, or with{' '}
-            <code>holdfast wallets create</code>, and its engine shows up here.
-          </p>
-        </EmptyState>
-      ) : (
-        <EmptyState title="Nobody is logged in">
-          <p>
-            Create an account or log in with the strip above. Its wallets and their engines then show up here:
-            how far each has synced, what it holds and what went wrong.
-          </p>
-        </EmptyState>
-      )}
+const NoEngines = ({ view }: { readonly view: View }): ReactElement => {
+  const canAct = useCanAct()
+  return (
+    <div className="body">
+      <div className="main">
+        {[...view.accounts.values()].some(({ isLoggedIn }) => isLoggedIn) ? (
+          <EmptyState title="No wallets yet">
+            <p>
+              Each wallet runs an engine that follows its chain, which shows up here.{' '}
+              {canAct ? (
+                <>
+                  Create a wallet with the strip above, or with <code>holdfast wallets create</code>.
+                </>
+              ) : null}
+            </p>
+          </EmptyState>
+        ) : (
+          <EmptyState title="Nobody is logged in">
+            <p>
+              {canAct ? 'Create an account or log in with the strip above. ' : ''}
+              The wallets of an account and their engines show up here: how far each has synced, what it holds
+              and what went wrong.
+            </p>
+          </EmptyState>
+        )}
+      </div>
     </div>
-  </div>
-)
+  )
+}
