@@ -18,12 +18,14 @@ export const SentLine = (props: {
       at the payments of the wallet before you pay again.
     </p>
   ) : (
-    <p role="status">
-      {props.words}{' '}
-      <span className="mono" style={{ overflowWrap: 'anywhere' }}>
-        {txid}
-      </span>{' '}
+    <>
+      <p role="status">
+        {props.words}{' '}
+        <span className="mono" style={{ overflowWrap: 'anywhere' }}>
+          {txid}
+        </span>
+      </p>
       <Everything id={txid} />
-    </p>
+    </>
   )
 }
