@@ -38,7 +38,8 @@ export const usePast = (
   )
   const obey = (command: PastCommand): boolean => {
     if (command === 'record') {
-      if (!recorder.canRecord) return false
+      // Nothing begins out of sight: in a recording one sees nothing of what would be recorded.
+      if (recorder.recording === undefined && (!recorder.canRecord || film !== undefined)) return false
       recorder.toggle()
     } else if (command === 'hold') shown.toggleHold()
     else {

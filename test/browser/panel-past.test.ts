@@ -83,6 +83,14 @@ browserTest(
     await page.keyboard.press(']')
     await page.keyboard.press(']')
     t.is(Number(await slider.inputValue()), last)
+    // As a keyboard does that writes brackets with AltGr.
+    await page.evaluate(() => {
+      const altGr = { ctrlKey: true, altKey: true, modifierAltGraph: true }
+      document.dispatchEvent(new KeyboardEvent('keydown', { key: '[', ...altGr }))
+    })
+    t.is(Number(await slider.inputValue()), last - 1)
+    await page.keyboard.press('R')
+    t.is(await page.getByRole('button', { name: 'Stop recording' }).count(), 0)
     await slider.focus()
     await page.keyboard.press('Home')
     await page.getByText('Nobody is logged in').waitFor()
@@ -96,19 +104,28 @@ browserTest(
   }
 )
 
-browserTest('a recording that is not saved yet is kept, and can be given up', async (t, browser) => {
-  const page = await recordStory(t, browser)
-  await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Not saved yet.' }).click()
-  await page.getByLabel('Leave addresses and transaction ids out').uncheck()
-  const { text } = await saveFrom(page)
-  t.regex(text, /"[0-9a-f]{64}"/)
-  t.false(text.includes(PASSWORD))
-  await page.getByRole('button', { name: 'Save a snapshot…' }).click()
-  await page.getByRole('dialog', { name: 'Save a snapshot' }).waitFor()
-  await page.getByRole('button', { name: 'Discard' }).click()
-  await page.getByRole('button', { name: 'Record', exact: true }).waitFor()
-})
+browserTest(
+  'a recording that is not saved yet is kept, can be given up, and does not leave with the page unasked',
+  async (t, browser) => {
+    const page = await recordStory(t, browser)
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Not saved yet.' }).click()
+    await page.getByLabel('Leave addresses and transaction ids out').uncheck()
+    const { text } = await saveFrom(page)
+    t.regex(text, /"[0-9a-f]{64}"/)
+    t.false(text.includes(PASSWORD))
+    await page.getByRole('button', { name: 'Save a snapshot…' }).click()
+    await page.getByRole('dialog', { name: 'Save a snapshot' }).waitFor()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await page.getByRole('button', { name: 'Record', exact: true }).click()
+    const asked = page.waitForEvent('dialog')
+    void page.close({ runBeforeUnload: true })
+    const question = await asked
+    t.is(question.type(), 'beforeunload')
+    await question.dismiss()
+    await page.getByRole('button', { name: 'Stop recording' }).waitFor()
+  }
+)
 
 browserTest(
   'what is no recording is refused in the dialog with its line, and a dropped, compressed one is opened',
