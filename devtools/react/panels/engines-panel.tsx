@@ -57,7 +57,7 @@ export const EnginesPanel = (): ReactElement => {
 
 const columns: readonly Column<EngineRow>[] = [
   { title: 'Wallet', width: '22%', cell: ({ title }) => title, hint: ({ walletId }) => walletId },
-  { title: 'Currency', width: '96px', rank: 'slight', cell: ({ pluginId }) => pluginId },
+  { title: 'Currency', width: '96px', rank: 'minor', cell: ({ pluginId }) => pluginId },
   { title: 'Engine', width: '104px', cell: ({ stage }) => <EngineState stage={stage} /> },
   { title: 'Synced', width: '122px', cell: ({ syncRatio }) => <SyncBar ratio={syncRatio} /> },
   {

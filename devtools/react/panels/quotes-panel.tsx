@@ -95,7 +95,7 @@ const columnsAt = (now: number, { units, lanes }: RoundRow): readonly Column<Quo
     title: 'Network fee',
     width: '132px',
     isNumber: true,
-    rank: 'minor',
+    rank: 'spare',
     cell: quote => (quote.networkFee === undefined ? '–' : amountIn(quote.networkFee, units.fee)),
     hint: quote => nativeHint(quote.networkFee)
   },

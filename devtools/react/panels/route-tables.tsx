@@ -19,26 +19,26 @@ export const HopTable = ({ hops }: { readonly hops: readonly RouteRow[] }): Reac
 const hopColumns: readonly Column<RouteRow>[] = [
   {
     title: 'Hop',
-    width: '24%',
+    width: '21%',
     cell: ({ step, fromCurrency, toCurrency }) => `${step}. ${fromCurrency} → ${toCurrency}`
   },
   { title: 'Source', cell: ({ source }) => source },
-  { title: 'Rate', width: '120px', isNumber: true, cell: ({ rate }) => rateText(rate) },
+  { title: 'Rate', width: '110px', isNumber: true, cell: ({ rate }) => rateText(rate) },
   {
     title: 'Age now',
-    width: '84px',
+    width: '82px',
     isNumber: true,
     rank: 'slight',
     cell: ({ ageNow, isStale }) => <Age seconds={ageNow} isStale={isStale} />
   },
   {
     title: 'Age cost',
-    width: '80px',
+    width: '72px',
     isNumber: true,
     rank: 'minor',
     cell: ({ ageCost }) => `${ageCost.toFixed(3)} +`
   },
-  { title: 'Bias', width: '80px', isNumber: true, rank: 'minor', cell: ({ bias }) => `${bias.toFixed(3)} +` },
+  { title: 'Bias', width: '72px', isNumber: true, rank: 'minor', cell: ({ bias }) => `${bias.toFixed(3)} +` },
   {
     title: 'Direction',
     width: '116px',

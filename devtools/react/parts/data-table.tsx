@@ -101,7 +101,9 @@ const Row = <R,>(props: DataTableProps<R> & { readonly row: R; readonly place: n
     <tr aria-rowindex={place} data-chosen={chosen === keyOf(row)}>
       {columns.map(({ title, isNumber, rank, cell, hint }, at) => {
         const drawn = drawnCell(cell(row))
-        const shared = { className: classes(isNumber, rank), title: hint?.(row) }
+        // What is cut is told in full.
+        const whole = hint?.(row) ?? (typeof drawn === 'string' ? drawn : undefined)
+        const shared = { className: classes(isNumber, rank), title: whole }
         if (at > 0) {
           return (
             <td key={title} {...shared}>

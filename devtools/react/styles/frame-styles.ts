@@ -22,10 +22,10 @@ export const frameStyles = `
 .tab-body { display: flex; flex-direction: column; flex: 1 1 auto; min-block-size: 0 }
 .body { display: flex; flex: 1 1 auto; min-block-size: 0 }
 .main { container-type: inline-size; display: flex; flex-direction: column; flex: 1 1 auto; min-inline-size: 0; min-block-size: 0; overflow: auto }
-.side { flex: 0 0 clamp(300px, 36%, 460px); min-inline-size: 0; overflow: auto; background: var(--raised); border-inline-start: 1px solid var(--line); padding: 12px 14px 20px; display: flex; flex-direction: column; gap: 14px }
+.side { flex: 0 0 clamp(300px, 34%, 460px); min-inline-size: 0; overflow: auto; background: var(--raised); border-inline-start: 1px solid var(--line); padding: 12px 14px 20px; display: flex; flex-direction: column; gap: 14px }
 .side-head { display: flex; align-items: start; gap: 8px }
 .side-head > :first-child { flex: 1 1 auto; min-inline-size: 0; overflow-wrap: anywhere }
-.foot { display: flex; flex: none; align-items: center; gap: 10px; min-block-size: 30px; padding: 3px 12px; border-block-start: 1px solid var(--line); background: var(--raised); color: var(--soft) }
+.foot { display: flex; flex: none; align-items: center; gap: 10px; min-block-size: 34px; padding: 3px 12px; border-block-start: 1px solid var(--line); background: var(--raised); color: var(--soft) }
 .foot code { flex: 1 1 auto; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .foot code b { color: var(--accent); font-weight: 400 }
 .notice { display: flex; flex: none; gap: 10px; align-items: start; padding: 8px 12px; background: var(--bad-ground); border-block-start: 1px solid var(--line) }
@@ -39,12 +39,15 @@ fieldset.bare { border: 0; margin: 0; padding: 0; min-inline-size: 0 }
 .scrub { display: flex; flex: 1 1 320px; align-items: center; gap: 6px }
 .scrub input { flex: 1 1 auto; min-inline-size: 90px; padding: 0; accent-color: var(--accent) }
 .scrub output { flex: none }
+@container (max-width: 960px) {
+  .tabs { order: 3; flex-basis: 100%; margin-inline: -12px; padding-inline: 6px }
+  .head { padding-block-end: 0 }
+  .strip .world { margin-inline-start: 0 }
+}
 @container (max-width: 760px) {
   .body { flex-direction: column; overflow: auto }
   .body.has-side .main { flex: 0 0 auto; max-block-size: 45% }
   .side { flex: 1 0 auto; border-inline-start: 0; border-block-start: 1px solid var(--line); overflow: visible }
-  .tabs { order: 3; flex-basis: 100%; margin-inline: -12px; padding-inline: 6px }
-  .head { padding-block-end: 0 }
   .filter { flex: 1 1 160px }
   .strip, .strip .acts { flex-wrap: nowrap }
   .strip { overflow-x: auto; scrollbar-width: thin }
@@ -53,5 +56,9 @@ fieldset.bare { border: 0; margin: 0; padding: 0; min-inline-size: 0 }
   .strip.past > * { flex: 0 1 auto }
   .strip.past > .scrub { flex: 1 1 100%; flex-wrap: wrap }
   .head-side { flex-wrap: wrap; gap: 4px 10px }
+}
+@container (max-width: 400px) {
+  .head { column-gap: 4px }
+  .head-side { gap: 0 } .head-side .button { padding-inline: 5px }
 }
 `

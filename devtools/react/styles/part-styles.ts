@@ -21,6 +21,7 @@ input::placeholder { color: var(--soft); opacity: 1 }
 .field > select { inline-size: 100% }
 .field > .field { flex: none }
 .field.wide { flex-basis: 100% }
+.field > .field { flex: none }
 .in-unit { display: flex; gap: 6px; align-items: baseline }
 .in-unit > input { flex: 1 1 auto; inline-size: 100% }
 .in-unit > span { flex: none; color: var(--ink) }
@@ -98,8 +99,9 @@ dialog:has(.palette) { inline-size: min(660px, calc(100vw - 24px)) }
 summary { cursor: pointer }
 pre { margin: 0; font-family: var(--mono); font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunk); border-radius: 5px; padding: 8px 10px }
 @container (max-width: 940px) { .spare { display: none } }
-@container (max-width: 680px) { .minor { display: none } }
-@container (max-width: 460px) {
+@container (max-width: 720px) { .minor { display: none } }
+@container (max-width: 520px) {
+  .fields > .button, .fields > .biases { margin-block-start: 4px }
   .slight { display: none }
   tbody td, tbody th, thead th { padding-inline: 6px }
   table { table-layout: auto }

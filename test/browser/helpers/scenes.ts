@@ -73,6 +73,10 @@ export const scenes: readonly Scene[] = [
     acts: hand => hand.press('Help and keys')
   },
   {
+    ...{ name: 'held', state: 'full', place: 'hooks' },
+    acts: (_, page) => page.keyboard.press('p')
+  },
+  {
     ...{ name: 'palette', state: 'full', place: savings },
     async acts(_, page) {
       await page.keyboard.press('Control+k')
