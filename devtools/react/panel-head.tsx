@@ -100,13 +100,17 @@ const Tabs = (): ReactElement => {
 
 const Count = (props: { readonly name: PanelName; readonly view: View }): ReactElement | null => {
   const { engines, plugins } = props.view
-  const failed =
-    props.name === 'engines'
-      ? [...engines.values()].filter(({ state }) => state === 'failed').length
-      : props.name === 'plugins'
-        ? [...plugins.values()].filter(({ state }) => state !== 'applied').length
-        : 0
-  return failed === 0 ? null : <span className="count bad">{failed} failed</span>
+  const rows =
+    props.name === 'engines' ? engines : props.name === 'plugins' ? plugins : new Map<string, never>()
+  const states: readonly string[] = [...rows.values()].map(({ state }) => state)
+  // What failed is graver than what a list of plugins names and nobody gave.
+  const word = ['failed', 'missing'].find(state => states.includes(state))
+  if (word === undefined) return null
+  return (
+    <span className={word === 'failed' ? 'count bad' : 'count warn'}>
+      {states.filter(state => state === word).length} {word}
+    </span>
+  )
 }
 
 const Connection = (): ReactElement => {

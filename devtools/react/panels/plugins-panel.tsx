@@ -12,7 +12,7 @@ import { Fact, Facts } from '../parts/facts.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Section, Side } from '../parts/side.tsx'
 import { StateMark, type Tone } from '../parts/state-mark.tsx'
-import { clockText } from '../texts.ts'
+import { clockText, visibleText } from '../texts.ts'
 
 /** The plugins: of what kind, with which permissions, and how often they failed. */
 export const PluginsPanel = (): ReactElement => {
@@ -62,12 +62,12 @@ export const PluginsPanel = (): ReactElement => {
 }
 
 const columns: readonly Column<PluginRow>[] = [
-  { title: 'Plugin', cell: plugin => plugin.pluginId },
+  { title: 'Plugin', width: '22%', cell: plugin => plugin.pluginId },
   { title: 'Kind', width: '96px', cell: plugin => plugin.kind ?? '–' },
   { title: 'State', width: '110px', cell: plugin => <PluginState plugin={plugin} /> },
   {
     title: 'Private keys beyond signing',
-    width: '200px',
+    width: '190px',
     rank: 'minor',
     cell: plugin =>
       plugin.needsKeysTo.length === 0 ? <span className="soft">never</span> : plugin.needsKeysTo.join(', ')
@@ -79,8 +79,18 @@ const columns: readonly Column<PluginRow>[] = [
     rank: 'slight',
     cell: ({ faultCount }) =>
       faultCount === 0 ? <span className="soft">0</span> : <span className="bad">{faultCount}</span>
+  },
+  {
+    title: 'What went wrong',
+    rank: 'spare',
+    cell: plugin => <span className="bad">{troubleOf(plugin)}</span>,
+    hint: plugin => troubleOf(plugin)
   }
 ]
+
+/** The newest fault, why it could not be applied, or what its source of rates says. */
+const troubleOf = ({ errorCode, lastFault, rates }: PluginRow): string =>
+  visibleText(lastFault?.message ?? errorCode ?? rates?.message ?? '')
 
 const tones: Readonly<Record<PluginRow['state'], Tone>> = {
   applied: 'good',
