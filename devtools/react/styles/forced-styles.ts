@@ -5,7 +5,7 @@ export const forcedStyles = `
   .bar > span, .bar.going > span, .track > span { background: Highlight; forced-color-adjust: none }
   .tab { border-color: Canvas }
   .tab[aria-selected="true"] { border-block-end-color: Highlight }
-  .button[aria-pressed="true"], .palette [aria-selected="true"] { background: Highlight; color: HighlightText; forced-color-adjust: none }
+  .button[aria-pressed="true"], .palette [aria-selected="true"] { background: Highlight !important; color: HighlightText; forced-color-adjust: none }
   .palette [aria-selected="true"] * { color: HighlightText }
   tr[data-chosen="true"] > * { border-block-end: 2px solid Highlight }
   .route-edge, .life-edge { color: CanvasText; stroke: CanvasText }
