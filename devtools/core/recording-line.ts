@@ -1,5 +1,6 @@
 import type { JournalEvent } from './journal-event.ts'
 import { redactFact, redactRow } from './redact.ts'
+import { isRowOf } from './row-shapes.ts'
 import type { SlicePatch, Slices } from './slices.ts'
 import { type SliceName, sliceNames } from './slices.ts'
 import type { TableMessage } from './view-fold.ts'
@@ -91,7 +92,9 @@ const readRows = (slice: SliceName, rows: unknown): readonly Row[] | undefined =
     if (!Array.isArray(item) || item.length !== 2) return undefined
     const [id, row] = item as readonly unknown[]
     if (typeof id !== 'string' || !isRecord(row)) return undefined
-    read.push([id, redactRow(slice, row as unknown as Slices[SliceName])])
+    const shown = redactRow(slice, row as unknown as Slices[SliceName])
+    if (!isRowOf(slice, shown)) return undefined
+    read.push([id, shown])
   }
   return read
 }
