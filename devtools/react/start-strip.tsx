@@ -5,6 +5,7 @@ import { ActButton, useCanDo } from './parts/act-button.tsx'
 import { ActForm } from './parts/act-form.tsx'
 import { Dialog } from './parts/dialog.tsx'
 import { ChoiceField, TextField } from './parts/fields.tsx'
+import { visibleText } from './texts.ts'
 
 /** Who is here, and what one starts with: an account, a wallet, blocks and the network of the fake world. */
 export const StartStrip = (): ReactElement | null => {
@@ -51,7 +52,7 @@ export const StartStrip = (): ReactElement | null => {
 
 const Who = ({ account }: { readonly account: AccountSnapshot }): ReactElement => (
   <span className="acts who">
-    <strong>{account.username ?? 'Light account'}</strong>
+    <strong>{visibleText(account.username ?? 'Light account')}</strong>
     <ActButton name="account.logout" input={{ accountId: account.accountId }}>
       Log out
     </ActButton>

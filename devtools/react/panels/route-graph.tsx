@@ -2,7 +2,7 @@ import { type ReactElement, useMemo } from 'react'
 import type { RouteGraph as Graph } from '../../core/rows/route-graph.ts'
 import type { DrawnEdge } from '../drawn-edges.ts'
 import { type GraphLayout, layoutGraph, NODE_SIZE, pathThrough } from '../layout-routes.ts'
-import { rateText } from '../texts.ts'
+import { rateText, shortId, visibleText } from '../texts.ts'
 
 /** The currencies and rates of some routes, the chosen route bold; the table below tells the same. */
 export const RouteGraph = (props: {
@@ -56,7 +56,7 @@ const isLabelled = (edge: DrawnEdge, edges: readonly DrawnEdge[]): boolean =>
   edges.length <= MOST_LABELS || edge.isChosen || edge.isAlternative
 
 const labelOf = ({ source, rate, isInverted, otherSources }: DrawnEdge): string =>
-  `${source}${otherSources === 0 ? '' : ` +${otherSources}`} · ${rateText(rate)}${isInverted ? ' inverted' : ''}`
+  `${visibleText(shortId(source, 24))}${otherSources === 0 ? '' : ` +${otherSources}`} · ${shortId(rateText(rate), 24)}${isInverted ? ' inverted' : ''}`
 
 // Letters are about 6.7 px wide at 12 px, bold ones 7.4.
 const labelWidthOf = (edge: DrawnEdge): number => 12 + labelOf(edge).length * (edge.isChosen ? 7.4 : 6.7)

@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react'
 import type { RouteGraph } from '../../core/rows/route-graph.ts'
+import { shortId, visibleText } from '../texts.ts'
 
 /** What the colours and lines of the picture mean, and how much it leaves out. */
 export const RouteLegend = (props: {
@@ -31,6 +32,6 @@ const Line = (props: {
     <svg viewBox="0 0 22 8" aria-hidden="true">
       <path d="M0 4h22" stroke="currentColor" strokeWidth={props.width} strokeDasharray={props.dashes} />
     </svg>
-    {props.name}
+    {visibleText(shortId(props.name, 24))}
   </span>
 )

@@ -34,6 +34,7 @@ export const frameStyles = `
 .strip { position: relative; display: flex; flex: none; flex-wrap: wrap; align-items: center; gap: 6px; padding: 7px 12px; border-block-end: 1px solid var(--line) }
 fieldset.bare { border: 0; margin: 0; padding: 0; min-inline-size: 0 }
 .strip .who { margin-inline-end: 6px }
+.who strong { max-inline-size: 24ch; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .strip .world { margin-inline-start: auto } .strip .world .soft { margin-inline-start: 4px }
 .strip.past { background: var(--warn-ground); gap: 6px 12px }
 .scrub { display: flex; flex: 1 1 320px; align-items: center; gap: 6px }

@@ -51,7 +51,7 @@ tr[data-chosen="true"] > * { background: var(--accent-ground) !important }
 .took { display: inline-block; min-inline-size: 50px }
 .bar.quiet > span { background: var(--soft) } .bar.bad > span, .bar.warn > span { background: currentColor }
 .bar.going > span { background: repeating-linear-gradient(90deg, var(--busy) 0 6px, transparent 6px 12px) }
-.facts { display: grid; grid-template-columns: minmax(84px, auto) 1fr; gap: 4px 12px }
+.facts { display: grid; grid-template-columns: fit-content(38%) 1fr; gap: 4px 12px }
 .facts dt { color: var(--soft) }
 .facts dd { overflow-wrap: anywhere; min-inline-size: 0 }
 .empty { margin: auto; padding: 28px 20px; max-inline-size: 56ch; text-align: center; display: flex; flex-direction: column; gap: 10px; align-items: center; color: var(--soft) }

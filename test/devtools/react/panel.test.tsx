@@ -190,3 +190,14 @@ test('a name that turns the direction of writing round is shown with a mark, in 
   t.true(markup.split('sgni\ufffdvaS').length > 2)
   t.regex(markup, /<h2>sgni\ufffdvaS<\/h2>/)
 })
+
+test('names of sources, however long, leave the picture of rates at a size that can be looked at', t => {
+  const [[place, route] = []] = [...sampleView.routes]
+  if (place === undefined || route === undefined) return t.fail('the sample has no route')
+  const long = 'x'.repeat(1000)
+  const hops = route.hops.map((hop, at) => ({ ...hop, source: `${long}${at}`, rate: 5e-324 }))
+  const routes = new Map([[place, { ...route, hops }]])
+  const markup = draw(makeSampleClient({ view: { ...sampleView, routes } }), 'rates')
+  const [, width = ''] = /<svg width="([\d.]+)"/.exec(markup) ?? []
+  t.true(Number(width) > 0 && Number(width) < 2000, width)
+})
