@@ -1,4 +1,5 @@
 import { WalletError } from '../kernel/errors/wallet-error.ts'
+import { Observable, type Readable } from '../kernel/index.ts'
 import type { FakeWorld } from './fake-world.ts'
 import type { NetworkConditions } from './network-conditions.ts'
 import { type ChainId, chainIds } from './world-chain.ts'
@@ -9,6 +10,7 @@ export interface WorldSteering {
   fund(chain: ChainId, address: string, native: string): Promise<string>
   /** Mines blocks; gives the new height. @throws OPTION_INVALID */
   mine(chain: ChainId, count: number): Promise<number>
+  network(): Promise<NetworkConditions>
   /** Gives the new conditions. @throws BAD_REPLY */
   changeNetwork(change: Partial<NetworkConditions>): Promise<NetworkConditions>
 }
@@ -29,6 +31,7 @@ export const steerWorld = ({
     await saved()
     return chains[chain].height
   },
+  network: async () => network.current,
   async changeNetwork(change) {
     network.change(change)
     await saved()
@@ -36,20 +39,33 @@ export const steerWorld = ({
   }
 })
 
-/** Drives a world by the plugins of its chains, as the devtools do (`WorldDriver`). */
-export const driveWorld = (
-  steering: WorldSteering
-): {
+/** Drives a world by the plugins of its chains, and tells how it is, as the devtools want it (`WorldDriver`). */
+export const driveWorld = (steering: WorldSteering): DrivenWorld => {
+  const state = new Observable<WorldState | undefined>(undefined)
+  const tell = ({ isOnline }: NetworkConditions): void => {
+    if (state.getSnapshot()?.isOnline !== isOnline) state.set({ isOnline })
+  }
+  return {
+    state,
+    look: async () => tell(await steering.network()),
+    fund: async (pluginId, address, native) => steering.fund(chainOf(pluginId), address, native),
+    mine: async (pluginId, count) => steering.mine(chainOf(pluginId), count),
+    setOnline: async isOnline => tell(await steering.changeNetwork({ isOnline }))
+  }
+}
+
+/** How a world is. */
+interface WorldState {
+  readonly isOnline: boolean
+}
+
+interface DrivenWorld {
+  readonly state: Readable<WorldState | undefined>
+  look(): Promise<void>
   fund(pluginId: string, publicAddress: string, nativeAmount: string): Promise<string>
   mine(pluginId: string, count: number): Promise<number>
   setOnline(isOnline: boolean): Promise<void>
-} => ({
-  fund: async (pluginId, address, native) => steering.fund(chainOf(pluginId), address, native),
-  mine: async (pluginId, count) => steering.mine(chainOf(pluginId), count),
-  async setOnline(isOnline) {
-    await steering.changeNetwork({ isOnline })
-  }
-})
+}
 
 const chainOf = (pluginId: string): ChainId => {
   const found = chainIds.find(id => id === pluginId)

@@ -58,11 +58,14 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
     }
     session.signal.throwIfAborted()
     const approvals = new Approvals()
+    const world = driveWorld(control)
     await servePanel(session, port, {
       may: isReadOnly ? 'sees the wallet' : 'drives the wallet',
       attach(channel) {
         // Of its own: what a panel drafted, that panel alone approves, and it is declined when the panel has gone.
-        const actor = makeActor({ context, io, world: driveWorld(control), isReadOnly })
+        const actor = makeActor({ context, io, world, isReadOnly })
+        // Other commands may have changed it since the last panel came.
+        kept.watchWorld(world)
         const detach = kept.attach(channel, {
           act: approvals.counting(actor),
           hasWorld: true,

@@ -1,6 +1,5 @@
 import { base58 } from '@scure/base'
 import type { FakeWorld } from '../../fake-server/fake-world.ts'
-import type { NetworkConditions } from '../../fake-server/network-conditions.ts'
 import type { TrafficLine } from '../../fake-server/traffic.ts'
 import type { FakeUser } from '../../fake-server/users/fake-user.ts'
 import { type ChainId, chainIds } from '../../fake-server/world-chain.ts'
@@ -30,7 +29,6 @@ export interface WorldUserKey {
 export interface WorldControl extends WorldSteering {
   /** The chains whose network an address is of. */
   chainsOf(address: string): Promise<readonly ChainId[]>
-  network(): Promise<NetworkConditions>
   /** The time of the world, in milliseconds since 1970. */
   now(): Promise<number>
   /** Moves the time forward by milliseconds; gives the new time. */
@@ -46,11 +44,10 @@ export interface WorldControl extends WorldSteering {
 
 /** The control of a world in this process; what it does is saved when it answers. */
 export const localControl = (world: FakeWorld): WorldControl => {
-  const { chains, clock, network, server, saved } = world
+  const { chains, clock, server, saved } = world
   return {
     chainsOf: async address => chainIds.filter(id => chains[id].takes(address)),
     ...steerWorld(world),
-    network: async () => network.current,
     now: async () => clock.now(),
     async skip(milliseconds) {
       clock.skip(milliseconds)

@@ -5,6 +5,7 @@ import { type AttachOptions, Session } from './host-session.ts'
 import { Journal } from './journal.ts'
 import type { Channel, ClientMessage, HostMessage } from './protocol.ts'
 import { type TableLimits, Tables, tableLimits } from './tables.ts'
+import type { WorldDriver } from './world-driver.ts'
 
 /** What an application says to make the devtools of a kernel. */
 export interface DevtoolsOptions {
@@ -30,7 +31,12 @@ export interface Devtools {
   readonly kernelId: string
   /** Serves one panel until the returned function is called or the channel closes. */
   attach(channel: Channel<HostMessage, ClientMessage>, options: AttachOptions): () => void
+  /** Looks how a fake world is, and tells all panels, now and whenever it changes. Once a world, however often it is called. */
+  watchWorld(world: WatchedWorld): void
 }
+
+/** The part of a fake world's driver that tells. */
+export type WatchedWorld = Pick<WorldDriver, 'look' | 'state'>
 
 const PLUGIN_ID = 'devtools'
 
@@ -74,6 +80,14 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
     }
   }
 
+  const worlds = new WeakSet<WatchedWorld>()
+  const tellWorld = ({ state }: WatchedWorld): void => {
+    const world = state.getSnapshot()
+    if (world === undefined) return
+    tables.put('world', 'world', world)
+    note('worldChanged', world)
+  }
+
   const devtools: Devtools = {
     plugin,
     kernelId,
@@ -90,6 +104,15 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
       sessions.add(session)
       session.greet()
       return () => session.detach()
+    },
+    watchWorld(world) {
+      if (!worlds.has(world)) {
+        worlds.add(world)
+        world.state.subscribe(() => tellWorld(world))
+        tellWorld(world)
+      }
+      // One that does not answer is not known; what is done to it fails by itself.
+      world.look().catch(() => {})
     }
   }
   byPlugin.set(plugin, devtools)

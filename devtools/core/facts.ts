@@ -6,6 +6,7 @@ import type {
   TransactionsSnapshot,
   UserSnapshot
 } from '../../kernel/index.ts'
+import type { WorldSnapshot } from './world-driver.ts'
 
 /** The name of a telling hook. */
 export type HookName = keyof TellingHooks
@@ -48,6 +49,8 @@ export type Facts = {
   /** The first of the paths, and how many there were. */
   readonly filesExchanged: ExchangeSnapshot & { readonly sentCount: number; readonly receivedCount: number }
   readonly action: ActionFact
+  /** Of the fake world, which no hook tells of. */
+  readonly worldChanged: WorldSnapshot
 }
 
 /** The name of an event of the journal. */
@@ -112,10 +115,11 @@ const subjects: { readonly [F in FactName]: (fact: Facts[F]) => string | undefin
   pluginFault: ({ pluginId }) => pluginId,
   logged: ({ source }) => source,
   tapRan: ({ pluginId }) => pluginId,
-  action: ({ subject }) => subject
+  action: ({ subject }) => subject,
+  worldChanged: () => undefined
 }
 
 /** The names of the telling hooks. */
 export const hookNames: readonly HookName[] = Object.keys(subjects).filter(
-  (name): name is HookName => name !== 'action'
+  (name): name is HookName => name !== 'action' && name !== 'worldChanged'
 )

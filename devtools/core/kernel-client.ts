@@ -30,6 +30,7 @@ export const makeKernelClient = (
       'This kernel was made without devtools: put makeDevtools({ clock: io.clock }).plugin among its plugins.'
     )
   const act = makeActor({ context, io, world, isReadOnly })
+  if (world !== undefined) devtools.watchWorld(world)
   const channels = makeChannelPair()
   devtools.attach(channels.host, { isReadOnly, act, hasWorld: world !== undefined })
   const client = makeClient(channels.client)

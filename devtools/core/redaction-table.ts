@@ -192,7 +192,8 @@ export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
     message: 'text',
     limit: 'plain',
     direction: 'plain'
-  }
+  },
+  world: { isOnline: 'plain' }
 }
 
 /** What may be shown of each event. */
@@ -245,6 +246,7 @@ export const factRules: { readonly [F in FactName]: FieldsOf<Facts[F]> } = {
     message: 'text'
   },
   logged: { source: 'plain', level: 'plain', text: 'text', at: 'plain' },
+  worldChanged: rowRules.world,
   tapRan: { hook: 'plain', pluginId: 'plain', correlationId: 'plain', durationMs: 'plain', outcome: 'plain' },
   action: { action: 'plain', outcome: 'plain', durationMs: 'plain', subject: 'plain', errorCode: 'plain' }
 }

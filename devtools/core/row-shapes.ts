@@ -258,5 +258,6 @@ const shapes: { readonly [K in SliceName]: ShapesOf<Slices[K]> } = {
     message: maybe('text'),
     limit: maybe('text'),
     direction: maybe(words({ from: true, to: true }))
-  }
+  },
+  world: { isOnline: 'flag' }
 }

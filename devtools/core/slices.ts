@@ -13,12 +13,13 @@ import type {
   UserSnapshot,
   WalletSnapshot
 } from '../../kernel/index.ts'
+import type { WorldSnapshot } from './world-driver.ts'
 
 /**
  * What the panel sees of a kernel: the newest snapshot of each thing, in tables by id. Everything is JSON without
  * secrets.
  *
- * Ids are those of the snapshots; of a quote `roundId pluginId`, of a pair `from to source`, of a route `from to`.
+ * Ids are those of the snapshots; of a quote `roundId pluginId`, of a pair `from to source`, of a route `from to`. The one row of the fake world is `world`.
  */
 export interface Slices {
   readonly plugins: PluginSnapshot
@@ -34,6 +35,7 @@ export interface Slices {
   readonly pairs: RateSnapshot
   readonly routes: RouteSnapshot
   readonly quotes: QuoteSnapshot
+  readonly world: WorldSnapshot
 }
 
 /** The name of a table. */
@@ -53,7 +55,8 @@ export const sliceNames: readonly SliceName[] = Object.keys({
   rateProviders: true,
   pairs: true,
   routes: true,
-  quotes: true
+  quotes: true,
+  world: true
 } satisfies { readonly [K in SliceName]: true }) as SliceName[]
 
 /** Tables without a row. */

@@ -17,7 +17,8 @@ export const tableLimits: TableLimits = {
   rateProviders: 500,
   pairs: 100_000,
   routes: 200,
-  quotes: 50
+  quotes: 50,
+  world: 1
 }
 
 /** Hears which row of which table is another one, or gone. */

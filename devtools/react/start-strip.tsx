@@ -152,8 +152,9 @@ const CloseLine = ({ onClose }: { readonly onClose: () => void }): ReactElement 
 
 const WorldActs = (): ReactElement | null => {
   const { hasWorld } = useStatus()
-  const chains = new Set([...useView().wallets.values()].map(({ pluginId }) => pluginId))
-  const [isOnline, setOnline] = useState(true)
+  const { wallets, world } = useView()
+  const chains = new Set([...wallets.values()].map(({ pluginId }) => pluginId))
+  const isOnline = world.get('world')?.isOnline ?? true
   if (!hasWorld) return null
   return (
     <fieldset className="acts bare world" aria-label="Fake world">
@@ -169,11 +170,7 @@ const WorldActs = (): ReactElement | null => {
           {pluginId}
         </ActButton>
       ))}
-      <ActButton
-        name="world.network"
-        input={{ isOnline: !isOnline }}
-        onDone={done => setOnline(done.isOnline)}
-      >
+      <ActButton name="world.network" input={{ isOnline: !isOnline }}>
         {isOnline ? 'Go offline' : 'Go online'}
       </ActButton>
     </fieldset>

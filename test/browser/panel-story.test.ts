@@ -38,7 +38,7 @@ const tellStory = async (t: ExecutionContext, page: Page, hand: Hand): Promise<v
     /^0\.0000\d+ BTC [\d\u202f]+ native$/
   )
   await hand.press('Sign and send')
-  t.regex((await page.getByText('Sent as').textContent()) ?? '', /^Sent as [0-9a-f]{64}$/)
+  t.regex((await page.getByText('Sent as').textContent()) ?? '', /^Sent as [0-9a-f]{64}/)
 
   await hand.open('Quotes')
   await hand.choose('From', 'Savings · bitcoin')
@@ -157,6 +157,16 @@ browserTest(
     t.is(await page.getByRole('row').count(), 0)
   }
 )
+
+browserTest('a world that was cut off is told to be offline after a reload', async (t, browser) => {
+  const page = await openPanelPage(t, browser)
+  await mouseOn(page).press('Go offline')
+  await page.getByRole('button', { name: 'Go online' }).waitFor()
+  await page.reload()
+  await mouseOn(page).press('Go online')
+  await page.getByRole('button', { name: 'Go offline' }).waitFor()
+  t.is(await page.getByRole('button', { name: 'Go online' }).count(), 0)
+})
 
 browserTest('a second tab says that the first one has the wallet', async (t, browser) => {
   const page = await openPanelPage(t, browser)

@@ -27,7 +27,9 @@ const serveKernel = async (t: ExecutionContext): Promise<DevtoolsServer & { read
   const io = world.ioFor(makeNodeIo())
   const devtools = makeDevtools({ clock: io.clock })
   const kernel = await openDevice(world, { plugins: [devtools.plugin] })
-  const act = makeActor({ context: kernel.context, io, world: driveWorld(steerWorld(world)) })
+  const driver = driveWorld(steerWorld(world))
+  devtools.watchWorld(driver)
+  const act = makeActor({ context: kernel.context, io, world: driver })
   const server = await serveDevtools({
     files: readPanelFiles(fileURLToPath(new URL('../../devtools/panel', import.meta.url))),
     attach: channel => devtools.attach(channel, { act, hasWorld: true, isReadOnly: false })
@@ -72,6 +74,22 @@ browserTest(
     await page.reload()
     await page.getByText('0.0007 BTC', { exact: true }).first().waitFor()
     t.false(page.url().includes(token))
+  }
+)
+
+browserTest(
+  'that the fake world is offline is told by each panel, also after a reload',
+  async (t, browser) => {
+    const { url } = await serveKernel(t)
+    const [first, second] = [await openPage(t, browser, url), await openPage(t, browser, url)]
+    await mouseOn(first).press('Go offline')
+    for (const page of [first, second]) await page.getByRole('button', { name: 'Go online' }).waitFor()
+    await first.reload()
+    await mouseOn(first).press('Go online')
+    for (const page of [first, second]) {
+      await page.getByRole('button', { name: 'Go offline' }).waitFor()
+      t.is(await page.getByRole('button', { name: 'Go online' }).count(), 0)
+    }
   }
 )
 

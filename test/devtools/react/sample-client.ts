@@ -54,7 +54,8 @@ const emptyView: View = {
   rateProviders: new Map(),
   pairs: new Map(),
   routes: new Map(),
-  quotes: new Map()
+  quotes: new Map(),
+  world: new Map()
 }
 
 const wallet = (
