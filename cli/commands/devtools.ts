@@ -6,6 +6,7 @@ import { Approvals } from '../devtools/approvals.ts'
 import { readRecording } from '../devtools/read-recording.ts'
 import { recordFile } from '../devtools/record-file.ts'
 import { portOf, servePanel } from '../devtools/serve-panel.ts'
+import { writeRecordingPage } from '../devtools/write-recording-page.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { methodBySecret } from '../session/choose-method.ts'
 import { openEach, openWallet } from '../session/open-wallet.ts'
@@ -14,22 +15,29 @@ import type { Session } from '../session.ts'
 /** Serves the panel of this profile's kernel, or of a recording, to a browser on this machine until it is stopped. */
 export const devtools: CommandRun = async (session, path) => {
   const port = portOf(session)
-  if (path === undefined) await serveKernel(session, port)
-  else await serveRecording(session, { path, port })
+  const html = session.text('html')
+  if (path === undefined) {
+    if (html !== undefined)
+      throw new CliError(
+        'USAGE',
+        'Say which recording goes into the page: devtools <recording> --html <file>'
+      )
+    await serveKernel(session, port)
+    return undefined
+  }
+  const recording = await recordingFor(session, path)
+  if (html !== undefined) return writeRecordingPage(html, recording)
+  await servePanel(session, port, { recording: () => recording, may: 'sees the recording' })
   return undefined
 }
 
-/** Needs no login and no kernel. */
-const serveRecording = async (
-  session: Session,
-  { path, port }: { readonly path: string; readonly port: number }
-): Promise<void> => {
+/** A recording needs no login and no kernel. */
+const recordingFor = async (session: Session, path: string): Promise<Uint8Array> => {
   for (const [name, flag] of kernelFlags) {
     if (session.flags[name] === undefined) continue
     throw new CliError('USAGE', `A recording shows what has been, so ${flag} does nothing for it`)
   }
-  const recording = await readRecording(path)
-  await servePanel(session, port, { recording: () => recording, may: 'sees the recording' })
+  return readRecording(path)
 }
 
 const kernelFlags = [

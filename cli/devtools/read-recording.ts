@@ -1,10 +1,11 @@
-import { openRecordingFile } from '../../devtools/core/open-recording-file.ts'
+import { gunzipSync } from 'node:zlib'
+import { isGzip, openRecordingFile } from '../../devtools/core/open-recording-file.ts'
 import { RecordingError } from '../../devtools/core/read-recording.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { readBytes } from '../session/value-input.ts'
 
 /**
- * The bytes of a recording that a panel can open.
+ * The text of a recording that a panel can open, as bytes; of a compressed one, too.
  *
  * @throws CliError NOT_FOUND, USAGE for a file that is too large, no recording, or a damaged one
  */
@@ -18,5 +19,5 @@ export const readRecording = async (path: string): Promise<Uint8Array> => {
       cause: error
     })
   })
-  return bytes
+  return isGzip(bytes) ? gunzipSync(bytes) : bytes
 }

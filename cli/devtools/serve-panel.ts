@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readPanelFiles } from '../../devtools/server/panel-files.ts'
+import { type PanelFiles, readPanelFiles } from '../../devtools/server/panel-files.ts'
 import {
   type DevtoolsServer,
   type DevtoolsServerOptions,
@@ -18,6 +18,10 @@ export interface PanelOptions extends Pick<DevtoolsServerOptions, 'attach' | 're
   /** What is still to be done before the panels are sent away. */
   readonly onStop?: () => Promise<void>
 }
+
+/** The built panel; empty where nobody built it. */
+export const panelFiles = (): PanelFiles =>
+  readPanelFiles(join(packageFolder()?.path ?? '', 'dist/devtools/panel'))
 
 /** The value of `--port`, or 0 for any. @throws CliError USAGE */
 export const portOf = (session: Session): number => {
@@ -59,7 +63,7 @@ const listen = (
   serveDevtools({
     ...served,
     port,
-    files: readPanelFiles(join(packageFolder()?.path ?? '', 'dist/devtools/panel'))
+    files: panelFiles()
   }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error
     throw new CliError('USAGE', `The port ${port} cannot be used (${error.code})`, { cause: error })

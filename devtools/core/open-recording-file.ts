@@ -33,11 +33,12 @@ const tooLarge = (maxBytes: number): RecordingError =>
 
 /** What the file says, whether it is compressed or not. */
 const textOf = async (file: Blob): Promise<ReadableStream<Uint8Array>> => {
-  const [first, second] = new Uint8Array(await orUnreadable(file.slice(0, 2).arrayBuffer()))
-  // The magic number of gzip (RFC 1952 §2.3.1).
-  const isPacked = first === 0x1f && second === 0x8b
-  return isPacked ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream()
+  const start = new Uint8Array(await orUnreadable(file.slice(0, 2).arrayBuffer()))
+  return isGzip(start) ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream()
 }
+
+/** Whether bytes begin as gzip does (RFC 1952 §2.3.1). */
+export const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b
 
 /** Not every browser can walk over a stream by itself. Leaving early ends the stream. */
 async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -6,3 +6,6 @@ export const RECORDING_FILE_PATH = '/recording.ndjson'
 
 /** What stands in the `authorization` of its request. @param token - base64url */
 export const bearerOf = (token: string): string => `Bearer ${token}`
+
+/** The id of the element that holds the text of a recording, in a page that has one inside. */
+export const RECORDING_ELEMENT_ID = 'recording'

@@ -1,9 +1,14 @@
 /// <reference lib="dom" />
-// The page that `holdfast devtools` serves: the panel of a kernel in that process, or of a recording.
+// The page that `holdfast devtools` serves or writes: the panel of a kernel in that process, or of a recording.
 import { makeClient } from '../core/client.ts'
 import type { DevtoolsClient } from '../core/devtools-client.ts'
 import { openRecordingFile } from '../core/open-recording-file.ts'
-import { bearerOf, RECORDING_FILE_PATH, RECORDING_PAGE_PATH } from '../core/recording-path.ts'
+import {
+  bearerOf,
+  RECORDING_ELEMENT_ID,
+  RECORDING_FILE_PATH,
+  RECORDING_PAGE_PATH
+} from '../core/recording-path.ts'
 import { connectSocket } from '../core/socket-channel.ts'
 import { SOCKET_PATH } from '../core/socket-protocol.ts'
 import { mountPanel } from '../react/mount-panel.tsx'
@@ -29,22 +34,32 @@ const clientOfKernel = (token: string): DevtoolsClient =>
     'No answer from “holdfast devtools”. It is asked again and again; if it was ended, start it anew and open the address that it prints then.'
   )
 
-const showRecording = async (token: string): Promise<void> => {
+const showRecording = async (load: () => Promise<Blob>, help: string): Promise<void> => {
   tell('Reading the recording…')
   try {
-    const answer = await fetch(RECORDING_FILE_PATH, { headers: { authorization: bearerOf(token) } })
-    if (!answer.ok) throw new Error(`The server answered ${answer.status}.`)
-    const client = await openRecordingFile(await answer.blob())
+    const client = await openRecordingFile(await load())
     place.replaceChildren()
     mountPanel(place, { client, ownsPage: true })
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    tell(`The recording cannot be shown: ${why} Start “holdfast devtools” with it again.`)
+    tell(`The recording cannot be shown: ${why} ${help}`)
   }
 }
 
-const token = takeToken(window)
-if (token === undefined)
-  tell('Open the whole address that “holdfast devtools” printed: it ends in the token of that process.')
-else if (location.pathname === RECORDING_PAGE_PATH) void showRecording(token)
-else mountPanel(place, { client: clientOfKernel(token), ownsPage: true })
+const servedRecording = async (token: string): Promise<Blob> => {
+  const answer = await fetch(RECORDING_FILE_PATH, { headers: { authorization: bearerOf(token) } })
+  if (!answer.ok) throw new Error(`The server answered ${answer.status}.`)
+  return answer.blob()
+}
+
+const showKernelOf = (token: string | undefined): void => {
+  if (token === undefined)
+    tell('Open the whole address that “holdfast devtools” printed: it ends in the token of that process.')
+  else if (location.pathname === RECORDING_PAGE_PATH)
+    void showRecording(() => servedRecording(token), 'Start “holdfast devtools” with it again.')
+  else mountPanel(place, { client: clientOfKernel(token), ownsPage: true })
+}
+
+const inside = document.getElementById(RECORDING_ELEMENT_ID)
+if (inside === null) showKernelOf(takeToken(window))
+else void showRecording(async () => new Blob([inside.textContent ?? '']), 'This file is damaged.')

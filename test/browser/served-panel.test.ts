@@ -1,6 +1,8 @@
 /// <reference lib="dom" />
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import type { Browser, Page } from 'playwright-core'
@@ -8,6 +10,7 @@ import { makeActor } from '../../devtools/core/actor.ts'
 import { makeDevtools } from '../../devtools/core/devtools.ts'
 import { record } from '../../devtools/core/record.ts'
 import { readPanelFiles } from '../../devtools/server/panel-files.ts'
+import { recordingPage } from '../../devtools/server/recording-page.ts'
 import { type DevtoolsServer, serveDevtools } from '../../devtools/server/serve-devtools.ts'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { driveWorld, steerWorld } from '../../fake-server/world-driver.ts'
@@ -118,6 +121,32 @@ browserTest(
       t.false(page.url().includes(token))
       await page.reload()
     }
+  }
+)
+
+browserTest(
+  'a recording in one page is shown from a disk, with a clean console, whatever its names are',
+  async (t, browser) => {
+    const stage = makeStage()
+    const lines: string[] = []
+    const end = record(stage.devtools, { now: () => stage.clock.now(), write: line => void lines.push(line) })
+    const name = '</script><script>alert(1)</script>'
+    stage.tell('walletChanged', wallet('wallet-one', { name }))
+    stage.tell('engineChanged', engine('wallet-one'))
+    await stage.clock.advance(100)
+    end()
+    const files = readPanelFiles(fileURLToPath(new URL('../../devtools/panel', import.meta.url)))
+    const folder = await mkdtemp(join(tmpdir(), 'holdfast-page-'))
+    t.teardown(() => rm(folder, { recursive: true }))
+    const path = join(folder, 'story.html')
+    await writeFile(path, recordingPage(files, lines.join('\n')) ?? '')
+    const page = await openPage(t, browser, pathToFileURL(path).href)
+    await page.getByText('Viewing a recording', { exact: true }).waitFor()
+    await page.locator('.main').getByText(name).click()
+    await page.getByRole('heading', { name }).waitFor()
+    t.is(await page.locator('script').count(), 2)
+    await page.keyboard.press('[')
+    await page.getByText('Nobody is logged in').waitFor()
   }
 )
 

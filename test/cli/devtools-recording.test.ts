@@ -82,14 +82,38 @@ test('a recording is served without a kernel to who has the token', async t => {
     const { url, port, interrupt } = await startDevtools(t, home, [path])
     const token = new URL(url).hash.replace('#token=', '')
     const headers = { authorization: `Bearer ${token}` }
-    const { status } = await ask({ port }, '/recording.ndjson', { headers })
-    t.is(status, 200)
+    const { status, body } = await ask({ port }, '/recording.ndjson', { headers })
+    t.deepEqual([status, body === readFileSync(file, 'utf8')], [200, true])
     t.is((await ask({ port }, '/recording.ndjson')).status, 403)
     const ran = await interrupt()
     t.is(ran.code, 0)
     t.regex(ran.stderr, /Whoever has this address sees the recording\./)
   }
   t.false(existsSync(join(home, 'data')), 'no profile was begun')
+})
+
+test('a recording becomes one private page, which replaces no file', async t => {
+  const { home, file } = await recordStory(t)
+  const page = join(home, 'story.html')
+  const made = await runInProcess(['devtools', file, '--html', page, '--json'], { home })
+  t.is(made.code, 0, made.stderr)
+  t.deepEqual(made.json.data, { file: page, bytes: statSync(page).size })
+  t.is(statSync(page).mode & 0o777, 0o600)
+  const held = /<script type="application\/x-ndjson" id="recording">([^<]*)<\/script>/.exec(
+    readFileSync(page, 'utf8')
+  )
+  t.deepEqual(
+    held?.[1]
+      ?.split('\n')
+      .filter(Boolean)
+      .map(line => JSON.parse(line)),
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map(line => JSON.parse(line))
+  )
+  failed(t, await runInProcess(['devtools', file, '--html', page, '--json'], { home }), 'USAGE', 2)
+  failed(t, await runInProcess(['devtools', '--html', page, '--json'], { home }), 'USAGE', 2)
 })
 
 test('a file that is no recording is refused before anything is served', async t => {

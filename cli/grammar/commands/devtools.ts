@@ -12,6 +12,7 @@ export const devtoolsCommands: readonly CommandSpec[] = [
       { flags: '--open', summary: 'open the browser' },
       { flags: '--read-only', summary: 'let the panel look and do nothing' },
       { flags: '--record <file>', summary: 'write what happens into a new file, to be looked at later' },
+      { flags: '--html <file>', summary: 'write the recording and its panel into one page, for any browser' },
       { flags: '--port <port>', summary: 'where to listen on 127.0.0.1; any free port if left out' },
       { flags: '--hide-addresses', summary: 'show no addresses and transaction ids, as for screenshots' },
       WITH
