@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, scrub } from '../../kernel/index.ts'
+import { isNativeAmount, type Json, type JsonObject, scrub } from '../../kernel/index.ts'
 import type { ActionName, Actions } from './actions.ts'
 import { type FactName, subjectOf } from './facts.ts'
 import type { JournalEntry } from './journal.ts'
@@ -67,7 +67,9 @@ export const redactFailure = (
   const wordsOf = (text: string): string => (options.hideAddresses === true ? scrub(text) : text)
   const shown = Object.entries(details ?? {}).map(([name, value = null]): [string, Json] => {
     if (name === 'txid') return [name, chainOf(value, options) ?? null]
-    return [name, typeof value === 'string' && name !== 'walletId' ? wordsOf(value) : value]
+    // Ids of wallets and amounts of many digits look like keys.
+    const isWords = typeof value === 'string' && name !== 'walletId' && !isNativeAmount(value)
+    return [name, isWords ? wordsOf(value) : value]
   })
   return {
     code,

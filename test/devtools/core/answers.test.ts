@@ -72,6 +72,10 @@ test('with addresses hidden a result and a failure name none, but what is to be 
     t.true(text.includes(error.code))
     t.notRegex(text, new RegExp(`${TXID}|${ADDRESS}`))
   }
+  const needed = '123456789012345678901234567890'
+  const poor = new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'ETH', needed, available: '0' })
+  const told = await answerTo('spend.draft', fails(poor), hidden)
+  t.is(told.type === 'refused' && told.error.details?.needed, needed)
   const drafted = await answerTo('spend.draft', () => ({ draftId: 'd', review }), hidden)
   t.deepEqual(drafted, { type: 'result', id: 1, output: { draftId: 'd', review } })
 })
