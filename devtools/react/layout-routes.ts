@@ -67,7 +67,9 @@ const withShelf = (course: Course, labelWidth: number): Course => {
   if (labelWidth === 0) return course
   const { x, y, points } = course
   const isCentre = (point: Point): boolean => Math.abs(point.x - x) < 1 && Math.abs(point.y - y) < 1
-  const shelf = [-labelWidth / 2, 0, labelWidth / 2].map(along => ({ x: x + along, y }))
+  // Some rates go back, from right to left.
+  const half = ((points[0]?.x ?? 0) > (points.at(-1)?.x ?? 0) ? -labelWidth : labelWidth) / 2
+  const shelf = [-half, 0, half].map(along => ({ x: x + along, y }))
   return { x, y, points: points.flatMap(point => (isCentre(point) ? shelf : [point])) }
 }
 

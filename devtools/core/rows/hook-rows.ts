@@ -16,6 +16,7 @@ export interface HookRow {
   readonly subject?: string
   readonly correlationId?: string
   readonly durationMs?: number
+  /** How it ended; of what is told, the state that was reached, if it has one. */
   readonly outcome?: string
 }
 
@@ -64,7 +65,17 @@ const rowOf = cached(({ seq, at, hook, subject, correlationId, data }): HookRow 
     ...(subject === undefined || hook === 'tapRan' ? {} : { subject }),
     ...(correlationId === undefined ? {} : { correlationId })
   }
-  if (hook !== 'tapRan' && hook !== 'action') return { seq, at, kind: 'told', hook, ...about }
+  if (hook !== 'tapRan' && hook !== 'action') {
+    const became = data.stage ?? data.state
+    return {
+      seq,
+      at,
+      kind: 'told',
+      hook,
+      ...about,
+      ...(typeof became === 'string' ? { outcome: became } : {})
+    }
+  }
   const { durationMs, outcome, pluginId } = data
   const took = typeof durationMs === 'number' ? durationMs : undefined
   return {

@@ -1,5 +1,6 @@
 import type { JournalEvent } from '../../core/journal-event.ts'
 import { quoteBoard } from '../../core/rows/quote-board.ts'
+import { repoRows } from '../../core/rows/repo-rows.ts'
 import type { View } from '../../core/slices.ts'
 import { jumpLetters, type KeyCommand } from '../keyboard.ts'
 import { type PanelLocation, panelNames, panelTitles } from '../location.ts'
@@ -59,7 +60,10 @@ export const placeEntries = (view: View, events: readonly JournalEvent[]): reado
       ...{ panel: 'rates', id: `${fromCurrency} ${toCurrency}` }
     })
   ),
-  ...[...view.repos.keys()].map(id => goEntry('Repo', shortId(id, 25), id, { panel: 'sync', id })),
+  // The time is of no use here: nothing is told of it.
+  ...repoRows(view, 0).map(({ repoId, title, kind }) =>
+    goEntry('Repo', `Files of ${title}`, `${kind} ${repoId}`, { panel: 'sync', id: repoId })
+  ),
   ...[...view.plugins.values()].map(({ pluginId, kind }) =>
     goEntry('Plugin', pluginId, kind ?? 'missing', { panel: 'plugins', id: pluginId })
   ),

@@ -15,7 +15,7 @@ export const ActionTimeline = ({ rows }: { readonly rows: readonly HookRow[] }):
       {shown.map(row => (
         <li key={row.seq} aria-current={String(row.seq) === location.id ? 'true' : undefined}>
           <button type="button" className="row-open" onClick={() => go({ ...location, id: String(row.seq) })}>
-            {row.hook} <span className="soft">{row.pluginId}</span>
+            {row.hook} <span className="soft">{row.pluginId ?? row.outcome}</span>
           </button>
           <span className="track" aria-hidden="true">
             <span

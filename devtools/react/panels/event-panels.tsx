@@ -104,6 +104,11 @@ const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement =>
         </Fact>
       </Facts>
       <Everything id={correlationId ?? event.subject} />
+      {kin.length < 2 ? null : (
+        <Section title="All of this action">
+          <ActionTimeline rows={kin} />
+        </Section>
+      )}
       <Section title="Data">
         <pre>{JSON.stringify(event.data, undefined, 2)}</pre>
         <div className="acts">
@@ -112,11 +117,6 @@ const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement =>
           </button>
         </div>
       </Section>
-      {kin.length < 2 ? null : (
-        <Section title="All of this action">
-          <ActionTimeline rows={kin} />
-        </Section>
-      )}
     </Side>
   )
 }

@@ -70,9 +70,7 @@ const columnsOf = (view: View): readonly Column<HookRow>[] => [
   {
     title: 'Outcome',
     width: '104px',
-    cell: ({ kind, outcome = 'told' }) => (
-      <StateMark tone={tones[outcome] ?? 'idle'}>{kind === 'told' ? 'told' : outcome}</StateMark>
-    )
+    cell: ({ outcome = 'told' }) => <StateMark tone={tones[outcome] ?? 'idle'}>{outcome}</StateMark>
   },
   {
     title: 'Took',

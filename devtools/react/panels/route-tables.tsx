@@ -38,7 +38,7 @@ const hopColumns: readonly Column<RouteRow>[] = [
     rank: 'minor',
     cell: ({ ageCost }) => `${ageCost.toFixed(3)} +`
   },
-  { title: 'Bias', width: '72px', isNumber: true, rank: 'minor', cell: ({ bias }) => `${bias.toFixed(3)} +` },
+  { title: 'Bias', width: '82px', isNumber: true, rank: 'minor', cell: ({ bias }) => `${bias.toFixed(3)} +` },
   {
     title: 'Direction',
     width: '116px',

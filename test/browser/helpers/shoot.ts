@@ -7,5 +7,7 @@ export const shoot = async (page: Page, name: string): Promise<void> => {
   const folder = process.env.HOLDFAST_SCREENSHOTS
   if (folder === undefined) return
   await mkdir(folder, { recursive: true })
+  // What the pointer rests on looks otherwise.
+  await page.mouse.move(0, 0)
   await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' })
 }

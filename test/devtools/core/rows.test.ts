@@ -514,6 +514,13 @@ for (const [title, filter, seqs] of [
   })
 }
 
+test('what is told says which state was reached', t => {
+  t.deepEqual(
+    hookRows(PAID).map(({ outcome }) => outcome),
+    ['saved', undefined]
+  )
+})
+
 test('the log has lines and failures of plugins, by level, source and text', t => {
   const seqs = (filter: Parameters<typeof logRows>[1]) => logRows(EVENTS, filter).map(({ seq }) => seq)
   t.deepEqual(seqs({}), [3, 5, 6])

@@ -54,6 +54,25 @@ test('a route is laid out from left to right, no node upon another, all within t
   t.deepEqual(layoutGraph(nodes, edges), laid)
 })
 
+test('a line is level below its label, and goes on in its direction, also from right to left', t => {
+  const { edges } = layoutGraph(
+    ['BTC', 'iso:USD', 'iso:EUR'],
+    [
+      { from: 'BTC', to: 'iso:USD', labelWidth: 100 },
+      { from: 'iso:USD', to: 'iso:EUR', labelWidth: 100 },
+      { from: 'iso:EUR', to: 'BTC', labelWidth: 100 }
+    ]
+  )
+  for (const { points, label } of edges) {
+    const level = points.filter(({ y }) => Math.abs(y - label.y) < 1).map(({ x }) => x)
+    t.true(
+      level.some(x => Math.abs(x - (label.x - 50)) < 1) && level.some(x => Math.abs(x - (label.x + 50)) < 1)
+    )
+    const ways = points.slice(1).map(({ x }, at) => Math.sign(x - (points[at]?.x ?? 0)))
+    t.is(new Set(ways).size, 1)
+  }
+})
+
 test('a graph without anything is empty, and a currency alone stands alone', t => {
   t.deepEqual(layoutGraph([], []).nodes, [])
   t.is(layoutGraph(['BTC'], []).nodes.length, 1)
