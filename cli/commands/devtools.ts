@@ -1,5 +1,6 @@
 import { makeActor } from '../../devtools/core/actor.ts'
 import { makeDevtools } from '../../devtools/core/devtools.ts'
+import type { PausedWallets } from '../../devtools/core/paused-wallets.ts'
 import { driveWorld } from '../../fake-server/world-driver.ts'
 import type { CommandRun } from '../command.ts'
 import { Approvals } from '../devtools/approvals.ts'
@@ -8,6 +9,7 @@ import { recordFile } from '../devtools/record-file.ts'
 import { portOf, servePanel } from '../devtools/serve-panel.ts'
 import { writeRecordingPage } from '../devtools/write-recording-page.ts'
 import { CliError } from '../errors/cli-error.ts'
+import { changePausedWallets, readPausedWallets } from '../profile/paused-wallets.ts'
 import { methodBySecret } from '../session/choose-method.ts'
 import { openEach, openWallet } from '../session/open-wallet.ts'
 import type { Session } from '../session.ts'
@@ -67,11 +69,16 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
     session.signal.throwIfAborted()
     const approvals = new Approvals()
     const world = driveWorld(control)
+    const folder = session.paths.session
+    const pausedWallets: PausedWallets = {
+      has: walletId => readPausedWallets(folder).has(walletId),
+      change: (walletId, isPaused) => changePausedWallets(folder, [walletId], isPaused)
+    }
     await servePanel(session, port, {
       may: isReadOnly ? 'sees the wallet' : 'drives the wallet',
       attach(channel) {
         // Of its own: what a panel drafted, that panel alone approves, and it is declined when the panel has gone.
-        const actor = makeActor({ context, io, world, isReadOnly })
+        const actor = makeActor({ context, io, world, pausedWallets, isReadOnly })
         // Other commands may have changed it since the last panel came.
         kept.watchWorld(world)
         const detach = kept.attach(channel, {

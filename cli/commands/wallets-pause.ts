@@ -1,6 +1,6 @@
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
-import { readPausedWallets, writePausedWallets } from '../profile/paused-wallets.ts'
+import { changePausedWallets } from '../profile/paused-wallets.ts'
 import { findListings } from '../session/find-wallet.ts'
 import { makeChange } from '../session/make-change.ts'
 import type { Session } from '../session.ts'
@@ -23,10 +23,6 @@ const changePaused = async (
     doing: isPaused ? 'Pausing' : 'Resuming',
     done: `${what} ${isPaused ? 'paused' : 'looked at again'} on this device`,
     data: { walletIds: ids, paused: isPaused },
-    async call() {
-      const before = readPausedWallets(folder)
-      const after = isPaused ? [...before, ...ids] : [...before].filter(id => !ids.includes(id))
-      writePausedWallets(folder, new Set(after))
-    }
+    call: async () => changePausedWallets(folder, ids, isPaused)
   })
 }

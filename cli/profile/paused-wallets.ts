@@ -8,6 +8,13 @@ export const readPausedWallets = (stateFolder: string): ReadonlySet<string> => {
   return new Set(Array.isArray(walletIds) ? walletIds.filter(id => typeof id === 'string') : [])
 }
 
-/** Remembers the wallets that are paused on this device. */
-export const writePausedWallets = (stateFolder: string, walletIds: ReadonlySet<string>): void =>
-  writeState(stateFolder, FILE, { walletIds: [...walletIds] })
+/** Remembers that wallets are paused on this device, or no longer are. */
+export const changePausedWallets = (
+  stateFolder: string,
+  walletIds: readonly string[],
+  isPaused: boolean
+): void => {
+  const before = [...readPausedWallets(stateFolder)]
+  const others = before.filter(walletId => !walletIds.includes(walletId))
+  writeState(stateFolder, FILE, { walletIds: isPaused ? [...others, ...walletIds] : others })
+}

@@ -5,8 +5,8 @@ import { type ActorPlace, type ActsOf, accountOf } from './actor-place.ts'
 
 /** Comes in and goes out. `leaving` hears of an account before it logs out. */
 export const accountActs = (place: ActorPlace, leaving: (account: Account) => void): ActsOf<'account'> => ({
-  'account.create': async account => opened(await place.context.createAccount(account)),
-  'account.login': async input => opened(await logIn(place, input)),
+  'account.create': async account => opened(place, await place.context.createAccount(account)),
+  'account.login': async input => opened(place, await logIn(place, input)),
   async 'account.logout'({ accountId }) {
     const account = accountOf(place, accountId)
     leaving(account)
@@ -25,7 +25,7 @@ const logIn = (
 }
 
 /** Wallets open when somebody looks for them; here that is now. How each one does is told by its engine. */
-const opened = (account: Account): { accountId: string } => {
-  void account.openAllWallets().catch(() => {})
+const opened = ({ pausedWallets }: ActorPlace, account: Account): { accountId: string } => {
+  void account.openAllWallets(walletId => pausedWallets?.has(walletId) === true).catch(() => {})
   return { accountId: account.id }
 }

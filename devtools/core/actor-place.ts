@@ -1,5 +1,6 @@
 import { type Account, type Context, type CurrencyWallet, type Io, WalletError } from '../../kernel/index.ts'
 import type { ActionName, Actions } from './actions.ts'
+import type { PausedWallets } from './paused-wallets.ts'
 import type { WorldDriver } from './world-driver.ts'
 
 /** What the actions work on. */
@@ -9,6 +10,8 @@ export interface ActorPlace {
   readonly io: Pick<Io, 'clock' | 'random' | 'crypto'>
   /** Absent where the chains are real. */
   readonly world?: WorldDriver | undefined
+  /** Left out where a pause lasts no longer than the wallet is open. */
+  readonly pausedWallets?: PausedWallets | undefined
   /** For a panel that may only look: what it asks leaves nothing behind. That it does no more is for the session to see to. */
   readonly isReadOnly?: boolean | undefined
 }
@@ -34,10 +37,14 @@ export const accountOf = ({ context }: ActorPlace, accountId: string): Account =
 }
 
 /** Finds a wallet in the open accounts, and opens it if it is not. @throws WALLET_NOT_FOUND, what opening one can meet */
-export const walletOf = async ({ context }: ActorPlace, walletId: string): Promise<OwnedWallet> => {
+export const walletOf = async (
+  { context, pausedWallets }: ActorPlace,
+  walletId: string
+): Promise<OwnedWallet> => {
   const account = context.accounts.find(one =>
     one.listWallets().some(listing => listing.walletId === walletId && !listing.deleted)
   )
   if (account === undefined) throw new WalletError('WALLET_NOT_FOUND', { walletId })
-  return { account, wallet: await account.openWallet(walletId) }
+  const isPaused = pausedWallets?.has(walletId) === true
+  return { account, wallet: await account.openWallet(walletId, { isPaused }) }
 }

@@ -33,6 +33,7 @@ const changePaused = async (
 ): Promise<Record<string, never>> => {
   const { wallet } = await walletOf(place, walletId)
   await wallet.changePaused(isPaused)
+  place.pausedWallets?.change(walletId, isPaused)
   return {}
 }
 

@@ -195,11 +195,16 @@ export class Account implements Readable<AccountSnapshot> {
     return this.#wallets.loaded(walletId)
   }
 
-  /** Opens every active wallet in the background, a few at a time; one result each, in the account's order. */
-  async openAllWallets(): Promise<WalletResult[]> {
+  /**
+   * Opens every active wallet in the background, a few at a time; one result each, in the account's order.
+   *
+   * @param isPaused - says which ones begin paused; one that is open already stays as it is
+   */
+  async openAllWallets(isPaused: (walletId: string) => boolean = () => false): Promise<WalletResult[]> {
     this.#check()
-    const items = this.getSnapshot().activeWalletIds.map(walletId => ({ walletId }))
-    return this.#wallets.forEach(items, ({ walletId }) => this.#wallets.get(walletId))
+    const { activeWalletIds } = this.getSnapshot()
+    const items = activeWalletIds.map(walletId => ({ walletId, isPaused: isPaused(walletId) }))
+    return this.#wallets.forEach(items, ({ walletId, ...begins }) => this.#wallets.get(walletId, begins))
   }
 
   /**

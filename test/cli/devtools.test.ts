@@ -127,6 +127,44 @@ test('an account that is named with its secret is logged in, and its wallets run
   t.is([...client.view.getSnapshot().accounts.values()][0]?.isLoggedIn, true)
 })
 
+test('what is paused on the command line rests after a login from the panel, and what the panel pauses rests on the command line', async t => {
+  const home = homeFor(t)
+  const input = JSON.stringify({ password: PASSWORD })
+  const run = async (...args: readonly string[]) => {
+    const ran = await runInProcess([...args, '--json', '--secrets-stdin', '-a', 'bob'], { home, input })
+    t.is(ran.code, 0, ran.stderr)
+    return ran.json.data
+  }
+  const stages = async (): Promise<unknown> =>
+    (await run('sync', 'status')).wallets.map(({ name, stage }: { name: string; stage: string }) => [
+      name,
+      stage
+    ])
+  await runInProcess(['account', 'create', 'bob', '--secrets-stdin'], { home, input })
+  for (const [type, name] of [
+    ['bitcoin', 'Run'],
+    ['litecoin', 'Rest']
+  ] as const)
+    await run('wallets', 'create', type, '--name', name)
+  await run('wallets', 'pause', 'Rest')
+
+  const { client, stop } = await serve(t, home)
+  await client.act('account.login', { username: 'bob', password: PASSWORD })
+  const wallets = () => [...client.view.getSnapshot().wallets.values()]
+  await waitFor(() => wallets().length === 2)
+  const idOf = (name: string): string => wallets().find(wallet => wallet.name === name)?.walletId ?? ''
+  const engineOf = (name: string) => client.view.getSnapshot().engines.get(idOf(name))
+  await waitFor(() => engineOf('Run')?.syncRatio === 1)
+  t.like(engineOf('Rest'), { isPaused: true, syncRatio: 0 })
+  await client.act('engine.resume', { walletId: idOf('Rest') })
+  await client.act('engine.pause', { walletId: idOf('Run') })
+  await stop()
+  t.deepEqual(await stages(), [
+    ['Run', 'paused'],
+    ['Rest', 'synced']
+  ])
+})
+
 test('without a name or a secret nobody is logged in, also where an account is current', async t => {
   const home = homeFor(t)
   const made = await runInProcess(['account', 'create', 'bob', '--json', '--secrets-stdin'], {
