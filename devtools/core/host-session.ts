@@ -188,7 +188,8 @@ export class Session {
       acted({ action, durationMs: clock.now() - started, ...outcome })
     this.#calls += 1
     try {
-      const output = (await this.#allowed(action)(action, input as never)) as JsonObject
+      // Of an application's own act nothing at all may come, and what was done is not to be told as failed.
+      const output = ((await this.#allowed(action)(action, input as never)) ?? {}) as JsonObject
       told({ outcome: 'done', ...subjectOf(input, output) })
       this.#send({ type: 'result', id, output: redactOutput(action, output, redaction) })
     } catch (error) {

@@ -13,7 +13,7 @@ const KEY = 'L1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ'
 /** What a host answers to one call, when its kernel does this. */
 const answerTo = async (
   action: ActionName,
-  done: () => object,
+  done: () => object | undefined,
   { hideAddresses = false }: { hideAddresses?: boolean } = {}
 ): Promise<Extract<HostMessage, { type: 'result' | 'refused' }>> => {
   const stage = makeStage({ hideAddresses })
@@ -49,6 +49,7 @@ test('a result carries the fields that its action is known to have, and nothing 
     output: { draftId: 'd', review }
   })
   t.deepEqual(await answerTo('engine.pause', () => ({ key: KEY })), { type: 'result', id: 1, output: {} })
+  t.deepEqual(await answerTo('engine.pause', () => undefined), { type: 'result', id: 1, output: {} })
   const found = { route: null, alternatives: [] }
   t.deepEqual(await answerTo('rates.route', () => found), { type: 'result', id: 1, output: found })
 })
