@@ -1,5 +1,6 @@
 import { type ReactElement, useEffect, useState } from 'react'
 import type { ClientRecording } from '../core/client-recording.ts'
+import { MAX_RECORDING_BYTES } from '../core/recording-line.ts'
 import { useStore } from '../use-store.ts'
 import { OpenDialog } from './open-dialog.tsx'
 import { usePanel } from './panel-state.ts'
@@ -67,7 +68,7 @@ const RecordingButton = (props: {
   return (
     <>
       <StateMark tone="busy">
-        Recording {countdownText(clock() - startedAt)}, {sizeText(bytes)}
+        Recording {countdownText(clock() - startedAt)}, {sizeText(bytes)} of {sizeText(MAX_RECORDING_BYTES)}
       </StateMark>
       <button type="button" className="button" onClick={props.onPress}>
         Stop recording

@@ -86,6 +86,10 @@ test('no secret of a real kernel reaches a panel or a recording, in any form, an
   const film = openRecording(heard)
   t.deepEqual([...film.view.getSnapshot().plugins], [...client.view.getSnapshot().plugins])
   t.true(film.events.getSnapshot().length > 20)
+  for (const hides of [false, true]) {
+    const { events } = openRecording(saved.lines(hides))
+    t.is(events.getSnapshot().at(-1)?.seq, client.events.getSnapshot().at(-1)?.seq)
+  }
 })
 
 test('a panel that shows addresses and txids can save what it saw without any', async t => {
