@@ -214,11 +214,11 @@ export const factRules: { readonly [F in FactName]: FieldsOf<Facts[F]> } = {
   },
   lobbyChanged: rowRules.lobbies,
   repoChanged: rowRules.repos,
-  // Paths name no address and no txid: what is in them is hashed with a key of the repo.
+  // The names that are made here are hashed; what another client calls its files is up to that client.
   filesExchanged: {
     repoId: 'plain',
-    sent: 'plain',
-    received: 'plain',
+    sent: 'chain',
+    received: 'chain',
     sentCount: 'plain',
     receivedCount: 'plain'
   },

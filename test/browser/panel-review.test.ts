@@ -256,3 +256,32 @@ browserTest(
     t.is(await button(page, 'Review and approve…').count(), 0)
   }
 )
+
+browserTest('a token is chosen, paid in its unit, and named in the command', async (t, browser) => {
+  const wallet = 'bQ8e0W1ZlV5mXr3sT9uYc7dKfA2hJ6oPnE4iGxLkMzU='
+  const page = await openAt(t, browser, `#/engines/${encodeURIComponent(wallet)}`)
+  const send = page.getByRole('region', { name: 'Send' })
+  await send.getByRole('textbox', { name: 'Amount' }).fill('1')
+  await send.getByLabel('Pay in').selectOption({ label: 'Dollar X · 77 USDX' })
+  t.is(await send.getByRole('textbox', { name: 'Amount' }).inputValue(), '')
+  await send.getByLabel('Address').fill('0xshop')
+  await button(page, 'Max').click()
+  await page.evaluate(() => held.answer({ nativeAmount: '77000000' }))
+  await send.getByText(`holdfast send ${wallet} --token badf00d5 --to 0xshop --amount '77 USDX'`).waitFor()
+  await button(page, 'Review…').click()
+  const wish = { walletId: wallet, tokenId: 'badf00d5', publicAddress: '0xshop', fee: 'standard' }
+  t.deepEqual(await page.evaluate(() => held.asked), [
+    { name: 'spend.max', input: wish },
+    { name: 'spend.draft', input: { ...wish, nativeAmount: '77000000' } }
+  ])
+  await page.evaluate(
+    review => {
+      const paid = { nativeAmount: '77000000', networkFee: '3', currencyCode: 'USDX', tokenId: 'badf00d5' }
+      held.answer({ draftId: 'draft-1', review: { ...review, ...paid } })
+    },
+    { ...REVIEW, walletId: wallet }
+  )
+  await dialog(page).getByText('77 USDX', { exact: true }).waitFor()
+  await dialog(page).getByText('0.03 FTK', { exact: true }).waitFor()
+  t.is(await dialog(page).getByText('Total').count(), 0)
+})

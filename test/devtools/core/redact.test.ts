@@ -82,6 +82,14 @@ test('addresses and txids can be hidden: how long they are and which are equal i
   t.regex(redactRow('spends', spend, { hideAddresses: true }).txid ?? '', /^hidden/)
 })
 
+test('where addresses are hidden, so are the names of files, which another client may make of them', t => {
+  const exchange = { repoId: 'r', sent: ['WalletName.json'], received: [], sentCount: 1, receivedCount: 0 }
+  t.deepEqual(redactEntry(entry('filesExchanged', exchange)).data, exchange)
+  const { sent, ...rest } = redactEntry(entry('filesExchanged', exchange), { hideAddresses: true }).data
+  t.regex(String(sent), /^hidden \(15 letters, [0-9a-f]{8}\)$/)
+  t.deepEqual(rest, { repoId: 'r', received: [], sentCount: 1, receivedCount: 0 })
+})
+
 test('an event carries what it is about and the id that threads it', t => {
   const spend = { correlationId: 'c', walletId: 'w', stage: 'signed' as const }
   t.deepEqual(redactEntry(entry('spendChanged', spend)), {
