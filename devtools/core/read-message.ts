@@ -1,4 +1,5 @@
 import { actionNames } from './actions.ts'
+import { isRecord } from './is-record.ts'
 import type { ClientMessage } from './protocol.ts'
 
 /** A message that was not understood. `id`: of the call, or 0 if it was none. */
@@ -39,9 +40,6 @@ const readCall = ({ id, action, input }: Fields): ClientMessage | BadMessage => 
 }
 
 const bad = (id: number, rule: string): BadMessage => ({ type: 'bad', id, rule })
-
-const isRecord = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 

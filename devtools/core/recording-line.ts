@@ -1,3 +1,4 @@
+import { isRecord } from './is-record.ts'
 import type { JournalEvent } from './journal-event.ts'
 import { redactFact, redactRow } from './redact.ts'
 import { isRowOf } from './row-shapes.ts'
@@ -117,9 +118,6 @@ const readEvents = (events: unknown): readonly JournalEvent[] | undefined => {
   }
   return read
 }
-
-const isRecord = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Milliseconds that a date can have. */
 const isTime = (value: unknown): value is number => isCount(value) && value <= 8_640_000_000_000_000

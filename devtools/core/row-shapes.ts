@@ -6,10 +6,11 @@ import type {
   RouteHopSnapshot,
   SwapRequestSnapshot
 } from '../../kernel/index.ts'
+import { isRecord } from './is-record.ts'
 import type { SliceName, Slices } from './slices.ts'
 
 /** Whether a row is one that a kernel could have told: it may come from a file, and what draws it takes it at its word (pure). */
-export const isRowOf = (slice: SliceName, row: object): boolean => hasShape(shapes[slice], row)
+export const isRowOf = (slice: SliceName, row: unknown): boolean => fits({ object: shapes[slice] }, row)
 
 /** `table`: texts by name. */
 type Kind = 'text' | 'number' | 'flag' | 'texts' | 'table' | 'any'
@@ -54,20 +55,17 @@ type TextShapeOf<T extends string> = [string] extends [T]
     ? 'text'
     : { readonly words: Readonly<Record<T, true>> }
 
-const hasShape = (wanted: Shapes, value: object): boolean =>
-  Object.entries(wanted).every(([field, shape]) => fits(shape, (value as Record<string, unknown>)[field]))
+const hasShape = (wanted: Shapes, value: Readonly<Record<string, unknown>>): boolean =>
+  Object.entries(wanted).every(([field, shape]) => fits(shape, value[field]))
 
 const fits = (shape: Shape, value: unknown): boolean => {
   if (typeof shape === 'string') return kinds[shape](value)
   if ('maybe' in shape) return value === undefined || fits(shape.maybe, value)
   if ('orNull' in shape) return value === null || fits(shape.orNull, value)
   if ('words' in shape) return typeof value === 'string' && Object.hasOwn(shape.words, value)
-  if ('object' in shape) return isObject(value) && hasShape(shape.object, value)
-  return Array.isArray(value) && value.every(item => isObject(item) && hasShape(shape.each, item))
+  if ('object' in shape) return isRecord(value) && hasShape(shape.object, value)
+  return Array.isArray(value) && value.every(item => isRecord(item) && hasShape(shape.each, item))
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 
@@ -76,7 +74,7 @@ const kinds: { readonly [K in Kind]: (value: unknown) => boolean } = {
   number: value => typeof value === 'number',
   flag: value => typeof value === 'boolean',
   texts: value => Array.isArray(value) && value.every(isText),
-  table: value => isObject(value) && Object.values(value).every(isText),
+  table: value => isRecord(value) && Object.values(value).every(isText),
   any: () => true
 }
 
