@@ -31,6 +31,11 @@ export const buildPages = async emitted => {
         assetsInlineLimit: 0,
         chunkSizeWarningLimit: Number.POSITIVE_INFINITY,
         rolldownOptions: {
+          // Neither being imported nor being read does anything in this project: what only stands beside what is used is left out.
+          treeshake: {
+            moduleSideEffects: [{ test: OWN, sideEffects: false }],
+            propertyReadSideEffects: false
+          },
           output: { ...flat(name), format: 'iife', codeSplitting: false },
           transform: { define: { 'import.meta.url': 'document.baseURI' } }
         }
@@ -60,6 +65,8 @@ const servePage = async () => {
   const { port } = server.httpServer.address()
   return `http://127.0.0.1:${port}/devtools/standalone/`
 }
+
+const OWN = /[\\/](?:devtools|fake-server|kernel|platform|plugins)[\\/](?!.*node_modules)/
 
 const settings = folder => ({
   configFile: false,

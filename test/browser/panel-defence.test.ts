@@ -49,7 +49,6 @@ browserTest(
     await untilStatus(tab, 'live')
     channels[0]?.close()
     await untilStatus(tab, 'lost')
-    await tab.getByText('start it anew and open the address').waitFor()
     stage.tell('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
     await untilStatus(tab, 'live')
     // It may have been back before the name was another one.
@@ -58,6 +57,16 @@ browserTest(
     t.is(channels.length, 2)
   }
 )
+
+browserTest('a panel whose process has ended says what to do', async (t, browser) => {
+  const { server, openTab } = await openScene(t, browser)
+  const tab = await openTab(server.url)
+  await untilStatus(tab, 'live')
+  await server.close()
+  await tab.getByText('start it anew and open the address').waitFor()
+  await untilStatus(tab, 'lost')
+  t.is(await tab.getByRole('tab').count(), 7)
+})
 
 browserTest('the page lets no text become script or markup', async (t, browser) => {
   const { server, openTab } = await openScene(t, browser)
