@@ -47,6 +47,20 @@ const overhangOf = (page: Page): Promise<number> =>
     )
   })
 
+/** Tables that do not fill their room, or whose rows have names without any. */
+const poorTablesOf = (page: Page): Promise<readonly (string | null)[]> =>
+  page.evaluate(() => {
+    const tables = document.body.firstElementChild?.shadowRoot?.querySelectorAll('.scroll > table') ?? []
+    return [...tables]
+      .filter(table => {
+        const heads = [...table.querySelectorAll('thead th')].map(head => head.getBoundingClientRect())
+        const shown = heads.filter(({ width }) => width > 0)
+        const { right } = table.getBoundingClientRect()
+        return (heads[0]?.width ?? 0) < 56 || Math.abs((shown.at(-1)?.right ?? 0) - right) > 2
+      })
+      .map(table => table.getAttribute('aria-label'))
+  })
+
 const looks: readonly (readonly [name: string, words: string, BrowserContextOptions])[] = [
   ['light', 'in light colours', { colorScheme: 'light' }],
   ['dark', 'in dark colours', { colorScheme: 'dark' }],
@@ -76,20 +90,24 @@ for (const [look, words, options, what, shown] of looks.flatMap(look =>
 }
 
 // 640 px is a window of 1280 px at 200 %.
-for (const width of [320, 640, 768, 1920]) {
-  browserTest(`nothing of the panel lies beside a window of ${width} px`, async (t, browser) => {
-    const show = await openStage(t, browser, {
-      viewport: { width, height: width < 600 ? 720 : width > 1000 ? 1000 : 900 },
-      colorScheme: 'light'
-    })
-    const wide: string[] = []
-    for (const scene of scenes) {
-      const page = await show(scene)
-      await shoot(page, `${scene.name}-${width}`)
-      if ((await overhangOf(page)) > 0) wide.push(scene.name)
+for (const width of [320, 640, 768, 960, 1120, 1920]) {
+  browserTest(
+    `nothing of the panel lies beside a window of ${width} px, and its tables fill it`,
+    async (t, browser) => {
+      const show = await openStage(t, browser, {
+        viewport: { width, height: width < 600 ? 720 : width > 1000 ? 1000 : 900 },
+        colorScheme: 'light'
+      })
+      const wide: string[] = []
+      for (const scene of scenes) {
+        const page = await show(scene)
+        await shoot(page, `${scene.name}-${width}`)
+        if ((await overhangOf(page)) > 0) wide.push(scene.name)
+        for (const table of await poorTablesOf(page)) wide.push(`${scene.name}: ${table}`)
+      }
+      t.deepEqual(wide, [])
     }
-    t.deepEqual(wide, [])
-  })
+  )
 }
 
 browserTest('a panel stands still for those who want less motion', async (t, browser) => {

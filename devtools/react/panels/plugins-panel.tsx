@@ -83,7 +83,11 @@ const columns: readonly Column<PluginRow>[] = [
   {
     title: 'What went wrong',
     rank: 'spare',
-    cell: plugin => <span className="bad">{troubleOf(plugin)}</span>,
+    cell: plugin => (
+      <span className={plugin.lastFault === undefined && plugin.errorCode === undefined ? 'soft' : 'bad'}>
+        {troubleOf(plugin)}
+      </span>
+    ),
     hint: plugin => troubleOf(plugin)
   }
 ]

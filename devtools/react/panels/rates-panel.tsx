@@ -2,7 +2,7 @@ import { type ReactElement, useMemo, useState } from 'react'
 import type { RouteSnapshot } from '../../../kernel/index.ts'
 import type { Actions } from '../../core/actions.ts'
 import { holdsText } from '../../core/rows/holds-text.ts'
-import { routeGraph } from '../../core/rows/route-graph.ts'
+import { type RouteEdge, routeGraph } from '../../core/rows/route-graph.ts'
 import { routeList, routeTable } from '../../core/rows/route-table.ts'
 import { drawnEdges } from '../drawn-edges.ts'
 import { usePanel, useView } from '../panel-state.ts'
@@ -107,9 +107,11 @@ const Routes = (props: {
   const drawn = useMemo(() => drawnEdges(graph?.edges ?? [], props.routes), [graph, props.routes])
   if (route === undefined || graph === undefined) return null
   const sources = [...new Set([...view.rateProviders.keys(), ...graph.edges.map(({ source }) => source)])]
-  const edges = graph.edges.filter(({ fromCurrency, toCurrency, source }) =>
-    holdsText(location.filter.trim(), [fromCurrency, toCurrency, source])
-  )
+  const edges = graph.edges
+    .filter(({ fromCurrency, toCurrency, source }) =>
+      holdsText(location.filter.trim(), [fromCurrency, toCurrency, source])
+    )
+    .sort((one, other) => placeInTable(one) - placeInTable(other))
   return (
     <>
       <div className="tools">
@@ -138,6 +140,10 @@ const Routes = (props: {
     </>
   )
 }
+
+/** The chosen ones first, then the alternatives. */
+const placeInTable = ({ isChosen, isAlternative }: RouteEdge): number =>
+  isChosen ? 0 : isAlternative ? 1 : 2
 
 const RouteHead = (props: { readonly route: RouteSnapshot; readonly alternatives: number }): ReactElement => {
   const { route, alternatives } = props

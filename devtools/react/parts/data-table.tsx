@@ -58,12 +58,12 @@ export const DataTable = <R,>(props: DataTableProps<R>): ReactElement => {
       <table aria-label={label} aria-rowcount={rows.length + 1}>
         <Heads columns={columns} />
         <tbody>
-          <Space height={before} columns={columns.length} />
+          <Space height={before} />
           {shown.map(index => {
             const row = rows[index]
             return row === undefined ? null : <Row key={keyOf(row)} {...props} row={row} place={index + 2} />
           })}
-          <Space height={after} columns={columns.length} />
+          <Space height={after} />
         </tbody>
       </table>
     </section>
@@ -129,12 +129,12 @@ const Row = <R,>(props: DataTableProps<R> & { readonly row: R; readonly place: n
 
 const drawnCell = (cell: ReactNode): ReactNode => (typeof cell === 'string' ? visibleText(cell) : cell)
 
-/** Stands for the rows out of sight. */
-const Space = (props: { readonly height: number; readonly columns: number }): ReactElement | null =>
+/** Stands for the rows out of sight. One cell: more than there are columns in sight would make new ones. */
+const Space = (props: { readonly height: number }): ReactElement | null =>
   props.height <= 0 ? null : (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: an empty row takes no focus
     <tr className="space" aria-hidden="true">
-      <td colSpan={props.columns} style={{ height: props.height }} />
+      <td style={{ height: props.height }} />
     </tr>
   )
 

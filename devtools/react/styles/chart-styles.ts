@@ -13,7 +13,7 @@ export const chartStyles = `
 .life-place.bad text { fill: var(--bad) }
 .life-edge.idle { stroke: var(--soft) } .life-place.idle rect { fill: var(--sunk); stroke: var(--soft); stroke-width: 2 }
 .life-place.idle text { fill: var(--ink) }
-.timeline { display: grid; grid-template-columns: minmax(0, 1.4fr) minmax(60px, 1fr) auto; gap: 2px 10px; align-items: center }
+.timeline { display: grid; grid-template-columns: minmax(0, 2fr) minmax(60px, 1fr) auto; gap: 2px 10px; align-items: center }
 .timeline li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; align-items: center }
 .timeline li[aria-current] .row-open { font-weight: 600 }
 .timeline li > :last-child { text-align: end }

@@ -6,7 +6,8 @@ export const forcedStyles = `
   .tab { border-color: Canvas }
   .tab[aria-selected="true"] { border-block-end-color: Highlight }
   .button[aria-pressed="true"], .palette [aria-selected="true"] { background: Highlight !important; color: HighlightText; forced-color-adjust: none }
-  .palette [aria-selected="true"] * { color: HighlightText }
+  .palette [aria-selected="true"] > :not(kbd) { color: HighlightText }
+  kbd { color: CanvasText; background: Canvas }
   tr[data-chosen="true"] > * { border-block-end: 2px solid Highlight }
   .route-edge, .life-edge { color: CanvasText; stroke: CanvasText }
   .route-arrow { fill: CanvasText }

@@ -67,7 +67,7 @@ tr[data-chosen="true"] > * { background: var(--accent-ground) !important }
 .tools > form > .fields { flex: 0 1 auto }
 .tools > form > .command { flex: 1 1 340px; min-block-size: 26px; padding-block: 0 }
 .tools .field { max-inline-size: 240px }
-.biases[open] { flex-basis: 100% } .biases .fields { margin-block-start: 8px }
+.fields > .biases[open] { flex-basis: 100%; margin-block-start: 0 } .biases .fields { margin-block-start: 8px }
 .command code b { color: var(--accent); font-weight: 400 }
 dialog { margin: auto; border: 1px solid var(--line); border-radius: 9px; background: var(--raised); color: var(--ink); padding: 16px 18px; inline-size: min(520px, calc(100vw - 24px)); max-block-size: calc(100vh - 24px); overflow: auto; box-shadow: 0 12px 40px rgb(0 0 0 / .3); font: inherit }
 dialog::backdrop { background: rgb(8 12 14 / .45) }
@@ -75,7 +75,7 @@ dialog > .stack > .field { flex: none }
 dialog > .stack { display: flex; flex-direction: column; gap: 14px }
 .dialog-acts { display: flex; flex-wrap: wrap; gap: 8px; justify-content: end }
 .keys { display: grid; grid-template-columns: auto 1fr; gap: 6px 14px; align-items: baseline }
-.keys dt { white-space: nowrap }
+.keys dt { display: flex; gap: 3px; white-space: nowrap }
 .qr { inline-size: 168px; block-size: 168px; background: #fff; padding: 8px; border-radius: 6px; border: 1px solid var(--line) }
 .qr path { fill: #000 }
 .big { font-size: 19px; font-weight: 600; letter-spacing: -.01em; overflow-wrap: anywhere }
