@@ -13,7 +13,7 @@ import { PanelFoot } from './panel-foot.tsx'
 import { PanelHead, themeAfter } from './panel-head.tsx'
 import { PanelReview } from './panel-review.tsx'
 import { PanelContext, usePanel } from './panel-state.ts'
-import { BrokenNotice, ErrorBoundary } from './parts/error-boundary.tsx'
+import { SafePart } from './parts/error-boundary.tsx'
 import { PastBar } from './past-bar.tsx'
 import { StartStrip } from './start-strip.tsx'
 import { useFileDrop } from './use-file-drop.ts'
@@ -46,6 +46,7 @@ export const Panel = (props: PanelProps): ReactElement => {
   const [preferences, change] = usePreferences(props.theme)
   const [isHelpOpen, setHelp] = useState(false)
   const [palette, setPalette] = useState<readonly PaletteEntry[] | undefined>()
+  const closePalette = (): void => setPalette(undefined)
   const { said, review, attempt, ...acts } = usePanelActs(live)
   const past = usePast(live, attempt, props.now)
   const { run, failure, dismiss, copy, say, memory } = acts
@@ -92,18 +93,19 @@ export const Panel = (props: PanelProps): ReactElement => {
           onTheme={theme => change({ theme })}
           onHelp={() => setHelp(true)}
         />
-        <PastBar />
-        <SafeStrip />
+        <Strips />
         <Main className="tab-body">
           <PanelBody />
         </Main>
         <PanelFoot {...{ commandLine, said }} onCopy={copy} onPalette={() => obey({ type: 'palette' })} />
         {palette === undefined ? null : (
-          <PaletteDialog
-            here={palette}
-            onChoose={entry => follow(entry, go, obey)}
-            onClose={() => setPalette(undefined)}
-          />
+          <SafePart what="The palette" onClose={closePalette}>
+            <PaletteDialog
+              here={palette}
+              onChoose={entry => follow(entry, go, obey)}
+              onClose={closePalette}
+            />
+          </SafePart>
         )}
         {isHelpOpen ? (
           <HelpDialog preferences={preferences} onChange={change} onClose={() => setHelp(false)} />
@@ -127,24 +129,17 @@ const follow = (
   else pressButton(target.button, entry)
 }
 
-/** The strip, if it can be drawn. */
-const SafeStrip = (): ReactElement => {
-  const { live, location } = usePanel()
-  return (
-    <ErrorBoundary
-      place={location.panel}
-      instead={(reason, retry) => (
-        <BrokenNotice what="The strip with the accounts" reason={reason}>
-          <button type="button" className="button" onClick={retry}>
-            Try again
-          </button>
-        </BrokenNotice>
-      )}
-    >
-      <StartStrip key={clientNumber(live)} />
-    </ErrorBoundary>
-  )
-}
+/** What stands between the tabs and what they show. */
+const Strips = (): ReactElement => (
+  <>
+    <SafePart what="The bar of the past">
+      <PastBar />
+    </SafePart>
+    <SafePart what="The strip with the accounts">
+      <StartStrip key={clientNumber(usePanel().live)} />
+    </SafePart>
+  </>
+)
 
 /** Closes one thing: the failure, then the chosen row, then the filter. False when there is nothing to close. */
 const leave = (

@@ -44,6 +44,12 @@ browserTest(
         broken += await page.getByRole('tabpanel').getByText('could not be drawn').count()
       }
       t.true(broken > 0, what)
+      await page.keyboard.press('ControlOrMeta+k')
+      const field = page.getByRole('combobox', { name: 'Go or do' })
+      await page.getByText('The palette could not be drawn').or(field).waitFor()
+      if ((await field.count()) > 0) await page.keyboard.press('Escape')
+      else await buttonOf(page, 'Close').click()
+      t.is(await page.getByRole('tab').count(), TABS.length, what)
     }
   }
 )

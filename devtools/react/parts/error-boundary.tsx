@@ -1,4 +1,6 @@
 import { Component, type ReactElement, type ReactNode } from 'react'
+import { clientNumber } from '../client-number.ts'
+import { usePanel } from '../panel-state.ts'
 
 /** What an {@link ErrorBoundary} keeps together. */
 export interface ErrorBoundaryProps {
@@ -50,3 +52,28 @@ export const BrokenNotice = (props: {
     {props.children}
   </div>
 )
+
+/** A part of the panel whose failure leaves the others as they are. */
+export const SafePart = (props: {
+  /** Begins the sentence that says it is broken, such as `The palette`. */
+  readonly what: string
+  /** Takes it away; without it, it can be tried again. */
+  readonly onClose?: () => void
+  readonly children: ReactNode
+}): ReactElement => {
+  const { live, location } = usePanel()
+  return (
+    <ErrorBoundary
+      place={`${clientNumber(live)} ${location.panel}`}
+      instead={(reason, retry) => (
+        <BrokenNotice what={props.what} reason={reason}>
+          <button type="button" className="button" onClick={props.onClose ?? retry}>
+            {props.onClose === undefined ? 'Try again' : 'Close'}
+          </button>
+        </BrokenNotice>
+      )}
+    >
+      {props.children}
+    </ErrorBoundary>
+  )
+}
