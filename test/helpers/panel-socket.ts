@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws'
 import { makeClient } from '../../devtools/core/client.ts'
 import type { DevtoolsClient } from '../../devtools/core/devtools-client.ts'
-import { connectSocket } from '../../devtools/core/socket-channel.ts'
+import { connectSocket, type SocketOptions } from '../../devtools/core/socket-channel.ts'
 import { SOCKET_PATH } from '../../devtools/core/socket-protocol.ts'
 
 /** A panel without a page: its client, and what came over its sockets. */
@@ -13,12 +13,17 @@ export interface PanelOverSocket {
   readonly frames: readonly string[]
 }
 
-/** Opens the socket as the page would whose address this is: with the origin of the page, and the token of its fragment. */
-export const openPanel = (url: string): PanelOverSocket => {
+/**
+ * Opens the socket as the page would whose address this is: with the origin of the page, and the token of its fragment.
+ *
+ * `later`: when a lost socket is tried again; after its pause if left out.
+ */
+export const openPanel = (url: string, options: Pick<SocketOptions, 'later'> = {}): PanelOverSocket => {
   const { host, origin, hash } = new URL(url)
   const sockets: WebSocket[] = []
   const frames: string[] = []
   const channel = connectSocket({
+    ...options,
     url: `ws://${host}${SOCKET_PATH}`,
     token: hash.replace(/^#token=/, ''),
     makeWebSocket(address, protocols) {

@@ -11,7 +11,11 @@ interface Scene extends PanelOverSocket {
 }
 
 /** Devtools that a test tells what a kernel would, and one panel over a real socket, which is live. */
-const openScene = async (t: ExecutionContext, isReadOnly = true): Promise<Scene> => {
+const openScene = async (
+  t: ExecutionContext,
+  isReadOnly = true,
+  options: Parameters<typeof openPanel>[1] = {}
+): Promise<Scene> => {
   const stage = makeStage()
   const channels: HostChannel[] = []
   const server = await serveDevtools({
@@ -23,7 +27,7 @@ const openScene = async (t: ExecutionContext, isReadOnly = true): Promise<Scene>
       return stage.devtools.attach(channel, { isReadOnly, act, hasWorld: false, isSlow })
     }
   })
-  const panel = openPanel(server.url)
+  const panel = openPanel(server.url, options)
   t.teardown(async () => {
     panel.client.close()
     await server.close()
@@ -48,7 +52,13 @@ test('a panel over a socket follows the tables and events of a kernel', async t 
 })
 
 test('a lost socket comes back by itself, with every event that was missed and none twice', async t => {
-  const scene = await openScene(t)
+  let comeBack = (): void => {}
+  const scene = await openScene(t, true, {
+    later(_pause, then) {
+      comeBack = then
+      return () => {}
+    }
+  })
   const tell = (blockHeight: number): void => scene.stage.tell('engineChanged', engine('w1', { blockHeight }))
   tell(1)
   await scene.stage.clock.advance(100)
@@ -59,6 +69,7 @@ test('a lost socket comes back by itself, with every event that was missed and n
   tell(3)
   await scene.stage.clock.advance(100)
   t.is(heightOf(scene), 1)
+  comeBack()
   await waitFor(() => scene.client.status.getSnapshot().connection === 'live')
   t.is(scene.sockets.length, 2)
   tell(4)
