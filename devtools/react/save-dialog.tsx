@@ -6,7 +6,7 @@ import { saveFile } from './dom.ts'
 import { usePanel } from './panel-state.ts'
 import { Dialog } from './parts/dialog.tsx'
 import { Fact, Facts } from './parts/facts.tsx'
-import { dateText, durationText, fileTimeText, sizeText } from './texts.ts'
+import { dateText, fileTimeText, sizeText, spanText } from './texts.ts'
 
 /** What is in a recording that is over and what is not, before it becomes a file. */
 export const SaveDialog = ({ recording }: { readonly recording: ClientRecording }): ReactElement => {
@@ -57,7 +57,7 @@ const Contents = (props: {
     <>
       <Facts>
         <Fact name="Of">{dateText(startedAt)}</Fact>
-        {props.isSnapshot ? null : <Fact name="Lasts">{durationText(at - startedAt)}</Fact>}
+        {props.isSnapshot ? null : <Fact name="Lasts">{spanText((at - startedAt) / 1000)}</Fact>}
         <Fact name="Ended">{endings[end ?? 'stopped']}</Fact>
         <Fact name="Events">{eventCount}</Fact>
         <Fact name="Size">{sizeText(bytes)}</Fact>
