@@ -23,12 +23,23 @@ const HeldBar = ({ heldAt }: { readonly heldAt: number }): ReactElement => {
         at <span className="mono">{clockText(heldAt)}</span>. Nothing can be done until it goes on.
       </span>
       <span className="soft">{waiting === 1 ? '1 event waits' : `${waiting} events wait`}</span>
-      <button type="button" className="button" onClick={shown.toggleHold}>
+      <button
+        type="button"
+        className="button"
+        onClick={event => {
+          focusTab(event.currentTarget)
+          shown.toggleHold()
+        }}
+      >
         Go on
       </button>
     </section>
   )
 }
+
+/** The bar goes with its button: the focus would be lost. */
+const focusTab = (button: HTMLElement): void =>
+  button.closest('.panel')?.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus()
 
 const FilmBar = ({ film }: { readonly film: RecordedClient }): ReactElement => {
   const { live, shown } = usePanel()
@@ -43,7 +54,14 @@ const FilmBar = ({ film }: { readonly film: RecordedClient }): ReactElement => {
       </span>
       {isSnapshot ? null : <Scrubber film={film} />}
       {leave === undefined ? null : (
-        <button type="button" className="button" onClick={leave}>
+        <button
+          type="button"
+          className="button"
+          onClick={event => {
+            focusTab(event.currentTarget)
+            leave()
+          }}
+        >
           {isRecorded(live) ? 'Back to the first recording' : 'Back to live'}
         </button>
       )}

@@ -1,5 +1,5 @@
 import { type ReactElement, useEffect, useState } from 'react'
-import type { ClientRecording } from '../core/client-recording.ts'
+import type { ClientRecording, RecordingProgress } from '../core/client-recording.ts'
 import { MAX_RECORDING_BYTES } from '../core/recording-line.ts'
 import { useStore } from '../use-store.ts'
 import { OpenDialog } from './open-dialog.tsx'
@@ -13,24 +13,30 @@ export const PastTools = (): ReactElement => {
   const { recorder, shown } = usePanel()
   const { recording, canRecord, isAsking } = recorder
   const [isOpening, setOpening] = useState(false)
+  const isOver = useStore(recording?.progress ?? NEVER, progress => progress?.end !== undefined)
+  const canBegin = canRecord && shown.film === undefined
   return (
     <span className="acts past-tools">
-      {recording !== undefined ? (
-        <RecordingButton recording={recording} onPress={recorder.toggle} />
-      ) : canRecord && shown.film === undefined ? (
-        <>
-          <button type="button" className="button plain" onClick={recorder.toggle}>
-            Record
-          </button>
-          <button
-            type="button"
-            className="button plain"
-            aria-label="Save a snapshot…"
-            onClick={recorder.takeSnapshot}
-          >
-            Snapshot…
-          </button>
-        </>
+      {recording === undefined ? null : <RecordingMark recording={recording} />}
+      {/* One button, whatever it does next, so that it keeps the focus. */}
+      {recording === undefined && !canBegin ? null : (
+        <button
+          type="button"
+          className={recording === undefined ? 'button plain' : 'button'}
+          onClick={recorder.toggle}
+        >
+          {recording === undefined ? 'Record' : isOver ? 'Save…' : 'Stop recording'}
+        </button>
+      )}
+      {canBegin && (recording === undefined || isAsking) ? (
+        <button
+          type="button"
+          className="button plain"
+          aria-label="Save a snapshot…"
+          onClick={recorder.takeSnapshot}
+        >
+          Snapshot…
+        </button>
       ) : null}
       <button
         type="button"
@@ -46,39 +52,27 @@ export const PastTools = (): ReactElement => {
   )
 }
 
-/** How long and how large a recording is, and what ends or saves it. */
-const RecordingButton = (props: {
-  readonly recording: ClientRecording
-  readonly onPress: () => void
-}): ReactElement => {
+const NEVER = { subscribe: () => () => {}, getSnapshot: (): RecordingProgress | undefined => undefined }
+
+/** How long and how large a recording is, or why it is over. */
+const RecordingMark = ({ recording }: { readonly recording: ClientRecording }): ReactElement => {
   const { clock } = usePanel()
-  const { startedAt, bytes, end } = useStore(props.recording.progress)
+  const { startedAt, bytes, end } = useStore(recording.progress)
   const [, drawAnew] = useState(0)
   useEffect(() => {
     const timer = setInterval(() => drawAnew(turn => turn + 1), 1000)
     return () => clearInterval(timer)
   }, [])
-  if (end !== undefined) {
-    return (
-      <button type="button" className="button" onClick={props.onPress}>
-        <StateMark tone="warn">{endTexts[end]}</StateMark> Save…
-      </button>
-    )
-  }
+  if (end !== undefined) return <StateMark tone="warn">{endTexts[end]}</StateMark>
   return (
-    <>
-      <StateMark tone="busy">
-        Recording {countdownText(clock() - startedAt)}, {sizeText(bytes)} of {sizeText(MAX_RECORDING_BYTES)}
-      </StateMark>
-      <button type="button" className="button" onClick={props.onPress}>
-        Stop recording
-      </button>
-    </>
+    <StateMark tone="busy">
+      Recording {countdownText(clock() - startedAt)}, {sizeText(bytes)} of {sizeText(MAX_RECORDING_BYTES)}
+    </StateMark>
   )
 }
 
 const endTexts = {
-  full: 'The recording is full.',
-  'kernel restarted': 'The kernel began anew.',
-  stopped: 'Not saved yet.'
+  full: 'The recording is full',
+  'kernel restarted': 'The kernel began anew',
+  stopped: 'Not saved yet'
 } as const

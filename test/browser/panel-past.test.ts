@@ -98,9 +98,13 @@ browserTest(
     await page.keyboard.press('ArrowRight')
     t.is(await slider.inputValue(), '1')
 
-    await page.getByRole('button', { name: 'Back to live' }).click()
+    await page.getByRole('button', { name: 'Back to live' }).press('Enter')
     await page.getByText('live', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Log out' }).waitFor()
+    t.true(await page.getByRole('tab', { selected: true }).evaluate(tab => tab.matches(':focus')))
+    await page.getByRole('button', { name: 'Record', exact: true }).press('Enter')
+    const stop = page.getByRole('button', { name: 'Stop recording' })
+    t.true(await stop.evaluate(button => button.matches(':focus')))
   }
 )
 
@@ -109,7 +113,8 @@ browserTest(
   async (t, browser) => {
     const page = await recordStory(t, browser)
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'Not saved yet.' }).click()
+    await page.getByText('Not saved yet').waitFor()
+    await page.getByRole('button', { name: 'Save…', exact: true }).click()
     await page.getByLabel('Leave addresses and transaction ids out').uncheck()
     const { text } = await saveFrom(page)
     t.regex(text, /"[0-9a-f]{64}"/)
