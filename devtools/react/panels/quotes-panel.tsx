@@ -13,7 +13,7 @@ import { FilterField } from '../parts/filter-field.tsx'
 import { QuoteState } from '../parts/quote-state.tsx'
 import { StateMark } from '../parts/state-mark.tsx'
 import { Took } from '../parts/took.tsx'
-import { countdownText, countText } from '../texts.ts'
+import { countdownText, countText, visibleText } from '../texts.ts'
 import { useNow } from '../use-now.ts'
 import { AskQuotes } from './ask-quotes.tsx'
 import { QuoteSide } from './quote-side.tsx'
@@ -120,10 +120,18 @@ const columnsAt = (now: number, { units, lanes }: RoundRow): readonly Column<Quo
     title: 'Why',
     rank: 'spare',
     cell: quote =>
-      quote.message === undefined ? (quote.rankReason ?? '') : <span className="bad">{quote.message}</span>,
-    hint: quote => quote.message ?? quote.rankReason ?? ''
+      quote.message === undefined ? (
+        reasonOf(quote)
+      ) : (
+        <span className="bad">{visibleText(quote.message)}</span>
+      ),
+    hint: quote => visibleText(quote.message ?? reasonOf(quote))
   }
 ]
+
+/** Why a quote stands where it does, where its provider says nothing. */
+const reasonOf = ({ state, rankReason = '' }: QuoteSnapshot): string =>
+  state === 'timed out' ? 'gave no answer in time' : rankReason
 
 /** How long a provider took among the others. By the root, so that a slow one leaves something of the quick ones. */
 const Lane = (props: {
@@ -166,9 +174,18 @@ const Outcome = ({ round }: { readonly round: RoundRow }): ReactElement => {
   const pending = round.lanes.filter(({ state }) => state === 'pending').length
   return (
     <span className="soft">
-      {given} of {round.lanes.length} gave a quote{pending === 0 ? '' : `, ${pending} still asked`}
+      {askedText(round)}: {given} of {round.lanes.length} gave a quote
+      {pending === 0 ? '' : `, ${pending} still asked`}
     </span>
   )
+}
+
+/** What a round asks for, such as `0.01 BTC → LTC`; the amount stands where it is fixed. */
+const askedText = ({ request, units }: RoundRow): string => {
+  const { fromCurrencyCode, toCurrencyCode, nativeAmount, quoteFor } = request
+  const from = quoteFor === 'from' ? amountIn(nativeAmount, units.from) : fromCurrencyCode
+  const to = quoteFor === 'to' ? amountIn(nativeAmount, units.to) : toCurrencyCode
+  return visibleText(`${quoteFor === 'max' ? 'all ' : ''}${from} → ${to}`)
 }
 
 /** When all have failed: which failure an application is told. */

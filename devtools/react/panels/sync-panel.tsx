@@ -70,7 +70,7 @@ const columns: readonly Column<RepoRow>[] = [
   {
     title: 'Hash',
     width: '150px',
-    rank: 'minor',
+    rank: 'spare',
     cell: repo => (
       <span className="mono soft">{repo.lastHash === undefined ? '–' : shortId(repo.lastHash)}</span>
     ),

@@ -48,7 +48,7 @@ tr[data-chosen="true"] > * { background: var(--accent-ground) !important }
 .state svg { inline-size: 11px; block-size: 11px; flex: none }
 .bar { display: inline-block; vertical-align: middle; inline-size: 56px; block-size: 5px; border-radius: 3px; background: var(--line); overflow: hidden; margin-inline-end: 8px }
 .bar > span { display: block; block-size: 100%; background: var(--accent) }
-.took { display: inline-block; min-inline-size: 50px }
+.took { display: inline-block; min-inline-size: 58px }
 .bar.quiet > span { background: var(--soft) } .bar.bad > span, .bar.warn > span { background: currentColor }
 .bar.going > span { background: repeating-linear-gradient(90deg, var(--busy) 0 6px, transparent 6px 12px) }
 .facts { display: grid; grid-template-columns: fit-content(38%) 1fr; gap: 4px 12px }

@@ -138,6 +138,12 @@ test('quotes stand by rank, then those awaited, then those that failed, and coun
   t.true(markup.includes('≈ 1.1884231 LTC') && markup.includes('0.0000226 BTC'))
 })
 
+test('a round says what it asks for, and of a provider that gave no answer that it gave none', t => {
+  const markup = draw(full, 'quotes')
+  t.true(markup.includes('0.01 BTC → LTC: 2 of 5 gave a quote, 1 still asked'))
+  t.true(markup.includes('gave no answer in time'))
+})
+
 test('when all providers fail, the panel says which failure an application is told', t => {
   const failed = new Map(
     [...sampleView.quotes].filter(([, { state }]) => state === 'failed' || state === 'timed out')
