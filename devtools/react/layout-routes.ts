@@ -25,7 +25,7 @@ export const layoutGraph = (
   edges: readonly { readonly from: string; readonly to: string; readonly labelWidth: number }[]
 ): GraphLayout => {
   const graph = new Graph({ multigraph: true })
-  graph.setGraph({ rankdir: 'LR', nodesep: 26, edgesep: 4, ranksep: 34, marginx: MARGIN, marginy: MARGIN })
+  graph.setGraph({ rankdir: 'LR', nodesep: 26, edgesep: 4, ranksep: 24, marginx: MARGIN, marginy: MARGIN })
   for (const node of nodes) graph.setNode(node, { ...NODE_SIZE })
   for (const [place, { from, to, labelWidth }] of edges.entries()) {
     graph.setEdge(

@@ -33,7 +33,7 @@ export const QuoteSide = ({ quote, units }: QuoteProps): ReactElement => {
       <SentLine of={quoteId} words="Paid in with" />
       <Section title="Quote">
         <QuoteFacts quote={quote} units={units} now={now} />
-        <Everything id={quote.quoteId ?? quote.roundId} />
+        <Everything id={quote.roundId} />
       </Section>
     </Side>
   )

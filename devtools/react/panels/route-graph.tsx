@@ -58,8 +58,8 @@ const isLabelled = (edge: DrawnEdge, edges: readonly DrawnEdge[]): boolean =>
 const labelOf = ({ source, rate, isInverted, otherSources }: DrawnEdge): string =>
   `${visibleText(shortId(source, 24))}${otherSources === 0 ? '' : ` +${otherSources}`} · ${shortId(rateText(rate), 24)}${isInverted ? ' inverted' : ''}`
 
-// Letters are about 6.7 px wide at 12 px, bold ones 7.4.
-const labelWidthOf = (edge: DrawnEdge): number => 12 + labelOf(edge).length * (edge.isChosen ? 7.4 : 6.7)
+// Letters are about 6.5 px wide at 12 px, bold ones 7.2.
+const labelWidthOf = (edge: DrawnEdge): number => 10 + labelOf(edge).length * (edge.isChosen ? 7.2 : 6.5)
 
 const lookOf = ({ source, isChosen, isAlternative }: DrawnEdge, sources: readonly string[]): string =>
   `source-${Math.max(0, sources.indexOf(source)) % 8}${isChosen || isAlternative ? '' : ' aside'}`

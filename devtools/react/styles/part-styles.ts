@@ -65,9 +65,9 @@ tr[data-chosen="true"] > * { background: var(--accent-ground) !important }
 .command code { flex: 1 1 auto; overflow-wrap: anywhere; padding-block: 3px; color: var(--ink) }
 .tools > form { flex: 1 1 auto; flex-flow: row wrap; align-items: end; gap: 8px 12px }
 .tools > form > .fields { flex: 0 1 auto }
-.tools > form > .command { flex: 1 1 340px; min-block-size: 26px; padding-block: 0 }
+.tools > form > .command { flex: 1 1 270px; min-block-size: 26px; padding-block: 0 }
 .tools .field { max-inline-size: 240px }
-.fields > .biases[open] { flex-basis: 100%; margin-block-start: 0 } .biases .fields { margin-block-start: 8px }
+.fields > .biases[open] { flex-basis: 100% } .fields > .biases[open], .fields > .biases[open] + .button { margin-block-start: 0 } .biases .fields { margin-block-start: 8px }
 .command code b { color: var(--accent); font-weight: 400 }
 dialog { margin: auto; border: 1px solid var(--line); border-radius: 9px; background: var(--raised); color: var(--ink); padding: 16px 18px; inline-size: min(520px, calc(100vw - 24px)); max-block-size: calc(100vh - 24px); overflow: auto; box-shadow: 0 12px 40px rgb(0 0 0 / .3); font: inherit }
 dialog::backdrop { background: rgb(8 12 14 / .45) }
