@@ -48,8 +48,9 @@ export const clockText = (at: number): string => {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${thousandths}`
 }
 
-/** A date and its time of day to the second, in the local zone. */
-export const dateText = (at: number): string => dateFormat.format(at)
+/** A date and its time of day to the second, in the local zone; a dash for what is no time. */
+export const dateText = (at: number): string =>
+  Number.isNaN(new Date(at).getTime()) ? '–' : dateFormat.format(at)
 
 const dateFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 

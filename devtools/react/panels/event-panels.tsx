@@ -9,7 +9,7 @@ import { Everything } from '../parts/everything.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Section, Side } from '../parts/side.tsx'
-import { clockText } from '../texts.ts'
+import { clockText, dateText } from '../texts.ts'
 import { ActionTimeline } from './action-timeline.tsx'
 
 /** A row that stands for one event. */
@@ -93,8 +93,9 @@ const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement =>
   return (
     <Side title={`${event.hook === 'tapRan' ? String(event.data.hook) : event.hook} ${event.seq}`}>
       <Facts>
-        <Fact name="At" look="mono">
-          {clockText(event.at)}
+        <Fact name="At">
+          <span className="mono">{clockText(event.at)}</span>{' '}
+          <span className="soft">{dateText(event.at)}</span>
         </Fact>
         <Fact name="About" look="mono">
           {event.subject}

@@ -8,7 +8,7 @@ import { ChoiceField } from '../parts/fields.tsx'
 import { StateMark, type Tone } from '../parts/state-mark.tsx'
 import { Took } from '../parts/took.tsx'
 import { nameOfId } from '../parts/wallet-parts.tsx'
-import { clockText } from '../texts.ts'
+import { clockText, dateText } from '../texts.ts'
 import { EventList } from './event-panels.tsx'
 
 type Kind = HookRow['kind'] | 'all'
@@ -64,7 +64,8 @@ const columnsOf = (view: View): readonly Column<HookRow>[] => [
     title: 'Time',
     width: '104px',
     rank: 'slight',
-    cell: ({ at }) => <span className="mono soft">{clockText(at)}</span>
+    cell: ({ at }) => <span className="mono soft">{clockText(at)}</span>,
+    hint: ({ at }) => dateText(at)
   },
   { title: 'Plugin', width: '120px', rank: 'minor', cell: ({ pluginId }) => pluginId ?? '' },
   {

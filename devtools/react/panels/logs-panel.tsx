@@ -5,7 +5,7 @@ import { type LogRow, logRows } from '../../core/rows/log-rows.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { ChoiceField } from '../parts/fields.tsx'
 import { StateMark, type Tone } from '../parts/state-mark.tsx'
-import { clockText } from '../texts.ts'
+import { clockText, dateText } from '../texts.ts'
 import { EventList } from './event-panels.tsx'
 
 const levels: readonly (readonly [LogLevel, string])[] = [
@@ -49,7 +49,12 @@ export const LogsPanel = (): ReactElement => {
 const tones: Readonly<Record<LogLevel, Tone>> = { error: 'bad', warn: 'warn', info: 'idle', debug: 'idle' }
 
 const columns: readonly Column<LogRow>[] = [
-  { title: 'Time', width: '112px', cell: ({ at }) => <span className="mono soft">{clockText(at)}</span> },
+  {
+    title: 'Time',
+    width: '112px',
+    cell: ({ at }) => <span className="mono soft">{clockText(at)}</span>,
+    hint: ({ at }) => dateText(at)
+  },
   { title: 'Level', width: '76px', cell: ({ level }) => <StateMark tone={tones[level]}>{level}</StateMark> },
   { title: 'Source', width: '110px', rank: 'minor', cell: ({ source }) => source },
   { title: 'Text', cell: ({ text }) => text, hint: ({ text }) => text }

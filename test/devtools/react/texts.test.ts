@@ -4,6 +4,7 @@ import {
   clockText,
   countdownText,
   countText,
+  dateText,
   durationText,
   fileTimeText,
   percentText,
@@ -58,7 +59,10 @@ test('long ids are shortened in their middle, short ones stay', t => {
 })
 
 test('what is no time is a dash', t => {
-  for (const at of [Number.NaN, 1e300, Number.POSITIVE_INFINITY]) t.is(clockText(at), '–')
+  for (const at of [Number.NaN, 1e300, Number.POSITIVE_INFINITY]) {
+    t.is(clockText(at), '–')
+    t.is(dateText(at), '–')
+  }
 })
 
 test('letters that cannot be seen are marked, save those that a script or an emoji needs', t => {
