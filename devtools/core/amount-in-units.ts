@@ -4,8 +4,10 @@ import {
   isNativeAmount,
   isWalletError,
   type NativeAmount,
-  parseAmount
+  parseAmount,
+  type TokenSnapshot
 } from '../../kernel/index.ts'
+import { cached } from './rows/row-cache.ts'
 import type { View } from './slices.ts'
 
 /** What is left where no table tells of an asset: whole native units. */
@@ -28,8 +30,14 @@ export interface AssetPlace {
 export const unitsOf = (view: View, { walletId, tokenId = null, pluginId }: AssetPlace): AmountUnits => {
   const wallet = view.wallets.get(walletId)
   if (tokenId === null) return view.plugins.get(wallet?.pluginId ?? pluginId ?? '')?.currency ?? NATIVE
-  return wallet?.tokens.find(token => token.tokenId === tokenId) ?? NATIVE
+  return (wallet && tokensById(wallet.tokens).get(tokenId)) ?? NATIVE
 }
+
+/** A wallet may have thousands. */
+const tokensById = cached(
+  (tokens: readonly TokenSnapshot[]): ReadonlyMap<string, AmountUnits> =>
+    new Map(tokens.map(token => [token.tokenId, token]))
+)
 
 /** An amount as people write it, such as `0.5 BTC`; text that is no amount stays as it is (pure). */
 export const amountIn = (native: string, units: AmountUnits): string =>

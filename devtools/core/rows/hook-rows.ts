@@ -46,7 +46,7 @@ export const hookRows = (events: readonly JournalEvent[], filter: HookFilter = {
 }
 
 /** All ids in an event, so that what is about a wallet, a payment or a round is found by its id. */
-const idsOf = cached(({ correlationId, data }): readonly string[] => [
+const idsOf = cached(({ correlationId, data }: JournalEvent): readonly string[] => [
   ...(correlationId === undefined ? [] : [correlationId]),
   ...idsWithin(data)
 ])
@@ -60,7 +60,7 @@ const idsWithin = (fields: JsonObject): readonly string[] =>
 /** The fields that hold ids of things. */
 const ID_NAMES = /(?:Ids?|txid|^created|^changed)$/
 
-const rowOf = cached(({ seq, at, hook, subject, correlationId, data }): HookRow => {
+const rowOf = cached(({ seq, at, hook, subject, correlationId, data }: JournalEvent): HookRow => {
   const about = {
     ...(subject === undefined || hook === 'tapRan' ? {} : { subject }),
     ...(correlationId === undefined ? {} : { correlationId })

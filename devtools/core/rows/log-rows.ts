@@ -35,7 +35,7 @@ export const logRows = (events: readonly JournalEvent[], filter: LogFilter = {})
   })
 }
 
-const rowOf = cached(({ hook, seq, at, data }): LogRow | undefined => {
+const rowOf = cached(({ hook, seq, at, data }: JournalEvent): LogRow | undefined => {
   if (hook === 'logged')
     return { seq, at, level: levelOf(data.level), source: String(data.source), text: String(data.text) }
   if (hook !== 'pluginFault') return undefined

@@ -1,13 +1,16 @@
-import type { JournalEvent } from '../journal-event.ts'
-
-/** Remembers the row of each event for as long as the event is kept: a list of ten thousand is drawn ten times a second. */
-export const cached = <Row>(rowOf: (event: JournalEvent) => Row): ((event: JournalEvent) => Row) => {
-  const rows = new WeakMap<JournalEvent, { readonly row: Row }>()
-  return event => {
-    const known = rows.get(event)
+/**
+ * Remembers what was derived of each object for as long as that is kept: a list of ten thousand events is drawn ten times
+ * a second.
+ */
+export const cached = <Source extends object, Row>(
+  rowOf: (source: Source) => Row
+): ((source: Source) => Row) => {
+  const rows = new WeakMap<Source, { readonly row: Row }>()
+  return source => {
+    const known = rows.get(source)
     if (known !== undefined) return known.row
-    const row = rowOf(event)
-    rows.set(event, { row })
+    const row = rowOf(source)
+    rows.set(source, { row })
     return row
   }
 }
