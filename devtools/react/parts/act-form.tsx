@@ -47,7 +47,12 @@ export const ActForm = <K extends ActionName>(props: {
           {label}
         </button>
       </div>
-      {isReady ? <CommandLine text={commandLine} /> : null}
+      {isReady ? (
+        <CommandLine text={commandLine} />
+      ) : (
+        // Keeps the place, so that what stands below does not jump.
+        <p className="command waiting">The command stands here once the fields are filled in.</p>
+      )}
     </form>
   )
 }

@@ -65,7 +65,8 @@ tr[data-chosen="true"] > * { background: var(--accent-ground) !important }
 .command code { flex: 1 1 auto; overflow-wrap: anywhere; padding-block: 3px; color: var(--ink) }
 .tools > form { flex: 1 1 auto; flex-flow: row wrap; align-items: end; gap: 8px 12px }
 .tools > form > .fields { flex: 0 1 auto }
-.tools > form > .command { flex: 1 1 270px; min-block-size: 26px; padding-block: 0 }
+.tools > form > .command { flex: 1 1 400px; min-block-size: 26px; padding-block: 0 }
+.command.waiting { display: none } .tools > form > .waiting { display: flex }
 .tools .field { max-inline-size: 240px }
 .fields > .biases[open] { flex-basis: 100% } .fields > .biases[open], .fields > .biases[open] + .button { margin-block-start: 0 } .biases .fields { margin-block-start: 8px }
 .command code b { color: var(--accent); font-weight: 400 }
