@@ -138,6 +138,31 @@ test('quotes stand by rank, then those awaited, then those that failed, and coun
   t.true(markup.includes('≈ 1.1884231 LTC') && markup.includes('0.0000226 BTC'))
 })
 
+test('the life of an engine is a picture of where it has been, is and may go, and a list of the same', t => {
+  const lifeOf = (id: string): Readonly<Record<string, string | undefined>> => {
+    const markup = draw(full, 'engines', { id })
+    const places = [...markup.matchAll(/class="life-place ([a-z ]+)".*?<text>(.*?)<\/text>/g)]
+    return Object.fromEntries(places.map(([, mark, name]) => [name, mark]))
+  }
+  const ahead = { started: 'ahead', paused: 'ahead', stopped: 'ahead', failed: 'ahead' }
+  t.deepEqual(lifeOf(SAVINGS), { ...ahead, created: 'passed', started: 'present' })
+  t.deepEqual(lifeOf('Zp1kX9wQ3rT5yU7iO0aS2dF4gH6jK8lMvBnCxEzAqWs='), {
+    ...{ ...ahead, created: 'passed' },
+    failed: 'present bad'
+  })
+  const paused = 'bQ8e0W1ZlV5mXr3sT9uYc7dKfA2hJ6oPnE4iGxLkMzU='
+  t.is(lifeOf(paused).paused, 'present idle')
+  t.regex(draw(full, 'engines', { id: paused }), /<li aria-current="step">paused<\/li>/)
+})
+
+test('beside a call stand all calls of its action, each where its time lies', t => {
+  const markup = draw(full, 'hooks', { id: '5' })
+  const list = /<ol class="timeline">(.*?)<\/ol>/.exec(markup)?.[1] ?? ''
+  t.true(tagsOf(list, 'li').length > 1)
+  t.is(list.split('aria-current="true"').length, 2)
+  t.regex(list, /inset-inline-start:0\.0%/)
+})
+
 test('a round says what it asks for, and of a provider that gave no answer that it gave none', t => {
   const markup = draw(full, 'quotes')
   t.true(markup.includes('0.01 BTC → LTC: 2 of 5 gave a quote, 1 still asked'))
