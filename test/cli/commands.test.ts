@@ -101,7 +101,7 @@ test.serial(
   'send: bad amounts, addresses and fees are refused with their codes, and nothing leaves',
   async t => {
     failed(t, await send('--amount', '0.000000001 BTC', '--yes'), 'AMOUNT_INVALID', 2)
-    failed(t, await send('--amount', '1 EUR', '--yes'), 'USAGE', 2)
+    failed(t, await send('--amount', '1 EUR', '--yes'), 'AMOUNT_INVALID', 2)
     failed(t, await send('--amount', '0.00000001 BTC', '--yes'), 'DUST_SPEND', 33)
     failed(t, await send('--yes'), 'NO_AMOUNT_SPECIFIED', 30)
     failed(t, await send('--amount', '2 BTC', '--yes'), 'INSUFFICIENT_FUNDS', 31)

@@ -79,7 +79,7 @@ test.serial(
     t.is(await chainOf(address, '0.2 BTC'), 'bitcoin')
     t.is(await chainOf(address, '0.3 LTC', '--currency', 'Litecoin'), 'litecoin')
     const wrong = await runAs('fake', 'chain', 'fund', 'Old', '0.2 BTC')
-    t.regex(failed(t, wrong, 'USAGE', 2).error.message, /no unit of Litecoin/)
+    t.regex(failed(t, wrong, 'AMOUNT_INVALID', 2).error.message, /no unit of Litecoin/)
     const foreign = ['bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', '1', '--currency', 'litecoin', '--json']
     t.is((await run('fake', 'chain', 'fund', ...foreign)).json.error.code, 'ADDRESS_INVALID')
   }
