@@ -188,7 +188,7 @@ test.serial('swap quote asks for an amount of either side, or for all there is',
   failed(t, await quotes(), 'USAGE', 2)
   failed(t, await quotes('--amount', '1 BTC', '--for', 'max'), 'USAGE', 2)
   failed(t, await quotes('--amount', 'max', '--for', 'to'), 'USAGE', 2)
-  failed(t, await quotes('--amount', '1 LTC'), 'USAGE', 2)
+  failed(t, await quotes('--amount', '1 LTC'), 'AMOUNT_INVALID', 2)
   failed(t, await run('swap', 'quote', '--from', 'Savings', '--amount', '1', '--json'), 'USAGE', 2)
   failed(t, await quotes('--to', 'Lite:USDX', '--amount', '0.01'), 'NOT_FOUND', 6)
 })
