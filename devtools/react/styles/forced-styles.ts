@@ -11,8 +11,8 @@ export const forcedStyles = `
   tr[data-chosen="true"] > * { border-block-end: 2px solid Highlight }
   .route-edge, .life-edge { color: CanvasText; stroke: CanvasText }
   .route-arrow { fill: CanvasText }
-  .route-node rect, .life-place:not(.present) rect { fill: Canvas; stroke: CanvasText }
-  .route-node text, .route-label text, .life-place:not(.present) text { fill: CanvasText }
+  .route-node rect, .route-node.chosen rect, .life-place:not(.present) rect { fill: Canvas; stroke: CanvasText }
+  .route-node text, .route-label text, .route-label.chosen text, .life-place:not(.present) text { fill: CanvasText }
   .route-label text { stroke: Canvas }
   .route-edge.chosen, .route-node.chosen rect, .life-edge.present, .life-edge.passed { stroke: Highlight; forced-color-adjust: none }
   .life-place.present rect { fill: Highlight !important; stroke: Highlight !important }

@@ -36,7 +36,7 @@ const sides: readonly (readonly [name: string, place: string])[] = [
 /** Fills in a payment of the wallet that is open, and asks for its review. */
 const reviewPayment = async (hand: Hand, page: Page): Promise<void> => {
   await hand.fill('Address', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080')
-  await page.getByRole('textbox', { name: /^Amount/ }).fill('1000000')
+  await page.getByRole('textbox', { name: /^Amount/ }).fill('0.01')
   await hand.press('Review…')
   await page.getByRole('dialog').waitFor()
 }
