@@ -21,7 +21,7 @@ import type { PauseOptions } from './pause-switch.ts'
 import { sampleAddress } from './sample-address.ts'
 import { signMessage } from './sign-message.ts'
 import { readSignedTx } from './signed-transaction.ts'
-import { broadcastTx, discardTx, saveTx, signTx, spend } from './spend.ts'
+import { broadcastTx, discardTx, type SpendParts, saveTx, signTx, spend } from './spend.ts'
 import { getMaxSpendable, makeSpend } from './spend-draft.ts'
 import type { SpendIntent } from './spend-journal.ts'
 import { sweepPrivateKeys } from './sweep.ts'
@@ -148,43 +148,43 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   }
 
   /** Makes the draft of a spend; nothing is signed. @throws the spend errors of the catalogue */
-  makeSpend(request: SpendInfo): Promise<Transaction> {
-    return makeSpend(this.#life.spends, request)
+  async makeSpend(request: SpendInfo): Promise<Transaction> {
+    return makeSpend(this.#openSpends, request)
   }
 
   /** The largest amount that the first target can get. */
-  getMaxSpendable(request: SpendInfo): Promise<NativeAmount> {
-    return getMaxSpendable(this.#life.spends, request)
+  async getMaxSpendable(request: SpendInfo): Promise<NativeAmount> {
+    return getMaxSpendable(this.#openSpends, request)
   }
 
   /** Signs, sends and saves an approved draft; a crash anywhere in between is finished at the next opening. */
-  spend(draft: Transaction): Promise<Transaction> {
-    return spend(this.#life.spends, draft)
+  async spend(draft: Transaction): Promise<Transaction> {
+    return spend(this.#openSpends, draft)
   }
 
   /** Signs a draft; the bytes are kept until they are saved. @throws SIGN_REFUSED */
-  signTx(draft: Transaction): Promise<Transaction> {
-    return signTx(this.#life.spends, draft)
+  async signTx(draft: Transaction): Promise<Transaction> {
+    return signTx(this.#openSpends, draft)
   }
 
   /** Reads a signed transaction of this wallet that was kept outside, and checks it. @throws SIGNED_TX_INVALID */
-  readSignedTx(value: unknown): Promise<Transaction> {
-    return readSignedTx(this.#life.spends, value)
+  async readSignedTx(value: unknown): Promise<Transaction> {
+    return readSignedTx(this.#openSpends, value)
   }
 
   /** Sends a signed transaction. @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN */
-  broadcastTx(tx: Transaction): Promise<Transaction> {
-    return broadcastTx(this.#life.spends, tx)
+  async broadcastTx(tx: Transaction): Promise<Transaction> {
+    return broadcastTx(this.#openSpends, tx)
   }
 
   /** Forgets a signed transaction that was never sent. @throws TX_NOT_FOUND, BROADCAST_UNKNOWN if it may have left */
-  discardTx(txid: string): Promise<void> {
-    return discardTx(this.#life.spends, txid)
+  async discardTx(txid: string): Promise<void> {
+    return discardTx(this.#openSpends, txid)
   }
 
   /** Records a sent transaction with its payees, fees and notes. */
-  saveTx(tx: Transaction): Promise<void> {
-    return saveTx(this.#life.spends, tx)
+  async saveTx(tx: Transaction): Promise<void> {
+    return saveTx(this.#openSpends, tx)
   }
 
   /** Signs a text, so that others can see who holds the keys. @throws NOT_SUPPORTED, BOGUS_DATA */
@@ -194,8 +194,8 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   }
 
   /** Makes and signs what moves the coins of foreign keys here; {@link broadcastTx} sends it. @throws NOT_SUPPORTED, … */
-  sweepPrivateKeys(request: SweepInfo): Promise<Transaction> {
-    return sweepPrivateKeys(this.#life.spends, request)
+  async sweepPrivateKeys(request: SweepInfo): Promise<Transaction> {
+    return sweepPrivateKeys(this.#openSpends, request)
   }
 
   /** Spends that were begun and are not finished, oldest first. */
@@ -279,6 +279,11 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   #show(): Readable<WalletSnapshot> {
     this.#shown ??= detachable(this.#life.facts.state)
     return this.#shown
+  }
+
+  get #openSpends(): SpendParts {
+    this.#checkOpen()
+    return this.#life.spends
   }
 
   #checkOpen(): void {

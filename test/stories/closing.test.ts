@@ -192,8 +192,20 @@ test('after a logout every call of the wallet says so', async t => {
   await waitFor(() => toy.requests.length === 1)
   toy.requests[0]?.callbacks.onTransactionsChanged([toyTransaction('a')])
   await waitFor(async () => (await wallet.getTransactions()).length === 1)
+  const [draft] = await wallet.getTransactions()
+  if (draft === undefined) throw new Error('There is no transaction')
+  const request = { tokenId: null, spendTargets: [] }
   await account.logout()
   const calls = [
+    () => wallet.makeSpend(request),
+    () => wallet.getMaxSpendable(request),
+    () => wallet.spend(draft),
+    () => wallet.signTx(draft),
+    () => wallet.readSignedTx({}),
+    () => wallet.broadcastTx(draft),
+    () => wallet.discardTx('a'),
+    () => wallet.saveTx(draft),
+    () => wallet.sweepPrivateKeys({ ...request, privateKeys: [] }),
     () => wallet.rename('x'),
     () => wallet.setFiatCurrencyCode('iso:EUR'),
     () => wallet.getTransactions(),
