@@ -1,4 +1,5 @@
 import test from 'ava'
+import type { Page } from 'playwright-core'
 import { withChromium } from './helpers/chromium.ts'
 import { serveTestPage } from './helpers/test-page.ts'
 import type { Flood } from './page/flood-page.ts'
@@ -7,8 +8,23 @@ declare const flood: Flood
 
 const browserTest = withChromium(test)
 
+/** The bytes of JavaScript's memory that are in use after all garbage is gone. */
+const heapOf = async (page: Page): Promise<number> => {
+  const session = await page.context().newCDPSession(page)
+  await session.send('HeapProfiler.collectGarbage')
+  const { usedSize } = await session.send('Runtime.getHeapUsage')
+  await session.detach()
+  return usedSize
+}
+
+const framesText = (frames: readonly number[]): string => {
+  const sorted = frames.toSorted((one, other) => one - other)
+  const at = (share: number): string => `${sorted[Math.floor((sorted.length - 1) * share)]?.toFixed(0)} ms`
+  return `${frames.length} frames, median ${at(0.5)}, 95 % within ${at(0.95)}, longest ${at(1)}`
+}
+
 browserTest(
-  '20,000 events in a second leave few rows in the page, and a filter that works',
+  '20,000 events in a second leave few rows in the page, a filter that works, and no more memory the next time',
   async (t, browser) => {
     const site = await serveTestPage('flood-page')
     t.teardown(() => site.close())
@@ -17,16 +33,22 @@ browserTest(
     page.setDefaultTimeout(20_000)
     await page.goto(`${site.url}/#/hooks`)
     await page.getByText('No hook has fired yet').waitFor()
+    const first = await page.evaluate(() => flood.pour(10))
     const { frames, rows } = await page.evaluate(() => flood.pour(20_000))
-    const sorted = frames.toSorted((one, other) => one - other)
-    const at = (share: number): string => `${sorted[Math.floor((sorted.length - 1) * share)]?.toFixed(0)} ms`
-    t.log(
-      `${frames.length} frames: median ${at(0.5)}, 95 % within ${at(0.95)}, longest ${at(1)}; ${rows} rows`
-    )
+    t.log(`the first rows of a fresh page: ${framesText(first.frames)}`)
+    t.log(`20,000 events: ${framesText(frames)}; ${rows} rows`)
     t.true(rows > 5 && rows < 100)
     // The panel keeps the newest 10,000.
     await page.getByText('10000 calls').waitFor()
     await page.getByRole('searchbox').fill('plugin 7')
     await page.getByText('500 of 10000 calls').waitFor()
+
+    const before = await heapOf(page)
+    for (let turn = 0; turn < 3; turn += 1) await page.evaluate(() => flood.pour(20_000))
+    const grown = (await heapOf(page)) - before
+    t.log(
+      `heap ${(before / 1e6).toFixed(1)} MB after 20,000 events, ${(grown / 1e6).toFixed(1)} MB more after 80,000`
+    )
+    t.true(grown < 2_000_000)
   }
 )
