@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import type { Browser, Page } from 'playwright-core'
 import { withChromium } from './helpers/chromium.ts'
+import { createAccount } from './helpers/first-steps.ts'
 import { mouseOn, watchConsole } from './helpers/panel-page.ts'
 import type { ServedFolder } from './helpers/serve-folder.ts'
 import { serveTestPage } from './helpers/test-page.ts'
@@ -31,9 +32,7 @@ browserTest(
     await page.evaluate(() => application.draw(false))
     const hand = mouseOn(page)
     await page.getByText('live', { exact: true }).waitFor()
-    await hand.press('Create an account…')
-    await hand.press('Create an account')
-    await page.getByRole('button', { name: 'Log out' }).waitFor()
+    await createAccount(page, hand)
     t.is(await page.evaluate(() => application.accountCount()), 1)
 
     await hand.open('Quotes')
@@ -75,9 +74,7 @@ browserTest(
       application.mount()
     })
     const hand = mouseOn(page)
-    await hand.press('Create an account…')
-    await hand.press('Create an account')
-    await page.getByRole('button', { name: 'Log out' }).waitFor()
+    await createAccount(page, hand)
     await page.evaluate(() => application.unmount())
     t.is(await page.evaluate(() => application.accountCount()), 1)
     t.is(await page.getByText('live', { exact: true }).count(), 1)

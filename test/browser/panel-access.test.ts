@@ -2,6 +2,7 @@ import test from 'ava'
 import type { Page } from 'playwright-core'
 import { bringAxe, faultsOf } from './helpers/axe.ts'
 import { withChromium } from './helpers/chromium.ts'
+import { createWallet } from './helpers/first-steps.ts'
 import { type Hand, mouseOn, openPanelPage } from './helpers/panel-page.ts'
 import { shoot } from './helpers/shoot.ts'
 
@@ -17,16 +18,8 @@ const useWallet = async (page: Page, hand: Hand, stop: (state: string) => Promis
   await hand.fill('Password', 'correct horse battery')
   await hand.press('Create an account')
   await page.getByRole('button', { name: 'Log out' }).waitFor()
-  for (const [currency, name] of [
-    ['litecoin', 'Pocket'],
-    ['bitcoin', 'Savings']
-  ] as const) {
-    await hand.press('Create a wallet…')
-    await hand.choose('Currency', currency)
-    await hand.fill('Name', name)
-    await hand.press('Create it')
-    await page.getByRole('heading', { name }).waitFor()
-  }
+  await createWallet(page, hand, { currency: 'litecoin', name: 'Pocket' })
+  await createWallet(page, hand, { name: 'Savings' })
   await hand.fill('Fake money', '0.5')
   await hand.press('Fund')
   await hand.press('Mine bitcoin')

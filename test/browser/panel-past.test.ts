@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import { engine, wallet } from '../helpers/devtools-stage.ts'
 import { bringAxe, faultsOf } from './helpers/axe.ts'
 import { withChromium } from './helpers/chromium.ts'
+import { createAccount, createWallet } from './helpers/first-steps.ts'
 import { mouseOn, openPanelPage } from './helpers/panel-page.ts'
 import { openScene, untilStatus } from './helpers/served-scene.ts'
 
@@ -35,15 +36,8 @@ const recordStory = async (t: ExecutionContext, browser: Browser): Promise<Page>
   const hand = mouseOn(page)
   await page.keyboard.press('R')
   await page.getByRole('button', { name: 'Stop recording' }).waitFor()
-  await hand.press('Create an account…')
-  await hand.fill('Username', 'alice')
-  await hand.fill('Password', PASSWORD)
-  await hand.press('Create an account')
-  await page.getByRole('button', { name: 'Log out' }).waitFor()
-  await hand.press('Create a wallet…')
-  await hand.fill('Name', 'Savings')
-  await hand.press('Create it')
-  await page.getByRole('heading', { name: 'Savings' }).waitFor()
+  await createAccount(page, hand, { Username: 'alice', Password: PASSWORD })
+  await createWallet(page, hand, { name: 'Savings' })
   await hand.press('Fund')
   await page.locator('.main tbody').getByText('synced').waitFor()
   await hand.open('Hooks')

@@ -1,28 +1,16 @@
 import test, { type ExecutionContext } from 'ava'
 import type { Page } from 'playwright-core'
 import { withChromium } from './helpers/chromium.ts'
+import { createAccount, createWallet } from './helpers/first-steps.ts'
 import { type Hand, keyboardOn, mouseOn, openPanelPage, watchConsole } from './helpers/panel-page.ts'
 
 const browserTest = withChromium(test)
 
-/** From the empty page to a payment and a swap, whatever the hand is on. */
+/** From the empty page to a payment, a swap and a rate, whatever the hand is on. */
 const tellStory = async (t: ExecutionContext, page: Page, hand: Hand): Promise<void> => {
-  await hand.press('Create an account…')
-  await hand.fill('Username', 'alice')
-  await hand.fill('Password', 'correct horse battery')
-  await hand.press('Create an account')
-  await page.getByRole('button', { name: 'Log out' }).waitFor()
-
-  for (const [currency, name] of [
-    ['litecoin', 'Pocket'],
-    ['bitcoin', 'Savings']
-  ] as const) {
-    await hand.press('Create a wallet…')
-    await hand.choose('Currency', currency)
-    await hand.fill('Name', name)
-    await hand.press('Create it')
-    await page.getByRole('heading', { name }).waitFor()
-  }
+  await createAccount(page, hand, { Username: 'alice', Password: 'correct horse battery' })
+  await createWallet(page, hand, { currency: 'litecoin', name: 'Pocket' })
+  await createWallet(page, hand, { name: 'Savings' })
 
   await hand.fill('Fake money', '0.5')
   await hand.press('Fund')
@@ -84,9 +72,7 @@ browserTest(
   async (t, browser) => {
     const page = await openPanelPage(t, browser)
     const hand = mouseOn(page)
-    await hand.press('Create an account…')
-    await hand.press('Create an account')
-    await page.getByRole('button', { name: 'Log out' }).waitFor()
+    await createAccount(page, hand)
     await hand.press('Create a wallet…')
     await hand.choose('Currency', 'bitcoin')
     await hand.press('Create it')
@@ -130,16 +116,8 @@ browserTest(
   async (t, browser) => {
     const page = await openPanelPage(t, browser)
     const hand = mouseOn(page)
-    await hand.press('Create an account…')
-    await hand.fill('Username', 'alice')
-    await hand.fill('Password', 'correct horse battery')
-    await hand.press('Create an account')
-    await page.getByRole('button', { name: 'Log out' }).waitFor()
-    await hand.press('Create a wallet…')
-    await hand.choose('Currency', 'bitcoin')
-    await hand.fill('Name', 'Savings')
-    await hand.press('Create it')
-    await page.getByRole('heading', { name: 'Savings' }).waitFor()
+    await createAccount(page, hand, { Username: 'alice', Password: 'correct horse battery' })
+    await createWallet(page, hand, { name: 'Savings' })
     await hand.open('Sync')
     await page.getByRole('button', { name: 'alice' }).waitFor()
     await hand.press('Savings')
@@ -200,11 +178,7 @@ browserTest('the page works when its folder is opened without any server', async
   page.setDefaultTimeout(20_000)
   await page.goto(new URL('../../devtools/page/index.html', import.meta.url).href)
   const hand = mouseOn(page)
-  await hand.press('Create an account…')
-  await hand.fill('Username', 'alice')
-  await hand.fill('Password', 'correct horse battery')
-  await hand.press('Create an account')
-  await page.getByRole('button', { name: 'Log out' }).waitFor()
+  await createAccount(page, hand, { Username: 'alice', Password: 'correct horse battery' })
   await page.reload()
   await hand.press('Log in…')
   t.is(await page.getByLabel('Username').inputValue(), 'alice')

@@ -20,6 +20,7 @@ import { openDevice } from '../helpers/device.ts'
 import { engine, makeStage, wallet } from '../helpers/devtools-stage.ts'
 import { secretsOf } from '../helpers/wallet-secrets.ts'
 import { withChromium } from './helpers/chromium.ts'
+import { createAccount, createWallet } from './helpers/first-steps.ts'
 import { mouseOn, watchConsole } from './helpers/panel-page.ts'
 
 const browserTest = withChromium(test)
@@ -63,13 +64,8 @@ browserTest(
     await page.getByText('live', { exact: true }).waitFor()
     t.false(page.url().includes(token))
     const hand = mouseOn(page)
-    await hand.press('Create an account…')
-    await hand.press('Create an account')
-    await page.getByRole('button', { name: 'Log out' }).waitFor()
-    await hand.press('Create a wallet…')
-    await hand.fill('Name', 'Savings')
-    await hand.press('Create it')
-    await page.getByRole('heading', { name: 'Savings' }).waitFor()
+    await createAccount(page, hand)
+    await createWallet(page, hand, { name: 'Savings' })
     await hand.fill('Fake money', '0.0007')
     await hand.press('Fund')
     await page.getByText('0.0007 BTC', { exact: true }).first().waitFor()
@@ -184,16 +180,8 @@ browserTest(
     await page.getByText('live', { exact: true }).waitFor()
     const hand = mouseOn(page)
     await hand.press('Record')
-    await hand.press('Create an account…')
-    await hand.fill('Username', 'canary')
-    await hand.fill('Password', PASSWORD)
-    await hand.fill('PIN', '80815')
-    await hand.press('Create an account')
-    await page.getByRole('button', { name: 'Log out' }).waitFor()
-    await hand.press('Create a wallet…')
-    await hand.fill('Name', 'Savings')
-    await hand.press('Create it')
-    await page.getByRole('heading', { name: 'Savings' }).waitFor()
+    await createAccount(page, hand, { Username: 'canary', Password: PASSWORD, PIN: '80815' })
+    await createWallet(page, hand, { name: 'Savings' })
     await hand.fill('Fake money', '0.1')
     await hand.press('Fund')
     await page.getByText('0.1 BTC', { exact: true }).first().waitFor()

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { withChromium } from './helpers/chromium.ts'
+import { createAccount } from './helpers/first-steps.ts'
 import { mouseOn, watchConsole } from './helpers/panel-page.ts'
 import { serveFolder } from './helpers/serve-folder.ts'
 
@@ -31,11 +32,7 @@ browserTest(
     await page.getByText('live', { exact: true }).waitFor()
     t.is(await page.evaluate(() => document.documentElement.dataset.keeps), undefined)
     const hand = mouseOn(page)
-    await hand.press('Create an account…')
-    await hand.fill('Password', 'correct horse battery')
-    await hand.fill('Username', 'ada')
-    await hand.press('Create an account')
-    await page.getByRole('button', { name: 'Log out' }).waitFor()
+    await createAccount(page, hand, { Password: 'correct horse battery', Username: 'ada' })
     t.is(await page.evaluate(() => document.documentElement.dataset.keeps), 'asked')
     t.deepEqual(asked.toSorted(), ['/page/', '/page/page.css', '/page/page.js', '/page/scrypt-worker.js'])
   }
