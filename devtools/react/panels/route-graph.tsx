@@ -1,8 +1,9 @@
 import { type ReactElement, useMemo } from 'react'
+import { HALF_AGE_SECONDS } from '../../../kernel/index.ts'
 import type { RouteGraph as Graph } from '../../core/rows/route-graph.ts'
 import type { DrawnEdge } from '../drawn-edges.ts'
 import { type GraphLayout, layoutGraph, NODE_SIZE, pathThrough } from '../layout-routes.ts'
-import { rateText, shortId, visibleText } from '../texts.ts'
+import { rateText, shortId, spanText, visibleText } from '../texts.ts'
 
 /** The currencies and rates of some routes, the chosen route bold; the table below tells the same. */
 export const RouteGraph = (props: {
@@ -101,9 +102,9 @@ const Line = (props: {
   const turn = Math.round((Math.atan2(tip.y - before.y, tip.x - before.x) * 180) / Math.PI)
   return (
     <g className={look}>
-      <title>{`${edge.fromCurrency} to ${edge.toCurrency}: ${labelOf(edge)}, cost ${edge.cost.toFixed(3)}`}</title>
+      <title>{`${edge.fromCurrency} to ${edge.toCurrency}: ${labelOf(edge)}, ${spanText(edge.ageSeconds)} old, cost ${edge.cost.toFixed(3)}`}</title>
       <path
-        className={`route-edge${edge.isChosen ? ' chosen' : ''}${edge.isStale ? ' stale' : ''}`}
+        className={`route-edge${edge.isChosen ? ' chosen' : ''}${ageLook(edge)}`}
         d={pathThrough(at.points)}
       />
       <path
@@ -113,6 +114,11 @@ const Line = (props: {
       />
     </g>
   )
+}
+
+const ageLook = ({ isStale, ageSeconds }: DrawnEdge): string => {
+  if (isStale) return ' stale'
+  return ageSeconds > HALF_AGE_SECONDS ? ' ageing' : ''
 }
 
 const Label = (props: { readonly edge: DrawnEdge; readonly at: Laid['label'] }): ReactElement => {

@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react'
+import { HALF_AGE_SECONDS } from '../../../kernel/index.ts'
 import type { RouteGraph } from '../../core/rows/route-graph.ts'
 import { shortId, visibleText } from '../texts.ts'
 
@@ -16,6 +17,7 @@ export const RouteLegend = (props: {
         <Line key={source} name={source} look={`source-${sources.indexOf(source) % 8}`} width={3} />
       ))}
       <Line name="chosen" width={4.5} />
+      <Line name={`over ${HALF_AGE_SECONDS} s old`} width={1.5} dashes="12 2" />
       <Line name="stale" width={1.5} dashes="5 3" />
       {graph.hiddenNodes === 0 ? null : <span>Not drawn: {graph.hiddenNodes} more currencies</span>}
     </p>

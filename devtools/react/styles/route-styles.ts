@@ -7,6 +7,7 @@ export const routeStyles = `
 .route-node text { fill: var(--ink); font: 600 12px var(--mono); text-anchor: middle; dominant-baseline: central }
 .route-edge { fill: none; stroke: currentColor; stroke-width: 1.25 }
 .route-edge.chosen { stroke-width: 3.5 }
+.route-edge.ageing { stroke-dasharray: 16 3 }
 .route-edge.stale { stroke-dasharray: 5 4 }
 .aside .route-edge, .aside .route-arrow { opacity: .55 }
 .route-arrow { fill: currentColor }

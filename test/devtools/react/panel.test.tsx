@@ -232,3 +232,16 @@ test('names of sources, however long, leave the picture of rates at a size that 
   const [, width = ''] = /<svg width="([\d.]+)"/.exec(markup) ?? []
   t.true(Number(width) > 0 && Number(width) < 2000, width)
 })
+
+test('the older a rate is, the more its line in the picture is broken', t => {
+  const [[place, route] = []] = [...sampleView.routes]
+  const [hop] = route?.hops ?? []
+  if (place === undefined || route === undefined || hop === undefined)
+    return t.fail('the sample has no route')
+  const lookAt = (age: number): string | undefined => {
+    const hops = [{ ...hop, at: SAMPLE_NOW / 1000 - age, ageSeconds: age }]
+    const view = { ...sampleView, pairs: new Map(), routes: new Map([[place, { ...route, hops }]]) }
+    return /class="route-edge chosen( \w+)?"/.exec(draw(makeSampleClient({ view }), 'rates'))?.[1]
+  }
+  t.deepEqual([0, 30, 31, 299, 300].map(lookAt), [undefined, undefined, ' ageing', ' ageing', ' stale'])
+})
