@@ -14,6 +14,7 @@ export const NoRoute = (props: {
   const { run } = usePanel()
   const [from = '', to = ''] = props.asked?.split(' ') ?? []
   const findAgain = async (): Promise<void> => {
+    if (props.asked === undefined) return
     const answer = await run('rates.route', { from, to, alternatives: ALTERNATIVES })
     if (answer !== undefined) props.onAnswer(answer)
   }
@@ -32,11 +33,7 @@ export const NoRoute = (props: {
         </p>
       )}
       <div className="acts">
-        <ActButton
-          name="rates.refresh"
-          input={{}}
-          onDone={() => void (props.asked === undefined ? undefined : findAgain())}
-        >
+        <ActButton name="rates.refresh" input={{}} onDone={() => void findAgain()}>
           Ask the sources
         </ActButton>
       </div>
