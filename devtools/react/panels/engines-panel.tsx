@@ -49,7 +49,7 @@ export const EnginesPanel = (): ReactElement => {
             />
           )}
         </div>
-        {chosen === undefined ? null : <WalletSide row={chosen} />}
+        {chosen === undefined ? null : <WalletSide key={chosen.walletId} row={chosen} />}
       </div>
     </>
   )

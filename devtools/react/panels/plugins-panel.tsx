@@ -55,7 +55,7 @@ export const PluginsPanel = (): ReactElement => {
             />
           )}
         </div>
-        {chosen === undefined ? null : <PluginSide plugin={chosen} events={events} />}
+        {chosen === undefined ? null : <PluginSide key={chosen.pluginId} plugin={chosen} events={events} />}
       </div>
     </>
   )

@@ -53,7 +53,7 @@ export const QuotesPanel = (): ReactElement => {
               roundId={round.roundId}
               onChoose={id => go({ id })}
             />
-            <ActButton name="swap.close" input={{ roundId: round.roundId }}>
+            <ActButton key={round.roundId} name="swap.close" input={{ roundId: round.roundId }}>
               Close the round
             </ActButton>
             <Outcome round={round} />
@@ -70,7 +70,9 @@ export const QuotesPanel = (): ReactElement => {
                 onOpen={quote => go({ id: `${quote.roundId} ${quote.pluginId}` })}
               />
             </div>
-            {chosen === undefined ? null : <QuoteSide quote={chosen} units={round.units} />}
+            {chosen === undefined ? null : (
+              <QuoteSide key={`${chosen.roundId} ${chosen.pluginId}`} quote={chosen} units={round.units} />
+            )}
           </div>
         </>
       )}

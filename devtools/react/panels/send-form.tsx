@@ -88,8 +88,10 @@ const useSpendForm = (walletId: string): SpendForm => {
   const [typed, setTyped] = useState(EMPTY)
   const [refusal, setRefusal] = useState<SpendRefusal | undefined>()
   const assets = assetsOf(view, walletId)
-  // A token that was switched off meanwhile is paid no more.
-  const tokenId = assets.some(([id]) => id === typed.token) && typed.token !== COIN ? typed.token : undefined
+  // A token that was switched off meanwhile is paid no more, and an amount of it is none of the coin.
+  if (typed.token !== COIN && !assets.some(([id]) => id === typed.token))
+    setTyped({ ...typed, token: COIN, amount: '' })
+  const tokenId = typed.token === COIN ? undefined : typed.token
   const units = unitsOf(view, { walletId, tokenId })
   return {
     ...{ typed, assets, units },

@@ -49,7 +49,7 @@ export const SyncPanel = (): ReactElement => {
             />
           )}
         </div>
-        {chosen === undefined ? null : <RepoSide repo={chosen} />}
+        {chosen === undefined ? null : <RepoSide key={chosen.repoId} repo={chosen} />}
       </div>
     </>
   )

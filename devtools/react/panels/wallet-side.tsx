@@ -44,7 +44,7 @@ export const WalletSide = ({ row }: { readonly row: EngineRow }): ReactElement =
         <Everything id={walletId} />
       </Section>
       <Payments walletId={walletId} />
-      <WalletActs key={walletId} walletId={walletId} />
+      <WalletActs walletId={walletId} />
     </Side>
   )
 }

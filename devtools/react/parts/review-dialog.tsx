@@ -38,7 +38,7 @@ export const ReviewDialog = (props: {
   const canAct = useCanAct()
   const [isBusy, start] = useOneAtATime()
   const now = useNow()
-  const isOver = review.expiresAt !== undefined && review.expiresAt <= now
+  const isOver = !isBusy && review.expiresAt !== undefined && review.expiresAt <= now
   const close = (): void => {
     if (isBusy) return
     discard(client, props.draft)
@@ -72,7 +72,7 @@ export const ReviewDialog = (props: {
         <button
           type="button"
           className="button main-act"
-          disabled={isOver || !canAct}
+          disabled={!isBusy && (isOver || !canAct)}
           aria-busy={isBusy}
           onClick={() => start(approve)}
         >
