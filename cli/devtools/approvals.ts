@@ -1,15 +1,22 @@
+import { ActionError } from '../../devtools/core/action-error.ts'
 import type { Act } from '../../devtools/core/actions.ts'
 import { mayHaveLeft, PAYING_GRACE_MS } from '../errors/may-have-left.ts'
 
 /** The payments that panels have approved and that are not over yet. */
 export class Approvals {
   readonly #open = new Set<Promise<unknown>>()
+  #isOver = false
 
   /** Does the same as an act, and counts what it approves. */
   counting(act: Act): Act {
     return (name, input) => {
+      const isPaying = name === 'spend.approve' || name === 'swap.approve'
+      if (isPaying && this.#isOver) {
+        const message = 'The wallet is ending, so nothing was signed.'
+        return Promise.reject(new ActionError({ code: 'GONE', message, details: { what: 'devtools' } }))
+      }
       const done = act(name, input)
-      if (name !== 'spend.approve' && name !== 'swap.approve') return done
+      if (!isPaying) return done
       this.#open.add(done)
       const over = (): void => void this.#open.delete(done)
       done.then(over, over)
@@ -18,12 +25,13 @@ export class Approvals {
   }
 
   /**
-   * Waits for them when the command is stopped, and not for long.
+   * Waits for them when the command is stopped, and not for long; from now on no other is approved.
    *
    * @param reason - why the command was stopped
    * @throws CliError INTERRUPTED, TERMINATED if one may have left
    */
   async settled(reason: unknown): Promise<void> {
+    this.#isOver = true
     if (this.#open.size === 0) return
     let cut: NodeJS.Timeout | undefined
     const grace = new Promise<void>(resolve => {

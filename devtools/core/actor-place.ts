@@ -37,14 +37,18 @@ export const accountOf = ({ context }: ActorPlace, accountId: string): Account =
 }
 
 /** Finds a wallet in the open accounts, and opens it if it is not. @throws WALLET_NOT_FOUND, what opening one can meet */
-export const walletOf = async (
-  { context, pausedWallets }: ActorPlace,
-  walletId: string
-): Promise<OwnedWallet> => {
-  const account = context.accounts.find(one =>
+export const walletOf = async (place: ActorPlace, walletId: string): Promise<OwnedWallet> => {
+  const account = place.context.accounts.find(one =>
     one.listWallets().some(listing => listing.walletId === walletId && !listing.deleted)
   )
   if (account === undefined) throw new WalletError('WALLET_NOT_FOUND', { walletId })
-  const isPaused = pausedWallets?.has(walletId) === true
-  return { account, wallet: await account.openWallet(walletId, { isPaused }) }
+  return { account, wallet: await openIn(place, account, walletId) }
 }
+
+/** Opens a wallet of an account; one that was paused stays at rest. @throws what opening one can meet */
+export const openIn = (
+  { pausedWallets }: ActorPlace,
+  account: Account,
+  walletId: string
+): Promise<CurrencyWallet> =>
+  account.openWallet(walletId, { isPaused: pausedWallets?.has(walletId) === true })

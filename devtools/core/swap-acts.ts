@@ -1,6 +1,6 @@
 import { nativeAmount, type SwapQuote, type SwapResult, type SwapReview } from '../../kernel/index.ts'
 import type { SpendReview } from './actions.ts'
-import { type ActorPlace, type ActsOf, accountOf, walletOf } from './actor-place.ts'
+import { type ActorPlace, type ActsOf, accountOf, openIn, walletOf } from './actor-place.ts'
 import { chainNotesOf } from './chain-notes.ts'
 import type { DraftShelf } from './draft-shelf.ts'
 import type { OpenRounds } from './open-rounds.ts'
@@ -22,7 +22,7 @@ export const swapActs = (
 ): ActsOf<'swap'> => ({
   async 'swap.ask'({ fromWalletId, toWalletId, nativeAmount: amount, quoteFor }) {
     const { account, wallet: fromWallet } = await walletOf(place, fromWalletId)
-    const toWallet = await account.openWallet(toWalletId)
+    const toWallet = await openIn(place, account, toWalletId)
     const wish = { fromWallet, toWallet, nativeAmount: nativeAmount(amount), quoteFor }
     const round = account.askForQuotes(wish)
     rounds.keep(account.id, round)

@@ -1,5 +1,5 @@
 import { ActionError } from './action-error.ts'
-import { type ActorPlace, type ActsOf, accountOf, walletOf } from './actor-place.ts'
+import { type ActorPlace, type ActsOf, accountOf, openIn, walletOf } from './actor-place.ts'
 
 /** Wallets, their engines and their files. */
 export const walletActs = (place: ActorPlace): ActsOf<'wallet' | 'engine' | 'repo'> => ({
@@ -32,19 +32,20 @@ const changePaused = async (
   isPaused: boolean
 ): Promise<Record<string, never>> => {
   const { wallet } = await walletOf(place, walletId)
-  await wallet.changePaused(isPaused)
+  // First, since a disk can refuse it: what failed has changed nothing.
   place.pausedWallets?.change(walletId, isPaused)
+  await wallet.changePaused(isPaused)
   return {}
 }
 
 /** A wallet is synced alone; the files of an account go with all that belongs to it. */
-const syncRepo = async ({ context }: ActorPlace, repoId: string): Promise<void> => {
-  for (const account of context.accounts) {
+const syncRepo = async (place: ActorPlace, repoId: string): Promise<void> => {
+  for (const account of place.context.accounts) {
     const repo = account.listRepos().find(each => each.repoId === repoId)
     if (repo === undefined) continue
     const isWallet = account.listWallets().some(({ walletId }) => walletId === repo.ownerId)
     if (!isWallet) return account.sync()
-    return (await account.openWallet(repo.ownerId)).sync()
+    return (await openIn(place, account, repo.ownerId)).sync()
   }
   throw new ActionError({ code: 'GONE', message: 'This repo is not open', details: { what: 'repo' } })
 }

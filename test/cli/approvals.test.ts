@@ -1,0 +1,18 @@
+import test from 'ava'
+import { Approvals } from '../../cli/devtools/approvals.ts'
+import type { Act } from '../../devtools/core/actions.ts'
+
+test('once the command is stopped no payment is approved any more, and the rest is done as before', async t => {
+  const asked: string[] = []
+  const approvals = new Approvals()
+  const act = approvals.counting((async (name: string) => {
+    asked.push(name)
+    return {}
+  }) as unknown as Act)
+  await act('spend.approve', { draftId: 'one' })
+  await approvals.settled(undefined)
+  await t.throwsAsync(act('spend.approve', { draftId: 'two' }), { code: 'GONE' })
+  await t.throwsAsync(act('swap.approve', { draftId: 'three' }), { code: 'GONE' })
+  await act('spend.discard', { draftId: 'two' })
+  t.deepEqual(asked, ['spend.approve', 'spend.discard'])
+})
