@@ -11,6 +11,7 @@ import { jsonText, resultText } from './output/print-result.ts'
 import { wrapText } from './output/wrap-text.ts'
 import { writeText } from './output/write-text.ts'
 import { profilePaths } from './profile/paths.ts'
+import { hideTyping } from './secrets/hide-typing.ts'
 import { secretFlagsOf } from './secrets/secret-flags.ts'
 import { makeSecrets } from './secrets/secrets.ts'
 import type { Session } from './session.ts'
@@ -64,6 +65,8 @@ const runCommand = async (
   { argv, terminal, signal, passwordSnrp, plugins = [] }: RunOptions
 ): Promise<number> => {
   const started = performance.now()
+  // Before anything is loaded: people type their PIN while a command starts.
+  if (globals.input && (spec.secrets?.length ?? 0) > 0) hideTyping(terminal)
   const commandLine = commandLineOf(argv)
   const talk = makeTalk(terminal, globals)
   // What draws the screens decides about colours when it is loaded, and knows neither NO_COLOR nor our flag.

@@ -201,13 +201,17 @@ export class Session {
   /**
    * Waits until a wallet has seen the chain; one that is paused, and every one offline, shows what it knew.
    *
-   * @throws DEADLINE, ENGINE_FAILED
+   * @throws DEADLINE, ENGINE_FAILED, CliError WALLET_BEHIND as soon as every server has failed
    */
   async synced(wallet: CurrencyWallet): Promise<CurrencyWallet> {
     if (this.globals.offline || wallet.getSnapshot().isPaused) return wallet
     this.talk.step(`syncing ${wallet.name ?? wallet.currencyInfo.displayName}…`)
-    const { untilSynced } = await import('./session/until-synced.ts')
-    await this.within('Syncing the wallet', () => untilSynced(wallet, this.signal))
+    const { explainedWait, untilSynced } = await import('./session/until-synced.ts')
+    await this.within('Syncing the wallet', () => untilSynced(wallet, this.signal)).catch(
+      (error: unknown) => {
+        throw explainedWait(error, [wallet])
+      }
+    )
     this.talk.clear()
     return wallet
   }

@@ -4,6 +4,7 @@ import type { Disk } from '../kernel/index.ts'
 import type { CryptoPort } from '../kernel/io/io.ts'
 import { isRecord } from '../kernel/schema/fields.ts'
 import type { Json } from '../kernel/types/json.ts'
+import { parseJsonText } from '../kernel/types/json-text.ts'
 
 /** One saved step; what it means is the world's business. */
 export type JournalEntry = Json
@@ -249,7 +250,7 @@ const parseLog = (text: string, { path, generation, sequence, crypto }: LogPlace
 
 const parseLine = (text: string, path: string): unknown => {
   try {
-    return JSON.parse(text)
+    return parseJsonText(text)
   } catch (error) {
     throw corrupt(path, 'it is no JSON', error)
   }

@@ -62,33 +62,76 @@ export const sum = (amounts: Iterable<NativeAmount>): NativeAmount => {
 }
 
 /**
- * Reads an amount a person typed in a denomination, exactly.
+ * Reads an amount that a person typed in a denomination, exactly.
  *
- * @param multiplier - native units in one of the denomination, a power of ten such as `100000000`
- * @throws AMOUNT_INVALID for signs, exponents, spaces, or more decimals than the denomination has
+ * @param multiplier - native units in one of the denomination, mostly a power of ten such as `100000000`
+ * @throws AMOUNT_INVALID for signs, exponents and spaces, for what comes to a fraction of a native unit, and for a
+ * multiplier that is no whole number above zero
  */
 export const fromDenomination = (text: string, multiplier: string): NativeAmount => {
   if (!DECIMAL.test(text)) throw new WalletError('AMOUNT_INVALID', { rule: 'must be a plain decimal number' })
-  const decimals = decimalsOf(multiplier)
   const [whole = '0', fraction = ''] = text.split('.')
-  if (fraction.length > decimals) {
-    throw new WalletError('AMOUNT_INVALID', { rule: `has more than ${decimals} decimals` })
+  if (isPowerOfTen(multiplier)) {
+    const decimals = decimalsOf(multiplier)
+    if (fraction.length > decimals)
+      throw new WalletError('AMOUNT_INVALID', { rule: `has more than ${decimals} decimals` })
+    return nativeAmount(whole + fraction.padEnd(decimals, '0'))
   }
-  return nativeAmount(whole + fraction.padEnd(decimals, '0'))
+  const { quotient, remainder } = bigInt(whole + fraction)
+    .multiply(factorOf(multiplier))
+    .divmod(bigInt(10).pow(fraction.length))
+  if (!remainder.isZero())
+    throw new WalletError('AMOUNT_INVALID', { rule: 'comes to a fraction of the smallest unit' })
+  return nativeAmount(quotient.toString())
 }
 
-/** Writes an amount in a denomination, exactly, without trailing zeros: `0.015`. */
+/**
+ * Writes an amount in a denomination without trailing zeros: `0.015`.
+ *
+ * It is exact wherever the quotient has an end, as with every power of ten. Other quotients are cut after as many
+ * decimals as the multiplier has digits, so that less than one native unit is left out.
+ *
+ * @throws AMOUNT_INVALID for a multiplier that is no whole number above zero
+ */
 export const toDenomination = (amount: NativeAmount, multiplier: string): string => {
-  const decimals = decimalsOf(multiplier)
-  const sign = amount.startsWith('-') ? '-' : ''
-  const digits = abs(amount).padStart(decimals + 1, '0')
+  const { scaled, decimals } = isPowerOfTen(multiplier)
+    ? { scaled: abs(amount), decimals: decimalsOf(multiplier) }
+    : quotientOf(abs(amount), multiplier)
+  const digits = scaled.padStart(decimals + 1, '0')
   const whole = digits.slice(0, digits.length - decimals)
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
-  return sign + (fraction === '' ? whole : `${whole}.${fraction}`)
+  const text = fraction === '' ? whole : `${whole}.${fraction}`
+  return amount.startsWith('-') && text !== '0' ? `-${text}` : text
 }
 
-/** How many decimals a denomination has. @throws TypeError if the multiplier is no power of ten */
+/** How many decimals a denomination has. @throws AMOUNT_INVALID if the multiplier is no power of ten */
 export const decimalsOf = (multiplier: string): number => {
-  if (!/^10*$/.test(multiplier)) throw new TypeError('A denomination multiplier must be a power of ten')
-  return multiplier.length - 1
+  if (isPowerOfTen(multiplier)) return multiplier.length - 1
+  throw new WalletError('AMOUNT_INVALID', { rule: 'is in a denomination that is no power of ten' })
+}
+
+const MULTIPLIER = /^[1-9]\d{0,99}$/
+
+const factorOf = (multiplier: string): bigInt.BigInteger => {
+  if (MULTIPLIER.test(multiplier)) return bigInt(multiplier)
+  throw new WalletError('AMOUNT_INVALID', {
+    rule: 'is in a denomination that is no whole number of native units'
+  })
+}
+
+const isPowerOfTen = (multiplier: string): boolean => /^10*$/.test(multiplier)
+
+/** A quotient ends only if its divisor is made of twos and fives, each of which takes one decimal. */
+const quotientOf = (amount: string, multiplier: string): { scaled: string; decimals: number } => {
+  const factor = factorOf(multiplier)
+  let rest = factor
+  const count = (prime: number): number => {
+    let times = 0
+    for (; rest.mod(prime).isZero(); times += 1) rest = rest.divide(prime)
+    return times
+  }
+  const decimalsOfEnd = Math.max(count(2), count(5))
+  const decimals = rest.equals(1) ? decimalsOfEnd : multiplier.length
+  const scaled = bigInt(amount).multiply(bigInt(10).pow(decimals)).divide(factor)
+  return { scaled: scaled.toString(), decimals }
 }

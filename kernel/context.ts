@@ -1,4 +1,4 @@
-import type { Account } from './account/account.ts'
+import type { Account, SharedAccount } from './account/account.ts'
 import { openAccount } from './account/open-account.ts'
 import { WalletError } from './errors/wallet-error.ts'
 import type { ExchangeSnapshot, LoginSnapshot } from './hooks/snapshots.ts'
@@ -28,17 +28,21 @@ import {
 import { RateService } from './rates/rate-service.ts'
 import { SyncLoop } from './repo/sync-loop.ts'
 import { SyncServers } from './repo/sync-server.ts'
+import { allowTexts, requireObject, requireTexts } from './schema/arguments.ts'
 import type { Services } from './services.ts'
 import type { Readable } from './state/observable.ts'
 import type { LocalUser, LoginMessage, RecoveryQuestionChoice } from './types/login.ts'
 import { type PauseOptions, PauseSwitch } from './wallet/pause-switch.ts'
 
-/** A new account: username and password together, or neither for a light account. */
+/** A new account: with a username, a password or both to be found by other devices, or neither for a light account. */
 export interface NewAccount {
   readonly username?: string
+  /** Needs a username. Without one, only this device opens the account, until a password is set. */
   readonly password?: string
   /** Switches PIN login on for this device. */
   readonly pin?: string
+  /** The date that this login counts as its own; the present by default. */
+  readonly now?: Date
 }
 
 /** Names a user of this device. */
@@ -51,6 +55,8 @@ export interface LoginHelp {
   /** The two-factor key, base32. */
   readonly otpKey?: string
   readonly challengeId?: string
+  /** The date that this login counts as its own, as `lastLogin` of the user shows it; the present by default. */
+  readonly now?: Date
 }
 
 /** The users of this device and every way to log in (specification §1, §4). */
@@ -83,8 +89,10 @@ export class Context implements Readable<readonly LocalUser[]> {
     const report = (error: unknown): void => services.report('sync', error)
     const { syncServers, infoServers } = services.config
     const servers = new SyncServers({ io: services.io, syncServers, infoServers, report })
-    const exchanged = (exchange: ExchangeSnapshot): void =>
+    const exchanged = (exchange: ExchangeSnapshot): void => {
+      for (const paths of [exchange.sent, exchange.received]) Object.freeze(paths)
       services.hooks.filesExchanged.call(Object.freeze(exchange))
+    }
     this.#syncLoop = new SyncLoop({ io: services.io, servers, report, exchanged })
     this.#scheduler = new Scheduler(services.io.clock)
     this.#pause = new PauseSwitch({ scheduler: this.#scheduler, key: 'pause' })
@@ -101,7 +109,7 @@ export class Context implements Readable<readonly LocalUser[]> {
 
   /** The accounts that are logged in. */
   get accounts(): readonly Account[] {
-    return [...this.#accounts.values()].flatMap(({ account }) => account ?? [])
+    return [...this.#accounts.values()].flatMap(({ shared }) => shared?.accounts ?? [])
   }
 
   /** Whether everything is paused. */
@@ -123,6 +131,7 @@ export class Context implements Readable<readonly LocalUser[]> {
   /** Tells whether a username is free. @throws BAD_USERNAME, USERNAME_INVALID for an empty one, NETWORK */
   async usernameAvailable(username: string): Promise<boolean> {
     this.#checkOpen()
+    requireTexts({ username })
     const name = normalizeUsername(username)
     if (name === '') throw new WalletError('USERNAME_INVALID', {})
     return usernameAvailable(this.#services, name)
@@ -130,31 +139,48 @@ export class Context implements Readable<readonly LocalUser[]> {
 
   /** Judges a password that somebody is about to choose; asks nobody (specification §5). */
   checkPasswordRules(password: string): PasswordRules {
+    requireTexts({ password })
     return checkPasswordRules(password)
   }
 
-  /** Creates an account and logs in to it. @throws ACCOUNT_EXISTS, BAD_USERNAME, USERNAME_REQUIRED, USERNAME_WITHOUT_PASSWORD */
+  /** Creates an account and logs in to it. @throws ACCOUNT_EXISTS, BAD_USERNAME, USERNAME_REQUIRED, OPTION_INVALID */
   createAccount(account: NewAccount): Promise<Account> {
     const { passwordSnrp } = this.#services.config
     const snrp = passwordSnrp === undefined ? {} : { snrp: passwordSnrp }
-    return this.#open('create', () => createLogin(this.#services, this.#stashes, { ...account, ...snrp }))
+    return this.#open('create', () => {
+      requireObject('account', account)
+      const { username, password, pin, now } = account
+      allowTexts({ username, password, pin })
+      checkNow(now)
+      return createLogin(this.#services, this.#stashes, { username, password, pin, now, ...snrp })
+    })
   }
 
   /** Logs in, without the network where this device knows the account. @throws PASSWORD, ACCOUNT_NOT_FOUND, OTP, NETWORK */
   loginWithPassword(username: string, password: string, help: LoginHelp = {}): Promise<Account> {
-    return this.#open('password', () =>
-      loginWithPassword(this.#services, this.#stashes, { username, password, ...help })
-    )
+    return this.#open('password', () => {
+      requireTexts({ username, password })
+      const options = { username, password, ...checkHelp(help) }
+      return loginWithPassword(this.#services, this.#stashes, options)
+    })
   }
 
   /** Logs in with the PIN of this device. @throws PIN_NOT_ENABLED, USER_NOT_ON_DEVICE, PASSWORD, NETWORK */
   loginWithPIN(user: UserName, pin: string, help: LoginHelp = {}): Promise<Account> {
-    return this.#open('pin', () => loginWithPin(this.#services, this.#stashes, { ...user, pin, ...help }))
+    return this.#open('pin', () => {
+      requireTexts({ pin })
+      const options = { ...checkUser(user), pin, ...checkHelp(help) }
+      return loginWithPin(this.#services, this.#stashes, options)
+    })
   }
 
   /** Logs in with the key of {@link Account.getLoginKey}, without the network. @throws USER_NOT_ON_DEVICE */
-  loginWithKey(user: UserName, loginKey: string): Promise<Account> {
-    return this.#open('key', () => loginWithKey(this.#services, this.#stashes, { ...user, loginKey }))
+  loginWithKey(user: UserName, loginKey: string, { now }: Pick<LoginHelp, 'now'> = {}): Promise<Account> {
+    return this.#open('key', () => {
+      requireTexts({ loginKey })
+      checkNow(now)
+      return loginWithKey(this.#services, this.#stashes, { ...checkUser(user), loginKey, now })
+    })
   }
 
   /**
@@ -169,13 +195,17 @@ export class Context implements Readable<readonly LocalUser[]> {
     answers: readonly string[],
     help: LoginHelp = {}
   ): Promise<Account> {
-    const options = { recoveryKey, username, answers, ...help }
-    return this.#open('recovery', () => loginWithRecovery(this.#services, this.#stashes, options))
+    return this.#open('recovery', () => {
+      requireTexts({ recoveryKey, username })
+      const options = { recoveryKey, username, answers, ...checkHelp(help) }
+      return loginWithRecovery(this.#services, this.#stashes, options)
+    })
   }
 
   /** Fetches the recovery questions of an account. @throws ACCOUNT_NOT_FOUND, RECOVERY_QUESTIONS_MISSING, NETWORK, … */
   async fetchRecovery2Questions(recoveryKey: string, username: string): Promise<readonly string[]> {
     this.#checkOpen()
+    requireTexts({ recoveryKey, username })
     return fetchRecoveryQuestions(this.#services, { recoveryKey, username })
   }
 
@@ -193,6 +223,7 @@ export class Context implements Readable<readonly LocalUser[]> {
    */
   async requestOtpReset(username: string, resetToken: string): Promise<Date> {
     this.#checkOpen()
+    requireTexts({ username, resetToken })
     return requestOtpReset(this.#services, { username, resetToken })
   }
 
@@ -209,6 +240,7 @@ export class Context implements Readable<readonly LocalUser[]> {
    */
   async requestEdgeLogin(options: EdgeLoginOptions = {}): Promise<EdgeLoginRequest<Account>> {
     this.#checkOpen()
+    requireObject('options', options)
     const request = await requestEdgeLogin(this.#services, this.#stashes, {
       ...options,
       open: (login, isWanted) => this.#openHanded(login, isWanted)
@@ -224,8 +256,9 @@ export class Context implements Readable<readonly LocalUser[]> {
   /** Removes a user from this device; the account itself is untouched. @throws USER_LOGGED_IN, USER_NOT_ON_DEVICE */
   async forgetAccount(user: UserName): Promise<void> {
     this.#checkOpen()
+    const wanted = checkUser(user)
     const isMeant = ({ loginId, username }: LocalUser): boolean =>
-      'loginId' in user ? loginId === user.loginId : username === normalizeUsername(user.username)
+      'loginId' in wanted ? loginId === wanted.loginId : username === normalizeUsername(wanted.username)
     const found = this.localUsers.find(isMeant)
     if (found === undefined) throw new WalletError('USER_NOT_ON_DEVICE', {})
     await this.#stashes.remove(found.loginId)
@@ -242,6 +275,8 @@ export class Context implements Readable<readonly LocalUser[]> {
     const ends = await Promise.allSettled(this.accounts.map(account => account.logout()))
     for (const end of ends) if (end.status === 'rejected') this.#services.report('logging out', end.reason)
     await Promise.allSettled(this.#logins)
+    // Also those whose last login is just ending: they still use the disk.
+    await Promise.allSettled([...this.#accounts.values()].map(({ shared }) => shared?.close()))
     await this.rates.close()
     this.#syncLoop.close()
     this.#scheduler.close()
@@ -261,10 +296,9 @@ export class Context implements Readable<readonly LocalUser[]> {
   }
 
   async #openHanded(login: Login, isWanted: () => boolean): Promise<Account> {
-    const before = this.accounts
     try {
       const account = await this.#open('edge', async () => login)
-      if (!isWanted() && !before.includes(account)) await account.logout()
+      if (!isWanted()) await account.logout()
       return account
     } catch (error) {
       login.close()
@@ -280,31 +314,35 @@ export class Context implements Readable<readonly LocalUser[]> {
     throw new WalletError('CONTEXT_CLOSED', {})
   }
 
-  /** The account of a login; the one that is open, if it is: two over the same files would overwrite each other. */
+  /**
+   * The account of a login, an object of its own. What is open already is shared: two over the same files would
+   * overwrite each other.
+   */
   async #accountOf(login: Login, loginMethod: LoginSnapshot['method']): Promise<Account> {
     const id = login.rootLoginId
     for (let known = this.#accounts.get(id); known !== undefined; known = this.#accounts.get(id)) {
-      const account = await known.opening.catch(() => undefined)
-      if (account?.isLoggedIn === true) {
+      const shared = await known.opening.catch(() => undefined)
+      if (shared?.isOpen === true) {
         login.close()
-        return account
+        return shared.join(loginMethod)
       }
-      await account?.logout()
+      await shared?.close()
     }
     const opening = openAccount({
       services: this.#services,
       login,
       syncLoop: this.#syncLoop,
-      loginMethod,
+      isNew: loginMethod === 'create',
       paused: this.#pause,
       rates: this.rates,
       closed: () => void this.#accounts.delete(id)
     })
-    const entry: OpenAccount = { opening, account: undefined }
+    const entry: OpenAccount = { opening, shared: undefined }
     this.#accounts.set(id, entry)
     try {
-      entry.account = await opening
-      return entry.account
+      const shared = await opening
+      entry.shared = shared
+      return shared.join(loginMethod)
     } catch (error) {
       this.#accounts.delete(id)
       throw error
@@ -316,7 +354,30 @@ export class Context implements Readable<readonly LocalUser[]> {
   }
 }
 
+/** Names of users come out of lists and settings, where one may be missing. @throws OPTION_INVALID */
+const checkUser = (user: UserName): UserName => {
+  requireObject('user', user)
+  const { loginId } = user as { readonly loginId?: unknown }
+  if (loginId === undefined) requireTexts({ username: (user as { readonly username?: unknown }).username })
+  else requireTexts({ loginId })
+  return user
+}
+
+/** @throws OPTION_INVALID */
+const checkHelp = (help: LoginHelp): LoginHelp => {
+  requireObject('help', help)
+  const { otp, otpKey, challengeId, now } = help
+  allowTexts({ otp, otpKey, challengeId })
+  checkNow(now)
+  return help
+}
+
+const checkNow = (now: unknown): void => {
+  if (now === undefined || (now instanceof Date && !Number.isNaN(now.getTime()))) return
+  throw new WalletError('OPTION_INVALID', { option: 'now', rule: 'is no date' })
+}
+
 interface OpenAccount {
-  readonly opening: Promise<Account>
-  account: Account | undefined
+  readonly opening: Promise<SharedAccount>
+  shared: SharedAccount | undefined
 }

@@ -1,10 +1,13 @@
 import { openClientId } from './client-id.ts'
 import { Context } from './context.ts'
+import { copyData } from './copy-data.ts'
 import type { SnrpOptions } from './crypto/snrp.ts'
-import { WalletError } from './errors/wallet-error.ts'
+import { errorOf, isWalletError, WalletError } from './errors/wallet-error.ts'
 import type { KernelHooks } from './hooks/kernel-hooks.ts'
 import { makeKernelHooks } from './hooks/make-kernel-hooks.ts'
-import type { FaultSnapshot } from './hooks/snapshots.ts'
+import { PluginCalls } from './hooks/plugin-calls.ts'
+import type { FaultSnapshot, PluginKind } from './hooks/snapshots.ts'
+import { withDeadline } from './io/deadline.ts'
 import type { Io } from './io/io.ts'
 import { describeError, type LogPort, type LogThreshold, makeLog } from './log.ts'
 import { checkServerAddress } from './login/server/server-address.ts'
@@ -18,8 +21,11 @@ import {
   swapHost
 } from './plugins/host.ts'
 import type { Plugin } from './plugins/plugin.ts'
+import { captureIo } from './plugins/plugin-io.ts'
 import { PluginSet } from './plugins/plugin-set.ts'
-import { type Disk, subDisk } from './repo/disk.ts'
+import { quotaDisk } from './plugins/quota-disk.ts'
+import { readPluginHead } from './plugins/read-plugin.ts'
+import { checkedDisk, type Disk, subDisk } from './repo/disk.ts'
 import { failureLine, type KernelConfig, makeInBackground, type Services } from './services.ts'
 import type { EngineLog } from './types/engine.ts'
 import type { JsonObject } from './types/json.ts'
@@ -45,6 +51,11 @@ export interface KernelOptions {
   readonly pluginOptions?: Readonly<Record<string, JsonObject>>
   /** Ids of plugins that `addPlugin` brings later; logins wait for them until `lockPlugins`. */
   readonly laterPlugins?: readonly string[]
+  /**
+   * Ids of plugins without which no account may open: if one is missing or failed, every login ends with
+   * PLUGINS_MISSING. Without it an account opens all the same, and only the wallets of that plugin cannot be used.
+   */
+  readonly required?: readonly string[]
   /** Hears failures that belong to no call. */
   readonly onError?: (source: string, error: unknown) => void
 }
@@ -77,32 +88,44 @@ const SYNC_NAMES = ['us1', 'us2', 'us3', 'us4', 'us5', 'us6', 'eu']
  */
 export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
   const config = configOf(options)
-  const parts = makeParts(options, config)
-  const { hooks, apply } = parts
+  const io = captureIo(options.io)
+  const parts = makeParts(options, { config, io })
+  const { hooks, plugins, apply } = parts
 
-  for (const plugin of options.plugins) if (plugin.kind === 'observer') apply(plugin)
-  for (const plugin of options.plugins) if (plugin.kind === 'storage') apply(plugin)
-  const disk = await hooks.openDisk.promise({ purpose: 'everything' })
-  if (disk === undefined) throw new WalletError('PLUGINS_MISSING', { pluginIds: ['storage'] })
+  const listed = options.plugins.map(given => ({ given, head: readPluginHead(given) }))
+  const applyAll = (isMeant: (kind: PluginKind) => boolean): void => {
+    for (const { given, head } of listed) if (isMeant(head.kind)) apply(given, head)
+  }
+  applyAll(kind => kind === 'observer')
+  applyAll(kind => kind === 'storage')
+  const opened = await hooks.openDisk.promise({ purpose: 'everything' })
+  if (opened === undefined) throw storageMissing(plugins)
+  const disk = checkedDisk(opened)
   try {
-    return await openKernel(options, { ...parts, config, disk })
+    parts.useDisk(disk)
+    applyAll(kind => kind !== 'observer' && kind !== 'storage')
+    return await openKernel(options, { ...parts, config, disk, io })
   } catch (error) {
     await disk.close?.()
     throw error
   }
 }
 
-type KernelParts = ReturnType<typeof makeParts> & { readonly config: KernelConfig; readonly disk: Disk }
+type KernelParts = ReturnType<typeof makeParts> & {
+  readonly config: KernelConfig
+  readonly disk: Disk
+  /** What the kernel uses of the application's io, captured at the start. */
+  readonly io: Io
+}
 
 const openKernel = async (options: KernelOptions, parts: KernelParts): Promise<Kernel> => {
-  const { hooks, plugins, apply, report, config, disk } = parts
-  parts.useDisk(disk)
-  for (const plugin of options.plugins) if (!['observer', 'storage'].includes(plugin.kind)) apply(plugin)
+  const { hooks, plugins, apply, report, config, disk, io } = parts
   if ((options.laterPlugins ?? []).length === 0) plugins.lock()
 
   const services: Services = Object.freeze({
-    io: options.io,
+    io,
     hooks,
+    calls: parts.calls,
     disk,
     config,
     plugins,
@@ -110,8 +133,11 @@ const openKernel = async (options: KernelOptions, parts: KernelParts): Promise<K
     inBackground: makeInBackground(report),
     report
   })
-  const clientId = await openClientId(options.io, disk, error => report('client id', error))
-  const context = await Context.open(services)
+  const start = { clock: io.clock, milliseconds: START_MS, what: 'The storage, at the start,' }
+  const { clientId, context } = await withDeadline(start, async () => ({
+    clientId: await openClientId(io, disk, error => report('client id', error)),
+    context: await Context.open(services)
+  }))
   await hooks.ready.promise()
 
   let closing: Promise<void> | undefined
@@ -128,7 +154,7 @@ const openKernel = async (options: KernelOptions, parts: KernelParts): Promise<K
     clientId,
     io: options.io,
     plugins: Object.freeze([...options.plugins]),
-    addPlugin: apply,
+    addPlugin: (plugin: Plugin) => apply(plugin),
     lockPlugins: () => plugins.lock(),
     close() {
       closing ??= close()
@@ -137,9 +163,13 @@ const openKernel = async (options: KernelOptions, parts: KernelParts): Promise<K
   })
 }
 
-const makeParts = (options: KernelOptions, config: KernelConfig) => {
-  const { io } = options
-  const hooks: KernelHooks = makeKernelHooks({ clock: io.clock, onFault: fault => onFault(fault) })
+const makeParts = (
+  options: KernelOptions,
+  { config, io }: { readonly config: KernelConfig; readonly io: Io }
+) => {
+  const port = { clock: io.clock, onFault: (fault: PluginFault) => onFault(fault) }
+  const calls = new PluginCalls(port)
+  const hooks: KernelHooks = makeKernelHooks({ ...port, calls })
   const logPort: LogPort = { clock: io.clock, logged: hooks.logged, threshold: config.logLevel }
   const logs = new Map<string, EngineLog>()
   // All wallets of a currency share one.
@@ -148,11 +178,12 @@ const makeParts = (options: KernelOptions, config: KernelConfig) => {
     logs.set(source, log)
     return log
   }
-  const onFault = ({ pluginId, hook, error }: { pluginId: string; hook: string; error: unknown }): void => {
+  const onFault = ({ pluginId, hook, error }: PluginFault): void => {
     logOf(pluginId).error(failureLine(`failed in ${hook}`, error))
     hooks.pluginFault.call(Object.freeze(faultOf(pluginId, hook, error)))
   }
-  const report = (source: string, error: unknown): void => {
+  const report = (source: string, thrown: unknown): void => {
+    const error = errorOf(thrown)
     logOf(source).error(describeError(error))
     try {
       options.onError?.(source, error)
@@ -160,21 +191,36 @@ const makeParts = (options: KernelOptions, config: KernelConfig) => {
       logOf('application').error(failureLine('its error listener failed', failure))
     }
   }
-  const plugins = new PluginSet(hooks, options.laterPlugins)
+  const { laterPlugins: later = [], required = [] } = options
+  const plugins = new PluginSet(hooks, { later, required })
   let root: Disk | undefined
-  const apply = (plugin: Plugin): void => {
-    const pluginOptions = Object.freeze({ ...options.pluginOptions?.[plugin.id] })
-    const host = { hooks, io, log: logOf(plugin.id), options: pluginOptions }
+  const apply = (given: Plugin, head = readPluginHead(given)): void => {
+    const { id } = head
+    const pluginOptions = optionsFor(id, options.pluginOptions?.[id])
+    const host = {
+      ...{ hooks, io, log: logOf(id), options: pluginOptions },
+      onFault: (error: unknown) => onFault({ pluginId: id, hook: 'io', error })
+    }
     const openJail = (): Disk => {
       if (root === undefined) throw new TypeError('There is no disk yet')
-      return subDisk(root, `plugins/${plugin.id}`)
+      const jail = quotaDisk(subDisk(root, `plugins/${id}`), {
+        pluginId: id,
+        onRefused: error => report(id, error)
+      })
+      return Object.freeze(jail)
     }
-    plugins.add(plugin, () => applyPlugin(plugin, host, openJail), pluginOptions)
+    const added = plugins.add(given, plugin => applyPlugin(plugin, host, openJail), {
+      head,
+      options: pluginOptions
+    })
+    if (added.state !== 'failed') return
+    const { message: reason = '' } = added
+    report(id, new WalletError('PLUGIN_FAILED', { pluginId: id, hook: 'apply', reason }))
   }
   const useDisk = (disk: Disk): void => {
     root = disk
   }
-  return { hooks, plugins, apply, report, logOf, useDisk }
+  return { hooks, calls, plugins, apply, report, logOf, useDisk }
 }
 
 const applyPlugin = (plugin: Plugin, host: Omit<HostParts, 'disk'>, openJail: () => Disk): void => {
@@ -200,14 +246,38 @@ const applyPlugin = (plugin: Plugin, host: Omit<HostParts, 'disk'>, openJail: ()
   }
 }
 
-const faultOf = (pluginId: string, hook: string, error: unknown): FaultSnapshot => {
-  const errorCode = error instanceof WalletError ? error.code : undefined
-  const errorName = error instanceof Error ? error.name.slice(0, 100) : 'Error'
+/** A disk that does not answer is not waited for without an end. */
+const START_MS = 300_000
+
+const storageMissing = (plugins: PluginSet): WalletError => {
+  const failed = plugins.snapshots.find(({ kind, state }) => kind === 'storage' && state === 'failed')
+  const reasons = failed?.message === undefined ? {} : { reasons: [failed.message] }
+  return new WalletError('PLUGINS_MISSING', { pluginIds: [failed?.pluginId ?? 'storage'], ...reasons })
+}
+
+/** What the application gave a plugin, in a frozen copy: nobody changes it for others. @throws OPTION_INVALID */
+const optionsFor = (id: string, given: JsonObject = {}): JsonObject => {
+  const refuse = (rule: string): WalletError =>
+    new WalletError('OPTION_INVALID', { option: `pluginOptions of ${id}`, rule })
+  const copy = copyData(given, { maxLength: MAX_OPTIONS, isFrozen: true, refuse })
+  return copy as JsonObject
+}
+
+const MAX_OPTIONS = 10_000_000
+
+interface PluginFault {
+  readonly pluginId: string
+  readonly hook: string
+  readonly error: unknown
+}
+
+const faultOf = (pluginId: string, hook: string, thrown: unknown): FaultSnapshot => {
+  const error = errorOf(thrown)
   return {
     pluginId,
     hook,
-    errorName,
-    ...(errorCode === undefined ? {} : { errorCode }),
+    errorName: error.name.slice(0, 100),
+    ...(isWalletError(error) ? { errorCode: error.code } : {}),
     message: describeError(error)
   }
 }

@@ -1,5 +1,5 @@
 import type { SyncHook } from 'tapable'
-import { isWalletError } from './errors/wallet-error.ts'
+import { errorOf, isWalletError } from './errors/wallet-error.ts'
 import type { LogLevel, LogLine } from './hooks/snapshots.ts'
 import type { Clock } from './io/io.ts'
 import { isoOf } from './time.ts'
@@ -50,8 +50,11 @@ export const makeLog = (source: string, { clock, logged, threshold }: LogPort): 
 export const scrub = (text: string): string =>
   String(text).slice(0, MAX_READ).replace(KEY_LIKE, '[…]').slice(0, MAX_TEXT)
 
-/** A failure in words that are safe to show: the catalogue's message, or the scrubbed text of a foreign error. */
-export const describeError = (error: unknown): string => {
-  if (isWalletError(error)) return `${error.message} (${error.code})`
-  return error instanceof Error ? scrub(`${error.name}: ${error.message}`) : 'unknown failure'
+/**
+ * A failure in words that are safe to show: the catalogue's message, or the scrubbed text of a foreign error. Whatever
+ * was thrown may be given.
+ */
+export const describeError = (thrown: unknown): string => {
+  const error = errorOf(thrown)
+  return isWalletError(error) ? `${error.message} (${error.code})` : scrub(`${error.name}: ${error.message}`)
 }

@@ -1,5 +1,6 @@
 import type { SnrpOptions } from './crypto/snrp.ts'
 import type { KernelHooks } from './hooks/kernel-hooks.ts'
+import type { PluginCalls } from './hooks/plugin-calls.ts'
 import type { Io } from './io/io.ts'
 import { describeError, type LogThreshold } from './log.ts'
 import type { PluginSet } from './plugins/plugin-set.ts'
@@ -30,6 +31,8 @@ export interface KernelConfig {
 export interface Services {
   readonly io: Io
   readonly hooks: KernelHooks
+  /** Every call of a plugin that is waited for goes through it. */
+  readonly calls: Pick<PluginCalls, 'call'>
   readonly disk: Disk
   readonly config: KernelConfig
   readonly plugins: PluginSet

@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { bundleBudgets, checkBundles } from './check-bundle.ts'
+import { checkJson } from './check-json.ts'
+import { checkKeys } from './check-keys.ts'
 import { checkLayers } from './check-layers.ts'
 import { checkLinks } from './check-links.ts'
 import { checkPackage } from './check-package.ts'
@@ -56,6 +58,8 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['kernel types without Node or a browser', byTool(tsc, '-p', 'tsconfig.kernel.json')],
   ['lint and format', byTool('@biomejs/biome/bin/biome', 'check', '--error-on-warnings')],
   ['layers', layersProblems],
+  ['json of others is bounded', () => checkJson(readTree(root, topFolders, /\.tsx?$/))],
+  ['keys pass the gate', () => checkKeys(readTree(root, topFolders, /\.tsx?$/))],
   ['nothing unused', byTool('knip/bin/knip.js', '--no-progress')],
   ['package entries', packageProblems],
   ['bundle sizes', () => checkBundles(bundleBudgets, gzipSize)],

@@ -40,10 +40,16 @@ const FACES = ['kernel/index', 'plugins', 'platform', 'devtools/core', 'devtools
  * A room imports from itself and from earlier lines only; rooms that share a line do not import each other.
  */
 export const layers: readonly (readonly Room[])[] = [
+  [kernel('kernel/copy-data')],
   [kernel('kernel/errors'), kernel('kernel/time')],
   [{ path: 'kernel/amount', packages: ['big-integer'] }, kernel('kernel/state')],
   [kernel('kernel/types')],
-  [kernel('kernel/amount-text'), kernel('kernel/io'), kernel('kernel/repo/disk')],
+  [
+    kernel('kernel/amount-text'),
+    kernel('kernel/network-fee'),
+    kernel('kernel/io'),
+    kernel('kernel/repo/disk')
+  ],
   [kernel('kernel/crypto'), kernel('kernel/schema')],
   [kernel('kernel/hooks')],
   [kernel('kernel/log')],

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { summaryOf, testReportOf } from './test-report.ts'
 
 /** Runs ava and shows what it prints; gives that text and its exit code. */
-const runAva = (args: readonly string[], suite: string): Promise<{ output: string; code: number }> =>
+const runAva = (args: readonly string[], env: NodeJS.ProcessEnv): Promise<{ output: string; code: number }> =>
   new Promise((resolve, reject) => {
     const ava = join(process.cwd(), 'node_modules/ava/entrypoints/cli.mjs')
     const color = process.stdout.isTTY && process.env.NO_COLOR === undefined ? ['--color'] : []
     const child = spawn(process.execPath, [ava, ...color, ...args], {
-      env: { ...process.env, HOLDFAST_SUITE: suite },
+      env: { ...process.env, ...env },
       stdio: ['inherit', 'pipe', 'inherit']
     })
     // A terminal sends Ctrl-C to ava as well; a second one would keep it from tidying up.
@@ -27,8 +27,11 @@ const runAva = (args: readonly string[], suite: string): Promise<{ output: strin
     child.on('close', code => resolve({ output: Buffer.concat(chunks).toString('utf8'), code: code ?? 1 }))
   })
 
-const [suite = 'unit', ...args] = process.argv.slice(2)
-const { output, code } = await runAva(args, suite)
+const [suite = 'unit', ...given] = process.argv.slice(2)
+// Long proofs run a drawn tenth, and with this whole (`test/helpers/drawn-runs.ts`).
+const args = given.filter(arg => arg !== '--full')
+const full = args.length < given.length ? { HOLDFAST_FULL: '1' } : {}
+const { output, code } = await runAva(args, { HOLDFAST_SUITE: suite, ...full })
 const { lines, failed } = summaryOf(testReportOf(output, code), process.env.HOLDFAST_CI === '1')
 for (const line of lines) console.log(line)
 process.exitCode = failed > 0 ? 1 : 0

@@ -168,6 +168,17 @@ test('known key bytes appear in no hook, log line, error, JSON or file, in any e
     const error = await t.throwsAsync<Error>(fail)
     heard.push(inspect(error, { depth: 20 }), JSON.stringify(error), String(error?.stack))
   }
+  const recoveryKey = await account.credentials.changeRecovery(
+    ['Colour?', 'Tree?'],
+    ['canary red', 'canary oak']
+  )
+  await account.twoFactor.enableOtp()
+  const guest = await openDevice(world, { plugins: [makeSpy(heard)] })
+  const refused = await t.throwsAsync<WalletError<'OTP'>>(guest.context.loginWithPassword('canary', password))
+  heard.push(inspect(refused, { depth: 20 }), JSON.stringify([refused, { ...refused?.details }]))
+  await guest.close()
+  heard.push(JSON.stringify([kernel.context.localUsers, kernel.context.getSnapshot()]))
+  heard.push(inspect(kernel.context.localUsers), inspect({ ...kernel.context.localUsers[0] }))
   world.setOnline(false)
   heard.push(inspect(await t.throwsAsync(() => account.sync()), { depth: 20 }))
   world.setOnline(true)
@@ -178,12 +189,19 @@ test('known key bytes appear in no hook, log line, error, JSON or file, in any e
     inspect(wallet, { depth: 20 })
   )
 
-  const loginKey = account.getLoginKey()
-  const walletKeys = [wallet.id, toyWallet.id].map(id => account.walletKeys.getRawPrivateKey(id))
+  const otpKey = account.twoFactor.getOtpKey()
+  const { voucherAuth, resetToken } = refused?.details ?? {}
+  const ofLogin = Object.entries({ recoveryKey, otpKey, voucherAuth, resetToken, answer: 'canary oak' })
+  const loginKey = await account.getLoginKey()
+  const walletKeys = await Promise.all(
+    [wallet.id, toyWallet.id].map(id => account.walletKeys.getRawPrivateKey(id))
+  )
   const byteKeys = walletKeys.flatMap(keys =>
     [keys.dataKey, keys.syncKey].map(key => io.crypto.fromBase64(String(key)))
   )
   const needles = new Map<string, string>()
+  // The file of the login holds some of these in the clear, as its deployed format says.
+  const needlesOfLogin = new Map<string, string>()
   for (const form of byteKeys.flatMap(formsOf)) needles.set(form, 'a data or sync key')
   const loginKeyBytes = base58.decode(loginKey)
   for (const form of formsOf(loginKeyBytes)) needles.set(form, 'the login key')
@@ -202,13 +220,17 @@ test('known key bytes appear in no hook, log line, error, JSON or file, in any e
     for (const name of ['bitcoinKey', 'toyKey'])
       if (keys[name] !== undefined) needles.set(String(keys[name]), name)
   }
+  for (const [name, secret] of ofLogin) {
+    t.is(typeof secret, 'string', name)
+    if (secret !== undefined) needlesOfLogin.set(secret, `${name} of a login`)
+  }
   needles.set(password, 'the password').set(`'${pin}'`, 'the PIN').set(`"${pin}"`, 'the PIN')
   await kernel.close()
 
   const text = heard.join('\n')
   t.true(heard.length > 100, 'the story was heard')
   t.true(text.includes('beforeSign') && text.includes('engineChanged') && text.includes('tapRan'))
-  for (const [needle, what] of needles)
+  for (const [needle, what] of [...needles, ...needlesOfLogin])
     t.false(text.includes(needle), `${what} leaked into a hook, a log line or an error`)
 
   const files = filesBelow(folder)

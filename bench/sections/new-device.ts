@@ -1,6 +1,6 @@
 import type { Section } from '../section.ts'
 import { climb, rowsOfStep } from '../size/ladder.ts'
-import { grouped, HISTORIES, SIDES_NOTE } from '../size/sizes.ts'
+import { grouped, HISTORIES } from '../size/sizes.ts'
 
 /** A device that has never seen an account fetches a large repo. */
 export const newDevice: Section = async context => {
@@ -14,7 +14,8 @@ export const newDevice: Section = async context => {
       walletCount: 1,
       transactionCount,
       isNewDevice: true,
-      isWorldApart: true
+      isWorldApart: true,
+      isPeerApart: true
     })
   })
   return {
@@ -28,8 +29,8 @@ export const newDevice: Section = async context => {
     }),
     notes: [
       'A login by password, scrypt 16384/8/1 included, until the whole repo is on the device; then each file is read. ' +
-        'The servers of ours are in another process and are reached over HTTP, which is counted.',
-      SIDES_NOTE
+        'Both sides fetch from our fake server in another process, over HTTP, whose work is counted as neither’s; each ' +
+        'keeps what it fetches in a real folder.'
     ]
   }
 }

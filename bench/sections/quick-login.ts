@@ -45,7 +45,7 @@ const measureLogins = async (root: string): Promise<readonly Row[]> => {
   const account = await device.context.createAccount(USER)
   await account.createCurrencyWallet('wallet:bitcoin')
   const { id } = account
-  const loginKey = account.getLoginKey()
+  const loginKey = await account.getLoginKey()
   await account.sync()
   await account.logout()
   const after = async (opened: unknown): Promise<void> => {

@@ -77,7 +77,7 @@ const makeAccount = async (io: Io): Promise<FakeUser> => {
   const device = await openWorldDevice(world, { cost: PASSWORD_COST })
   const account = await device.context.createAccount(CREDENTIALS)
   await account.sync()
-  const loginKey = base58.decode(account.getLoginKey())
+  const loginKey = base58.decode(await account.getLoginKey())
   const loginId = io.crypto.toBase64(base58.decode(account.rootLoginId))
   await device.close()
   const user = dumpFakeUser(

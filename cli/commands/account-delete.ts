@@ -8,7 +8,7 @@ export const accountDelete: CommandRun = async session => {
   const account = await session.account()
   const { id, username = null } = account
   const name = nameOf(account)
-  const walletCount = account.listWallets().filter(({ deleted }) => !deleted).length
+  const walletCount = account.listWallets().filter(({ isWallet, deleted }) => isWallet && !deleted).length
   if (!session.globals.dryRun) {
     await confirmTyped(session, {
       question: `Delete ${name} with its ${walletCount} wallet(s) for good? Coins in them are lost with their keys.`,

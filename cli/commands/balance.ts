@@ -9,7 +9,7 @@ import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { amountJson } from '../output/amounts.ts'
 import type { Asset } from '../output/assets.ts'
-import { balanceJson, syncCell, syncJson } from '../output/facts.ts'
+import { balanceJson, heldBackText, syncCell, syncJson } from '../output/facts.ts'
 import type { CellLike, TableView } from '../output/view.ts'
 import {
   appraiserOf,
@@ -46,6 +46,8 @@ export const balance: CommandRun = async (session, ...texts) => {
 /** Takes what ends the wish for rates, in the place of the last; given while the balances are watched. */
 type Keep = (stop: () => void) => void
 
+const OFFLINE = 'offline, no chain is asked: what is shown is what this device knew before'
+
 interface Holding {
   readonly wallet: CurrencyWallet
   readonly asset: Asset
@@ -59,7 +61,8 @@ const look = async (session: Session, wanted: readonly string[], keep?: Keep): P
   const wallets = found.filter(wallet => !wallet.getSnapshot().isPaused)
   const warnings = [
     ...found.filter(wallet => !wallets.includes(wallet)).map(pausedSentence),
-    ...(keep === undefined ? await syncWallets(session, wallets) : [])
+    ...(keep === undefined ? await syncWallets(session, wallets) : []),
+    ...(session.globals.offline && wallets.length > 0 ? [OFFLINE] : [])
   ]
   const held = (await chosenAssets(session, wallets))
     .map(({ wallet, asset }) => ({ wallet, asset, amount: wallet.balanceOf(asset.tokenId) }))
@@ -108,25 +111,45 @@ const tableOf = (
   holdings: readonly Holding[],
   totals: readonly Holding[],
   fiat: FiatTotal | undefined
-): TableView => ({
+): TableView => {
+  const heldBack = holdings.map(({ wallet, asset }) => heldBackText(wallet, asset))
+  // Most wallets can spend all that they have.
+  const cellOf = (text: string): readonly CellLike[] => (heldBack.some(held => held !== '') ? [text] : [])
+  return tableWith({ holdings, totals, fiat, heldBack, cellOf })
+}
+
+interface TableParts {
+  readonly holdings: readonly Holding[]
+  readonly totals: readonly Holding[]
+  readonly fiat: FiatTotal | undefined
+  readonly heldBack: readonly string[]
+  /** A cell of the column of what cannot be spent yet; none if nothing is in it. */
+  cellOf(text: string): readonly CellLike[]
+}
+
+const tableWith = ({ holdings, totals, fiat, heldBack, cellOf }: TableParts): TableView => ({
   kind: 'table',
   columns: [
     { title: 'NAME', canShrink: true },
     { title: 'BALANCE', align: 'right' },
+    ...cellOf('').map(() => ({ title: 'NOT SPENDABLE YET' })),
     ...(fiat === undefined ? [] : [{ title: 'VALUE', align: 'right' } as const, { title: 'RATE' }]),
     { title: 'STATE' },
     { title: 'ID', canShrink: true }
   ],
   rows: [
-    ...holdings.map(({ wallet, asset, amount, worth }) => [
+    ...holdings.map(({ wallet, asset, amount, worth }, at) => [
       wallet.name ?? '',
       amountText(amount, asset),
+      ...cellOf(heldBack[at] ?? ''),
       ...valueCells(worth, fiat),
       syncCell(wallet.engine.getSnapshot()),
       wallet.id
     ]),
-    ...totals.map(({ asset, amount, worth }) => totalRow(amountText(amount, asset), worth, fiat)),
-    ...(fiat?.worth === undefined ? [] : [totalRow('', fiat.worth, fiat)])
+    ...totals.map(({ asset, amount, worth }) =>
+      totalRow(amountText(amount, asset), { worth, fiat, held: cellOf('') })
+    ),
+    ...(fiat?.worth === undefined ? [] : [totalRow('', { worth: fiat.worth, fiat, held: cellOf('') })])
   ],
   empty: 'This account has no wallet yet. Make one with: holdfast wallets create bitcoin'
 })
@@ -139,11 +162,19 @@ const valueCells = (worth: Worth | undefined, fiat: FiatTotal | undefined): read
 
 const totalRow = (
   amount: string,
-  worth: Worth | undefined,
-  fiat: FiatTotal | undefined
+  {
+    worth,
+    fiat,
+    held
+  }: {
+    readonly worth: Worth | undefined
+    readonly fiat: FiatTotal | undefined
+    readonly held: readonly CellLike[]
+  }
 ): readonly CellLike[] => [
   { text: 'in all', tone: 'strong' },
   { text: amount, tone: 'strong' },
+  ...held,
   ...valueCells(worth, fiat),
   '',
   ''

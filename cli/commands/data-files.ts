@@ -1,5 +1,5 @@
 import type { Account } from '../../kernel/index.ts'
-import { isWalletError, type JsonObject } from '../../kernel/index.ts'
+import { isWalletError, type JsonObject, parseJsonText } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { PARTIAL } from '../errors/exit-codes.ts'
@@ -112,7 +112,7 @@ const parseExport = (text: string, path: string): readonly Item[] => {
     new CliError('USAGE', `The file ${path} is no export of data`, { cause })
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseJsonText(text)
   } catch (error) {
     throw refuse(error)
   }

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { isWalletError, WalletError } from '../../kernel/index.ts'
+import { isWalletError, parseJsonText, WalletError } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { writeOutputFile } from '../output/output-file.ts'
@@ -75,7 +75,7 @@ export const fakeUserDump: CommandRun = async (session, name = '') => {
   )
   const { control } = await session.world()
   const { rootLoginId: loginId, username } = account
-  const user = await control.dumpUser({ loginId, loginKey: account.getLoginKey(), username })
+  const user = await control.dumpUser({ loginId, loginKey: await account.getLoginKey(), username })
   await writeOutputFile(path, `${JSON.stringify(user)}\n`)
   const files = Object.values(user.repos).reduce((count, repo) => count + Object.keys(repo).length, 0)
   const repos = Object.keys(user.repos).length
@@ -94,13 +94,15 @@ export const fakeUserDump: CommandRun = async (session, name = '') => {
 }
 
 const MAX_FILE = 300_000_000
+/** A user may have a million files of four values. */
+const USER_LIMITS = { maxValues: 8_000_000 }
 
 const readUser = async (path: string): Promise<Record<string, unknown>> => {
   const unreadable = (rule: string, cause?: unknown): WalletError =>
     new WalletError('CORRUPT_FILE', { path, rule }, cause)
   const text = await readText(path)
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseJsonText(text, USER_LIMITS)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch (error) {
     throw unreadable('it is no JSON', error)

@@ -68,15 +68,20 @@ const follow = async (session: Session, { request, stream, endsAt }: Following):
   await stream.emit('login.pending', { lobbyId: request.lobbyId, link, expiresAt })
   await present(session, request.lobbyId, link)
   let isStarted = false
+  let skipped = 0
   const unsubscribe = request.subscribe(() => {
-    const { state, username = null } = request.getSnapshot()
+    const { state, username = null, errorCode = null, skippedReplies = 0 } = request.getSnapshot()
+    if (skippedReplies > skipped) {
+      skipped = skippedReplies
+      void stream.emit('login.skipped', { error: errorCode, count: skipped })
+    }
     if (state !== 'started' || isStarted) return
     isStarted = true
     void stream.emit('login.started', { username })
   })
   const screen = await openScreen(session, () => {
-    const { state, username, errorCode } = request.getSnapshot()
-    return { state, username, errorCode, secondsLeft: (endsAt - Date.now()) / 1000 }
+    const { state, username, errorCode, skippedReplies = 0 } = request.getSnapshot()
+    return { state, username, errorCode, skippedReplies, secondsLeft: (endsAt - Date.now()) / 1000 }
   })
   try {
     return await request.account

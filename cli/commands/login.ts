@@ -50,7 +50,7 @@ const loggedIn = (session: Session, account: Account): CommandResult => {
   session.adoptAccount(account)
   rememberAccount(session.paths.session, account)
   const { id, username, loginMethod } = account
-  const walletCount = account.listWallets().filter(({ deleted }) => !deleted).length
+  const walletCount = account.listWallets().filter(({ isWallet, deleted }) => isWallet && !deleted).length
   return {
     data: { loginId: id, username: username ?? null, method: loginMethod, walletCount },
     view: {

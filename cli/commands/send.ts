@@ -1,5 +1,12 @@
 import { shellWord } from '../../devtools/core/shell-word.ts'
-import { type CurrencyWallet, type Metadata, parseAmount, type Transaction } from '../../kernel/index.ts'
+import {
+  type CurrencyWallet,
+  type Metadata,
+  parseAmount,
+  type SignOptions,
+  type Transaction,
+  unusualFeeOf
+} from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
@@ -9,7 +16,7 @@ import { txDetailsJson } from '../output/tx-facts.ts'
 import { findWallet } from '../session/find-wallet.ts'
 import { chosenAsset } from '../session/wallet-assets.ts'
 import type { Session } from '../session.ts'
-import { approveSpend } from '../spend/approve-spend.ts'
+import { allowUnusualFees, approveSpend, unusualFeeWarnings } from '../spend/approve-spend.ts'
 import { paymentFileText } from '../spend/payment-file.ts'
 import { saveEverywhere } from '../spend/save-everywhere.ts'
 import { dryResult, sentResult } from '../spend/sent-result.ts'
@@ -23,6 +30,7 @@ export const send: CommandRun = async (session, text = '') => {
   const maxFee = session.text('maxFee')
   const limit = maxFee === undefined ? undefined : parseAmount(maxFee, wallet.currencyInfo)
   await session.synced(wallet)
+  await wallet.lookAtOpenPayments()
   const asset = await chosenAsset(session, wallet)
   const { spend, warnings } = await readSpend(wallet, {
     to: session.texts('to'),
@@ -36,14 +44,27 @@ export const send: CommandRun = async (session, text = '') => {
   })
   const draft = await wallet.makeSpend(spend)
   checkMaxFee(wallet, draft, limit)
-  const summary = withWarnings(summaryOf(wallet, draft, asset), warnings)
+  const fee = limit === undefined ? unusualFeeOf(draft) : undefined
+  const unusual = fee === undefined ? [] : [fee]
+  const summary = withWarnings(summaryOf(wallet, draft, asset), [
+    ...warnings,
+    ...unusualFeeWarnings(wallet, unusual)
+  ])
   if (session.globals.dryRun) return dryResult(summary)
   await approveSpend(session, summary, path === undefined ? 'Sign and send it?' : 'Sign it?')
-  if (path !== undefined) return signInto(path, { wallet, draft, asset })
+  const maxNetworkFee = limit ?? (await allowUnusualFees(session, wallet, unusual))
+  if (path !== undefined)
+    return signInto(path, { wallet, draft, asset, options: { maxNetworkFee, ...signingFollowed(session) } })
   session.paying()
-  const sent = await wallet.spend(draft)
+  const sent = await wallet.spend(draft, { maxNetworkFee, ...signingFollowed(session) })
   return sentResult(wallet, sent, { asset, warnings: await saveEverywhere(session, wallet) })
 }
+
+/** Shows how far a long signature has come, and lets Ctrl-C stop it; what is signed goes out all the same. */
+const signingFollowed = ({ signal, talk }: Session): Pick<SignOptions, 'onProgress' | 'signal'> => ({
+  signal,
+  onProgress: ratio => talk.step(`signing… ${Math.floor(ratio * 100)} %`)
+})
 
 /** The file of `--sign-only`; undefined if the payment is to be sent. @throws CliError USAGE */
 const signingPath = (session: Session): string | undefined => {
@@ -67,12 +88,18 @@ const signInto = async (
   {
     wallet,
     draft,
-    asset
-  }: { readonly wallet: CurrencyWallet; readonly draft: Transaction; readonly asset: Asset }
+    asset,
+    options
+  }: {
+    readonly wallet: CurrencyWallet
+    readonly draft: Transaction
+    readonly asset: Asset
+    readonly options: SignOptions
+  }
 ): Promise<CommandResult> => {
   const file = await openOutputFile(path, false)
   try {
-    const tx = await wallet.signTx(draft)
+    const tx = await wallet.signTx(draft, options)
     try {
       await file.write(paymentFileText(wallet, tx))
       await file.commit()
@@ -104,7 +131,7 @@ const signedResult = (
     },
     advice: [
       `Send it with: holdfast tx broadcast ${words}`,
-      `Or forget it with: holdfast tx discard ${shellWord(wallet.name ?? wallet.id)} ${tx.txid}, and delete the file`
+      `Or forget it with: holdfast tx forget ${shellWord(wallet.name ?? wallet.id)} ${tx.txid}, and delete the file`
     ]
   }
 }

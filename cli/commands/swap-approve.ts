@@ -113,7 +113,8 @@ const pay = (session: Session, { shelf, terms, asked, fresh }: Payment) => {
     },
     failed(error) {
       // Whoever stopped it may have stopped it too late, and bytes that may have left are approved.
-      const hasLeft = session.signal.aborted || isWalletError(error, 'BROADCAST_UNKNOWN')
+      const isSent = isWalletError(error, 'BROADCAST_UNKNOWN') || isWalletError(error, 'BROADCAST_REFUSED')
+      const hasLeft = session.signal.aborted || isSent
       if (isClaimed && !hasLeft) shelf.giveBack(terms.kept)
     }
   })

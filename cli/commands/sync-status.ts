@@ -1,7 +1,7 @@
 import type { CurrencyWallet, RepoSnapshot, RepoStatus } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { openEventStream } from '../output/event-stream.ts'
-import { lastSyncText, ownerNameOf, repoCell, repoJson, shortHash } from '../output/repo-facts.ts'
+import { lastSyncText, ownerNameOf, repoAdvice, repoCell, repoJson, shortHash } from '../output/repo-facts.ts'
 import { localTime } from '../output/times.ts'
 import { cellOf } from '../output/view.ts'
 import { findWallets } from '../session/find-wallet.ts'
@@ -75,6 +75,7 @@ export const syncRepos: CommandRun = async session => {
   const repos = account.listRepos()
   return {
     data: { repos: repos.map(repoJson) },
+    ...repoAdvice(repos),
     view: {
       kind: 'table',
       columns: [

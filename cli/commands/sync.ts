@@ -2,7 +2,7 @@ import type { Account, CurrencyWallet, RepoStatus } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { syncCell } from '../output/facts.ts'
-import { ownerNameOf, repoCell, repoJson, shortHash } from '../output/repo-facts.ts'
+import { ownerNameOf, repoAdvice, repoCell, repoJson, shortHash } from '../output/repo-facts.ts'
 import { syncTargetsOf } from '../session/sync-targets.ts'
 import { waitFor } from '../session/wait-for.ts'
 import type { Session } from '../session.ts'
@@ -44,6 +44,7 @@ const resultOf = (account: Account, wallets: readonly CurrencyWallet[]): Command
       }),
       repos: repos.map(repoJson)
     },
+    ...repoAdvice(repos),
     view: {
       kind: 'table',
       columns: [

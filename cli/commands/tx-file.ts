@@ -50,24 +50,6 @@ export const txSave: CommandRun = async (session, text = '', path = '') => {
   }
 }
 
-/** Forgets a payment that was signed on this device and that nobody has asked to send. */
-export const txDiscard: CommandRun = async (session, text = '', txid = '') => {
-  const wallet = await findWallet(session, text)
-  const { dryRun } = session.globals
-  if (!dryRun) await wallet.discardTx(txid)
-  return {
-    data: { dryRun, txid },
-    view: {
-      kind: 'record',
-      fields: [
-        ['txid', txid],
-        ['state', dryRun ? 'not forgotten' : 'forgotten']
-      ]
-    },
-    advice: dryRun ? [] : ['Whoever has its file can still send it: delete the file, or spend its coins']
-  }
-}
-
 interface Payment {
   readonly wallet: CurrencyWallet
   readonly tx: Transaction
@@ -76,6 +58,7 @@ interface Payment {
 
 const readPayment = async (session: Session, text: string, path: string): Promise<Payment> => {
   const wallet = await session.synced(await findWallet(session, text))
+  await wallet.lookAtOpenPayments()
   const tx = await readPaymentFile(wallet, path)
   const asset = tx.tokenId === null ? coinOf(wallet) : await findAsset(session, wallet, tx.tokenId)
   return { wallet, tx, asset }

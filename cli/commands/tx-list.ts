@@ -9,6 +9,7 @@ import { chooseWallets } from '../session/find-wallet.ts'
 import { chosenAssets, type Effect, historyOf, type Selection, selectionOf } from '../session/history.ts'
 import { syncWallets } from '../session/sync-wallets.ts'
 import type { Session } from '../session.ts'
+import { openPaymentJson } from '../spend/open-payments.ts'
 
 /** Lists the transactions of one wallet, or of several, newest first. */
 export const txList: CommandRun = (session, text) => listOf(session, text, session.text('search'))
@@ -31,6 +32,7 @@ const listOf = async (
     throw new CliError('USAGE', '--before goes on in one wallet; say which one')
   }
   const warnings = await syncWallets(session, wallets)
+  await Promise.all(wallets.map(wallet => wallet.lookAtOpenPayments()))
   const found: Effect[] = []
   const places = await chosenAssets(session, wallets)
   const following = await followingOf(places, selection)
@@ -41,14 +43,24 @@ const listOf = async (
     { limit, isOfOne: wallets.length === 1 }
   )
   const hasMore = found.length > effects.length
+  const open = wallets.flatMap(wallet =>
+    wallet.getSnapshot().openPayments.map(payment => ({ wallet, payment }))
+  )
+  const unlisted = open.filter(({ payment }) => payment.state === 'refused' || payment.state === 'signed')
   return {
     data: {
       transactions: effects.map(({ asset, tx }) => txJson(tx, asset)),
+      openPayments: open.map(({ wallet, payment }) => openPaymentJson(wallet, payment)),
       more: hasMore
     },
     warnings,
     view: txTable(effects, emptySentence(session, searchString)),
-    advice: hasMore ? [moreSentence(effects, wallets.length)] : []
+    advice: [
+      ...(hasMore ? [moreSentence(effects, wallets.length)] : []),
+      ...(unlisted.length === 0
+        ? []
+        : [`${unlisted.length} more may still be mined and are no part of the history yet: holdfast tx open`])
+    ]
   }
 }
 

@@ -7,6 +7,7 @@ import type { CellLike } from '../output/view.ts'
 import { findWallet } from '../session/find-wallet.ts'
 import type { Effect } from '../session/history.ts'
 import { chosenAsset, coinOf } from '../session/wallet-assets.ts'
+import { sentStateText } from '../spend/open-payments.ts'
 
 type Fields = readonly (readonly [string, CellLike])[]
 
@@ -14,6 +15,7 @@ type Fields = readonly (readonly [string, CellLike])[]
 export const txShow: CommandRun = async (session, text = '', txid = '') => {
   const wallet = await session.synced(await findWallet(session, text))
   const asset = await chosenAsset(session, wallet)
+  await wallet.lookAtOpenPayments()
   const tx = await wallet.getTransaction(txid, asset.tokenId)
   const raw = session.isOn('raw')
   return {
@@ -40,6 +42,7 @@ const chainFields = ({ wallet, asset, tx }: Effect): Fields => [
     : ['network fee', amountText(tx.parentNetworkFee, coinOf(wallet))],
   ...pairsOf('fee rate', tx.feeRateUsed ?? {}),
   ['state', confirmationCell(tx.confirmations)],
+  ['network', tx.sentState === undefined ? '' : sentStateText(tx.sentState, tx)],
   ['height', tx.blockHeight > 0 ? String(tx.blockHeight) : ''],
   ...(tx.spendTargets ?? []).map(
     ({ publicAddress, nativeAmount: amount }) =>

@@ -63,7 +63,7 @@ const readKeys = (
   { walletKeys }: Account,
   walletId: string,
   { isPrivate, isRaw }: KeysView
-): Promise<Json> | Json => {
+): Promise<Json> => {
   if (isRaw) return isPrivate ? walletKeys.getRawPrivateKey(walletId) : walletKeys.getRawPublicKey(walletId)
   return isPrivate ? walletKeys.getDisplayPrivateKey(walletId) : walletKeys.getDisplayPublicKey(walletId)
 }

@@ -3,6 +3,7 @@ import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { syncCell, walletJson } from '../output/facts.ts'
 import type { CellLike } from '../output/view.ts'
+import { failureWarnings } from '../session/find-wallet.ts'
 import { type ShownWallet, showWallets } from '../session/shown-wallets.ts'
 import { watchResult } from '../session/watch.ts'
 import type { Session } from '../session.ts'
@@ -15,12 +16,13 @@ export const walletsList: CommandRun = session =>
 
 const listOf = async (session: Session, options: { readonly wantsSync: boolean }): Promise<CommandResult> => {
   const account = await session.account()
-  const listings = account.listWallets().filter(choiceOf(session))
+  const wallets = account.listWallets().filter(({ isWallet }) => isWallet)
+  const listings = wallets.filter(choiceOf(session))
   const { shown, warnings } = await showWallets(session, listings, options)
   const sorted = sortedBy(session.text('sort') ?? 'index', shown)
   return {
     data: { wallets: sorted.map(jsonOf) },
-    warnings,
+    warnings: [...failureWarnings(listings), ...warnings],
     view: {
       kind: 'table',
       columns: [
@@ -33,7 +35,7 @@ const listOf = async (session: Session, options: { readonly wantsSync: boolean }
       ],
       rows: sorted.map(rowOf),
       empty:
-        account.listWallets().length === 0
+        wallets.length === 0
           ? 'This account has no wallet yet. Make one with: holdfast wallets create bitcoin'
           : 'No wallet is like that. See all with: holdfast wallets list --all'
     }
@@ -64,11 +66,15 @@ const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const jsonOf = ({ wallet, listing, assets }: ShownWallet): JsonObject => {
   if (wallet !== undefined) return walletJson(wallet, listing, assets)
-  const { walletId, type, archived, deleted, hidden, sortIndex, currencyInfo } = listing
+  const { walletId, type, archived, deleted, hidden, sortIndex, currencyInfo, failure } = listing
+  const error = currencyInfo === undefined ? 'PLUGIN_FOR_TYPE' : 'SYNC_FAILED'
   return {
-    ...{ id: walletId, name: null, type, pluginId: currencyInfo?.pluginId ?? null },
+    ...{ id: walletId, name: null, type, pluginId: currencyInfo?.pluginId ?? failure?.pluginId ?? null },
     ...{ archived, deleted, hidden, paused: false, sortIndex },
-    engine: { state: 'created', error: currencyInfo === undefined ? 'PLUGIN_FOR_TYPE' : 'SYNC_FAILED' },
+    engine:
+      failure === undefined
+        ? { state: 'created', error }
+        : { state: 'failed', error, failure: failure.reason },
     balances: []
   }
 }
@@ -95,8 +101,9 @@ const rowOf = ({ wallet, listing, assets }: ShownWallet): readonly CellLike[] =>
 
 const stateOf = (
   wallet: CurrencyWallet | undefined,
-  { currencyInfo, archived, deleted }: WalletListing
+  { currencyInfo, failure, archived, deleted }: WalletListing
 ): CellLike => {
+  if (failure !== undefined) return { text: 'plugin failed', tone: 'bad' }
   if (currencyInfo === undefined) return { text: 'no plugin', tone: 'warn' }
   if (wallet === undefined) return { text: 'not opened', tone: 'bad' }
   return archived || deleted ? '' : syncCell(wallet.engine.getSnapshot())

@@ -5,6 +5,7 @@ import { findListing, findWallet } from '../session/find-wallet.ts'
 import { openResting } from '../session/open-wallet.ts'
 import { syncWallets } from '../session/sync-wallets.ts'
 import { lookedUpAssets } from '../session/wallet-assets.ts'
+import { openPaymentJson } from '../spend/open-payments.ts'
 
 /** Shows everything public about one wallet. */
 export const walletsShow: CommandRun = async (session, text = '') => {
@@ -17,7 +18,7 @@ export const walletsShow: CommandRun = async (session, text = '') => {
   const assets = await lookedUpAssets(session, wallet)
   const addresses = await addressesOf(wallet)
   const unfinished = wallet.unfinishedSpends().map(({ stage, tx }) => ({ stage, txid: tx.txid }))
-  const { enabledTokenIds, detectedTokenIds, unactivatedTokenIds } = wallet.getSnapshot()
+  const { enabledTokenIds, detectedTokenIds, unactivatedTokenIds, openPayments } = wallet.getSnapshot()
   return {
     data: {
       ...walletJson(wallet, listing, assets),
@@ -27,7 +28,8 @@ export const walletsShow: CommandRun = async (session, text = '') => {
       address: addresses.publicAddress ?? null,
       addresses,
       tokens: { enabled: enabledTokenIds, detected: detectedTokenIds, unactivated: unactivatedTokenIds },
-      unfinishedSpends: unfinished
+      unfinishedSpends: unfinished,
+      openPayments: openPayments.map(payment => openPaymentJson(wallet, payment))
     },
     warnings: [
       ...warnings,

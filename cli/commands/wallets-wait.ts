@@ -4,7 +4,7 @@ import { CliError } from '../errors/cli-error.ts'
 import { isMax } from '../output/amounts.ts'
 import { balanceJson, syncCell } from '../output/facts.ts'
 import { findWallets } from '../session/find-wallet.ts'
-import { untilReached } from '../session/until-synced.ts'
+import { explainedWait, untilReached } from '../session/until-synced.ts'
 import { coinOf } from '../session/wallet-assets.ts'
 
 /** Waits until wallets are as `--for` says, at most for `--timeout`; for scripts. */
@@ -22,9 +22,17 @@ export const walletsWait: CommandRun = async (session, ...texts) => {
       next: [{ command: `holdfast wallets resume ${asleep.id.slice(0, 8)}`, why: 'look at its chain again' }]
     })
   }
-  await session.doing(`Waiting for ${goal}`, () =>
-    Promise.all(tests.map(({ wallet, isReached }) => untilReached(wallet, isReached, session.signal)))
-  )
+  await session
+    .doing(`Waiting for ${goal}`, () =>
+      Promise.all(tests.map(({ wallet, isReached }) => untilReached(wallet, isReached, session.signal)))
+    )
+    .catch((error: unknown) => {
+      const late = tests.filter(({ isReached }) => !isReached())
+      throw explainedWait(
+        error,
+        late.map(({ wallet }) => wallet)
+      )
+    })
   return {
     data: {
       for: goal,
@@ -70,7 +78,7 @@ const testOf = (goal: string, wallet: CurrencyWallet): (() => boolean) => {
   const engine = () => wallet.engine.getSnapshot()
   if (goal === 'loaded') return () => engine().state === 'started'
   if (height !== undefined) return () => engine().blockHeight >= Number(height)
-  if (balance === undefined) return () => engine().syncRatio >= 1
+  if (balance === undefined) return () => engine().syncRatio >= 1 && engine().failure === undefined
   const least = BigInt(parseAmount(balance, coinOf(wallet)))
   return () => BigInt(wallet.balanceOf(null)) >= least
 }

@@ -17,6 +17,7 @@ export type CliErrorCode =
   | 'TERMINATED'
   | 'TOUR_DIFFERS'
   | 'USAGE'
+  | 'WALLET_BEHIND'
   | 'WORLD_FAILED'
   | 'WORLD_NOT_SHARED'
 
@@ -63,6 +64,12 @@ export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
     name: 'ProfileError',
     exitCode: 4,
     meaning: 'another device cannot reach the fake world of this command'
+  },
+  WALLET_BEHIND: {
+    name: 'NetworkError',
+    exitCode: 20,
+    meaning: 'no server of a wallet’s chain can be reached, so that what is known of it is old',
+    retryable: true
   },
   WORLD_FAILED: {
     name: 'Error',

@@ -39,12 +39,11 @@ const isMoney = (code: string): boolean =>
 export const printableDetails = (error: WalletError): JsonObject => {
   const details = { ...error.details } as JsonObject
   if (!isWalletError(error, 'OTP')) return details
-  return Object.fromEntries(
-    Object.entries(details).map(([name, value]) => [name, PROOFS.has(name) ? { redacted: true } : value])
-  )
+  const proofs = PROOFS.filter(name => error.details[name] !== undefined)
+  return { ...details, ...Object.fromEntries(proofs.map(name => [name, { redacted: true }])) }
 }
 
-const PROOFS: ReadonlySet<string> = new Set(['resetToken', 'voucherAuth'])
+const PROOFS = ['resetToken', 'voucherAuth'] as const
 
 const waysPastSecondFactor = ({ details }: WalletError<'OTP'>): readonly NextCommand[] => {
   const { voucherId, voucherActivates, resetDate } = details

@@ -31,11 +31,19 @@ export const csvFormat = ({ columns, timeZone, hasMark }: CsvOptions): ExportFor
  *
  * Only words get it: a negative amount begins with a minus and must stay a number.
  *
+ * A program that separates at semicolons or tabs, as in most of Europe, does not see our quotation marks as such, since they
+ * do not begin its cells. So a formula could also begin after each of these and after a line break, within quotation marks too.
+ *
  * @see https://owasp.org/www-community/attacks/CSV_Injection
  */
-export const harmless = (text: string): string => (FORMULA.test(text) ? `'${text}` : text)
+export const harmless = (text: string): string => {
+  const inner = text.replace(INNER_FORMULA, "$1'")
+  return FORMULA.test(text) ? `'${inner}` : inner
+}
 
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
+/** A separator of another kind of CSV, what a spreadsheet skips after it, and what begins a formula. */
+const INNER_FORMULA = /([;\t\r\n|][\s"]*)(?=[=+\-@＝＋－＠])/g
 
 // Without the pattern, a line break of another kind than its own would stand unquoted.
 const linesOf = (rows: readonly (readonly string[])[]): string =>

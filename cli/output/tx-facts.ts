@@ -1,4 +1,4 @@
-import type { AmountUnits, Confirmations, JsonObject, Transaction } from '../../kernel/index.ts'
+import type { AmountUnits, Confirmations, JsonObject, SentState, Transaction } from '../../kernel/index.ts'
 import { nativeAmount } from '../../kernel/index.ts'
 import { amountJson } from './amounts.ts'
 import { decimalText } from './decimals.ts'
@@ -16,6 +16,8 @@ export const txJson = (tx: Transaction, units: AmountUnits): JsonObject => ({
   blockHeight: tx.blockHeight,
   state: stateOf(tx.confirmations),
   confirmations: tx.confirmations,
+  sentState: tx.sentState ?? null,
+  replacedBy: tx.replacedBy ?? null,
   metadata: metadataJson(tx)
 })
 
@@ -53,8 +55,17 @@ export type TxState = Exclude<Confirmations, number>
 export const stateOf = (confirmations: Confirmations): TxState =>
   typeof confirmations === 'number' ? 'unconfirmed' : confirmations
 
-/** How deep a transaction lies, for people. */
-export const confirmationCell = (confirmations: Confirmations): Cell => {
+const LOST: Readonly<Partial<Record<SentState, string>>> = {
+  notInMempool: 'in no mempool',
+  replaced: 'replaced',
+  expired: 'expired',
+  dropped: 'dropped'
+}
+
+/** How deep a transaction lies, for people; of one that was sent from here, what the network has lost. */
+export const confirmationCell = (confirmations: Confirmations, sentState?: SentState): Cell => {
+  const said = sentState === undefined ? undefined : LOST[sentState]
+  if (said !== undefined) return { text: said, tone: 'bad' }
   if (confirmations === 'confirmed') return { text: 'confirmed', tone: 'good' }
   if (confirmations === 'dropped') return { text: 'dropped', tone: 'bad' }
   if (typeof confirmations === 'number') return { text: `${confirmations} deep`, tone: 'warn' }

@@ -33,7 +33,7 @@ export const txTable = (effects: readonly Effect[], empty: string): TableView =>
 const txCells = ({ tx, asset }: Omit<Effect, 'wallet'>): readonly CellLike[] => [
   localTime(new Date(tx.date * 1000)),
   amountText(tx.nativeAmount, asset),
-  confirmationCell(tx.confirmations),
+  confirmationCell(tx.confirmations, tx.sentState),
   tx.metadata.name ?? '',
   tx.metadata.notes ?? '',
   tx.txid

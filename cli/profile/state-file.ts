@@ -1,11 +1,12 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseJsonText, tryJsonText } from '../../kernel/index.ts'
 import { makePrivateFolder } from './paths.ts'
 
 /** Reads a small JSON file of the state folder; a file that is absent or damaged counts as none. */
 export const readState = (folder: string, name: string): Readonly<Record<string, unknown>> | undefined => {
   try {
-    const value: unknown = JSON.parse(readFileSync(join(folder, name), 'utf8'))
+    const value = parseJsonText(readFileSync(join(folder, name), 'utf8'))
     return isRecord(value) ? value : undefined
   } catch {
     return undefined
@@ -25,19 +26,11 @@ export const readOrSetAside = <T>(
 ): T | undefined => {
   const path = join(folder, name)
   if (!existsSync(path)) return undefined
-  const parsed = parse(jsonOf(readFileSync(path, 'utf8')))
+  const parsed = parse(tryJsonText(readFileSync(path, 'utf8')))
   if (parsed !== undefined) return parsed
   renameSync(path, `${path}.damaged`)
   tell(`${path}.damaged`)
   return undefined
-}
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Whether a value has fields. */

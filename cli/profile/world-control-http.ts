@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { catalogue, WalletError } from '../../kernel/index.ts'
+import { catalogue, parseJsonText, WalletError } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { type CliErrorCode, cliErrors } from '../errors/cli-errors.ts'
 import { failureOf } from '../errors/failure.ts'
@@ -24,7 +24,10 @@ export const remoteControl = ({ control: { url, token } }: Pick<RunningWorld, 'c
     }).catch((error: unknown) => {
       throw new CliError('WORLD_FAILED', 'The running fake world does not answer', { cause: error })
     })
-    const answer = (await reply.json()) as { readonly result?: unknown; readonly failure?: ToldFailure }
+    const answer = parseJsonText(await reply.text(), DUMP_LIMITS) as {
+      readonly result?: unknown
+      readonly failure?: ToldFailure
+    }
     if (answer.failure !== undefined) throw errorOf(answer.failure)
     return answer.result
   }
@@ -57,6 +60,7 @@ export const serveControl = async (control: WorldControl): Promise<ControlServer
 
 /** A user with many transactions is the largest thing that is sent. */
 const MAX_BODY = 300_000_000
+const DUMP_LIMITS = { maxValues: 8_000_000 }
 
 const NAMES = [
   ...(['chainsOf', 'fund', 'mine', 'network', 'changeNetwork', 'now'] as const),
@@ -92,7 +96,7 @@ const answer = async (
     if (request.url === '/ping') return send(200, {})
     const name = NAMES.find(known => request.url === `/${known}`)
     if (name === undefined) return fail(new CliError('WORLD_FAILED', 'There is no such control'))
-    const args = JSON.parse(await bodyOf(request)) as readonly unknown[]
+    const args = parseJsonText(await bodyOf(request), DUMP_LIMITS) as readonly unknown[]
     const method = control[name] as (...given: readonly unknown[]) => Promise<unknown>
     send(200, { result: await method(...args) })
   } catch (error) {

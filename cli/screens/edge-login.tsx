@@ -10,6 +10,8 @@ export interface EdgeLoginProps {
   readonly secondsLeft: number
   /** The last trouble, also of a request that goes on. */
   readonly errorCode: string | undefined
+  /** Replies that came to nothing: anybody who sees the code can send one. */
+  readonly skippedReplies: number
 }
 
 /** The line below the QR code that says what is waited for. */
@@ -17,11 +19,12 @@ export const EdgeLoginStatus = ({
   state,
   username,
   secondsLeft,
-  errorCode
+  errorCode,
+  skippedReplies
 }: EdgeLoginProps): ReactElement => (
   <Box>
     <Text color={COLORS[state]}>{sentenceOf(state, username)}</Text>
-    {errorCode === undefined ? null : <Text color="yellow"> ({errorCode})</Text>}
+    {errorCode === undefined ? null : <Text color="yellow"> ({troubleText(errorCode, skippedReplies)})</Text>}
     {state === 'pending' ? <Text dimColor>, {clockText(secondsLeft)} left; Ctrl-C cancels</Text> : null}
   </Box>
 )
@@ -40,6 +43,10 @@ const sentenceOf = (state: EdgeLoginProps['state'], username: string | undefined
   if (state === 'done') return `logged in as ${nameOf(username)}`
   return state === 'closed' ? 'cancelled' : 'the request has failed'
 }
+
+/** A line has 80 columns. */
+const troubleText = (errorCode: string, skipped: number): string =>
+  skipped === 0 ? errorCode : `skipped ${skipped}: ${errorCode}`
 
 const nameOf = (username: string | undefined): string =>
   username === undefined ? 'a light account' : strangersText(username)

@@ -1,3 +1,4 @@
+import { parseJsonText } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 
 /** Reads the answers to recovery questions: a JSON list of texts. @throws CliError SECRET_SOURCE */
@@ -6,7 +7,7 @@ export const parseAnswers = (text: string): readonly string[] => {
     new CliError('SECRET_SOURCE', 'The answers must be a JSON list of texts, such as ["…", "…"]')
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseJsonText(text)
   } catch {
     // The parser's own words would repeat the text.
     throw refuse()

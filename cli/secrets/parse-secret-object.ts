@@ -1,3 +1,4 @@
+import { parseJsonText } from '../../kernel/index.ts'
 import type { CliError } from '../errors/cli-error.ts'
 
 /**
@@ -11,7 +12,7 @@ export const parseSecretObject = (
 ): Readonly<Record<string, unknown>> => {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseJsonText(text)
   } catch {
     throw refuse()
   }

@@ -27,7 +27,11 @@ export const findListing = async (
 ): Promise<WalletListing> => {
   const account = await session.account()
   const active = usableWallets(account)
-  const others = scope === 'any' ? account.listWallets().filter(listing => !active.includes(listing)) : []
+  // Who names a wallet whose plugin failed is to hear why, and not that there is none.
+  const isMeant = (listing: WalletListing): boolean => scope === 'any' || listing.failure !== undefined
+  const others = account
+    .listWallets()
+    .filter(listing => listing.isWallet && !active.includes(listing) && isMeant(listing))
   const byId = idMatches([...active, ...others], text)
   if (byId.length === 1) return byId[0] as WalletListing
   // A name that is in use counts before one that was put away, which then need not be opened.
@@ -36,7 +40,17 @@ export const findListing = async (
     if (named.length === 1) return named[0] as WalletListing
     if (named.length > 1) throw severalMatch(text)
   }
-  throw byId.length > 1 ? severalMatch(text) : notFound(text, scope)
+  throw byId.length > 1 ? severalMatch(text) : notFound(text, scope, failureWarnings(others))
+}
+
+/** One sentence for each plugin that failed and that some of these wallets need. */
+export const failureWarnings = (listings: readonly WalletListing[]): readonly string[] => {
+  const sentences = listings.flatMap(({ failure, deleted }) =>
+    failure === undefined || deleted
+      ? []
+      : [`the plugin ${failure.pluginId} failed to load, so its wallets cannot be used: ${failure.reason}`]
+  )
+  return [...new Set(sentences)]
 }
 
 /** Finds several, each once. @throws as {@link findWallet} */
@@ -81,7 +95,9 @@ export const chooseWallets = async (
   const account = await session.account()
   return openAll(
     session,
-    account.listWallets().filter(({ deleted, currencyInfo }) => !deleted && currencyInfo !== undefined)
+    account
+      .listWallets()
+      .filter(({ isWallet, deleted, currencyInfo }) => isWallet && !deleted && currencyInfo !== undefined)
   )
 }
 
@@ -89,7 +105,10 @@ export const chooseWallets = async (
 const usableWallets = (account: Account): readonly WalletListing[] =>
   account
     .listWallets()
-    .filter(({ deleted, archived, currencyInfo }) => !deleted && !archived && currencyInfo !== undefined)
+    .filter(
+      ({ isWallet, deleted, archived, currencyInfo }) =>
+        isWallet && !deleted && !archived && currencyInfo !== undefined
+    )
 
 const openAll = (session: Session, listings: readonly WalletListing[]): Promise<CurrencyWallet[]> =>
   Promise.all(listings.map(({ walletId }) => openWallet(session, walletId)))
@@ -120,14 +139,19 @@ const severalMatch = (text: string): CliError =>
     next: [{ command: 'holdfast wallets list --all', why: 'see the ids' }]
   })
 
-const notFound = (text: string, scope: WalletScope): CliError =>
+const notFound = (text: string, scope: WalletScope, failures: readonly string[]): CliError =>
   new CliError(
     'NOT_FOUND',
     `There is no wallet "${text}" ${scope === 'any' ? 'in this account' : 'in use in this account'}`,
     {
-      hint: 'Use the name of a wallet, its id, or the first letters of it.',
+      hint: [
+        'Use the name of a wallet, its id, or the first letters of it.',
+        ...failures.map(sentenceOf)
+      ].join(' '),
       next: [
         { command: 'holdfast wallets list --all', why: 'see the wallets, archived and deleted ones too' }
       ]
     }
   )
+
+const sentenceOf = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

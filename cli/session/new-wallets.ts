@@ -1,4 +1,4 @@
-import type { JsonObject, NewWalletOfType } from '../../kernel/index.ts'
+import { type JsonObject, type NewWalletOfType, parseJsonText } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { readTextFile } from './value-input.ts'
 
@@ -25,11 +25,11 @@ const MAX_ROWS = 1000
 
 const rowsOf = (text: string, path: string): readonly unknown[] => {
   try {
-    if (text.trimStart().startsWith('[')) return JSON.parse(text) as unknown[]
+    if (text.trimStart().startsWith('[')) return parseJsonText(text) as unknown[]
     return text
       .split('\n')
       .filter(line => line.trim() !== '')
-      .map(line => JSON.parse(line) as unknown)
+      .map(line => parseJsonText(line))
   } catch (error) {
     throw new CliError('USAGE', `The file ${path} is neither a JSON list nor one JSON object a line`, {
       hint: 'A row looks like {"type": "bitcoin", "name": "Savings", "fiat": "iso:EUR"}.',

@@ -1,10 +1,46 @@
-import { type CurrencyWallet, WalletError } from '../../kernel/index.ts'
+import { type CurrencyWallet, isWalletError, WalletError } from '../../kernel/index.ts'
+import { AdvisedError } from '../errors/advised-error.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { localTime } from '../output/times.ts'
 
-/** Resolves when a wallet's engine has seen all of its chain. @throws ENGINE_FAILED, or the signal's reason */
+/**
+ * Resolves when a wallet's engine has seen all of its chain, and is connected to it.
+ *
+ * @throws CliError WALLET_BEHIND as soon as every server has failed, since waiting then shows nothing new; ENGINE_FAILED; the
+ * signal's reason
+ */
 export const untilSynced = (wallet: CurrencyWallet, signal?: AbortSignal): Promise<void> =>
-  untilReached(wallet, () => wallet.engine.getSnapshot().syncRatio >= 1, signal)
+  untilReached(
+    wallet,
+    () => {
+      const { syncRatio, failure, errorCode } = wallet.engine.getSnapshot()
+      // A connection that was lost has other servers yet.
+      if (errorCode === 'NETWORK')
+        throw new CliError('WALLET_BEHIND', behindText(wallet), {
+          hint: 'Nothing was lost. Check the connection and try again.',
+          next: [{ command: 'holdfast sync status', why: 'see what each wallet waits for' }]
+        })
+      return syncRatio >= 1 && failure === undefined
+    },
+    signal
+  )
 
-/** Resolves when a wallet or its engine is as it should be. @throws ENGINE_FAILED, or the signal's reason */
+/** Why a wallet does not show what its chain says now, in one line: the server, the reason, and since when. */
+export const behindText = (wallet: CurrencyWallet): string => {
+  const { failure, status, syncRatio, since } = wallet.engine.getSnapshot()
+  const seen = `it has seen ${Math.floor(syncRatio * 100)} % of its chain`
+  const why = failure?.replace(/ \([A-Z_]+\)$/, '') ?? (status === undefined ? seen : `${seen}; ${status}`)
+  const name = wallet.name ?? wallet.id
+  return `${name} is behind since ${localTime(new Date(since * 1000))}: ${why}`
+}
+
+/** The failure of a wait: one that took too long says what each wallet waits for. */
+export const explainedWait = (error: unknown, wallets: readonly CurrencyWallet[]): unknown =>
+  isWalletError(error, 'DEADLINE')
+    ? new AdvisedError(error, { hint: `${wallets.map(behindText).join('. ')}.` })
+    : error
+
+/** Resolves when a wallet or its engine is as it should be. @throws ENGINE_FAILED, what `isReached` throws, or the signal's reason */
 export const untilReached = (
   wallet: CurrencyWallet,
   isReached: () => boolean,
@@ -20,16 +56,24 @@ export const untilReached = (
       for (const unsubscribe of unsubscribes.splice(0)) unsubscribe()
       signal?.removeEventListener('abort', stop)
     }
-    const look = (): void => {
+    const checkEngine = (): void => {
       const { state, status, failure } = wallet.engine.getSnapshot()
-      if (state === 'failed') {
-        end()
-        const { pluginId } = wallet.currencyInfo
-        const reason = failure ?? status ?? 'it stopped'
-        reject(new WalletError('ENGINE_FAILED', { pluginId, walletId: wallet.id, reason }))
-      } else if (isReached()) {
+      if (state !== 'failed') return
+      const { pluginId } = wallet.currencyInfo
+      throw new WalletError('ENGINE_FAILED', {
+        ...{ pluginId, walletId: wallet.id },
+        reason: failure ?? status ?? 'it stopped'
+      })
+    }
+    const look = (): void => {
+      try {
+        checkEngine()
+        if (!isReached()) return
         end()
         resolve()
+      } catch (error) {
+        end()
+        reject(error)
       }
     }
     if (signal?.aborted === true) return stop()

@@ -1,4 +1,4 @@
-import type { CurrencyWallet, JsonObject, Transaction } from '../../kernel/index.ts'
+import { type CurrencyWallet, type JsonObject, parseJsonText, type Transaction } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { readTextFile } from '../session/value-input.ts'
 
@@ -22,6 +22,8 @@ const FIELDS = [
   'memos',
   'metadata',
   'otherParams',
+  'spentCoins',
+  'replaces',
   'deviceDescription'
 ] as const satisfies readonly (keyof Transaction)[]
 
@@ -62,7 +64,7 @@ const noPayment = (path: string, cause?: unknown): CliError =>
 const parseFile = (text: string, path: string): JsonObject => {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseJsonText(text)
   } catch (error) {
     throw noPayment(path, error)
   }

@@ -16,6 +16,7 @@ import { amountJson } from '../output/amounts.ts'
 import type { Asset } from '../output/assets.ts'
 import { safeText } from '../output/safe-text.ts'
 import { coinOf } from '../session/wallet-assets.ts'
+import { openLines, openPaymentJson } from './open-payments.ts'
 
 /** What a person approves, and what a script is told instead. Amounts are exact. */
 export interface SpendSummary {
@@ -23,6 +24,8 @@ export interface SpendSummary {
   readonly lines: readonly (readonly [label: string, value: string])[]
   /** Each recipient's address in groups that can be compared by eye, with what they get. */
   readonly recipients: readonly Recipient[]
+  /** The txids of open payments that pay one of the payees the same amount. */
+  readonly similar: readonly string[]
   readonly json: JsonObject
 }
 
@@ -48,6 +51,11 @@ export const summaryOf = (
   const networkFee = draft.parentNetworkFee ?? draft.networkFee
   const fee = amountText(networkFee, info)
   const rate = rateOf(draft)
+  const open = wallet.getSnapshot().openPayments.filter(({ txid }) => txid !== draft.txid)
+  const similar = wallet
+    .similarPayments(draft)
+    .map(({ txid }) => txid)
+    .filter(txid => txid !== draft.txid)
   const show = (native: NativeAmount): string => amountText(native, asset)
   return {
     lines: [
@@ -57,8 +65,10 @@ export const summaryOf = (
       ['network fee', rate === undefined ? fee : `${fee} (${rate})`],
       ['total', show(total)],
       ['remaining', show(remaining)],
-      ...draft.memos.map(memoLine)
+      ...draft.memos.map(memoLine),
+      ...openLines(wallet, draft)
     ],
+    similar,
     recipients: targets.map(({ publicAddress, nativeAmount: part }, index) => ({
       place: index + 1,
       groups: groupsOf(safeText(publicAddress)),
@@ -77,7 +87,10 @@ export const summaryOf = (
       feeOption: draft.networkFeeOption ?? 'standard',
       total: amountJson(total, asset),
       remaining: amountJson(remaining, asset),
-      memos: draft.memos.map(memo => ({ ...memo }))
+      memos: draft.memos.map(memo => ({ ...memo })),
+      replaces: draft.replaces ?? null,
+      openPayments: open.map(payment => openPaymentJson(wallet, payment)),
+      similarPayments: [...similar]
     }
   }
 }

@@ -13,8 +13,9 @@ import { amountJson } from '../output/amounts.ts'
 import { txDetailsJson } from '../output/tx-facts.ts'
 import { coinOf } from '../session/wallet-assets.ts'
 import type { Session } from '../session.ts'
-import { approveSpend } from '../spend/approve-spend.ts'
+import { allowUnusualFees, approveSpend, unusualFeeWarnings } from '../spend/approve-spend.ts'
 import { saveEverywhere } from '../spend/save-everywhere.ts'
+import { withWarnings } from '../spend/spend-summary.ts'
 import { canAsk } from '../terminal.ts'
 import type { SwapPlaces } from './swap-place.ts'
 import { reviewSummary } from './swap-review.ts'
@@ -74,11 +75,14 @@ export const approveQuote = async (
     metadata: { name: displayName, category: `exchange:${quote.request.toCurrencyCode}` },
     confirm: async review => {
       kept?.checkOrder(review)
+      await places.from.wallet.lookAtOpenPayments()
+      const unusual = maxNetworkFee === undefined ? review.unusualFees : []
       await confirmReview(session, places, review)
+      const allowed = await allowUnusualFees(session, places.from.wallet, unusual)
       session.signal.throwIfAborted()
       kept?.claim()
       session.paying()
-      return true
+      return allowed === undefined ? true : { maxNetworkFee: review.networkFee.nativeAmount }
     }
   })
   const result = await approving.catch((error: unknown) => {
@@ -116,7 +120,8 @@ const checkCanConfirm = (
 }
 
 const confirmReview = async (session: Session, places: SwapPlaces, review: SwapReview): Promise<void> => {
-  const summary = reviewSummary(places, review)
+  const warnings = unusualFeeWarnings(places.from.wallet, review.unusualFees)
+  const summary = withWarnings(reviewSummary(places, review), warnings)
   session.talk.clear()
   await approveSpend(session, summary, 'Sign and send it?')
 }

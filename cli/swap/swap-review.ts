@@ -26,12 +26,18 @@ export const reviewSummary = (places: SwapPlaces, review: SwapReview): SpendSumm
       ['receive', isEstimate ? `~${receive}, ${promise}` : receive],
       ['into', placeName(to)],
       ...approvals.map((approval, at) => [`approval ${at + 1}`, approvalText(approval)] as const),
+      ...review.allowances.map(
+        ({ spender, nativeAmount }) =>
+          ['allows', `${spender} to take ${amountText(nativeAmount, from.asset)}`] as const
+      ),
       ...spend.lines,
       ...(params === '' ? [] : [['calls with', params] as const]),
       ...(approvals.length === 0 ? [] : [['all fees', fees] as const]),
+      ...(review.isOwnCheckComplete ? [] : [['careful', OWN_CHECK] as const]),
       ...(expirationDate === undefined ? [] : [['pay before', localTime(expirationDate)] as const])
     ],
     recipients: spend.recipients,
+    similar: spend.similar,
     json: {
       ...spend.json,
       swap: {
@@ -42,6 +48,11 @@ export const reviewSummary = (places: SwapPlaces, review: SwapReview): SpendSumm
         toWalletId: to.wallet.id,
         payoutAddress: review.payoutAddress,
         approvals: approvals.map(spendJson),
+        allowances: review.allowances.map(({ spender, nativeAmount }) => ({
+          spender,
+          amount: amountJson(nativeAmount, from.asset)
+        })),
+        ownAddressesDerived: review.isOwnCheckComplete,
         params: spends.at(-1)?.otherParams ?? null,
         networkFee: amountJson(review.networkFee.nativeAmount, coinOf(from.wallet)),
         orderId: review.orderId ?? null,
@@ -76,4 +87,5 @@ const spendJson = ({ tokenId, spendTargets, memos = [], otherParams }: SpendInfo
   params: otherParams ?? null
 })
 
+const OWN_CHECK = 'the payee was compared only with own addresses that were shown, saved or paid'
 const MAX_PARAMS = 200

@@ -17,10 +17,14 @@ export const accountActs = (place: ActorPlace, leaving: (account: Account) => vo
 
 const logIn = (
   { context }: ActorPlace,
-  { username, password, pin }: Actions['account.login']['in']
+  { username, loginId, password, pin }: Actions['account.login']['in']
 ): Promise<Account> => {
-  if (password !== undefined && pin === undefined) return context.loginWithPassword(username, password)
-  if (pin !== undefined && password === undefined) return context.loginWithPIN({ username }, pin)
+  if (username === undefined && (loginId === undefined || pin === undefined))
+    throw refused('username', 'A login takes a username, or the id of an account of this device with its PIN')
+  if (username !== undefined && password !== undefined && pin === undefined)
+    return context.loginWithPassword(username, password)
+  if (pin !== undefined && password === undefined)
+    return context.loginWithPIN(username === undefined ? { loginId: loginId ?? '' } : { username }, pin)
   throw refused('password', 'A login takes either the password or the PIN')
 }
 

@@ -78,6 +78,7 @@ const SHOWN_DETAILS: ReadonlySet<string> = new Set([
   'reason',
   'to',
   'txid',
+  'usualNetworkFee',
   'waitSeconds',
   'walletId'
 ])

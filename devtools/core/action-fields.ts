@@ -114,6 +114,7 @@ const walletType: Field<string> = {
 }
 
 const draft = { draftId: id }
+const approved = { draftId: id, maxNetworkFee: optional(nativeOf(0n)) }
 const wallet = { walletId: id }
 
 const spendWish: FieldsOf<SpendWish> = {
@@ -125,7 +126,12 @@ const spendWish: FieldsOf<SpendWish> = {
 
 const actionFields: { readonly [K in ActionName]: FieldsOf<Actions[K]['in']> } = {
   'account.create': { username: optional(text(100)), password: optional(secret), pin: optional(secret) },
-  'account.login': { username: text(100), password: optional(secret), pin: optional(secret) },
+  'account.login': {
+    username: optional(text(100)),
+    loginId: optional(id),
+    password: optional(secret),
+    pin: optional(secret)
+  },
   'account.logout': { accountId: id },
   'wallet.create': { accountId: id, walletType, name: optional(text(200)) },
   'wallet.receive': wallet,
@@ -135,7 +141,7 @@ const actionFields: { readonly [K in ActionName]: FieldsOf<Actions[K]['in']> } =
   'repo.sync': { repoId: id },
   'spend.draft': { ...spendWish, nativeAmount: positive },
   'spend.max': spendWish,
-  'spend.approve': draft,
+  'spend.approve': approved,
   'spend.discard': draft,
   'swap.ask': {
     fromWalletId: id,
@@ -145,7 +151,7 @@ const actionFields: { readonly [K in ActionName]: FieldsOf<Actions[K]['in']> } =
   },
   'swap.close': { roundId: id },
   'swap.review': { quoteId: id },
-  'swap.approve': draft,
+  'swap.approve': approved,
   'swap.discard': draft,
   'swap.enable': { accountId: id, pluginId, isEnabled: flag },
   'rates.route': {

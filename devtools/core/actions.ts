@@ -11,7 +11,7 @@ export interface Actions {
     out: { accountId: string }
   }
   'account.login': {
-    in: { username: string; password?: string; pin?: string }
+    in: { username?: string; loginId?: string; password?: string; pin?: string }
     out: { accountId: string }
   }
   'account.logout': { in: { accountId: string }; out: JsonObject }
@@ -30,7 +30,7 @@ export interface Actions {
     out: { draftId: string; review: SpendReview }
   }
   'spend.max': { in: SpendWish; out: { nativeAmount: string } }
-  'spend.approve': { in: { draftId: string }; out: { txid: string } }
+  'spend.approve': { in: ApprovedDraft; out: { txid: string } }
   'spend.discard': { in: { draftId: string }; out: JsonObject }
 
   // Swapping: a quote is ordered and reviewed, then approved once
@@ -45,7 +45,7 @@ export interface Actions {
   }
   'swap.close': { in: { roundId: string }; out: JsonObject }
   'swap.review': { in: { quoteId: string }; out: { draftId: string; review: SpendReview } }
-  'swap.approve': { in: { draftId: string }; out: { txid: string; orderId?: string } }
+  'swap.approve': { in: ApprovedDraft; out: { txid: string; orderId?: string } }
   'swap.discard': { in: { draftId: string }; out: JsonObject }
   'swap.enable': { in: { accountId: string; pluginId: string; isEnabled: boolean }; out: JsonObject }
 
@@ -110,6 +110,12 @@ export interface SpendWish {
   readonly fee?: 'low' | 'standard' | 'high'
 }
 
+/** A draft that a person has said yes to. `maxNetworkFee`: allows a fee that is not usual, up to this. */
+export interface ApprovedDraft {
+  readonly draftId: string
+  readonly maxNetworkFee?: string
+}
+
 /** What would be signed, for a person to read first. */
 export interface SpendReview {
   /** The plugin that is paid through, of a swap. */
@@ -122,6 +128,8 @@ export interface SpendReview {
   readonly nativeAmount: string
   /** Comes on top, in the coin of the paying chain. */
   readonly networkFee: string
+  /** What it usually costs, if the network fee is so far above that it has to be allowed by itself. */
+  readonly usualNetworkFee?: string
   readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
   /** The address as it was given, where it is spelled as another currency spells its own, too. */
   readonly legacyAddress?: string

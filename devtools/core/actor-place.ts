@@ -39,7 +39,7 @@ export const accountOf = ({ context }: ActorPlace, accountId: string): Account =
 /** Finds a wallet in the open accounts, and opens it if it is not. @throws WALLET_NOT_FOUND, what opening one can meet */
 export const walletOf = async (place: ActorPlace, walletId: string): Promise<OwnedWallet> => {
   const account = place.context.accounts.find(one =>
-    one.listWallets().some(listing => listing.walletId === walletId && !listing.deleted)
+    one.listWallets().some(listing => listing.isWallet && listing.walletId === walletId && !listing.deleted)
   )
   if (account === undefined) throw new WalletError('WALLET_NOT_FOUND', { walletId })
   return { account, wallet: await openIn(place, account, walletId) }

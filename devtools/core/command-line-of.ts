@@ -1,4 +1,4 @@
-import type { Action, ActionName, Actions, SpendWish } from './actions.ts'
+import type { Action, ActionName, Actions, ApprovedDraft, SpendWish } from './actions.ts'
 import { shellWord } from './shell-word.ts'
 
 /** How a wallet is called on a command line. */
@@ -32,7 +32,8 @@ export interface ActionNames {
 
 /**
  * The command that does the same as an action, to be pasted into a shell (architecture decision 24). Passwords and PINs
- * are not in it: the command asks for them. What only prepares a signature, or gives it up, becomes a dry run.
+ * are not in it: the command asks for them. What leads to a review is the command that shows the same review and asks before
+ * it signs; only what signs nothing at the end, as giving a draft up, is a dry run.
  */
 export const commandLineOf = (action: Action, names: ActionNames): string | undefined => {
   const said = (wordsOf[action.name] as WordsOf<ActionName>)(action.input as never, names)
@@ -111,10 +112,14 @@ const takeQuote = (quoteId: string, names: ActionNames): Words => {
 }
 
 /** Undefined for a draft that nobody knows, as after a reload: it cannot be approved either. */
-const approve = ({ draftId }: { readonly draftId: string }, names: ActionNames): Words | undefined => {
+const approve = ({ draftId, maxNetworkFee }: ApprovedDraft, names: ActionNames): Words | undefined => {
   const draft = names.draftOf(draftId)
   if (draft === undefined) return undefined
-  return 'quoteId' in draft ? takeQuote(draft.quoteId, names) : send(draft, names)
+  const { words, flags } = 'quoteId' in draft ? takeQuote(draft.quoteId, names) : send(draft, names)
+  return {
+    words,
+    flags: { ...flags, 'max-fee': maxNetworkFee === undefined ? undefined : `${maxNetworkFee} native` }
+  }
 }
 
 const giveUp = (input: { readonly draftId: string }, names: ActionNames): Words | undefined => {
@@ -141,8 +146,8 @@ const wordsOf: { readonly [K in ActionName]: WordsOf<K> } = {
     username === undefined
       ? { words: ['account', 'create'], flags: { light: true } }
       : { words: ['account', 'create', trimmed(username)] },
-  'account.login': ({ username, pin }) => ({
-    words: ['login', trimmed(username)],
+  'account.login': ({ username, loginId, pin }) => ({
+    words: ['login', trimmed(username ?? loginId ?? '')],
     flags: { with: pin === undefined ? 'password' : 'pin' }
   }),
   'account.logout': ({ accountId }, names) => ({ words: ['logout', trimmed(names.userOf(accountId))] }),
@@ -158,13 +163,13 @@ const wordsOf: { readonly [K in ActionName]: WordsOf<K> } = {
   'engine.resume': aboutWallet('wallets', 'resume'),
   'engine.resync': aboutWallet('wallets', 'resync'),
   'repo.sync': sync,
-  'spend.draft': (input, names) => dry(send(input, names)),
+  'spend.draft': send,
   'spend.max': (input, names) => dry(send(input, names)),
   'spend.approve': approve,
   'spend.discard': giveUp,
   'swap.ask': (input, names) => ({ words: ['swap', 'quote'], flags: swapFlags(input, names) }),
   'swap.close': ({ roundId }, names) => ({ words: ['swap', 'close', names.quoteIdOf(roundId)] }),
-  'swap.review': ({ quoteId }, names) => dry(takeQuote(quoteId, names)),
+  'swap.review': ({ quoteId }, names) => takeQuote(quoteId, names),
   'swap.approve': approve,
   'swap.discard': giveUp,
   'swap.enable': ({ accountId, pluginId, isEnabled }, names) => ({

@@ -1,4 +1,5 @@
 import type { Clock, ObserverPlugin, Plugin } from '../../kernel/index.ts'
+import { ActionCorrelation } from './correlation.ts'
 import { type FactName, type Facts, factOf, type HookName, hookNames, type Told } from './facts.ts'
 import { foldInto } from './fold.ts'
 import { type AttachOptions, Session } from './host-session.ts'
@@ -55,8 +56,13 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
   const tables = new Tables({ ...tableLimits, ...maxPerSlice }, (slice, id, what) => {
     for (const session of sessions) session.mark(slice, id, what)
   })
-  const note = <F extends FactName>(name: F, fact: Facts[F]): void => {
-    journal.note(clock.now(), name, fact)
+  const correlation = new ActionCorrelation(clock, quoteId => {
+    for (const quote of tables.rows('quotes').values()) if (quote.quoteId === quoteId) return quote.roundId
+    return undefined
+  })
+  const note = <F extends FactName>(hook: F, fact: Facts[F], known?: string): void => {
+    const correlationId = known ?? correlation.idOf(hook, fact)
+    journal.note(clock.now(), { hook, fact, ...(correlationId === undefined ? {} : { correlationId }) })
     for (const session of sessions) session.wake()
   }
   const hear = <H extends HookName>(hook: H, told: Told<H>): void => {
@@ -94,8 +100,8 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
     attach(channel, attached) {
       const session = new Session(
         {
-          ...{ clock, kernelId, batchMs, tables, journal, redaction },
-          acted: fact => note('action', fact),
+          ...{ clock, kernelId, batchMs, tables, journal, redaction, correlation },
+          acted: (fact, correlationId) => note('action', fact, correlationId),
           ended: ended => void sessions.delete(ended)
         },
         channel,

@@ -1,6 +1,7 @@
 import type { Clock, JsonObject } from '../../kernel/index.ts'
 import { ActionError, failureOf } from './action-error.ts'
 import { type Act, type ActionName, readingActions } from './actions.ts'
+import type { ActionCorrelation } from './correlation.ts'
 import type { ActionFact } from './facts.ts'
 import type { Journal } from './journal.ts'
 import type { JournalEvent } from './journal-event.ts'
@@ -37,8 +38,9 @@ export interface SessionParts {
   readonly tables: Tables
   readonly journal: Journal
   readonly redaction: RedactOptions
+  readonly correlation: ActionCorrelation
   /** Notes what the panel did. */
-  acted(fact: ActionFact): void
+  acted(fact: ActionFact, correlationId: string): void
   ended(session: Session): void
 }
 
@@ -182,17 +184,20 @@ export class Session {
   }
 
   async #call({ id, action, input }: Extract<ClientMessage, { readonly type: 'call' }>): Promise<void> {
-    const { clock, acted, redaction } = this.#parts
+    const { clock, acted, correlation, redaction } = this.#parts
     const started = clock.now()
+    const running = correlation.begin(action, input)
     const told = (outcome: Pick<ActionFact, 'outcome' | 'errorCode' | 'subject'>): void =>
-      acted({ action, durationMs: clock.now() - started, ...outcome })
+      acted({ action, durationMs: clock.now() - started, ...outcome }, running.id)
     this.#calls += 1
     try {
       // Of an application's own act nothing at all may come, and what was done is not to be told as failed.
       const output = ((await this.#allowed(action)(action, input as never)) ?? {}) as JsonObject
+      correlation.end(running, output)
       told({ outcome: 'done', ...subjectOf(input, output) })
       this.#send({ type: 'result', id, output: redactOutput(action, output, redaction) })
     } catch (error) {
+      correlation.end(running)
       told({ outcome: 'failed', ...subjectOf(input), errorCode: failureOf(error).code })
       this.#refuse(id, error)
     } finally {

@@ -7,6 +7,8 @@ export interface JournalEntry<F extends FactName = FactName> {
   readonly at: number
   readonly hook: F
   readonly fact: Facts[F]
+  /** The action that it belongs to. */
+  readonly correlationId?: string
 }
 
 /**
@@ -29,9 +31,12 @@ export class Journal {
   }
 
   /** Notes an event, in the place of the oldest one if the ring is full. */
-  note<F extends FactName>(at: number, hook: F, fact: Facts[F]): void {
+  note<F extends FactName>(
+    at: number,
+    event: Pick<JournalEntry<F>, 'correlationId' | 'fact' | 'hook'>
+  ): void {
     this.#seq += 1
-    this.#ring[(this.#seq - 1) % this.#size] = { seq: this.#seq, at, hook, fact } as JournalEntry
+    this.#ring[(this.#seq - 1) % this.#size] = { seq: this.#seq, at, ...event } as JournalEntry
   }
 
   /** The events after a number that are still there, oldest first. */

@@ -7,17 +7,20 @@ import { MAX_RECORDING_BYTES } from './recording-line.ts'
  * lines are forgotten as they are read.
  *
  * @param maxBytes - of its text
- * @throws RecordingError for a file that is none, is damaged, or is too large
+ * @param signal - stops reading
+ * @throws RecordingError for a file that is none, is damaged, or is too large; the signal's reason
  */
 export const openRecordingFile = async (
   file: Blob,
-  maxBytes: number = MAX_RECORDING_BYTES
+  maxBytes: number = MAX_RECORDING_BYTES,
+  signal?: AbortSignal
 ): Promise<RecordedClient> => {
   const reader = new RecordingReader()
   const lines = new LineSplitter(line => reader.take(line))
   const decoder = new TextDecoder()
   let bytes = 0
   for await (const chunk of chunksOf(await textOf(file))) {
+    signal?.throwIfAborted()
     bytes += chunk.length
     if (bytes > maxBytes) throw tooLarge(maxBytes)
     lines.take(decoder.decode(chunk, { stream: true }))

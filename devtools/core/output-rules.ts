@@ -9,6 +9,7 @@ const review: FieldsOf<SpendReview> = {
   currencyCode: 'plain',
   nativeAmount: 'plain',
   networkFee: 'plain',
+  usualNetworkFee: 'plain',
   targets: { each: { publicAddress: 'plain', nativeAmount: 'plain' } },
   toWalletId: 'plain',
   toTokenId: 'plain',

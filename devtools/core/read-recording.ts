@@ -1,3 +1,4 @@
+import { tryJsonText } from '../../kernel/index.ts'
 import type { JournalEvent } from './journal-event.ts'
 import {
   type RecordedMessage,
@@ -57,7 +58,7 @@ export class RecordingReader {
     this.#count += 1
     if (line.trim() === '') return
     if (this.#cutAt !== undefined) throw wrongLine(this.#cutAt, 'is damaged')
-    const value = parse(line)
+    const value = tryJsonText(line)
     if (this.#header === undefined) {
       this.#header = readHeader(value)
       if (this.#header === undefined)
@@ -98,12 +99,4 @@ const areBetween = (events: readonly JournalEvent[], after: number, upTo: number
     last = seq
   }
   return last <= upTo
-}
-
-const parse = (line: string): unknown => {
-  try {
-    return JSON.parse(line) as unknown
-  } catch {
-    return undefined
-  }
 }

@@ -29,11 +29,11 @@ export const redactRow = <K extends SliceName>(
 
 /** An event as a panel may see it (pure). */
 export const redactEntry = (
-  { seq, at, hook, fact }: JournalEntry,
+  { seq, at, hook, fact, ...entry }: JournalEntry,
   options: RedactOptions = {}
 ): JournalEvent => {
   const subject = subjectOf(hook, fact)
-  const correlationId = 'correlationId' in fact ? fact.correlationId : undefined
+  const correlationId = entry.correlationId ?? ('correlationId' in fact ? fact.correlationId : undefined)
   return {
     seq,
     at,

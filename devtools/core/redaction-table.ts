@@ -2,6 +2,7 @@ import type {
   AmountUnits,
   CurrencySnapshot,
   Denomination,
+  OpenPaymentSnapshot,
   RateProviderSnapshot,
   TokenSnapshot,
   UserSnapshot
@@ -64,6 +65,21 @@ const staked: FieldsOf<Slices['wallets']['stakingStatus']['stakedAmounts'][numbe
   otherParams: 'hidden'
 }
 
+const openPayment: FieldsOf<OpenPaymentSnapshot> = {
+  txid: 'chain',
+  tokenId: 'plain',
+  currencyCode: 'plain',
+  nativeAmount: 'plain',
+  networkFee: 'plain',
+  targets: { each: { publicAddress: 'chain', nativeAmount: 'plain' } },
+  at: 'plain',
+  state: 'plain',
+  // A node's own words.
+  reason: 'text',
+  replaces: 'chain',
+  replacedBy: 'chain'
+}
+
 const request: FieldsOf<Slices['quotes']['request']> = {
   fromWalletId: 'plain',
   fromPluginId: 'plain',
@@ -97,7 +113,8 @@ export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
     state: 'plain',
     needsKeysTo: 'plain',
     currency: { object: currency },
-    errorCode: 'plain'
+    errorCode: 'plain',
+    message: 'text'
   },
   users: user,
   logins: { attemptId: 'plain', method: 'plain', stage: 'plain', errorCode: 'plain' },
@@ -106,23 +123,35 @@ export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
     username: 'plain',
     appId: 'plain',
     isLoggedIn: 'plain',
+    loginMethods: 'plain',
     walletIds: 'plain',
     activeWalletIds: 'plain',
     archivedWalletIds: 'plain',
     hiddenWalletIds: 'plain',
     isPaused: 'plain'
   },
-  lobbies: { lobbyId: 'plain', state: 'plain', username: 'plain', errorCode: 'plain' },
+  lobbies: {
+    lobbyId: 'plain',
+    state: 'plain',
+    username: 'plain',
+    errorCode: 'plain',
+    skippedReplies: 'plain'
+  },
   repos: {
     repoId: 'plain',
     accountId: 'plain',
     walletId: 'plain',
     isOpen: 'plain',
     pendingCount: 'plain',
+    keptCount: 'plain',
+    rolledBackAt: 'plain',
+    rolledBackFiles: 'plain',
     lastHash: 'plain',
     lastSync: 'plain',
     isSyncing: 'plain',
-    errorCode: 'plain'
+    errorCode: 'plain',
+    mergedCount: 'plain',
+    doubtfulCount: 'plain'
   },
   wallets: {
     walletId: 'plain',
@@ -136,6 +165,8 @@ export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
     tokens: { each: token },
     stakingStatus: { object: { stakedAmounts: { each: staked } } },
     balances: 'plain',
+    balanceDetails: 'plain',
+    openPayments: { each: openPayment },
     isPaused: 'plain'
   },
   engines: {
@@ -206,6 +237,7 @@ export const factRules: { readonly [F in FactName]: FieldsOf<Facts[F]> } = {
     username: 'plain',
     appId: 'plain',
     isLoggedIn: 'plain',
+    loginMethods: 'plain',
     isPaused: 'plain',
     walletCount: 'plain',
     activeCount: 'plain',

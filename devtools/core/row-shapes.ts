@@ -2,6 +2,7 @@ import type {
   AmountUnits,
   Denomination,
   NativeAmount,
+  OpenPaymentSnapshot,
   RateProviderSnapshot,
   RouteHopSnapshot,
   SwapRequestSnapshot
@@ -96,6 +97,29 @@ const units: ShapesOf<AmountUnits> = {
   }
 }
 
+const openPayment: ShapesOf<OpenPaymentSnapshot> = {
+  txid: 'text',
+  tokenId: orNull('text'),
+  currencyCode: 'text',
+  nativeAmount: 'text',
+  networkFee: 'text',
+  targets: { each: { publicAddress: 'text', nativeAmount: 'text' } },
+  at: 'number',
+  state: words({
+    signed: true,
+    refused: true,
+    notSeen: true,
+    seen: true,
+    notInMempool: true,
+    replaced: true,
+    expired: true,
+    dropped: true
+  }),
+  reason: maybe('text'),
+  replaces: maybe('text'),
+  replacedBy: maybe('text')
+}
+
 const hop: ShapesOf<RouteHopSnapshot> = {
   fromCurrency: 'text',
   toCurrency: 'text',
@@ -142,7 +166,8 @@ const shapes: { readonly [K in SliceName]: ShapesOf<Slices[K]> } = {
     state: words({ applied: true, failed: true, missing: true }),
     needsKeysTo: 'texts',
     currency: maybe({ object: { ...units, walletType: 'text' } }),
-    errorCode: maybe('text')
+    errorCode: maybe('text'),
+    message: maybe('text')
   },
   users: {
     loginId: 'text',
@@ -162,6 +187,7 @@ const shapes: { readonly [K in SliceName]: ShapesOf<Slices[K]> } = {
     username: maybe('text'),
     appId: 'text',
     isLoggedIn: 'flag',
+    loginMethods: maybe('texts'),
     walletIds: 'texts',
     activeWalletIds: 'texts',
     archivedWalletIds: 'texts',
@@ -172,7 +198,8 @@ const shapes: { readonly [K in SliceName]: ShapesOf<Slices[K]> } = {
     lobbyId: 'text',
     state: words({ pending: true, started: true, done: true, error: true, closed: true }),
     username: maybe('text'),
-    errorCode: maybe('text')
+    errorCode: maybe('text'),
+    skippedReplies: maybe('number')
   },
   repos: {
     repoId: 'text',
@@ -180,10 +207,15 @@ const shapes: { readonly [K in SliceName]: ShapesOf<Slices[K]> } = {
     walletId: maybe('text'),
     isOpen: 'flag',
     pendingCount: 'number',
+    keptCount: maybe('number'),
+    rolledBackAt: maybe('number'),
+    rolledBackFiles: maybe('number'),
     lastHash: maybe('text'),
     lastSync: 'number',
     isSyncing: 'flag',
-    errorCode: maybe('text')
+    errorCode: maybe('text'),
+    mergedCount: maybe('number'),
+    doubtfulCount: maybe('number')
   },
   wallets: {
     walletId: 'text',
@@ -199,6 +231,8 @@ const shapes: { readonly [K in SliceName]: ShapesOf<Slices[K]> } = {
       object: { stakedAmounts: { each: { nativeAmount: 'text', unlockDate: maybe('text') } } }
     },
     balances: 'table',
+    balanceDetails: maybe('any'),
+    openPayments: { each: openPayment },
     isPaused: 'flag'
   },
   engines: {

@@ -1,3 +1,4 @@
+import { tryJsonText } from '../../kernel/index.ts'
 import type { Channel, ClientMessage, HostMessage } from './protocol.ts'
 import { SOCKET_PROTOCOL, tokenProtocolOf } from './socket-protocol.ts'
 
@@ -40,6 +41,8 @@ export const connectSocket = (options: SocketOptions): Channel<ClientMessage, Ho
   return link
 }
 
+/** One message may hold the tables of a kernel with hundreds of wallets, and what it logged. */
+const MESSAGE_LIMITS = { maxValues: 8_000_000 }
 const FIRST_PAUSE_MS = 250
 
 class SocketLink implements Channel<ClientMessage, HostMessage> {
@@ -84,7 +87,10 @@ class SocketLink implements Channel<ClientMessage, HostMessage> {
     socket.addEventListener('open', () => {
       if (!this.#isOver) this.#socket = socket
     })
-    socket.addEventListener('message', ({ data }) => this.#heard(JSON.parse(String(data))))
+    socket.addEventListener('message', ({ data }) => {
+      const message = tryJsonText(String(data), MESSAGE_LIMITS)
+      if (message !== undefined) this.#heard(message as HostMessage)
+    })
     // What went wrong is told by `close`, which follows; browsers give no reason.
     socket.addEventListener('error', () => {})
     socket.addEventListener('close', () => this.#lost())

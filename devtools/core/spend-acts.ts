@@ -4,6 +4,7 @@ import {
   type SpendInfo,
   sum,
   type Transaction,
+  unusualFeeOf,
   WalletError
 } from '../../kernel/index.ts'
 import type { SpendReview, SpendWish } from './actions.ts'
@@ -28,11 +29,14 @@ export const spendActs = (place: ActorPlace, drafts: DraftShelf<SpendDraft>): Ac
     const { owned, request } = await requestOf(place, wish)
     return { nativeAmount: await owned.wallet.getMaxSpendable(request) }
   },
-  async 'spend.approve'({ draftId }) {
+  async 'spend.approve'({ draftId, maxNetworkFee: most }) {
     const { account, wallet, draft } = drafts.take(draftId)
     // Another panel or the application may have logged it out; if it is back, this is not its wallet.
     if (!account.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
-    const { txid } = await wallet.spend(draft)
+    const { txid } = await wallet.spend(
+      draft,
+      most === undefined ? {} : { maxNetworkFee: nativeAmount(most) }
+    )
     return { txid }
   },
   async 'spend.discard'({ draftId }) {
@@ -66,6 +70,7 @@ const reviewOf = (draft: Transaction): SpendReview => {
     publicAddress,
     nativeAmount: paid
   }))
+  const unusual = unusualFeeOf(draft)
   return {
     walletId: draft.walletId,
     ...(draft.tokenId === null ? {} : { tokenId: draft.tokenId }),
@@ -73,6 +78,7 @@ const reviewOf = (draft: Transaction): SpendReview => {
     nativeAmount: sum(targets.map(target => target.nativeAmount)),
     // The chain takes its fee in its own coin, also for a token.
     networkFee: draft.parentNetworkFee ?? draft.networkFee,
+    ...(unusual === undefined ? {} : { usualNetworkFee: unusual.usualNetworkFee }),
     targets,
     ...chainNotesOf([draft])
   }

@@ -1,4 +1,11 @@
-import { nativeAmount, type SwapQuote, type SwapResult, type SwapReview } from '../../kernel/index.ts'
+import {
+  type NativeAmount,
+  nativeAmount,
+  type SwapQuote,
+  type SwapResult,
+  type SwapReview,
+  sum
+} from '../../kernel/index.ts'
 import type { SpendReview } from './actions.ts'
 import { type ActorPlace, type ActsOf, accountOf, openIn, walletOf } from './actor-place.ts'
 import { chainNotesOf } from './chain-notes.ts'
@@ -9,8 +16,8 @@ import type { OpenRounds } from './open-rounds.ts'
 export interface SwapDraft {
   readonly accountId: string
   readonly roundId: string
-  /** Says yes or no, once; a no ends the quote. */
-  answer(isApproved: boolean): void
+  /** Says yes or no, once; a no ends the quote. A yes can allow the network a fee that is not usual. */
+  answer(said: boolean | { readonly maxNetworkFee: NativeAmount }): void
   /** How the approval ends. */
   readonly result: Promise<SwapResult>
 }
@@ -38,9 +45,9 @@ export const swapActs = (
     const draftId = drafts.put({ accountId, roundId: round.id, answer, result })
     return { draftId, review: reviewOf(quote, review) }
   },
-  async 'swap.approve'({ draftId }) {
+  async 'swap.approve'({ draftId, maxNetworkFee: most }) {
     const { answer, result } = drafts.take(draftId)
-    answer(true)
+    answer(most === undefined ? true : { maxNetworkFee: nativeAmount(most) })
     const { transaction, orderId } = await result
     return { txid: transaction.txid, ...(orderId === undefined ? {} : { orderId }) }
   },
@@ -62,14 +69,15 @@ const reviewed = (
 ): Promise<{ readonly review: SwapReview } & Pick<SwapDraft, 'answer' | 'result'>> =>
   new Promise((resolve, reject) => {
     const result = quote.approve({
-      confirm: review => new Promise<boolean>(answer => resolve({ review, answer, result }))
+      confirm: review =>
+        new Promise<Parameters<SwapDraft['answer']>[0]>(answer => resolve({ review, answer, result }))
     })
     // A failure after the question is heard by whoever answered it.
     result.catch(reject)
   })
 
 const reviewOf = ({ request }: SwapQuote, review: SwapReview): SpendReview => {
-  const { drafts, spends, toNativeAmount, isEstimate } = review
+  const { drafts, spends, toNativeAmount, isEstimate, unusualFees } = review
   // Below its own limit nothing is signed, and of an estimate still less may arrive.
   const minReceive = isEstimate ? review.minReceiveAmount : toNativeAmount
   return {
@@ -79,6 +87,9 @@ const reviewOf = ({ request }: SwapQuote, review: SwapReview): SpendReview => {
     currencyCode: request.fromCurrencyCode,
     nativeAmount: review.fromNativeAmount,
     networkFee: review.networkFee.nativeAmount,
+    ...(unusualFees.length === 0
+      ? {}
+      : { usualNetworkFee: sum(unusualFees.map(({ usualNetworkFee }) => usualNetworkFee)) }),
     targets: drafts.flatMap(({ spendTargets = [] }) =>
       spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({ publicAddress, nativeAmount: paid }))
     ),

@@ -43,7 +43,7 @@ const syncRepo = async (place: ActorPlace, repoId: string): Promise<void> => {
   for (const account of place.context.accounts) {
     const repo = account.listRepos().find(each => each.repoId === repoId)
     if (repo === undefined) continue
-    const isWallet = account.listWallets().some(({ walletId }) => walletId === repo.ownerId)
+    const isWallet = account.listWallets().some(one => one.isWallet && one.walletId === repo.ownerId)
     if (!isWallet) return account.sync()
     return (await openIn(place, account, repo.ownerId)).sync()
   }

@@ -1,22 +1,14 @@
-import { type ReactElement, useState } from 'react'
+import type { ReactElement } from 'react'
 import { MAX_RECORDING_BYTES } from '../core/recording-line.ts'
 import { usePanel } from './panel-state.ts'
 import { Dialog } from './parts/dialog.tsx'
 import { sizeText } from './texts.ts'
 
 /** Chooses the file of a recording. One that cannot be opened leaves it open, and says why. */
-export const OpenDialog = (props: { readonly onClose: () => void }): ReactElement => {
-  const { openFile } = usePanel()
-  const [isBusy, setBusy] = useState(false)
-  const open = async (file: File | undefined): Promise<void> => {
-    if (file === undefined || isBusy) return
-    setBusy(true)
-    const isOpen = await openFile(file)
-    setBusy(false)
-    if (isOpen) props.onClose()
-  }
+export const OpenDialog = (): ReactElement => {
+  const { isReading, read, cancel } = usePanel().opening
   return (
-    <Dialog title="Open a recording" onClose={props.onClose}>
+    <Dialog title="Open a recording" onClose={cancel}>
       <p>
         A recording or a snapshot shows what a panel was told, without a kernel. The file is read here and
         goes nowhere.
@@ -29,17 +21,18 @@ export const OpenDialog = (props: { readonly onClose: () => void }): ReactElemen
         <input
           type="file"
           accept=".ndjson,.gz"
-          aria-busy={isBusy}
+          aria-busy={isReading}
           onChange={event => {
-            void open(event.target.files?.[0])
+            const file = event.target.files?.[0]
+            if (file !== undefined) read(file)
             // The same file can be chosen again once it was mended.
             event.target.value = ''
           }}
         />
       </label>
-      {isBusy ? <p role="status">Reading the file…</p> : null}
+      {isReading ? <p role="status">Reading the file…</p> : null}
       <div className="dialog-acts">
-        <button type="button" className="button" onClick={props.onClose}>
+        <button type="button" className="button" onClick={cancel}>
           Cancel
         </button>
       </div>

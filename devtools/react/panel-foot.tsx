@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react'
-import { useStatus } from './panel-state.ts'
+import { usePanel, useStatus } from './panel-state.ts'
 import { FailureNotice } from './parts/failure-notice.tsx'
 
 /** What went wrong, and the command of the control under the hand. */
@@ -11,6 +11,7 @@ export const PanelFoot = (props: {
 }): ReactElement => {
   const { commandLine } = props
   const { connection, message } = useStatus()
+  const { hasDialog } = usePanel()
   return (
     <>
       {connection === 'lost' ? (
@@ -19,7 +20,8 @@ export const PanelFoot = (props: {
           <span>{message ?? 'The kernel no longer answers. What is shown is what was known last.'}</span>
         </div>
       ) : null}
-      <FailureNotice />
+      {/* Told once: an open dialog tells it where the person is. */}
+      {hasDialog ? null : <FailureNotice />}
       <footer className="foot">
         <button type="button" className="link" onClick={props.onPalette}>
           Go or do <kbd>Ctrl K</kbd>

@@ -117,7 +117,8 @@ const Connection = (): ReactElement => {
   const { connection, isReadOnly, hasWorld } = useStatus()
   const [tone, word] = connections[connection]
   return (
-    <span className="acts" role="status">
+    // A loss is told by the alert at the bottom, and not twice.
+    <span className="acts" role="status" aria-live={connection === 'lost' ? 'off' : undefined}>
       <StateMark tone={tone}>{word}</StateMark>
       {isReadOnly && connection !== 'past' ? <span className="tag">read-only</span> : null}
       {hasWorld && isReadOnly ? <span className="tag">fake world</span> : null}

@@ -15,10 +15,31 @@ export type Failure = ActionFailure
 /** Hears why an action failed; true if it tells so itself, where the fault is. */
 export type TakesFailure = (failure: Failure) => boolean
 
+/** A route that was asked for, and what came. */
+export interface AskedRoute {
+  readonly input: Actions['rates.route']['in']
+  readonly answer: Actions['rates.route']['out']
+}
+
 /** What was done here before. */
 export interface PanelMemory extends ActMemory {
+  /** The newest route that was asked for. */
+  readonly asked?: AskedRoute
   /** The transaction of the newest payment, by the id of its wallet, or of its quote; undefined if nobody knows whether it was sent. */
   readonly sent: ReadonlyMap<string, string | undefined>
+}
+
+/** The way from a file to the recording that is drawn. */
+export interface Opening {
+  /** The dialog that asks for a file is open. */
+  readonly isAsking: boolean
+  /** A file is being read. */
+  readonly isReading: boolean
+  readonly ask: () => void
+  /** Reads a file, in the place of one that is still read. Draws it and closes the dialog, or shows why it could not be opened. */
+  readonly read: (file: Blob) => void
+  /** Closes the dialog, and stops what is being read. */
+  readonly cancel: () => void
 }
 
 /** What all parts of one panel share. */
@@ -30,14 +51,17 @@ export interface PanelState {
   /** How what is drawn stands to that one. */
   readonly shown: Shown
   readonly recorder: Recorder
-  /** Draws the recording in a file. False if it could not be opened; why is shown as a failure. */
-  readonly openFile: (file: Blob) => Promise<boolean>
+  readonly opening: Opening
   readonly location: PanelLocation
   /** Goes elsewhere; what is left out stays, save the choice, which goes with its panel. */
   readonly go: (place: Partial<PanelLocation>) => void
   /** Why the last action failed; it is shown where the person is, in the open dialog or at the bottom of the panel. */
   readonly failure: Failure | undefined
   readonly dismiss: () => void
+  /** A dialog is open, which then tells alone why something failed. */
+  readonly hasDialog: boolean
+  /** A dialog has opened; the returned function says that it has closed. */
+  readonly enterDialog: () => () => void
   /** Does an action; if it fails, gives undefined. What makes a draft opens its review, too. */
   readonly run: <K extends ActionName>(
     name: K,

@@ -51,6 +51,12 @@ export const Panel = (props: PanelProps): ReactElement => {
   const past = usePast(live, attempt, props.now)
   const { run, failure, dismiss, copy, say, memory } = acts
   const [commandLine, showCommand] = useState('')
+  const [dialogs, setDialogs] = useState(0)
+  const hasDialog = dialogs > 0
+  const enterDialog = useCallback(() => {
+    setDialogs(count => count + 1)
+    return () => setDialogs(count => count - 1)
+  }, [])
   const go = useCallback(
     (place: Partial<PanelLocation>) => {
       // What another panel's button would have done is of no use here.
@@ -62,9 +68,9 @@ export const Panel = (props: PanelProps): ReactElement => {
   const state = useMemo(
     () => ({
       ...past.state,
-      ...{ location, go, run, failure, dismiss, copy, say, memory, showCommand }
+      ...{ location, go, run, failure, dismiss, copy, say, memory, showCommand, hasDialog, enterDialog }
     }),
-    [past.state, location, go, run, failure, dismiss, copy, say, memory]
+    [past.state, location, go, run, failure, dismiss, copy, say, memory, hasDialog, enterDialog]
   )
   const obey = (command: KeyCommand): boolean => {
     if (command.type === 'help') setHelp(true)
@@ -80,7 +86,7 @@ export const Panel = (props: PanelProps): ReactElement => {
     else return past.obey(command.type)
     return true
   }
-  useFileDrop(panel, file => void past.state.openFile(file))
+  useFileDrop(panel, past.state.opening.read)
   useKeys(panel, { isOn: preferences.hasShortcuts && !isHelpOpen, ofPage: ownsPage }, obey)
   // A page has one main part, which is the application's where the panel is a guest.
   const Main = ownsPage ? 'main' : 'div'

@@ -10,9 +10,8 @@ import { countdownText, sizeText } from './texts.ts'
 
 /** Records what the panel is told, saves a snapshot of it, and opens what was saved. */
 export const PastTools = (): ReactElement => {
-  const { recorder, shown } = usePanel()
+  const { opening, recorder, shown } = usePanel()
   const { recording, canRecord, isAsking } = recorder
-  const [isOpening, setOpening] = useState(false)
   const isOver = useStore(recording?.progress ?? NEVER, progress => progress?.end !== undefined)
   const canBegin = canRecord && shown.film === undefined
   return (
@@ -38,16 +37,11 @@ export const PastTools = (): ReactElement => {
           Snapshot…
         </button>
       ) : null}
-      <button
-        type="button"
-        className="button plain"
-        aria-label="Open a recording…"
-        onClick={() => setOpening(true)}
-      >
+      <button type="button" className="button plain" aria-label="Open a recording…" onClick={opening.ask}>
         Open…
       </button>
       {isAsking && recording !== undefined ? <SaveDialog recording={recording} /> : null}
-      {isOpening ? <OpenDialog onClose={() => setOpening(false)} /> : null}
+      {opening.isAsking ? <OpenDialog /> : null}
     </span>
   )
 }

@@ -1,4 +1,4 @@
-import { type ReactElement, useState } from 'react'
+import { type ReactElement, useEffect, useState } from 'react'
 import type { AccountSnapshot } from '../../kernel/index.ts'
 import { usePanel, useStatus, useView } from './panel-state.ts'
 import { ActButton, useCanDo } from './parts/act-button.tsx'
@@ -50,14 +50,63 @@ export const StartStrip = (): ReactElement | null => {
   )
 }
 
-const Who = ({ account }: { readonly account: AccountSnapshot }): ReactElement => (
-  <span className="acts who">
-    <strong>{visibleText(account.username ?? 'Light account')}</strong>
-    <ActButton name="account.logout" input={{ accountId: account.accountId }}>
-      Log out
+/** An account, and how it comes back: one that nothing opens again is left only after a second question. */
+const Who = ({ account }: { readonly account: AccountSnapshot }): ReactElement => {
+  const { accountId, username, loginMethods } = account
+  const [isAsking, setAsking] = useState(false)
+  const canAct = useCanDo('account.logout')
+  const isLost = loginMethods?.length === 0
+  useEffect(() => {
+    if (!isLost || !canAct) return
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault()
+    window.addEventListener('beforeunload', ask)
+    return () => window.removeEventListener('beforeunload', ask)
+  }, [isLost, canAct])
+  const leave = (
+    <ActButton name="account.logout" input={{ accountId }} onDone={() => setAsking(false)}>
+      {isAsking ? 'Leave it for good' : 'Log out'}
     </ActButton>
-  </span>
-)
+  )
+  return (
+    <span className="acts who">
+      <strong>{visibleText(username ?? 'Light account')}</strong>
+      {username === undefined ? <span className="soft">{waysBack(loginMethods)}</span> : null}
+      {isLost && !isAsking ? (
+        <button type="button" className="button" onClick={() => setAsking(true)}>
+          Log out…
+        </button>
+      ) : null}
+      {isLost ? null : leave}
+      {isLost && isAsking ? (
+        <Dialog title="Nothing opens this account again" onClose={() => setAsking(false)}>
+          <p>
+            It has no password, no PIN and no recovery. After a log-out or a reload its wallets are lost,
+            unless you keep its login key, or give it a username and a password first.
+          </p>
+          <div className="dialog-acts">
+            {leave}
+            <button type="button" className="button" onClick={() => setAsking(false)}>
+              Stay
+            </button>
+          </div>
+        </Dialog>
+      ) : null}
+    </span>
+  )
+}
+
+const waysBack = (methods: AccountSnapshot['loginMethods']): string => {
+  if (methods === undefined) return ''
+  const ways = methods.map(method => WAYS[method])
+  return ways.length === 0 ? 'nothing opens it again' : `comes back by ${ways.join(' or ')}`
+}
+
+const WAYS: Readonly<Record<NonNullable<AccountSnapshot['loginMethods']>[number], string>> = {
+  password: 'password',
+  pin: 'PIN on this device',
+  recovery: 'recovery',
+  edge: 'approval'
+}
 
 const AccountDialog = (props: {
   readonly title: string
@@ -65,34 +114,63 @@ const AccountDialog = (props: {
   readonly onClose: () => void
 }): ReactElement => {
   const { title, name, onClose } = props
-  const users = [...useView().users.values()].flatMap(user => user.username ?? [])
-  const [username, setUsername] = useState(name === 'account.login' ? (users[0] ?? '') : '')
+  const known = [...useView().users.values()]
+  const users = known.flatMap(user => user.username ?? [])
+  // Nobody can type the name of a light account.
+  const nameless = known.filter(user => user.username === undefined && user.isPinLoginEnabled)
+  const isLogin = name === 'account.login'
+  const [username, setUsername] = useState(isLogin ? (users[0] ?? '') : '')
+  const [loginId, setLoginId] = useState(isLogin && users.length === 0 ? (nameless[0]?.loginId ?? '') : '')
   const [password, setPassword] = useState('')
   const [pin, setPin] = useState('')
   const secrets = { ...(password === '' ? {} : { password }), ...(pin === '' ? {} : { pin }) }
   const isCreate = name === 'account.create'
+  const isWhole = isCreate
+    ? username === ''
+      ? pin !== '' && password === ''
+      : password !== '' || pin !== ''
+    : loginId === ''
+      ? username !== '' && (password !== '' || pin !== '')
+      : pin !== ''
+  const named = loginId === '' ? { username, ...secrets } : { loginId, ...(pin === '' ? {} : { pin }) }
   return (
     <Dialog title={title} onClose={onClose}>
       {isCreate ? (
         <p className="soft">
-          All fields may stay empty: that makes a light account, which can be given a name later.
+          A PIN alone makes a light account: it opens on this device only, by that PIN, and can be given a
+          name later.
         </p>
       ) : null}
       <ActForm
         name={name}
-        input={isCreate && username === '' ? secrets : { username, ...secrets }}
+        input={isCreate && username === '' ? secrets : named}
         label={title}
-        isReady={isCreate || (username !== '' && (password !== '' || pin !== ''))}
+        isReady={isWhole}
         onDone={onClose}
       >
-        <TextField label="Username" value={username} onChange={setUsername} autoComplete="username" />
-        <TextField
-          label="Password"
-          type="password"
-          value={password}
-          onChange={setPassword}
-          autoComplete={isCreate ? 'new-password' : 'current-password'}
-        />
+        {isLogin && nameless.length > 0 ? (
+          <ChoiceField
+            label="Account"
+            value={loginId}
+            onChange={setLoginId}
+            choices={[
+              ['', 'With a username'] as const,
+              ...nameless.map(user => [user.loginId, `Light account ${user.loginId.slice(0, 6)}`] as const)
+            ]}
+          />
+        ) : null}
+        {loginId === '' ? (
+          <>
+            <TextField label="Username" value={username} onChange={setUsername} autoComplete="username" />
+            <TextField
+              label="Password"
+              type="password"
+              value={password}
+              onChange={setPassword}
+              autoComplete={isCreate ? 'new-password' : 'current-password'}
+            />
+          </>
+        ) : null}
         <TextField label="PIN" type="password" value={pin} onChange={setPin} inputMode="numeric" />
       </ActForm>
       <CloseLine onClose={onClose} />

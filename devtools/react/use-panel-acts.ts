@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kernel/index.ts'
 import type { Act, Action } from '../core/actions.ts'
 import type { DevtoolsClient } from '../core/devtools-client.ts'
 import { page } from './dom.ts'
-import type { Failure, PanelMemory, PanelState, TakesFailure } from './panel-state.ts'
+import type { AskedRoute, Failure, PanelMemory, PanelState, TakesFailure } from './panel-state.ts'
 import { type Draft, discard } from './parts/review-dialog.tsx'
 import { type Review, useReview } from './use-review.ts'
 
@@ -124,6 +124,9 @@ const remembered = (memory: PanelMemory, action: Action, output: object): PanelM
   }
   if ((action.name === 'spend.draft' || action.name === 'swap.review') && 'draftId' in output) {
     return { ...memory, drafts: withEntry(memory.drafts, String(output.draftId), action.input) }
+  }
+  if (action.name === 'rates.route' && 'alternatives' in output) {
+    return { ...memory, asked: { input: action.input, answer: output as AskedRoute['answer'] } }
   }
   return 'txid' in output ? withSent(memory, action, String(output.txid)) : memory
 }

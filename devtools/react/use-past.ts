@@ -1,8 +1,9 @@
-import { useCallback, useMemo } from 'react'
+import { useCallback, useMemo, useRef, useState } from 'react'
 import type { DevtoolsClient } from '../core/devtools-client.ts'
 import { openRecordingFile } from '../core/open-recording-file.ts'
+import type { RecordedClient } from '../core/recording.ts'
 import type { PastCommand } from './keyboard.ts'
-import type { PanelState } from './panel-state.ts'
+import type { Opening, PanelState } from './panel-state.ts'
 import type { PanelActs } from './use-panel-acts.ts'
 import { useRecorder } from './use-recorder.ts'
 import { useShown } from './use-shown.ts'
@@ -10,7 +11,7 @@ import { useShown } from './use-shown.ts'
 /** What a panel draws in place of its client, and what it records of it. */
 export interface Past {
   /** Replaced when anything of it changes. */
-  readonly state: Pick<PanelState, 'client' | 'clock' | 'live' | 'now' | 'openFile' | 'recorder' | 'shown'>
+  readonly state: Pick<PanelState, 'client' | 'clock' | 'live' | 'now' | 'opening' | 'recorder' | 'shown'>
   /** Does what a key asks for. False if there is nothing to do. */
   readonly obey: (command: PastCommand) => boolean
 }
@@ -24,17 +25,10 @@ export const usePast = (
   const shown = useShown(live, clock)
   const recorder = useRecorder(live, clock)
   const { client, film, now, open } = shown
-  const openFile = useCallback(
-    async (file: Blob) => {
-      const opened = await attempt(() => openRecordingFile(file))
-      if (opened !== undefined) open(opened)
-      return opened !== undefined
-    },
-    [attempt, open]
-  )
+  const opening = useOpening(attempt, open)
   const state = useMemo(
-    () => ({ live, shown, recorder, client, now, clock, openFile }),
-    [live, shown, recorder, client, now, clock, openFile]
+    () => ({ live, shown, recorder, client, now, clock, opening }),
+    [live, shown, recorder, client, now, clock, opening]
   )
   const obey = (command: PastCommand): boolean => {
     if (command === 'record') {
@@ -49,4 +43,42 @@ export const usePast = (
     return true
   }
   return { state, obey }
+}
+
+/** One file at a time: the newest counts, and none once it was cancelled, however far it was read. */
+const useOpening = (attempt: PanelActs['attempt'], draw: (film: RecordedClient) => void): Opening => {
+  const [isAsking, setAsking] = useState(false)
+  const [isReading, setReading] = useState(false)
+  const newest = useRef<AbortController | undefined>(undefined)
+  const read = useCallback(
+    async (file: Blob) => {
+      newest.current?.abort()
+      const reading = new AbortController()
+      newest.current = reading
+      setReading(true)
+      const opened = await attempt(
+        () => openRecordingFile(file, undefined, reading.signal),
+        () => reading.signal.aborted
+      )
+      if (reading.signal.aborted) return
+      setReading(false)
+      if (opened === undefined) return
+      setAsking(false)
+      draw(opened)
+    },
+    [attempt, draw]
+  )
+  const cancel = useCallback(() => {
+    newest.current?.abort()
+    setReading(false)
+    setAsking(false)
+  }, [])
+  return useMemo(
+    () => ({
+      ...{ isAsking, isReading, cancel },
+      ask: () => setAsking(true),
+      read: file => void read(file)
+    }),
+    [isAsking, isReading, cancel, read]
+  )
 }

@@ -7,7 +7,8 @@ export interface Review {
   readonly draft: Draft | undefined
   /** False while another one is read, which must not change under the hand that is about to approve it; and of another client. */
   readonly open: (draft: Draft) => boolean
-  readonly close: () => void
+  /** Closes the review of this draft; of another one, nothing happens: an answer may come late. */
+  readonly close: (draft: Draft) => void
 }
 
 /** One review at a time. A panel that is given another client leaves it. */
@@ -30,7 +31,12 @@ export const useReview = (client: DevtoolsClient): Review => {
     },
     [client, show]
   )
-  const close = useCallback(() => show(undefined), [show])
+  const close = useCallback(
+    (draft: Draft) => {
+      if (newest.current?.draft === draft) show(undefined)
+    },
+    [show]
+  )
   return { draft: shown?.of === client ? shown.draft : undefined, open, close }
 }
 

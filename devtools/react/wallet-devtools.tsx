@@ -28,7 +28,8 @@ export const WalletDevtools = ({
     setRoot(made)
   }, [])
   return (
-    <div ref={attach} style={{ blockSize: '100%' }}>
+    // The application's rules for its own elements are not about this one.
+    <div ref={attach} style={{ all: 'initial', display: 'block', blockSize: '100%' }}>
       {root === undefined || client === undefined
         ? null
         : createPortal(<Panel isLinked={false} {...looks} client={client} />, root)}

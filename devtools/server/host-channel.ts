@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws'
+import { tryJsonText } from '../../kernel/index.ts'
 import type { Channel, ClientMessage, HostMessage } from '../core/protocol.ts'
 
 /** The kernel's end of a socket. */
@@ -40,7 +41,7 @@ export const makeHostChannel = (socket: WebSocket): HostChannel => {
       socket.on('message', (data, isBinary) => {
         if (isOver) return
         if (isBinary) return end(closeCodes.textOnly, 'text only')
-        const message = parseJson(data.toString())
+        const message = tryJsonText(data.toString())
         if (message === undefined) end(closeCodes.policy, 'not JSON')
         // Which message it is, if it is any, is looked at by whoever is attached.
         else listener(message as ClientMessage)
@@ -51,13 +52,5 @@ export const makeHostChannel = (socket: WebSocket): HostChannel => {
     },
     close: () => end(closeCodes.goingAway, ''),
     isSlow: () => socket.bufferedAmount > SLOW_BYTES
-  }
-}
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,4 +1,5 @@
 import type { Json } from '../../kernel/types/json.ts'
+import { parseJsonText } from '../../kernel/types/json-text.ts'
 import { type ElectrumSessionState, headerResult } from './electrum-method.ts'
 import { electrumMethods } from './electrum-methods.ts'
 import { parseParams } from './electrum-params.ts'
@@ -121,7 +122,7 @@ class Session implements ElectrumSessionState {
     }
     let value: Json
     try {
-      value = JSON.parse(message)
+      value = parseJsonText(message) as Json
     } catch {
       return errorReply(null, { code: RPC.parse, message: 'invalid JSON' })
     }

@@ -3,7 +3,10 @@ import { WalletError } from '../../kernel/errors/wallet-error.ts'
 import type { Io } from '../../kernel/io/io.ts'
 import { allWalletInfos, openLoginTree } from '../../kernel/login/login-tree.ts'
 import { OpenedBoxes } from '../../kernel/login/opened-boxes.ts'
+import { parseJson } from '../../kernel/schema/parse.ts'
+import { parseLegacyWalletFile } from '../../kernel/schema/wallet-files.ts'
 import { Secret } from '../../kernel/state/secret.ts'
+import type { Box } from '../../kernel/types/keys.ts'
 import type { LoginStash } from '../../kernel/types/login.ts'
 import type { FakeDb } from '../fake-db.ts'
 import type { LoginRecord } from '../login-record.ts'
@@ -39,7 +42,7 @@ export const dumpFakeUser = (source: StashSource, { loginId, loginKey, username 
     lastLogin: record.lastLogin,
     loginId,
     loginKey: io.crypto.toBase64(loginKey),
-    repos: reposOf(db, syncKeysOf(io, stash, loginKey)),
+    repos: reposOf(db, syncKeysOf(source, stash, loginKey)),
     server: dumpLogin(record, id => db.childrenOf(id))
   }
   return JSON.parse(JSON.stringify(user))
@@ -48,8 +51,8 @@ export const dumpFakeUser = (source: StashSource, { loginId, loginKey, username 
 const nameOf = (io: StashSource['io'], record: LoginRecord, loginKey: Uint8Array): string | undefined =>
   record.userTextBox === undefined ? undefined : openText(io, loginKey, record.userTextBox)
 
-/** The sync keys of everything that the user has keys of, in hex. */
-const syncKeysOf = (io: Pick<Io, 'crypto'>, stash: LoginStash, loginKey: Uint8Array): string[] => {
+/** The sync keys of everything that the user has keys of, in hex: of the login, and of files that name legacy wallets. */
+const syncKeysOf = ({ io, db }: StashSource, stash: LoginStash, loginKey: Uint8Array): string[] => {
   const opened = new OpenedBoxes(io)
   const report = (error: unknown): never => {
     throw error
@@ -57,10 +60,21 @@ const syncKeysOf = (io: Pick<Io, 'crypto'>, stash: LoginStash, loginKey: Uint8Ar
   try {
     const key = opened.adopt(new Secret(Uint8Array.from(loginKey)))
     const tree = openLoginTree({ io, opened, report }, stash, key)
-    const keys = allWalletInfos({ io, report }, tree).map(info =>
-      info.keys.use(({ syncKey }) => (typeof syncKey === 'string' ? hexOf(io, syncKey) : undefined))
+    const keys = allWalletInfos({ io, report }, tree).flatMap(info =>
+      info.keys.use(({ syncKey, dataKey }) => {
+        if (typeof syncKey !== 'string') return []
+        const own = hexOf(io, syncKey)
+        const boxes = typeof dataKey === 'string' ? legacyBoxesOf(db, own) : []
+        if (boxes.length === 0) return [own]
+        const key = io.crypto.fromBase64(String(dataKey))
+        try {
+          return [own, ...boxes.flatMap(box => legacySyncKeyOf(io, key, box) ?? [])]
+        } finally {
+          key.fill(0)
+        }
+      })
     )
-    return [...new Set(keys.filter(text => text !== undefined))]
+    return [...new Set(keys)]
   } finally {
     opened.destroy()
   }
@@ -68,6 +82,23 @@ const syncKeysOf = (io: Pick<Io, 'crypto'>, stash: LoginStash, loginKey: Uint8Ar
 
 const hexOf = ({ crypto }: Pick<Io, 'crypto'>, base64: string): string =>
   crypto.toHex(crypto.fromBase64(base64))
+
+/** The wallets of the first clients, as files of an account's repo hold them (protocol §3.4). */
+const legacyBoxesOf = (db: FakeDb, syncKey: string): Box[] =>
+  [...(db.repo(syncKey)?.files ?? [])].flatMap(([path, { content }]) =>
+    path.startsWith('Wallets/') && content !== null ? [content] : []
+  )
+
+/** Undefined for a file that no client can read either. */
+const legacySyncKeyOf = (io: Pick<Io, 'crypto'>, key: Uint8Array, box: Box): string | undefined => {
+  try {
+    return parseLegacyWalletFile(
+      parseJson(openText(io, key, box), 'legacy wallet file')
+    ).SyncKey.toLowerCase()
+  } catch {
+    return undefined
+  }
+}
 
 /** Keys without a repo on this server are left out. */
 const reposOf = (db: FakeDb, keys: readonly string[]): Record<string, UserRepo> => {

@@ -2,9 +2,11 @@ import { WalletError } from '../errors/wallet-error.ts'
 import type { AccountSnapshot, LoginSnapshot } from '../hooks/snapshots.ts'
 import type { Scheduler } from '../io/scheduler.ts'
 import { settleAll } from '../io/settle-all.ts'
+import { askForKeys } from '../keys/key-gate.ts'
 import { fetchLobby, type Lobby } from '../login/lobby/approve-login.ts'
 import type { Login } from '../login/login.ts'
 import type { RateService } from '../rates/rate-service.ts'
+import { requireObject, requireObjects, requireTexts } from '../schema/arguments.ts'
 import type { Services } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 import type { QuoteRound } from '../swap/quote-round.ts'
@@ -12,7 +14,7 @@ import type { SwapQuote } from '../swap/swap-quote.ts'
 import { SwapService } from '../swap/swap-service.ts'
 import type { SwapOptions, SwapWish } from '../swap/swap-wish.ts'
 import type { ActivationAsset, EngineStore } from '../types/engine.ts'
-import type { WalletStatesChange } from '../types/keys.ts'
+import type { WalletKeys, WalletStatesChange } from '../types/keys.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
 import type { EventQueue } from '../wallet/event-queue.ts'
 import type { PauseOptions, PauseSwitch } from '../wallet/pause-switch.ts'
@@ -24,9 +26,17 @@ import {
   activateWallet,
   getActivationAssets
 } from './activation.ts'
-import { createWallets, type NewWallet, type NewWalletOfType, type WalletMakers } from './create-wallets.ts'
+import {
+  createWallet,
+  createWallets,
+  type NewWallet,
+  type NewWalletOfType,
+  type WalletMakers
+} from './create-wallets.ts'
 import { Credentials } from './credentials.ts'
 import type { DataStore } from './data-store.ts'
+import { KeptFiles, type KeptFilesParts } from './kept-files.ts'
+import type { UnfinishedWallets } from './new-wallet-files.ts'
 import type { RepoStatus } from './open-repos.ts'
 import { OpenWallets, type OpenWalletsParts, type WalletResult } from './open-wallets.ts'
 import { ownAddressesIn } from './own-addresses.ts'
@@ -42,15 +52,18 @@ import { WalletKeyViews } from './wallet-keys.ts'
 export interface AccountParts {
   readonly services: Services
   readonly login: Login
-  readonly loginMethod: LoginSnapshot['method']
   readonly scheduler: Scheduler
   readonly events: EventQueue
   readonly book: WalletBook
   readonly settings: AccountSettings
-  readonly dataStore: DataStore
+  /** Makes the data store of one login. */
+  makeDataStore(): DataStore
   readonly pause: PauseSwitch
   /** What splits leave behind on this device that did not come to their end. */
   readonly unfinishedSplits: EngineStore
+  readonly repos: KeptFilesParts['repos']
+  /** What wallets were to begin with whose making was cut off on this device. */
+  readonly unfinishedWallets: UnfinishedWallets
   /** Where the account says which rates its wallets need. */
   readonly rates: Pick<RateService, 'addHintSource'>
   readonly openWallet: OpenWalletsParts['open']
@@ -60,6 +73,112 @@ export interface AccountParts {
   syncRepos(): Promise<void>
   /** Closes the repos and lets the context forget the account. */
   closed(): Promise<void>
+}
+
+/**
+ * An open account, whoever is logged in to it: its keys, files and wallets, which all logins of this device share, for
+ * two of each would overwrite each other. It closes with the last of them.
+ */
+export class SharedAccount {
+  readonly parts: AccountParts
+  /** Tells accounts apart: the id of the root login, or a hash of it where that is hidden. */
+  readonly id: string
+  readonly wallets: OpenWallets
+  readonly makers: WalletMakers
+  readonly splitter: WalletSplitter
+  readonly state: Observable<AccountSnapshot>
+  readonly #accounts = new Set<Account>()
+  readonly #credentials: Credentials
+  readonly #unsubscribes: readonly (() => void)[]
+  #closing: Promise<void> | undefined
+
+  constructor(parts: AccountParts) {
+    const { services, login, book } = parts
+    this.parts = parts
+    this.id = accountIdOf(services, login)
+    this.wallets = new OpenWallets({ services, find: id => book.get(id), open: parts.openWallet })
+    this.makers = { services, login, book, wallets: this.wallets, unfinished: parts.unfinishedWallets }
+    this.splitter = new WalletSplitter({ ...this.makers, unfinishedSplits: parts.unfinishedSplits })
+    this.#credentials = new Credentials({ services, login, check: () => {}, logout: () => this.close() })
+    this.state = new Observable<AccountSnapshot>(
+      {
+        accountId: this.id,
+        ...(login.username === undefined ? {} : { username: login.username }),
+        appId: login.appId,
+        isLoggedIn: true,
+        loginMethods: loginMethodsOf(this.#credentials, login),
+        ...book.getSnapshot(),
+        isPaused: parts.pause.getSnapshot().isSet
+      },
+      snapshot => services.hooks.accountChanged.call(snapshot),
+      error => services.report('account', error)
+    )
+    this.#unsubscribes = [
+      parts.rates.addHintSource(() => this.wallets.ratePairs()),
+      login.subscribe(() => this.#onLogin()),
+      book.subscribe(() => this.state.update(book.getSnapshot())),
+      parts.pause.subscribe(() => this.state.update({ isPaused: parts.pause.getSnapshot().isSet }))
+    ]
+    services.hooks.accountChanged.call(this.state.getSnapshot())
+  }
+
+  /** Those that are logged in. */
+  get accounts(): readonly Account[] {
+    return [...this.#accounts]
+  }
+
+  get isOpen(): boolean {
+    return this.#closing === undefined
+  }
+
+  /** Makes the account of one login. @throws LOGGED_OUT once it closes */
+  join(loginMethod: LoginSnapshot['method']): Account {
+    if (!this.isOpen) throw new WalletError('LOGGED_OUT', {})
+    const account = new Account(this, loginMethod)
+    this.#accounts.add(account)
+    return account
+  }
+
+  /** Ends one login; the last one closes the account. */
+  async leave(account: Account): Promise<void> {
+    this.#accounts.delete(account)
+    if (this.#accounts.size === 0) await this.close()
+  }
+
+  /** Logs everyone out. */
+  async logOutAll(): Promise<void> {
+    await Promise.all(this.accounts.map(account => account.logout()))
+  }
+
+  /** Closes every wallet and forgets the keys. A second call waits for the first. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribes) unsubscribe()
+    this.state.update({ isLoggedIn: false })
+    const { scheduler, events, login, book, settings, pause } = this.parts
+    pause.close()
+    const ending = settings.close()
+    await this.wallets.close()
+    await ending
+    events.close()
+    scheduler.close()
+    await book.close()
+    login.close()
+    await this.parts.closed()
+  }
+
+  #onLogin(): void {
+    const { login } = this.parts
+    const { username, loginMethods } = this.state.getSnapshot()
+    if (login.username !== undefined && login.username !== username)
+      this.state.update({ username: login.username })
+    const present = loginMethodsOf(this.#credentials, login)
+    if (present.join() !== loginMethods?.join()) this.state.update({ loginMethods: present })
+  }
 }
 
 /**
@@ -78,51 +197,55 @@ export class Account implements Readable<AccountSnapshot> {
   readonly walletKeys: WalletKeyViews
   /** The application's own synced texts. */
   readonly dataStore: DataStore
+  /** What was deleted, replaced or damaged in the last 30 days, and the way to bring it back. */
+  readonly keptFiles: KeptFiles
+  /** Which way led in. */
+  readonly loginMethod: LoginSnapshot['method']
+  readonly #shared: SharedAccount
   readonly #parts: AccountParts
   readonly #state: Observable<AccountSnapshot>
   readonly #wallets: OpenWallets
-  readonly #makers: WalletMakers
-  readonly #splitter: WalletSplitter
   readonly #swaps: SwapService
-  readonly #unsubscribes: readonly (() => void)[]
+  readonly #unfollow: () => void
   #loggingOut: Promise<void> | undefined
 
-  constructor(parts: AccountParts) {
+  constructor(shared: SharedAccount, loginMethod: LoginSnapshot['method']) {
+    const { parts, wallets } = shared
     const { services, login, book } = parts
+    const check = (): void => this.#check()
+    this.id = shared.id
+    this.loginMethod = loginMethod
+    this.#shared = shared
     this.#parts = parts
-    this.id = accountIdOf(services, login)
-    this.credentials = new Credentials({ services, login, logout: () => this.logout() })
-    this.twoFactor = new TwoFactor({ services, login })
-    this.dataStore = parts.dataStore
-    this.walletKeys = new WalletKeyViews({ services, book, check: () => this.#check() })
-    this.#wallets = new OpenWallets({ services, find: id => book.get(id), open: parts.openWallet })
-    this.#makers = { services, login, book, wallets: this.#wallets }
-    this.#splitter = new WalletSplitter({ ...this.#makers, unfinishedSplits: parts.unfinishedSplits })
+    this.#wallets = wallets
+    this.credentials = new Credentials({ services, login, check, logout: () => shared.logOutAll() })
+    this.twoFactor = new TwoFactor({ services, login, check })
+    this.dataStore = parts.makeDataStore()
+    this.keptFiles = new KeptFiles({ services, repos: parts.repos, check })
+    this.walletKeys = new WalletKeyViews({ services, book, check })
     this.#swaps = new SwapService({
       services,
       settingsOf: ({ id }) => parts.settings.swapConfig(id).getSnapshot(),
       tokensOf: pluginId => parts.settings.currencyConfig(pluginId).getSnapshot().allTokens,
-      findOwn: (pluginId, addresses) => ownAddressesIn(services, this.#wallets.openOf(pluginId), addresses)
+      findOwn: (pluginId, addresses) =>
+        ownAddressesIn(
+          services,
+          { pluginId, addresses },
+          {
+            open: wallets.openOf(pluginId),
+            all: book
+              .list()
+              .filter(({ isWallet, currencyInfo }) => isWallet && currencyInfo?.pluginId === pluginId)
+              .map(({ walletId }) => walletId),
+            publicKeysOf: walletId => this.walletKeys.getRawPublicKey(walletId)
+          }
+        )
     })
-    this.#state = new Observable<AccountSnapshot>(
-      {
-        accountId: this.id,
-        ...(login.username === undefined ? {} : { username: login.username }),
-        appId: login.appId,
-        isLoggedIn: true,
-        ...book.getSnapshot(),
-        isPaused: parts.pause.getSnapshot().isSet
-      },
-      snapshot => services.hooks.accountChanged.call(snapshot),
-      error => services.report('account', error)
+    const { state } = shared
+    this.#state = new Observable<AccountSnapshot>(state.getSnapshot(), undefined, error =>
+      services.report('account', error)
     )
-    this.#unsubscribes = [
-      parts.rates.addHintSource(() => this.#wallets.ratePairs()),
-      login.subscribe(() => this.#onLogin()),
-      book.subscribe(() => this.#state.update(book.getSnapshot())),
-      parts.pause.subscribe(() => this.#state.update({ isPaused: parts.pause.getSnapshot().isSet }))
-    ]
-    services.hooks.accountChanged.call(this.getSnapshot())
+    this.#unfollow = state.subscribe(() => this.#state.set(state.getSnapshot()))
   }
 
   readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
@@ -135,11 +258,6 @@ export class Account implements Readable<AccountSnapshot> {
 
   get isLoggedIn(): boolean {
     return this.getSnapshot().isLoggedIn
-  }
-
-  /** Which way led in. */
-  get loginMethod(): LoginSnapshot['method'] {
-    return this.#parts.loginMethod
   }
 
   /** Whether this device holds the login of its app alone, and not the root's key (specification §6). */
@@ -159,7 +277,10 @@ export class Account implements Readable<AccountSnapshot> {
     return this.#parts.login.rootLoginId
   }
 
-  /** Every wallet of the account, in order; deleted ones and those of unknown currencies too. */
+  /**
+   * Every key of the account, in order: wallets, deleted ones and those of unknown currencies too, and the keys that
+   * are no wallets, such as account repos; `isWallet` tells them apart.
+   */
   listWallets(): readonly WalletListing[] {
     return this.#parts.book.list()
   }
@@ -172,6 +293,7 @@ export class Account implements Readable<AccountSnapshot> {
    */
   async changeWalletStates(changes: Readonly<Record<string, WalletStatesChange>>): Promise<void> {
     this.#check()
+    requireObject('changes', changes)
     await this.#parts.book.changeStates(changes)
   }
 
@@ -181,17 +303,18 @@ export class Account implements Readable<AccountSnapshot> {
    *
    * @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, KEY_INTEGRITY, STORAGE_FAILED, SYNC_FAILED
    */
-  async openWallet(
-    walletId: string,
-    { isPaused = false }: { isPaused?: boolean } = {}
-  ): Promise<CurrencyWallet> {
+  async openWallet(walletId: string, options: { isPaused?: boolean } = {}): Promise<CurrencyWallet> {
     this.#check()
+    requireTexts({ walletId })
+    requireObject('options', options)
+    const { isPaused = false } = options
     return this.#wallets.get(walletId, { isPaused })
   }
 
   /** A wallet that is open by now, for screens that cannot wait. @throws WALLET_NOT_LOADED, WALLET_ID_UNKNOWN, LOGGED_OUT */
   wallet(walletId: string): CurrencyWallet {
     this.#check()
+    requireTexts({ walletId })
     return this.#wallets.loaded(walletId)
   }
 
@@ -213,50 +336,71 @@ export class Account implements Readable<AccountSnapshot> {
    * @throws PLUGIN_FOR_TYPE, FIAT_CODE, IMPORT_UNSUPPORTED, ENGINE_NO_KEY, KEY_INTEGRITY, NETWORK, …
    */
   async createCurrencyWallet(type: string, options: NewWallet = {}): Promise<CurrencyWallet> {
+    requireObject('options', options)
     const [result] = await this.createCurrencyWallets([{ ...options, type }])
     if (result?.ok === true) return result.wallet
     throw result?.error
   }
 
+  /**
+   * Adds keys of any type to the account, as a wallet or as what an application makes of them, and gives their id.
+   * Nothing is opened.
+   *
+   * @param keys - with a data key and a sync key if they have some, or such are made; without any keys, the plugin of
+   * the type makes them
+   * @throws OPTION_INVALID, PLUGIN_FOR_TYPE, ENGINE_NO_KEY, KEY_INTEGRITY, NETWORK, LOGGED_OUT, …
+   */
+  async createWallet(type: string, keys?: WalletKeys): Promise<string> {
+    this.#check()
+    return createWallet(this.#shared.makers, { type, ...(keys === undefined ? {} : { keys }) })
+  }
+
   /** Makes many wallets with one request; one result each, in order, and the failure of one harms no other. */
   async createCurrencyWallets(wallets: readonly NewWalletOfType[]): Promise<WalletResult[]> {
     this.#check()
-    return createWallets(this.#makers, wallets)
+    requireObjects('wallets', wallets)
+    return createWallets(this.#shared.makers, wallets)
   }
 
   /** The types that a wallet can be split into and that are not in use. @throws WALLET_ID_INVALID, PLUGIN_FOR_TYPE */
   async listSplittableWalletTypes(walletId: string): Promise<readonly string[]> {
     this.#check()
-    return this.#splitter.listTypes(walletId)
+    requireTexts({ walletId })
+    return this.#shared.splitter.listTypes(walletId)
   }
 
   /**
    * Uses the keys of a wallet on another chain, and gives the id of the wallet there; one that was archived or deleted
-   * comes back. A split that failed can be repeated.
+   * comes back. A split that failed can be repeated. Without a plugin for the type, the keys are there for other devices.
    *
-   * @throws WALLET_ID_INVALID, WALLET_ALREADY_SPLIT, SPLIT_SEGWIT, PLUGIN_FOR_TYPE, WALLET_MISSING, NETWORK, …
+   * @throws WALLET_ID_INVALID, WALLET_ALREADY_SPLIT, SPLIT_SEGWIT, WALLET_MISSING, NETWORK, …
    */
   async splitWallet(walletId: string, type: string): Promise<string> {
     this.#check()
-    return this.#splitter.split(walletId, type)
+    requireTexts({ walletId, type })
+    return this.#shared.splitter.split(walletId, type)
   }
 
   /** The tokens and settings of a currency. @throws PLUGINS_MISSING unless its plugin is there */
   currencyConfig(pluginId: string): CurrencyConfig {
     this.#check()
+    requireTexts({ pluginId })
     return this.#parts.settings.currencyConfig(pluginId)
   }
 
   /** The settings of a swap plugin. @throws PLUGINS_MISSING unless it is there */
   swapConfig(pluginId: string): SwapConfig {
     this.#check()
+    requireTexts({ pluginId })
     return this.#parts.settings.swapConfig(pluginId)
   }
 
-  /** The text that `loginWithKey` takes on this device. A secret. @throws HIDDEN_KEYS */
-  getLoginKey(): string {
+  /** The text that `loginWithKey` takes on this device. A secret. @throws HIDDEN_KEYS, what a policy objects */
+  async getLoginKey(): Promise<string> {
     this.#check()
     if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
+    await askForKeys(this.#parts.services, { use: 'login key' })
+    this.#check()
     return this.#parts.login.rootLoginKeyBase58()
   }
 
@@ -268,6 +412,7 @@ export class Account implements Readable<AccountSnapshot> {
    */
   async fetchLobby(lobbyId: string): Promise<Lobby> {
     this.#check()
+    requireTexts({ lobbyId })
     const { services, login, scheduler } = this.#parts
     return fetchLobby(services, { login, scheduler }, lobbyId)
   }
@@ -301,12 +446,14 @@ export class Account implements Readable<AccountSnapshot> {
   /** The assets that can pay to activate a wallet or tokens of it. @throws WALLET_NOT_FOUND, NOT_SUPPORTED, … */
   async getActivationAssets(question: ActivationQuestion): Promise<readonly ActivationAsset[]> {
     this.#check()
+    requireObject('question', question)
     return getActivationAssets({ book: this.#parts.book, wallets: this.#wallets }, question)
   }
 
   /** What it costs to activate a wallet or tokens of it, to approve or to close. @throws WALLET_NOT_FOUND, NOT_SUPPORTED, … */
   async activateWallet(wish: ActivationWish): Promise<ActivationQuote> {
     this.#check()
+    requireObject('request', wish)
     return activateWallet({ book: this.#parts.book, wallets: this.#wallets }, wish)
   }
 
@@ -331,34 +478,34 @@ export class Account implements Readable<AccountSnapshot> {
     return this.#swaps.fetchBest(wish, options)
   }
 
-  /** Closes every wallet and forgets the keys. A second call waits for the first. */
+  /**
+   * Ends this login. If it is the last one of the account on this device, closes every wallet and forgets the keys;
+   * wallets that another login has open stay so. A second call waits for the first.
+   */
   logout(): Promise<void> {
     this.#loggingOut ??= this.#logout()
     return this.#loggingOut
   }
 
   async #logout(): Promise<void> {
-    for (const unsubscribe of this.#unsubscribes) unsubscribe()
+    this.#unfollow()
     this.#state.update({ isLoggedIn: false })
     this.#swaps.close()
-    const { scheduler, events, login, book, settings, dataStore, pause } = this.#parts
-    pause.close()
-    const ending = [settings.close(), dataStore.close()]
-    await this.#wallets.close()
-    await Promise.all(ending)
-    events.close()
-    scheduler.close()
-    await book.close()
-    login.close()
-    await this.#parts.closed()
-  }
-
-  #onLogin(): void {
-    const { username } = this.#parts.login
-    if (username !== undefined && username !== this.username) this.#state.update({ username })
+    await Promise.all([this.dataStore.close(), this.#shared.leave(this)])
   }
 
   #check(): void {
     if (!this.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
   }
 }
+
+const loginMethodsOf = (
+  credentials: Credentials,
+  { username, isEdgeLogin }: Login
+): NonNullable<AccountSnapshot['loginMethods']> =>
+  Object.freeze([
+    ...(username !== undefined && credentials.hasPassword ? (['password'] as const) : []),
+    ...(credentials.isPinLoginEnabled ? (['pin'] as const) : []),
+    ...(username !== undefined && credentials.hasRecovery ? (['recovery'] as const) : []),
+    ...(isEdgeLogin ? (['edge'] as const) : [])
+  ])

@@ -4,7 +4,7 @@ import { isRecord } from '../schema/fields.ts'
 import { copyJson } from '../schema/parse.ts'
 import type { ActivationAsset, ActivationOffer, ActivationRequest, WalletFacts } from '../types/engine.ts'
 import type { Metadata, SpendInfo, Transaction } from '../types/transaction.ts'
-import { isBalance, isTokenId } from '../wallet/engine/engine-data.ts'
+import { copyPluginData, isBalance, isTokenId } from '../wallet/engine/engine-data.ts'
 import type { OpenedWallet } from '../wallet/open-wallet.ts'
 import type { OpenWallets } from './open-wallets.ts'
 import type { WalletBook } from './wallet-book.ts'
@@ -20,6 +20,12 @@ export interface ActivationWish extends ActivationQuestion {
   readonly payment?: { readonly walletId: string; readonly tokenId: string | null }
 }
 
+/** How an activation is approved. `maxNetworkFee`: of each payment; a fee that is not usual needs it. */
+export interface ApproveActivation {
+  readonly metadata?: Metadata | undefined
+  readonly maxNetworkFee?: NativeAmount | undefined
+}
+
 /** What an activation costs, for a person to approve; nothing is spent before. */
 export interface ActivationQuote {
   readonly walletId: string
@@ -32,9 +38,7 @@ export interface ActivationQuote {
    *
    * @throws the spend errors; BOGUS_DATA, before anything is signed, if it would cost more than was said; OPTION_INVALID after `close`
    */
-  approve(options?: {
-    readonly metadata?: Metadata
-  }): Promise<{ readonly transactions: readonly Transaction[] }>
+  approve(options?: ApproveActivation): Promise<{ readonly transactions: readonly Transaction[] }>
   /** Nothing is paid any more. */
   close(): void
 }
@@ -58,10 +62,9 @@ export const getActivationAssets = async (
   const request = { ...(tokenIds === undefined ? {} : { tokenIds }), wallets: walletFactsOf(parts.book) }
   const assets = await engine.call('naming what can pay for the activation', async made => {
     if (made.getActivationAssets === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'activation' })
-    return made.getActivationAssets(request)
+    return readAssets(wallet.currencyInfo.pluginId, await made.getActivationAssets(request))
   })
-  if (Array.isArray(assets) && assets.length <= MAX_ASSETS && assets.every(isAsset)) return assets
-  throw bogus(wallet.currencyInfo.pluginId)
+  return assets
 }
 
 /**
@@ -80,12 +83,11 @@ export const activateWallet = async (
     ...(tokenIds === undefined ? {} : { tokenIds }),
     ...(payment === undefined ? {} : { payment: { ...(await payerFacts(payer)), tokenId } })
   }
-  const said = await engine.call('saying what the activation costs', async made => {
-    if (made.activateWallet === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'activation' })
-    return made.activateWallet(request)
-  })
   const { pluginId } = wallet.currencyInfo
-  const offer = copyOffer(pluginId, said)
+  const offer = await engine.call('saying what the activation costs', async made => {
+    if (made.activateWallet === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'activation' })
+    return copyOffer(pluginId, await made.activateWallet(request))
+  })
   if (offer.spends.some(spend => spend.tokenId !== tokenId)) throw bogus(pluginId)
   let isClosed = false
   let paid: Promise<{ readonly transactions: readonly Transaction[] }> | undefined
@@ -95,10 +97,10 @@ export const activateWallet = async (
     paymentTokenId: tokenId,
     fromNativeAmount: offer.fromNativeAmount,
     networkFee: offer.networkFee,
-    approve({ metadata } = {}) {
+    approve({ metadata, maxNetworkFee } = {}) {
       if (isClosed)
         return Promise.reject(new WalletError('OPTION_INVALID', { option: 'quote', rule: 'was closed' }))
-      paid ??= pay({ payer, offer, tokenId, pluginId }, metadata)
+      paid ??= pay({ payer, offer, tokenId, pluginId }, { metadata, maxNetworkFee })
       return paid
     },
     close() {
@@ -117,7 +119,7 @@ interface Payment {
 
 const pay = async (
   { payer, offer, tokenId, pluginId }: Payment,
-  metadata: Metadata | undefined
+  { metadata, maxNetworkFee }: ApproveActivation
 ): Promise<{ readonly transactions: readonly Transaction[] }> => {
   const { fromNativeAmount, networkFee, spends } = offer
   const feeIn = (asset: string | null): NativeAmount =>
@@ -142,7 +144,7 @@ const pay = async (
     const next = at === 0 ? drafts[at] : await draft(spend)
     if (next === undefined) break
     checkTotal([...transactions, next])
-    transactions.push(await payer.spend(next))
+    transactions.push(await payer.spend(next, { maxNetworkFee }))
   }
   return { transactions }
 }
@@ -169,6 +171,12 @@ const payerFacts = async (
 ): Promise<WalletFacts & { publicAddress: string }> => {
   const { publicAddress } = await payer.getReceiveAddress()
   return { walletId: payer.id, type: payer.type, pluginId: payer.currencyInfo.pluginId, publicAddress }
+}
+
+const readAssets = (pluginId: string, said: unknown): readonly ActivationAsset[] => {
+  const assets = copyPluginData({ pluginId, what: 'activation' }, said, MAX_ASSETS_LENGTH)
+  if (!Array.isArray(assets) || assets.length > MAX_ASSETS || !assets.every(isAsset)) throw bogus(pluginId)
+  return assets
 }
 
 const isAsset = (value: unknown): value is ActivationAsset =>
@@ -221,3 +229,4 @@ const bogus = (pluginId: string): WalletError =>
 const MAX_SPENDS = 10
 const MAX_OFFER = 100_000
 const MAX_ASSETS = 10_000
+const MAX_ASSETS_LENGTH = 10_000_000

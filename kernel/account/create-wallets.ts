@@ -1,11 +1,15 @@
+import { WalletError } from '../errors/wallet-error.ts'
+import { fixedTypeOf } from '../keys/fix-wallet-type.ts'
 import { hideWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
 import type { Login } from '../login/login.ts'
 import { makeBreather } from '../repo/breather.ts'
+import { allowTexts, requireTexts } from '../schema/arguments.ts'
 import type { Services } from '../services.ts'
 import type { SecretWalletInfo, WalletInfo, WalletStatesChange } from '../types/keys.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
 import { checkFiatCode, DEFAULT_FIAT } from '../wallet/wallet-settings.ts'
 import { type KeysSource, makeWalletKeys } from './make-wallet-keys.ts'
+import type { NewWalletSettings, UnfinishedWallets } from './new-wallet-files.ts'
 import type { OpenWallets, WalletResult } from './open-wallets.ts'
 import type { WalletBook } from './wallet-book.ts'
 import { checkStatesChange } from './wallet-states.ts'
@@ -32,13 +36,15 @@ export interface WalletMakers {
   readonly login: Login
   readonly book: WalletBook
   readonly wallets: OpenWallets
+  readonly unfinished: UnfinishedWallets
 }
 
 /**
  * Makes many wallets with one request; one result each, in order, and the failure of one harms no other.
  *
- * From the request on the wallets exist, whatever happens: one that cannot be opened can be opened later, and one whose
- * settings cannot be written has the default ones, which is reported. Keys that the account has make no second wallet.
+ * From the request on the wallets exist, whatever happens: one that cannot be opened can be opened later. Their settings are
+ * on this device before the request, and are written when they are next opened, if they cannot be written now. Keys that
+ * the account has make no second wallet.
  */
 export const createWallets = async (
   parts: WalletMakers,
@@ -61,6 +67,36 @@ export const createWallets = async (
     return result ?? { ok: false, error: plan.error }
   })
 }
+
+/**
+ * Adds keys of any type, which need no plugin where they are given; nothing is opened (protocol §5.1).
+ *
+ * @returns the id; keys that the account has are brought back
+ * @throws what makes no keys of the request, or keeps them from the server
+ */
+export const createWallet = async (
+  parts: WalletMakers,
+  request: Pick<NewWalletOfType, 'type' | 'keys'>
+): Promise<string> => {
+  checkKeyType(request.type)
+  const info = await makeWalletKeys(parts.services, request.type, request)
+  const plan: Plan = { request, info, isKnown: false, error: undefined }
+  findKnown(parts, [plan])
+  await attachNew(parts, [plan])
+  const made = madeOf(plan)
+  if (made === undefined) throw plan.error
+  await keepStates(parts, [made])
+  return made.walletId
+}
+
+/** Checks the type of new keys, which may be that of no plugin. @throws OPTION_INVALID */
+export const checkKeyType = (type: unknown): void => {
+  if (typeof type === 'string' && type !== '' && type.length <= MAX_TYPE) return
+  throw new WalletError('OPTION_INVALID', { option: 'type', rule: 'is no short text' })
+}
+
+/** A key box with a longer type is not read again. */
+const MAX_TYPE = 1000
 
 /** One request on its way. */
 interface Plan {
@@ -85,8 +121,12 @@ const madeOf = ({ request, info, isKnown, error }: Plan): MadeWallet | undefined
 
 const planWallet = async (services: Services, request: NewWalletOfType): Promise<Plan> => {
   try {
+    const { type, name, fiatCurrencyCode, migratedFromWalletId } = request
+    requireTexts({ type })
+    allowTexts({ name, fiatCurrencyCode, migratedFromWalletId })
     checkFiatCode(request.fiatCurrencyCode ?? DEFAULT_FIAT)
     checkStatesChange(statesChangeOf(request))
+    services.plugins.infoOf(fixedTypeOf(request.type))
     const info = await makeWalletKeys(services, request.type, request)
     return { request, info, isKnown: false, error: undefined }
   } catch (error) {
@@ -117,10 +157,15 @@ const findKnown = ({ services, book }: WalletMakers, plans: readonly Plan[]): vo
 }
 
 /** All keys go out at once. What a lost answer hides is found by the login itself. */
-const attachNew = async ({ login }: WalletMakers, plans: readonly Plan[]): Promise<void> => {
+const attachNew = async (
+  { services, login, unfinished }: WalletMakers,
+  plans: readonly Plan[]
+): Promise<void> => {
   const fresh = plans.filter(plan => madeOf(plan)?.isKnown === false)
   if (fresh.length === 0) return
+  const settings = new Map(fresh.map(plan => [plan.info?.id ?? '', settingsOf(plan.request)]))
   try {
+    await unfinished.begin(settings, services.io.clock.now())
     await login.addWalletInfos(fresh.flatMap(({ info }) => info ?? []))
   } catch (error) {
     // A second request for the same keys was to find what the first one makes.
@@ -146,16 +191,21 @@ const keepStates = async ({ services, book }: WalletMakers, made: readonly MadeW
 const statesChangeOf = ({ migratedFromWalletId }: NewWallet): WalletStatesChange =>
   migratedFromWalletId === undefined ? {} : { migratedFromWalletId }
 
+const settingsOf = ({ name, fiatCurrencyCode, enabledTokenIds }: NewWallet): NewWalletSettings => ({
+  name,
+  fiatCurrencyCode: fiatCurrencyCode ?? DEFAULT_FIAT,
+  enabledTokenIds
+})
+
 /** Opens a wallet that was made or asked for again. Whoever opened it first, it gets its settings. */
 export const openNew = async (
   { services, wallets }: WalletMakers,
   { walletId, request, isKnown }: MadeWallet
 ): Promise<CurrencyWallet> => {
   const { name, fiatCurrencyCode, enabledTokenIds } = request
-  const settings = { name, fiatCurrencyCode: fiatCurrencyCode ?? DEFAULT_FIAT, enabledTokenIds }
   // Given keys may be those of a repo that is in use elsewhere: what it holds comes first.
   const isNew = !isKnown && request.keys?.syncKey === undefined
-  const wallet = await wallets.get(walletId, isNew ? { settings } : {})
+  const wallet = await wallets.get(walletId, isNew ? { settings: settingsOf(request) } : {})
   try {
     if (name !== undefined && wallet.name !== name) await wallet.rename(name)
     const isFiatNew = wallet.getSnapshot().fiatCurrencyCode !== fiatCurrencyCode

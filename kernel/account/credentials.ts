@@ -10,6 +10,7 @@ import { checkRecovery, makeRecoveryKit, makeRecoveryRemovalKit } from '../login
 import { makeStaleIdKits, makeUsernameKits } from '../login/kits/username-kit.ts'
 import type { Login } from '../login/login.ts'
 import { findTree } from '../login/login-tree.ts'
+import { allowTexts, requireObject, requireTexts } from '../schema/arguments.ts'
 import type { Services } from '../services.ts'
 import { Secret } from '../state/secret.ts'
 import type { LoginTree } from '../types/login.ts'
@@ -34,7 +35,9 @@ export interface UsernameOptions {
 export interface CredentialsParts {
   readonly services: Services
   readonly login: Login
-  /** Closes the account. */
+  /** Refuses whoever has logged out while others are logged in. @throws LOGGED_OUT */
+  check?(): void
+  /** Closes the account, for everyone who is logged in to it. */
   logout(): Promise<void>
 }
 
@@ -58,6 +61,7 @@ export class Credentials {
    */
   async changePassword(password: string): Promise<void> {
     this.#checkAllowed()
+    requireTexts({ password })
     checkNewPassword(password)
     const secret = new Secret(password)
     const { services, login } = this.#parts
@@ -76,7 +80,10 @@ export class Credentials {
 
   /** Tells whether this is the password; asks no server. An account without a password says no. @throws LOGGED_OUT */
   async checkPassword(password: string): Promise<boolean> {
-    return isPassword(this.#parts.services, this.#parts.login.openState.held, password)
+    this.#parts.check?.()
+    const { held } = this.#parts.login.openState
+    requireTexts({ password })
+    return isPassword(this.#parts.services, held, password)
   }
 
   /**
@@ -126,8 +133,14 @@ export class Credentials {
    *
    * @throws HIDDEN_KEYS, PIN_INVALID, PIN_MISSING, NETWORK, …
    */
-  async changePIN({ pin, enableLogin }: PinOptions): Promise<void> {
+  async changePIN(options: PinOptions): Promise<void> {
     this.#checkAllowed()
+    requireObject('options', options)
+    const { pin, enableLogin } = options
+    if (enableLogin !== undefined && typeof enableLogin !== 'boolean') {
+      throw new WalletError('OPTION_INVALID', { option: 'enableLogin', rule: 'must be true or false' })
+    }
+    allowTexts({ pin })
     if (pin !== undefined) checkPin(pin)
     const secret = pin === undefined ? undefined : new Secret(pin)
     const { services, login } = this.#parts
@@ -140,7 +153,10 @@ export class Credentials {
 
   /** Tells whether this is the PIN; asks the server only where the PIN is not known here. @throws LOGGED_OUT */
   async checkPIN(pin: string): Promise<boolean> {
-    return isPin(this.#parts.services, this.#parts.login.openState, pin)
+    this.#parts.check?.()
+    const { openState } = this.#parts.login
+    requireTexts({ pin })
+    return isPin(this.#parts.services, openState, pin)
   }
 
   /** Takes the PIN away, of the app's login and those below it, too. @throws HIDDEN_KEYS, NETWORK, … */
@@ -161,11 +177,17 @@ export class Credentials {
     const recovery = { questions: [...questions], answers: new Secret<readonly string[]>([...answers]) }
     const { services, login } = this.#parts
     try {
-      await login.change(({ held }) => [makeRecoveryKit(services.io, held, recovery)])
+      let key = ''
+      await login.change(({ held }) => {
+        const kit = makeRecoveryKit(services.io, held, recovery)
+        key = kit.stash.recovery2Key ?? ''
+        return [kit]
+      })
+      // Another device may have switched recovery off since.
+      return base58Of(services.io.crypto.fromBase64(key))
     } finally {
       recovery.answers.destroy()
     }
-    return this.getRecoveryKey()
   }
 
   /** Switches recovery off; the recovery key is then worth nothing. @throws HIDDEN_KEYS, NETWORK, … */
@@ -196,8 +218,12 @@ export class Credentials {
    * @throws USERNAME_WITHOUT_PASSWORD if the account has a password and none is given; PASSWORD if it is another
    * @throws ACCOUNT_EXISTS if somebody has that name; NETWORK, …
    */
-  async changeUsername({ username, password }: UsernameOptions): Promise<void> {
+  async changeUsername(options: UsernameOptions): Promise<void> {
     this.#checkAllowed()
+    requireObject('options', options)
+    const { username, password } = options
+    requireTexts({ username })
+    allowTexts({ password })
     const name = normalizeUsername(username)
     if (name === '') throw new WalletError('USERNAME_INVALID', {})
     if (password !== undefined) checkNewPassword(password)
@@ -210,7 +236,7 @@ export class Credentials {
         if (held.username === name) return makeStaleIdKits(services.io, held)
         await this.#checkSame(held, password)
         return makeUsernameKits(services.io, held, { username: name, password: secret, snrp })
-      })
+      }, ASKS_FIRST)
     } catch (error) {
       if (!isWalletError(error, 'CONFLICT')) throw error
       await login.refresh()
@@ -255,8 +281,12 @@ export class Credentials {
 
   #checkAllowed(): void {
     if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
+    this.#parts.check?.()
   }
 }
+
+/** The new ids are made from keys, and the new proof from a password, that another device may just have changed. */
+const ASKS_FIRST = { asksFirst: true } as const
 
 /** Lends out a copy of a login's key, for work that waits. */
 const withKey = async <T>(

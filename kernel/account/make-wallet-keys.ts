@@ -6,6 +6,7 @@ import type { Services } from '../services.ts'
 import type { JsonObject } from '../types/json.ts'
 import type { WalletInfo, WalletKeys } from '../types/keys.ts'
 import { callTools } from '../wallet/call-tools.ts'
+import { copyPluginData } from '../wallet/engine/engine-data.ts'
 
 /** Where the keys of a new wallet come from: its plugin makes them, reads them from a text, or they are given. */
 export interface KeysSource {
@@ -23,6 +24,8 @@ export interface KeysSource {
  * The keys say whether a person brought them; given ones say what they say. Of a legacy type such as
  * `wallet:bitcoin-bip49`, the plugin is asked for keys of that form.
  *
+ * A plugin may need no more than these: keys without a field are keys. Given ones need no plugin.
+ *
  * @throws OPTION_INVALID, PLUGIN_FOR_TYPE, IMPORT_UNSUPPORTED, IMPORT_INVALID, ENGINE_NO_KEY, KEY_INTEGRITY, PLUGIN_FAILED, DEADLINE
  */
 export const makeWalletKeys = async (
@@ -32,9 +35,8 @@ export const makeWalletKeys = async (
 ): Promise<WalletInfo> => {
   if (source.keys !== undefined && source.importText !== undefined)
     throw new WalletError('OPTION_INVALID', { option: 'keys', rule: 'cannot be given with a text to import' })
-  services.plugins.infoOf(fixedTypeOf(type))
   const keys = source.keys ?? (await askForKeys(services, type, source))
-  if (!isRecord(keys) || Object.keys(keys).length === 0) throw new WalletError('ENGINE_NO_KEY', {})
+  if (!isRecord(keys)) throw new WalletError('ENGINE_NO_KEY', {})
   const info = makeWalletInfo(services.io, type, keys)
   for (const [name, length] of LENGTHS) {
     if (keyBytesOf(services.io, info.keys[name])?.length !== length)
@@ -49,6 +51,12 @@ const LENGTHS: readonly (readonly ['dataKey' | 'syncKey', number])[] = [
   ['syncKey', 20]
 ]
 
+/** Keys as a plugin has made them; what is no data at all is left for the caller to refuse. */
+const readKeys = (pluginId: string, said: unknown): WalletKeys =>
+  copyPluginData({ pluginId, what: 'keys' }, said, MAX_KEYS) as WalletKeys
+
+const MAX_KEYS = 1_000_000
+
 const askForKeys = async (services: Services, type: string, source: KeysSource): Promise<WalletKeys> => {
   const { importText } = source
   const fixedType = fixedTypeOf(type)
@@ -59,17 +67,16 @@ const askForKeys = async (services: Services, type: string, source: KeysSource):
     pluginId,
     what: 'making keys',
     async call(tools) {
-      if (importText === undefined) return tools.createPrivateKey(fixedType, options)
+      if (importText === undefined)
+        return readKeys(pluginId, await tools.createPrivateKey(fixedType, options))
       if (canImportKeys === false || tools.importPrivateKey === undefined)
         throw new WalletError('IMPORT_UNSUPPORTED', {})
-      return tools.importPrivateKey(importText, options)
+      return readKeys(pluginId, await tools.importPrivateKey(importText, options))
     }
   }).catch(error => {
     // Nobody's keys are damaged yet: a person mistyped.
     if (importText === undefined || !isWalletError(error, 'KEY_INTEGRITY')) throw error
     throw new WalletError('IMPORT_INVALID', { rule: error.details.rule }, error)
   })
-  return isRecord(keys) && Object.keys(keys).length > 0
-    ? { ...keys, imported: importText !== undefined }
-    : keys
+  return isRecord(keys) ? { ...keys, imported: importText !== undefined } : keys
 }

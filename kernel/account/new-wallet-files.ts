@@ -1,5 +1,8 @@
+import { isRecord } from '../schema/fields.ts'
+import { readOwnJson } from '../schema/parse.ts'
+import type { EngineStore } from '../types/engine.ts'
 import { TOKENS_PATH, tokenIdList } from '../wallet/tokens/token-file.ts'
-import { FIAT_PATH, NAME_PATH } from '../wallet/wallet-settings.ts'
+import { DEFAULT_FIAT, FIAT_PATH, NAME_PATH } from '../wallet/wallet-settings.ts'
 
 /** What a new wallet begins with. */
 export interface NewWalletSettings {
@@ -23,3 +26,48 @@ export const newWalletFiles = ({
   }
   return files
 }
+
+/**
+ * The settings of wallets that are being made, kept on this device from before their keys are sent until their files are
+ * written: a process that ends in between leaves no wallet without its name.
+ */
+export class UnfinishedWallets {
+  readonly #store: EngineStore
+
+  /** @param store - of the account's repo, never synced */
+  constructor(store: EngineStore) {
+    this.#store = store
+  }
+
+  /** Remembers the settings of new wallets, by wallet id, durable when it resolves. @throws STORAGE_FULL, STORAGE_FAILED */
+  async begin(settings: ReadonlyMap<string, NewWalletSettings>, now: number): Promise<void> {
+    const writes = new Map<string, string | null>()
+    for (const [key, text] of this.#store.entries('')) {
+      const left = readOwnJson(text)
+      const at = isRecord(left) && typeof left.at === 'number' ? left.at : 0
+      if (at < now - KEEP_MS) writes.set(key, null)
+    }
+    for (const [walletId, wanted] of settings) writes.set(walletId, JSON.stringify({ ...wanted, at: now }))
+    if (writes.size > 0) await this.#store.write(writes)
+  }
+
+  /** What a wallet was to begin with, if that was never written. */
+  find(walletId: string): NewWalletSettings | undefined {
+    const left = readOwnJson(this.#store.get(walletId))
+    if (!isRecord(left)) return undefined
+    const { name, fiatCurrencyCode, enabledTokenIds } = left
+    return {
+      ...(typeof name === 'string' ? { name } : {}),
+      fiatCurrencyCode: typeof fiatCurrencyCode === 'string' ? fiatCurrencyCode : DEFAULT_FIAT,
+      ...(Array.isArray(enabledTokenIds) ? { enabledTokenIds } : {})
+    }
+  }
+
+  /** Forgets what has been written. */
+  async end(walletId: string): Promise<void> {
+    if (this.#store.get(walletId) !== undefined) await this.#store.write(new Map([[walletId, null]]))
+  }
+}
+
+/** A request whose keys never came to be leaves its settings behind for so long. */
+const KEEP_MS = 30 * 24 * 3600 * 1000

@@ -1,5 +1,4 @@
 import { isWalletError } from '../errors/wallet-error.ts'
-import type { LoginSnapshot } from '../hooks/snapshots.ts'
 import { Poller } from '../io/poller.ts'
 import { Scheduler } from '../io/scheduler.ts'
 import { settleAll } from '../io/settle-all.ts'
@@ -13,10 +12,10 @@ import type { SecretWalletInfo } from '../types/keys.ts'
 import { EventQueue } from '../wallet/event-queue.ts'
 import { openWallet } from '../wallet/open-wallet.ts'
 import { type PauseSnapshot, PauseSwitch } from '../wallet/pause-switch.ts'
-import { Account, type AccountParts } from './account.ts'
+import { type AccountParts, SharedAccount } from './account.ts'
 import { accountIdOf } from './account-id.ts'
 import { DataStore } from './data-store.ts'
-import { type NewWalletSettings, newWalletFiles } from './new-wallet-files.ts'
+import { type NewWalletSettings, newWalletFiles, UnfinishedWallets } from './new-wallet-files.ts'
 import { type OpenRepo, OpenRepos } from './open-repos.ts'
 import { type AccountSettings, openAccountSettings } from './settings/account-settings.ts'
 import { WalletBook, type WalletBookParts } from './wallet-book.ts'
@@ -28,11 +27,12 @@ export interface AccountPlace {
   readonly services: Services
   readonly login: Login
   readonly syncLoop: SyncLoop
-  readonly loginMethod: LoginSnapshot['method']
+  /** It was just made, so that there is nothing to fetch first. */
+  readonly isNew: boolean
   /** The pause of everything. */
   readonly paused: Readable<PauseSnapshot>
   readonly rates: AccountParts['rates']
-  closed(account: Account): void
+  closed(): void
 }
 
 /**
@@ -41,16 +41,16 @@ export interface AccountPlace {
  *
  * @throws NETWORK, SYNC_FAILED if the repo was never synced here and no server answers; KEY_INTEGRITY, STORAGE_FAILED
  */
-export const openAccount = async (place: AccountPlace): Promise<Account> => {
+export const openAccount = async (place: AccountPlace): Promise<SharedAccount> => {
   const { services, login, syncLoop } = place
   const repos = new OpenRepos(services, { syncLoop, accountId: accountIdOf(services, login) })
   try {
     const accountRepos = await openAccountRepos(place, repos)
-    const book = await WalletBook.open({ services, login, accountRepos })
+    const book = await WalletBook.open({ services, login, accountRepos: accountRepos.all })
     const scheduler = new Scheduler(services.io.clock)
     const settings = await openAccountSettings({
       services,
-      repo: accountRepos[0].repo,
+      repo: accountRepos.all[0].repo,
       scheduler,
       hasWallet: walletType => book.list().some(({ type, deleted }) => type === walletType && !deleted)
     })
@@ -62,17 +62,18 @@ export const openAccount = async (place: AccountPlace): Promise<Account> => {
   }
 }
 
-interface OpenParts extends Pick<WalletBookParts, 'accountRepos'> {
+interface OpenParts {
+  readonly accountRepos: AccountRepos
   readonly repos: OpenRepos
   readonly book: WalletBook
   readonly scheduler: Scheduler
   readonly settings: AccountSettings
 }
 
-const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
-  const { services, login, loginMethod } = place
-  const { repos, accountRepos, book, scheduler, settings } = parts
-  const [{ repo, hashOf }] = accountRepos
+const putTogether = (place: AccountPlace, parts: OpenParts): SharedAccount => {
+  const { services, login } = place
+  const { repos, accountRepos, book, scheduler } = parts
+  const [{ repo, hashOf }] = accountRepos.all
   const events = new EventQueue(services.io.clock, error => services.report('account', error))
   const refresh = makeRefresh(services, login)
   const pause = new PauseSwitch({ scheduler, key: 'pause account', parent: place.paused })
@@ -83,26 +84,28 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
     appNames.set(appId, known)
     return known
   }
-  const account: Account = new Account({
+  const unfinishedWallets = new UnfinishedWallets(storeBelow(repo.local, 'new/'))
+  const account = new SharedAccount({
     services,
     login,
-    loginMethod,
     scheduler,
     events,
     book,
-    settings,
-    dataStore: new DataStore({ services, repo, hashOf }),
+    settings: parts.settings,
+    makeDataStore: () => new DataStore({ services, repo, hashOf }),
     pause,
     rates: place.rates,
     unfinishedSplits: storeBelow(repo.local, 'split/'),
-    async openWallet(info, { settings: wishes, isPaused = false }) {
+    unfinishedWallets,
+    repos,
+    async openWallet(info, { settings, isPaused = false }) {
       const { pluginId } = services.plugins.infoOf(info.type)
-      const found = await repos.open(info, wishes === undefined ? 'needed' : 'empty')
+      const found = await repos.open(info, settings === undefined ? 'needed' : 'empty')
       try {
-        if (wishes !== undefined) await writeNewWallet(services, found, wishes)
+        await finishNewWallet(services, found, { unfinished: unfinishedWallets, walletId: info.id, settings })
         return await openWallet({
           ...{ services, walletInfo: info, scheduler, events, nameOfApp, paused: pause, isPaused },
-          config: settings.currencyConfig(pluginId),
+          config: parts.settings.currencyConfig(pluginId),
           ...{ repo: found.repo, hashOf: found.hashOf, syncLoop: place.syncLoop }
         })
       } catch (error) {
@@ -112,58 +115,99 @@ const putTogether = (place: AccountPlace, parts: OpenParts): Account => {
     },
     listRepos: () => repos.list(),
     async syncRepos() {
-      await settleAll(accountRepos.map(opened => opened.sync()))
+      await settleAll(accountRepos.all.map(opened => opened.sync()))
     },
     async closed() {
+      ignoreNews()
       await refresh.stop()
       await repos.close()
-      place.closed(account)
+      place.closed()
     }
+  })
+  // Another device may add one while this one is logged in.
+  const ignoreNews = login.subscribe(() => {
+    services.inBackground(
+      'account',
+      accountRepos.openNew().then(added => book.addRepos(added))
+    )
   })
   const follow = (): void => {
     if (pause.getSnapshot().isPaused) services.inBackground('login', refresh.stop())
-    else if (account.isLoggedIn) refresh.start()
+    else if (account.isOpen) refresh.start()
   }
   pause.subscribe(follow)
   follow()
   return account
 }
 
-/** The account's own repo, and the older ones that may still hold wallets (protocol §3.4). */
+/** The repos of the account itself. */
+interface AccountRepos {
+  /** Its own, and the older ones that may still hold wallets (protocol §3.4). */
+  readonly all: WalletBookParts['accountRepos']
+  /** Opens those that the login has got since, and gives them. What fails is reported, and tried with the next login. */
+  openNew(): Promise<readonly OpenRepo[]>
+}
+
 const openAccountRepos = async (
-  { services, login, loginMethod }: AccountPlace,
+  { services, login, isNew }: AccountPlace,
   repos: OpenRepos
-): Promise<WalletBookParts['accountRepos']> => {
+): Promise<AccountRepos> => {
   const own = await login.ensureAccountRepo()
   const types = [own.type, ...(services.config.appId === '' ? OLD_REPO_TYPES : [])]
-  const older = login.walletInfos.filter(({ id, type }) => id !== own.id && types.includes(type))
+  const begun = new Set([own.id])
   const openOlder = async (info: SecretWalletInfo): Promise<OpenRepo | undefined> => {
+    begun.add(info.id)
     try {
       return await repos.open(info, 'tried')
     } catch (error) {
-      services.report('account', error)
+      if (!isWalletError(error, 'LOGGED_OUT')) services.report('account', error)
       return undefined
     }
   }
+  const openOthers = async (): Promise<readonly OpenRepo[]> => {
+    const others = login.walletInfos.filter(({ id, type }) => !begun.has(id) && types.includes(type))
+    const opened = await Promise.all(others.map(openOlder))
+    return opened.filter(repo => repo !== undefined)
+  }
   // A new account has nothing to fetch first.
-  const [first, ...others] = await Promise.all([
-    repos.open(own, loginMethod === 'create' ? 'empty' : 'needed'),
-    ...older.map(openOlder)
-  ])
-  return [first, ...others.filter(repo => repo !== undefined)]
+  const [first, others] = await Promise.all([repos.open(own, isNew ? 'empty' : 'needed'), openOthers()])
+  const all: [OpenRepo, ...OpenRepo[]] = [first, ...others]
+  return {
+    all,
+    async openNew() {
+      const added = await openOthers()
+      all.push(...added)
+      return added
+    }
+  }
 }
 
 /** What the root app's repos were called once (protocol §8 row 30). */
 const OLD_REPO_TYPES: readonly string[] = ['account:repo:co.airbitz.wallet', '']
 
-/** A wallet whose settings cannot be written has the default ones. */
-const writeNewWallet = async (
+interface NewWalletPlace {
+  readonly unfinished: UnfinishedWallets
+  readonly walletId: string
+  /** Undefined for a wallet that is not made now; then an earlier attempt may have left some. */
+  readonly settings: NewWalletSettings | undefined
+}
+
+/**
+ * Writes the settings of a new wallet, also of one whose making was cut off: files that are there by now stay as they are.
+ * A wallet whose settings cannot be written has the default ones until it is opened again.
+ */
+const finishNewWallet = async (
   { report }: Services,
   { repo }: OpenRepo,
-  settings: NewWalletSettings
+  { unfinished, walletId, settings }: NewWalletPlace
 ): Promise<void> => {
   try {
-    await repo.setTexts(newWalletFiles(settings))
+    const wanted = settings ?? unfinished.find(walletId)
+    if (wanted === undefined) return
+    const missing = new Map<string, string>()
+    for (const [path, text] of newWalletFiles(wanted)) if (!(await repo.has(path))) missing.set(path, text)
+    if (missing.size > 0) await repo.setTexts(missing)
+    await unfinished.end(walletId)
   } catch (error) {
     report('account', error)
   }

@@ -9,6 +9,7 @@ import type { RepoTraffic, SyncLoop } from '../repo/sync-loop.ts'
 import type { Services } from '../services.ts'
 import { Secret } from '../state/secret.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
+import { belongsAt } from './belongs-at.ts'
 
 /** How a repo that this device has never synced comes to its first files. */
 export type FirstSync =
@@ -95,6 +96,11 @@ export class OpenRepos {
     throw new WalletError('LOGGED_OUT', {})
   }
 
+  /** Each open repo with its owner. */
+  entries(): IterableIterator<[Repo, Pick<SecretWalletInfo, 'id' | 'type'>]> {
+    return this.#owners.entries()
+  }
+
   /** How far each open repo is from its server. */
   list(): RepoStatus[] {
     return [...this.#owners].map(([repo, owner]) => ({
@@ -120,6 +126,8 @@ export class OpenRepos {
     try {
       repo = await openRepo({
         ...{ io, disk, repoId, ...keys },
+        belongsAt: (path, texts) =>
+          belongsAt(text => keys.dataKey.use(key => fileHashOf(io, key, text)), path, texts),
         report: error => report(`repo ${repoId.slice(0, 8)}`, error),
         announce: state => this.#tell(state, owner, true)
       })

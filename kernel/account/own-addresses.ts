@@ -1,30 +1,64 @@
 import { withDeadline } from '../io/deadline.ts'
 import type { Services } from '../services.ts'
+import type { OwnAddresses } from '../swap/check-payees.ts'
+import type { JsonObject } from '../types/json.ts'
+import { callTools } from '../wallet/call-tools.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
 import { findOwnAddresses } from '../wallet/labels/own-addresses.ts'
 
+/** The wallets of a currency in an account. */
+export interface OwnWallets {
+  /** Those that are open. */
+  readonly open: readonly CurrencyWallet[]
+  /** The ids of all of them: paused, archived, deleted and without an engine, too. */
+  readonly all: readonly string[]
+  /** What may be derived from. @throws ENGINE_NO_KEY, … */
+  publicKeysOf(walletId: string): Promise<JsonObject>
+}
+
 /**
- * Which of some addresses are known to belong to one of these wallets: those that were saved, paid to or are shown now.
+ * Finds which of some addresses belong to wallets of a currency: those that open wallets have saved, were paid to or
+ * show now, and those that its tools derive from the public keys of every wallet.
  *
- * A wallet that cannot tell, or not in time, is reported and holds up nothing.
+ * A wallet that cannot tell, or not in time, is reported and holds up nothing; then, or where the tools derive nothing,
+ * the search is not complete.
  */
 export const ownAddressesIn = async (
-  { io, report }: Services,
-  wallets: readonly CurrencyWallet[],
-  addresses: ReadonlySet<string>
-): Promise<ReadonlySet<string>> => {
+  services: Services,
+  { pluginId, addresses }: { readonly pluginId: string; readonly addresses: ReadonlySet<string> },
+  wallets: OwnWallets
+): Promise<OwnAddresses> => {
+  const { io, report } = services
   const own = new Set<string>()
-  const deadline = { clock: io.clock, milliseconds: WALLET_MS, what: 'Looking for own addresses' }
-  const look = async (wallet: CurrencyWallet): Promise<void> => {
+  const look = async (find: () => Promise<Iterable<string>>): Promise<boolean> => {
     try {
-      const found = await withDeadline(deadline, () => findOwnAddresses(wallet, addresses))
-      for (const address of found.keys()) own.add(address)
+      const deadline = { clock: io.clock, milliseconds: WALLET_MS, what: 'Looking for own addresses' }
+      for (const address of await withDeadline(deadline, find)) if (addresses.has(address)) own.add(address)
+      return true
     } catch (error) {
-      report(`wallet ${wallet.currencyInfo.pluginId}`, error)
+      report(`wallet ${pluginId}`, error)
+      return false
     }
   }
-  await Promise.all(wallets.map(look))
-  return own
+  await Promise.all(
+    wallets.open.map(wallet => look(async () => (await findOwnAddresses(wallet, addresses)).keys()))
+  )
+  const asked = [...addresses]
+  let isComplete = true
+  for (const walletId of wallets.all) {
+    const derive = async (): Promise<Iterable<string>> => {
+      const keys = await wallets.publicKeysOf(walletId)
+      const found: unknown = await callTools(services, {
+        pluginId,
+        what: 'looking for own addresses',
+        call: async tools => tools.findOwnAddresses?.(keys, asked)
+      })
+      if (found === undefined) isComplete = false
+      return Array.isArray(found) ? found.filter(address => typeof address === 'string') : []
+    }
+    if (!(await look(derive))) isComplete = false
+  }
+  return { own, isComplete }
 }
 
 const WALLET_MS = 10_000

@@ -1,12 +1,14 @@
+import { copyList } from '../copy-data.ts'
 import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import { quietPass } from '../keys/key-gate.ts'
 import { splitWalletInfo } from '../keys/split-wallet-info.ts'
 import { openWalletInfo } from '../keys/wallet-info.ts'
 import type { EngineStore } from '../types/engine.ts'
 import type { WalletInfo } from '../types/keys.ts'
 import { callTools } from '../wallet/call-tools.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
-import { openNew, type WalletMakers } from './create-wallets.ts'
+import { checkKeyType, openNew, type WalletMakers } from './create-wallets.ts'
 import { protectFromReplay } from './replay-protection.ts'
 
 /**
@@ -38,9 +40,12 @@ export class WalletSplitter {
     const types = await callTools(services, {
       pluginId,
       what: 'splitting keys',
-      call: async tools => (await tools.getSplittableTypes?.(info)) ?? []
+      async call(tools) {
+        const said = copyList((await tools.getSplittableTypes?.(info)) ?? [], MAX_TYPES)
+        if (isTextList(said)) return said
+        throw new WalletError('BOGUS_DATA', { pluginId, what: 'wallet types', path: '' })
+      }
     })
-    if (!isTextList(types)) throw new WalletError('BOGUS_DATA', { pluginId, what: 'wallet types', path: '' })
     return types.filter(type => {
       if (services.plugins.findByWalletType(type) === undefined || isSegwitToCash(info, type)) return false
       return !book.isActive(splitWalletInfo(services.io, info, type).id)
@@ -50,8 +55,10 @@ export class WalletSplitter {
   /**
    * Makes the wallet that another type gives these keys, or takes it back where it was archived or deleted.
    *
+   * A type without a plugin gives keys that other devices may use, under the default name and fiat code.
+   *
    * @returns the id of the wallet of that type
-   * @throws WALLET_ID_INVALID, WALLET_ALREADY_SPLIT, SPLIT_SEGWIT, PLUGIN_FOR_TYPE, WALLET_MISSING, NETWORK, … and what
+   * @throws WALLET_ID_INVALID, WALLET_ALREADY_SPLIT, SPLIT_SEGWIT, WALLET_MISSING, NETWORK, … and what
    * a spend throws, where one is needed first
    */
   split(walletId: string, type: string): Promise<string> {
@@ -61,7 +68,7 @@ export class WalletSplitter {
   async #split(walletId: string, type: string): Promise<string> {
     const { services, login, book } = this.#parts
     const source = this.#info(walletId)
-    services.plugins.infoOf(type)
+    checkKeyType(type)
     if (isSegwitToCash(source, type)) throw new WalletError('SPLIT_SEGWIT', {})
     const { id, ...target } = splitWalletInfo(services.io, source, type)
     const isReplayable = source.type === 'wallet:bitcoincash' && type === 'wallet:bitcoinsv'
@@ -71,8 +78,9 @@ export class WalletSplitter {
       throw new WalletError('WALLET_ALREADY_SPLIT', {})
     }
     if (book.find(id) === undefined) {
-      // Whatever its answer is, the request may make the wallet.
-      await this.#unfinished.write(new Map([[id, walletId]]))
+      // Whatever its answer is, the request may make the wallet. Without a plugin it has no settings to copy.
+      const isUsable = services.plugins.findByWalletType(type) !== undefined
+      if (isUsable) await this.#unfinished.write(new Map([[id, walletId]]))
       await login.addWalletInfos([{ id, ...target }])
     }
     await book.changeStates({ [id]: RESTORED })
@@ -83,7 +91,7 @@ export class WalletSplitter {
   #info(walletId: string): WalletInfo {
     const info = this.#parts.book.find(walletId)
     if (info === undefined) throw new WalletError('WALLET_ID_INVALID', { walletId })
-    return openWalletInfo(info)
+    return openWalletInfo(info, quietPass('split'))
   }
 
   async #openSource(walletId: string): Promise<CurrencyWallet> {
@@ -116,6 +124,8 @@ const SEGWIT_FORMATS: readonly unknown[] = ['bip49', 'bip84', 'bip86']
 
 const isSegwitToCash = ({ type, keys }: WalletInfo, newType: string): boolean =>
   type === 'wallet:bitcoin' && newType === 'wallet:bitcoincash' && SEGWIT_FORMATS.includes(keys.format)
+
+const MAX_TYPES = 1000
 
 const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(item => typeof item === 'string')

@@ -6,6 +6,7 @@ import { makeOtpKit, makeOtpRemovalKit, makeOtpResetCancelKit } from '../login/k
 import { makeVoucherKit } from '../login/kits/voucher-kit.ts'
 import type { Login } from '../login/login.ts'
 import { repairOtp } from '../login/two-factor.ts'
+import { requireTexts } from '../schema/arguments.ts'
 import type { Services } from '../services.ts'
 import type { Readable } from '../state/observable.ts'
 import type { Secret } from '../state/secret.ts'
@@ -27,6 +28,8 @@ export interface TwoFactorStatus {
 export interface TwoFactorParts {
   readonly services: Services
   readonly login: Login
+  /** Refuses whoever has logged out while others are logged in. @throws LOGGED_OUT */
+  check?(): void
 }
 
 /**
@@ -108,18 +111,25 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
    */
   async repairOtp(otpKey: string): Promise<void> {
     this.#checkAllowed()
+    requireTexts({ otpKey })
     const { services, login } = this.#parts
     await repairOtp(services, login, otpKey)
   }
 
   /** Lets a device that waits log in without a code. @throws HIDDEN_KEYS, NETWORK, … */
   approveVoucher(voucherId: string): Promise<void> {
-    return this.#change(held => makeVoucherKit(held, 'approved', [voucherId]))
+    return this.#change(held => {
+      requireTexts({ voucherId })
+      return makeVoucherKit(held, 'approved', [voucherId])
+    })
   }
 
   /** Shuts a device that waits out. @throws HIDDEN_KEYS, NETWORK, … */
   rejectVoucher(voucherId: string): Promise<void> {
-    return this.#change(held => makeVoucherKit(held, 'rejected', [voucherId]))
+    return this.#change(held => {
+      requireTexts({ voucherId })
+      return makeVoucherKit(held, 'rejected', [voucherId])
+    })
   }
 
   /** A key without a timeout is one that the server has not agreed to yet. */
@@ -135,6 +145,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
 
   #checkAllowed(): void {
     if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
+    this.#parts.check?.()
   }
 }
 

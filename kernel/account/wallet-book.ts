@@ -1,10 +1,13 @@
 import { makeSerialQueue } from '../crypto/serial-queue.ts'
 import { WalletError } from '../errors/wallet-error.ts'
+import type { EngineSnapshot } from '../hooks/snapshots.ts'
 import { mergeWalletInfos } from '../keys/wallet-info.ts'
 import type { Login } from '../login/login.ts'
+import type { CurrencyFailure, PluginSet } from '../plugins/plugin-set.ts'
 import type { Services } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 import type { Secret } from '../state/secret.ts'
+import { secondsOf } from '../time.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { SecretWalletInfo, WalletKeys, WalletStates, WalletStatesChange } from '../types/keys.ts'
 import { LEGACY_FOLDER, type LegacyWallet, readLegacyWallets } from './legacy-wallets.ts'
@@ -17,16 +20,21 @@ import {
   writeWalletStates
 } from './wallet-states.ts'
 
-/** A wallet as the account lists it, without opening it. */
+/** A wallet, or another key of the account such as its repo, as the account lists it without opening it. */
 export interface WalletListing extends WalletStates {
   readonly walletId: string
+  /** Such as `wallet:bitcoin`, or `account-repo:co.airbitz.wallet`. */
   readonly type: string
+  /** False for account repos and the keys that applications keep: only wallets open. */
+  readonly isWallet: boolean
   /** Every app of the login tree that holds this wallet. */
   readonly appIds: readonly string[]
   /** The one that owns it. */
   readonly appId: string
   /** Undefined where no plugin knows the type. */
   readonly currencyInfo: CurrencyInfo | undefined
+  /** Why not, where its plugin failed: the sentence that it threw. */
+  readonly failure?: CurrencyFailure
 }
 
 /** The ids of the wallets that an application shows, each list in the account's order (protocol §4.9). */
@@ -43,7 +51,7 @@ export interface WalletLists {
 export interface WalletBookParts {
   readonly services: Services
   readonly login: Login
-  /** The account's own repo first, then older ones. */
+  /** The account's own repo first, then older ones; more may come, and are told by {@link WalletBook.addRepos}. */
   readonly accountRepos: readonly [OpenRepo, ...OpenRepo[]]
 }
 
@@ -55,7 +63,7 @@ export class WalletBook implements Readable<WalletLists> {
   readonly #parts: WalletBookParts
   readonly #inOrder = makeSerialQueue()
   readonly #state: Observable<WalletLists>
-  readonly #unsubscribes: readonly (() => void)[]
+  readonly #unsubscribes: (() => void)[]
   /** Of every list so far: an open wallet may still use those of an earlier one. */
   readonly #secrets = new Set<Secret<WalletKeys>>()
   #isClosed = false
@@ -64,6 +72,8 @@ export class WalletBook implements Readable<WalletLists> {
   #states = new Map<string, StoredWalletStates>()
   #infos: ReadonlyMap<string, SecretWalletInfo> = new Map()
   #listings: readonly WalletListing[] = []
+  /** Wallets of which it was told that their plugin failed. */
+  readonly #failed = new Map<string, EngineSnapshot>()
 
   private constructor(parts: WalletBookParts) {
     this.#parts = parts
@@ -73,10 +83,8 @@ export class WalletBook implements Readable<WalletLists> {
       () => {},
       error => services.report('account', error)
     )
-    this.#unsubscribes = [
-      login.subscribe(() => this.#onLogin()),
-      ...accountRepos.map(({ repo }) => repo.onServerChange(paths => this.#onFiles(paths)))
-    ]
+    this.#unsubscribes = [login.subscribe(() => this.#onLogin())]
+    this.#follow(accountRepos)
   }
 
   readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
@@ -90,7 +98,14 @@ export class WalletBook implements Readable<WalletLists> {
     return book
   }
 
-  /** Every wallet of the account, in order; deleted ones and those of unknown currencies too. */
+  /** Reads the wallets in account repos that were opened since. */
+  async addRepos(added: readonly OpenRepo[]): Promise<void> {
+    if (added.length === 0 || this.#isClosed) return
+    this.#follow(added)
+    await this.#read()
+  }
+
+  /** Every key of the account, in order: wallets, deleted ones and those of unknown currencies too, and other keys. */
   list(): readonly WalletListing[] {
     return this.#listings
   }
@@ -139,7 +154,14 @@ export class WalletBook implements Readable<WalletLists> {
     this.#isClosed = true
     for (const unsubscribe of this.#unsubscribes) unsubscribe()
     await this.#inOrder(async () => {})
+    const { hooks } = this.#parts.services
+    for (const told of this.#failed.values())
+      hooks.engineChanged.call(Object.freeze({ ...told, state: 'stopped' }))
     for (const secret of this.#secrets) secret.destroy()
+  }
+
+  #follow(repos: readonly OpenRepo[]): void {
+    for (const { repo } of repos) this.#unsubscribes.push(repo.onServerChange(paths => this.#onFiles(paths)))
   }
 
   #onLogin(): void {
@@ -181,20 +203,35 @@ export class WalletBook implements Readable<WalletLists> {
 
   #show(): void {
     this.#listings = Object.freeze(this.#listingsNow())
+    for (const listing of this.#listings) this.#tellFailure(listing)
     const lists = listsOf(this.#listings)
     if (!isSameLists(lists, this.getSnapshot())) this.#state.set(lists)
+  }
+
+  /** A wallet without its plugin has no engine that could say so: it is told once, as a failed one. */
+  #tellFailure({ walletId, failure, archived, deleted }: WalletListing): void {
+    if (failure === undefined || archived || deleted || this.#failed.has(walletId)) return
+    const { hooks, io } = this.#parts.services
+    const told: EngineSnapshot = Object.freeze({
+      ...{ walletId, pluginId: failure.pluginId, state: 'failed', isPaused: false, syncRatio: 0 },
+      ...{ blockHeight: 0, since: secondsOf(io.clock.now()) },
+      ...{ failure: failure.reason, errorCode: 'PLUGIN_FOR_TYPE' }
+    } satisfies EngineSnapshot)
+    this.#failed.set(walletId, told)
+    hooks.engineChanged.call(told)
   }
 
   #listingsNow(): WalletListing[] {
     const { plugins } = this.#parts.services
     return [...this.#infos.values()]
-      .filter(({ type }) => type.startsWith('wallet:'))
       .map(({ id, type, appIds }) => ({
         walletId: id,
         type,
+        isWallet: type.startsWith('wallet:'),
         appIds,
         appId: appIds.at(-1) ?? '',
         currencyInfo: plugins.findByWalletType(type),
+        ...failureOf(plugins, type),
         ...DEFAULT_STATES,
         sortIndex: this.#infos.size,
         ...this.#statesOf(id)
@@ -207,8 +244,15 @@ export class WalletBook implements Readable<WalletLists> {
   }
 }
 
+const failureOf = (plugins: PluginSet, walletType: string): Pick<WalletListing, 'failure'> => {
+  const failure = plugins.failureOf(walletType)
+  return failure === undefined ? {} : { failure }
+}
+
 const listsOf = (listings: readonly WalletListing[]): WalletLists => {
-  const known = listings.filter(({ deleted, currencyInfo }) => !deleted && currencyInfo !== undefined)
+  const known = listings.filter(
+    ({ isWallet, deleted, currencyInfo }) => isWallet && !deleted && currencyInfo !== undefined
+  )
   const idsOf = (test: (listing: WalletListing) => boolean): readonly string[] =>
     Object.freeze(known.filter(test).map(({ walletId }) => walletId))
   return {

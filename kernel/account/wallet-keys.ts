@@ -1,11 +1,14 @@
 import { WalletError } from '../errors/wallet-error.ts'
+import { askForKeys, type KeyPass, quietPass } from '../keys/key-gate.ts'
 import { openWalletInfo } from '../keys/wallet-info.ts'
+import { requireTexts } from '../schema/arguments.ts'
 import { isRecord } from '../schema/fields.ts'
 import type { Services } from '../services.ts'
 import type { CurrencyTools } from '../types/engine.ts'
 import type { JsonObject } from '../types/json.ts'
 import type { WalletInfo, WalletKeys } from '../types/keys.ts'
 import { callTools } from '../wallet/call-tools.ts'
+import { copyPluginData } from '../wallet/engine/engine-data.ts'
 import type { WalletBook } from './wallet-book.ts'
 
 /** What the views of keys work on. */
@@ -28,41 +31,58 @@ export class WalletKeyViews {
     this.#parts = parts
   }
 
-  /** All keys of a wallet. Secrets. @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, LOGGED_OUT */
-  getRawPrivateKey(walletId: string): WalletKeys {
-    return this.#privateInfo(walletId).keys
+  /** All keys of a wallet. Secrets. @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, LOGGED_OUT, or what a policy objects */
+  async getRawPrivateKey(walletId: string): Promise<WalletKeys> {
+    return (await this.#privateInfo(walletId)).keys
   }
 
   /** What an engine may see; nothing in it can spend. @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, ENGINE_NO_KEY, … */
   async getRawPublicKey(walletId: string): Promise<JsonObject> {
-    const info = this.#info(walletId)
-    const keys = await this.#ask(info.type, tools => tools.derivePublicKey(info))
-    if (isRecord(keys) && Object.keys(keys).length > 0) return keys
-    throw new WalletError('ENGINE_NO_KEY', {})
+    const info = this.#info(walletId, quietPass('derive public keys'))
+    const { pluginId } = this.#parts.services.plugins.infoOf(info.type)
+    return this.#ask(info.type, async tools => {
+      const said: unknown = await tools.derivePublicKey(info)
+      const keys = copyPluginData({ pluginId, what: 'public keys' }, said, MAX_KEYS)
+      if (isRecord(keys)) return keys as JsonObject
+      throw new WalletError('ENGINE_NO_KEY', {})
+    })
   }
 
-  /** What a person writes down, such as a mnemonic. A secret. @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, ENGINE_NO_KEY, … */
+  /**
+   * What a person writes down, such as a mnemonic. A secret.
+   *
+   * @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, ENGINE_NO_KEY, what a policy objects, …
+   */
   async getDisplayPrivateKey(walletId: string): Promise<string> {
-    const info = this.#privateInfo(walletId)
-    return textOf(await this.#ask(info.type, async tools => tools.getDisplayPrivateKey?.(info)))
+    const info = await this.#privateInfo(walletId)
+    return this.#ask(info.type, async tools => textOf(await tools.getDisplayPrivateKey?.(info)))
   }
 
   /** What a watcher may have, such as an extended public key. @throws WALLET_ID_UNKNOWN, ENGINE_NO_KEY, … */
   async getDisplayPublicKey(walletId: string): Promise<string> {
     const keys = await this.getRawPublicKey(walletId)
-    const { id, type } = this.#info(walletId)
-    return textOf(await this.#ask(type, async tools => tools.getDisplayPublicKey?.({ id, type, keys })))
+    const { id, type } = this.#parts.book.get(walletId)
+    return this.#ask(type, async tools => textOf(await tools.getDisplayPublicKey?.({ id, type, keys })))
   }
 
-  #privateInfo(walletId: string): WalletInfo {
-    this.#parts.check()
-    if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
-    return this.#info(walletId)
+  async #privateInfo(walletId: string): Promise<WalletInfo> {
+    const { services, book, check } = this.#parts
+    check()
+    requireTexts({ walletId })
+    if (services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
+    const currency = services.plugins.findByWalletType(book.get(walletId).type)
+    const pass = await askForKeys(services, {
+      use: 'show',
+      walletId,
+      ...(currency === undefined ? {} : { pluginId: currency.pluginId, currencyCode: currency.currencyCode })
+    })
+    return this.#info(walletId, pass)
   }
 
-  #info(walletId: string): WalletInfo {
+  #info(walletId: string, pass: KeyPass): WalletInfo {
     this.#parts.check()
-    return openWalletInfo(this.#parts.book.get(walletId))
+    requireTexts({ walletId })
+    return openWalletInfo(this.#parts.book.get(walletId), pass)
   }
 
   #ask<T>(type: string, call: (tools: CurrencyTools) => Promise<T>): Promise<T> {
@@ -72,7 +92,9 @@ export class WalletKeyViews {
   }
 }
 
+const MAX_KEYS = 1_000_000
+
 const textOf = (text: unknown): string => {
-  if (typeof text === 'string' && text !== '') return text
+  if (typeof text === 'string' && text !== '' && text.length <= MAX_KEYS) return text
   throw new WalletError('ENGINE_NO_KEY', {})
 }

@@ -1,6 +1,7 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import type { CryptoPort, Io, LaterCrypto } from '../io/io.ts'
 import type { Json } from '../types/json.ts'
+import { parseJsonText } from '../types/json-text.ts'
 import type { Box } from '../types/keys.ts'
 import { equalBytes, textOf, utf8Of } from './encoding.ts'
 
@@ -77,6 +78,17 @@ export const openText = (io: OpenIo, key: Uint8Array, box: Box): string =>
     textOf(payload.at(-1) === 0 ? payload.subarray(0, -1) : payload)
   )
 
+/** {@link openText}, and what `readMark` makes of header and footer. */
+export const openMarkedText = <T>(
+  io: OpenIo,
+  { key, box }: { readonly key: Uint8Array; readonly box: Box },
+  readMark: (mark: BoxMark) => T
+): { readonly text: string; readonly mark: T } =>
+  readBox(io.crypto, { key, box }, (payload, plain) => ({
+    text: textOf(payload.at(-1) === 0 ? payload.subarray(0, -1) : payload),
+    mark: readMark(markIn(plain))
+  }))
+
 /**
  * {@link openText} of JSON. The shape of the result is unchecked.
  *
@@ -85,7 +97,7 @@ export const openText = (io: OpenIo, key: Uint8Array, box: Box): string =>
 export const openJson = (io: OpenIo, key: Uint8Array, box: Box): unknown => {
   const text = openText(io, key, box)
   try {
-    return JSON.parse(text)
+    return parseJsonText(text)
   } catch {
     throw new SyntaxError('The box holds no JSON')
   }
@@ -115,12 +127,12 @@ const byteAt = (bytes: Uint8Array, offset: number): number => bytes[offset] ?? 0
 const readBox = <T>(
   crypto: CryptoPort,
   { key, box }: { key: Uint8Array; box: Box },
-  reader: (payload: Uint8Array) => T
+  reader: (payload: Uint8Array, plain: Uint8Array) => T
 ): T => {
   if (box.encryptionType !== 0) throw new WalletError('UNKNOWN_ENCRYPTION', {})
   const plain = decrypt(crypto, key, box)
   try {
-    return reader(checkedPayload(crypto, plain))
+    return reader(checkedPayload(crypto, plain), plain)
   } finally {
     plain.fill(0)
   }
@@ -142,6 +154,21 @@ const decrypt = (crypto: CryptoPort, key: Uint8Array, box: Box): Uint8Array => {
 export const checkedPayload = (crypto: CryptoPort, plain: Uint8Array): Uint8Array => {
   const frame = frameOf(plain)
   return payloadOf(plain, frame, crypto.sha256(plain.subarray(0, frame.checksumStart)))
+}
+
+/** What stands before and behind the payload of a box, where readers look for nothing. */
+export interface BoxMark {
+  readonly header: Uint8Array
+  readonly footer: Uint8Array
+}
+
+/** Header and footer of a checked plaintext, as views of it: noise, or a mark and noise. */
+export const markIn = (plain: Uint8Array): BoxMark => {
+  const { payloadStart, footerStart, checksumStart } = frameOf(plain)
+  return {
+    header: plain.subarray(1, payloadStart - 4),
+    footer: plain.subarray(footerStart, checksumStart)
+  }
 }
 
 /** {@link checkedPayload} with the checksum by cryptography that answers later. */

@@ -7,11 +7,13 @@ export interface ErrorEntry<Details> {
   /** One sentence; a quoted message of specification §8 stands here word for word. */
   readonly message: (details: Details) => string
   /** What to do next, in one sentence. */
-  readonly hint?: (details: Details) => string
+  readonly hint?: (details: Details) => string | undefined
   /** A command that helps, and why. */
   readonly next?: (details: Details) => NextCommand
   /** True if the same call may succeed later without a change by the user. */
   readonly retryable?: boolean
+  /** Details that prove something: read by name only, never printed, listed or copied. */
+  readonly secretDetails?: readonly (keyof Details & string)[]
 }
 
 /** A command line to run after a failure, with the reason to run it. */

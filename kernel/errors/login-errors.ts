@@ -18,6 +18,7 @@ export interface LoginErrorDetails {
   API_KEY_MISSING: NoDetails
   API_KEY_INVALID: NoDetails
   /** Reply code 8. Base64 ids; ISO dates. */
+  /** `resetToken` and `voucherAuth` are secrets: they are read by name, and are no part of what is printed. */
   OTP: {
     reason: 'ip' | 'otp'
     loginId?: string
@@ -33,7 +34,9 @@ export interface LoginErrorDetails {
   /** Reply code 10: a username, an id or an app is taken, or a secret is set already. */
   CONFLICT: { message: string }
   /** The server did not answer within 30 s, or at all. `path`: the route without the host. */
-  NETWORK: { path: string }
+  /** `server` and `reason`: of a server of a chain, which is asked by an engine; without them, the auth server. */
+  NETWORK: { path: string; server?: string; reason?: string }
+  CONNECTION_LOST: { server: string; reason: string }
   /** The body was no JSON. */
   INVALID_JSON: { status: number }
   /** The JSON has another shape than the protocol says. `path` names the field, `rule` what it broke. */
@@ -123,6 +126,7 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
   OTP: {
     name: 'OtpError',
     exitCode: 13,
+    secretDetails: ['resetToken', 'voucherAuth'],
     message: () => 'Invalid OTP token',
     hint: ({ reason, voucherActivates }) =>
       `${reason === 'ip' ? 'This network is new to the account' : 'The account has two-factor on'}: give the ` +
@@ -151,8 +155,18 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
   NETWORK: {
     name: 'NetworkError',
     exitCode: 20,
-    message: ({ path }) => `Could not reach the auth server: ${path}`,
+    message: ({ path, server, reason = 'no answer' }) =>
+      server === undefined
+        ? `Could not reach the auth server: ${path}`
+        : `Could not reach ${server}: ${reason}`,
     hint: () => 'Check the connection and try again; nothing was lost.',
+    retryable: true
+  },
+  CONNECTION_LOST: {
+    name: 'NetworkError',
+    exitCode: 20,
+    message: ({ server, reason }) => `The connection to ${server} was lost: ${reason}`,
+    hint: () => 'It is connected again without your doing; nothing was lost.',
     retryable: true
   },
   INVALID_JSON: {

@@ -1,5 +1,21 @@
 import type { ErrorEntry, NoDetails } from './entry.ts'
 
+/**
+ * What is wrong with an address. `typo`: a letter that no address has, or too few or too many; `checksum`: all letters are
+ * possible, and one is another; `network`: of another network of the same currency; `currency`: of another currency; `kind`: of
+ * this currency, and nothing that this wallet pays; `form`: no address at all.
+ */
+export type AddressFault = 'checksum' | 'currency' | 'form' | 'kind' | 'network' | 'typo'
+
+const ADDRESS_HINTS: { readonly [F in AddressFault]: string } = {
+  typo: 'Copy the address again, as a whole: a letter of it is none that addresses have, or some are missing.',
+  checksum: 'Copy the address again and type none of it: a letter is missing, mistyped or swapped.',
+  network: 'Ask for an address of the network that this wallet is of.',
+  currency: 'Pay it from a wallet of that currency, or ask for an address of this one.',
+  kind: 'Ask for an address of another kind.',
+  form: 'Copy the address again, and check that it is of the same network as the wallet.'
+}
+
 /** Details of the failures of amounts, addresses, spends and swaps (specification §8). Amounts are native. */
 export interface SpendErrorDetails {
   /** `minimum`: the smallest native amount that the network relays to this kind of address. */
@@ -30,17 +46,24 @@ export interface SpendErrorDetails {
   /** Text that is no amount of this currency. `rule` says what was expected. */
   AMOUNT_INVALID: { rule: string }
   /** An address or URI that this currency and network cannot pay. */
-  ADDRESS_INVALID: { rule: string }
+  /** `fault`: which of them it is, for who shows it; left out of an older plugin. */
+  ADDRESS_INVALID: { rule: string; fault?: AddressFault }
   FEE_INVALID: { rule: string }
   MEMO_INVALID: { rule: string }
-  /** The network refused the transaction. `reason` is the node's own text. */
+  /** A server refused the transaction, which it has all the same. `reason` is the node's own text. */
   BROADCAST_REFUSED: { txid: string; reason: string }
   /** The network could not be asked; the signed bytes are kept and sent again. */
   BROADCAST_UNKNOWN: { txid: string }
   SIGN_REFUSED: { pluginId: string; reason: string }
+  /** The caller has stopped a signature before it was there. Nothing was kept, and nothing has left. */
+  SIGN_STOPPED: NoDetails
+  /** A currency plugin has signed, or says that it has sent, something else than the draft that was reviewed. */
+  SIGNED_OTHERWISE: { pluginId: string; field: string }
   /** A signed transaction from outside that is of another wallet, damaged, or not what it says. */
   SIGNED_TX_INVALID: { field: string; rule: string }
   MAX_FEE: { networkFee: string; maxFee: string; currencyCode: string }
+  /** A network fee above a tenth of what is paid and above ten times the usual one, which nobody has allowed. */
+  FEE_UNUSUAL: { networkFee: string; usualNetworkFee: string; currencyCode: string }
   SPEND_WITH_KEYS: NoDetails
 }
 
@@ -86,7 +109,8 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     name: 'PendingFundsError',
     exitCode: 32,
     message: () => 'Not enough confirmed funds',
-    hint: () => 'Wait for the incoming payment to confirm.',
+    hint: () =>
+      'Wait for the incoming payment to confirm, or for a signed one whose coins are reserved to be over.',
     retryable: true
   },
   SPEND_TO_SELF: { name: 'SpendToSelfError', exitCode: 34, message: () => 'Spending to self' },
@@ -157,7 +181,7 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     name: 'Error',
     exitCode: 2,
     message: ({ rule }) => `The address ${rule}`,
-    hint: () => 'Copy the address again, and check that it is of the same network as the wallet.'
+    hint: ({ fault }) => ADDRESS_HINTS[fault ?? 'form']
   },
   FEE_INVALID: { name: 'Error', exitCode: 2, message: ({ rule }) => `The fee ${rule}` },
   MEMO_INVALID: { name: 'Error', exitCode: 2, message: ({ rule }) => `The memo ${rule}` },
@@ -171,13 +195,17 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     name: 'Error',
     exitCode: 35,
     message: ({ reason }) => `The network refused the transaction: ${reason}`,
-    hint: () => 'Nothing was spent. Sync the wallet and make the payment again.'
+    hint: ({ txid }) =>
+      `A server that says no may have passed it on all the same: ${txid} is kept, and its coins stay reserved. ` +
+      'Send the same bytes with tx resend, or put another payment in its place with tx replace.'
   },
   BROADCAST_UNKNOWN: {
     name: 'NetworkError',
     exitCode: 35,
     message: () => 'The transaction is signed and saved, but the network could not be reached',
-    hint: ({ txid }) => `It is sent again by itself; look for ${txid} before you pay a second time.`,
+    hint: ({ txid }) =>
+      `It may have left, and is sent again by itself; its coins stay reserved. To see what becomes of it, ` +
+      `look for ${txid}; tx replace puts another payment in its place.`,
     retryable: true
   },
   SIGN_REFUSED: {
@@ -185,11 +213,32 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     exitCode: 36,
     message: ({ pluginId, reason }) => `The policy ${pluginId} refused to sign: ${reason}`
   },
+  SIGN_STOPPED: {
+    name: 'Error',
+    exitCode: 36,
+    message: () => 'Signing was stopped: nothing was sent, and the coins are free'
+  },
+  SIGNED_OTHERWISE: {
+    name: 'Error',
+    exitCode: 36,
+    message: ({ pluginId, field }) =>
+      `The plugin ${pluginId} did not sign what was reviewed: ${field} is another`,
+    hint: ({ pluginId }) =>
+      `The wallet has kept and sent nothing. Do not pay with ${pluginId} before its author has mended it.`
+  },
   MAX_FEE: {
     name: 'Error',
     exitCode: 36,
     message: ({ networkFee, maxFee, currencyCode }) =>
       `The network fee of ${networkFee} is above the limit of ${maxFee} native ${currencyCode}`
+  },
+  FEE_UNUSUAL: {
+    name: 'Error',
+    exitCode: 36,
+    message: ({ networkFee, usualNetworkFee, currencyCode }) =>
+      `The network fee of ${networkFee} native ${currencyCode} is more than ten times the usual ${usualNetworkFee}, and more than a tenth of the payment`,
+    hint: () =>
+      'Nothing was signed. Wait, choose the fee yourself, or allow this much with --max-fee (maxNetworkFee).'
   },
   SPEND_WITH_KEYS: { name: 'Error', exitCode: 2, message: () => 'Only sweepPrivateKeys takes private keys' }
 }

@@ -28,8 +28,10 @@ export interface SystemErrorDetails {
   TOKEN_NOT_FOUND: { tokenId: string }
   ITEM_NOT_FOUND: { itemId: string }
   FOLDER_NAME: NoDetails
-  PLUGIN_FOR_TYPE: { walletType: string }
-  PLUGINS_MISSING: { pluginIds: readonly string[] }
+  /** `reason`: the sentence that the plugin threw when it was loaded. */
+  PLUGIN_FOR_TYPE: { walletType: string; pluginId?: string; reason?: string }
+  /** `reasons`: the sentence of each plugin, in the same order. */
+  PLUGINS_MISSING: { pluginIds: readonly string[]; reasons?: readonly string[] }
   PLUGINS_LOCKED: NoDetails
   /** A plugin threw, never answered, or was never registered for this. The cause is kept apart. */
   PLUGIN_FAILED: { pluginId: string; hook: string; reason: string }
@@ -48,6 +50,12 @@ export interface SystemErrorDetails {
   STORAGE_FAILED: { path: string; reason: string }
   STORAGE_LOCKED: { holder: string }
   SYNC_FAILED: { reason: string }
+  SYNC_OLD_STATE: { files: number }
+  REPO_LIMIT: { count: number }
+  QUOTA_EXCEEDED: { pluginId: string; limit: number; what: 'characters' | 'files' }
+  KEPT_FILE_UNKNOWN: { keptId: string }
+  /** What a sync server gave in the place of a file may have been made without the latest edits of it. */
+  SYNC_CONFLICT: { path: string; rule: string }
   REPLY_TOO_LARGE: { source: string; limit: number }
   DEADLINE: { what: string; milliseconds: number }
   CONTEXT_CLOSED: NoDetails
@@ -132,12 +140,17 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
   PLUGIN_FOR_TYPE: {
     name: 'Error',
     exitCode: 4,
-    message: ({ walletType }) => `Cannot find a currency plugin for wallet type ${walletType}`
+    message: ({ walletType }) => `Cannot find a currency plugin for wallet type ${walletType}`,
+    hint: ({ pluginId, reason }) =>
+      reason === undefined ? undefined : `The plugin ${pluginId} failed to load: ${reason}`
   },
   PLUGINS_MISSING: {
     name: 'Error',
     exitCode: 4,
-    message: ({ pluginIds }) => `The following plugins are missing or failed to load: ${pluginIds.join(', ')}`
+    message: ({ pluginIds }) =>
+      `The following plugins are missing or failed to load: ${pluginIds.join(', ')}`,
+    hint: ({ pluginIds, reasons }) =>
+      reasons === undefined ? undefined : pluginIds.map((id, at) => `${id}: ${reasons[at] ?? ''}`).join('; ')
   },
   PLUGINS_LOCKED: {
     name: 'Error',
@@ -193,6 +206,40 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
     message: ({ reason }) => `The sync servers failed: ${reason}`,
     hint: () => 'Changes are safe on this device and go out with the next sync.',
     retryable: true
+  },
+  SYNC_OLD_STATE: {
+    name: 'Error',
+    exitCode: 21,
+    message: ({ files }) =>
+      `A sync server had an older state${files === 0 ? '' : ` of ${files} ${files === 1 ? 'file' : 'files'}`}; what this device has is newer and stays`,
+    hint: () =>
+      'It is sent again. If this comes back, the server loses data or does not tell the truth: keep a device that has everything.'
+  },
+  REPO_LIMIT: {
+    name: 'Error',
+    exitCode: 21,
+    message: ({ count }) => `A sync server has ${count} files that nobody can open; they were not taken`,
+    hint: () => 'Only so many are kept, so that they cannot fill the disk. Everything else was synced.'
+  },
+  QUOTA_EXCEEDED: {
+    name: 'Error',
+    exitCode: 50,
+    message: ({ pluginId, limit, what }) =>
+      `The plugin ${pluginId} may keep no more than ${limit} ${what} on this device`,
+    hint: () => 'Its work goes on with what it has kept. Report it to the author of the plugin.'
+  },
+  KEPT_FILE_UNKNOWN: {
+    name: 'Error',
+    exitCode: 6,
+    message: ({ keptId }) => `Nothing is kept under ${keptId}`,
+    hint: () => 'Deleted and replaced files are kept for 30 days: holdfast data recover lists them.'
+  },
+  SYNC_CONFLICT: {
+    name: 'Error',
+    exitCode: 21,
+    message: ({ path, rule }) => `The file ${path} was changed in two places: ${rule}`,
+    hint: () =>
+      'Look at what it is about, and change it again if an edit is missing; holdfast data recover lists what is kept.'
   },
   REPLY_TOO_LARGE: {
     name: 'Error',

@@ -1,12 +1,14 @@
 import type { Hook } from 'tapable'
-import { WalletError } from '../errors/wallet-error.ts'
-import { withDeadline } from '../io/deadline.ts'
+import { errorOf, isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { Clock } from '../io/io.ts'
+import type { PluginCalls } from './plugin-calls.ts'
 import type { TapSnapshot } from './snapshots.ts'
 
 /** What the dispatcher needs from the kernel: time, where faults go, and who watches single taps. */
 export interface DispatchPort {
   readonly clock: Clock
+  /** Where calls that answer later go through; it makes errors of what they throw. */
+  readonly calls: PluginCalls
   onFault(fault: { pluginId: string; hook: string; error: unknown }): void
   /** Undefined while nobody watches; then a tap costs nothing extra. */
   watcher(): ((ran: TapSnapshot) => void) | undefined
@@ -27,7 +29,7 @@ type Run = (taps: readonly Tap[], args: readonly unknown[]) => unknown
 export const asked = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
   install(hook, async (taps, args) => {
     for (const tap of taps) {
-      const answer = await callTap(hook, { tap, args, rule }).catch(error => {
+      const answer = await callTap(hook, { tap, args, rule }).catch((error: unknown) => {
         throw pluginFailed(tap.name, nameOf(hook), error)
       })
       if (answer !== undefined) return answer
@@ -59,7 +61,7 @@ const onDesk = async (hook: AnyHook, call: TapCall, desks: Scoped<unknown>): Pro
   const desk = desks.deskFor(pluginId)
   if (desk === undefined) return
   try {
-    await callTap(hook, { ...call, args: [desk] })
+    await callTap(hook, { ...call, args: [desk], correlationId: desks.correlationId })
     desks.ended?.(pluginId)
   } catch (error) {
     if (desks.ended?.(pluginId, error) === true) return
@@ -93,6 +95,8 @@ export const observed = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
 
 /** The argument of a gathered hook that gives each plugin a desk of its own. */
 export interface Scoped<Desk> {
+  /** Threads what belongs together through the taps, such as the id of a round. */
+  readonly correlationId?: string | undefined
   /** Undefined for a plugin that is not asked. */
   deskFor(pluginId: string): Desk | undefined
   /** Hears that a plugin has ended, and how; whoever answers true to an error keeps it from being told as a fault. */
@@ -114,21 +118,27 @@ interface TapCall {
   readonly tap: Tap
   readonly args: readonly unknown[]
   readonly rule: DispatchRule
+  /** Where the arguments do not tell. */
+  readonly correlationId?: string | undefined
 }
 
-const callTap = async (hook: AnyHook, { tap, args, rule }: TapCall): Promise<unknown> => {
-  const { clock } = rule.port
+const callTap = async (hook: AnyHook, call: TapCall): Promise<unknown> => {
+  const { tap, args, rule } = call
+  const { clock, calls } = rule.port
   const started = clock.monotonic()
   let outcome: TapSnapshot['outcome'] = 'failed'
   try {
-    const what = `The plugin ${tap.name} in ${nameOf(hook)}`
-    const answer = await withDeadline({ clock, milliseconds: rule.deadlineMs, what }, () =>
-      tap.fn(...(args as never[]))
-    )
+    const call = {
+      pluginId: tap.name,
+      kind: nameOf(hook),
+      what: `The plugin ${tap.name} in ${nameOf(hook)}`,
+      milliseconds: rule.deadlineMs
+    }
+    const answer = await calls.call(call, () => tap.fn(...(args as never[])))
     outcome = answer === undefined ? 'done' : 'answered'
     return answer
   } finally {
-    tell(hook, { tap, args, rule }, { started, outcome })
+    tell(hook, call, { started, outcome })
   }
 }
 
@@ -138,9 +148,9 @@ const callNow = (hook: AnyHook, call: TapCall): unknown => {
     const answer = settled(hook, call, call.tap.fn(...(call.args as never[])))
     tell(hook, call, { started, outcome: answer === undefined ? 'done' : 'answered' })
     return answer
-  } catch (error) {
+  } catch (thrown) {
     tell(hook, call, { started, outcome: 'failed' })
-    call.rule.port.onFault({ pluginId: call.tap.name, hook: nameOf(hook), error })
+    call.rule.port.onFault({ pluginId: call.tap.name, hook: nameOf(hook), error: errorOf(thrown) })
     return undefined
   }
 }
@@ -148,18 +158,19 @@ const callNow = (hook: AnyHook, call: TapCall): unknown => {
 // An async function fits a synchronous tap; nobody waits for it, but its failure must not end the process.
 const settled = (hook: AnyHook, { tap, rule }: TapCall, answer: unknown): unknown => {
   if (!(answer instanceof Promise)) return answer
-  answer.catch(error => rule.port.onFault({ pluginId: tap.name, hook: nameOf(hook), error }))
+  const failed = (thrown: unknown): void =>
+    rule.port.onFault({ pluginId: tap.name, hook: nameOf(hook), error: errorOf(thrown) })
+  new Promise(resolve => resolve(answer)).catch(failed)
   return undefined
 }
 
 const tell = (
   hook: AnyHook,
-  { tap, args, rule }: TapCall,
+  { tap, args, rule, correlationId = correlationOf(args[0]) }: TapCall,
   { started, outcome }: { started: number; outcome: TapSnapshot['outcome'] }
 ): void => {
   const watch = rule.port.watcher()
   if (watch === undefined) return
-  const correlationId = correlationOf(args[0])
   watch({
     hook: nameOf(hook),
     pluginId: tap.name,
@@ -169,14 +180,18 @@ const tell = (
   })
 }
 
+/** The id of the spend, or of the round of quotes, that an argument or the first of a list of them is about. */
 const correlationOf = (argument: unknown): string | undefined => {
-  if (typeof argument !== 'object' || argument === null || !('correlationId' in argument)) return undefined
-  return typeof argument.correlationId === 'string' ? argument.correlationId : undefined
+  if (Array.isArray(argument)) return argument.length === 0 ? undefined : correlationOf(argument[0])
+  if (typeof argument !== 'object' || argument === null) return undefined
+  const { correlationId, roundId } = argument as { correlationId?: unknown; roundId?: unknown }
+  if (typeof correlationId === 'string') return correlationId
+  return typeof roundId === 'string' ? roundId : undefined
 }
 
 const pluginFailed = (pluginId: string, hook: string, error: unknown): WalletError => {
-  if (error instanceof WalletError && error.code !== 'DEADLINE') return error
-  const reason = error instanceof WalletError ? error.message : 'it threw'
+  if (isWalletError(error) && error.code !== 'DEADLINE') return error
+  const reason = isWalletError(error) ? error.message : 'it threw'
   return new WalletError('PLUGIN_FAILED', { pluginId, hook, reason }, error)
 }
 

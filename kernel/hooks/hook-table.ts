@@ -75,8 +75,8 @@ export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
   },
   beforeSign: {
     dispatch: 'gated',
-    fires: 'before any key is read for a signature',
-    carries: 'what will be signed, as data; a throw stops the spend',
+    fires: 'before private keys sign, are shown, exported or handed out',
+    carries: 'the use, and what will be signed, as data; a throw stops it',
     tappedBy: 'policy',
     deadlineMs: CALL_MS
   },
@@ -218,7 +218,8 @@ export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
   tapRan: {
     dispatch: 'observed',
     fires: 'after each single tap, while somebody listens',
-    carries: 'hook, plugin id, correlation id, duration and outcome; an event, not a snapshot',
+    carries:
+      'hook, plugin id, correlation id of a spend or a round of quotes, duration and outcome; an event, not a snapshot',
     tappedBy: 'observer'
   }
 }

@@ -14,6 +14,7 @@ import type { QuoteDesk } from '../types/swap.ts'
 import { asked, type DispatchPort, gated, gathered, observed, piped, type Scoped } from './dispatch.ts'
 import { hookTable } from './hook-table.ts'
 import type { DiskRequest, KernelHooks } from './kernel-hooks.ts'
+import { PluginCalls } from './plugin-calls.ts'
 import type {
   AccountSnapshot,
   AddressSnapshot,
@@ -43,12 +44,15 @@ import type {
  *
  * A failing tap of `pluginFault`, `logged` or `tapRan` is not reported again, so that no report can loop.
  */
-export const makeKernelHooks = (port: Omit<DispatchPort, 'watcher'>): KernelHooks => {
+export const makeKernelHooks = ({
+  calls,
+  ...port
+}: Omit<DispatchPort, 'watcher' | 'calls'> & { readonly calls?: PluginCalls }): KernelHooks => {
   const tapRan = new SyncHook<[TapSnapshot]>(['ran'], 'tapRan')
   const watch = (ran: TapSnapshot): void => tapRan.call(Object.freeze(ran))
   const watcher = (): typeof watch | undefined => (tapRan.taps.length === 0 ? undefined : watch)
-  const full: DispatchPort = { ...port, watcher }
-  const quiet: DispatchPort = { clock: port.clock, onFault: () => {}, watcher: () => undefined }
+  const full: DispatchPort = { ...port, calls: calls ?? new PluginCalls(port), watcher }
+  const quiet: DispatchPort = { ...full, onFault: () => {}, watcher: () => undefined }
   const rule = (name: keyof KernelHooks) => ({ port: full, deadlineMs: hookTable[name].deadlineMs ?? 0 })
   const tell = <T extends object>(name: keyof KernelHooks): SyncHook<[T]> =>
     observed(new SyncHook<[T]>(['snapshot'], name), rule(name))

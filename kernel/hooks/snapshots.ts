@@ -1,7 +1,7 @@
 import type { AmountUnits } from '../types/currency.ts'
-import type { StakingStatus } from '../types/engine.ts'
+import type { BalanceDetails, StakingStatus } from '../types/engine.ts'
 import type { Json } from '../types/json.ts'
-import type { Confirmations } from '../types/transaction.ts'
+import type { Confirmations, SentState } from '../types/transaction.ts'
 
 /** The level of a log line. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
@@ -27,7 +27,10 @@ export interface PluginSnapshot {
   readonly needsKeysTo: readonly ('sync' | 'spend' | 'broadcast')[]
   /** Of an applied currency. */
   readonly currency?: CurrencySnapshot
+  /** Of one that failed, as far as it is an error of the catalogue. */
   readonly errorCode?: string
+  /** Why it failed, in its own words, or why it is missing. */
+  readonly message?: string
 }
 
 /** What a currency is called, and how its amounts are written. */
@@ -59,6 +62,11 @@ export interface AccountSnapshot {
   readonly username?: string
   readonly appId: string
   readonly isLoggedIn: boolean
+  /**
+   * How the owner can come back after a log-out, as far as this device knows: by password or recovery on any device, by
+   * PIN on this one, by approval of another device. Where it is empty, nothing but the login key opens the account again.
+   */
+  readonly loginMethods?: readonly ('password' | 'pin' | 'recovery' | 'edge')[]
   /** The wallets of known currencies that are not deleted, in the account's order; the other lists are parts of it. */
   readonly walletIds: readonly string[]
   /** Those that are not archived. */
@@ -73,7 +81,10 @@ export interface LobbySnapshot {
   readonly lobbyId: string
   readonly state: 'pending' | 'started' | 'done' | 'error' | 'closed'
   readonly username?: string
+  /** The last trouble, also of a request that goes on. */
   readonly errorCode?: string
+  /** How many replies came to nothing; absent for none. */
+  readonly skippedReplies?: number
 }
 
 /** A synced repo. */
@@ -91,6 +102,16 @@ export interface RepoSnapshot {
   readonly lastSync: number
   readonly isSyncing: boolean
   readonly errorCode?: string
+  /** How many texts are kept that a server has deleted or replaced, if any; they can be brought back for 30 days. */
+  readonly keptCount?: number
+  /** When a sync server last had an older state, in Unix seconds; what this device had was newer, and was sent again. */
+  readonly rolledBackAt?: number
+  /** How many files were older then. */
+  readonly rolledBackFiles?: number
+  /** Files that two devices changed at once and that were merged, since the repo was opened; absent for none. */
+  readonly mergedCount?: number
+  /** Files of which an edit may be undone, because an app did not say what it knew or a write came late; absent for none. */
+  readonly doubtfulCount?: number
 }
 
 /** The files that one sync of a repo has exchanged; a plain event. */
@@ -119,7 +140,29 @@ export interface WalletSnapshot {
   readonly tokens: readonly TokenSnapshot[]
   readonly stakingStatus: StakingStatus
   readonly balances: Readonly<Record<string, string>>
+  /** What the balances are made of, by the same ids; absent where the engine tells no more than the sum. */
+  readonly balanceDetails?: Readonly<Record<string, BalanceDetails>>
+  /** Signed and not confirmed, oldest first; what they spend is reserved. */
+  readonly openPayments: readonly OpenPaymentSnapshot[]
   readonly isPaused: boolean
+}
+
+/** A signed payment that may still be mined, without its bytes. Amounts are native; `nativeAmount` is what left in all. */
+export interface OpenPaymentSnapshot {
+  readonly txid: string
+  readonly tokenId: string | null
+  readonly currencyCode: string
+  readonly nativeAmount: string
+  readonly networkFee: string
+  readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** `signed`: nobody asked to send it from here. `refused`: a server said no, which does not mean that no other has it. */
+  readonly state: SentState | 'refused' | 'signed'
+  /** Of a refused one, in the words of the server. */
+  readonly reason?: string
+  readonly replaces?: string
+  readonly replacedBy?: string
 }
 
 /** What a token is called, and how its amounts are written. */
@@ -164,8 +207,28 @@ export interface DetectedTokensSnapshot {
   readonly tokenIds: readonly string[]
 }
 
-/** What a spend is about to sign; amounts are native. */
+/**
+ * What private keys are wanted for. `spend`, `sweep` and `message` sign; `show` shows or exports the keys of a wallet,
+ * `login key` the key of the account; `approve login` hands the keys of an app to another device; `sync`, `draft` and
+ * `broadcast` hand the keys to a currency plugin that declares that it needs them there.
+ */
+export type KeyUse =
+  | 'approve login'
+  | 'broadcast'
+  | 'draft'
+  | 'login key'
+  | 'message'
+  | 'show'
+  | 'spend'
+  | 'sweep'
+  | 'sync'
+
+/**
+ * What private keys are about to be used for; amounts are native. Where no wallet is concerned, its fields are '';
+ * what moves no money has no targets, and 0 as amount and fee.
+ */
 export interface SpendSnapshot {
+  readonly use: KeyUse
   readonly correlationId: string
   readonly walletId: string
   readonly pluginId: string
@@ -174,6 +237,10 @@ export interface SpendSnapshot {
   readonly nativeAmount: string
   readonly networkFee: string
   readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
+  /** The text that is signed, of the use `message`. */
+  readonly message?: string
+  /** Whose keys go to another device, of the use `approve login`; '' for the whole account. */
+  readonly appId?: string
 }
 
 /** Where a spend stands between its review and the saved file (architecture decision 14). */

@@ -12,13 +12,14 @@ export const makeAbort = (): Abort => {
   const listeners = new Set<() => void>()
   let aborted = false
   return {
-    signal: {
+    // Many plugins may hold it.
+    signal: Object.freeze({
       get aborted() {
         return aborted
       },
-      addEventListener: (_type, listener) => void listeners.add(listener),
-      removeEventListener: (_type, listener) => void listeners.delete(listener)
-    },
+      addEventListener: (_type: 'abort', listener: () => void) => void listeners.add(listener),
+      removeEventListener: (_type: 'abort', listener: () => void) => void listeners.delete(listener)
+    }),
     abort() {
       if (aborted) return
       aborted = true

@@ -4,6 +4,7 @@ import { Secret } from '../state/secret.ts'
 import type { Json } from '../types/json.ts'
 import type { SecretWalletInfo, WalletInfo, WalletKeys } from '../types/keys.ts'
 import { fixWalletType } from './fix-wallet-type.ts'
+import type { KeyPass } from './key-gate.ts'
 import { walletIdOf } from './wallet-id.ts'
 
 type KeysIo = Pick<Io, 'crypto' | 'random'>
@@ -94,14 +95,14 @@ export const hideWalletInfo = (info: WalletInfo, appId: string): SecretWalletInf
 })
 
 /** A wallet info with its keys in the open, as {@link openKeys} gives them. */
-export const openWalletInfo = ({ id, type, keys }: SecretWalletInfo): WalletInfo => ({
+export const openWalletInfo = ({ id, type, keys }: SecretWalletInfo, pass: KeyPass): WalletInfo => ({
   id,
   type,
-  keys: openKeys(keys)
+  keys: openKeys(keys, pass)
 })
 
-/** Keys in the open: a frozen copy, since plugins get it. */
-export const openKeys = (keys: Secret<WalletKeys>): WalletKeys =>
+/** Keys in the open: a frozen copy, since plugins get it. `pass`: shows that policies were asked, or need not be. */
+export const openKeys = (keys: Secret<WalletKeys>, _pass: KeyPass): WalletKeys =>
   keys.use(all => JSON.parse(JSON.stringify(all), (_, value: unknown) => Object.freeze(value)))
 
 const mergePair = (first: SecretWalletInfo, second: SecretWalletInfo): SecretWalletInfo => {

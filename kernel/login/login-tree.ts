@@ -15,17 +15,17 @@ export interface TreePort {
   readonly io: Pick<Io, 'crypto'>
   /** Keeps the secrets of the tree. */
   readonly opened: OpenedBoxes
-  /** Hears of boxes that cannot be read or contradict others; they are skipped: one bad wallet locks nobody out. */
+  /** Hears of boxes and logins of apps that cannot be opened; they are skipped: one of them locks nobody out. */
   readonly report: (error: unknown) => void
 }
 
 /**
- * Opens a login and everything below it (protocol §4.2). A child whose box this key does not open is reported and
- * left out.
+ * Opens a login and everything below it (protocol §4.2). A child that cannot be opened is reported and left out, with
+ * what is below it.
  *
  * @param stash - the login whose key this is
- * @throws NO_AUTH_METHODS if a login has neither a loginAuth nor a passwordAuth
- * @throws KEY_INTEGRITY, INVALID_CHECKSUM
+ * @throws NO_AUTH_METHODS if the login has neither a loginAuth nor a passwordAuth
+ * @throws INVALID_CHECKSUM and the other failures of boxes
  */
 export const openLoginTree = (port: TreePort, stash: LoginStash, loginKey: Secret<Uint8Array>): LoginTree => {
   const { opened } = port
@@ -94,10 +94,10 @@ export const allWalletInfos = (
 ): SecretWalletInfo[] => mergeWalletInfos(io, infosBelow(tree), report)
 
 /**
- * A login below another; undefined for what is none.
+ * A login below another; undefined for one that cannot be opened, which must not shut the owner out.
  *
- * A device without the key above believes whoever lets it in that a login is below it, so that a stranger's must not
- * shut the owner out. The next reply of the server removes it.
+ * Old clients made odd ones. And a device without the key above believes whoever lets it in that a login is below it;
+ * the next reply of the server removes a stranger's.
  */
 const openChild = (
   port: TreePort,
@@ -105,17 +105,14 @@ const openChild = (
   parentKey: Secret<Uint8Array>
 ): LoginTree | undefined => {
   const { parentBox } = child
-  if (parentBox === undefined) {
-    throw new WalletError('KEY_INTEGRITY', { rule: 'No parentBox on child login.' })
-  }
-  let loginKey: Secret<Uint8Array>
   try {
-    loginKey = port.opened.bytesOf(parentKey, parentBox)
+    if (parentBox === undefined)
+      throw new WalletError('KEY_INTEGRITY', { rule: 'No parentBox on child login.' })
+    return openLoginTree(port, child, port.opened.bytesOf(parentKey, parentBox))
   } catch (error) {
     port.report(error)
     return undefined
   }
-  return openLoginTree(port, child, loginKey)
 }
 
 const infosBelow = (tree: LoginTree): SecretWalletInfo[] => [

@@ -5,7 +5,7 @@ import { checkWalletInfos, findInfos, hideWalletInfo } from '../keys/wallet-info
 import { failureLine } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
-import type { LoginStash, LoginTree } from '../types/login.ts'
+import type { LoginPayload, LoginStash, LoginTree } from '../types/login.ts'
 import { findAppRepo, makeAppKit } from './kits/child-login.ts'
 import { makeKeysKit } from './kits/keys-kit.ts'
 import { changeStash, type LoginKit } from './kits/login-kit.ts'
@@ -18,6 +18,7 @@ import { findStashByApp, findStashById } from './stash/stash-tree.ts'
 import {
   deviceFields,
   type HeldLogin,
+  keepOtpKey,
   type LoginPort,
   loginOnline,
   mergeReply,
@@ -33,6 +34,9 @@ export interface LoginState {
   /** Every wallet and repo of the app and of the apps below it. */
   readonly walletInfos: readonly SecretWalletInfo[]
 }
+
+/** Makes changes of a login from what it is. */
+export type BuildKits = (state: LoginState) => readonly LoginKit[] | Promise<readonly LoginKit[]>
 
 /** What proves a refresh to the server instead of the login's own secret and code. */
 export type RefreshProof = Required<Pick<OnlineLogin, 'credentials' | 'otpKey'>>
@@ -126,18 +130,29 @@ export class Login implements Readable<LoginState> {
   /**
    * Makes changes one after another, each on the server, then on the disk, then in memory; stops at the first failure.
    *
-   * A device that has not heard of the login for a minute asks first: another one may have changed the username, and
-   * a password, PIN or recovery that is made from an earlier name would let nobody in.
+   * Another device may have changed the username meanwhile, and a password, PIN or recovery that is made from an
+   * earlier name would let nobody in. Such a change asks the server afterwards, and has succeeded only then. If the name is
+   * another one, it is made once more.
    *
+   * @param asksFirst - also if this device asked just now
    * @param build - makes the changes from the login as it is when all earlier changes are done
    * @throws LOGGED_OUT, NETWORK and what the server answers; then the server is soon asked what became of it
+   * @throws CONFLICT if the username changes each time
    */
-  change(build: (state: LoginState) => readonly LoginKit[] | Promise<readonly LoginKit[]>): Promise<void> {
+  change(build: BuildKits, { asksFirst = false }: { readonly asksFirst?: boolean } = {}): Promise<void> {
     return this.#queue(async () => {
-      if (this.#isStale) await this.#refresh()
-      const kits = await build(this.getSnapshot())
+      if (asksFirst || this.#isStale) await this.#refresh()
       try {
-        for (const kit of kits) await this.#apply(kit)
+        for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+          const kits = await build(this.getSnapshot())
+          for (const kit of kits) await this.#apply(kit)
+          const { username } = this
+          // The login of an app alone does not say how the account is called now.
+          if (this.isEdgeLogin || !kits.some(isMadeFromName)) return
+          await this.#refresh()
+          if (this.username === username) return
+        }
+        throw new WalletError('CONFLICT', { message: 'another device changes the username again and again' })
       } catch (error) {
         // A second try must know what the first one kept.
         this.#setStash(this.#kept)
@@ -274,17 +289,19 @@ export class Login implements Readable<LoginState> {
     if (stash !== this.stash) this.#state.set(this.#open(stash))
   }
 
-  async #refresh(proof?: RefreshProof): Promise<void> {
+  /** @param isNews - the server has just shown that it is not as it was */
+  async #refresh(proof?: RefreshProof, isNews = false): Promise<void> {
     const { loginId, loginKey, opened } = this.#login
     const stash = this.#kept
     const node = findStashById(stash, loginId) ?? stash
     // The token of a stash that was never opened here says nothing of what this login shows.
-    const isShown = stash === this.stash && proof === undefined
+    const isShown = stash === this.stash && proof === undefined && !isNews
     if (!isShown || !(await isUnchanged(this.#port, node))) {
       await loginOnline(this.#port, this.#stashes, {
         ...{ stash, node, opened, isRefresh: true },
         credentials: credentialsOf(this.#port.io, this.getSnapshot().held),
         loginKeyOf: async () => loginKey,
+        openers: { loginKey: loginKey.use(key => key.slice()) },
         ...(proof === undefined ? {} : { ...proof, isWithoutVoucher: true })
       })
       this.#setStash(this.#kept)
@@ -301,7 +318,7 @@ export class Login implements Readable<LoginState> {
     }
   }
 
-  async #apply(kit: LoginKit): Promise<void> {
+  async #apply(kit: LoginKit, isRetry = false): Promise<void> {
     const { io } = this.#port
     const { rootId, opened } = this.#login
     const stash = this.#kept
@@ -316,7 +333,15 @@ export class Login implements Readable<LoginState> {
       ...credentialsOf(io, tree),
       data: kit.serverBody
     }
-    const reply = await sendChange(this.#port, this.#stashes, { kit, request, stash, node })
+    let reply: LoginPayload | undefined
+    try {
+      reply = await sendChange(this.#port, this.#stashes, { kit, request, stash, node })
+    } catch (error) {
+      if (!isWalletError(error, 'OTP') || isRetry) throw error
+      // A reply may have left the key out that the server still wants; what this device has kept brings it back.
+      await this.#refresh(undefined, true)
+      return this.#apply(kit, true)
+    }
     const next = await this.#stashes.update(rootId, root => {
       if (root === undefined) return undefined
       const changed = changeStash(root, this.#login.loginId, kit)
@@ -325,6 +350,10 @@ export class Login implements Readable<LoginState> {
     })
     this.#setStash(next)
     this.#currentUntil = currentUntil
+    const { otpKey } = kit.stash
+    if (otpKey === undefined) return
+    const kept = { rootId, loginId: kit.loginId, otpKey, loginKey: tree.loginKey }
+    await keepOtpKey(this.#port, this.#stashes, kept)
   }
 
   /** Makes a change whose outcome may stay unknown: after a failure, the server is asked whether it was made. */
@@ -341,6 +370,15 @@ export class Login implements Readable<LoginState> {
     return found
   }
 }
+
+/** A change of the name itself takes what hangs on it along. */
+const isMadeFromName = ({ serverPath, serverBody = {} }: LoginKit): boolean =>
+  serverPath !== '/v2/login/username' && MADE_FROM_NAME.some(field => field in serverBody)
+
+const MADE_FROM_NAME = ['passwordAuth', 'pin2Id', 'recovery2Id']
+
+/** How often a change is made that another device's changes of the username spoil. */
+const MAX_TRIES = 5
 
 /** Two refreshes that did not come (specification §9). */
 const CURRENT_MS = 60_000

@@ -22,6 +22,7 @@ import type {
   SyncTap,
   TapOrder
 } from './plugin.ts'
+import { currencyIo, type OnFault, rateIo, swapIo } from './plugin-io.ts'
 
 /** What the kernel puts into a plugin's host. `disk` is the plugin's own jail. */
 export interface HostParts {
@@ -30,11 +31,12 @@ export interface HostParts {
   readonly disk: Disk
   readonly log: EngineLog
   readonly options: JsonObject
+  readonly onFault: OnFault
 }
 
 /** The host of a currency plugin: its own makers only. */
 export const currencyHost = (pluginId: string, parts: HostParts): CurrencyHost => {
-  const { hooks, io, disk, log, options } = parts
+  const { hooks, io, disk, log, options, onFault } = parts
   return Object.freeze({
     hooks: Object.freeze({
       ...lifeHooks(pluginId, hooks),
@@ -42,7 +44,7 @@ export const currencyHost = (pluginId: string, parts: HostParts): CurrencyHost =
       makeEngine: promiseTap(pluginId, hooks.makeEngine.for(pluginId)),
       builtinTokens: promiseTap(pluginId, hooks.builtinTokens.for(pluginId))
     }),
-    io,
+    io: currencyIo(io, onFault),
     disk,
     log,
     options
@@ -51,12 +53,12 @@ export const currencyHost = (pluginId: string, parts: HostParts): CurrencyHost =
 
 /** The host of a rate plugin. */
 export const rateHost = (pluginId: string, parts: HostParts): RateHost => {
-  const { hooks, io, disk, log, options } = parts
+  const { hooks, io, disk, log, options, onFault } = parts
   const fetchRates = promiseTap(pluginId, hooks.fetchRates)
   const fetchHistoricRates = promiseTap(pluginId, hooks.fetchHistoricRates)
   return Object.freeze({
     hooks: Object.freeze({ ...lifeHooks(pluginId, hooks), fetchRates, fetchHistoricRates }),
-    io,
+    io: rateIo(io, onFault),
     disk,
     log,
     options
@@ -65,11 +67,11 @@ export const rateHost = (pluginId: string, parts: HostParts): RateHost => {
 
 /** The host of a swap plugin. */
 export const swapHost = (pluginId: string, parts: HostParts): SwapHost => {
-  const { hooks, io, disk, log, options } = parts
+  const { hooks, io, disk, log, options, onFault } = parts
   const fetchQuotes = promiseTap(pluginId, hooks.fetchQuotes)
   return Object.freeze({
     hooks: Object.freeze({ ...lifeHooks(pluginId, hooks), fetchQuotes }),
-    io,
+    io: swapIo(io, onFault),
     disk,
     log,
     options
@@ -77,7 +79,10 @@ export const swapHost = (pluginId: string, parts: HostParts): SwapHost => {
 }
 
 /** The host of a storage plugin. */
-export const storageHost = (pluginId: string, parts: Omit<HostParts, 'disk' | 'io'>): StorageHost => {
+export const storageHost = (
+  pluginId: string,
+  parts: Omit<HostParts, 'disk' | 'io' | 'onFault'>
+): StorageHost => {
   const { hooks, log, options } = parts
   const openDisk = promiseTap(pluginId, hooks.openDisk)
   return Object.freeze({ hooks: Object.freeze({ ...lifeHooks(pluginId, hooks), openDisk }), log, options })

@@ -1,12 +1,13 @@
-import { WalletError } from '../errors/wallet-error.ts'
+import { frozenCopy } from '../copy-data.ts'
+import { errorOf, isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { KernelHooks } from '../hooks/kernel-hooks.ts'
 import type { CurrencySnapshot, PluginSnapshot } from '../hooks/snapshots.ts'
+import { scrub } from '../log.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { CurrencyTools } from '../types/engine.ts'
 import type { JsonObject } from '../types/json.ts'
 import type { CurrencyPlugin, Plugin, RatePlugin, SwapPlugin } from './plugin.ts'
-
-const PLUGIN_ID = /^[A-Za-z0-9_-]{1,64}$/
+import { captureMethods, type PluginHead, readPlugin, readPluginHead } from './read-plugin.ts'
 
 /** A source of rates, and why it is not asked, if it is not. */
 export interface AppliedRatePlugin {
@@ -14,10 +15,25 @@ export interface AppliedRatePlugin {
   readonly notAsked: string | undefined
 }
 
+/** Why the currency of a wallet type is not there: its plugin, and the sentence that it threw. */
+export interface CurrencyFailure {
+  readonly pluginId: string
+  readonly reason: string
+}
+
+/** Which plugins an application has announced. */
+export interface AnnouncedPlugins {
+  /** They come with `addPlugin`. */
+  readonly later?: readonly string[]
+  /** No account opens without them. */
+  readonly required?: readonly string[]
+}
+
 /**
  * Which plugins are applied, failed or missing, and what the applied currencies say of themselves.
  *
- * Open until `lock`; a login waits for the lock and then for nothing (specification §4 "Account load").
+ * Open until `lock`; a login waits for the lock and then for nothing. It fails only for a plugin that the application
+ * requires (specification §4 "Account load"): a plugin that fails otherwise is missing to its own wallets alone.
  */
 export class PluginSet {
   readonly #hooks: KernelHooks
@@ -27,41 +43,53 @@ export class PluginSet {
   readonly #swapPlugins: SwapPlugin[] = []
   /** The first plugin of a wallet type has it. */
   readonly #byWalletType = new Map<string, CurrencyInfo>()
+  /** The wallet types of currencies that failed. */
+  readonly #failures = new Map<string, CurrencyFailure>()
   readonly #tools = new Map<string, Promise<CurrencyTools>>()
-  readonly #wanted = new Set<string>()
+  readonly #wanted: ReadonlySet<string>
+  readonly #required: ReadonlySet<string>
   readonly #waiting: (() => void)[] = []
   #isLocked = false
 
-  constructor(hooks: KernelHooks, wanted: Iterable<string> = []) {
+  constructor(hooks: KernelHooks, { later = [], required = [] }: AnnouncedPlugins = {}) {
     this.#hooks = hooks
-    for (const pluginId of wanted) this.#wanted.add(pluginId)
+    this.#wanted = new Set([...later, ...required])
+    this.#required = new Set(required)
   }
 
   /**
-   * Applies one plugin; a throw inside it is recorded, not passed on.
+   * Takes a copy of one plugin and applies that; whatever goes wrong is recorded with its reason, not passed on.
    *
-   * @param options - what the application gave this plugin
+   * @param apply - is given the copy
+   * @param about - its id and kind, if they were read before; and what the application gave this plugin
    * @throws PLUGINS_LOCKED after `lock`
    * @throws TypeError for an id that is malformed or taken: that is a programmer's mistake
    */
-  add(plugin: Plugin, apply: () => void, options: JsonObject = {}): void {
+  add(
+    given: Plugin,
+    apply: (plugin: Plugin) => void,
+    { head, options = {} }: { readonly head?: PluginHead; readonly options?: JsonObject } = {}
+  ): PluginSnapshot {
     if (this.#isLocked) throw new WalletError('PLUGINS_LOCKED', {})
-    if (!PLUGIN_ID.test(plugin.id)) throw new TypeError('A plugin id is letters, digits, - and _')
-    if (this.#states.has(plugin.id)) throw new TypeError(`Two plugins have the id ${plugin.id}`)
+    const known = head ?? readPluginHead(given)
+    const { id: pluginId, kind } = known
+    if (this.#states.has(pluginId)) throw new TypeError(`Two plugins have the id ${pluginId}`)
+    let plugin: Plugin | undefined
     try {
-      apply()
+      plugin = readPlugin(known, given)
+      apply(plugin)
       this.#keep(plugin, options)
-      this.#record({
-        ...{ pluginId: plugin.id, kind: plugin.kind, state: 'applied', needsKeysTo: needsOf(plugin) },
+      return this.#record({
+        ...{ pluginId, kind, state: 'applied', needsKeysTo: needsOf(plugin) },
         ...(plugin.kind === 'currency' ? { currency: currencyOf(plugin.info) } : {})
       })
-    } catch (error) {
-      this.#record({
-        pluginId: plugin.id,
-        kind: plugin.kind,
-        state: 'failed',
-        needsKeysTo: [],
-        ...codeOf(error)
+    } catch (thrown) {
+      const error = errorOf(thrown)
+      const reason = scrub(error.message)
+      if (plugin?.kind === 'currency') this.#failures.set(plugin.info.walletType, { pluginId, reason })
+      return this.#record({
+        ...{ pluginId, kind, state: 'failed', needsKeysTo: [], message: reason },
+        ...(isWalletError(error) ? { errorCode: error.code } : {})
       })
     }
   }
@@ -72,23 +100,30 @@ export class PluginSet {
     this.#isLocked = true
     for (const pluginId of this.#wanted) {
       if (!this.#states.has(pluginId)) {
-        this.#record({ pluginId, kind: undefined, state: 'missing', needsKeysTo: [] })
+        this.#record({
+          ...{ pluginId, kind: undefined, state: 'missing', needsKeysTo: [] },
+          message: 'it was announced and never added'
+        })
       }
     }
     for (const resume of this.#waiting.splice(0)) resume()
   }
 
   /**
-   * Waits for the lock, then makes sure that every wanted plugin is there.
+   * Waits for the lock, then makes sure that every plugin that the application requires is there.
    *
-   * @throws PLUGINS_MISSING
+   * @throws PLUGINS_MISSING with the sentence of each
    */
   async ready(): Promise<void> {
     if (!this.#isLocked) await new Promise<void>(resolve => this.#waiting.push(resolve))
-    const pluginIds = [...this.#states.values()]
-      .filter(({ state }) => state !== 'applied')
-      .map(({ pluginId }) => pluginId)
-    if (pluginIds.length > 0) throw new WalletError('PLUGINS_MISSING', { pluginIds })
+    const missing = [...this.#states.values()].filter(
+      ({ pluginId, state }) => state !== 'applied' && this.#required.has(pluginId)
+    )
+    if (missing.length === 0) return
+    throw new WalletError('PLUGINS_MISSING', {
+      pluginIds: missing.map(({ pluginId }) => pluginId),
+      reasons: missing.map(({ message = '' }) => message)
+    })
   }
 
   /** Every plugin that was added or wanted, in order of arrival. */
@@ -116,11 +151,17 @@ export class PluginSet {
     return this.#byWalletType.get(walletType)
   }
 
-  /** The currency of a wallet type. @throws PLUGIN_FOR_TYPE */
+  /** The currency of a wallet type. @throws PLUGIN_FOR_TYPE with the sentence of a plugin that failed */
   infoOf(walletType: string): CurrencyInfo {
     const info = this.findByWalletType(walletType)
-    if (info === undefined) throw new WalletError('PLUGIN_FOR_TYPE', { walletType })
+    if (info === undefined)
+      throw new WalletError('PLUGIN_FOR_TYPE', { walletType, ...this.failureOf(walletType) })
     return info
+  }
+
+  /** Why the currency of a wallet type is not there, if its plugin failed. */
+  failureOf(walletType: string): CurrencyFailure | undefined {
+    return this.#byWalletType.has(walletType) ? undefined : this.#failures.get(walletType)
   }
 
   /**
@@ -151,14 +192,16 @@ export class PluginSet {
   }
 
   async #makeTools(pluginId: string): Promise<CurrencyTools> {
-    const tools = await this.#hooks.makeTools.for(pluginId).promise()
-    if (tools !== undefined) return tools
+    const tools: unknown = await this.#hooks.makeTools.for(pluginId).promise()
+    if (tools !== undefined) return captureMethods<CurrencyTools>(tools, TOOLS)
     throw new WalletError('PLUGIN_FAILED', { pluginId, hook: 'makeTools', reason: 'it made none' })
   }
 
-  #record(snapshot: PluginSnapshot): void {
-    this.#states.set(snapshot.pluginId, snapshot)
-    this.#hooks.pluginChanged.call(Object.freeze(snapshot))
+  #record(snapshot: PluginSnapshot): PluginSnapshot {
+    const frozen = frozenCopy(snapshot)
+    this.#states.set(snapshot.pluginId, frozen)
+    this.#hooks.pluginChanged.call(frozen)
+    return frozen
   }
 }
 
@@ -177,5 +220,10 @@ const currencyOf = (info: CurrencyInfo): CurrencySnapshot => {
   return Object.freeze({ currencyCode, displayName, walletType, denominations })
 }
 
-const codeOf = (error: unknown): { errorCode?: string } =>
-  error instanceof WalletError ? { errorCode: error.code } : {}
+/** A method that is not here does not reach the kernel. */
+const TOOLS: Readonly<Record<keyof CurrencyTools, true>> = {
+  ...{ createPrivateKey: true, derivePublicKey: true, parseUri: true, encodeUri: true },
+  ...{ sampleAddress: true, checkPublicKey: true, importPrivateKey: true, getTokenId: true },
+  ...{ findOwnAddresses: true },
+  ...{ getDisplayPrivateKey: true, getDisplayPublicKey: true, getSplittableTypes: true }
+}

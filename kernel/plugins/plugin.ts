@@ -7,6 +7,7 @@ import type { CurrencyEngine, CurrencyTools, EngineLog, EngineRequest } from '..
 import type { JsonObject } from '../types/json.ts'
 import type { HistoricRateDesk, RateDesk } from '../types/rates.ts'
 import type { QuoteDesk } from '../types/swap.ts'
+import type { RateIo, SwapIo } from './plugin-io.ts'
 
 /** Where a tap stands among others; the name is always the plugin's id. */
 export interface TapOrder {
@@ -53,14 +54,14 @@ export interface RateHost extends Host {
     readonly fetchRates: PromiseTap<[RateDesk], void>
     readonly fetchHistoricRates: PromiseTap<[HistoricRateDesk], void>
   }
-  readonly io: Io
+  readonly io: RateIo
   readonly disk: Disk
 }
 
 /** What a swap plugin may reach: it describes a spend and cannot make, sign or send one. */
 export interface SwapHost extends Host {
   readonly hooks: LifeHooks & { readonly fetchQuotes: PromiseTap<[QuoteDesk], void> }
-  readonly io: Io
+  readonly io: SwapIo
   readonly disk: Disk
 }
 

@@ -9,7 +9,7 @@ import { secondsOf } from '../time.ts'
 import type { DatedPair, HistoricRateDesk, RatePair } from '../types/rates.ts'
 import { HistoricQuestion } from './historic-question.ts'
 import { tellFault } from './rate-fault.ts'
-import { CUT_OFF_MS, isCurrencyCode, isRate, MAX_PAIRS } from './rate-limits.ts'
+import { CUT_OFF_MS, fieldsOfPair, isCurrencyCode, isRate, MAX_PAIRS } from './rate-limits.ts'
 import type { RateProviders } from './rate-providers.ts'
 
 /** What historic rates are asked with. */
@@ -141,7 +141,9 @@ export class HistoricRates {
         tellFault(services, { pluginId, hook: 'fetchHistoricRates', message: 'Invalid data format' })
       }
     }
-    return Object.freeze({ wanted, signal, offer })
+    // A date can be changed by whoever holds it.
+    const copies = wanted.map(pair => Object.freeze({ ...pair, date: new Date(pair.date) }))
+    return Object.freeze({ wanted: Object.freeze(copies), signal, offer })
   }
 }
 
@@ -156,10 +158,22 @@ const checkPair = ({ fromCurrency, toCurrency }: RatePair, date: Date): DatedPai
 }
 
 const snapshotOf = (source: string, pair: unknown, rate: unknown): RateSnapshot | undefined => {
-  const { fromCurrency, toCurrency, date } = (pair ?? {}) as Record<string, unknown>
-  if (!isCurrencyCode(fromCurrency) || !isCurrencyCode(toCurrency)) return undefined
-  if (!isDate(date) || !isRate(rate)) return undefined
-  return Object.freeze({ fromCurrency, toCurrency, rate, source, at: secondsOf(date.getTime()) })
+  const { fromCurrency, toCurrency, date } = fieldsOfPair(pair)
+  if (!isCurrencyCode(fromCurrency) || !isCurrencyCode(toCurrency) || !isRate(rate)) return undefined
+  const at = timeOf(date)
+  return at === undefined
+    ? undefined
+    : Object.freeze({ fromCurrency, toCurrency, rate, source, at: secondsOf(at) })
+}
+
+/** Not by the date's own method, which could say another time each time. */
+const timeOf = (date: unknown): number | undefined => {
+  try {
+    const time = Date.prototype.getTime.call(date)
+    return Number.isNaN(time) ? undefined : time
+  } catch {
+    return undefined
+  }
 }
 
 const isDate = (date: unknown): date is Date => date instanceof Date && !Number.isNaN(date.getTime())

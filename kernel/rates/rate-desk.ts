@@ -1,7 +1,7 @@
 import type { RateSnapshot } from '../hooks/snapshots.ts'
 import type { AbortSignalLike } from '../types/abort-signal.ts'
 import type { RateDesk, RatePair } from '../types/rates.ts'
-import { isCurrencyCode, isRate, MAX_PAIRS } from './rate-limits.ts'
+import { fieldsOfPair, isCurrencyCode, isRate, MAX_PAIRS } from './rate-limits.ts'
 
 /** What a desk is opened with. */
 export interface RateDeskOptions {
@@ -57,7 +57,7 @@ export class OpenRateDesk {
 
   #offer(pair: unknown, rate: unknown): void {
     if (this.#isClosed) return
-    const { fromCurrency, toCurrency } = (pair ?? {}) as Record<string, unknown>
+    const { fromCurrency, toCurrency } = fieldsOfPair(pair)
     if (!isCurrencyCode(fromCurrency) || !isCurrencyCode(toCurrency) || !isRate(rate)) {
       this.#refuse('Invalid data format')
       return

@@ -37,6 +37,18 @@ const MAX_CODE = 64
 export const isPair = (pair: unknown): pair is RatePair =>
   isRecord(pair) && typeof pair.fromCurrency === 'string' && typeof pair.toCurrency === 'string'
 
+/** Reads what a provider offers as a pair, each field once; nothing of what cannot be read. */
+export const fieldsOfPair = (
+  pair: unknown
+): { readonly fromCurrency?: unknown; readonly toCurrency?: unknown; readonly date?: unknown } => {
+  try {
+    const { fromCurrency, toCurrency, date } = (pair ?? {}) as Record<string, unknown>
+    return { fromCurrency, toCurrency, date }
+  } catch {
+    return {}
+  }
+}
+
 /** Tells whether something can be a currency code: 1 to 64 characters, none of them a control character. */
 export const isCurrencyCode = (code: unknown): code is string =>
   typeof code === 'string' && code.length > 0 && code.length <= MAX_CODE && !CONTROL.test(code)

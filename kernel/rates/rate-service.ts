@@ -1,5 +1,6 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import type { RateProviderSnapshot, RateSnapshot, RouteSnapshot } from '../hooks/snapshots.ts'
+import { requireObject, requireTexts } from '../schema/arguments.ts'
 import type { Services } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 import { secondsOf } from '../time.ts'
@@ -112,6 +113,9 @@ export class RateService implements Readable<RateServiceSnapshot> {
    * @throws OPTION_INVALID for a bias that is no number above −1
    */
   convertCurrency(from: string, to: string, amount = 1, { biases }: ConvertOptions = {}): number {
+    requireTexts({ from, to })
+    if (typeof amount !== 'number')
+      throw new WalletError('OPTION_INVALID', { option: 'amount', rule: 'must be a number' })
     return amount * (this.#table.rateOf(from, to, this.#wishOf(biases)) ?? 0)
   }
 
@@ -121,6 +125,8 @@ export class RateService implements Readable<RateServiceSnapshot> {
    * @throws OPTION_INVALID for a bias that is no number above −1, or a count of alternatives that is not 0 to 20
    */
   findRoute(from: string, to: string, options: RouteOptions = {}): FoundRoutes | undefined {
+    requireTexts({ from, to })
+    requireObject('options', options)
     const { alternatives: count = 0, biases, isLookOnly = false } = options
     if (!Number.isInteger(count) || count < 0 || count > MAX_ALTERNATIVES) {
       throw new WalletError('OPTION_INVALID', { option: 'alternatives', rule: `is 0 to ${MAX_ALTERNATIVES}` })
@@ -143,6 +149,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
     from: string,
     to: string
   ): { readonly value: string; readonly route: FoundRoutes } | undefined {
+    requireTexts({ nativeAmount, multiplier })
     const route = this.findRoute(from, to)
     return route && { value: valueText(nativeAmount, multiplier, route.rate), route }
   }
@@ -174,7 +181,8 @@ export class RateService implements Readable<RateServiceSnapshot> {
    * @returns undefined if nobody has it
    * @throws OPTION_INVALID, CONTEXT_CLOSED
    */
-  historicRate(pair: RatePair, date: Date): Promise<RateSnapshot | undefined> {
+  async historicRate(pair: RatePair, date: Date): Promise<RateSnapshot | undefined> {
+    requireObject('pair', pair)
     return this.#historic.ask(pair, date)
   }
 

@@ -1,6 +1,6 @@
 import TinyQueue from 'tinyqueue'
 import { type Currency, otherEnd, type Pair, type RateGraph } from './rate-graph.ts'
-import { HALF_AGE_SECONDS, HOP_COST, INVERTED_HOP_COST, rateAge } from './rate-limits.ts'
+import { HALF_AGE_SECONDS, HOP_COST, INVERTED_HOP_COST, isFactor, rateAge } from './rate-limits.ts'
 
 /** What a search reckons with. */
 export interface SearchOptions {
@@ -111,12 +111,15 @@ export class RouteSearch {
     this.#finish(currency)
     const isDone = this.#isDone
     const costs = this.#costs
+    const rest = this.#rates[currency.id] as number
     for (const pair of currency.pairs) {
       const from = otherEnd(pair, currency)
       const { id } = from
       if (isDone[id] === 1 || (this.#blocked !== undefined && this.#isBlocked(pair, from))) continue
       const total = cost + this.costOf(pair, from)
       if (total >= (costs[id] as number)) continue
+      // Rates of many hops may lead out of the range of numbers; a dearer route may not.
+      if (!isFactor(pair.from === from ? pair.rate * rest : rest / pair.rate)) continue
       costs[id] = total
       this.#hops[id] = pair
       // Only this pair leads to it, and it leads nowhere else: most coins that one provider prices are such.

@@ -1,4 +1,5 @@
-import { WalletError } from '../errors/wallet-error.ts'
+import { copyList } from '../copy-data.ts'
+import { errorOf, WalletError } from '../errors/wallet-error.ts'
 
 /**
  * Durable text by path, the one thing a storage plugin provides.
@@ -51,6 +52,49 @@ export const checkPath = (path: string): string => {
   if (depth > 16) throw refusal('is deeper than 16 folders')
   return path
 }
+
+/**
+ * A disk of a storage plugin, each method read once: what it answers is checked, and what it throws is an error that is
+ * safe to look at.
+ *
+ * @throws TypeError for what is no disk
+ */
+export const checkedDisk = (given: Disk): Disk => {
+  const { getText, getSlice, setText, delete: remove, list, close } = given
+  for (const method of [getText, setText, remove, list])
+    if (typeof method !== 'function') throw new TypeError('The storage gave no disk')
+  const safely = async <T>(call: () => Promise<T>): Promise<T> => {
+    try {
+      return await call()
+    } catch (thrown) {
+      throw errorOf(thrown)
+    }
+  }
+  return Object.freeze({
+    getText: (path: string) => safely(async () => textOf(path, await getText.call(given, path))),
+    ...(typeof getSlice === 'function' && {
+      getSlice: (path: string, start: number, end: number) =>
+        safely(async () => textOf(path, await getSlice.call(given, path, start, end)))
+    }),
+    setText: (path: string, text: string) => safely(async () => void (await setText.call(given, path, text))),
+    delete: (path: string) => safely(async () => void (await remove.call(given, path))),
+    list: (folder: string) => safely(async () => pathsOf(folder, await list.call(given, folder))),
+    close: () => safely(async () => void (await close?.call(given)))
+  })
+}
+
+const textOf = (path: string, answer: unknown): string | undefined => {
+  if (answer === undefined || typeof answer === 'string') return answer
+  throw new WalletError('STORAGE_FAILED', { path, reason: 'it answered with no text' })
+}
+
+const pathsOf = (path: string, answer: unknown): string[] => {
+  const paths = copyList(answer, MAX_PATHS)
+  if (paths?.every(item => typeof item === 'string') === true) return paths as string[]
+  throw new WalletError('STORAGE_FAILED', { path, reason: 'it answered with no list of paths' })
+}
+
+const MAX_PATHS = 10_000_000
 
 /** The part of a disk below one folder; nothing outside it can be reached. */
 export const subDisk = (disk: Disk, folder: string): Disk => {

@@ -1,6 +1,7 @@
 import { utf8Of } from '../crypto/encoding.ts'
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
+import { tryJsonText } from '../types/json-text.ts'
 import { checkPath, type Disk } from './disk.ts'
 import { quarantine } from './quarantine.ts'
 import type { Report } from './report.ts'
@@ -175,12 +176,8 @@ const readBackup = async (options: DoubledFilesOptions, path: string): Promise<B
 }
 
 const parseBackup = (text: string): { newest?: unknown; previous?: unknown } => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : {}
-  } catch {
-    return {}
-  }
+  const value = tryJsonText(text)
+  return typeof value === 'object' && value !== null ? value : {}
 }
 
 const isIntact = (options: DoubledFilesOptions, value: unknown): value is Generation => {
@@ -193,12 +190,8 @@ const isIntact = (options: DoubledFilesOptions, value: unknown): value is Genera
 
 const isSound = ({ isSound }: DoubledFilesOptions, path: string, text: string): boolean => {
   if (isSound !== undefined) return isSound(path, text)
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-  } catch {
-    return false
-  }
+  const value = tryJsonText(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const generationOf = (options: DoubledFilesOptions, text: string): Generation => ({

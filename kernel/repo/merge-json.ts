@@ -1,4 +1,5 @@
 import { isSameJson } from '../types/json.ts'
+import { type JsonLimits, tryJsonText } from '../types/json-text.ts'
 
 /** Three versions of one file: what both began with, what we made of it, and what they made of it. */
 export interface ThreeTexts {
@@ -9,8 +10,13 @@ export interface ThreeTexts {
   readonly mine: string
   readonly theirs: string
   /** Whose value stands where both changed one field: the later writer's. */
-  readonly winner: 'mine' | 'theirs'
+  readonly winner: Side
+  /** Tells whose value of a field is the later one, by its mark; undefined if only the texts can tell. */
+  readonly laterOf?: (mark: number) => Side | undefined
 }
+
+/** One side of a merge. */
+export type Side = 'mine' | 'theirs'
 
 /**
  * Merges two edits of one JSON object field by field, at every depth where both are objects (decision 21): two tokens
@@ -22,14 +28,22 @@ export interface ThreeTexts {
  *
  * @returns undefined if one of them is no JSON object: then the last writer wins
  */
-export const mergeJson = ({ base, earlier = [], mine, theirs, winner }: ThreeTexts): string | undefined => {
+export const mergeJson = ({
+  base,
+  earlier = [],
+  mine,
+  theirs,
+  winner,
+  laterOf
+}: ThreeTexts): string | undefined => {
   const ours = parseObject(mine)
   const others = parseObject(theirs)
   const origin = base === undefined ? {} : parseObject(base)
   if (ours === undefined || others === undefined || origin === undefined) return undefined
   try {
     const steps = earlier.map(parseObject).filter(step => step !== undefined)
-    const merged = mergeFields({ base: origin, earlier: steps, mine: ours, theirs: others, winner })
+    const three = { base: origin, earlier: steps, mine: ours, theirs: others, winner, laterOf }
+    const merged = mergeFields(three, NO_FIELD)
     if (isSameJson(merged, others)) return theirs
     return isSameJson(merged, ours) ? mine : JSON.stringify(merged)
   } catch (error) {
@@ -39,6 +53,45 @@ export const mergeJson = ({ base, earlier = [], mine, theirs, winner }: ThreeTex
   }
 }
 
+/**
+ * The marks of the fields that differ between two texts of a file, as {@link mergeJson} tells fields apart.
+ *
+ * Empty if one of them is no JSON object.
+ */
+export const changedFields = (before: string, after: string): number[] => {
+  const [old, present] = [parseObject(before), parseObject(after)]
+  const marks: number[] = []
+  if (old !== undefined && present !== undefined) addChanged(marks, NO_FIELD, old, present)
+  return marks
+}
+
+const addChanged = (marks: number[], place: number, old: unknown, present: unknown): void => {
+  if (isSameJson(old, present)) return
+  if (isObject(present) && isObject(old ?? {})) {
+    const before = isObject(old) ? old : {}
+    for (const name of new Set([...Object.keys(before), ...Object.keys(present)]))
+      addChanged(marks, fieldMark(place, name), fieldOf(before, name), fieldOf(present, name))
+    if (isObject(old)) return
+  } else if (isSet(present) && isSet(old ?? [])) {
+    const [before, after] = [new Set<unknown>(Array.isArray(old) ? old : []), new Set(present)]
+    for (const text of new Set([...before, ...after]))
+      if (!before.has(text) || !after.has(String(text))) marks.push(fieldMark(place, String(text)))
+    if (old !== undefined) return
+  }
+  marks.push(place)
+}
+
+/** What tells a field from the others of its file, in 32 bits (FNV-1a): the mark of where it is in, and its name. */
+const fieldMark = (place: number, name: string): number => {
+  let mark = Math.imul(place ^ 0x1f, FNV_PRIME)
+  for (let i = 0; i < name.length; i += 1) mark = Math.imul(mark ^ name.charCodeAt(i), FNV_PRIME)
+  return mark >>> 0
+}
+
+/** The mark of a file as a whole. */
+const NO_FIELD = 0x811c9dc5
+const FNV_PRIME = 0x01000193
+
 type Fields = Readonly<Record<string, unknown>>
 
 interface ThreeValues {
@@ -46,7 +99,8 @@ interface ThreeValues {
   readonly earlier: readonly unknown[]
   readonly mine: unknown
   readonly theirs: unknown
-  readonly winner: 'mine' | 'theirs'
+  readonly winner: Side
+  readonly laterOf: ThreeTexts['laterOf'] | undefined
 }
 
 interface ThreeFields extends ThreeValues {
@@ -56,7 +110,7 @@ interface ThreeFields extends ThreeValues {
   readonly theirs: Fields
 }
 
-const mergeFields = ({ base, earlier, mine, theirs, winner }: ThreeFields): Fields => {
+const mergeFields = ({ base, earlier, mine, theirs, ...rest }: ThreeFields, place: number): Fields => {
   const names = new Set([...Object.keys(theirs), ...Object.keys(mine)])
   const merged: [string, unknown][] = []
   for (const name of names) {
@@ -64,36 +118,48 @@ const mergeFields = ({ base, earlier, mine, theirs, winner }: ThreeFields): Fiel
     const ours = fieldOf(mine, name)
     const others = fieldOf(theirs, name)
     const steps = earlier.map(step => fieldOf(step, name))
-    const value = mergeValue({ base: old, earlier: steps, mine: ours, theirs: others, winner })
+    const three = { base: old, earlier: steps, mine: ours, theirs: others, ...rest }
+    const value = mergeValue(three, fieldMark(place, name))
     if (value !== undefined) merged.push([name, value])
   }
   // Defines own fields only, so that a field called __proto__ is a field like any other.
   return Object.fromEntries(merged)
 }
 
-const mergeValue = ({ base, earlier, mine, theirs, winner }: ThreeValues): unknown => {
-  if ([base, ...earlier, mine].some(ours => isSameJson(theirs, ours))) return mine
+const mergeValue = (values: ThreeValues, place: number): unknown => {
+  const { base, earlier, mine, theirs, winner, laterOf } = values
+  if (isSameJson(theirs, mine)) return mine
   if (isObject(mine) && isObject(theirs)) {
     const steps = earlier.filter(isObject)
-    return mergeFields({ base: isObject(base) ? base : {}, earlier: steps, mine, theirs, winner })
+    return mergeFields({ ...values, base: isObject(base) ? base : {}, earlier: steps, mine, theirs }, place)
   }
+  if (isSet(mine) && isSet(theirs) && isSet(base ?? [])) {
+    const steps = [base, ...earlier].map(step => step ?? []).filter(isSet)
+    return mergeSets({ steps, mine, theirs, laterOf }, place)
+  }
+  const later = laterOf?.(place)
+  if (later !== undefined) return later === 'mine' ? mine : theirs
+  if ([base, ...earlier].some(ours => isSameJson(theirs, ours))) return mine
   if (isSameJson(mine, base)) return theirs
-  if (isSet(mine) && isSet(theirs) && isSet(base ?? []))
-    return mergeSets([base, ...earlier].map(step => step ?? []).filter(isSet), mine, theirs)
   return winner === 'mine' ? mine : theirs
 }
 
+interface ThreeSets {
+  readonly steps: readonly (readonly string[])[]
+  readonly mine: readonly string[]
+  readonly theirs: readonly string[]
+  readonly laterOf: ThreeTexts['laterOf'] | undefined
+}
+
 /** Who has changed a text's place in the set decides; the other side has left it as one of the steps had it. */
-const mergeSets = (
-  steps: readonly (readonly string[])[],
-  mine: readonly string[],
-  theirs: readonly string[]
-): string[] => {
+const mergeSets = ({ steps, mine, theirs, laterOf }: ThreeSets, place: number): string[] => {
   const [ours, others, ...begun] = [mine, theirs, ...steps].map(list => new Set(list))
   return [...new Set([...mine, ...theirs])]
     .filter(text => {
-      const isTheirs = others?.has(text) === true
-      return begun.some(step => step.has(text) === isTheirs) ? ours?.has(text) : isTheirs
+      const [isOurs, isTheirs] = [ours?.has(text) === true, others?.has(text) === true]
+      const later = isOurs === isTheirs ? undefined : laterOf?.(fieldMark(place, text))
+      if (later !== undefined) return later === 'mine' ? isOurs : isTheirs
+      return begun.some(step => step.has(text) === isTheirs) ? isOurs : isTheirs
     })
     .sort()
 }
@@ -106,13 +172,12 @@ const fieldOf = (fields: Fields, name: string): unknown =>
   Object.hasOwn(fields, name) ? fields[name] : undefined
 
 const parseObject = (text: string): Fields | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = tryJsonText(text, FILE_LIMITS)
+  return isObject(value) ? value : undefined
 }
+
+/** An application may nest what it keeps as it likes; 8 MB hold four million values. */
+const FILE_LIMITS: JsonLimits = { maxDepth: 512, maxValues: 8_000_000 }
 
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

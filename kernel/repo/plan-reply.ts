@@ -1,9 +1,26 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import type { Clock } from '../io/io.ts'
-import { type AppliedReply, applyToFile, type FileBoxes } from './apply-reply.ts'
+import {
+  type AppliedFile,
+  type AppliedReply,
+  applyToFile,
+  type Conflict,
+  type FileBoxes
+} from './apply-reply.ts'
 import { makeBreather } from './breather.ts'
-import type { NamedFile, RepoFiles } from './repo-files.ts'
-import { AGAIN, type BoxText, PREFIX, parseStatus, pendingEntry, visibleOf } from './repo-record.ts'
+import { type OldFile, planKept } from './kept-files.ts'
+import { type BelongsAt, type GuardFindings, ReplyGuard } from './reply-guard.ts'
+import type { RepoFiles } from './repo-files.ts'
+import {
+  AGAIN,
+  type BoxText,
+  PREFIX,
+  parseStatus,
+  pastEntry,
+  pastTimeOf,
+  pendingEntry,
+  visibleOf
+} from './repo-record.ts'
 import type { Report } from './report.ts'
 import type { BulkChange } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
@@ -18,12 +35,18 @@ export interface ReplyPlace {
   /** Milliseconds since 1970. */
   readonly now: number
   readonly report: Report
+  readonly belongsAt?: BelongsAt | undefined
+  /** Uniform in 0 to 1. */
+  random(): number
 }
 
 /** What a reply, or a part of one, comes to: one write of the store, and the paths whose visible content it changes. */
 export interface ReplyPlan {
   readonly writes: Map<string, string | BulkChange | null>
   readonly changed: readonly string[]
+  readonly findings: GuardFindings
+  /** What came together in the files that two sides changed without knowing of each other. */
+  readonly conflicts: readonly Conflict[]
 }
 
 /** The paths of a reply in parts that are taken in one after another: about 4 MB each. */
@@ -48,14 +71,17 @@ export const partsOf = ({ sent, changes }: AppliedReply): string[][] => {
 /**
  * Works out what a server's reply changes in some of its files, without changing anything.
  *
- * A box that does not open would replace what we have by nothing: it is reported and left out. One that replaces nothing is
- * opened when somebody reads it. A file that the server deletes is kept for 30 days under `q/`, the newest thousand of them.
+ * What does not open, belongs to another file or was replaced before does not replace what is here ({@link ReplyGuard}). What
+ * the server deletes or replaces is kept for 30 days ({@link planKept}).
  */
 export const planReply = async (place: ReplyPlace, paths: readonly string[]): Promise<ReplyPlan> => {
-  const { files, boxes, reply } = place
+  const { files, boxes, reply, store, now } = place
   const writes = new Map<string, string | BulkChange | null>()
   const changed: string[] = []
-  const removed: [path: string, box: BoxText][] = []
+  const removed: OldFile[] = []
+  const replaced: OldFile[] = []
+  const conflicts: Conflict[] = []
+  const guard = new ReplyGuard(place)
   const breathe = makeBreather(place.clock)
   for (const before of await files.read(paths)) {
     await breathe()
@@ -65,24 +91,47 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
       // By far the most frequent: a first download is nothing else.
       const box = reply.changes.get(path) ?? null
       if (before.isLost) writes.set(PREFIX.pending + path, null)
-      if (box === null) continue
+      if (box === null || !guard.admits(path, box)) continue
       files.put(writes, path, box)
       changed.push(path)
       continue
     }
-    const after = applyToFile(before, path, openable(place, before), boxes)
+    const apply = (part: AppliedReply): AppliedFile => applyToFile(before, { path, reply: part, now }, boxes)
+    const after: AppliedFile = guard.settle(before, apply) ?? apply(reply)
     const [was, is] = [visibleOf(before), visibleOf(after)]
+    const { conflict } = after
+    if (conflict !== undefined) conflicts.push(conflict)
+    if (conflict !== undefined && isDoubtful(conflict) && conflicts.length <= MAX_REPORTS)
+      place.report(new WalletError('SYNC_CONFLICT', { path, rule: RULES[conflict] }))
     if (was !== is) {
       files.put(writes, path, is ?? null)
       changed.push(path)
       if (was !== undefined && is === undefined) removed.push([path, was])
+      else if (was !== undefined && is === reply.changes.get(path)) replaced.push([path, was])
     }
     const entry = pendingEntry(after)
     if (before.isLost || pendingEntry(before) !== entry) writes.set(PREFIX.pending + path, entry)
+    if (after.past !== before.past) writes.set(PREFIX.past + path, pastEntry(after.past))
+    guard.note(before, after, writes)
   }
-  keepRemoved(place, removed, writes)
-  return { writes, changed }
+  guard.finish(writes)
+  if (removed.length > 0) files.pruneGone(writes)
+  planKept(store, { reason: 'deleted', files: removed, now }, writes)
+  planKept(store, { reason: 'replaced', files: replaced, now }, writes)
+  return {
+    writes,
+    changed,
+    conflicts,
+    findings: { ...guard.findings, old: guard.findings.old + olderIn(conflicts) }
+  }
 }
+
+/** Returns true if an edit may be undone. */
+export const isDoubtful = (conflict: Conflict): conflict is keyof typeof RULES =>
+  conflict !== 'merged' && conflict !== 'older'
+
+const olderIn = (conflicts: readonly Conflict[]): number =>
+  conflicts.filter(conflict => conflict === 'older').length
 
 /**
  * Refuses a reply that would delete more than 50 files and more than a tenth of the repo.
@@ -106,22 +155,48 @@ export const checkDeletions = async (files: RepoFiles, { changes, sent }: Applie
  *
  * A file that was acknowledged and is not among all that the server has is sent again: the server was replaced, or the mark
  * that it still waits was lost here. What another device deleted while the server forgot our hash comes back by this.
+ *
+ * @returns how many files the server once had and lacks now
  */
 export const planHealing = async (
   place: ReplyPlace,
   writes: Map<string, string | BulkChange | null>
-): Promise<void> => {
-  const { reply, files } = place
-  if (!heals(place)) return
+): Promise<number> => {
+  const { reply, files, store } = place
+  if (!heals(place)) return 0
+  let missing = 0
   for (const path of await files.list('')) {
     const isThere = files.pending.has(path) || reply.changes.has(path) || reply.sent.has(path)
     if (isThere) continue
     // A damaged index is made anew with rows that were deleted.
     if (files.wasDeleted(path)) files.put(writes, path, null)
-    else writes.set(PREFIX.pending + path, AGAIN)
+    else {
+      writes.set(PREFIX.pending + path, AGAIN)
+      missing += 1
+    }
   }
   for (const { path, isLost } of await files.read([...files.pending]))
     if (isLost) writes.set(PREFIX.pending + path, null)
+  return parseStatus(store.get(PREFIX.status)).isDamaged === true ? 0 : missing
+}
+
+/**
+ * Adds that the past of files is forgotten that nobody can build upon any more.
+ *
+ * An upload leaves within {@link FRESH_MS} of the read before it, and each request ends within its 30 seconds: so long may a
+ * version still arrive that was made of one that is replaced. It is seen by a read that begins after that, and this reply
+ * answers a request of at most a minute ago. A few are kept for a day, for what arrives late.
+ */
+export const planForgetting = (
+  { store, files, now }: ReplyPlace,
+  writes: Map<string, string | BulkChange | null>
+): void => {
+  if (files.past.size === 0 || (writes.size === 0 && files.past.size <= KEEP_PAST)) return
+  const limit = now - (files.past.size > KEEP_PAST ? PAST_MS : LATE_MS)
+  for (const path of files.past) {
+    const key = PREFIX.past + path
+    if (!writes.has(key) && pastTimeOf(store.get(key) ?? '[') < limit) writes.set(key, null)
+  }
 }
 
 /**
@@ -141,42 +216,48 @@ export const planStatus = (place: ReplyPlace, writes: Map<string, string | BulkC
   writes.set(PREFIX.status, JSON.stringify(next))
 }
 
+/**
+ * Adds which state of the server this is, to the latest that are remembered.
+ *
+ * @returns true if it was seen before and has been left since: the server shows an old state. Unless the reply was complete,
+ * the next sync then asks for everything, so that what the server lacks is sent to it again
+ */
+export const planHash = (place: ReplyPlace, writes: Map<string, string | BulkChange | null>): boolean => {
+  const { reply, store } = place
+  const { lastHash, lastSync, isDamaged } = parseStatus(store.get(PREFIX.status))
+  if (reply.hash === undefined || reply.hash === lastHash) return false
+  const mark = reply.hash.slice(-MARK_LENGTH)
+  const seen = (store.get(PREFIX.hashes) ?? '').split(' ').filter(text => text !== '')
+  // The newest that was seen is no old one, also where this device has forgotten its hash meanwhile.
+  const isOld = seen.includes(mark) && seen.at(-1) !== mark
+  writes.set(PREFIX.hashes, [...seen.filter(text => text !== mark), mark].slice(-MAX_SEEN).join(' '))
+  if (isOld && reply.isComplete !== true)
+    writes.set(PREFIX.status, JSON.stringify({ lastSync, ...(isDamaged && { isDamaged }) }))
+  return isOld
+}
+
 /** Whether a reply names everything that the server has, and is not the first one. */
 const heals = ({ reply, store }: ReplyPlace): boolean => {
   const { lastSync, isDamaged } = parseStatus(store.get(PREFIX.status))
   return reply.isComplete === true && (lastSync > 0 || isDamaged === true)
 }
 
+/** How old what an upload is built upon may be when it leaves, in milliseconds. */
+export const FRESH_MS = 45_000
+/** How long the past of a file is needed: twice {@link FRESH_MS} and two requests, rounded up. */
+const PAST_MS = 4 * 60_000
+const LATE_MS = 24 * 3600 * 1000
+const KEEP_PAST = 100
+
+/** What is said of a conflict that may have undone an edit. */
+const RULES: Readonly<Record<Exclude<Conflict, 'merged' | 'older'>, string>> = {
+  late: 'a change came so late that not all of it could be merged; the text before it is kept for 30 days',
+  foreign: 'another app wrote it without saying what it knew of; the text before it is kept for 30 days',
+  deleted: 'another device deleted it shortly after it was edited; the text is kept for 30 days'
+}
+const MAX_REPORTS = 10
+
 const PART_LENGTH = 4 * 1024 * 1024
 const MAX_DELETIONS = 50
-const KEEP_MS = 30 * 24 * 3600 * 1000
-const KEEP_COUNT = 1000
-
-const openable = ({ reply, boxes, report }: ReplyPlace, before: NamedFile): AppliedReply => {
-  const { path } = before
-  const theirs = reply.changes.get(path)
-  const present = visibleOf(before)
-  const isSafe = !theirs || present === undefined || present === theirs || before.data === theirs
-  if (isSafe || boxes.canOpen(theirs)) return reply
-  report(new WalletError('CORRUPT_FILE', { path, rule: 'the server’s box does not open' }))
-  return { ...reply, changes: new Map() }
-}
-
-const keepRemoved = (
-  { store, files, now }: ReplyPlace,
-  removed: readonly (readonly [path: string, box: BoxText])[],
-  writes: Map<string, string | BulkChange | null>
-): void => {
-  if (removed.length === 0) return
-  files.pruneGone(writes)
-  const kept = [...store.entries(PREFIX.removed)].map(([key]) => key)
-  for (const [path, box] of removed) {
-    const key = `${PREFIX.removed}${String(Math.floor(now)).padStart(15, '0')}/${path}`
-    writes.set(key, box)
-    kept.push(key)
-  }
-  kept.sort()
-  const oldest = `${PREFIX.removed}${String(Math.floor(now - KEEP_MS)).padStart(15, '0')}`
-  const spare = kept.length - KEEP_COUNT
-  for (const [index, key] of kept.entries()) if (index < spare || key < oldest) writes.set(key, null)
-}
+const MARK_LENGTH = 16
+const MAX_SEEN = 16

@@ -1,15 +1,18 @@
 import type { Clock } from '../io/io.ts'
 import { makeBreather } from './breather.ts'
+import { type OldFile, planKept } from './kept-files.ts'
 import type { PendingChanges } from './pending-changes.ts'
 import type { RepoBoxes } from './repo-boxes.ts'
 import type { RepoFiles } from './repo-files.ts'
-import { PREFIX, pendingEntry } from './repo-record.ts'
+import { PREFIX, pendingEntry, visibleOf } from './repo-record.ts'
 import { type ChangedFile, sealChanged, type TextChanges } from './seal-changed.ts'
 import { type BulkChange, changesBelow } from './store/bulk.ts'
+import type { PagedStore } from './store/paged-store.ts'
 
 /** What planning a write needs to see of a repo. */
 export interface WritePlace {
-  readonly clock: Pick<Clock, 'monotonic' | 'turn'>
+  readonly clock: Pick<Clock, 'monotonic' | 'now' | 'turn'>
+  readonly store: Pick<PagedStore, 'entries'>
   readonly files: RepoFiles
   readonly pending: PendingChanges
   readonly boxes: RepoBoxes
@@ -24,7 +27,8 @@ export interface WritePlan {
 }
 
 /**
- * Works out what makes files what they are to be; texts that are there already need no write.
+ * Works out what makes files what they are to be; texts that are there already need no write. What is deleted is kept for 30
+ * days ({@link planKept}).
  *
  * @throws STORAGE_FAILED if a text has half a character
  */
@@ -34,16 +38,22 @@ export const planWrite = async (
 ): Promise<WritePlan> => {
   const { clock, files, boxes } = place
   const breathe = makeBreather(clock)
+  const deleted: OldFile[] = []
   const writes = changesBelow(alongside, PREFIX.local)
   const all = [...texts]
   let skipped = all.length
   for (let start = 0; start < all.length; start += GROUP) {
     const group = new Map(start === 0 && all.length <= GROUP ? texts : all.slice(start, start + GROUP))
     const changed = await sealChanged(boxes, group, await files.read([...group.keys()]))
-    for (const file of changed) addChange(place, writes, file)
+    for (const file of changed) {
+      addChange(place, writes, file)
+      const was = file.box === null ? visibleOf(file.before) : undefined
+      if (was !== undefined) deleted.push([file.before.path, was])
+    }
     skipped -= changed.length
     await breathe()
   }
+  planKept(place.store, { reason: 'deleted', files: deleted, now: clock.now() }, writes)
   return { writes, hasSkipped: skipped > 0 }
 }
 

@@ -26,10 +26,17 @@ export const quarantine = async (
   if (known !== undefined) return new WalletError('CORRUPT_FILE', { path, keptAs: known, rule })
   const name = `${prefix}${Math.floor(clock.now())}`
   let keptAs = name
-  for (let count = 2; !(await isFree(disk, keptAs)); count += 1) keptAs = `${name}.${count}`
+  for (let count = 2; !(await isFree(disk, keptAs)); count += 1) {
+    // A storage that has a text at every path would keep us here for ever.
+    if (count > MAX_NAMES)
+      throw new WalletError('STORAGE_FAILED', { path: name, reason: 'every name is taken' })
+    keptAs = `${name}.${count}`
+  }
   await disk.setText(keptAs, text)
   return new WalletError('CORRUPT_FILE', { path, keptAs, rule })
 }
+
+const MAX_NAMES = 1000
 
 const findKept = async (disk: Disk, prefix: string, text: string): Promise<string | undefined> => {
   for (const path of await disk.list('quarantine')) {

@@ -1,25 +1,34 @@
-import { openBox, openText, sealText } from '../crypto/box.ts'
-import { openTexts, sealTexts } from '../crypto/box-batch.ts'
+import { type BoxMark, openBox, openMarkedText, openText } from '../crypto/box.ts'
+import { type MarkedText, openMarkedTexts, openTexts, sealTexts } from '../crypto/box-batch.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { Clock, Io } from '../io/io.ts'
 import type { Secret } from '../state/secret.ts'
 import type { Box } from '../types/keys.ts'
-import type { FileBoxes } from './apply-reply.ts'
-import { type BoxText, boxText, parseBox } from './repo-record.ts'
+import type { FileBoxes, FileVersion } from './apply-reply.ts'
+import { EditCount, foreignProvenance, type Provenance, provenanceIn, provenanceMark } from './lineage.ts'
+import { type BoxText, parseBox } from './repo-record.ts'
 
 /** The boxes of one repo: opening and sealing with its data key, which is never kept in the clear. */
 export class RepoBoxes implements FileBoxes {
   readonly #io: BoxesIo
   readonly #dataKey: Secret<Uint8Array>
+  /** The edits that are sealed here. */
+  readonly edits: EditCount
 
   constructor(io: BoxesIo, dataKey: Secret<Uint8Array>) {
     this.#io = io
     this.#dataKey = dataKey
+    this.edits = new EditCount(io)
   }
 
-  open(box: BoxText): string | undefined {
+  open(box: BoxText): FileVersion | undefined {
+    const parsed = parseBox(box)
+    if (parsed === undefined) return undefined
     try {
-      return this.#open(box)
+      const { text, mark } = this.#dataKey.use(key =>
+        openMarkedText(this.#io, { key, box: parsed }, provenanceIn)
+      )
+      return versionOf(parsed, text, mark)
     } catch {
       return undefined
     }
@@ -44,11 +53,24 @@ export class RepoBoxes implements FileBoxes {
     }
   }
 
-  seal(text: string): BoxText {
-    return boxText(this.#dataKey.use(key => sealText(this.#io, key, text)))
+  seal(text: string, provenance: Provenance): BoxText {
+    const item = { text, mark: provenanceMark(provenance) }
+    return this.#dataKey.use(key => sealTexts(this.#io, key, [item])).join('')
   }
 
   /** {@link open} of many boxes, with pauses. */
+  openVersions(boxes: readonly (BoxText | undefined)[]): Promise<(FileVersion | undefined)[]> {
+    const task = async (group: readonly (BoxText | undefined)[]): Promise<(FileVersion | undefined)[]> => {
+      const parsed = group.map(box => parseBox(box) ?? NO_BOX)
+      const opened = await this.#dataKey.use(key =>
+        openMarkedTexts(this.#io, key, { boxes: parsed, readMark: provenanceIn })
+      )
+      return opened.map((item, i) => item && versionOf(parsed[i] ?? NO_BOX, item.text, item.mark))
+    }
+    return inGroups(this.#io.clock, boxes, { lengthOf: box => box?.length ?? 0, task })
+  }
+
+  /** The texts of many boxes, with pauses. */
   openMany(boxes: readonly (BoxText | undefined)[]): Promise<(string | undefined)[]> {
     const task = (group: readonly (BoxText | undefined)[]): Promise<(string | undefined)[]> => {
       const parsed = group.map(box => parseBox(box) ?? NO_BOX)
@@ -58,10 +80,11 @@ export class RepoBoxes implements FileBoxes {
   }
 
   /** {@link seal} of many texts, with pauses. @throws TypeError if one holds half a character */
-  sealMany(texts: readonly string[]): Promise<BoxText[]> {
-    const task = (group: readonly string[]): BoxText[] =>
+  sealMany(items: readonly SealedVersion[]): Promise<BoxText[]> {
+    const task = (group: readonly MarkedText<BoxMark>[]): BoxText[] =>
       this.#dataKey.use(key => sealTexts(this.#io, key, group))
-    return inGroups(this.#io.clock, texts, { lengthOf: text => text.length, task })
+    const marked = items.map(({ text, provenance }) => ({ text, mark: provenanceMark(provenance) }))
+    return inGroups(this.#io.clock, marked, { lengthOf: ({ text }) => text.length, task })
   }
 
   #open(box: BoxText): string {
@@ -71,7 +94,19 @@ export class RepoBoxes implements FileBoxes {
   }
 }
 
+const versionOf = ({ iv_hex }: Box, text: string, provenance: Provenance | undefined): FileVersion => ({
+  text,
+  ...(provenance ?? foreignProvenance(iv_hex)),
+  isForeign: provenance === undefined
+})
+
 type BoxesIo = Pick<Io, 'crypto' | 'random'> & { readonly clock: Pick<Clock, 'turn'> }
+
+/** A text, and where it comes from. */
+export interface SealedVersion {
+  readonly text: string
+  readonly provenance: Provenance
+}
 
 /** What has not even the shape of a box; it does not open. */
 const NO_BOX: Box = { encryptionType: -1, iv_hex: '', data_base64: '' }

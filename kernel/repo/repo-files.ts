@@ -5,6 +5,7 @@ import {
   PREFIX,
   parseBox,
   parseFile,
+  parsePast,
   type RepoFile
 } from './repo-record.ts'
 import type { BulkChange, StoreChanges } from './store/bulk.ts'
@@ -28,7 +29,10 @@ export class RepoFiles {
   readonly #store: PagedStore
   /** The paths of pending changes; undefined while there is none. */
   #pending: Set<string> | undefined
-  #hasGone: boolean
+  /** The paths of files whose past is kept; undefined while there is none. */
+  #past: Set<string> | undefined
+  /** How many deletions are remembered, at most: one that is undone or made twice counts until they are counted anew. */
+  #goneCount = 0
   /** Of the last write; unknown until it is wanted. */
   #revision: number | undefined
   /** Of any write, also one that failed: somebody may have seen its number, which is not used again. */
@@ -36,8 +40,9 @@ export class RepoFiles {
 
   constructor(store: PagedStore) {
     this.#store = store
-    for (const [key] of store.entries(PREFIX.pending)) this.#setPending(key, true)
-    this.#hasGone = store.entries(PREFIX.gone).next().done !== true
+    for (const [key] of store.entries(PREFIX.pending)) this.#pending = withKey(this.#pending, key, true)
+    for (const [key] of store.entries(PREFIX.past)) this.#past = withKey(this.#past, key, true)
+    for (const _ of store.entries(PREFIX.gone)) this.#goneCount += 1
   }
 
   /** The paths whose changes the server has not acknowledged. */
@@ -45,12 +50,19 @@ export class RepoFiles {
     return this.#pending ?? NONE
   }
 
-  /** Learns what a write makes of the pending changes; after one that failed, what the store says of them. */
+  /** The paths of files whose past is kept. */
+  get past(): ReadonlySet<string> {
+    return this.#past ?? NONE
+  }
+
+  /** Learns what a write makes of pending changes and past versions; after one that failed, what the store says. */
   learn(changes: StoreChanges, hasFailed: boolean): void {
     this.#revision = undefined
+    const isThere = (key: string, change: unknown): boolean =>
+      hasFailed ? this.#store.get(key) !== undefined : change !== null
     for (const [key, change] of changes) {
-      if (!key.startsWith(PREFIX.pending)) continue
-      this.#setPending(key, hasFailed ? this.#store.get(key) !== undefined : change !== null)
+      if (key.startsWith(PREFIX.pending)) this.#pending = withKey(this.#pending, key, isThere(key, change))
+      else if (key.startsWith(PREFIX.past)) this.#past = withKey(this.#past, key, isThere(key, change))
     }
   }
 
@@ -153,7 +165,7 @@ export class RepoFiles {
     const mark = Number(writes.get(PREFIX.revision))
     writes.set(PREFIX.file + path, box === null ? null : { text: box, order: dateIn(path), mark })
     if (box === null) {
-      this.#hasGone = true
+      this.#goneCount += 1
       writes.set(PREFIX.gone + path, String(mark))
     } else if (this.wasDeleted(path)) {
       writes.set(PREFIX.gone + path, null)
@@ -162,15 +174,24 @@ export class RepoFiles {
 
   /** Whether a file of a large folder was deleted here and not written since, as far as is remembered. */
   wasDeleted(path: string): boolean {
-    return this.#hasGone && this.#store.get(PREFIX.gone + path) !== undefined
+    return this.#goneCount > 0 && this.#store.get(PREFIX.gone + path) !== undefined
   }
 
-  /** Adds to writes that only the newest thousand deletions are remembered; who missed the others finds no file. */
+  /**
+   * Adds to writes that only the newest {@link MAX_GONE} deletions are remembered; who missed the others finds no file.
+   *
+   * They are as many as the largest wallet that is aimed at has files, and are looked through when a tenth more has gathered.
+   */
   pruneGone(writes: Map<string, string | BulkChange | null>): void {
-    const gone = [...this.#store.entries(PREFIX.gone)]
-    if (gone.length <= MAX_GONE) return
+    if (this.#goneCount <= MAX_GONE * 1.1) return
+    const gone = [...this.#store.entries(PREFIX.gone)].filter(([key]) => !writes.has(key))
     gone.sort(([, left], [, right]) => Number(right) - Number(left))
-    for (const [key] of gone.slice(MAX_GONE)) if (!writes.has(key)) writes.set(key, null)
+    this.#goneCount = 0
+    for (const [key, change] of writes)
+      if (change !== null && key.startsWith(PREFIX.gone)) this.#goneCount += 1
+    const room = Math.max(0, MAX_GONE - this.#goneCount)
+    for (const [key] of gone.slice(room)) writes.set(key, null)
+    this.#goneCount += Math.min(gone.length, room)
   }
 
   /** The number of the last write that changed a file. */
@@ -179,24 +200,25 @@ export class RepoFiles {
     return this.#revision
   }
 
-  #setPending(key: string, isPending: boolean): void {
-    const path = key.slice(PREFIX.pending.length)
-    if (isPending) {
-      this.#pending ??= new Set()
-      this.#pending.add(path)
-    } else if (this.#pending?.delete(path) === true && this.#pending.size === 0) this.#pending = undefined
-  }
-
   #named(path: string, box: BoxText | undefined): NamedFile {
     const entry = this.pending.has(path) ? this.#store.get(PREFIX.pending + path) : undefined
-    if (entry === undefined) return { path, data: box, pending: undefined, isLost: false }
+    const past = this.past.has(path) ? parsePast(this.#store.get(PREFIX.past + path)) : undefined
+    if (entry === undefined) return { path, data: box, pending: undefined, past, isLost: false }
     const file = parseFile(box, entry)
-    return { path, ...file, isLost: file.pending === undefined }
+    return { path, ...file, past, isLost: file.pending === undefined }
   }
 }
 
+/** A set of paths with, or without, that of a key of two letters and a path; undefined while it is empty. */
+const withKey = (paths: Set<string> | undefined, key: string, isIn: boolean): Set<string> | undefined => {
+  const path = key.slice(2)
+  if (isIn) return (paths ?? new Set()).add(path)
+  if (paths?.delete(path) === true && paths.size === 0) return undefined
+  return paths
+}
+
 const NONE: ReadonlySet<string> = new Set()
-const MAX_GONE = 1000
+const MAX_GONE = 100_000
 
 const folderOf = (path: string): string | undefined => {
   for (const folder of LARGE_FOLDERS) if (path.startsWith(folder)) return folder

@@ -1,5 +1,6 @@
 import type { Io } from '../io/io.ts'
 import type { Secret } from '../state/secret.ts'
+import type { BelongsAt } from './reply-guard.ts'
 import type { RepoState } from './repo-facts.ts'
 import type { Report } from './report.ts'
 
@@ -12,6 +13,8 @@ export interface RepoParts {
   readonly dataKey: Secret<Uint8Array>
   /** Hears of every fault that was survived. */
   readonly report: Report
+  /** Tells what belongs where; without it, any text that opens does. */
+  readonly belongsAt?: BelongsAt
   /** Hears of each new state. */
   readonly announce?: (state: RepoState) => void
 }

@@ -18,6 +18,15 @@ export interface PendingChange {
 export interface RepoFile {
   readonly data: BoxText | undefined
   readonly pending: PendingChange | undefined
+  /** What the server had before, as long as a device may still send what it made of that; oldest first. */
+  readonly past?: PastVersions | undefined
+}
+
+/** Versions of a file that others have replaced. */
+export interface PastVersions {
+  /** When the newest of them was replaced, in milliseconds since 1970. */
+  readonly at: number
+  readonly boxes: readonly BoxText[]
 }
 
 /** How far a repo is with its server. */
@@ -35,8 +44,20 @@ export const PREFIX = {
   file: 'f/',
   /** What the server had, for a file whose change it has not acknowledged. */
   pending: 'c/',
+  /** What the server had before, for a file that was changed a short while ago. */
+  past: 'v/',
   /** What the server has deleted. */
   removed: 'q/',
+  /** What the server has replaced. */
+  replaced: 'k/',
+  /** Which boxes were replaced; one that a server has again is an old state. */
+  old: 'o/',
+  /** How many boxes are kept that do not open. */
+  unopened: 'u',
+  /** The latest states of the server that were seen. */
+  hashes: 'h',
+  /** When a server last showed an older state, and of how many files. */
+  rollback: 'b',
   /** The revision in which a file of a table was deleted. */
   gone: 'x/',
   status: 's',
@@ -124,6 +145,39 @@ export const parseFile = (file: BoxText | undefined, entry: string | undefined):
   return { data: isLeft ? undefined : (baseText ?? undefined), pending }
 }
 
+/** What a store holds of the past of a file; null for a file without. */
+export const pastEntry = (past: PastVersions | undefined): string | null =>
+  past === undefined || past.boxes.length === 0 ? null : `${past.at}[${past.boxes.join()}]`
+
+/** The inverse of {@link pastEntry}. */
+export const parsePast = (entry: string | undefined): PastVersions | undefined => {
+  if (entry === undefined) return undefined
+  const list = readOwnJson(entry.slice(entry.indexOf('[')))
+  return { at: pastTimeOf(entry), boxes: Array.isArray(list) ? list.filter(isBox).map(boxText) : [] }
+}
+
+/** When the newest version in {@link pastEntry} was replaced; it need not be parsed for that. */
+export const pastTimeOf = (entry: string): number => {
+  const at = Number(entry.slice(0, entry.indexOf('[')))
+  return Number.isFinite(at) ? at : 0
+}
+
+/** A past with more versions, the oldest and the newest of them if they are many. */
+export const pastWith = (
+  past: PastVersions | undefined,
+  boxes: readonly (BoxText | null | undefined)[],
+  now: number
+): PastVersions | undefined => {
+  const known = past?.boxes ?? []
+  const added = boxes.filter(
+    (box, i): box is BoxText => !!box && !known.includes(box) && boxes.indexOf(box) === i
+  )
+  if (added.length === 0) return past
+  const all = [...known, ...added]
+  const kept = all.length > MAX_PAST ? [...all.slice(0, 1), ...all.slice(1 - MAX_PAST)] : all
+  return { at: now, boxes: kept }
+}
+
 /** What a person sees of a file: our change, or what the server has. */
 export const visibleOf = ({ data, pending }: RepoFile): BoxText | undefined =>
   pending === undefined ? data : (pending.box ?? undefined)
@@ -147,6 +201,9 @@ export const parseStatus = (text: string | undefined): RepoStatus => {
 /** Tells whether a value can be a server's mark of a revision: it must be safe inside a URL. */
 export const isHash = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_=-]{1,256}$/.test(value)
+
+/** The most versions that are kept of a file. */
+const MAX_PAST = 8
 
 /** The entry of a change of a file that the server never had. */
 const NEW = 'new'

@@ -3,14 +3,25 @@ import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 import type { Secret } from '../state/secret.ts'
-import type { AppliedReply } from './apply-reply.ts'
+import type { AppliedReply, Conflict } from './apply-reply.ts'
 import { checkPath } from './disk.ts'
 import { FlyingWrites } from './flying-writes.ts'
+import { countKept, findKept, isKept, type KeptFile, listKept, planKept } from './kept-files.ts'
 import { PendingChanges, type TakeOptions } from './pending-changes.ts'
-import { checkDeletions, partsOf, planHealing, planReply, planStatus } from './plan-reply.ts'
+import {
+  checkDeletions,
+  isDoubtful,
+  partsOf,
+  planForgetting,
+  planHash,
+  planHealing,
+  planReply,
+  planStatus
+} from './plan-reply.ts'
 import { planWrite, type WritePlace } from './plan-write.ts'
+import type { BelongsAt, GuardFindings } from './reply-guard.ts'
 import { RepoBoxes } from './repo-boxes.ts'
-import { type RepoFacts, type RepoState, repoStateOf } from './repo-facts.ts'
+import { parseRollback, type RepoFacts, type RepoState, repoStateOf } from './repo-facts.ts'
 import { type ChangedFiles, type NamedFile, RepoFiles } from './repo-files.ts'
 import type { RepoParts } from './repo-parts.ts'
 import { type BoxText, damageNotes, type PendingChange, PREFIX, parseStatus } from './repo-record.ts'
@@ -43,6 +54,7 @@ export class Repo {
   readonly #pending: PendingChanges
   readonly #boxes: RepoBoxes
   readonly #writing: WritePlace
+  readonly #belongsAt: BelongsAt | undefined
   readonly #state: Observable<RepoState>
   #listeners: readonly ((paths: readonly string[]) => void)[] = []
   /** Whoever reads files in order to write them has its turn, so that nothing comes in between. */
@@ -50,7 +62,8 @@ export class Repo {
   readonly #syncs = new Turns()
   readonly #flying = new FlyingWrites()
 
-  constructor({ io, repoId, syncKey, dataKey, report, announce }: RepoParts, store: PagedStore) {
+  constructor(parts: RepoParts, store: PagedStore) {
+    const { io, repoId, syncKey, dataKey, report, announce } = parts
     this.id = repoId
     this.syncKey = syncKey
     this.local = storeBelow(store, PREFIX.local)
@@ -60,9 +73,12 @@ export class Repo {
     this.#files = new RepoFiles(store)
     this.#pending = new PendingChanges(this.#files)
     this.#boxes = new RepoBoxes(io, dataKey)
-    this.#writing = { clock: io.clock, files: this.#files, pending: this.#pending, boxes: this.#boxes }
+    this.#writing = { clock: io.clock, store, files: this.#files, pending: this.#pending, boxes: this.#boxes }
+    this.#belongsAt = parts.belongsAt
     const { lastHash, lastSync } = parseStatus(store.get(PREFIX.status))
-    const facts = { repoId, lastHash, lastSync, pendingCount: this.pendingCount, isSyncing: false }
+    const rollback = parseRollback(store.get(PREFIX.rollback))
+    const counts = { pendingCount: this.pendingCount, keptCount: countKept(store) }
+    const facts = { repoId, lastHash, lastSync, ...counts, isSyncing: false, ...rollback }
     this.#state = new Observable<RepoState>(repoStateOf(facts), announce, report)
   }
 
@@ -215,6 +231,53 @@ export class Repo {
     }
   }
 
+  /** The texts that a server has deleted or replaced in the last 30 days, newest first. */
+  keptFiles(): readonly KeptFile[] {
+    return listKept(this.#store, this.#io.clock.now())
+  }
+
+  /** The text of a box that was a file's and is somewhere else now. @throws CORRUPT_FILE if it does not open */
+  openText(path: string, box: BoxText): string {
+    return this.#boxes.read(checkPath(path), box)
+  }
+
+  /**
+   * The text of a kept file, or undefined if it is kept no more.
+   *
+   * @throws CORRUPT_FILE if its box does not open
+   */
+  keptText(keptId: string): string | undefined {
+    const kept = findKept(this.#store, keptId)
+    return kept === undefined ? undefined : this.#boxes.read(kept.path, kept.box)
+  }
+
+  /**
+   * Makes a kept text the present one again, here and with the next sync on the server; what is there now is kept in its place.
+   *
+   * @returns the path of the file; undefined if the text is kept no more
+   * @throws CORRUPT_FILE if its box does not open; STORAGE_FULL, STORAGE_FAILED
+   */
+  async restoreKept(keptId: string): Promise<string | undefined> {
+    const kept = findKept(this.#store, keptId)
+    if (kept === undefined) return undefined
+    const { path, box } = kept
+    const text = this.#boxes.read(path, box)
+    const { done } = await this.#turns.take(async () => {
+      const [present] = await this.#files.boxes([path])
+      const { writes } = await planWrite(this.#writing, { texts: new Map([[path, text]]) })
+      writes.set(keptId, null)
+      const isOther = present !== undefined && writes.has(PREFIX.file + path)
+      if (isOther) {
+        const now = this.#io.clock.now()
+        planKept(this.#store, { reason: 'replaced', files: [[path, present]], now }, writes)
+      }
+      return { done: this.#flying.add(this.#commit(writes)) }
+    })
+    await done
+    this.#tell([path])
+    return path
+  }
+
   /** Every acknowledged file and every pending change as boxes, for an export. */
   async *records(): AsyncGenerator<NamedFile> {
     for await (const files of this.#files.scan()) yield* files
@@ -239,6 +302,13 @@ export class Repo {
     })
   }
 
+  /** Tells how long ago it was called, in milliseconds, also by the clock that goes on while a device sleeps. */
+  stopwatch(): () => number {
+    const { clock } = this.#io
+    const [began, beganAt] = [clock.monotonic(), clock.now()]
+    return () => Math.max(clock.monotonic() - began, clock.now() - beganAt)
+  }
+
   /** Changes for the server, which may have them from now on. Only `syncRepo` calls this. */
   takePending(options: TakeOptions): Promise<Map<string, PendingChange>> {
     return this.#turns.take(() => this.#flying.ended().then(() => this.#pending.take(options)))
@@ -261,9 +331,12 @@ export class Repo {
     const place = {
       ...{ reply, store: this.#store, files: this.#files, boxes: this.#boxes, report: this.#report },
       clock: this.#io.clock,
-      now: this.#io.clock.now()
+      now: this.#io.clock.now(),
+      belongsAt: this.#belongsAt,
+      random: () => (this.#io.random(1)[0] ?? 0) / 256
     }
     const changed: string[] = []
+    const found = { old: 0, misplaced: 0, refused: 0 }
     const parts = partsOf(reply)
     let turn = { done: Promise.resolve() }
     for (const [i, part] of parts.entries()) {
@@ -273,10 +346,16 @@ export class Repo {
         if (i === 0) await checkDeletions(this.#files, reply)
         const plan = await planReply(place, part)
         for (const path of plan.changed) changed.push(path)
-        const isLast = i === parts.length - 1
-        if (isLast) await planHealing(place, plan.writes)
-        if (isLast) planStatus(place, plan.writes)
-        return { done: this.#afterPart(this.#commit(plan.writes), plan.changed) }
+        this.#countConflicts(plan.conflicts)
+        for (const kind of FINDINGS) found[kind] += plan.findings[kind]
+        if (i < parts.length - 1) return { done: this.#afterPart(this.#commit(plan.writes), plan.changed) }
+        found.old += await planHealing(place, plan.writes)
+        planStatus(place, plan.writes)
+        planForgetting(place, plan.writes)
+        const isOld = planHash(place, plan.writes)
+        return {
+          done: this.#afterPart(this.#commit(this.#withFindings(plan.writes, found, isOld)), plan.changed)
+        }
       })
     }
     return { durable: turn.done.then(() => changed) }
@@ -304,6 +383,21 @@ export class Repo {
     await this.#syncs.settled()
     await this.#turns.settled()
     await this.#store.close()
+  }
+
+  /** Notes and reports what a server did not have as it should; nothing is lost by it. */
+  #withFindings(
+    writes: Map<string, string | BulkChange | null>,
+    { old, misplaced, refused }: GuardFindings,
+    isOld: boolean
+  ): Map<string, string | BulkChange | null> {
+    if (refused > 0) this.#report(new WalletError('REPO_LIMIT', { count: refused }))
+    if (old + misplaced === 0 && !isOld) return writes
+    const at = Math.floor(this.#io.clock.now() / 1000)
+    const files = old + misplaced
+    this.#report(new WalletError('SYNC_OLD_STATE', { files }))
+    this.#show({ rolledBackAt: at, rolledBackFiles: files })
+    return writes.set(PREFIX.rollback, JSON.stringify({ at, files }))
   }
 
   async #afterPart(done: Promise<void>, changed: readonly string[]): Promise<void> {
@@ -336,6 +430,7 @@ export class Repo {
       throw error
     }
     this.#pending.forget(writes)
+    if ([...writes.keys()].some(isKept)) this.#show({ keptCount: countKept(this.#store) })
   }
 
   #learn(changes: StoreChanges, hasFailed: boolean): void {
@@ -346,6 +441,15 @@ export class Repo {
 
   #endSync(outcome: { readonly lastSync: number } | { readonly errorCode: string }): void {
     this.#show({ errorCode: undefined, ...outcome, isSyncing: false })
+  }
+
+  #countConflicts(conflicts: readonly Conflict[]): void {
+    if (conflicts.length === 0) return
+    const { mergedCount = 0, doubtfulCount = 0 } = this.#state.getSnapshot()
+    const merged = conflicts.filter(conflict => conflict === 'merged').length
+    const doubtful = conflicts.filter(isDoubtful).length
+    if (merged > 0) this.#show({ mergedCount: mergedCount + merged })
+    if (doubtful > 0) this.#show({ doubtfulCount: doubtfulCount + doubtful })
   }
 
   #show(changes: Partial<RepoFacts>): void {
@@ -363,5 +467,6 @@ export class Repo {
   }
 }
 
+const FINDINGS = ['old', 'misplaced', 'refused'] as const
 /** How many files are read at once. */
 const GROUP = 1024

@@ -1,6 +1,9 @@
 import { WalletError } from '../errors/wallet-error.ts'
+import type { FileVersion } from './apply-reply.ts'
 import { checkPath } from './disk.ts'
-import type { RepoBoxes } from './repo-boxes.ts'
+import { joined, type Provenance } from './lineage.ts'
+import { changedFields } from './merge-json.ts'
+import type { RepoBoxes, SealedVersion } from './repo-boxes.ts'
 import type { NamedFile } from './repo-files.ts'
 import { type BoxText, visibleOf } from './repo-record.ts'
 import type { StoreChanges } from './store/bulk.ts'
@@ -34,22 +37,37 @@ export const sealChanged = async (
   const visible = files.map(visibleOf)
   // What the network shows for the first time has no files yet, ten thousand at once.
   const isAllNew = visible.every(box => box === undefined)
-  const present = isAllNew ? [] : await boxes.openMany(visible)
-  const changed = files.filter((file, i) => {
-    const text = texts.get(file.path) ?? null
-    return text === null ? visible[i] !== undefined : text !== present[i]
-  })
-  const written = changed.map(({ path }) => texts.get(path) ?? null)
-  const sealed = await boxes.sealMany(written.filter(text => text !== null)).catch((error: unknown) => {
-    const path = changed[0]?.path ?? ''
+  const present = isAllNew ? [] : await boxes.openVersions(visible)
+  const written: SealedVersion[] = []
+  const changed: { readonly before: NamedFile; readonly at: number | undefined }[] = []
+  for (const [i, before] of files.entries()) {
+    const text = texts.get(before.path) ?? null
+    if (text === null ? visible[i] === undefined : text === present[i]?.text) continue
+    changed.push({ before, at: text === null ? undefined : written.length })
+    if (text === null) continue
+    const fields = changedFields(present[i]?.text ?? '{}', text)
+    written.push({ text, provenance: boxes.edits.next(provenanceOf(boxes, before, present[i]), fields) })
+  }
+  const sealed = await boxes.sealMany(written).catch((error: unknown) => {
+    const path = changed[0]?.before.path ?? ''
     throw new WalletError('STORAGE_FAILED', { path, reason: 'the text cannot be sealed' }, error)
   })
-  let next = 0
-  return changed.map((before, i) => {
-    if (written[i] === null) return { before, box: null }
-    next += 1
-    return { before, box: sealed[next - 1] ?? null }
-  })
+  return changed.map(({ before, at }) => ({ before, box: at === undefined ? null : (sealed[at] ?? null) }))
+}
+
+/** Where what a person sees of a file comes from, as far as it is known. */
+const provenanceOf = (
+  boxes: RepoBoxes,
+  { pending, past }: NamedFile,
+  present: FileVersion | undefined
+): Provenance | undefined => {
+  if (present !== undefined && !present.isForeign) return present
+  // A version of another client does not say what it was made of, nor does a deletion.
+  const older = [pending?.base, ...(past?.boxes ?? [])].map(box =>
+    box ? boxes.open(box)?.lineage : undefined
+  )
+  const known = [present?.lineage, ...older].filter(lineage => lineage !== undefined)
+  return known.length === 0 ? undefined : { lineage: joined(...known), stamps: new Map() }
 }
 
 /** Checks what is to be written. @throws PATH_REFUSED; STORAGE_FAILED beyond 8 MB */

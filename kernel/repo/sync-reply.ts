@@ -1,5 +1,6 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import type { Clock } from '../io/io.ts'
+import { type JsonLimits, JsonScan, parseJsonText } from '../types/json-text.ts'
 import { isBox } from '../types/keys.ts'
 import { makeBreather } from './breather.ts'
 import { checkPath } from './disk.ts'
@@ -32,12 +33,12 @@ export interface ReplyOptions {
  *
  * A path outside the grammar, or a value that is neither box nor null, is reported and left out: it can never
  * be written. A reply in the ordinary spelling is read entry by entry, with pauses and without making objects of it;
- * any other is read as the JSON that it is.
+ * any other is read as the JSON that it is, bounded in depth and in slices.
  *
  * @throws SYNC_FAILED if the reply as a whole cannot be used; the reason quotes nothing of it
  */
 export const parseStoreReply = async (text: string, options: ReplyOptions): Promise<StoreReply> => {
-  const { changes, hash } = (await readPlain(text, options)) ?? readJson(text, options)
+  const { changes, hash } = (await readPlain(text, options)) ?? (await readJson(text, options))
   if (options.isUpload && hash === undefined) fail('has no hash')
   return hash === undefined ? { changes } : { changes, hash }
 }
@@ -102,41 +103,106 @@ const fieldOf = (text: string, name: string): string | undefined => {
   return start < name.length ? undefined : text.slice(start, text.indexOf('"', start))
 }
 
-const readJson = (text: string, options: ReplyOptions): StoreReply => {
-  const { changes, hash } = recordOf(text)
-  if (typeof changes !== 'object' || changes === null || Array.isArray(changes)) fail('has no changes')
-  const entries = Object.entries(changes as object)
-  if (entries.length > MAX_CHANGES) fail(`names more than ${MAX_CHANGES} files`)
+const readJson = async (text: string, options: ReplyOptions): Promise<StoreReply> => {
+  const breathe = makeBreather(options.clock)
+  const { changes, hash } = await fieldsOf(text, breathe)
+  if (changes === undefined) return fail('has no changes')
   if (hash !== undefined && hash !== null && !isHash(hash)) fail('has a hash of the wrong form')
   const sound = new Map<string, BoxText | null>()
   const faults: WalletError[] = []
-  for (const [path, value] of entries) {
-    const isSound = isBox(value) && value.iv_hex.length <= MAX_IV_LENGTH
-    const box = isSound ? boxText(value) : value === null ? null : undefined
-    const fault = faultOf(path, box)
-    if (fault === undefined && box !== undefined) sound.set(path, box)
-    else if (fault !== undefined) faults.push(fault)
+  let count = 0
+  for (const piece of changes) {
+    for (const [path, value] of Object.entries(parsePiece(`{${piece}}`) as object)) {
+      count += 1
+      if (count > MAX_CHANGES) fail(`names more than ${MAX_CHANGES} files`)
+      const isSound = isBox(value) && value.iv_hex.length <= MAX_IV_LENGTH
+      const box = isSound ? boxText(value) : value === null ? null : undefined
+      const fault = faultOf(path, box)
+      if (fault === undefined && box !== undefined) sound.set(path, box)
+      else if (fault !== undefined) faults.push(fault)
+    }
+    await breathe()
   }
   tellFaults(faults, options)
   return isHash(hash) ? { changes: sound, hash } : { changes: sound }
 }
 
+interface ReplyFields {
+  /** The text between the braces of `changes`, cut at commas so that each piece is about 1 MB. */
+  readonly changes: readonly string[] | undefined
+  readonly hash: unknown
+}
+
+/** Finds the fields of a reply without parsing it as a whole: 192 MB would keep the thread for seconds. */
+const fieldsOf = async (text: string, breathe: () => Promise<void> | undefined): Promise<ReplyFields> => {
+  const first: number[] = []
+  const cuts: number[] = []
+  let last = 0
+  const scan = new JsonScan(text, REPLY_LIMITS, (code, depth, at) => {
+    if (depth === 1) first.push(at)
+    if (first.length > MAX_MARKS) throw new SyntaxError('is no reply')
+    if (depth !== 2 || code !== COMMA || at < last + PIECE_LENGTH) return
+    cuts.push(at)
+    last = at
+  })
+  try {
+    while (scan.advance(SLICE_LENGTH)) await breathe()
+  } catch (error) {
+    return fail(error instanceof SyntaxError ? error.message : 'is no JSON')
+  }
+  const isObject = text.charAt(first[0] ?? 0) === '{' && text.slice(0, first[0]).trim() === ''
+  const end = first.at(-1) ?? 0
+  if (!isObject || text.charAt(end) !== '}' || text.slice(end + 1).trim() !== '') return fail('is no object')
+  if (first.length > 2 && first.length % 2 === 0) return fail('is no JSON')
+  let changes: readonly string[] | undefined
+  let hash: unknown
+  // The marks at depth one are the opening brace, a colon and a comma for each field, and the closing brace.
+  for (let i = 1; i + 1 < first.length; i += 2) {
+    const [before = 0, colon = 0, after = 0] = first.slice(i - 1, i + 2)
+    if (text.charAt(colon) !== ':' || !',}'.includes(text.charAt(after))) fail('is no JSON')
+    const name = parsePiece(text.slice(before + 1, colon))
+    if (name === 'changes') changes = piecesOf(text, { start: colon + 1, end: after, cuts })
+    else if (name === 'hash') hash = parsePiece(text.slice(colon + 1, after))
+  }
+  return { changes, hash }
+}
+
+interface Span {
+  readonly start: number
+  readonly end: number
+  readonly cuts: readonly number[]
+}
+
+const piecesOf = (text: string, { start, end, cuts }: Span): readonly string[] | undefined => {
+  const open = start + text.slice(start, start + 100).search(/\S/)
+  let close = end - 1
+  while (close > open && /\s/.test(text.charAt(close))) close -= 1
+  if (text.charAt(open) !== '{' || text.charAt(close) !== '}') return undefined
+  const bounds = [open, ...cuts.filter(at => at > open && at < close), close]
+  const pieces = bounds.slice(1).map((at, i) => text.slice((bounds[i] ?? 0) + 1, at))
+  if (pieces.length > 1 && pieces.some(piece => piece.trim() === '')) fail('is no JSON')
+  return pieces
+}
+
+const parsePiece = (text: string): unknown => {
+  try {
+    return parseJsonText(text, REPLY_LIMITS)
+  } catch {
+    return fail('is no JSON')
+  }
+}
+
+/** A box in any spelling nests three deep and has seven values; some of it may be unknown. */
+const REPLY_LIMITS: JsonLimits = { maxDepth: 16, maxValues: 4_000_000 }
+const MAX_MARKS = 200
+const COMMA = 44
+const SLICE_LENGTH = 1024 * 1024
+const PIECE_LENGTH = 1024 * 1024
+
 const FORBIDDEN = /(?:^|\/)(?:__proto__|constructor|prototype)(?:\/|$)/
 
 const tellFaults = (faults: readonly WalletError[], { report }: ReplyOptions): void => {
   for (const fault of faults.slice(0, MAX_REPORTS)) report(fault)
-}
-
-const recordOf = (text: string): Record<string, unknown> => {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return value as Record<string, unknown>
-    }
-  } catch {
-    return fail('is no JSON')
-  }
-  return fail('is no object')
 }
 
 const faultOf = (path: string, box: BoxText | null | undefined): WalletError | undefined => {

@@ -1,4 +1,5 @@
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import { FRESH_MS } from './plan-reply.ts'
 import type { Repo } from './repo.ts'
 import type { BoxText, PendingChange } from './repo-record.ts'
 import type { StoreReply } from './sync-reply.ts'
@@ -18,8 +19,9 @@ export type SyncPort = Pick<SyncServers, 'exchange'>
 /**
  * Exchanges changes with the sync servers until nothing is left to send (protocol §2.9, §3.3).
  *
- * It reads first: an upload replaces whole files, so another device's edit must be merged before. Uploads then go
- * back to back to the server that answered, at most 100 files each. After one that failed it reads anew: the request may
+ * It reads first: an upload replaces whole files, so another device's edit should be merged before. Uploads then go
+ * back to back to the server that answered, at most 100 files each, and none that is built upon a reply older than
+ * {@link FRESH_MS}: so it is known how late an upload may arrive that was made without another one. After one that failed it reads anew: the request may
  * have arrived all the same, and others have had time to write. An edit made during its own upload waits for the next
  * sync. Syncs of one repo run one after another.
  *
@@ -31,6 +33,7 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
     const tried = new Set<string>()
     const failed = new Set<string>()
     let takesDeletions = true
+    let age = repo.stopwatch()
     let server = await read(repo, { servers, failed, changed })
     let hash = hashOf(repo)
     // Requests leave while what the ones before achieved is made durable, so that several share a write.
@@ -38,12 +41,23 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
     const settle = async (): Promise<void> => {
       for (const done of applying.splice(0)) for (const path of await done) changed.add(path)
     }
-    for (;;) {
+    for (let reads = 0; ; ) {
+      // Who is held up reads again; on a line so slow that nothing is ever fresh, what there is goes up all the same.
+      if (repo.pendingCount > 0 && age() > FRESH_MS && reads < MAX_READS) {
+        reads += 1
+        await settle()
+        age = repo.stopwatch()
+        server = await read(repo, { servers, failed, changed, server })
+        hash = hashOf(repo)
+        continue
+      }
+      reads = 0
       const batch = await repo.takePending({ limit: MAX_FILES, skipped: tried, takesDeletions })
       if (batch.size === 0) {
         await settle()
         return { sent: [...tried], changed: [...changed] }
       }
+      const uploadAge = repo.stopwatch()
       const reply = await upload(repo, servers, { server, hash, batch }).catch(faultOf)
       if (applying.length >= MAX_APPLYING || reply instanceof WalletError) await settle()
       if (reply instanceof WalletError) {
@@ -51,12 +65,14 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
         // They stay pending, so that the files do not come back, and are tried with each sync.
         if (takesDeletions && [...batch.values()].some(({ box }) => box === null)) takesDeletions = false
         else failed.add(server)
+        age = repo.stopwatch()
         server = await read(repo, { servers, failed, changed }, reply)
         hash = hashOf(repo)
         continue
       }
       for (const path of batch.keys()) tried.add(path)
       hash = reply.hash ?? hash
+      age = uploadAge
       const { durable } = await repo.takeIn({ ...reply, sent: batch })
       durable.catch(() => {})
       applying.push(durable)
@@ -66,6 +82,8 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
   })
 
 const MAX_FILES = 100
+/** How often a sync reads again before an upload. */
+const MAX_READS = 2
 /** How many replies may be on their way to the disk. */
 const MAX_APPLYING = 4
 
@@ -75,16 +93,18 @@ interface ReadPlace {
   readonly failed: ReadonlySet<string>
   /** Takes the changed paths. */
   readonly changed: Set<string>
+  /** The one to ask; any will do if it is left out. */
+  readonly server?: string
 }
 
 /** @throws the first failure, if the read is another try */
 const read = async (
   repo: Repo,
-  { servers, failed, changed }: ReadPlace,
+  { servers, failed, changed, server }: ReadPlace,
   failure?: WalletError
 ): Promise<string> => {
   const hash = hashOf(repo)
-  const request = { syncKey: repo.syncKey, hash, except: failed }
+  const request = { syncKey: repo.syncKey, hash, except: failed, ...(server !== undefined && { server }) }
   const reply = await servers.exchange(request).catch((error: unknown) => {
     throw failure ?? error
   })

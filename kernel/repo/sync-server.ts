@@ -4,6 +4,7 @@ import { withDeadline } from '../io/deadline.ts'
 import type { FetchOptions, FetchReply, Io } from '../io/io.ts'
 import { shuffled } from '../io/shuffled.ts'
 import type { Secret } from '../state/secret.ts'
+import { parseJsonText } from '../types/json-text.ts'
 import type { BoxText } from './repo-record.ts'
 import type { Report } from './report.ts'
 import { parseStoreReply, type StoreReply } from './sync-reply.ts'
@@ -44,20 +45,21 @@ export interface ServedReply extends StoreReply {
 export class SyncServers {
   readonly #io: SyncServersOptions['io']
   readonly #report: Report
-  #syncServers: readonly string[]
-  #infoServers: readonly string[]
+  readonly #syncServers: ServerList
+  readonly #infoServers: ServerList
+  #hasReportedHosts = false
   #refreshedAt: number | undefined
 
   constructor({ io, syncServers, infoServers, report }: SyncServersOptions) {
     this.#io = io
     this.#report = report
-    this.#syncServers = syncServers.map(trimmed)
-    this.#infoServers = infoServers.map(trimmed)
+    this.#syncServers = new ServerList(syncServers)
+    this.#infoServers = new ServerList(infoServers)
   }
 
   /** The present lists. */
   get lists(): { readonly syncServers: readonly string[]; readonly infoServers: readonly string[] } {
-    return { syncServers: this.#syncServers, infoServers: this.#infoServers }
+    return { syncServers: this.#syncServers.all, infoServers: this.#infoServers.all }
   }
 
   /**
@@ -80,16 +82,21 @@ export class SyncServers {
     throw failure ?? new WalletError('SYNC_FAILED', { reason: 'there is no sync server' })
   }
 
-  /** Fetches the lists now; fields that the reply lacks keep what they had (protocol §8 row 36). */
+  /**
+   * Fetches the lists now; fields that the reply lacks keep what they had (protocol §8 row 36).
+   *
+   * A reply adds servers of the configured domains and takes none away: an info server could otherwise send every repo to
+   * hosts of its choice. Servers of other domains are reported once and left out.
+   */
   async refresh(): Promise<void> {
     this.#refreshedAt = this.#io.clock.monotonic()
-    for (const server of this.#infoServers) {
+    for (const server of this.#infoServers.all) {
       try {
-        const reply = await this.#fetch(`${server}/v1/edgeServers`, {})
+        const reply = await this.#fetch(`${server}/v1/edgeServers`, { maxReplyBytes: MAX_LIST_BYTES })
         if (reply.status < 200 || reply.status > 299) continue
-        const { syncServers, infoServers } = JSON.parse(reply.text) as Record<string, unknown>
-        this.#syncServers = addressesOf(syncServers) ?? this.#syncServers
-        this.#infoServers = addressesOf(infoServers) ?? this.#infoServers
+        const { syncServers, infoServers } = parseJsonText(reply.text) as Record<string, unknown>
+        const refused = this.#syncServers.add(syncServers) + this.#infoServers.add(infoServers)
+        if (refused > 0) this.#reportHosts(refused)
         return
       } catch {
         // The next info server is asked; if none answers, the present lists stay.
@@ -97,15 +104,22 @@ export class SyncServers {
     }
   }
 
+  #reportHosts(count: number): void {
+    if (this.#hasReportedHosts) return
+    this.#hasReportedHosts = true
+    const rule = `names ${count} servers outside of the domains of this profile`
+    this.#report(new WalletError('BAD_REPLY', { source: 'info server', path: '', rule }))
+  }
+
   #serversFor({ server, except }: StoreRequest): readonly string[] {
     if (server !== undefined) return [server]
-    return shuffled(this.#io, this.#syncServers).filter(candidate => !except?.has(candidate))
+    return shuffled(this.#io, this.#syncServers.all).filter(candidate => !except?.has(candidate))
   }
 
   #refreshIfDue(): void {
     const isFresh =
       this.#refreshedAt !== undefined && this.#io.clock.monotonic() - this.#refreshedAt < REFRESH_MS
-    if (isFresh || this.#infoServers.length === 0) return
+    if (isFresh || this.#infoServers.all.length === 0) return
     this.refresh().catch(this.#report)
   }
 
@@ -150,6 +164,7 @@ export class SyncServers {
 const TIME_LIMIT_MS = 30_000
 const REFRESH_MS = 10 * 60_000
 const MAX_SERVERS = 50
+const MAX_LIST_BYTES = 256 * 1024
 /** A first reply names every file of a repo: 100,000 transactions are 70 MB. */
 const MAX_REPLY_BYTES = 192 * 1024 * 1024
 
@@ -173,15 +188,54 @@ const failureOf = (error: unknown): WalletError<'SYNC_FAILED'> => {
 
 const trimmed = (address: string): string => address.replace(/\/{1,8}$/, '')
 
+/** The configured servers of one kind, and those that an info server has added. */
+class ServerList {
+  readonly #configured: readonly string[]
+  readonly #hosts: readonly string[]
+  #added: readonly string[] = []
+
+  constructor(configured: readonly string[]) {
+    this.#configured = configured.map(trimmed)
+    this.#hosts = this.#configured.map(hostOf)
+  }
+
+  get all(): readonly string[] {
+    return this.#added.length === 0 ? this.#configured : [...this.#configured, ...this.#added]
+  }
+
+  /** Takes the servers that a reply names in place of those that the last one named. @returns how many were refused */
+  add(value: unknown): number {
+    if (!Array.isArray(value)) return 0
+    const named = (value as unknown[]).slice(0, MAX_SERVERS).filter(item => typeof item === 'string')
+    const addresses = [...new Set(named.map(trimmed))]
+    const allowed = addresses.filter(address => this.#isAllowed(address))
+    this.#added = allowed.filter(address => !this.#configured.includes(address))
+    return addresses.length - allowed.length
+  }
+
+  #isAllowed(address: string): boolean {
+    if (!ADDRESS.test(address)) return false
+    const host = hostOf(address)
+    if (isLoopback(host)) return this.#hosts.some(isLoopback)
+    return this.#hosts.some(own => !isLoopback(own) && isOfDomain(host, domainOf(own)))
+  }
+}
+
 // Fetched addresses are held to https; this machine itself, where fake servers run, needs none.
 const ADDRESS =
-  /^(?:https:\/\/[A-Za-z0-9.-]{1,253}|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?$/
+  /^(?:https:\/\/[A-Za-z0-9.-]{1,253}|https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?$/
 
-const addressesOf = (value: unknown): string[] | undefined => {
-  if (!Array.isArray(value)) return undefined
-  const addresses: string[] = []
-  for (const item of value.slice(0, MAX_SERVERS) as unknown[]) {
-    if (typeof item === 'string' && ADDRESS.test(trimmed(item))) addresses.push(trimmed(item))
-  }
-  return addresses.length === 0 ? undefined : addresses
+const hostOf = (address: string): string =>
+  (/^https?:\/\/(\[[^\]]*\]|[^:/?#]*)/i.exec(address)?.[1] ?? '').toLowerCase()
+
+const isLoopback = (host: string): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(host)
+
+/** The domain of a configured host: `edge.app` for `sync-us1.edge.app`; the host itself where that would be a suffix. */
+const domainOf = (host: string): string => {
+  const labels = host.split('.')
+  const parent = labels.slice(1)
+  const isSuffix = parent.length < 2 || (parent.length === 2 && parent.every(({ length }) => length <= 3))
+  return isSuffix || /^[\d.]+$/.test(host) ? host : parent.join('.')
 }
+
+const isOfDomain = (host: string, domain: string): boolean => host === domain || host.endsWith(`.${domain}`)

@@ -16,8 +16,8 @@ import {
   optionalText,
   text
 } from './fields.ts'
-import { type LoginNode, parseLogins } from './login-nodes.ts'
-import { asPendingVoucher, bytes32, optionalList } from './login-server.ts'
+import { type LoginNode, parseLogins, type WholeLogin } from './login-nodes.ts'
+import { asPendingVoucher, loginIdLeaf, optionalList } from './login-server.ts'
 import { checkNesting } from './parse.ts'
 
 /**
@@ -25,7 +25,12 @@ import { checkNesting } from './parse.ts'
  *
  * @throws BAD_REPLY
  */
-export const parseLoginStash = (value: unknown): LoginStash => parseLogins(asStashNode, value, 'login stash')
+export const parseLoginStash = (value: unknown): LoginStash =>
+  withoutMarks(parseLogins(asStashNode, value, 'login stash'))
+
+/** Of an odd child what names it is a stash, too. */
+const withoutMarks = ({ isOdd: _, children, ...stash }: WholeLogin<StashNode>): LoginStash =>
+  children === undefined ? stash : { ...stash, children: children.map(withoutMarks) }
 
 /**
  * Checks what a key box holds; the id is checked where infos are merged. A guard by hand: an account has hundreds.
@@ -48,7 +53,7 @@ const asStashNode: Schema<StashNode> = objectOf<StashNode>({
   appId: text(),
   created: optionalIsoDate(),
   lastLogin: optionalIsoDate(),
-  loginId: bytes32(),
+  loginId: loginIdLeaf(),
   otpKey: optionalText(),
   otpResetDate: optionalIsoDate(),
   otpTimeout: optionalFinite(),

@@ -1,7 +1,7 @@
 import type { Schema } from 'yup'
 import type { LoginMessage, PendingVoucher } from '../types/login.ts'
 import { isoDate, leaf, objectOf, optional, optionalListOf } from './fields.ts'
-import { asPendingVoucher, bytes32 } from './login-server.ts'
+import { asPendingVoucher, loginIdLeaf } from './login-server.ts'
 import { parse } from './parse.ts'
 
 const MAX_MESSAGES = 10_000
@@ -42,7 +42,7 @@ interface WireMessage {
 const asList: Schema<readonly unknown[]> = leaf('list', isList)
 
 const asMessage: Schema<WireMessage> = objectOf<WireMessage>({
-  loginId: bytes32(),
+  loginId: loginIdLeaf(),
   otpResetPending: optional('true or false', isBoolean),
   pendingVouchers: optionalListOf<PendingVoucher>(asPendingVoucher),
   recovery2Corrupt: optional('true or false', isBoolean)

@@ -1,9 +1,9 @@
 import type { Schema } from 'yup'
+import { WalletError } from '../errors/wallet-error.ts'
 import type { LoginPayload, PendingVoucher } from '../types/login.ts'
 import {
   finite,
   isoDate,
-  isRecord,
   type Leaf,
   leaf,
   type OptionalLeaf,
@@ -26,13 +26,19 @@ import { type LoginNode, MAX_LOGINS, parseLogins } from './login-nodes.ts'
 /** More logins than this never wait for one owner. */
 const MAX_VOUCHERS = 1000
 
+const LOGIN_ID =
+  /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/]{4})$/
+
 const BYTES32 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/
 
 // The guards stand first: the schemas below are made while the module loads.
 const isBytes32 = (value: unknown): value is string => typeof value === 'string' && BYTES32.test(value)
 
+const isLoginId = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= 88 && LOGIN_ID.test(value)
+
 const isList = (value: unknown): value is readonly unknown[] =>
-  Array.isArray(value) && value.length <= MAX_LOGINS && value.every(isRecord)
+  Array.isArray(value) && value.length <= MAX_LOGINS
 
 const isTextOrTrue = (value: unknown): value is string | true =>
   value === true || (typeof value === 'string' && value.length <= 1000)
@@ -66,8 +72,17 @@ export interface PasswordResults {
   readonly wait_seconds: number | undefined
 }
 
+/** Tells whether text is base64 of exactly 32 bytes, as the ids of root logins are. */
+export const isRootId = (value: unknown): value is string => isBytes32(value)
+
 /** Base64 of exactly 32 bytes. */
 export const bytes32 = (): Leaf<string> => leaf('32 bytes of base64', isBytes32)
+
+/**
+ * The id of a login: base64 of 1 to 64 bytes. Root logins have 32 (specification §3); the logins of apps below them
+ * may have 31, as old clients made some.
+ */
+export const loginIdLeaf = (): Leaf<string> => leaf('base64 of 1 to 64 bytes', isLoginId)
 
 /** Base64 of exactly 32 bytes, or absent. */
 const optionalBytes32 = (): OptionalLeaf<string> => optional('32 bytes of base64', isBytes32)
@@ -117,10 +132,18 @@ export const asPendingVoucher: Schema<PendingVoucher> = objectOf<PendingVoucher>
 /**
  * Checks a login as the server sends it, with all its children (protocol §2.6).
  *
- * @throws BAD_REPLY, also for children deeper than 8 levels or more than 1000 in all
+ * @throws BAD_REPLY, also for a root login without ids of 32 bytes, and for children deeper than 8 levels or more than
+ * 1000 in all
  */
-export const parseLoginPayload = (value: unknown): LoginPayload =>
-  parseLogins(asPayloadNode, value, 'login reply')
+export const parseLoginPayload = (value: unknown): LoginPayload => {
+  const source = 'login reply'
+  const payload = parseLogins(asPayloadNode, value, source)
+  for (const path of ['loginId', 'userId'] as const) {
+    if (payload.appId === '' && payload[path] !== undefined && !isBytes32(payload[path]))
+      throw new WalletError('BAD_REPLY', { source, path, rule: 'is not 32 bytes of base64' })
+  }
+  return payload
+}
 
 /** One login of a reply, its children not yet checked. */
 type PayloadNode = Omit<LoginPayload, keyof LoginNode> & LoginNode
@@ -128,7 +151,7 @@ type PayloadNode = Omit<LoginPayload, keyof LoginNode> & LoginNode
 const asPayloadNode: Schema<PayloadNode> = objectOf<PayloadNode>({
   appId: shortText(),
   created: isoDate(),
-  loginId: bytes32(),
+  loginId: loginIdLeaf(),
   syncToken: optionalShortText(),
   children: optionalList(),
   parentBox: optionalBox(),
@@ -143,7 +166,7 @@ const asPayloadNode: Schema<PayloadNode> = objectOf<PayloadNode>({
   recovery2Box: optionalBoxOrTrue(),
   recovery2KeyBox: optionalBox(),
   loginAuthBox: optionalBox(),
-  userId: optionalBytes32(),
+  userId: optionalBytes64(),
   userTextBox: optionalBox(),
   otpKey: optional('base32', isTextOrTrue),
   otpResetDate: optionalIsoDate(),

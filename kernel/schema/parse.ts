@@ -1,10 +1,7 @@
 import { type Schema, ValidationError } from 'yup'
+import { copyData, FORBIDDEN_KEYS, MAX_DEPTH } from '../copy-data.ts'
 import { WalletError } from '../errors/wallet-error.ts'
-
-/** The deepest nesting that any JSON from outside may have. */
-const MAX_DEPTH = 64
-
-const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+import { type JsonLimits, parseJsonText, tryJsonText } from '../types/json-text.ts'
 
 /**
  * Checks a value from outside against a schema and returns it with the schema's type; the only door into yup.
@@ -29,44 +26,35 @@ export const parse = <T>(schema: Schema<T>, value: unknown, source: string): T =
 /**
  * Reads JSON text from outside.
  *
- * @throws BAD_REPLY if it is no JSON, nests deeper than 64, or has a key that would reach a prototype
+ * @throws BAD_REPLY if it is no JSON, nests deeper than 64, holds more than a million values, or has a key that would reach
+ * a prototype
  */
-export const parseJson = (text: string, source: string): unknown => {
+export const parseJson = (text: string, source: string, limits?: JsonLimits): unknown => {
   let value: unknown
   try {
-    value = JSON.parse(text)
-  } catch {
-    throw new WalletError('BAD_REPLY', { source, path: '', rule: 'is no JSON' })
+    value = parseJsonText(text, limits)
+  } catch (error) {
+    const rule = error instanceof SyntaxError ? error.message : 'is no JSON'
+    throw new WalletError('BAD_REPLY', { source, path: '', rule })
   }
   checkNesting(value, source)
   return value
 }
 
 /** Reads JSON text that this device wrote for itself and can do without: undefined for none, and for what is no JSON. */
-export const readOwnJson = (text: string | undefined): unknown => {
-  if (text === undefined) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+export const readOwnJson = (text: string | undefined): unknown =>
+  text === undefined ? undefined : tryJsonText(text)
 
 /**
- * A copy of JSON data that a plugin or a caller gave, which nobody else holds.
+ * A copy of JSON data that a plugin or a caller gave, which nobody else holds; each property is read once.
  *
- * @throws BAD_REPLY as {@link parseJson}, and if it is longer than `maxLength` characters
+ * @throws BAD_REPLY if it cannot be copied as {@link copyData} does
  */
 export const copyJson = (value: unknown, source: string, maxLength: number): unknown => {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(value)
-  } catch {
-    // Rings, and what else has no text.
-  }
-  if (text === undefined) throw new WalletError('BAD_REPLY', { source, path: '', rule: 'is no JSON' })
-  if (text.length > maxLength) throw new WalletError('BAD_REPLY', { source, path: '', rule: 'is too long' })
-  return parseJson(text, source)
+  const refuse = (rule: string): WalletError => new WalletError('BAD_REPLY', { source, path: '', rule })
+  const copy = copyData(value, { maxLength, refuse })
+  if (copy === undefined) throw refuse('is no JSON')
+  return copy
 }
 
 /** Refuses JSON that nests deeper than 64, or has a key that would reach a prototype. @throws BAD_REPLY */

@@ -1,8 +1,8 @@
+import { copyData } from '../copy-data.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { Denomination, Token } from '../types/currency.ts'
 import type { JsonObject } from '../types/json.ts'
 import { isRecord } from './fields.ts'
-import { parseJson } from './parse.ts'
 
 const MAX_NAME = 200
 const MAX_LOCATION = 10_000
@@ -10,26 +10,56 @@ const MAX_DENOMINATIONS = 20
 const MULTIPLIER = /^[1-9]\d{0,99}$/
 
 /**
- * Checks a token of a plugin, a file or a user, and copies what a token has (specification §3 "Token").
+ * Checks a token of a plugin or a user, and copies what a token has (specification §3 "Token").
  *
- * By hand: a chain may bring thousands.
+ * A token without denominations is counted in native units. By hand: a chain may bring thousands.
  *
  * @param source - what the value is, for the message
  * @throws BAD_REPLY naming the field
  */
 export const parseToken = (value: unknown, source = 'token'): Token => {
+  const token = readToken(value, source, list =>
+    list.map((item, index) => parseDenomination(item, source, index))
+  )
+  if (token.currencyCode === '') throw bad(source, 'currencyCode', 'is no short text')
+  return token
+}
+
+/**
+ * Reads a token that any client has saved. The deployed core saves whatever it is given, so a denomination that
+ * makes no sense is left out, and its token stays.
+ *
+ * @throws BAD_REPLY naming the field that no token can do without
+ */
+export const parseSavedToken = (value: unknown): Token => {
+  const source = 'custom token'
+  return readToken(value, source, list =>
+    list.flatMap((item, index) => {
+      try {
+        return parseDenomination(item, source, index)
+      } catch {
+        return []
+      }
+    })
+  )
+}
+
+const readToken = (
+  value: unknown,
+  source: string,
+  readDenominations: (list: readonly unknown[]) => readonly Denomination[]
+): Token => {
   if (!isRecord(value)) throw bad(source, '', 'is no object')
   const { currencyCode, displayName, denominations, networkLocation } = value
-  if (!isName(currencyCode)) throw bad(source, 'currencyCode', 'is no short text')
-  if (!isName(displayName)) throw bad(source, 'displayName', 'is no short text')
-  if (!Array.isArray(denominations) || denominations.length === 0)
-    throw bad(source, 'denominations', 'is empty or no list')
+  if (!isShort(currencyCode)) throw bad(source, 'currencyCode', 'is no short text')
+  if (!isShort(displayName)) throw bad(source, 'displayName', 'is no short text')
+  if (!Array.isArray(denominations)) throw bad(source, 'denominations', 'is no list')
   if (denominations.length > MAX_DENOMINATIONS) throw bad(source, 'denominations', 'is too long')
   const location = networkLocation ?? undefined
   return Object.freeze({
     currencyCode,
     displayName,
-    denominations: Object.freeze(denominations.map((item, index) => parseDenomination(item, source, index))),
+    denominations: Object.freeze(readDenominations(denominations)),
     ...(location === undefined ? {} : { networkLocation: parseLocation(location, source) })
   })
 }
@@ -107,23 +137,14 @@ const parseDenomination = (value: unknown, source: string, index: number): Denom
 }
 
 const parseLocation = (value: unknown, source: string): JsonObject => {
-  const path = 'networkLocation'
-  const text = isRecord(value) ? textOf(value) : undefined
-  if (text === undefined) throw bad(source, path, 'is no JSON object')
-  if (text.length > MAX_LOCATION) throw bad(source, path, 'is too long')
-  return Object.freeze(parseJson(text, `${source} ${path}`) as JsonObject)
+  const refuse = (rule: string): WalletError => bad(source, 'networkLocation', rule)
+  if (!isRecord(value)) throw refuse('is no JSON object')
+  return copyData(value, { maxLength: MAX_LOCATION, isFrozen: true, refuse }) as JsonObject
 }
 
-const textOf = (value: Record<string, unknown>): string | undefined => {
-  try {
-    return JSON.stringify(value)
-  } catch {
-    return undefined
-  }
-}
+const isShort = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_NAME
 
-const isName = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= MAX_NAME
+const isName = (value: unknown): value is string => isShort(value) && value !== ''
 
 const bad = (source: string, path: string, rule: string): WalletError =>
   new WalletError('BAD_REPLY', { source, path, rule })

@@ -1,10 +1,12 @@
 import { abs, compare, type NativeAmount, nativeAmount, subtract, sum, ZERO } from '../amount.ts'
 import { WalletError } from '../errors/wallet-error.ts'
-import { withDeadline } from '../io/deadline.ts'
+import type { PluginCalls } from '../hooks/plugin-calls.ts'
 import type { Clock } from '../io/io.ts'
+import { type UnusualFee, unusualFeeOf } from '../network-fee.ts'
 import type { SwapRequest } from '../types/swap.ts'
 import type { Metadata, SpendInfo, SwapData, Transaction } from '../types/transaction.ts'
-import { checkPayees } from './check-payees.ts'
+import { type Allowance, readAllowances } from './check-allowances.ts'
+import { checkPayees, type OwnAddresses } from './check-payees.ts'
 import { coinFeeOf } from './quote-desk.ts'
 import { type ReadOffer, type ReadOrder, readOrder } from './read-offer.ts'
 import { isAmount } from './read-spends.ts'
@@ -32,10 +34,19 @@ export interface SwapReview {
   readonly minReceiveAmount?: NativeAmount
   /** Of all drafts together, in the paying chain's own coin. */
   readonly networkFee: { readonly currencyCode: string; readonly nativeAmount: NativeAmount }
+  /**
+   * Of the drafts whose fee is above ten times the usual one and, of a coin, above a tenth of what is paid: nothing is
+   * signed unless `maxNetworkFee` allows it, or `confirm` answers with it.
+   */
+  readonly unusualFees: readonly UnusualFee[]
   /** Exactly what is signed, in this order; the last one pays the swap. */
   readonly drafts: readonly Transaction[]
   /** What the drafts were made of: whom each one pays or calls, and with what parameters. */
   readonly spends: readonly SpendInfo[]
+  /** What the approvals let the payee take, as their calls on the chain say. */
+  readonly allowances: readonly Allowance[]
+  /** False if payees were compared only with own addresses that were shown, saved or paid. */
+  readonly isOwnCheckComplete: boolean
   /** Whom the last draft pays. */
   readonly destinationAddress: string
   /** Where the provider pays to. */
@@ -56,8 +67,11 @@ export interface ApproveOptions {
   readonly minReceive?: NativeAmount
   /** The most that the network may take of all drafts together, in native units of the chain's own coin. */
   readonly maxNetworkFee?: NativeAmount
-  /** Asked with the exact drafts; nothing is signed unless it says true. */
-  readonly confirm?: (review: SwapReview) => Promise<boolean>
+  /**
+   * Asked with the exact drafts; nothing is signed unless it says true. An answer with a fee says true and allows the
+   * network that much, which an unusual fee needs.
+   */
+  readonly confirm?: (review: SwapReview) => Promise<boolean | { readonly maxNetworkFee: NativeAmount }>
 }
 
 /** A swap that was paid for. */
@@ -72,6 +86,7 @@ export interface SwapResult {
 /** What an approval needs of the quote and its round. */
 export interface Deal {
   readonly clock: Clock
+  readonly calls: Pick<PluginCalls, 'call'>
   readonly request: SwapRequest
   readonly swapInfo: SwapInfo
   readonly offer: ReadOffer
@@ -79,7 +94,9 @@ export interface Deal {
   readonly toWallet: SwapWallet
   readonly addresses: RoundAddresses
   /** Which of some addresses of a currency are in wallets of the user. */
-  findOwn(currencyPluginId: string, addresses: ReadonlySet<string>): Promise<ReadonlySet<string>>
+  findOwn(currencyPluginId: string, addresses: ReadonlySet<string>): Promise<OwnAddresses>
+  /** The ids of orders that were made before, each with its provider; a new one may repeat none. */
+  readonly orderIds: Set<string>
   /** @throws QUOTE_ENDED once the quote is closed */
   checkOpen(): void
   /** Told right before the first signature. */
@@ -98,7 +115,7 @@ export const approveQuote = async (deal: Deal, options: ApproveOptions): Promise
   const order = await orderOf(deal)
   checkOrder(deal, order, minReceive)
   const deposit = await deal.addresses.depositTo()
-  const spends = await checkPayees(
+  const { spends, isComplete } = await checkPayees(
     {
       pluginId: swapInfo.pluginId,
       fromWallet,
@@ -107,17 +124,23 @@ export const approveQuote = async (deal: Deal, options: ApproveOptions): Promise
     },
     order.spends
   )
+  const { fromNativeAmount } = order
+  const allowances = readAllowances({ pluginId: swapInfo.pluginId, fromNativeAmount }, spends)
   const swapData = await swapDataOf(deal, order, deposit)
   const drafts = await draftsOf(deal, { order, spends, metadata: options.metadata })
-  const review = reviewOf(deal, { order, spends, drafts, minReceive, deposit })
+  const review = reviewOf(deal, { order, spends, drafts, minReceive, deposit, allowances, isComplete })
   checkFee(review, options.maxNetworkFee)
   deal.checkOpen()
-  if (options.confirm !== undefined && (await options.confirm(review)) !== true)
-    throw new WalletError('QUOTE_ENDED', { pluginId: swapInfo.pluginId, reason: 'declined' })
+  const maxNetworkFee = await confirmedFee(deal, options, review)
+  checkFee(review, maxNetworkFee)
   deal.checkOpen()
   checkTime(deal, order)
   deal.sending()
-  const transaction = await pay(fromWallet, drafts, { swapData, checkTime: () => checkTime(deal, order) })
+  const transaction = await pay(fromWallet, drafts, {
+    swapData,
+    maxNetworkFee,
+    checkTime: () => checkTime(deal, order)
+  })
   const { orderId, orderUri } = order
   return {
     transaction,
@@ -157,7 +180,7 @@ const minReceiveOf = (
 export const quotedLeast = (quoted: NativeAmount, isEstimate: boolean): NativeAmount =>
   isEstimate ? subtract(quoted, nativeAmount(String(BigInt(quoted) / ESTIMATE_SHARE))) : quoted
 
-const orderOf = async ({ clock, request, swapInfo, offer }: Deal): Promise<ReadOrder> => {
+const orderOf = async ({ calls, request, swapInfo, offer, orderIds }: Deal): Promise<ReadOrder> => {
   const { payment, fromNativeAmount, toNativeAmount, expiresAt } = offer
   if (typeof payment !== 'function')
     return {
@@ -167,12 +190,18 @@ const orderOf = async ({ clock, request, swapInfo, offer }: Deal): Promise<ReadO
       ...(expiresAt === undefined ? {} : { expiresAt })
     }
   const { pluginId, displayName } = swapInfo
-  const what = `The order of ${displayName}`
-  const said: unknown = await withDeadline({ clock, milliseconds: ORDER_MS, what }, payment).catch(error => {
+  const call = { pluginId, kind: 'order', what: `The order of ${displayName}`, milliseconds: ORDER_MS }
+  const said: unknown = await calls.call(call, payment).catch((error: unknown) => {
     throw swapErrorOf({ pluginId, displayName, request, hook: 'order' }, error)
   })
-  // An order that names no date stands as long as the quote.
-  return { ...(expiresAt === undefined ? {} : { expiresAt }), ...readOrder({ pluginId, request }, said) }
+  const order = readOrder({ pluginId, request }, said)
+  const name = `${pluginId} ${order.orderId ?? ''}`
+  if (order.orderId !== undefined && orderIds.has(name))
+    throw new WalletError('SWAP_CHANGED', { pluginId, rule: 'repeats the id of an earlier order' })
+  if (order.orderId !== undefined) orderIds.add(name)
+  // No order stands longer than the quote that it was made of.
+  const until = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, order.expiresAt ?? Number.POSITIVE_INFINITY)
+  return Number.isFinite(until) ? { ...order, expiresAt: until } : order
 }
 
 const checkOrder = (
@@ -249,9 +278,11 @@ const reviewOf = (
     readonly drafts: readonly Transaction[]
     readonly minReceive: NativeAmount
     readonly deposit: string
+    readonly allowances: readonly Allowance[]
+    readonly isComplete: boolean
   }
 ): SwapReview => {
-  const { order, spends, drafts, minReceive, deposit } = parts
+  const { order, spends, drafts, minReceive, deposit, allowances, isComplete } = parts
   const { fromNativeAmount, toNativeAmount, expiresAt, orderId, orderUri } = order
   return Object.freeze({
     swapInfo,
@@ -264,14 +295,30 @@ const reviewOf = (
       currencyCode: fromWallet.currencyInfo.currencyCode,
       nativeAmount: sum(drafts.map(coinFeeOf))
     }),
+    unusualFees: Object.freeze(drafts.flatMap(draft => unusualFeeOf(draft) ?? [])),
     drafts,
     spends,
+    allowances,
+    isOwnCheckComplete: isComplete,
     destinationAddress: spends.at(-1)?.spendTargets[0]?.publicAddress ?? '',
     payoutAddress: deposit,
     ...(orderId === undefined ? {} : { orderId }),
     ...(orderUri === undefined ? {} : { orderUri }),
     ...(expiresAt === undefined ? {} : { expirationDate: new Date(expiresAt) })
   })
+}
+
+/** What the network may take of all drafts together; undefined without a limit. @throws QUOTE_ENDED, OPTION_INVALID */
+const confirmedFee = async (
+  { swapInfo: { pluginId } }: Deal,
+  { confirm, maxNetworkFee }: ApproveOptions,
+  review: SwapReview
+): Promise<NativeAmount | undefined> => {
+  const answer = confirm === undefined ? true : await confirm(review)
+  if (answer === true) return maxNetworkFee
+  if (typeof answer !== 'object') throw new WalletError('QUOTE_ENDED', { pluginId, reason: 'declined' })
+  if (isAmount(answer.maxNetworkFee)) return answer.maxNetworkFee
+  throw new WalletError('OPTION_INVALID', { option: 'maxNetworkFee', rule: 'must be a native amount' })
 }
 
 const checkFee = ({ networkFee }: SwapReview, maxFee: NativeAmount | undefined): void => {
@@ -284,16 +331,22 @@ const checkFee = ({ networkFee }: SwapReview, maxFee: NativeAmount | undefined):
 const pay = async (
   wallet: SwapWallet,
   drafts: readonly Transaction[],
-  { swapData, checkTime }: { readonly swapData: SwapData; checkTime(): void }
+  { swapData, maxNetworkFee, checkTime }: PayOptions
 ): Promise<Transaction> => {
   for (const draft of drafts.slice(0, -1)) {
-    await wallet.spend(draft)
+    await wallet.spend(draft, { maxNetworkFee })
     // An approval takes its time; it pays nothing.
     checkTime()
   }
   const last = drafts.at(-1)
   if (last === undefined) throw new TypeError('A swap without a payment')
-  return wallet.spend({ ...last, swapData })
+  return wallet.spend({ ...last, swapData }, { maxNetworkFee })
+}
+
+interface PayOptions {
+  readonly swapData: SwapData
+  readonly maxNetworkFee: NativeAmount | undefined
+  checkTime(): void
 }
 
 const ORDER_MS = 30_000

@@ -11,7 +11,20 @@ export interface PayeesPlace {
   /** What {@link QuoteDesk.depositTo} gives, if the receiving wallet is on the same chain: it may be paid. */
   readonly deposit: string | undefined
   /** Which of some addresses are in wallets of the user. */
-  findOwn(addresses: ReadonlySet<string>): Promise<ReadonlySet<string>>
+  findOwn(addresses: ReadonlySet<string>): Promise<OwnAddresses>
+}
+
+/** Which of some addresses belong to the user. */
+export interface OwnAddresses {
+  readonly own: ReadonlySet<string>
+  /** Addresses were derived from the public keys of every wallet; else only those that were seen were compared. */
+  readonly isComplete: boolean
+}
+
+/** Spends with their addresses in one form. `isComplete`: as of {@link OwnAddresses}. */
+export interface CheckedPayees {
+  readonly spends: readonly SpendInfo[]
+  readonly isComplete: boolean
 }
 
 /**
@@ -23,7 +36,7 @@ export interface PayeesPlace {
 export const checkPayees = async (
   place: PayeesPlace,
   spends: readonly SpendInfo[]
-): Promise<readonly SpendInfo[]> => {
+): Promise<CheckedPayees> => {
   const read = await Promise.all(
     spends.map(async spend => ({
       ...spend,
@@ -35,9 +48,10 @@ export const checkPayees = async (
   )
   const { deposit } = place
   if (deposit !== undefined) payees.delete((await readAddress(place, deposit)).publicAddress)
-  const own = payees.size === 0 ? payees : await place.findOwn(payees)
+  const { own, isComplete } =
+    payees.size === 0 ? { own: payees, isComplete: true } : await place.findOwn(payees)
   if (own.size > 0) throw refuse(place, 'pays an address of your own')
-  return read
+  return { spends: read, isComplete }
 }
 
 const readTarget = async (

@@ -1,3 +1,4 @@
+import { copyList } from '../copy-data.ts'
 import type { QuoteSnapshot } from '../hooks/snapshots.ts'
 import type { Ranked } from './rank-quotes.ts'
 import type { SwapQuote } from './swap-quote.ts'
@@ -17,17 +18,25 @@ export const orderByPolicy = (
   ask: (quotes: readonly QuoteSnapshot[]) => unknown
 ): readonly Ranked<SwapQuote>[] => {
   const places = new Map<unknown, ShownQuote>(ranked.map(shown => [shown.quote.quoteId, shown]))
-  const said = ask(Object.freeze(ranked.map(({ snapshot }) => snapshot)))
-  if (!Array.isArray(said) || said.length !== ranked.length) return ranked
+  const said = copyList(ask(Object.freeze(ranked.map(({ snapshot }) => snapshot))), ranked.length)
+  if (said?.length !== ranked.length) return ranked
   const ordered: ShownQuote[] = []
-  for (const item of said as readonly unknown[]) {
-    const quoteId = typeof item === 'object' && item !== null && 'quoteId' in item ? item.quoteId : undefined
+  for (const item of said) {
+    const quoteId = quoteIdOf(item)
     const shown = places.get(quoteId)
     if (shown === undefined) return ranked
     places.delete(quoteId)
     ordered.push(shown)
   }
   return ordered.map((shown, at) => reasonIn(ranked, shown, ordered[at + 1]))
+}
+
+const quoteIdOf = (item: unknown): unknown => {
+  try {
+    return (item as { readonly quoteId?: unknown }).quoteId
+  } catch {
+    return undefined
+  }
 }
 
 /** A reason holds against the quote that was next by the kernel's own order. */

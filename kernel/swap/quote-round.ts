@@ -27,6 +27,7 @@ export interface RoundParts extends ReadWish {
   readonly wishes: RankWishes
   readonly waitMs: number
   readonly findOwn: Deal['findOwn']
+  readonly orderIds: Deal['orderIds']
   /** All its quotes have ended. */
   closed(round: QuoteRound): void
 }
@@ -134,6 +135,7 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
   #ask(): void {
     const { hooks, inBackground } = this.#parts.services
     const asking = hooks.fetchQuotes.promise({
+      correlationId: this.id,
       deskFor: pluginId => {
         const lane = this.#board.find(pluginId)
         if (lane !== undefined) lane.running += 1
@@ -170,13 +172,14 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
   }
 
   #makeQuote({ plugin }: ProviderLane, offer: Deal['offer']): SwapQuote {
-    const { request, snapshot, fromWallet, toWallet, findOwn, services } = this.#parts
+    const { request, snapshot, fromWallet, toWallet, findOwn, orderIds, services } = this.#parts
     const { id, displayName, isDex = false, supportEmail } = plugin
     this.#quoteCount += 1
     return new SwapQuote({
       quoteId: `${this.id}-${this.#quoteCount}`,
       clock: services.io.clock,
-      ...{ request, snapshot, offer, fromWallet, toWallet, findOwn },
+      calls: services.calls,
+      ...{ request, snapshot, offer, fromWallet, toWallet, findOwn, orderIds },
       addresses: this.#addresses,
       swapInfo: Object.freeze({
         pluginId: id,

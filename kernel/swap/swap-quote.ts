@@ -145,8 +145,9 @@ export class SwapQuote {
   }
 
   #failed(error: unknown): void {
-    // Bytes that may have left have been approved; any other failure means that nothing was paid.
-    const hasLeft = this.#fate === 'approved' && isWalletError(error, 'BROADCAST_UNKNOWN')
+    // Bytes that may have left have been approved, also those that a server refused; any other failure means that nothing was paid.
+    const isSent = isWalletError(error, 'BROADCAST_UNKNOWN') || isWalletError(error, 'BROADCAST_REFUSED')
+    const hasLeft = this.#fate === 'approved' && isSent
     this.#parts.paid(this, hasLeft)
     if (hasLeft) return
     const isLate = isWalletError(error, 'QUOTE_ENDED') && error.details.reason === 'expired'

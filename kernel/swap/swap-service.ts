@@ -1,5 +1,6 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import type { SwapPlugin } from '../plugins/plugin.ts'
+import { allowTexts, requireObject } from '../schema/arguments.ts'
 import type { Services } from '../services.ts'
 import type { TokenMap } from '../types/currency.ts'
 import type { JsonObject } from '../types/json.ts'
@@ -29,6 +30,7 @@ export interface SwapServiceParts {
 export class SwapService {
   readonly #parts: SwapServiceParts
   readonly #open = new Set<QuoteRound>()
+  readonly #orderIds = new Set<string>()
 
   constructor(parts: SwapServiceParts) {
     this.#parts = parts
@@ -41,6 +43,8 @@ export class SwapService {
    */
   ask(wish: SwapWish, options: SwapOptions = {}): QuoteRound {
     const { services, settingsOf, tokensOf, findOwn } = this.#parts
+    checkWish(wish)
+    requireObject('options', options)
     const read = readWish(wish, tokensOf)
     const { waitMs = WAIT_MS, disabled = [] } = options
     if (!Number.isFinite(waitMs) || waitMs < 0)
@@ -56,6 +60,7 @@ export class SwapService {
     const round = new QuoteRound({
       ...read,
       ...{ services, fromWallet, toWallet, asked, waitMs, findOwn },
+      orderIds: this.#orderIds,
       roundId: crypto.toHex(random(4)),
       wishes: options,
       closed: ended => void this.#open.delete(ended)
@@ -80,3 +85,14 @@ export class SwapService {
 
 /** Specification §9. */
 const WAIT_MS = 20_000
+
+/** @throws OPTION_INVALID unless two wallets and an amount in text are given */
+const checkWish = (wish: SwapWish): void => {
+  requireObject('request', wish)
+  const { fromWallet, toWallet, nativeAmount } = wish
+  for (const [option, wallet] of Object.entries({ fromWallet, toWallet })) {
+    requireObject(option, wallet)
+    requireObject(`currency of ${option}`, wallet.currencyInfo)
+  }
+  allowTexts({ nativeAmount })
+}

@@ -16,5 +16,8 @@ export interface SwapWallet {
   makeSpend(request: SpendInfo): Promise<Transaction>
   getMaxSpendable(request: SpendInfo): Promise<NativeAmount>
   /** Signs, sends and saves, as one journalled action. */
-  spend(draft: Transaction): Promise<Transaction>
+  spend(
+    draft: Transaction,
+    options?: { readonly maxNetworkFee?: NativeAmount | undefined }
+  ): Promise<Transaction>
 }

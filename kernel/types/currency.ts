@@ -73,6 +73,8 @@ export interface CurrencyInfo extends AmountUnits {
   readonly needsKeysToBroadcast?: boolean
   readonly canImportKeys?: boolean
   readonly customFeeTemplate?: readonly CustomFeeField[]
+  /** No more native units than these can ever be, as decimal text; a balance above is refused. Absent: without a bound. */
+  readonly maxSupply?: string
   readonly addressExplorer?: string
   readonly transactionExplorer?: string
 }

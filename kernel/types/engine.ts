@@ -1,8 +1,9 @@
 import type { NativeAmount } from '../amount.ts'
+import type { AbortSignalLike } from './abort-signal.ts'
 import type { Token, TokenMap } from './currency.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { PublicWalletInfo, WalletInfo, WalletKeys } from './keys.ts'
-import type { EngineTransaction, SpendInfo, SpentTarget } from './transaction.ts'
+import type { EngineTransaction, SentState, SpendInfo, SpentTarget } from './transaction.ts'
 
 /** What a URI or address says (BIP-21 and its relatives). */
 export interface ParsedUri {
@@ -47,6 +48,11 @@ export interface CurrencyTools {
   /** The wallet types that the keys of a wallet can be split into; none if absent. */
   getSplittableTypes?(walletInfo: WalletInfo): Promise<readonly string[]>
   /**
+   * Which of some addresses belong to a wallet, told from its public keys alone, within a span that the currency
+   * chooses. The kernel refuses swaps that pay one; absent: it compares those that it has seen.
+   */
+  findOwnAddresses?(publicKeys: JsonObject, addresses: readonly string[]): Promise<readonly string[]>
+  /**
    * The id of a token that a user describes. Absent: it is the contract address (specification §5).
    *
    * @throws NOT_SUPPORTED, or what is wrong with the token
@@ -67,6 +73,26 @@ export interface FreshAddress {
   readonly legacyAddress?: string
 }
 
+/** Why an engine no longer hears of its chain. */
+export interface ConnectionLoss {
+  /** The address of the server that was lost. */
+  readonly server: string
+  /** In words. */
+  readonly reason: string
+}
+
+/** The parts of a balance, in native units; together they are the balance. */
+export interface BalanceDetails {
+  /** Confirmed, or change of own payments. */
+  readonly spendable: NativeAmount
+  /** Unconfirmed and from somebody else, who can still take it back. */
+  readonly incoming: NativeAmount
+  /** Earned by a block, and too young to be spent. */
+  readonly immature: NativeAmount
+  /** Kept for signed payments that may still be mined. */
+  readonly reserved: NativeAmount
+}
+
 /** What an engine tells the kernel; the kernel checks, coalesces and never throws back. */
 export interface EngineCallbacks {
   /** The next fresh address is another one now. */
@@ -74,11 +100,18 @@ export interface EngineCallbacks {
   /** 0 to 1; told on once the transactions that were reported before are in the history. */
   onAddressesChecked(ratio: number): void
   onTokenBalanceChanged(tokenId: string | null, nativeAmount: string): void
+  /** What the balance of an asset is made of, told beside the balance by engines that know. */
+  onBalanceDetailsChanged(tokenId: string | null, details: BalanceDetails): void
   onBlockHeightChanged(height: number): void
   /** New and changed transactions. */
   onTransactionsChanged(transactions: readonly EngineTransaction[]): void
-  /** Unsettled facts for a person, such as "server 2 of 3 does not answer". */
+  /** Unsettled facts for a person, such as "server 2 of 3 does not answer"; empty takes back what was said. */
   onStatus(text: string): void
+  /**
+   * The server that the engine followed is lost, with the reason; without one, a server is there again. To be called at once:
+   * until then the wallet counts as up to date.
+   */
+  onConnectionChanged(lost?: ConnectionLoss): void
   /** Tokens that the wallet turned out to hold; those that are new are switched on. */
   onNewTokens(tokenIds: readonly string[]): void
   onStakingStatusChanged(status: StakingStatus): void
@@ -159,7 +192,11 @@ export interface CurrencyEngine {
   /** @throws INSUFFICIENT_FUNDS, DUST_SPEND, NO_AMOUNT_SPECIFIED, PENDING_FUNDS, SPEND_TO_SELF, ADDRESS_INVALID */
   makeSpend(spend: SpendInfo, keys: KeysArgument): Promise<EngineTransaction>
   /** The draft with `signedTx` and `txid` filled in. */
-  signTx(transaction: EngineTransaction, privateKeys: WalletKeys): Promise<EngineTransaction>
+  signTx(
+    transaction: EngineTransaction,
+    privateKeys: WalletKeys,
+    options?: SigningOptions
+  ): Promise<EngineTransaction>
   /**
    * Compares what is said of a signed transaction with its bytes: they spend this wallet's unspent coins, pay these
    * targets and nobody else, and leave this fee. Absent: the bytes are believed.
@@ -167,10 +204,24 @@ export interface CurrencyEngine {
    * @throws SIGNED_TX_INVALID naming the field
    */
   checkSignedTx?(transaction: EngineTransaction, targets: readonly SpentTarget[]): Promise<void>
-  /** @throws BROADCAST_REFUSED if the network says no; any other failure means "not known" */
+  /**
+   * @throws BROADCAST_REFUSED if a server says no; any other failure means that nobody was reached. Neither tells that
+   *   the bytes are nowhere: the kernel keeps them and their coins in both cases
+   */
   broadcastTx(transaction: EngineTransaction, keys: KeysArgument): Promise<EngineTransaction>
   /** Takes a sent transaction into the engine's own view at once. */
   saveTx(transaction: EngineTransaction): Promise<void>
+  /**
+   * Keeps what these signed payments spend from every other draft: they may have left, and may still be mined. The list
+   * takes the place of the one before, stays through `resyncBlockchain`, and comes before `startEngine` and whenever it
+   * changes; the network must not be asked. A draft that `replaces` one of them must spend a coin of it. Coins of a
+   * payment that a confirmed conflict has beaten are free.
+   *
+   * Absent: the currency can neither reserve nor replace.
+   */
+  reservePayments?(payments: readonly EngineTransaction[]): Promise<void>
+  /** What has become of a payment that was sent; the network may be asked. Absent: its history alone tells. */
+  findPayment?(payment: EngineTransaction): Promise<PaymentSight>
   /** Exact maximum. Where absent, the kernel searches with `makeSpend`. */
   getMaxSpendable?(spend: SpendInfo, keys: KeysArgument): Promise<string>
   /** A signature that shows who holds the keys of the wallet. */
@@ -187,6 +238,23 @@ export interface CurrencyEngine {
   activateWallet?(request: ActivationRequest): Promise<ActivationOffer>
   /** Facts for support, without secrets. */
   dumpData?(): Promise<Json>
+}
+
+/** What an engine knows of a payment that was sent. */
+export interface PaymentSight {
+  readonly state: SentState
+  /** The transaction that has taken one of its coins. */
+  readonly replacedBy?: string
+  /** It can never be mined, unless blocks that are confirmed are undone. */
+  readonly isFinal?: boolean
+}
+
+/** How a long signature is followed and stopped; an engine that signs at once needs neither. */
+export interface SigningOptions {
+  /** Once aborted, nobody waits for the signature any more. */
+  readonly signal?: AbortSignalLike
+  /** Takes how much is done, from 0 to 1. */
+  onProgress?(ratio: number): void
 }
 
 /** How a message is signed. `otherParams`: what the currency needs besides, such as an address of the wallet. */

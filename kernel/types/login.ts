@@ -70,6 +70,8 @@ export interface LoginPayload extends Omit<LoginFields, 'otpKey' | 'passwordBox'
   readonly question2Box?: Box
   readonly userTextBox?: Box
   readonly children?: readonly LoginPayload[]
+  /** It is the login of an app of which only the names and the box with its key could be read. */
+  readonly isOdd?: true
 }
 
 /** A logged-in node of the tree: the stash, opened. Keys are secrets; ids and dates are as in the stash. */
@@ -104,7 +106,10 @@ export interface LocalUser {
   readonly lastLogin?: Date
   readonly isPinLoginEnabled: boolean
   readonly isKeyLoginEnabled: boolean
-  /** Base58, for recovery login on this device. A secret, absent when keys are hidden. */
+  /**
+   * Base58, for recovery login on this device. A secret, absent when keys are hidden. Not enumerable: it is read by
+   * name, and is no part of a copy, of JSON or of what is printed.
+   */
   readonly recovery2Key?: string
   readonly voucherId?: string
 }

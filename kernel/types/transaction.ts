@@ -68,9 +68,28 @@ export interface SpendInfo {
   readonly customNetworkFee?: JsonObject
   /** Spend confirmed coins only. */
   readonly noUnconfirmed?: boolean
+  /**
+   * The most that the network may take, in native units of the chain's own coin. If left out, a fee above a tenth of
+   * the amount and above ten times the usual one is not signed.
+   */
+  readonly maxNetworkFee?: NativeAmount
+  /**
+   * The txid of an open payment of the wallet. The new one takes its place: it spends at least one of its coins, so
+   * that the network can take only one of the two.
+   */
+  readonly replaces?: string
   readonly metadata?: Metadata
   readonly otherParams?: JsonObject
 }
+
+/**
+ * What has become of a payment that was sent, beside its confirmations.
+ *
+ * `notSeen`: sent, and nobody could be asked yet. `seen`: the network shows it. `notInMempool`: a server was asked and
+ * has it neither waiting nor in a block; it can still be mined and is sent again. `replaced`: another transaction has
+ * taken one of its coins. `expired`: by its own terms it can be mined no more. `dropped`: what it spends is gone.
+ */
+export type SentState = 'notSeen' | 'seen' | 'notInMempool' | 'replaced' | 'expired' | 'dropped'
 
 /** What foreign keys hold and the user wants to have. `privateKeys`: each in the form that the currency writes them in; secret. */
 export interface SweepInfo extends SpendInfo {
@@ -102,6 +121,8 @@ export interface EngineTransaction {
   readonly networkFee: NativeAmount
   /** What the transaction of a token costs in the chain's own coin. */
   readonly parentNetworkFee?: NativeAmount
+  /** Of a draft: what it would cost, in the chain's own coin, by other sources than those that decided its fee. */
+  readonly usualNetworkFee?: NativeAmount
   readonly ourReceiveAddresses: readonly string[]
   /** Hex or base64 as the chain has it; empty before signing. */
   readonly signedTx: string
@@ -117,6 +138,11 @@ export interface EngineTransaction {
   readonly metadata?: Metadata
   readonly feeRateUsed?: JsonObject
   readonly txSecret?: string
+  /**
+   * What a draft spends, each by a name that only one payment of the chain can spend, such as `txid:vout` of an output
+   * or the nonce of an account. With it the kernel itself keeps two payments from spending the same.
+   */
+  readonly spentCoins?: readonly string[]
   /** Anything the engine needs again to sign or broadcast; JSON only, no keys. */
   readonly otherParams?: JsonObject
 }
@@ -131,7 +157,15 @@ export interface Transaction extends EngineTransaction {
   readonly metadata: Metadata
   readonly networkFeeOption?: NetworkFeeOption
   readonly requestedCustomFee?: JsonObject
+  /** See {@link SpendInfo.maxNetworkFee}. */
+  readonly maxNetworkFee?: NativeAmount
   readonly spendTargets?: readonly SpentTarget[]
   readonly swapData?: SwapData
   readonly deviceDescription?: string
+  /** The open payment whose place it takes. */
+  readonly replaces?: string
+  /** Of a payment that was sent from this device and is not long confirmed. */
+  readonly sentState?: SentState
+  /** The transaction that has taken a coin of it. */
+  readonly replacedBy?: string
 }

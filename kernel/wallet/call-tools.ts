@@ -1,10 +1,12 @@
-import { withDeadline } from '../io/deadline.ts'
 import type { Services } from '../services.ts'
 import type { CurrencyTools } from '../types/engine.ts'
 
 const CALL_MS = 60_000
 
-/** One call of a currency's tools; `what` says what for, such as "reading a URI". */
+/**
+ * One call of a currency's tools; `what` says what for, such as "reading a URI". `call` answers with what it has checked
+ * and copied.
+ */
 export interface ToolsCall<T> {
   readonly pluginId: string
   readonly what: string
@@ -16,13 +18,9 @@ export interface ToolsCall<T> {
  *
  * @throws PLUGIN_FAILED, DEADLINE, or the plugin's error
  */
-export const callTools = async <T>(
-  services: Services,
-  { pluginId, what, call }: ToolsCall<T>
-): Promise<T> => {
-  const tools = await services.plugins.toolsOf(pluginId)
-  const { clock } = services.io
-  return withDeadline({ clock, milliseconds: CALL_MS, what: `The plugin ${pluginId}, ${what}` }, () =>
-    call(tools)
+export const callTools = <T>(services: Services, { pluginId, what, call }: ToolsCall<T>): Promise<T> => {
+  const sentence = `The plugin ${pluginId}, ${what}`
+  return services.calls.call({ pluginId, kind: what, what: sentence, milliseconds: CALL_MS }, async () =>
+    call(await services.plugins.toolsOf(pluginId))
   )
 }

@@ -1,15 +1,24 @@
 import type { NativeAmount } from '../amount.ts'
+import { copyData, looseCopy } from '../copy-data.ts'
 import { WalletError } from '../errors/wallet-error.ts'
-import type { EngineSnapshot, WalletSnapshot } from '../hooks/snapshots.ts'
+import type { EngineSnapshot, OpenPaymentSnapshot, WalletSnapshot } from '../hooks/snapshots.ts'
 import { settleAll } from '../io/settle-all.ts'
+import {
+  allowTexts,
+  requireObject,
+  requireObjects,
+  requireTextList,
+  requireTexts,
+  requireTokenId
+} from '../schema/arguments.ts'
 import { detachable, type Readable } from '../state/observable.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
-import type { FreshAddress, MessageOptions, ParsedUri, UriRequest } from '../types/engine.ts'
+import type { BalanceDetails, FreshAddress, MessageOptions, ParsedUri, UriRequest } from '../types/engine.ts'
 import type { MetadataChange, SpendInfo, SweepInfo, Transaction } from '../types/transaction.ts'
 import { type AddressChange, type AddressRecord, readAddresses } from './address-files.ts'
 import { callTools } from './call-tools.ts'
 import { dumpWallet, type WalletDump } from './dump-wallet.ts'
-import { checkFreshAddress } from './engine/engine-data.ts'
+import { checkFreshAddress, readParsedUri, readPluginText } from './engine/engine-data.ts'
 import { saveMetadata } from './history/save-metadata.ts'
 import {
   listTransactions,
@@ -17,19 +26,30 @@ import {
   streamTransactions,
   type TransactionQuery
 } from './history/transaction-list.ts'
+import { similarPaymentsOf } from './open-payments.ts'
 import type { PauseOptions } from './pause-switch.ts'
 import { sampleAddress } from './sample-address.ts'
 import { signMessage } from './sign-message.ts'
 import { readSignedTx } from './signed-transaction.ts'
-import { broadcastTx, discardTx, type SpendParts, saveTx, signTx, spend } from './spend.ts'
+import {
+  broadcastTx,
+  discardTx,
+  forgetTx,
+  type SignOptions,
+  type SpendParts,
+  saveTx,
+  signTx,
+  spend
+} from './spend.ts'
 import { getMaxSpendable, makeSpend } from './spend-draft.ts'
 import type { SpendIntent } from './spend-journal.ts'
 import { sweepPrivateKeys } from './sweep.ts'
 import { type SyncStatus, syncStatusOf } from './sync-status.ts'
-import { balanceIn } from './wallet-facts.ts'
+import { balanceDetailsIn, balanceIn } from './wallet-facts.ts'
 import type { WalletLife } from './wallet-life.ts'
 import type { WalletParts } from './wallet-place.ts'
 import { writeFiatCode, writeWalletName } from './wallet-settings.ts'
+import { resendTx } from './watch-payments.ts'
 
 /**
  * One wallet of one currency: its addresses, transactions, notes and spends (specification §3, §5).
@@ -76,9 +96,15 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     return balanceIn(this.getSnapshot(), tokenId)
   }
 
-  /** Renames the wallet on all devices. */
-  async rename(name: string): Promise<void> {
+  /** What the balance of an asset is made of: what can be spent now, and what cannot yet. */
+  balanceDetailsOf(tokenId: string | null): BalanceDetails {
+    return balanceDetailsIn(this.getSnapshot(), tokenId)
+  }
+
+  /** Renames the wallet on all devices, or with null takes its name away. @throws OPTION_INVALID */
+  async rename(name: string | null): Promise<void> {
     this.#checkOpen()
+    if (name !== null) requireTexts({ name })
     await writeWalletName(this.#parts, name)
     await this.#life.readSettings()
   }
@@ -86,6 +112,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Sets the fiat currency the wallet is shown in. @throws FIAT_CODE */
   async setFiatCurrencyCode(fiatCurrencyCode: string): Promise<void> {
     this.#checkOpen()
+    requireTexts({ fiatCurrencyCode })
     await writeFiatCode(this.#parts, fiatCurrencyCode)
     await this.#life.readSettings()
   }
@@ -94,14 +121,15 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   async getReceiveAddress(
     options: { tokenId?: string | null; forceIndex?: number } = {}
   ): Promise<FreshAddress> {
+    requireObject('options', options)
     const request = {
       tokenId: options.tokenId ?? null,
       ...(options.forceIndex === undefined ? {} : { forceIndex: options.forceIndex })
     }
-    const fresh = await this.#life.engine.call('asking for an address', engine =>
-      engine.getFreshAddress(request)
+    const { pluginId } = this.currencyInfo
+    return this.#life.engine.call('asking for an address', async engine =>
+      checkFreshAddress(pluginId, await engine.getFreshAddress(request))
     )
-    return checkFreshAddress(this.currencyInfo.pluginId, fresh)
   }
 
   /** Remembers an address with a note, on all devices; it stays the fresh one. */
@@ -124,10 +152,11 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Reads an address or payment URI of this currency. @throws ADDRESS_INVALID */
   async parseUri(uri: string): Promise<ParsedUri> {
     const { pluginId } = this.currencyInfo
+    requireTexts({ uri })
     return callTools(this.#parts.services, {
       pluginId,
       what: 'reading a URI',
-      call: tools => tools.parseUri(uri)
+      call: async tools => readParsedUri(pluginId, await tools.parseUri(uri))
     })
   }
 
@@ -140,31 +169,42 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Writes a payment URI. */
   async encodeUri(request: UriRequest): Promise<string> {
     const { pluginId } = this.currencyInfo
+    requireData('request', request)
+    requireTexts({ publicAddress: request.publicAddress })
     return callTools(this.#parts.services, {
       pluginId,
       what: 'writing a URI',
-      call: tools => tools.encodeUri(request)
+      call: async tools =>
+        readPluginText({ pluginId, what: 'payment URI' }, await tools.encodeUri(looseCopy(request)))
     })
   }
 
   /** Makes the draft of a spend; nothing is signed. @throws the spend errors of the catalogue */
   async makeSpend(request: SpendInfo): Promise<Transaction> {
+    checkSpendInfo(request)
     return makeSpend(this.#openSpends, request)
   }
 
   /** The largest amount that the first target can get. */
   async getMaxSpendable(request: SpendInfo): Promise<NativeAmount> {
+    checkSpendInfo(request)
     return getMaxSpendable(this.#openSpends, request)
   }
 
-  /** Signs, sends and saves an approved draft; a crash anywhere in between is finished at the next opening. */
-  async spend(draft: Transaction): Promise<Transaction> {
-    return spend(this.#openSpends, draft)
+  /**
+   * Signs, sends and saves an approved draft; a crash anywhere in between is finished at the next opening.
+   *
+   * @throws FEE_UNUSUAL, MAX_FEE, SIGN_REFUSED, SIGNED_OTHERWISE, BROADCAST_REFUSED, BROADCAST_UNKNOWN
+   */
+  async spend(draft: Transaction, options: SignOptions = {}): Promise<Transaction> {
+    checkTransaction(draft)
+    return spend(this.#openSpends, draft, options)
   }
 
-  /** Signs a draft; the bytes are kept until they are saved. @throws SIGN_REFUSED */
-  async signTx(draft: Transaction): Promise<Transaction> {
-    return signTx(this.#openSpends, draft)
+  /** Signs a draft; the bytes are kept until they are saved. @throws FEE_UNUSUAL, MAX_FEE, SIGN_REFUSED */
+  async signTx(draft: Transaction, options: SignOptions = {}): Promise<Transaction> {
+    checkTransaction(draft)
+    return signTx(this.#openSpends, draft, options)
   }
 
   /** Reads a signed transaction of this wallet that was kept outside, and checks it. @throws SIGNED_TX_INVALID */
@@ -174,16 +214,50 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
 
   /** Sends a signed transaction. @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN */
   async broadcastTx(tx: Transaction): Promise<Transaction> {
+    checkTransaction(tx)
     return broadcastTx(this.#openSpends, tx)
   }
 
   /** Forgets a signed transaction that was never sent. @throws TX_NOT_FOUND, BROADCAST_UNKNOWN if it may have left */
   async discardTx(txid: string): Promise<void> {
+    requireTexts({ txid })
     return discardTx(this.#openSpends, txid)
+  }
+
+  /** Sends the bytes of a signed payment of this device again, and saves it. @throws TX_NOT_FOUND, BROADCAST_REFUSED, … */
+  async resendTx(txid: string): Promise<Transaction> {
+    return resendTx(this.#openSpends, txid)
+  }
+
+  /**
+   * Forgets a signed payment that may have left, and frees what it spends. It can still be mined, then also beside
+   * another: ask a person first.
+   *
+   * @throws TX_NOT_FOUND; BROADCAST_UNKNOWN while it is being sent
+   */
+  async forgetTx(txid: string): Promise<void> {
+    return forgetTx(this.#openSpends, txid)
+  }
+
+  /**
+   * The signed payments that may still be mined, oldest first, each looked for just now as far as the network answers.
+   * Show them before another payment is made.
+   */
+  async lookAtOpenPayments(): Promise<readonly OpenPaymentSnapshot[]> {
+    this.#checkOpen()
+    await this.#life.lookAtPayments()
+    return this.getSnapshot().openPayments
+  }
+
+  /** The open payments that pay a payee of this draft the same amount: ask before it is paid a second time. @throws OPTION_INVALID */
+  similarPayments(draft: Transaction): readonly OpenPaymentSnapshot[] {
+    requireObject('draft', draft)
+    return similarPaymentsOf(this.getSnapshot().openPayments, draft)
   }
 
   /** Records a sent transaction with its payees, fees and notes. */
   async saveTx(tx: Transaction): Promise<void> {
+    checkTransaction(tx)
     return saveTx(this.#openSpends, tx)
   }
 
@@ -195,6 +269,8 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
 
   /** Makes and signs what moves the coins of foreign keys here; {@link broadcastTx} sends it. @throws NOT_SUPPORTED, … */
   async sweepPrivateKeys(request: SweepInfo): Promise<Transaction> {
+    checkSpendInfo(request)
+    requireTextList('privateKeys', request.privateKeys)
     return sweepPrivateKeys(this.#openSpends, request)
   }
 
@@ -206,6 +282,8 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** The history of an asset, newest first, complete with what is noted. @throws TX_NOT_FOUND for `beforeTxid` */
   async getTransactions(query: TransactionQuery = {}): Promise<Transaction[]> {
     this.#checkOpen()
+    requireObject('query', query)
+    if (query.tokenId !== undefined) requireTokenId(query.tokenId)
     return listTransactions(this.#life.table, query)
   }
 
@@ -218,6 +296,8 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** One transaction in the history of an asset. @throws TX_NOT_FOUND */
   async getTransaction(txid: string, tokenId: string | null = null): Promise<Transaction> {
     this.#checkOpen()
+    requireTexts({ txid })
+    requireTokenId(tokenId)
     const tx = await this.#life.table.find(txid, tokenId)
     if (tx === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
     return tx
@@ -226,6 +306,8 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Changes the notes of a transaction on all devices; null deletes, absent keeps. @throws TX_NOT_FOUND */
   async saveTxMetadata(txid: string, change: MetadataChange, tokenId: string | null = null): Promise<void> {
     this.#checkOpen()
+    requireTexts({ txid })
+    requireObject('metadata', change)
     await saveMetadata(this.#life.table, { txid, tokenId }, change)
     this.#life.spends.told(txid)
   }
@@ -267,6 +349,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    */
   async changeEnabledTokenIds(tokenIds: readonly string[]): Promise<void> {
     this.#checkOpen()
+    requireTextList('tokenIds', tokenIds)
     await this.#life.tokens.changeEnabled(tokenIds)
   }
 
@@ -292,10 +375,37 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
 
   async #editAddress(change: AddressChange): Promise<void> {
     this.#checkOpen()
+    requireTexts({ address: change.address })
+    requireObject('metadata', change.metadata)
     await this.#parts.turns.take(() => this.#life.addresses.edit(change))
   }
 
   #report(error: unknown): void {
     this.#parts.services.report(`wallet ${this.currencyInfo.pluginId}`, error)
   }
+}
+
+/** @throws OPTION_INVALID unless it is an object of JSON, as a plugin can be given it */
+const requireData = (option: string, value: object): void => {
+  requireObject(option, value)
+  copyData(value, {
+    maxLength: Number.POSITIVE_INFINITY,
+    refuse: rule => new WalletError('OPTION_INVALID', { option, rule })
+  })
+}
+
+/** @throws OPTION_INVALID unless the parts of a request that hold texts hold no other things */
+const checkSpendInfo = (request: SpendInfo): void => {
+  requireData('request', request)
+  requireObjects('spendTargets', request.spendTargets)
+  for (const { publicAddress, nativeAmount } of request.spendTargets)
+    allowTexts({ publicAddress, nativeAmount })
+}
+
+/** @throws OPTION_INVALID for what is no transaction at all; the rest is judged by what is made of it */
+const checkTransaction = (tx: Transaction): void => {
+  requireObject('transaction', tx)
+  const { txid, nativeAmount, metadata } = tx
+  requireTexts({ txid, nativeAmount })
+  requireObject('metadata', metadata)
 }

@@ -1,6 +1,7 @@
 import { isRecord } from '../schema/fields.ts'
 import type { Json, JsonObject } from '../types/json.ts'
 import type { WalletKeys } from '../types/keys.ts'
+import { copyPluginData } from './engine/engine-data.ts'
 import type { WalletLife } from './wallet-life.ts'
 import type { WalletParts } from './wallet-place.ts'
 
@@ -18,9 +19,11 @@ export interface WalletDump {
 
 /** Asks an engine for its facts, and takes out whatever is a private key of the wallet. @throws ENGINE_FAILED, DEADLINE */
 export const dumpWallet = async (parts: WalletParts, life: WalletLife): Promise<WalletDump> => {
+  const { pluginId } = parts.info
   const data = await life.engine.call(
     'telling about itself',
-    async engine => (await engine.dumpData?.()) ?? {}
+    async engine =>
+      copyPluginData({ pluginId, what: 'dump' }, (await engine.dumpData?.()) ?? {}, MAX_DUMP) ?? {}
   )
   return parts.keys.use(keys => ({
     walletId: parts.walletId,
@@ -53,6 +56,7 @@ const textsOf = (value: unknown): string[] => {
 }
 
 const HIDDEN = '[secret]'
+const MAX_DUMP = 16_000_000
 const MAX_DEPTH = 20
 /** Shorter ones, such as a format, are no keys. */
 const MIN_SECRET = 12

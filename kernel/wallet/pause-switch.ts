@@ -1,5 +1,6 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import type { Scheduler } from '../io/scheduler.ts'
+import { requireObject } from '../schema/arguments.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 
 /** Whether something is paused, by itself or by what it belongs to. */
@@ -55,8 +56,10 @@ export class PauseSwitch implements Readable<PauseSnapshot> {
    *
    * @throws OPTION_INVALID
    */
-  change(isPaused: boolean, { afterSeconds = 0 }: PauseOptions = {}): void {
-    if (!(afterSeconds >= 0 && afterSeconds <= MAX_SECONDS)) {
+  change(isPaused: boolean, options: PauseOptions = {}): void {
+    requireObject('options', options)
+    const { afterSeconds = 0 } = options
+    if (typeof afterSeconds !== 'number' || !(afterSeconds >= 0 && afterSeconds <= MAX_SECONDS)) {
       throw new WalletError('OPTION_INVALID', { option: 'afterSeconds', rule: `is 0 to ${MAX_SECONDS}` })
     }
     const { scheduler, key } = this.#parts

@@ -12,11 +12,14 @@ export const sampleAddress = async (
   services: Services,
   { pluginId, own }: { readonly pluginId: string; own(): Promise<FreshAddress> }
 ): Promise<string> => {
-  const sample: unknown = await callTools(services, {
+  const sample = await callTools(services, {
     pluginId,
     what: 'giving a sample address',
-    call: async tools => tools.sampleAddress?.()
+    async call(tools) {
+      const said = await tools.sampleAddress?.()
+      if (said === undefined) return undefined
+      return checkFreshAddress(pluginId, { publicAddress: said }).publicAddress
+    }
   })
-  if (sample === undefined) return (await own()).publicAddress
-  return checkFreshAddress(pluginId, { publicAddress: sample }).publicAddress
+  return sample ?? (await own()).publicAddress
 }

@@ -1,11 +1,13 @@
+import { looseCopy } from '../copy-data.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { MessageOptions } from '../types/engine.ts'
+import { readPluginText } from './engine/engine-data.ts'
 import type { EngineRunner } from './engine/engine-runner.ts'
 
 /**
  * Signs a text with the keys of a wallet.
  *
- * @throws NOT_SUPPORTED, BOGUS_DATA, or what the engine objects
+ * @throws NOT_SUPPORTED, BOGUS_DATA, or what a policy or the engine objects
  * @see specification §5
  */
 export const signMessage = async (
@@ -13,12 +15,11 @@ export const signMessage = async (
   message: string,
   options: MessageOptions
 ): Promise<string> => {
-  const signature: unknown = await engine.call('signing a message', async made => {
-    if (made.signMessage === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'signing messages' })
-    return made.signMessage(message, engine.privateKeys(), options)
-  })
-  if (typeof signature === 'string' && signature !== '' && signature.length <= MAX_SIGNATURE) return signature
-  throw new WalletError('BOGUS_DATA', { pluginId, what: 'signature', path: '' })
+  const isAble = await engine.call('signing a message', async made => made.signMessage !== undefined)
+  if (!isAble) throw new WalletError('NOT_SUPPORTED', { what: 'signing messages' })
+  const privateKeys = await engine.privateKeys({ use: 'message', message })
+  const place = { pluginId, what: 'signature' }
+  return engine.call('signing a message', async made =>
+    readPluginText(place, await made.signMessage?.(message, privateKeys, looseCopy(options)))
+  )
 }
-
-const MAX_SIGNATURE = 100_000

@@ -40,6 +40,8 @@ const read = ({ info, walletId, table, services }: SpendParts, value: unknown): 
   const checked = orInvalid(undefined, () =>
     checkSignedTransaction(info.pluginId, { ...json, date, blockHeight: 0, isSend: true })
   )
+  // Nothing but the file travels, so that bytes elsewhere are no payment.
+  if (checked.signedTx === '') throw invalid('signedTx', WRONG)
   const currencyCode = table.codeOf(checked.tokenId)
   const { txid, signedTx, tokenId, nativeAmount: net, networkFee, parentNetworkFee } = checked
   return {
@@ -50,6 +52,8 @@ const read = ({ info, walletId, table, services }: SpendParts, value: unknown): 
     memos: checked.memos ?? [],
     ...(checked.feeRateUsed === undefined ? {} : { feeRateUsed: checked.feeRateUsed }),
     ...(checked.otherParams === undefined ? {} : { otherParams: checked.otherParams }),
+    ...(checked.spentCoins === undefined ? {} : { spentCoins: checked.spentCoins }),
+    ...replacedIn(json),
     ...wishOf(json),
     metadata: metadataOf(json.metadata ?? {}),
     spendTargets: targetsOf(json.spendTargets, currencyCode)
@@ -84,6 +88,12 @@ const wishOf = ({
     ...(requestedCustomFee === undefined ? {} : { requestedCustomFee: requestedCustomFee as JsonObject }),
     ...(deviceDescription === undefined ? {} : { deviceDescription })
   }
+}
+
+const replacedIn = ({ replaces }: Record<string, unknown>): Pick<Transaction, 'replaces'> => {
+  if (replaces === undefined) return {}
+  if (!isShortText(replaces)) throw invalid('replaces', WRONG)
+  return { replaces }
 }
 
 const metadataOf = (value: unknown): Transaction['metadata'] => {

@@ -1,9 +1,11 @@
 import { isRecord } from '../schema/fields.ts'
 import { parseJson } from '../schema/parse.ts'
-import type { EngineStore } from '../types/engine.ts'
+import type { EngineStore, PaymentSight } from '../types/engine.ts'
 import type { Transaction } from '../types/transaction.ts'
 
-const PREFIX = 'spend/'
+// Older versions know the first alone: they leave the second as it is.
+const UNFINISHED = 'spend/'
+const SENT = 'sent/'
 
 /**
  * How far a spend has come, durably (architecture decision 14).
@@ -13,7 +15,7 @@ const PREFIX = 'spend/'
  */
 export type SpendStage = 'intended' | 'signed' | 'sending' | 'broadcast'
 
-/** One spend that is not finished. */
+/** One spend that is not finished, or whose payment is watched until it is long confirmed. */
 export interface SpendIntent {
   /** One id for everything that belongs to this spend, in hooks and in the log. */
   readonly correlationId: string
@@ -22,15 +24,28 @@ export interface SpendIntent {
   readonly at: number
   /** The draft, and from `signed` on the signed transaction. */
   readonly tx: Transaction
+  /** The words with which a server refused the bytes. It has them all the same: only the chain tells what it did. */
+  readonly refusal?: string
+  /** What was heard of it last. */
+  readonly sight?: PaymentSight
+  /** Since when it lies as deep as its currency wants, in milliseconds since 1970. */
+  readonly confirmedAt?: number
 }
 
 /**
- * The spends of one wallet between the user's yes and the saved file. Each step is durable before the next begins.
+ * The spends of one wallet: unfinished ones between the user's yes and the saved file, each step durable before the next
+ * begins; and those that were sent and saved, until the network can hardly take them back.
+ *
+ * Bytes that may have left are in one of the two until then, so that what they spend stays reserved.
  */
 export class SpendJournal {
   readonly #store: EngineStore
   /** After each look at the network the journal is asked; nearly always nothing is in it. */
   #isEmpty = false
+  /** Those that were sent and saved, by id; read once. */
+  #sent: Map<string, SpendIntent> | undefined
+  /** What is shown of them beside their confirmations, by txid; made anew after each change. */
+  #sights: Map<string, PaymentSight> | undefined
 
   constructor(store: EngineStore) {
     this.#store = store
@@ -47,7 +62,7 @@ export class SpendJournal {
     if (this.#isEmpty) return []
     const intents: SpendIntent[] = []
     this.#isEmpty = true
-    for (const [, text] of this.#store.entries(PREFIX)) {
+    for (const [, text] of this.#store.entries(UNFINISHED)) {
       this.#isEmpty = false
       try {
         intents.push(parseIntent(text))
@@ -55,7 +70,45 @@ export class SpendJournal {
         onDamaged(error)
       }
     }
-    return intents.sort((a, b) => a.at - b.at)
+    return intents.sort(byAge)
+  }
+
+  /** Every payment that was sent and saved and is still watched, oldest first. */
+  sent(onDamaged: (error: unknown) => void = () => {}): SpendIntent[] {
+    if (this.#sent === undefined) {
+      this.#sent = new Map()
+      for (const [key, text] of this.#store.entries(SENT)) {
+        try {
+          this.#sent.set(key.slice(SENT.length), parseIntent(text))
+        } catch (error) {
+          onDamaged(error)
+        }
+      }
+    }
+    return [...this.#sent.values()].sort(byAge)
+  }
+
+  /** What has become of a payment that was sent and saved, until it is confirmed. */
+  sightOf(txid: string): PaymentSight | undefined {
+    if (this.#sights === undefined) {
+      this.#sights = new Map()
+      for (const { tx, sight, confirmedAt } of this.sent())
+        if (confirmedAt === undefined) this.#sights.set(tx.txid, sight ?? { state: 'notSeen' })
+    }
+    return this.#sights.get(txid)
+  }
+
+  /** Every spend whose bytes are signed, unfinished or sent, oldest first: what they spend is reserved. */
+  signed(): SpendIntent[] {
+    const unfinished = this.list().filter(({ stage }) => stage !== 'intended')
+    const ids = new Set(unfinished.map(({ correlationId }) => correlationId))
+    const sent = this.sent().filter(({ correlationId }) => !ids.has(correlationId))
+    return sent.length === 0 ? unfinished : [...sent, ...unfinished].sort(byAge)
+  }
+
+  /** The spend with these signed bytes, unfinished or sent. */
+  findSigned(txid: string): SpendIntent | undefined {
+    return this.signed().find(({ tx }) => tx.txid === txid)
   }
 
   /** The unfinished spend whose signed transaction has this txid. */
@@ -71,14 +124,37 @@ export class SpendJournal {
   /** Writes how far a spend has come. Resolves when durable. */
   async put(intent: SpendIntent): Promise<void> {
     this.#isEmpty = false
-    await this.#store.write(new Map([[PREFIX + intent.correlationId, JSON.stringify(intent)]]))
+    await this.#store.write(new Map([[UNFINISHED + intent.correlationId, JSON.stringify(intent)]]))
   }
 
-  /** Forgets a spend that is finished, or of which nothing has left. */
+  /** Watches a spend that is finished, in one step with the end of what was unfinished of it. Resolves when durable. */
+  async watch(intent: SpendIntent): Promise<void> {
+    const { correlationId } = intent
+    this.sent()
+    await this.#store.write(
+      new Map([
+        [UNFINISHED + correlationId, null],
+        [SENT + correlationId, JSON.stringify(intent)]
+      ])
+    )
+    this.#sent?.set(correlationId, intent)
+    this.#sights = undefined
+  }
+
+  /** Forgets a spend: nothing of it has left, it is long confirmed, or the user wants it. */
   async remove(correlationId: string): Promise<void> {
-    await this.#store.write(new Map([[PREFIX + correlationId, null]]))
+    await this.#store.write(
+      new Map([
+        [UNFINISHED + correlationId, null],
+        [SENT + correlationId, null]
+      ])
+    )
+    this.#sent?.delete(correlationId)
+    this.#sights = undefined
   }
 }
+
+const byAge = (a: SpendIntent, b: SpendIntent): number => a.at - b.at
 
 const STAGES: ReadonlySet<string> = new Set(['intended', 'signed', 'sending', 'broadcast'])
 

@@ -1,59 +1,77 @@
 import { type NativeAmount, negate } from '../amount.ts'
 import type { SerialQueue } from '../crypto/serial-queue.ts'
 import { isWalletError, WalletError } from '../errors/wallet-error.ts'
-import { describeError } from '../log.ts'
+import type { KeyUse } from '../hooks/snapshots.ts'
+import type { KeyQuestion } from '../keys/key-gate.ts'
+import { checkMaxFee, checkNetworkFee } from '../network-fee.ts'
 import type { Services } from '../services.ts'
-import type { CurrencyInfo } from '../types/currency.ts'
+import type { AbortSignalLike } from '../types/abort-signal.ts'
+import type { SigningOptions } from '../types/engine.ts'
+import type { WalletKeys } from '../types/keys.ts'
 import type { Metadata, Transaction } from '../types/transaction.ts'
-import { checkEngineTransaction, checkSignedTransaction } from './engine/engine-data.ts'
-import type { EngineRunner } from './engine/engine-runner.ts'
 import type { HistoryTable } from './history/history-table.ts'
 import { mergeMetadata } from './history/metadata.ts'
 import { assetOf, newTransactionFile, withMetadata } from './history/transaction-file.ts'
-import type { SpendIntent, SpendJournal, SpendStage } from './spend-journal.ts'
+import { checkSpentCoins, type OpenPaymentParts, paymentsChanged } from './open-payments.ts'
+import { engineCopyOf, frozenTransaction, sentTransactionOf, signedDraftOf } from './reviewed-transaction.ts'
+import type { SpendIntent, SpendStage } from './spend-journal.ts'
 
 /** What a spend needs of its wallet. */
-export interface SpendParts {
-  readonly services: Services
+export interface SpendParts extends OpenPaymentParts {
   readonly walletId: string
-  readonly info: CurrencyInfo
-  readonly engine: EngineRunner
-  readonly journal: SpendJournal
   readonly table: HistoryTable
   /** The spends that a call is busy with; a resume leaves them alone. */
   readonly busy: Set<string>
   readonly inOrder: SerialQueue
+  /** How often bytes were sent again since the wallet was opened, and when last by the monotonic clock. */
+  readonly sends: Map<string, { readonly count: number; readonly at: number }>
   balanceOf(tokenId: string | null): NativeAmount
   /** The txid of a spend that is now in the table. */
   told(txid: string): void
 }
 
+/** How a draft is signed. */
+export interface SignOptions {
+  /** The most that the network may take, in native units of the chain's own coin; wins over what the draft says. */
+  readonly maxNetworkFee?: NativeAmount | undefined
+  /** Stops a signature that takes long. Once the signed bytes are kept it changes nothing any more. */
+  readonly signal?: AbortSignalLike | undefined
+  /** Is told how much of a long signature is done, from 0 to 1. */
+  readonly onProgress?: ((ratio: number) => void) | undefined
+}
+
 /**
  * Signs a draft. The intent is durable before a key is read, and the signed bytes before they are handed out.
  *
- * @throws SIGN_REFUSED or the error of a policy; then nothing was signed
+ * @throws MAX_FEE, FEE_UNUSUAL, SIGN_REFUSED or the error of a policy; then nothing was signed
  */
-export const signTx = async (parts: SpendParts, draft: Transaction): Promise<Transaction> => {
+export const signTx = async (
+  parts: SpendParts,
+  draft: Transaction,
+  options: SignOptions = {}
+): Promise<Transaction> => {
   const correlationId = newCorrelationId(parts.services)
   return whileBusy(
     parts,
     correlationId,
-    async () => (await signAs(parts, draft, { correlationId, stage: 'signed' })).tx
+    async () => (await signAs(parts, draft, { correlationId, stage: 'signed', ...options })).tx
   )
 }
 
 /**
- * Sends signed bytes. A refusal by the network ends the spend; any other failure keeps the bytes, and only these
- * bytes are sent again.
+ * Sends signed bytes. Whatever comes back, they may have left: they are kept, and what they spend stays reserved. After
+ * any failure but a refusal they are sent again by themselves; after a refusal that is for a person to say.
  *
  * @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN
  */
 export const broadcastTx = async (parts: SpendParts, tx: Transaction): Promise<Transaction> => {
-  const known = parts.journal.findByTxid(tx.txid)
+  const known = parts.journal.findSigned(tx.txid)
   const correlationId = known?.correlationId ?? newCorrelationId(parts.services)
-  const intent: SpendIntent = { correlationId, stage: 'sending', at: parts.services.io.clock.now(), tx }
+  const at = known?.at ?? parts.services.io.clock.now()
+  const intent: SpendIntent = { correlationId, stage: 'sending', at, tx }
   return whileBusy(parts, correlationId, async () => {
     await parts.journal.put(intent)
+    await paymentsChanged(parts)
     return send(parts, intent)
   })
 }
@@ -68,13 +86,17 @@ export const saveTx = (parts: SpendParts, tx: Transaction): Promise<void> =>
  *
  * What was sent counts as sent: a failure to save it is reported, and saved after the next look at the network.
  *
- * @throws SIGN_REFUSED, BROADCAST_REFUSED, BROADCAST_UNKNOWN or the error of a policy
+ * @throws MAX_FEE, FEE_UNUSUAL, SIGN_REFUSED, BROADCAST_REFUSED, BROADCAST_UNKNOWN or the error of a policy
  */
-export const spend = (parts: SpendParts, draft: Transaction): Promise<Transaction> =>
+export const spend = (
+  parts: SpendParts,
+  draft: Transaction,
+  options: SignOptions = {}
+): Promise<Transaction> =>
   parts.inOrder(() => {
     const correlationId = newCorrelationId(parts.services)
     return whileBusy(parts, correlationId, async () => {
-      const intent = await signAs(parts, draft, { correlationId, stage: 'sending' })
+      const intent = await signAs(parts, draft, { correlationId, stage: 'sending', ...options })
       const tx = await send(parts, intent)
       await finish(parts, tx).catch(error => parts.services.report('saving a payment', error))
       return tx
@@ -86,56 +108,41 @@ export const spend = (parts: SpendParts, draft: Transaction): Promise<Transactio
  *
  * @throws TX_NOT_FOUND, BROADCAST_UNKNOWN
  */
-export const discardTx = async ({ journal, busy }: SpendParts, txid: string): Promise<void> => {
+export const discardTx = async (parts: SpendParts, txid: string): Promise<void> => {
+  const { journal, busy } = parts
   const intent = journal.findByTxid(txid)
   if (intent === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
   if (intent.stage !== 'signed' || busy.has(intent.correlationId)) {
     throw new WalletError('BROADCAST_UNKNOWN', { txid })
   }
   await journal.remove(intent.correlationId)
+  await paymentsChanged(parts)
 }
 
 /**
- * Finishes what a crash, a full disk or a dead network interrupted: bytes that may have left are sent again and
- * saved; an intent without a signature is dropped, for nothing has left; bytes that nobody asked to send stay where
- * `unfinishedSpends` shows them.
+ * Forgets signed bytes that may have left, and frees what they spend. Whoever has them can still have them mined, then
+ * also beside another payment: a person must have been told, and have wanted it.
+ *
+ * @throws TX_NOT_FOUND; BROADCAST_UNKNOWN while they are being sent
  */
-export const resumeSpends = async (parts: SpendParts): Promise<void> => {
-  for (const { correlationId } of parts.journal.list(error =>
-    parts.services.report('spend journal', error)
-  )) {
-    // Earlier ones took their time: what counts is how far this one has come by now.
-    const intent = parts.busy.has(correlationId) ? undefined : parts.journal.find(correlationId)
-    if (intent !== undefined) await resumeSpend(parts, intent)
-  }
-}
-
-const resumeSpend = async (parts: SpendParts, intent: SpendIntent): Promise<void> => {
-  const log = parts.services.logOf(parts.info.pluginId)
-  const { correlationId, stage } = intent
-  if (stage === 'signed') return
-  if (stage === 'intended') {
-    log.warn('A payment was not signed before it was interrupted; nothing was sent.')
-    await parts.journal.remove(correlationId)
-    return
-  }
-  try {
-    await whileBusy(parts, correlationId, async () =>
-      finish(parts, stage === 'broadcast' ? intent.tx : await send(parts, intent))
-    )
-  } catch (error) {
-    log.warn(`A payment is not finished yet: ${describeError(error)}`)
-  }
+export const forgetTx = async (parts: SpendParts, txid: string): Promise<void> => {
+  const { journal, busy } = parts
+  const intent = journal.findSigned(txid)
+  if (intent === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
+  if (busy.has(intent.correlationId)) throw new WalletError('BROADCAST_UNKNOWN', { txid })
+  await journal.remove(intent.correlationId)
+  await paymentsChanged(parts)
+  parts.told(txid)
 }
 
 /** Saves by itself, perhaps long after the user's yes: what was noted since then wins. */
-const finish = (parts: SpendParts, tx: Transaction): Promise<void> =>
+export const finish = (parts: SpendParts, tx: Transaction): Promise<void> =>
   save(parts, tx, (kept, noted, isSaved) => (isSaved ? kept : mergeMetadata(noted, kept)))
 
 type JoinNotes = (kept: Metadata, noted: Metadata, isSaved: boolean) => Metadata
 
 const save = async (parts: SpendParts, tx: Transaction, join: JoinNotes): Promise<void> => {
-  const { table, journal, services } = parts
+  const { table, services } = parts
   const seconds = services.io.clock.now() / 1000
   const sent: Transaction = { ...tx, date: tx.date === 0 ? seconds : tx.date }
   const fresh = newTransactionFile(sent, table.creationDateOf(sent.date))
@@ -150,16 +157,31 @@ const save = async (parts: SpendParts, tx: Transaction, join: JoinNotes): Promis
   })
   // The engine may have told of it by now, and then knows better how deep it lies.
   if (!(await table.has(tx.txid))) await table.take([sent])
-  await parts.engine.call('saving a payment', engine => engine.saveTx(sent))
-  const intent = journal.findByTxid(tx.txid)
-  if (intent !== undefined) {
-    await journal.remove(intent.correlationId)
-    tell(parts, intent, 'saved')
-  }
+  await parts.engine.call('saving a payment', engine => engine.saveTx(engineCopyOf(sent)))
+  await watch(parts, sent)
   parts.told(tx.txid)
 }
 
-const whileBusy = async <T>(
+/** A payment is watched from now on, also one that was sent elsewhere and is recorded here. */
+const watch = async (parts: SpendParts, tx: Transaction): Promise<void> => {
+  const { journal, services, table } = parts
+  const known = journal.findSigned(tx.txid)
+  if (known === undefined) {
+    const row = await table.find(tx.txid, tx.tokenId)
+    const isOver = row?.confirmations === 'confirmed' || row?.confirmations === 'dropped'
+    if (isOver || !tx.isSend || tx.signedTx === '') return
+  }
+  const at = known?.at ?? services.io.clock.now()
+  const intent = known ?? { correlationId: newCorrelationId(services), at }
+  const isUnfinished = journal.findByTxid(tx.txid) !== undefined
+  const { correlationId } = intent
+  await journal.watch({ correlationId, stage: 'broadcast', at, tx })
+  if (isUnfinished) tell(parts, { ...intent, stage: 'broadcast', tx }, 'saved')
+  await paymentsChanged(parts)
+}
+
+/** Runs a task of a spend that nothing else shall go on with meanwhile. */
+export const whileBusy = async <T>(
   { busy }: SpendParts,
   correlationId: string,
   task: () => Promise<T>
@@ -174,10 +196,18 @@ const whileBusy = async <T>(
 
 const signAs = async (
   parts: SpendParts,
-  draft: Transaction,
-  { correlationId, stage }: { correlationId: string; stage: 'signed' | 'sending' }
+  reviewed: Transaction,
+  {
+    correlationId,
+    stage,
+    maxNetworkFee,
+    ...following
+  }: SignOptions & { correlationId: string; stage: 'signed' | 'sending' }
 ): Promise<SpendIntent> => {
   const { services, journal, info } = parts
+  const draft = frozenTransaction(reviewed)
+  checkMaxFee(maxNetworkFee)
+  checkNetworkFee(info, draft, maxNetworkFee)
   const at = services.io.clock.now()
   const intended: SpendIntent = {
     correlationId,
@@ -185,16 +215,15 @@ const signAs = async (
     at,
     tx: draft
   }
+  checkSpentCoins(parts, draft)
   await journal.put(intended)
   tell(parts, intended, 'intended')
   try {
-    await services.hooks.beforeSign.promise(snapshotOf(intended, info))
-    const signed = await parts.engine.call('signing', engine =>
-      engine.signTx(draft, parts.engine.privateKeys())
-    )
-    const tx: Transaction = { ...draft, ...checkSignedTransaction(info.pluginId, signed) }
+    const privateKeys = await parts.engine.privateKeys(questionOf('spend', intended))
+    const tx = await signDraft(parts, draft, { privateKeys, ...following })
     const intent: SpendIntent = { ...intended, stage, tx }
     await journal.put(intent)
+    await paymentsChanged(parts)
     tell(parts, intent, 'signed')
     return intent
   } catch (error) {
@@ -205,31 +234,100 @@ const signAs = async (
   }
 }
 
-const send = async (parts: SpendParts, intent: SpendIntent): Promise<Transaction> => {
+/** Only what was reviewed is signed, whatever an engine answers. @throws SIGNED_OTHERWISE, SIGN_STOPPED, BOGUS_TX */
+const signDraft = async (
+  { engine, info, services }: SpendParts,
+  draft: Transaction,
+  { privateKeys, signal, onProgress }: Following & { readonly privateKeys: WalletKeys }
+): Promise<Transaction> => {
+  const { pluginId } = info
+  const options: SigningOptions = {
+    ...(signal === undefined ? {} : { signal }),
+    onProgress(ratio) {
+      try {
+        if (typeof ratio === 'number' && ratio >= 0 && ratio <= 1) onProgress?.(ratio)
+      } catch (error) {
+        services.report('progress of a signature', error)
+      }
+    }
+  }
+  const tx = await untilAborted(signal, () =>
+    engine.call('signing', async made =>
+      signedDraftOf(pluginId, draft, await made.signTx(engineCopyOf(draft), privateKeys, options))
+    )
+  )
+  await engine.call('checking a signature', async made => {
+    try {
+      await made.checkSignedTx?.(engineCopyOf(tx), tx.spendTargets ?? [])
+    } catch (error) {
+      throw new WalletError('SIGNED_OTHERWISE', { pluginId, field: fieldOf(error) }, error)
+    }
+  })
+  return tx
+}
+
+type Following = Pick<SignOptions, 'onProgress' | 'signal'>
+
+/** Waits for a signature as long as somebody wants it; one that comes later is dropped. @throws SIGN_STOPPED */
+const untilAborted = async <T>(signal: AbortSignalLike | undefined, call: () => Promise<T>): Promise<T> => {
+  if (signal === undefined) return call()
+  if (signal.aborted) throw new WalletError('SIGN_STOPPED', {})
+  let stop = (): void => {}
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(new WalletError('SIGN_STOPPED', {}))
+    signal.addEventListener('abort', stop)
+  })
+  try {
+    return await Promise.race([call(), stopped])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+const fieldOf = (error: unknown): string =>
+  isWalletError(error, 'SIGNED_TX_INVALID') ? error.details.field : 'signedTx'
+
+/**
+ * Sends the bytes of an unfinished spend, and notes how that went. Of a refusal the words are kept: the server has the
+ * bytes all the same.
+ *
+ * @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN
+ */
+export const send = async (parts: SpendParts, intent: SpendIntent): Promise<Transaction> => {
   const { journal, services } = parts
-  const tx = await broadcast(parts, intent)
+  const keep = (kept: SpendIntent): Promise<void> =>
+    journal.put(kept).catch(error => services.report('spend journal', error))
+  const tx = await sendBytes(parts, intent.tx).catch(async (error: unknown) => {
+    if (isWalletError(error, 'BROADCAST_REFUSED')) {
+      await keep({ ...intent, refusal: error.details.reason })
+      parts.openChanged()
+      tell(parts, intent, 'refused')
+    }
+    throw error
+  })
   // What has left has left: without this note the same bytes are only sent once more.
-  await journal
-    .put({ ...intent, stage: 'broadcast', tx })
-    .catch(error => services.report('spend journal', error))
+  const { refusal: _, ...rest } = intent
+  await keep({ ...rest, stage: 'broadcast', tx })
   tell(parts, { ...intent, tx }, 'broadcast')
   return tx
 }
 
-const broadcast = async (parts: SpendParts, intent: SpendIntent): Promise<Transaction> => {
-  const { journal, engine, info, table } = parts
-  const { txid } = intent.tx
+/** Asks the network to take the bytes, and notes nothing. @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN */
+export const sendBytes = async (parts: SpendParts, tx: Transaction): Promise<Transaction> => {
+  const { services, engine, info, table } = parts
+  const { txid } = tx
   try {
-    const keys = engine.keysFor('broadcast')
-    const sent = await engine.call('sending a payment', live => live.broadcastTx(intent.tx, keys))
-    return { ...intent.tx, ...checkEngineTransaction(info.pluginId, sent) }
+    const keys = await engine.keysFor(questionOf('broadcast', { tx }))
+    const onDifference = (error: WalletError): void => services.report('sending a payment', error)
+    return await engine.call('sending a payment', async live => {
+      const answer: unknown = await live.broadcastTx(engineCopyOf(tx), keys)
+      return sentTransactionOf(info.pluginId, tx, { answer, onDifference })
+    })
   } catch (error) {
     if (!isWalletError(error, 'BROADCAST_REFUSED'))
       throw new WalletError('BROADCAST_UNKNOWN', { txid }, error)
     // A node also refuses what a block has taken in meanwhile.
-    if (await table.has(txid)) return intent.tx
-    await journal.remove(intent.correlationId)
-    tell(parts, intent, 'refused')
+    if (await table.has(txid)) return tx
     throw error
   }
 }
@@ -247,20 +345,20 @@ const tell = (parts: SpendParts, intent: SpendIntent, stage: SpendStage | 'saved
   )
 }
 
-const snapshotOf = ({ correlationId, tx }: SpendIntent, info: CurrencyInfo) =>
-  Object.freeze({
-    correlationId,
-    walletId: tx.walletId,
-    pluginId: info.pluginId,
-    currencyCode: tx.currencyCode,
-    tokenId: tx.tokenId,
-    nativeAmount: tx.nativeAmount.startsWith('-') ? negate(tx.nativeAmount) : tx.nativeAmount,
-    networkFee: tx.networkFee,
-    targets: Object.freeze(
-      (tx.spendTargets ?? []).map(({ publicAddress, nativeAmount: amount }) =>
-        Object.freeze({ publicAddress, nativeAmount: amount })
-      )
-    )
-  })
+const questionOf = <U extends KeyUse>(
+  use: U,
+  { correlationId, tx }: Pick<SpendIntent, 'tx'> & Partial<Pick<SpendIntent, 'correlationId'>>
+): KeyQuestion & { readonly use: U } => ({
+  use,
+  ...(correlationId === undefined ? {} : { correlationId }),
+  currencyCode: tx.currencyCode,
+  tokenId: tx.tokenId,
+  nativeAmount: tx.nativeAmount.startsWith('-') ? negate(tx.nativeAmount) : tx.nativeAmount,
+  networkFee: tx.networkFee,
+  targets: (tx.spendTargets ?? []).map(({ publicAddress, nativeAmount: amount }) => ({
+    publicAddress,
+    nativeAmount: amount
+  }))
+})
 
 const newCorrelationId = ({ io }: Services): string => io.crypto.toHex(io.random(8))

@@ -1,14 +1,18 @@
+import { abs } from '../amount.ts'
+import { looseCopy } from '../copy-data.ts'
 import { WalletError } from '../errors/wallet-error.ts'
+import { askForKeys } from '../keys/key-gate.ts'
+import { checkMaxFee, checkNetworkFee } from '../network-fee.ts'
 import type { SweepInfo, Transaction } from '../types/transaction.ts'
-import { checkSignedTransaction } from './engine/engine-data.ts'
+import { checkSignedTransaction, readEngineTransaction } from './engine/engine-data.ts'
 import { checkMetadata } from './history/metadata.ts'
 import type { SpendParts } from './spend.ts'
-import { cleanSpend, draftOf } from './spend-draft.ts'
+import { cleanSpend, draftOf, spendQuestionOf } from './spend-draft.ts'
 
 /**
  * Makes the transaction that moves what foreign keys hold; it is signed with them, and nothing is sent or kept yet.
  *
- * @throws NOT_SUPPORTED, BOGUS_TX, the spend errors
+ * @throws NOT_SUPPORTED, BOGUS_TX, MAX_FEE, FEE_UNUSUAL, the spend errors, what a policy objects
  * @see specification §5
  */
 export const sweepPrivateKeys = async (
@@ -17,10 +21,26 @@ export const sweepPrivateKeys = async (
 ): Promise<Transaction> => {
   const spend = cleanSpend(request, parts.info)
   checkMetadata(spend.metadata ?? {})
-  const signed = await parts.engine.call('sweeping keys', async engine => {
-    if (engine.sweepPrivateKeys === undefined)
-      throw new WalletError('NOT_SUPPORTED', { what: 'sweeping keys' })
-    return engine.sweepPrivateKeys(spend, privateKeys)
+  checkMaxFee(spend.maxNetworkFee)
+  const { services, walletId, engine, info } = parts
+  const isAble = await engine.call('sweeping keys', async made => made.sweepPrivateKeys !== undefined)
+  if (!isAble) throw new WalletError('NOT_SUPPORTED', { what: 'sweeping keys' })
+  const { pluginId, currencyCode } = info
+  await askForKeys(services, {
+    ...{ walletId, pluginId, currencyCode },
+    ...spendQuestionOf('sweep', spend)
   })
-  return { ...draftOf(parts, spend, checkSignedTransaction(parts.info.pluginId, signed)), isSend: false }
+  const signed = await engine.call('sweeping keys', async made => {
+    const said: unknown = await made.sweepPrivateKeys?.(looseCopy(spend), [...privateKeys])
+    return checkSignedTransaction(pluginId, readEngineTransaction(pluginId, said))
+  })
+  const swept = draftOf(parts, spend, signed)
+  // The engine signs at once; what is refused here is never sent.
+  checkNetworkFee(parts.info, {
+    ...swept,
+    spendTargets: [
+      { currencyCode: swept.currencyCode, nativeAmount: abs(swept.nativeAmount), publicAddress: '' }
+    ]
+  })
+  return { ...swept, isSend: false }
 }

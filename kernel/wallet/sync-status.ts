@@ -52,7 +52,7 @@ const engineSentence = (stage: SyncStage, { status, failure, syncRatio }: Engine
     case 'starting':
       return `Starting: waits for the currency’s plugin.${words}`
     case 'waiting':
-      return `Waits for the network: the last look at the chain failed.${why}${words}`
+      return `Waits for the network: what is shown may be old.${why}${words}`
     case 'looking':
       return `Looks at the chain: ${Math.floor(syncRatio * 100)} % done.${words}`
     case 'synced':
@@ -60,11 +60,14 @@ const engineSentence = (stage: SyncStage, { status, failure, syncRatio }: Engine
   }
 }
 
-const filesSentence = ({ pendingCount, errorCode }: RepoState): string => {
+const filesSentence = ({ pendingCount, errorCode, doubtfulCount = 0 }: RepoState): string => {
   const files = pendingCount === 1 ? '1 change is' : `${pendingCount} changes are`
   if (errorCode !== undefined)
     return `The last exchange of files failed (${errorCode}); ${files} not on the server yet.`
-  return pendingCount === 0 ? '' : `${files} on the way to the server.`
+  if (pendingCount > 0) return `${files} on the way to the server.`
+  return doubtfulCount === 0
+    ? ''
+    : `Files that were changed in two places: ${doubtfulCount}; the log names them.`
 }
 
 const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)

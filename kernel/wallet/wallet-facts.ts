@@ -1,6 +1,7 @@
 import { type NativeAmount, ZERO } from '../amount.ts'
 import type { WalletSnapshot } from '../hooks/snapshots.ts'
 import { Observable } from '../state/observable.ts'
+import type { BalanceDetails } from '../types/engine.ts'
 import { isSameJson } from '../types/json.ts'
 import type { WalletParts } from './wallet-place.ts'
 import { DEFAULT_FIAT } from './wallet-settings.ts'
@@ -70,6 +71,14 @@ export class WalletFacts {
     this.#balances.set(key, balance)
   }
 
+  /** Gathers what the balance of one asset is made of; of more assets than any chain has nothing is kept. */
+  gatherDetails(tokenId: string | null, details: BalanceDetails): void {
+    const known = this.#waiting?.balanceDetails ?? this.state.getSnapshot().balanceDetails ?? {}
+    if (Object.keys(known).length >= MAX_ASSETS) return
+    const all = new Map([...Object.entries(known), [tokenId ?? '', details] as const])
+    this.gather({ balanceDetails: Object.freeze(Object.fromEntries(all)) })
+  }
+
   #tellSoon(): void {
     if (this.#waiting !== undefined || this.#balances !== undefined) return
     this.#parts.events.push(`wallet ${this.#parts.walletId}`, () => {
@@ -97,6 +106,14 @@ export const balanceIn = ({ balances }: WalletSnapshot, tokenId: string | null):
   return Object.hasOwn(balances, key) ? (balances[key] as NativeAmount) : ZERO
 }
 
+/** What the balance of an asset in a snapshot is made of; where the engine tells no more, all of it counts as spendable. */
+export const balanceDetailsIn = (snapshot: WalletSnapshot, tokenId: string | null): BalanceDetails => {
+  const key = tokenId ?? ''
+  const { balanceDetails = {} } = snapshot
+  const known = Object.hasOwn(balanceDetails, key) ? balanceDetails[key] : undefined
+  return known ?? { spendable: balanceIn(snapshot, tokenId), incoming: ZERO, immature: ZERO, reserved: ZERO }
+}
+
 /** As many tokens as a plugin may bring, and the currency itself. */
 const MAX_ASSETS = 100_001
 
@@ -111,6 +128,7 @@ const NEW_WALLET: Omit<WalletSnapshot, 'walletId' | 'pluginId' | 'type'> = {
   tokens: Object.freeze([]),
   stakingStatus: Object.freeze({ stakedAmounts: Object.freeze([]) }),
   balances: Object.freeze({}),
+  openPayments: Object.freeze([]),
   isPaused: false
 }
 

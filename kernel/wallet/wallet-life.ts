@@ -1,7 +1,8 @@
 import type { NativeAmount } from '../amount.ts'
 import { makeSerialQueue } from '../crypto/serial-queue.ts'
-import { WalletError } from '../errors/wallet-error.ts'
-import type { StakingStatus } from '../types/engine.ts'
+import { errorOf, isWalletError } from '../errors/wallet-error.ts'
+import { withDeadline } from '../io/deadline.ts'
+import type { BalanceDetails, ConnectionLoss, StakingStatus } from '../types/engine.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { EngineTransaction } from '../types/transaction.ts'
 import { AddressFiles } from './address-files.ts'
@@ -11,8 +12,9 @@ import type { EngineRunner } from './engine/engine-runner.ts'
 import { addUsedAddresses } from './engine/make-engine.ts'
 import { HistoryTable } from './history/history-table.ts'
 import { TransactionThrottle, type TxidChanges } from './history/throttle.ts'
+import { openPaymentsOf, reservedPaymentsOf } from './open-payments.ts'
 import { type PauseOptions, PauseSwitch } from './pause-switch.ts'
-import { resumeSpends, type SpendParts } from './spend.ts'
+import type { SpendParts } from './spend.ts'
 import { SpendJournal } from './spend-journal.ts'
 import { OLD_TOKENS_PATH, TOKENS_PATH, tokenIdList } from './tokens/token-file.ts'
 import { tokenSnapshotsOf } from './tokens/token-snapshots.ts'
@@ -20,6 +22,7 @@ import { WalletTokens } from './tokens/wallet-tokens.ts'
 import type { WalletFacts } from './wallet-facts.ts'
 import type { WalletParts } from './wallet-place.ts'
 import { readWalletSettings, WALLET_SETTINGS_PATHS } from './wallet-settings.ts'
+import { keepSentRows, watchPayments } from './watch-payments.ts'
 
 /**
  * One open wallet from the inside: what happens when its engine, its files, its currency's settings or its pause change.
@@ -39,6 +42,9 @@ export class WalletLife implements EngineHost {
   #fallbackName: string | null = null
   #height: number | undefined
   #pausing: Promise<void> | undefined
+  #watching: Promise<void> | undefined
+  /** Transactions of which something was heard since the last round of {@link watchPayments}; undefined: no round is wanted. */
+  #changed: Set<string> | undefined
   #unsubscribes: (() => void)[] = []
 
   constructor(parts: WalletParts, facts: WalletFacts) {
@@ -46,9 +52,9 @@ export class WalletLife implements EngineHost {
     this.#parts = parts
     this.facts = facts
     this.pause = new PauseSwitch({ scheduler, key: `pause ${walletId}`, parent: paused, isSet: isPaused })
-    this.table = new HistoryTable(parts)
-    this.tokens = new WalletTokens(parts, this)
     this.journal = new SpendJournal(repo.local)
+    this.table = new HistoryTable(parts, this.journal)
+    this.tokens = new WalletTokens(parts, this)
     this.#room = new EngineRoom(parts, this)
     this.engine = this.#room.runner
   }
@@ -58,6 +64,7 @@ export class WalletLife implements EngineHost {
     const { repo, config } = this.#parts
     await Promise.all([this.readSettings(), this.tokens.read()])
     this.tokensChanged()
+    this.facts.show({ openPayments: openPaymentsOf(this.journal) })
     this.facts.open()
     this.#unsubscribes = [
       repo.onServerChange(paths => this.#filesChanged(paths)),
@@ -105,9 +112,20 @@ export class WalletLife implements EngineHost {
       balanceOf: tokenId => this.facts.balanceOf(tokenId),
       busy: new Set(),
       inOrder: makeSerialQueue(),
-      told: txid => this.#tellTransactions({ created: [], changed: [txid] })
+      sends: new Map(),
+      told: txid => this.#tellTransactions({ created: [], changed: [txid] }),
+      openChanged: () => this.facts.show({ openPayments: openPaymentsOf(this.journal) })
     }
     return this.#spends
+  }
+
+  /** Looks for every payment that is not over, for some seconds at most. */
+  async lookAtPayments(): Promise<void> {
+    if (this.journal.isEmpty && this.journal.sent().length === 0) return
+    this.#watch([])
+    const { clock } = this.#parts
+    const deadline = { clock, milliseconds: LOOK_MS, what: 'Looking for open payments' }
+    await withDeadline(deadline, async () => this.#watching).catch(() => undefined)
   }
 
   /** Stops or starts the engine; one that failed is tried again at once. @throws ENGINE_FAILED, OPTION_INVALID */
@@ -133,12 +151,18 @@ export class WalletLife implements EngineHost {
     this.#height = undefined
     this.unactivatedChanged([])
     await this.tokens.forgetDetected()
-    await this.engine.call('looking at the chain again', engine => {
-      // What was told before this is forgotten, so that an engine that fails here must tell it at its next start.
-      this.#room.doubt()
-      return engine.resyncBlockchain()
-    })
-    this.#room.believe()
+    try {
+      await this.engine.call('looking at the chain again', engine => {
+        // What was told before this is forgotten, so that an engine that fails here must tell it at its next start.
+        this.#room.doubt()
+        return engine.resyncBlockchain()
+      })
+      this.#room.believe()
+      await this.#room.reportsTaken()
+    } finally {
+      // The network may have lost what was sent from here; this wallet must not.
+      await keepSentRows(this.spends)
+    }
   }
 
   /** Resolves when everything that was reported or synced so far has been taken in. */
@@ -152,13 +176,18 @@ export class WalletLife implements EngineHost {
     return { userSettings, customTokens, enabledTokenIds: this.tokens.enabledTokenIds }
   }
 
+  /** What engines must keep from every draft. */
+  get reserved(): readonly EngineTransaction[] {
+    return reservedPaymentsOf(this.journal)
+  }
+
   checkpoint(): Promise<string | undefined> {
     return this.table.checkpoint()
   }
 
   synced(): void {
-    if (this.journal.isEmpty) return
-    this.#parts.services.inBackground('unfinished spends', resumeSpends(this.spends))
+    if (this.journal.isEmpty && this.journal.sent().length === 0) return
+    this.#watch([])
   }
 
   tokensChanged(): void {
@@ -178,10 +207,14 @@ export class WalletLife implements EngineHost {
     this.facts.gatherBalance(tokenId, balance)
   }
 
+  detailsChanged(tokenId: string | null, details: BalanceDetails): void {
+    this.facts.gatherDetails(tokenId, details)
+  }
+
   heightChanged(blockHeight: number): void {
     if (blockHeight === this.#height) return
     this.#height = blockHeight
-    this.#inBackground(this.#tellChanged(this.table.takeHeight(blockHeight)))
+    this.#inBackground(this.#takeHeight(blockHeight))
     if (!this.#parts.services.config.skipBlockHeight) this.engine.gather({ blockHeight })
   }
 
@@ -191,6 +224,10 @@ export class WalletLife implements EngineHost {
 
   statusChanged(status: string): void {
     this.engine.gather({ status })
+  }
+
+  connectionChanged(lost: ConnectionLoss | undefined): void {
+    this.engine.connectionChanged(lost)
   }
 
   stakingChanged(stakingStatus: StakingStatus): void {
@@ -210,17 +247,19 @@ export class WalletLife implements EngineHost {
 
   async transactionsChanged(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<void> {
     this.#tellTransactions(await this.table.take(transactions, checkpoint))
+    if (this.journal.sent().length > 0) this.#watch(transactions.map(({ txid }) => txid))
   }
 
-  failed(error: unknown): void {
+  failed(thrown: unknown): void {
     const { services, info } = this.#parts
+    const error = errorOf(thrown)
     services.report(`engine ${info.pluginId}`, error)
-    const isKnown = error instanceof WalletError
+    const isKnown = isWalletError(error)
     services.hooks.pluginFault.call(
       Object.freeze({
         pluginId: info.pluginId,
         hook: 'makeEngine',
-        errorName: error instanceof Error ? error.name : 'Error',
+        errorName: error.name.slice(0, 100),
         ...(isKnown ? { errorCode: error.code } : {}),
         message: isKnown ? error.message : 'The engine sent something that could not be taken in'
       })
@@ -271,6 +310,32 @@ export class WalletLife implements EngineHost {
     this.#tellTransactions({ created: [], changed: await txids })
   }
 
+  async #takeHeight(blockHeight: number): Promise<void> {
+    const changed = await this.table.takeHeight(blockHeight)
+    this.#tellTransactions({ created: [], changed })
+    if (changed.length > 0 && this.journal.sent().length > 0) this.#watch(changed)
+  }
+
+  /** Goes on with the payments that are not over, in one round at a time; what changes during one has the next. */
+  #watch(txids: readonly string[]): void {
+    this.#changed ??= new Set()
+    for (const txid of txids) this.#changed.add(txid)
+    if (this.#watching !== undefined) return
+    this.#watching = this.#watchAll()
+    this.#parts.services.inBackground('unfinished spends', this.#watching)
+  }
+
+  async #watchAll(): Promise<void> {
+    try {
+      for (let changed = this.#changed; changed !== undefined; changed = this.#changed) {
+        this.#changed = undefined
+        await watchPayments(this.spends, changed)
+      }
+    } finally {
+      this.#watching = undefined
+    }
+  }
+
   /** Most wallets of hundreds have nothing to tell. */
   #tellTransactions(changes: TxidChanges): void {
     if (changes.created.length + changes.changed.length === 0) return
@@ -295,3 +360,6 @@ export class WalletLife implements EngineHost {
     this.#parts.services.inBackground(`engine ${this.#parts.info.pluginId}`, work)
   }
 }
+
+/** How long somebody waits to see what has become of the open payments. */
+const LOOK_MS = 5000

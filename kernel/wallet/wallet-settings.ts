@@ -44,8 +44,8 @@ export const readWalletSettings = async (files: WalletFiles): Promise<WalletSett
   }
 }
 
-/** Writes the name of a wallet. */
-export const writeWalletName = (files: WalletFiles, walletName: string): Promise<void> =>
+/** Writes the name of a wallet, or that it has none. */
+export const writeWalletName = (files: WalletFiles, walletName: string | null): Promise<void> =>
   jsonFileOf(files, NAME_PATH).edit(() => [{ path: ['walletName'], value: walletName }])
 
 /** Checks a fiat currency that somebody chose. @throws FIAT_CODE unless it is `iso:` and three capitals */

@@ -36,7 +36,11 @@ const SOURCE = 'European Central Bank'
 /** The envelope, the cube of cubes and the cube of a day. */
 const MAX_DEPTH = 4
 
+/** A day is 2 kB; what is far longer is not parsed. */
+const MAX_LENGTH = 500_000
+
 const rootOf = (text: string): XmlElement => {
+  if (text.length > MAX_LENGTH) throw badReply(SOURCE, '', 'is too long')
   try {
     const { root } = parseXml(text)
     if (root !== null) return root

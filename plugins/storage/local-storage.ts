@@ -14,7 +14,10 @@ export interface WebStorage {
 /** What may differ from the page's own. */
 export interface LocalStorageOptions {
   readonly storage?: WebStorage
-  /** Keeps a second page from the same data; a browser without locks cannot. */
+  /**
+   * Keeps a second page from the same data; a browser without locks cannot. By default the page's own locks, which say
+   * nothing about a `storage` that is not the page's own.
+   */
   readonly locks?: WebLocks
 }
 
@@ -26,7 +29,8 @@ export interface LocalStorageOptions {
  */
 export const openLocalDisk = async (options: LocalStorageOptions = {}): Promise<Disk> => {
   const storage = options.storage ?? storageOfPage()
-  const release = await holdPageLock(options.locks ?? locksOfPage(), `${PREFIX}lock`)
+  const locks = options.locks ?? (isOfPage(storage) ? locksOfPage() : undefined)
+  const release = await holdPageLock(locks, `${PREFIX}lock`)
   let isOpen = true
   const attempt = <T>(path: string, task: () => T): T => {
     if (!isOpen) throw new WalletError('STORAGE_FAILED', { path, reason: 'it is closed' })
@@ -59,7 +63,14 @@ export const localStorageDisk = (options: LocalStorageOptions = {}): StoragePlug
 
 const PREFIX = 'airbitz/'
 
-const page = globalThis as { readonly localStorage?: WebStorage }
+const page = globalThis as {
+  readonly localStorage?: WebStorage
+  readonly Storage?: abstract new (...args: never[]) => WebStorage
+}
+
+/** Node has locks without having pages, so that a storage made by hand must not wait for another one there. */
+const isOfPage = (storage: WebStorage): boolean =>
+  page.Storage !== undefined && storage instanceof page.Storage
 
 /** A page whose user forbids storage throws when it looks. */
 const storageOfPage = (): WebStorage => {

@@ -10,7 +10,7 @@ import { createAccount, createWallet } from './helpers/first-steps.ts'
 import { mouseOn, openPanelPage } from './helpers/panel-page.ts'
 import { openScene, untilStatus } from './helpers/served-scene.ts'
 
-const browserTest = withChromium(test)
+const browserTest = withChromium(test, true)
 const PASSWORD = 'correct horse battery'
 
 /** Saves what the open dialog is about, and gives its name and text. */
@@ -217,6 +217,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.getByRole('button', { name: 'Stop recording' }).waitFor()
       await note('recording')
       await mouseOn(page).press('Create an account…')
+      await mouseOn(page).fill('PIN', '2580')
       await mouseOn(page).press('Create an account')
       await page.getByRole('button', { name: 'Log out' }).waitFor()
       await page.keyboard.press('p')

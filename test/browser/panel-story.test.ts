@@ -4,7 +4,7 @@ import { withChromium } from './helpers/chromium.ts'
 import { createAccount, createWallet } from './helpers/first-steps.ts'
 import { type Hand, keyboardOn, mouseOn, openPanelPage, watchConsole } from './helpers/panel-page.ts'
 
-const browserTest = withChromium(test)
+const browserTest = withChromium(test, true)
 
 /** From the empty page to a payment, a swap and a rate, whatever the hand is on. */
 const tellStory = async (t: ExecutionContext, page: Page, hand: Hand): Promise<void> => {
@@ -169,6 +169,26 @@ browserTest('what fails in a dialog is told in the dialog, and not in the next o
   await page.getByRole('dialog', { name: 'Create an account' }).waitFor()
   t.is(await page.getByRole('dialog').getByRole('alert').count(), 0)
 })
+
+browserTest(
+  'a light account is made with a PIN, and comes back by it after a log-out and a reload',
+  async (t, browser) => {
+    const page = await openPanelPage(t, browser)
+    const hand = mouseOn(page)
+    await hand.press('Create an account…')
+    t.true(await page.getByRole('button', { name: 'Create an account', exact: true }).isDisabled())
+    await hand.press('Cancel')
+    await createAccount(page, hand)
+    await page.getByText('comes back by PIN on this device').waitFor()
+    for (const leave of [() => hand.press('Log out'), () => page.reload()]) {
+      await leave()
+      await hand.press('Log in…')
+      await hand.fill('PIN', '2580')
+      await hand.press('Log in')
+      await page.getByText('comes back by PIN on this device').waitFor()
+    }
+  }
+)
 
 browserTest('the page works when its folder is opened without any server', async (t, browser) => {
   const profile = await browser.newContext()

@@ -203,7 +203,7 @@ browserTest(
     const text = [...heard, saved, kept.replace(token, ''), await page.content(), page.url()].join('\n')
     t.true(saved.includes('canary') && saved.includes('spendChanged'), 'the story was saved')
     t.true(heard.join().includes(walletId), 'the story was heard')
-    const secrets = account === undefined ? [] : secretsOf(account, walletId)
+    const secrets = account === undefined ? [] : await secretsOf(account, walletId)
     t.true(secrets.length > 30)
     for (const secret of [...secrets, PASSWORD, '"80815"', token])
       t.false(text.includes(secret), `${secret} leaked`)

@@ -184,7 +184,7 @@ test.serial('a light account needs only a PIN, and forget asks before it removes
   const forget = (...args: readonly string[]): Promise<Ran> =>
     run('account', 'forget', light.data.loginId, '--json', ...args)
   failed(t, await forget('--yes'), 'USER_LOGGED_IN', 17)
-  checkEnvelope(t, await run('logout', '--json'), 'logout/1')
+  t.like(checkEnvelope(t, await run('logout', '--json'), 'logout/1').data, { pinEnabled: true })
   failed(t, await forget(), 'CONFIRMATION_REQUIRED', 5)
   checkEnvelope(t, await forget('--yes'), 'account.forget/1')
   failed(t, await forget('--yes'), 'USER_NOT_ON_DEVICE', 15)

@@ -120,3 +120,39 @@ test.serial('data rm asks, and deletes an item or a whole store', async t => {
   await dataOf(['data', 'rm', 'com.example', '--yes'])
   t.deepEqual((await dataOf(['data', 'stores'])).stores, [{ id: '__proto__', items: 1 }])
 })
+
+test.serial('data recover lists what was deleted, and brings it back by its id', async t => {
+  await dataOf(['data', 'set', 'com.example', 'lost', '--value-stdin'], 'found again')
+  await dataOf(['data', 'remove', 'com.example', 'lost', '--yes'])
+  const { files } = await dataOf(['data', 'recover'])
+  const lost = (files as readonly Record<string, unknown>[]).find(({ title }) => title === 'lost')
+  t.like(lost, { kind: 'data item', reason: 'deleted', walletId: null, canRestore: true })
+  const table = await run(['data', 'recover'])
+  t.regex(table.stdout, /data item\s+lost\s+deleted/)
+  const id = String(lost?.id)
+  const dry = await dataOf(['data', 'recover', id, '--dry-run'])
+  t.true(dry.dryRun)
+  failed(t, await run(['data', 'get', 'com.example', 'lost', '--json']), 'ITEM_NOT_FOUND', 6)
+  await dataOf(['data', 'recover', id, '--yes'])
+  t.is((await dataOf(['data', 'get', 'com.example', 'lost'])).value, 'found again')
+  failed(t, await run(['data', 'recover', 'nothing', '--yes', '--json']), 'NOT_FOUND', 6)
+  const after = (await dataOf(['data', 'recover'])).files as readonly Record<string, unknown>[]
+  t.false(after.some(file => file.id === id))
+})
+
+test.serial(
+  'data recover --all brings back everything that was deleted, and sync says how much is kept',
+  async t => {
+    for (const item of ['one', 'two']) {
+      await dataOf(['data', 'set', 'com.gone', item, '--value-stdin'], item)
+    }
+    await dataOf(['data', 'remove', 'com.gone', '--yes'])
+    const synced = await run(['sync'])
+    t.regex(
+      synced.stdout + synced.stderr,
+      /deleted or replaced files are kept for 30 days: holdfast data recover/
+    )
+    await dataOf(['data', 'recover', '--all', '--yes'])
+    t.deepEqual((await dataOf(['data', 'list', 'com.gone'])).items, ['one', 'two'])
+  }
+)

@@ -275,7 +275,7 @@ test('a payment that is not over in time may have left, and that is said', async
   await lost
   t.is(code, STOP.exitCode)
   t.regex(stderr, /Stopped while a payment was being sent; it may have left/)
-  t.regex(stderr, /holdfast tx list/)
+  t.regex(stderr, /holdfast tx open/)
 })
 
 test('the panel shows more of the log than the terminal, where nobody asked for it', async t => {

@@ -21,6 +21,9 @@ const done = async (...args: readonly string[]): Promise<Ran> => {
 }
 const dataOf = async (...args: readonly string[]): Promise<Envelope['data']> =>
   (await done(...args, '--json')).json.data
+const laptop = async (...args: readonly string[]): Promise<Ran> => done(...args, '--device', 'laptop')
+const forget = (txid: string): Promise<Ran> =>
+  done('tx', 'forget', 'Savings', txid, '--yes', '--confirm', txid.slice(0, 8))
 const file = (name: string): string => join(home, name)
 const fieldsOf = (name: string): Record<string, unknown> => JSON.parse(readFileSync(file(name), 'utf8'))
 
@@ -34,6 +37,7 @@ const signed = (name: string, ...more: readonly string[]): Promise<Envelope['dat
     '--amount',
     '0.01',
     '--yes',
+    '--again',
     '--sign-only',
     '-o',
     file(name),
@@ -49,6 +53,43 @@ const unfinished = async (): Promise<unknown> => (await dataOf('wallets', 'show'
 const balance = async (): Promise<string> => (await dataOf('wallets', 'show', 'Savings')).balances[0].display
 
 let first = ''
+
+const refusedFee = (...more: readonly string[]): Promise<Ran> =>
+  run(
+    'send',
+    'Savings',
+    '--to',
+    PAYEE,
+    '--amount',
+    '0.01',
+    '--custom-fee',
+    'satPerByte=1000',
+    '--json',
+    ...more
+  )
+
+test.serial(
+  '--yes alone signs no fee that is far above the usual one, into a file neither; --max-fee does',
+  async t => {
+    const before = await balance()
+    for (const more of [[], ['--sign-only', '-o', file('dear.json')]]) {
+      const { error } = (await refusedFee('--yes', ...more)).json
+      t.deepEqual([error.code, error.exitCode], ['FEE_UNUSUAL', 36])
+      t.regex(error.hint, /--max-fee/)
+    }
+    t.false(existsSync(file('dear.json')))
+    const asked = (await refusedFee()).json
+    t.is(asked.error.code, 'CONFIRMATION_REQUIRED')
+    t.regex(JSON.stringify(asked.error.details), /more than ten times the usual/)
+    const dry = (await refusedFee('--dry-run')).json
+    t.regex(String(dry.data.summary.warnings[0]), /more than ten times the usual/)
+    t.is((await refusedFee('--yes', '--max-fee', '0.0001')).json.error.code, 'MAX_FEE')
+    t.is(await balance(), before)
+    const dear = await refusedFee('--yes', '--max-fee', '0.01', '--sign-only', '-o', file('dear.json'))
+    t.is(dear.code, 0, dear.stdout)
+    await forget(dear.json.data.txid)
+  }
+)
 
 test.before(async () => {
   await runInProcess(['account', 'create', 'alice', '--secrets-stdin'], { home, input })
@@ -89,7 +130,7 @@ test.serial(
 
 test.serial('a file that is there is kept, a file needs --sign-only, and a dry run writes none', async t => {
   const before = readFileSync(file('first.json'), 'utf8')
-  const args = ['send', 'Savings', '--to', PAYEE, '--amount', '0.01', '--json']
+  const args = ['send', 'Savings', '--to', PAYEE, '--amount', '0.01', '--again', '--json']
   failed(t, await run(...args, '--yes', '--sign-only', '-o', file('first.json')), 'USAGE', 2)
   t.is(readFileSync(file('first.json'), 'utf8'), before)
   t.deepEqual(await unfinished(), [{ stage: 'signed', txid: first }])
@@ -177,22 +218,37 @@ test.serial('a file that was changed by hand is refused with the field, and noth
   t.is((await run('tx', 'show', 'Savings', fields.txid as string, '--json')).json.error.code, 'TX_NOT_FOUND')
 })
 
-test.serial('tx discard forgets a signed payment, and only such a one', async t => {
-  const { txid } = fieldsOf('second.json')
-  t.deepEqual(await unfinished(), [{ stage: 'signed', txid }])
-  await done('tx', 'discard', 'Savings', txid as string, '--dry-run')
-  t.deepEqual(await unfinished(), [{ stage: 'signed', txid }])
-  await done('tx', 'discard', 'Savings', txid as string)
-  t.deepEqual(await unfinished(), [])
-  failed(t, await run('tx', 'discard', 'Savings', first, '--json'), 'TX_NOT_FOUND', 6)
-})
+test.serial(
+  'tx forget frees the coins of a signed payment after its txid was typed, and of an open one alone',
+  async t => {
+    const { txid } = fieldsOf('second.json')
+    t.deepEqual(await unfinished(), [{ stage: 'signed', txid }])
+    await done('tx', 'forget', 'Savings', txid as string, '--dry-run')
+    const unasked = await run('tx', 'forget', 'Savings', txid as string, '--yes', '--json')
+    failed(t, unasked, 'CONFIRMATION_REQUIRED', 5)
+    t.is(unasked.json.error.details.summary.state, 'signed')
+    failed(
+      t,
+      await run('tx', 'forget', 'Savings', txid as string, '--yes', '--confirm', 'yes', '--json'),
+      'DECLINED',
+      5
+    )
+    t.deepEqual(await unfinished(), [{ stage: 'signed', txid }])
+    await forget(txid as string)
+    t.deepEqual(await unfinished(), [])
+    failed(t, await run('tx', 'discard', 'Savings', first, '--yes', '--json'), 'TX_NOT_FOUND', 6)
+  }
+)
 
-test.serial('a payment whose coin another one has spent meanwhile is not sent in its place', async t => {
+test.serial('a payment whose coin another device has spent meanwhile is not sent in its place', async t => {
   const args = ['--amount', 'max', '--fee', 'low', '--yes']
   await done('send', 'Savings', '--to', PAYEE, ...args, '--sign-only', '-o', file('all.json'))
-  await done('send', 'Savings', '--to', PAYEE, '--amount', '0.01', '--yes')
+  const more = await run('send', 'Savings', '--to', PAYEE, '--amount', '0.01', '--yes', '--json')
+  failed(t, more, 'PENDING_FUNDS', 32)
+  await laptop('login', 'alice')
+  await laptop('send', 'Savings', '--to', PAYEE, '--amount', '0.01', '--yes')
   await isInvalid(t, run('tx', 'broadcast', 'Savings', file('all.json'), '--yes', '--json'), 'signedTx')
-  await done('tx', 'discard', 'Savings', fieldsOf('all.json').txid as string)
+  await forget(fieldsOf('all.json').txid as string)
   await runInProcess(['fake', 'chain', 'mine'], { home })
 })
 
@@ -205,11 +261,6 @@ test.serial('a payment is signed offline, and sent later on', async t => {
 test.serial('another device sends a file that this one has signed; tx save then records it here', async t => {
   const { txid } = await signed('other.json', '--name', 'Eve')
   const { walletId } = fieldsOf('other.json')
-  const laptop = async (...args: readonly string[]): Promise<void> => {
-    const ran = await run(...args, '--device', 'laptop')
-    if (ran.code !== 0) throw new Error(`${args.join(' ')}: ${ran.stdout}${ran.stderr}`)
-  }
-  await laptop('login', 'alice')
   await laptop('tx', 'broadcast', walletId as string, file('other.json'), '--yes')
   const saved = await dataOf('tx', 'save', 'Savings', file('other.json'))
   t.deepEqual([saved.txid, saved.tx.metadata.name], [txid, 'Eve'])

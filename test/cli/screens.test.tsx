@@ -19,6 +19,7 @@ const summary: SpendSummary = {
     { place: 1, groups: ['bcrt', '1qw5', '08d6'], amount: '0.005 BTC' },
     { place: 2, groups: ['bcrt', '1qw5', '08d6'], amount: '0.005 BTC' }
   ],
+  similar: [],
   json: {}
 }
 
@@ -98,6 +99,7 @@ test('a request to log in shows the time that is left, trouble, and who approved
       username: undefined,
       secondsLeft: 65.2,
       errorCode: undefined,
+      skippedReplies: 0,
       ...props
     } as const
     const screen = render(<EdgeLoginStatus {...all} />)
@@ -110,6 +112,10 @@ test('a request to log in shows the time that is left, trouble, and who approved
   t.is(look({}), 'waiting for approval, 1:06 left; Ctrl-C cancels')
   t.is(look({ secondsLeft: -3 }), 'waiting for approval, 0:00 left; Ctrl-C cancels')
   t.is(look({ errorCode: 'NETWORK' }), 'waiting for approval (NETWORK), 1:06 left; Ctrl-C cancels')
+  t.is(
+    look({ errorCode: 'APP_ID_NOT_FOUND', skippedReplies: 12, secondsLeft: 600 }),
+    'waiting for approval (skipped 12: APP_ID_NOT_FOUND), 10:00 left; Ctrl-C cancels'
+  )
   t.is(look({ state: 'started', username: 'alice' }), 'approved by alice; opening the account')
   t.is(look({ state: 'done', username: 'alice' }), 'logged in as alice')
   t.is(look({ state: 'done' }), 'logged in as a light account')

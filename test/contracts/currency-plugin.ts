@@ -171,6 +171,7 @@ const checkSpending = (check: Check): void => {
     t.true(isNativeAmount(draft.networkFee) && isNativeAmount(draft.nativeAmount))
     const signed = await wallet.engine.signTx(JSON.parse(JSON.stringify(draft)), wallet.privateKeys)
     t.not(signed.signedTx, '')
+    t.deepEqual(reviewedFactsOf(signed), reviewedFactsOf(draft))
     t.is((await wallet.engine.broadcastTx(signed, {})).txid, signed.txid)
     await wallet.engine.saveTx(signed)
     const left = String(before - before / 3n - BigInt(signed.networkFee))
@@ -283,6 +284,12 @@ const checkLife = (check: Check): void => {
     t.true(await engine.isAddressUsed(publicAddress))
     t.not((await engine.getFreshAddress({ tokenId: null })).publicAddress, publicAddress)
   })
+}
+
+/** What a person and a policy have seen of a payment: signing leaves it as it is. */
+const reviewedFactsOf = (tx: EngineTransaction): Partial<EngineTransaction> => {
+  const { txid: _txid, signedTx: _signedTx, date: _date, otherParams: _params, ...facts } = tx
+  return JSON.parse(JSON.stringify(facts)) as Partial<EngineTransaction>
 }
 
 const fundedWallet = async (fixture: CurrencyFixture): Promise<ContractWallet> => {

@@ -55,7 +55,7 @@ test('every npm script and every holdfast command that a page names exists', t =
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
   const commands = commandSpecs.map(({ name }) => name)
   for (const [page, text] of pages) {
-    const named = /\bnpm (?:run (?:--silent )?([a-z]+(?::[a-z]+)?)|(start|test))\b/g
+    const named = /\bnpm (?:run (?:--silent )?([a-z]+(?::[a-z-]+)?)|(start|test))\b/g
     for (const [, run, short] of text.matchAll(named)) {
       const task = run ?? short ?? ''
       t.true(task in scripts, `${page} names npm script ${task}`)

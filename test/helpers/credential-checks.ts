@@ -3,9 +3,10 @@ import type { LoginStash } from '../../kernel/types/login.ts'
 import { memoryStorage } from '../../plugins/storage/memory.ts'
 import { ANSWERS, type CredentialAction, NAMES, PASSWORDS, PINS } from './credential-actions.ts'
 import type { CredentialDevice } from './credential-device.ts'
-import { type CredentialState, isUsable, type NamedSecret } from './credential-model.ts'
+import { type CredentialState, isLost, isUsable, type NamedSecret } from './credential-model.ts'
 import type { CredentialWorld } from './credential-world.ts'
 import { openDevice } from './device.ts'
+import { listedWallets } from './listed-wallets.ts'
 
 /** Fails unless two things are equal. */
 export const same = (actual: unknown, expected: unknown, what: string): void => {
@@ -72,10 +73,11 @@ export const checkDevice = async (device: CredentialDevice, state: CredentialSta
   same(device.pin, state.pinText, 'PIN')
   same(twoFactor.getOtpKey(), state.otpKey, 'code key')
   for (const password of PASSWORDS) {
+    if (isLost(state, state.password)) continue
     const isIt = isUsable(state, state.password) && state.password.text === password
     same(await credentials.checkPassword(password), isIt, `checkPassword ${password}`)
   }
-  same(account.listWallets().length, device.appId === '' ? 1 : 0, 'wallets')
+  same(listedWallets(account).length, device.appId === '' ? 1 : 0, 'wallets')
 }
 
 /** On a device that never saw the account, exactly what is enabled logs in. */
@@ -92,7 +94,7 @@ export const checkCleanDevice = async (
     for (const { loginId } of context.localUsers) await context.forgetAccount({ loginId })
   }
   for (const name of NAMES) {
-    for (const password of PASSWORDS) {
+    for (const password of isLost(state, state.password) ? [] : PASSWORDS) {
       const isIt =
         name === state.username && isUsable(state, state.password) && state.password.text === password
       if (isIt && otpKey !== undefined) {
@@ -105,6 +107,7 @@ export const checkCleanDevice = async (
       await forget()
     }
     for (const key of all) {
+      if (key === current && isLost(state, state.recovery)) continue
       for (const answer of ANSWERS) {
         const isKey = key === current && isUsable(state, state.recovery) && name === state.username
         const isIt = isKey && state.recovery?.text === answer
@@ -127,12 +130,12 @@ export const checkRestarted = async (device: CredentialDevice, state: Credential
   const { world } = device.net.place
   const known = pinOf(device, state)
   same(context.localUsers[0]?.isPinLoginEnabled, known !== undefined, 'PIN login of a user')
-  for (const pin of PINS) {
+  for (const pin of isLost(state, known) ? [] : PINS) {
     const wanted = wantedOfPin(state, known, pin)
     same(await tryIn(() => context.loginWithPIN(user, pin)), wanted, `PIN ${pin}`)
   }
   for (const name of NAMES) {
-    for (const password of PASSWORDS) {
+    for (const password of isLost(state, state.password) ? [] : PASSWORDS) {
       const isIt =
         name === state.username && isUsable(state, state.password) && state.password.text === password
       world.setOnline(false)
@@ -161,7 +164,7 @@ export const checkApp = async (
   })
   const [user] = kernel.context.localUsers
   const { childPin } = state
-  for (const pin of PINS) {
+  for (const pin of isLost(state, childPin) ? [] : PINS) {
     const outcome = await tryIn(() => kernel.context.loginWithPIN({ loginId: user?.loginId ?? '' }, pin))
     same(outcome, wantedOfPin(state, childPin, pin), `PIN ${pin} of the app`)
   }

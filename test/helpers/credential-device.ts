@@ -47,6 +47,8 @@ export interface CredentialNet {
   readonly made: MadeChange[]
   /** The usernames of the account, and since when each; milliseconds. */
   readonly names: { readonly name: string; readonly since: number }[]
+  /** Actions whose calls succeeded. */
+  readonly acknowledged: Set<CredentialAction>
   /** Requests on their way that their devices gave up. */
   late: { rounds: number; deliver(): Promise<void> }[]
 }

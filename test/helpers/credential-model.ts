@@ -1,9 +1,12 @@
+import type { CredentialAction } from './credential-actions.ts'
 import type { MadeChange } from './credential-device.ts'
 
 /** A way in that is made from a username: it logs in only while the account has that name. */
 export interface NamedSecret {
   readonly text: string
   readonly name: string
+  /** What set it; absent for what a run begins with. */
+  readonly action?: CredentialAction
 }
 
 /** The credentials of an account as the changes that the server made, in their order, must have left them. */
@@ -59,7 +62,11 @@ const afterChange = (
       return { ...state, password: undefined }
     case 'POST /v2/login/pin2': {
       const text = (action.kind === 'change pin' ? action.pin : undefined) ?? pin ?? ''
-      return { ...state, pinText: text, pin: body.data.pin2Id === undefined ? undefined : { text, name } }
+      return {
+        ...state,
+        pinText: text,
+        pin: body.data.pin2Id === undefined ? undefined : { text, name, action }
+      }
     }
     case 'DELETE /v2/login/pin2':
       return { ...state, pinText: undefined, pin: undefined }
@@ -82,9 +89,14 @@ const afterChange = (
 export const isUsable = (state: CredentialState, secret: NamedSecret | undefined): secret is NamedSecret =>
   secret !== undefined && secret.name === state.username
 
+/** Whether nobody knows if a way in still leads anywhere: its change was never acknowledged. */
+export const isLost = (state: CredentialState, secret: NamedSecret | undefined): boolean =>
+  secret !== undefined && secret.name !== state.username
+
 const secretOf = (kind: string, { action, route }: MadeChange, name: string): NamedSecret => {
-  if (action.kind === 'change password' && kind === action.kind) return { text: action.password, name }
-  if (action.kind === 'change recovery' && kind === action.kind) return { text: action.answer, name }
+  if (action.kind === 'change password' && kind === action.kind)
+    return { text: action.password, name, action }
+  if (action.kind === 'change recovery' && kind === action.kind) return { text: action.answer, name, action }
   throw new Error(`${action.kind} asked for ${route}`)
 }
 
@@ -99,7 +111,7 @@ const renamed = (
   return {
     ...state,
     username: name,
-    password: body.data.passwordAuth === undefined ? undefined : { text: password ?? '', name },
+    password: body.data.passwordAuth === undefined ? undefined : { text: password ?? '', name, action },
     pin: pin && { ...pin, name: isMade(missed, body.loginId, 'POST /v2/login/pin2') ? LOST : name },
     recovery: recovery && {
       ...recovery,
@@ -132,5 +144,5 @@ const childPinAfter = (
   }
   if (!route.endsWith('/pin2')) return childPin
   if (body.data?.pin2Id === undefined) return undefined
-  return { text: (action.kind === 'change pin' ? action.pin : undefined) ?? pin ?? '', name }
+  return { text: (action.kind === 'change pin' ? action.pin : undefined) ?? pin ?? '', name, action }
 }

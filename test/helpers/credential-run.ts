@@ -46,7 +46,7 @@ export const makeCredentialStart = async (): Promise<CredentialStart> => {
       ? await context.createAccount({ username: NAME, password: PASSWORD, pin: PIN })
       : await context.loginWithPassword(NAME, PASSWORD)
     if (isNew) await account.createCurrencyWallet('wallet:bitcoin')
-    const loginKey = account.getLoginKey()
+    const loginKey = await account.getLoginKey()
     await account.sync()
     await settle()
     await kernel.close()
@@ -67,7 +67,8 @@ export const runPlan = async (start: CredentialStart, { seed, rounds }: Credenti
     rootId: start.rootId,
     made: [],
     names: [{ name: NAME, since: 0 }],
-    late: []
+    late: [],
+    acknowledged: new Set()
   }
   const devices = start.devices.map(saved => new CredentialDevice(net, saved))
   const [first, second, child] = devices as [CredentialDevice, CredentialDevice, CredentialDevice]
@@ -92,9 +93,7 @@ export const runPlan = async (start: CredentialStart, { seed, rounds }: Credenti
   const stateNow = (): CredentialState => stateAfter(BEGINNING, net.made, net.rootId)
   await converge(net, devices)
   checkFollowed(stateNow())
-  await mend(first, stateNow())
-  await converge(net, devices)
-  const state = stateNow()
+  const state = promisedOf(net, stateNow())
   for (const device of devices) await checkDevice(device, state)
   const current = keepKey(keys, first.account)
   same(keepKey(keys, second.account), current, 'recovery keys of both')
@@ -134,7 +133,9 @@ const runRound = async (
   if (seconds > 0) await net.place.clock.advance(seconds * 1000)
   acted.forEach((end, index) => {
     const action = actions[index]
-    if (action !== undefined) checkEnd(net, action, end)
+    if (action === undefined) return
+    if (end.status === 'fulfilled') net.acknowledged.add(action)
+    checkEnd(net, action, end)
   })
 }
 
@@ -143,8 +144,11 @@ const doing = async (
   action: CredentialAction,
   fates: readonly RequestFate[]
 ): Promise<void> => {
+  const { made } = device.net
+  const before = made.length
   await device.act(action, fates)
-  await checkDone(device, action)
+  // A change that asks afterwards shows what the other device has changed since.
+  if (made.slice(before).every(change => change.device === device)) await checkDone(device, action)
 }
 
 /** Who hears that a change is made can rely on it; who hears nothing of the server, on nothing. */
@@ -228,16 +232,23 @@ const checkFollowed = (state: CredentialState): void => {
 }
 
 /**
- * What was made from a name that the account lost on the way lets nobody in, and nobody could know; made once more,
- * it does.
+ * A secret whose change was acknowledged must let its owner in, whatever came in between; one whose call failed may be
+ * made from an earlier name, and then nobody knows whether it does.
  */
-const mend = async (device: CredentialDevice, state: CredentialState): Promise<void> => {
-  const isOld = (secret: NamedSecret | undefined): secret is NamedSecret =>
-    secret !== undefined && !isUsable(state, secret)
-  const { password, pin, childPin, recovery } = state
-  if (isOld(password)) await device.act({ kind: 'change password', password: password.text }, [])
-  if (isOld(pin) || isOld(childPin)) await device.act({ kind: 'change pin' }, [])
-  if (isOld(recovery)) await device.act({ kind: 'change recovery', answer: recovery.text }, [])
+const promisedOf = ({ acknowledged }: CredentialNet, state: CredentialState): CredentialState => {
+  const { username: name, password, pin, childPin, recovery } = state
+  const keep = (secret: NamedSecret | undefined): NamedSecret | undefined => {
+    if (secret === undefined) return undefined
+    const isPromised = secret.action === undefined || acknowledged.has(secret.action)
+    return isPromised ? { ...secret, name } : secret
+  }
+  return {
+    ...state,
+    password: keep(password),
+    pin: keep(pin),
+    childPin: keep(childPin),
+    recovery: keep(recovery)
+  }
 }
 
 const keepKey = (keys: Set<string>, account: CredentialDevice['account']): string | undefined => {

@@ -1,5 +1,6 @@
 import type { Account } from '../../kernel/index.ts'
 import { openSynced } from './cut-device.ts'
+import { listedWallets } from './listed-wallets.ts'
 
 /** Something that an account shows as text, and which one: wallets by their ids. */
 export type Fact =
@@ -100,8 +101,8 @@ export class PromiseBook {
 const NOTHING = 'nothing'
 
 /** Private keys, as a test may see them. */
-export const keysOf = (account: Account, walletId: string): string =>
-  JSON.stringify(account.walletKeys.getRawPrivateKey(walletId))
+export const keysOf = async (account: Account, walletId: string): Promise<string> =>
+  JSON.stringify(await account.walletKeys.getRawPrivateKey(walletId))
 
 const readFact = async (account: Account, [kind, first = '', second = '']: Fact): Promise<string> =>
   (await READERS[kind](account, first, second)) ?? NOTHING
@@ -110,7 +111,7 @@ type Reader = (account: Account, first: string, second: string) => Promise<strin
 
 const READERS: Readonly<Record<Fact[0], Reader>> = {
   async wallet(account, name) {
-    for (const { walletId, deleted } of account.listWallets()) {
+    for (const { walletId, deleted } of listedWallets(account)) {
       if (deleted) continue
       if ((await account.openWallet(walletId)).name === name) return keysOf(account, walletId)
     }

@@ -48,7 +48,7 @@ export const makeCutHome = async (isLight = false): Promise<CutHome> => {
   const device = makeCutDevice(place, files)
   const book = new PromiseBook()
   const account = await device.signUp(isLight ? { pin: '1234' } : CUT_USER)
-  const loginKey = isLight ? { loginKey: account.getLoginKey() } : {}
+  const loginKey = isLight ? { loginKey: await account.getLoginKey() } : {}
   const until = async (act: Promise<void>): Promise<void> => void (await device.until(act))
   const made = await device.until(
     account.createCurrencyWallets([
@@ -59,8 +59,8 @@ export const makeCutHome = async (isLight = false): Promise<CutHome> => {
   const [savings = '', spare = ''] = (made ?? []).map(result => (result.ok ? result.wallet.id : ''))
   await until(
     (async () => {
-      await book.change(['wallet', 'Savings'], keysOf(account, savings), async () => {})
-      await book.change(['wallet', 'Spare'], keysOf(account, spare), async () => {})
+      await book.change(['wallet', 'Savings'], await keysOf(account, savings), async () => {})
+      await book.change(['wallet', 'Spare'], await keysOf(account, spare), async () => {})
       const wallet = await openSynced(account, savings)
       await book.change(['name', spare], 'Spare', async () => {})
       await book.change(['fiat', savings], 'iso:USD', async () => {})
@@ -120,7 +120,11 @@ export const CUT_STORIES: readonly CutStory[] = [
       const made = await account.createCurrencyWallets(names.map(name => ({ type: TYPE, name })))
       for (const [index, result] of made.entries()) {
         if (!result.ok) throw result.error
-        await book.change(['wallet', names[index] ?? ''], keysOf(account, result.wallet.id), async () => {})
+        await book.change(
+          ['wallet', names[index] ?? ''],
+          await keysOf(account, result.wallet.id),
+          async () => {}
+        )
       }
     }
   },

@@ -60,6 +60,7 @@ export const wallet = (walletId: string, changes: Partial<WalletSnapshot> = {}):
   unactivatedTokenIds: [],
   tokens: [],
   stakingStatus: { stakedAmounts: [] },
+  openPayments: [],
   balances: { '': '0' },
   isPaused: false,
   ...changes

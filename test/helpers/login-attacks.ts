@@ -4,6 +4,8 @@ import type { Untyped } from './login-device.ts'
 /** What a lying server makes of an honest login reply. */
 export interface Attack {
   readonly name: string
+  /** The kind of hostile server that does this; the name where each is a kind of its own. */
+  readonly kind?: string
   /** The results of the reply; text replaces the whole body. */
   readonly change: (results: Untyped) => unknown
 }
@@ -65,8 +67,13 @@ const nonsense = (): Attack[] => {
 const wrongTypes = (): Attack[] =>
   REPLY_FIELDS.flatMap(field =>
     [7, 'ÿ\u0000', {}, ['x'], false].flatMap(value => [
-      { name: `${JSON.stringify(value)} for ${field}`, change: r => ({ ...r, [field]: value }) },
       {
+        kind: `values of other types for ${field}`,
+        name: `${JSON.stringify(value)} for ${field}`,
+        change: r => ({ ...r, [field]: value })
+      },
+      {
+        kind: `values of other types for ${field}`,
         name: `${JSON.stringify(value)} for ${field} of a child`,
         change: r => withChild(r, { [field]: value })
       }
@@ -77,21 +84,32 @@ const wrongTypes = (): Attack[] =>
 const wrongBoxes = ({ box }: Loot): Attack[] => [
   ...[...BOXES, 'parentBox', 'rootKeyBox', 'syncKeyBox'].flatMap(field => [
     ...BOXES.filter(source => source !== field).flatMap(source => [
-      { name: `${source} as ${field}`, change: (r: Untyped) => ({ ...r, [field]: r[source] }) },
       {
+        kind: `other boxes in the place of ${field}`,
+        name: `${source} as ${field}`,
+        change: (r: Untyped) => ({ ...r, [field]: r[source] })
+      },
+      {
+        kind: `other boxes in the place of ${field}`,
         name: `${source} moved to ${field}`,
         change: (r: Untyped) => ({ ...r, [source]: undefined, [field]: r[source] })
       },
       {
+        kind: `other boxes in the place of ${field}`,
         name: `${source} of the root as ${field} of a child`,
         change: (r: Untyped) => withChild(r, { [field]: r[source] })
       },
       {
+        kind: `other boxes in the place of ${field}`,
         name: `${source} of a child as ${field} of the root`,
         change: (r: Untyped) => ({ ...r, [field]: r.children[0][source] ?? box })
       }
     ]),
-    { name: `a wallet as ${field}`, change: (r: Untyped) => ({ ...r, [field]: r.keyBoxes[0] }) }
+    {
+      kind: `other boxes in the place of ${field}`,
+      name: `a wallet as ${field}`,
+      change: (r: Untyped) => ({ ...r, [field]: r.keyBoxes[0] })
+    }
   ]),
   ...[...BOXES, 'parentBox'].map(field => ({
     name: `a wrong ${field} of a child`,
@@ -234,11 +252,55 @@ const wrongSizes = (): Attack[] => [
   }
 ]
 
+/** Servers that answer every question, and take away what they alone decide. */
+const wrongWords = (): Attack[] => {
+  const refusal = (name: string, code: number, results: unknown = {}): Attack => ({
+    name,
+    change: () => JSON.stringify({ status_code: code, message: 'no', results })
+  })
+  return [
+    refusal('a login that is gone', 3),
+    refusal('a password that is wrong', 4, { wait_seconds: 1e9 }),
+    refusal('a key of the application that is none', 6),
+    refusal('a code that is asked for again and again', 8, {
+      reason: 'otp',
+      login_id: ID,
+      voucher_id: 'v',
+      voucher_auth: 'AAAA'
+    }),
+    refusal('an application that is too old', 1000),
+    refusal('a CAPTCHA for everything', 1, { challengeId: 'x', challengeUri: 'https://example.com' }),
+    refusal('a conflict', 10),
+    refusal('a code of an error that nobody knows', 77),
+    { name: 'a reset of two-factor', change: r => ({ ...r, otpResetDate: '2999-01-01T00:00:00.000Z' }) },
+    { name: 'no password', change: r => ({ ...r, passwordBox: undefined, passwordAuthBox: undefined }) },
+    {
+      name: 'no PIN',
+      change: r => ({ ...r, pin2KeyBox: undefined, pin2TextBox: undefined, pin2Box: undefined })
+    },
+    { name: 'no recovery', change: r => ({ ...r, recovery2KeyBox: undefined, recovery2Box: undefined }) },
+    {
+      name: 'devices that nobody sees waiting',
+      change: r => ({ ...r, pendingVouchers: Array.from({ length: 500 }, voucherAt) })
+    },
+    { name: 'another name of the account', change: r => ({ ...r, userTextBox: r.pin2TextBox }) }
+  ]
+}
+
+const voucherAt = (_: unknown, at: number): object => ({
+  voucherId: `voucher-${at}`,
+  activates: '2020-01-01T00:00:00.000Z',
+  created: '2020-01-01T00:00:00.000Z',
+  ip: '::1',
+  ipDescription: 'here'
+})
+
 /** Whole replies, logins and sizes: what a lying server may try at every door. */
 export const makeAttacks = (loot: Loot): readonly Attack[] => [
   ...nonsense(),
   ...wrongLogins(loot),
-  ...wrongSizes()
+  ...wrongSizes(),
+  ...wrongWords()
 ]
 
 /** Every field with values of other types, and every box in the place of every other. */

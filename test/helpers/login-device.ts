@@ -2,6 +2,7 @@ import { fakeFetch } from '../../fake-server/fake-fetch.ts'
 import { FakeServer } from '../../fake-server/fake-server.ts'
 import type { FakeReply, FakeRequest } from '../../fake-server/replies.ts'
 import { makeKernelHooks } from '../../kernel/hooks/make-kernel-hooks.ts'
+import { PluginCalls } from '../../kernel/hooks/plugin-calls.ts'
 import type { Io } from '../../kernel/io/io.ts'
 import { openStashes, type Stashes } from '../../kernel/login/stash/stash.ts'
 import { PluginSet } from '../../kernel/plugins/plugin-set.ts'
@@ -82,7 +83,8 @@ export const openDevice = async (
   const reports: unknown[] = []
   const logLines: string[] = []
   const stages: string[] = []
-  const hooks = makeKernelHooks({ clock, onFault: fault => void reports.push(fault) })
+  const port = { clock, onFault: (fault: unknown) => void reports.push(fault) }
+  const hooks = makeKernelHooks(port)
   hooks.loginChanged.tap('test', ({ method, stage, errorCode }) => {
     stages.push(`${method} ${stage}${errorCode === undefined ? '' : ` ${errorCode}`}`)
   })
@@ -91,6 +93,7 @@ export const openDevice = async (
   const services: Services = {
     io,
     hooks,
+    calls: new PluginCalls(port),
     disk: disk as Disk,
     config: {
       apiKey: '',

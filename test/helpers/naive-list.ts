@@ -8,11 +8,10 @@ export const naiveList = (all: readonly Transaction[], query: TransactionQuery):
   const place = all.findIndex(({ txid }) => txid === beforeTxid)
   const needle = normalizeQuery(searchString)
   return all
-    .slice(place + 1)
+    .slice(place + 1 + startIndex)
     .filter(({ date }) => startDate === undefined || date * 1000 >= startDate.getTime())
     .filter(({ date }) => endDate === undefined || date * 1000 < endDate.getTime())
     .filter(tx => needle === '' || matchesSearch(tx, needle, 'iso:USD'))
-    .slice(startIndex)
     .slice(0, startEntries)
     .slice(0, limit)
 }

@@ -71,6 +71,7 @@ export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions
   plugin.apply(
     rateHost(plugin.id, {
       hooks,
+      onFault() {},
       io: {
         ...device,
         fetch(url, fetchOptions) {

@@ -1,6 +1,7 @@
 import { DataStore } from '../../kernel/account/data-store.ts'
 import { type AccountSettings, openAccountSettings } from '../../kernel/account/settings/account-settings.ts'
 import { makeKernelHooks } from '../../kernel/hooks/make-kernel-hooks.ts'
+import { PluginCalls } from '../../kernel/hooks/plugin-calls.ts'
 import { Scheduler } from '../../kernel/io/scheduler.ts'
 import { fileHashOf } from '../../kernel/keys/wallet-id.ts'
 import { currencyHost, swapHost } from '../../kernel/plugins/host.ts'
@@ -57,7 +58,7 @@ export const openSettings = async (
   const log = { debug() {}, info() {}, warn() {}, error() {} }
   const kept = new Map<string, string>()
   const disk = makeFaultDisk(kept)
-  const parts = { hooks, io, disk, log, options: {} }
+  const parts = { hooks, io, disk, log, options: {}, onFault() {} }
   for (const currency of options.currencies ?? []) {
     const plugin = currencyPlugin(currency)
     plugins.add(plugin, () => plugin.kind === 'currency' && plugin.apply(currencyHost(plugin.id, parts)))
@@ -69,6 +70,7 @@ export const openSettings = async (
   plugins.lock()
   const services = {
     ...{ io, hooks, disk, plugins, report },
+    calls: new PluginCalls({ clock, onFault: () => {} }),
     logOf: () => log,
     inBackground: makeInBackground(report)
   } as unknown as Services

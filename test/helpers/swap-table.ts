@@ -1,4 +1,5 @@
 import { makeKernelHooks } from '../../kernel/hooks/make-kernel-hooks.ts'
+import { PluginCalls } from '../../kernel/hooks/plugin-calls.ts'
 import {
   type CurrencyInfo,
   compare,
@@ -66,12 +67,13 @@ export const openSwapTable = (plugins: readonly SwapPlugin[], tokens: TokenMap =
   const log = { debug() {}, info() {}, warn() {}, error() {} }
   for (const plugin of plugins)
     set.add(plugin, () =>
-      plugin.apply(swapHost(plugin.id, { hooks, io, disk: memoryDisk(), log, options: {} }))
+      plugin.apply(swapHost(plugin.id, { hooks, io, disk: memoryDisk(), log, options: {}, onFault() {} }))
     )
   const report = (_source: string, error: unknown): void => void faults.push({ pluginId: '', error })
   const services = {
     io,
     hooks,
+    calls: new PluginCalls({ clock, onFault: fault => faults.push(fault) }),
     plugins: set,
     report,
     inBackground: (_name: string, promise: Promise<unknown>) => void promise.catch(error => report('', error))
@@ -87,7 +89,10 @@ export const openSwapTable = (plugins: readonly SwapPlugin[], tokens: TokenMap =
       ...settings.get(id)
     }),
     tokensOf: pluginId => (pluginId === 'alphacoin' ? tokens : {}),
-    findOwn: async (_pluginId, addresses) => new Set([...addresses].filter(address => own.has(address)))
+    findOwn: async (_pluginId, addresses) => ({
+      own: new Set([...addresses].filter(address => own.has(address))),
+      isComplete: true
+    })
   })
   const from = makeTableWallet('alpha')
   const to = makeTableWallet('beta')

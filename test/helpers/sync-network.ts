@@ -44,6 +44,7 @@ export class SyncNetwork implements WireServer {
   readonly #unheard = new Map<string, ReadonlySet<number>>()
   /** The edits in each box that was sent. */
   readonly #sent = new Map<string, ReadonlySet<number>>()
+  readonly #deployed = new Set<string>()
   /** Who was told something. */
   readonly #known = new Set<string>()
   /** Who asked for everything once more: the server forgot the hash, or the device lost it. */
@@ -62,6 +63,7 @@ export class SyncNetwork implements WireServer {
   }
 
   wire(device: string, isDeployed = false): Wire {
+    if (isDeployed) this.#deployed.add(device)
     return new Wire(this, { device, isDeployed })
   }
 
@@ -165,17 +167,15 @@ export class SyncNetwork implements WireServer {
       const present = versions.get(path)
       if (present?.box === box) continue
       isNew = true
-      const edits = this.#editsOf(path, { sender, present, known: knowledge.get(path) ?? NONE })
+      const known = knowledge.get(path) ?? NONE
+      const edits = this.#editsOf(path, { sender, present, known, isDeletion: content === null })
       versions.set(path, { box, edits, at: this.#count })
     }
     if (isNew) this.#past.push(before)
   }
 
   /** The edits that are in a version that is written over another one, or that its sender chose to overwrite. */
-  #editsOf(
-    path: string,
-    { sender, present, known }: { sender: Wire; present: Version | undefined; known: ReadonlySet<number> }
-  ): ReadonlySet<number> {
+  #editsOf(path: string, { sender, present, known, isDeletion }: Overwriting): ReadonlySet<number> {
     const edits = new Set(known)
     const unknown = minus(present?.edits ?? NONE, known)
     const reason = unknown.length === 0 ? undefined : blindnessOf(sender, present?.at ?? 0)
@@ -183,7 +183,11 @@ export class SyncNetwork implements WireServer {
       for (const id of unknown) edits.add(id)
     } else {
       this.note(`overwritten: ${reason}`)
-      this.#history.excuse(unknown, reason)
+      // Whose file is written over merges it again, but a deployed client; and nobody can tell a deletion by one who saw
+      // the edit from another.
+      const isSure = (id: number): boolean => !this.#deployed.has(this.#history.edits[id]?.device ?? '')
+      const isMended = reason === 'raced' && !isDeletion
+      this.#history.excuse(isMended ? unknown.filter(id => !isSure(id)) : unknown, reason)
     }
     // Who heard of no success may send an old text again, and so may who was told that the server knows nothing.
     const isUnheard = this.#unheard.has(`${sender.device} ${path}`)
@@ -195,6 +199,13 @@ export class SyncNetwork implements WireServer {
   #repeated(path: string, edits: ReadonlySet<number>): ReadonlySet<number> {
     return new Set([...edits, this.#history.begin('', { path, field: REPEATED, value: 'again' }).id])
   }
+}
+
+interface Overwriting {
+  readonly sender: Wire
+  readonly present: Version | undefined
+  readonly known: ReadonlySet<number>
+  readonly isDeletion: boolean
 }
 
 type Changes = Readonly<Record<string, Box | null>>

@@ -7,6 +7,7 @@ export interface StoreCall {
   readonly method: string
   /** The paths of an upload. */
   readonly paths: readonly string[]
+  readonly changes: object
 }
 
 /** What a test may make of a request before the store sees it: a reply of its own, or undefined to let it pass. */
@@ -69,7 +70,7 @@ export const makeSyncStore = (
     beforeAnswer: undefined,
     async fetch(url, options = {}) {
       const { changes = {} } = JSON.parse(options.body ?? '{}') as { changes?: object }
-      const call: StoreCall = { url, method: options.method ?? 'GET', paths: Object.keys(changes) }
+      const call: StoreCall = { url, method: options.method ?? 'GET', paths: Object.keys(changes), changes }
       store.calls.push(call)
       // Requests of several devices interleave.
       await Promise.resolve()

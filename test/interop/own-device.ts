@@ -67,5 +67,10 @@ const withPlainErrors = (calls: DeviceCalls): DeviceCalls => {
 
 const rethrow = (error: unknown): never => {
   if (!isWalletError(error)) throw error
-  throw Object.assign(new Error(error.message), error.details, { name: error.name, code: error.code })
+  // A token is read by name: it is no part of what is copied or printed.
+  const secrets = isWalletError(error, 'OTP') ? { resetToken: error.details.resetToken } : {}
+  throw Object.assign(new Error(error.message), error.details, secrets, {
+    name: error.name,
+    code: error.code
+  })
 }

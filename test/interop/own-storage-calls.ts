@@ -24,6 +24,7 @@ export const ownStorageCalls = (session: OwnSession): StorageCalls => {
         return result.wallet.id
       })
     },
+    createKeys: (type, keys) => mine().createWallet(type, keys),
     splitWallet: (walletId, type) => mine().splitWallet(walletId, type),
     changeWalletStates: changes => mine().changeWalletStates(changes),
     async changeWallet(walletId, { name, fiatCurrencyCode, enabledTokenIds }) {
@@ -107,7 +108,7 @@ const walletPictures = async (session: OwnSession): Promise<Record<string, Walle
     pictures[walletId] = {
       ...{ type, archived, deleted, hidden, sortIndex },
       ...(migratedFromWalletId === undefined ? {} : { migratedFromWalletId }),
-      keys: account.walletKeys.getRawPrivateKey(walletId),
+      keys: await account.walletKeys.getRawPrivateKey(walletId),
       ...(isOpen ? { open: await openPicture(session, await account.openWallet(walletId)) } : {})
     }
   }

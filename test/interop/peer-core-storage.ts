@@ -1,4 +1,4 @@
-import type { JsonObject, MetadataChange, Token } from '../../kernel/index.ts'
+import type { JsonObject, MetadataChange, Token, WalletKeys } from '../../kernel/index.ts'
 import type { ItemStore, TokenConfig } from './same-calls.ts'
 import type { StatesEdit } from './storage-calls.ts'
 
@@ -14,6 +14,7 @@ export interface CoreAccountStorage {
   readonly dataStore: ItemStore & { deleteStore(storeId: string): Promise<void> }
   createCurrencyWallets(wallets: readonly Record<string, unknown>[]): Promise<readonly CoreResult[]>
   changeWalletStates(changes: Readonly<Record<string, StatesEdit>>): Promise<void>
+  createWallet(type: string, keys: WalletKeys): Promise<string>
   splitWalletInfo(walletId: string, type: string): Promise<string>
   listSplittableWalletTypes(walletId: string): Promise<readonly string[]>
   getRawPrivateKey(walletId: string): Promise<JsonObject>

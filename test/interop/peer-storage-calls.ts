@@ -22,6 +22,7 @@ export const peerStorageCalls = (session: PeerSession): StorageCalls & ActionCal
         return result.id
       })
     },
+    createKeys: (type, keys) => mine().createWallet(type, keys),
     splitWallet: (walletId, type) => mine().splitWalletInfo(walletId, type),
     changeWalletStates: changes => mine().changeWalletStates(changes),
     async changeWallet(walletId, { name, fiatCurrencyCode, enabledTokenIds }) {
@@ -148,7 +149,6 @@ const walletPictures = async (session: PeerSession): Promise<Record<string, Wall
     const { id, type, migratedFromWalletId } = info
     // It shows undefined where a file of states leaves one out, also in files of its own.
     const { archived = false, deleted = false, hidden = false, sortIndex = account.allKeys.length } = info
-    if (!type.startsWith('wallet:')) continue
     const isOpen = account.activeWalletIds.includes(id) && isLabType(type)
     pictures[id] = {
       ...{ type, archived, deleted, hidden, sortIndex },

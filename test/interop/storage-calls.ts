@@ -1,4 +1,4 @@
-import type { JsonObject, Metadata, MetadataChange, SwapData, Token } from '../../kernel/index.ts'
+import type { JsonObject, Metadata, MetadataChange, SwapData, Token, WalletKeys } from '../../kernel/index.ts'
 import type { ChainTransaction } from './chain-transaction.ts'
 
 /** How a wallet is to be made. */
@@ -116,6 +116,8 @@ export interface OpenPicture {
 export interface StorageCalls {
   /** Makes all with one call, and gives their ids. */
   createWallets(plans: readonly WalletPlan[]): Promise<readonly string[]>
+  /** Adds keys of any type and gives their id; nothing is opened. */
+  createKeys(type: string, keys: WalletKeys): Promise<string>
   splitWallet(walletId: string, type: string): Promise<string>
   changeWalletStates(changes: Readonly<Record<string, StatesEdit>>): Promise<void>
   changeWallet(walletId: string, edit: WalletEdit): Promise<void>

@@ -69,5 +69,51 @@ test('writing and reading an amount in a denomination returns the same amount', 
   )
   t.is(toDenomination(of(-1500000n), '100000000'), '-0.015')
   t.is(decimalsOf('100000000'), 8)
-  t.throws(() => decimalsOf('15'), { instanceOf: TypeError })
+  t.throws(() => decimalsOf('15'), { code: 'AMOUNT_INVALID' })
+})
+
+test('a denomination that is no power of ten is read exactly and written exactly where its quotient ends', t => {
+  fc.assert(
+    fc.property(amount, fc.nat(24), fc.nat(24), (value, twos, fives) => {
+      const multiplier = String(2n ** BigInt(twos) * 5n ** BigInt(fives))
+      const text = toDenomination(of(value), multiplier)
+      const [whole = '', fraction = ''] = text.replace('-', '').split('.')
+      t.is(
+        BigInt(whole + fraction) * BigInt(multiplier),
+        (value < 0n ? -value : value) * 10n ** BigInt(fraction.length)
+      )
+      if (value >= 0n) t.is(fromDenomination(text, multiplier), of(value))
+    })
+  )
+  t.is(toDenomination(of(150n), '3'), '50')
+  t.is(toDenomination(of(18n), '12'), '1.5')
+  t.is(fromDenomination('1.5', '12'), '18' as NativeAmount)
+  t.throws(() => fromDenomination('0.1', '12'), {
+    code: 'AMOUNT_INVALID',
+    message: 'The amount comes to a fraction of the smallest unit'
+  })
+})
+
+test('a quotient without an end is cut, and less than one native unit is left out', t => {
+  t.is(toDenomination(of(100n), '3'), '33.3')
+  t.is(toDenomination(of(-1n), '7'), '-0.1')
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 0n, max: 10n ** 40n }),
+      fc.bigInt({ min: 1n, max: 10n ** 20n }),
+      (value, factor) => {
+        const [whole = '', fraction = ''] = toDenomination(of(value), String(factor)).split('.')
+        const scale = 10n ** BigInt(fraction.length)
+        const missing = value * scale - BigInt(whole + fraction) * factor
+        t.true(missing >= 0n && missing < scale, `${value} / ${factor}`)
+      }
+    )
+  )
+})
+
+test('a multiplier that is no whole number above zero is a typed error and never a TypeError', t => {
+  for (const multiplier of ['0', '', 'abc', '-10', '1.5', '1e3', '010', '1'.repeat(101)]) {
+    t.throws(() => toDenomination(of(1n), multiplier), { code: 'AMOUNT_INVALID' }, multiplier)
+    t.throws(() => fromDenomination('1', multiplier), { code: 'AMOUNT_INVALID' }, multiplier)
+  }
 })

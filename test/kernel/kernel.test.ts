@@ -3,9 +3,13 @@ import { makeFakeWorld } from '../../fake-server/fake-world.ts'
 import {
   createKernel,
   type Disk,
+  type EngineSnapshot,
   type KernelOptions,
   type ObserverPlugin,
-  type StoragePlugin
+  type Plugin,
+  type PluginSnapshot,
+  type StoragePlugin,
+  WalletError
 } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryDisk, memoryStorage } from '../../plugins/storage/memory.ts'
@@ -79,21 +83,73 @@ test('the client id is 16 random bytes, made once; a damaged file is kept aside,
   t.is((await bare({ plugins: [storageOn(disk)] })).clientId, damaged.clientId)
 })
 
-test('a plugin whose apply throws is missing, the others go on, and a login says which [8.55]', async t => {
+const throwing = (id: string, sentence: string): Plugin => ({
+  kind: 'policy',
+  id,
+  apply() {
+    throw new Error(sentence)
+  }
+})
+
+test('a login fails for a plugin that the application requires, and carries the sentence that it threw [8.55]', async t => {
   const world = makeFakeWorld({ io })
-  const broken = { kind: 'policy', id: 'broken', apply: () => t.fail } as const
-  const throwing = {
-    ...broken,
+  const plugins = [throwing('broken', 'The limit is no number'), throwing('other', 'Not asked for')]
+  const kernel = await openDevice(world, { plugins, required: ['broken', 'never'] })
+  t.teardown(() => kernel.close())
+  const error = await t.throwsAsync<WalletError<'PLUGINS_MISSING'>>(kernel.context.createAccount({}), {
+    code: 'PLUGINS_MISSING',
+    message: 'The following plugins are missing or failed to load: broken, never'
+  })
+  t.deepEqual(error?.details, {
+    pluginIds: ['broken', 'never'],
+    reasons: ['The limit is no number', 'it was announced and never added']
+  })
+  t.is(error?.hint, 'broken: The limit is no number; never: it was announced and never added')
+})
+
+test('a plugin that fails and is not required locks no account; its wallets say the sentence that it threw', async t => {
+  const world = makeFakeWorld({ io })
+  const broken = (): Plugin => ({
+    ...makeToy().plugin,
     apply() {
-      throw new Error('apply')
+      throw new WalletError('OPTION_INVALID', { option: 'server', rule: 'must have a port' })
+    }
+  })
+  const user = { username: 'tess', password: 'Correct horse 1' }
+  const good = await openDevice(world, { plugins: [makeToy().plugin] })
+  const wallet = await (await good.context.createAccount(user)).createCurrencyWallet('wallet:toycoin')
+  await good.context.accounts[0]?.sync()
+  await good.close()
+  const told: PluginSnapshot[] = []
+  const engines: EngineSnapshot[] = []
+  const observer: Plugin = {
+    kind: 'observer',
+    id: 'observer',
+    apply({ hooks }) {
+      hooks.pluginChanged.tap('observer', plugin => void told.push(plugin))
+      hooks.engineChanged.tap('observer', engine => void engines.push(engine))
     }
   }
-  const kernel = await openDevice(world, { plugins: [throwing] })
-  await t.throwsAsync(kernel.context.createAccount({}), {
-    code: 'PLUGINS_MISSING',
-    message: 'The following plugins are missing or failed to load: broken'
-  })
-  await kernel.close()
+  const kernel = await openDevice(world, { plugins: [observer, broken()] })
+  t.teardown(() => kernel.close())
+  const account = await kernel.context.loginWithPassword(user.username, user.password)
+  const sentence = 'The server must have a port'
+  t.like(
+    told.find(({ pluginId }) => pluginId === 'toycoin'),
+    { state: 'failed', message: sentence, errorCode: 'OPTION_INVALID' }
+  )
+  t.like(
+    account.listWallets().find(({ walletId }) => walletId === wallet.id),
+    { currencyInfo: undefined, failure: { pluginId: 'toycoin', reason: sentence } }
+  )
+  const error = await t.throwsAsync(account.openWallet(wallet.id), { code: 'PLUGIN_FOR_TYPE' })
+  t.is((error as WalletError).hint, `The plugin toycoin failed to load: ${sentence}`)
+  t.like(
+    engines.find(({ walletId }) => walletId === wallet.id),
+    { pluginId: 'toycoin', state: 'failed', failure: sentence, errorCode: 'PLUGIN_FOR_TYPE' }
+  )
+  const other = await account.createCurrencyWallet('wallet:bitcoin')
+  t.is(other.getSnapshot().pluginId, 'bitcoin')
 })
 
 test('a login waits until the plugins are locked and those announced have come', async t => {
@@ -112,6 +168,27 @@ test('a login waits until the plugins are locked and those announced have come',
   const account = await opening
   t.truthy(await account.createCurrencyWallet('wallet:toycoin'))
   t.throws(() => kernel.addPlugin(makeToy({ id: 'tooLate' }).plugin), { code: 'PLUGINS_LOCKED' })
+  await kernel.close()
+})
+
+test('a plugin that would fill the disk is refused, and the application is told which one it is', async t => {
+  const disk = memoryDisk()
+  let jail: Disk | undefined
+  const toy = makeToy()
+  const plugin = {
+    ...toy.plugin,
+    apply(host: Parameters<typeof toy.plugin.apply>[0]) {
+      jail = host.disk
+    }
+  }
+  const told: unknown[] = []
+  const kernel = await bare({
+    plugins: [storageOn(disk), plugin],
+    onError: (source, error) => void told.push([source, (error as WalletError).code])
+  })
+  await t.throwsAsync(async () => jail?.setText('cache', 'x'.repeat(64_000_001)), { code: 'QUOTA_EXCEEDED' })
+  t.deepEqual(await disk.list('plugins'), [])
+  t.deepEqual(told, [['toycoin', 'QUOTA_EXCEEDED']])
   await kernel.close()
 })
 
@@ -152,7 +229,7 @@ test('login adds an account, logout removes it, and close removes all [4.34]', a
   await alice.logout()
   t.deepEqual(context.accounts, [bob])
   await t.throwsAsync(alice.createCurrencyWallet('wallet:bitcoin'), { code: 'LOGGED_OUT' })
-  t.throws(() => alice.getLoginKey(), { code: 'LOGGED_OUT' })
+  await t.throwsAsync(alice.getLoginKey(), { code: 'LOGGED_OUT' })
   await context.forgetAccount({ username: 'ALICE' })
   t.deepEqual(
     context.localUsers.map(({ username }) => username),
@@ -169,8 +246,8 @@ test('with hideKeys on, keys are not shown', async t => {
   const account = await kernel.context.createAccount({})
   const wallet = await account.createCurrencyWallet('wallet:bitcoin')
   const message = 'Not available when `hideKeys` is enabled'
-  t.throws(() => account.walletKeys.getRawPrivateKey(wallet.id), { code: 'HIDDEN_KEYS', message })
-  t.throws(() => account.getLoginKey(), { code: 'HIDDEN_KEYS', message })
+  await t.throwsAsync(account.walletKeys.getRawPrivateKey(wallet.id), { code: 'HIDDEN_KEYS', message })
+  await t.throwsAsync(account.getLoginKey(), { code: 'HIDDEN_KEYS', message })
   await kernel.close()
 })
 
@@ -260,7 +337,7 @@ test('a wallet with a fiat currency that is none is refused before it is made', 
   await t.throwsAsync(account.createCurrencyWallet('wallet:bitcoin', { fiatCurrencyCode: 'USD' }), {
     code: 'FIAT_CODE'
   })
-  t.deepEqual(account.listWallets(), [])
+  t.deepEqual(account.getSnapshot().walletIds, [])
   await kernel.close()
 })
 

@@ -27,7 +27,12 @@ const take = ({ services, stashes }: LoginDevice, answer: Json): Promise<Login> 
   const { privateKey, publicKey } = makeLobbyKeys(io)
   const reply = sealLobbyReply(io, { publicKey: io.crypto.toBase64(publicKey) }, answer)
   const handed = openHandedLogin(io, { privateKey: new Secret(privateKey), appId: APP }, reply)
-  return acceptLogin(services, stashes, { handed, checkWanted: () => {} })
+  return acceptLogin(services, stashes, {
+    handed,
+    vouchers: new Map(),
+    checkWanted: () => {},
+    verified: () => {}
+  })
 }
 
 const takeSafely = async (device: LoginDevice, answer: Json): Promise<Login | undefined> => {

@@ -18,6 +18,8 @@ import {
 
 const NEW_PASSWORD = 'battery staple'
 const NEW_PIN = '2580'
+/** Writes of `otpKeys/<id>.json` and its double. */
+const SECOND_COPY_WRITES = 2
 
 /** A change, and what must be there before it. */
 interface Change {
@@ -167,7 +169,13 @@ for (const [name, { prepare, make }] of Object.entries(changes)) {
         })
         await settle()
         t.is(disk.writeCount, 0, 'nothing was written yet')
-        await t.throwsAsync(make(withCredentials(device, login)), undefined, `${kind} at ${at}`)
+        const error = await make(withCredentials(device, login)).then(
+          () => undefined,
+          (reason: unknown) => reason
+        )
+        // The second copy of a two-factor key that worked is written last: without it the change is done all the same.
+        const isSecondCopy = name === 'two-factor' && at > writes - SECOND_COPY_WRITES
+        t.true(error !== undefined || isSecondCopy, `${kind} at ${at} of ${writes}`)
         t.true(disk.hasFired)
         place.world.server.isOnline = false
         login.close()

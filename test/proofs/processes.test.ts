@@ -206,9 +206,12 @@ const keysOf = async (home: string, pin: string): Promise<readonly string[]> => 
   const kernel = await openProfileKernel(paths, world, opening)
   const account = await kernel.context.loginWithPIN({ username: 'alice' }, pin)
   const [walletId = ''] = account.getSnapshot().walletIds
-  const { bitcoinKey, dataKey, syncKey } = account.walletKeys.getRawPrivateKey(walletId)
+  const { bitcoinKey, dataKey, syncKey } = await account.walletKeys.getRawPrivateKey(walletId)
   const bytes = [dataKey, syncKey].map(key => io.crypto.fromBase64(String(key)))
-  const needles = [String(bitcoinKey), ...[...bytes, base58.decode(account.getLoginKey())].flatMap(formsOf)]
+  const needles = [
+    String(bitcoinKey),
+    ...[...bytes, base58.decode(await account.getLoginKey())].flatMap(formsOf)
+  ]
   await kernel.close()
   await world.close()
   return needles

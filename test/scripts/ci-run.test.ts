@@ -8,7 +8,10 @@ import test, { type ExecutionContext } from 'ava'
 const ciWith = (
   t: ExecutionContext,
   suites: Readonly<
-    Record<'test' | 'check' | 'test:browser' | 'test:proofs' | 'test:interop', readonly [string, number]>
+    Record<
+      'test' | 'check' | 'test:node-versions' | 'test:browser' | 'test:proofs' | 'test:interop',
+      readonly [string, number]
+    >
   >
 ): { status: number | null; last: string; output: string } => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-ci-'))
@@ -34,11 +37,12 @@ test('CI sums the counts of its suites and ends with them', t => {
   const { status, last } = ciWith(t, {
     test: ['a test\n5 passed, 0 failed, 2 skipped', 0],
     check: ['9 passed, 0 failed', 0],
+    'test:node-versions': ['6 passed, 0 failed', 0],
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
     'test:interop': ['2 passed, 0 failed', 0]
   })
-  t.is(last, '23 passed, 0 failed')
+  t.is(last, '29 passed, 0 failed')
   t.is(status, 0)
 })
 
@@ -46,11 +50,12 @@ test('CI fails when anything failed', t => {
   const { status, last } = ciWith(t, {
     test: ['5 passed, 2 failed', 1],
     check: ['8 passed, 1 failed', 1],
+    'test:node-versions': ['6 passed, 0 failed', 0],
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
     'test:interop': ['2 passed, 0 failed', 0]
   })
-  t.is(last, '22 passed, 3 failed')
+  t.is(last, '28 passed, 3 failed')
   t.is(status, 1)
 })
 
@@ -58,11 +63,12 @@ test('a suite without a count, or that ends badly without a failure, counts as f
   const { status, last, output } = ciWith(t, {
     test: ['it broke', 1],
     check: ['9 passed, 0 failed', 4],
+    'test:node-versions': ['6 passed, 0 failed', 0],
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
     'test:interop': ['', 0]
   })
-  t.is(last, '16 passed, 3 failed')
+  t.is(last, '22 passed, 3 failed')
   t.is(status, 1)
   t.regex(output, /npm test printed no count/)
   t.regex(output, /npm run check ended with 4/)

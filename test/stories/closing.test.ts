@@ -23,23 +23,26 @@ const storageOn = (disk: Disk): StoragePlugin => ({
 
 const sleep = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 
-test('an account that is logged in is given out again, so that no two writers share its files', async t => {
+test('logins of one account at once are objects of their own over the same files, until the last one ends', async t => {
   const kernel = await openDevice(makeFakeWorld({ io }))
   const first = await kernel.context.createAccount(alice)
-  const again = await Promise.all([
+  const others = await Promise.all([
     kernel.context.loginWithPassword(alice.username, alice.password),
     kernel.context.loginWithPassword(alice.username, alice.password)
   ])
-  t.true(again.every(account => account === first))
-  t.deepEqual(kernel.context.accounts, [first])
-  t.true(first.isLoggedIn)
+  t.is(new Set([first, ...others]).size, 3)
+  t.deepEqual(new Set(kernel.context.accounts), new Set([first, ...others]))
+  await first.dataStore.setItem('store', 'item', 'from the first')
+  for (const account of others) t.is(await account.dataStore.getItem('store', 'item'), 'from the first')
   await first.logout()
-  const [one, two] = await Promise.all([
-    kernel.context.loginWithPassword(alice.username, alice.password),
-    kernel.context.loginWithPassword(alice.username, alice.password)
-  ])
-  t.is(one, two)
-  t.not(one, first)
+  t.deepEqual(
+    [first, ...others].map(account => account.isLoggedIn),
+    [false, true, true]
+  )
+  for (const account of others) await account.logout()
+  t.deepEqual(kernel.context.accounts, [])
+  const again = await kernel.context.loginWithPassword(alice.username, alice.password)
+  t.is(await again.dataStore.getItem('store', 'item'), 'from the first')
   await kernel.close()
 })
 

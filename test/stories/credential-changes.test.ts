@@ -51,3 +51,32 @@ test('two-factor that is switched on long after its device gave up ends with a r
   round(NOTHING, { kind: 'change pin', pin: '2222' }, { seconds: 61 }),
   round(NOTHING, NOTHING)
 ])
+
+const RENAME: CredentialAction = { kind: 'change username', username: 'bob' }
+const SECRETS: readonly CredentialAction[] = [
+  { kind: 'change password', password: 'second secret' },
+  { kind: 'change pin', pin: '2222' },
+  { kind: 'change pin', pin: '2222', enableLogin: true },
+  { kind: 'change recovery', answer: 'red' }
+]
+
+test('a secret that is set right after a rename on another device logs in', async t => {
+  const start = await makeCredentialStart()
+  for (const secret of SECRETS) {
+    await t.notThrowsAsync(
+      runPlan(start, { seed: 1, rounds: [round(RENAME, NOTHING), round(NOTHING, secret)] })
+    )
+  }
+})
+
+test('a secret that is set while another device renames the account logs in, whichever request is slow', async t => {
+  const start = await makeCredentialStart()
+  const slow = (turns: number): RequestFate => ({ kind: 'slow request', turns })
+  const late: RequestFate[][] = [[], [{ kind: 'served' }, slow(4)], [{ kind: 'served' }, slow(12)]]
+  for (const secret of SECRETS.slice(0, 2)) {
+    for (const fates of late) {
+      const rounds = [round(RENAME, secret, { fates: [[], fates] }), round(NOTHING, NOTHING)]
+      await t.notThrowsAsync(runPlan(start, { seed: 1, rounds }), JSON.stringify([secret, fates]))
+    }
+  }
+})

@@ -1,9 +1,16 @@
 import test from 'ava'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
-import type { Account, EdgeLoginRequest, Kernel } from '../../kernel/index.ts'
+import {
+  type Account,
+  type EdgeLoginRequest,
+  type Kernel,
+  type Plugin,
+  WalletError
+} from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { openDevice, waitFor } from '../helpers/device.ts'
 import { type FakeClock, makeFakeClock } from '../helpers/fake-clock.ts'
+import { listedWallets } from '../helpers/listed-wallets.ts'
 import { makeToy } from '../helpers/toy-currency.ts'
 
 const ALICE = { username: 'alice', password: 'Correct horse 1', pin: '4711' }
@@ -60,10 +67,39 @@ test('an app on another device is let in, makes a wallet, and both sides have it
   const whole = await owner.context.loginWithPassword(ALICE.username, ALICE.password)
   t.false(whole.isEdgeLogin)
   t.deepEqual(
-    whole.listWallets().map(({ walletId }) => walletId),
+    listedWallets(whole).map(({ walletId }) => walletId),
     [wallet.id]
   )
   for (const kernel of [phone, laptop, owner]) await kernel.close()
+})
+
+test('policies are asked before the keys of an app go to another device; their no hands over nothing, a later yes does', async t => {
+  const { world, clock } = makeWorld()
+  const asked: unknown[] = []
+  let isRefused = true
+  const policy: Plugin = {
+    kind: 'policy',
+    id: 'guard',
+    apply: ({ hooks }) =>
+      hooks.beforeSign.tapPromise('guard', async ({ use, appId, targets }) => {
+        asked.push({ use, appId, targets })
+        if (isRefused) throw new WalletError('SIGN_REFUSED', { pluginId: 'guard', reason: 'no' })
+      })
+  }
+  const phone = await openDevice(world, { plugins: [makeToy().plugin, policy] })
+  const alice = await phone.context.createAccount(ALICE)
+  const laptop = await openDevice(world, { appId: APP, plugins: [makeToy().plugin] })
+  const request = await laptop.context.requestEdgeLogin()
+  const { loginRequest } = await alice.fetchLobby(request.lobbyId)
+  await t.throwsAsync(async () => loginRequest?.approve(), { code: 'SIGN_REFUSED' })
+  await clock.advance(5000)
+  t.is(request.getSnapshot().state, 'pending')
+  isRefused = false
+  await loginRequest?.approve()
+  t.is((await settled(clock, request)).username, 'alice')
+  const question = { use: 'approve login', appId: APP, targets: [] }
+  t.deepEqual(asked, [question, question])
+  for (const kernel of [phone, laptop]) await kernel.close()
 })
 
 test('an account opens for an app by each way in, and tells by which [6.4]', async t => {
@@ -78,7 +114,7 @@ test('an account opens for an app by each way in, and tells by which [6.4]', asy
   const visit = async (account: Account): Promise<string> => {
     told.push([account.loginMethod, account.isEdgeLogin])
     repos.add(account.id)
-    const loginKey = account.getLoginKey()
+    const loginKey = await account.getLoginKey()
     t.is(account.getSnapshot().appId, APP)
     await account.logout()
     return loginKey
@@ -109,7 +145,7 @@ test('an app may make the account itself, and let others in to it', async t => {
   const laptop = await openDevice(world, { appId: APP })
   const other = await letIn(clock, light, laptop)
   t.deepEqual([other.isLight, other.loginMethod, other.isEdgeLogin], [true, 'edge', true])
-  t.is(other.getLoginKey(), light.getLoginKey())
+  t.is(await other.getLoginKey(), await light.getLoginKey())
   t.is(other.id, light.id)
   const { loginId } = laptop.context.localUsers[0] ?? { loginId: '' }
   await other.logout()
@@ -122,7 +158,7 @@ test('hidden keys hide the ids and keys of an account, and do not keep it from l
   const phone = await openDevice(world, { hideKeys: true })
   const alice = await phone.context.createAccount(ALICE)
   t.throws(() => alice.rootLoginId, { code: 'HIDDEN_KEYS' })
-  t.throws(() => alice.getLoginKey(), { code: 'HIDDEN_KEYS' })
+  await t.throwsAsync(alice.getLoginKey(), { code: 'HIDDEN_KEYS' })
   const laptop = await openDevice(world, { appId: APP, hideKeys: true })
   const app = await letIn(clock, alice, laptop)
   t.true(app.isEdgeLogin)
@@ -130,13 +166,16 @@ test('hidden keys hide the ids and keys of an account, and do not keep it from l
   for (const kernel of [phone, laptop]) await kernel.close()
 })
 
-test('a request for an account that is open gives out the open one, and a cancel does not log it out', async t => {
+test('a request for an account that is open gives out one of its own, and a cancel does not log the first one out', async t => {
   const { world, clock } = makeWorld()
   const phone = await openDevice(world)
   const alice = await phone.context.createAccount(ALICE)
   const laptop = await openDevice(world)
   const known = await laptop.context.loginWithPassword(ALICE.username, ALICE.password)
-  t.is(await letIn(clock, alice, laptop), known)
+  const second = await letIn(clock, alice, laptop)
+  t.not(second, known)
+  t.is(second.id, known.id)
+  await second.logout()
   t.true(known.isLoggedIn)
 
   const request = await laptop.context.requestEdgeLogin()
@@ -167,11 +206,11 @@ test('an account that opens after the cancel is logged out again', async t => {
   await waitFor(() => laptop.context.accounts.length === 0)
   await clock.advance(5000)
   t.deepEqual(laptop.context.accounts, [])
-  await laptop.context.forgetAccount({ username: 'alice' })
+  t.deepEqual(laptop.context.localUsers, [])
   for (const kernel of [phone, laptop]) await kernel.close()
 })
 
-test('an account whose data cannot be fetched ends the request as error, and its login stays on the device', async t => {
+test('while the data of an account cannot be fetched the request waits on, and nothing is on the device', async t => {
   const { world, clock } = makeWorld()
   const phone = await openDevice(world)
   const alice = await phone.context.createAccount(ALICE)
@@ -180,10 +219,17 @@ test('an account whose data cannot be fetched ends the request as error, and its
     if (request.path.includes('/store/')) throw new Error('No network')
     return next()
   })
-  await t.throwsAsync(letIn(clock, alice, laptop), { code: 'SYNC_FAILED' })
+  const request = await laptop.context.requestEdgeLogin()
+  await (await alice.fetchLobby(request.lobbyId)).loginRequest?.approve()
+  await waitFor(async () => {
+    await clock.advance(1000)
+    return request.getSnapshot().errorCode === 'SYNC_FAILED'
+  })
+  t.is(request.getSnapshot().state, 'pending')
+  t.deepEqual(laptop.context.localUsers, [])
   t.deepEqual(laptop.context.accounts, [])
   free()
-  t.true((await laptop.context.loginWithPIN({ username: 'alice' }, ALICE.pin)).isEdgeLogin)
+  t.true((await settled(clock, request)).isEdgeLogin)
   for (const kernel of [phone, laptop]) await kernel.close()
 })
 

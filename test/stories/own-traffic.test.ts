@@ -31,6 +31,13 @@ const CHILD_APP = 'org.example.kid'
 /** Where our traffic is not that of the recording; docs/adr/0023-where-our-requests-differ.md gives the reasons. */
 const DIFFERENCES: Readonly<Record<string, readonly string[]>> = {
   'repo write (data store item)': ['more: GET store'],
+  'change PIN': ['more: POST login'],
+  'change password': ['more: POST login'],
+  'enable PIN login': ['more: POST login'],
+  'set recovery': ['more: POST login'],
+  // The root, which has the code, comes last.
+  'delete PIN': ['DELETE login/pin2: also otp', 'DELETE login/pin2: no otp'],
+  'disable PIN login (tree: root then child)': ['POST login/pin2: also otp', 'POST login/pin2: no otp'],
   'change username (root then child)': [
     'POST login/username: no data.passwordAuth',
     'POST login/username: no data.passwordAuthBox',
@@ -42,7 +49,8 @@ const DIFFERENCES: Readonly<Record<string, readonly string[]>> = {
     'POST login/username: no data.passwordKeySnrp.n',
     'POST login/username: no data.passwordKeySnrp.p',
     'POST login/username: no data.passwordKeySnrp.r',
-    'POST login/username: no data.passwordKeySnrp.salt_hex'
+    'POST login/username: no data.passwordKeySnrp.salt_hex',
+    'more: POST login'
   ]
 }
 
@@ -81,7 +89,7 @@ const makeActs = (open: Open, { begin, synced }: Watch): Readonly<Record<string,
 
   const visit = async (login: Promise<Account>): Promise<void> => {
     const account = await login
-    loginKey = account.getLoginKey()
+    loginKey = await account.getLoginKey()
     await synced()
     await account.logout()
   }

@@ -32,7 +32,7 @@ test.after.always(async () => {
   await world.close()
 })
 
-const sign = async (amount = '1000000', satPerByte = '5'): Promise<Transaction> =>
+const sign = async (amount = '1000000', satPerByte = '5', replaces?: string): Promise<Transaction> =>
   wallet.signTx(
     await wallet.makeSpend({
       tokenId: null,
@@ -40,6 +40,7 @@ const sign = async (amount = '1000000', satPerByte = '5'): Promise<Transaction> 
       memos: [{ type: 'text', value: 'rent' }],
       networkFeeOption: 'custom',
       customNetworkFee: { satPerByte },
+      ...(replaces === undefined ? {} : { replaces }),
       metadata: { name: 'Shop' }
     })
   )
@@ -58,7 +59,7 @@ test.serial(
   'a signed payment that was kept as JSON is read as it was signed, and what nobody knows is left out',
   async t => {
     const tx = await sign()
-    const { date: _date, ...kept } = tx
+    const { date: _date, usualNetworkFee: _usual, ...kept } = tx
     const read = await wallet.readSignedTx({ ...JSON.parse(JSON.stringify(tx)), txSecret: 'k', surprise: 1 })
     const { date, ...rest } = read
     t.deepEqual(rest, kept)
@@ -118,12 +119,15 @@ test.serial('a signed payment that does not say what its bytes do is refused wit
 })
 
 test.serial(
-  'a payment over coins that another one has spent is refused; one that is in the history itself is not',
+  'a payment over coins that its replacement has spent is refused; one that is in the history itself is not',
   async t => {
-    const [first, second] = [await sign('55000000'), await sign('56000000', '50')]
-    await wallet.saveTx(await wallet.broadcastTx(await wallet.readSignedTx(first)))
-    t.is(await faultOf(second), 'signedTx')
-    t.is(await faultOf(first), undefined)
+    for (const { tx } of wallet.unfinishedSpends()) await wallet.discardTx(tx.txid)
+    const first = await sign('55000000')
+    await t.throwsAsync(sign('56000000'), { code: 'PENDING_FUNDS' })
+    const second = await sign('56000000', '50', first.txid)
+    await wallet.saveTx(await wallet.broadcastTx(await wallet.readSignedTx(second)))
+    t.is(await faultOf(first), 'signedTx')
+    t.is(await faultOf(second), undefined)
   }
 )
 

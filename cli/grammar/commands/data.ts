@@ -70,6 +70,14 @@ export const dataCommands: readonly CommandSpec[] = [
     load: async () => (await import('../../commands/data-files.ts')).dataImport
   },
   {
+    name: 'data recover',
+    arguments: '[id...]',
+    summary: 'list what was deleted or replaced, or bring it back',
+    flags: [{ flags: '--all', summary: 'bring back everything that was deleted' }],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/data-recover.ts')).dataRecover
+  },
+  {
     name: 'sync',
     arguments: TARGETS,
     summary: 'exchange files with the sync server and look at the chain',

@@ -19,7 +19,15 @@ const QUOTE: readonly CommandFlag[] = [
 
 const WATCH: CommandFlag = { flags: '--watch', summary: 'tell of every answer as it comes' }
 
-const MAX_FEE: CommandFlag = { flags: '--max-fee <amount>', summary: 'refuse a higher network fee' }
+const MAX_FEE: CommandFlag = {
+  flags: '--max-fee <amount>',
+  summary: 'refuse a higher network fee, and allow one up to this that is not usual'
+}
+
+const AGAIN: CommandFlag = {
+  flags: '--again',
+  summary: 'a second payment of the same amount to the payee of an open one is meant'
+}
 
 const APPROVAL: readonly CommandFlag[] = [
   {
@@ -30,7 +38,8 @@ const APPROVAL: readonly CommandFlag[] = [
     flags: '--max-pay <amount>',
     summary: 'refuse when more than this is to be paid; --yes with --for to needs it'
   },
-  MAX_FEE
+  MAX_FEE,
+  AGAIN
 ]
 
 /**
@@ -96,7 +105,8 @@ export const swapCommands: readonly CommandSpec[] = [
         flags: '--min-receive <amount>',
         summary: 'accept as little as this; else as much as was shown, of an estimate one percent less'
       },
-      MAX_FEE
+      MAX_FEE,
+      AGAIN
     ],
     secrets: ANY_LOGIN,
     load: async () => (await import('../../commands/swap-approve.ts')).swapApprove

@@ -15,6 +15,11 @@ const PERIOD: readonly CommandFlag[] = [
 const TOKEN: CommandFlag = { flags: '--token <token>', summary: 'a token, by its id or code' }
 const ALL: CommandFlag = { flags: '--all', summary: 'every wallet, the archived ones too' }
 
+const AGAIN: CommandFlag = {
+  flags: '--again',
+  summary: 'a second payment of the same amount to the payee of an open one is meant'
+}
+
 const STATES: readonly CommandFlag[] = [
   {
     flags: '--state <state>',
@@ -47,8 +52,12 @@ export const transactionCommands: readonly CommandSpec[] = [
         summary: 'public text on the chain, or text:…, hex:… or number:…',
         isRepeatable: true
       },
-      { flags: '--max-fee <amount>', summary: 'refuse a higher network fee' },
+      {
+        flags: '--max-fee <amount>',
+        summary: 'refuse a higher network fee, and allow one up to this that is not usual'
+      },
       { flags: '--no-unconfirmed', summary: 'spend confirmed coins only' },
+      AGAIN,
       { flags: '--sign-only', summary: 'send nothing: write the signed payment into a file' },
       { flags: '-o, --output <file>', summary: 'the file, which only its owner can read' },
       ...NOTES
@@ -60,7 +69,7 @@ export const transactionCommands: readonly CommandSpec[] = [
     name: 'tx broadcast',
     arguments: '<wallet> <file>',
     summary: 'send what send --sign-only wrote, after a review',
-    flags: [],
+    flags: [AGAIN],
     secrets: ANY_LOGIN,
     load: async () => (await import('../../commands/tx-file.ts')).txBroadcast
   },
@@ -73,12 +82,44 @@ export const transactionCommands: readonly CommandSpec[] = [
     load: async () => (await import('../../commands/tx-file.ts')).txSave
   },
   {
-    name: 'tx discard',
+    name: 'tx open',
+    arguments: '[wallet]',
+    summary: 'list the payments that may still be mined, whose coins are reserved',
+    flags: [ALL],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/tx-open.ts')).txOpen
+  },
+  {
+    name: 'tx resend',
     arguments: '<wallet> <txid>',
-    summary: 'forget a payment that was signed and never sent',
+    summary: 'send the same bytes of an open payment again',
     flags: [],
     secrets: ANY_LOGIN,
-    load: async () => (await import('../../commands/tx-file.ts')).txDiscard
+    load: async () => (await import('../../commands/tx-open.ts')).txResend
+  },
+  {
+    name: 'tx replace',
+    arguments: '<wallet> <txid>',
+    summary: 'pay in the place of an open payment: the network can take only one of the two',
+    flags: [
+      { flags: '--to <address>', summary: 'another payee (the same unless said)', isRepeatable: true },
+      { flags: '--amount <amount>', summary: 'what the payee of --to gets', isRepeatable: true },
+      { flags: '--fee <level>', summary: 'how fast', choices: ['high', 'standard', 'low', 'custom'] },
+      { flags: '--custom-fee <key=value>', summary: 'such as satPerByte=12.5', isRepeatable: true },
+      { flags: '--max-fee <amount>', summary: 'refuse a higher network fee' },
+      AGAIN
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('../../commands/tx-open.ts')).txReplace
+  },
+  {
+    name: 'tx forget',
+    arguments: '<wallet> <txid>',
+    summary: 'free the coins of an open payment, which can still be mined',
+    flags: [{ flags: '--confirm <start>', summary: 'the first eight characters of the txid, with --yes' }],
+    secrets: ANY_LOGIN,
+    aliases: ['discard'],
+    load: async () => (await import('../../commands/tx-open.ts')).txForget
   },
   {
     name: 'tx list',

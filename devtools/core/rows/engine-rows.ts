@@ -1,6 +1,8 @@
 import {
   type AccountSnapshot,
+  type AmountUnits,
   type EngineSnapshot,
+  isNativeAmount,
   type SyncStage,
   syncStageOf,
   type WalletSnapshot
@@ -24,6 +26,8 @@ export interface BalanceRow {
   readonly text: string
   /** What the asset is called; its id if no table tells. */
   readonly name: string
+  /** What of it cannot be spent yet, and why, such as `0.1 BTC incoming`. */
+  readonly heldBack?: readonly string[]
 }
 
 /** One engine with its wallet. */
@@ -117,14 +121,32 @@ const stepsOf = (state: EngineSnapshot['state']): readonly LifeStep[] => {
 
 const ORDER: readonly EngineSnapshot['state'][] = ['created', 'started', 'stopped', 'failed']
 
-const balancesOf = (view: View, { walletId, pluginId, balances }: WalletSnapshot): readonly BalanceRow[] => {
+/** What of a balance cannot be spent yet, and why; nothing of a recording that does not say. */
+const heldBackOf = (
+  { balanceDetails = {} }: Pick<WalletSnapshot, 'balanceDetails'>,
+  key: string,
+  units: AmountUnits
+): readonly string[] => {
+  const details = new Map(Object.entries(balanceDetails)).get(key)
+  return (['incoming', 'immature', 'reserved'] as const).flatMap(part => {
+    const native: unknown = details?.[part]
+    return isNativeAmount(native) && native !== '0' ? [`${amountIn(native, units)} ${part}`] : []
+  })
+}
+
+const balancesOf = (view: View, wallet: WalletSnapshot): readonly BalanceRow[] => {
+  const { walletId, pluginId, balances } = wallet
   const rows: BalanceRow[] = []
   for (const [key, nativeAmount] of Object.entries(balances)) {
     const tokenId = key === '' ? null : key
     if (tokenId !== null && nativeAmount === '0') continue
     const units = unitsOf(view, { walletId, tokenId })
     const name = units === NATIVE ? (tokenId ?? pluginId) : units.displayName
-    const row = { tokenId, nativeAmount, text: amountIn(nativeAmount, units), name }
+    const heldBack = heldBackOf(wallet, key, units)
+    const row = {
+      ...{ tokenId, nativeAmount, text: amountIn(nativeAmount, units), name },
+      ...(heldBack.length === 0 ? {} : { heldBack })
+    }
     if (tokenId === null) rows.unshift(row)
     else rows.push(row)
   }

@@ -1,4 +1,4 @@
-import type { LogLevel } from '../../../kernel/index.ts'
+import type { JsonObject, LogLevel } from '../../../kernel/index.ts'
 import type { JournalEvent } from '../journal-event.ts'
 import { holdsText } from './holds-text.ts'
 import { cached } from './row-cache.ts'
@@ -23,7 +23,7 @@ export interface LogFilter {
   readonly source?: string
 }
 
-/** The log and the failures of plugins as one list, oldest first (pure). */
+/** The log, the failures of plugins, and what was done and what became of it, as one list, oldest first (pure). */
 export const logRows = (events: readonly JournalEvent[], filter: LogFilter = {}): readonly LogRow[] => {
   const { text = '', level = 'debug', source } = filter
   const least = LEVELS.indexOf(level)
@@ -38,10 +38,43 @@ export const logRows = (events: readonly JournalEvent[], filter: LogFilter = {})
 const rowOf = cached(({ hook, seq, at, data }: JournalEvent): LogRow | undefined => {
   if (hook === 'logged')
     return { seq, at, level: levelOf(data.level), source: String(data.source), text: String(data.text) }
-  if (hook !== 'pluginFault') return undefined
-  const text = `${data.hook}: ${data.message}`
-  return { seq, at, level: 'error', source: String(data.pluginId), text }
+  const line = Object.hasOwn(lines, hook) ? lines[hook]?.(data) : undefined
+  return line === undefined ? undefined : { seq, at, ...line }
 })
+
+type Line = Pick<LogRow, 'level' | 'source' | 'text'>
+
+/** The events that a log has a line for: a log of failures alone does not tell what succeeded. */
+const lines: Readonly<Record<string, (data: JsonObject) => Line | undefined>> = {
+  pluginFault: ({ pluginId, hook, message }) => ({
+    ...{ level: 'error', source: String(pluginId), text: `${hook}: ${message}` }
+  }),
+  action: ({ action, outcome, errorCode, durationMs }) => {
+    const took = typeof durationMs === 'number' ? ` after ${Math.round(durationMs)} ms` : ''
+    return outcome === 'done'
+      ? { level: 'info', source: 'panel', text: `${action} is done${took}` }
+      : { level: 'warn', source: 'panel', text: `${action} failed${took}: ${errorCode}` }
+  },
+  spendChanged: ({ stage, txid = 'without an id yet' }) => {
+    const level = stage === 'refused' ? 'warn' : stage === 'broadcast' ? 'info' : 'debug'
+    return { level, source: 'spend', text: `payment ${txid}: ${stage}` }
+  },
+  loginChanged: ({ method, stage, errorCode }) => {
+    if (stage === 'ready') return { level: 'info', source: 'login', text: `login by ${method} is ready` }
+    if (stage !== 'failed') return undefined
+    return { level: 'warn', source: 'login', text: `login by ${method} failed: ${errorCode}` }
+  },
+  filesExchanged: ({ sentCount, receivedCount }) => ({
+    ...{ level: 'info', source: 'sync', text: `files sent: ${sentCount}, received: ${receivedCount}` }
+  }),
+  transactionsChanged: ({ createdCount, changedCount }) => ({
+    ...{
+      level: 'info',
+      source: 'wallet',
+      text: `transactions new: ${createdCount}, changed: ${changedCount}`
+    }
+  })
+}
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 

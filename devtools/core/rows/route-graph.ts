@@ -7,7 +7,7 @@ import {
   rateAge
 } from '../../../kernel/index.ts'
 import type { View } from '../slices.ts'
-import { ageCostOf } from './route-table.ts'
+import { ageCostOf, costOf } from './route-table.ts'
 
 /** A currency. */
 export interface RouteNode {
@@ -29,7 +29,7 @@ export interface RouteEdge {
   readonly ageSeconds: number
   readonly isStale: boolean
   readonly bias: number
-  /** In the direction of the pair; of a chosen hop as the route has it. */
+  /** At the time of the picture: of a hop in the direction of its route, of another pair in its own. */
   readonly cost: number
   readonly isChosen: boolean
   /** Part of an alternative. */
@@ -154,14 +154,14 @@ const edgesAmong = (
 
 /** A hop, in the direction of its pair: it is drawn even if the pair has left the table since. */
 const edgeOfHop = (hop: RouteHopSnapshot, now: number, role: 'isChosen' | 'isAlternative'): RouteEdge => {
-  const { isInverted, source, at, bias, cost } = hop
+  const { isInverted, source, at, bias } = hop
   const [fromCurrency, toCurrency, rate] = isInverted
     ? [hop.toCurrency, hop.fromCurrency, 1 / hop.rate]
     : [hop.fromCurrency, hop.toCurrency, hop.rate]
   const ageSeconds = rateAge(at, now)
   return {
     id: `${fromCurrency} ${toCurrency} ${source}`,
-    ...{ fromCurrency, toCurrency, rate, source, at, ageSeconds, bias, cost },
+    ...{ fromCurrency, toCurrency, rate, source, at, ageSeconds, bias, cost: costOf(hop, now) },
     isStale: isStale(ageSeconds),
     isChosen: role === 'isChosen',
     isAlternative: role === 'isAlternative',

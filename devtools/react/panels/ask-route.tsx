@@ -1,7 +1,7 @@
 import { type ReactElement, useState } from 'react'
-import type { RateProviderSnapshot } from '../../../kernel/index.ts'
+import type { RateProviderSnapshot, RouteSnapshot } from '../../../kernel/index.ts'
 import type { Actions } from '../../core/actions.ts'
-import { usePanel } from '../panel-state.ts'
+import { type AskedRoute, usePanel } from '../panel-state.ts'
 import { useCanDo } from '../parts/act-button.tsx'
 import { ActForm } from '../parts/act-form.tsx'
 import { TextField } from '../parts/fields.tsx'
@@ -11,19 +11,27 @@ type Answer = Actions['rates.route']['out']
 /** How many routes are shown beside the cheapest one. */
 export const ALTERNATIVES = 4
 
+/** Where a route is shown: `from to`; empty without a route. */
+export const placeOf = (route: RouteSnapshot | undefined): string =>
+  route === undefined ? '' : `${route.fromCurrency} ${route.toCurrency}`
+
+/** Where an answer is shown: at its route, or at what was asked for where there is none. */
+export const placeOfAsked = ({ input, answer }: AskedRoute): string =>
+  answer.route === null ? `${input.from} ${input.to}` : placeOf(answer.route)
+
 /** Asks how one currency turns into another, maybe with other biases than the kernel's. */
 export const AskRoute = (props: {
   readonly sources: readonly RateProviderSnapshot[]
   /** What the fields say at first: `from to`. */
   readonly place: string
-  readonly onAnswer: (from: string, to: string, answer: Answer) => void
+  readonly onAnswer: (asked: AskedRoute) => void
 }): ReactElement | null => {
-  const { run } = usePanel()
+  const { memory, run } = usePanel()
   const canAsk = useCanDo('rates.refresh')
   const [fromBefore = '', toBefore = ''] = props.place.split(' ')
   const [from, setFrom] = useState(fromBefore)
   const [to, setTo] = useState(toBefore)
-  const [biases, setBiases] = useState<Readonly<Record<string, string>>>({})
+  const [biases, setBiases] = useState(() => typedBiases(memory.asked, props.place))
   const changed = Object.entries(biases)
     .filter(([, text]) => isBias(text))
     .map(([source, text]) => [source, Number(text)] as const)
@@ -40,7 +48,7 @@ export const AskRoute = (props: {
       await run('rates.refresh', {})
       answer = (await run('rates.route', input)) ?? known
     }
-    if (isHere()) props.onAnswer(places.from, places.to, answer)
+    if (isHere()) props.onAnswer({ input, answer })
   }
   return (
     <ActForm
@@ -76,5 +84,13 @@ export const AskRoute = (props: {
     </ActForm>
   )
 }
+
+/** The biases that the last answer for a place was asked with, as they are typed. */
+const typedBiases = (asked: AskedRoute | undefined, place: string): Readonly<Record<string, string>> =>
+  asked === undefined || placeOfAsked(asked) !== place
+    ? {}
+    : Object.fromEntries(
+        Object.entries(asked.input.biases ?? {}).map(([source, bias]) => [source, String(bias)])
+      )
 
 const isBias = (text: string): boolean => /^\d+(\.\d+)?$/.test(text)

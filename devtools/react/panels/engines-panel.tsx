@@ -55,17 +55,27 @@ export const EnginesPanel = (): ReactElement => {
   )
 }
 
+/** A wallet that is synced has seen a height, and be it 0 of a chain that has just begun. */
+const heightText = ({ blockHeight, stage }: EngineRow): string =>
+  blockHeight === 0 && stage !== 'synced' ? '–' : countText(String(blockHeight))
+
 const columns: readonly Column<EngineRow>[] = [
-  { title: 'Wallet', width: '22%', cell: ({ title }) => title, hint: ({ walletId }) => walletId },
+  {
+    title: 'Wallet',
+    isProse: true,
+    width: '22%',
+    cell: ({ title }) => title,
+    hint: ({ walletId }) => walletId
+  },
   { title: 'Currency', width: '96px', rank: 'minor', cell: ({ pluginId }) => pluginId },
   { title: 'Engine', width: '104px', cell: ({ stage }) => <EngineState stage={stage} /> },
-  { title: 'Synced', width: '122px', cell: ({ syncRatio }) => <SyncBar ratio={syncRatio} /> },
+  { title: 'Synced', width: '126px', rank: 'slight', cell: ({ syncRatio }) => <SyncBar ratio={syncRatio} /> },
   {
+    // Wherever a row says that it is synced it says up to which block.
     title: 'Height',
     width: '90px',
     isNumber: true,
-    rank: 'minor',
-    cell: ({ blockHeight }) => (blockHeight === 0 ? '–' : countText(String(blockHeight)))
+    cell: heightText
   },
   {
     title: 'Balance',
@@ -77,6 +87,7 @@ const columns: readonly Column<EngineRow>[] = [
   },
   {
     title: 'Last error',
+    isProse: true,
     rank: 'spare',
     cell: row => <LastError row={row} />,
     hint: ({ failure }) => failure ?? ''
@@ -85,6 +96,7 @@ const columns: readonly Column<EngineRow>[] = [
 
 const accountColumn: Column<EngineRow> = {
   title: 'Account',
+  isProse: true,
   width: '120px',
   rank: 'spare',
   cell: ({ username }) => username ?? '–'

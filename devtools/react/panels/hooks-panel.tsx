@@ -8,7 +8,7 @@ import { ChoiceField } from '../parts/fields.tsx'
 import { StateMark, type Tone } from '../parts/state-mark.tsx'
 import { Took } from '../parts/took.tsx'
 import { nameOfId } from '../parts/wallet-parts.tsx'
-import { clockText, dateText } from '../texts.ts'
+import { clockText, dateText, shortId } from '../texts.ts'
 import { EventList } from './event-panels.tsx'
 
 type Kind = HookRow['kind'] | 'all'
@@ -67,7 +67,7 @@ const columnsOf = (view: View): readonly Column<HookRow>[] => [
     cell: ({ at }) => <span className="mono soft">{clockText(at)}</span>,
     hint: ({ at }) => dateText(at)
   },
-  { title: 'Plugin', width: '120px', rank: 'minor', cell: ({ pluginId }) => pluginId ?? '' },
+  { title: 'Plugin', isProse: true, width: '120px', rank: 'minor', cell: ({ pluginId }) => pluginId ?? '' },
   {
     title: 'Outcome',
     width: '104px',
@@ -75,16 +75,21 @@ const columnsOf = (view: View): readonly Column<HookRow>[] => [
   },
   {
     title: 'Took',
-    width: '130px',
+    width: '146px',
     isNumber: true,
     cell: ({ durationMs }) => <Took durationMs={durationMs} share={shareOf(durationMs ?? 0)} />
   },
   {
     title: 'About',
+    isProse: true,
     rank: 'minor',
     cell: ({ subject = '' }) => {
       const name = nameOfId(view, subject)
-      return <span className={name === subject ? 'soft mono' : 'soft'}>{name}</span>
+      return name === subject ? (
+        <span className="soft mono">{shortId(name)}</span>
+      ) : (
+        <span className="soft">{name}</span>
+      )
     },
     hint: ({ subject }) => subject ?? ''
   }

@@ -15,7 +15,7 @@ const levels: readonly (readonly [LogLevel, string])[] = [
   ['error', 'errors']
 ]
 
-/** What the kernel and its plugins log, and what went wrong in plugins. */
+/** What the kernel and its plugins log, what went wrong in plugins, and what was done. */
 export const LogsPanel = (): ReactElement => {
   const [level, setLevel] = useState<LogLevel>('debug')
   const rowsOf = useCallback(
@@ -38,8 +38,8 @@ export const LogsPanel = (): ReactElement => {
       emptyTitle="Nothing logged yet"
       emptyText={
         <p>
-          The kernel and its plugins write here what they do and what goes wrong, without secrets. Quiet is
-          good.
+          The kernel and its plugins write here what they do and what goes wrong, without secrets. Each thing
+          that was done has a line, too.
         </p>
       }
     />
@@ -56,6 +56,6 @@ const columns: readonly Column<LogRow>[] = [
     hint: ({ at }) => dateText(at)
   },
   { title: 'Level', width: '76px', cell: ({ level }) => <StateMark tone={tones[level]}>{level}</StateMark> },
-  { title: 'Source', width: '110px', rank: 'minor', cell: ({ source }) => source },
-  { title: 'Text', cell: ({ text }) => text, hint: ({ text }) => text }
+  { title: 'Source', isProse: true, width: '110px', rank: 'minor', cell: ({ source }) => source },
+  { title: 'Text', isProse: true, cell: ({ text }) => text, hint: ({ text }) => text }
 ]

@@ -1,26 +1,27 @@
 import type { ReactElement } from 'react'
-import type { Actions } from '../../core/actions.ts'
 import { usePanel } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { ALTERNATIVES } from './ask-route.tsx'
+import { ALTERNATIVES, placeOfAsked } from './ask-route.tsx'
 
-/** What stands where no route is: how to get one. `asked`: the pair to which none was found. */
+/** What stands where no route is: how to get one. `place`: the pair to which none was found. */
 export const NoRoute = (props: {
   readonly pairCount: number
-  readonly asked: string | undefined
-  readonly onAnswer: (answer: Actions['rates.route']['out']) => void
+  readonly place: string | undefined
 }): ReactElement => {
-  const { run } = usePanel()
-  const [from = '', to = ''] = props.asked?.split(' ') ?? []
+  const { place } = props
+  const { memory, run } = usePanel()
   const findAgain = async (): Promise<void> => {
-    if (props.asked === undefined) return
-    const answer = await run('rates.route', { from, to, alternatives: ALTERNATIVES })
-    if (answer !== undefined) props.onAnswer(answer)
+    if (place === undefined) return
+    const [from = '', to = ''] = place.split(' ')
+    // What was typed is asked again, biases and all. The answer stands in the panel's memory, which is what is drawn.
+    const { asked } = memory
+    const isSame = asked !== undefined && placeOfAsked(asked) === place
+    await run('rates.route', isSame ? asked.input : { from, to, alternatives: ALTERNATIVES })
   }
   return (
-    <EmptyState title={props.asked === undefined ? 'No route yet' : 'No route leads there'}>
-      {props.asked === undefined ? (
+    <EmptyState title={place === undefined ? 'No route yet' : 'No route leads there'}>
+      {place === undefined ? (
         <p>
           {props.pairCount === 0
             ? 'No source has given a rate yet. Ask the sources, then ask for a pair above.'
@@ -28,12 +29,12 @@ export const NoRoute = (props: {
         </p>
       ) : (
         <p>
-          The known rates do not connect <code>{props.asked.replace(' ', ' → ')}</code>. Ask the sources for
-          newer ones, or look below whether one failed.
+          The known rates do not connect <code>{place.replace(' ', ' → ')}</code>. Ask the sources for newer
+          ones, or look below whether one failed.
         </p>
       )}
       <div className="acts">
-        <ActButton name="rates.refresh" input={{}} onDone={() => void findAgain()}>
+        <ActButton name="rates.refresh" input={{}} onDone={findAgain}>
           Ask the sources
         </ActButton>
       </div>

@@ -21,7 +21,9 @@ export const PluginsPanel = (): ReactElement => {
   const events = useStore(client.events)
   const all = pluginRows(view, events)
   const rows = all.filter(plugin =>
-    holdsText(location.filter, [plugin.pluginId, plugin.kind, plugin.state, plugin.errorCode])
+    holdsText(location.filter, [
+      ...[plugin.pluginId, plugin.kind, plugin.state, plugin.errorCode, plugin.message]
+    ])
   )
   const chosen = all.find(({ pluginId }) => pluginId === location.id)
   if (all.length === 0) {
@@ -62,7 +64,7 @@ export const PluginsPanel = (): ReactElement => {
 }
 
 const columns: readonly Column<PluginRow>[] = [
-  { title: 'Plugin', width: '22%', cell: plugin => plugin.pluginId },
+  { title: 'Plugin', isProse: true, width: '22%', cell: plugin => plugin.pluginId },
   { title: 'Kind', width: '96px', cell: plugin => plugin.kind ?? '–' },
   { title: 'State', width: '110px', cell: plugin => <PluginState plugin={plugin} /> },
   {
@@ -82,9 +84,10 @@ const columns: readonly Column<PluginRow>[] = [
   },
   {
     title: 'What went wrong',
+    isProse: true,
     rank: 'spare',
     cell: plugin => (
-      <span className={plugin.lastFault === undefined && plugin.errorCode === undefined ? 'soft' : 'bad'}>
+      <span className={plugin.lastFault === undefined && plugin.state === 'applied' ? 'soft' : 'bad'}>
         {troubleOf(plugin)}
       </span>
     ),
@@ -93,8 +96,8 @@ const columns: readonly Column<PluginRow>[] = [
 ]
 
 /** The newest fault, why it could not be applied, or what its source of rates says. */
-const troubleOf = ({ errorCode, lastFault, rates }: PluginRow): string =>
-  visibleText(lastFault?.message ?? errorCode ?? rates?.message ?? '')
+const troubleOf = ({ message, errorCode, lastFault, rates }: PluginRow): string =>
+  visibleText(lastFault?.message ?? message ?? errorCode ?? rates?.message ?? '')
 
 const tones: Readonly<Record<PluginRow['state'], Tone>> = {
   applied: 'good',
@@ -147,7 +150,7 @@ const PluginSide = (props: {
           <Fact name="Rates">
             {plugin.rates === undefined ? '' : `${plugin.rates.state}, ${plugin.rates.pairCount} pairs`}
           </Fact>
-          <Fact name="It says">{plugin.rates?.message}</Fact>
+          <Fact name="It says">{plugin.message ?? plugin.rates?.message}</Fact>
           <Fact name="Code" look="mono">
             {plugin.errorCode}
           </Fact>

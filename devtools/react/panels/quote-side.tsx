@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react'
 import type { AmountUnits, QuoteSnapshot } from '../../../kernel/index.ts'
-import type { RoundRow } from '../../core/rows/quote-board.ts'
+import { quoteTimeLeft, type RoundRow } from '../../core/rows/quote-board.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { Amount } from '../parts/amount.tsx'
 import { Everything } from '../parts/everything.tsx'
@@ -54,7 +54,7 @@ const QuoteFacts = ({ quote, units, now }: QuoteProps & { readonly now: number }
     </Fact>
     <Fact name="In parts">{quote.canBePartial === true ? 'may be filled in part' : ''}</Fact>
     <Fact name="Promo code">{quote.hasPromoCode === true ? 'taken into account' : ''}</Fact>
-    <Fact name="Holds for">{quote.expiresAt === undefined ? '' : countdownText(quote.expiresAt - now)}</Fact>
+    <Fact name="Holds for">{countdownOf(quote, now)}</Fact>
     <Fact name="Done within">
       {quote.maxFulfillmentSeconds === undefined ? '' : spanText(quote.maxFulfillmentSeconds)}
     </Fact>
@@ -71,6 +71,12 @@ const QuoteFacts = ({ quote, units, now }: QuoteProps & { readonly now: number }
     </Fact>
   </Facts>
 )
+
+/** A quote that was approved, closed or refused holds no longer, so that nothing counts down. */
+const countdownOf = (quote: QuoteSnapshot, now: number): string => {
+  const left = quote.state === 'resolved' ? quoteTimeLeft(quote, now) : undefined
+  return left === undefined ? '' : countdownText(left)
+}
 
 const maybeAmount = (native: string | undefined, units: AmountUnits): ReactElement | undefined =>
   native === undefined ? undefined : <Amount native={native} units={units} isFull />

@@ -81,7 +81,13 @@ export const QuotesPanel = (): ReactElement => {
 }
 
 const columnsAt = (now: number, { units, lanes }: RoundRow): readonly Column<QuoteSnapshot>[] => [
-  { title: 'Provider', width: '20%', cell: quote => quote.displayName, hint: quote => quote.pluginId },
+  {
+    title: 'Provider',
+    isProse: true,
+    width: '20%',
+    cell: quote => quote.displayName,
+    hint: quote => quote.pluginId
+  },
   { title: 'State', width: '112px', cell: quote => <QuoteState quote={quote} now={now} /> },
   {
     title: 'You receive',
@@ -120,6 +126,7 @@ const columnsAt = (now: number, { units, lanes }: RoundRow): readonly Column<Quo
   },
   {
     title: 'Why',
+    isProse: true,
     rank: 'spare',
     cell: quote =>
       quote.message === undefined ? (

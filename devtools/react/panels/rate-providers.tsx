@@ -26,7 +26,12 @@ export const RateProviders = (props: {
 }
 
 const columnsAt = (now: number): readonly Column<RateProviderSnapshot>[] => [
-  { title: 'Source', cell: ({ displayName }) => displayName, hint: ({ pluginId }) => pluginId },
+  {
+    title: 'Source',
+    isProse: true,
+    cell: ({ displayName }) => displayName,
+    hint: ({ pluginId }) => pluginId
+  },
   { title: 'State', width: '112px', cell: ({ state }) => <StateMark tone={tones[state]}>{state}</StateMark> },
   { title: 'Pairs', width: '80px', isNumber: true, cell: ({ pairCount }) => pairCount },
   { title: 'Bias', width: '72px', isNumber: true, rank: 'slight', cell: ({ bias }) => bias },
@@ -39,6 +44,7 @@ const columnsAt = (now: number): readonly Column<RateProviderSnapshot>[] => [
   },
   {
     title: 'Says',
+    isProse: true,
     width: '34%',
     rank: 'minor',
     cell: ({ message }) => <span className="soft">{message ?? ''}</span>,

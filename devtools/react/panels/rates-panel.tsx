@@ -1,10 +1,10 @@
 import { type ReactElement, useMemo, useState } from 'react'
 import type { RouteSnapshot } from '../../../kernel/index.ts'
-import type { Actions } from '../../core/actions.ts'
 import { holdsText } from '../../core/rows/holds-text.ts'
 import { type RouteEdge, routeGraph } from '../../core/rows/route-graph.ts'
-import { routeList, routeTable } from '../../core/rows/route-table.ts'
+import { routeAt, routeList, routeTable } from '../../core/rows/route-table.ts'
 import { drawnEdges } from '../drawn-edges.ts'
+import type { AskedRoute } from '../panel-state.ts'
 import { usePanel, useView } from '../panel-state.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ChoiceField } from '../parts/fields.tsx'
@@ -12,33 +12,30 @@ import { FilterField } from '../parts/filter-field.tsx'
 import { StateMark } from '../parts/state-mark.tsx'
 import { rateText } from '../texts.ts'
 import { useNow } from '../use-now.ts'
-import { AskRoute } from './ask-route.tsx'
+import { AskRoute, placeOf, placeOfAsked } from './ask-route.tsx'
 import { NoRoute } from './no-route.tsx'
 import { RateProviders } from './rate-providers.tsx'
 import { RouteGraph } from './route-graph.tsx'
 import { RouteLegend } from './route-legend.tsx'
 import { EdgeTable, HopTable } from './route-tables.tsx'
 
-type Answer = Actions['rates.route']['out']
-
 /** Which rates one currency turns into another by: a graph, the same as tables, and who gave the rates. */
 export const RatesPanel = (): ReactElement => {
   const view = useView()
-  const { go, location } = usePanel()
-  const [answer, setAnswer] = useState<Answer | undefined>()
+  const { go, location, memory } = usePanel()
+  const { asked } = memory
   const known = routeList(view)
-  const shown = useMemo(() => shownRoutes(routeList(view), answer, location.id), [view, answer, location.id])
+  // Who comes back finds the answer that was shown last.
+  const place = location.id ?? (asked === undefined ? undefined : placeOfAsked(asked))
+  const shown = useMemo(() => shownRoutes(routeList(view), asked, place), [view, asked, place])
   const providers = [...view.rateProviders.values()]
   return (
     <>
       <div className="tools">
         <AskRoute
           sources={providers}
-          place={location.id ?? placeOf(known[0])}
-          onAnswer={(from, to, given) => {
-            setAnswer(given)
-            go({ id: given.route === null ? `${from} ${to}` : placeOf(given.route) })
-          }}
+          place={place ?? placeOf(known[0])}
+          onAnswer={given => go({ id: placeOfAsked(given) })}
         />
       </div>
       <div className="body">
@@ -48,12 +45,12 @@ export const RatesPanel = (): ReactElement => {
               <p>A route of more than {MOST_HOPS} rates is none that a kernel finds, so it is not drawn.</p>
             </EmptyState>
           ) : shown.length === 0 ? (
-            <NoRoute pairCount={view.pairs.size} asked={location.id} onAnswer={setAnswer} />
+            <NoRoute pairCount={view.pairs.size} place={place} />
           ) : (
             <Routes
               routes={shown}
               others={known.length < 2 ? [] : known.map(placeOf)}
-              place={location.id ?? placeOf(shown[0])}
+              place={place ?? placeOf(shown[0])}
             />
           )}
           <RateProviders providers={providers} />
@@ -69,18 +66,14 @@ const MOST_HOPS = 50
 // As many currencies as a picture shows without becoming a thicket.
 const MARKET = 14
 
-const placeOf = (route: RouteSnapshot | undefined): string =>
-  route === undefined ? '' : `${route.fromCurrency} ${route.toCurrency}`
-
 /** The route that was asked for with its alternatives, or the newest one of a place. */
 const shownRoutes = (
   known: readonly RouteSnapshot[],
-  answer: Answer | undefined,
+  asked: AskedRoute | undefined,
   id: string | undefined
 ): readonly RouteSnapshot[] => {
-  const asked = answer?.route ?? undefined
-  if (answer !== undefined && asked !== undefined && (id === undefined || id === placeOf(asked))) {
-    return [asked, ...answer.alternatives]
+  if (asked !== undefined && asked.answer.route !== null && id === placeOfAsked(asked)) {
+    return [asked.answer.route, ...asked.answer.alternatives]
   }
   const found = id === undefined ? known[0] : known.find(route => placeOf(route) === id)
   return found === undefined ? [] : [found]
@@ -96,15 +89,19 @@ const Routes = (props: {
   const { go, location } = usePanel()
   const [isWide, setWide] = useState(false)
   const now = Math.floor(useNow() / 1000)
-  const [route, ...alternatives] = props.routes
+  const routes = useMemo(
+    () => props.routes.map(found => routeAt(view.pairs, found, now)),
+    [view.pairs, props.routes, now]
+  )
+  const [route, ...alternatives] = routes
   const graph = useMemo(
     () =>
       route === undefined
         ? undefined
-        : routeGraph(view, { route, alternatives: props.routes.slice(1), now, limit: isWide ? MARKET : 1 }),
-    [view, route, props.routes, now, isWide]
+        : routeGraph(view, { route, alternatives: routes.slice(1), now, limit: isWide ? MARKET : 1 }),
+    [view, route, routes, now, isWide]
   )
-  const drawn = useMemo(() => drawnEdges(graph?.edges ?? [], props.routes), [graph, props.routes])
+  const drawn = useMemo(() => drawnEdges(graph?.edges ?? [], routes), [graph, routes])
   if (route === undefined || graph === undefined) return null
   const sources = [...new Set([...view.rateProviders.keys(), ...graph.edges.map(({ source }) => source)])]
   const edges = graph.edges
@@ -115,7 +112,7 @@ const Routes = (props: {
   return (
     <>
       <div className="tools">
-        <RouteHead route={route} alternatives={alternatives.length} />
+        <RouteHead route={route} alternatives={alternatives} />
         <span className="spacer" />
         {props.others.length === 0 ? null : (
           <ChoiceField
@@ -145,8 +142,12 @@ const Routes = (props: {
 const placeInTable = ({ isChosen, isAlternative }: RouteEdge): number =>
   isChosen ? 0 : isAlternative ? 1 : 2
 
-const RouteHead = (props: { readonly route: RouteSnapshot; readonly alternatives: number }): ReactElement => {
+const RouteHead = (props: {
+  readonly route: RouteSnapshot
+  readonly alternatives: readonly RouteSnapshot[]
+}): ReactElement => {
   const { route, alternatives } = props
+  const isCheapest = alternatives.every(({ cost }) => route.cost <= cost)
   return (
     <p>
       <span className="big">
@@ -154,7 +155,11 @@ const RouteHead = (props: { readonly route: RouteSnapshot; readonly alternatives
       </span>{' '}
       <span className="soft">
         by {route.hops.length === 1 ? 'one rate' : `${route.hops.length} rates`}, cost {route.cost.toFixed(3)}
-        {alternatives === 0 ? '' : `, the cheapest of ${alternatives + 1}`}
+        {alternatives.length === 0
+          ? ''
+          : isCheapest
+            ? `, the cheapest of ${alternatives.length + 1}`
+            : `, which was the cheapest of ${alternatives.length + 1} and is no longer: find the route again`}
       </span>{' '}
       {route.isStale ? <StateMark tone="warn">stale: it may mislead</StateMark> : null}
     </p>

@@ -18,6 +18,19 @@ export const RepoSide = ({ repo }: { readonly repo: RepoRow }): ReactElement => 
         <code className="bad">{repo.errorCode}</code> {repo.help}
       </p>
     )}
+    {repo.rolledBackAt === undefined ? null : (
+      <p role="status">
+        <span className="bad">Older state:</span> at {clockText(repo.rolledBackAt * 1000)} a sync server had
+        an older version of {repo.rolledBackFiles ?? 0} files. What this device has is newer; it stayed, and
+        was sent again.
+      </p>
+    )}
+    {repo.keptCount === undefined ? null : (
+      <p>
+        {repo.keptCount} deleted or replaced {repo.keptCount === 1 ? 'file is' : 'files are'} kept for 30
+        days. To bring some back: <code>holdfast data recover</code>
+      </p>
+    )}
     <div className="acts">
       <ActButton name="repo.sync" input={{ repoId: repo.repoId }}>
         Sync now
@@ -31,6 +44,14 @@ export const RepoSide = ({ repo }: { readonly repo: RepoRow }): ReactElement => 
         <Fact name="Pending">
           {repo.pendingCount} {repo.pendingCount === 1 ? 'write' : 'writes'}
         </Fact>
+        {repo.mergedCount === undefined ? null : (
+          <Fact name="Merged">{repo.mergedCount} changed on two devices at once</Fact>
+        )}
+        {repo.doubtfulCount === undefined ? null : (
+          <Fact name="Doubtful">
+            <span className="bad">{repo.doubtfulCount}</span> changed in two places; the log names them
+          </Fact>
+        )}
         <Fact name="Last exchange">{lastExchange(repo)}</Fact>
         <Fact name="Hash" look="mono">
           {repo.lastHash ?? 'none yet'}

@@ -19,7 +19,7 @@ export const HopTable = ({ hops }: { readonly hops: readonly RouteRow[] }): Reac
 const hopColumns: readonly Column<RouteRow>[] = [
   {
     title: 'Hop',
-    width: '21%',
+    width: '190px',
     cell: ({ step, fromCurrency, toCurrency }) => `${step}. ${fromCurrency} → ${toCurrency}`
   },
   { title: 'Source', cell: ({ source }) => source },

@@ -15,14 +15,12 @@ import { ActButton } from '../parts/act-button.tsx'
 import { ActForm } from '../parts/act-form.tsx'
 import { AmountField } from '../parts/amount-field.tsx'
 import { ChoiceField, TextField } from '../parts/fields.tsx'
-import { SentLine } from '../parts/sent-line.tsx'
 import { Section } from '../parts/side.tsx'
 
 /** Pays from a wallet, after a review: in its coin or one of its tokens, an amount or all there is. */
 export const SendForm = ({ walletId }: { readonly walletId: string }): ReactElement => (
   <Section title="Send">
     <SendFields walletId={walletId} />
-    <SentLine of={walletId} words="Sent as" />
   </Section>
 )
 

@@ -56,7 +56,7 @@ export const SyncPanel = (): ReactElement => {
 }
 
 const columns: readonly Column<RepoRow>[] = [
-  { title: 'Files of', cell: repo => repo.title, hint: repo => repo.repoId },
+  { title: 'Files of', isProse: true, cell: repo => repo.title, hint: repo => repo.repoId },
   { title: 'Kind', width: '88px', rank: 'slight', cell: repo => repo.kind },
   { title: 'State', width: '156px', cell: repo => <RepoState repo={repo} /> },
   {

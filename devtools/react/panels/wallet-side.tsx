@@ -11,6 +11,7 @@ import { AmountField } from '../parts/amount-field.tsx'
 import { Everything } from '../parts/everything.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
+import { SentLine } from '../parts/sent-line.tsx'
 import { Section, Side } from '../parts/side.tsx'
 import { LastError, SyncBar } from '../parts/wallet-parts.tsx'
 import { agoText, countText, shortId } from '../texts.ts'
@@ -56,15 +57,18 @@ const EngineFacts = ({ row }: { readonly row: EngineRow }): ReactElement => {
     <Facts>
       <Fact name="Account">{row.username}</Fact>
       <Fact name="Currency">{row.pluginId}</Fact>
-      {row.balances.map(({ tokenId, nativeAmount, name }) => (
+      {row.balances.map(({ tokenId, nativeAmount, name, heldBack = [] }) => (
         <Fact key={tokenId} name={tokenId === null ? 'Balance' : shortId(name, 24)}>
           <Amount native={nativeAmount} units={unitsOf(view, { walletId: row.walletId, tokenId })} isFull />
+          {heldBack.length === 0 ? null : <span className="soft"> of it {heldBack.join(', ')}</span>}
         </Fact>
       ))}
       <Fact name="Synced">
         <SyncBar ratio={row.syncRatio} />
       </Fact>
-      <Fact name="Height">{row.blockHeight === 0 ? undefined : countText(String(row.blockHeight))}</Fact>
+      <Fact name="Height">
+        {row.blockHeight === 0 && row.stage !== 'synced' ? undefined : countText(String(row.blockHeight))}
+      </Fact>
       <Fact name="Since">{agoText(row.since, now)}</Fact>
       <Fact name="Doing">{row.status}</Fact>
       <Fact name="Paused">{row.isPaused ? 'yes' : 'no'}</Fact>
@@ -81,14 +85,17 @@ const EngineFacts = ({ row }: { readonly row: EngineRow }): ReactElement => {
   )
 }
 
-const WalletActs = ({ walletId }: { readonly walletId: string }): ReactElement | null => {
+/** Out of sight while nothing can be done, and not gone: what was typed is there again when a hold or a loss is over. */
+const WalletActs = ({ walletId }: { readonly walletId: string }): ReactElement => {
   const canAct = useCanAct()
-  if (!canAct) return null
   return (
     <>
-      <Receive walletId={walletId} />
-      <Fund walletId={walletId} />
-      <SendForm walletId={walletId} />
+      <div className="wallet-acts" hidden={!canAct}>
+        <Receive walletId={walletId} />
+        <Fund walletId={walletId} />
+        <SendForm walletId={walletId} />
+      </div>
+      <SentLine of={walletId} words="Sent as" />
     </>
   )
 }

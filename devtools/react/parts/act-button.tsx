@@ -10,7 +10,8 @@ export const ActButton = <K extends ActionName>(props: {
   readonly input: Actions[K]['in']
   readonly isMain?: boolean
   readonly isDisabled?: boolean
-  readonly onDone?: (output: Actions[K]['out']) => void
+  /** The button stays busy until what it gives is over. */
+  readonly onDone?: (output: Actions[K]['out']) => Promise<void> | void
   readonly onFailure?: TakesFailure
   readonly children: ReactNode
 }): ReactElement | null => {
@@ -23,7 +24,7 @@ export const ActButton = <K extends ActionName>(props: {
   const act = async (isHere: () => boolean): Promise<void> => {
     const output = await run(name, input, failure => isHere() && onFailure?.(failure) === true)
     // Who has gone elsewhere meanwhile is not led back.
-    if (output !== undefined && isHere()) onDone?.(output)
+    if (output !== undefined && isHere()) await onDone?.(output)
   }
   return (
     <button

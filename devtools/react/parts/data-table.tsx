@@ -11,6 +11,8 @@ export interface Column<R> {
   /** Left out where there is little room: `spare` first, then `minor`, then `slight`. */
   readonly rank?: 'minor' | 'slight' | 'spare'
   readonly cell: (row: R) => ReactNode
+  /** Words of somebody else's, of any length: cut where there is no room, and told in full beside the table. */
+  readonly isProse?: boolean
   /** What a cut cell tells in full. */
   readonly hint?: (row: R) => string
 }
@@ -86,7 +88,7 @@ const Heads = <R,>({ columns }: Pick<DataTableProps<R>, 'columns'>): ReactElemen
     <thead>
       <tr aria-rowindex={1}>
         {columns.map(({ title, isNumber, rank }) => (
-          <th key={title} scope="col" className={classes(isNumber, rank)}>
+          <th key={title} scope="col" className={classes({ isNumber, rank })}>
             {title}
           </th>
         ))}
@@ -99,11 +101,11 @@ const Row = <R,>(props: DataTableProps<R> & { readonly row: R; readonly place: n
   const { columns, row, place, keyOf, chosen, onOpen } = props
   return (
     <tr aria-rowindex={place} data-chosen={chosen === keyOf(row)}>
-      {columns.map(({ title, isNumber, rank, cell, hint }, at) => {
+      {columns.map(({ title, isNumber, isProse, rank, cell, hint }, at) => {
         const drawn = drawnCell(cell(row))
         // What is cut is told in full.
         const whole = hint?.(row) ?? (typeof drawn === 'string' ? drawn : undefined)
-        const shared = { className: classes(isNumber, rank), title: whole }
+        const shared = { className: classes({ isNumber, isProse, rank }), title: whole }
         if (at > 0) {
           return (
             <td key={title} {...shared}>
@@ -138,7 +140,12 @@ const Space = (props: { readonly height: number }): ReactElement | null =>
     </tr>
   )
 
-const classes = (isNumber: boolean | undefined, rank: string | undefined): string | undefined => {
-  const text = [isNumber === true ? 'number' : '', rank ?? ''].join(' ').trim()
+const classes = (look: {
+  readonly isNumber: boolean | undefined
+  readonly isProse?: boolean | undefined
+  readonly rank: string | undefined
+}): string | undefined => {
+  const { isNumber = false, isProse = false, rank = '' } = look
+  const text = [isNumber ? 'number' : '', isProse ? 'prose' : '', rank].filter(Boolean).join(' ')
   return text === '' ? undefined : text
 }

@@ -17,9 +17,10 @@ export const Dialog = (props: {
   readonly children: ReactNode
 }): ReactElement => {
   const dialog = useRef<HTMLDialogElement>(null)
-  const { dismiss } = usePanel()
+  const { dismiss, enterDialog } = usePanel()
   // What failed before is not about what is done here.
   useEffect(dismiss, [dismiss])
+  useLayoutEffect(enterDialog, [enterDialog])
   // Closed before it leaves the page: only then does the browser give the focus back.
   useLayoutEffect(() => {
     const shown = dialog.current

@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react'
+import { type ReactElement, useState } from 'react'
 import { add, nativeAmount } from '../../../kernel/index.ts'
 import type { Action, SpendReview } from '../../core/actions.ts'
 import { unitsOf } from '../../core/amount-in-units.ts'
@@ -11,6 +11,7 @@ import { Amount } from './amount.tsx'
 import { CommandLine, useCommandLine } from './command-line.tsx'
 import { Dialog } from './dialog.tsx'
 import { Fact, Facts } from './facts.tsx'
+import { TextField } from './fields.tsx'
 import { walletName } from './wallet-parts.tsx'
 
 /** A draft that waits for a yes. */
@@ -33,6 +34,9 @@ export const ReviewDialog = (props: {
 }): ReactElement => {
   const { draftId, review, made } = props.draft
   const isSpend = made.name === 'spend.draft'
+  const { usualNetworkFee } = review
+  const [typed, setTyped] = useState('')
+  const isFeeAllowed = usualNetworkFee === undefined || typed.trim().toLowerCase() === 'yes'
   const { client, run } = usePanel()
   const view = useView()
   const canAct = useCanAct()
@@ -45,7 +49,8 @@ export const ReviewDialog = (props: {
     props.onClose()
   }
   const approve = async (): Promise<void> => {
-    await run(isSpend ? 'spend.approve' : 'swap.approve', { draftId })
+    const allowed = usualNetworkFee === undefined ? {} : { maxNetworkFee: review.networkFee }
+    await run(isSpend ? 'spend.approve' : 'swap.approve', { draftId, ...allowed })
     props.onClose()
   }
   return (
@@ -53,8 +58,11 @@ export const ReviewDialog = (props: {
       <p className="big">
         <Amount native={review.nativeAmount} units={unitsOf(view, review)} isFull />
       </p>
-      <ReviewFacts review={review} now={now} />
+      <ReviewFacts review={review} now={now} isApproved={isBusy} />
       <CommandLine text={useCommandLine(made)} />
+      {usualNetworkFee === undefined ? null : (
+        <UnusualFee review={review} usual={usualNetworkFee} typed={typed} onType={setTyped} />
+      )}
       <p className="soft" role="status">
         {isBusy
           ? 'It is being signed and sent. This window closes when that is done.'
@@ -72,7 +80,7 @@ export const ReviewDialog = (props: {
         <button
           type="button"
           className="button main-act"
-          disabled={!isBusy && (isOver || !canAct)}
+          disabled={!isBusy && (isOver || !canAct || !isFeeAllowed)}
           aria-busy={isBusy}
           onClick={() => start(approve)}
         >
@@ -83,21 +91,45 @@ export const ReviewDialog = (props: {
   )
 }
 
+/** A fee far above the usual one is allowed by a typed yes and by nothing less. */
+const UnusualFee = (props: {
+  readonly review: SpendReview
+  readonly usual: string
+  readonly typed: string
+  readonly onType: (text: string) => void
+}): ReactElement => {
+  const { review, usual, typed, onType } = props
+  const coin = unitsOf(useView(), { walletId: review.walletId })
+  return (
+    <>
+      <p className="warn" role="alert">
+        The network fee of <Amount native={review.networkFee} units={coin} isFull /> is more than ten times
+        the usual <Amount native={usual} units={coin} isFull />. A server may lie about fees.
+      </p>
+      <TextField label="Type yes to pay this fee" value={typed} onChange={onType} />
+    </>
+  )
+}
+
 const ReviewFacts = ({
   review,
-  now
+  now,
+  isApproved
 }: {
   readonly review: SpendReview
   readonly now: number
+  /** It holds no longer, and need not: what was approved is being signed. */
+  readonly isApproved: boolean
 }): ReactElement => {
   const view = useView()
   const { walletId, tokenId, toWalletId = '', toTokenId, toNativeAmount: received } = review
-  const wallet = view.wallets.get(walletId)
   const [units, coin] = [unitsOf(view, review), unitsOf(view, { walletId })]
   const toUnits = unitsOf(view, { walletId: toWalletId, tokenId: toTokenId })
   return (
     <Facts>
-      <Fact name="From">{wallet === undefined ? walletId : walletName(wallet)}</Fact>
+      <Fact name="From">
+        <WalletWords walletId={walletId} />
+      </Fact>
       <Fact name="Through">{review.provider}</Fact>
       {review.targets.map(({ publicAddress, nativeAmount: paid }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two targets may be the same, and none ever moves
@@ -146,14 +178,27 @@ const ReviewFacts = ({
           ''
         )}
       </Fact>
+      <Fact name="Into">{review.toWalletId === undefined ? '' : <WalletWords walletId={toWalletId} />}</Fact>
       <Fact name="Paid out to" look="mono">
         {review.payoutAddress}
       </Fact>
       <Fact name="Order">{review.orderId}</Fact>
       <Fact name="Holds for">
-        {review.expiresAt === undefined ? '' : countdownText(review.expiresAt - now)}
+        {review.expiresAt === undefined || isApproved ? '' : countdownText(review.expiresAt - now)}
       </Fact>
     </Facts>
+  )
+}
+
+/** A wallet by its name and its whole id: two may have one name, and half an id may be of two. */
+const WalletWords = ({ walletId }: { readonly walletId: string }): ReactElement => {
+  const wallet = useView().wallets.get(walletId)
+  const id = <span className="mono">{visibleText(walletId)}</span>
+  if (wallet === undefined || walletName(wallet) === walletId) return id
+  return (
+    <>
+      {visibleText(walletName(wallet))} <span className="soft">{id}</span>
+    </>
   )
 }
 

@@ -14,8 +14,8 @@ export const SentLine = (props: {
   const txid = sent.get(props.of)
   return txid === undefined ? (
     <p className="warn" role="status">
-      The connection was lost before the answer to your approval came: nobody knows whether it was sent. Look
-      at the payments of the wallet before you pay again.
+      The connection was lost before the answer to your approval came: nobody knows whether it was sent. The
+      open payments of the wallet tell.
     </p>
   ) : (
     <>

@@ -2,12 +2,12 @@ import type { ReactElement } from 'react'
 import type { WalletSnapshot } from '../../../kernel/index.ts'
 import type { BalanceRow, EngineRow } from '../../core/rows/engine-rows.ts'
 import type { View } from '../../core/slices.ts'
-import { countText, percentText, shortId, visibleText } from '../texts.ts'
+import { countText, percentText, visibleText } from '../texts.ts'
 import { StateMark, type Tone } from './state-mark.tsx'
 
-/** What a wallet is called: its name, or the short form of its id. */
+/** What a wallet is called: its name, or its whole id: half of one may be another wallet's, too. */
 export const walletName = ({ name, walletId }: WalletSnapshot): string =>
-  name === null || name === '' ? shortId(walletId) : name
+  name === null || name === '' ? walletId : name
 
 /** What people call a wallet or an account; other ids stand for themselves. */
 export const nameOfId = (view: View, id: string): string => {

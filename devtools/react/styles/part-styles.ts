@@ -10,6 +10,8 @@ export const partStyles = `
 .button.plain { border-color: transparent; background: none; padding-inline: 6px; color: var(--soft) }
 .button.plain:hover:not(:disabled) { color: var(--accent) }
 .button[aria-pressed="true"] { background: var(--accent-ground); border-color: var(--accent); color: var(--accent) }
+[hidden] { display: none !important }
+.wallet-acts { display: contents }
 .acts { display: flex; flex-wrap: wrap; gap: 6px; align-items: center }
 input, select { font: inherit; color: var(--ink); background: var(--raised); border: 1px solid var(--edge); border-radius: 5px; padding: 3px 8px; block-size: 26px; min-inline-size: 0 }
 input[type="checkbox"] { accent-color: var(--accent); inline-size: 14px; block-size: 14px; margin: 0 }
@@ -99,7 +101,7 @@ dialog:has(.palette) { inline-size: min(660px, calc(100vw - 24px)) }
 .paths { padding-inline-start: 14px; overflow-wrap: anywhere }
 summary { cursor: pointer }
 pre { margin: 0; font-family: var(--mono); font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunk); border-radius: 5px; padding: 8px 10px }
-@container (max-width: 940px) { .spare { display: none } }
+@container (max-width: 1000px) { .spare { display: none } }
 @container (max-width: 720px) { .minor { display: none } }
 @container (max-width: 520px) {
   .fields > .button, .fields > .biases { margin-block-start: 4px }
@@ -107,7 +109,8 @@ pre { margin: 0; font-family: var(--mono); font-size: 12px; white-space: pre-wra
   tbody td, tbody th, thead th { padding-inline: 6px }
   table { table-layout: auto }
   col { inline-size: auto !important }
-  tbody th { inline-size: 100%; max-inline-size: 0; min-inline-size: 76px }
+  tbody th, tbody td.prose { inline-size: 100%; max-inline-size: 0; min-inline-size: 76px }
+  tbody th:has(.mono) { inline-size: auto; max-inline-size: none }
   .bar { display: none }
 }
 `

@@ -3,6 +3,8 @@ export const themeStyles = `
 :host { all: initial; display: block; block-size: 100%; min-block-size: 0 }
 *, *::before, *::after { box-sizing: border-box }
 .panel {
+  all: initial;
+  box-sizing: border-box;
   color-scheme: light dark;
   --ground: light-dark(#f6f6f3, #121619);
   --raised: light-dark(#ffffff, #191e22);

@@ -1,3 +1,4 @@
+import { parseJsonText } from '../../../kernel/types/json-text.ts'
 import { jsonReply } from '../../replies.ts'
 import type { FakeMarket } from '../fake-market.ts'
 import type { FakeProvider } from '../fake-provider.ts'
@@ -24,7 +25,7 @@ export const fakeBinance = (market: FakeMarket): FakeProvider => ({
 
 const symbolsOf = (text: string | null): readonly string[] | undefined => {
   if (text === null) return undefined
-  return /^\["[A-Z0-9]+"(?:,"[A-Z0-9]+")*\]$/.test(text) ? (JSON.parse(text) as string[]) : ['']
+  return /^\["[A-Z0-9]+"(?:,"[A-Z0-9]+")*\]$/.test(text) ? (parseJsonText(text) as string[]) : ['']
 }
 
 const pairsOf = (market: FakeMarket): ReadonlyMap<string, readonly [string, string]> => {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../kernel/io/io.ts'
 import { isRecord } from '../../../kernel/schema/fields.ts'
+import { parseJsonText } from '../../../kernel/types/json-text.ts'
 import { jsonReply } from '../../replies.ts'
 import type { FakeMarket } from '../fake-market.ts'
 import type { FakeProvider } from '../fake-provider.ts'
@@ -42,8 +43,8 @@ const MAX_ITEMS = 256
 
 const parseAsked = (body: string): Asked | undefined => {
   try {
-    const { targetFiat, crypto, fiat } = JSON.parse(body)
-    const isList = (value: unknown): boolean =>
+    const { targetFiat, crypto, fiat } = parseJsonText(body) as Record<string, unknown>
+    const isList = (value: unknown): value is readonly Item[] =>
       Array.isArray(value) && value.length <= MAX_ITEMS && value.every(isRecord)
     return typeof targetFiat === 'string' && isList(crypto) && isList(fiat)
       ? { targetFiat, crypto, fiat }

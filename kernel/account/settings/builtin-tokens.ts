@@ -1,6 +1,7 @@
 import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
 import { makeBreather } from '../../repo/breather.ts'
 import { isRecord } from '../../schema/fields.ts'
+import { copyJson } from '../../schema/parse.ts'
 import { parseToken, parseTokenId } from '../../schema/token.ts'
 import type { Services } from '../../services.ts'
 import type { Token, TokenMap } from '../../types/currency.ts'
@@ -23,13 +24,14 @@ export const askBuiltinTokens = async (
   const { hooks, io } = services
   const answer: unknown = await hooks.builtinTokens.for(pluginId).promise()
   if (answer === undefined) return undefined
-  if (!isRecord(answer)) throw new WalletError('BOGUS_DATA', { pluginId, what: 'tokens', path: '' })
+  const entries = entriesOf(answer)
+  if (entries === undefined) throw new WalletError('BOGUS_DATA', { pluginId, what: 'tokens', path: '' })
   const breathe = makeBreather(io.clock)
   const tokens = new Map<string, Token>()
   let reports = 0
-  for (const [tokenId, value] of Object.entries(answer).slice(0, MAX_TOKENS)) {
+  for (const [tokenId, value] of entries) {
     try {
-      tokens.set(parseTokenId(tokenId), parseToken(value))
+      tokens.set(parseTokenId(tokenId), parseToken(copyJson(value, 'token', MAX_TOKEN)))
     } catch (error) {
       reports += 1
       if (reports <= MAX_REPORTS)
@@ -39,6 +41,17 @@ export const askBuiltinTokens = async (
   }
   return tokenMapOf(tokens)
 }
+
+/** The tokens by their ids, each read once; undefined for what is no object. */
+const entriesOf = (answer: unknown): readonly (readonly [string, unknown])[] | undefined => {
+  try {
+    return isRecord(answer) ? Object.entries(answer).slice(0, MAX_TOKENS) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const MAX_TOKEN = 100_000
 
 const bogusToken = (pluginId: string, tokenId: string, error: unknown): WalletError => {
   const field = isWalletError(error, 'BAD_REPLY') && error.details.path !== '' ? `.${error.details.path}` : ''

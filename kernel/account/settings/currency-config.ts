@@ -1,3 +1,4 @@
+import { frozenCopy } from '../../copy-data.ts'
 import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
 import type { Scheduler } from '../../io/scheduler.ts'
 import { contractTokenId, parseToken, parseTokenId } from '../../schema/token.ts'
@@ -110,10 +111,10 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
     await files.editPluginSettings(shown => alwaysEnabledEdits(shown, info.pluginId, choice))
   }
 
-  /** Replaces the plugin's own settings. @throws OPTION_INVALID, LOGGED_OUT */
-  async changeUserSettings(settings: JsonObject): Promise<void> {
+  /** Replaces the plugin's own settings, or with undefined takes them away. @throws OPTION_INVALID, LOGGED_OUT */
+  async changeUserSettings(settings: JsonObject | undefined): Promise<void> {
     const { files, info } = this.#parts
-    const checked = checkUserSettings(settings)
+    const checked = settings === undefined ? undefined : checkUserSettings(settings)
     await files.editPluginSettings(shown => userSettingsEdits(shown, info.pluginId, checked))
   }
 
@@ -124,9 +125,15 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
     const found = await callTools(services, {
       pluginId,
       what: 'checking a token',
-      call: async tools => ({ named: await tools.getTokenId?.(token), canName: 'getTokenId' in tools })
+      async call(tools) {
+        const canName = tools.getTokenId !== undefined
+        return {
+          canName,
+          named: canName ? checkTokenId(pluginId, await tools.getTokenId?.(token)) : undefined
+        }
+      }
     })
-    if (found.canName) return checkTokenId(pluginId, found.named)
+    if (found.named !== undefined) return found.named
     await this.#firstAnswer
     if (this.#builtinTokens === null) throw unsupported('tokens')
     const tokenId = contractTokenId(token)
@@ -173,7 +180,7 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
       customTokens,
       allTokens,
       alwaysEnabledTokenIds: kept(before.alwaysEnabledTokenIds, always),
-      userSettings: kept(before.userSettings, userSettingsOf(pluginSettings, info.pluginId))
+      userSettings: kept(before.userSettings, frozenCopy(userSettingsOf(pluginSettings, info.pluginId)))
     }
   }
 }

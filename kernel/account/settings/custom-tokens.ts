@@ -1,5 +1,5 @@
 import { type FieldEdit, objectAt } from '../../repo/json-file.ts'
-import { parseLegacyToken, parseToken, parseTokenId } from '../../schema/token.ts'
+import { parseLegacyToken, parseSavedToken, parseTokenId } from '../../schema/token.ts'
 import type { Token, TokenMap } from '../../types/currency.ts'
 import type { Json, JsonObject } from '../../types/json.ts'
 import { tokenMapOf } from './token-map.ts'
@@ -21,7 +21,7 @@ export const customTokensOf = (
   const tokens = new Map<string, Token>()
   for (const [tokenId, value] of Object.entries(objectAt(fields, ['customTokens', pluginId]) ?? {})) {
     try {
-      tokens.set(parseTokenId(tokenId), parseToken(value, 'custom token'))
+      tokens.set(parseTokenId(tokenId), parseSavedToken(value))
     } catch (error) {
       report(error)
     }

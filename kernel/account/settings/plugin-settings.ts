@@ -12,8 +12,18 @@ export const userSettingsOf = (fields: JsonObject, pluginId: string): JsonObject
  * The edits that make the settings what somebody wants them to be.
  *
  * Only what differs from what was shown: a field that a sync brings meanwhile was not meant.
+ *
+ * @param wanted - undefined takes the settings away, as if none had ever been set
  */
-export const userSettingsEdits = (shown: JsonObject, pluginId: string, wanted: JsonObject): FieldEdit[] => {
+export const userSettingsEdits = (
+  shown: JsonObject,
+  pluginId: string,
+  wanted: JsonObject | undefined
+): FieldEdit[] => {
+  if (wanted === undefined)
+    return objectAt(shown, ['userSettings', pluginId]) === undefined
+      ? []
+      : [{ path: ['userSettings', pluginId], value: undefined }]
   const known = userSettingsOf(shown, pluginId)
   const fieldOf = (fields: JsonObject, name: string): Json | undefined =>
     Object.hasOwn(fields, name) ? fields[name] : undefined
@@ -26,9 +36,19 @@ export const userSettingsEdits = (shown: JsonObject, pluginId: string, wanted: J
 export const isSwapEnabled = (fields: JsonObject, pluginId: string): boolean =>
   objectAt(fields, ['swapSettings', pluginId])?.enabled !== false
 
-/** The edit that allows or forbids it, if that is new; what else the deployed app keeps there stays. */
-export const swapEnabledEdits = (shown: JsonObject, pluginId: string, value: boolean): FieldEdit[] =>
-  isSwapEnabled(shown, pluginId) === value ? [] : [{ path: ['swapSettings', pluginId, 'enabled'], value }]
+/**
+ * The edit that allows or forbids it, or with undefined leaves it to the default again; if that is new. What else the
+ * deployed app keeps there stays.
+ */
+export const swapEnabledEdits = (
+  shown: JsonObject,
+  pluginId: string,
+  value: boolean | undefined
+): FieldEdit[] => {
+  const isSet = objectAt(shown, ['swapSettings', pluginId])?.enabled !== undefined
+  const isSame = value === undefined ? !isSet : isSwapEnabled(shown, pluginId) === value
+  return isSame ? [] : [{ path: ['swapSettings', pluginId, 'enabled'], value }]
+}
 
 // No field of the deployed file: one per token, so that two devices may each switch one on (docs/adr/0026).
 const ALWAYS = 'alwaysEnabledTokens'

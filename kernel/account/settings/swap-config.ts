@@ -1,3 +1,4 @@
+import { frozenCopy } from '../../copy-data.ts'
 import type { SwapPlugin } from '../../plugins/plugin.ts'
 import { Observable, type Readable } from '../../state/observable.ts'
 import { isSameJson, type JsonObject } from '../../types/json.ts'
@@ -35,21 +36,21 @@ export class SwapConfig implements Readable<SwapConfigSnapshot> {
 
   readonly getSnapshot = (): SwapConfigSnapshot => this.#state.getSnapshot()
 
-  /** Allows or forbids to ask the plugin for quotes. @throws LOGGED_OUT */
-  async changeEnabled(isEnabled: boolean): Promise<void> {
+  /** Allows or forbids to ask the plugin for quotes, or with undefined leaves it to the default. @throws LOGGED_OUT */
+  async changeEnabled(isEnabled: boolean | undefined): Promise<void> {
     await this.#files.editPluginSettings(shown => swapEnabledEdits(shown, this.#plugin.id, isEnabled))
   }
 
-  /** Replaces the plugin's own settings. @throws OPTION_INVALID, LOGGED_OUT */
-  async changeUserSettings(settings: JsonObject): Promise<void> {
-    const checked = checkUserSettings(settings)
+  /** Replaces the plugin's own settings, or with undefined takes them away. @throws OPTION_INVALID, LOGGED_OUT */
+  async changeUserSettings(settings: JsonObject | undefined): Promise<void> {
+    const checked = settings === undefined ? undefined : checkUserSettings(settings)
     await this.#files.editPluginSettings(shown => userSettingsEdits(shown, this.#plugin.id, checked))
   }
 
   #read(): SwapConfigSnapshot {
     const { pluginSettings } = this.#files.getSnapshot()
     const { id } = this.#plugin
-    const userSettings = Object.freeze(userSettingsOf(pluginSettings, id))
+    const userSettings = frozenCopy(userSettingsOf(pluginSettings, id))
     return {
       isEnabled: isSwapEnabled(pluginSettings, id),
       userSettings,

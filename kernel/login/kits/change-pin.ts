@@ -33,17 +33,26 @@ export const makePinChangeKits = (
     if (enableLogin) throw new WalletError('PIN_MISSING', {})
     return makePinRemovalKits(held)
   }
+  if (!enableLogin) {
+    return outermostLast(held).map(({ loginId, loginKey }) =>
+      loginKey.use(key => makePinTextKit(io, { loginId, loginKey: key }, pin))
+    )
+  }
   return sharersOf(held).map(({ loginId, loginKey, pin2Key }) =>
     loginKey.use(key =>
-      enableLogin
-        ? makePinKit(io, { loginId, loginKey: key, pin2Key }, { pin, username: stash.username })
-        : makePinTextKit(io, { loginId, loginKey: key }, pin)
+      makePinKit(io, { loginId, loginKey: key, pin2Key }, { pin, username: stash.username })
     )
   )
 }
 
 /** Takes the PIN of a login and of all below it away, but for one under duress (protocol §4.8, §7.5). */
-export const makePinRemovalKits = (held: LoginTree): LoginKit[] => sharersOf(held).map(makePinRemovalKit)
+export const makePinRemovalKits = (held: LoginTree): LoginKit[] => outermostLast(held).map(makePinRemovalKit)
+
+/**
+ * The order in which a PIN is switched off: the account shows it as on until it is off everywhere, so that a connection
+ * which breaks in between leaves no login of an app that it opens unseen.
+ */
+const outermostLast = (held: LoginTree): LoginTree[] => sharersOf(held).reverse()
 
 /** The logins that have the PIN of the one that is held. */
 const sharersOf = (held: LoginTree): LoginTree[] =>

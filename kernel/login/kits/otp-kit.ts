@@ -34,7 +34,7 @@ export const makeOtpKit = (
   { loginId, otpKey: known }: LoginTree,
   otpTimeout: number = DEFAULT_OTP_TIMEOUT
 ): LoginKit => {
-  if (!(otpTimeout > 0 && otpTimeout <= MAX_OTP_TIMEOUT)) {
+  if (typeof otpTimeout !== 'number' || !(otpTimeout > 0 && otpTimeout <= MAX_OTP_TIMEOUT)) {
     throw new WalletError('OPTION_INVALID', { option: 'timeout', rule: 'must be 1 second to 100 years' })
   }
   const otpKey = known?.use(text => text) ?? base32Of(io.random(10))

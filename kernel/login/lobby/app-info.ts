@@ -4,6 +4,7 @@ import type { FetchReply } from '../../io/io.ts'
 import { type AppInfo, parseAppInfo } from '../../schema/lobby.ts'
 import { parseJson } from '../../schema/parse.ts'
 import type { Services } from '../../services.ts'
+import { causeOfFetch } from '../server/login-server.ts'
 
 /** How an app is shown to whoever is to approve its login. The addresses are those of images. */
 export interface AppFace {
@@ -28,7 +29,8 @@ export const fetchAppFace = async (
     const url = `${server}/v1/appIdInfo/${encodeURIComponent(appId)}`
     const what = 'The info server'
     const deadline = { clock: port.io.clock, milliseconds: TIMEOUT_MS, what }
-    const { status, text } = await withDeadline<FetchReply>(deadline, () => port.io.fetch(url))
+    const fetched = withDeadline<FetchReply>(deadline, () => port.io.fetch(url))
+    const { status, text } = await fetched.catch((error: unknown) => Promise.reject(causeOfFetch(error)))
     if (status === 404) return { displayName: appId }
     if (status < 200 || status > 299) throw new WalletError('SERVER', { message: `HTTP ${status}` })
     return faceOf(parseAppInfo(parseJson(text, 'app info')))

@@ -1,8 +1,10 @@
 import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
 import type { Scheduler } from '../../io/scheduler.ts'
+import { askForKeys } from '../../keys/key-gate.ts'
 import type { LobbyRequest } from '../../schema/lobby.ts'
 import { failureLine, type Services } from '../../services.ts'
 import type { JsonObject } from '../../types/json.ts'
+import { parseJsonText } from '../../types/json-text.ts'
 import type { LoginTree } from '../../types/login.ts'
 import type { Login } from '../login.ts'
 import { findTree } from '../login-tree.ts'
@@ -46,7 +48,7 @@ export interface Approver {
   readonly scheduler: Scheduler
 }
 
-type ApproverPort = Pick<Services, 'io' | 'config' | 'report' | 'logOf'>
+type ApproverPort = Pick<Services, 'config' | 'hooks' | 'io' | 'logOf' | 'report'>
 
 /**
  * Reads what another device asks for (protocol §4.7).
@@ -66,6 +68,8 @@ export const fetchLobby = async (port: ApproverPort, approver: Approver, lobbyId
     if (isClosed) throw new WalletError('EDGE_LOGIN_CLOSED', {})
   }
   const approve = async (): Promise<void> => {
+    await askForKeys(port, { use: 'approve login', appId })
+    checkOpen()
     await handOver(port, approver.login, { lobbyId, request, appId, checkOpen })
     refreshLater(port, approver, { lobbyId, delays: REFRESH_DELAYS_MS })
   }
@@ -118,7 +122,7 @@ const handOver = async (
   const { stash, held } = login.openState
   const node = findTree(held, tree => tree.appId === appId)
   if (node === undefined) throw new WalletError('APP_ID_NOT_FOUND', { appId })
-  const loginStash: JsonObject = JSON.parse(stashTextOf(sharedStashOf(stash, node.loginId)))
+  const loginStash = parseJsonText(stashTextOf(sharedStashOf(stash, node.loginId))) as JsonObject
   const answer = { appId, loginKey: node.loginKey.use(port.io.crypto.toBase64), loginStash }
   await postLobbyReply(port, lobbyId, sealLobbyReply(port.io, request, answer))
 }

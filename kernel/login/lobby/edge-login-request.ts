@@ -1,15 +1,17 @@
-import { utf8Of } from '../../crypto/encoding.ts'
+import { base58Of, utf8Of } from '../../crypto/encoding.ts'
 import { lobbyIdOf, makeLobbyKeys } from '../../crypto/lobby-key.ts'
 import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
 import type { LobbySnapshot } from '../../hooks/snapshots.ts'
 import { Poller } from '../../io/poller.ts'
+import type { LobbyContent } from '../../schema/lobby.ts'
 import { failureLine } from '../../services.ts'
 import { Observable, type Readable } from '../../state/observable.ts'
 import { Secret } from '../../state/secret.ts'
+import { isSameJson } from '../../types/json.ts'
 import type { Login } from '../login.ts'
 import type { Stashes } from '../stash/stash.ts'
 import type { LoginPort } from '../ways-in/online-login.ts'
-import { acceptLogin, openHandedLogin } from './edge-login.ts'
+import { type AcceptOptions, acceptLogin, openHandedLogin } from './edge-login.ts'
 import { deleteLobby, getLobby, putLobby } from './lobby.ts'
 
 /** How a login request shall be. */
@@ -55,10 +57,11 @@ export const requestEdgeLogin = async <Account>(
 /**
  * A login request that waits for another device (specification §4).
  *
- * It begins as pending and looks for replies every second. While the server cannot be reached, or strangers
- * reply who know nothing but the lobby's id, it goes on and shows the last trouble as `errorCode`. The first reply
- * that stands makes it started, the open account done. It ends as error when its time is over or the account
- * cannot be opened, and as closed by `cancel`.
+ * It begins as pending and looks for replies every second. While the server cannot be reached, it goes on and shows the
+ * trouble as `errorCode`. Whoever has seen the lobby's id can reply, so that a reply that fails in any way is skipped,
+ * counted and shown, and leaves nothing on this device. The first one that the server confirms makes the request
+ * started, with the username and before anything is kept; the open account makes it done. It ends as error when
+ * its time is over, the server has lost the lobby or this device fails, and as closed by `cancel`.
  *
  * Hazard: whoever sees the lobby's id can hand over an account, also one of their own. People must see the username
  * before they use the account.
@@ -72,6 +75,8 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
   readonly #state: Observable<LobbySnapshot>
   readonly #poller: Poller
   readonly #stopTimer: () => void
+  readonly #vouchers: AcceptOptions['vouchers'] = new Map()
+  #isTimeOver = false
   /** Why replies lead nowhere, by their hashes. */
   readonly #refused = new Map<string, unknown>()
   #resolve: (account: Account) => void = () => {}
@@ -99,9 +104,10 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
       task: () => this.#poll(),
       onError: error => this.#note(error)
     })
-    this.#stopTimer = clock.after(parts.timeoutSeconds * 1000, () =>
-      this.#fail(new WalletError('EDGE_LOGIN_EXPIRED', {}))
-    )
+    this.#stopTimer = clock.after(parts.timeoutSeconds * 1000, () => {
+      this.#isTimeOver = true
+      this.#failIfOver()
+    })
     port.hooks.lobbyChanged.call(this.getSnapshot())
     this.#poller.start()
     void this.#poller.runNow()
@@ -135,7 +141,9 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
   }
 
   async #poll(): Promise<void> {
-    const { replies } = await getLobby(this.#port, this.lobbyId)
+    // An account that is being opened may yet fail to.
+    if (!this.#isPending) return
+    const { replies } = await this.#look()
     let trouble: unknown
     for (const reply of replies) {
       if (!this.#isPending) return
@@ -146,43 +154,90 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
     this.#note(trouble)
   }
 
+  async #look(): Promise<LobbyContent> {
+    try {
+      return await getLobby(this.#port, this.lobbyId)
+    } catch (error) {
+      if (isWalletError(error, 'LOBBY_NOT_FOUND')) this.#fail(error)
+      throw error
+    }
+  }
+
   /** Logs in with a reply, or tells why it cannot. */
   async #take(reply: unknown, hash: string): Promise<unknown> {
     const { io, config } = this.#port
-    let login: Login
+    let rootId: string | undefined
+    let isKnown = true
+    let trouble: unknown
     try {
       const handed = openHandedLogin(io, { privateKey: this.#parts.privateKey, appId: config.appId }, reply)
-      login = await acceptLogin(this.#port, this.#stashes, {
+      rootId = handed.sent.loginId
+      isKnown = this.#stashes.get(rootId) !== undefined
+      const login = await acceptLogin(this.#port, this.#stashes, {
         handed,
-        checkWanted: () => this.#checkPending()
+        vouchers: this.#vouchers,
+        checkWanted: () => this.#checkWanted(),
+        verified: username => this.#start(username)
       })
+      const account = await this.#parts.plan.open(login, () => !this.#isOver)
+      if (!this.#isOver) {
+        this.#stop()
+        this.#state.update({ state: 'done' })
+        this.#resolve(account)
+        return undefined
+      }
     } catch (error) {
-      if (isWalletError(error) && FINAL.has(error.code)) this.#fail(error)
-      else if (!isWalletError(error) || !error.retryable) this.#refused.set(hash, error)
-      return error
+      trouble = error
     }
-    if (!this.#isPending) {
-      login.close()
-      return undefined
-    }
-    this.#stop()
-    const { username } = login
-    const { lobbyId } = this
-    this.#state.set({ lobbyId, state: 'started', ...(username === undefined ? {} : { username }) })
-    // Not awaited: a poll ends when its reply is taken.
-    this.#open(login).catch(error => this.#fail(error))
-    return undefined
+    if (rootId !== undefined && !isKnown) await this.#forget(rootId)
+    if (trouble !== undefined) this.#skip(trouble, hash)
+    return trouble
   }
 
-  async #open(login: Login): Promise<void> {
-    const account = await this.#parts.plan.open(login, () => !this.#isOver)
+  /** A reply that fails ends the request only where every other one would fail, too. */
+  #skip(error: unknown, hash: string): void {
+    const isFinal = isWalletError(error) && FINAL.has(error.code)
+    if (isFinal) this.#fail(error)
+    if (!isWalletError(error) || !error.retryable) this.#refused.set(hash, error)
     if (this.#isOver) return
-    this.#state.update({ state: 'done' })
-    this.#resolve(account)
+    const { lobbyId } = this
+    const errorCode = codeOf(error) ?? 'BAD_REPLY'
+    const snapshot: LobbySnapshot = { lobbyId, state: 'pending', errorCode, ...skippedOf(this.#refused.size) }
+    if (!isSameJson(snapshot, this.getSnapshot())) {
+      this.#port.logOf('edge login').warn(failureLine('A reply to a login request was skipped', error))
+      this.#state.set(snapshot)
+    }
+    this.#failIfOver()
   }
 
-  #checkPending(): void {
-    if (!this.#isPending) throw new WalletError('EDGE_LOGIN_CLOSED', {})
+  /** Removes the account of a reply that came to nothing, if it was not on this device before. */
+  async #forget(rootId: string): Promise<void> {
+    if (this.#stashes.get(rootId) === undefined) return
+    try {
+      await this.#stashes.remove(base58Of(this.#port.io.crypto.fromBase64(rootId)))
+    } catch (error) {
+      this.#port.report('edge login', error)
+    }
+  }
+
+  #start(username: string | undefined): void {
+    const { lobbyId } = this
+    const skipped = skippedOf(this.#refused.size)
+    this.#state.set({
+      lobbyId,
+      state: 'started',
+      ...(username === undefined ? {} : { username }),
+      ...skipped
+    })
+  }
+
+  #checkWanted(): void {
+    if (this.#isOver) throw new WalletError('EDGE_LOGIN_CLOSED', {})
+  }
+
+  /** An account that is being opened when the time is over may still become the one. */
+  #failIfOver(): void {
+    if (this.#isTimeOver && this.#isPending) this.#fail(new WalletError('EDGE_LOGIN_EXPIRED', {}))
   }
 
   /** Shows what keeps the request waiting, if anything does. */
@@ -233,19 +288,21 @@ const DEFAULT_TIMEOUT = 600
 const MAX_TIMEOUT = 86_400
 
 const checkTimeout = (seconds: number): number => {
-  if (seconds >= 1 && seconds <= MAX_TIMEOUT) return seconds
+  if (typeof seconds === 'number' && seconds >= 1 && seconds <= MAX_TIMEOUT) return seconds
   throw new WalletError('OPTION_INVALID', { option: 'timeoutSeconds', rule: 'must be 1 second to 1 day' })
 }
 
-/** What no later reply can mend. */
+/** Faults of this device, which no reply can cause and no later one can mend. */
 const FINAL: ReadonlySet<string> = new Set([
-  'APP_ID_NOT_FOUND',
-  'OTP',
-  'CHALLENGE',
   'API_KEY_INVALID',
+  'CONTEXT_CLOSED',
   'OBSOLETE_API',
+  'PLUGINS_MISSING',
   'STORAGE_FULL',
   'STORAGE_FAILED'
 ])
+
+const skippedOf = (count: number): Pick<LobbySnapshot, 'skippedReplies'> =>
+  count === 0 ? {} : { skippedReplies: count }
 
 const codeOf = (error: unknown): string | undefined => (isWalletError(error) ? error.code : undefined)

@@ -9,10 +9,9 @@ import { Login } from '../login.ts'
 import { credentialsOf, openLoginTree } from '../login-tree.ts'
 import { OpenedBoxes } from '../opened-boxes.ts'
 import { postLogin } from '../server/login-server.ts'
-import { keepVoucher } from '../stash/keep-voucher.ts'
 import type { Stashes } from '../stash/stash.ts'
 import { parseStashFile } from '../stash/stash-file.ts'
-import { findStashByApp, findStashById } from '../stash/stash-tree.ts'
+import { findStashByApp, findStashById, replaceStash } from '../stash/stash-tree.ts'
 import { tellAttempt } from '../ways-in/login-attempt.ts'
 import { deviceFields, type LoginPort, mergeReply } from '../ways-in/online-login.ts'
 import { graftLogin } from './graft-login.ts'
@@ -53,21 +52,38 @@ export const openHandedLogin = (
   return { sent, loginId: node.loginId, loginKey: new Secret(io.crypto.fromBase64(loginKey)) }
 }
 
+/** What the server gave a device whose code it refused. `voucherAuth`: base64. */
+interface Voucher {
+  readonly voucherId: string
+  readonly voucherAuth: string
+}
+
+/** A login that was handed over, and the request that waits for one. */
+export interface AcceptOptions {
+  readonly handed: HandedLogin
+  /** Of refused codes, by base64 login id; gains one when a code is refused. */
+  readonly vouchers: Map<string, Voucher>
+  /** Throws if the login is not wanted any more. */
+  readonly checkWanted: () => void
+  /** Is told whose login it is when the server has confirmed it, before anything is kept. */
+  readonly verified: (username: string | undefined) => void
+}
+
 /**
  * Logs in with what another device handed over, and keeps it on this device (protocol §4.7).
  *
  * The key must open the login and the server must know it; only then it joins what this device has of the account.
+ * Whatever fails before leaves nothing on this device: whoever sees a lobby can reply.
  *
- * @param checkWanted - throws if the login is not wanted any more
  * @throws KEY_INTEGRITY if this device knows another login of the app, the key is that of another login, or an account
  * that was handed over whole does not have the name that came with it
- * @throws OTP after the login and its voucher are saved, so that a second request can use the voucher
+ * @throws OTP after its voucher is noted, so that a second reply to the same request can use it
  * @throws what the server answers, LOST_CHILDREN, BAD_REPLY, NO_AUTH_METHODS, STORAGE_FULL, failures of boxes
  */
 export const acceptLogin = (
   port: LoginPort,
   stashes: Stashes,
-  { handed, checkWanted }: { readonly handed: HandedLogin; readonly checkWanted: () => void }
+  { handed, vouchers, checkWanted, verified }: AcceptOptions
 ): Promise<Login> =>
   tellAttempt(port, 'edge', async stage => {
     const { loginId, loginKey } = handed
@@ -76,14 +92,19 @@ export const acceptLogin = (
     opened.adopt(loginKey)
     try {
       stage('asking')
-      const payload = await ask(port, stashes, { handed, opened, checkWanted })
+      const graft = (known: LoginStash | undefined): LoginStash =>
+        withVoucher(graftHanded(known, handed), vouchers)
+      const payload = await ask(port, graft(stashes.get(rootId)), { handed, opened, vouchers })
       await checkName(port.io, handed, payload)
       checkWanted()
       stage('opening')
-      await stashes.update(rootId, known => ({
-        ...mergeReply(port.io, graftHanded(known, handed), { payload, loginKey, opened }),
-        lastLogin: isoOf(port.io.clock.now())
-      }))
+      const merge = (known: LoginStash | undefined): LoginStash =>
+        mergeReply(port.io, graft(known), { payload, loginKey, opened })
+      verified(merge(stashes.get(rootId)).username)
+      await stashes.update(rootId, known => {
+        checkWanted()
+        return { ...merge(known), lastLogin: isoOf(port.io.clock.now()) }
+      })
       return new Login(port, stashes, { rootId, loginId, loginKey, opened, isCurrent: true })
     } catch (error) {
       opened.destroy()
@@ -91,33 +112,36 @@ export const acceptLogin = (
     }
   })
 
-interface OpenedHandedLogin {
-  readonly handed: HandedLogin
+interface OpenedHandedLogin extends Pick<AcceptOptions, 'handed' | 'vouchers'> {
   readonly opened: OpenedBoxes
-  readonly checkWanted: () => void
 }
 
 const ask = async (
   port: LoginPort,
-  stashes: Stashes,
-  { handed, opened, checkWanted }: OpenedHandedLogin
+  stash: LoginStash,
+  { handed, opened, vouchers }: OpenedHandedLogin
 ): Promise<LoginPayload> => {
   const { io } = port
-  const rootId = handed.sent.loginId
-  const stash = graftHanded(stashes.get(rootId), handed)
   const node = findStashById(stash, handed.loginId) ?? stash
   const tree = openLoginTree({ io, opened, report: () => {} }, node, handed.loginKey)
   try {
     return await postLogin(port, { ...deviceFields(io, node), ...credentialsOf(io, tree) })
   } catch (error) {
     if (isWalletError(error, 'OTP')) {
-      checkWanted()
-      await stashes.update(rootId, known => graftHanded(known, handed))
-      await keepVoucher(port, stashes, { stash, node }, error)
+      const { voucherId, voucherAuth } = error.details
+      if (voucherId !== undefined && voucherAuth !== undefined) {
+        vouchers.set(node.loginId, { voucherId, voucherAuth })
+      }
     }
     throw error
   }
 }
+
+const withVoucher = (stash: LoginStash, vouchers: ReadonlyMap<string, Voucher>): LoginStash =>
+  [...vouchers].reduce(
+    (tree, [loginId, voucher]) => replaceStash(tree, loginId, node => ({ ...node, ...voucher })),
+    stash
+  )
 
 /**
  * Hazard: people know by the name whose account they were let in to. That of a root login has left its trace in the

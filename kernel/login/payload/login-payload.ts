@@ -8,7 +8,7 @@ import type { LoginPayload, LoginStash } from '../../types/login.ts'
 import { renameStash } from '../stash/rename-stash.ts'
 import { findStashById, isWhole, makeEmptyStash, replaceStash } from '../stash/stash-tree.ts'
 import { soundLegacyBoxes } from './legacy-boxes.ts'
-import { checkBoxUses, checkSecretUses, nameOfBox } from './secret-uses.ts'
+import { checkBoxUses, checkSecretLength, nameOfBox, withSoundChildren } from './secret-uses.ts'
 
 type CryptoIo = Pick<Io, 'crypto'>
 
@@ -21,6 +21,8 @@ export interface OpenedPayload {
   readonly username?: string | undefined
   /** The password has just opened the box that the payload has. */
   readonly isPasswordProven?: boolean
+  /** Gets what is wrong with a login of an app that is kept as it was known, or left out. */
+  readonly onOdd?: (error: unknown) => void
 }
 
 /**
@@ -29,9 +31,12 @@ export interface OpenedPayload {
  * The login is found by its id. What the payload lacks is removed, except names, vouchers, and what never changes in the life of a login: a server that no longer sends a key has
  * lost it, and it is kept here.
  *
+ * A login below that contradicts itself, the known one or another login stays as this device knows it. Of a new one the
+ * names are kept, so that no second login is made for its app.
+ *
  * @param stash - the whole tree; not changed
  * @returns a new tree, ready to be opened and saved
- * @throws KEY_INTEGRITY if a child has no parent box, the key is not that of the known login, or a secret has two uses
+ * @throws KEY_INTEGRITY if the key is not that of the known login, or a secret of the login itself has two uses
  * @throws LOST_CHILDREN if a child that the stash has is missing
  * @throws BAD_REPLY if the payload is about a login that the stash does not have
  * @throws INVALID_CHECKSUM and the other failures of boxes
@@ -42,10 +47,9 @@ export const applyLoginPayload = (io: CryptoIo, stash: LoginStash, opened: Opene
   if (target === undefined) throw anotherLogin('loginId')
   const rebuilt = rebuild(io, target, opened)
   if (target !== stash && rebuilt.parentBox === undefined) throw withoutParent()
-  const merged = replaceStash(stash, target.loginId, () => rebuilt)
-  checkIds(merged)
-  checkSecretUses(io, opened.loginKey, [target, rebuilt])
-  return merged
+  const { loginKey, onOdd = () => {} } = opened
+  const sound = withSoundChildren({ io, onOdd, tree: stash }, { loginKey, known: target, rebuilt })
+  return replaceStash(stash, target.loginId, () => sound)
 }
 
 const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginStash => {
@@ -53,7 +57,8 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
   if (payload.appId !== stash.appId) throw anotherLogin('appId')
   checkLoginKey(io, stash, loginKey)
   checkBoxUses(stash, payload)
-  for (const box of [payload.loginAuthBox, payload.passwordAuthBox]) openKey(io, loginKey, box)
+  for (const box of [payload.loginAuthBox, payload.passwordAuthBox])
+    openKey(io, loginKey, { box, isExact: payload.appId === '' })
   const named = opened.username === undefined ? stash : renameStash(stash, opened.username)
   const { username } = named
   const { mnemonicBox, rootKeyBox, syncKeyBox } = soundLegacyBoxes(io, loginKey, [stash, payload])
@@ -76,9 +81,9 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
     loginAuthBox: stash.loginAuthBox ?? payload.loginAuthBox,
     parentBox: stash.parentBox ?? parentBoxOf(payload),
     ...passwordOf(stash, opened),
-    pin2Key: openKey(io, loginKey, payload.pin2KeyBox),
+    pin2Key: openKey(io, loginKey, { box: payload.pin2KeyBox }),
     pin2TextBox: checkPinText(io, loginKey, payload.pin2TextBox),
-    recovery2Key: openKey(io, loginKey, payload.recovery2KeyBox),
+    recovery2Key: openKey(io, loginKey, { box: payload.recovery2KeyBox }),
     keyBoxes: mergeBoxes(io, loginKey, { sent: payload.keyBoxes ?? [], known: stash.keyBoxes ?? [] }),
     mnemonicBox,
     rootKeyBox,
@@ -88,37 +93,81 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
   })
 }
 
-/** New children come last, whatever dates the server gives them: the first login of an app is the one in use. */
+/**
+ * Known children keep their order and new ones come last, whatever dates the server gives them: the first login of an app is
+ * the one in use.
+ */
 const mergeChildren = (
   io: CryptoIo,
   stash: LoginStash,
-  { loginKey, payload }: OpenedPayload
+  { loginKey, payload, onOdd = () => {} }: OpenedPayload
 ): LoginStash[] => {
   const known = new Map((stash.children ?? []).map(child => [child.loginId, child]))
   const sent = [...(payload.children ?? [])].sort(byCreated)
   const isKnown = ({ loginId }: LoginPayload): boolean => known.has(loginId)
-  const inOrder = [...sent.filter(isKnown), ...sent.filter(child => !isKnown(child))]
+  const places = [...known.keys()]
+  const placeOf = ({ loginId }: LoginPayload): number => places.indexOf(loginId)
+  const kept = sent.filter(isKnown).sort((left, right) => placeOf(left) - placeOf(right))
+  const inOrder = [...kept, ...sent.filter(child => !isKnown(child))]
   const ids = new Set(inOrder.map(({ loginId }) => loginId))
   for (const child of known.values()) {
     if (!ids.has(child.loginId) && isOwnChild(io, loginKey, child)) throw new WalletError('LOST_CHILDREN', {})
   }
   const apps = new Set([payload.appId])
-  return inOrder.map(child => {
-    if (apps.has(child.appId)) throw violation('two logins have one app')
-    apps.add(child.appId)
-    if (child.parentBox === undefined) throw withoutParent()
-    const childKey = openBox(io, loginKey, child.parentBox)
-    try {
-      const base = known.get(child.loginId) ?? { ...makeEmptyStash(undefined), appId: child.appId }
-      // A device that was let in by another one could not try the box that it was given.
-      const isSound = base.parentBox !== undefined && isOpenedBy(io, loginKey, base.parentBox)
-      const sound = isSound ? base : { ...base, parentBox: child.parentBox }
-      return rebuild(io, sound, { loginKey: childKey, payload: child })
-    } finally {
-      childKey.fill(0)
+  const taken = new Set<string>()
+  return inOrder.flatMap(child => {
+    const before = known.get(child.loginId)
+    let merged: LoginStash
+    if (taken.has(child.loginId)) {
+      onOdd(violation('two logins have one id'))
+      return []
     }
+    taken.add(child.loginId)
+    try {
+      if (apps.has(child.appId)) throw violation('two logins have one app')
+      merged = mergeChild(io, { parentKey: loginKey, before, child, onOdd })
+    } catch (error) {
+      if (isWalletError(error, 'LOST_CHILDREN')) throw error
+      onOdd(error)
+      if (before === undefined && apps.has(child.appId)) return []
+      merged = before ?? namesOf(child)
+    }
+    apps.add(merged.appId)
+    return [merged]
   })
 }
+
+interface ChildMerge {
+  readonly parentKey: Uint8Array
+  readonly before: LoginStash | undefined
+  readonly child: LoginPayload
+  readonly onOdd: (error: unknown) => void
+}
+
+const mergeChild = (io: CryptoIo, { parentKey, before, child, onOdd }: ChildMerge): LoginStash => {
+  if (child.isOdd === true) throw violation('a login of an app cannot be read')
+  if (child.parentBox === undefined) throw withoutParent()
+  const childKey = openBox(io, parentKey, child.parentBox)
+  try {
+    const base = before ?? { ...makeEmptyStash(undefined), appId: child.appId }
+    // A device that was let in by another one could not try the box that it was given.
+    // Nor is that of a login sound of which only the names are kept: it came with what was left out.
+    const isSound = isWhole(base) && base.parentBox !== undefined && isOpenedBy(io, parentKey, base.parentBox)
+    const sound = isSound ? base : { ...base, parentBox: child.parentBox }
+    return rebuild(io, sound, { loginKey: childKey, payload: child, onOdd })
+  } finally {
+    childKey.fill(0)
+  }
+}
+
+/** A login of which nothing else can be used. */
+const namesOf = ({ appId, created, loginId, parentBox }: LoginPayload): LoginStash => ({
+  appId,
+  created,
+  loginId,
+  pendingVouchers: [],
+  ...(parentBox === undefined ? {} : { parentBox })
+})
 
 /**
  * Tells whether a child of the stash is one: a device that has no key of the parent believes whoever lets it in that
@@ -138,15 +187,10 @@ export const isKeyOf = (io: CryptoIo, stash: LoginStash, loginKey: Uint8Array): 
 
 /** A login keeps its key for life, so a key that opens none of its boxes is that of another login. */
 const checkLoginKey = (io: CryptoIo, stash: LoginStash, loginKey: Uint8Array): void => {
-  if (loginKey.length !== 32) throw violation('a login key is not 32 bytes')
+  // Below the root, deployed clients take every key that AES takes.
+  const isKey = loginKey.length === 32 || (stash.appId !== '' && [16, 24].includes(loginKey.length))
+  if (!isKey) throw violation('a login key is not 32 bytes')
   if (isKeyOf(io, stash, loginKey) === false) throw violation('the server sent the key of another login')
-}
-
-/** One id names one login of the whole tree. */
-const checkIds = (stash: LoginStash, seen: Set<string> = new Set()): void => {
-  if (seen.has(stash.loginId)) throw violation('two logins have one id')
-  seen.add(stash.loginId)
-  for (const child of stash.children ?? []) checkIds(child, seen)
 }
 
 const parentBoxOf = ({ appId, parentBox }: LoginPayload): Box | undefined => {
@@ -181,10 +225,14 @@ const passwordOf = (stash: LoginStash, { payload, isPasswordProven }: OpenedPayl
   }
 }
 
-const openKey = (io: CryptoIo, loginKey: Uint8Array, box: Box | undefined): string | undefined => {
+const openKey = (
+  io: CryptoIo,
+  loginKey: Uint8Array,
+  { box, isExact = false }: { readonly box: Box | undefined; readonly isExact?: boolean }
+): string | undefined => {
   if (box === undefined) return undefined
   const key = openBox(io, loginKey, box)
-  if (key.length !== 32) throw violation('a secret of a login is not 32 bytes')
+  checkSecretLength(key, isExact)
   return io.crypto.toBase64(key)
 }
 

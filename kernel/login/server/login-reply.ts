@@ -9,6 +9,7 @@ import {
   type OtpResults
 } from '../../schema/login-server.ts'
 import { parse } from '../../schema/parse.ts'
+import { parseJsonText } from '../../types/json-text.ts'
 
 /**
  * Gives the results of a reply of the login server, or throws what its code says (protocol §2.2; pure).
@@ -25,7 +26,7 @@ export const resultsOf = (text: string, status: number): unknown => {
 
 const jsonOf = (text: string, status: number): unknown => {
   try {
-    return JSON.parse(text)
+    return parseJsonText(text)
   } catch {
     throw new WalletError('INVALID_JSON', { status })
   }

@@ -44,7 +44,7 @@ export const loginFetch = async (
     reply = await fetchInTime(port, authServer + path, options)
   } catch (error) {
     if (isWalletError(error, 'REPLY_TOO_LARGE')) throw error
-    throw new WalletError('NETWORK', { path }, error)
+    throw new WalletError('NETWORK', { path }, causeOfFetch(error))
   }
   return resultsOf(reply.text, reply.status)
 }
@@ -94,6 +94,29 @@ export const usernameAvailable = async (port: ServerPort, username: string): Pro
     throw error
   }
 }
+
+/**
+ * Says why a request failed, in the codes of the platform such as `ECONNREFUSED` (pure).
+ *
+ * Nothing else of the thrown error is kept: its text, its name and its other fields may repeat the address, the headers
+ * and the body of the request, and with them every proof that was sent.
+ */
+export const causeOfFetch = (error: unknown): Error => {
+  if (error instanceof WalletError) return error
+  const codes: string[] = []
+  let cause: unknown = error
+  for (let depth = 0; depth < MAX_CAUSES && typeof cause === 'object' && cause !== null; depth += 1) {
+    const { code } = cause as { code?: unknown }
+    if (typeof code === 'string' && PLATFORM_CODE.test(code) && !codes.includes(code)) codes.push(code)
+    cause = (cause as { cause?: unknown }).cause
+  }
+  return new Error(codes.length === 0 ? 'the request failed' : `the request failed: ${codes.join(', ')}`)
+}
+
+const MAX_CAUSES = 5
+
+/** Of Node, OpenSSL and undici, all in capitals: no key that is written in base16, base58 or base64 looks like it. */
+const PLATFORM_CODE = /^(?:E[A-Z]{2,20}|(?:ERR|UND|CERT|SELF|UNABLE|DEPTH|HOSTNAME)_[A-Z]+(?:_[A-Z]+){0,8})$/
 
 /** A fact of the protocol, not a secret (protocol §2.1). */
 const DEFAULT_API_KEY = '4248c1bf41e53b840a5fdb2c872dd3ade525e66d'

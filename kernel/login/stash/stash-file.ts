@@ -1,8 +1,10 @@
-import { parseBase58 } from '../../crypto/encoding.ts'
+import { parseBase64 } from '../../crypto/base64.ts'
+import { base58Of, parseBase58 } from '../../crypto/encoding.ts'
 import { WalletError } from '../../errors/wallet-error.ts'
 import type { Io } from '../../io/io.ts'
 import { isRecord } from '../../schema/fields.ts'
 import { parseLoginStash } from '../../schema/login-files.ts'
+import { isRootId } from '../../schema/login-server.ts'
 import { parseJson } from '../../schema/parse.ts'
 import { isSameJson } from '../../types/json.ts'
 import type { LoginStash } from '../../types/login.ts'
@@ -18,6 +20,7 @@ import { normalizeUsername } from '../derive.ts'
 export const parseStashFile = (io: Pick<Io, 'crypto'>, text: string): LoginStash => {
   const stash = normalizeStash(io, parseLoginStash(parseJson(text, 'login stash')))
   if (stash.appId !== '') unreadable('appId', 'is not that of a root login')
+  if (!isRootId(stash.loginId)) unreadable('loginId', 'is not 32 bytes of base64')
   return stash
 }
 
@@ -29,6 +32,7 @@ export const parseStashFile = (io: Pick<Io, 'crypto'>, text: string): LoginStash
 export const stashTextOf = (stash: LoginStash): string =>
   JSON.stringify(stash, (name, value: unknown) => {
     if (name === 'syncToken') return undefined
+    if (name === 'pin2Key' && typeof value === 'string') return storedPinKey(value)
     return isRecord(value) ? Object.fromEntries(Object.entries(value).sort(byName)) : value
   })
 
@@ -44,6 +48,10 @@ const storedFields = (stash: LoginStash): unknown => {
 
 const byName = ([left]: [string, unknown], [right]: [string, unknown]): number => (left < right ? -1 : 1)
 
+/** Text without a final `=` reads as base58, so a key whose base64 has no padding is written as that. */
+const storedPinKey = (base64: string): string =>
+  base64.endsWith('=') ? base64 : base58Of(parseBase64(base64))
+
 const normalizeStash = (io: Pick<Io, 'crypto'>, stash: LoginStash): LoginStash => {
   const { username, nextUsername, pin2Key, children } = stash
   return {
@@ -51,7 +59,17 @@ const normalizeStash = (io: Pick<Io, 'crypto'>, stash: LoginStash): LoginStash =
     ...(username === undefined ? {} : { username: normalizeUsername(username) }),
     ...(nextUsername === undefined ? {} : { nextUsername: normalizeUsername(nextUsername) }),
     ...(pin2Key === undefined ? {} : { pin2Key: base64KeyOf(io, pin2Key) }),
-    ...(children === undefined ? {} : { children: children.map(child => normalizeStash(io, child)) })
+    ...(children === undefined ? {} : { children: children.map(child => normalizeChild(io, child)) })
+  }
+}
+
+/** A name or a PIN key of a child that makes no sense is left out; the server has what belongs there. */
+const normalizeChild = (io: Pick<Io, 'crypto'>, child: LoginStash): LoginStash => {
+  try {
+    return normalizeStash(io, child)
+  } catch {
+    const { username: _, nextUsername: __, pin2Key: ___, ...rest } = child
+    return normalizeStash(io, rest)
   }
 }
 

@@ -9,6 +9,7 @@ import type { Services } from '../../services.ts'
 import { Observable, type Readable } from '../../state/observable.ts'
 import { dateOf } from '../../time.ts'
 import type { LocalUser, LoginStash } from '../../types/login.ts'
+import { KeptOtpKeys } from './kept-otp-keys.ts'
 import { type FoundStash, loadStashes, type StashFolder } from './load-stashes.ts'
 import { isSameStash, parseStashFile, stashTextOf } from './stash-file.ts'
 import { findStashByApp, isWhole } from './stash-tree.ts'
@@ -40,6 +41,8 @@ export const openStashes = async (port: StashPort): Promise<Stashes> => {
 
 /** The logins that this device knows, the last used first; the one writer of `logins/` (specification §3). */
 export class Stashes implements Readable<readonly LoginStash[]> {
+  /** The two-factor keys that have worked here. */
+  readonly otpKeys: KeptOtpKeys
   readonly #port: StashPort
   readonly #files: DoubledFiles
   readonly #unreadable: Map<string, string>
@@ -50,6 +53,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
 
   constructor(port: StashPort, files: DoubledFiles, folder: StashFolder) {
     this.#port = port
+    this.otpKeys = new KeptOtpKeys(port)
     this.#files = files
     this.#unreadable = new Map(folder.unreadable)
     for (const found of folder.found) this.#found.set(found.saved.loginId, found)
@@ -135,6 +139,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
       const id = found.saved.loginId
       if (this.#openCounts.has(id)) throw new WalletError('USER_LOGGED_IN', {})
       for (const path of found.paths) await this.#files.delete(path)
+      await this.otpKeys.remove(id)
       this.#found.delete(id)
       this.#state.set(this.list().filter(stash => stash.loginId !== id))
     })
@@ -204,7 +209,7 @@ const DAY_MS = 86_400_000
 /** Tells whether two versions differ in nothing but a `lastLogin` of the same day. */
 const isNearlyEqual = (next: LoginStash, saved: LoginStash): boolean => {
   const gap = Date.parse(next.lastLogin ?? '') - Date.parse(saved.lastLogin ?? '')
-  if (next.lastLogin !== saved.lastLogin && !(gap < DAY_MS)) return false
+  if (next.lastLogin !== saved.lastLogin && !(Math.abs(gap) < DAY_MS)) return false
   const { lastLogin: _, ...rest } = next
   const { lastLogin: __, ...savedRest } = saved
   return isSameStash(rest, savedRest)
@@ -219,17 +224,18 @@ const idBytesOf = ({ io }: StashPort, { appId, loginId }: LoginStash): Uint8Arra
 const localUserOf = ({ io, config }: StashPort, stash: LoginStash): LocalUser => {
   const node = findStashByApp(stash, config.appId)
   const { username, lastLogin, voucherId, recovery2Key } = stash
-  return {
+  const user: LocalUser = {
     loginId: base58Of(io.crypto.fromBase64(stash.loginId)),
     isPinLoginEnabled: (stash.pin2Key ?? node?.pin2Key) !== undefined,
     isKeyLoginEnabled: node !== undefined && isWhole(node),
     ...(username === undefined ? {} : { username }),
     ...(lastLogin === undefined ? {} : { lastLogin: dateOf(lastLogin) }),
-    ...(voucherId === undefined ? {} : { voucherId }),
-    ...(recovery2Key === undefined || config.hideKeys
-      ? {}
-      : { recovery2Key: base58Of(io.crypto.fromBase64(recovery2Key)) })
+    ...(voucherId === undefined ? {} : { voucherId })
   }
+  if (recovery2Key === undefined || config.hideKeys) return user
+  // Whoever prints or copies the list of users does not mean to print a secret.
+  const get = (): string => base58Of(io.crypto.fromBase64(recovery2Key))
+  return Object.defineProperty(user, 'recovery2Key', { get, enumerable: false })
 }
 
 const isStash = (port: StashPort, text: string): boolean => {

@@ -13,13 +13,15 @@ import type { Stashes } from '../stash/stash.ts'
 import { tellAttempt } from './login-attempt.ts'
 import type { LoginPort } from './online-login.ts'
 
-/** A new account: a username with a password, or neither for a light account. */
+/** A new account: a username, with a password or without, or neither for a light account. */
 export interface CreateLoginOptions {
   readonly username?: string | undefined
   readonly password?: string | undefined
   readonly pin?: string | undefined
   /** How costly guessing the password shall be; fit for this device when absent. */
   readonly snrp?: SnrpOptions
+  /** The date that the login counts as its own; the present by default. */
+  readonly now?: Date | undefined
 }
 
 /**
@@ -28,7 +30,7 @@ export interface CreateLoginOptions {
  * The account repo is the next step: `Login.ensureAccountRepo`. If keeping it fails, an account with a
  * password exists all the same, and a login on any device finds it.
  *
- * @throws USERNAME_WITHOUT_PASSWORD, USERNAME_REQUIRED, USERNAME_INVALID, BAD_USERNAME, PASSWORD_TOO_WEAK for text
+ * @throws USERNAME_REQUIRED, USERNAME_INVALID, BAD_USERNAME, PASSWORD_TOO_WEAK for text
  * that has no bytes, PIN_INVALID: before anything is sent
  * @throws ACCOUNT_EXISTS, NETWORK, STORAGE_FULL, …
  */
@@ -39,7 +41,7 @@ export const createLogin = (
 ): Promise<Login> => {
   const password = options.password === undefined ? undefined : new Secret(options.password)
   const pin = options.pin === undefined ? undefined : new Secret(options.pin)
-  const { snrp } = options
+  const { snrp, now } = options
   return tellAttempt(port, 'create', async stage => {
     try {
       const username = checkOptions({ username: options.username, password, pin })
@@ -49,7 +51,7 @@ export const createLogin = (
       await postCreate(port, { data: login.serverBody })
       stage('opening')
       const { loginId } = login.stash
-      await stashes.save({ ...login.stash, lastLogin: isoOf(port.io.clock.now()) })
+      await stashes.save({ ...login.stash, lastLogin: isoOf(now?.getTime() ?? port.io.clock.now()) })
       const opened = new OpenedBoxes(port.io)
       const loginKey = opened.adopt(new Secret(login.loginKey))
       return new Login(port, stashes, { rootId: loginId, loginId, loginKey, opened, isCurrent: true })
@@ -68,7 +70,6 @@ interface CheckedOptions {
 
 const checkOptions = ({ username, password, pin }: CheckedOptions): string | undefined => {
   if (username === undefined && password !== undefined) throw new WalletError('USERNAME_REQUIRED', {})
-  if (username !== undefined && password === undefined) throw new WalletError('USERNAME_WITHOUT_PASSWORD', {})
   pin?.use(checkPin)
   password?.use(checkNewPassword)
   if (username === undefined) return undefined

@@ -8,11 +8,11 @@ import { findUser, type UserName } from '../stash/find-user.ts'
 import type { Stashes } from '../stash/stash.ts'
 import { findStashByApp } from '../stash/stash-tree.ts'
 import { tellAttempt } from './login-attempt.ts'
-import type { LoginPort } from './online-login.ts'
+import type { LoginOptions, LoginPort } from './online-login.ts'
 import { keepDate } from './password.ts'
 
 /** A user of this device, and the base58 key of the app's login, or of the root login. */
-export type KeyOptions = UserName & { readonly loginKey: string }
+export type KeyOptions = UserName & Pick<LoginOptions, 'now'> & { readonly loginKey: string }
 
 /**
  * Logs in by the login key, without a request; a refresh follows in the background (protocol §4.5).
@@ -29,7 +29,7 @@ export const loginWithKey = (port: LoginPort, stashes: Stashes, options: KeyOpti
     try {
       const key = opened.adopt(loginKey.use(parseKey))
       const login = openWith({ port, stashes, opened }, stash, key)
-      await keepDate(port, stashes, stash.loginId)
+      await keepDate(port, stashes, { rootId: stash.loginId, now: options.now })
       login.refreshInBackground()
       return login
     } catch (error) {

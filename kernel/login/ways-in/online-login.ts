@@ -1,7 +1,7 @@
 import { sealBox } from '../../crypto/box.ts'
 import { base58Of, parseBase32 } from '../../crypto/encoding.ts'
 import { totp } from '../../crypto/one-time-code.ts'
-import { WalletError } from '../../errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
 import type { Io } from '../../io/io.ts'
 import { failureLine, type Services } from '../../services.ts'
 import type { Secret } from '../../state/secret.ts'
@@ -17,6 +17,7 @@ import { nameOfBox } from '../payload/secret-uses.ts'
 import type { LoginCredentials, LoginRequest } from '../server/login-request.ts'
 import { postLogin, postSecret } from '../server/login-server.ts'
 import { keepVoucher } from '../stash/keep-voucher.ts'
+import type { KeptKeyOpeners, KeptLogin } from '../stash/kept-otp-keys.ts'
 import type { Stashes } from '../stash/stash.ts'
 import { isSameStash } from '../stash/stash-file.ts'
 import { findStashById, isWhole, makeEmptyStash, replaceStash } from '../stash/stash-tree.ts'
@@ -32,6 +33,8 @@ export interface LoginOptions {
   readonly otpKey?: string | undefined
   /** Of a CAPTCHA that was solved. */
   readonly challengeId?: string | undefined
+  /** The date that the login counts as its own; the present by default. */
+  readonly now?: Date | undefined
 }
 
 /** One question to the login server. */
@@ -49,6 +52,8 @@ export interface OnlineLogin extends LoginOptions {
   readonly isRefresh?: boolean
   /** The code alone must do: the voucher of this device is neither sent nor replaced. */
   readonly isWithoutVoucher?: boolean
+  /** What opens the two-factor keys that this device has kept, for a server that asks for a code. */
+  readonly openers?: KeptKeyOpeners
 }
 
 /** A login whose key is in hand. */
@@ -76,13 +81,16 @@ export const loginOnline = async (
   stashes: Stashes,
   login: OnlineLogin
 ): Promise<HeldLogin> => {
-  const payload = await ask(port, stashes, login)
+  const { payload, otpKey } = await ask(port, stashes, login)
   checkUserId(port.io, login.credentials, payload)
   const loginKey = await login.loginKeyOf(payload)
   const username = await nameOf(port.io, login.stash, { payload, loginKey })
-  const reply: Reply = { login, payload, loginKey, username }
+  const reply: Reply = { login, payload, loginKey, username, otpKey }
   const rootId = rootIdOf(port.io, reply)
   await keep(port, stashes, reply)
+  if (otpKey !== undefined && payload.otpTimeout !== undefined) {
+    await keepOtpKey(port, stashes, { rootId, loginId: payload.loginId, otpKey, loginKey })
+  }
   await forgetVoid(port, stashes, { stash: login.stash, rootId })
   if (payload.loginAuthBox === undefined) {
     try {
@@ -125,23 +133,84 @@ export const mergeReply = (
   return merged
 }
 
+/** A two-factor key that the server has just taken, and the login that it let in. */
+export interface WorkingOtpKey extends KeptLogin {
+  readonly otpKey: string
+  readonly loginKey: Secret<Uint8Array>
+}
+
+/** Keeps a two-factor key that has worked, so that no reply of a server can take it away. */
+export const keepOtpKey = async (
+  { io }: Pick<LoginPort, 'io'>,
+  stashes: Stashes,
+  { otpKey, loginKey, ...kept }: WorkingOtpKey
+): Promise<void> => {
+  const root = stashes.get(kept.rootId)
+  const { pin2Key, recovery2Key } = (root && findStashById(root, kept.loginId)) ?? {}
+  const bytesOf = (text: string | undefined): Uint8Array | undefined =>
+    text === undefined ? undefined : io.crypto.fromBase64(text)
+  const copy = loginKey.use(key => key.slice())
+  try {
+    const openers = { loginKey: copy, pin2Key: bytesOf(pin2Key), recovery2Key: bytesOf(recovery2Key) }
+    await stashes.otpKeys.keep(kept, otpKey, openers)
+  } finally {
+    copy.fill(0)
+  }
+}
+
 interface Reply {
   readonly login: OnlineLogin
+  /** Made the code that the server took; undefined for a code as typed, and for none. */
+  readonly otpKey: string | undefined
   readonly payload: LoginPayload
   readonly loginKey: Secret<Uint8Array>
   readonly username: string | undefined
 }
 
-const ask = async (port: LoginPort, stashes: Stashes, login: OnlineLogin): Promise<LoginPayload> => {
+type Answer = Pick<Reply, 'payload' | 'otpKey'>
+
+const ask = async (port: LoginPort, stashes: Stashes, login: OnlineLogin): Promise<Answer> => {
   const { node, credentials, challengeId, isWithoutVoucher } = login
   const { otp, ...voucher } = deviceFields(port.io, node, login)
   const device = isWithoutVoucher === true ? { otp } : { otp, ...voucher }
+  const request = { challengeId, ...device, ...credentials }
+  const otpKey = login.otp === undefined ? (login.otpKey ?? node.otpKey) : undefined
   try {
-    return await postLogin(port, { challengeId, ...device, ...credentials })
+    return { payload: await postLogin(port, request), otpKey: otpKey && normalizeOtpKey(otpKey) }
   } catch (error) {
     if (isWithoutVoucher !== true) await keepVoucher(port, stashes, login, error)
-    throw error
+    const isTyped = login.otp !== undefined || login.otpKey !== undefined
+    if (isTyped || !isWalletError(error, 'OTP')) throw error
+    return askWithKept(port, stashes, { login, request, error })
   }
+}
+
+interface RefusedCode {
+  readonly login: OnlineLogin
+  readonly request: LoginRequest
+  readonly error: WalletError<'OTP'>
+}
+
+/** A server that once left the key out, or is honest again, asks for a code that the stash cannot make. */
+const askWithKept = async (
+  port: LoginPort,
+  stashes: Stashes,
+  { login, request, error }: RefusedCode
+): Promise<Answer> => {
+  const { stash, node, openers = {} } = login
+  const kept: KeptLogin = { rootId: stash.loginId, loginId: node.loginId }
+  const tried = node.otpKey === undefined ? undefined : normalizeOtpKey(node.otpKey)
+  for (const otpKey of await stashes.otpKeys.find(kept, openers)) {
+    if (otpKey === tried) continue
+    try {
+      const payload = await postLogin(port, { ...request, otp: codeOf(port.io, otpKey) })
+      return { payload, otpKey }
+    } catch (failure) {
+      if (!isWalletError(failure, 'OTP')) throw failure
+      stashes.otpKeys.refuse(kept, otpKey)
+    }
+  }
+  throw error
 }
 
 /** Who asks for a name gets the account of that name. */
@@ -198,20 +267,22 @@ const keep = (port: LoginPort, stashes: Stashes, reply: Reply): Promise<LoginSta
       loginKey,
       opened,
       username,
-      isPasswordProven
+      isPasswordProven,
+      onOdd: error => port.logOf('login').warn(failureLine('A login of an app stays as it was', error))
     })
-    const next = isRefresh === true ? applied : { ...applied, lastLogin: isoOf(port.io.clock.now()) }
+    const next =
+      isRefresh === true
+        ? applied
+        : { ...applied, lastLogin: isoOf(login.now?.getTime() ?? port.io.clock.now()) }
     const isSame = present !== undefined && isSameStash(next, present)
     return isSame && next.syncToken === present.syncToken ? present : next
   })
 }
 
 /** A code key that has just logged in is kept where the server does not show its own. */
-const withGivenKey = (base: LoginStash, { login, payload }: Reply): LoginStash => {
-  const { otp, otpKey } = login
-  const given = otp === undefined && otpKey !== undefined ? normalizeOtpKey(otpKey) : undefined
-  if (given === undefined || payload.otpKey !== true) return base
-  return replaceStash(base, payload.loginId, node => ({ ...node, otpKey: given }))
+const withGivenKey = (base: LoginStash, { payload, otpKey }: Reply): LoginStash => {
+  if (otpKey === undefined || payload.otpKey !== true) return base
+  return replaceStash(base, payload.loginId, node => ({ ...node, otpKey }))
 }
 
 const addLoginAuth = async (port: LoginPort, { login, loginKey }: Reply): Promise<LoginPayload> => {

@@ -35,7 +35,7 @@ export const loginWithPassword = (
   options: PasswordOptions
 ): Promise<Login> => {
   const password = new Secret(options.password)
-  const { username, otp, otpKey, challengeId } = options
+  const { username, otp, otpKey, challengeId, now } = options
   return tellAttempt(port, 'password', async stage => {
     const opened = new OpenedBoxes(port.io)
     try {
@@ -44,7 +44,9 @@ export const loginWithPassword = (
       stage('deriving')
       const derived = startDeriving(port.io, { username: name, password, snrp: stash.passwordKeySnrp })
       const attempt: Attempt = { port, stashes, opened, stash, derived, stage }
-      return (await openOffline(attempt)) ?? (await logInOnline(attempt, { otp, otpKey, challengeId }))
+      return (
+        (await openOffline(attempt, now)) ?? (await logInOnline(attempt, { otp, otpKey, challengeId, now }))
+      )
     } catch (error) {
       opened.destroy()
       throw error
@@ -127,7 +129,7 @@ const quiet = <T>(job: Promise<T>): Promise<T> => {
 }
 
 /** The account as this device has it; whatever goes wrong here, the server is asked (protocol §4.5). */
-const openOffline = async (attempt: Attempt): Promise<Login | undefined> => {
+const openOffline = async (attempt: Attempt, now: Date | undefined): Promise<Login | undefined> => {
   const { port, stashes, opened, stash, stage } = attempt
   const { passwordBox, passwordKeySnrp, loginId } = stash
   let login: Login
@@ -143,9 +145,20 @@ const openOffline = async (attempt: Attempt): Promise<Login | undefined> => {
       port.logOf('login').info(failureLine('The password does not open the account on this device', error))
     return undefined
   }
-  await keepDate(port, stashes, loginId)
+  await keepDate(port, stashes, { rootId: loginId, now })
+  await keepPassword(attempt, loginId)
   login.refreshInBackground()
   return login
+}
+
+/** Lets the password open what this device keeps of two-factor, also where a reply took its box away. */
+const keepPassword = async ({ port, stashes, derived }: Attempt, rootId: string): Promise<void> => {
+  const { passwordBox, passwordKeySnrp: snrp } = stashes.get(rootId) ?? {}
+  if (passwordBox === undefined || snrp === undefined) return
+  const key = await derived.keyOf(snrp)
+  const loginKey = openBox(port.io, key, passwordBox)
+  await stashes.otpKeys.keepPassword({ rootId, loginId: rootId }, loginKey, { snrp, key })
+  loginKey.fill(0)
 }
 
 const logInOnline = async (attempt: Attempt, options: LoginOptions): Promise<Login> => {
@@ -158,6 +171,7 @@ const logInOnline = async (attempt: Attempt, options: LoginOptions): Promise<Log
     node: stash,
     credentials: { userId, passwordAuth },
     opened,
+    openers: { passwordKeyOf: derived.keyOf },
     loginKeyOf: async ({ passwordBox, passwordKeySnrp }) => {
       if (passwordBox === undefined || passwordBox === true || passwordKeySnrp === undefined) {
         throw new WalletError('LOGIN_DATA_MISSING', { method: 'online password' })
@@ -166,6 +180,7 @@ const logInOnline = async (attempt: Attempt, options: LoginOptions): Promise<Log
     }
   })
   stage('opening')
+  await keepPassword(attempt, held.rootId)
   return new Login(port, stashes, held)
 }
 
@@ -176,9 +191,9 @@ const openLoginKey = async ({ port, derived }: Attempt, box: Box, snrp: Snrp): P
 export const keepDate = async (
   port: Pick<LoginPort, 'io' | 'report'>,
   stashes: Stashes,
-  rootId: string
+  { rootId, now }: { readonly rootId: string; readonly now: Date | undefined }
 ): Promise<void> => {
-  const lastLogin = isoOf(port.io.clock.now())
+  const lastLogin = isoOf(now?.getTime() ?? port.io.clock.now())
   try {
     await stashes.update(rootId, stash => stash && { ...stash, lastLogin })
   } catch (error) {

@@ -24,7 +24,7 @@ export type PinOptions = UserName & LoginOptions & { readonly pin: string }
  */
 export const loginWithPin = (port: LoginPort, stashes: Stashes, options: PinOptions): Promise<Login> => {
   const pin = new Secret(options.pin)
-  const { otp, otpKey, challengeId } = options
+  const { otp, otpKey, challengeId, now } = options
   return tellAttempt(port, 'pin', async stage => {
     const { io } = port
     const opened = new OpenedBoxes(io)
@@ -36,8 +36,8 @@ export const loginWithPin = (port: LoginPort, stashes: Stashes, options: PinOpti
       stage('asking')
       const held = await tryNames(namesOf(stash, node), name =>
         loginOnline(port, stashes, {
-          ...{ otp, otpKey, challengeId },
-          ...{ stash, node, opened },
+          ...{ otp, otpKey, challengeId, now },
+          ...{ stash, node, opened, openers: { pin2Key } },
           credentials: { pin2Id: pin2IdOf(io, pin2Key, name), pin2Auth },
           loginKeyOf: async ({ pin2Box }) => {
             if (pin2Box === undefined || pin2Box === true) {

@@ -38,7 +38,7 @@ export interface RecoveryOptions extends RecoveryUser, LoginOptions {
 export const loginWithRecovery = (
   port: LoginPort,
   stashes: Stashes,
-  { recoveryKey, username, answers: given, otp, otpKey, challengeId }: RecoveryOptions
+  { recoveryKey, username, answers: given, otp, otpKey, challengeId, now }: RecoveryOptions
 ): Promise<Login> =>
   tellAttempt(port, 'recovery', async stage => {
     const { io } = port
@@ -55,8 +55,9 @@ export const loginWithRecovery = (
       }
       stage('asking')
       const held = await loginOnline(port, stashes, {
-        ...{ otp, otpKey, challengeId },
+        ...{ otp, otpKey, challengeId, now },
         ...{ stash, node: stash, credentials, opened },
+        openers: { recovery2Key: key.use(bytes => bytes.slice()) },
         loginKeyOf: async ({ recovery2Box }) => {
           if (recovery2Box === undefined || recovery2Box === true) {
             throw new WalletError('LOGIN_DATA_MISSING', { method: 'recovery v2' })

@@ -1,6 +1,7 @@
 import { openText, sealText } from '../../crypto/box.ts'
 import type { Io } from '../../io/io.ts'
 import type { Secret } from '../../state/secret.ts'
+import { tryJsonText } from '../../types/json-text.ts'
 import { isBox } from '../../types/keys.ts'
 import { makeBreather } from '../breather.ts'
 
@@ -108,9 +109,9 @@ const slicesOf = (changes: readonly Change[]): (string | null)[][] => {
 
 const openSlice = (crypto: ChunkCrypto, line: string, place: Place): DecodedChunk | undefined => {
   try {
-    const box: unknown = JSON.parse(line)
+    const box = tryJsonText(line)
     if (!isBox(box)) return undefined
-    return readSlice(JSON.parse(crypto.key.use(bytes => openText(crypto.io, bytes, box))), place)
+    return readSlice(tryJsonText(crypto.key.use(bytes => openText(crypto.io, bytes, box))), place)
   } catch (error) {
     if (!crypto.key.isAlive) throw error
     return undefined

@@ -1,3 +1,5 @@
+import { tryJsonText } from '../../types/json-text.ts'
+
 /** Which files hold one table: the files that no manifest names are left over from a crash. */
 export interface TableManifest {
   /** The parts of its index, oldest first, and how many rows each has. */
@@ -41,12 +43,8 @@ export const suspectManifest = (files: FileNumbers | undefined): TableManifest |
 /** Reads what {@link JSON.stringify} made of a manifest; undefined for anything else. */
 export const parseManifest = (text: string | undefined): TableManifest | undefined => {
   if (text === undefined) return undefined
-  try {
-    const { parts, segments } = JSON.parse(text) as Partial<TableManifest>
-    return isPairs(parts) && isPairs(segments) ? { parts, segments } : undefined
-  } catch {
-    return undefined
-  }
+  const { parts, segments } = (tryJsonText(text) ?? {}) as Partial<TableManifest>
+  return isPairs(parts) && isPairs(segments) ? { parts, segments } : undefined
 }
 
 const isPairs = (value: unknown): value is NumberedFile[] => Array.isArray(value) && value.every(isPair)

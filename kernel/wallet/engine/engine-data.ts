@@ -1,10 +1,17 @@
 import { isNativeAmount, nativeAmount } from '../../amount.ts'
+import { copyData, copyList } from '../../copy-data.ts'
 import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
 import { isRecord } from '../../schema/fields.ts'
 import { copyJson } from '../../schema/parse.ts'
-import type { FreshAddress, StakingStatus } from '../../types/engine.ts'
+import type {
+  BalanceDetails,
+  FreshAddress,
+  ParsedUri,
+  PaymentSight,
+  StakingStatus
+} from '../../types/engine.ts'
 import type { JsonObject } from '../../types/json.ts'
-import type { EngineTransaction, Memo } from '../../types/transaction.ts'
+import type { EngineTransaction, Memo, SentState } from '../../types/transaction.ts'
 import { isDate } from '../history/transaction-file.ts'
 
 const MAX_TXID = 200
@@ -34,27 +41,131 @@ export const checkEngineTransaction = (pluginId: string, value: unknown): Engine
 }
 
 /**
- * Checks a transaction that an engine has signed: as {@link checkEngineTransaction}, and there are bytes and a txid.
+ * Reads a transaction that an engine reports or makes: each field once, into an object that nobody else holds; then
+ * checks that. Fields that an engine has no business with are left out.
+ *
+ * @throws BOGUS_TX naming the field
+ */
+export const readEngineTransaction = (pluginId: string, value: unknown): EngineTransaction => {
+  const tx: Record<string, unknown> = {}
+  let field = ''
+  const refuse = (): WalletError => new WalletError('BOGUS_TX', { pluginId, path: field })
+  try {
+    if (!isRecord(value)) throw refuse()
+    for (const name of TX_FIELDS) {
+      field = name
+      const given = value[name]
+      if (given === undefined) continue
+      if (typeof given === 'string' && given.length > MAX_TX_LENGTH) throw refuse()
+      tx[name] = typeof given === 'object' ? copyData(given, { maxLength: MAX_TX_LENGTH, refuse }) : given
+    }
+  } catch {
+    // Whatever a getter has thrown.
+    throw refuse()
+  }
+  return checkEngineTransaction(pluginId, tx)
+}
+
+const MAX_TX_LENGTH = 16_000_000
+
+const FIELDS: Readonly<Record<keyof EngineTransaction, true>> = {
+  ...{ tokenId: true, txid: true, date: true, blockHeight: true, nativeAmount: true, networkFee: true },
+  ...{ parentNetworkFee: true, ourReceiveAddresses: true, signedTx: true, memos: true, isSend: true },
+  ...{ currencyCode: true, confirmations: true, action: true, metadata: true, feeRateUsed: true },
+  ...{ txSecret: true, otherParams: true, spentCoins: true, usualNetworkFee: true }
+}
+const TX_FIELDS = Object.keys(FIELDS)
+
+/**
+ * Checks a transaction that an engine has signed: as {@link checkEngineTransaction}, and there is a txid, by which the
+ * payment is found again.
+ *
+ * Its `signedTx` may be empty: the engines of some chains keep the bytes elsewhere, in `otherParams` or at a server.
  *
  * @throws BOGUS_TX naming the field
  */
 export const checkSignedTransaction = (pluginId: string, value: unknown): EngineTransaction => {
   const tx = checkEngineTransaction(pluginId, value)
   if (tx.txid === '') throw new WalletError('BOGUS_TX', { pluginId, path: 'txid' })
-  if (tx.signedTx === '') throw new WalletError('BOGUS_TX', { pluginId, path: 'signedTx' })
   return tx
+}
+
+/**
+ * A copy of data that a plugin gave, which nobody else holds; each property is read once.
+ *
+ * @param what - what it is, for the error
+ * @throws BOGUS_DATA
+ */
+export const copyPluginData = (
+  { pluginId, what }: { readonly pluginId: string; readonly what: string },
+  value: unknown,
+  maxLength: number
+): unknown => {
+  const refuse = (rule: string): WalletError => new WalletError('BOGUS_DATA', { pluginId, what, path: rule })
+  return copyData(value, { maxLength, refuse })
 }
 
 /** Tells whether text is a balance: digits only (specification §5). */
 export const isBalance = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{1,100}$/.test(value)
 
-/** Checks an address that an engine hands out. @throws BOGUS_DATA */
+/** Reads the parts of a balance, and copies them; undefined unless each is digits. */
+export const checkBalanceDetails = (value: unknown): BalanceDetails | undefined => {
+  if (!isRecord(value)) return undefined
+  const { spendable, incoming, immature, reserved } = value
+  if (!isBalance(spendable) || !isBalance(incoming) || !isBalance(immature) || !isBalance(reserved))
+    return undefined
+  return Object.freeze({
+    spendable: nativeAmount(spendable),
+    incoming: nativeAmount(incoming),
+    immature: nativeAmount(immature),
+    reserved: nativeAmount(reserved)
+  })
+}
+
+/** Reads an address that an engine hands out. @throws BOGUS_DATA */
 export const checkFreshAddress = (pluginId: string, value: unknown): FreshAddress => {
-  const { publicAddress } = isRecord(value) ? value : {}
-  if (typeof publicAddress === 'string' && publicAddress !== '' && publicAddress.length <= MAX_ADDRESS)
-    return value as FreshAddress
-  throw new WalletError('BOGUS_DATA', { pluginId, what: 'address', path: 'publicAddress' })
+  const what = 'address'
+  const copy = copyPluginData({ pluginId, what }, value, 3 * MAX_ADDRESS)
+  const { publicAddress, segwitAddress, legacyAddress } = isRecord(copy) ? copy : {}
+  if (!isAddress(publicAddress))
+    throw new WalletError('BOGUS_DATA', { pluginId, what, path: 'publicAddress' })
+  return Object.freeze({
+    publicAddress,
+    ...(isAddress(segwitAddress) ? { segwitAddress } : {}),
+    ...(isAddress(legacyAddress) ? { legacyAddress } : {})
+  })
+}
+
+/** Reads what a plugin makes of a URI or an address. @throws BOGUS_DATA naming the field */
+export const readParsedUri = (pluginId: string, value: unknown): ParsedUri => {
+  const what = 'payment URI'
+  const bogus = (path: string): WalletError => new WalletError('BOGUS_DATA', { pluginId, what, path })
+  const copy = copyPluginData({ pluginId, what }, value, MAX_URI)
+  if (!isRecord(copy)) throw bogus('')
+  const { nativeAmount: amount, ...others } = copy
+  const texts = URI_TEXTS.flatMap(name => {
+    const text = others[name] ?? undefined
+    if (text === undefined) return []
+    if (typeof text !== 'string') throw bogus(name)
+    return [[name, text]]
+  })
+  if (amount !== undefined && amount !== null && !isBalance(amount)) throw bogus('nativeAmount')
+  return Object.freeze({
+    ...(Object.fromEntries(texts) as Omit<ParsedUri, 'nativeAmount'>),
+    ...(typeof amount === 'string' ? { nativeAmount: nativeAmount(amount) } : {})
+  })
+}
+
+const URI_TEXTS = ['publicAddress', 'legacyAddress', 'currencyCode', 'label', 'message'] as const
+
+/** A text that a plugin answers with. @throws BOGUS_DATA */
+export const readPluginText = (
+  { pluginId, what }: { readonly pluginId: string; readonly what: string },
+  value: unknown
+): string => {
+  if (typeof value === 'string' && value !== '' && value.length <= MAX_URI) return value
+  throw new WalletError('BOGUS_DATA', { pluginId, what, path: '' })
 }
 
 const checkOptionalFields = (
@@ -67,27 +178,60 @@ const checkOptionalFields = (
   for (const field of OPTIONAL_TEXTS) {
     if (tx[field] !== undefined && typeof tx[field] !== 'string') throw bogus(field)
   }
-  const { parentNetworkFee, confirmations } = tx
+  const { parentNetworkFee, confirmations, spentCoins } = tx
+  const isCoins = spentCoins === undefined || (isTextList(spentCoins) && spentCoins.length <= MAX_COINS)
+  if (!isCoins) throw bogus('spentCoins')
   if (parentNetworkFee !== undefined && !isNativeAmount(parentNetworkFee)) throw bogus('parentNetworkFee')
+  if (tx.usualNetworkFee !== undefined && !isBalance(tx.usualNetworkFee)) throw bogus('usualNetworkFee')
   const isDepth = typeof confirmations === 'number' || CONFIRMATIONS.has(confirmations)
   if (confirmations !== undefined && !isDepth) throw bogus('confirmations')
 }
+
+const MAX_COINS = 10_000
 
 const OPTIONAL_OBJECTS = ['action', 'feeRateUsed', 'metadata', 'otherParams'] as const
 const OPTIONAL_TEXTS = ['currencyCode', 'txSecret'] as const
 const CONFIRMATIONS: ReadonlySet<unknown> = new Set(['confirmed', 'dropped', 'syncing', 'unconfirmed'])
 
+const SENT_STATES: ReadonlySet<unknown> = new Set([
+  'notSeen',
+  'seen',
+  'notInMempool',
+  'replaced',
+  'expired',
+  'dropped'
+] satisfies SentState[])
+
+/** Checks what an engine says of a payment that was sent, and copies it. @throws BOGUS_DATA */
+export const checkPaymentSight = (pluginId: string, value: unknown): PaymentSight => {
+  const bogus = (path: string): WalletError =>
+    new WalletError('BOGUS_DATA', { pluginId, what: 'state of a payment', path })
+  const copy = copyPluginData({ pluginId, what: 'state of a payment' }, value, MAX_PARAMS)
+  const { state, replacedBy, isFinal } = isRecord(copy) ? copy : {}
+  if (!SENT_STATES.has(state)) throw bogus('state')
+  if (replacedBy !== undefined && !(typeof replacedBy === 'string' && replacedBy.length <= MAX_TXID))
+    throw bogus('replacedBy')
+  if (isFinal !== undefined && typeof isFinal !== 'boolean') throw bogus('isFinal')
+  return {
+    state: state as SentState,
+    ...(replacedBy === undefined ? {} : { replacedBy }),
+    ...(isFinal === true ? { isFinal } : {})
+  }
+}
+
 /** Checks a list of token ids that an engine names. @throws BOGUS_DATA */
 export const checkTokenIds = (pluginId: string, value: unknown): readonly string[] => {
-  if (isTextList(value) && value.length <= MAX_TOKENS) return value
+  const tokenIds = copyList(value, MAX_TOKENS)
+  if (tokenIds?.every(tokenId => tokenId !== null && isTokenId(tokenId)) === true) return tokenIds as string[]
   throw new WalletError('BOGUS_DATA', { pluginId, what: 'token ids', path: '' })
 }
 
 /** Checks what an engine says is staked, and copies it: digits, dates that can be read. @throws BOGUS_DATA */
 export const checkStakingStatus = (pluginId: string, value: unknown): StakingStatus => {
-  const bogus = (path: string): WalletError =>
-    new WalletError('BOGUS_DATA', { pluginId, what: 'staking status', path })
-  const amounts = isRecord(value) ? value.stakedAmounts : undefined
+  const what = 'staking status'
+  const bogus = (path: string): WalletError => new WalletError('BOGUS_DATA', { pluginId, what, path })
+  const copy = copyPluginData({ pluginId, what }, value, MAX_STAKES * MAX_PARAMS)
+  const amounts = isRecord(copy) ? copy.stakedAmounts : undefined
   if (!Array.isArray(amounts) || amounts.length > MAX_STAKES) throw bogus('stakedAmounts')
   const stakedAmounts = amounts.map(stake => {
     if (!isRecord(stake) || !isBalance(stake.nativeAmount)) throw bogus('nativeAmount')
@@ -121,6 +265,10 @@ const MAX_TOKEN_ID = 200
 const MAX_STAKES = 1000
 const MAX_PARAMS = 10_000
 const MAX_ADDRESS = 10_000
+const MAX_URI = 100_000
+
+const isAddress = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_ADDRESS
 
 const isTextList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every(item => typeof item === 'string')

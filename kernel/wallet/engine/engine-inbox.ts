@@ -1,18 +1,25 @@
-import { type NativeAmount, nativeAmount } from '../../amount.ts'
-import { WalletError } from '../../errors/wallet-error.ts'
+import { compare, type NativeAmount, nativeAmount, sum } from '../../amount.ts'
+import { copyList } from '../../copy-data.ts'
+import { errorOf, WalletError } from '../../errors/wallet-error.ts'
 import type { Clock } from '../../io/io.ts'
-import type { EngineCallbacks, StakingStatus } from '../../types/engine.ts'
+import { scrub } from '../../log.ts'
+import { isRecord } from '../../schema/fields.ts'
+import type { CurrencyInfo } from '../../types/currency.ts'
+import type { BalanceDetails, ConnectionLoss, EngineCallbacks, StakingStatus } from '../../types/engine.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import {
-  checkEngineTransaction,
+  checkBalanceDetails,
   checkStakingStatus,
   checkTokenIds,
   isBalance,
-  isTokenId
+  isTokenId,
+  readEngineTransaction
 } from './engine-data.ts'
 
 const SLICE = 4000
 const MAX_CHECKPOINT = 100_000
+/** How many transactions one call may report. */
+const MAX_REPORTED = 1_000_000
 
 /** What an engine reported in one call, and what it said next of how far that goes. */
 interface Batch {
@@ -24,9 +31,12 @@ interface Batch {
 export interface EngineListener {
   addressChanged(): void
   balanceChanged(tokenId: string | null, balance: NativeAmount): void
+  detailsChanged(tokenId: string | null, details: BalanceDetails): void
   heightChanged(height: number): void
   progressed(ratio: number): void
   statusChanged(text: string): void
+  /** With a loss: the engine hears of its chain no more. */
+  connectionChanged(lost: ConnectionLoss | undefined): void
   stakingChanged(status: StakingStatus): void
   tokensFound(tokenIds: readonly string[]): void
   unactivatedChanged(tokenIds: readonly string[]): void
@@ -47,6 +57,7 @@ export interface EngineListener {
  */
 export class EngineInbox {
   readonly #pluginId: string
+  readonly #maxSupply: NativeAmount | undefined
   readonly #clock: Clock
   readonly #listener: EngineListener
   #queue: Promise<void> = Promise.resolve()
@@ -58,8 +69,13 @@ export class EngineInbox {
   /** What is told while checkpoints are doubted; undefined while they are believed. */
   #doubted: { readonly checkpoint?: string } | undefined
 
-  constructor(pluginId: string, clock: Clock, listener: EngineListener) {
+  constructor(
+    { pluginId, maxSupply }: Pick<CurrencyInfo, 'pluginId'> & { readonly maxSupply?: string | undefined },
+    clock: Clock,
+    listener: EngineListener
+  ) {
     this.#pluginId = pluginId
+    this.#maxSupply = maxSupply === undefined ? undefined : nativeAmount(maxSupply)
     this.#clock = clock
     this.#listener = listener
   }
@@ -76,9 +92,16 @@ export class EngineInbox {
       }),
     onTokenBalanceChanged: (tokenId: string | null, balance: string) =>
       this.#hear(listener => {
-        if (!isBalance(balance) || !isTokenId(tokenId))
-          throw new WalletError('BOGUS_BALANCE', { pluginId: this.#pluginId })
+        if (!isBalance(balance) || !isTokenId(tokenId)) throw this.#bogusBalance()
+        this.#checkSupply(tokenId, nativeAmount(balance))
         listener.balanceChanged(tokenId, nativeAmount(balance))
+      }),
+    onBalanceDetailsChanged: (tokenId: string | null, details: BalanceDetails) =>
+      this.#hear(listener => {
+        const read = checkBalanceDetails(details)
+        if (read === undefined || !isTokenId(tokenId)) throw this.#bogusBalance()
+        this.#checkSupply(tokenId, sum(Object.values(read)))
+        listener.detailsChanged(tokenId, read)
       }),
     onBlockHeightChanged: (height: number) =>
       this.#hear(listener => {
@@ -87,10 +110,22 @@ export class EngineInbox {
       }),
     onTransactionsChanged: (transactions: readonly EngineTransaction[]) =>
       this.#hear(() => {
-        if (!Array.isArray(transactions)) throw this.#bogus('transactions')
-        this.#enqueue({ transactions: [...transactions], checkpoint: undefined })
+        const copy = copyList(transactions, MAX_REPORTED)
+        if (copy === undefined) throw this.#bogus('transactions')
+        this.#enqueue({ transactions: copy, checkpoint: undefined })
       }),
-    onStatus: (text: string) => this.#hear(listener => listener.statusChanged(String(text).slice(0, 200))),
+    onStatus: (text: string) =>
+      this.#hear(listener => {
+        if (typeof text !== 'string') throw this.#bogus('status')
+        listener.statusChanged(text.slice(0, 200))
+      }),
+    onConnectionChanged: (lost?: ConnectionLoss) =>
+      this.#hear(listener => {
+        if (lost === undefined) return listener.connectionChanged(undefined)
+        const { server, reason } = isRecord(lost) ? lost : {}
+        if (typeof server !== 'string' || typeof reason !== 'string') throw this.#bogus('connection')
+        listener.connectionChanged({ server: shortText(server), reason: shortText(reason) })
+      }),
     onStakingStatusChanged: (status: StakingStatus) =>
       this.#hear(listener => listener.stakingChanged(checkStakingStatus(this.#pluginId, status))),
     onNewTokens: (tokenIds: readonly string[]) =>
@@ -133,8 +168,8 @@ export class EngineInbox {
     if (this.#isClosed) return
     try {
       take(this.#listener)
-    } catch (error) {
-      this.#listener.failed(error)
+    } catch (thrown) {
+      this.#listener.failed(errorOf(thrown))
     }
   }
 
@@ -164,7 +199,7 @@ export class EngineInbox {
     const good: EngineTransaction[] = []
     for (const value of transactions) {
       try {
-        good.push(checkEngineTransaction(this.#pluginId, value))
+        good.push(readEngineTransaction(this.#pluginId, value))
       } catch (error) {
         this.#listener.failed(error)
       }
@@ -172,7 +207,26 @@ export class EngineInbox {
     return good
   }
 
+  #bogusBalance(): WalletError {
+    return new WalletError('BOGUS_BALANCE', { pluginId: this.#pluginId })
+  }
+
+  /** More coins than there can be are none: a server or a plugin has made them up. */
+  #checkSupply(tokenId: string | null, balance: NativeAmount): void {
+    if (tokenId === null && this.#maxSupply !== undefined && compare(balance, this.#maxSupply) > 0)
+      throw this.#bogusBalance()
+  }
+
   #bogus(what: string): WalletError {
     return new WalletError('BOGUS_DATA', { pluginId: this.#pluginId, what, path: '' })
   }
 }
+
+/** What an engine says of others in one line, as it may be shown. */
+const shortText = (text: string): string =>
+  scrub(
+    text
+      .slice(0, 200)
+      .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+      .trim()
+  )

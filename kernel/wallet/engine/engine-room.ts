@@ -1,5 +1,5 @@
-import { withDeadline } from '../../io/deadline.ts'
 import type { CurrencyEngine } from '../../types/engine.ts'
+import type { EngineTransaction } from '../../types/transaction.ts'
 import type { WalletParts } from '../wallet-place.ts'
 import { checkStakingStatus } from './engine-data.ts'
 import { EngineFeed, type EngineInputs } from './engine-feed.ts'
@@ -13,6 +13,8 @@ export interface EngineHost extends EngineListener {
   readonly inputs: EngineInputs
   /** How far an earlier engine has reported its transactions. */
   checkpoint(): Promise<string | undefined>
+  /** The signed payments whose coins an engine must keep from every other draft. */
+  readonly reserved: readonly EngineTransaction[]
   /** The engine has looked at the network. */
   synced(): void
 }
@@ -38,7 +40,7 @@ export class EngineRoom {
   /** Asks the plugin for an engine. @throws as `makeWalletEngine` */
   async make(): Promise<CurrencyEngine> {
     const { info, clock, services } = this.#parts
-    const inbox = new EngineInbox(info.pluginId, clock, this.#host)
+    const inbox = new EngineInbox(info, clock, this.#host)
     this.silence()
     this.#inbox = inbox
     const { inputs } = this.#host
@@ -46,7 +48,8 @@ export class EngineRoom {
     const engine = await makeWalletEngine(this.#parts, {
       callbacks: inbox.callbacks,
       inputs,
-      seenTxCheckpoint: await this.#host.checkpoint()
+      seenTxCheckpoint: await this.#host.checkpoint(),
+      reserved: this.#host.reserved
     })
     if (engine.getStakingStatus !== undefined) {
       services.inBackground(`engine ${info.pluginId}`, this.#askStaking(engine, inbox))
@@ -84,12 +87,13 @@ export class EngineRoom {
   }
 
   async #askStaking(engine: CurrencyEngine, inbox: EngineInbox): Promise<void> {
-    const { info, clock } = this.#parts
-    const what = `${info.displayName}: asking for what is staked`
-    const status = await withDeadline({ clock, milliseconds: ASK_MS, what }, () =>
-      engine.getStakingStatus?.()
+    const { info, services, walletId } = this.#parts
+    const place = { pluginId: info.pluginId, kind: 'asking for what is staked', owner: walletId }
+    const what = `${info.displayName}: ${place.kind}`
+    const status = await services.calls.call({ ...place, what, milliseconds: ASK_MS }, async () =>
+      checkStakingStatus(info.pluginId, await engine.getStakingStatus?.())
     )
-    if (this.#inbox === inbox) this.#host.stakingChanged(checkStakingStatus(info.pluginId, status))
+    if (this.#inbox === inbox) this.#host.stakingChanged(status)
   }
 }
 

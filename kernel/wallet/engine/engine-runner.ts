@@ -1,10 +1,10 @@
-import { WalletError } from '../../errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
 import type { EngineSnapshot } from '../../hooks/snapshots.ts'
-import { withDeadline } from '../../io/deadline.ts'
+import { askForKeys, type KeyPass, type KeyQuestion } from '../../keys/key-gate.ts'
 import { openKeys } from '../../keys/wallet-info.ts'
 import { describeError } from '../../log.ts'
 import type { Readable } from '../../state/observable.ts'
-import type { CurrencyEngine, KeysArgument } from '../../types/engine.ts'
+import type { ConnectionLoss, CurrencyEngine, KeysArgument } from '../../types/engine.ts'
 import type { WalletKeys } from '../../types/keys.ts'
 import type { WalletParts } from '../wallet-place.ts'
 import { type EngineChanges, EngineState, type EngineStateParts } from './engine-state.ts'
@@ -12,6 +12,10 @@ import { type EngineChanges, EngineState, type EngineStateParts } from './engine
 const DEFAULT_PERIOD_MS = 10_000
 const RETRY_MS = 30_000
 const MIN_PERIOD_MS = 100
+/** An engine that never wants to look again is asked once a day. */
+const MAX_PERIOD_MS = 86_400_000
+/** A lost server has others, which are asked within a second. */
+const LOST_MS = 1000
 /** Shorter waits are kept to the letter. */
 const LOOSE_FROM_MS = 1000
 const CALL_MS = 60_000
@@ -44,7 +48,10 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   #engine: Promise<CurrencyEngine> | undefined
   /** One object for each start, so that what belongs to an earlier one can tell. */
   #run: object | undefined
+  #syncPass: { readonly run: object; readonly pass: KeyPass } | undefined
   #isClosed = false
+  /** The engine is looking at the network. */
+  #isLooking = false
 
   constructor(parts: EngineParts, owner: EngineOwner) {
     this.#parts = parts
@@ -70,6 +77,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     if (this.#run !== undefined || this.#isClosed || this.getSnapshot().isPaused) return
     const run = {}
     this.#run = run
+    this.#isLooking = false
     this.#state.showSuccess({ state: 'created' })
     try {
       const engine = await this.#get()
@@ -102,7 +110,11 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     await this.start()
   }
 
-  /** Calls the engine under a deadline; makes it if need be. @throws ENGINE_FAILED, DEADLINE, or the engine's error */
+  /**
+   * Calls the engine under a deadline; makes it if need be. `call` answers with what it has checked and copied.
+   *
+   * @throws ENGINE_FAILED, DEADLINE, or the engine's error
+   */
   async call<T>(what: string, call: (engine: CurrencyEngine) => Promise<T>): Promise<T> {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
     const engine = await this.#get().catch(error => {
@@ -118,25 +130,57 @@ export class EngineRunner implements Readable<EngineSnapshot> {
 
   /** Looks at the network once, now. */
   async syncNow(): Promise<void> {
-    await this.call('syncing', engine => engine.syncNetwork(this.keysFor('sync')))
+    const keys = await this.#syncKeys()
+    await this.call('syncing', engine => engine.syncNetwork(keys))
     if (!this.#isClosed) this.#owner.synced()
   }
 
-  /** Private keys for a signature or another call that needs them. @throws LOGGED_OUT */
-  privateKeys(): WalletKeys {
+  /** Private keys for a signature or another call, once every policy has agreed. @throws LOGGED_OUT, what a policy objects */
+  async privateKeys(question: KeyQuestion): Promise<WalletKeys> {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
-    return openKeys(this.#parts.keys)
+    return this.#opened(await this.#pass(question))
   }
 
-  /** Private keys for a call, only where the currency declares that it needs them there (specification §6). @throws LOGGED_OUT */
-  keysFor(call: 'sync' | 'spend' | 'broadcast'): KeysArgument {
-    const { info } = this.#parts
-    const needed = {
-      sync: info.needsKeysToSync,
-      spend: info.needsKeysToSpend,
-      broadcast: info.needsKeysToBroadcast
-    }
-    return needed[call] === true ? { privateKeys: this.privateKeys() } : {}
+  /**
+   * Private keys for a call, only where the currency declares that it needs them there (specification §6).
+   *
+   * @throws LOGGED_OUT, what a policy objects
+   */
+  async keysFor(question: KeyQuestion & { readonly use: 'draft' | 'broadcast' }): Promise<KeysArgument> {
+    const { needsKeysToSpend, needsKeysToBroadcast } = this.#parts.info
+    const isNeeded = question.use === 'draft' ? needsKeysToSpend : needsKeysToBroadcast
+    return isNeeded === true ? { privateKeys: await this.privateKeys(question) } : {}
+  }
+
+  /** Asked once for each start: an engine that needs keys to sync gets them every few seconds. */
+  async #syncKeys(): Promise<KeysArgument> {
+    if (this.#parts.info.needsKeysToSync !== true) return {}
+    const run = this.#run
+    const known = this.#syncPass
+    const pass = run !== undefined && known?.run === run ? known.pass : await this.#pass({ use: 'sync' })
+    if (run !== undefined) this.#syncPass = { run, pass }
+    return { privateKeys: this.#opened(pass) }
+  }
+
+  #pass(question: KeyQuestion): Promise<KeyPass> {
+    const { services, walletId, info } = this.#parts
+    const { pluginId, currencyCode } = info
+    return askForKeys(services, { walletId, pluginId, currencyCode, ...question })
+  }
+
+  #opened(pass: KeyPass): WalletKeys {
+    if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
+    return openKeys(this.#parts.keys, pass)
+  }
+
+  /** Shows at once that the engine has lost its server; looks again now, and once it has a server again. */
+  connectionChanged(lost: ConnectionLoss | undefined): void {
+    const run = this.#run
+    if (this.#isClosed || run === undefined) return
+    if (lost !== undefined) this.#state.showFailure(new WalletError('CONNECTION_LOST', { ...lost }))
+    // A look that is on its way meets the same, and shows what became of it.
+    if (this.getSnapshot().failure === undefined || this.#isLooking) return
+    this.#parts.scheduler.schedule(this.#syncKey, 0, () => this.#lookAgain(run))
   }
 
   /** Takes progress, height and words of the engine, which are told soon. */
@@ -176,43 +220,52 @@ export class EngineRunner implements Readable<EngineSnapshot> {
 
   /** Takes the engine away at once, so that the next call makes another, and kills it, also one still being made. */
   async #stop(): Promise<void> {
-    const { scheduler, services, info } = this.#parts
+    const { scheduler, services, info, walletId } = this.#parts
     const engine = this.#engine
     this.#engine = undefined
     this.#run = undefined
     scheduler.cancel(this.#syncKey)
     this.#owner.silence()
     if (engine === undefined) return
-    const deadline = {
-      clock: services.io.clock,
-      milliseconds: STOP_MS,
-      what: `${info.displayName}: stopping`
-    }
-    await withDeadline(deadline, async () => {
+    const place = { pluginId: info.pluginId, kind: 'stopping', owner: walletId }
+    const limits = { what: `${info.displayName}: stopping`, milliseconds: STOP_MS }
+    const stop = async (): Promise<void> => {
       const made = await engine.catch(() => undefined)
       await made?.killEngine()
-    }).catch(error => services.report(`engine ${info.pluginId}`, error))
+    }
+    await services.calls
+      .call({ ...place, ...limits }, stop)
+      .catch((error: unknown) => services.report(`engine ${info.pluginId}`, error))
   }
 
   async #sync(run: object, { isFirst }: { readonly isFirst: boolean }): Promise<void> {
     let delayMs = DEFAULT_PERIOD_MS
+    this.#isLooking = true
     try {
-      const wanted = await this.call('syncing', engine => engine.syncNetwork(this.keysFor('sync')))
+      const keys = await this.#syncKeys()
+      const wanted = await this.call('syncing', engine => engine.syncNetwork(keys))
       if (this.#run !== run) return
-      if (Number.isFinite(wanted)) delayMs = Math.max(MIN_PERIOD_MS, wanted)
+      if (Number.isFinite(wanted)) delayMs = Math.min(MAX_PERIOD_MS, Math.max(MIN_PERIOD_MS, wanted))
       if (this.getSnapshot().failure !== undefined) this.#state.showSuccess()
       this.#owner.synced()
     } catch (error) {
       if (this.#run !== run) return
       this.#parts.services.logOf(this.#parts.info.pluginId).warn(`sync failed: ${describeError(error)}`)
       this.#state.showFailure(error)
+      // The next server is being asked already.
+      if (isWalletError(error, 'CONNECTION_LOST')) delayMs = LOST_MS
+    } finally {
+      if (this.#run === run) this.#isLooking = false
     }
-    const again = (): void =>
-      this.#parts.services.inBackground('engine sync', this.#sync(run, { isFirst: false }))
+    const again = (): void => this.#lookAgain(run)
     if (delayMs < LOOSE_FROM_MS) return this.#parts.scheduler.schedule(this.#syncKey, delayMs, again)
     // Engines that were started together would otherwise ask together, for ever.
     const waitMs = isFirst ? delayMs * (1 - this.#draw() / 2) : delayMs
     this.#parts.scheduler.scheduleLoosely(this.#syncKey, waitMs, again)
+  }
+
+  #lookAgain(run: object): void {
+    this.#parts.services.inBackground('engine sync', this.#sync(run, { isFirst: false }))
   }
 
   /** Uniform in 0 to 1. */
@@ -226,9 +279,10 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   }
 
   #bounded<T>(what: string, call: () => Promise<T>): Promise<T> {
-    const { clock } = this.#parts.services.io
-    return withDeadline(
-      { clock, milliseconds: CALL_MS, what: `${this.#parts.info.displayName}: ${what}` },
+    const { services, info, walletId: owner } = this.#parts
+    const place = { pluginId: info.pluginId, kind: what, owner }
+    return services.calls.call(
+      { ...place, what: `${info.displayName}: ${what}`, milliseconds: CALL_MS },
       call
     )
   }

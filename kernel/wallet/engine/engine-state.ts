@@ -50,6 +50,7 @@ export class EngineState implements Readable<EngineSnapshot> {
   /** Changes facts soon, with others that come in meanwhile. */
   gather(facts: EngineChanges): void {
     const isWaiting = this.#gathered !== undefined
+    if (!isWaiting && facts.status === '' && this.getSnapshot().status === undefined) return
     if (!isWaiting && holds(this.getSnapshot(), facts)) return
     this.#gathered = { ...this.#gathered, ...facts }
     if (isWaiting) return
@@ -93,14 +94,15 @@ export class EngineState implements Readable<EngineSnapshot> {
     return Math.floor(this.#parts.services.io.clock.now() / 1000)
   }
 
-  #set(next: EngineSnapshot): void {
+  #set(changed: EngineSnapshot): void {
     const present = this.getSnapshot()
+    const next = snapshotOf(changed)
     if (isSame(present, next)) return
     const isSameStage =
       present.state === next.state &&
       present.isPaused === next.isPaused &&
       (present.failure === undefined) === (next.failure === undefined)
-    this.#state.set(snapshotOf(isSameStage ? next : { ...next, since: this.#now }))
+    this.#state.set(isSameStage ? next : snapshotOf({ ...next, since: this.#now }))
   }
 }
 
@@ -113,7 +115,8 @@ const snapshotOf = ({ status, failure, errorCode, ...facts }: EngineSnapshot): E
   syncRatio: facts.syncRatio,
   blockHeight: facts.blockHeight,
   since: facts.since,
-  ...(status === undefined ? {} : { status }),
+  // No words are none: an engine takes back what it said so.
+  ...(status === undefined || status === '' ? {} : { status }),
   ...(failure === undefined ? {} : { failure }),
   ...(errorCode === undefined ? {} : { errorCode })
 })

@@ -1,14 +1,19 @@
+import { frozenCopy } from '../../copy-data.ts'
 import { WalletError } from '../../errors/wallet-error.ts'
+import { quietPass } from '../../keys/key-gate.ts'
 import { openWalletInfo } from '../../keys/wallet-info.ts'
+import { captureMethods } from '../../plugins/read-plugin.ts'
 import type { Repo } from '../../repo/repo.ts'
 import { storeBelow } from '../../repo/store/bulk.ts'
 import { isRecord } from '../../schema/fields.ts'
 import { parseJson } from '../../schema/parse.ts'
-import type { CurrencyEngine, EngineCallbacks } from '../../types/engine.ts'
+import type { CurrencyEngine, EngineCallbacks, EngineStore } from '../../types/engine.ts'
 import type { JsonObject } from '../../types/json.ts'
 import type { PublicWalletInfo } from '../../types/keys.ts'
+import type { EngineTransaction } from '../../types/transaction.ts'
 import { readAddresses } from '../address-files.ts'
 import type { WalletParts } from '../wallet-place.ts'
+import { copyPluginData } from './engine-data.ts'
 import type { EngineInputs } from './engine-feed.ts'
 
 /** What an engine is given besides its wallet. */
@@ -16,6 +21,7 @@ export interface EngineWishes {
   readonly callbacks: EngineCallbacks
   readonly inputs: EngineInputs
   readonly seenTxCheckpoint: string | undefined
+  readonly reserved: readonly EngineTransaction[]
 }
 
 /**
@@ -27,24 +33,26 @@ export interface EngineWishes {
  */
 export const makeWalletEngine = async (
   parts: WalletParts,
-  { callbacks, inputs, seenTxCheckpoint }: EngineWishes
+  { callbacks, inputs, seenTxCheckpoint, reserved }: EngineWishes
 ): Promise<CurrencyEngine> => {
   const { services, repo, info, report } = parts
   const { pluginId } = info
   const request = Object.freeze({
     walletInfo: await publicInfoOf(parts),
     callbacks,
-    store: storeBelow(repo.local, ENGINE),
+    store: engineStore(storeBelow(repo.local, ENGINE)),
     log: services.logOf(pluginId),
     ...inputs,
     ...(seenTxCheckpoint === undefined ? {} : { seenTxCheckpoint })
   })
-  const engine = await services.hooks.makeEngine.for(pluginId).promise(request)
-  if (engine === undefined) {
+  const made: unknown = await services.hooks.makeEngine.for(pluginId).promise(request)
+  if (made === undefined) {
     throw new WalletError('PLUGIN_FAILED', { pluginId, hook: 'makeEngine', reason: 'it made none' })
   }
+  const engine = captureMethods<CurrencyEngine>(made, METHODS)
   try {
     await addUsedAddresses(engine, repo, report)
+    await engine.reservePayments?.(reserved)
     return engine
   } catch (error) {
     // Nobody waits for an engine that is given up.
@@ -65,6 +73,15 @@ export const addUsedAddresses = async (
   await engine.addGapLimitAddresses(used.map(({ address }) => address))
 }
 
+/** A store of one engine's own: nothing of the kernel's class is reached through it. */
+const engineStore = (store: EngineStore): EngineStore =>
+  Object.freeze({
+    get: (key: string) => store.get(key),
+    // No generator: engines would share its prototype with the kernel.
+    entries: (prefix: string) => [...store.entries(prefix)],
+    write: (changes: ReadonlyMap<string, string | null>) => store.write(new Map(changes))
+  })
+
 const PUBLIC_KEYS = 'public-keys'
 const ENGINE = 'engine/'
 
@@ -78,15 +95,30 @@ const publicInfoOf = async ({
   const { id, type } = walletInfo
   const tools = await services.plugins.toolsOf(pluginId)
   const kept = readKeys(local.get(PUBLIC_KEYS))
-  if (kept !== undefined && (await (tools.checkPublicKey?.(kept) ?? true))) return { id, type, keys: kept }
-  const keys = await tools.derivePublicKey(openWalletInfo(walletInfo))
+  if (kept !== undefined && (await (tools.checkPublicKey?.(kept) ?? true)))
+    return frozenCopy({ id, type, keys: kept })
+  const derived = await tools.derivePublicKey(openWalletInfo(walletInfo, quietPass('derive public keys')))
+  const keys = copyPluginData({ pluginId, what: 'public keys' }, derived, MAX_KEYS)
   if (!isRecord(keys)) throw new WalletError('BOGUS_DATA', { pluginId, what: 'public keys', path: '' })
   await local.write(new Map([[PUBLIC_KEYS, JSON.stringify(keys)]]))
-  return { id, type, keys }
+  return frozenCopy({ id, type, keys: keys as JsonObject })
 }
 
 const readKeys = (text: string | undefined): JsonObject | undefined => {
   if (text === undefined) return undefined
   const value = parseJson(text, 'public keys')
   return isRecord(value) && Object.keys(value).length > 0 ? (value as JsonObject) : undefined
+}
+
+const MAX_KEYS = 1_000_000
+
+/** A method that is not here does not reach the kernel. */
+const METHODS: Readonly<Record<keyof CurrencyEngine, true>> = {
+  ...{ startEngine: true, killEngine: true, syncNetwork: true, resyncBlockchain: true },
+  ...{ getFreshAddress: true, addGapLimitAddresses: true, isAddressUsed: true },
+  ...{ makeSpend: true, signTx: true, checkSignedTx: true, broadcastTx: true, saveTx: true },
+  ...{ reservePayments: true, findPayment: true, getMaxSpendable: true, signMessage: true },
+  ...{ sweepPrivateKeys: true, changeUserSettings: true, changeCustomTokens: true },
+  ...{ changeEnabledTokenIds: true, getStakingStatus: true, getActivationAssets: true },
+  ...{ activateWallet: true, dumpData: true }
 }

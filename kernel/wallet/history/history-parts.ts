@@ -1,6 +1,7 @@
 import type { Clock } from '../../io/io.ts'
 import type { Repo } from '../../repo/repo.ts'
 import type { CurrencyConfigSnapshot, CurrencyInfo } from '../../types/currency.ts'
+import type { PaymentSight } from '../../types/engine.ts'
 import type { ChainView } from './history-row.ts'
 import type { AssetName } from './transaction-file.ts'
 import type { ViewPlace } from './transaction-view.ts'
@@ -19,6 +20,12 @@ export interface HistoryParts {
   readonly config: { getSnapshot(): Pick<CurrencyConfigSnapshot, 'allTokens'> }
   /** What was survived: a file that cannot be read and is kept, a row that could not be written yet. */
   report(error: unknown): void
+}
+
+/** What was sent from this device and is watched. */
+export interface SentPayments {
+  /** What has become of a payment; undefined of any other transaction, and of one that is confirmed. */
+  sightOf(txid: string): PaymentSight | undefined
 }
 
 /** The chain of a wallet at a height. */

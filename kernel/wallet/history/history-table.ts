@@ -4,7 +4,14 @@ import { makeBreather } from '../../repo/breather.ts'
 import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
 import { editFiles, type FileChange } from './edit-files.ts'
 import { HistoryFiles } from './history-files.ts'
-import { assetNameOf, chainAt, codeOf, type HistoryParts, viewPlaceOf } from './history-parts.ts'
+import {
+  assetNameOf,
+  chainAt,
+  codeOf,
+  type HistoryParts,
+  type SentPayments,
+  viewPlaceOf
+} from './history-parts.ts'
 import type { HistoryRow } from './history-row.ts'
 import { HistoryRows } from './history-rows.ts'
 import type { RowList } from './row-list.ts'
@@ -26,6 +33,7 @@ import { confirmationsIn, searchedOf, viewOf } from './transaction-view.ts'
  */
 export class HistoryTable {
   readonly #parts: HistoryParts
+  readonly #sent: SentPayments | undefined
   readonly #rows: HistoryRows
   /** Made for the first search. */
   #search: SearchIndex | undefined
@@ -39,8 +47,10 @@ export class HistoryTable {
   #searchedFiat = ''
   #isClosed = false
 
-  constructor(parts: HistoryParts) {
+  /** @param sent - what was sent from this device, whose state is shown beside the confirmations */
+  constructor(parts: HistoryParts, sent?: SentPayments) {
     this.#parts = parts
+    this.#sent = sent
     this.#rows = new HistoryRows(parts.repo)
     this.#height = this.#rows.state.height
     this.#shownHeight = this.#height
@@ -151,7 +161,14 @@ export class HistoryTable {
   /** Shows rows as transactions in the history of an asset; undefined for one that is not in it. */
   viewer(tokenId: string | null): (row: HistoryRow) => Transaction | undefined {
     const place = viewPlaceOf(this.#parts, this.#shownHeight, tokenId)
-    return row => viewOf(row, place)
+    const sent = this.#sent
+    return row => {
+      const view = viewOf(row, place)
+      const sight = view?.isSend ? sent?.sightOf(view.txid) : undefined
+      if (view === undefined || sight === undefined || view.confirmations === 'confirmed') return view
+      const { state: sentState, replacedBy } = sight
+      return { ...view, sentState, ...(replacedBy === undefined ? {} : { replacedBy }) }
+    }
   }
 
   /**
@@ -266,6 +283,7 @@ export class HistoryTable {
     await this.#openNow()
     const { clock, hashOf, report, info } = this.#parts
     const place: ReportPlace = {
+      fiatCode: this.fiatCode,
       ...{ pluginId: info.pluginId, rows: this.#rows, files: this.#files, hashOf, report },
       chain: chainAt(this.#parts, this.#height),
       seconds: clock.now() / 1000,

@@ -16,6 +16,8 @@ import { keptFileOf, newFileOf, transactionFilePath } from './transaction-file.t
 /** What reports are taken into. */
 export interface ReportPlace {
   readonly pluginId: string
+  /** The wallet's fiat currency, in which an engine's `amountFiat` is. */
+  readonly fiatCode: string
   readonly rows: HistoryRows
   readonly files: HistoryFiles
   readonly chain: ChainView
@@ -145,7 +147,7 @@ const settle = async (place: ReportPlace, drafts: ReadonlyMap<string, Draft>): P
   const all = [...drafts]
   for (let start = 0; start < all.length; start += GROUP) {
     for (const [key, draft] of all.slice(start, start + GROUP)) {
-      settleOne(taken, draft, place.seconds)
+      settleOne(taken, draft, place)
       if (draft.before?.reports.length === 0) orphans.push(key)
     }
     await place.breathe()
@@ -154,10 +156,10 @@ const settle = async (place: ReportPlace, drafts: ReadonlyMap<string, Draft>): P
   return taken
 }
 
-const settleOne = (taken: TakenReports, draft: Draft, seconds: number): void => {
+const settleOne = (taken: TakenReports, draft: Draft, place: ReportPlace): void => {
   const { before, after, first } = draft
   const isNew = before === undefined && !isSend(first.tx)
-  if (isNew) addNew(taken, draft, seconds)
+  if (isNew) addNew(taken, draft, place)
   else taken.rows.set(first.key, { before, after, text: undefined })
   ;(isNew ? taken.created : taken.changed).push(first.tx.txid)
 }
@@ -179,10 +181,10 @@ const addFiles = async (
 const addNew = (
   taken: TakenReports,
   { after: { reports, isFinal }, first }: Draft,
-  seconds: number
+  { seconds, fiatCode }: ReportPlace
 ): void => {
   const { key, tx } = first
-  const file = newFileOf(tx.txid, reports, { creationDate: seconds, metadata: tx.metadata })
+  const file = newFileOf(tx.txid, reports, { creationDate: seconds, metadata: tx.metadata, fiatCode })
   const text = JSON.stringify(file)
   const path = transactionFilePath(seconds, key)
   const paths = [path]

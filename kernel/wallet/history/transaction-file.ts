@@ -160,6 +160,8 @@ export interface NewFileFacts {
   readonly creationDate: number
   /** What the engine knows to note on it. */
   readonly metadata?: Metadata | undefined
+  /** The wallet's fiat currency, in which the engine's `amountFiat` is. */
+  readonly fiatCode: string
 }
 
 /** What the history keeps of a file, beside what the engine says. */
@@ -176,12 +178,12 @@ export interface KeptFile extends Omit<TransactionFile, 'currencies' | 'tokens' 
 export const newFileOf = (
   txid: string,
   reports: readonly EngineTransaction[],
-  { creationDate, metadata }: NewFileFacts
+  { creationDate, metadata, fiatCode }: NewFileFacts
 ): KeptFile => {
   const tokens = Object.fromEntries(
     reports.map(({ tokenId, nativeAmount }, index): [string, AssetRecord] => {
       const isNoted = index === 0 && metadata !== undefined
-      return [tokenId ?? '', { metadata: isNoted ? metadataOf(metadata) : {}, nativeAmount }]
+      return [tokenId ?? '', { metadata: isNoted ? reportedMetadata(metadata, fiatCode) : {}, nativeAmount }]
     })
   )
   const file: KeptFile = { txid, internal: false, creationDate, currencies: {}, tokens }
@@ -260,6 +262,14 @@ const metadataOf = (value: unknown): Metadata => {
     ...textField(value, 'name'),
     ...textField(value, 'notes')
   }
+}
+
+/** What an engine notes: its `amountFiat` is in the wallet's fiat currency, and stands among the amounts by code in files. */
+const reportedMetadata = (reported: Metadata, fiatCode: string): Metadata => {
+  const { amountFiat } = reported
+  const metadata = metadataOf(reported)
+  if (typeof amountFiat !== 'number' || !Number.isFinite(amountFiat)) return metadata
+  return { ...metadata, exchangeAmount: { ...metadata.exchangeAmount, [fiatCode]: amountFiat } }
 }
 
 // Deployed versions have left texts such as "1e-7" among the fiat amounts; they are dropped on reading.

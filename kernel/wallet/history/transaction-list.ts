@@ -16,7 +16,10 @@ export interface TransactionQuery {
   readonly endDate?: Date
   /** Only those in which a text, an amount or an address holds this; see `normalizeQuery`. */
   readonly searchString?: string
-  /** So many of those that remain are left out, from the newest on. */
+  /**
+   * So many of the list are left out, from the newest on or after `beforeTxid`, whether a search or the dates would
+   * find them or not (protocol §6.4).
+   */
   readonly startIndex?: number
   /** At most so many; all without it. */
   readonly startEntries?: number
@@ -98,19 +101,16 @@ async function* pagesOf(
   query: TransactionQuery,
   step = PAGE
 ): AsyncGenerator<Transaction[]> {
-  const { tokenId = null, startIndex = 0, startEntries, limit } = query
+  const { tokenId = null, startEntries, limit } = query
   const needle = normalizeQuery(query.searchString ?? '')
   const walk: Walk = { table, open: () => table.list(tokenId), tokenId, step }
   let left = Math.min(startEntries ?? Number.POSITIVE_INFINITY, limit ?? Number.POSITIVE_INFINITY)
-  let skipped = needle === '' ? startIndex : 0
+  const range = rangeOf(walk, query)
   const pages =
-    needle === ''
-      ? plainPages(walk, rangeOf(walk, query, startIndex), left)
-      : foundPages(walk, query, { needle, wanted: startIndex + left })
+    needle === '' ? plainPages(walk, range, left) : foundPages(walk, range, { needle, wanted: left })
   if (left <= 0) return
   for await (const page of pages) {
-    const rest = page.slice(Math.max(0, startIndex - skipped)).slice(0, left)
-    skipped += page.length
+    const rest = page.slice(0, left)
     left -= rest.length
     if (rest.length > 0) yield rest
     if (left <= 0) return
@@ -119,16 +119,15 @@ async function* pagesOf(
 
 const rangeOf = (
   { table }: Walk,
-  { startDate, endDate, beforeTxid }: TransactionQuery,
-  startIndex: number
+  { startDate, endDate, beforeTxid, startIndex = 0 }: TransactionQuery
 ): ListRange => ({
   floor: startDate === undefined ? UNLISTED : lastBefore(startDate.getTime()),
   async from(list) {
     const above = endDate === undefined ? 0 : await list.offsetAt(lastBefore(endDate.getTime()))
-    if (beforeTxid === undefined) return above + startIndex
+    if (beforeTxid === undefined) return Math.max(above, startIndex)
     const place = await list.offsetOf(table.keyOf(beforeTxid))
     if (place === undefined) throw new WalletError('TX_NOT_FOUND', { txid: beforeTxid })
-    return Math.max(above, place + 1) + startIndex
+    return Math.max(above, place + 1 + startIndex)
   }
 })
 
@@ -151,12 +150,11 @@ async function* plainPages(walk: Walk, range: ListRange, wanted: number): AsyncG
 /** The newest are looked at one by one if few are wanted; all others are found by the text of the search. */
 async function* foundPages(
   walk: Walk,
-  query: TransactionQuery,
+  range: ListRange,
   { needle, wanted }: { readonly needle: string; readonly wanted: number }
 ): AsyncGenerator<Transaction[]> {
   const { table, open, tokenId, step } = walk
   const isFound = (tx: Transaction): boolean => matchesSearch(tx, needle, table.fiatCode)
-  const range = rangeOf(walk, query, 0)
   const cursor = new ListCursor(open, range)
   const breathe = table.breather()
   for (let read = 0; wanted <= FEW && read < PROBE; ) {

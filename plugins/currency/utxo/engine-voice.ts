@@ -1,4 +1,6 @@
 import type {
+  BalanceDetails,
+  ConnectionLoss,
   CryptoPort,
   EngineCallbacks,
   EngineRequest,
@@ -17,9 +19,11 @@ export class EngineVoice {
   readonly #crypto: CryptoPort
   #isSilent = false
   #balance: string | undefined
+  #details: string | undefined
   #address: string | undefined
   #height = 0
   #ratio = -1
+  #status = ''
   #checkpoint: string | undefined
 
   constructor(
@@ -37,8 +41,15 @@ export class EngineVoice {
     this.#isSilent = true
   }
 
+  /** Empty: what was said before holds no longer. */
   tellStatus(text: string): void {
-    if (!this.#isSilent) this.#callbacks.onStatus(text)
+    if (this.#isSilent || (text === '' && this.#status === '')) return
+    this.#status = text
+    this.#callbacks.onStatus(text)
+  }
+
+  tellConnection(lost: ConnectionLoss | undefined): void {
+    if (!this.#isSilent) this.#callbacks.onConnectionChanged(lost)
   }
 
   tellHeight(height: number): void {
@@ -66,6 +77,13 @@ export class EngineVoice {
     if (balance === this.#balance) return
     this.#balance = balance
     this.#callbacks.onTokenBalanceChanged(null, balance)
+  }
+
+  tellDetails(details: BalanceDetails): void {
+    const text = JSON.stringify(details)
+    if (this.#isSilent || text === this.#details) return
+    this.#details = text
+    this.#callbacks.onBalanceDetailsChanged(null, details)
   }
 
   /** The first call only remembers; the kernel asks for the address itself. */

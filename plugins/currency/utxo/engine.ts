@@ -7,15 +7,19 @@ import {
   type Io,
   isWalletError,
   type Json,
+  type PaymentSight,
+  type SigningOptions,
   type SpendInfo,
   type SpentTarget,
   WalletError,
   type WalletKeys
 } from '../../../kernel/plugin-api.ts'
 import { broadcast } from './backend/broadcast.ts'
+import { ElectrumFault } from './backend/electrum-error.ts'
 import type { ElectrumPool, PoolClient } from './backend/electrum-pool.ts'
+import { findPayment } from './backend/find-payment.ts'
 import { checkSigned } from './build/check-signed.ts'
-import type { SpendSource } from './build/choose-coins.ts'
+import { balanceDetailsOf, type SpendSource } from './build/choose-coins.ts'
 import { makeDraft, maxSpendableOf } from './build/make-spend.ts'
 import { signDraft } from './build/sign.ts'
 import { signContextOf } from './build/sign-context.ts'
@@ -75,6 +79,11 @@ class UtxoEngine implements CurrencyEngine {
       onOpen: () => this.#scanSoon(),
       onTip: ({ height }) => this.#setHeight(height),
       onScript: (scripthash, status) => this.#hearScript(scripthash, status),
+      onLost: loss => this.#voice.tellConnection(loss),
+      onReady: () => {
+        this.#voice.tellStatus('')
+        this.#voice.tellConnection(undefined)
+      },
       onTrouble: text => this.#voice.tellStatus(text)
     }
   }
@@ -91,9 +100,18 @@ class UtxoEngine implements CurrencyEngine {
     this.#isStarted = true
     this.#attach()
     this.#voice.tellHeight(this.#height)
-    this.#voice.tellBalance(this.#state)
+    this.#tellBalance()
     this.#tellTransactions(this.#steps.unseen(this.#state.ledger))
     await this.#write(new Map())
+  }
+
+  /** A height alone can ripen coins, and a signed payment reserve them. */
+  #tellBalance(): void {
+    this.#voice.tellBalance(this.#state)
+    const { ledger, reserved } = this.#state
+    this.#voice.tellDetails(
+      balanceDetailsOf({ coin: this.#parts.coin, height: this.#height, ledger, reserved })
+    )
   }
 
   async killEngine(): Promise<void> {
@@ -107,7 +125,7 @@ class UtxoEngine implements CurrencyEngine {
     this.#checkAlive()
     this.#attach()
     await this.#parts.pool.whenReady(READY_MS)
-    await this.#scanNow().catch(asNetworkFailure)
+    await this.#scanNow().catch(this.#asNetworkFailure)
     return LOOK_AGAIN_MS
   }
 
@@ -121,7 +139,7 @@ class UtxoEngine implements CurrencyEngine {
       this.#isResetting = false
     }
     this.#voice.restart()
-    await this.#scanNow().catch(asNetworkFailure)
+    await this.#scanNow().catch(this.#asNetworkFailure)
   }
 
   async getFreshAddress({ tokenId, forceIndex }: AddressRequest): Promise<FreshAddress> {
@@ -151,8 +169,12 @@ class UtxoEngine implements CurrencyEngine {
     return maxSpendableOf(await this.#spendSource(), spend)
   }
 
-  async signTx(transaction: EngineTransaction, privateKeys: WalletKeys): Promise<EngineTransaction> {
-    return signDraft(signContextOf(this.#parts, this.#state), transaction, privateKeys)
+  async signTx(
+    transaction: EngineTransaction,
+    privateKeys: WalletKeys,
+    options: SigningOptions = {}
+  ): Promise<EngineTransaction> {
+    return signDraft(signContextOf(this.#parts, this.#state), transaction, { privateKeys, ...options })
   }
 
   async checkSignedTx(transaction: EngineTransaction, targets: readonly SpentTarget[]): Promise<void> {
@@ -176,6 +198,24 @@ class UtxoEngine implements CurrencyEngine {
     saved.keepBytes(raw.txid, bytes)
     ledger.put(raw, { height: 0, date, isSeen: false })
     await this.#step(new Map())
+  }
+
+  async reservePayments(payments: readonly EngineTransaction[]): Promise<void> {
+    const { ledger, reserved } = this.#state
+    const freed = reserved.replace(payments)
+    for (const txid of freed) {
+      const tx = ledger.find(txid)
+      // Forgotten, and no server has ever shown it: nothing else would take it out of the balance's way.
+      if (tx !== undefined && tx.height === 0 && !tx.isSeen) ledger.drop(tx)
+    }
+    if (freed.length > 0 && !this.#isDead) await this.#step(new Map())
+    if (this.#isStarted) this.#tellBalance()
+  }
+
+  async findPayment(payment: EngineTransaction): Promise<PaymentSight> {
+    this.#checkAlive()
+    const { ledger, reserved } = this.#state
+    return findPayment({ pool: this.#parts.pool, ledger, reserved }, payment)
   }
 
   async dumpData(): Promise<Json> {
@@ -216,6 +256,7 @@ class UtxoEngine implements CurrencyEngine {
       try {
         await scan({
           ...{ io, pool, table, ledger, saved },
+          maxSupply: this.#parts.coin.maxSupply,
           client: this.#client,
           onStep: (changes, ratio) => this.#step(changes, ratio)
         })
@@ -231,11 +272,14 @@ class UtxoEngine implements CurrencyEngine {
   async #step(changes: StoreChanges, ratio?: number): Promise<void> {
     if (this.#isDead) throw new WalletError('LOGGED_OUT', {})
     const { ledger, saved } = this.#state
+    // Each transaction may be small enough; only liars tell of more in all.
+    if (ledger.balance() > this.#parts.coin.maxSupply)
+      throw new ElectrumFault('The server tells of more coins than there can be')
     const changed = ledger.takeChanges()
     this.#steps.mark(changed)
     for (const tx of changed) saved.noteTx(changes, tx)
     this.#tellTransactions(changed)
-    if (changed.length > 0 || ratio === 1) this.#voice.tellBalance(this.#state)
+    if (changed.length > 0 || ratio === 1) this.#tellBalance()
     this.#voice.tellAddress(this.#state)
     if (ratio !== undefined) this.#voice.tellRatio(ratio)
     await this.#write(changes)
@@ -267,19 +311,21 @@ class UtxoEngine implements CurrencyEngine {
     if (height === this.#height || this.#isDead) return
     this.#height = height
     this.#voice.tellHeight(height)
+    if (this.#isStarted) this.#tellBalance()
     void this.#write(new Map([['h', String(height)]]))
+  }
+
+  readonly #asNetworkFailure = (error: unknown): never => {
+    throw isWalletError(error) ? error : this.#parts.pool.lossOf(error)
   }
 
   async #spendSource(): Promise<SpendSource> {
     const { coin, network, io, pool } = this.#parts
-    const { table, ledger } = this.#state
+    const { table, ledger, reserved } = this.#state
     const estimates = await pool.refreshFees()
-    return { coin, network, io, table, ledger, estimates, height: this.#height }
+    const { otherFees: otherEstimates } = pool
+    return { coin, network, io, table, ledger, reserved, estimates, otherEstimates, height: this.#height }
   }
-}
-
-const asNetworkFailure = (error: unknown): never => {
-  throw isWalletError(error) ? error : new WalletError('NETWORK', { path: 'electrum' }, error)
 }
 
 const READY_MS = 20_000

@@ -54,10 +54,12 @@ const serversOf = (network: NetworkRow, options: JsonObject): readonly ElectrumS
   if (!Array.isArray(servers) || servers.length > MAX_SERVERS) {
     throw new TypeError(`The option "servers" must be a list of at most ${MAX_SERVERS} URLs`)
   }
-  return servers.map(url => {
+  return servers.map((url, at) => {
     const server = typeof url === 'string' ? readServerUrl(url) : undefined
     if (server === undefined)
-      throw new TypeError('The option "servers" has an entry that is no tcp, tls, ws or wss URL')
+      throw new TypeError(
+        `The option "servers" has an entry that is no tcp, tls, ws or wss URL: number ${at + 1}`
+      )
     return server
   })
 }

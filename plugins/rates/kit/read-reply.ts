@@ -1,14 +1,14 @@
-import { WalletError } from '../../../kernel/plugin-api.ts'
+import { parseJsonText, WalletError } from '../../../kernel/plugin-api.ts'
 
 /** A plain object of a reply. */
 export type ReplyRecord = Readonly<Record<string, unknown>>
 
-/** Reads the text of a reply as JSON. @throws BAD_REPLY */
+/** Reads the text of a reply as JSON. @throws BAD_REPLY, also for JSON that nests deeper than 64 */
 export const readJson = (text: string, source: string): unknown => {
   try {
-    return JSON.parse(text)
-  } catch {
-    throw badReply(source, '', 'is no JSON')
+    return parseJsonText(text)
+  } catch (error) {
+    throw badReply(source, '', error instanceof SyntaxError ? error.message : 'is no JSON')
   }
 }
 

@@ -3,7 +3,7 @@ import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WalletError } from '../../../kernel/plugin-api.ts'
+import { parseJsonText, WalletError } from '../../../kernel/plugin-api.ts'
 import { isAlive } from './is-alive.ts'
 
 /** How long to wait for a folder that another process holds, and what to call ourselves. */
@@ -146,7 +146,7 @@ const removeStale = async (path: string, own: string, stale: string): Promise<bo
 
 const parseHolder = (text: string): Holder | undefined => {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseJsonText(text)
     if (typeof value !== 'object' || value === null) return undefined
     const { pid, host, holder, started, birth } = value as Record<string, unknown>
     if (!Number.isSafeInteger(pid) || (pid as number) <= 0) return undefined

@@ -1,4 +1,4 @@
-import { WalletError } from '../../../kernel/plugin-api.ts'
+import { checkJsonText, parseJsonText, WalletError } from '../../../kernel/plugin-api.ts'
 
 /** JSON as {@link parseExactJson} reads it: a number is the text that the sender wrote, such as `'0.1'` or `'1e-8'`. */
 export type ExactJson =
@@ -11,17 +11,19 @@ export type ExactJson =
 /**
  * Reads JSON and keeps every number as its own text, since a float would change amounts.
  *
- * Each number outside of texts is put in quotes before `JSON.parse` reads it. A number that JSON does not allow, such as
+ * Each number outside of texts is put in quotes before it is parsed. A number that JSON does not allow, such as
  * `01`, `.5` or `NaN`, is no match or only half a match, and what is left over makes the whole text invalid.
  *
  * @param source - who sent it, for the message
- * @throws BAD_REPLY if it is no JSON
+ * @throws BAD_REPLY if it is no JSON, or nests deeper than 64
  */
 export const parseExactJson = (text: string, source: string): ExactJson => {
   try {
-    return JSON.parse(text.replace(TEXT_OR_NUMBER, quoteNumber)) as ExactJson
-  } catch {
-    throw new WalletError('BAD_REPLY', { source, path: '', rule: 'is no JSON' })
+    checkJsonText(text)
+    return parseJsonText(text.replace(TEXT_OR_NUMBER, quoteNumber)) as ExactJson
+  } catch (error) {
+    const rule = error instanceof SyntaxError ? error.message : 'is no JSON'
+    throw new WalletError('BAD_REPLY', { source, path: '', rule })
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import type { Hand } from './panel-page.ts'
 
-/** Makes an account with what is to be typed by the names of its fields, and waits until it is there. */
+/** Makes an account with what is to be typed by the names of its fields, a light one by default, and waits for it. */
 export const createAccount = async (
   page: Page,
   hand: Hand,
-  typed: Readonly<Record<string, string>> = {}
+  typed: Readonly<Record<string, string>> = { PIN: '2580' }
 ): Promise<void> => {
   await hand.press('Create an account…')
   for (const [field, text] of Object.entries(typed)) await hand.fill(field, text)

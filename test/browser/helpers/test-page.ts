@@ -19,6 +19,7 @@ const POLICY = [
  * Serves a page with one of the scripts of `test/browser/page`, and `worker.js`, under a strict policy.
  *
  * @param policy - the page's content security policy
+ * @param alias - packages in whose place others are bundled, as an application brings its own
  */
 export const serveTestPage = async (
   script:
@@ -28,8 +29,10 @@ export const serveTestPage = async (
     | 'networked-page'
     | 'parts-page'
     | 'sample-page'
-    | 'standalone-page',
-  policy: string = POLICY
+    | 'standalone-page'
+    | 'truth-page',
+  policy: string = POLICY,
+  alias: Readonly<Record<string, string>> = {}
 ): Promise<ServedFolder> => {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-page-'))
   try {
@@ -39,6 +42,7 @@ export const serveTestPage = async (
         worker: emitted('../../../platform/browser/scrypt-worker.js')
       },
       platform: 'browser',
+      resolve: { alias },
       transform: { define: { 'process.env.NODE_ENV': '"production"' } }
     })
     await bundle.write({ dir: folder, format: 'esm', entryFileNames: '[name].js' })

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // Runs in a browser: an application with a kernel of its own that has the devtools as a part of it.
-import { type ReactElement, StrictMode } from 'react'
+import { type ReactElement, StrictMode, version } from 'react'
 import { createRoot } from 'react-dom/client'
 import { type MountedDevtools, mountDevtools } from '../../../devtools/react/mount-devtools.tsx'
 import { WalletDevtools } from '../../../devtools/react/wallet-devtools.tsx'
@@ -19,6 +19,10 @@ export interface Application {
   /** The kernel that has no devtools; gives what mounting them says. */
   mountForeign(): string
   accountCount(): number
+  /** Of the application's React. */
+  reactVersion(): string
+  /** Gives the page a style sheet more. */
+  dress(css: string): void
 }
 
 const { kernel, world } = await openStandalone({
@@ -61,7 +65,13 @@ const application: Application = {
       return String(error)
     }
   },
-  accountCount: () => kernel.context.accounts.length
+  accountCount: () => kernel.context.accounts.length,
+  reactVersion: () => version,
+  dress(css) {
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(css)
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
+  }
 }
 
 Object.assign(globalThis, { application })

@@ -45,9 +45,59 @@ test('columns can be chosen, Excel gets its mark, and dates the offset of their 
 })
 
 test('only what could begin a formula gets an apostrophe', t => {
-  for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠x'])
+  for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t1', '\r1', '\n1', '＝1', '＋1', '－1', '＠x'])
     t.is(harmless(text), `'${text}`)
   for (const text of ['', 'a=1', ' =1', "'=1", '1-1', '日本', '(1)']) t.is(harmless(text), text)
+})
+
+test('no cell begins a formula for a program that separates at semicolons, tabs or bars, whatever is noted', t => {
+  const seed = Number(process.env.HOLDFAST_SEED ?? Date.now() % 1_000_000)
+  t.log(`seed ${seed}`)
+  let state = seed
+  const draw = (below: number): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return Math.floor((state / 2_147_483_648) * below)
+  }
+  const letters = [
+    '=',
+    '+',
+    '-',
+    '@',
+    '＝',
+    ';',
+    ';',
+    '\t',
+    '|',
+    '\n',
+    '\r',
+    '"',
+    "'",
+    ' ',
+    'a',
+    '1',
+    ',',
+    '\u00a0'
+  ]
+  const columns = csvColumns.filter(({ name }) => ['date', 'notes', 'name', 'memo'].includes(name))
+  for (let i = 0; i < 2000; i += 1) {
+    const text = (): string => Array.from({ length: draw(9) }, () => letters[draw(letters.length)]).join('')
+    const tx = {
+      ...payment,
+      metadata: { name: text(), notes: text() },
+      memos: [{ type: 'text' as const, value: text() }]
+    }
+    const line = csvFormat({ ...plainCsv, columns }).rows([rowOf(tx)])
+    for (const separator of [';', '\t', '|']) {
+      const cells = line.split(/[\r\n]/).flatMap(row => row.split(separator))
+      for (const cell of cells)
+        t.notRegex(cell.replace(/^[\s"]+/, ''), /^[=+\-@＝＋－＠]/, JSON.stringify(line))
+    }
+  }
+  const notes = 'paid;=HYPERLINK("http://x");- 5'
+  const [cell] = csvFormat({ ...plainCsv, columns: csvColumns.filter(({ name }) => name === 'notes') })
+    .rows([rowOf({ ...payment, metadata: { notes } })])
+    .split('\r\n')
+  t.is(cell, `"paid;'=HYPERLINK(""http://x"");'- 5"`)
 })
 
 test('a fiat value is told in the currency that was asked for, without an exponent', t => {

@@ -171,7 +171,7 @@ test.serial(
     const [count, othersBefore, ordersBefore] = [await txCount(), otherAsked, orders]
     const firmId = kept().at(-1)?.quoteId
     t.is(firmId, id)
-    const ran = await run('swap', 'approve', id, '--yes')
+    const ran = await run('swap', 'approve', id, '--yes', '--again')
     const { data } = succeeded(t, ran, 'swap.approve/1')
     t.regex(data.txid, /^[0-9a-f]{64}$/)
     t.is(data.orderId, `order-${orders}`)
@@ -182,7 +182,7 @@ test.serial(
     t.is(await txCount(), count + 1)
     t.is((await dataOf('swap', 'history')).swaps[0].txid, data.txid)
 
-    const again = failed(t, await run('swap', 'approve', id, '--yes'), 'QUOTE_ENDED', 46)
+    const again = failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'QUOTE_ENDED', 46)
     t.is(again.error.details.reason, 'approved')
     t.is(await txCount(), count + 1)
     t.is(orders, ordersBefore + 1)
@@ -225,15 +225,15 @@ test.serial('a provider that gives less by now, or asks for more, is refused wit
   const id = await quoteOf()
   const before = [orders, await txCount()]
   mood = { offer: { toNativeAmount: amount(899_999) } }
-  const { error } = failed(t, await run('swap', 'approve', id, '--yes'), 'SWAP_CHANGED', 46)
+  const { error } = failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'SWAP_CHANGED', 46)
   t.is(error.message, 'The order of firm would give 0.00899999 LTC instead of 0.009 LTC')
   t.like(error.details, { shown: { to: { native: '900000' } }, now: { to: { native: '899999' } } })
   t.regex(error.hint, /Accept it with --min-receive/)
   t.regex(error.next[0].command, new RegExp(`swap approve ${id} .*--min-receive '0\\.00899999 LTC'$`))
-  const limited = await run('swap', 'approve', id, '--yes', '--min-receive', '0.009')
+  const limited = await run('swap', 'approve', id, '--yes', '--again', '--min-receive', '0.009')
   t.regex(failed(t, limited, 'SWAP_CHANGED', 46).error.message, /0\.00899999 LTC, less than 0\.009 LTC$/)
   mood = { offer: { isEstimate: true, toNativeAmount: amount(900_000) } }
-  const vague = failed(t, await run('swap', 'approve', id, '--yes'), 'SWAP_CHANGED', 46)
+  const vague = failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'SWAP_CHANGED', 46)
   t.is(vague.error.message, 'The order of firm would give ~0.009 LTC instead of 0.009 LTC')
   t.deepEqual([orders, await txCount()], before, 'nothing was ordered')
 
@@ -241,7 +241,7 @@ test.serial('a provider that gives less by now, or asks for more, is refused wit
   mood = { offer: { fromNativeAmount: amount(1_000_001) } }
   const dear = failed(
     t,
-    await run('swap', 'approve', wanted, '--yes', '--min-receive', '0'),
+    await run('swap', 'approve', wanted, '--yes', '--again', '--min-receive', '0'),
     'SWAP_CHANGED',
     46
   )
@@ -275,10 +275,10 @@ test.serial(
     const before = await txCount()
     // Each step loses less than one percent, and both together more.
     mood = { offer: estimate(992_000, 945_000), ordered: amount(985_000) }
-    failed(t, await run('swap', 'approve', id, '--yes'), 'SWAP_CHANGED', 46)
+    failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'SWAP_CHANGED', 46)
     t.is(await txCount(), before)
     mood = { offer: estimate(992_000, 945_000), ordered: amount(990_000) }
-    succeeded(t, await run('swap', 'approve', id, '--yes'), 'swap.approve/1')
+    succeeded(t, await run('swap', 'approve', id, '--yes', '--again'), 'swap.approve/1')
     t.is(await txCount(), before + 1)
   }
 )
@@ -291,12 +291,16 @@ test.serial(
     mood = { offer: { toNativeAmount: amount(800_000), networkFee: amount(50) } }
     failed(
       t,
-      await run('swap', 'approve', id, '--yes', '--min-receive', '0.008', '--max-fee', '49 sats'),
+      await run('swap', 'approve', id, '--yes', '--again', '--min-receive', '0.008', '--max-fee', '49 sats'),
       'MAX_FEE',
       36
     )
     t.is(orders, before)
-    succeeded(t, await run('swap', 'approve', id, '--yes', '--min-receive', '0.008'), 'swap.approve/1')
+    succeeded(
+      t,
+      await run('swap', 'approve', id, '--yes', '--again', '--min-receive', '0.008'),
+      'swap.approve/1'
+    )
   }
 )
 
@@ -310,36 +314,36 @@ test.serial('all there is stays what was shown: what came in since is not paid',
 })
 
 test.serial('a quote that is unknown, closed, or of another account is not approved', async t => {
-  const missing = failed(t, await run('swap', 'approve', 'ffffffff-1', '--yes'), 'NOT_FOUND', 6)
+  const missing = failed(t, await run('swap', 'approve', 'ffffffff-1', '--yes', '--again'), 'NOT_FOUND', 6)
   t.regex(missing.error.hint, /until it expires or is closed/)
   const id = await quoteOf()
   t.deepEqual(await dataOf('swap', 'close', id, '--dry-run'), { quoteId: id, closed: false, dryRun: true })
   await runInProcess(['account', 'create', 'bob', '--secrets-stdin'], STATE_OF)
-  const foreign = failed(t, await run('swap', 'approve', id, '--yes'), 'NOT_FOUND', 6)
+  const foreign = failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'NOT_FOUND', 6)
   t.regex(foreign.error.message, /was given to another account/)
   await dataOf('login', 'alice')
   const before = await txCount()
   t.deepEqual(await dataOf('swap', 'close', id), { quoteId: id, closed: true })
   t.deepEqual(await dataOf('swap', 'close', id), { quoteId: id, closed: false })
-  failed(t, await run('swap', 'approve', id, '--yes'), 'NOT_FOUND', 6)
+  failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'NOT_FOUND', 6)
   t.is(await txCount(), before)
 })
 
 test.serial('a provider that is switched off or gone is named', async t => {
   const id = await quoteOf()
   await dataOf('swap', 'disable', 'firm')
-  const off = failed(t, await run('swap', 'approve', id, '--yes'), 'NO_SWAP_PROVIDERS', 45)
+  const off = failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'NO_SWAP_PROVIDERS', 45)
   t.is(off.error.hint, 'The provider firm, which gave this quote, is switched off.')
   t.is(off.error.next[0].command, 'holdfast swap enable firm')
   await dataOf('swap', 'enable', 'firm')
-  const gone = failed(t, await runWith([other])('swap', 'approve', id, '--yes'), 'NOT_FOUND', 6)
+  const gone = failed(t, await runWith([other])('swap', 'approve', id, '--yes', '--again'), 'NOT_FOUND', 6)
   t.regex(gone.error.message, /firm, which gave this quote, is not installed/)
 })
 
 test.serial('of two approvals at once one pays, and the other hears that it is approved', async t => {
   const id = await quoteOf()
   const before = await txCount()
-  const both = await Promise.all([1, 2].map(() => run('swap', 'approve', id, '--yes')))
+  const both = await Promise.all([1, 2].map(() => run('swap', 'approve', id, '--yes', '--again')))
   const [winner, loser] = both.toSorted((one, two) => (one.code ?? 0) - (two.code ?? 0))
   t.is(winner?.code, 0, winner?.stderr)
   t.is(failed(t, loser as Ran, 'QUOTE_ENDED', 46).error.details.reason, 'approved')
@@ -363,7 +367,7 @@ test.serial('a quote that another process takes or closes while it is reviewed i
           })
         )
     }
-    const { error } = failed(t, await run('swap', 'approve', id, '--yes'), 'QUOTE_ENDED', 46)
+    const { error } = failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'QUOTE_ENDED', 46)
     t.is(error.details.reason, reason)
     t.is(orders, orderedBefore + 1)
     t.is(await txCount(), before)
@@ -384,10 +388,10 @@ test.serial('a payment that is refused before it is signed leaves the quote wher
         throw new Error('not today')
       })
   }
-  t.not((await runWith([firm], policy)('swap', 'approve', id, '--yes')).code, 0)
+  t.not((await runWith([firm], policy)('swap', 'approve', id, '--yes', '--again')).code, 0)
   t.deepEqual(seen, [true], 'it was taken before the signature')
   t.is(await txCount(), before)
-  succeeded(t, await run('swap', 'approve', id, '--yes'), 'swap.approve/1')
+  succeeded(t, await run('swap', 'approve', id, '--yes', '--again'), 'swap.approve/1')
 })
 
 test.serial('a payment that may have left has used the quote up', async t => {
@@ -402,18 +406,18 @@ test.serial('a payment that may have left has used the quote up', async t => {
         await runInProcess(['fake', 'net', 'offline'], STATE_OF)
       })
   }
-  const ran = await runWith([firm], cutter)('swap', 'approve', lost, '--yes')
+  const ran = await runWith([firm], cutter)('swap', 'approve', lost, '--yes', '--again')
   await runInProcess(['fake', 'net', 'online'], STATE_OF)
   await server.stop()
   t.is(ran.json.error.code, 'BROADCAST_UNKNOWN', ran.stdout)
-  const again = failed(t, await run('swap', 'approve', lost, '--yes'), 'QUOTE_ENDED', 46)
+  const again = failed(t, await run('swap', 'approve', lost, '--yes', '--again'), 'QUOTE_ENDED', 46)
   t.is(again.error.details.reason, 'approved')
 })
 
 test.serial('a damaged file is kept beside and told of, and does not stop new quotes', async t => {
   for (const text of ['{"quotes": [', '{"quotes": [{"quoteId": "ffffffff-1"}]}']) {
     writeFileSync(FILE, text)
-    const ran = await run('swap', 'approve', 'ffffffff-1', '--yes')
+    const ran = await run('swap', 'approve', 'ffffffff-1', '--yes', '--again')
     failed(t, ran, 'NOT_FOUND', 6)
     t.true(ran.stderr.includes(`could not be read; what was there is now in ${FILE}.damaged`), ran.stderr)
     t.is(readFileSync(`${FILE}.damaged`, 'utf8'), text)
@@ -452,12 +456,12 @@ test.serial(
     }
     const before = await txCount()
     const price = await setPrice('200')
-    const { error } = failed(t, await run('swap', 'approve', id, '--yes'), 'SWAP_CHANGED', 46)
+    const { error } = failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'SWAP_CHANGED', 46)
     t.deepEqual(error.details.shown.to, to)
     t.true(BigInt(error.details.now.to.native) < BigInt(to.native))
     t.is(await txCount(), before)
     await setPrice(price)
-    const { data } = succeeded(t, await run('swap', 'approve', id, '--yes'), 'swap.approve/1')
+    const { data } = succeeded(t, await run('swap', 'approve', id, '--yes', '--again'), 'swap.approve/1')
     await dataOf('fake', 'chain', 'mine')
     t.is((await dataOf('swap', 'history')).swaps[0].txid, data.txid)
   }
@@ -473,7 +477,7 @@ test.serial(
     await dataOf('fake', 'clock', 'advance', '29m')
     const before = [asked.length, orders]
     const ended = async (id: string): Promise<void> => {
-      const ran = await run('swap', 'approve', id, '--yes', '--offline')
+      const ran = await run('swap', 'approve', id, '--yes', '--again', '--offline')
       t.is(failed(t, ran, 'QUOTE_ENDED', 46).error.details.reason, 'expired')
     }
     await ended(dated)

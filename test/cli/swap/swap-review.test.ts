@@ -23,7 +23,9 @@ const walletOf = (code: string): CurrencyWallet =>
     id: `${code}-wallet`,
     name: `My ${code}`,
     currencyInfo: { ...asset(code), pluginId: code.toLowerCase() },
-    balanceOf: () => nativeAmount('100000')
+    balanceOf: () => nativeAmount('100000'),
+    similarPayments: () => [],
+    getSnapshot: () => ({ openPayments: [], tokens: [] })
   }) as unknown as CurrencyWallet
 const places: SwapPlaces = {
   from: { wallet: walletOf('ALP'), asset: asset('GLD', 'gold') },
@@ -67,6 +69,9 @@ const review: SwapReview = {
   minReceive: nativeAmount('891'),
   isEstimate: true,
   networkFee: { currencyCode: 'ALP', nativeAmount: nativeAmount('14') },
+  unusualFees: [],
+  allowances: [],
+  isOwnCheckComplete: true,
   drafts: [draftOf(null, '0'), draftOf('gold', '1000')],
   spends: [approval, payment],
   destinationAddress: 'router-address',

@@ -160,6 +160,7 @@ test.serial('a provider that is misspelled is not passed over: nobody is asked',
       ...wish(),
       ...flags,
       '--yes',
+      '--again',
       '--min-receive',
       '0.001 LTC',
       '--json'
@@ -310,10 +311,21 @@ test.serial('swap run orders and sends nothing before somebody has agreed', asyn
   const asked = failed(t, await run('swap', 'run', ...wish(), '--json'), 'CONFIRMATION_REQUIRED', 5)
   t.like(asked.error.details.summary, { plugin: { id: 'firm' }, to: { native: '900000' } })
   t.regex(asked.error.next[0].command, / --min-receive '0\.009 LTC' --yes$/)
-  failed(t, await run('swap', 'run', ...wish(), '--yes', '--json'), 'USAGE', 2)
-  const dear = await run('swap', 'run', ...wish(), '--yes', '--min-receive', '1 LTC', '--json')
+  failed(t, await run('swap', 'run', ...wish(), '--yes', '--again', '--json'), 'USAGE', 2)
+  const dear = await run('swap', 'run', ...wish(), '--yes', '--again', '--min-receive', '1 LTC', '--json')
   t.like(failed(t, dear, 'MIN_RECEIVE', 36).error.details.best, { plugin: { id: 'firm' } })
-  const fees = await run('swap', 'run', ...wish(), '--yes', '--min-receive', '0', '--max-fee', '0', '--json')
+  const fees = await run(
+    'swap',
+    'run',
+    ...wish(),
+    '--yes',
+    '--again',
+    '--min-receive',
+    '0',
+    '--max-fee',
+    '0',
+    '--json'
+  )
   failed(t, fees, 'MIN_RECEIVE', 36)
   const dry = succeeded(t, await run('swap', 'run', ...wish(), '--dry-run', '--json'), 'swap.run/1')
   t.like(dry.data, { dryRun: true, quote: { plugin: { id: 'firm' } } })
@@ -325,7 +337,7 @@ test.serial(
   'with --yes, what is received for sure is held against --min-receive, and what is paid against --max-pay',
   async t => {
     const before = [orders, await txCount()]
-    const only = ['--disable', 'firm', '--yes', '--json']
+    const only = ['--disable', 'firm', '--yes', '--again', '--json']
     const promised = await run('swap', 'run', ...wish(), ...only, '--min-receive', '0.009 LTC')
     t.regex(
       failed(t, promised, 'MIN_RECEIVE', 36).error.hint,
@@ -354,9 +366,9 @@ test.serial(
       'to'
     ]
     const ask = (...flags: string[]): Promise<Ran> => runWith([dear])(...wanted, ...flags, '--json')
-    const open = failed(t, await ask('--yes', '--min-receive', '0.009'), 'USAGE', 2)
+    const open = failed(t, await ask('--yes', '--again', '--min-receive', '0.009'), 'USAGE', 2)
     t.regex(open.error.message, /--max-pay/)
-    const over = await ask('--yes', '--min-receive', '0.009', '--max-pay', '0.01 BTC')
+    const over = await ask('--yes', '--again', '--min-receive', '0.009', '--max-pay', '0.01 BTC')
     t.regex(failed(t, over, 'MIN_RECEIVE', 36).error.hint, /0\.009 LTC for 0\.4 BTC from Dear shop/)
     const asked = failed(t, await ask(), 'CONFIRMATION_REQUIRED', 5)
     t.regex(asked.error.next[0].command, / --min-receive '0\.009 LTC' --max-pay '0\.4 BTC' --yes$/)
@@ -365,7 +377,7 @@ test.serial(
 )
 
 test.serial('swap run --yes pays the best within the limits, and swap history has the order', async t => {
-  const ran = await run('swap', 'run', ...wish(), '--yes', '--min-receive', '0.009 LTC', '--json')
+  const ran = await run('swap', 'run', ...wish(), '--yes', '--again', '--min-receive', '0.009 LTC', '--json')
   const { data } = succeeded(t, ran, 'swap.run/1')
   t.is(orders, 1)
   t.regex(data.txid, /^[0-9a-f]{64}$/)
@@ -388,7 +400,17 @@ test.serial('swap run --yes pays the best within the limits, and swap history ha
 test.serial(
   'Ctrl-C while a payment is signed and sent tells what became of it, or that it may have left',
   async t => {
-    const args = ['swap', 'run', ...wish(), '--yes', '--min-receive', '0.009', '--json', '--secrets-stdin']
+    const args = [
+      'swap',
+      'run',
+      ...wish(),
+      '--yes',
+      '--again',
+      '--min-receive',
+      '0.009',
+      '--json',
+      '--secrets-stdin'
+    ]
     const startSigning = async (signs: (release: Promise<void>) => Promise<void>) => {
       let hear = (): void => {}
       const isSigning = new Promise<void>(resolve => {
@@ -451,7 +473,16 @@ test.serial('a provider that asks for more at the order is refused, and nothing 
         })
       )
   })
-  const ran = await runWith([greedy])('swap', 'run', ...wish(), '--yes', '--min-receive', '0.009', '--json')
+  const ran = await runWith([greedy])(
+    'swap',
+    'run',
+    ...wish(),
+    '--yes',
+    '--again',
+    '--min-receive',
+    '0.009',
+    '--json'
+  )
   failed(t, ran, 'SWAP_CHANGED', 46)
   t.is(await txCount(), before)
 })
@@ -492,7 +523,17 @@ test.serial(
           })
         )
     })
-    const args = ['swap', 'run', ...wish(), '--yes', '--min-receive', '0.009', '--json', '--secrets-stdin']
+    const args = [
+      'swap',
+      'run',
+      ...wish(),
+      '--yes',
+      '--again',
+      '--min-receive',
+      '0.009',
+      '--json',
+      '--secrets-stdin'
+    ]
     const ordering = startInProcess(args, { home, input, plugins: [hanging] })
     await isOrdering
     const stopping = ordering.stop()

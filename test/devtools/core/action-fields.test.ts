@@ -9,7 +9,7 @@ import { makeRich, openStage } from '../../helpers/actor-stage.ts'
 /** An input that each action takes, with all its fields. */
 const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = {
   'account.create': { username: 'alice', password: 'correct horse', pin: '1234' },
-  'account.login': { username: 'alice', password: 'correct horse', pin: '1234' },
+  'account.login': { username: 'alice', loginId: 'a+/=', password: 'correct horse', pin: '1234' },
   'account.logout': { accountId: 'a+/=' },
   'wallet.create': { accountId: 'a', walletType: 'wallet:bitcoin', name: 'Savings' },
   'wallet.receive': { walletId: 'w' },
@@ -39,7 +39,7 @@ const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = 
 
 const OPTIONAL: Partial<Record<ActionName, readonly string[]>> = {
   'account.create': ['username', 'password', 'pin'],
-  'account.login': ['password', 'pin'],
+  'account.login': ['username', 'loginId', 'password', 'pin'],
   'wallet.create': ['name'],
   'spend.draft': ['tokenId', 'fee'],
   'spend.max': ['tokenId', 'fee'],

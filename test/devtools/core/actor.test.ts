@@ -46,6 +46,21 @@ test('an account is made, funded and pays by actions alone: the draft that was r
   await waitFor(async () => (await stage.wallet(walletId).getTransaction(txid)).blockHeight > 0)
 })
 
+test('a fee that is far above the usual one is in the review, and is paid only if the approval allows it', async t => {
+  const stage = await openStage(t)
+  const { act, world } = stage
+  world.chain.setFees({ 1: 1000, 25: 1000 })
+  const { walletId } = await makeRich(stage)
+  const input = { walletId, publicAddress: ELSEWHERE, nativeAmount: '1000000' }
+  const first = await act('spend.draft', input)
+  t.is(BigInt(first.review.networkFee) / 200n, BigInt(first.review.usualNetworkFee ?? '0'))
+  await t.throwsAsync(act('spend.approve', { draftId: first.draftId }), { code: 'FEE_UNUSUAL' })
+  const { draftId, review } = await act('spend.draft', input)
+  await t.throwsAsync(act('spend.approve', { draftId, maxNetworkFee: 'all' }), { code: 'BAD_MESSAGE' })
+  const { txid } = await act('spend.approve', { draftId, maxNetworkFee: review.networkFee })
+  t.is(String((await stage.wallet(walletId).getTransaction(txid)).networkFee), review.networkFee)
+})
+
 test('a payment link is paid like its address, and an address of another currency is refused', async t => {
   const stage = await openStage(t)
   const { act } = stage

@@ -55,7 +55,7 @@ const tellStory = async (hideAddresses: boolean) => {
   await client.act('account.login', { username: 'canary', password }).catch(error => sent.push(String(error)))
   await account.sync()
   await waitFor(() => client.events.getSnapshot().some(({ data }) => data.stage === 'saved'))
-  const needles = [...secretsOf(account, wallet.id), password, '"80815"', 'canary note']
+  const needles = [...(await secretsOf(account, wallet.id)), password, '"80815"', 'canary note']
   const view = client.view.getSnapshot()
   await account.logout()
   await waitFor(() => client.view.getSnapshot().wallets.size === 0)

@@ -138,6 +138,7 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
     "login 'Alice B' --with password"
   ],
   [{ name: 'account.login', input: { username: 'alice', pin: '1234' } }, 'login alice --with pin'],
+  [{ name: 'account.login', input: { loginId: 'SomeId', pin: '1234' } }, 'login SomeId --with pin'],
   [{ name: 'account.logout', input: { accountId: ACCOUNT } }, 'logout alice'],
   [
     {
@@ -155,7 +156,7 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
   [{ name: 'repo.sync', input: { repoId: 'savings' } }, 'sync Savings'],
   [
     { name: 'spend.draft', input: DRAFT },
-    "send Savings --to bcrt1qaddress --amount '1000000 native' --fee high --dry-run"
+    "send Savings --to bcrt1qaddress --amount '1000000 native' --fee high"
   ],
   [
     { name: 'spend.approve', input: { draftId: 'spend' } },
@@ -174,7 +175,7 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
       name: 'spend.draft',
       input: { walletId: SAVINGS, tokenId: 'usdx', publicAddress: '0xshop', nativeAmount: '1500000' }
     },
-    "send Savings --token usdx --to 0xshop --amount '1.5 USDX' --dry-run"
+    "send Savings --token usdx --to 0xshop --amount '1.5 USDX'"
   ],
   [{ name: 'swap.ask', input: ASK }, "swap quote --from Savings --to Daily --amount '5000 native' --for to"],
   [
@@ -184,9 +185,9 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
   [{ name: 'swap.close', input: { roundId: 'round' } }, 'swap close round-7'],
   [
     { name: 'swap.review', input: { quoteId: 'round-7' } },
-    "swap run --from Savings --to Daily --amount '5000 native' --for to --prefer sideshift --dry-run"
+    "swap run --from Savings --to Daily --amount '5000 native' --for to --prefer sideshift"
   ],
-  [{ name: 'swap.review', input: { quoteId: 'other-1' } }, 'swap approve other-1 --dry-run'],
+  [{ name: 'swap.review', input: { quoteId: 'other-1' } }, 'swap approve other-1'],
   [
     { name: 'swap.approve', input: { draftId: 'swap' } },
     "swap run --from Savings --to Daily --amount '5000 native' --for to --prefer sideshift"

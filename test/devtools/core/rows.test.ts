@@ -8,7 +8,7 @@ import { pluginRows } from '../../../devtools/core/rows/plugin-rows.ts'
 import { quoteBoard, quoteTimeLeft } from '../../../devtools/core/rows/quote-board.ts'
 import { repoHistory, repoRows } from '../../../devtools/core/rows/repo-rows.ts'
 import { routeGraph } from '../../../devtools/core/rows/route-graph.ts'
-import { routeList, routeTable } from '../../../devtools/core/rows/route-table.ts'
+import { routeAt, routeList, routeTable } from '../../../devtools/core/rows/route-table.ts'
 import { emptyView, type SliceName, type Slices, type View } from '../../../devtools/core/slices.ts'
 import type { QuoteSnapshot, RateSnapshot, RepoSnapshot, RouteSnapshot } from '../../../kernel/index.ts'
 import { account, engine, pair, quote, wallet } from '../../helpers/devtools-stage.ts'
@@ -261,12 +261,15 @@ test('a quote counts down to its end, and one that has ended does not', t => {
 })
 
 test('a route is a table of hops whose terms add up to their cost', t => {
-  const bias = { bias: 0.25, cost: 1.5 + 0.25 }
   const [one, two] = routeTable(
-    route(hop('BTC', 'ETH', bias), hop('ETH', 'iso:USD', { isInverted: true, cost: 1.6, at: NOW - 1000 })),
+    route(
+      hop('BTC', 'ETH', { bias: 0.25, cost: 9, at: NOW - 30 }),
+      hop('ETH', 'iso:USD', { isInverted: true, cost: 1.6, at: NOW - 1000 })
+    ),
     NOW
   )
-  t.is(one && one.ageCost + one.bias + one.hopCost, one?.cost)
+  t.is(one?.cost, 0.5 + 0.25 + 1)
+  t.is(two?.cost, 1000 / 1030 + 1.1)
   t.deepEqual([one?.step, one?.ageCost, one?.hopCost, one?.isStale], [1, 0.5, 1, false])
   t.deepEqual([two?.step, two?.hopCost, two?.ageNow, two?.isStale], [2, 1.1, 1000, true])
   const view = viewOf({
@@ -279,6 +282,45 @@ test('a route is a table of hops whose terms add up to their cost', t => {
     routeList(view).map(({ fromCurrency }) => fromCurrency),
     ['B', 'A']
   )
+})
+
+test('the chosen route is as old, and as dear, as what stands beside it, however long ago it was found', t => {
+  const later = NOW + 90
+  const found = route(hop('BTC', 'ETH', { at: NOW, cost: 1 }), hop('ETH', 'iso:USD', { at: NOW, cost: 1 }))
+  const view = viewOf(pairsOf([pair('BTC', 'ETH', 30, { source: 'bank', at: NOW })]))
+  const at = routeAt(view.pairs, found, later)
+  t.deepEqual(
+    at.hops.map(({ ageSeconds, cost }) => [ageSeconds, cost]),
+    [
+      [90, 1.75],
+      [90, 1.75]
+    ]
+  )
+  t.is(at.cost, 3.5)
+  const [chosen, , rival] = routeGraph(view, { route: at, now: later }).edges
+  t.deepEqual([chosen?.isChosen, rival?.isChosen, rival?.source], [true, false, 'bank'])
+  t.is(chosen?.cost, rival?.cost)
+})
+
+test('a hop of a route has the newest rate of its source, turned round where the route goes against it', t => {
+  const found = route(
+    hop('BTC', 'ETH', { rate: 20, at: NOW - 60 }),
+    hop('ETH', 'iso:USD', { rate: 2000, isInverted: true, at: NOW - 60 })
+  )
+  const newer = viewOf(
+    pairsOf([pair('BTC', 'ETH', 25, { at: NOW }), pair('iso:USD', 'ETH', 0.001, { at: NOW })])
+  )
+  const at = routeAt(newer.pairs, found, NOW)
+  t.deepEqual(
+    at.hops.map(one => [one.rate, one.ageSeconds]),
+    [
+      [25, 0],
+      [1000, 0]
+    ]
+  )
+  t.is(at.rate, 25_000)
+  const older = viewOf(pairsOf([pair('BTC', 'ETH', 25, { at: NOW - 100 })]))
+  t.is(routeAt(older.pairs, found, NOW).hops[0]?.rate, 20)
 })
 
 test('the graph shows the chosen route, its alternatives and what is around, one edge a pair', t => {
@@ -295,10 +337,12 @@ test('the graph shows the chosen route, its alternatives and what is around, one
       ['bank', { pluginId: 'bank', displayName: 'Bank', bias: 0.5, state: 'answered', pairCount: 2 }]
     ]
   })
-  const chosen = route(hop('BTC', 'ETH', { isInverted: true, rate: 20, source: 'bank', cost: 1.7 }))
+  const chosen = route(
+    hop('BTC', 'ETH', { isInverted: true, rate: 20, source: 'bank', bias: 0.5, at: NOW - 30 })
+  )
   const graph = routeGraph(view, {
     route: chosen,
-    alternatives: [route(hop('BTC', 'iso:USD', { cost: 1.3 }))],
+    alternatives: [route(hop('BTC', 'iso:USD', { at: NOW - 10 }))],
     now: NOW
   })
   t.deepEqual(graph.nodes, [
@@ -315,8 +359,8 @@ test('the graph shows the chosen route, its alternatives and what is around, one
     edge.otherSources
   ])
   t.deepEqual(facts, [
-    ['BTC iso:USD shop', false, true, false, 1.3, 0],
-    ['ETH BTC bank', true, false, false, 1.7, 0],
+    ['BTC iso:USD shop', false, true, false, 1.25, 0],
+    ['ETH BTC bank', true, false, false, 2.1, 0],
     ['ETH BTC shop', false, false, true, 400 / 430 + 1, 0],
     ['ETH iso:USD shop', false, false, false, 1, 1]
   ])
@@ -521,13 +565,37 @@ test('what is told says which state was reached', t => {
   )
 })
 
-test('the log has lines and failures of plugins, by level, source and text', t => {
+test('the log has lines, failures of plugins and what was done, by level, source and text', t => {
   const seqs = (filter: Parameters<typeof logRows>[1]) => logRows(EVENTS, filter).map(({ seq }) => seq)
-  t.deepEqual(seqs({}), [3, 5, 6])
+  t.deepEqual(seqs({}), [3, 4, 5, 6])
   t.deepEqual(seqs({ level: 'error' }), [3, 6])
   t.deepEqual(seqs({ source: 'sync' }), [5])
   t.deepEqual(seqs({ text: 'slow' }), [5])
   t.is(logRows(EVENTS)[0]?.text, 'fetchRates: gone')
+})
+
+test('the log has a line for what succeeded, and for what did not', t => {
+  const done = [
+    event(1, 'action', { action: 'engine.pause', outcome: 'done', durationMs: 12.4 }),
+    event(2, 'action', { action: 'repo.sync', outcome: 'failed', durationMs: 3, errorCode: 'NETWORK' }),
+    event(3, 'spendChanged', { walletId: 'w', stage: 'broadcast', txid: 'abc' }),
+    event(4, 'loginChanged', { attemptId: 'l', method: 'pin', stage: 'ready' }),
+    event(5, 'loginChanged', { attemptId: 'l', method: 'pin', stage: 'deriving' }),
+    event(6, 'filesExchanged', { repoId: 'r', sentCount: 2, receivedCount: 1 }),
+    event(7, 'transactionsChanged', { walletId: 'w', createdCount: 1, changedCount: 0 }),
+    event(8, 'engineChanged', { walletId: 'w' })
+  ]
+  t.deepEqual(
+    logRows(done).map(({ level, source, text }) => `${level} ${source}: ${text}`),
+    [
+      'info panel: engine.pause is done after 12 ms',
+      'warn panel: repo.sync failed after 3 ms: NETWORK',
+      'info spend: payment abc: broadcast',
+      'info login: login by pin is ready',
+      'info sync: files sent: 2, received: 1',
+      'info wallet: transactions new: 1, changed: 0'
+    ]
+  )
 })
 
 test('a plugin row has its permissions, its failures and how it stands as a source of rates', t => {

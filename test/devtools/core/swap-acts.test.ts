@@ -182,7 +182,7 @@ test('what one panel has reviewed is never signed once another has logged the ac
   t.is(fateOf(roundId), 'closed')
   await t.throwsAsync(first('spend.approve', { draftId: early.draftId }), { code: 'LOGGED_OUT' })
   await second('account.login', { username: 'alice', password: PASSWORD })
-  await waitFor(() => kernel.context.accounts[0]?.listWallets().length === 2)
+  await waitFor(() => kernel.context.accounts[0]?.getSnapshot().walletIds.length === 2)
   await t.throwsAsync(first('spend.approve', { draftId: late.draftId }), { code: 'LOGGED_OUT' })
   await t.throwsAsync(first('swap.approve', { draftId: swap.draftId }), { code: 'QUOTE_ENDED' })
   await second('wallet.receive', { walletId })

@@ -138,6 +138,39 @@ test('quotes stand by rank, then those awaited, then those that failed, and coun
   t.true(markup.includes('≈ 1.1884231 LTC') && markup.includes('0.0000226 BTC'))
 })
 
+test('a quote counts down only while it can be approved, in the list and beside it', t => {
+  const [id, given] =
+    [...sampleView.quotes].find(([, { expiresAt }]) => expiresAt !== undefined && expiresAt > SAMPLE_NOW) ??
+    []
+  if (id === undefined || given === undefined) throw new Error('The sample has a quote that counts down')
+  const drawn = (changes: Partial<typeof given>): string => {
+    const quotes = new Map([[id, { ...given, ...changes }]])
+    return draw(makeSampleClient({ view: { ...sampleView, quotes } }), 'quotes', { id })
+  }
+  const countdowns = (markup: string): number => markup.match(/\d:\d\d(?=<)/g)?.length ?? 0
+  t.is(countdowns(drawn({})), 2)
+  for (const fate of ['approved', 'closed', 'expired'] as const) t.is(countdowns(drawn({ fate })), 0, fate)
+})
+
+test('a row that says it is synced says up to which block, at any width', t => {
+  const markup = draw(full, 'engines')
+  t.true(markup.includes('871\u202f204'))
+  t.regex(markup, /<th scope="col" class="number">Height<\/th>/)
+  const heightOf = (changes: object): string | undefined => {
+    const engine = { ...sampleView.engines.get(SAVINGS), blockHeight: 0, ...changes } as never
+    const drawn = draw(
+      makeSampleClient({ view: { ...sampleView, engines: new Map([[SAVINGS, engine]]) } }),
+      'engines'
+    )
+    return /100\u202f%.*?<td class="number"[^>]*>(.*?)<\/td>|\d+\u202f%.*?<td class="number"[^>]*>(.*?)<\/td>/
+      .exec(drawn)
+      ?.slice(1)
+      .find(Boolean)
+  }
+  t.is(heightOf({}), '0')
+  t.is(heightOf({ syncRatio: 0.5 }), '–')
+})
+
 test('the life of an engine is a picture of where it has been, is and may go, and a list of the same', t => {
   const lifeOf = (id: string): Readonly<Record<string, string | undefined>> => {
     const markup = draw(full, 'engines', { id })
@@ -244,4 +277,19 @@ test('the older a rate is, the more its line in the picture is broken', t => {
     return /class="route-edge chosen( \w+)?"/.exec(draw(makeSampleClient({ view }), 'rates'))?.[1]
   }
   t.deepEqual([0, 30, 31, 299, 300].map(lookAt), [undefined, undefined, ' ageing', ' ageing', ' stale'])
+})
+
+test('beside a repo stands that a server had an older state, and how many files can be brought back', t => {
+  const repos = new Map(
+    [...sampleView.repos].map(([id, repo]) => [
+      id,
+      id === 'repo-ada' ? { ...repo, keptCount: 3, rolledBackAt: repo.lastSync, rolledBackFiles: 2 } : repo
+    ])
+  )
+  const client = makeSampleClient({ view: { ...sampleView, repos } })
+  const markup = draw(client, 'sync', { id: 'repo-ada' })
+  t.regex(markup, /a sync server had an older version of 2 files\. What this device has is newer/)
+  t.regex(markup, /3 deleted or replaced files are kept for 30 days\..*holdfast data recover/)
+  const other = draw(full, 'sync', { id: 'repo-ada' })
+  t.notRegex(other, /older version|are kept for 30 days/)
 })

@@ -74,6 +74,7 @@ const wallet = (
   unactivatedTokenIds: [],
   tokens: [],
   stakingStatus: { stakedAmounts: [] },
+  openPayments: [],
   balances: { '': balance },
   isPaused: false
 })

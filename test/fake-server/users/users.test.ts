@@ -5,7 +5,7 @@ import { openPersistentWorld } from '../../../fake-server/fake-world.ts'
 import { deviceFilesOf } from '../../../fake-server/users/device-files.ts'
 import { dumpFakeUser } from '../../../fake-server/users/dump-user.ts'
 import { loadFakeUser, type UserWorld } from '../../../fake-server/users/load-user.ts'
-import { sealText } from '../../../kernel/crypto/box.ts'
+import { openJson, sealText } from '../../../kernel/crypto/box.ts'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
@@ -43,6 +43,30 @@ test('a user goes into a world and comes out as it was, with the repos of all it
     loadFakeUser(again, JSON.parse(JSON.stringify(dumped)))
     t.is(stateOf(again), stateOf(world))
   }
+})
+
+test('a user comes out with the repos of the wallets that only files of an old account name', t => {
+  const world = makeWorld()
+  const user = userOf(0)
+  loadFakeUser(world, user)
+  const hex = (byte: number, length: number): string => crypto.toHex(new Uint8Array(length).fill(byte))
+  const { loginKey } = keyOf(user)
+  const info = world.db.login(user.loginId)?.keyBoxes?.map(box => openJson(io, loginKey, box) as Untyped)
+  const account = info?.find(({ type }) => type.startsWith('account'))
+  const dataKey = crypto.fromBase64(account.keys.dataKey)
+  const syncKey = crypto.toHex(crypto.fromBase64(account.keys.syncKey))
+  const legacy = { MK: hex(1, 32), SyncKey: hex(2, 20).toUpperCase(), BitcoinSeed: hex(3, 32) }
+  const seal = (text: string) => sealText(io, dataKey, text)
+  world.db.createRepos([hex(2, 20), hex(4, 20)])
+  world.db.commit(syncKey, {
+    'Wallets/1.json': seal(JSON.stringify(legacy)),
+    'Wallets/2.json': seal('no JSON'),
+    'Wallets/3.json': sealText(io, new Uint8Array(32), JSON.stringify({ ...legacy, SyncKey: hex(4, 20) }))
+  })
+  world.db.commit(hex(2, 20), { 'WalletName.json': seal('{}') })
+  const { repos } = dumpFakeUser(world, keyOf(user))
+  t.deepEqual(Object.keys(repos[hex(2, 20)] ?? {}), ['WalletName.json'])
+  t.false(Object.hasOwn(repos, hex(4, 20)), 'a file of another key names nothing')
 })
 
 test('only root logins can be dumped, by their own key [6.3]', t => {

@@ -54,6 +54,37 @@ export const walletListFlows: readonly Flow[] = [
     }
   },
   {
+    row: 'keys of every type',
+    title: 'USER lists the keys that MAKER added under types that are no wallets or that no plugin knows',
+    async run(t, pair) {
+      const account = makeKnownAccount(pair)
+      const maker = await account.logIn(pair.openMaker)
+      const [source = ''] = await maker.createWallets([{ type: 'wallet:labcoin', seed: 'the seed' }])
+      const ids = [
+        await maker.createKeys('account-repo:some.app', { secret: 'x' }),
+        await maker.createKeys('wallet:unheard-of', { unheardKey: 'y' }),
+        await maker.createKeys('plugin-store', {})
+      ]
+      const canSplit = pair.direction === '→' || pair.version === '1.14.0'
+      if (canSplit) ids.push(await maker.splitWallet(source, 'wallet:unknown-fork'))
+      await maker.changeWalletStates({ [String(ids[0])]: { archived: true, sortIndex: 4 } })
+      await maker.sync()
+      const user = await account.logIn(pair.openUser)
+      await seesTheSame(t, maker, user)
+      const { wallets, activeWalletIds } = await user.picture()
+      t.deepEqual(
+        ids.map(id => wallets[id]?.type),
+        ['account-repo:some.app', 'wallet:unheard-of', 'plugin-store', 'wallet:unknown-fork'].slice(
+          0,
+          ids.length
+        )
+      )
+      t.like(wallets[String(ids[0])], { archived: true, sortIndex: 4, keys: { secret: 'x' } })
+      t.deepEqual(activeWalletIds, [source])
+      if (canSplit) t.is(wallets[String(ids[3])]?.keys.unknownforkKey, 'the seed')
+    }
+  },
+  {
     row: 'split and imported wallets',
     title: 'USER finds the wallets that MAKER split and imported, with the same ids and keys in every form',
     async run(t, pair) {

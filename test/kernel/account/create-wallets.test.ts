@@ -8,6 +8,7 @@ import { makeNodeIo } from '../../../platform/node/index.ts'
 import { waitFor } from '../../helpers/device.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { makeKnownUser } from '../../helpers/known-user.ts'
+import { listedWallets } from '../../helpers/listed-wallets.ts'
 import { makeToy, type Toy } from '../../helpers/toy-currency.ts'
 import { toyToken } from '../../helpers/toy-home.ts'
 
@@ -37,7 +38,7 @@ test('many wallets are made with one request; one result each, and the failure o
       }
     }
   })
-  const silent = makeToy({ id: 'silent', tools: { createPrivateKey: async () => ({}) } })
+  const silent = makeToy({ id: 'silent', tools: { createPrivateKey: async () => undefined as never } })
   const user = makeKnownUser(t)
   const { account } = await user.logIn({ plugins: [makeToy().plugin, broken.plugin, silent.plugin] })
   const before = user.world.server.db.roots()[0]?.keyBoxes.length ?? 0
@@ -104,7 +105,7 @@ test('nothing is made, on the server or here, when the request fails; each resul
   )
   user.world.setOnline(true)
   await account.sync()
-  t.deepEqual(account.listWallets(), [])
+  t.deepEqual(listedWallets(account), [])
   t.deepEqual(await account.createCurrencyWallets([]), [])
 })
 
@@ -124,7 +125,11 @@ test('importing keys needs plugin support: "This wallet does not support importi
     await t.throwsAsync(account.createCurrencyWallet(type, { importText: 'a b c' }), expected)
   const keyOptions = { format: 'old' }
   const { id } = await account.createCurrencyWallet('wallet:good', { importText: 'abcd', keyOptions })
-  t.like(account.walletKeys.getRawPrivateKey(id), { toyKey: 'abcd', options: keyOptions, imported: true })
+  t.like(await account.walletKeys.getRawPrivateKey(id), {
+    toyKey: 'abcd',
+    options: keyOptions,
+    imported: true
+  })
 })
 
 test('keys say whether a person brought them: made, imported, or as given', async t => {
@@ -135,7 +140,7 @@ test('keys say whether a person brought them: made, imported, or as given', asyn
       async options => (await account.createCurrencyWallet('wallet:toycoin', options)).id
     )
   )
-  const [made, imported, given] = ids.map(id => account.walletKeys.getRawPrivateKey(id))
+  const [made, imported, given] = await Promise.all(ids.map(id => account.walletKeys.getRawPrivateKey(id)))
   t.is(made?.imported, false)
   t.is(imported?.imported, true)
   t.deepEqual(Object.keys(given ?? {}).sort(), ['dataKey', 'note', 'syncKey', 'toyKey'])
@@ -147,7 +152,7 @@ test('keys say whether a person brought them: made, imported, or as given', asyn
       code: 'KEY_INTEGRITY'
     })
   // Nothing of what was refused is in the account.
-  t.is(account.listWallets().length, 3)
+  t.is(listedWallets(account).length, 3)
 })
 
 test('a new wallet of a legacy type has the id of that type and asks the plugin for keys of that form', async t => {
@@ -166,7 +171,7 @@ test('a new wallet of a legacy type has the id of that type and asks the plugin 
   t.is(type, 'wallet:litecoin')
   await account.createCurrencyWallet('wallet:litecoin-bip49', { keyOptions: { format: 'bip84' } })
   t.deepEqual(asked[1], ['wallet:litecoin', { format: 'bip84', coinType: 2 }])
-  const { dataKey } = account.walletKeys.getRawPrivateKey(id)
+  const { dataKey } = await account.walletKeys.getRawPrivateKey(id)
   t.is(id, walletIdOf(io, 'wallet:litecoin-bip49', fromBase64(String(dataKey))))
 })
 
@@ -180,14 +185,14 @@ test('a wallet says which one it follows, and starts with its tokens, on every d
   await account.sync()
   const id = String(result?.walletId)
   t.is(user.read(user.repo, user.statesPath(id)).migratedFromWalletId, old.id)
-  const keys = account.walletKeys.getRawPrivateKey(id)
+  const keys = await account.walletKeys.getRawPrivateKey(id)
   t.deepEqual(user.read({ id, type: 'wallet:toycoin', keys }, 'Tokens.json'), {
     enabledTokenIds: ['a', 'b'],
     detectedTokenIds: []
   })
   const other = await user.logIn({ plugins: [makeToy().plugin] })
   await other.account.sync()
-  const listed = other.account.listWallets().find(({ walletId }) => walletId === id)
+  const listed = listedWallets(other.account).find(({ walletId }) => walletId === id)
   t.is(listed?.migratedFromWalletId, old.id)
 })
 
@@ -195,7 +200,7 @@ test('keys that the account has make no second wallet; they bring the first one 
   const user = makeKnownUser(t)
   const { account } = await user.logIn({ plugins: [makeToy().plugin] })
   const first = await account.createCurrencyWallet('wallet:toycoin', { name: 'First' })
-  const keys = account.walletKeys.getRawPrivateKey(first.id)
+  const keys = await account.walletKeys.getRawPrivateKey(first.id)
   await account.changeWalletStates({ [first.id]: { deleted: true, archived: true } })
   const contradiction = { ...keys, toyKey: 'another' }
   const results = await account.createCurrencyWallets([
@@ -225,7 +230,7 @@ test('keys that add to those of a wallet are added, and what the wallet holds st
   const wish = { name: 'First', fiatCurrencyCode: 'iso:EUR' }
   const first = await account.createCurrencyWallet('wallet:toycoin', wish)
   const { id } = first
-  const keys = { ...account.walletKeys.getRawPrivateKey(id), note: 'more' }
+  const keys = { ...(await account.walletKeys.getRawPrivateKey(id)), note: 'more' }
   await account.sync()
   // A device that knows the keys and has none of the files.
   const other = await user.logIn({ plugins: [makeToy().plugin] })
@@ -238,11 +243,11 @@ test('keys that add to those of a wallet are added, and what the wallet holds st
     results.map(result => (result.ok ? result.wallet.id : isWalletError(result.error) && result.error.code)),
     [id, 'KEY_INTEGRITY']
   )
-  t.is(other.account.walletKeys.getRawPrivateKey(id).note, 'more')
+  t.is((await other.account.walletKeys.getRawPrivateKey(id)).note, 'more')
   t.like((await other.account.openWallet(id)).getSnapshot(), wish)
   await other.account.sync()
   await account.sync()
-  t.is(account.walletKeys.getRawPrivateKey(id).note, 'more')
+  t.is((await account.walletKeys.getRawPrivateKey(id)).note, 'more')
   t.like(first.getSnapshot(), wish)
 })
 
@@ -254,7 +259,7 @@ test('a copy of the keys of a wallet of another account shows what that wallet h
     fiatCurrencyCode: 'iso:EUR'
   })
   await account.sync()
-  const keys = account.walletKeys.getRawPrivateKey(first.id)
+  const keys = await account.walletKeys.getRawPrivateKey(first.id)
   const app = await user.logIn({ plugins: [makeToy().plugin], appId: 'one.app' })
   const copy = await app.account.createCurrencyWallet('wallet:toycoin', { keys, name: 'Second' })
   t.is(copy.id, first.id)
@@ -270,7 +275,7 @@ test('asking again for the keys of a wallet leaves its name and fiat code', asyn
   const { account } = await user.logIn({ plugins: [makeToy().plugin] })
   const wish = { name: 'First', fiatCurrencyCode: 'iso:EUR' }
   const { id } = await account.createCurrencyWallet('wallet:toycoin', wish)
-  const keys = account.walletKeys.getRawPrivateKey(id)
+  const keys = await account.walletKeys.getRawPrivateKey(id)
   await account.sync()
   const other = await user.logIn({ plugins: [makeToy().plugin] })
   await other.account.sync()
@@ -293,6 +298,64 @@ test('a wallet whose answer was lost is found, and no second one is made', async
   t.deepEqual(account.getSnapshot().walletIds, [wallet.id])
 })
 
+test('a process that ends before it hears of its new wallets leaves none without name, currency and tokens', async t => {
+  for (const moment of ['before the request', 'after the request'] as const) {
+    const user = makeKnownUser(t)
+    const disk = new Map<string, string>()
+    const options = { plugins: [makeToy({ tokens: { a: toyToken('A') } }).plugin] }
+    const { account } = await user.logIn({ ...options, disk })
+    let left: Map<string, string> | undefined
+    user.world.server.use(async ({ path }, next) => {
+      const isTheOne = path === '/api/v2/login/keys'
+      if (isTheOne && moment === 'before the request') left = new Map(disk)
+      const reply = await next()
+      if (isTheOne && moment === 'after the request') left = new Map(disk)
+      return reply
+    })
+    await account.createCurrencyWallets([
+      { type: 'wallet:toycoin', name: 'One', fiatCurrencyCode: 'iso:EUR', enabledTokenIds: ['a'] },
+      { type: 'wallet:toycoin', name: 'Two' }
+    ])
+    // What the first process went on to do never came to the server: its wallets are not synced.
+    const again = await user.logIn({ ...options, disk: left ?? new Map() })
+    await again.account.sync()
+    const opened = await again.account.openAllWallets()
+    t.deepEqual(
+      opened.map(result => {
+        const snapshot = result.ok ? result.wallet.getSnapshot() : undefined
+        return [snapshot?.name, snapshot?.fiatCurrencyCode, snapshot?.enabledTokenIds]
+      }),
+      [
+        ['One', 'iso:EUR', ['a']],
+        ['Two', 'iso:USD', []]
+      ],
+      moment
+    )
+    const third = await user.logIn({ ...options, disk: left ?? new Map() })
+    t.is((await third.account.openAllWallets()).length, 2)
+  }
+})
+
+test('a wallet that was renamed elsewhere meanwhile keeps that name', async t => {
+  const user = makeKnownUser(t)
+  const disk = new Map<string, string>()
+  const options = { plugins: [makeToy().plugin] }
+  const { account } = await user.logIn({ ...options, disk })
+  let left: Map<string, string> | undefined
+  user.world.server.use(async ({ path }, next) => {
+    if (path === '/api/v2/login/keys') left ??= new Map(disk)
+    return next()
+  })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin', { name: 'One' })
+  await wallet.rename('Newer')
+  await wallet.sync()
+  await account.logout()
+  const again = await user.logIn({ ...options, disk: left ?? new Map() })
+  await again.account.sync()
+  const [result] = await again.account.openAllWallets()
+  t.is(result?.ok === true && result.wallet.name, 'Newer')
+})
+
 test('whatever write fails, a wallet is there with all its keys if the server has them, and never twice', async t => {
   let fired = 0
   for (const kind of ['lost', 'full'] as const) {
@@ -313,7 +376,7 @@ test('whatever write fails, a wallet is there with all its keys if the server ha
       t.is(walletIds.length, hasKeys ? 1 : 0, `${kind} ${at}`)
       for (const walletId of walletIds) {
         const { name } = await again.account.openWallet(walletId)
-        t.true(name === 'Name' || name === null)
+        t.is(name, 'Name', `${kind} ${at}`)
       }
       if (!faults.hasFired) break
       fired += 1
@@ -332,7 +395,7 @@ test('a new wallet that somebody else opens first still gets its tokens, name an
   const wish = { name: 'Mine', fiatCurrencyCode: 'iso:EUR', enabledTokenIds: ['a', 'b'] }
   const wallet = await account.createCurrencyWallet('wallet:toycoin', wish)
   await account.sync()
-  const keys = account.walletKeys.getRawPrivateKey(wallet.id)
+  const keys = await account.walletKeys.getRawPrivateKey(wallet.id)
   const file = user.read({ id: wallet.id, type: wallet.type, keys }, 'Tokens.json')
   t.deepEqual(file?.enabledTokenIds, ['a', 'b'])
   t.like(wallet.getSnapshot(), { name: 'Mine', fiatCurrencyCode: 'iso:EUR' })
@@ -350,7 +413,7 @@ test('a bad wish among many harms no other, and what refuses the keys refuses ev
     results.map(result => (result.ok ? 'ok' : isWalletError(result.error) && result.error.code)),
     ['ok', 'OPTION_INVALID']
   )
-  const made = account.listWallets().find(({ walletId }) => walletId === results[0]?.walletId)
+  const made = listedWallets(account).find(({ walletId }) => walletId === results[0]?.walletId)
   t.is(made?.migratedFromWalletId, old.id)
 
   user.world.setOnline(false)
@@ -362,7 +425,7 @@ test('a bad wish among many harms no other, and what refuses the keys refuses ev
   const twins = await account.createCurrencyWallets([
     { type: 'wallet:toycoin', keys },
     { type: 'wallet:toycoin', keys },
-    { type: 'wallet:toycoin', keys: account.walletKeys.getRawPrivateKey(old.id), name: 'Known' }
+    { type: 'wallet:toycoin', keys: await account.walletKeys.getRawPrivateKey(old.id), name: 'Known' }
   ])
   t.deepEqual(
     twins.map(result => (result.ok ? 'ok' : isWalletError(result.error) && result.error.code)),
@@ -392,4 +455,74 @@ test('a text that is no key is refused as one, with a hint, and not as damaged k
     }
   )
   t.regex(String((error as WalletError).hint), /each word/)
+})
+
+test('keys without a field are keys: a plugin may need no more than the data key', async t => {
+  const bare = makeToy({
+    id: 'bare',
+    info: { canImportKeys: true },
+    tools: {
+      createPrivateKey: async () => ({}),
+      importPrivateKey: async () => ({}),
+      derivePublicKey: async () => ({})
+    }
+  })
+  const { account } = await makeKnownUser(t).logIn({ plugins: [bare.plugin] })
+  const { walletKeys } = account
+  const made = await account.createCurrencyWallet('wallet:bare')
+  t.deepEqual(Object.keys(await walletKeys.getRawPrivateKey(made.id)).sort(), [
+    'dataKey',
+    'imported',
+    'syncKey'
+  ])
+  t.deepEqual(await walletKeys.getRawPublicKey(made.id), {})
+  await made.changePaused(false)
+  for (const options of [{ importText: 'words' }, { keys: {} }]) {
+    const { id } = await account.createCurrencyWallet('wallet:bare', options)
+    t.is((await account.openWallet(id)).id, id)
+  }
+})
+
+test('an account makes, lists and keeps keys of every type, also of those that are no wallets', async t => {
+  const user = makeKnownUser(t)
+  const options = { plugins: [makeToy().plugin] }
+  const { account } = await user.logIn(options)
+  const given = { secret: 'x', deep: { list: [1] } }
+  const ids = [
+    await account.createWallet('account-repo:some.app', given),
+    await account.createWallet('wallet:unheard-of', { unheardKey: 'y' }),
+    await account.createWallet('plugin-store', {}),
+    await account.createWallet('wallet:toycoin')
+  ]
+  const types = ['account-repo:some.app', 'wallet:unheard-of', 'plugin-store', 'wallet:toycoin']
+  await account.changeWalletStates({ [String(ids[0])]: { archived: true, sortIndex: 9 } })
+  t.like(await account.walletKeys.getRawPrivateKey(String(ids[0])), given)
+  t.is(
+    await account.createWallet('plugin-store', await account.walletKeys.getRawPrivateKey(String(ids[2]))),
+    String(ids[2])
+  )
+  t.deepEqual(account.getSnapshot().walletIds, ids.slice(3))
+  await account.sync()
+  const other = await user.logIn(options)
+  await other.account.sync()
+  for (const { listWallets } of [account, other.account].map(one => ({
+    listWallets: () => one.listWallets()
+  }))) {
+    const listed = new Map(listWallets().map(listing => [listing.walletId, listing]))
+    t.deepEqual(
+      ids.map(id => [listed.get(String(id))?.type, listed.get(id)?.isWallet, listed.get(id)?.archived]),
+      types.map((type, at) => [type, type.startsWith('wallet:'), at === 0])
+    )
+    t.is(listed.get(user.repo.id)?.type, 'account-repo:co.airbitz.wallet')
+    t.is(listed.size, 5)
+  }
+  for (const [type, keys] of [
+    ['', {}],
+    [5 as never, {}],
+    ['x'.repeat(1001), {}]
+  ] as const)
+    await t.throwsAsync(account.createWallet(type, keys), { code: 'OPTION_INVALID' })
+  await t.throwsAsync(account.createWallet('plugin-store'), { code: 'PLUGIN_FOR_TYPE' })
+  await t.throwsAsync(account.createCurrencyWallet('plugin-store', { keys: {} }), { code: 'PLUGIN_FOR_TYPE' })
+  await t.throwsAsync(account.openWallet(user.repo.id), { code: 'PLUGIN_FOR_TYPE' })
 })

@@ -34,7 +34,7 @@ test('a new password is sent with its box, proof and parameters, and is the only
     'passwordKeySnrp'
   ])
   t.deepEqual(request?.body.data.passwordAuthSnrp, FIXED_SNRP)
-  t.deepEqual(takeRoutes(world), ['POST /login/password'])
+  t.deepEqual(takeRoutes(world), ['POST /login/password', 'POST /login'], 'then it asks for the name')
   t.not(stashIn(alice.files).passwordKeySnrp?.salt_hex, before.passwordKeySnrp?.salt_hex)
 
   t.true(await alice.credentials.checkPassword(NEW.password))
@@ -153,12 +153,13 @@ test('a new PIN keeps the key of PIN login, so that it works on every device, fo
   takeRoutes(world)
   await alice.credentials.changePIN({ pin: '2580' })
   const fields = ['pin2Auth', 'pin2Box', 'pin2Id', 'pin2KeyBox', 'pin2TextBox']
-  for (const { body } of world.requests) t.deepEqual(Object.keys(body.data).sort(), fields)
+  const changes = world.requests.filter(({ route }) => route.endsWith('/pin2'))
+  for (const { body } of changes) t.deepEqual(Object.keys(body.data).sort(), fields)
   t.deepEqual(
-    world.requests.map(({ body }) => body.loginId),
+    changes.map(({ body }) => body.loginId),
     [before.loginId, before.children?.[0]?.loginId]
   )
-  t.deepEqual(takeRoutes(world), ['POST /login/pin2', 'POST /login/pin2'])
+  t.deepEqual(takeRoutes(world), ['POST /login/pin2', 'POST /login/pin2', 'POST /login'])
   const after = stashIn(alice.files)
   t.is(after.pin2Key, before.pin2Key)
   t.is(after.children?.[0]?.pin2Key, before.children?.[0]?.pin2Key)
@@ -295,9 +296,11 @@ test('changes that are made at once are made one after another, each from what t
     credentials.changePIN({ pin: '2580', enableLogin: true })
   ])
   t.deepEqual(takeRoutes(world), [
-    ...['POST /login/pin2', 'POST /login/pin2', 'POST /login/password'],
-    ...['POST /login/username', 'POST /login/username'],
-    ...['POST /login/pin2', 'POST /login/pin2', 'POST /login/pin2', 'POST /login/pin2']
+    ...['POST /login/pin2', 'POST /login/pin2', 'POST /login'],
+    ...['POST /login/password', 'POST /login'],
+    ...['POST /sync', 'POST /login/username', 'POST /login/username'],
+    ...['POST /login/pin2', 'POST /login/pin2'],
+    ...['POST /login/pin2', 'POST /login/pin2', 'POST /login']
   ])
   t.deepEqual(await strayIds(world, alice), [])
   await openByPin(world, alice.files, { pin: '2580' })
@@ -362,4 +365,34 @@ test('a refresh shows what a second login on the device has learnt', async t => 
   second.close()
   await alice.login.refresh()
   t.is(alice.login.username, 'bob')
+})
+
+test('PIN login that is switched off while the connection breaks is on for no app that the account shows as off', async t => {
+  for (const lost of [0, 1]) {
+    for (const off of ['change', 'delete'] as const) {
+      const { world, alice } = await makeAlice()
+      const { credentials, login } = alice
+      const switchOff = (): Promise<void> =>
+        off === 'change' ? credentials.changePIN({ enableLogin: false }) : credentials.deletePIN()
+      let seen = 0
+      const free = world.server.use(async (request, next) => {
+        if (!request.path.endsWith('/v2/login/pin2')) return next()
+        seen += 1
+        if (seen > lost) throw new Error('The connection breaks')
+        return next()
+      })
+      await t.throwsAsync(switchOff(), { code: 'NETWORK' })
+      free()
+      await login.refresh()
+      const { children = [], loginId } = login.stash
+      const isOn = (id: string): boolean => world.server.db.login(id)?.pin2Auth !== undefined
+      const what = `${off}, broken after ${lost}`
+      // As a device of the whole account shows it.
+      const isShown = login.stash.pin2Key !== undefined
+      t.is(isShown, isOn(loginId), what)
+      if (!isShown) for (const child of children) t.false(isOn(child.loginId), what)
+      await switchOff()
+      t.deepEqual([loginId, ...children.map(child => child.loginId)].map(isOn), [false, false], what)
+    }
+  }
 })

@@ -61,12 +61,12 @@ test('hideKeys, said to be true by default, hides nothing unless an application 
     const { id } = await account.createCurrencyWallet('wallet:bitcoin')
     const views = [
       () => account.getLoginKey(),
-      () => account.rootLoginId,
-      () => JSON.stringify(account.walletKeys.getRawPrivateKey(id))
+      async () => account.rootLoginId,
+      async () => JSON.stringify(await account.walletKeys.getRawPrivateKey(id))
     ]
     for (const view of views) {
-      if (isHidden) t.throws(view, { code: 'HIDDEN_KEYS' })
-      else t.true(view().length > 30)
+      if (isHidden) await t.throwsAsync(view, { code: 'HIDDEN_KEYS' })
+      else t.true((await view()).length > 30)
     }
     await kernel.close()
   }

@@ -5,6 +5,7 @@ import { accountRepoTypeOf, makeWalletInfo } from '../../../kernel/keys/wallet-i
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
 import { makeKnownUser } from '../../helpers/known-user.ts'
+import { listedWallets } from '../../helpers/listed-wallets.ts'
 import { makeToy } from '../../helpers/toy-currency.ts'
 
 const io = makeNodeIo()
@@ -49,7 +50,7 @@ test('an account waits until the plugins are locked and all are there, then sync
     return next()
   })
   const open = async () => {
-    const kernel = await openDevice(world, { laterPlugins: ['toycoin'] })
+    const kernel = await openDevice(world, { laterPlugins: ['toycoin'], required: ['toycoin'] })
     t.teardown(() => kernel.close())
     const opening = kernel.context.loginWithPassword(alice.username, alice.password)
     return { kernel, opening: opening.finally(() => order.push('settled')) }
@@ -104,11 +105,32 @@ test('an older repo of an account that cannot be opened or synced is reported, a
   const path = io.crypto.toHex(io.crypto.fromBase64(keys.syncKey))
   const repair = failStores(user, tried => tried.includes(path))
   const { account, errors } = await user.logIn()
-  t.deepEqual(account.listWallets(), [])
+  t.deepEqual(listedWallets(account), [])
   t.true(errors.some(error => isWalletError(error, 'SYNC_FAILED')))
   t.true(errors.some(error => isWalletError(error, 'KEY_INTEGRITY')))
   repair()
   await account.sync()
-  await waitFor(() => account.listWallets().length === 1)
+  await waitFor(() => listedWallets(account).length === 1)
   t.is(account.getSnapshot().activeWalletIds.length, 1)
+})
+
+test('an account repo that another device adds is opened at once, and its wallets come', async t => {
+  const user = makeKnownUser(t)
+  const { account, errors } = await user.logIn()
+  const { account: other } = await user.logIn()
+  const random = (bytes: number): string => io.crypto.toBase64(io.random(bytes))
+  const hex = (bytes: number): string => io.crypto.toHex(io.random(bytes))
+  const keys = { dataKey: random(32), syncKey: random(20) }
+  const type = accountRepoTypeOf('')
+  const id = await other.createWallet(type, keys)
+  user.put({ id, type, keys }, { 'Wallets/1.json': { MK: hex(32), SyncKey: hex(20), BitcoinSeed: hex(32) } })
+  t.deepEqual(listedWallets(account), [])
+  await account.sync()
+  await waitFor(() => listedWallets(account).length === 1)
+  t.is(account.listRepos().filter(repo => repo.type === type).length, 2)
+  t.deepEqual(errors, [])
+  // And what comes into it later is seen as well.
+  user.put({ id, type, keys }, { 'Wallets/2.json': { MK: hex(32), SyncKey: hex(20), BitcoinSeed: hex(32) } })
+  await account.sync()
+  await waitFor(() => listedWallets(account).length === 2)
 })

@@ -1,14 +1,17 @@
 import test from 'ava'
 import { WalletBook, type WalletBookParts } from '../../../kernel/account/wallet-book.ts'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { makeKernelHooks } from '../../../kernel/hooks/make-kernel-hooks.ts'
 import type { Disk, StoragePlugin } from '../../../kernel/index.ts'
 import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
 import { accountRepoTypeOf, hideWalletInfo, makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
+import { PluginSet } from '../../../kernel/plugins/plugin-set.ts'
 import type { WalletInfo } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { waitFor } from '../../helpers/device.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { makeKnownUser, type UserDevice } from '../../helpers/known-user.ts'
+import { listedWallets } from '../../helpers/listed-wallets.ts'
 import { openDevice } from '../../helpers/repo-device.ts'
 import { makeSyncStore } from '../../helpers/sync-store.ts'
 import { makeToy } from '../../helpers/toy-currency.ts'
@@ -29,7 +32,7 @@ const storageOn = (disk: Disk): StoragePlugin => ({
 const toys = () => ({ plugins: [makeToy().plugin] })
 
 const listing = ({ account }: UserDevice, walletId: string) =>
-  account.listWallets().find(wallet => wallet.walletId === walletId)
+  listedWallets(account).find(wallet => wallet.walletId === walletId)
 
 const legacyFile = () => {
   const [MK, SyncKey, BitcoinSeed] = [io.random(32), io.random(20), io.random(32)]
@@ -58,9 +61,16 @@ test('a wallet has id, type and keys, and archived, deleted, hidden, sort index,
   user.put(user.repo, { [user.statesPath(info.id)]: { id: info.id, ...states } })
   const device = await user.logIn(toys())
   const { currencyInfo, ...rest } = listing(device, info.id) ?? {}
-  t.deepEqual(rest, { walletId: info.id, type: info.type, appIds: [''], appId: '', ...states } as never)
+  t.deepEqual(rest, {
+    walletId: info.id,
+    type: info.type,
+    isWallet: true,
+    appIds: [''],
+    appId: '',
+    ...states
+  } as never)
   t.is(currencyInfo?.pluginId, 'toycoin')
-  t.deepEqual(device.account.walletKeys.getRawPrivateKey(info.id), info.keys)
+  t.deepEqual(await device.account.walletKeys.getRawPrivateKey(info.id), info.keys)
   await t.throwsAsync(device.account.openWallet(toBase64(io.random(32))), {
     code: 'WALLET_ID_UNKNOWN',
     message: 'Wallet id does not exist in this account'
@@ -72,7 +82,7 @@ test('an unknown wallet id: "Wallet id does not exist in this account" [5.27]', 
   const expected = { code: 'WALLET_ID_UNKNOWN', message: 'Wallet id does not exist in this account' }
   await t.throwsAsync(account.openWallet('nothing'), expected)
   await t.throwsAsync(account.changeWalletStates({ nothing: { hidden: true } }), expected)
-  t.throws(() => account.walletKeys.getRawPrivateKey('nothing'), expected)
+  await t.throwsAsync(account.walletKeys.getRawPrivateKey('nothing'), expected)
 })
 
 test('wallets are known where they have a plugin and are not deleted, in their order, and active where they are not archived [4.14]', async t => {
@@ -90,7 +100,7 @@ test('wallets are known where they have a plugin and are not deleted, in their o
   const { account } = device
   t.deepEqual(account.getSnapshot().walletIds, [last, archived, hidden, deleted, first])
   // Five wallets, a stranger, and the repo of the account.
-  t.true(account.listWallets().every(({ sortIndex }) => sortIndex === 7))
+  t.true(listedWallets(account).every(({ sortIndex }) => sortIndex === 7))
   t.is(listing(device, stranger.id)?.currencyInfo, undefined)
   await account.changeWalletStates({
     [last]: { sortIndex: 9 },
@@ -113,7 +123,7 @@ test('wallets are known where they have a plugin and are not deleted, in their o
   await account.sync()
   const other = await user.logIn(toys())
   t.deepEqual(shown(other), lists)
-  t.is(other.account.listWallets().length, 6)
+  t.is(listedWallets(other.account).length, 6)
 })
 
 test('states that another device changes are shown after a sync of the account', async t => {
@@ -226,7 +236,7 @@ test('wallets of the first clients come from their files, first in the list, and
   const { account } = device
   t.like(listing(device, old.walletId), { type: 'wallet:bitcoin', archived: false, sortIndex: 0 })
   t.like(listing(device, archived.walletId), { archived: true, sortIndex: 4, hidden: false })
-  t.deepEqual(account.walletKeys.getRawPrivateKey(old.walletId), old.keys)
+  t.deepEqual(await account.walletKeys.getRawPrivateKey(old.walletId), old.keys)
   t.is(account.getSnapshot().activeWalletIds[0], old.walletId)
   t.is(device.errors.length, 2)
   await account.changeWalletStates({ [archived.walletId]: { archived: false, hidden: true } })
@@ -264,7 +274,7 @@ test('wallets come from every account repo of the login, under each name that th
   const user = makeKnownUser(t, { infos: repos })
   for (const [at, repo] of repos.entries()) user.put(repo, { 'Wallets/old.json': files[at]?.file })
   const { account } = await user.logIn()
-  const found = account.listWallets().map(({ walletId }) => walletId)
+  const found = listedWallets(account).map(({ walletId }) => walletId)
   t.deepEqual(
     found,
     files.slice(0, 3).map(({ walletId }) => walletId)
@@ -280,9 +290,9 @@ test('a wallet that a file and a key box name is one; a file that contradicts a 
     files: { 'Wallets/1.json': same.file, 'Wallets/2.json': liar.file }
   })
   const { account, errors } = await user.logIn(toys())
-  t.is(account.listWallets().length, 3)
-  t.deepEqual(account.walletKeys.getRawPrivateKey(same.walletId), { ...same.keys, note: 'more' })
-  t.deepEqual(account.walletKeys.getRawPrivateKey(liar.walletId), liar.keys)
+  t.is(listedWallets(account).length, 3)
+  t.deepEqual(await account.walletKeys.getRawPrivateKey(same.walletId), { ...same.keys, note: 'more' })
+  t.deepEqual(await account.walletKeys.getRawPrivateKey(liar.walletId), liar.keys)
   t.true(errors.length > 0)
   for (const error of errors) t.true(isWalletError(error, 'KEY_INTEGRITY'))
 })
@@ -312,22 +322,22 @@ test('every type of old and new clients is known under the name that plugins use
   )
   const user = makeKnownUser(t, { infos: boxes.map(({ box }) => box) })
   const { account } = await user.logIn()
-  const listed = account.listWallets().map(({ walletId, type }) => [walletId, type])
+  const listed = listedWallets(account).map(({ walletId, type }) => [walletId, type])
   t.deepEqual(
     listed,
     boxes.map(({ box, fixed }) => [box.id, fixed])
   )
-  for (const { box } of boxes) t.like(account.walletKeys.getRawPrivateKey(box.id), box.keys)
+  for (const { box } of boxes) t.like(await account.walletKeys.getRawPrivateKey(box.id), box.keys)
   t.is(user.repo.type, 'account-repo:co.airbitz.wallet')
   t.is(accountRepoTypeOf('one.app'), 'account-repo:one.app')
   const app = await user.logIn({ appId: 'one.app', ...toys() })
   const { id } = await app.account.createCurrencyWallet('wallet:toycoin')
   t.deepEqual(
-    app.account.listWallets().map(({ walletId }) => walletId),
+    listedWallets(app.account).map(({ walletId }) => walletId),
     [id]
   )
   await account.sync()
-  const seen = account.listWallets().find(({ walletId }) => walletId === id)
+  const seen = listedWallets(account).find(({ walletId }) => walletId === id)
   t.deepEqual([seen?.appIds, seen?.appId], [['one.app'], 'one.app'])
 })
 
@@ -354,8 +364,8 @@ test('of odd key boxes, each costs its own wallet alone: bad ids, types, keys an
   })
   const { account } = await user.logIn(toys())
   t.is(account.getSnapshot().walletIds.length, 6)
-  t.like(account.walletKeys.getRawPrivateKey(misnamed.walletId), { format: 'bip32', coinType: 0 })
-  t.is(account.listWallets().find(({ walletId }) => walletId === misnamed.walletId)?.type, 'wallet:bitcoin')
+  t.like(await account.walletKeys.getRawPrivateKey(misnamed.walletId), { format: 'bip32', coinType: 0 })
+  t.is(listedWallets(account).find(({ walletId }) => walletId === misnamed.walletId)?.type, 'wallet:bitcoin')
   const results = await account.openAllWallets()
   const codes = results.map(result =>
     result.ok ? 'ok' : isWalletError(result.error) ? result.error.code : '?'
@@ -371,7 +381,7 @@ test('what is asked for is what was said at the call, whatever its object become
   const asked = account.changeWalletStates({ [id]: change })
   change.hidden = false
   await Promise.all([before, asked])
-  t.true(account.listWallets()[0]?.hidden)
+  t.true(listedWallets(account)[0]?.hidden)
 })
 
 test('a change that falls at any moment of a sync keeps what the sync brings', async t => {
@@ -416,8 +426,9 @@ test('the keys of every list there was are forgotten when the account closes, an
       return () => {}
     }
   }
+  const hooks = makeKernelHooks({ clock: repoIo.clock, onFault: () => {} })
   const services = {
-    ...{ io: repoIo, config: { appId: '' }, plugins: { findByWalletType: () => undefined } },
+    ...{ io: repoIo, hooks, config: { appId: '' }, plugins: new PluginSet(hooks) },
     report: (_source: string, error: unknown) => t.fail(String(error))
   }
   const parts = { services, login, accountRepos: [{ repo }] } as unknown as WalletBookParts

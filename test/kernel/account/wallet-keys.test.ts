@@ -29,7 +29,7 @@ test('keys are shown raw and as people write them, private and public; tools get
   const { account } = await makeKnownUser(t).logIn({ plugins: [toy.plugin] })
   const { id, type } = await account.createCurrencyWallet('wallet:toycoin')
   const { walletKeys } = account
-  const keys = walletKeys.getRawPrivateKey(id)
+  const keys = await walletKeys.getRawPrivateKey(id)
   t.like(keys, { toyKey: 'secret', format: 'a', imported: false })
   seen.length = 0
   t.is(await walletKeys.getDisplayPrivateKey(id), 'words of secret')
@@ -48,7 +48,7 @@ test('with hideKeys on, private keys are hidden and public ones stay', async t =
   const { account } = await makeKnownUser(t).logIn({ plugins: [toy.plugin], hideKeys: true })
   const { id } = await account.createCurrencyWallet('wallet:toycoin')
   const { walletKeys } = account
-  t.throws(() => walletKeys.getRawPrivateKey(id), HIDDEN)
+  await t.throwsAsync(walletKeys.getRawPrivateKey(id), HIDDEN)
   await t.throwsAsync(walletKeys.getDisplayPrivateKey(id), HIDDEN)
   t.deepEqual(await walletKeys.getRawPublicKey(id), { address: 'public' })
   t.is(await walletKeys.getDisplayPublicKey(id), 'watch public')
@@ -64,8 +64,8 @@ test('a plugin that has no key to show: "The engine failed to return a key" [8.7
     }
   ]
   const toys = answers.map((tools, at) => makeToy({ id: `toy${at}`, tools }))
-  const empty = makeToy({ id: 'empty', tools: { createPrivateKey: async () => ({}) } })
-  const mute = makeToy({ id: 'mute', tools: { derivePublicKey: async () => ({}) } })
+  const empty = makeToy({ id: 'empty', tools: { createPrivateKey: async () => undefined as never } })
+  const mute = makeToy({ id: 'mute', tools: { derivePublicKey: async () => 'a key' as never } })
   const plugins = [...toys, empty, mute].map(({ plugin }) => plugin)
   const { account } = await makeKnownUser(t).logIn({ plugins })
   for (const at of answers.keys()) {
@@ -84,12 +84,12 @@ test('who gets keys gets a copy that nobody can change, and nothing after the lo
     keys: { toyKey: '00', deep: { list: [1] } }
   })
   const { walletKeys } = account
-  const first = walletKeys.getRawPrivateKey(id) as { deep: { list: number[] } }
+  const first = (await walletKeys.getRawPrivateKey(id)) as { deep: { list: number[] } }
   t.throws(() => first.deep.list.push(2))
-  t.not(walletKeys.getRawPrivateKey(id), first as never)
-  t.deepEqual(walletKeys.getRawPrivateKey(id).deep, { list: [1] })
+  t.not(await walletKeys.getRawPrivateKey(id), first as never)
+  t.deepEqual((await walletKeys.getRawPrivateKey(id)).deep, { list: [1] })
   await account.logout()
-  t.throws(() => walletKeys.getRawPrivateKey(id), { code: 'LOGGED_OUT' })
+  await t.throwsAsync(walletKeys.getRawPrivateKey(id), { code: 'LOGGED_OUT' })
   await t.throwsAsync(walletKeys.getDisplayPublicKey(id), { code: 'LOGGED_OUT' })
 })
 
@@ -101,7 +101,7 @@ test('a Bitcoin wallet shows its words, and the account key of the addresses tha
     ['bip44', 'tpub']
   ] as const) {
     const { id } = await account.createCurrencyWallet('wallet:bitcoin', { keyOptions: { format } })
-    const { bitcoinKey } = account.walletKeys.getRawPrivateKey(id)
+    const { bitcoinKey } = await account.walletKeys.getRawPrivateKey(id)
     t.is(await account.walletKeys.getDisplayPrivateKey(id), String(bitcoinKey))
     t.is((await account.walletKeys.getDisplayPublicKey(id)).slice(0, 4), prefix)
   }

@@ -107,3 +107,9 @@ test('an error serialises without its cause, and gives hint, next and retryable'
   t.false(error.retryable)
   t.true(new WalletError('NETWORK', { path: '/' }).retryable)
 })
+
+test('an error is made of any details, and keeps the words of those that are no JSON', t => {
+  const error = new WalletError('TX_NOT_FOUND', { txid: 7n as unknown as string })
+  t.is(error.code, 'TX_NOT_FOUND')
+  t.deepEqual(error.details, { txid: '7' })
+})

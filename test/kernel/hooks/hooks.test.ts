@@ -35,6 +35,7 @@ const setUp = (): { hooks: KernelHooks; faults: Fault[] } => {
 }
 
 const spend: SpendSnapshot = {
+  use: 'spend',
   correlationId: 'c1',
   walletId: 'w',
   pluginId: 'p',
@@ -95,7 +96,10 @@ test('gathered: each plugin has a desk of its own, and one that fails does not s
     desk.offer({ fromCurrency: code, toCurrency: 'iso:USD' }, 1)
   // The kernel's type speaks of all desks; a host hands each plugin its own.
   const tap = (id: string, fn: (desk: RateDesk) => Promise<void>): void =>
-    rateHost(id, { hooks, io, disk, log, options: {} }).hooks.fetchRates.tapPromise('another name', fn)
+    rateHost(id, { hooks, io, disk, log, options: {}, onFault() {} }).hooks.fetchRates.tapPromise(
+      'another name',
+      fn
+    )
   tap('a', desk => offer(desk, 'BTC'))
   tap('bad', () => {
     throw new Error('no')
@@ -208,7 +212,7 @@ test('tapRan tells hook, plugin, duration and outcome of each tap, and the corre
 
 test('a host is frozen, can only be tapped, and reaches nothing of another kind', t => {
   const { hooks } = setUp()
-  const parts = { hooks, io, disk, log, options: {} }
+  const parts = { hooks, io, disk, log, options: {}, onFault() {} }
   const hosts = {
     currency: currencyHost('p', parts),
     rates: rateHost('p', parts),
@@ -249,7 +253,7 @@ test('a host is frozen, can only be tapped, and reaches nothing of another kind'
 
 test('a login waits for the lock, and is told which plugins are missing or failed [8.55]', async t => {
   const { hooks } = setUp()
-  const plugins = new PluginSet(hooks, ['later', 'never'])
+  const plugins = new PluginSet(hooks, { later: ['later', 'never'], required: ['bad', 'never'] })
   const policy = (id: string) => ({ kind: 'policy', id, apply() {} }) as const
   plugins.add(policy('good'), () => {})
   plugins.add(policy('bad'), () => {

@@ -3,7 +3,11 @@ import { base32Of, parseBase32 } from '../../../kernel/crypto/encoding.ts'
 import { isTotp, totp } from '../../../kernel/crypto/one-time-code.ts'
 import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { requestOtpReset } from '../../../kernel/login/two-factor.ts'
+import { loginWithKey } from '../../../kernel/login/ways-in/key-login.ts'
 import type { LoginOptions } from '../../../kernel/login/ways-in/online-login.ts'
+import { loginWithPassword } from '../../../kernel/login/ways-in/password.ts'
+import { loginWithPin } from '../../../kernel/login/ways-in/pin.ts'
+import { loginWithRecovery } from '../../../kernel/login/ways-in/recovery.ts'
 import { type AliceDevice, createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
 import {
   type LoginDevice,
@@ -465,4 +469,113 @@ test('a lost answer to switching off is made up for by the refresh that follows'
   await settle()
   t.is(owner.login.stash.otpKey, undefined)
   t.false(owner.twoFactor.status.isEnabled)
+})
+
+/** What one reply of a server may leave out. */
+const GAPS: readonly (readonly [string, readonly string[]])[] = [
+  ['the key', ['otpKey']],
+  ['two-factor', ['otpKey', 'otpTimeout']],
+  ['two-factor and the PIN', ['otpKey', 'otpTimeout', 'pin2KeyBox', 'pin2TextBox']],
+  [
+    'two-factor and the password',
+    ['otpKey', 'otpTimeout', 'passwordBox', 'passwordAuthBox', 'passwordKeySnrp']
+  ]
+]
+
+const WAYS = ['password', 'pin', 'recovery', 'key'] as const
+
+for (const [what, fields] of GAPS) {
+  test(`a reply that once leaves out ${what} shuts nobody out, by no way in, and nobody types a key`, async t => {
+    const world = makeLoginWorld()
+    const maker = await createAlice(world)
+    await maker.credentials.changePIN({ pin: '4711' })
+    const recoveryKey = await maker.credentials.changeRecovery(['Colour?', 'Tree?'], ['red', 'oak'])
+    await maker.twoFactor.enableOtp()
+    const otpKey = maker.twoFactor.getOtpKey() ?? ''
+    const loginKey = maker.login.rootLoginKeyBase58()
+    // A password that logs in after two-factor came opens what is kept.
+    const owner = await openAlice(world, { device: await openDevice(world, maker.files) })
+    await settle()
+    world.garble = (route, reply) => {
+      if (route.endsWith('/v2/sync')) return { ...reply, results: false }
+      if (route !== 'POST /api/v2/login') return reply
+      const left = Object.entries(reply.results).filter(([name]) => !fields.includes(name))
+      return { ...reply, results: Object.fromEntries(left) }
+    }
+    await owner.login.refresh()
+    t.is(
+      owner.twoFactor.status.isEnabled,
+      !fields.includes('otpTimeout'),
+      'the account shows what the server says'
+    )
+    t.is(owner.twoFactor.getOtpKey(), undefined)
+    world.garble = undefined
+    owner.login.close()
+    const kept = [...owner.files].filter(([path]) => path.includes('otpKeys/'))
+    t.true(kept.length > 0)
+    for (const [path, text] of kept) t.false(text.includes(otpKey), path)
+
+    const recovery = { username: ALICE.username, recoveryKey, answers: ['red', 'oak'] }
+    for (const way of WAYS) {
+      const device = await openDevice(world, new Map(owner.files))
+      const { services, stashes } = device
+      const ways = {
+        password: () => loginWithPassword(services, stashes, ALICE),
+        pin: () => loginWithPin(services, stashes, { username: ALICE.username, pin: '4711' }),
+        recovery: () => loginWithRecovery(services, stashes, recovery),
+        key: () => loginWithKey(services, stashes, { username: ALICE.username, loginKey })
+      }
+      if (way === 'pin' && fields.includes('pin2KeyBox')) {
+        await t.throwsAsync(ways.pin, { code: 'PIN_NOT_ENABLED' })
+        continue
+      }
+      const login = await ways[way]()
+      await login.refresh()
+      t.is(login.stash.otpKey, otpKey, way)
+      t.truthy(login.stash.otpTimeout, way)
+      login.close()
+    }
+    t.deepEqual(owner.reports, [])
+  })
+}
+
+test('a change that meets a forgotten two-factor key is made with the kept one', async t => {
+  const world = makeLoginWorld()
+  const owner = await createAlice(world)
+  await owner.twoFactor.enableOtp()
+  await owner.login.refresh()
+  world.garble = (route, reply) => {
+    if (route.endsWith('/v2/sync')) return { ...reply, results: false }
+    if (route !== 'POST /api/v2/login') return reply
+    return { ...reply, results: { ...reply.results, otpKey: undefined, otpTimeout: undefined } }
+  }
+  await owner.login.refresh()
+  t.is(owner.login.stash.otpKey, undefined)
+  world.garble = undefined
+  await owner.credentials.changePIN({ pin: '2222' })
+  t.is(owner.credentials.getPIN(), '2222')
+  t.truthy(owner.login.stash.otpKey)
+})
+
+test('forgetting an account forgets its two-factor keys, and a refused one is not tried again and again', async t => {
+  const world = makeLoginWorld()
+  const owner = await createAlice(world)
+  await owner.twoFactor.enableOtp()
+  const { loginId } = owner.login.stash
+  world.server.db.saveLogin({ ...recordOf(world), otpKey: 'MFRGGZDFMZTWQ2LK' })
+  await t.throwsAsync(owner.login.refresh(), { code: 'OTP' })
+  const asked = (): number => world.requests.filter(({ route }) => route === 'POST /api/v2/login').length
+  const { stashes } = owner
+  await stashes.update(loginId, stash => stash && { ...stash, otpKey: 'AAAAAAAA' })
+  await t.throwsAsync(owner.login.refresh(), { code: 'OTP' })
+  const before = asked()
+  await t.throwsAsync(owner.login.refresh(), { code: 'OTP' })
+  t.is(asked(), before + 1)
+  t.true([...owner.files.keys()].some(path => path.includes('otpKeys/')))
+  owner.login.close()
+  await stashes.remove(owner.login.rootLoginId)
+  t.deepEqual(
+    [...owner.files.keys()].filter(path => path.includes('otpKeys/') || path.includes('logins/')),
+    []
+  )
 })

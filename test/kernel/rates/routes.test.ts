@@ -278,3 +278,24 @@ test('a coin that reaches fiat only through others asks for a price of its neigh
   t.is(table.rateOf('AAA', 'iso:USD', { now: NOW }), 8)
   t.deepEqual(missed, ['BBB iso:USD'])
 })
+
+test('a cheapest route whose rate is out of the range of numbers gives way to a dearer one that is within', t => {
+  const rows: readonly Row[] = [
+    ['one', 'A', 'B', 1e-200, NOW],
+    ['one', 'B', 'C', 1e-200, NOW],
+    ['one', 'D', 'C', 2, NOW],
+    ['one', 'E', 'D', 2, NOW],
+    ['one', 'A', 'E', 2, NOW],
+    ['one', 'X', 'Y', 1e200, NOW],
+    ['one', 'Y', 'Z', 1e200, NOW],
+    ['one', 'X', 'V', 3, NOW],
+    ['one', 'V', 'W', 3, NOW],
+    ['one', 'W', 'Z', 3, NOW]
+  ]
+  const { table } = tableOf(rows)
+  const rateBetween = (from: string, to: string): number => table.rateOf(from, to, { now: NOW }) ?? 0
+  t.is(rateBetween('A', 'C'), 8)
+  t.is(rateBetween('C', 'A'), 1 / 8)
+  t.is(rateBetween('X', 'Z'), 27)
+  t.true(Math.abs(rateBetween('Z', 'X') - 1 / 27) < 1e-12)
+})

@@ -2,8 +2,12 @@ import test from 'ava'
 import { applyToFile, type FileBoxes } from '../../../kernel/repo/apply-reply.ts'
 import type { PendingChange, RepoFile } from '../../../kernel/repo/repo-record.ts'
 
-/** Boxes that are their texts. */
-const boxes: FileBoxes = { open: box => box, canOpen: () => true, seal: text => text }
+/** Boxes that are their texts, as other clients seal them. */
+const boxes: FileBoxes = {
+  open: box => ({ text: box, lineage: new Map([[box, 1]]), stamps: new Map(), isForeign: true }),
+  canOpen: () => true,
+  seal: text => text
+}
 
 const change = (box: string | null, base: string | null, sent: string[] = []): PendingChange => ({
   box,
@@ -15,16 +19,18 @@ const change = (box: string | null, base: string | null, sent: string[] = []): P
 const after = (
   file: Partial<RepoFile>,
   { sent, theirs }: { readonly sent?: PendingChange; readonly theirs?: string | null }
-): RepoFile =>
-  applyToFile(
+): RepoFile => {
+  const reply = {
+    sent: new Map(sent === undefined ? [] : [['f', sent]]),
+    changes: new Map(theirs === undefined ? [] : [['f', theirs]])
+  }
+  const { data, pending } = applyToFile(
     { data: undefined, pending: undefined, ...file },
-    'f',
-    {
-      sent: new Map(sent === undefined ? [] : [['f', sent]]),
-      changes: new Map(theirs === undefined ? [] : [['f', theirs]])
-    },
+    { path: 'f', reply, now: 0 },
     boxes
   )
+  return { data, pending }
+}
 
 const done = (data: string | undefined): RepoFile => ({ data, pending: undefined })
 
@@ -79,4 +85,12 @@ test('of a deletion and an edit the edit stays, whichever side made it', t => {
   t.deepEqual(after({ data: 'base', pending: change(null, 'base') }, { theirs: null }), done(undefined))
   // One that waits only because the server forgot it is no edit.
   t.deepEqual(after({ pending: change('base', 'base') }, { theirs: 'edited' }), done('edited'))
+})
+
+test('a new file that was sent without an answer, and edited since, loses nothing to the file that another client made', t => {
+  const pending = change('{"a":1,"x":2}', null, ['{"a":1}'])
+  t.deepEqual(after({ pending }, { theirs: '{"y":3}' }), {
+    data: '{"y":3}',
+    pending: change('{"y":3,"a":1,"x":2}', '{"y":3}')
+  })
 })

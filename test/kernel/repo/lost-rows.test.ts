@@ -71,6 +71,31 @@ test('what was deleted does not come back on the server by a damaged index', asy
   t.deepEqual(await other.repo.list(''), await b.repo.list(''))
 })
 
+test('of fifteen hundred files that were deleted none comes back by a damaged index', async t => {
+  const store = makeSyncStore()
+  const [all, gone] = [6000, 1500]
+  const a = await openDevice(store)
+  await a.repo.setTexts(texts('first', all))
+  const deleted = Array.from({ length: gone }, (_, i) => [path(i * 4), null] as const)
+  await a.repo.editTexts([], () => ({ texts: new Map(deleted) }))
+  await a.repo.delete(path(1))
+  // The deletions go to the index with many rows, and are forgotten there when the index is put in order.
+  for (const word of ['second', 'third', 'fourth'])
+    await a.repo.setTexts(new Map([...texts(word, all + 900)].slice(all)))
+  await a.sync()
+  await a.repo.close()
+  const indexes = [...a.files.keys()].filter(name => /\/i\d{12}$/.test(name))
+  for (const name of indexes) a.files.set(name, 'rubbish')
+  const b = await openDevice(store, { files: a.files })
+  const left = all + 900 - gone - 1
+  t.true((await b.repo.list('')).length > left, 'the damage brings them back at first')
+  await b.sync()
+  t.is((await b.repo.list('')).length, left)
+  const other = await openDevice(store)
+  await other.sync()
+  t.deepEqual(await other.repo.list(''), await b.repo.list(''))
+})
+
 test('an edit whose text was lost on this device deletes nothing on the server', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)

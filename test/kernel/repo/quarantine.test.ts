@@ -20,3 +20,12 @@ test('a damaged text is kept once, another one of the same path beside it, and n
   t.deepEqual([...files.values()].sort(), ['one', 'two'])
   t.true([...files.keys()].every(path => path.startsWith('quarantine/a+b.json.')))
 })
+
+test('a storage that has a text at every path fails, instead of being asked for a free name for ever', async t => {
+  const disk = { ...makeFaultDisk(new Map()), getText: async () => 'taken', list: async () => [] }
+  const damaged = { path: 'a.json', text: 'one', rule: 'it is torn' }
+  await t.throwsAsync(quarantine(disk, makeFakeClock(), damaged), {
+    code: 'STORAGE_FAILED',
+    message: 'The disk failed: every name is taken'
+  })
+})

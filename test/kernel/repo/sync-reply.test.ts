@@ -85,3 +85,81 @@ test('a box beyond twelve million bytes is left out, and the rest is taken', asy
     t.like(faults[0], { code: 'BAD_REPLY', details: { path: 'a' } })
   }
 })
+
+test('a reply in an unusual spelling is read like JSON.parse reads it, also in pieces', async t => {
+  const pairs = Array.from(
+    { length: 9000 },
+    (_, i) => [`f/${i}`, i % 7 === 0 ? null : JSON.parse(BOX)] as const
+  )
+  const changes = Object.fromEntries(pairs)
+  for (const text of [
+    JSON.stringify({ changes, hash: 'ab' }, undefined, 1),
+    JSON.stringify({ hash: 'ab', other: [{ x: '}],' }], changes }, undefined, '\t'),
+    JSON.stringify({ changes, hash: 'ab', note: '\\' }).replaceAll('f/', 'f\\/'),
+    `\n{ "ch\\u0061nges" :${JSON.stringify(changes)},"hash":"ab"} `
+  ]) {
+    const { reply, faults } = await parse(text)
+    t.is(reply.hash, 'ab')
+    t.deepEqual(
+      [...reply.changes],
+      pairs.map(([path, box]) => [path, box === null ? null : BOX])
+    )
+    t.deepEqual(faults, [])
+  }
+})
+
+test('a reply that is no JSON is refused, wherever the fault is', async t => {
+  for (const text of [
+    '',
+    '[]',
+    '{}',
+    'null',
+    '{"changes":{}',
+    '{"changes":{}}}',
+    '{"changes":{} "hash":"ab"}',
+    '{"changes":{]}',
+    '[{"changes":{}}]',
+    '{"changes":[]}',
+    '{"changes":{"a":null,},"b":0}',
+    '{"changes":{} ,}',
+    '{"changes" {}}',
+    '{"changes":{}}[]',
+    'x{"changes":{}}',
+    '{"changes":{"a":null "b":null},"x":0}',
+    '{ "changes":{"a":null,,"b":null}}',
+    '{"changes":{}:{}}',
+    '{ "changes": 7 }'
+  ])
+    await t.throwsAsync(parse(text), { code: 'SYNC_FAILED' }, text)
+})
+
+test('a reply that nests deep, or holds millions of values, is refused before it is parsed', async t => {
+  for (const text of [
+    '['.repeat(8_000_000),
+    '{"changes":{"a":'.concat('['.repeat(8_000_000)),
+    `{"changes":${'{"a":'.repeat(1_000_000)}`,
+    `{"changes":{},"x":[${'0,'.repeat(5_000_000)}0]}`,
+    `{"changes":{}${',"x":0'.repeat(1_000_000)}}`
+  ]) {
+    const error = await t.throwsAsync(parse(text), { code: 'SYNC_FAILED' })
+    t.regex(error?.message ?? '', /nests deeper|holds more than|is no reply/)
+  }
+})
+
+test('a long reply in an unusual spelling is read with pauses', async t => {
+  let turns = 0
+  let now = 0
+  const clock = {
+    monotonic: () => {
+      now += 5
+      return now
+    },
+    turn: async () => {
+      turns += 1
+    }
+  }
+  const text = `{ "changes":{${Array.from({ length: 60_000 }, (_, i) => `"f/${i}":${BOX}`).join()}}}`
+  const { changes } = await parseStoreReply(text, { isUpload: false, clock, report() {} })
+  t.is(changes.size, 60_000)
+  t.true(turns >= 4, `${turns} pauses in ${text.length} characters`)
+})

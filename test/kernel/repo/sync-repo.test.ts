@@ -2,8 +2,11 @@ import test from 'ava'
 import fc from 'fast-check'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import type { FetchReply } from '../../../kernel/io/io.ts'
+import { SyncServers } from '../../../kernel/repo/sync-server.ts'
+import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, openDevice, syncKey } from '../../helpers/repo-device.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
 import { makeSyncStore, replyOf, type SyncStore } from '../../helpers/sync-store.ts'
 
 const twoDevices = async (store = makeSyncStore()): Promise<[Device, Device]> => [
@@ -567,26 +570,36 @@ test('a reply that deletes more than 50 files and a tenth of the repo is refused
   t.is((await await a.repo.list('')).length, 70)
 })
 
-test('the server list comes from the info servers, and a reply without a list keeps the old one', async t => {
+test('info servers add servers of our domains and take none away, and a reply without a list keeps the old ones', async t => {
   const store = makeSyncStore()
   const infoServers = ['https://dead.example', 'https://info.example']
+  const syncServers = ['https://sync-1.ours.example']
   store.fault = call => {
     if (call.url === 'https://info.example/v1/edgeServers') {
       const syncServers = [
-        'https://new.example/',
-        'http://evil.example',
+        'https://sync-2.ours.example/',
+        'https://ours.example',
+        'https://evil.example',
+        'https://evilours.example',
+        'https://ours.example.evil.example',
+        'http://sync-3.ours.example',
         'ftp://x',
         7,
         'http://127.0.0.1:8080'
       ]
-      return replyOf(200, { syncServers })
+      return replyOf(200, { syncServers, infoServers: ['https://spy.example'] })
     }
     return call.url.startsWith('https://dead') ? replyOf(500, '') : undefined
   }
-  const a = await openDevice(store, { infoServers })
+  const a = await openDevice(store, { infoServers, syncServers })
   await a.sync()
   await a.clock.advance(0)
-  t.deepEqual(a.servers.lists, { syncServers: ['https://new.example', 'http://127.0.0.1:8080'], infoServers })
+  const known = [...syncServers, 'https://sync-2.ours.example', 'https://ours.example']
+  t.deepEqual(a.servers.lists, { syncServers: known, infoServers })
+  t.deepEqual(
+    a.reports.map(report => isWalletError(report, 'BAD_REPLY') && report.details.rule),
+    ['names 7 servers outside of the domains of this profile']
+  )
   store.fault = call => (call.url.includes('/v1/') ? replyOf(200, { syncServers: 'none' }) : undefined)
   const count = (): number => store.calls.filter(call => call.url.includes('/v1/')).length
   const before = count()
@@ -595,7 +608,31 @@ test('the server list comes from the info servers, and a reply without a list ke
   await a.clock.advance(11 * 60_000)
   await a.sync()
   t.is(count(), before + 1)
-  t.is(a.servers.lists.syncServers.length, 2)
+  t.is(a.servers.lists.syncServers.length, 3)
+})
+
+test('info servers add servers of loopback only where ours are there, and no neighbour of a domain that is a suffix', t => {
+  const cases: readonly (readonly [own: string, named: string, isTaken: boolean])[] = [
+    ['http://localhost:8080', 'http://127.0.0.1:9', true],
+    ['http://localhost:8080', 'https://sync.edge.app', false],
+    ['https://sync-us1.edge.app', 'https://sync-us9.edge.app', true],
+    ['https://sync-us1.edge.app', 'http://127.0.0.1:9', false],
+    ['https://sync-us1.edge.app', 'https://127.0.0.1', false],
+    ['https://sync-us1.edge.app', 'https://edge.app.example', false],
+    ['https://ours.co.uk', 'https://theirs.co.uk', false],
+    ['https://ours.co.uk', 'https://sync.ours.co.uk', true],
+    ['https://ours.example', 'https://theirs.example', false],
+    ['https://10.0.0.1', 'https://9.0.0.1', false]
+  ]
+  return Promise.all(
+    cases.map(async ([own, named, isTaken]) => {
+      const reply = { status: 200, headers: {}, text: JSON.stringify({ syncServers: [named] }) }
+      const io = makeRepoIo({ clock: makeFakeClock(), fetch: async () => reply })
+      const servers = new SyncServers({ io, syncServers: [own], infoServers: ['https://info'], report() {} })
+      await servers.refresh()
+      t.deepEqual(servers.lists.syncServers, isTaken ? [own, named] : [own], `${named} beside ${own}`)
+    })
+  )
 })
 
 test('at every crash point of a story of writes and syncs, acknowledged texts are there and the repo goes on', async t => {

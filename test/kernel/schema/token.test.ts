@@ -1,5 +1,11 @@
 import test from 'ava'
-import { contractTokenId, parseLegacyToken, parseToken, parseTokenId } from '../../../kernel/schema/token.ts'
+import {
+  contractTokenId,
+  parseLegacyToken,
+  parseSavedToken,
+  parseToken,
+  parseTokenId
+} from '../../../kernel/schema/token.ts'
 
 const coin = {
   currencyCode: 'COIN',
@@ -30,7 +36,7 @@ const BAD: readonly [unknown, string][] = [
   [{ ...coin, currencyCode: '' }, 'currencyCode'],
   [{ ...coin, displayName: 5 }, 'displayName'],
   [{ ...coin, displayName: 'x'.repeat(201) }, 'displayName'],
-  [{ ...coin, denominations: [] }, 'denominations'],
+  [{ ...coin, denominations: 'BTC' }, 'denominations'],
   [{ ...coin, denominations: Array(21).fill({ name: 'a', multiplier: '1' }) }, 'denominations'],
   [{ ...coin, denominations: [null] }, 'denominations[0]'],
   [{ ...coin, denominations: [{ name: 'a' }] }, 'denominations[0].multiplier'],
@@ -93,4 +99,17 @@ test('a legacy custom token becomes a token under its contract address, unless i
   t.throws(() => parseLegacyToken({ ...legacy, contractAddress: undefined }), { code: 'BAD_REPLY' })
   t.throws(() => parseLegacyToken({ ...legacy, contractAddress: '0xconstructor' }), { code: 'BAD_REPLY' })
   t.throws(() => parseLegacyToken(null), { code: 'BAD_REPLY' })
+})
+
+test('a token without denominations or a name is one, as in the deployed core', t => {
+  const bare = { ...coin, displayName: '', denominations: [] }
+  t.deepEqual(parseToken(bare), bare)
+})
+
+test('of a saved token only the denominations that make no sense are left out', t => {
+  const good = { name: 'ODD', multiplier: '12' }
+  const odd = [null, { name: 'A' }, { name: 'B', multiplier: '0' }, { name: 'C', multiplier: '1.5' }]
+  t.deepEqual(parseSavedToken({ ...coin, denominations: [...odd, good] }).denominations, [good])
+  t.deepEqual(parseSavedToken({ ...coin, denominations: odd }).denominations, [])
+  t.throws(() => parseSavedToken({ ...coin, networkLocation: 5 }), { code: 'BAD_REPLY' })
 })

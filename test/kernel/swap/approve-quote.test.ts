@@ -132,17 +132,6 @@ test('a quote that has expired is not approved, nor one that expires before the 
   await t.throwsAsync(slow.quote.approve({ confirm }), { code: 'QUOTE_ENDED' })
   t.is(slow.quote.fate, 'expired')
   t.is(slow.from.spent.length, 0)
-
-  const longer = await openCounter(
-    { expirationDate: new Date(Date.UTC(2026, 0, 2)) },
-    { offer: { expirationDate: start } }
-  )
-  const patient = async (): Promise<boolean> => {
-    await longer.clock.advance(5000)
-    return true
-  }
-  await longer.quote.approve({ confirm: patient })
-  t.is(longer.from.spent.length, 1, 'the order stands longer than the quote did')
 })
 
 test('an order that is worse than the quote, or that makes no sense, is refused and nothing is signed', async t => {
@@ -329,6 +318,9 @@ test('what is confirmed is exactly what is signed, and without a yes nothing is'
     minReceive: '900',
     isEstimate: false,
     networkFee: { currencyCode: 'ALP', nativeAmount: '7' },
+    unusualFees: [],
+    allowances: [],
+    isOwnCheckComplete: true,
     destinationAddress: SHOP_ADDRESS,
     payoutAddress: 'beta-wallet-address',
     orderId: 'one'
@@ -484,14 +476,100 @@ test('bytes that may have left count as approved; a signature that was refused d
   t.is(refused.quote.fate, 'closed')
 })
 
+const ROUTER = `0x${'ab'.repeat(20)}`
+const THIEF = `0x${'66'.repeat(20)}`
+const SELECTORS = { approve: '095ea7b3', increaseAllowance: '39509351', transfer: 'a9059cbb' }
+const UNLIMITED = 2n ** 256n - 1n
+
+/** The data of a call of a token's contract, without 0x. */
+const allowing = (method: keyof typeof SELECTORS, spender: string, amount: bigint): string =>
+  `${SELECTORS[method]}${spender.slice(2).padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`
+
+test('an allowance lets nobody but the payee take no more than the swap costs, wherever its data stands', async t => {
+  const wish = { fromTokenId: 'gold' }
+  const places: readonly ((data: string) => Partial<SpendInfo>)[] = [
+    data => ({ memos: [{ type: 'hex', value: data }] }),
+    data => ({ otherParams: { data: `0x${data}` } }),
+    data => ({ otherParams: { tx: { to: ROUTER, inputs: ['0x5208', `0x${data.toUpperCase()}`] } } }),
+    data => ({
+      spendTargets: [
+        {
+          publicAddress: 'gold-contract',
+          nativeAmount: nativeAmount('0'),
+          otherParams: { data: `0x${data}` }
+        }
+      ]
+    })
+  ]
+  const orders: readonly (readonly [data: string, rule: RegExp | undefined])[] = [
+    [allowing('approve', ROUTER, 1000n), undefined],
+    [allowing('increaseAllowance', ROUTER, 999n), undefined],
+    [allowing('approve', ROUTER, 1001n), /an allowance of 1001 native units instead of 1000/],
+    [allowing('approve', ROUTER, UNLIMITED), /asks for an unlimited allowance/],
+    [allowing('approve', THIEF, 1000n), /allows 0x6{40} to take your tokens/],
+    [allowing('transfer', ROUTER, 1000n), /something else than an allowance/],
+    [`${allowing('approve', ROUTER, 1000n)}00`, /something else than an allowance/],
+    ['095ea7b3', /something else than an allowance/]
+  ]
+  for (const place of places) {
+    for (const [data, rule] of orders) {
+      const approval = { ...pay('gold-contract', '0'), ...place(data) }
+      const spends = [approval, pay(ROUTER.toUpperCase().replace('X', 'x'), '1000', 'gold')]
+      const { quote, from } = await openCounter({ spends }, { wish })
+      if (rule === undefined) await quote.approve()
+      else await t.throwsAsync(quote.approve(), { code: 'SWAP_CHANGED', message: rule })
+      t.is(from.spent.length, rule === undefined ? 2 : 0)
+    }
+  }
+  for (const data of [allowing('approve', ROUTER, 1n), `a22cb465${'0'.repeat(128)}`]) {
+    const payment = { ...pay('gold-contract', '1000'), otherParams: { data: `0x${data}` } }
+    const { quote } = await openCounter({ spends: [payment] })
+    await t.throwsAsync(quote.approve(), { message: /gives an allowance with the payment/ })
+  }
+})
+
+test('no order outlives its quote, and none repeats the id of another', async t => {
+  const now = Date.UTC(2026, 0, 1)
+  const expirationDate = new Date(now + 60_000)
+  const late = { expirationDate: new Date(now + 3_600_000) }
+  const { quote } = await openCounter(late, { offer: { expirationDate } })
+  await quote.approve({
+    confirm: async review => {
+      t.is(review.expirationDate?.getTime(), now + 60_000)
+      return true
+    }
+  })
+  const slow = await openCounter(late, { offer: { expirationDate } })
+  const approving = slow.quote.approve({
+    confirm: async () => {
+      await slow.clock.advance(60_000)
+      return true
+    }
+  })
+  await t.throwsAsync(approving, { code: 'QUOTE_ENDED' })
+  t.is(slow.from.spent.length, 0)
+
+  const table = await openCounter({ orderId: 'one' })
+  await table.quote.approve()
+  const round = table.ask()
+  await table.clock.advance(0)
+  const [second] = await round.settled
+  await t.throwsAsync(async () => second?.approve(), {
+    code: 'SWAP_CHANGED',
+    message: /repeats the id of an earlier order/
+  })
+  t.is(table.from.spent.length, 1)
+})
+
 test('a token is approved first and pays nothing with it; the swap is the last payment, and the record is on it alone', async t => {
   const wish = { fromTokenId: 'gold' }
-  const memos = [{ type: 'hex' as const, value: '095ea7b3' }]
+  const memos = [{ type: 'hex' as const, value: allowing('approve', ROUTER, 1000n) }]
   const approval = { ...pay('gold-contract', '0'), memos }
-  const { quote, from } = await openCounter({ spends: [approval, pay('router', '1000', 'gold')] }, { wish })
+  const { quote, from } = await openCounter({ spends: [approval, pay(ROUTER, '1000', 'gold')] }, { wish })
   const result = await quote.approve({
     metadata: { name: 'Gold' },
-    confirm: async ({ drafts, networkFee }) => {
+    confirm: async ({ drafts, networkFee, allowances }) => {
+      t.deepEqual(allowances, [{ spender: ROUTER, nativeAmount: nativeAmount('1000') }])
       t.is(networkFee.nativeAmount, nativeAmount('14'))
       return drafts.length === 2
     }
@@ -508,7 +586,7 @@ test('a token is approved first and pays nothing with it; the swap is the last p
       ['gold', false, { name: 'Gold' }, []]
     ]
   )
-  t.is(result.destinationAddress, 'router')
+  t.is(result.destinationAddress, ROUTER)
   t.is(result.transaction.txid, 'txid-2')
   const greedy = await openCounter(
     { spends: [pay('gold-contract', '1'), pay('router', '1000', 'gold')] },

@@ -65,7 +65,7 @@ test('signing messages and sweeping keys need engine support; with it, what come
     signature = bad
     await t.throwsAsync(able.signMessage('hello'), { code: 'BOGUS_DATA' })
   }
-  signedTx = ''
+  signedTx = 7 as never
   await t.throwsAsync(able.sweepPrivateKeys({ ...pay(), privateKeys: ['k'] }), { code: 'BOGUS_TX' })
 })
 

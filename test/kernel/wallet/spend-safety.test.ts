@@ -183,3 +183,53 @@ test('the search for the maximum does not take a closed wallet or a dead network
   await waitFor(() => wallet.balanceOf(null) === '1000')
   await t.throwsAsync(wallet.getMaxSpendable(pay('0')), { code: 'NETWORK' })
 })
+
+test('a signature that is stopped leaves nothing behind, also if it comes later; a signed payment is not stopped', async t => {
+  const gate = makeGate()
+  const started = makeGate()
+  let broadcasts = 0
+  const ratios: number[] = []
+  let isSlow = true
+  const { wallet } = await makeHome(t, {
+    engine: good => ({
+      async signTx(tx, keys, options) {
+        for (const ratio of [0.5, 2, Number.NaN]) options?.onProgress?.(ratio)
+        started.open()
+        if (isSlow) await gate.opened
+        return good.signTx(tx, keys)
+      },
+      async broadcastTx(tx, keys) {
+        broadcasts += 1
+        return good.broadcastTx(tx, keys)
+      }
+    })
+  })
+  const controller = new AbortController()
+  const { signal } = controller
+  const spending = wallet.spend(await wallet.makeSpend(pay('5')), {
+    signal,
+    onProgress(ratio) {
+      ratios.push(ratio)
+      throw new Error('the screen is gone')
+    }
+  })
+  await started.opened
+  controller.abort()
+  await t.throwsAsync(spending, { code: 'SIGN_STOPPED' })
+  gate.open()
+  t.deepEqual(ratios, [0.5])
+  t.deepEqual(wallet.unfinishedSpends(), [])
+  t.deepEqual(wallet.getSnapshot().openPayments, [])
+
+  isSlow = false
+  await t.throwsAsync(wallet.spend(await wallet.makeSpend(pay('5')), { signal }), { code: 'SIGN_STOPPED' })
+  t.is(broadcasts, 0)
+
+  const late = new AbortController()
+  const sent = await wallet.spend(await wallet.makeSpend(pay('5')), {
+    signal: late.signal,
+    onProgress: () => setImmediate(() => late.abort())
+  })
+  t.is(broadcasts, 1)
+  t.is((await wallet.getTransaction(sent.txid)).txid, sent.txid)
+})

@@ -30,7 +30,7 @@ test('a sync status says which stage it is, what it waits for, what went wrong l
     [
       { failure: 'Could not reach electrum (NETWORK)', errorCode: 'NETWORK' },
       'waiting',
-      'Waits for the network: the last look at the chain failed. Could not reach electrum (NETWORK).'
+      'Waits for the network: what is shown may be old. Could not reach electrum (NETWORK).'
     ],
     [
       { state: 'failed', failure: 'Error: no peers' },

@@ -24,9 +24,11 @@ const makeListener = () => {
   const listener: EngineListener = {
     addressChanged() {},
     balanceChanged: (_tokenId, balance) => void heard.balances.push(balance),
+    detailsChanged() {},
     heightChanged: height => void heard.heights.push(height),
     progressed() {},
     statusChanged() {},
+    connectionChanged() {},
     stakingChanged() {},
     tokensFound() {},
     unactivatedChanged() {},
@@ -38,7 +40,7 @@ const makeListener = () => {
 
 test('a bogus transaction is refused by its field, and the good ones of its batch count [5.37] [5.36]', async t => {
   const { heard, listener } = makeListener()
-  const inbox = new EngineInbox('coin', makeFakeClock(), listener)
+  const inbox = new EngineInbox({ pluginId: 'coin' }, makeFakeClock(), listener)
   const bad: [string, object][] = [
     ['txid', { txid: 5 }],
     ['date', { date: '2020' }],
@@ -71,7 +73,7 @@ test('a bogus transaction is refused by its field, and the good ones of its batc
 
 test('a balance must be digits only; anything else is an error and changes nothing [5.35]', t => {
   const { heard, listener } = makeListener()
-  const { callbacks } = new EngineInbox('coin', makeFakeClock(), listener)
+  const { callbacks } = new EngineInbox({ pluginId: 'coin' }, makeFakeClock(), listener)
   callbacks.onTokenBalanceChanged(null, '12')
   for (const balance of ['-1', '1.5', '', '1e3', ' 1', 5, null])
     callbacks.onTokenBalanceChanged(null, balance as never)
@@ -82,7 +84,7 @@ test('a balance must be digits only; anything else is an error and changes nothi
 
 test('after its engine is closed nothing is heard, and nothing is ever thrown into the engine', async t => {
   const { heard, listener } = makeListener()
-  const inbox = new EngineInbox('coin', makeFakeClock(), {
+  const inbox = new EngineInbox({ pluginId: 'coin' }, makeFakeClock(), {
     ...listener,
     heightChanged() {
       throw new Error('screen')
@@ -276,7 +278,7 @@ test('an engine cannot name an asset without end, nor change later what it said 
   t.throws(() => checkEngineTransaction('toycoin', tx), { code: 'BOGUS_TX' })
   t.notThrows(() => checkEngineTransaction('toycoin', { ...tx, tokenId: 'x'.repeat(200) }))
   const { heard, listener } = makeListener()
-  const { callbacks } = new EngineInbox('toycoin', makeFakeClock(), listener)
+  const { callbacks } = new EngineInbox({ pluginId: 'toycoin' }, makeFakeClock(), listener)
   callbacks.onTokenBalanceChanged('x'.repeat(201), '5')
   callbacks.onTokenBalanceChanged('x'.repeat(200), '6')
   t.deepEqual(heard.balances, ['6'])
@@ -290,7 +292,7 @@ test('no checkpoint is kept that claims what could not be taken in', async t => 
   const { heard, listener } = makeListener()
   const kept: string[] = []
   let isFull = false
-  const inbox = new EngineInbox('toycoin', makeFakeClock(), {
+  const inbox = new EngineInbox({ pluginId: 'toycoin' }, makeFakeClock(), {
     ...listener,
     async transactionsChanged(batch, checkpoint) {
       if (isFull) throw new Error('full')
@@ -316,7 +318,7 @@ test('no checkpoint is kept that claims what could not be taken in', async t => 
 
 test('a checkpoint told behind a batch is kept together with the end of that batch', async t => {
   const taken: [count: number, checkpoint: string | undefined][] = []
-  const inbox = new EngineInbox('toycoin', makeFakeClock(), {
+  const inbox = new EngineInbox({ pluginId: 'toycoin' }, makeFakeClock(), {
     ...makeListener().listener,
     transactionsChanged: async (batch, checkpoint) => void taken.push([batch.length, checkpoint])
   })
@@ -340,7 +342,7 @@ test('a checkpoint told behind a batch is kept together with the end of that bat
 
 test('of a large batch nothing more is taken in once the engine is closed', async t => {
   const { heard, listener } = makeListener()
-  const inbox = new EngineInbox('toycoin', makeFakeClock(), listener)
+  const inbox = new EngineInbox({ pluginId: 'toycoin' }, makeFakeClock(), listener)
   inbox.callbacks.onTransactionsChanged(Array.from({ length: 20_000 }, (_, at) => toyTransaction(`t${at}`)))
   await Promise.resolve()
   inbox.close()

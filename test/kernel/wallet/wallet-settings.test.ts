@@ -32,6 +32,10 @@ test('a fiat currency by its old number is read, and only its code is written; o
   await account.sync()
   t.deepEqual(user.read(info, 'Currency.json'), { fiat: 'iso:CHF', more: 1 })
   t.deepEqual(user.read(info, 'WalletName.json'), { walletName: 'New', more: 2 })
+  await wallet.rename(null)
+  t.is(wallet.name, null)
+  await account.sync()
+  t.deepEqual(user.read(info, 'WalletName.json'), { walletName: null, more: 2 })
 })
 
 test('numbers of ISO 4217 are codes, with their leading zeros, and others are none', t => {
@@ -131,7 +135,7 @@ test('a dump holds what support needs, and no private key', async t => {
   t.like(dump, { walletId, walletType: 'wallet:toycoin', pluginId: 'toycoin' })
   t.like(dump.engine, { state: 'started' })
   const text = JSON.stringify(dump)
-  for (const key of Object.values(account.walletKeys.getRawPrivateKey(walletId))) {
+  for (const key of Object.values(await account.walletKeys.getRawPrivateKey(walletId))) {
     if (typeof key === 'string' && key.length > 12) t.false(text.includes(key))
   }
   t.like(dump.data, { address: (await wallet.getReceiveAddress()).publicAddress })

@@ -6,6 +6,7 @@ import {
   type CurrencyPlugin,
   type CurrencyWallet,
   type Disk,
+  type EngineTransaction,
   isWalletError,
   type Kernel,
   nativeAmount,
@@ -154,8 +155,8 @@ test('a draft or a signature that is not a transaction is refused as bogus [5.37
   t.deepEqual(other.wallet.unfinishedSpends(), [])
 })
 
-test('a signature without bytes or without a txid is refused, and nothing is sent', async t => {
-  for (const lost of ['txid', 'signedTx']) {
+test('a signature without a txid is refused, and nothing is sent', async t => {
+  for (const lost of ['txid']) {
     const calls: string[] = []
     const { wallet } = await makeHome(t, {
       engine: good => ({ signTx: async (tx, keys) => ({ ...(await good.signTx(tx, keys)), [lost]: '' }) }),
@@ -174,13 +175,32 @@ test('an engine without a maximum of its own is searched by halving', async t =>
   t.is(await wallet.getMaxSpendable(pay('0')), nativeAmount('777'))
 })
 
-test('a refusal by the network ends a spend; nothing is kept and nothing is sent again', async t => {
-  const refuse = async (): Promise<never> => {
+test('what a server refused may have left: it is kept and shown with the reason, and nobody sends it again but the user', async t => {
+  let isRefused = true
+  const sent: string[] = []
+  const refuse = async (tx: EngineTransaction): Promise<EngineTransaction> => {
+    sent.push(tx.txid)
+    if (!isRefused) return tx
     throw new WalletError('BROADCAST_REFUSED', { txid: 'x', reason: 'dust' })
   }
-  const { wallet } = await makeHome(t, { engine: () => ({ broadcastTx: refuse }) })
+  const { wallet, account } = await makeHome(t, { engine: () => ({ broadcastTx: refuse }) })
   await t.throwsAsync(wallet.spend(await wallet.makeSpend(pay('5'))), { code: 'BROADCAST_REFUSED' })
+  const [{ txid = '' } = {}] = wallet.getSnapshot().openPayments
+  t.like(wallet.getSnapshot().openPayments, [
+    { state: 'refused', reason: 'dust', nativeAmount: '-5', targets: [{ publicAddress: 'shop' }] }
+  ])
+  t.is(wallet.similarPayments(await wallet.makeSpend(pay('5'))).length, 1)
+  t.is(wallet.similarPayments(await wallet.makeSpend(pay('6'))).length, 0)
+  await wallet.sync()
+  await account.sync()
+  t.deepEqual(sent, [txid])
+  await t.throwsAsync(wallet.discardTx(txid), { code: 'BROADCAST_UNKNOWN' })
+  isRefused = false
+  t.is((await wallet.resendTx(txid)).txid, txid)
+  t.deepEqual(sent, [txid, txid])
   t.deepEqual(wallet.unfinishedSpends(), [])
+  t.is((await wallet.getTransaction(txid)).spendTargets?.[0]?.publicAddress, 'shop')
+  t.like(wallet.getSnapshot().openPayments, [{ txid, state: 'notSeen' }])
 })
 
 test('a payment that may have left is sent again after a restart, with the same bytes, and saved with its note', async t => {
@@ -300,7 +320,7 @@ test('a transaction file that cannot be read is kept as it is: its note cannot b
   home.toy.requests[0]?.callbacks.onTransactionsChanged([toyTransaction('a')])
   await waitFor(async () => (await home.wallet.getTransactions()).length === 1)
   await home.account.sync()
-  const { dataKey, syncKey } = home.account.walletKeys.getRawPrivateKey(home.wallet.id)
+  const { dataKey, syncKey } = await home.account.walletKeys.getRawPrivateKey(home.wallet.id)
   const bytesOf = (key: unknown): Uint8Array => io.crypto.fromBase64(String(key))
   const store = `/api/v2/store/${io.crypto.toHex(bytesOf(syncKey))}/`
   const ask = (method: string, body?: object) =>

@@ -209,13 +209,42 @@ test('an address of another network, a mistyped one and a mixed-case one are ref
   t.regex(ruleOf(''), /empty/)
   t.regex(ruleOf('1'.repeat(200)), /longer/)
   // BIP-350: version 1 with the old checksum, and a future version.
-  t.regex(ruleOf('bc1p38j9r5y49hruaue7wxjce0updqjuyyx0kh56v8s25huc6995vvpql3jow4'), /checksum/)
+  t.regex(ruleOf('bc1p38j9r5y49hruaue7wxjce0updqjuyyx0kh56v8s25huc6995vvpql3jow4'), /“o” in it/)
   t.regex(ruleOf('BC1SW50QGDZ25J'), /cannot be paid yet/)
   t.is(parseAddress(bitcoinRow, mainnet, SEGWIT.toUpperCase()).address, SEGWIT)
   const testError = t.throws(() => parseAddress(bitcoinTestnetRow, bitcoinTestnetRow.networks[0], SEGWIT))
   t.true(isWalletError(testError, 'ADDRESS_INVALID') && /mainnet/.test(testError.details.rule))
   t.is(testnet?.name, 'testnet')
   t.is(regtest?.name, 'regtest')
+})
+
+test('a wrong address says which: a typo, a checksum, another network or another coin, and what to do', t => {
+  const legacy = '1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA'
+  const cases: readonly (readonly [text: string, fault: string, rule: RegExp])[] = [
+    [SEGWIT.replace('fyu', 'fyv'), 'checksum', /^has a wrong checksum/],
+    [SEGWIT.replace('kr6', 'rk6'), 'checksum', /^has a wrong checksum/],
+    [SEGWIT.replace('kr6', 'kb6'), 'typo', /“b”/],
+    [SEGWIT.replace('kr6', 'k16'), 'typo', /“1”/],
+    [legacy.replace('Uo', 'U0'), 'typo', /“0”/],
+    [legacy.replace('eabA', 'eabB'), 'checksum', /^has a wrong checksum/],
+    [legacy.slice(0, 12), 'typo', /^is too short/],
+    ['alice@example.com', 'typo', /“l”/],
+    ['tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', 'network', /^belongs to testnet, not to mainnet$/],
+    ['mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn', 'network', /^belongs to testnet, not to mainnet$/],
+    ['LVg2kJoFNg45Nbpy53h7Fe1wKyeXVRhMH9', 'currency', /Litecoin$/],
+    ['ltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c2rkk4wh', 'currency', /Litecoin$/],
+    ['D7Y55r6Yoc1G8EECxkQ6SuSjTgGJJ7M6yD', 'currency', /Dogecoin$/],
+    ['0xde0B295669a9FD93d5F28D9Ec85E40f4cb697BAe', 'currency', /Ethereum/],
+    ['BC1SW50QGDZ25J', 'kind', /cannot be paid yet/],
+    ['', 'form', /empty/]
+  ]
+  for (const [text, fault, rule] of cases) {
+    const error = t.throws(() => parseAddress(bitcoinRow, mainnet, text), undefined, text)
+    if (!isWalletError(error, 'ADDRESS_INVALID')) return t.fail(text)
+    t.is(error.details.fault, fault as never, `${text}: ${error.message}`)
+    t.regex(error.details.rule, rule)
+    t.true((error.hint ?? '').length > 20)
+  }
 })
 
 test('payment links keep exact amounts both ways, and refuse what they must not ignore', t => {

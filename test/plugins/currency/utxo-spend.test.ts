@@ -301,7 +301,7 @@ test('a draft that was changed on the way to its signature, or the keys of anoth
   t.is((await alice.engine.signTx(again, alice.privateKeys)).signedTx.length % 2, 0)
 })
 
-test('what the draft says is what the signed bytes do, lock time and replaceability included', async t => {
+test('what the draft says is what the signed bytes do: they can be replaced, and mined at once', async t => {
   const world = makeTestWorld()
   t.teardown(() => world.close())
   const { alice, target } = await funded(world, '200000')
@@ -316,7 +316,7 @@ test('what the draft says is what the signed bytes do, lock time and replaceabil
   )
   const signed = await alice.engine.signTx(draft, alice.privateKeys)
   t.true(signed.signedTx.includes('fdffffff'))
-  t.is(Buffer.from(signed.signedTx.slice(-8), 'hex').readUInt32LE(), world.chain.height)
+  t.is(Buffer.from(signed.signedTx.slice(-8), 'hex').readUInt32LE(), 0)
   t.is(world.chain.broadcast(signed.signedTx), signed.txid)
   const entry = world.chain.view.mempool.get(signed.txid)
   t.is(String(entry?.fee), String(signed.networkFee))
@@ -337,4 +337,44 @@ test('where inputs are dear the largest coins pay, where they are cheap chance c
     )
   t.deepEqual([...chosenAt(200_000n)], ['0'])
   t.true(chosenAt(1000n).size > 10, 'who sees two spends cannot tell which coins the wallet holds')
+})
+
+test('a long signature says how far it is and stops when nobody wants it any more', async t => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  const { alice, target } = await funded(world, '100000')
+  const { publicAddress } = await alice.engine.getFreshAddress({ tokenId: null })
+  for (let coin = 0; coin < 80; coin += 1) world.chain.fund(publicAddress, '10000')
+  world.chain.mine()
+  await until(
+    'all coins are there',
+    () => [...alice.told.txs.values()].filter(tx => tx.blockHeight > 0).length > 80
+  )
+  const draft = await alice.engine.makeSpend(
+    { tokenId: null, spendTargets: [{ publicAddress: target, nativeAmount: nativeAmount('800000') }] },
+    {}
+  )
+  const ratios: number[] = []
+  const signed = await alice.engine.signTx(draft, alice.privateKeys, {
+    onProgress: ratio => ratios.push(ratio)
+  })
+  t.not(signed.signedTx, '')
+  t.true(ratios.length > 1)
+  t.deepEqual(
+    ratios,
+    [...ratios].sort((a, b) => a - b)
+  )
+  t.true(ratios.every(ratio => ratio > 0 && ratio <= 1))
+
+  const controller = new AbortController()
+  let progress = 0
+  const stopped = alice.engine.signTx(draft, alice.privateKeys, {
+    signal: controller.signal,
+    onProgress(ratio) {
+      progress = ratio
+      controller.abort()
+    }
+  })
+  await t.throwsAsync(stopped, { code: 'SIGN_STOPPED' })
+  t.true(progress < 1)
 })

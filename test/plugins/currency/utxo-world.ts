@@ -3,6 +3,7 @@ import type { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
 import { BITCOIN_REGTEST, LITECOIN_REGTEST } from '../../../fake-server/chain/networks.ts'
 import { openFakeChain } from '../../../fake-server/chain/open-fake-chain.ts'
 import type {
+  BalanceDetails,
   CurrencyEngine,
   CurrencyPlugin,
   CurrencyTools,
@@ -50,9 +51,12 @@ export interface Told {
   readonly txs: Map<string, EngineTransaction>
   readonly reports: EngineTransaction[][]
   readonly balances: string[]
+  readonly details: BalanceDetails[]
   readonly heights: number[]
   readonly ratios: number[]
   readonly statuses: string[]
+  /** The server that was lost, or undefined once one is there again. */
+  readonly connections: (string | undefined)[]
   readonly checkpoints: string[]
   addressChanges: number
   count: number
@@ -126,9 +130,11 @@ const makeTold = (): Told => ({
   txs: new Map(),
   reports: [],
   balances: [],
+  details: [],
   heights: [],
   ratios: [],
   statuses: [],
+  connections: [],
   checkpoints: [],
   addressChanges: 0,
   count: 0
@@ -147,6 +153,9 @@ const callbacksOf = (told: Told): EngineRequest['callbacks'] => ({
     told.count++
     told.balances.push(amount)
   },
+  onBalanceDetailsChanged(_tokenId, details) {
+    told.details.push(details)
+  },
   onBlockHeightChanged(height) {
     told.count++
     told.heights.push(height)
@@ -158,6 +167,9 @@ const callbacksOf = (told: Told): EngineRequest['callbacks'] => ({
   },
   onStatus(text) {
     told.statuses.push(text)
+  },
+  onConnectionChanged(lost) {
+    told.connections.push(lost?.server)
   },
   onNewTokens() {},
   onStakingStatusChanged() {},

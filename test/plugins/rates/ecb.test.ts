@@ -24,7 +24,8 @@ test('the first day of a list of the European Central Bank counts', t => {
 test('a list that nests, declares entities or has no day is refused, quickly and without its text', t => {
   const deep = `${'<Cube>'.repeat(5000)}${'</Cube>'.repeat(5000)}`
   const bomb = '<!DOCTYPE a [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><Cube time="x"><Cube rate="&b;"/></Cube>'
-  for (const text of [deep, bomb, '<Envelope/>', '<Cube secret="1">', '']) {
+  const wide = `<Cube>${'<a/>'.repeat(4_000_000)}</Cube>`
+  for (const text of [deep, wide, bomb, '<Envelope/>', '<Cube secret="1">', '']) {
     const error = t.throws(() => parseEcb(text), { message: /European Central Bank/ })
     t.false(error?.message.includes('secret'))
   }

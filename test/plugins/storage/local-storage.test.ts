@@ -95,6 +95,35 @@ test('a second page is kept out until the first closes, and a closed disk refuse
   await second.close?.()
 })
 
+test.serial('only the storage of the page itself waits for the locks of the page', async t => {
+  const own = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
+  const names: string[] = []
+  const locks: WebLocks = {
+    request: (name, _options, hold) => {
+      names.push(name)
+      return hold()
+    }
+  }
+  class PageStorage extends MemoryStorage {}
+  const ownStorage = Object.getOwnPropertyDescriptor(globalThis, 'Storage')
+  Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true })
+  Object.defineProperty(globalThis, 'Storage', { value: PageStorage, configurable: true })
+  try {
+    await openLocalDisk({ storage: new MemoryStorage() })
+    t.deepEqual(names, [])
+    await openLocalDisk({ storage: new PageStorage() })
+    t.deepEqual(names, ['airbitz/lock'])
+  } finally {
+    for (const [name, property] of [
+      ['navigator', own],
+      ['Storage', ownStorage]
+    ] as const) {
+      if (property === undefined) Reflect.deleteProperty(globalThis, name)
+      else Object.defineProperty(globalThis, name, property)
+    }
+  }
+})
+
 test('a page that may hold no locks has no storage, and the error says so', async t => {
   const locks: WebLocks = {
     request: () => Promise.reject(new DOMException('Access to the Locks API is denied', 'SecurityError'))

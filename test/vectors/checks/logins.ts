@@ -89,5 +89,9 @@ export const checkValidateServer: GroupCheck = eachVector((t, { id, inputs, outp
 })
 
 export const checkRules: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
-  t.deepEqual({ ...checkPasswordRules(inputs.password) }, outputs, id)
+  const { secondsToCrack, ...rules } = checkPasswordRules(inputs.password)
+  const { secondsToCrack: expected, ...expectedRules } = outputs
+  t.deepEqual(rules, expectedRules, id)
+  // Engines differ in the last digit of a power: the vectors are of Node 20, and Node 26 rounds another way.
+  t.true(Math.abs(secondsToCrack / expected - 1) <= Number.EPSILON, `${id}: ${secondsToCrack}, not ${expected}`)
 })

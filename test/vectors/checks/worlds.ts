@@ -68,30 +68,35 @@ const checkLogin = async (t: ExecutionContext, { open, logIn, vector }: Way): Pr
   try {
     const account = await logIn(kernel.context)
     t.is(account.username, inputs.credentials.username, id)
-    t.is(account.getLoginKey(), inputs.credentials.loginKey_base58, id)
+    t.is((await account.getLoginKey()), inputs.credentials.loginKey_base58, id)
     t.is(account.rootLoginId, outputs.localUser.loginId, id)
-    t.deepEqual(account.listWallets().map(stateOf), outputs.account.allKeys.flatMap(walletOf), id)
+    const expected: Untyped[] = outputs.account.allKeys
+    t.deepEqual(
+      account.listWallets().map(stateOf),
+      expected.map(keyOf).sort((left, right) => left.sortIndex - right.sortIndex),
+      id
+    )
     const { legacyWalletKeys, customTokens, userSettings = {}, dataStoreItem } = outputs.account
     const labcoin = account.currencyConfig('labcoin').getSnapshot()
     t.deepEqual({ ...labcoin.customTokens }, customTokens, id)
     t.deepEqual(labcoin.userSettings, userSettings, id)
     if (dataStoreItem !== undefined) t.is(await account.dataStore.getItem('shop', 'cart'), dataStoreItem, id)
     if (legacyWalletKeys === undefined) return
-    const keys = account.walletKeys.getRawPrivateKey(inputs.plaintext.legacyWalletId)
+    const keys = (await account.walletKeys.getRawPrivateKey(inputs.plaintext.legacyWalletId))
     t.deepEqual(keys, legacyWalletKeys, id)
   } finally {
     await kernel.close()
   }
 }
 
-/** Leaves out the repos of accounts. */
-const walletOf = ({ id: walletId, ...wallet }: Untyped): object[] =>
-  wallet.type.startsWith('wallet:') ? [stateOf({ walletId, ...wallet })] : []
+const keyOf = ({ id: walletId, ...rest }: Untyped): Untyped => stateOf({ walletId, ...rest })
 
-const stateOf = ({ currencyInfo: _, ...listing }: Untyped): object => listing
+const stateOf = ({ currencyInfo: _, isWallet: __, ...listing }: Untyped): Untyped => listing
 
-const jsonOf = ({ isKeyLoginEnabled, isPinLoginEnabled, lastLogin, ...user }: LocalUser): object => ({
+// A recovery key is not among the fields that are copied or written.
+const jsonOf = ({ isKeyLoginEnabled, isPinLoginEnabled, lastLogin, recovery2Key, ...user }: LocalUser): object => ({
   ...user,
+  ...(recovery2Key === undefined ? {} : { recovery2Key }),
   keyLoginEnabled: isKeyLoginEnabled,
   pinLoginEnabled: isPinLoginEnabled,
   ...(lastLogin === undefined ? {} : { lastLogin: lastLogin.toISOString() })

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bech32, bech32m, createBase58check } from '@scure/base'
-import { WalletError } from '../../../../kernel/plugin-api.ts'
+import { type AddressFault, WalletError } from '../../../../kernel/plugin-api.ts'
 import type { CoinRow, NetworkRow } from '../params/coin-row.ts'
 import { type Program, writeScript } from './script.ts'
 
@@ -27,24 +27,26 @@ export const addressOf = (network: NetworkRow, { type, data }: Program): string 
  */
 export const parseAddress = (coin: CoinRow, network: NetworkRow, text: string): Destination => {
   const program = readAddress(coin, network, text)
-  if (program.type === 'p2tr' && !coin.hasTaproot) throw invalid('is of a kind that this chain does not have')
+  if (program.type === 'p2tr' && !coin.hasTaproot)
+    throw invalid('kind', 'is of a kind that this chain does not have')
   return { program, script: writeScript(program), address: addressOf(network, program) }
 }
 
 const base58 = createBase58check(sha256)
 const MAX_LENGTH = 100
 
-const invalid = (rule: string): WalletError => new WalletError('ADDRESS_INVALID', { rule })
+const invalid = (fault: AddressFault, rule: string): WalletError =>
+  new WalletError('ADDRESS_INVALID', { rule, fault })
 
 const readAddress = (coin: CoinRow, network: NetworkRow, text: string): Program => {
-  if (text.length === 0) throw invalid('is empty')
+  if (text.length === 0) throw invalid('form', 'is empty')
   const known = [network, ...coin.networks, ...coin.foreignNetworks]
   if (isMweb(known, text))
-    throw invalid('is of the MimbleWimble extension block (MWEB), which cannot be paid')
-  if (text.length > MAX_LENGTH) throw invalid(`is longer than ${MAX_LENGTH} characters`)
-  const separator = text.lastIndexOf('1')
-  const prefix = text.slice(0, separator).toLowerCase()
-  const owner = known.find(row => row.bech32 === prefix)
+    throw invalid('kind', 'is of the MimbleWimble extension block (MWEB), which cannot be paid')
+  if (text.length > MAX_LENGTH) throw invalid('form', `is longer than ${MAX_LENGTH} characters`)
+  // By the first separator: a mistyped 1 behind it is a letter that no such address has.
+  const lower = text.toLowerCase()
+  const owner = known.find(row => lower.startsWith(`${row.bech32}1`))
   if (owner !== undefined) return readSegwit(network, owner, text)
   return readBase58(network, known, text)
 }
@@ -55,20 +57,24 @@ const isMweb = (known: readonly NetworkRow[], text: string): boolean => {
 }
 
 const readSegwit = (network: NetworkRow, owner: NetworkRow, text: string): Program => {
-  if (text !== text.toLowerCase() && text !== text.toUpperCase()) throw invalid('mixes upper and lower case')
+  if (text !== text.toLowerCase() && text !== text.toUpperCase())
+    throw invalid('typo', 'mixes upper and lower case')
   const lower = text.toLowerCase()
   // BIP-350: version 0 has the bech32 checksum, later ones bech32m.
   const codec = lower.charAt(owner.bech32.length + 1) === 'q' ? bech32 : bech32m
   const decoded = codec.decodeUnsafe(lower)
-  if (decoded === undefined) throw invalid('has a wrong checksum: a letter is missing or mistyped')
-  if (owner !== network) throw invalid(`belongs to ${owner.name}, not to ${network.name}`)
+  if (decoded === undefined) throw misspelt(lower.slice(owner.bech32.length + 1), BECH32_LETTERS)
+  if (owner !== network) throw invalid('network', `belongs to ${owner.name}, not to ${network.name}`)
   const [version, ...words] = decoded.words
   const data = codec.fromWordsUnsafe(words)
-  if (data === undefined || version === undefined) throw invalid('is not a whole number of bytes')
+  if (data === undefined || version === undefined) throw invalid('form', 'is not a whole number of bytes')
   if (version === 0 && data.length === 20) return { type: 'p2wpkh', data }
   if (version === 0 && data.length === 32) return { type: 'p2wsh', data }
   if (version === 1 && data.length === 32) return { type: 'p2tr', data }
-  throw invalid(`is of a segwit version or length (${version}, ${data.length}) that cannot be paid yet`)
+  throw invalid(
+    'kind',
+    `is of a segwit version or length (${version}, ${data.length}) that cannot be paid yet`
+  )
 }
 
 const readBase58 = (network: NetworkRow, known: readonly NetworkRow[], text: string): Program => {
@@ -76,16 +82,70 @@ const readBase58 = (network: NetworkRow, known: readonly NetworkRow[], text: str
   try {
     bytes = base58.decode(text)
   } catch {
-    const isSegwit = [bech32, bech32m].some(codec => codec.decodeUnsafe(text.toLowerCase()) !== undefined)
-    if (isSegwit) throw invalid('belongs to another currency')
-    throw invalid('is not an address of this currency, or a letter is missing or mistyped')
+    const stranger = strangerOf(text)
+    if (stranger !== undefined) throw ofAnother(stranger)
+    throw misspelt(text, BASE58_LETTERS)
   }
   const [version = -1, ...rest] = bytes
   const data = Uint8Array.from(rest)
-  if (data.length !== 20) throw invalid('has the wrong length')
+  // Two bytes of version, as Zcash and its kin have them, make one more.
+  if (data.length === 21) throw ofAnother('another currency')
+  if (data.length !== 20) throw invalid('form', 'has the wrong length')
   if (version === network.p2pkh) return { type: 'p2pkh', data }
   if (network.p2sh.includes(version)) return { type: 'p2sh', data }
   const owner = known.find(row => row.p2pkh === version || row.p2sh.includes(version))
-  if (owner !== undefined) throw invalid(`belongs to ${owner.name}, not to ${network.name}`)
-  throw invalid('belongs to another currency')
+  if (owner !== undefined) throw invalid('network', `belongs to ${owner.name}, not to ${network.name}`)
+  throw ofAnother(FOREIGN_VERSIONS.get(version) ?? 'another currency')
 }
+
+/** A text in which a letter is none of its alphabet is no address; one with all letters right has a wrong checksum. */
+const misspelt = (text: string, alphabet: RegExp): WalletError => {
+  const at = text.search(alphabet)
+  if (at >= 0) return invalid('typo', `has “${text.charAt(at)}” in it, which no such address has`)
+  return text.length < MIN_LENGTH
+    ? invalid('typo', 'is too short: letters are missing, or it is no address')
+    : invalid('checksum', 'has a wrong checksum: a letter is missing or mistyped')
+}
+
+const ofAnother = (currency: string): WalletError =>
+  invalid(
+    'currency',
+    currency === 'another currency'
+      ? 'belongs to another currency'
+      : `belongs to another currency: ${currency}`
+  )
+
+/** The first letter that is none of the alphabet. */
+const BASE58_LETTERS = /[^1-9A-HJ-NP-Za-km-z]/
+const BECH32_LETTERS = /[^02-9ac-hj-np-z]/
+/** Of a hash of 20 bytes in base58 with its version and checksum. */
+const MIN_LENGTH = 26
+
+/** Which currency an address is of that is none of Bitcoin's form; undefined if it is none that is known. */
+const strangerOf = (text: string): string | undefined => {
+  if (/^0x[0-9a-f]{40}$/i.test(text)) return 'Ethereum or a chain of its kind'
+  const decoded = bech32.decodeUnsafe(text.toLowerCase()) ?? bech32m.decodeUnsafe(text.toLowerCase())
+  if (decoded === undefined) return undefined
+  return FOREIGN_PREFIXES.get(decoded.prefix) ?? 'another currency'
+}
+
+// What others write before their addresses, so that a person is told which wallet is the right one.
+const FOREIGN_PREFIXES: ReadonlyMap<string, string> = new Map([
+  ['bc', 'Bitcoin'],
+  ['ltc', 'Litecoin'],
+  ['addr', 'Cardano'],
+  ['cosmos', 'Cosmos'],
+  ['lnbc', 'Lightning']
+])
+
+const FOREIGN_VERSIONS: ReadonlyMap<number, string> = new Map([
+  [0x00, 'Bitcoin, or one that spells its addresses alike'],
+  [0x05, 'Bitcoin, or one that spells its addresses alike'],
+  [0x30, 'Litecoin'],
+  [0x32, 'Litecoin'],
+  [0x1e, 'Dogecoin'],
+  [0x16, 'Dogecoin'],
+  [0x4c, 'Dash'],
+  [0x10, 'Dash'],
+  [0x41, 'Tron']
+])

@@ -1,4 +1,5 @@
 import {
+  type AddressFault,
   fromDenomination,
   type NativeAmount,
   nativeAmount,
@@ -24,7 +25,7 @@ export const parseUri = (coin: CoinRow, network: NetworkRow, text: string): Pars
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(trimmed)?.[1]?.toLowerCase()
   if (scheme === undefined) return spellings(coin, network, trimmed)
   if (!network.uriSchemes.includes(scheme))
-    throw invalid(`is a link of "${scheme}", not of ${coin.displayName}`)
+    throw invalid(`is a link of "${scheme}", not of ${coin.displayName}`, 'currency')
   const rest = trimmed.slice(scheme.length + 1).replace(/^\/\//, '')
   const split = rest.indexOf('?')
   const address = decode(split === -1 ? rest : rest.slice(0, split)).replace(/\/$/, '')
@@ -68,7 +69,8 @@ const spellings = (coin: CoinRow, network: NetworkRow, text: string): ParsedUri 
 const MAX_LENGTH = 4096
 const READ = new Set(['amount', 'label', 'message', 'r'])
 
-const invalid = (rule: string): WalletError => new WalletError('ADDRESS_INVALID', { rule })
+const invalid = (rule: string, fault: AddressFault = 'form'): WalletError =>
+  new WalletError('ADDRESS_INVALID', { rule, fault })
 
 const multiplierOf = (coin: CoinRow): string => coin.denominations[0]?.multiplier ?? '1'
 

@@ -8,7 +8,8 @@ import type { ElectrumPool } from './electrum-pool.ts'
  * @throws BROADCAST_REFUSED if a node says no and does not have the transaction; NETWORK if nobody could be asked
  */
 export const broadcast = async (pool: ElectrumPool, { txid, signedTx }: EngineTransaction): Promise<void> => {
-  await pool.whenReady(READY_MS)
+  // A payment waits for a server that comes back.
+  await pool.whenReady(READY_MS, true)
   const [sent] = pool.callMany([{ method: 'blockchain.transaction.broadcast', params: [signedTx] }])
   try {
     await sent
@@ -25,7 +26,8 @@ const KNOWN =
   /already.in.(block.?chain|mempool|utxo)|txn-already-(in-mempool|known)|outputs already in utxo set/i
 
 // JSON-RPC's own codes and ElectrumX's "busy" and "excessive usage": the node was not asked.
-const isServerTrouble = (code: number | undefined): boolean =>
+/** Whether a refusal says nothing of what was asked. */
+export const isServerTrouble = (code: number | undefined): boolean =>
   code !== undefined && ((code >= -32768 && code <= -32000) || code === -101 || code === -102)
 
 const reasonOf = (message: string): string => {

@@ -1,4 +1,11 @@
-import type { Channel, Clock, Io, Json, JsonObject } from '../../../../kernel/plugin-api.ts'
+import {
+  type Channel,
+  type Clock,
+  type Io,
+  type Json,
+  type JsonObject,
+  tryJsonText
+} from '../../../../kernel/plugin-api.ts'
 import { ElectrumFault, ElectrumRefusal } from './electrum-error.ts'
 import type { ElectrumServer } from './electrum-url.ts'
 
@@ -225,14 +232,10 @@ const withLimit = (clock: Clock, opening: Promise<Channel>): Promise<Channel> =>
   })
 
 const readJson = (text: string): JsonObject | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as JsonObject)
-      : undefined
-  } catch {
-    return undefined
-  }
+  const value = tryJsonText(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : undefined
 }
 
 const refusalOf = (error: Json): ElectrumRefusal => {

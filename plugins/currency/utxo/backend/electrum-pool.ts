@@ -1,4 +1,10 @@
-import { type EngineLog, type Io, type Json, WalletError } from '../../../../kernel/plugin-api.ts'
+import {
+  type ConnectionLoss,
+  type EngineLog,
+  type Io,
+  type Json,
+  WalletError
+} from '../../../../kernel/plugin-api.ts'
 import type { NetworkRow } from '../params/coin-row.ts'
 import { type BlockHeader, parseHeader } from '../tx/header.ts'
 import { type ElectrumCall, ElectrumConnection } from './electrum-connection.ts'
@@ -14,6 +20,10 @@ export interface PoolClient {
   onOpen(): void
   onTip(tip: ChainTip): void
   onScript(scripthash: string, status: string | null): void
+  /** The connection that was ready is gone. */
+  onLost(loss: ConnectionLoss): void
+  /** A server has passed its checks. */
+  onReady(): void
   onTrouble(text: string): void
 }
 
@@ -30,7 +40,7 @@ export class ElectrumPool {
   /** Each with what it watches. */
   readonly #clients = new Map<PoolClient, Set<string>>()
   readonly #watchers = new Map<string, Set<PoolClient>>()
-  readonly #waiting = new Set<(error?: Error) => void>()
+  readonly #waiting = new Set<Waiting>()
   readonly #headers: HeaderCache
   #connection: ElectrumConnection | undefined
   #ready: Promise<void> = Promise.resolve()
@@ -39,10 +49,17 @@ export class ElectrumPool {
   #cancelRetry: (() => void) | undefined
   #cancelTrust: (() => void) | undefined
   #failures = 0
+  /** How often a connection failed since a server was last ready for a while. */
+  #untrusted = 0
+  /** Of the server that failed last. */
+  #loss: ConnectionLoss | undefined
   #generation = 0
   #tip: ChainTip | undefined
   #fees: FeeEstimates = {}
   #feesAt = Number.NEGATIVE_INFINITY
+  #server: ElectrumServer | undefined
+  /** What each server has told last, by its address. */
+  readonly #feesBy = new Map<string, FeeEstimates>()
 
   constructor(io: Io, network: NetworkRow, options: { servers: readonly ElectrumServer[]; log: EngineLog }) {
     this.#io = io
@@ -58,6 +75,11 @@ export class ElectrumPool {
 
   get fees(): FeeEstimates {
     return this.#fees
+  }
+
+  /** What other servers than the present one have told since the start. */
+  get otherFees(): readonly FeeEstimates[] {
+    return [...this.#feesBy].flatMap(([url, fees]) => (url === this.#server?.url ? [] : [fees]))
   }
 
   /** Counts connections; what was subscribed under an older number is no longer. */
@@ -76,26 +98,45 @@ export class ElectrumPool {
     return () => this.#detach(client)
   }
 
-  /** Resolves once a server has passed its checks. @throws NETWORK after `limitMs` */
-  whenReady(limitMs: number): Promise<void> {
+  /**
+   * Resolves once a server has passed its checks.
+   *
+   * @param isPatient - goes on waiting although every server has failed since: another try may come within the limit
+   * @throws NETWORK after `limitMs`, or when every server has failed
+   */
+  whenReady(limitMs: number, isPatient = false): Promise<void> {
     if (this.#isReady) return Promise.resolve()
-    if (this.#servers.length === 0) return Promise.reject(noServer('no server is configured'))
+    if (this.#servers.length === 0) return Promise.reject(this.#unreachable('no server is configured'))
     return new Promise((resolve, reject) => {
       const done = (error?: Error): void => {
         cancel()
-        this.#waiting.delete(done)
+        this.#waiting.delete(waiting)
         if (error === undefined) resolve()
         else reject(error)
       }
-      const cancel = this.#io.clock.after(limitMs, () => done(noServer('no server answers')))
-      this.#waiting.add(done)
+      const cancel = this.#io.clock.after(limitMs, () =>
+        done(this.#unreachable('The server does not answer'))
+      )
+      const waiting = { done, failuresLeft: isPatient ? Number.POSITIVE_INFINITY : this.#servers.length }
+      this.#waiting.add(waiting)
     })
+  }
+
+  /** What a wallet met while its server was there: the loss of it, or of every server if none stays. */
+  lossOf(error: unknown): WalletError {
+    if (this.#untrusted >= this.#servers.length) return this.#unreachable(reasonOf(error))
+    const { server, reason } = this.#loss ?? {
+      server: this.#connection?.url ?? 'the server',
+      reason: reasonOf(error)
+    }
+    return new WalletError('CONNECTION_LOST', { server, reason }, error)
   }
 
   /** Asks many things at once; every promise settles by itself. @throws ElectrumRefusal, ElectrumFault, NETWORK */
   callMany(calls: readonly ElectrumCall[]): Promise<Json>[] {
     const connection = this.#connection
-    if (connection === undefined) return calls.map(() => Promise.reject(noServer('no server is connected')))
+    if (connection === undefined)
+      return calls.map(() => Promise.reject(this.#unreachable('no server is connected')))
     const ready = this.#ready
     return connection.callMany(calls).map(async reply => {
       const value = await reply
@@ -150,7 +191,7 @@ export class ElectrumPool {
       this.#cancelRetry?.()
       this.#cancelRetry = undefined
       this.#connection?.close(new Error('Nobody needs the connection any more'))
-      for (const done of [...this.#waiting]) done(noServer('the wallet was closed'))
+      for (const { done } of [...this.#waiting]) done(this.#unreachable('the wallet was closed'))
     } else if (this.#isReady) {
       // Servers older than protocol 1.4.2 refuse this; then they push to nobody.
       for (const reply of this.callMany(forgotten)) reply.catch(() => undefined)
@@ -177,7 +218,10 @@ export class ElectrumPool {
         this.#isOpening = false
         opened = connection
         if (this.#clients.size === 0) connection.close(new Error('Nobody needs the connection any more'))
-        else this.#begin(connection)
+        else {
+          this.#server = server
+          this.#begin(connection)
+        }
       },
       error => {
         this.#isOpening = false
@@ -199,8 +243,11 @@ export class ElectrumPool {
         // Keeps the place in the list, forgets the failed rounds.
         this.#cancelTrust = this.#io.clock.after(TRUST_MS, () => {
           this.#failures %= this.#servers.length
+          this.#untrusted = 0
         })
-        for (const done of [...this.#waiting]) done()
+        this.#loss = undefined
+        for (const { done } of [...this.#waiting]) done()
+        for (const client of [...this.#clients.keys()]) client.onReady()
       },
       error => connection.close(error)
     )
@@ -229,6 +276,7 @@ export class ElectrumPool {
     const fees = await fetchFeeEstimates(calls => connection.callMany(calls))
     if (connection !== this.#connection) return
     this.#fees = fees
+    if (this.#server !== undefined) this.#feesBy.set(this.#server.url, fees)
     this.#feesAt = this.#io.clock.monotonic()
   }
 
@@ -255,15 +303,40 @@ export class ElectrumPool {
     for (const client of [...this.#clients.keys()]) client.onTip(tip)
   }
 
+  /** No server of the list can be asked; names the one that failed last, and why. */
+  #unreachable(reason: string): WalletError {
+    const { server, reason: lastReason } = this.#loss ?? {
+      server: this.#servers[0]?.url ?? 'the chain',
+      reason
+    }
+    const many = this.#servers.length
+    return new WalletError('NETWORK', {
+      path: 'electrum',
+      server: many < 2 ? server : `any of ${many} servers, the last of them ${server}`,
+      reason: lastReason
+    })
+  }
+
   #lost(server: ElectrumServer, error: unknown): void {
+    const wasReady = this.#isReady
     this.#connection = undefined
     this.#isReady = false
     this.#cancelTrust?.()
     if (this.#clients.size === 0) return
     this.#failures++
-    const text = error instanceof Error ? error.message : 'The connection failed'
-    this.#log.warn(`electrum ${server.url}: ${text}`)
-    for (const client of [...this.#clients.keys()]) client.onTrouble(`${server.url}: ${text}`)
+    this.#untrusted++
+    const reason = reasonOf(error)
+    const loss = { server: server.url, reason }
+    this.#loss = loss
+    this.#log.warn(`electrum ${server.url}: ${reason}`)
+    for (const client of [...this.#clients.keys()]) {
+      client.onTrouble(`${server.url}: ${reason}`)
+      if (wasReady) client.onLost(loss)
+    }
+    for (const waiting of [...this.#waiting]) {
+      waiting.failuresLeft--
+      if (waiting.failuresLeft <= 0) waiting.done(this.#unreachable(reason))
+    }
     const round = Math.floor((this.#failures - 1) / this.#servers.length)
     const isNextRound = this.#failures % this.#servers.length === 0
     const delay = isNextRound
@@ -277,10 +350,16 @@ export class ElectrumPool {
   }
 }
 
+/** Somebody who waits for a server, and after how many failures no longer. */
+interface Waiting {
+  readonly done: (error?: Error) => void
+  failuresLeft: number
+}
+
 const FEES_FRESH_MS = 60_000
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 60_000
 const TRUST_MS = 30_000
 
-const noServer = (reason: string): WalletError =>
-  new WalletError('NETWORK', { path: 'electrum' }, new Error(`electrum: ${reason}`))
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : 'The connection failed'

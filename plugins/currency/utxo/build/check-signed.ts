@@ -22,7 +22,7 @@ export const checkSigned = (
     parseRawTx(context.io.crypto.fromHex(transaction.signedTx))
   )
   if (raw.txid !== transaction.txid) throw invalid('txid', 'is not that of the bytes')
-  const spent = spentBy(context, raw)
+  const spent = spentBy(context, raw, replacedOf(transaction))
   const paid = raw.outputs.reduce((sum, { value }) => sum + value, 0n)
   if (String(spent - paid) !== transaction.networkFee)
     throw invalid('networkFee', 'is not what the bytes leave for it')
@@ -42,6 +42,12 @@ export const checkSigned = (
 
 const OP_RETURN = 0x6a
 
+const replacedOf = ({ otherParams }: EngineTransaction): string | undefined => {
+  const draft = otherParams?.draft
+  if (typeof draft !== 'object' || draft === null || !('replaces' in draft)) return undefined
+  return typeof draft.replaces === 'string' ? draft.replaces : undefined
+}
+
 const invalid = (field: string, rule: string, cause?: unknown): WalletError =>
   new WalletError('SIGNED_TX_INVALID', { field, rule }, cause)
 
@@ -56,13 +62,17 @@ const orInvalid = <T>(field: string, rule: string, read: () => T): T => {
 const isOurs = ({ table }: SignContext, { script }: RawOutput): boolean =>
   table.findScript(script) !== undefined
 
-const spentBy = (context: SignContext, { inputs, txid: own }: RawTx): bigint => {
+const spentBy = (
+  context: SignContext,
+  { inputs, txid: own }: RawTx,
+  replaced: string | undefined
+): bigint => {
   let spent = 0n
   for (const { txid, vout } of inputs) {
     const output = context.findOutput(txid, vout)
     if (output === undefined) throw invalid('signedTx', 'spends a coin that this wallet does not know')
     // Ours can be replaced: a dearer second payment of the same coin would silently undo the first.
-    if (context.isSpent(txid, vout, own))
+    if (context.isTaken({ txid, vout }, { except: own, replaced }))
       throw invalid('signedTx', 'spends a coin that another payment has spent')
     spent += output.value
   }

@@ -1,9 +1,16 @@
-import { type Io, type SpendInfo, WalletError } from '../../../../kernel/plugin-api.ts'
+import {
+  type BalanceDetails,
+  type Io,
+  type NativeAmount,
+  type SpendInfo,
+  WalletError
+} from '../../../../kernel/plugin-api.ts'
 import { scriptTypeOf } from '../address/script.ts'
 import type { FeeEstimates } from '../backend/fee-estimates.ts'
 import { feeRateOf } from '../fees/fee-rate.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Coin } from '../ledger/ledger-tx.ts'
+import type { ReservedCoins } from '../ledger/reserved-coins.ts'
 import { makeRandomBelow } from '../select/random.ts'
 import { type Selection, type SelectionGoal, selectCoins, typicalFeeOf } from '../select/select-coins.ts'
 import type { SpendRules } from './spend-request.ts'
@@ -12,7 +19,10 @@ import type { SpendRules } from './spend-request.ts'
 export interface SpendSource extends SpendRules {
   readonly io: Io
   readonly ledger: Ledger
+  readonly reserved: ReservedCoins
   readonly estimates: FeeEstimates
+  /** What other servers than the present one have told of fees. */
+  readonly otherEstimates: readonly FeeEstimates[]
   /** The height of the tip, or 0 if unknown. */
   readonly height: number
 }
@@ -20,25 +30,50 @@ export interface SpendSource extends SpendRules {
 /** Coins by how willingly they are spent. */
 export interface CoinTiers {
   readonly safe: readonly Coin[]
-  /** Unconfirmed and from somebody else, who can still take it back. */
+  /** Unconfirmed and from somebody else, who can still take it back: spent only where nothing else will do. */
   readonly risky: readonly Coin[]
-  /** Not now: unconfirmed where the spend wants confirmed coins, or of a block and too young. */
+  /**
+   * Not now: unconfirmed where the spend wants confirmed coins, of a block and too young, or reserved for a signed
+   * payment that may still be mined.
+   */
   readonly waiting: readonly Coin[]
 }
 
 /** Sorts the wallet's coins into tiers for one spend. */
-export const sortCoins = ({ ledger, coin: row, height }: SpendSource, noUnconfirmed: boolean): CoinTiers => {
+export const sortCoins = (source: CoinPlace, noUnconfirmed: boolean): CoinTiers => {
   const safe: Coin[] = []
   const risky: Coin[] = []
   const waiting: Coin[] = []
-  for (const coin of ledger.coins()) {
-    const maturity = coin.isCoinbase ? row.coinbaseMaturity : coin.isPegOut ? PEG_OUT_MATURITY : 0
-    const isYoung = maturity > 0 && (coin.height <= 0 || height + 1 - coin.height < maturity)
-    if (isYoung || (noUnconfirmed && coin.height <= 0)) waiting.push(coin)
-    else if (coin.height > 0 || coin.isOwnChange) safe.push(coin)
+  for (const coin of source.ledger.coins()) {
+    const part = partOf(source, coin)
+    const isWaiting = part === 'reserved' || part === 'immature' || (noUnconfirmed && coin.height <= 0)
+    if (isWaiting) waiting.push(coin)
+    else if (part === 'spendable') safe.push(coin)
     else risky.push(coin)
   }
   return { safe, risky, waiting }
+}
+
+/** What decides which part of the balance a coin belongs to. */
+export type CoinPlace = Pick<SpendSource, 'coin' | 'height' | 'ledger' | 'reserved'>
+
+const partOf = ({ ledger, reserved, coin: row, height }: CoinPlace, coin: Coin): keyof BalanceDetails => {
+  if (reserved.isReserved(ledger, `${coin.txid}:${coin.vout}`)) return 'reserved'
+  const maturity = coin.isCoinbase ? row.coinbaseMaturity : coin.isPegOut ? PEG_OUT_MATURITY : 0
+  if (maturity > 0 && (coin.height <= 0 || height + 1 - coin.height < maturity)) return 'immature'
+  return coin.height > 0 || coin.isOwnChange ? 'spendable' : 'incoming'
+}
+
+/** What the balance is made of. */
+export const balanceDetailsOf = (place: CoinPlace): BalanceDetails => {
+  const parts = { spendable: 0n, incoming: 0n, immature: 0n, reserved: 0n }
+  for (const coin of place.ledger.coins()) parts[partOf(place, coin)] += coin.value
+  return {
+    spendable: String(parts.spendable) as NativeAmount,
+    incoming: String(parts.incoming) as NativeAmount,
+    immature: String(parts.immature) as NativeAmount,
+    reserved: String(parts.reserved) as NativeAmount
+  }
 }
 
 // Litecoin Core, consensus.h.

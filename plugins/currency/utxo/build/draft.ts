@@ -34,13 +34,16 @@ export const worthOf = (output: DraftOutput): bigint => (isPaid(output) ? output
 
 /** An unsigned transaction as it travels in `otherParams`: no keys, amounts as decimal text. */
 export interface Draft {
+  /** The open payment whose place it takes. */
+  readonly replaces?: string
   readonly lockTime: number
   readonly inputs: readonly DraftInput[]
   readonly outputs: readonly DraftOutput[]
 }
 
 /** The JSON form of a draft. */
-export const writeDraft = ({ lockTime, inputs, outputs }: Draft): JsonObject => ({
+export const writeDraft = ({ lockTime, inputs, outputs, replaces }: Draft): JsonObject => ({
+  ...(replaces === undefined ? {} : { replaces }),
   lockTime,
   inputs: inputs.map(input => ({ ...input, value: String(input.value) })),
   outputs: outputs.map(
@@ -50,12 +53,15 @@ export const writeDraft = ({ lockTime, inputs, outputs }: Draft): JsonObject => 
 
 /** Reads the JSON form. @throws SIGN_REFUSED if anything in it is missing or out of range */
 export const readDraft = (pluginId: string, json: Json | undefined): Draft => {
-  const { lockTime, inputs, outputs } = asObject(json)
+  const { lockTime, inputs, outputs, replaces } = asObject(json)
+  if (replaces !== undefined && !(typeof replaces === 'string' && /^[0-9a-f]{64}$/.test(replaces)))
+    throw bad(pluginId)
   if (!isCount(lockTime, 0xffffffff) || !Array.isArray(inputs) || !Array.isArray(outputs)) throw bad(pluginId)
   const bounded =
     inputs.length > 0 && inputs.length <= 10_000 && outputs.length > 0 && outputs.length <= 10_000
   if (!bounded) throw bad(pluginId)
   return {
+    ...(replaces === undefined ? {} : { replaces }),
     lockTime,
     inputs: inputs.map((item): DraftInput => {
       const { txid, vout, value, branch, index } = asObject(item)

@@ -5,7 +5,7 @@ import {
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { addressOf, parseAddress } from '../address/address.ts'
-import { rateText } from '../fees/fee-rate.ts'
+import { rateText, usualRateOf } from '../fees/fee-rate.ts'
 import type { ScriptType } from '../params/coin-row.ts'
 import { shuffled } from '../select/random.ts'
 import { maxAmountOf } from '../select/select-coins.ts'
@@ -14,14 +14,18 @@ import { type MemoOutput, readMemo } from '../tx/memo.ts'
 import { hexOf } from '../tx/raw-tx.ts'
 import { chooseCoins, goalOf, type SpendSource, sortCoins } from './choose-coins.ts'
 import { type DraftOutput, isPaid, writeDraft } from './draft.ts'
+import { chooseReplacement, replacedOf } from './replace-coins.ts'
 import { checkFrame, readPayees } from './spend-request.ts'
 
 /**
  * Makes an unsigned transaction from the wallet's coins.
  *
  * Change goes to the next unused change address. Outputs are shuffled unless there is a memo: then recipients come
- * first, in their order, then the memo, then the change, as those who act on memos expect. The lock time is the present
- * height, so that a miner gains nothing by going back. The sequence allows replacement where nodes replace.
+ * first, in their order, then the memo, then the change, as those who act on memos expect. There is no lock time: the
+ * present height is only what a server says, and a payment locked beyond it could be refused today and mined later. The
+ * sequence allows replacement where nodes replace.
+ *
+ * What `replaces` a signed payment spends all its coins and pays more for its place.
  *
  * @throws INSUFFICIENT_FUNDS, PENDING_FUNDS, DUST_SPEND, NO_AMOUNT_SPECIFIED, SPEND_TO_SELF, ADDRESS_INVALID,
  *   AMOUNT_INVALID, FEE_INVALID, MEMO_INVALID
@@ -32,7 +36,16 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
   const memo = readMemo(spend.memos)
   const scripts = payees.map(({ destination }) => destination.script)
   const goal = goalOf(source, spend, { amount, outputs: lengthsOf(scripts, memo) })
-  const { coins, change, fee } = chooseCoins(source, sortCoins(source, spend.noUnconfirmed === true), goal)
+  const { replaces } = spend
+  const replaced = replaces === undefined ? undefined : replacedOf(source, replaces)
+  const { selection, rate } =
+    replaced === undefined
+      ? {
+          selection: chooseCoins(source, sortCoins(source, spend.noUnconfirmed === true), goal),
+          rate: goal.rate
+        }
+      : chooseReplacement(source, replaced, goal)
+  const { coins, change, fee } = selection
   const outputs: DraftOutput[] = payees.map(payee => ({
     address: payee.destination.address,
     value: payee.amount,
@@ -48,7 +61,8 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
     index: record.index
   }))
   const draft = {
-    lockTime: source.height,
+    ...(replaces === undefined ? {} : { replaces }),
+    lockTime: 0,
     inputs,
     outputs: memo === undefined ? shuffled(outputs, goal.random) : outputs
   }
@@ -62,11 +76,13 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
     blockHeight: 0,
     nativeAmount: String(returned - spent) as NativeAmount,
     networkFee: String(fee) as NativeAmount,
+    usualNetworkFee: String(usualFeeOf(source, spend, { fee, rate: goal.rate })) as NativeAmount,
     ourReceiveAddresses: ours.map(({ address }) => address),
     signedTx: '',
     isSend: true,
     memos: memo === undefined ? [] : [memo.memo],
-    feeRateUsed: { satPerVByte: rateText(goal.rate) },
+    feeRateUsed: { satPerVByte: rateText(rate) },
+    spentCoins: inputs.map(({ txid, vout }) => `${txid}:${vout}`),
     otherParams: { draft: writeDraft(draft) }
   }
 }
@@ -95,6 +111,13 @@ export const maxSpendableOf = (source: SpendSource, spend: SpendInfo): string =>
   const max = maxAmountOf([...safe, ...risky], goal) - others
   return max < source.coin.dust[types[0] ?? 'p2wsh'] ? '0' : String(max)
 }
+
+/** What the same bytes would cost by other sources than the present server. */
+const usualFeeOf = (
+  { network, otherEstimates }: SpendSource,
+  { networkFeeOption: option = 'standard' }: SpendInfo,
+  { fee, rate }: { readonly fee: bigint; readonly rate: bigint }
+): bigint => (fee * usualRateOf({ option, figures: network.defaultFees }, otherEstimates)) / rate
 
 const lengthsOf = (scripts: readonly Uint8Array[], memo: MemoOutput | undefined): readonly number[] =>
   [...scripts, ...(memo === undefined ? [] : [memo.script])].map(({ length }) => length)

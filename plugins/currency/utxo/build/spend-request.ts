@@ -38,7 +38,11 @@ export const readPayees = ({ coin, network, table }: SpendRules, spend: SpendInf
     }
     return { destination, amount }
   })
-  if (payees.every(({ destination }) => table.findScript(destination.script) !== undefined)) {
+  // To oneself is how a payment is taken back that another may still be mined for.
+  const isToSelf =
+    spend.replaces === undefined &&
+    payees.every(({ destination }) => table.findScript(destination.script) !== undefined)
+  if (isToSelf) {
     throw new WalletError('SPEND_TO_SELF', {})
   }
   return payees

@@ -28,6 +28,22 @@ export const feeRateOf = ({ option, custom, estimates, figures }: FeeChoice): bi
   return option === 'low' ? low : option === 'high' ? high : standard
 }
 
+/**
+ * The rate that others than the present server would have for the same choice: the median of what each source says, the
+ * coin's own figures among them; of a custom rate that of the standard level. Of an even number the lower one counts.
+ */
+export const usualRateOf = (
+  { option, figures }: Pick<FeeChoice, 'figures' | 'option'>,
+  others: readonly FeeEstimates[]
+): bigint => {
+  const level = option === 'custom' ? 'standard' : option
+  const rates = [{}, ...others].map(estimates =>
+    feeRateOf({ option: level, custom: undefined, estimates, figures })
+  )
+  const sorted = rates.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? figures.standard
+}
+
 /** A rate as text in units per virtual byte: `12.5`. */
 export const rateText = (ratePerKvB: bigint): string => {
   const fraction = String(ratePerKvB % 1000n)

@@ -116,18 +116,19 @@ export class Ledger {
   /** Every output of ours that no live transaction spends. */
   *coins(): Iterable<Coin> {
     for (const [outpoint, { tx, output }] of this.#outputs) {
-      if (tx.height < 0 || this.isSpent(outpoint)) continue
-      yield {
-        txid: tx.txid,
-        vout: output.vout,
-        value: output.value,
-        record: output.record,
-        height: tx.height,
-        isCoinbase: tx.isCoinbase,
-        isPegOut: tx.isPegOut,
-        isOwnChange: this.#isOwn(tx)
-      }
+      if (tx.height >= 0 && !this.isSpent(outpoint)) yield this.#coinOf(tx, output)
     }
+  }
+
+  /** An output of ours whether spent or not; undefined if it is not ours, or what made it is dropped. */
+  coinAt(outpoint: string): Coin | undefined {
+    const found = this.#outputs.get(outpoint)
+    return found === undefined || found.tx.height < 0 ? undefined : this.#coinOf(found.tx, found.output)
+  }
+
+  /** Live and dropped transactions that spend an output. `outpoint`: `txid:vout`. */
+  spendersOf(outpoint: string): Iterable<LedgerTx> {
+    return this.#spenders.get(outpoint) ?? []
   }
 
   /** Confirmed and unconfirmed together. */
@@ -146,8 +147,18 @@ export class Ledger {
     return false
   }
 
-  #isOwn(tx: LedgerTx): boolean {
-    return !tx.isCoinbase && tx.spends.every(outpoint => this.#outputs.has(outpoint))
+  #coinOf(tx: LedgerTx, { vout, value, record }: OwnOutput): Coin {
+    const { txid, height, isCoinbase, isPegOut } = tx
+    return { txid, vout, value, record, height, isCoinbase, isPegOut, isOwnChange: this.#isOwn(tx) }
+  }
+
+  /** Made of own coins alone, each confirmed or change of such a payment: a chain of forged ones begins with a receipt. */
+  #isOwn(tx: LedgerTx, depth = 0): boolean {
+    if (tx.isCoinbase || depth > MAX_CHAIN) return false
+    return tx.spends.every(outpoint => {
+      const source = this.#outputs.get(outpoint)?.tx
+      return source !== undefined && (source.height > 0 || (source !== tx && this.#isOwn(source, depth + 1)))
+    })
   }
 
   #claimOutputs(tx: LedgerTx, raw: RawTx): void {
@@ -191,3 +202,6 @@ export class Ledger {
     }
   }
 }
+
+/** Nodes relay no longer chains of unconfirmed transactions. */
+const MAX_CHAIN = 25

@@ -85,6 +85,7 @@ export const bitcoinRow: CoinRow = {
   hasTaproot: true,
   gapLimit: 25,
   coinbaseMaturity: 100,
+  maxSupply: 21_000_000n * 100_000_000n,
   requiredConfirmations: 1,
   // Bitcoin Core: (output bytes + bytes to spend it) * 3000 / 1000.
   dust: { p2pkh: 546n, p2sh: 540n, p2wpkh: 294n, p2wsh: 330n, p2tr: 330n },

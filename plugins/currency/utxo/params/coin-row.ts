@@ -72,6 +72,8 @@ export interface CoinRow {
   readonly hasTaproot: boolean
   readonly gapLimit: number
   readonly coinbaseMaturity: number
+  /** No more native units than these can ever be. */
+  readonly maxSupply: bigint
   readonly requiredConfirmations: number
   /** Smallest output that nodes relay, by script type. */
   readonly dust: Readonly<Record<ScriptType, bigint>>

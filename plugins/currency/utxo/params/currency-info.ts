@@ -11,6 +11,7 @@ export const infoOf = (coin: CoinRow): CurrencyInfo => ({
   denominations: coin.denominations,
   requiredConfirmations: coin.requiredConfirmations,
   memoOptions,
+  maxSupply: String(coin.maxSupply),
   canImportKeys: true,
   customFeeTemplate: [{ key: 'satPerByte', displayName: 'Fee rate', unit: 'sat/vB' }],
   ...(coin.addressExplorer === undefined ? {} : { addressExplorer: coin.addressExplorer }),

@@ -86,6 +86,7 @@ export const litecoinRow: CoinRow = {
   hasTaproot: true,
   gapLimit: 10,
   coinbaseMaturity: 100,
+  maxSupply: 84_000_000n * 100_000_000n,
   requiredConfirmations: 1,
   // Ten times Bitcoin's rate: (output bytes + bytes to spend it) * 30000 / 1000; measured on Litecoin Core 0.21.
   dust: { p2pkh: 5460n, p2sh: 5400n, p2wpkh: 2940n, p2wsh: 3300n, p2tr: 3300n },

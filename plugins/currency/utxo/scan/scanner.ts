@@ -18,6 +18,8 @@ export interface ScanContext {
   readonly table: ScriptTable
   readonly ledger: Ledger
   readonly saved: SavedState
+  /** More native units than these are a lie. */
+  readonly maxSupply: bigint
   /** After each step: tells the wallet what changed in the ledger, then writes that and `changes`. */
   onStep(changes: StoreChanges, ratio: number): Promise<void>
 }
@@ -141,7 +143,10 @@ const mergeHistories = (histories: readonly (readonly HistoryItem[])[]): Readonl
   return heights
 }
 
-const takeIn = async ({ io, ledger, saved }: ScanContext, answers: readonly TxAnswer[]): Promise<void> => {
+const takeIn = async (
+  { io, ledger, saved, maxSupply }: ScanContext,
+  answers: readonly TxAnswer[]
+): Promise<void> => {
   const yielder = makeYielder(io.clock)
   for (const { txid, height, hex, header } of answers) {
     await yielder.breathe()
@@ -151,20 +156,23 @@ const takeIn = async ({ io, ledger, saved }: ScanContext, answers: readonly TxAn
     if (known !== undefined) ledger.place(known, standing)
     else if (hex !== undefined) {
       const bytes = io.crypto.fromHex(hex)
-      const raw = readTx(bytes, txid)
+      const raw = readTx(bytes, txid, maxSupply)
       saved.keepBytes(txid, bytes)
       ledger.put(raw, standing)
     }
   }
 }
 
-const readTx = (bytes: Uint8Array, txid: string): RawTx => {
+/** @throws ElectrumFault for other bytes, or more coins than there can be */
+const readTx = (bytes: Uint8Array, txid: string, maxSupply: bigint): RawTx => {
   let raw: RawTx | undefined
   try {
     raw = parseRawTx(bytes)
   } catch {
     // The fault below says it.
   }
+  if (raw !== undefined && raw.outputs.reduce((sum, { value }) => sum + value, 0n) > maxSupply)
+    throw new ElectrumFault(`The server sent a transaction of more coins than there can be: ${txid}`)
   if (raw?.txid === txid) return raw
   throw new ElectrumFault(`The server sent other bytes for ${txid}`)
 }

@@ -2,6 +2,7 @@ import { type EngineStore, type Io, type JsonObject, WalletError } from '../../.
 import { addressOf, parseAddress } from '../address/address.ts'
 import type { AccountKeys } from '../keys/account-keys.ts'
 import { Ledger } from '../ledger/ledger.ts'
+import { ReservedCoins } from '../ledger/reserved-coins.ts'
 import type { CoinRow, NetworkRow } from '../params/coin-row.ts'
 import { SavedState, type StoreChanges } from './saved-state.ts'
 import { isUsed, type ScriptRecord } from './script-record.ts'
@@ -18,6 +19,8 @@ export interface WalletPlace {
 /** The scripts and transactions of one wallet, in memory and in its store. */
 export class WalletState {
   readonly saved: SavedState
+  /** Stays when everything else is forgotten. */
+  readonly reserved: ReservedCoins
   readonly #place: WalletPlace
   readonly #keys: AccountKeys
   #table: ScriptTable
@@ -27,6 +30,7 @@ export class WalletState {
     this.#place = place
     this.#keys = keys
     this.saved = new SavedState(store, place.io)
+    this.reserved = new ReservedCoins(hex => place.io.crypto.fromHex(hex))
     this.#table = this.#makeTable()
     this.#ledger = this.#makeLedger()
   }

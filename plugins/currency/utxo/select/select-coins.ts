@@ -51,6 +51,23 @@ export const selectCoins = (coins: readonly Coin[], goal: SelectionGoal): Select
   return best?.selection
 }
 
+/** A way to pay that spends all of `forced`, and of `others` the largest as far as they are needed; undefined if there is none. */
+export const selectWith = (
+  forced: readonly Coin[],
+  others: readonly Coin[],
+  goal: SelectionGoal
+): (Selection & { readonly weight: number }) | undefined => {
+  const ranked = usefulCoins(others, goal).sort((a, b) => compareBig(b.effective, a.effective))
+  for (let count = 0; count <= ranked.length; count++) {
+    const coins = [...forced, ...ranked.slice(0, count).map(({ coin }) => coin)]
+    const selection = finish(coins, goal)
+    if (selection === undefined) continue
+    const change = selection.change > 0n ? [scriptLengthOf[goal.changeType]] : []
+    return { ...selection, weight: txWeightOf(countPurposes(coins), [...goal.outputs, ...change]) }
+  }
+  return undefined
+}
+
 /** The most that the coins can pay to the outputs of `goal` in all, with no change; may be negative. */
 export const maxAmountOf = (coins: readonly Coin[], goal: SelectionGoal): bigint => {
   const useful = usefulCoins(coins, goal).map(({ coin }) => coin)
@@ -79,7 +96,7 @@ interface ValuedCoin {
 }
 
 // One more weight unit: a legacy input beside segwit ones has an empty witness.
-const usefulCoins = (coins: readonly Coin[], { rate }: SelectionGoal): readonly ValuedCoin[] => {
+const usefulCoins = (coins: readonly Coin[], { rate }: SelectionGoal): ValuedCoin[] => {
   const fees = new Map<Purpose, bigint>()
   const valued: ValuedCoin[] = []
   for (const coin of coins) {

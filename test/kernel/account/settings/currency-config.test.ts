@@ -113,9 +113,9 @@ test('a token is added under the id that its plugin gives, changed and removed',
     customTokens: { ether: { cc: tokenOf('DDD', '0xcc') } }
   })
   await t.throwsAsync(config.addCustomToken(tokenOf('X', 'nowhere')), { message: 'That is no contract' })
-  await t.throwsAsync(config.addCustomToken({ ...tokenOf('X', '0xdd'), denominations: [] }), {
+  await t.throwsAsync(config.addCustomToken({ ...tokenOf('X', '0xdd'), denominations: 5 as never }), {
     code: 'OPTION_INVALID',
-    message: "The token's denominations is empty or no list"
+    message: "The token's denominations is no list"
   })
   await config.removeCustomToken('cc')
   await config.removeCustomToken('cc')
@@ -256,15 +256,7 @@ test('settings keep what this version does not know, and refuse what is no JSON'
   })
   const round: { self?: unknown } = {}
   round.self = round
-  for (const bad of [
-    null,
-    [1],
-    'x',
-    undefined,
-    round,
-    JSON.parse('{"__proto__":1}'),
-    { x: 'y'.repeat(100_001) }
-  ])
+  for (const bad of [null, [1], 'x', round, JSON.parse('{"__proto__":1}'), { x: 'y'.repeat(100_001) }])
     await t.throwsAsync(config.changeUserSettings(bad as never), { code: 'OPTION_INVALID' })
 })
 
@@ -422,4 +414,44 @@ test('two tokens with one currency code are two tokens, and editing a code switc
   t.deepEqual(config.getSnapshot().alwaysEnabledTokenIds, ['aa', 'cc'])
   await config.removeCustomToken('cc')
   t.deepEqual(config.getSnapshot().alwaysEnabledTokenIds, ['aa'])
+})
+
+test('a token that another client added without denominations, or with senseless ones, stays', async t => {
+  const store = makeSyncStore()
+  const { networkLocation } = tokenOf('CCC', '0xCC')
+  const bare = { currencyCode: 'CCC', displayName: '', denominations: [], networkLocation }
+  const odd = { ...tokenOf('DDD', '0xDD'), denominations: [{ name: 'DDD', multiplier: '0' }] }
+  put(store, { 'CustomTokens.json': { customTokens: { ether: { cc: bare, dd: odd } } } })
+  const device = await openSettings(store, { currencies })
+  await device.settings.currencyConfig('ether').tokensAsked()
+  t.deepEqual({ ...stateOf(device).customTokens }, { cc: bare, dd: { ...odd, denominations: [] } })
+  t.deepEqual(stateOf(device).allTokens.cc, bare)
+  t.deepEqual(device.faults, [])
+})
+
+test('settings that were set can be unset: nothing of them stays in the file, and what others keep there does', async t => {
+  const store = makeSyncStore()
+  put(store, {
+    'PluginSettings.json': {
+      userSettings: { ether: { server: 'one' }, other: { kept: true } },
+      swapSettings: { shop: { enabled: false, kept: true } }
+    }
+  })
+  const device = await openSettings(store, { currencies, swaps: ['shop'] })
+  const config = device.settings.currencyConfig('ether')
+  const shop = device.settings.swapConfig('shop')
+  await shop.changeUserSettings({ key: 'two' })
+  for (const _ of ['set', 'unset already']) {
+    await config.changeUserSettings(undefined)
+    await shop.changeUserSettings(undefined)
+    await shop.changeEnabled(undefined)
+    t.deepEqual(config.getSnapshot().userSettings, {})
+    t.like(shop.getSnapshot(), { isEnabled: true, userSettings: {} })
+    t.deepEqual(await device.json('PluginSettings.json'), {
+      userSettings: { other: { kept: true } },
+      swapSettings: { shop: { kept: true } }
+    })
+  }
+  await config.changeUserSettings({ server: 'two' })
+  t.deepEqual(config.getSnapshot().userSettings, { server: 'two' })
 })

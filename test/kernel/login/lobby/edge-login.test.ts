@@ -1,9 +1,16 @@
 import test from 'ava'
 import { lobbyIdOf, makeLobbyKeys } from '../../../../kernel/crypto/lobby-key.ts'
+import { WalletError } from '../../../../kernel/errors/wallet-error.ts'
 import { Scheduler } from '../../../../kernel/io/scheduler.ts'
 import { fetchLobby } from '../../../../kernel/login/lobby/approve-login.ts'
 import { type EdgeLoginRequest, requestEdgeLogin } from '../../../../kernel/login/lobby/edge-login-request.ts'
-import { getLobby, postLobbyReply, putLobby, sealLobbyReply } from '../../../../kernel/login/lobby/lobby.ts'
+import {
+  deleteLobby,
+  getLobby,
+  postLobbyReply,
+  putLobby,
+  sealLobbyReply
+} from '../../../../kernel/login/lobby/lobby.ts'
 import type { Login } from '../../../../kernel/login/login.ts'
 import { createLogin } from '../../../../kernel/login/ways-in/create-login.ts'
 import { loginWithKey } from '../../../../kernel/login/ways-in/key-login.ts'
@@ -387,16 +394,121 @@ const openedApp = async (world: LoginWorld, phone: LoginDevice): Promise<Login> 
   return login
 }
 
-test('an account without a login of the app ends the request [8.66]', async t => {
-  const { world, phone } = await makeAlice()
+test("a stranger's account without the app is skipped and named, and the request waits on [8.66]", async t => {
+  const { world, phone, alice } = await makeAlice()
   const { device, request, states } = await ask(world)
   const root = { appId: '', loginId: `${'A'.repeat(43)}=`, pendingVouchers: [] }
   await reply(phone, request.lobbyId, { appId: APP, loginKey: `${'A'.repeat(43)}=`, loginStash: root })
   await poll(world)
-  const expected = { code: 'APP_ID_NOT_FOUND', message: 'Cannot find requested appId: "test.app"' }
-  await t.throwsAsync(request.account, expected)
-  t.is(states.at(-1), 'error APP_ID_NOT_FOUND')
+  const { lobbyId } = request
+  const skipped = { lobbyId, state: 'pending', errorCode: 'APP_ID_NOT_FOUND', skippedReplies: 1 } as const
+  t.deepEqual(request.getSnapshot(), skipped)
+  const told = device.logLines.filter(line => line.includes('Cannot find requested appId: "test.app"'))
+  t.is(told.length, 1)
   t.is(device.files.size, 0)
+  await poll(world)
+  t.deepEqual(request.getSnapshot(), skipped)
+
+  await approve(phone, alice, lobbyId)
+  await poll(world)
+  t.is((await request.account).username, 'alice')
+  t.deepEqual(states, ['pending', 'pending APP_ID_NOT_FOUND', 'started alice', 'done alice'])
+})
+
+test("a stranger's account with two-factor is skipped, and is no user of the device", async t => {
+  const { world, phone, alice } = await makeAlice()
+  const laptop = await openDevice(world)
+  const mallory = await createLogin(laptop.services, laptop.stashes, {
+    ...{ username: 'mallory', password: 'something else', snrp: CHEAP }
+  })
+  await mallory.ensureAccountRepo(APP)
+  const record = world.server.db.login(mallory.stash.loginId)
+  if (record === undefined) throw new Error('The server has no login')
+  world.server.db.saveLogin({ ...record, otpKey: 'MFRGGZDFMZTWQ2LK', otpTimeout: 604_800 })
+  const { device, request, states } = await ask(world, { appId: '' })
+  const key = mallory.getSnapshot().held.loginKey.use(bytes => Buffer.from(bytes).toString('base64'))
+  const loginStash = JSON.parse(laptop.files.get(`logins/${mallory.rootLoginId}.json`) ?? '')
+  for (let count = 0; count < 3; count += 1) {
+    await reply(laptop, request.lobbyId, { appId: '', loginKey: key, loginStash })
+  }
+  await poll(world)
+  t.is(request.getSnapshot().state, 'pending')
+  t.is(request.getSnapshot().errorCode, 'OTP')
+  t.is(request.getSnapshot().skippedReplies, 3)
+  t.is(device.files.size, 0)
+  t.deepEqual(device.stashes.list(), [])
+
+  await approve(phone, alice, request.lobbyId)
+  await poll(world)
+  t.is((await request.account).username, 'alice')
+  t.deepEqual(
+    device.stashes.list().map(({ username }) => username),
+    ['alice']
+  )
+  t.deepEqual(states.slice(-2), ['started alice', 'done alice'])
+})
+
+test('a request says whose account it is before anything of it is kept', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const { device, request } = await ask(world)
+  const kept: number[] = []
+  request.subscribe(() => {
+    if (request.getSnapshot().state === 'started') kept.push(device.files.size)
+  })
+  await approve(phone, alice, request.lobbyId)
+  await poll(world)
+  await request.account
+  t.deepEqual(kept, [0])
+  t.true(device.files.size > 0)
+})
+
+test('an account that does not open leaves nothing, and the request waits on until its time is over', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const device = await openDevice(world, new Map(), { config: { appId: APP } })
+  const keptAtOpening: number[] = []
+  const request = await requestEdgeLogin<Login>(device.services, device.stashes, {
+    timeoutSeconds: 30,
+    async open(login) {
+      keptAtOpening.push(device.files.size)
+      login.close()
+      throw new WalletError('KEY_INTEGRITY', { rule: 'its repo is none' })
+    }
+  })
+  await approve(phone, alice, request.lobbyId)
+  await poll(world)
+  t.true((keptAtOpening[0] ?? 0) > 0)
+  t.is(request.getSnapshot().state, 'pending')
+  t.is(request.getSnapshot().errorCode, 'KEY_INTEGRITY')
+  t.is(device.files.size, 0)
+  t.deepEqual(device.stashes.list(), [])
+  await poll(world)
+  t.is(keptAtOpening.length, 1)
+  await world.clock.advance(30_000)
+  await t.throwsAsync(request.account, { code: 'EDGE_LOGIN_EXPIRED' })
+  t.deepEqual(device.reports, [])
+})
+
+test('a lost lobby and a full disk end a request as error', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const lost = await ask(world)
+  await settle()
+  await deleteLobby(phone.services, lost.request.lobbyId)
+  await poll(world)
+  await t.throwsAsync(lost.request.account, { code: 'LOBBY_NOT_FOUND' })
+  t.is(lost.states.at(-1), 'error LOBBY_NOT_FOUND')
+
+  const full = await ask(world)
+  const set = full.device.files.set.bind(full.device.files)
+  full.device.files.set = () => {
+    throw new WalletError('STORAGE_FULL', { path: 'logins' })
+  }
+  await approve(phone, alice, full.request.lobbyId)
+  await poll(world)
+  await t.throwsAsync(full.request.account, { code: 'STORAGE_FULL' })
+  t.deepEqual(full.states.slice(-2), ['started alice', 'error alice STORAGE_FULL'])
+  full.device.files.set = set
+  t.is(full.device.files.size, 0)
+  t.deepEqual(full.device.stashes.list(), [])
 })
 
 test('a cancelled request is closed, withdrawn, and deaf to late replies', async t => {
@@ -445,6 +557,6 @@ test('a cancelled request keeps nothing of an account that asks for a code', asy
   })
   await poll(world)
   await t.throwsAsync(request.account, { code: 'EDGE_LOGIN_CLOSED' })
-  t.deepEqual(device.stages, ['edge asking', 'edge failed EDGE_LOGIN_CLOSED'])
+  t.deepEqual(device.stages, ['edge asking', 'edge failed OTP'])
   t.is(device.files.size, 0)
 })

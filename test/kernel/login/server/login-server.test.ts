@@ -52,10 +52,8 @@ test('each reply code is its error [8.1] [8.2] [8.3] [8.4] [8.5] [8.6] [8.7] [8.
   const otpDetails = {
     reason: 'ip',
     loginId: login_id,
-    resetToken: 'r',
     resetDate: date,
     voucherActivates: date,
-    voucherAuth: 'qrs=',
     voucherId: 'v'
   }
   const challenge = { challengeId: 'c', challengeUri: 'https://captcha' }

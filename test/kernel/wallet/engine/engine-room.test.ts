@@ -338,3 +338,48 @@ test('a resync that fails leaves no checkpoint, and one that succeeds the last t
   await wallet.resyncBlockchain()
   t.is(await nextStart(), 'meanwhile')
 })
+
+test('an engine that lost its server is shown as waiting at once, and as synced after the next look', async t => {
+  let looks = 0
+  const { account, clock, toy } = await openToyHome(t, {
+    engine: good => ({
+      async syncNetwork(keys) {
+        looks += 1
+        await good.syncNetwork(keys)
+        return 600_000
+      }
+    })
+  })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(1000)
+  const { callbacks } = toy.requests[0] ?? {}
+  const before = looks
+  callbacks?.onConnectionChanged({ server: 'tls://one.example:50002', reason: 'gone\u202e' })
+  t.like(wallet.engine.getSnapshot(), {
+    errorCode: 'CONNECTION_LOST',
+    failure: 'The connection to tls://one.example:50002 was lost: gone (CONNECTION_LOST)'
+  })
+  t.is(wallet.syncStatus.stage, 'waiting')
+  await clock.advance(1000)
+  t.is(looks, before + 1)
+  t.is(wallet.engine.getSnapshot().failure, undefined)
+  t.is(wallet.syncStatus.stage, 'synced')
+  callbacks?.onConnectionChanged()
+  await clock.advance(1000)
+  t.is(looks, before + 1)
+  callbacks?.onConnectionChanged('gone' as never)
+  t.is(wallet.engine.getSnapshot().failure, undefined)
+})
+
+test('words that an engine takes back are gone', async t => {
+  const { account, clock, toy } = await openToyHome(t)
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(1000)
+  const { callbacks } = toy.requests[0] ?? {}
+  callbacks?.onStatus('asks two servers')
+  await clock.advance(1000)
+  t.is(wallet.engine.getSnapshot().status, 'asks two servers')
+  callbacks?.onStatus('')
+  await clock.advance(1000)
+  t.is(wallet.engine.getSnapshot().status, undefined)
+})

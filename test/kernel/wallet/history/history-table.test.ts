@@ -58,6 +58,24 @@ test('incoming transactions that are not known yet get a file each, dated now, a
   t.is((await again.repo.list('transaction')).length, 3)
 })
 
+test('the fiat amount that an engine reports on an incoming payment is kept, in the file and after a restart', async t => {
+  const device = await openHistory(makeSyncStore())
+  const { fiatCode } = device.table
+  await device.table.take([
+    incoming('a', { metadata: { name: 'Shop', amountFiat: 12.5 } }),
+    incoming('b', { metadata: { amountFiat: 7, exchangeAmount: { 'iso:XYZ': 3, [fiatCode]: 1 } } }),
+    incoming('c', { metadata: { amountFiat: Number.NaN, notes: 'x' } })
+  ])
+  for (const next of [device, await device.again()]) {
+    t.like((await next.table.find('a'))?.metadata, { name: 'Shop', amountFiat: 12.5 })
+    t.deepEqual((await next.table.find('b'))?.metadata.exchangeAmount, { 'iso:XYZ': 3, [fiatCode]: 7 })
+    t.deepEqual((await next.table.find('c'))?.metadata, { notes: 'x' })
+  }
+  const now = device.clock.now() / 1000
+  const file = await device.json(`transaction/${now}-${device.hashOf('a')}.json`)
+  t.like(file, { tokens: { '': { metadata: { name: 'Shop', exchangeAmount: { [fiatCode]: 12.5 } } } } })
+})
+
 test('a transaction whose file came from another device is no news, and has its note from the start', async t => {
   const store = makeSyncStore()
   const [first, second] = [await openHistory(store), await openHistory(store)]

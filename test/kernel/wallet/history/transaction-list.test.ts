@@ -171,7 +171,7 @@ test('a search among many is cut by its dates and its limit, and finds nothing t
     (await listTransactions(table, { searchString: 'marked', ...query })).map(({ date }) => date)
   t.deepEqual(await found({}), marked)
   t.deepEqual(await found({ limit: 60 }), marked.slice(0, 60))
-  t.deepEqual(await found({ limit: 60, startIndex: 15 }), marked.slice(15, 75))
+  t.deepEqual(await found({ limit: 60, startIndex: 25 }), marked.slice(20, 80))
   const [startDate, endDate] = [new Date(50_000), new Date(590_000)]
   const between = marked.filter(date => date >= 50 && date < 590)
   t.deepEqual(await found({ startDate, endDate }), between)
@@ -180,6 +180,26 @@ test('a search among many is cut by its dates and its limit, and finds nothing t
     await found({ startDate, beforeTxid: 'tx70' }),
     between.filter(date => date < 70)
   )
+})
+
+test('the start index counts every transaction of the list, found or not, as in the deployed core', async t => {
+  const { table } = await openHistory(makeSyncStore())
+  const dates = [10, 20, 30, 40, 50]
+  await table.take(
+    dates.map((date, at) =>
+      outgoing(`t${at + 1}`, { date, nativeAmount: nativeAmount(at % 2 === 0 ? '-1000' : '-77') })
+    )
+  )
+  const found = async (query: TransactionQuery): Promise<string> =>
+    (await listTransactions(table, query)).map(({ txid }) => txid).join(' ')
+  // What version 1.14.0 answered when it was asked the same.
+  const searched = ['t5 t3', 't3 t1', 't3 t1', 't1', 't1', '']
+  for (const [startIndex, expected] of searched.entries())
+    t.is(await found({ searchString: '1000', startIndex, startEntries: 2 }), expected, `${startIndex}`)
+  const [startDate, endDate] = [new Date(15_000), new Date(45_000)]
+  for (const [startIndex, expected] of ['t4 t3', 't4 t3', 't3 t2', 't2', ''].entries())
+    t.is(await found({ startDate, endDate, startIndex, startEntries: 2 }), expected, `${startIndex}`)
+  t.is(await found({ beforeTxid: 't5', startIndex: 1 }), 't3 t2 t1')
 })
 
 test('a stream hands out batches of 10, the first of another size if wanted', async t => {

@@ -1,0 +1,174 @@
+import {
+  amountText,
+  type CurrencyWallet,
+  nativeAmount,
+  negate,
+  type OpenPaymentSnapshot,
+  parseAmount,
+  type SpendInfo,
+  type Transaction,
+  unusualFeeOf,
+  WalletError
+} from '../../kernel/index.ts'
+import type { CommandRun } from '../command.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { localTime } from '../output/times.ts'
+import { confirmTyped } from '../session/confirm-typed.ts'
+import { chooseWallets, findWallet } from '../session/find-wallet.ts'
+import { syncWallets } from '../session/sync-wallets.ts'
+import { coinOf, findAsset } from '../session/wallet-assets.ts'
+import type { Session } from '../session.ts'
+import { allowUnusualFees, approveSpend, unusualFeeWarnings } from '../spend/approve-spend.ts'
+import { openPaymentJson, sentStateText } from '../spend/open-payments.ts'
+import { saveEverywhere } from '../spend/save-everywhere.ts'
+import { dryResult, sentResult } from '../spend/sent-result.ts'
+import { readSpend } from '../spend/spend-request.ts'
+import { checkMaxFee, summaryOf, withWarnings } from '../spend/spend-summary.ts'
+
+/** Lists the signed payments that may still be mined; what they spend is reserved. */
+export const txOpen: CommandRun = async (session, text) => {
+  const wallets = await chooseWallets(session, text === undefined ? [] : [text])
+  const warnings = await syncWallets(session, wallets)
+  const open = (
+    await Promise.all(
+      wallets.map(async wallet => (await wallet.lookAtOpenPayments()).map(payment => ({ wallet, payment })))
+    )
+  ).flat()
+  return {
+    data: { openPayments: open.map(({ wallet, payment }) => openPaymentJson(wallet, payment)) },
+    warnings,
+    view: {
+      kind: 'table',
+      columns: [
+        { title: 'DATE' },
+        { title: 'AMOUNT', align: 'right' },
+        { title: 'STATE', canShrink: true },
+        { title: 'TXID', canShrink: true },
+        { title: 'WALLET', canShrink: true }
+      ],
+      rows: open.map(({ wallet, payment }) => [
+        localTime(new Date(payment.at)),
+        payment.tokenId === null
+          ? amountText(negate(nativeAmount(payment.nativeAmount)), wallet.currencyInfo)
+          : payment.currencyCode,
+        sentStateText(payment.state, payment),
+        payment.txid,
+        wallet.name ?? wallet.id
+      ]),
+      empty: 'No payment is open.'
+    },
+    advice:
+      open.length === 0 ? [] : ['Send one again with tx resend, or put another in its place with tx replace']
+  }
+}
+
+/** Sends the same bytes again. */
+export const txResend: CommandRun = async (session, text = '', txid = '') => {
+  if (session.globals.offline) throw new CliError('USAGE', 'Nothing can be sent with --offline')
+  const { wallet, payment, tx } = await findOpen(session, text, txid)
+  const asset = await assetOf(session, wallet, tx)
+  const summary = withWarnings(summaryOf(wallet, tx, asset), [])
+  if (session.globals.dryRun) return dryResult(summary)
+  await approveSpend(session, { ...summary, similar: [] }, 'Send the same bytes again?')
+  session.paying('sending…')
+  const sent = await wallet.resendTx(payment.txid)
+  return sentResult(wallet, sent, { asset, warnings: await saveEverywhere(session, wallet) })
+}
+
+/** Makes another payment in the place of an open one: the network can take only one of the two. */
+export const txReplace: CommandRun = async (session, text = '', txid = '') => {
+  const { wallet, payment, tx } = await findOpen(session, text, txid)
+  const maxFee = session.text('maxFee')
+  const limit = maxFee === undefined ? undefined : parseAmount(maxFee, wallet.currencyInfo)
+  const asset = await assetOf(session, wallet, tx)
+  const { spend, warnings } = await replacementOf(session, wallet, tx)
+  const draft = await wallet.makeSpend({ ...spend, replaces: payment.txid })
+  checkMaxFee(wallet, draft, limit)
+  const fee = limit === undefined ? unusualFeeOf(draft) : undefined
+  const unusual = fee === undefined ? [] : [fee]
+  const summary = withWarnings(summaryOf(wallet, draft, asset), [
+    ...warnings,
+    ...unusualFeeWarnings(wallet, unusual)
+  ])
+  if (session.globals.dryRun) return dryResult(summary)
+  await approveSpend(session, summary, 'Sign it and send it in the place of the open one?')
+  const maxNetworkFee = limit ?? (await allowUnusualFees(session, wallet, unusual))
+  session.paying()
+  const sent = await wallet.spend(draft, { maxNetworkFee })
+  return sentResult(wallet, sent, { asset, warnings: await saveEverywhere(session, wallet) })
+}
+
+/** Forgets an open payment and frees its coins, after what can happen was read and typed. */
+export const txForget: CommandRun = async (session, text = '', txid = '') => {
+  const { wallet, payment } = await findOpen(session, text, txid)
+  const { dryRun } = session.globals
+  const name = payment.txid.slice(0, TYPED)
+  if (!dryRun) {
+    await confirmTyped(session, {
+      question: `Whoever has the bytes of ${payment.txid} can still have them mined. Its coins become free: if you then pay somebody with other coins, both can be paid, and nothing brings the first back.`,
+      name,
+      summary: openPaymentJson(wallet, payment)
+    })
+    await wallet.forgetTx(payment.txid)
+  }
+  return {
+    data: { dryRun, txid: payment.txid },
+    view: {
+      kind: 'record',
+      fields: [
+        ['txid', payment.txid],
+        ['state', dryRun ? 'not forgotten' : 'forgotten']
+      ]
+    },
+    advice: dryRun ? [] : ['Whoever has its bytes, or its file, can still have it mined']
+  }
+}
+
+/** As many characters of a txid have to be typed. */
+const TYPED = 8
+
+interface Open {
+  readonly wallet: CurrencyWallet
+  readonly payment: OpenPaymentSnapshot
+  readonly tx: Transaction
+}
+
+/** @throws TX_NOT_FOUND if no such payment is open */
+const findOpen = async (session: Session, text: string, txid: string): Promise<Open> => {
+  const wallet = await session.synced(await findWallet(session, text))
+  const payment = (await wallet.lookAtOpenPayments()).find(open => open.txid === txid)
+  if (payment === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
+  const unfinished = wallet.unfinishedSpends().find(({ tx }) => tx.txid === txid)
+  const tx = unfinished?.tx ?? (await wallet.getTransaction(txid, payment.tokenId))
+  return { wallet, payment, tx }
+}
+
+const assetOf = async (session: Session, wallet: CurrencyWallet, { tokenId }: Transaction) =>
+  tokenId === null ? coinOf(wallet) : findAsset(session, wallet, tokenId)
+
+/** The same payees, amounts, memos and notes, unless others are named. */
+const replacementOf = async (
+  session: Session,
+  wallet: CurrencyWallet,
+  tx: Transaction
+): Promise<{ readonly spend: SpendInfo; readonly warnings: readonly string[] }> => {
+  const to = session.texts('to')
+  const wanted = {
+    amounts: session.texts('amount'),
+    asset: await assetOf(session, wallet, tx),
+    fee: session.text('fee'),
+    customFee: session.texts('customFee'),
+    noUnconfirmed: false,
+    memos: [],
+    metadata: tx.metadata
+  }
+  if (to.length > 0) return readSpend(wallet, { ...wanted, to })
+  if (wanted.amounts.length > 0) throw new CliError('USAGE', 'An --amount needs its --to')
+  const targets = tx.spendTargets ?? []
+  const { spend, warnings } = await readSpend(wallet, {
+    ...wanted,
+    to: targets.map(({ publicAddress }) => publicAddress),
+    amounts: targets.map(({ nativeAmount: part }) => `${part} native`)
+  })
+  return { spend: { ...spend, ...(tx.memos.length === 0 ? {} : { memos: tx.memos }) }, warnings }
+}

@@ -1,0 +1,124 @@
+import { shellWord } from '../../devtools/core/shell-word.ts'
+import {
+  amountText,
+  type CurrencyWallet,
+  type JsonObject,
+  nativeAmount,
+  negate,
+  type OpenPaymentSnapshot,
+  type SentState,
+  sum
+} from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { amountJson } from '../output/amounts.ts'
+import type { Asset } from '../output/assets.ts'
+import { safeText } from '../output/safe-text.ts'
+import { promptText } from '../secrets/prompt.ts'
+import { coinOf } from '../session/wallet-assets.ts'
+import type { Session } from '../session.ts'
+import { canAsk } from '../terminal.ts'
+
+/** A payment that may still be mined, for scripts. */
+export const openPaymentJson = (wallet: CurrencyWallet, payment: OpenPaymentSnapshot): JsonObject => {
+  const { txid, state, at, tokenId, targets } = payment
+  const asset = assetIn(wallet, payment)
+  return {
+    ...{ txid, walletId: wallet.id, tokenId, state },
+    at: new Date(at).toISOString(),
+    amount: amountJson(sum(targets.map(target => nativeAmount(target.nativeAmount))), asset),
+    total: amountJson(negate(nativeAmount(payment.nativeAmount)), asset),
+    networkFee: amountJson(nativeAmount(payment.networkFee), coinOf(wallet)),
+    recipients: targets.map(({ publicAddress, nativeAmount: part }) => ({
+      publicAddress,
+      amount: amountJson(nativeAmount(part), asset)
+    })),
+    reason: payment.reason ?? null,
+    replaces: payment.replaces ?? null,
+    replacedBy: payment.replacedBy ?? null
+  }
+}
+
+/** What has become of a payment, in words. */
+export const sentStateText = (
+  state: OpenPaymentSnapshot['state'] | SentState,
+  { reason, replacedBy }: Pick<OpenPaymentSnapshot, 'reason' | 'replacedBy'> = {}
+): string => {
+  const words = STATES[state]
+  if (state === 'replaced' && replacedBy !== undefined) return `${words} by ${replacedBy}`
+  return reason === undefined ? words : `${words}: ${safeText(reason)}`
+}
+
+/** What is open beside a payment that is about to be approved, as lines of its review. */
+export const openLines = (
+  wallet: CurrencyWallet,
+  own: { readonly txid: string; readonly replaces?: string }
+): readonly (readonly [label: string, value: string])[] => {
+  const others = wallet
+    .getSnapshot()
+    .openPayments.filter(({ txid, state }) => txid !== own.txid && state !== 'replaced')
+  const lines = others.slice(0, MAX_LINES).map((payment, at): readonly [string, string] => {
+    const paid = payment.targets.map(
+      ({ publicAddress, nativeAmount: part }) =>
+        `${amountText(nativeAmount(part), assetIn(wallet, payment))} to ${safeText(publicAddress)}`
+    )
+    const place =
+      payment.txid === own.replaces ? 'this takes its place' : sentStateText(payment.state, payment)
+    return [at === 0 ? 'open' : `open ${at + 1}`, `${paid.join(', ')}: ${place}`]
+  })
+  const left = others.length - lines.length
+  return left > 0 ? [...lines, ['open', `and ${left} more: holdfast tx open`]] : lines
+}
+
+/**
+ * Has a second payment of the same amount to the same payee allowed by a typed yes. `--yes` does not answer this, only
+ * `--again` does: an open payment may be mined long after it seemed lost, and then both are paid.
+ *
+ * @throws CliError CONFIRMATION_REQUIRED where nobody can be asked; DECLINED, INTERRUPTED
+ */
+export const allowSecondPayment = async (
+  session: Session,
+  { similar, json }: { readonly similar: readonly string[]; readonly json: JsonObject }
+): Promise<void> => {
+  const [first] = similar
+  if (first === undefined || session.isOn('again')) return
+  const { globals, terminal } = session
+  const wallet = shellWord(String(json.walletId))
+  if (globals.yes || !globals.input || !canAsk(terminal)) {
+    throw new CliError(
+      'CONFIRMATION_REQUIRED',
+      `The open payment ${first} pays the same amount to the same payee`,
+      {
+        details: { summary: json, openTxids: [...similar] },
+        hint: 'It may still be mined, and then both are paid. Send it again or replace it; --again makes a second payment.',
+        next: [
+          { command: `holdfast tx resend ${wallet} ${first}`, why: 'send the same bytes again' },
+          { command: `holdfast tx replace ${wallet} ${first}`, why: 'pay in its place, at a higher fee' }
+        ]
+      }
+    )
+  }
+  const typed = await promptText(
+    terminal,
+    `The open payment ${first} pays the same amount to the same payee, and may still be mined. Pay a second time? Type "yes":`
+  )
+  if (typed.trim() !== 'yes') throw new CliError('DECLINED', 'Not paid a second time; nothing was signed')
+}
+
+const MAX_LINES = 5
+
+const STATES: Readonly<Record<OpenPaymentSnapshot['state'], string>> = {
+  signed: 'signed, not sent from here',
+  refused: 'a server refused it, others may have it',
+  notSeen: 'sent, not seen yet',
+  seen: 'seen by the network',
+  notInMempool: 'in no mempool; it is sent again by itself',
+  replaced: 'replaced',
+  expired: 'expired',
+  dropped: 'dropped: what it spends is gone'
+}
+
+const assetIn = (wallet: CurrencyWallet, { tokenId, currencyCode }: OpenPaymentSnapshot): Asset => {
+  if (tokenId === null) return coinOf(wallet)
+  const known = wallet.getSnapshot().tokens.find(token => token.tokenId === tokenId)
+  return { ...coinOf(wallet), ...known, tokenId, currencyCode }
+}

@@ -1,0 +1,50 @@
+import type { KeyUse, SpendSnapshot } from '../hooks/snapshots.ts'
+import type { Services } from '../services.ts'
+
+declare const passed: unique symbol
+
+/** Proves that private keys may be opened: every policy has agreed, or the use needs no question. */
+export interface KeyPass {
+  readonly [passed]: true
+}
+
+/** What policies are told of a use; what is left out does not belong to it. */
+export type KeyQuestion = { readonly use: KeyUse } & Partial<Omit<SpendSnapshot, 'use'>>
+
+/** The uses that no policy is asked about: they sign, show and hand out nothing. */
+export type QuietUse = 'derive public keys' | 'open' | 'split'
+
+/**
+ * Asks every policy (`beforeSign`) before private keys sign something, are shown, are exported, or are handed to a
+ * plugin or to another device. This is the only gate: `openKeys` takes nothing but its pass.
+ *
+ * @throws what a policy objects
+ */
+export const askForKeys = async (
+  { hooks, io }: Pick<Services, 'hooks' | 'io'>,
+  question: KeyQuestion
+): Promise<KeyPass> => {
+  await hooks.beforeSign.promise(
+    Object.freeze({
+      correlationId: question.correlationId ?? io.crypto.toHex(io.random(8)),
+      ...NOTHING,
+      ...question,
+      targets: Object.freeze((question.targets ?? []).map(target => Object.freeze({ ...target })))
+    })
+  )
+  return PASS
+}
+
+/** The pass of a use that no policy is asked about. `npm run check -- keys` knows every place that may call this. */
+export const quietPass = (_use: QuietUse): KeyPass => PASS
+
+const NOTHING = {
+  walletId: '',
+  pluginId: '',
+  currencyCode: '',
+  tokenId: null,
+  nativeAmount: '0',
+  networkFee: '0'
+} as const
+
+const PASS = Object.freeze({}) as KeyPass

@@ -1,0 +1,82 @@
+import { compare, type NativeAmount, nativeAmount } from '../amount.ts'
+import { WalletError } from '../errors/wallet-error.ts'
+import type { Json } from '../types/json.ts'
+import type { SpendInfo } from '../types/transaction.ts'
+
+/** What an approval of a token lets somebody take of it. */
+export interface Allowance {
+  /** Hex with 0x. */
+  readonly spender: string
+  readonly nativeAmount: NativeAmount
+}
+
+/** What allowances of an order are held against. */
+export interface AllowanceRule {
+  /** The swap plugin. */
+  readonly pluginId: string
+  /** What the swap costs: no allowance may be larger. */
+  readonly fromNativeAmount: NativeAmount
+}
+
+/**
+ * Reads what the approvals of an order call on the chain (ERC-20 `approve` and `increaseAllowance`): each may let only
+ * the payee of the swap take only what the swap costs. The payment itself gives no allowance.
+ *
+ * @param spends - the approvals, then the payment
+ * @throws SWAP_CHANGED for another spender, a larger or unlimited amount, or any other call
+ */
+export const readAllowances = (
+  { pluginId, fromNativeAmount }: AllowanceRule,
+  spends: readonly SpendInfo[]
+): readonly Allowance[] => {
+  const refuse = (rule: string): WalletError => new WalletError('SWAP_CHANGED', { pluginId, rule })
+  const payment = spends.at(-1)
+  if (payment !== undefined && callsOf(payment).some(call => ALLOWING.has(call.slice(0, SELECTOR))))
+    throw refuse('gives an allowance with the payment')
+  const payees = new Set(payment?.spendTargets.map(({ publicAddress = '' }) => publicAddress.toLowerCase()))
+  return spends
+    .slice(0, -1)
+    .flatMap(callsOf)
+    .map(call => {
+      const allowance = allowanceOf(call)
+      if (allowance === undefined) throw refuse('calls something else than an allowance in an approval')
+      if (!payees.has(allowance.spender)) throw refuse(`allows ${allowance.spender} to take your tokens`)
+      if (compare(allowance.nativeAmount, fromNativeAmount) > 0)
+        throw refuse(
+          allowance.nativeAmount.length > UNLIMITED
+            ? 'asks for an unlimited allowance'
+            : `asks for an allowance of ${allowance.nativeAmount} native units instead of ${fromNativeAmount}`
+        )
+      return Object.freeze(allowance)
+    })
+}
+
+/** `approve(address,uint256)` and `increaseAllowance(address,uint256)`. */
+const ALLOWANCES: ReadonlySet<string> = new Set(['095ea7b3', '39509351'])
+/** These, and `setApprovalForAll(address,bool)`. */
+const ALLOWING: ReadonlySet<string> = new Set([...ALLOWANCES, 'a22cb465'])
+const SELECTOR = 8
+const CALL = /^[0-9a-f]{8}0{24}([0-9a-f]{40})([0-9a-f]{64})$/
+/** Digits: no token has so many units. */
+const UNLIMITED = 50
+
+const allowanceOf = (call: string): Allowance | undefined => {
+  const [, spender, amount] = CALL.exec(call) ?? []
+  if (spender === undefined || amount === undefined || !ALLOWANCES.has(call.slice(0, SELECTOR)))
+    return undefined
+  return { spender: `0x${spender}`, nativeAmount: nativeAmount(String(BigInt(`0x${amount}`))) }
+}
+
+/** Every text of a spend that can be the data of a call: hex of at least a selector that is no address and no hash. */
+const callsOf = ({ memos = [], otherParams, spendTargets }: SpendInfo): readonly string[] => [
+  ...memos.flatMap(({ type, value }) => (type === 'hex' ? [value.toLowerCase()] : [])),
+  ...[otherParams, ...spendTargets.map(target => target.otherParams)].flatMap(hexOf)
+]
+
+const hexOf = (value: Json | undefined): readonly string[] => {
+  if (typeof value === 'string') {
+    const [, hex = ''] = /^0x([0-9a-f]+)$/i.exec(value) ?? []
+    return hex.length < SELECTOR || hex.length === 40 || hex.length === 64 ? [] : [hex.toLowerCase()]
+  }
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(hexOf) : []
+}

@@ -1,0 +1,136 @@
+import { looseCopy } from '../copy-data.ts'
+import { WalletError } from '../errors/wallet-error.ts'
+import type { OpenPaymentSnapshot } from '../hooks/snapshots.ts'
+import type { Services } from '../services.ts'
+import type { CurrencyInfo } from '../types/currency.ts'
+import type { EngineTransaction, Transaction } from '../types/transaction.ts'
+import type { EngineRunner } from './engine/engine-runner.ts'
+import type { SpendIntent, SpendJournal } from './spend-journal.ts'
+
+/** What the open payments of a wallet belong to. */
+export interface OpenPaymentParts {
+  readonly services: Services
+  readonly info: CurrencyInfo
+  readonly engine: EngineRunner
+  readonly journal: SpendJournal
+  /** Other payments are open now, or stand otherwise. */
+  openChanged(): void
+}
+
+/** Every signed payment that is neither confirmed nor beaten by one that is, oldest first. */
+export const openPaymentsOf = (journal: SpendJournal): readonly OpenPaymentSnapshot[] =>
+  Object.freeze(journal.signed().filter(isOpen).map(openPaymentOf))
+
+/** The open payments that pay one of the payees of a draft the same amount: it may be the same payment again. */
+export const similarPaymentsOf = (
+  open: readonly OpenPaymentSnapshot[],
+  { tokenId, spendTargets = [], replaces }: Pick<Transaction, 'replaces' | 'spendTargets' | 'tokenId'>
+): readonly OpenPaymentSnapshot[] =>
+  open.filter(
+    payment =>
+      payment.tokenId === tokenId &&
+      payment.txid !== replaces &&
+      payment.targets.some(({ publicAddress, nativeAmount }) =>
+        spendTargets.some(
+          target => target.publicAddress === publicAddress && target.nativeAmount === nativeAmount
+        )
+      )
+  )
+
+/** Whether a payment may still be mined and is not yet confirmed. */
+export const isOpen = ({ confirmedAt, sight }: SpendIntent): boolean =>
+  confirmedAt === undefined && sight?.isFinal !== true
+
+/** What the engine must keep from every other draft: all that was ever signed, and is not long confirmed. */
+export const reservedPaymentsOf = (journal: SpendJournal): readonly EngineTransaction[] =>
+  journal.signed().map(({ tx }) => looseCopy(tx))
+
+/**
+ * Has the engine reserve what the signed payments spend, as they are now, before it makes a draft.
+ *
+ * @param replaces - the payment whose place the draft takes
+ * @throws TX_NOT_FOUND if that is none of them, NOT_SUPPORTED if it is over or the currency cannot replace
+ */
+export const reserveCoins = async (
+  { engine, journal, info }: OpenPaymentParts,
+  replaces?: string
+): Promise<void> => {
+  const replaced = replaces === undefined ? undefined : journal.findSigned(replaces)
+  if (replaces !== undefined) {
+    if (replaced === undefined) throw new WalletError('TX_NOT_FOUND', { txid: replaces })
+    if (!isOpen(replaced))
+      throw new WalletError('NOT_SUPPORTED', { what: 'replacing a payment that is over' })
+  }
+  await engine.call('reserving coins', async live => {
+    if (live.reservePayments !== undefined) return live.reservePayments(reservedPaymentsOf(journal))
+    if (replaces !== undefined)
+      throw new WalletError('NOT_SUPPORTED', { what: `replacing a payment of ${info.displayName}` })
+  })
+}
+
+/** Tells engine and watchers that other payments are open now. What fails is told again before the next draft. */
+export const paymentsChanged = async (parts: OpenPaymentParts): Promise<void> => {
+  parts.openChanged()
+  const { engine, journal, services } = parts
+  await engine
+    .tell('reserving coins', async live => live.reservePayments?.(reservedPaymentsOf(journal)))
+    .catch(error => services.report('reserving coins', error))
+}
+
+/**
+ * Checks, for currencies that name what a draft spends, that no other open payment spends the same, and that a
+ * replacement cannot be mined beside what it replaces, nor beside what that has replaced.
+ *
+ * @throws SIGN_REFUSED, TX_NOT_FOUND if there is no such payment
+ */
+export const checkSpentCoins = ({ journal, info }: OpenPaymentParts, draft: Transaction): void => {
+  const replaced = replacedBy(journal, draft)
+  const { spentCoins } = draft
+  if (spentCoins === undefined) return
+  const refuse = (reason: string): WalletError =>
+    new WalletError('SIGN_REFUSED', { pluginId: info.pluginId, reason })
+  for (const intent of journal.signed()) {
+    const { txid, spentCoins: coins } = intent.tx
+    if (coins === undefined || !isOpen(intent)) continue
+    const isShared = coins.some(coin => spentCoins.includes(coin))
+    const isReplaced = replaced.has(txid)
+    if (isReplaced && !isShared) throw refuse(`it could be mined beside ${txid}, which it is to replace`)
+    // A payment that shares a coin with one that is replaced is an earlier or a later form of it.
+    if (isShared && replaced.size === 0) throw refuse(`it spends a coin that is reserved for ${txid}`)
+  }
+}
+
+/** The payment that a draft replaces, and all that this one has replaced. */
+const replacedBy = (journal: SpendJournal, { replaces }: Transaction): ReadonlySet<string> => {
+  const replaced = new Set<string>()
+  for (let txid = replaces; txid !== undefined && !replaced.has(txid); ) {
+    const intent = journal.findSigned(txid)
+    if (intent === undefined && replaced.size === 0) throw new WalletError('TX_NOT_FOUND', { txid })
+    replaced.add(txid)
+    txid = intent?.tx.replaces
+  }
+  return replaced
+}
+
+const openPaymentOf = ({ tx, at, stage, refusal, sight }: SpendIntent): OpenPaymentSnapshot => {
+  const isRefused = refusal !== undefined && stage === 'sending'
+  const unseen = stage === 'signed' ? 'signed' : isRefused ? 'refused' : 'notSeen'
+  const { state = 'notSeen', replacedBy: rival } = sight ?? {}
+  return Object.freeze({
+    txid: tx.txid,
+    tokenId: tx.tokenId,
+    currencyCode: tx.currencyCode,
+    nativeAmount: tx.nativeAmount,
+    networkFee: tx.parentNetworkFee ?? tx.networkFee,
+    targets: Object.freeze(
+      (tx.spendTargets ?? []).map(({ publicAddress, nativeAmount }) =>
+        Object.freeze({ publicAddress, nativeAmount })
+      )
+    ),
+    at,
+    state: state === 'notSeen' || (stage !== 'broadcast' && state === 'notInMempool') ? unseen : state,
+    ...(refusal === undefined ? {} : { reason: refusal }),
+    ...(tx.replaces === undefined ? {} : { replaces: tx.replaces }),
+    ...(rival === undefined ? {} : { replacedBy: rival })
+  })
+}

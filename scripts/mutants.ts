@@ -1,0 +1,159 @@
+import { parseAst } from 'rolldown/parseAst'
+
+/** One change of one place in a file. */
+export interface Mutant {
+  readonly file: string
+  /** Where it begins, in characters from 0, and in lines from 1. */
+  readonly start: number
+  readonly row: number
+  /** The line of the place as it is, without its indent. */
+  readonly line: string
+  /** Such as `<` → `<=`. */
+  readonly change: string
+  /** The whole file with the change in it. */
+  readonly text: string
+}
+
+/** The parts of a syntax tree (ESTree) that are looked at. */
+interface Node {
+  readonly type: string
+  readonly start: number
+  readonly end: number
+  readonly [key: string]: unknown
+}
+
+interface Change {
+  readonly start: number
+  readonly end: number
+  readonly by: string
+}
+
+/** Every mutant of a JavaScript module, in the order of its text (pure). */
+export const findMutants = (file: string, source: string): Mutant[] => {
+  const changes: Change[] = []
+  visit(parseAst(source) as unknown as Node, undefined, (node, parent) =>
+    changes.push(...changesOf(node, parent, source))
+  )
+  return changes
+    .sort((a, b) => a.start - b.start)
+    .map(({ start, end, by }) => {
+      const row = source.slice(0, start).split('\n').length
+      const short = (text: string): string => (text.length > 60 ? `${text.slice(0, 57)}…` : text)
+      return {
+        file,
+        start,
+        row,
+        line: (source.split('\n')[row - 1] ?? '').trim(),
+        change: `${short(source.slice(start, end))} → ${short(by) || 'nothing'}`,
+        text: source.slice(0, start) + by + source.slice(end)
+      }
+    })
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && typeof (value as Node).type === 'string'
+
+const visit = (
+  node: Node,
+  parent: Node | undefined,
+  look: (node: Node, parent: Node | undefined) => void
+): void => {
+  // A log line or an error's text in another form is no fault that a test should see.
+  if (node.type.startsWith('Import') || node.type.startsWith('ExportAll')) return
+  look(node, parent)
+  for (const value of Object.values(node)) {
+    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) visit(child, node, look)
+  }
+}
+
+const OPERATORS: Readonly<Record<string, readonly string[]>> = {
+  '<': ['<=', '>='],
+  '<=': ['<', '>'],
+  '>': ['>=', '<='],
+  '>=': ['>', '<'],
+  '===': ['!=='],
+  '!==': ['==='],
+  '+': ['-'],
+  '-': ['+'],
+  '*': ['/'],
+  '/': ['*'],
+  '%': ['*'],
+  '&': ['|'],
+  '|': ['&'],
+  '^': ['&'],
+  '<<': ['>>'],
+  '>>': ['<<'],
+  '>>>': ['<<'],
+  '&&': ['||'],
+  '||': ['&&'],
+  '??': ['&&'],
+  '++': ['--'],
+  '--': ['++'],
+  '+=': ['-='],
+  '-=': ['+='],
+  '??=': ['=']
+}
+
+/** Replaces the operator that stands between two operands. */
+const swapped = (node: Node, source: string): Change[] => {
+  const operator = String(node.operator)
+  const left = node.left as Node
+  const right = node.right as Node
+  const at = source.indexOf(operator, left.end)
+  if (at < 0 || at >= right.start) return []
+  return (OPERATORS[operator] ?? []).map(by => ({ start: at, end: at + operator.length, by }))
+}
+
+const replaced = (node: Node, ...by: readonly string[]): Change[] =>
+  by.map(text => ({ start: node.start, end: node.end, by: text }))
+
+const changesOf = (node: Node, parent: Node | undefined, source: string): Change[] => {
+  switch (node.type) {
+    case 'BinaryExpression':
+    case 'AssignmentExpression':
+      return swapped(node, source)
+    case 'LogicalExpression':
+      return swapped(node, source)
+    case 'IfStatement':
+    case 'ConditionalExpression':
+      return replaced(node.test as Node, 'true', 'false')
+    case 'WhileStatement':
+      return replaced(node.test as Node, 'false')
+    case 'UnaryExpression': {
+      const inner = source.slice((node.argument as Node).start, (node.argument as Node).end)
+      return node.operator === '!' || node.operator === '-' ? replaced(node, `(${inner})`) : []
+    }
+    case 'UpdateExpression':
+      return replaced(
+        node,
+        source.slice(node.start, node.end).replace(/\+\+|--/, at => (at === '++' ? '--' : '++'))
+      )
+    case 'Literal':
+      return literalChanges(node, parent)
+    case 'ReturnStatement':
+      return isNode(node.argument) ? replaced(node, 'return undefined;') : []
+    case 'ThrowStatement':
+      return replaced(node, ';')
+    case 'ExpressionStatement': {
+      const expression = node.expression as Node
+      const isCall = expression.type === 'CallExpression' || expression.type === 'AwaitExpression'
+      const isSuper = isCall && isNode(expression.callee) && expression.callee.type === 'Super'
+      return isCall && !isSuper ? replaced(node, ';') : []
+    }
+    case 'ArrayExpression':
+      return (node.elements as unknown[]).length > 0 ? replaced(node, '[]') : []
+    default:
+      return []
+  }
+}
+
+const literalChanges = (node: Node, parent: Node | undefined): Change[] => {
+  const isKey = parent?.type === 'Property' && parent.key === node
+  // The words of an error or a log line are no behaviour.
+  if (isKey || parent?.type === 'TemplateLiteral' || parent?.type === 'Directive') return []
+  const { value, bigint } = node
+  if (typeof bigint === 'string') return replaced(node, `${BigInt(bigint) + 1n}n`)
+  if (typeof value === 'number') return replaced(node, String(value + 1))
+  if (typeof value === 'boolean') return replaced(node, String(!value))
+  return []
+}

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/**
+ * Runs the tests on the other versions of Node that people have, each installed from npm into `.build/node-versions` as
+ * `scripts/node-versions/package-lock.json` pins it; on the newest also `npm run check`. The version at hand is tested
+ * by `npm test` itself.
+ *
+ * @example npm run test:node-versions -- 26
+ */
+const manifest = join(process.cwd(), 'scripts/node-versions')
+const folder = join(process.cwd(), '.build/node-versions')
+
+interface Version {
+  readonly major: string
+  readonly version: string
+}
+
+/** The pinned versions, oldest first. */
+const versionsOf = (path: string): readonly Version[] => {
+  const { dependencies } = JSON.parse(readFileSync(path, 'utf8')) as { dependencies: Record<string, string> }
+  return Object.entries(dependencies)
+    .map(([name, source]) => ({ major: name.replace('node-', ''), version: source.replace(/^.*@/, '') }))
+    .sort((a, b) => Number(a.major) - Number(b.major))
+}
+
+const run = (
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cwd = process.cwd()
+): Promise<{ output: string; code: number }> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
+    const chunks: Buffer[] = []
+    child.stdout.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      process.stdout.write(chunk)
+    })
+    child.on('error', reject)
+    child.on('close', code => resolve({ output: Buffer.concat(chunks).toString('utf8'), code: code ?? 1 }))
+  })
+
+const install = async (): Promise<void> => {
+  mkdirSync(folder, { recursive: true })
+  for (const name of ['package.json', 'package-lock.json'])
+    copyFileSync(join(manifest, name), join(folder, name))
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--engine-strict=false']
+  const { code } = await run('npm', args, process.env, folder)
+  if (code !== 0) throw new Error(`npm ci ended with ${code} in ${folder}`)
+}
+
+const isInstalled = (versions: readonly Version[]): boolean =>
+  versions.every(({ major, version }) => {
+    const path = join(folder, `node_modules/node-${major}/package.json`)
+    return existsSync(path) && (JSON.parse(readFileSync(path, 'utf8')) as Version).version === version
+  })
+
+/** Passed and failed of a suite's last line; what ends badly without one counts as one failure. */
+const countsOf = (output: string, code: number): { passed: number; failed: number } => {
+  const [, passed = 0, failed = 0] = [...output.matchAll(/^(\d+) passed, (\d+) failed/gm)].at(-1) ?? []
+  return { passed: Number(passed), failed: Number(failed) === 0 && code !== 0 ? 1 : Number(failed) }
+}
+
+const versions = versionsOf(join(manifest, 'package.json'))
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter(major => !versions.some(version => version.major === major))
+if (unknown.length > 0) {
+  throw new Error(
+    `No Node ${unknown.join(', ')} is pinned here, only ${versions.map(v => v.major).join(', ')}`
+  )
+}
+let passed = 0
+let failed = 0
+let skipped = ''
+if (process.platform !== 'linux' || process.arch !== 'x64') {
+  if (process.env.HOLDFAST_CI === '1') failed += 1
+  else skipped = ', 1 skipped'
+  console.log('The pinned versions of Node are those of Linux on x64: nothing was tested here.')
+} else {
+  if (!isInstalled(versions)) await install()
+  for (const { major, version } of versions) {
+    if (wanted.length > 0 && !wanted.includes(major)) continue
+    const bin = join(folder, `node_modules/node-${major}/bin`)
+    const env: NodeJS.ProcessEnv = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` }
+    // npm passes the path of its own Node on, and with it every child would run on that one.
+    for (const name of ['npm_node_execpath', 'NODE', 'npm_execpath']) delete env[name]
+    for (const suite of major === versions.at(-1)?.major ? ['test', 'check'] : ['test']) {
+      console.log(`== Node ${version}: ${suite}`)
+      const { output, code } = await run(join(bin, 'node'), ['scripts/bootstrap.mjs', suite], env)
+      const counts = countsOf(output, code)
+      passed += counts.passed
+      failed += counts.failed
+    }
+  }
+}
+console.log(`\n${passed} passed, ${failed} failed${skipped}`)
+process.exitCode = failed > 0 ? 1 : 0

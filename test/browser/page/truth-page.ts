@@ -1,0 +1,85 @@
+/// <reference lib="dom" />
+// Runs in a browser: the devtools over a kernel of the page, and what that kernel says itself.
+
+import type { Act } from '../../../devtools/core/actions.ts'
+import { amountIn } from '../../../devtools/core/amount-in-units.ts'
+import { makeKernelClient } from '../../../devtools/core/kernel-client.ts'
+import { mountDevtools } from '../../../devtools/react/mount-devtools.tsx'
+import { openStandalone } from '../../../devtools/standalone/open-standalone.ts'
+import type { CurrencyWallet } from '../../../kernel/index.ts'
+import { makeBrowserIo } from '../../../platform/browser/index.ts'
+
+/** What the page offers, as `globalThis.truth`. */
+export interface TruthPage {
+  readonly act: Act
+  /** What the rows of Engines are to say, by the ids of the wallets: asked of the kernel and not of the devtools. */
+  engines(): Promise<Readonly<Record<string, readonly string[]>>>
+  /** What the rows of Sync are to say, by the ids of the repos. */
+  repos(): Readonly<Record<string, readonly string[]>>
+  walletIds(): readonly string[]
+  /** Whether the world has a network: what is known of a chain without one is old. */
+  isOnline(): boolean
+}
+
+const { kernel, world } = await openStandalone({
+  io: makeBrowserIo(),
+  name: 'truth',
+  passwordSnrp: { cost: { n: 16, r: 1, p: 1 } }
+})
+const client = makeKernelClient(kernel, { world })
+document.documentElement.lang = 'en'
+document.body.style.margin = '0'
+const place = document.body.appendChild(document.createElement('div'))
+place.style.blockSize = '100vh'
+mountDevtools(place, kernel, { world, ownsPage: true })
+
+const wallets = async (): Promise<readonly CurrencyWallet[]> =>
+  Promise.all(
+    kernel.context.accounts.flatMap(account =>
+      account.getSnapshot().walletIds.map(walletId => account.openWallet(walletId))
+    )
+  )
+
+const threes = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f')
+
+const truth: TruthPage = {
+  act: (name, input) => client.act(name, input),
+  async engines() {
+    return Object.fromEntries(
+      (await wallets()).map(wallet => {
+        const { blockHeight, syncRatio, failure } = wallet.engine.getSnapshot()
+        const { stage } = wallet.syncStatus
+        const { currencyInfo } = wallet
+        const per = syncRatio >= 1 ? 100 : Math.min(99, Math.floor(syncRatio * 100))
+        const units = {
+          currencyCode: currencyInfo.currencyCode,
+          displayName: currencyInfo.displayName,
+          denominations: currencyInfo.denominations
+        }
+        return [
+          wallet.id,
+          [
+            wallet.name ?? wallet.type,
+            currencyInfo.pluginId,
+            stage,
+            `${per}\u202f%`,
+            // Of a chain that has just begun, 0 is a height, too.
+            blockHeight === 0 && stage !== 'synced' ? '–' : threes(blockHeight),
+            amountIn(wallet.balanceOf(null), units),
+            failure ?? 'none'
+          ]
+        ]
+      })
+    )
+  },
+  repos: () =>
+    Object.fromEntries(
+      kernel.context.accounts.flatMap(account =>
+        account.listRepos().map(repo => [repo.repoId, [String(repo.pendingCount)]])
+      )
+    ),
+  isOnline: () => world.state.getSnapshot()?.isOnline !== false,
+  walletIds: () => kernel.context.accounts.flatMap(account => account.getSnapshot().walletIds)
+}
+
+Object.assign(globalThis, { truth })

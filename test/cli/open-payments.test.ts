@@ -1,0 +1,84 @@
+import test from 'ava'
+import { type Envelope, makeHome, type Ran } from '../helpers/command-line.ts'
+import { failed } from '../helpers/envelopes.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+
+// One world for the whole file: each test goes on where the one before it ended.
+const { home, remove } = makeHome()
+const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+const input = JSON.stringify({ password: 'correct horse battery', pin: '2468' })
+test.after.always(remove)
+
+const run = (...args: readonly string[]): Promise<Ran> =>
+  runInProcess([...args, '--secrets-stdin'], { home, input })
+const dataOf = async (...args: readonly string[]): Promise<Envelope['data']> => {
+  const ran = await run(...args, '--json')
+  if (ran.code !== 0) throw new Error(`${args.join(' ')}: ${ran.stdout}${ran.stderr}`)
+  return ran.json.data
+}
+const PAY = ['send', 'Savings', '--to', PAYEE, '--amount', '0.01', '--fee', 'low', '--yes'] as const
+const openTxids = async (): Promise<string[]> =>
+  (await dataOf('tx', 'open', 'Savings')).openPayments.map(({ txid }: { txid: string }) => txid)
+
+let first = ''
+
+test.before(async () => {
+  await runInProcess(['account', 'create', 'alice', '--secrets-stdin'], { home, input })
+  await dataOf('wallets', 'create', 'bitcoin', '--name', 'Savings')
+  for (const amount of ['0.1 BTC', '0.2 BTC'])
+    await dataOf('fake', 'chain', 'fund', 'Savings', amount, '--confirm')
+})
+
+test.serial(
+  'what is open is shown before another payment, and a second one of the kind is asked for, --yes or not',
+  async t => {
+    first = (await dataOf(...PAY, '--name', 'Joe')).txid
+    t.deepEqual(await openTxids(), [first])
+    const second = await run(...PAY, '--json')
+    failed(t, second, 'CONFIRMATION_REQUIRED', 5)
+    t.deepEqual(second.json.error.details.openTxids, [first])
+    t.regex(second.json.error.next[1].command, /^holdfast tx replace .* [0-9a-f]{64}$/)
+    const { summary } = await dataOf(...PAY, '--dry-run')
+    t.deepEqual(summary.similarPayments, [first])
+    t.like(summary.openPayments[0], { txid: first, state: 'seen', amount: { display: '0.01' } })
+    const other = await run('send', 'Savings', '--to', PAYEE, '--amount', '0.02', '--yes')
+    t.is(other.code, 0, other.stderr)
+    t.regex(other.stderr, new RegExp(`open +0\\.01 BTC to ${PAYEE}: seen by the network`))
+  }
+)
+
+test.serial('tx show, tx list and wallets show say what the network does with a payment', async t => {
+  const { tx } = await dataOf('tx', 'show', 'Savings', first)
+  t.deepEqual([tx.sentState, tx.replacedBy, tx.confirmations], ['seen', null, 'unconfirmed'])
+  const listed = await dataOf('tx', 'list', 'Savings')
+  t.is(listed.openPayments.length, 2)
+  t.is((await dataOf('wallets', 'show', 'Savings')).openPayments.length, 2)
+  t.regex((await run('tx', 'show', 'Savings', first)).stdout, /network\s+seen by the network/)
+})
+
+test.serial(
+  'tx replace pays in the place of an open payment, with its notes, and only one of the two is mined',
+  async t => {
+    const [, later = ''] = await openTxids()
+    const replaced = await dataOf('tx', 'replace', 'Savings', later, '--yes')
+    t.is(replaced.tx.spendTargets[0].amount.display, '0.02')
+    const shown = (await dataOf('tx', 'show', 'Savings', later)).tx
+    t.deepEqual([shown.sentState, shown.replacedBy], ['replaced', replaced.txid])
+    t.is((await dataOf('tx', 'resend', 'Savings', first, '--yes')).txid, first)
+    await runInProcess(['fake', 'chain', 'mine'], { home })
+    t.deepEqual(await openTxids(), [])
+    t.is((await dataOf('tx', 'show', 'Savings', replaced.txid)).tx.confirmations, 'confirmed')
+    t.is((await dataOf('tx', 'show', 'Savings', later)).tx.sentState, 'replaced')
+    failed(t, await run('tx', 'replace', 'Savings', first, '--yes', '--json'), 'TX_NOT_FOUND', 6)
+  }
+)
+
+test.serial(
+  'a second payment of the same amount to the same payee is made where --again says that it is meant',
+  async t => {
+    const one = (await dataOf(...PAY)).txid
+    const two = (await dataOf(...PAY, '--again')).txid
+    t.not(one, two)
+    t.deepEqual((await openTxids()).sort(), [one, two].sort())
+  }
+)

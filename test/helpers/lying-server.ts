@@ -1,0 +1,70 @@
+import type { Channel, Io, Json } from '../../kernel/plugin-api.ts'
+
+/** What was asked. */
+export interface Asked {
+  readonly method: string
+  readonly params: readonly Json[]
+}
+
+/** What came back: a result or a refusal. */
+export interface Answer {
+  readonly id?: number
+  readonly method?: string
+  readonly params?: Json
+  readonly result?: Json
+  readonly error?: Json
+}
+
+/** How an Electrum server lies. What is absent is told truly. */
+export interface Lies {
+  /** False: the honest server behind it never gets the question. What is answered instead, if anything. */
+  ask?(asked: Asked): { readonly answer?: Omit<Answer, 'id'> } | undefined
+  /** Changes an answer, or what is pushed; undefined: nothing comes. */
+  answer?(asked: Asked, answer: Answer): Answer | undefined
+}
+
+/** An io whose Electrum servers tell `lies`; they can be changed while it runs. */
+export const withLies = (io: Io, lies: Lies): Io => {
+  const { connect } = io
+  if (connect === undefined) throw new TypeError('This io has no connections')
+  return {
+    ...io,
+    async connect(address, handlers) {
+      const asked = new Map<number, Asked>()
+      const tell = (answer: Answer): void => handlers.onText(`${JSON.stringify(answer)}\n`)
+      const channel: Channel = await connect(address, {
+        ...handlers,
+        onText(text) {
+          for (const line of text.split('\n')) {
+            if (line === '') continue
+            const answer = JSON.parse(line) as Answer
+            const question = asked.get(answer.id ?? -1) ?? {
+              method: answer.method ?? '',
+              params: (answer.params ?? []) as readonly Json[]
+            }
+            const said = lies.answer === undefined ? answer : lies.answer(question, answer)
+            if (said !== undefined) tell(said)
+          }
+        }
+      })
+      return {
+        close: () => channel.close(),
+        send(text) {
+          for (const line of text.split('\n')) {
+            if (line === '') continue
+            const { id, method, params } = JSON.parse(line) as Asked & { readonly id: number }
+            asked.set(id, { method, params })
+            const instead = lies.ask?.({ method, params })
+            if (instead === undefined) channel.send(`${line}\n`)
+            else if (instead.answer !== undefined) tell({ id, ...instead.answer })
+          }
+        }
+      }
+    }
+  }
+}
+
+/** The refusal of a node, as ElectrumX words it. */
+export const refusal = (reason: string): Pick<Answer, 'error'> => ({
+  error: { code: 1, message: `the transaction was rejected by network rules.\n\n${reason}` }
+})

@@ -1,0 +1,192 @@
+import test, { type ExecutionContext } from 'ava'
+import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
+import {
+  type Account,
+  type CurrencyWallet,
+  nativeAmount,
+  type Plugin,
+  type SpendInfo,
+  type SpendSnapshot,
+  WalletError
+} from '../../../kernel/index.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { openDevice, waitFor } from '../../helpers/device.ts'
+import { makeToy, type ToyOptions } from '../../helpers/toy-currency.ts'
+
+const TARGETS = [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }]
+const PAY: SpendInfo = { tokenId: null, spendTargets: TARGETS }
+const FOREIGN = 'foreign key'
+
+interface Home {
+  readonly account: Account
+  readonly wallet: CurrencyWallet
+  /** Every call of an engine or of the tools that got private keys. */
+  readonly given: string[]
+  readonly asked: SpendSnapshot[]
+  /** The uses that the policy refuses. */
+  readonly refused: Set<string>
+}
+
+const openHome = async (t: ExecutionContext, info: ToyOptions['info'] = {}): Promise<Home> => {
+  const given: string[] = []
+  const asked: SpendSnapshot[] = []
+  const refused = new Set<string>()
+  const note = (call: string, keys: unknown): void => {
+    if (keys !== undefined) given.push(call)
+  }
+  const toy = makeToy({
+    info,
+    tools: {
+      async getDisplayPrivateKey({ keys }) {
+        note('getDisplayPrivateKey', keys)
+        return String(keys.toyKey)
+      }
+    },
+    engine: good => ({
+      async syncNetwork(argument) {
+        note('syncNetwork', argument.privateKeys)
+        await good.syncNetwork(argument)
+        return 100
+      },
+      async makeSpend(spend, argument) {
+        note('makeSpend', argument.privateKeys)
+        return good.makeSpend(spend, argument)
+      },
+      async signTx(tx, keys) {
+        note('signTx', keys)
+        return good.signTx(tx, keys)
+      },
+      async broadcastTx(tx, argument) {
+        note('broadcastTx', argument.privateKeys)
+        return good.broadcastTx(tx, argument)
+      },
+      async signMessage(_message, keys) {
+        note('signMessage', keys)
+        return 'signature'
+      },
+      async sweepPrivateKeys(spend, keys) {
+        note('sweepPrivateKeys', keys)
+        const draft = await good.makeSpend(spend, {})
+        return { ...draft, nativeAmount: nativeAmount('5'), txid: 'swept', signedTx: 'swept' }
+      }
+    })
+  })
+  const policy: Plugin = {
+    kind: 'policy',
+    id: 'guard',
+    apply: ({ hooks }) =>
+      hooks.beforeSign.tapPromise('guard', async question => {
+        asked.push(question)
+        if (refused.has(question.use))
+          throw new WalletError('SIGN_REFUSED', { pluginId: 'guard', reason: 'no' })
+      })
+  }
+  const kernel = await openDevice(makeFakeWorld({ io: makeNodeIo() }), { plugins: [toy.plugin, policy] })
+  t.teardown(() => kernel.close())
+  const account = await kernel.context.createAccount({ username: 'tess', password: 'Correct horse 1' })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await waitFor(() => wallet.engine.getSnapshot().state === 'started')
+  return { account, wallet, given, asked, refused }
+}
+
+const USES: readonly {
+  readonly use: SpendSnapshot['use']
+  /** What gets the keys; '' for none but the caller. */
+  readonly call: string
+  readonly facts: Partial<SpendSnapshot>
+  act(home: Home): Promise<unknown>
+}[] = [
+  {
+    use: 'spend',
+    call: 'signTx',
+    facts: { nativeAmount: '5', networkFee: '1', targets: TARGETS },
+    act: async ({ wallet }) => wallet.spend(await wallet.makeSpend(PAY))
+  },
+  {
+    use: 'message',
+    call: 'signMessage',
+    facts: { message: 'it is me', nativeAmount: '0', targets: [] },
+    act: ({ wallet }) => wallet.signMessage('it is me')
+  },
+  {
+    use: 'sweep',
+    call: 'sweepPrivateKeys',
+    facts: { nativeAmount: '5', targets: TARGETS },
+    act: ({ wallet }) => wallet.sweepPrivateKeys({ ...PAY, privateKeys: [FOREIGN] })
+  },
+  {
+    use: 'show',
+    call: 'getDisplayPrivateKey',
+    facts: { nativeAmount: '0', targets: [] },
+    act: ({ account, wallet }) => account.walletKeys.getDisplayPrivateKey(wallet.id)
+  },
+  {
+    use: 'show',
+    call: '',
+    facts: { nativeAmount: '0', targets: [] },
+    act: ({ account, wallet }) => account.walletKeys.getRawPrivateKey(wallet.id)
+  }
+]
+
+for (const { use, call, facts, act } of USES) {
+  test(`policies are asked before keys are used to ${use} (${call}), and their no gives out nothing`, async t => {
+    const home = await openHome(t)
+    const { wallet, given, asked, refused } = home
+    refused.add(use)
+    await t.throwsAsync(act(home), { code: 'SIGN_REFUSED' })
+    t.deepEqual(given, [])
+    t.like(asked, {
+      length: 1,
+      0: { use, walletId: wallet.id, pluginId: 'toycoin', currencyCode: 'TOY', ...facts }
+    })
+    refused.clear()
+    await act(home)
+    t.deepEqual(given, call === '' ? [] : [call])
+    t.is(asked.length, 2)
+    t.false(JSON.stringify(asked).includes(FOREIGN))
+  })
+}
+
+test('policies are asked before the login key of an account is shown', async t => {
+  const { account, asked, refused } = await openHome(t)
+  refused.add('login key')
+  await t.throwsAsync(account.getLoginKey(), { code: 'SIGN_REFUSED' })
+  t.like(asked, { length: 1, 0: { use: 'login key', walletId: '', pluginId: '' } })
+  refused.clear()
+  t.true((await account.getLoginKey()).length > 30)
+})
+
+test('an engine that needs keys to sync, draft and send gets them only if the policies agree', async t => {
+  const needs = { needsKeysToSync: true, needsKeysToSpend: true, needsKeysToBroadcast: true }
+  const { wallet, given, asked, refused } = await openHome(t, needs)
+  await waitFor(() => given.filter(call => call === 'syncNetwork').length > 2)
+  t.is(asked.filter(({ use }) => use === 'sync').length, 1, 'asked once for each start')
+  refused.add('draft')
+  await t.throwsAsync(wallet.makeSpend(PAY), { code: 'SIGN_REFUSED' })
+  await t.throwsAsync(wallet.getMaxSpendable(PAY), { code: 'SIGN_REFUSED' })
+  t.false(given.includes('makeSpend'))
+  t.like(
+    asked.findLast(({ use }) => use === 'draft'),
+    { nativeAmount: '5', targets: TARGETS }
+  )
+  refused.clear()
+  const draft = await wallet.makeSpend(PAY)
+  refused.add('broadcast')
+  await t.throwsAsync(wallet.spend(draft), { code: 'BROADCAST_UNKNOWN' })
+  t.deepEqual([given.includes('signTx'), given.includes('broadcastTx')], [true, false])
+  refused.add('sync')
+  await wallet.changePaused(true)
+  const before = given.length
+  await wallet.changePaused(false)
+  await waitFor(() => wallet.engine.getSnapshot().failure !== undefined)
+  t.is(given.length, before)
+})
+
+test('opening a wallet, its public keys and a split ask nobody', async t => {
+  const { account, wallet, asked } = await openHome(t)
+  await account.walletKeys.getRawPublicKey(wallet.id)
+  await account.listSplittableWalletTypes(wallet.id)
+  await wallet.changePaused(true)
+  await wallet.changePaused(false)
+  t.deepEqual(asked, [])
+})

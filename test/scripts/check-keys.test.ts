@@ -1,0 +1,44 @@
+import test from 'ava'
+import { checkKeys } from '../../scripts/check-keys.ts'
+import { topFolders } from '../../scripts/layer-table.ts'
+import { readTree } from '../../scripts/project-files.ts'
+
+const tree = readTree(process.cwd(), topFolders, /\.tsx?$/)
+/** What the check says of the tree with one file more, or another. */
+const problemsWith = (path: string, text: string): readonly string[] =>
+  checkKeys(new Map([...tree, [path, text]]))
+const textOf = (path: string): string => tree.get(path) ?? ''
+
+test('every use of a key in the kernel is in the table', t => {
+  t.deepEqual(checkKeys(tree), [])
+})
+
+test('a new place that reads a secret, opens wallet keys or goes past the gate is found', t => {
+  const leaks: readonly [code: string, problem: RegExp][] = [
+    ['const words = info.keys.use(keys => keys)', /reads a secret/],
+    ['const text = pin?.use(text => text)', /reads a secret/],
+    ['const keys = openKeys(info.keys, pass)', /opens wallet keys; let it pass/],
+    ["openWalletInfo(info, quietPass('open'))", /without asking a policy/],
+    ['const pass = {} as KeyPass', /makes a pass of its own/],
+    ['await hooks.beforeSign.promise(spend)', /past the gate/],
+    ['login.rootLoginKeyBase58()', /shows the login key/],
+    ['sealLobbyReply(io, request, answer)', /hands keys to another device/]
+  ]
+  for (const [code, problem] of leaks)
+    t.true(
+      problemsWith('kernel/wallet/leak.ts', code).some(line => problem.test(line)),
+      code
+    )
+  t.deepEqual(problemsWith('kernel/wallet/leak.ts', '// info.keys.use(keys => keys)'), [])
+})
+
+test('one use more in a file of the table, one that stops asking, and a row that nothing needs are found', t => {
+  const dump = 'kernel/wallet/dump-wallet.ts'
+  t.regex(
+    problemsWith(dump, `${textOf(dump)}\nparts.keys.use(keys => keys)`).join(),
+    /in 2 places instead of 1/
+  )
+  t.regex(problemsWith(dump, '').join(), /needs no row/)
+  const message = 'kernel/wallet/sign-message.ts'
+  t.regex(problemsWith(message, '').join(), /does not ask policies/)
+})

@@ -1,0 +1,36 @@
+import test from 'ava'
+import { findMutants } from '../../scripts/mutants.ts'
+
+const changesIn = (source: string): readonly string[] =>
+  findMutants('dist/kernel/a.js', source).map(({ change }) => change)
+
+test('operators, conditions, numbers, results and calls are broken, each on its own', t => {
+  t.deepEqual(changesIn('export const f = (a, b) => a < b && !a'), [
+    '< → <=',
+    '< → >=',
+    '&& → ||',
+    '!a → (a)'
+  ])
+  t.deepEqual(changesIn('export function f(a) { if (a) g(1); return [a, 2n] }'), [
+    'a → true',
+    'a → false',
+    'g(1); → ;',
+    '1 → 2',
+    'return [a, 2n] → return undefined;',
+    '[a, 2n] → []',
+    '2n → 3n'
+  ])
+  t.deepEqual(changesIn('export function f(a) { throw new Error(a) }'), ['throw new Error(a) → ;'])
+})
+
+test('what is no behaviour is left alone', t => {
+  t.deepEqual(changesIn("import { a } from './a.js'\nexport const b = { 1: a, c: 'text' }"), [])
+})
+
+test('a mutant holds the whole file with one change, and finds its line again', t => {
+  const source = 'const a = 1\n  export const b = a + 2\n'
+  const [, plus] = findMutants('dist/kernel/a.js', source)
+  t.is(plus?.text, 'const a = 1\n  export const b = a - 2\n')
+  t.is(plus?.row, 2)
+  t.is(plus?.line, 'export const b = a + 2')
+})

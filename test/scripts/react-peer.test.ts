@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import test from 'ava'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+test('the panel takes React from its application, from 19 on, and brings none of its own', t => {
+  const { dependencies, peerDependencies, devDependencies } = JSON.parse(
+    readFileSync(`${root}package.json`, 'utf8')
+  )
+  t.deepEqual(peerDependencies, { react: '>=19', 'react-dom': '>=19' })
+  for (const name of ['react', 'react-dom']) {
+    t.false(Object.hasOwn(dependencies, name), name)
+    t.regex(devDependencies[name], /^\d+\.\d+\.\d+$/)
+  }
+})
+
+test('the command carries its own copy of React, and asks its surroundings for none', t => {
+  const bin = `${root}dist/bin`
+  const files = readdirSync(bin, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.js'))
+  t.true(files.length > 1)
+  const asking = files.filter(name =>
+    /\b(?:from|import|require)\s*\(?\s*["']react(?:-dom)?(?:\/[\w-]+)?["']/.test(
+      readFileSync(`${bin}/${name}`, 'utf8')
+    )
+  )
+  t.deepEqual(asking, [])
+})

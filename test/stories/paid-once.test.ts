@@ -1,0 +1,216 @@
+import test, { type ExecutionContext } from 'ava'
+import { FAKE_ADDRESSES, type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
+import {
+  type CurrencyWallet,
+  type Kernel,
+  nativeAmount,
+  type SpendInfo,
+  type Transaction
+} from '../../kernel/index.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import { memoryDisk } from '../../plugins/storage/memory.ts'
+import { openDevice, waitFor } from '../helpers/device.ts'
+import { type Lies, refusal, withLies } from '../helpers/lying-server.ts'
+import { quickCrypto } from '../helpers/quick-crypto.ts'
+
+const SHOP = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+const BROADCAST = 'blockchain.transaction.broadcast'
+
+/** A wallet with three coins at a server that can be made to lie. */
+interface Home {
+  readonly world: FakeWorld
+  readonly kernel: Kernel
+  readonly wallet: CurrencyWallet
+  readonly lies: Lies
+  /** The same device, started anew. */
+  restart(): Promise<CurrencyWallet>
+}
+
+const makeHome = async (t: ExecutionContext): Promise<Home> => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const disk = memoryDisk()
+  const lies: Lies = {}
+  const open = (): Promise<Kernel> =>
+    openDevice(world, {
+      io: withLies(world.ioFor({ ...makeNodeIo(), crypto: quickCrypto }), lies),
+      storage: {
+        kind: 'storage',
+        id: 'kept',
+        apply: ({ hooks }) => hooks.openDisk.tapPromise('kept', async () => disk)
+      },
+      // Over the connections that lie, and no other.
+      pluginOptions: {
+        bitcoin: {
+          network: 'regtest',
+          servers: FAKE_ADDRESSES.electrumServers.filter(url => url.startsWith('tcp:'))
+        }
+      }
+    })
+  let kernel = await open()
+  t.teardown(async () => {
+    await kernel.close()
+    await world.close()
+  })
+  const account = await kernel.context.createAccount({ username: 'alice', password: 'Correct horse 1' })
+  const wallet = await account.createCurrencyWallet('wallet:bitcoin')
+  for (const amount of ['10000000', '20000000', '30000000'])
+    world.chain.fund((await wallet.getReceiveAddress()).publicAddress, amount)
+  world.chain.mine(1)
+  await waitFor(() => wallet.balanceOf(null) === '60000000')
+  await account.sync()
+  return {
+    ...{ world, kernel, wallet, lies },
+    async restart() {
+      await kernel.close()
+      kernel = await open()
+      const again = await kernel.context.loginWithPassword('alice', 'Correct horse 1')
+      return again.openWallet(wallet.id)
+    }
+  }
+}
+
+const pay = (amount: string, more: Partial<SpendInfo> = {}): SpendInfo => ({
+  tokenId: null,
+  spendTargets: [{ publicAddress: SHOP, nativeAmount: nativeAmount(amount) }],
+  networkFeeOption: 'custom',
+  customNetworkFee: { satPerByte: '5' },
+  ...more
+})
+
+/** What the shop has got, confirmed. */
+const paidTo = ({ world }: Home, address = SHOP): string => world.chain.balance(address).confirmed
+
+const coinsOf = ({ spentCoins }: Pick<Transaction, 'spentCoins'>): Set<string> => {
+  if (spentCoins === undefined || spentCoins.length === 0) throw new Error('It spends nothing')
+  return new Set(spentCoins)
+}
+
+const isApart = (one: Transaction, other: Transaction): boolean =>
+  [...coinsOf(one)].every(coin => !coinsOf(other).has(coin))
+
+test('a payment that a server passes on and refuses is kept with its coins; its replacement and it are mined once', async t => {
+  const home = await makeHome(t)
+  const { wallet, lies, world } = home
+  lies.answer = ({ method }, answer) =>
+    method === BROADCAST && answer.id !== undefined
+      ? { id: answer.id, ...refusal('min relay fee not met') }
+      : answer
+  lies.ask = ({ method }) =>
+    method === 'blockchain.transaction.get'
+      ? { answer: { error: { code: 2, message: 'No such transaction' } } }
+      : undefined
+  const draft = await wallet.makeSpend(pay('5000000', { metadata: { notes: 'rent' } }))
+  const error = await t.throwsAsync(wallet.spend(draft), { code: 'BROADCAST_REFUSED' })
+  t.notRegex(JSON.stringify(error), /again|Nothing was spent/)
+  const [open] = wallet.getSnapshot().openPayments
+  t.like(open, { state: 'refused', reason: 'min relay fee not met' })
+  const txid = open?.txid ?? ''
+
+  const other = await wallet.makeSpend(pay('1000000'))
+  t.true(isApart(other, draft))
+  t.is(wallet.similarPayments(draft).length, 1)
+
+  const replacement = await wallet.makeSpend(pay('5000000', { replaces: txid }))
+  t.true([...coinsOf(draft)].every(coin => coinsOf(replacement).has(coin)))
+  t.true(Number(replacement.networkFee) > Number(draft.networkFee))
+  delete lies.answer
+  delete lies.ask
+  const sent = await wallet.spend(replacement)
+  world.chain.mine(1)
+  await waitFor(() => wallet.getSnapshot().openPayments.length === 0)
+  t.is(paidTo(home), '5000000')
+  t.like(await wallet.getTransaction(sent.txid), { confirmations: 'confirmed', replaces: undefined })
+})
+
+test('after an unknown outcome no second payment takes other coins in its place, also after a restart', async t => {
+  const home = await makeHome(t)
+  const { wallet, lies } = home
+  // The server takes the bytes, keeps them for later, and breaks the connection.
+  const held: string[] = []
+  lies.ask = ({ method, params }) => {
+    if (method !== BROADCAST) return undefined
+    held.push(String(params[0]))
+    return { answer: { error: { code: -32603, message: 'internal error' } } }
+  }
+  const draft = await wallet.makeSpend(pay('5000000'))
+  await t.throwsAsync(wallet.spend(draft), { code: 'BROADCAST_UNKNOWN' })
+  const again = await home.restart()
+  await waitFor(() => again.balanceOf(null) === '60000000')
+  const [open] = again.getSnapshot().openPayments
+  const second = await again.makeSpend(pay('5000000'))
+  t.true(isApart(second, draft))
+  t.deepEqual(again.similarPayments(second), [open])
+  const replacement = await again.makeSpend(pay('5000000', { replaces: open?.txid ?? '' }))
+  await t.throwsAsync(again.spend(replacement), { code: 'BROADCAST_UNKNOWN' })
+  // Now the server sends all that it ever got.
+  delete lies.ask
+  for (const bytes of held) {
+    try {
+      home.world.chain.broadcast(bytes)
+    } catch {
+      // Of two that spend one coin the network takes one.
+    }
+  }
+  home.world.chain.mine(1)
+  await waitFor(() => again.getSnapshot().openPayments.length === 0)
+  t.is(paidTo(home), '5000000')
+})
+
+test('a height that a server claims never becomes the lock time of a payment', async t => {
+  const { wallet, lies } = await makeHome(t)
+  lies.answer = ({ method }, answer) => {
+    const tip = answer.result as { height?: number; hex?: string } | undefined
+    return method === 'blockchain.headers.subscribe' && tip?.height !== undefined
+      ? { ...answer, result: { ...tip, height: 4_000_000 } }
+      : answer
+  }
+  await wallet.changePaused(true)
+  await wallet.changePaused(false)
+  await waitFor(() => wallet.engine.getSnapshot().syncRatio === 1)
+  const draft = await wallet.makeSpend(pay('5000000'))
+  const signed = await wallet.signTx(draft)
+  t.is(Buffer.from(signed.signedTx.slice(-8), 'hex').readUInt32LE(), 0)
+})
+
+test('the coins of a payment that is signed and not sent are reserved until it is forgotten', async t => {
+  const { wallet } = await makeHome(t)
+  const signed = await wallet.signTx(await wallet.makeSpend(pay('55000000')))
+  t.like(wallet.getSnapshot().openPayments, [{ txid: signed.txid, state: 'signed' }])
+  await t.throwsAsync(wallet.makeSpend(pay('1000000')), { code: 'PENDING_FUNDS' })
+  await wallet.resyncBlockchain()
+  await waitFor(() => wallet.engine.getSnapshot().syncRatio === 1)
+  await t.throwsAsync(wallet.makeSpend(pay('1000000')), { code: 'PENDING_FUNDS' })
+  await wallet.forgetTx(signed.txid)
+  t.deepEqual(wallet.getSnapshot().openPayments, [])
+  t.truthy(await wallet.makeSpend(pay('1000000')))
+})
+
+test('a payment that the network lost says so, is sent again, and keeps its row and note through a resync', async t => {
+  const { wallet, lies, world } = await makeHome(t)
+  const { txid } = await wallet.spend(
+    await wallet.makeSpend(pay('5000000', { metadata: { name: 'Shop', notes: 'rent' } }))
+  )
+  let sends = 0
+  lies.ask = ({ method }) => {
+    if (method !== BROADCAST) return undefined
+    sends += 1
+    return { answer: { error: { code: -32603, message: 'internal error' } } }
+  }
+  world.chain.drop(txid)
+  await wallet.resyncBlockchain()
+  await wallet.sync()
+  await waitFor(async () => (await wallet.getTransaction(txid)).sentState === 'notInMempool')
+  t.like(await wallet.getTransaction(txid), { metadata: { notes: 'rent' }, isSend: true })
+  t.like(wallet.getSnapshot().openPayments, [{ txid, state: 'notInMempool' }])
+  await waitFor(() => sends > 0)
+  t.true(coinsOf(await wallet.makeSpend(pay('1000000'))).size > 0)
+  delete lies.ask
+  await waitFor(async () => {
+    await wallet.sync()
+    return world.chain.view.mempool.has(txid)
+  })
+  world.chain.mine(1)
+  await waitFor(async () => (await wallet.getTransaction(txid)).confirmations === 'confirmed')
+  t.is((await wallet.getTransaction(txid)).sentState, undefined)
+  t.deepEqual(wallet.getSnapshot().openPayments, [])
+})
