@@ -91,6 +91,8 @@ const makeOldAccount = (pair: Pair): OldAccount => {
   account.put(account.repo, {
     [statesPath(wallet)]: { id: wallet.id, sortIndex: 1 },
     [statesPath(misnamed)]: { id: misnamed.id, sortIndex: 2, hidden: true },
+    // Placed too: where no file places a key, version 2 counts the wallets in old files twice, and we do not.
+    [statesPath(account.repo)]: { id: account.repo.id, sortIndex: 3 },
     'Settings.json': { customTokens: OLD_TOKENS, otherGuiStuff: true },
     'Wallets/AAAA-BBBB.json': {
       BitcoinSeed: io.crypto.toHex(io.random(32)),
