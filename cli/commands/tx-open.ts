@@ -152,7 +152,6 @@ const replacementOf = async (
     asset: await assetOf(session, wallet, tx),
     fee: session.text('fee'),
     customFee: session.texts('customFee'),
-    noUnconfirmed: false,
     memos: [],
     metadata: tx.metadata
   }
