@@ -1,5 +1,3 @@
-import { findOpenPayment } from '../../devtools/core/open-payments.ts'
-import { forgetText, forgetWord } from '../../devtools/core/review-texts.ts'
 import {
   amountText,
   type CurrencyWallet,
@@ -9,7 +7,8 @@ import {
   parseAmount,
   type SpendInfo,
   type Transaction,
-  unusualFeeOf
+  unusualFeeOf,
+  WalletError
 } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
@@ -103,10 +102,10 @@ export const txReplace: CommandRun = async (session, text = '', txid = '') => {
 export const txForget: CommandRun = async (session, text = '', txid = '') => {
   const { wallet, payment } = await findOpen(session, text, txid)
   const { dryRun } = session.globals
-  const name = forgetWord(payment.txid)
+  const name = payment.txid.slice(0, TYPED)
   if (!dryRun) {
     await confirmTyped(session, {
-      question: forgetText(payment.txid),
+      question: `Whoever has the bytes of ${payment.txid} can still have them mined. Its coins become free: if you then pay somebody with other coins, both can be paid, and nothing brings the first back.`,
       name,
       summary: openPaymentJson(wallet, payment)
     })
@@ -125,6 +124,9 @@ export const txForget: CommandRun = async (session, text = '', txid = '') => {
   }
 }
 
+/** As many characters of a txid have to be typed. */
+const TYPED = 8
+
 interface Open {
   readonly wallet: CurrencyWallet
   readonly payment: OpenPaymentSnapshot
@@ -134,7 +136,11 @@ interface Open {
 /** @throws TX_NOT_FOUND if no such payment is open */
 const findOpen = async (session: Session, text: string, txid: string): Promise<Open> => {
   const wallet = await session.synced(await findWallet(session, text))
-  return { wallet, ...(await findOpenPayment(wallet, txid)) }
+  const payment = (await wallet.lookAtOpenPayments()).find(open => open.txid === txid)
+  if (payment === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
+  const unfinished = wallet.unfinishedSpends().find(({ tx }) => tx.txid === txid)
+  const tx = unfinished?.tx ?? (await wallet.getTransaction(txid, payment.tokenId))
+  return { wallet, payment, tx }
 }
 
 const assetOf = async (session: Session, wallet: CurrencyWallet, { tokenId }: Transaction) =>
@@ -152,6 +158,7 @@ const replacementOf = async (
     asset: await assetOf(session, wallet, tx),
     fee: session.text('fee'),
     customFee: session.texts('customFee'),
+    noUnconfirmed: false,
     memos: [],
     metadata: tx.metadata
   }

@@ -1,6 +1,5 @@
 import type {
   AmountUnits,
-  BalanceDetails,
   CurrencySnapshot,
   Denomination,
   OpenPaymentSnapshot,
@@ -14,7 +13,7 @@ import type { SliceName, Slices } from './slices.ts'
 /**
  * What may be shown of a field. `plain`: short text, numbers, flags, and lists and tables of them. `text`: words of
  * people and plugins, with everything masked that could be a key. `chain`: addresses and txids, which can be hidden.
- * `hidden`: never. `each`: the objects of a list; `values`: those of a table, by names that are not judged.
+ * `hidden`: never.
  */
 export type FieldRule =
   | 'plain'
@@ -23,7 +22,6 @@ export type FieldRule =
   | 'hidden'
   | { readonly each: Readonly<Record<string, FieldRule>> }
   | { readonly object: Readonly<Record<string, FieldRule>> }
-  | { readonly values: Readonly<Record<string, FieldRule>> }
 
 /** One rule for each field: a new field of a snapshot is a compile error until somebody decides. */
 export type FieldsOf<T> = { readonly [F in keyof Required<T>]: FieldRule }
@@ -34,13 +32,6 @@ const user: FieldsOf<UserSnapshot> = {
   lastLogin: 'plain',
   isPinLoginEnabled: 'plain',
   isLoggedIn: 'plain'
-}
-
-const balanceParts: FieldsOf<BalanceDetails> = {
-  spendable: 'plain',
-  incoming: 'plain',
-  immature: 'plain',
-  reserved: 'plain'
 }
 
 const rateProvider: FieldsOf<RateProviderSnapshot> = {
@@ -174,7 +165,7 @@ export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
     tokens: { each: token },
     stakingStatus: { object: { stakedAmounts: { each: staked } } },
     balances: 'plain',
-    balanceDetails: { values: balanceParts },
+    balanceDetails: 'plain',
     openPayments: { each: openPayment },
     isPaused: 'plain'
   },

@@ -25,20 +25,17 @@ export const openPaymentsOf = (journal: SpendJournal): readonly OpenPaymentSnaps
 export const similarPaymentsOf = (
   open: readonly OpenPaymentSnapshot[],
   { tokenId, spendTargets = [], replaces }: Pick<Transaction, 'replaces' | 'spendTargets' | 'tokenId'>
-): readonly OpenPaymentSnapshot[] => {
-  // It cannot be mined beside what it replaces, nor beside what that has replaced.
-  const rivals = replacedBefore(replaces, txid => open.find(payment => payment.txid === txid))
-  return open.filter(
+): readonly OpenPaymentSnapshot[] =>
+  open.filter(
     payment =>
       payment.tokenId === tokenId &&
-      !rivals.has(payment.txid) &&
+      payment.txid !== replaces &&
       payment.targets.some(({ publicAddress, nativeAmount }) =>
         spendTargets.some(
           target => target.publicAddress === publicAddress && target.nativeAmount === nativeAmount
         )
       )
   )
-}
 
 /** Whether a payment may still be mined and is not yet confirmed. */
 export const isOpen = ({ confirmedAt, sight }: SpendIntent): boolean =>
@@ -87,11 +84,9 @@ export const paymentsChanged = async (parts: OpenPaymentParts): Promise<void> =>
  * @throws SIGN_REFUSED, TX_NOT_FOUND if there is no such payment
  */
 export const checkSpentCoins = ({ journal, info }: OpenPaymentParts, draft: Transaction): void => {
-  const { replaces, spentCoins } = draft
-  if (replaces !== undefined && journal.findSigned(replaces) === undefined)
-    throw new WalletError('TX_NOT_FOUND', { txid: replaces })
+  const replaced = replacedBy(journal, draft)
+  const { spentCoins } = draft
   if (spentCoins === undefined) return
-  const replaced = replacedBefore(replaces, txid => journal.findSigned(txid)?.tx)
   const refuse = (reason: string): WalletError =>
     new WalletError('SIGN_REFUSED', { pluginId: info.pluginId, reason })
   for (const intent of journal.signed()) {
@@ -105,14 +100,15 @@ export const checkSpentCoins = ({ journal, info }: OpenPaymentParts, draft: Tran
   }
 }
 
-/** Returns the payment that a draft replaces, and all that this one has replaced. */
-const replacedBefore = (
-  replaces: string | undefined,
-  find: (txid: string) => { readonly replaces?: string | undefined } | undefined
-): ReadonlySet<string> => {
+/** The payment that a draft replaces, and all that this one has replaced. */
+const replacedBy = (journal: SpendJournal, { replaces }: Transaction): ReadonlySet<string> => {
   const replaced = new Set<string>()
-  for (let txid = replaces; txid !== undefined && !replaced.has(txid); txid = find(txid)?.replaces)
+  for (let txid = replaces; txid !== undefined && !replaced.has(txid); ) {
+    const intent = journal.findSigned(txid)
+    if (intent === undefined && replaced.size === 0) throw new WalletError('TX_NOT_FOUND', { txid })
     replaced.add(txid)
+    txid = intent?.tx.replaces
+  }
   return replaced
 }
 

@@ -121,7 +121,7 @@ export class WalletLife implements EngineHost {
 
   /** Looks for every payment that is not over, for some seconds at most. */
   async lookAtPayments(): Promise<void> {
-    if (!this.#hasPayments) return
+    if (this.journal.isEmpty && this.journal.sent().length === 0) return
     this.#watch([])
     const { clock } = this.#parts
     const deadline = { clock, milliseconds: LOOK_MS, what: 'Looking for open payments' }
@@ -186,7 +186,8 @@ export class WalletLife implements EngineHost {
   }
 
   synced(): void {
-    if (this.#hasPayments) this.#watch([])
+    if (this.journal.isEmpty && this.journal.sent().length === 0) return
+    this.#watch([])
   }
 
   tokensChanged(): void {
@@ -246,7 +247,7 @@ export class WalletLife implements EngineHost {
 
   async transactionsChanged(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<void> {
     this.#tellTransactions(await this.table.take(transactions, checkpoint))
-    if (this.#hasPayments) this.#watch(transactions.map(({ txid }) => txid))
+    if (this.journal.sent().length > 0) this.#watch(transactions.map(({ txid }) => txid))
   }
 
   failed(thrown: unknown): void {
@@ -312,12 +313,7 @@ export class WalletLife implements EngineHost {
   async #takeHeight(blockHeight: number): Promise<void> {
     const changed = await this.table.takeHeight(blockHeight)
     this.#tellTransactions({ created: [], changed })
-    if (changed.length > 0 && this.#hasPayments) this.#watch(changed)
-  }
-
-  /** Whether a payment is unfinished, or was sent and is watched. */
-  get #hasPayments(): boolean {
-    return !this.journal.isEmpty || this.journal.sent().length > 0
+    if (changed.length > 0 && this.journal.sent().length > 0) this.#watch(changed)
   }
 
   /** Goes on with the payments that are not over, in one round at a time; what changes during one has the next. */

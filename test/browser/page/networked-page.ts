@@ -14,8 +14,7 @@ export type WorldAddresses = Pick<ServedWorld, 'authServer' | 'infoServers' | 's
 export interface NetworkedPage {
   /** Makes an account with a wallet; gives the wallet's id and an address of it. */
   open(addresses: WorldAddresses, user: NetworkedUser): Promise<{ walletId: string; publicAddress: string }>
-  /** What can be paid now, in satoshi. */
-  spendable(): string
+  balance(): string
   /** Pays, uploads what it was for, and gives the txid. */
   pay(publicAddress: string, native: string): Promise<string>
   close(): Promise<void>
@@ -50,7 +49,7 @@ const networked: NetworkedPage = {
     const { publicAddress } = await wallet.getReceiveAddress()
     return { walletId: wallet.id, publicAddress }
   },
-  spendable: () => opened().balanceDetailsOf(null).spendable,
+  balance: () => opened().balanceOf(null),
   async pay(publicAddress, native) {
     const draft = await opened().makeSpend({
       tokenId: null,

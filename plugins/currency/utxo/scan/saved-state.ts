@@ -93,9 +93,8 @@ export class SavedState {
     changes.set(`t/${tx.txid}`, text)
   }
 
-  /** Notes the status of a history, unless another was told meanwhile: then the next engine asks again. */
-  noteStatus(changes: StoreChanges, { branch, index, status, pushes, pushesSeen }: ScriptRecord): void {
-    changes.set(`s/${branch.id}/${index}`, pushes === pushesSeen ? status : null)
+  noteStatus(changes: StoreChanges, { branch, index, status }: ScriptRecord): void {
+    changes.set(`s/${branch.id}/${index}`, status)
   }
 
   noteMark(changes: StoreChanges, { branch, index }: ScriptRecord): void {
