@@ -18,7 +18,8 @@ const kernel = await createKernel({
 const account = await kernel.context.createAccount({ username: 'alice', password: 'correct horse battery' })
 const wallet = await account.createCurrencyWallet('wallet:bitcoin', { name: 'Savings' })
 world.chain.fund((await wallet.getReceiveAddress()).publicAddress, '5000000')
-while (wallet.balanceOf(null) === '0') await sleep(20)
+world.chain.mine(1)
+while (wallet.balanceDetailsOf(null).spendable === '0') await sleep(20)
 
 const publicAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 const spendTargets = [{ publicAddress, nativeAmount: nativeAmount('1250000') }]

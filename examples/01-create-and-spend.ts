@@ -30,7 +30,7 @@ console.log(`receive on ${publicAddress}`)
 
 world.chain.fund(publicAddress, '5000000')
 world.chain.mine(1)
-while (wallet.balanceOf(null) === '0') await sleep(20)
+while (wallet.balanceDetailsOf(null).spendable === '0') await sleep(20)
 console.log(`balance ${wallet.balanceOf(null)} satoshi`)
 
 const draft = await wallet.makeSpend({

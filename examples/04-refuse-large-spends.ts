@@ -34,7 +34,8 @@ const kernel = await createKernel({
 const account = await kernel.context.createAccount({})
 const wallet = await account.createCurrencyWallet('wallet:bitcoin')
 world.chain.fund((await wallet.getReceiveAddress()).publicAddress, '5000000')
-while (wallet.balanceOf(null) === '0') await sleep(20)
+world.chain.mine(1)
+while (wallet.balanceDetailsOf(null).spendable === '0') await sleep(20)
 
 for (const amount of ['200000', '2000000']) {
   const publicAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'

@@ -31,7 +31,8 @@ const account = await kernel.context.createAccount({})
 const fromWallet = await account.createCurrencyWallet('wallet:bitcoin')
 const toWallet = await account.createCurrencyWallet('wallet:litecoin')
 world.chain.fund((await fromWallet.getReceiveAddress()).publicAddress, '5000000')
-while (fromWallet.balanceOf(null) === '0') await sleep(20)
+world.chain.mine(1)
+while (fromWallet.balanceDetailsOf(null).spendable === '0') await sleep(20)
 
 // Every provider is asked at once, and each quote shows when it comes; the best one is first.
 const ask = (satoshi: string) =>

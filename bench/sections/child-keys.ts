@@ -1,5 +1,5 @@
 import { HDKey } from '@scure/bip32'
-import { childKeys } from '../../plugins/currency/utxo/keys/child-keys.ts'
+import { deriveChildKeys } from '../../plugins/currency/utxo/keys/child-keys.ts'
 import { race } from '../race.ts'
 import { atLeast, check, rowOf, type Section } from '../section.ts'
 
@@ -12,7 +12,7 @@ export const childKeySpeed: Section = async () => {
   let start = 0
   const scure = (): (Uint8Array | null)[] =>
     Array.from({ length: BATCH }, (_, i) => theirs.deriveChild(start + i).publicKey)
-  const ours = (): (Uint8Array | undefined)[] => childKeys({ publicKey, chainCode }, start, BATCH)
+  const ours = (): (Uint8Array | undefined)[] => deriveChildKeys({ publicKey, chainCode }, start, BATCH)
   const next = (): void => {
     start += BATCH
   }

@@ -32,13 +32,14 @@ export const send: CommandRun = async (session, text = '') => {
   await session.synced(wallet)
   await wallet.lookAtOpenPayments()
   const asset = await chosenAsset(session, wallet)
+  const { unconfirmed } = session.flags
   const { spend, warnings } = await readSpend(wallet, {
     to: session.texts('to'),
     amounts: session.texts('amount'),
     asset,
     fee: session.text('fee'),
     customFee: session.texts('customFee'),
-    noUnconfirmed: session.flags.unconfirmed === false,
+    noUnconfirmed: unconfirmed === undefined ? undefined : unconfirmed !== true,
     memos: session.texts('memo'),
     metadata: metadataOf(session)
   })

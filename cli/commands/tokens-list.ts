@@ -1,4 +1,10 @@
-import type { CurrencyConfig, CurrencyWallet, JsonObject, Token } from '../../kernel/index.ts'
+import {
+  type CurrencyConfig,
+  type CurrencyWallet,
+  type JsonObject,
+  mainDenomination,
+  type Token
+} from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { CellLike } from '../output/view.ts'
@@ -90,7 +96,8 @@ const cellsOf = ({ tokenId, token, ...is }: TokenRow): readonly CellLike[] => [
   tokenId
 ]
 
-const decimalsOf = ({ denominations }: Token): number => (denominations[0]?.multiplier ?? '1').length - 1
+/** As its amounts are shown: of a unit that is no power of ten, in native units. */
+const decimalsOf = (token: Token): number => mainDenomination(token).multiplier.length - 1
 
 const emptySentence = ({ currencyInfo, getSnapshot }: CurrencyConfig): string => {
   const { allTokens, areBuiltinTokensKnown } = getSnapshot()

@@ -1,3 +1,5 @@
+import { findOpenPayment } from '../../devtools/core/open-payments.ts'
+import { forgetText, forgetWord } from '../../devtools/core/review-texts.ts'
 import {
   amountText,
   type CurrencyWallet,
@@ -7,8 +9,7 @@ import {
   parseAmount,
   type SpendInfo,
   type Transaction,
-  unusualFeeOf,
-  WalletError
+  unusualFeeOf
 } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
@@ -102,10 +103,10 @@ export const txReplace: CommandRun = async (session, text = '', txid = '') => {
 export const txForget: CommandRun = async (session, text = '', txid = '') => {
   const { wallet, payment } = await findOpen(session, text, txid)
   const { dryRun } = session.globals
-  const name = payment.txid.slice(0, TYPED)
+  const name = forgetWord(payment.txid)
   if (!dryRun) {
     await confirmTyped(session, {
-      question: `Whoever has the bytes of ${payment.txid} can still have them mined. Its coins become free: if you then pay somebody with other coins, both can be paid, and nothing brings the first back.`,
+      question: forgetText(payment.txid),
       name,
       summary: openPaymentJson(wallet, payment)
     })
@@ -124,9 +125,6 @@ export const txForget: CommandRun = async (session, text = '', txid = '') => {
   }
 }
 
-/** As many characters of a txid have to be typed. */
-const TYPED = 8
-
 interface Open {
   readonly wallet: CurrencyWallet
   readonly payment: OpenPaymentSnapshot
@@ -136,11 +134,7 @@ interface Open {
 /** @throws TX_NOT_FOUND if no such payment is open */
 const findOpen = async (session: Session, text: string, txid: string): Promise<Open> => {
   const wallet = await session.synced(await findWallet(session, text))
-  const payment = (await wallet.lookAtOpenPayments()).find(open => open.txid === txid)
-  if (payment === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
-  const unfinished = wallet.unfinishedSpends().find(({ tx }) => tx.txid === txid)
-  const tx = unfinished?.tx ?? (await wallet.getTransaction(txid, payment.tokenId))
-  return { wallet, payment, tx }
+  return { wallet, ...(await findOpenPayment(wallet, txid)) }
 }
 
 const assetOf = async (session: Session, wallet: CurrencyWallet, { tokenId }: Transaction) =>
@@ -158,7 +152,6 @@ const replacementOf = async (
     asset: await assetOf(session, wallet, tx),
     fee: session.text('fee'),
     customFee: session.texts('customFee'),
-    noUnconfirmed: false,
     memos: [],
     metadata: tx.metadata
   }

@@ -1,8 +1,8 @@
 import { ActionError } from '../../devtools/core/action-error.ts'
-import type { Act } from '../../devtools/core/actions.ts'
+import type { Act, ActionName } from '../../devtools/core/actions.ts'
 import { mayHaveLeft, PAYING_GRACE_MS } from '../errors/may-have-left.ts'
 
-/** The payments that panels have approved and that are not over yet. */
+/** The payments that panels have approved, or sent again, and that are not over yet. */
 export class Approvals {
   readonly #open = new Set<Promise<unknown>>()
   #isOver = false
@@ -10,9 +10,9 @@ export class Approvals {
   /** Does the same as an act, and counts what it approves. */
   counting(act: Act): Act {
     return (name, input) => {
-      const isPaying = name === 'spend.approve' || name === 'swap.approve'
+      const isPaying = paying.has(name)
       if (isPaying && this.#isOver) {
-        const message = 'The wallet is ending, so nothing was signed.'
+        const message = 'The wallet is ending, so nothing was signed or sent.'
         return Promise.reject(new ActionError({ code: 'GONE', message, details: { what: 'devtools' } }))
       }
       const done = act(name, input)
@@ -42,3 +42,5 @@ export class Approvals {
     if (this.#open.size > 0) throw mayHaveLeft(reason)
   }
 }
+
+const paying: ReadonlySet<ActionName> = new Set<ActionName>(['spend.approve', 'swap.approve', 'spend.resend'])

@@ -72,13 +72,27 @@ const addCommand = (program: Command, spec: CommandSpec, options: ProgramOptions
 }
 
 const addFlags = (command: Command, spec: CommandSpec): void => {
-  for (const flag of spec.flags ?? []) command.addOption(optionOf(flag))
+  for (const flag of spec.flags ?? []) {
+    command.addOption(optionOf(flag))
+    if (command.options.some(({ long }) => flag.flags === long?.replace('--', '--no-')))
+      forbidBoth(command, flag.flags.slice('--no-'.length))
+  }
   for (const secret of spec.secrets ?? []) {
     command.option(`--${secret}-stdin`, `read the ${wordsOf(secret)} from standard input`)
     command.option(`--${secret}-file <path>`, `read the ${wordsOf(secret)} from a private file`)
   }
   if ((spec.secrets ?? []).length > 0) {
     command.option('--secrets-stdin', 'read one JSON object of secrets from standard input')
+  }
+}
+
+/** Of a flag and its opposite commander would let the later one win. */
+const forbidBoth = (command: Command, name: string): void => {
+  const given = new Set<string>()
+  for (const one of [name, `no-${name}`]) {
+    command.on(`option:${one}`, () => {
+      if (given.add(one).size > 1) command.error(`error: --${name} does not go with --no-${name}`)
+    })
   }
 }
 

@@ -1,3 +1,5 @@
+import { openBeside } from '../../devtools/core/open-payments.ts'
+import { secondPaymentText, sentStateText as stateText } from '../../devtools/core/review-texts.ts'
 import { shellWord } from '../../devtools/core/shell-word.ts'
 import {
   amountText,
@@ -6,7 +8,6 @@ import {
   nativeAmount,
   negate,
   type OpenPaymentSnapshot,
-  type SentState,
   sum
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
@@ -40,22 +41,16 @@ export const openPaymentJson = (wallet: CurrencyWallet, payment: OpenPaymentSnap
 
 /** What has become of a payment, in words. */
 export const sentStateText = (
-  state: OpenPaymentSnapshot['state'] | SentState,
-  { reason, replacedBy }: Pick<OpenPaymentSnapshot, 'reason' | 'replacedBy'> = {}
-): string => {
-  const words = STATES[state]
-  if (state === 'replaced' && replacedBy !== undefined) return `${words} by ${replacedBy}`
-  return reason === undefined ? words : `${words}: ${safeText(reason)}`
-}
+  state: OpenPaymentSnapshot['state'],
+  facts: Pick<OpenPaymentSnapshot, 'reason' | 'replacedBy'> = {}
+): string => safeText(stateText(state, facts))
 
 /** What is open beside a payment that is about to be approved, as lines of its review. */
 export const openLines = (
   wallet: CurrencyWallet,
   own: { readonly txid: string; readonly replaces?: string }
 ): readonly (readonly [label: string, value: string])[] => {
-  const others = wallet
-    .getSnapshot()
-    .openPayments.filter(({ txid, state }) => txid !== own.txid && state !== 'replaced')
+  const others = openBeside(wallet, own)
   const lines = others.slice(0, MAX_LINES).map((payment, at): readonly [string, string] => {
     const paid = payment.targets.map(
       ({ publicAddress, nativeAmount: part }) =>
@@ -84,38 +79,23 @@ export const allowSecondPayment = async (
   const { globals, terminal } = session
   const wallet = shellWord(String(json.walletId))
   if (globals.yes || !globals.input || !canAsk(terminal)) {
-    throw new CliError(
-      'CONFIRMATION_REQUIRED',
-      `The open payment ${first} pays the same amount to the same payee`,
-      {
-        details: { summary: json, openTxids: [...similar] },
-        hint: 'It may still be mined, and then both are paid. Send it again or replace it; --again makes a second payment.',
-        next: [
-          { command: `holdfast tx resend ${wallet} ${first}`, why: 'send the same bytes again' },
-          { command: `holdfast tx replace ${wallet} ${first}`, why: 'pay in its place, at a higher fee' }
-        ]
-      }
-    )
+    throw new CliError('CONFIRMATION_REQUIRED', secondPaymentText(first), {
+      details: { summary: json, openTxids: [...similar] },
+      hint: 'It may still be mined, and then both are paid. Send it again or replace it; --again makes a second payment.',
+      next: [
+        { command: `holdfast tx resend ${wallet} ${first}`, why: 'send the same bytes again' },
+        { command: `holdfast tx replace ${wallet} ${first}`, why: 'pay in its place, at a higher fee' }
+      ]
+    })
   }
   const typed = await promptText(
     terminal,
-    `The open payment ${first} pays the same amount to the same payee, and may still be mined. Pay a second time? Type "yes":`
+    `${secondPaymentText(first)}, and may still be mined. Pay a second time? Type "yes":`
   )
   if (typed.trim() !== 'yes') throw new CliError('DECLINED', 'Not paid a second time; nothing was signed')
 }
 
 const MAX_LINES = 5
-
-const STATES: Readonly<Record<OpenPaymentSnapshot['state'], string>> = {
-  signed: 'signed, not sent from here',
-  refused: 'a server refused it, others may have it',
-  notSeen: 'sent, not seen yet',
-  seen: 'seen by the network',
-  notInMempool: 'in no mempool; it is sent again by itself',
-  replaced: 'replaced',
-  expired: 'expired',
-  dropped: 'dropped: what it spends is gone'
-}
 
 const assetIn = (wallet: CurrencyWallet, { tokenId, currencyCode }: OpenPaymentSnapshot): Asset => {
   if (tokenId === null) return coinOf(wallet)

@@ -20,7 +20,7 @@ export interface SendFlags {
   readonly amounts: readonly string[]
   readonly fee: string | undefined
   readonly customFee: readonly string[]
-  readonly noUnconfirmed: boolean
+  readonly noUnconfirmed?: boolean | undefined
   /** What is paid in. */
   readonly asset: Asset
   readonly memos: readonly string[]
@@ -59,7 +59,7 @@ export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promi
     spendTargets,
     ...readFee(flags),
     ...(flags.memos.length === 0 ? {} : { memos: flags.memos.map(readMemo) }),
-    ...(flags.noUnconfirmed ? { noUnconfirmed: true } : {}),
+    ...(flags.noUnconfirmed === undefined ? {} : { noUnconfirmed: flags.noUnconfirmed }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata })
   }
   if (!isEverything) return { spend, warnings }

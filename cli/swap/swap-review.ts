@@ -1,3 +1,4 @@
+import { OWN_CHECK_TEXT } from '../../devtools/core/review-texts.ts'
 import { amountText, type JsonObject, type SpendInfo, type SwapReview } from '../../kernel/index.ts'
 import { amountJson } from '../output/amounts.ts'
 import { safeText } from '../output/safe-text.ts'
@@ -33,7 +34,7 @@ export const reviewSummary = (places: SwapPlaces, review: SwapReview): SpendSumm
       ...spend.lines,
       ...(params === '' ? [] : [['calls with', params] as const]),
       ...(approvals.length === 0 ? [] : [['all fees', fees] as const]),
-      ...(review.isOwnCheckComplete ? [] : [['careful', OWN_CHECK] as const]),
+      ...(review.isOwnCheckComplete ? [] : [['careful', OWN_CHECK_TEXT] as const]),
       ...(expirationDate === undefined ? [] : [['pay before', localTime(expirationDate)] as const])
     ],
     recipients: spend.recipients,
@@ -87,5 +88,4 @@ const spendJson = ({ tokenId, spendTargets, memos = [], otherParams }: SpendInfo
   params: otherParams ?? null
 })
 
-const OWN_CHECK = 'the payee was compared only with own addresses that were shown, saved or paid'
 const MAX_PARAMS = 200

@@ -114,14 +114,24 @@ const walletType: Field<string> = {
 }
 
 const draft = { draftId: id }
-const approved = { draftId: id, maxNetworkFee: optional(nativeOf(0n)) }
+
+const txids: Field<readonly string[]> = {
+  rule: 'must be a list of transaction ids',
+  accepts: (value): value is readonly string[] =>
+    Array.isArray(value) && value.length <= 10_000 && value.every(id.accepts)
+}
+
+const approved = { draftId: id, maxNetworkFee: optional(nativeOf(0n)), again: optional(txids) }
 const wallet = { walletId: id }
+
+const openPayment = { walletId: id, txid: id }
+const fee = optional(oneOf('low', 'standard', 'high'))
 
 const spendWish: FieldsOf<SpendWish> = {
   walletId: id,
   tokenId: optional(text(200)),
   publicAddress: text(1000),
-  fee: optional(oneOf('low', 'standard', 'high'))
+  fee
 }
 
 const actionFields: { readonly [K in ActionName]: FieldsOf<Actions[K]['in']> } = {
@@ -143,6 +153,9 @@ const actionFields: { readonly [K in ActionName]: FieldsOf<Actions[K]['in']> } =
   'spend.max': spendWish,
   'spend.approve': approved,
   'spend.discard': draft,
+  'spend.resend': openPayment,
+  'spend.replace': { ...openPayment, fee },
+  'spend.forget': { ...openPayment, confirm: text(200) },
   'swap.ask': {
     fromWalletId: id,
     toWalletId: id,

@@ -1,12 +1,12 @@
 import type { Actions } from './actions.ts'
 import { amountIn, readAmount, unitsOf } from './amount-in-units.ts'
-import { type ActionNames, UNSAFE } from './command-line-of.ts'
+import { type ActionNames, type DraftInput, UNSAFE } from './command-line-of.ts'
 import type { View } from './slices.ts'
 
 /** What a panel remembers of its own actions, since no table tells it. */
 export interface ActMemory {
   /** Of what each draft was made. */
-  readonly drafts: ReadonlyMap<string, Actions['spend.draft']['in'] | Actions['swap.review']['in']>
+  readonly drafts: ReadonlyMap<string, DraftInput>
   /** What each round of quotes was asked for. */
   readonly rounds: ReadonlyMap<string, Actions['swap.ask']['in']>
 }

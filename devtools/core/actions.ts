@@ -1,4 +1,4 @@
-import type { JsonObject, RouteSnapshot } from '../../kernel/index.ts'
+import type { JsonObject, OpenPaymentSnapshot, RouteSnapshot } from '../../kernel/index.ts'
 
 /**
  * Everything that the panel can do. Actions and their results are JSON, so that the same ones go to a kernel in the page
@@ -32,6 +32,11 @@ export interface Actions {
   'spend.max': { in: SpendWish; out: { nativeAmount: string } }
   'spend.approve': { in: ApprovedDraft; out: { txid: string } }
   'spend.discard': { in: { draftId: string }; out: JsonObject }
+
+  // Open payments: what may have left and is not confirmed. `confirm`: the first eight characters of the txid
+  'spend.resend': { in: { walletId: string; txid: string }; out: { txid: string } }
+  'spend.replace': { in: ReplaceWish; out: { draftId: string; review: SpendReview } }
+  'spend.forget': { in: { walletId: string; txid: string; confirm: string }; out: JsonObject }
 
   // Swapping: a quote is ordered and reviewed, then approved once
   'swap.ask': {
@@ -81,6 +86,9 @@ export const actionNames: ReadonlySet<string> = new Set(
     'spend.max': true,
     'spend.approve': true,
     'spend.discard': true,
+    'spend.resend': true,
+    'spend.replace': true,
+    'spend.forget': true,
     'swap.ask': true,
     'swap.close': true,
     'swap.review': true,
@@ -110,10 +118,20 @@ export interface SpendWish {
   readonly fee?: 'low' | 'standard' | 'high'
 }
 
-/** A draft that a person has said yes to. `maxNetworkFee`: allows a fee that is not usual, up to this. */
+/** The open payment whose place another one takes: to the same payees, with the same amounts, memos and notes. */
+export interface ReplaceWish extends Pick<SpendWish, 'fee'> {
+  readonly walletId: string
+  readonly txid: string
+}
+
+/**
+ * A draft that a person has said yes to. `maxNetworkFee`: allows a fee that is not usual, up to this. `again`: the open
+ * payments beside which the same payee is paid the same amount once more.
+ */
 export interface ApprovedDraft {
   readonly draftId: string
   readonly maxNetworkFee?: string
+  readonly again?: readonly string[]
 }
 
 /** What would be signed, for a person to read first. */
@@ -137,6 +155,18 @@ export interface SpendReview {
   readonly memos?: readonly string[]
   /** The parameters of what is called on the chain, as JSON. */
   readonly params?: readonly string[]
+  /** Payments that may still be mined, up to 20; those of `similar` come first. */
+  readonly openPayments?: readonly OpenPaymentSnapshot[]
+  /** How many of them there are, if that is more. */
+  readonly openCount?: number
+  /** The txids of open payments to the same payee of the same amount: a second one has to be allowed by itself. */
+  readonly similar?: readonly string[]
+  /** The txid of the open payment whose place this takes. */
+  readonly replaces?: string
+  /** Of a swap: who may take tokens of the wallet afterwards, and how many. */
+  readonly allowances?: readonly { readonly spender: string; readonly nativeAmount: string }[]
+  /** Of a swap: its payee was compared with the addresses of all wallets of the account; otherwise only with known ones. */
+  readonly isOwnCheckComplete?: boolean
   /** Of a swap: what arrives, and where. */
   readonly toWalletId?: string
   readonly toTokenId?: string
@@ -153,6 +183,11 @@ export interface SpendReview {
 
 /** The actions that change nothing, which a read-only panel may do, too. */
 export const readingActions: ReadonlySet<ActionName> = new Set<ActionName>(['rates.route'])
+
+/** The actions that are about an address or a txid itself: of no use where these are hidden. */
+export const addressActions: ReadonlySet<ActionName> = new Set<ActionName>([
+  ...(['wallet.receive', 'spend.resend', 'spend.replace', 'spend.forget'] as const)
+])
 
 /** Does actions; rejects with an error that has `code`, `message` and maybe a `hint`. */
 export type Act = <K extends ActionName>(name: K, input: Actions[K]['in']) => Promise<Actions[K]['out']>

@@ -1,4 +1,4 @@
-import type { Action, ActionName, Actions, ApprovedDraft, SpendWish } from './actions.ts'
+import type { Action, ActionName, Actions, ApprovedDraft, ReplaceWish, SpendWish } from './actions.ts'
 import { shellWord } from './shell-word.ts'
 
 /** How a wallet is called on a command line. */
@@ -20,8 +20,8 @@ export interface ActionNames {
   amountOf(native: string, walletId: string, tokenId?: string): string
   /** Whose a repo is; undefined of one that nobody told of. */
   repoOf(repoId: string): { readonly accountId: string; readonly walletId?: string } | undefined
-  /** The payment that a draft was made of, or the quote that it approves. */
-  draftOf(draftId: string): Actions['spend.draft']['in'] | Actions['swap.review']['in'] | undefined
+  /** The payment that a draft was made of, the one that it replaces, or the quote that it approves. */
+  draftOf(draftId: string): DraftInput | undefined
   /** Who made a quote, and for which question. */
   quoteOf(
     quoteId: string
@@ -29,6 +29,9 @@ export interface ActionNames {
   /** One of the quotes of a round. */
   quoteIdOf(roundId: string): string
 }
+
+/** What a draft was made of. */
+export type DraftInput = Actions['spend.draft' | 'spend.replace' | 'swap.review']['in']
 
 /**
  * The command that does the same as an action, to be pasted into a shell (architecture decision 24). Passwords and PINs
@@ -78,11 +81,23 @@ const aboutWallet =
     return { words: [...words, word], flags: { account } }
   }
 
+const aboutPayment =
+  (command: string) =>
+  ({ walletId, txid }: { readonly walletId: string; readonly txid: string }, names: ActionNames): Words => {
+    const { word, account } = names.walletOf(walletId)
+    return { words: ['tx', command, word, txid], flags: { account } }
+  }
+
 const send = (wish: SpendWish & { readonly nativeAmount?: string }, names: ActionNames): Words => {
   const { walletId, tokenId, publicAddress, nativeAmount, fee } = wish
   const { word, account } = names.walletOf(walletId)
   const amount = nativeAmount === undefined ? 'max' : names.amountOf(nativeAmount, walletId, tokenId)
   return { words: ['send', word], flags: { token: tokenId, to: publicAddress, amount, fee, account } }
+}
+
+const replace = ({ walletId, txid, fee }: ReplaceWish, names: ActionNames): Words => {
+  const { word, account } = names.walletOf(walletId)
+  return { words: ['tx', 'replace', word, txid], flags: { fee, account } }
 }
 
 const dry = ({ words, flags }: Words): Words => ({ words, flags: { ...flags, 'dry-run': true } })
@@ -112,14 +127,20 @@ const takeQuote = (quoteId: string, names: ActionNames): Words => {
 }
 
 /** Undefined for a draft that nobody knows, as after a reload: it cannot be approved either. */
-const approve = ({ draftId, maxNetworkFee }: ApprovedDraft, names: ActionNames): Words | undefined => {
+const approve = (
+  { draftId, maxNetworkFee, again = [] }: ApprovedDraft,
+  names: ActionNames
+): Words | undefined => {
   const draft = names.draftOf(draftId)
   if (draft === undefined) return undefined
-  const { words, flags } = 'quoteId' in draft ? takeQuote(draft.quoteId, names) : send(draft, names)
-  return {
-    words,
-    flags: { ...flags, 'max-fee': maxNetworkFee === undefined ? undefined : `${maxNetworkFee} native` }
-  }
+  const { words, flags } = draftWords(draft, names)
+  const most = maxNetworkFee === undefined ? undefined : `${maxNetworkFee} native`
+  return { words, flags: { ...flags, 'max-fee': most, again: again.length > 0 } }
+}
+
+const draftWords = (draft: DraftInput, names: ActionNames): Words => {
+  if ('quoteId' in draft) return takeQuote(draft.quoteId, names)
+  return 'txid' in draft ? replace(draft, names) : send(draft, names)
 }
 
 const giveUp = (input: { readonly draftId: string }, names: ActionNames): Words | undefined => {
@@ -167,6 +188,9 @@ const wordsOf: { readonly [K in ActionName]: WordsOf<K> } = {
   'spend.max': (input, names) => dry(send(input, names)),
   'spend.approve': approve,
   'spend.discard': giveUp,
+  'spend.resend': aboutPayment('resend'),
+  'spend.replace': replace,
+  'spend.forget': aboutPayment('forget'),
   'swap.ask': (input, names) => ({ words: ['swap', 'quote'], flags: swapFlags(input, names) }),
   'swap.close': ({ roundId }, names) => ({ words: ['swap', 'close', names.quoteIdOf(roundId)] }),
   'swap.review': ({ quoteId }, names) => takeQuote(quoteId, names),

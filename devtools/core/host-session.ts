@@ -1,6 +1,6 @@
 import type { Clock, JsonObject } from '../../kernel/index.ts'
 import { ActionError, failureOf } from './action-error.ts'
-import { type Act, type ActionName, readingActions } from './actions.ts'
+import { type Act, type ActionName, addressActions, readingActions } from './actions.ts'
 import type { ActionCorrelation } from './correlation.ts'
 import type { ActionFact } from './facts.ts'
 import type { Journal } from './journal.ts'
@@ -218,11 +218,11 @@ export class Session {
       throw new ActionError({ code: 'READ_ONLY', message: 'There is nobody here who does actions.' })
     if (this.#calls > MAX_CALLS)
       throw new ActionError({ code: 'BAD_MESSAGE', message: 'Too many actions are under way.' })
-    // Half an address is of no use, and its mark would make a code that nobody can pay.
-    if (action === 'wallet.receive' && this.#parts.redaction.hideAddresses === true)
+    // A mark is no address: it would make a code that cannot be paid, and names no payment.
+    if (addressActions.has(action) && this.#parts.redaction.hideAddresses === true)
       throw new ActionError({
         code: 'HIDDEN',
-        message: 'Addresses are hidden here.',
+        message: 'Addresses and transaction ids are hidden here.',
         hint: 'Start it again without hiding addresses.'
       })
     return act

@@ -1,5 +1,21 @@
+import type { OpenPaymentSnapshot } from '../../kernel/index.ts'
 import type { ActionName, Actions, SpendReview } from './actions.ts'
 import { type FieldsOf, rowRules } from './redaction-table.ts'
+
+const openPayment: FieldsOf<OpenPaymentSnapshot> = {
+  txid: 'plain',
+  tokenId: 'plain',
+  currencyCode: 'plain',
+  nativeAmount: 'plain',
+  networkFee: 'plain',
+  targets: { each: { publicAddress: 'plain', nativeAmount: 'plain' } },
+  at: 'plain',
+  state: 'plain',
+  // A node's own words.
+  reason: 'text',
+  replaces: 'plain',
+  replacedBy: 'plain'
+}
 
 /** Nobody can approve what they cannot read: its addresses are shown even where addresses are hidden. */
 const review: FieldsOf<SpendReview> = {
@@ -16,6 +32,12 @@ const review: FieldsOf<SpendReview> = {
   legacyAddress: 'plain',
   memos: 'plain',
   params: 'plain',
+  openPayments: { each: openPayment },
+  openCount: 'plain',
+  similar: 'plain',
+  replaces: 'plain',
+  allowances: { each: { spender: 'plain', nativeAmount: 'plain' } },
+  isOwnCheckComplete: 'plain',
   toCurrencyCode: 'plain',
   toNativeAmount: 'plain',
   minReceive: 'plain',
@@ -43,6 +65,9 @@ export const outputRules: { readonly [K in ActionName]: FieldsOf<Actions[K]['out
   'spend.max': { nativeAmount: 'plain' },
   'spend.approve': { txid: 'chain' },
   'spend.discard': {},
+  'spend.resend': { txid: 'chain' },
+  'spend.replace': drafted,
+  'spend.forget': {},
   'swap.ask': { roundId: 'plain' },
   'swap.close': {},
   'swap.review': drafted,

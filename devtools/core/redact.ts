@@ -100,9 +100,17 @@ const redactField = (
   if (rule === 'chain') return chainOf(value, options)
   if (value === null) return null
   if ('object' in rule) return isObject(value) ? redactObject(rule.object, value, options) : undefined
+  if ('values' in rule) return isObject(value) ? redactValues(rule.values, value, options) : undefined
   if (!Array.isArray(value)) return undefined
   return value.filter(isObject).map(item => redactObject(rule.each, item, options))
 }
+
+const redactValues = (rules: Rules, table: object, options: RedactOptions): JsonObject =>
+  Object.fromEntries(
+    Object.entries(table)
+      .filter(([, value]) => isObject(value))
+      .map(([name, value]) => [name, redactObject(rules, value as object, options)])
+  )
 
 const chainOf = (value: unknown, options: RedactOptions): Json | undefined => {
   if (Array.isArray(value)) return value.flatMap(item => chainOf(item, options) ?? [])

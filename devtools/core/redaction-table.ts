@@ -1,5 +1,6 @@
 import type {
   AmountUnits,
+  BalanceDetails,
   CurrencySnapshot,
   Denomination,
   OpenPaymentSnapshot,
@@ -13,7 +14,7 @@ import type { SliceName, Slices } from './slices.ts'
 /**
  * What may be shown of a field. `plain`: short text, numbers, flags, and lists and tables of them. `text`: words of
  * people and plugins, with everything masked that could be a key. `chain`: addresses and txids, which can be hidden.
- * `hidden`: never.
+ * `hidden`: never. `each`: the objects of a list; `values`: those of a table, by names that are not judged.
  */
 export type FieldRule =
   | 'plain'
@@ -22,6 +23,7 @@ export type FieldRule =
   | 'hidden'
   | { readonly each: Readonly<Record<string, FieldRule>> }
   | { readonly object: Readonly<Record<string, FieldRule>> }
+  | { readonly values: Readonly<Record<string, FieldRule>> }
 
 /** One rule for each field: a new field of a snapshot is a compile error until somebody decides. */
 export type FieldsOf<T> = { readonly [F in keyof Required<T>]: FieldRule }
@@ -32,6 +34,13 @@ const user: FieldsOf<UserSnapshot> = {
   lastLogin: 'plain',
   isPinLoginEnabled: 'plain',
   isLoggedIn: 'plain'
+}
+
+const balanceParts: FieldsOf<BalanceDetails> = {
+  spendable: 'plain',
+  incoming: 'plain',
+  immature: 'plain',
+  reserved: 'plain'
 }
 
 const rateProvider: FieldsOf<RateProviderSnapshot> = {
@@ -165,7 +174,7 @@ export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
     tokens: { each: token },
     stakingStatus: { object: { stakedAmounts: { each: staked } } },
     balances: 'plain',
-    balanceDetails: 'plain',
+    balanceDetails: { values: balanceParts },
     openPayments: { each: openPayment },
     isPaused: 'plain'
   },

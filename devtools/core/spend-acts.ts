@@ -1,4 +1,5 @@
 import {
+  type CurrencyWallet,
   type NativeAmount,
   nativeAmount,
   type SpendInfo,
@@ -11,6 +12,7 @@ import type { SpendReview, SpendWish } from './actions.ts'
 import { type ActorPlace, type ActsOf, type OwnedWallet, walletOf } from './actor-place.ts'
 import { chainNotesOf } from './chain-notes.ts'
 import type { DraftShelf } from './draft-shelf.ts'
+import { checkForgotten, checkSecondPayment, findOpenPayment, openPaymentsIn } from './open-payments.ts'
 
 /** A payment that was made, and not signed. */
 export interface SpendDraft extends OwnedWallet {
@@ -21,18 +23,23 @@ export interface SpendDraft extends OwnedWallet {
 export const spendActs = (place: ActorPlace, drafts: DraftShelf<SpendDraft>): ActsOf<'spend'> => ({
   async 'spend.draft'({ nativeAmount: amount, ...wish }) {
     const { owned, request, legacyAddress } = await requestOf(place, wish, nativeAmount(amount))
+    await owned.wallet.lookAtOpenPayments()
     const draft = await owned.wallet.makeSpend(request)
-    const review = { ...reviewOf(draft), ...(legacyAddress === undefined ? {} : { legacyAddress }) }
+    const review = {
+      ...reviewOf(owned.wallet, draft),
+      ...(legacyAddress === undefined ? {} : { legacyAddress })
+    }
     return { draftId: drafts.put({ ...owned, draft }), review }
   },
   async 'spend.max'(wish) {
     const { owned, request } = await requestOf(place, wish)
     return { nativeAmount: await owned.wallet.getMaxSpendable(request) }
   },
-  async 'spend.approve'({ draftId, maxNetworkFee: most }) {
+  async 'spend.approve'({ draftId, maxNetworkFee: most, again }) {
     const { account, wallet, draft } = drafts.take(draftId)
     // Another panel or the application may have logged it out; if it is back, this is not its wallet.
     if (!account.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
+    checkSecondPayment(wallet.similarPayments(draft), again === undefined ? {} : { again })
     const { txid } = await wallet.spend(
       draft,
       most === undefined ? {} : { maxNetworkFee: nativeAmount(most) }
@@ -42,7 +49,38 @@ export const spendActs = (place: ActorPlace, drafts: DraftShelf<SpendDraft>): Ac
   async 'spend.discard'({ draftId }) {
     drafts.take(draftId)
     return {}
+  },
+  async 'spend.resend'({ walletId, txid }) {
+    const { wallet } = await walletOf(place, walletId)
+    return { txid: (await wallet.resendTx(txid)).txid }
+  },
+  async 'spend.replace'({ walletId, txid, fee }) {
+    const owned = await walletOf(place, walletId)
+    const { tx } = await findOpenPayment(owned.wallet, txid)
+    const draft = await owned.wallet.makeSpend(replacementOf(tx, fee))
+    return { draftId: drafts.put({ ...owned, draft }), review: reviewOf(owned.wallet, draft) }
+  },
+  async 'spend.forget'({ walletId, txid, confirm }) {
+    checkForgotten({ txid, confirm })
+    const { wallet } = await walletOf(place, walletId)
+    await wallet.forgetTx(txid)
+    return {}
   }
+})
+
+const replacementOf = (
+  { txid, tokenId, spendTargets = [], memos, metadata }: Transaction,
+  fee: SpendWish['fee']
+): SpendInfo => ({
+  tokenId,
+  spendTargets: spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({
+    publicAddress,
+    nativeAmount: paid
+  })),
+  ...(memos.length === 0 ? {} : { memos }),
+  ...(fee === undefined ? {} : { networkFeeOption: fee }),
+  metadata,
+  replaces: txid
 })
 
 /** A payment link may be given, too; its amount is not asked. */
@@ -65,7 +103,7 @@ const requestOf = async (
   }
 }
 
-const reviewOf = (draft: Transaction): SpendReview => {
+const reviewOf = (wallet: CurrencyWallet, draft: Transaction): SpendReview => {
   const targets = (draft.spendTargets ?? []).map(({ publicAddress, nativeAmount: paid }) => ({
     publicAddress,
     nativeAmount: paid
@@ -80,6 +118,7 @@ const reviewOf = (draft: Transaction): SpendReview => {
     networkFee: draft.parentNetworkFee ?? draft.networkFee,
     ...(unusual === undefined ? {} : { usualNetworkFee: unusual.usualNetworkFee }),
     targets,
-    ...chainNotesOf([draft])
+    ...chainNotesOf([draft]),
+    ...openPaymentsIn(wallet, draft)
   }
 }

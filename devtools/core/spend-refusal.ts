@@ -35,6 +35,11 @@ export const spendRefusalOf = (
     const least = shown('minimum')
     return { field: 'amount', text: `${message}${least === undefined ? '' : `, at least ${least}`}.` }
   }
+  if (code === 'PENDING_FUNDS' && details.incoming !== undefined && details.incoming !== '0')
+    return {
+      field: 'amount',
+      text: `${message}: ${shown('incoming')} is incoming. Send less, or wait until it is confirmed.`
+    }
   if (code === 'AMOUNT_INVALID' || code === 'NO_AMOUNT_SPECIFIED' || code === 'PENDING_FUNDS')
     return { field: 'amount', text: hint === undefined ? message : `${message}. ${hint}` }
   return undefined

@@ -1,6 +1,7 @@
 import {
   type NativeAmount,
   nativeAmount,
+  type OpenPaymentSnapshot,
   type SwapQuote,
   type SwapResult,
   type SwapReview,
@@ -10,6 +11,7 @@ import type { SpendReview } from './actions.ts'
 import { type ActorPlace, type ActsOf, accountOf, openIn, walletOf } from './actor-place.ts'
 import { chainNotesOf } from './chain-notes.ts'
 import type { DraftShelf } from './draft-shelf.ts'
+import { checkSecondPayment, openPaymentsIn } from './open-payments.ts'
 import type { OpenRounds } from './open-rounds.ts'
 
 /** A quote that is being approved, and waits for a person to say yes. */
@@ -18,6 +20,8 @@ export interface SwapDraft {
   readonly roundId: string
   /** Says yes or no, once; a no ends the quote. A yes can allow the network a fee that is not usual. */
   answer(said: boolean | { readonly maxNetworkFee: NativeAmount }): void
+  /** The open payments that pay the same at present. @throws LOGGED_OUT */
+  similar(): readonly OpenPaymentSnapshot[]
   /** How the approval ends. */
   readonly result: Promise<SwapResult>
 }
@@ -41,12 +45,24 @@ export const swapActs = (
   },
   async 'swap.review'({ quoteId }) {
     const { accountId, round, quote } = rounds.find(quoteId)
+    const { wallet } = await walletOf(place, quote.request.fromWalletId)
     const { review, answer, result } = await reviewed(quote)
-    const draftId = drafts.put({ accountId, roundId: round.id, answer, result })
-    return { draftId, review: reviewOf(quote, review) }
+    // What pays is the last: others allow it to.
+    const payment = review.drafts.at(-1)
+    const similar = (): readonly OpenPaymentSnapshot[] =>
+      payment === undefined ? [] : wallet.similarPayments(payment)
+    return declinedUnless({ answer, result }, async () => {
+      await wallet.lookAtOpenPayments()
+      const open = payment === undefined ? {} : openPaymentsIn(wallet, payment)
+      const shown = { ...reviewOf(quote, review), ...open }
+      return { draftId: drafts.put({ accountId, roundId: round.id, answer, similar, result }), review: shown }
+    })
   },
-  async 'swap.approve'({ draftId, maxNetworkFee: most }) {
-    const { answer, result } = drafts.take(draftId)
+  async 'swap.approve'({ draftId, maxNetworkFee: most, again }) {
+    const { answer, similar, result } = drafts.take(draftId)
+    await declinedUnless({ answer, result }, async () =>
+      checkSecondPayment(similar(), again === undefined ? {} : { again })
+    )
     answer(most === undefined ? true : { maxNetworkFee: nativeAmount(most) })
     const { transaction, orderId } = await result
     return { txid: transaction.txid, ...(orderId === undefined ? {} : { orderId }) }
@@ -63,6 +79,20 @@ export const swapActs = (
   }
 })
 
+/** Declines an approval if what has to come before it fails. @throws what that throws */
+const declinedUnless = async <T>(
+  { answer, result }: Pick<SwapDraft, 'answer' | 'result'>,
+  check: () => Promise<T>
+): Promise<T> => {
+  try {
+    return await check()
+  } catch (error) {
+    answer(false)
+    await result.catch(() => {})
+    throw error
+  }
+}
+
 /** Begins to approve a quote, up to the question whether to. @throws what the order and its drafts can meet */
 const reviewed = (
   quote: SwapQuote
@@ -77,7 +107,7 @@ const reviewed = (
   })
 
 const reviewOf = ({ request }: SwapQuote, review: SwapReview): SpendReview => {
-  const { drafts, spends, toNativeAmount, isEstimate, unusualFees } = review
+  const { allowances, drafts, spends, toNativeAmount, isEstimate, unusualFees } = review
   // Below its own limit nothing is signed, and of an estimate still less may arrive.
   const minReceive = isEstimate ? review.minReceiveAmount : toNativeAmount
   return {
@@ -94,6 +124,12 @@ const reviewOf = ({ request }: SwapQuote, review: SwapReview): SpendReview => {
       spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({ publicAddress, nativeAmount: paid }))
     ),
     ...chainNotesOf(drafts, spends),
+    ...(allowances.length === 0
+      ? {}
+      : {
+          allowances: allowances.map(({ spender, nativeAmount: most }) => ({ spender, nativeAmount: most }))
+        }),
+    isOwnCheckComplete: review.isOwnCheckComplete,
     toWalletId: request.toWalletId,
     ...(request.toTokenId === null ? {} : { toTokenId: request.toTokenId }),
     toCurrencyCode: request.toCurrencyCode,

@@ -111,9 +111,12 @@ const NOTHING: PanelMemory = { drafts: new Map(), rounds: new Map(), sent: new M
 // As many drafts and rounds as a kernel keeps open, and more.
 const KEPT = 100
 
+const isDrafting = (action: Action): action is Draft['made'] =>
+  action.name === 'spend.draft' || action.name === 'spend.replace' || action.name === 'swap.review'
+
 /** The draft that an action made; undefined if it made none. */
 const draftOf = (action: Action, output: object): Draft | undefined =>
-  (action.name === 'spend.draft' || action.name === 'swap.review') && 'draftId' in output
+  isDrafting(action) && 'draftId' in output
     ? { ...(output as Pick<Draft, 'draftId' | 'review'>), made: action }
     : undefined
 
@@ -122,7 +125,7 @@ const remembered = (memory: PanelMemory, action: Action, output: object): PanelM
   if (action.name === 'swap.ask' && 'roundId' in output) {
     return { ...memory, rounds: withEntry(memory.rounds, String(output.roundId), action.input) }
   }
-  if ((action.name === 'spend.draft' || action.name === 'swap.review') && 'draftId' in output) {
+  if (isDrafting(action) && 'draftId' in output) {
     return { ...memory, drafts: withEntry(memory.drafts, String(output.draftId), action.input) }
   }
   if (action.name === 'rates.route' && 'alternatives' in output) {

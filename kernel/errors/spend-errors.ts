@@ -28,7 +28,8 @@ export interface SpendErrorDetails {
     networkFee?: string
   }
   NO_AMOUNT_SPECIFIED: NoDetails
-  PENDING_FUNDS: NoDetails
+  /** `incoming`, `immature`, `reserved`: what the payment could take if it were spendable, in native units of the coin. */
+  PENDING_FUNDS: { currencyCode?: string; incoming?: string; immature?: string; reserved?: string }
   SPEND_TO_SELF: NoDetails
   SAME_CURRENCY: NoDetails
   /** '' for a limit that the provider does not name. */
@@ -80,6 +81,24 @@ const permissionHint = ({ pluginId, reason }: SpendErrorDetails['SWAP_PERMISSION
   }
 }
 
+const pendingHint = ({
+  incoming = '0',
+  immature = '0',
+  reserved = '0'
+}: SpendErrorDetails['PENDING_FUNDS']): string => {
+  const parts = [
+    incoming === '0'
+      ? ''
+      : `${incoming} native units are incoming: wait until they are confirmed, or accept with --unconfirmed that their sender can take them back.`,
+    reserved === '0'
+      ? ''
+      : `${reserved} native units are reserved for a signed payment: wait until it is over.`,
+    immature === '0' ? '' : `${immature} native units come from new blocks: wait until they are mature.`
+  ]
+  const hint = parts.filter(part => part !== '').join(' ')
+  return hint === '' ? 'Wait until more of the coins are confirmed.' : hint
+}
+
 /** Messages, exit codes and advice for {@link SpendErrorDetails}. */
 export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<SpendErrorDetails[C]> } = {
   DUST_SPEND: {
@@ -109,8 +128,7 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     name: 'PendingFundsError',
     exitCode: 32,
     message: () => 'Not enough confirmed funds',
-    hint: () =>
-      'Wait for the incoming payment to confirm, or for a signed one whose coins are reserved to be over.',
+    hint: pendingHint,
     retryable: true
   },
   SPEND_TO_SELF: { name: 'SpendToSelfError', exitCode: 34, message: () => 'Spending to self' },

@@ -92,7 +92,7 @@ const makers = {
     )
   },
   PENDING_FUNDS: (_place: ErrorPlace, error: unknown): WalletError =>
-    new WalletError('PENDING_FUNDS', {}, error),
+    isWalletError(error, 'PENDING_FUNDS') ? error : new WalletError('PENDING_FUNDS', {}, error),
   SWAP_BELOW_LIMIT: ({ pluginId }: ErrorPlace, error: unknown): WalletError =>
     new WalletError(
       'SWAP_BELOW_LIMIT',

@@ -66,7 +66,10 @@ export interface SpendInfo {
   readonly memos?: readonly Memo[]
   readonly networkFeeOption?: NetworkFeeOption
   readonly customNetworkFee?: JsonObject
-  /** Spend confirmed coins only. */
+  /**
+   * `true`: confirmed coins only. `false`: also what is incoming, which its sender can still take back, where nothing
+   * else will do. Left out: what the balance calls spendable, so confirmed coins and change of the wallet's own.
+   */
   readonly noUnconfirmed?: boolean
   /**
    * The most that the network may take, in native units of the chain's own coin. If left out, a fee above a tenth of

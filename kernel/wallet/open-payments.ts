@@ -25,17 +25,20 @@ export const openPaymentsOf = (journal: SpendJournal): readonly OpenPaymentSnaps
 export const similarPaymentsOf = (
   open: readonly OpenPaymentSnapshot[],
   { tokenId, spendTargets = [], replaces }: Pick<Transaction, 'replaces' | 'spendTargets' | 'tokenId'>
-): readonly OpenPaymentSnapshot[] =>
-  open.filter(
+): readonly OpenPaymentSnapshot[] => {
+  // It cannot be mined beside what it replaces, nor beside what that has replaced.
+  const rivals = replacedBefore(replaces, txid => open.find(payment => payment.txid === txid))
+  return open.filter(
     payment =>
       payment.tokenId === tokenId &&
-      payment.txid !== replaces &&
+      !rivals.has(payment.txid) &&
       payment.targets.some(({ publicAddress, nativeAmount }) =>
         spendTargets.some(
           target => target.publicAddress === publicAddress && target.nativeAmount === nativeAmount
         )
       )
   )
+}
 
 /** Whether a payment may still be mined and is not yet confirmed. */
 export const isOpen = ({ confirmedAt, sight }: SpendIntent): boolean =>
@@ -84,9 +87,11 @@ export const paymentsChanged = async (parts: OpenPaymentParts): Promise<void> =>
  * @throws SIGN_REFUSED, TX_NOT_FOUND if there is no such payment
  */
 export const checkSpentCoins = ({ journal, info }: OpenPaymentParts, draft: Transaction): void => {
-  const replaced = replacedBy(journal, draft)
-  const { spentCoins } = draft
+  const { replaces, spentCoins } = draft
+  if (replaces !== undefined && journal.findSigned(replaces) === undefined)
+    throw new WalletError('TX_NOT_FOUND', { txid: replaces })
   if (spentCoins === undefined) return
+  const replaced = replacedBefore(replaces, txid => journal.findSigned(txid)?.tx)
   const refuse = (reason: string): WalletError =>
     new WalletError('SIGN_REFUSED', { pluginId: info.pluginId, reason })
   for (const intent of journal.signed()) {
@@ -100,15 +105,14 @@ export const checkSpentCoins = ({ journal, info }: OpenPaymentParts, draft: Tran
   }
 }
 
-/** The payment that a draft replaces, and all that this one has replaced. */
-const replacedBy = (journal: SpendJournal, { replaces }: Transaction): ReadonlySet<string> => {
+/** Returns the payment that a draft replaces, and all that this one has replaced. */
+const replacedBefore = (
+  replaces: string | undefined,
+  find: (txid: string) => { readonly replaces?: string | undefined } | undefined
+): ReadonlySet<string> => {
   const replaced = new Set<string>()
-  for (let txid = replaces; txid !== undefined && !replaced.has(txid); ) {
-    const intent = journal.findSigned(txid)
-    if (intent === undefined && replaced.size === 0) throw new WalletError('TX_NOT_FOUND', { txid })
+  for (let txid = replaces; txid !== undefined && !replaced.has(txid); txid = find(txid)?.replaces)
     replaced.add(txid)
-    txid = intent?.tx.replaces
-  }
   return replaced
 }
 

@@ -121,7 +121,7 @@ export class WalletLife implements EngineHost {
 
   /** Looks for every payment that is not over, for some seconds at most. */
   async lookAtPayments(): Promise<void> {
-    if (this.journal.isEmpty && this.journal.sent().length === 0) return
+    if (!this.#hasPayments) return
     this.#watch([])
     const { clock } = this.#parts
     const deadline = { clock, milliseconds: LOOK_MS, what: 'Looking for open payments' }
@@ -186,8 +186,7 @@ export class WalletLife implements EngineHost {
   }
 
   synced(): void {
-    if (this.journal.isEmpty && this.journal.sent().length === 0) return
-    this.#watch([])
+    if (this.#hasPayments) this.#watch([])
   }
 
   tokensChanged(): void {
@@ -247,7 +246,7 @@ export class WalletLife implements EngineHost {
 
   async transactionsChanged(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<void> {
     this.#tellTransactions(await this.table.take(transactions, checkpoint))
-    if (this.journal.sent().length > 0) this.#watch(transactions.map(({ txid }) => txid))
+    if (this.#hasPayments) this.#watch(transactions.map(({ txid }) => txid))
   }
 
   failed(thrown: unknown): void {
@@ -313,7 +312,12 @@ export class WalletLife implements EngineHost {
   async #takeHeight(blockHeight: number): Promise<void> {
     const changed = await this.table.takeHeight(blockHeight)
     this.#tellTransactions({ created: [], changed })
-    if (changed.length > 0 && this.journal.sent().length > 0) this.#watch(changed)
+    if (changed.length > 0 && this.#hasPayments) this.#watch(changed)
+  }
+
+  /** Whether a payment is unfinished, or was sent and is watched. */
+  get #hasPayments(): boolean {
+    return !this.journal.isEmpty || this.journal.sent().length > 0
   }
 
   /** Goes on with the payments that are not over, in one round at a time; what changes during one has the next. */

@@ -30,7 +30,7 @@ export const watchPayments = async (parts: SpendParts, changed: ReadonlySet<stri
     // Earlier ones took their time: what counts is how far this one has come by now.
     if (busy.has(correlationId)) continue
     const unfinished = journal.find(correlationId)
-    const intent = unfinished ?? journal.sent().find(sent => sent.correlationId === correlationId)
+    const intent = unfinished ?? findSent(parts, correlationId)
     if (intent === undefined) continue
     try {
       await (unfinished === undefined ? watchSent(parts, intent) : goOn(parts, intent))
@@ -81,7 +81,12 @@ const goOn = async (parts: SpendParts, intent: SpendIntent): Promise<void> => {
     throw error
   })
   if (!isAsItWas(parts, intent)) return
-  if (sight.state === 'seen') return save()
+  if (sight.state === 'seen') {
+    await save()
+    // It may be confirmed already, and then nothing more may be heard of it for long.
+    const sent = findSent(parts, correlationId)
+    return sent && watchSent(parts, sent)
+  }
   if (isSentByItself && !sight.isFinal) {
     if (!isDue(parts, correlationId)) return
     return whileBusy(parts, correlationId, async () => finish(parts, await send(parts, intent)))
@@ -92,10 +97,14 @@ const goOn = async (parts: SpendParts, intent: SpendIntent): Promise<void> => {
   await paymentsChanged(parts)
 }
 
+const findSent = ({ journal }: SpendParts, correlationId: string): SpendIntent | undefined =>
+  journal.sent().find(sent => sent.correlationId === correlationId)
+
 /** Whether nobody has sent, saved or forgotten it while it was looked for. */
-const isAsItWas = ({ journal, busy }: SpendParts, intent: SpendIntent): boolean => {
+const isAsItWas = (parts: SpendParts, intent: SpendIntent): boolean => {
+  const { journal, busy } = parts
   const { correlationId } = intent
-  const now = journal.find(correlationId) ?? journal.sent().find(sent => sent.correlationId === correlationId)
+  const now = journal.find(correlationId) ?? findSent(parts, correlationId)
   return !busy.has(correlationId) && isSameJson(now, intent)
 }
 

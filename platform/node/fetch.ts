@@ -123,20 +123,30 @@ const isStale = (request: ClientRequest, method: string, error: Error): boolean 
   'code' in error &&
   (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 
+/** By events: an async iterator costs as much again as the rest of a short reply. */
 const readBody = async (
   response: IncomingMessage,
   { source, limit }: { source: string; limit: number }
 ): Promise<string> => {
-  const tooLarge = (): WalletError => new WalletError('REPLY_TOO_LARGE', { source, limit })
-  if (Number(response.headers['content-length'] ?? 0) > limit) throw tooLarge()
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > limit) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return textOfReply(chunks)
+  const body = await new Promise<readonly Buffer[]>((resolve, reject) => {
+    const refuse = (): void => reject(new WalletError('REPLY_TOO_LARGE', { source, limit }))
+    if (Number(response.headers['content-length'] ?? 0) > limit) {
+      refuse()
+      return
+    }
+    const chunks: Buffer[] = []
+    let size = 0
+    response.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > limit) refuse()
+      else chunks.push(chunk)
+    })
+    response.on('end', () => resolve(chunks))
+    response.on('error', reject)
+    // Of a connection that breaks off; after 'end' it changes nothing.
+    response.on('close', () => reject(new Error('The reply ended too early')))
+  })
+  return textOfReply(body)
 }
 
 const headersOf = (response: IncomingMessage): Readonly<Record<string, string>> => {

@@ -45,7 +45,7 @@ browserTest(
     )
     world.chain.fund(publicAddress, '5000000')
     world.chain.mine(1)
-    await page.waitForFunction(() => networked.balance() === '5000000')
+    await page.waitForFunction(() => networked.spendable() === '5000000')
     const txid = await page.evaluate(payee => networked.pay(payee, '1250000'), PAYEE)
     world.chain.mine(1)
     await page.evaluate(() => networked.close())

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import test from 'ava'
 import type { Locator, Page } from 'playwright-core'
+import type { OpenPaymentSnapshot } from '../../kernel/index.ts'
 import { withChromium } from './helpers/chromium.ts'
 import { buttonOf as button, heldPanelsFor } from './helpers/held-panel.ts'
 import type { HeldPage } from './page/held-page.ts'
@@ -18,6 +19,18 @@ const REVIEW = {
   currencyCode: 'BTC',
   nativeAmount: '1000000',
   networkFee: '2260',
+  targets: [{ publicAddress: ADDRESS, nativeAmount: '1000000' }]
+}
+
+const OPEN: OpenPaymentSnapshot = {
+  ...{
+    txid: 'ab'.repeat(32),
+    tokenId: null,
+    currencyCode: 'BTC',
+    nativeAmount: '-1000282',
+    networkFee: '282'
+  },
+  ...{ at: 1_767_268_700_000, state: 'refused', reason: 'no' },
   targets: [{ publicAddress: ADDRESS, nativeAmount: '1000000' }]
 }
 
@@ -119,6 +132,83 @@ browserTest(
     await page.keyboard.press('?')
     await page.keyboard.press('Escape')
     await page.getByRole('status').getByText('nobody knows whether it was sent').waitFor()
+  }
+)
+
+browserTest(
+  'a review warns of an open payment to the same payee, and approves it only once a yes was typed',
+  async (t, browser) => {
+    const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
+    await page.getByLabel('Address').fill(ADDRESS)
+    await page.getByRole('textbox', { name: 'Amount' }).fill('0.01')
+    await button(page, 'Review…').click()
+    const again = { ...REVIEW, openPayments: [OPEN], similar: [OPEN.txid] }
+    await page.evaluate(review => held.answer({ draftId: 'draft-1', review }), again)
+    await dialog(page).getByRole('alert').getByText(`The open payment ${OPEN.txid} pays the same`).waitFor()
+    await dialog(page).getByText('0.01 BTC', { exact: true }).nth(1).waitFor()
+    await dialog(page).getByText('a server refused it, others may have it: no').waitFor()
+    const yes = page.getByLabel('Type yes to pay a second time')
+    t.true(await button(page, 'Sign and send').isDisabled())
+    await yes.fill('y')
+    await yes.press('Enter')
+    t.true(await button(page, 'Sign and send').isDisabled())
+    await yes.fill('yes')
+    await button(page, 'Sign and send').click()
+    t.deepEqual(await page.evaluate(() => held.asked.at(-1)), {
+      name: 'spend.approve',
+      input: { draftId: 'draft-1', again: [OPEN.txid] }
+    })
+  }
+)
+
+browserTest(
+  'an open payment is sent again, replaced after a review, and forgotten once its start was typed',
+  async (t, browser) => {
+    const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
+    await page.evaluate(
+      ({ walletId, payment }) => {
+        const { wallets } = held.view()
+        const wallet = wallets.get(walletId)
+        if (wallet === undefined) throw new Error('The sample has this wallet')
+        held.tell({ wallets: new Map(wallets).set(walletId, { ...wallet, openPayments: [payment] }) })
+      },
+      { walletId: SAVINGS, payment: OPEN }
+    )
+    const about = { walletId: SAVINGS, txid: OPEN.txid }
+    const lastAsked = () => page.evaluate(() => held.asked.at(-1))
+    await button(page, 'Send again…').click()
+    await button(page, 'Send the same bytes again').click()
+    t.deepEqual(await lastAsked(), { name: 'spend.resend', input: about })
+    await page.evaluate(txid => held.answer({ txid }), OPEN.txid)
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByText('Sent again', { exact: true }).waitFor()
+
+    await button(page, 'Forget…').click()
+    await page.getByRole('alert').getByText('nothing brings the first back').waitFor()
+    const word = page.getByLabel(`Type “${OPEN.txid.slice(0, 8)}” to forget it`)
+    await word.fill('yes')
+    t.true(await button(page, 'Forget it').isDisabled())
+    await word.fill(OPEN.txid.slice(0, 8))
+    await button(page, 'Forget it').click()
+    t.deepEqual(await lastAsked(), {
+      name: 'spend.forget',
+      input: { ...about, confirm: OPEN.txid.slice(0, 8) }
+    })
+    await page.evaluate(() => held.refuse({ code: 'TX_NOT_FOUND', message: 'There is no such payment.' }))
+    await page.getByRole('dialog').getByText('There is no such payment.').waitFor()
+    await button(page, 'Cancel').click()
+
+    await button(page, 'Replace…').click()
+    await page.getByRole('dialog').getByLabel('Fee').selectOption('high')
+    await page.getByRole('dialog').getByRole('button', { name: 'Review…' }).click()
+    t.deepEqual(await lastAsked(), { name: 'spend.replace', input: { ...about, fee: 'high' } })
+    const review = { ...REVIEW, openPayments: [OPEN], replaces: OPEN.txid }
+    await page.evaluate(made => held.answer({ draftId: 'draft-1', review: made }), review)
+    await dialog(page).getByText('this takes its place').waitFor()
+    t.is(await page.getByRole('dialog').count(), 1)
+    await dialog(page).getByText(`holdfast tx replace Savings ${OPEN.txid} --fee high`).waitFor()
+    await button(page, 'Sign and send').click()
+    t.deepEqual(await lastAsked(), { name: 'spend.approve', input: { draftId: 'draft-1' } })
   }
 )
 

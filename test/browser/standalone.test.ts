@@ -52,7 +52,7 @@ browserTest(
     }, ALICE)
     const funded = await find<WalletSnapshot>(tab, 'wallets', {
       walletId: fromWalletId,
-      balances: { '': '50000000' }
+      balanceDetails: { '': { spendable: '50000000' } }
     })
     t.is(funded.name, 'Savings')
     await find<EngineSnapshot>(tab, 'engines', { walletId: fromWalletId, syncRatio: 1, state: 'started' })

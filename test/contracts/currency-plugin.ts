@@ -247,7 +247,10 @@ const checkSpending = (check: Check): void => {
     const half = String(BigInt(wallet.told.balances.at(-1) ?? '0') + 1000n)
     await fixture.fund(publicAddress, fixture.someAmount)
     await until(() => BigInt(wallet.told.balances.at(-1) ?? '0') > BigInt(half))
-    t.is(await codeOf({ ...(await spendOf(fixture, half)), noUnconfirmed: true }), 'PENDING_FUNDS')
+    const spend = await spendOf(fixture, half)
+    t.is(await codeOf({ ...spend, noUnconfirmed: true }), 'PENDING_FUNDS')
+    t.is(await codeOf(spend), 'PENDING_FUNDS')
+    await t.notThrowsAsync(wallet.engine.makeSpend({ ...spend, noUnconfirmed: false }, {}))
   })
 }
 

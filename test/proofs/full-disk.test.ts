@@ -48,7 +48,7 @@ test('a disk that fills up at any write of a spend says so, loses nothing, and t
     const { publicAddress } = await wallet.getReceiveAddress()
     world.chain.fund(publicAddress, '100000')
     world.chain.mine(1)
-    await waitFor(() => wallet.balanceOf(null) === '100000')
+    await waitFor(() => wallet.balanceDetailsOf(null).spendable === '100000')
     await account.sync()
     const shop = await account.createCurrencyWallet('wallet:bitcoin')
     const target = await shop.getReceiveAddress()

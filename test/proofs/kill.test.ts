@@ -38,7 +38,7 @@ const makeHome = async (t: ExecutionContext): Promise<Home> => {
   const wallet = await account.createCurrencyWallet('wallet:bitcoin', { name: 'Savings' })
   world.chain.fund((await wallet.getReceiveAddress()).publicAddress, FUNDS.toString())
   world.chain.mine(1)
-  await waitFor(() => wallet.balanceOf(null) === FUNDS.toString())
+  await waitFor(() => wallet.balanceDetailsOf(null).spendable === FUNDS.toString())
   await account.sync()
   const shop = await openDevice(world)
   const shopWallet = await (await shop.context.createAccount({})).createCurrencyWallet('wallet:bitcoin')

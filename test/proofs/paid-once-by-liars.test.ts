@@ -129,10 +129,10 @@ const payByLiars = async (t: ExecutionContext, chance: Chance): Promise<void> =>
   const { chain } = world
   const fund = async (): Promise<void> => {
     const { publicAddress } = await wallet.getReceiveAddress()
-    const before = Number(wallet.balanceOf(null))
+    const before = Number(wallet.balanceDetailsOf(null).spendable)
     chain.fundMany(Array.from({ length: 30 }, () => ({ to: publicAddress, amount: '300000' })))
     chain.mine(1)
-    await waitFor(() => Number(wallet.balanceOf(null)) > before)
+    await waitFor(() => Number(wallet.balanceDetailsOf(null).spendable) > before)
   }
   await fund()
 

@@ -112,3 +112,35 @@ onTerminal('screens and questions have colours, and none where the flag forbids 
   t.regex(await forget(), style)
   t.notRegex(await forget('--color', 'never'), style)
 })
+
+onTerminal('a fee far above the usual, and a second payment like an open one, take a typed yes', async t => {
+  const home = homeFor(t)
+  const pin = '7316'
+  const run = (...args: string[]) => runInProcess([...args, '--pin-stdin', '--json'], { home, input: pin })
+  await runInProcess(['account', 'create', '--light', '--pin-stdin'], { home, input: pin })
+  const made = await run('wallets', 'create', 'bitcoin', '--name', 'Savings')
+  await runInProcess(['fake', 'chain', 'fund', made.json.data.address, '1 BTC', '--confirm'], { home })
+  const payee = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+  const send = (more: readonly string[], typed: (readonly [RegExp, string])[]) => {
+    const args = ['send', 'Savings', '--to', payee, '--amount', '0.01', ...more]
+    return runOnTerminal(t, args, { home, typed: [[/PIN of/, `${pin}\r`], [/\[y\/N\]/, 'y'], ...typed] })
+  }
+  const dear = ['--custom-fee', 'satPerByte=1000']
+  const typedY = await send(dear, [[/Type "yes":/, 'y\r']])
+  t.is(typedY.code, 5, typedY.screen)
+  t.regex(typedY.screen, /The network fee was not allowed; nothing was signed/)
+  const stopped = await send(dear, [[/Type "yes":/, '\u0003']])
+  t.is(stopped.code, 130, stopped.screen)
+  t.deepEqual((await run('tx', 'open', 'Savings')).json.data.openPayments, [])
+
+  const paid = await send(dear, [[/Type "yes":/, 'yes\r']])
+  t.is(paid.code, 0, paid.screen)
+  const again = await send([], [[/Type "yes"/, 'no\r']])
+  t.is(again.code, 5, again.screen)
+  const [open, ...more] = (await run('tx', 'open', 'Savings')).json.data.openPayments
+  t.true(paid.screen.includes(open.txid), paid.screen)
+  t.deepEqual(more, [])
+  const second = await send([], [[/Type "yes"/, 'yes\r']])
+  t.is(second.code, 0, second.screen)
+  t.is((await run('tx', 'open', 'Savings')).json.data.openPayments.length, 2)
+})

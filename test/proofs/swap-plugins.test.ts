@@ -33,7 +33,7 @@ for (const { id, plugin, other, hasMaximum } of PROVIDERS) {
     const { world, account, btc, ltc } = trader
     world.chains.litecoin.fund((await ltc.getReceiveAddress()).publicAddress, '2000000000')
     world.chains.litecoin.mine(1)
-    await waitFor(() => ltc.balanceOf(null) === '2000000000')
+    await waitFor(() => ltc.balanceDetailsOf(null).spendable === '2000000000')
     const quote = await account.fetchSwapQuote({ ...back(trader), nativeAmount: nativeAmount('700000000') })
     t.is(quote.fromNativeAmount, nativeAmount('700000000'))
     const { transaction } = await quote.approve()

@@ -1,71 +1,10 @@
 import test from 'ava'
-import type { Channel, Io, Json } from '../../kernel/plugin-api.ts'
+import type { Io, Json } from '../../kernel/plugin-api.ts'
 import { isWalletError, nativeAmount } from '../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { drawSeed, logCounts, makeChance, runCount } from '../helpers/drawn-runs.ts'
+import { line, makeHostileWorld, only, type Twist } from '../plugins/currency/hostile-world.ts'
 import { makeTestStore, makeTestWorld, type TestWorld, until } from '../plugins/currency/utxo-world.ts'
-
-interface Reply {
-  id?: number
-  method?: string
-  params?: Json
-  result?: Json
-}
-
-/** Changes what the bad server answers. Gets the method asked and its reply; gives the text to send, or undefined for silence. */
-type Twist = (method: string, reply: Reply) => string | undefined
-
-const BAD = 'tcp://bad.test:1'
-const GOOD = 'tcp://good.test:2'
-
-/** A world with a bad server first and an honest one second; time runs 25 times as fast. */
-const makeHostileWorld = (twist: Twist, servers = [BAD, GOOD]): TestWorld & { readonly ports: number[] } => {
-  const base = makeNodeIo()
-  const ports: number[] = []
-  const clock: Io['clock'] = {
-    ...base.clock,
-    monotonic: () => base.clock.monotonic() * 25,
-    after: (delayMs, task) => base.clock.after(delayMs / 25, task)
-  }
-  let world: TestWorld | undefined
-  const connect: NonNullable<Io['connect']> = async (address, handlers): Promise<Channel> => {
-    ports.push(address.port)
-    const electrum = (world as TestWorld).electrum
-    if (address.port !== 1) return electrum.connect(address, handlers)
-    const methods = new Map<number, string>()
-    const channel = await electrum.connect(address, {
-      onText(text) {
-        for (const line of text.split('\n')) {
-          if (line === '') continue
-          const reply = JSON.parse(line) as Reply
-          const method = reply.method ?? methods.get(reply.id ?? -1) ?? ''
-          const twisted = twist(method, reply)
-          if (twisted !== undefined) handlers.onText(twisted)
-        }
-      },
-      onClose: error => handlers.onClose(error)
-    })
-    return {
-      close: () => channel.close(),
-      send(text) {
-        for (const line of text.split('\n')) {
-          if (line === '') continue
-          const { id, method } = JSON.parse(line) as { id: number; method: string }
-          methods.set(id, method)
-        }
-        channel.send(text)
-      }
-    }
-  }
-  world = makeTestWorld({ io: { connect, clock }, servers })
-  return Object.assign(world, { ports })
-}
-
-const line = (reply: Reply): string => `${JSON.stringify(reply)}\n`
-const only =
-  (name: string, change: (result: Json) => Json): Twist =>
-  (method, reply) =>
-    line(method === name && reply.result !== undefined ? { ...reply, result: change(reply.result) } : reply)
 
 const THIEF = 'bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry'
 const hex64 = 'ab'.repeat(32)
@@ -161,7 +100,7 @@ for (const [name, twist] of damaging) {
     const honest = makeTestWorld()
     const keys = (await honest.openWallet()).privateKeys
     await honest.close()
-    const world = makeHostileWorld(twist)
+    const world = makeHostileWorld(twist, { speed: 25 })
     t.teardown(() => world.close())
     const wallet = await world.openWallet({ keys, isStarted: false })
     const { publicAddress } = await wallet.engine.getFreshAddress({ tokenId: null })
@@ -188,12 +127,13 @@ test('servers that lie always, or now and then, never make a wallet wrong in the
     const [name, twist] = kinds[run % kinds.length] as (typeof kinds)[number]
     const every = 1 + chance.below(3)
     let replies = 0
-    const world = makeHostileWorld((method, reply) => {
+    const lieNowAndThen: Twist = (method, reply, params) => {
       // Some lie always, some now and then.
       if (replies++ % every > 0) return line(reply)
       counts.set(name, (counts.get(name) ?? 0) + 1)
-      return twist(method, reply)
-    })
+      return twist(method, reply, params)
+    }
+    const world = makeHostileWorld(lieNowAndThen, { speed: 25 })
     try {
       const wallet = await world.openWallet({ isStarted: false })
       world.chain.fund((await wallet.engine.getFreshAddress({ tokenId: null })).publicAddress, '70000')
@@ -246,7 +186,7 @@ test('with no server at all a sync fails by the catalogue, and so does a broadca
   const alice = await openWallet({ store })
   chain.fund((await alice.engine.getFreshAddress({ tokenId: null })).publicAddress, '90000')
   chain.mine()
-  await until('coin', () => alice.balance() === '90000')
+  await until('coin', () => alice.told.details.at(-1)?.spendable === '90000')
   await alice.engine.syncNetwork({})
   await alice.engine.killEngine()
   offline.on = true

@@ -12,7 +12,7 @@ test('of two drafts over the same coins only the first is paid: a dearer second 
   const shop = await account.createCurrencyWallet('wallet:bitcoin')
   world.chain.fund((await wallet.getReceiveAddress()).publicAddress, '150000000')
   world.chain.mine(1)
-  await waitFor(() => wallet.balanceOf(null) === '150000000')
+  await waitFor(() => wallet.balanceDetailsOf(null).spendable === '150000000')
   const { publicAddress } = await shop.getReceiveAddress()
   const draftOf = (amount: string, satPerByte: string) =>
     wallet.makeSpend({

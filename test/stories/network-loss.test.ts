@@ -58,7 +58,7 @@ test('a payment waits for a server that comes back, and is then sent', async t =
   const { publicAddress } = await wallet.getReceiveAddress()
   world.chain.fund(publicAddress, '500000')
   world.chain.mine(1)
-  await waitFor(() => wallet.balanceOf(null) === '500000')
+  await waitFor(() => wallet.balanceDetailsOf(null).spendable === '500000')
   const draft = await wallet.makeSpend({
     tokenId: null,
     spendTargets: [{ publicAddress: SHOP, nativeAmount: nativeAmount('100000') }]

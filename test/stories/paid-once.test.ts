@@ -56,7 +56,7 @@ const makeHome = async (t: ExecutionContext): Promise<Home> => {
   for (const amount of ['10000000', '20000000', '30000000'])
     world.chain.fund((await wallet.getReceiveAddress()).publicAddress, amount)
   world.chain.mine(1)
-  await waitFor(() => wallet.balanceOf(null) === '60000000')
+  await waitFor(() => wallet.balanceDetailsOf(null).spendable === '60000000')
   await account.sync()
   return {
     ...{ world, kernel, wallet, lies },

@@ -25,7 +25,7 @@ test.before(async () => {
   for (const amount of ['10000000', '20000000', '30000000'])
     world.chain.fund((await wallet.getReceiveAddress()).publicAddress, amount)
   world.chain.mine(1)
-  await waitFor(() => wallet.balanceOf(null) === '60000000')
+  await waitFor(() => wallet.balanceDetailsOf(null).spendable === '60000000')
 })
 test.after.always(async () => {
   await kernel.close()

@@ -18,7 +18,7 @@ test('one spend, end to end: account, wallet, coins, payment, note, and a second
 
   world.chain.fund(publicAddress, '150000000')
   world.chain.mine(1)
-  await waitFor(() => wallet.balanceOf(null) === '150000000')
+  await waitFor(() => wallet.balanceDetailsOf(null).spendable === '150000000')
 
   const shop = (await (await openDevice(world)).context.createAccount({})).createCurrencyWallet(
     'wallet:bitcoin'

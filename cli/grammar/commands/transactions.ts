@@ -56,7 +56,11 @@ export const transactionCommands: readonly CommandSpec[] = [
         flags: '--max-fee <amount>',
         summary: 'refuse a higher network fee, and allow one up to this that is not usual'
       },
-      { flags: '--no-unconfirmed', summary: 'spend confirmed coins only' },
+      {
+        flags: '--unconfirmed',
+        summary: 'if need be spend what is incoming, which its sender can take back'
+      },
+      { flags: '--no-unconfirmed', summary: 'spend confirmed coins only, and no change that is not' },
       AGAIN,
       { flags: '--sign-only', summary: 'send nothing: write the signed payment into a file' },
       { flags: '-o, --output <file>', summary: 'the file, which only its owner can read' },

@@ -14,7 +14,7 @@ import { type TakesFailure, useView } from '../panel-state.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { ActForm } from '../parts/act-form.tsx'
 import { AmountField } from '../parts/amount-field.tsx'
-import { ChoiceField, TextField } from '../parts/fields.tsx'
+import { ChoiceField, FeeField, type FeeLevel, TextField } from '../parts/fields.tsx'
 import { Section } from '../parts/side.tsx'
 
 /** Pays from a wallet, after a review: in its coin or one of its tokens, an amount or all there is. */
@@ -70,12 +70,7 @@ const SendFields = ({ walletId }: { readonly walletId: string }): ReactElement =
       >
         Max
       </ActButton>
-      <ChoiceField
-        label="Fee"
-        value={typed.fee}
-        choices={fees}
-        onChange={value => change({ fee: fees.find(([known]) => known === value)?.[0] ?? 'standard' })}
-      />
+      <FeeField value={typed.fee} onChange={fee => change({ fee })} />
     </ActForm>
   )
 }
@@ -130,23 +125,15 @@ interface SpendForm {
   readonly errorOf: (field: SpendRefusal['field']) => string | undefined
 }
 
-type Fee = NonNullable<SpendWish['fee']>
-
 interface Typed {
   readonly token: string
   readonly address: string
   readonly amount: string
-  readonly fee: Fee
+  readonly fee: FeeLevel
 }
 
 const COIN = ''
 const EMPTY: Typed = { token: COIN, address: '', amount: '', fee: 'standard' }
-
-const fees: readonly (readonly [Fee, string])[] = [
-  ['low', 'Low'],
-  ['standard', 'Standard'],
-  ['high', 'High']
-]
 
 /** What a wallet can pay in: its coin, then the tokens that are on, each with what there is of it. */
 const assetsOf = (view: View, walletId: string): readonly (readonly [tokenId: string, label: string])[] => {

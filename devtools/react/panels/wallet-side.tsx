@@ -17,6 +17,7 @@ import { LastError, SyncBar } from '../parts/wallet-parts.tsx'
 import { agoText, countText, shortId } from '../texts.ts'
 import { useNow } from '../use-now.ts'
 import { LifeChart } from './life-chart.tsx'
+import { OpenPayments } from './open-payments.tsx'
 import { Payments } from './payments.tsx'
 import { SendForm } from './send-form.tsx'
 
@@ -44,6 +45,7 @@ export const WalletSide = ({ row }: { readonly row: EngineRow }): ReactElement =
         <EngineFacts row={row} />
         <Everything id={walletId} />
       </Section>
+      <OpenPayments key={walletId} walletId={walletId} />
       <Payments walletId={walletId} />
       <WalletActs walletId={walletId} />
     </Side>

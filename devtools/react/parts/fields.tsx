@@ -1,4 +1,5 @@
 import { type HTMLInputTypeAttribute, type ReactElement, type ReactNode, useId } from 'react'
+import type { SpendWish } from '../../core/actions.ts'
 
 /** A line of text with its name; what is wrong with it is said below. */
 export const TextField = (props: {
@@ -63,3 +64,25 @@ export const ChoiceField = (props: {
     </select>
   </label>
 )
+
+/** How fast a payment is to be mined. */
+export type FeeLevel = NonNullable<SpendWish['fee']>
+
+/** A list to choose the level of a network fee from. */
+export const FeeField = (props: {
+  readonly value: FeeLevel
+  readonly onChange: (value: FeeLevel) => void
+}): ReactElement => (
+  <ChoiceField
+    label="Fee"
+    value={props.value}
+    choices={feeLevels}
+    onChange={value => props.onChange(feeLevels.find(([known]) => known === value)?.[0] ?? 'standard')}
+  />
+)
+
+const feeLevels: readonly (readonly [FeeLevel, string])[] = [
+  ['low', 'Low'],
+  ['standard', 'Standard'],
+  ['high', 'High']
+]

@@ -3,6 +3,7 @@ import { add, nativeAmount } from '../../../kernel/index.ts'
 import type { Action, SpendReview } from '../../core/actions.ts'
 import { unitsOf } from '../../core/amount-in-units.ts'
 import type { DevtoolsClient } from '../../core/devtools-client.ts'
+import { OWN_CHECK_TEXT, secondPaymentText, sentStateText } from '../../core/review-texts.ts'
 import { useCanAct, usePanel, useView } from '../panel-state.ts'
 import { countdownText, visibleText } from '../texts.ts'
 import { useNow } from '../use-now.ts'
@@ -12,6 +13,7 @@ import { CommandLine, useCommandLine } from './command-line.tsx'
 import { Dialog } from './dialog.tsx'
 import { Fact, Facts } from './facts.tsx'
 import { TextField } from './fields.tsx'
+import { Paid } from './paid.tsx'
 import { walletName } from './wallet-parts.tsx'
 
 /** A draft that waits for a yes. */
@@ -19,12 +21,12 @@ export interface Draft {
   readonly draftId: string
   readonly review: SpendReview
   /** The action that made it, for the command that does the same. */
-  readonly made: Extract<Action, { readonly name: 'spend.draft' | 'swap.review' }>
+  readonly made: Extract<Action, { readonly name: 'spend.draft' | 'spend.replace' | 'swap.review' }>
 }
 
 /** Says no to a draft. One that is gone already, or out of reach, is never signed either, so a failure means nothing. */
 export const discard = ({ act }: DevtoolsClient, { made, draftId }: Draft): void => {
-  act(made.name === 'spend.draft' ? 'spend.discard' : 'swap.discard', { draftId }).catch(() => {})
+  act(made.name === 'swap.review' ? 'swap.discard' : 'spend.discard', { draftId }).catch(() => {})
 }
 
 /** What would be signed, before it is signed. Closing it says no. */
@@ -33,10 +35,11 @@ export const ReviewDialog = (props: {
   readonly onClose: () => void
 }): ReactElement => {
   const { draftId, review, made } = props.draft
-  const isSpend = made.name === 'spend.draft'
-  const { usualNetworkFee } = review
-  const [typed, setTyped] = useState('')
-  const isFeeAllowed = usualNetworkFee === undefined || typed.trim().toLowerCase() === 'yes'
+  const isSpend = made.name !== 'swap.review'
+  const { usualNetworkFee, similar = [] } = review
+  const [typed, setTyped] = useState({ fee: '', again: '' })
+  const isAllowed =
+    (usualNetworkFee === undefined || isYes(typed.fee)) && (similar.length === 0 || isYes(typed.again))
   const { client, run } = usePanel()
   const view = useView()
   const canAct = useCanAct()
@@ -49,8 +52,11 @@ export const ReviewDialog = (props: {
     props.onClose()
   }
   const approve = async (): Promise<void> => {
-    const allowed = usualNetworkFee === undefined ? {} : { maxNetworkFee: review.networkFee }
-    await run(isSpend ? 'spend.approve' : 'swap.approve', { draftId, ...allowed })
+    await run(isSpend ? 'spend.approve' : 'swap.approve', {
+      draftId,
+      ...(usualNetworkFee === undefined ? {} : { maxNetworkFee: review.networkFee }),
+      ...(similar.length === 0 ? {} : { again: similar })
+    })
     props.onClose()
   }
   return (
@@ -61,8 +67,14 @@ export const ReviewDialog = (props: {
       <ReviewFacts review={review} now={now} isApproved={isBusy} />
       <CommandLine text={useCommandLine(made)} />
       {usualNetworkFee === undefined ? null : (
-        <UnusualFee review={review} usual={usualNetworkFee} typed={typed} onType={setTyped} />
+        <UnusualFee
+          review={review}
+          usual={usualNetworkFee}
+          typed={typed.fee}
+          onType={fee => setTyped({ ...typed, fee })}
+        />
       )}
+      <SecondPayment similar={similar} typed={typed.again} onType={again => setTyped({ ...typed, again })} />
       <p className="soft" role="status">
         {isBusy
           ? 'It is being signed and sent. This window closes when that is done.'
@@ -80,7 +92,7 @@ export const ReviewDialog = (props: {
         <button
           type="button"
           className="button main-act"
-          disabled={!isBusy && (isOver || !canAct || !isFeeAllowed)}
+          disabled={!isBusy && (isOver || !canAct || !isAllowed)}
           aria-busy={isBusy}
           onClick={() => start(approve)}
         >
@@ -88,6 +100,28 @@ export const ReviewDialog = (props: {
         </button>
       </div>
     </Dialog>
+  )
+}
+
+const isYes = (typed: string): boolean => typed.trim().toLowerCase() === 'yes'
+
+/** A second payment of the same amount to the same payee is allowed by a typed yes and by nothing less. */
+const SecondPayment = (props: {
+  readonly similar: readonly string[]
+  readonly typed: string
+  readonly onType: (text: string) => void
+}): ReactElement | null => {
+  const { similar, typed, onType } = props
+  const [first] = similar
+  if (first === undefined) return null
+  const more = similar.length === 1 ? '' : ` There are ${similar.length - 1} more.`
+  return (
+    <>
+      <p className="warn breaking" role="alert">
+        {visibleText(secondPaymentText(first))}, and may still be mined.{more}
+      </p>
+      <TextField label="Type yes to pay a second time" value={typed} onChange={onType} />
+    </>
   )
 }
 
@@ -147,6 +181,9 @@ const ReviewFacts = ({
           ? ''
           : `${review.legacyAddress} is an old spelling that another currency has, too: make sure that it is one of ${review.currencyCode}`}
       </Fact>
+      <Fact name="Takes the place of" look="mono">
+        {review.replaces}
+      </Fact>
       <Fact name="Memo, for everyone to read" look="mono">
         {review.memos?.join(' · ')}
       </Fact>
@@ -182,13 +219,44 @@ const ReviewFacts = ({
       <Fact name="Paid out to" look="mono">
         {review.payoutAddress}
       </Fact>
+      {review.allowances?.map(({ spender, nativeAmount: most }) => (
+        <Fact key={spender} name="Allows">
+          <span className="mono">{visibleText(spender)}</span> to take{' '}
+          <Amount native={most} units={units} isFull />
+        </Fact>
+      ))}
+      <Fact name="Careful">{review.isOwnCheckComplete === false ? OWN_CHECK_TEXT : ''}</Fact>
       <Fact name="Order">{review.orderId}</Fact>
       <Fact name="Holds for">
         {review.expiresAt === undefined || isApproved ? '' : countdownText(review.expiresAt - now)}
       </Fact>
+      <OpenFacts review={review} />
     </Facts>
   )
 }
+
+/** What may still be mined beside it, as the command line lists it. */
+const OpenFacts = ({ review }: { readonly review: SpendReview }): ReactElement => {
+  const { openPayments = [], replaces, walletId } = review
+  const shown = openPayments.slice(0, MAX_OPEN)
+  const left = (review.openCount ?? openPayments.length) - shown.length
+  return (
+    <>
+      {shown.map((payment, at) => (
+        <Fact key={payment.txid} name={at === 0 ? 'Open' : `Open ${at + 1}`}>
+          <Paid walletId={walletId} payment={payment} />
+          {': '}
+          {payment.txid === replaces
+            ? 'this takes its place'
+            : visibleText(sentStateText(payment.state, payment))}
+        </Fact>
+      ))}
+      <Fact name="Open">{left > 0 ? `and ${left} more` : ''}</Fact>
+    </>
+  )
+}
+
+const MAX_OPEN = 5
 
 /** A wallet by its name and its whole id: two may have one name, and half an id may be of two. */
 const WalletWords = ({ walletId }: { readonly walletId: string }): ReactElement => {

@@ -83,6 +83,10 @@ dialog > .stack { display: flex; flex-direction: column; gap: 14px }
 .qr path { fill: #000 }
 .big { font-size: 19px; font-weight: 600; letter-spacing: -.01em; overflow-wrap: anywhere }
 .big .soft { font-size: 13px; font-weight: 400; letter-spacing: 0 }
+.breaking { overflow-wrap: anywhere }
+.open-payments { display: flex; flex-direction: column; gap: 12px }
+.open-payments li { display: flex; flex-direction: column; gap: 4px; overflow-wrap: anywhere }
+.open-payments .state { white-space: normal; align-items: baseline }
 .events { display: flex; flex-direction: column; gap: 4px }
 .events li { display: flex; flex-wrap: wrap; gap: 2px 10px; align-items: center }
 .link { appearance: none; border: 0; padding: 0; background: none; color: var(--accent); font: inherit; text-align: start; cursor: pointer }

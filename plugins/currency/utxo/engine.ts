@@ -30,7 +30,7 @@ import type { CoinRow, NetworkRow } from './params/coin-row.ts'
 import { freshAddressOf } from './scan/fresh-address.ts'
 import type { StoreChanges } from './scan/saved-state.ts'
 import { scan } from './scan/scanner.ts'
-import { isUsed } from './scan/script-record.ts'
+import { isDirty, isUsed } from './scan/script-record.ts'
 import { SeenSteps } from './scan/seen-steps.ts'
 import { WalletState } from './scan/wallet-state.ts'
 import { parseRawTx } from './tx/raw-tx.ts'
@@ -303,8 +303,9 @@ class UtxoEngine implements CurrencyEngine {
   #hearScript(scripthash: string, status: string | null): void {
     const record = this.#state.table.findHash(scripthash)
     if (record === undefined) return
+    if (status !== record.serverStatus) record.pushes++
     record.serverStatus = status
-    if (status !== record.status) this.#scanSoon()
+    if (isDirty(record)) this.#scanSoon()
   }
 
   #setHeight(height: number): void {

@@ -67,6 +67,10 @@ export const scenes: readonly Scene[] = [
       await page.getByLabel('QR code of the address').scrollIntoViewIfNeeded()
     }
   },
+  {
+    ...{ name: 'forget-payment', state: 'full', place: savings },
+    acts: hand => hand.press('Forget…')
+  },
   { ...{ name: 'review', state: 'full', place: savings }, acts: reviewPayment },
   {
     ...{ name: 'help', state: 'full', place: 'engines' },

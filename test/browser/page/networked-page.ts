@@ -14,7 +14,8 @@ export type WorldAddresses = Pick<ServedWorld, 'authServer' | 'infoServers' | 's
 export interface NetworkedPage {
   /** Makes an account with a wallet; gives the wallet's id and an address of it. */
   open(addresses: WorldAddresses, user: NetworkedUser): Promise<{ walletId: string; publicAddress: string }>
-  balance(): string
+  /** What can be paid now, in satoshi. */
+  spendable(): string
   /** Pays, uploads what it was for, and gives the txid. */
   pay(publicAddress: string, native: string): Promise<string>
   close(): Promise<void>
@@ -49,7 +50,7 @@ const networked: NetworkedPage = {
     const { publicAddress } = await wallet.getReceiveAddress()
     return { walletId: wallet.id, publicAddress }
   },
-  balance: () => opened().balanceOf(null),
+  spendable: () => opened().balanceDetailsOf(null).spendable,
   async pay(publicAddress, native) {
     const draft = await opened().makeSpend({
       tokenId: null,

@@ -3,7 +3,7 @@
 import type { Actions } from '../../../devtools/core/actions.ts'
 import type { DevtoolsClient } from '../../../devtools/core/devtools-client.ts'
 import { mountPanel } from '../../../devtools/react/mount-panel.tsx'
-import { busyEvents, busyView, SAVINGS } from '../../devtools/react/busy-sample.ts'
+import { busyEvents, busyView, openPayments, SAVINGS } from '../../devtools/react/busy-sample.ts'
 import { makeSampleClient, SAMPLE_NOW, sampleRoutes } from '../../devtools/react/sample-client.ts'
 
 const ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
@@ -18,7 +18,9 @@ const answers: Partial<{ readonly [K in keyof Actions]: Actions[K]['out'] }> = {
       currencyCode: 'BTC',
       nativeAmount: '1000000',
       networkFee: '2260',
-      targets: [{ publicAddress: ADDRESS, nativeAmount: '1000000' }]
+      targets: [{ publicAddress: ADDRESS, nativeAmount: '1000000' }],
+      openPayments,
+      similar: openPayments.slice(0, 1).map(({ txid }) => txid)
     }
   },
   'spend.discard': {}

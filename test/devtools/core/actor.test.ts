@@ -117,7 +117,7 @@ test('an address that another currency spells the same is reviewed as it is paid
   const { walletId } = await act('wallet.create', { accountId, walletType: 'wallet:litecoin' })
   await act('world.fund', { walletId, nativeAmount: '5000000' })
   await act('world.mine', { pluginId: 'litecoin', count: 1 })
-  await waitFor(() => stage.wallet(walletId).balanceOf(null) === '5000000')
+  await waitFor(() => stage.wallet(walletId).balanceDetailsOf(null).spendable === '5000000')
   // One script hash, with version 196 and with version 58.
   const [old, usual] = ['2Mt4ztnz9eRc2nEuhbgPcCkqjK4mRhx2NHT', 'QMRm1orPfXf7vRfkDnRdHTHATTDFZ1iXXY']
   const reviewOf = async (publicAddress: string) =>

@@ -3,7 +3,7 @@ import { failureOf } from '../../../devtools/core/action-error.ts'
 import type { Act, ActionName, Actions } from '../../../devtools/core/actions.ts'
 import { makeChannelPair } from '../../../devtools/core/channel-pair.ts'
 import type { ClientMessage, HostMessage } from '../../../devtools/core/protocol.ts'
-import { WalletError } from '../../../kernel/index.ts'
+import { type OpenPaymentSnapshot, WalletError } from '../../../kernel/index.ts'
 import { makeStage } from '../../helpers/devtools-stage.ts'
 
 const TXID = 'ab'.repeat(32)
@@ -33,20 +33,35 @@ const fails = (error: unknown) => (): never => {
   throw error
 }
 
+const openPayment: OpenPaymentSnapshot = {
+  ...{ txid: TXID, tokenId: null, currencyCode: 'BTC', nativeAmount: '-1010', networkFee: '10' },
+  ...{ targets: [{ publicAddress: ADDRESS, nativeAmount: '1000' }], at: 1, state: 'refused' }
+}
 const review: Actions['spend.draft']['out']['review'] = {
   walletId: 'w',
   currencyCode: 'BTC',
   nativeAmount: '1000',
   networkFee: '10',
-  targets: [{ publicAddress: ADDRESS, nativeAmount: '1000' }]
+  targets: [{ publicAddress: ADDRESS, nativeAmount: '1000' }],
+  openPayments: [openPayment],
+  openCount: 30,
+  similar: [TXID],
+  replaces: TXID,
+  allowances: [{ spender: ADDRESS, nativeAmount: '1000' }],
+  isOwnCheckComplete: false
 }
 
 test('a result carries the fields that its action is known to have, and nothing else', async t => {
-  const drafted = { draftId: 'd', review: { ...review, privateKey: KEY }, seed: KEY }
+  const talkative = { ...openPayment, reason: `bad ${KEY}`, privateKey: KEY }
+  const drafted = {
+    draftId: 'd',
+    review: { ...review, openPayments: [talkative], privateKey: KEY },
+    seed: KEY
+  }
   t.deepEqual(await answerTo('spend.draft', () => drafted), {
     type: 'result',
     id: 1,
-    output: { draftId: 'd', review }
+    output: { draftId: 'd', review: { ...review, openPayments: [{ ...openPayment, reason: 'bad […]' }] } }
   })
   t.deepEqual(await answerTo('engine.pause', () => ({ key: KEY })), { type: 'result', id: 1, output: {} })
   t.deepEqual(await answerTo('engine.pause', () => undefined), { type: 'result', id: 1, output: {} })
@@ -79,6 +94,24 @@ test('with addresses hidden a result and a failure name none, but what is to be 
   t.is(told.type === 'refused' && told.error.details?.needed, needed)
   const drafted = await answerTo('spend.draft', () => ({ draftId: 'd', review }), hidden)
   t.deepEqual(drafted, { type: 'result', id: 1, output: { draftId: 'd', review } })
+})
+
+test('with addresses hidden no payment is named by its txid, and nothing is done about one', async t => {
+  t.deepEqual(await answerTo('spend.resend', () => ({ txid: TXID })), {
+    type: 'result',
+    id: 1,
+    output: { txid: TXID }
+  })
+  for (const action of ['spend.resend', 'spend.replace', 'spend.forget'] as const) {
+    let calls = 0
+    const count = (): object => {
+      calls += 1
+      return { txid: TXID }
+    }
+    const refused = await answerTo(action, count, { hideAddresses: true })
+    t.is(refused.type === 'refused' && refused.error.code, 'HIDDEN')
+    t.is(calls, 0)
+  }
 })
 
 test('with addresses hidden nobody is given one to receive to', async t => {

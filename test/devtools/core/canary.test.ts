@@ -42,7 +42,8 @@ const tellStory = async (hideAddresses: boolean) => {
   const wallet = await account.createCurrencyWallet('wallet:bitcoin', { name: 'Nest' })
   const { publicAddress } = await wallet.getReceiveAddress()
   world.chain.fund(publicAddress, '100000')
-  await waitFor(() => wallet.balanceOf(null) === '100000')
+  world.chain.mine(1)
+  await waitFor(() => wallet.balanceDetailsOf(null).spendable === '100000')
   const { txid } = await wallet.spend(
     await wallet.makeSpend({
       tokenId: null,

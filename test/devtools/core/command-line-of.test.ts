@@ -8,7 +8,7 @@ import { parseCount, parsePairs } from '../../../cli/grammar/values.ts'
 import { isMax } from '../../../cli/output/amounts.ts'
 import { type ActMemory, actionNamesOf } from '../../../devtools/core/action-names.ts'
 import { type Action, type Actions, actionNames } from '../../../devtools/core/actions.ts'
-import { type ActionNames, commandLineOf } from '../../../devtools/core/command-line-of.ts'
+import { type ActionNames, commandLineOf, type DraftInput } from '../../../devtools/core/command-line-of.ts'
 import type { SliceName, View } from '../../../devtools/core/slices.ts'
 import { nativeAmount, parseAmount } from '../../../kernel/index.ts'
 import { normalizeUsername } from '../../../kernel/login/derive.ts'
@@ -167,6 +167,24 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
     "send Savings --to bcrt1qaddress --amount '1000000 native' --fee high --dry-run"
   ],
   [
+    { name: 'spend.approve', input: { draftId: 'replacement', maxNetworkFee: '70', again: ['cafe'] } },
+    "tx replace Savings abcd --fee high --max-fee '70 native' --again"
+  ],
+  [
+    { name: 'spend.discard', input: { draftId: 'replacement' } },
+    'tx replace Savings abcd --fee high --dry-run'
+  ],
+  [{ name: 'spend.resend', input: { walletId: SAVINGS, txid: 'abcd' } }, 'tx resend Savings abcd'],
+  [{ name: 'spend.replace', input: { walletId: SAVINGS, txid: 'abcd' } }, 'tx replace Savings abcd'],
+  [
+    { name: 'spend.forget', input: { walletId: DAILY, txid: 'abcd', confirm: 'abcd' } },
+    'tx forget Daily abcd'
+  ],
+  [
+    { name: 'swap.approve', input: { draftId: 'swap', again: ['cafe'] } },
+    "swap run --from Savings --to Daily --amount '5000 native' --for to --prefer sideshift --again"
+  ],
+  [
     { name: 'spend.max', input: { walletId: SAVINGS, publicAddress: 'bcrt1qaddress', fee: 'low' } },
     'send Savings --to bcrt1qaddress --amount max --fee low --dry-run'
   ],
@@ -229,8 +247,9 @@ test('each action has its command, without a password or PIN, and the real parse
   const book = bookOf(
     { quote: 'round-7' },
     {
-      drafts: new Map<string, typeof DRAFT | { readonly quoteId: string }>([
+      drafts: new Map<string, DraftInput>([
         ['spend', DRAFT],
+        ['replacement', { walletId: SAVINGS, txid: 'abcd', fee: 'high' }],
         ['swap', { quoteId: 'round-7' }]
       ]),
       rounds: new Map([['round', ASK]])
@@ -359,6 +378,12 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
   ),
   'spend.approve': fc.constant({ draftId: 'spend' }),
   'spend.discard': fc.constant({ draftId: 'spend' }),
+  'spend.resend': fc.record({ walletId, txid: hexId }),
+  'spend.replace': fc.record(
+    { walletId, txid: hexId, fee: fc.constantFrom('low', 'standard', 'high') },
+    { requiredKeys: ['walletId', 'txid'] }
+  ),
+  'spend.forget': fc.record({ walletId, txid: hexId, confirm: hexId }),
   'swap.ask': fc.record({
     fromWalletId: walletId,
     toWalletId: walletId,
@@ -397,7 +422,7 @@ test('whatever names and texts are in an action, a shell and the real parser rea
     seed: 20_261_122
   })
   const lines = cases.map(([action, names, users, unit]) => {
-    const drafts = new Map<string, typeof DRAFT | { readonly quoteId: string }>([
+    const drafts = new Map<string, DraftInput>([
       ['spend', DRAFT],
       ['swap', { quoteId: 'abc-1' }]
     ])

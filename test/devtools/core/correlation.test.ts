@@ -149,7 +149,7 @@ test('in a real kernel, every event of a payment, a login and a round of quotes 
   await client.act('world.fund', { walletId, nativeAmount: '5000000' })
   await client.act('world.mine', { pluginId: 'bitcoin', count: 1 })
   const view = () => client.view.getSnapshot()
-  await waitFor(() => view().wallets.get(walletId)?.balances[''] === '5000000')
+  await waitFor(() => view().wallets.get(walletId)?.balanceDetails?.['']?.spendable === '5000000')
   // What was begun before is over, and what follows is of the payment.
   await waitFor(() => view().engines.get(walletId)?.syncRatio === 1)
   const newest = () => client.events.getSnapshot().at(-1)?.seq ?? 0

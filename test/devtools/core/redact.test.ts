@@ -23,6 +23,12 @@ test('a field that nobody decided on is left out, and so is whatever an engine p
   } as never)
 })
 
+test('what a balance is made of is told whole, and nothing beside it', t => {
+  const parts = { spendable: '1', incoming: '2', immature: '3', reserved: '4' }
+  const balanceDetails = { '': { ...parts, note: KEY }, usdx: 'x' } as never
+  t.deepEqual(redactRow('wallets', wallet('w', { balanceDetails })).balanceDetails, { '': parts } as never)
+})
+
 test('what is no plain value does not pass as one', t => {
   const wrong = engine('w', {
     pluginId: { key: { deeper: KEY } } as never,

@@ -31,6 +31,16 @@ for (const [error, field, text] of [
     'Insufficient USDX. Send less, or all there is with Max.'
   ],
   [
+    new WalletError('PENDING_FUNDS', { currencyCode: 'ETH', incoming: '2000000000000000000', reserved: '0' }),
+    'amount',
+    'Not enough confirmed funds: 2 ETH is incoming. Send less, or wait until it is confirmed.'
+  ],
+  [
+    new WalletError('PENDING_FUNDS', { currencyCode: 'ETH', incoming: '0', reserved: '5' }),
+    'amount',
+    'Not enough confirmed funds. 5 native units are reserved for a signed payment: wait until it is over.'
+  ],
+  [
     new WalletError('DUST_SPEND', { minimum: '546' }),
     'amount',
     'Please send a larger amount, at least 0.000546 USDX.'

@@ -1,5 +1,6 @@
 import test from 'ava'
 import type { Actor } from '../../../devtools/core/actor.ts'
+import { swapActs } from '../../../devtools/core/swap-acts.ts'
 import { nativeAmount } from '../../../kernel/index.ts'
 import { changenow } from '../../../plugins/swap/changenow.ts'
 import { thorchain } from '../../../plugins/swap/thorchain.ts'
@@ -61,6 +62,10 @@ test('a swap goes from the question to both chains by actions alone: the order t
   t.true(BigInt(review.minReceive ?? 0) > 0n)
   t.is(typeof review.isEstimate, 'boolean')
   t.is(review.orderId, order?.id)
+  t.deepEqual(
+    [review.isOwnCheckComplete, review.allowances, review.openPayments],
+    [true, undefined, undefined]
+  )
   t.deepEqual(JSON.parse(JSON.stringify(review)), review)
 
   const [first, second] = await Promise.allSettled([
@@ -103,6 +108,61 @@ test('a review shows the memo that tells a network where to pay out to, and prom
   t.is(plain.review.memos, undefined)
   t.is(plain.review.isEstimate, false)
   t.is(plain.review.minReceive, plain.review.toNativeAmount)
+})
+
+test('a swap that would pay the same to the same payee again is paid only after a yes to the open payment', async t => {
+  const stage = await openStage(t, [thorchain])
+  const { act } = stage
+  const { ask, sentCount, walletId } = await openTrade(stage)
+  await act('world.fund', { walletId, nativeAmount: '5000000' })
+  await act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  await waitFor(() => stage.wallet(walletId).balanceOf(null) === '10000000')
+  const reviewed = async () => act('swap.review', { quoteId: (await ask(act, 'thorchain')).quoteId })
+  const first = await reviewed()
+  t.is(first.review.similar, undefined)
+  const { txid } = await act('swap.approve', { draftId: first.draftId })
+  const second = await reviewed()
+  t.deepEqual(second.review.similar, [txid])
+  t.like(second.review.openPayments, [{ txid }])
+  await t.throwsAsync(act('swap.approve', { draftId: second.draftId }), { code: 'CONFIRMATION_REQUIRED' })
+  await t.throwsAsync(act('swap.discard', { draftId: second.draftId }), { code: 'GONE' })
+  t.is(await sentCount(), 1)
+  const meant = await reviewed()
+  await act('swap.approve', { draftId: meant.draftId, again: meant.review.similar ?? [] })
+  t.is(await sentCount(), 2)
+})
+
+test('the review of a swap says who may take what afterwards, and whether all own addresses were compared', async t => {
+  const wallet = { lookAtOpenPayments: async () => [] }
+  const account = {
+    listWallets: () => [{ isWallet: true, walletId: 'from', deleted: false }],
+    openWallet: async () => wallet
+  }
+  const allowance = { spender: 'router', nativeAmount: nativeAmount('1500'), tokenId: 'usdx' }
+  const reviewed = {
+    ...{ drafts: [], spends: [], unusualFees: [], isEstimate: false, isOwnCheckComplete: false },
+    ...{ fromNativeAmount: nativeAmount('1000'), toNativeAmount: nativeAmount('900') },
+    ...{
+      networkFee: { nativeAmount: nativeAmount('7') },
+      swapInfo: { pluginId: 'shop' },
+      payoutAddress: 'p'
+    },
+    allowances: [allowance]
+  }
+  const quote = {
+    request: { fromWalletId: 'from', fromTokenId: 'usdx', toTokenId: null },
+    async approve({ confirm }: { confirm: (review: unknown) => Promise<unknown> }) {
+      await Promise.resolve()
+      return confirm(reviewed)
+    }
+  }
+  const acts = swapActs({ context: { accounts: [account] } } as never, {
+    rounds: { find: () => ({ accountId: 'a', round: { id: 'r' }, quote }) } as never,
+    drafts: { put: () => 'draft' } as never
+  })
+  const { review } = await acts['swap.review']({ quoteId: 'q' })
+  t.deepEqual(review.allowances, [{ spender: 'router', nativeAmount: '1500' }])
+  t.false(review.isOwnCheckComplete)
 })
 
 test('a review that is discarded ends its quote, and nothing is paid', async t => {

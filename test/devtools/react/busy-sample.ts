@@ -1,6 +1,6 @@
 import type { JournalEvent } from '../../../devtools/core/journal-event.ts'
 import type { View } from '../../../devtools/core/slices.ts'
-import type { QuoteSnapshot } from '../../../kernel/index.ts'
+import type { OpenPaymentSnapshot, QuoteSnapshot } from '../../../kernel/index.ts'
 import { SAMPLE_NOW, sampleEvents, sampleView } from './sample-client.ts'
 
 /** The wallet of the sample that has been in use the most. */
@@ -55,9 +55,33 @@ const rounds = (): ReadonlyMap<string, QuoteSnapshot> => {
   ])
 }
 
+const openPayment = (
+  nativeAmount: string,
+  facts: Pick<OpenPaymentSnapshot, 'reason' | 'state' | 'txid'>
+): OpenPaymentSnapshot => ({
+  ...{ tokenId: null, currencyCode: 'BTC', networkFee: '2260', at: SAMPLE_NOW - 400_000 },
+  nativeAmount: `-${nativeAmount}`,
+  targets: [{ publicAddress: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', nativeAmount }],
+  ...facts
+})
+
+/** Payments of that wallet that may still be mined, in three states. */
+export const openPayments: readonly OpenPaymentSnapshot[] = [
+  openPayment('1000000', { state: 'seen', txid: TXID }),
+  openPayment('2500000', {
+    ...{ state: 'refused', reason: 'min relay fee not met' },
+    txid: '77aa0d9c60b7a24e85d0c1f2a39b486e7d5c04a1b2e3f4968778695a4b3c2d1e'
+  }),
+  openPayment('31000', {
+    state: 'notInMempool',
+    txid: 'c0ffee9c60b7a24e85d0c1f2a39b486e7d5c04a1b2e3f4968778695a4b3c2d1e'
+  })
+]
+
 const wallet = (walletId: string): View['wallets'] => {
   const known = sampleView.wallets.get(SAVINGS)
   if (known === undefined) throw new Error('The sample has a wallet')
+  if (walletId === SAVINGS) return new Map([[walletId, { ...known, openPayments }]])
   const changes =
     walletId === SHOP
       ? { name: 'Shop', balances: { '': '3400120' } }
@@ -90,7 +114,7 @@ export const busyView: View = {
       }
     ]
   ]),
-  wallets: new Map([...sampleView.wallets, ...wallet(SHOP), ...wallet(TILL)]),
+  wallets: new Map([...sampleView.wallets, ...wallet(SAVINGS), ...wallet(SHOP), ...wallet(TILL)]),
   engines: new Map([...sampleView.engines, ...engine(SHOP, 0.07), ...engine(TILL, 0)]),
   quotes: rounds(),
   spends: new Map([['spend-1', { correlationId: 'spend-1', walletId: SAVINGS, stage: 'saved', txid: TXID }]])

@@ -3,6 +3,7 @@ import { renderToString } from 'react-dom/server'
 import type { DevtoolsClient } from '../../../devtools/core/devtools-client.ts'
 import { type PanelName, panelNames, panelTitles } from '../../../devtools/react/location.ts'
 import { Panel } from '../../../devtools/react/panel.tsx'
+import type { OpenPaymentSnapshot } from '../../../kernel/index.ts'
 import { makeSampleClient, SAMPLE_NOW, sampleEvents, sampleView } from './sample-client.ts'
 
 const draw = (
@@ -114,6 +115,40 @@ test('beside a wallet stand its life, its balance and what can be done with it',
   ])
   t.true(markup.includes('holdfast fake chain fund Savings &#x27;0.01 BTC&#x27;'))
   t.false(markup.includes('Pay in'))
+})
+
+test('beside a wallet stand its open payments with their states, and what can be done about each', t => {
+  const wallets = new Map(sampleView.wallets)
+  const savings = wallets.get(SAVINGS)
+  if (savings === undefined) throw new Error('The sample has a wallet')
+  const payments = [...Array(7).keys()].map(
+    (at): OpenPaymentSnapshot => ({
+      ...{
+        txid: `${at}`.repeat(64),
+        tokenId: null,
+        currencyCode: 'BTC',
+        nativeAmount: '-1',
+        networkFee: '1'
+      },
+      ...{ targets: [{ publicAddress: 'bcrt1qshop', nativeAmount: '5000000' }], at: SAMPLE_NOW - 180_000 },
+      ...(at === 0 ? { state: 'replaced', replacedBy: 'cafe' } : { state: 'notInMempool' })
+    })
+  )
+  const view = { ...sampleView, wallets: wallets.set(SAVINGS, { ...savings, openPayments: payments }) }
+  const markup = draw(makeSampleClient({ view }), 'engines', { id: SAVINGS })
+  t.true(markup.includes('<h3>Open payments</h3>'))
+  t.regex(markup, /0\.05 BTC<\/span> to <span class="mono">bcrt1qshop/)
+  t.regex(markup, /class="state soft"><svg[\s\S]*?<span>replaced by cafe<\/span>/)
+  t.regex(markup, /class="state warn"><svg[\s\S]*?<span>in no mempool; it is sent again by itself<\/span>/)
+  t.true(markup.includes('3 min ago') && markup.includes(`title="${'0'.repeat(64)}"`))
+  const words = buttonsOf(markup)
+  t.is(words.filter(word => word === 'Send again…').length, 5)
+  t.true(words.includes('Show 2 more'))
+  const looking = makeSampleClient({ view, status: { isReadOnly: true } })
+  t.deepEqual(
+    buttonsOf(draw(looking, 'engines', { id: SAVINGS })).filter(word => !headButtons.includes(word)),
+    ['Close', 'Show 2 more']
+  )
 })
 
 test('a wallet with tokens tells each in its unit, and can pay in them', t => {

@@ -55,7 +55,7 @@ test('a swap is quoted, ordered at approval, reviewed and paid on the chain, and
   const toWallet = await account.createCurrencyWallet('wallet:toycoin')
   world.chain.fund((await fromWallet.getReceiveAddress()).publicAddress, '150000')
   world.chain.mine(1)
-  await waitFor(() => fromWallet.balanceOf(null) === '150000')
+  await waitFor(() => fromWallet.balanceDetailsOf(null).spendable === '150000')
 
   const { publicAddress: refundAddress } = await fromWallet.getReceiveAddress()
   const quote = await account.fetchSwapQuote({
@@ -148,7 +148,7 @@ test('an order that pays on another network is refused, and a bad address never 
   const toWallet = await account.createCurrencyWallet('wallet:toycoin')
   world.chain.fund((await fromWallet.getReceiveAddress()).publicAddress, '150000')
   world.chain.mine(1)
-  await waitFor(() => fromWallet.balanceOf(null) === '150000')
+  await waitFor(() => fromWallet.balanceDetailsOf(null).spendable === '150000')
   const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
   const litecoin = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9'
   for (payin of [mainnet, litecoin, '0x52908400098527886E0F7030069857D2E4169EE7', 'nonsense']) {

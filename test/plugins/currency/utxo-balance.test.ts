@@ -1,8 +1,11 @@
 import test from 'ava'
-import { nativeAmount } from '../../../kernel/plugin-api.ts'
+import type { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
+import { scriptHashOf, scriptOf } from '../../../fake-server/chain/script.ts'
+import { type EngineTransaction, nativeAmount, type SpendInfo } from '../../../kernel/plugin-api.ts'
 import { Ledger } from '../../../plugins/currency/utxo/ledger/ledger.ts'
 import type { ScriptRecord } from '../../../plugins/currency/utxo/scan/script-record.ts'
 import type { RawTx } from '../../../plugins/currency/utxo/tx/raw-tx.ts'
+import { drawSeed, logCounts, makeChance } from '../../helpers/drawn-runs.ts'
 import { makeTestWorld, until } from './utxo-world.ts'
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
@@ -55,3 +58,191 @@ test('change of what others have not confirmed is as unsure as that, however lon
   ledger.place(receipt, { ...seen, height: 7 })
   t.true(isOwn('c'))
 })
+
+test('the reward of a block is immature for a hundred blocks, and no payment takes it before', async t => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  const { engine, told } = await world.openWallet()
+  world.chain.mine(1, (await engine.getFreshAddress({ tokenId: null })).publicAddress)
+  await until('a reward', () => told.details.length > 0 && told.details.at(-1)?.immature !== '0')
+  const reward = told.details.at(-1)?.immature ?? nativeAmount('0')
+  t.like(told.details.at(-1), { spendable: '0', incoming: '0', reserved: '0' })
+  const spend = {
+    tokenId: null,
+    spendTargets: [{ publicAddress: PAYEE, nativeAmount: nativeAmount('100000') }]
+  }
+  const error = await t.throwsAsync(engine.makeSpend(spend, {}), { code: 'PENDING_FUNDS' })
+  t.like(error, { details: { immature: reward, incoming: '0', reserved: '0' } })
+  world.chain.mine(98)
+  await until('the last block but one', () => told.heights.at(-1) === world.chain.height)
+  t.is(told.details.at(-1)?.immature, reward)
+  world.chain.mine(1)
+  await until('the last block', () => told.details.at(-1)?.spendable === reward)
+  await t.notThrowsAsync(engine.makeSpend(spend, {}))
+})
+
+/** What the fake chain says of the outputs that the wallet was paid, without the wallet's own code. */
+class KnownCoins {
+  readonly #chain: FakeChain
+  readonly #scripts = new Set<string>()
+  readonly #payees: ReadonlySet<string>
+  readonly #txids = new Set<string>()
+  readonly #payments = new Set<string>()
+  reserved: readonly string[] = []
+
+  constructor(chain: FakeChain, payee: string) {
+    this.#chain = chain
+    this.#payees = new Set([scriptHashOf(scriptOf(chain.network, payee))])
+  }
+
+  addReceipt(txid: string, address: string): void {
+    this.#scripts.add(scriptHashOf(scriptOf(this.#chain.network, address)))
+    this.#txids.add(txid)
+  }
+
+  addPayment(txid: string): void {
+    this.#txids.add(txid)
+    this.#payments.add(txid)
+  }
+
+  /** Unspent outputs by `txid:vout`, each with the part of the balance that it belongs to. */
+  all(): ReadonlyMap<string, { readonly value: bigint; readonly part: string; readonly height: number }> {
+    const spent = new Set([...this.#payments].flatMap(txid => this.#inputsOf(txid)))
+    const coins = new Map<string, { value: bigint; part: string; height: number }>()
+    for (const txid of this.#txids) {
+      const { tx, height = 0 } = this.#chain.view.find(txid) ?? {}
+      tx?.outputs.forEach(({ amount, scriptHash }, vout) => {
+        const isOurs = this.#payments.has(txid)
+          ? !this.#payees.has(scriptHash)
+          : this.#scripts.has(scriptHash)
+        const at = `${txid}:${vout}`
+        if (!isOurs || spent.has(at)) return
+        const isReward = tx.inputs.every(input => /^0+$/.test(input.txid))
+        const part = this.reserved.includes(at)
+          ? 'reserved'
+          : isReward && this.#chain.height + 1 - height < 100
+            ? 'immature'
+            : this.#isSure(txid)
+              ? 'spendable'
+              : 'incoming'
+        coins.set(at, { value: amount, part, height })
+      })
+    }
+    return coins
+  }
+
+  /** Nobody else can take it back. */
+  #isSure(txid: string): boolean {
+    if (this.#chain.view.find(txid)?.height !== undefined) return true
+    return this.#payments.has(txid) && this.#inputsOf(txid).every(at => this.#isSure(at.slice(0, 64)))
+  }
+
+  #inputsOf(txid: string): readonly string[] {
+    return (this.#chain.view.find(txid)?.tx.inputs ?? []).map(input => `${input.txid}:${input.index}`)
+  }
+}
+
+test('what a payment can take is to the last unit what the balance calls spendable', async t => {
+  const seed = drawSeed(t)
+  const [chance, bytes] = [makeChance(seed), makeChance(seed + 1)]
+  const random = (count: number): Uint8Array => Uint8Array.from({ length: count }, () => bytes.below(256))
+  const world = makeTestWorld({ io: { random } })
+  t.teardown(() => world.close())
+  const { chain } = world
+  const { engine, told, privateKeys } = await world.openWallet()
+  const known = new KnownCoins(chain, PAYEE)
+  const counts = new Map<string, number>()
+  const spendOf = (amount: bigint, rest: Partial<SpendInfo> = {}): SpendInfo => ({
+    tokenId: null,
+    spendTargets: [{ publicAddress: PAYEE, nativeAmount: nativeAmount(String(amount)) }],
+    networkFeeOption: 'custom',
+    customNetworkFee: { satPerByte: String(1 + chance.below(40)) },
+    ...rest
+  })
+  const allowed = (): Partial<SpendInfo> =>
+    chance.pick([{}, { noUnconfirmed: true }, { noUnconfirmed: false }])
+  const address = async (): Promise<string> =>
+    (await engine.getFreshAddress({ tokenId: null, forceIndex: chance.below(20) })).publicAddress
+  const sign = async (rest: Partial<SpendInfo>): Promise<EngineTransaction | undefined> => {
+    const draft = await engine
+      .makeSpend(spendOf(BigInt(1000 + chance.below(300_000)), rest), {})
+      .catch(() => null)
+    return draft === null ? undefined : engine.signTx(draft, privateKeys)
+  }
+  const steps: Readonly<Record<string, () => Promise<unknown>>> = {
+    async receive() {
+      const to = await address()
+      known.addReceipt(chain.fund(to, String(5000 + chance.below(400_000))), to)
+    },
+    mine: async () => chain.mine(1),
+    async earn() {
+      const to = await address()
+      chain.mine(1, to)
+      known.addReceipt(chain.view.tip.transactions[0]?.txid ?? '', to)
+    },
+    async pay() {
+      const tx = await sign(allowed())
+      if (tx === undefined) return
+      await engine.broadcastTx(tx, {})
+      await engine.saveTx(tx)
+      known.addPayment(tx.txid)
+    },
+    async reserve() {
+      const tx = known.reserved.length > 0 ? undefined : await sign({})
+      known.reserved = tx?.spentCoins ?? []
+      await engine.reservePayments?.(tx === undefined ? [] : [tx])
+    },
+    reorganise: async () => chain.reorg(1)
+  }
+  for (let step = 0; step < 40; step++) {
+    const name = ['receive', 'mine'][step] ?? chance.pick(Object.keys(steps))
+    await steps[name]?.()
+    const coins = known.all()
+    const sumOf = (...parts: readonly string[]): bigint =>
+      [...coins.values()].reduce((sum, { part, value }) => sum + (parts.includes(part) ? value : 0n), 0n)
+    const parts = ['spendable', 'incoming', 'immature', 'reserved'].map(part => String(sumOf(part)))
+    await until(`${name}, step ${step}: ${parts.join()}`, () => {
+      const { spendable, incoming, immature, reserved } = told.details.at(-1) ?? {}
+      const isSeen = [...coins].every(
+        ([at, { height }]) => told.txs.get(at.slice(0, 64))?.blockHeight === height
+      )
+      return isSeen && parts.join() === [spendable, incoming, immature, reserved].join()
+    })
+    const rest = allowed()
+    const free = new Map(
+      [...coins].filter(
+        ([, { part, height }]) =>
+          (part === 'spendable' && (height > 0 || rest.noUnconfirmed !== true)) ||
+          (part === 'incoming' && rest.noUnconfirmed === false)
+      )
+    )
+    const wish = spendOf(0n, rest)
+    const rate = BigInt(String(wish.customNetworkFee?.satPerByte))
+    const max = BigInt((await engine.getMaxSpendable?.(wish, {})) ?? -1)
+    // A signed input of the wallet takes 68 virtual bytes: a coin that brings less than it costs stays.
+    const brings = (value: bigint): bigint => (value > 68n * rate ? value - 68n * rate : 0n)
+    const inAll = [...free.values()].reduce((sum, { value }) => sum + brings(value), 0n)
+    if (max === 0n) t.true(inAll < 294n + 60n * rate, `${name}: ${inAll} at ${rate}`)
+    else {
+      const draft = await engine.makeSpend({ ...spendOf(max, rest), ...pick(wish) }, {})
+      const taken = draft.spentCoins ?? []
+      t.true(taken.every(at => free.has(at)))
+      for (const [at, { value }] of free)
+        if (!taken.includes(at)) t.true(value <= 69n * rate, `${at}: ${value} at ${rate}`)
+      const paid = taken.reduce((sum, at) => sum + (free.get(at)?.value ?? 0n), 0n)
+      t.is(max + BigInt(draft.networkFee), paid, `${name}, step ${step}`)
+      counts.set(name, (counts.get(name) ?? 0) + 1)
+    }
+    const more = engine.makeSpend(
+      { ...spendOf(max === 0n ? inAll + 294n : max + 1n, rest), ...pick(wish) },
+      {}
+    )
+    const { code } = (await t.throwsAsync(more, { instanceOf: Error })) as Error & { code?: string }
+    t.true(code === 'PENDING_FUNDS' || code === 'INSUFFICIENT_FUNDS', code)
+  }
+  logCounts(t, 'what had happened before a payment of all', counts)
+})
+
+/** The fee of one spend for another. */
+const pick = ({ customNetworkFee }: SpendInfo): Pick<SpendInfo, 'customNetworkFee'> =>
+  customNetworkFee === undefined ? {} : { customNetworkFee }

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { isWalletError, nativeAmount } from '../../../kernel/plugin-api.ts'
-import { makeTestStore, makeTestWorld, until } from './utxo-world.ts'
+import { type Io, isWalletError, nativeAmount } from '../../../kernel/plugin-api.ts'
+import { makeTestStore, makeTestWorld, type TestWorld, until } from './utxo-world.ts'
 
 const FORMATS = ['bip84', 'bip49', 'bip44', 'bip86', 'bip32']
 
@@ -128,6 +128,45 @@ test('a reorg takes a payment back to unconfirmed and a lost one is dropped with
   await t.notThrowsAsync(alice.engine.broadcastTx(paid, {}))
 })
 
+test('a block that comes while a history is on its way, and is undone before it is looked at, leaves nothing confirmed', async t => {
+  let stage: 'before' | 'mined' | 'undone' = 'before'
+  let world: TestWorld | undefined
+  const connect: NonNullable<Io['connect']> = async (address, handlers) => {
+    const { chain, electrum } = world as TestWorld
+    const channel = await electrum.connect(address, {
+      ...handlers,
+      onText(text) {
+        if (stage === 'mined' && text.includes('"merkle"')) {
+          stage = 'undone'
+          chain.reorg(1)
+        }
+        handlers.onText(text)
+      }
+    })
+    return {
+      ...channel,
+      close: () => channel.close(),
+      send(text) {
+        if (stage === 'before' && text.includes('get_history')) {
+          stage = 'mined'
+          chain.mine()
+        }
+        channel.send(text)
+      }
+    }
+  }
+  world = makeTestWorld({ io: { connect } })
+  t.teardown(() => world?.close())
+  const { chain } = world
+  const alice = await world.openWallet()
+  const { publicAddress } = await alice.engine.getFreshAddress({ tokenId: null })
+  const txid = chain.fund(publicAddress, '300000')
+  await until('unconfirmed again', () => stage === 'undone' && alice.told.txs.get(txid)?.blockHeight === 0)
+  const heights = alice.told.reports.flat().flatMap(tx => (tx.txid === txid ? [tx.blockHeight > 0] : []))
+  t.deepEqual(heights, [true, false])
+  t.is(alice.told.details.at(-1)?.incoming, nativeAmount('300000'))
+})
+
 test('a double spend is refused with the reason of the node, and the winner of a conflict is the confirmed one', async t => {
   const world = makeTestWorld()
   t.teardown(() => world.close())
@@ -212,6 +251,8 @@ test('over WebSocket the wallet sees and spends the same, where there is no TCP'
   const bob = await world.openWallet()
   world.chain.fund((await alice.engine.getFreshAddress({ tokenId: null })).publicAddress, '300000')
   await until('coin', () => alice.balance() === '300000')
+  world.chain.mine()
+  await until('confirmed', () => alice.told.details.at(-1)?.spendable === '300000')
   const { publicAddress } = await bob.engine.getFreshAddress({ tokenId: null })
   await alice.send({ spendTargets: [{ publicAddress, nativeAmount: nativeAmount('100000') }] })
   await until('bob', () => bob.balance() === '100000')

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { HDKey } from '@scure/bip32'
 import { mnemonicToSeedSync } from '@scure/bip39'
 import test from 'ava'
@@ -9,7 +10,7 @@ import { makeNodeIo } from '../../../platform/node/index.ts'
 import { addressOf, parseAddress } from '../../../plugins/currency/utxo/address/address.ts'
 import { encodeUri, parseUri } from '../../../plugins/currency/utxo/address/uri.ts'
 import { derivePublicKeys, readPublicKeys } from '../../../plugins/currency/utxo/keys/account-keys.ts'
-import { childKeys } from '../../../plugins/currency/utxo/keys/child-keys.ts'
+import { childKeys, deriveChildKeys } from '../../../plugins/currency/utxo/keys/child-keys.ts'
 import { bitcoinRow, bitcoinTestnetRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
 import { ScriptTable } from '../../../plugins/currency/utxo/scan/script-table.ts'
@@ -123,6 +124,25 @@ test('batched child keys equal those of @scure/bip32 at any index', t => {
       }
     ),
     { numRuns: 15 }
+  )
+  t.pass()
+})
+
+test('kept child keys are the derived ones, in whatever pieces and order they are asked for', t => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ minLength: 32, maxLength: 32 }),
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 6 })), { maxLength: 4 }),
+      (seed, pieces) => {
+        const { publicKey, chainCode } = HDKey.fromMasterSeed(seed)
+        if (publicKey === null || chainCode === null) return false
+        const node = { publicKey, chainCode }
+        return [[0, 6] as const, ...pieces, [4, 6] as const].every(([from, count]) =>
+          isDeepStrictEqual(childKeys(node, from, count), deriveChildKeys(node, from, count))
+        )
+      }
+    ),
+    { numRuns: 6 }
   )
   t.pass()
 })

@@ -214,8 +214,13 @@ test('every reason not to make a spend has its own code and message [8.33] [8.34
     await codeOf({ publicAddress: target, nativeAmount: '150000' }, { noUnconfirmed: true }),
     'PENDING_FUNDS'
   )
+  t.is(await codeOf({ publicAddress: target, nativeAmount: '150000' }), 'PENDING_FUNDS')
   const both = await alice.engine.makeSpend(
-    { tokenId: null, spendTargets: [{ publicAddress: target, nativeAmount: nativeAmount('150000') }] },
+    {
+      tokenId: null,
+      spendTargets: [{ publicAddress: target, nativeAmount: nativeAmount('150000') }],
+      noUnconfirmed: false
+    },
     {}
   )
   const small = await alice.engine.makeSpend(

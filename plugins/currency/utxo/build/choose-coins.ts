@@ -30,26 +30,28 @@ export interface SpendSource extends SpendRules {
 /** Coins by how willingly they are spent. */
 export interface CoinTiers {
   readonly safe: readonly Coin[]
-  /** Unconfirmed and from somebody else, who can still take it back: spent only where nothing else will do. */
+  /** Incoming, which their sender can still take back: spent only where the spend allows it and nothing else will do. */
   readonly risky: readonly Coin[]
   /**
-   * Not now: unconfirmed where the spend wants confirmed coins, of a block and too young, or reserved for a signed
-   * payment that may still be mined.
+   * Not now: incoming, unconfirmed where the spend wants confirmed coins, of a block and too young, or reserved for a
+   * signed payment that may still be mined.
    */
   readonly waiting: readonly Coin[]
 }
 
-/** Sorts the wallet's coins into tiers for one spend. */
-export const sortCoins = (source: CoinPlace, noUnconfirmed: boolean): CoinTiers => {
+/** Sorts the wallet's coins into tiers for one spend: what the balance calls spendable, unless the spend says otherwise. */
+export const sortCoins = (
+  source: CoinPlace,
+  { noUnconfirmed }: Pick<SpendInfo, 'noUnconfirmed'>
+): CoinTiers => {
   const safe: Coin[] = []
   const risky: Coin[] = []
   const waiting: Coin[] = []
   for (const coin of source.ledger.coins()) {
     const part = partOf(source, coin)
-    const isWaiting = part === 'reserved' || part === 'immature' || (noUnconfirmed && coin.height <= 0)
-    if (isWaiting) waiting.push(coin)
-    else if (part === 'spendable') safe.push(coin)
-    else risky.push(coin)
+    if (part === 'spendable' && (coin.height > 0 || noUnconfirmed !== true)) safe.push(coin)
+    else if (part === 'incoming' && noUnconfirmed === false) risky.push(coin)
+    else waiting.push(coin)
   }
   return { safe, risky, waiting }
 }
@@ -65,9 +67,11 @@ const partOf = ({ ledger, reserved, coin: row, height }: CoinPlace, coin: Coin):
 }
 
 /** What the balance is made of. */
-export const balanceDetailsOf = (place: CoinPlace): BalanceDetails => {
+export const balanceDetailsOf = (place: CoinPlace): BalanceDetails => partsOf(place, place.ledger.coins())
+
+const partsOf = (place: CoinPlace, coins: Iterable<Coin>): BalanceDetails => {
   const parts = { spendable: 0n, incoming: 0n, immature: 0n, reserved: 0n }
-  for (const coin of place.ledger.coins()) parts[partOf(place, coin)] += coin.value
+  for (const coin of coins) parts[partOf(place, coin)] += coin.value
   return {
     spendable: String(parts.spendable) as NativeAmount,
     incoming: String(parts.incoming) as NativeAmount,
@@ -104,14 +108,15 @@ export const goalOf = (
   }
 }
 
-/** Chooses coins for a goal, the risky ones only if it cannot be done without. @throws INSUFFICIENT_FUNDS, PENDING_FUNDS */
+/** Chooses coins for a goal, risky ones only if the safe ones do not suffice. @throws INSUFFICIENT_FUNDS, PENDING_FUNDS */
 export const chooseCoins = (source: SpendSource, tiers: CoinTiers, goal: SelectionGoal): Selection => {
   const { safe, risky, waiting } = tiers
   const spendable = [...safe, ...risky]
   const selection = selectCoins(safe, goal) ?? (risky.length > 0 ? selectCoins(spendable, goal) : undefined)
   if (selection !== undefined) return selection
   if (waiting.length > 0 && selectCoins([...spendable, ...waiting], goal) !== undefined) {
-    throw new WalletError('PENDING_FUNDS', {})
+    const { incoming, immature, reserved } = partsOf(source, waiting)
+    throw new WalletError('PENDING_FUNDS', { currencyCode: source.coin.code, incoming, immature, reserved })
   }
   const networkFee = typicalFeeOf(spendable, goal)
   throw new WalletError('INSUFFICIENT_FUNDS', {

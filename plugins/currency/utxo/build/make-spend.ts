@@ -41,7 +41,7 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
   const { selection, rate } =
     replaced === undefined
       ? {
-          selection: chooseCoins(source, sortCoins(source, spend.noUnconfirmed === true), goal),
+          selection: chooseCoins(source, sortCoins(source, spend), goal),
           rate: goal.rate
         }
       : chooseReplacement(source, replaced, goal)
@@ -107,7 +107,7 @@ export const maxSpendableOf = (source: SpendSource, spend: SpendInfo): string =>
     amount: others,
     outputs: [...types.map(type => scriptLengthOf[type]), ...lengthsOf([], readMemo(spend.memos))]
   })
-  const { safe, risky } = sortCoins(source, spend.noUnconfirmed === true)
+  const { safe, risky } = sortCoins(source, spend)
   const max = maxAmountOf([...safe, ...risky], goal) - others
   return max < source.coin.dust[types[0] ?? 'p2wsh'] ? '0' : String(max)
 }

@@ -60,7 +60,7 @@ export const chooseReplacement = (
   goal: SelectionGoal
 ): { readonly selection: Selection; readonly rate: bigint } => {
   const { minRelay, cap } = source.network.defaultFees
-  const others = sortCoins(source, false).safe.filter(({ txid, height }) => height > 0 && !txids.has(txid))
+  const others = sortCoins(source, {}).safe.filter(({ txid, height }) => height > 0 && !txids.has(txid))
   let rate = largerOf(goal.rate, oldRate + minRelay)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     if (rate > cap)

@@ -93,8 +93,9 @@ export class SavedState {
     changes.set(`t/${tx.txid}`, text)
   }
 
-  noteStatus(changes: StoreChanges, { branch, index, status }: ScriptRecord): void {
-    changes.set(`s/${branch.id}/${index}`, status)
+  /** Notes the status of a history, unless another was told meanwhile: then the next engine asks again. */
+  noteStatus(changes: StoreChanges, { branch, index, status, pushes, pushesSeen }: ScriptRecord): void {
+    changes.set(`s/${branch.id}/${index}`, pushes === pushesSeen ? status : null)
   }
 
   noteMark(changes: StoreChanges, { branch, index }: ScriptRecord): void {

@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import { parseRawTx, type RawTx } from '../tx/raw-tx.ts'
 import { fetchHistories, fetchTxs, type TxAnswer, type TxQuestion } from './fetch-history.ts'
 import type { SavedState, StoreChanges } from './saved-state.ts'
-import { isUsed, type ScriptRecord } from './script-record.ts'
+import { isDirty, isUsed, type ScriptRecord } from './script-record.ts'
 import type { ScriptTable } from './script-table.ts'
 import { makeYielder } from './yielder.ts'
 
@@ -62,9 +62,6 @@ const TXS_AT_ONCE = 250
 // A server can make up unconfirmed payments at will; they must not make the wallet derive for ever.
 const MAX_SCRIPTS = 100_000
 
-const isDirty = ({ serverStatus, status }: ScriptRecord): boolean =>
-  serverStatus !== undefined && serverStatus !== status
-
 const needsMore = ({ table }: ScanContext): boolean =>
   table.branches.some(scripts => scripts.records.length < Math.min(MAX_SCRIPTS, table.wantedOf(scripts)))
 
@@ -111,7 +108,7 @@ const update = async (
   changes: StoreChanges
 ): Promise<void> => {
   const { pool, ledger, saved } = context
-  const statuses = records.map(({ serverStatus }) => serverStatus ?? null)
+  const asked = records.map(({ serverStatus, pushes }) => ({ status: serverStatus ?? null, pushes }))
   const histories = await fetchHistories(pool, records)
   const heights = mergeHistories(histories)
   const questions = [...heights].map(([txid, height]): TxQuestion => {
@@ -130,7 +127,9 @@ const update = async (
   await reclaim(context, records, histories)
   dropVanished(context, records, heights)
   records.forEach((record, at) => {
-    record.status = statuses[at] ?? null
+    const { status = null, pushes = 0 } = asked[at] ?? {}
+    record.status = status
+    record.pushesSeen = pushes
     saved.noteStatus(changes, record)
   })
 }

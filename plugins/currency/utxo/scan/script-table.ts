@@ -120,6 +120,8 @@ export class ScriptTable {
       txids: new Set(),
       status: null,
       serverStatus: undefined,
+      pushes: 0,
+      pushesSeen: 0,
       generation: 0,
       isMarked: false
     }

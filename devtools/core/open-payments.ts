@@ -1,0 +1,83 @@
+import {
+  type CurrencyWallet,
+  type OpenPaymentSnapshot,
+  type Transaction,
+  WalletError
+} from '../../kernel/index.ts'
+import { ActionError } from './action-error.ts'
+import type { ApprovedDraft, SpendReview } from './actions.ts'
+import { forgetWord, secondPaymentText } from './review-texts.ts'
+
+/** Finds an open payment after a look at the network, with its transaction. @throws TX_NOT_FOUND if no such payment is open */
+export const findOpenPayment = async (
+  wallet: CurrencyWallet,
+  txid: string
+): Promise<{ readonly payment: OpenPaymentSnapshot; readonly tx: Transaction }> => {
+  const payment = (await wallet.lookAtOpenPayments()).find(open => open.txid === txid)
+  if (payment === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
+  const unfinished = wallet.unfinishedSpends().find(({ tx }) => tx.txid === txid)
+  return { payment, tx: unfinished?.tx ?? (await wallet.getTransaction(txid, payment.tokenId)) }
+}
+
+/** Lists what is open beside a payment that is about to be approved, except what another payment has replaced. */
+export const openBeside = (
+  wallet: CurrencyWallet,
+  own: Pick<Transaction, 'txid'>
+): readonly OpenPaymentSnapshot[] =>
+  wallet.getSnapshot().openPayments.filter(({ txid, state }) => txid !== own.txid && state !== 'replaced')
+
+/** Returns what a review says of open payments: those that pay the same come first. What there is not is left out. */
+export const openPaymentsIn = (
+  wallet: CurrencyWallet,
+  draft: Transaction
+): Pick<SpendReview, 'openCount' | 'openPayments' | 'replaces' | 'similar'> => {
+  const others = openBeside(wallet, draft)
+  const similar = wallet.similarPayments(draft)
+  const txids = new Set(similar.map(({ txid }) => txid))
+  const shown = [...similar, ...others.filter(({ txid }) => !txids.has(txid))].slice(0, MAX_SHOWN)
+  return {
+    ...(shown.length === 0 ? {} : { openPayments: shown }),
+    ...(others.length <= shown.length ? {} : { openCount: others.length }),
+    ...(similar.length === 0 ? {} : { similar: [...txids] }),
+    ...(draft.replaces === undefined ? {} : { replaces: draft.replaces })
+  }
+}
+
+/**
+ * Refuses an approval that would pay the same amount to the same payee again. Only a yes to each of these open payments
+ * allows it: one that was made after the review has not been read.
+ *
+ * @throws ActionError CONFIRMATION_REQUIRED
+ */
+export const checkSecondPayment = (
+  similar: readonly OpenPaymentSnapshot[],
+  { again = [] }: Pick<ApprovedDraft, 'again'>
+): void => {
+  const first = similar.find(({ txid }) => !again.includes(txid))
+  if (first === undefined) return
+  throw new ActionError({
+    code: 'CONFIRMATION_REQUIRED',
+    message: `${secondPaymentText(first.txid)}.`,
+    details: { txid: first.txid },
+    hint: 'Nothing was signed. It may still be mined, and then both are paid. Send it again or replace it, or review this payment again.'
+  })
+}
+
+/** Refuses to forget a payment unless the start of its txid was typed. @throws ActionError CONFIRMATION_REQUIRED */
+export const checkForgotten = ({
+  txid,
+  confirm
+}: {
+  readonly txid: string
+  readonly confirm: string
+}): void => {
+  const word = forgetWord(txid)
+  if (confirm.trim() === word) return
+  throw new ActionError({
+    code: 'CONFIRMATION_REQUIRED',
+    message: `This cannot be undone: "${word}" has to be typed.`,
+    details: { txid }
+  })
+}
+
+const MAX_SHOWN = 20
