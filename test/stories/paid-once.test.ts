@@ -211,6 +211,6 @@ test('a payment that the network lost says so, is sent again, and keeps its row 
   })
   world.chain.mine(1)
   await waitFor(async () => (await wallet.getTransaction(txid)).confirmations === 'confirmed')
-  t.is((await wallet.getTransaction(txid)).sentState, undefined)
-  t.deepEqual(wallet.getSnapshot().openPayments, [])
+  await waitFor(async () => (await wallet.getTransaction(txid)).sentState === undefined)
+  await waitFor(() => wallet.getSnapshot().openPayments.length === 0)
 })
