@@ -16,6 +16,8 @@ const HELP = { 'otp?': '123456', 'otpKey?': 'AAAA', 'challengeId?': 'x' }
 const PAUSE = { 'afterSeconds?': 1 }
 const ASSET = { tokenId: null, spendTargets: [{ publicAddress: 'x', nativeAmount: '5' }] }
 const KEY = `${'1'.repeat(31)}5`
+/** A text, and beside it nothing but null. */
+const TEXT_OR_NULL = Symbol('text or null')
 
 const CONTEXT: Methods = {
   ...LISTENER,
@@ -126,7 +128,7 @@ const WALLET: Methods = {
   balanceOf: [null],
   balanceDetailsOf: [null],
   // Without a name, a wallet is shown by its currency.
-  rename: [null],
+  rename: [TEXT_OR_NULL],
   setFiatCurrencyCode: ['iso:EUR'],
   getReceiveAddress: [{}],
   saveReceiveAddress: ['x', {}],
@@ -176,9 +178,10 @@ function* wrongParts(
   value: Sound,
   name: string
 ): Generator<{ part: unknown; isText: boolean; what: string }> {
-  const isText = typeof value === 'string'
+  const isText = typeof value === 'string' || value === TEXT_OR_NULL
   const isOptional = name.endsWith('?')
   for (const part of isOptional ? WRONG : [undefined, ...WRONG]) {
+    if (part === null && value === TEXT_OR_NULL) continue
     if (!isText || typeof part !== 'string')
       yield { part, isText, what: `${name}: ${typeof part} ${write(part)}` }
   }
@@ -199,6 +202,7 @@ const write = (value: unknown): string =>
 
 /** Without the marks of what may be left out. */
 const plain = (value: unknown): unknown => {
+  if (value === TEXT_OR_NULL) return 'x'
   if (Array.isArray(value)) return value.map(plain)
   if (!isPlain(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key.replace(/\?$/, ''), plain(part)]))
