@@ -1,5 +1,6 @@
 import test from 'ava'
-import { makeFakeWorld } from '../../fake-server/fake-world.ts'
+import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
+import { envelope, type StatusName } from '../../fake-server/replies.ts'
 import type { Kernel } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryStorage } from '../../plugins/storage/memory.ts'
@@ -182,4 +183,56 @@ test('logins and logouts of one account at once leave exactly those that were no
   const left = await Promise.all([open(), open(), open()])
   await kernel.close()
   t.true(left.every(({ isLoggedIn }) => !isLoggedIn))
+})
+
+/** Puts a reply of the table in the place of the server's refusals; gives what went over the wire. */
+const refuseWith = (world: FakeWorld, name: StatusName): string[] => {
+  const replies: string[] = []
+  world.server.use(async ({ path }, next) => {
+    const own = await next()
+    if (!path.startsWith('/api/v2/login') || own.status < 400) return own
+    const reply = envelope(name)
+    replies.push(`${JSON.parse(reply.body).status_code}/${reply.status}`)
+    return reply
+  })
+  return replies
+}
+
+test('recovery answers that a server refuses by a code of their own are wrong secrets, and right ones log in [8.19]', async t => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const kernel = await openDevice(world)
+  const account = await kernel.context.createAccount({ username: 'alice', password: 'correct horse' })
+  const recoveryKey = await account.credentials.changeRecovery(['Colour?', 'Pet?'], ['red', 'Rex'])
+  const replies = refuseWith(world, 'invalidAnswers')
+  const { context } = await openDevice(world)
+  await t.throwsAsync(context.loginWithRecovery2(recoveryKey, 'alice', ['red', 'Max']), {
+    code: 'PASSWORD',
+    name: 'PasswordError',
+    message: 'Invalid password'
+  })
+  t.deepEqual(replies, ['5/401'])
+  t.deepEqual(context.localUsers, [])
+  t.true((await context.loginWithRecovery2(recoveryKey, 'alice', ['red', 'Rex'])).isLoggedIn)
+})
+
+test('a server that this version is too old for lets nobody new in and says so, and a known device opens its account [8.23]', async t => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const kernel = await openDevice(world)
+  const account = await kernel.context.createAccount({ username: 'alice', password: 'correct horse' })
+  await account.logout()
+  const stop = world.server.use(async ({ path }, next) =>
+    path.startsWith('/api/v2/') ? envelope('obsolete') : next()
+  )
+  const { context } = await openDevice(world)
+  await t.throwsAsync(context.loginWithPassword('alice', 'correct horse'), {
+    code: 'OBSOLETE_API',
+    name: 'ObsoleteApiError',
+    message: 'The application is too old. Please upgrade.'
+  })
+  t.deepEqual(context.localUsers, [])
+  const { lines } = world.server.traffic
+  t.is(lines.at(-1)?.status, 410)
+  t.true((await kernel.context.loginWithPassword('alice', 'correct horse')).isLoggedIn)
+  stop()
+  t.true((await context.loginWithPassword('alice', 'correct horse')).isLoggedIn)
 })
