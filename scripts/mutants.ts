@@ -35,7 +35,6 @@ export const findMutants = (file: string, source: string): Mutant[] => {
     changes.push(...changesOf(node, parent, source))
   )
   return changes
-    .filter(({ start, end, by }) => source.slice(start, end) !== by)
     .sort((a, b) => a.start - b.start)
     .map(({ start, end, by }) => {
       const row = source.slice(0, start).split('\n').length
@@ -130,9 +129,7 @@ const changesOf = (node: Node, parent: Node | undefined, source: string): Change
         source.slice(node.start, node.end).replace(/\+\+|--/, at => (at === '++' ? '--' : '++'))
       )
     case 'Literal':
-      return parent?.type === 'CallExpression' && isWipe(parent, source)
-        ? []
-        : literalChanges(node, parent, source)
+      return literalChanges(node, parent)
     case 'ReturnStatement':
       return isNode(node.argument) ? replaced(node, 'return undefined;') : []
     case 'ThrowStatement':
@@ -141,7 +138,7 @@ const changesOf = (node: Node, parent: Node | undefined, source: string): Change
       const expression = node.expression as Node
       const isCall = expression.type === 'CallExpression' || expression.type === 'AwaitExpression'
       const isSuper = isCall && isNode(expression.callee) && expression.callee.type === 'Super'
-      return isCall && !isSuper && !isWipe(expression, source) ? replaced(node, ';') : []
+      return isCall && !isSuper ? replaced(node, ';') : []
     }
     case 'ArrayExpression':
       return (node.elements as unknown[]).length > 0 ? replaced(node, '[]') : []
@@ -150,18 +147,8 @@ const changesOf = (node: Node, parent: Node | undefined, source: string): Change
   }
 }
 
-/** No test can read the memory that a secret stood in. */
-const isWipe = (expression: Node, source: string): boolean =>
-  source.slice(expression.start, expression.end).endsWith('.fill(0)')
-
-const literalChanges = (node: Node, parent: Node | undefined, source: string): Change[] => {
+const literalChanges = (node: Node, parent: Node | undefined): Change[] => {
   const isKey = parent?.type === 'Property' && parent.key === node
-  // What stands behind `list[i] ??` is there for the compiler.
-  const left =
-    parent?.type === 'LogicalExpression' && parent.operator === '??' ? (parent.left as Node) : undefined
-  if (left?.type === 'MemberExpression' && left.computed === true) return []
-  // Of an order, only the sign counts.
-  if (/\? -?1 : -?1\b/.test(source.slice(node.start - 8, node.end + 5))) return []
   // The words of an error or a log line are no behaviour.
   if (isKey || parent?.type === 'TemplateLiteral' || parent?.type === 'Directive') return []
   const { value, bigint } = node

@@ -262,9 +262,12 @@ const checkLife = (check: Check): void => {
     await engine.startEngine()
     await engine.killEngine()
     const { count } = told
+    const witness = await fixture.openWallet()
     await fixture.fund(publicAddress, fixture.someAmount)
+    const other = await witness.engine.getFreshAddress({ tokenId: null })
+    const txid = await fixture.fund(other.publicAddress, fixture.someAmount)
     await fixture.mine(1)
-    await new Promise(resolve => setTimeout(resolve, 50))
+    await until(() => (witness.told.txs.get(txid)?.blockHeight ?? 0) > 0)
     t.is(told.count, count)
     await engine.killEngine()
   })

@@ -32,8 +32,8 @@ export const openDevice = (world: FakeWorld, options: DeviceOptions = {}): Promi
   })
 }
 
-/** Waits until `isTrue`, looking every 10 ms. @throws after `limitMs` */
-export const waitFor = async (isTrue: () => boolean | Promise<boolean>, limitMs = 10_000): Promise<void> => {
+/** Waits until `isTrue`, looking every 10 ms. @throws after `limitMs`, which is long even for a busy machine */
+export const waitFor = async (isTrue: () => boolean | Promise<boolean>, limitMs = 30_000): Promise<void> => {
   const end = Date.now() + limitMs
   while (!(await isTrue())) {
     if (Date.now() > end) throw new Error(`Waited ${limitMs} ms in vain for ${isTrue}`)

@@ -161,7 +161,10 @@ test('a login waits until the plugins are locked and those announced have come',
     isOpen = true
     return account
   })
-  await new Promise(resolve => setTimeout(resolve, 50))
+  // Where nothing is announced, the same is done meanwhile, though it began later.
+  const unannounced = await openDevice(world)
+  await unannounced.context.createAccount({})
+  await unannounced.close()
   t.false(isOpen)
   kernel.addPlugin(toy.plugin)
   kernel.lockPlugins()

@@ -10,6 +10,7 @@ import {
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
 import { openDevice, waitFor } from '../helpers/device.ts'
+import { makeFakeClock } from '../helpers/fake-clock.ts'
 import { makeToy, toyTransaction } from '../helpers/toy-currency.ts'
 
 const io = makeNodeIo()
@@ -115,13 +116,14 @@ test('a kernel that cannot start lets go of its disk', async t => {
 })
 
 test('a wallet that could not be opened leaves nothing behind that syncs, and opens the next time', async t => {
-  const world = makeFakeWorld({ io })
-  const worldIo = world.ioFor(io)
-  let requests = 0
+  const clock = makeFakeClock()
+  const world = makeFakeWorld({ io: { ...io, clock } })
+  const worldIo = world.ioFor({ ...io, clock })
+  const repos = new Set<string | undefined>()
   const counted: Io = {
     ...worldIo,
     fetch(url, options) {
-      if (url.includes('/store/')) requests += 1
+      if (url.includes('/store/')) repos.add(/store\/([0-9a-f]+)/.exec(url)?.[1])
       return worldIo.fetch(url, options)
     }
   }
@@ -145,13 +147,16 @@ test('a wallet that could not be opened leaves nothing behind that syncs, and op
 
   const kernel = await openDevice(world, { ...options, plugins: [makeToy().plugin] })
   const again = await kernel.context.loginWithPassword(alice.username, alice.password)
-  await sleep(1300)
+  repos.clear()
+  await clock.advance(60_000)
+  const [ofAccount] = repos
+  t.deepEqual([...repos], [ofAccount])
   isFailing = true
   await t.throwsAsync(again.openWallet(id), { code: 'STORAGE_FAILED' })
   isFailing = false
-  requests = 0
-  await sleep(1300)
-  t.is(requests, 0)
+  repos.clear()
+  await clock.advance(60_000)
+  t.deepEqual([...repos], [ofAccount])
   t.is((await again.openWallet(id)).name, 'Toys')
   await kernel.close()
 })

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import test from 'ava'
 import { Box } from 'ink'
 import { render } from 'ink-testing-library'
 import { type BoardKey, QuoteBoard, type QuoteBoardProps } from '../../../cli/screens/quote-board.tsx'
 import type { QuoteLines } from '../../../cli/swap/quote-lines.ts'
+import { waitFor } from '../../helpers/device.ts'
 
 const row = (pluginId: string, changes: Partial<QuoteLines> = {}): QuoteLines => ({
   pluginId,
@@ -121,10 +121,11 @@ test('the board speaks ASCII alone where that is asked for', t => {
 test('keys choose, stop the wait, ask again, quit and interrupt; others mean nothing', async t => {
   const heard: BoardKey[] = []
   const screen = render(<QuoteBoard {...props} onKey={key => heard.push(key)} />)
-  await sleep(20)
-  for (const key of ['\u001b[A', '\u001b[B', '\r', 's', 'r', 'q', '\u0003', 'x']) {
+  await waitFor(() => screen.stdin.listenerCount('readable') > 0)
+  for (const key of ['\u001b[A', '\u001b[B', '\r', 's', 'r', 'x', 'q', '\u0003']) {
+    const before = heard.length
     screen.stdin.write(key)
-    await sleep(20)
+    if (key !== 'x') await waitFor(() => heard.length > before)
   }
   screen.unmount()
   t.deepEqual(heard, ['up', 'down', 'choose', 'enough', 'again', 'close', 'interrupt'])

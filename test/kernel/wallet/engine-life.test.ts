@@ -78,7 +78,10 @@ test('an engine is created, started only when nothing is paused and the fiat cur
   await account.changePaused(true)
   const wallet = await account.openWallet(info.id)
   await wallet.changePaused(false)
-  await new Promise(resolve => setTimeout(resolve, 50))
+  // On a device where nothing is paused the same wallet has started meanwhile, though it was opened later.
+  const elsewhere = await user.logIn({ plugins: [makeToy().plugin] })
+  const same = await elsewhere.account.openWallet(info.id)
+  await waitFor(() => same.engine.getSnapshot().state === 'started')
   t.is(toy.requests.length, 0)
   t.false(told.includes('startEngine'))
   t.true(told.includes('iso:EUR'))

@@ -253,7 +253,7 @@ test('a process killed with SIGKILL while it writes leaves whole files, the newe
       told += data.toString()
     })
     const exited = new Promise(resolve => child.once('exit', resolve))
-    for (let i = 0; i < 200 && !told.includes('\n'); i += 1) await sleep(20)
+    for (let i = 0; i < 1500 && !told.includes('\n'); i += 1) await sleep(20)
     await sleep(30 + round * 17)
     t.true(isWalletError(await t.throwsAsync(openFileDisk(root)), 'STORAGE_LOCKED'))
     child.kill('SIGKILL')
