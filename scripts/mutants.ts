@@ -35,6 +35,7 @@ export const findMutants = (file: string, source: string): Mutant[] => {
     changes.push(...changesOf(node, parent, source))
   )
   return changes
+    .filter(({ start, end, by }) => source.slice(start, end) !== by)
     .sort((a, b) => a.start - b.start)
     .map(({ start, end, by }) => {
       const row = source.slice(0, start).split('\n').length
@@ -129,7 +130,9 @@ const changesOf = (node: Node, parent: Node | undefined, source: string): Change
         source.slice(node.start, node.end).replace(/\+\+|--/, at => (at === '++' ? '--' : '++'))
       )
     case 'Literal':
-      return literalChanges(node, parent)
+      return parent?.type === 'CallExpression' && isWipe(parent, source)
+        ? []
+        : literalChanges(node, parent, source)
     case 'ReturnStatement':
       return isNode(node.argument) ? replaced(node, 'return undefined;') : []
     case 'ThrowStatement':
@@ -138,7 +141,7 @@ const changesOf = (node: Node, parent: Node | undefined, source: string): Change
       const expression = node.expression as Node
       const isCall = expression.type === 'CallExpression' || expression.type === 'AwaitExpression'
       const isSuper = isCall && isNode(expression.callee) && expression.callee.type === 'Super'
-      return isCall && !isSuper ? replaced(node, ';') : []
+      return isCall && !isSuper && !isWipe(expression, source) ? replaced(node, ';') : []
     }
     case 'ArrayExpression':
       return (node.elements as unknown[]).length > 0 ? replaced(node, '[]') : []
@@ -147,8 +150,18 @@ const changesOf = (node: Node, parent: Node | undefined, source: string): Change
   }
 }
 
-const literalChanges = (node: Node, parent: Node | undefined): Change[] => {
+/** No test can read the memory that a secret stood in. */
+const isWipe = (expression: Node, source: string): boolean =>
+  source.slice(expression.start, expression.end).endsWith('.fill(0)')
+
+const literalChanges = (node: Node, parent: Node | undefined, source: string): Change[] => {
   const isKey = parent?.type === 'Property' && parent.key === node
+  // What stands behind `list[i] ??` is there for the compiler.
+  const left =
+    parent?.type === 'LogicalExpression' && parent.operator === '??' ? (parent.left as Node) : undefined
+  if (left?.type === 'MemberExpression' && left.computed === true) return []
+  // Of an order, only the sign counts.
+  if (/\? -?1 : -?1\b/.test(source.slice(node.start - 8, node.end + 5))) return []
   // The words of an error or a log line are no behaviour.
   if (isKey || parent?.type === 'TemplateLiteral' || parent?.type === 'Directive') return []
   const { value, bigint } = node

@@ -1,26 +1,20 @@
-import { spawn } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { readFileSync, rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
+import { makeChance } from '../test/helpers/drawn-runs.ts'
+import { lookAtTest, readFacts, type TestFacts, testsOf, unitTests, writeFacts } from './mutant-tests.ts'
+import { type MutantTree, makeMutantTree } from './mutant-tree.ts'
 import { findMutants, type Mutant } from './mutants.ts'
+import { readTree } from './project-files.ts'
 
 /**
  * Breaks the code in one place at a time and looks whether a test sees it.
  *
- * Each mutant runs only the test files that execute the broken place, nearest first, and stops at the first failure. A
- * mutant that no test sees is a survivor: it is printed, and fails the run unless `test/mutants-judged.json` says why it
- * does not matter. The seed is printed; with it the same mutants are drawn again from the same code.
+ * Each mutant lives in a copy of the emitted code and runs only the test files that execute the broken place, until the
+ * first failure. A mutant that no test sees is a survivor: it is printed, and fails the run unless
+ * `test/mutants-judged.json` says why it does not matter. The seed is printed; with it the same mutants are drawn again
+ * from the same code.
  *
  * @example npm run test:mutants -- --count 20 --seed 7 --only kernel/crypto
  */
@@ -28,8 +22,9 @@ import { findMutants, type Mutant } from './mutants.ts'
 interface Options {
   readonly count: number
   readonly seed: number
-  readonly only?: string
+  readonly only: string
   readonly minutes?: number
+  readonly json?: true
 }
 
 /** A survivor that somebody has looked at. The place is found again by its text, whatever line it moves to. */
@@ -40,27 +35,41 @@ interface Judged {
   readonly reason: string
 }
 
-/** The rooms where a wrong line costs keys or money, or loses data. */
+interface Verdict {
+  readonly mutant: Mutant
+  /** `late`: a test ran out of time, as it does when a loop no longer ends. */
+  readonly end: 'failed' | 'late' | 'passed'
+  /** The test that saw it. */
+  readonly by?: string
+  /** How many test files ran, of how many that execute the place. */
+  readonly ran: number
+  readonly reach: number
+}
+
+/** The code where a wrong line costs keys or money, or loses data. */
 const ROOMS = [
-  'kernel/crypto',
-  'kernel/keys',
-  'kernel/login',
-  'kernel/repo',
-  'kernel/wallet',
+  'kernel/crypto/',
+  'kernel/keys/',
+  'kernel/login/',
+  'kernel/repo/',
+  'kernel/wallet/max-spend',
+  'kernel/wallet/open-payments',
+  'kernel/wallet/reviewed-transaction',
+  'kernel/wallet/signed-transaction',
+  'kernel/wallet/spend',
+  'kernel/wallet/sweep',
   'kernel/swap/rank-quotes',
   'kernel/swap/check-payees',
   'kernel/rates/route',
   'kernel/rates/rate-graph',
-  'plugins/currency/utxo/select',
-  'plugins/currency/utxo/build',
-  'plugins/currency/utxo/ledger'
+  'plugins/currency/utxo/select/',
+  'plugins/currency/utxo/build/choose-coins',
+  'plugins/currency/utxo/ledger/reserved-coins'
 ]
 
 const root = process.cwd()
-const dist = join(root, 'dist')
 const home = join(root, '.build/mutants')
-const out = join(home, 'dist')
-const JUDGED = 'test/mutants-judged.json'
+const isTarget = (file: string): boolean => ROOMS.some(room => file.startsWith(`dist/${room}`))
 
 const wholeNumber = (text: string): number => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
@@ -72,201 +81,173 @@ const parseOptions = (): Options =>
     .description('Breaks the code in one place at a time and looks whether a test sees it.')
     .option('--count <mutants>', 'how many are drawn', wholeNumber, 200)
     .option('--seed <number>', 'draws the same ones again', wholeNumber, Math.floor(Math.random() * 2 ** 30))
-    .option('--only <path>', 'only files whose path begins so')
-    .option('--minutes <minutes>', 'draws no more after so many minutes', wholeNumber)
+    .option('--only <path>', 'only files whose path begins so, such as kernel/crypto', '')
+    .option('--minutes <minutes>', 'begins no more after so many minutes', wholeNumber)
+    .option('--json', 'prints what was found as JSON; progress goes to the error stream')
     .parse()
     .opts<Options>()
 
-/** Uniform numbers in 0 to 1 that follow from a seed (mulberry32). */
-const randomOf = (seed: number): (() => number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
-/** Which bytes of a file a test file executed: of nested blocks the innermost decides. */
-type Executed = readonly {
-  readonly startOffset: number
-  readonly endOffset: number
-  readonly count: number
-}[]
-
-/** By file of `dist`, by test file. */
-type Coverage = Record<string, Record<string, Executed>>
-
-const filesBelow = (folder: string): string[] =>
-  readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter(entry => entry.isFile())
-    .map(entry => relative(root, join(entry.parentPath, entry.name)))
-
-const targets = (only: string | undefined): string[] =>
-  ROOMS.flatMap(room => {
-    const folder = room.slice(0, room.lastIndexOf('/'))
-    const isFolder = existsSync(join(dist, room))
-    return filesBelow(join(dist, isFolder ? room : folder)).filter(path =>
-      path.startsWith(join('dist', room))
-    )
-  })
-    .filter(path => path.endsWith('.js'))
-    .filter(path => only === undefined || path.startsWith(join('dist', only)))
-    .sort()
-
-const runAva = (
-  files: readonly string[],
-  { folder, env, limitMs }: { folder: string; env?: NodeJS.ProcessEnv; limitMs: number }
-): Promise<'passed' | 'failed' | 'late'> =>
-  new Promise((resolve, reject) => {
-    const ava = join(root, 'node_modules/ava/entrypoints/cli.mjs')
-    const child = spawn(process.execPath, [ava, '--fail-fast', ...files], {
-      env: { ...process.env, HOLDFAST_TEST_OUT: folder, HOLDFAST_SUITE: 'unit', ...env },
-      stdio: 'ignore',
-      detached: true
+/** Works through a list with every tree at once. */
+const forEach = async <T>(
+  trees: readonly MutantTree[],
+  items: readonly T[],
+  work: (tree: MutantTree, item: T) => Promise<void>
+): Promise<void> => {
+  const left = [...items]
+  await Promise.all(
+    trees.map(async tree => {
+      for (let item = left.shift(); item !== undefined; item = left.shift()) await work(tree, item)
     })
-    let isLate = false
-    const timer = setTimeout(() => {
-      isLate = true
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-    }, limitMs)
-    child.on('error', reject)
-    child.on('close', code => {
-      clearTimeout(timer)
-      resolve(isLate ? 'late' : code === 0 ? 'passed' : 'failed')
-    })
+  )
+}
+
+/** One line that says how far a task is, and how long it will take. */
+const makeProgress = (total: number): ((done: number, words: string) => void) => {
+  const start = Date.now()
+  let told = 0
+  return (done, words) => {
+    const isTerminal = process.stderr.isTTY
+    if (!isTerminal && Date.now() - told < 30_000 && done < total) return
+    told = Date.now()
+    const minutes = Math.ceil(((told - start) / done) * ((total - done) / 60_000))
+    const line = `${done} of ${total}${words}${done < total ? `, about ${minutes} min left` : ''}`
+    process.stderr.write(isTerminal ? `\r\u001b[K${line}${done < total ? '' : '\n'}` : `${line}\n`)
+  }
+}
+
+/** What each test file executes; only tests whose code has changed since are looked at again. */
+const factsOf = async (trees: readonly MutantTree[]): Promise<TestFacts[]> => {
+  const path = join(home, 'tests.json')
+  const facts = readFacts(root, path)
+  const all = unitTests(root)
+  const fresh = all.filter(file => !facts.has(file))
+  if (fresh.length > 0) console.error(`Looking which code each of ${fresh.length} test files executes…`)
+  const progress = makeProgress(fresh.length)
+  let done = 0
+  await forEach(trees, fresh, async (tree, file) => {
+    facts.set(file, await lookAtTest(tree, file, { root, isTarget }))
+    done += 1
+    progress(done, ' test files')
+    if (done % 20 === 0 || done === fresh.length) writeFacts(path, facts.values())
   })
-
-/** What each test file executes, from one run of `npm test`; kept until the code changes. */
-const coverageOf = async (): Promise<Coverage> => {
-  const stamp = readFileSync(join(dist, '.build-stamp'), 'utf8')
-  const path = join(home, 'coverage.json')
-  if (existsSync(path)) {
-    const kept = JSON.parse(readFileSync(path, 'utf8')) as { stamp: string; coverage: Coverage }
-    if (kept.stamp === stamp) return kept.coverage
-  }
-  console.log('Running every test once, to see which code each of them executes (some minutes)…')
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-coverage-'))
-  try {
-    const all = await runAva([], { folder: 'dist', env: { NODE_V8_COVERAGE: folder }, limitMs: 1_800_000 })
-    if (all !== 'passed') throw new Error('The tests fail as they are; run npm test first.')
-    const coverage: Coverage = {}
-    for (const name of readdirSync(folder)) collect(coverage, join(folder, name))
-    mkdirSync(home, { recursive: true })
-    writeFileSync(path, JSON.stringify({ stamp, coverage }))
-    return coverage
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const known = all.flatMap(file => facts.get(file) ?? [])
+  const failing = known.filter(test => !test.passes).map(({ file }) => file)
+  if (failing.length > 0) console.error(`left out, because they fail in unbroken code: ${failing.join(', ')}`)
+  return known
 }
 
-interface V8Report {
-  readonly result: readonly {
-    readonly url: string
-    readonly functions: readonly { readonly ranges: Executed }[]
-  }[]
-}
+/** No mutant runs more tests than take this long together. */
+const LIMIT_MS = 240_000
 
-/** Adds what one process executed, if it was that of a test file. */
-const collect = (coverage: Coverage, path: string): void => {
-  const { result } = JSON.parse(readFileSync(path, 'utf8')) as V8Report
-  const ours = result.flatMap(({ url, functions }) => {
-    if (!url.startsWith('file:')) return []
-    const file = relative(root, fileURLToPath(url))
-    return [{ file, functions }]
+const withinLimit = (tests: readonly TestFacts[]): TestFacts[] => {
+  let sum = 0
+  return tests.filter(({ ms }) => {
+    sum += ms
+    return sum <= LIMIT_MS
   })
-  const test = ours.find(({ file }) => file.startsWith('dist/test/') && file.endsWith('.test.js'))?.file
-  if (test === undefined) return
-  for (const { file, functions } of ours) {
-    if (!ROOMS.some(room => file.startsWith(join('dist', room)))) continue
-    const byTest = coverage[file] ?? {}
-    byTest[test] = functions.flatMap(({ ranges }) => ranges)
-    coverage[file] = byTest
-  }
 }
 
-/** The tests that execute a place, those of the least code first: they know it best and fail soonest. */
-const testsOf = (coverage: Coverage, { file, start }: Mutant): string[] =>
-  Object.entries(coverage[file] ?? {})
-    .filter(([, ranges]) => isExecuted(ranges, start))
-    .map(([test]) => test)
-    .sort((a, b) => nearness(b, file) - nearness(a, file) || a.localeCompare(b))
-
-const isExecuted = (ranges: Executed, at: number): boolean => {
-  let best: Executed[number] | undefined
-  for (const range of ranges) {
-    if (range.startOffset > at || range.endOffset <= at) continue
-    const isInner =
-      best === undefined || range.endOffset - range.startOffset <= best.endOffset - best.startOffset
-    if (isInner) best = range
-  }
-  return (best?.count ?? 0) > 0
-}
-
-/** How many folders of a path a test shares with the file: tests mirror the sources. */
-const nearness = (test: string, file: string): number => {
-  const theirs = test.replace('dist/test/', '').split('/')
-  const ours = file.replace('dist/', '').split('/')
-  let shared = 0
-  while (shared < theirs.length && theirs[shared] === ours[shared]) shared += 1
-  return shared
-}
-
-const FIRST = 6
-const LIMIT_MS = 600_000
-
-/** Runs the tests of one mutant: the nearest alone first, since most mutants die there. */
-const isSeen = async ({ file, text }: Mutant, tests: readonly string[]): Promise<boolean> => {
-  const path = join(out, relative('dist', file))
-  const before = readFileSync(join(root, file))
-  const within = tests.map(test => join('.build/mutants', test))
-  rmSync(path)
-  writeFileSync(path, text)
+const judge = async (tree: MutantTree, mutant: Mutant, facts: readonly TestFacts[]): Promise<Verdict> => {
+  const reaching = testsOf(facts, mutant.file, mutant.start)
+  const tests = withinLimit(reaching)
+  const times = new Map(tests.map(({ file, ms }) => [file, ms]))
+  // Other work on the machine must not look like a loop without an end.
+  const limitMs = (file: string): number => 20_000 + 8 * (times.get(file) ?? 0)
+  const counts = { mutant, ran: tests.length, reach: reaching.length }
+  tree.write(mutant.file, mutant.text)
   try {
-    for (const part of [within.slice(0, 1), within.slice(1, FIRST), within.slice(FIRST)]) {
-      if (part.length === 0) continue
-      if ((await runAva(part, { folder: '.build/mutants/dist', limitMs: LIMIT_MS })) !== 'passed') return true
+    let left = tests.map(({ file }) => file)
+    while (left.length > 0) {
+      const run = await tree.run(left, { limitMs })
+      if (run.end === 'passed') break
+      const at = left.indexOf(run.file)
+      // What other files left in the process may have failed it, so it is asked again alone.
+      const alone = at === 0 ? run : await tree.run([run.file], { limitMs })
+      if (alone.end !== 'passed') return { ...counts, end: alone.end, by: `${run.file} ${run.title}`.trim() }
+      left = left.slice(at + 1)
     }
-    return false
+    return { ...counts, end: 'passed' }
   } finally {
-    writeFileSync(path, before)
+    tree.write(mutant.file, readFileSync(join(root, mutant.file), 'utf8'))
   }
+}
+
+const readJudged = (): readonly Judged[] =>
+  JSON.parse(readFileSync(join(root, 'test/mutants-judged.json'), 'utf8'))
+
+const keyOf = ({ file, line, change }: Judged | Mutant): string => [file, line, change].join('\n')
+
+/** Draws from every mutant of the rooms; those that are judged are not run. */
+const draw = ({ count, seed, only }: Options): { drawn: Mutant[]; judged: number } => {
+  const reasons = new Set(readJudged().map(keyOf))
+  const files = [...readTree(root, ['dist/kernel', 'dist/plugins'], /\.js$/)]
+  const pool = files
+    .filter(([file]) => isTarget(file) && file.startsWith(`dist/${only}`))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([file, text]) => findMutants(file, text))
+  const chance = makeChance(seed)
+  const drawn: Mutant[] = []
+  while (drawn.length < count && pool.length > 0) drawn.push(...pool.splice(chance.below(pool.length), 1))
+  const open = drawn.filter(mutant => !reasons.has(keyOf(mutant)))
+  return { drawn: open, judged: drawn.length - open.length }
+}
+
+const describe = ({ mutant, end, by, ran, reach }: Verdict): string => {
+  const { file, row, change, line } = mutant
+  const tests = reach === 0 ? 'no test executes it' : `${ran} of ${reach} test files ran`
+  const fate = end === 'passed' ? `survived: ${tests}` : `${end}: ${by}`
+  return `${file}:${row}: ${change}\n    ${line}\n    ${fate}`
+}
+
+const report = (options: Options, judged: number, verdicts: readonly Verdict[]): void => {
+  const survivors = verdicts.filter(({ end }) => end === 'passed')
+  const late = verdicts.filter(({ end }) => end === 'late')
+  const seen = verdicts.length - survivors.length
+  if (options.json === true) {
+    const rows = survivors.map(({ mutant: { text: _text, ...place }, ran, reach }) => ({
+      ...place,
+      ran,
+      reach
+    }))
+    console.log(
+      JSON.stringify({ seed: options.seed, seen, late: late.length, judged, survivors: rows }, null, 2)
+    )
+  } else {
+    for (const verdict of [...late, ...survivors]) console.log(describe(verdict))
+    console.log(
+      `\n${seen} seen by a test (${late.length} by a time limit), ${judged} judged before, ` +
+        `${survivors.length} survived; seed ${options.seed}`
+    )
+  }
+  if (survivors.length > 0) process.exitCode ??= 1
 }
 
 const main = async (): Promise<void> => {
-  const { count, seed, only, minutes } = parseOptions()
-  console.log(`seed ${seed}`)
-  const coverage = await coverageOf()
-  rmSync(out, { recursive: true, force: true })
-  cpSync(dist, out, { recursive: true })
-  const judged = JSON.parse(readFileSync(join(root, JUDGED), 'utf8')) as readonly Judged[]
-  const random = randomOf(seed)
-  const pool = targets(only).flatMap(file => findMutants(file, readFileSync(join(root, file), 'utf8')))
-  const endAt = minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + minutes * 60_000
-  let seen = 0
-  let known = 0
-  const survivors: Mutant[] = []
-  for (let drawn = 0; drawn < count && pool.length > 0 && Date.now() < endAt; drawn += 1) {
-    const [mutant] = pool.splice(Math.floor(random() * pool.length), 1)
-    if (mutant === undefined) break
-    const tests = testsOf(coverage, mutant)
-    if (tests.length > 0 && (await isSeen(mutant, tests))) {
-      seen += 1
-      continue
-    }
-    const judgement = judged.find(
-      ({ file, line, change }) => file === mutant.file && line === mutant.line && change === mutant.change
-    )
-    if (judgement === undefined) survivors.push(mutant)
-    else known += 1
-    const verdict =
-      judgement === undefined ? `survived ${tests.length} test files` : `judged: ${judgement.reason}`
-    console.log(`${mutant.file}:${mutant.row}: ${mutant.change}\n    ${mutant.line}\n    ${verdict}`)
-  }
-  console.log(`\n${seen} seen by a test, ${known} judged before, ${survivors.length} survived; seed ${seed}`)
-  console.log(`\n${seen + known} passed, ${survivors.length} failed`)
-  process.exitCode = survivors.length > 0 ? 1 : 0
+  const options = parseOptions()
+  console.error(`seed ${options.seed}`)
+  const { drawn, judged } = draw(options)
+  const folder = join(home, 'trees')
+  // Those of a run that was killed.
+  rmSync(folder, { recursive: true, force: true })
+  const width = Math.min(2, availableParallelism())
+  const trees = Array.from({ length: width }, (_, at) => makeMutantTree(root, join(folder, String(at))))
+  const verdicts: Verdict[] = []
+  process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143))
+  process.once('exit', () => {
+    for (const tree of trees) tree.stop()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+    report(options, judged, verdicts)
+  })
+  const facts = await factsOf(trees)
+  const progress = makeProgress(drawn.length)
+  const endAt = Date.now() + (options.minutes ?? Number.POSITIVE_INFINITY) * 60_000
+  await forEach(trees, drawn, async (tree, mutant) => {
+    if (Date.now() > endAt) return
+    const verdict = await judge(tree, mutant, facts)
+    verdicts.push(verdict)
+    if (verdict.end === 'passed') console.error(describe(verdict))
+    progress(verdicts.length, ` mutants, ${verdicts.filter(({ end }) => end === 'passed').length} survived`)
+  })
 }
 
 await main()

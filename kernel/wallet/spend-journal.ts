@@ -1,3 +1,4 @@
+import { frozenCopy } from '../copy-data.ts'
 import { isRecord } from '../schema/fields.ts'
 import { parseJson } from '../schema/parse.ts'
 import type { EngineStore, PaymentSight } from '../types/engine.ts'
@@ -42,8 +43,11 @@ export class SpendJournal {
   readonly #store: EngineStore
   /** After each look at the network the journal is asked; nearly always nothing is in it. */
   #isEmpty = false
+  /** What the texts of unfinished spends say, by key: the store knows best which there are, and parsing takes longest. */
+  #read = new Map<string, ReadIntent>()
   /** Those that were sent and saved, by id; read once. */
   #sent: Map<string, SpendIntent> | undefined
+  #sentDamage: readonly unknown[] = []
   /** What is shown of them beside their confirmations, by txid; made anew after each change. */
   #sights: Map<string, PaymentSight> | undefined
 
@@ -61,31 +65,29 @@ export class SpendJournal {
   list(onDamaged: (error: unknown) => void = () => {}): SpendIntent[] {
     if (this.#isEmpty) return []
     const intents: SpendIntent[] = []
-    this.#isEmpty = true
-    for (const [, text] of this.#store.entries(UNFINISHED)) {
-      this.#isEmpty = false
-      try {
-        intents.push(parseIntent(text))
-      } catch (error) {
-        onDamaged(error)
-      }
+    const before = this.#read
+    this.#read = new Map()
+    for (const [key, text] of this.#store.entries(UNFINISHED)) {
+      const known = before.get(key)
+      const read = known?.text === text ? known : readIntent(text)
+      this.#read.set(key, read)
+      if (read.intent === undefined) onDamaged(read.error)
+      else intents.push(read.intent)
     }
+    this.#isEmpty = this.#read.size === 0
     return intents.sort(byAge)
   }
 
   /** Every payment that was sent and saved and is still watched, oldest first. */
   sent(onDamaged: (error: unknown) => void = () => {}): SpendIntent[] {
-    if (this.#sent === undefined) {
-      this.#sent = new Map()
-      for (const [key, text] of this.#store.entries(SENT)) {
-        try {
-          this.#sent.set(key.slice(SENT.length), parseIntent(text))
-        } catch (error) {
-          onDamaged(error)
-        }
-      }
-    }
-    return [...this.#sent.values()].sort(byAge)
+    const sent = [...this.#sentById().values()].sort(byAge)
+    for (const error of this.#sentDamage) onDamaged(error)
+    return sent
+  }
+
+  /** The payment of this id that was sent and saved and is still watched. */
+  findSent(correlationId: string): SpendIntent | undefined {
+    return this.#sentById().get(correlationId)
   }
 
   /** What has become of a payment that was sent and saved, until it is confirmed. */
@@ -118,7 +120,13 @@ export class SpendJournal {
 
   /** The unfinished spend of this id as it is now; undefined if there is none that can be read. */
   find(correlationId: string): SpendIntent | undefined {
-    return this.list().find(intent => intent.correlationId === correlationId)
+    const key = UNFINISHED + correlationId
+    const text = this.#isEmpty ? undefined : this.#store.get(key)
+    if (text === undefined) return undefined
+    const known = this.#read.get(key)
+    const read = known?.text === text ? known : readIntent(text)
+    this.#read.set(key, read)
+    return read.intent
   }
 
   /** Writes how far a spend has come. Resolves when durable. */
@@ -130,14 +138,15 @@ export class SpendJournal {
   /** Watches a spend that is finished, in one step with the end of what was unfinished of it. Resolves when durable. */
   async watch(intent: SpendIntent): Promise<void> {
     const { correlationId } = intent
-    this.sent()
+    const text = JSON.stringify(intent)
+    const sent = this.#sentById()
     await this.#store.write(
       new Map([
         [UNFINISHED + correlationId, null],
-        [SENT + correlationId, JSON.stringify(intent)]
+        [SENT + correlationId, text]
       ])
     )
-    this.#sent?.set(correlationId, intent)
+    sent.set(correlationId, parseIntent(text))
     this.#sights = undefined
   }
 
@@ -151,6 +160,35 @@ export class SpendJournal {
     )
     this.#sent?.delete(correlationId)
     this.#sights = undefined
+  }
+
+  #sentById(): Map<string, SpendIntent> {
+    if (this.#sent !== undefined) return this.#sent
+    const sent = new Map<string, SpendIntent>()
+    const damage: unknown[] = []
+    for (const [key, text] of this.#store.entries(SENT)) {
+      const { intent, error } = readIntent(text)
+      if (intent === undefined) damage.push(error)
+      else sent.set(key.slice(SENT.length), intent)
+    }
+    this.#sent = sent
+    this.#sentDamage = damage
+    return sent
+  }
+}
+
+interface ReadIntent {
+  readonly text: string
+  /** Undefined of a damaged one. */
+  readonly intent?: SpendIntent
+  readonly error?: unknown
+}
+
+const readIntent = (text: string): ReadIntent => {
+  try {
+    return { text, intent: parseIntent(text) }
+  } catch (error) {
+    return { text, error }
   }
 }
 
@@ -168,5 +206,6 @@ const parseIntent = (text: string): SpendIntent => {
     isRecord(value.tx) &&
     typeof value.tx.txid === 'string'
   if (!isIntent) throw new TypeError('A spend journal entry has the wrong shape')
-  return value as unknown as SpendIntent
+  // Read once and given to many.
+  return frozenCopy(value as unknown as SpendIntent)
 }

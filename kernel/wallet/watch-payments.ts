@@ -15,10 +15,13 @@ import type { SpendIntent } from './spend-journal.ts'
  * server refused, wait for a person, and are only looked for. What was sent is looked for until it is long confirmed,
  * and sent again while no server has it.
  *
+ * Some are looked for at once. What follows from it is done for one after another, the oldest first, so that no payment
+ * is sent before one whose change it spends; what was found out is told before anything is sent, which can take long.
+ *
  * @param changed - of these something was heard; confirmed ones are looked at only then, and now and then
  */
 export const watchPayments = async (parts: SpendParts, changed: ReadonlySet<string>): Promise<void> => {
-  const { journal, services, busy } = parts
+  const { journal, services } = parts
   const onDamaged = (error: unknown): void => services.report('spend journal', error)
   const isRound = isDue(parts, ROUND, ROUND_MS)
   const sent = journal.sent(onDamaged)
@@ -26,18 +29,65 @@ export const watchPayments = async (parts: SpendParts, changed: ReadonlySet<stri
     ...journal.list(onDamaged),
     ...sent.filter(intent => isRound || isOpen(intent) || changed.has(intent.tx.txid))
   ]
-  for (const { correlationId } of intents) {
-    // Earlier ones took their time: what counts is how far this one has come by now.
-    if (busy.has(correlationId)) continue
-    const unfinished = journal.find(correlationId)
-    const intent = unfinished ?? findSent(parts, correlationId)
-    if (intent === undefined) continue
+  const unlessFailed = async <T>(work: Promise<T>): Promise<T | undefined> => {
     try {
-      await (unfinished === undefined ? watchSent(parts, intent) : goOn(parts, intent))
+      return await work
     } catch (error) {
       services.logOf(parts.info.pluginId).warn(`A payment is not finished yet: ${describeError(error)}`)
+      return undefined
     }
   }
+  for (let at = 0; at < intents.length; at += LOOKED_FOR_AT_ONCE) {
+    const some = intents.slice(at, at + LOOKED_FOR_AT_ONCE)
+    const looks = await Promise.all(some.map(intent => unlessFailed(lookFor(parts, intent))))
+    const sends: Send[] = []
+    let isNews = false
+    for (const look of looks) {
+      // What fails may have noted something before.
+      if (look !== undefined && (await unlessFailed(follow(parts, look, sends))) !== false) isNews = true
+    }
+    if (isNews) await paymentsChanged(parts)
+    for (const send of sends) if ((await unlessFailed(send())) !== false) await paymentsChanged(parts)
+  }
+}
+
+/** Sends the bytes of a payment again. Returns true if open payments are others now, or stand otherwise. */
+type Send = () => Promise<boolean>
+
+/** What was found out about one payment. */
+interface Look {
+  readonly intent: SpendIntent
+  /** Its row in the history, of one that was sent and saved. */
+  readonly row?: Transaction | undefined
+  /** Left out where nothing hangs on it. */
+  readonly sight?: PaymentSight
+}
+
+/** Looks for a payment as it is now: what came before it took its time. Undefined if it is busy or gone. */
+const lookFor = async (parts: SpendParts, { correlationId }: SpendIntent): Promise<Look | undefined> => {
+  const { journal, table, busy } = parts
+  if (busy.has(correlationId)) return undefined
+  const unfinished = journal.find(correlationId)
+  const intent = unfinished ?? journal.findSent(correlationId)
+  if (intent === undefined) return undefined
+  if (unfinished === undefined) {
+    const row = await table.find(intent.tx.txid, intent.tx.tokenId)
+    if (row?.confirmations === 'confirmed') return { intent, row }
+    return { intent, row, sight: await sightOf(parts, intent, row) }
+  }
+  if (intent.stage === 'intended' || intent.stage === 'broadcast') return { intent }
+  const sight = await sightOf(parts, intent).catch((error: unknown) => {
+    if (isSentByItself(intent)) return UNKNOWN
+    throw error
+  })
+  return { intent, sight }
+}
+
+/** Does what follows from a look, but for sending. Returns true if open payments are others now, or stand otherwise. */
+const follow = async (parts: SpendParts, look: Look, sends: Send[]): Promise<boolean> => {
+  if (!isAsItWas(parts, look.intent)) return false
+  const isUnfinished = parts.journal.find(look.intent.correlationId) !== undefined
+  return isUnfinished ? goOn(parts, look, sends) : watchSent(parts, look, sends)
 }
 
 /**
@@ -64,90 +114,94 @@ export const keepSentRows = async ({ journal, table, engine, told }: SpendParts)
   }
 }
 
-const goOn = async (parts: SpendParts, intent: SpendIntent): Promise<void> => {
-  const { correlationId, stage, refusal } = intent
+const goOn = async (
+  parts: SpendParts,
+  { intent, sight = UNKNOWN }: Look,
+  sends: Send[]
+): Promise<boolean> => {
+  const { correlationId, stage } = intent
   if (stage === 'intended') {
     parts.services
       .logOf(parts.info.pluginId)
       .warn('A payment was not signed before it was interrupted; nothing was sent.')
     await parts.journal.remove(correlationId)
-    return
+    return false
   }
-  const save = (): Promise<void> => whileBusy(parts, correlationId, () => finish(parts, intent.tx))
-  if (stage === 'broadcast') return save()
-  const isSentByItself = stage === 'sending' && refusal === undefined
-  const sight = await sightOf(parts, intent).catch((error: unknown) => {
-    if (isSentByItself) return UNKNOWN
-    throw error
-  })
-  if (!isAsItWas(parts, intent)) return
-  if (sight.state === 'seen') {
-    await save()
+  if (stage === 'broadcast' || sight.state === 'seen') {
+    await whileBusy(parts, correlationId, () => finish(parts, intent.tx))
+    if (stage === 'broadcast') return false
     // It may be confirmed already, and then nothing more may be heard of it for long.
-    const sent = findSent(parts, correlationId)
-    return sent && watchSent(parts, sent)
+    const look = await lookFor(parts, intent)
+    return look !== undefined && follow(parts, look, sends)
   }
-  if (isSentByItself && !sight.isFinal) {
-    if (!isDue(parts, correlationId)) return
-    return whileBusy(parts, correlationId, async () => finish(parts, await send(parts, intent)))
+  if (isSentByItself(intent) && !sight.isFinal) {
+    sends.push(async () => {
+      if (isAsItWas(parts, intent) && isDue(parts, correlationId))
+        await whileBusy(parts, correlationId, async () => finish(parts, await send(parts, intent)))
+      return false
+    })
+    return false
   }
-  if (isSameJson(sight, intent.sight)) return
+  if (isSameJson(sight, intent.sight)) return false
   const seen = { ...intent, sight }
   await (sight.isFinal ? parts.journal.watch(seen) : parts.journal.put(seen))
-  await paymentsChanged(parts)
+  return true
 }
 
-const findSent = ({ journal }: SpendParts, correlationId: string): SpendIntent | undefined =>
-  journal.sent().find(sent => sent.correlationId === correlationId)
+const isSentByItself = ({ stage, refusal }: SpendIntent): boolean =>
+  stage === 'sending' && refusal === undefined
 
 /** Whether nobody has sent, saved or forgotten it while it was looked for. */
 const isAsItWas = (parts: SpendParts, intent: SpendIntent): boolean => {
   const { journal, busy } = parts
   const { correlationId } = intent
-  const now = journal.find(correlationId) ?? findSent(parts, correlationId)
+  const now = journal.find(correlationId) ?? journal.findSent(correlationId)
   return !busy.has(correlationId) && isSameJson(now, intent)
 }
 
-const watchSent = async (parts: SpendParts, intent: SpendIntent): Promise<void> => {
-  const { table, services, journal } = parts
-  const { tx, correlationId } = intent
+const watchSent = async (
+  parts: SpendParts,
+  { intent, row, sight = UNKNOWN }: Look,
+  sends: Send[]
+): Promise<boolean> => {
+  const { services, journal } = parts
+  const { correlationId } = intent
   const { confirmedAt: before, ...rest } = intent
-  const row = await table.find(tx.txid, tx.tokenId)
-  if (!isAsItWas(parts, intent)) return
   if (row?.confirmations === 'confirmed') {
     const now = services.io.clock.now()
-    if (before === undefined) await update(parts, intent, { ...rest, confirmedAt: now })
-    else if (now - before > KEPT_MS) {
-      await journal.remove(correlationId)
-      await paymentsChanged(parts)
-    }
-    return
+    if (before === undefined) return update(parts, intent, { ...rest, confirmedAt: now })
+    if (now - before <= KEPT_MS) return false
+    await journal.remove(correlationId)
+    return true
   }
-  const sight = await sightOf(parts, intent, row)
-  if (!isAsItWas(parts, intent)) return
-  await update(parts, intent, { ...rest, sight })
+  const seen = { ...rest, sight }
+  const isNews = await update(parts, intent, seen)
   const isLost = sight.state === 'notInMempool' && sight.isFinal !== true
-  if (!isLost || !isDue(parts, correlationId)) return
-  await whileBusy(parts, correlationId, () => sendAgain(parts, { ...rest, sight }))
+  if (isLost)
+    sends.push(async () => {
+      if (!isAsItWas(parts, seen) || !isDue(parts, correlationId)) return false
+      return whileBusy(parts, correlationId, () => sendAgain(parts, seen))
+    })
+  return isNews
 }
 
-const sendAgain = async (parts: SpendParts, intent: SpendIntent): Promise<void> => {
+const sendAgain = async (parts: SpendParts, intent: SpendIntent): Promise<boolean> => {
   const { refusal: _, ...rest } = intent
   try {
     const tx = await sendBytes(parts, intent.tx)
     await parts.engine.call('saving a payment', live => live.saveTx(engineCopyOf(tx)))
-    await update(parts, intent, { ...rest, sight: { state: 'notSeen' } })
+    return await update(parts, intent, { ...rest, sight: { state: 'notSeen' } })
   } catch (error) {
     if (!isWalletError(error, 'BROADCAST_REFUSED')) throw error
-    await update(parts, intent, { ...intent, refusal: error.details.reason })
+    return update(parts, intent, { ...intent, refusal: error.details.reason })
   }
 }
 
-const update = async (parts: SpendParts, before: SpendIntent, after: SpendIntent): Promise<void> => {
-  if (isSameJson(before, after)) return
+const update = async (parts: SpendParts, before: SpendIntent, after: SpendIntent): Promise<boolean> => {
+  if (isSameJson(before, after)) return false
   await parts.journal.watch(after)
-  await paymentsChanged(parts)
   parts.told(after.tx.txid)
+  return true
 }
 
 /** What the engine finds out; of one that cannot tell, what its history says. */
@@ -179,6 +233,8 @@ const isDue = ({ services, sends }: SpendParts, correlationId: string, fixedMs?:
 
 const UNKNOWN: PaymentSight = { state: 'notSeen' }
 
+/** More would keep a server from what else it is asked. */
+const LOOKED_FOR_AT_ONCE = 20
 const FIRST_WAIT_MS = 1000
 const MAX_WAIT_MS = 30 * 60_000
 const ROUND = 'round'

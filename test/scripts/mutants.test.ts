@@ -25,6 +25,13 @@ test('operators, conditions, numbers, results and calls are broken, each on its 
 
 test('what is no behaviour is left alone', t => {
   t.deepEqual(changesIn("import { a } from './a.js'\nexport const b = { 1: a, c: 'text' }"), [])
+  t.deepEqual(changesIn('export const f = (a, i) => a[i] ?? 0'), ['?? → &&'])
+  t.deepEqual(changesIn('export const f = (a, b) => a in b ? 1 : -1'), [
+    'a in b → true',
+    'a in b → false',
+    '-1 → (1)'
+  ])
+  t.deepEqual(changesIn('export function f(a) { a.fill(0); return undefined; }'), [])
 })
 
 test('a mutant holds the whole file with one change, and finds its line again', t => {

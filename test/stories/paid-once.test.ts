@@ -211,6 +211,100 @@ test('a payment that the network lost says so, is sent again, and keeps its row 
   })
   world.chain.mine(1)
   await waitFor(async () => (await wallet.getTransaction(txid)).confirmations === 'confirmed')
-  t.is((await wallet.getTransaction(txid)).sentState, undefined)
-  t.deepEqual(wallet.getSnapshot().openPayments, [])
+  await waitFor(async () => (await wallet.getTransaction(txid)).sentState === undefined)
+  await waitFor(() => wallet.getSnapshot().openPayments.length === 0)
+})
+
+/** Claims that a transaction lies in a block that the server has made up, ten blocks deep. */
+const forgeBlock = ({ world, lies }: Home, txid: string): void => {
+  const height = world.chain.height + 1
+  const header = Buffer.alloc(80)
+  Buffer.from(txid, 'hex').reverse().copy(header, 36)
+  header.writeUInt32LE(Math.floor(world.clock.now() / 1000), 68)
+  header.writeUInt32LE(0x207fffff, 72)
+  const hex = header.toString('hex')
+  lies.ask = ({ method, params }) => {
+    if (method === 'blockchain.headers.subscribe') return { answer: { result: { height: height + 9, hex } } }
+    if (method === 'blockchain.block.header' && params[0] === height) return { answer: { result: hex } }
+    return method === 'blockchain.transaction.get_merkle' && params[0] === txid
+      ? { answer: { result: { block_height: height, merkle: [], pos: 0 } } }
+      : undefined
+  }
+  lies.answer = ({ method }, answer) =>
+    method === 'blockchain.scripthash.get_history' && Array.isArray(answer.result)
+      ? {
+          ...answer,
+          result: answer.result.map(item =>
+            (item as { tx_hash: string }).tx_hash === txid ? { ...(item as object), height } : item
+          )
+        }
+      : answer
+}
+
+/** Has the wallet look at everything again, over a new connection. */
+const lookAgain = async ({ wallet }: Home): Promise<void> => {
+  await wallet.changePaused(true)
+  await wallet.changePaused(false)
+  await wallet.resyncBlockchain()
+  await waitFor(() => wallet.engine.getSnapshot().syncRatio === 1)
+}
+
+test('a block that a server has forged frees no coins and forgets no bytes: once it is gone the same payment is made', async t => {
+  const home = await makeHome(t)
+  const { wallet, lies, world } = home
+  const draft = await wallet.makeSpend(pay('5000000', { metadata: { notes: 'rent' } }))
+  const { txid } = await wallet.spend(draft)
+  forgeBlock(home, txid)
+  await lookAgain(home)
+  await waitFor(async () => (await wallet.getTransaction(txid)).confirmations === 'confirmed')
+  await waitFor(() => wallet.getSnapshot().openPayments.length === 0)
+  t.true(isApart(await wallet.makeSpend(pay('1000000')), draft))
+
+  world.clock.skip(13 * 24 * 3_600_000)
+  await lookAgain(home)
+  await waitFor(async () => (await wallet.getTransaction(txid)).confirmations === 'confirmed')
+
+  // The network has lost it by now, and the server tells the truth but for what it is sent.
+  world.chain.drop(txid)
+  delete lies.answer
+  lies.ask = ({ method }) =>
+    method === BROADCAST ? { answer: { error: { code: -32603, message: 'internal error' } } } : undefined
+  await lookAgain(home)
+  await waitFor(() => wallet.getSnapshot().openPayments.length === 1)
+  await waitFor(async () => (await wallet.getTransaction(txid)).sentState === 'notInMempool')
+  t.like(wallet.getSnapshot().openPayments, [{ txid, state: 'notInMempool' }])
+  t.like(await wallet.getTransaction(txid), { metadata: { notes: 'rent' } })
+  t.true(isApart(await wallet.makeSpend(pay('1000000')), draft))
+  delete lies.ask
+  await wallet.resendTx(txid)
+  world.chain.mine(1)
+  await waitFor(async () => (await wallet.getTransaction(txid)).confirmations === 'confirmed')
+  t.is(paidTo(home), '5000000')
+})
+
+test('a payment that was beaten in a block that is gone again is open again, with its coins', async t => {
+  const home = await makeHome(t)
+  const { wallet, world } = home
+  const draft = await wallet.makeSpend(pay('5000000'))
+  const first = await wallet.spend(draft)
+  const { txid, signedTx } = await wallet.spend(
+    await wallet.makeSpend(pay('5000000', { replaces: first.txid }))
+  )
+  world.chain.drop(txid)
+  world.chain.broadcast(first.signedTx)
+  world.chain.mine(1)
+  await waitFor(async () => (await wallet.getTransaction(first.txid)).confirmations === 'confirmed')
+  await waitFor(() => wallet.getSnapshot().openPayments.length === 0)
+  t.is((await wallet.getTransaction(txid)).replacedBy, first.txid)
+  t.true(isApart(await wallet.makeSpend(pay('1000000')), draft))
+
+  world.chain.reorg(1, { keepTransactions: false })
+  world.chain.broadcast(signedTx)
+  await waitFor(() =>
+    wallet.getSnapshot().openPayments.some(open => open.txid === txid && open.state === 'seen')
+  )
+  t.true(isApart(await wallet.makeSpend(pay('1000000')), draft))
+  world.chain.mine(1)
+  await waitFor(() => wallet.getSnapshot().openPayments.length === 0)
+  t.is(paidTo(home), '5000000')
 })

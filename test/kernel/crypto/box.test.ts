@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { openBox, openJson, openText, sealBox, sealJson, sealText } from '../../../kernel/crypto/box.ts'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
-import { isBox } from '../../../kernel/types/keys.ts'
+import { type Box, isBox } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
 
@@ -53,6 +53,23 @@ test('readers accept headers and footers longer than writers make', t => {
   const data = crypto.aesCbcEncrypt(key, iv, Uint8Array.from(plain))
   const box = { encryptionType: 0, iv_hex: crypto.toHex(iv), data_base64: crypto.toBase64(data) }
   t.is(openText(io, key, box), 'hi')
+})
+
+test('padding of more than one block is refused, whatever its bytes say', t => {
+  const { crypto } = io
+  const body = [0, 0, 0, 0, 2, 104, 105, 0]
+  const head = [...body, ...crypto.sha256(Uint8Array.from(body))]
+  const count = 16 - (head.length % 16)
+  const iv = new Uint8Array(16)
+  const boxOf = (padding: readonly number[]): Box => {
+    const data = crypto.aesCbcEncrypt(key, iv, Uint8Array.from([...head, ...padding]))
+    return { encryptionType: 0, iv_hex: crypto.toHex(iv), data_base64: crypto.toBase64(data) }
+  }
+  t.is(openText(io, key, boxOf(new Array(count).fill(count))), 'hi')
+  for (const byte of [count, count + 16]) {
+    const box = boxOf(new Array(count + 16).fill(byte))
+    t.throws(() => openText(io, key, box), { code: 'INVALID_PADDING' })
+  }
 })
 
 test('text loses exactly one trailing NUL, bytes none', t => {
@@ -127,6 +144,14 @@ test('nonsense lengths behind a good key are a bad checksum', t => {
     t.throws(() => openBox(io, key, { encryptionType: 0, iv_hex: crypto.toHex(iv), data_base64 }), {
       code: 'INVALID_CHECKSUM'
     })
+  }
+})
+
+test('no bytes encrypt to no bytes, whatever the backend', t => {
+  for (const { crypto } of [io, noble]) {
+    const [iv, none] = [new Uint8Array(16), new Uint8Array(0)]
+    t.deepEqual([...crypto.aesCbcEncrypt(key, iv, none)], [])
+    t.deepEqual([...crypto.aesCbcDecrypt(key, iv, none)], [])
   }
 })
 

@@ -10,6 +10,7 @@ import {
   textOf,
   utf8Of
 } from '../../../kernel/crypto/encoding.ts'
+import { writeUtf8 } from '../../../kernel/crypto/write-utf8.ts'
 
 test('UTF-8 gives every well-formed text back, byte order marks and NULs included', t => {
   fc.assert(
@@ -21,9 +22,20 @@ test('UTF-8 gives every well-formed text back, byte order marks and NULs include
   t.is(textOf(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61, 0)), '\ufeffa\0')
 })
 
+test('UTF-8 has as many bytes for the first and the last letter of each length as the platform writes', t => {
+  for (const point of [0, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff]) {
+    const text = `a${String.fromCodePoint(point)}b`
+    const bytes = new Uint8Array(20)
+    const end = writeUtf8(text, bytes, 3)
+    t.deepEqual([...bytes.subarray(3, end)], [...Buffer.from(text, 'utf8')], point.toString(16))
+    t.true(bytes.subarray(end).every(byte => byte === 0))
+  }
+})
+
 test('UTF-8 refuses lone surrogates and malformed bytes', t => {
   for (const text of ['\ud800', 'a\udc00b', '\udc00\ud800']) {
     t.throws(() => utf8Of(text), { instanceOf: TypeError })
+    t.throws(() => writeUtf8(text, new Uint8Array(20), 0), { instanceOf: TypeError })
   }
   const malformed = [
     [0x80],

@@ -176,6 +176,36 @@ test('after a change of its own a device asks for the whole login, though it has
   t.deepEqual(await routesOfRefresh(), ['POST /api/v2/sync'])
 })
 
+test('after a change whose answer was lost, the next one asks first what became of it', async t => {
+  const { world, files } = await makeAlice()
+  const device = await openDevice(world, files)
+  const login = await withPassword(device)
+  await settle()
+  const { services } = device
+  world.loseReplyOf = 'POST /api/v2/login/otp'
+  const lost = login.change(({ held }) => [makeOtpKit(services.io, held)])
+  await t.throwsAsync(
+    lost.finally(() => {
+      world.server.isOnline = false
+    }),
+    { code: 'NETWORK' }
+  )
+  await settle()
+  world.server.isOnline = true
+  world.loseReplyOf = undefined
+  world.requests.length = 0
+  let isEnabled = false
+  await login.change(({ held }) => {
+    isEnabled = held.otpKey !== undefined
+    return []
+  })
+  t.deepEqual(routesOf(world), ['POST /api/v2/login'])
+  t.true(isEnabled, 'the server had made the change')
+  world.requests.length = 0
+  await login.change(() => [])
+  t.deepEqual(routesOf(world), [])
+})
+
 test('whoever holds a key keeps it over a refresh, until the login is closed', async t => {
   const { world, files } = await makeAlice()
   const device = await openDevice(world, files)

@@ -507,6 +507,10 @@ test('a server that never answers is given up after 30 seconds, and its request 
   await a.clock.advance(1_500)
   const error = await failed
   t.is((error as { details?: { reason?: string } }).details?.reason, 'no answer in 30 s')
+  t.false(a.repo.state.getSnapshot().isSyncing)
+  store.fault = undefined
+  await a.sync()
+  t.false(a.repo.state.getSnapshot().isSyncing)
 })
 
 const box = boxOf('{}')

@@ -352,6 +352,23 @@ test('a plugin with two taps has failed only when both have ended, and a quote o
   likeList(t, round.getSnapshot().providers.slice(1), [{ pluginId: 'bad', state: 'failed' }])
 })
 
+test('an offer on the desk of a provider that has failed does not count, though others are still asked', async t => {
+  const patient = makePatient('patient')
+  const { ask, clock } = openSwapTable([patient.plugin, makeShop({ id: 'hangs', answer: never })])
+  const round = ask()
+  await clock.advance(0)
+  patient.end(new Error('no luck'))
+  await clock.advance(0)
+  patient.desk().offer(offerOf(patient.desk()))
+  await clock.advance(0)
+  t.deepEqual(round.quotes, [])
+  t.deepEqual(
+    round.getSnapshot().providers.map(({ pluginId, state }) => `${pluginId} ${state}`),
+    ['hangs pending', 'patient failed']
+  )
+  round.close()
+})
+
 test('no quote that arrived in time is ever lost, in whatever order answers, failures and the end come', async t => {
   const event = fc.record({
     kind: fc.constantFrom('offer', 'fail', 'better', 'hang'),

@@ -56,7 +56,7 @@ test('a payment that was sent counts as sent although saving it fails; it is sav
   t.is((await wallet.getTransaction(sent.txid)).metadata.notes, 'rent')
 })
 
-test('a note written before an interrupted save is finished is kept, and so is the depth that the engine told', async t => {
+test('a note written or erased before an interrupted save is finished stays so, and so is the depth that the engine told', async t => {
   let isFailing = true
   const { wallet, toy } = await makeHome(t, {
     engine: () => ({
@@ -66,9 +66,11 @@ test('a note written before an interrupted save is finished is kept, and so is t
       }
     })
   })
-  const draft = await wallet.makeSpend(pay('5', { metadata: { name: 'Shop', notes: 'first' } }))
+  const draft = await wallet.makeSpend(
+    pay('5', { metadata: { name: 'Shop', notes: 'first', category: 'Expense:Rent' } })
+  )
   const { txid } = await wallet.spend(draft)
-  await wallet.saveTxMetadata(txid, { notes: 'edited' })
+  await wallet.saveTxMetadata(txid, { notes: 'edited', category: null })
   toy.requests[0]?.callbacks.onBlockHeightChanged(100)
   toy.requests[0]?.callbacks.onTransactionsChanged([
     toyTransaction(txid, { blockHeight: 100, nativeAmount: nativeAmount('-5') })

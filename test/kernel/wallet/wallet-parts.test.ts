@@ -9,7 +9,7 @@ import { EventQueue } from '../../../kernel/wallet/event-queue.ts'
 import { TransactionThrottle, type TxidChanges } from '../../../kernel/wallet/history/throttle.ts'
 import { searchMaxSpendable } from '../../../kernel/wallet/max-spend.ts'
 import { upgradeMemos } from '../../../kernel/wallet/memos.ts'
-import { SpendJournal } from '../../../kernel/wallet/spend-journal.ts'
+import { type SpendIntent, SpendJournal } from '../../../kernel/wallet/spend-journal.ts'
 import { WalletFacts, type WalletFactsParts } from '../../../kernel/wallet/wallet-facts.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { toyTransaction } from '../../helpers/toy-currency.ts'
@@ -428,6 +428,55 @@ test('a damaged entry of the spend journal is reported and kept, and the others 
   t.is(journal.findByTxid('a')?.correlationId, 'c')
   await journal.remove('c')
   t.is(journal.findByTxid('a'), undefined)
+})
+
+test('the spend journal reads each entry once, and gives what nobody can change', async t => {
+  const entries = new Map<string, string>()
+  let listings = 0
+  const journal = new SpendJournal({
+    get: key => entries.get(key),
+    entries(prefix) {
+      listings += 1
+      return [...entries].filter(([key]) => key.startsWith(prefix))
+    },
+    async write(changes) {
+      for (const [key, text] of changes) text === null ? entries.delete(key) : entries.set(key, text)
+    }
+  })
+  for (const at of [1, 2, 3])
+    await journal.put({
+      correlationId: `c${at}`,
+      stage: 'sending',
+      at,
+      tx: toyTransaction(`t${at}`)
+    } as never)
+  const [first] = journal.list()
+  t.is(journal.list()[0], first)
+  t.true(Object.isFrozen(first?.tx))
+  const before = listings
+  t.is(journal.find('c1'), first)
+  t.is(journal.find('none'), undefined)
+  t.is(listings, before)
+  await journal.put({ ...(first as SpendIntent), refusal: 'no' })
+  t.is(journal.find('c1')?.refusal, 'no')
+  await journal.watch(journal.find('c1') as SpendIntent)
+  t.is(journal.find('c1'), undefined)
+  t.is(journal.findSent('c1')?.refusal, 'no')
+})
+
+test('a damaged entry of a payment that was sent is reported, whoever asked for the others before', async t => {
+  const journal = new SpendJournal({
+    get: () => undefined,
+    entries: prefix => (prefix === 'sent/' ? [['sent/broken', '{"stage":"bro']] : []),
+    async write() {}
+  })
+  const errors: unknown[] = []
+  t.deepEqual(journal.sent(), [])
+  t.deepEqual(
+    journal.sent(error => errors.push(error)),
+    []
+  )
+  t.is(errors.length, 1)
 })
 
 test('log lines below the level are not told, and anything that could be a key is masked [9.27]', t => {

@@ -112,6 +112,7 @@ test('a file that is no stash is reported, skipped and kept, also when its login
     JSON.stringify(stashOf(1, { username: 'bäd' })),
     JSON.stringify(stashOf(1, { pin2Key: '!' })),
     JSON.stringify({ ...stashOf(1), lastLogin: 'never' }),
+    JSON.stringify({ ...stashOf(1), loginId: Buffer.alloc(31).toString('base64') }),
     `{"children":${'['.repeat(10_000)}${']'.repeat(10_000)}}`
   ]
   for (const text of texts) {

@@ -266,6 +266,25 @@ test('a stream tells nothing twice and nothing that is gone, whatever arrives, m
   )
 })
 
+test('a search does not tell a transaction again that has moved below the newest meanwhile', async t => {
+  const { table } = await openHistory(makeSyncStore())
+  const memos = [{ type: 'text', value: 'rent' }] as const
+  const rent = (index: number): boolean => index % 100 === 0
+  const reports = Array.from({ length: 1000 }, (_, index) =>
+    outgoing(`tx${index}`, { date: 1000 + index, ...(rent(index) ? { memos } : {}) })
+  )
+  await table.take(reports)
+  const told: string[] = []
+  for await (const batch of streamTransactions(table, { searchString: 'rent', limit: 20, batchSize: 1 })) {
+    told.push(...batch.map(({ txid }) => txid))
+    if (told.length === 1) await table.take([outgoing('tx900', { date: 5, memos })])
+  }
+  t.deepEqual(
+    told,
+    Array.from({ length: 10 }, (_, index) => `tx${900 - 100 * index}`)
+  )
+})
+
 test('what a stream has read ahead is told as it is when its turn comes, or not at all if it is gone', async t => {
   const { table } = await openHistory(makeSyncStore(), { tokens: TOKENS })
   const reports = ['a', 'b', 'c', 'd'].map((txid, index) =>

@@ -1,0 +1,168 @@
+import test, { type ExecutionContext } from 'ava'
+import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
+import { type CurrencyWallet, nativeAmount, type SpendInfo } from '../../../kernel/index.ts'
+import type { EngineTransaction, PaymentSight } from '../../../kernel/plugin-api.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { openDevice, waitFor } from '../../helpers/device.ts'
+import { quickCrypto } from '../../helpers/quick-crypto.ts'
+import { makeToy, type Toy, toyTransaction } from '../../helpers/toy-currency.ts'
+
+const DAY_MS = 24 * 3_600_000
+
+/** A wallet whose engine keeps coins and finds payments, on a device whose time a test moves on. */
+interface Home {
+  readonly wallet: CurrencyWallet
+  readonly toy: Toy
+  /** The txids of the payments whose coins are kept from drafts, as the engine was told each time. */
+  readonly reserved: (readonly string[])[]
+  /** What the engine says of a payment that it is asked for. */
+  sight: PaymentSight
+  /** How many payments are looked for now, and how many were at most. */
+  readonly looks: { now: number; most: number }
+  /** The txids of what was sent, in order. */
+  readonly sent: string[]
+  isOffline: boolean
+  skip(milliseconds: number): void
+}
+
+const makeHome = async (t: ExecutionContext): Promise<Home> => {
+  let skipped = 0
+  let count = 0
+  const home = {
+    reserved: [] as (readonly string[])[],
+    sight: { state: 'notSeen' } as PaymentSight,
+    looks: { now: 0, most: 0 },
+    sent: [] as string[],
+    isOffline: false
+  }
+  const toy = makeToy({
+    engine: ({ makeSpend }) => ({
+      syncNetwork: async () => DAY_MS,
+      makeSpend,
+      async signTx(tx) {
+        count += 1
+        return { ...tx, txid: `txid-${count}`, signedTx: `bytes-${count}` }
+      },
+      async broadcastTx(tx) {
+        if (home.isOffline) throw new Error('offline')
+        home.sent.push(tx.txid)
+        return tx
+      },
+      async reservePayments(payments: readonly EngineTransaction[]) {
+        home.reserved.push(payments.map(({ txid }) => txid))
+      },
+      async findPayment() {
+        home.looks.now += 1
+        home.looks.most = Math.max(home.looks.most, home.looks.now)
+        await new Promise(resolve => setImmediate(resolve))
+        home.looks.now -= 1
+        return home.sight
+      }
+    })
+  })
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const io = world.ioFor({ ...makeNodeIo(), crypto: quickCrypto })
+  const { clock } = io
+  const kernel = await openDevice(world, {
+    io: {
+      ...io,
+      clock: {
+        now: () => clock.now() + skipped,
+        monotonic: () => clock.monotonic() + skipped,
+        after: (delayMs, task) => clock.after(delayMs, task),
+        turn: () => clock.turn()
+      }
+    },
+    plugins: [toy.plugin]
+  })
+  t.teardown(() => kernel.close())
+  const account = await kernel.context.createAccount({})
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await waitFor(() => wallet.engine.getSnapshot().state === 'started')
+  toy.requests[0]?.callbacks.onBlockHeightChanged(100)
+  return Object.assign(home, {
+    ...{ wallet, toy },
+    skip(milliseconds: number) {
+      skipped += milliseconds
+    }
+  })
+}
+
+const pay = (nativeText: string): SpendInfo => ({
+  tokenId: null,
+  spendTargets: [{ publicAddress: 'shop', nativeAmount: nativeAmount(nativeText) }]
+})
+
+/** Has the engine say how deep a payment lies, and waits until the wallet has looked at it. */
+const place = async ({ wallet, toy }: Home, txid: string, blockHeight: number): Promise<void> => {
+  toy.requests[0]?.callbacks.onTransactionsChanged([
+    toyTransaction(txid, { blockHeight, nativeAmount: nativeAmount('-5'), isSend: true })
+  ])
+  await waitFor(() => wallet.getSnapshot().openPayments.length === (blockHeight > 0 ? 0 : 1))
+}
+
+/** What is kept from a draft that is made now. */
+const reservedNow = async ({ wallet, reserved }: Home): Promise<readonly string[] | undefined> => {
+  await wallet.lookAtOpenPayments()
+  await wallet.makeSpend(pay('1'))
+  return reserved.at(-1)
+}
+
+test('the bytes and the coins of a payment are kept for 14 days after it was confirmed, and then forgotten', async t => {
+  const home = await makeHome(t)
+  const { wallet } = home
+  const { txid } = await wallet.spend(await wallet.makeSpend(pay('5')))
+  t.deepEqual(await reservedNow(home), [txid])
+  await place(home, txid, 100)
+  home.skip(14 * DAY_MS - 60_000)
+  t.deepEqual(await reservedNow(home), [txid])
+  // Confirmed ones are looked at once an hour.
+  home.skip(3_600_000)
+  t.deepEqual(await reservedNow(home), [])
+  await t.throwsAsync(wallet.resendTx(txid), { code: 'TX_NOT_FOUND' })
+  t.is((await wallet.getTransaction(txid)).confirmations, 'confirmed')
+})
+
+test('the 14 days begin anew when the block of a payment turns out to be none', async t => {
+  const home = await makeHome(t)
+  const { wallet } = home
+  const { txid } = await wallet.spend(await wallet.makeSpend(pay('5')))
+  await place(home, txid, 100)
+  home.skip(13 * DAY_MS)
+  await place(home, txid, 0)
+  t.is((await wallet.resendTx(txid)).signedTx, 'bytes-1')
+  t.like(wallet.getSnapshot().openPayments, [{ txid }])
+  home.skip(2 * DAY_MS)
+  t.deepEqual(await reservedNow(home), [txid])
+  await place(home, txid, 100)
+  home.skip(13 * DAY_MS)
+  t.deepEqual(await reservedNow(home), [txid])
+  home.skip(2 * DAY_MS)
+  t.deepEqual(await reservedNow(home), [])
+})
+
+test('many open payments are looked for some at a time, and the engine hears once of what changed in each of these', async t => {
+  const home = await makeHome(t)
+  const { wallet, reserved, looks } = home
+  for (let count = 0; count < 45; count += 1) await wallet.signTx(await wallet.makeSpend(pay('1')))
+  await wallet.lookAtOpenPayments()
+  const before = reserved.length
+  home.sight = { state: 'notInMempool' }
+  const open = await wallet.lookAtOpenPayments()
+  t.is(open.length, 45)
+  t.is(looks.most, 20)
+  t.is(reserved.length - before, 3)
+  await wallet.lookAtOpenPayments()
+  t.is(reserved.length - before, 3)
+})
+
+test('of payments that are sent again each goes after those that were made before it', async t => {
+  const home = await makeHome(t)
+  const { wallet, sent } = home
+  home.isOffline = true
+  for (let count = 0; count < 5; count += 1)
+    await t.throwsAsync(wallet.spend(await wallet.makeSpend(pay('1'))), { code: 'BROADCAST_UNKNOWN' })
+  home.isOffline = false
+  await wallet.lookAtOpenPayments()
+  t.deepEqual(sent, ['txid-1', 'txid-2', 'txid-3', 'txid-4', 'txid-5'])
+})
