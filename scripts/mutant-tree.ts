@@ -20,8 +20,8 @@ export type RunEnd =
 /** A copy of the built tree in which code may be broken; the real one is only read. */
 export interface MutantTree {
   readonly folder: string
-  /** Puts other text in the place of an emitted file. */
-  write(file: string, text: string): void
+  /** Puts other text in the place of an emitted file, and gives what was there. */
+  write(file: string, text: string): string
   /** Runs test files in one process until one fails or takes longer than `limitMs` allows it. */
   run(files: readonly string[], options: RunOptions): Promise<RunEnd>
   /** Ends what runs in it. */
@@ -50,7 +50,11 @@ export const makeMutantTree = (root: string, folder: string): MutantTree => {
   const running = new Set<ChildProcess>()
   return {
     folder,
-    write: (file, text) => writeFileSync(join(folder, file), text),
+    write(file, text) {
+      const before = readFileSync(join(folder, file), 'utf8')
+      writeFileSync(join(folder, file), text)
+      return before
+    },
     run: (files, options) => runFiles({ folder, running }, files, options),
     stop() {
       for (const child of running) killGroup(child)

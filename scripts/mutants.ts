@@ -134,7 +134,8 @@ const changesOf = (node: Node, parent: Node | undefined, source: string): Change
         ? []
         : literalChanges(node, parent, source)
     case 'ReturnStatement':
-      return isNode(node.argument) ? replaced(node, 'return undefined;') : []
+      // Nearly all that asks takes undefined for false.
+      return isNode(node.argument) && node.argument.value !== false ? replaced(node, 'return undefined;') : []
     case 'ThrowStatement':
       return replaced(node, ';')
     case 'ExpressionStatement': {

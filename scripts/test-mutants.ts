@@ -154,7 +154,7 @@ const judge = async (tree: MutantTree, mutant: Mutant, facts: readonly TestFacts
   // Other work on the machine must not look like a loop without an end.
   const limitMs = (file: string): number => 20_000 + 8 * (times.get(file) ?? 0)
   const counts = { mutant, ran: tests.length, reach: reaching.length }
-  tree.write(mutant.file, mutant.text)
+  const whole = tree.write(mutant.file, mutant.text)
   try {
     let left = tests.map(({ file }) => file)
     while (left.length > 0) {
@@ -168,7 +168,7 @@ const judge = async (tree: MutantTree, mutant: Mutant, facts: readonly TestFacts
     }
     return { ...counts, end: 'passed' }
   } finally {
-    tree.write(mutant.file, readFileSync(join(root, mutant.file), 'utf8'))
+    tree.write(mutant.file, whole)
   }
 }
 

@@ -32,6 +32,7 @@ test('what is no behaviour is left alone', t => {
     '-1 → (1)'
   ])
   t.deepEqual(changesIn('export function f(a) { a.fill(0); return undefined; }'), [])
+  t.deepEqual(changesIn('export function f() { return false; }'), ['false → true'])
 })
 
 test('a mutant holds the whole file with one change, and finds its line again', t => {
