@@ -74,6 +74,12 @@ for (const [name, io] of Object.entries(ios)) {
   })
 }
 
+test('a text of more than a megabyte is sealed whole, however many bytes its letters take', t => {
+  const text = '€'.repeat(400_000)
+  const [box = ''] = sealTexts(native, key, [text])
+  t.true(openText(native, key, JSON.parse(box) as Box) === text)
+})
+
 test('no two boxes of a batch share a vector, and equal texts do not show', t => {
   const boxes = boxesOf(sealTexts(native, key, Array(200).fill('the same')))
   t.is(new Set(boxes.map(box => box.iv_hex)).size, 200)

@@ -1,5 +1,7 @@
 import test from 'ava'
 import { loginWithPassword } from '../../../../kernel/login/ways-in/password.ts'
+import { makeLoginWorld, openDevice, settle } from '../../../helpers/login-device.ts'
+import { quickCrypto } from '../../../helpers/quick-crypto.ts'
 import { ALICE, makeAlice } from '../../../helpers/ways-in.ts'
 
 test('why a password does not open the account on this device is in the log, and then the server is asked [8.56]', async t => {
@@ -11,4 +13,22 @@ test('why a password does not open the account on this device is in the log, and
   await t.throwsAsync(loginWithPassword(services, stashes, { username, password }), { code: 'PASSWORD' })
   t.true(logLines.some(line => line.includes('Missing data for offline password login')))
   t.false(logLines.join().includes(password))
+})
+
+test('keys that cannot be derived fail the login and nothing else', async t => {
+  const world = makeLoginWorld()
+  const scrypt = (): Promise<never> => Promise.reject(new Error('the worker is gone'))
+  const { services, stashes } = await openDevice(world, new Map(), {
+    io: { crypto: { ...quickCrypto, scrypt } }
+  })
+  const unhandled: unknown[] = []
+  const note = (error: unknown): void => void unhandled.push(error)
+  process.on('unhandledRejection', note)
+  t.teardown(() => process.off('unhandledRejection', note))
+  const { username, password } = ALICE
+  await t.throwsAsync(loginWithPassword(services, stashes, { username, password }), {
+    message: 'the worker is gone'
+  })
+  await settle()
+  t.deepEqual(unhandled, [])
 })

@@ -102,6 +102,24 @@ test('3,000 single writes leave few chunks, and each byte is rewritten a few tim
   t.deepEqual(reports, [])
 })
 
+test('chunks that a crash left behind the one that they were merged into go with the next opening', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  const before = new Map<string, string>()
+  for (let i = 0; i < 20; i += 1) {
+    await store.write(new Map([[`k${i}`, `${i}`]]))
+    for (const [path, text] of files) before.set(path, text)
+  }
+  await store.close()
+  const merged = chunksOf(files)
+  t.true(merged.length < before.size)
+  for (const [path, text] of before) files.set(path, text)
+  const { store: again, reports } = await open(files)
+  t.deepEqual(chunksOf(files), merged)
+  t.is([...again.entries('k')].length, 20)
+  t.deepEqual(reports, [])
+})
+
 test('one key written for ever takes bounded space', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)

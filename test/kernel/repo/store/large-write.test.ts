@@ -1,0 +1,142 @@
+import test from 'ava'
+import type { BulkChange } from '../../../../kernel/repo/store/bulk.ts'
+import { parseBulkPrefixes } from '../../../../kernel/repo/store/bulk-prefixes.ts'
+import {
+  isLarge,
+  type LargeWrite,
+  rowIn,
+  settleEntries,
+  sortWrite,
+  takeAlong,
+  touch,
+  untouch,
+  unwritableOf
+} from '../../../../kernel/repo/store/large-write.ts'
+import { type OverlayRow, rowOfChange } from '../../../../kernel/repo/store/overlay.ts'
+
+const prefixes = parseBulkPrefixes(['p/', 'q/'])
+
+type Changes = [key: string, change: string | BulkChange | null][]
+
+const largeOf = (changes: Changes, moved: readonly OverlayRow[] = []): LargeWrite => ({
+  changes: new Map(changes),
+  touched: new Map(),
+  moved: new Map(moved.map(row => [`p/${row.key}`, row]))
+})
+
+const sorted = (large: LargeWrite): ReturnType<typeof sortWrite> =>
+  sortWrite(large, prefixes, () => undefined)
+
+test('a write is large by the letters of its rows and their keys alone', t => {
+  const changes = new Map<string, string | BulkChange | null>([
+    ['other', 'x'.repeat(1000)],
+    ['p/a', '12345'],
+    ['q/b', null],
+    ['p/c', { text: '12' }]
+  ])
+  t.true(isLarge(changes, prefixes, 16))
+  t.false(isLarge(changes, prefixes, 17))
+})
+
+test('a row with half a character is named, an entry may have one', t => {
+  t.is(unwritableOf(new Map([['other', '\ud800']]), prefixes), undefined)
+  t.is(
+    unwritableOf(
+      new Map([
+        ['p/a', 'a'],
+        ['p/b', '\ud800']
+      ]),
+      prefixes
+    ),
+    'p/b'
+  )
+  t.is(unwritableOf(new Map([['p/\ud800', null]]), prefixes), 'p/\ud800')
+})
+
+test('a large write is sorted by table; what it takes along stands before, and each key once', async t => {
+  const changes: Changes = Array.from({ length: 600 }, (_, i) => [`q/${i}`, String(i)])
+  const large = largeOf(
+    [
+      ['p/moves', { text: 'new', order: 2 }],
+      ['p/stays', { text: 'new', order: 1 }],
+      ['entry', '1'],
+      ['gone', null],
+      ...changes
+    ],
+    [
+      rowOfChange('moves', { text: 'old', order: 1 }, 0),
+      rowOfChange('stays', { text: 'old', order: 1 }, 1),
+      rowOfChange('only', { text: 'old', order: 1 }, 2),
+      rowOfChange('deleted', null, 3)
+    ]
+  )
+  const { tables, entries } = await sorted(large)
+  t.deepEqual(
+    tables.get('p/')?.rows.map(({ key, text }) => `${key} ${text}`),
+    ['stays new', 'only old', 'moves new']
+  )
+  t.deepEqual(tables.get('p/')?.deleted, ['deleted'])
+  t.deepEqual(
+    tables.get('q/')?.rows.map(({ text }) => text),
+    changes.map(([, text]) => text as string)
+  )
+  t.deepEqual(
+    [...entries],
+    [
+      ['entry', '1'],
+      ['gone', null]
+    ]
+  )
+})
+
+test('a row that was deleted and is written again stands where it came', async t => {
+  const moved = [rowOfChange('a', null, 0), rowOfChange('b', 'x', 1)]
+  const { tables } = await sorted(largeOf([['p/a', '1']], moved))
+  t.deepEqual(
+    tables.get('p/')?.rows.map(({ key }) => key),
+    ['b', 'a']
+  )
+})
+
+test('a large write takes along the rows of its tables, or all if it has none of its own', t => {
+  const overlay = new Map([
+    ['p/a', rowOfChange('a', '1', 0)],
+    ['q/b', rowOfChange('b', '2', 1)]
+  ])
+  const keysAfter = (changes: Changes, of: typeof overlay): string[] => {
+    const large = largeOf(changes)
+    takeAlong(large, of, prefixes)
+    return [...large.moved.keys()]
+  }
+  t.deepEqual(keysAfter([['p/c', '3']], overlay), ['p/a'])
+  t.deepEqual(keysAfter([], overlay), ['p/a', 'q/b'])
+  t.deepEqual(keysAfter([], new Map()), [])
+})
+
+test('what was written since stays newer, until each such write has failed', t => {
+  const large = largeOf([['p/a', { text: '1', order: 7 }]], [rowOfChange('b', '2', 0)])
+  t.is(rowIn(large, 'p/a', 'a')?.order, 7)
+  t.is(rowIn(large, 'p/b', 'b')?.text, '2')
+  t.is(rowIn(large, 'p/c', 'c'), undefined)
+  touch(large, 'p/b')
+  touch(large, 'p/b')
+  untouch(large, 'p/b')
+  t.true(large.touched.has('p/b'))
+  const entries = (): [string, string | null][] => [
+    ...settleEntries(
+      large,
+      new Map([
+        ['x', '1'],
+        ['p/b', '3']
+      ])
+    )
+  ]
+  t.deepEqual(entries(), [['x', '1']])
+  untouch(large, 'p/b')
+  untouch(large, 'p/b')
+  t.false(large.touched.has('p/b'))
+  t.deepEqual(entries(), [
+    ['x', '1'],
+    ['p/b', null]
+  ])
+})
