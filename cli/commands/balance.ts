@@ -21,7 +21,7 @@ import {
   worthJson,
   worthText
 } from '../rates/worth.ts'
-import { findWallets } from '../session/find-wallet.ts'
+import { findWallets, leftOutWarnings } from '../session/find-wallet.ts'
 import { chosenAssets } from '../session/history.ts'
 import { syncWallets } from '../session/sync-wallets.ts'
 import { watchResult } from '../session/watch.ts'
@@ -60,6 +60,7 @@ const look = async (session: Session, wanted: readonly string[], keep?: Keep): P
   const found = await findWallets(session, wanted)
   const wallets = found.filter(wallet => !wallet.getSnapshot().isPaused)
   const warnings = [
+    ...(await leftOutWarnings(session, wanted)),
     ...found.filter(wallet => !wallets.includes(wallet)).map(pausedSentence),
     ...(keep === undefined ? await syncWallets(session, wallets) : []),
     ...(session.globals.offline && wallets.length > 0 ? [OFFLINE] : [])

@@ -7,7 +7,7 @@ import { type ExportFormat, jsonFormat, labelFormat, ndjsonFormat } from '../exp
 import { openExportSink } from '../export/export-sink.ts'
 import { PastRates } from '../export/past-rates.ts'
 import { fiatCodeOf } from '../rates/worth.ts'
-import { chooseWallets } from '../session/find-wallet.ts'
+import { chooseWallets, leftOutWarnings } from '../session/find-wallet.ts'
 import { chosenAssets, historyOf, type Selection, selectionOf } from '../session/history.ts'
 import { syncWallets } from '../session/sync-wallets.ts'
 import type { Session } from '../session.ts'
@@ -20,7 +20,7 @@ export const txExport: CommandRun = async (session, ...texts) => {
   const sink = await openExportSink(session)
   try {
     const wallets = await chooseWallets(session, texts)
-    const warnings = await syncWallets(session, wallets)
+    const warnings = [...(await leftOutWarnings(session, texts)), ...(await syncWallets(session, wallets))]
     const pastRates = fiat === undefined ? undefined : await PastRates.open(session, fiat)
     await sink.write(format.begin())
     let count = 0

@@ -5,7 +5,7 @@ import { CliError } from '../errors/cli-error.ts'
 import { parseCount } from '../grammar/values.ts'
 import { txJson } from '../output/tx-facts.ts'
 import { txTable } from '../output/tx-table.ts'
-import { chooseWallets } from '../session/find-wallet.ts'
+import { chooseWallets, leftOutWarnings } from '../session/find-wallet.ts'
 import { chosenAssets, type Effect, historyOf, type Selection, selectionOf } from '../session/history.ts'
 import { syncWallets } from '../session/sync-wallets.ts'
 import type { Session } from '../session.ts'
@@ -31,7 +31,7 @@ const listOf = async (
   if (selection.query.beforeTxid !== undefined && wallets.length > 1) {
     throw new CliError('USAGE', '--before goes on in one wallet; say which one')
   }
-  const warnings = await syncWallets(session, wallets)
+  const warnings = [...(await leftOutWarnings(session, [text])), ...(await syncWallets(session, wallets))]
   await Promise.all(wallets.map(wallet => wallet.lookAtOpenPayments()))
   const found: Effect[] = []
   const places = await chosenAssets(session, wallets)

@@ -15,7 +15,7 @@ import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { localTime } from '../output/times.ts'
 import { confirmTyped } from '../session/confirm-typed.ts'
-import { chooseWallets, findWallet } from '../session/find-wallet.ts'
+import { chooseWallets, findWallet, leftOutWarnings } from '../session/find-wallet.ts'
 import { syncWallets } from '../session/sync-wallets.ts'
 import { coinOf, findAsset } from '../session/wallet-assets.ts'
 import type { Session } from '../session.ts'
@@ -29,7 +29,7 @@ import { checkMaxFee, summaryOf, withWarnings } from '../spend/spend-summary.ts'
 /** Lists the signed payments that may still be mined; what they spend is reserved. */
 export const txOpen: CommandRun = async (session, text) => {
   const wallets = await chooseWallets(session, text === undefined ? [] : [text])
-  const warnings = await syncWallets(session, wallets)
+  const warnings = [...(await leftOutWarnings(session, [text])), ...(await syncWallets(session, wallets))]
   const open = (
     await Promise.all(
       wallets.map(async wallet => (await wallet.lookAtOpenPayments()).map(payment => ({ wallet, payment })))

@@ -1,6 +1,6 @@
-import { amountText, type CurrencyWallet, type JsonObject, type WalletListing } from '../../kernel/index.ts'
+import type { CurrencyWallet, JsonObject, WalletListing } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
-import { syncCell, walletJson } from '../output/facts.ts'
+import { balanceText, syncCell, walletJson } from '../output/facts.ts'
 import { findListing, findWallet } from '../session/find-wallet.ts'
 import { openResting } from '../session/open-wallet.ts'
 import { syncWallets } from '../session/sync-wallets.ts'
@@ -41,10 +41,7 @@ export const walletsShow: CommandRun = async (session, text = '') => {
         ['id', wallet.id],
         ['name', wallet.name ?? ''],
         ['type', wallet.type],
-        ...assets.map(
-          (asset, at) =>
-            [at === 0 ? 'balance' : '', amountText(wallet.balanceOf(asset.tokenId), asset)] as const
-        ),
+        ...assets.map((asset, at) => [at === 0 ? 'balance' : '', balanceText(wallet, asset)] as const),
         ...Object.entries(addresses).map(([kind, address]) => [LABELS[kind] ?? kind, address] as const),
         ['state', syncCell(wallet.engine.getSnapshot())],
         ['in words', wallet.syncStatus.sentence],

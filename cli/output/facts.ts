@@ -57,6 +57,12 @@ export const heldBackText = (wallet: CurrencyWallet, asset: Asset): string => {
     .join(', ')
 }
 
+/** A balance, with what of it cannot be spent yet. */
+export const balanceText = (wallet: CurrencyWallet, asset: Asset): string => {
+  const held = heldBackText(wallet, asset)
+  return `${amountText(wallet.balanceOf(asset.tokenId), asset)}${held === '' ? '' : ` (${held})`}`
+}
+
 /** A balance as JSON carries it. */
 export type BalanceJson = AmountJson & { readonly tokenId: string | null } & JsonObject
 

@@ -53,6 +53,13 @@ export const failureWarnings = (listings: readonly WalletListing[]): readonly st
   return [...new Set(sentences)]
 }
 
+/** One sentence for each plugin whose wallets a command leaves out because it failed; none where wallets are named. */
+export const leftOutWarnings = async (
+  session: Session,
+  texts: readonly (string | undefined)[]
+): Promise<readonly string[]> =>
+  texts.some(text => text !== undefined) ? [] : failureWarnings((await session.account()).listWallets())
+
 /** Finds several, each once. @throws as {@link findWallet} */
 export const findListings = async (
   session: Session,

@@ -1,0 +1,58 @@
+import test from 'ava'
+import { type Envelope, makeHome, type Ran } from '../helpers/command-line.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+
+// One world for the whole file: each test goes on where the one before it ended.
+const { home, remove } = makeHome()
+const input = JSON.stringify({ password: 'correct horse battery', pin: '2468' })
+const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+test.after.always(remove)
+
+const run = async (...args: readonly string[]): Promise<Ran> => {
+  const ran = await runInProcess([...args, '--secrets-stdin'], { home, input })
+  if (ran.code !== 0) throw new Error(`${args.join(' ')}: ${ran.stdout}${ran.stderr}`)
+  return ran
+}
+const partsOf = async (): Promise<Record<string, string>> => {
+  const { data }: Envelope = (await run('balance', 'Savings', '--json')).json
+  const [{ spendable, incoming, immature, reserved, native }] = data.balances
+  return {
+    total: native,
+    ...Object.fromEntries(
+      Object.entries({ spendable, incoming, immature, reserved }).map(([part, amount]) => [
+        part,
+        (amount as { native: string }).native
+      ])
+    )
+  }
+}
+
+test.before(async () => {
+  await runInProcess(['account', 'create', 'alice', '--secrets-stdin'], { home, input })
+  await run('wallets', 'create', 'bitcoin', '--name', 'Savings')
+})
+
+test.serial(
+  'what is not confirmed yet is incoming, in its own column and in JSON, until it is mined',
+  async t => {
+    await run('fake', 'chain', 'fund', 'Savings', '0.5 BTC')
+    const shown = await run('balance')
+    t.regex(shown.stdout, /^Savings\t0\.5 BTC\t0\.5 BTC incoming\tsynced\t/)
+    t.deepEqual(await partsOf(), {
+      ...{ total: '50000000', spendable: '0', incoming: '50000000', immature: '0', reserved: '0' }
+    })
+    t.regex((await run('wallets', 'show', 'Savings')).stdout, /balance\t0\.5 BTC \(0\.5 BTC incoming\)/)
+    await runInProcess(['fake', 'chain', 'mine'], { home })
+    t.regex((await run('balance')).stdout, /^Savings\t0\.5 BTC\tsynced\t/)
+    t.like(await partsOf(), { spendable: '50000000', incoming: '0' })
+  }
+)
+
+test.serial('what is reserved for a payment that was signed and not sent is said, too', async t => {
+  const file = `${home}/payment`
+  await run(
+    ...['send', 'Savings', '--to', PAYEE, '--amount', '0.1', '--sign-only', '--output', file, '--yes']
+  )
+  t.regex((await run('balance')).stdout, /^Savings\t0\.5 BTC\t0\.5 BTC reserved\t/)
+  t.like(await partsOf(), { total: '50000000', spendable: '0', reserved: '50000000' })
+})
