@@ -9,7 +9,7 @@ import {
   type Provenance,
   stamped
 } from './lineage.ts'
-import { changedFields, mergeJson, type Side } from './merge-json.ts'
+import { changedFields, mergeJson, type Side, WHOLE_FILE } from './merge-json.ts'
 import { type BoxText, type PendingChange, pastWith, type RepoFile } from './repo-record.ts'
 
 /** What a server said, and what it was sent before it said so. */
@@ -70,23 +70,33 @@ export const applyToFile = (
   const theirs = reply.changes.get(path)
   if (sent?.box === null && theirs && sameBox(sent.base, theirs) && sameBox(file.pending?.box, null))
     return { data: theirs, pending: { box: null, base: theirs, sent: [] }, past: file.past }
-  const acknowledged = sent === undefined ? file : acknowledge(file, sent, now)
+  const isFew = Math.max(reply.sent.size, reply.changes.size) <= MAX_FEW
+  const acknowledged = sent === undefined ? file : acknowledge(file, sent, { now, isFew })
   if (theirs === undefined || sameBox(acknowledged.data, theirs)) return acknowledged
-  const past = pastWith(acknowledged.past, [acknowledged.data], now)
+  const isFirst = isFew && acknowledged.pending !== undefined && acknowledged.data === undefined
+  const begun = acknowledged.past ?? (isFirst ? { at: now, boxes: [], isNew: true } : undefined)
+  const past = pastWith(begun, [acknowledged.data], now)
   if (theirs === null) {
     const isRecent = acknowledged.pending === undefined && isRecentEdit(acknowledged, now)
     return { ...deleted(acknowledged), past, conflict: isRecent ? 'deleted' : undefined }
   }
-  return { ...replaced(acknowledged, { theirs, sent, now }, boxes), past }
+  return { ...replaced({ ...acknowledged, past: begun }, { theirs, sent, now }, boxes), past }
 }
 
 /** Tells whether two boxes, or two absences, are the same. */
 const sameBox = (left: BoxText | null | undefined, right: BoxText | null | undefined): boolean =>
   (left ?? null) === (right ?? null)
 
-const acknowledge = ({ pending, past }: RepoFile, sent: PendingChange, now: number): RepoFile => {
+const acknowledge = (
+  { pending, past }: RepoFile,
+  sent: PendingChange,
+  { now, isFew }: { readonly now: number; readonly isFew: boolean }
+): RepoFile => {
   const data = sent.box ?? undefined
-  const earlier = pastWith(past, [sent.base, ...sent.sent], now)
+  // Of ten thousand new files nothing is remembered.
+  const isFirst = isFew && data !== undefined && sent.base === null
+  const begun = past ?? (isFirst ? { at: now, boxes: [], isNew: true } : undefined)
+  const earlier = pastWith(begun, [sent.base, ...sent.sent], now)
   if (pending === undefined || sameBox(pending.box, sent.box))
     return { data, pending: undefined, past: earlier }
   return { data, pending: { box: pending.box, base: sent.box, sent: [] }, past: earlier }
@@ -123,7 +133,8 @@ const replaced = (
   const winner = pending !== undefined && isEdit(pending) ? 'mine' : 'theirs'
   const isRecent = isRecentEdit({ past }, now)
   const begun = pending ?? sent
-  return mergeOf({ known, mine, theirs, begun, winner, isRecent, isWaiting: pending !== undefined }, boxes)
+  const [isNew, isWaiting] = [past?.isNew === true, pending !== undefined]
+  return mergeOf({ known, mine, theirs, begun, winner, isRecent, isNew, isWaiting }, boxes)
 }
 
 const isRecentEdit = ({ past }: Pick<RepoFile, 'past'>, now: number): boolean =>
@@ -137,6 +148,8 @@ const isCovered = (theirs: BoxText, known: readonly BoxText[], boxes: FileBoxes)
 
 /** How long after an edit a client that does not look first may undo it unknowingly. */
 const RECENT_MS = 120_000
+/** Of how many files of one exchange it is remembered when they were new. */
+export const MAX_FEW = 25
 
 interface TwoVersions {
   /** What ours was made of, oldest first. */
@@ -149,6 +162,8 @@ interface TwoVersions {
   readonly winner: Side
   /** Whether the server has had ours for a short while only. */
   readonly isRecent: boolean
+  /** Whether there was no file before what is known. */
+  readonly isNew: boolean
   /** Whether ours is a change that no server has acknowledged. */
   readonly isWaiting: boolean
 }
@@ -163,34 +178,33 @@ const mergeOf = (versions: TwoVersions, boxes: FileBoxes): AppliedFile => {
     pending: { box: versions.mine, base: versions.theirs, sent: [] }
   }
   if (theirs === undefined) return isWaiting ? keepMine : takeTheirs
-  if (covers(theirs.lineage, mine.lineage)) return takeTheirs
-  if (covers(mine.lineage, theirs.lineage)) return { ...keepMine, conflict: isWaiting ? undefined : 'older' }
+  const isLater = covers(theirs.lineage, mine.lineage)
+  if (isLater && !hasUnseenForeign(theirs.lineage, mine.lineage)) return takeTheirs
+  if (!isLater && covers(mine.lineage, theirs.lineage))
+    return { ...keepMine, conflict: isWaiting ? undefined : 'older' }
   const known = versions.known.map(box => boxes.open(box)).filter(version => version !== undefined)
   const lineage = joined(mine.lineage, ...known.map(version => version.lineage))
   // Another client's version, or one made of it, may have known ours without saying so.
   const isUnsure = theirs.isForeign || hasUnseenForeign(theirs.lineage, lineage)
-  const hasNone = isUnsure && mayUndo(theirs, { mine, before: known.at(-1) })
-  const isUndone = theirs.isForeign || !hasNone
-  if (isUnsure && isUndone && versions.begun === undefined)
-    return { ...takeTheirs, conflict: hasNone && versions.isRecent ? 'foreign' : undefined }
-  const found =
-    isUnsure && isUndone ? begunOrigin(versions.begun, boxes) : originOf(known, { mine, theirs, lineage })
+  const doubtIn = (text: string): Conflict | undefined =>
+    isUnsure && versions.isRecent && hasReturned(text, mine, { known, isNew: versions.isNew })
+      ? 'foreign'
+      : undefined
+  if (isLater) return { ...takeTheirs, conflict: doubtIn(theirs.text) }
+  const isUndone = isUnsure && (theirs.isForeign || !hasNone(theirs, { mine, before: known.at(-1) }))
+  if (isUndone && versions.begun === undefined) return { ...takeTheirs, conflict: doubtIn(theirs.text) }
+  const found = isUndone ? begunOrigin(versions.begun, boxes) : originOf(known, { mine, theirs, lineage })
   const isLate = found === undefined
   if (isLate && mine.isForeign) return takeTheirs
   // What both were made of is not kept any more: only what is stamped can be told from what is old.
   const origin = found ?? { base: mine.text }
-  const merged = mergeTexts({
-    origin,
-    mine,
-    theirs,
-    winner,
-    isStamped: !(isUnsure && isUndone) && !mine.isForeign
-  })
-  const text = merged ?? (winner === 'mine' ? mine.text : theirs.text)
-  const conflict = isLate ? 'late' : isWaiting ? undefined : isUnsure ? 'foreign' : 'merged'
+  const sides = { mine: withStamps(mine), theirs: withStamps(theirs), winner }
+  const isStamped = !theirs.isForeign && !mine.isForeign
+  const text = mergeTexts({ ...sides, origin, isStamped })
+  const conflict = isLate ? 'late' : (doubtIn(text) ?? (isWaiting ? undefined : 'merged'))
   // What says the same is sent all the same, so that others learn what is in it; a deployed client asks for nothing of that.
-  if (text === theirs.text && theirs.isForeign) return takeTheirs
-  const both = mergedProvenance({ mine, theirs, winner })
+  if (text === theirs.text && theirs.isForeign) return { ...takeTheirs, conflict }
+  const both = mergedProvenance(sides)
   // What another client changed has no stamp yet.
   const provenance = theirs.isForeign
     ? stamped({ ...both, lineage: joined(theirs.lineage, both.lineage) }, changedFields(mine.text, text))
@@ -199,12 +213,8 @@ const mergeOf = (versions: TwoVersions, boxes: FileBoxes): AppliedFile => {
   return { data: versions.theirs, pending: { box, base: versions.theirs, sent: [] }, conflict }
 }
 
-/**
- * Tells whether a version that does not say what it knew may have been made without ours: it has nothing of our last edit.
- *
- * Who put all of it back on purpose writes the same. It stands, and whoever it concerns is told.
- */
-const mayUndo = (
+/** Returns true if a version has nothing of our last edit: then it may have been made without ours, or has put all of it back. */
+const hasNone = (
   theirs: FileVersion,
   { mine, before }: { readonly mine: FileVersion; readonly before: FileVersion | undefined }
 ): boolean => {
@@ -212,9 +222,31 @@ const mayUndo = (
   const merged = mergeJson({ base: before?.text, mine: mine.text, theirs: theirs.text, winner: 'theirs' })
   return (
     merged !== theirs.text &&
-    changedFields(before?.text ?? '{}', mine.text).every(field => missing.has(field))
+    changedFields(before?.text ?? '{}', mine.text, { isDeep: true }).every(field => missing.has(field))
   )
 }
+
+/** Returns true if a field that was changed a short while ago is gone, or has its value from before that. */
+const hasReturned = (
+  text: string,
+  mine: FileVersion,
+  { known, isNew }: { readonly known: readonly FileVersion[]; readonly isNew: boolean }
+): boolean => {
+  const marksOf = (before: string, after: string): Set<number> =>
+    new Set(changedFields(before, after, { isDeep: true }))
+  const gone = [...marksOf(mine.text, text)]
+  const here = marksOf('{}', text)
+  const isGone = (field: number): boolean => !here.has(field)
+  if (isNew && gone.some(isGone)) return true
+  return known.some(old => {
+    const [edited, other] = [marksOf(old.text, mine.text), marksOf(old.text, text)]
+    return gone.some(field => !other.has(field) || (isGone(field) && edited.has(field)))
+  })
+}
+
+/** Returns true for the first version of a file, which has no stamps because one edit made all of its fields. */
+const isNewFile = ({ lineage, stamps, isForeign }: FileVersion): boolean =>
+  !isForeign && stamps.size === 0 && lineage.size === 1
 
 interface Origin {
   /** Undefined if two made the file, each without the other. */
@@ -250,9 +282,11 @@ const originOf = (known: readonly FileVersion[], { mine, theirs, lineage }: TwoF
   // Several if they were merged on both sides: then it is the merge of them that both began with.
   if (first !== undefined)
     return { base: others.reduce((all, next) => mergedOrigin(common, all, next), first).text }
-  // Two made the file, each without the other.
-  const isNew = !mine.isForeign && !areRelated(lineage, theirs.lineage)
-  return isNew ? { base: undefined } : undefined
+  if (mine.isForeign || areRelated(lineage, theirs.lineage)) return undefined
+  // Two made the file, each without the other, or both of what another client wrote, whose versions do not name each other.
+  const isUnsure = hasUnseenForeign(theirs.lineage, lineage)
+  const foreign = known.findLast(version => version.isForeign && covers(mine.lineage, version.lineage))
+  return { base: isUnsure ? foreign?.text : undefined }
 }
 
 const mergedOrigin = (known: readonly FileVersion[], left: FileVersion, right: FileVersion): FileVersion => {
@@ -261,11 +295,15 @@ const mergedOrigin = (known: readonly FileVersion[], left: FileVersion, right: F
   )
   const lineage = joined(left.lineage, right.lineage)
   const origin = originOf(older, { mine: left, theirs: right, lineage: left.lineage }) ?? { base: undefined }
-  const sides = { mine: left, theirs: right, winner: 'theirs' as const }
+  const sides = { mine: withStamps(left), theirs: withStamps(right), winner: 'theirs' as const }
   const isStamped = !left.isForeign && !right.isForeign
-  const text = mergeTexts({ ...sides, origin, isStamped }) ?? right.text
+  const text = mergeTexts({ ...sides, origin, isStamped })
   return { ...right, ...mergedProvenance(sides), text, lineage }
 }
+
+/** A version with stamps, also the first one of a file. */
+const withStamps = (version: FileVersion): FileVersion =>
+  isNewFile(version) ? { ...version, ...stamped(version, changedFields('{}', version.text)) } : version
 
 const mergeTexts = (sides: {
   readonly origin: Origin
@@ -274,12 +312,17 @@ const mergeTexts = (sides: {
   readonly winner: Side
   /** Whether both say of their fields which edit made them. */
   readonly isStamped: boolean
-}): string | undefined => {
+}): string => {
   const { origin, mine, theirs, winner, isStamped } = sides
   const laterOf = isStamped ? (field: number) => laterSide(sides, field) : undefined
-  return mergeJson({
+  const merged = mergeJson({
     ...origin,
     ...{ mine: mine.text, theirs: theirs.text, winner },
     ...(laterOf && { laterOf })
   })
+  if (merged !== undefined) return merged
+  const isUnchanged = (text: string): boolean =>
+    text === origin.base || origin.earlier?.includes(text) === true
+  const changed = isUnchanged(theirs.text) ? 'mine' : mine.text === origin.base ? 'theirs' : winner
+  return (laterOf?.(WHOLE_FILE) ?? changed) === 'mine' ? mine.text : theirs.text
 }

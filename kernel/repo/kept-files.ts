@@ -70,8 +70,12 @@ export const planKept = (
   if (files.length === 0) return
   const prefix = reason === 'deleted' ? PREFIX.removed : PREFIX.replaced
   const kept = [...store.entries(prefix)].map(([key, box]) => ({ key, length: box.length }))
+  const taken = new Set(kept.map(({ key }) => key))
   for (const [path, box] of files) {
-    const key = `${prefix}${timeText(now)}/${path}`
+    let time = now
+    // A clock may stand still, or be set back.
+    while (taken.has(`${prefix}${timeText(time)}/${path}`)) time += 1
+    const key = `${prefix}${timeText(time)}/${path}`
     writes.set(key, box)
     kept.push({ key, length: box.length })
   }

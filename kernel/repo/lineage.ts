@@ -1,6 +1,6 @@
 import type { BoxMark } from '../crypto/box.ts'
 import type { Io } from '../io/io.ts'
-import type { Side } from './merge-json.ts'
+import { type Side, WHOLE_FILE } from './merge-json.ts'
 
 /**
  * Which edits went into a version of a file: for each session that edited it, the number of the last of its edits.
@@ -60,7 +60,10 @@ export const laterSide = (
   if (ours !== undefined && others !== undefined) {
     if (ours.session === others.session && ours.count === others.count) return undefined
     if (holds(theirs.lineage, ours)) return 'theirs'
-    return holds(mine.lineage, others) ? 'mine' : winner
+    if (holds(mine.lineage, others)) return 'mine'
+    // An edit of ours stands against another client's, whoever merges the two.
+    const [isOursForeign, isTheirsForeign] = [isForeignEdit(ours), isForeignEdit(others)]
+    return isOursForeign === isTheirsForeign ? winner : isOursForeign ? 'theirs' : 'mine'
   }
   if (ours !== undefined) return holds(theirs.lineage, ours) ? 'theirs' : 'mine'
   if (others !== undefined) return holds(mine.lineage, others) ? 'mine' : 'theirs'
@@ -163,11 +166,16 @@ export class EditCount {
     this.#count += 1
     const own = new Map([[this.#session, this.#count]])
     if (present === undefined) return { lineage: own, stamps: new Map() }
-    return stamped({ lineage: joined(own, present.lineage), stamps: present.stamps }, fields)
+    // Without a stamp it would look like the first version of a file.
+    const changed = fields.length === 0 ? [WHOLE_FILE] : fields
+    return stamped({ lineage: joined(own, present.lineage), stamps: present.stamps }, changed)
   }
 }
 
 const holds = (lineage: Lineage, { session, count }: EditId): boolean => (lineage.get(session) ?? 0) >= count
+
+/** A stamp keeps 24 bits of the count. */
+const isForeignEdit = ({ count }: EditId): boolean => (count & 0xffffff) === 0xffffff
 
 /** The count of what another client sealed: no session comes to so many edits. */
 const FOREIGN = 0xffff_ffff

@@ -43,7 +43,7 @@ export const mergeJson = ({
   try {
     const steps = earlier.map(parseObject).filter(step => step !== undefined)
     const three = { base: origin, earlier: steps, mine: ours, theirs: others, winner, laterOf }
-    const merged = mergeFields(three, NO_FIELD)
+    const merged = mergeFields(three, WHOLE_FILE)
     if (isSameJson(merged, others)) return theirs
     return isSameJson(merged, ours) ? mine : JSON.stringify(merged)
   } catch (error) {
@@ -56,21 +56,35 @@ export const mergeJson = ({
 /**
  * The marks of the fields that differ between two texts of a file, as {@link mergeJson} tells fields apart.
  *
- * Empty if one of them is no JSON object.
+ * If one of them is no JSON object, the file is one field: {@link WHOLE_FILE}.
+ *
+ * @param options.isDeep - leaves out the mark of a new object or set, and marks only what is in it
  */
-export const changedFields = (before: string, after: string): number[] => {
+export const changedFields = (
+  before: string,
+  after: string,
+  { isDeep = false }: { readonly isDeep?: boolean } = {}
+): number[] => {
   const [old, present] = [parseObject(before), parseObject(after)]
+  if (old === undefined || present === undefined) return before === after ? [] : [WHOLE_FILE]
   const marks: number[] = []
-  if (old !== undefined && present !== undefined) addChanged(marks, NO_FIELD, old, present)
+  addChanged({ marks, isDeep }, WHOLE_FILE, old, present)
   return marks
 }
 
-const addChanged = (marks: number[], place: number, old: unknown, present: unknown): void => {
+interface FoundMarks {
+  readonly marks: number[]
+  readonly isDeep: boolean
+}
+
+const addChanged = (found: FoundMarks, place: number, old: unknown, present: unknown): void => {
   if (isSameJson(old, present)) return
+  const { marks, isDeep } = found
+  const known = marks.length
   if (isObject(present) && isObject(old ?? {})) {
     const before = isObject(old) ? old : {}
     for (const name of new Set([...Object.keys(before), ...Object.keys(present)]))
-      addChanged(marks, fieldMark(place, name), fieldOf(before, name), fieldOf(present, name))
+      addChanged(found, fieldMark(place, name), fieldOf(before, name), fieldOf(present, name))
     if (isObject(old)) return
   } else if (isSet(present) && isSet(old ?? [])) {
     const [before, after] = [new Set<unknown>(Array.isArray(old) ? old : []), new Set(present)]
@@ -78,7 +92,7 @@ const addChanged = (marks: number[], place: number, old: unknown, present: unkno
       if (!before.has(text) || !after.has(String(text))) marks.push(fieldMark(place, String(text)))
     if (old !== undefined) return
   }
-  marks.push(place)
+  if (!isDeep || marks.length === known) marks.push(place)
 }
 
 /** What tells a field from the others of its file, in 32 bits (FNV-1a): the mark of where it is in, and its name. */
@@ -89,7 +103,7 @@ const fieldMark = (place: number, name: string): number => {
 }
 
 /** The mark of a file as a whole. */
-const NO_FIELD = 0x811c9dc5
+export const WHOLE_FILE = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
 type Fields = Readonly<Record<string, unknown>>

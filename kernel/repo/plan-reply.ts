@@ -5,7 +5,8 @@ import {
   type AppliedReply,
   applyToFile,
   type Conflict,
-  type FileBoxes
+  type FileBoxes,
+  MAX_FEW
 } from './apply-reply.ts'
 import { makeBreather } from './breather.ts'
 import { type OldFile, planKept } from './kept-files.ts'
@@ -83,6 +84,7 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
   const conflicts: Conflict[] = []
   const guard = new ReplyGuard(place)
   const breathe = makeBreather(place.clock)
+  const isFew = reply.isComplete !== true && reply.changes.size <= MAX_FEW
   for (const before of await files.read(paths)) {
     await breathe()
     const { path } = before
@@ -93,6 +95,7 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
       if (before.isLost) writes.set(PREFIX.pending + path, null)
       if (box === null || !guard.admits(path, box)) continue
       files.put(writes, path, box)
+      if (isFew) writes.set(PREFIX.past + path, pastEntry({ at: now, boxes: [], isNew: true }))
       changed.push(path)
       continue
     }
@@ -101,13 +104,14 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
     const [was, is] = [visibleOf(before), visibleOf(after)]
     const { conflict } = after
     if (conflict !== undefined) conflicts.push(conflict)
-    if (conflict !== undefined && isDoubtful(conflict) && conflicts.length <= MAX_REPORTS)
+    const isDoubt = conflict !== undefined && isDoubtful(conflict)
+    if (isDoubt && conflicts.length <= MAX_REPORTS)
       place.report(new WalletError('SYNC_CONFLICT', { path, rule: RULES[conflict] }))
     if (was !== is) {
       files.put(writes, path, is ?? null)
       changed.push(path)
       if (was !== undefined && is === undefined) removed.push([path, was])
-      else if (was !== undefined && is === reply.changes.get(path)) replaced.push([path, was])
+      else if (was !== undefined && (isDoubt || is === reply.changes.get(path))) replaced.push([path, was])
     }
     const entry = pendingEntry(after)
     if (before.isLost || pendingEntry(before) !== entry) writes.set(PREFIX.pending + path, entry)

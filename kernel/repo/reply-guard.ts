@@ -1,5 +1,6 @@
 import { WalletError } from '../errors/wallet-error.ts'
 import type { AppliedFile, AppliedReply, FileBoxes } from './apply-reply.ts'
+import { covers } from './lineage.ts'
 import type { NamedFile } from './repo-files.ts'
 import { type BoxText, PREFIX, type RepoFile, vectorOf, visibleOf } from './repo-record.ts'
 import type { Report } from './report.ts'
@@ -148,14 +149,19 @@ export class ReplyGuard {
     { theirs, present }: { readonly theirs: BoxText; readonly present: BoxText }
   ): { readonly isSentAgain: boolean } | undefined {
     const { boxes, report, store, belongsAt } = this.#place
-    const text = boxes.open(theirs)?.text
+    const version = boxes.open(theirs)
+    const text = version?.text
     if (text === undefined && !boxes.canOpen(theirs)) {
       report(new WalletError('CORRUPT_FILE', { path, rule: 'the server’s box does not open' }))
       return { isSentAgain: false }
     }
     if (store.get(keyOf(path, theirs)) !== undefined) {
       this.#old += 1
-      return { isSentAgain: true }
+      // One that ours was not made of is merged: two devices that knew each other's as an older one would each send its own for ever.
+      const own = boxes.open(present)
+      const isMerged =
+        version?.isForeign === false && own !== undefined && !covers(own.lineage, version.lineage)
+      return isMerged ? undefined : { isSentAgain: true }
     }
     const own = text === undefined || belongsAt === undefined ? undefined : boxes.open(present)?.text
     if (

@@ -24,9 +24,11 @@ export interface RepoFile {
 
 /** Versions of a file that others have replaced. */
 export interface PastVersions {
-  /** When the newest of them was replaced, in milliseconds since 1970. */
+  /** When the newest of them was replaced, or the file was new, in milliseconds since 1970. */
   readonly at: number
   readonly boxes: readonly BoxText[]
+  /** Whether there was no file before them. */
+  readonly isNew?: boolean
 }
 
 /** How far a repo is with its server. */
@@ -147,13 +149,14 @@ export const parseFile = (file: BoxText | undefined, entry: string | undefined):
 
 /** What a store holds of the past of a file; null for a file without. */
 export const pastEntry = (past: PastVersions | undefined): string | null =>
-  past === undefined || past.boxes.length === 0 ? null : `${past.at}[${past.boxes.join()}]`
+  past === undefined ? null : `${past.at}[${[...(past.isNew ? ['null'] : []), ...past.boxes].join()}]`
 
 /** The inverse of {@link pastEntry}. */
 export const parsePast = (entry: string | undefined): PastVersions | undefined => {
   if (entry === undefined) return undefined
   const list = readOwnJson(entry.slice(entry.indexOf('[')))
-  return { at: pastTimeOf(entry), boxes: Array.isArray(list) ? list.filter(isBox).map(boxText) : [] }
+  const boxes: unknown[] = Array.isArray(list) ? list : []
+  return { at: pastTimeOf(entry), boxes: boxes.filter(isBox).map(boxText), isNew: boxes[0] === null }
 }
 
 /** When the newest version in {@link pastEntry} was replaced; it need not be parsed for that. */
@@ -175,7 +178,7 @@ export const pastWith = (
   if (added.length === 0) return past
   const all = [...known, ...added]
   const kept = all.length > MAX_PAST ? [...all.slice(0, 1), ...all.slice(1 - MAX_PAST)] : all
-  return { at: now, boxes: kept }
+  return { at: now, boxes: kept, isNew: past?.isNew === true }
 }
 
 /** What a person sees of a file: our change, or what the server has. */

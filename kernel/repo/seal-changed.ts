@@ -63,7 +63,7 @@ const provenanceOf = (
 ): Provenance | undefined => {
   if (present !== undefined && !present.isForeign) return present
   // A version of another client does not say what it was made of, nor does a deletion.
-  const older = [pending?.base, ...(past?.boxes ?? [])].map(box =>
+  const older = [pending?.base, ...(pending?.sent ?? []), ...(past?.boxes ?? [])].map(box =>
     box ? boxes.open(box)?.lineage : undefined
   )
   const known = [present?.lineage, ...older].filter(lineage => lineage !== undefined)

@@ -1,9 +1,8 @@
 /** Why an edit may be gone although nobody changed its field later. */
 export type LossReason =
-  /** Two devices uploaded the file within one exchange. */
-  | 'raced'
-  /** It was made on a text whose sender never heard that it had arrived. */
-  | 'unheard'
+  /** A deployed client, or a deletion, that could not know of it: a device has said so and keeps the text. */
+  | 'told'
+  /** It was the deployed client's own. */
   | 'deployed client'
   | 'server replaced'
 
@@ -36,8 +35,7 @@ export class EditHistory {
   readonly edits: Edit[] = []
   /** How many edits were gone, and nobody could have kept them. */
   readonly losses: Record<LossReason, number> = {
-    raced: 0,
-    unheard: 0,
+    told: 0,
     'deployed client': 0,
     'server replaced': 0
   }
@@ -90,22 +88,31 @@ export class EditHistory {
   /**
    * Tells what is wrong with a field's final value, or undefined if it is right.
    *
-   * It is right if an edit made it and each later one of that field, made safe and not undone, is excused. A
+   * It is right if an edit made it and each later one of that field, made safe and not undone, is excused or told. A
    * deletion of a file is undone by any edit of the file that neither knew of the other; then the file is as that
    * edit knew it, without what else was deleted.
    */
-  faultOf(path: string, field: string, value: string | undefined): string | undefined {
+  faultOf(
+    path: string,
+    field: string,
+    value: string | undefined,
+    isTold: (edit: Edit) => boolean
+  ): string | undefined {
     const edits = this.edits.filter(edit => edit.path === path && (edit.field === field || isDeletion(edit)))
     const makers: (Edit | undefined)[] = edits.filter(edit => edit.value === value)
     if (value === undefined) makers.push(undefined)
     if (makers.length === 0) return `${path} ${field} holds ${value}, which nobody wrote`
     const missing = makers.map(maker => this.#missingAfter(edits, maker))
-    const best = missing.find(list => list.every(({ id }) => this.#excused.has(id)))
+    // What a later edit, or one of the same time, had replaced is gone with that one.
+    const told = edits.filter(isTold)
+    const isExcused = (edit: Edit): boolean =>
+      this.#excused.has(edit.id) || told.some(({ id }) => id === edit.id || !edit.seen.has(id))
+    const best = missing.find(list => list.every(isExcused))
     if (best === undefined) {
-      const lost = missing.at(-1)?.filter(({ id }) => !this.#excused.has(id)) ?? []
+      const lost = missing.at(-1)?.filter(edit => !isExcused(edit)) ?? []
       return `${path} ${field} holds ${value}, but later came ${lost.map(nameOf).join(', ')}`
     }
-    for (const { id } of best) this.losses[this.#excused.get(id) as LossReason] += 1
+    for (const { id } of best) this.losses[this.#excused.get(id) ?? 'told'] += 1
     return undefined
   }
 

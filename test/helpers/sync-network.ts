@@ -4,7 +4,7 @@ import { openText } from '../../kernel/crypto/box.ts'
 import type { FetchOptions } from '../../kernel/io/io.ts'
 import type { Box } from '../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
-import { type EditHistory, type LossReason, REPEATED } from './edit-history.ts'
+import { type EditHistory, REPEATED } from './edit-history.ts'
 import { makeFakeClock } from './fake-clock.ts'
 import { dataKey } from './repo-device.ts'
 import {
@@ -131,8 +131,9 @@ export class SyncNetwork implements WireServer {
     this.#known.add(device)
     for (const [path, ids] of edits) {
       const sent = this.#unheard.get(`${device} ${path}`)
+      // Whether a deployed client has seen what arrived unheard, its text does not say.
       const isBuiltOn = sent !== undefined && minus(sent, ids).length === 0
-      if (isBuiltOn) this.#history.excuse(minus(ids, sent), 'unheard')
+      if (isBuiltOn) this.#excuseDeployed(minus(ids, sent))
       this.#history.show(device, path, ids)
     }
   }
@@ -168,14 +169,14 @@ export class SyncNetwork implements WireServer {
       if (present?.box === box) continue
       isNew = true
       const known = knowledge.get(path) ?? NONE
-      const edits = this.#editsOf(path, { sender, present, known, isDeletion: content === null })
+      const edits = this.#editsOf(path, { sender, present, known })
       versions.set(path, { box, edits, at: this.#count })
     }
     if (isNew) this.#past.push(before)
   }
 
   /** The edits that are in a version that is written over another one, or that its sender chose to overwrite. */
-  #editsOf(path: string, { sender, present, known, isDeletion }: Overwriting): ReadonlySet<number> {
+  #editsOf(path: string, { sender, present, known }: Overwriting): ReadonlySet<number> {
     const edits = new Set(known)
     const unknown = minus(present?.edits ?? NONE, known)
     const reason = unknown.length === 0 ? undefined : blindnessOf(sender, present?.at ?? 0)
@@ -183,16 +184,18 @@ export class SyncNetwork implements WireServer {
       for (const id of unknown) edits.add(id)
     } else {
       this.note(`overwritten: ${reason}`)
-      // Whose file is written over merges it again, but a deployed client; and nobody can tell a deletion by one who saw
-      // the edit from another.
-      const isSure = (id: number): boolean => !this.#deployed.has(this.#history.edits[id]?.device ?? '')
-      const isMended = reason === 'raced' && !isDeletion
-      this.#history.excuse(isMended ? unknown.filter(id => !isSure(id)) : unknown, reason)
+      // Whose file is written over merges it again or says so, but a deployed client.
+      this.#excuseDeployed(unknown)
     }
     // Who heard of no success may send an old text again, and so may who was told that the server knows nothing.
     const isUnheard = this.#unheard.has(`${sender.device} ${path}`)
     const isAgain = reason === 'deployed client' || isUnheard || this.#strangers.has(sender.device)
     return isAgain ? this.#repeated(path, edits) : edits
+  }
+
+  #excuseDeployed(ids: readonly number[]): void {
+    const isDeployed = (id: number): boolean => this.#deployed.has(this.#history.edits[id]?.device ?? '')
+    this.#history.excuse(ids.filter(isDeployed), 'deployed client')
   }
 
   /** An old text that comes once more is an edit to those who see it, and undoes a deletion. */
@@ -205,7 +208,6 @@ interface Overwriting {
   readonly sender: Wire
   readonly present: Version | undefined
   readonly known: ReadonlySet<number>
-  readonly isDeletion: boolean
 }
 
 type Changes = Readonly<Record<string, Box | null>>
@@ -214,7 +216,10 @@ const { crypto } = makeNodeIo()
 const NONE: ReadonlySet<number> = new Set()
 
 /** Why nobody can blame a sender for overwriting a version of that age; undefined if it should have known it. */
-const blindnessOf = ({ isDeployed, toldAt, hasFailed }: Wire, at: number): LossReason | undefined => {
+const blindnessOf = (
+  { isDeployed, toldAt, hasFailed }: Wire,
+  at: number
+): 'deployed client' | 'raced' | undefined => {
   if (isDeployed) return 'deployed client'
   return at > toldAt && !hasFailed ? 'raced' : undefined
 }

@@ -1,4 +1,4 @@
-import { EditHistory, type LossReason, REPEATED, WHOLE } from './edit-history.ts'
+import { type Edit, EditHistory, type LossReason, REPEATED, WHOLE } from './edit-history.ts'
 import { syncKey } from './repo-device.ts'
 import { SyncNetwork } from './sync-network.ts'
 import { editOf, type SyncPlan, type SyncStep } from './sync-steps.ts'
@@ -11,7 +11,7 @@ export interface SyncTally {
   edits: number
   /** How often each trouble came. */
   readonly troubles: Map<string, number>
-  /** Edits that are gone, and nobody could have kept them. */
+  /** Edits that are gone. */
   readonly losses: Record<LossReason, number>
 }
 
@@ -20,13 +20,13 @@ export const makeSyncTally = (): SyncTally => ({
   stories: 0,
   edits: 0,
   troubles: new Map(),
-  losses: { raced: 0, unheard: 0, 'deployed client': 0, 'server replaced': 0 }
+  losses: { told: 0, 'deployed client': 0, 'server replaced': 0 }
 })
 
 /**
  * Plays a story, lets the network be honest until nobody has anything to tell, and checks what is left.
  *
- * @throws Error if devices differ, or an edit is gone that nobody overwrote
+ * @throws Error if devices differ, or an edit is gone that nobody overwrote, and no device has told
  */
 export const runSyncPlan = async (plan: SyncPlan, tally: SyncTally = makeSyncTally()): Promise<void> => {
   const history = new EditHistory()
@@ -103,6 +103,14 @@ const describe = async (devices: readonly SyncedDevice[]): Promise<string> =>
   JSON.stringify(await Promise.all(devices.map(async device => [...(await device.files())].sort())))
 
 const check = async (devices: readonly SyncedDevice[], history: EditHistory): Promise<void> => {
+  const told = await Promise.all(devices.map(device => device.told()))
+  const isTold = ({ path, field, value }: Edit): boolean =>
+    told.some(
+      ({ paths, kept }) =>
+        paths.has(path) &&
+        (value === undefined ||
+          (kept.get(path) ?? []).some(text => fieldsOf(path, text).get(field) === value))
+    )
   const [first, ...others] = await Promise.all(devices.map(device => device.files()))
   const files = first ?? new Map<string, string>()
   for (const [index, other] of others.entries()) {
@@ -117,7 +125,7 @@ const check = async (devices: readonly SyncedDevice[], history: EditHistory): Pr
     const names = path.endsWith('.json') ? [...fields.keys(), ...edited] : [WHOLE]
     for (const field of new Set(names)) {
       if (field === REPEATED || (field === WHOLE && path.endsWith('.json'))) continue
-      const fault = history.faultOf(path, field, fields.get(field))
+      const fault = history.faultOf(path, field, fields.get(field), isTold)
       if (fault !== undefined) throw new Error(fault)
     }
   }

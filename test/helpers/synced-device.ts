@@ -1,3 +1,4 @@
+import { isWalletError } from '../../kernel/errors/wallet-error.ts'
 import { type DeployedClient, makeDeployedClient } from './deployed-client.ts'
 import { type Edit, type EditHistory, WHOLE } from './edit-history.ts'
 import { type Fault, type FaultDisk, makeFaultDisk } from './fault-disk.ts'
@@ -24,6 +25,14 @@ export interface SyncedDevice {
   restart(faults?: readonly Fault[]): Promise<void>
   /** All files with their texts. */
   files(): Promise<Map<string, string>>
+  /** Of which files it has said that an edit may be undone, and the texts that it keeps of each. */
+  told(): Promise<Told>
+}
+
+/** What a device has told. */
+export interface Told {
+  readonly paths: ReadonlySet<string>
+  readonly kept: ReadonlyMap<string, readonly string[]>
 }
 
 /** Opens a device with our repo on a disk that may fail. */
@@ -42,6 +51,7 @@ class OurDevice implements SyncedDevice {
   readonly #network: SyncNetwork
   readonly #history: EditHistory
   readonly #files = new Map<string, string>()
+  readonly #told = new Set<string>()
   #wire: Wire
   #disk: FaultDisk
   #opened: Device | undefined
@@ -118,12 +128,27 @@ class OurDevice implements SyncedDevice {
     return files
   }
 
+  async told(): Promise<Told> {
+    const { repo } = this.#device
+    this.#hear()
+    const kept = new Map<string, string[]>()
+    for (const { path, keptId } of repo.keptFiles())
+      kept.set(path, [...(kept.get(path) ?? []), repo.keptText(keptId) ?? ''])
+    return { paths: this.#told, kept }
+  }
+
+  #hear(): void {
+    for (const report of this.#opened?.reports ?? [])
+      if (isWalletError(report, 'SYNC_CONFLICT')) this.#told.add(report.details.path)
+  }
+
   get #device(): Device {
     if (this.#opened === undefined) throw new Error(`${this.name} is off`)
     return this.#opened
   }
 
   async #open(fault?: Fault): Promise<void> {
+    this.#hear()
     this.#wire.hangUp()
     this.#disk.cutPower()
     this.#syncing = undefined
@@ -219,6 +244,7 @@ export const makeDeployedDevice = (
       wire.hangUp()
       isSyncing = false
     },
+    told: async () => ({ paths: new Set(), kept: new Map() }),
     files: async () => new Map(client.paths().map(path => [path, client.text(path) ?? '']))
   }
 }

@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { isWalletError } from '../../kernel/errors/wallet-error.ts'
+import { drawSeed, runCount } from '../helpers/drawn-runs.ts'
 import { type Device, openDevice } from '../helpers/repo-device.ts'
 import { makeShakyDisk, type ShakyDisk } from '../helpers/shaky-disk.ts'
 import { makeSyncStore, type SyncStore } from '../helpers/sync-store.ts'
@@ -158,7 +159,7 @@ test('edits, syncs, failures of disk and network, crashes and reopenings in any 
     t.is(run.pendingCount, 0)
     t.true(run.reports.every(report => isWalletError(report, 'STORAGE_FAILED')))
   }
-  const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 300)
+  const numRuns = runCount(3000)
   const steps = fc.array(step, { minLength: 3, maxLength: 30, size: 'max' })
-  await fc.assert(fc.asyncProperty(steps, fc.nat({ max: 1e6 }), story), { numRuns })
+  await fc.assert(fc.asyncProperty(steps, fc.nat({ max: 1e6 }), story), { numRuns, seed: drawSeed(t) })
 })

@@ -1,12 +1,12 @@
 import test from 'ava'
 import fc from 'fast-check'
+import { drawSeed, runCount } from '../helpers/drawn-runs.ts'
 import { runStoreStory, storeStories } from '../helpers/store-run.ts'
-
-const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 500)
 
 test('writes large and small, reads, failures, tidying, crashes and reopenings in any order agree with a plain list of the writes', async t => {
   await fc.assert(fc.asyncProperty(storeStories, fc.integer({ min: 1, max: 1e9 }), runStoreStory), {
-    numRuns
+    numRuns: runCount(5000),
+    seed: drawSeed(t)
   })
   t.pass()
 })

@@ -1,13 +1,14 @@
 import test from 'ava'
 import fc from 'fast-check'
+import { drawSeed, runCount } from '../helpers/drawn-runs.ts'
 import { makeSyncTally, runSyncPlan } from '../helpers/sync-run.ts'
 import { anySyncPlan } from '../helpers/sync-steps.ts'
 
-const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 200)
-const seed = Number(process.env.HOLDFAST_PROPERTY_SEED ?? 20_260_101)
+const numRuns = runCount(4000)
 
-test('whatever three devices edit and whatever becomes of their requests and disks, their repos end equal and no edit is gone', async t => {
+test('whatever three devices edit and whatever becomes of their requests and disks, their repos end equal, and an edit is gone only where a deployed client wrote over it and a device has said so and keeps the text', async t => {
   t.timeout(60_000 + numRuns * 500)
+  const seed = drawSeed(t)
   const tally = makeSyncTally()
   await fc.assert(
     fc.asyncProperty(anySyncPlan, plan => runSyncPlan(plan, tally)),
@@ -15,7 +16,7 @@ test('whatever three devices edit and whatever becomes of their requests and dis
   )
   t.log(`${tally.stories} stories, ${tally.edits} edits`)
   t.log(`troubles: ${[...tally.troubles].map(([what, count]) => `${count} ${what}`).join(', ')}`)
-  t.log(`gone, and nobody could have kept them: ${JSON.stringify(tally.losses)}`)
+  t.log(`gone: ${JSON.stringify(tally.losses)}`)
   for (const trouble of TROUBLES) t.true((tally.troubles.get(trouble) ?? 0) > 0, trouble)
 })
 

@@ -1,9 +1,13 @@
 import test from 'ava'
 import { makeChance } from '../../../fake-server/trouble.ts'
+import { openMarkedText } from '../../../kernel/crypto/box.ts'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { provenanceIn } from '../../../kernel/repo/lineage.ts'
+import type { Box } from '../../../kernel/types/keys.ts'
 import { makeDeployedClient } from '../../helpers/deployed-client.ts'
 import { runSchedule, SCHEDULE_KINDS } from '../../helpers/device-schedule.ts'
-import { type Device, openDevice } from '../../helpers/repo-device.ts'
+import { drawSeed } from '../../helpers/drawn-runs.ts'
+import { boxOf, type Device, dataKey, openDevice } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
 
@@ -36,9 +40,7 @@ test('of two devices that edit one file and sync at once neither loses its edit,
 })
 
 test('no acknowledged edit is lost in any kind of schedule of two or three devices', async t => {
-  const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 1e9))
-  t.log(`seed ${seed}`)
-  const draw = makeChance(seed)
+  const draw = makeChance(drawSeed(t))
   for (const kind of SCHEDULE_KINDS) {
     for (let run = 0; run < 4; run += 1) {
       const runSeed = Math.floor(draw() * 1e9)
@@ -47,6 +49,110 @@ test('no acknowledged edit is lost in any kind of schedule of two or three devic
       t.true(fields > 0)
     }
   }
+})
+
+/** Runs a task when the next upload has left, before the server sees it. */
+const beforeUpload = (store: SyncStore, task: () => Promise<unknown> | undefined): void => {
+  store.fault = async ({ method }) => {
+    if (method !== 'POST') return undefined
+    store.fault = undefined
+    await task()
+    return undefined
+  }
+}
+
+test('of a file that is no JSON, the newest text stands when two devices write at once and one writes again', async t => {
+  const store = makeSyncStore()
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  await a.repo.setText('w.txt', 'first of A')
+  await b.repo.setText('w.txt', 'first of B')
+  beforeUpload(store, () => b.sync())
+  await a.sync()
+  await a.repo.setText('w.txt', 'second of A')
+  // B has read the first of A, and merged it with its own.
+  beforeUpload(store, () => a.sync())
+  await b.sync()
+  for (const device of [a, b, a, b]) await device.sync()
+  for (const device of [a, b]) t.is(await device.repo.getText('w.txt'), 'second of A')
+})
+
+test('an edit that makes an object survives a race on top of what another app wrote', async t => {
+  const store = makeSyncStore()
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  await a.repo.setText(PATH, '{"n":{"b":1}}')
+  await b.repo.setText(PATH, '{"x":9,"n":{}}')
+  let syncing: Promise<unknown> | undefined
+  // A has read before the other app wrote, and B after that.
+  beforeUpload(store, () => {
+    store.put({ [PATH]: boxOf('{"x":0,"n":{}}') })
+    return new Promise<void>(resolve => {
+      beforeUpload(store, () => {
+        resolve()
+        return syncing
+      })
+      void b.sync()
+    })
+  })
+  syncing = a.sync()
+  await syncing
+  for (const device of [b, a, b, a]) await device.sync()
+  for (const device of [a, b]) t.deepEqual(await device.json(PATH), { x: 9, n: { b: 1 } })
+})
+
+test('a new file that another app writes over at once is told, and its text is kept', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setText(PATH, '{"x":1}')
+  await a.sync()
+  store.put({ [PATH]: boxOf('{"y":2}') })
+  await a.sync()
+  t.deepEqual(await a.json(PATH), { y: 2 })
+  t.is(conflictsOf(a.reports).length, 1)
+  t.deepEqual(
+    a.repo.keptFiles().map(({ keptId }) => a.repo.keptText(keptId)),
+    ['{"x":1}']
+  )
+})
+
+test('an edit on top of a deletion that may have left says what went into the file before', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  const lineageOf = async ({ repo, io }: Device): Promise<ReadonlyMap<string, number> | undefined> => {
+    const box = JSON.parse((await repo.getBox(PATH)) ?? '') as Box
+    return openMarkedText(io, { key: dataKey, box }, provenanceIn).mark?.lineage
+  }
+  await a.repo.setText(PATH, '{"x":1}')
+  const first = await lineageOf(a)
+  store.fault = () => {
+    throw new Error('No answer')
+  }
+  await t.throwsAsync(a.sync())
+  const again = await a.reopen()
+  await again.repo.delete(PATH)
+  await again.repo.setText(PATH, '{"x":2}')
+  const second = await lineageOf(again)
+  t.is(first?.size, 1)
+  for (const [session, count] of first ?? []) t.is(second?.get(session), count)
+})
+
+test('devices that know each other’s version as an older one come to one text, and send it once', async t => {
+  const store = makeSyncStore()
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  await a.repo.setText(PATH, '{"a":1}')
+  const other = boxOf('{"b":2}')
+  beforeUpload(store, async () => {
+    store.put({ [PATH]: other })
+    await b.sync()
+  })
+  await a.sync()
+  await b.sync()
+  // The other app never heard that its upload had arrived.
+  store.put({ [PATH]: other })
+  for (const device of [a, b, a, b, a, b]) await device.sync()
+  t.deepEqual(await a.json(PATH), await b.json(PATH))
+  const sent = store.calls.length
+  for (const device of [a, b]) await device.sync()
+  t.false(store.calls.slice(sent).some(({ method }) => method === 'POST'))
 })
 
 test('an upload that arrived although its sender never heard undoes nothing that another device made of it', async t => {

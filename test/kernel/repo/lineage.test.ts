@@ -8,7 +8,7 @@ import {
   type Provenance,
   provenanceMark
 } from '../../../kernel/repo/lineage.ts'
-import { changedFields } from '../../../kernel/repo/merge-json.ts'
+import { changedFields, WHOLE_FILE } from '../../../kernel/repo/merge-json.ts'
 import { RepoBoxes } from '../../../kernel/repo/repo-boxes.ts'
 import { parseBox } from '../../../kernel/repo/repo-record.ts'
 import { Secret } from '../../../kernel/state/secret.ts'
@@ -83,5 +83,5 @@ test('the fields of a file have marks of their own, at every depth and in sets, 
   const [inner] = marksOf({ n: { ids: ['a'] } }, { n: { ids: ['a', 'b'] } })
   t.deepEqual(marksOf({ n: { ids: ['b', 'c'] } }, { n: { ids: ['c'] } })[0], inner)
   t.deepEqual(marksOf({ x: 1 }, { x: 1 }), [])
-  t.deepEqual(changedFields('no JSON', '{}'), [])
+  t.deepEqual(changedFields('no JSON', '{}'), [WHOLE_FILE])
 })
