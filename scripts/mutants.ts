@@ -8,7 +8,7 @@ export interface Mutant {
   readonly row: number
   /** The line of the place as it is, without its indent. */
   readonly line: string
-  /** Such as `<` → `<=`. */
+  /** Such as `<` → `<=`; numbered where the file has the same change of the same line again. */
   readonly change: string
   /** The whole file with the change in it. */
   readonly text: string
@@ -34,20 +34,20 @@ export const findMutants = (file: string, source: string): Mutant[] => {
   visit(parseAst(source) as unknown as Node, undefined, (node, parent) =>
     changes.push(...changesOf(node, parent, source))
   )
+  const lines = source.split('\n')
+  const times = new Map<string, number>()
   return changes
     .filter(({ start, end, by }) => source.slice(start, end) !== by)
     .sort((a, b) => a.start - b.start)
     .map(({ start, end, by }) => {
       const row = source.slice(0, start).split('\n').length
+      const line = (lines[row - 1] ?? '').trim()
       const short = (text: string): string => (text.length > 60 ? `${text.slice(0, 57)}…` : text)
-      return {
-        file,
-        start,
-        row,
-        line: (source.split('\n')[row - 1] ?? '').trim(),
-        change: `${short(source.slice(start, end))} → ${short(by) || 'nothing'}`,
-        text: source.slice(0, start) + by + source.slice(end)
-      }
+      const words = `${short(source.slice(start, end))} → ${short(by) || 'nothing'}`
+      const time = (times.get(`${line}\n${words}`) ?? 0) + 1
+      times.set(`${line}\n${words}`, time)
+      const change = time === 1 ? words : `${words} (${time})`
+      return { file, start, row, line, change, text: source.slice(0, start) + by + source.slice(end) }
     })
 }
 

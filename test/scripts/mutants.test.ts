@@ -23,6 +23,17 @@ test('operators, conditions, numbers, results and calls are broken, each on its 
   t.deepEqual(changesIn('export function f(a) { throw new Error(a) }'), ['throw new Error(a) → ;'])
 })
 
+test('a change that a file has again is numbered, so that each is judged alone', t => {
+  t.deepEqual(changesIn('f(); f()\ng()\nf(); f()').slice(0, 5), [
+    'f(); → ;',
+    'f() → ;',
+    'g() → ;',
+    'f(); → ; (2)',
+    'f() → ; (2)'
+  ])
+  t.deepEqual(changesIn('export const f = (a, b, c) => a && b && c'), ['&& → ||', '&& → || (2)'])
+})
+
 test('what is no behaviour is left alone', t => {
   t.deepEqual(changesIn("import { a } from './a.js'\nexport const b = { 1: a, c: 'text' }"), [])
   t.deepEqual(changesIn('export const f = (a, i) => a[i] ?? 0'), ['?? → &&'])

@@ -64,6 +64,9 @@ test.serial(
     const { date, ...rest } = read
     t.deepEqual(rest, kept)
     t.true(date > 1_600_000_000)
+    const again = await wallet.readSignedTx({ ...JSON.parse(JSON.stringify(tx)), replaces: 'ab'.repeat(32) })
+    t.is(again.replaces, 'ab'.repeat(32))
+    t.is(read.replaces, undefined)
   }
 )
 

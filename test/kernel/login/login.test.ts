@@ -4,12 +4,14 @@ import { hotp } from '../../../kernel/crypto/one-time-code.ts'
 import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import { makeOtpKit } from '../../../kernel/login/kits/otp-kit.ts'
-import type { Login } from '../../../kernel/login/login.ts'
+import { Login } from '../../../kernel/login/login.ts'
+import { OpenedBoxes } from '../../../kernel/login/opened-boxes.ts'
 import { usernameAvailable } from '../../../kernel/login/server/login-server.ts'
 import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'
 import { loginWithKey } from '../../../kernel/login/ways-in/key-login.ts'
 import { loginWithPassword } from '../../../kernel/login/ways-in/password.ts'
 import { loginWithPin } from '../../../kernel/login/ways-in/pin.ts'
+import { Secret } from '../../../kernel/state/secret.ts'
 import {
   CHEAP,
   type LoginDevice,
@@ -222,6 +224,29 @@ test('whoever holds a key keeps it over a refresh, until the login is closed', a
   await t.throwsAsync(login.ensureAccountRepo(), { code: 'LOGGED_OUT' })
   t.throws(() => login.rootLoginKeyBase58(), { code: 'LOGGED_OUT' })
   login.close()
+})
+
+test('a PIN login that a server answers with another id for the known key is refused', async t => {
+  const { world, files } = await makeAlice()
+  const device = await openDevice(world, files)
+  const [user] = device.stashes.localUsers()
+  const before = JSON.stringify([...files])
+  const loginId = Buffer.alloc(32, 9).toString('base64')
+  world.garble = (_, reply) => ({ ...reply, results: { ...reply.results, loginId } })
+  const { services, stashes } = device
+  await t.throwsAsync(loginWithPin(services, stashes, { loginId: user?.loginId ?? '', pin: PIN }), {
+    code: 'KEY_INTEGRITY'
+  })
+  t.is(JSON.stringify([...files]), before)
+})
+
+test('a login that this device does not have cannot be held', async t => {
+  const { services, stashes } = await openDevice(makeLoginWorld())
+  const rootId = Buffer.alloc(32, 9).toString('base64')
+  const opened = new OpenedBoxes(services.io)
+  const loginKey = new Secret(new Uint8Array(32))
+  const held = { rootId, loginId: rootId, loginKey, opened, isCurrent: false }
+  t.throws(() => new Login(services, stashes, held), { code: 'STASH_NOT_FOUND' })
 })
 
 test('a known account opens, repo and all, while the server never answers', async t => {

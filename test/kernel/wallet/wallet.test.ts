@@ -175,6 +175,36 @@ test('an engine without a maximum of its own is searched by halving', async t =>
   t.is(await wallet.getMaxSpendable(pay('0')), nativeAmount('777'))
 })
 
+test('a payment that is being sent is not forgotten', async t => {
+  let answer: () => void = () => {}
+  const isAsked = new Promise<void>(resolve => {
+    answer = resolve
+  })
+  let goOn: () => void = () => {}
+  const { wallet } = await makeHome(t, {
+    engine: () => ({
+      async broadcastTx(tx) {
+        answer()
+        await new Promise<void>(resolve => {
+          goOn = resolve
+        })
+        return tx
+      }
+    })
+  })
+  const spending = wallet.spend(await wallet.makeSpend(pay('5')))
+  await isAsked
+  const [
+    {
+      tx: { txid }
+    } = { tx: { txid: '' } }
+  ] = wallet.unfinishedSpends()
+  await t.throwsAsync(wallet.forgetTx(txid), { code: 'BROADCAST_UNKNOWN' })
+  await t.throwsAsync(wallet.discardTx(txid), { code: 'BROADCAST_UNKNOWN' })
+  goOn()
+  t.is((await spending).txid, txid)
+})
+
 test('what a server refused may have left: it is kept and shown with the reason, and nobody sends it again but the user', async t => {
   let isRefused = true
   const sent: string[] = []

@@ -1,7 +1,9 @@
 import test from 'ava'
 import { base58Of, parseBase58 } from '../../../../kernel/crypto/encoding.ts'
 import { lobbyIdOf, makeLobbyKeys } from '../../../../kernel/crypto/lobby-key.ts'
+import type { FetchReply } from '../../../../kernel/io/io.ts'
 import { Scheduler } from '../../../../kernel/io/scheduler.ts'
+import { fetchAppFace } from '../../../../kernel/login/lobby/app-info.ts'
 import { fetchLobby, type Lobby } from '../../../../kernel/login/lobby/approve-login.ts'
 import { requestEdgeLogin } from '../../../../kernel/login/lobby/edge-login-request.ts'
 import { getLobby, openLobbyReply, putLobby } from '../../../../kernel/login/lobby/lobby.ts'
@@ -130,11 +132,31 @@ test('an info server in trouble is reported, and the id of the app is its name [
     t.is((await read(lobbyId)).loginRequest?.displayName, APP, text)
     t.is((phone.reports.pop() as Untyped).code, code, text)
   }
-  for (const other of [500, 301, 0]) {
+  body = '{"appName":"Not an app"}'
+  for (const other of [500, 301, 199, 0]) {
     status = other
     t.is((await read(lobbyId)).loginRequest?.displayName, APP)
     t.truthy(phone.reports.pop(), `${other}`)
   }
+})
+
+test('one of the info servers is asked, whichever is drawn', async t => {
+  const asked: string[] = []
+  const { services } = await openDevice(makeLoginWorld())
+  const fetch = async (url: string): Promise<FetchReply> => {
+    asked.push(url)
+    return { status: 404, headers: {}, text: '' }
+  }
+  for (const drawn of [0, 1, 5]) {
+    const io = { ...services.io, fetch, random: () => Uint8Array.of(drawn) }
+    const config = { ...services.config, infoServers: ['https://a', 'https://b', 'https://c'] }
+    t.deepEqual(await fetchAppFace({ ...services, io, config }, 'app'), { displayName: 'app' })
+  }
+  t.deepEqual(
+    asked.map(url => url.slice(0, 9)),
+    ['https://a', 'https://b', 'https://c']
+  )
+  t.deepEqual(await fetchAppFace(services, 'app'), { displayName: 'app' })
 })
 
 test('a lobby that is named after another request is an integrity error [5.34] [8.65]', async t => {

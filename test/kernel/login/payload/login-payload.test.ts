@@ -90,3 +90,12 @@ test('a login of an app that the server leaves out is missed, unless nothing of 
     t.is(apply({ ...ROOT, children: [child] }, {}).children?.length, 0)
   }
 })
+
+test('a login of an app that cannot be read stays as this device knows it, and is told', t => {
+  const odd: unknown[] = []
+  const known = { ...ROOT, children: [{ ...CHILD, keyBoxes: [sealText(io, childKey, '{}')] }] }
+  const sent = { children: [{ ...replyOf(CHILD), isOdd: true }] }
+  const { children } = apply(known, sent, { onOdd: error => void odd.push(error) })
+  t.deepEqual(children, known.children)
+  t.is(odd.length, 1)
+})
