@@ -16,16 +16,22 @@ import type { MutantTree } from './mutant-tree.ts'
 /** The parts of a file that a test executed: where one begins and ends, in turn, in characters from 0. */
 export type Executed = readonly number[]
 
+/** What a test executed of one file, as the file was then. */
+interface ExecutedFile {
+  readonly stamp: string
+  readonly parts: Executed
+}
+
 /** What is known of one test file. */
 export interface TestFacts {
   readonly file: string
-  /** Over the contents of the test and of all that it loaded; another text, and the test is looked at again. */
+  /** Over the contents of the test and its helpers; another text, and the test is looked at again. */
   readonly stamp: string
-  readonly loaded: readonly string[]
+  readonly helpers: readonly string[]
   /** False for one that fails in unbroken code: no mutant is judged by it. */
   readonly passes: boolean
   readonly ms: number
-  readonly executed: Readonly<Record<string, Executed>>
+  readonly executed: Readonly<Record<string, ExecutedFile>>
 }
 
 /** Every test file of `npm test`, as paths below the root. */
@@ -51,7 +57,7 @@ const stampOf = (root: string, files: readonly string[]): string => {
 export const readFacts = (root: string, path: string): Map<string, TestFacts> => {
   if (!existsSync(path)) return new Map()
   const kept = JSON.parse(readFileSync(path, 'utf8')) as TestFacts[]
-  const valid = kept.filter(({ passes, stamp, loaded }) => passes && stamp === stampOf(root, loaded))
+  const valid = kept.filter(({ passes, stamp, helpers }) => passes && stamp === stampOf(root, helpers))
   return new Map(valid.map(facts => [facts.file, facts]))
 }
 
@@ -74,23 +80,25 @@ export const lookAtTest = async (
   const run = await tree.run([file], { limitMs: () => LIMIT_MS, env: { NODE_V8_COVERAGE: folder } })
   const ms = Math.round(performance.now() - start)
   const masks = new Map<string, Uint8Array>()
-  const loaded = new Set([file])
+  const helpers = new Set([file])
   // One report for each process: a test may start others.
   for (const name of readdirSync(folder)) {
     const { result } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as V8Report
     for (const { url, functions } of result) {
       if (!url.startsWith('file:')) continue
       const source = relative(tree.folder, fileURLToPath(url))
-      if (!source.startsWith('dist/')) continue
-      loaded.add(source)
-      if (isTarget(source)) markExecuted(masks, join(root, source), { source, functions })
+      if (source.startsWith('dist/test/')) helpers.add(source)
+      if (isTarget(source)) markExecuted(masks, join(tree.folder, source), { source, functions })
     }
   }
   rmSync(folder, { recursive: true, force: true })
-  const executed = Object.fromEntries([...masks].map(([source, mask]) => [source, edgesOf(mask)]))
-  const files = [...loaded].sort()
+  const found = [...masks].map(([source, mask]) => {
+    return [source, { stamp: stampOf(tree.folder, [source]), parts: edgesOf(mask) }]
+  })
+  const executed: TestFacts['executed'] = Object.fromEntries(found)
+  const files = [...helpers].sort()
   const passes = run.end === 'passed'
-  return { file, stamp: stampOf(root, files), loaded: files, passes, ms, executed }
+  return { file, stamp: stampOf(root, files), helpers: files, passes, ms, executed }
 }
 
 interface V8Report {
@@ -144,13 +152,26 @@ const isExecuted = (executed: Executed, at: number): boolean => {
   return inside
 }
 
-/** The tests that execute a place, those first that fail soonest: of the same room, and quick. */
-export const testsOf = (facts: Iterable<TestFacts>, file: string, at: number): TestFacts[] =>
-  [...facts]
-    .filter(test => test.passes && isExecuted(test.executed[file] ?? [], at))
+/**
+ * The tests that execute a place, those first that fail soonest: of the same room, and quick. Of a file that has changed
+ * since, all tests that loaded it.
+ */
+export const testsOf = (
+  root: string,
+  facts: readonly TestFacts[],
+  { file, start }: { readonly file: string; readonly start: number }
+): TestFacts[] => {
+  const stamp = stampOf(root, [file])
+  const reaches = ({ executed }: TestFacts): boolean => {
+    const known = executed[file]
+    return known !== undefined && (known.stamp !== stamp || isExecuted(known.parts, start))
+  }
+  return facts
+    .filter(test => test.passes && reaches(test))
     .map(test => ({ test, cost: test.ms / 4 ** sharedFolders(test.file, file) }))
     .sort((a, b) => a.cost - b.cost)
     .map(({ test }) => test)
+}
 
 /** How many folders of a path a test shares with the file: tests mirror the sources. */
 const sharedFolders = (test: string, file: string): number => {

@@ -115,7 +115,7 @@ const makeProgress = (total: number): ((done: number, words: string) => void) =>
   }
 }
 
-/** What each test file executes; only tests whose code has changed since are looked at again. */
+/** What each test file executes; only those that have changed since are looked at again. */
 const factsOf = async (trees: readonly MutantTree[]): Promise<TestFacts[]> => {
   const path = join(home, 'tests.json')
   const facts = readFacts(root, path)
@@ -148,7 +148,7 @@ const withinLimit = (tests: readonly TestFacts[]): TestFacts[] => {
 }
 
 const judge = async (tree: MutantTree, mutant: Mutant, facts: readonly TestFacts[]): Promise<Verdict> => {
-  const reaching = testsOf(facts, mutant.file, mutant.start)
+  const reaching = testsOf(root, facts, mutant)
   const tests = withinLimit(reaching)
   const times = new Map(tests.map(({ file, ms }) => [file, ms]))
   // Other work on the machine must not look like a loop without an end.

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { loginWithPassword } from '../../../../kernel/login/ways-in/password.ts'
-import { makeLoginWorld, openDevice, settle } from '../../../helpers/login-device.ts'
+import { openDevice, settle } from '../../../helpers/login-device.ts'
 import { quickCrypto } from '../../../helpers/quick-crypto.ts'
 import { ALICE, makeAlice } from '../../../helpers/ways-in.ts'
 
@@ -15,20 +15,24 @@ test('why a password does not open the account on this device is in the log, and
   t.false(logLines.join().includes(password))
 })
 
-test('keys that cannot be derived fail the login and nothing else', async t => {
-  const world = makeLoginWorld()
-  const scrypt = (): Promise<never> => Promise.reject(new Error('the worker is gone'))
-  const { services, stashes } = await openDevice(world, new Map(), {
-    io: { crypto: { ...quickCrypto, scrypt } }
-  })
+test('keys that cannot be derived fail the login and nothing else, also one that nobody waits for', async t => {
   const unhandled: unknown[] = []
   const note = (error: unknown): void => void unhandled.push(error)
   process.on('unhandledRejection', note)
   t.teardown(() => process.off('unhandledRejection', note))
-  const { username, password } = ALICE
-  await t.throwsAsync(loginWithPassword(services, stashes, { username, password }), {
-    message: 'the worker is gone'
-  })
-  await settle()
+  const { world, alice } = await makeAlice()
+  const { passwordBox: _box, ...stash } = alice.login.stash
+  await alice.stashes.save(stash)
+  const scrypt = (): Promise<never> => Promise.reject(new Error('the worker is gone'))
+  for (const files of [new Map<string, string>(), alice.files]) {
+    const { services, stashes } = await openDevice(world, files, {
+      io: { crypto: { ...quickCrypto, scrypt } }
+    })
+    const { username, password } = ALICE
+    await t.throwsAsync(loginWithPassword(services, stashes, { username, password }), {
+      message: 'the worker is gone'
+    })
+    await settle()
+  }
   t.deepEqual(unhandled, [])
 })
