@@ -36,27 +36,78 @@ test('a balance says what of it is spendable, incoming, immature and reserved, a
   t.deepEqual(parts(), [left, '0', '0', '0'])
 })
 
-test('change of what others have not confirmed is as unsure as that, however long the chain of forged payments', t => {
+const seen = { height: 0, date: 1, isSeen: true }
+
+/** A ledger whose wallet owns every output of one byte, and how transactions for it are written. */
+const makeLedger = () => {
   const record = { txids: new Set() } as unknown as ScriptRecord
-  const ledger = new Ledger(() => record)
-  const txOf = (txid: string, spends: string): RawTx => ({
+  const ledger = new Ledger(script => (script.length === 1 ? record : undefined))
+  const txOf = (txid: string, spends: readonly string[], foreign = 0n): RawTx => ({
     txid,
-    inputs: [{ txid: spends, vout: 0 }],
-    outputs: [{ value: 5n, script: new Uint8Array(1) }],
+    inputs: spends.map(source => ({ txid: source, vout: 0 })),
+    outputs: [
+      { value: 5n, script: new Uint8Array(1) },
+      { value: foreign, script: new Uint8Array(2) }
+    ],
     isCoinbase: false,
     isPegOut: false,
     weight: 1
   })
   const isOwn = (txid: string): boolean | undefined =>
     [...ledger.coins()].find(coin => coin.txid === txid)?.isOwnChange
-  const seen = { height: 0, date: 1, isSeen: true }
-  const receipt = ledger.put(txOf('a', 'foreign'), seen)
-  ledger.put(txOf('b', 'a'), seen)
+  return { ledger, txOf, isOwn }
+}
+
+test('change of what others have not confirmed is as unsure as that, however long the chain of forged payments', t => {
+  const { ledger, txOf, isOwn } = makeLedger()
+  const receipt = ledger.put(txOf('a', ['foreign']), seen)
+  ledger.put(txOf('b', ['a']), seen)
   t.false(isOwn('b'))
-  ledger.put(txOf('c', 'b'), seen)
+  ledger.put(txOf('c', ['b']), seen)
   t.false(isOwn('c'))
   ledger.place(receipt, { ...seen, height: 7 })
   t.true(isOwn('c'))
+})
+
+test('a payment that another has joined with a coin of theirs is not our own, and its fee is not ours', t => {
+  const { ledger, txOf, isOwn } = makeLedger()
+  ledger.put(txOf('a', ['foreign']), { ...seen, height: 7 })
+  const joined = ledger.put(txOf('b', ['a', 'theirs'], 3n), seen)
+  t.false(isOwn('b'), 'they can take it back')
+  t.deepEqual(ledger.effectOf(joined), { net: 0n, fee: 0n, isSend: false })
+  ledger.place(joined, { ...seen, height: 8 })
+  ledger.put(txOf('c', ['b']), seen)
+  t.true(isOwn('c'))
+})
+
+test('of two payments of one coin the confirmed one stands, whichever is heard of last', t => {
+  for (const isConfirmedLast of [false, true]) {
+    const { ledger, txOf } = makeLedger()
+    ledger.put(txOf('a', ['foreign']), { ...seen, height: 7 })
+    const put = {
+      confirmed: () => ledger.put(txOf('b', ['a']), { ...seen, height: 9 }),
+      waiting: () => ledger.put(txOf('c', ['a'], 1n), seen)
+    }
+    const order = isConfirmedLast ? (['waiting', 'confirmed'] as const) : (['confirmed', 'waiting'] as const)
+    for (const name of order) put[name]()
+    t.deepEqual([ledger.find('b')?.height, ledger.find('c')?.height], [9, -1])
+    t.deepEqual(
+      [...ledger.coins()].map(({ txid }) => txid),
+      ['b']
+    )
+  }
+})
+
+test('of two payments of one coin that both wait the newer news stands, and takes what was built on the other along', t => {
+  const { ledger, txOf } = makeLedger()
+  ledger.put(txOf('a', ['foreign']), { ...seen, height: 7 })
+  ledger.put(txOf('b', ['a']), seen)
+  ledger.put(txOf('child', ['b']), seen)
+  ledger.put(txOf('c', ['a'], 1n), seen)
+  t.deepEqual(
+    ['a', 'b', 'child', 'c'].map(txid => ledger.find(txid)?.height),
+    [7, -1, -1, 0]
+  )
 })
 
 test('the reward of a block is immature for a hundred blocks, and no payment takes it before', async t => {

@@ -188,6 +188,22 @@ test('the maximum is what trying every choice of coins finds, leaves exactly not
   t.pass()
 })
 
+test('change is made from the unit on at which it brings the dust limit beyond what it costs to spend it', t => {
+  const chance = makeChance(drawSeed(t))
+  for (let run = 0; run < 200; run++) {
+    // Above the long-term rate: below it, change that costs more now than later is left out, too.
+    const rate = BigInt(20_000 + chance.below(280_000))
+    const least = 294n + priceOf(68n, rate)
+    const amount = BigInt(1000 + chance.below(1_000_000))
+    const more = BigInt(chance.pick([-least + 1n, -294n, -1n, 0n, 1n, BigInt(chance.below(100_000))]))
+    const withChange = priceOf(sizeOf([84], 2), rate)
+    const coin = coinOf(amount + withChange + least + more, 84, 0)
+    const { change, fee } = selectCoins([coin], goalOf(amount, rate)) ?? {}
+    const expected = more < 0n ? [0n, coin.value - amount] : [least + more, withChange]
+    t.deepEqual([change, fee], expected, `${more} beyond the least at ${rate}`)
+  }
+})
+
 test('a coin that fits is taken alone, without change, before larger ones', t => {
   const rate = 50_000n
   const fee = priceOf(sizeOf([84], 1), rate)
@@ -261,6 +277,8 @@ test('every reason not to make a spend has its own code and message [8.33] [8.34
   t.is(await codeOf({ publicAddress: target, nativeAmount: '-5' }), 'AMOUNT_INVALID')
   t.is(await codeOf({ publicAddress: target, nativeAmount: '1.5' }), 'AMOUNT_INVALID')
   t.is(await codeOf({ publicAddress: target, nativeAmount: '293' }), 'DUST_SPEND')
+  const least = [{ publicAddress: target, nativeAmount: nativeAmount('294') }]
+  await t.notThrowsAsync(alice.engine.makeSpend({ tokenId: null, spendTargets: least }, {}))
   t.is(await codeOf({ publicAddress: own, nativeAmount: '5000' }), 'SPEND_TO_SELF')
   t.is(
     await codeOf({ publicAddress: 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu', nativeAmount: '5000' }),
@@ -387,6 +405,35 @@ test('a draft that was changed on the way to its signature, or the keys of anoth
   t.true(isWalletError(wrongKeys, 'SIGN_REFUSED'))
   const again = JSON.parse(json) as EngineTransaction
   t.is((await alice.engine.signTx(again, alice.privateKeys)).signedTx.length % 2, 0)
+})
+
+test('a draft whose fee is more than half of its coins is not signed, even where the fee is the one that was shown', async t => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  const { alice, target } = await funded(world, '20000000')
+  const draft = await alice.engine.makeSpend(
+    { tokenId: null, spendTargets: [{ publicAddress: target, nativeAmount: nativeAmount('50000') }] },
+    {}
+  )
+  const inner = draft.otherParams?.draft as { outputs: JsonObject[] }
+  const withFee = (fee: bigint): EngineTransaction => ({
+    ...draft,
+    nativeAmount: nativeAmount(String(-50_000n - fee)),
+    networkFee: nativeAmount(String(fee)),
+    otherParams: {
+      draft: {
+        ...inner,
+        outputs: inner.outputs.map(output =>
+          output.isChange === true ? { ...output, value: String(19_950_000n - fee) } : output
+        )
+      }
+    }
+  })
+  await t.throwsAsync(alice.engine.signTx(withFee(10_000_001n), alice.privateKeys), {
+    code: 'SIGN_REFUSED',
+    message: /more than half of the coins/
+  })
+  t.not((await alice.engine.signTx(withFee(10_000_000n), alice.privateKeys)).signedTx, '')
 })
 
 test('what the draft says is what the signed bytes do: they can be replaced, and mined at once', async t => {
