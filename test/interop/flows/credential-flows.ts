@@ -56,7 +56,10 @@ export const credentialFlows: readonly Flow[] = [
       await user.logout()
       await made.device.changePin({ enableLogin: false })
       t.like((await made.device.localUsers())[0], { isPinLoginEnabled: false })
-      await t.throwsAsync(user.loginWithPIN(who, made.pin), { name: 'UsernameError' })
+      // The server knows the id no more. Or USER's device does not ask it, because a refresh that was on its way at the
+      // logout has told the device: on a busy machine, its reply can be younger than the change.
+      const refusal = await t.throwsAsync(user.loginWithPIN(who, made.pin))
+      t.true(refusal?.name === 'UsernameError' || /PIN login is not enabled/.test(`${refusal?.message}`))
       const fresh = await openKnown(pair, made)
       t.like((await fresh.localUsers())[0], { isPinLoginEnabled: false })
       t.is(await fresh.getPin(), made.pin)
