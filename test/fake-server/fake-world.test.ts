@@ -344,20 +344,25 @@ test('a damaged or missing file is named, and nothing on the disk is touched', a
 })
 
 test('ten thousand repo files stay fast to write and to open', async t => {
+  // Of the processor, because the time of day also passes for others.
+  const spent = (): number => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  }
   const files = new Map<string, string>()
   const world = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
   const ask = askerOf(world.server)
   await ask('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
-  const started = performance.now()
+  const started = spent()
   let hash = ''
   for (let count = 0; count < 100; count += 1) {
     const changes: Record<string, unknown> = {}
     for (let file = 0; file < 100; file += 1) changes[`transaction/${count}-${file}.json`] = boxOf(file)
     hash = (await ask('POST', `/store/${KEY}/${hash}`, { changes })).body.hash
   }
-  const written = performance.now()
+  const written = spent()
   const again = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
-  const opened = performance.now()
+  const opened = spent()
   t.is(again.server.db.repo(KEY)?.files.size, 10_000)
   t.is(again.server.db.repo(KEY)?.hash, hash)
   t.log(`written in ${Math.round(written - started)} ms, opened in ${Math.round(opened - written)} ms`)
