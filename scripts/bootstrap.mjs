@@ -24,6 +24,7 @@ const tasks = {
   proofs: { command: rest => [emitted('scripts/run-tests.js'), 'proofs', ...rest] },
   mutants: { command: rest => [emitted('scripts/test-mutants.js'), ...rest] },
   'node-versions': { command: rest => [emitted('scripts/test-node-versions.js'), ...rest] },
+  freeze: { command: rest => [emitted('scripts/freeze.js'), ...rest] },
   check: { command: rest => [emitted('scripts/check.js'), ...rest], evenIfBroken: true },
   docs: { command: rest => [emitted('scripts/write-docs.js'), ...rest], evenIfBroken: true },
   devtools: { command: () => [join(root, 'scripts/build-pages.mjs'), 'serve'], evenIfBroken: true },

@@ -1,0 +1,147 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { assertionsOf, lostAssertions } from './freeze/assertions.ts'
+import { declarationsOf } from './freeze/declarations.ts'
+import { commandGrammar, commandOutputs, errorCodes, folderContents } from './freeze/freeze-commands.ts'
+import { tourTraffic } from './freeze/freeze-wire.ts'
+import { hookPage } from './hook-page.ts'
+import { readTree } from './project-files.ts'
+
+/**
+ * Compares what this tree shows to its users with what another commit shows: the declarations of every export path, the
+ * grammar of the commands, what each says with `--json`, error codes, hooks, and what the tour puts on the wire. For a
+ * change that moves and renames, and is to change nothing.
+ *
+ * Names that are meant to change stand in `scripts/freeze/renames.json`, new ones by old ones; the old record and the old
+ * tests are read as if they had the new names. `--assertions` also fails if an assertion of the other commit's tests is
+ * gone.
+ *
+ * @example npm run freeze -- v1.0 --assertions
+ */
+const main = async (): Promise<void> => {
+  const root = process.cwd()
+  const program = new Command('freeze')
+    .argument('[commit]', 'what to compare with; without one, only records')
+    .option('--assertions', 'also compare the assertions of the tests')
+    .option('-o, --output <folder>', 'where the record goes', '.build/freeze/now')
+    .parse()
+  const { output, assertions } = program.opts<{ output: string; assertions?: true }>()
+  const now = join(root, output)
+  console.error('Recording this tree …')
+  await record(root, now)
+  const [commit] = program.args
+  if (commit === undefined) {
+    console.log(`Recorded in ${output}`)
+    return
+  }
+  const other = checkOut(root, commit)
+  const base = join(other, '.build/freeze/now')
+  if (!existsSync(join(base, DONE))) {
+    console.error(`Building ${commit} and recording it …`)
+    execFileSync('npm', ['run', 'freeze'], { cwd: other, stdio: ['ignore', 'ignore', 'inherit'] })
+  }
+  const renames = renamesOf(root)
+  // What the other commit left on the disk has to be read here as it was there.
+  writeFileSync(join(now, 'profile.txt'), await awake(() => folderContents(join(base, PROFILE))))
+  const differences = readdirSync(base)
+    .filter(name => name.endsWith('.txt'))
+    .flatMap(name => differencesOf(name, renamed(readFileSync(join(base, name), 'utf8'), renames), now))
+  const lost = assertions
+    ? lostAssertions(
+        assertionsOf(readTree(other, ['test'], TESTS), renames),
+        assertionsOf(readTree(root, ['test'], TESTS), new Map())
+      )
+    : []
+  for (const line of differences) console.log(line)
+  for (const call of lost) console.log(`assertion gone: ${call}`)
+  console.log(`\n${differences.length} differences, ${lost.length} assertions gone`)
+  process.exitCode = differences.length + lost.length > 0 ? 1 : 0
+}
+
+const DONE = 'done'
+/** A profile with an account, wallets and payments, as the command line left it. */
+const PROFILE = 'profile'
+const TESTS = /\.tsx?$/
+
+const record = async (root: string, folder: string): Promise<void> => {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const write = (name: string, text: string): void => writeFileSync(join(folder, name), text)
+  for (const [name, file] of exportPaths(root)) write(`${name}.d.txt`, declarationsOf(file))
+  write('grammar.txt', commandGrammar())
+  write('errors.txt', errorCodes())
+  write('hooks.txt', hookPage())
+  await awake(async () => {
+    write('wire.txt', await tourTraffic())
+    write('commands.txt', await commandOutputs(join(folder, PROFILE)))
+    write('profile.txt', await folderContents(join(folder, PROFILE)))
+  })
+  write(DONE, '')
+}
+
+/** Keeps the process alive during a task; the kernel's timers do not. */
+const awake = async <T>(task: () => Promise<T>): Promise<T> => {
+  const alive = setInterval(() => {}, 60_000)
+  return task().finally(() => clearInterval(alive))
+}
+
+/** The declaration file of each export path; a path with a star stands for what the docs and examples import of it. */
+const exportPaths = (root: string): ReadonlyMap<string, string> => {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly exports: Readonly<Record<string, string | { readonly types: string }>>
+  }
+  const texts = [...readTree(root, ['docs', 'examples'], /\.(md|tsx?)$/).values()].join('\n')
+  const used = new Set([...texts.matchAll(/'holdfast(\/[\w/-]+)'/g)].map(([, path]) => `.${path}`))
+  const found = new Map<string, string>()
+  for (const [path, target] of Object.entries(exports)) {
+    if (typeof target === 'string') continue
+    const [before, after] = path.split('*')
+    const paths = after === undefined ? [path] : [...used].filter(name => name.startsWith(before ?? ''))
+    for (const name of paths) {
+      const file = join(root, target.types.replace('*', name.slice((before ?? '').length)))
+      if (existsSync(file)) found.set(`holdfast${name.slice(1)}`.replaceAll('/', '_'), file)
+    }
+  }
+  return found
+}
+
+/** A checkout of a commit, kept for the next comparison with it. */
+const checkOut = (root: string, commit: string): string => {
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
+  const folder = join(root, '.build/freeze', git('rev-parse', '--short', `${commit}^{commit}`))
+  if (!existsSync(folder)) {
+    git('worktree', 'prune')
+    git('worktree', 'add', '--detach', folder, commit)
+    cpSync(join(root, 'node_modules'), join(folder, 'node_modules'), { recursive: true })
+  }
+  return folder
+}
+
+const renamesOf = (root: string): ReadonlyMap<string, string> => {
+  const file = join(root, 'scripts/freeze/renames.json')
+  return new Map(Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>))
+}
+
+const renamed = (text: string, renames: ReadonlyMap<string, string>): string =>
+  text.replace(/[A-Za-z_$][\w$]*/g, word => renames.get(word) ?? word)
+
+/** The lines that one of two records has and the other lacks, without regard to their order where that says nothing. */
+const differencesOf = (name: string, before: string, folder: string): readonly string[] => {
+  const file = join(folder, name)
+  if (!existsSync(file)) return [`${name}: gone`]
+  const isSorted = name !== 'commands.txt' && name !== 'profile.txt'
+  const [old, now] = [before, readFileSync(file, 'utf8')].map(text =>
+    isSorted ? text.split('\n').sort() : text.split('\n\n')
+  ) as [string[], string[]]
+  const rest = new Set(now)
+  const had = new Set(old)
+  return [
+    ...old.filter(line => !rest.has(line)).map(line => `- ${name}: ${line}`),
+    ...now.filter(line => !had.has(line)).map(line => `+ ${name}: ${line}`)
+  ]
+}
+
+await main()

@@ -1,0 +1,63 @@
+import { parseAst } from 'rolldown/parseAst'
+import type { FileTexts } from '../project-files.ts'
+
+/**
+ * Lists every assertion of the tests, in whichever file it stands: the call as it is written, with the renamed names of
+ * the old tree replaced. Two trees assert the same if nothing of the first list is missing in the second.
+ *
+ * @param renames - new names by old ones, for identifiers
+ * @returns how often each assertion stands there
+ */
+export const assertionsOf = (
+  files: FileTexts,
+  renames: ReadonlyMap<string, string>
+): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>()
+  for (const [path, text] of files) {
+    const lang = path.endsWith('x') ? 'tsx' : 'ts'
+    walk(parseAst(text, { lang }), node => {
+      if (!isAssertion(node)) return
+      const call = normal(text.slice(node.start as number, node.end as number), renames)
+      counts.set(call, (counts.get(call) ?? 0) + 1)
+    })
+  }
+  return counts
+}
+
+/** Lists the assertions of `before` that `after` has fewer times. */
+export const lostAssertions = (
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>
+): readonly string[] =>
+  [...before].flatMap(([call, count]) => {
+    const missing = count - (after.get(call) ?? 0)
+    return missing > 0 ? [`${missing} × ${call}`] : []
+  })
+
+/** `t.is(…)`, and the same of a part of `t` or of a helper that is called with `t` first. */
+const isAssertion = (node: Record<string, unknown>): boolean => {
+  if (node.type !== 'CallExpression') return false
+  const { callee, arguments: args } = node as unknown as {
+    readonly callee: { readonly type: string; readonly object?: { readonly name?: string } }
+    readonly arguments: readonly { readonly name?: string }[]
+  }
+  return (callee.type === 'MemberExpression' && callee.object?.name === 't') || args[0]?.name === 't'
+}
+
+const walk = (value: unknown, visit: (node: Record<string, unknown>) => void): void => {
+  if (Array.isArray(value)) {
+    for (const item of value) walk(item, visit)
+    return
+  }
+  if (typeof value !== 'object' || value === null) return
+  const node = value as Record<string, unknown>
+  if (typeof node.type === 'string') visit(node)
+  for (const item of Object.values(node)) walk(item, visit)
+}
+
+const normal = (text: string, renames: ReadonlyMap<string, string>): string =>
+  text
+    .replace(/\/\*[\s\S]*?\*\/|(^|[^:])\/\/[^\n]*/g, '$1')
+    .replace(/[A-Za-z_$][\w$]*/g, word => renames.get(word) ?? word)
+    .replace(/\s+/g, '')
+    .replace(/,(?=[)\]}])/g, '')
