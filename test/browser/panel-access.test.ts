@@ -24,6 +24,7 @@ const useWallet = async (page: Page, hand: Hand, stop: (state: string) => Promis
   await hand.press('Fund')
   await hand.press('Mine bitcoin')
   await page.getByText('0.5 BTC', { exact: true }).first().waitFor()
+  await page.getByText('of it 0.5 BTC incoming').waitFor({ state: 'detached' })
   await hand.press('Show an address')
   await page.getByLabel('QR code of the address').waitFor()
   await page.getByRole('heading', { name: 'Savings' }).scrollIntoViewIfNeeded()
@@ -56,7 +57,10 @@ const useWallet = async (page: Page, hand: Hand, stop: (state: string) => Promis
 
   await hand.open('Engines')
   await hand.press('Savings')
-  await page.getByRole('button', { name: /^Show everything for [^t]/ }).click()
+  await page
+    .getByRole('region', { name: 'Payments', exact: true })
+    .getByRole('button', { name: /^Show everything for [^t]/ })
+    .click()
   await page.getByRole('button', { name: 'spendChanged' }).first().click()
   await page.getByRole('heading', { name: 'All of this action' }).waitFor()
   await stop('hooks')

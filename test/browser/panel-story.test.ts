@@ -16,6 +16,7 @@ const tellStory = async (t: ExecutionContext, page: Page, hand: Hand): Promise<v
   await hand.press('Fund')
   await hand.press('Mine bitcoin')
   await page.getByText('0.5 BTC', { exact: true }).first().waitFor()
+  await page.getByText('of it 0.5 BTC incoming').waitFor({ state: 'detached' })
   await hand.fill('Address', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080')
   await hand.fill('Amount', '0.01')
   await hand.press('Review…')

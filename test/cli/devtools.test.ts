@@ -48,7 +48,7 @@ test('a panel over the socket makes an account and a wallet, sees its engine, an
   t.is(view().engines.get(walletId)?.pluginId, 'bitcoin')
   await client.act('world.fund', { walletId, nativeAmount: '5000000' })
   await client.act('world.mine', { pluginId: 'bitcoin', count: 1 })
-  await waitFor(() => view().wallets.get(walletId)?.balances[''] === '5000000')
+  await waitFor(() => view().wallets.get(walletId)?.balanceDetails?.['']?.spendable === '5000000')
 
   const { draftId, review } = await client.act('spend.draft', {
     walletId,
@@ -204,7 +204,9 @@ test('drafts and rounds of quotes belong to the panel that made them, and are go
   })
   await one.client.act('world.fund', { walletId, nativeAmount: '5000000' })
   await one.client.act('world.mine', { pluginId: 'bitcoin', count: 1 })
-  await waitFor(() => one.client.view.getSnapshot().wallets.get(walletId)?.balances[''] === '5000000')
+  await waitFor(
+    () => one.client.view.getSnapshot().wallets.get(walletId)?.balanceDetails?.['']?.spendable === '5000000'
+  )
   const draft = { walletId, publicAddress: PAYEE, nativeAmount: '100000' }
   const { draftId } = await one.client.act('spend.draft', draft)
   const other = openPanel(one.url)
@@ -252,7 +254,7 @@ const approveSlowly = async (t: ExecutionContext) => {
   const { walletId } = await act('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
   await act('world.fund', { walletId, nativeAmount: '5000000' })
   await act('world.mine', { pluginId: 'bitcoin', count: 1 })
-  await waitFor(() => view.getSnapshot().wallets.get(walletId)?.balances[''] === '5000000')
+  await waitFor(() => view.getSnapshot().wallets.get(walletId)?.balanceDetails?.['']?.spendable === '5000000')
   const wish = { walletId, publicAddress: PAYEE, nativeAmount: '100000' }
   const { draftId } = await act('spend.draft', wish)
   const approved = act('spend.approve', { draftId })
