@@ -3,7 +3,7 @@ import { parseAst } from 'rolldown/parseAst'
 /** One change of one place in a file. */
 export interface Mutant {
   readonly file: string
-  /** Where it begins, in characters from 0, and in lines from 1. */
+  /** Where the changed code begins, in characters from 0, and in lines from 1. */
   readonly start: number
   readonly row: number
   /** The line of the place as it is, without its indent. */
@@ -26,6 +26,8 @@ interface Change {
   readonly start: number
   readonly end: number
   readonly by: string
+  /** A place that runs if the change matters, where that is not its start. */
+  readonly at?: number
 }
 
 /** Every mutant of a JavaScript module, in the order of its text (pure). */
@@ -39,7 +41,7 @@ export const findMutants = (file: string, source: string): Mutant[] => {
   return changes
     .filter(({ start, end, by }) => source.slice(start, end) !== by)
     .sort((a, b) => a.start - b.start)
-    .map(({ start, end, by }) => {
+    .map(({ start, end, by, at = start }) => {
       const row = source.slice(0, start).split('\n').length
       const line = (lines[row - 1] ?? '').trim()
       const short = (text: string): string => (text.length > 60 ? `${text.slice(0, 57)}…` : text)
@@ -47,7 +49,7 @@ export const findMutants = (file: string, source: string): Mutant[] => {
       const time = (times.get(`${line}\n${words}`) ?? 0) + 1
       times.set(`${line}\n${words}`, time)
       const change = time === 1 ? words : `${words} (${time})`
-      return { file, start, row, line, change, text: source.slice(0, start) + by + source.slice(end) }
+      return { file, start: at, row, line, change, text: source.slice(0, start) + by + source.slice(end) }
     })
 }
 
@@ -102,7 +104,13 @@ const swapped = (node: Node, source: string): Change[] => {
   const right = node.right as Node
   const at = source.indexOf(operator, left.end)
   if (at < 0 || at >= right.start) return []
-  return (OPERATORS[operator] ?? []).map(by => ({ start: at, end: at + operator.length, by }))
+  // What stands right of `??` may never run, also in a test that sees the difference.
+  return (OPERATORS[operator] ?? []).map(by => ({
+    start: at,
+    end: at + operator.length,
+    by,
+    at: node.start
+  }))
 }
 
 const replaced = (node: Node, ...by: readonly string[]): Change[] =>

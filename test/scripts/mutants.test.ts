@@ -52,4 +52,5 @@ test('a mutant holds the whole file with one change, and finds its line again', 
   t.is(plus?.text, 'const a = 1\n  export const b = a - 2\n')
   t.is(plus?.row, 2)
   t.is(plus?.line, 'export const b = a + 2')
+  t.is(plus?.start, source.indexOf('a + 2'))
 })

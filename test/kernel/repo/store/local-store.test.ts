@@ -257,6 +257,20 @@ test('a missing chunk is noticed, and after that the store is clean', async t =>
   t.deepEqual((await open(files)).reports, [])
 })
 
+test('a chunk that is listed and gone when it is read is noticed like a missing one', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  for (const name of ['a', 'b', 'c']) await store.write(new Map([[name, name]]))
+  const paths = chunksOf(files)
+  files.delete(`${folder}/000000000002-000000000002`)
+  const reports: unknown[] = []
+  const report = (error: unknown): void => void reports.push(error)
+  const again = await openLocalStore({ io, disk: makeFaultDisk(files), folder, key, report }, paths)
+  t.deepEqual(contentOf(again), { a: 'a', c: 'c' })
+  t.true(isWalletError(reports[0], 'CORRUPT_FILE'))
+  t.deepEqual((await open(files)).reports, [])
+})
+
 test('a disk that cannot be read is an error, never an empty store', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
@@ -302,6 +316,8 @@ test('a closed store finishes its writes and refuses new ones', async t => {
   const { store } = await open(files)
   const write = store.write(new Map([['a', '1']]))
   await store.close()
+  // Whoever closes the disk now loses nothing.
+  t.deepEqual(contentOf((await open(new Map(files))).store), { a: '1' })
   await write
   t.true(isWalletError(await t.throwsAsync(store.write(new Map([['a', '2']]))), 'STORAGE_FAILED'))
   t.is(store.get('a'), '1')
