@@ -13,6 +13,7 @@ test('once the command is stopped no payment is approved any more, and the rest 
   await approvals.settled(undefined)
   await t.throwsAsync(act('spend.approve', { draftId: 'two' }), { code: 'GONE' })
   await t.throwsAsync(act('swap.approve', { draftId: 'three' }), { code: 'GONE' })
+  await t.throwsAsync(act('spend.resend', { walletId: 'w', txid: 'four' }), { code: 'GONE' })
   await act('spend.discard', { draftId: 'two' })
   t.deepEqual(asked, ['spend.approve', 'spend.discard'])
 })

@@ -119,6 +119,31 @@ test.serial(
   }
 )
 
+test.serial('send leaves what is incoming alone, and spends it with --unconfirmed alone', async t => {
+  checkEnvelope(t, await runAs('fake', 'chain', 'fund', 'Savings', '0.3 BTC', '--json'), 'fake.chain.fund/1')
+  const refused = failed(t, await send('--amount', '0.7', '--dry-run'), 'PENDING_FUNDS', 32)
+  t.like(refused.error.details, { incoming: '30000000', reserved: '0', immature: '0' })
+  t.regex(refused.error.hint, /^30000000 native units are incoming: .* --unconfirmed/)
+  failed(t, await send('--amount', '0.7', '--no-unconfirmed', '--dry-run'), 'PENDING_FUNDS', 32)
+  const max = async (...args: readonly string[]): Promise<bigint> => {
+    const { data } = checkEnvelope(t, await send('--amount', 'max', '--dry-run', ...args), 'send/1')
+    return BigInt(data.summary.total.native)
+  }
+  t.is(await max(), 50_000_000n)
+  t.is(await max('--no-unconfirmed'), 50_000_000n)
+  t.is(await max('--unconfirmed'), 80_000_000n)
+  checkEnvelope(t, await send('--amount', '0.7', '--unconfirmed', '--dry-run'), 'send/1')
+  for (const both of [
+    ['--unconfirmed', '--no-unconfirmed'],
+    ['--no-unconfirmed', '--unconfirmed']
+  ]) {
+    const { error } = failed(t, await send('--amount', '0.7', ...both), 'USAGE', 2)
+    t.is(error.message, '--unconfirmed does not go with --no-unconfirmed')
+  }
+  const { data } = checkEnvelope(t, await runAs('tx', 'list', '--in', '--limit', '1', '--json'), 'tx.list/1')
+  t.is(data.transactions[0].state, 'unconfirmed')
+})
+
 test.serial('send --yes pays; tx list, show and label see it, and the label reaches the server', async t => {
   const sent = checkEnvelope(
     t,

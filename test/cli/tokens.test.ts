@@ -100,6 +100,9 @@ test.serial('tokens add, edit and remove keep tokens of one’s own', async t =>
   await dataOf(...edit, '--denom', 'MINE=10000', '--denom', '1=10')
   const [inUnits] = (await dataOf('tokens', 'list', 'tokenchain', '--custom')).tokens
   t.deepEqual(inUnits.denominations[0], { name: 'MINE', multiplier: '10000' })
+  await dataOf(...edit, '--denom', 'MINE=256')
+  const [odd] = (await dataOf('tokens', 'list', 'tokenchain', '--custom')).tokens
+  t.like(odd, { decimals: 0, denominations: [{ name: 'MINE', multiplier: '256' }] })
   failed(t, await run('tokens', 'edit', 'tokenchain', 'USDX', '--name', 'x', '--json'), 'USAGE', 2)
   failed(t, await run(...edit, '--contract', '0x00', '--json'), 'OPTION_INVALID', 2)
   await dataOf('tokens', 'remove', 'tokenchain', tokenId)

@@ -84,7 +84,7 @@ export const makeRich = async ({
   })
   await act('world.fund', { walletId, nativeAmount: '5000000' })
   await act('world.mine', { pluginId: 'bitcoin', count: 1 })
-  await waitFor(() => wallet(walletId).balanceOf(null) === '5000000')
+  await waitFor(() => wallet(walletId).balanceDetailsOf(null).spendable === '5000000')
   // An engine that is paused at once may not have told of it yet.
   await waitFor(async () => (await wallet(walletId).getTransactions()).length === 1)
   return { accountId, walletId }

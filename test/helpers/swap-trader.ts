@@ -70,7 +70,9 @@ const openIn = async (
   const ltc = await account.createCurrencyWallet('wallet:litecoin')
   world.chain.fund((await btc.getReceiveAddress()).publicAddress, RICH)
   world.chain.mine(1)
-  await until(async () => btc.balanceOf(null) === RICH && (await btc.getTransactions()).length === 1)
+  await until(
+    async () => btc.balanceDetailsOf(null).spendable === RICH && (await btc.getTransactions()).length === 1
+  )
   const io = world.ioFor(makeNodeIo())
   return {
     world,
