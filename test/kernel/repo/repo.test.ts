@@ -218,6 +218,13 @@ test('a repo that fails backs off, a paused loop rests, and a resumed one goes o
   await device.clock.advance(3_600_000)
   t.is(store.calls.length, before + 1)
   await t.notThrowsAsync(loop.syncNow(device.repo))
+  loop.add(device.repo)
+  loop.close()
+  loop.add(device.repo)
+  loop.resume()
+  const last = store.calls.length
+  await device.clock.advance(3_600_000)
+  t.is(store.calls.length, last, 'a closed loop begins nothing')
 })
 
 test('at most four repos sync at one time, and the next begins when one of them has ended', async t => {

@@ -604,6 +604,8 @@ test('info servers add servers of our domains and take none away, and a reply wi
     a.reports.map(report => isWalletError(report, 'BAD_REPLY') && report.details.rule),
     ['names 7 servers outside of the domains of this profile']
   )
+  await a.servers.refresh()
+  t.is(a.reports.length, 1, 'foreign servers are reported once')
   store.fault = call => (call.url.includes('/v1/') ? replyOf(200, { syncServers: 'none' }) : undefined)
   const count = (): number => store.calls.filter(call => call.url.includes('/v1/')).length
   const before = count()
