@@ -10,10 +10,12 @@ const COIN = 100_000_000n
 
 /** An unsigned transaction of a coin that was never there: the bytes that a lying server makes up. */
 const forge = (script: Uint8Array, amounts: readonly bigint[], nonce = 1): { txid: string; hex: string } => {
-  const outputs = amounts.map(amount => {
+  const outputs = amounts.map((amount, at) => {
     const value = Buffer.alloc(8)
     value.writeBigUInt64LE(amount)
-    return Buffer.concat([value, Buffer.from([script.length]), script])
+    // All but the first two pay somebody else.
+    const payee = at < 2 ? script : Buffer.alloc(script.length, at)
+    return Buffer.concat([value, Buffer.from([payee.length]), payee])
   })
   const bytes = Buffer.concat([
     Buffer.from('0200000001', 'hex'),
@@ -90,6 +92,7 @@ test('a payment that a server made up is shown as incoming and never drafted fro
 
 for (const [title, payments] of [
   ['one transaction of more coins than there can be', [[21_000_000n * COIN, 1n]]],
+  ['a payment beside which others get more coins than there can be', [[1n, 1n, 21_000_000n * COIN]]],
   [
     'transactions that together are of more coins than there can be',
     [[15_000_000n * COIN], [15_000_000n * COIN]]

@@ -436,6 +436,23 @@ test('a draft whose fee is more than half of its coins is not signed, even where
   t.not((await alice.engine.signTx(withFee(10_000_000n), alice.privateKeys)).signedTx, '')
 })
 
+test('a payment of a small coin is signed though more than half of it goes to the network', async t => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  const { alice, target } = await funded(world, '20000')
+  const draft = await alice.engine.makeSpend(
+    {
+      tokenId: null,
+      spendTargets: [{ publicAddress: target, nativeAmount: nativeAmount('5000') }],
+      networkFeeOption: 'custom',
+      customNetworkFee: { satPerByte: '100' }
+    },
+    {}
+  )
+  t.true(BigInt(draft.networkFee) > 10_000n)
+  t.not((await alice.engine.signTx(draft, alice.privateKeys)).signedTx, '')
+})
+
 test('what the draft says is what the signed bytes do: they can be replaced, and mined at once', async t => {
   const world = makeTestWorld()
   t.teardown(() => world.close())
