@@ -107,14 +107,15 @@ const exportPaths = (root: string): ReadonlyMap<string, string> => {
   return found
 }
 
-/** A checkout of a commit, kept for the next comparison with it. */
+/** A clone at a commit, kept for the next comparison with it. */
 const checkOut = (root: string, commit: string): string => {
   const git = (...args: readonly string[]): string =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
-  const folder = join(root, '.build/freeze', git('rev-parse', '--short', `${commit}^{commit}`))
+  const id = git('rev-parse', '--short', `${commit}^{commit}`)
+  const folder = join(root, '.build/freeze', id)
   if (!existsSync(folder)) {
-    git('worktree', 'prune')
-    git('worktree', 'add', '--detach', folder, commit)
+    git('clone', '--quiet', '--shared', '--no-checkout', root, folder)
+    git('-C', folder, 'checkout', '--quiet', '--detach', id)
     cpSync(join(root, 'node_modules'), join(folder, 'node_modules'), { recursive: true })
   }
   return folder
