@@ -1,5 +1,6 @@
 import test from 'ava'
 import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { splitWalletInfo } from '../../../kernel/keys/split-wallet-info.ts'
 import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
 import {
   accountRepoTypeOf,
@@ -95,4 +96,15 @@ test('a key named __proto__ is a key like any other', t => {
   const [info] = merge([infoOf({ a: '1' }), infoOf(keys)])
   info?.keys.use(merged => t.true(Object.hasOwn(merged, '__proto__')))
   t.is(({} as { polluted?: boolean }).polluted, undefined)
+})
+
+test('a wallet without both keys of its repo cannot be split', t => {
+  const keys = { dataKey: ID, syncKey: ID }
+  t.notThrows(() => splitWalletInfo(io, { id: ID, type: 'wallet:a', keys }, 'wallet:b'))
+  for (const name of ['dataKey', 'syncKey']) {
+    for (const value of [undefined, 5]) {
+      const info = { id: ID, type: 'wallet:a', keys: { ...keys, [name]: value } as unknown as WalletKeys }
+      t.throws(() => splitWalletInfo(io, info, 'wallet:b'), { code: 'KEY_INTEGRITY' }, name)
+    }
+  }
 })
