@@ -11,7 +11,7 @@ import type { Services } from '../services.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 import type { QuoteRound } from '../swap/quote-round.ts'
 import type { SwapQuote } from '../swap/swap-quote.ts'
-import { SwapService } from '../swap/swap-service.ts'
+import { type OrderIds, SwapService } from '../swap/swap-service.ts'
 import type { SwapOptions, SwapWish } from '../swap/swap-wish.ts'
 import type { ActivationAsset, EngineStore } from '../types/engine.ts'
 import type { WalletKeys, WalletStatesChange } from '../types/keys.ts'
@@ -61,6 +61,7 @@ export interface AccountParts {
   readonly pause: PauseSwitch
   /** What splits leave behind on this device that did not come to their end. */
   readonly unfinishedSplits: EngineStore
+  readonly orderIds: OrderIds
   readonly repos: KeptFilesParts['repos']
   /** What wallets were to begin with whose making was cut off on this device. */
   readonly unfinishedWallets: UnfinishedWallets
@@ -227,6 +228,7 @@ export class Account implements Readable<AccountSnapshot> {
       services,
       settingsOf: ({ id }) => parts.settings.swapConfig(id).getSnapshot(),
       tokensOf: pluginId => parts.settings.currencyConfig(pluginId).getSnapshot().allTokens,
+      orderIds: parts.orderIds,
       findOwn: (pluginId, addresses) =>
         ownAddressesIn(
           services,

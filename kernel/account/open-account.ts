@@ -8,6 +8,7 @@ import { storeBelow } from '../repo/store/bulk.ts'
 import type { SyncLoop } from '../repo/sync-loop.ts'
 import { failureLine, type Services } from '../services.ts'
 import type { Readable } from '../state/observable.ts'
+import { OrderIds } from '../swap/swap-service.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import { EventQueue } from '../wallet/event-queue.ts'
 import { openWallet } from '../wallet/open-wallet.ts'
@@ -96,6 +97,7 @@ const putTogether = (place: AccountPlace, parts: OpenParts): SharedAccount => {
     pause,
     rates: place.rates,
     unfinishedSplits: storeBelow(repo.local, 'split/'),
+    orderIds: new OrderIds(storeBelow(repo.local, 'order/'), services.io.clock),
     unfinishedWallets,
     repos,
     async openWallet(info, { settings, isPaused = false }) {

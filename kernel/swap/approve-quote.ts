@@ -95,8 +95,8 @@ export interface Deal {
   readonly addresses: RoundAddresses
   /** Which of some addresses of a currency are in wallets of the user. */
   findOwn(currencyPluginId: string, addresses: ReadonlySet<string>): Promise<OwnAddresses>
-  /** The ids of orders that were made before, each with its provider; a new one may repeat none. */
-  readonly orderIds: Set<string>
+  /** Keeps the id of a new order. @throws SWAP_CHANGED if it repeats one that was made before */
+  keepOrderId(pluginId: string, orderId: string): Promise<void>
   /** @throws QUOTE_ENDED once the quote is closed */
   checkOpen(): void
   /** Told right before the first signature. */
@@ -180,7 +180,7 @@ const minReceiveOf = (
 export const quotedLeast = (quoted: NativeAmount, isEstimate: boolean): NativeAmount =>
   isEstimate ? subtract(quoted, nativeAmount(String(BigInt(quoted) / ESTIMATE_SHARE))) : quoted
 
-const orderOf = async ({ calls, request, swapInfo, offer, orderIds }: Deal): Promise<ReadOrder> => {
+const orderOf = async ({ calls, request, swapInfo, offer, keepOrderId }: Deal): Promise<ReadOrder> => {
   const { payment, fromNativeAmount, toNativeAmount, expiresAt } = offer
   if (typeof payment !== 'function')
     return {
@@ -195,10 +195,7 @@ const orderOf = async ({ calls, request, swapInfo, offer, orderIds }: Deal): Pro
     throw swapErrorOf({ pluginId, displayName, request, hook: 'order' }, error)
   })
   const order = readOrder({ pluginId, request }, said)
-  const name = `${pluginId} ${order.orderId ?? ''}`
-  if (order.orderId !== undefined && orderIds.has(name))
-    throw new WalletError('SWAP_CHANGED', { pluginId, rule: 'repeats the id of an earlier order' })
-  if (order.orderId !== undefined) orderIds.add(name)
+  if (order.orderId !== undefined) await keepOrderId(pluginId, order.orderId)
   // No order stands longer than the quote that it was made of.
   const until = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, order.expiresAt ?? Number.POSITIVE_INFINITY)
   return Number.isFinite(until) ? { ...order, expiresAt: until } : order

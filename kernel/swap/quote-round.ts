@@ -27,7 +27,7 @@ export interface RoundParts extends ReadWish {
   readonly wishes: RankWishes
   readonly waitMs: number
   readonly findOwn: Deal['findOwn']
-  readonly orderIds: Deal['orderIds']
+  readonly keepOrderId: Deal['keepOrderId']
   /** All its quotes have ended. */
   closed(round: QuoteRound): void
 }
@@ -172,14 +172,14 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
   }
 
   #makeQuote({ plugin }: ProviderLane, offer: Deal['offer']): SwapQuote {
-    const { request, snapshot, fromWallet, toWallet, findOwn, orderIds, services } = this.#parts
+    const { request, snapshot, fromWallet, toWallet, findOwn, keepOrderId, services } = this.#parts
     const { id, displayName, isDex = false, supportEmail } = plugin
     this.#quoteCount += 1
     return new SwapQuote({
       quoteId: `${this.id}-${this.#quoteCount}`,
       clock: services.io.clock,
       calls: services.calls,
-      ...{ request, snapshot, offer, fromWallet, toWallet, findOwn, orderIds },
+      ...{ request, snapshot, offer, fromWallet, toWallet, findOwn, keepOrderId },
       addresses: this.#addresses,
       swapInfo: Object.freeze({
         pluginId: id,

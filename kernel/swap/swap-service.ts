@@ -1,8 +1,10 @@
 import { WalletError } from '../errors/wallet-error.ts'
+import type { Clock } from '../io/io.ts'
 import type { SwapPlugin } from '../plugins/plugin.ts'
 import { allowTexts, requireObject } from '../schema/arguments.ts'
 import type { Services } from '../services.ts'
 import type { TokenMap } from '../types/currency.ts'
+import type { EngineStore } from '../types/engine.ts'
 import type { JsonObject } from '../types/json.ts'
 import type { Deal } from './approve-quote.ts'
 import { QuoteRound } from './quote-round.ts'
@@ -24,13 +26,42 @@ export interface SwapServiceParts {
   /** The tokens of a currency. */
   tokensOf(currencyPluginId: string): TokenMap
   readonly findOwn: Deal['findOwn']
+  readonly orderIds: OrderIds
 }
+
+/** The ids of the newest orders that this device made for an account; a new order may repeat none of them. */
+export class OrderIds {
+  readonly #store: EngineStore
+  readonly #clock: Pick<Clock, 'now'>
+
+  /** @param store - holds nothing else */
+  constructor(store: EngineStore, clock: Pick<Clock, 'now'>) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /**
+   * Keeps the id of an order, durable when it resolves.
+   *
+   * @throws SWAP_CHANGED if an earlier order of the provider had it; STORAGE_FULL, STORAGE_FAILED
+   */
+  async keep(pluginId: string, orderId: string): Promise<void> {
+    const key = `${pluginId}/${orderId}`
+    if (this.#store.get(key) !== undefined)
+      throw new WalletError('SWAP_CHANGED', { pluginId, rule: 'repeats the id of an earlier order' })
+    const writes = new Map<string, string | null>([[key, String(this.#clock.now())]])
+    const known = [...this.#store.entries('')].sort(([, left], [, right]) => Number(right) - Number(left))
+    for (const [old] of known.slice(MAX_ORDERS - 1)) writes.set(old, null)
+    await this.#store.write(writes)
+  }
+}
+
+const MAX_ORDERS = 1000
 
 /** Asks swap providers for an account. */
 export class SwapService {
   readonly #parts: SwapServiceParts
   readonly #open = new Set<QuoteRound>()
-  readonly #orderIds = new Set<string>()
 
   constructor(parts: SwapServiceParts) {
     this.#parts = parts
@@ -42,7 +73,7 @@ export class SwapService {
    * @throws NO_SWAP_PROVIDERS, SAME_CURRENCY, NO_AMOUNT_SPECIFIED, AMOUNT_INVALID, OPTION_INVALID, TOKEN_NOT_FOUND
    */
   ask(wish: SwapWish, options: SwapOptions = {}): QuoteRound {
-    const { services, settingsOf, tokensOf, findOwn } = this.#parts
+    const { services, settingsOf, tokensOf, findOwn, orderIds } = this.#parts
     checkWish(wish)
     requireObject('options', options)
     const read = readWish(wish, tokensOf)
@@ -60,7 +91,7 @@ export class SwapService {
     const round = new QuoteRound({
       ...read,
       ...{ services, fromWallet, toWallet, asked, waitMs, findOwn },
-      orderIds: this.#orderIds,
+      keepOrderId: (pluginId, orderId) => orderIds.keep(pluginId, orderId),
       roundId: crypto.toHex(random(4)),
       wishes: options,
       closed: ended => void this.#open.delete(ended)

@@ -20,7 +20,8 @@ import { swapHost } from '../../kernel/plugins/host.ts'
 import { PluginSet } from '../../kernel/plugins/plugin-set.ts'
 import type { Services } from '../../kernel/services.ts'
 import type { QuoteRound } from '../../kernel/swap/quote-round.ts'
-import { type ProviderSettings, SwapService } from '../../kernel/swap/swap-service.ts'
+import { OrderIds, type ProviderSettings, SwapService } from '../../kernel/swap/swap-service.ts'
+import type { EngineStore } from '../../kernel/types/engine.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
 import { type FakeClock, makeFakeClock } from './fake-clock.ts'
@@ -88,6 +89,7 @@ export const openSwapTable = (plugins: readonly SwapPlugin[], tokens: TokenMap =
       userSettings: {},
       ...settings.get(id)
     }),
+    orderIds: new OrderIds(mapStore(), clock),
     tokensOf: pluginId => (pluginId === 'alphacoin' ? tokens : {}),
     findOwn: async (_pluginId, addresses) => ({
       own: new Set([...addresses].filter(address => own.has(address))),
@@ -103,6 +105,20 @@ export const openSwapTable = (plugins: readonly SwapPlugin[], tokens: TokenMap =
         { fromWallet: from, toWallet: to, nativeAmount: nativeAmount('1000'), quoteFor: 'from', ...wish },
         options
       )
+  }
+}
+
+const mapStore = (): EngineStore => {
+  const texts = new Map<string, string>()
+  return {
+    get: key => texts.get(key),
+    entries: prefix => [...texts].filter(([key]) => key.startsWith(prefix)),
+    async write(changes) {
+      for (const [key, text] of changes) {
+        if (text === null) texts.delete(key)
+        else texts.set(key, text)
+      }
+    }
   }
 }
 

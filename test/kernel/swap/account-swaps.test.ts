@@ -171,3 +171,38 @@ test('a crash after the payment has left keeps the record of the swap [3.26]', a
   await second.close()
   await world.close()
 })
+
+test('an order that repeats the id of one of an earlier session is refused', async t => {
+  const shop = makeShop({
+    answer: desk => {
+      const offer = offerOf(desk)
+      const { fromNativeAmount, toNativeAmount } = offer
+      const spendTargets = [{ publicAddress: SHOP_ADDRESS, nativeAmount: fromNativeAmount }]
+      const order = {
+        orderId: 'one',
+        fromNativeAmount,
+        toNativeAmount,
+        spends: [{ tokenId: null, spendTargets }]
+      }
+      desk.offer({ ...offer, payment: { order: async () => order } })
+    }
+  })
+  const { plugin } = makeToy({ id: 'othercoin', info: { currencyCode: 'OTH' } })
+  const { account, kernel, clock } = await openToyHome(t, { device: { plugins: [plugin, shop] } })
+  const from = await account.createCurrencyWallet('wallet:toycoin')
+  const to = await account.createCurrencyWallet('wallet:othercoin')
+  const approve = async (present: Account): Promise<unknown> => {
+    const [fromWallet, toWallet] = [await present.openWallet(from.id), await present.openWallet(to.id)]
+    await clock.advance(1000)
+    const quote = await present.fetchSwapQuote({
+      ...{ fromWallet, toWallet },
+      nativeAmount: nativeAmount('100'),
+      quoteFor: 'from'
+    })
+    return quote.approve({ confirm: async () => false })
+  }
+  await t.throwsAsync(approve(account), { message: 'The payment was not confirmed' })
+  await account.logout()
+  const again = await kernel.context.loginWithPassword('tess', 'Correct horse 1')
+  await t.throwsAsync(approve(again), { code: 'SWAP_CHANGED', message: /repeats the id of an earlier order/ })
+})
