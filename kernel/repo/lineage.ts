@@ -1,5 +1,5 @@
 import type { BoxMark } from '../crypto/box.ts'
-import type { Io } from '../io/io.ts'
+import type { Clock, Io } from '../io/io.ts'
 import { type Side, WHOLE_FILE } from './merge-json.ts'
 
 /**
@@ -51,7 +51,10 @@ export interface Provenance {
   readonly stamps: ReadonlyMap<number, EditId>
 }
 
-/** Tells whose value of a field is the later one; undefined if neither side says which edit made it, or both the same. */
+/**
+ * Tells whose value of a field is the later one, the same on every device; undefined if neither side says which edit made it, or
+ * both the same.
+ */
 export const laterSide = (
   { mine, theirs, winner }: { readonly mine: Provenance; readonly theirs: Provenance; readonly winner: Side },
   field: number
@@ -59,11 +62,15 @@ export const laterSide = (
   const [ours, others] = [mine.stamps.get(field), theirs.stamps.get(field)]
   if (ours !== undefined && others !== undefined) {
     if (ours.session === others.session && ours.count === others.count) return undefined
-    if (holds(theirs.lineage, ours)) return 'theirs'
-    if (holds(mine.lineage, others)) return 'mine'
+    const [theyKnow, weKnow] = [holds(theirs.lineage, ours), holds(mine.lineage, others)]
+    if (theyKnow !== weKnow) return theyKnow ? 'theirs' : 'mine'
     // An edit of ours stands against another client's, whoever merges the two.
     const [isOursForeign, isTheirsForeign] = [isForeignEdit(ours), isForeignEdit(others)]
-    return isOursForeign === isTheirsForeign ? winner : isOursForeign ? 'theirs' : 'mine'
+    if (isOursForeign !== isTheirsForeign) return isOursForeign ? 'theirs' : 'mine'
+    if (isOursForeign) return winner
+    // One order for all devices, in which an edit comes after those that it knew: else of three edits each could win over
+    // the next on another device, and the last of them be lost.
+    return isAfter(ours, others) ? 'mine' : 'theirs'
   }
   if (ours !== undefined) return holds(theirs.lineage, ours) ? 'theirs' : 'mine'
   if (others !== undefined) return holds(mine.lineage, others) ? 'mine' : 'theirs'
@@ -107,7 +114,7 @@ export const provenanceMark = ({ lineage, stamps }: Provenance): BoxMark => {
     const at = 1 + i * STAMP
     writeNumber(footer, at, field)
     writeNumber(footer, at + 4, count)
-    // The count of a session's edits never has as many as 32 bits.
+    // Of the count 24 bits are left.
     footer[at + 4] = places.get(session) ?? 0
   }
   return { header, footer }
@@ -129,7 +136,9 @@ export const provenanceIn = ({ header, footer }: BoxMark): Provenance | undefine
   const stampCount = Math.min(footer[0] ?? 0, Math.floor((footer.length - 1) / STAMP))
   for (let n = 0, at = 1; n < stampCount; n += 1, at += STAMP) {
     const session = sessions[footer[at + 4] ?? 0]
-    const count = readNumber(footer, at + 4) & 0xffffff
+    const last = session === undefined ? 0 : (lineage.get(session) ?? 0)
+    // 24 bits are kept: it is none of the session's edits after the last.
+    const count = last - (((last & 0xffffff) - (readNumber(footer, at + 4) & 0xffffff)) & 0xffffff)
     if (session !== undefined) stamps.set(readNumber(footer, at), { session, count })
   }
   return { lineage, stamps }
@@ -155,15 +164,20 @@ export const stamped = ({ lineage, stamps }: Provenance, fields: readonly number
 /** The edits of one opening of a repo. */
 export class EditCount {
   readonly #session: string
+  readonly #clock: Pick<Clock, 'now'>
   #count = 0
 
-  constructor({ random }: Pick<Io, 'random'>) {
+  constructor({ random, clock }: Pick<Io, 'random'> & { readonly clock: Pick<Clock, 'now'> }) {
     this.#session = hexOf(random(SESSION))
+    this.#clock = clock
   }
 
   /** Where the next version of a file comes from, given where its present one does and which fields change. */
   next(present: Provenance | undefined, fields: readonly number[]): Provenance {
-    this.#count += 1
+    // Higher than of every edit that it knows; of those that it does not know, the later one is higher by the clocks.
+    let known = this.#count
+    for (const count of present?.lineage.values() ?? []) if (count !== FOREIGN) known = Math.max(known, count)
+    this.#count = Math.max(known + 1, Math.min(Math.floor(this.#clock.now() / 1000), MAX_TIME))
     const own = new Map([[this.#session, this.#count]])
     if (present === undefined) return { lineage: own, stamps: new Map() }
     // Without a stamp it would look like the first version of a file.
@@ -172,13 +186,17 @@ export class EditCount {
   }
 }
 
+const isAfter = (left: EditId, right: EditId): boolean =>
+  left.count === right.count ? left.session > right.session : left.count > right.count
+
 const holds = (lineage: Lineage, { session, count }: EditId): boolean => (lineage.get(session) ?? 0) >= count
 
-/** A stamp keeps 24 bits of the count. */
-const isForeignEdit = ({ count }: EditId): boolean => (count & 0xffffff) === 0xffffff
+const isForeignEdit = ({ count }: EditId): boolean => count === FOREIGN
 
-/** The count of what another client sealed: no session comes to so many edits. */
+/** The count of what another client sealed: no session comes to so high a number. */
 const FOREIGN = 0xffff_ffff
+/** In seconds since 1970; a clock that says more is wrong. */
+const MAX_TIME = 0xf000_0000
 
 /** What no box of noise begins with: 56 bits. */
 const MAGIC: Uint8Array = Uint8Array.of(0x68, 0x66, 0x6c, 0x69, 0x6e, 0x65, 0x01)

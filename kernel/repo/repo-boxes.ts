@@ -100,7 +100,7 @@ const versionOf = ({ iv_hex }: Box, text: string, provenance: Provenance | undef
   isForeign: provenance === undefined
 })
 
-type BoxesIo = Pick<Io, 'crypto' | 'random'> & { readonly clock: Pick<Clock, 'turn'> }
+type BoxesIo = Pick<Io, 'crypto' | 'random'> & { readonly clock: Pick<Clock, 'now' | 'turn'> }
 
 /** A text, and where it comes from. */
 export interface SealedVersion {

@@ -46,13 +46,12 @@ export const runSyncPlan = async (plan: SyncPlan, tally: SyncTally = makeSyncTal
   await quiet(devices)
   const newcomer = await openSyncedDevice('new', network, history)
   await syncWhole(newcomer)
-  // Nobody can tell what a deployed client removed from what it never saw.
-  const removals = history.edits.filter(({ device, value }) => device === 'C' && value === undefined)
-  if (plan.hasDeployed)
-    history.excuse(
-      removals.map(({ id }) => id),
-      'deployed client'
-    )
+  // A deployed client does not say what it knew of, and sends nothing again: its edits may be merged as older ones.
+  const foreign = history.edits.filter(({ device }) => plan.hasDeployed && device === 'C')
+  history.excuse(
+    foreign.map(({ id }) => id),
+    'deployed client'
+  )
   await check([...devices, newcomer], history)
   tally.stories += 1
   tally.edits += history.edits.length

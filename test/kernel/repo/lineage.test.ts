@@ -67,10 +67,23 @@ test('of one field the later value is that of the side which has seen the other 
   const apart = new EditCount(io).next(first, [7])
   t.is(laterSide({ mine: ours, theirs: after, winner: 'mine' }, 7), 'theirs')
   t.is(laterSide({ mine: after, theirs: ours, winner: 'theirs' }, 7), 'mine')
-  t.is(laterSide({ mine: ours, theirs: apart, winner: 'mine' }, 7), 'mine')
-  t.is(laterSide({ mine: ours, theirs: apart, winner: 'theirs' }, 7), 'theirs')
   t.is(laterSide({ mine: ours, theirs: first, winner: 'theirs' }, 7), 'mine')
   t.is(laterSide({ mine: ours, theirs: apart, winner: 'mine' }, 8), undefined)
+})
+
+test('of edits that did not know of each other every device prefers the same one, and never one that was replaced', t => {
+  const prefers = (mine: Provenance, theirs: Provenance): boolean => {
+    const side = laterSide({ mine, theirs, winner: 'mine' }, 7)
+    t.is(laterSide({ mine: theirs, theirs: mine, winner: 'mine' }, 7), side === 'mine' ? 'theirs' : 'mine')
+    return side === 'mine'
+  }
+  for (let n = 0; n < 50; n += 1) {
+    const first = new EditCount(io).next(undefined, [])
+    const replaced = new EditCount(io).next(first, [7])
+    const later = new EditCount(io).next(replaced, [7])
+    const apart = new EditCount(io).next(first, [7])
+    t.false(prefers(replaced, apart) && prefers(apart, later))
+  }
 })
 
 test('the fields of a file have marks of their own, at every depth and in sets, wherever they stand', t => {

@@ -165,6 +165,7 @@ test('other files are last writer wins', async t => {
   await a.sync()
   await b.sync()
   await a.repo.setText('f', 'from a')
+  await b.clock.advance(60_000)
   await b.repo.setText('f', 'from b')
   await a.sync()
   await b.sync()
