@@ -78,12 +78,12 @@ export const txResend: CommandRun = async (session, text = '', txid = '') => {
 
 /** Makes another payment in the place of an open one: the network can take only one of the two. */
 export const txReplace: CommandRun = async (session, text = '', txid = '') => {
-  const { wallet, payment, tx } = await findOpen(session, text, txid)
+  const { wallet, tx } = await findOpen(session, text, txid)
   const maxFee = session.text('maxFee')
   const limit = maxFee === undefined ? undefined : parseAmount(maxFee, wallet.currencyInfo)
   const asset = await assetOf(session, wallet, tx)
   const { spend, warnings } = await replacementOf(session, wallet, tx)
-  const draft = await wallet.makeSpend({ ...spend, replaces: payment.txid })
+  const draft = await wallet.makeSpend(spend)
   checkMaxFee(wallet, draft, limit)
   const fee = limit === undefined ? unusualFeeOf(draft) : undefined
   const unusual = fee === undefined ? [] : [fee]
@@ -153,7 +153,8 @@ const replacementOf = async (
     fee: session.text('fee'),
     customFee: session.texts('customFee'),
     memos: [],
-    metadata: tx.metadata
+    metadata: tx.metadata,
+    replaces: tx.txid
   }
   if (to.length > 0) return readSpend(wallet, { ...wanted, to })
   if (wanted.amounts.length > 0) throw new CliError('USAGE', 'An --amount needs its --to')

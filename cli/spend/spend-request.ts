@@ -21,6 +21,8 @@ export interface SendFlags {
   readonly fee: string | undefined
   readonly customFee: readonly string[]
   readonly noUnconfirmed?: boolean | undefined
+  /** The txid of the open payment in whose place this is sent. */
+  readonly replaces?: string
   /** What is paid in. */
   readonly asset: Asset
   readonly memos: readonly string[]
@@ -60,7 +62,8 @@ export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promi
     ...readFee(flags),
     ...(flags.memos.length === 0 ? {} : { memos: flags.memos.map(readMemo) }),
     ...(flags.noUnconfirmed === undefined ? {} : { noUnconfirmed: flags.noUnconfirmed }),
-    ...(Object.keys(metadata).length === 0 ? {} : { metadata })
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    ...(flags.replaces === undefined ? {} : { replaces: flags.replaces })
   }
   if (!isEverything) return { spend, warnings }
   const most = await wallet.getMaxSpendable(spend)

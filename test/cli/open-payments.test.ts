@@ -56,6 +56,21 @@ test.serial('tx show, tx list and wallets show say what the network does with a 
   t.regex((await run('tx', 'show', 'Savings', first)).stdout, /network\s+seen by the network/)
 })
 
+test.serial('tx replace can pay all there is, with the coins of the payment that it replaces', async t => {
+  const [, later = ''] = await openTxids()
+  const max = ['tx', 'replace', 'Savings', later, '--to', PAYEE, '--amount', 'max', '--dry-run']
+  const { summary } = await dataOf(...max)
+  t.is(summary.replaces, later)
+  // At least the smaller of the two coins that came in, less a fee.
+  const amount = Number(summary.amount.native)
+  t.true(amount > 9_980_000, summary.amount.display)
+  const [, ...rest] = max
+  t.is(
+    (await run('tx', ...rest.slice(0, -2), `${amount + 1} native`, '--dry-run', '--json')).json.error.code,
+    'INSUFFICIENT_FUNDS'
+  )
+})
+
 test.serial(
   'tx replace pays in the place of an open payment, with its notes, and only one of the two is mined',
   async t => {

@@ -14,7 +14,7 @@ import { type MemoOutput, readMemo } from '../tx/memo.ts'
 import { hexOf } from '../tx/raw-tx.ts'
 import { chooseCoins, goalOf, type SpendSource, sortCoins } from './choose-coins.ts'
 import { type DraftOutput, isPaid, writeDraft } from './draft.ts'
-import { chooseReplacement, replacedOf } from './replace-coins.ts'
+import { chooseReplacement, maxReplacementOf, replacedOf } from './replace-coins.ts'
 import { checkFrame, readPayees } from './spend-request.ts'
 
 /**
@@ -88,7 +88,8 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
 }
 
 /**
- * The most that can be sent to the first recipient, beside what the others get; exact.
+ * The most that can be sent to the first recipient, beside what the others get; exact. Of a replacement, the most that it
+ * can send with the coins of the payment whose place it takes.
  *
  * A recipient without an address counts as the largest kind. '0' if fees eat everything or dust would be left.
  *
@@ -107,8 +108,13 @@ export const maxSpendableOf = (source: SpendSource, spend: SpendInfo): string =>
     amount: others,
     outputs: [...types.map(type => scriptLengthOf[type]), ...lengthsOf([], readMemo(spend.memos))]
   })
+  const { replaces } = spend
   const { safe, risky } = sortCoins(source, spend)
-  const max = maxAmountOf([...safe, ...risky], goal) - others
+  const most =
+    replaces === undefined
+      ? maxAmountOf([...safe, ...risky], goal)
+      : maxReplacementOf(source, replacedOf(source, replaces), goal)
+  const max = most - others
   return max < source.coin.dust[types[0] ?? 'p2wsh'] ? '0' : String(max)
 }
 

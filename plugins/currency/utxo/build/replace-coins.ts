@@ -1,4 +1,4 @@
-import { WalletError } from '../../../../kernel/plugin-api.ts'
+import { isWalletError, WalletError } from '../../../../kernel/plugin-api.ts'
 import type { Coin } from '../ledger/ledger-tx.ts'
 import { rivalOf } from '../ledger/reserved-coins.ts'
 import { type Selection, type SelectionGoal, selectWith } from '../select/select-coins.ts'
@@ -60,7 +60,7 @@ export const chooseReplacement = (
   goal: SelectionGoal
 ): { readonly selection: Selection; readonly rate: bigint } => {
   const { minRelay, cap } = source.network.defaultFees
-  const others = sortCoins(source, {}).safe.filter(({ txid, height }) => height > 0 && !txids.has(txid))
+  const others = othersBeside(source, txids)
   let rate = largerOf(goal.rate, oldRate + minRelay)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     if (rate > cap)
@@ -83,6 +83,35 @@ export const chooseReplacement = (
   }
   throw new WalletError('FEE_INVALID', { rule: 'of a replacement could not be found' })
 }
+
+/**
+ * The most that a replacement can pay in all, by halving: its fee depends on what it chooses, and that on the amount.
+ *
+ * @returns 0 if not even the fee can be paid
+ */
+export const maxReplacementOf = (source: SpendSource, replaced: Replaced, goal: SelectionGoal): bigint => {
+  const isPayable = (amount: bigint): boolean => {
+    try {
+      chooseReplacement(source, replaced, { ...goal, amount })
+      return true
+    } catch (error) {
+      if (isWalletError(error, 'INSUFFICIENT_FUNDS')) return false
+      throw error
+    }
+  }
+  const coins = [...replaced.coins, ...othersBeside(source, replaced.txids)]
+  let least = 0n
+  let tooMuch = coins.reduce((sum, { value }) => sum + value, 1n)
+  while (tooMuch - least > 1n) {
+    const middle = (least + tooMuch) / 2n
+    if (isPayable(middle)) least = middle
+    else tooMuch = middle
+  }
+  return least
+}
+
+const othersBeside = (source: SpendSource, txids: ReadonlySet<string>): readonly Coin[] =>
+  sortCoins(source, {}).safe.filter(({ txid, height }) => height > 0 && !txids.has(txid))
 
 const largerOf = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
