@@ -196,6 +196,9 @@ export const planForgetting = (
   writes: Map<string, string | BulkChange | null>
 ): void => {
   if (files.past.size === 0 || (writes.size === 0 && files.past.size <= KEEP_PAST)) return
+  // Ten thousand files go up in a hundred requests.
+  if (Math.abs(now - files.forgotAt) < FORGET_MS) return
+  files.forgotAt = now
   const limit = now - (files.past.size > KEEP_PAST ? PAST_MS : LATE_MS)
   for (const path of files.past) {
     const key = PREFIX.past + path
@@ -252,6 +255,8 @@ export const FRESH_MS = 45_000
 const PAST_MS = 4 * 60_000
 const LATE_MS = 24 * 3600 * 1000
 const KEEP_PAST = 100
+/** How often it is looked for what can be forgotten. */
+const FORGET_MS = 10_000
 
 /** What is said of a conflict that may have undone an edit. */
 const RULES: Readonly<Record<Exclude<Conflict, 'merged' | 'older'>, string>> = {

@@ -136,8 +136,8 @@ export class ReplyGuard {
     if (this.#unopened !== undefined) writes.set(PREFIX.unopened, JSON.stringify(this.#unopened))
     let added = 0
     for (const key of writes.keys()) if (key.startsWith(PREFIX.old)) added += 1
-    // Counting costs a walk over all entries: it is done now and then.
-    if (added === 0 || (added < 32 && this.#place.random() > 1 / 32)) return
+    // Counting costs a walk over all entries: it is done about once in 256 of them.
+    if (added === 0 || this.#place.random() > Math.max(added, 8) / 256) return
     const known = [...store.entries(PREFIX.old)]
     if (known.length <= MAX_OLD) return
     known.sort(([, left], [, right]) => Number(left) - Number(right))

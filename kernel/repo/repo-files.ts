@@ -26,6 +26,8 @@ export interface ChangedFiles {
 
 /** The files of one repo as its local store holds them: most of them as entries, those of large folders as rows of tables. */
 export class RepoFiles {
+  /** When it was last looked for versions that nobody can build upon any more, in milliseconds since 1970. */
+  forgotAt: number = Number.NEGATIVE_INFINITY
   readonly #store: PagedStore
   /** The paths of pending changes; undefined while there is none. */
   #pending: Set<string> | undefined

@@ -41,6 +41,8 @@ export interface DeviceOptions {
   readonly syncServers?: readonly string[]
   readonly infoServers?: readonly string[]
   readonly deployedPrefix?: string
+  /** The time of day; that of a clock of its own if it is left out. */
+  readonly now?: () => number
 }
 
 /** Opens the shared repo on a device of its own. */
@@ -50,7 +52,8 @@ export const openDevice = async (
 ): Promise<Device> => {
   const { files = new Map(), syncServers = ['https://sync.example'], infoServers = [] } = options
   const clock = makeFakeClock()
-  const io = makeRepoIo({ clock, fetch: store.fetch })
+  const { now = () => clock.now() } = options
+  const io = makeRepoIo({ clock: { ...clock, now }, fetch: store.fetch })
   const reports: unknown[] = []
   const report = (error: unknown): void => void reports.push(error)
   const servers = new SyncServers({ io, syncServers, infoServers, report })

@@ -35,6 +35,8 @@ interface State {
 export class SyncNetwork implements WireServer {
   /** How often each trouble met a request. */
   readonly troubles: Map<string, number> = new Map()
+  /** The time of day for all devices, in milliseconds since 1970: each edit takes a second. */
+  now: number = makeFakeClock().now()
   /** Whether a hash that the server does not know is an error, or means "everything". */
   isStrict = false
   readonly #history: EditHistory

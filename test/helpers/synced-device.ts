@@ -155,7 +155,13 @@ class OurDevice implements SyncedDevice {
     this.#wire = this.#network.wire(this.name)
     this.#disk = makeFaultDisk(this.#files, fault)
     const syncServers = ['https://sync-one.example', 'https://sync-two.example']
-    this.#opened = await openDevice({ fetch: this.#wire.fetch }, { disk: this.#disk, syncServers })
+    this.#opened = await openDevice(
+      { fetch: this.#wire.fetch },
+      {
+        ...{ disk: this.#disk, syncServers },
+        now: () => this.#network.now
+      }
+    )
   }
 
   /** The text of a file, which somebody looks at. */
@@ -167,6 +173,7 @@ class OurDevice implements SyncedDevice {
   }
 
   async #write(edits: readonly Edit[], task: (device: Device) => Promise<void>): Promise<void> {
+    this.#network.now += 1000
     const isSafe = await task(this.#device).then(
       () => true,
       (error: unknown) => {
