@@ -2,6 +2,7 @@ import {
   areRelated,
   covers,
   hasUnseenForeign,
+  isOwnEdit,
   joined,
   type Lineage,
   laterSide,
@@ -179,7 +180,9 @@ const mergeOf = (versions: TwoVersions, boxes: FileBoxes): AppliedFile => {
   }
   if (theirs === undefined) return isWaiting ? keepMine : takeTheirs
   const isLater = covers(theirs.lineage, mine.lineage)
-  if (isLater && !hasUnseenForeign(theirs.lineage, mine.lineage)) return takeTheirs
+  // A device that merged another client's version with ours may have taken all of that one.
+  const hasForeign = hasUnseenForeign(theirs.lineage, new Map())
+  if (isLater && !hasForeign) return takeTheirs
   if (!isLater && covers(mine.lineage, theirs.lineage))
     return { ...keepMine, conflict: isWaiting ? undefined : 'older' }
   const known = versions.known.map(box => boxes.open(box)).filter(version => version !== undefined)
@@ -190,7 +193,11 @@ const mergeOf = (versions: TwoVersions, boxes: FileBoxes): AppliedFile => {
     isUnsure && versions.isRecent && hasReturned(text, mine, { known, isNew: versions.isNew })
       ? 'foreign'
       : undefined
-  if (isLater) return { ...takeTheirs, conflict: doubtIn(theirs.text) }
+  if (isLater) {
+    const isTold =
+      versions.isRecent && hasReturned(theirs.text, mine, { known, isNew: versions.isNew, by: theirs })
+    return { ...takeTheirs, conflict: isTold ? 'foreign' : undefined }
+  }
   const isUndone = isUnsure && (theirs.isForeign || !hasNone(theirs, { mine, before: known.at(-1) }))
   if (isUndone && versions.begun === undefined) return { ...takeTheirs, conflict: doubtIn(theirs.text) }
   const found = isUndone ? begunOrigin(versions.begun, boxes) : originOf(known, { mine, theirs, lineage })
@@ -230,11 +237,16 @@ const hasNone = (
 const hasReturned = (
   text: string,
   mine: FileVersion,
-  { known, isNew }: { readonly known: readonly FileVersion[]; readonly isNew: boolean }
+  {
+    known,
+    isNew,
+    by
+  }: { readonly known: readonly FileVersion[]; readonly isNew: boolean; readonly by?: FileVersion }
 ): boolean => {
   const marksOf = (before: string, after: string): Set<number> =>
     new Set(changedFields(before, after, { isDeep: true }))
-  const gone = [...marksOf(mine.text, text)]
+  // What one of our devices changed, it has stamped.
+  const gone = [...marksOf(mine.text, text)].filter(field => !isOwnEdit(by?.stamps.get(field)))
   const here = marksOf('{}', text)
   const isGone = (field: number): boolean => !here.has(field)
   if (isNew && gone.some(isGone)) return true

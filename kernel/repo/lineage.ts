@@ -193,6 +193,9 @@ const holds = (lineage: Lineage, { session, count }: EditId): boolean => (lineag
 
 const isForeignEdit = ({ count }: EditId): boolean => count === FOREIGN
 
+/** Tells whether one of our devices made an edit. */
+export const isOwnEdit = (edit: EditId | undefined): boolean => edit !== undefined && !isForeignEdit(edit)
+
 /** The count of what another client sealed: no session comes to so high a number. */
 const FOREIGN = 0xffff_ffff
 /** In seconds since 1970; a clock that says more is wrong. */
