@@ -121,7 +121,8 @@ test('known key bytes appear in no hook, log line, error, JSON or file, in any e
   const toyWallet = await account.createCurrencyWallet('wallet:toycoin')
   const { publicAddress } = await wallet.getReceiveAddress()
   world.chain.fund(publicAddress, '100000')
-  await waitFor(() => wallet.balanceOf(null) === '100000')
+  world.chain.mine()
+  await waitFor(() => wallet.balanceDetailsOf(null).spendable === '100000')
   const request = {
     tokenId: null,
     spendTargets: [

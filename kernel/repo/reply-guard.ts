@@ -157,11 +157,12 @@ export class ReplyGuard {
     }
     if (store.get(keyOf(path, theirs)) !== undefined) {
       this.#old += 1
-      // One that ours was not made of is merged: two devices that knew each other's as an older one would each send its own for ever.
+      // One that ours was not made of is merged, if it belongs here: two devices that knew each other's as an older one would
+      // each send its own for ever.
       const own = boxes.open(present)
       const isMerged =
         version?.isForeign === false && own !== undefined && !covers(own.lineage, version.lineage)
-      return isMerged ? undefined : { isSentAgain: true }
+      if (!isMerged) return { isSentAgain: true }
     }
     const own = text === undefined || belongsAt === undefined ? undefined : boxes.open(present)?.text
     if (
