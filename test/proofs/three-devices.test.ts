@@ -16,9 +16,13 @@ test('whatever three devices edit and whatever becomes of their requests and dis
   )
   t.log(`${tally.stories} stories, ${tally.edits} edits`)
   t.log(`troubles: ${[...tally.troubles].map(([what, count]) => `${count} ${what}`).join(', ')}`)
-  t.log(`gone: ${JSON.stringify(tally.losses)}`)
+  t.log(`gone: ${JSON.stringify(tally.losses)}, untold in ${tally.untold} stories with a deployed client`)
+  t.true(tally.untold <= MAX_UNTOLD, `${tally.untold} stories`)
   for (const trouble of TROUBLES) t.true((tally.troubles.get(trouble) ?? 0) > 0, trouble)
 })
+
+/** One story in a few thousand is known to drop an edit of ours between a merge and a deployed client's write (ROADMAP). */
+const MAX_UNTOLD = 1 + Math.ceil(numRuns / 1000)
 
 /** Without any of these the stories would have shown less than they say. */
 const TROUBLES = [
