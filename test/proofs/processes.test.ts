@@ -2,7 +2,6 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { base58 } from '@scure/base'
 import test from 'ava'
 import { openProfileKernel } from '../../cli/profile/open-profile.ts'
@@ -119,13 +118,20 @@ test('a record of a world whose process died is not believed', async t => {
   t.is(mined.json.data.height, 3)
 })
 
+/** Has a process tell on standard error when it begins to listen to Ctrl-C; before that, the signal would end it. */
+const TELLS_LISTENING = `--import data:text/javascript,${encodeURIComponent(
+  'process.on("newListener", name => name === "SIGINT" && process.stderr.write("listens\\n"))'
+)}`
+
 test('Ctrl-C stops a command that waits and ends it with 130', async t => {
   const home = homeFor(t)
   const disk = await openFileDisk(join(home, 'data', 'default', 'fake-world'), { holder: 'a test' })
   t.teardown(() => disk.close?.())
-  const child = startHoldfast(['account', 'list', '--json'], { home })
+  const env = { NODE_OPTIONS: TELLS_LISTENING }
+  const child = startHoldfast(['account', 'list', '--json'], { home, env })
   const run = ended(child)
-  await sleep(2500)
+  // It cannot end while the disk is held.
+  await until(child, 'stderr', /listens/)
   child.kill('SIGINT')
   const { code, json } = await run
   t.is(code, 130)
