@@ -83,7 +83,8 @@ browserTest(
   async (t, browser) => {
     const page = await openSample(t, browser)
     await page.getByRole('button', { name: 'Savings' }).click()
-    await page.getByRole('button', { name: /Show everything for 3f1d9c/ }).click()
+    const payments = page.getByRole('region', { name: 'Payments', exact: true })
+    await payments.getByRole('button', { name: /Show everything for 3f1d9c/ }).click()
     t.is(placeOf(page), '#/hooks?filter=spend-1')
     t.deepEqual(await page.getByRole('rowheader').allTextContents(), [
       'spendChanged',
