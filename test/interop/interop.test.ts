@@ -77,6 +77,9 @@ test.after.always(async () => {
   await Promise.all([...lanes.values()].map(({ world }) => world.close()))
 })
 
+/** The published core may not have known what it writes over within two minutes; that is told (ADR 0031). */
+const MAY_HAVE_UNDONE = /another app wrote it without saying what it knew of/
+
 const laneName = (version: PeerVersion, isSlow = false): string => `${version}${isSlow ? ', slow' : ''}`
 
 const tell = (flow: Flow, cell: Cell): void => {
@@ -94,7 +97,9 @@ const tell = (flow: Flow, cell: Cell): void => {
       const run = flow.run(t, pair).finally(async () => {
         const failures = await world.stopDevices()
         t.deepEqual(
-          failures.filter(failure => flow.mayReport?.test(failure) !== true),
+          failures.filter(
+            failure => !MAY_HAVE_UNDONE.test(failure) && flow.mayReport?.test(failure) !== true
+          ),
           []
         )
       })
