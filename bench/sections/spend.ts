@@ -56,6 +56,8 @@ const spendOf = async ({ world, account, publicAddress, inputs }: SpendWork): Pr
   const both: Cost[] = []
   let last: Transaction | undefined
   for (let round = 0; round < (inputs > 10 ? 7 : 11); round++) {
+    // What is signed reserves its coins.
+    if (last !== undefined) await wallet.discardTx(last.txid)
     const draft = await measure(() => wallet.makeSpend(request))
     const done = await measure(() => wallet.signTx(draft.value))
     made.push(draft)
@@ -86,5 +88,5 @@ const fill = async (world: FakeWorld, wallet: CurrencyWallet, count: number): Pr
   }
   world.chain.fundMany(payments)
   world.chain.mine(1)
-  await until([wallet], () => wallet.balanceOf(null) === String(COIN * count))
+  await until([wallet], () => wallet.balanceDetailsOf(null).spendable === String(COIN * count))
 }
