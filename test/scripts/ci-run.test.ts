@@ -46,6 +46,22 @@ test('CI sums the counts of its suites and ends with them', t => {
   t.is(status, 0)
 })
 
+test('CI shows again at its end what failed, and what the suite said of it', t => {
+  const { output } = ciWith(t, {
+    test: ['  ✔ one\n  ✘ [fail]: two\n\n  1 test failed\n\n  two\n  Difference: 3\n\n1 passed, 1 failed', 1],
+    check: ['9 passed, 0 failed', 0],
+    'test:node-versions': ['6 passed, 0 failed', 0],
+    'test:browser': ['4 passed, 0 failed', 0],
+    'test:proofs': ['3 passed, 0 failed', 0],
+    'test:interop': ['2 passed, 0 failed', 0]
+  })
+  const end = output.slice(output.indexOf('What failed:'))
+  t.is(
+    end.replace(/\n+/g, '\n'),
+    'What failed:\n== npm test: ended with 1\n  ✘ [fail]: two\n  1 test failed\n  two\n  Difference: 3\n25 passed, 1 failed\n'
+  )
+})
+
 test('CI fails when anything failed', t => {
   const { status, last } = ciWith(t, {
     test: ['5 passed, 2 failed', 1],
