@@ -19,12 +19,21 @@ export const findOpenPayment = async (
   return { payment, tx: unfinished?.tx ?? (await wallet.getTransaction(txid, payment.tokenId)) }
 }
 
-/** Lists what is open beside a payment that is about to be approved, except what another payment has replaced. */
+/**
+ * Lists what is open beside a payment that is about to be approved, except what another of these has replaced. That a
+ * payment of which this device does not have the bytes has replaced it is only what a server says.
+ */
 export const openBeside = (
   wallet: CurrencyWallet,
   own: Pick<Transaction, 'txid'>
-): readonly OpenPaymentSnapshot[] =>
-  wallet.getSnapshot().openPayments.filter(({ txid, state }) => txid !== own.txid && state !== 'replaced')
+): readonly OpenPaymentSnapshot[] => {
+  const { openPayments } = wallet.getSnapshot()
+  const txids = new Set(openPayments.map(({ txid }) => txid))
+  return openPayments.filter(
+    ({ txid, state, replacedBy = '' }) =>
+      txid !== own.txid && !(state === 'replaced' && txids.has(replacedBy))
+  )
+}
 
 /** Returns what a review says of open payments: those that pay the same come first. What there is not is left out. */
 export const openPaymentsIn = (

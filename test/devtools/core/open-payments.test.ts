@@ -113,3 +113,30 @@ test('an open payment is forgotten only when the start of its txid was typed', a
   })
   t.is(review.openPayments, undefined)
 })
+
+test('a review lists a payment in whose place a server shows one that this device did not make', async t => {
+  const stage = await openStage(t)
+  const { act, world } = stage
+  const { walletId } = await makeRich(stage)
+  const wallet = stage.wallet(walletId)
+  const draft = await wallet.makeSpend({
+    tokenId: null,
+    spendTargets: [{ publicAddress: ELSEWHERE, nativeAmount: nativeAmount('1000000') }]
+  })
+  // Only the network has the bytes of this one.
+  const foreign = await wallet.signTx(draft)
+  await wallet.forgetTx(foreign.txid)
+  await act('world.fund', { walletId, nativeAmount: '5000000' })
+  await act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  await waitFor(() => wallet.balanceDetailsOf(null).spendable === '10000000')
+  const { txid } = await wallet.signTx(
+    await wallet.makeSpend({
+      tokenId: null,
+      spendTargets: [{ publicAddress: ELSEWHERE, nativeAmount: nativeAmount('9000000') }]
+    })
+  )
+  world.chain.broadcast(foreign.signedTx)
+  await waitFor(() => wallet.getSnapshot().openPayments[0]?.state === 'replaced')
+  const { review } = await act('spend.draft', { walletId, publicAddress: ELSEWHERE, nativeAmount: '1000' })
+  t.like(review.openPayments, [{ txid, state: 'replaced', replacedBy: foreign.txid }])
+})
