@@ -72,6 +72,22 @@ export const checkSecondPayment = (
   })
 }
 
+/**
+ * Approves payments of one wallet one after another, whichever panel approves them: each sees what the one before it has
+ * made open. Two that were approved at once would both find nothing open that pays the same.
+ */
+export const approveInTurn = async <T>(wallet: CurrencyWallet, approve: () => Promise<T>): Promise<T> => {
+  const before = approvals.get(wallet)
+  const result = (async () => {
+    await before?.catch(() => {})
+    return approve()
+  })()
+  approvals.set(wallet, result)
+  return result
+}
+
+const approvals = new WeakMap<CurrencyWallet, Promise<unknown>>()
+
 /** Refuses to forget a payment unless the start of its txid was typed. @throws ActionError CONFIRMATION_REQUIRED */
 export const checkForgotten = ({
   txid,

@@ -12,7 +12,13 @@ import type { SpendReview, SpendWish } from './actions.ts'
 import { type ActorPlace, type ActsOf, type OwnedWallet, walletOf } from './actor-place.ts'
 import { chainNotesOf } from './chain-notes.ts'
 import type { DraftShelf } from './draft-shelf.ts'
-import { checkForgotten, checkSecondPayment, findOpenPayment, openPaymentsIn } from './open-payments.ts'
+import {
+  approveInTurn,
+  checkForgotten,
+  checkSecondPayment,
+  findOpenPayment,
+  openPaymentsIn
+} from './open-payments.ts'
 
 /** A payment that was made, and not signed. */
 export interface SpendDraft extends OwnedWallet {
@@ -37,14 +43,16 @@ export const spendActs = (place: ActorPlace, drafts: DraftShelf<SpendDraft>): Ac
   },
   async 'spend.approve'({ draftId, maxNetworkFee: most, again }) {
     const { account, wallet, draft } = drafts.take(draftId)
-    // Another panel or the application may have logged it out; if it is back, this is not its wallet.
-    if (!account.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
-    checkSecondPayment(wallet.similarPayments(draft), again === undefined ? {} : { again })
-    const { txid } = await wallet.spend(
-      draft,
-      most === undefined ? {} : { maxNetworkFee: nativeAmount(most) }
-    )
-    return { txid }
+    return approveInTurn(wallet, async () => {
+      // Another panel or the application may have logged it out; if it is back, this is not its wallet.
+      if (!account.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
+      checkSecondPayment(wallet.similarPayments(draft), again === undefined ? {} : { again })
+      const { txid } = await wallet.spend(
+        draft,
+        most === undefined ? {} : { maxNetworkFee: nativeAmount(most) }
+      )
+      return { txid }
+    })
   },
   async 'spend.discard'({ draftId }) {
     drafts.take(draftId)

@@ -1,4 +1,5 @@
 import {
+  type CurrencyWallet,
   type NativeAmount,
   nativeAmount,
   type OpenPaymentSnapshot,
@@ -11,7 +12,7 @@ import type { SpendReview } from './actions.ts'
 import { type ActorPlace, type ActsOf, accountOf, openIn, walletOf } from './actor-place.ts'
 import { chainNotesOf } from './chain-notes.ts'
 import type { DraftShelf } from './draft-shelf.ts'
-import { checkSecondPayment, openPaymentsIn } from './open-payments.ts'
+import { approveInTurn, checkSecondPayment, openPaymentsIn } from './open-payments.ts'
 import type { OpenRounds } from './open-rounds.ts'
 
 /** A quote that is being approved, and waits for a person to say yes. */
@@ -20,6 +21,8 @@ export interface SwapDraft {
   readonly roundId: string
   /** Says yes or no, once; a no ends the quote. A yes can allow the network a fee that is not usual. */
   answer(said: boolean | { readonly maxNetworkFee: NativeAmount }): void
+  /** The wallet that pays. */
+  readonly wallet: CurrencyWallet
   /** The open payments that pay the same at present. @throws LOGGED_OUT */
   similar(): readonly OpenPaymentSnapshot[]
   /** How the approval ends. */
@@ -55,17 +58,20 @@ export const swapActs = (
       await wallet.lookAtOpenPayments()
       const open = payment === undefined ? {} : openPaymentsIn(wallet, payment)
       const shown = { ...reviewOf(quote, review), ...open }
-      return { draftId: drafts.put({ accountId, roundId: round.id, answer, similar, result }), review: shown }
+      const draft = { accountId, roundId: round.id, wallet, answer, similar, result }
+      return { draftId: drafts.put(draft), review: shown }
     })
   },
   async 'swap.approve'({ draftId, maxNetworkFee: most, again }) {
-    const { answer, similar, result } = drafts.take(draftId)
-    await declinedUnless({ answer, result }, async () =>
-      checkSecondPayment(similar(), again === undefined ? {} : { again })
-    )
-    answer(most === undefined ? true : { maxNetworkFee: nativeAmount(most) })
-    const { transaction, orderId } = await result
-    return { txid: transaction.txid, ...(orderId === undefined ? {} : { orderId }) }
+    const { wallet, answer, similar, result } = drafts.take(draftId)
+    return approveInTurn(wallet, async () => {
+      await declinedUnless({ answer, result }, async () =>
+        checkSecondPayment(similar(), again === undefined ? {} : { again })
+      )
+      answer(most === undefined ? true : { maxNetworkFee: nativeAmount(most) })
+      const { transaction, orderId } = await result
+      return { txid: transaction.txid, ...(orderId === undefined ? {} : { orderId }) }
+    })
   },
   async 'swap.discard'({ draftId }) {
     const { answer, result } = drafts.take(draftId)

@@ -140,3 +140,18 @@ test('a review lists a payment in whose place a server shows one that this devic
   const { review } = await act('spend.draft', { walletId, publicAddress: ELSEWHERE, nativeAmount: '1000' })
   t.like(review.openPayments, [{ txid, state: 'replaced', replacedBy: foreign.txid }])
 })
+
+test('of two reviews of the same payment that are approved at once, the second has to be meant', async t => {
+  const stage = await openStage(t)
+  const { act } = stage
+  const walletId = await makeThreeCoins(stage)
+  const wish = { walletId, publicAddress: ELSEWHERE, nativeAmount: '1000000' }
+  const [one, two] = [await act('spend.draft', wish), await act('spend.draft', wish)]
+  const [first, second] = await Promise.allSettled([
+    act('spend.approve', { draftId: one.draftId }),
+    act('spend.approve', { draftId: two.draftId })
+  ])
+  t.is(first.status, 'fulfilled')
+  t.like(second, { status: 'rejected', reason: { code: 'CONFIRMATION_REQUIRED' } })
+  t.is(await sentCount(stage, walletId), 1)
+})
