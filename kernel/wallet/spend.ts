@@ -68,7 +68,7 @@ export const broadcastTx = async (parts: SpendParts, tx: Transaction): Promise<T
   const known = parts.journal.findSigned(tx.txid)
   const correlationId = known?.correlationId ?? newCorrelationId(parts.services)
   const at = known?.at ?? parts.services.io.clock.now()
-  const intent: SpendIntent = { correlationId, stage: 'sending', at, tx }
+  const intent: SpendIntent = { correlationId, stage: 'sending', at, tx, ...confirmedIn(known) }
   return whileBusy(parts, correlationId, async () => {
     await parts.journal.put(intent)
     await paymentsChanged(parts)
@@ -175,10 +175,14 @@ const watch = async (parts: SpendParts, tx: Transaction): Promise<void> => {
   const intent = known ?? { correlationId: newCorrelationId(services), at }
   const isUnfinished = journal.findByTxid(tx.txid) !== undefined
   const { correlationId } = intent
-  await journal.watch({ correlationId, stage: 'broadcast', at, tx })
+  await journal.watch({ correlationId, stage: 'broadcast', at, tx, ...confirmedIn(known) })
   if (isUnfinished) tell(parts, { ...intent, stage: 'broadcast', tx }, 'saved')
   await paymentsChanged(parts)
 }
+
+/** How long a payment is kept counts from when it was confirmed, however often it is sent or recorded again. */
+const confirmedIn = ({ confirmedAt }: Partial<SpendIntent> = {}): Pick<SpendIntent, 'confirmedAt'> =>
+  confirmedAt === undefined ? {} : { confirmedAt }
 
 /** Runs a task of a spend that nothing else shall go on with meanwhile. */
 export const whileBusy = async <T>(

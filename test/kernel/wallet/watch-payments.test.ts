@@ -141,6 +141,19 @@ test('the 14 days begin anew when the block of a payment turns out to be none', 
   t.deepEqual(await reservedNow(home), [])
 })
 
+test('a confirmed payment that is sent again, or recorded again, is kept no longer for that', async t => {
+  const home = await makeHome(t)
+  const { wallet } = home
+  const { txid } = await wallet.spend(await wallet.makeSpend(pay('5')))
+  await place(home, txid, 100)
+  home.skip(10 * DAY_MS)
+  await wallet.resendTx(txid)
+  t.deepEqual(wallet.getSnapshot().openPayments, [])
+  await wallet.saveTx(await wallet.getTransaction(txid))
+  home.skip(4 * DAY_MS + 3_600_000)
+  t.deepEqual(await reservedNow(home), [])
+})
+
 test('many open payments are looked for some at a time, and the engine hears once of what changed in each of these', async t => {
   const home = await makeHome(t)
   const { wallet, reserved, looks } = home
