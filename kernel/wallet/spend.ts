@@ -299,11 +299,14 @@ const fieldOf = (error: unknown): string =>
  */
 export const send = async (parts: SpendParts, intent: SpendIntent): Promise<Transaction> => {
   const { journal, services } = parts
-  const keep = (kept: SpendIntent): Promise<void> =>
-    journal.put(kept).catch(error => services.report('spend journal', error))
+  const noted = (writing: Promise<void>): Promise<void> =>
+    writing.catch(error => services.report('spend journal', error))
   const tx = await sendBytes(parts, intent.tx).catch(async (error: unknown) => {
     if (isWalletError(error, 'BROADCAST_REFUSED')) {
-      await keep({ ...intent, refusal: error.details.reason })
+      const refused = { ...intent, refusal: error.details.reason }
+      const isSaved = journal.findSent(intent.correlationId) !== undefined
+      // What a server once took is sent again by itself, whatever another says now.
+      await noted(isSaved ? journal.watch({ ...refused, stage: 'broadcast' }) : journal.put(refused))
       parts.openChanged()
       tell(parts, intent, 'refused')
     }
@@ -311,14 +314,14 @@ export const send = async (parts: SpendParts, intent: SpendIntent): Promise<Tran
   })
   // What has left has left: without this note the same bytes are only sent once more.
   const { refusal: _, ...rest } = intent
-  await keep({ ...rest, stage: 'broadcast', tx })
+  await noted(journal.put({ ...rest, stage: 'broadcast', tx }))
   tell(parts, { ...intent, tx }, 'broadcast')
   return tx
 }
 
 /** Asks the network to take the bytes, and notes nothing. @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN */
 export const sendBytes = async (parts: SpendParts, tx: Transaction): Promise<Transaction> => {
-  const { services, engine, info, table } = parts
+  const { services, engine, info } = parts
   const { txid } = tx
   try {
     const keys = await engine.keysFor(questionOf('broadcast', { tx }))
@@ -330,10 +333,22 @@ export const sendBytes = async (parts: SpendParts, tx: Transaction): Promise<Tra
   } catch (error) {
     if (!isWalletError(error, 'BROADCAST_REFUSED'))
       throw new WalletError('BROADCAST_UNKNOWN', { txid }, error)
-    // A node also refuses what a block has taken in meanwhile.
-    if (await table.has(txid)) return tx
+    if (await isTaken(parts, tx)) return tx
     throw error
   }
+}
+
+/**
+ * A node also refuses what a block has taken in meanwhile, or what it has already. Of a payment that was saved here a row
+ * alone says neither.
+ */
+const isTaken = async (
+  { table, journal }: SpendParts,
+  { txid, tokenId }: Pick<Transaction, 'tokenId' | 'txid'>
+): Promise<boolean> => {
+  const row = await table.find(txid, tokenId)
+  if (row !== undefined && row.blockHeight > 0) return true
+  return journal.sightOf(txid) === undefined && table.has(txid)
 }
 
 const tell = (parts: SpendParts, intent: SpendIntent, stage: SpendStage | 'saved' | 'refused'): void => {

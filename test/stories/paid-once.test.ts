@@ -215,6 +215,30 @@ test('a payment that the network lost says so, is sent again, and keeps its row 
   await waitFor(() => wallet.getSnapshot().openPayments.length === 0)
 })
 
+test('a payment that was lost and is then refused is not told as sent, and is sent again by itself', async t => {
+  const { wallet, lies, world } = await makeHome(t)
+  const { txid } = await wallet.spend(await wallet.makeSpend(pay('5000000')))
+  lies.answer = ({ method }, answer) =>
+    method === BROADCAST && answer.id !== undefined
+      ? { id: answer.id, ...refusal('mempool min fee not met') }
+      : answer
+  lies.ask = ({ method }) =>
+    method === BROADCAST || method === 'blockchain.transaction.get'
+      ? { answer: refusal('mempool min fee not met') }
+      : undefined
+  world.chain.drop(txid)
+  await t.throwsAsync(wallet.resendTx(txid), { code: 'BROADCAST_REFUSED' })
+  await waitFor(() => wallet.getSnapshot().openPayments[0]?.reason === 'mempool min fee not met')
+  t.deepEqual(wallet.unfinishedSpends(), [])
+  lies.answer = (_, answer) => answer
+  lies.ask = () => undefined
+  await waitFor(async () => {
+    await wallet.sync()
+    return world.chain.view.mempool.has(txid)
+  })
+  await waitFor(() => wallet.getSnapshot().openPayments[0]?.reason === undefined)
+})
+
 /** Claims that a transaction lies in a block that the server has made up, ten blocks deep. */
 const forgeBlock = ({ world, lies }: Home, txid: string): void => {
   const height = world.chain.height + 1
