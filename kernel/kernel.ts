@@ -7,7 +7,6 @@ import type { KernelHooks } from './hooks/kernel-hooks.ts'
 import { makeKernelHooks } from './hooks/make-kernel-hooks.ts'
 import { PluginCalls } from './hooks/plugin-calls.ts'
 import type { FaultSnapshot, PluginKind } from './hooks/snapshots.ts'
-import { withDeadline } from './io/deadline.ts'
 import type { Io } from './io/io.ts'
 import { describeError, type LogPort, type LogThreshold, makeLog } from './log.ts'
 import { checkServerAddress } from './login/server/server-address.ts'
@@ -26,6 +25,7 @@ import { PluginSet } from './plugins/plugin-set.ts'
 import { quotaDisk } from './plugins/quota-disk.ts'
 import { readPluginHead } from './plugins/read-plugin.ts'
 import { checkedDisk, type Disk, subDisk } from './repo/disk.ts'
+import { diskWithDeadline } from './repo/disk-deadline.ts'
 import { failureLine, type KernelConfig, makeInBackground, type Services } from './services.ts'
 import type { EngineLog } from './types/engine.ts'
 import type { JsonObject } from './types/json.ts'
@@ -73,7 +73,11 @@ export interface Kernel {
   addPlugin(plugin: Plugin): void
   /** Says that no more plugins come. */
   lockPlugins(): void
-  /** Logs everyone out, tells the plugins and closes the disk. A second call waits for the first. */
+  /**
+   * Logs everyone out, tells the plugins and closes the disk. A second call waits for the first.
+   *
+   * @throws STORAGE_TIMEOUT if a write has not ended: then the data stays locked until it does, or the process ends
+   */
   close(): Promise<void>
 }
 
@@ -84,7 +88,7 @@ const SYNC_NAMES = ['us1', 'us2', 'us3', 'us4', 'us5', 'us6', 'eu']
 /**
  * Makes a kernel: builds the hooks, applies observers first, then storage, then the rest, and opens the context.
  *
- * @throws API_KEY_MISSING, LOGIN_DOMAIN, STORAGE_LOCKED, PLUGIN_FAILED
+ * @throws API_KEY_MISSING, LOGIN_DOMAIN, STORAGE_LOCKED, STORAGE_TIMEOUT, PLUGIN_FAILED
  */
 export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
   const config = configOf(options)
@@ -100,13 +104,13 @@ export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
   applyAll(kind => kind === 'storage')
   const opened = await hooks.openDisk.promise({ purpose: 'everything' })
   if (opened === undefined) throw storageMissing(plugins)
-  const disk = checkedDisk(opened)
+  const disk = diskWithDeadline(checkedDisk(opened), { clock: io.clock, onClosed: parts.diskClosed })
   try {
     parts.useDisk(disk)
     applyAll(kind => kind !== 'observer' && kind !== 'storage')
     return await openKernel(options, { ...parts, config, disk, io })
   } catch (error) {
-    await disk.close?.()
+    await disk.close?.().catch(failure => parts.report('storage', failure))
     throw error
   }
 }
@@ -133,11 +137,8 @@ const openKernel = async (options: KernelOptions, parts: KernelParts): Promise<K
     inBackground: makeInBackground(report),
     report
   })
-  const start = { clock: io.clock, milliseconds: START_MS, what: 'The storage, at the start,' }
-  const { clientId, context } = await withDeadline(start, async () => ({
-    clientId: await openClientId(io, disk, error => report('client id', error)),
-    context: await Context.open(services)
-  }))
+  const context = await Context.open(services)
+  const clientId = await openClientId(io, disk, error => report('client id', error))
   await hooks.ready.promise()
 
   let closing: Promise<void> | undefined
@@ -220,7 +221,13 @@ const makeParts = (
   const useDisk = (disk: Disk): void => {
     root = disk
   }
-  return { hooks, calls, plugins, apply, report, logOf, useDisk }
+  /** Everybody is told that nothing is saved any more, also who writes nothing. */
+  const diskClosed = (error: WalletError): void => {
+    const pluginId = plugins.snapshots.find(({ kind }) => kind === 'storage')?.pluginId ?? 'storage'
+    report(pluginId, error)
+    hooks.pluginFault.call(Object.freeze(faultOf(pluginId, 'disk', error)))
+  }
+  return { hooks, calls, plugins, apply, report, logOf, useDisk, diskClosed }
 }
 
 const applyPlugin = (plugin: Plugin, host: Omit<HostParts, 'disk'>, openJail: () => Disk): void => {
@@ -245,9 +252,6 @@ const applyPlugin = (plugin: Plugin, host: Omit<HostParts, 'disk'>, openJail: ()
       break
   }
 }
-
-/** A disk that does not answer is not waited for without an end. */
-const START_MS = 300_000
 
 const storageMissing = (plugins: PluginSet): WalletError => {
   const failed = plugins.snapshots.find(({ kind, state }) => kind === 'storage' && state === 'failed')

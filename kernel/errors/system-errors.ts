@@ -48,6 +48,8 @@ export interface SystemErrorDetails {
   CORRUPT_FILE: { path: string; keptAs?: string; rule: string }
   STORAGE_FULL: { path: string }
   STORAGE_FAILED: { path: string; reason: string }
+  /** The storage did not answer in time. `txid`: of a payment whose note it was; nothing has been sent. */
+  STORAGE_TIMEOUT: { path: string; what: 'read' | 'write' | 'later write' | 'close'; txid?: string }
   STORAGE_LOCKED: { holder: string }
   SYNC_FAILED: { reason: string }
   SYNC_OLD_STATE: { files: number }
@@ -60,6 +62,28 @@ export interface SystemErrorDetails {
   DEADLINE: { what: string; milliseconds: number }
   CONTEXT_CLOSED: NoDetails
   LOGGED_OUT: NoDetails
+}
+
+type Timeout = SystemErrorDetails['STORAGE_TIMEOUT']['what']
+
+const timeoutMessageOf = (what: Timeout): string => {
+  if (what === 'read') return 'The disk has not answered for a minute'
+  if (what === 'later write') return 'Nothing is saved any more: the disk has not answered an earlier write'
+  if (what === 'close')
+    return 'The disk has not ended an earlier write; the data stays locked until this process ends'
+  return 'The disk has not answered for a minute; whether the change is saved is unknown'
+}
+
+const timeoutHintOf = ({ what, txid }: SystemErrorDetails['STORAGE_TIMEOUT']): string => {
+  if (what === 'read') return 'Nothing was changed. Check the disk, and try again.'
+  const start = 'What was saved before is unharmed. Check the disk'
+  if (what === 'close') return `${start}, and end the process.`
+  if (what === 'later write') return `${start}, and open the wallet again.`
+  const payment =
+    txid === undefined
+      ? ''
+      : ` Nothing has been sent yet; if the payment ${txid} was saved after all, it is sent then, so look before you pay again.`
+  return `${start}, open the wallet again, and see what is there before you do it again.${payment}`
 }
 
 /** Messages, exit codes and advice for {@link SystemErrorDetails}. */
@@ -193,6 +217,12 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
     retryable: true
   },
   STORAGE_FAILED: { name: 'Error', exitCode: 50, message: ({ reason }) => `The disk failed: ${reason}` },
+  STORAGE_TIMEOUT: {
+    name: 'Error',
+    exitCode: 50,
+    message: ({ what }) => timeoutMessageOf(what),
+    hint: timeoutHintOf
+  },
   STORAGE_LOCKED: {
     name: 'Error',
     exitCode: 8,

@@ -5,7 +5,9 @@ import { errorOf, WalletError } from '../errors/wallet-error.ts'
  * Durable text by path, the one thing a storage plugin provides.
  *
  * Paths are relative, `/`-separated and checked by {@link checkPath}. A promise that resolves means durable:
- * the text survives a crash of the process and of the machine. A write replaces the whole text or nothing.
+ * the text survives a crash of the process and of the machine. A write replaces the whole text or nothing. The kernel waits
+ * for a call for a minute, or five where others of its kind are answered meanwhile; after a write that was not answered it
+ * writes no more.
  */
 export interface Disk {
   /** The text, or undefined if there is none. @throws CORRUPT_FILE, STORAGE_FAILED */
@@ -22,7 +24,10 @@ export interface Disk {
   delete(path: string): Promise<void>
   /** All paths below a folder, at any depth, in ascending order; '' lists everything. */
   list(folder: string): Promise<string[]>
-  /** Lets go of locks and handles, after the writes that were begun. A closed disk refuses everything. */
+  /**
+   * Lets go of locks and handles, after the writes that were begun, however late they are: one that lands when others write
+   * already would undo what is newer. A closed disk refuses everything.
+   */
   close?(): Promise<void>
 }
 

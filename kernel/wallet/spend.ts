@@ -70,7 +70,7 @@ export const broadcastTx = async (parts: SpendParts, tx: Transaction): Promise<T
   const at = known?.at ?? parts.services.io.clock.now()
   const intent: SpendIntent = { correlationId, stage: 'sending', at, tx, ...confirmedIn(known) }
   return whileBusy(parts, correlationId, async () => {
-    await parts.journal.put(intent)
+    await putSending(parts, intent)
     await paymentsChanged(parts)
     return send(parts, intent)
   })
@@ -86,7 +86,7 @@ export const saveTx = (parts: SpendParts, tx: Transaction): Promise<void> =>
  *
  * What was sent counts as sent: a failure to save it is reported, and saved after the next look at the network.
  *
- * @throws MAX_FEE, FEE_UNUSUAL, SIGN_REFUSED, BROADCAST_REFUSED, BROADCAST_UNKNOWN or the error of a policy
+ * @throws MAX_FEE, FEE_UNUSUAL, SIGN_REFUSED, BROADCAST_REFUSED, BROADCAST_UNKNOWN, STORAGE_TIMEOUT or the error of a policy
  */
 export const spend = (
   parts: SpendParts,
@@ -226,7 +226,7 @@ const signAs = async (
     const privateKeys = await parts.engine.privateKeys(questionOf('spend', intended))
     const tx = await signDraft(parts, draft, { privateKeys, ...following })
     const intent: SpendIntent = { ...intended, stage, tx }
-    await journal.put(intent)
+    await (stage === 'sending' ? putSending(parts, intent) : journal.put(intent))
     await paymentsChanged(parts)
     tell(parts, intent, 'signed')
     return intent
@@ -235,6 +235,19 @@ const signAs = async (
     await journal.remove(correlationId).catch(() => {})
     tell(parts, intended, 'refused')
     throw error
+  }
+}
+
+/**
+ * Notes that bytes may leave from now on. A note that is not durable in time sends nothing, but may be found later: who
+ * opens the wallet then has sent what the error names.
+ */
+const putSending = async ({ journal }: SpendParts, intent: SpendIntent): Promise<void> => {
+  try {
+    await journal.put(intent)
+  } catch (error) {
+    if (!isWalletError(error, 'STORAGE_TIMEOUT') || error.details.what !== 'write') throw error
+    throw new WalletError('STORAGE_TIMEOUT', { ...error.details, txid: intent.tx.txid }, error)
   }
 }
 

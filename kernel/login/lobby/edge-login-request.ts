@@ -299,7 +299,8 @@ const FINAL: ReadonlySet<string> = new Set([
   'OBSOLETE_API',
   'PLUGINS_MISSING',
   'STORAGE_FULL',
-  'STORAGE_FAILED'
+  'STORAGE_FAILED',
+  'STORAGE_TIMEOUT'
 ])
 
 const skippedOf = (count: number): Pick<LobbySnapshot, 'skippedReplies'> =>

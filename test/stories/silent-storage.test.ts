@@ -1,0 +1,202 @@
+import test, { type ExecutionContext } from 'ava'
+import type { WalletError } from '../../kernel/errors/wallet-error.ts'
+import { type Account, type CurrencyWallet, nativeAmount } from '../../kernel/index.ts'
+import { waitFor } from '../helpers/device.ts'
+import { makeSilentDisk, type SilentDisk, storageOf } from '../helpers/silent-disk.ts'
+import { openToyHome, type ToyHome } from '../helpers/toy-home.ts'
+
+/** A device whose disk a test can silence. */
+interface SilentHome extends ToyHome {
+  readonly disk: SilentDisk
+  readonly files: Map<string, string>
+  /** What every engine of this device was asked to send. */
+  readonly sent: string[]
+}
+
+const openHome = async (t: ExecutionContext): Promise<SilentHome> => {
+  const files = new Map<string, string>()
+  const disk = makeSilentDisk(files)
+  const sent: string[] = []
+  const home = await openToyHome(t, {
+    ...countingSends(sent),
+    device: { storage: storageOf(disk) }
+  })
+  return { ...home, disk, files, sent }
+}
+
+const countingSends = (sent: string[]) => ({
+  engine: () => ({
+    broadcastTx: async <T extends { txid: string }>(tx: T) => {
+      sent.push(tx.txid)
+      return tx
+    }
+  })
+})
+
+/** How a call ends within the deadline of the disk. */
+const endOf = async (
+  { clock, disk }: SilentHome,
+  call: Promise<unknown>,
+  milliseconds = 90_000
+): Promise<unknown> => {
+  let end: unknown = 'still waits'
+  call.then(
+    () => {
+      end = 'answered'
+    },
+    error => {
+      end = error
+    }
+  )
+  await waitFor(() => disk.unanswered > 0)
+  await clock.advance(milliseconds)
+  return end
+}
+
+const detailsOf = (error: unknown): WalletError<'STORAGE_TIMEOUT'>['details'] =>
+  (error as WalletError<'STORAGE_TIMEOUT'>).details
+
+/** Closes what is left of a device and opens its files again; `comesBack` says whether what was not answered is made late. */
+const reopen = async (
+  t: ExecutionContext,
+  home: SilentHome,
+  { comesBack }: { readonly comesBack: boolean }
+): Promise<SilentHome> => {
+  const { clock, disk, files, kernel } = home
+  const closing = kernel.close()
+  closing.catch(() => {})
+  await clock.advance(180_000)
+  await t.throwsAsync(closing, { code: 'STORAGE_TIMEOUT' }, 'the end does not wait for the write')
+  t.false(disk.isClosed, 'but nobody else can open the files')
+  if (comesBack) disk.comeBack()
+  await clock.advance(0)
+  t.is(disk.isClosed, comesBack)
+  const sent: string[] = []
+  const next = makeSilentDisk(files)
+  const again = await home.another({ ...countingSends(sent), device: { storage: storageOf(next) } })
+  return { ...again, disk: next, files, sent }
+}
+
+const noteOf = async (account: Account, id: string): Promise<string | undefined> =>
+  account.dataStore.getItem('notes', id).catch(() => undefined)
+
+for (const comesBack of [false, true]) {
+  const title = comesBack ? 'and is made late' : 'and is never made'
+  const noted = async (home: SilentHome): Promise<void> =>
+    home.account.dataStore.setItem('notes', 'kept', 'told as saved')
+
+  test(`an item of data whose write is not answered ${title}: what was saved before stays`, async t => {
+    const home = await openHome(t)
+    await noted(home)
+    home.disk.silence('write')
+    const end = await endOf(home, home.account.dataStore.setItem('notes', 'late', 'never told as saved'))
+    t.is(detailsOf(end).what, 'write')
+    await t.throwsAsync(home.account.dataStore.setItem('notes', 'kept', 'newer'), {
+      message: 'Nothing is saved any more: the disk has not answered an earlier write'
+    })
+    t.is(await noteOf(home.account, 'kept'), 'told as saved')
+    t.deepEqual(
+      home.reports.filter(([source]) => source === 'silent').map(([, error]) => detailsOf(error).what),
+      ['write'],
+      'the application is told once'
+    )
+    const { account } = await reopen(t, home, { comesBack })
+    t.is(await noteOf(account, 'kept'), 'told as saved')
+    t.is(await noteOf(account, 'late'), comesBack ? 'never told as saved' : undefined)
+    await account.dataStore.setItem('notes', 'late', 'again')
+    t.is(await noteOf(account, 'late'), 'again')
+  })
+
+  for (const place of [0, 1, 2, 3])
+    test(`a payment whose write ${place + 1} is not answered ${title}: its caller knows whether it may leave`, async t => {
+      const home = await openHome(t)
+      const wallet = await home.account.createCurrencyWallet('wallet:toycoin')
+      await waitFor(() => wallet.engine.getSnapshot().state === 'started')
+      const draft = await wallet.makeSpend(toShop)
+      home.disk.silence('write', place)
+      const end = await endOf(home, wallet.spend(draft))
+      await t.throwsAsync(wallet.spend(draft), { code: 'STORAGE_TIMEOUT' })
+      const txid = `txid-${wallet.id.slice(0, 6)}`
+      const hasLeft = place >= NOTES_BEFORE
+      t.deepEqual([...new Set(home.sent)], hasLeft ? [txid] : [])
+      // What was saved after all goes out when it is found: who was not told that would pay twice.
+      const isDoubtful = place === NOTES_BEFORE - 1
+      if (hasLeft) t.is(end, 'answered')
+      else t.deepEqual(detailsOf(end), { ...detailsOf(end), what: 'write', ...(isDoubtful && { txid }) })
+
+      const again = await reopen(t, home, { comesBack })
+      const same = await again.account.openWallet(wallet.id)
+      await waitFor(() => same.engine.getSnapshot().state === 'started')
+      await waitFor(() => same.unfinishedSpends().length === 0)
+      const rows = await same.getTransactions()
+      t.deepEqual(
+        rows.map(row => row.txid),
+        hasLeft || (isDoubtful && comesBack) ? [txid] : []
+      )
+    })
+}
+
+type Act = (home: SilentHome, wallet: CurrencyWallet) => Promise<unknown>
+
+const acts: Readonly<Record<string, Act>> = {
+  'a new wallet': ({ account }) => account.createCurrencyWallet('wallet:toycoin', { name: 'Late' }),
+  'the state of a wallet': ({ account }, { id }) => account.changeWalletStates({ [id]: { archived: true } }),
+  'the name of a wallet': (_, wallet) => wallet.rename('Late'),
+  'a setting': ({ account }) => account.currencyConfig('toycoin').changeUserSettings({ server: 'late' }),
+  'a new PIN': ({ account }) => account.credentials.changePIN({ pin: '1234' }),
+  'what another device has changed': async home => {
+    const other = await home.another()
+    await other.account.dataStore.setItem('notes', 'other', 'from another device')
+    await other.account.sync()
+    await home.account.sync()
+  }
+}
+
+for (const [name, act] of Object.entries(acts)) {
+  test(`${name}: whoever waits for a write that is not answered is told, and can close`, async t => {
+    const home = await openHome(t)
+    await home.account.dataStore.setItem('notes', 'kept', 'told as saved')
+    const wallet = await home.account.createCurrencyWallet('wallet:toycoin', { name: 'First' })
+    await waitFor(() => wallet.engine.getSnapshot().state === 'started')
+    await home.account.sync()
+    home.disk.silence('write')
+    t.is(detailsOf(await endOf(home, act(home, wallet))).what, 'write')
+    const { account } = await reopen(t, home, { comesBack: true })
+    t.is(await noteOf(account, 'kept'), 'told as saved')
+    t.is(account.listWallets().filter(({ walletId }) => walletId === wallet.id).length, 1)
+    t.true(account.listWallets().length <= 2)
+    await account.sync()
+    t.is(await noteOf(account, 'other'), name.startsWith('what another') ? 'from another device' : undefined)
+  })
+}
+
+test('a device whose disk is not read says so at its start, and starts when it answers again', async t => {
+  const home = await openHome(t)
+  await home.account.dataStore.setItem('notes', 'kept', 'told as saved')
+  await home.kernel.close()
+  const disk = makeSilentDisk(home.files)
+  disk.silence('read')
+  const opening = home.another({ device: { storage: storageOf(disk) } })
+  t.is(detailsOf(await endOf({ ...home, disk }, opening)).what, 'read')
+  t.true(disk.isClosed)
+  disk.answer()
+  const { account } = await home.another({ device: { storage: storageOf(disk) } })
+  t.is(await noteOf(account, 'kept'), 'told as saved')
+})
+
+test('a login whose files are not read fails, and succeeds when the disk answers again', async t => {
+  const home = await openHome(t)
+  await home.account.dataStore.setItem('notes', 'kept', 'told as saved')
+  await home.account.logout()
+  home.disk.silence('read')
+  const logIn = () => home.kernel.context.loginWithPassword('tess', 'Correct horse 1')
+  // It reads twice, and each time waits for an answer.
+  t.is(detailsOf(await endOf(home, logIn(), 180_000)).what, 'read')
+  home.disk.answer()
+  t.is(await noteOf(await logIn(), 'kept'), 'told as saved')
+})
+
+/** How many writes a payment makes before its bytes may leave. */
+const NOTES_BEFORE = 2
+
+const toShop = { tokenId: null, spendTargets: [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }] }
