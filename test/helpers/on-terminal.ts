@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { ended, MAIN } from './command-line.ts'
@@ -23,24 +22,34 @@ export const runOnTerminal = async (
   args: readonly string[],
   { home, typed }: TypedRun
 ): Promise<{ code: number; screen: string; drawn: string }> => {
+  // A question is drawn a moment before its keys are read. What is typed until then waits in the terminal, which without
+  // this would make another key of Enter.
+  const setUp = 'stty cols 80 rows 24 -icrnl'
   const words = [process.execPath, MAIN, ...args].map(word => `'${word}'`).join(' ')
-  const child = spawn('/usr/bin/script', ['-qec', `stty cols 80 rows 24; exec ${words}`, '/dev/null'], {
+  const child = spawn('/usr/bin/script', ['-qec', `${setUp}; exec ${words}`, '/dev/null'], {
     env: { PATH: process.env.PATH ?? '', TERM: 'xterm', HOLDFAST_HOME: home }
   })
   t.teardown(() => child.kill('SIGKILL'))
   const run = ended(child)
   let seen = ''
+  let isOver = false
+  let look = (): void => {}
   child.stdout.on('data', text => {
     seen += text
+    look()
+  })
+  child.on('close', () => {
+    isOver = true
+    look()
   })
   for (const [question, answer] of typed) {
-    const deadline = Date.now() + 15_000
-    while (!question.test(seen)) {
-      if (Date.now() > deadline) throw new Error(`never asked ${question}: ${seen}`)
-      await sleep(20)
-    }
-    // The question is drawn a moment before its keys are read.
-    await sleep(150)
+    await new Promise<void>((resolve, reject) => {
+      look = () => {
+        if (question.test(seen)) resolve()
+        else if (isOver) reject(new Error(`never asked ${question}: ${seen}`))
+      }
+      look()
+    })
     seen = ''
     child.stdin.write(answer)
   }
