@@ -432,7 +432,7 @@ test.serial(
       const command = startInProcess(args, { home, input, plugins: [firm, policy] })
       await isSigning
       const ending = command.stop()
-      setTimeout(release, 50)
+      release()
       return ending
     }
     const before = await txCount()
@@ -538,7 +538,7 @@ test.serial(
     await isOrdering
     const stopping = ordering.stop()
     // The provider answers after all, when nobody wants it any more.
-    setTimeout(release, 50)
+    release()
     failed(t, await stopping, 'INTERRUPTED', 130)
     let ask = (): void => {}
     const isAsked = new Promise<void>(resolve => {

@@ -176,6 +176,7 @@ test('engines pause, resume and look again, and repos sync, by their ids', async
   t.true(wallet.engine.getSnapshot().isPaused)
   t.deepEqual(await act('engine.resume', { walletId }), {})
   t.false(wallet.engine.getSnapshot().isPaused)
+  await waitFor(() => wallet.engine.getSnapshot().syncRatio === 1)
   const ratios: number[] = []
   wallet.engine.subscribe(() => ratios.push(wallet.engine.getSnapshot().syncRatio))
   t.deepEqual(await act('engine.resync', { walletId }), {})
@@ -185,8 +186,11 @@ test('engines pause, resume and look again, and repos sync, by their ids', async
   const [account] = kernel.context.accounts
   const repos = account?.listRepos() ?? []
   t.is(repos.length, 2)
+  // Otherwise it may be uploaded before anyone looks.
+  stage.world.setOnline(false)
   await wallet.rename('Rainy days')
   t.true((account?.listRepos() ?? []).some(({ pendingCount }) => pendingCount > 0))
+  stage.world.setOnline(true)
   for (const { repoId } of repos) t.deepEqual(await act('repo.sync', { repoId }), {})
   t.deepEqual(
     account?.listRepos().map(({ pendingCount }) => pendingCount),
