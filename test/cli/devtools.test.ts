@@ -14,7 +14,8 @@ import { serve } from '../helpers/served-devtools.ts'
 
 const STOP = new CliError('INTERRUPTED', 'Stopped')
 const PASSWORD = 'canary Password 7Q'
-const PIN = '80815'
+// So long that it stands in no random number, id or time by chance.
+const PIN = '808151623428081516'
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
 /** Every file below a folder, as text of bytes. */

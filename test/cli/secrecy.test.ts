@@ -9,8 +9,9 @@ import { formsOf } from '../helpers/key-forms.ts'
 const secrets = {
   password: 'canary Password 7Q',
   'new-password': 'other canary Word 8R',
-  pin: '80815',
-  'new-pin': '90210',
+  // So long that they stand in no random number, id or time by chance.
+  pin: '808151623428081516',
+  'new-pin': '902101623428090210',
   answers: ['canary blue', 'canary Rex']
 }
 
