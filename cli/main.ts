@@ -5,13 +5,16 @@ import { isGone } from './output/write-text.ts'
 import { runCli } from './run.ts'
 import { processTerminal } from './terminal.ts'
 
+/** How long a system call may take when everything else has ended. */
+const STUCK_MS = 1000
+
 const terminal = { ...processTerminal() }
 const controller = new AbortController()
 let isReaderGone = false
 
 // The first Ctrl-C stops what is waited for; a second one does not wait for it.
 const stopBy = (error: CliError) => (): void => {
-  if (controller.signal.aborted) process.exit(error.exitCode)
+  if (controller.signal.aborted) end(error.exitCode)
   controller.abort(error)
 }
 process.on('SIGINT', stopBy(new CliError('INTERRUPTED', 'Stopped')))
@@ -35,4 +38,14 @@ process.on('unhandledRejection', error => {
 const alive = setInterval(() => {}, 1 << 30)
 const exitCode = await runCli({ argv: process.argv.slice(2), terminal, signal: controller.signal })
 clearInterval(alive)
-process.exit(isReaderGone ? 0 : exitCode)
+end(isReaderGone ? 0 : exitCode)
+
+/**
+ * Ends the process. An exit waits for the system calls of the disk, and one that never returns would hold it for ever: then
+ * the process is killed, as a crash would, and the next command sees that it is gone.
+ */
+function end(code: number): void {
+  const isStuck = (): boolean => process.getActiveResourcesInfo().some(name => name.startsWith('FSReq'))
+  if (!isStuck()) process.exit(code)
+  setTimeout(() => (isStuck() ? process.kill(process.pid, 'SIGKILL') : process.exit(code)), STUCK_MS)
+}

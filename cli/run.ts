@@ -104,11 +104,25 @@ const runCommand = async (
   let result: CommandResult | undefined
   try {
     result = await untilStopped(spec, session, args)
-  } finally {
-    await session.close()
+  } catch (error) {
+    for (const warning of await closeSession(session)) talk.warn(warning)
+    throw error
   }
-  if (result !== undefined) await print(result, session.accountName)
+  const warnings = await closeSession(session)
+  if (result === undefined) for (const warning of warnings) talk.warn(warning)
+  else await print({ ...result, warnings: [...(result.warnings ?? []), ...warnings] }, session.accountName)
   return result?.exitCode ?? 0
+}
+
+/** An end that fails hides neither what was done nor why it failed: who does not hear of a payment makes another. */
+const closeSession = async (session: Session): Promise<readonly string[]> => {
+  try {
+    await session.close()
+    return []
+  } catch (error) {
+    const { failureOf } = await import('./errors/failure.ts')
+    return [failureOf(error).message]
+  }
 }
 
 /** Runs the command; when it is stopped, it gets a moment to tidy up. A server, or `--watch`, ends by being stopped. */

@@ -216,10 +216,13 @@ export class Session {
     return wallet
   }
 
-  /** Closes everything that was opened, the last first. */
+  /** Closes everything that was opened, the last first. @throws the first failure, after all was closed */
   async close(): Promise<void> {
     this.talk.clear()
-    for (const close of this.#closers.splice(0).reverse()) await close()
+    const failures: unknown[] = []
+    for (const close of this.#closers.splice(0).reverse())
+      await close().catch((error: unknown) => void failures.push(error))
+    if (failures.length > 0) throw failures[0]
   }
 
   async #allPlugins(): Promise<readonly Plugin[]> {
@@ -230,7 +233,7 @@ export class Session {
   async #openWorld(): Promise<OpenWorld> {
     const { openWorld } = await import('./profile/open-world.ts')
     const world = await openWorld(this.paths, { holder: this.holder, io: await this.io() })
-    this.#closers.push(() => world.close())
+    this.#closers.push(() => this.within('Saving the fake world', () => world.close()))
     return world
   }
 

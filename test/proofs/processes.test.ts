@@ -1,7 +1,9 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { base58 } from '@scure/base'
 import test from 'ava'
 import { openProfileKernel } from '../../cli/profile/open-profile.ts'
@@ -136,6 +138,25 @@ test('Ctrl-C stops a command that waits and ends it with 130', async t => {
   const { code, json } = await run
   t.is(code, 130)
   t.is(json.error.code, 'INTERRUPTED')
+})
+
+test('a command ends also while the disk does not answer; the next one takes the folder over', async t => {
+  const home = homeFor(t)
+  const { device } = profilePaths('default', { HOLDFAST_HOME: home })
+  await mkdir(device, { recursive: true })
+  // A pipe without a text is a disk that does not answer.
+  const pipe = join(device, 'client.json')
+  await promisify(execFile)('mkfifo', [pipe])
+  const child = startHoldfast(['account', 'list'], { home })
+  t.teardown(() => child.kill('SIGKILL'))
+  const run = ended(child)
+  const file = await open(pipe, 'w')
+  child.kill('SIGINT')
+  const { stderr } = await run
+  t.regex(stderr, /Stopped \(INTERRUPTED\)/)
+  await file.close()
+  await rm(pipe)
+  t.is((await runHoldfast(['account', 'list'], { home })).code, 0)
 })
 
 onTerminal('on a terminal the PIN is hidden, the review defaults to no, and y sends', async t => {

@@ -261,7 +261,8 @@ test('a request that does not reach the server fails at once', async t => {
   const { world, clock } = makeWorld()
   const laptop = await openDevice(world, { appId: APP })
   world.setOnline(false)
+  const { timerCount } = clock
   await t.throwsAsync(laptop.context.requestEdgeLogin(), { code: 'NETWORK' })
-  t.is(clock.timerCount, 0)
+  t.is(clock.timerCount, timerCount)
   await laptop.close()
 })

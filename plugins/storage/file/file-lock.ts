@@ -40,9 +40,14 @@ const POLL_MS = 50
  * The lock file appears at once with its content (a hard link), is taken over if its process is gone, and is
  * removed at release or when the process exits.
  *
+ * @param isWriting - while it is true, an exit leaves the lock: a write may land until the process is gone
  * @throws STORAGE_LOCKED with the holder's name after `waitMs`
  */
-export const lockFolder = async (root: string, options: LockOptions = {}): Promise<FileLock> => {
+export const lockFolder = async (
+  root: string,
+  options: LockOptions = {},
+  isWriting: () => boolean = () => false
+): Promise<FileLock> => {
   const { waitMs = 0, holder = 'holdfast' } = options
   await mkdir(root, { recursive: true, mode: 0o700 })
   const path = join(root, LOCK_NAME)
@@ -57,26 +62,32 @@ export const lockFolder = async (root: string, options: LockOptions = {}): Promi
     }
     await sleep(Math.min(POLL_MS, Math.max(1, deadline - performance.now())))
   }
-  return heldLock(path, own)
+  return heldLock(path, { own, isWriting })
 }
 
-const held = new Map<string, string>()
+const held = new Map<string, Held>()
+
+interface Held {
+  /** The text of the lock file. */
+  readonly own: string
+  isWriting(): boolean
+}
 
 // One listener for all locks. Nothing that fails at exit can be helped; the next opener sees that this process
 // is gone.
 const releaseAll = (): void => {
-  for (const [path, own] of held) releaseNow(path, own)
+  for (const [path, { own, isWriting }] of held) if (!isWriting()) releaseNow(path, own)
 }
 
-const heldLock = (path: string, own: string): FileLock => {
+const heldLock = (path: string, lock: Held): FileLock => {
   if (held.size === 0) process.on('exit', releaseAll)
-  held.set(path, own)
+  held.set(path, lock)
   return {
     async release() {
-      if (held.get(path) !== own) return
+      if (held.get(path) !== lock) return
       held.delete(path)
       if (held.size === 0) process.removeListener('exit', releaseAll)
-      releaseNow(path, own)
+      releaseNow(path, lock.own)
     }
   }
 }

@@ -15,8 +15,8 @@ import { asKeyvStore, FileStore } from './file-store.ts'
 export const openFileDisk = async (root: string, options: LockOptions = {}): Promise<Disk> => {
   const folder = resolve(root)
   try {
-    const lock = await lockFolder(folder, options)
     const store = new FileStore(folder)
+    const lock = await lockFolder(folder, options, () => store.isWriting)
     try {
       await store.open()
     } catch (error) {

@@ -88,6 +88,11 @@ export class FileStore implements ListingStore {
     for (const key of await this.list('')) yield [key, undefined]
   }
 
+  /** Whether a write or a deletion has not ended yet. */
+  get isWriting(): boolean {
+    return this.#writing.size > 0
+  }
+
   /** Waits for the writes that were begun, then refuses everything. */
   async disconnect(): Promise<void> {
     this.#isClosed = true

@@ -242,6 +242,25 @@ test.serial(
   }
 )
 
+test('a process that exits in the middle of a write leaves its lock, which the next opener takes over', async t => {
+  const root = await makeRoot()
+  const module = (path: string): string =>
+    new URL(`../../../plugins/storage/file/${path}`, import.meta.url).href
+  const code = `
+    import { fileCalls } from '${module('file-calls.js')}'
+    import { openFileDisk } from '${module('file-storage.js')}'
+    const disk = await openFileDisk(process.argv[1])
+    fileCalls.fsync = async () => process.exit()
+    await disk.setText('logins/a.json', 'late')`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code, root], { stdio: 'inherit' })
+  await new Promise(resolve => child.once('exit', resolve))
+  t.true(existsSync(join(root, 'lock')))
+  const disk = await openFileDisk(root)
+  t.is(await disk.getText('logins/a.json'), undefined)
+  await disk.close?.()
+  t.false(existsSync(join(root, 'lock')))
+})
+
 test('a process killed with SIGKILL while it writes leaves whole files, the newest it told of, and no lock', async t => {
   const root = await makeRoot()
   const writer = fileURLToPath(new URL('../../helpers/disk-writer.js', import.meta.url))

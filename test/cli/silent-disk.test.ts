@@ -1,0 +1,74 @@
+import test, { type ExecutionContext } from 'ava'
+import type { Plugin } from '../../kernel/index.ts'
+import { fileCalls } from '../../plugins/storage/file/file-calls.ts'
+import { homeFor, type Ran } from '../helpers/command-line.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+
+const input = JSON.stringify({ password: 'correct horse battery', pin: '2468' })
+
+const run = (home: string, ...args: readonly string[]): Promise<Ran> =>
+  runInProcess([...args, '--secrets-stdin', '--json'], { home, input })
+
+/** The disk answers no write of the device any more, and half a minute of waiting is a third of a second. */
+const silence = (t: ExecutionContext): void => {
+  const { open, fsync } = fileCalls
+  const { setTimeout } = globalThis
+  t.teardown(() => {
+    Object.assign(fileCalls, { open, fsync })
+    Object.assign(globalThis, { setTimeout })
+  })
+  const silent = new Set<number>()
+  Object.assign(fileCalls, {
+    async open(...args: Parameters<typeof open>) {
+      const file = await open(...args)
+      if (args[0].includes('/device/')) silent.add(file)
+      return file
+    },
+    fsync: (file: number) => (silent.has(file) ? new Promise<never>(() => {}) : fsync(file))
+  })
+  const quick = (task: () => void, milliseconds?: number): unknown =>
+    setTimeout(task, milliseconds === 30_000 ? 300 : milliseconds)
+  Object.assign(globalThis, { setTimeout: quick })
+}
+
+test.serial('a command whose change the disk does not answer ends with 50 and says what to do', async t => {
+  const home = homeFor(t)
+  await run(home, 'account', 'create', 'alice')
+  t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
+  silence(t)
+  const { code, json, stderr } = await run(home, 'wallets', 'rename', 'Savings', 'Late')
+  t.is(code, 50)
+  t.is(json.error.code, 'STORAGE_TIMEOUT')
+  t.is(json.error.details.what, 'write')
+  t.regex(
+    stderr,
+    /^error file: The disk has not answered for a minute; whether the change is saved is unknown/m
+  )
+  t.regex(stderr, /^warning: The disk has not ended an earlier write; the data stays locked/m)
+  t.regex(
+    stderr,
+    /^hint: What was saved before is unharmed\. Check the disk, open the wallet again, and see/m
+  )
+})
+
+test.serial('what a command has found is told although the disk does not answer its end', async t => {
+  const home = homeFor(t)
+  await run(home, 'account', 'create', 'bob')
+  t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
+  silence(t)
+  const writer: Plugin = {
+    kind: 'rates',
+    id: 'writer',
+    displayName: 'Writer',
+    apply: ({ disk }) => void disk.setText('late', 'text').catch(() => {})
+  }
+  const { code, json } = await runInProcess(['wallets', 'list', '--secrets-stdin', '--json'], {
+    ...{ home, input },
+    plugins: [writer]
+  })
+  t.is(code, 0)
+  t.is(json.data.wallets[0].name, 'Savings')
+  t.deepEqual(json.warnings, [
+    'The disk has not ended an earlier write; the data stays locked until this process ends'
+  ])
+})
