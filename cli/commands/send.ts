@@ -1,12 +1,5 @@
 import { shellWord } from '../../devtools/core/shell-word.ts'
-import {
-  type CurrencyWallet,
-  type Metadata,
-  parseAmount,
-  type SignOptions,
-  type Transaction,
-  unusualFeeOf
-} from '../../kernel/index.ts'
+import type { CurrencyWallet, Metadata, SignOptions, Transaction } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import type { CommandResult } from '../command-result.ts'
 import { CliError } from '../errors/cli-error.ts'
@@ -16,24 +9,22 @@ import { txDetailsJson } from '../output/tx-facts.ts'
 import { findWallet } from '../session/find-wallet.ts'
 import { chosenAsset } from '../session/wallet-assets.ts'
 import type { Session } from '../session.ts'
-import { allowUnusualFees, approveSpend, unusualFeeWarnings } from '../spend/approve-spend.ts'
+import { draftSpend, maxFeeOf } from '../spend/approve-spend.ts'
 import { paymentFileText } from '../spend/payment-file.ts'
 import { saveEverywhere } from '../spend/save-everywhere.ts'
 import { dryResult, sentResult } from '../spend/sent-result.ts'
 import { readSpend } from '../spend/spend-request.ts'
-import { checkMaxFee, summaryOf, withWarnings } from '../spend/spend-summary.ts'
 
 /** Pays: makes the draft, has it approved, signs, sends and saves it; or, with `--sign-only`, signs it into a file. */
 export const send: CommandRun = async (session, text = '') => {
   const path = signingPath(session)
   const wallet = await findWallet(session, text)
-  const maxFee = session.text('maxFee')
-  const limit = maxFee === undefined ? undefined : parseAmount(maxFee, wallet.currencyInfo)
+  const limit = maxFeeOf(session, wallet)
   await session.synced(wallet)
   await wallet.lookAtOpenPayments()
   const asset = await chosenAsset(session, wallet)
   const { unconfirmed } = session.flags
-  const { spend, warnings } = await readSpend(wallet, {
+  const read = await readSpend(wallet, {
     to: session.texts('to'),
     amounts: session.texts('amount'),
     asset,
@@ -43,29 +34,14 @@ export const send: CommandRun = async (session, text = '') => {
     memos: session.texts('memo'),
     metadata: metadataOf(session)
   })
-  const draft = await wallet.makeSpend(spend)
-  checkMaxFee(wallet, draft, limit)
-  const fee = limit === undefined ? unusualFeeOf(draft) : undefined
-  const unusual = fee === undefined ? [] : [fee]
-  const summary = withWarnings(summaryOf(wallet, draft, asset), [
-    ...warnings,
-    ...unusualFeeWarnings(wallet, unusual)
-  ])
+  const { draft, summary, approve } = await draftSpend(session, wallet, { ...read, asset, limit })
   if (session.globals.dryRun) return dryResult(summary)
-  await approveSpend(session, summary, path === undefined ? 'Sign and send it?' : 'Sign it?')
-  const maxNetworkFee = limit ?? (await allowUnusualFees(session, wallet, unusual))
-  if (path !== undefined)
-    return signInto(path, { wallet, draft, asset, options: { maxNetworkFee, ...signingFollowed(session) } })
+  const options = await approve(path === undefined ? 'Sign and send it?' : 'Sign it?')
+  if (path !== undefined) return signInto(path, { wallet, draft, asset, options })
   session.paying()
-  const sent = await wallet.spend(draft, { maxNetworkFee, ...signingFollowed(session) })
+  const sent = await wallet.spend(draft, options)
   return sentResult(wallet, sent, { asset, warnings: await saveEverywhere(session, wallet) })
 }
-
-/** Shows how far a long signature has come, and lets Ctrl-C stop it; what is signed goes out all the same. */
-const signingFollowed = ({ signal, talk }: Session): Pick<SignOptions, 'onProgress' | 'signal'> => ({
-  signal,
-  onProgress: ratio => talk.step(`signing… ${Math.floor(ratio * 100)} %`)
-})
 
 /** The file of `--sign-only`; undefined if the payment is to be sent. @throws CliError USAGE */
 const signingPath = (session: Session): string | undefined => {

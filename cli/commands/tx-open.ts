@@ -6,10 +6,7 @@ import {
   nativeAmount,
   negate,
   type OpenPaymentSnapshot,
-  parseAmount,
-  type SpendInfo,
-  type Transaction,
-  unusualFeeOf
+  type Transaction
 } from '../../kernel/index.ts'
 import type { CommandRun } from '../command.ts'
 import { CliError } from '../errors/cli-error.ts'
@@ -19,12 +16,12 @@ import { chooseWallets, findWallet, leftOutWarnings } from '../session/find-wall
 import { syncWallets } from '../session/sync-wallets.ts'
 import { coinOf, findAsset } from '../session/wallet-assets.ts'
 import type { Session } from '../session.ts'
-import { allowUnusualFees, approveSpend, unusualFeeWarnings } from '../spend/approve-spend.ts'
+import { approveSpend, draftSpend, maxFeeOf } from '../spend/approve-spend.ts'
 import { openPaymentJson, sentStateText } from '../spend/open-payments.ts'
 import { saveEverywhere } from '../spend/save-everywhere.ts'
 import { dryResult, sentResult } from '../spend/sent-result.ts'
-import { readSpend } from '../spend/spend-request.ts'
-import { checkMaxFee, summaryOf, withWarnings } from '../spend/spend-summary.ts'
+import { type ReadSpend, readSpend } from '../spend/spend-request.ts'
+import { summaryOf, withWarnings } from '../spend/spend-summary.ts'
 
 /** Lists the signed payments that may still be mined; what they spend is reserved. */
 export const txOpen: CommandRun = async (session, text) => {
@@ -79,23 +76,14 @@ export const txResend: CommandRun = async (session, text = '', txid = '') => {
 /** Makes another payment in the place of an open one: the network can take only one of the two. */
 export const txReplace: CommandRun = async (session, text = '', txid = '') => {
   const { wallet, tx } = await findOpen(session, text, txid)
-  const maxFee = session.text('maxFee')
-  const limit = maxFee === undefined ? undefined : parseAmount(maxFee, wallet.currencyInfo)
+  const limit = maxFeeOf(session, wallet)
   const asset = await assetOf(session, wallet, tx)
-  const { spend, warnings } = await replacementOf(session, wallet, tx)
-  const draft = await wallet.makeSpend(spend)
-  checkMaxFee(wallet, draft, limit)
-  const fee = limit === undefined ? unusualFeeOf(draft) : undefined
-  const unusual = fee === undefined ? [] : [fee]
-  const summary = withWarnings(summaryOf(wallet, draft, asset), [
-    ...warnings,
-    ...unusualFeeWarnings(wallet, unusual)
-  ])
+  const read = await replacementOf(session, wallet, tx)
+  const { draft, summary, approve } = await draftSpend(session, wallet, { ...read, asset, limit })
   if (session.globals.dryRun) return dryResult(summary)
-  await approveSpend(session, summary, 'Sign it and send it in the place of the open one?')
-  const maxNetworkFee = limit ?? (await allowUnusualFees(session, wallet, unusual))
+  const options = await approve('Sign it and send it in the place of the open one?')
   session.paying()
-  const sent = await wallet.spend(draft, { maxNetworkFee })
+  const sent = await wallet.spend(draft, options)
   return sentResult(wallet, sent, { asset, warnings: await saveEverywhere(session, wallet) })
 }
 
@@ -145,7 +133,7 @@ const replacementOf = async (
   session: Session,
   wallet: CurrencyWallet,
   tx: Transaction
-): Promise<{ readonly spend: SpendInfo; readonly warnings: readonly string[] }> => {
+): Promise<ReadSpend> => {
   const to = session.texts('to')
   const wanted = {
     amounts: session.texts('amount'),

@@ -2,17 +2,74 @@ import {
   amountText,
   type CurrencyWallet,
   type NativeAmount,
+  parseAmount,
+  type SignOptions,
   sum,
+  type Transaction,
   type UnusualFee,
+  unusualFeeOf,
   WalletError
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
+import type { Asset } from '../output/assets.ts'
 import { promptText } from '../secrets/prompt.ts'
 import { confirm } from '../session/confirm.ts'
 import type { Session } from '../session.ts'
 import { canAsk } from '../terminal.ts'
 import { allowSecondPayment } from './open-payments.ts'
-import { type SpendSummary, summaryLines } from './spend-summary.ts'
+import type { ReadSpend } from './spend-request.ts'
+import { checkMaxFee, type SpendSummary, summaryLines, summaryOf, withWarnings } from './spend-summary.ts'
+
+/** A payment to draft. `limit`: of {@link maxFeeOf}. */
+export interface SpendToDraft extends ReadSpend {
+  readonly asset: Asset
+  readonly limit: NativeAmount | undefined
+}
+
+/** A payment that is drafted, and what a person reads of it. */
+export interface DraftedSpend {
+  readonly draft: Transaction
+  readonly summary: SpendSummary
+  /** Asks as {@link approveSpend}, then whether an unusual fee is meant; gives what it may be signed with. */
+  approve(question: string): Promise<SignOptions>
+}
+
+/** The most that the network may take, as `--max-fee` says. @throws AMOUNT_INVALID */
+export const maxFeeOf = (session: Session, { currencyInfo }: CurrencyWallet): NativeAmount | undefined => {
+  const maxFee = session.text('maxFee')
+  return maxFee === undefined ? undefined : parseAmount(maxFee, currencyInfo)
+}
+
+/** Drafts a payment, to be approved. @throws MAX_FEE and the spend errors */
+export const draftSpend = async (
+  session: Session,
+  wallet: CurrencyWallet,
+  { spend, warnings, asset, limit }: SpendToDraft
+): Promise<DraftedSpend> => {
+  const draft = await wallet.makeSpend(spend)
+  checkMaxFee(wallet, draft, limit)
+  const fee = limit === undefined ? unusualFeeOf(draft) : undefined
+  const unusual = fee === undefined ? [] : [fee]
+  const summary = withWarnings(summaryOf(wallet, draft, asset), [
+    ...warnings,
+    ...unusualFeeWarnings(wallet, unusual)
+  ])
+  return {
+    draft,
+    summary,
+    async approve(question) {
+      await approveSpend(session, summary, question)
+      const maxNetworkFee = limit ?? (await allowUnusualFees(session, wallet, unusual))
+      return { maxNetworkFee, ...signingFollowed(session) }
+    }
+  }
+}
+
+/** Shows how far a long signature has come, and lets Ctrl-C stop it; what is signed goes out all the same. */
+const signingFollowed = ({ signal, talk }: Session): Pick<SignOptions, 'onProgress' | 'signal'> => ({
+  signal,
+  onProgress: ratio => talk.step(`signing… ${Math.floor(ratio * 100)} %`)
+})
 
 /**
  * Shows what is to be approved and asks, with no as the default. `question`: what a yes does.

@@ -1,4 +1,5 @@
 import test from 'ava'
+import type { Plugin } from '../../kernel/index.ts'
 import { type Envelope, makeHome, type Ran } from '../helpers/command-line.ts'
 import { failed } from '../helpers/envelopes.ts'
 import { runInProcess } from '../helpers/in-process.ts'
@@ -97,3 +98,28 @@ test.serial(
     t.deepEqual((await openTxids()).sort(), [one, two].sort())
   }
 )
+
+test.serial('tx replace and send that are stopped before they sign send nothing', async t => {
+  const before = await openTxids()
+  const txid = before.at(-1) ?? ''
+  const stops = [
+    ['tx', 'replace', 'Savings', txid, '--again', '--yes', '--json'],
+    ['send', 'Savings', '--to', PAYEE, '--amount', '0.03', '--yes', '--json']
+  ]
+  for (const args of stops) {
+    const stop = new AbortController()
+    const policy: Plugin = {
+      kind: 'policy',
+      id: 'stopping',
+      apply: ({ hooks }) =>
+        hooks.beforeSign.tapPromise('stopping', async ({ use }) => {
+          if (use === 'spend') stop.abort()
+        })
+    }
+    const ran = await runInProcess([...args, '--secrets-stdin'], {
+      ...{ home, input, signal: stop.signal, plugins: [policy] }
+    })
+    failed(t, ran, 'SIGN_STOPPED', 36)
+    t.deepEqual(await openTxids(), before)
+  }
+})
