@@ -33,6 +33,9 @@ test('an account opens although a plugin failed to load, and each command says o
     t.deepEqual(ran.json.warnings, [warning], command.join(' '))
   }
   t.regex((await run(broken, 'balance')).stdout, /Savings/)
+  const exported = await run(broken, 'tx', 'export')
+  t.is(exported.code, 0, exported.stderr)
+  t.true(exported.stderr.includes(warning), exported.stderr)
   for (const command of [
     ['balance', 'Fun'],
     ['address', 'show', 'Fun'],

@@ -24,33 +24,39 @@ import { SendForm } from './send-form.tsx'
 /** One wallet: its engine's life, and what can be done with it. */
 export const WalletSide = ({ row }: { readonly row: EngineRow }): ReactElement => {
   const { walletId } = row
+  // Nothing can be done with a wallet whose plugin failed; its facts say why.
+  const isUsable = row.errorCode !== 'PLUGIN_FOR_TYPE'
   return (
     <Side title={row.title}>
       <LifeChart row={row} />
-      <div className="acts">
-        {row.isPaused ? (
-          <ActButton name="engine.resume" input={{ walletId }}>
-            Resume
-          </ActButton>
-        ) : (
-          <ActButton name="engine.pause" input={{ walletId }}>
-            Pause
-          </ActButton>
-        )}
-        <ActButton name="engine.resync" input={{ walletId }}>
-          Resync
-        </ActButton>
-      </div>
+      {isUsable ? <EngineActs row={row} /> : null}
       <Section title="Engine">
         <EngineFacts row={row} />
         <Everything id={walletId} />
       </Section>
       <OpenPayments key={walletId} walletId={walletId} />
       <Payments walletId={walletId} />
-      <WalletActs walletId={walletId} />
+      {isUsable ? <WalletActs walletId={walletId} /> : null}
     </Side>
   )
 }
+
+const EngineActs = ({ row: { walletId, isPaused } }: { readonly row: EngineRow }): ReactElement => (
+  <div className="acts">
+    {isPaused ? (
+      <ActButton name="engine.resume" input={{ walletId }}>
+        Resume
+      </ActButton>
+    ) : (
+      <ActButton name="engine.pause" input={{ walletId }}>
+        Pause
+      </ActButton>
+    )}
+    <ActButton name="engine.resync" input={{ walletId }}>
+      Resync
+    </ActButton>
+  </div>
+)
 
 const EngineFacts = ({ row }: { readonly row: EngineRow }): ReactElement => {
   const view = useView()

@@ -88,6 +88,9 @@ test('an account opens although a plugin failed, and the wallets of that plugin 
   await waitFor(() => client.view.getSnapshot().engines.get(other.id)?.state === 'started')
   t.regex(drawn(client), /failed.*The server elektrum\.example has no port/)
   t.regex(drawn(client, wallet.id), /Last errorThe server elektrum\.example has no portCodePLUGIN_FOR_TYPE/)
+  const offered = /Resync.*Receive.*Show an address.*Send.*Review/
+  t.regex(drawn(client, other.id), offered)
+  t.notRegex(drawn(client, wallet.id), /Resync|Show an address|Review/)
   await t.throwsAsync(client.act('wallet.receive', { walletId: wallet.id }), { code: 'PLUGIN_FOR_TYPE' })
   t.regex((await client.act('wallet.receive', { walletId: other.id })).publicAddress, /^bcrt1/)
 })
