@@ -148,7 +148,7 @@ const isCovered = (theirs: BoxText, known: readonly BoxText[], boxes: FileBoxes)
 }
 
 /** How long after an edit a client that does not look first may undo it unknowingly. */
-const RECENT_MS = 120_000
+export const RECENT_MS = 120_000
 /** Of how many files of one exchange it is remembered when they were new. */
 export const MAX_FEW = 25
 

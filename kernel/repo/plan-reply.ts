@@ -6,7 +6,8 @@ import {
   applyToFile,
   type Conflict,
   type FileBoxes,
-  MAX_FEW
+  MAX_FEW,
+  RECENT_MS
 } from './apply-reply.ts'
 import { makeBreather } from './breather.ts'
 import { type OldFile, planKept } from './kept-files.ts'
@@ -15,6 +16,7 @@ import type { RepoFiles } from './repo-files.ts'
 import {
   AGAIN,
   type BoxText,
+  type PastVersions,
   PREFIX,
   parseStatus,
   pastEntry,
@@ -96,10 +98,14 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
       if (box === null || !guard.admits(path, box)) continue
       files.put(writes, path, box)
       if (isFew) writes.set(PREFIX.past + path, pastEntry({ at: now, boxes: [], isNew: true }))
+      else files.filledAt = now
       changed.push(path)
       continue
     }
-    const apply = (part: AppliedReply): AppliedFile => applyToFile(before, { path, reply: part, now }, boxes)
+    // How new a file is that came with many others is not known: one of our devices may have written it just before.
+    const isOverwritten = before.past === undefined && !!reply.changes.get(path)
+    const known = isOverwritten ? { ...before, past: pastSince(files.filledAt, now) } : before
+    const apply = (part: AppliedReply): AppliedFile => applyToFile(known, { path, reply: part, now }, boxes)
     const after: AppliedFile = guard.settle(before, apply) ?? apply(reply)
     const [was, is] = [visibleOf(before), visibleOf(after)]
     const { conflict } = after
@@ -133,6 +139,9 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
 /** Returns true if an edit may be undone. */
 export const isDoubtful = (conflict: Conflict): conflict is keyof typeof RULES =>
   conflict !== 'merged' && conflict !== 'older'
+
+const pastSince = (at: number, now: number): PastVersions | undefined =>
+  Math.abs(now - at) < RECENT_MS ? { at, boxes: [], isNew: true } : undefined
 
 const olderIn = (conflicts: readonly Conflict[]): number =>
   conflicts.filter(conflict => conflict === 'older').length

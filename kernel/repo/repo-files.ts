@@ -28,6 +28,8 @@ export interface ChangedFiles {
 export class RepoFiles {
   /** When it was last looked for versions that nobody can build upon any more, in milliseconds since 1970. */
   forgotAt: number = Number.NEGATIVE_INFINITY
+  /** When so many new files came at once that it was remembered of none, in milliseconds since 1970. */
+  filledAt: number = Number.NEGATIVE_INFINITY
   readonly #store: PagedStore
   /** The paths of pending changes; undefined while there is none. */
   #pending: Set<string> | undefined

@@ -114,6 +114,23 @@ test('a new file that another app writes over at once is told, and its text is k
   )
 })
 
+test('a new device tells of what another app writes over shortly after the first download, and not later', async t => {
+  const store = makeSyncStore()
+  const [, b] = await twoDevices(store, '{"x":1}')
+  const c = await openDevice(store)
+  await c.sync()
+  await c.clock.advance(121_000)
+  store.put({ [PATH]: boxOf('{"y":2}') })
+  for (const device of [b, c]) await device.sync()
+  t.is(conflictsOf(b.reports).length, 1)
+  t.deepEqual(
+    b.repo.keptFiles().map(({ keptId }) => b.repo.keptText(keptId)),
+    ['{"x":1}']
+  )
+  t.deepEqual(conflictsOf(c.reports), [])
+  for (const device of [b, c]) t.deepEqual(await device.json(PATH), { y: 2 })
+})
+
 test('an edit on top of a deletion that may have left says what went into the file before', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
