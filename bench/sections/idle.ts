@@ -1,5 +1,6 @@
 import { PEER } from '../peer-package.ts'
 import { atMost, type Row, type Section } from '../section.ts'
+import { Unfinished } from '../size/run-job.ts'
 import { type Figures, makeSizeBench, type Plan } from '../size/size-bench.ts'
 import { SIDES_NOTE } from '../size/sizes.ts'
 
@@ -15,6 +16,7 @@ export const idle: Section = async context => {
     bench.own({ ...PLAN, isWorldApart: true }, 1),
     context.peerFolder === undefined ? undefined : bench.peer(peerPlan, 1)
   ])
+  const theirs = peer instanceof Unfinished ? undefined : peer
   return {
     rows: [
       row(`${PLAN.walletCount} wallets, servers inside`, inside, [
@@ -28,7 +30,7 @@ export const idle: Section = async context => {
         cpuMs: apart.fact('bareCpuMs'),
         facts: { requests: apart.fact('requestCount') }
       },
-      ...(peer === undefined ? [] : [row(`${peerPlan.walletCount} wallets, ${PEER}`, peer, [])]),
+      ...(theirs === undefined ? [] : [row(`${peerPlan.walletCount} wallets, ${PEER}`, theirs, [])]),
       { name: `200 wallets, ${PEER}, recorded`, facts: { '% of a core': 8 } }
     ],
     notes: [

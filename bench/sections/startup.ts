@@ -1,6 +1,7 @@
 import { PEER } from '../peer-package.ts'
 import { atMost, type Row, type Section } from '../section.ts'
 import { climb, type LadderResult, rowsOfStep } from '../size/ladder.ts'
+import { Unfinished } from '../size/run-job.ts'
 import type { Figures } from '../size/size-bench.ts'
 import { SIDES_NOTE } from '../size/sizes.ts'
 
@@ -55,9 +56,9 @@ const heapRows = ({ own, peer }: LadderResult): Row[] => {
 }
 
 /** KB that a wallet adds, between the smallest and the largest account; NaN of fewer than two. */
-const heapOf = (figures: ReadonlyMap<number, Figures | undefined>): number => {
+const heapOf = (figures: ReadonlyMap<number, Figures | Unfinished>): number => {
   const known = [...figures].flatMap(([count, found]) =>
-    found === undefined ? [] : [{ count, heapKb: found.fact('heapKb') }]
+    found instanceof Unfinished ? [] : [{ count, heapKb: found.fact('heapKb') }]
   )
   const [first, last] = [known[0], known.at(-1)]
   if (first === undefined || last === undefined || first === last) return Number.NaN

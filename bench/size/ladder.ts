@@ -2,7 +2,8 @@ import { growthExponent } from '../growth.ts'
 import { PEER } from '../peer-package.ts'
 import { atMost, type Goal, type Row, rowOf, type SectionContext } from '../section.ts'
 import { RECORDED } from './recorded.ts'
-import { type Figures, makeSizeBench, PEER_LIMIT_MS, type Plan } from './size-bench.ts'
+import { Unfinished } from './run-job.ts'
+import { type Figures, makeSizeBench, type Plan } from './size-bench.ts'
 
 /** One work at growing sizes, on both sides. */
 export interface Ladder {
@@ -22,8 +23,7 @@ export interface Ladder {
 export interface LadderResult extends Pick<Ladder, 'growing' | 'sizes'> {
   readonly work: string
   readonly own: ReadonlyMap<number, Figures>
-  /** Undefined where it did not finish. */
-  readonly peer: ReadonlyMap<number, Figures | undefined>
+  readonly peer: ReadonlyMap<number, Figures | Unfinished>
 }
 
 /** Climbs a ladder: at each size ours first, then the peer if it takes part. */
@@ -31,7 +31,7 @@ export const climb = async (context: SectionContext, ladder: Ladder): Promise<La
   const bench = makeSizeBench(context)
   const { sizes, growing, quickForPeer, slowForPeer, rounds, plan } = ladder
   const own = new Map<number, Figures>()
-  const peer = new Map<number, Figures | undefined>()
+  const peer = new Map<number, Figures | Unfinished>()
   const isForPeer = (size: number): boolean =>
     context.peerFolder !== undefined &&
     (quickForPeer.includes(size) || (context.isFull && slowForPeer.includes(size)))
@@ -100,19 +100,19 @@ const peerOf = (result: LadderResult, { lines, size }: Place): PeerFigure | unde
   const { step, title, peerFacts } = lines
   const name = `${title(size)}, ${PEER}`
   const figures = result.peer.get(size)
-  if (figures !== undefined) {
+  if (figures !== undefined && !(figures instanceof Unfinished)) {
     const { stallMs, ...cost } = figures.cost(step)
     const facts = { 'stall ms': stallMs, ...peerFacts?.(figures) }
     return { row: rowOf(name, cost, { facts }), cpuMs: cost.cpuMs, isRecorded: false }
   }
-  const isLate = result.peer.has(size)
-  const late = isLate ? { here: `not finished in ${PEER_LIMIT_MS / 1000} s` } : {}
+  const here = figures === undefined ? {} : { here: figures.reason }
   const cpuMs = RECORDED.get(`${result.work} ${step}`)?.get(size)
-  if (cpuMs === undefined && !isLate) return undefined
+  if (cpuMs === undefined && figures === undefined) return undefined
   const isDone = cpuMs !== undefined && Number.isFinite(cpuMs)
-  const facts = { ...late, ...(isDone ? {} : { recorded: 'not finished in 400 s' }) }
+  const recorded = isDone || cpuMs === undefined ? {} : { recorded: 'not finished in 400 s' }
+  const facts = { ...here, ...recorded }
   return {
-    row: { name: `${name}, recorded`, ...(isDone ? { cpuMs } : {}), facts },
+    row: { name: cpuMs === undefined ? name : `${name}, recorded`, ...(isDone ? { cpuMs } : {}), facts },
     cpuMs,
     isRecorded: true
   }

@@ -3,15 +3,21 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Job, JobResult } from './job.ts'
 
-/** A job in a process of its own was stopped because it took too long. */
-export const TOO_LATE = 'too late'
+/** Why a job in a process of its own has no result. */
+export class Unfinished {
+  readonly reason: string
+
+  constructor(reason: string) {
+    this.reason = reason
+  }
+}
 
 /**
  * Does a job in a process of its own.
  *
  * @throws Error with what the process said if it failed, or found a wrong result
  */
-export const runJob = async (job: Job, limitMs: number): Promise<JobResult | typeof TOO_LATE> => {
+export const runJob = async (job: Job, limitMs: number): Promise<JobResult | Unfinished> => {
   const script = fileURLToPath(new URL('job-process.js', import.meta.url))
   const args = [
     '--expose-gc',
@@ -26,7 +32,10 @@ export const runJob = async (job: Job, limitMs: number): Promise<JobResult | typ
     return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as JobResult
   } catch (error) {
     const { killed, stderr } = error as { killed?: boolean; stderr?: string }
-    if (killed === true) return TOO_LATE
+    if (killed === true) return new Unfinished(`not finished in ${limitMs / 1000} s`)
+    // The published core opens all files of a repo at once, whatever the system allows.
+    if (job.place.side === 'peer' && stderr?.includes('EMFILE') === true)
+      return new Unfinished('failed: too many open files')
     throw new Error(`${job.work} of ${job.place.side}: ${(stderr || String(error)).trim().slice(-3000)}`)
   }
 }

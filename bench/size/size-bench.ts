@@ -10,7 +10,7 @@ import type { WorldContent } from '../world-messages.ts'
 import { type Fixture, type FixtureSize, makeFixture } from './fixture.ts'
 import type { JobResult, WorkName } from './job.ts'
 import { type KnownDevice, makeKnownDevice } from './known-device.ts'
-import { runJob, TOO_LATE } from './run-job.ts'
+import { runJob, Unfinished } from './run-job.ts'
 
 /** One work to be measured at one size. */
 export interface Plan extends FixtureSize {
@@ -36,22 +36,22 @@ export interface SizeBench {
   /** Makes the account and the device of a plan, so that several works can begin at the same time. */
   prepare(plan: Plan): Promise<void>
   own(plan: Plan, rounds: number): Promise<Figures>
-  /** Undefined if the peer did not finish in {@link PEER_LIMIT_MS}. Only for who has the peer. */
-  peer(plan: Plan, rounds: number): Promise<Figures | undefined>
+  /** Only for a run that has the peer. */
+  peer(plan: Plan, rounds: number): Promise<Figures | Unfinished>
 }
 
 /** How long the peer may take for one work. */
-export const PEER_LIMIT_MS = 120_000
+const PEER_LIMIT_MS = 120_000
 
 /** Makes what the sections of sizes share. */
 export const makeSizeBench = ({ folder, profileFolder, peerFolder = '' }: SectionContext): SizeBench => {
   const quiet = makeQuiet(PATIENCE_MS)
-  const rounds = async (count: number, run: () => Promise<JobResult | typeof TOO_LATE>) => {
+  const rounds = async (count: number, run: () => Promise<JobResult | Unfinished>) => {
     const results: JobResult[] = []
     for (let round = 0; round < count; round++) {
       await quiet()
       const result = await run()
-      if (result === TOO_LATE) return undefined
+      if (result instanceof Unfinished) return result
       results.push(result)
     }
     return figuresOf(results)
@@ -68,7 +68,7 @@ export const makeSizeBench = ({ folder, profileFolder, peerFolder = '' }: Sectio
     async own(plan, count) {
       const { fixture, known } = await prepare(plan)
       const figures = await rounds(count, () => runOwn({ folder, plan, fixture, known, profileFolder }))
-      if (figures === undefined) throw new Error(`${plan.work} of ours took more than ${OWN_LIMIT_MS} ms`)
+      if (figures instanceof Unfinished) throw new Error(`${plan.work} of ours: ${figures.reason}`)
       return figures
     },
     async peer(plan, count) {
@@ -113,7 +113,7 @@ interface Run extends Pick<SectionContext, 'folder' | 'profileFolder'>, Prepared
   readonly plan: Plan
 }
 
-type Ended = Promise<JobResult | typeof TOO_LATE>
+type Ended = Promise<JobResult | Unfinished>
 
 const runOwn = ({ folder, plan, fixture, known, profileFolder }: Run): Ended =>
   withRoom(folder, async room => {

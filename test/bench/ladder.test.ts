@@ -2,6 +2,7 @@ import test from 'ava'
 import { growthExponent } from '../../bench/growth.ts'
 import { PEER } from '../../bench/peer-package.ts'
 import { type LadderResult, rowsOfStep } from '../../bench/size/ladder.ts'
+import { Unfinished } from '../../bench/size/run-job.ts'
 import type { Figures } from '../../bench/size/size-bench.ts'
 import { watch } from '../../bench/stall.ts'
 
@@ -65,9 +66,9 @@ test('a ladder compares with the peer where it took part, and with what is recor
       [10_000, figures(100, 70)],
       [50_000, figures(500, 10)]
     ]),
-    peer: new Map([
+    peer: new Map<number, Figures | Unfinished>([
       [10_000, figures(3000, 2900)],
-      [50_000, undefined]
+      [50_000, new Unfinished('failed: too many open files')]
     ])
   }
   const rows = rowsOfStep(result, lines)
@@ -91,7 +92,7 @@ test('a ladder compares with the peer where it took part, and with what is recor
   )
   t.deepEqual(peer?.facts, { 'stall ms': 2900, seen: 5 })
   t.deepEqual(large?.facts, { 'peer’s recorded ÷ ours': 150, 'stall ms': 10 })
-  t.deepEqual([recorded?.cpuMs, recorded?.facts], [75_000, { here: 'not finished in 120 s' }])
+  t.deepEqual([recorded?.cpuMs, recorded?.facts], [75_000, { here: 'failed: too many open files' }])
   t.true(growth?.goals?.[0]?.isMet)
 })
 
