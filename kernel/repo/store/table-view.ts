@@ -114,7 +114,6 @@ export class TableView {
   }
 
   #insert(refs: Int32Array, added: readonly OverlayRow[]): Int32Array {
-    if (added.length === 0) return refs
     const numbers = new Map(this.#rows.map((row, i) => [row, -1 - i]))
     const merged = new Int32Array(refs.length + added.length)
     let from = 0
