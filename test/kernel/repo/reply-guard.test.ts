@@ -1,7 +1,15 @@
 import test from 'ava'
 import { type ErrorCode, isWalletError } from '../../../kernel/index.ts'
+import type { FileBoxes } from '../../../kernel/repo/apply-reply.ts'
+import { type GuardPlace, ReplyGuard } from '../../../kernel/repo/reply-guard.ts'
+import { RepoBoxes } from '../../../kernel/repo/repo-boxes.ts'
+import { boxText, type RepoFile } from '../../../kernel/repo/repo-record.ts'
+import type { BulkChange } from '../../../kernel/repo/store/bulk.ts'
+import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
+import { Secret } from '../../../kernel/state/secret.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
-import { boxOf, type Device, openDevice } from '../../helpers/repo-device.ts'
+import { boxOf, type Device, dataKey, openDevice } from '../../helpers/repo-device.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
 import { makeSyncStore, replyOf, type SyncStore } from '../../helpers/sync-store.ts'
 
 const DAY_MS = 24 * 3600 * 1000
@@ -202,4 +210,146 @@ test('boxes that open nothing are kept up to a bound, and whoever meets it is to
   await again.sync()
   t.is((await again.repo.list('junk')).length, count)
   t.is(await again.repo.getText('real/new'), 'y')
+})
+
+/** A guard of a reply with these changes, over a store of these entries. */
+const guardOf = (
+  changes: ReadonlyMap<string, string | null>,
+  {
+    entries = new Map<string, string>(),
+    random = () => 0,
+    ...place
+  }: Partial<GuardPlace> & { readonly entries?: Map<string, string> } = {}
+) => {
+  const reports: unknown[] = []
+  const store = {
+    get: (key: string) => entries.get(key),
+    entries: (prefix: string) => [...entries].filter(([key]) => key.startsWith(prefix))
+  }
+  const guard = new ReplyGuard({
+    reply: { sent: new Map(), changes },
+    store: store as unknown as PagedStore,
+    boxes: new RepoBoxes(makeRepoIo(), new Secret(dataKey.slice())),
+    now: 5_999,
+    report: error => void reports.push(error),
+    random,
+    ...place
+  })
+  return { guard, reports }
+}
+
+/** A box as large as its data says, which opens nothing. */
+const junkOf = (n: number, length = 8): string =>
+  boxText({ encryptionType: 0, iv_hex: vectorOf(n), data_base64: 'A'.repeat(length) })
+
+const vectorOf = (n: number): string => n.toString(16).padStart(16, '0').padEnd(32, 'f')
+
+test('of boxes that replace nothing one of 16 is opened, and each large one; after one that does not open, all', t => {
+  const good = boxText(boxOf('x'))
+  let opened = 0
+  const boxes = {
+    canOpen: (box: string) => {
+      opened += 1
+      return box === good
+    }
+  } as unknown as FileBoxes
+  const { guard } = guardOf(new Map(), { boxes, random: () => 0.5 })
+  for (let n = 1; n <= 32; n += 1) {
+    t.true(guard.admits(`f${n}`, good))
+    t.is(opened, n < 8 ? 0 : n < 24 ? 1 : 2, `after ${n}`)
+  }
+  t.true(guard.admits('large', junkOf(1, 64 * 1024)))
+  t.is(opened, 3)
+  for (let n = 0; n < 5; n += 1) t.true(guard.admits('any', good))
+  t.is(opened, 8)
+  t.deepEqual(guard.findings, { old: 0, misplaced: 0, refused: 0 })
+})
+
+test('so many boxes that do not open are kept, counted over replies, and of those that are refused ten are named', t => {
+  const entries = new Map([['u', '{"count":198,"length":100}']])
+  const { guard, reports } = guardOf(new Map(), { entries })
+  const admitted = Array.from({ length: 30 }, (_, n) => guard.admits(`f${n}`, junkOf(n)))
+  t.deepEqual(
+    admitted.map((isAdmitted, n) => (isAdmitted ? n : -1)).filter(n => n >= 0),
+    [0, 1]
+  )
+  t.deepEqual(guard.findings, { old: 0, misplaced: 0, refused: 28 })
+  t.is(reports.length, 10)
+  const writes = new Map<string, string | BulkChange | null>()
+  guard.finish(writes)
+  t.deepEqual([...writes], [['u', JSON.stringify({ count: 200, length: 100 + 2 * junkOf(0).length })]])
+
+  const large = guardOf(new Map(), { entries: new Map([['u', '{"count":0,"length":4194000}']]) }).guard
+  t.true(large.admits('small', junkOf(0)))
+  t.false(large.admits('large', junkOf(1, 300)))
+  t.true(large.admits('small too', junkOf(2)))
+})
+
+test('the newest two thousand replaced boxes are remembered, and what a reply adds to them stays', t => {
+  const numbered = Array.from({ length: 2005 }, (_, n) => [`o/${n}`, String(n * 7)] as const)
+  const entries = new Map([...numbered].sort(([a], [b]) => (a < b ? -1 : 1)))
+  const { guard } = guardOf(new Map(), { entries })
+  const writes = new Map<string, string | BulkChange | null>([
+    ['o/2', 'again'],
+    ['other', null]
+  ])
+  guard.finish(writes)
+  t.deepEqual(
+    [...writes].filter(([, text]) => text === null).map(([key]) => key),
+    ['other', 'o/0', 'o/1', 'o/3', 'o/4']
+  )
+  t.is(writes.get('o/2'), 'again')
+
+  const quiet = new Map<string, string | BulkChange | null>([['other', 'x']])
+  guard.finish(quiet)
+  t.is(quiet.size, 1, 'a reply that replaces nothing forgets nothing')
+  const rare = new Map<string, string | BulkChange | null>([['o/new', '1']])
+  guardOf(new Map(), { entries, random: () => 0.04 }).guard.finish(rare)
+  t.is(rare.size, 1, 'it is counted about once in 32 small replies')
+  guardOf(new Map(), { entries, random: () => 0.03 }).guard.finish(rare)
+  t.is(rare.size, 6)
+})
+
+test('what a file was before a reply is remembered under its path, not what it is or will be', t => {
+  const [A, B, C, D] = [1, 2, 3, 4].map(n => junkOf(n)) as [string, string, string, string]
+  const keyOf = (n: number): string => `o/${vectorOf(n).slice(0, 16)}/f`
+  const noted = (
+    before: RepoFile,
+    after: RepoFile,
+    { sent = [], entries }: { sent?: string[]; entries?: Map<string, string> } = {}
+  ): [string, string | BulkChange | null][] => {
+    const reply = {
+      sent: new Map([['f', { box: B, base: A, sent }]]),
+      changes: new Map<string, string | null>()
+    }
+    const writes = new Map<string, string | BulkChange | null>()
+    guardOf(new Map(), { reply, ...(entries && { entries }) }).guard.note(
+      { path: 'f', isLost: false, ...before },
+      after,
+      writes
+    )
+    return [...writes]
+  }
+  const file = (data?: string): RepoFile => ({ data, pending: undefined })
+  t.deepEqual(noted(file(A), file(B)), [[keyOf(1), '5']])
+  t.deepEqual(noted(file(A), file(A)), [])
+  t.deepEqual(noted(file(), file(B)), [])
+  t.deepEqual(noted(file(A), { data: B, pending: { box: A, base: B, sent: [] } }), [])
+  t.deepEqual(noted(file(), file(B), { sent: [C, D, B] }), [
+    [keyOf(3), '5'],
+    [keyOf(4), '5']
+  ])
+  t.deepEqual(noted(file(A), file(), { sent: [] }), [[keyOf(1), '5']])
+  t.deepEqual(noted(file(A), file(B), { entries: new Map([[keyOf(2), '1']]) }), [], 'an old one came back')
+})
+
+test('one reply adds at most five hundred boxes to those that are remembered', t => {
+  const { guard } = guardOf(new Map())
+  const writes = new Map<string, string | BulkChange | null>()
+  for (let n = 0; n < 600; n += 1) {
+    const [old, now] = [junkOf(n), junkOf(n + 1)]
+    const before = { path: `f${n}`, isLost: false, data: old, pending: undefined }
+    guard.note(before, { data: now, pending: undefined }, writes)
+  }
+  t.is(writes.size, 500)
 })

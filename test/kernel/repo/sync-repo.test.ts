@@ -712,6 +712,20 @@ test('a first download that is cut off is taken up where it ended, and what is t
   t.true(saved > 0, 'some of the parts were there already')
 })
 
+test('listeners hear nothing of a sync that changes nothing, nor of what this device wrote itself', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const heard: (readonly string[])[] = []
+  device.repo.onServerChange(paths => void heard.push(paths))
+  await device.repo.setText('own', '1')
+  await device.sync()
+  await device.sync()
+  t.deepEqual(heard, [])
+  store.put({ other: boxOf('2') })
+  await device.sync()
+  t.deepEqual(heard, [['other']])
+})
+
 test('listeners hear of the parts of a reply that are there although a later one fails', async t => {
   const store = makeSyncStore()
   const large = 'x'.repeat(700_000)

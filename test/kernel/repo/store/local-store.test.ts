@@ -339,6 +339,7 @@ test('a store of which little is left becomes one chunk when it is asked to be t
   const files = new Map<string, string>()
   const { store } = await open(files)
   for (let i = 0; i < 5; i++) await store.write(new Map([[`k${i}`, 'x'.repeat(60_000)]]))
+  await store.settled()
   store.tidySoon()
   await store.settled()
   t.is(store.chunkCount, 5)
@@ -351,6 +352,17 @@ test('a store of which little is left becomes one chunk when it is asked to be t
   const { store: again, reports } = await open(files)
   t.deepEqual([...again.entries('')].map(([name]) => name).sort(), ['k4', 'late'])
   t.deepEqual(reports, [])
+})
+
+test('a small store stays as it is when it is asked to be tidy, however little is left of it', async t => {
+  const { store } = await open(new Map())
+  await store.write(new Map([['k', 'x'.repeat(60_000)]]))
+  await store.write(new Map([['k', null]]))
+  await store.settled()
+  const before = store.chunkCount
+  store.tidySoon()
+  await store.settled()
+  t.is(store.chunkCount, before)
 })
 
 test('random writes, deletions and reopenings agree with a plain map', async t => {

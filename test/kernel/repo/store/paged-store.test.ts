@@ -180,6 +180,30 @@ test('reads see a large write before it is durable, and no longer if it fails', 
   t.is(await table.count(), 30)
 })
 
+test('a small write of rows that fails leaves the table as it was, for who has read it before too', async t => {
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files, { at: 2, kind: 'full' })
+  const { store, table } = await open(files, disk)
+  await store.write(new Map([['t/old', { text: 'old', order: 5 }]]))
+  t.is(await table.count(), 1)
+  const write = store.write(
+    new Map([
+      ['t/old', null],
+      ['t/new', { text: 'new', order: 9 }]
+    ])
+  )
+  const ended = t.throwsAsync(write)
+  t.is(await table.offsetOf('new'), 0)
+  t.true(isWalletError(await ended, 'STORAGE_FULL'))
+  t.is(await table.count(), 1)
+  t.is(await table.offsetOf('new'), undefined)
+  t.is(await table.offsetOf('old'), 0)
+  t.deepEqual(
+    (await table.page(0, 9)).map(row => row.key),
+    ['old']
+  )
+})
+
 test('a small write during a large one of the same keys is the newer one', async t => {
   const files = new Map<string, string>()
   const { store, table } = await open(files)
@@ -399,9 +423,12 @@ test('a damaged piece is kept, reported and told; its rows are gone, the others 
   t.deepEqual(again.reports, [])
 })
 
-for (const [name, damage] of [
-  ['damaged', (files: Map<string, string>, path: string) => void files.set(path, 'rubbish')],
-  ['missing', (files: Map<string, string>, path: string) => void files.delete(path)]
+const ruleOf = (error: unknown): string | undefined =>
+  isWalletError(error, 'CORRUPT_FILE') ? error.details.rule : undefined
+
+for (const [name, damage, rule] of [
+  ['damaged', (files: Map<string, string>, path: string) => void files.set(path, 'rubbish'), /decrypt/],
+  ['missing', (files: Map<string, string>, path: string) => void files.delete(path), /^it is missing$/]
 ] as const) {
   test(`an index part that is ${name} is made anew from the segments, and nothing is lost`, async t => {
     const files = await damagedWorld()
@@ -411,6 +438,7 @@ for (const [name, damage] of [
     t.is(await table.get('k3'), undefined)
     t.is(await table.count(), 2019)
     t.is(reports.length, 1)
+    t.regex(ruleOf(reports[0]) ?? '', rule)
     await store.close()
     const again = await open(files)
     t.is(await again.table.count(), 2019)

@@ -8,23 +8,20 @@ import { memoryDisk } from '../../../../plugins/storage/memory.ts'
 
 const io = makeNodeIo()
 
+const key = io.random(32)
+
+const openFamily = async (
+  disk: ReturnType<typeof memoryDisk>,
+  report: (error: unknown) => void
+): Promise<PagedStore> => {
+  const bulk = parseBulkPrefixes(['t/', 'k/+/'])
+  const place = { io, disk, folder: 'store', key: new Secret(key.slice()), bulk, report }
+  return openPagedStore(place, await disk.list('store'))
+}
+
 test('each name of a family is a table of its own, and is there again after the store is opened anew', async t => {
   const disk = memoryDisk()
-  const key = io.random(32)
-  const open = async (): Promise<PagedStore> =>
-    openPagedStore(
-      {
-        ...{
-          io,
-          disk,
-          folder: 'store',
-          key: new Secret(key.slice()),
-          bulk: parseBulkPrefixes(['t/', 'k/+/'])
-        },
-        report: error => t.fail(String(error))
-      },
-      await disk.list('store')
-    )
+  const open = (): Promise<PagedStore> => openFamily(disk, error => t.fail(String(error)))
   const store = await open()
   await store.write(
     new Map([
@@ -49,5 +46,27 @@ test('each name of a family is a table of its own, and is there again after the 
   t.is(await again.table('k/a/').count(), 1)
   for (const prefix of ['k/', 'k/a', 'x/'])
     t.throws(() => again.table(prefix), { instanceOf: TypeError }, prefix)
+  await again.close()
+})
+
+test('an entry beside the tables of a family is none of their rows, whose order it leaves alone', async t => {
+  const disk = memoryDisk()
+  const open = (): Promise<PagedStore> => openFamily(disk, error => t.fail(String(error)))
+  const store = await open()
+  await store.write(new Map([['k/entry', 'any text']]))
+  await store.close()
+  const again = await open()
+  t.is(again.get('k/entry'), 'any text')
+  const steps = [
+    ['k/a/1', 0],
+    ['k/a/2', 0],
+    ['k/a/1', 1],
+    ['k/a/1', 0]
+  ] as const
+  for (const [name, order] of steps) await again.write(new Map([[name, { text: name, order }]]))
+  t.deepEqual(
+    (await again.table('k/a/').page(0, 9)).map(row => row.key),
+    ['2', '1']
+  )
   await again.close()
 })

@@ -1,0 +1,103 @@
+import test from 'ava'
+import { type IndexColumns, makeColumns } from '../../../../kernel/repo/store/index-part.ts'
+import { RowIndex } from '../../../../kernel/repo/store/row-index.ts'
+import { type Chance, drawSeed, makeChance } from '../../../helpers/drawn-runs.ts'
+
+/** A row as the columns hold it; one at place 0 removes what is known of its hash. */
+interface Row {
+  readonly low: number
+  readonly high: number
+  readonly order: number
+  readonly mark: number
+  readonly place: number
+  readonly slot: number
+}
+
+const partOf = (rows: readonly Row[]): IndexColumns => {
+  const part = makeColumns(rows.length)
+  for (const [i, row] of rows.entries())
+    for (const name of ['low', 'high', 'order', 'mark', 'place', 'slot'] as const) part[name][i] = row[name]
+  return part
+}
+
+const rowIn = (columns: IndexColumns, row: number): Row => {
+  const [low = 0, high = 0, order = 0] = [columns.low[row], columns.high[row], columns.order[row]]
+  const [mark = 0, place = 0, slot = 0] = [columns.mark[row], columns.place[row], columns.slot[row]]
+  return { low, high, order, mark, place, slot }
+}
+
+const isSameKey = (left: Row, right: Row): boolean => left.low === right.low && left.high === right.high
+
+/** What a part makes of a plain list in descending order. */
+const applied = (rows: readonly Row[], part: readonly Row[]): Row[] => {
+  const list = [...rows]
+  for (const row of part) {
+    const at = list.findIndex(known => isSameKey(known, row))
+    if (at >= 0 && row.place > 0 && list[at]?.order === row.order) {
+      list[at] = row
+      continue
+    }
+    if (at >= 0) list.splice(at, 1)
+    if (row.place === 0) continue
+    const end = list.findIndex(({ order }) => order < row.order)
+    list.splice(end < 0 ? list.length : end, 0, row)
+  }
+  return list
+}
+
+/** Keys whose hashes meet in the lookup, and share one of their halves. */
+const KEYS = Array.from({ length: 120 }, (_, n) => ({
+  low: 1 + 64 * (n % 12),
+  high: 7 * Math.floor(n / 12)
+}))
+
+let places = 0
+
+/** So many rows of different keys, those that remove others last. */
+const drawPart = (chance: Chance, size: number, isFirst: boolean): Row[] => {
+  const keys = [...KEYS]
+  const rows = Array.from({ length: size }, (): Row => {
+    const [key] = keys.splice(chance.below(keys.length), 1)
+    places += 1
+    const isDead = !isFirst && chance.oneIn(4)
+    return {
+      ...(key ?? { low: 0, high: 0 }),
+      order: isDead ? 0 : chance.below(9) - 4,
+      mark: isDead ? 0 : chance.below(5) - 2,
+      place: isDead ? 0 : places,
+      slot: chance.below(9)
+    }
+  })
+  const alive = rows.filter(({ place }) => place > 0).sort((left, right) => right.order - left.order)
+  return [...alive, ...rows.filter(({ place }) => place === 0)]
+}
+
+test('an index finds and orders the rows of its parts as a plain list does, also where hashes meet', t => {
+  const chance = makeChance(drawSeed(t))
+  for (let run = 0; run < 25; run += 1) {
+    const index = new RowIndex()
+    let list: Row[] = []
+    for (let round = 0; round < 5; round += 1) {
+      const parts = Array.from({ length: 1 + chance.below(3) }, (_, n) =>
+        drawPart(chance, chance.below(chance.oneIn(3) ? 60 : 6), round + n === 0)
+      )
+      index.apply(parts.map(partOf))
+      for (const part of parts) list = applied(list, part)
+      t.deepEqual(
+        Array.from(index.byOrder, row => rowIn(index.columns, row)),
+        list
+      )
+      const whole = index.toPart()
+      t.deepEqual(
+        Array.from({ length: whole.count }, (_, i) => rowIn(whole, i)),
+        list
+      )
+      for (const { low, high } of [...KEYS, { low: 1, high: 8 }, { low: 2, high: 7 }]) {
+        const row = index.find(Uint32Array.of(low, high))
+        const offset = list.findIndex(known => known.low === low && known.high === high)
+        if (offset < 0) t.true(row < 0)
+        else t.is(index.offsetOf(row), offset)
+      }
+    }
+  }
+})
