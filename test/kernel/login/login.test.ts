@@ -273,6 +273,15 @@ test('a refresh that is under way at logout ends with LOGGED_OUT', async t => {
   t.deepEqual(device.reports, [])
 })
 
+test('a login that is closed before its refresh in the background ends leaves nothing in the log', async t => {
+  const { world, files } = await makeAlice()
+  const device = await openDevice(world, files)
+  const login = await withPassword(device)
+  login.close()
+  await settle()
+  t.deepEqual([...device.logLines, ...device.reports], [])
+})
+
 test('a PIN logs in online on a device that knows the account [4.27] [7.4]', async t => {
   const { world, files } = await makeAlice()
   const device = await openDevice(world, files)

@@ -1,3 +1,4 @@
+import { base58 } from '@scure/base'
 import test from 'ava'
 import { base32Of, parseBase32 } from '../../../kernel/crypto/encoding.ts'
 import { isTotp, totp } from '../../../kernel/crypto/one-time-code.ts'
@@ -578,4 +579,40 @@ test('forgetting an account forgets its two-factor keys, and a refused one is no
     [...owner.files.keys()].filter(path => path.includes('otpKeys/') || path.includes('logins/')),
     []
   )
+})
+
+test('a file of two-factor keys that holds none is no fault, and the next key that works is kept in it', async t => {
+  for (const text of ['{}', '{"logins":[]}', '{"logins":null}']) {
+    const world = makeLoginWorld()
+    const owner = await createAlice(world)
+    await owner.twoFactor.enableOtp()
+    await owner.login.refresh()
+    const path = [...owner.files.keys()].find(name => name.startsWith('otpKeys/')) ?? ''
+    const device = await openDevice(world, new Map([...owner.files, [path, text]]))
+    const { loginId } = owner.login.stash
+    t.deepEqual(await device.stashes.otpKeys.find({ rootId: loginId, loginId }, {}), [])
+    const other = await openAlice(world, { device })
+    await other.login.refresh()
+    t.deepEqual(device.reports, [], text)
+    const loginKey = base58.decode(other.login.rootLoginKeyBase58())
+    const found = await device.stashes.otpKeys.find({ rootId: loginId, loginId }, { loginKey })
+    t.deepEqual(found, [owner.twoFactor.getOtpKey()], text)
+  }
+})
+
+test('a code that was typed shows nothing about the key that this device has, which is not kept for it', async t => {
+  const scene = await makeScene()
+  const { world, owner, key } = scene
+  const { loginId } = owner.login.stash
+  const wrong = 'MFRGGZDFMZTWQ2LK'
+  const other = await tryOther(scene, { otpKey: key })
+  const { services, stashes } = other
+  const loginKey = base58.decode(other.login.rootLoginKeyBase58())
+  other.login.close()
+  world.garble = (route, reply) =>
+    route === 'POST /api/v2/login' ? { ...reply, results: { ...reply.results, otpKey: true } } : reply
+  const { passwordBox: _box, ...stash } = owner.login.stash
+  await stashes.save({ ...stash, otpKey: wrong })
+  await loginWithPassword(services, stashes, { ...ALICE, otp: codeAt(scene, 0) })
+  t.deepEqual(await stashes.otpKeys.find({ rootId: loginId, loginId }, { loginKey }), [key])
 })

@@ -36,3 +36,24 @@ test('keys that cannot be derived fail the login and nothing else, also one that
   }
   t.deepEqual(unhandled, [])
 })
+
+test('the key of a password is derived once in a login, also if the server has to be asked for its box', async t => {
+  const { world, alice } = await makeAlice()
+  const { stash } = alice.login
+  const salt = stash.passwordKeySnrp?.salt_hex ?? ''
+  const { passwordBox } = stash
+  if (passwordBox === undefined) throw new Error('The account has no password')
+  await alice.stashes.save({ ...stash, passwordBox: { ...passwordBox, iv_hex: '00'.repeat(16) } })
+  const salts: string[] = []
+  const scrypt: typeof quickCrypto.scrypt = (data, bytes, ...rest) => {
+    salts.push(quickCrypto.toHex(bytes))
+    return quickCrypto.scrypt(data, bytes, ...rest)
+  }
+  const { services, stashes } = await openDevice(world, alice.files, {
+    io: { crypto: { ...quickCrypto, scrypt } }
+  })
+  const { username, password } = ALICE
+  const login = await loginWithPassword(services, stashes, { username, password })
+  t.deepEqual(login.stash.passwordBox, passwordBox)
+  t.is(salts.filter(each => each === salt).length, 1)
+})
