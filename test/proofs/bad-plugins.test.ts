@@ -499,7 +499,12 @@ const storageKinds: readonly Kind[] = [
     { name: `getText answers ${name}`, disk: diskThat({ getText: async () => make() as never }) },
     { name: `list answers ${name}`, disk: diskThat({ list: async () => make() as never }) }
   ]),
-  { name: 'openDisk never answers', disk: never }
+  { name: 'openDisk never answers', disk: never },
+  { name: 'list never answers', disk: diskThat({ list: never }) },
+  { name: 'getText never answers', disk: diskThat({ getText: never }) },
+  { name: 'setText never answers', disk: diskThat({ setText: never }) },
+  { name: 'delete never answers', disk: diskThat({ delete: never }) },
+  { name: 'close never answers', disk: diskThat({ close: never }) }
 ]
 
 const policy = (hook: 'beforeSign' | 'rankQuotes', answer: (...args: never[]) => unknown): PolicyPlugin => ({

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import type { WalletError } from '../../kernel/errors/wallet-error.ts'
-import { type Account, type CurrencyWallet, nativeAmount } from '../../kernel/index.ts'
+import { type Account, type CurrencyWallet, nativeAmount, type ObserverPlugin } from '../../kernel/index.ts'
 import { waitFor } from '../helpers/device.ts'
 import { makeSilentDisk, type SilentDisk, storageOf } from '../helpers/silent-disk.ts'
 import { openToyHome, type ToyHome } from '../helpers/toy-home.ts'
@@ -11,17 +11,29 @@ interface SilentHome extends ToyHome {
   readonly files: Map<string, string>
   /** What every engine of this device was asked to send. */
   readonly sent: string[]
+  /** What observers, such as the panel, are told of plugins that fail. */
+  readonly faults: string[]
 }
 
 const openHome = async (t: ExecutionContext): Promise<SilentHome> => {
   const files = new Map<string, string>()
   const disk = makeSilentDisk(files)
   const sent: string[] = []
+  const faults: string[] = []
+  const observer: ObserverPlugin = {
+    kind: 'observer',
+    id: 'watcher',
+    apply: ({ hooks }) =>
+      hooks.pluginFault.tap(
+        'watcher',
+        ({ pluginId, errorCode }) => void faults.push(`${pluginId} ${errorCode}`)
+      )
+  }
   const home = await openToyHome(t, {
     ...countingSends(sent),
-    device: { storage: storageOf(disk) }
+    device: { storage: storageOf(disk), plugins: [observer] }
   })
-  return { ...home, disk, files, sent }
+  return { ...home, disk, files, sent, faults }
 }
 
 const countingSends = (sent: string[]) => ({
@@ -74,7 +86,7 @@ const reopen = async (
   const sent: string[] = []
   const next = makeSilentDisk(files)
   const again = await home.another({ ...countingSends(sent), device: { storage: storageOf(next) } })
-  return { ...again, disk: next, files, sent }
+  return { ...again, disk: next, files, sent, faults: [] }
 }
 
 const noteOf = async (account: Account, id: string): Promise<string | undefined> =>
@@ -100,6 +112,7 @@ for (const comesBack of [false, true]) {
       ['write'],
       'the application is told once'
     )
+    t.deepEqual(home.faults, ['silent STORAGE_TIMEOUT'])
     const { account } = await reopen(t, home, { comesBack })
     t.is(await noteOf(account, 'kept'), 'told as saved')
     t.is(await noteOf(account, 'late'), comesBack ? 'never told as saved' : undefined)
