@@ -41,22 +41,24 @@ export interface SignOptions {
 }
 
 /**
- * Signs a draft. The intent is durable before a key is read, and the signed bytes before they are handed out.
+ * Signs a draft. The intent is durable before a key is read, and the signed bytes before they are handed out. One waits
+ * for the other, as in {@link spend}: two that are signed at once would not see each other's coins.
  *
  * @throws MAX_FEE, FEE_UNUSUAL, SIGN_REFUSED or the error of a policy; then nothing was signed
  */
-export const signTx = async (
+export const signTx = (
   parts: SpendParts,
   draft: Transaction,
   options: SignOptions = {}
-): Promise<Transaction> => {
-  const correlationId = newCorrelationId(parts.services)
-  return whileBusy(
-    parts,
-    correlationId,
-    async () => (await signAs(parts, draft, { correlationId, stage: 'signed', ...options })).tx
-  )
-}
+): Promise<Transaction> =>
+  parts.inOrder(() => {
+    const correlationId = newCorrelationId(parts.services)
+    return whileBusy(
+      parts,
+      correlationId,
+      async () => (await signAs(parts, draft, { correlationId, stage: 'signed', ...options })).tx
+    )
+  })
 
 /**
  * Sends signed bytes. Whatever comes back, they may have left: they are kept, and what they spend stays reserved. After

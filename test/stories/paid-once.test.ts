@@ -185,6 +185,18 @@ test('the coins of a payment that is signed and not sent are reserved until it i
   t.truthy(await wallet.makeSpend(pay('1000000')))
 })
 
+test('of two payments of the same coins that are signed at once, one is refused', async t => {
+  const { wallet } = await makeHome(t)
+  const [one, two] = [await wallet.makeSpend(pay('59000000')), await wallet.makeSpend(pay('58000000'))]
+  t.false(isApart(one, two))
+  for (const others of [() => wallet.signTx(two), () => wallet.spend(two)]) {
+    const [first, second] = await Promise.allSettled([wallet.signTx(one), others()])
+    t.like(second, { status: 'rejected', reason: { code: 'SIGN_REFUSED' } })
+    if (first.status === 'fulfilled') await wallet.discardTx(first.value.txid)
+  }
+  t.deepEqual(wallet.getSnapshot().openPayments, [])
+})
+
 test('a payment that the network lost says so, is sent again, and keeps its row and note through a resync', async t => {
   const { wallet, lies, world } = await makeHome(t)
   const { txid } = await wallet.spend(
