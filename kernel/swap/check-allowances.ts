@@ -67,16 +67,31 @@ const allowanceOf = (call: string): Allowance | undefined => {
   return { spender: `0x${spender}`, nativeAmount: nativeAmount(String(BigInt(`0x${amount}`))) }
 }
 
-/** Every text of a spend that can be the data of a call: hex of at least a selector that is no address and no hash. */
+/**
+ * Every text of a spend that can be the data of a call, without 0x: hex that is no address and no hash. Where neither 0x nor
+ * a memo's type says that a text is hex, it is taken for a call if it has the form of one.
+ */
 const callsOf = ({ memos = [], otherParams, spendTargets }: SpendInfo): readonly string[] => [
-  ...memos.flatMap(({ type, value }) => (type === 'hex' ? [value.toLowerCase()] : [])),
-  ...[otherParams, ...spendTargets.map(target => target.otherParams)].flatMap(hexOf)
+  ...memos.flatMap(({ type, value }) => (type === 'hex' ? [withoutMark(value)] : callsIn(value))),
+  ...[otherParams, ...spendTargets.map(target => target.otherParams)].flatMap(callsIn),
+  // Memos as they were once given, which the wallet makes memos of.
+  ...spendTargets.flatMap(({ memo, uniqueIdentifier }) => [memo, uniqueIdentifier].flatMap(callsIn))
 ]
 
-const hexOf = (value: Json | undefined): readonly string[] => {
+const callsIn = (value: Json | undefined): readonly string[] => {
   if (typeof value === 'string') {
-    const [, hex = ''] = /^0x([0-9a-f]+)$/i.exec(value) ?? []
-    return hex.length < SELECTOR || hex.length === 40 || hex.length === 64 ? [] : [hex.toLowerCase()]
+    if (!/^(0x)?[0-9a-f]+$/i.test(value)) return []
+    const hex = withoutMark(value)
+    const isMarked = hex.length < value.length
+    const isCall = isMarked
+      ? hex.length >= SELECTOR && hex.length !== 40 && hex.length !== 64
+      : hex.length > SELECTOR && hex.length % WORD === SELECTOR
+    return isCall ? [hex] : []
   }
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(hexOf) : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(callsIn) : []
 }
+
+const withoutMark = (hex: string): string => hex.toLowerCase().replace(/^0x/, '')
+
+/** Digits of one argument. */
+const WORD = 64

@@ -489,6 +489,7 @@ test('an allowance lets nobody but the payee take no more than the swap costs, w
   const wish = { fromTokenId: 'gold' }
   const places: readonly ((data: string) => Partial<SpendInfo>)[] = [
     data => ({ memos: [{ type: 'hex', value: data }] }),
+    data => ({ memos: [{ type: 'hex', value: `0X${data}` }] }),
     data => ({ otherParams: { data: `0x${data}` } }),
     data => ({ otherParams: { tx: { to: ROUTER, inputs: ['0x5208', `0x${data.toUpperCase()}`] } } }),
     data => ({
@@ -521,10 +522,33 @@ test('an allowance lets nobody but the payee take no more than the swap costs, w
       t.is(from.spent.length, rule === undefined ? 2 : 0)
     }
   }
+  // Where nothing says that it is hex, only what has the form of a call counts as one.
+  const target = { publicAddress: 'gold-contract', nativeAmount: nativeAmount('0') }
+  for (const more of [
+    (data: string) => ({ otherParams: { data } }),
+    (memo: string) => ({ spendTargets: [{ ...target, memo }] }),
+    (uniqueIdentifier: string) => ({ spendTargets: [{ ...target, uniqueIdentifier }] }),
+    (memo: string) => ({ spendTargets: [{ ...target, memo: `0x${memo}` }] })
+  ] satisfies ((data: string) => Partial<SpendInfo>)[]) {
+    for (const data of [allowing('approve', THIEF, 1000n), allowing('transfer', THIEF, 1000n)]) {
+      const approval = { ...pay('gold-contract', '0'), ...more(data) }
+      const { quote, from } = await openCounter({ spends: [approval, pay(ROUTER, '1000', 'gold')] }, { wish })
+      await t.throwsAsync(quote.approve(), { code: 'SWAP_CHANGED' })
+      t.is(from.spent.length, 0)
+    }
+  }
+  const tagged = { ...pay(ROUTER, '1000', 'gold'), memos: [{ type: 'text' as const, value: '0123456789' }] }
+  await (await openCounter({ spends: [tagged] }, { wish })).quote.approve()
   for (const data of [allowing('approve', ROUTER, 1n), `a22cb465${'0'.repeat(128)}`]) {
-    const payment = { ...pay('gold-contract', '1000'), otherParams: { data: `0x${data}` } }
-    const { quote } = await openCounter({ spends: [payment] })
-    await t.throwsAsync(quote.approve(), { message: /gives an allowance with the payment/ })
+    for (const said of [
+      { otherParams: { data: `0x${data}` } },
+      { otherParams: { data } },
+      { memos: [{ type: 'hex' as const, value: `0x${data}` }] },
+      { memos: [{ type: 'text' as const, value: data }] }
+    ]) {
+      const { quote } = await openCounter({ spends: [{ ...pay('gold-contract', '1000'), ...said }] })
+      await t.throwsAsync(quote.approve(), { message: /gives an allowance with the payment/ })
+    }
   }
 })
 
