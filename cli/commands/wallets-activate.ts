@@ -10,6 +10,7 @@ import { tokenIdOf, walletTokens } from '../session/token-place.ts'
 import { upload } from '../session/upload.ts'
 import { coinOf, findAsset } from '../session/wallet-assets.ts'
 import type { Session } from '../session.ts'
+import { allowSecondPayment, openLines } from '../spend/open-payments.ts'
 
 /** Has the chain let a wallet, or tokens of it, be used: lists what can pay for that, or pays, after a question. */
 export const walletsActivate: CommandRun = async (session, text = '') => {
@@ -71,8 +72,17 @@ const activate = async (
         view: { kind: 'text', lines: [`Nothing was paid; without --dry-run: ${words}`] }
       }
     }
+    await paying.lookAtOpenPayments()
+    for (const [label, value] of openLines(paying)) session.talk.say(`${label}  ${value}`)
     await confirm(session, { question: `Pay ${words}, from ${paying.name ?? paying.id}?`, summary })
-    const { transactions } = await quote.approve()
+    const { transactions } = await quote.approve({
+      async confirm(drafts) {
+        const similar = drafts.flatMap(draft => paying.similarPayments(draft).map(({ txid }) => txid))
+        await allowSecondPayment(session, { similar, json: { ...summary, walletId: paying.id } })
+        session.signal.throwIfAborted()
+        session.paying()
+      }
+    })
     const txids = transactions.map(({ txid }) => txid)
     return {
       data: { dryRun: false, summary, txids },

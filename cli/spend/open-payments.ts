@@ -48,7 +48,7 @@ export const sentStateText = (
 /** What is open beside a payment that is about to be approved, as lines of its review. */
 export const openLines = (
   wallet: CurrencyWallet,
-  own: { readonly txid: string; readonly replaces?: string }
+  own: { readonly txid: string; readonly replaces?: string } = { txid: '' }
 ): readonly (readonly [label: string, value: string])[] => {
   const others = openBeside(wallet, own)
   const lines = others.slice(0, MAX_LINES).map((payment, at): readonly [string, string] => {

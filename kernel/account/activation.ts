@@ -20,10 +20,13 @@ export interface ActivationWish extends ActivationQuestion {
   readonly payment?: { readonly walletId: string; readonly tokenId: string | null }
 }
 
-/** How an activation is approved. `maxNetworkFee`: of each payment; a fee that is not usual needs it. */
+/** How an activation is approved. */
 export interface ApproveActivation {
   readonly metadata?: Metadata | undefined
+  /** Of each payment; a fee that is not usual needs it. */
   readonly maxNetworkFee?: NativeAmount | undefined
+  /** Asked with the drafts of all payments before the first is signed; what it throws is thrown, and nothing is paid. */
+  readonly confirm?: ((drafts: readonly Transaction[]) => Promise<void>) | undefined
 }
 
 /** What an activation costs, for a person to approve; nothing is spent before. */
@@ -97,10 +100,10 @@ export const activateWallet = async (
     paymentTokenId: tokenId,
     fromNativeAmount: offer.fromNativeAmount,
     networkFee: offer.networkFee,
-    approve({ metadata, maxNetworkFee } = {}) {
+    approve(options = {}) {
       if (isClosed)
         return Promise.reject(new WalletError('OPTION_INVALID', { option: 'quote', rule: 'was closed' }))
-      paid ??= pay({ payer, offer, tokenId, pluginId }, { metadata, maxNetworkFee })
+      paid ??= pay({ payer, offer, tokenId, pluginId }, options)
       return paid
     },
     close() {
@@ -119,7 +122,7 @@ interface Payment {
 
 const pay = async (
   { payer, offer, tokenId, pluginId }: Payment,
-  { metadata, maxNetworkFee }: ApproveActivation
+  { metadata, maxNetworkFee, confirm }: ApproveActivation
 ): Promise<{ readonly transactions: readonly Transaction[] }> => {
   const { fromNativeAmount, networkFee, spends } = offer
   const feeIn = (asset: string | null): NativeAmount =>
@@ -138,6 +141,7 @@ const pay = async (
   const drafts: Transaction[] = []
   for (const spend of spends) drafts.push(await draft(spend))
   checkTotal(drafts)
+  await confirm?.(Object.freeze([...drafts]))
   const transactions: Transaction[] = []
   for (const [at, spend] of spends.entries()) {
     // Each spend changes what the next one can use.

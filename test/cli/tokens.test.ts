@@ -128,6 +128,15 @@ test.serial(
     t.like(asked.error.details.summary, { amount: { native: '40' }, networkFee: { native: '1' } })
     const paid = await dataOf('wallets', 'activate', 'Toys', '--token', 'USDX', '--pay-with', 'Toys', '--yes')
     t.is(paid.txids.length, 1)
+
+    const second = await run('wallets', 'activate', 'Toys', '--token', 'USDX', '--yes', '--json')
+    const { details, next } = failed(t, second, 'CONFIRMATION_REQUIRED', 5).error
+    t.deepEqual(details.openTxids, paid.txids)
+    t.regex(second.stderr, /open +0\.4 TOY to activator/)
+    t.regex(next[0].command, /^holdfast tx resend .* txid-/)
+    t.is((await dataOf('tx', 'open', 'Toys')).openPayments.length, 1)
+    const meant = await dataOf('wallets', 'activate', 'Toys', '--token', 'USDX', '--again', '--yes')
+    t.is(meant.txids.length, 1)
   }
 )
 

@@ -1,4 +1,5 @@
 import type { CommandFlag, CommandSpec } from '../../command.ts'
+import { AGAIN } from './again.ts'
 import { ANY_LOGIN } from './any-login.ts'
 
 const QUOTE: readonly CommandFlag[] = [
@@ -22,11 +23,6 @@ const WATCH: CommandFlag = { flags: '--watch', summary: 'tell of every answer as
 const MAX_FEE: CommandFlag = {
   flags: '--max-fee <amount>',
   summary: 'refuse a higher network fee, and allow one up to this that is not usual'
-}
-
-const AGAIN: CommandFlag = {
-  flags: '--again',
-  summary: 'a second payment of the same amount to the payee of an open one is meant'
 }
 
 const APPROVAL: readonly CommandFlag[] = [

@@ -1,4 +1,5 @@
 import type { CommandFlag, CommandSpec } from '../../command.ts'
+import { AGAIN } from './again.ts'
 import { ANY_LOGIN } from './any-login.ts'
 
 const NOTES: readonly CommandFlag[] = [
@@ -14,11 +15,6 @@ const PERIOD: readonly CommandFlag[] = [
 
 const TOKEN: CommandFlag = { flags: '--token <token>', summary: 'a token, by its id or code' }
 const ALL: CommandFlag = { flags: '--all', summary: 'every wallet, the archived ones too' }
-
-const AGAIN: CommandFlag = {
-  flags: '--again',
-  summary: 'a second payment of the same amount to the payee of an open one is meant'
-}
 
 const STATES: readonly CommandFlag[] = [
   {

@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../../command.ts'
+import { AGAIN } from './again.ts'
 import { ANY_LOGIN } from './any-login.ts'
 
 const WALLET = '<wallet>'
@@ -125,7 +126,8 @@ export const walletChangeCommands: readonly CommandSpec[] = [
     flags: [
       { flags: '--token <token>', summary: 'a token to activate', isRepeatable: true },
       { flags: '--pay-with <asset>', summary: 'what pays, such as Daily or Daily:USDX' },
-      { flags: '--list', summary: 'only list what can pay' }
+      { flags: '--list', summary: 'only list what can pay' },
+      AGAIN
     ],
     secrets: ANY_LOGIN,
     load: async () => (await import('../../commands/wallets-activate.ts')).walletsActivate

@@ -72,6 +72,22 @@ test('an activation names what can pay, costs what was approved, and is paid onc
   t.is((await payer.getTransactions()).length, 1)
 })
 
+test('an activation is confirmed with the exact drafts, and pays nothing if the answer is an error', async t => {
+  const { account, clock } = await openToyHome(t, offering(OFFER))
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(100)
+  const refused = await account.activateWallet({ walletId: wallet.id })
+  const confirm = async (drafts: readonly EngineTransaction[]): Promise<void> => {
+    t.like(drafts, [{ nativeAmount: '-10', txid: '', spendTargets: [{ publicAddress: 'chain' }] }])
+    throw new Error('no')
+  }
+  await t.throwsAsync(refused.approve({ confirm }), { message: 'no' })
+  await t.throwsAsync(refused.approve(), { message: 'no' })
+  t.deepEqual(wallet.getSnapshot().openPayments, [])
+  const wanted = await account.activateWallet({ walletId: wallet.id })
+  t.is((await wanted.approve({ confirm: async () => {} })).transactions.length, 1)
+})
+
 test('an activation that is closed, or that would cost more than was said, pays nothing', async t => {
   const { account, clock } = await openToyHome(
     t,
