@@ -14,10 +14,11 @@ export interface DispatchPort {
   watcher(): ((ran: TapSnapshot) => void) | undefined
 }
 
-/** How one hook behaves. `deadlineMs` bounds each tap that answers with a promise. */
+/** How one hook behaves. `deadlineMs` bounds each tap that answers with a promise; `discard` takes what comes later. */
 export interface DispatchRule {
   readonly port: DispatchPort
   readonly deadlineMs: number
+  readonly discard?: (answer: unknown) => void
 }
 
 type Tap = { readonly name: string; readonly type: string; readonly fn: (...args: never[]) => unknown }
@@ -132,7 +133,8 @@ const callTap = async (hook: AnyHook, call: TapCall): Promise<unknown> => {
       pluginId: tap.name,
       kind: nameOf(hook),
       what: `The plugin ${tap.name} in ${nameOf(hook)}`,
-      milliseconds: rule.deadlineMs
+      milliseconds: rule.deadlineMs,
+      discard: rule.discard
     }
     const answer = await calls.call(call, () => tap.fn(...(args as never[])))
     outcome = answer === undefined ? 'done' : 'answered'

@@ -17,6 +17,8 @@ export interface HookRow {
 }
 
 const CALL_MS = 30_000
+/** A slow disk may have much to look through, and one of a page much to take over. */
+const OPEN_MS = 300_000
 
 /** Every hook, in the order of its life: asked, objected to, life cycle, told. */
 export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
@@ -25,7 +27,7 @@ export const hookTable: { readonly [Name in keyof KernelHooks]: HookRow } = {
     fires: 'once, before any other plugin is applied',
     carries: 'the purpose; the answer is a Disk',
     tappedBy: 'storage',
-    deadlineMs: CALL_MS
+    deadlineMs: OPEN_MS
   },
   makeTools: {
     dispatch: 'asked',

@@ -6,7 +6,7 @@ import {
   SyncHook,
   SyncWaterfallHook
 } from 'tapable'
-import type { Disk } from '../repo/disk.ts'
+import { checkedDisk, type Disk } from '../repo/disk.ts'
 import type { TokenMap } from '../types/currency.ts'
 import type { CurrencyEngine, CurrencyTools, EngineRequest } from '../types/engine.ts'
 import type { HistoricRateDesk, RateDesk } from '../types/rates.ts'
@@ -39,6 +39,12 @@ import type {
   WalletSnapshot
 } from './snapshots.ts'
 
+/** A disk that opens too late for its kernel would stay locked for the next one. */
+const closeDisk = (late: unknown): void => {
+  const close = async (): Promise<void> => checkedDisk(late as Disk).close?.()
+  close().catch(() => {})
+}
+
 /**
  * Makes the hook map, each hook with its dispatcher and deadline from the hook table.
  *
@@ -63,7 +69,10 @@ export const makeKernelHooks = ({
   const silent = { port: quiet, deadlineMs: 0 }
 
   return Object.freeze({
-    openDisk: ask<DiskRequest, Disk>('openDisk'),
+    openDisk: asked(new AsyncSeriesBailHook<[DiskRequest], Disk | undefined>(['request'], 'openDisk'), {
+      ...rule('openDisk'),
+      discard: closeDisk
+    }),
     makeTools: new HookMap<AsyncSeriesBailHook<[], CurrencyTools | undefined>>(() =>
       asked(new AsyncSeriesBailHook<[], CurrencyTools | undefined>([], 'makeTools'), rule('makeTools'))
     ),

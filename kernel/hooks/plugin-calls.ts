@@ -11,6 +11,8 @@ export interface PluginCall {
   /** Begins the sentence of the error when it takes too long. */
   readonly what: string
   readonly milliseconds: number
+  /** Takes an answer that comes after its deadline and has no owner any more. */
+  readonly discard?: ((answer: unknown) => void) | undefined
 }
 
 /** What calls of plugins need. */
@@ -40,7 +42,7 @@ export class PluginCalls {
    * @throws DEADLINE; PLUGIN_FAILED while too many earlier calls have not ended; or what the plugin throws, as an error
    */
   call<T>(place: PluginCall, run: () => T | Promise<T>): Promise<T> {
-    const { pluginId, kind, owner = '', what, milliseconds } = place
+    const { pluginId, kind, owner = '', what, milliseconds, discard } = place
     const key = `${pluginId}\n${kind}\n${owner}`
     if ((this.#late.get(key) ?? 0) >= MAX_LATE) return Promise.reject(tooMany(pluginId, kind))
     return new Promise<T>((resolve, reject) => {
@@ -56,6 +58,7 @@ export class PluginCalls {
       }
       const answered = (value: T): void => {
         end()
+        if (isLate) discard?.(value)
         resolve(value)
       }
       const failed = (thrown: unknown): void => {

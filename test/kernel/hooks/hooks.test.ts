@@ -17,6 +17,8 @@ import type { Disk } from '../../../kernel/repo/disk.ts'
 import type { RateDesk } from '../../../kernel/types/rates.ts'
 import type { QuoteDesk } from '../../../kernel/types/swap.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
+import { memoryDisk } from '../../../plugins/storage/memory.ts'
+import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { likeList } from '../../helpers/like-list.ts'
 
 const io = makeNodeIo()
@@ -195,7 +197,19 @@ test('a tap that never answers is given up after its deadline', async t => {
   const answer = hooks.openDisk.promise({ purpose: 'everything' })
   await Promise.resolve()
   for (const fire of timers) fire()
-  await t.throwsAsync(answer, { code: 'PLUGIN_FAILED', message: /took longer than 30 seconds/ })
+  await t.throwsAsync(answer, { code: 'PLUGIN_FAILED', message: /took longer than 300 seconds/ })
+})
+
+test('a disk that opens after its deadline is closed, so that the next kernel finds it free', async t => {
+  const clock = makeFakeClock()
+  const hooks = makeKernelHooks({ clock, onFault: () => {} })
+  let open: (disk: Disk) => void = () => {}
+  hooks.openDisk.tapPromise('slow', () => new Promise(resolve => (open = resolve)))
+  const answer = t.throwsAsync(hooks.openDisk.promise({ purpose: 'everything' }), { code: 'PLUGIN_FAILED' })
+  await clock.advance(300_000)
+  await answer
+  await new Promise<void>(resolve => open({ ...memoryDisk(), close: async () => resolve() }))
+  t.pass()
 })
 
 test('tapRan tells hook, plugin, duration and outcome of each tap, and the correlation id of a spend', async t => {
