@@ -21,8 +21,8 @@ test('whatever three devices edit and whatever becomes of their requests and dis
   for (const trouble of TROUBLES) t.true((tally.troubles.get(trouble) ?? 0) > 0, trouble)
 })
 
-/** One story in a few thousand is known to drop an edit of ours between a merge and a deployed client's write (ROADMAP). */
-const MAX_UNTOLD = 1 + Math.ceil(numRuns / 1000)
+/** About one story in twenty thousand drops an edit untold, shortly after a device's first download (ROADMAP). */
+const MAX_UNTOLD = 1 + Math.ceil(numRuns / 10_000)
 
 /** Without any of these the stories would have shown less than they say. */
 const TROUBLES = [
