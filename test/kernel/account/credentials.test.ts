@@ -1,9 +1,12 @@
 import test from 'ava'
 import { TwoFactor } from '../../../kernel/account/two-factor.ts'
 import { FIXED_SNRP } from '../../../kernel/crypto/snrp.ts'
+import { isPin } from '../../../kernel/login/check-credentials.ts'
 import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'
 import { loginWithKey } from '../../../kernel/login/ways-in/key-login.ts'
 import { loginWithPassword } from '../../../kernel/login/ways-in/password.ts'
+import { Secret } from '../../../kernel/state/secret.ts'
+import type { LoginTree } from '../../../kernel/types/login.ts'
 import { CHEAP, makeLoginWorld, openDevice, settle } from '../../helpers/login-device.ts'
 import { recordsOf, strayIds } from '../../helpers/login-ids.ts'
 import {
@@ -271,6 +274,21 @@ test('a PIN whose text is not known here is tried on the server, and any failure
   world.server.isOnline = false
   t.false(await credentials.checkPIN(ALICE.pin))
   t.true(await alice.credentials.checkPIN(ALICE.pin))
+})
+
+test('a PIN that is tried on the server is tried with the voucher of the login whose PIN it is', async t => {
+  const world = makeLoginWorld()
+  const { services } = await openAppDevice(world)
+  const { io } = services
+  const [rootId, loginId] = [1, 2].map(byte => io.crypto.toBase64(new Uint8Array(32).fill(byte))) as [
+    string,
+    string
+  ]
+  const child = { appId: 'app', loginId, voucherId: 'voucher', voucherAuth: 'qrs=', pendingVouchers: [] }
+  const stash = { appId: '', loginId: rootId, username: 'alice', pendingVouchers: [], children: [child] }
+  const held = { loginId, pin2Key: new Secret(new Uint8Array(32)) } as unknown as LoginTree
+  t.false(await isPin(services, { held, stash, walletInfos: [] }, '4711'))
+  t.like(world.requests.at(-1)?.body, { voucherId: 'voucher', voucherAuth: 'qrs=' })
 })
 
 test('the PIN of an account without a username is checked, changed and logs in', async t => {

@@ -123,4 +123,13 @@ test('observers hear which files a sync sent and which it received, and nothing 
     one: [{ repoId, sent: ['WalletName.json'], received: [] }],
     other: [{ repoId, sent: [], received: ['WalletName.json'] }]
   })
+  const countsNow = () => account.listRepos().find(repo => repo.repoId === repoId)
+  const { sent = 0, received = 0 } = countsNow() ?? {}
+  t.true(received > 0)
+  await wallet.rename('Sunny days')
+  await home.clock.advance(60_000)
+  t.like(countsNow(), { sent, received: received + 1 })
+  await same.rename('Any days')
+  await home.clock.advance(60_000)
+  t.like(countsNow(), { sent: sent + 1, received: received + 1 })
 })

@@ -2,7 +2,7 @@
 import { webcrypto } from 'node:crypto'
 import test from 'ava'
 import fc from 'fast-check'
-import { openText, sealText } from '../../../kernel/crypto/box.ts'
+import { openText, sealBox, sealText } from '../../../kernel/crypto/box.ts'
 import { openTexts, sealTexts } from '../../../kernel/crypto/box-batch.ts'
 import { openPacked, sealPacked } from '../../../kernel/crypto/packed-box.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
@@ -20,6 +20,17 @@ const web = {
   crypto: { ...noble.crypto, later: makeWebCrypto(webcrypto.subtle as SubtleCrypto, noble.crypto) }
 }
 const ios = { native, noble, web }
+
+test('the zero that older clients put behind a text is none of it, in many boxes as in one', async t => {
+  for (const io of Object.values(ios)) {
+    const boxes = ['text\0', 'text\0\0', '\0', ''].map(text => sealBox(io, key, Buffer.from(text)))
+    t.deepEqual(await openTexts(io, key, boxes), ['text', 'text\0', '', ''])
+    t.deepEqual(
+      boxes.map(box => openText(io, key, box)),
+      ['text', 'text\0', '', '']
+    )
+  }
+})
 
 for (const [name, io] of Object.entries(ios)) {
   test(`texts sealed together open one by one, and boxes sealed one by one open together, with ${name} cryptography`, async t => {

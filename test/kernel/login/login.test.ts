@@ -240,6 +240,25 @@ test('a PIN login that a server answers with another id for the known key is ref
   t.is(JSON.stringify([...files]), before)
 })
 
+test('keys of a wallet that two logins hold die at logout, those of an earlier look at the tree too', async t => {
+  const { world, files } = await makeAlice()
+  const info = makeWalletInfo((await openDevice(world)).services.io, 'wallet:toy', { toyKey: 'x' })
+  const app = await withPassword(await openDevice(world, new Map(), { config: { appId: 'test.app' } }))
+  await app.ensureAccountRepo()
+  await app.addWalletInfos([info])
+  const login = await withPassword(await openDevice(world, files))
+  await login.refresh()
+  await login.addWalletInfos([info])
+  const keysNow = () => login.walletInfos.find(({ id }) => id === info.id)?.keys
+  const early = keysNow()
+  await login.addWalletInfos([makeWalletInfo((await openDevice(world)).services.io, 'wallet:toy', {})])
+  t.true(early?.isAlive)
+  const late = keysNow()
+  login.close()
+  t.false(early?.isAlive)
+  t.false(late?.isAlive)
+})
+
 test('a login that this device does not have cannot be held', async t => {
   const { services, stashes } = await openDevice(makeLoginWorld())
   const rootId = Buffer.alloc(32, 9).toString('base64')

@@ -614,5 +614,6 @@ test('a code that was typed shows nothing about the key that this device has, wh
   const { passwordBox: _box, ...stash } = owner.login.stash
   await stashes.save({ ...stash, otpKey: wrong })
   await loginWithPassword(services, stashes, { ...ALICE, otp: codeAt(scene, 0) })
+  t.is(stashes.get(loginId)?.otpKey, wrong, 'nor is it taken away')
   t.deepEqual(await stashes.otpKeys.find({ rootId: loginId, loginId }, { loginKey }), [key])
 })

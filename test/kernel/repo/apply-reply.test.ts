@@ -1,6 +1,9 @@
 import test from 'ava'
 import { applyToFile, type FileBoxes } from '../../../kernel/repo/apply-reply.ts'
+import { EditCount, type EditId, joined, type Provenance } from '../../../kernel/repo/lineage.ts'
+import { changedFields } from '../../../kernel/repo/merge-json.ts'
 import type { PendingChange, RepoFile } from '../../../kernel/repo/repo-record.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
 
 /** Boxes that are their texts, as other clients seal them. */
 const boxes: FileBoxes = {
@@ -93,4 +96,161 @@ test('a new file that was sent without an answer, and edited since, loses nothin
     data: '{"y":3}',
     pending: change('{"y":3,"a":1,"x":2}', '{"y":3}')
   })
+})
+
+/** Boxes that say where they come from, as ours do, or nothing of that. */
+const markedBoxes: FileBoxes = {
+  open(box) {
+    const { text, lineage, stamps } = JSON.parse(box) as Marked
+    const isForeign = lineage === undefined
+    return isForeign
+      ? { text, lineage: new Map([[`of ${text}`, 0xffff_ffff]]), stamps: new Map(), isForeign }
+      : { text, lineage: new Map(lineage), stamps: new Map(stamps), isForeign }
+  },
+  canOpen: () => true,
+  seal: (text, { lineage, stamps }) => JSON.stringify({ text, lineage: [...lineage], stamps: [...stamps] })
+}
+
+interface Marked {
+  readonly text: string
+  readonly lineage?: [string, number][]
+  readonly stamps?: [number, EditId][]
+}
+
+const io = makeRepoIo()
+
+/** A version of a file that a device made of another one, of which it was shown nothing else. */
+const edited = (text: string, from?: { readonly box: string }): { readonly box: string } => {
+  const before = from && markedBoxes.open(from.box)
+  const made: Provenance = new EditCount(io).next(before, changedFields(before?.text ?? '{}', text))
+  return { box: markedBoxes.seal(text, made) }
+}
+
+/** A version of another client. */
+const foreign = (text: string): { readonly box: string } => ({ box: JSON.stringify({ text }) })
+
+const MINUTE = 60_000
+
+/** What becomes of a file when a server shows a version of it; its past was replaced so long ago. */
+const shown = (
+  file: Partial<RepoFile>,
+  theirs: { readonly box: string } | null,
+  now = MINUTE
+): {
+  readonly text?: string | undefined
+  readonly isSent: boolean
+  readonly conflict: string | undefined
+} => {
+  const { data, pending, conflict } = applyToFile(
+    { data: undefined, pending: undefined, ...file },
+    { path: 'f', reply: { sent: new Map(), changes: new Map([['f', theirs?.box ?? null]]) }, now },
+    markedBoxes
+  )
+  const box = pending === undefined ? data : (pending.box ?? undefined)
+  if (pending !== undefined && pending.box !== null) assertBase(pending, theirs)
+  return {
+    ...(box !== undefined && { text: markedBoxes.open(box)?.text }),
+    isSent: pending !== undefined,
+    conflict
+  }
+}
+
+/** What waits is from now on an edit of what the server has. */
+const assertBase = ({ base }: PendingChange, theirs: { readonly box: string } | null): void => {
+  if (theirs !== null && base !== theirs.box) throw new Error('The base is not what the server has')
+}
+
+const first = edited('{"x":1,"y":1}')
+const [ours, others] = [edited('{"x":2,"y":1}', first), edited('{"x":1,"y":2}', first)]
+const past = { at: 0, boxes: [first.box], isNew: false }
+
+test('a version that the server has of before ours is sent ours, and is old only if the server had ours', t => {
+  const known = shown({ data: ours.box, past }, first)
+  t.deepEqual(known, { text: '{"x":2,"y":1}', isSent: true, conflict: 'older' })
+  const pending = change(ours.box, others.box)
+  const waiting = shown({ data: others.box, pending, past }, first)
+  t.deepEqual(waiting, { text: '{"x":2,"y":1}', isSent: true, conflict: undefined })
+})
+
+test('two versions of one file are merged and sent; it is counted if the server had ours', t => {
+  const both = '{"x":2,"y":2}'
+  t.deepEqual(shown({ data: ours.box, past }, others), { text: both, isSent: true, conflict: 'merged' })
+  const pending = change(ours.box, first.box)
+  t.deepEqual(shown({ data: first.box, pending, past: undefined }, others), {
+    text: both,
+    isSent: true,
+    conflict: undefined
+  })
+  const later = edited('{"x":3,"y":1}', ours)
+  t.deepEqual(shown({ data: ours.box, past }, later), {
+    text: '{"x":3,"y":1}',
+    isSent: false,
+    conflict: undefined
+  })
+})
+
+test('a version whose beginning is not kept any more is merged by its stamps, and that is told', t => {
+  const next = edited('{"x":2,"y":1,"z":1}', ours)
+  t.deepEqual(shown({ data: next.box }, others), {
+    text: '{"x":2,"y":2,"z":1}',
+    isSent: true,
+    conflict: 'late'
+  })
+})
+
+test('another client that undoes an edit of a short while ago stands, and that is told', t => {
+  const undoing = foreign('{"x":1,"y":3}')
+  for (const [minutes, conflict] of [
+    [1, 'foreign'],
+    [3, undefined],
+    [-1, 'foreign'],
+    [-3, undefined]
+  ] as const)
+    t.deepEqual(shown({ data: ours.box, past }, undoing, minutes * MINUTE), {
+      text: '{"x":1,"y":3}',
+      isSent: false,
+      conflict
+    })
+  t.deepEqual(shown({ data: ours.box, past }, foreign('{"x":2,"y":3}')), {
+    text: '{"x":2,"y":3}',
+    isSent: false,
+    conflict: undefined
+  })
+  t.is(shown({ data: ours.box, past }, foreign('{"x":2,"y":1}')).isSent, false, 'the same text')
+})
+
+test('an edit that waits is merged with what another client wrote, and keeps what it changed', t => {
+  const pending = change(ours.box, first.box)
+  t.deepEqual(shown({ data: first.box, pending }, foreign('{"x":1,"y":3}')), {
+    text: '{"x":2,"y":3}',
+    isSent: true,
+    conflict: undefined
+  })
+})
+
+test('a deletion of what was edited a short while ago is told; an edit that waits outlives it', t => {
+  const gone = { isSent: false, conflict: undefined }
+  t.deepEqual(shown({ data: ours.box, past }, null), { ...gone, conflict: 'deleted' })
+  t.deepEqual(shown({ data: ours.box, past }, null, 3 * MINUTE), gone)
+  t.deepEqual(shown({ data: ours.box }, null), gone)
+  const pending = change(ours.box, first.box)
+  t.deepEqual(shown({ data: first.box, pending, past }, null), {
+    text: '{"x":2,"y":1}',
+    isSent: true,
+    conflict: undefined
+  })
+})
+
+test('a deletion that waits goes on for every version that it knew, and gives way to one that it did not know', t => {
+  const pending = change(null, ours.box)
+  const isDeleted = (theirs: { readonly box: string }): boolean =>
+    shown({ data: ours.box, pending, past }, theirs).text === undefined
+  t.true(isDeleted(first))
+  t.true(isDeleted(ours))
+  t.false(isDeleted(others))
+  t.false(isDeleted(edited('{"x":9}', ours)))
+  const merged = [ours, others].map(({ box }) => markedBoxes.open(box)?.lineage ?? new Map<string, number>())
+  const both = { box: markedBoxes.seal('{}', { lineage: joined(...merged), stamps: new Map() }) }
+  t.false(isDeleted(both))
+  t.true(shown({ data: ours.box, pending: change(null, both.box), past }, others).text === undefined)
 })

@@ -260,6 +260,19 @@ test('an edit of another client is one that has no count, and gives way to one o
   t.false(hasUnseenForeign(ours.lineage, theirs.lineage))
 })
 
+test('a side that knew an edit and stamps its field no more has the later value, and one that did not know it has not', t => {
+  const first = new EditCount(io).next(undefined, [])
+  const ours = new EditCount(io).next(first, [7])
+  const knowing = { ...new EditCount(io).next(ours, [8]), stamps: new Map() }
+  const apart = { ...new EditCount(io).next(first, [8]), stamps: new Map() }
+  for (const winner of ['mine', 'theirs'] as const) {
+    t.is(laterSide({ mine: ours, theirs: knowing, winner }, 7), 'theirs')
+    t.is(laterSide({ mine: knowing, theirs: ours, winner }, 7), 'mine')
+    t.is(laterSide({ mine: ours, theirs: apart, winner }, 7), 'mine')
+    t.is(laterSide({ mine: apart, theirs: ours, winner }, 7), 'theirs')
+  }
+})
+
 test('an edit counts higher than every edit that it knew, and than those of seconds ago; a clock of the far future is not believed', t => {
   const countAt = (ms: number, present?: Provenance): number =>
     new EditCount({ ...io, clock: { now: () => ms } }).next(present, [1]).lineage.values().next().value ?? 0

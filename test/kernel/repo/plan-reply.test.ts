@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { AppliedReply } from '../../../kernel/repo/apply-reply.ts'
-import { planHealing, planStatus, type ReplyPlace } from '../../../kernel/repo/plan-reply.ts'
+import { planForgetting, planHealing, planStatus, type ReplyPlace } from '../../../kernel/repo/plan-reply.ts'
 import { BULK } from '../../../kernel/repo/repo-record.ts'
 import { openPagedStore } from '../../../kernel/repo/store/open-paged-store.ts'
 import { Secret } from '../../../kernel/state/secret.ts'
@@ -158,4 +158,30 @@ test('after damage everything that a whole reply lacks is sent again, and only a
   t.deepEqual(await statusAfter(known, { hash: 'i' }), { s: '{"lastSync":5,"lastHash":"i"}' })
   // A first download lacks nothing: what is here was fetched by it.
   t.deepEqual(await statusAfter({}, whole), { s: '{"lastSync":5,"lastHash":"h"}' })
+})
+
+test('the past of files is forgotten after a day, of more than a hundred after four minutes; it is looked for rarely', t => {
+  const now = 1_000_000_000
+  const forgottenOf = (
+    ages: readonly number[],
+    { sinceMs = 10_000, writes = new Map([['any', 'x']]) } = {}
+  ) => {
+    const names = ages.map((_, n) => `f${n}`)
+    const entries = new Map(names.map((name, n) => [`v/${name}`, `${now - (ages[n] ?? 0)}[null]`]))
+    const files = { past: new Set(names), forgotAt: now - sinceMs }
+    const before = writes.size
+    const place = { store: { get: (key: string) => entries.get(key) }, files, now }
+    planForgetting(place as unknown as ReplyPlace, writes)
+    t.is(files.forgotAt === now, sinceMs >= 10_000 && ages.length > 0 && (before > 0 || ages.length > 100))
+    return [...writes].filter(([, text]) => text === null).map(([key]) => key)
+  }
+  const ages = [0, 5 * 60_000, DAY_MS, DAY_MS + 1]
+  t.deepEqual(forgottenOf(ages), ['v/f3'])
+  t.deepEqual(forgottenOf(ages, { sinceMs: 9_999 }), [])
+  t.deepEqual(forgottenOf(ages, { writes: new Map() }), [], 'nothing is written for that alone')
+  t.deepEqual(forgottenOf(ages, { writes: new Map([['v/f3', '5[]']]) }), [], 'it is written anew')
+  t.deepEqual(forgottenOf([]), [])
+  const many = Array.from({ length: 101 }, (_, n) => (n < 2 ? 4 * 60_000 + n : 0))
+  t.deepEqual(forgottenOf(many, { writes: new Map() }), ['v/f1'])
+  t.deepEqual(forgottenOf(many.slice(0, 100)), [])
 })

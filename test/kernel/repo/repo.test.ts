@@ -100,6 +100,7 @@ test('texts, listings and deletions are those of plain files, and paths cannot l
   for (const path of ['../x', '/x', 'a//b', 'a/./b', '']) {
     t.true(isWalletError(await t.throwsAsync(repo.setText(path, 'x')), 'PATH_REFUSED'))
     await t.throwsAsync(repo.getText(path))
+    t.true(isWalletError(await t.throwsAsync(repo.delete(path)), 'PATH_REFUSED'))
   }
   t.true(isWalletError(await t.throwsAsync(repo.setText('big', 'x'.repeat(9_000_000))), 'STORAGE_FAILED'))
   t.true(isWalletError(await t.throwsAsync(repo.setText('half', '\ud800')), 'STORAGE_FAILED'))

@@ -114,6 +114,12 @@ test('the steps of a spend are told under one correlation id, in order', async t
 
 test('a policy that objects stops the spend before any key is read, and nothing is left of it', async t => {
   const calls: string[] = []
+  const told: string[] = []
+  const watch: Plugin = {
+    kind: 'observer',
+    id: 'watch',
+    apply: ({ hooks }) => hooks.spendChanged.tap('test', ({ stage }) => void told.push(stage))
+  }
   const policy: Plugin = {
     kind: 'policy',
     id: 'limit',
@@ -123,11 +129,12 @@ test('a policy that objects stops the spend before any key is read, and nothing 
         throw new WalletError('SIGN_REFUSED', { pluginId: 'limit', reason: 'above the limit' })
       })
   }
-  const { wallet } = await makeHome(t, { onCall: method => calls.push(method) }, [policy])
+  const { wallet } = await makeHome(t, { onCall: method => calls.push(method) }, [policy, watch])
   const draft = await wallet.makeSpend(pay('5'))
   await t.throwsAsync(wallet.spend(draft), { code: 'SIGN_REFUSED' })
   t.false(calls.includes('signTx'))
   t.deepEqual(wallet.unfinishedSpends(), [])
+  t.deepEqual(told, ['intended', 'refused'])
 })
 
 test('amounts, memos and keys are checked before the engine sees a spend', async t => {

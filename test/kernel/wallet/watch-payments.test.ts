@@ -141,6 +141,16 @@ test('the 14 days begin anew when the block of a payment turns out to be none', 
   t.deepEqual(await reservedNow(home), [])
 })
 
+test('the coins of an open payment are kept from the maximum as they are from a draft, whatever the engine was told before', async t => {
+  const home = await makeHome(t)
+  const { wallet, reserved } = home
+  const { txid } = await wallet.spend(await wallet.makeSpend(pay('5')))
+  const before = reserved.length
+  await wallet.getMaxSpendable(pay('0'))
+  t.true(reserved.length > before)
+  t.deepEqual(reserved[before], [txid])
+})
+
 test('a confirmed payment that is sent again, or recorded again, is kept no longer for that', async t => {
   const home = await makeHome(t)
   const { wallet } = home

@@ -10,7 +10,8 @@ import type { ScriptRecord } from '../../../plugins/currency/utxo/scan/script-re
 import {
   maxAmountOf,
   type SelectionGoal,
-  selectCoins
+  selectCoins,
+  selectWith
 } from '../../../plugins/currency/utxo/select/select-coins.ts'
 import { drawSeed, makeChance } from '../../helpers/drawn-runs.ts'
 import { makeTestWorld, type TestWallet, until } from './utxo-world.ts'
@@ -201,6 +202,68 @@ test('change is made from the unit on at which it brings the dust limit beyond w
     const { change, fee } = selectCoins([coin], goalOf(amount, rate)) ?? {}
     const expected = more < 0n ? [0n, coin.value - amount] : [least + more, withChange]
     t.deepEqual([change, fee], expected, `${more} beyond the least at ${rate}`)
+  }
+})
+
+/** What Bitcoin Core calls waste, of coins of 68 bytes each that pay one output of 22. */
+const wasteOf = (
+  coins: readonly Coin[],
+  change: bigint,
+  { amount, rate, longTermRate }: SelectionGoal
+): bigint => {
+  const inputs = BigInt(coins.length) * (priceOf(68n, rate) - priceOf(68n, longTermRate))
+  if (change > 0n) return inputs + priceOf(31n, rate) + priceOf(68n, longTermRate)
+  return inputs + sumOf(coins) - amount - leastFeeOf(coins, 1, rate)
+}
+
+/** The largest coins, as many as are needed. */
+const largestFirst = (
+  coins: readonly Coin[],
+  { amount, rate }: SelectionGoal
+): { readonly coins: readonly Coin[]; readonly change: bigint } | undefined => {
+  const sorted = [...coins].sort((a, b) => Number(b.value - a.value))
+  for (let count = 1; count <= sorted.length; count += 1) {
+    const taken = sorted.slice(0, count)
+    if (sumOf(taken) < amount + leastFeeOf(taken, 1, rate)) continue
+    const change = sumOf(taken) - amount - leastFeeOf(taken, 2, rate)
+    return { coins: taken, change: change >= 294n + priceOf(68n, rate) ? change : 0n }
+  }
+  return undefined
+}
+
+test('a payment wastes no more than the largest coins would, and a forced coin is helped by the largest, no more than needed', t => {
+  const chance = makeChance(drawSeed(t))
+  for (let run = 0; run < 150; run += 1) {
+    const rate = BigInt(1000 + chance.below(100_000))
+    const coins = Array.from({ length: 2 + chance.below(30) }, (_, at) =>
+      coinOf(10_000n + BigInt(chance.below(1_000_000)), 84, at)
+    )
+    const goal = goalOf(BigInt(1 + chance.below(Number(sumOf(coins)) / 2)), rate, run)
+    const { coins: chosen = [], change = 0n } = selectCoins(coins, goal) ?? {}
+    const largest = largestFirst(coins, goal)
+    if (largest === undefined) {
+      t.deepEqual(chosen, [])
+      continue
+    }
+    const most = wasteOf(largest.coins, largest.change, goal)
+    t.true(wasteOf(chosen, change, goal) <= most, `${wasteOf(chosen, change, goal)} and not ${most}`)
+
+    const [forced, ...others] = coins
+    if (forced === undefined) continue
+    const helped = selectWith([forced], others, goal)
+    const sorted = [...others].sort((a, b) => Number(b.value - a.value))
+    const needed = [...Array(coins.length).keys()].find(count => {
+      const taken = [forced, ...sorted.slice(0, count)]
+      return sumOf(taken) >= goal.amount + leastFeeOf(taken, 1, rate)
+    })
+    t.deepEqual(
+      helped?.coins.map(({ value }) => value),
+      needed === undefined ? undefined : [forced, ...sorted.slice(0, needed)].map(({ value }) => value)
+    )
+    if (helped === undefined) continue
+    t.is(sumOf(helped.coins), goal.amount + helped.change + helped.fee)
+    const size = sizeOf(Array(helped.coins.length).fill(84), helped.change > 0n ? 2 : 1)
+    t.is(BigInt(Math.ceil(helped.weight / 4)), size)
   }
 })
 

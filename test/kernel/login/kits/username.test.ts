@@ -171,3 +171,15 @@ test('a new username shows wherever the old one did', async t => {
   t.is(again.username, 'late')
   await kernel.close()
 })
+
+test('a PIN logs in under the new name on a device that was stopped before it heard that the name was taken', async t => {
+  const { world, alice } = await makeAlice()
+  world.loseReplyOf = 'POST /api/v2/login/username'
+  await t.throwsAsync(alice.credentials.changeUsername({ username: 'bob', password }), { code: 'NETWORK' })
+  const files = new Map(alice.files)
+  world.loseReplyOf = undefined
+  t.is(stashIn(files).username, 'alice')
+  const { login } = await openByPin(world, files)
+  await login.refresh()
+  t.is(login.username, 'bob')
+})

@@ -156,7 +156,9 @@ test('one of the info servers is asked, whichever is drawn', async t => {
     asked.map(url => url.slice(0, 9)),
     ['https://a', 'https://b', 'https://c']
   )
-  t.deepEqual(await fetchAppFace(services, 'app'), { displayName: 'app' })
+  const io = { ...services.io, fetch }
+  t.deepEqual(await fetchAppFace({ ...services, io }, 'app'), { displayName: 'app' })
+  t.is(asked.length, 3, 'without a server nobody is asked')
 })
 
 test('a lobby that is named after another request is an integrity error [5.34] [8.65]', async t => {

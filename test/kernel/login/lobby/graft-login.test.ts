@@ -79,6 +79,21 @@ test('what a device knows of an account stays when a login of it is handed over'
   t.throws(() => graftLogin(known, nested, id(4)), { code: 'KEY_INTEGRITY' })
 })
 
+test('below a login that is handed over, each one that can be opened here stays, and each keeps its voucher', t => {
+  const whole = node('c', 4, { loginAuthBox: boxOf(4), keyBoxes: [boxOf(5)] })
+  const named = node('d', 5, { voucherId: 'v', voucherAuth: 'qrs=' })
+  const other = node('e', 6)
+  const known = node('', 1, { children: [node('b', 3, { children: [whole, named, other] })] })
+  const sentBelow = [node('d', 5, { loginAuthBox: boxOf(6), voucherId: 'theirs' }), node('c', 4)]
+  const held = node('b', 3, { loginAuthBox: boxOf(3), children: sentBelow })
+  const { children } = graftLogin(known, node('', 1, { children: [held] }), id(3))
+  t.deepEqual(children?.[0]?.children, [
+    { ...sentBelow[0], voucherId: 'v', voucherAuth: 'qrs=', children: [] },
+    whole,
+    other
+  ] as LoginStash[])
+})
+
 test('a device that cannot open an account learns its new name when it is let in again', t => {
   const held = node('a', 2, { loginAuthBox: boxOf(1) })
   const known = node('', 1, { username: 'alice', voucherId: 'v', children: [held] })

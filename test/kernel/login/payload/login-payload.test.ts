@@ -99,3 +99,24 @@ test('a login of an app that cannot be read stays as this device knows it, and i
   t.deepEqual(children, known.children)
   t.is(odd.length, 1)
 })
+
+test('of two logins of one app the first one is taken, and that there are two is told', t => {
+  const second = {
+    ...CHILD,
+    loginId: idOf(4),
+    created: '2026-01-02T00:00:00.000Z',
+    parentBox: sealBox(io, rootKey, childKey)
+  }
+  for (const known of [[], [CHILD]]) {
+    const odd: unknown[] = []
+    const sent = { children: [{ ...replyOf(second), created: second.created }, replyOf(CHILD)] }
+    const { children = [] } = apply({ ...ROOT, children: known }, sent, {
+      onOdd: error => void odd.push(error)
+    })
+    t.deepEqual(
+      children.map(({ loginId }) => loginId),
+      [CHILD.loginId]
+    )
+    t.is(odd.length, 1)
+  }
+})

@@ -394,3 +394,21 @@ test('random writes, deletions and reopenings agree with a plain map', async t =
   )
   t.pass()
 })
+
+test('a key that dies while a store is opened is no damage: nothing is reported, moved or written', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.write(new Map([['k', 'text']]))
+  await store.close()
+  const before = new Map(files)
+  const key = new Secret(new Uint8Array(32).fill(7))
+  key.destroy()
+  const reports: unknown[] = []
+  const disk = makeFaultDisk(files)
+  const place = { io, disk, folder, key, report: (error: unknown) => void reports.push(error) }
+  await t.throwsAsync(async () => openLocalStore(place, await disk.list(folder)), {
+    instanceOf: TypeError
+  })
+  t.deepEqual(reports, [])
+  t.deepEqual(files, before)
+})

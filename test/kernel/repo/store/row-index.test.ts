@@ -1,5 +1,6 @@
 import test from 'ava'
 import { type IndexColumns, makeColumns } from '../../../../kernel/repo/store/index-part.ts'
+import { hashKey } from '../../../../kernel/repo/store/key-hash.ts'
 import { RowIndex } from '../../../../kernel/repo/store/row-index.ts'
 import { type Chance, drawSeed, makeChance } from '../../../helpers/drawn-runs.ts'
 
@@ -100,4 +101,21 @@ test('an index finds and orders the rows of its parts as a plain list does, also
       }
     }
   }
+})
+
+test('a row takes 26 bytes of an index, as on the disks that are there', t => {
+  const bytes = (count: number): number => makeColumns(count).order.buffer.byteLength
+  t.is(bytes(1000) - bytes(0), 26_000)
+})
+
+test('keys are found by the hashes that are on the disks already', t => {
+  const hash = new Uint32Array(2)
+  const hashOf = (key: string): number[] => {
+    hashKey(Uint32Array.of(0x01234567, 0x89abcdef), key, hash)
+    return [...hash]
+  }
+  t.deepEqual(hashOf(''), [0xbde14a11, 0xb8b3725e])
+  t.deepEqual(hashOf('a'), [0x729491e8, 0x636c4037])
+  t.deepEqual(hashOf('transaction/1.json'), [0x7e92a155, 0xd0206fcf])
+  t.deepEqual(hashOf('漢字 🎉'), [0x33612793, 0x89fe5b47])
 })

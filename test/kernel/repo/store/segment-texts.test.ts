@@ -1,8 +1,16 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { Disk } from '../../../../kernel/repo/disk.ts'
-import { HEAD } from '../../../../kernel/repo/store/segment.ts'
+import {
+  encodeSegment,
+  HEAD,
+  openPiece,
+  parseEnds,
+  tableOfPiece
+} from '../../../../kernel/repo/store/segment.ts'
 import { SegmentTexts } from '../../../../kernel/repo/store/segment-texts.ts'
+import { Secret } from '../../../../kernel/state/secret.ts'
+import { makeRepoIo } from '../../../helpers/repo-io.ts'
 
 const segmentOf = (pieces: readonly string[]): string => {
   const endOf = (at: number): number => HEAD + pieces.slice(0, at + 1).join('').length
@@ -63,4 +71,30 @@ test('in whatever order pieces are read, also at the same time, each has its own
       )
     })
   )
+})
+
+test('a piece opens under its own name only, and gives each of its rows and none beyond', async t => {
+  const crypto = { io: makeRepoIo(), key: new Secret(new Uint8Array(32).fill(7)) }
+  const rows = [
+    { key: 'a', text: 'one', order: 2.5, mark: -3 },
+    { key: 'ß', text: '漢字 🎉', order: 1, mark: 0 },
+    { key: '', text: '', order: -1, mark: 7 }
+  ]
+  const { text, counts } = await encodeSegment(crypto, { table: 't/', segment: 9 }, { rows, start: 0 })
+  t.deepEqual(counts, [3])
+  const [end] = parseEnds(text.slice(0, HEAD)) ?? []
+  t.is(end, text.length)
+  const piece = text.slice(HEAD)
+  const name = { table: 't/', segment: 9, piece: 0 }
+  const opened = await openPiece(crypto, name, piece)
+  t.is(opened?.count, 3)
+  t.deepEqual(
+    rows.map((_, slot) => opened?.row(slot)),
+    rows
+  )
+  t.throws(() => opened?.row(3), { instanceOf: RangeError })
+  for (const other of [{ table: 'u/' }, { segment: 8 }, { piece: 1 }])
+    t.is(await openPiece(crypto, { ...name, ...other }, piece), undefined)
+  t.is(await openPiece(crypto, name, `${piece.slice(0, -8)}AAAAAAAA`), undefined)
+  t.is(await tableOfPiece(crypto, piece), 't/')
 })

@@ -1,0 +1,55 @@
+import test from 'ava'
+import type { Ledger } from '../../../plugins/currency/utxo/ledger/ledger.ts'
+import { ReservedCoins, rivalOf } from '../../../plugins/currency/utxo/ledger/reserved-coins.ts'
+
+/** A transaction that spends the first output of each of these, a byte of their ids each. */
+const payment = (txid: string, ...spent: readonly string[]) => {
+  const inputs = spent.map(byte => `${byte.repeat(32)}0000000000ffffffff`)
+  const outputs = `01e80300000000000016${'0014'.padEnd(44, 'a')}`
+  const signedTx = `02000000${`0${spent.length}`}${inputs.join('')}${outputs}00000000`
+  return { txid, signedTx }
+}
+
+const coin = (byte: string): string => `${byte.repeat(32)}:0`
+
+/** A ledger in which these transactions spend, by coin. */
+const ledgerOf = (spenders: Readonly<Record<string, readonly { txid: string; height: number }[]>>): Ledger =>
+  ({ spendersOf: (outpoint: string) => spenders[outpoint] ?? [] }) as unknown as Ledger
+
+const reservedBy = (...payments: readonly { txid: string; signedTx: string }[]): ReservedCoins => {
+  const reserved = new ReservedCoins(hex => Uint8Array.from(Buffer.from(hex, 'hex')))
+  reserved.replace(payments)
+  return reserved
+}
+
+test('a coin stays reserved as long as one payment holds it, whichever of them a draft replaces', t => {
+  const reserved = reservedBy(payment('first', 'aa', 'bb'), payment('second', 'aa'), payment('odd'))
+  const nothing = ledgerOf({})
+  for (const except of [undefined, 'first', 'second'])
+    t.true(reserved.isReserved(nothing, coin('aa'), except))
+  t.true(reserved.isReserved(nothing, coin('bb')))
+  t.false(reserved.isReserved(nothing, coin('bb'), 'first'))
+  t.false(reserved.isReserved(nothing, coin('cc')))
+  t.deepEqual(reserved.find('first')?.spends, [coin('aa'), coin('bb')])
+  t.is(reserved.find('first')?.outputTotal, 1000n)
+})
+
+test('a payment gives its coins free when a confirmed rival has taken one of them, and not before', t => {
+  const reserved = reservedBy(payment('ours', 'aa', 'bb'))
+  const spentAt = (height: number, txid = 'rival'): Ledger => ledgerOf({ [coin('bb')]: [{ txid, height }] })
+  t.true(reserved.isReserved(spentAt(0), coin('aa')))
+  t.false(reserved.isReserved(spentAt(1), coin('aa')))
+  t.true(reserved.isReserved(spentAt(1, 'ours'), coin('aa')), 'it is no rival of itself')
+  const ours = { txid: 'ours', spends: [coin('aa'), coin('bb')] }
+  t.is(rivalOf(spentAt(0), ours, 0), 'rival')
+  t.is(rivalOf(spentAt(0), ours, 1), undefined)
+})
+
+test('payments that hold coins no more are named, and bytes that are no transaction hold none', t => {
+  const reserved = reservedBy(payment('a', 'aa'), payment('b', 'bb'), { txid: 'odd', signedTx: 'zz' })
+  t.is(reserved.find('odd'), undefined)
+  t.deepEqual(reserved.replace([{ txid: 'b', signedTx: 'not read again' }]), ['a'])
+  t.deepEqual(reserved.find('b')?.spends, [coin('bb')])
+  t.false(reserved.isReserved(ledgerOf({}), coin('aa')))
+  t.deepEqual(reserved.replace([]), ['b'])
+})
