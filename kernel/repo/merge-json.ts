@@ -142,7 +142,6 @@ const mergeFields = ({ base, earlier, mine, theirs, ...rest }: ThreeFields, plac
 
 const mergeValue = (values: ThreeValues, place: number): unknown => {
   const { base, earlier, mine, theirs, winner, laterOf } = values
-  if (isSameJson(theirs, mine)) return mine
   if (isObject(mine) && isObject(theirs)) {
     const steps = earlier.filter(isObject)
     return mergeFields({ ...values, base: isObject(base) ? base : {}, earlier: steps, mine, theirs }, place)
