@@ -125,3 +125,23 @@ test('an owner who lost the key waits seven days, and is in', async t => {
   t.is(twoFactor.getOtpKey(), undefined)
   t.is(twoFactor.getCode(), undefined)
 })
+
+test('a device that knows an account by an earlier name opens it by that name, and learns the new one when it is let in', async t => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const home = await openContext(t, world)
+  const owner = await home.createAccount({ username: NAME, password: PASSWORD })
+  const phone = await openContext(t, world)
+  await (await phone.loginWithPassword(NAME, PASSWORD)).logout()
+  await owner.credentials.changeUsername({ username: 'alicia', password: PASSWORD })
+  await owner.twoFactor.enableOtp()
+  await t.throwsAsync(phone.loginWithPassword('alicia', PASSWORD), { code: 'OTP' })
+  const account = await phone.loginWithPassword(NAME, PASSWORD)
+  await t.throwsAsync(account.sync(), { code: 'OTP' })
+  const { voucherId = '' } = phone.localUsers[0] ?? {}
+  await owner.sync()
+  await owner.twoFactor.approveVoucher(voucherId)
+  await account.sync()
+  t.is(account.username, 'alicia')
+  await account.logout()
+  t.true((await phone.loginWithPassword('alicia', PASSWORD)).isLoggedIn)
+})
