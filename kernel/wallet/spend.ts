@@ -177,7 +177,9 @@ const watch = async (parts: SpendParts, tx: Transaction): Promise<void> => {
   const intent = known ?? { correlationId: newCorrelationId(services), at }
   const isUnfinished = journal.findByTxid(tx.txid) !== undefined
   const { correlationId } = intent
-  await journal.watch({ correlationId, stage: 'broadcast', at, tx, ...confirmedIn(known) })
+  // Who records what was not sent from here has not asked for it to be sent.
+  const stage = known === undefined || known.stage === 'signed' ? 'signed' : 'broadcast'
+  await journal.watch({ correlationId, stage, at, tx, ...confirmedIn(known) })
   if (isUnfinished) tell(parts, { ...intent, stage: 'broadcast', tx }, 'saved')
   await paymentsChanged(parts)
 }

@@ -174,9 +174,11 @@ const watchSent = async (
     await journal.remove(correlationId)
     return true
   }
-  const seen = { ...rest, sight }
+  // One that was recorded here and sent elsewhere is sent again from here, too, once the network has had it.
+  const stage = rest.stage === 'signed' && sight.state === 'seen' ? 'broadcast' : rest.stage
+  const seen = { ...rest, stage, sight }
   const isNews = await update(parts, intent, seen)
-  const isLost = sight.state === 'notInMempool' && sight.isFinal !== true
+  const isLost = sight.state === 'notInMempool' && sight.isFinal !== true && stage !== 'signed'
   if (isLost)
     sends.push(async () => {
       if (!isAsItWas(parts, seen) || !isDue(parts, correlationId)) return false
@@ -207,7 +209,7 @@ const update = async (parts: SpendParts, before: SpendIntent, after: SpendIntent
 /** What the engine finds out; of one that cannot tell, what its history says. */
 const sightOf = async (
   { engine, info, table }: SpendParts,
-  { tx, stage }: SpendIntent,
+  { tx }: SpendIntent,
   row?: Transaction
 ): Promise<PaymentSight> => {
   const found = await engine.call('looking for a payment', async live => {
@@ -215,8 +217,7 @@ const sightOf = async (
     return said === undefined ? undefined : checkPaymentSight(info.pluginId, said)
   })
   if (found !== undefined) return found
-  if (row === undefined || stage !== 'broadcast')
-    return { state: (await table.has(tx.txid)) ? 'seen' : 'notSeen' }
+  if (row === undefined) return { state: (await table.has(tx.txid)) ? 'seen' : 'notSeen' }
   if (row.confirmations === 'dropped') return { state: 'dropped' }
   return { state: row.blockHeight > 0 ? 'seen' : 'notSeen' }
 }

@@ -344,3 +344,24 @@ test('a payment that was beaten in a block that is gone again is open again, wit
   await waitFor(() => wallet.getSnapshot().openPayments.length === 0)
   t.is(paidTo(home), '5000000')
 })
+
+test('a signed payment that is recorded and was not sent is not sent by itself, until the network has had it', async t => {
+  const { wallet, world } = await makeHome(t)
+  const signed = await wallet.signTx(await wallet.makeSpend(pay('5000000')))
+  const { txid } = signed
+  await wallet.saveTx(signed)
+  for (let look = 0; look < 3; look++) {
+    await wallet.lookAtOpenPayments()
+    await wallet.sync()
+  }
+  t.like(wallet.getSnapshot().openPayments, [{ txid, state: 'signed' }])
+  t.false(world.chain.view.mempool.has(txid))
+
+  world.chain.broadcast(signed.signedTx)
+  await waitFor(() => wallet.getSnapshot().openPayments[0]?.state === 'seen')
+  world.chain.drop(txid)
+  await waitFor(async () => {
+    await wallet.lookAtOpenPayments()
+    return world.chain.view.mempool.has(txid)
+  })
+})
