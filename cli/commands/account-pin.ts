@@ -3,7 +3,7 @@ import type { CommandRun } from '../command.ts'
 import { secretJson, secretText } from '../output/revealed.ts'
 import { newPin } from '../secrets/new-secrets.ts'
 import { confirm } from '../session/confirm.ts'
-import { makeChange, nameOf } from '../session/make-change.ts'
+import { lastWayText, makeChange, nameOf } from '../session/make-change.ts'
 
 /** Gives the account a new PIN. */
 export const pinSet: CommandRun = async session => {
@@ -33,7 +33,7 @@ export const pinRemove: CommandRun = async session => {
   const account = await session.account()
   if (!session.globals.dryRun) {
     await confirm(session, {
-      question: `Remove the PIN of ${nameOf(account)}, on every device?`,
+      question: `${lastWayText(account, 'pin')}Remove the PIN of ${nameOf(account)}, on every device?`,
       summary: { account: account.id }
     })
   }
@@ -59,6 +59,13 @@ export const pinEnable: CommandRun = async session => {
 /** Keeps the PIN, but lets it log in no more. */
 export const pinDisable: CommandRun = async session => {
   const account = await session.account()
+  const lastWay = lastWayText(account, 'pin')
+  if (lastWay !== '' && !session.globals.dryRun) {
+    await confirm(session, {
+      question: `${lastWay}Let the PIN log in no more?`,
+      summary: { account: account.id }
+    })
+  }
   return makeChange(session, {
     doing: 'Switching PIN login off',
     done: `The PIN of ${nameOf(account)} is kept, and logs in no more`,

@@ -6,7 +6,7 @@ import { parseAnswers } from '../secrets/parse-answers.ts'
 import { type Choice, promptChoice, promptText } from '../secrets/prompt.ts'
 import { confirm } from '../session/confirm.ts'
 import { targetOf, usernameOf } from '../session/login-target.ts'
-import { makeChange, nameOf } from '../session/make-change.ts'
+import { lastWayText, makeChange, nameOf } from '../session/make-change.ts'
 import type { Session } from '../session.ts'
 
 /** Lists questions that the server proposes. */
@@ -79,7 +79,7 @@ export const recoveryRemove: CommandRun = async session => {
   const account = await session.account()
   if (!session.globals.dryRun) {
     await confirm(session, {
-      question: `Let recovery answers open ${nameOf(account)} no more?`,
+      question: `${lastWayText(account, 'recovery')}Let recovery answers open ${nameOf(account)} no more?`,
       summary: { account: account.id }
     })
   }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../kernel/index.ts'
+import type { Account, AccountSnapshot, JsonObject } from '../../kernel/index.ts'
 import type { CommandResult } from '../command-result.ts'
 import type { Session } from '../session.ts'
 
@@ -36,3 +36,14 @@ export const nameOf = ({
   readonly username?: string | undefined
   readonly id: string
 }): string => username ?? id
+
+/** What a person reads before the only way into an account is taken away; empty while there is another. */
+export const lastWayText = (
+  account: Account,
+  way: NonNullable<AccountSnapshot['loginMethods']>[number]
+): string => {
+  const { loginMethods = [way] } = account.getSnapshot()
+  return loginMethods.every(method => method === way)
+    ? `Nothing but its login key opens ${nameOf(account)} then (holdfast account key --reveal). `
+    : ''
+}

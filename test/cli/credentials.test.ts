@@ -216,6 +216,12 @@ test.serial('account show tells what is set up, and hides what opens the account
 
 test.serial('account username set renames; the password logs in by the new name alone', async t => {
   await done(t, 'account create --light', { pin: '9999' })
+  // Nothing but its login key would open it again.
+  await refused(t, 'account pin disable', {
+    secrets: { pin: '9999' },
+    code: 'CONFIRMATION_REQUIRED',
+    exitCode: 5
+  })
   await refused(t, 'account password set', {
     secrets: { pin: '9999', 'new-password': second },
     code: 'USERNAME_REQUIRED',

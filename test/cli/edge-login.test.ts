@@ -99,7 +99,7 @@ test.serial(
     await as(`account create --light ${light.device}`, { pin: light.pin })
     const { loginKey } = (await as(`account key --reveal ${light.device}`, { pin: light.pin })).json.data
     const key = { 'login-key': loginKey }
-    await as(`account pin disable ${light.device}`, { pin: light.pin })
+    await as(`account pin disable --yes ${light.device}`, { pin: light.pin })
     const asking = start(['login', '--with', 'edge', '--device', 'new', '--link'])
     const link = await asking.firstLine()
     t.regex(link, /^edge:\/\/edge\/[1-9A-HJ-NP-Za-km-z]+$/)
