@@ -232,8 +232,12 @@ export class Session {
 
   async #openWorld(): Promise<OpenWorld> {
     const { openWorld } = await import('./profile/open-world.ts')
-    const world = await openWorld(this.paths, { holder: this.holder, io: await this.io() })
-    this.#closers.push(() => this.within('Saving the fake world', () => world.close()))
+    const io = await this.io()
+    const world = await openWorld(this.paths, { holder: this.holder, io })
+    const { withDeadline } = await import('../kernel/index.ts')
+    // Not `--timeout`: what the command has done must be saved however short that is.
+    const saving = { clock: io.clock, milliseconds: SAVING_MS, what: 'Saving the fake world' }
+    this.#closers.push(() => withDeadline(saving, () => world.close()))
     return world
   }
 
@@ -260,6 +264,8 @@ export class Session {
     return account
   }
 }
+
+const SAVING_MS = 60_000
 
 const logLevelOf = ({ quiet, verbosity }: GlobalOptions): LogThreshold => {
   if (quiet) return 'silent'
