@@ -69,6 +69,24 @@ test('change of what others have not confirmed is as unsure as that, however lon
   t.true(isOwn('c'))
 })
 
+test('forged payments that spend each other in ever more ways are judged once each', t => {
+  const { ledger, txOf, isOwn } = makeLedger()
+  const branching = (txid: string, source: string): RawTx => ({
+    ...txOf(txid, []),
+    inputs: [0, 1, 2].map(vout => ({ txid: source, vout })),
+    outputs: [1n, 2n, 3n].map(value => ({ value, script: new Uint8Array(1) }))
+  })
+  ledger.put(branching('0', 'foreign'), { ...seen, height: 7 })
+  for (let level = 1; level <= 25; level += 1) {
+    ledger.put(branching(String(level), String(level - 1)), seen)
+    t.true(isOwn(String(level)))
+  }
+  for (let level = 26; level <= 27; level += 1) {
+    ledger.put(branching(String(level), String(level - 1)), seen)
+  }
+  t.false(isOwn('27'))
+})
+
 test('a payment that another has joined with a coin of theirs is not our own, and its fee is not ours', t => {
   const { ledger, txOf, isOwn } = makeLedger()
   ledger.put(txOf('a', ['foreign']), { ...seen, height: 7 })

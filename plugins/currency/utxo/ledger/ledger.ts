@@ -115,8 +115,9 @@ export class Ledger {
 
   /** Every output of ours that no live transaction spends. */
   *coins(): Iterable<Coin> {
+    const chains: Chains = new Map()
     for (const [outpoint, { tx, output }] of this.#outputs) {
-      if (tx.height >= 0 && !this.isSpent(outpoint)) yield this.#coinOf(tx, output)
+      if (tx.height >= 0 && !this.isSpent(outpoint)) yield this.#coinOf(tx, output, chains)
     }
   }
 
@@ -147,18 +148,36 @@ export class Ledger {
     return false
   }
 
-  #coinOf(tx: LedgerTx, { vout, value, record }: OwnOutput): Coin {
+  #coinOf(tx: LedgerTx, { vout, value, record }: OwnOutput, chains: Chains = new Map()): Coin {
     const { txid, height, isCoinbase, isPegOut } = tx
-    return { txid, vout, value, record, height, isCoinbase, isPegOut, isOwnChange: this.#isOwn(tx) }
+    const isOwnChange = this.#chainOf(tx, chains) <= MAX_CHAIN
+    return { txid, vout, value, record, height, isCoinbase, isPegOut, isOwnChange }
   }
 
-  /** Made of own coins alone, each confirmed or change of such a payment: a chain of forged ones begins with a receipt. */
-  #isOwn(tx: LedgerTx, depth = 0): boolean {
-    if (tx.isCoinbase || depth > MAX_CHAIN) return false
-    return tx.spends.every(outpoint => {
+  /**
+   * How many unconfirmed transactions a transaction of own coins alone is built on; infinite unless each of these is made of
+   * own coins alone, too, and for too long a chain. A chain of forged ones begins with a receipt.
+   *
+   * @param chains - what is known of others: a server can make up ones that spend each other's outputs in many ways
+   */
+  #chainOf(tx: LedgerTx, chains: Chains, depth = 0): number {
+    const known = chains.get(tx)
+    if (known !== undefined) return known
+    if (tx.isCoinbase || depth > MAX_CHAIN) return Number.POSITIVE_INFINITY
+    let longest = 0
+    for (const outpoint of tx.spends) {
       const source = this.#outputs.get(outpoint)?.tx
-      return source !== undefined && (source.height > 0 || (source !== tx && this.#isOwn(source, depth + 1)))
-    })
+      if (source !== undefined && source.height > 0) continue
+      const chain =
+        source === undefined || source === tx
+          ? Number.POSITIVE_INFINITY
+          : 1 + this.#chainOf(source, chains, depth + 1)
+      // What was not followed to its end may still be short, seen from another.
+      if (chain > MAX_CHAIN) return chain
+      longest = Math.max(longest, chain)
+    }
+    chains.set(tx, longest)
+    return longest
   }
 
   #claimOutputs(tx: LedgerTx, raw: RawTx): void {
@@ -202,6 +221,9 @@ export class Ledger {
     }
   }
 }
+
+/** How long the chains of unconfirmed transactions are that transactions are built on. */
+type Chains = Map<LedgerTx, number>
 
 /** Nodes relay no longer chains of unconfirmed transactions. */
 const MAX_CHAIN = 25
