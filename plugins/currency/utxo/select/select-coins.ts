@@ -58,12 +58,22 @@ export const selectWith = (
   goal: SelectionGoal
 ): (Selection & { readonly weight: number }) | undefined => {
   const ranked = usefulCoins(others, goal).sort((a, b) => compareBig(b.effective, a.effective))
+  const counts = new Map(countPurposes(forced))
+  let sum = forced.reduce((total, { value }) => total + value, 0n)
   for (let count = 0; count <= ranked.length; count++) {
+    const added = count === 0 ? undefined : ranked[count - 1]?.coin
+    if (added !== undefined) {
+      const { purpose } = added.record.branch
+      counts.set(purpose, (counts.get(purpose) ?? 0) + 1)
+      sum += added.value
+    }
+    // Only a sum that suffices is worth building: of thousands of coins the maximum is searched for.
+    if (sum < goal.amount + feeOf(txWeightOf(counts, goal.outputs), goal.rate)) continue
     const coins = [...forced, ...ranked.slice(0, count).map(({ coin }) => coin)]
     const selection = finish(coins, goal)
     if (selection === undefined) continue
     const change = selection.change > 0n ? [scriptLengthOf[goal.changeType]] : []
-    return { ...selection, weight: txWeightOf(countPurposes(coins), [...goal.outputs, ...change]) }
+    return { ...selection, weight: txWeightOf(counts, [...goal.outputs, ...change]) }
   }
   return undefined
 }
