@@ -94,14 +94,19 @@ export const checkSpentCoins = ({ journal, info }: OpenPaymentParts, draft: Tran
   const replaced = replacedBefore(replaces, txid => journal.findSigned(txid)?.tx)
   const refuse = (reason: string): WalletError =>
     new WalletError('SIGN_REFUSED', { pluginId: info.pluginId, reason })
-  for (const intent of journal.signed()) {
-    const { txid, spentCoins: coins } = intent.tx
-    if (coins === undefined || !isOpen(intent)) continue
+  const open = journal.signed().filter(isOpen)
+  const freed = new Set(open.flatMap(({ tx }) => (replaced.has(tx.txid) ? (tx.spentCoins ?? []) : [])))
+  for (const { tx } of open) {
+    const { txid, spentCoins: coins } = tx
+    if (coins === undefined) continue
     const isShared = coins.some(coin => spentCoins.includes(coin))
-    const isReplaced = replaced.has(txid)
-    if (isReplaced && !isShared) throw refuse(`it could be mined beside ${txid}, which it is to replace`)
+    if (replaced.has(txid)) {
+      if (!isShared) throw refuse(`it could be mined beside ${txid}, which it is to replace`)
+      continue
+    }
     // A payment that shares a coin with one that is replaced is an earlier or a later form of it.
-    if (isShared && replaced.size === 0) throw refuse(`it spends a coin that is reserved for ${txid}`)
+    const isForm = coins.some(coin => freed.has(coin))
+    if (isShared && !isForm) throw refuse(`it spends a coin that is reserved for ${txid}`)
   }
 }
 

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
-import { type CurrencyWallet, nativeAmount, type SpendInfo } from '../../../kernel/index.ts'
+import { type CurrencyWallet, nativeAmount, type SpendInfo, type Transaction } from '../../../kernel/index.ts'
 import type { EngineTransaction, PaymentSight } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
@@ -22,6 +22,8 @@ interface Home {
   /** The txids of what was sent, in order. */
   readonly sent: string[]
   isOffline: boolean
+  /** What drafts spend; undefined: they do not say. */
+  coins: readonly string[] | undefined
   skip(milliseconds: number): void
 }
 
@@ -33,12 +35,16 @@ const makeHome = async (t: ExecutionContext): Promise<Home> => {
     sight: { state: 'notSeen' } as PaymentSight,
     looks: { now: 0, most: 0 },
     sent: [] as string[],
-    isOffline: false
+    isOffline: false,
+    coins: undefined as readonly string[] | undefined
   }
   const toy = makeToy({
     engine: ({ makeSpend }) => ({
       syncNetwork: async () => DAY_MS,
-      makeSpend,
+      async makeSpend(spend, keys) {
+        const draft = await makeSpend(spend, keys)
+        return home.coins === undefined ? draft : { ...draft, spentCoins: home.coins }
+      },
       async signTx(tx) {
         count += 1
         return { ...tx, txid: `txid-${count}`, signedTx: `bytes-${count}` }
@@ -162,6 +168,30 @@ test('a confirmed payment that is sent again, or recorded again, is kept no long
   await wallet.saveTx(await wallet.getTransaction(txid))
   home.skip(4 * DAY_MS + 3_600_000)
   t.deepEqual(await reservedNow(home), [])
+})
+
+test('no draft is signed that takes a coin of another open payment, or can be mined beside what it replaces', async t => {
+  const home = await makeHome(t)
+  const { wallet } = home
+  const draft = (coins: readonly string[], replaces?: string): Promise<Transaction> => {
+    home.coins = coins
+    return wallet.makeSpend({ ...pay('5'), ...(replaces === undefined ? {} : { replaces }) })
+  }
+  const refuses = async (reason: RegExp, coins: readonly string[], replaces?: string): Promise<void> => {
+    const made = await draft(coins, replaces)
+    const error = await t.throwsAsync(wallet.spend(made), { code: 'SIGN_REFUSED' }, coins.join())
+    t.regex(error?.message ?? '', reason)
+  }
+  const first = await wallet.spend(await draft(['a:0', 'a:1']))
+  const other = await wallet.spend(await draft(['b:0']))
+  await refuses(/reserved for txid-1/, ['a:1', 'c:0'])
+  await refuses(/could be mined beside txid-1/, ['c:0'], first.txid)
+  await refuses(/reserved for txid-2/, ['a:0', 'b:0'], first.txid)
+  const second = await wallet.spend(await draft(['a:0', 'c:0'], first.txid))
+  await refuses(/could be mined beside txid-1/, ['c:0'], second.txid)
+  await refuses(/reserved for txid-3/, ['b:0', 'c:0'], other.txid)
+  const third = await wallet.spend(await draft(['a:1', 'c:0', 'd:0'], second.txid))
+  t.deepEqual(home.sent, [first.txid, other.txid, second.txid, third.txid])
 })
 
 test('many open payments are looked for some at a time, and the engine hears once of what changed in each of these', async t => {
