@@ -151,14 +151,21 @@ const openOffline = async (attempt: Attempt, now: Date | undefined): Promise<Log
   return login
 }
 
-/** Lets the password open what this device keeps of two-factor, also where a reply took its box away. */
+/**
+ * Lets the password open what this device keeps of two-factor, also where a reply took its box away. The login stands if
+ * that fails: another one may have changed the password since.
+ */
 const keepPassword = async ({ port, stashes, derived }: Attempt, rootId: string): Promise<void> => {
   const { passwordBox, passwordKeySnrp: snrp } = stashes.get(rootId) ?? {}
   if (passwordBox === undefined || snrp === undefined) return
-  const key = await derived.keyOf(snrp)
-  const loginKey = openBox(port.io, key, passwordBox)
-  await stashes.otpKeys.keepPassword({ rootId, loginId: rootId }, loginKey, { snrp, key })
-  loginKey.fill(0)
+  try {
+    const key = await derived.keyOf(snrp)
+    const loginKey = openBox(port.io, key, passwordBox)
+    await stashes.otpKeys.keepPassword({ rootId, loginId: rootId }, loginKey, { snrp, key })
+    loginKey.fill(0)
+  } catch (error) {
+    port.report('two-factor keys', error)
+  }
 }
 
 const logInOnline = async (attempt: Attempt, options: LoginOptions): Promise<Login> => {

@@ -57,3 +57,34 @@ test('the key of a password is derived once in a login, also if the server has t
   t.deepEqual(login.stash.passwordBox, passwordBox)
   t.is(salts.filter(each => each === salt).length, 1)
 })
+
+test('a login by password stands although the password is changed on this device meanwhile', async t => {
+  const { world, alice } = await makeAlice()
+  const { stash } = alice.login
+  const { passwordBox, passwordKeySnrp } = stash
+  if (passwordBox === undefined || passwordKeySnrp === undefined) throw new Error('There is no password')
+  let change: (() => Promise<void>) | undefined
+  const scrypt: typeof quickCrypto.scrypt = async (...args) => {
+    const job = change
+    change = undefined
+    await job?.()
+    return quickCrypto.scrypt(...args)
+  }
+  const { services, stashes, reports } = await openDevice(world, alice.files, {
+    io: { crypto: { ...quickCrypto, scrypt } }
+  })
+  // Another login of the account has a new password from here on.
+  change = () =>
+    stashes.save({
+      ...stash,
+      passwordKeySnrp: { ...passwordKeySnrp, salt_hex: '00'.repeat(32) },
+      passwordBox: { ...passwordBox, iv_hex: '00'.repeat(16) }
+    })
+  const { username, password } = ALICE
+  const login = await loginWithPassword(services, stashes, { username, password })
+  t.is(login.username, username)
+  t.is(reports.length, 1)
+  login.close()
+  await settle()
+  await stashes.remove(login.rootLoginId)
+})
