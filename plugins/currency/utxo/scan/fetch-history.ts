@@ -53,12 +53,19 @@ export const fetchTxs = async (
       params: [txid, height]
     }))
   )
+  let length = 0
+  const readHex = async (reply: Promise<Json>): Promise<string> => {
+    const hex = readTxHex(await reply)
+    length += hex.length
+    if (length > MAX_HEX) throw new ElectrumFault('The server sent more than so many transactions can be')
+    return hex
+  }
   const [hexes, branches, headers] = await Promise.all([
-    Promise.all(bytes),
+    Promise.all(bytes.map(readHex)),
     Promise.all(proofs),
     pool.headersAt(proven.map(({ height }) => height))
   ])
-  const hexByTxid = new Map(asked.map(({ txid }, at) => [txid, readTxHex(hexes[at] as Json)]))
+  const hexByTxid = new Map(asked.map(({ txid }, at) => [txid, hexes[at]]))
   const headerByTxid = new Map<string, BlockHeader>()
   proven.forEach(({ txid, height }, at) => {
     const { path, position } = readProof(branches[at] as Json)
@@ -79,3 +86,6 @@ export const fetchTxs = async (
     }
   })
 }
+
+/** Digits of one round: 250 transactions of the most that nodes relay, 400,000 weight units each, have 200 million. */
+const MAX_HEX = 256_000_000
