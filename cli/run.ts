@@ -2,7 +2,7 @@ import type { KernelOptions, Plugin } from '../kernel/index.ts'
 import type { CommandSpec } from './command.ts'
 import type { CommandResult } from './command-result.ts'
 import type { Failure } from './errors/failure.ts'
-import { isStop, mayHaveLeft, PAYING_GRACE_MS } from './errors/may-have-left.ts'
+import { isStop, mayHaveLeft } from './errors/may-have-left.ts'
 import { commandLineOf } from './grammar/command-line.ts'
 import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/global-options.ts'
 import { type ParsedArguments, parseArguments } from './grammar/parse-arguments.ts'
@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly signal: AbortSignal
   /** How dear a new password is to check; the kernel measures this machine if left out. */
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
+  /** How long a stopped command waits for a payment, in milliseconds; 3000 if left out. */
+  readonly payingGraceMs?: number
   /** Plugins besides those that ship. */
   readonly plugins?: readonly Plugin[]
 }
@@ -62,7 +64,7 @@ type ParsedRun = Extract<ParsedArguments, { kind: 'run' }>
 const runCommand = async (
   { spec, args, flags }: ParsedRun,
   globals: GlobalOptions,
-  { argv, terminal, signal, passwordSnrp, plugins = [] }: RunOptions
+  { argv, terminal, signal, passwordSnrp, payingGraceMs, plugins = [] }: RunOptions
 ): Promise<number> => {
   const started = performance.now()
   // Before anything is loaded: people type their PIN while a command starts.
@@ -98,6 +100,7 @@ const runCommand = async (
     talk,
     signal,
     ...(passwordSnrp === undefined ? {} : { passwordSnrp }),
+    ...(payingGraceMs === undefined ? {} : { payingGraceMs }),
     plugins,
     print
   })
@@ -149,11 +152,13 @@ const untilStopped = async (
     return await Promise.race([work, stopped])
   } catch (error) {
     if (!signal.aborted) throw error
-    const { isPaying } = session
+    const { isPaying, payingGraceMs } = session
+    let cut: NodeJS.Timeout | undefined
     const grace = new Promise<'over'>(resolve => {
-      setTimeout(resolve, isPaying ? PAYING_GRACE_MS : GRACE_MS, 'over')
+      cut = setTimeout(resolve, isPaying ? payingGraceMs : GRACE_MS, 'over')
     })
     const ended = await Promise.race([work.catch(() => undefined), grace])
+    clearTimeout(cut)
     if (!isPaying) throw error
     if (ended === 'over') throw mayHaveLeft(error)
     return await work

@@ -12,6 +12,7 @@ import type {
   SwapPlugin
 } from '../kernel/index.ts'
 import type { CommandResult } from './command-result.ts'
+import { PAYING_GRACE_MS } from './errors/may-have-left.ts'
 import type { GlobalOptions } from './grammar/global-options.ts'
 import type { OpenWorld } from './profile/open-world.ts'
 import type { ProfilePaths } from './profile/paths.ts'
@@ -37,6 +38,8 @@ export interface SessionParts {
   readonly signal: AbortSignal
   /** How dear a new password is to check. */
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
+  /** How long a stop waits for a payment. */
+  readonly payingGraceMs?: number
   /** Plugins besides those that ship. */
   readonly plugins?: readonly Plugin[]
   /** Writes a result to standard output. */
@@ -57,6 +60,7 @@ export class Session {
   readonly secrets: Secrets
   readonly talk: Talk
   readonly signal: AbortSignal
+  readonly payingGraceMs: number
   readonly #plugins: readonly Plugin[]
   readonly #passwordSnrp: KernelOptions['passwordSnrp']
   readonly #print: SessionParts['print']
@@ -80,6 +84,7 @@ export class Session {
     this.secrets = parts.secrets
     this.talk = parts.talk
     this.signal = parts.signal
+    this.payingGraceMs = parts.payingGraceMs ?? PAYING_GRACE_MS
     this.#plugins = parts.plugins ?? []
     this.#passwordSnrp = parts.passwordSnrp
     this.#print = (result, accountName) => parts.print(result, accountName)

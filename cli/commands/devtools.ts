@@ -67,7 +67,7 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
       void openEach((await session.account()).getSnapshot().activeWalletIds, id => openWallet(session, id))
     }
     session.signal.throwIfAborted()
-    const approvals = new Approvals()
+    const approvals = new Approvals(session.payingGraceMs)
     const world = driveWorld(control)
     const folder = session.paths.session
     const pausedWallets: PausedWallets = {

@@ -1,11 +1,17 @@
 import { ActionError } from '../../devtools/core/action-error.ts'
 import type { Act, ActionName } from '../../devtools/core/actions.ts'
-import { mayHaveLeft, PAYING_GRACE_MS } from '../errors/may-have-left.ts'
+import { mayHaveLeft } from '../errors/may-have-left.ts'
 
 /** The payments that panels have approved, or sent again, and that are not over yet. */
 export class Approvals {
   readonly #open = new Set<Promise<unknown>>()
+  readonly #graceMs: number
   #isOver = false
+
+  /** `graceMs`: how long a stop waits for them. */
+  constructor(graceMs: number) {
+    this.#graceMs = graceMs
+  }
 
   /** Does the same as an act, and counts what it approves. */
   counting(act: Act): Act {
@@ -35,7 +41,7 @@ export class Approvals {
     if (this.#open.size === 0) return
     let cut: NodeJS.Timeout | undefined
     const grace = new Promise<void>(resolve => {
-      cut = setTimeout(resolve, PAYING_GRACE_MS)
+      cut = setTimeout(resolve, this.#graceMs)
     })
     await Promise.race([Promise.allSettled(this.#open), grace])
     clearTimeout(cut)

@@ -7,7 +7,7 @@ import type { Plugin } from '../../kernel/index.ts'
 import { ended, homeFor, startHoldfast } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { failed } from '../helpers/envelopes.ts'
-import { runInProcess } from '../helpers/in-process.ts'
+import { type InProcessOptions, runInProcess } from '../helpers/in-process.ts'
 import { formsOf } from '../helpers/key-forms.ts'
 import { openPanel } from '../helpers/panel-socket.ts'
 import { serve } from '../helpers/served-devtools.ts'
@@ -235,7 +235,7 @@ test('drafts and rounds of quotes belong to the panel that made them, and are go
 })
 
 /** A panel with a payment that is approved, and that a policy looks at until it is told to go on. */
-const approveSlowly = async (t: ExecutionContext) => {
+const approveSlowly = async (t: ExecutionContext, options: Pick<InProcessOptions, 'payingGraceMs'> = {}) => {
   let asked = 0
   let goOn = (): void => {}
   const policy: Plugin = {
@@ -249,7 +249,7 @@ const approveSlowly = async (t: ExecutionContext) => {
         })
       })
   }
-  const served = await serve(t, homeFor(t), [], { plugins: [policy] })
+  const served = await serve(t, homeFor(t), [], { plugins: [policy], ...options })
   const { act, view } = served.client
   const { accountId } = await act('account.create', { pin: PIN })
   const { walletId } = await act('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
@@ -272,7 +272,7 @@ test('a payment that was approved is waited for when the command is stopped, and
 })
 
 test('a payment that is not over in time may have left, and that is said', async t => {
-  const { served, approved } = await approveSlowly(t)
+  const { served, approved } = await approveSlowly(t, { payingGraceMs: 50 })
   const lost = t.throwsAsync(approved, { code: 'DISCONNECTED' })
   const { code, stderr } = await served.interrupt()
   await lost

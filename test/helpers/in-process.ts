@@ -8,6 +8,8 @@ import { CHEAP_SNRP } from './device.ts'
 export interface InProcessOptions extends RunOptions {
   /** Aborted as by Ctrl-C. */
   readonly signal?: AbortSignal
+  /** How long a stop waits for a payment; without an end, so that no busy machine cuts it off, if left out. */
+  readonly payingGraceMs?: number
   /** Besides those that ship. */
   readonly plugins?: readonly Plugin[]
   /** Hears standard output as it comes. */
@@ -20,7 +22,15 @@ export interface InProcessOptions extends RunOptions {
  */
 export const runInProcess = async (
   args: readonly string[],
-  { home, input = '', env = {}, signal, plugins = [], onOutput }: InProcessOptions
+  {
+    home,
+    input = '',
+    env = {},
+    signal,
+    payingGraceMs = 2 ** 31 - 1,
+    plugins = [],
+    onOutput
+  }: InProcessOptions
 ): Promise<Ran> => {
   const [stdout, stderr] = [collector(onOutput), collector()]
   // The kernel's timers keep no process alive; a process of its own has a terminal that does.
@@ -35,6 +45,7 @@ export const runInProcess = async (
     },
     signal: signal ?? new AbortController().signal,
     passwordSnrp: CHEAP_SNRP,
+    payingGraceMs,
     plugins
   }).finally(() => clearInterval(alive))
   return {

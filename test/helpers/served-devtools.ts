@@ -24,7 +24,7 @@ export const startDevtools = async (
   t: ExecutionContext,
   home: string,
   args: readonly string[] = [],
-  options: Pick<InProcessOptions, 'input' | 'plugins'> = {}
+  options: Pick<InProcessOptions, 'input' | 'payingGraceMs' | 'plugins'> = {}
 ): Promise<RunningDevtools> => {
   const controller = new AbortController()
   let text = ''
@@ -53,7 +53,7 @@ export const serve = async (
   t: ExecutionContext,
   home: string,
   args: readonly string[] = [],
-  options: Pick<InProcessOptions, 'input' | 'plugins'> = {}
+  options: Pick<InProcessOptions, 'input' | 'payingGraceMs' | 'plugins'> = {}
 ): Promise<ServedDevtools> => {
   const running = await startDevtools(t, home, args, options)
   const panel = openPanel(running.url)

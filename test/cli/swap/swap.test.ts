@@ -2,7 +2,7 @@ import test from 'ava'
 import { nativeAmount, type PolicyPlugin, type SwapPlugin, WalletError } from '../../../kernel/index.ts'
 import { type Envelope, makeHome, type Ran } from '../../helpers/command-line.ts'
 import { failed, succeeded } from '../../helpers/envelopes.ts'
-import { runInProcess } from '../../helpers/in-process.ts'
+import { type InProcessOptions, runInProcess } from '../../helpers/in-process.ts'
 import { startInProcess } from '../../helpers/running-command.ts'
 import { makeShop, offerOf } from '../../helpers/swap-shop.ts'
 
@@ -411,7 +411,10 @@ test.serial(
       '--json',
       '--secrets-stdin'
     ]
-    const startSigning = async (signs: (release: Promise<void>) => Promise<void>) => {
+    const startSigning = async (
+      signs: (release: Promise<void>) => Promise<void>,
+      options: Pick<InProcessOptions, 'payingGraceMs'> = {}
+    ) => {
       let hear = (): void => {}
       const isSigning = new Promise<void>(resolve => {
         hear = resolve
@@ -429,7 +432,7 @@ test.serial(
             return signs(isReleased)
           })
       }
-      const command = startInProcess(args, { home, input, plugins: [firm, policy] })
+      const command = startInProcess(args, { home, input, plugins: [firm, policy], ...options })
       await isSigning
       const ending = command.stop()
       release()
@@ -444,7 +447,7 @@ test.serial(
       throw new Error('not today')
     })
     failed(t, refused, 'INTERNAL', 1)
-    const unknown = await startSigning(() => new Promise(() => {}))
+    const unknown = await startSigning(() => new Promise(() => {}), { payingGraceMs: 50 })
     t.regex(failed(t, unknown, 'INTERRUPTED', 130).error.message, /it may have left$/)
     t.is(await txCount(), before + 1)
   }
