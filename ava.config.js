@@ -8,12 +8,16 @@ const apart = {
   proofs: `${out}/test/proofs/**/*.test.js`
 }
 const suite = apart[process.env.HOLDFAST_SUITE]
+// All of `npm test`: files that import the test files which share a process (`scripts/test-groups.ts`).
+const isGrouped = process.env.HOLDFAST_TEST_GROUPS === '1'
+const unit = isGrouped
+  ? ['dist/groups/**/*.test.js']
+  : [`${out}/test/**/*.test.js`, ...Object.values(apart).map(pattern => `!${pattern}`)]
 
 export default {
-  files:
-    suite === undefined
-      ? [`${out}/test/**/*.test.js`, ...Object.values(apart).map(pattern => `!${pattern}`)]
-      : [suite],
+  files: suite === undefined ? unit : [suite],
+  // In a process with many files, no test waits for the work of all the others.
+  serial: isGrouped,
   workerThreads: false,
   concurrency: 3,
   timeout: process.env.HOLDFAST_SUITE === 'proofs' ? '5m' : '2m',

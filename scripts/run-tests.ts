@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { writeTestGroups } from './test-groups.ts'
 import { summaryOf, testReportOf } from './test-report.ts'
 
 /** Runs ava and shows what it prints; gives that text and its exit code. */
@@ -31,7 +32,11 @@ const [suite = 'unit', ...given] = process.argv.slice(2)
 // Long proofs run a drawn tenth, and with this whole (`test/helpers/drawn-runs.ts`).
 const args = given.filter(arg => arg !== '--full')
 const full = args.length < given.length ? { HOLDFAST_FULL: '1' } : {}
-const { output, code } = await runAva(args, { HOLDFAST_SUITE: suite, ...full })
+// Who names files gets each in a process of its own, under its own name.
+const isWhole = suite === 'unit' && args.every(arg => arg.startsWith('-'))
+if (isWhole) writeTestGroups(process.cwd())
+const grouped = isWhole ? { HOLDFAST_TEST_GROUPS: '1' } : {}
+const { output, code } = await runAva(args, { HOLDFAST_SUITE: suite, ...full, ...grouped })
 const { lines, failed } = summaryOf(testReportOf(output, code), process.env.HOLDFAST_CI === '1')
 for (const line of lines) console.log(line)
 process.exitCode = failed > 0 ? 1 : 0

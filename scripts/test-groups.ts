@@ -1,0 +1,61 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { unitTests } from './mutant-tests.ts'
+
+/**
+ * What there is once in a process: hooks and an order of tests, the environment, the streams, the clock and the children. A file
+ * that uses one of them runs in a process of its own, and so does one that draws with Ink, which loads too late to share a file.
+ */
+const ALONE =
+  /\btest\.(?:serial|before|after)|\b(?:process\.(?:env|on|exitCode)|globalThis|syncBuiltinESMExports|performance\.now)\b|node:(?:child_process|http|net)|helpers\/(?:command-line|in-process|served-devtools)\.js|ink-testing-library/
+
+/** The most files in one process: if it ends early, the tests of them all are missing. */
+const MOST = 8
+
+/**
+ * Decides which test files share a process: those of one folder that need none of their own. Most of them take less time than
+ * a process takes to start and to load the kernel (pure).
+ *
+ * @param texts - the emitted test files, by their paths below the folder of the tests
+ * @returns the files of each process, by the name that ava shows in front of their titles
+ */
+export const groupTests = (texts: ReadonlyMap<string, string>): ReadonlyMap<string, readonly string[]> => {
+  const groups = new Map<string, readonly string[]>()
+  const folders = new Map<string, string[]>()
+  for (const [file, text] of texts) {
+    if (ALONE.test(text)) groups.set(file.replace('.test.js', ''), [file])
+    else folders.set(dirname(file), [...(folders.get(dirname(file)) ?? []), file])
+  }
+  for (const [folder, files] of folders) {
+    const count = Math.ceil(files.length / MOST)
+    for (let at = 0; at < count; at += 1) {
+      const name = join(folder, count === 1 ? 'all' : `all-${at + 1}`)
+      groups.set(
+        name,
+        files.filter((_, place) => place % count === at)
+      )
+    }
+  }
+  return groups
+}
+
+// The timers of a kernel keep no process alive, and a test that waits for one of them may be the only one that runs.
+const STAY = `import { registerCompletionHandler } from 'ava'
+const alive = setInterval(() => {}, 60_000)
+registerCompletionHandler(() => clearInterval(alive))
+`
+
+/** Writes a file for each process of `npm test` into `dist/groups`; it imports the test files that share the process. */
+export const writeTestGroups = (root: string): void => {
+  const tests = join(root, 'dist/test')
+  const folder = join(root, 'dist/groups')
+  const files = unitTests(root).map(file => relative('dist/test', file))
+  const groups = groupTests(new Map(files.map(file => [file, readFileSync(join(tests, file), 'utf8')])))
+  rmSync(folder, { recursive: true, force: true })
+  for (const [name, members] of groups) {
+    const path = join(folder, `${name}.test.js`)
+    mkdirSync(dirname(path), { recursive: true })
+    const imports = members.map(file => `import '${relative(dirname(path), join(tests, file))}'\n`)
+    writeFileSync(path, `${imports.join('')}${STAY}`)
+  }
+}
