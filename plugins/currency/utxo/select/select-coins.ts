@@ -35,7 +35,7 @@ export interface Selection {
 export const selectCoins = (coins: readonly Coin[], goal: SelectionGoal): Selection | undefined => {
   const valued = usefulCoins(coins, goal)
   const useful = valued.map(({ coin }) => coin)
-  const ranked = [...valued].sort((a, b) => compareBig(b.effective, a.effective))
+  const ranked = [...valued].sort((a, b) => Number(b.effective - a.effective))
   const sorted = ranked.map(({ coin }) => coin)
   const tried = [
     withoutChange(ranked, goal),
@@ -57,7 +57,7 @@ export const selectWith = (
   others: readonly Coin[],
   goal: SelectionGoal
 ): (Selection & { readonly weight: number }) | undefined => {
-  const ranked = usefulCoins(others, goal).sort((a, b) => compareBig(b.effective, a.effective))
+  const ranked = usefulCoins(others, goal).sort((a, b) => Number(b.effective - a.effective))
   const counts = new Map(countPurposes(forced))
   let sum = forced.reduce((total, { value }) => total + value, 0n)
   for (let count = 0; count <= ranked.length; count++) {
@@ -96,8 +96,6 @@ export const minimumChangeOf = ({ changeDust, changePurpose, rate }: SelectionGo
 // A random draw looks for change that does not stand out as change.
 const MIN_RANDOM_CHANGE = 50_000n
 const MAX_TRIES = 100_000
-
-const compareBig = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** A coin with what is left of it after the fee to spend it. */
 interface ValuedCoin {
