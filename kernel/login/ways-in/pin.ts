@@ -70,8 +70,8 @@ type Name = string | undefined
 
 /** The name that the PIN's id is made from; after an interrupted change of username it may be another one. */
 const namesOf = (stash: LoginStash, node: LoginStash): Name[] => {
-  const known = [idNameOf(stash, node), stash.username]
-  return [...new Set(stash.nextUsername === undefined ? known : [...known, stash.nextUsername])]
+  const { username, nextUsername = username } = stash
+  return [...new Set([idNameOf(stash, node), username, nextUsername])]
 }
 
 const tryNames = async <T>([name, ...others]: Name[], login: (name: Name) => Promise<T>): Promise<T> => {
