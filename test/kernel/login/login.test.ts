@@ -3,6 +3,7 @@ import { openJson } from '../../../kernel/crypto/box.ts'
 import { hotp } from '../../../kernel/crypto/one-time-code.ts'
 import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
+import { makePinChangeKits } from '../../../kernel/login/kits/change-pin.ts'
 import { makeOtpKit } from '../../../kernel/login/kits/otp-kit.ts'
 import { Login } from '../../../kernel/login/login.ts'
 import { OpenedBoxes } from '../../../kernel/login/opened-boxes.ts'
@@ -178,6 +179,20 @@ test('after a change of its own a device asks for the whole login, though it has
   t.deepEqual(await routesOfRefresh(), ['POST /api/v2/sync'])
 })
 
+test('after a login without a network a change asks the server first', async t => {
+  const { world, files } = await makeAlice()
+  const device = await openDevice(world, files)
+  world.server.isOnline = false
+  const login = await withPassword(device)
+  await settle()
+  world.server.isOnline = true
+  world.requests.length = 0
+  const pin = new Secret('2580')
+  await login.change(state => makePinChangeKits(device.services.io, state, { pin }))
+  t.true(routesOf(world).includes('POST /api/v2/login/pin2'))
+  t.not(routesOf(world)[0], 'POST /api/v2/login/pin2')
+})
+
 test('after a change whose answer was lost, the next one asks first what became of it', async t => {
   const { world, files } = await makeAlice()
   const device = await openDevice(world, files)
@@ -245,7 +260,7 @@ test('keys of a wallet that two logins hold die at logout, those of an earlier l
   const info = makeWalletInfo((await openDevice(world)).services.io, 'wallet:toy', { toyKey: 'x' })
   const app = await withPassword(await openDevice(world, new Map(), { config: { appId: 'test.app' } }))
   await app.ensureAccountRepo()
-  await app.addWalletInfos([info])
+  await app.addWalletInfos([{ ...info, keys: { ...info.keys, more: 'y' } }])
   const login = await withPassword(await openDevice(world, files))
   await login.refresh()
   await login.addWalletInfos([info])

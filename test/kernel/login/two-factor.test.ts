@@ -3,6 +3,7 @@ import test from 'ava'
 import { base32Of, parseBase32 } from '../../../kernel/crypto/encoding.ts'
 import { isTotp, totp } from '../../../kernel/crypto/one-time-code.ts'
 import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
+import { normalizeOtpKey } from '../../../kernel/login/kits/otp-kit.ts'
 import { requestOtpReset } from '../../../kernel/login/two-factor.ts'
 import { loginWithKey } from '../../../kernel/login/ways-in/key-login.ts'
 import type { LoginOptions } from '../../../kernel/login/ways-in/online-login.ts'
@@ -174,6 +175,31 @@ test('cancelling a reset needs two-factor to be on, and asks nobody [5.17]', asy
   await twoFactor.disableOtp()
   await t.throwsAsync(twoFactor.cancelOtpReset(), error)
   t.is(world.requests.filter(({ route }) => route === OTP).length, 1)
+})
+
+test('a code key that is empty or no base32 can make no codes', t => {
+  for (const text of ['', '====', '  ', 'what?', 'A']) t.is(normalizeOtpKey(text), undefined, text)
+  t.is(normalizeOtpKey('mfrggzdf'), 'MFRGGZDF')
+})
+
+test('a login has its date, also one that was refused for its code; a refresh leaves that date alone', async t => {
+  const scene = await makeScene()
+  const { world, key } = scene
+  const dateOf = (device: LoginDevice): string | undefined => device.stashes.list()[0]?.lastLogin
+  await world.clock.advance(60_000)
+  await t.throwsAsync(tryOther(scene), { code: 'OTP' })
+  const refused = dateOf(scene.other)
+  t.is(refused, new Date(world.clock.now()).toISOString())
+  await world.clock.advance(60_000)
+  const { login } = await tryOther(scene, { otpKey: key })
+  const entered = dateOf(scene.other)
+  t.is(entered, new Date(world.clock.now()).toISOString())
+  await world.clock.advance(3_600_000)
+  await login.refresh()
+  t.is(dateOf(scene.other), entered)
+  world.server.db.saveLogin({ ...recordOf(world), otpKey: 'MFRGGZDFMZTWQ2LK' })
+  await t.throwsAsync(login.refresh(), { code: 'OTP' })
+  t.is(dateOf(scene.other), entered)
 })
 
 /** One way for another device to knock, and what comes of it. */
@@ -399,6 +425,22 @@ test('a device that is logged in when two-factor is switched on hears of it, and
   )
   t.is(other.login.username, 'alice')
   t.truthy(other.stashes.localUsers()[0]?.voucherId)
+})
+
+test('a change that is refused for its code makes one voucher, which what follows it uses', async t => {
+  const world = makeLoginWorld()
+  const owner = await createAlice(world)
+  const other = await openAlice(world)
+  await other.login.refresh()
+  await owner.twoFactor.enableOtp()
+  await t.throwsAsync(other.credentials.changePIN({ pin: '2580' }), { code: 'OTP' })
+  await settle()
+  await owner.login.refresh()
+  const { pendingVouchers } = owner.twoFactor.status
+  t.deepEqual(
+    pendingVouchers.map(({ voucherId }) => voucherId),
+    [other.stashes.localUsers()[0]?.voucherId]
+  )
 })
 
 test('with hidden keys the second factor is neither changed nor shown; its status is', async t => {

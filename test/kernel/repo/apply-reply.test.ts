@@ -189,6 +189,17 @@ test('two versions of one file are merged and sent; it is counted if the server 
   })
 })
 
+test('of two files that were made apart every device takes the same value of a field', t => {
+  for (let run = 0; run < 4; run += 1) {
+    const [one, two] = [edited('{"x":1,"y":1}'), edited('{"x":2,"z":2}')]
+    const made = { at: 0, boxes: [], isNew: true }
+    const texts = [shown({ data: one.box, past: made }, two), shown({ data: two.box, past: made }, one)]
+    const [left, right] = texts.map(({ text }) => JSON.parse(text ?? '{}'))
+    t.deepEqual(left, right)
+    t.like(left, { y: 1, z: 2 })
+  }
+})
+
 test('a version whose beginning is not kept any more is merged by its stamps, and that is told', t => {
   const next = edited('{"x":2,"y":1,"z":1}', ours)
   t.deepEqual(shown({ data: next.box }, others), {
@@ -223,6 +234,17 @@ test('an edit that waits is merged with what another client wrote, and keeps wha
   const pending = change(ours.box, first.box)
   t.deepEqual(shown({ data: first.box, pending }, foreign('{"x":1,"y":3}')), {
     text: '{"x":2,"y":3}',
+    isSent: true,
+    conflict: undefined
+  })
+})
+
+test('what another client changed stands, although one of ours had changed that field before', t => {
+  const settled = edited('{"x":1,"y":5}', first)
+  const waiting = edited('{"x":2,"y":5}', settled)
+  const pending = change(waiting.box, settled.box)
+  t.deepEqual(shown({ data: settled.box, pending, past }, foreign('{"x":1,"y":6}')), {
+    text: '{"x":2,"y":6}',
     isSent: true,
     conflict: undefined
   })

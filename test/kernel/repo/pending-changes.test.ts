@@ -49,3 +49,19 @@ test('a change can be taken back although the server kept an early upload of it 
   await device.sync()
   t.deepEqual(await device.json('s.json'), { isOn: false })
 })
+
+test('many large changes go up in requests of about a megabyte each, and one that is larger alone', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const texts = Array.from(
+    { length: 6 },
+    (_, n) => [`f${n}`, 'x'.repeat(n === 3 ? 1_500_000 : 300_000)] as const
+  )
+  await device.repo.setTexts(new Map(texts))
+  await device.sync()
+  const uploads = store.calls.filter(({ method }) => method === 'POST')
+  t.true(uploads.length >= 4, `${uploads.length} uploads`)
+  for (const { paths } of uploads)
+    t.true(paths.length <= 3 && (!paths.includes('f3') || paths.length === 1), paths.join())
+  t.is(store.files.size, 6)
+})

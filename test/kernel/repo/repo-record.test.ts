@@ -124,6 +124,7 @@ test('of many replaced versions the first and the newest seven are kept, each on
   past = pastWith(past && { ...past, isNew: true }, [many[8], many[8], many[9]], 7)
   t.deepEqual(past, { at: 7, boxes: [many[0], ...many.slice(3, 10)], isNew: true })
   t.is(pastWith(undefined, [undefined, null], 1), undefined)
+  t.deepEqual(pastWith({ at: 1, boxes: [A] }, [B], 2), { at: 2, boxes: [A, B], isNew: false })
 })
 
 test('a box is read by its shape as JSON reads it, and only its one spelling is plain', t => {

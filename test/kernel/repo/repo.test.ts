@@ -106,6 +106,26 @@ test('texts, listings and deletions are those of plain files, and paths cannot l
   t.true(isWalletError(await t.throwsAsync(repo.setText('half', '\ud800')), 'STORAGE_FAILED'))
 })
 
+test('whatever is asked after a write was begun is answered with it', async t => {
+  const { repo } = await openDevice(makeSyncStore())
+  const { revision } = await repo.changedSince(0)
+  const path = 'transaction/1.json'
+  const write = repo.setText(path, '{}')
+  const [isThere, paths, box, texts, changes] = await Promise.all([
+    repo.has(path),
+    repo.list(''),
+    repo.getBox(path),
+    repo.getTexts([path]),
+    repo.changedSince(revision)
+  ])
+  await write
+  t.true(isThere)
+  t.deepEqual(paths, [path])
+  t.truthy(box)
+  t.deepEqual(texts, ['{}'])
+  t.deepEqual(changes.paths, [path])
+})
+
 test('a large write and the small one after it end in the order they were made', async t => {
   const { repo } = await openDevice(makeSyncStore())
   const many = new Map(Array.from({ length: 500 }, (_, i) => [`f${i}`, 'first']))

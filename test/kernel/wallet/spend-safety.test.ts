@@ -54,6 +54,10 @@ test('a payment that was sent counts as sent although saving it fails; it is sav
   await waitFor(() => wallet.unfinishedSpends().length === 0)
   t.is(saves, 2)
   t.is((await wallet.getTransaction(sent.txid)).metadata.notes, 'rent')
+  t.true(
+    (await wallet.getTransaction(sent.txid)).date > 1,
+    'an engine that gives no date leaves it to the clock'
+  )
 })
 
 test('a note written or erased before an interrupted save is finished stays so, and so is the depth that the engine told', async t => {

@@ -157,6 +157,17 @@ test('the coins of an open payment are kept from the maximum as they are from a 
   t.deepEqual(reserved[before], [txid])
 })
 
+test('a payment that was sent elsewhere and is recorded here is open, and its coins are kept', async t => {
+  const home = await makeHome(t)
+  const { wallet } = home
+  const draft = await wallet.makeSpend(pay('5'))
+  await wallet.saveTx({ ...draft, txid: 'elsewhere', signedTx: 'bytes' })
+  t.like(wallet.getSnapshot().openPayments, [{ txid: 'elsewhere' }])
+  t.deepEqual(await reservedNow(home), ['elsewhere'])
+  await wallet.saveTx({ ...draft, txid: 'unsigned', signedTx: '' })
+  t.is(wallet.getSnapshot().openPayments.length, 1)
+})
+
 test('a confirmed payment that is sent again, or recorded again, is kept no longer for that', async t => {
   const home = await makeHome(t)
   const { wallet } = home

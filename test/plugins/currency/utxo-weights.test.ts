@@ -1,6 +1,7 @@
 import test from 'ava'
 import type { Purpose } from '../../../plugins/currency/utxo/keys/branches.ts'
 import { branchAndBound } from '../../../plugins/currency/utxo/select/branch-and-bound.ts'
+import { makeRandomBelow, shuffled } from '../../../plugins/currency/utxo/select/random.ts'
 import { feeOf, outputWeightOf, txWeightOf } from '../../../plugins/currency/utxo/select/weights.ts'
 import { drawSeed, makeChance } from '../../helpers/drawn-runs.ts'
 
@@ -90,4 +91,25 @@ test('a search for coins without change gives up after so many tries', t => {
   t.is(branchAndBound({ ...search, maxTries: 1000 }), undefined)
   t.deepEqual(branchAndBound({ ...search, target: 2000, maxTries: 1 }), undefined)
   t.deepEqual(branchAndBound({ ...search, target: 2000, maxTries: 2 }), [0])
+})
+
+test('three random bytes are one number, and those that would favour small ones are drawn again', t => {
+  const drawn = (below: number, ...bytes: readonly number[]): number => {
+    const left = [...bytes]
+    return makeRandomBelow(count => Uint8Array.from(left.splice(0, count)))(below)
+  }
+  t.is(drawn(2 ** 24, 1, 2, 3), 0x010203)
+  t.is(drawn(2 ** 24, 0, 0, 255), 255)
+  t.is(drawn(10, 0, 0, 255), 5)
+  // 16,777,210 is the largest multiple of 10 below 2^24.
+  t.is(drawn(10, 255, 255, 249), 9)
+  t.is(drawn(10, 255, 255, 250, 0, 0, 3), 3)
+  t.is(drawn(2 ** 24, 255, 255, 255), 0xffffff)
+})
+
+test('what is mixed has each thing once, and any order comes', t => {
+  const seen = new Set<string>()
+  const chance = makeChance(drawSeed(t))
+  for (let run = 0; run < 200; run += 1) seen.add(shuffled(['a', 'b', 'c'], chance.below).join(''))
+  t.deepEqual([...seen].sort(), ['abc', 'acb', 'bac', 'bca', 'cab', 'cba'])
 })

@@ -101,11 +101,13 @@ test('a login of an app that cannot be read stays as this device knows it, and i
 })
 
 test('of two logins of one app the first one is taken, and that there are two is told', t => {
+  const otherKey = io.random(32)
   const second = {
     ...CHILD,
     loginId: idOf(4),
     created: '2026-01-02T00:00:00.000Z',
-    parentBox: sealBox(io, rootKey, childKey)
+    parentBox: sealBox(io, rootKey, otherKey),
+    loginAuthBox: sealBox(io, otherKey, io.random(32))
   }
   for (const known of [[], [CHILD]]) {
     const odd: unknown[] = []
@@ -119,4 +121,13 @@ test('of two logins of one app the first one is taken, and that there are two is
     )
     t.is(odd.length, 1)
   }
+})
+
+test('of a login that a reply names twice the first is taken, and that is told', t => {
+  const odd: unknown[] = []
+  const sent = { children: [replyOf(CHILD), replyOf(CHILD)] }
+  const { children } = apply({ ...ROOT, children: [CHILD] }, sent, { onOdd: error => void odd.push(error) })
+  t.is(children?.length, 1)
+  t.regex(String(odd[0]), /one id/)
+  t.is(odd.length, 1)
 })

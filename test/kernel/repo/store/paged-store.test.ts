@@ -249,6 +249,38 @@ test('a read that goes on while files are put in order still finds everything', 
   t.is((await table.get('k5'))?.at(-1), 'z')
 })
 
+test('files that one reader needs stay until it has ended, however many others end before; then they go', async t => {
+  const files = new Map<string, string>()
+  const { store, table, reports } = await open(files)
+  await store.write(rowsOf(4000, 0, 'y'.repeat(200)))
+  const before = filesOf(files, 's')
+  const seen: string[] = []
+  for await (const batch of table.scan({ ordered: true })) {
+    for (const row of batch) seen.push(row.key)
+    if (seen.length > batch.length) continue
+    await store.write(rowsOf(4000, 0, 'z'.repeat(200)))
+    await store.write(rowsOf(1100, 9000))
+    await store.settled()
+    t.is((await table.get('k5'))?.at(-1), 'z')
+    t.true(before.every(path => files.has(path)))
+  }
+  t.is(new Set(seen).size, 4000)
+  t.deepEqual(reports, [])
+  await store.settled()
+  t.false(before.some(path => files.has(path)))
+})
+
+test('a row in memory that is written again keeps its place among its equals, and loses it with its order', async t => {
+  const { store, table } = await open(new Map())
+  const keys = async (): Promise<string> => (await allOf(table, true)).map(({ key: name }) => name).join()
+  for (const name of ['a', 'b', 'c', 'a']) await store.write(new Map([[`t/${name}`, `${name}!`]]))
+  t.is(await keys(), 'a,b,c')
+  await store.write(new Map([['t/b', { text: 'b', order: 1 }]]))
+  t.is(await keys(), 'b,a,c')
+  await store.write(new Map([['t/b', { text: 'b' }]]))
+  t.is(await keys(), 'a,c,b')
+})
+
 test('many writes leave few files, and what is no longer wanted goes', async t => {
   const files = new Map<string, string>()
   const { store, table } = await open(files)
