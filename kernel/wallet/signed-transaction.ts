@@ -1,4 +1,5 @@
 import { type NativeAmount, nativeAmount } from '../amount.ts'
+import { looseCopy } from '../copy-data.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import { isRecord, isShortText } from '../schema/fields.ts'
 import { copyJson } from '../schema/parse.ts'
@@ -6,6 +7,7 @@ import type { JsonObject } from '../types/json.ts'
 import type { NetworkFeeOption, SpentTarget, Transaction } from '../types/transaction.ts'
 import { checkSignedTransaction, isBalance } from './engine/engine-data.ts'
 import { checkMetadata } from './history/metadata.ts'
+import { engineCopyOf } from './reviewed-transaction.ts'
 import type { SpendParts } from './spend.ts'
 
 /**
@@ -18,7 +20,7 @@ import type { SpendParts } from './spend.ts'
 export const readSignedTx = async (parts: SpendParts, value: unknown): Promise<Transaction> => {
   const tx = read(parts, value)
   await parts.engine.call('checking a signed payment', async engine =>
-    engine.checkSignedTx?.(tx, tx.spendTargets ?? [])
+    engine.checkSignedTx?.(engineCopyOf(tx), looseCopy(tx.spendTargets ?? []))
   )
   return tx
 }

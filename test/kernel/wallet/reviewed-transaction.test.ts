@@ -159,6 +159,22 @@ test('bytes that do something else than the draft says are refused where the eng
   t.deepEqual(wallet.unfinishedSpends(), [])
 })
 
+test('an engine that changes the signed payment that it checks changes nothing of what is then shown and sent', async t => {
+  const { wallet } = await openWallet(t, {
+    engine: () => ({
+      async checkSignedTx(tx, targets) {
+        Object.assign(tx, { nativeAmount: '-999', signedTx: 'other bytes' })
+        // What is signed is frozen.
+        Reflect.set(targets[0] ?? {}, 'publicAddress', 'thief')
+      }
+    })
+  })
+  const signed = await wallet.signTx(await wallet.makeSpend(PAY))
+  const read = await wallet.readSignedTx(JSON.parse(JSON.stringify(signed)))
+  t.deepEqual([read.nativeAmount, read.signedTx], [signed.nativeAmount, signed.signedTx])
+  t.deepEqual(read.spendTargets, signed.spendTargets)
+})
+
 test('an engine that keeps its bytes elsewhere pays with an empty signedTx, also after its sending broke off', async t => {
   const sent: EngineTransaction[] = []
   let isBroken = true
