@@ -40,7 +40,7 @@ interface Item {
  * The one scheduler of all repos: every 30 s each, and a second after a write (decision 17).
  *
  * There is one timer, whatever the number of repos; periods are jittered, and at most four repos sync at one
- * time, so that neither devices nor repos march in step. What falls due within three seconds is synced with it: to wake up
+ * time, so that neither devices nor repos march in step. What falls due within seven seconds is synced with it: to wake up
  * costs more than to sync one more repo. A repo that fails waits twice as long each time, up to ten minutes.
  */
 export class SyncLoop {
@@ -227,6 +227,7 @@ export class SyncLoop {
 const PERIOD_MS = 30_000
 const AFTER_WRITE_MS = 1000
 const FIRST_MS = 1000
-const GATHER_MS = 3000
+/** As long as chance spreads what was synced together. */
+const GATHER_MS = 7000
 const MAX_BACKOFF_MS = 600_000
 const MAX_RUNNING = 4

@@ -176,7 +176,7 @@ test('one timer serves all repos: each syncs every 30 s, and a second after a wr
   t.is(device.clock.timerCount, 0)
 })
 
-test('repos that fall due within three seconds sync together, but a write waits its second', async t => {
+test('repos that fall due within seven seconds sync together, but a write waits its second', async t => {
   const store = makeSyncStore()
   const [a, b, c] = [await openDevice(store), await openDevice(store), await openDevice(store)]
   const draws = [0, 255]
