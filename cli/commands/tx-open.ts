@@ -67,7 +67,9 @@ export const txResend: CommandRun = async (session, text = '', txid = '') => {
   const asset = await assetOf(session, wallet, tx)
   const summary = withWarnings(summaryOf(wallet, tx, asset), [])
   if (session.globals.dryRun) return dryResult(summary)
-  await approveSpend(session, { ...summary, similar: [] }, 'Send the same bytes again?')
+  // One that was never sent is a payment more.
+  const similar = payment.state === 'signed' ? summary.similar : []
+  await approveSpend(session, { ...summary, similar }, 'Send the same bytes again?')
   session.paying('sending…')
   const sent = await wallet.resendTx(payment.txid)
   return sentResult(wallet, sent, { asset, warnings: await saveEverywhere(session, wallet) })

@@ -60,7 +60,18 @@ export const spendActs = (place: ActorPlace, drafts: DraftShelf<SpendDraft>): Ac
   },
   async 'spend.resend'({ walletId, txid }) {
     const { wallet } = await walletOf(place, walletId)
-    return { txid: (await wallet.resendTx(txid)).txid }
+    return approveInTurn(wallet, async () => {
+      const { openPayments } = wallet.getSnapshot()
+      // One that was never sent is a payment more, which nobody has reviewed beside the others.
+      if (openPayments.some(open => open.txid === txid && open.state === 'signed')) {
+        const { tx } = await findOpenPayment(wallet, txid)
+        checkSecondPayment(
+          wallet.similarPayments(tx).filter(open => open.txid !== txid),
+          {}
+        )
+      }
+      return { txid: (await wallet.resendTx(txid)).txid }
+    })
   },
   async 'spend.replace'({ walletId, txid, fee }) {
     const owned = await walletOf(place, walletId)

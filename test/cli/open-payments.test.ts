@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import test from 'ava'
 import type { Plugin } from '../../kernel/index.ts'
 import { type Envelope, makeHome, type Ran } from '../helpers/command-line.ts'
@@ -123,3 +124,20 @@ test.serial('tx replace and send that are stopped before they sign send nothing'
     t.deepEqual(await openTxids(), before)
   }
 })
+
+test.serial(
+  'a payment that was signed into a file is sent beside one that pays the same only if that is meant',
+  async t => {
+    const file = join(home, 'signed.json')
+    const signing = ['--amount', '0.004', '--yes', '--sign-only', '-o', file]
+    const { txid } = await dataOf('send', 'Savings', '--to', PAYEE, ...signing)
+    const paid = (await dataOf('send', 'Savings', '--to', PAYEE, '--amount', '0.004', '--yes', '--again'))
+      .txid
+    const resend = ['tx', 'resend', 'Savings', txid, '--yes'] as const
+    const refused = await run(...resend, '--json')
+    failed(t, refused, 'CONFIRMATION_REQUIRED', 5)
+    t.deepEqual(refused.json.error.details.openTxids, [paid])
+    t.is((await dataOf('tx', 'resend', 'Savings', paid, '--yes')).txid, paid)
+    t.is((await dataOf(...resend, '--again')).txid, txid)
+  }
+)

@@ -93,7 +93,7 @@ export const transactionCommands: readonly CommandSpec[] = [
     name: 'tx resend',
     arguments: '<wallet> <txid>',
     summary: 'send the same bytes of an open payment again',
-    flags: [],
+    flags: [AGAIN],
     secrets: ANY_LOGIN,
     load: async () => (await import('../../commands/tx-open.ts')).txResend
   },

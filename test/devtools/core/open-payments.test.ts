@@ -155,3 +155,19 @@ test('of two reviews of the same payment that are approved at once, the second h
   t.like(second, { status: 'rejected', reason: { code: 'CONFIRMATION_REQUIRED' } })
   t.is(await sentCount(stage, walletId), 1)
 })
+
+test('a payment that was signed and never sent is not sent beside one that pays the same', async t => {
+  const stage = await openStage(t)
+  const { act } = stage
+  const walletId = await makeThreeCoins(stage)
+  const wallet = stage.wallet(walletId)
+  const spendTargets = [{ publicAddress: ELSEWHERE, nativeAmount: nativeAmount('1000000') }]
+  const signed = await wallet.signTx(await wallet.makeSpend({ tokenId: null, spendTargets }))
+  const { txid } = await wallet.spend(await wallet.makeSpend({ tokenId: null, spendTargets }))
+  await t.throwsAsync(act('spend.resend', { walletId, txid: signed.txid }), {
+    code: 'CONFIRMATION_REQUIRED',
+    message: `The open payment ${txid} pays the same amount to the same payee.`
+  })
+  t.deepEqual(await act('spend.resend', { walletId, txid }), { txid })
+  t.is(await sentCount(stage, walletId), 1)
+})
