@@ -163,12 +163,20 @@ const changesOf = (node: Node, parent: Node | undefined, source: string): Change
 const isWipe = (expression: Node, source: string): boolean =>
   source.slice(expression.start, expression.end).endsWith('.fill(0)')
 
+/** What stands before the value of a constant, on the line of one of its numbers. */
+const constantAt = (node: Node, source: string): string => {
+  const line = source.slice(source.lastIndexOf('\n', node.start) + 1, node.start)
+  return line.slice(0, line.indexOf('=') + 2)
+}
+
 const literalChanges = (node: Node, parent: Node | undefined, source: string): Change[] => {
   const isKey = parent?.type === 'Property' && parent.key === node
   // What stands behind `list[i] ??` is there for the compiler.
   const left =
     parent?.type === 'LogicalExpression' && parent.operator === '??' ? (parent.left as Node) : undefined
   if (left?.type === 'MemberExpression' && left.computed === true) return []
+  // A bound that is one higher is as good a bound.
+  if (/^(?:export )?const (?:MAX_\w+|\w+_MS) = $/.test(constantAt(node, source))) return []
   // Of an order, only the sign counts.
   if (/\? -?1 : -?1\b/.test(source.slice(node.start - 8, node.end + 5))) return []
   // The words of an error or a log line are no behaviour.

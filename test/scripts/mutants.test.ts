@@ -44,6 +44,9 @@ test('what is no behaviour is left alone', t => {
   ])
   t.deepEqual(changesIn('export function f(a) { a.fill(0); return undefined; }'), [])
   t.deepEqual(changesIn('export function f() { return false; }'), ['false → true'])
+  t.deepEqual(changesIn('const MAX_FILES = 4 * 1024;\nexport const WAIT_MS = 30;'), ['* → /'])
+  t.deepEqual(changesIn('const VERSION = 4;\nif (a > MAX_FILES) f(5)').includes('5 → 6'), true)
+  t.true(changesIn('const VERSION = 4').includes('4 → 5'))
 })
 
 test('a mutant holds the whole file with one change, and finds its line again', t => {

@@ -128,6 +128,7 @@ test('a second device logs in online and then has the whole account [4.29] [7.2]
   t.is(login.walletInfos[0]?.type, 'account-repo:co.airbitz.wallet')
   t.is(login.username, 'alice doe')
   t.true(device.files.has(`logins/${login.rootLoginId}.json`))
+  t.deepEqual(device.stages, ['password deriving', 'password asking', 'password opening', 'password ready'])
 
   world.server.isOnline = false
   const again = await openDevice(world, device.files)

@@ -635,8 +635,11 @@ test('info servers add servers of loopback only where ours are there, and no nei
     cases.map(async ([own, named, isTaken]) => {
       const reply = { status: 200, headers: {}, text: JSON.stringify({ syncServers: [named] }) }
       const io = makeRepoIo({ clock: makeFakeClock(), fetch: async () => reply })
-      const servers = new SyncServers({ io, syncServers: [own], infoServers: ['https://info'], report() {} })
+      const reports: unknown[] = []
+      const report = (error: unknown): void => void reports.push(error)
+      const servers = new SyncServers({ io, syncServers: [own], infoServers: ['https://info'], report })
       await servers.refresh()
+      t.is(reports.length, isTaken ? 0 : 1)
       t.deepEqual(servers.lists.syncServers, isTaken ? [own, named] : [own], `${named} beside ${own}`)
     })
   )
