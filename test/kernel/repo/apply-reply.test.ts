@@ -209,6 +209,12 @@ test('a version whose beginning is not kept any more is merged by its stamps, an
   })
 })
 
+test('of a version of ours and one of another client that have nothing in common, the one that the server has stands', t => {
+  const known = { data: foreign('{"a":1}').box }
+  t.deepEqual(shown(known, others), { text: '{"x":1,"y":2}', isSent: false, conflict: undefined })
+  t.deepEqual(shown(known, foreign('{"b":1}')), { text: '{"b":1}', isSent: false, conflict: undefined })
+})
+
 test('another client that undoes an edit of a short while ago stands, and that is told', t => {
   const undoing = foreign('{"x":1,"y":3}')
   for (const [minutes, conflict] of [

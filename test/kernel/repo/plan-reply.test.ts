@@ -1,6 +1,13 @@
 import test from 'ava'
 import type { AppliedReply } from '../../../kernel/repo/apply-reply.ts'
-import { planForgetting, planHealing, planStatus, type ReplyPlace } from '../../../kernel/repo/plan-reply.ts'
+import {
+  checkDeletions,
+  planForgetting,
+  planHealing,
+  planStatus,
+  type ReplyPlace
+} from '../../../kernel/repo/plan-reply.ts'
+import type { RepoFiles } from '../../../kernel/repo/repo-files.ts'
 import { BULK } from '../../../kernel/repo/repo-record.ts'
 import { openPagedStore } from '../../../kernel/repo/store/open-paged-store.ts'
 import { Secret } from '../../../kernel/state/secret.ts'
@@ -184,4 +191,47 @@ test('the past of files is forgotten after a day, of more than a hundred after f
   const many = Array.from({ length: 101 }, (_, n) => (n < 2 ? 4 * 60_000 + n : 0))
   t.deepEqual(forgottenOf(many, { writes: new Map() }), ['v/f1'])
   t.deepEqual(forgottenOf(many.slice(0, 100)), [])
+})
+
+test('a reply that deletes more than fifty files and a tenth of all is refused, and nothing of it is taken', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  store.put(numbered(60, boxOf('1')))
+  await device.sync()
+  const some = (count: number) => Object.fromEntries(Object.entries(numbered(60, null)).slice(0, count))
+  store.put({ ...some(51), new: boxOf('2') })
+  await t.throwsAsync(device.sync(), { code: 'SYNC_FAILED', message: /would delete 51 of 60 files/ })
+  t.is((await device.repo.list('')).length, 60)
+  store.put({ f0: boxOf('1') })
+  await device.sync()
+  t.is((await device.repo.list('')).length, 11)
+})
+
+test('what was deleted here, edited here or was never there does not count among the files that a reply deletes', async t => {
+  const reply = (count: number, sent = 0) => {
+    const changes = new Map(Array.from({ length: count }, (_, n) => [`f${n}`, null] as const))
+    return { changes, sent: new Map([...changes.keys()].slice(0, sent).map(path => [path, {}])) }
+  }
+  const refuses = async (of: ReturnType<typeof reply>, { total = 100, edited = 0, missing = 0 } = {}) => {
+    const files = {
+      count: async () => total,
+      read: async (paths: string[]) =>
+        paths.map((path, n) => ({
+          path,
+          data: n < missing ? undefined : 'box',
+          pending: n >= paths.length - edited ? { box: 'b', base: 'a', sent: [] } : undefined
+        }))
+    }
+    return checkDeletions(files as unknown as RepoFiles, of as unknown as AppliedReply).then(
+      () => false,
+      () => true
+    )
+  }
+  t.true(await refuses(reply(51)))
+  t.false(await refuses(reply(50)))
+  t.false(await refuses(reply(51, 1)))
+  t.false(await refuses(reply(51), { edited: 1 }))
+  t.false(await refuses(reply(51), { missing: 1 }))
+  t.false(await refuses(reply(51), { total: 510 }))
+  t.true(await refuses(reply(51), { total: 509 }))
 })

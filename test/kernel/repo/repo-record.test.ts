@@ -1,4 +1,5 @@
 import test from 'ava'
+import { parseRollback, repoStateOf } from '../../../kernel/repo/repo-facts.ts'
 import {
   boxText,
   damageNotes,
@@ -201,4 +202,22 @@ test('a damage forgets the hash and keeps the time of the sync; only the first o
     ]
   )
   t.deepEqual([...damageNotes(first.get('s'), 6)], [['s', '{"lastSync":9,"isDamaged":true}']])
+})
+
+test('a repo shows each fact that there is, and none that there is not', t => {
+  const always = { repoId: 'r', pendingCount: 1, lastSync: 2, isSyncing: true }
+  t.deepEqual(repoStateOf(always), always)
+  const all = {
+    ...always,
+    ...{ lastHash: 'h', errorCode: 'SYNC_FAILED', keptCount: 3, rolledBackAt: 4, rolledBackFiles: 5 },
+    ...{ mergedCount: 6, doubtfulCount: 7 }
+  }
+  t.deepEqual(repoStateOf(all), all)
+  t.deepEqual(repoStateOf({ ...always, keptCount: 0, errorCode: undefined }), always)
+})
+
+test('a note of an older state is read as a whole or not at all', t => {
+  t.deepEqual(parseRollback('{"at":4,"files":5}'), { rolledBackAt: 4, rolledBackFiles: 5 })
+  for (const text of [undefined, '', 'null', '[]', '{"at":4}', '{"files":5}', '{"at":"4","files":5}'])
+    t.deepEqual(parseRollback(text), {}, text)
 })
