@@ -162,7 +162,8 @@ test('a payment that was sent elsewhere and is recorded here is open, and its co
   const { wallet } = home
   const draft = await wallet.makeSpend(pay('5'))
   await wallet.saveTx({ ...draft, txid: 'elsewhere', signedTx: 'bytes' })
-  t.like(wallet.getSnapshot().openPayments, [{ txid: 'elsewhere' }])
+  const { networkFee } = draft
+  t.like(wallet.getSnapshot().openPayments, [{ txid: 'elsewhere', networkFee }])
   t.deepEqual(await reservedNow(home), ['elsewhere'])
   await wallet.saveTx({ ...draft, txid: 'unsigned', signedTx: '' })
   t.is(wallet.getSnapshot().openPayments.length, 1)

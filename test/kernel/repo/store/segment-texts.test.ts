@@ -84,6 +84,7 @@ test('a piece opens under its own name only, and gives each of its rows and none
   t.deepEqual(counts, [3])
   const [end] = parseEnds(text.slice(0, HEAD)) ?? []
   t.is(end, text.length)
+  t.is(HEAD, 96, 'as in the segments that are there')
   const piece = text.slice(HEAD)
   const name = { table: 't/', segment: 9, piece: 0 }
   const opened = await openPiece(crypto, name, piece)
