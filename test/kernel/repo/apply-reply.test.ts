@@ -236,6 +236,24 @@ test('another client that undoes an edit of a short while ago stands, and that i
   t.is(shown({ data: ours.box, past }, foreign('{"x":2,"y":1}')).isSent, false, 'the same text')
 })
 
+test('a device that took another client’s version on top of ours is believed, and told of if an edit is gone by it', t => {
+  const madeOfBoth = (text: string): { readonly box: string } => {
+    const parts = [ours, foreign('{"x":1,"y":3}')].map(({ box }) => markedBoxes.open(box)?.lineage)
+    const lineage = joined(...parts.flatMap(part => part ?? []))
+    return { box: markedBoxes.seal(text, { lineage, stamps: new Map() }) }
+  }
+  for (const [text, minutes, conflict] of [
+    ['{"x":1,"y":3}', 1, 'foreign'],
+    ['{"x":1,"y":3}', 3, undefined],
+    ['{"x":2,"y":3}', 1, undefined]
+  ] as const)
+    t.deepEqual(shown({ data: ours.box, past }, madeOfBoth(text), minutes * MINUTE), {
+      text,
+      isSent: false,
+      conflict
+    })
+})
+
 test('an edit that waits is merged with what another client wrote, and keeps what it changed', t => {
   const pending = change(ours.box, first.box)
   t.deepEqual(shown({ data: first.box, pending }, foreign('{"x":1,"y":3}')), {

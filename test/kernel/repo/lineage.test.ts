@@ -149,6 +149,7 @@ test('a box gives back where its version comes from: of the first 21 sessions al
 
 test('a header that begins like a mark but counts more sessions than fit is noise', t => {
   const { header, footer } = provenanceMark(editedBy(1))
+  t.is(String.fromCharCode(...header.slice(0, 7)), 'hfline\u0001', 'as in the boxes that are there')
   const crowded = new Uint8Array(255)
   crowded.set(header)
   crowded[7] = 22

@@ -121,7 +121,7 @@ test('whatever is asked after a write was begun is answered with it', async t =>
   await write
   t.true(isThere)
   t.deepEqual(paths, [path])
-  t.truthy(box)
+  t.is(repo.openText(path, box ?? ''), '{}')
   t.deepEqual(texts, ['{}'])
   t.deepEqual(changes.paths, [path])
 })
