@@ -242,3 +242,24 @@ test('a signature that is stopped leaves nothing behind, also if it comes later;
   t.is(broadcasts, 1)
   t.is((await wallet.getTransaction(sent.txid)).txid, sent.txid)
 })
+
+test('a payment that a node refuses because its network has it already counts as sent', async t => {
+  for (const isThere of [true, false]) {
+    const { wallet, toy } = await makeHome(t, {
+      engine: () => ({
+        syncNetwork: async () => 100,
+        async broadcastTx({ txid }) {
+          if (isThere)
+            toy.requests[0]?.callbacks.onTransactionsChanged([
+              toyTransaction(txid, { nativeAmount: nativeAmount('-5'), isSend: true })
+            ])
+          await waitFor(async () => !isThere || (await wallet.getTransactions()).length > 0)
+          throw new WalletError('BROADCAST_REFUSED', { txid, reason: 'txn-already-in-mempool' })
+        }
+      })
+    })
+    const sending = wallet.spend(await wallet.makeSpend(pay('5')))
+    if (isThere) t.truthy((await sending).txid)
+    else await t.throwsAsync(sending, { code: 'BROADCAST_REFUSED' })
+  }
+})
