@@ -37,13 +37,16 @@ export const csvFormat = ({ columns, timeZone, hasMark }: CsvOptions): ExportFor
  * @see https://owasp.org/www-community/attacks/CSV_Injection
  */
 export const harmless = (text: string): string => {
-  const inner = text.replace(INNER_FORMULA, "$1'")
+  const inner = text.replace(INNER_FORMULA, "'")
   return FORMULA.test(text) ? `'${inner}` : inner
 }
 
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
-/** A separator of another kind of CSV, what a spreadsheet skips after it, and what begins a formula. */
-const INNER_FORMULA = /([;\t\r\n|][\s"]*)(?=[=+\-@＝＋－＠])/g
+/**
+ * Before what begins a formula, after a separator of another kind of CSV and what a spreadsheet skips after it. It looks back,
+ * so that a long run of line breaks is read once.
+ */
+const INNER_FORMULA = /(?=[=+\-@＝＋－＠])(?<=[;\t\r\n|][\s"]*)/g
 
 // Without the pattern, a line break of another kind than its own would stand unquoted.
 const linesOf = (rows: readonly (readonly string[])[]): string =>

@@ -61,4 +61,5 @@ export const ownAddressesIn = async (
   return { own, isComplete }
 }
 
-const WALLET_MS = 10_000
+/** A slow device derives 250 addresses a branch in a few seconds. */
+const WALLET_MS = 30_000
