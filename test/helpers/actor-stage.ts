@@ -33,6 +33,9 @@ export const openStage = async (
   t: ExecutionContext,
   plugins: readonly Plugin[] = []
 ): Promise<ActorStage> => {
+  // What a kernel waits for keeps no process alive, such as the next try after the network was away.
+  const alive = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(alive))
   const world = makeFakeWorld({ io: makeNodeIo() })
   const quotes = new Map<string, QuoteSnapshot>()
   const watcher: ObserverPlugin = {
