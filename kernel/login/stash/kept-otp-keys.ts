@@ -36,7 +36,7 @@ type KeptPort = Pick<Services, 'io' | 'disk' | 'report'>
  * The two-factor keys that have worked on this device, sealed, apart from the stash: a login reply that lacks the key
  * or brings another one changes the stash, and must not shut the owner out when the server asks for a code again.
  *
- * `otpKeys/<root login id>.json` holds for each login the last few keys, newest first, under a key of their own. That one
+ * `otpKeys/<root login id>.json` holds for each login a few keys, newest first, under a key of their own. That one
  * is sealed with the login key, and so that it opens before the login does, with the PIN key and the recovery key of the
  * stash and the dear derivation of the password. None of these gives a guesser more than the stash does.
  */
@@ -60,7 +60,8 @@ export class KeptOtpKeys {
       const key = sealed && (await this.#open(sealed, openers))
       if (sealed === undefined || key === undefined) return []
       const refused = this.#refused.get(login.loginId)
-      return keysIn(openJson(this.#port.io, key, sealed.otpKeys)).filter(text => refused?.has(text) !== true)
+      const known = keysIn(openJson(this.#port.io, key, sealed.otpKeys))
+      return known.map(({ otpKey }) => otpKey).filter(text => refused?.has(text) !== true)
     } catch (error) {
       this.#port.report('two-factor keys', error)
       return []
@@ -80,8 +81,11 @@ export class KeptOtpKeys {
    */
   keep(login: KeptLogin, otpKey: string, openers: KeptKeyOpeners): Promise<void> {
     this.#refused.get(login.loginId)?.delete(otpKey)
+    const at = Math.floor(this.#port.io.clock.now() / 1000)
     return this.#change(login, { openers }, known =>
-      [otpKey, ...known.filter(text => text !== otpKey)].slice(0, MAX_KEYS)
+      known[0]?.otpKey === otpKey
+        ? known
+        : shortened([{ otpKey, at }, ...known.filter(one => one.otpKey !== otpKey)])
     )
   }
 
@@ -99,7 +103,7 @@ export class KeptOtpKeys {
   async #change(
     { rootId, loginId }: KeptLogin,
     sealers: Sealers,
-    edit: (known: readonly string[]) => readonly string[]
+    edit: (known: readonly KeptKey[]) => readonly KeptKey[]
   ): Promise<void> {
     const { io } = this.#port
     try {
@@ -111,10 +115,16 @@ export class KeptOtpKeys {
         const known = present === undefined ? [] : keysOf(() => openJson(io, key, present.otpKeys))
         const next = edit(known)
         if (next.length === 0) return
-        const isSame = present !== undefined && next.join() === known.join()
+        const isSame = present !== undefined && next === known
         const sealed: SealedKeys = {
           ...(await this.#sealAll(key, present, sealers)),
-          otpKeys: isSame ? present.otpKeys : sealJson(io, key, [...next])
+          otpKeys: isSame
+            ? present.otpKeys
+            : sealJson(
+                io,
+                key,
+                next.map(({ otpKey, at }) => ({ otpKey, at }))
+              )
         }
         if (isSame && JSON.stringify(sealed) === JSON.stringify(present)) return
         const text = JSON.stringify({ logins: Object.fromEntries([...logins, [loginId, sealed]]) })
@@ -211,13 +221,32 @@ const asSealedKeys: Schema<SealedKeys> = objectOf<SealedKeys>({
 
 const SOURCE = 'two-factor keys'
 
-/** A server that lies may bring many; what is older than the last few was changed by the owner. */
+/** A key that has let a login in, and when it became the newest, in Unix seconds. */
+interface KeptKey {
+  readonly otpKey: string
+  readonly at: number
+}
+
 const MAX_KEYS = 4
 
-const keysIn = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter(text => typeof text === 'string') : []
+/**
+ * Of too many keys drops the one that was the newest for the shortest time: a server that lies may bring many, but each
+ * would have to stand for longer than the owner's did.
+ */
+const shortened = (keys: readonly KeptKey[]): readonly KeptKey[] => {
+  if (keys.length <= MAX_KEYS) return keys
+  const spans = keys.map(({ at }, i) => (keys[i - 1]?.at ?? Number.POSITIVE_INFINITY) - at)
+  const shortest = spans.lastIndexOf(Math.min(...spans))
+  return keys.filter((_, i) => i !== shortest)
+}
 
-const keysOf = (open: () => unknown): string[] => {
+const keysIn = (value: unknown): KeptKey[] =>
+  Array.isArray(value) ? value.filter(isKeptKey).slice(0, MAX_KEYS) : []
+
+const isKeptKey = (value: unknown): value is KeptKey =>
+  isRecord(value) && typeof value.otpKey === 'string' && Number.isFinite(value.at)
+
+const keysOf = (open: () => unknown): KeptKey[] => {
   try {
     return keysIn(open())
   } catch {

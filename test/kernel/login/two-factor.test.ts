@@ -642,6 +642,32 @@ test('a file of two-factor keys that holds none is no fault, and the next key th
   }
 })
 
+test('a server that brings one two-factor key after another does not push out the one that stood for long', async t => {
+  const world = makeLoginWorld()
+  const owner = await createAlice(world)
+  const { loginId } = owner.login.stash
+  const login = { rootId: loginId, loginId }
+  const openers = { loginKey: base58.decode(owner.login.rootLoginKeyBase58()) }
+  const { otpKeys } = owner.stashes
+  const keep = async (otpKey: string, seconds: number): Promise<void> => {
+    await otpKeys.keep(login, otpKey, openers)
+    await world.clock.advance(seconds * 1000)
+  }
+  await keep('FIRST', 90_000)
+  await keep('OWNERS', 86_400)
+  for (let lie = 0; lie < 20; lie += 1) await keep(`LIE${lie}`, 30 + (lie % 7))
+  const found = await otpKeys.find(login, openers)
+  t.is(found.length, 4)
+  t.is(found[0], 'LIE19')
+  t.deepEqual(found.slice(-2), ['OWNERS', 'FIRST'])
+  await keep('OWNERS', 1)
+  t.deepEqual(
+    (await otpKeys.find(login, openers)).slice(0, 2),
+    ['OWNERS', 'LIE19'],
+    'what works again is the newest'
+  )
+})
+
 test('a code that was typed shows nothing about the key that this device has, which is not kept for it', async t => {
   const scene = await makeScene()
   const { world, owner, key } = scene
