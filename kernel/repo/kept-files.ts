@@ -56,7 +56,8 @@ export const findKept = (
 
 /**
  * Adds to the writes of a store that texts are kept for 30 days: the newest thousand that were deleted, and the newest 300,
- * of at most half a million characters, that were replaced.
+ * of at most half a million characters, that were replaced. Of a file that was replaced often the first and the last text
+ * stay longest, so that nobody pushes the first one out by replacing it again and again.
  */
 export const planKept = (
   store: Pick<PagedStore, 'entries'>,
@@ -82,8 +83,14 @@ export const planKept = (
   kept.sort((left, right) => (left.key < right.key ? 1 : -1))
   const oldest = prefix + timeText(now - KEEP_MS)
   const limits = LIMITS[reason]
+  const pathOf = ({ key }: { readonly key: string }): string => key.slice(prefix.length + TIME_LENGTH + 1)
+  const first = new Map(kept.map(file => [pathOf(file), file]))
+  const last = new Map(kept.toReversed().map(file => [pathOf(file), file]))
+  const isMiddle = (file: (typeof kept)[number]): boolean =>
+    first.get(pathOf(file)) !== file && last.get(pathOf(file)) !== file
+  const ordered = [...kept.filter(file => !isMiddle(file)), ...kept.filter(isMiddle)]
   let length = 0
-  for (const [index, file] of kept.entries()) {
+  for (const [index, file] of ordered.entries()) {
     length += file.length
     if (index >= limits.count || length > limits.length || file.key < oldest) writes.set(file.key, null)
   }

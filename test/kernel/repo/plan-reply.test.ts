@@ -72,6 +72,24 @@ test('of the deleted files the newest thousand are kept aside', async t => {
 const bulk = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `g${String(at).padStart(4, '0')}`)
 
+test('of a file that is replaced again and again the first text and the last one are kept aside', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  store.put({ other: boxOf('other'), often: boxOf('first') })
+  await device.sync()
+  store.put({ other: boxOf('other now') })
+  for (let time = 0; time < 310; time += 1) {
+    await device.clock.advance(1000)
+    store.put({ often: boxOf(`${time}`) })
+    await device.sync()
+  }
+  const kept = device.repo.keptFiles()
+  t.is(kept.length, 300)
+  const texts = kept.map(({ keptId }) => device.repo.keptText(keptId))
+  t.deepEqual(texts.slice(0, 2), ['308', '307'])
+  t.deepEqual(new Set(texts.slice(-2)), new Set(['first', 'other']))
+})
+
 test('files that were edited here are no deletions, however many the server deletes', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
