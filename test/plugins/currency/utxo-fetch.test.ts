@@ -3,16 +3,17 @@ import type { Json } from '../../../kernel/plugin-api.ts'
 import type { ElectrumPool } from '../../../plugins/currency/utxo/backend/electrum-pool.ts'
 import { fetchTxs } from '../../../plugins/currency/utxo/scan/fetch-history.ts'
 
-test('a server that answers with more bytes than transactions can have is given up', async t => {
+test('a server that answers with more bytes than transactions can have is given up, of those without a block sooner', async t => {
   const hex = '00'.repeat(4_000_000)
   const pool = {
     callMany: (calls: readonly unknown[]) => calls.map(async (): Promise<Json> => hex),
     headersAt: async () => new Map()
   } as unknown as ElectrumPool
-  const questions = (count: number) =>
+  const questions = (count: number, height = 1) =>
     Array.from({ length: count }, (_, at) => ({
-      ...{ txid: String(at), height: 0, needsBytes: true, needsProof: false }
+      ...{ txid: String(at), height, needsBytes: true, needsProof: false }
     }))
   t.is((await fetchTxs(pool, questions(32))).length, 32)
   await t.throwsAsync(fetchTxs(pool, questions(33)), { name: 'ElectrumFault' })
+  await t.throwsAsync(fetchTxs(pool, questions(1, 0)), { name: 'ElectrumFault' })
 })

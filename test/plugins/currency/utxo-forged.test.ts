@@ -19,7 +19,7 @@ const forge = (script: Uint8Array, amounts: readonly bigint[], nonce = 1): { txi
   })
   const bytes = Buffer.concat([
     Buffer.from('0200000001', 'hex'),
-    Buffer.alloc(32, nonce),
+    Buffer.alloc(32).fill(Buffer.from(String(nonce).padStart(8, '0'))),
     Buffer.from(`0000000000fdffffff${outputs.length.toString(16).padStart(2, '0')}`, 'hex'),
     ...outputs,
     Buffer.alloc(4)
@@ -167,3 +167,15 @@ for (const [title, blame, lieOf] of lies) {
     t.true(alice.told.balances.every(balance => balance === '0'))
   })
 }
+
+test('of very many payments that a server made up two thousand are taken in, and a confirmed one besides', async t => {
+  const payments = Array.from({ length: 2100 }, (_, at) => [BigInt(1000 + at)])
+  const { world, alice, address } = await forgedWallet(t, payments)
+  world.chain.fund(address, '300000')
+  world.chain.mine()
+  await alice.engine.startEngine()
+  await alice.engine.syncNetwork({})
+  await until('the confirmed one is told', () => alice.told.details.at(-1)?.spendable === '300000')
+  const taken = payments.slice(0, 2000).reduce((sum, [amount = 0n]) => sum + amount, 0n)
+  t.is(alice.told.details.at(-1)?.incoming, nativeAmount(String(taken)))
+})

@@ -40,6 +40,13 @@ export class Ledger {
     return this.#txs.values()
   }
 
+  /** How many transactions are in no block, dropped ones included. */
+  unconfirmedCount(): number {
+    let count = 0
+    for (const { height } of this.#txs.values()) if (height <= 0) count += 1
+    return count
+  }
+
   /** Takes a transaction in, or brings a known one up to date, with scripts that were derived since. */
   put(raw: RawTx, standing: Standing): LedgerTx {
     let tx = this.#txs.get(raw.txid)

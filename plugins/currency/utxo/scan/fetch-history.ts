@@ -54,9 +54,11 @@ export const fetchTxs = async (
     }))
   )
   let length = 0
-  const readHex = async (reply: Promise<Json>): Promise<string> => {
+  const readHex = async (reply: Promise<Json>, at: number): Promise<string> => {
     const hex = readTxHex(await reply)
     length += hex.length
+    if ((asked[at]?.height ?? 0) <= 0 && hex.length > MAX_RELAYED_HEX)
+      throw new ElectrumFault('The server sent an unconfirmed transaction that no node relays')
     if (length > MAX_HEX) throw new ElectrumFault('The server sent more than so many transactions can be')
     return hex
   }
@@ -89,3 +91,5 @@ export const fetchTxs = async (
 
 /** Digits of one round: 250 transactions of the most that nodes relay, 400,000 weight units each, have 200 million. */
 const MAX_HEX = 256_000_000
+/** Digits of 400,000 weight units, all of them witness (Bitcoin Core, MAX_STANDARD_TX_WEIGHT). */
+const MAX_RELAYED_HEX = 800_000

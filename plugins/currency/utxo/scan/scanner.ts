@@ -61,6 +61,8 @@ const SCRIPTS_AT_ONCE = 200
 const TXS_AT_ONCE = 250
 // A server can make up unconfirmed payments at will; they must not make the wallet derive for ever.
 const MAX_SCRIPTS = 100_000
+/** Nor must they fill memory and disk. */
+const MAX_UNCONFIRMED = 2000
 
 const needsMore = ({ table }: ScanContext): boolean =>
   table.branches.some(scripts => scripts.records.length < Math.min(MAX_SCRIPTS, table.wantedOf(scripts)))
@@ -111,14 +113,13 @@ const update = async (
   const asked = records.map(({ serverStatus, pushes }) => ({ status: serverStatus ?? null, pushes }))
   const histories = await fetchHistories(pool, records)
   const heights = mergeHistories(histories)
-  const questions = [...heights].map(([txid, height]): TxQuestion => {
+  let room = MAX_UNCONFIRMED - ledger.unconfirmedCount()
+  const questions = [...heights].flatMap(([txid, height]): TxQuestion[] => {
     const known = ledger.find(txid)
-    return {
-      txid,
-      height,
-      needsBytes: known === undefined,
-      needsProof: height > 0 && known?.height !== height
-    }
+    // It is taken in when it is confirmed, which changes the status of its script.
+    if (known === undefined && height <= 0 && --room < 0) return []
+    const needsProof = height > 0 && known?.height !== height
+    return [{ txid, height, needsBytes: known === undefined, needsProof }]
   })
   for (let at = 0; at < questions.length; at += TXS_AT_ONCE) {
     const answers = await fetchTxs(pool, questions.slice(at, at + TXS_AT_ONCE))
