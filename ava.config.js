@@ -16,8 +16,6 @@ const unit = isGrouped
 
 export default {
   files: suite === undefined ? unit : [suite],
-  // In a process with many files, no test waits for the work of all the others.
-  serial: isGrouped,
   workerThreads: false,
   concurrency: 3,
   timeout: process.env.HOLDFAST_SUITE === 'proofs' ? '5m' : '2m',

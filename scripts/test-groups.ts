@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { unitTests } from './mutant-tests.ts'
 
 /**
@@ -39,10 +40,18 @@ export const groupTests = (texts: ReadonlyMap<string, string>): ReadonlyMap<stri
   return groups
 }
 
-// The timers of a kernel keep no process alive, and a test that waits for one of them may be the only one that runs.
-const STAY = `import { registerCompletionHandler } from 'ava'
+// The timers of a kernel keep no process alive, and a test that waits for one of them may be the only one that runs. In a
+// process with many files no test waits for the work of all the others: they run one after another, which ava offers only
+// together with one process after another.
+const headOf = (root: string): string => `import { registerCompletionHandler } from 'ava'
+import Runner from ${JSON.stringify(pathToFileURL(join(root, 'node_modules/ava/lib/runner.js')).href)}
 const alive = setInterval(() => {}, 60_000)
 registerCompletionHandler(() => clearInterval(alive))
+const { start } = Runner.prototype
+Runner.prototype.start = function (...args) {
+  this.serial = true
+  return start.apply(this, args)
+}
 `
 
 /** Writes a file for each process of `npm test` into `dist/groups`; it imports the test files that share the process. */
@@ -56,6 +65,6 @@ export const writeTestGroups = (root: string): void => {
     const path = join(folder, `${name}.test.js`)
     mkdirSync(dirname(path), { recursive: true })
     const imports = members.map(file => `import '${relative(dirname(path), join(tests, file))}'\n`)
-    writeFileSync(path, `${imports.join('')}${STAY}`)
+    writeFileSync(path, `${imports.join('')}${members.length > 1 ? headOf(root) : ''}`)
   }
 }
