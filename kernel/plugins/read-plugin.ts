@@ -117,11 +117,13 @@ export const captureMethods = <T extends object>(
   const methods: Record<string, unknown> = {}
   for (const name of Object.keys(names)) {
     const method = (given as Record<string, unknown>)[name]
-    if (typeof method === 'function')
-      methods[name] = (...args: unknown[]) => Reflect.apply(method, given, args)
+    // Half the memory of a function of ours, and there are thousands.
+    if (typeof method === 'function') methods[name] = Reflect.apply(bind, method, [given])
   }
   return Object.freeze(methods) as T
 }
+
+const { bind } = Function.prototype
 
 const fieldsOf = (given: unknown, names: readonly string[]): Readonly<Record<string, unknown>> => {
   if (typeof given !== 'object' || given === null) throw new TypeError('A plugin answers with an object')

@@ -44,9 +44,9 @@ export class SpendJournal {
   /** After each look at the network the journal is asked; nearly always nothing is in it. */
   #isEmpty = false
   /** What the texts of unfinished spends say, by key: the store knows best which there are, and parsing takes longest. */
-  #read = new Map<string, ReadIntent>()
+  #read: Map<string, ReadIntent> | undefined
   /** Those that were sent and saved, by id; read once. */
-  #sent: Map<string, SpendIntent> | undefined
+  #sent: ReadonlyMap<string, SpendIntent> | undefined
   #sentDamage: readonly unknown[] = []
   /** What is shown of them beside their confirmations, by txid; made anew after each change. */
   #sights: Map<string, PaymentSight> | undefined
@@ -66,15 +66,16 @@ export class SpendJournal {
     if (this.#isEmpty) return []
     const intents: SpendIntent[] = []
     const before = this.#read
-    this.#read = new Map()
+    const all = new Map<string, ReadIntent>()
     for (const [key, text] of this.#store.entries(UNFINISHED)) {
-      const known = before.get(key)
+      const known = before?.get(key)
       const read = known?.text === text ? known : readIntent(text)
-      this.#read.set(key, read)
+      all.set(key, read)
       if (read.intent === undefined) onDamaged(read.error)
       else intents.push(read.intent)
     }
-    this.#isEmpty = this.#read.size === 0
+    this.#isEmpty = all.size === 0
+    this.#read = this.#isEmpty ? undefined : all
     return intents.sort(byAge)
   }
 
@@ -123,8 +124,10 @@ export class SpendJournal {
     const key = UNFINISHED + correlationId
     const text = this.#isEmpty ? undefined : this.#store.get(key)
     if (text === undefined) return undefined
-    const known = this.#read.get(key)
-    const read = known?.text === text ? known : readIntent(text)
+    const known = this.#read?.get(key)
+    if (known?.text === text) return known.intent
+    const read = readIntent(text)
+    this.#read ??= new Map()
     this.#read.set(key, read)
     return read.intent
   }
@@ -146,7 +149,7 @@ export class SpendJournal {
         [SENT + correlationId, text]
       ])
     )
-    sent.set(correlationId, parseIntent(text))
+    this.#sent = new Map(sent).set(correlationId, parseIntent(text))
     this.#sights = undefined
   }
 
@@ -158,11 +161,11 @@ export class SpendJournal {
         [SENT + correlationId, null]
       ])
     )
-    this.#sent?.delete(correlationId)
+    if (this.#sent?.has(correlationId) === true) this.#sent = without(this.#sent, correlationId)
     this.#sights = undefined
   }
 
-  #sentById(): Map<string, SpendIntent> {
+  #sentById(): ReadonlyMap<string, SpendIntent> {
     if (this.#sent !== undefined) return this.#sent
     const sent = new Map<string, SpendIntent>()
     const damage: unknown[] = []
@@ -171,10 +174,19 @@ export class SpendJournal {
       if (intent === undefined) damage.push(error)
       else sent.set(key.slice(SENT.length), intent)
     }
-    this.#sent = sent
+    this.#sent = sent.size === 0 ? NONE : sent
     this.#sentDamage = damage
-    return sent
+    return this.#sent
   }
+}
+
+/** Of nearly all wallets: a map of its own would be a thirtieth of what an idle one takes. */
+const NONE: ReadonlyMap<string, SpendIntent> = new Map()
+
+const without = (sent: ReadonlyMap<string, SpendIntent>, id: string): ReadonlyMap<string, SpendIntent> => {
+  const rest = new Map(sent)
+  rest.delete(id)
+  return rest
 }
 
 interface ReadIntent {

@@ -25,7 +25,10 @@ export interface ChunkPlace extends ChunkCrypto {
   readonly disk: Disk
   readonly folder: string
   readonly report: Report
-  /** Is put into whatever replaces a damaged or missing chunk, so that no crash hides that something was lost. */
+}
+
+/** What loading is told besides: a change that goes into whatever replaces a damaged or missing chunk. */
+interface LoadPlace extends ChunkPlace {
   readonly lossMark?: Change
 }
 
@@ -39,7 +42,7 @@ export interface ChunkPlace extends ChunkCrypto {
  * @param paths - all paths of the folder
  * @throws STORAGE_FAILED if a chunk cannot be read at all; an unreadable disk is never taken for an empty one
  */
-export const loadChunks = async (place: ChunkPlace, paths: readonly string[]): Promise<LoadedChunk[]> => {
+export const loadChunks = async (place: LoadPlace, paths: readonly string[]): Promise<LoadedChunk[]> => {
   const ranges = rangesOf(place, paths)
   const loaded: LoadedChunk[] = []
   const leftovers: ChunkRange[] = []
@@ -109,13 +112,13 @@ const readChunk = async (place: ChunkPlace, range: ChunkRange): Promise<ReadChun
   return { chunk: { changes: decoded.changes, bytes: text.length }, isWhole: decoded.isWhole }
 }
 
-const fillGap = async (place: ChunkPlace, range: ChunkRange): Promise<LoadedChunk> => {
+const fillGap = async (place: LoadPlace, range: ChunkRange): Promise<LoadedChunk> => {
   place.report(new WalletError('CORRUPT_FILE', { path: pathOf(place, range), rule: 'it is missing' }))
   return replace(place, { ...range, changes: [], bytes: 0 })
 }
 
 // On a full disk the store still opens; the repair is then made at the next opening.
-const replace = async (place: ChunkPlace, { changes, ...chunk }: LoadedChunk): Promise<LoadedChunk> => {
+const replace = async (place: LoadPlace, { changes, ...chunk }: LoadedChunk): Promise<LoadedChunk> => {
   const kept = place.lossMark === undefined ? changes : [...changes, place.lossMark]
   try {
     await place.disk.setText(pathOf(place, chunk), await encodeChunk(place, chunk, kept))

@@ -9,10 +9,15 @@ import { mergeCountOf } from './merge-policy.ts'
  * Opens the encrypted store of one folder, and repairs it if it must (see {@link loadChunks}).
  *
  * @param paths - all paths of the folder, as the disk lists them
+ * @param lossMark - is put into whatever replaces a damaged or missing chunk, so that no crash hides that something was lost
  * @throws STORAGE_FAILED
  */
-export const openLocalStore = async (place: ChunkPlace, paths: readonly string[]): Promise<LocalStore> => {
-  const loaded = await loadChunks(place, paths)
+export const openLocalStore = async (
+  place: ChunkPlace,
+  paths: readonly string[],
+  lossMark?: Change
+): Promise<LocalStore> => {
+  const loaded = await loadChunks(lossMark === undefined ? place : { ...place, lossMark }, paths)
   const store = new LocalStore(place)
   await store.take(loaded)
   return store

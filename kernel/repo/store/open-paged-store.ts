@@ -18,7 +18,7 @@ import { LOSS_MARK, MANIFEST, parseManifest } from './table-manifest.ts'
 export const openPagedStore = async (place: PagedPlace, paths: readonly string[]): Promise<PagedStore> => {
   checkPath(place.folder)
   const lossMark = [LOSS_MARK + place.io.clock.now(), 'lost'] as const
-  const front = await openLocalStore({ ...place, lossMark }, paths)
+  const front = await openLocalStore(place, paths, lossMark)
   let isSuspect = false
   const named = new Set<number>()
   for (const [key, text] of front.entries(MANIFEST)) {

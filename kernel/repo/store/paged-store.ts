@@ -136,7 +136,10 @@ export class PagedStore implements BulkStore {
 
   get #opened(): OpenTables {
     this.#tables ??= new OpenTables({
-      ...{ place: this.#place, front: this.#front, files: this.#files, suspects: this.#suspects },
+      place: this.#place,
+      front: this.#front,
+      files: this.#files,
+      suspects: this.#suspects,
       recent: (prefix, key) => this.#recent(prefix, key),
       rowsInMemory: prefix => this.#rowsInMemory(prefix),
       written: () => this.#running.ended(),
