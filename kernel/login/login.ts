@@ -289,24 +289,36 @@ export class Login implements Readable<LoginState> {
     if (stash !== this.stash) this.#state.set(this.#open(stash))
   }
 
-  /** @param isNews - the server has just shown that it is not as it was */
+  /**
+   * A reply that another login on this device has overtaken is asked for again.
+   *
+   * @param isNews - the server has just shown that it is not as it was
+   */
   async #refresh(proof?: RefreshProof, isNews = false): Promise<void> {
+    let isCurrent = false
+    for (let tries = 0; tries < MAX_TRIES && !isCurrent; tries += 1) {
+      isCurrent = await this.#fetch(proof, isNews)
+      this.#setStash(this.#kept)
+    }
+    this.#currentUntil = isCurrent ? this.#port.io.clock.now() + CURRENT_MS : 0
+  }
+
+  /** Gives whether the device knows now what the server knew. */
+  async #fetch(proof: RefreshProof | undefined, isNews: boolean): Promise<boolean> {
     const { loginId, loginKey, opened } = this.#login
     const stash = this.#kept
     const node = findStashById(stash, loginId) ?? stash
     // The token of a stash that was never opened here says nothing of what this login shows.
     const isShown = stash === this.stash && proof === undefined && !isNews
-    if (!isShown || !(await isUnchanged(this.#port, node))) {
-      await loginOnline(this.#port, this.#stashes, {
-        ...{ stash, node, opened, isRefresh: true },
-        credentials: credentialsOf(this.#port.io, this.getSnapshot().held),
-        loginKeyOf: async () => loginKey,
-        openers: { loginKey: loginKey.use(key => key.slice()) },
-        ...(proof === undefined ? {} : { ...proof, isWithoutVoucher: true })
-      })
-      this.#setStash(this.#kept)
-    }
-    this.#currentUntil = this.#port.io.clock.now() + CURRENT_MS
+    if (isShown && (await isUnchanged(this.#port, node))) return true
+    const { isCurrent } = await loginOnline(this.#port, this.#stashes, {
+      ...{ stash, node, opened, isRefresh: true },
+      credentials: credentialsOf(this.#port.io, this.getSnapshot().held),
+      loginKeyOf: async () => loginKey,
+      openers: { loginKey: loginKey.use(key => key.slice()) },
+      ...(proof === undefined ? {} : { ...proof, isWithoutVoucher: true })
+    })
+    return isCurrent
   }
 
   /** Whatever is in its way, the login is fetched, and the next refresh tries again. */
@@ -377,7 +389,7 @@ const isMadeFromName = ({ serverPath, serverBody = {} }: LoginKit): boolean =>
 
 const MADE_FROM_NAME = ['passwordAuth', 'pin2Id', 'recovery2Id']
 
-/** How often a change is made that another device's changes of the username spoil. */
+/** How often a change is made that another device's changes of the username spoil, and a refresh that is overtaken. */
 const MAX_TRIES = 5
 
 /** Two refreshes that did not come (specification §9). */

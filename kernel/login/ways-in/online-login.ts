@@ -48,7 +48,10 @@ export interface OnlineLogin extends LoginOptions {
   readonly loginKeyOf: (payload: LoginPayload) => Promise<Secret<Uint8Array>>
   /** Keeps what is opened on the way. */
   readonly opened: OpenedBoxes
-  /** A refresh keeps the date of the last login. */
+  /**
+   * A refresh keeps the date of the last login, and drops a reply that may be older than what the device knows by now:
+   * `isCurrent` is false then.
+   */
   readonly isRefresh?: boolean
   /** The code alone must do: the voucher of this device is neither sent nor replaced. */
   readonly isWithoutVoucher?: boolean
@@ -87,20 +90,20 @@ export const loginOnline = async (
   const username = await nameOf(port.io, login.stash, { payload, loginKey })
   const reply: Reply = { login, payload, loginKey, username, otpKey }
   const rootId = rootIdOf(port.io, reply)
-  await keep(port, stashes, reply)
+  const isCurrent = await keep(port, stashes, reply)
   if (otpKey !== undefined && payload.otpTimeout !== undefined) {
     await keepOtpKey(port, stashes, { rootId, loginId: payload.loginId, otpKey, loginKey })
   }
   await forgetVoid(port, stashes, { stash: login.stash, rootId })
-  if (payload.loginAuthBox === undefined) {
+  if (payload.loginAuthBox === undefined && isCurrent) {
     try {
-      await keep(port, stashes, { ...reply, payload: await addLoginAuth(port, reply) })
+      await merge(port, stashes, { ...reply, payload: await addLoginAuth(port, reply) })
     } catch (error) {
       // The password still logs in; the next login tries again.
       port.logOf('login').warn(failureLine('The login has no secret of its own yet', error))
     }
   }
-  return { rootId, loginId: payload.loginId, loginKey, opened: login.opened, isCurrent: true }
+  return { rootId, loginId: payload.loginId, loginKey, opened: login.opened, isCurrent }
 }
 
 /** What a request says of the device: its code and its voucher (protocol §1.6, §2.5). */
@@ -255,12 +258,35 @@ const rootIdOf = (io: Io, { login, payload, loginKey }: Reply): string => {
   return payload.loginId
 }
 
-const keep = (port: LoginPort, stashes: Stashes, reply: Reply): Promise<LoginStash> => {
+/** Merges a reply unless another login on this device has kept news while it was on its way; tells which. */
+const keep = async (port: LoginPort, stashes: Stashes, reply: Reply): Promise<boolean> => {
+  const { stash, isRefresh } = reply.login
+  let isCurrent = true
+  await merge(port, stashes, reply, present => {
+    isCurrent = isRefresh !== true || present === undefined || isSameAccount(present, stash)
+    return isCurrent
+  })
+  return isCurrent
+}
+
+const isSameAccount = (present: LoginStash, asked: LoginStash): boolean => {
+  const { lastLogin: _, ...presentRest } = present
+  const { lastLogin: __, ...askedRest } = asked
+  return present === asked || isSameStash(presentRest, askedRest)
+}
+
+const merge = async (
+  port: LoginPort,
+  stashes: Stashes,
+  reply: Reply,
+  isWanted: (present: LoginStash | undefined) => boolean = () => true
+): Promise<void> => {
   const { login, payload, loginKey, username } = reply
   const { opened, credentials, isRefresh } = login
   const isPasswordProven = isRefresh !== true && credentials.passwordAuth !== undefined
   const rootId = rootIdOf(port.io, reply)
-  return stashes.update(rootId, present => {
+  await stashes.update(rootId, present => {
+    if (!isWanted(present)) return present
     const base = present ?? { ...makeEmptyStash(login.stash.username), loginId: rootId }
     const applied = mergeReply(port.io, withGivenKey(base, reply), {
       payload,

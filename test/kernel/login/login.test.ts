@@ -317,6 +317,44 @@ test('a login that is closed before its refresh in the background ends leaves no
   t.deepEqual([...device.logLines, ...device.reports], [])
 })
 
+for (const first of ['logged out', 'still logged in']) {
+  test(`the late reply to a refresh does not undo what a second login on the device changed, the first one ${first}`, async t => {
+    const { world, files } = await makeAlice()
+    const device = await openDevice(world, files)
+    const held: (() => void)[] = []
+    world.server.use(async ({ path }, next) => {
+      const reply = await next()
+      if (path === '/api/v2/login' && held.length === 0)
+        await new Promise<void>(resolve => held.push(resolve))
+      return reply
+    })
+    const slow = await withPassword(device)
+    await settle()
+    t.is(held.length, 1)
+    if (first === 'logged out') slow.close()
+
+    const second = await withPassword(device)
+    const { io } = device.services
+    await second.change(state => makePinChangeKits(io, state, { enableLogin: false }))
+    const isPinOn = (): boolean | undefined => device.stashes.localUsers()[0]?.isPinLoginEnabled
+    t.false(isPinOn())
+    await settle()
+    held[0]?.()
+    await settle()
+    t.false(isPinOn())
+    const file = device.files.get(`logins/${second.rootLoginId}.json`) ?? ''
+    t.false('pin2Key' in JSON.parse(file))
+    t.deepEqual(device.reports, [])
+    if (first === 'still logged in') {
+      t.is(slow.tree.pin2Key, undefined)
+      t.is(
+        slow.tree.pin?.use(pin => pin),
+        PIN
+      )
+    }
+  })
+}
+
 test('a PIN logs in online on a device that knows the account [4.27] [7.4]', async t => {
   const { world, files } = await makeAlice()
   const device = await openDevice(world, files)
