@@ -3,6 +3,7 @@ import { lobbyIdOf, makeLobbyKeys } from '../../../../kernel/crypto/lobby-key.ts
 import { WalletError } from '../../../../kernel/errors/wallet-error.ts'
 import { Scheduler } from '../../../../kernel/io/scheduler.ts'
 import { fetchLobby } from '../../../../kernel/login/lobby/approve-login.ts'
+import { acceptLogin } from '../../../../kernel/login/lobby/edge-login.ts'
 import { type EdgeLoginRequest, requestEdgeLogin } from '../../../../kernel/login/lobby/edge-login-request.ts'
 import {
   deleteLobby,
@@ -12,10 +13,12 @@ import {
   sealLobbyReply
 } from '../../../../kernel/login/lobby/lobby.ts'
 import type { Login } from '../../../../kernel/login/login.ts'
+import { parseStashFile } from '../../../../kernel/login/stash/stash-file.ts'
 import { createLogin } from '../../../../kernel/login/ways-in/create-login.ts'
 import { loginWithKey } from '../../../../kernel/login/ways-in/key-login.ts'
 import { loginWithPassword } from '../../../../kernel/login/ways-in/password.ts'
 import { loginWithPin } from '../../../../kernel/login/ways-in/pin.ts'
+import { Secret } from '../../../../kernel/state/secret.ts'
 import type { Json } from '../../../../kernel/types/json.ts'
 import {
   CHEAP,
@@ -509,6 +512,36 @@ test('a lost lobby and a full disk end a request as error', async t => {
   full.device.files.set = set
   t.is(full.device.files.size, 0)
   t.deepEqual(full.device.stashes.list(), [])
+})
+
+test('the keys of a login that is not kept are destroyed, whatever kept it away', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const stash = phone.files.get(`logins/${alice.rootLoginId}.json`) ?? ''
+  const keyAfter = async (fails: 'at the server' | 'unwanted' | 'on a full disk' | 'never') => {
+    const device = await openDevice(world)
+    const { io } = device.services
+    const sent = parseStashFile(io, stash)
+    const key = alice.tree.loginKey.use(bytes => bytes.slice())
+    const handed = { sent, loginId: sent.loginId, loginKey: new Secret(key) }
+    if (fails === 'at the server') key.fill(0)
+    const set = device.files.set.bind(device.files)
+    device.files.set = (path, text) => {
+      if (fails === 'on a full disk') throw new WalletError('STORAGE_FULL', { path })
+      return set(path, text)
+    }
+    const checkWanted = (): void => {
+      if (fails === 'unwanted') throw new WalletError('EDGE_LOGIN_CLOSED', {})
+    }
+    const options = { handed, vouchers: new Map(), checkWanted, verified() {} }
+    const accepting = acceptLogin(device.services, device.stashes, options)
+    if (fails === 'never') await accepting
+    else await t.throwsAsync(accepting)
+    return handed.loginKey.isAlive
+  }
+  t.false(await keyAfter('at the server'))
+  t.false(await keyAfter('unwanted'))
+  t.false(await keyAfter('on a full disk'))
+  t.true(await keyAfter('never'))
 })
 
 test('a cancelled request is closed, withdrawn, and deaf to late replies', async t => {
