@@ -300,3 +300,22 @@ test('a deletion that waits goes on for every version that it knew, and gives wa
   t.false(isDeleted(both))
   t.true(shown({ data: ours.box, pending: change(null, both.box), past }, others).text === undefined)
 })
+
+test('a version that has our earlier edits and not the last one is merged, whatever another client did before', t => {
+  const [next, later] = [edited('{"x":1,"y":7}', first), foreign('{"x":1,"y":7,"z":1}')]
+  const settled = edited('{"x":1,"y":8}', next)
+  const mine = edited('{"x":2,"y":8}', settled)
+  const boxes = [first.box, next.box, settled.box]
+  const lineages = [settled, later].map(({ box }) => markedBoxes.open(box)?.lineage)
+  const theirs = {
+    box: markedBoxes.seal('{"x":1,"y":8,"z":1}', {
+      lineage: joined(...lineages.flatMap(part => part ?? [])),
+      stamps: new Map()
+    })
+  }
+  t.deepEqual(shown({ data: mine.box, past: { at: 0, boxes, isNew: false } }, theirs), {
+    text: '{"x":2,"y":8,"z":1}',
+    isSent: true,
+    conflict: 'merged'
+  })
+})

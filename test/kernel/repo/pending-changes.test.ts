@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import { type Device, openDevice } from '../../helpers/repo-device.ts'
+import { boxOf, type Device, openDevice } from '../../helpers/repo-device.ts'
 import { makeSyncStore, replyOf, type SyncStore } from '../../helpers/sync-store.ts'
 
 /** Syncs so that no answer comes to an upload, which the server has kept or not. */
@@ -64,4 +64,33 @@ test('many large changes go up in requests of about a megabyte each, and one tha
   for (const { paths } of uploads)
     t.true(paths.length <= 3 && (!paths.includes('f3') || paths.length === 1), paths.join())
   t.is(store.files.size, 6)
+})
+
+test('a file that is made and deleted here needs no deletion, although an earlier one of its name was settled', async t => {
+  const store = makeSyncStore()
+  const first = await openDevice(store)
+  await first.repo.setText('f', 'one')
+  await syncUnanswered(t, { store, device: first, isKept: true })
+  const device = await first.reopen()
+  // The first read shows that the upload has arrived.
+  await device.sync()
+  store.put({ f: null })
+  await device.sync()
+  await device.repo.setText('f', 'two')
+  await device.repo.delete('f')
+  t.is(device.repo.pendingCount, 0)
+})
+
+test('an edit of a file that the server has deleted since is still one of the text that it was made of', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  await device.repo.setText('s.json', '{"x":1,"y":1}')
+  await device.sync()
+  await device.repo.setText('s.json', '{"x":2,"y":1}')
+  store.put({ 's.json': null })
+  await syncUnanswered(t, { store, device, isKept: false })
+  await device.repo.setText('s.json', '{"x":3,"y":1}')
+  store.put({ 's.json': boxOf('{"x":1,"y":2}') })
+  await device.sync()
+  t.deepEqual(await device.json('s.json'), { x: 3, y: 2 })
 })

@@ -7,6 +7,7 @@ import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, openDevice, syncKey } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
+import { makeSilentDisk } from '../../helpers/silent-disk.ts'
 import { makeSyncStore, replyOf, type SyncStore } from '../../helpers/sync-store.ts'
 
 const twoDevices = async (store = makeSyncStore()): Promise<[Device, Device]> => [
@@ -80,6 +81,27 @@ test('large files go up in several requests, and one beyond the limit alone', as
     store.calls.map(call => call.paths.length),
     [0, 1, 1, 1, 1]
   )
+})
+
+test('an upload leaves while at most four replies wait for the disk', async t => {
+  const store = makeSyncStore()
+  const disk = makeSilentDisk(new Map())
+  const device = await openDevice(store, { disk })
+  await device.repo.setTexts(new Map(Array.from({ length: 800 }, (_, n) => [`f${n}`, 'text'])))
+  const uploads = (): number => store.calls.filter(({ method }) => method === 'POST').length
+  let uploadsAtFirst = 0
+  store.beforeAnswer = async () => {
+    if (uploads() === 1) disk.silence('write')
+  }
+  const syncing = device.sync()
+  while (uploadsAtFirst < uploads() || uploads() === 0) {
+    uploadsAtFirst = uploads()
+    for (let turn = 0; turn < 300; turn += 1) await device.clock.turn()
+  }
+  t.is(uploadsAtFirst, 5)
+  disk.comeBack()
+  t.is((await syncing).sent.length, 800)
+  t.is(uploads(), 8)
 })
 
 test('a sync that changes nothing writes nothing, and neither does an equal text', async t => {

@@ -318,6 +318,17 @@ test('a long index is put in order at once, a short addition when the store is c
   t.deepEqual(reports, [])
 })
 
+test('a large write that begins while a store closes is durable', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  const closing = store.close()
+  await store.write(rowsOf(20))
+  await closing
+  const { table, reports } = await open(files)
+  t.is(await table.count(), 20)
+  t.deepEqual(reports, [])
+})
+
 test('nothing of a table can be read in the clear, and texts of every letter come back', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
