@@ -10,7 +10,9 @@ import { tokenIdOf, walletTokens } from '../session/token-place.ts'
 import { upload } from '../session/upload.ts'
 import { coinOf, findAsset } from '../session/wallet-assets.ts'
 import type { Session } from '../session.ts'
+import { maxFeeOf } from '../spend/approve-spend.ts'
 import { allowSecondPayment, openLines } from '../spend/open-payments.ts'
+import { checkMaxFee } from '../spend/spend-summary.ts'
 
 /** Has the chain let a wallet, or tokens of it, be used: lists what can pay for that, or pays, after a question. */
 export const walletsActivate: CommandRun = async (session, text = '') => {
@@ -50,6 +52,7 @@ const activate = async (
 ): Promise<CommandResult> => {
   const account = await session.account()
   const payer = await payerOf(session, wallet)
+  const limit = maxFeeOf(session, payer.wallet)
   const quote = await session.doing('Asking what it costs', () =>
     account.activateWallet({
       ...question,
@@ -66,6 +69,8 @@ const activate = async (
   const summary = { ...question, payFrom: paying.id, ...costs } as JsonObject
   const words = `${amountText(quote.fromNativeAmount, asset)}, and ${amountText(quote.networkFee.nativeAmount, feeAsset)} for the network`
   try {
+    const { tokenId, nativeAmount: networkFee } = quote.networkFee
+    if (tokenId === null) checkMaxFee(paying, { networkFee }, limit)
     if (session.globals.dryRun) {
       return {
         data: { dryRun: true, summary },
@@ -76,6 +81,7 @@ const activate = async (
     for (const [label, value] of openLines(paying)) session.talk.say(`${label}  ${value}`)
     await confirm(session, { question: `Pay ${words}, from ${paying.name ?? paying.id}?`, summary })
     const { transactions } = await quote.approve({
+      maxNetworkFee: limit,
       async confirm(drafts) {
         const similar = drafts.flatMap(draft => paying.similarPayments(draft).map(({ txid }) => txid))
         await allowSecondPayment(session, { similar, json: { ...summary, walletId: paying.id } })

@@ -108,7 +108,7 @@ export const withWarnings = (
 /** Stops a spend whose fee, which the chain takes in its own coin, is above what the user allows. @throws MAX_FEE */
 export const checkMaxFee = (
   { currencyInfo: { currencyCode } }: CurrencyWallet,
-  draft: Transaction,
+  draft: Pick<Transaction, 'networkFee' | 'parentNetworkFee'>,
   maxFee: NativeAmount | undefined
 ): void => {
   const networkFee = draft.parentNetworkFee ?? draft.networkFee

@@ -140,6 +140,23 @@ test.serial(
   }
 )
 
+test.serial(
+  'wallets activate --max-fee refuses a higher network fee, and allows one that is not usual',
+  async t => {
+    const activate = ['wallets', 'activate', 'Toys', '--token', 'EURX', '--yes', '--json']
+    const open = async (): Promise<number> => (await dataOf('tx', 'open', 'Toys')).openPayments.length
+    const before = await open()
+    failed(t, await run(...activate), 'FEE_UNUSUAL', 36)
+    for (const more of [[], ['--dry-run']]) {
+      const { details } = failed(t, await run(...activate, '--max-fee', '0', ...more), 'MAX_FEE', 36).error
+      t.like(details, { networkFee: '1', maxFee: '0', currencyCode: 'TKC' })
+    }
+    t.is(await open(), before)
+    const paid = await run(...activate, '--max-fee', '1 native')
+    t.is(succeeded(t, paid, 'wallets.activate/1').data.txids.length, 1)
+  }
+)
+
 test.serial('wallets split makes a wallet of the same keys on a chain that is there', async t => {
   t.deepEqual((await dataOf('wallets', 'split', 'Toys', '--list')).types, ['wallet:sisterchain'])
   const types = await dataOf('wallets', 'types', '--splittable-from', 'Toys')

@@ -4,12 +4,16 @@ import {
   nativeAmount,
   negate,
   sum,
-  WalletError
+  WalletError,
+  ZERO
 } from '../../kernel/plugin-api.ts'
 import { makeToy, toyTransaction } from './toy-currency.ts'
 
 /** A contract address of no chain, and the token id that it gives. */
 export const CONTRACT = '0xAbCdEf0123456789aBcDeF0123456789abcdef01'
+
+/** Takes less than ten times the network's fee, and should cost no fee at all. */
+const DEAR_ACTIVATOR = 'dear activator'
 
 /** A token of the toy chain, by its number of decimals. */
 const tokenOf = (currencyCode: string, displayName: string, decimals: number) => ({
@@ -20,8 +24,8 @@ const tokenOf = (currencyCode: string, displayName: string, decimals: number) =>
 })
 
 /**
- * A toy chain with two tokens of its own, one of which each wallet finds; with staking, activation by payment, and a
- * sister chain that its wallets can be split into.
+ * A toy chain with two tokens of its own, one of which each wallet finds; with staking, activation by payment, which
+ * for EURX has an unusual network fee, and a sister chain that its wallets can be split into.
  */
 export const tokenChain: CurrencyPlugin = withTokens(
   makeToy({
@@ -34,7 +38,11 @@ export const tokenChain: CurrencyPlugin = withTokens(
     },
     engine: (good, { callbacks }) => ({
       async makeSpend(spend, keys) {
-        if (spend.tokenId === null) return good.makeSpend(spend, keys)
+        if (spend.tokenId === null) {
+          const draft = await good.makeSpend(spend, keys)
+          const isDear = spend.spendTargets.some(({ publicAddress }) => publicAddress === DEAR_ACTIVATOR)
+          return isDear ? { ...draft, usualNetworkFee: ZERO } : draft
+        }
         const total = sum(spend.spendTargets.map(target => nativeAmount(target.nativeAmount ?? '0')))
         if (compare(total, nativeAmount('2500000')) > 0)
           throw new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'USDX' })
@@ -52,13 +60,15 @@ export const tokenChain: CurrencyPlugin = withTokens(
         stakedAmounts: [{ nativeAmount: nativeAmount('250'), unlockDate: '2027-01-01T00:00:00.000Z' }]
       }),
       getActivationAssets: async () => [{ pluginId: 'tokenchain', tokenId: null }],
-      activateWallet: async () => ({
-        fromNativeAmount: nativeAmount('40'),
-        networkFee: { tokenId: null, nativeAmount: nativeAmount('1') },
-        spends: [
-          { tokenId: null, spendTargets: [{ publicAddress: 'activator', nativeAmount: nativeAmount('40') }] }
-        ]
-      })
+      async activateWallet({ tokenIds = [] }) {
+        const isDear = tokenIds.includes('eurx')
+        const [publicAddress, paid] = isDear ? [DEAR_ACTIVATOR, '5'] : ['activator', '40']
+        return {
+          fromNativeAmount: nativeAmount(paid),
+          networkFee: { tokenId: null, nativeAmount: nativeAmount('1') },
+          spends: [{ tokenId: null, spendTargets: [{ publicAddress, nativeAmount: nativeAmount(paid) }] }]
+        }
+      }
     })
   }).plugin
 )

@@ -127,6 +127,10 @@ export const walletChangeCommands: readonly CommandSpec[] = [
       { flags: '--token <token>', summary: 'a token to activate', isRepeatable: true },
       { flags: '--pay-with <asset>', summary: 'what pays, such as Daily or Daily:USDX' },
       { flags: '--list', summary: 'only list what can pay' },
+      {
+        flags: '--max-fee <amount>',
+        summary: 'refuse a higher network fee of a payment, and allow one up to this that is not usual'
+      },
       AGAIN
     ],
     secrets: ANY_LOGIN,
