@@ -55,7 +55,10 @@ export interface SpendErrorDetails {
   BROADCAST_REFUSED: { txid: string; reason: string }
   /** The network could not be asked; the signed bytes are kept and sent again. */
   BROADCAST_UNKNOWN: { txid: string }
-  SIGN_REFUSED: { pluginId: string; reason: string }
+  /**
+   * `refusedBy`: a policy unless it says otherwise; `wallet` is the kernel, whose `pluginId` then is that of the currency.
+   */
+  SIGN_REFUSED: { pluginId: string; reason: string; refusedBy?: 'policy' | 'currency plugin' | 'wallet' }
   /** The caller has stopped a signature before it was there. Nothing was kept, and nothing has left. */
   SIGN_STOPPED: NoDetails
   /** A currency plugin has signed, or says that it has sent, something else than the draft that was reviewed. */
@@ -229,7 +232,10 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
   SIGN_REFUSED: {
     name: 'Error',
     exitCode: 36,
-    message: ({ pluginId, reason }) => `The policy ${pluginId} refused to sign: ${reason}`
+    message: ({ pluginId, reason, refusedBy = 'policy' }) =>
+      refusedBy === 'wallet'
+        ? `The wallet refused to sign: ${reason}`
+        : `The ${refusedBy} ${pluginId} refused to sign: ${reason}`
   },
   SIGN_STOPPED: {
     name: 'Error',

@@ -93,7 +93,7 @@ export const checkSpentCoins = ({ journal, info }: OpenPaymentParts, draft: Tran
   if (spentCoins === undefined) return
   const replaced = replacedBefore(replaces, txid => journal.findSigned(txid)?.tx)
   const refuse = (reason: string): WalletError =>
-    new WalletError('SIGN_REFUSED', { pluginId: info.pluginId, reason })
+    new WalletError('SIGN_REFUSED', { pluginId: info.pluginId, reason, refusedBy: 'wallet' })
   const open = journal.signed().filter(isOpen)
   const freed = new Set(open.flatMap(({ tx }) => (replaced.has(tx.txid) ? (tx.spentCoins ?? []) : [])))
   for (const { tx } of open) {

@@ -25,7 +25,8 @@ test('of two drafts over the same coins only the first is paid: a dearer second 
   const [first, second] = await Promise.allSettled([wallet.spend(cheap), wallet.spend(dear)])
   t.is(first.status, 'fulfilled')
   t.is(second.status, 'rejected')
-  t.like(second, { reason: { code: 'SIGN_REFUSED' } })
+  t.like(second, { reason: { code: 'SIGN_REFUSED', details: { pluginId: 'bitcoin', refusedBy: 'wallet' } } })
+  t.regex(`${second.status === 'rejected' && second.reason}`, /The wallet refused to sign: it spends a coin/)
   const txid = first.status === 'fulfilled' ? first.value.txid : ''
   await t.throwsAsync(wallet.spend(cheap), { code: 'SIGN_REFUSED' })
   world.chain.mine(1)

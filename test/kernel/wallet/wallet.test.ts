@@ -131,7 +131,10 @@ test('a policy that objects stops the spend before any key is read, and nothing 
   }
   const { wallet } = await makeHome(t, { onCall: method => calls.push(method) }, [policy, watch])
   const draft = await wallet.makeSpend(pay('5'))
-  await t.throwsAsync(wallet.spend(draft), { code: 'SIGN_REFUSED' })
+  await t.throwsAsync(wallet.spend(draft), {
+    code: 'SIGN_REFUSED',
+    message: 'The policy limit refused to sign: above the limit'
+  })
   t.false(calls.includes('signTx'))
   t.deepEqual(wallet.unfinishedSpends(), [])
   t.deepEqual(told, ['intended', 'refused'])

@@ -494,7 +494,7 @@ test('a draft whose fee is more than half of its coins is not signed, even where
   })
   await t.throwsAsync(alice.engine.signTx(withFee(10_000_001n), alice.privateKeys), {
     code: 'SIGN_REFUSED',
-    message: /more than half of the coins/
+    message: /^The currency plugin bitcoin refused to sign: .*more than half of the coins/
   })
   t.not((await alice.engine.signTx(withFee(10_000_000n), alice.privateKeys)).signedTx, '')
 })

@@ -88,7 +88,8 @@ export const feeOfDraft = ({ inputs, outputs }: Draft): bigint => {
 const bad = (pluginId: string): WalletError =>
   new WalletError('SIGN_REFUSED', {
     pluginId,
-    reason: 'this transaction was not made by this wallet, or was changed'
+    reason: 'this transaction was not made by this wallet, or was changed',
+    refusedBy: 'currency plugin'
   })
 
 const asObject = (value: Json | undefined): JsonObject =>

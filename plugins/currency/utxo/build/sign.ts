@@ -94,7 +94,7 @@ const FINAL = 0xfffffffe
 const ABSURD_FEE = 1_000_000n
 
 const refuse = ({ coin }: SignContext, reason: string): WalletError =>
-  new WalletError('SIGN_REFUSED', { pluginId: coin.pluginId, reason })
+  new WalletError('SIGN_REFUSED', { pluginId: coin.pluginId, reason, refusedBy: 'currency plugin' })
 
 const scriptOf = (context: SignContext, output: DraftOutput): Uint8Array => {
   if (isPaid(output)) return parseAddress(context.coin, context.network, output.address).script
