@@ -63,7 +63,8 @@ const readPlain = async (text: string, options: ReplyOptions): Promise<StoreRepl
     const path = text.slice(at + 1, pathEnd)
     const box = isNull ? null : plainBox(text.slice(pathEnd + 2, end))
     // A comma at the end is no JSON.
-    if (end <= pathEnd || box === undefined || text.startsWith(',}', end)) return undefined
+    if (text[pathEnd + 1] !== ':' || end <= pathEnd || box === undefined || text.startsWith(',}', end))
+      return undefined
     const fault = faultOf(path, box)
     if (fault === undefined) changes.set(path, box)
     else faults.push(fault)

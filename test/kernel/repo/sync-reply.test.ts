@@ -1,4 +1,5 @@
 import test from 'ava'
+import fc from 'fast-check'
 import { parseStoreReply, type StoreReply } from '../../../kernel/repo/sync-reply.ts'
 
 const VECTOR = '0'.repeat(32)
@@ -128,9 +129,48 @@ test('a reply that is no JSON is refused, wherever the fault is', async t => {
     '{"changes":{"a":null "b":null},"x":0}',
     '{ "changes":{"a":null,,"b":null}}',
     '{"changes":{}:{}}',
-    '{ "changes": 7 }'
+    '{ "changes": 7 }',
+    `{"changes":{"a"x${BOX}}}`,
+    '{"changes",{}}',
+    '{"x","changes":{}}',
+    '{"changes":{}:"hash","ab"}'
   ])
     await t.throwsAsync(parse(text), { code: 'SYNC_FAILED' }, text)
+})
+
+test('a reply in which some letters are others is read as JSON.parse reads it, or refused where that fails', async t => {
+  const whole = `{"changes":{"a/b":${BOX},"c":null,"d e":${BOX}},"hash":"ab"}`
+  const expected = (text: string): unknown => {
+    const value = JSON.parse(text) as { changes?: unknown; hash?: unknown } | null
+    const { changes, hash } = value ?? {}
+    if (typeof changes !== 'object' || changes === null || Array.isArray(changes)) return undefined
+    return { paths: Object.keys(changes), hash }
+  }
+  const asEdits = fc.array(
+    fc.record({
+      at: fc.nat(whole.length),
+      length: fc.constantFrom(0, 1, 1, 2),
+      by: fc.constantFrom('', ',', ':', '"', '{', '}', '[', ']', ' ', '\\', '0', 'x', 'null', '"f":0')
+    }),
+    { minLength: 1, maxLength: 2 }
+  )
+  await fc.assert(
+    fc.asyncProperty(asEdits, async edits => {
+      const text = edits.reduce(
+        (all, { at, length, by }) => all.slice(0, at) + by + all.slice(at + length),
+        whole
+      )
+      const read = await parse(text).catch(() => undefined)
+      if (read === undefined) return
+      const { reply, faults } = read
+      // What is not taken is told; nothing is taken that is not there.
+      const { paths, hash } = expected(text) as { paths: string[]; hash: unknown }
+      t.is(reply.hash, (hash ?? undefined) as string | undefined, text)
+      t.is(reply.changes.size + faults.length, paths.length, text)
+      for (const path of reply.changes.keys()) t.true(paths.includes(path), text)
+    }),
+    { numRuns: 2000 }
+  )
 })
 
 test('a reply that nests deep, or holds millions of values, is refused before it is parsed', async t => {
