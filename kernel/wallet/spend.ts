@@ -368,8 +368,11 @@ const isTaken = async (
   return journal.sightOf(txid) === undefined && table.has(txid)
 }
 
-const tell = (parts: SpendParts, intent: SpendIntent, stage: SpendStage | 'saved' | 'refused'): void => {
-  if (stage === 'sending') return
+const tell = (
+  parts: SpendParts,
+  intent: SpendIntent,
+  stage: Exclude<SpendStage, 'sending'> | 'saved' | 'refused'
+): void => {
   const { correlationId, tx } = intent
   parts.services.hooks.spendChanged.call(
     Object.freeze({
