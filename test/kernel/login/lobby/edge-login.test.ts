@@ -514,6 +514,43 @@ test('a lost lobby and a full disk end a request as error', async t => {
   t.deepEqual(full.device.stashes.list(), [])
 })
 
+test('of two replies that are good the first one is taken, and the server hears nothing of the other', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const { request } = await ask(world)
+  await approve(phone, alice, request.lobbyId)
+  const { request: asked, replies } = await getLobby(phone.services, request.lobbyId)
+  t.is(replies.length, 1)
+  await alice.ensureAccountRepo(APP)
+  const stash = JSON.parse(phone.files.get(`logins/${alice.rootLoginId}.json`) ?? '')
+  const loginKey = alice.tree.loginKey.use(bytes => Buffer.from(bytes).toString('base64'))
+  const other = { appId: APP, loginKey, loginStash: { ...stash, appId: APP, children: [] } }
+  await postLobbyReply(phone.services, request.lobbyId, sealLobbyReply(phone.services.io, asked, other))
+  const before = routesOf(world, 'POST /api/v2/login').length
+  await poll(world)
+  await request.account
+  await poll(world)
+  t.is(routesOf(world, 'POST /api/v2/login').length, before + 1)
+})
+
+test('an account that fails with an error of another kind is skipped as a bad reply, and what it leaves is told', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const device = await openDevice(world, new Map(), { config: { appId: APP } })
+  const request = await requestEdgeLogin<Login>(device.services, device.stashes, {
+    async open() {
+      device.files.delete = () => {
+        throw new WalletError('STORAGE_FULL', { path: 'logins' })
+      }
+      throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
+    }
+  })
+  await approve(phone, alice, request.lobbyId)
+  await poll(world)
+  t.like(request.getSnapshot(), { state: 'pending', errorCode: 'BAD_REPLY' })
+  t.is(device.reports.length, 1)
+  request.cancel()
+  await t.throwsAsync(request.account)
+})
+
 test('the keys of a login that is not kept are destroyed, whatever kept it away', async t => {
   const { world, phone, alice } = await makeAlice()
   const stash = phone.files.get(`logins/${alice.rootLoginId}.json`) ?? ''
