@@ -3,6 +3,7 @@ import type { AppliedReply } from '../../../kernel/repo/apply-reply.ts'
 import {
   checkDeletions,
   planForgetting,
+  planHash,
   planHealing,
   planStatus,
   type ReplyPlace
@@ -17,17 +18,21 @@ import { makeSyncStore } from '../../helpers/sync-store.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 
-/** The paths of the deleted files that a device keeps aside. */
-const keptAside = async ({ io, files, repo }: Device): Promise<string[]> => {
+/** What the store of a device holds below a prefix. */
+const entriesOf = async ({ io, files, repo }: Device, prefix: string): Promise<[string, string][]> => {
   await repo.close()
   const folder = `repos/${repoId}/store`
   const disk = makeFaultDisk(files)
   const place = { io, disk, folder, key: new Secret(dataKey.slice()), report() {}, bulk: BULK }
   const store = await openPagedStore(place, await disk.list(folder))
-  const paths = [...store.entries('q/')].map(([key]) => key.slice('q/'.length + 16))
+  const entries = [...store.entries(prefix)].map(([key, text]) => [key.slice(prefix.length), text] as const)
   await store.close()
-  return paths.sort()
+  return entries.map(([key, text]) => [key, text])
 }
+
+/** The paths of the deleted files that a device keeps aside. */
+const keptAside = async (device: Device): Promise<string[]> =>
+  (await entriesOf(device, 'q/')).map(([key]) => key.slice(16)).sort()
 
 const numbered = (count: number, box: ReturnType<typeof boxOf> | null) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, box] as const))
@@ -254,4 +259,79 @@ test('what was deleted here, edited here or was never there does not count among
   t.false(await refuses(reply(51), { missing: 1 }))
   t.false(await refuses(reply(51), { total: 510 }))
   t.true(await refuses(reply(51), { total: 509 }))
+})
+
+test('of a new file it is remembered when it came, if it came with at most 24 others and not with a first download', async t => {
+  for (const count of [25, 26]) {
+    const store = makeSyncStore()
+    const device = await openDevice(store)
+    store.put({ early: boxOf('1') })
+    await device.sync()
+    store.put(numbered(count, boxOf('2')))
+    await device.sync()
+    const now = device.clock.now()
+    const expected = count === 25 ? Object.keys(numbered(25, null)).map(path => [path, `${now}[null]`]) : []
+    t.deepEqual((await entriesOf(device, 'v/')).sort(), expected.sort())
+  }
+})
+
+test('a file that is replaced within two minutes after it came with many others may have been new then', async t => {
+  const start = 1_700_000_000_000
+  for (const [skipped, isNew] of [
+    [0, true],
+    [119_999, true],
+    [120_000, false],
+    [-119_999, true],
+    [-120_000, false]
+  ] as const) {
+    let now = start
+    const store = makeSyncStore()
+    const device = await openDevice(store, { now: () => now })
+    await device.sync()
+    store.put(numbered(30, boxOf('1')))
+    await device.sync()
+    now += skipped
+    const before = await device.repo.getBox('f7')
+    store.put({ f7: boxOf('2') })
+    await device.sync()
+    const list = isNew ? `null,${before}` : before
+    t.deepEqual(await entriesOf(device, 'v/'), [['f7', `${now}[${list}]`]], String(skipped))
+  }
+})
+
+test('a state of the server that was left before is an old one, and unless it is whole the next sync asks for everything', t => {
+  const writesOf = (
+    { hash, isComplete }: { hash?: string; isComplete?: boolean },
+    { seen, status }: { seen?: string; status: object }
+  ) => {
+    const entries = new Map([['s', JSON.stringify(status)]])
+    if (seen !== undefined) entries.set('h', seen)
+    const reply = {
+      sent: new Map(),
+      changes: new Map(),
+      ...(hash && { hash }),
+      ...(isComplete && { isComplete })
+    }
+    const place = { reply, store: { get: (key: string) => entries.get(key) } }
+    const writes = new Map<string, string>()
+    const isOld = planHash(place as unknown as ReplyPlace, writes)
+    return { isOld, ...Object.fromEntries(writes) }
+  }
+  const known = { seen: 'a b c', status: { lastSync: 4, lastHash: 'c' } }
+  t.deepEqual(writesOf({}, known), { isOld: false })
+  t.deepEqual(writesOf({ hash: 'c' }, known), { isOld: false })
+  t.deepEqual(writesOf({ hash: 'd' }, known), { isOld: false, h: 'a b c d' })
+  t.deepEqual(writesOf({ hash: 'a' }, known), { isOld: true, h: 'b c a', s: '{"lastSync":4}' })
+  t.deepEqual(writesOf({ hash: 'a', isComplete: true }, known), { isOld: true, h: 'b c a' })
+  const forgotten = { seen: 'a b c', status: { lastSync: 4, isDamaged: true } }
+  t.deepEqual(writesOf({ hash: 'c' }, forgotten), { isOld: false, h: 'a b c' })
+  t.deepEqual(writesOf({ hash: 'b' }, forgotten), {
+    isOld: true,
+    h: 'a c b',
+    s: '{"lastSync":4,"isDamaged":true}'
+  })
+  t.deepEqual(writesOf({ hash: '0'.repeat(40) }, { status: {} }), { isOld: false, h: '0'.repeat(16) })
+  const many = Array.from({ length: 16 }, (_, n) => `h${n}`)
+  const { h } = writesOf({ hash: 'new' }, { seen: many.join(' '), status: {} }) as { h?: string }
+  t.deepEqual(h?.split(' '), [...many.slice(1), 'new'])
 })

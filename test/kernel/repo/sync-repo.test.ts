@@ -519,6 +519,34 @@ test('a failure names neither the sync key nor the address, keeps what is pendin
   }
 })
 
+test('a server that answers with a status outside of 200 to 299 has failed, and the failure says which', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  for (const status of [199, 300, 404, 500]) {
+    store.fault = () => replyOf(status, { changes: {}, hash: 'ab' })
+    await t.throwsAsync(device.sync(), { code: 'SYNC_FAILED', message: new RegExp(`HTTP ${status}`) })
+  }
+  for (const status of [200, 299]) {
+    store.fault = () => replyOf(status, { changes: {}, hash: `ab${status}` })
+    await device.sync()
+    t.is(device.repo.state.getSnapshot().lastHash, `ab${status}`)
+  }
+})
+
+test('a list of servers counts only in a reply with a status from 200 to 299', async t => {
+  for (const status of [199, 200, 299, 300]) {
+    const fetch = async () => replyOf(status, { syncServers: ['https://new.example.com'] })
+    const servers = new SyncServers({
+      io: makeRepoIo({ fetch }),
+      syncServers: ['https://sync.example.com'],
+      infoServers: ['https://info.example.com'],
+      report() {}
+    })
+    await servers.refresh()
+    t.is(servers.lists.syncServers.length, status === 200 || status === 299 ? 2 : 1, String(status))
+  }
+})
+
 test('a server that never answers is given up after 30 seconds, and its request is aborted', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)

@@ -1,0 +1,34 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { parseManifest } from '../../../../kernel/repo/store/table-manifest.ts'
+
+const asPairs = fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 3 })
+
+test('a manifest comes back from its text', t => {
+  fc.assert(
+    fc.property(asPairs, asPairs, (parts, segments) => {
+      t.deepEqual(parseManifest(JSON.stringify({ parts, segments })), { parts, segments })
+    })
+  )
+})
+
+test('a manifest in which something is no list of pairs of whole numbers is none', t => {
+  const asOdd = fc.oneof(
+    fc.constantFrom<unknown>(undefined, null, 1, '12', {}, { length: 2 }),
+    fc
+      .constantFrom<unknown>([1], [1, 2, 3], ['1', '2'], [1, 0.5], [1, null], 7, '12', null, {
+        0: 1,
+        1: 2,
+        length: 2
+      })
+      .map(pair => [[3, 4], pair])
+  )
+  fc.assert(
+    fc.property(asPairs, asOdd, (pairs, odd) => {
+      t.is(parseManifest(JSON.stringify({ parts: pairs, segments: odd })), undefined)
+      t.is(parseManifest(JSON.stringify({ parts: odd, segments: pairs })), undefined)
+    })
+  )
+  for (const text of [undefined, '', '[]', 'null', '{"parts":[],"segments":[]'])
+    t.is(parseManifest(text), undefined)
+})
