@@ -1,6 +1,7 @@
 import { base58 } from '@scure/base'
 import test from 'ava'
 import fc from 'fast-check'
+import { base64Of, parseBase64 } from '../../../kernel/crypto/base64.ts'
 import {
   base32Of,
   base58Of,
@@ -100,4 +101,26 @@ test('byte strings are equal only if every byte and the length are', t => {
       }
     )
   )
+})
+
+test('base64 is that of the platform, and refuses every other spelling of the same bytes', t => {
+  const isStrict = (text: string): boolean =>
+    /^[A-Za-z0-9+/]*={0,2}$/.test(text) && Buffer.from(text, 'base64').toString('base64') === text
+  const asText = fc.oneof(
+    fc.string({ unit: fc.constantFrom(...'AQgwz09+/=-_ \u0141'), maxLength: 12 }),
+    fc.uint8Array({ maxLength: 40 }).map(bytes => Buffer.from(bytes).toString('base64'))
+  )
+  fc.assert(
+    fc.property(asText, text => {
+      if (isStrict(text)) {
+        t.deepEqual([...parseBase64(text)], [...Buffer.from(text, 'base64')])
+        t.is(base64Of(parseBase64(text)), text)
+      } else {
+        const error = t.throws(() => parseBase64(text), { instanceOf: TypeError })
+        t.is(error?.message, 'This is no base64 text')
+      }
+    })
+  )
+  for (const text of ['AB==', 'AAB=', 'A===', 'AA=A', 'AA', '====', '=', 'A\u0141==', 'AAA*'])
+    t.throws(() => parseBase64(text), { instanceOf: TypeError }, text)
 })

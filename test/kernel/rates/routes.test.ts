@@ -201,6 +201,21 @@ test('a code that is the name of a field is a code like any other', t => {
   t.is(table.rateOf('__proto__', 'iso:USD', { now: NOW, biases: JSON.parse('{"__proto__": 0.5}') }), 6)
 })
 
+test('a source that is named like a field of every object has no bias where none is given', t => {
+  const { table } = tableOf([['toString', 'BTC', 'iso:USD', 3, NOW]], { toString: 0.25 } as never)
+  for (const [biases, bias] of [
+    [{}, 0.25],
+    [{ other: 0.5 }, 0.25],
+    [JSON.parse('{"toString":0.5}'), 0.5]
+  ] as const) {
+    const [route] = table.routesOf('BTC', 'iso:USD', { now: NOW, count: 1, biases }) ?? []
+    t.deepEqual(
+      route?.hops.map(({ cost, bias: used }) => ({ cost, bias: used })),
+      [{ cost: 1 + bias, bias }]
+    )
+  }
+})
+
 test('a rate that many hops lead out of the range of numbers is none', t => {
   const { table } = tableOf([
     ['s1', 'AAA', 'BBB', 1e-300, NOW],

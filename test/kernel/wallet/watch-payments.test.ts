@@ -169,6 +169,25 @@ test('a payment that was sent elsewhere and is recorded here is open, and its co
   t.is(wallet.getSnapshot().openPayments.length, 1)
 })
 
+test('of what is recorded here only a signed payment that is not over keeps its coins', async t => {
+  const home = await makeHome(t)
+  const { wallet, toy } = home
+  const draft = await wallet.makeSpend(pay('5'))
+  const rows = ['confirmed', 'open', 'received'] as const
+  const blockHeights = { confirmed: 90, open: 0, received: 0 }
+  toy.requests[0]?.callbacks.onTransactionsChanged(
+    rows.map(txid => {
+      const fields = { blockHeight: blockHeights[txid], nativeAmount: nativeAmount('-5'), isSend: true }
+      return toyTransaction(txid, fields)
+    })
+  )
+  await waitFor(async () => (await wallet.getTransactions({})).length === rows.length)
+  for (const txid of rows)
+    await wallet.saveTx({ ...draft, txid, signedTx: 'bytes', isSend: txid !== 'received' })
+  await wallet.saveTx({ ...draft, txid: 'unsigned', signedTx: '' })
+  t.deepEqual(await reservedNow(home), ['open'])
+})
+
 test('a confirmed payment that is sent again, or recorded again, is kept no longer for that', async t => {
   const home = await makeHome(t)
   const { wallet } = home
