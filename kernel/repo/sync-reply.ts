@@ -68,7 +68,9 @@ const readPlain = async (text: string, options: ReplyOptions): Promise<StoreRepl
     const fault = faultOf(path, box)
     if (fault === undefined) changes.set(path, box)
     else faults.push(fault)
-    at = text[end] === ',' ? end + 1 : end
+    at = end
+    if (text[end] !== ',') break
+    at += 1
     if (count % 64 === 0) await breathe()
   }
   TAIL.lastIndex = at

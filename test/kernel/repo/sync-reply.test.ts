@@ -131,6 +131,8 @@ test('a reply that is no JSON is refused, wherever the fault is', async t => {
     '{"changes":{}:{}}',
     '{ "changes": 7 }',
     `{"changes":{"a"x${BOX}}}`,
+    '{"changes":{"a":null"b":null}}',
+    `{"changes":{"a":${BOX}"b":null}}`,
     '{"changes",{}}',
     '{"x","changes":{}}',
     '{"changes":{}:"hash","ab"}'
@@ -186,20 +188,25 @@ test('a reply that nests deep, or holds millions of values, is refused before it
   }
 })
 
-test('a long reply in an unusual spelling is read with pauses', async t => {
-  let turns = 0
-  let now = 0
-  const clock = {
-    monotonic: () => {
-      now += 5
-      return now
-    },
-    turn: async () => {
-      turns += 1
+for (const [name, start] of [
+  ['the ordinary', '{"changes":{'],
+  ['an unusual', '{ "changes":{']
+] as const) {
+  test(`a long reply in ${name} spelling is read with pauses`, async t => {
+    let turns = 0
+    let now = 0
+    const clock = {
+      monotonic: () => {
+        now += 5
+        return now
+      },
+      turn: async () => {
+        turns += 1
+      }
     }
-  }
-  const text = `{ "changes":{${Array.from({ length: 60_000 }, (_, i) => `"f/${i}":${BOX}`).join()}}}`
-  const { changes } = await parseStoreReply(text, { isUpload: false, clock, report() {} })
-  t.is(changes.size, 60_000)
-  t.true(turns >= 4, `${turns} pauses in ${text.length} characters`)
-})
+    const text = `${start}${Array.from({ length: 60_000 }, (_, i) => `"f/${i}":${BOX}`).join()}}}`
+    const { changes } = await parseStoreReply(text, { isUpload: false, clock, report() {} })
+    t.is(changes.size, 60_000)
+    t.true(turns >= 4, `${turns} pauses in ${text.length} characters`)
+  })
+}
