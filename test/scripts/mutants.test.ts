@@ -42,6 +42,16 @@ test('what is no behaviour is left alone', t => {
     'a in b → false',
     '-1 → (1)'
   ])
+  t.deepEqual(changesIn('export const f = a => ({ ...(a === undefined ? {} : { a }) })'), [
+    'a === undefined → true',
+    '=== → !=='
+  ])
+  t.deepEqual(changesIn('export const f = a => (a === undefined ? 0 : a)').slice(0, 2), [
+    'a === undefined → true',
+    'a === undefined → false'
+  ])
+  t.deepEqual(changesIn('const [a = 0, , [b = 1]] = f(2)'), ['2 → 3'])
+  t.deepEqual(changesIn('const { a = 0 } = f(2)'), ['0 → 1', '2 → 3'])
   t.deepEqual(changesIn('export function f(a) { a.fill(0); return undefined; }'), [])
   t.deepEqual(changesIn('export function f() { return false; }'), ['false → true'])
   t.deepEqual(changesIn('const MAX_FILES = 4 * 1024;\nexport const WAIT_MS = 30;'), ['* → /'])
