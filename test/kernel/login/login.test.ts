@@ -133,6 +133,7 @@ test('a second device logs in online and then has the whole account [4.29] [7.2]
   world.server.isOnline = false
   const again = await openDevice(world, device.files)
   t.is((await withPassword(again)).walletInfos.length, 1)
+  t.deepEqual(again.stages, ['password deriving', 'password opening', 'password ready'])
   await settle()
   t.deepEqual(again.reports, [])
   t.true(again.logLines.some(line => line.includes('NETWORK')))

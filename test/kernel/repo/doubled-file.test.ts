@@ -1,5 +1,5 @@
 import test from 'ava'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { type DoubledFiles, makeDoubledFiles } from '../../../kernel/repo/doubled-file.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
@@ -104,6 +104,25 @@ test('a file of a deployed client without any backup is read, and gets one with 
   await doubled.setText(path, text(2))
   files.delete(path)
   t.is(await doubled.getText(path), text(2))
+})
+
+test('a backup that cannot be read is told, once for each reading, and the text is there', async t => {
+  const files = new Map<string, string>()
+  await open(files).doubled.setText(path, text(1))
+  const plain = makeFaultDisk(files)
+  const disk = {
+    ...plain,
+    async getText(name: string) {
+      if (name !== path) throw new WalletError('CORRUPT_FILE', { path: name, rule: 'is torn' })
+      return plain.getText(name)
+    }
+  }
+  const { doubled, reports } = open(files, disk)
+  t.is(await doubled.getText(path), text(1))
+  t.deepEqual(
+    reports.map(error => isWalletError(error, 'CORRUPT_FILE') && error.details.path !== path),
+    [true]
+  )
 })
 
 test('a file with no sound generation is an error and is kept, never taken for absent', async t => {

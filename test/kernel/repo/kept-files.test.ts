@@ -1,5 +1,5 @@
 import test from 'ava'
-import { countKept, findKept, listKept, planKept } from '../../../kernel/repo/kept-files.ts'
+import { countKept, findKept, isKept, listKept, planKept } from '../../../kernel/repo/kept-files.ts'
 import type { BulkChange } from '../../../kernel/repo/store/bulk.ts'
 import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
 
@@ -53,6 +53,14 @@ test('replaced texts are kept up to half a million characters, deleted ones up t
   for (let n = 0; n < 3; n += 1) keep('deleted', `g${n}`, { box: 'x'.repeat(400_000), now: NOW + 10 + n })
   t.deepEqual(kept(NOW).slice(0, 3), ['g2 12', 'g1 11', 'g0 10'])
   t.is(countKept(store), 6)
+})
+
+test('of the texts of one moment the first path comes first, and no other entry is one of them', t => {
+  const { keep, kept } = makeKeeper()
+  for (const path of ['b', 'c', 'a']) keep('deleted', path)
+  keep('replaced', 'bb')
+  t.deepEqual(kept(), ['a 0', 'b 0', 'bb 0', 'c 0'])
+  t.deepEqual(['q/x', 'k/x', 'f/x', 'kk/x', ''].map(isKept), [true, true, false, false, false])
 })
 
 test('a text is kept for 30 days and no longer, and two of one moment are two', t => {

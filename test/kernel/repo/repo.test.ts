@@ -72,6 +72,16 @@ test('at every crash point of an import the next opening has everything', async 
   t.is(fired, whole.writeCount * FAULT_KINDS.length)
 })
 
+test('a file of a deployed folder that is neither data nor a change is left where it is, and is no damage', async t => {
+  const files = deployed()
+  const path = `repos/${repoId}/notes/x.json`
+  files.set(path, JSON.stringify(boxOf('x')))
+  const device = await openDevice(makeSyncStore(), { files })
+  t.is((await device.repo.list('')).length, 3)
+  t.deepEqual(device.reports, [])
+  t.true(files.has(path))
+})
+
 test('a damaged file of a deployed folder is reported and left; the rest is taken in', async t => {
   const files = deployed()
   files.set(`repos/${repoId}/data/torn.json`, '{"encryptionType":0,')
@@ -174,6 +184,24 @@ test('one timer serves all repos: each syncs every 30 s, and a second after a wr
   t.is(device.repo.pendingCount, 0)
   loop.close()
   t.is(device.clock.timerCount, 0)
+})
+
+test('what the syncs of a repo have exchanged is counted from nothing, with the state that was known before', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const loop = new SyncLoop({ io: device.io, servers: device.servers, report: () => {} })
+  t.deepEqual(loop.trafficOf(device.repo), { sent: 0, received: 0 })
+  store.put({ theirs: boxOf('1'), more: boxOf('2') })
+  await device.repo.setText('ours', '3')
+  await loop.syncNow(device.repo)
+  t.deepEqual(loop.trafficOf(device.repo), { sent: 1, received: 2 })
+  const later = new SyncLoop({ io: device.io, servers: device.servers, report: () => {} })
+  const openingHash = device.repo.state.getSnapshot().lastHash ?? ''
+  t.deepEqual(later.trafficOf(device.repo), { openingHash, sent: 0, received: 0 })
+  store.put({ theirs: null })
+  await later.syncNow(device.repo)
+  t.deepEqual(later.trafficOf(device.repo), { openingHash, sent: 0, received: 1 })
+  for (const each of [loop, later]) each.close()
 })
 
 test('repos that fall due within seven seconds sync together, but a write waits its second', async t => {

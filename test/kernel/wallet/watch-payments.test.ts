@@ -163,7 +163,8 @@ test('a payment that was sent elsewhere and is recorded here is open, and its co
   const draft = await wallet.makeSpend(pay('5'))
   await wallet.saveTx({ ...draft, txid: 'elsewhere', signedTx: 'bytes' })
   const { networkFee } = draft
-  t.like(wallet.getSnapshot().openPayments, [{ txid: 'elsewhere', networkFee }])
+  const targets = [{ publicAddress: 'shop', nativeAmount: '5' }]
+  t.like(wallet.getSnapshot().openPayments, [{ txid: 'elsewhere', networkFee, targets }])
   t.deepEqual(await reservedNow(home), ['elsewhere'])
   await wallet.saveTx({ ...draft, txid: 'unsigned', signedTx: '' })
   t.is(wallet.getSnapshot().openPayments.length, 1)

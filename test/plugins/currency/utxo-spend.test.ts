@@ -279,6 +279,27 @@ test('a coin that fits is taken alone, without change, before larger ones', t =>
   t.is(selection?.change, 0n)
 })
 
+test('of two choices without change the one with fewer inputs is taken where they are dear, the other where they are cheap', t => {
+  for (const [rate, chosen] of [
+    [50_000n, [1]],
+    [2000n, [2, 3]]
+  ] as const) {
+    const isDear = chosen.length === 1
+    const [alone, both] = [1, 2].map(
+      count => 100_000n + priceOf(sizeOf(Array<Purpose>(count).fill(84), 1), rate)
+    ) as [bigint, bigint]
+    // The choice that is to be taken leaves a little more to the fee.
+    const [one, two] = [alone + (isDear ? 208n : 8n), both + (isDear ? 16n : 216n)]
+    const coins = [900_000n, one, 60_000n, two - 60_000n].map((value, at) => coinOf(value, 84, at))
+    const selection = selectCoins(coins, goalOf(100_000n, rate))
+    t.deepEqual(
+      selection?.coins.map(({ vout }) => vout).sort((a, b) => a - b),
+      [...chosen]
+    )
+    t.is(selection?.change, 0n)
+  }
+})
+
 test('of ten thousand coins the payment takes what it needs, and pays exactly', t => {
   const coins = Array.from({ length: 10_000 }, (_, at) =>
     coinOf(10_000n + BigInt((at * 7919) % 90_000), 84, at)

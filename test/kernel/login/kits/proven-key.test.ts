@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import test from 'ava'
 import { openBox, sealBox } from '../../../../kernel/crypto/box.ts'
 import { WalletError } from '../../../../kernel/errors/wallet-error.ts'
@@ -17,6 +18,12 @@ test('a key that was made with the login key is kept, and any other is replaced'
     keepOrMakeKey(io, { use, loginKey: key, known: known && new Secret(known.slice()) })
   const made = make()
   t.is(made.length, 32)
+  // Keys of earlier versions are read, too: the form stays.
+  const proof = createHmac('sha256', loginKey)
+    .update('holdfast pin2Key ')
+    .update(made.subarray(0, 16))
+    .digest()
+  t.deepEqual([...made.subarray(16)], [...proof.subarray(0, 16)])
   t.notDeepEqual(make(), made)
   t.deepEqual(make(made), made)
 

@@ -329,6 +329,24 @@ test('a large write that begins while a store closes is durable', async t => {
   t.deepEqual(reports, [])
 })
 
+test('the files of a large write that failed are gone after the next one', async t => {
+  let isWritten = false
+  for (let at = 1; !isWritten; at += 1) {
+    const files = new Map<string, string>()
+    const { store } = await open(files, makeFaultDisk(files, { at, kind: 'full' }))
+    const others = [...rowsOf(20)].map(([name, change]) => [name.replace('t/', 'u/a/'), change] as const)
+    isWritten = await store.write(new Map([...rowsOf(20), ...others])).then(
+      () => true,
+      () => false
+    )
+    await store.settled()
+    if (isWritten) break
+    await store.write(rowsOf(20))
+    await store.settled()
+    t.deepEqual([filesOf(files, 's').length, filesOf(files, 'i').length], [1, 1], `${at}`)
+  }
+})
+
 test('nothing of a table can be read in the clear, and texts of every letter come back', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
