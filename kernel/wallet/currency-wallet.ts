@@ -249,7 +249,12 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     return this.getSnapshot().openPayments
   }
 
-  /** The open payments that pay a payee of this draft the same amount: ask before it is paid a second time. @throws OPTION_INVALID */
+  /**
+   * The open payments that pay a payee of this draft the same amount: ask before it is paid a second time. What is open then
+   * and was not asked about is refused if their txids are given to `spend` as `knownSimilar`.
+   *
+   * @throws OPTION_INVALID
+   */
   similarPayments(draft: Transaction): readonly OpenPaymentSnapshot[] {
     requireObject('draft', draft)
     return similarPaymentsOf(this.getSnapshot().openPayments, draft)

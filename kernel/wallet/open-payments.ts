@@ -110,6 +110,21 @@ export const checkSpentCoins = ({ journal, info }: OpenPaymentParts, draft: Tran
   }
 }
 
+/** Checks that every open payment which pays the same as a draft is one of those that are known. @throws SIGN_REFUSED */
+export const checkSimilar = (
+  { journal, info }: Pick<OpenPaymentParts, 'journal' | 'info'>,
+  draft: Transaction,
+  known: readonly string[]
+): void => {
+  const similar = similarPaymentsOf(openPaymentsOf(journal), draft)
+  const other = similar.find(({ txid }) => !known.includes(txid))
+  if (other === undefined) return
+  throw new WalletError('SIGN_REFUSED', {
+    ...{ pluginId: info.pluginId, refusedBy: 'wallet' },
+    reason: `${other.txid}, which is open, pays the same`
+  })
+}
+
 /** Returns the payment that a draft replaces, and all that this one has replaced. */
 const replacedBefore = (
   replaces: string | undefined,

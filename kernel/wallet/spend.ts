@@ -12,7 +12,7 @@ import type { Metadata, Transaction } from '../types/transaction.ts'
 import type { HistoryTable } from './history/history-table.ts'
 import { mergeMetadata } from './history/metadata.ts'
 import { assetOf, newTransactionFile, withMetadata } from './history/transaction-file.ts'
-import { checkSpentCoins, type OpenPaymentParts, paymentsChanged } from './open-payments.ts'
+import { checkSimilar, checkSpentCoins, type OpenPaymentParts, paymentsChanged } from './open-payments.ts'
 import { engineCopyOf, frozenTransaction, sentTransactionOf, signedDraftOf } from './reviewed-transaction.ts'
 import type { SpendIntent, SpendStage } from './spend-journal.ts'
 
@@ -34,6 +34,11 @@ export interface SpendParts extends OpenPaymentParts {
 export interface SignOptions {
   /** The most that the network may take, in native units of the chain's own coin; wins over what the draft says. */
   readonly maxNetworkFee?: NativeAmount | undefined
+  /**
+   * The txids of all open payments that are known to pay the same, as `similarPayments` gives them: if there is another one
+   * when the turn of this draft comes, it is refused. Left out, nothing is compared.
+   */
+  readonly knownSimilar?: readonly string[] | undefined
   /** Stops a signature that takes long. Once the signed bytes are kept it changes nothing any more. */
   readonly signal?: AbortSignalLike | undefined
   /** Is told how much of a long signature is done, from 0 to 1. */
@@ -209,6 +214,7 @@ const signAs = async (
     correlationId,
     stage,
     maxNetworkFee,
+    knownSimilar,
     ...following
   }: SignOptions & { correlationId: string; stage: 'signed' | 'sending' }
 ): Promise<SpendIntent> => {
@@ -224,6 +230,7 @@ const signAs = async (
     tx: draft
   }
   checkSpentCoins(parts, draft)
+  if (knownSimilar !== undefined) checkSimilar(parts, draft, knownSimilar)
   await journal.put(intended)
   tell(parts, intended, 'intended')
   try {

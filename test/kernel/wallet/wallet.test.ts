@@ -140,6 +140,24 @@ test('a policy that objects stops the spend before any key is read, and nothing 
   t.deepEqual(told, ['intended', 'refused'])
 })
 
+test('of two drafts that pay the same and are signed at once, each knowing of no other, the later is refused', async t => {
+  for (const act of ['spend', 'signTx'] as const) {
+    const { wallet } = await makeHome(t)
+    const drafts = [await wallet.makeSpend(pay('5')), await wallet.makeSpend(pay('5'))]
+    const [first, second] = await Promise.allSettled(
+      drafts.map(draft =>
+        wallet[act](draft, { knownSimilar: wallet.similarPayments(draft).map(({ txid }) => txid) })
+      )
+    )
+    const txid = first?.status === 'fulfilled' ? first.value.txid : ''
+    const message = `The wallet refused to sign: ${txid}, which is open, pays the same`
+    t.like(second, { status: 'rejected', reason: { code: 'SIGN_REFUSED', message } })
+    t.is(wallet.getSnapshot().openPayments.length, 1)
+    await t.notThrowsAsync(wallet[act](await wallet.makeSpend(pay('5')), { knownSimilar: [txid] }))
+    await t.notThrowsAsync(wallet[act](await wallet.makeSpend(pay('5'))), 'nothing is compared unasked')
+  }
+})
+
 test('amounts, memos and keys are checked before the engine sees a spend', async t => {
   const calls: string[] = []
   const { wallet } = await makeHome(t, { onCall: method => calls.push(method) })
