@@ -22,6 +22,8 @@ export interface AppliedReply {
   readonly hash?: string
   /** Whether the server named every file that it has. */
   readonly isComplete?: boolean
+  /** The files of tombstones that went up beside what was sent. */
+  readonly tombstones?: ReadonlyMap<string, BoxText | null>
 }
 
 /** What a box holds. */
@@ -44,8 +46,8 @@ export interface FileBoxes {
  * What a version that did not know all of ours was:
  * `merged`, of another device that wrote at the same time; `foreign`, of a client that does not say what it knew, and which may
  * have undone an edit of a short while ago; `older`, one that ours was made of; `late`, made of one that is kept no more, so
- * that only the fields that changed last are merged. `deleted`: the file was deleted, shortly after an edit that the deletion may
- * not have known of.
+ * that only the fields that changed last are merged. `deleted`: the file was deleted, shortly after an edit, and the deletion does
+ * not say whether it knew of it.
  */
 export type Conflict = 'merged' | 'foreign' | 'older' | 'late' | 'deleted'
 
@@ -60,11 +62,11 @@ export interface AppliedFile extends RepoFile {
  * A change is dropped only if it is still what was sent (protocol §8 row 13); a newer edit stays, with the sent
  * text as its base. An upload replaces whole files, so the server may show a version that was made without ours: the
  * lineage in it says so, and what both were made of is in the past that is kept. Then JSON objects merge per field, and
- * the merge is sent; of a deletion and an edit the edit stays; else the last writer wins.
+ * the merge is sent; of a deletion and an edit that it did not know the edit stays; else the last writer wins.
  */
 export const applyToFile = (
   file: RepoFile,
-  { path, reply, now }: { readonly path: string; readonly reply: AppliedReply; readonly now: number },
+  { path, reply, now, deletions = [] }: FileReply,
   boxes: FileBoxes
 ): AppliedFile => {
   const sent = reply.sent.get(path)
@@ -77,11 +79,30 @@ export const applyToFile = (
   const isFirst = isFew && acknowledged.pending !== undefined && acknowledged.data === undefined
   const begun = acknowledged.past ?? (isFirst ? { at: now, boxes: [], isNew: true } : undefined)
   const past = pastWith(begun, [acknowledged.data], now)
-  if (theirs === null) {
-    const isRecent = acknowledged.pending === undefined && isRecentEdit(acknowledged, now)
-    return { ...deleted(acknowledged), past, conflict: isRecent ? 'deleted' : undefined }
-  }
-  return { ...replaced({ ...acknowledged, past: begun }, { theirs, sent, now }, boxes), past }
+  if (theirs === null)
+    return { ...deleted({ ...acknowledged, past: begun }, { deletions, now }, boxes), past }
+  return { ...replaced({ ...acknowledged, past: begun }, { theirs, sent, now, deletions }, boxes), past }
+}
+
+/** A reply as one of its files needs it. */
+export interface FileReply {
+  readonly path: string
+  readonly reply: AppliedReply
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** For each known deletion of the file, the edits that it knew of. */
+  readonly deletions?: readonly Lineage[]
+}
+
+/** All edits that are known to have gone into a file so far; undefined if nothing of it opens. */
+export const knownEdits = (
+  { data, pending, past }: RepoFile,
+  boxes: Pick<FileBoxes, 'open'>
+): Lineage | undefined => {
+  const known = [data, pending?.base, ...(pending?.sent ?? []), ...(past?.boxes ?? [])]
+  const lineages = known.map(box => (box ? boxes.open(box)?.lineage : undefined))
+  const opened = lineages.filter(lineage => lineage !== undefined)
+  return opened.length === 0 ? undefined : joined(...opened)
 }
 
 /** Tells whether two boxes, or two absences, are the same. */
@@ -105,12 +126,35 @@ const acknowledge = (
 
 const isEdit = ({ box, base }: PendingChange): boolean => box !== null && !sameBox(box, base)
 
-const deleted = ({ pending }: RepoFile): RepoFile => ({
-  data: undefined,
-  pending: pending !== undefined && isEdit(pending) ? pending : undefined
-})
+interface Deletion {
+  readonly deletions: readonly Lineage[]
+  readonly now: number
+}
+
+/**
+ * A file that the server has no more.
+ *
+ * Where the deletions of the file say what they knew, it is deleted if one of them knew what is here, and else sent again.
+ * Nothing is known of a deletion without a tombstone: it takes what the server had, and no edit that the server never took.
+ */
+const deleted = (file: RepoFile, { deletions, now }: Deletion, boxes: FileBoxes): AppliedFile => {
+  const { pending, past } = file
+  const mine = pending === undefined ? file.data : (pending.box ?? undefined)
+  const gone = { data: undefined, pending: undefined }
+  const known = mine === undefined ? knownEdits(file, boxes) : boxes.open(mine)?.lineage
+  const isWaiting = pending !== undefined && isEdit(pending)
+  if (deletions.length === 0 || known === undefined) {
+    const isRecent = pending === undefined && isRecentEdit({ past }, now)
+    return { ...gone, ...(isWaiting && { pending }), conflict: isRecent ? 'deleted' : undefined }
+  }
+  if (deletions.some(lineage => covers(lineage, known))) return gone
+  // Other devices wait for what our deletion knew.
+  if (mine === undefined || isWaiting) return { ...gone, pending }
+  return { ...gone, pending: { box: mine, base: null, sent: [mine] }, conflict: 'merged' }
+}
 
 interface ServerVersion {
+  readonly deletions: readonly Lineage[]
   readonly theirs: BoxText
   /** What the server was sent of this file in the request that it answers. */
   readonly sent: PendingChange | undefined
@@ -119,16 +163,16 @@ interface ServerVersion {
 
 const replaced = (
   { data, pending, past }: RepoFile,
-  { theirs, sent, now }: ServerVersion,
+  { theirs, sent, now, deletions }: ServerVersion,
   boxes: FileBoxes
 ): AppliedFile => {
   const known: BoxText[] = [...(past?.boxes ?? [])]
   for (const box of [pending?.base, ...(pending?.sent ?? [])]) if (box) known.push(box)
   const mine = pending === undefined ? data : (pending.box ?? undefined)
   if (mine === undefined) {
-    if (pending === undefined) return { data: theirs, pending: undefined }
-    // Of a deletion and an edit that it did not know the edit stays.
-    const isKnown = known.includes(theirs) || isCovered(theirs, known, boxes)
+    // Of a deletion and an edit that it did not know the edit stays; what a deletion knew is deleted again.
+    const isPast = pending !== undefined && (known.includes(theirs) || isCovered(theirs, known, boxes))
+    const isKnown = isPast || isDeleted(theirs, deletions, boxes)
     return { data: theirs, pending: isKnown ? { box: null, base: theirs, sent: [] } : undefined }
   }
   const winner = pending !== undefined && isEdit(pending) ? 'mine' : 'theirs'
@@ -140,6 +184,16 @@ const replaced = (
 
 const isRecentEdit = ({ past }: Pick<RepoFile, 'past'>, now: number): boolean =>
   past !== undefined && Math.abs(now - past.at) < RECENT_MS
+
+/** Returns true if one of the known deletions of a file knew a version of it. */
+export const isDeleted = (
+  box: BoxText | null | undefined,
+  deletions: readonly Lineage[],
+  boxes: Pick<FileBoxes, 'open'>
+): boolean => {
+  const version = box && deletions.length > 0 ? boxes.open(box) : undefined
+  return version !== undefined && deletions.some(lineage => covers(lineage, version.lineage))
+}
 
 const isCovered = (theirs: BoxText, known: readonly BoxText[], boxes: FileBoxes): boolean => {
   const version = boxes.open(theirs)

@@ -6,6 +6,7 @@ import { boxText, PREFIX, parseBox, parseStatus, pendingEntry } from './repo-rec
 import type { Report } from './report.ts'
 import type { BulkChange } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
+import { isTombstonePath, tombstoneKey } from './tombstones.ts'
 
 /** Where a deployed client's copy of a repo may be. */
 export interface DeployedPlace {
@@ -37,6 +38,10 @@ export const importDeployedRepo = async (place: DeployedPlace): Promise<void> =>
   ])) {
     if (data !== undefined || pending !== undefined) continue
     const base = old.data.get(path)
+    if (isTombstonePath(path)) {
+      if (base !== undefined) writes.set(tombstoneKey(path), base)
+      continue
+    }
     const box = old.changes.get(path) ?? base ?? null
     files.put(writes, path, box)
     const isChange = box !== (base ?? null)

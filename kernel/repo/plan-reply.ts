@@ -6,6 +6,7 @@ import {
   applyToFile,
   type Conflict,
   type FileBoxes,
+  isDeleted,
   MAX_FEW,
   RECENT_MS
 } from './apply-reply.ts'
@@ -27,6 +28,7 @@ import {
 import type { Report } from './report.ts'
 import type { BulkChange } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
+import { isTombstonePath, type Tombstones } from './tombstones.ts'
 
 /** What planning needs to see of a repo. */
 export interface ReplyPlace {
@@ -39,6 +41,7 @@ export interface ReplyPlace {
   readonly now: number
   readonly report: Report
   readonly belongsAt?: BelongsAt | undefined
+  readonly tombstones?: Pick<Tombstones, 'of'> | undefined
   /** Uniform in 0 to 1. */
   random(): number
 }
@@ -52,7 +55,7 @@ export interface ReplyPlan {
   readonly conflicts: readonly Conflict[]
 }
 
-/** The paths of a reply in parts that are taken in one after another: about 4 MB each. */
+/** The paths of a reply's files in parts that are taken in one after another: about 4 MB each. */
 export const partsOf = ({ sent, changes }: AppliedReply): string[][] => {
   let part: string[] = []
   let length = 0
@@ -67,7 +70,7 @@ export const partsOf = ({ sent, changes }: AppliedReply): string[][] => {
     length += path.length + (box?.length ?? 0)
   }
   for (const path of sent.keys()) add(path, null)
-  for (const [path, box] of changes) if (!sent.has(path)) add(path, box)
+  for (const [path, box] of changes) if (!sent.has(path) && !isTombstonePath(path)) add(path, box)
   return parts
 }
 
@@ -90,8 +93,9 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
   for (const before of await files.read(paths)) {
     await breathe()
     const { path } = before
+    const deletions = place.tombstones?.of(path) ?? []
     const isNew = before.data === undefined && before.pending === undefined && !reply.sent.has(path)
-    if (isNew) {
+    if (isNew && !isDeleted(reply.changes.get(path), deletions, boxes)) {
       // By far the most frequent: a first download is nothing else.
       const box = reply.changes.get(path) ?? null
       if (before.isLost) writes.set(PREFIX.pending + path, null)
@@ -105,7 +109,8 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
     // How new a file is that came with many others is not known: one of our devices may have written it just before.
     const isOverwritten = before.past === undefined && !!reply.changes.get(path)
     const known = isOverwritten ? { ...before, past: pastSince(files.filledAt, now) } : before
-    const apply = (part: AppliedReply): AppliedFile => applyToFile(known, { path, reply: part, now }, boxes)
+    const apply = (part: AppliedReply): AppliedFile =>
+      applyToFile(known, { path, reply: part, now, deletions }, boxes)
     const after: AppliedFile = guard.settle(before, apply) ?? apply(reply)
     const [was, is] = [visibleOf(before), visibleOf(after)]
     const { conflict } = after
@@ -147,13 +152,19 @@ const olderIn = (conflicts: readonly Conflict[]): number =>
   conflicts.filter(conflict => conflict === 'older').length
 
 /**
- * Refuses a reply that would delete more than 50 files and more than a tenth of the repo.
+ * Refuses a reply that would delete more than 50 files and more than a tenth of the repo. A file with a tombstone does not count: a
+ * device has deleted it, or it stays.
  *
  * @throws SYNC_FAILED
  */
-export const checkDeletions = async (files: RepoFiles, { changes, sent }: AppliedReply): Promise<void> => {
+export const checkDeletions = async (
+  files: RepoFiles,
+  { changes, sent }: AppliedReply,
+  tombstones?: Pick<Tombstones, 'of'>
+): Promise<void> => {
   const deleted: string[] = []
-  for (const [path, box] of changes) if (box === null && !sent.has(path)) deleted.push(path)
+  for (const [path, box] of changes)
+    if (box === null && !sent.has(path) && !tombstones?.of(path).length) deleted.push(path)
   if (deleted.length <= MAX_DELETIONS) return
   const there = (await files.read(deleted)).filter(({ pending }) => pending === undefined)
   const count = there.filter(file => visibleOf(file) !== undefined).length

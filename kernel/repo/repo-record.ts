@@ -52,6 +52,8 @@ export const PREFIX = {
   removed: 'q/',
   /** What the server has replaced. */
   replaced: 'k/',
+  /** What the deletions knew that devices have sent. */
+  tombstone: 't/',
   /** Which boxes were replaced; one that a server has again is an old state. */
   old: 'o/',
   /** How many boxes are kept that do not open. */

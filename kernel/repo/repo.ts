@@ -3,7 +3,7 @@ import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
 import { Observable, type Readable } from '../state/observable.ts'
 import type { Secret } from '../state/secret.ts'
-import type { AppliedReply, Conflict } from './apply-reply.ts'
+import { type AppliedReply, type Conflict, knownEdits } from './apply-reply.ts'
 import { checkPath } from './disk.ts'
 import { FlyingWrites } from './flying-writes.ts'
 import { countKept, findKept, isKept, type KeptFile, listKept, planKept } from './kept-files.ts'
@@ -29,6 +29,7 @@ import type { Report } from './report.ts'
 import { checkFile, type TextChanges } from './seal-changed.ts'
 import { type BulkChange, type BulkStore, type StoreChanges, storeBelow } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
+import { type Tombstone, Tombstones, tombstoneFiles } from './tombstones.ts'
 
 /**
  * One synced repo: our pending changes laid over the server's acknowledged files.
@@ -53,6 +54,7 @@ export class Repo {
   readonly #files: RepoFiles
   readonly #pending: PendingChanges
   readonly #boxes: RepoBoxes
+  readonly #tombstones: Tombstones
   readonly #writing: WritePlace
   readonly #belongsAt: BelongsAt | undefined
   readonly #state: Observable<RepoState>
@@ -73,6 +75,7 @@ export class Repo {
     this.#files = new RepoFiles(store)
     this.#pending = new PendingChanges(this.#files)
     this.#boxes = new RepoBoxes(io, dataKey)
+    this.#tombstones = new Tombstones({ io, store, boxes: this.#boxes })
     this.#writing = { clock: io.clock, store, files: this.#files, pending: this.#pending, boxes: this.#boxes }
     this.#belongsAt = parts.belongsAt
     const { lastHash, lastSync } = parseStatus(store.get(PREFIX.status))
@@ -278,9 +281,11 @@ export class Repo {
     return path
   }
 
-  /** Every acknowledged file and every pending change as boxes, for an export. */
+  /** Every acknowledged file, tombstones included, and every pending change as boxes, for an export. */
   async *records(): AsyncGenerator<NamedFile> {
     for await (const files of this.#files.scan()) yield* files
+    for (const { path, box } of tombstoneFiles(this.#store))
+      yield { path, data: box, pending: undefined, isLost: false }
   }
 
   /**
@@ -314,6 +319,20 @@ export class Repo {
     return this.#turns.take(() => this.#flying.ended().then(() => this.#pending.take(options)))
   }
 
+  /** The files that go up beside changes: what the deletions among them knew. Only `syncRepo` calls this. */
+  async tombstonesFor(changes: ReadonlyMap<string, PendingChange>): Promise<Map<string, BoxText | null>> {
+    const paths = [...changes].filter(([, { box }]) => box === null).map(([path]) => path)
+    if (paths.length === 0) return new Map()
+    const now = this.#io.clock.now()
+    const files = await this.#turns.take(() => this.#files.read(paths))
+    const deletions: Tombstone[] = []
+    for (const { path, past } of files) {
+      const lineage = knownEdits({ data: undefined, pending: changes.get(path), past }, this.#boxes)
+      if (lineage !== undefined) deletions.push({ path, at: Math.floor(now / 1000), lineage })
+    }
+    return this.#tombstones.seal(deletions, now)
+  }
+
   /**
    * Takes a server's reply in, tells the listeners, and returns the changed paths.
    *
@@ -333,6 +352,7 @@ export class Repo {
       clock: this.#io.clock,
       now: this.#io.clock.now(),
       belongsAt: this.#belongsAt,
+      tombstones: this.#tombstones,
       random: () => (this.#io.random(1)[0] ?? 0) / 256
     }
     const changed: string[] = []
@@ -343,8 +363,10 @@ export class Repo {
       await turn.done
       turn = await this.#turns.take(async () => {
         await this.#flying.ended()
-        if (i === 0) await checkDeletions(this.#files, reply)
+        const tombstones = i === 0 ? this.#tombstones.takeIn(reply) : new Map<string, string | null>()
+        if (i === 0) await checkDeletions(this.#files, reply, this.#tombstones)
         const plan = await planReply(place, part)
+        for (const [key, text] of tombstones) plan.writes.set(key, text)
         for (const path of plan.changed) changed.push(path)
         this.#countConflicts(plan.conflicts)
         for (const kind of FINDINGS) found[kind] += plan.findings[kind]
@@ -435,6 +457,7 @@ export class Repo {
 
   #learn(changes: StoreChanges, hasFailed: boolean): void {
     this.#files.learn(changes, hasFailed)
+    if (hasFailed) this.#tombstones.reset()
     const { pendingCount } = this
     if (this.#state.getSnapshot().pendingCount !== pendingCount) this.#show({ pendingCount })
   }

@@ -1,5 +1,5 @@
 import { WalletError } from '../errors/wallet-error.ts'
-import type { FileVersion } from './apply-reply.ts'
+import { type FileVersion, knownEdits } from './apply-reply.ts'
 import { checkPath } from './disk.ts'
 import { joined, type Provenance } from './lineage.ts'
 import { changedFields } from './merge-json.ts'
@@ -63,10 +63,8 @@ const provenanceOf = (
 ): Provenance | undefined => {
   if (present !== undefined && !present.isForeign) return present
   // A version of another client does not say what it was made of, nor does a deletion.
-  const older = [pending?.base, ...(pending?.sent ?? []), ...(past?.boxes ?? [])].map(box =>
-    box ? boxes.open(box)?.lineage : undefined
-  )
-  const known = [present?.lineage, ...older].filter(lineage => lineage !== undefined)
+  const older = knownEdits({ data: undefined, pending, past }, boxes)
+  const known = [present?.lineage, older].filter(lineage => lineage !== undefined)
   return known.length === 0 ? undefined : { lineage: joined(...known), stamps: new Map() }
 }
 

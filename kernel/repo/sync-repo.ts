@@ -58,7 +58,8 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
         return { sent: [...tried], changed: [...changed] }
       }
       const uploadAge = repo.stopwatch()
-      const reply = await upload(repo, servers, { server, hash, batch }).catch(faultOf)
+      const tombstones = await repo.tombstonesFor(batch)
+      const reply = await upload(repo, servers, { server, hash, batch, tombstones }).catch(faultOf)
       if (applying.length >= MAX_APPLYING || reply instanceof WalletError) await settle()
       if (reply instanceof WalletError) {
         // A server that cannot take deletions fails on null (protocol §8 row 11): the rest goes up without them.
@@ -73,11 +74,11 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
       for (const path of batch.keys()) tried.add(path)
       hash = reply.hash ?? hash
       age = uploadAge
-      const { durable } = await repo.takeIn({ ...reply, sent: batch })
+      const { durable } = await repo.takeIn({ ...reply, sent: batch, tombstones })
       durable.catch(() => {})
       applying.push(durable)
       // What others wrote must be safe here before anything is sent that was merged with it.
-      if (hasNews(reply, batch)) await settle()
+      if (hasNews(reply, batch, tombstones)) await settle()
     }
   })
 
@@ -116,16 +117,27 @@ interface Upload {
   readonly server: string
   readonly hash: string | undefined
   readonly batch: ReadonlyMap<string, PendingChange>
+  /** What the deletions among them knew. */
+  readonly tombstones: ReadonlyMap<string, BoxText | null>
 }
 
-const upload = (repo: Repo, servers: SyncPort, { server, hash, batch }: Upload): Promise<StoreReply> => {
-  const changes = new Map<string, BoxText | null>()
+const upload = (
+  repo: Repo,
+  servers: SyncPort,
+  { server, hash, batch, tombstones }: Upload
+): Promise<StoreReply> => {
+  const changes = new Map<string, BoxText | null>(tombstones)
   for (const [path, { box }] of batch) changes.set(path, box)
   return servers.exchange({ syncKey: repo.syncKey, hash, changes, server })
 }
 
-const hasNews = ({ changes }: StoreReply, batch: Upload['batch']): boolean => {
-  for (const [path, box] of changes) if (batch.get(path)?.box !== box) return true
+const hasNews = (
+  { changes }: StoreReply,
+  batch: Upload['batch'],
+  tombstones: Upload['tombstones']
+): boolean => {
+  for (const [path, box] of changes)
+    if (batch.get(path)?.box !== box && tombstones.get(path) !== box) return true
   return false
 }
 

@@ -1,4 +1,5 @@
 import { isWalletError } from '../../kernel/errors/wallet-error.ts'
+import { isTombstonePath } from '../../kernel/repo/tombstones.ts'
 import { type DeployedClient, makeDeployedClient } from './deployed-client.ts'
 import { type Edit, type EditHistory, WHOLE } from './edit-history.ts'
 import { type Fault, type FaultDisk, makeFaultDisk } from './fault-disk.ts'
@@ -252,7 +253,11 @@ export const makeDeployedDevice = (
       isSyncing = false
     },
     told: async () => ({ paths: new Set(), kept: new Map() }),
-    files: async () => new Map(client.paths().map(path => [path, client.text(path) ?? '']))
+    // It keeps the files of tombstones too, and never looks into them.
+    async files() {
+      const paths = client.paths().filter(path => !isTombstonePath(path))
+      return new Map(paths.map(path => [path, client.text(path) ?? '']))
+    }
   }
 }
 

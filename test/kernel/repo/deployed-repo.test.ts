@@ -1,5 +1,6 @@
 import test from 'ava'
 import { exportDeployedRepo } from '../../../kernel/repo/deployed-repo.ts'
+import { isTombstonePath } from '../../../kernel/repo/tombstones.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, openDevice, repoId } from '../../helpers/repo-device.ts'
 import { makeSyncStore } from '../../helpers/sync-store.ts'
@@ -22,7 +23,8 @@ test('what was deleted or made here gives way to no folder of a deployed client'
   t.is(await again.repo.getText('made'), 'ours')
   t.not(again.repo.state.getSnapshot().lastHash, 'old')
   await again.sync()
-  t.deepEqual([...store.files.keys()].sort(), ['g', 'made'])
+  const left = [...store.files.keys()].filter(path => !isTombstonePath(path))
+  t.deepEqual(left.sort(), ['g', 'made'])
   t.is(again.repo.pendingCount, 0)
 })
 
@@ -59,4 +61,22 @@ test('an export has what the server has and what waits; what waits to be deleted
   const names = [...files.keys()].map(path => path.slice(root.length + 1)).sort()
   t.deepEqual(names, ['changes/edited', 'changes/fresh', 'data/edited', 'data/same', 'status.json'])
   t.is(files.get(`${root}/data/edited`), JSON.stringify(store.files.get('edited')))
+})
+
+test('tombstones go with the folder of a deployed client and come back from it, and are files of the repo in neither', async t => {
+  const store = makeSyncStore()
+  store.put({ f: boxOf('1'), g: boxOf('2') })
+  const device = await openDevice(store)
+  await device.sync()
+  await device.repo.delete('f')
+  await device.sync()
+  const folder = new Map<string, string>()
+  await exportDeployedRepo(device.repo, makeFaultDisk(folder))
+  const again = await openDevice(store, { files: folder })
+  t.deepEqual(await again.repo.list(''), ['g'])
+  const records = []
+  for await (const { path } of again.repo.records()) records.push(path)
+  t.deepEqual(records.filter(isTombstonePath), [...store.files.keys()].filter(isTombstonePath))
+  t.is(records.length, 2)
+  t.is(again.repo.pendingCount, 0)
 })
