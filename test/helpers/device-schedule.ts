@@ -51,6 +51,18 @@ export const SCHEDULE_KINDS: readonly ScheduleKind[] = ([2, 3] as const).flatMap
       name: 'shared files, everything, by the loop',
       syncs: 'loop',
       also: ['put back', 'remove', 'lost reply']
+    },
+    { ...shared, name: 'shared files, files deleted', also: ['delete'] },
+    {
+      ...shared,
+      name: 'shared files, files deleted, by the loop',
+      syncs: 'loop',
+      also: ['delete', 'lost reply']
+    },
+    {
+      ...shared,
+      name: 'shared files, files deleted and everything else',
+      also: ['delete', 'remove', 'lost reply', 'kill', 'offline']
     }
   ]
   return kinds.map(kind => ({ ...kind, name: `${devices} devices, ${kind.name}` }))

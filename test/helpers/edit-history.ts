@@ -99,7 +99,9 @@ export class EditHistory {
     isTold: (edit: Edit) => boolean
   ): string | undefined {
     const edits = this.edits.filter(edit => edit.path === path && (edit.field === field || isDeletion(edit)))
-    const makers: (Edit | undefined)[] = edits.filter(edit => edit.value === value)
+    const isMaker = (edit: Edit): boolean =>
+      edit.value === value && !(isDeletion(edit) && this.#isUndone(edit) && !isAfterAll(edits, edit))
+    const makers: (Edit | undefined)[] = edits.filter(isMaker)
     if (value === undefined) makers.push(undefined)
     if (makers.length === 0) return `${path} ${field} holds ${value}, which nobody wrote`
     const missing = makers.map(maker => this.#missingAfter(edits, maker))
@@ -137,6 +139,21 @@ export class EditHistory {
         !edit.seen.has(deletion.id)
     )
   }
+}
+
+/**
+ * Tells whether each edit of a field that a deletion did not know may have given way to one that it did know: of two that are
+ * merged one stands.
+ */
+const isAfterAll = (edits: readonly Edit[], deletion: Edit): boolean => {
+  const fields = edits.filter(edit => !isDeletion(edit))
+  const known = fields.filter(({ id }) => deletion.seen.has(id))
+  return fields.every(
+    edit =>
+      deletion.seen.has(edit.id) ||
+      known.some(other => !edit.seen.has(other.id) && !other.seen.has(edit.id)) ||
+      edit.seen.has(deletion.id)
+  )
 }
 
 const isDeletion = ({ field, value }: Edit): boolean => field === WHOLE && value === undefined

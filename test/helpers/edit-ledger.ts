@@ -10,8 +10,10 @@ interface LedgerEdit {
   readonly before: LedgerEdit | undefined
   /** Whether a later edit of somebody who saw this one has replaced it. */
   isReplaced: boolean
-  /** Whether somebody who saw it has deleted the file. */
-  isDeleted: boolean
+  /** After how many edits it was made. */
+  readonly at: number
+  /** After how many edits a device that saw it deleted the file; undefined while none has. */
+  deletedAt: number | undefined
 }
 
 /**
@@ -35,15 +37,23 @@ export class EditLedger {
     const before =
       change.seen === undefined ? undefined : edits.findLast(({ value }) => value === change.seen)
     for (let edit = before; edit !== undefined; edit = edit.before) edit.isReplaced = true
-    edits.push({ path, field, value: change.value, before, isReplaced: false, isDeleted: false })
+    edits.push({
+      ...{ path, field, value: change.value, before, isReplaced: false },
+      ...{ at: this.count, deletedAt: undefined }
+    })
     this.count += 1
   }
 
   /** Notes that somebody who saw these fields has deleted the file. */
   remove(path: string, seen: FieldValues): void {
+    for (const [key, edits] of this.#edits) {
+      const field = key.slice(path.length + 1)
+      if (key !== `${path} ${field}` || seen.has(field)) continue
+      for (const edit of edits) if (edit.value === undefined) edit.deletedAt = this.count
+    }
     for (const [field, shown] of seen) {
       let edit = this.#editsOf(path, field).findLast(({ value }) => value === shown)
-      for (; edit !== undefined; edit = edit.before) edit.isDeleted = true
+      for (; edit !== undefined; edit = edit.before) edit.deletedAt = this.count
     }
     this.count += 1
   }
@@ -55,9 +65,13 @@ export class EditLedger {
       const [path = '', field = ''] = key.split(' ')
       const last = edits.filter(({ isReplaced }) => !isReplaced)
       const value = files.get(path)?.get(field)
-      // What a deletion has seen may be gone, and may stand where an edit has undone the deletion.
+      // What a deletion has seen may be gone, and what was merged with that and gave way to it. It may stand where an edit has
+      // undone the deletion: as that edit knew it, without what else was deleted.
       const isRight =
-        last.some(edit => edit.value === value) || (value === undefined && last.every(edit => edit.isDeleted))
+        (value === undefined && last.every(edit => isDeleted(edit) || edits.some(gaveWayTo(edit)))) ||
+        edits.some(
+          maker => maker.value === value && edits.every(edit => isDeleted(edit) || !isLaterThan(edit, maker))
+        )
       if (!isRight) lost.push(`${path} ${field}: ${value}`)
     }
     return { lost, fields: this.#edits.size }
@@ -75,6 +89,23 @@ export class EditLedger {
     this.#edits.set(key, edits)
     return edits
   }
+}
+
+const isDeleted = ({ deletedAt }: LedgerEdit): boolean => deletedAt !== undefined
+
+/** Tells of which deleted edits an edit may have given way to each, when the two were merged before the deletion. */
+const gaveWayTo =
+  (edit: LedgerEdit) =>
+  (other: LedgerEdit): boolean =>
+    edit.at < (other.deletedAt ?? 0) &&
+    other !== edit &&
+    !isLaterThan(edit, other) &&
+    !isLaterThan(other, edit)
+
+const isLaterThan = (edit: LedgerEdit, other: LedgerEdit): boolean => {
+  let before = edit.before
+  while (before !== undefined && before !== other) before = before.before
+  return before === other
 }
 
 /** The fields of a JSON file. */

@@ -56,7 +56,7 @@ export const runSyncPlan = async (plan: SyncPlan, tally: SyncTally = makeSyncTal
     foreign.map(({ id }) => id),
     'deployed client'
   )
-  const fault = await check([...devices, newcomer], history)
+  const fault = await check([...devices, newcomer], history, plan.hasDeployed)
   if (fault !== undefined && !plan.hasDeployed) throw new Error(fault)
   if (fault !== undefined) tally.untold += 1
   tally.stories += 1
@@ -107,10 +107,15 @@ const quiet = async (devices: readonly SyncedDevice[]): Promise<void> => {
 const describe = async (devices: readonly SyncedDevice[]): Promise<string> =>
   JSON.stringify(await Promise.all(devices.map(async device => [...(await device.files())].sort())))
 
-/** @throws Error if devices differ; returns what edit is gone that nobody overwrote or told of */
-const check = async (devices: readonly SyncedDevice[], history: EditHistory): Promise<string | undefined> => {
+/** @throws Error if devices differ; returns what edit is gone that nobody overwrote, or told of beside a deployed client */
+const check = async (
+  devices: readonly SyncedDevice[],
+  history: EditHistory,
+  hasDeployed: boolean
+): Promise<string | undefined> => {
   const told = await Promise.all(devices.map(device => device.told()))
   const isTold = ({ path, field, value }: Edit): boolean =>
+    hasDeployed &&
     told.some(
       ({ paths, kept }) =>
         paths.has(path) &&

@@ -81,7 +81,7 @@ const anyStep: fc.Arbitrary<SyncStep> = fc.oneof(
       fields: fc.uniqueArray(fieldChange, { minLength: 1, maxLength: 2, selector: ({ field }) => field })
     })
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), device, path }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('remove' as const), device, path }) },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('begin' as const), device }) },
   { weight: 14, arbitrary: fc.record({ kind: fc.constant('move' as const), device, fate }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('sync' as const), device }) },

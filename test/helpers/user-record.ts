@@ -55,6 +55,12 @@ export const putFiles = (db: FakeDb, info: WalletInfo, files: Readonly<Record<st
   db.commit(repoKeyOf(info), Object.fromEntries(boxes))
 }
 
+/** The paths of the files of a repo on the server. */
+export const filePaths = (db: FakeDb, info: WalletInfo): string[] =>
+  [...(db.repo(repoKeyOf(info))?.files ?? [])]
+    .filter(([, { content }]) => content !== null)
+    .map(([path]) => path)
+
 /** The JSON of a file on the server; undefined if it is not there. */
 export const readFile = (db: FakeDb, info: WalletInfo, path: string): Untyped => {
   const box = db.repo(repoKeyOf(info))?.files.get(path)?.content

@@ -10,6 +10,7 @@ const FILES = ['s.json', 'transaction/1-a.json', 'transaction/2-b.json', 'Transa
 
 type Step =
   | { readonly kind: 'edit'; readonly file: number; readonly isLong: boolean; readonly waits: boolean }
+  | { readonly kind: 'remove'; readonly file: number; readonly waits: boolean }
   | { readonly kind: 'sync'; readonly waits: boolean }
   | {
       readonly kind: 'fault'
@@ -27,6 +28,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('edit' as const),
       file: fc.nat({ max: FILES.length - 1 }),
       isLong: fc.nat({ max: 9 }).map(chance => chance === 0),
+      waits: fc.boolean()
+    })
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('remove' as const),
+      file: fc.nat({ max: FILES.length - 1 }),
       waits: fc.boolean()
     })
   },
@@ -61,6 +70,8 @@ class RepoRun {
   readonly #disks: ShakyDisk[] = []
   readonly #devices: Device[] = []
   readonly acknowledged: ReadonlySet<string>[] = FILES.map(() => new Set<string>())
+  /** The fields that somebody has seen and deleted with their file. */
+  readonly deleted: ReadonlySet<string>[] = FILES.map(() => new Set<string>())
   #busy: Promise<unknown>[] = []
   #at = 0
   #count = 0
@@ -80,6 +91,7 @@ class RepoRun {
 
   async step(step: Step): Promise<void> {
     if (step.kind === 'edit') return this.#begin(this.#edit(step.file, step.isLong), step.waits)
+    if (step.kind === 'remove') return this.#begin(this.#remove(step.file), step.waits)
     if (step.kind === 'sync') return this.#begin(this.#here.sync(), step.waits)
     if (step.kind === 'fault') this.#disks[this.#at]?.fail(step)
     else if (step.kind === 'turns') await this.#turns(step.count)
@@ -131,6 +143,15 @@ class RepoRun {
     this.acknowledged[file] = new Set(this.acknowledged[file]).add(field)
   }
 
+  async #remove(file: number): Promise<void> {
+    const path = FILES[file] ?? ''
+    await this.#here.repo.editTexts([path], ([text]) => {
+      const seen = Object.keys(JSON.parse(text ?? '{}') as object)
+      this.deleted[file] = new Set([...(this.deleted[file] ?? []), ...seen])
+      return { texts: new Map([[path, null]]) }
+    })
+  }
+
   async #begin(task: Promise<unknown>, waits: boolean): Promise<void> {
     const ended = task.catch(() => {})
     this.#busy.push(ended)
@@ -147,7 +168,7 @@ class RepoRun {
   }
 }
 
-test('edits, syncs, failures of disk and network, crashes and reopenings in any order lose no acknowledged field, and two devices agree', async t => {
+test('edits, deletions, syncs, failures of disk and network, crashes and reopenings in any order lose no acknowledged field, and two devices agree', async t => {
   const story = async (steps: readonly Step[], seed: number): Promise<void> => {
     const run = new RepoRun(seed)
     for (const number of [0, 1]) await run.open(number)
@@ -155,7 +176,9 @@ test('edits, syncs, failures of disk and network, crashes and reopenings in any 
     const [left = [], right = []] = await run.end()
     t.deepEqual(left, right)
     for (const [file, fields] of run.acknowledged.entries())
-      for (const field of fields) t.true(left[file]?.includes(field), `${field} of ${FILES[file]}`)
+      for (const field of fields)
+        if (run.deleted[file]?.has(field) !== true)
+          t.true(left[file]?.includes(field), `${field} of ${FILES[file]}`)
     t.is(run.pendingCount, 0)
     t.true(run.reports.every(report => isWalletError(report, 'STORAGE_FAILED')))
   }
