@@ -5,7 +5,7 @@ import { accountRepoTypeOf, makeWalletInfo } from '../../kernel/keys/wallet-info
 import type { WalletInfo } from '../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import type { Untyped } from '../helpers/login-device.ts'
-import { makeUserRecord, putFiles, readFile } from '../helpers/user-record.ts'
+import { filePaths, makeUserRecord, putFiles, readFile } from '../helpers/user-record.ts'
 import type { Device } from './device.ts'
 import type { Pair } from './flow.ts'
 
@@ -28,6 +28,8 @@ export interface KnownAccount extends KnownLogin {
   put(info: WalletInfo, files: Readonly<Record<string, unknown>>): void
   /** The JSON of a file on the server. */
   read(info: WalletInfo, path: string): Untyped
+  /** The paths of the files on the server. */
+  paths(info: WalletInfo): string[]
 }
 
 /** Makes an account without wallets, or with those whose keys are given. */
@@ -44,7 +46,8 @@ export const makeKnownAccount = (
     ...loadKnownUser(pair, user, enter),
     repo,
     put: (info, files) => putFiles(db, info, files),
-    read: (info, path) => readFile(db, info, path)
+    read: (info, path) => readFile(db, info, path),
+    paths: info => filePaths(db, info)
   }
 }
 

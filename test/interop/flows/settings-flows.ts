@@ -1,3 +1,4 @@
+import { isTombstonePath } from '../../../kernel/repo/tombstones.ts'
 import { differences, seesTheSame } from '../differences.ts'
 import type { Flow } from '../flow.ts'
 import { makeKnownAccount } from '../known-account.ts'
@@ -109,6 +110,16 @@ export const settingsFlows: readonly Flow[] = [
         differences(data, { shop: { cart: 'four pears', 'Wünsche 🎁': '{"a":1}' }, new: { item: 'text' } }),
         []
       )
+
+      // What our deletions knew lies beside the files: with that there the other core opens, edits and syncs.
+      t.true(account.paths(account.repo).some(isTombstonePath))
+      await peer.changeData('shop', { cart: 'five pears' })
+      await peer.sync()
+      await account.logInAgain(own)
+      await seesTheSame(t, peer, own)
+      const openPeer = pair.direction === '→' ? pair.openUser : pair.openMaker
+      await seesTheSame(t, own, await account.logIn(openPeer))
+      t.true(account.paths(account.repo).some(isTombstonePath))
     }
   }
 ]
