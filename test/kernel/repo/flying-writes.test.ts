@@ -1,6 +1,7 @@
 import test from 'ava'
 import { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import type { Disk } from '../../../kernel/repo/disk.ts'
+import { FlyingWrites } from '../../../kernel/repo/flying-writes.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { type Device, openDevice } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
@@ -195,3 +196,45 @@ test('the revision of a write that failed is not used again, so that whoever saw
   await repo.setText('transaction/2-t.json', 'later')
   t.deepEqual((await repo.changedSince(revision)).paths, ['transaction/2-t.json'])
 })
+
+test('whoever waits for the writes on their way waits for each of them, whichever ends first, and hears of one that fails', async t => {
+  for (const order of [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0]
+  ]) {
+    for (const failing of [0, 1, 2]) {
+      const flying = new FlyingWrites()
+      const log: string[] = []
+      const writes = [0, 1, 2].map(() => makeGate())
+      for (const { done } of writes) flying.add(done).catch(() => {})
+      const waits: Promise<unknown>[] = []
+      for (const [place, at] of order.entries()) {
+        const isFailureAhead = order.indexOf(failing) >= place
+        waits.push(flying.ended().then(() => log.push('ended')))
+        const durable = flying.durable()
+        waits.push(isFailureAhead ? t.throwsAsync(durable) : t.notThrowsAsync(durable))
+        await clock.turn()
+        log.push('write')
+        writes[at]?.end(at === failing ? new Error('the disk is full') : undefined)
+        await clock.turn()
+      }
+      await Promise.all(waits)
+      t.deepEqual(log, ['write', 'write', 'write', 'ended', 'ended', 'ended'])
+      await flying.durable()
+      await flying.ended()
+    }
+  }
+})
+
+/** A write that ends when it is told to. */
+const makeGate = (): { readonly done: Promise<void>; end(error?: Error): void } => {
+  let end = (_error?: Error): void => {}
+  const done = new Promise<void>((resolve, reject) => {
+    end = error => (error === undefined ? resolve() : reject(error))
+  })
+  return { done, end: error => end(error) }
+}

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { base58Of } from '../../../../kernel/crypto/encoding.ts'
+import type { UserSnapshot } from '../../../../kernel/hooks/snapshots.ts'
 import { makeDoubledFiles } from '../../../../kernel/repo/doubled-file.ts'
 import type { LoginStash } from '../../../../kernel/types/login.ts'
 import { makeFaultDisk } from '../../../helpers/fault-disk.ts'
@@ -19,6 +20,8 @@ const stashOf = (n: number, more: Partial<LoginStash> = {}): LoginStash => ({
   ...more
 })
 
+const BOX = { encryptionType: 0, data_base64: 'AAAA', iv_hex: '00' }
+
 test('logins are listed last used first, and saving one puts it first [3.13]', async t => {
   const world = makeLoginWorld()
   const { stashes, files, services } = await openDevice(world)
@@ -34,6 +37,20 @@ test('logins are listed last used first, and saving one puts it first [3.13]', a
   t.is(again.stashes.find({ loginId: base58Of(idOf(2)) })?.username, 'user 2')
   t.is(again.stashes.find({ username: 'user 1' })?.loginId, base64(1))
   t.is(again.stashes.find({ loginId: '0OIl' }), undefined)
+})
+
+test('who is told of the users of a device hears when each logged in last, where that is known', async t => {
+  const { stashes, services } = await openDevice(makeLoginWorld())
+  const told: (readonly UserSnapshot[])[] = []
+  services.hooks.usersChanged.tap('test', users => void told.push(users))
+  const { lastLogin: _never, ...first } = stashOf(1)
+  const { username: _, ...second } = stashOf(2, { pin2Key: base64(3), pin2TextBox: BOX })
+  await stashes.save(second)
+  await stashes.save(first)
+  t.deepEqual(told.at(-1), [
+    { loginId: base58Of(idOf(1)), isPinLoginEnabled: false, isLoggedIn: false, username: 'user 1' },
+    { loginId: base58Of(idOf(2)), isPinLoginEnabled: true, isLoggedIn: false, lastLogin: second.lastLogin }
+  ] as never)
 })
 
 test('only a root login with an id of 32 bytes is saved, and never its sync token [3.11]', async t => {

@@ -180,6 +180,26 @@ test('reads see a large write before it is durable, and no longer if it fails', 
   t.is(await table.count(), 30)
 })
 
+test('reads see every one of many large writes that are on their way, and of one key the newest', async t => {
+  const { store, table } = await open(new Map())
+  const numbers = [0, 1, 2, 3]
+  const writes = numbers.map(n => {
+    const rows = [...rowsOf(20, n * 20), ...rowsOf(1, 500, `text ${n}`)]
+    return store.write(new Map<string, BulkChange | string>([...rows, [`e${n}`, `${n}`], ['e', `${n}`]]))
+  })
+  const check = async (): Promise<void> => {
+    for (const n of numbers) t.is(store.get(`e${n}`), `${n}`)
+    t.is(store.get('e'), '3')
+    t.deepEqual([...store.entries('e')].sort(), [['e', '3'], ...numbers.map(n => [`e${n}`, `${n}`])] as never)
+    for (const n of numbers) t.is((await table.get(`k${n * 20}`))?.split(' ')[0], `${n * 20}`)
+    t.is(await table.get('k500'), '500 text 3')
+  }
+  await check()
+  await Promise.all(writes)
+  await check()
+  t.is(await table.count(), 81)
+})
+
 test('a small write of rows that fails leaves the table as it was, for who has read it before too', async t => {
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files, { at: 2, kind: 'full' })
