@@ -52,7 +52,10 @@ test('both backends hash, encrypt and encode to the same plain bytes', t => {
     })
   )
   const [key, iv, nothing] = [new Uint8Array(32), new Uint8Array(16), new Uint8Array(0)]
-  for (const crypto of [node, noble]) t.deepEqual(crypto.aesCbcDecrypt(key, iv, nothing), nothing)
+  for (const crypto of [node, noble]) {
+    t.deepEqual(crypto.aesCbcDecrypt(key, iv, nothing), nothing)
+    for (const length of [1, 15, 17]) t.throws(() => crypto.aesCbcDecrypt(key, iv, new Uint8Array(length)))
+  }
 })
 
 test('the cryptography of a web page gives the same bytes later', async t => {

@@ -62,6 +62,8 @@ test('an export has what the server has and what waits; what waits to be deleted
   const names = [...files.keys()].map(path => path.slice(root.length + 1)).sort()
   t.deepEqual(names, ['changes/edited', 'changes/fresh', 'data/edited', 'data/same', 'status.json'])
   t.is(files.get(`${root}/data/edited`), JSON.stringify(store.files.get('edited')))
+  const { lastSync, lastHash } = device.repo.state.getSnapshot()
+  t.deepEqual(JSON.parse(files.get(`${root}/status.json`) ?? ''), { lastSync, lastHash })
 })
 
 test('tombstones go with the folder of a deployed client and come back from it, and are files of the repo in neither', async t => {

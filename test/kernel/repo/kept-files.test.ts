@@ -30,8 +30,8 @@ test('where many texts are kept, those between the first and the last of a file 
   const { store, keep, kept } = makeKeeper()
   for (let n = 0; n < 295; n += 1) keep('replaced', `s${n}`, { now: NOW + n })
   for (let n = 0; n < 3; n += 1) {
-    keep('replaced', 'b', { now: NOW + 1000 + n })
     keep('replaced', 'a', { now: NOW + 2000 + n })
+    keep('replaced', 'b', { now: NOW + 1000 + n })
   }
   t.is(countKept(store), 300)
   const often = kept(NOW).filter(text => !text.startsWith('s'))

@@ -533,6 +533,23 @@ test('a server that answers with a status outside of 200 to 299 has failed, and 
   }
 })
 
+test('the only info server is asked with the first sync, and not again within ten minutes', async t => {
+  const store = makeSyncStore()
+  const asked: string[] = []
+  store.fault = ({ url }) => {
+    if (!url.startsWith('https://info.example')) return undefined
+    asked.push(url)
+    return replyOf(200, {})
+  }
+  const device = await openDevice(store, { infoServers: ['https://info.example'] })
+  for (const minutes of [0, 9, 1]) {
+    await device.clock.advance(minutes * 60_000)
+    await device.sync()
+    t.is(asked.length, minutes === 1 ? 2 : 1)
+  }
+  t.is(asked[0], 'https://info.example/v1/edgeServers')
+})
+
 test('a list of servers counts only in a reply with a status from 200 to 299', async t => {
   for (const status of [199, 200, 299, 300]) {
     const fetch = async () => replyOf(status, { syncServers: ['https://new.example.com'] })

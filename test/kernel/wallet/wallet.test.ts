@@ -112,6 +112,24 @@ test('the steps of a spend are told under one correlation id, in order', async t
   t.is(ids.size, 1)
 })
 
+test('a payment of which nobody knows whether it has left is told as signed, and as refused by nobody', async t => {
+  const told: string[] = []
+  const watch: ObserverPlugin = {
+    kind: 'observer',
+    id: 'watch',
+    apply: ({ hooks }) => hooks.spendChanged.tap('watch', ({ stage }) => void told.push(stage))
+  }
+  const broadcastTx = async (): Promise<never> => {
+    throw new Error('offline')
+  }
+  const { wallet } = await makeHome(t, { engine: () => ({ broadcastTx }) }, [watch])
+  await t.throwsAsync(wallet.spend(await wallet.makeSpend(pay('5'))), { code: 'BROADCAST_UNKNOWN' })
+  t.deepEqual(told, ['intended', 'signed'])
+  const [open] = wallet.getSnapshot().openPayments
+  t.like(open, { state: 'notSeen', nativeAmount: '-5' })
+  t.is(open?.reason, undefined)
+})
+
 test('a policy that objects stops the spend before any key is read, and nothing is left of it', async t => {
   const calls: string[] = []
   const told: string[] = []
