@@ -16,6 +16,7 @@ import { PAYING_GRACE_MS } from './errors/may-have-left.ts'
 import type { GlobalOptions } from './grammar/global-options.ts'
 import type { OpenWorld } from './profile/open-world.ts'
 import type { ProfilePaths } from './profile/paths.ts'
+import type { WorldControl } from './profile/world-control.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import type { SecretMethod } from './session/choose-method.ts'
 import type { Talk } from './talk.ts'
@@ -242,8 +243,9 @@ export class Session {
     const { withDeadline } = await import('../kernel/index.ts')
     // Not `--timeout`: what the command has done must be saved however short that is.
     const saving = { clock: io.clock, milliseconds: SAVING_MS, what: 'Saving the fake world' }
-    this.#closers.push(() => withDeadline(saving, () => world.close()))
-    return world
+    const inTime = <T>(call: () => Promise<T>): Promise<T> => withDeadline(saving, call)
+    this.#closers.push(() => inTime(() => world.close()))
+    return world.isShared ? world : { ...world, control: savedInTime(world.control, inTime) }
   }
 
   async #openKernel(): Promise<Kernel> {
@@ -271,6 +273,20 @@ export class Session {
 }
 
 const SAVING_MS = 60_000
+
+/** What is done to a world in this process is answered when it is saved, which a silent disk never says. */
+const savedInTime = (
+  control: WorldControl,
+  inTime: <T>(call: () => Promise<T>) => Promise<T>
+): WorldControl => {
+  const calls = Object.entries(control).map(([name, call]: [string, ControlCall]) => [
+    name,
+    (...args: readonly unknown[]) => inTime(() => call(...args))
+  ])
+  return Object.fromEntries(calls)
+}
+
+type ControlCall = (...args: readonly unknown[]) => Promise<unknown>
 
 const logLevelOf = ({ quiet, verbosity }: GlobalOptions): LogThreshold => {
   if (quiet) return 'silent'

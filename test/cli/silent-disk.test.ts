@@ -9,8 +9,11 @@ const input = JSON.stringify({ password: 'correct horse battery', pin: '2468' })
 const run = (home: string, ...args: readonly string[]): Promise<Ran> =>
   runInProcess([...args, '--secrets-stdin', '--json'], { home, input })
 
-/** The disk answers no write of the device any more, and half a minute of waiting is a third of a second. */
-const silence = (t: ExecutionContext): void => {
+/**
+ * The disk answers no write below a folder any more. Of a device, half a minute of waiting is a third of a second; of the
+ * fake world, a minute is three seconds, so that the device's own disk has time.
+ */
+const silence = (t: ExecutionContext, folder: 'device' | 'fake-world'): void => {
   const { open, fsync } = fileCalls
   const { setTimeout } = globalThis
   t.teardown(() => {
@@ -21,13 +24,15 @@ const silence = (t: ExecutionContext): void => {
   Object.assign(fileCalls, {
     async open(...args: Parameters<typeof open>) {
       const file = await open(...args)
-      if (args[0].includes('/device/')) silent.add(file)
+      if (args[0].includes(`/${folder}/`)) silent.add(file)
       return file
     },
     fsync: (file: number) => (silent.has(file) ? new Promise<never>(() => {}) : fsync(file))
   })
-  const quick = (task: () => void, milliseconds?: number): unknown =>
-    setTimeout(task, milliseconds === 30_000 ? 300 : milliseconds)
+  const waits: Readonly<Record<number, number>> =
+    folder === 'device' ? { 30000: 300 } : { 30000: 1500, 60000: 3000 }
+  const quick = (task: () => void, milliseconds = 0): unknown =>
+    setTimeout(task, waits[milliseconds] ?? milliseconds)
   Object.assign(globalThis, { setTimeout: quick })
 }
 
@@ -35,7 +40,7 @@ test.serial('a command whose change the disk does not answer ends with 50 and sa
   const home = homeFor(t)
   await run(home, 'account', 'create', 'alice')
   t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
-  silence(t)
+  silence(t, 'device')
   const { code, json, stderr } = await run(home, 'wallets', 'rename', 'Savings', 'Late')
   t.is(code, 50)
   t.is(json.error.code, 'STORAGE_TIMEOUT')
@@ -55,7 +60,7 @@ test.serial('what a command has found is told although the disk does not answer 
   const home = homeFor(t)
   await run(home, 'account', 'create', 'bob')
   t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
-  silence(t)
+  silence(t, 'device')
   const writer: Plugin = {
     kind: 'rates',
     id: 'writer',
@@ -71,4 +76,25 @@ test.serial('what a command has found is told although the disk does not answer 
   t.deepEqual(json.warnings, [
     'The disk has not ended an earlier write; the data stays locked until this process ends'
   ])
+})
+
+test.serial('a command is done although the disk of the fake world does not answer its end', async t => {
+  const home = homeFor(t)
+  await run(home, 'account', 'create', 'carol')
+  t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
+  silence(t, 'fake-world')
+  const { code, json } = await run(home, 'wallets', 'rename', 'Savings', 'Late')
+  t.is(code, 0)
+  t.is(json.data.name, 'Late')
+  t.is(json.warnings.at(-1), 'Saving the fake world took longer than 60 seconds')
+})
+
+test.serial('a change of the fake world that its disk does not save ends, and says so', async t => {
+  const home = homeFor(t)
+  await run(home, 'account', 'create', 'dora')
+  silence(t, 'fake-world')
+  const { code, json } = await runInProcess(['fake', 'chain', 'mine', '--json'], { home })
+  t.is(code, 8)
+  t.is(json.error.code, 'DEADLINE')
+  t.is(json.error.message, 'Saving the fake world took longer than 60 seconds')
 })
