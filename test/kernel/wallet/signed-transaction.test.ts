@@ -85,6 +85,7 @@ test('a signed transaction with a field of another kind is refused, and the fiel
       undefined,
       {},
       [7],
+      [null],
       [{ publicAddress: 'shop' }],
       [{ nativeAmount: '5' }],
       [{ publicAddress: 'shop', nativeAmount: '-5' }],
