@@ -62,18 +62,18 @@ export class Tombstones {
   }
 
   /**
-   * What goes up beside deletions: a file that says what they knew, and null for each one that it takes the place of. Empty
-   * if that is known already.
+   * What goes up beside deletions: a file that says what they knew, and null for each one that it takes the place of.
+   *
+   * A deletion that is sent once more says it once more: who sent the file again has not heard of it, and the server may have lost it.
    */
   seal(deletions: readonly Tombstone[], now: number): Map<string, BoxText | null> {
     const files = new Map<string, BoxText | null>()
-    const news = deletions.filter(({ path, lineage }) => !this.of(path).some(known => covers(known, lineage)))
-    if (news.length === 0) return files
+    if (deletions.length === 0) return files
     const isFull = this.#known.size >= MAX_FILES
     const older = isFull ? [...this.#known.values()].flat() : []
     if (isFull) for (const name of this.#known.keys()) files.set(FOLDER + name, null)
     const name = `${this.#io.crypto.toHex(this.#io.random(NAME_BYTES))}.json`
-    const kept = newestOf([...news, ...older], Math.floor(now / 1000) - KEEP_SECONDS)
+    const kept = newestOf([...deletions, ...older], Math.floor(now / 1000) - KEEP_SECONDS)
     return files.set(FOLDER + name, this.#boxes.seal(textOf(kept), NO_EDITS))
   }
 
