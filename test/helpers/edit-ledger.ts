@@ -67,10 +67,11 @@ export class EditLedger {
       const value = files.get(path)?.get(field)
       // What a deletion has seen may be gone, and what was merged with that and gave way to it. It may stand where an edit has
       // undone the deletion: as that edit knew it, without what else was deleted.
+      const isGone = (edit: LedgerEdit): boolean => isDeleted(edit) || edits.some(gaveWayTo(edit))
       const isRight =
-        (value === undefined && last.every(edit => isDeleted(edit) || edits.some(gaveWayTo(edit)))) ||
+        (value === undefined && last.every(isGone)) ||
         edits.some(
-          maker => maker.value === value && edits.every(edit => isDeleted(edit) || !isLaterThan(edit, maker))
+          maker => maker.value === value && edits.every(edit => isGone(edit) || !isLaterThan(edit, maker))
         )
       if (!isRight) lost.push(`${path} ${field}: ${value}`)
     }
