@@ -5,7 +5,6 @@ import {
   type Account,
   type CurrencyPlugin,
   type CurrencyWallet,
-  type Disk,
   type EngineTransaction,
   isWalletError,
   type Kernel,
@@ -13,11 +12,10 @@ import {
   type ObserverPlugin,
   type Plugin,
   type SpendInfo,
-  type StoragePlugin,
   WalletError
 } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
-import { memoryDisk } from '../../../plugins/storage/memory.ts'
+import { memoryStorage } from '../../../plugins/storage/memory.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
 import { likeList } from '../../helpers/like-list.ts'
 import { makeToy, type Toy, type ToyOptions, toyTransaction } from '../../helpers/toy-currency.ts'
@@ -32,45 +30,41 @@ const pay = (nativeText: string, more: Partial<SpendInfo> = {}): SpendInfo => ({
 
 interface Home {
   readonly world: FakeWorld
-  readonly disk: Disk
+  readonly files: ReadonlyMap<string, string>
   readonly toy: Toy
   readonly kernel: Kernel
   readonly account: Account
   readonly wallet: CurrencyWallet
 }
 
-const storageOn = (disk: Disk): StoragePlugin => ({
-  kind: 'storage',
-  id: 'shared',
-  apply: ({ hooks }) => hooks.openDisk.tapPromise('shared', async () => disk)
-})
-
-/** An account with one toy wallet, on a disk that outlives its kernel. */
+/** An account with one toy wallet, whose files can be taken as they are after a crash. */
 const makeHome = async (
   t: ExecutionContext,
   options: ToyOptions = {},
   plugins: Plugin[] = []
 ): Promise<Home> => {
   const world = makeFakeWorld({ io })
-  const disk = memoryDisk()
+  const files = new Map<string, string>()
+  const storage = memoryStorage(files)
   const toy = makeToy(options)
-  const kernel = await openDevice(world, { plugins: [toy.plugin, ...plugins], storage: storageOn(disk) })
+  const kernel = await openDevice(world, { plugins: [toy.plugin, ...plugins], storage })
   const account = await kernel.context.createAccount({ username: 'alice', password: 'Correct horse 1' })
   const wallet = await account.createCurrencyWallet('wallet:toycoin', { name: 'Toys' })
   await waitFor(() => wallet.engine.getSnapshot().state === 'started' || options.engine !== undefined)
   t.teardown(() => kernel.close())
-  return { world, disk, toy, kernel, account, wallet }
+  return { world, files, toy, kernel, account, wallet }
 }
 
-/** The same device started again, without the first having been closed: as after a crash. */
+/** The same device started again with the files that there are now: as after a crash, of which the first kernel knows nothing. */
 const restart = async (
   t: ExecutionContext,
-  { world, disk }: Home,
+  { world, files }: Home,
   options: ToyOptions = {},
   plugins: Plugin[] = []
 ) => {
   const toy = makeToy(options)
-  const kernel = await openDevice(world, { plugins: [toy.plugin, ...plugins], storage: storageOn(disk) })
+  const storage = memoryStorage(new Map(files))
+  const kernel = await openDevice(world, { plugins: [toy.plugin, ...plugins], storage })
   t.teardown(() => kernel.close())
   const account = await kernel.context.loginWithPassword('alice', 'Correct horse 1')
   const [walletId = ''] = account.getSnapshot().walletIds
