@@ -1,6 +1,7 @@
 import test from 'ava'
 import { base58Of } from '../../../../kernel/crypto/encoding.ts'
 import type { UserSnapshot } from '../../../../kernel/hooks/snapshots.ts'
+import { idNameOf, renameStash } from '../../../../kernel/login/stash/rename-stash.ts'
 import { makeDoubledFiles } from '../../../../kernel/repo/doubled-file.ts'
 import type { LoginStash } from '../../../../kernel/types/login.ts'
 import { makeFaultDisk } from '../../../helpers/fault-disk.ts'
@@ -219,4 +220,30 @@ test('a user who is logged in cannot be removed; afterwards nothing of it stays 
   t.deepEqual(told, [false, true, false, undefined])
   t.deepEqual([...files.keys()], [])
   await t.throwsAsync(stashes.remove(loginId), { code: 'USER_NOT_ON_DEVICE' })
+})
+
+test('after a rename each login below with a PIN or a recovery remembers the name that its ids are made from', t => {
+  const nameless = ({ username: _, ...stash }: LoginStash): LoginStash => stash
+  const below = (n: number, more: Partial<LoginStash>): LoginStash => ({ ...nameless(stashOf(n)), ...more })
+  const root = stashOf(1, {
+    pin2Key: 'pin',
+    children: [
+      below(2, { pin2Key: 'pin', children: [below(3, { recovery2Key: 'recovery' })] }),
+      below(4, { recovery2Key: 'recovery', username: 'first' }),
+      below(5, {})
+    ]
+  })
+  const namesIn = (stash: LoginStash): (string | undefined)[] => [
+    stash.username,
+    ...(stash.children ?? []).flatMap(namesIn)
+  ]
+  const renamed = renameStash(root, 'second')
+  t.deepEqual(namesIn(renamed), ['second', 'user 1', 'user 1', 'first', undefined])
+  t.deepEqual(namesIn(renameStash(renamed, 'third')), ['third', 'user 1', 'user 1', 'first', undefined])
+  t.deepEqual(namesIn(renameStash(renamed, 'first')), ['first', 'user 1', 'user 1', undefined, undefined])
+  t.is(renameStash(renamed, 'second'), renamed)
+  const named = renameStash(nameless(root), 'second')
+  t.deepEqual(namesIn(named), ['second', '', '', 'first', undefined])
+  const [child] = named.children ?? []
+  t.is(child && idNameOf(named, child), undefined)
 })
