@@ -8,6 +8,7 @@ import { passwordAuthOf, passwordKeyOf, userIdOf } from '../../../../kernel/logi
 import type { Login } from '../../../../kernel/login/login.ts'
 import { openLoginTree } from '../../../../kernel/login/login-tree.ts'
 import { OpenedBoxes } from '../../../../kernel/login/opened-boxes.ts'
+import { soundLegacyBoxes } from '../../../../kernel/login/payload/legacy-boxes.ts'
 import { infoKeyOf } from '../../../../kernel/login/payload/legacy-keys.ts'
 import { parseLoginStash } from '../../../../kernel/schema/login-files.ts'
 import { Secret } from '../../../../kernel/state/secret.ts'
@@ -131,4 +132,24 @@ test('an old account whose server shows wrong boxes opens without them', async t
   const wrong = (): Box => sealBox(io, io.random(32), io.random(20))
   const { login } = await open(await makeOldAccount({ syncKeyBox: wrong(), mnemonicBox: wrong() }))
   t.deepEqual(typesOf(login), [])
+})
+
+test('of what an old account is made of the first boxes that open are kept, in the known reply or in the new one', async t => {
+  const { world, loginKey } = await makeOldAccount()
+  const stash = parseLoginStash(recordOf(world))
+  const { rootKeyBox, mnemonicBox, syncKeyBox, ...rest } = stash as Required<typeof stash>
+  const good = { rootKeyBox, mnemonicBox, syncKeyBox }
+  const wrong = sealBox(io, io.random(32), io.random(20))
+  const kept = (...versions: Partial<LoginStash>[]): object =>
+    soundLegacyBoxes(
+      io,
+      loginKey,
+      versions.map(version => ({ ...rest, ...version }))
+    )
+  t.deepEqual(kept(good, { rootKeyBox: wrong, mnemonicBox: wrong, syncKeyBox: wrong }), good)
+  t.deepEqual(kept({ rootKeyBox: wrong, mnemonicBox: wrong, syncKeyBox: wrong }, good), good)
+  t.deepEqual(kept({ rootKeyBox, mnemonicBox: wrong, syncKeyBox }, good), good)
+  t.deepEqual(kept({ ...good, mnemonicBox: wrong }), { syncKeyBox })
+  t.deepEqual(kept({ rootKeyBox, syncKeyBox }), { syncKeyBox })
+  t.deepEqual(kept({ mnemonicBox, syncKeyBox: wrong }), {})
 })

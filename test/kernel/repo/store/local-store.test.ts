@@ -50,6 +50,27 @@ test('what was written is there after reopening, and deletions stay deleted', as
   t.deepEqual(reports, [])
 })
 
+test('a deletion stays one when it is merged beside a larger chunk that has the key, and while that one is merged', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.write(
+    new Map([
+      ['a', '1'],
+      ['large', 'x'.repeat(100_000)]
+    ])
+  )
+  await store.write(new Map([['a', null]]))
+  for (let n = 0; n < 7; n += 1) await store.write(new Map([[`k${n}`, '2']]))
+  await store.settled()
+  t.is(chunksOf(files).length, 2)
+  const { store: again } = await open(files)
+  t.is(again.get('a'), undefined)
+  await again.close()
+  const { store: third } = await open(files)
+  t.is(third.get('a'), undefined)
+  t.is(third.get('k6'), '2')
+})
+
 test('reads see a write at once, and the writes of one turn share a chunk', async t => {
   const files = new Map<string, string>()
   const { store, disk } = await open(files)
