@@ -172,7 +172,7 @@ const replaced = (
   if (mine === undefined) {
     // Of a deletion and an edit that it did not know the edit stays; what a deletion knew is deleted again.
     const isPast = pending !== undefined && (known.includes(theirs) || isCovered(theirs, known, boxes))
-    const isKnown = isPast || isDeleted(theirs, deletions, boxes)
+    const isKnown = isPast || isDeleted(theirs, deletions, boxes) || hasGivenWay(theirs, pending?.base, boxes)
     return { data: theirs, pending: isKnown ? { box: null, base: theirs, sent: [] } : undefined }
   }
   const winner = pending !== undefined && isEdit(pending) ? 'mine' : 'theirs'
@@ -193,6 +193,16 @@ export const isDeleted = (
 ): boolean => {
   const version = box && deletions.length > 0 ? boxes.open(box) : undefined
   return version !== undefined && deletions.some(lineage => covers(lineage, version.lineage))
+}
+
+/** Another device's edit gave way to one that the deletion knew when the two were merged: nothing of it would be lost. */
+const hasGivenWay = (theirs: BoxText, base: BoxText | null | undefined, boxes: FileBoxes): boolean => {
+  const [known, version] = [base ? boxes.open(base) : undefined, boxes.open(theirs)]
+  if (known === undefined || version === undefined || known.text !== version.text) return false
+  // Whoever puts a value back has said so.
+  return [...version.stamps.values()].every(
+    ({ session, count }) => (known.lineage.get(session) ?? 0) >= count
+  )
 }
 
 const isCovered = (theirs: BoxText, known: readonly BoxText[], boxes: FileBoxes): boolean => {

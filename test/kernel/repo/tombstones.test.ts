@@ -67,6 +67,21 @@ test('an edit that crosses a deletion stays, on every device and without a word 
   t.is(a.repo.state.getSnapshot().doubtfulCount, undefined)
 })
 
+test('a text that was deleted does not come back with an edit of another device that gave way to it', async t => {
+  const store = makeSyncStore()
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  await b.repo.setText(PATH, '"first"')
+  for (const { clock } of [a, b]) await clock.advance(5000)
+  await a.repo.setText(PATH, '"second"')
+  await a.sync()
+  await a.repo.delete(PATH)
+  await b.sync()
+  t.is(await b.json(PATH), 'second')
+  await settle(a, b)
+  t.deepEqual(await textsOf([a, b]), [null, null])
+  t.false(store.files.has(PATH))
+})
+
 test('a deletion that knew the newest edit deletes it everywhere, and nobody is told of a doubt', async t => {
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}', 3)
