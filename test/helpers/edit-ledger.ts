@@ -49,7 +49,10 @@ export class EditLedger {
     for (const [key, edits] of this.#edits) {
       const field = key.slice(path.length + 1)
       if (key !== `${path} ${field}` || seen.has(field)) continue
-      for (const edit of edits) if (edit.value === undefined) edit.deletedAt = this.count
+      // A field that was removed before: with the removal all that it replaced was seen.
+      for (const removal of edits.filter(({ value }) => value === undefined))
+        for (let edit: LedgerEdit | undefined = removal; edit !== undefined; edit = edit.before)
+          edit.deletedAt = this.count
     }
     for (const [field, shown] of seen) {
       let edit = this.#editsOf(path, field).findLast(({ value }) => value === shown)
