@@ -225,8 +225,8 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     exitCode: 35,
     message: () => 'The transaction is signed and saved, but the network could not be reached',
     hint: ({ txid }) =>
-      `It may have left, and is sent again by itself; its coins stay reserved. To see what becomes of it, ` +
-      `look for ${txid}; tx replace puts another payment in its place.`,
+      `It may have left, and is sent again while the wallet is open, or at once by tx resend; its coins stay reserved. ` +
+      `To see what becomes of it, look for ${txid}; tx replace puts another payment in its place.`,
     retryable: true
   },
   SIGN_REFUSED: {
