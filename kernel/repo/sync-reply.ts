@@ -165,7 +165,11 @@ const fieldsOf = async (text: string, breathe: () => Promise<void> | undefined):
     if (text.charAt(colon) !== ':' || !',}'.includes(text.charAt(after))) fail('is no JSON')
     const name = parsePiece(text.slice(before + 1, colon))
     if (name === 'changes') changes = piecesOf(text, { start: colon + 1, end: after, cuts })
-    else if (name === 'hash') hash = parsePiece(text.slice(colon + 1, after))
+    else {
+      if (after - colon > PIECE_LENGTH) fail('has a field too long')
+      const value = parsePiece(text.slice(colon + 1, after))
+      if (name === 'hash') hash = value
+    }
   }
   return { changes, hash }
 }

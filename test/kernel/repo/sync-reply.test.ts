@@ -135,7 +135,9 @@ test('a reply that is no JSON is refused, wherever the fault is', async t => {
     `{"changes":{"a":${BOX}"b":null}}`,
     '{"changes",{}}',
     '{"x","changes":{}}',
-    '{"changes":{}:"hash","ab"}'
+    '{"changes":{}:"hash","ab"}',
+    '{"changes":{},"other":""f":0"}',
+    `{"changes":{},"other":"${'x'.repeat(1024 * 1024)}"}`
   ])
     await t.throwsAsync(parse(text), { code: 'SYNC_FAILED' }, text)
 })
