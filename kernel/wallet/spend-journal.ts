@@ -142,14 +142,14 @@ export class SpendJournal {
   async watch(intent: SpendIntent): Promise<void> {
     const { correlationId } = intent
     const text = JSON.stringify(intent)
-    const sent = this.#sentById()
     await this.#store.write(
       new Map([
         [UNFINISHED + correlationId, null],
         [SENT + correlationId, text]
       ])
     )
-    this.#sent = new Map(sent).set(correlationId, parseIntent(text))
+    // Read after the write: another payment may have been watched or removed meanwhile.
+    this.#sent = new Map(this.#sentById()).set(correlationId, parseIntent(text))
     this.#sights = undefined
   }
 

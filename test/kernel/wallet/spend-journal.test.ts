@@ -79,6 +79,21 @@ test('a payment that is watched is unfinished no more, and one that is removed i
   t.true(journal.isEmpty)
 })
 
+test('payments that are watched and removed at the same time are all known afterwards as they are', async t => {
+  const { store } = openStore()
+  const journal = new SpendJournal(store)
+  await journal.watch(intentOf('old', 'broadcast', 0))
+  await Promise.all([
+    journal.watch(intentOf('a', 'broadcast', 1)),
+    journal.remove('old'),
+    journal.watch(intentOf('b', 'broadcast', 2))
+  ])
+  for (const one of [journal, new SpendJournal(store)]) {
+    t.deepEqual(idsOf(one.sent()), ['a', 'b'])
+    t.deepEqual(idsOf(one.signed()), ['a', 'b'])
+  }
+})
+
 test('an entry that cannot be read is told, kept, and hides no other', async t => {
   const { store, texts } = openStore()
   const good = intentOf('good', 'sending', 1)
