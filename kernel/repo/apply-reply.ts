@@ -199,7 +199,8 @@ export const isDeleted = (
 const hasGivenWay = (theirs: BoxText, base: BoxText | null | undefined, boxes: FileBoxes): boolean => {
   const [known, version] = [base ? boxes.open(base) : undefined, boxes.open(theirs)]
   if (known === undefined || version === undefined || known.text !== version.text) return false
-  // Whoever puts a value back has said so.
+  // Whoever puts a value back has said so; another client says nothing, nor does the first version of a file.
+  if (version.stamps.size === 0) return false
   return [...version.stamps.values()].every(
     ({ session, count }) => (known.lineage.get(session) ?? 0) >= count
   )

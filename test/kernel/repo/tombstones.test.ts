@@ -82,6 +82,20 @@ test('a text that was deleted does not come back with an edit of another device 
   t.false(store.files.has(PATH))
 })
 
+test('the text that was deleted stays if another app writes it meanwhile, or a device that makes the file anew', async t => {
+  const made = makeSyncStore()
+  await devicesWith(made, '{"x":1}', 1)
+  for (const box of [boxOf('{"x":1}'), made.files.get(PATH) as Box]) {
+    const store = makeSyncStore()
+    const [a] = (await devicesWith(store, '{"x":1}', 1)) as [Device]
+    await a.repo.delete(PATH)
+    store.put({ [PATH]: box })
+    await settle(a)
+    t.deepEqual(await a.json(PATH), { x: 1 })
+    t.deepEqual(store.files.get(PATH), box)
+  }
+})
+
 test('a deletion that knew the newest edit deletes it everywhere, and nobody is told of a doubt', async t => {
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}', 3)
