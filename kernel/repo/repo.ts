@@ -359,9 +359,8 @@ export class Repo {
     const found = { old: 0, misplaced: 0, refused: 0 }
     const parts = partsOf(reply)
     let turn = { done: Promise.resolve() }
-    for (const [i, part] of parts.entries()) {
-      await turn.done
-      turn = await this.#turns.take(async () => {
+    const takePart = (i: number, part: readonly string[]): Promise<{ done: Promise<void> }> =>
+      this.#turns.take(async () => {
         await this.#flying.ended()
         const tombstones = i === 0 ? this.#tombstones.takeIn(reply) : new Map<string, string | null>()
         if (i === 0) await checkDeletions(this.#files, reply, this.#tombstones)
@@ -378,6 +377,13 @@ export class Repo {
         return {
           done: this.#afterPart(this.#commit(this.#withFindings(plan.writes, found, isOld)), plan.changed)
         }
+      })
+    for (const [i, part] of parts.entries()) {
+      await turn.done
+      turn = await takePart(i, part).catch((error: unknown) => {
+        // Of a reply that is refused nothing is written, and the next one must bring its tombstones again.
+        this.#tombstones.reset()
+        throw error
       })
     }
     return { durable: turn.done.then(() => changed) }

@@ -55,7 +55,7 @@ export class Tombstones {
     return writes
   }
 
-  /** Reads the store again, after a write of it has failed. */
+  /** Reads the store again, after what was taken in could not be written. */
   reset(): void {
     this.#files = undefined
     this.#lineages = undefined

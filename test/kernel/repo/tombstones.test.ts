@@ -229,6 +229,26 @@ test('a file is deleted by a null without a tombstone as before: shortly after a
   t.is((a.reports[0] as WalletError).code, 'SYNC_CONFLICT')
 })
 
+test('tombstones of a reply that is refused are kept when it comes again', async t => {
+  const store = makeSyncStore()
+  const [a, b] = (await devicesWith(store, '{"x":1}')) as [Device, Device]
+  const others = Array.from({ length: 60 }, (_, n) => `f/${n}.json`)
+  await b.repo.setTexts(new Map(others.map(path => [path, '{}'])))
+  await settle(b, a)
+  const files = Object.fromEntries(store.files)
+  await b.repo.delete(PATH)
+  await b.sync()
+  store.put(Object.fromEntries(others.map(path => [path, null])))
+  await t.throwsAsync(a.sync(), { message: /would delete 60/ })
+  t.deepEqual(await a.json(PATH), { x: 1 })
+  store.put(files)
+  await a.sync()
+  const { repo } = await a.reopen()
+  const paths: string[] = []
+  for await (const { path } of repo.records()) paths.push(path)
+  t.deepEqual(paths.filter(isTombstonePath), tombstonePaths(store))
+})
+
 test('a repo without deletions has no tombstones, and a deletion that never left needs none', async t => {
   const store = makeSyncStore()
   const [a] = (await devicesWith(store, '{"x":1}')) as [Device]
