@@ -66,7 +66,7 @@ export interface AppliedFile extends RepoFile {
  */
 export const applyToFile = (
   file: RepoFile,
-  { path, reply, now, deletions = [] }: FileReply,
+  { path, reply, now, deletions = [], isNamed = false }: FileReply,
   boxes: FileBoxes
 ): AppliedFile => {
   const sent = reply.sent.get(path)
@@ -80,7 +80,7 @@ export const applyToFile = (
   const begun = acknowledged.past ?? (isFirst ? { at: now, boxes: [], isNew: true } : undefined)
   const past = pastWith(begun, [acknowledged.data], now)
   if (theirs === null)
-    return { ...deleted({ ...acknowledged, past: begun }, { deletions, now }, boxes), past }
+    return { ...deleted({ ...acknowledged, past: begun }, { deletions, isNamed, now }, boxes), past }
   return { ...replaced({ ...acknowledged, past: begun }, { theirs, sent, now, deletions }, boxes), past }
 }
 
@@ -92,6 +92,8 @@ export interface FileReply {
   readonly now: number
   /** For each known deletion of the file, the edits that it knew of. */
   readonly deletions?: readonly Lineage[]
+  /** Whether the reply itself says what a deletion of the file knew. */
+  readonly isNamed?: boolean | undefined
 }
 
 /** All edits that are known to have gone into a file so far; undefined if nothing of it opens. */
@@ -128,26 +130,27 @@ const isEdit = ({ box, base }: PendingChange): boolean => box !== null && !sameB
 
 interface Deletion {
   readonly deletions: readonly Lineage[]
+  readonly isNamed: boolean
   readonly now: number
 }
 
 /**
  * A file that the server has no more.
  *
- * Where the deletions of the file say what they knew, it is deleted if one of them knew what is here, and else sent again.
- * Nothing is known of a deletion without a tombstone: it takes what the server had, and no edit that the server never took.
+ * It is deleted if one of its deletions knew what is here, and else sent again. Nothing is known of a deletion that comes
+ * without a tombstone, whatever earlier ones knew: it takes what the server had, and no edit that the server never took.
  */
-const deleted = (file: RepoFile, { deletions, now }: Deletion, boxes: FileBoxes): AppliedFile => {
+const deleted = (file: RepoFile, { deletions, isNamed, now }: Deletion, boxes: FileBoxes): AppliedFile => {
   const { pending, past } = file
   const mine = pending === undefined ? file.data : (pending.box ?? undefined)
   const gone = { data: undefined, pending: undefined }
   const known = mine === undefined ? knownEdits(file, boxes) : boxes.open(mine)?.lineage
   const isWaiting = pending !== undefined && isEdit(pending)
-  if (deletions.length === 0 || known === undefined) {
+  if (known !== undefined && deletions.some(lineage => covers(lineage, known))) return gone
+  if (!isNamed || known === undefined) {
     const isRecent = pending === undefined && isRecentEdit({ past }, now)
     return { ...gone, ...(isWaiting && { pending }), conflict: isRecent ? 'deleted' : undefined }
   }
-  if (deletions.some(lineage => covers(lineage, known))) return gone
   // Other devices wait for what our deletion knew.
   if (mine === undefined || isWaiting) return { ...gone, pending }
   return { ...gone, pending: { box: mine, base: null, sent: [mine] }, conflict: 'merged' }

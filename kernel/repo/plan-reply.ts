@@ -42,6 +42,8 @@ export interface ReplyPlace {
   readonly report: Report
   readonly belongsAt?: BelongsAt | undefined
   readonly tombstones?: Pick<Tombstones, 'of'> | undefined
+  /** The files of which the reply itself has tombstones. */
+  readonly named?: ReadonlySet<string> | undefined
   /** Uniform in 0 to 1. */
   random(): number
 }
@@ -110,7 +112,7 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
     const isOverwritten = before.past === undefined && !!reply.changes.get(path)
     const known = isOverwritten ? { ...before, past: pastSince(files.filledAt, now) } : before
     const apply = (part: AppliedReply): AppliedFile =>
-      applyToFile(known, { path, reply: part, now, deletions }, boxes)
+      applyToFile(known, { path, reply: part, now, deletions, isNamed: place.named?.has(path) }, boxes)
     const after: AppliedFile = guard.settle(before, apply) ?? apply(reply)
     const [was, is] = [visibleOf(before), visibleOf(after)]
     const { conflict } = after
@@ -152,19 +154,19 @@ const olderIn = (conflicts: readonly Conflict[]): number =>
   conflicts.filter(conflict => conflict === 'older').length
 
 /**
- * Refuses a reply that would delete more than 50 files and more than a tenth of the repo. A file with a tombstone does not count: a
- * device has deleted it, or it stays.
+ * Refuses a reply that would delete more than 50 files and more than a tenth of the repo. A file of which the reply has
+ * a tombstone does not count: a device has deleted it, or it stays.
  *
  * @throws SYNC_FAILED
  */
 export const checkDeletions = async (
   files: RepoFiles,
   { changes, sent }: AppliedReply,
-  tombstones?: Pick<Tombstones, 'of'>
+  named?: ReadonlySet<string>
 ): Promise<void> => {
   const deleted: string[] = []
   for (const [path, box] of changes)
-    if (box === null && !sent.has(path) && !tombstones?.of(path).length) deleted.push(path)
+    if (box === null && !sent.has(path) && named?.has(path) !== true) deleted.push(path)
   if (deleted.length <= MAX_DELETIONS) return
   const there = (await files.read(deleted)).filter(({ pending }) => pending === undefined)
   const count = there.filter(file => visibleOf(file) !== undefined).length

@@ -358,14 +358,16 @@ export class Repo {
     const changed: string[] = []
     const found = { old: 0, misplaced: 0, refused: 0 }
     const parts = partsOf(reply)
+    let named: ReadonlySet<string> = new Set()
     let turn = { done: Promise.resolve() }
     const takePart = (i: number, part: readonly string[]): Promise<{ done: Promise<void> }> =>
       this.#turns.take(async () => {
         await this.#flying.ended()
-        const tombstones = i === 0 ? this.#tombstones.takeIn(reply) : new Map<string, string | null>()
-        if (i === 0) await checkDeletions(this.#files, reply, this.#tombstones)
-        const plan = await planReply(place, part)
-        for (const [key, text] of tombstones) plan.writes.set(key, text)
+        const news = i === 0 ? this.#tombstones.takeIn(reply) : undefined
+        named = news?.named ?? named
+        if (i === 0) await checkDeletions(this.#files, reply, named)
+        const plan = await planReply({ ...place, named }, part)
+        for (const [key, text] of news?.writes ?? []) plan.writes.set(key, text)
         for (const path of plan.changed) changed.push(path)
         this.#countConflicts(plan.conflicts)
         for (const kind of FINDINGS) found[kind] += plan.findings[kind]

@@ -45,14 +45,20 @@ export class Tombstones {
     return this.#lineages.get(path) ?? NONE
   }
 
-  /** Takes in those of a reply, before its files are. @returns the writes of the store that keep them */
-  takeIn({ changes, tombstones = new Map() }: AppliedReply): Map<string, string | null> {
+  /** Takes in those of a reply, before its files are. */
+  takeIn({ changes, tombstones = new Map() }: AppliedReply): TombstoneNews {
     const writes = new Map<string, string | null>()
-    for (const source of [tombstones, changes]) {
-      for (const [path, box] of source) if (isTombstonePath(path)) this.#take(path, box, writes)
+    for (const [path, box] of tombstones) this.#take(path, box, writes)
+    const named = new Set<string>()
+    for (const [path, box] of changes) {
+      if (!isTombstonePath(path)) continue
+      this.#take(path, box, writes)
+      // What went up from here only repeats what is known.
+      if (box === null || tombstones.has(path)) continue
+      for (const tombstone of this.#known.get(path.slice(FOLDER.length)) ?? []) named.add(tombstone.path)
     }
     if (writes.size > 0) this.#lineages = undefined
-    return writes
+    return { writes, named }
   }
 
   /** Reads the store again, after what was taken in could not be written. */
@@ -108,6 +114,14 @@ export class Tombstones {
     if (version === undefined || version.isForeign || version.lineage.size > 0) return undefined
     return tombstonesIn(version.text)
   }
+}
+
+/** What a reply says of deletions. */
+export interface TombstoneNews {
+  /** The writes of the store that keep it. */
+  readonly writes: ReadonlyMap<string, string | null>
+  /** The deleted files of which the reply has tombstones, known ones included. */
+  readonly named: ReadonlySet<string>
 }
 
 /** What the tombstones of a repo need. */

@@ -229,6 +229,22 @@ test('a file is deleted by a null without a tombstone as before: shortly after a
   t.is((a.reports[0] as WalletError).code, 'SYNC_CONFLICT')
 })
 
+test('another app can delete a file that was deleted once and made again', async t => {
+  const store = makeSyncStore()
+  const devices = await devicesWith(store, '{"x":1}')
+  const [a, b] = devices as [Device, Device]
+  await b.repo.delete(PATH)
+  await settle(b, a)
+  await a.repo.setText(PATH, '{"x":2}')
+  await settle(a, b)
+  store.put({ [PATH]: null })
+  await settle(a, b)
+  t.deepEqual(await textsOf(devices), [null, null])
+  t.false(store.files.has(PATH))
+  // It has not said that it knew of the edit.
+  t.is((a.reports[0] as WalletError).code, 'SYNC_CONFLICT')
+})
+
 test('tombstones of a reply that is refused are kept when it comes again', async t => {
   const store = makeSyncStore()
   const [a, b] = (await devicesWith(store, '{"x":1}')) as [Device, Device]
@@ -324,12 +340,13 @@ test('only a box that is sealed for tombstones and holds nothing else is taken f
   const others = [edited, JSON.stringify(boxOf(textWith(good))), '{"encryptionType":0}']
   for (const box of [...bad.map(sealed), ...others]) {
     const known = tombstones()
-    t.is(known.takeIn({ sent: new Map(), changes: new Map([['Deletions/a.json', box]]) }).size, 0)
+    t.is(known.takeIn({ sent: new Map(), changes: new Map([['Deletions/a.json', box]]) }).writes.size, 0)
     t.deepEqual(known.of(PATH), [])
   }
   const known = tombstones()
   t.is(
-    known.takeIn({ sent: new Map(), changes: new Map([['Deletions/a.json', sealed(textWith(good))]]) }).size,
+    known.takeIn({ sent: new Map(), changes: new Map([['Deletions/a.json', sealed(textWith(good))]]) }).writes
+      .size,
     1
   )
   t.deepEqual(known.of(PATH), [new Map([['0123456789ab', 5]])])
@@ -339,7 +356,7 @@ test('only a box that is sealed for tombstones and holds nothing else is taken f
 test('a file of tombstones is never replaced under its name', t => {
   const known = tombstones()
   const take = (box: string | null): number =>
-    known.takeIn({ sent: new Map(), changes: new Map([['Deletions/a.json', box]]) }).size
+    known.takeIn({ sent: new Map(), changes: new Map([['Deletions/a.json', box]]) }).writes.size
   take(sealed(textWith(good)))
   t.is(take(sealed(textWith())), 0)
   t.is(known.of(PATH).length, 1)
