@@ -33,6 +33,8 @@ interface Item {
   pendingCount: number
   /** Whether something was written since the last sync began. */
   hasWrite: boolean
+  /** How many syncs one after another have each left something to send. */
+  leftovers: number
   isRunning: boolean
 }
 
@@ -41,7 +43,8 @@ interface Item {
  *
  * There is one timer, whatever the number of repos; periods are jittered, and at most four repos sync at one
  * time, so that neither devices nor repos march in step. What falls due within seven seconds is synced with it: to wake up
- * costs more than to sync one more repo. A repo that fails waits twice as long each time, up to ten minutes.
+ * costs more than to sync one more repo. A repo that fails waits twice as long each time, up to ten minutes; one that always has
+ * something left to send, up to 30 s.
  */
 export class SyncLoop {
   readonly #io: SyncLoopOptions['io']
@@ -73,6 +76,7 @@ export class SyncLoop {
       failures: 0,
       pendingCount: repo.pendingCount,
       hasWrite: false,
+      leftovers: 0,
       isRunning: false
     }
     this.#items.set(repo, item)
@@ -196,11 +200,13 @@ export class SyncLoop {
   }
 
   // What is left after a sync was edited during its own upload; a deletion that the server does not take is
-  // left as well, and can wait.
+  // left as well, and can wait. A server that undoes each upload leaves something each time: it waits twice as long again and again.
   #onDone(item: Item, { sent }: SyncResult): void {
     item.failures = 0
     const isSoon = item.repo.pendingCount > 0 && (item.hasWrite || sent.length > 0)
-    this.#schedule(item, isSoon ? AFTER_WRITE_MS : PERIOD_MS)
+    item.leftovers = isSoon ? item.leftovers + 1 : 0
+    const wait = AFTER_WRITE_MS * 2 ** Math.min(Math.max(0, item.leftovers - FREE_LEFTOVERS), 10)
+    this.#schedule(item, isSoon ? Math.min(wait, PERIOD_MS) : PERIOD_MS)
   }
 
   #onFailure(item: Item): void {
@@ -226,6 +232,8 @@ export class SyncLoop {
 
 const PERIOD_MS = 30_000
 const AFTER_WRITE_MS = 1000
+/** How many syncs in a row may each be followed by another a second later. */
+const FREE_LEFTOVERS = 5
 const FIRST_MS = 1000
 /** As long as chance spreads what was synced together. */
 const GATHER_MS = 7000

@@ -245,6 +245,40 @@ test('an edit made during its own upload goes up a second later, not half a minu
   loop.close()
 })
 
+test('a server that answers each upload with an earlier deletion gets no more than a few, then two in a minute', async t => {
+  const store = makeSyncStore()
+  const [device, other] = [await openDevice(store), await openDevice(store)]
+  await device.repo.setText('f', '1')
+  await device.sync()
+  await other.sync()
+  await other.repo.delete('f')
+  await other.sync()
+  const old = Object.fromEntries([...store.files, ['f', null]])
+  await device.sync()
+  await device.repo.setText('f', '2')
+  await device.sync()
+  store.fault = () => replyOf(200, { changes: old, hash: 'abc' })
+  const loop = new SyncLoop({ io: device.io, servers: device.servers, report: () => {} })
+  const uploadsIn = async (seconds: number): Promise<number> => {
+    const before = store.calls.filter(({ method }) => method === 'POST').length
+    for (let second = 0; second < seconds; second += 1) await device.clock.advance(1000)
+    return store.calls.filter(({ method }) => method === 'POST').length - before
+  }
+  loop.add(device.repo)
+  const first = await uploadsIn(60)
+  t.true(first >= 2 && first <= 12, `${first} uploads in the first minute`)
+  const later = await uploadsIn(600)
+  t.true(later <= 24, `${later} uploads in ten minutes`)
+  t.is(await device.repo.getText('f'), '2')
+  // A write goes up as soon as ever.
+  await device.repo.setText('g', '1')
+  t.is(await uploadsIn(2), 1)
+  store.fault = undefined
+  await uploadsIn(60)
+  t.is(device.repo.pendingCount, 0)
+  loop.close()
+})
+
 test('a repo that fails backs off, a paused loop rests, and a resumed one goes on', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
