@@ -1,6 +1,7 @@
 import { looseCopy } from '../copy-data.ts'
 import { WalletError } from '../errors/wallet-error.ts'
 import type { OpenPaymentSnapshot } from '../hooks/snapshots.ts'
+import { requireTextList } from '../schema/arguments.ts'
 import type { Services } from '../services.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { EngineTransaction, Transaction } from '../types/transaction.ts'
@@ -110,12 +111,17 @@ export const checkSpentCoins = ({ journal, info }: OpenPaymentParts, draft: Tran
   }
 }
 
-/** Checks that every open payment which pays the same as a draft is one of those that are known. @throws SIGN_REFUSED */
+/**
+ * Checks that every open payment which pays the same as a draft is one of those that are known.
+ *
+ * @throws SIGN_REFUSED; OPTION_INVALID for what is no list of txids
+ */
 export const checkSimilar = (
   { journal, info }: Pick<OpenPaymentParts, 'journal' | 'info'>,
   draft: Transaction,
   known: readonly string[]
 ): void => {
+  requireTextList('knownSimilar', known)
   const similar = similarPaymentsOf(openPaymentsOf(journal), draft)
   const other = similar.find(({ txid }) => !known.includes(txid))
   if (other === undefined) return

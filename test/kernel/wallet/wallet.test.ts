@@ -170,6 +170,18 @@ test('of two drafts that pay the same and are signed at once, each knowing of no
   }
 })
 
+test('payments that are known to be similar are told as a list of txids and in no other way', async t => {
+  const { wallet } = await makeHome(t)
+  const { txid } = await wallet.spend(await wallet.makeSpend(pay('5')))
+  const draft = await wallet.makeSpend(pay('5'))
+  for (const wrong of [null, txid, { txid }, [{ txid }], 7]) {
+    const options = { knownSimilar: wrong as unknown as string[] }
+    await t.throwsAsync(wallet.spend(draft, options), { code: 'OPTION_INVALID' })
+    await t.throwsAsync(wallet.signTx(draft, options), { code: 'OPTION_INVALID' })
+  }
+  t.is(wallet.getSnapshot().openPayments.length, 1)
+})
+
 test('amounts, memos and keys are checked before the engine sees a spend', async t => {
   const calls: string[] = []
   const { wallet } = await makeHome(t, { onCall: method => calls.push(method) })
