@@ -4,7 +4,7 @@ import { tryJsonText } from '../types/json-text.ts'
 import type { AppliedReply, FileBoxes } from './apply-reply.ts'
 import { checkPath } from './disk.ts'
 import { covers, type Lineage } from './lineage.ts'
-import { type BoxText, PREFIX } from './repo-record.ts'
+import { type BoxText, boxText, PREFIX, parseBox } from './repo-record.ts'
 import type { PagedStore } from './store/paged-store.ts'
 
 /** The deletion of a file, and the edits of the file that the deleting device knew of. */
@@ -103,8 +103,10 @@ export class Tombstones {
     if (known.has(name) || known.size >= MAX_KNOWN_FILES) return
     const found = this.#open(box)
     if (found === undefined) return
-    known.set(name, found)
-    writes.set(PREFIX.tombstone + name, box)
+    // `name` and `box` may be slices of a whole reply, which would stay in memory with them.
+    const key = PREFIX.tombstone + name
+    known.set(key.slice(PREFIX.tombstone.length), found)
+    writes.set(key, copyOf(box))
   }
 
   /** Undefined for a box that is none of tombstones. */
@@ -202,6 +204,11 @@ const textOf = (tombstones: readonly Tombstone[]): string =>
       edits: [...lineage].slice(0, MAX_EDITS)
     }))
   })
+
+const copyOf = (box: BoxText): BoxText => {
+  const parsed = parseBox(box)
+  return parsed === undefined ? box : boxText(parsed)
+}
 
 /** Undefined if the text is none of {@link textOf}. */
 const tombstonesIn = (text: string): Tombstone[] | undefined => {

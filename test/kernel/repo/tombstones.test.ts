@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import test from 'ava'
 import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { EditCount } from '../../../kernel/repo/lineage.ts'
@@ -362,6 +364,30 @@ test('a file of tombstones is never replaced under its name', t => {
   t.is(known.of(PATH).length, 1)
   t.is(take(null), 1)
   t.is(known.of(PATH).length, 0)
+})
+
+test('tombstones do not keep the reply in memory that they came with', t => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const known = tombstones()
+  const usedAfter = (task: () => void): number => {
+    collect()
+    const before = process.memoryUsage().heapUsed
+    task()
+    collect()
+    return process.memoryUsage().heapUsed - before
+  }
+  const writes: ReadonlyMap<string, string | null>[] = []
+  const used = usedAfter(() => {
+    const [path, box] = ['Deletions/0011223344556677.json', sealed(textWith(good))]
+    const reply = JSON.stringify(['x'.repeat(20_000_000), path, JSON.parse(box)])
+    const at = reply.indexOf(path)
+    const changes = new Map([[reply.slice(at, at + path.length), reply.slice(reply.indexOf(box), -1)]])
+    writes.push(known.takeIn({ sent: new Map(), changes }).writes)
+  })
+  t.is(writes[0]?.size, 1)
+  t.is(known.of(PATH).length, 1)
+  t.true(used < 5_000_000, `${used} bytes`)
 })
 
 test('what becomes one file keeps the newest thousand tombstones of the last 90 days, and none that another one covers', t => {
