@@ -50,8 +50,11 @@ export class Tombstones {
     const writes = new Map<string, string | null>()
     for (const [path, box] of tombstones) this.#take(path, box, writes)
     const named = new Set<string>()
+    let tried = 0
     for (const [path, box] of changes) {
       if (!isTombstonePath(path)) continue
+      if (box !== null) tried += 1
+      if (tried > MAX_KNOWN_FILES) break
       this.#take(path, box, writes)
       // What went up from here only repeats what is known.
       if (box === null || tombstones.has(path)) continue
@@ -152,7 +155,7 @@ const FOLDER = 'Deletions/'
 const NAME_BYTES = 8
 /** So many files become one. */
 const MAX_FILES = 16
-/** Beyond that, a server makes them up. */
+/** Beyond that, a server makes them up, also in one reply: each is opened without a pause. */
 const MAX_KNOWN_FILES = 200
 /** The most that one file lists, the newest. */
 const MAX_TOMBSTONES = 1000

@@ -390,6 +390,18 @@ test('tombstones do not keep the reply in memory that they came with', t => {
   t.true(used < 5_000_000, `${used} bytes`)
 })
 
+test('of a reply full of files that are none of tombstones only some are opened', t => {
+  let opened = 0
+  const open = (): undefined => {
+    opened += 1
+    return undefined
+  }
+  const known = new Tombstones({ io, store: empty as never, boxes: { ...boxes, open } as never })
+  const names = Array.from({ length: 10_000 }, (_, n) => `Deletions/${n}.json`)
+  known.takeIn({ sent: new Map(), changes: new Map(names.map(name => [name, '{}'])) })
+  t.true(opened > 16 && opened <= 200, `${opened} opened`)
+})
+
 test('what becomes one file keeps the newest thousand tombstones of the last 90 days, and none that another one covers', t => {
   const known = tombstones()
   const day = 24 * 3600
