@@ -1,5 +1,5 @@
-import { isRecord, leaf, objectOf, optional, text } from '../kernel/schema/fields.ts'
-import { parse } from '../kernel/schema/parse.ts'
+import { isRecord } from '../kernel/base/json.ts'
+import { leaf, objectOf, optional, parse, text } from '../kernel/schema/shape.ts'
 import type { Box } from '../kernel/types/keys.ts'
 import { credential, isRepoPath, isWireBox, type RepoChanges, repoChanges, syncKey } from './fields.ts'
 import {

@@ -1,4 +1,4 @@
-import { WalletError } from '../kernel/errors/wallet-error.ts'
+import { WalletError } from '../kernel/base/errors.ts'
 import type { CryptoPort } from '../kernel/io/io.ts'
 import type { DbEntry, SavedFile } from './db-entry.ts'
 import type { RepoChanges } from './fields.ts'

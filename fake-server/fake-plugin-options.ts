@@ -1,4 +1,4 @@
-import type { JsonObject } from '../kernel/types/json.ts'
+import type { JsonObject } from '../kernel/base/json.ts'
 import { CHAIN_SERVERS, type ChainServers, forEachChain } from './world-chains.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { isWalletError } from '../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../kernel/base/errors.ts'
+import { parseJson } from '../kernel/base/json.ts'
 import type { Clock, CryptoPort } from '../kernel/io/io.ts'
-import { parseJson } from '../kernel/schema/parse.ts'
 import { FakeDb } from './fake-db.ts'
 import {
   emptyReply,

@@ -1,8 +1,7 @@
-import { WalletError } from '../kernel/errors/wallet-error.ts'
+import { WalletError } from '../kernel/base/errors.ts'
+import { isRecord, type Json, type JsonObject } from '../kernel/base/json.ts'
 import type { Disk } from '../kernel/index.ts'
 import type { Io } from '../kernel/io/io.ts'
-import { isRecord } from '../kernel/schema/fields.ts'
-import type { Json, JsonObject } from '../kernel/types/json.ts'
 import type { FakeChain } from './chain/fake-chain.ts'
 import { FAKE_SERVER_LISTS, FakeServer } from './fake-server.ts'
 import {

@@ -1,5 +1,6 @@
+import { isRecord } from '../kernel/base/json.ts'
 import { parseBase32 } from '../kernel/crypto/encoding.ts'
-import { isRecord, type Leaf, leaf, type OptionalLeaf, optional } from '../kernel/schema/fields.ts'
+import { type Leaf, leaf, type OptionalLeaf, optional } from '../kernel/schema/shape.ts'
 import type { Box } from '../kernel/types/keys.ts'
 
 const MAX_CREDENTIAL = 128

@@ -11,7 +11,7 @@ import {
   optionalSnrp,
   optionalText,
   text
-} from '../kernel/schema/fields.ts'
+} from '../kernel/schema/shape.ts'
 import type { Box, Snrp } from '../kernel/types/keys.ts'
 import { credential, optionalCredential, optionalOtpKey, optionalWireBox, wireBox } from './fields.ts'
 

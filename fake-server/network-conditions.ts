@@ -1,6 +1,5 @@
-import { WalletError } from '../kernel/errors/wallet-error.ts'
-import { finite, leaf, objectOf } from '../kernel/schema/fields.ts'
-import { parse } from '../kernel/schema/parse.ts'
+import { WalletError } from '../kernel/base/errors.ts'
+import { finite, leaf, objectOf, parse } from '../kernel/schema/shape.ts'
 import type { Middleware } from './fake-server.ts'
 import type { Shape } from './login-record.ts'
 import { loseRequests, slowDown, type TroublePort } from './trouble.ts'

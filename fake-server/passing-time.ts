@@ -1,4 +1,4 @@
-import { isoOf } from '../kernel/time.ts'
+import { isoOf } from '../kernel/base/time.ts'
 import type { LoginRecord, Voucher } from './login-record.ts'
 
 /** How long a new voucher waits for an answer before it counts as approved: seven days, in milliseconds. */

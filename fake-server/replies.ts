@@ -1,4 +1,4 @@
-import type { Json } from '../kernel/types/json.ts'
+import type { Json } from '../kernel/base/json.ts'
 
 /** A request as a handler sees it. `path` carries no host; header names are lower case; `body` is raw text. */
 export interface FakeRequest {

@@ -1,5 +1,5 @@
+import { isRecord } from '../kernel/base/json.ts'
 import {
-  isRecord,
   isSnrp,
   type Leaf,
   leaf,
@@ -7,9 +7,9 @@ import {
   type OptionalLeaf,
   objectOf,
   optional,
-  optionalListOf
-} from '../kernel/schema/fields.ts'
-import { parse } from '../kernel/schema/parse.ts'
+  optionalListOf,
+  parse
+} from '../kernel/schema/shape.ts'
 import type { Box, Snrp } from '../kernel/types/keys.ts'
 import { credential, optionalCredential, optionalWireBox, otpKey, syncKey, wireBox } from './fields.ts'
 import type { Shape } from './login-record.ts'

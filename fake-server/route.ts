@@ -1,5 +1,5 @@
 import type { Clock, CryptoPort } from '../kernel/io/io.ts'
-import { parse } from '../kernel/schema/parse.ts'
+import { parse } from '../kernel/schema/shape.ts'
 import { authenticate } from './auth.ts'
 import type { FakeDb } from './fake-db.ts'
 import type { LoginRecord, Shape } from './login-record.ts'

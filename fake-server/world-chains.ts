@@ -1,4 +1,4 @@
-import type { Json } from '../kernel/types/json.ts'
+import type { Json } from '../kernel/base/json.ts'
 import { type ElectrumConnect, makeElectrumConnect } from './chain/electrum-connect.ts'
 import type { ChainPorts, FakeChain } from './chain/fake-chain.ts'
 import type { ChainNetwork } from './chain/network.ts'

@@ -1,4 +1,4 @@
-import { WalletError } from '../kernel/errors/wallet-error.ts'
+import { WalletError } from '../kernel/base/errors.ts'
 import { Observable, type Readable } from '../kernel/index.ts'
 import type { FakeWorld } from './fake-world.ts'
 import type { NetworkConditions } from './network-conditions.ts'

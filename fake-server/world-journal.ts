@@ -1,10 +1,8 @@
 import { hex, utf8 } from '@scure/base'
-import { WalletError } from '../kernel/errors/wallet-error.ts'
+import { WalletError } from '../kernel/base/errors.ts'
+import { isRecord, type Json, parseJsonText } from '../kernel/base/json.ts'
 import type { Disk } from '../kernel/index.ts'
 import type { CryptoPort } from '../kernel/io/io.ts'
-import { isRecord } from '../kernel/schema/fields.ts'
-import type { Json } from '../kernel/types/json.ts'
-import { parseJsonText } from '../kernel/types/json-text.ts'
 
 /** One saved step; what it means is the world's business. */
 export type JournalEntry = Json

@@ -1,8 +1,7 @@
+import { isRecord, parseJson } from './base/json.ts'
+import { quarantine } from './base/quarantine.ts'
+import type { Disk } from './io/disk.ts'
 import type { Io } from './io/io.ts'
-import type { Disk } from './repo/disk.ts'
-import { quarantine } from './repo/quarantine.ts'
-import { isRecord } from './schema/fields.ts'
-import { parseJson } from './schema/parse.ts'
 
 const PATH = 'client.json'
 const LENGTH = 16

@@ -1,8 +1,9 @@
 import type { Account, SharedAccount } from './account/account.ts'
 import { openAccount } from './account/open-account.ts'
-import { WalletError } from './errors/wallet-error.ts'
-import type { ExchangeSnapshot, LoginSnapshot } from './hooks/snapshots.ts'
-import { Scheduler } from './io/scheduler.ts'
+import { allowTexts, requireObject, requireTexts } from './base/arguments.ts'
+import { WalletError } from './base/errors.ts'
+import type { Readable } from './base/observable.ts'
+import { Scheduler } from './base/scheduler.ts'
 import { normalizeUsername } from './login/derive.ts'
 import {
   type EdgeLoginOptions,
@@ -25,13 +26,12 @@ import {
   listRecoveryQuestionChoices,
   loginWithRecovery
 } from './login/ways-in/recovery.ts'
+import type { Services } from './plugins/services.ts'
 import { RateService } from './rates/rate-service.ts'
 import { SyncLoop } from './repo/sync-loop.ts'
 import { SyncServers } from './repo/sync-server.ts'
-import { allowTexts, requireObject, requireTexts } from './schema/arguments.ts'
-import type { Services } from './services.ts'
-import type { Readable } from './state/observable.ts'
 import type { LocalUser, LoginMessage, RecoveryQuestionChoice } from './types/login.ts'
+import type { ExchangeSnapshot, LoginSnapshot } from './types/snapshots.ts'
 import { type PauseOptions, PauseSwitch } from './wallet/pause-switch.ts'
 
 /** A new account: with a username, a password or both to be found by other devices, or neither for a light account. */

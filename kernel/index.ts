@@ -10,19 +10,20 @@ export type { SwapConfig, SwapConfigSnapshot } from './account/settings/swap-con
 export type { TwoFactor, TwoFactorStatus } from './account/two-factor.ts'
 export type { WalletListing } from './account/wallet-book.ts'
 export type { WalletKeyViews } from './account/wallet-keys.ts'
-export { amountText, mainDenomination, parseAmount } from './amount-text.ts'
+export { amountText, mainDenomination, parseAmount } from './base/amount.ts'
+export type { NextCommand } from './base/errors/entry.ts'
+export { catalogue, scrub } from './base/errors.ts'
+export { Observable, type Readable } from './base/observable.ts'
+export { Secret } from './base/secret.ts'
 export type { Context, LoginHelp, NewAccount, UserName } from './context.ts'
-export { catalogue } from './errors/catalogue.ts'
-export type { NextCommand } from './errors/entry.ts'
 export type { TellingHooks } from './hooks/kernel-hooks.ts'
 export { createKernel, type Kernel, type KernelOptions } from './kernel.ts'
-export { type LogThreshold, scrub } from './log.ts'
 export { normalizeUsername } from './login/derive.ts'
 export type { Lobby, LobbyLoginRequest } from './login/lobby/approve-login.ts'
 export type { EdgeLoginOptions, EdgeLoginRequest } from './login/lobby/edge-login-request.ts'
 export type { PasswordRules } from './login/password-rules.ts'
-export { type UnusualFee, unusualFeeOf } from './network-fee.ts'
 export * from './plugin-api.ts'
+export type { LogThreshold } from './plugins/services.ts'
 export { HALF_AGE_SECONDS, HOP_COST, INVERTED_HOP_COST, isStale, rateAge } from './rates/rate-limits.ts'
 export type {
   ConvertOptions,
@@ -33,8 +34,6 @@ export type {
   RouteOptions
 } from './rates/rate-service.ts'
 export { typedPair } from './rates/typed-pair.ts'
-export { Observable, type Readable } from './state/observable.ts'
-export { Secret } from './state/secret.ts'
 export {
   type ApproveOptions,
   quotedLeast,
@@ -51,6 +50,7 @@ export type { SwapWallet } from './swap/swap-wallet.ts'
 export type { SwapOptions, SwapWish } from './swap/swap-wish.ts'
 export type { WalletStates, WalletStatesChange } from './types/keys.ts'
 export type { LocalUser, LoginMessage, PendingVoucher, RecoveryQuestionChoice } from './types/login.ts'
+export { type UnusualFee, unusualFeeOf } from './types/network-fee.ts'
 export type { AddressRecord } from './wallet/address-files.ts'
 export type { CurrencyWallet } from './wallet/currency-wallet.ts'
 export type { WalletDump } from './wallet/dump-wallet.ts'

@@ -1,14 +1,16 @@
+import { copyData } from './base/copy-data.ts'
+import { diskWithDeadline } from './base/disk-deadline.ts'
+import { checkedDisk, subDisk } from './base/disk-path.ts'
+import { describeError, errorOf, failureLine, isWalletError, WalletError } from './base/errors.ts'
+import type { JsonObject } from './base/json.ts'
 import { openClientId } from './client-id.ts'
 import { Context } from './context.ts'
-import { copyData } from './copy-data.ts'
 import type { SnrpOptions } from './crypto/snrp.ts'
-import { errorOf, isWalletError, WalletError } from './errors/wallet-error.ts'
 import type { KernelHooks } from './hooks/kernel-hooks.ts'
 import { makeKernelHooks } from './hooks/make-kernel-hooks.ts'
 import { PluginCalls } from './hooks/plugin-calls.ts'
-import type { FaultSnapshot, PluginKind } from './hooks/snapshots.ts'
+import type { Disk } from './io/disk.ts'
 import type { Io } from './io/io.ts'
-import { describeError, type LogPort, type LogThreshold, makeLog } from './log.ts'
 import { checkServerAddress } from './login/server/server-address.ts'
 import {
   currencyHost,
@@ -24,11 +26,16 @@ import { captureIo } from './plugins/plugin-io.ts'
 import { PluginSet } from './plugins/plugin-set.ts'
 import { quotaDisk } from './plugins/quota-disk.ts'
 import { readPluginHead } from './plugins/read-plugin.ts'
-import { checkedDisk, type Disk, subDisk } from './repo/disk.ts'
-import { diskWithDeadline } from './repo/disk-deadline.ts'
-import { failureLine, type KernelConfig, makeInBackground, type Services } from './services.ts'
+import {
+  type KernelConfig,
+  type LogPort,
+  type LogThreshold,
+  makeInBackground,
+  makeLog,
+  type Services
+} from './plugins/services.ts'
 import type { EngineLog } from './types/engine.ts'
-import type { JsonObject } from './types/json.ts'
+import type { FaultSnapshot, PluginKind } from './types/snapshots.ts'
 
 /** What an application says to make a kernel. Defaults are those of specification §9 and protocol §2.1. */
 export interface KernelOptions {

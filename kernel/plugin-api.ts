@@ -1,3 +1,4 @@
+export type { AmountUnits, Denomination } from './base/amount.ts'
 export {
   abs,
   add,
@@ -14,14 +15,17 @@ export {
   sum,
   toDenomination,
   ZERO
-} from './amount.ts'
-export type { ErrorCode, ErrorDetails } from './errors/catalogue.ts'
-export type { AddressFault } from './errors/spend-errors.ts'
-export { isWalletError, WalletError } from './errors/wallet-error.ts'
+} from './base/amount.ts'
+export { type Abort, type Deadline, makeAbort, withDeadline } from './base/deadline.ts'
+export { checkPath } from './base/disk-path.ts'
+export type { AddressFault } from './base/errors/spend-errors.ts'
+export type { ErrorCode, ErrorDetails } from './base/errors.ts'
+export { isWalletError, WalletError } from './base/errors.ts'
+export type { Json, JsonObject } from './base/json.ts'
+export { checkJsonText, type JsonLimits, parseJsonText, tryJsonText } from './base/json.ts'
 export type { DiskRequest } from './hooks/kernel-hooks.ts'
-export type * from './hooks/snapshots.ts'
-export { type Abort, makeAbort } from './io/abort.ts'
-export { type Deadline, withDeadline } from './io/deadline.ts'
+export type { Disk } from './io/disk.ts'
+export type * from './io/io.ts'
 export type {
   Channel,
   ChannelHandlers,
@@ -34,13 +38,10 @@ export type {
 } from './io/io.ts'
 export type * from './plugins/plugin.ts'
 export type { HashPort, RateIo, SwapIo } from './plugins/plugin-io.ts'
-export { checkPath, type Disk } from './repo/disk.ts'
-export type * from './types/abort-signal.ts'
 export type * from './types/currency.ts'
 export type * from './types/engine.ts'
-export type { Json, JsonObject } from './types/json.ts'
-export { checkJsonText, type JsonLimits, parseJsonText, tryJsonText } from './types/json-text.ts'
 export type { PublicWalletInfo, WalletInfo, WalletKeys } from './types/keys.ts'
 export type * from './types/rates.ts'
+export type * from './types/snapshots.ts'
 export type * from './types/swap.ts'
 export type * from './types/transaction.ts'

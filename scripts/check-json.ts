@@ -5,7 +5,7 @@ const FOLDERS = /^(?:kernel|plugins|platform|cli|devtools|fake-server)\//
 
 /** Files that may call `JSON.parse`, with the reason. */
 const ALLOWED: ReadonlyMap<string, string> = new Map([
-  ['kernel/types/json-text.ts', 'bounds the text first'],
+  ['kernel/base/json.ts', 'bounds the text first'],
   ['kernel/wallet/history/history-row.ts', 'rows that this device wrote and sealed, read by the thousand'],
   ['cli/package-folder.ts', 'the package file of this program'],
   ['devtools/react/panels/route-graph.tsx', 'a text that the same function made'],

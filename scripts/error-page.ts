@@ -1,5 +1,5 @@
-import { catalogue } from '../kernel/errors/catalogue.ts'
-import type { ErrorEntry } from '../kernel/errors/entry.ts'
+import type { ErrorEntry } from '../kernel/base/errors/entry.ts'
+import { catalogue } from '../kernel/base/errors.ts'
 
 /** The error catalogue as a page of Markdown, ordered by exit code and then by code. */
 export const errorPage = (): string => {

@@ -29,9 +29,9 @@ const RATE_PLUGIN = { packages: PLUGIN, only: ['kernel/plugin-api', RATE_KIT] }
 const STORAGE = ['kernel/plugin-api', STORAGE_ERROR, KEYV_DISK, PAGE_LOCK]
 const free = (path: string): Room => ({ path })
 
-const FORMATS = ['types', 'schema', 'crypto', 'io', 'errors', 'amount', 'time'].map(name => `kernel/${name}`)
-// A platform implements the io port: it shares the port, its crypto and its errors.
-const PORTS = ['kernel/index', 'kernel/io', 'kernel/crypto', 'kernel/errors']
+const FORMATS = ['types', 'schema', 'crypto', 'io', 'base'].map(name => `kernel/${name}`)
+// A platform implements the io port: it shares the port, its crypto and the base.
+const PORTS = ['kernel/index', 'kernel/io', 'kernel/crypto', 'kernel/base']
 const FACES = ['kernel/index', 'plugins', 'platform', 'devtools/core', 'devtools/use-store', 'fake-server']
 
 /**
@@ -40,21 +40,15 @@ const FACES = ['kernel/index', 'plugins', 'platform', 'devtools/core', 'devtools
  * A room imports from itself and from earlier lines only; rooms that share a line do not import each other.
  */
 export const layers: readonly (readonly Room[])[] = [
-  [kernel('kernel/copy-data')],
-  [kernel('kernel/errors'), kernel('kernel/time')],
-  [{ path: 'kernel/amount', packages: ['big-integer'] }, kernel('kernel/state')],
+  [{ path: 'kernel/io', packages: [] }],
+  [kernel('kernel/base/copy-data'), kernel('kernel/base/time')],
+  [kernel('kernel/base/errors')],
+  [{ path: 'kernel/base/amount', packages: ['big-integer'] }],
+  [kernel('kernel/base')],
   [kernel('kernel/types')],
-  [
-    kernel('kernel/amount-text'),
-    kernel('kernel/network-fee'),
-    kernel('kernel/io'),
-    kernel('kernel/repo/disk')
-  ],
   [kernel('kernel/crypto'), kernel('kernel/schema')],
   [kernel('kernel/hooks')],
-  [kernel('kernel/log')],
   [kernel('kernel/plugins')],
-  [kernel('kernel/services')],
   [kernel('kernel/keys'), kernel('kernel/repo')],
   [kernel('kernel/login')],
   [
@@ -84,7 +78,7 @@ export const layers: readonly (readonly Room[])[] = [
     {
       path: 'fake-server/users',
       packages: CRYPTO,
-      only: ['kernel/index', 'kernel/keys', 'kernel/login', 'kernel/state', 'fake-server', ...FORMATS]
+      only: ['kernel/index', 'kernel/keys', 'kernel/login', 'fake-server', ...FORMATS]
     },
     {
       path: 'fake-server/http',

@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
-import { isWalletError } from '../../kernel/errors/wallet-error.ts'
-import type { Json, JsonObject } from '../../kernel/types/json.ts'
+import { isWalletError } from '../../kernel/base/errors.ts'
+import type { Json, JsonObject } from '../../kernel/base/json.ts'
 import type { ChainBlock } from './block.ts'
 import type { ChainView, FoundTransaction } from './chain-state.ts'
 import { type ElectrumMethod, headerResult } from './electrum-method.ts'

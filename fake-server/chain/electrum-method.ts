@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../kernel/types/json.ts'
+import type { Json, JsonObject } from '../../kernel/base/json.ts'
 import type { ChainBlock } from './block.ts'
 import type { ElectrumParams } from './electrum-params.ts'
 import type { FakeChain } from './fake-chain.ts'

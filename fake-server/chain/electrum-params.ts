@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../kernel/types/json.ts'
+import type { Json, JsonObject } from '../../kernel/base/json.ts'
 import { RPC, RpcFault } from './json-rpc.ts'
 
 /** The parameters of one call, by position, each checked when it is taken. Every method throws RpcFault -32602. */

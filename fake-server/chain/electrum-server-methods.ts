@@ -1,4 +1,4 @@
-import type { Json } from '../../kernel/types/json.ts'
+import type { Json } from '../../kernel/base/json.ts'
 import type { ElectrumMethod } from './electrum-method.ts'
 import { RPC, RpcFault } from './json-rpc.ts'
 

@@ -1,5 +1,4 @@
-import type { Json } from '../../kernel/types/json.ts'
-import { parseJsonText } from '../../kernel/types/json-text.ts'
+import { type Json, parseJsonText } from '../../kernel/base/json.ts'
 import { type ElectrumSessionState, headerResult } from './electrum-method.ts'
 import { electrumMethods } from './electrum-methods.ts'
 import { parseParams } from './electrum-params.ts'

@@ -1,4 +1,4 @@
-import { WalletError } from '../../kernel/errors/wallet-error.ts'
+import { WalletError } from '../../kernel/base/errors.ts'
 
 /** Native units for each virtual byte, by the number of blocks that a transaction may wait. */
 export type FeeRates = Readonly<Record<string, number>>

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../kernel/types/json.ts'
+import type { Json, JsonObject } from '../../kernel/base/json.ts'
 
 /** A JSON-RPC 2.0 error on its way to the client. */
 export class RpcFault extends Error {

@@ -1,7 +1,7 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { Address, OutScript } from '@scure/btc-signer'
 import { concatBytes, sha256 } from '@scure/btc-signer/utils.js'
-import { WalletError } from '../../kernel/errors/wallet-error.ts'
+import { WalletError } from '../../kernel/base/errors.ts'
 import type { ChainNetwork } from './network.ts'
 
 /** What a node recognises in an output script; `unknown` is not relayed. */

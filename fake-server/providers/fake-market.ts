@@ -1,6 +1,5 @@
-import { WalletError } from '../../kernel/errors/wallet-error.ts'
-import { isRecord } from '../../kernel/schema/fields.ts'
-import type { Json } from '../../kernel/types/json.ts'
+import { WalletError } from '../../kernel/base/errors.ts'
+import { isRecord, type Json } from '../../kernel/base/json.ts'
 import { COIN_PRICES } from './coin-prices.ts'
 import type { ProviderMemory } from './fake-provider.ts'
 import { FIAT_PRICES } from './fiat-prices.ts'

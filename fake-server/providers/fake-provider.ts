@@ -1,4 +1,4 @@
-import type { Json } from '../../kernel/types/json.ts'
+import type { Json } from '../../kernel/base/json.ts'
 import type { FakeReply, FakeRequest } from '../replies.ts'
 
 /** A request to a provider, with its address taken apart. `path` is still whole, with the query. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../kernel/types/json.ts'
+import type { Json } from '../../kernel/base/json.ts'
 import type { FakeChains } from '../world-chains.ts'
 import { FakeProviders, type FakeProvidersOptions } from './fake-providers.ts'
 import { makeRateProviders } from './rates/rate-providers.ts'

@@ -1,5 +1,5 @@
 import { utf8 } from '@scure/base'
-import { WalletError } from '../../kernel/errors/wallet-error.ts'
+import { WalletError } from '../../kernel/base/errors.ts'
 import type { FetchOptions, FetchReply, Io } from '../../kernel/io/io.ts'
 import { untilAborted } from '../fake-fetch.ts'
 import type { FakeProviders } from './fake-providers.ts'

@@ -1,4 +1,4 @@
-import { parse } from '../../kernel/schema/parse.ts'
+import { parse } from '../../kernel/schema/shape.ts'
 import { DB_LIMITS } from '../fake-db.ts'
 import { type Lobby, lobbyReplyShape, lobbyRequestShape } from '../login-record.ts'
 import { envelope, type FakeReply, invalidRequest } from '../replies.ts'

@@ -1,4 +1,4 @@
-import { isoOf } from '../../kernel/time.ts'
+import { isoOf } from '../../kernel/base/time.ts'
 import { DB_LIMITS, type FakeDb } from '../fake-db.ts'
 import { loginPayloadOf } from '../login-payload.ts'
 import type { LoginRecord } from '../login-record.ts'

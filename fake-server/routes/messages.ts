@@ -1,4 +1,4 @@
-import { parse } from '../../kernel/schema/parse.ts'
+import { parse } from '../../kernel/schema/shape.ts'
 import { loginPayloadOf, pendingVouchersOf } from '../login-payload.ts'
 import { loginAt } from '../passing-time.ts'
 import { envelope } from '../replies.ts'

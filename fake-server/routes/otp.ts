@@ -1,4 +1,4 @@
-import { isoOf } from '../../kernel/time.ts'
+import { isoOf } from '../../kernel/base/time.ts'
 import { loginAt, NO_OTP } from '../passing-time.ts'
 import { envelope, type FakeReply } from '../replies.ts'
 import { otpShape } from '../request-shapes.ts'

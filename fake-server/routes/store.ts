@@ -1,5 +1,4 @@
-import { objectOf } from '../../kernel/schema/fields.ts'
-import { parse } from '../../kernel/schema/parse.ts'
+import { objectOf, parse } from '../../kernel/schema/shape.ts'
 import { plainBox, type RepoChanges, repoChanges } from '../fields.ts'
 import type { Shape } from '../login-record.ts'
 import { type FakeReply, jsonReply } from '../replies.ts'

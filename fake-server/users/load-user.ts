@@ -1,4 +1,4 @@
-import { WalletError } from '../../kernel/errors/wallet-error.ts'
+import { WalletError } from '../../kernel/base/errors.ts'
 import type { Clock, CryptoPort } from '../../kernel/io/io.ts'
 import type { Box } from '../../kernel/types/keys.ts'
 import { DB_LIMITS, FakeDb } from '../fake-db.ts'

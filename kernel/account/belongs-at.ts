@@ -1,5 +1,4 @@
-import { isRecord } from '../schema/fields.ts'
-import { tryJsonText } from '../types/json-text.ts'
+import { isRecord, tryJsonText } from '../base/json.ts'
 
 /** What a file of a repo says of itself, and how that is checked. */
 interface FileKind {

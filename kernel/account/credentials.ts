@@ -1,5 +1,7 @@
+import { allowTexts, requireObject, requireTexts } from '../base/arguments.ts'
+import { isWalletError, WalletError } from '../base/errors.ts'
+import { Secret } from '../base/secret.ts'
 import { base58Of } from '../crypto/encoding.ts'
-import { isWalletError, WalletError } from '../errors/wallet-error.ts'
 import { isPassword, isPin } from '../login/check-credentials.ts'
 import { normalizeUsername } from '../login/derive.ts'
 import { makePinChangeKits, makePinRemovalKits } from '../login/kits/change-pin.ts'
@@ -10,9 +12,7 @@ import { checkRecovery, makeRecoveryKit, makeRecoveryRemovalKit } from '../login
 import { makeStaleIdKits, makeUsernameKits } from '../login/kits/username-kit.ts'
 import type { Login } from '../login/login.ts'
 import { findTree } from '../login/login-tree.ts'
-import { allowTexts, requireObject, requireTexts } from '../schema/arguments.ts'
-import type { Services } from '../services.ts'
-import { Secret } from '../state/secret.ts'
+import type { Services } from '../plugins/services.ts'
 import type { LoginTree } from '../types/login.ts'
 
 /** A new PIN, or whether PIN login is on, or both. */

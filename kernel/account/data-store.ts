@@ -1,11 +1,10 @@
+import { isWalletError, WalletError } from '../base/errors.ts'
+import { isRecord, parseJson } from '../base/json.ts'
+import { makeSerialQueue } from '../base/mutex.ts'
+import { makeBreather } from '../base/yielder.ts'
 import { isWellFormed } from '../crypto/encoding.ts'
-import { makeSerialQueue } from '../crypto/serial-queue.ts'
-import { isWalletError, WalletError } from '../errors/wallet-error.ts'
-import { makeBreather } from '../repo/breather.ts'
+import type { Services } from '../plugins/services.ts'
 import type { Repo } from '../repo/repo.ts'
-import { isRecord } from '../schema/fields.ts'
-import { parseJson } from '../schema/parse.ts'
-import type { Services } from '../services.ts'
 
 /** What the data store of an account is kept in. */
 export interface DataStorePlace {

@@ -1,10 +1,9 @@
+import { WalletError } from '../base/errors.ts'
+import { isRecord, tryJsonText } from '../base/json.ts'
 import { base58Of, utf8Of } from '../crypto/encoding.ts'
-import { WalletError } from '../errors/wallet-error.ts'
-import type { Disk } from '../repo/disk.ts'
+import type { Disk } from '../io/disk.ts'
+import type { Services } from '../plugins/services.ts'
 import type { Repo } from '../repo/repo.ts'
-import { isRecord } from '../schema/fields.ts'
-import type { Services } from '../services.ts'
-import { tryJsonText } from '../types/json-text.ts'
 import type { OpenRepos } from './open-repos.ts'
 
 /** A text of the account or of one of its wallets that is kept for 30 days after it was deleted or replaced. */

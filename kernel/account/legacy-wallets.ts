@@ -1,10 +1,10 @@
+import { parseJson } from '../base/json.ts'
+import { makeBreather } from '../base/yielder.ts'
 import { walletIdOf } from '../keys/wallet-id.ts'
 import { hideWalletInfo } from '../keys/wallet-info.ts'
-import { makeBreather } from '../repo/breather.ts'
+import type { Services } from '../plugins/services.ts'
 import type { Repo } from '../repo/repo.ts'
-import { parseJson } from '../schema/parse.ts'
 import { type LegacyWalletFile, parseLegacyWalletFile } from '../schema/wallet-files.ts'
-import type { Services } from '../services.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import type { StoredWalletStates } from './wallet-states.ts'
 

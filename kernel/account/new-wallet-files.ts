@@ -1,5 +1,4 @@
-import { isRecord } from '../schema/fields.ts'
-import { readOwnJson } from '../schema/parse.ts'
+import { isRecord, readOwnJson } from '../base/json.ts'
 import type { EngineStore } from '../types/engine.ts'
 import { TOKENS_PATH, tokenIdList } from '../wallet/tokens/token-file.ts'
 import { DEFAULT_FIAT, FIAT_PATH, NAME_PATH } from '../wallet/wallet-settings.ts'

@@ -1,14 +1,14 @@
-import { WalletError } from '../errors/wallet-error.ts'
-import type { RepoSnapshot } from '../hooks/snapshots.ts'
+import { WalletError } from '../base/errors.ts'
+import { Secret } from '../base/secret.ts'
 import { fileHashOf, repoIdOf } from '../keys/wallet-id.ts'
 import { keyBytesOf } from '../keys/wallet-info.ts'
+import type { Services } from '../plugins/services.ts'
 import { openRepo } from '../repo/open-repo.ts'
 import type { Repo } from '../repo/repo.ts'
 import type { RepoState } from '../repo/repo-facts.ts'
 import type { RepoTraffic, SyncLoop } from '../repo/sync-loop.ts'
-import type { Services } from '../services.ts'
-import { Secret } from '../state/secret.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
+import type { RepoSnapshot } from '../types/snapshots.ts'
 import { belongsAt } from './belongs-at.ts'
 
 /** How a repo that this device has never synced comes to its first files. */

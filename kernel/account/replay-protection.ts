@@ -1,5 +1,5 @@
-import { nativeAmount } from '../amount.ts'
-import { WalletError } from '../errors/wallet-error.ts'
+import { nativeAmount } from '../base/amount.ts'
+import { WalletError } from '../base/errors.ts'
 import type { Clock } from '../io/io.ts'
 import type { SpendInfo, SpendTarget, Transaction } from '../types/transaction.ts'
 import type { CurrencyWallet } from '../wallet/currency-wallet.ts'

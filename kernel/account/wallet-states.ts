@@ -1,9 +1,8 @@
-import { isWalletError, WalletError } from '../errors/wallet-error.ts'
-import { makeBreather } from '../repo/breather.ts'
+import { isWalletError, WalletError } from '../base/errors.ts'
+import { isRecord, parseJson } from '../base/json.ts'
+import { makeBreather } from '../base/yielder.ts'
+import type { Services } from '../plugins/services.ts'
 import type { TextChanges } from '../repo/seal-changed.ts'
-import { isRecord } from '../schema/fields.ts'
-import { parseJson } from '../schema/parse.ts'
-import type { Services } from '../services.ts'
 import type { WalletStates, WalletStatesChange } from '../types/keys.ts'
 import type { OpenRepo } from './open-repos.ts'
 

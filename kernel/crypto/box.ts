@@ -1,7 +1,6 @@
-import { WalletError } from '../errors/wallet-error.ts'
+import { WalletError } from '../base/errors.ts'
+import { type Json, parseJsonText } from '../base/json.ts'
 import type { CryptoPort, Io, LaterCrypto } from '../io/io.ts'
-import type { Json } from '../types/json.ts'
-import { parseJsonText } from '../types/json-text.ts'
 import type { Box } from '../types/keys.ts'
 import { equalBytes, textOf, utf8Of } from './encoding.ts'
 

@@ -1,5 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { WalletError } from '../errors/wallet-error.ts'
+import { WalletError } from '../base/errors.ts'
 import type { Io } from '../io/io.ts'
 import { base58Of, equalBytes, parseBase58, utf8Of } from './encoding.ts'
 

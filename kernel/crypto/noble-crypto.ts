@@ -4,10 +4,10 @@ import { sha1 } from '@noble/hashes/legacy.js'
 import { scryptAsync } from '@noble/hashes/scrypt.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
+import { makeSerialQueue } from '../base/mutex.ts'
 import type { Clock, CryptoPort } from '../io/io.ts'
 import { checkAesInput } from './aes-input.ts'
 import { base64Of, parseBase64 } from './base64.ts'
-import { makeSerialQueue } from './serial-queue.ts'
 import { writeUtf8 } from './write-utf8.ts'
 
 /**

@@ -1,5 +1,5 @@
+import type { UnixSeconds } from '../base/time.ts'
 import type { Io } from '../io/io.ts'
-import type { UnixSeconds } from '../time.ts'
 import { equalBytes, utf8Of } from './encoding.ts'
 
 /** The six-digit code of a counter (RFC 4226). `counter`: a whole number from 0 to 2^53 − 1. */

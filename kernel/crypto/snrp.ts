@@ -1,4 +1,4 @@
-import { WalletError } from '../errors/wallet-error.ts'
+import { WalletError } from '../base/errors.ts'
 import type { Io, ScryptCost } from '../io/io.ts'
 import type { Snrp } from '../types/keys.ts'
 import { utf8Of } from './encoding.ts'

@@ -1,8 +1,8 @@
 import type { Hook } from 'tapable'
-import { errorOf, isWalletError, WalletError } from '../errors/wallet-error.ts'
+import { errorOf, isWalletError, WalletError } from '../base/errors.ts'
 import type { Clock } from '../io/io.ts'
+import type { TapSnapshot } from '../types/snapshots.ts'
 import type { PluginCalls } from './plugin-calls.ts'
-import type { TapSnapshot } from './snapshots.ts'
 
 /** What the dispatcher needs from the kernel: time, where faults go, and who watches single taps. */
 export interface DispatchPort {

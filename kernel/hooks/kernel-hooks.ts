@@ -6,12 +6,10 @@ import type {
   SyncHook,
   SyncWaterfallHook
 } from 'tapable'
-import type { Disk } from '../repo/disk.ts'
+import type { Disk } from '../io/disk.ts'
 import type { TokenMap } from '../types/currency.ts'
 import type { CurrencyEngine, CurrencyTools, EngineRequest } from '../types/engine.ts'
 import type { HistoricRateDesk, RateDesk } from '../types/rates.ts'
-import type { QuoteDesk } from '../types/swap.ts'
-import type { Scoped } from './dispatch.ts'
 import type {
   AccountSnapshot,
   AddressSnapshot,
@@ -34,7 +32,9 @@ import type {
   TransactionsSnapshot,
   UserSnapshot,
   WalletSnapshot
-} from './snapshots.ts'
+} from '../types/snapshots.ts'
+import type { QuoteDesk } from '../types/swap.ts'
+import type { Scoped } from './dispatch.ts'
 
 /** What a disk is for. */
 export interface DiskRequest {

@@ -6,15 +6,11 @@ import {
   SyncHook,
   SyncWaterfallHook
 } from 'tapable'
-import { checkedDisk, type Disk } from '../repo/disk.ts'
+import { checkedDisk } from '../base/disk-path.ts'
+import type { Disk } from '../io/disk.ts'
 import type { TokenMap } from '../types/currency.ts'
 import type { CurrencyEngine, CurrencyTools, EngineRequest } from '../types/engine.ts'
 import type { HistoricRateDesk, RateDesk } from '../types/rates.ts'
-import type { QuoteDesk } from '../types/swap.ts'
-import { asked, type DispatchPort, gated, gathered, observed, piped, type Scoped } from './dispatch.ts'
-import { hookTable } from './hook-table.ts'
-import type { DiskRequest, KernelHooks } from './kernel-hooks.ts'
-import { PluginCalls } from './plugin-calls.ts'
 import type {
   AccountSnapshot,
   AddressSnapshot,
@@ -37,7 +33,12 @@ import type {
   TransactionsSnapshot,
   UserSnapshot,
   WalletSnapshot
-} from './snapshots.ts'
+} from '../types/snapshots.ts'
+import type { QuoteDesk } from '../types/swap.ts'
+import { asked, type DispatchPort, gated, gathered, observed, piped, type Scoped } from './dispatch.ts'
+import { hookTable } from './hook-table.ts'
+import type { DiskRequest, KernelHooks } from './kernel-hooks.ts'
+import { PluginCalls } from './plugin-calls.ts'
 
 /** A disk that opens too late for its kernel would stay locked for the next one. */
 const closeDisk = (late: unknown): void => {

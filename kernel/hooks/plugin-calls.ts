@@ -1,4 +1,4 @@
-import { errorOf, WalletError } from '../errors/wallet-error.ts'
+import { errorOf, WalletError } from '../base/errors.ts'
 import type { Clock } from '../io/io.ts'
 
 /** One call of a plugin's code that answers later. */

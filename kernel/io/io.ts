@@ -1,5 +1,3 @@
-import type { AbortSignalLike } from '../types/abort-signal.ts'
-
 /** Scrypt cost of RFC 7914: block count (a power of two), block size and lanes. */
 export interface ScryptCost {
   readonly n: number
@@ -118,4 +116,11 @@ export interface Io {
   /** Absent where the platform has no TCP (browsers). */
   readonly connect?: (address: TcpAddress, handlers: ChannelHandlers) => Promise<Channel>
   readonly webSocket?: (url: string, handlers: ChannelHandlers) => Promise<Channel>
+}
+
+/** The part of `AbortSignal` that the kernel relies on. */
+export interface AbortSignalLike {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
 }

@@ -1,5 +1,5 @@
-import type { KeyUse, SpendSnapshot } from '../hooks/snapshots.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../plugins/services.ts'
+import type { KeyUse, SpendSnapshot } from '../types/snapshots.ts'
 
 declare const passed: unique symbol
 

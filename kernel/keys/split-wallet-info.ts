@@ -1,5 +1,5 @@
+import { WalletError } from '../base/errors.ts'
 import { utf8Of } from '../crypto/encoding.ts'
-import { WalletError } from '../errors/wallet-error.ts'
 import type { Io } from '../io/io.ts'
 import type { WalletInfo } from '../types/keys.ts'
 

@@ -1,5 +1,5 @@
+import { isWalletError } from '../base/errors.ts'
 import { equalBytes, isWellFormed, utf8Of } from '../crypto/encoding.ts'
-import { isWalletError } from '../errors/wallet-error.ts'
 import type { LoginTree } from '../types/login.ts'
 import { passwordAuthOf, pin2AuthOf, pin2IdOf } from './derive.ts'
 import type { LoginState } from './login.ts'

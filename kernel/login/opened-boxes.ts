@@ -1,7 +1,7 @@
+import { Secret } from '../base/secret.ts'
 import { openBox } from '../crypto/box.ts'
 import type { Io } from '../io/io.ts'
 import { fixWalletType } from '../keys/fix-wallet-type.ts'
-import { Secret } from '../state/secret.ts'
 import type { Box, SecretWalletInfo, WalletKeys } from '../types/keys.ts'
 
 /**

@@ -5,11 +5,11 @@ import type {
   SyncHook,
   SyncWaterfallHook
 } from 'tapable'
+import type { JsonObject } from '../base/json.ts'
 import type { KernelHooks, TellingHooks } from '../hooks/kernel-hooks.ts'
+import type { Disk } from '../io/disk.ts'
 import type { Io } from '../io/io.ts'
-import type { Disk } from '../repo/disk.ts'
 import type { EngineLog } from '../types/engine.ts'
-import type { JsonObject } from '../types/json.ts'
 import type {
   CurrencyHost,
   LifeHooks,

@@ -1,5 +1,6 @@
-import { WalletError } from '../errors/wallet-error.ts'
-import { checkPath, type Disk } from '../repo/disk.ts'
+import { checkPath } from '../base/disk-path.ts'
+import { WalletError } from '../base/errors.ts'
+import type { Disk } from '../io/disk.ts'
 
 /** How much one plugin may keep. */
 export interface DiskQuota {

@@ -1,7 +1,7 @@
-import { copyData } from '../copy-data.ts'
-import type { PluginKind } from '../hooks/snapshots.ts'
+import { copyData } from '../base/copy-data.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
-import type { JsonObject } from '../types/json.ts'
+import type { PluginKind } from '../types/snapshots.ts'
 import type { CurrencyPlugin, Plugin, RatePlugin, SwapPlugin } from './plugin.ts'
 
 const PLUGIN_ID = /^[A-Za-z0-9_-]{1,64}$/

@@ -1,4 +1,4 @@
-import type { RouteHopSnapshot, RouteSnapshot } from '../hooks/snapshots.ts'
+import type { RouteHopSnapshot, RouteSnapshot } from '../types/snapshots.ts'
 import { currenciesOf } from './alternative-routes.ts'
 import type { Currency, Pair } from './rate-graph.ts'
 import { isStale, rateAge } from './rate-limits.ts'

@@ -1,8 +1,8 @@
-import { Turns } from '../crypto/serial-queue.ts'
-import { WalletError } from '../errors/wallet-error.ts'
-import { quarantine } from '../repo/quarantine.ts'
-import { readOwnJson } from '../schema/parse.ts'
-import type { Services } from '../services.ts'
+import { WalletError } from '../base/errors.ts'
+import { readOwnJson } from '../base/json.ts'
+import { Turns } from '../base/mutex.ts'
+import { quarantine } from '../base/quarantine.ts'
+import type { Services } from '../plugins/services.ts'
 import type { RatePair } from '../types/rates.ts'
 import { isPair } from './rate-limits.ts'
 

@@ -1,6 +1,6 @@
-import type { RateSnapshot } from '../hooks/snapshots.ts'
-import { secondsOf } from '../time.ts'
+import { secondsOf } from '../base/time.ts'
 import type { DatedPair } from '../types/rates.ts'
+import type { RateSnapshot } from '../types/snapshots.ts'
 
 /** An answer of this distance from the date is as good as any, in seconds: daily prices. Our own choice. */
 const NEAR_SECONDS = 86_400

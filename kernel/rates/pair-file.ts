@@ -1,8 +1,8 @@
-import type { RateSnapshot } from '../hooks/snapshots.ts'
-import { isRecord } from '../schema/fields.ts'
-import { readOwnJson } from '../schema/parse.ts'
-import { failureLine, type Services } from '../services.ts'
-import { secondsOf } from '../time.ts'
+import { failureLine } from '../base/errors.ts'
+import { isRecord, readOwnJson } from '../base/json.ts'
+import { secondsOf } from '../base/time.ts'
+import type { Services } from '../plugins/services.ts'
+import type { RateSnapshot } from '../types/snapshots.ts'
 import { newestOf } from './rate-graph.ts'
 import { isCurrencyCode, isRate, MAX_PAIRS } from './rate-limits.ts'
 

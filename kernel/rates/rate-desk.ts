@@ -1,6 +1,6 @@
-import type { RateSnapshot } from '../hooks/snapshots.ts'
-import type { AbortSignalLike } from '../types/abort-signal.ts'
+import type { AbortSignalLike } from '../io/io.ts'
 import type { RateDesk, RatePair } from '../types/rates.ts'
+import type { RateSnapshot } from '../types/snapshots.ts'
 import { fieldsOfPair, isCurrencyCode, isRate, MAX_PAIRS } from './rate-limits.ts'
 
 /** What a desk is opened with. */

@@ -1,4 +1,4 @@
-import type { Services } from '../services.ts'
+import type { Services } from '../plugins/services.ts'
 
 /** What a rate plugin did wrong, in which hook. */
 export interface RateFault {

@@ -1,4 +1,4 @@
-import type { RateSnapshot } from '../hooks/snapshots.ts'
+import type { RateSnapshot } from '../types/snapshots.ts'
 import { isFiat } from './rate-limits.ts'
 
 /** A currency that some pair names. `id` counts from 0, so that searches can use arrays. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../schema/fields.ts'
+import { isRecord } from '../base/json.ts'
 import type { RatePair } from '../types/rates.ts'
 
 /** How long after a round of rates the next one begins (specification §9). */

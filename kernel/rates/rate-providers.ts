@@ -1,8 +1,7 @@
-import { isWalletError } from '../errors/wallet-error.ts'
-import type { RateProviderSnapshot } from '../hooks/snapshots.ts'
-import { describeError } from '../log.ts'
+import { describeError, isWalletError } from '../base/errors.ts'
 import type { RatePlugin } from '../plugins/plugin.ts'
 import type { AppliedRatePlugin } from '../plugins/plugin-set.ts'
+import type { RateProviderSnapshot } from '../types/snapshots.ts'
 import { isBias } from './rate-limits.ts'
 
 /** How an answer ended. */

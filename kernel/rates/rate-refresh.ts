@@ -1,5 +1,5 @@
-import { WalletError } from '../errors/wallet-error.ts'
-import type { Services } from '../services.ts'
+import { WalletError } from '../base/errors.ts'
+import type { Services } from '../plugins/services.ts'
 import type { RatePair } from '../types/rates.ts'
 import { PairSet } from './pair-set.ts'
 import { isPair, MAX_WANTED, REFRESH_MS } from './rate-limits.ts'

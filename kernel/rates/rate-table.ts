@@ -1,4 +1,4 @@
-import type { RateSnapshot, RouteSnapshot } from '../hooks/snapshots.ts'
+import type { RateSnapshot, RouteSnapshot } from '../types/snapshots.ts'
 import { findAlternatives } from './alternative-routes.ts'
 import { describeRoute } from './describe-route.ts'
 import { RateGraph, snapshotOf } from './rate-graph.ts'

@@ -1,4 +1,4 @@
-import { multiply, type NativeAmount, nativeAmount, toDenomination } from '../amount.ts'
+import { multiply, type NativeAmount, nativeAmount, toDenomination } from '../base/amount.ts'
 
 /**
  * What an amount is worth at a rate, as decimal text: exact for the rate as it is written, however small the coin or the

@@ -1,10 +1,10 @@
+import { checkPath } from '../base/disk-path.ts'
+import { isWalletError, type Report, WalletError } from '../base/errors.ts'
+import { tryJsonText } from '../base/json.ts'
+import { quarantine } from '../base/quarantine.ts'
 import { utf8Of } from '../crypto/encoding.ts'
-import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import type { Disk } from '../io/disk.ts'
 import type { Io } from '../io/io.ts'
-import { tryJsonText } from '../types/json-text.ts'
-import { checkPath, type Disk } from './disk.ts'
-import { quarantine } from './quarantine.ts'
-import type { Report } from './report.ts'
 
 /** What doubled files need. */
 export interface DoubledFilesOptions {

@@ -1,12 +1,9 @@
-import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import { isWalletError, type Report, WalletError } from '../base/errors.ts'
+import { isRecord, isSameJson, type Json, type JsonObject, parseJson } from '../base/json.ts'
+import { quarantine } from '../base/quarantine.ts'
+import type { Disk } from '../io/disk.ts'
 import type { Clock } from '../io/io.ts'
-import { isRecord } from '../schema/fields.ts'
-import { parseJson } from '../schema/parse.ts'
-import { isSameJson, type Json, type JsonObject } from '../types/json.ts'
-import type { Disk } from './disk.ts'
-import { quarantine } from './quarantine.ts'
 import type { Repo } from './repo.ts'
-import type { Report } from './report.ts'
 
 /** The way to one field of a JSON object, and its new value; undefined removes it. */
 export interface FieldEdit {

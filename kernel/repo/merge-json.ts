@@ -1,5 +1,4 @@
-import { isSameJson } from '../types/json.ts'
-import { type JsonLimits, tryJsonText } from '../types/json-text.ts'
+import { isSameJson, type JsonLimits, tryJsonText } from '../base/json.ts'
 
 /** Three versions of one file: what both began with, what we made of it, and what they made of it. */
 export interface ThreeTexts {

@@ -1,5 +1,5 @@
+import type { Disk } from '../io/disk.ts'
 import { importDeployedRepo } from './deployed-repo.ts'
-import type { Disk } from './disk.ts'
 import { Repo } from './repo.ts'
 import type { RepoParts } from './repo-parts.ts'
 import { BULK } from './repo-record.ts'

@@ -1,4 +1,5 @@
-import { WalletError } from '../errors/wallet-error.ts'
+import { type Report, WalletError } from '../base/errors.ts'
+import { makeBreather } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
 import {
   type AppliedFile,
@@ -10,7 +11,6 @@ import {
   MAX_FEW,
   RECENT_MS
 } from './apply-reply.ts'
-import { makeBreather } from './breather.ts'
 import { type OldFile, planKept } from './kept-files.ts'
 import { type BelongsAt, type GuardFindings, ReplyGuard } from './reply-guard.ts'
 import type { RepoFiles } from './repo-files.ts'
@@ -25,7 +25,6 @@ import {
   pendingEntry,
   visibleOf
 } from './repo-record.ts'
-import type { Report } from './report.ts'
 import type { BulkChange } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
 import { isTombstonePath, type Tombstones } from './tombstones.ts'

@@ -1,5 +1,5 @@
+import { makeBreather } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
-import { makeBreather } from './breather.ts'
 import { type OldFile, planKept } from './kept-files.ts'
 import type { PendingChanges } from './pending-changes.ts'
 import type { RepoBoxes } from './repo-boxes.ts'

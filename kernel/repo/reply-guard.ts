@@ -1,9 +1,8 @@
-import { WalletError } from '../errors/wallet-error.ts'
+import { type Report, WalletError } from '../base/errors.ts'
 import type { AppliedFile, AppliedReply, FileBoxes } from './apply-reply.ts'
 import { covers } from './lineage.ts'
 import type { NamedFile } from './repo-files.ts'
 import { type BoxText, PREFIX, type RepoFile, vectorOf, visibleOf } from './repo-record.ts'
-import type { Report } from './report.ts'
 import type { BulkChange } from './store/bulk.ts'
 import type { PagedStore } from './store/paged-store.ts'
 

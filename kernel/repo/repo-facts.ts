@@ -1,6 +1,5 @@
-import type { RepoSnapshot } from '../hooks/snapshots.ts'
-import { isRecord } from '../schema/fields.ts'
-import { readOwnJson } from '../schema/parse.ts'
+import { isRecord, readOwnJson } from '../base/json.ts'
+import type { RepoSnapshot } from '../types/snapshots.ts'
 
 /** How a repo stands with its server, whoever it belongs to. */
 export type RepoState = Omit<RepoSnapshot, 'accountId' | 'walletId' | 'isOpen'>

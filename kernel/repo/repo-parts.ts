@@ -1,8 +1,8 @@
+import type { Report } from '../base/errors.ts'
+import type { Secret } from '../base/secret.ts'
 import type { Io } from '../io/io.ts'
-import type { Secret } from '../state/secret.ts'
 import type { BelongsAt } from './reply-guard.ts'
 import type { RepoState } from './repo-facts.ts'
-import type { Report } from './report.ts'
 
 /** What a repo is made of besides its store. */
 export interface RepoParts {

@@ -1,4 +1,4 @@
-import { readOwnJson } from '../schema/parse.ts'
+import { readOwnJson } from '../base/json.ts'
 import { type Box, isBox } from '../types/keys.ts'
 import { type BulkPrefixes, parseBulkPrefixes } from './store/bulk-prefixes.ts'
 

@@ -1,6 +1,6 @@
-import { WalletError } from '../errors/wallet-error.ts'
+import { checkPath } from '../base/disk-path.ts'
+import { WalletError } from '../base/errors.ts'
 import { type FileVersion, knownEdits } from './apply-reply.ts'
-import { checkPath } from './disk.ts'
 import { joined, type Provenance } from './lineage.ts'
 import { changedFields } from './merge-json.ts'
 import type { RepoBoxes, SealedVersion } from './repo-boxes.ts'

@@ -1,7 +1,7 @@
-import type { ExchangeSnapshot } from '../hooks/snapshots.ts'
+import type { Report } from '../base/errors.ts'
 import type { Io } from '../io/io.ts'
+import type { ExchangeSnapshot } from '../types/snapshots.ts'
 import type { Repo } from './repo.ts'
-import type { Report } from './report.ts'
 import { type SyncResult, syncRepo } from './sync-repo.ts'
 import type { SyncServers } from './sync-server.ts'
 

@@ -1,11 +1,10 @@
-import { WalletError } from '../errors/wallet-error.ts'
+import { checkPath } from '../base/disk-path.ts'
+import { type Report, WalletError } from '../base/errors.ts'
+import { type JsonLimits, JsonScan, parseJsonText } from '../base/json.ts'
+import { makeBreather } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
-import { type JsonLimits, JsonScan, parseJsonText } from '../types/json-text.ts'
 import { isBox } from '../types/keys.ts'
-import { makeBreather } from './breather.ts'
-import { checkPath } from './disk.ts'
 import { type BoxText, boxText, isHash, isPlainBox, plainBoxText } from './repo-record.ts'
-import type { Report } from './report.ts'
 
 // The most files that one reply may name, and the longest box that one may hold.
 const MAX_CHANGES = 250_000

@@ -1,4 +1,4 @@
-import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../base/errors.ts'
 import { FRESH_MS } from './plan-reply.ts'
 import type { Repo } from './repo.ts'
 import type { BoxText, PendingChange } from './repo-record.ts'

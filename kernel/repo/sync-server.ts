@@ -1,12 +1,10 @@
-import { isWalletError, WalletError } from '../errors/wallet-error.ts'
-import { makeAbort } from '../io/abort.ts'
-import { withDeadline } from '../io/deadline.ts'
+import { makeAbort, withDeadline } from '../base/deadline.ts'
+import { isWalletError, type Report, WalletError } from '../base/errors.ts'
+import { parseJsonText } from '../base/json.ts'
+import { shuffled } from '../base/random.ts'
+import type { Secret } from '../base/secret.ts'
 import type { FetchOptions, FetchReply, Io } from '../io/io.ts'
-import { shuffled } from '../io/shuffled.ts'
-import type { Secret } from '../state/secret.ts'
-import { parseJsonText } from '../types/json-text.ts'
 import type { BoxText } from './repo-record.ts'
-import type { Report } from './report.ts'
 import { parseStoreReply, type StoreReply } from './sync-reply.ts'
 
 /** Where a context begins to look for sync servers. */

@@ -1,8 +1,8 @@
 import type { Schema } from 'yup'
+import { isRecord } from '../base/json.ts'
 import type { Box } from '../types/keys.ts'
-import { box, isRecord, type Leaf, leaf, objectOf, optional, optionalFinite } from './fields.ts'
 import { bytes32 } from './login-server.ts'
-import { parse } from './parse.ts'
+import { box, type Leaf, leaf, objectOf, optional, optionalFinite, parse } from './shape.ts'
 
 /** The most replies of one lobby that are looked at. */
 const MAX_REPLIES = 1000

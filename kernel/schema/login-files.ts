@@ -1,10 +1,11 @@
 import type { Schema } from 'yup'
-import { WalletError } from '../errors/wallet-error.ts'
+import { WalletError } from '../base/errors.ts'
+import { checkNesting, isRecord, isShortText } from '../base/json.ts'
 import type { WalletInfo } from '../types/keys.ts'
 import type { LoginStash } from '../types/login.ts'
+import { type LoginNode, parseLogins, type WholeLogin } from './login-nodes.ts'
+import { asPendingVoucher, loginIdLeaf, optionalList } from './login-server.ts'
 import {
-  isRecord,
-  isShortText,
   objectOf,
   optionalBox,
   optionalBoxes,
@@ -15,10 +16,7 @@ import {
   optionalSnrp,
   optionalText,
   text
-} from './fields.ts'
-import { type LoginNode, parseLogins, type WholeLogin } from './login-nodes.ts'
-import { asPendingVoucher, loginIdLeaf, optionalList } from './login-server.ts'
-import { checkNesting } from './parse.ts'
+} from './shape.ts'
 
 /**
  * Checks the content of a stash file with all its children (protocol §3.2). Usernames and PIN keys are as written.

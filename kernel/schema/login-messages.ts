@@ -1,8 +1,7 @@
 import type { Schema } from 'yup'
 import type { LoginMessage, PendingVoucher } from '../types/login.ts'
-import { isoDate, leaf, objectOf, optional, optionalListOf } from './fields.ts'
 import { asPendingVoucher, loginIdLeaf } from './login-server.ts'
-import { parse } from './parse.ts'
+import { isoDate, leaf, objectOf, optional, optionalListOf, parse } from './shape.ts'
 
 const MAX_MESSAGES = 10_000
 

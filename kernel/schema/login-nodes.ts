@@ -1,8 +1,8 @@
 import type { Schema } from 'yup'
-import { WalletError } from '../errors/wallet-error.ts'
+import { WalletError } from '../base/errors.ts'
+import { isRecord } from '../base/json.ts'
 import type { PendingVoucher } from '../types/login.ts'
-import { isRecord } from './fields.ts'
-import { parse } from './parse.ts'
+import { parse } from './shape.ts'
 
 /** The most logins that one tree may have. */
 export const MAX_LOGINS = 1000

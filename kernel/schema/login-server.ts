@@ -1,6 +1,7 @@
 import type { Schema } from 'yup'
-import { WalletError } from '../errors/wallet-error.ts'
+import { WalletError } from '../base/errors.ts'
 import type { LoginPayload, PendingVoucher } from '../types/login.ts'
+import { type LoginNode, MAX_LOGINS, parseLogins } from './login-nodes.ts'
 import {
   finite,
   isoDate,
@@ -20,8 +21,7 @@ import {
   optionalSnrp,
   shortText,
   text
-} from './fields.ts'
-import { type LoginNode, MAX_LOGINS, parseLogins } from './login-nodes.ts'
+} from './shape.ts'
 
 /** More logins than this never wait for one owner. */
 const MAX_VOUCHERS = 1000

@@ -1,8 +1,7 @@
 import type { Schema } from 'yup'
 import type { Box } from '../types/keys.ts'
 import type { RecoveryQuestionChoice } from '../types/login.ts'
-import { finite, listOf, objectOf, optionalBox, text } from './fields.ts'
-import { parse } from './parse.ts'
+import { finite, listOf, objectOf, optionalBox, parse, text } from './shape.ts'
 
 const CATEGORIES = ['address', 'must', 'numeric', 'recovery2', 'string'] as const
 

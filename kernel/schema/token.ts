@@ -1,8 +1,8 @@
-import { copyData } from '../copy-data.ts'
-import { WalletError } from '../errors/wallet-error.ts'
-import type { Denomination, Token } from '../types/currency.ts'
-import type { JsonObject } from '../types/json.ts'
-import { isRecord } from './fields.ts'
+import type { Denomination } from '../base/amount.ts'
+import { copyData } from '../base/copy-data.ts'
+import { WalletError } from '../base/errors.ts'
+import { isRecord, type JsonObject } from '../base/json.ts'
+import type { Token } from '../types/currency.ts'
 
 const MAX_NAME = 200
 const MAX_LOCATION = 10_000

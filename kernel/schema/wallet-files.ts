@@ -1,6 +1,5 @@
 import type { Schema } from 'yup'
-import { leaf, objectOf, optional, optionalFinite } from './fields.ts'
-import { parse } from './parse.ts'
+import { leaf, objectOf, optional, optionalFinite, parse } from './shape.ts'
 
 /** A wallet of the first clients, as a file of the account's repo holds it (protocol §3.4 `Wallets/`). */
 export interface LegacyWalletFile {

@@ -1,6 +1,6 @@
-import { compare, type NativeAmount, nativeAmount } from '../amount.ts'
-import { WalletError } from '../errors/wallet-error.ts'
-import type { Json } from '../types/json.ts'
+import { compare, type NativeAmount, nativeAmount } from '../base/amount.ts'
+import { WalletError } from '../base/errors.ts'
+import type { Json } from '../base/json.ts'
 import type { SpendInfo } from '../types/transaction.ts'
 
 /** What an approval of a token lets somebody take of it. */

@@ -1,4 +1,4 @@
-import { isWalletError, WalletError } from '../errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../base/errors.ts'
 import type { ParsedUri } from '../types/engine.ts'
 import type { SpendInfo, SpendTarget } from '../types/transaction.ts'
 import type { SwapWallet } from './swap-wallet.ts'

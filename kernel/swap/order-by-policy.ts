@@ -1,5 +1,5 @@
-import { copyList } from '../copy-data.ts'
-import type { QuoteSnapshot } from '../hooks/snapshots.ts'
+import { copyList } from '../base/copy-data.ts'
+import type { QuoteSnapshot } from '../types/snapshots.ts'
 import type { Ranked } from './rank-quotes.ts'
 import type { SwapQuote } from './swap-quote.ts'
 

@@ -1,8 +1,7 @@
-import { isWalletError, type WalletError } from '../errors/wallet-error.ts'
-import type { QuoteSnapshot } from '../hooks/snapshots.ts'
-import { describeError } from '../log.ts'
+import { describeError, isWalletError, type WalletError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { SwapPlugin } from '../plugins/plugin.ts'
-import type { JsonObject } from '../types/json.ts'
+import type { QuoteSnapshot } from '../types/snapshots.ts'
 import type { QuoteDesk } from '../types/swap.ts'
 import type { SwapQuote } from './swap-quote.ts'
 

@@ -1,7 +1,5 @@
-import { compare, type NativeAmount, nativeAmount, sum, ZERO } from '../amount.ts'
-import { isRecord, isShortText } from '../schema/fields.ts'
-import { copyJson } from '../schema/parse.ts'
-import type { JsonObject } from '../types/json.ts'
+import { compare, type NativeAmount, nativeAmount, sum, ZERO } from '../base/amount.ts'
+import { copyJson, isRecord, isShortText, type JsonObject } from '../base/json.ts'
 import type { Memo, SpendInfo, SpendTarget } from '../types/transaction.ts'
 
 /** What spends of a provider are held against. */

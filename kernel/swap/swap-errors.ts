@@ -1,7 +1,6 @@
-import { isNativeAmount, nativeAmount } from '../amount.ts'
-import { isWalletError, WalletError } from '../errors/wallet-error.ts'
-import { scrub } from '../log.ts'
-import { isRecord, isShortText } from '../schema/fields.ts'
+import { isNativeAmount, nativeAmount } from '../base/amount.ts'
+import { isWalletError, scrub, WalletError } from '../base/errors.ts'
+import { isRecord, isShortText } from '../base/json.ts'
 import type { SwapRequest } from '../types/swap.ts'
 import { bestFailureOf } from './best-failure.ts'
 

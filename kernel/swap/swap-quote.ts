@@ -1,6 +1,6 @@
-import type { NativeAmount } from '../amount.ts'
-import { isWalletError, WalletError } from '../errors/wallet-error.ts'
-import type { QuoteSnapshot, SwapRequestSnapshot } from '../hooks/snapshots.ts'
+import type { NativeAmount } from '../base/amount.ts'
+import { isWalletError, WalletError } from '../base/errors.ts'
+import type { QuoteSnapshot, SwapRequestSnapshot } from '../types/snapshots.ts'
 import {
   type ApproveOptions,
   approveQuote,

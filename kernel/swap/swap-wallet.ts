@@ -1,4 +1,4 @@
-import type { NativeAmount } from '../amount.ts'
+import type { NativeAmount } from '../base/amount.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { FreshAddress, ParsedUri } from '../types/engine.ts'
 import type { SpendInfo, Transaction } from '../types/transaction.ts'

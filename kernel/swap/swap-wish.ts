@@ -1,7 +1,7 @@
-import { type NativeAmount, nativeAmount, ZERO } from '../amount.ts'
-import { WalletError } from '../errors/wallet-error.ts'
-import type { SwapRequestSnapshot } from '../hooks/snapshots.ts'
+import { type NativeAmount, nativeAmount, ZERO } from '../base/amount.ts'
+import { WalletError } from '../base/errors.ts'
 import type { TokenMap } from '../types/currency.ts'
+import type { SwapRequestSnapshot } from '../types/snapshots.ts'
 import type { SwapAsset, SwapRequest } from '../types/swap.ts'
 import type { SwapWallet } from './swap-wallet.ts'
 

@@ -1,19 +1,5 @@
-import type { JsonObject } from './json.ts'
-
-/** One way to write amounts of a currency. `multiplier`: native units in one of it, a decimal integer text. */
-export interface Denomination {
-  readonly name: string
-  readonly multiplier: string
-  readonly symbol?: string
-}
-
-/** What amounts are written in. A currency is one of its own coin, and a token is one too. */
-export interface AmountUnits {
-  readonly currencyCode: string
-  readonly displayName: string
-  /** The first is the one amounts are shown in. */
-  readonly denominations: readonly Denomination[]
-}
+import type { AmountUnits } from '../base/amount.ts'
+import type { JsonObject } from '../base/json.ts'
 
 /** A token of a chain, under its token id. */
 export interface Token extends AmountUnits {

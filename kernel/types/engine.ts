@@ -1,7 +1,7 @@
-import type { NativeAmount } from '../amount.ts'
-import type { AbortSignalLike } from './abort-signal.ts'
+import type { NativeAmount } from '../base/amount.ts'
+import type { Json, JsonObject } from '../base/json.ts'
+import type { AbortSignalLike } from '../io/io.ts'
 import type { Token, TokenMap } from './currency.ts'
-import type { Json, JsonObject } from './json.ts'
 import type { PublicWalletInfo, WalletInfo, WalletKeys } from './keys.ts'
 import type { EngineTransaction, SentState, SpendInfo, SpentTarget } from './transaction.ts'
 

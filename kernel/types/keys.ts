@@ -1,5 +1,5 @@
-import type { Secret } from '../state/secret.ts'
-import type { Json, JsonObject } from './json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
+import type { Secret } from '../base/secret.ts'
 
 /** An encrypted box, as on the wire and on disk (specification §3). */
 export interface Box {

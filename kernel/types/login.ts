@@ -1,4 +1,4 @@
-import type { Secret } from '../state/secret.ts'
+import type { Secret } from '../base/secret.ts'
 import type { Box, SecretWalletInfo, Snrp } from './keys.ts'
 
 /** A login by a device that waits to be approved. Dates are ISO text. */

@@ -1,4 +1,4 @@
-import type { AbortSignalLike } from './abort-signal.ts'
+import type { AbortSignalLike } from '../io/io.ts'
 
 /** One quoted price: one `fromCurrency` costs so many `toCurrency`. Fiat codes carry `iso:`. */
 export interface RatePair {

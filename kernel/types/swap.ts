@@ -1,6 +1,6 @@
-import type { NativeAmount } from '../amount.ts'
-import type { AbortSignalLike } from './abort-signal.ts'
-import type { JsonObject } from './json.ts'
+import type { NativeAmount } from '../base/amount.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { AbortSignalLike } from '../io/io.ts'
 import type { SpendInfo } from './transaction.ts'
 
 /** One side of a swap, as a provider sees it: an asset, and no wallet. */

@@ -1,6 +1,6 @@
-import type { NativeAmount } from '../amount.ts'
+import type { NativeAmount } from '../base/amount.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { MemoType } from './currency.ts'
-import type { JsonObject } from './json.ts'
 
 /** A note for the recipient that travels on the chain. Hex has no leading 0x. */
 export interface Memo {

@@ -1,4 +1,4 @@
-import type { Services } from '../services.ts'
+import type { Services } from '../plugins/services.ts'
 import type { CurrencyTools } from '../types/engine.ts'
 
 const CALL_MS = 60_000

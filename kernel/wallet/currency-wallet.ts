@@ -1,8 +1,4 @@
-import type { NativeAmount } from '../amount.ts'
-import { copyData, looseCopy } from '../copy-data.ts'
-import { WalletError } from '../errors/wallet-error.ts'
-import type { EngineSnapshot, OpenPaymentSnapshot, WalletSnapshot } from '../hooks/snapshots.ts'
-import { settleAll } from '../io/settle-all.ts'
+import type { NativeAmount } from '../base/amount.ts'
 import {
   allowTexts,
   requireObject,
@@ -10,10 +6,14 @@ import {
   requireTextList,
   requireTexts,
   requireTokenId
-} from '../schema/arguments.ts'
-import { detachable, type Readable } from '../state/observable.ts'
+} from '../base/arguments.ts'
+import { copyData, looseCopy } from '../base/copy-data.ts'
+import { WalletError } from '../base/errors.ts'
+import { settleAll } from '../base/mutex.ts'
+import { detachable, type Readable } from '../base/observable.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { BalanceDetails, FreshAddress, MessageOptions, ParsedUri, UriRequest } from '../types/engine.ts'
+import type { EngineSnapshot, OpenPaymentSnapshot, WalletSnapshot } from '../types/snapshots.ts'
 import type { MetadataChange, SpendInfo, SweepInfo, Transaction } from '../types/transaction.ts'
 import { type AddressChange, type AddressRecord, readAddresses } from './address-files.ts'
 import { callTools } from './call-tools.ts'

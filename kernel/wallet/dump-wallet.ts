@@ -1,5 +1,4 @@
-import { isRecord } from '../schema/fields.ts'
-import type { Json, JsonObject } from '../types/json.ts'
+import { isRecord, type Json, type JsonObject } from '../base/json.ts'
 import type { WalletKeys } from '../types/keys.ts'
 import { copyPluginData } from './engine/engine-data.ts'
 import type { WalletLife } from './wallet-life.ts'

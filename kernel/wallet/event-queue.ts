@@ -1,5 +1,5 @@
+import { makeBreather } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
-import { makeBreather } from '../repo/breather.ts'
 
 const DELAY_MS = 20
 

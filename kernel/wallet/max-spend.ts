@@ -1,4 +1,4 @@
-import { type NativeAmount, nativeAmount } from '../amount.ts'
+import { type NativeAmount, nativeAmount } from '../base/amount.ts'
 
 /**
  * Finds the largest amount for which `canSpend` says yes, by halving (pure but for `canSpend`).

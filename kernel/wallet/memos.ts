@@ -1,4 +1,4 @@
-import { WalletError } from '../errors/wallet-error.ts'
+import { WalletError } from '../base/errors.ts'
 import type { MemoOption } from '../types/currency.ts'
 import type { Memo, SpendInfo, SpendTarget } from '../types/transaction.ts'
 

@@ -1,4 +1,4 @@
-import { Turns } from '../crypto/serial-queue.ts'
+import { Turns } from '../base/mutex.ts'
 import type { RatePair } from '../types/rates.ts'
 import { CurrencyWallet } from './currency-wallet.ts'
 import type { EngineRunner } from './engine/engine-runner.ts'

@@ -1,7 +1,7 @@
-import { WalletError } from '../errors/wallet-error.ts'
-import type { Scheduler } from '../io/scheduler.ts'
-import { requireObject } from '../schema/arguments.ts'
-import { Observable, type Readable } from '../state/observable.ts'
+import { requireObject } from '../base/arguments.ts'
+import { WalletError } from '../base/errors.ts'
+import { Observable, type Readable } from '../base/observable.ts'
+import type { Scheduler } from '../base/scheduler.ts'
 
 /** Whether something is paused, by itself or by what it belongs to. */
 export interface PauseSnapshot {

@@ -1,7 +1,6 @@
-import { compare, type NativeAmount } from '../amount.ts'
-import { WalletError } from '../errors/wallet-error.ts'
-import { copyJson } from '../schema/parse.ts'
-import { isSameJson } from '../types/json.ts'
+import { compare, type NativeAmount } from '../base/amount.ts'
+import { WalletError } from '../base/errors.ts'
+import { copyJson, isSameJson } from '../base/json.ts'
 import type { EngineTransaction, Transaction } from '../types/transaction.ts'
 import { checkEngineTransaction, checkSignedTransaction } from './engine/engine-data.ts'
 

@@ -1,4 +1,4 @@
-import type { Services } from '../services.ts'
+import type { Services } from '../plugins/services.ts'
 import type { FreshAddress } from '../types/engine.ts'
 import { callTools } from './call-tools.ts'
 import { checkFreshAddress } from './engine/engine-data.ts'

@@ -1,5 +1,5 @@
-import { looseCopy } from '../copy-data.ts'
-import { WalletError } from '../errors/wallet-error.ts'
+import { looseCopy } from '../base/copy-data.ts'
+import { WalletError } from '../base/errors.ts'
 import type { MessageOptions } from '../types/engine.ts'
 import { readPluginText } from './engine/engine-data.ts'
 import type { EngineRunner } from './engine/engine-runner.ts'

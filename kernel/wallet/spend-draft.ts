@@ -1,10 +1,10 @@
-import { compare, type NativeAmount, nativeAmount, sum, ZERO } from '../amount.ts'
-import { looseCopy } from '../copy-data.ts'
-import { isWalletError, WalletError } from '../errors/wallet-error.ts'
-import type { KeyUse } from '../hooks/snapshots.ts'
+import { compare, type NativeAmount, nativeAmount, sum, ZERO } from '../base/amount.ts'
+import { looseCopy } from '../base/copy-data.ts'
+import { isWalletError, WalletError } from '../base/errors.ts'
 import type { KeyQuestion } from '../keys/key-gate.ts'
-import { checkMaxFee, checkNetworkFee } from '../network-fee.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
+import { checkMaxFee, checkNetworkFee } from '../types/network-fee.ts'
+import type { KeyUse } from '../types/snapshots.ts'
 import type {
   EngineTransaction,
   SpendInfo,

@@ -1,6 +1,5 @@
-import { frozenCopy } from '../copy-data.ts'
-import { isRecord } from '../schema/fields.ts'
-import { parseJson } from '../schema/parse.ts'
+import { frozenCopy } from '../base/copy-data.ts'
+import { isRecord, parseJson } from '../base/json.ts'
 import type { EngineStore, PaymentSight } from '../types/engine.ts'
 import type { Transaction } from '../types/transaction.ts'
 

@@ -1,5 +1,5 @@
-import type { EngineSnapshot } from '../hooks/snapshots.ts'
 import type { RepoState } from '../repo/repo-facts.ts'
+import type { EngineSnapshot } from '../types/snapshots.ts'
 
 /** What a wallet is busy with. */
 export type SyncStage = 'paused' | 'starting' | 'looking' | 'waiting' | 'synced' | 'failed' | 'closed'

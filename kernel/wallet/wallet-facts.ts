@@ -1,8 +1,8 @@
-import { type NativeAmount, ZERO } from '../amount.ts'
-import type { WalletSnapshot } from '../hooks/snapshots.ts'
-import { Observable } from '../state/observable.ts'
+import { type NativeAmount, ZERO } from '../base/amount.ts'
+import { isSameJson } from '../base/json.ts'
+import { Observable } from '../base/observable.ts'
 import type { BalanceDetails } from '../types/engine.ts'
-import { isSameJson } from '../types/json.ts'
+import type { WalletSnapshot } from '../types/snapshots.ts'
 import type { WalletParts } from './wallet-place.ts'
 import { DEFAULT_FIAT } from './wallet-settings.ts'
 

@@ -1,6 +1,6 @@
-import { WalletError } from '../errors/wallet-error.ts'
+import { WalletError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
 import { JsonFile } from '../repo/json-file.ts'
-import type { JsonObject } from '../types/json.ts'
 import { fiatCodeOfNumber } from './fiat-numbers.ts'
 import type { WalletParts } from './wallet-place.ts'
 

@@ -1,4 +1,4 @@
-import { WalletError } from '../../kernel/errors/wallet-error.ts'
+import { WalletError } from '../../kernel/base/errors.ts'
 import type { FetchOptions, Io } from '../../kernel/io/io.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { isWalletError } from '../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../kernel/base/errors.ts'
+import { shuffled } from '../../kernel/base/random.ts'
 import type { FetchOptions, FetchReply, Io } from '../../kernel/io/io.ts'
-import { shuffled } from '../../kernel/io/shuffled.ts'
 import { raceInTurn } from './race-in-turn.ts'
 
 /** What a cross-origin fetch is made of. */

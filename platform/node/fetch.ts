@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
-import { WalletError } from '../../kernel/errors/wallet-error.ts'
+import { WalletError } from '../../kernel/base/errors.ts'
 import type { FetchOptions, FetchReply, Io } from '../../kernel/io/io.ts'
 import { textOfReply } from './reply-text.ts'
 

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hash, scrypt } from 'node:crypto'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
+import { makeSerialQueue } from '../../kernel/base/mutex.ts'
 import { checkAesInput } from '../../kernel/crypto/aes-input.ts'
-import { makeSerialQueue } from '../../kernel/crypto/serial-queue.ts'
 import { writeUtf8 } from '../../kernel/crypto/write-utf8.ts'
 import type { CryptoPort, ScryptCost } from '../../kernel/io/io.ts'
 

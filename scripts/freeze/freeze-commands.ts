@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { commandSpecs } from '../../cli/grammar/commands.ts'
-import { catalogue } from '../../kernel/errors/catalogue.ts'
+import { catalogue } from '../../kernel/base/errors.ts'
 import { runInProcess } from '../../test/helpers/in-process.ts'
 
 /** Every command with its arguments, flags, secrets and aliases, without the words that explain them. */

@@ -1,7 +1,7 @@
 import type { TestFn } from 'ava'
 import fc from 'fast-check'
-import { isWalletError } from '../../kernel/errors/wallet-error.ts'
-import type { Disk } from '../../kernel/repo/disk.ts'
+import { isWalletError } from '../../kernel/base/errors.ts'
+import type { Disk } from '../../kernel/io/disk.ts'
 
 /** Opens an empty disk of the kind under test. */
 export type OpenTestDisk = () => Promise<Disk>

@@ -3,10 +3,10 @@ import { scriptOf } from '../../fake-server/chain/script.ts'
 import { cutReplies, htmlPage, refusal, spoilFigures } from '../../fake-server/providers/provider-trouble.ts'
 import { answerInstead, slowDown } from '../../fake-server/trouble.ts'
 import type { ChainId } from '../../fake-server/world-chain.ts'
-import { nativeAmount } from '../../kernel/amount.ts'
-import { isWalletError, WalletError } from '../../kernel/errors/wallet-error.ts'
+import { nativeAmount } from '../../kernel/base/amount.ts'
+import { isWalletError, WalletError } from '../../kernel/base/errors.ts'
+import type { JsonObject } from '../../kernel/base/json.ts'
 import type { SwapPlugin } from '../../kernel/plugins/plugin.ts'
-import type { JsonObject } from '../../kernel/types/json.ts'
 import {
   ASSETS,
   type Asked,

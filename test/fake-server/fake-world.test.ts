@@ -6,11 +6,11 @@ import {
   makeFakeWorld,
   openPersistentWorld
 } from '../../fake-server/fake-world.ts'
+import { isWalletError, WalletError } from '../../kernel/base/errors.ts'
 import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
-import { isWalletError, WalletError } from '../../kernel/errors/wallet-error.ts'
+import type { Disk } from '../../kernel/io/disk.ts'
 import type { Io } from '../../kernel/io/io.ts'
 import { checkServerAddress } from '../../kernel/login/server/server-address.ts'
-import type { Disk } from '../../kernel/repo/disk.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
 import { type FakeClock, makeFakeClock } from '../helpers/fake-clock.ts'
 import { askerOf, boxOf, id, ROOT, rootData } from '../helpers/fake-login.ts'

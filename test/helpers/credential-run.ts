@@ -1,5 +1,5 @@
+import type { Json } from '../../kernel/base/json.ts'
 import { type Account, isWalletError, type WalletError } from '../../kernel/index.ts'
-import type { Json } from '../../kernel/types/json.ts'
 import { memoryStorage } from '../../plugins/storage/memory.ts'
 import {
   type CredentialAction,

@@ -1,3 +1,4 @@
+import type { Json } from '../../kernel/base/json.ts'
 import type {
   Account,
   CurrencyWallet,
@@ -7,9 +8,7 @@ import type {
   StoragePlugin
 } from '../../kernel/index.ts'
 import type { Io } from '../../kernel/io/io.ts'
-import type { Json } from '../../kernel/types/json.ts'
-import type { CredentialWorld } from './credential-world.ts'
-import { makeCredentialWorld, settle } from './credential-world.ts'
+import { type CredentialWorld, makeCredentialWorld, settle } from './credential-world.ts'
 import { openDevice } from './device.ts'
 import { type Fault, type FaultDisk, makeFaultDisk } from './fault-disk.ts'
 import { makeToy, toyTransaction } from './toy-currency.ts'

@@ -1,5 +1,5 @@
-import { WalletError } from '../../kernel/errors/wallet-error.ts'
-import type { Disk } from '../../kernel/repo/disk.ts'
+import { WalletError } from '../../kernel/base/errors.ts'
+import type { Disk } from '../../kernel/io/disk.ts'
 
 /**
  * What happens to one write.

@@ -1,4 +1,4 @@
-import { nativeAmount } from '../../kernel/amount.ts'
+import { nativeAmount } from '../../kernel/base/amount.ts'
 import { fileHashOf } from '../../kernel/keys/wallet-id.ts'
 import type { CurrencyInfo, TokenMap } from '../../kernel/types/currency.ts'
 import type { EngineTransaction } from '../../kernel/types/transaction.ts'

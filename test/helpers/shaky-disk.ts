@@ -1,5 +1,5 @@
-import { WalletError } from '../../kernel/errors/wallet-error.ts'
-import type { Disk } from '../../kernel/repo/disk.ts'
+import { WalletError } from '../../kernel/base/errors.ts'
+import type { Disk } from '../../kernel/io/disk.ts'
 
 /** Which calls of a disk fail. */
 export type ShakyCall = 'get' | 'set' | 'delete'

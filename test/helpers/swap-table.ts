@@ -18,7 +18,7 @@ import {
 } from '../../kernel/index.ts'
 import { swapHost } from '../../kernel/plugins/host.ts'
 import { PluginSet } from '../../kernel/plugins/plugin-set.ts'
-import type { Services } from '../../kernel/services.ts'
+import type { Services } from '../../kernel/plugins/services.ts'
 import type { QuoteRound } from '../../kernel/swap/quote-round.ts'
 import { OrderIds, type ProviderSettings, SwapService } from '../../kernel/swap/swap-service.ts'
 import type { EngineStore } from '../../kernel/types/engine.ts'

@@ -1,4 +1,4 @@
-import { isWalletError } from '../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../kernel/base/errors.ts'
 import { isTombstonePath } from '../../kernel/repo/tombstones.ts'
 import { type DeployedClient, makeDeployedClient } from './deployed-client.ts'
 import { type Edit, type EditHistory, WHOLE } from './edit-history.ts'

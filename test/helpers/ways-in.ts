@@ -3,7 +3,7 @@ import type { Login } from '../../kernel/login/login.ts'
 import { createLogin } from '../../kernel/login/ways-in/create-login.ts'
 import { loginWithPassword } from '../../kernel/login/ways-in/password.ts'
 import { loginWithPin } from '../../kernel/login/ways-in/pin.ts'
-import type { KernelConfig } from '../../kernel/services.ts'
+import type { KernelConfig } from '../../kernel/plugins/services.ts'
 import type { LoginStash } from '../../kernel/types/login.ts'
 import type { FaultDisk } from './fault-disk.ts'
 import {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { makeSerialQueue, type SerialQueue } from '../../kernel/crypto/serial-queue.ts'
+import { makeSerialQueue, type SerialQueue } from '../../kernel/base/mutex.ts'
 import { type Cell, type Flow, pairOf, titleOf } from './flow.ts'
 import { CELLS, makeFlowTable } from './flow-table.ts'
 import { appFlows } from './flows/app-flows.ts'

@@ -1,4 +1,4 @@
-import { isWalletError } from '../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../kernel/base/errors.ts'
 import type { CredentialCalls, TwoFactorCalls } from './device.ts'
 import { type OwnSession, ownAccountOf } from './own-session.ts'
 

@@ -1,5 +1,5 @@
 import type { ServedWorld } from '../../fake-server/http/serve-fake-world.ts'
-import { isWalletError } from '../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../kernel/base/errors.ts'
 import { createKernel } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { bitcoin } from '../../plugins/currency/utxo/plugin.ts'

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { nativeAmount } from '../../kernel/amount.ts'
-import { isWalletError } from '../../kernel/errors/wallet-error.ts'
+import { nativeAmount } from '../../kernel/base/amount.ts'
+import { isWalletError } from '../../kernel/base/errors.ts'
 import type { EngineTransaction, Metadata, Transaction } from '../../kernel/types/transaction.ts'
 import { saveMetadata } from '../../kernel/wallet/history/save-metadata.ts'
 import {

@@ -1,4 +1,6 @@
 import test from 'ava'
+import type { Json } from '../../kernel/base/json.ts'
+import { Secret } from '../../kernel/base/secret.ts'
 import { makeLobbyKeys } from '../../kernel/crypto/lobby-key.ts'
 import { acceptLogin, openHandedLogin } from '../../kernel/login/lobby/edge-login.ts'
 import { sharedStashOf } from '../../kernel/login/lobby/graft-login.ts'
@@ -7,8 +9,6 @@ import type { Login } from '../../kernel/login/login.ts'
 import { stashTextOf } from '../../kernel/login/stash/stash-file.ts'
 import { createLogin } from '../../kernel/login/ways-in/create-login.ts'
 import { loginWithPassword } from '../../kernel/login/ways-in/password.ts'
-import { Secret } from '../../kernel/state/secret.ts'
-import type { Json } from '../../kernel/types/json.ts'
 import {
   CHEAP,
   type LoginDevice,

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { isWalletError } from '../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../kernel/base/errors.ts'
 import { drawSeed, runCount } from '../helpers/drawn-runs.ts'
 import { type Device, openDevice } from '../helpers/repo-device.ts'
 import { makeShakyDisk, type ShakyDisk } from '../helpers/shaky-disk.ts'

@@ -9,11 +9,13 @@ const problemsIn = (tree: Readonly<Record<string, string>>): readonly string[] =
 test('a tree that keeps to the table has no problem', t => {
   t.deepEqual(
     problemsIn({
-      'kernel/errors/a.ts': "import { b } from './b.ts'",
-      'kernel/errors/b.ts': '',
-      'kernel/amount.ts': "import bigInt from 'big-integer'\nimport { a } from './errors/a.ts'",
-      'kernel/repo/disk.ts': "import type { T } from '../types/t.ts'",
-      'kernel/repo/repo.ts': "import { disk } from './disk.ts'\nimport { box } from '../crypto/box.ts'",
+      'kernel/base/errors/a.ts': "import { b } from './b.ts'",
+      'kernel/base/errors/b.ts': '',
+      'kernel/base/amount.ts': "import bigInt from 'big-integer'\nimport { a } from './errors/a.ts'",
+      'kernel/base/disk-path.ts': "import type { Disk } from '../io/disk.ts'",
+      'kernel/io/disk.ts': '',
+      'kernel/repo/repo.ts':
+        "import { text } from '../base/disk-path.ts'\nimport { box } from '../crypto/box.ts'",
       'kernel/types/t.ts': '',
       'kernel/crypto/box.ts': "import { gcm } from '@noble/ciphers/aes.js'",
       'kernel/plugin-api.ts': "export { box } from './crypto/box.ts'",
@@ -29,8 +31,8 @@ test('a tree that keeps to the table has no problem', t => {
       'fake-server/fake-world.ts':
         "import { k } from '../kernel/index.ts'\nimport { b } from '../kernel/crypto/box.ts'",
       'test/kernel/a.test.ts':
-        "import { a } from '../../kernel/errors/a.ts'\nimport { s } from '../../scripts/s.ts'",
-      'scripts/s.ts': "export { b } from '../kernel/errors/b.ts'"
+        "import { a } from '../../kernel/base/errors/a.ts'\nimport { s } from '../../scripts/s.ts'",
+      'scripts/s.ts': "export { b } from '../kernel/base/errors/b.ts'"
     }),
     []
   )
@@ -50,12 +52,12 @@ const refused: readonly (readonly [string, Readonly<Record<string, string>>, Reg
   ],
   [
     'a plugin imports the inside of the kernel',
-    { 'plugins/swap/a.ts': "import '../../kernel/amount.ts'" },
+    { 'plugins/swap/a.ts': "import '../../kernel/base/amount.ts'" },
     /may import only/
   ],
   [
     'the command line imports the inside of the kernel',
-    { 'cli/a.ts': "import '../kernel/amount.ts'" },
+    { 'cli/a.ts': "import '../kernel/base/amount.ts'" },
     /may import only/
   ],
   ['the kernel imports Node', { 'kernel/io/a.ts': "import 'node:fs'" }, /kernel\/io may not import node:fs/],
@@ -66,7 +68,7 @@ const refused: readonly (readonly [string, Readonly<Record<string, string>>, Reg
   ],
   [
     'a second file of the kernel imports big-integer',
-    { 'kernel/time.ts': "import b from 'big-integer'" },
+    { 'kernel/base/time.ts': "import b from 'big-integer'" },
     /big-integer/
   ],
   [
@@ -120,7 +122,11 @@ test('a ring of imports is shown from end to end, also when it is of types only'
 
 test('a file that git lists and nobody read is a problem, and so is an empty tree', t => {
   t.deepEqual(
-    checkLayers(new Map([['kernel/time.ts', '']]), ['kernel/time.ts', 'kernel/io/io.ts', 'README.md']),
+    checkLayers(new Map([['kernel/base/time.ts', '']]), [
+      'kernel/base/time.ts',
+      'kernel/io/io.ts',
+      'README.md'
+    ]),
     ['kernel/io/io.ts: git lists it, but it was not read']
   )
   t.deepEqual(checkLayers(new Map(), []), ['no file was read'])

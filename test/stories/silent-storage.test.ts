@@ -1,5 +1,6 @@
-import test, { type ExecutionContext } from 'ava'
-import type { WalletError } from '../../kernel/errors/wallet-error.ts'
+import type { ExecutionContext } from 'ava'
+import test from 'ava'
+import type { WalletError } from '../../kernel/base/errors.ts'
 import { type Account, type CurrencyWallet, nativeAmount, type ObserverPlugin } from '../../kernel/index.ts'
 import { waitFor } from '../helpers/device.ts'
 import { makeSilentDisk, type SilentDisk, storageOf } from '../helpers/silent-disk.ts'

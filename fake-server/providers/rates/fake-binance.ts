@@ -1,4 +1,4 @@
-import { parseJsonText } from '../../../kernel/types/json-text.ts'
+import { parseJsonText } from '../../../kernel/base/json.ts'
 import { jsonReply } from '../../replies.ts'
 import type { FakeMarket } from '../fake-market.ts'
 import type { FakeProvider } from '../fake-provider.ts'

@@ -1,6 +1,5 @@
+import { isRecord, parseJsonText } from '../../../kernel/base/json.ts'
 import type { Clock } from '../../../kernel/io/io.ts'
-import { isRecord } from '../../../kernel/schema/fields.ts'
-import { parseJsonText } from '../../../kernel/types/json-text.ts'
 import { jsonReply } from '../../replies.ts'
 import type { FakeMarket } from '../fake-market.ts'
 import type { FakeProvider } from '../fake-provider.ts'

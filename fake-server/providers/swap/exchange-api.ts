@@ -1,7 +1,5 @@
-import { isRecord } from '../../../kernel/schema/fields.ts'
-import { parseJson } from '../../../kernel/schema/parse.ts'
-import type { FakeReply } from '../../replies.ts'
-import { jsonReply } from '../../replies.ts'
+import { isRecord, parseJson } from '../../../kernel/base/json.ts'
+import { type FakeReply, jsonReply } from '../../replies.ts'
 import type { ProviderRequest } from '../fake-provider.ts'
 import { FAKE_COINS, type FakeCoin } from './fake-coin.ts'
 

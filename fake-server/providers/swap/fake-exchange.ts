@@ -1,6 +1,6 @@
 import { hex } from '@scure/base'
+import type { Json } from '../../../kernel/base/json.ts'
 import type { Clock } from '../../../kernel/io/io.ts'
-import type { Json } from '../../../kernel/types/json.ts'
 import { scriptOf } from '../../chain/script.ts'
 import type { ChainId } from '../../world-chain.ts'
 import type { FakeChains } from '../../world-chains.ts'

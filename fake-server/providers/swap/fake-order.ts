@@ -1,6 +1,5 @@
-import { WalletError } from '../../../kernel/errors/wallet-error.ts'
-import { isRecord } from '../../../kernel/schema/fields.ts'
-import type { Json, JsonObject } from '../../../kernel/types/json.ts'
+import { WalletError } from '../../../kernel/base/errors.ts'
+import { isRecord, type Json, type JsonObject } from '../../../kernel/base/json.ts'
 import type { ChainId } from '../../world-chain.ts'
 
 /** Where an order stands. `exchanging`: it is paid, and the payout is on its way. */

@@ -1,9 +1,8 @@
-import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
-import { makeBreather } from '../../repo/breather.ts'
-import { isRecord } from '../../schema/fields.ts'
-import { copyJson } from '../../schema/parse.ts'
+import { isWalletError, WalletError } from '../../base/errors.ts'
+import { copyJson, isRecord } from '../../base/json.ts'
+import { makeBreather } from '../../base/yielder.ts'
+import type { Services } from '../../plugins/services.ts'
 import { parseToken, parseTokenId } from '../../schema/token.ts'
-import type { Services } from '../../services.ts'
 import type { Token, TokenMap } from '../../types/currency.ts'
 import { tokenMapOf } from './token-map.ts'
 

@@ -1,7 +1,7 @@
+import type { Json, JsonObject } from '../../base/json.ts'
 import { type FieldEdit, objectAt } from '../../repo/json-file.ts'
 import { parseLegacyToken, parseSavedToken, parseTokenId } from '../../schema/token.ts'
 import type { Token, TokenMap } from '../../types/currency.ts'
-import type { Json, JsonObject } from '../../types/json.ts'
 import { tokenMapOf } from './token-map.ts'
 
 /** The account's own tokens, and the deployed app's settings, which are read only if that file is missing. */

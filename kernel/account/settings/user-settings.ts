@@ -1,7 +1,5 @@
-import { WalletError } from '../../errors/wallet-error.ts'
-import { isRecord } from '../../schema/fields.ts'
-import { copyJson } from '../../schema/parse.ts'
-import type { JsonObject } from '../../types/json.ts'
+import { WalletError } from '../../base/errors.ts'
+import { copyJson, isRecord, type JsonObject } from '../../base/json.ts'
 
 const MAX_LENGTH = 100_000
 

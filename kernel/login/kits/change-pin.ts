@@ -1,6 +1,6 @@
-import { WalletError } from '../../errors/wallet-error.ts'
+import { WalletError } from '../../base/errors.ts'
+import type { Secret } from '../../base/secret.ts'
 import type { Io } from '../../io/io.ts'
-import type { Secret } from '../../state/secret.ts'
 import type { LoginTree } from '../../types/login.ts'
 import type { LoginState } from '../login.ts'
 import { listTrees } from '../login-tree.ts'

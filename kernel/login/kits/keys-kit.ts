@@ -1,5 +1,5 @@
+import { WalletError } from '../../base/errors.ts'
 import { sealJson } from '../../crypto/box.ts'
-import { WalletError } from '../../errors/wallet-error.ts'
 import type { Io } from '../../io/io.ts'
 import type { WalletInfo } from '../../types/keys.ts'
 import type { LoginKit } from './login-kit.ts'

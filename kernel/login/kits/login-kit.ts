@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../types/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { LoginStash } from '../../types/login.ts'
 import type { LoginMethod } from '../server/login-server.ts'
 import { renameStash } from '../stash/rename-stash.ts'

@@ -1,5 +1,5 @@
+import { WalletError } from '../../base/errors.ts'
 import { base32Of, parseBase32 } from '../../crypto/encoding.ts'
-import { WalletError } from '../../errors/wallet-error.ts'
 import type { Io } from '../../io/io.ts'
 import type { LoginTree } from '../../types/login.ts'
 import type { LoginKit } from './login-kit.ts'

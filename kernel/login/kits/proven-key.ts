@@ -1,7 +1,7 @@
+import type { Secret } from '../../base/secret.ts'
 import { openBox } from '../../crypto/box.ts'
 import { equalBytes, utf8Of } from '../../crypto/encoding.ts'
 import type { Io } from '../../io/io.ts'
-import type { Secret } from '../../state/secret.ts'
 import type { Box } from '../../types/keys.ts'
 import type { BoxOrTrue, LoginPayload } from '../../types/login.ts'
 import type { OpenedBoxes } from '../opened-boxes.ts'

@@ -1,9 +1,9 @@
-import { WalletError } from '../../errors/wallet-error.ts'
-import { withDeadline } from '../../io/deadline.ts'
+import { withDeadline } from '../../base/deadline.ts'
+import { WalletError } from '../../base/errors.ts'
+import { parseJson } from '../../base/json.ts'
 import type { FetchReply } from '../../io/io.ts'
+import type { Services } from '../../plugins/services.ts'
 import { type AppInfo, parseAppInfo } from '../../schema/lobby.ts'
-import { parseJson } from '../../schema/parse.ts'
-import type { Services } from '../../services.ts'
 import { causeOfFetch } from '../server/login-server.ts'
 
 /** How an app is shown to whoever is to approve its login. The addresses are those of images. */

@@ -1,7 +1,8 @@
+import { isWalletError, WalletError } from '../../base/errors.ts'
+import type { Json } from '../../base/json.ts'
 import { openJson, sealJson } from '../../crypto/box.ts'
 import { parseBase58 } from '../../crypto/encoding.ts'
 import { checkLobbyId, lobbyBoxKeyOf, makeLobbyKeys } from '../../crypto/lobby-key.ts'
-import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
 import type { Io } from '../../io/io.ts'
 import {
   type LobbyContent,
@@ -10,7 +11,6 @@ import {
   parseLobby,
   parseLobbyReply
 } from '../../schema/lobby.ts'
-import type { Json } from '../../types/json.ts'
 import { loginFetch, type ServerPort } from '../server/login-server.ts'
 
 /** PUT /v2/lobby/{id}: opens a lobby for a request. @throws ACCOUNT_EXISTS if there is one of this id */

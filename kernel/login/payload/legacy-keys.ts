@@ -1,6 +1,6 @@
+import { WalletError } from '../../base/errors.ts'
 import { openBox, openText } from '../../crypto/box.ts'
 import { utf8Of } from '../../crypto/encoding.ts'
-import { WalletError } from '../../errors/wallet-error.ts'
 import type { Io } from '../../io/io.ts'
 import { walletIdOf } from '../../keys/wallet-id.ts'
 import { accountRepoTypeOf } from '../../keys/wallet-info.ts'

@@ -1,6 +1,6 @@
+import type { Secret } from '../../base/secret.ts'
 import { openText } from '../../crypto/box.ts'
 import type { Io } from '../../io/io.ts'
-import type { Secret } from '../../state/secret.ts'
 import type { LoginPayload } from '../../types/login.ts'
 import { normalizeUsername, userIdOf } from '../derive.ts'
 

@@ -1,5 +1,5 @@
+import { WalletError } from '../../base/errors.ts'
 import { openBox } from '../../crypto/box.ts'
-import { WalletError } from '../../errors/wallet-error.ts'
 import type { Io } from '../../io/io.ts'
 import { type Box, isBox } from '../../types/keys.ts'
 import type { LoginPayload, LoginStash } from '../../types/login.ts'

@@ -1,6 +1,6 @@
 import type { Schema } from 'yup'
-import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
-import { scrub } from '../../log.ts'
+import { isWalletError, scrub, WalletError } from '../../base/errors.ts'
+import { parseJsonText } from '../../base/json.ts'
 import {
   asChallengeResults,
   asEnvelope,
@@ -8,8 +8,7 @@ import {
   asPasswordResults,
   type OtpResults
 } from '../../schema/login-server.ts'
-import { parse } from '../../schema/parse.ts'
-import { parseJsonText } from '../../types/json-text.ts'
+import { parse } from '../../schema/shape.ts'
 
 /**
  * Gives the results of a reply of the login server, or throws what its code says (protocol §2.2; pure).

@@ -1,5 +1,5 @@
+import type { Json, JsonObject } from '../../base/json.ts'
 import type { Io } from '../../io/io.ts'
-import type { Json, JsonObject } from '../../types/json.ts'
 
 /** What proves to the login server who asks; exactly one pair of protocol §2.3, or none. Raw bytes. */
 export interface LoginCredentials {

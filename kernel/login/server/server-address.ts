@@ -1,4 +1,4 @@
-import { WalletError } from '../../errors/wallet-error.ts'
+import { WalletError } from '../../base/errors.ts'
 
 /**
  * Checks the address of a configured server: http on localhost only, https on localhost, `edge.app`,

@@ -1,4 +1,4 @@
-import { WalletError } from '../../errors/wallet-error.ts'
+import { WalletError } from '../../base/errors.ts'
 import type { LoginStash } from '../../types/login.ts'
 import { normalizeUsername } from '../derive.ts'
 import type { Stashes } from './stash.ts'

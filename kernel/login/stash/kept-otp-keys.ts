@@ -1,11 +1,11 @@
 import type { Schema } from 'yup'
+import { isRecord, parseJson } from '../../base/json.ts'
+import { makeSerialQueue } from '../../base/mutex.ts'
 import { openBox, openJson, sealBox, sealJson } from '../../crypto/box.ts'
 import { base58Of, equalBytes } from '../../crypto/encoding.ts'
-import { makeSerialQueue } from '../../crypto/serial-queue.ts'
+import type { Services } from '../../plugins/services.ts'
 import { type DoubledFiles, makeDoubledFiles } from '../../repo/doubled-file.ts'
-import { box, isRecord, objectOf, optionalBox, optionalSnrp } from '../../schema/fields.ts'
-import { parse, parseJson } from '../../schema/parse.ts'
-import type { Services } from '../../services.ts'
+import { box, objectOf, optionalBox, optionalSnrp, parse } from '../../schema/shape.ts'
 import type { Box, Snrp } from '../../types/keys.ts'
 
 /** A login of this device. Ids are base64. */

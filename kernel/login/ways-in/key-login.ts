@@ -1,6 +1,6 @@
+import { WalletError } from '../../base/errors.ts'
+import { Secret } from '../../base/secret.ts'
 import { parseBase58 } from '../../crypto/encoding.ts'
-import { WalletError } from '../../errors/wallet-error.ts'
-import { Secret } from '../../state/secret.ts'
 import type { LoginStash } from '../../types/login.ts'
 import { Login } from '../login.ts'
 import { OpenedBoxes } from '../opened-boxes.ts'

@@ -1,6 +1,6 @@
-import { isWalletError } from '../../errors/wallet-error.ts'
-import type { LoginSnapshot } from '../../hooks/snapshots.ts'
-import type { Services } from '../../services.ts'
+import { isWalletError } from '../../base/errors.ts'
+import type { Services } from '../../plugins/services.ts'
+import type { LoginSnapshot } from '../../types/snapshots.ts'
 
 /** Tells where a login attempt stands. */
 export type ToldStage = (stage: 'deriving' | 'asking' | 'opening') => void

@@ -1,9 +1,9 @@
+import { tryJsonText } from '../../base/json.ts'
+import type { Secret } from '../../base/secret.ts'
+import { makeBreather } from '../../base/yielder.ts'
 import { openText, sealText } from '../../crypto/box.ts'
 import type { Io } from '../../io/io.ts'
-import type { Secret } from '../../state/secret.ts'
-import { tryJsonText } from '../../types/json-text.ts'
 import { isBox } from '../../types/keys.ts'
-import { makeBreather } from '../breather.ts'
 
 /** The writes that a chunk holds, both ends included; writes are numbered from 1. */
 export interface ChunkRange {

@@ -1,5 +1,5 @@
+import { makeBreather } from '../../base/yielder.ts'
 import type { Clock } from '../../io/io.ts'
-import { makeBreather } from '../breather.ts'
 import type { BulkRow } from './bulk.ts'
 import { segmentOf } from './index-columns.ts'
 import type { IndexColumns } from './index-part.ts'

@@ -1,7 +1,6 @@
-import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
-import type { Disk } from '../disk.ts'
-import { quarantine } from '../quarantine.ts'
-import type { Report } from '../report.ts'
+import { isWalletError, type Report, WalletError } from '../../base/errors.ts'
+import { quarantine } from '../../base/quarantine.ts'
+import type { Disk } from '../../io/disk.ts'
 import {
   type Change,
   type ChunkCrypto,

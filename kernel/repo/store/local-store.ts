@@ -1,6 +1,6 @@
-import { WalletError } from '../../errors/wallet-error.ts'
+import { WalletError } from '../../base/errors.ts'
+import { makeBreather } from '../../base/yielder.ts'
 import type { EngineStore } from '../../types/engine.ts'
-import { makeBreather } from '../breather.ts'
 import { type Change, type ChunkRange, chunkName, encodeChunk } from './chunk.ts'
 import { type ChunkPlace, type LoadedChunk, loadChunks } from './load-chunks.ts'
 import { mergeCountOf } from './merge-policy.ts'

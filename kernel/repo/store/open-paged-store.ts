@@ -1,5 +1,5 @@
-import { WalletError } from '../../errors/wallet-error.ts'
-import { checkPath } from '../disk.ts'
+import { checkPath } from '../../base/disk-path.ts'
+import { WalletError } from '../../base/errors.ts'
 import { openLocalStore } from './local-store.ts'
 import type { PagedPlace } from './paged-place.ts'
 import { PagedStore } from './paged-store.ts'

@@ -1,6 +1,5 @@
-import { Turns } from '../../crypto/serial-queue.ts'
-import { makeBreather } from '../breather.ts'
-import { FlyingWrites } from '../flying-writes.ts'
+import { FlyingWrites, Turns } from '../../base/mutex.ts'
+import { makeBreather } from '../../base/yielder.ts'
 import type { BulkChange, BulkStore, BulkTable, StoreChanges } from './bulk.ts'
 import type { BulkPrefixes } from './bulk-prefixes.ts'
 import {

@@ -1,4 +1,4 @@
-import { firstWhere } from '../first-where.ts'
+import { firstWhere } from '../../base/lower-bound.ts'
 import { COLUMN_NAMES, type IndexColumns, makeColumns } from './index-part.ts'
 import type { KeyHash } from './key-hash.ts'
 

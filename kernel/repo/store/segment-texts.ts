@@ -1,4 +1,4 @@
-import type { Disk } from '../disk.ts'
+import type { Disk } from '../../io/disk.ts'
 import { HEAD, parseEnds } from './segment.ts'
 
 /**

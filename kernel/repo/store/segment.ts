@@ -1,6 +1,6 @@
+import { WalletError } from '../../base/errors.ts'
+import { makeBreather } from '../../base/yielder.ts'
 import { textOf } from '../../crypto/encoding.ts'
-import { WalletError } from '../../errors/wallet-error.ts'
-import { makeBreather } from '../breather.ts'
 import type { BulkRow } from './bulk.ts'
 import type { ChunkCrypto } from './chunk.ts'
 import { openBytes, sealBytes } from './sealed-bytes.ts'

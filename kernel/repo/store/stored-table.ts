@@ -1,5 +1,5 @@
+import { makeBreather } from '../../base/yielder.ts'
 import type { Clock } from '../../io/io.ts'
-import { makeBreather } from '../breather.ts'
 import type { BulkRow, BulkTable } from './bulk.ts'
 import type { OverlayRow } from './overlay.ts'
 import type { RowIndex } from './row-index.ts'

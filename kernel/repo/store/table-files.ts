@@ -1,5 +1,5 @@
-import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
-import { quarantine } from '../quarantine.ts'
+import { isWalletError, WalletError } from '../../base/errors.ts'
+import { quarantine } from '../../base/quarantine.ts'
 import type { BulkRow } from './bulk.ts'
 import { decodeIndexPart, encodeIndexPart, type IndexColumns, tableOfPart } from './index-part.ts'
 import type { ChunkPlace } from './load-chunks.ts'

@@ -1,4 +1,4 @@
-import { tryJsonText } from '../../types/json-text.ts'
+import { tryJsonText } from '../../base/json.ts'
 
 /** Which files hold one table: the files that no manifest names are left over from a crash. */
 export interface TableManifest {

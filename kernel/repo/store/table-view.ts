@@ -1,4 +1,4 @@
-import { firstWhere } from '../first-where.ts'
+import { firstWhere } from '../../base/lower-bound.ts'
 import type { OverlayRow } from './overlay.ts'
 import type { RowIndex } from './row-index.ts'
 

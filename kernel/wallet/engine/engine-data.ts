@@ -1,8 +1,7 @@
-import { isNativeAmount, nativeAmount } from '../../amount.ts'
-import { copyData, copyList } from '../../copy-data.ts'
-import { isWalletError, WalletError } from '../../errors/wallet-error.ts'
-import { isRecord } from '../../schema/fields.ts'
-import { copyJson } from '../../schema/parse.ts'
+import { isNativeAmount, nativeAmount } from '../../base/amount.ts'
+import { copyData, copyList } from '../../base/copy-data.ts'
+import { isWalletError, WalletError } from '../../base/errors.ts'
+import { copyJson, isRecord, type JsonObject } from '../../base/json.ts'
 import type {
   BalanceDetails,
   FreshAddress,
@@ -10,7 +9,6 @@ import type {
   PaymentSight,
   StakingStatus
 } from '../../types/engine.ts'
-import type { JsonObject } from '../../types/json.ts'
 import type { EngineTransaction, Memo, SentState } from '../../types/transaction.ts'
 import { isDate } from '../history/transaction-file.ts'
 

@@ -1,6 +1,6 @@
+import { isSameJson, type JsonObject } from '../../base/json.ts'
 import type { TokenMap } from '../../types/currency.ts'
 import type { CurrencyEngine } from '../../types/engine.ts'
-import { isSameJson, type JsonObject } from '../../types/json.ts'
 
 /** What an engine is made with, and told again when it changes. */
 export interface EngineInputs {

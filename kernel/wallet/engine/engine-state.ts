@@ -1,7 +1,6 @@
-import { isWalletError } from '../../errors/wallet-error.ts'
-import type { EngineSnapshot } from '../../hooks/snapshots.ts'
-import { describeError } from '../../log.ts'
-import { Observable, type Readable } from '../../state/observable.ts'
+import { describeError, isWalletError } from '../../base/errors.ts'
+import { Observable, type Readable } from '../../base/observable.ts'
+import type { EngineSnapshot } from '../../types/snapshots.ts'
 import type { WalletParts } from '../wallet-place.ts'
 
 /** What an engine's state belongs to. */

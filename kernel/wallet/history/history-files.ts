@@ -1,5 +1,5 @@
-import { WalletError } from '../../errors/wallet-error.ts'
-import { parseJson } from '../../schema/parse.ts'
+import { WalletError } from '../../base/errors.ts'
+import { parseJson } from '../../base/json.ts'
 import { LEGACY_FOLDER, type LegacyPlace, parseLegacyFile } from './legacy-file.ts'
 import { type FoundFile, mergeFiles } from './merge-files.ts'
 import {

@@ -1,5 +1,4 @@
-import { isRecord } from '../../schema/fields.ts'
-import { readOwnJson } from '../../schema/parse.ts'
+import { isRecord, readOwnJson } from '../../base/json.ts'
 
 /** What the history of a wallet remembers beside its rows; it is derived, so anything unreadable begins anew. */
 export interface HistoryState {

@@ -1,5 +1,5 @@
-import { WalletError } from '../../errors/wallet-error.ts'
-import { isRecord } from '../../schema/fields.ts'
+import { WalletError } from '../../base/errors.ts'
+import { isRecord } from '../../base/json.ts'
 import { isDate, type TransactionFile } from './transaction-file.ts'
 
 /** Where the oldest clients kept transactions, under names that say nothing. */

@@ -1,4 +1,4 @@
-import { WalletError } from '../../errors/wallet-error.ts'
+import { WalletError } from '../../base/errors.ts'
 import type { Metadata, MetadataChange } from '../../types/transaction.ts'
 
 type Draft = { -readonly [K in keyof Metadata]: Metadata[K] }

@@ -1,4 +1,4 @@
-import { firstWhere } from '../../repo/first-where.ts'
+import { firstWhere } from '../../base/lower-bound.ts'
 import { stepDown } from './list-cursor.ts'
 import type { ListedRow, RowList } from './row-list.ts'
 

@@ -1,4 +1,4 @@
-import { WalletError } from '../../errors/wallet-error.ts'
+import { WalletError } from '../../base/errors.ts'
 import type { MetadataChange } from '../../types/transaction.ts'
 import type { HistoryTable } from './history-table.ts'
 import { checkMetadata, mergeMetadata, withFiatCode } from './metadata.ts'

@@ -1,5 +1,5 @@
+import { makeBreather } from '../../base/yielder.ts'
 import type { Clock } from '../../io/io.ts'
-import { makeBreather } from '../../repo/breather.ts'
 
 /** Stands around each text, so that no query is found across two of them. */
 const SEPARATOR = '\0'

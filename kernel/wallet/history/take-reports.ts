@@ -1,4 +1,4 @@
-import { WalletError } from '../../errors/wallet-error.ts'
+import { WalletError } from '../../base/errors.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import type { HistoryFiles } from './history-files.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Scheduler } from '../../io/scheduler.ts'
+import type { Scheduler } from '../../base/scheduler.ts'
 
 const PERIOD_MS = 5000
 

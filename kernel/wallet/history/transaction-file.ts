@@ -1,7 +1,6 @@
-import { isNativeAmount } from '../../amount.ts'
-import { WalletError } from '../../errors/wallet-error.ts'
-import { isRecord } from '../../schema/fields.ts'
-import type { Json, JsonObject } from '../../types/json.ts'
+import { isNativeAmount } from '../../base/amount.ts'
+import { WalletError } from '../../base/errors.ts'
+import { isRecord, type Json, type JsonObject } from '../../base/json.ts'
 import type {
   EngineTransaction,
   Metadata,

@@ -1,4 +1,4 @@
-import { WalletError } from '../../errors/wallet-error.ts'
+import { WalletError } from '../../base/errors.ts'
 import type { Transaction } from '../../types/transaction.ts'
 import { parseRow } from './history-row.ts'
 import type { HistoryTable } from './history-table.ts'

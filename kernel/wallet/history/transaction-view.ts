@@ -1,4 +1,4 @@
-import { type NativeAmount, ZERO } from '../../amount.ts'
+import { type NativeAmount, ZERO } from '../../base/amount.ts'
 import type {
   Confirmations,
   EngineTransaction,

@@ -1,4 +1,4 @@
-import { isWalletError } from '../../errors/wallet-error.ts'
+import { isWalletError } from '../../base/errors.ts'
 import type { Metadata } from '../../types/transaction.ts'
 import type { CurrencyWallet } from '../currency-wallet.ts'
 import { mergeMetadata } from '../history/metadata.ts'

@@ -1,7 +1,7 @@
 import type { Schema } from 'yup'
+import { isRecord, parseJson } from '../../base/json.ts'
 import { isWellFormed } from '../../crypto/encoding.ts'
-import { isRecord, objectOf, optional, shortText } from '../../schema/fields.ts'
-import { parse, parseJson } from '../../schema/parse.ts'
+import { objectOf, optional, parse, shortText } from '../../schema/shape.ts'
 
 /** What Holdfast adds to a row of a label file, under a key of its own: what does not fit into one label. */
 export interface LabelDetails {

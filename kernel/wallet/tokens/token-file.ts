@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../base/json.ts'
 import type { CurrencyConfigSnapshot } from '../../types/currency.ts'
-import type { JsonObject } from '../../types/json.ts'
 
 /** The file of a wallet's tokens, and the older one that is read only where that is missing. */
 export const TOKENS_PATH = 'Tokens.json'

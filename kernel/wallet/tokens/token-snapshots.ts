@@ -1,5 +1,5 @@
-import type { TokenSnapshot } from '../../hooks/snapshots.ts'
 import type { CurrencyConfigSnapshot, Token } from '../../types/currency.ts'
+import type { TokenSnapshot } from '../../types/snapshots.ts'
 
 /** What a currency knows of some tokens, each once, in the order of the lists; ids that it does not know are left out. */
 export const tokenSnapshotsOf = (

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
-import { WalletError } from '../../../kernel/errors/wallet-error.ts'
-import type { Disk } from '../../../kernel/repo/disk.ts'
+import { WalletError } from '../../../kernel/base/errors.ts'
+import type { Disk } from '../../../kernel/io/disk.ts'
 import type { Answer, Parts } from '../page/parts-page.ts'
 
 declare const parts: Parts

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // Runs in a browser: what a test calls there, over the parts for web pages.
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
-import type { Disk } from '../../../kernel/repo/disk.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
+import type { Disk } from '../../../kernel/io/disk.ts'
 import { makeBrowserIo } from '../../../platform/browser/index.ts'
 import { openBrowserDisk } from '../../../plugins/storage/browser/browser-storage.ts'
 import { openLocalDisk } from '../../../plugins/storage/local-storage.ts'

@@ -6,7 +6,7 @@ import type { DevtoolsClient } from '../../../devtools/core/devtools-client.ts'
 import { makeKernelClient } from '../../../devtools/core/kernel-client.ts'
 import type { SliceName } from '../../../devtools/core/slices.ts'
 import { openStandalone } from '../../../devtools/standalone/open-standalone.ts'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { makeBrowserIo } from '../../../platform/browser/index.ts'
 
 /** What the page offers, as `globalThis.standalone`. */

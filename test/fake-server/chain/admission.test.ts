@@ -3,7 +3,7 @@ import { RawTx } from '@scure/btc-signer'
 import test from 'ava'
 import fc from 'fast-check'
 import { decodeTransaction } from '../../../fake-server/chain/transaction.ts'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { alter, makeChain, makeFundedChain, makePurse, refuses, signAll, signSpend } from './chain-kit.ts'
 
 const purse = makePurse('p2wpkh')

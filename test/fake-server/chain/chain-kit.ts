@@ -8,7 +8,7 @@ import type { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
 import { BITCOIN_REGTEST } from '../../../fake-server/chain/networks.ts'
 import { openFakeChain } from '../../../fake-server/chain/open-fake-chain.ts'
 import { scriptHashOf } from '../../../fake-server/chain/script.ts'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
 

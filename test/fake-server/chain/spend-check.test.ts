@@ -5,7 +5,7 @@ import { pubECDSA, pubSchnorr } from '@scure/btc-signer/utils.js'
 import test from 'ava'
 import fc from 'fast-check'
 import { BITCOIN_REGTEST } from '../../../fake-server/chain/networks.ts'
-import { nativeAmount } from '../../../kernel/amount.ts'
+import { nativeAmount } from '../../../kernel/base/amount.ts'
 import {
   alter,
   makeFundedChain,

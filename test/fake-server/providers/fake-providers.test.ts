@@ -11,7 +11,7 @@ import {
   swellReplies
 } from '../../../fake-server/providers/provider-trouble.ts'
 import { answerInstead } from '../../../fake-server/trouble.ts'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { Io } from '../../../kernel/io/io.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import {
   type ActivationOffer,
   type CurrencyEngine,

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { isWalletError, WalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../../../kernel/base/errors.ts'
 import type { Disk, StoragePlugin } from '../../../kernel/index.ts'
 import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { accountRepoTypeOf, makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'

@@ -1,5 +1,6 @@
-import test, { type ExecutionContext } from 'ava'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import type { ExecutionContext } from 'ava'
+import test from 'ava'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { type Account, type CurrencyWallet, nativeAmount, type Plugin } from '../../../kernel/index.ts'
 import { splitWalletInfo } from '../../../kernel/keys/split-wallet-info.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { WalletBook, type WalletBookParts } from '../../../kernel/account/wallet-book.ts'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { makeKernelHooks } from '../../../kernel/hooks/make-kernel-hooks.ts'
 import type { Disk, StoragePlugin } from '../../../kernel/index.ts'
 import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { openBox, openJson, openText, sealBox, sealJson, sealText } from '../../../kernel/crypto/box.ts'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import { type Box, isBox } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'

@@ -1,9 +1,9 @@
 import test from 'ava'
-import { WalletError } from '../../../kernel/errors/wallet-error.ts'
+import { WalletError } from '../../../kernel/base/errors.ts'
 import { hookTable } from '../../../kernel/hooks/hook-table.ts'
 import type { KernelHooks } from '../../../kernel/hooks/kernel-hooks.ts'
 import { makeKernelHooks } from '../../../kernel/hooks/make-kernel-hooks.ts'
-import type { SpendSnapshot, TapSnapshot } from '../../../kernel/hooks/snapshots.ts'
+import type { Disk } from '../../../kernel/io/disk.ts'
 import {
   currencyHost,
   observerHost,
@@ -13,8 +13,8 @@ import {
   swapHost
 } from '../../../kernel/plugins/host.ts'
 import { PluginSet } from '../../../kernel/plugins/plugin-set.ts'
-import type { Disk } from '../../../kernel/repo/disk.ts'
 import type { RateDesk } from '../../../kernel/types/rates.ts'
+import type { SpendSnapshot, TapSnapshot } from '../../../kernel/types/snapshots.ts'
 import type { QuoteDesk } from '../../../kernel/types/swap.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { sealBox, sealJson } from '../../../kernel/crypto/box.ts'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { Login } from '../../../kernel/login/login.ts'
 import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'ava'
+import { Secret } from '../../../kernel/base/secret.ts'
 import { sealBox } from '../../../kernel/crypto/box.ts'
 import { base58Of } from '../../../kernel/crypto/encoding.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
@@ -10,7 +11,6 @@ import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'
 import { loginWithKey } from '../../../kernel/login/ways-in/key-login.ts'
 import { loginWithPassword } from '../../../kernel/login/ways-in/password.ts'
 import { loginWithPin } from '../../../kernel/login/ways-in/pin.ts'
-import { Secret } from '../../../kernel/state/secret.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import {
   CHEAP,

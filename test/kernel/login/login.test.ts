@@ -1,7 +1,8 @@
 import test from 'ava'
+import type { WalletError } from '../../../kernel/base/errors.ts'
+import { Secret } from '../../../kernel/base/secret.ts'
 import { openJson } from '../../../kernel/crypto/box.ts'
 import { hotp } from '../../../kernel/crypto/one-time-code.ts'
-import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import { makePinChangeKits } from '../../../kernel/login/kits/change-pin.ts'
 import { makeOtpKit } from '../../../kernel/login/kits/otp-kit.ts'
@@ -12,7 +13,6 @@ import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'
 import { loginWithKey } from '../../../kernel/login/ways-in/key-login.ts'
 import { loginWithPassword } from '../../../kernel/login/ways-in/password.ts'
 import { loginWithPin } from '../../../kernel/login/ways-in/pin.ts'
-import { Secret } from '../../../kernel/state/secret.ts'
 import {
   CHEAP,
   type LoginDevice,

@@ -1,7 +1,7 @@
 import test from 'ava'
+import { Secret } from '../../../kernel/base/secret.ts'
 import { sealBox } from '../../../kernel/crypto/box.ts'
 import { OpenedBoxes } from '../../../kernel/login/opened-boxes.ts'
-import { Secret } from '../../../kernel/state/secret.ts'
 import type { SecretWalletInfo, WalletKeys } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
+import type { WalletError } from '../../../kernel/base/errors.ts'
 import { fetchLoginMessages } from '../../../kernel/login/server/login-messages.ts'
 import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'
 import type { PendingVoucher } from '../../../kernel/types/login.ts'

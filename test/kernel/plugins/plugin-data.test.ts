@@ -1,13 +1,13 @@
 import test from 'ava'
-import { copyData } from '../../../kernel/copy-data.ts'
-import { WalletError } from '../../../kernel/errors/wallet-error.ts'
+import { copyData } from '../../../kernel/base/copy-data.ts'
+import { checkedDisk } from '../../../kernel/base/disk-path.ts'
+import { WalletError } from '../../../kernel/base/errors.ts'
 import {
   type CurrencyEngine,
   type Disk,
   type EngineTransaction,
   nativeAmount
 } from '../../../kernel/index.ts'
-import { checkedDisk } from '../../../kernel/repo/disk.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
 import { makeToy, toyTransaction } from '../../helpers/toy-currency.ts'
 import { openToyHome, toyToken } from '../../helpers/toy-home.ts'

@@ -1,8 +1,14 @@
 import test from 'ava'
 import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
-import { WalletError } from '../../../kernel/errors/wallet-error.ts'
-import type { CurrencyPlugin, Io, ObserverPlugin, PolicyPlugin, RatePlugin } from '../../../kernel/index.ts'
-import { nativeAmount } from '../../../kernel/index.ts'
+import { WalletError } from '../../../kernel/base/errors.ts'
+import {
+  type CurrencyPlugin,
+  type Io,
+  nativeAmount,
+  type ObserverPlugin,
+  type PolicyPlugin,
+  type RatePlugin
+} from '../../../kernel/index.ts'
 import { captureIo } from '../../../kernel/plugins/plugin-io.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { openDevice } from '../../helpers/device.ts'

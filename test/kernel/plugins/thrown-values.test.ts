@@ -1,9 +1,13 @@
 import test from 'ava'
 import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
-import { errorOf, isWalletError, WalletError } from '../../../kernel/errors/wallet-error.ts'
-import type { ObserverPlugin, Plugin, PolicyPlugin, RatePlugin } from '../../../kernel/index.ts'
-import { nativeAmount } from '../../../kernel/index.ts'
-import { describeError } from '../../../kernel/log.ts'
+import { describeError, errorOf, isWalletError, WalletError } from '../../../kernel/base/errors.ts'
+import {
+  nativeAmount,
+  type ObserverPlugin,
+  type Plugin,
+  type PolicyPlugin,
+  type RatePlugin
+} from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { openDevice } from '../../helpers/device.ts'
 import { makeToy } from '../../helpers/toy-currency.ts'

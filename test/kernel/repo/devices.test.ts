@@ -1,7 +1,7 @@
 import test from 'ava'
 import { makeChance } from '../../../fake-server/trouble.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { openMarkedText } from '../../../kernel/crypto/box.ts'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
 import { provenanceIn } from '../../../kernel/repo/lineage.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
 import { makeDeployedClient } from '../../helpers/deployed-client.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { isWalletError, WalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError, WalletError } from '../../../kernel/base/errors.ts'
 import { type DoubledFiles, makeDoubledFiles } from '../../../kernel/repo/doubled-file.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { editFields, JsonFile } from '../../../kernel/repo/json-file.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, openDevice } from '../../helpers/repo-device.ts'

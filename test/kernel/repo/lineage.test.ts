@@ -1,5 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
+import { Secret } from '../../../kernel/base/secret.ts'
 import { openText } from '../../../kernel/crypto/box.ts'
 import {
   areRelated,
@@ -19,7 +20,6 @@ import {
 import { changedFields, WHOLE_FILE } from '../../../kernel/repo/merge-json.ts'
 import { RepoBoxes } from '../../../kernel/repo/repo-boxes.ts'
 import { parseBox } from '../../../kernel/repo/repo-record.ts'
-import { Secret } from '../../../kernel/state/secret.ts'
 import { type Chance, drawSeed, makeChance } from '../../helpers/drawn-runs.ts'
 import { boxOf, dataKey } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'

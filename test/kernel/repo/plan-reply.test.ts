@@ -1,4 +1,5 @@
 import test from 'ava'
+import { Secret } from '../../../kernel/base/secret.ts'
 import type { AppliedReply } from '../../../kernel/repo/apply-reply.ts'
 import {
   checkDeletions,
@@ -11,7 +12,6 @@ import {
 import type { RepoFiles } from '../../../kernel/repo/repo-files.ts'
 import { BULK } from '../../../kernel/repo/repo-record.ts'
 import { openPagedStore } from '../../../kernel/repo/store/open-paged-store.ts'
-import { Secret } from '../../../kernel/state/secret.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, dataKey, openDevice, repoId } from '../../helpers/repo-device.ts'
 import { makeSyncStore } from '../../helpers/sync-store.ts'

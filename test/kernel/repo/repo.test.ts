@@ -1,5 +1,5 @@
 import test from 'ava'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { exportDeployedRepo } from '../../../kernel/repo/deployed-repo.ts'
 import { boxText } from '../../../kernel/repo/repo-record.ts'
 import { SyncLoop } from '../../../kernel/repo/sync-loop.ts'

@@ -1,11 +1,11 @@
 import test from 'ava'
+import { Secret } from '../../../kernel/base/secret.ts'
 import { EditCount, type Provenance, stamped } from '../../../kernel/repo/lineage.ts'
 import { changedFields } from '../../../kernel/repo/merge-json.ts'
 import { RepoBoxes } from '../../../kernel/repo/repo-boxes.ts'
 import type { NamedFile } from '../../../kernel/repo/repo-files.ts'
 import { boxText } from '../../../kernel/repo/repo-record.ts'
 import { sealChanged } from '../../../kernel/repo/seal-changed.ts'
-import { Secret } from '../../../kernel/state/secret.ts'
 import { boxOf, dataKey } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { FetchReply } from '../../../kernel/io/io.ts'
 import { SyncServers } from '../../../kernel/repo/sync-server.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'

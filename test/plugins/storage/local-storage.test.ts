@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { createKernel } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { localStorageDisk, openLocalDisk, type WebStorage } from '../../../plugins/storage/local-storage.ts'

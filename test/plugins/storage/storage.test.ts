@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import test from 'ava'
 import type { KeyvStoreAdapter } from 'keyv'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { keyvDisk } from '../../../plugins/storage/keyv-disk.ts'
 import { memoryDisk, memoryStorage } from '../../../plugins/storage/memory.ts'
 import { testStoragePlugin } from '../../contracts/storage-plugin.ts'
@@ -83,7 +83,7 @@ test('a value that is no text is damage', async t => {
 test('the memory plugin answers openDisk with its own files', async t => {
   const files = new Map([['a', '1']])
   const plugin = memoryStorage(files)
-  const answers: (() => Promise<import('../../../kernel/repo/disk.ts').Disk>)[] = []
+  const answers: (() => Promise<import('../../../kernel/io/disk.ts').Disk>)[] = []
   const openDisk = { tapPromise: (_: string, fn: never) => void answers.push(fn) }
   plugin.apply({ hooks: { openDisk } } as never)
   t.is(await (await answers[0]?.())?.getText('a'), '1')

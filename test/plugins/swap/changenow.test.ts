@@ -1,6 +1,6 @@
 import test from 'ava'
-import { nativeAmount } from '../../../kernel/amount.ts'
-import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
+import { nativeAmount } from '../../../kernel/base/amount.ts'
+import type { WalletError } from '../../../kernel/base/errors.ts'
 import { changenow } from '../../../plugins/swap/changenow.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
 import {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { isWalletError, type WalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError, type WalletError } from '../../../kernel/base/errors.ts'
 import { makeAssetList } from '../../../plugins/swap/kit/assets.ts'
 import { makeAsk } from '../../../plugins/swap/kit/client.ts'
 import { isDecimal, nativeOf, quotient, rescale } from '../../../plugins/swap/kit/decimal.ts'

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { refusal } from '../../../fake-server/providers/provider-trouble.ts'
 import { answerInstead } from '../../../fake-server/trouble.ts'
-import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
+import type { WalletError } from '../../../kernel/base/errors.ts'
 import { letsexchange } from '../../../plugins/swap/letsexchange.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
 import { DEPOSIT_TO, dealOf, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { nativeAmount } from '../../../kernel/amount.ts'
-import type { WalletError } from '../../../kernel/errors/wallet-error.ts'
+import { nativeAmount } from '../../../kernel/base/amount.ts'
+import type { WalletError } from '../../../kernel/base/errors.ts'
 import type { SpendInfo } from '../../../kernel/types/transaction.ts'
 import { writeMemo } from '../../../plugins/swap/thorchain/memo.ts'
 import { mayaprotocol, thorchain } from '../../../plugins/swap/thorchain.ts'

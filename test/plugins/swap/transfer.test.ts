@@ -1,5 +1,5 @@
 import test from 'ava'
-import { nativeAmount } from '../../../kernel/amount.ts'
+import { nativeAmount } from '../../../kernel/base/amount.ts'
 import { transfer } from '../../../plugins/swap/transfer.ts'
 import { ASSETS, DEPOSIT_TO, offerOf, openSwapHome } from '../../helpers/swap-desk.ts'
 

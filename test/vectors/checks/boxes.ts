@@ -1,6 +1,6 @@
 import { openBox, openText, sealBox, sealText } from '../../../kernel/crypto/box.ts'
 import { isBox } from '../../../kernel/types/keys.ts'
-import { isWalletError } from '../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
 import { base64, bytes, eachVector, type GroupCheck, io } from './check.ts'
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { isWalletError } from '../../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../../kernel/base/errors.ts'
 import { settle } from '../../../helpers/login-device.ts'
 import { openSettings, type SettingsDevice, tokenOf } from '../../../helpers/settings-device.ts'
 import { makeSyncStore } from '../../../helpers/sync-store.ts'

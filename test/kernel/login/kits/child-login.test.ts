@@ -1,4 +1,5 @@
 import test from 'ava'
+import { Secret } from '../../../../kernel/base/secret.ts'
 import { accountRepoTypeOf, makeWalletInfo } from '../../../../kernel/keys/wallet-info.ts'
 import { makePinChangeKits } from '../../../../kernel/login/kits/change-pin.ts'
 import { makeNewLogin } from '../../../../kernel/login/kits/new-login.ts'
@@ -9,7 +10,6 @@ import { createLogin } from '../../../../kernel/login/ways-in/create-login.ts'
 import { loginWithKey } from '../../../../kernel/login/ways-in/key-login.ts'
 import { loginWithPassword } from '../../../../kernel/login/ways-in/password.ts'
 import { loginWithPin } from '../../../../kernel/login/ways-in/pin.ts'
-import { Secret } from '../../../../kernel/state/secret.ts'
 import {
   CHEAP,
   type LoginDevice,

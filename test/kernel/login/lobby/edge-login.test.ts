@@ -1,7 +1,9 @@
 import test from 'ava'
+import { WalletError } from '../../../../kernel/base/errors.ts'
+import type { Json } from '../../../../kernel/base/json.ts'
+import { Scheduler } from '../../../../kernel/base/scheduler.ts'
+import { Secret } from '../../../../kernel/base/secret.ts'
 import { lobbyIdOf, makeLobbyKeys } from '../../../../kernel/crypto/lobby-key.ts'
-import { WalletError } from '../../../../kernel/errors/wallet-error.ts'
-import { Scheduler } from '../../../../kernel/io/scheduler.ts'
 import { fetchLobby } from '../../../../kernel/login/lobby/approve-login.ts'
 import { acceptLogin } from '../../../../kernel/login/lobby/edge-login.ts'
 import { type EdgeLoginRequest, requestEdgeLogin } from '../../../../kernel/login/lobby/edge-login-request.ts'
@@ -18,8 +20,6 @@ import { createLogin } from '../../../../kernel/login/ways-in/create-login.ts'
 import { loginWithKey } from '../../../../kernel/login/ways-in/key-login.ts'
 import { loginWithPassword } from '../../../../kernel/login/ways-in/password.ts'
 import { loginWithPin } from '../../../../kernel/login/ways-in/pin.ts'
-import { Secret } from '../../../../kernel/state/secret.ts'
-import type { Json } from '../../../../kernel/types/json.ts'
 import {
   CHEAP,
   type LoginDevice,

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { Secret } from '../../../../kernel/base/secret.ts'
 import { openJson } from '../../../../kernel/crypto/box.ts'
 import { base58Of, parseBase58 } from '../../../../kernel/crypto/encoding.ts'
 import { makeRecoveryKit } from '../../../../kernel/login/kits/recovery-kit.ts'
@@ -11,7 +12,6 @@ import {
   listRecoveryQuestionChoices,
   loginWithRecovery
 } from '../../../../kernel/login/ways-in/recovery.ts'
-import { Secret } from '../../../../kernel/state/secret.ts'
 import type { LocalUser } from '../../../../kernel/types/login.ts'
 import { type AliceDevice, createAlice, lastBody, openAlice, withLogin } from '../../../helpers/alice.ts'
 import {

@@ -1,9 +1,9 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { isWalletError } from '../../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../../kernel/base/errors.ts'
+import { Secret } from '../../../../kernel/base/secret.ts'
 import { type LocalStore, openLocalStore } from '../../../../kernel/repo/store/local-store.ts'
 import { mergeCountOf } from '../../../../kernel/repo/store/merge-policy.ts'
-import { Secret } from '../../../../kernel/state/secret.ts'
 import { FAULT_KINDS, type FaultDisk, makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import { makeRepoIo } from '../../../helpers/repo-io.ts'
 

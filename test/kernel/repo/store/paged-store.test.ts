@@ -1,11 +1,11 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { isWalletError } from '../../../../kernel/errors/wallet-error.ts'
+import { isWalletError } from '../../../../kernel/base/errors.ts'
+import { Secret } from '../../../../kernel/base/secret.ts'
 import type { BulkChange, BulkRow, BulkTable } from '../../../../kernel/repo/store/bulk.ts'
 import { parseBulkPrefixes } from '../../../../kernel/repo/store/bulk-prefixes.ts'
 import { openPagedStore } from '../../../../kernel/repo/store/open-paged-store.ts'
 import type { PagedStore } from '../../../../kernel/repo/store/paged-store.ts'
-import { Secret } from '../../../../kernel/state/secret.ts'
 import { FAULT_KINDS, type FaultDisk, makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import { makeRepoIo } from '../../../helpers/repo-io.ts'
 

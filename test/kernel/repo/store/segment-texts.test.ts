@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import type { Disk } from '../../../../kernel/repo/disk.ts'
+import { Secret } from '../../../../kernel/base/secret.ts'
+import type { Disk } from '../../../../kernel/io/disk.ts'
 import {
   encodeSegment,
   HEAD,
@@ -9,7 +10,6 @@ import {
   tableOfPiece
 } from '../../../../kernel/repo/store/segment.ts'
 import { SegmentTexts } from '../../../../kernel/repo/store/segment-texts.ts'
-import { Secret } from '../../../../kernel/state/secret.ts'
 import { makeRepoIo } from '../../../helpers/repo-io.ts'
 
 const segmentOf = (pieces: readonly string[]): string => {

@@ -1,8 +1,8 @@
 import test from 'ava'
+import { Secret } from '../../../../kernel/base/secret.ts'
 import { parseBulkPrefixes } from '../../../../kernel/repo/store/bulk-prefixes.ts'
 import { openPagedStore } from '../../../../kernel/repo/store/open-paged-store.ts'
 import type { PagedStore } from '../../../../kernel/repo/store/paged-store.ts'
-import { Secret } from '../../../../kernel/state/secret.ts'
 import { makeNodeIo } from '../../../../platform/node/index.ts'
 import { memoryDisk } from '../../../../plugins/storage/memory.ts'
 

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { nativeAmount } from '../../../../kernel/amount.ts'
-import { isWalletError } from '../../../../kernel/errors/wallet-error.ts'
+import { nativeAmount } from '../../../../kernel/base/amount.ts'
+import { isWalletError } from '../../../../kernel/base/errors.ts'
 import type { EngineTransaction } from '../../../../kernel/types/transaction.ts'
 import { STATE_KEY } from '../../../../kernel/wallet/history/history-state.ts'
 import { saveMetadata } from '../../../../kernel/wallet/history/save-metadata.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { Scheduler } from '../../../../kernel/io/scheduler.ts'
+import { Scheduler } from '../../../../kernel/base/scheduler.ts'
 import { TransactionThrottle, type TxidChanges } from '../../../../kernel/wallet/history/throttle.ts'
 import { makeFakeClock } from '../../../helpers/fake-clock.ts'
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { nativeAmount } from '../../../../kernel/amount.ts'
+import { nativeAmount } from '../../../../kernel/base/amount.ts'
 import type { EngineTransaction, Transaction } from '../../../../kernel/types/transaction.ts'
 import { saveMetadata } from '../../../../kernel/wallet/history/save-metadata.ts'
 import {

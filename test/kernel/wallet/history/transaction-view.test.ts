@@ -1,5 +1,5 @@
 import test from 'ava'
-import { nativeAmount } from '../../../../kernel/amount.ts'
+import { nativeAmount } from '../../../../kernel/base/amount.ts'
 import type { EngineTransaction, Memo } from '../../../../kernel/types/transaction.ts'
 import { saveMetadata } from '../../../../kernel/wallet/history/save-metadata.ts'
 import { newTransactionFile } from '../../../../kernel/wallet/history/transaction-file.ts'

@@ -1,0 +1,68 @@
+/** Runs a job when all earlier ones have ended, however they ended, and gives its result. */
+export type SerialQueue = <T>(job: () => Promise<T>) => Promise<T>
+
+/** Makes a queue whose jobs never overlap: scrypt jobs would fight for memory and spoil the benchmark (protocol §1.4). */
+export const makeSerialQueue = (): SerialQueue => {
+  const turns = new Turns()
+  return job => turns.take(job)
+}
+
+/** The queue itself, of which each wallet has several: its jobs never overlap, and one can wait for those that are there. */
+export class Turns {
+  /** The end of the last job, well or not; none while nothing is under way, which is nearly always. */
+  #last: Promise<void> | undefined
+
+  /** As {@link SerialQueue}. */
+  take<T>(job: () => Promise<T>): Promise<T> {
+    const result = (this.#last ?? DONE).then(job)
+    const ended = result.then(nothing, nothing)
+    this.#last = ended
+    void ended.then(() => {
+      if (this.#last === ended) this.#last = undefined
+    })
+    return result
+  }
+
+  /** Resolves when the jobs taken before have ended; at once if there is none. */
+  async settled(): Promise<void> {
+    await this.#last
+  }
+}
+
+const DONE = Promise.resolve()
+const nothing = (): void => {}
+
+/** Writes that are on their way to the disk: nobody sends, builds upon or acknowledges what may still fail. */
+export class FlyingWrites {
+  /** Undefined while there are none, as nearly always: a set of its own takes memory, and there are thousands. */
+  #writes: Set<Promise<unknown>> | undefined
+
+  /** Counts a write until it has ended, well or not, and gives it back. */
+  add<T>(write: Promise<T>): Promise<T> {
+    const writes = this.#writes ?? new Set()
+    this.#writes = writes.add(write)
+    const land = (): void => {
+      writes.delete(write)
+      if (writes.size === 0) this.#writes = undefined
+    }
+    write.then(land, land)
+    return write
+  }
+
+  /** Resolves when those of now have ended, well or not. */
+  async ended(): Promise<void> {
+    if (this.#writes !== undefined) await Promise.allSettled(this.#writes)
+  }
+
+  /** Resolves when those of now are durable. @throws as the first of them that fails */
+  async durable(): Promise<void> {
+    if (this.#writes !== undefined) await Promise.all(this.#writes)
+  }
+}
+
+/** Waits until all have ended, however they end. @throws the first failure in their order */
+export const settleAll = async (tasks: readonly (Promise<unknown> | undefined)[]): Promise<void> => {
+  for (const result of await Promise.allSettled(tasks)) {
+    if (result.status === 'rejected') throw result.reason
+  }
+}

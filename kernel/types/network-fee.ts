@@ -1,0 +1,59 @@
+import { compare, multiply, type NativeAmount, nativeAmount, sum, ZERO } from '../base/amount.ts'
+import { WalletError } from '../base/errors.ts'
+import type { CurrencyInfo } from './currency.ts'
+import type { Transaction } from './transaction.ts'
+
+/** A network fee that nobody should pay without a second look; native units of the chain's own coin. */
+export interface UnusualFee {
+  readonly networkFee: NativeAmount
+  /** What the same payment costs by the engine's other sources. */
+  readonly usualNetworkFee: NativeAmount
+}
+
+/**
+ * Returns the network fee of a draft if it is above ten times the usual one and above a tenth of what is paid; of a
+ * token, whose amounts cannot be compared with the fee, if it is above ten times the usual one. Undefined if the fee is
+ * ordinary, or if the engine does not know what is usual (pure).
+ */
+export const unusualFeeOf = (tx: Transaction): UnusualFee | undefined => {
+  const { usualNetworkFee, tokenId, spendTargets = [] } = tx
+  const networkFee = coinFeeOf(tx)
+  if (usualNetworkFee === undefined || compare(networkFee, multiply(usualNetworkFee, FACTOR)) <= 0)
+    return undefined
+  const paid = tokenId === null ? sum(spendTargets.map(target => target.nativeAmount)) : ZERO
+  if (compare(multiply(networkFee, SHARE), paid) <= 0) return undefined
+  return { networkFee, usualNetworkFee }
+}
+
+/**
+ * Holds the network fee of what is about to be signed against what the user allows: the limit of the call, or the one
+ * that the payment was drafted with. Without a limit an unusual fee is refused.
+ *
+ * @throws MAX_FEE, FEE_UNUSUAL
+ */
+export const checkNetworkFee = (
+  { currencyCode }: CurrencyInfo,
+  tx: Transaction,
+  maxNetworkFee: NativeAmount | undefined = tx.maxNetworkFee
+): void => {
+  const networkFee = coinFeeOf(tx)
+  if (maxNetworkFee !== undefined) {
+    if (compare(networkFee, maxNetworkFee) <= 0) return
+    throw new WalletError('MAX_FEE', { networkFee, maxFee: maxNetworkFee, currencyCode })
+  }
+  const unusual = unusualFeeOf(tx)
+  if (unusual !== undefined) throw new WalletError('FEE_UNUSUAL', { ...unusual, currencyCode })
+}
+
+/** Checks a limit that a caller gave. @throws OPTION_INVALID */
+export const checkMaxFee = (maxNetworkFee: string | undefined): void => {
+  if (maxNetworkFee !== undefined && !/^\d{1,100}$/.test(maxNetworkFee))
+    throw new WalletError('OPTION_INVALID', { option: 'maxNetworkFee', rule: 'must be a native amount' })
+}
+
+/** The chain takes its fee in its own coin, also for a token. */
+const coinFeeOf = ({ parentNetworkFee, networkFee }: Transaction): NativeAmount =>
+  parentNetworkFee ?? networkFee
+
+const FACTOR = nativeAmount('10')
+const SHARE = nativeAmount('10')

@@ -1,0 +1,386 @@
+import type { AmountUnits } from '../base/amount.ts'
+import type { Json } from '../base/json.ts'
+import type { BalanceDetails, StakingStatus } from './engine.ts'
+import type { Confirmations, SentState } from './transaction.ts'
+
+/** The level of a log line. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/** One line of the log. `source`: the plugin or kernel module that wrote it. */
+export interface LogLine {
+  readonly source: string
+  readonly level: LogLevel
+  readonly text: string
+  /** ISO text. */
+  readonly at: string
+}
+
+/** The kind of a plugin. */
+export type PluginKind = 'currency' | 'rates' | 'swap' | 'storage' | 'policy' | 'observer'
+
+/** A plugin that was applied, failed or is missing. */
+export interface PluginSnapshot {
+  readonly pluginId: string
+  readonly kind: PluginKind | undefined
+  readonly state: 'applied' | 'failed' | 'missing'
+  /** When a currency asks for private keys beyond signing, in which calls. */
+  readonly needsKeysTo: readonly ('sync' | 'spend' | 'broadcast')[]
+  /** Of an applied currency. */
+  readonly currency?: CurrencySnapshot
+  /** Of one that failed, as far as it is an error of the catalogue. */
+  readonly errorCode?: string
+  /** Why it failed, in its own words, or why it is missing. */
+  readonly message?: string
+}
+
+/** What a currency is called, and how its amounts are written. */
+export interface CurrencySnapshot extends AmountUnits {
+  /** Such as `wallet:bitcoin`. */
+  readonly walletType: string
+}
+
+/** One user of this device, without keys. */
+export interface UserSnapshot {
+  readonly loginId: string
+  readonly username?: string
+  readonly lastLogin?: string
+  readonly isPinLoginEnabled: boolean
+  readonly isLoggedIn: boolean
+}
+
+/** Where one login attempt stands. */
+export interface LoginSnapshot {
+  readonly attemptId: string
+  readonly method: 'create' | 'password' | 'pin' | 'key' | 'edge' | 'recovery'
+  readonly stage: 'deriving' | 'asking' | 'opening' | 'ready' | 'failed'
+  readonly errorCode?: string
+}
+
+/** An open account. */
+export interface AccountSnapshot {
+  readonly accountId: string
+  readonly username?: string
+  readonly appId: string
+  readonly isLoggedIn: boolean
+  /**
+   * How the owner can come back after a log-out, as far as this device knows: by password or recovery on any device, by
+   * PIN on this one, by approval of another device. Where it is empty, nothing but the login key opens the account again.
+   */
+  readonly loginMethods?: readonly ('password' | 'pin' | 'recovery' | 'edge')[]
+  /** The wallets of known currencies that are not deleted, in the account's order; the other lists are parts of it. */
+  readonly walletIds: readonly string[]
+  /** Those that are not archived. */
+  readonly activeWalletIds: readonly string[]
+  readonly archivedWalletIds: readonly string[]
+  readonly hiddenWalletIds: readonly string[]
+  readonly isPaused: boolean
+}
+
+/** A login request between two devices. `errorCode` of a pending one: what it waits on. */
+export interface LobbySnapshot {
+  readonly lobbyId: string
+  readonly state: 'pending' | 'started' | 'done' | 'error' | 'closed'
+  readonly username?: string
+  /** The last trouble, also of a request that goes on. */
+  readonly errorCode?: string
+  /** How many replies came to nothing; absent for none. */
+  readonly skippedReplies?: number
+}
+
+/** A synced repo. */
+export interface RepoSnapshot {
+  readonly repoId: string
+  /** Whose it is. */
+  readonly accountId: string
+  /** The wallet whose files are in it; absent for those of the account itself. */
+  readonly walletId?: string
+  /** False once its wallet or account has closed: nothing more is told of it then. */
+  readonly isOpen: boolean
+  readonly pendingCount: number
+  readonly lastHash?: string
+  /** Unix seconds; 0 before the first sync. */
+  readonly lastSync: number
+  readonly isSyncing: boolean
+  readonly errorCode?: string
+  /** How many texts are kept that a server has deleted or replaced, if any; they can be brought back for 30 days. */
+  readonly keptCount?: number
+  /** When a sync server last had an older state, in Unix seconds; what this device had was newer, and was sent again. */
+  readonly rolledBackAt?: number
+  /** How many files were older then. */
+  readonly rolledBackFiles?: number
+  /** Files that two devices changed at once and that were merged, since the repo was opened; absent for none. */
+  readonly mergedCount?: number
+  /** Files of which an edit may be undone, because an app did not say what it knew or a write came late; absent for none. */
+  readonly doubtfulCount?: number
+}
+
+/** The files that one sync of a repo has exchanged; a plain event. */
+export interface ExchangeSnapshot {
+  readonly repoId: string
+  /** The paths of those that the server took. */
+  readonly sent: readonly string[]
+  /** The paths of those whose content the server changed here. */
+  readonly received: readonly string[]
+}
+
+/** The public facts of a wallet. Balances are native amounts by token id, the chain's own coin under ''. */
+export interface WalletSnapshot {
+  readonly walletId: string
+  readonly pluginId: string
+  readonly type: string
+  readonly name: string | null
+  readonly fiatCurrencyCode: string
+  /** Ascending; tokens that are on in every wallet of the currency are among them. */
+  readonly enabledTokenIds: readonly string[]
+  /** Tokens that the engine found by itself, whether on or off. Ascending. */
+  readonly detectedTokenIds: readonly string[]
+  /** Tokens that the chain does not let the wallet use yet. */
+  readonly unactivatedTokenIds: readonly string[]
+  /** What the currency knows of those that are on or detected; nothing of an id that it does not know. */
+  readonly tokens: readonly TokenSnapshot[]
+  readonly stakingStatus: StakingStatus
+  readonly balances: Readonly<Record<string, string>>
+  /** What the balances are made of, by the same ids; absent where the engine tells no more than the sum. */
+  readonly balanceDetails?: Readonly<Record<string, BalanceDetails>>
+  /** Signed and not confirmed, oldest first; what they spend is reserved. */
+  readonly openPayments: readonly OpenPaymentSnapshot[]
+  readonly isPaused: boolean
+}
+
+/** A signed payment that may still be mined, without its bytes. Amounts are native; `nativeAmount` is what left in all. */
+export interface OpenPaymentSnapshot {
+  readonly txid: string
+  readonly tokenId: string | null
+  readonly currencyCode: string
+  readonly nativeAmount: string
+  readonly networkFee: string
+  readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** `signed`: nobody asked to send it from here. `refused`: a server said no, which does not mean that no other has it. */
+  readonly state: SentState | 'refused' | 'signed'
+  /** Of a refused one, in the words of the server. */
+  readonly reason?: string
+  readonly replaces?: string
+  readonly replacedBy?: string
+}
+
+/** What a token is called, and how its amounts are written. */
+export interface TokenSnapshot extends AmountUnits {
+  readonly tokenId: string
+}
+
+/** The engine of a wallet. */
+export interface EngineSnapshot {
+  readonly walletId: string
+  readonly pluginId: string
+  readonly state: 'created' | 'started' | 'stopped' | 'failed'
+  readonly isPaused: boolean
+  /** 0 to 1. */
+  readonly syncRatio: number
+  /** 0 before it is known. */
+  readonly blockHeight: number
+  /** Unix seconds: since when it is in this state, paused or not, failing or not. */
+  readonly since: number
+  /** The engine's own words about what it is doing or waiting for. */
+  readonly status?: string
+  /** Why it could not start, or why its last look at the network failed; gone with the next success. */
+  readonly failure?: string
+  readonly errorCode?: string
+}
+
+/** Transactions that appeared or changed; a plain event. */
+export interface TransactionsSnapshot {
+  readonly walletId: string
+  readonly created: readonly string[]
+  readonly changed: readonly string[]
+}
+
+/** A wallet whose fresh receive address is another one; a plain event. */
+export interface AddressSnapshot {
+  readonly walletId: string
+}
+
+/** Tokens that an engine found and that were switched on for it; a plain event. */
+export interface DetectedTokensSnapshot {
+  readonly walletId: string
+  readonly tokenIds: readonly string[]
+}
+
+/**
+ * What private keys are wanted for. `spend`, `sweep` and `message` sign; `show` shows or exports the keys of a wallet,
+ * `login key` the key of the account; `approve login` hands the keys of an app to another device; `sync`, `draft` and
+ * `broadcast` hand the keys to a currency plugin that declares that it needs them there.
+ */
+export type KeyUse =
+  | 'approve login'
+  | 'broadcast'
+  | 'draft'
+  | 'login key'
+  | 'message'
+  | 'show'
+  | 'spend'
+  | 'sweep'
+  | 'sync'
+
+/**
+ * What private keys are about to be used for; amounts are native. Where no wallet is concerned, its fields are '';
+ * what moves no money has no targets, and 0 as amount and fee.
+ */
+export interface SpendSnapshot {
+  readonly use: KeyUse
+  readonly correlationId: string
+  readonly walletId: string
+  readonly pluginId: string
+  readonly currencyCode: string
+  readonly tokenId: string | null
+  readonly nativeAmount: string
+  readonly networkFee: string
+  readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
+  /** The text that is signed, of the use `message`. */
+  readonly message?: string
+  /** Whose keys go to another device, of the use `approve login`; '' for the whole account. */
+  readonly appId?: string
+}
+
+/** Where a spend stands between its review and the saved file (architecture decision 14). */
+export interface SpendProgressSnapshot {
+  readonly correlationId: string
+  readonly walletId: string
+  readonly stage: 'intended' | 'signed' | 'broadcast' | 'saved' | 'refused'
+  readonly txid?: string
+  readonly confirmations?: Confirmations
+}
+
+/** A price, and where and when it is from. */
+export interface RateSnapshot {
+  readonly fromCurrency: string
+  readonly toCurrency: string
+  readonly rate: number
+  /** The rate plugin. */
+  readonly source: string
+  /** Unix seconds. */
+  readonly at: number
+}
+
+/** How a rate provider stands. */
+export interface RateProviderSnapshot {
+  readonly pluginId: string
+  readonly displayName: string
+  readonly bias: number
+  /** `silent`: the cut-off of the last round has passed, and it is still asked. */
+  readonly state: 'idle' | 'asked' | 'answered' | 'silent' | 'failed' | 'retired'
+  /** How many pairs it gave last. */
+  readonly pairCount: number
+  /** When it answered last, in Unix seconds. */
+  readonly answeredAt?: number
+  readonly durationMs?: number
+  readonly errorCode?: string
+  /** Why it failed last, is retired, or is `idle` because it lacks something, such as a key. */
+  readonly message?: string
+}
+
+/** What a round of rates brought, or a late answer; a plain event. */
+export interface RatesSnapshot {
+  /** Only those that came. */
+  readonly pairs: readonly RateSnapshot[]
+  readonly providers: readonly RateProviderSnapshot[]
+}
+
+/** One step of a route: a pair, in one direction. */
+export interface RouteHopSnapshot {
+  readonly fromCurrency: string
+  readonly toCurrency: string
+  /** Of one `fromCurrency` in `toCurrency`, turned already if `isInverted`. */
+  readonly rate: number
+  readonly source: string
+  /** Unix seconds. */
+  readonly at: number
+  readonly ageSeconds: number
+  readonly bias: number
+  /** The pair stands the other way round. */
+  readonly isInverted: boolean
+  /** `age / (30 + age) + bias + 1`, or 1.1 if inverted (specification §9). */
+  readonly cost: number
+}
+
+/** The route of one conversion. */
+export interface RouteSnapshot {
+  readonly fromCurrency: string
+  readonly toCurrency: string
+  readonly rate: number
+  readonly hops: readonly RouteHopSnapshot[]
+  readonly cost: number
+  /** Some hop is so old that the rate may mislead. */
+  readonly isStale: boolean
+}
+
+/** What a swap asks for. */
+export interface SwapRequestSnapshot {
+  readonly fromWalletId: string
+  readonly fromPluginId: string
+  readonly fromTokenId: string | null
+  readonly fromCurrencyCode: string
+  readonly toWalletId: string
+  readonly toPluginId: string
+  readonly toTokenId: string | null
+  readonly toCurrencyCode: string
+  readonly nativeAmount: string
+  readonly quoteFor: 'from' | 'max' | 'to'
+}
+
+/** One provider in one round of quotes. */
+export interface QuoteSnapshot {
+  readonly roundId: string
+  /** What the round asks for; the same object in each of its lanes. */
+  readonly request: SwapRequestSnapshot
+  readonly pluginId: string
+  readonly displayName: string
+  readonly isDex: boolean
+  readonly state: 'pending' | 'resolved' | 'failed' | 'timed out'
+  /** Names the quote, for as long as its round is open. */
+  readonly quoteId?: string
+  readonly fromNativeAmount?: string
+  readonly toNativeAmount?: string
+  readonly minReceiveAmount?: string
+  readonly networkFee?: string
+  readonly isEstimate?: boolean
+  readonly canBePartial?: boolean
+  /** Unix milliseconds. */
+  readonly expiresAt?: number
+  readonly maxFulfillmentSeconds?: number
+  readonly hasPromoCode?: boolean
+  /** What became of a quote that was resolved. */
+  readonly fate?: 'approved' | 'closed' | 'expired'
+  /** The place of its quote among those of the round, best first; from 1 on. */
+  readonly rank?: number
+  /** What puts it before the one behind it. */
+  readonly rankReason?: string
+  readonly durationMs?: number
+  readonly errorCode?: string
+  readonly message?: string
+  /** The limit that an error names, in native units of its direction. */
+  readonly limit?: string
+  readonly direction?: 'from' | 'to'
+}
+
+/** An isolated failure of a plugin; a plain event. */
+export interface FaultSnapshot {
+  readonly pluginId: string
+  readonly hook: string
+  readonly errorName: string
+  readonly errorCode?: string
+  readonly message: string
+}
+
+/** One run of one tap; a plain event, made only while somebody listens. */
+export interface TapSnapshot {
+  readonly hook: string
+  readonly pluginId: string
+  readonly correlationId?: string
+  readonly durationMs: number
+  readonly outcome: 'done' | 'answered' | 'failed'
+}
+
+/** Proves at compile time that a snapshot is JSON (see `test/types`). */
+export type JsonSafe<T> = T extends Json ? T : { readonly [K in keyof T]: JsonSafe<T[K]> }

@@ -1,0 +1,101 @@
+import { inspect } from 'node:util'
+import test from 'ava'
+import { Observable } from '../../../kernel/base/observable.ts'
+import { Secret } from '../../../kernel/base/secret.ts'
+
+test('an observable freezes its snapshot, tells subscribers first and then the hook', t => {
+  const heard: string[] = []
+  const state = new Observable({ count: 1 }, next => heard.push(`hook ${next.count}`))
+  const unsubscribe = state.subscribe(() => heard.push(`listener ${state.getSnapshot().count}`))
+  t.throws(() => Object.assign(state.getSnapshot(), { count: 9 }))
+  state.update({ count: 2 })
+  unsubscribe()
+  state.set({ count: 3 })
+  t.deepEqual(heard, ['listener 2', 'hook 2', 'hook 3'])
+})
+
+test('each subscription ends by itself, at once, also while everybody is being told', t => {
+  const heard: string[] = []
+  const state = new Observable(1)
+  const listener = (): void => void heard.push(`twice ${state.getSnapshot()}`)
+  const ends = [state.subscribe(listener), state.subscribe(listener)]
+  state.subscribe(() => endLast())
+  const endLast = state.subscribe(() => heard.push('ended'))
+  ends[0]?.()
+  ends[0]?.()
+  state.set(2)
+  ends[1]?.()
+  state.set(3)
+  t.deepEqual(heard, ['twice 2'])
+})
+
+test('the same snapshot is told to nobody, and stays the same object between changes', t => {
+  let told = 0
+  const state = new Observable({ count: 1 }, () => told++)
+  const snapshot = state.getSnapshot()
+  state.set(snapshot)
+  t.is(told, 0)
+  t.is(state.getSnapshot(), snapshot)
+})
+
+test('a listener that throws is reported and stops neither the others nor the change', t => {
+  const errors: unknown[] = []
+  let heard = 0
+  const state = new Observable(1, undefined, error => errors.push(error))
+  state.subscribe(() => {
+    throw new Error('screen')
+  })
+  state.subscribe(() => heard++)
+  state.set(2)
+  t.is(state.getSnapshot(), 2)
+  t.is(heard, 1)
+  t.is(errors.length, 1)
+})
+
+test('a listener that changes what it hears of is heard out, and everyone is told of what is true then, once', t => {
+  const heard: string[] = []
+  const errors: unknown[] = []
+  const state = new Observable(
+    { count: 1 },
+    next => heard.push(`hook ${next.count} while ${state.getSnapshot().count}`),
+    error => errors.push(error)
+  )
+  const unsubscribe = state.subscribe(() => {
+    if (state.getSnapshot().count === 2) state.set({ count: 3 })
+  })
+  state.subscribe(() => heard.push(`listener ${state.getSnapshot().count}`))
+  state.set({ count: 2 })
+  t.deepEqual(heard, ['listener 3', 'listener 3', 'hook 3 while 3'])
+  unsubscribe()
+  state.subscribe(() => state.set({ count: state.getSnapshot().count + 1 }))
+  state.set({ count: 10 })
+  t.is(errors.length, 1)
+})
+
+test('a secret gives nothing to printing, JSON, spreading, cloning or inspection', t => {
+  const bytes = new Uint8Array([0xde, 0xad, 0xbe, 0xef])
+  const secret = new Secret({ key: 'canary-value', bytes })
+  const shown = [
+    String(secret),
+    JSON.stringify({ secret }),
+    inspect({ secret }, { depth: 9, showHidden: true }),
+    JSON.stringify({ ...secret }),
+    inspect(structuredClone(secret), { showHidden: true }),
+    Object.getOwnPropertyNames(secret).join()
+  ].join('\n')
+  t.false(shown.includes('canary-value'))
+  t.false(/222|173|deadbeef/i.test(shown))
+  t.is(
+    secret.use(value => value.key),
+    'canary-value'
+  )
+})
+
+test('a destroyed secret is overwritten and can no longer be used', t => {
+  const bytes = new Uint8Array([1, 2, 3])
+  const secret = new Secret(bytes)
+  secret.destroy()
+  t.deepEqual([...bytes], [0, 0, 0])
+  t.false(secret.isAlive)
+  t.throws(() => secret.use(value => value), { instanceOf: TypeError })
+})
