@@ -1,6 +1,6 @@
 import { requireObject, requireObjects, requireTexts } from '../base/arguments.ts'
 import { WalletError } from '../base/errors.ts'
-import { settleAll } from '../base/mutex.ts'
+import { allSettledOrThrow } from '../base/mutex.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import type { Scheduler } from '../base/scheduler.ts'
 import { askForKeys } from '../keys/key-gate.ts'
@@ -429,7 +429,11 @@ export class Account implements Readable<AccountSnapshot> {
   async sync(): Promise<void> {
     this.#check()
     const { login, syncRepos } = this.#parts
-    await settleAll([login.refresh(), syncRepos(), ...this.#wallets.open.map(wallet => wallet.sync())])
+    await allSettledOrThrow([
+      login.refresh(),
+      syncRepos(),
+      ...this.#wallets.open.map(wallet => wallet.sync())
+    ])
     this.#check()
   }
 

@@ -1,7 +1,7 @@
 import { abs, add, compare, type NativeAmount, nativeAmount, sum, ZERO } from '../base/amount.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
 import { copyJson, isRecord } from '../base/json.ts'
-import type { ActivationAsset, ActivationOffer, ActivationRequest, WalletFacts } from '../types/engine.ts'
+import type { ActivationAsset, ActivationOffer, EngineActivationRequest, WalletRef } from '../types/engine.ts'
 import type { Metadata, SpendInfo, Transaction } from '../types/transaction.ts'
 import { copyPluginData, isBalance, isTokenId } from '../wallet/engine/engine-data.ts'
 import type { OpenedWallet } from '../wallet/open-wallet.ts'
@@ -81,7 +81,7 @@ export const activateWallet = async (
   const { wallet, engine } = await openForActivation(parts, walletId)
   const payer = payment === undefined ? wallet : (await openForActivation(parts, payment.walletId)).wallet
   const tokenId = payment?.tokenId ?? null
-  const request: ActivationRequest = {
+  const request: EngineActivationRequest = {
     ...(tokenIds === undefined ? {} : { tokenIds }),
     ...(payment === undefined ? {} : { payment: { ...(await payerFacts(payer)), tokenId } })
   }
@@ -160,7 +160,7 @@ const openForActivation = async (
   return wallets.getOpened(walletId)
 }
 
-const walletFactsOf = (book: WalletBook): readonly WalletFacts[] =>
+const walletFactsOf = (book: WalletBook): readonly WalletRef[] =>
   book
     .list()
     .flatMap(({ walletId, type, currencyInfo }) =>
@@ -169,9 +169,7 @@ const walletFactsOf = (book: WalletBook): readonly WalletFacts[] =>
         : []
     )
 
-const payerFacts = async (
-  payer: OpenedWallet['wallet']
-): Promise<WalletFacts & { publicAddress: string }> => {
+const payerFacts = async (payer: OpenedWallet['wallet']): Promise<WalletRef & { publicAddress: string }> => {
   const { publicAddress } = await payer.getReceiveAddress()
   return { walletId: payer.id, type: payer.type, pluginId: payer.currencyInfo.pluginId, publicAddress }
 }

@@ -1,6 +1,6 @@
 import { allowTexts, requireTexts } from '../base/arguments.ts'
 import { WalletError } from '../base/errors.ts'
-import { makeBreather } from '../base/yielder.ts'
+import { makeYielder } from '../base/yielder.ts'
 import { fixedTypeOf } from '../keys/fix-wallet-type.ts'
 import { hideWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
 import type { Login } from '../login/login.ts'
@@ -51,7 +51,7 @@ export const createWallets = async (
   requests: readonly NewWalletOfType[]
 ): Promise<WalletResult[]> => {
   const planning: Promise<Plan>[] = []
-  const breathe = makeBreather(parts.services.io.clock)
+  const breathe = makeYielder(parts.services.io.clock)
   for (const request of requests) {
     planning.push(planWallet(parts.services, request))
     await breathe()

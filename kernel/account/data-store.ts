@@ -1,7 +1,7 @@
 import { isWalletError, WalletError } from '../base/errors.ts'
 import { isRecord, parseJson } from '../base/json.ts'
-import { makeSerialQueue } from '../base/mutex.ts'
-import { makeBreather } from '../base/yielder.ts'
+import { Mutex } from '../base/mutex.ts'
+import { makeYielder } from '../base/yielder.ts'
 import { isWellFormed } from '../crypto/encoding.ts'
 import type { Services } from '../plugins/services.ts'
 import type { Repo } from '../repo/repo.ts'
@@ -26,7 +26,7 @@ const DELETE_AT_ONCE = 500
  */
 export class DataStore {
   readonly #place: DataStorePlace
-  readonly #inOrder = makeSerialQueue()
+  readonly #mutex = new Mutex()
   /** The id behind each path that was seen, which never changes: a second listing opens nothing again. */
   readonly #itemIds = new Map<string, string>()
   readonly #breathe: () => Promise<void> | undefined
@@ -34,14 +34,14 @@ export class DataStore {
 
   constructor(place: DataStorePlace) {
     this.#place = place
-    this.#breathe = makeBreather(place.services.io.clock)
+    this.#breathe = makeYielder(place.services.io.clock)
   }
 
   /** The ids of all stores. One whose folder does not carry its name is reported and left out. @throws LOGGED_OUT */
   async listStoreIds(): Promise<string[]> {
     this.#check()
     const { repo, services } = this.#place
-    const breathe = makeBreather(services.io.clock)
+    const breathe = makeYielder(services.io.clock)
     const storeIds: string[] = []
     for (const path of await repo.list(FOLDER)) {
       const [, folder = '', file] = path.split('/')
@@ -63,7 +63,7 @@ export class DataStore {
     const folder = this.#folderOf(storeId)
     await this.#isNamed(folder)
     const { repo, services } = this.#place
-    const breathe = makeBreather(services.io.clock)
+    const breathe = makeYielder(services.io.clock)
     const itemIds: string[] = []
     for (const path of await repo.list(folder)) {
       if (path === `${folder}/${NAME_FILE}`) continue
@@ -91,7 +91,7 @@ export class DataStore {
     if (typeof data !== 'string')
       throw new WalletError('OPTION_INVALID', { option: 'data', rule: 'is no text' })
     // Only what is decided goes in order: many items at once share one write of the disk.
-    const { written } = await this.#inOrder(async () => {
+    const { written } = await this.#mutex.run(async () => {
       await this.#breathe()
       const texts = new Map([[path, JSON.stringify({ key: itemId, data })]])
       if (!(await this.#isNamed(folder)))
@@ -107,7 +107,7 @@ export class DataStore {
     const folder = this.#folderOf(storeId)
     const path = this.#pathOf(folder, itemId)
     await this.#isNamed(folder)
-    const { deleted } = await this.#inOrder(async () => ({ deleted: this.#place.repo.delete(path) }))
+    const { deleted } = await this.#mutex.run(async () => ({ deleted: this.#place.repo.delete(path) }))
     await deleted
     this.#itemIds.delete(path)
   }
@@ -116,7 +116,7 @@ export class DataStore {
   async deleteStore(storeId: string): Promise<void> {
     const folder = this.#folderOf(storeId)
     const { repo, services } = this.#place
-    await this.#inOrder(async () => {
+    await this.#mutex.run(async () => {
       const nameFile = `${folder}/${NAME_FILE}`
       const items = (await repo.list(folder)).filter(path => path !== nameFile)
       // The name goes last: a store that is half deleted is still listed.
@@ -133,7 +133,7 @@ export class DataStore {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#itemIds.clear()
-    await this.#inOrder(async () => {})
+    await this.#mutex.run(async () => {})
   }
 
   #folderOf(storeId: string): string {

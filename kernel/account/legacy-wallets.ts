@@ -1,5 +1,5 @@
 import { parseJson } from '../base/json.ts'
-import { makeBreather } from '../base/yielder.ts'
+import { makeYielder } from '../base/yielder.ts'
 import { walletIdOf } from '../keys/wallet-id.ts'
 import { hideWalletInfo } from '../keys/wallet-info.ts'
 import type { Services } from '../plugins/services.ts'
@@ -27,7 +27,7 @@ export const readLegacyWallets = async (
   repo: Repo
 ): Promise<LegacyWallet[]> => {
   const wallets: LegacyWallet[] = []
-  const breathe = makeBreather(io.clock)
+  const breathe = makeYielder(io.clock)
   for (const path of await repo.list(LEGACY_FOLDER)) {
     try {
       const text = await repo.getText(path)

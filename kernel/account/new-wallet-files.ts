@@ -1,4 +1,4 @@
-import { isRecord, readOwnJson } from '../base/json.ts'
+import { isRecord, tryParseJson } from '../base/json.ts'
 import type { EngineStore } from '../types/engine.ts'
 import { TOKENS_PATH, tokenIdList } from '../wallet/tokens/token-file.ts'
 import { DEFAULT_FIAT, FIAT_PATH, NAME_PATH } from '../wallet/wallet-settings.ts'
@@ -42,7 +42,7 @@ export class UnfinishedWallets {
   async begin(settings: ReadonlyMap<string, NewWalletSettings>, now: number): Promise<void> {
     const writes = new Map<string, string | null>()
     for (const [key, text] of this.#store.entries('')) {
-      const left = readOwnJson(text)
+      const left = tryParseJson(text)
       const at = isRecord(left) && typeof left.at === 'number' ? left.at : 0
       if (at < now - KEEP_MS) writes.set(key, null)
     }
@@ -52,7 +52,7 @@ export class UnfinishedWallets {
 
   /** What a wallet was to begin with, if that was never written. */
   find(walletId: string): NewWalletSettings | undefined {
-    const left = readOwnJson(this.#store.get(walletId))
+    const left = tryParseJson(this.#store.get(walletId))
     if (!isRecord(left)) return undefined
     const { name, fiatCurrencyCode, enabledTokenIds } = left
     return {

@@ -1,5 +1,5 @@
 import { failureLine, isWalletError } from '../base/errors.ts'
-import { settleAll } from '../base/mutex.ts'
+import { allSettledOrThrow } from '../base/mutex.ts'
 import type { Readable } from '../base/observable.ts'
 import { Poller } from '../base/poller.ts'
 import { Scheduler } from '../base/scheduler.ts'
@@ -117,7 +117,7 @@ const putTogether = (place: AccountPlace, parts: OpenParts): SharedAccount => {
     },
     listRepos: () => repos.list(),
     async syncRepos() {
-      await settleAll(accountRepos.all.map(opened => opened.sync()))
+      await allSettledOrThrow(accountRepos.all.map(opened => opened.sync()))
     },
     async closed() {
       ignoreNews()

@@ -1,6 +1,6 @@
 import { withDeadline } from '../base/deadline.ts'
 import { WalletError } from '../base/errors.ts'
-import { settleAll } from '../base/mutex.ts'
+import { allSettledOrThrow } from '../base/mutex.ts'
 import type { Services } from '../plugins/services.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import type { RatePair } from '../types/rates.ts'
@@ -118,7 +118,7 @@ export class OpenWallets {
 
   /** Resolves when every open wallet runs or stands as the pause wants it. @throws ENGINE_FAILED after all were tried */
   async pauseSettled(): Promise<void> {
-    await settleAll([...this.#held.values()].map(({ opened }) => opened?.pauseSettled()))
+    await allSettledOrThrow([...this.#held.values()].map(({ opened }) => opened?.pauseSettled()))
   }
 
   /** Closes every wallet; one that is still opening closes as soon as it can. */

@@ -1,6 +1,6 @@
 import { copyList } from '../base/copy-data.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
-import { makeSerialQueue } from '../base/mutex.ts'
+import { Mutex } from '../base/mutex.ts'
 import { quietPass } from '../keys/key-gate.ts'
 import { splitWalletInfo } from '../keys/split-wallet-info.ts'
 import { openWalletInfo } from '../keys/wallet-info.ts'
@@ -19,7 +19,7 @@ import { protectFromReplay } from './replay-protection.ts'
  */
 export class WalletSplitter {
   readonly #parts: WalletMakers
-  readonly #inOrder = makeSerialQueue()
+  readonly #mutex = new Mutex()
   /** Ids of wallets whose split has begun on this device and did not come to its end, in this session or another. */
   readonly #unfinished: EngineStore
 
@@ -62,7 +62,7 @@ export class WalletSplitter {
    * a spend throws, where one is needed first
    */
   split(walletId: string, type: string): Promise<string> {
-    return this.#inOrder(() => this.#split(walletId, type))
+    return this.#mutex.run(() => this.#split(walletId, type))
   }
 
   async #split(walletId: string, type: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { WalletError } from '../base/errors.ts'
-import { makeSerialQueue } from '../base/mutex.ts'
+import { Mutex } from '../base/mutex.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import type { Secret } from '../base/secret.ts'
 import { secondsOf } from '../base/time.ts'
@@ -61,7 +61,7 @@ export interface WalletBookParts {
  */
 export class WalletBook implements Readable<WalletLists> {
   readonly #parts: WalletBookParts
-  readonly #inOrder = makeSerialQueue()
+  readonly #mutex = new Mutex()
   readonly #state: Observable<WalletLists>
   readonly #unsubscribes: (() => void)[]
   /** Of every list so far: an open wallet may still use those of an earlier one. */
@@ -138,7 +138,7 @@ export class WalletBook implements Readable<WalletLists> {
    */
   changeStates(changes: Readonly<Record<string, WalletStatesChange>>): Promise<void> {
     const wanted = Object.entries(changes).map(([walletId, change]) => ({ walletId, change: { ...change } }))
-    return this.#inOrder(async () => {
+    return this.#mutex.run(async () => {
       const all = wanted.map(({ walletId, change }) => {
         this.get(walletId)
         return { walletId, known: this.#statesOf(walletId), change }
@@ -153,7 +153,7 @@ export class WalletBook implements Readable<WalletLists> {
   async close(): Promise<void> {
     this.#isClosed = true
     for (const unsubscribe of this.#unsubscribes) unsubscribe()
-    await this.#inOrder(async () => {})
+    await this.#mutex.run(async () => {})
     const { hooks } = this.#parts.services
     for (const told of this.#failed.values())
       hooks.engineChanged.call(Object.freeze({ ...told, state: 'stopped' }))
@@ -177,7 +177,7 @@ export class WalletBook implements Readable<WalletLists> {
   }
 
   #read(): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#mutex.run(async () => {
       if (this.#isClosed) return
       const { services, accountRepos } = this.#parts
       const [states, ...legacy] = await Promise.all([

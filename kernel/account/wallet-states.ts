@@ -1,6 +1,6 @@
 import { isWalletError, WalletError } from '../base/errors.ts'
 import { isRecord, parseJson } from '../base/json.ts'
-import { makeBreather } from '../base/yielder.ts'
+import { makeYielder } from '../base/yielder.ts'
 import type { Services } from '../plugins/services.ts'
 import type { TextChanges } from '../repo/seal-changed.ts'
 import type { WalletStates, WalletStatesChange } from '../types/keys.ts'
@@ -30,7 +30,7 @@ export const readWalletStates = async (
   { repo, hashOf }: OpenRepo
 ): Promise<Map<string, StoredWalletStates>> => {
   const states = new Map<string, StoredWalletStates>()
-  const breathe = makeBreather(io.clock)
+  const breathe = makeYielder(io.clock)
   for (const path of await repo.list(STATES_FOLDER)) {
     try {
       const file = await readFile(repo, path)

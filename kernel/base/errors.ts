@@ -222,4 +222,4 @@ const KEY_LIKE = /[A-Za-z0-9+/_-]{20,}={0,2}/g
 export const failureLine = (what: string, error: unknown): string => `${what}: ${describeError(error)}`
 
 /** Where a fault goes that was survived: the log and the fault hook, never the caller. */
-export type Report = (error: unknown) => void
+export type ReportError = (error: unknown) => void

@@ -168,7 +168,7 @@ export const parseJson = (text: string, source: string, limits?: JsonLimits): un
 }
 
 /** Reads JSON text that this device wrote for itself and can do without: undefined for none, and for what is no JSON. */
-export const readOwnJson = (text: string | undefined): unknown =>
+export const tryParseJson = (text: string | undefined): unknown =>
   text === undefined ? undefined : tryJsonText(text)
 
 /**

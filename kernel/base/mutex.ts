@@ -1,19 +1,10 @@
-/** Runs a job when all earlier ones have ended, however they ended, and gives its result. */
-export type SerialQueue = <T>(job: () => Promise<T>) => Promise<T>
-
-/** Makes a queue whose jobs never overlap: scrypt jobs would fight for memory and spoil the benchmark (protocol §1.4). */
-export const makeSerialQueue = (): SerialQueue => {
-  const turns = new Turns()
-  return job => turns.take(job)
-}
-
-/** The queue itself, of which each wallet has several: its jobs never overlap, and one can wait for those that are there. */
-export class Turns {
+/** Runs jobs one after another: each begins when all earlier ones have ended, well or not. */
+export class Mutex {
   /** The end of the last job, well or not; none while nothing is under way, which is nearly always. */
   #last: Promise<void> | undefined
 
-  /** As {@link SerialQueue}. */
-  take<T>(job: () => Promise<T>): Promise<T> {
+  /** As {@link Mutex}. */
+  run<T>(job: () => Promise<T>): Promise<T> {
     const result = (this.#last ?? DONE).then(job)
     const ended = result.then(nothing, nothing)
     this.#last = ended
@@ -33,7 +24,7 @@ const DONE = Promise.resolve()
 const nothing = (): void => {}
 
 /** Writes that are on their way to the disk: nobody sends, builds upon or acknowledges what may still fail. */
-export class FlyingWrites {
+export class InFlightWrites {
   /** Undefined while there are none, as nearly always: a set of its own takes memory, and there are thousands. */
   #writes: Set<Promise<unknown>> | undefined
 
@@ -61,7 +52,7 @@ export class FlyingWrites {
 }
 
 /** Waits until all have ended, however they end. @throws the first failure in their order */
-export const settleAll = async (tasks: readonly (Promise<unknown> | undefined)[]): Promise<void> => {
+export const allSettledOrThrow = async (tasks: readonly (Promise<unknown> | undefined)[]): Promise<void> => {
   for (const result of await Promise.allSettled(tasks)) {
     if (result.status === 'rejected') throw result.reason
   }

@@ -11,7 +11,7 @@ export interface Readable<S> {
  *
  * For what applications hold; within the kernel there are thousands, and each function of its own takes memory.
  */
-export const detachable = <S>(readable: Readable<S>): Readable<S> => ({
+export const bindReadable = <S>(readable: Readable<S>): Readable<S> => ({
   subscribe: listener => readable.subscribe(listener),
   getSnapshot: () => readable.getSnapshot()
 })
@@ -19,7 +19,7 @@ export const detachable = <S>(readable: Readable<S>): Readable<S> => ({
 /**
  * One piece of state that a kernel object owns: a frozen snapshot, its subscribers and its hook.
  *
- * Its functions belong to it; {@link detachable} makes some that may be handed on.
+ * Its functions belong to it; {@link bindReadable} makes some that may be handed on.
  * `announce` is the matching hook's call. A listener that throws is handed to `onListenerError` and never
  * reaches the code that changed the state, so that a screen cannot break a spend.
  */

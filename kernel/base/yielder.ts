@@ -8,7 +8,7 @@ const SLICE_MS = 8
  *
  * It answers undefined while the slice lasts, so that short loops cost no promise.
  */
-export const makeBreather = (clock: Pick<Clock, 'monotonic' | 'turn'>): (() => Promise<void> | undefined) => {
+export const makeYielder = (clock: Pick<Clock, 'monotonic' | 'turn'>): (() => Promise<void> | undefined) => {
   let began = clock.monotonic()
   return () => {
     if (clock.monotonic() - began < SLICE_MS) return undefined

@@ -100,7 +100,7 @@ const openEach = async <T>(
       start = end
       return view
     })
-    const { later } = io.crypto
+    const { async: later } = io.crypto
     if (later === undefined)
       return plains.map(view => view && orUndefined(() => read(checkedPayload(io.crypto, view), view)))
     const readLater = async (view: Uint8Array): Promise<T | undefined> => {
@@ -114,7 +114,7 @@ const openEach = async <T>(
 }
 
 const decrypted = ({ crypto }: OpenIo, key: Uint8Array, data: Uint8Array): Promise<Uint8Array> | Uint8Array =>
-  (crypto.later ?? crypto).aesCbcDecrypt(key, new Uint8Array(BLOCK), data)
+  (crypto.async ?? crypto).aesCbcDecrypt(key, new Uint8Array(BLOCK), data)
 
 interface BoxBytes {
   readonly iv: Uint8Array

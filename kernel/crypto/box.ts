@@ -1,6 +1,6 @@
 import { WalletError } from '../base/errors.ts'
 import { type Json, parseJsonText } from '../base/json.ts'
-import type { CryptoPort, Io, LaterCrypto } from '../io/io.ts'
+import type { AsyncCrypto, CryptoPort, Io } from '../io/io.ts'
 import type { Box } from '../types/keys.ts'
 import { equalBytes, textOf, utf8Of } from './encoding.ts'
 
@@ -171,7 +171,7 @@ export const markIn = (plain: Uint8Array): BoxMark => {
 }
 
 /** {@link checkedPayload} with the checksum by cryptography that answers later. */
-export const payloadCheckedLater = async (crypto: LaterCrypto, plain: Uint8Array): Promise<Uint8Array> => {
+export const payloadCheckedLater = async (crypto: AsyncCrypto, plain: Uint8Array): Promise<Uint8Array> => {
   const frame = frameOf(plain)
   return payloadOf(plain, frame, await crypto.sha256(plain.subarray(0, frame.checksumStart)))
 }

@@ -4,7 +4,7 @@ import { sha1 } from '@noble/hashes/legacy.js'
 import { scryptAsync } from '@noble/hashes/scrypt.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
-import { makeSerialQueue } from '../base/mutex.ts'
+import { Mutex } from '../base/mutex.ts'
 import type { Clock, CryptoPort } from '../io/io.ts'
 import { checkAesInput } from './aes-input.ts'
 import { base64Of, parseBase64 } from './base64.ts'
@@ -16,14 +16,14 @@ import { writeUtf8 } from './write-utf8.ts'
  * Scrypt jobs run one after another, each in slices, with a turn of the event loop in between.
  */
 export const makeNobleCrypto = (clock: Pick<Clock, 'turn'>): CryptoPort => {
-  const queue = makeSerialQueue()
+  const mutex = new Mutex()
   return {
     name: 'noble',
     scrypt: async (data, salt, cost, length) => {
       const ownData = data.slice()
       const ownSalt = salt.slice()
       try {
-        return await queue(async () => {
+        return await mutex.run(async () => {
           await clock.turn()
           const { n: N, r, p } = cost
           return scryptAsync(ownData, ownSalt, { N, r, p, dkLen: length, asyncTick: SLICE_MS })

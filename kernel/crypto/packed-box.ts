@@ -28,7 +28,7 @@ export const sealPacked = (io: SealIo, key: Uint8Array, { room, write }: PackedP
  * @throws WalletError INVALID_CHECKSUM, INVALID_PADDING; TypeError
  */
 export const openPacked = async ({ crypto }: OpenIo, key: Uint8Array, text: string): Promise<Uint8Array> => {
-  const { later } = crypto
+  const { async: later } = crypto
   const data = crypto.fromBase64(text)
   const plain = await (later ?? crypto).aesCbcDecrypt(key, data.subarray(0, BLOCK), data.subarray(BLOCK))
   try {

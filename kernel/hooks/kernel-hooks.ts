@@ -9,7 +9,7 @@ import type {
 import type { Disk } from '../io/disk.ts'
 import type { TokenMap } from '../types/currency.ts'
 import type { CurrencyEngine, CurrencyTools, EngineRequest } from '../types/engine.ts'
-import type { HistoricRateDesk, RateDesk } from '../types/rates.ts'
+import type { HistoricRateContext, RateContext } from '../types/rates.ts'
 import type {
   AccountSnapshot,
   AddressSnapshot,
@@ -33,7 +33,7 @@ import type {
   UserSnapshot,
   WalletSnapshot
 } from '../types/snapshots.ts'
-import type { QuoteDesk } from '../types/swap.ts'
+import type { QuoteContext } from '../types/swap.ts'
 import type { Scoped } from './dispatch.ts'
 
 /** What a disk is for. */
@@ -47,9 +47,9 @@ export interface KernelHooks {
   readonly makeTools: HookMap<AsyncSeriesBailHook<[], CurrencyTools | undefined>>
   readonly makeEngine: HookMap<AsyncSeriesBailHook<[EngineRequest], CurrencyEngine | undefined>>
   readonly builtinTokens: HookMap<AsyncSeriesBailHook<[], TokenMap | undefined>>
-  readonly fetchRates: AsyncParallelHook<[Scoped<RateDesk>]>
-  readonly fetchHistoricRates: AsyncParallelHook<[Scoped<HistoricRateDesk>]>
-  readonly fetchQuotes: AsyncParallelHook<[Scoped<QuoteDesk>]>
+  readonly fetchRates: AsyncParallelHook<[Scoped<RateContext>]>
+  readonly fetchHistoricRates: AsyncParallelHook<[Scoped<HistoricRateContext>]>
+  readonly fetchQuotes: AsyncParallelHook<[Scoped<QuoteContext>]>
   readonly beforeSign: AsyncSeriesHook<[SpendSnapshot]>
   readonly rankQuotes: SyncWaterfallHook<[readonly QuoteSnapshot[], SwapRequestSnapshot]>
   readonly ready: AsyncParallelHook<[]>

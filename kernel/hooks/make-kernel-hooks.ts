@@ -10,7 +10,7 @@ import { checkedDisk } from '../base/disk-path.ts'
 import type { Disk } from '../io/disk.ts'
 import type { TokenMap } from '../types/currency.ts'
 import type { CurrencyEngine, CurrencyTools, EngineRequest } from '../types/engine.ts'
-import type { HistoricRateDesk, RateDesk } from '../types/rates.ts'
+import type { HistoricRateContext, RateContext } from '../types/rates.ts'
 import type {
   AccountSnapshot,
   AddressSnapshot,
@@ -34,7 +34,7 @@ import type {
   UserSnapshot,
   WalletSnapshot
 } from '../types/snapshots.ts'
-import type { QuoteDesk } from '../types/swap.ts'
+import type { QuoteContext } from '../types/swap.ts'
 import { asked, type DispatchPort, gated, gathered, observed, piped, type Scoped } from './dispatch.ts'
 import { hookTable } from './hook-table.ts'
 import type { DiskRequest, KernelHooks } from './kernel-hooks.ts'
@@ -83,9 +83,9 @@ export const makeKernelHooks = ({
     builtinTokens: new HookMap<AsyncSeriesBailHook<[], TokenMap | undefined>>(() =>
       asked(new AsyncSeriesBailHook<[], TokenMap | undefined>([], 'builtinTokens'), rule('builtinTokens'))
     ),
-    fetchRates: gather<RateDesk>('fetchRates'),
-    fetchHistoricRates: gather<HistoricRateDesk>('fetchHistoricRates'),
-    fetchQuotes: gather<QuoteDesk>('fetchQuotes'),
+    fetchRates: gather<RateContext>('fetchRates'),
+    fetchHistoricRates: gather<HistoricRateContext>('fetchHistoricRates'),
+    fetchQuotes: gather<QuoteContext>('fetchQuotes'),
     beforeSign: gated(new AsyncSeriesHook<[SpendSnapshot]>(['spend'], 'beforeSign'), rule('beforeSign')),
     rankQuotes: piped(
       new SyncWaterfallHook<[readonly QuoteSnapshot[], SwapRequestSnapshot]>(

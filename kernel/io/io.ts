@@ -38,11 +38,11 @@ export interface CryptoPort {
    */
   writeUtf8(text: string, bytes: Uint8Array, start: number): number
   /** Native cryptography that can only answer later, where the functions above are none: many boxes are opened with it. */
-  readonly later?: LaterCrypto
+  readonly async?: AsyncCrypto
 }
 
 /** Functions of {@link CryptoPort} that answer later with the same bytes. They read their inputs before they return. */
-export interface LaterCrypto {
+export interface AsyncCrypto {
   sha256(data: Uint8Array): Promise<Uint8Array>
   aesCbcDecrypt(key: Uint8Array, iv: Uint8Array, data: Uint8Array): Promise<Uint8Array>
 }

@@ -1,5 +1,5 @@
 import { failureLine, isWalletError, WalletError } from '../base/errors.ts'
-import { makeSerialQueue } from '../base/mutex.ts'
+import { Mutex } from '../base/mutex.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import { base58Of } from '../crypto/encoding.ts'
 import { checkWalletInfos, findInfos, hideWalletInfo } from '../keys/wallet-info.ts'
@@ -50,7 +50,7 @@ export class Login implements Readable<LoginState> {
   readonly #stashes: Stashes
   readonly #login: HeldLogin
   readonly #state: Observable<LoginState>
-  readonly #inOrder = makeSerialQueue()
+  readonly #mutex = new Mutex()
   readonly #markClosed: () => void
   /**
    * How long the stash counts as what the server has; 0 while a change may be half made. By the calendar, for the other
@@ -259,7 +259,7 @@ export class Login implements Readable<LoginState> {
   }
 
   #queue<T>(job: () => Promise<T>): Promise<T> {
-    return this.#inOrder(async () => {
+    return this.#mutex.run(async () => {
       this.#checkOpen()
       try {
         return await job()

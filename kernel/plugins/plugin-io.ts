@@ -22,7 +22,7 @@ export type OnFault = (thrown: unknown) => void
 export const captureIo = (io: Io): Io => {
   const { crypto, clock } = io
   const { scrypt, sha256, hmacSha256, hmacSha1, aesCbcEncrypt, aesCbcDecrypt } = crypto
-  const { toBase64, fromBase64, toHex, fromHex, writeUtf8, later } = crypto
+  const { toBase64, fromBase64, toHex, fromHex, writeUtf8, async: later } = crypto
   const { now, monotonic, after, turn } = clock
   const { random, fetch, connect, webSocket } = io
   return Object.freeze({

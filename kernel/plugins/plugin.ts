@@ -4,9 +4,9 @@ import type { Disk } from '../io/disk.ts'
 import type { Io } from '../io/io.ts'
 import type { CurrencyInfo, TokenMap } from '../types/currency.ts'
 import type { CurrencyEngine, CurrencyTools, EngineLog, EngineRequest } from '../types/engine.ts'
-import type { HistoricRateDesk, RateDesk } from '../types/rates.ts'
+import type { HistoricRateContext, RateContext } from '../types/rates.ts'
 import type { PluginKind, QuoteSnapshot, SpendSnapshot, SwapRequestSnapshot } from '../types/snapshots.ts'
-import type { QuoteDesk } from '../types/swap.ts'
+import type { QuoteContext } from '../types/swap.ts'
 import type { RateIo, SwapIo } from './plugin-io.ts'
 
 /** Where a tap stands among others; the name is always the plugin's id. */
@@ -51,8 +51,8 @@ export interface CurrencyHost extends Host {
 /** What a rate plugin may reach: no wallet, no key. */
 export interface RateHost extends Host {
   readonly hooks: LifeHooks & {
-    readonly fetchRates: PromiseTap<[RateDesk], void>
-    readonly fetchHistoricRates: PromiseTap<[HistoricRateDesk], void>
+    readonly fetchRates: PromiseTap<[RateContext], void>
+    readonly fetchHistoricRates: PromiseTap<[HistoricRateContext], void>
   }
   readonly io: RateIo
   readonly disk: Disk
@@ -60,7 +60,7 @@ export interface RateHost extends Host {
 
 /** What a swap plugin may reach: it describes a spend and cannot make, sign or send one. */
 export interface SwapHost extends Host {
-  readonly hooks: LifeHooks & { readonly fetchQuotes: PromiseTap<[QuoteDesk], void> }
+  readonly hooks: LifeHooks & { readonly fetchQuotes: PromiseTap<[QuoteContext], void> }
   readonly io: SwapIo
   readonly disk: Disk
 }

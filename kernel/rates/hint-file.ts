@@ -1,6 +1,6 @@
 import { WalletError } from '../base/errors.ts'
-import { readOwnJson } from '../base/json.ts'
-import { Turns } from '../base/mutex.ts'
+import { tryParseJson } from '../base/json.ts'
+import { Mutex } from '../base/mutex.ts'
 import { quarantine } from '../base/quarantine.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RatePair } from '../types/rates.ts'
@@ -11,7 +11,7 @@ const PATH = 'rateHintCache.json'
 /** The file of hints that the deployed system has too: a list of pairs (protocol §3.1). */
 export class HintFile {
   readonly #services: Pick<Services, 'disk' | 'io' | 'report'>
-  readonly #turns = new Turns()
+  readonly #turns = new Mutex()
   /** What stands there cannot be read, and could not be put aside. */
   #isLost = false
 
@@ -24,7 +24,7 @@ export class HintFile {
     const { disk, io, report } = this.#services
     try {
       const text = await disk.getText(PATH)
-      const value = readOwnJson(text)
+      const value = tryParseJson(text)
       if (Array.isArray(value)) return value.filter(isPair)
       if (text !== undefined) {
         report(
@@ -41,7 +41,7 @@ export class HintFile {
 
   /** Replaces the file, durable when it resolves. @throws RATE_HINTS_UNSAVED */
   write(pairs: readonly RatePair[]): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#turns.run(async () => {
       if (this.#isLost) throw new WalletError('RATE_HINTS_UNSAVED', {})
       try {
         await this.#services.disk.setText(PATH, JSON.stringify(pairs))

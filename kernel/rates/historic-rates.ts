@@ -1,10 +1,10 @@
 import { type Abort, makeAbort, withDeadline } from '../base/deadline.ts'
 import { failureLine, WalletError } from '../base/errors.ts'
-import { makeSerialQueue } from '../base/mutex.ts'
+import { Mutex } from '../base/mutex.ts'
 import { secondsOf } from '../base/time.ts'
 import type { Scoped } from '../hooks/dispatch.ts'
 import type { Services } from '../plugins/services.ts'
-import type { DatedPair, HistoricRateDesk, RatePair } from '../types/rates.ts'
+import type { DatedPair, HistoricRateContext, RatePair } from '../types/rates.ts'
 import type { RateSnapshot } from '../types/snapshots.ts'
 import { HistoricQuestion } from './historic-question.ts'
 import { tellFault } from './rate-fault.ts'
@@ -23,7 +23,7 @@ export interface HistoricRatesParts {
  */
 export class HistoricRates {
   readonly #parts: HistoricRatesParts
-  readonly #inOrder = makeSerialQueue()
+  readonly #mutex = new Mutex()
   readonly #answers = new Map<string, RateSnapshot>()
   readonly #open = new Map<string, HistoricQuestion>()
   #waiting: HistoricQuestion[] = []
@@ -61,7 +61,7 @@ export class HistoricRates {
     if (this.#waiting.length === 1) {
       this.#parts.services.inBackground(
         'rates',
-        this.#inOrder(() => this.#askWaiting())
+        this.#mutex.run(() => this.#askWaiting())
       )
     }
     return question
@@ -98,7 +98,7 @@ export class HistoricRates {
     for (const question of open) question.close()
   }
 
-  #desksFor(questions: readonly HistoricQuestion[]): Scoped<HistoricRateDesk> {
+  #desksFor(questions: readonly HistoricQuestion[]): Scoped<HistoricRateContext> {
     const wanted = Object.freeze(questions.map(({ pair }) => pair))
     const asked = new Set<string>()
     return {
@@ -125,7 +125,7 @@ export class HistoricRates {
     pluginId: string,
     { signal }: Abort,
     { questions, wanted }: { questions: readonly HistoricQuestion[]; wanted: readonly DatedPair[] }
-  ): HistoricRateDesk {
+  ): HistoricRateContext {
     const { providers, services } = this.#parts
     const bias = providers.biasOf(pluginId)
     let count = 0

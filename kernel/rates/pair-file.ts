@@ -1,5 +1,5 @@
 import { failureLine } from '../base/errors.ts'
-import { isRecord, readOwnJson } from '../base/json.ts'
+import { isRecord, tryParseJson } from '../base/json.ts'
 import { secondsOf } from '../base/time.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RateSnapshot } from '../types/snapshots.ts'
@@ -38,7 +38,7 @@ export class PairFile {
   async read(): Promise<readonly RateSnapshot[]> {
     const { disk, io, logOf } = this.#services
     try {
-      return pairsOf(readOwnJson(await disk.getText(PATH)), secondsOf(io.clock.now()))
+      return pairsOf(tryParseJson(await disk.getText(PATH)), secondsOf(io.clock.now()))
     } catch (error) {
       logOf('rates').warn(failureLine('The pairs of the last run cannot be read', error))
       return []

@@ -1,5 +1,5 @@
 import type { AbortSignalLike } from '../io/io.ts'
-import type { RateDesk, RatePair } from '../types/rates.ts'
+import type { RateContext, RatePair } from '../types/rates.ts'
 import type { RateSnapshot } from '../types/snapshots.ts'
 import { fieldsOfPair, isCurrencyCode, isRate, MAX_PAIRS } from './rate-limits.ts'
 
@@ -16,7 +16,7 @@ export interface RateDeskOptions {
 
 /** Where one provider puts its pairs in one round, until it is closed. */
 export class OpenRateDesk {
-  readonly desk: RateDesk
+  readonly desk: RateContext
   readonly #options: RateDeskOptions
   #waiting: RateSnapshot[] = []
   #count = 0

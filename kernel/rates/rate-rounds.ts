@@ -3,7 +3,7 @@ import { failureLine } from '../base/errors.ts'
 import { secondsOf } from '../base/time.ts'
 import type { Scoped } from '../hooks/dispatch.ts'
 import type { Services } from '../plugins/services.ts'
-import type { RateDesk, RatePair } from '../types/rates.ts'
+import type { RateContext, RatePair } from '../types/rates.ts'
 import type { RateSnapshot } from '../types/snapshots.ts'
 import { OpenRateDesk } from './rate-desk.ts'
 import { tellFault } from './rate-fault.ts'
@@ -77,14 +77,14 @@ export class RateRounds {
     this.#asked.clear()
   }
 
-  #desksOf(round: Round): Scoped<RateDesk> {
+  #desksOf(round: Round): Scoped<RateContext> {
     return {
       deskFor: pluginId => this.#deskFor(round, pluginId),
       ended: (pluginId, error) => this.#ended(round, pluginId, error)
     }
   }
 
-  #deskFor(round: Round, pluginId: string): RateDesk | undefined {
+  #deskFor(round: Round, pluginId: string): RateContext | undefined {
     const { providers, services } = this.#parts
     const known = this.#asked.get(pluginId)
     if (known !== undefined) {

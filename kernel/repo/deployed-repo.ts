@@ -1,5 +1,5 @@
 import { checkPath } from '../base/disk-path.ts'
-import { type Report, WalletError } from '../base/errors.ts'
+import { type ReportError, WalletError } from '../base/errors.ts'
 import type { Disk } from '../io/disk.ts'
 import type { Repo } from './repo.ts'
 import { RepoFiles } from './repo-files.ts'
@@ -17,7 +17,7 @@ export interface DeployedPlace {
   readonly prefix: string
   /** All paths below the repo's folder. */
   readonly paths: readonly string[]
-  readonly report: Report
+  readonly report: ReportError
 }
 
 /**

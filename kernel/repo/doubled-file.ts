@@ -1,5 +1,5 @@
 import { checkPath } from '../base/disk-path.ts'
-import { isWalletError, type Report, WalletError } from '../base/errors.ts'
+import { isWalletError, type ReportError, WalletError } from '../base/errors.ts'
 import { tryJsonText } from '../base/json.ts'
 import { quarantine } from '../base/quarantine.ts'
 import { utf8Of } from '../crypto/encoding.ts'
@@ -11,7 +11,7 @@ export interface DoubledFilesOptions {
   readonly io: Pick<Io, 'crypto' | 'clock'>
   readonly disk: Disk
   /** Hears of every damage, repaired or not. */
-  readonly report: Report
+  readonly report: ReportError
   /**
    * Tells whether a text that carries no checksum of ours, because a deployed client wrote it, is sound.
    * By default it must be a JSON object.

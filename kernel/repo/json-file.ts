@@ -1,4 +1,4 @@
-import { isWalletError, type Report, WalletError } from '../base/errors.ts'
+import { isWalletError, type ReportError, WalletError } from '../base/errors.ts'
 import { isRecord, isSameJson, type Json, type JsonObject, parseJson } from '../base/json.ts'
 import { quarantine } from '../base/quarantine.ts'
 import type { Disk } from '../io/disk.ts'
@@ -21,7 +21,7 @@ export interface JsonFilePlace {
   readonly disk: Disk
   readonly clock: Pick<Clock, 'now'>
   /** Hears of a file that cannot be read. */
-  readonly report: Report
+  readonly report: ReportError
 }
 
 /**

@@ -1,5 +1,5 @@
-import { type Report, WalletError } from '../base/errors.ts'
-import { makeBreather } from '../base/yielder.ts'
+import { type ReportError, WalletError } from '../base/errors.ts'
+import { makeYielder } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
 import {
   type AppliedFile,
@@ -38,7 +38,7 @@ export interface ReplyPlace {
   readonly clock: Pick<Clock, 'monotonic' | 'turn'>
   /** Milliseconds since 1970. */
   readonly now: number
-  readonly report: Report
+  readonly report: ReportError
   readonly belongsAt?: BelongsAt | undefined
   readonly tombstones?: Pick<Tombstones, 'of'> | undefined
   /** The files of which the reply itself has tombstones. */
@@ -89,7 +89,7 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
   const replaced: OldFile[] = []
   const conflicts: Conflict[] = []
   const guard = new ReplyGuard(place)
-  const breathe = makeBreather(place.clock)
+  const breathe = makeYielder(place.clock)
   const isFew = reply.isComplete !== true && reply.changes.size <= MAX_FEW
   for (const before of await files.read(paths)) {
     await breathe()

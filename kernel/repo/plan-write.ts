@@ -1,4 +1,4 @@
-import { makeBreather } from '../base/yielder.ts'
+import { makeYielder } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
 import { type OldFile, planKept } from './kept-files.ts'
 import type { PendingChanges } from './pending-changes.ts'
@@ -37,7 +37,7 @@ export const planWrite = async (
   { texts, alongside = new Map() }: TextChanges
 ): Promise<WritePlan> => {
   const { clock, files, boxes } = place
-  const breathe = makeBreather(clock)
+  const breathe = makeYielder(clock)
   const deleted: OldFile[] = []
   const writes = changesBelow(alongside, PREFIX.local)
   const all = [...texts]

@@ -1,4 +1,4 @@
-import { type Report, WalletError } from '../base/errors.ts'
+import { type ReportError, WalletError } from '../base/errors.ts'
 import type { AppliedFile, AppliedReply, FileBoxes } from './apply-reply.ts'
 import { covers } from './lineage.ts'
 import type { NamedFile } from './repo-files.ts'
@@ -34,7 +34,7 @@ export interface GuardPlace {
   readonly belongsAt?: BelongsAt | undefined
   /** Milliseconds since 1970. */
   readonly now: number
-  readonly report: Report
+  readonly report: ReportError
   /** Uniform in 0 to 1. */
   random(): number
 }

@@ -1,4 +1,4 @@
-import { isRecord, readOwnJson } from '../base/json.ts'
+import { isRecord, tryParseJson } from '../base/json.ts'
 import type { RepoSnapshot } from '../types/snapshots.ts'
 
 /** How a repo stands with its server, whoever it belongs to. */
@@ -49,7 +49,7 @@ export type Rollback = Pick<RepoState, 'rolledBackAt' | 'rolledBackFiles'>
 
 /** Reads a {@link Rollback} of this device; nothing if there was none. */
 export const parseRollback = (text: string | undefined): Rollback => {
-  const value = readOwnJson(text)
+  const value = tryParseJson(text)
   if (!isRecord(value)) return {}
   const { at, files } = value
   return typeof at === 'number' && typeof files === 'number'

@@ -1,4 +1,4 @@
-import type { Report } from '../base/errors.ts'
+import type { ReportError } from '../base/errors.ts'
 import type { Secret } from '../base/secret.ts'
 import type { Io } from '../io/io.ts'
 import type { BelongsAt } from './reply-guard.ts'
@@ -12,7 +12,7 @@ export interface RepoParts {
   readonly syncKey: Secret<Uint8Array>
   readonly dataKey: Secret<Uint8Array>
   /** Hears of every fault that was survived. */
-  readonly report: Report
+  readonly report: ReportError
   /** Tells what belongs where; without it, any text that opens does. */
   readonly belongsAt?: BelongsAt
   /** Hears of each new state. */

@@ -1,4 +1,4 @@
-import { readOwnJson } from '../base/json.ts'
+import { tryParseJson } from '../base/json.ts'
 import { type Box, isBox } from '../types/keys.ts'
 import { type BulkPrefixes, parseBulkPrefixes } from './store/bulk-prefixes.ts'
 
@@ -110,7 +110,7 @@ export const parseBox = (text: string | undefined): Box | undefined => {
       data_base64: text.slice(vectorEnd + BEFORE_DATA.length, -2)
     }
   }
-  const value = readOwnJson(text)
+  const value = tryParseJson(text)
   return isBox(value) ? value : undefined
 }
 
@@ -142,7 +142,7 @@ export const parseFile = (file: BoxText | undefined, entry: string | undefined):
   if (entry === AGAIN) return { data: undefined, pending: { box, base: box, sent: [] } }
   const rest = isDeleted ? entry.slice(DELETED.length) : entry
   const isLeft = rest.startsWith(LEFT)
-  const list = readOwnJson(isLeft ? rest.slice(LEFT.length) : rest)
+  const list = tryParseJson(isLeft ? rest.slice(LEFT.length) : rest)
   const [base, ...sent] = Array.isArray(list) ? (list as unknown[]) : []
   const baseText = isBox(base) ? boxText(base) : null
   const pending = { box, base: baseText, sent: sent.filter(isBox).map(boxText) }
@@ -156,7 +156,7 @@ export const pastEntry = (past: PastVersions | undefined): string | null =>
 /** The inverse of {@link pastEntry}. */
 export const parsePast = (entry: string | undefined): PastVersions | undefined => {
   if (entry === undefined) return undefined
-  const list = readOwnJson(entry.slice(entry.indexOf('[')))
+  const list = tryParseJson(entry.slice(entry.indexOf('[')))
   const boxes: unknown[] = Array.isArray(list) ? list : []
   return { at: pastTimeOf(entry), boxes: boxes.filter(isBox).map(boxText), isNew: boxes[0] === null }
 }
@@ -192,7 +192,7 @@ export const vectorOf = (box: BoxText | null): string => (box === null ? '' : (p
 
 /** Reads a status, also that of a deployed client; anything unreadable is "never synced" (protocol §3.3). */
 export const parseStatus = (text: string | undefined): RepoStatus => {
-  const value = readOwnJson(text)
+  const value = tryParseJson(text)
   if (typeof value !== 'object' || value === null) return { lastSync: 0 }
   const { lastSync, lastHash, isDamaged } = value as Partial<Record<keyof RepoStatus, unknown>>
   const seconds = typeof lastSync === 'number' && Number.isFinite(lastSync) && lastSync > 0 ? lastSync : 0

@@ -1,6 +1,6 @@
 import { checkPath } from '../base/disk-path.ts'
-import { isWalletError, type Report, WalletError } from '../base/errors.ts'
-import { FlyingWrites, Turns } from '../base/mutex.ts'
+import { isWalletError, type ReportError, WalletError } from '../base/errors.ts'
+import { InFlightWrites, Mutex } from '../base/mutex.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import type { Secret } from '../base/secret.ts'
 import type { Io } from '../io/io.ts'
@@ -47,7 +47,7 @@ export class Repo {
    */
   readonly local: BulkStore
   readonly #io: Io
-  readonly #report: Report
+  readonly #report: ReportError
   readonly #store: PagedStore
   readonly #files: RepoFiles
   readonly #pending: PendingChanges
@@ -58,9 +58,9 @@ export class Repo {
   readonly #state: Observable<RepoState>
   #listeners: readonly ((paths: readonly string[]) => void)[] = []
   /** Whoever reads files in order to write them has its turn, so that nothing comes in between. */
-  readonly #turns = new Turns()
-  readonly #syncs = new Turns()
-  readonly #flying = new FlyingWrites()
+  readonly #turns = new Mutex()
+  readonly #syncs = new Mutex()
+  readonly #flying = new InFlightWrites()
 
   constructor(parts: RepoParts, store: PagedStore) {
     const { io, repoId, syncKey, dataKey, report, announce } = parts
@@ -263,7 +263,7 @@ export class Repo {
     if (kept === undefined) return undefined
     const { path, box } = kept
     const text = this.#boxes.read(path, box)
-    const { done } = await this.#turns.take(async () => {
+    const { done } = await this.#turns.run(async () => {
       const [present] = await this.#files.boxes([path])
       const { writes } = await planWrite(this.#writing, { texts: new Map([[path, text]]) })
       writes.set(keptId, null)
@@ -292,7 +292,7 @@ export class Repo {
    * Only `syncRepo` calls this.
    */
   runSync<T>(task: () => Promise<T>): Promise<T> {
-    return this.#syncs.take(async () => {
+    return this.#syncs.run(async () => {
       this.#show({ isSyncing: true })
       try {
         const result = await task()
@@ -314,7 +314,7 @@ export class Repo {
 
   /** Changes for the server, which may have them from now on. Only `syncRepo` calls this. */
   takePending(options: TakeOptions): Promise<Map<string, PendingChange>> {
-    return this.#turns.take(() => this.#flying.ended().then(() => this.#pending.take(options)))
+    return this.#turns.run(() => this.#flying.ended().then(() => this.#pending.take(options)))
   }
 
   /** The files that go up beside changes: what the deletions among them knew. Only `syncRepo` calls this. */
@@ -322,7 +322,7 @@ export class Repo {
     const paths = [...changes].filter(([, { box }]) => box === null).map(([path]) => path)
     if (paths.length === 0) return new Map()
     const now = this.#io.clock.now()
-    const files = await this.#turns.take(() => this.#files.read(paths))
+    const files = await this.#turns.run(() => this.#files.read(paths))
     const deletions: Tombstone[] = []
     for (const { path, past } of files) {
       const lineage = knownEdits({ data: undefined, pending: changes.get(path), past }, this.#boxes)
@@ -359,7 +359,7 @@ export class Repo {
     let named: ReadonlySet<string> = new Set()
     let turn = { done: Promise.resolve() }
     const takePart = (i: number, part: readonly string[]): Promise<{ done: Promise<void> }> =>
-      this.#turns.take(async () => {
+      this.#turns.run(async () => {
         await this.#flying.ended()
         const news = i === 0 ? this.#tombstones.takeIn(reply) : undefined
         named = news?.named ?? named
@@ -436,7 +436,7 @@ export class Repo {
 
   /** Writes texts, null for a deletion, when they are known. It is over when they are durable. */
   async #write(prepare: () => Promise<TextChanges>): Promise<number | undefined> {
-    const { done, revision } = await this.#turns.take(async () => {
+    const { done, revision } = await this.#turns.run(async () => {
       const { writes, hasSkipped } = await planWrite(this.#writing, await prepare())
       // An equal text is acknowledged only when durable: what is new beside it is not written if it fails, and without writes
       // the store waits for what was written before.

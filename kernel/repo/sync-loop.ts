@@ -1,4 +1,4 @@
-import type { Report } from '../base/errors.ts'
+import type { ReportError } from '../base/errors.ts'
 import type { Io } from '../io/io.ts'
 import type { ExchangeSnapshot } from '../types/snapshots.ts'
 import type { Repo } from './repo.ts'
@@ -10,7 +10,7 @@ export interface SyncLoopOptions {
   readonly io: Pick<Io, 'clock' | 'random'>
   readonly servers: Pick<SyncServers, 'exchange'>
   /** Hears of each failed sync; the loop goes on. */
-  readonly report: Report
+  readonly report: ReportError
   /** Hears which files a sync has exchanged; not of one that had nothing to do. */
   readonly exchanged?: (exchange: ExchangeSnapshot) => void
 }
@@ -49,7 +49,7 @@ interface Item {
 export class SyncLoop {
   readonly #io: SyncLoopOptions['io']
   readonly #servers: SyncLoopOptions['servers']
-  readonly #report: Report
+  readonly #report: ReportError
   readonly #exchanged: SyncLoopOptions['exchanged']
   readonly #items = new Map<Repo, Item>()
   readonly #traffic = new WeakMap<Repo, RepoTraffic>()

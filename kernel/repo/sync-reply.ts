@@ -1,7 +1,7 @@
 import { checkPath } from '../base/disk-path.ts'
-import { type Report, WalletError } from '../base/errors.ts'
+import { type ReportError, WalletError } from '../base/errors.ts'
 import { type JsonLimits, JsonScan, parseJsonText } from '../base/json.ts'
-import { makeBreather } from '../base/yielder.ts'
+import { makeYielder } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
 import { isBox } from '../types/keys.ts'
 import { type BoxText, boxText, isHash, isPlainBox, plainBoxText } from './repo-record.ts'
@@ -24,7 +24,7 @@ export interface ReplyOptions {
   readonly isUpload: boolean
   readonly clock: Pick<Clock, 'monotonic' | 'turn'>
   /** Hears of each entry that cannot be used, up to ten. */
-  readonly report: Report
+  readonly report: ReportError
 }
 
 /**
@@ -50,7 +50,7 @@ const readPlain = async (text: string, options: ReplyOptions): Promise<StoreRepl
   const head = HEAD.exec(text)
   // With a backslash a string may end elsewhere than at the next quotation mark.
   if (head === null || text.includes('\\')) return undefined
-  const breathe = makeBreather(options.clock)
+  const breathe = makeYielder(options.clock)
   const changes = new Map<string, BoxText | null>()
   const faults: WalletError[] = []
   let at = head[0].length
@@ -106,7 +106,7 @@ const fieldOf = (text: string, name: string): string | undefined => {
 }
 
 const readJson = async (text: string, options: ReplyOptions): Promise<StoreReply> => {
-  const breathe = makeBreather(options.clock)
+  const breathe = makeYielder(options.clock)
   const { changes, hash } = await fieldsOf(text, breathe)
   if (changes === undefined) return fail('has no changes')
   if (hash !== undefined && hash !== null && !isHash(hash)) fail('has a hash of the wrong form')

@@ -1,5 +1,5 @@
 import { makeAbort, withDeadline } from '../base/deadline.ts'
-import { isWalletError, type Report, WalletError } from '../base/errors.ts'
+import { isWalletError, type ReportError, WalletError } from '../base/errors.ts'
 import { parseJsonText } from '../base/json.ts'
 import { shuffled } from '../base/random.ts'
 import type { Secret } from '../base/secret.ts'
@@ -13,7 +13,7 @@ export interface SyncServersOptions {
   /** Addresses without a path, such as `https://sync-us1.edge.app`. */
   readonly syncServers: readonly string[]
   readonly infoServers: readonly string[]
-  readonly report: Report
+  readonly report: ReportError
 }
 
 /** One call of the store route; with `changes` it uploads them. */
@@ -42,7 +42,7 @@ export interface ServedReply extends StoreReply {
  */
 export class SyncServers {
   readonly #io: SyncServersOptions['io']
-  readonly #report: Report
+  readonly #report: ReportError
   readonly #syncServers: ServerList
   readonly #infoServers: ServerList
   #hasReportedHosts = false

@@ -3,7 +3,7 @@ import { WalletError } from '../base/errors.ts'
 import type { PluginCalls } from '../hooks/plugin-calls.ts'
 import type { Clock } from '../io/io.ts'
 import { type UnusualFee, unusualFeeOf } from '../types/network-fee.ts'
-import type { SwapRequest } from '../types/swap.ts'
+import type { QuoteRequest } from '../types/swap.ts'
 import type { Metadata, SpendInfo, SwapData, Transaction } from '../types/transaction.ts'
 import { type Allowance, readAllowances } from './check-allowances.ts'
 import { checkPayees, type OwnAddresses } from './check-payees.ts'
@@ -87,7 +87,7 @@ export interface SwapResult {
 export interface Deal {
   readonly clock: Clock
   readonly calls: Pick<PluginCalls, 'call'>
-  readonly request: SwapRequest
+  readonly request: QuoteRequest
   readonly swapInfo: SwapInfo
   readonly offer: ReadOffer
   readonly fromWallet: SwapWallet

@@ -2,7 +2,7 @@ import { describeError, isWalletError, type WalletError } from '../base/errors.t
 import type { JsonObject } from '../base/json.ts'
 import type { SwapPlugin } from '../plugins/plugin.ts'
 import type { QuoteSnapshot } from '../types/snapshots.ts'
-import type { QuoteDesk } from '../types/swap.ts'
+import type { QuoteContext } from '../types/swap.ts'
 import type { SwapQuote } from './swap-quote.ts'
 
 /** A provider that is asked in a round. */
@@ -14,7 +14,7 @@ export interface AskedProvider {
 
 /** Where one provider of a round stands. */
 export interface ProviderLane extends AskedProvider {
-  readonly desk: QuoteDesk
+  readonly desk: QuoteContext
   state: QuoteSnapshot['state']
   /** How many of its taps run; it may have several. */
   running: number

@@ -1,7 +1,7 @@
 import { add, type NativeAmount, ZERO } from '../base/amount.ts'
 import { WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
-import type { QuoteDesk, SwapOffer, SwapRequest } from '../types/swap.ts'
+import type { QuoteContext, QuoteRequest, SwapOffer } from '../types/swap.ts'
 import type { SpendInfo, Transaction } from '../types/transaction.ts'
 import { readQuestion } from './read-spends.ts'
 import type { RoundAddresses } from './round-addresses.ts'
@@ -10,10 +10,10 @@ import type { SwapWallet } from './swap-wallet.ts'
 /** What the desk of one provider is made of. */
 export interface DeskParts {
   readonly pluginId: string
-  readonly request: SwapRequest
+  readonly request: QuoteRequest
   readonly userSettings: JsonObject
   readonly promoCode: string | undefined
-  readonly signal: QuoteDesk['signal']
+  readonly signal: QuoteContext['signal']
   readonly fromWallet: SwapWallet
   readonly addresses: RoundAddresses
   /** @throws QUOTE_ENDED once the round is closed */
@@ -22,7 +22,7 @@ export interface DeskParts {
 }
 
 /** Makes the desk at which one provider sees the request; data goes over it and nothing else. */
-export const makeDesk = (parts: DeskParts): QuoteDesk => {
+export const makeDesk = (parts: DeskParts): QuoteContext => {
   const { pluginId, request, userSettings, promoCode, signal, fromWallet, addresses } = parts
   const refuse = (rule: string): WalletError =>
     new WalletError('BOGUS_DATA', { pluginId, what: 'swap question', path: rule })

@@ -1,7 +1,7 @@
 import { compare, type NativeAmount, ZERO } from '../base/amount.ts'
 import { WalletError } from '../base/errors.ts'
 import { isRecord, isShortText } from '../base/json.ts'
-import type { SwapOrder, SwapRequest } from '../types/swap.ts'
+import type { QuoteRequest, SwapOrder } from '../types/swap.ts'
 import type { SpendInfo } from '../types/transaction.ts'
 import { isAmount, readSpends } from './read-spends.ts'
 
@@ -23,7 +23,7 @@ export interface ReadOffer {
 /** What an offer is held against. */
 export interface OfferPlace {
   readonly pluginId: string
-  readonly request: SwapRequest
+  readonly request: QuoteRequest
   /** What the paying wallet has of the asset. */
   readonly balance: NativeAmount
   readonly now: number

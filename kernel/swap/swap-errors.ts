@@ -1,14 +1,14 @@
 import { isNativeAmount, nativeAmount } from '../base/amount.ts'
 import { isWalletError, scrub, WalletError } from '../base/errors.ts'
 import { isRecord, isShortText } from '../base/json.ts'
-import type { SwapRequest } from '../types/swap.ts'
+import type { QuoteRequest } from '../types/swap.ts'
 import { bestFailureOf } from './best-failure.ts'
 
 /** Whose error it is, and over what. */
 export interface ErrorPlace {
   readonly pluginId: string
   readonly displayName: string
-  readonly request: SwapRequest
+  readonly request: QuoteRequest
   /** What the provider was asked for. */
   readonly hook: 'fetchQuotes' | 'order'
 }

@@ -2,7 +2,7 @@ import { type NativeAmount, nativeAmount, ZERO } from '../base/amount.ts'
 import { WalletError } from '../base/errors.ts'
 import type { TokenMap } from '../types/currency.ts'
 import type { SwapRequestSnapshot } from '../types/snapshots.ts'
-import type { SwapAsset, SwapRequest } from '../types/swap.ts'
+import type { QuoteRequest, SwapAsset } from '../types/swap.ts'
 import type { SwapWallet } from './swap-wallet.ts'
 
 /** What a user wants to swap. */
@@ -32,7 +32,7 @@ export interface SwapOptions {
 
 /** A wish that was checked, as providers and as observers see it. */
 export interface ReadWish {
-  readonly request: SwapRequest
+  readonly request: QuoteRequest
   readonly snapshot: SwapRequestSnapshot
 }
 

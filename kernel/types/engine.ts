@@ -233,9 +233,9 @@ export interface CurrencyEngine {
   changeEnabledTokenIds?(tokenIds: readonly string[]): Promise<void>
   getStakingStatus?(): Promise<StakingStatus>
   /** What could pay to activate this wallet, or tokens of it. */
-  getActivationAssets?(request: ActivationAssetsRequest): Promise<readonly ActivationAsset[]>
+  getActivationAssets?(request: EngineActivationAssetsRequest): Promise<readonly ActivationAsset[]>
   /** What it costs to activate this wallet, or tokens of it; nothing is spent yet. */
-  activateWallet?(request: ActivationRequest): Promise<ActivationOffer>
+  activateWallet?(request: EngineActivationRequest): Promise<ActivationOffer>
   /** Facts for support, without secrets. */
   dumpData?(): Promise<Json>
 }
@@ -263,18 +263,18 @@ export interface MessageOptions {
 }
 
 /** A wallet of the account as an engine may know it. */
-export interface WalletFacts {
+export interface WalletRef {
   readonly walletId: string
   readonly pluginId: string
   readonly type: string
 }
 
 /** How an engine is asked what could pay for an activation. */
-export interface ActivationAssetsRequest {
+export interface EngineActivationAssetsRequest {
   /** Tokens to activate; absent: the wallet itself. */
   readonly tokenIds?: readonly string[]
   /** The active wallets of the account. */
-  readonly wallets: readonly WalletFacts[]
+  readonly wallets: readonly WalletRef[]
 }
 
 /** An asset that can pay for an activation. `walletId`: one wallet alone; absent: any of the currency. */
@@ -285,11 +285,11 @@ export interface ActivationAsset {
 }
 
 /** How an engine is asked for an activation. */
-export interface ActivationRequest {
+export interface EngineActivationRequest {
   /** Tokens to activate; absent: the wallet itself. */
   readonly tokenIds?: readonly string[]
   /** What pays, and an address of it; absent: the wallet itself. */
-  readonly payment?: WalletFacts & { readonly tokenId: string | null; readonly publicAddress: string }
+  readonly payment?: WalletRef & { readonly tokenId: string | null; readonly publicAddress: string }
 }
 
 /** What an activation costs; data only, the kernel reviews and signs the spends of the paying wallet. */

@@ -12,7 +12,7 @@ export interface DatedPair extends RatePair {
 }
 
 /** Where one rate plugin sees what is wanted and offers what it knows. */
-export interface RateDesk {
+export interface RateContext {
   readonly wanted: readonly RatePair[]
   /** Aborted when nobody waits any more. */
   readonly signal: AbortSignalLike
@@ -27,9 +27,9 @@ export interface RateDesk {
 }
 
 /** The same for prices of the past, for plugins that have them. */
-export interface HistoricRateDesk {
+export interface HistoricRateContext {
   readonly wanted: readonly DatedPair[]
   readonly signal: AbortSignalLike
-  /** Offers the price of a pair at its date, or the one nearest to it. Refuses as {@link RateDesk.offer} does. */
+  /** Offers the price of a pair at its date, or the one nearest to it. Refuses as {@link RateContext.offer} does. */
   offer(pair: DatedPair, rate: number): void
 }

@@ -17,7 +17,7 @@ export interface SwapAsset {
 }
 
 /** A swap that the user asks for, as a provider sees it: assets and an amount. */
-export interface SwapRequest {
+export interface QuoteRequest {
   readonly from: SwapAsset
   readonly to: SwapAsset
   /** Of `from`, or of `to` where `quoteFor` is `to`; means nothing for `max`. */
@@ -50,7 +50,7 @@ export interface SwapOffer {
   /** After it the offer cannot be approved. */
   readonly expirationDate?: Date
   readonly maxFulfillmentSeconds?: number
-  /** In native units of the paying chain's own coin, as {@link QuoteDesk.feeFor} gave it. */
+  /** In native units of the paying chain's own coin, as {@link QuoteContext.feeFor} gave it. */
   readonly networkFee: NativeAmount
   /**
    * What is paid on approval: known already, or ordered from the provider then, once and within 30 seconds. By then
@@ -60,8 +60,8 @@ export interface SwapOffer {
 }
 
 /** Where one swap plugin sees the request and puts its offers. */
-export interface QuoteDesk {
-  readonly request: SwapRequest
+export interface QuoteContext {
+  readonly request: QuoteRequest
   /** The settings that the user has given this plugin. */
   readonly userSettings: JsonObject
   readonly promoCode?: string

@@ -9,8 +9,8 @@ import {
 } from '../base/arguments.ts'
 import { copyData, looseCopy } from '../base/copy-data.ts'
 import { WalletError } from '../base/errors.ts'
-import { settleAll } from '../base/mutex.ts'
-import { detachable, type Readable } from '../base/observable.ts'
+import { allSettledOrThrow } from '../base/mutex.ts'
+import { bindReadable, type Readable } from '../base/observable.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { BalanceDetails, FreshAddress, MessageOptions, ParsedUri, UriRequest } from '../types/engine.ts'
 import type { EngineSnapshot, OpenPaymentSnapshot, WalletSnapshot } from '../types/snapshots.ts'
@@ -83,7 +83,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   }
 
   get engine(): Readable<EngineSnapshot> {
-    this.#shownEngine ??= detachable(this.#life.engine)
+    this.#shownEngine ??= bindReadable(this.#life.engine)
     return this.#shownEngine
   }
 
@@ -322,7 +322,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     this.#checkOpen()
     const { syncLoop, repo } = this.#parts
     const { isPaused } = this.#life.pause.getSnapshot()
-    await settleAll([syncLoop.syncNow(repo), isPaused ? undefined : this.#life.engine.syncNow()])
+    await allSettledOrThrow([syncLoop.syncNow(repo), isPaused ? undefined : this.#life.engine.syncNow()])
     await this.#life.settled()
   }
 
@@ -365,7 +365,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   }
 
   #show(): Readable<WalletSnapshot> {
-    this.#shown ??= detachable(this.#life.facts.state)
+    this.#shown ??= bindReadable(this.#life.facts.state)
     return this.#shown
   }
 
@@ -382,7 +382,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     this.#checkOpen()
     requireTexts({ address: change.address })
     requireObject('metadata', change.metadata)
-    await this.#parts.turns.take(() => this.#life.addresses.edit(change))
+    await this.#parts.turns.run(() => this.#life.addresses.edit(change))
   }
 
   #report(error: unknown): void {

@@ -1,4 +1,4 @@
-import { makeBreather } from '../base/yielder.ts'
+import { makeYielder } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
 
 const DELAY_MS = 20
@@ -47,7 +47,7 @@ export class EventQueue {
   /** What a delivery brings about waits for the next time. */
   async #flush(): Promise<void> {
     this.#isFlushing = true
-    const breathe = makeBreather(this.#clock)
+    const breathe = makeYielder(this.#clock)
     for (const key of [...this.#waiting.keys()]) {
       this.#deliver(key)
       await breathe()

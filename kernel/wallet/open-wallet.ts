@@ -1,4 +1,4 @@
-import { Turns } from '../base/mutex.ts'
+import { Mutex } from '../base/mutex.ts'
 import type { RatePair } from '../types/rates.ts'
 import { CurrencyWallet } from './currency-wallet.ts'
 import type { EngineRunner } from './engine/engine-runner.ts'
@@ -37,7 +37,7 @@ export const openWallet = async (place: WalletPlace): Promise<OpenedWallet> => {
     keys: walletInfo.keys,
     clock: io.clock,
     disk,
-    turns: new Turns(),
+    turns: new Mutex(),
     fiatCode: () => facts.state.getSnapshot().fiatCurrencyCode,
     report: error => services.report(`wallet ${info.pluginId}`, error)
   }

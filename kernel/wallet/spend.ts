@@ -1,6 +1,6 @@
 import { type NativeAmount, negate } from '../base/amount.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
-import type { SerialQueue } from '../base/mutex.ts'
+import type { Mutex } from '../base/mutex.ts'
 import type { AbortSignalLike } from '../io/io.ts'
 import type { KeyQuestion } from '../keys/key-gate.ts'
 import type { Services } from '../plugins/services.ts'
@@ -22,7 +22,7 @@ export interface SpendParts extends OpenPaymentParts {
   readonly table: HistoryTable
   /** The spends that a call is busy with; a resume leaves them alone. */
   readonly busy: Set<string>
-  readonly inOrder: SerialQueue
+  readonly mutex: Mutex
   /** How often bytes were sent again since the wallet was opened, and when last by the monotonic clock. */
   readonly sends: Map<string, { readonly count: number; readonly at: number }>
   balanceOf(tokenId: string | null): NativeAmount
@@ -56,7 +56,7 @@ export const signTx = (
   draft: Transaction,
   options: SignOptions = {}
 ): Promise<Transaction> =>
-  parts.inOrder(() => {
+  parts.mutex.run(() => {
     const correlationId = newCorrelationId(parts.services)
     return whileBusy(
       parts,
@@ -100,7 +100,7 @@ export const spend = (
   draft: Transaction,
   options: SignOptions = {}
 ): Promise<Transaction> =>
-  parts.inOrder(() => {
+  parts.mutex.run(() => {
     const correlationId = newCorrelationId(parts.services)
     return whileBusy(parts, correlationId, async () => {
       const intent = await signAs(parts, draft, { correlationId, stage: 'sending', ...options })

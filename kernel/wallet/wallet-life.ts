@@ -1,7 +1,7 @@
 import type { NativeAmount } from '../base/amount.ts'
 import { withDeadline } from '../base/deadline.ts'
 import { errorOf, isWalletError } from '../base/errors.ts'
-import { makeSerialQueue } from '../base/mutex.ts'
+import { Mutex } from '../base/mutex.ts'
 import type { BalanceDetails, ConnectionLoss, StakingStatus } from '../types/engine.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { EngineTransaction } from '../types/transaction.ts'
@@ -111,7 +111,7 @@ export class WalletLife implements EngineHost {
       ...{ services, walletId, info, engine, table, journal },
       balanceOf: tokenId => this.facts.balanceOf(tokenId),
       busy: new Set(),
-      inOrder: makeSerialQueue(),
+      mutex: new Mutex(),
       sends: new Map(),
       told: txid => this.#tellTransactions({ created: [], changed: [txid] }),
       openChanged: () => this.facts.show({ openPayments: openPaymentsOf(this.journal) })
@@ -267,7 +267,7 @@ export class WalletLife implements EngineHost {
 
   /** Shows what the files of the wallet's settings say; a reading that was begun earlier is never shown later. */
   readSettings(): Promise<void> {
-    return this.#parts.turns.take(() => this.#readSettings())
+    return this.#parts.turns.run(() => this.#readSettings())
   }
 
   async #readSettings(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Turns } from '../base/mutex.ts'
+import type { Mutex } from '../base/mutex.ts'
 import type { Readable } from '../base/observable.ts'
 import type { Scheduler } from '../base/scheduler.ts'
 import type { Secret } from '../base/secret.ts'
@@ -40,7 +40,7 @@ export interface WalletParts extends WalletPlace {
   readonly clock: Clock
   readonly disk: Disk
   /** Readings and edits of the wallet's small files never overlap. */
-  readonly turns: Turns
+  readonly turns: Mutex
   /** The fiat currency that the wallet is shown in now, such as `iso:USD`. */
   fiatCode(): string
   /** Hands a failure that was survived to the application. */

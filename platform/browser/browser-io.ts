@@ -53,7 +53,7 @@ const cryptoOf = ({ scryptWorker }: BrowserIoOptions): CryptoPort => {
   return {
     ...noble,
     ...(scryptWorker === undefined ? {} : { scrypt: makeWorkerScrypt(scryptWorker, noble.scrypt) }),
-    ...(subtle === undefined ? {} : { later: makeWebCrypto(subtle, noble) })
+    ...(subtle === undefined ? {} : { async: makeWebCrypto(subtle, noble) })
   }
 }
 

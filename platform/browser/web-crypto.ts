@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { checkAesInput } from '../../kernel/crypto/aes-input.ts'
-import type { LaterCrypto } from '../../kernel/io/io.ts'
+import type { AsyncCrypto } from '../../kernel/io/io.ts'
 
 /**
  * The cryptography of the browser itself, which answers later.
@@ -10,7 +10,7 @@ import type { LaterCrypto } from '../../kernel/io/io.ts'
 export const makeWebCrypto = (
   subtle: SubtleCrypto,
   fallback: { aesCbcDecrypt(key: Uint8Array, iv: Uint8Array, data: Uint8Array): Uint8Array }
-): LaterCrypto => ({
+): AsyncCrypto => ({
   sha256: async data => new Uint8Array(await subtle.digest('SHA-256', owned(data))),
   async aesCbcDecrypt(key, iv, data) {
     checkAesInput(key, iv, data)

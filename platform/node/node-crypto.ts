@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, hash, scrypt } from 'node:crypto'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
-import { makeSerialQueue } from '../../kernel/base/mutex.ts'
+import { Mutex } from '../../kernel/base/mutex.ts'
 import { checkAesInput } from '../../kernel/crypto/aes-input.ts'
 import { writeUtf8 } from '../../kernel/crypto/write-utf8.ts'
 import type { CryptoPort, ScryptCost } from '../../kernel/io/io.ts'
@@ -12,12 +12,12 @@ import type { CryptoPort, ScryptCost } from '../../kernel/io/io.ts'
  * bounded and the benchmark of protocol §1.4 measures one job alone.
  */
 export const makeNodeCrypto = (): CryptoPort => {
-  const queue = makeSerialQueue()
+  const mutex = new Mutex()
   return {
     name: 'node',
     scrypt: (data, salt, cost, length) => {
       const job = (): Promise<Uint8Array> => runScrypt({ data, salt, cost, length })
-      return 128 * cost.n * cost.r < LARGE_JOB ? job() : queue(job)
+      return 128 * cost.n * cost.r < LARGE_JOB ? job() : mutex.run(job)
     },
     sha256: data => bytesIn(hash('sha256', data, 'binary')),
     hmacSha256: (key, data) => bytesIn(createHmac('sha256', key).update(data).digest('binary')),

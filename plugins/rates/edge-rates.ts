@@ -1,4 +1,4 @@
-import type { DatedPair, HistoricRateDesk, RateHost, RatePlugin } from '../../kernel/plugin-api.ts'
+import type { DatedPair, HistoricRateContext, RateHost, RatePlugin } from '../../kernel/plugin-api.ts'
 import { COIN_ROWS } from './kit/coin-rows.ts'
 import type { PoliteClient, Question } from './kit/polite-client.ts'
 import { ratePlugin } from './kit/rate-source.ts'
@@ -133,7 +133,7 @@ const portionsOf = (wanted: readonly DatedPair[]): readonly (readonly DatedPair[
 
 /** The server may know another time of the day than the one that was asked for, and says which. */
 const offerNearest = (
-  desk: HistoricRateDesk,
+  desk: HistoricRateContext,
   pairs: readonly DatedPair[],
   prices: readonly EdgePrice[]
 ): void => {

@@ -1,6 +1,6 @@
 import {
   type NativeAmount,
-  type QuoteDesk,
+  type QuoteContext,
   type SpendInfo,
   type SwapOrder,
   type SwapPlugin,
@@ -42,7 +42,7 @@ interface Offered {
   readonly limit: bigint
 }
 
-const quote = async (door: Door, desk: QuoteDesk): Promise<void> => {
+const quote = async (door: Door, desk: QuoteContext): Promise<void> => {
   const inquiry = await inquire(door, desk)
   const [wish, ends] = await Promise.all([wishOf(desk, LONGEST), endsOf(inquiry, desk.signal)])
   const terms = await termsFor(inquiry, ends, wish)
@@ -92,7 +92,7 @@ const LONGEST: Partial<SpendInfo> = {
   memos: [{ type: 'text', value: 'x'.repeat(MAX_MEMO_BYTES) }]
 }
 
-const endsOf = ({ ask, network, desk, chains }: Inquiry, signal?: QuoteDesk['signal']): Promise<Ends> =>
+const endsOf = ({ ask, network, desk, chains }: Inquiry, signal?: QuoteContext['signal']): Promise<Ends> =>
   loadEnds({ ask, network, signal }, { request: desk.request, ...chains })
 
 const amountsOf = (

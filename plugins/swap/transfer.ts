@@ -1,4 +1,4 @@
-import type { QuoteDesk, SwapPlugin } from '../../kernel/plugin-api.ts'
+import type { QuoteContext, SwapPlugin } from '../../kernel/plugin-api.ts'
 import { type Provider, unsupported } from './kit/provider.ts'
 import { payLater, wishOf } from './kit/wish.ts'
 
@@ -15,7 +15,7 @@ export const transfer: SwapPlugin = {
   }
 }
 
-const quote = async (desk: QuoteDesk): Promise<void> => {
+const quote = async (desk: QuoteContext): Promise<void> => {
   const { from, to } = desk.request
   if (from.pluginId !== to.pluginId || from.tokenId !== to.tokenId) throw unsupported(PROVIDER, desk.request)
   const { nativeAmount } = await wishOf(desk)

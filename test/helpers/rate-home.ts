@@ -7,7 +7,7 @@ import {
   type LogLine,
   type ObserverPlugin,
   type Plugin,
-  type RateDesk,
+  type RateContext,
   type RatePair,
   type RatePlugin,
   type RateService,
@@ -78,12 +78,12 @@ export const openRateHome = async (t: ExecutionContext, options: RateHomeOptions
 /** A rate plugin that answers as the test says, and what it was asked. */
 export interface ToySource extends RatePlugin {
   readonly asked: (readonly RatePair[])[]
-  readonly desks: RateDesk[]
+  readonly desks: RateContext[]
 }
 
 /** What a toy source does with a desk; a list is offered as it is. */
 export type ToyAnswer =
-  | ((desk: RateDesk) => void | Promise<void>)
+  | ((desk: RateContext) => void | Promise<void>)
   | readonly (readonly [string, string, number])[]
 
 /** Makes a rate plugin for tests. */
@@ -93,7 +93,7 @@ export const toySource = (
   more: Partial<Pick<RatePlugin, 'bias' | 'retired'>> = {}
 ): ToySource => {
   const asked: (readonly RatePair[])[] = []
-  const desks: RateDesk[] = []
+  const desks: RateContext[] = []
   return {
     kind: 'rates',
     id,

@@ -10,7 +10,7 @@ import type { AbortSignalLike } from '../../kernel/io/io.ts'
 import { rateHost } from '../../kernel/plugins/host.ts'
 import type { RatePlugin } from '../../kernel/plugins/plugin.ts'
 import { OpenRateDesk } from '../../kernel/rates/rate-desk.ts'
-import type { DatedPair, HistoricRateDesk, RatePair } from '../../kernel/types/rates.ts'
+import type { DatedPair, HistoricRateContext, RatePair } from '../../kernel/types/rates.ts'
 import type { RateSnapshot } from '../../kernel/types/snapshots.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
@@ -128,7 +128,7 @@ export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions
     },
     async askHistory(wanted) {
       const offers: { pair: DatedPair; rate: number }[] = []
-      const desk: HistoricRateDesk = {
+      const desk: HistoricRateContext = {
         wanted,
         signal: makeAbort().signal,
         offer: (pair, rate) => void offers.push({ pair, rate })

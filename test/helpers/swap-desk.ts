@@ -5,7 +5,7 @@ import { nativeAmount } from '../../kernel/base/amount.ts'
 import type { JsonObject } from '../../kernel/base/json.ts'
 import type { FetchOptions, Io } from '../../kernel/io/io.ts'
 import type { SwapPlugin } from '../../kernel/plugins/plugin.ts'
-import type { QuoteDesk, SwapAsset, SwapOffer, SwapOrder, SwapRequest } from '../../kernel/types/swap.ts'
+import type { QuoteContext, QuoteRequest, SwapAsset, SwapOffer, SwapOrder } from '../../kernel/types/swap.ts'
 import type { SpendInfo } from '../../kernel/types/transaction.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { type FakeClock, makeFakeClock } from './fake-clock.ts'
@@ -39,7 +39,7 @@ export interface SwapHome {
 }
 
 /** What a test asks for; the rest is a swap of 0.01 BTC for LTC. */
-export interface DeskWish extends Partial<Omit<SwapRequest, 'nativeAmount'>> {
+export interface DeskWish extends Partial<Omit<QuoteRequest, 'nativeAmount'>> {
   readonly amount?: string
   readonly userSettings?: JsonObject
   readonly promoCode?: string
@@ -75,7 +75,7 @@ export const openSwapHome = (plugin: SwapPlugin, options: JsonObject = {}): Swap
   const sent: { url: string; options: FetchOptions }[] = []
   const logged: string[] = []
   const note = (text: string): void => void logged.push(text)
-  const taps: ((desk: QuoteDesk) => Promise<void>)[] = []
+  const taps: ((desk: QuoteContext) => Promise<void>)[] = []
   const never = { tapPromise: () => {} }
   const noted: Io = {
     ...io,
@@ -105,7 +105,7 @@ export const openSwapHome = (plugin: SwapPlugin, options: JsonObject = {}): Swap
   return { world, clock, sent, logged, ask: wish => askTap(tap, wish) }
 }
 
-const askTap = (tap: (desk: QuoteDesk) => Promise<void>, wish: DeskWish): Asked => {
+const askTap = (tap: (desk: QuoteContext) => Promise<void>, wish: DeskWish): Asked => {
   const { from = ASSETS.btc, to = ASSETS.ltc, quoteFor = 'from', amount = '1000000' } = wish
   const offers: SwapOffer[] = []
   const fees: (readonly SpendInfo[])[] = []
@@ -115,7 +115,7 @@ const askTap = (tap: (desk: QuoteDesk) => Promise<void>, wish: DeskWish): Asked 
     pluginId === 'bitcoin' || pluginId === 'litecoin'
       ? DEPOSIT_TO[pluginId]
       : '0x52908400098527886E0F7030069857D2E4169EE7'
-  const desk: QuoteDesk = {
+  const desk: QuoteContext = {
     request: { from, to, quoteFor, nativeAmount: nativeAmount(amount) },
     userSettings: wish.userSettings ?? {},
     ...(wish.promoCode === undefined ? {} : { promoCode: wish.promoCode }),

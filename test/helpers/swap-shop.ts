@@ -1,9 +1,9 @@
-import { nativeAmount, type QuoteDesk, type SwapOffer, type SwapPlugin } from '../../kernel/plugin-api.ts'
+import { nativeAmount, type QuoteContext, type SwapOffer, type SwapPlugin } from '../../kernel/plugin-api.ts'
 
 /** How a shop differs from a good one. */
 export interface ShopOptions extends Partial<Omit<SwapPlugin, 'kind' | 'apply'>> {
   /** What it does at its desk; a good one offers 90 for 100 at once. */
-  readonly answer?: (desk: QuoteDesk) => unknown
+  readonly answer?: (desk: QuoteContext) => unknown
 }
 
 /** A swap plugin for tests. */
@@ -25,7 +25,7 @@ export const SHOP_ADDRESS = 'shop-address'
 
 /** A good offer: nine tenths of what is paid, at a price that stands, paid to an address that is known. */
 export const offerOf = (
-  { request }: Pick<QuoteDesk, 'request'>,
+  { request }: Pick<QuoteContext, 'request'>,
   changes: Partial<SwapOffer> = {},
   payTo: string = SHOP_ADDRESS
 ): SwapOffer => {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { makeSerialQueue, type SerialQueue } from '../../kernel/base/mutex.ts'
+import { Mutex } from '../../kernel/base/mutex.ts'
 import { type Cell, type Flow, pairOf, titleOf } from './flow.ts'
 import { CELLS, makeFlowTable } from './flow-table.ts'
 import { appFlows } from './flows/app-flows.ts'
@@ -49,7 +49,7 @@ const FLOWS: readonly Flow[] = [
 
 /** A world whose stories go on one after another. */
 interface Lane {
-  readonly inOrder: SerialQueue
+  readonly mutex: Mutex
   readonly world: InteropWorld
 }
 
@@ -68,7 +68,7 @@ test.before(async t => {
     }
     for (const isSlow of [false, true]) {
       const world = await openInteropWorld(version, peer.folder)
-      lanes.set(laneName(version, isSlow), { inOrder: makeSerialQueue(), world })
+      lanes.set(laneName(version, isSlow), { mutex: new Mutex(), world })
     }
   }
 })
@@ -90,8 +90,8 @@ const tell = (flow: Flow, cell: Cell): void => {
       t.log(`skipped: ${absent.get(cell.version)}`)
       return t.pass()
     }
-    const { inOrder, world } = lane
-    await inOrder(async () => {
+    const { mutex, world } = lane
+    await mutex.run(async () => {
       t.timeout(120_000)
       const pair = pairOf(world, cell, () => ++people)
       const run = flow.run(t, pair).finally(async () => {
@@ -117,7 +117,7 @@ for (const flow of FLOWS) {
 
 test('every flow works with each version in each direction', async t => {
   t.timeout(900_000)
-  await Promise.all([...lanes.values()].map(({ inOrder }) => inOrder(async () => {})))
+  await Promise.all([...lanes.values()].map(({ mutex }) => mutex.settled()))
   for (const line of table.lines()) t.log(line)
   for (const reason of absent.values()) t.log(`skipped: ${reason}`)
   t.deepEqual(table.failures(), [])

@@ -13,7 +13,7 @@ import type {
   ObserverPlugin,
   Plugin,
   PolicyPlugin,
-  RateDesk,
+  RateContext,
   StoragePlugin,
   SwapOffer,
   TokenMap
@@ -360,7 +360,7 @@ const rates = (
   ...{ kind: 'rates', id: 'bad', displayName: 'Bad', apply },
   ...more
 })
-const ratesThat = (answer: (desk: RateDesk) => unknown): Plugin =>
+const ratesThat = (answer: (desk: RateContext) => unknown): Plugin =>
   rates(({ hooks }) => {
     hooks.fetchRates.tapPromise('bad', answer as never)
     hooks.fetchHistoricRates.tapPromise('bad', answer as never)

@@ -1,6 +1,6 @@
 import { isWalletError, WalletError } from '../../base/errors.ts'
 import { copyJson, isRecord } from '../../base/json.ts'
-import { makeBreather } from '../../base/yielder.ts'
+import { makeYielder } from '../../base/yielder.ts'
 import type { Services } from '../../plugins/services.ts'
 import { parseToken, parseTokenId } from '../../schema/token.ts'
 import type { Token, TokenMap } from '../../types/currency.ts'
@@ -25,7 +25,7 @@ export const askBuiltinTokens = async (
   if (answer === undefined) return undefined
   const entries = entriesOf(answer)
   if (entries === undefined) throw new WalletError('BOGUS_DATA', { pluginId, what: 'tokens', path: '' })
-  const breathe = makeBreather(io.clock)
+  const breathe = makeYielder(io.clock)
   const tokens = new Map<string, Token>()
   let reports = 0
   for (const [tokenId, value] of entries) {

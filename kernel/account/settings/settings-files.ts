@@ -1,6 +1,6 @@
 import { WalletError } from '../../base/errors.ts'
 import { isSameJson, type JsonObject } from '../../base/json.ts'
-import { makeSerialQueue } from '../../base/mutex.ts'
+import { Mutex } from '../../base/mutex.ts'
 import { Observable, type Readable } from '../../base/observable.ts'
 import type { Services } from '../../plugins/services.ts'
 import { editFields, type FieldEdit, JsonFile } from '../../repo/json-file.ts'
@@ -27,7 +27,7 @@ export class SettingsFiles implements Readable<SettingsState> {
   readonly #customTokens: JsonFile
   readonly #legacySettings: JsonFile
   readonly #state: Observable<SettingsState>
-  readonly #inOrder = makeSerialQueue()
+  readonly #mutex = new Mutex()
   readonly #unsubscribe: () => void
   /** What the deployed app's old settings come to, while there is no file of custom tokens. */
   #legacyTokens: readonly FieldEdit[] = []
@@ -38,7 +38,7 @@ export class SettingsFiles implements Readable<SettingsState> {
   /** Reads the files of an account's repo and follows them. Files that cannot be read are reported. */
   static async open(services: Services, repo: Repo): Promise<SettingsFiles> {
     const files = new SettingsFiles(services, repo)
-    await files.#inOrder(() => files.#read())
+    await files.#mutex.run(() => files.#read())
     return files
   }
 
@@ -57,7 +57,7 @@ export class SettingsFiles implements Readable<SettingsState> {
       if (!changed.some(path => paths.includes(path))) return
       services.inBackground(
         'account settings',
-        this.#inOrder(() => this.#read())
+        this.#mutex.run(() => this.#read())
       )
     })
   }
@@ -106,12 +106,12 @@ export class SettingsFiles implements Readable<SettingsState> {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#unsubscribe()
-    await this.#inOrder(async () => {})
+    await this.#mutex.run(async () => {})
   }
 
   #edit(edit: () => Promise<void>): Promise<void> {
     if (this.#isClosed) return Promise.reject(new WalletError('LOGGED_OUT', {}))
-    return this.#inOrder(async () => {
+    return this.#mutex.run(async () => {
       await edit()
       await this.#read()
     })

@@ -1,6 +1,6 @@
 import type { Schema } from 'yup'
 import { isRecord, parseJson } from '../../base/json.ts'
-import { makeSerialQueue } from '../../base/mutex.ts'
+import { Mutex } from '../../base/mutex.ts'
 import { openBox, openJson, sealBox, sealJson } from '../../crypto/box.ts'
 import { base58Of, equalBytes } from '../../crypto/encoding.ts'
 import type { Services } from '../../plugins/services.ts'
@@ -43,7 +43,7 @@ type KeptPort = Pick<Services, 'io' | 'disk' | 'report'>
 export class KeptOtpKeys {
   readonly #port: KeptPort
   readonly #files: DoubledFiles
-  readonly #inOrder = makeSerialQueue()
+  readonly #mutex = new Mutex()
   /** Keys that the server refused in this process, so that a refresh does not ask with them for ever. */
   readonly #refused = new Map<string, Set<string>>()
 
@@ -97,7 +97,7 @@ export class KeptOtpKeys {
 
   /** Forgets every key of an account. `rootId`: base64. @throws STORAGE_FAILED */
   async remove(rootId: string): Promise<void> {
-    await this.#inOrder(() => this.#files.delete(this.#pathOf(rootId)))
+    await this.#mutex.run(() => this.#files.delete(this.#pathOf(rootId)))
   }
 
   async #change(
@@ -107,7 +107,7 @@ export class KeptOtpKeys {
   ): Promise<void> {
     const { io } = this.#port
     try {
-      await this.#inOrder(async () => {
+      await this.#mutex.run(async () => {
         const logins = await this.#read(rootId)
         const present = logins.get(loginId)
         const key =

@@ -1,5 +1,5 @@
 import { WalletError } from '../../base/errors.ts'
-import { makeSerialQueue } from '../../base/mutex.ts'
+import { Mutex } from '../../base/mutex.ts'
 import { Observable, type Readable } from '../../base/observable.ts'
 import { quarantine } from '../../base/quarantine.ts'
 import { dateOf } from '../../base/time.ts'
@@ -48,7 +48,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
   readonly #unreadable: Map<string, string>
   readonly #found = new Map<string, FoundStash>()
   readonly #state: Observable<readonly LoginStash[]>
-  readonly #inOrder = makeSerialQueue()
+  readonly #mutex = new Mutex()
   readonly #openCounts = new Map<string, number>()
 
   constructor(port: StashPort, files: DoubledFiles, folder: StashFolder) {
@@ -103,7 +103,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
    * @throws STORAGE_FULL, STORAGE_FAILED; what was kept before is unharmed
    */
   save(stash: LoginStash): Promise<void> {
-    return this.#inOrder(() => this.#save(stash))
+    return this.#mutex.run(() => this.#save(stash))
   }
 
   /**
@@ -118,7 +118,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
     loginId: string,
     change: (stash: LoginStash | undefined) => LoginStash | undefined
   ): Promise<LoginStash> {
-    return this.#inOrder(async () => {
+    return this.#mutex.run(async () => {
       const present = this.get(loginId)
       const next = change(present)
       if (next === undefined) throw new WalletError('STASH_NOT_FOUND', {})
@@ -133,7 +133,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
    * @throws USER_NOT_ON_DEVICE, USER_LOGGED_IN
    */
   remove(loginId: string): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#mutex.run(async () => {
       const found = this.#found.get(this.#base64Of(loginId))
       if (found === undefined) throw new WalletError('USER_NOT_ON_DEVICE', {})
       const id = found.saved.loginId

@@ -1,6 +1,6 @@
 import { tryJsonText } from '../../base/json.ts'
 import type { Secret } from '../../base/secret.ts'
-import { makeBreather } from '../../base/yielder.ts'
+import { makeYielder } from '../../base/yielder.ts'
 import { openText, sealText } from '../../crypto/box.ts'
 import type { Io } from '../../io/io.ts'
 import { isBox } from '../../types/keys.ts'
@@ -51,7 +51,7 @@ export const encodeChunk = async (
   changes: readonly Change[]
 ): Promise<string> => {
   const slices = slicesOf(changes)
-  const breathe = makeBreather(io.clock)
+  const breathe = makeYielder(io.clock)
   const lines: string[] = []
   for (const [index, slice] of slices.entries()) {
     const payload = JSON.stringify([range.from, range.to, index, slices.length, slice])
@@ -67,7 +67,7 @@ export const decodeChunk = async (
   range: ChunkRange,
   text: string
 ): Promise<DecodedChunk> => {
-  const breathe = makeBreather(crypto.io.clock)
+  const breathe = makeYielder(crypto.io.clock)
   const lines = text.split('\n')
   const changes: Change[] = []
   let isWhole = true

@@ -1,4 +1,4 @@
-import { makeBreather } from '../../base/yielder.ts'
+import { makeYielder } from '../../base/yielder.ts'
 import type { Clock } from '../../io/io.ts'
 import type { BulkRow } from './bulk.ts'
 import { type IndexColumns, makeColumns } from './index-part.ts'
@@ -70,7 +70,7 @@ export const describeRows = async (
   rows: readonly BulkRow[],
   { hashOf, clock }: { hashOf(key: string): KeyHash; readonly clock: Pick<Clock, 'monotonic' | 'turn'> }
 ): Promise<void> => {
-  const breathe = makeBreather(clock)
+  const breathe = makeYielder(clock)
   for (let start = 0; start < rows.length; start += GROUP) {
     for (const [i, { key, order, mark }] of rows.slice(start, start + GROUP).entries()) {
       setHash(part, start + i, hashOf(key))

@@ -1,4 +1,4 @@
-import { makeBreather } from '../../base/yielder.ts'
+import { makeYielder } from '../../base/yielder.ts'
 import type { Clock } from '../../io/io.ts'
 import type { BulkRow } from './bulk.ts'
 import { segmentOf } from './index-columns.ts'
@@ -24,7 +24,7 @@ export interface LivingRows {
 export const livingRows = async ({ part, segments, pieces, clock }: LivingParts): Promise<LivingRows> => {
   const rows: BulkRow[] = []
   const numbers: number[] = []
-  const breathe = makeBreather(clock)
+  const breathe = makeYielder(clock)
   const opened = new Map<number, Piece | undefined>()
   for (let i = 0; i < part.count; i += 1) {
     const place = part.place[i] ?? 0

@@ -1,4 +1,4 @@
-import { isWalletError, type Report, WalletError } from '../../base/errors.ts'
+import { isWalletError, type ReportError, WalletError } from '../../base/errors.ts'
 import { quarantine } from '../../base/quarantine.ts'
 import type { Disk } from '../../io/disk.ts'
 import {
@@ -23,7 +23,7 @@ export interface LoadedChunk extends ChunkRange {
 export interface ChunkPlace extends ChunkCrypto {
   readonly disk: Disk
   readonly folder: string
-  readonly report: Report
+  readonly report: ReportError
 }
 
 /** What loading is told besides: a change that goes into whatever replaces a damaged or missing chunk. */

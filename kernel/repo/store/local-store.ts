@@ -1,5 +1,5 @@
 import { WalletError } from '../../base/errors.ts'
-import { makeBreather } from '../../base/yielder.ts'
+import { makeYielder } from '../../base/yielder.ts'
 import type { EngineStore } from '../../types/engine.ts'
 import { type Change, type ChunkRange, chunkName, encodeChunk } from './chunk.ts'
 import { type ChunkPlace, type LoadedChunk, loadChunks } from './load-chunks.ts'
@@ -77,7 +77,7 @@ export class LocalStore implements EngineStore {
 
   /** Takes over what the loader read. Called once, by {@link openLocalStore}. */
   async take(loaded: readonly LoadedChunk[]): Promise<void> {
-    const breathe = makeBreather(this.#place.io.clock)
+    const breathe = makeYielder(this.#place.io.clock)
     for (const { from, to, bytes, changes } of loaded) {
       const chunk: Chunk = { from, to, bytes, keys: changes.map(([key]) => key) }
       for (const [key, text] of changes) {
@@ -255,7 +255,7 @@ export class LocalStore implements EngineStore {
   }
 
   async #collect(parts: readonly Chunk[], isOldest: boolean): Promise<Change[]> {
-    const breathe = makeBreather(this.#place.io.clock)
+    const breathe = makeYielder(this.#place.io.clock)
     const changes: Change[] = []
     for (const part of parts) {
       for (const key of part.keys) {

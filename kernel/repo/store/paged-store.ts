@@ -1,5 +1,5 @@
-import { FlyingWrites, Turns } from '../../base/mutex.ts'
-import { makeBreather } from '../../base/yielder.ts'
+import { InFlightWrites, Mutex } from '../../base/mutex.ts'
+import { makeYielder } from '../../base/yielder.ts'
 import type { BulkChange, BulkStore, BulkTable, StoreChanges } from './bulk.ts'
 import type { BulkPrefixes } from './bulk-prefixes.ts'
 import {
@@ -47,11 +47,11 @@ export class PagedStore implements BulkStore {
   readonly #limits: StoreLimits
   readonly #prefixes: BulkPrefixes
   readonly #overlay: Overlay
-  readonly #turns = new Turns()
+  readonly #turns = new Mutex()
   /** Undefined until one is wanted: many stores have entries only. */
   #tables: OpenTables | undefined
   #larges: readonly LargeWrite[] = []
-  readonly #running = new FlyingWrites()
+  readonly #running = new InFlightWrites()
   #isFlushing = false
   #isClosing = false
   #flushAt: number
@@ -112,13 +112,13 @@ export class PagedStore implements BulkStore {
   /** Puts the files of tables in order that want it, in the background; what fails is tried again later. */
   tidySoon(): void {
     this.#turns
-      .take(() => this.#opened.tidy(back => back.isUntidy && !this.#isClosing))
+      .run(() => this.#opened.tidy(back => back.isUntidy && !this.#isClosing))
       .catch(this.#place.report)
   }
 
   /** Resolves when every write has ended, well or not, and the files are in order. */
   async settled(): Promise<void> {
-    await this.#turns.take(async () => {})
+    await this.#turns.run(async () => {})
     await this.#tables?.settled()
     await this.#front.settled()
   }
@@ -126,7 +126,7 @@ export class PagedStore implements BulkStore {
   /** Finishes what was begun, then refuses writes. What is in memory stays readable. */
   async close(): Promise<void> {
     this.#isClosing = true
-    await this.#turns.take(async () => this.#tables?.tidy(back => back.isSlow)).catch(this.#place.report)
+    await this.#turns.run(async () => this.#tables?.tidy(back => back.isSlow)).catch(this.#place.report)
     // Until here damage could show, which is noted with a write.
     this.#isClosed = true
     await this.settled()
@@ -204,7 +204,7 @@ export class PagedStore implements BulkStore {
     const large: LargeWrite = { changes, touched: new Map(), moved: new Map() }
     this.#larges = [...this.#larges, large]
     try {
-      await this.#turns.take(() => this.#commit(large))
+      await this.#turns.run(() => this.#commit(large))
     } finally {
       this.#larges = this.#larges.filter(other => other !== large)
     }
@@ -218,7 +218,7 @@ export class PagedStore implements BulkStore {
       await this.#front.write(new Map()).catch(() => {})
       takeAlong(large, this.#overlay.durable(), this.#prefixes)
     }
-    const { tables, entries } = await sortWrite(large, this.#prefixes, makeBreather(this.#place.io.clock))
+    const { tables, entries } = await sortWrite(large, this.#prefixes, makeYielder(this.#place.io.clock))
     try {
       for (const [prefix, { rows, deleted }] of tables) {
         const { back } = this.#opened.open(prefix)

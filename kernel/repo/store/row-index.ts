@@ -1,4 +1,4 @@
-import { firstWhere } from '../../base/lower-bound.ts'
+import { lowerBound } from '../../base/lower-bound.ts'
 import { COLUMN_NAMES, type IndexColumns, makeColumns } from './index-part.ts'
 import type { KeyHash } from './key-hash.ts'
 
@@ -188,7 +188,7 @@ const endAbove = (
     low += step
     step *= 2
   }
-  return firstWhere(low, Math.min(rows.length, low + step), at => !isAbove(at))
+  return lowerBound(low, Math.min(rows.length, low + step), at => !isAbove(at))
 }
 
 const enter = (lookup: Int32Array, low: number, row: number): void => {

@@ -1,5 +1,5 @@
 import { WalletError } from '../../base/errors.ts'
-import { makeBreather } from '../../base/yielder.ts'
+import { makeYielder } from '../../base/yielder.ts'
 import { textOf } from '../../crypto/encoding.ts'
 import type { BulkRow } from './bulk.ts'
 import type { ChunkCrypto } from './chunk.ts'
@@ -42,7 +42,7 @@ export const encodeSegment = async (
   name: Omit<PieceName, 'piece'>,
   { rows, start }: { readonly rows: readonly BulkRow[]; readonly start: number }
 ): Promise<EncodedSegment> => {
-  const breathe = makeBreather(crypto.io.clock)
+  const breathe = makeYielder(crypto.io.clock)
   const counts: number[] = []
   const pieces: string[] = []
   let ends = ''

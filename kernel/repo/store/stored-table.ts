@@ -1,4 +1,4 @@
-import { makeBreather } from '../../base/yielder.ts'
+import { makeYielder } from '../../base/yielder.ts'
 import type { Clock } from '../../io/io.ts'
 import type { BulkRow, BulkTable } from './bulk.ts'
 import type { OverlayRow } from './overlay.ts'
@@ -228,7 +228,7 @@ export class StoredTable implements BulkTable {
       if (list === undefined) byPlace.set(one.place, [one])
       else list.push(one)
     }
-    const breathe = makeBreather(this.#place.clock)
+    const breathe = makeYielder(this.#place.clock)
     for (const [place, list] of byPlace) {
       const piece = await this.#place.back.pieceAt(place)
       if (piece !== undefined) for (const { i, slot } of list) take(i, piece.row(slot))

@@ -1,4 +1,4 @@
-import { firstWhere } from '../../base/lower-bound.ts'
+import { lowerBound } from '../../base/lower-bound.ts'
 import type { OverlayRow } from './overlay.ts'
 import type { RowIndex } from './row-index.ts'
 
@@ -72,7 +72,7 @@ export class TableView {
 
   /** How many rows have a higher order. */
   offsetAt(order: number): number {
-    return firstWhere(0, this.count, offset => this.orderAt(offset) <= order)
+    return lowerBound(0, this.count, offset => this.orderAt(offset) <= order)
   }
 
   /** Where the row of a key stands; undefined if there is none. */
@@ -120,7 +120,7 @@ export class TableView {
     let to = 0
     for (const row of added) {
       const start = from
-      from = firstWhere(start, refs.length, at => this.#orderOf(refs[at] ?? 0) < row.order)
+      from = lowerBound(start, refs.length, at => this.#orderOf(refs[at] ?? 0) < row.order)
       merged.set(refs.subarray(start, from), to)
       to += from - start
       merged[to] = numbers.get(row) ?? 0

@@ -1,4 +1,4 @@
-import { isRecord, readOwnJson } from '../../base/json.ts'
+import { isRecord, tryParseJson } from '../../base/json.ts'
 
 /** What the history of a wallet remembers beside its rows; it is derived, so anything unreadable begins anew. */
 export interface HistoryState {
@@ -39,7 +39,7 @@ export const stateText = (state: HistoryState): string => JSON.stringify({ versi
 
 /** Reads a state; anything else, and any other version, is a new beginning under a generation not used yet. */
 export const parseState = (text: string | undefined): HistoryState => {
-  const value = readOwnJson(text)
+  const value = tryParseJson(text)
   if (!isRecord(value)) return newState(1, 1)
   const { version, generation, oldest, taken, count, damage, height, checkpoint } = value
   if (!isCount(generation)) return newState(1, 1)

@@ -1,6 +1,6 @@
 import { WalletError } from '../../base/errors.ts'
-import { Turns } from '../../base/mutex.ts'
-import { makeBreather } from '../../base/yielder.ts'
+import { Mutex } from '../../base/mutex.ts'
+import { makeYielder } from '../../base/yielder.ts'
 import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
 import { editFiles, type FileChange } from './edit-files.ts'
 import { HistoryFiles } from './history-files.ts'
@@ -37,7 +37,7 @@ export class HistoryTable {
   readonly #rows: HistoryRows
   /** Made for the first search. */
   #search: SearchIndex | undefined
-  readonly #turns = new Turns()
+  readonly #turns = new Mutex()
   /** Files that a sync has named and that are not taken in yet. */
   #namedPaths: readonly string[] = []
   #opening: Promise<void> | undefined
@@ -71,7 +71,7 @@ export class HistoryTable {
    * @returns the txids that are new and that changed; unchanged ones are in neither
    */
   take(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<TxidChanges> {
-    return this.#turns.take(() => this.#takeNow(transactions, checkpoint))
+    return this.#turns.run(() => this.#takeNow(transactions, checkpoint))
   }
 
   /**
@@ -81,7 +81,7 @@ export class HistoryTable {
    */
   filesChanged(paths: readonly string[]): Promise<string[]> {
     this.#namedPaths = this.#namedPaths.concat(paths)
-    return this.#turns.take(async () => {
+    return this.#turns.run(async () => {
       await this.#openNow()
       return this.#takeFiles()
     })
@@ -91,7 +91,7 @@ export class HistoryTable {
   takeHeight(height: number): Promise<string[]> {
     // A lower one must wait until those that are final are marked so.
     this.#shownHeight = Math.max(this.#shownHeight, height)
-    return this.#turns.take(async () => {
+    return this.#turns.run(async () => {
       await this.#openNow()
       const place = { rows: this.#rows, chain: chainAt(this.#parts, this.#height), breathe: this.breather() }
       const txids = height === this.#height ? [] : await takeHeight(place, height)
@@ -120,7 +120,7 @@ export class HistoryTable {
    * @throws CORRUPT_FILE if there is one that cannot be read; it is left as it is
    */
   editFile(txid: string, change: FileChange): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#turns.run(async () => {
       await this.#openNow()
       const { hashOf, info } = this.#parts
       const key = hashOf(txid)
@@ -155,7 +155,7 @@ export class HistoryTable {
 
   /** A pause for a loop over many rows. */
   breather(): () => Promise<void> | undefined {
-    return makeBreather(this.#parts.clock)
+    return makeYielder(this.#parts.clock)
   }
 
   /** Shows rows as transactions in the history of an asset; undefined for one that is not in it. */
@@ -189,7 +189,7 @@ export class HistoryTable {
 
   /** Forgets what the engine said, as before a resync; the files stay, and the engine must tell everything. */
   clear(): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#turns.run(async () => {
       await this.#openNow()
       await this.#rows.begin()
       this.#search?.clear()
@@ -207,7 +207,7 @@ export class HistoryTable {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#search?.clear()
-    await this.#turns.take(async () => this.#rows.ownFiles > 0 && this.#takeFiles()).catch(this.#parts.report)
+    await this.#turns.run(async () => this.#rows.ownFiles > 0 && this.#takeFiles()).catch(this.#parts.report)
     this.#search?.clear()
   }
 
@@ -258,7 +258,7 @@ export class HistoryTable {
 
   /** Takes in what changed while nobody watched, once; what waits in the queue comes after it. */
   #open(): Promise<void> {
-    return this.#opening === undefined ? this.#turns.take(() => this.#openNow()) : this.#opening
+    return this.#opening === undefined ? this.#turns.run(() => this.#openNow()) : this.#opening
   }
 
   /** The same within the queue. */
@@ -334,7 +334,7 @@ export class HistoryTable {
   /** Deletes tables that are no longer in use, a few rows at a time between other work. */
   #sweep(): void {
     this.#turns
-      .take(async () => !this.#isClosed && (await this.#rows.sweepSome()))
+      .run(async () => !this.#isClosed && (await this.#rows.sweepSome()))
       .then(isMore => isMore && this.#sweep(), this.#parts.report)
   }
 }

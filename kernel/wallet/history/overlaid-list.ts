@@ -1,4 +1,4 @@
-import { firstWhere } from '../../base/lower-bound.ts'
+import { lowerBound } from '../../base/lower-bound.ts'
 import { stepDown } from './list-cursor.ts'
 import type { ListedRow, RowList } from './row-list.ts'
 
@@ -67,4 +67,4 @@ const placesOf = async (list: RowList, keys: Iterable<string>): Promise<number[]
 
 /** How many items pass a test that none passes behind one that does not. */
 const countWhere = <T>(items: readonly T[], test: (item: T, index: number) => boolean): number =>
-  firstWhere(0, items.length, at => !test(items[at] as T, at))
+  lowerBound(0, items.length, at => !test(items[at] as T, at))

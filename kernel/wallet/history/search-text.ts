@@ -1,4 +1,4 @@
-import { makeBreather } from '../../base/yielder.ts'
+import { makeYielder } from '../../base/yielder.ts'
 import type { Clock } from '../../io/io.ts'
 
 /** Stands around each text, so that no query is found across two of them. */
@@ -41,7 +41,7 @@ export class SearchText {
 
   /** The keys with a text that holds `query`, which is not empty and in lower case; in no particular order. */
   async find(query: string): Promise<string[]> {
-    const breathe = makeBreather(this.#clock)
+    const breathe = makeYielder(this.#clock)
     const found: string[] = []
     const [blocks, keys] = [this.#blocks, this.#keys]
     for (const [index, block] of blocks.entries()) {

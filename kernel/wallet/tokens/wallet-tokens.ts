@@ -53,7 +53,7 @@ export class WalletTokens {
 
   /** Reads the files, and again after a sync; one that cannot be read is reported and changes nothing. */
   read(): Promise<void> {
-    return this.#parts.turns.take(() => this.#read())
+    return this.#parts.turns.run(() => this.#read())
   }
 
   async #read(): Promise<void> {
@@ -149,7 +149,7 @@ export class WalletTokens {
     await this.#untilNextSave()
     this.#queued = undefined
     this.#nextSaveAt = this.#now() + SAVE_PERIOD_MS
-    this.#saving = this.#parts.turns.take(() => this.#save())
+    this.#saving = this.#parts.turns.run(() => this.#save())
     await this.#saving
   }
 

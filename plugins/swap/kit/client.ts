@@ -4,7 +4,7 @@ import {
   type Io,
   isWalletError,
   makeAbort,
-  type QuoteDesk,
+  type QuoteContext,
   withDeadline
 } from '../../../kernel/plugin-api.ts'
 import { type ExactJson, parseExactJson } from './exact-json.ts'
@@ -20,7 +20,7 @@ export interface Question {
   readonly headers?: Readonly<Record<string, string>>
   /** Makes it a POST; what is undefined is left out. */
   readonly body?: Readonly<Record<string, unknown>>
-  readonly signal?: QuoteDesk['signal']
+  readonly signal?: QuoteContext['signal']
 }
 
 /** What a provider said: a status below 500, and JSON. */

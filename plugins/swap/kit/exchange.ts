@@ -1,12 +1,12 @@
 import {
   type Memo,
   type NativeAmount,
-  type QuoteDesk,
+  type QuoteContext,
+  type QuoteRequest,
   type SpendInfo,
   type SwapHost,
   type SwapOrder,
   type SwapPlugin,
-  type SwapRequest,
   WalletError
 } from '../../../kernel/plugin-api.ts'
 import { type AssetList, type ChainTable, makeAssetList, type ProviderAsset } from './assets.ts'
@@ -30,8 +30,8 @@ export interface Exchange {
 
 /** A request of assets that the exchange has. */
 export interface Inquiry {
-  readonly desk: QuoteDesk
-  readonly request: SwapRequest
+  readonly desk: QuoteContext
+  readonly request: QuoteRequest
   readonly wish: Wish
   readonly ask: Ask
   readonly from: ProviderAsset
@@ -95,7 +95,7 @@ interface Door extends Pick<SwapHost, 'options'> {
   readonly assets: () => Promise<AssetList>
 }
 
-const quote = async ({ exchange, options, ask, assets }: Door, desk: QuoteDesk): Promise<void> => {
+const quote = async ({ exchange, options, ask, assets }: Door, desk: QuoteContext): Promise<void> => {
   const { provider, keyName } = exchange
   const { request } = desk
   const find = (name: string): string | undefined => settingOf(name, desk.userSettings, options)
@@ -116,7 +116,7 @@ const quote = async ({ exchange, options, ask, assets }: Door, desk: QuoteDesk):
   })
 }
 
-const order = async (provider: Provider, desk: QuoteDesk, terms: Terms): Promise<SwapOrder> => {
+const order = async (provider: Provider, desk: QuoteContext, terms: Terms): Promise<SwapOrder> => {
   const [depositTo, refundTo] = await Promise.all([desk.depositTo(), desk.refundTo()])
   const found = await terms.order({ depositTo, refundTo })
   return {
@@ -132,7 +132,7 @@ const order = async (provider: Provider, desk: QuoteDesk, terms: Terms): Promise
 /** @throws SWAP_CHANGED if the exchange would not know the payment by anything that the chain can carry */
 const spendOf = (
   { pluginId }: Provider,
-  { from }: SwapRequest,
+  { from }: QuoteRequest,
   { payIn, payInMemo, from: nativeAmount }: ExchangeOrder
 ): SpendInfo => {
   const spend = { tokenId: from.tokenId, spendTargets: [{ publicAddress: payIn, nativeAmount }] }

@@ -1,4 +1,4 @@
-import { type NativeAmount, type SwapRequest, WalletError } from '../../../kernel/plugin-api.ts'
+import { type NativeAmount, type QuoteRequest, WalletError } from '../../../kernel/plugin-api.ts'
 
 /** Who speaks: the id and the name of a swap plugin. */
 export interface Provider {
@@ -14,7 +14,7 @@ export interface Limits {
 }
 
 /** SWAP_CURRENCY: the provider does not swap this pair, or not now. */
-export const unsupported = ({ pluginId, displayName }: Provider, { from, to }: SwapRequest): WalletError =>
+export const unsupported = ({ pluginId, displayName }: Provider, { from, to }: QuoteRequest): WalletError =>
   new WalletError('SWAP_CURRENCY', {
     displayName,
     pluginId,

@@ -1,4 +1,4 @@
-import type { JsonObject, NativeAmount, QuoteDesk, SpendInfo } from '../../../kernel/plugin-api.ts'
+import type { JsonObject, NativeAmount, QuoteContext, SpendInfo } from '../../../kernel/plugin-api.ts'
 
 /** What is wanted, with `max` turned into an amount: so much is paid, or so much arrives. */
 export interface Wish {
@@ -11,7 +11,7 @@ export interface Wish {
  *
  * @param extras - what the payment carries besides its target, such as a memo, which costs
  */
-export const wishOf = async (desk: QuoteDesk, extras: Partial<SpendInfo> = {}): Promise<Wish> => {
+export const wishOf = async (desk: QuoteContext, extras: Partial<SpendInfo> = {}): Promise<Wish> => {
   const { quoteFor, nativeAmount, from } = desk.request
   if (quoteFor !== 'max') return { direction: quoteFor, nativeAmount }
   return {
@@ -21,7 +21,7 @@ export const wishOf = async (desk: QuoteDesk, extras: Partial<SpendInfo> = {}): 
 }
 
 /** A payment to an address that is not known yet, to ask for its fee. */
-export const payLater = ({ request }: QuoteDesk, nativeAmount: NativeAmount): readonly SpendInfo[] => [
+export const payLater = ({ request }: QuoteContext, nativeAmount: NativeAmount): readonly SpendInfo[] => [
   { tokenId: request.from.tokenId, spendTargets: [{ nativeAmount }] }
 ]
 

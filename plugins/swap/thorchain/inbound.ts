@@ -1,4 +1,4 @@
-import type { SwapRequest } from '../../../kernel/plugin-api.ts'
+import type { QuoteRequest } from '../../../kernel/plugin-api.ts'
 import type { Answer, Ask, Question } from '../kit/client.ts'
 import { unsupported } from '../kit/provider.ts'
 import type { Reply } from '../kit/reply.ts'
@@ -28,7 +28,7 @@ export interface Ends {
  */
 export const loadEnds = async (
   { ask, network, signal }: { ask: Ask; network: VaultNetwork; signal?: Question['signal'] | undefined },
-  { request, from, to }: { request: SwapRequest; from: string; to: string }
+  { request, from, to }: { request: QuoteRequest; from: string; to: string }
 ): Promise<Ends> => {
   const path = 'inbound_addresses'
   const answer: Answer = await ask(signal === undefined ? { path } : { path, signal })

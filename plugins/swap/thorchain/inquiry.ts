@@ -1,4 +1,4 @@
-import type { JsonObject, QuoteDesk } from '../../../kernel/plugin-api.ts'
+import type { JsonObject, QuoteContext } from '../../../kernel/plugin-api.ts'
 import type { Ask } from '../kit/client.ts'
 import { unsupported } from '../kit/provider.ts'
 import { settingOf } from '../kit/wish.ts'
@@ -24,7 +24,7 @@ export interface Affiliate {
 
 /** A request of assets that the network has. */
 export interface Inquiry extends Door {
-  readonly desk: QuoteDesk
+  readonly desk: QuoteContext
   readonly known: Pools
   readonly from: Units
   readonly to: Units
@@ -36,7 +36,7 @@ export interface Inquiry extends Door {
 }
 
 /** Finds both assets. @throws SWAP_CURRENCY if the network has no pool of one, or takes no payment from the other */
-export const inquire = async (door: Door, desk: QuoteDesk): Promise<Inquiry> => {
+export const inquire = async (door: Door, desk: QuoteContext): Promise<Inquiry> => {
   const { network, options } = door
   const { request, userSettings } = desk
   if (!network.payable.has(request.from.pluginId) || request.from.tokenId !== null) {

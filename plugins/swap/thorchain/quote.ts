@@ -1,4 +1,4 @@
-import type { SwapRequest } from '../../../kernel/plugin-api.ts'
+import type { QuoteRequest } from '../../../kernel/plugin-api.ts'
 import type { Answer, Ask, Question } from '../kit/client.ts'
 import { belowLimit, unsupported } from '../kit/provider.ts'
 import type { Affiliate } from './inquiry.ts'
@@ -26,7 +26,7 @@ export interface NetworkQuote {
 export interface QuotePort {
   readonly ask: Ask
   readonly network: VaultNetwork
-  readonly request: SwapRequest
+  readonly request: QuoteRequest
   readonly smallest: bigint
   readonly signal?: Question['signal'] | undefined
 }

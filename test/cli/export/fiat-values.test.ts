@@ -4,7 +4,7 @@ import test from 'ava'
 import {
   type CurrencyPlugin,
   type DatedPair,
-  type HistoricRateDesk,
+  type HistoricRateContext,
   nativeAmount,
   type Plugin,
   type RatePlugin
@@ -44,9 +44,9 @@ const toy: CurrencyPlugin = makeToy({
 
 /** Knows what a toy was worth in the money of tests at every time, and keeps what it was asked. */
 const historian = (
-  answer: (desk: HistoricRateDesk, pair: DatedPair) => void = (desk, pair) => desk.offer(pair, 0.1)
-): RatePlugin & { readonly desks: HistoricRateDesk[] } => {
-  const desks: HistoricRateDesk[] = []
+  answer: (desk: HistoricRateContext, pair: DatedPair) => void = (desk, pair) => desk.offer(pair, 0.1)
+): RatePlugin & { readonly desks: HistoricRateContext[] } => {
+  const desks: HistoricRateContext[] = []
   return {
     kind: 'rates',
     id: 'historian',

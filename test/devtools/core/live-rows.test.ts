@@ -10,7 +10,7 @@ import { routeGraph } from '../../../devtools/core/rows/route-graph.ts'
 import { routeList, routeTable } from '../../../devtools/core/rows/route-table.ts'
 import { emptyView } from '../../../devtools/core/slices.ts'
 import { Tables, tableLimits } from '../../../devtools/core/tables.ts'
-import { nativeAmount, type QuoteDesk, type SwapPlugin, WalletError } from '../../../kernel/index.ts'
+import { nativeAmount, type QuoteContext, type SwapPlugin, WalletError } from '../../../kernel/index.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { openRateHome, pairOf, toySource } from '../../helpers/rate-home.ts'
 import { makeShop, offerOf } from '../../helpers/swap-shop.ts'
@@ -34,13 +34,13 @@ test('the board of a panel has the lanes of the round, in its order, at each mom
       const waiting: { at: number; run: () => void }[] = []
       const pluginOf = ({ kind, afterMs, amount }: Answer, index: number): SwapPlugin => {
         const pluginId = `p${index}`
-        const finish = (desk: QuoteDesk): void => {
+        const finish = (desk: QuoteContext): void => {
           if (kind === 'broke') throw new Error('broken')
           const limit = { pluginId, nativeMin: String(amount * 1000), direction: 'from' as const }
           if (kind === 'below') throw new WalletError('SWAP_BELOW_LIMIT', limit)
           desk.offer(offerOf(desk, { toNativeAmount: nativeAmount(String(900 + amount)) }))
         }
-        const later = (desk: QuoteDesk): Promise<void> =>
+        const later = (desk: QuoteContext): Promise<void> =>
           new Promise((resolve, reject) => {
             const run = (): void => {
               try {

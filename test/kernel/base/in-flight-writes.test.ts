@@ -1,6 +1,6 @@
 import test from 'ava'
 import { WalletError } from '../../../kernel/base/errors.ts'
-import { FlyingWrites } from '../../../kernel/base/mutex.ts'
+import { InFlightWrites } from '../../../kernel/base/mutex.ts'
 import type { Disk } from '../../../kernel/io/disk.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { type Device, openDevice } from '../../helpers/repo-device.ts'
@@ -207,7 +207,7 @@ test('whoever waits for the writes on their way waits for each of them, whicheve
     [2, 1, 0]
   ]) {
     for (const failing of [0, 1, 2]) {
-      const flying = new FlyingWrites()
+      const flying = new InFlightWrites()
       const log: string[] = []
       const writes = [0, 1, 2].map(() => makeGate())
       for (const { done } of writes) flying.add(done).catch(() => {})

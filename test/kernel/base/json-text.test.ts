@@ -1,5 +1,5 @@
 import test from 'ava'
-import { JsonScan, parseJson, parseJsonText, readOwnJson, tryJsonText } from '../../../kernel/base/json.ts'
+import { JsonScan, parseJson, parseJsonText, tryJsonText, tryParseJson } from '../../../kernel/base/json.ts'
 import { openJson, sealText } from '../../../kernel/crypto/box.ts'
 import { resultsOf } from '../../../kernel/login/server/login-reply.ts'
 import { mergeJson } from '../../../kernel/repo/merge-json.ts'
@@ -15,7 +15,7 @@ const io = makeNodeIo()
 const readers: readonly (readonly [string, (text: string) => unknown])[] = [
   ['parseJsonText', text => parseJsonText(text)],
   ['parseJson', text => parseJson(text, 'a reply')],
-  ['readOwnJson', readOwnJson],
+  ['readOwnJson', tryParseJson],
   ['tryJsonText', text => tryJsonText(text)],
   ['a reply of the login server', text => resultsOf(`{"status_code":0,"results":${text}}`, 200)],
   ['a reply of a rate source', text => readJson(text, 'a source')],

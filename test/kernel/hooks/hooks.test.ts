@@ -13,9 +13,9 @@ import {
   swapHost
 } from '../../../kernel/plugins/host.ts'
 import { PluginSet } from '../../../kernel/plugins/plugin-set.ts'
-import type { RateDesk } from '../../../kernel/types/rates.ts'
+import type { RateContext } from '../../../kernel/types/rates.ts'
 import type { SpendSnapshot, TapSnapshot } from '../../../kernel/types/snapshots.ts'
-import type { QuoteDesk } from '../../../kernel/types/swap.ts'
+import type { QuoteContext } from '../../../kernel/types/swap.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
@@ -88,16 +88,16 @@ test('gathered: each plugin has a desk of its own, and one that fails does not s
   const { hooks, faults } = setUp()
   const offers: string[] = []
   const desks = {
-    deskFor: (pluginId: string): RateDesk => ({
+    deskFor: (pluginId: string): RateContext => ({
       wanted: [],
       signal: new AbortController().signal,
       offer: pair => void offers.push(`${pluginId} ${pair.fromCurrency}`)
     })
   }
-  const offer = async (desk: RateDesk, code: string): Promise<void> =>
+  const offer = async (desk: RateContext, code: string): Promise<void> =>
     desk.offer({ fromCurrency: code, toCurrency: 'iso:USD' }, 1)
   // The kernel's type speaks of all desks; a host hands each plugin its own.
-  const tap = (id: string, fn: (desk: RateDesk) => Promise<void>): void =>
+  const tap = (id: string, fn: (desk: RateContext) => Promise<void>): void =>
     rateHost(id, { hooks, io, disk, log, options: {}, onFault() {} }).hooks.fetchRates.tapPromise(
       'another name',
       fn
@@ -129,7 +129,7 @@ test('gathered: who has no desk is not asked, and whoever holds the desks hears 
     })
   }
   await hooks.fetchQuotes.promise({
-    deskFor: id => (id === 'busy' ? undefined : ({} as QuoteDesk)),
+    deskFor: id => (id === 'busy' ? undefined : ({} as QuoteContext)),
     ended(id, error) {
       ended.push(error instanceof Error ? `${id}: ${error.message}` : id)
       return id === 'known'

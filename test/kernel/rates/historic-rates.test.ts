@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { HistoricRateDesk, RatePlugin } from '../../../kernel/index.ts'
+import type { HistoricRateContext, RatePlugin } from '../../../kernel/index.ts'
 import { openRateHome, pairOf } from '../../helpers/rate-home.ts'
 
 const USD = pairOf('BTC', 'iso:USD')
@@ -7,15 +7,15 @@ const DAY_MS = 86_400_000
 const DATE = new Date('2024-02-29T12:00:00.000Z')
 
 interface Historian extends RatePlugin {
-  readonly desks: HistoricRateDesk[]
+  readonly desks: HistoricRateContext[]
 }
 
 const historian = (
   id: string,
-  answer: (desk: HistoricRateDesk) => void | Promise<void>,
+  answer: (desk: HistoricRateContext) => void | Promise<void>,
   more: Partial<RatePlugin> = {}
 ): Historian => {
-  const desks: HistoricRateDesk[] = []
+  const desks: HistoricRateContext[] = []
   return {
     kind: 'rates',
     id,

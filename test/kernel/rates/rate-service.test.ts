@@ -1,9 +1,9 @@
 import test from 'ava'
-import type { RateDesk } from '../../../kernel/index.ts'
+import type { RateContext } from '../../../kernel/index.ts'
 import { openRateHome, pairOf, toySource } from '../../helpers/rate-home.ts'
 
 const USD = pairOf('BTC', 'iso:USD')
-const later = (desk: RateDesk, rate: number): void => desk.offer(USD, rate)
+const later = (desk: RateContext, rate: number): void => desk.offer(USD, rate)
 const statesOf = (providers: readonly { pluginId: string; state: string }[]): string[] =>
   providers.map(({ pluginId, state }) => `${pluginId} ${state}`)
 

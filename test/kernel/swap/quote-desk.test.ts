@@ -1,5 +1,5 @@
 import test from 'ava'
-import { nativeAmount, type QuoteDesk, type SwapOffer, type SwapWish } from '../../../kernel/index.ts'
+import { nativeAmount, type QuoteContext, type SwapOffer, type SwapWish } from '../../../kernel/index.ts'
 import { likeList } from '../../helpers/like-list.ts'
 import { makeShop, offerOf } from '../../helpers/swap-shop.ts'
 import { openSwapTable, type SwapTable } from '../../helpers/swap-table.ts'
@@ -13,7 +13,7 @@ const GOLD = {
 
 /** Asks one shop that does at its desk what a test wants; gives what that came to. */
 const atDesk = async <T>(
-  run: (desk: QuoteDesk) => Promise<T> | T,
+  run: (desk: QuoteContext) => Promise<T> | T,
   { wish, prepare }: { wish?: Partial<SwapWish>; prepare?: (table: SwapTable) => void } = {}
 ): Promise<{ readonly table: SwapTable; readonly value: T | undefined; readonly error: unknown }> => {
   let value: T | undefined
@@ -202,7 +202,7 @@ test('an offer that makes no sense is refused, with the field in the error [3.27
       ['payment', { payment: { spends: spendOf('1', 'x'.repeat(1001)) } }]
     ]
   for (const [path, changes, wish] of cases) {
-    const offer = (desk: QuoteDesk): void => desk.offer({ ...offerOf(desk), ...changes } as SwapOffer)
+    const offer = (desk: QuoteContext): void => desk.offer({ ...offerOf(desk), ...changes } as SwapOffer)
     const { error, table } = await atDesk(offer, wish === undefined ? {} : { wish })
     t.like(error, { code: 'BOGUS_DATA', details: { pluginId: 'shop', what: 'swap offer', path } }, path)
     t.is(table.faults.length, 1)

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { nativeAmount, type QuoteDesk, type SwapPlugin, WalletError } from '../../../kernel/index.ts'
+import { nativeAmount, type QuoteContext, type SwapPlugin, WalletError } from '../../../kernel/index.ts'
 import { likeList } from '../../helpers/like-list.ts'
 import { makeShop, offerOf } from '../../helpers/swap-shop.ts'
 import { openSwapTable } from '../../helpers/swap-table.ts'
@@ -10,8 +10,10 @@ const below = (nativeMin: string) => (): Promise<never> =>
   Promise.reject(new WalletError('SWAP_BELOW_LIMIT', { pluginId: 'x', nativeMin, direction: 'from' }))
 
 /** A provider that keeps its desk, so that a test can put offers on it when it wants. */
-const makePatient = (id: string): { plugin: SwapPlugin; desk(): QuoteDesk; end(error?: unknown): void } => {
-  let kept: QuoteDesk | undefined
+const makePatient = (
+  id: string
+): { plugin: SwapPlugin; desk(): QuoteContext; end(error?: unknown): void } => {
+  let kept: QuoteContext | undefined
   let finish: (error?: unknown) => void = () => {}
   const plugin = makeShop({
     id,

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { Turns } from '../../../kernel/base/mutex.ts'
+import { Mutex } from '../../../kernel/base/mutex.ts'
 import { Observable } from '../../../kernel/base/observable.ts'
 import { Scheduler } from '../../../kernel/base/scheduler.ts'
 import { type CurrencyWallet, nativeAmount, type WalletSnapshot } from '../../../kernel/index.ts'
@@ -63,7 +63,7 @@ const makeBench = (files: Map<string, string> = new Map(), config: Partial<Curre
     disk: {},
     clock,
     scheduler: new Scheduler(clock),
-    turns: new Turns(),
+    turns: new Mutex(),
     config: state,
     report: (error: unknown) => void reports.push(error)
   } as unknown as WalletTokensParts
