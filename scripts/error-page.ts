@@ -9,7 +9,7 @@ export const errorPage = (): string => {
   return `${[
     '# Errors',
     '',
-    'Generated from `kernel/errors` by `npm run docs`. Do not edit.',
+    'Generated from `kernel/base/errors` by `npm run docs`. Do not edit.',
     '',
     'Every failure is a `WalletError` with one of these codes. The name is what interfaces of the deployed',
     'system recognise; the number is the exit code of the command line; `{…}` stands for a detail of the error.',
