@@ -12,7 +12,8 @@ interface SecretUse {
  */
 const SECRET_USES: ReadonlyMap<string, SecretUse> = new Map([
   ['kernel/login/', { purpose: 'logs in, opens and seals the boxes of a login, proves who asks' }],
-  ['kernel/repo/', { purpose: 'opens and seals files, names them, asks for them' }],
+  ['kernel/repo/store/', { purpose: 'seals and opens what lies on the disk, names its keys' }],
+  ['kernel/sync/', { purpose: 'opens and seals files, asks for them' }],
   ['kernel/keys/wallet-info.ts', { purpose: 'opens wallet keys for a pass, and joins them', most: 3 }],
   ['kernel/account/open-repos.ts', { purpose: 'data and sync keys of repos', most: 4 }],
   ['kernel/account/credentials.ts', { purpose: 'PIN, recovery key and login key of its owner', most: 3 }],

@@ -50,6 +50,7 @@ export const layers: readonly (readonly Room[])[] = [
   [kernel('kernel/hooks')],
   [kernel('kernel/plugins')],
   [kernel('kernel/keys'), kernel('kernel/repo')],
+  [kernel('kernel/sync')],
   [kernel('kernel/login')],
   [
     kernel('kernel/wallet'),

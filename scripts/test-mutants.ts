@@ -52,6 +52,7 @@ const ROOMS = [
   'kernel/keys/',
   'kernel/login/',
   'kernel/repo/',
+  'kernel/sync/',
   'kernel/wallet/max-spend',
   'kernel/wallet/open-payments',
   'kernel/wallet/reviewed-transaction',

@@ -4,7 +4,7 @@ import { Mutex } from '../base/mutex.ts'
 import { makeYielder } from '../base/yielder.ts'
 import { isWellFormed } from '../crypto/encoding.ts'
 import type { Services } from '../plugins/services.ts'
-import type { Repo } from '../repo/repo.ts'
+import type { Repo } from '../sync/repo.ts'
 
 /** What the data store of an account is kept in. */
 export interface DataStorePlace {

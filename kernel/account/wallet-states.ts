@@ -2,7 +2,7 @@ import { isWalletError, WalletError } from '../base/errors.ts'
 import { isRecord, parseJson } from '../base/json.ts'
 import { makeYielder } from '../base/yielder.ts'
 import type { Services } from '../plugins/services.ts'
-import type { TextChanges } from '../repo/seal-changed.ts'
+import type { TextChanges } from '../sync/write-plan.ts'
 import type { WalletStates, WalletStatesChange } from '../types/keys.ts'
 import type { OpenRepo } from './open-repos.ts'
 

@@ -1,6 +1,6 @@
 import { isRecord, type JsonObject, parseJson } from '../base/json.ts'
-import { type FieldEdit, objectAt } from '../repo/json-file.ts'
-import type { Repo } from '../repo/repo.ts'
+import { type FieldEdit, objectAt } from '../sync/json-file.ts'
+import type { Repo } from '../sync/repo.ts'
 import type { Metadata, MetadataChange } from '../types/transaction.ts'
 import { mergeMetadata } from './history/metadata.ts'
 import { jsonFileOf, type WalletFiles } from './wallet-settings.ts'

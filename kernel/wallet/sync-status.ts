@@ -1,4 +1,4 @@
-import type { RepoState } from '../repo/repo-facts.ts'
+import type { RepoState } from '../sync/repo-state.ts'
 import type { EngineSnapshot } from '../types/snapshots.ts'
 
 /** What a wallet is busy with. */

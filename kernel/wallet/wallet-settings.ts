@@ -1,6 +1,6 @@
 import { WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
-import { JsonFile } from '../repo/json-file.ts'
+import { JsonFile } from '../sync/json-file.ts'
 import { fiatCodeOfNumber } from './fiat-numbers.ts'
 import type { WalletParts } from './wallet-place.ts'
 

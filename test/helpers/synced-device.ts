@@ -1,5 +1,5 @@
 import { isWalletError } from '../../kernel/base/errors.ts'
-import { isTombstonePath } from '../../kernel/repo/tombstones.ts'
+import { isTombstonePath } from '../../kernel/sync/tombstones.ts'
 import { type DeployedClient, makeDeployedClient } from './deployed-client.ts'
 import { type Edit, type EditHistory, WHOLE } from './edit-history.ts'
 import { type Fault, type FaultDisk, makeFaultDisk } from './fault-disk.ts'

@@ -14,7 +14,7 @@ test('a tree that keeps to the table has no problem', t => {
       'kernel/base/amount.ts': "import bigInt from 'big-integer'\nimport { a } from './errors/a.ts'",
       'kernel/base/disk-path.ts': "import type { Disk } from '../io/disk.ts'",
       'kernel/io/disk.ts': '',
-      'kernel/repo/repo.ts':
+      'kernel/sync/repo.ts':
         "import { text } from '../base/disk-path.ts'\nimport { box } from '../crypto/box.ts'",
       'kernel/types/t.ts': '',
       'kernel/crypto/box.ts': "import { gcm } from '@noble/ciphers/aes.js'",

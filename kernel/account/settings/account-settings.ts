@@ -1,7 +1,7 @@
 import { WalletError } from '../../base/errors.ts'
 import type { Scheduler } from '../../base/scheduler.ts'
 import type { Services } from '../../plugins/services.ts'
-import type { Repo } from '../../repo/repo.ts'
+import type { Repo } from '../../sync/repo.ts'
 import { CurrencyConfig } from './currency-config.ts'
 import { SettingsFiles } from './settings-files.ts'
 import { SwapConfig } from './swap-config.ts'

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts'
-import { type FieldEdit, objectAt } from '../../repo/json-file.ts'
 import { parseLegacyToken, parseSavedToken, parseTokenId } from '../../schema/token.ts'
+import { type FieldEdit, objectAt } from '../../sync/json-file.ts'
 import type { Token, TokenMap } from '../../types/currency.ts'
 import { tokenMapOf } from './token-map.ts'
 

@@ -1,5 +1,5 @@
 import { isSameJson, type Json, type JsonObject } from '../../base/json.ts'
-import { type FieldEdit, objectAt } from '../../repo/json-file.ts'
+import { type FieldEdit, objectAt } from '../../sync/json-file.ts'
 
 /** The account's settings of its plugins. */
 export const PLUGIN_SETTINGS_PATH = 'PluginSettings.json'

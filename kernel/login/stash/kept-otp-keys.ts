@@ -4,8 +4,8 @@ import { Mutex } from '../../base/mutex.ts'
 import { openBox, openJson, sealBox, sealJson } from '../../crypto/box.ts'
 import { base58Of, equalBytes } from '../../crypto/encoding.ts'
 import type { Services } from '../../plugins/services.ts'
-import { type DoubledFiles, makeDoubledFiles } from '../../repo/doubled-file.ts'
 import { box, objectOf, optionalBox, optionalSnrp, parse } from '../../schema/shape.ts'
+import { type DoubledFiles, makeDoubledFiles } from '../../sync/credential-files.ts'
 import type { Box, Snrp } from '../../types/keys.ts'
 
 /** A login of this device. Ids are base64. */

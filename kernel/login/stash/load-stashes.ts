@@ -1,7 +1,7 @@
 import { isWalletError, WalletError } from '../../base/errors.ts'
 import { stashPathOf } from '../../keys/wallet-id.ts'
 import type { Services } from '../../plugins/services.ts'
-import type { DoubledFiles } from '../../repo/doubled-file.ts'
+import type { DoubledFiles } from '../../sync/credential-files.ts'
 import type { LoginStash } from '../../types/login.ts'
 import { parseStashFile } from './stash-file.ts'
 

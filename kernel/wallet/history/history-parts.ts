@@ -1,5 +1,5 @@
 import type { Clock } from '../../io/io.ts'
-import type { Repo } from '../../repo/repo.ts'
+import type { Repo } from '../../sync/repo.ts'
 import type { CurrencyConfigSnapshot, CurrencyInfo } from '../../types/currency.ts'
 import type { PaymentSight } from '../../types/engine.ts'
 import type { ChainView } from './history-row.ts'

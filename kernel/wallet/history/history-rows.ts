@@ -1,6 +1,6 @@
-import type { Repo } from '../../repo/repo.ts'
-import type { ChangedFiles } from '../../repo/repo-files.ts'
 import type { BulkChange, BulkRow, BulkTable } from '../../repo/store/bulk.ts'
+import type { Repo } from '../../sync/repo.ts'
+import type { ChangedFiles } from '../../sync/repo-files.ts'
 import { dateOf, type HistoryRow, isListedFor, markOf, parseRow, rowText, tokenIdsOf } from './history-row.ts'
 import { type HistoryState, newState, parseState, STATE_KEY, stateText } from './history-state.ts'
 import { overlaidList } from './overlaid-list.ts'

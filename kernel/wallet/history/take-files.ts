@@ -1,4 +1,4 @@
-import type { Repo } from '../../repo/repo.ts'
+import type { Repo } from '../../sync/repo.ts'
 import { type HistoryFiles, isLegacy } from './history-files.ts'
 import { EMPTY_ROW, type HistoryRow, parseRow } from './history-row.ts'
 import type { HistoryRows, RowChange } from './history-rows.ts'

@@ -1,5 +1,5 @@
 import { parseJson } from '../../base/json.ts'
-import type { JsonFile } from '../../repo/json-file.ts'
+import type { JsonFile } from '../../sync/json-file.ts'
 import type { WalletParts } from '../wallet-place.ts'
 import { jsonFileOf, type WalletFiles } from '../wallet-settings.ts'
 import {

@@ -1,4 +1,4 @@
-import { isTombstonePath } from '../../../kernel/repo/tombstones.ts'
+import { isTombstonePath } from '../../../kernel/sync/tombstones.ts'
 import { differences, seesTheSame } from '../differences.ts'
 import type { Flow } from '../flow.ts'
 import { makeKnownAccount } from '../known-account.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { EngineSnapshot } from '../../../kernel/index.ts'
-import type { RepoState } from '../../../kernel/repo/repo-facts.ts'
+import type { RepoState } from '../../../kernel/sync/repo-state.ts'
 import { syncStatusOf } from '../../../kernel/wallet/sync-status.ts'
 
 const ENGINE: EngineSnapshot = {

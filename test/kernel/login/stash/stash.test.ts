@@ -1,7 +1,7 @@
 import test from 'ava'
 import { base58Of } from '../../../../kernel/crypto/encoding.ts'
 import { idNameOf, renameStash } from '../../../../kernel/login/stash/rename-stash.ts'
-import { makeDoubledFiles } from '../../../../kernel/repo/doubled-file.ts'
+import { makeDoubledFiles } from '../../../../kernel/sync/credential-files.ts'
 import type { LoginStash } from '../../../../kernel/types/login.ts'
 import type { UserSnapshot } from '../../../../kernel/types/snapshots.ts'
 import { makeFaultDisk } from '../../../helpers/fault-disk.ts'

@@ -1,0 +1,224 @@
+import type { BoxMark } from '../crypto/box.ts'
+import type { Clock, Io } from '../io/io.ts'
+import { type Side, WHOLE_FILE } from './merge.ts'
+
+/**
+ * Which edits went into a version of a file: for each session that edited it, the number of the last of its edits.
+ *
+ * A session is one opening of a repo on one device, so that two copies of a profile are two. The newest edit comes first.
+ * It stands in the header of the version's box, whose bytes every reader of the deployed format takes for noise
+ * (protocol §1.3), so that no client sees it that does not know it.
+ */
+export type Lineage = ReadonlyMap<string, number>
+
+/** Tells whether a version holds all edits of another one: then it was made of it, or is it. */
+export const covers = (later: Lineage, earlier: Lineage): boolean => {
+  for (const [session, count] of earlier) if ((later.get(session) ?? 0) < count) return false
+  return true
+}
+
+/** Tells whether some edit is in both: then both were made of one file. */
+export const areRelated = (left: Lineage, right: Lineage): boolean => {
+  for (const session of left.keys()) if (right.has(session)) return true
+  return false
+}
+
+/** Tells whether a version was made of one that another client sealed, and that went into none of ours: it may have known ours. */
+export const hasUnseenForeign = (later: Lineage, ours: Lineage): boolean => {
+  for (const [session, count] of later) if (count === FOREIGN && !ours.has(session)) return true
+  return false
+}
+
+/** The edits of several versions together, those of the first one first. */
+export const joined = (...lineages: readonly Lineage[]): Lineage => {
+  const all = new Map<string, number>()
+  for (const lineage of lineages) {
+    for (const [session, count] of lineage) all.set(session, Math.max(count, all.get(session) ?? 0))
+  }
+  return all
+}
+
+/** One edit of one session. */
+export interface EditId {
+  readonly session: string
+  readonly count: number
+}
+
+/** Where a version comes from: the edits in it, and for the fields that changed last which edit gave them their value. */
+export interface Provenance {
+  readonly lineage: Lineage
+  /** By the mark of the field, the newest first; of very many those that changed last. */
+  readonly stamps: ReadonlyMap<number, EditId>
+}
+
+/**
+ * Tells whose value of a field is the later one, the same on every device; undefined if neither side says which edit made it, or
+ * both the same.
+ */
+export const laterSide = (
+  { mine, theirs, winner }: { readonly mine: Provenance; readonly theirs: Provenance; readonly winner: Side },
+  field: number
+): Side | undefined => {
+  const [ours, others] = [mine.stamps.get(field), theirs.stamps.get(field)]
+  if (ours !== undefined && others !== undefined) {
+    if (ours.session === others.session && ours.count === others.count) return undefined
+    const [theyKnow, weKnow] = [holds(theirs.lineage, ours), holds(mine.lineage, others)]
+    if (theyKnow !== weKnow) return theyKnow ? 'theirs' : 'mine'
+    // An edit of ours stands against another client's, whoever merges the two.
+    const [isOursForeign, isTheirsForeign] = [isForeignEdit(ours), isForeignEdit(others)]
+    if (isOursForeign !== isTheirsForeign) return isOursForeign ? 'theirs' : 'mine'
+    if (isOursForeign) return winner
+    // One order for all devices, in which an edit comes after those that it knew: else of three edits each could win over
+    // the next on another device, and the last of them be lost.
+    return isAfter(ours, others) ? 'mine' : 'theirs'
+  }
+  if (ours !== undefined) return holds(theirs.lineage, ours) ? 'theirs' : 'mine'
+  if (others !== undefined) return holds(mine.lineage, others) ? 'mine' : 'theirs'
+  return undefined
+}
+
+/** Where the merge of two versions comes from, of which one may be another client's that stamps nothing. */
+export const mergedProvenance = (sides: {
+  readonly mine: Provenance
+  readonly theirs: Provenance
+  readonly winner: Side
+}): Provenance => {
+  const { mine, theirs } = sides
+  const stamps = new Map<number, EditId>()
+  for (const field of [...theirs.stamps.keys(), ...mine.stamps.keys()]) {
+    const [ours, others] = [mine.stamps.get(field), theirs.stamps.get(field)]
+    const isOurs = others === undefined || (ours !== undefined && laterSide(sides, field) === 'mine')
+    const stamp = isOurs ? ours : others
+    if (stamp !== undefined) stamps.set(field, stamp)
+  }
+  return { lineage: joined(mine.lineage, theirs.lineage), stamps }
+}
+
+/** What stands in a version's box: the lineage in its header, the stamps in its footer. */
+export const provenanceMark = ({ lineage, stamps }: Provenance): BoxMark => {
+  const sessions = [...lineage].slice(0, MAX_SESSIONS)
+  const header = new Uint8Array(MAGIC.length + 1 + sessions.length * ENTRY)
+  header.set(MAGIC)
+  header[MAGIC.length] = sessions.length
+  const places = new Map<string, number>()
+  for (const [i, [session, count]] of sessions.entries()) {
+    const at = MAGIC.length + 1 + i * ENTRY
+    for (let n = 0; n < SESSION; n += 1) header[at + n] = Number.parseInt(session.slice(2 * n, 2 * n + 2), 16)
+    writeNumber(header, at + SESSION, count)
+    places.set(session, i)
+  }
+  const known = [...stamps].filter(([, { session }]) => places.has(session)).slice(0, MAX_STAMPS)
+  const footer = new Uint8Array(1 + known.length * STAMP)
+  footer[0] = known.length
+  for (const [i, [field, { session, count }]] of known.entries()) {
+    const at = 1 + i * STAMP
+    writeNumber(footer, at, field)
+    writeNumber(footer, at + 4, count)
+    // Of the count 24 bits are left.
+    footer[at + 4] = places.get(session) ?? 0
+  }
+  return { header, footer }
+}
+
+/** What {@link provenanceMark} has put into a box; undefined if there is noise only, because another client sealed it. */
+export const provenanceIn = ({ header, footer }: BoxMark): Provenance | undefined => {
+  const size = header[MAGIC.length] ?? 0
+  const isMarked = MAGIC.every((byte, i) => header[i] === byte)
+  if (!isMarked || size > MAX_SESSIONS || header.length < MAGIC.length + 1 + size * ENTRY) return undefined
+  const lineage = new Map<string, number>()
+  const sessions: string[] = []
+  for (let n = 0, at = MAGIC.length + 1; n < size; n += 1, at += ENTRY) {
+    const session = hexOf(header.subarray(at, at + SESSION))
+    sessions.push(session)
+    lineage.set(session, readNumber(header, at + SESSION))
+  }
+  const stamps = new Map<number, EditId>()
+  const stampCount = Math.min(footer[0] ?? 0, Math.floor((footer.length - 1) / STAMP))
+  for (let n = 0, at = 1; n < stampCount; n += 1, at += STAMP) {
+    const session = sessions[footer[at + 4] ?? 0]
+    const last = session === undefined ? 0 : (lineage.get(session) ?? 0)
+    // 24 bits are kept: it is none of the session's edits after the last.
+    const count = last - (((last & 0xffffff) - (readNumber(footer, at + 4) & 0xffffff)) & 0xffffff)
+    if (session !== undefined) stamps.set(readNumber(footer, at), { session, count })
+  }
+  return { lineage, stamps }
+}
+
+/** Where a version comes from that another client sealed: an edit of its own, named by the vector of its box. */
+export const foreignProvenance = (vector: string): Provenance => ({
+  lineage: new Map([[vector.slice(0, 2 * SESSION), FOREIGN]]),
+  stamps: new Map()
+})
+
+/** A version whose fields were given their values by the newest edit in it. */
+export const stamped = ({ lineage, stamps }: Provenance, fields: readonly number[]): Provenance => {
+  const [[session, count] = ['', 0]] = lineage
+  const changed = new Map<number, EditId>(
+    fields.slice(0, MAX_STAMPS).map(field => [field, { session, count }])
+  )
+  const newer = new Set(fields)
+  for (const [field, stamp] of stamps) if (!newer.has(field)) changed.set(field, stamp)
+  return { lineage, stamps: changed }
+}
+
+/** The edits of one opening of a repo. */
+export class EditCount {
+  readonly #session: string
+  readonly #clock: Pick<Clock, 'now'>
+  #count = 0
+
+  constructor({ random, clock }: Pick<Io, 'random'> & { readonly clock: Pick<Clock, 'now'> }) {
+    this.#session = hexOf(random(SESSION))
+    this.#clock = clock
+  }
+
+  /** Where the next version of a file comes from, given where its present one does and which fields change. */
+  next(present: Provenance | undefined, fields: readonly number[]): Provenance {
+    // Higher than of every edit that it knows; of those that it does not know, the later one is higher by the clocks.
+    let known = this.#count
+    for (const count of present?.lineage.values() ?? []) if (count !== FOREIGN) known = Math.max(known, count)
+    this.#count = Math.max(known + 1, Math.min(Math.floor(this.#clock.now() / 1000), MAX_TIME))
+    const own = new Map([[this.#session, this.#count]])
+    if (present === undefined) return { lineage: own, stamps: new Map() }
+    // Without a stamp it would look like the first version of a file.
+    const changed = fields.length === 0 ? [WHOLE_FILE] : fields
+    return stamped({ lineage: joined(own, present.lineage), stamps: present.stamps }, changed)
+  }
+}
+
+const isAfter = (left: EditId, right: EditId): boolean =>
+  left.count === right.count ? left.session > right.session : left.count > right.count
+
+const holds = (lineage: Lineage, { session, count }: EditId): boolean => (lineage.get(session) ?? 0) >= count
+
+const isForeignEdit = ({ count }: EditId): boolean => count === FOREIGN
+
+/** Tells whether one of our devices made an edit. */
+export const isOwnEdit = (edit: EditId | undefined): boolean => edit !== undefined && !isForeignEdit(edit)
+
+/** The count of what another client sealed: no session comes to so high a number. */
+const FOREIGN = 0xffff_ffff
+/** In seconds since 1970; a clock that says more is wrong. */
+const MAX_TIME = 0xf000_0000
+
+/** What no box of noise begins with: 56 bits. */
+const MAGIC: Uint8Array = Uint8Array.of(0x68, 0x66, 0x6c, 0x69, 0x6e, 0x65, 0x01)
+const SESSION = 6
+const ENTRY = SESSION + 4
+const STAMP = 8
+/** As many as leave room for noise in a header, and in a footer, of 255 bytes. */
+const MAX_SESSIONS = 21
+const MAX_STAMPS = 26
+
+const writeNumber = (bytes: Uint8Array, at: number, number: number): void => {
+  for (let i = 0; i < 4; i += 1) bytes[at + i] = number >>> (24 - 8 * i)
+}
+
+const readNumber = (bytes: Uint8Array, at: number): number => {
+  let number = 0
+  for (let i = 0; i < 4; i += 1) number = number * 256 + (bytes[at + i] ?? 0)
+  return number
+}
+
+const hexOf = (bytes: Uint8Array): string =>
+  Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')

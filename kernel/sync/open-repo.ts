@@ -1,0 +1,160 @@
+import { checkPath } from '../base/disk-path.ts'
+import { type ReportError, WalletError } from '../base/errors.ts'
+import type { Disk } from '../io/disk.ts'
+import type { BulkChange } from '../repo/store/bulk.ts'
+import { openPagedStore } from '../repo/store/open-paged-store.ts'
+import type { PagedStore } from '../repo/store/paged-store.ts'
+import { Repo, type RepoParts } from './repo.ts'
+import { RepoFiles } from './repo-files.ts'
+import { BULK, boxText, PREFIX, parseBox, pendingEntry } from './repo-record.ts'
+import { parseStatus } from './repo-state.ts'
+import { isTombstonePath, tombstoneKey } from './tombstones.ts'
+
+/** What opening a repo needs. */
+export interface RepoOptions extends RepoParts {
+  readonly disk: Disk
+  /** Where a deployed client's folders begin on this disk: '' for files, `airbitz/` for a browser's storage. */
+  readonly deployedPrefix?: string
+}
+
+/**
+ * Opens a synced, encrypted repo: its local store under `repos/<id>/store`, where no deployed client looks.
+ *
+ * A deployed client's folder of the same repo is taken in on first sight and moved to `imported/`.
+ *
+ * @throws STORAGE_FAILED, STORAGE_FULL
+ */
+export const openRepo = async (options: RepoOptions): Promise<Repo> => {
+  const { io, disk, repoId, dataKey, report, deployedPrefix = '' } = options
+  const root = `repos/${repoId}`
+  const folder = `${root}/store`
+  const listed = await disk.list(root)
+  const paths = listed.filter(path => path.startsWith(`${folder}/`))
+  let isDamaged = false
+  let repo: Repo | undefined
+  const damaged = async (): Promise<void> => {
+    isDamaged = true
+    await repo?.forgetServer().catch(report)
+  }
+  const store = await openPagedStore({ io, disk, folder, key: dataKey, report, bulk: BULK, damaged }, paths)
+  const deployed = deployedPrefix === '' ? listed : await disk.list(deployedPrefix + root)
+  await importDeployedRepo({ store, disk, repoId, prefix: deployedPrefix, paths: deployed, report })
+  repo = new Repo(options, store)
+  if (isDamaged) await repo.forgetServer()
+  return repo
+}
+
+/** Where a deployed client's copy of a repo may be. */
+export interface DeployedPlace {
+  readonly store: PagedStore
+  readonly disk: Disk
+  readonly repoId: string
+  /** '' for files, `airbitz/` for the keys of a browser's local storage (protocol §3). */
+  readonly prefix: string
+  /** All paths below the repo's folder. */
+  readonly paths: readonly string[]
+  readonly report: ReportError
+}
+
+/**
+ * Takes in a repo as a deployed client keeps it: `repos/<id>/{status.json,data/…,changes/…}` (protocol §3.3).
+ *
+ * What our store already has wins. Everything is durable in our store before the first old file moves to
+ * `imported/`; a crash in between goes on at the next opening. A file that is no box, or whose path is outside
+ * the grammar, is reported and stays where it is.
+ */
+const importDeployedRepo = async (place: DeployedPlace): Promise<void> => {
+  const { store, disk, repoId, prefix } = place
+  const old = await readDeployed(place)
+  if (old.paths.length === 0) return
+  const files = new RepoFiles(store)
+  const writes = new Map<string, string | BulkChange | null>()
+  for (const { path, data, pending } of await files.read([
+    ...new Set([...old.data.keys(), ...old.changes.keys()])
+  ])) {
+    if (data !== undefined || pending !== undefined) continue
+    const base = old.data.get(path)
+    if (isTombstonePath(path)) {
+      if (base !== undefined) writes.set(tombstoneKey(path), base)
+      continue
+    }
+    const box = old.changes.get(path) ?? base ?? null
+    files.put(writes, path, box)
+    const isChange = box !== (base ?? null)
+    const change = isChange ? { box, base: base ?? null, sent: [] } : undefined
+    if (isChange) writes.set(PREFIX.pending + path, pendingEntry({ data: base, pending: change }))
+  }
+  if (old.status !== undefined && store.get(PREFIX.status) === undefined) {
+    writes.set(PREFIX.status, JSON.stringify(parseStatus(old.status)))
+  }
+  await store.write(writes)
+  await forEachInGroups(old.paths, async path => {
+    const text = await disk.getText(path)
+    if (text !== undefined) await disk.setText(`imported/${path}`, text)
+  })
+  // The status goes last: while it is there, a deployed client trusts the folder.
+  const statusPath = `${prefix}repos/${repoId}/status.json`
+  await forEachInGroups(old.paths, async path => {
+    if (path !== statusPath) await disk.delete(path)
+  })
+  await disk.delete(statusPath)
+}
+
+/**
+ * Writes a repo in the layout of deployed clients, boxes as they are.
+ *
+ * Deletions that are still pending have no form there: the files are left out, and a deployed client gets them
+ * back with its next full download (protocol §3.3).
+ */
+export const exportDeployedRepo = async (repo: Repo, disk: Disk, prefix: string = ''): Promise<void> => {
+  const root = `${prefix}repos/${repo.id}`
+  for await (const { path, data, pending } of repo.records()) {
+    if (pending?.box === null) continue
+    if (data !== undefined) await disk.setText(`${root}/data/${path}`, data)
+    if (pending !== undefined) await disk.setText(`${root}/changes/${path}`, pending.box)
+  }
+  const { lastSync, lastHash } = repo.state.getSnapshot()
+  await disk.setText(`${root}/status.json`, JSON.stringify({ lastSync, ...(lastHash && { lastHash }) }))
+}
+
+interface Deployed {
+  readonly data: Map<string, string>
+  readonly changes: Map<string, string>
+  status: string | undefined
+  /** The files that were understood, by their path on the disk. */
+  readonly paths: string[]
+}
+
+const readDeployed = async ({ disk, repoId, prefix, paths, report }: DeployedPlace): Promise<Deployed> => {
+  const root = `${prefix}repos/${repoId}/`
+  const old: Deployed = { data: new Map(), changes: new Map(), status: undefined, paths: [] }
+  const ours = paths.filter(path => !path.startsWith(`${root}store/`))
+  await forEachInGroups(ours, async full => {
+    const name = full.slice(root.length)
+    const [folder, ...rest] = name.split('/')
+    try {
+      if (name === 'status.json') old.status = await disk.getText(full)
+      else if (folder !== 'data' && folder !== 'changes') return
+      else old[folder].set(checkPath(rest.join('/')), await readBox(disk, full))
+      old.paths.push(full)
+    } catch (error) {
+      report(error)
+    }
+  })
+  return old
+}
+
+const readBox = async (disk: Disk, path: string): Promise<string> => {
+  const box = parseBox(await disk.getText(path))
+  if (box === undefined) throw new WalletError('CORRUPT_FILE', { path, rule: 'it is no box' })
+  return boxText(box)
+}
+
+/** Overlaps the work of many files, but not of all at once. */
+const forEachInGroups = async <T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> => {
+  for (let start = 0; start < items.length; start += DISK_GROUP) {
+    await Promise.all(items.slice(start, start + DISK_GROUP).map(task))
+  }
+}
+
+const DISK_GROUP = 64

@@ -1,0 +1,92 @@
+import { isRecord, tryParseJson } from '../base/json.ts'
+import type { RepoSnapshot } from '../types/snapshots.ts'
+import { PREFIX } from './repo-record.ts'
+
+/** How a repo stands with its server, whoever it belongs to. */
+export type RepoState = Omit<RepoSnapshot, 'accountId' | 'walletId' | 'isOpen'>
+
+/** The facts of a repo, with undefined for what is absent. */
+export interface RepoFacts
+  extends Omit<
+    RepoState,
+    | 'lastHash'
+    | 'errorCode'
+    | 'keptCount'
+    | 'rolledBackAt'
+    | 'rolledBackFiles'
+    | 'mergedCount'
+    | 'doubtfulCount'
+  > {
+  readonly lastHash?: string | undefined
+  readonly errorCode?: string | undefined
+  readonly keptCount?: number | undefined
+  readonly rolledBackAt?: number | undefined
+  readonly rolledBackFiles?: number | undefined
+  readonly mergedCount?: number | undefined
+  readonly doubtfulCount?: number | undefined
+}
+
+/**
+ * The state of a repo.
+ *
+ * It is made of fields by name: what is spread and taken apart has a hidden shape of its own, which costs memory.
+ */
+export const repoStateOf = ({ lastHash, errorCode, ...facts }: RepoFacts): RepoState => ({
+  repoId: facts.repoId,
+  pendingCount: facts.pendingCount,
+  lastSync: facts.lastSync,
+  isSyncing: facts.isSyncing,
+  ...(lastHash === undefined ? {} : { lastHash }),
+  ...(errorCode === undefined ? {} : { errorCode }),
+  ...(facts.keptCount === undefined || facts.keptCount === 0 ? {} : { keptCount: facts.keptCount }),
+  ...(facts.rolledBackAt === undefined ? {} : { rolledBackAt: facts.rolledBackAt }),
+  ...(facts.rolledBackFiles === undefined ? {} : { rolledBackFiles: facts.rolledBackFiles }),
+  ...(facts.mergedCount === undefined ? {} : { mergedCount: facts.mergedCount }),
+  ...(facts.doubtfulCount === undefined ? {} : { doubtfulCount: facts.doubtfulCount })
+})
+
+/** When a server last had an older state, and of how many files. */
+export type Rollback = Pick<RepoState, 'rolledBackAt' | 'rolledBackFiles'>
+
+/** Reads a {@link Rollback} of this device; nothing if there was none. */
+export const parseRollback = (text: string | undefined): Rollback => {
+  const value = tryParseJson(text)
+  if (!isRecord(value)) return {}
+  const { at, files } = value
+  return typeof at === 'number' && typeof files === 'number'
+    ? { rolledBackAt: at, rolledBackFiles: files }
+    : {}
+}
+
+/** How far a repo is with its server. */
+export interface RepoStatus {
+  /** Unix seconds; 0 before the first sync. */
+  readonly lastSync: number
+  readonly lastHash?: string
+  /** Something was lost on this device since: what the server does not have may never have reached it. */
+  readonly isDamaged?: boolean
+}
+
+/** Reads a status, also that of a deployed client; anything unreadable is "never synced" (protocol §3.3). */
+export const parseStatus = (text: string | undefined): RepoStatus => {
+  const value = tryParseJson(text)
+  if (typeof value !== 'object' || value === null) return { lastSync: 0 }
+  const { lastSync, lastHash, isDamaged } = value as Partial<Record<keyof RepoStatus, unknown>>
+  const seconds = typeof lastSync === 'number' && Number.isFinite(lastSync) && lastSync > 0 ? lastSync : 0
+  return {
+    lastSync: seconds,
+    ...(isHash(lastHash) && { lastHash }),
+    ...(isDamaged === true && { isDamaged })
+  }
+}
+
+/** Tells whether a value can be a server's mark of a revision: it must be safe inside a URL. */
+export const isHash = (value: unknown): value is string =>
+  typeof value === 'string' && /^[A-Za-z0-9_=-]{1,256}$/.test(value)
+
+/** What is written when something was lost on this device: the server is to send everything, and a damage has a mark. */
+export const damageNotes = (status: string | undefined, now: number): Map<string, string> => {
+  const { lastSync, isDamaged } = parseStatus(status)
+  const notes = new Map<string, string>([[PREFIX.status, JSON.stringify({ lastSync, isDamaged: true })]])
+  return isDamaged === true ? notes : notes.set(PREFIX.damage, String(now))
+}

@@ -1,0 +1,321 @@
+import test from 'ava'
+import { applyToFile, type FileBoxes } from '../../../kernel/sync/apply-reply.ts'
+import { EditCount, type EditId, joined, type Provenance } from '../../../kernel/sync/lineage.ts'
+import { changedFields } from '../../../kernel/sync/merge.ts'
+import type { PendingChange, RepoFile } from '../../../kernel/sync/repo-record.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
+
+/** Boxes that are their texts, as other clients seal them. */
+const boxes: FileBoxes = {
+  open: box => ({ text: box, lineage: new Map([[box, 1]]), stamps: new Map(), isForeign: true }),
+  canOpen: () => true,
+  seal: text => text
+}
+
+const change = (box: string | null, base: string | null, sent: string[] = []): PendingChange => ({
+  box,
+  base,
+  sent
+})
+
+/** What becomes of a file when a server answers; `theirs` left out: it says nothing of it. */
+const after = (
+  file: Partial<RepoFile>,
+  { sent, theirs }: { readonly sent?: PendingChange; readonly theirs?: string | null }
+): RepoFile => {
+  const reply = {
+    sent: new Map(sent === undefined ? [] : [['f', sent]]),
+    changes: new Map(theirs === undefined ? [] : [['f', theirs]])
+  }
+  const { data, pending } = applyToFile(
+    { data: undefined, pending: undefined, ...file },
+    { path: 'f', reply, now: 0 },
+    boxes
+  )
+  return { data, pending }
+}
+
+const done = (data: string | undefined): RepoFile => ({ data, pending: undefined })
+
+test('a change is acknowledged only if it is still what was sent; a later one begins with what was sent', t => {
+  const sent = change('{"x":2}', '{"x":1}')
+  t.deepEqual(after({ data: '{"x":1}', pending: sent }, { sent }), done('{"x":2}'))
+  const later = change('{"x":2,"y":2}', '{"x":1}', ['{"x":2}'])
+  const acknowledged = after({ data: '{"x":1}', pending: later }, { sent })
+  t.deepEqual(acknowledged, { data: '{"x":2}', pending: change('{"x":2,"y":2}', '{"x":2}') })
+  // So the field that is not ours any more takes what another device makes of it.
+  t.deepEqual(after(acknowledged, { theirs: '{"x":3}' }), {
+    data: '{"x":3}',
+    pending: change('{"x":3,"y":2}', '{"x":3}')
+  })
+})
+
+test('a server that answers an upload with another text knows of a later write, which wins where both changed a field', t => {
+  const sent = change('{"x":2,"z":1}', '{"x":1}')
+  t.deepEqual(after({ data: '{"x":1}', pending: sent }, { sent, theirs: '{"x":3}' }), {
+    data: '{"x":3}',
+    pending: change('{"x":3,"z":1}', '{"x":3}')
+  })
+  const text = change('mine', 'base')
+  t.deepEqual(after({ data: 'base', pending: text }, { sent: text, theirs: 'theirs' }), done('theirs'))
+  t.deepEqual(after({ data: 'base', pending: text }, { sent: text, theirs: null }), done(undefined))
+})
+
+test('a deletion that the server answers with the old text stands and waits, and gives way to a new text', t => {
+  const sent = change(null, 'old')
+  const file = { data: 'old', pending: sent }
+  t.deepEqual(after(file, { sent }), done(undefined))
+  t.deepEqual(after(file, { sent, theirs: 'old' }), { data: 'old', pending: change(null, 'old') })
+  t.deepEqual(after(file, { sent, theirs: 'new' }), done('new'))
+})
+
+test('a text of ours that comes back is no other device’s, however early it was sent', t => {
+  const pending = change('now', 'base', ['first', 'second'])
+  for (const theirs of ['base', 'first', 'second'])
+    t.deepEqual(after({ data: 'base', pending }, { theirs }), {
+      data: theirs,
+      pending: theirs === 'base' ? pending : change('now', theirs)
+    })
+  t.deepEqual(after({ data: 'base', pending: change('first', 'base', ['first']) }, { theirs: 'first' }), {
+    ...done('first')
+  })
+})
+
+test('of a deletion and an edit the edit stays, whichever side made it', t => {
+  const edit = change('mine', 'base')
+  t.deepEqual(after({ data: 'base', pending: edit }, { theirs: null }), { data: undefined, pending: edit })
+  t.deepEqual(after({ data: 'base', pending: change(null, 'base') }, { theirs: 'edited' }), done('edited'))
+  t.deepEqual(after({ data: 'base', pending: change(null, 'base') }, { theirs: null }), done(undefined))
+  // One that waits only because the server forgot it is no edit.
+  t.deepEqual(after({ pending: change('base', 'base') }, { theirs: 'edited' }), done('edited'))
+})
+
+test('a new file that was sent without an answer, and edited since, loses nothing to the file that another client made', t => {
+  const pending = change('{"a":1,"x":2}', null, ['{"a":1}'])
+  t.deepEqual(after({ pending }, { theirs: '{"y":3}' }), {
+    data: '{"y":3}',
+    pending: change('{"y":3,"a":1,"x":2}', '{"y":3}')
+  })
+})
+
+/** Boxes that say where they come from, as ours do, or nothing of that. */
+const markedBoxes: FileBoxes = {
+  open(box) {
+    const { text, lineage, stamps } = JSON.parse(box) as Marked
+    const isForeign = lineage === undefined
+    return isForeign
+      ? { text, lineage: new Map([[`of ${text}`, 0xffff_ffff]]), stamps: new Map(), isForeign }
+      : { text, lineage: new Map(lineage), stamps: new Map(stamps), isForeign }
+  },
+  canOpen: () => true,
+  seal: (text, { lineage, stamps }) => JSON.stringify({ text, lineage: [...lineage], stamps: [...stamps] })
+}
+
+interface Marked {
+  readonly text: string
+  readonly lineage?: [string, number][]
+  readonly stamps?: [number, EditId][]
+}
+
+const io = makeRepoIo()
+
+/** A version of a file that a device made of another one, of which it was shown nothing else. */
+const edited = (text: string, from?: { readonly box: string }): { readonly box: string } => {
+  const before = from && markedBoxes.open(from.box)
+  const made: Provenance = new EditCount(io).next(before, changedFields(before?.text ?? '{}', text))
+  return { box: markedBoxes.seal(text, made) }
+}
+
+/** A version of another client. */
+const foreign = (text: string): { readonly box: string } => ({ box: JSON.stringify({ text }) })
+
+const MINUTE = 60_000
+
+/** What becomes of a file when a server shows a version of it; its past was replaced so long ago. */
+const shown = (
+  file: Partial<RepoFile>,
+  theirs: { readonly box: string } | null,
+  now = MINUTE
+): {
+  readonly text?: string | undefined
+  readonly isSent: boolean
+  readonly conflict: string | undefined
+} => {
+  const { data, pending, conflict } = applyToFile(
+    { data: undefined, pending: undefined, ...file },
+    { path: 'f', reply: { sent: new Map(), changes: new Map([['f', theirs?.box ?? null]]) }, now },
+    markedBoxes
+  )
+  const box = pending === undefined ? data : (pending.box ?? undefined)
+  if (pending !== undefined && pending.box !== null) assertBase(pending, theirs)
+  return {
+    ...(box !== undefined && { text: markedBoxes.open(box)?.text }),
+    isSent: pending !== undefined,
+    conflict
+  }
+}
+
+/** What waits is from now on an edit of what the server has. */
+const assertBase = ({ base }: PendingChange, theirs: { readonly box: string } | null): void => {
+  if (theirs !== null && base !== theirs.box) throw new Error('The base is not what the server has')
+}
+
+const first = edited('{"x":1,"y":1}')
+const [ours, others] = [edited('{"x":2,"y":1}', first), edited('{"x":1,"y":2}', first)]
+const past = { at: 0, boxes: [first.box], isNew: false }
+
+test('a version that the server has of before ours is sent ours, and is old only if the server had ours', t => {
+  const known = shown({ data: ours.box, past }, first)
+  t.deepEqual(known, { text: '{"x":2,"y":1}', isSent: true, conflict: 'older' })
+  const pending = change(ours.box, others.box)
+  const waiting = shown({ data: others.box, pending, past }, first)
+  t.deepEqual(waiting, { text: '{"x":2,"y":1}', isSent: true, conflict: undefined })
+})
+
+test('two versions of one file are merged and sent; it is counted if the server had ours', t => {
+  const both = '{"x":2,"y":2}'
+  t.deepEqual(shown({ data: ours.box, past }, others), { text: both, isSent: true, conflict: 'merged' })
+  const pending = change(ours.box, first.box)
+  t.deepEqual(shown({ data: first.box, pending, past: undefined }, others), {
+    text: both,
+    isSent: true,
+    conflict: undefined
+  })
+  const later = edited('{"x":3,"y":1}', ours)
+  t.deepEqual(shown({ data: ours.box, past }, later), {
+    text: '{"x":3,"y":1}',
+    isSent: false,
+    conflict: undefined
+  })
+})
+
+test('of two files that were made apart every device takes the same value of a field', t => {
+  for (let run = 0; run < 4; run += 1) {
+    const [one, two] = [edited('{"x":1,"y":1}'), edited('{"x":2,"z":2}')]
+    const made = { at: 0, boxes: [], isNew: true }
+    const texts = [shown({ data: one.box, past: made }, two), shown({ data: two.box, past: made }, one)]
+    const [left, right] = texts.map(({ text }) => JSON.parse(text ?? '{}'))
+    t.deepEqual(left, right)
+    t.like(left, { y: 1, z: 2 })
+  }
+})
+
+test('a version whose beginning is not kept any more is merged by its stamps, and that is told', t => {
+  const next = edited('{"x":2,"y":1,"z":1}', ours)
+  t.deepEqual(shown({ data: next.box }, others), {
+    text: '{"x":2,"y":2,"z":1}',
+    isSent: true,
+    conflict: 'late'
+  })
+})
+
+test('of a version of ours and one of another client that have nothing in common, the one that the server has stands', t => {
+  const known = { data: foreign('{"a":1}').box }
+  t.deepEqual(shown(known, others), { text: '{"x":1,"y":2}', isSent: false, conflict: undefined })
+  t.deepEqual(shown(known, foreign('{"b":1}')), { text: '{"b":1}', isSent: false, conflict: undefined })
+})
+
+test('another client that undoes an edit of a short while ago stands, and that is told', t => {
+  const undoing = foreign('{"x":1,"y":3}')
+  for (const [minutes, conflict] of [
+    [1, 'foreign'],
+    [3, undefined],
+    [-1, 'foreign'],
+    [-3, undefined]
+  ] as const)
+    t.deepEqual(shown({ data: ours.box, past }, undoing, minutes * MINUTE), {
+      text: '{"x":1,"y":3}',
+      isSent: false,
+      conflict
+    })
+  t.deepEqual(shown({ data: ours.box, past }, foreign('{"x":2,"y":3}')), {
+    text: '{"x":2,"y":3}',
+    isSent: false,
+    conflict: undefined
+  })
+  t.is(shown({ data: ours.box, past }, foreign('{"x":2,"y":1}')).isSent, false, 'the same text')
+})
+
+test('a device that took another client’s version on top of ours is believed, and told of if an edit is gone by it', t => {
+  const madeOfBoth = (text: string): { readonly box: string } => {
+    const parts = [ours, foreign('{"x":1,"y":3}')].map(({ box }) => markedBoxes.open(box)?.lineage)
+    const lineage = joined(...parts.flatMap(part => part ?? []))
+    return { box: markedBoxes.seal(text, { lineage, stamps: new Map() }) }
+  }
+  for (const [text, minutes, conflict] of [
+    ['{"x":1,"y":3}', 1, 'foreign'],
+    ['{"x":1,"y":3}', 3, undefined],
+    ['{"x":2,"y":3}', 1, undefined]
+  ] as const)
+    t.deepEqual(shown({ data: ours.box, past }, madeOfBoth(text), minutes * MINUTE), {
+      text,
+      isSent: false,
+      conflict
+    })
+})
+
+test('an edit that waits is merged with what another client wrote, and keeps what it changed', t => {
+  const pending = change(ours.box, first.box)
+  t.deepEqual(shown({ data: first.box, pending }, foreign('{"x":1,"y":3}')), {
+    text: '{"x":2,"y":3}',
+    isSent: true,
+    conflict: undefined
+  })
+})
+
+test('what another client changed stands, although one of ours had changed that field before', t => {
+  const settled = edited('{"x":1,"y":5}', first)
+  const waiting = edited('{"x":2,"y":5}', settled)
+  const pending = change(waiting.box, settled.box)
+  t.deepEqual(shown({ data: settled.box, pending, past }, foreign('{"x":1,"y":6}')), {
+    text: '{"x":2,"y":6}',
+    isSent: true,
+    conflict: undefined
+  })
+})
+
+test('a deletion of what was edited a short while ago is told; an edit that waits outlives it', t => {
+  const gone = { isSent: false, conflict: undefined }
+  t.deepEqual(shown({ data: ours.box, past }, null), { ...gone, conflict: 'deleted' })
+  t.deepEqual(shown({ data: ours.box, past }, null, 3 * MINUTE), gone)
+  t.deepEqual(shown({ data: ours.box }, null), gone)
+  const pending = change(ours.box, first.box)
+  t.deepEqual(shown({ data: first.box, pending, past }, null), {
+    text: '{"x":2,"y":1}',
+    isSent: true,
+    conflict: undefined
+  })
+})
+
+test('a deletion that waits goes on for every version that it knew, and gives way to one that it did not know', t => {
+  const pending = change(null, ours.box)
+  const isDeleted = (theirs: { readonly box: string }): boolean =>
+    shown({ data: ours.box, pending, past }, theirs).text === undefined
+  t.true(isDeleted(first))
+  t.true(isDeleted(ours))
+  t.false(isDeleted(others))
+  t.false(isDeleted(edited('{"x":9}', ours)))
+  const merged = [ours, others].map(({ box }) => markedBoxes.open(box)?.lineage ?? new Map<string, number>())
+  const both = { box: markedBoxes.seal('{}', { lineage: joined(...merged), stamps: new Map() }) }
+  t.false(isDeleted(both))
+  t.true(shown({ data: ours.box, pending: change(null, both.box), past }, others).text === undefined)
+})
+
+test('a version that has our earlier edits and not the last one is merged, whatever another client did before', t => {
+  const [next, later] = [edited('{"x":1,"y":7}', first), foreign('{"x":1,"y":7,"z":1}')]
+  const settled = edited('{"x":1,"y":8}', next)
+  const mine = edited('{"x":2,"y":8}', settled)
+  const boxes = [first.box, next.box, settled.box]
+  const lineages = [settled, later].map(({ box }) => markedBoxes.open(box)?.lineage)
+  const theirs = {
+    box: markedBoxes.seal('{"x":1,"y":8,"z":1}', {
+      lineage: joined(...lineages.flatMap(part => part ?? [])),
+      stamps: new Map()
+    })
+  }
+  t.deepEqual(shown({ data: mine.box, past: { at: 0, boxes, isNew: false } }, theirs), {
+    text: '{"x":2,"y":8,"z":1}',
+    isSent: true,
+    conflict: 'merged'
+  })
+})

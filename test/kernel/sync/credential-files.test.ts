@@ -1,0 +1,199 @@
+import test from 'ava'
+import { isWalletError, WalletError } from '../../../kernel/base/errors.ts'
+import { type DoubledFiles, makeDoubledFiles } from '../../../kernel/sync/credential-files.ts'
+import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
+
+const io = makeRepoIo()
+const path = 'logins/abc.json'
+const text = (count: number): string => JSON.stringify({ count, pin: 'ä€' })
+
+const open = (
+  files: Map<string, string>,
+  disk = makeFaultDisk(files)
+): { doubled: DoubledFiles; reports: unknown[] } => {
+  const reports: unknown[] = []
+  return { doubled: makeDoubledFiles({ io, disk, report: error => reports.push(error) }), reports }
+}
+
+test('the text stands at its own path, as deployed clients read it, and nothing else is beside it', async t => {
+  const files = new Map<string, string>()
+  const { doubled } = open(files)
+  await doubled.setText(path, text(1))
+  await doubled.setText(path, text(2))
+  t.is(files.get(path), text(2))
+  t.deepEqual(
+    [...files.keys()].filter(name => name.startsWith('logins/')),
+    [path]
+  )
+  t.deepEqual(await doubled.list('logins'), [path])
+  t.deepEqual(await doubled.list(''), [path])
+})
+
+test('writing the present text writes nothing', async t => {
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const { doubled } = open(files, disk)
+  await doubled.setText(path, text(1))
+  const before = disk.writeCount
+  await doubled.setText(path, text(1))
+  t.is(disk.writeCount, before)
+})
+
+for (const [name, damage] of [
+  ['torn', text(2).slice(0, 9)],
+  ['emptied', ''],
+  ['replaced by a lone surrogate', '\ud800'],
+  ['lost', undefined]
+] as const) {
+  test(`a file that is ${name} is restored to its newest text, and the damage kept and reported`, async t => {
+    const files = new Map<string, string>()
+    await open(files).doubled.setText(path, text(1))
+    await open(files).doubled.setText(path, text(2))
+    if (damage === undefined) files.delete(path)
+    else files.set(path, damage)
+    const { doubled, reports } = open(files)
+    t.deepEqual(await doubled.list('logins'), [path])
+    t.is(await doubled.getText(path), text(2))
+    t.is(files.get(path), text(2))
+    t.is(reports.length, 1)
+    t.true(isWalletError(reports[0], 'CORRUPT_FILE'))
+    const kept = [...files].filter(([key]) => key.startsWith('quarantine/')).map(([, value]) => value)
+    t.deepEqual(kept, damage === undefined ? [] : [damage])
+  })
+}
+
+test('with the newest copy gone from both places, the previous generation is used', async t => {
+  const files = new Map<string, string>()
+  const { doubled } = open(files)
+  await doubled.setText(path, text(1))
+  await doubled.setText(path, text(2))
+  files.set(path, 'x')
+  files.set(`backup/${path}`, (files.get(`backup/${path}`) ?? '').replace('count\\":2', 'count\\":3'))
+  t.is(await open(files).doubled.getText(path), text(1))
+  t.is(files.get(path), text(1))
+})
+
+test('a file that fell back to its previous generation, because its last write was lost, is brought forward', async t => {
+  const files = new Map<string, string>()
+  await open(files).doubled.setText(path, text(1))
+  await open(files).doubled.setText(path, text(2))
+  files.set(path, text(1))
+  const { doubled, reports } = open(files)
+  t.is(await doubled.getText(path), text(2))
+  t.is(files.get(path), text(2))
+  t.deepEqual(reports, [])
+})
+
+test('a text that a deployed client wrote since is newer than our backup', async t => {
+  const files = new Map<string, string>()
+  await open(files).doubled.setText(path, text(1))
+  files.set(path, text(7))
+  const { doubled, reports } = open(files)
+  t.is(await doubled.getText(path), text(7))
+  await doubled.setText(path, text(8))
+  files.set(path, '{')
+  t.is(await doubled.getText(path), text(8))
+  t.is(reports.length, 1)
+})
+
+test('a file of a deployed client without any backup is read, and gets one with its first change', async t => {
+  const files = new Map([[path, text(1)]])
+  const { doubled } = open(files)
+  t.is(await doubled.getText(path), text(1))
+  await doubled.setText(path, text(2))
+  files.delete(path)
+  t.is(await doubled.getText(path), text(2))
+})
+
+test('a backup that cannot be read is told, once for each reading, and the text is there', async t => {
+  const files = new Map<string, string>()
+  await open(files).doubled.setText(path, text(1))
+  const plain = makeFaultDisk(files)
+  const disk = {
+    ...plain,
+    async getText(name: string) {
+      if (name !== path) throw new WalletError('CORRUPT_FILE', { path: name, rule: 'is torn' })
+      return plain.getText(name)
+    }
+  }
+  const { doubled, reports } = open(files, disk)
+  t.is(await doubled.getText(path), text(1))
+  t.deepEqual(
+    reports.map(error => isWalletError(error, 'CORRUPT_FILE') && error.details.path !== path),
+    [true]
+  )
+})
+
+test('a file with no sound generation is an error and is kept, never taken for absent', async t => {
+  const files = new Map([[path, '{"half":']])
+  const { doubled } = open(files)
+  const error = await t.throwsAsync(doubled.getText(path))
+  t.true(isWalletError(error, 'CORRUPT_FILE') && files.get(error.details.keptAs ?? '') === '{"half":')
+  t.is(await doubled.getText('logins/none.json'), undefined)
+})
+
+test('deleting removes all generations', async t => {
+  const files = new Map<string, string>()
+  const { doubled } = open(files)
+  await doubled.setText(path, text(1))
+  await doubled.setText(path, text(2))
+  await doubled.delete(path)
+  t.is(files.size, 0)
+  t.is(await doubled.getText(path), undefined)
+})
+
+test('operations on one path happen in order', async t => {
+  const files = new Map<string, string>()
+  const { doubled } = open(files)
+  await Promise.all(Array.from({ length: 20 }, (_, i) => doubled.setText(path, text(i))))
+  t.is(await doubled.getText(path), text(19))
+  t.deepEqual(JSON.parse(files.get(`backup/${path}`) ?? '').previous.text, text(18))
+})
+
+test('at every crash point: every write × every fault leaves the acknowledged text or the one being written, then a clean file', async t => {
+  let fired = 0
+  for (const kind of FAULT_KINDS) {
+    for (let at = 1; at <= 10; at += 1) {
+      const files = new Map<string, string>()
+      const disk = makeFaultDisk(files, { at, kind })
+      const { doubled } = open(files, disk)
+      let acknowledged = -1
+      let tried = -1
+      for (let i = 0; i < 5; i += 1) {
+        if (disk.hasFired && kind !== 'full') break
+        tried = i
+        if (
+          await doubled.setText(path, text(i)).then(
+            () => true,
+            () => false
+          )
+        )
+          acknowledged = i
+      }
+      fired += disk.hasFired ? 1 : 0
+      const found = await open(files).doubled.getText(path)
+      const allowed = [acknowledged, tried].map(count => (count < 0 ? undefined : text(count)))
+      t.true(allowed.includes(found), `${kind} at ${at}: ${found}, acknowledged ${acknowledged}`)
+      await open(files).doubled.setText(path, text(99))
+      const { doubled: second, reports } = open(files)
+      t.is(await second.getText(path), text(99))
+      t.deepEqual(reports, [])
+    }
+  }
+  t.is(fired, FAULT_KINDS.length * 10)
+})
+
+test('at every crash point: every single file torn after the fact still gives the newest text', async t => {
+  for (const victim of [path, `backup/${path}`]) {
+    for (const cut of [0, 0.1, 0.5, 0.9, 0.99]) {
+      const files = new Map<string, string>()
+      const { doubled } = open(files)
+      await doubled.setText(path, text(1))
+      await doubled.setText(path, text(2))
+      const whole = files.get(victim) ?? ''
+      files.set(victim, whole.slice(0, Math.floor(whole.length * cut)))
+      t.is(await open(files).doubled.getText(path), text(2), `${victim} cut at ${cut}`)
+    }
+  }
+})

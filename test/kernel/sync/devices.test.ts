@@ -1,0 +1,284 @@
+import test from 'ava'
+import { makeChance } from '../../../fake-server/trouble.ts'
+import { isWalletError } from '../../../kernel/base/errors.ts'
+import { openMarkedText } from '../../../kernel/crypto/box.ts'
+import { provenanceIn } from '../../../kernel/sync/lineage.ts'
+import type { Box } from '../../../kernel/types/keys.ts'
+import { makeDeployedClient } from '../../helpers/deployed-client.ts'
+import { runSchedule, SCHEDULE_KINDS } from '../../helpers/device-schedule.ts'
+import { drawSeed } from '../../helpers/drawn-runs.ts'
+import { boxOf, type Device, dataKey, openDevice } from '../../helpers/repo-device.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
+import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
+
+const PATH = 's.json'
+const conflictsOf = (reports: readonly unknown[]): string[] =>
+  reports.filter(error => isWalletError(error, 'SYNC_CONFLICT')).map(error => String(error))
+
+/** Two devices that have the same file. */
+const twoDevices = async (store: SyncStore, text: string): Promise<[Device, Device]> => {
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  await a.repo.setText(PATH, text)
+  await a.sync()
+  await b.sync()
+  return [a, b]
+}
+
+test('of two devices that edit one file and sync at once neither loses its edit, 40 times of 40', async t => {
+  for (let run = 0; run < 40; run += 1) {
+    const store = makeSyncStore()
+    const [a, b] = [await openDevice(store), await openDevice(store)]
+    await a.repo.setText('s.json', '{"x":0,"y":0}')
+    await a.sync()
+    await b.sync()
+    await a.repo.setText('s.json', '{"x":1,"y":0}')
+    await b.repo.setText('s.json', '{"x":0,"y":1}')
+    await Promise.all([a.sync(), b.sync()])
+    for (const device of [a, b, a, b]) await device.sync()
+    for (const device of [a, b]) t.deepEqual(await device.json('s.json'), { x: 1, y: 1 })
+  }
+})
+
+test('no acknowledged edit is lost in any kind of schedule of two or three devices', async t => {
+  const draw = makeChance(drawSeed(t))
+  for (const kind of SCHEDULE_KINDS) {
+    for (let run = 0; run < 4; run += 1) {
+      const runSeed = Math.floor(draw() * 1e9)
+      const { lost, fields } = await runSchedule(kind, runSeed)
+      t.deepEqual(lost, [], `${kind.name}, seed ${runSeed}`)
+      t.true(fields > 0)
+    }
+  }
+})
+
+/** Runs a task when the next upload has left, before the server sees it. */
+const beforeUpload = (store: SyncStore, task: () => Promise<unknown> | undefined): void => {
+  store.fault = async ({ method }) => {
+    if (method !== 'POST') return undefined
+    store.fault = undefined
+    await task()
+    return undefined
+  }
+}
+
+test('of a file that is no JSON, the newest text stands when two devices write at once and one writes again', async t => {
+  const store = makeSyncStore()
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  await a.repo.setText('w.txt', 'first of A')
+  await b.repo.setText('w.txt', 'first of B')
+  beforeUpload(store, () => b.sync())
+  await a.sync()
+  await a.repo.setText('w.txt', 'second of A')
+  // B has read the first of A, and merged it with its own.
+  beforeUpload(store, () => a.sync())
+  await b.sync()
+  for (const device of [a, b, a, b]) await device.sync()
+  for (const device of [a, b]) t.is(await device.repo.getText('w.txt'), 'second of A')
+})
+
+test('an edit that makes an object survives a race on top of what another app wrote', async t => {
+  const store = makeSyncStore()
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  await a.repo.setText(PATH, '{"n":{"b":1}}')
+  await b.repo.setText(PATH, '{"x":9,"n":{}}')
+  let syncing: Promise<unknown> | undefined
+  // A has read before the other app wrote, and B after that.
+  beforeUpload(store, () => {
+    store.put({ [PATH]: boxOf('{"x":0,"n":{}}') })
+    return new Promise<void>(resolve => {
+      beforeUpload(store, () => {
+        resolve()
+        return syncing
+      })
+      void b.sync()
+    })
+  })
+  syncing = a.sync()
+  await syncing
+  for (const device of [b, a, b, a]) await device.sync()
+  for (const device of [a, b]) t.deepEqual(await device.json(PATH), { x: 9, n: { b: 1 } })
+})
+
+test('a new file that another app writes over at once is told, and its text is kept', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setText(PATH, '{"x":1}')
+  await a.sync()
+  store.put({ [PATH]: boxOf('{"y":2}') })
+  await a.sync()
+  t.deepEqual(await a.json(PATH), { y: 2 })
+  t.is(conflictsOf(a.reports).length, 1)
+  t.deepEqual(
+    a.repo.keptFiles().map(({ keptId }) => a.repo.keptText(keptId)),
+    ['{"x":1}']
+  )
+})
+
+test('a new device tells of what another app writes over shortly after the first download, and not later', async t => {
+  const store = makeSyncStore()
+  const [, b] = await twoDevices(store, '{"x":1}')
+  const c = await openDevice(store)
+  await c.sync()
+  await c.clock.advance(121_000)
+  store.put({ [PATH]: boxOf('{"y":2}') })
+  for (const device of [b, c]) await device.sync()
+  t.is(conflictsOf(b.reports).length, 1)
+  t.deepEqual(
+    b.repo.keptFiles().map(({ keptId }) => b.repo.keptText(keptId)),
+    ['{"x":1}']
+  )
+  t.deepEqual(conflictsOf(c.reports), [])
+  for (const device of [b, c]) t.deepEqual(await device.json(PATH), { y: 2 })
+})
+
+test('an edit on top of a deletion that may have left says what went into the file before', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  const lineageOf = async ({ repo, io }: Device): Promise<ReadonlyMap<string, number> | undefined> => {
+    const box = JSON.parse((await repo.getBox(PATH)) ?? '') as Box
+    return openMarkedText(io, { key: dataKey, box }, provenanceIn).mark?.lineage
+  }
+  await a.repo.setText(PATH, '{"x":1}')
+  const first = await lineageOf(a)
+  store.fault = () => {
+    throw new Error('No answer')
+  }
+  await t.throwsAsync(a.sync())
+  const again = await a.reopen()
+  await again.repo.delete(PATH)
+  await again.repo.setText(PATH, '{"x":2}')
+  const second = await lineageOf(again)
+  t.is(first?.size, 1)
+  for (const [session, count] of first ?? []) t.is(second?.get(session), count)
+})
+
+test('devices that know each other’s version as an older one come to one text, and send it once', async t => {
+  const store = makeSyncStore()
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  await a.repo.setText(PATH, '{"a":1}')
+  const other = boxOf('{"b":2}')
+  beforeUpload(store, async () => {
+    store.put({ [PATH]: other })
+    await b.sync()
+  })
+  await a.sync()
+  await b.sync()
+  // The other app never heard that its upload had arrived.
+  store.put({ [PATH]: other })
+  for (const device of [a, b, a, b, a, b]) await device.sync()
+  t.deepEqual(await a.json(PATH), await b.json(PATH))
+  const sent = store.calls.length
+  for (const device of [a, b]) await device.sync()
+  t.false(store.calls.slice(sent).some(({ method }) => method === 'POST'))
+})
+
+test('an upload that arrived although its sender never heard undoes nothing that another device made of it', async t => {
+  const store = makeSyncStore()
+  const [a, b] = await twoDevices(store, '{"x":0,"y":0}')
+  await a.repo.setText(PATH, '{"x":1,"y":0}')
+  store.beforeAnswer = async () => {
+    throw new Error('The line broke')
+  }
+  await t.throwsAsync(a.sync())
+  store.beforeAnswer = undefined
+  await b.sync()
+  t.deepEqual(await b.json(PATH), { x: 1, y: 0 })
+  await b.repo.setText(PATH, '{"x":0,"y":2}')
+  await b.sync()
+  await a.sync()
+  await b.sync()
+  for (const device of [a, b]) t.deepEqual(await device.json(PATH), { x: 0, y: 2 })
+  t.is(a.repo.pendingCount, 0)
+})
+
+test('what two devices changed at once is counted, and a version that came late is merged as far as it goes and told', async t => {
+  const store = makeSyncStore()
+  const [a, b] = await twoDevices(store, '{"x":0,"y":0,"z":0}')
+  await b.repo.setText(PATH, '{"x":0,"y":1,"z":0}')
+  // The upload of B leaves, and lies somewhere for two days.
+  let deliver: (() => Promise<unknown>) | undefined
+  const { fetch } = store
+  store.fault = call => {
+    if (call.method !== 'POST') return undefined
+    store.fault = undefined
+    deliver = () => fetch(call.url, { method: 'POST', body: JSON.stringify({ changes: call.changes }) })
+    throw new Error('No answer')
+  }
+  await t.throwsAsync(b.sync())
+  await a.repo.setText(PATH, '{"x":1,"y":0,"z":0}')
+  await a.sync()
+  for (const [path, hours] of [
+    ['other.json', 48],
+    ['another.json', 1]
+  ] as const) {
+    await a.clock.advance(hours * 3_600_000)
+    await a.repo.setText(path, '{"n":1}')
+    await a.sync()
+  }
+  await deliver?.()
+  await a.sync()
+  t.deepEqual(await a.json(PATH), { x: 1, y: 1, z: 0 })
+  t.is(a.repo.state.getSnapshot().doubtfulCount, 1)
+  t.regex(
+    conflictsOf(a.reports).join(),
+    /^WalletError: The file s.json was changed in two places: a change came so late|late/
+  )
+  await b.sync()
+  t.deepEqual(await b.json(PATH), { x: 1, y: 1, z: 0 })
+})
+
+test('who edited a file that another device deletes within the same exchange is told, and the text is kept', async t => {
+  const store = makeSyncStore()
+  const [a, b] = await twoDevices(store, '{"x":0}')
+  await a.repo.setText(PATH, '{"x":1}')
+  await a.sync()
+  // The deletion leaves a device that has not read again.
+  store.put({ [PATH]: null })
+  await a.sync()
+  t.is(await a.json(PATH), null)
+  t.is(a.repo.state.getSnapshot().doubtfulCount, 1)
+  t.regex(conflictsOf(a.reports).join(), /deleted it shortly after/)
+  t.true(a.repo.keptFiles().some(({ path }) => path === PATH))
+  await b.sync()
+  t.deepEqual(conflictsOf(b.reports), [])
+})
+
+test('a client that uploads without a look stands, and whoever lost an edit to it is told and has the text still', async t => {
+  const store = makeSyncStore()
+  const [a] = await twoDevices(store, '{"x":0,"y":0}')
+  const client = makeDeployedClient(makeRepoIo({ fetch: store.fetch }))
+  await client.sync()
+  await a.repo.setText(PATH, '{"x":1,"y":0}')
+  await a.sync()
+  client.setText(PATH, '{"x":0,"y":2}')
+  await client.sync()
+  await a.sync()
+  t.deepEqual(await a.json(PATH), { x: 0, y: 2 })
+  t.is(a.repo.state.getSnapshot().doubtfulCount, 1)
+  t.is(conflictsOf(a.reports).length, 1)
+  // One that has seen ours loses nothing, and nothing is said.
+  await a.repo.setText(PATH, '{"x":3,"y":2}')
+  await a.sync()
+  await client.sync()
+  client.setText(PATH, '{"x":3,"y":4}')
+  await client.sync()
+  await a.sync()
+  t.deepEqual(await a.json(PATH), { x: 3, y: 4 })
+  t.is(conflictsOf(a.reports).length, 1)
+})
+
+test('a server that shows an older version gets the newer one again, and it is told', async t => {
+  const store = makeSyncStore()
+  const [a] = await twoDevices(store, '{"x":0}')
+  const old = store.files.get(PATH)
+  await a.repo.setText(PATH, '{"x":1}')
+  await a.sync()
+  if (old !== undefined) store.put({ [PATH]: old })
+  await a.sync()
+  t.deepEqual(await a.json(PATH), { x: 1 })
+  await a.sync()
+  const fresh = await openDevice(store)
+  await fresh.sync()
+  t.deepEqual(await fresh.json(PATH), { x: 1 })
+  t.true(a.reports.some(error => isWalletError(error, 'SYNC_OLD_STATE')))
+})

@@ -1,0 +1,80 @@
+import test from 'ava'
+import type { BulkChange } from '../../../kernel/repo/store/bulk.ts'
+import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
+import { countKept, findKept, isKept, listKept, planKept } from '../../../kernel/sync/kept-files.ts'
+
+const DAY_MS = 24 * 3600 * 1000
+const NOW = 2_000_000_000_000
+
+/** Entries that are written as a plan of {@link planKept} says. */
+const makeKeeper = () => {
+  const entries = new Map<string, string>()
+  const store = {
+    get: (key: string) => entries.get(key),
+    entries: (prefix: string) => [...entries].filter(([key]) => key.startsWith(prefix))
+  } as unknown as PagedStore
+  const keep = (reason: 'deleted' | 'replaced', path: string, { box = 'box', now = NOW } = {}): void => {
+    const writes = new Map<string, string | BulkChange | null>()
+    planKept(store, { reason, files: [[path, box]], now }, writes)
+    for (const [key, text] of writes) {
+      if (text === null) entries.delete(key)
+      else entries.set(key, String(text))
+    }
+  }
+  const kept = (now = NOW): string[] =>
+    listKept(store, now).map(({ path, keptAt }) => `${path} ${keptAt - NOW}`)
+  return { store, keep, kept }
+}
+
+test('where many texts are kept, those between the first and the last of a file go, and of these the oldest', t => {
+  const { store, keep, kept } = makeKeeper()
+  for (let n = 0; n < 295; n += 1) keep('replaced', `s${n}`, { now: NOW + n })
+  for (let n = 0; n < 3; n += 1) {
+    keep('replaced', 'a', { now: NOW + 2000 + n })
+    keep('replaced', 'b', { now: NOW + 1000 + n })
+  }
+  t.is(countKept(store), 300)
+  const often = kept(NOW).filter(text => !text.startsWith('s'))
+  t.deepEqual(often, ['a 2002', 'a 2001', 'a 2000', 'b 1002', 'b 1000'])
+  keep('replaced', 'c', { now: NOW + 3000 })
+  t.deepEqual(kept(NOW).slice(0, 5), ['c 3000', 'a 2002', 'a 2000', 'b 1002', 'b 1000'])
+  t.is(countKept(store), 300)
+  keep('replaced', 'd', { now: NOW + 3001 })
+  t.false(kept(NOW).includes('s0 0'))
+})
+
+test('replaced texts are kept up to half a million characters, deleted ones up to a thousand', t => {
+  const { store, keep, kept } = makeKeeper()
+  for (const [n, length] of [200_000, 200_000, 100_000].entries())
+    keep('replaced', `f${n}`, { box: 'x'.repeat(length), now: NOW + n })
+  t.deepEqual(kept(NOW), ['f2 2', 'f1 1', 'f0 0'])
+  keep('replaced', 'f3', { box: 'x', now: NOW + 3 })
+  t.deepEqual(kept(NOW), ['f3 3', 'f2 2', 'f1 1'])
+  for (let n = 0; n < 3; n += 1) keep('deleted', `g${n}`, { box: 'x'.repeat(400_000), now: NOW + 10 + n })
+  t.deepEqual(kept(NOW).slice(0, 3), ['g2 12', 'g1 11', 'g0 10'])
+  t.is(countKept(store), 6)
+})
+
+test('of the texts of one moment the first path comes first, and no other entry is one of them', t => {
+  const { keep, kept } = makeKeeper()
+  for (const path of ['b', 'c', 'a']) keep('deleted', path)
+  keep('replaced', 'bb')
+  t.deepEqual(kept(), ['a 0', 'b 0', 'bb 0', 'c 0'])
+  t.deepEqual(['q/x', 'k/x', 'f/x', 'kk/x', ''].map(isKept), [true, true, false, false, false])
+})
+
+test('a text is kept for 30 days and no longer, and two of one moment are two', t => {
+  const { store, keep, kept } = makeKeeper()
+  keep('deleted', 'f')
+  keep('deleted', 'f')
+  t.deepEqual(kept(), ['f 1', 'f 0'])
+  const end = NOW + 30 * DAY_MS
+  t.deepEqual(kept(end), ['f 1', 'f 0'])
+  t.deepEqual(kept(end + 1), ['f 1'])
+  keep('deleted', 'g', { now: end + 1 })
+  t.is(countKept(store), 2)
+  for (const { keptId, path } of listKept(store, end + 1))
+    t.deepEqual(findKept(store, keptId), { path, box: 'box' })
+  t.is(findKept(store, `q/${'0'.repeat(15)}/f`), undefined)
+  t.is(findKept(store, 'f/f'), undefined)
+})

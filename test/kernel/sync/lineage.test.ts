@@ -1,0 +1,362 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { Secret } from '../../../kernel/base/secret.ts'
+import { openText } from '../../../kernel/crypto/box.ts'
+import {
+  areRelated,
+  covers,
+  EditCount,
+  foreignProvenance,
+  hasUnseenForeign,
+  isOwnEdit,
+  joined,
+  laterSide,
+  mergedProvenance,
+  type Provenance,
+  provenanceIn,
+  provenanceMark,
+  stamped
+} from '../../../kernel/sync/lineage.ts'
+import { changedFields, WHOLE_FILE } from '../../../kernel/sync/merge.ts'
+import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
+import { parseBox } from '../../../kernel/sync/repo-record.ts'
+import { type Chance, drawSeed, makeChance } from '../../helpers/drawn-runs.ts'
+import { boxOf, dataKey } from '../../helpers/repo-device.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
+
+const io = makeRepoIo()
+const boxes = new RepoBoxes(io, new Secret(dataKey.slice()))
+
+/** What becomes of a file that so many sessions edit, each a field of its own. */
+const editedBy = (sessions: number): Provenance => {
+  let made: Provenance | undefined
+  for (let n = 0; n < sessions; n += 1) made = new EditCount(io).next(made, [n])
+  return made ?? { lineage: new Map(), stamps: new Map() }
+}
+
+test('where a version comes from is in its box, and any reader opens it as before', t => {
+  for (const sessions of [1, 2, 21, 22, 60]) {
+    const made = editedBy(sessions)
+    const { header, footer } = provenanceMark(made)
+    t.true(header.length + 31 <= 255 && footer.length + 31 <= 255)
+    for (let n = 0; n < 20; n += 1) {
+      const box = boxes.seal('{"x":1}', made)
+      const parsed = parseBox(box)
+      t.is(parsed && openText(io, dataKey, parsed), '{"x":1}')
+      const version = boxes.open(box)
+      t.false(version?.isForeign)
+      t.deepEqual([...(version?.lineage ?? [])], [...made.lineage].slice(0, 21))
+      t.is(version?.stamps.size, Math.min(sessions - 1, 21))
+    }
+  }
+})
+
+test('a box that another client sealed is foreign, however often it is drawn', t => {
+  for (let n = 0; n < 200; n += 1) {
+    const version = boxes.open(JSON.stringify(boxOf('{"x":1}')))
+    t.true(version?.isForeign)
+    t.is(version?.lineage.size, 1)
+  }
+})
+
+test('a version covers what it was made of, and not what another device made of that', t => {
+  const first = new EditCount(io).next(undefined, [])
+  const [ours, others] = [new EditCount(io).next(first, [1]), new EditCount(io).next(first, [2])]
+  t.true(covers(ours.lineage, first.lineage))
+  t.false(covers(first.lineage, ours.lineage))
+  t.false(covers(ours.lineage, others.lineage))
+  t.true(covers(joined(ours.lineage, others.lineage), others.lineage))
+})
+
+test('of one field the later value is that of the side which has seen the other one’s edit', t => {
+  const session = new EditCount(io)
+  const first = session.next(undefined, [])
+  const ours = session.next(first, [7])
+  const after = new EditCount(io).next(ours, [7])
+  const apart = new EditCount(io).next(first, [7])
+  t.is(laterSide({ mine: ours, theirs: after, winner: 'mine' }, 7), 'theirs')
+  t.is(laterSide({ mine: after, theirs: ours, winner: 'theirs' }, 7), 'mine')
+  t.is(laterSide({ mine: ours, theirs: first, winner: 'theirs' }, 7), 'mine')
+  t.is(laterSide({ mine: ours, theirs: apart, winner: 'mine' }, 8), undefined)
+})
+
+test('of edits that did not know of each other every device prefers the same one, and never one that was replaced', t => {
+  const prefers = (mine: Provenance, theirs: Provenance): boolean => {
+    const side = laterSide({ mine, theirs, winner: 'mine' }, 7)
+    t.is(laterSide({ mine: theirs, theirs: mine, winner: 'mine' }, 7), side === 'mine' ? 'theirs' : 'mine')
+    return side === 'mine'
+  }
+  for (let n = 0; n < 50; n += 1) {
+    const first = new EditCount(io).next(undefined, [])
+    const replaced = new EditCount(io).next(first, [7])
+    const later = new EditCount(io).next(replaced, [7])
+    const apart = new EditCount(io).next(first, [7])
+    t.false(prefers(replaced, apart) && prefers(apart, later))
+  }
+})
+
+test('the fields of a file have marks of their own, at every depth and in sets, wherever they stand', t => {
+  const marksOf = (before: object, after: object): number[] =>
+    changedFields(JSON.stringify(before), JSON.stringify(after))
+  const flat = marksOf({ x: 1, y: 1 }, { y: 1, x: 2 })
+  t.deepEqual(marksOf({ x: 3, n: { x: 1 } }, { x: 4, n: { x: 1 } }), flat)
+  const nested = marksOf({ n: { x: 1 } }, { n: { x: 2 } })
+  t.is(new Set([...flat, ...nested]).size, 2)
+  const [inner] = marksOf({ n: { ids: ['a'] } }, { n: { ids: ['a', 'b'] } })
+  t.deepEqual(marksOf({ n: { ids: ['b', 'c'] } }, { n: { ids: ['c'] } })[0], inner)
+  t.deepEqual(marksOf({ x: 1 }, { x: 1 }), [])
+  t.deepEqual(changedFields('no JSON', '{}'), [WHOLE_FILE])
+})
+
+/** A version as a box may say: its sessions, and stamps of the last 16 million edits of each. */
+const anyProvenance = (): fc.Arbitrary<Provenance> => {
+  const session = fc.stringMatching(/^[0-9a-f]{12}$/)
+  const sessions = fc.uniqueArray(fc.tuple(session, fc.integer({ min: 2 ** 24, max: 0xffff_ffff })), {
+    maxLength: 30,
+    selector: ([name]) => name
+  })
+  const stamp = fc.tuple(fc.integer({ min: 0, max: 0xffff_ffff }), fc.nat(29), fc.nat(0xffffff))
+  return fc.tuple(sessions, fc.array(stamp, { maxLength: 40 })).map(([edits, drawn]) => {
+    const stamps = new Map<number, { session: string; count: number }>()
+    for (const [field, n, ago] of drawn) {
+      const [name, last] = edits[n % edits.length] ?? []
+      if (name !== undefined && last !== undefined) stamps.set(field, { session: name, count: last - ago })
+    }
+    return { lineage: new Map(edits), stamps }
+  })
+}
+
+test('a box gives back where its version comes from: of the first 21 sessions all edits, and 26 stamps', t => {
+  fc.assert(
+    fc.property(anyProvenance(), fc.uint8Array({ maxLength: 40 }), (made, noise) => {
+      const { header, footer } = provenanceMark(made)
+      const lineage = [...made.lineage].slice(0, 21)
+      const names = new Set(lineage.map(([name]) => name))
+      const stamps = [...made.stamps].filter(([, { session }]) => names.has(session)).slice(0, 26)
+      const noisy = { header: Uint8Array.of(...header, ...noise), footer: Uint8Array.of(...footer, ...noise) }
+      for (const mark of [{ header, footer }, noisy]) {
+        const read = provenanceIn(mark)
+        t.deepEqual([...(read?.lineage ?? [])], lineage)
+        t.deepEqual([...(read?.stamps ?? [])], stamps)
+      }
+      for (const length of [0, 7, header.length - 1])
+        if (length < header.length) t.is(provenanceIn({ header: header.slice(0, length), footer }), undefined)
+      t.deepEqual([...(provenanceIn({ header, footer: new Uint8Array(0) })?.stamps ?? [])], [])
+    }),
+    { seed: drawSeed(t), numRuns: 40 }
+  )
+})
+
+test('a header that begins like a mark but counts more sessions than fit is noise', t => {
+  const { header, footer } = provenanceMark(editedBy(1))
+  t.is(String.fromCharCode(...header.slice(0, 7)), 'hfline\u0001', 'as in the boxes that are there')
+  const crowded = new Uint8Array(255)
+  crowded.set(header)
+  crowded[7] = 22
+  t.is(provenanceIn({ header: crowded, footer }), undefined)
+  crowded[7] = 21
+  t.is(provenanceIn({ header: crowded, footer })?.lineage.size, 2)
+  crowded[3] = 0
+  t.is(provenanceIn({ header: crowded, footer }), undefined)
+})
+
+/** A version of a file, and what is true of it: every edit in it, and which of them gave each field its value. */
+interface TrueVersion {
+  readonly made: Provenance
+  readonly edits: ReadonlySet<string>
+  readonly values: ReadonlyMap<number, string>
+}
+
+/** What some devices make of one file, each edit with a number of its own. */
+const drawVersions = (chance: Chance): TrueVersion[] => {
+  const clock = { now: () => 1_700_000_000_000 + 1000 * chance.below(3) }
+  const first = new EditCount({ ...io, clock }).next(undefined, [])
+  const root: TrueVersion = { made: first, edits: new Set(['root']), values: new Map() }
+  const devices = [0, 1, 2].map(() => ({ edits: new EditCount({ ...io, clock }), now: root }))
+  const seen = [root]
+  for (let n = 0; n < 14; n += 1) {
+    const device = chance.pick(devices)
+    const { made, edits, values } = device.now
+    if (chance.oneIn(2)) {
+      const field = chance.below(3)
+      device.now = {
+        made: device.edits.next(made, [field]),
+        edits: new Set([...edits, `${n}`]),
+        values: new Map([...values, [field, `${n}`]])
+      }
+    } else device.now = united(device.now, chance.pick(devices).now)
+    seen.push(device.now)
+  }
+  return seen
+}
+
+/** The later side by the whole story; undefined where neither edit knew the other. */
+const trueSide = (mine: TrueVersion, theirs: TrueVersion, field: number): 'mine' | 'theirs' | undefined => {
+  const [ours, others] = [mine.values.get(field) ?? 'root', theirs.values.get(field) ?? 'root']
+  const [theyKnow, weKnow] = [theirs.edits.has(ours), mine.edits.has(others)]
+  return theyKnow === weKnow ? undefined : theyKnow ? 'theirs' : 'mine'
+}
+
+const united = (mine: TrueVersion, theirs: TrueVersion): TrueVersion => {
+  const sides = { mine: mine.made, theirs: theirs.made, winner: 'mine' } as const
+  const values = new Map([...theirs.values, ...mine.values])
+  for (const field of values.keys()) {
+    const side = trueSide(mine, theirs, field) ?? laterSide(sides, field) ?? 'mine'
+    values.set(field, (side === 'mine' ? mine : theirs).values.get(field) ?? 'root')
+  }
+  return { made: mergedProvenance(sides), edits: new Set([...mine.edits, ...theirs.edits]), values }
+}
+
+test('versions know which edits are in them, and whose value of a field is the later one, as the whole story has it', t => {
+  const chance = makeChance(drawSeed(t))
+  for (let run = 0; run < 12; run += 1) {
+    const seen = drawVersions(chance)
+    for (const mine of seen)
+      for (const theirs of seen) {
+        t.is(
+          covers(mine.made.lineage, theirs.made.lineage),
+          [...theirs.edits].every(n => mine.edits.has(n))
+        )
+        t.true(areRelated(mine.made.lineage, theirs.made.lineage))
+        const sides = { mine: mine.made, theirs: theirs.made, winner: 'mine' } as const
+        const merged = mergedProvenance(sides)
+        t.is(merged.lineage.size, new Set([...mine.made.lineage.keys(), ...theirs.made.lineage.keys()]).size)
+        for (const field of [0, 1, 2]) {
+          const side = laterSide(sides, field)
+          const stamp = (side === 'mine' ? mine : theirs).made.stamps.get(field)
+          t.deepEqual(merged.stamps.get(field), stamp)
+          const known = trueSide(mine, theirs, field)
+          if (known !== undefined) t.is(side, known)
+          // Of edits apart both devices take the same one, whoever asks.
+          const other = laterSide({ mine: theirs.made, theirs: mine.made, winner: 'theirs' }, field)
+          t.is(other, side === undefined ? undefined : side === 'mine' ? 'theirs' : 'mine')
+        }
+      }
+  }
+})
+
+test('of two versions that were made apart none is related to the other', t => {
+  const [one, two] = [new EditCount(io).next(undefined, []), new EditCount(io).next(undefined, [])]
+  t.false(areRelated(one.lineage, two.lineage))
+  t.true(areRelated(one.lineage, joined(two.lineage, one.lineage)))
+})
+
+test('an edit of another client is one that has no count, and gives way to one of ours that it did not know', t => {
+  const theirs = stamped(foreignProvenance('00112233445566778899aabbccddeeff'), [7])
+  const others = stamped(foreignProvenance('ffeeddccbbaa99887766554433221100'), [7])
+  t.deepEqual([...theirs.lineage.keys()], ['001122334455'])
+  const ours = new EditCount(io).next(new EditCount(io).next(undefined, []), [7])
+  t.true(isOwnEdit(ours.stamps.get(7)))
+  t.false(isOwnEdit(theirs.stamps.get(7)))
+  t.false(isOwnEdit(undefined))
+  for (const winner of ['mine', 'theirs'] as const) {
+    t.is(laterSide({ mine: ours, theirs, winner }, 7), 'mine')
+    t.is(laterSide({ mine: theirs, theirs: ours, winner }, 7), 'theirs')
+    t.is(laterSide({ mine: theirs, theirs: others, winner }, 7), winner)
+  }
+  const made = new EditCount(io).next(theirs, [8])
+  t.true((made.lineage.values().next().value ?? 0) < 0xf000_0001, 'no count is taken from another client')
+  t.true(hasUnseenForeign(made.lineage, ours.lineage))
+  t.false(hasUnseenForeign(made.lineage, theirs.lineage))
+  t.false(hasUnseenForeign(ours.lineage, theirs.lineage))
+})
+
+test('a side that knew an edit and stamps its field no more has the later value, and one that did not know it has not', t => {
+  const first = new EditCount(io).next(undefined, [])
+  const ours = new EditCount(io).next(first, [7])
+  const knowing = { ...new EditCount(io).next(ours, [8]), stamps: new Map() }
+  const apart = { ...new EditCount(io).next(first, [8]), stamps: new Map() }
+  for (const winner of ['mine', 'theirs'] as const) {
+    t.is(laterSide({ mine: ours, theirs: knowing, winner }, 7), 'theirs')
+    t.is(laterSide({ mine: knowing, theirs: ours, winner }, 7), 'mine')
+    t.is(laterSide({ mine: ours, theirs: apart, winner }, 7), 'mine')
+    t.is(laterSide({ mine: apart, theirs: ours, winner }, 7), 'theirs')
+  }
+})
+
+test('an edit counts higher than every edit that it knew, and than those of seconds ago; a clock of the far future is not believed', t => {
+  const countAt = (ms: number, present?: Provenance): number =>
+    new EditCount({ ...io, clock: { now: () => ms } }).next(present, [1]).lineage.values().next().value ?? 0
+  t.is(countAt(5_999), 5)
+  const future = new EditCount({ ...io, clock: { now: () => 9_000_999 } }).next(undefined, [])
+  t.is(countAt(5_999, future), 9_001)
+  t.is(countAt(1e15), 0xf000_0000)
+  const session = new EditCount({ ...io, clock: { now: () => 5_999 } })
+  const counts = [1, 2, 3].map(() => session.next(undefined, []).lineage.values().next().value)
+  t.deepEqual(counts, [5, 6, 7])
+})
+
+test('an edit stamps the fields that it changed before those that it left, the whole file if it says of none', t => {
+  const first = new EditCount(io).next(undefined, [3])
+  t.is(first.stamps.size, 0, 'of a first version the lineage says it')
+  const one = new EditCount(io).next(first, [1, 2])
+  const two = new EditCount(io).next(one, [2, 3])
+  t.deepEqual([...two.stamps.keys()], [2, 3, 1])
+  const [[session, count] = ['', 0]] = two.lineage
+  t.deepEqual(two.stamps.get(2), { session, count })
+  t.deepEqual(two.stamps.get(1), one.stamps.get(1))
+  t.deepEqual([...new EditCount(io).next(first, []).stamps.keys()], [WHOLE_FILE])
+})
+
+/** FNV-1a over the names on the way to a field, each after a separator: what versions on other devices reckon with. */
+const markOf = (...path: string[]): number => {
+  let mark = 0x811c9dc5n
+  const take = (byte: number): void => {
+    mark = ((mark ^ BigInt(byte)) * 0x01000193n) & 0xffff_ffffn
+  }
+  for (const name of path) {
+    take(0x1f)
+    for (let at = 0; at < name.length; at += 1) take(name.charCodeAt(at))
+  }
+  return Number(mark)
+}
+
+const changes: readonly {
+  readonly from: unknown
+  readonly to: unknown
+  readonly marks: readonly string[][]
+  /** Where they are others if new objects and sets are left out. */
+  readonly deep?: readonly string[][]
+}[] = [
+  { from: { a: 1 }, to: { a: 2, b: 3 }, marks: [['a'], ['b']] },
+  { from: { a: 1, b: 2 }, to: { b: 2 }, marks: [['a']] },
+  { from: { a: { x: 1, y: 1 } }, to: { a: { x: 1, y: 2 } }, marks: [['a', 'y']] },
+  { from: {}, to: { a: { x: 1 } }, marks: [['a', 'x'], ['a']], deep: [['a', 'x']] },
+  { from: {}, to: { a: {} }, marks: [['a']] },
+  { from: { a: 1 }, to: { a: { x: 1 } }, marks: [['a']] },
+  { from: { a: { x: 1 } }, to: { a: 1 }, marks: [['a']] },
+  { from: { a: null }, to: { a: { x: 1 } }, marks: [['a', 'x'], ['a']], deep: [['a', 'x']] },
+  {
+    from: { a: ['b', 'c'] },
+    to: { a: ['c', 'd'] },
+    marks: [
+      ['a', 'b'],
+      ['a', 'd']
+    ]
+  },
+  { from: {}, to: { a: ['b'] }, marks: [['a', 'b'], ['a']], deep: [['a', 'b']] },
+  { from: {}, to: { a: [] }, marks: [['a']] },
+  { from: { a: ['b'] }, to: { a: [] }, marks: [['a', 'b']] },
+  { from: { a: 'b' }, to: { a: ['b'] }, marks: [['a']] },
+  { from: { a: ['c', 'b'] }, to: { a: ['b'] }, marks: [['a']] },
+  { from: { a: ['b'] }, to: { a: ['c', 'b'] }, marks: [['a']] },
+  { from: { a: [1] }, to: { a: [1, 2] }, marks: [['a']] },
+  { from: { a: ['b'] }, to: {}, marks: [['a']] },
+  { from: [1], to: [1], marks: [] },
+  { from: [1], to: [2], marks: [[]] },
+  { from: [1], to: {}, marks: [[]] }
+]
+
+for (const { from, to, marks, deep = marks } of changes) {
+  const [before, after] = [JSON.stringify(from), JSON.stringify(to)]
+  test(`from ${before} to ${after} the changed fields are ${marks.map(path => path.join('.') || 'the file').join(', ') || 'none'}`, t => {
+    t.deepEqual(
+      changedFields(before, after),
+      marks.map(path => markOf(...path))
+    )
+    t.deepEqual(
+      changedFields(before, after, { isDeep: true }),
+      deep.map(path => markOf(...path))
+    )
+  })
+}

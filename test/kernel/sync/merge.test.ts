@@ -1,0 +1,122 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { mergeJson } from '../../../kernel/sync/merge.ts'
+
+const merge = (
+  base: unknown,
+  mine: unknown,
+  theirs: unknown,
+  winner: 'mine' | 'theirs' = 'mine'
+): unknown => {
+  const text = mergeJson({
+    base: base === undefined ? undefined : JSON.stringify(base),
+    mine: JSON.stringify(mine),
+    theirs: JSON.stringify(theirs),
+    winner
+  })
+  return text === undefined ? undefined : JSON.parse(text)
+}
+
+test('different fields of one file both keep their edits, removals included', t => {
+  t.deepEqual(merge({ a: 1, b: 1, c: 1 }, { a: 2, b: 1, c: 1 }, { a: 1, b: 1, d: 4 }), { a: 2, b: 1, d: 4 })
+})
+
+test('nested objects merge the same way, however deep, and a list is one value', t => {
+  t.deepEqual(merge({ s: { a: 1, b: 1 } }, { s: { a: 2, b: 1 } }, { s: { a: 1, b: 3 } }), {
+    s: { a: 2, b: 3 }
+  })
+  const deep = (x: number, y: number): unknown => ({ s: { t: { u: { x, y } } } })
+  t.deepEqual(merge(deep(1, 1), deep(2, 1), deep(1, 2)), deep(2, 2))
+  t.deepEqual(merge({ l: [1, 1] }, { l: [2, 1] }, { l: [1, 2] }), { l: [2, 1] })
+})
+
+test('lists of texts in ascending order are sets: each text stays or goes by itself', t => {
+  const ids = (...list: string[]) => ({ ids: list })
+  t.deepEqual(merge(ids('b'), ids('a', 'b'), ids('b', 'c')), ids('a', 'b', 'c'))
+  t.deepEqual(merge(ids('a', 'b'), ids('a', 'c'), ids('b'), 'theirs'), ids('c'))
+  t.deepEqual(merge({}, ids('a'), ids('b')), ids('a', 'b'))
+  t.deepEqual(merge(undefined, ids('a'), ids('a', 'b')), ids('a', 'b'))
+  t.deepEqual(merge(ids('a'), ids(), ids('a', 'b')), ids('b'))
+  // Order, repetition and anything else than text say that a list is no set.
+  t.deepEqual(merge(ids('b'), ids('b', 'a'), ids('c')), ids('b', 'a'))
+  t.deepEqual(merge(ids('b'), ids('a', 'a'), ids('c'), 'theirs'), ids('c'))
+  t.deepEqual(merge(ids('c', 'b'), ids('a'), ids('d')), ids('a'))
+  t.deepEqual(merge({ ids: [1] }, { ids: [1, 2] }, { ids: [1, 3] }), { ids: [1, 2] })
+})
+
+test('a text that we took into a set and out again does not come back from who began in between', t => {
+  const text = mergeJson({
+    base: '{"ids":["a"]}',
+    earlier: ['{"ids":["a","b"]}'],
+    mine: '{"ids":["a","z"]}',
+    theirs: '{"ids":["a","b","c"]}',
+    winner: 'theirs'
+  })
+  t.is(text, '{"ids":["a","c","z"]}')
+})
+
+test('merging sets is symmetric, whoever wins, and keeps what one side did', t => {
+  const set = fc.uniqueArray(fc.constantFrom<string>('a', 'b', 'c', 'd'))
+  const idsOf = (list: string[]) => ({ ids: [...list].sort() })
+  fc.assert(
+    fc.property(set, set, set, (base, mine, theirs) => {
+      const one = merge(idsOf(base), idsOf(mine), idsOf(theirs), 'mine') as { ids: string[] }
+      const two = merge(idsOf(base), idsOf(theirs), idsOf(mine), 'theirs') as { ids: string[] }
+      return ['a', 'b', 'c', 'd'].every(id => {
+        const [was, ours, others] = [base, mine, theirs].map(list => list.includes(id))
+        const is = one.ids.includes(id)
+        return is === two.ids.includes(id) && is === (ours === was ? others : ours)
+      })
+    })
+  )
+  t.pass()
+})
+
+test('what nests too deep to be walked is not merged', t => {
+  const nest = (text: string): string => '{"a":'.repeat(50_000) + text + '}'.repeat(50_000)
+  t.is(mergeJson({ base: nest('1'), mine: nest('2'), theirs: nest('3'), winner: 'mine' }), undefined)
+})
+
+test('one field changed on both sides takes the later writer’s value', t => {
+  t.deepEqual(merge({ a: 1 }, { a: 2 }, { a: 3 }, 'mine'), { a: 2 })
+  t.deepEqual(merge({ a: 1 }, { a: 2 }, { a: 3 }, 'theirs'), { a: 3 })
+  t.deepEqual(merge({ a: 1 }, {}, { a: 3 }, 'mine'), {})
+})
+
+test('two new files of one name are united', t => {
+  t.deepEqual(merge(undefined, { a: 1 }, { b: 2 }), { b: 2, a: 1 })
+})
+
+test('what is no JSON object is not merged', t => {
+  t.is(mergeJson({ base: '{}', mine: '[1]', theirs: '{}', winner: 'mine' }), undefined)
+  t.is(mergeJson({ base: '{}', mine: '{}', theirs: 'not json', winner: 'mine' }), undefined)
+  t.is(mergeJson({ base: 'null', mine: '{}', theirs: '{}', winner: 'mine' }), undefined)
+})
+
+test('a field called __proto__ is a field, and changes no prototype', t => {
+  const text = mergeJson({ base: '{}', mine: '{"a":1}', theirs: '{"__proto__":{"b":2}}', winner: 'mine' })
+  t.is(text, '{"__proto__":{"b":2},"a":1}')
+  t.is(({} as { b?: number }).b, undefined)
+})
+
+test('an unchanged side gives the other side’s own text, letter for letter', t => {
+  const theirs = '{ "a": 2,\n "b": 1 }'
+  t.is(mergeJson({ base: '{"a":1,"b":1}', mine: '{"b":1,"a":1}', theirs, winner: 'mine' }), theirs)
+})
+
+test('merging is symmetric but for the winner, and never invents or loses an edit of one side', t => {
+  const fields = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.integer({ min: 0, max: 3 }))
+  fc.assert(
+    fc.property(fields, fields, fields, (base, mine, theirs) => {
+      const one = merge(base, mine, theirs, 'mine') as Record<string, number>
+      const two = merge(base, theirs, mine, 'theirs') as Record<string, number>
+      for (const name of ['a', 'b', 'c', 'd']) {
+        if (one[name] !== two[name]) return false
+        if (base[name] === theirs[name] && one[name] !== mine[name]) return false
+        if (base[name] === mine[name] && one[name] !== theirs[name]) return false
+      }
+      return true
+    })
+  )
+  t.pass()
+})

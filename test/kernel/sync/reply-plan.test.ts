@@ -1,0 +1,337 @@
+import test from 'ava'
+import { Secret } from '../../../kernel/base/secret.ts'
+import { openPagedStore } from '../../../kernel/repo/store/open-paged-store.ts'
+import type { AppliedReply } from '../../../kernel/sync/apply-reply.ts'
+import {
+  checkDeletions,
+  planForgetting,
+  planHash,
+  planHealing,
+  planStatus,
+  type ReplyPlace
+} from '../../../kernel/sync/reply-plan.ts'
+import type { RepoFiles } from '../../../kernel/sync/repo-files.ts'
+import { BULK } from '../../../kernel/sync/repo-record.ts'
+import { makeFaultDisk } from '../../helpers/fault-disk.ts'
+import { boxOf, type Device, dataKey, openDevice, repoId } from '../../helpers/repo-device.ts'
+import { makeSyncStore } from '../../helpers/sync-store.ts'
+
+const DAY_MS = 24 * 3600 * 1000
+
+/** What the store of a device holds below a prefix. */
+const entriesOf = async ({ io, files, repo }: Device, prefix: string): Promise<[string, string][]> => {
+  await repo.close()
+  const folder = `repos/${repoId}/store`
+  const disk = makeFaultDisk(files)
+  const place = { io, disk, folder, key: new Secret(dataKey.slice()), report() {}, bulk: BULK }
+  const store = await openPagedStore(place, await disk.list(folder))
+  const entries = [...store.entries(prefix)].map(([key, text]) => [key.slice(prefix.length), text] as const)
+  await store.close()
+  return entries.map(([key, text]) => [key, text])
+}
+
+/** The paths of the deleted files that a device keeps aside. */
+const keptAside = async (device: Device): Promise<string[]> =>
+  (await entriesOf(device, 'q/')).map(([key]) => key.slice(16)).sort()
+
+const numbered = (count: number, box: ReturnType<typeof boxOf> | null) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, box] as const))
+
+test('a file that the server deletes is kept aside for 30 days', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  store.put({ early: boxOf('1'), late: boxOf('2'), stays: boxOf('3') })
+  await device.sync()
+  store.put({ early: null })
+  await device.sync()
+  await device.clock.advance(29 * DAY_MS)
+  store.put({ late: null })
+  await device.sync()
+  t.deepEqual(await keptAside(device), ['early', 'late'])
+  const again = await openDevice(store, { files: device.files })
+  await again.clock.advance(31 * DAY_MS)
+  store.put({ stays: null })
+  await again.sync()
+  t.deepEqual(await keptAside(again), ['late', 'stays'])
+})
+
+test('of the deleted files the newest thousand are kept aside', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  store.put({
+    ...numbered(60, boxOf('1')),
+    ...Object.fromEntries(bulk(1100).map(path => [path, boxOf('2')]))
+  })
+  await device.sync()
+  const left = bulk(1100)
+  for (let at = 0; at < 1040; at += 40) {
+    await device.clock.advance(1000)
+    store.put(Object.fromEntries(left.slice(at, at + 40).map(path => [path, null])))
+    await device.sync()
+  }
+  const kept = await keptAside(device)
+  t.is(kept.length, 1000)
+  t.deepEqual(kept, left.slice(40, 1040).sort())
+})
+
+const bulk = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `g${String(at).padStart(4, '0')}`)
+
+test('of a file that is replaced again and again the first text and the last one are kept aside', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  store.put({ other: boxOf('other'), often: boxOf('first') })
+  await device.sync()
+  store.put({ other: boxOf('other now') })
+  for (let time = 0; time < 310; time += 1) {
+    await device.clock.advance(1000)
+    store.put({ often: boxOf(`${time}`) })
+    await device.sync()
+  }
+  const kept = device.repo.keptFiles()
+  t.is(kept.length, 300)
+  const texts = kept.map(({ keptId }) => device.repo.keptText(keptId))
+  t.deepEqual(texts.slice(0, 2), ['308', '307'])
+  t.deepEqual(new Set(texts.slice(-2)), new Set(['first', 'other']))
+})
+
+test('files that were edited here are no deletions, however many the server deletes', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  store.put(numbered(60, boxOf('1')))
+  await device.sync()
+  await device.repo.setTexts(new Map(Object.keys(numbered(60, null)).map(path => [path, 'edited'])))
+  store.put(numbered(60, null))
+  await device.sync()
+  t.is(store.files.size, 60)
+  t.is(device.repo.pendingCount, 0)
+})
+
+/** A device whose store has a file for each write, or one for all. */
+const damagedStores = [
+  { name: 'one of many files', isClosed: false, length: 10, places: [0.5] },
+  { name: 'one place of its one file', isClosed: true, length: 40_000, places: [0.1, 0.3, 0.5, 0.7, 0.9] },
+  { name: 'one place and the end of its one file', isClosed: true, length: 40_000, places: [0, 0.2, 0.6] }
+] as const
+
+for (const { name, isClosed, length, places } of damagedStores) {
+  test(`a store that is damaged in ${name} ends as the server does, with all that is left`, async t => {
+    const build = async () => {
+      const store = makeSyncStore()
+      const device = await openDevice(store)
+      for (let at = 0; at < 4; at += 1) {
+        await device.repo.setText(`f${at}`, `synced ${at}`.padEnd(length))
+        await device.sync()
+        await device.repo.setText(`g${at}`, `waits ${at}`.padEnd(length))
+      }
+      if (isClosed) await device.repo.close()
+      return { store, files: new Map(device.files) }
+    }
+    const { files: whole } = await build()
+    for (let part = 0; part < whole.size * places.length; part += 1) {
+      const { store, files } = await build()
+      const path = [...files.keys()][Math.floor(part / places.length)] ?? ''
+      const text = files.get(path) ?? ''
+      const damaged = [...text]
+      damaged[Math.floor(text.length * (places[part % places.length] ?? 0))] = '*'
+      if (name.includes('end')) damaged[text.length - 40] = '*'
+      files.set(path, damaged.join(''))
+      const device = await openDevice(store, { files })
+      const before = await device.repo.list('')
+      await device.sync()
+      t.is(device.repo.pendingCount, 0, `${path} ${part}`)
+      const after = await device.repo.list('')
+      for (const file of before) t.true(after.includes(file), `${file} after damage to ${path}`)
+      const other = await openDevice(store)
+      await other.sync()
+      t.deepEqual(await other.repo.list(''), after, `${path} ${part}`)
+      // The damage is over: nothing is fetched or sent anew.
+      const calls = store.calls.length
+      await device.sync()
+      t.is(store.calls.length, calls + 1, path)
+      t.true(store.calls.at(-1)?.url.endsWith(device.repo.state.getSnapshot().lastHash ?? '?'), path)
+    }
+  })
+}
+
+test('after damage everything that a whole reply lacks is sent again, and only a whole reply ends it', async t => {
+  const missing: number[] = []
+  const statusAfter = async (status: object, reply: Partial<AppliedReply>) => {
+    const place = {
+      reply: { sent: new Map(), changes: new Map([['there', 'box']]), ...reply },
+      store: { get: () => JSON.stringify(status) },
+      files: {
+        pending: new Set(['waits', 'lost']),
+        list: async () => ['lacks', 'there', 'waits'],
+        wasDeleted: () => false,
+        read: async (paths: string[]) => paths.map(path => ({ path, isLost: path === 'lost' }))
+      },
+      now: 5000
+    }
+    const writes = new Map<string, string>()
+    missing.push(await planHealing(place as unknown as ReplyPlace, writes))
+    planStatus(place as unknown as ReplyPlace, writes)
+    return Object.fromEntries(writes)
+  }
+  const again = { 'c/lacks': 'again', 'c/lost': null }
+  const damaged = { lastSync: 0, isDamaged: true }
+  const whole = { isComplete: true, hash: 'h' }
+  t.deepEqual(await statusAfter(damaged, whole), { ...again, s: '{"lastSync":5,"lastHash":"h"}' })
+  t.deepEqual(await statusAfter(damaged, { hash: 'h' }), {
+    s: '{"lastSync":5,"isDamaged":true}'
+  })
+  const known = { lastSync: 4, lastHash: 'h' }
+  t.deepEqual(await statusAfter({ ...known, isDamaged: true }, whole), {
+    ...again,
+    s: '{"lastSync":5,"lastHash":"h"}'
+  })
+  t.deepEqual(await statusAfter(known, whole), again, 'the time alone is not worth a write')
+  t.deepEqual(await statusAfter(known, { hash: 'i' }), { s: '{"lastSync":5,"lastHash":"i"}' })
+  // A first download lacks nothing: what is here was fetched by it.
+  t.deepEqual(await statusAfter({}, whole), { s: '{"lastSync":5,"lastHash":"h"}' })
+  t.deepEqual(missing, [0, 0, 0, 1, 0, 0], 'what this device has lost itself is no old state of the server')
+})
+
+test('the past of files is forgotten after a day, of more than a hundred after four minutes; it is looked for rarely', t => {
+  const now = 1_000_000_000
+  const forgottenOf = (
+    ages: readonly number[],
+    { sinceMs = 10_000, writes = new Map([['any', 'x']]) } = {}
+  ) => {
+    const names = ages.map((_, n) => `f${n}`)
+    const entries = new Map(names.map((name, n) => [`v/${name}`, `${now - (ages[n] ?? 0)}[null]`]))
+    const files = { past: new Set(names), forgotAt: now - sinceMs }
+    const before = writes.size
+    const place = { store: { get: (key: string) => entries.get(key) }, files, now }
+    planForgetting(place as unknown as ReplyPlace, writes)
+    t.is(files.forgotAt === now, sinceMs >= 10_000 && ages.length > 0 && (before > 0 || ages.length > 100))
+    return [...writes].filter(([, text]) => text === null).map(([key]) => key)
+  }
+  const ages = [0, 5 * 60_000, DAY_MS, DAY_MS + 1]
+  t.deepEqual(forgottenOf(ages), ['v/f3'])
+  t.deepEqual(forgottenOf(ages, { sinceMs: 9_999 }), [])
+  t.deepEqual(forgottenOf(ages, { writes: new Map() }), [], 'nothing is written for that alone')
+  t.deepEqual(forgottenOf(ages, { writes: new Map([['v/f3', '5[]']]) }), [], 'it is written anew')
+  t.deepEqual(forgottenOf([]), [])
+  const many = Array.from({ length: 101 }, (_, n) => (n < 2 ? 4 * 60_000 + n : 0))
+  t.deepEqual(forgottenOf(many, { writes: new Map() }), ['v/f1'])
+  t.deepEqual(forgottenOf(many.slice(0, 100)), [])
+})
+
+test('a reply that deletes more than fifty files and a tenth of all is refused, and nothing of it is taken', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  store.put(numbered(60, boxOf('1')))
+  await device.sync()
+  const some = (count: number) => Object.fromEntries(Object.entries(numbered(60, null)).slice(0, count))
+  store.put({ ...some(51), new: boxOf('2') })
+  await t.throwsAsync(device.sync(), { code: 'SYNC_FAILED', message: /would delete 51 of 60 files/ })
+  t.is((await device.repo.list('')).length, 60)
+  store.put({ f0: boxOf('1') })
+  await device.sync()
+  t.is((await device.repo.list('')).length, 11)
+})
+
+test('what was deleted here, edited here or was never there does not count among the files that a reply deletes', async t => {
+  const reply = (count: number, sent = 0) => {
+    const changes = new Map(Array.from({ length: count }, (_, n) => [`f${n}`, null] as const))
+    return { changes, sent: new Map([...changes.keys()].slice(0, sent).map(path => [path, {}])) }
+  }
+  const refuses = async (of: ReturnType<typeof reply>, { total = 100, edited = 0, missing = 0 } = {}) => {
+    const files = {
+      count: async () => total,
+      read: async (paths: string[]) =>
+        paths.map((path, n) => ({
+          path,
+          data: n < missing ? undefined : 'box',
+          pending: n >= paths.length - edited ? { box: 'b', base: 'a', sent: [] } : undefined
+        }))
+    }
+    return checkDeletions(files as unknown as RepoFiles, of as unknown as AppliedReply).then(
+      () => false,
+      () => true
+    )
+  }
+  t.true(await refuses(reply(51)))
+  t.false(await refuses(reply(50)))
+  t.false(await refuses(reply(51, 1)))
+  t.false(await refuses(reply(51), { edited: 1 }))
+  t.false(await refuses(reply(51), { missing: 1 }))
+  t.false(await refuses(reply(51), { total: 510 }))
+  t.true(await refuses(reply(51), { total: 509 }))
+})
+
+test('of a new file it is remembered when it came, if it came with at most 24 others and not with a first download', async t => {
+  for (const count of [25, 26]) {
+    const store = makeSyncStore()
+    const device = await openDevice(store)
+    store.put({ early: boxOf('1') })
+    await device.sync()
+    store.put(numbered(count, boxOf('2')))
+    await device.sync()
+    const now = device.clock.now()
+    const expected = count === 25 ? Object.keys(numbered(25, null)).map(path => [path, `${now}[null]`]) : []
+    t.deepEqual((await entriesOf(device, 'v/')).sort(), expected.sort())
+  }
+})
+
+test('a file that is replaced within two minutes after it came with many others may have been new then', async t => {
+  const start = 1_700_000_000_000
+  for (const [skipped, isNew] of [
+    [0, true],
+    [119_999, true],
+    [120_000, false],
+    [-119_999, true],
+    [-120_000, false]
+  ] as const) {
+    let now = start
+    const store = makeSyncStore()
+    const device = await openDevice(store, { now: () => now })
+    await device.sync()
+    store.put(numbered(30, boxOf('1')))
+    await device.sync()
+    now += skipped
+    const before = await device.repo.getBox('f7')
+    store.put({ f7: boxOf('2') })
+    await device.sync()
+    const list = isNew ? `null,${before}` : before
+    t.deepEqual(await entriesOf(device, 'v/'), [['f7', `${now}[${list}]`]], String(skipped))
+  }
+})
+
+test('a state of the server that was left before is an old one, and unless it is whole the next sync asks for everything', t => {
+  const writesOf = (
+    { hash, isComplete }: { hash?: string; isComplete?: boolean },
+    { seen, status }: { seen?: string; status: object }
+  ) => {
+    const entries = new Map([['s', JSON.stringify(status)]])
+    if (seen !== undefined) entries.set('h', seen)
+    const reply = {
+      sent: new Map(),
+      changes: new Map(),
+      ...(hash && { hash }),
+      ...(isComplete && { isComplete })
+    }
+    const place = { reply, store: { get: (key: string) => entries.get(key) } }
+    const writes = new Map<string, string>()
+    const isOld = planHash(place as unknown as ReplyPlace, writes)
+    return { isOld, ...Object.fromEntries(writes) }
+  }
+  const known = { seen: 'a b c', status: { lastSync: 4, lastHash: 'c' } }
+  t.deepEqual(writesOf({}, known), { isOld: false })
+  t.deepEqual(writesOf({ hash: 'c' }, known), { isOld: false })
+  t.deepEqual(writesOf({ hash: 'd' }, known), { isOld: false, h: 'a b c d' })
+  t.deepEqual(writesOf({ hash: 'a' }, known), { isOld: true, h: 'b c a', s: '{"lastSync":4}' })
+  t.deepEqual(writesOf({ hash: 'a', isComplete: true }, known), { isOld: true, h: 'b c a' })
+  const forgotten = { seen: 'a b c', status: { lastSync: 4, isDamaged: true } }
+  t.deepEqual(writesOf({ hash: 'c' }, forgotten), { isOld: false, h: 'a b c' })
+  t.deepEqual(writesOf({ hash: 'b' }, forgotten), {
+    isOld: true,
+    h: 'a c b',
+    s: '{"lastSync":4,"isDamaged":true}'
+  })
+  t.deepEqual(writesOf({ hash: '0'.repeat(40) }, { status: {} }), { isOld: false, h: '0'.repeat(16) })
+  const many = Array.from({ length: 16 }, (_, n) => `h${n}`)
+  const { h } = writesOf({ hash: 'new' }, { seen: many.join(' '), status: {} }) as { h?: string }
+  t.deepEqual(h?.split(' '), [...many.slice(1), 'new'])
+})

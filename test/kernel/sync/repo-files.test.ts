@@ -1,0 +1,41 @@
+import test from 'ava'
+import type { BulkChange } from '../../../kernel/repo/store/bulk.ts'
+import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
+import { RepoFiles } from '../../../kernel/sync/repo-files.ts'
+
+type Writes = Map<string, string | BulkChange | null>
+
+const filesOver = (entries: ReadonlyMap<string, string>): RepoFiles =>
+  new RepoFiles({
+    get: (key: string) => entries.get(key),
+    *entries(prefix: string) {
+      for (const entry of entries) if (entry[0].startsWith(prefix)) yield entry
+    }
+  } as unknown as PagedStore)
+
+/** Marks of deleted files, the number of each its revision; every other one in the place of an older one. */
+const goneOf = (count: number): Map<string, string> =>
+  new Map(Array.from({ length: count }, (_, n) => [`x/f${n}`, String(n ^ 1)] as const))
+
+test('of deletions the newest hundred thousand are remembered, and they are counted when a tenth more has gathered', t => {
+  const writes: Writes = new Map([
+    ['x/new', '110002'],
+    ['x/f109999', null],
+    ['f/other', null]
+  ])
+  const files = filesOver(goneOf(110_001))
+  files.pruneGone(writes)
+  const forgotten = [...writes].filter(([key, change]) => change === null && key.startsWith('x/'))
+  t.is(forgotten.length, 10_002)
+  t.false(writes.has('x/f110000'))
+  const revisions = forgotten.filter(([key]) => key !== 'x/f109999').map(([key]) => Number(key.slice(3)) ^ 1)
+  t.is(Math.max(...revisions), 10_000)
+  t.is(new Set(revisions).size, 10_001)
+  const again: Writes = new Map()
+  files.pruneGone(again)
+  t.is(again.size, 0, 'they were counted')
+
+  const few: Writes = new Map()
+  filesOver(goneOf(110_000)).pruneGone(few)
+  t.is(few.size, 0)
+})

@@ -1,0 +1,958 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { isWalletError } from '../../../kernel/base/errors.ts'
+import type { FetchReply } from '../../../kernel/io/io.ts'
+import { SyncServers } from '../../../kernel/sync/sync-servers.ts'
+import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
+import { boxOf, type Device, openDevice, syncKey } from '../../helpers/repo-device.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
+import { makeSilentDisk } from '../../helpers/silent-disk.ts'
+import { makeSyncStore, replyOf, type SyncStore } from '../../helpers/sync-store.ts'
+
+const twoDevices = async (store = makeSyncStore()): Promise<[Device, Device]> => [
+  await openDevice(store),
+  await openDevice(store)
+]
+
+test('a file written on one device is on the other after two syncs, and its listener hears of it', async t => {
+  const [a, b] = await twoDevices()
+  const heard: string[] = []
+  b.repo.onServerChange(paths => heard.push(...paths))
+  await a.repo.setText('WalletName.json', '{"walletName":"x"}')
+  t.is(a.repo.state.getSnapshot().pendingCount, 1)
+  t.deepEqual(await a.sync(), { sent: ['WalletName.json'], changed: [] })
+  t.is(a.repo.pendingCount, 0)
+  t.deepEqual((await b.sync()).changed, ['WalletName.json'])
+  t.is(await b.repo.getText('WalletName.json'), '{"walletName":"x"}')
+  t.deepEqual(heard, ['WalletName.json'])
+})
+
+test('a sync is a read with repo id and last hash, or an update with changes; both are answered with hash and changes [7.29]', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const repoKey = Buffer.from(syncKey).toString('hex')
+  const hashNow = () => device.repo.state.getSnapshot().lastHash
+  const asked = (): string[] =>
+    store.calls.splice(0).map(({ method, url, paths }) => [method, new URL(url).pathname, ...paths].join(' '))
+  store.put({ 'theirs.json': boxOf('1') })
+  t.deepEqual((await device.sync()).changed, ['theirs.json'])
+  const first = hashNow()
+  t.deepEqual(asked(), [`GET /api/v2/store/${repoKey}/`])
+  await device.repo.setText('ours.json', '2')
+  t.is((await device.sync()).sent.length, 1)
+  t.not(hashNow(), first)
+  t.deepEqual(asked(), [
+    `GET /api/v2/store/${repoKey}/${first}`,
+    `POST /api/v2/store/${repoKey}/${first} ours.json`
+  ])
+  t.deepEqual([...store.files.keys()].sort(), ['ours.json', 'theirs.json'])
+  store.put({ 'ours.json': null })
+  const second = hashNow()
+  t.deepEqual((await device.sync()).changed, ['ours.json'])
+  t.deepEqual(asked(), [`GET /api/v2/store/${repoKey}/${second}`])
+  t.not(hashNow(), second)
+})
+
+test('250 new files go up in three requests back to back, after one read', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setTexts(new Map(Array.from({ length: 250 }, (_, i) => [`transaction/${i}.json`, `${i}`])))
+  t.is((await a.sync()).sent.length, 250)
+  t.deepEqual(
+    store.calls.map(call => [call.method, call.paths.length]),
+    [
+      ['GET', 0],
+      ['POST', 100],
+      ['POST', 100],
+      ['POST', 50]
+    ]
+  )
+  t.is(store.files.size, 250)
+})
+
+test('large files go up in several requests, and one beyond the limit alone', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  for (const name of ['a', 'b', 'c']) await a.repo.setText(name, name.repeat(400_000))
+  await a.repo.setText('large', 'x'.repeat(2_000_000))
+  await a.sync()
+  t.deepEqual(
+    store.calls.map(call => call.paths.length),
+    [0, 1, 1, 1, 1]
+  )
+})
+
+test('an upload leaves while at most four replies wait for the disk', async t => {
+  const store = makeSyncStore()
+  const disk = makeSilentDisk(new Map())
+  const device = await openDevice(store, { disk })
+  await device.repo.setTexts(new Map(Array.from({ length: 800 }, (_, n) => [`f${n}`, 'text'])))
+  const uploads = (): number => store.calls.filter(({ method }) => method === 'POST').length
+  let uploadsAtFirst = 0
+  store.beforeAnswer = async () => {
+    if (uploads() === 1) disk.silence('write')
+  }
+  const syncing = device.sync()
+  while (uploadsAtFirst < uploads() || uploads() === 0) {
+    uploadsAtFirst = uploads()
+    for (let turn = 0; turn < 300; turn += 1) await device.clock.turn()
+  }
+  t.is(uploadsAtFirst, 5)
+  disk.comeBack()
+  t.is((await syncing).sent.length, 800)
+  t.is(uploads(), 8)
+})
+
+test('a sync that changes nothing writes nothing, and neither does an equal text', async t => {
+  const store = makeSyncStore()
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const a = await openDevice(store, { files, disk })
+  await a.repo.setText('f', '1')
+  await a.sync()
+  const before = disk.writeCount
+  await a.sync()
+  await a.repo.setText('f', '1')
+  await a.repo.delete('none')
+  await a.sync()
+  t.is(disk.writeCount, before)
+  t.is(a.repo.pendingCount, 0)
+})
+
+test('an edit made during its own upload survives and goes up with the next sync', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setText('f', 'first')
+  store.beforeAnswer = async () => {
+    store.beforeAnswer = undefined
+    await a.repo.setText('f', 'second')
+  }
+  await a.sync()
+  t.is(await a.repo.getText('f'), 'second')
+  t.is(a.repo.pendingCount, 1)
+  await a.sync()
+  const b = await openDevice(store)
+  await b.sync()
+  t.is(await b.repo.getText('f'), 'second')
+  t.is(a.repo.pendingCount, 0)
+})
+
+test('a deletion made during the upload of a new file is not lost', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setText('f', 'first')
+  store.beforeAnswer = async () => {
+    store.beforeAnswer = undefined
+    await a.repo.delete('f')
+  }
+  await a.sync()
+  await a.sync()
+  t.is(await a.repo.getText('f'), undefined)
+  t.false(store.files.has('f'))
+})
+
+test('two devices that edit different fields of one file both keep their edits', async t => {
+  const [a, b] = await twoDevices()
+  await a.repo.setText('s.json', '{"x":0,"y":0}')
+  await a.sync()
+  await b.sync()
+  await a.repo.setText('s.json', '{"x":1,"y":0}')
+  await b.repo.setText('s.json', '{"x":0,"y":2}')
+  await a.sync()
+  await b.sync()
+  await a.sync()
+  t.deepEqual(await a.json('s.json'), { x: 1, y: 2 })
+  t.deepEqual(await b.json('s.json'), { x: 1, y: 2 })
+})
+
+test('an answer to an upload that holds another text is merged, and settles', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setText('s.json', '{"x":1}')
+  store.beforeAnswer = undefined
+  store.fault = call =>
+    call.method === 'POST'
+      ? replyOf(200, { changes: { 's.json': boxOf('{"y":2}') }, hash: 'aa' })
+      : replyOf(200, { changes: {}, hash: 'aa' })
+  await a.sync()
+  t.deepEqual(await a.json('s.json'), { y: 2, x: 1 })
+  t.is(a.repo.pendingCount, 1)
+  t.is(store.calls.length, 2)
+})
+
+test('other files are last writer wins', async t => {
+  const [a, b] = await twoDevices()
+  await a.repo.setText('f', 'base')
+  await a.sync()
+  await b.sync()
+  await a.repo.setText('f', 'from a')
+  await b.clock.advance(60_000)
+  await b.repo.setText('f', 'from b')
+  await a.sync()
+  await b.sync()
+  await a.sync()
+  t.is(await a.repo.getText('f'), 'from b')
+  t.is(await b.repo.getText('f'), 'from b')
+})
+
+test('any schedule of edits, deletions, failures and syncs of two devices converges, and no edit of a field vanishes', async t => {
+  let dropped = 0
+  const step = fc.record({
+    device: fc.integer({ min: 0, max: 1 }),
+    action: fc.constantFrom('edit', 'edit', 'sync', 'sync', 'dropped reply', 'reopen')
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 25 }), async steps => {
+      const store = makeSyncStore()
+      const devices = await twoDevices(store)
+      const last = [0, 0]
+      for (const [index, { device, action }] of steps.entries()) {
+        const here = devices[device] as Device
+        if (action === 'edit') {
+          const fields = ((await here.json('s.json')) ?? {}) as Record<string, number>
+          await here.repo.setText('s.json', JSON.stringify({ ...fields, [`d${device}`]: index + 1 }))
+          last[device] = index + 1
+        } else if (action === 'sync') {
+          await here.sync()
+        } else if (action === 'reopen') {
+          devices[device] = await here.reopen()
+        } else {
+          store.beforeAnswer = async () => {
+            throw new Error('the connection is gone')
+          }
+          await here.sync().catch(() => {
+            dropped += 1
+          })
+          store.beforeAnswer = undefined
+        }
+      }
+      const [a, b] = devices
+      for (const device of [a, b, a, b]) await device.sync()
+      const expected = Object.fromEntries(last.flatMap((value, i) => (value === 0 ? [] : [[`d${i}`, value]])))
+      const texts = await Promise.all(devices.map(async device => (await device.json('s.json')) ?? {}))
+      t.deepEqual(texts[0], texts[1])
+      t.deepEqual(texts[0], expected)
+      t.is(a.repo.pendingCount + b.repo.pendingCount, 0)
+    }),
+    { numRuns: 200 }
+  )
+  t.true(dropped > 50)
+})
+
+test('syncs that overlap still converge', async t => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(fc.nat(3), fc.nat(3)), { maxLength: 8 }), async rounds => {
+      const [a, b] = await twoDevices()
+      for (const [index, [x, y]] of rounds.entries()) {
+        await a.repo.setText(`f${x}`, `{"a":${index}}`)
+        await b.repo.setText(`f${y}`, `{"b":${index}}`)
+        await Promise.all([a.sync(), b.sync(), a.sync()])
+      }
+      for (const device of [a, b, a, b]) await device.sync()
+      t.deepEqual(await a.repo.list(''), await b.repo.list(''))
+      for (const path of await a.repo.list('')) t.deepEqual(await a.json(path), await b.json(path))
+    }),
+    { numRuns: 60 }
+  )
+})
+
+/** Stores the next upload and loses the answer to it. */
+const loseAnswer = async (store: SyncStore, device: Device): Promise<void> => {
+  store.beforeAnswer = () => Promise.reject(new Error('the connection is gone'))
+  await device.sync().then(
+    () => Promise.reject(new Error('The answer came')),
+    () => {}
+  )
+  store.beforeAnswer = undefined
+}
+
+test('a change is taken back although the upload of it was never answered', async t => {
+  const store = makeSyncStore()
+  const [a, b] = await twoDevices(store)
+  await a.repo.setText('s.json', '{"isOn":false}')
+  await a.sync()
+  await a.repo.setText('s.json', '{"isOn":true,"new":1}')
+  await loseAnswer(store, a)
+  await a.repo.setText('s.json', '{"isOn":false}')
+  const again = await a.reopen()
+  await again.sync()
+  t.deepEqual(await again.json('s.json'), { isOn: false })
+  await b.sync()
+  t.deepEqual(await b.json('s.json'), { isOn: false })
+})
+
+test('a change is taken back although another device has built on the upload that was never answered', async t => {
+  const store = makeSyncStore()
+  const [a, b] = await twoDevices(store)
+  await a.repo.setText('s.json', '{"isOn":true}')
+  await loseAnswer(store, a)
+  await b.sync()
+  await b.repo.setText('s.json', '{"isOn":true,"theirs":1}')
+  await b.sync()
+  await a.repo.setText('s.json', '{"mine":1}')
+  await a.sync()
+  t.deepEqual(await a.json('s.json'), { theirs: 1, mine: 1 })
+})
+
+test('a new file whose upload was never answered can be deleted', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setText('f', '1')
+  await loseAnswer(store, a)
+  await a.repo.delete('f')
+  await a.sync()
+  t.is(await a.repo.getText('f'), undefined)
+  t.false(store.files.has('f'))
+})
+
+test('after an upload that failed, what others wrote is read before another server is asked', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store, { syncServers: ['https://one.example', 'https://two.example'] })
+  const b = await openDevice(store)
+  await a.repo.setText('s.json', '{"x":0,"y":0}')
+  await a.sync()
+  await b.sync()
+  await a.repo.setText('s.json', '{"x":1,"y":0}')
+  store.beforeAnswer = async () => {
+    store.beforeAnswer = undefined
+    await b.sync()
+    await b.repo.setText('s.json', '{"x":1,"y":2}')
+    await b.sync()
+    throw new Error('the connection is gone')
+  }
+  await a.sync()
+  await b.sync()
+  t.deepEqual(await a.json('s.json'), { x: 1, y: 2 })
+  t.deepEqual(await b.json('s.json'), { x: 1, y: 2 })
+})
+
+test('what others wrote is not overwritten by a device whose disk is full', async t => {
+  const store = makeSyncStore()
+  const disk = makeFaultDisk(new Map())
+  const a = await openDevice(store, { disk })
+  await a.repo.setText('f', '1')
+  let isFirst = true
+  store.fault = async call => {
+    if (call.method !== 'POST' || !isFirst) return undefined
+    isFirst = false
+    store.put({ 's.json': boxOf('{"theirs":1}') })
+    await a.repo.setText('s.json', '{"mine":1}')
+    disk.strike({ at: 1, kind: 'full' })
+    return undefined
+  }
+  t.true(isWalletError(await t.throwsAsync(a.sync()), 'STORAGE_FULL'))
+  await a.sync()
+  t.deepEqual(await a.json('s.json'), { theirs: 1, mine: 1 })
+})
+
+test('an edit of a file that was deleted and made anew brings back nothing but itself', async t => {
+  const store = makeSyncStore()
+  const [a, b] = await twoDevices(store)
+  await a.repo.setText('s.json', '{"x":0}')
+  await a.sync()
+  await b.sync()
+  await b.repo.setText('s.json', '{"x":0,"y":1}')
+  await a.repo.delete('s.json')
+  await a.sync()
+  store.fault = call => (call.method === 'POST' ? replyOf(503, '') : undefined)
+  await t.throwsAsync(b.sync())
+  store.fault = undefined
+  await a.repo.setText('s.json', '{"x":2}')
+  await a.sync()
+  await b.sync()
+  t.deepEqual(await b.json('s.json'), { x: 2, y: 1 })
+})
+
+test('deletions propagate and do not come back', async t => {
+  const [a, b] = await twoDevices()
+  await a.repo.setText('f', '1')
+  await a.sync()
+  await b.sync()
+  await b.repo.delete('f')
+  t.deepEqual(await b.repo.list(''), [])
+  await b.sync()
+  await a.sync()
+  t.is(await a.repo.getText('f'), undefined)
+  const c = await (await b.reopen()).reopen()
+  await c.sync()
+  t.deepEqual(await c.repo.list(''), [])
+})
+
+test('a server that cannot take deletions gets the rest, and the file still does not come back', async t => {
+  const store = makeSyncStore({ takesNull: false, knowsHash: false })
+  const a = await openDevice(store)
+  await a.repo.setText('gone', '1')
+  await a.sync()
+  await a.repo.delete('gone')
+  await a.repo.setText('new', '2')
+  t.is((await a.sync()).sent.length, 1)
+  t.true(store.files.has('gone') && store.files.has('new'))
+  const again = await a.reopen()
+  await again.sync()
+  t.deepEqual(await again.repo.list(''), ['new'])
+  t.is(again.repo.pendingCount, 1)
+})
+
+test('of a deletion and another device’s edit the edit stays', async t => {
+  const [a, b] = await twoDevices()
+  await a.repo.setText('f', '1')
+  await a.sync()
+  await b.sync()
+  await a.repo.setText('f', '2')
+  await a.sync()
+  await b.repo.delete('f')
+  await b.sync()
+  t.is(await b.repo.getText('f'), '2')
+})
+
+test('a hash that the server does not know is left out once', async t => {
+  const store = makeSyncStore({ knowsHash: false })
+  const a = await openDevice(store)
+  await a.repo.setText('f', '1')
+  await a.sync()
+  store.put({ g: boxOf('2') })
+  await a.sync()
+  t.is(await a.repo.getText('g'), '2')
+  const marks = store.calls.map(call => call.url.split('/').at(-1))
+  t.deepEqual(
+    marks.map(mark => mark !== ''),
+    [false, true, false, true, false]
+  )
+})
+
+test('what a replaced server lacks is sent to it again, and nothing of it overwrites what others wrote since', async t => {
+  const store = makeSyncStore()
+  const [a, b] = await twoDevices(store)
+  await a.repo.setTexts(
+    new Map([
+      ['lost', '1'],
+      ['s.json', '{"x":1,"old":1}']
+    ])
+  )
+  await a.sync()
+  await b.sync()
+  store.files.clear()
+  store.fault = call => (call.url.endsWith('/') ? undefined : replyOf(404, {}))
+  await b.repo.setText('s.json', '{"x":2}')
+  await b.sync()
+  t.deepEqual([...store.files.keys()].sort(), ['lost', 's.json'])
+  await a.sync()
+  t.deepEqual(await a.json('s.json'), { x: 2 })
+  t.is(await a.repo.getText('lost'), '1')
+  t.is(a.repo.pendingCount + b.repo.pendingCount, 0)
+  const c = await openDevice(store)
+  await c.sync()
+  t.deepEqual(await c.repo.list(''), ['lost', 's.json'])
+})
+
+test('a text that a replaced server gets from one device gives way to what another wrote meanwhile', async t => {
+  const store = makeSyncStore()
+  const [a, b] = await twoDevices(store)
+  await a.repo.setText('f', 'old')
+  await a.sync()
+  await b.sync()
+  store.files.clear()
+  store.fault = call => {
+    if (call.method === 'POST') return replyOf(503, '')
+    return call.url.endsWith('/') ? undefined : replyOf(404, {})
+  }
+  await t.throwsAsync(b.sync())
+  t.is(b.repo.pendingCount, 1)
+  store.fault = undefined
+  await a.repo.setText('f', 'new')
+  await a.sync()
+  store.fault = call => (call.url.endsWith('/') ? undefined : replyOf(404, {}))
+  await b.sync()
+  t.is(await b.repo.getText('f'), 'new')
+  t.is(b.repo.pendingCount, 0)
+})
+
+test('a server that refuses every hash and none is asked twice, not more', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.sync()
+  store.fault = () => replyOf(404, {})
+  const before = store.calls.length
+  t.true(isWalletError(await t.throwsAsync(a.sync()), 'SYNC_FAILED'))
+  const marks = store.calls.slice(before).map(call => call.url.split('/').at(-1) !== '')
+  t.deepEqual(marks, [true, false])
+})
+
+test('dead servers are passed over, in random order, while one is good', async t => {
+  const store = makeSyncStore()
+  store.fault = call => {
+    if (call.url.startsWith('https://dead')) throw new Error(`cannot reach ${call.url}`)
+    return call.url.startsWith('https://ill') ? replyOf(503, '<html>') : undefined
+  }
+  const first = new Set<string>()
+  const syncServers = ['https://dead.example', 'https://ill.example/', 'https://good.example']
+  const a = await openDevice(store, { syncServers })
+  for (let i = 0; i < 20; i += 1) {
+    const before = store.calls.length
+    await a.sync()
+    first.add(new URL(store.calls[before]?.url ?? '').host)
+  }
+  t.is(first.size, 3)
+})
+
+test('a failure names neither the sync key nor the address, keeps what is pending, and shows in the state', async t => {
+  const store = makeSyncStore()
+  const hex = Buffer.from(syncKey).toString('hex')
+  for (const fault of [
+    () => Promise.reject(new Error(`connect failed: https://sync.example/api/v2/store/${hex}/`)),
+    () => replyOf(500, `no such repo ${hex}`)
+  ]) {
+    store.fault = fault as () => Promise<FetchReply>
+    const a = await openDevice(store)
+    await a.repo.setText('f', '1')
+    const error = await t.throwsAsync(a.sync())
+    t.true(isWalletError(error, 'SYNC_FAILED'))
+    t.false(`${error?.message}${error?.stack}${JSON.stringify(error)}`.includes(hex))
+    t.is((error as Error).cause, undefined)
+    t.false(JSON.stringify(a.reports).includes(hex))
+    t.is(a.repo.state.getSnapshot().errorCode, 'SYNC_FAILED')
+    t.is(a.repo.pendingCount, 1)
+    store.fault = undefined
+    await a.sync()
+    t.is(a.repo.state.getSnapshot().errorCode, undefined)
+  }
+})
+
+test('a server that answers with a status outside of 200 to 299 has failed, and the failure says which', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  for (const status of [199, 300, 404, 500]) {
+    store.fault = () => replyOf(status, { changes: {}, hash: 'ab' })
+    await t.throwsAsync(device.sync(), { code: 'SYNC_FAILED', message: new RegExp(`HTTP ${status}`) })
+  }
+  for (const status of [200, 299]) {
+    store.fault = () => replyOf(status, { changes: {}, hash: `ab${status}` })
+    await device.sync()
+    t.is(device.repo.state.getSnapshot().lastHash, `ab${status}`)
+  }
+})
+
+test('the only info server is asked with the first sync, and not again within ten minutes', async t => {
+  const store = makeSyncStore()
+  const asked: string[] = []
+  store.fault = ({ url }) => {
+    if (!url.startsWith('https://info.example')) return undefined
+    asked.push(url)
+    return replyOf(200, {})
+  }
+  const device = await openDevice(store, { infoServers: ['https://info.example'] })
+  for (const minutes of [0, 9, 1]) {
+    await device.clock.advance(minutes * 60_000)
+    await device.sync()
+    t.is(asked.length, minutes === 1 ? 2 : 1)
+  }
+  t.is(asked[0], 'https://info.example/v1/edgeServers')
+})
+
+test('a list of servers counts only in a reply with a status from 200 to 299', async t => {
+  for (const status of [199, 200, 299, 300]) {
+    const fetch = async () => replyOf(status, { syncServers: ['https://new.example.com'] })
+    const servers = new SyncServers({
+      io: makeRepoIo({ fetch }),
+      syncServers: ['https://sync.example.com'],
+      infoServers: ['https://info.example.com'],
+      report() {}
+    })
+    await servers.refresh()
+    t.is(servers.lists.syncServers.length, status === 200 || status === 299 ? 2 : 1, String(status))
+  }
+})
+
+test('a server that never answers is given up after 30 seconds, and its request is aborted', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  store.fault = () => new Promise<never>(() => {})
+  const sync = a.sync()
+  const failed = t.throwsAsync(sync)
+  await a.clock.advance(29_000)
+  t.true(a.repo.state.getSnapshot().isSyncing)
+  await a.clock.advance(1_500)
+  const error = await failed
+  t.is((error as { details?: { reason?: string } }).details?.reason, 'no answer in 30 s')
+  t.false(a.repo.state.getSnapshot().isSyncing)
+  store.fault = undefined
+  await a.sync()
+  t.false(a.repo.state.getSnapshot().isSyncing)
+})
+
+const box = boxOf('{}')
+const garbage: readonly (readonly [name: string, body: unknown])[] = [
+  ['HTML', '<html><body>502</body></html>'],
+  ['cut JSON', '{"changes":{"a":'],
+  ['no changes', { hash: 'aa' }],
+  ['changes of a wrong type', { changes: ['x'], hash: 'aa' }],
+  ['null', 'null'],
+  ['a hash that leaves the route', { changes: {}, hash: '../../login' }],
+  ['a hash of a wrong type', { changes: {}, hash: { a: 1 } }],
+  [
+    '300,000 changes',
+    `{"changes":{${Array.from({ length: 300_000 }, (_, i) => `"f${i}":null`).join()}},"hash":"aa"}`
+  ]
+]
+for (const [name, body] of garbage) {
+  test(`a reply that is garbage changes nothing and is a failed sync: ${name}`, async t => {
+    const store = makeSyncStore()
+    const a = await openDevice(store)
+    await a.repo.setText('f', '1')
+    store.fault = () => replyOf(200, body)
+    t.true(isWalletError(await t.throwsAsync(a.sync()), 'SYNC_FAILED'))
+    t.deepEqual(await a.repo.list(''), ['f'])
+    t.is(a.repo.pendingCount, 1)
+  })
+}
+
+test('bad paths, wrong values and boxes of another key are reported and left out; the rest is taken', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  store.put({ good: boxOf('old') })
+  await a.sync()
+  const foreign = { ...box, data_base64: boxOf('other').data_base64.replace(/^..../, 'AAAA') }
+  const changes = `{"__proto__":${JSON.stringify(box)},"../x":${JSON.stringify(box)},"/abs":null,"a//b":null,
+    "constructor":${JSON.stringify(box)},"n":5,"half":{"encryptionType":0},"good":${JSON.stringify(foreign)},
+    "fine":${JSON.stringify(box)}}`
+  store.fault = () => replyOf(200, `{"changes":${changes},"hash":"bb"}`)
+  await a.sync()
+  t.deepEqual(await a.repo.list(''), ['fine', 'good'])
+  t.is(await a.repo.getText('good'), 'old')
+  t.is(a.reports.length, 8)
+  t.true(a.reports.every(error => isWalletError(error)))
+})
+
+test('a reply that deletes more than 50 files and a tenth of the repo is refused; fewer are taken and kept aside', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  const all = Array.from({ length: 120 }, (_, i) => `f${String(i).padStart(3, '0')}`)
+  store.put(Object.fromEntries(all.map(path => [path, boxOf(path)])))
+  await a.sync()
+  const before = a.repo.state.getSnapshot().lastHash
+  const nulls = (count: number): Record<string, null> =>
+    Object.fromEntries(all.slice(0, count).map(path => [path, null]))
+  store.fault = () => replyOf(200, { changes: nulls(51), hash: 'cc' })
+  t.true(isWalletError(await t.throwsAsync(a.sync()), 'SYNC_FAILED'))
+  t.is((await await a.repo.list('')).length, 120)
+  t.is(a.repo.state.getSnapshot().lastHash, before)
+  store.fault = () => replyOf(200, { changes: nulls(50), hash: 'cc' })
+  await a.sync()
+  t.is((await await a.repo.list('')).length, 70)
+})
+
+test('info servers add servers of our domains and take none away, and a reply without a list keeps the old ones', async t => {
+  const store = makeSyncStore()
+  const infoServers = ['https://dead.example', 'https://info.example']
+  const syncServers = ['https://sync-1.ours.example']
+  store.fault = call => {
+    if (call.url === 'https://info.example/v1/edgeServers') {
+      const syncServers = [
+        'https://sync-2.ours.example/',
+        'https://ours.example',
+        'https://evil.example',
+        'https://evilours.example',
+        'https://ours.example.evil.example',
+        'http://sync-3.ours.example',
+        'ftp://x',
+        7,
+        'http://127.0.0.1:8080'
+      ]
+      return replyOf(200, { syncServers, infoServers: ['https://spy.example'] })
+    }
+    return call.url.startsWith('https://dead') ? replyOf(500, '') : undefined
+  }
+  const a = await openDevice(store, { infoServers, syncServers })
+  await a.sync()
+  await a.clock.advance(0)
+  const known = [...syncServers, 'https://sync-2.ours.example', 'https://ours.example']
+  t.deepEqual(a.servers.lists, { syncServers: known, infoServers })
+  t.deepEqual(
+    a.reports.map(report => isWalletError(report, 'BAD_REPLY') && report.details.rule),
+    ['names 7 servers outside of the domains of this profile']
+  )
+  await a.servers.refresh()
+  t.is(a.reports.length, 1, 'foreign servers are reported once')
+  store.fault = call => (call.url.includes('/v1/') ? replyOf(200, { syncServers: 'none' }) : undefined)
+  const count = (): number => store.calls.filter(call => call.url.includes('/v1/')).length
+  const before = count()
+  await a.sync()
+  t.is(count(), before)
+  await a.clock.advance(11 * 60_000)
+  await a.sync()
+  t.is(count(), before + 1)
+  t.is(a.servers.lists.syncServers.length, 3)
+})
+
+test('info servers add servers of loopback only where ours are there, and no neighbour of a domain that is a suffix', t => {
+  const cases: readonly (readonly [own: string, named: string, isTaken: boolean])[] = [
+    ['http://localhost:8080', 'http://127.0.0.1:9', true],
+    ['http://localhost:8080', 'https://sync.edge.app', false],
+    ['https://sync-us1.edge.app', 'https://sync-us9.edge.app', true],
+    ['https://sync-us1.edge.app', 'http://127.0.0.1:9', false],
+    ['https://sync-us1.edge.app', 'https://127.0.0.1', false],
+    ['https://sync-us1.edge.app', 'https://edge.app.example', false],
+    ['https://ours.co.uk', 'https://theirs.co.uk', false],
+    ['https://ours.co.uk', 'https://sync.ours.co.uk', true],
+    ['https://ours.example', 'https://theirs.example', false],
+    ['https://10.0.0.1', 'https://9.0.0.1', false]
+  ]
+  return Promise.all(
+    cases.map(async ([own, named, isTaken]) => {
+      const reply = { status: 200, headers: {}, text: JSON.stringify({ syncServers: [named] }) }
+      const io = makeRepoIo({ clock: makeFakeClock(), fetch: async () => reply })
+      const reports: unknown[] = []
+      const report = (error: unknown): void => void reports.push(error)
+      const servers = new SyncServers({ io, syncServers: [own], infoServers: ['https://info'], report })
+      await servers.refresh()
+      t.is(reports.length, isTaken ? 0 : 1)
+      t.deepEqual(servers.lists.syncServers, isTaken ? [own, named] : [own], `${named} beside ${own}`)
+    })
+  )
+})
+
+test('at every crash point of a story of writes and syncs, acknowledged texts are there and the repo goes on', async t => {
+  let fired = 0
+  const story = async (device: Device, acknowledged: Map<string, string>): Promise<void> => {
+    for (let i = 0; i < 6; i += 1) {
+      const path = `f${i % 3}`
+      const isSaved = await device.repo.setText(path, `${i}`).then(
+        () => true,
+        () => false
+      )
+      if (isSaved) acknowledged.set(path, `${i}`)
+      else acknowledged.delete(path)
+      await device.sync().catch(() => {})
+    }
+  }
+  const whole = makeFaultDisk(new Map())
+  await story(await openDevice(makeSyncStore(), { disk: whole }), new Map())
+  for (const kind of FAULT_KINDS) {
+    for (let at = 1; at <= whole.writeCount; at += 1) {
+      const store = makeSyncStore()
+      const files = new Map<string, string>()
+      const disk = makeFaultDisk(files, { at, kind })
+      const acknowledged = new Map<string, string>()
+      await story(await openDevice(store, { files, disk }), acknowledged)
+      fired += disk.hasFired ? 1 : 0
+      const again = await openDevice(store, { files })
+      for (const [path, text] of acknowledged) t.is(await again.repo.getText(path), text, `${kind} at ${at}`)
+      await again.repo.setText('after', 'x')
+      await again.sync()
+      const other = await openDevice(store)
+      await other.sync()
+      for (const [path, text] of acknowledged)
+        t.is(await other.repo.getText(path), text, `${kind} at ${at}, elsewhere`)
+      const second = await again.reopen()
+      t.deepEqual(second.reports, [])
+      t.is(await second.repo.getText('after'), 'x')
+    }
+  }
+  t.is(fired, whole.writeCount * FAULT_KINDS.length)
+})
+
+test('a first download that is cut off is taken up where it ended, and what is there is not written again', async t => {
+  const store = makeSyncStore()
+  const large = 'x'.repeat(700_000)
+  store.put(Object.fromEntries([...Array(9).keys()].map(i => [`transaction/${i}-t.json`, boxOf(large + i)])))
+  store.put({ 'WalletName.json': boxOf('{"walletName":"far"}') })
+  const whole = makeFaultDisk(new Map())
+  await (await openDevice(store, { disk: whole })).sync()
+  let fired = 0
+  let saved = 0
+  for (let at = 1; at <= whole.writeCount; at += 1) {
+    const files = new Map<string, string>()
+    const disk = makeFaultDisk(files, { at, kind: 'lost' })
+    const device = await openDevice(store, { files, disk })
+    await device.sync().catch(() => {})
+    fired += disk.hasFired ? 1 : 0
+    const counted = makeFaultDisk(files)
+    const again = await openDevice(store, { files, disk: counted })
+    t.is(again.repo.state.getSnapshot().lastHash, undefined, 'the hash comes with the last part')
+    await again.sync()
+    if (counted.writeCount < whole.writeCount) saved += 1
+    t.is((await again.repo.list('')).length, 10)
+    t.is(await again.repo.getText('transaction/8-t.json'), `${large}8`)
+    t.is(again.repo.pendingCount, 0)
+    t.deepEqual(again.reports, [])
+    await again.repo.close()
+  }
+  t.is(fired, whole.writeCount)
+  t.true(saved > 0, 'some of the parts were there already')
+})
+
+test('listeners hear nothing of a sync that changes nothing, nor of what this device wrote itself', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const heard: (readonly string[])[] = []
+  device.repo.onServerChange(paths => void heard.push(paths))
+  await device.repo.setText('own', '1')
+  await device.sync()
+  await device.sync()
+  t.deepEqual(heard, [])
+  store.put({ other: boxOf('2') })
+  await device.sync()
+  t.deepEqual(heard, [['other']])
+})
+
+test('listeners hear of the parts of a reply that are there although a later one fails', async t => {
+  const store = makeSyncStore()
+  const large = 'x'.repeat(700_000)
+  store.put(Object.fromEntries([...Array(9).keys()].map(i => [`transaction/${i}-t.json`, boxOf(large + i)])))
+  store.put({ 'WalletName.json': boxOf('{"walletName":"far"}') })
+  const whole = makeFaultDisk(new Map())
+  await (await openDevice(store, { disk: whole })).sync()
+  const counts = new Set<number>()
+  for (let at = 1; at <= whole.writeCount; at += 1) {
+    const disk = makeFaultDisk(new Map(), { at, kind: 'full' })
+    const a = await openDevice(store, { disk })
+    const heard: string[] = []
+    a.repo.onServerChange(paths => heard.push(...paths))
+    await t.throwsAsync(a.sync(), { code: 'STORAGE_FULL' }, `write ${at}`)
+    t.deepEqual(heard.toSorted(), await a.repo.list(''), `write ${at}`)
+    counts.add(heard.length)
+    await a.sync()
+    t.deepEqual(heard.toSorted(), await a.repo.list(''), `after write ${at}`)
+    t.is(heard.length, 10)
+  }
+  t.true(counts.size > 1, 'some of the parts were there')
+})
+
+test('a server that says everything again, and again without a hash, changes and writes nothing', async t => {
+  const store = makeSyncStore()
+  const disk = makeFaultDisk(new Map())
+  const a = await openDevice(store, { disk })
+  await a.repo.setTexts(new Map([...Array(30).keys()].map(i => [`transaction/${i}-t.json`, `${i}`])))
+  await a.repo.setText('f', '1')
+  await a.sync()
+  const before = disk.writeCount
+  const heard: string[] = []
+  a.repo.onServerChange(paths => heard.push(...paths))
+  const all = Object.fromEntries(store.files)
+  for (const hash of [{}, { hash: a.repo.state.getSnapshot().lastHash }]) {
+    store.fault = () => replyOf(200, { changes: all, ...hash })
+    await a.sync()
+    await a.sync()
+  }
+  t.is(disk.writeCount, before)
+  t.deepEqual(heard, [])
+})
+
+test('a server in whose place stands an empty one takes nothing away, and gets everything again', async t => {
+  const a = await openDevice(makeSyncStore())
+  const texts = new Map([...Array(120).keys()].map(i => [`transaction/${i}-t.json`, `${i}`]))
+  await a.repo.setTexts(texts.set('f', '1'))
+  await a.sync()
+  await a.repo.close()
+  const other = makeSyncStore()
+  const b = await openDevice(other, { files: a.files })
+  await b.sync()
+  t.is((await b.repo.list('')).length, 121)
+  t.is(other.files.size, 121)
+  t.is(b.repo.pendingCount, 0)
+  const c = await openDevice(other)
+  await c.sync()
+  t.is(await c.repo.getText('transaction/119-t.json'), '119')
+})
+
+test('what is written while very many files go up and come down is neither lost nor overtaken', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  const path = (i: number): string => `transaction/${i}-t.json`
+  await a.repo.setTexts(new Map([...Array(450).keys()].map(i => [path(i), `${i}`])))
+  let count = 0
+  store.beforeAnswer = async () => {
+    if (count === 5) return
+    count += 1
+    await Promise.all([
+      a.repo.setText(path(count), `edited ${count}`),
+      a.repo.setText(path(450 + count), 'new'),
+      a.repo.delete(path(400 + count))
+    ])
+  }
+  await a.sync()
+  store.beforeAnswer = undefined
+  t.is(count, 5)
+  await a.sync()
+  const b = await openDevice(store)
+  await b.sync()
+  t.deepEqual(await b.repo.list(''), await a.repo.list(''))
+  for (let i = 1; i <= count; i += 1) {
+    t.is(await b.repo.getText(path(i)), `edited ${i}`)
+    t.is(await b.repo.getText(path(450 + i)), 'new')
+    t.is(await b.repo.getText(path(400 + i)), undefined)
+  }
+})
+
+test('a device whose store was damaged fetches everything anew and sends what the server never got', async t => {
+  const store = makeSyncStore()
+  const a = await openDevice(store)
+  await a.repo.setTexts(
+    new Map([
+      ['transaction/1-t.json', '1'],
+      ['f', '1']
+    ])
+  )
+  await a.sync()
+  await a.repo.setText('transaction/2-t.json', 'never sent')
+  await a.repo.close()
+  const [chunk = ''] = [...a.files.keys()].filter(file => /\/\d{12}-\d{12}$/.test(file))
+  a.files.set(chunk, 'rubbish')
+  store.put({ g: boxOf('from afar') })
+  const b = await openDevice(store, { files: a.files })
+  t.is(b.repo.state.getSnapshot().lastHash, undefined)
+  await b.sync()
+  t.is(await b.repo.getText('g'), 'from afar')
+  t.is(await b.repo.getText('f'), '1')
+  t.is(await b.repo.getText('transaction/1-t.json'), '1')
+  const c = await openDevice(store)
+  await c.sync()
+  t.deepEqual(await c.repo.list(''), await b.repo.list(''))
+  t.truthy(b.repo.state.getSnapshot().lastHash)
+})
+
+test('the files of large folders that changed since a revision are named, deleted ones among them', async t => {
+  const [a, b] = await twoDevices()
+  const path = (i: number): string => `transaction/${i}-t.json`
+  await a.repo.setTexts(new Map([...Array(5).keys()].map(i => [path(i), `${i}`])))
+  const first = a.repo.revision
+  t.deepEqual((await a.repo.changedSince(0)).paths.toSorted(), [0, 1, 2, 3, 4].map(path))
+  t.deepEqual(await a.repo.changedSince(first), { paths: [], revision: first })
+  await a.sync()
+  t.is(a.repo.revision, first, 'an acknowledgement changes no file')
+  await b.sync()
+  await b.repo.setText(path(3), 'edited')
+  await b.repo.delete(path(4))
+  await b.repo.setText('Currency.json', '{}')
+  await b.sync()
+  await a.sync()
+  await a.repo.delete(path(0))
+  const again = await a.reopen()
+  const { paths, revision } = await again.repo.changedSince(first)
+  t.deepEqual(paths.toSorted(), [path(0), path(3), path(4)])
+  t.is(revision, again.repo.revision)
+  await again.repo.setText(path(0), 'back')
+  t.deepEqual((await again.repo.changedSince(revision)).paths, [path(0)])
+  const own = await again.repo.setTexts(new Map([[path(1), 'own']]))
+  t.is(await again.repo.setTexts(new Map([[path(1), 'own']])), undefined, 'nothing was written')
+  t.deepEqual((await again.repo.changedSince(revision, new Set([own ?? 0]))).paths, [path(0)])
+})
+
+test('rows alongside files are in the same write, or none of both is', async t => {
+  const files = new Map<string, string>()
+  const { repo } = await openDevice(makeSyncStore(), {
+    files,
+    disk: makeFaultDisk(files, { at: 2, kind: 'full' })
+  })
+  const write = (i: number): Promise<unknown> =>
+    repo.setTexts(
+      new Map([[`transaction/${i}-t.json`, `${i}`]]),
+      new Map([[`t/1/${i}`, { text: `row ${i}`, order: i }]])
+    )
+  await write(1)
+  await t.throwsAsync(write(2))
+  const table = repo.local.table('t/1/')
+  t.deepEqual(await table.getMany(['1', '2']), ['row 1', undefined])
+  t.deepEqual(await repo.getTexts(['transaction/1-t.json', 'transaction/2-t.json']), ['1', undefined])
+})

@@ -1,0 +1,431 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import test from 'ava'
+import type { WalletError } from '../../../kernel/base/errors.ts'
+import { Secret } from '../../../kernel/base/secret.ts'
+import { EditCount } from '../../../kernel/sync/lineage.ts'
+import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
+import { isTombstonePath, Tombstones } from '../../../kernel/sync/tombstones.ts'
+import type { Box } from '../../../kernel/types/keys.ts'
+import { boxOf, type Device, dataKey, openDevice } from '../../helpers/repo-device.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
+import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
+
+const PATH = 's.json'
+
+/** Devices that have the same file. */
+const devicesWith = async (store: SyncStore, text: string, count: number = 2): Promise<Device[]> => {
+  const devices: Device[] = []
+  for (let n = 0; n < count; n += 1) devices.push(await openDevice(store))
+  await devices[0]?.repo.setText(PATH, text)
+  for (const device of devices) await device.sync()
+  return devices
+}
+
+/** Runs a task when the next upload has left, before the server sees it. */
+const beforeUpload = (store: SyncStore, task: () => Promise<unknown>): void => {
+  store.fault = async ({ method }) => {
+    if (method !== 'POST') return undefined
+    store.fault = undefined
+    await task()
+    return undefined
+  }
+}
+
+const settle = async (...devices: readonly Device[]): Promise<void> => {
+  for (let round = 0; round < 3; round += 1) for (const device of devices) await device.sync()
+}
+
+const tombstonePaths = (store: SyncStore): string[] => [...store.files.keys()].filter(isTombstonePath)
+
+const textsOf = (devices: readonly Device[]): Promise<unknown[]> =>
+  Promise.all(devices.map(device => device.json(PATH)))
+
+test('an edit that crosses a deletion stays, on every device and without a word of doubt', async t => {
+  const store = makeSyncStore()
+  const devices = await devicesWith(store, '{"x":1,"y":1}', 3)
+  const [a, b, c] = devices as [Device, Device, Device]
+  await a.repo.setText(PATH, '{"x":2,"y":1}')
+  await b.repo.delete(PATH)
+  // B deletes what it has read; A's edit and C's reading of it come in between.
+  beforeUpload(store, async () => {
+    await a.sync()
+    await c.sync()
+  })
+  await b.sync()
+  t.false(store.files.has(PATH))
+  await settle(a, b, c)
+  t.deepEqual(await textsOf(devices), [
+    { x: 2, y: 1 },
+    { x: 2, y: 1 },
+    { x: 2, y: 1 }
+  ])
+  for (const device of devices) {
+    t.deepEqual(device.reports, [])
+    t.deepEqual(await device.repo.list(''), [PATH])
+    t.is(device.repo.pendingCount, 0)
+  }
+  t.is(a.repo.state.getSnapshot().mergedCount, 1)
+  t.is(a.repo.state.getSnapshot().doubtfulCount, undefined)
+})
+
+test('a text that was deleted does not come back with an edit of another device that gave way to it', async t => {
+  const store = makeSyncStore()
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  await b.repo.setText(PATH, '"first"')
+  for (const { clock } of [a, b]) await clock.advance(5000)
+  await a.repo.setText(PATH, '"second"')
+  await a.sync()
+  await a.repo.delete(PATH)
+  await b.sync()
+  t.is(await b.json(PATH), 'second')
+  await settle(a, b)
+  t.deepEqual(await textsOf([a, b]), [null, null])
+  t.false(store.files.has(PATH))
+})
+
+test('the text that was deleted stays if another app writes it meanwhile, or a device that makes the file anew', async t => {
+  const made = makeSyncStore()
+  await devicesWith(made, '{"x":1}', 1)
+  for (const box of [boxOf('{"x":1}'), made.files.get(PATH) as Box]) {
+    const store = makeSyncStore()
+    const [a] = (await devicesWith(store, '{"x":1}', 1)) as [Device]
+    await a.repo.delete(PATH)
+    store.put({ [PATH]: box })
+    await settle(a)
+    t.deepEqual(await a.json(PATH), { x: 1 })
+    t.deepEqual(store.files.get(PATH), box)
+  }
+})
+
+test('a deletion that knew the newest edit deletes it everywhere, and nobody is told of a doubt', async t => {
+  const store = makeSyncStore()
+  const devices = await devicesWith(store, '{"x":1}', 3)
+  const [a, b] = devices as [Device, Device, Device]
+  await a.repo.setText(PATH, '{"x":2}')
+  await a.sync()
+  await b.sync()
+  await b.repo.delete(PATH)
+  await settle(b, ...devices)
+  t.deepEqual(await textsOf(devices), [null, null, null])
+  for (const device of devices) t.deepEqual(device.reports, [])
+})
+
+test('a file that is deleted, made again and deleted again is gone, and what crosses the second deletion stays', async t => {
+  const store = makeSyncStore()
+  const devices = await devicesWith(store, '{"x":1}')
+  const [a, b] = devices as [Device, Device]
+  for (const text of ['{"x":2}', '{"x":3}']) {
+    await b.repo.delete(PATH)
+    await settle(b, a)
+    t.deepEqual(await textsOf(devices), [null, null])
+    await a.repo.setText(PATH, text)
+    await settle(a, b)
+    t.deepEqual(await textsOf(devices), [JSON.parse(text), JSON.parse(text)])
+  }
+  await a.repo.setText(PATH, '{"x":4}')
+  await b.repo.delete(PATH)
+  beforeUpload(store, () => a.sync())
+  await b.sync()
+  await settle(a, b)
+  t.deepEqual(await textsOf(devices), [{ x: 4 }, { x: 4 }])
+})
+
+test('a device that hears of the deletion long after its edit keeps the edit', async t => {
+  const store = makeSyncStore()
+  const devices = await devicesWith(store, '{"x":1}')
+  const [a, b] = devices as [Device, Device]
+  await a.repo.setText(PATH, '{"x":2}')
+  await b.repo.delete(PATH)
+  beforeUpload(store, () => a.sync())
+  await b.sync()
+  await a.clock.advance(30 * 24 * 3600 * 1000)
+  const later = await a.reopen()
+  await settle(later, b)
+  t.deepEqual(await textsOf([later, b]), [{ x: 2 }, { x: 2 }])
+})
+
+test('an edit whose answer was lost is not sent again when a deletion knew it', async t => {
+  const store = makeSyncStore()
+  const devices = await devicesWith(store, '{"x":1}')
+  const [a, b] = devices as [Device, Device]
+  await a.repo.setText(PATH, '{"x":2}')
+  store.beforeAnswer = () => Promise.reject(new Error('The line broke'))
+  await t.throwsAsync(a.sync())
+  store.beforeAnswer = undefined
+  await b.sync()
+  await b.repo.delete(PATH)
+  await settle(b, a)
+  t.deepEqual(await textsOf(devices), [null, null])
+  t.deepEqual(
+    a.repo.keptFiles().map(({ keptId }) => a.repo.keptText(keptId)),
+    ['{"x":2}']
+  )
+})
+
+test('a deletion that crosses another one still says what it knew', async t => {
+  const store = makeSyncStore()
+  const devices = await devicesWith(store, '{"x":1}', 3)
+  const [a, b, c] = devices as [Device, Device, Device]
+  await a.repo.setText(PATH, '{"x":2}')
+  await b.repo.delete(PATH)
+  beforeUpload(store, async () => {
+    await a.sync()
+    await c.sync()
+  })
+  await b.sync()
+  // A deletes what it knows, and C has the same version.
+  await a.repo.delete(PATH)
+  await settle(a, c, b)
+  t.deepEqual(await textsOf(devices), [null, null, null])
+})
+
+test('a device that sends again what was deleted meanwhile is answered with the deletion', async t => {
+  const store = makeSyncStore()
+  const devices = await devicesWith(store, '{"x":1}')
+  const [a, b] = devices as [Device, Device]
+  const box = store.files.get(PATH) as Box
+  await b.repo.delete(PATH)
+  await settle(b, a)
+  store.put({ [PATH]: box })
+  await settle(a, b)
+  t.deepEqual(await textsOf(devices), [null, null])
+  t.false(store.files.has(PATH))
+})
+
+test('a tombstone that the server has lost goes up again with the next deletion of the file', async t => {
+  const store = makeSyncStore()
+  const devices = await devicesWith(store, '{"x":1}')
+  const [a, b] = devices as [Device, Device]
+  await b.repo.delete(PATH)
+  await b.sync()
+  for (const path of tombstonePaths(store)) store.files.delete(path)
+  // What is left is the tombstone of a deletion that knew nothing.
+  store.put({ 'Deletions/other.json': JSON.parse(sealed(textWith({ ...good, edits: [] }))) as Box })
+  await a.sync()
+  t.true(store.files.has(PATH))
+  await settle(b, a)
+  t.deepEqual(await textsOf(devices), [null, null])
+})
+
+test('a deleted file that is brought back from what is kept stays', async t => {
+  const store = makeSyncStore()
+  const devices = await devicesWith(store, '{"x":1}')
+  const [a, b] = devices as [Device, Device]
+  await b.repo.delete(PATH)
+  await settle(b, a)
+  await a.repo.restoreKept(a.repo.keptFiles()[0]?.keptId ?? '')
+  await settle(a, b)
+  t.deepEqual(await textsOf(devices), [{ x: 1 }, { x: 1 }])
+})
+
+test('a file is deleted by a null without a tombstone as before: shortly after an edit that is told', async t => {
+  const store = makeSyncStore()
+  const [a] = (await devicesWith(store, '{"x":1}')) as [Device]
+  await a.repo.setText(PATH, '{"x":2}')
+  await a.sync()
+  store.put({ [PATH]: null })
+  await a.sync()
+  t.is(await a.json(PATH), null)
+  t.is(a.reports.length, 1)
+  t.is((a.reports[0] as WalletError).code, 'SYNC_CONFLICT')
+})
+
+test('another app can delete a file that was deleted once and made again', async t => {
+  const store = makeSyncStore()
+  const devices = await devicesWith(store, '{"x":1}')
+  const [a, b] = devices as [Device, Device]
+  await b.repo.delete(PATH)
+  await settle(b, a)
+  await a.repo.setText(PATH, '{"x":2}')
+  await settle(a, b)
+  store.put({ [PATH]: null })
+  await settle(a, b)
+  t.deepEqual(await textsOf(devices), [null, null])
+  t.false(store.files.has(PATH))
+  // It has not said that it knew of the edit.
+  t.is((a.reports[0] as WalletError).code, 'SYNC_CONFLICT')
+})
+
+test('tombstones of a reply that is refused are kept when it comes again', async t => {
+  const store = makeSyncStore()
+  const [a, b] = (await devicesWith(store, '{"x":1}')) as [Device, Device]
+  const others = Array.from({ length: 60 }, (_, n) => `f/${n}.json`)
+  await b.repo.setTexts(new Map(others.map(path => [path, '{}'])))
+  await settle(b, a)
+  const files = Object.fromEntries(store.files)
+  await b.repo.delete(PATH)
+  await b.sync()
+  store.put(Object.fromEntries(others.map(path => [path, null])))
+  await t.throwsAsync(a.sync(), { message: /would delete 60/ })
+  t.deepEqual(await a.json(PATH), { x: 1 })
+  store.put(files)
+  await a.sync()
+  const { repo } = await a.reopen()
+  const paths: string[] = []
+  for await (const { path } of repo.records()) paths.push(path)
+  t.deepEqual(paths.filter(isTombstonePath), tombstonePaths(store))
+})
+
+test('a repo without deletions has no tombstones, and a deletion that never left needs none', async t => {
+  const store = makeSyncStore()
+  const [a] = (await devicesWith(store, '{"x":1}')) as [Device]
+  await a.repo.setText('t.json', '{}')
+  await a.repo.delete('t.json')
+  await a.sync()
+  t.deepEqual([...store.files.keys()], [PATH])
+})
+
+test('tombstones go up in the upload of the deletion, are no files of the repo, and a new device does not show them', async t => {
+  const store = makeSyncStore()
+  const [a] = (await devicesWith(store, '{"x":1}')) as [Device]
+  await a.repo.setText('t.json', '{}')
+  await a.sync()
+  await a.repo.delete(PATH)
+  const { sent } = await a.sync()
+  const [path = ''] = tombstonePaths(store)
+  t.deepEqual(store.calls.at(-1)?.paths.toSorted(), [path, PATH].toSorted())
+  t.deepEqual(sent, [PATH])
+  const fresh = await openDevice(store)
+  const { changed } = await fresh.sync()
+  t.deepEqual(changed, ['t.json'])
+  for (const { repo } of [a, fresh]) {
+    t.deepEqual(await repo.list(''), ['t.json'])
+    t.is(await repo.getText(path), undefined)
+  }
+})
+
+test('many deletions leave few files of tombstones, and the first is still known', async t => {
+  const store = makeSyncStore()
+  const [a, b] = (await devicesWith(store, '{"x":1}')) as [Device, Device]
+  const others = Array.from({ length: 40 }, (_, n) => `f/${n}.json`)
+  await b.repo.setTexts(new Map(others.map(path => [path, '{}'])))
+  await settle(a, b)
+  await a.repo.setText(PATH, '{"x":2}')
+  await b.repo.delete(PATH)
+  beforeUpload(store, () => a.sync())
+  await b.sync()
+  for (const path of others) {
+    await b.repo.delete(path)
+    await b.sync()
+    t.true(tombstonePaths(store).length <= 16)
+  }
+  const late = await openDevice(store)
+  await settle(late, a, b)
+  for (const { repo } of [a, b, late]) {
+    t.deepEqual(await repo.list(''), [PATH])
+    t.is(await repo.getText(PATH), '{"x":2}')
+  }
+})
+
+const io = makeRepoIo()
+const boxes = new RepoBoxes(io, new Secret(dataKey.slice()))
+const empty = { entries: () => [][Symbol.iterator]() }
+const tombstones = (): Tombstones => new Tombstones({ io, store: empty as never, boxes })
+const sealed = (text: string): string => boxes.seal(text, { lineage: new Map(), stamps: new Map() })
+const good = { path: PATH, at: 1, edits: [['0123456789ab', 5]] }
+const textWith = (...deletions: readonly unknown[]): string => JSON.stringify({ deletions })
+
+test('only a box that is sealed for tombstones and holds nothing else is taken for one', t => {
+  const bad: readonly string[] = [
+    ...['', '[]', '{}', 'null', '{"deletions":{}}', textWith(null), textWith(good, 1)],
+    textWith({ ...good, path: '../x' }),
+    textWith({ ...good, path: 7 }),
+    textWith({ ...good, at: 'x' }),
+    textWith({ ...good, edits: [['0123456789ab', 1.5]] }),
+    textWith({ ...good, edits: [['0123456789AB', 1]] }),
+    textWith({ ...good, edits: [['0123456789ab']] }),
+    textWith({ ...good, edits: {} }),
+    textWith(...Array.from({ length: 1001 }, () => good))
+  ]
+  const edited = boxes.seal(textWith(good), new EditCount(io).next(undefined, []))
+  const others = [edited, JSON.stringify(boxOf(textWith(good))), '{"encryptionType":0}']
+  for (const box of [...bad.map(sealed), ...others]) {
+    const known = tombstones()
+    t.is(known.takeIn({ sent: new Map(), changes: new Map([['Deletions/a.json', box]]) }).writes.size, 0)
+    t.deepEqual(known.of(PATH), [])
+  }
+  const known = tombstones()
+  t.is(
+    known.takeIn({ sent: new Map(), changes: new Map([['Deletions/a.json', sealed(textWith(good))]]) }).writes
+      .size,
+    1
+  )
+  t.deepEqual(known.of(PATH), [new Map([['0123456789ab', 5]])])
+  t.deepEqual(known.of('t.json'), [])
+})
+
+test('a file of tombstones is never replaced under its name', t => {
+  const known = tombstones()
+  const take = (box: string | null): number =>
+    known.takeIn({ sent: new Map(), changes: new Map([['Deletions/a.json', box]]) }).writes.size
+  take(sealed(textWith(good)))
+  t.is(take(sealed(textWith())), 0)
+  t.is(known.of(PATH).length, 1)
+  t.is(take(null), 1)
+  t.is(known.of(PATH).length, 0)
+})
+
+test('tombstones do not keep the reply in memory that they came with', t => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const known = tombstones()
+  const usedAfter = (task: () => void): number => {
+    collect()
+    const before = process.memoryUsage().heapUsed
+    task()
+    collect()
+    return process.memoryUsage().heapUsed - before
+  }
+  const writes: ReadonlyMap<string, string | null>[] = []
+  const used = usedAfter(() => {
+    const [path, box] = ['Deletions/0011223344556677.json', sealed(textWith(good))]
+    const reply = JSON.stringify(['x'.repeat(20_000_000), path, JSON.parse(box)])
+    const at = reply.indexOf(path)
+    const changes = new Map([[reply.slice(at, at + path.length), reply.slice(reply.indexOf(box), -1)]])
+    writes.push(known.takeIn({ sent: new Map(), changes }).writes)
+  })
+  t.is(writes[0]?.size, 1)
+  t.is(known.of(PATH).length, 1)
+  t.true(used < 5_000_000, `${used} bytes`)
+})
+
+test('of a reply full of files that are none of tombstones only some are opened', t => {
+  let opened = 0
+  const open = (): undefined => {
+    opened += 1
+    return undefined
+  }
+  const known = new Tombstones({ io, store: empty as never, boxes: { ...boxes, open } as never })
+  const names = Array.from({ length: 10_000 }, (_, n) => `Deletions/${n}.json`)
+  known.takeIn({ sent: new Map(), changes: new Map(names.map(name => [name, '{}'])) })
+  t.true(opened > 16 && opened <= 200, `${opened} opened`)
+})
+
+test('what becomes one file keeps the newest thousand tombstones of the last 90 days, and none that another one covers', t => {
+  const known = tombstones()
+  const day = 24 * 3600
+  const now = 1000 * day
+  const lineage = (count: number): Map<string, number> => new Map([['0123456789ab', count]])
+  const take = (sent: ReadonlyMap<string, string | null>): void => {
+    known.takeIn({ sent: new Map(), changes: sent })
+  }
+  for (let n = 0; n < 16; n += 1) {
+    const at = n === 0 ? now - 91 * day : now - 100 + n
+    const many = Array.from({ length: n === 1 ? 1 : 90 }, (_, i) => ({
+      path: `${n}/${i}`,
+      at,
+      lineage: lineage(1)
+    }))
+    take(known.seal(many, at * 1000))
+  }
+  const last = { path: '1/0', at: now, lineage: lineage(2) }
+  const sent = known.seal([last], now * 1000)
+  t.is([...sent.values()].filter(box => box === null).length, 16)
+  take(sent)
+  t.deepEqual(known.of('0/0'), [])
+  t.deepEqual(known.of('1/0'), [lineage(2)])
+  t.is(known.of('15/0').length, 1)
+  t.is(known.of('2/0').length, 0, 'beyond a thousand')
+  t.is(known.seal([last], now * 1000).size, 1, 'it is said once more')
+})

@@ -1,0 +1,71 @@
+import test from 'ava'
+import { Secret } from '../../../kernel/base/secret.ts'
+import { EditCount, type Provenance, stamped } from '../../../kernel/sync/lineage.ts'
+import { changedFields } from '../../../kernel/sync/merge.ts'
+import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
+import type { NamedFile } from '../../../kernel/sync/repo-files.ts'
+import { boxText } from '../../../kernel/sync/repo-record.ts'
+import { sealChanged } from '../../../kernel/sync/write-plan.ts'
+import { boxOf, dataKey } from '../../helpers/repo-device.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
+
+const io = makeRepoIo()
+const boxes = new RepoBoxes(io, new Secret(dataKey.slice()))
+
+/** A version that another of our devices sealed. */
+const ownBox = (text: string, provenance: Provenance): string => boxes.seal(text, provenance)
+
+const fileOf = (file: Partial<NamedFile>): NamedFile => ({
+  path: 'f',
+  isLost: false,
+  data: undefined,
+  pending: undefined,
+  ...file
+})
+
+/** Where the new version of a file says that it comes from. */
+const editedOf = async (file: NamedFile, text: string): Promise<Provenance> => {
+  const [changed] = await sealChanged(boxes, new Map([['f', text]]), [file])
+  const version = boxes.open(changed?.box ?? '')
+  if (version === undefined) throw new Error('Nothing was sealed')
+  return version
+}
+
+const other = new EditCount(io).next(undefined, [])
+
+test('an edit of our own version keeps its edits and the stamps of the other fields', async t => {
+  const [x] = changedFields('{"x":0}', '{"x":1}')
+  const made = stamped(new EditCount(io).next(other, []), [x ?? 0])
+  const { lineage, stamps } = await editedOf(fileOf({ data: ownBox('{"x":1}', made) }), '{"x":1,"y":2}')
+  for (const session of made.lineage.keys()) t.true(lineage.has(session))
+  t.is(lineage.size, made.lineage.size + 1)
+  t.deepEqual(stamps.get(x ?? 0), made.stamps.get(x ?? 0))
+})
+
+test('an edit on top of another client’s version says all that is known of what went into it', async t => {
+  const foreign = boxText(boxOf('{"x":1}'))
+  const [base, sent, past] = [0, 1, 2].map(() => new EditCount(io).next(undefined, []))
+  if (base === undefined || sent === undefined || past === undefined) throw new Error('unreachable')
+  const file = fileOf({
+    data: ownBox('{"x":0}', base),
+    pending: { box: foreign, base: ownBox('{"x":0}', base), sent: [ownBox('{"x":2}', sent)] },
+    past: { at: 1, boxes: [ownBox('{"x":3}', past)] }
+  })
+  const { lineage, stamps } = await editedOf(file, '{"x":9}')
+  for (const known of [base, sent, past])
+    for (const session of known.lineage.keys()) t.true(lineage.has(session))
+  const [foreignSession = ''] = boxes.open(foreign)?.lineage.keys() ?? []
+  t.true(lineage.has(foreignSession))
+  t.is(lineage.size, 5)
+  t.is(stamps.size, 1)
+})
+
+test('the first version of a file comes from nothing, and texts that are there already are not sealed', async t => {
+  const { lineage, stamps } = await editedOf(fileOf({}), '{"x":1}')
+  t.is(lineage.size, 1)
+  t.is(stamps.size, 0)
+  const file = fileOf({ data: ownBox('same', other) })
+  t.deepEqual(await sealChanged(boxes, new Map([['f', 'same']]), [file]), [])
+  t.deepEqual(await sealChanged(boxes, new Map([['f', null]]), [fileOf({})]), [])
+  t.deepEqual(await sealChanged(boxes, new Map([['f', null]]), [file]), [{ before: file, box: null }])
+})
