@@ -1,7 +1,7 @@
 import { base64 } from '@scure/base'
 import { secondsOf } from '../kernel/base/time.ts'
 import { equalBytes, parseBase32 } from '../kernel/crypto/encoding.ts'
-import { isTotp } from '../kernel/crypto/one-time-code.ts'
+import { isTotp } from '../kernel/crypto/totp.ts'
 import type { Clock, CryptoPort } from '../kernel/io/io.ts'
 import type { FakeDb } from './fake-db.ts'
 import type { LoginRecord, Voucher } from './login-record.ts'

@@ -5,27 +5,25 @@ import { describeError, errorOf, failureLine, isWalletError, WalletError } from 
 import type { JsonObject } from './base/json.ts'
 import { openClientId } from './client-id.ts'
 import { Context } from './context.ts'
-import type { SnrpOptions } from './crypto/snrp.ts'
-import type { KernelHooks } from './hooks/kernel-hooks.ts'
-import { makeKernelHooks } from './hooks/make-kernel-hooks.ts'
-import { PluginCalls } from './hooks/plugin-calls.ts'
+import type { SnrpOptions } from './crypto/key-derivation.ts'
 import type { Disk } from './io/disk.ts'
 import type { Io } from './io/io.ts'
 import { checkServerAddress } from './login/server/server-address.ts'
+import { type KernelHooks, makeKernelHooks } from './plugins/hooks.ts'
 import {
   currencyHost,
   type HostParts,
   observerHost,
+  type Plugin,
   policyHost,
   rateHost,
   storageHost,
   swapHost
-} from './plugins/host.ts'
-import type { Plugin } from './plugins/plugin.ts'
+} from './plugins/plugin.ts'
+import { PluginCalls } from './plugins/plugin-calls.ts'
 import { captureIo } from './plugins/plugin-io.ts'
-import { PluginSet } from './plugins/plugin-set.ts'
+import { PluginSet, readPluginHead } from './plugins/plugin-set.ts'
 import { quotaDisk } from './plugins/quota-disk.ts'
-import { readPluginHead } from './plugins/read-plugin.ts'
 import {
   type KernelConfig,
   type LogPort,

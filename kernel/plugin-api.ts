@@ -23,7 +23,6 @@ export type { ErrorCode, ErrorDetails } from './base/errors.ts'
 export { isWalletError, WalletError } from './base/errors.ts'
 export type { Json, JsonObject } from './base/json.ts'
 export { checkJsonText, type JsonLimits, parseJsonText, tryJsonText } from './base/json.ts'
-export type { DiskRequest } from './hooks/kernel-hooks.ts'
 export type { Disk } from './io/disk.ts'
 export type * from './io/io.ts'
 export type {
@@ -36,6 +35,7 @@ export type {
   Io,
   TcpAddress
 } from './io/io.ts'
+export type { DiskRequest } from './plugins/hooks.ts'
 export type * from './plugins/plugin.ts'
 export type { HashPort, RateIo, SwapIo } from './plugins/plugin-io.ts'
 export type * from './types/currency.ts'

@@ -47,7 +47,6 @@ export const layers: readonly (readonly Room[])[] = [
   [kernel('kernel/base')],
   [kernel('kernel/types')],
   [kernel('kernel/crypto'), kernel('kernel/schema')],
-  [kernel('kernel/hooks')],
   [kernel('kernel/plugins')],
   [kernel('kernel/keys'), kernel('kernel/repo')],
   [kernel('kernel/sync')],

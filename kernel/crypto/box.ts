@@ -5,10 +5,10 @@ import type { Box } from '../types/keys.ts'
 import { equalBytes, textOf, utf8Of } from './encoding.ts'
 
 /** What sealing needs of the platform. */
-export type SealIo = Pick<Io, 'crypto' | 'random'>
+type SealIo = Pick<Io, 'crypto' | 'random'>
 
 /** What opening needs of the platform. */
-export type OpenIo = Pick<Io, 'crypto'>
+type OpenIo = Pick<Io, 'crypto'>
 
 /**
  * Encrypts bytes into a box: random header and footer, length, SHA-256 checksum, PKCS#7, AES-CBC.
@@ -150,7 +150,7 @@ const decrypt = (crypto: CryptoPort, key: Uint8Array, box: Box): Uint8Array => {
  *
  * @throws WalletError INVALID_CHECKSUM or INVALID_PADDING
  */
-export const checkedPayload = (crypto: CryptoPort, plain: Uint8Array): Uint8Array => {
+const checkedPayload = (crypto: CryptoPort, plain: Uint8Array): Uint8Array => {
   const frame = frameOf(plain)
   return payloadOf(plain, frame, crypto.sha256(plain.subarray(0, frame.checksumStart)))
 }
@@ -162,7 +162,7 @@ export interface BoxMark {
 }
 
 /** Header and footer of a checked plaintext, as views of it: noise, or a mark and noise. */
-export const markIn = (plain: Uint8Array): BoxMark => {
+const markIn = (plain: Uint8Array): BoxMark => {
   const { payloadStart, footerStart, checksumStart } = frameOf(plain)
   return {
     header: plain.subarray(1, payloadStart - 4),
@@ -171,7 +171,7 @@ export const markIn = (plain: Uint8Array): BoxMark => {
 }
 
 /** {@link checkedPayload} with the checksum by cryptography that answers later. */
-export const payloadCheckedLater = async (crypto: AsyncCrypto, plain: Uint8Array): Promise<Uint8Array> => {
+const payloadCheckedLater = async (crypto: AsyncCrypto, plain: Uint8Array): Promise<Uint8Array> => {
   const frame = frameOf(plain)
   return payloadOf(plain, frame, await crypto.sha256(plain.subarray(0, frame.checksumStart)))
 }
@@ -207,4 +207,274 @@ const isPadding = (plain: Uint8Array, start: number): boolean => {
   if (plain.length !== start + count) return false
   for (let i = start; i < plain.length; i++) if (plain[i] !== count) return false
   return true
+}
+
+/** Bytes that are written where they are sealed. */
+export interface PackedPayload {
+  /** The most bytes that may be written. */
+  readonly room: number
+  /** Writes from `start` on, a multiple of 8, and gives where the payload ends. */
+  readonly write: WritePayload
+}
+
+/**
+ * Seals a large payload into base64: the vector of its box, and the data.
+ *
+ * It is a box of the wire in another spelling, for what stays on this device; nothing is copied before it is encrypted, and the
+ * length of the payload shows.
+ */
+export const sealPacked = (io: SealIo, key: Uint8Array, { room, write }: PackedPayload): string =>
+  inScratch(room + MOST_AROUND, plain => {
+    const used = layOutBox({ io, plain, noise: 'aligned' }, 0, write)
+    const data = io.crypto.aesCbcEncrypt(key, io.random(BLOCK), plain.subarray(0, used))
+    return { used, result: io.crypto.toBase64(data) }
+  })
+
+/**
+ * The inverse of {@link sealPacked}; the bytes begin their buffer. The key is read before it returns.
+ *
+ * @throws WalletError INVALID_CHECKSUM, INVALID_PADDING; TypeError
+ */
+export const openPacked = async ({ crypto }: OpenIo, key: Uint8Array, text: string): Promise<Uint8Array> => {
+  const { async: later } = crypto
+  const data = crypto.fromBase64(text)
+  const plain = await (later ?? crypto).aesCbcDecrypt(key, data.subarray(0, BLOCK), data.subarray(BLOCK))
+  try {
+    const payload =
+      later === undefined ? checkedPayload(crypto, plain) : await payloadCheckedLater(later, plain)
+    return payload.slice()
+  } finally {
+    plain.fill(0)
+  }
+}
+
+/** A text, and what is made of header and footer of its box. */
+export interface MarkedText<T> {
+  readonly text: string
+  readonly mark: T
+}
+
+/**
+ * Seals many texts at once: each as `sealText` would, in the one spelling of a box's JSON.
+ *
+ * One run of the cipher goes over all of them. Before each text stands a block of random bytes, and what the cipher makes of
+ * that block is the initialisation vector of the box after it: uniform and not to be foretold, as CBC wants it.
+ *
+ * @param texts - each alone, or with what header and footer of its box begin with
+ * @throws TypeError if a text holds a lone surrogate, or the key has not 16, 24 or 32 bytes
+ */
+export const sealTexts = (
+  io: SealIo,
+  key: Uint8Array,
+  texts: readonly (string | MarkedText<BoxMark>)[]
+): string[] => {
+  const { crypto } = io
+  const room = texts.reduce((sum, item) => sum + textIn(item).length * 3 + MOST_AROUND + MAX_MARK, 0)
+  return inScratch(room, plain => {
+    const ends: number[] = []
+    let used = 0
+    for (const item of texts) {
+      const mark = typeof item === 'string' ? undefined : item.mark
+      used = layOutBox({ io, plain, noise: 'random', mark }, used, (bytes, start) =>
+        crypto.writeUtf8(textIn(item), bytes, start)
+      )
+      ends.push(used)
+    }
+    const data = crypto.aesCbcEncrypt(key, io.random(BLOCK), plain.subarray(0, used))
+    let start = 0
+    const result = ends.map(end => {
+      const iv = crypto.toHex(data.subarray(start, start + BLOCK))
+      const base64 = crypto.toBase64(data.subarray(start + BLOCK, end))
+      start = end
+      return `{"encryptionType":0,"iv_hex":"${iv}","data_base64":"${base64}"}`
+    })
+    return { used, result }
+  })
+}
+
+/** Opens many boxes at once: each as `openText` would, or undefined where that would throw. */
+export const openTexts = (
+  io: OpenIo,
+  key: Uint8Array,
+  boxes: readonly Box[]
+): Promise<(string | undefined)[]> => openEach(io, key, { boxes, read: textOfPayload })
+
+/** {@link openTexts}, and what `readMark` makes of each header and footer. */
+export const openMarkedTexts = <T>(
+  io: OpenIo,
+  key: Uint8Array,
+  { boxes, readMark }: { readonly boxes: readonly Box[]; readonly readMark: (mark: BoxMark) => T }
+): Promise<(MarkedText<T> | undefined)[]> =>
+  openEach(io, key, {
+    boxes,
+    read: (payload, plain) => ({ text: textOfPayload(payload), mark: readMark(markIn(plain)) })
+  })
+
+interface EachBox<T> {
+  readonly boxes: readonly Box[]
+  /** Makes something of a checked payload; what it throws makes it undefined. */
+  readonly read: (payload: Uint8Array, plain: Uint8Array) => T
+}
+
+/**
+ * CBC decrypts a block by the one before it, so that one run of the cipher does for all of them. The key is read before it
+ * returns.
+ */
+const openEach = async <T>(
+  io: OpenIo,
+  key: Uint8Array,
+  { boxes, read }: EachBox<T>
+): Promise<(T | undefined)[]> => {
+  const parts = boxes.map(box => bytesOf(io, box))
+  const length = parts.reduce((sum, part) => sum + (part === undefined ? 0 : BLOCK + part.data.length), 0)
+  const joined = new Uint8Array(length)
+  let at = 0
+  for (const part of parts) {
+    if (part === undefined) continue
+    joined.set(part.iv, at)
+    joined.set(part.data, at + BLOCK)
+    at += BLOCK + part.data.length
+  }
+  const plain = await decrypted(io, key, joined)
+  try {
+    let start = 0
+    const plains = parts.map(part => {
+      if (part === undefined) return undefined
+      const end = start + BLOCK + part.data.length
+      const view = plain.subarray(start + BLOCK, end)
+      start = end
+      return view
+    })
+    const { async: later } = io.crypto
+    if (later === undefined)
+      return plains.map(view => view && orUndefined(() => read(checkedPayload(io.crypto, view), view)))
+    const readLater = async (view: Uint8Array): Promise<T | undefined> => {
+      const payload = await payloadCheckedLater(later, view).catch(() => undefined)
+      return payload && orUndefined(() => read(payload, view))
+    }
+    return await Promise.all(plains.map(view => view && readLater(view)))
+  } finally {
+    plain.fill(0)
+  }
+}
+
+const decrypted = ({ crypto }: OpenIo, key: Uint8Array, data: Uint8Array): Promise<Uint8Array> | Uint8Array =>
+  (crypto.async ?? crypto).aesCbcDecrypt(key, new Uint8Array(BLOCK), data)
+
+interface BoxBytes {
+  readonly iv: Uint8Array
+  readonly data: Uint8Array
+}
+
+const bytesOf = ({ crypto }: OpenIo, { encryptionType, iv_hex, data_base64 }: Box): BoxBytes | undefined => {
+  if (encryptionType !== 0) return undefined
+  try {
+    const iv = crypto.fromHex(iv_hex)
+    const data = crypto.fromBase64(data_base64)
+    return iv.length === BLOCK && data.length > 0 && data.length % BLOCK === 0 ? { iv, data } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const textOfPayload = (payload: Uint8Array): string =>
+  textOf(payload.at(-1) === 0 ? payload.subarray(0, -1) : payload)
+
+const textIn = (item: string | MarkedText<unknown>): string => (typeof item === 'string' ? item : item.text)
+
+const orUndefined = <T>(read: () => T): T | undefined => {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+/** What a box has besides its payload and its mark: vector, lengths, noise, checksum and padding. */
+export const MOST_AROUND: number = BLOCK + 6 + 2 * 31 + 32 + BLOCK
+
+/** The most bytes of a mark: headers and footers may have up to 255 bytes (protocol §1.3), 31 of noise among them. */
+export const MAX_MARK: number = 2 * (255 - 31)
+
+/** Writes a payload from `start` on and gives where it ends. */
+type WritePayload = (plain: Uint8Array, start: number) => number
+
+/** What stands before and behind a payload, so that its length does not show. */
+export type Noise = 'random' | 'aligned'
+
+/** Where a box is written, and what stands in it besides the payload. */
+export interface BoxLayout {
+  readonly io: SealIo
+  readonly plain: Uint8Array
+  readonly noise: Noise
+  readonly mark?: BoxMark | undefined
+}
+
+/**
+ * Writes a block of random bytes and the plaintext of a box (protocol §1.3) from `start` on; gives where they end.
+ *
+ * The cipher makes the vector of the box of the random block. Noise that is `aligned` is just so much that the payload of a
+ * box at 0 begins at a multiple of 8. A mark stands at the beginning of header and
+ * footer, where readers look for nothing.
+ */
+export const layOutBox = (
+  { io, plain, noise, mark }: BoxLayout,
+  start: number,
+  write: WritePayload
+): number => {
+  const random = io.random(BLOCK + 2 + 2 * NOISE_MASK)
+  const noiseLength = noise === 'aligned' ? ALIGNING : (random[BLOCK] ?? 0) & NOISE_MASK
+  const markLength = mark?.header.length ?? 0
+  const headerLength = markLength + noiseLength
+  const footerMark = mark?.footer.length ?? 0
+  const footerLength = footerMark + (noise === 'aligned' ? 0 : (random[BLOCK + 1] ?? 0) & NOISE_MASK)
+  const begin = start + BLOCK
+  for (let i = 0; i < BLOCK; i += 1) plain[start + i] = random[i] ?? 0
+  plain[begin] = headerLength
+  for (let i = 1; i <= markLength; i += 1) plain[begin + i] = mark?.header[i - 1] ?? 0
+  for (let i = 1; i <= noiseLength; i += 1) plain[begin + markLength + i] = random[BLOCK + 1 + i] ?? 0
+  const lengthAt = begin + 1 + headerLength
+  const payloadEnd = write(plain, lengthAt + 4)
+  writeLength(plain, lengthAt, payloadEnd - lengthAt - 4)
+  plain[payloadEnd] = footerLength
+  const footerNoise = BLOCK + 2 + NOISE_MASK
+  for (let i = 0; i < footerLength; i += 1)
+    plain[payloadEnd + 1 + i] = mark?.footer[i] ?? random[footerNoise + i - footerMark] ?? 0
+  const checksumAt = payloadEnd + 1 + footerLength
+  plain.set(io.crypto.sha256(plain.subarray(begin, checksumAt)), checksumAt)
+  const paddingAt = checksumAt + CHECKSUM
+  const end = paddingAt + BLOCK - ((paddingAt - begin) % BLOCK)
+  plain.fill(end - paddingAt, paddingAt, end)
+  return end
+}
+
+/**
+ * Lends room for plaintext, and overwrites as much of it with zeros as was used.
+ *
+ * The room is the same each time, because fresh memory costs more than what is done in it; nothing else runs before it
+ * is given back.
+ *
+ * @param task - says how much it used
+ */
+export const inScratch = <T>(
+  room: number,
+  task: (plain: Uint8Array) => { readonly used: number; readonly result: T }
+): T => {
+  const plain = room <= SCRATCH ? sharedScratch() : new Uint8Array(room)
+  let used = room
+  try {
+    const done = task(plain)
+    used = done.used
+    return done.result
+  } finally {
+    plain.fill(0, 0, used)
+  }
+}
+const ALIGNING = 3
+const SCRATCH = 1024 * 1024
+let scratch: Uint8Array | undefined
+
+const sharedScratch = (): Uint8Array => {
+  scratch ??= new Uint8Array(SCRATCH)
+  return scratch
 }

@@ -1,5 +1,4 @@
 import { base32nopad, base58, utf8 } from '@scure/base'
-import { spellBase58 } from './base58.ts'
 
 /**
  * The UTF-8 bytes of a text.
@@ -98,3 +97,140 @@ const lettersOf = (text: string): string => {
   while (end > 0 && upper[end - 1] === '=') end--
   return upper.slice(0, end)
 }
+
+/**
+ * The letters of a base58 text: one leading `1` for each leading zero byte.
+ *
+ * Ours, because file names are made by the ten thousand and the library's portable form takes longer than their hash;
+ * tested against it.
+ */
+const spellBase58 = (bytes: Uint8Array): string => {
+  const limbs = limbsOf(bytes)
+  let text = ''
+  for (let i = limbs.length - 1; i >= 0; i -= 1) {
+    const limb = limbs[i] ?? 0
+    const high = Math.floor(limb / PAIRS.length)
+    text += (PAIRS[high] ?? '') + (PAIRS[limb - high * PAIRS.length] ?? '')
+  }
+  let start = 0
+  while (text.charCodeAt(start) === ZERO) start += 1
+  let zeros = 0
+  while (zeros < bytes.length && bytes[zeros] === 0) zeros += 1
+  return '1'.repeat(zeros) + text.slice(start)
+}
+
+const LETTERS58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const ZERO = LETTERS58.charCodeAt(0)
+/** Two letters each. */
+const PAIRS = Array.from(LETTERS58).flatMap(first => Array.from(LETTERS58, second => first + second))
+/** Four letters: so much times 2 to the power of 24 is still exact. */
+const LIMB = PAIRS.length * PAIRS.length
+const CHUNK = 3
+
+/** The number that bytes are, big-endian, in limbs of four letters, the lowest first. */
+const limbsOf = (bytes: Uint8Array): number[] => {
+  const limbs: number[] = []
+  for (let end = bytes.length % CHUNK || CHUNK; end <= bytes.length; end += CHUNK) {
+    let carry = ((bytes[end - 3] ?? 0) << 16) | ((bytes[end - 2] ?? 0) << 8) | (bytes[end - 1] ?? 0)
+    for (let i = 0; i < limbs.length; i += 1) {
+      const value = (limbs[i] ?? 0) * 0x100_0000 + carry
+      carry = Math.floor(value / LIMB)
+      limbs[i] = value - carry * LIMB
+    }
+    for (; carry > 0; carry = Math.floor(carry / LIMB)) limbs.push(carry % LIMB)
+  }
+  return limbs
+}
+
+/**
+ * Base64 with the standard alphabet and padding.
+ *
+ * Ours, because the library's portable form alone takes a fifth of the time of a box; tested against Node's.
+ */
+export const base64Of = (bytes: Uint8Array): string => {
+  const { length } = bytes
+  const letters = new Uint8Array(Math.ceil(length / 3) * 4)
+  let to = 0
+  for (let from = 0; from < length; from += 3) {
+    const group = (byteAt(bytes, from) << 16) | (byteAt(bytes, from + 1) << 8) | byteAt(bytes, from + 2)
+    letters[to++] = byteAt(LETTERS64, group >> 18)
+    letters[to++] = byteAt(LETTERS64, (group >> 12) & 63)
+    letters[to++] = byteAt(LETTERS64, (group >> 6) & 63)
+    letters[to++] = byteAt(LETTERS64, group & 63)
+  }
+  const padding = (3 - (length % 3)) % 3
+  letters.fill(PADDING, to - padding)
+  return textOf(letters)
+}
+
+/**
+ * The inverse of {@link base64Of}, strict: other letters, missing padding and spare bits are refused.
+ *
+ * @throws TypeError that quotes nothing of the text
+ */
+export const parseBase64 = (text: string): Uint8Array => {
+  if (text.length % 4 !== 0) throw new TypeError('This is no base64 text')
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+  const end = text.length - padding
+  const bytes = new Uint8Array((text.length * 3) / 4 - padding)
+  let to = 0
+  let wrong = 0
+  for (let from = 0; from < end; from += 4) {
+    const group =
+      (valueAt(text, from, end) << 18) |
+      (valueAt(text, from + 1, end) << 12) |
+      (valueAt(text, from + 2, end) << 6) |
+      valueAt(text, from + 3, end)
+    wrong |= group
+    bytes[to++] = group >> 16
+    bytes[to++] = group >> 8
+    bytes[to++] = group
+    if (from + 4 > end) wrong |= -(group & (padding === 2 ? 0xffff : 0xff))
+  }
+  if (wrong < 0) throw new TypeError('This is no base64 text')
+  return bytes
+}
+
+const LETTERS64 = utf8Of('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
+const PADDING = 0x3d
+
+/** Negative where no letter is, which survives shifts and ORs. */
+const VALUES = new Int8Array(256).fill(-1)
+for (const [value, letter] of LETTERS64.entries()) VALUES[letter] = value
+
+const byteAt = (bytes: Uint8Array, index: number): number => bytes[index] ?? 0
+
+/** Padding counts as zero bits. */
+const valueAt = (text: string, index: number, end: number): number =>
+  index < end ? (VALUES[text.charCodeAt(index)] ?? -1) : 0
+
+/**
+ * Writes a text's UTF-8 bytes from `start` on and gives where they end; at most three bytes a letter of the text.
+ *
+ * @throws TypeError if the text holds a lone surrogate
+ */
+export const writeUtf8 = (text: string, bytes: Uint8Array, start: number): number => {
+  let at = start
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i)
+    if (code < 0x80) {
+      bytes[at] = code
+      at += 1
+    } else {
+      const point = text.codePointAt(i) ?? 0
+      if (point >= 0xd800 && point <= 0xdfff) throw new TypeError('This text has half a character')
+      at = writePoint(point, bytes, at)
+      if (point > 0xffff) i += 1
+    }
+  }
+  return at
+}
+
+const writePoint = (point: number, bytes: Uint8Array, at: number): number => {
+  const count = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4
+  bytes[at] = (point >>> (6 * (count - 1))) | (LEADS[count - 2] ?? 0)
+  for (let i = 1; i < count; i += 1) bytes[at + i] = 0x80 | ((point >>> (6 * (count - 1 - i))) & 0x3f)
+  return at + count
+}
+
+const LEADS = [0xc0, 0xe0, 0xf0]

@@ -7,8 +7,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { Mutex } from '../base/mutex.ts'
 import type { Clock, CryptoPort } from '../io/io.ts'
 import { checkAesInput } from './aes-input.ts'
-import { base64Of, parseBase64 } from './base64.ts'
-import { writeUtf8 } from './write-utf8.ts'
+import { base64Of, parseBase64, writeUtf8 } from './encoding.ts'
 
 /**
  * The cryptographic primitives in plain JavaScript, for platforms that have no faster ones.

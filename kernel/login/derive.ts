@@ -1,6 +1,6 @@
 import { WalletError } from '../base/errors.ts'
 import { utf8Of } from '../crypto/encoding.ts'
-import { FIXED_SNRP, scryptText } from '../crypto/snrp.ts'
+import { FIXED_SNRP, scryptText } from '../crypto/key-derivation.ts'
 import type { Io } from '../io/io.ts'
 import type { Snrp } from '../types/keys.ts'
 

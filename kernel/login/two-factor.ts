@@ -1,6 +1,6 @@
 import { WalletError } from '../base/errors.ts'
 import { dateOf } from '../base/time.ts'
-import { parseResetDate } from '../schema/login-messages.ts'
+import { parseResetDate } from '../schema/login.ts'
 import { normalizeUsername, userIdOf } from './derive.ts'
 import { normalizeOtpKey } from './kits/otp-kit.ts'
 import type { Login } from './login.ts'

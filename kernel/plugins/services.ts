@@ -1,13 +1,13 @@
 import type { SyncHook } from 'tapable'
 import { scrub } from '../base/errors.ts'
 import { isoOf } from '../base/time.ts'
-import type { SnrpOptions } from '../crypto/snrp.ts'
-import type { KernelHooks } from '../hooks/kernel-hooks.ts'
-import type { PluginCalls } from '../hooks/plugin-calls.ts'
+import type { SnrpOptions } from '../crypto/key-derivation.ts'
 import type { Disk } from '../io/disk.ts'
 import type { Clock, Io } from '../io/io.ts'
 import type { EngineLog } from '../types/engine.ts'
 import type { LogLevel, LogLine } from '../types/snapshots.ts'
+import type { KernelHooks } from './hooks.ts'
+import type { PluginCalls } from './plugin-calls.ts'
 import type { PluginSet } from './plugin-set.ts'
 
 /** What the application says once, when it makes the kernel. */

@@ -1,7 +1,7 @@
 import { type Abort, makeAbort, withDeadline } from '../base/deadline.ts'
 import { failureLine } from '../base/errors.ts'
 import { secondsOf } from '../base/time.ts'
-import type { Scoped } from '../hooks/dispatch.ts'
+import type { Scoped } from '../plugins/dispatch.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RateContext, RatePair } from '../types/rates.ts'
 import type { RateSnapshot } from '../types/snapshots.ts'

@@ -1,7 +1,7 @@
 import type { Schema } from 'yup'
 import { isRecord } from '../base/json.ts'
 import type { Box } from '../types/keys.ts'
-import { bytes32 } from './login-server.ts'
+import { bytes32 } from './login.ts'
 import { box, type Leaf, leaf, objectOf, optional, optionalFinite, parse } from './shape.ts'
 
 /** The most replies of one lobby that are looked at. */

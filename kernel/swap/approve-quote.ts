@@ -1,7 +1,7 @@
 import { abs, compare, type NativeAmount, nativeAmount, subtract, sum, ZERO } from '../base/amount.ts'
 import { WalletError } from '../base/errors.ts'
-import type { PluginCalls } from '../hooks/plugin-calls.ts'
 import type { Clock } from '../io/io.ts'
+import type { PluginCalls } from '../plugins/plugin-calls.ts'
 import { type UnusualFee, unusualFeeOf } from '../types/network-fee.ts'
 import type { QuoteRequest } from '../types/swap.ts'
 import type { Metadata, SpendInfo, SwapData, Transaction } from '../types/transaction.ts'

@@ -1,7 +1,15 @@
 import { WalletError } from '../base/errors.ts'
 import type { Secret } from '../base/secret.ts'
-import { type BoxMark, openBox, openMarkedText, openText } from '../crypto/box.ts'
-import { type MarkedText, openMarkedTexts, openTexts, sealTexts } from '../crypto/box-batch.ts'
+import {
+  type BoxMark,
+  type MarkedText,
+  openBox,
+  openMarkedText,
+  openMarkedTexts,
+  openText,
+  openTexts,
+  sealTexts
+} from '../crypto/box.ts'
 import type { Clock, Io } from '../io/io.ts'
 import type { Box } from '../types/keys.ts'
 import type { FileBoxes, FileVersion } from './apply-reply.ts'

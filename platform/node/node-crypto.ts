@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, hash, scrypt } from 'node
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { Mutex } from '../../kernel/base/mutex.ts'
 import { checkAesInput } from '../../kernel/crypto/aes-input.ts'
-import { writeUtf8 } from '../../kernel/crypto/write-utf8.ts'
+import { writeUtf8 } from '../../kernel/crypto/encoding.ts'
 import type { CryptoPort, ScryptCost } from '../../kernel/io/io.ts'
 
 /**

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { parseBase32 } from '../../kernel/crypto/encoding.ts'
 import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
-import { totp } from '../../kernel/crypto/one-time-code.ts'
+import { totp } from '../../kernel/crypto/totp.ts'
 import { id, makeServerBench, ROOT, rootData, type ServerBench, stateOf } from '../helpers/fake-login.ts'
 
 const KEY = 'UDLS6IABHPBTNYFO'

@@ -1,5 +1,3 @@
-import { makeKernelHooks } from '../../kernel/hooks/make-kernel-hooks.ts'
-import { PluginCalls } from '../../kernel/hooks/plugin-calls.ts'
 import {
   type CurrencyInfo,
   compare,
@@ -16,7 +14,9 @@ import {
   type Transaction,
   WalletError
 } from '../../kernel/index.ts'
-import { swapHost } from '../../kernel/plugins/host.ts'
+import { makeKernelHooks } from '../../kernel/plugins/hooks.ts'
+import { swapHost } from '../../kernel/plugins/plugin.ts'
+import { PluginCalls } from '../../kernel/plugins/plugin-calls.ts'
 import { PluginSet } from '../../kernel/plugins/plugin-set.ts'
 import type { Services } from '../../kernel/plugins/services.ts'
 import type { QuoteRound } from '../../kernel/swap/quote-round.ts'

@@ -1,6 +1,5 @@
 import { isWalletError, WalletError } from '../../kernel/base/errors.ts'
 import type { Secret } from '../../kernel/base/secret.ts'
-import type { KernelHooks, TellingHooks } from '../../kernel/hooks/kernel-hooks.ts'
 import type {
   CurrencyHost,
   ObserverHost,
@@ -9,6 +8,7 @@ import type {
   StorageHost,
   SwapHost
 } from '../../kernel/plugin-api.ts'
+import type { KernelHooks, TellingHooks } from '../../kernel/plugins/hooks.ts'
 import type { JsonSafe } from '../../kernel/types/snapshots.ts'
 
 /** Compiled by the type check, never run: what must not type-check is marked, and an unused mark is an error. */

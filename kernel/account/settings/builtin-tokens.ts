@@ -2,7 +2,7 @@ import { isWalletError, WalletError } from '../../base/errors.ts'
 import { copyJson, isRecord } from '../../base/json.ts'
 import { makeYielder } from '../../base/yielder.ts'
 import type { Services } from '../../plugins/services.ts'
-import { parseToken, parseTokenId } from '../../schema/token.ts'
+import { parseToken, parseTokenId } from '../../schema/account-files.ts'
 import type { Token, TokenMap } from '../../types/currency.ts'
 import { tokenMapOf } from './token-map.ts'
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../base/json.ts'
-import { parseLegacyToken, parseSavedToken, parseTokenId } from '../../schema/token.ts'
+import { parseLegacyToken, parseSavedToken, parseTokenId } from '../../schema/account-files.ts'
 import { type FieldEdit, objectAt } from '../../sync/json-file.ts'
 import type { Token, TokenMap } from '../../types/currency.ts'
 import { tokenMapOf } from './token-map.ts'

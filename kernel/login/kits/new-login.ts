@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json.ts'
 import type { Secret } from '../../base/secret.ts'
 import { sealBox, sealText } from '../../crypto/box.ts'
-import type { SnrpOptions } from '../../crypto/snrp.ts'
+import type { SnrpOptions } from '../../crypto/key-derivation.ts'
 import type { Io } from '../../io/io.ts'
 import type { WalletInfo } from '../../types/keys.ts'
 import type { LoginStash } from '../../types/login.ts'

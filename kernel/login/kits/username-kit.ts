@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json.ts'
 import type { Secret } from '../../base/secret.ts'
 import { sealText } from '../../crypto/box.ts'
-import type { SnrpOptions } from '../../crypto/snrp.ts'
+import type { SnrpOptions } from '../../crypto/key-derivation.ts'
 import type { Io } from '../../io/io.ts'
 import type { LoginTree } from '../../types/login.ts'
 import { pin2IdOf, recovery2IdOf, userIdOf } from '../derive.ts'

@@ -1,6 +1,6 @@
 import { failureLine } from '../../base/errors.ts'
 import type { Services } from '../../plugins/services.ts'
-import { parseMessage, parseMessageList } from '../../schema/login-messages.ts'
+import { parseMessage, parseMessageList } from '../../schema/login.ts'
 import type { LoginMessage } from '../../types/login.ts'
 import type { Stashes } from '../stash/stash.ts'
 import { loginFetch } from './login-server.ts'

@@ -7,7 +7,7 @@ import {
   asOtpResults,
   asPasswordResults,
   type OtpResults
-} from '../../schema/login-server.ts'
+} from '../../schema/login.ts'
 import { parse } from '../../schema/shape.ts'
 
 /**

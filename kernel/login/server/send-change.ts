@@ -1,6 +1,6 @@
 import { isWalletError } from '../../base/errors.ts'
 import type { Services } from '../../plugins/services.ts'
-import { parseLoginPayload } from '../../schema/login-server.ts'
+import { parseLoginPayload } from '../../schema/login.ts'
 import type { LoginPayload, LoginStash } from '../../types/login.ts'
 import { changeStash, type LoginKit } from '../kits/login-kit.ts'
 import { keepVoucher } from '../stash/keep-voucher.ts'

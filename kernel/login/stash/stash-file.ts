@@ -1,10 +1,8 @@
 import { WalletError } from '../../base/errors.ts'
 import { isRecord, isSameJson, parseJson } from '../../base/json.ts'
-import { parseBase64 } from '../../crypto/base64.ts'
-import { base58Of, parseBase58 } from '../../crypto/encoding.ts'
+import { base58Of, parseBase58, parseBase64 } from '../../crypto/encoding.ts'
 import type { Io } from '../../io/io.ts'
-import { parseLoginStash } from '../../schema/login-files.ts'
-import { isRootId } from '../../schema/login-server.ts'
+import { isRootId, parseLoginStash } from '../../schema/login.ts'
 import type { LoginStash } from '../../types/login.ts'
 import { normalizeUsername } from '../derive.ts'
 

@@ -1,7 +1,7 @@
 import { WalletError } from '../../base/errors.ts'
 import { Secret } from '../../base/secret.ts'
 import { isoOf } from '../../base/time.ts'
-import type { SnrpOptions } from '../../crypto/snrp.ts'
+import type { SnrpOptions } from '../../crypto/key-derivation.ts'
 import { normalizeUsername } from '../derive.ts'
 import { makeNewLogin } from '../kits/new-login.ts'
 import { checkNewPassword } from '../kits/password-kit.ts'

@@ -1,4 +1,4 @@
-import { openPacked, type PackedPayload, sealPacked } from '../../crypto/packed-box.ts'
+import { openPacked, type PackedPayload, sealPacked } from '../../crypto/box.ts'
 import type { ChunkCrypto } from './chunk.ts'
 
 /** Seals bytes of a store into ASCII. */

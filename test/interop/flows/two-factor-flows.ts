@@ -1,6 +1,6 @@
 import { base32 } from '@scure/base'
 import type { ExecutionContext } from 'ava'
-import { totp } from '../../../kernel/crypto/one-time-code.ts'
+import { totp } from '../../../kernel/crypto/totp.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import type { Device, OtpFailure } from '../device.ts'
 import { type Flow, logInAgain, type Made, makeAccount, openKnown, type Pair } from '../flow.ts'

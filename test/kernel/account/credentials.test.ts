@@ -1,7 +1,7 @@
 import test from 'ava'
 import { TwoFactor } from '../../../kernel/account/two-factor.ts'
 import { Secret } from '../../../kernel/base/secret.ts'
-import { FIXED_SNRP } from '../../../kernel/crypto/snrp.ts'
+import { FIXED_SNRP } from '../../../kernel/crypto/key-derivation.ts'
 import { isPin } from '../../../kernel/login/check-credentials.ts'
 import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'
 import { loginWithKey } from '../../../kernel/login/ways-in/key-login.ts'

@@ -2,9 +2,15 @@
 import { webcrypto } from 'node:crypto'
 import test from 'ava'
 import fc from 'fast-check'
-import { openText, sealBox, sealText } from '../../../kernel/crypto/box.ts'
-import { openTexts, sealTexts } from '../../../kernel/crypto/box-batch.ts'
-import { openPacked, sealPacked } from '../../../kernel/crypto/packed-box.ts'
+import {
+  openPacked,
+  openText,
+  openTexts,
+  sealBox,
+  sealPacked,
+  sealText,
+  sealTexts
+} from '../../../kernel/crypto/box.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
 import { makeWebCrypto } from '../../../platform/browser/web-crypto.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'

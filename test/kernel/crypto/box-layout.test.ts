@@ -1,5 +1,5 @@
 import test from 'ava'
-import { inScratch, layOutBox, MAX_MARK, MOST_AROUND, type Noise } from '../../../kernel/crypto/box-layout.ts'
+import { inScratch, layOutBox, MAX_MARK, MOST_AROUND, type Noise } from '../../../kernel/crypto/box.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 
 const { crypto } = makeNodeIo()

@@ -1,17 +1,18 @@
 import { base58 } from '@scure/base'
 import test from 'ava'
 import fc from 'fast-check'
-import { base64Of, parseBase64 } from '../../../kernel/crypto/base64.ts'
 import {
   base32Of,
   base58Of,
+  base64Of,
   equalBytes,
   parseBase32,
   parseBase58,
+  parseBase64,
   textOf,
-  utf8Of
+  utf8Of,
+  writeUtf8
 } from '../../../kernel/crypto/encoding.ts'
-import { writeUtf8 } from '../../../kernel/crypto/write-utf8.ts'
 
 test('UTF-8 gives every well-formed text back, byte order marks and NULs included', t => {
   fc.assert(

@@ -1,23 +1,10 @@
 import { sealBox, sealText } from '../../../kernel/crypto/box.ts'
-import { hotp, isTotp, totp } from '../../../kernel/crypto/one-time-code.ts'
-import { chooseSnrpCost } from '../../../kernel/crypto/snrp.ts'
+import { hotp, isTotp, totp } from '../../../kernel/crypto/totp.ts'
+import { chooseSnrpCost } from '../../../kernel/crypto/key-derivation.ts'
 import { base58Of, parseBase32 } from '../../../kernel/crypto/encoding.ts'
-import {
-  normalizeUsername,
-  passwordAuthOf,
-  passwordKeyOf,
-  pin2AuthOf,
-  pin2IdOf,
-  recovery2AuthOf,
-  recovery2IdOf,
-  userIdOf
-} from '../../../kernel/login/derive.ts'
+import { normalizeUsername, passwordAuthOf, passwordKeyOf, pin2AuthOf, pin2IdOf, recovery2AuthOf, recovery2IdOf, userIdOf } from '../../../kernel/login/derive.ts'
 import { checkPasswordRules } from '../../../kernel/login/password-rules.ts'
-import {
-  infoKeyOf,
-  openBitidInfo,
-  openLegacyRepoInfo
-} from '../../../kernel/login/payload/legacy-keys.ts'
+import { infoKeyOf, openBitidInfo, openLegacyRepoInfo } from '../../../kernel/login/payload/legacy-keys.ts'
 import { checkServerAddress } from '../../../kernel/login/server/server-address.ts'
 import { base64, bytes, eachVector, type GroupCheck, io } from './check.ts'
 

@@ -1,9 +1,7 @@
 import test from 'ava'
 import { WalletError } from '../../../kernel/base/errors.ts'
-import { hookTable } from '../../../kernel/hooks/hook-table.ts'
-import type { KernelHooks } from '../../../kernel/hooks/kernel-hooks.ts'
-import { makeKernelHooks } from '../../../kernel/hooks/make-kernel-hooks.ts'
 import type { Disk } from '../../../kernel/io/disk.ts'
+import { hookTable, type KernelHooks, makeKernelHooks } from '../../../kernel/plugins/hooks.ts'
 import {
   currencyHost,
   observerHost,
@@ -11,7 +9,7 @@ import {
   rateHost,
   storageHost,
   swapHost
-} from '../../../kernel/plugins/host.ts'
+} from '../../../kernel/plugins/plugin.ts'
 import { PluginSet } from '../../../kernel/plugins/plugin-set.ts'
 import type { RateContext } from '../../../kernel/types/rates.ts'
 import type { SpendSnapshot, TapSnapshot } from '../../../kernel/types/snapshots.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { parseLoginPayload } from '../../../kernel/schema/login-server.ts'
+import { parseLoginPayload } from '../../../kernel/schema/login.ts'
 import { boxOf, id } from '../../helpers/fake-login.ts'
 
 const SNRP = { salt_hex: '00ff', n: 16, r: 1, p: 1 }

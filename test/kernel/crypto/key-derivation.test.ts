@@ -1,5 +1,11 @@
 import test from 'ava'
-import { checkSnrp, chooseSnrpCost, FIXED_SNRP, makeSnrp, scryptText } from '../../../kernel/crypto/snrp.ts'
+import {
+  checkSnrp,
+  chooseSnrpCost,
+  FIXED_SNRP,
+  makeSnrp,
+  scryptText
+} from '../../../kernel/crypto/key-derivation.ts'
 import type { CryptoPort, ScryptCost } from '../../../kernel/io/io.ts'
 import type { Snrp } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'

@@ -5,7 +5,7 @@ import {
   parseSavedToken,
   parseToken,
   parseTokenId
-} from '../../../kernel/schema/token.ts'
+} from '../../../kernel/schema/account-files.ts'
 
 const coin = {
   currencyCode: 'COIN',

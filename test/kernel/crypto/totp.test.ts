@@ -1,6 +1,6 @@
 import test from 'ava'
 import { utf8Of } from '../../../kernel/crypto/encoding.ts'
-import { hotp, isTotp, totp } from '../../../kernel/crypto/one-time-code.ts'
+import { hotp, isTotp, totp } from '../../../kernel/crypto/totp.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 
 const io = makeNodeIo()
