@@ -3,6 +3,7 @@ import { openAccount } from './account/open-account.ts'
 import { allowTexts, requireObject, requireTexts } from './base/arguments.ts'
 import { WalletError } from './base/errors.ts'
 import type { Readable } from './base/observable.ts'
+import { type PauseOptions, PauseSwitch } from './base/pause-switch.ts'
 import { Scheduler } from './base/scheduler.ts'
 import { normalizeUsername } from './login/derive.ts'
 import {
@@ -32,7 +33,6 @@ import { SyncLoop } from './sync/sync-loop.ts'
 import { SyncServers } from './sync/sync-servers.ts'
 import type { LocalUser, LoginMessage, RecoveryQuestionChoice } from './types/login.ts'
 import type { ExchangeSnapshot, LoginSnapshot } from './types/snapshots.ts'
-import { type PauseOptions, PauseSwitch } from './wallet/pause-switch.ts'
 
 /** A new account: with a username, a password or both to be found by other devices, or neither for a light account. */
 export interface NewAccount {

@@ -14,6 +14,7 @@ export { amountText, mainDenomination, parseAmount } from './base/amount.ts'
 export type { NextCommand } from './base/errors/entry.ts'
 export { catalogue, scrub } from './base/errors.ts'
 export { Observable, type Readable } from './base/observable.ts'
+export type { PauseOptions } from './base/pause-switch.ts'
 export { Secret } from './base/secret.ts'
 export type { Context, LoginHelp, NewAccount, UserName } from './context.ts'
 export { createKernel, type Kernel, type KernelOptions } from './kernel.ts'
@@ -51,19 +52,21 @@ export type { SwapOptions, SwapWish } from './swap/swap-wish.ts'
 export type { WalletStates, WalletStatesChange } from './types/keys.ts'
 export type { LocalUser, LoginMessage, PendingVoucher, RecoveryQuestionChoice } from './types/login.ts'
 export { type UnusualFee, unusualFeeOf } from './types/network-fee.ts'
-export type { AddressRecord } from './wallet/address-files.ts'
-export type { CurrencyWallet } from './wallet/currency-wallet.ts'
+export type { AddressRecord } from './wallet/addresses.ts'
 export type { WalletDump } from './wallet/dump-wallet.ts'
-export type { StreamQuery, TransactionQuery } from './wallet/history/transaction-list.ts'
+export type { StreamQuery, TransactionQuery } from './wallet/history/list.ts'
+export type { LabelDetails, LabelRow } from './wallet/labels.ts'
 export {
+  addressLabel,
   importLabels,
   type LabelImport,
   type LabelledWallet,
-  type LabelResult
-} from './wallet/labels/import-labels.ts'
-export { addressLabel, type LabelTexts, labelLine, transactionLabel } from './wallet/labels/label-row.ts'
-export type { LabelDetails, LabelRow } from './wallet/labels/parse-label-row.ts'
-export type { PauseOptions } from './wallet/pause-switch.ts'
-export type { SignOptions } from './wallet/spend.ts'
-export type { SpendIntent, SpendStage } from './wallet/spend-journal.ts'
+  type LabelResult,
+  type LabelTexts,
+  labelLine,
+  transactionLabel
+} from './wallet/labels.ts'
+export type { SpendIntent, SpendStage } from './wallet/spend/journal.ts'
+export type { SignOptions } from './wallet/spend/spender.ts'
 export { type SyncStage, type SyncStatus, syncStageOf } from './wallet/sync-status.ts'
+export type { CurrencyWallet } from './wallet/wallet.ts'

@@ -6,7 +6,7 @@ const FOLDERS = /^(?:kernel|plugins|platform|cli|devtools|fake-server)\//
 /** Files that may call `JSON.parse`, with the reason. */
 const ALLOWED: ReadonlyMap<string, string> = new Map([
   ['kernel/base/json.ts', 'bounds the text first'],
-  ['kernel/wallet/history/history-row.ts', 'rows that this device wrote and sealed, read by the thousand'],
+  ['kernel/wallet/history/row.ts', 'rows that this device wrote and sealed, read by the thousand'],
   ['cli/package-folder.ts', 'the package file of this program'],
   ['devtools/react/panels/route-graph.tsx', 'a text that the same function made'],
   ['devtools/react/use-preferences.ts', 'a short text that this page stored']

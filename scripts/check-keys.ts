@@ -29,7 +29,7 @@ const CALLERS: readonly (readonly [call: RegExp, files: readonly string[], what:
       'kernel/keys/wallet-info.ts',
       'kernel/account/split-wallet.ts',
       'kernel/account/wallet-keys.ts',
-      'kernel/wallet/engine/engine-runner.ts',
+      'kernel/wallet/engine/supervisor.ts',
       'kernel/wallet/engine/make-engine.ts'
     ],
     'opens wallet keys'
@@ -54,11 +54,10 @@ const ASKERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['kernel/account/account.ts', ["use: 'login key'"]],
   ['kernel/account/wallet-keys.ts', ["use: 'show'"]],
   ['kernel/login/lobby/approve-login.ts', ["use: 'approve login'"]],
-  ['kernel/wallet/engine/engine-runner.ts', ["use: 'sync'"]],
-  ['kernel/wallet/sign-message.ts', ["use: 'message'"]],
-  ['kernel/wallet/spend.ts', ["'spend'", "'broadcast'"]],
-  ['kernel/wallet/spend-draft.ts', ["'draft'"]],
-  ['kernel/wallet/sweep.ts', ["'sweep'"]]
+  ['kernel/wallet/engine/supervisor.ts', ["use: 'sync'"]],
+  ['kernel/wallet/wallet.ts', ["use: 'message'"]],
+  ['kernel/wallet/spend/spender.ts', ["'spend'", "'broadcast'"]],
+  ['kernel/wallet/spend/draft.ts', ["'draft'", "'sweep'"]]
 ])
 
 const KERNEL = /^kernel\//

@@ -4,8 +4,8 @@ import { fixedTypeOf, fixWalletType } from '../keys/fix-wallet-type.ts'
 import { keyBytesOf, makeWalletInfo } from '../keys/wallet-info.ts'
 import type { Services } from '../plugins/services.ts'
 import type { WalletInfo, WalletKeys } from '../types/keys.ts'
-import { callTools } from '../wallet/call-tools.ts'
-import { copyPluginData } from '../wallet/engine/engine-data.ts'
+import { copyPluginData } from '../wallet/engine/validate.ts'
+import { callTools } from '../wallet/tools.ts'
 
 /** Where the keys of a new wallet come from: its plugin makes them, reads them from a text, or they are given. */
 export interface KeysSource {

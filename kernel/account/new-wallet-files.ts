@@ -1,7 +1,7 @@
 import { isRecord, tryParseJson } from '../base/json.ts'
 import type { EngineStore } from '../types/engine.ts'
-import { TOKENS_PATH, tokenIdList } from '../wallet/tokens/token-file.ts'
-import { DEFAULT_FIAT, FIAT_PATH, NAME_PATH } from '../wallet/wallet-settings.ts'
+import { DEFAULT_FIAT, FIAT_PATH, NAME_PATH } from '../wallet/settings.ts'
+import { TOKENS_PATH, tokenIdList } from '../wallet/tokens.ts'
 
 /** What a new wallet begins with. */
 export interface NewWalletSettings {

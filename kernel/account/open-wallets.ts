@@ -4,8 +4,8 @@ import { allSettledOrThrow } from '../base/mutex.ts'
 import type { Services } from '../plugins/services.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import type { RatePair } from '../types/rates.ts'
-import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
 import type { OpenedWallet } from '../wallet/open-wallet.ts'
+import type { CurrencyWallet } from '../wallet/wallet.ts'
 import type { NewWalletSettings } from './new-wallet-files.ts'
 
 /** What became of one of many wallets; an error belongs to that wallet alone. */

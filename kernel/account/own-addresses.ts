@@ -2,9 +2,9 @@ import { withDeadline } from '../base/deadline.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Services } from '../plugins/services.ts'
 import type { OwnAddresses } from '../swap/check-payees.ts'
-import { callTools } from '../wallet/call-tools.ts'
-import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
-import { findOwnAddresses } from '../wallet/labels/own-addresses.ts'
+import { findOwnAddresses } from '../wallet/own-addresses.ts'
+import { callTools } from '../wallet/tools.ts'
+import type { CurrencyWallet } from '../wallet/wallet.ts'
 
 /** The wallets of a currency in an account. */
 export interface OwnWallets {

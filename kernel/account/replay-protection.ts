@@ -2,7 +2,7 @@ import { nativeAmount } from '../base/amount.ts'
 import { WalletError } from '../base/errors.ts'
 import type { Clock } from '../io/io.ts'
 import type { SpendInfo, SpendTarget, Transaction } from '../types/transaction.ts'
-import type { CurrencyWallet } from '../wallet/currency-wallet.ts'
+import type { CurrencyWallet } from '../wallet/wallet.ts'
 
 /**
  * Moves all coins of a Bitcoin Cash wallet in a way that Bitcoin SV does not know, so that no payment on one chain can

@@ -6,8 +6,8 @@ import { openWalletInfo } from '../keys/wallet-info.ts'
 import type { Services } from '../plugins/services.ts'
 import type { CurrencyTools } from '../types/engine.ts'
 import type { WalletInfo, WalletKeys } from '../types/keys.ts'
-import { callTools } from '../wallet/call-tools.ts'
-import { copyPluginData } from '../wallet/engine/engine-data.ts'
+import { copyPluginData } from '../wallet/engine/validate.ts'
+import { callTools } from '../wallet/tools.ts'
 import type { WalletBook } from './wallet-book.ts'
 
 /** What the views of keys work on. */

@@ -1,8 +1,8 @@
 import { isRecord, type Json, type JsonObject } from '../base/json.ts'
 import type { WalletKeys } from '../types/keys.ts'
-import { copyPluginData } from './engine/engine-data.ts'
-import type { WalletLife } from './wallet-life.ts'
-import type { WalletParts } from './wallet-place.ts'
+import { copyPluginData } from './engine/validate.ts'
+import type { WalletParts } from './options.ts'
+import type { WalletLife } from './runtime.ts'
 
 /** What support needs to know of a wallet (protocol §7.2 `dumpData`). */
 export interface WalletDump {

@@ -1,10 +1,10 @@
 import { Mutex } from '../base/mutex.ts'
 import type { RatePair } from '../types/rates.ts'
-import { CurrencyWallet } from './currency-wallet.ts'
-import type { EngineRunner } from './engine/engine-runner.ts'
-import { WalletFacts } from './wallet-facts.ts'
-import { WalletLife } from './wallet-life.ts'
-import type { WalletParts, WalletPlace } from './wallet-place.ts'
+import type { EngineRunner } from './engine/supervisor.ts'
+import type { WalletParts, WalletPlace } from './options.ts'
+import { WalletLife } from './runtime.ts'
+import { WalletFacts } from './state.ts'
+import { CurrencyWallet } from './wallet.ts'
 
 /** An open wallet and the way to close it. */
 export interface OpenedWallet {

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../kernel/types/transaction.ts'
+import type { TransactionQuery } from '../../kernel/wallet/history/list.ts'
 import { matchesSearch, normalizeQuery } from '../../kernel/wallet/history/search.ts'
-import type { TransactionQuery } from '../../kernel/wallet/history/transaction-list.ts'
 
 /** The slow truth: every transaction of a list, filtered and cut as the query says. */
 export const naiveList = (all: readonly Transaction[], query: TransactionQuery): Transaction[] => {

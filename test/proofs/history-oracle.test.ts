@@ -3,12 +3,8 @@ import fc from 'fast-check'
 import { nativeAmount } from '../../kernel/base/amount.ts'
 import { isWalletError } from '../../kernel/base/errors.ts'
 import type { EngineTransaction, Metadata, Transaction } from '../../kernel/types/transaction.ts'
-import { saveMetadata } from '../../kernel/wallet/history/save-metadata.ts'
-import {
-  listTransactions,
-  type StreamQuery,
-  streamTransactions
-} from '../../kernel/wallet/history/transaction-list.ts'
+import { saveMetadata } from '../../kernel/wallet/history/history.ts'
+import { listTransactions, type StreamQuery, streamTransactions } from '../../kernel/wallet/history/list.ts'
 import { drawSeed, runCount } from '../helpers/drawn-runs.ts'
 import { type FaultDisk, makeFaultDisk } from '../helpers/fault-disk.ts'
 import { type HistoryDevice, incoming, openHistory } from '../helpers/history-device.ts'

@@ -39,6 +39,6 @@ test('one use more in a file of the table, one that stops asking, and a row that
     /in 2 places instead of 1/
   )
   t.regex(problemsWith(dump, '').join(), /needs no row/)
-  const message = 'kernel/wallet/sign-message.ts'
+  const message = 'kernel/wallet/wallet.ts'
   t.regex(problemsWith(message, '').join(), /does not ask policies/)
 })

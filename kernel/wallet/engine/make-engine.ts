@@ -9,10 +9,10 @@ import type { Repo } from '../../sync/repo.ts'
 import type { CurrencyEngine, EngineCallbacks, EngineStore } from '../../types/engine.ts'
 import type { PublicWalletInfo } from '../../types/keys.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
-import { readAddresses } from '../address-files.ts'
-import type { WalletParts } from '../wallet-place.ts'
-import { copyPluginData } from './engine-data.ts'
-import type { EngineInputs } from './engine-feed.ts'
+import { readAddresses } from '../addresses.ts'
+import type { WalletParts } from '../options.ts'
+import type { EngineInputs } from './config.ts'
+import { copyPluginData } from './validate.ts'
 
 /** What an engine is given besides its wallet. */
 export interface EngineWishes {

@@ -1,3 +1,4 @@
+import { lowerBound } from '../../base/lower-bound.ts'
 import type { BulkRow, BulkTable } from '../../repo/store/bulk.ts'
 
 /** A row in the history of an asset. */
@@ -42,3 +43,158 @@ export const tokenList = (index: BulkTable, table: BulkTable): RowList => ({
   offsetOf: key => index.offsetOf(key),
   offsetAt: order => index.offsetAt(order)
 })
+
+/** Which part of a list is wanted. */
+export interface ListRange {
+  /** The place where it begins, in the list as it is now. @throws TX_NOT_FOUND */
+  from(list: RowList): Promise<number>
+  /** It goes on as long as the order is above this. */
+  readonly floor: number
+}
+
+/**
+ * Walks down a list that may change meanwhile: nothing comes twice, and what is gone does not come.
+ *
+ * It finds its place again by the row that came last; where that is gone or has moved, by its date.
+ */
+export class ListCursor {
+  readonly #open: () => Promise<RowList>
+  readonly #range: ListRange
+  readonly #seen = new Set<string>()
+  #last: ListedRow | undefined
+
+  /** @param open - gives the list as it is now; a resync puts another in its place */
+  constructor(open: () => Promise<RowList>, range: ListRange) {
+    this.#open = open
+    this.#range = range
+  }
+
+  /** Tells whether a row has come already. */
+  hasSeen(key: string): boolean {
+    return this.#seen.has(key)
+  }
+
+  /** Up to `limit` rows that follow; none at the end. */
+  async next(limit: number): Promise<ListedRow[]> {
+    for (let reach = limit; ; ) {
+      const { rows, isLast } = await this.#read(reach)
+      const found = rows.slice(0, limit)
+      this.#last = found.at(-1) ?? this.#last
+      const fresh = found.filter(({ key, order }) => order > this.#range.floor && !this.#seen.has(key))
+      for (const { key } of fresh) this.#seen.add(key)
+      if (fresh.length > 0 || (found.length === 0 && isLast)) return fresh
+      // Where no row of a page can be read, others stand behind it.
+      reach = found.length === 0 ? reach * 2 : limit
+    }
+  }
+
+  /** What can be read of so many rows that follow, and whether those are all. */
+  async #read(reach: number): Promise<{ readonly rows: readonly ListedRow[]; readonly isLast: boolean }> {
+    for (let tries = 1; ; tries += 1) {
+      const list = await this.#open()
+      const place = await this.placeIn(list)
+      const left = (await list.offsetAt(this.#range.floor)) - place
+      const rows = await list.page(place, Math.min(reach, left))
+      // What came or went above meanwhile has moved others over the place.
+      if (place === (await this.placeIn(list)) || tries === MAX_TRIES) return { rows, isLast: reach >= left }
+    }
+  }
+
+  /** The place in the list, as it is now, where it goes on. */
+  async placeIn(list: RowList): Promise<number> {
+    if (this.#last === undefined) return this.#range.from(list)
+    const { key, order } = this.#last
+    const [first, end, place] = await Promise.all([
+      list.offsetAt(order),
+      list.offsetAt(stepDown(order)),
+      list.offsetOf(key)
+    ])
+    return place !== undefined && place >= first && place < end ? place + 1 : first
+  }
+}
+
+/** A list does not move that often between two looks. */
+const MAX_TRIES = 10
+
+/** The latest date in seconds that is before a time in milliseconds, by the rule of specification §5 "Date filter". */
+export const lastBefore = (milliseconds: number): number => {
+  let seconds = milliseconds / 1000
+  while (seconds * 1000 >= milliseconds) seconds = stepDown(seconds)
+  while (stepUp(seconds) * 1000 < milliseconds) seconds = stepUp(seconds)
+  return seconds
+}
+
+/** A little more than half the distance to the next number, so that a sum rounds to that one. */
+const halfStep = (value: number): number => Math.max(Math.abs(value) * 2 ** -53 * 1.0001, Number.MIN_VALUE)
+
+const stepUp = (value: number): number => value + halfStep(value)
+
+/** The next lower number. */
+const stepDown = (value: number): number => value - halfStep(value)
+
+/** What lies over a list. */
+export interface Overlay {
+  /** Rows that are listed; behind those of the list with the same date. */
+  readonly rows: readonly ListedRow[]
+  /** The keys of the rows of the list that count no more, those of `rows` among them. */
+  readonly replaced: Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>
+}
+
+/** A list with other rows laid over it, as long as it does not change: for the rare time when rows cannot be written. */
+export const overlaidList = async (list: RowList, { rows, replaced }: Overlay): Promise<RowList> => {
+  const over = [...rows].sort((left, right) => right.order - left.order)
+  const gone = await placesOf(list, replaced.keys())
+  /** How many rows of the list that still count stand before a place in it. */
+  const keptBefore = (place: number): number => place - countWhere(gone, other => other < place)
+  const above: number[] = []
+  for (const { order } of over) above.push(keptBefore(await list.offsetAt(stepDown(order))))
+  /** Where in the list the rows stand that still count, by their number. */
+  const placeOf = (number: number): number =>
+    number + countWhere(gone, (place, index) => place - index <= number)
+
+  const keptPage = async (number: number, count: number): Promise<ListedRow[]> => {
+    const start = placeOf(number)
+    const found = await list.page(start, placeOf(number + count - 1) - start + 1)
+    return found.filter(({ key }) => !replaced.has(key))
+  }
+
+  return {
+    async page(offset, limit) {
+      const found: ListedRow[] = []
+      const end = offset + limit
+      for (let at = offset; at < end; ) {
+        const index = countWhere(above, (count, number) => count + number < at)
+        const row = over[index]
+        const next = row === undefined ? end : Math.min(end, (above[index] ?? 0) + index)
+        if (next > at) found.push(...(await keptPage(at - index, next - at)))
+        else if (row !== undefined) found.push(row)
+        at = Math.max(next, at + 1)
+      }
+      return found
+    },
+    async offsetOf(key) {
+      const index = over.findIndex(row => row.key === key)
+      if (index >= 0) return (above[index] ?? 0) + index
+      const place = replaced.has(key) ? undefined : await list.offsetOf(key)
+      if (place === undefined) return undefined
+      const number = keptBefore(place)
+      return number + countWhere(above, count => count <= number)
+    },
+    async offsetAt(order) {
+      return keptBefore(await list.offsetAt(order)) + countWhere(over, row => row.order > order)
+    }
+  }
+}
+
+const placesOf = async (list: RowList, keys: Iterable<string>): Promise<number[]> => {
+  const places: number[] = []
+  for (const key of keys) {
+    const place = await list.offsetOf(key)
+    if (place !== undefined) places.push(place)
+  }
+  return places.sort((left, right) => left - right)
+}
+
+/** How many items pass a test that none passes behind one that does not. */
+const countWhere = <T>(items: readonly T[], test: (item: T, index: number) => boolean): number =>
+  lowerBound(0, items.length, at => !test(items[at] as T, at))

@@ -1,4 +1,159 @@
+import { makeYielder } from '../../base/yielder.ts'
+import type { Clock } from '../../io/io.ts'
 import type { Transaction } from '../../types/transaction.ts'
+import { type HistoryRow, parseRow } from './row.ts'
+import type { HistoryRows, RowChange } from './rows.ts'
+
+/** What a search index reads of its history. */
+export interface SearchPlace {
+  readonly rows: HistoryRows
+  readonly clock: Clock
+  /** Tells what a search looks into in the history of an asset; nothing of a row that is not in it. */
+  textsIn(tokenId: string | null): (row: HistoryRow) => readonly string[]
+}
+
+/** Finds rows by what stands in them, without reading them: the text of each history that somebody has searched. */
+export class SearchIndex {
+  readonly #place: SearchPlace
+  readonly #texts = new Map<string | null, SearchText>()
+  readonly #building = new Map<string | null, Promise<void>>()
+
+  constructor(place: SearchPlace) {
+    this.#place = place
+  }
+
+  /** The keys of the rows that a query finds in the history of an asset, in no particular order. */
+  async find(tokenId: string | null, query: string): Promise<string[]> {
+    const known = this.#texts.get(tokenId)
+    const text = known ?? new SearchText(this.#place.clock)
+    if (known === undefined) {
+      this.#texts.set(tokenId, text)
+      this.#building.set(tokenId, this.#build(text, tokenId))
+    }
+    await this.#building.get(tokenId)
+    return text.find(query)
+  }
+
+  /** Follows a change of rows. */
+  update(rows: ReadonlyMap<string, RowChange>): void {
+    for (const [tokenId, text] of this.#texts) {
+      const textsOf = this.#place.textsIn(tokenId)
+      for (const [key, { after }] of rows) {
+        text.set(key, after === undefined ? [] : textsOf(after))
+      }
+    }
+  }
+
+  /** Forgets all text. */
+  clear(): void {
+    for (const text of this.#texts.values()) text.clear()
+    this.#texts.clear()
+    this.#building.clear()
+  }
+
+  /** A row that changes meanwhile is known already when the scan comes to it, and newer. */
+  async #build(text: SearchText, tokenId: string | null): Promise<void> {
+    const { rows, textsIn } = this.#place
+    const textsOf = textsIn(tokenId)
+    try {
+      for await (const batch of rows.scan()) {
+        // A batch is what lies together on the disk, and the scan pauses after each.
+        if (this.#texts.get(tokenId) !== text) return
+        for (const row of batch) {
+          if (!text.has(row.key)) text.set(row.key, textsOf(parseRow(row.text)))
+        }
+      }
+    } catch (error) {
+      if (this.#texts.get(tokenId) === text) this.#texts.delete(tokenId)
+      throw error
+    }
+  }
+}
+
+/** Stands around each text, so that no query is found across two of them. */
+const SEPARATOR = '\0'
+const BLOCK = 256
+
+/**
+ * What a search looks into, of all transactions in one list: built when somebody first searches, edited in place.
+ *
+ * It is plain text of what people have noted, so it counts as a secret: it is in memory only, and goes with
+ * {@link clear}.
+ */
+export class SearchText {
+  readonly #clock: Pick<Clock, 'monotonic' | 'turn'>
+  readonly #slots = new Map<string, number>()
+  #keys: string[] = []
+  #blocks: Block[] = []
+
+  constructor(clock: Pick<Clock, 'monotonic' | 'turn'>) {
+    this.#clock = clock
+  }
+
+  /** Tells whether the texts of a key are known. */
+  has(key: string): boolean {
+    return this.#slots.has(key)
+  }
+
+  /** Replaces the texts of a key; without texts nothing finds it. */
+  set(key: string, texts: readonly string[]): void {
+    let slot = this.#slots.get(key)
+    if (slot === undefined) {
+      slot = this.#keys.length
+      this.#slots.set(key, slot)
+      this.#keys.push(key)
+      if (slot % BLOCK === 0) this.#blocks.push(new Block())
+    }
+    const text = texts.length === 0 ? '' : texts.join(SEPARATOR).toLowerCase() + SEPARATOR
+    this.#blocks[Math.floor(slot / BLOCK)]?.set(slot % BLOCK, text)
+  }
+
+  /** The keys with a text that holds `query`, which is not empty and in lower case; in no particular order. */
+  async find(query: string): Promise<string[]> {
+    const breathe = makeYielder(this.#clock)
+    const found: string[] = []
+    const [blocks, keys] = [this.#blocks, this.#keys]
+    for (const [index, block] of blocks.entries()) {
+      for (const slot of block.find(query)) found.push(keys[index * BLOCK + slot] ?? '')
+      await breathe()
+    }
+    return found
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#slots.clear()
+    this.#keys = []
+    this.#blocks = []
+  }
+}
+
+/** Texts in one string, which is searched in one go. */
+class Block {
+  #text = ''
+  readonly #ends: number[] = []
+
+  set(slot: number, text: string): void {
+    const start = this.#ends[slot - 1] ?? 0
+    const end = this.#ends[slot] ?? this.#text.length
+    this.#text = this.#text.slice(0, start) + text + this.#text.slice(end)
+    const shift = text.length - (end - start)
+    this.#ends[slot] = end + shift
+    for (let later = slot + 1; later < this.#ends.length; later++) {
+      this.#ends[later] = (this.#ends[later] ?? 0) + shift
+    }
+  }
+
+  *find(query: string): Generator<number> {
+    let slot = 0
+    let at = this.#text.indexOf(query)
+    while (at >= 0) {
+      while ((this.#ends[slot] ?? 0) <= at) slot++
+      yield slot
+      at = this.#text.indexOf(query, this.#ends[slot])
+    }
+  }
+}
 
 /** What a search reads of a transaction. */
 export type Searched = Pick<

@@ -1,12 +1,8 @@
-import { confirmationsOf } from '../../../kernel/wallet/history/confirmations.ts'
+import { confirmationsOf } from '../../../kernel/wallet/history/row.ts'
 import { matchesSearch, normalizeQuery, type Searched } from '../../../kernel/wallet/history/search.ts'
-import { upgradeMemos } from '../../../kernel/wallet/memos.ts'
+import { upgradeMemos } from '../../../kernel/wallet/spend/draft.ts'
 import { mergeMetadata } from '../../../kernel/wallet/history/metadata.ts'
-import {
-  parseTransactionFile,
-  transactionFileJson,
-  transactionFilePath
-} from '../../../kernel/wallet/history/transaction-file.ts'
+import { parseTransactionFile, transactionFileJson, transactionFilePath } from '../../../kernel/wallet/history/file-format.ts'
 import { readVectorFile } from '../vector.ts'
 import { eachVector, type GroupCheck } from './check.ts'
 

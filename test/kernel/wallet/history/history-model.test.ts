@@ -1,8 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { Metadata } from '../../../../kernel/types/transaction.ts'
-import { saveMetadata } from '../../../../kernel/wallet/history/save-metadata.ts'
-import { listTransactions } from '../../../../kernel/wallet/history/transaction-list.ts'
+import { saveMetadata } from '../../../../kernel/wallet/history/history.ts'
+import { listTransactions } from '../../../../kernel/wallet/history/list.ts'
 import { type HistoryDevice, incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
 import { makeSyncStore, type SyncStore } from '../../../helpers/sync-store.ts'
 

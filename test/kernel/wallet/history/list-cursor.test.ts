@@ -1,6 +1,5 @@
 import test from 'ava'
-import { ListCursor } from '../../../../kernel/wallet/history/list-cursor.ts'
-import { type RowList, UNLISTED } from '../../../../kernel/wallet/history/row-list.ts'
+import { ListCursor, type RowList, UNLISTED } from '../../../../kernel/wallet/history/row-list.ts'
 
 test('what comes or goes above between two looks at a list neither hides a row nor shows one twice', async t => {
   const orders = new Map(['start', 'a', 'b', 'c', 'd', 'e'].map((key, index) => [key, 10 - index]))

@@ -1,8 +1,12 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { nativeAmount } from '../../../../kernel/base/amount.ts'
-import { matchesSearch, normalizeQuery, type Searched } from '../../../../kernel/wallet/history/search.ts'
-import { SearchText } from '../../../../kernel/wallet/history/search-text.ts'
+import {
+  matchesSearch,
+  normalizeQuery,
+  type Searched,
+  SearchText
+} from '../../../../kernel/wallet/history/search.ts'
 import { makeFakeClock } from '../../../helpers/fake-clock.ts'
 
 const TX: Searched = {

@@ -1,11 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { nativeAmount } from '../../../../kernel/base/amount.ts'
-import { saveMetadata } from '../../../../kernel/wallet/history/save-metadata.ts'
-import {
-  parseTransactionFile,
-  transactionFileJson
-} from '../../../../kernel/wallet/history/transaction-file.ts'
+import { parseTransactionFile, transactionFileJson } from '../../../../kernel/wallet/history/file-format.ts'
+import { saveMetadata } from '../../../../kernel/wallet/history/history.ts'
 import { type HistoryDevice, incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
 import { boxOf } from '../../../helpers/repo-device.ts'
 import { makeSyncStore, type SyncStore } from '../../../helpers/sync-store.ts'

@@ -1,0 +1,231 @@
+import { compare, type NativeAmount, nativeAmount, sum } from '../../base/amount.ts'
+import { copyList } from '../../base/copy-data.ts'
+import { errorOf, scrub, WalletError } from '../../base/errors.ts'
+import { isRecord } from '../../base/json.ts'
+import type { Clock } from '../../io/io.ts'
+import type { CurrencyInfo } from '../../types/currency.ts'
+import type { BalanceDetails, ConnectionLoss, EngineCallbacks, StakingStatus } from '../../types/engine.ts'
+import type { EngineTransaction } from '../../types/transaction.ts'
+import {
+  checkBalanceDetails,
+  checkStakingStatus,
+  checkTokenIds,
+  isBalance,
+  isTokenId,
+  readEngineTransaction
+} from './validate.ts'
+
+const SLICE = 4000
+const MAX_CHECKPOINT = 100_000
+/** How many transactions one call may report. */
+const MAX_REPORTED = 1_000_000
+
+/** What an engine reported in one call, and what it said next of how far that goes. */
+interface Batch {
+  readonly transactions: readonly unknown[]
+  checkpoint: string | undefined
+}
+
+/** Where checked reports of an engine go. */
+export interface EngineListener {
+  addressChanged(): void
+  balanceChanged(tokenId: string | null, balance: NativeAmount): void
+  detailsChanged(tokenId: string | null, details: BalanceDetails): void
+  heightChanged(height: number): void
+  progressed(ratio: number): void
+  statusChanged(text: string): void
+  /** With a loss: the engine hears of its chain no more. */
+  connectionChanged(lost: ConnectionLoss | undefined): void
+  stakingChanged(status: StakingStatus): void
+  tokensFound(tokenIds: readonly string[]): void
+  unactivatedChanged(tokenIds: readonly string[]): void
+  /**
+   * One slice of a batch; resolves when it is durable.
+   *
+   * @param checkpoint - covers all that was reported up to here, to be kept with it; then there may be no transactions
+   */
+  transactionsChanged(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<void>
+  /** A report that was refused, or could not be taken in. */
+  failed(error: unknown): void
+}
+
+/**
+ * Takes what an engine reports: checks it, queues it in order, and never throws back into the engine.
+ *
+ * A bad transaction is refused alone; the good ones of its batch count. After `close` nothing is heard.
+ */
+export class EngineInbox {
+  readonly #pluginId: string
+  readonly #maxSupply: NativeAmount | undefined
+  readonly #clock: Clock
+  readonly #listener: EngineListener
+  #queue: Promise<void> = Promise.resolve()
+  /** The batch that was reported last, until its end is being taken in: a checkpoint behind it is kept in the same write. */
+  #last: Batch | undefined
+  #isClosed = false
+  /** Something that was reported could not be kept: no checkpoint may claim it. */
+  #isBehind = false
+  /** What is told while checkpoints are doubted; undefined while they are believed. */
+  #doubted: { readonly checkpoint?: string } | undefined
+
+  constructor(
+    { pluginId, maxSupply }: Pick<CurrencyInfo, 'pluginId'> & { readonly maxSupply?: string | undefined },
+    clock: Clock,
+    listener: EngineListener
+  ) {
+    this.#pluginId = pluginId
+    this.#maxSupply = maxSupply === undefined ? undefined : nativeAmount(maxSupply)
+    this.#clock = clock
+    this.#listener = listener
+  }
+
+  /** The functions that the engine is given. */
+  readonly callbacks: EngineCallbacks = Object.freeze({
+    onAddressChanged: () => this.#hear(listener => listener.addressChanged()),
+    onAddressesChecked: (ratio: number) =>
+      this.#hear(listener => {
+        if (typeof ratio !== 'number' || Number.isNaN(ratio)) throw this.#bogus('progress')
+        const progress = (): void => this.#hear(() => listener.progressed(Math.min(1, Math.max(0, ratio))))
+        // Whoever hears that all is seen looks into the history at once.
+        this.#queue = this.#queue.then(progress)
+      }),
+    onTokenBalanceChanged: (tokenId: string | null, balance: string) =>
+      this.#hear(listener => {
+        if (!isBalance(balance) || !isTokenId(tokenId)) throw this.#bogusBalance()
+        this.#checkSupply(tokenId, nativeAmount(balance))
+        listener.balanceChanged(tokenId, nativeAmount(balance))
+      }),
+    onBalanceDetailsChanged: (tokenId: string | null, details: BalanceDetails) =>
+      this.#hear(listener => {
+        const read = checkBalanceDetails(details)
+        if (read === undefined || !isTokenId(tokenId)) throw this.#bogusBalance()
+        this.#checkSupply(tokenId, sum(Object.values(read)))
+        listener.detailsChanged(tokenId, read)
+      }),
+    onBlockHeightChanged: (height: number) =>
+      this.#hear(listener => {
+        if (!Number.isSafeInteger(height) || height < 0) throw this.#bogus('block height')
+        listener.heightChanged(height)
+      }),
+    onTransactionsChanged: (transactions: readonly EngineTransaction[]) =>
+      this.#hear(() => {
+        const copy = copyList(transactions, MAX_REPORTED)
+        if (copy === undefined) throw this.#bogus('transactions')
+        this.#enqueue({ transactions: copy, checkpoint: undefined })
+      }),
+    onStatus: (text: string) =>
+      this.#hear(listener => {
+        if (typeof text !== 'string') throw this.#bogus('status')
+        listener.statusChanged(text.slice(0, 200))
+      }),
+    onConnectionChanged: (lost?: ConnectionLoss) =>
+      this.#hear(listener => {
+        if (lost === undefined) return listener.connectionChanged(undefined)
+        const { server, reason } = isRecord(lost) ? lost : {}
+        if (typeof server !== 'string' || typeof reason !== 'string') throw this.#bogus('connection')
+        listener.connectionChanged({ server: shortText(server), reason: shortText(reason) })
+      }),
+    onStakingStatusChanged: (status: StakingStatus) =>
+      this.#hear(listener => listener.stakingChanged(checkStakingStatus(this.#pluginId, status))),
+    onNewTokens: (tokenIds: readonly string[]) =>
+      this.#hear(listener => listener.tokensFound(checkTokenIds(this.#pluginId, tokenIds))),
+    onUnactivatedTokenIdsChanged: (tokenIds: readonly string[]) =>
+      this.#hear(listener => listener.unactivatedChanged(checkTokenIds(this.#pluginId, tokenIds))),
+    onSeenTxCheckpoint: (checkpoint: string) =>
+      this.#hear(() => {
+        if (typeof checkpoint !== 'string' || checkpoint.length > MAX_CHECKPOINT)
+          throw this.#bogus('checkpoint')
+        if (this.#doubted !== undefined) this.#doubted = { checkpoint }
+        else if (this.#last === undefined) this.#enqueue({ transactions: [], checkpoint })
+        else this.#last.checkpoint = checkpoint
+      })
+  })
+
+  /** Resolves when everything that was reported so far has been taken in. */
+  settled(): Promise<void> {
+    return this.#queue
+  }
+
+  /** From now on, until {@link believe}, no checkpoint is kept: the engine is to tell everything anew. */
+  doubt(): void {
+    this.#doubted = {}
+  }
+
+  /** The engine has begun anew: checkpoints count, also the last of those that it told meanwhile. */
+  believe(): void {
+    const { checkpoint } = this.#doubted ?? {}
+    this.#doubted = undefined
+    if (checkpoint !== undefined) this.callbacks.onSeenTxCheckpoint(checkpoint)
+  }
+
+  /** Stops hearing. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  #hear(take: (listener: EngineListener) => void): void {
+    if (this.#isClosed) return
+    try {
+      take(this.#listener)
+    } catch (thrown) {
+      this.#listener.failed(errorOf(thrown))
+    }
+  }
+
+  #enqueue(batch: Batch): void {
+    this.#last = batch
+    this.#queue = this.#queue.then(() => this.#take(batch))
+  }
+
+  async #take(batch: Batch): Promise<void> {
+    const { transactions } = batch
+    // Once closed, some of what was reported is dropped, and no checkpoint may claim it.
+    for (let start = 0; !this.#isClosed; start += SLICE) {
+      const good = this.#check(transactions.slice(start, start + SLICE))
+      const isEnd = start + SLICE >= transactions.length
+      if (isEnd && this.#last === batch) this.#last = undefined
+      const checkpoint = isEnd && !this.#isBehind ? batch.checkpoint : undefined
+      await this.#listener.transactionsChanged(good, checkpoint).catch(error => {
+        this.#isBehind = true
+        this.#listener.failed(error)
+      })
+      if (isEnd) return
+      await this.#clock.turn()
+    }
+  }
+
+  #check(transactions: readonly unknown[]): EngineTransaction[] {
+    const good: EngineTransaction[] = []
+    for (const value of transactions) {
+      try {
+        good.push(readEngineTransaction(this.#pluginId, value))
+      } catch (error) {
+        this.#listener.failed(error)
+      }
+    }
+    return good
+  }
+
+  #bogusBalance(): WalletError {
+    return new WalletError('BOGUS_BALANCE', { pluginId: this.#pluginId })
+  }
+
+  /** More coins than there can be are none: a server or a plugin has made them up. */
+  #checkSupply(tokenId: string | null, balance: NativeAmount): void {
+    if (tokenId === null && this.#maxSupply !== undefined && compare(balance, this.#maxSupply) > 0)
+      throw this.#bogusBalance()
+  }
+
+  #bogus(what: string): WalletError {
+    return new WalletError('BOGUS_DATA', { pluginId: this.#pluginId, what, path: '' })
+  }
+}
+
+/** What an engine says of others in one line, as it may be shown. */
+const shortText = (text: string): string =>
+  scrub(
+    text
+      .slice(0, 200)
+      .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+      .trim()
+  )

@@ -1,0 +1,130 @@
+import { describeError, isWalletError } from '../../base/errors.ts'
+import { Observable, type Readable } from '../../base/observable.ts'
+import type { EngineSnapshot } from '../../types/snapshots.ts'
+import type { WalletParts } from '../options.ts'
+
+/** What an engine's state belongs to. */
+export type EngineStateParts = Pick<
+  WalletParts,
+  'services' | 'events' | 'walletId' | 'info' | 'paused' | 'isPaused' | 'report'
+>
+
+/** What an engine's state may be told; each change that changes nothing is told to nobody. */
+export type EngineChanges = Partial<
+  Pick<EngineSnapshot, 'state' | 'isPaused' | 'syncRatio' | 'blockHeight' | 'status'>
+>
+
+/**
+ * The public facts of one engine: how it is, since when, and what went wrong.
+ *
+ * What an engine says of itself is gathered for a moment and told as one change.
+ */
+export class EngineState implements Readable<EngineSnapshot> {
+  readonly #state: Observable<EngineSnapshot>
+  readonly #parts: EngineStateParts
+  /** What waits to be told. */
+  #gathered: EngineChanges | undefined
+
+  constructor(parts: EngineStateParts) {
+    const { services, walletId, info, paused, report } = parts
+    const { pluginId } = info
+    const isPaused = parts.isPaused || paused.getSnapshot().isPaused
+    this.#parts = parts
+    this.#state = new Observable<EngineSnapshot>(
+      { walletId, pluginId, state: 'created', isPaused, syncRatio: 0, blockHeight: 0, since: this.#now },
+      snapshot => services.hooks.engineChanged.call(snapshot),
+      report
+    )
+    services.hooks.engineChanged.call(this.getSnapshot())
+  }
+
+  subscribe(listener: () => void): () => void {
+    return this.#state.subscribe(listener)
+  }
+
+  getSnapshot(): EngineSnapshot {
+    return this.#state.getSnapshot()
+  }
+
+  /** Changes facts soon, with others that come in meanwhile. */
+  gather(facts: EngineChanges): void {
+    const isWaiting = this.#gathered !== undefined
+    if (!isWaiting && facts.status === '' && this.getSnapshot().status === undefined) return
+    if (!isWaiting && holds(this.getSnapshot(), facts)) return
+    this.#gathered = { ...this.#gathered, ...facts }
+    if (isWaiting) return
+    this.#parts.events.push(`engine ${this.#parts.walletId}`, () => {
+      const gathered = this.#gathered
+      this.#gathered = undefined
+      if (gathered !== undefined) this.show(gathered)
+    })
+  }
+
+  /** Drops what was gathered and nobody was told. */
+  drop(): void {
+    this.#gathered = undefined
+  }
+
+  /** Changes facts. */
+  show(changes: EngineChanges): void {
+    this.#set({ ...this.getSnapshot(), ...changes })
+  }
+
+  /** Notes what went wrong, until something succeeds. */
+  showFailure(error: unknown, changes: EngineChanges = {}): void {
+    const { errorCode: _, ...rest } = this.getSnapshot()
+    const failure = describeError(error)
+    this.#set({ ...rest, ...changes, failure, ...(isWalletError(error) ? { errorCode: error.code } : {}) })
+  }
+
+  /** Something has succeeded: what went wrong before is no longer true. */
+  showSuccess(changes: EngineChanges = {}): void {
+    const { errorCode: _, failure: __, ...rest } = this.getSnapshot()
+    this.#set({ ...rest, ...changes })
+  }
+
+  /** The engine is gone, and its words with it. */
+  showGone(): void {
+    const { status: _, ...rest } = this.getSnapshot()
+    this.#set({ ...rest, state: 'stopped' })
+  }
+
+  get #now(): number {
+    return Math.floor(this.#parts.services.io.clock.now() / 1000)
+  }
+
+  #set(changed: EngineSnapshot): void {
+    const present = this.getSnapshot()
+    const next = snapshotOf(changed)
+    if (isSame(present, next)) return
+    const isSameStage =
+      present.state === next.state &&
+      present.isPaused === next.isPaused &&
+      (present.failure === undefined) === (next.failure === undefined)
+    this.#state.set(isSameStage ? next : snapshotOf({ ...next, since: this.#now }))
+  }
+}
+
+/** The fields by name: what is spread and taken apart many times has a hidden shape of its own, which costs memory. */
+const snapshotOf = ({ status, failure, errorCode, ...facts }: EngineSnapshot): EngineSnapshot => ({
+  walletId: facts.walletId,
+  pluginId: facts.pluginId,
+  state: facts.state,
+  isPaused: facts.isPaused,
+  syncRatio: facts.syncRatio,
+  blockHeight: facts.blockHeight,
+  since: facts.since,
+  // No words are none: an engine takes back what it said so.
+  ...(status === undefined || status === '' ? {} : { status }),
+  ...(failure === undefined ? {} : { failure }),
+  ...(errorCode === undefined ? {} : { errorCode })
+})
+
+const holds = (snapshot: EngineSnapshot, facts: Partial<EngineSnapshot>): boolean => {
+  for (const name of Object.keys(facts) as (keyof EngineSnapshot)[]) {
+    if (snapshot[name] !== facts[name]) return false
+  }
+  return true
+}
+
+const isSame = (one: EngineSnapshot, other: EngineSnapshot): boolean => holds(one, other) && holds(other, one)

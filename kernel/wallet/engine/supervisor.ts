@@ -1,0 +1,396 @@
+import { describeError, isWalletError, WalletError } from '../../base/errors.ts'
+import type { Readable } from '../../base/observable.ts'
+import { askForKeys, type KeyPass, type KeyQuestion } from '../../keys/key-gate.ts'
+import { openKeys } from '../../keys/wallet-info.ts'
+import type { ConnectionLoss, CurrencyEngine, KeysArgument } from '../../types/engine.ts'
+import type { WalletKeys } from '../../types/keys.ts'
+import type { EngineSnapshot } from '../../types/snapshots.ts'
+import type { EngineTransaction } from '../../types/transaction.ts'
+import type { WalletParts } from '../options.ts'
+import { EngineInbox, type EngineListener } from './callbacks.ts'
+import { EngineFeed, type EngineInputs } from './config.ts'
+import { makeWalletEngine } from './make-engine.ts'
+import { type EngineChanges, EngineState, type EngineStateParts } from './state.ts'
+import { checkStakingStatus } from './validate.ts'
+
+/** What the engines of a wallet are made for. */
+export interface EngineHost extends EngineListener {
+  /** Settings and tokens as they are now. */
+  readonly inputs: EngineInputs
+  /** How far an earlier engine has reported its transactions. */
+  checkpoint(): Promise<string | undefined>
+  /** The signed payments whose coins an engine must keep from every other draft. */
+  readonly reserved: readonly EngineTransaction[]
+  /** The engine has looked at the network. */
+  synced(): void
+}
+
+/**
+ * Where the engines of one wallet are made, fed and heard: one at a time, and each is heard only while it is the
+ * present one.
+ */
+export class EngineRoom {
+  readonly runner: EngineRunner
+  readonly #parts: WalletParts
+  readonly #host: EngineHost
+  readonly #feed: EngineFeed
+  #inbox: EngineInbox | undefined
+
+  constructor(parts: WalletParts, host: EngineHost) {
+    this.#parts = parts
+    this.#host = host
+    this.runner = new EngineRunner(parts, this)
+    this.#feed = new EngineFeed(this.runner, parts.report)
+  }
+
+  /** Asks the plugin for an engine. @throws as `makeWalletEngine` */
+  async make(): Promise<CurrencyEngine> {
+    const { info, clock, services } = this.#parts
+    const inbox = new EngineInbox(info, clock, this.#host)
+    this.silence()
+    this.#inbox = inbox
+    const { inputs } = this.#host
+    this.#feed.begin(inputs)
+    const engine = await makeWalletEngine(this.#parts, {
+      callbacks: inbox.callbacks,
+      inputs,
+      seenTxCheckpoint: await this.#host.checkpoint(),
+      reserved: this.#host.reserved
+    })
+    if (engine.getStakingStatus !== undefined) {
+      services.inBackground(`engine ${info.pluginId}`, this.#askStaking(engine, inbox))
+    }
+    return engine
+  }
+
+  /** The present engine has nothing more to say. */
+  silence(): void {
+    this.#inbox?.close()
+  }
+
+  synced(): void {
+    this.#host.synced()
+  }
+
+  /** Settings or tokens may be others now. */
+  inputsChanged(): void {
+    this.#feed.change(this.#host.inputs)
+  }
+
+  /** Resolves when everything that was reported so far has been taken in. */
+  async reportsTaken(): Promise<void> {
+    await this.#inbox?.settled()
+  }
+
+  /** No checkpoint of the present engine counts until {@link believe}: what it has told is forgotten. */
+  doubt(): void {
+    this.#inbox?.doubt()
+  }
+
+  /** The present engine has begun anew. */
+  believe(): void {
+    this.#inbox?.believe()
+  }
+
+  async #askStaking(engine: CurrencyEngine, inbox: EngineInbox): Promise<void> {
+    const { info, services, walletId } = this.#parts
+    const place = { pluginId: info.pluginId, kind: 'asking for what is staked', owner: walletId }
+    const what = `${info.displayName}: ${place.kind}`
+    const status = await services.calls.call({ ...place, what, milliseconds: ASK_MS }, async () =>
+      checkStakingStatus(info.pluginId, await engine.getStakingStatus?.())
+    )
+    if (this.#inbox === inbox) this.#host.stakingChanged(status)
+  }
+}
+
+/** How long an engine may take to say what is staked. */
+const ASK_MS = 60_000
+
+const DEFAULT_PERIOD_MS = 10_000
+const RETRY_MS = 30_000
+const MIN_PERIOD_MS = 100
+/** An engine that never wants to look again is asked once a day. */
+const MAX_PERIOD_MS = 86_400_000
+/** A lost server has others, which are asked within a second. */
+const LOST_MS = 1000
+/** Shorter waits are kept to the letter. */
+const LOOSE_FROM_MS = 1000
+const CALL_MS = 60_000
+/** A plugin cannot hold up a logout for longer. */
+const STOP_MS = 5_000
+
+/** What an engine runner belongs to. */
+export interface EngineParts extends EngineStateParts, Pick<WalletParts, 'scheduler' | 'keys'> {}
+
+/** Who makes the engines that a runner runs. */
+export interface EngineOwner {
+  /** Asks the plugin for an engine. */
+  make(): Promise<CurrencyEngine>
+  /** The engine that was made last is going away: it has nothing more to say. */
+  silence(): void
+  /** The engine has looked at the network. */
+  synced(): void
+}
+
+/**
+ * The life of one engine: made when first needed, started while not paused, synced at the pace it asks for,
+ * stopped at the end; a failure is shown and tried again on the next start.
+ *
+ * @see specification §4 "Engine lifecycle"
+ */
+export class EngineRunner implements Readable<EngineSnapshot> {
+  readonly #state: EngineState
+  readonly #parts: EngineParts
+  readonly #owner: EngineOwner
+  #engine: Promise<CurrencyEngine> | undefined
+  /** One object for each start, so that what belongs to an earlier one can tell. */
+  #run: object | undefined
+  #syncPass: { readonly run: object; readonly pass: KeyPass } | undefined
+  #isClosed = false
+  /** The engine is looking at the network. */
+  #isLooking = false
+
+  constructor(parts: EngineParts, owner: EngineOwner) {
+    this.#parts = parts
+    this.#owner = owner
+    this.#state = new EngineState(parts)
+  }
+
+  subscribe(listener: () => void): () => void {
+    return this.#state.subscribe(listener)
+  }
+
+  getSnapshot(): EngineSnapshot {
+    return this.#state.getSnapshot()
+  }
+
+  /** True after `close`. */
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** Starts the engine and its sync, unless paused, running or closed; a failure is tried again. @throws ENGINE_FAILED */
+  async start(): Promise<void> {
+    if (this.#run !== undefined || this.#isClosed || this.getSnapshot().isPaused) return
+    const run = {}
+    this.#run = run
+    this.#isLooking = false
+    this.#state.showSuccess({ state: 'created' })
+    try {
+      const engine = await this.#get()
+      if (this.#run !== run) return
+      this.#parts.services.inBackground('engine sync', this.#sync(run, { isFirst: true }))
+      await this.#bounded('starting the engine', () => engine.startEngine())
+      if (this.#run === run) this.#state.show({ state: 'started' })
+    } catch (error) {
+      // Whoever stopped it meanwhile wants to hear no more of it.
+      if (this.#run !== run) return
+      await this.#stop()
+      if (this.#run !== undefined || this.#isClosed || this.getSnapshot().isPaused) return
+      this.#parts.scheduler.schedule(this.#syncKey, RETRY_MS, () =>
+        this.#parts.services.inBackground(`engine ${this.#parts.info.pluginId}`, this.start())
+      )
+      throw this.#failed(error)
+    }
+  }
+
+  /** Stops the engine's work until `resume`; it can still be asked for addresses and spends. */
+  async pause(): Promise<void> {
+    this.#state.show({ isPaused: true })
+    await this.#stop()
+    if (this.#run === undefined) this.#state.showGone()
+  }
+
+  /** Undoes `pause`. */
+  async resume(): Promise<void> {
+    this.#state.show({ isPaused: false })
+    await this.start()
+  }
+
+  /**
+   * Calls the engine under a deadline; makes it if need be. `call` answers with what it has checked and copied.
+   *
+   * @throws ENGINE_FAILED, DEADLINE, or the engine's error
+   */
+  async call<T>(what: string, call: (engine: CurrencyEngine) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
+    const engine = await this.#get().catch(error => {
+      throw this.#failed(error)
+    })
+    return this.#bounded(what, () => call(engine))
+  }
+
+  /** Calls the engine if there is one, or is about to be; otherwise nothing happens. @throws as {@link call} */
+  async tell(what: string, call: (engine: CurrencyEngine) => Promise<void>): Promise<void> {
+    if (this.#engine !== undefined && !this.#isClosed) await this.call(what, call)
+  }
+
+  /** Looks at the network once, now. */
+  async syncNow(): Promise<void> {
+    const keys = await this.#syncKeys()
+    await this.call('syncing', engine => engine.syncNetwork(keys))
+    if (!this.#isClosed) this.#owner.synced()
+  }
+
+  /** Private keys for a signature or another call, once every policy has agreed. @throws LOGGED_OUT, what a policy objects */
+  async privateKeys(question: KeyQuestion): Promise<WalletKeys> {
+    if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
+    return this.#opened(await this.#pass(question))
+  }
+
+  /**
+   * Private keys for a call, only where the currency declares that it needs them there (specification §6).
+   *
+   * @throws LOGGED_OUT, what a policy objects
+   */
+  async keysFor(question: KeyQuestion & { readonly use: 'draft' | 'broadcast' }): Promise<KeysArgument> {
+    const { needsKeysToSpend, needsKeysToBroadcast } = this.#parts.info
+    const isNeeded = question.use === 'draft' ? needsKeysToSpend : needsKeysToBroadcast
+    return isNeeded === true ? { privateKeys: await this.privateKeys(question) } : {}
+  }
+
+  /** Asked once for each start: an engine that needs keys to sync gets them every few seconds. */
+  async #syncKeys(): Promise<KeysArgument> {
+    if (this.#parts.info.needsKeysToSync !== true) return {}
+    const run = this.#run
+    const known = this.#syncPass
+    const pass = run !== undefined && known?.run === run ? known.pass : await this.#pass({ use: 'sync' })
+    if (run !== undefined) this.#syncPass = { run, pass }
+    return { privateKeys: this.#opened(pass) }
+  }
+
+  #pass(question: KeyQuestion): Promise<KeyPass> {
+    const { services, walletId, info } = this.#parts
+    const { pluginId, currencyCode } = info
+    return askForKeys(services, { walletId, pluginId, currencyCode, ...question })
+  }
+
+  #opened(pass: KeyPass): WalletKeys {
+    if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
+    return openKeys(this.#parts.keys, pass)
+  }
+
+  /** Shows at once that the engine has lost its server; looks again now, and once it has a server again. */
+  connectionChanged(lost: ConnectionLoss | undefined): void {
+    const run = this.#run
+    if (this.#isClosed || run === undefined) return
+    if (lost !== undefined) this.#state.showFailure(new WalletError('CONNECTION_LOST', { ...lost }))
+    // A look that is on its way meets the same, and shows what became of it.
+    if (this.getSnapshot().failure === undefined || this.#isLooking) return
+    this.#parts.scheduler.schedule(this.#syncKey, 0, () => this.#lookAgain(run))
+  }
+
+  /** Takes progress, height and words of the engine, which are told soon. */
+  gather(facts: Omit<EngineChanges, 'state' | 'isPaused'>): void {
+    if (!this.#isClosed) this.#state.gather(facts)
+  }
+
+  /** It begins anew: nothing of the chain is known. */
+  restartProgress(): void {
+    this.#state.drop()
+    this.#state.show({ syncRatio: 0 })
+  }
+
+  /** Stops the engine for good. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await this.#stop()
+    this.#state.showGone()
+  }
+
+  #get(): Promise<CurrencyEngine> {
+    this.#engine ??= this.#make()
+    return this.#engine
+  }
+
+  #make(): Promise<CurrencyEngine> {
+    const making = (async () => this.#owner.make())()
+    const made = this.#bounded('making the engine', () => making)
+    made.catch(() => {
+      if (this.#engine === made) this.#engine = undefined
+      // One that comes after its deadline has no owner.
+      making.then(late => late.killEngine()).catch(() => undefined)
+    })
+    return made
+  }
+
+  /** Takes the engine away at once, so that the next call makes another, and kills it, also one still being made. */
+  async #stop(): Promise<void> {
+    const { scheduler, services, info, walletId } = this.#parts
+    const engine = this.#engine
+    this.#engine = undefined
+    this.#run = undefined
+    scheduler.cancel(this.#syncKey)
+    this.#owner.silence()
+    if (engine === undefined) return
+    const place = { pluginId: info.pluginId, kind: 'stopping', owner: walletId }
+    const limits = { what: `${info.displayName}: stopping`, milliseconds: STOP_MS }
+    const stop = async (): Promise<void> => {
+      const made = await engine.catch(() => undefined)
+      await made?.killEngine()
+    }
+    await services.calls
+      .call({ ...place, ...limits }, stop)
+      .catch((error: unknown) => services.report(`engine ${info.pluginId}`, error))
+  }
+
+  async #sync(run: object, { isFirst }: { readonly isFirst: boolean }): Promise<void> {
+    let delayMs = DEFAULT_PERIOD_MS
+    this.#isLooking = true
+    try {
+      const keys = await this.#syncKeys()
+      const wanted = await this.call('syncing', engine => engine.syncNetwork(keys))
+      if (this.#run !== run) return
+      if (Number.isFinite(wanted)) delayMs = Math.min(MAX_PERIOD_MS, Math.max(MIN_PERIOD_MS, wanted))
+      if (this.getSnapshot().failure !== undefined) this.#state.showSuccess()
+      this.#owner.synced()
+    } catch (error) {
+      if (this.#run !== run) return
+      this.#parts.services.logOf(this.#parts.info.pluginId).warn(`sync failed: ${describeError(error)}`)
+      this.#state.showFailure(error)
+      // The next server is being asked already.
+      if (isWalletError(error, 'CONNECTION_LOST')) delayMs = LOST_MS
+    } finally {
+      if (this.#run === run) this.#isLooking = false
+    }
+    const again = (): void => this.#lookAgain(run)
+    if (delayMs < LOOSE_FROM_MS) return this.#parts.scheduler.schedule(this.#syncKey, delayMs, again)
+    // Engines that were started together would otherwise ask together, for ever.
+    const waitMs = isFirst ? delayMs * (1 - this.#draw() / 2) : delayMs
+    this.#parts.scheduler.scheduleLoosely(this.#syncKey, waitMs, again)
+  }
+
+  #lookAgain(run: object): void {
+    this.#parts.services.inBackground('engine sync', this.#sync(run, { isFirst: false }))
+  }
+
+  /** Uniform in 0 to 1. */
+  #draw(): number {
+    const [byte = 0] = this.#parts.services.io.random(1)
+    return byte / 255
+  }
+
+  get #syncKey(): string {
+    return `engine ${this.#parts.walletId}`
+  }
+
+  #bounded<T>(what: string, call: () => Promise<T>): Promise<T> {
+    const { services, info, walletId: owner } = this.#parts
+    const place = { pluginId: info.pluginId, kind: what, owner }
+    return services.calls.call(
+      { ...place, what: `${info.displayName}: ${what}`, milliseconds: CALL_MS },
+      call
+    )
+  }
+
+  #failed(error: unknown): WalletError {
+    const { info, walletId } = this.#parts
+    this.#state.showFailure(error, { state: 'failed' })
+    return new WalletError(
+      'ENGINE_FAILED',
+      { pluginId: info.pluginId, walletId, reason: describeError(error) },
+      error
+    )
+  }
+}

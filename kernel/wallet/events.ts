@@ -1,0 +1,115 @@
+import type { Scheduler } from '../base/scheduler.ts'
+import { makeYielder } from '../base/yielder.ts'
+import type { Clock } from '../io/io.ts'
+
+const DELAY_MS = 20
+
+/**
+ * Gathers events of many wallets and delivers the newest of each key, in slices of at most 8 ms.
+ *
+ * An event waits at least 20 ms, so that a burst becomes one, and is never held back beyond the work before it.
+ *
+ * @see architecture decision 28; `docs/adr/0012`
+ */
+export class EventQueue {
+  readonly #clock: Clock
+  readonly #onError: (error: unknown) => void
+  readonly #waiting = new Map<string, () => void>()
+  #cancelTimer: (() => void) | undefined
+  #isFlushing = false
+  #isClosed = false
+
+  constructor(clock: Clock, onError: (error: unknown) => void) {
+    this.#clock = clock
+    this.#onError = onError
+  }
+
+  /** Delivers later; an earlier event under the same key is replaced in its place. */
+  push(key: string, deliver: () => void): void {
+    if (this.#isClosed) return
+    this.#waiting.set(key, deliver)
+    if (this.#cancelTimer === undefined && !this.#isFlushing) this.#wait()
+  }
+
+  /** Drops what is waiting, for good. */
+  close(): void {
+    this.#isClosed = true
+    this.#cancelTimer?.()
+    this.#waiting.clear()
+  }
+
+  #wait(): void {
+    this.#cancelTimer = this.#clock.after(DELAY_MS, () => {
+      this.#cancelTimer = undefined
+      void this.#flush()
+    })
+  }
+
+  /** What a delivery brings about waits for the next time. */
+  async #flush(): Promise<void> {
+    this.#isFlushing = true
+    const breathe = makeYielder(this.#clock)
+    for (const key of [...this.#waiting.keys()]) {
+      this.#deliver(key)
+      await breathe()
+    }
+    this.#isFlushing = false
+    if (this.#waiting.size > 0) this.#wait()
+  }
+
+  #deliver(key: string): void {
+    const deliver = this.#waiting.get(key)
+    this.#waiting.delete(key)
+    try {
+      deliver?.()
+    } catch (error) {
+      this.#onError(error)
+    }
+  }
+}
+
+const PERIOD_MS = 5000
+
+/** Which txids an event names. */
+export interface TxidChanges {
+  readonly created: readonly string[]
+  readonly changed: readonly string[]
+}
+
+/**
+ * Lets one event of new and changed transactions through per 5 seconds and gathers the rest.
+ *
+ * The first passes at once; what comes within the period is delivered together when it ends (specification §9).
+ */
+export class TransactionThrottle {
+  readonly #scheduler: Scheduler
+  readonly #key: string
+  readonly #deliver: (changes: TxidChanges) => void
+  #created = new Set<string>()
+  #changed = new Set<string>()
+  #isWaiting = false
+
+  constructor(scheduler: Scheduler, walletId: string, deliver: (changes: TxidChanges) => void) {
+    this.#scheduler = scheduler
+    this.#key = `transactions ${walletId}`
+    this.#deliver = deliver
+  }
+
+  /** Takes txids in; a txid that is both new and changed is told as new. */
+  add({ created, changed }: TxidChanges): void {
+    for (const txid of created) this.#created.add(txid)
+    for (const txid of changed) if (!this.#created.has(txid)) this.#changed.add(txid)
+    if (!this.#isWaiting) this.#flush()
+  }
+
+  #flush(): void {
+    this.#isWaiting = false
+    if (this.#created.size + this.#changed.size === 0) return
+    const changes = { created: [...this.#created], changed: [...this.#changed] }
+    this.#created = new Set()
+    this.#changed = new Set()
+    this.#isWaiting = true
+    this.#scheduler.schedule(this.#key, PERIOD_MS, () => this.#flush())
+    this.#deliver(changes)
+  }
+}

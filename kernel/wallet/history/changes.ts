@@ -1,0 +1,424 @@
+import { WalletError } from '../../base/errors.ts'
+import type { Repo } from '../../sync/repo.ts'
+import type { EngineTransaction } from '../../types/transaction.ts'
+import {
+  keptFileOf,
+  LEGACY_FOLDER,
+  newFileOf,
+  parseTransactionFilePath,
+  type TransactionFile,
+  transactionFilePath
+} from './file-format.ts'
+import { filesThatCount, fileText, type HistoryFiles, isLegacy, mergeFiles } from './files.ts'
+import {
+  type ChainView,
+  EMPTY_ROW,
+  type HistoryRow,
+  newRowText,
+  parseRow,
+  reportOf,
+  withReport
+} from './row.ts'
+import type { HistoryRows, RowChange } from './rows.ts'
+import { confirmationsIn } from './view.ts'
+
+/** What reports are taken into. */
+export interface ReportPlace {
+  readonly pluginId: string
+  /** The wallet's fiat currency, in which an engine's `amountFiat` is. */
+  readonly fiatCode: string
+  readonly rows: HistoryRows
+  readonly files: HistoryFiles
+  readonly chain: ChainView
+  /** The wallet's file-name hash. */
+  hashOf(text: string): string
+  /** Unix seconds. */
+  readonly seconds: number
+  /** A transaction that cannot be kept. */
+  report(error: unknown): void
+  breathe(): Promise<void> | undefined
+}
+
+/** What some reports come to; nothing is written yet. */
+export interface TakenReports {
+  readonly rows: Map<string, RowChange & { readonly after: HistoryRow }>
+  /** Files for incoming transactions seen for the first time. */
+  readonly files: Map<string, string>
+  readonly created: string[]
+  readonly changed: string[]
+}
+
+/**
+ * Joins what an engine reports with the rows there are; what is known already costs next to nothing.
+ *
+ * An incoming transaction that has no file gets one, dated now.
+ *
+ * @see protocol §6.4 "Incoming batch"
+ */
+export const takeReports = async (
+  place: ReportPlace,
+  transactions: readonly EngineTransaction[]
+): Promise<TakenReports> => {
+  const reports = await prepare(place, transactions)
+  const texts = await knownTexts(place.rows, reports)
+  const drafts = new Map<string, ReportDraft>()
+  for (let start = 0; start < reports.length; start += GROUP) {
+    draftSome(drafts, reports.slice(start, start + GROUP), { texts, chain: place.chain })
+    await place.breathe()
+  }
+  return settle(place, drafts)
+}
+
+/** How many reports are looked at without a pause. */
+const GROUP = 64
+
+interface Prepared {
+  readonly key: string
+  readonly tx: EngineTransaction
+  readonly report: EngineTransaction
+  readonly text: string
+}
+
+interface ReportDraft {
+  readonly before: HistoryRow | undefined
+  after: HistoryRow
+  /** The first report of it. */
+  readonly first: Prepared
+}
+
+const draftSome = (
+  drafts: Map<string, ReportDraft>,
+  reports: readonly Prepared[],
+  { texts, chain }: { readonly texts: ReadonlyMap<string, string>; readonly chain: ChainView }
+): void => {
+  for (const first of reports) {
+    let draft = drafts.get(first.key)
+    if (draft === undefined) {
+      const known = texts.get(first.key)
+      if (known?.includes(first.text)) continue
+      const before = known === undefined ? undefined : parseRow(known)
+      draft = { before, after: before ?? EMPTY_ROW, first }
+      drafts.set(first.key, draft)
+    }
+    draft.after = withReport(draft.after, first.report, chain)
+  }
+}
+
+const prepare = async (
+  place: ReportPlace,
+  transactions: readonly EngineTransaction[]
+): Promise<Prepared[]> => {
+  const reports: Prepared[] = []
+  for (let start = 0; start < transactions.length; start += GROUP) {
+    for (const tx of transactions.slice(start, start + GROUP)) {
+      const prepared = prepareOne(place, tx)
+      if (prepared !== undefined) reports.push(prepared)
+    }
+    await place.breathe()
+  }
+  return reports
+}
+
+const prepareOne = (
+  { pluginId, hashOf, report: tell }: ReportPlace,
+  tx: EngineTransaction
+): Prepared | undefined => {
+  try {
+    const report = reportOf(tx)
+    const text = JSON.stringify(report)
+    if (text.length > MAX_LENGTH) throw new RangeError('The transaction is too large')
+    if (report.tokenId !== null) encodeURIComponent(report.tokenId)
+    return { key: hashOf(tx.txid), tx, report, text }
+  } catch (error) {
+    if (error instanceof WalletError) throw error
+    tell(new WalletError('BOGUS_TX', { pluginId, path: 'otherParams' }, error))
+    return undefined
+  }
+}
+
+const knownTexts = async (
+  rows: HistoryRows,
+  reports: readonly Prepared[]
+): Promise<ReadonlyMap<string, string>> => {
+  const keys = [...new Set(reports.map(({ key }) => key))]
+  const known = new Map<string, string>()
+  const texts = await rows.texts(keys)
+  for (let at = 0; at < keys.length; at += 1) {
+    const text = texts[at]
+    if (text !== undefined) known.set(keys[at] ?? '', text)
+  }
+  return known
+}
+
+const settle = async (
+  place: ReportPlace,
+  drafts: ReadonlyMap<string, ReportDraft>
+): Promise<TakenReports> => {
+  const taken: TakenReports = { rows: new Map(), files: new Map(), created: [], changed: [] }
+  const orphans: string[] = []
+  const all = [...drafts]
+  for (let start = 0; start < all.length; start += GROUP) {
+    for (const [key, draft] of all.slice(start, start + GROUP)) {
+      settleOne(taken, draft, place)
+      if (draft.before?.reports.length === 0) orphans.push(key)
+    }
+    await place.breathe()
+  }
+  await addFiles(place, taken, orphans)
+  return taken
+}
+
+const settleOne = (taken: TakenReports, draft: ReportDraft, place: ReportPlace): void => {
+  const { before, after, first } = draft
+  const isNew = before === undefined && !isSend(first.tx)
+  if (isNew) addNew(taken, draft, place)
+  else taken.rows.set(first.key, { before, after, text: undefined })
+  ;(isNew ? taken.created : taken.changed).push(first.tx.txid)
+}
+
+/** Opens the files that came before the engine told of their transactions. */
+const addFiles = async (
+  { files }: ReportPlace,
+  { rows }: TakenReports,
+  keys: readonly string[]
+): Promise<void> => {
+  const merged = await files.mergeAll(keys.map(key => rows.get(key)?.after.paths ?? []))
+  for (const [index, key] of keys.entries()) {
+    const [file, change] = [merged[index], rows.get(key)]
+    if (file === undefined || change === undefined) continue
+    rows.set(key, { ...change, after: { ...change.after, file: keptFileOf(file) } })
+  }
+}
+
+const addNew = (
+  taken: TakenReports,
+  { after: { reports, isFinal }, first }: ReportDraft,
+  { seconds, fiatCode }: ReportPlace
+): void => {
+  const { key, tx } = first
+  const file = newFileOf(tx.txid, reports, { creationDate: seconds, metadata: tx.metadata, fiatCode })
+  const text = JSON.stringify(file)
+  const path = transactionFilePath(seconds, key)
+  const paths = [path]
+  const after: HistoryRow = isFinal ? { reports, isFinal, paths, file } : { reports, paths, file }
+  const isOnlyReport = reports.length === 1 && reports[0] === first.report
+  taken.files.set(path, text)
+  taken.rows.set(key, {
+    before: undefined,
+    after,
+    text: isOnlyReport ? newRowText(after, first.text, text) : undefined
+  })
+}
+
+const isSend = (tx: EngineTransaction): boolean => tx.isSend ?? tx.nativeAmount.startsWith('-')
+
+/** Characters of one report; a transaction of the largest block is not as long. */
+const MAX_LENGTH = 4_000_000
+
+/** What changed files are taken into. */
+export interface FilePlace {
+  readonly repo: Pick<Repo, 'has'>
+  readonly rows: HistoryRows
+  readonly files: HistoryFiles
+  breathe(): Promise<void> | undefined
+}
+
+/** The rows that follow from changed files, some at a time; each lot is to be written before the next is asked for. */
+export async function* takeFiles(
+  place: FilePlace,
+  paths: readonly string[]
+): AsyncGenerator<ReadonlyMap<string, RowChange>> {
+  const keys = [...(await keysOfFiles(place, paths))]
+  for (let start = 0; start < keys.length; start += FILES_AT_ONCE) {
+    yield await takeSome(place, new Map(keys.slice(start, start + FILES_AT_ONCE)))
+  }
+}
+
+const FILES_AT_ONCE = 1000
+
+/** Which row each of some changed files belongs to: paths by key. Files of no transaction are left out. */
+const keysOfFiles = async (place: FilePlace, paths: readonly string[]): Promise<Map<string, string[]>> => {
+  const keys = new Map<string, string[]>()
+  const add = (key: string, path: string): void => {
+    const known = keys.get(key)
+    if (known === undefined) keys.set(key, [path])
+    else known.push(path)
+  }
+  const gone = new Set<string>()
+  let hashes: readonly (string | undefined)[] = []
+  for (const [index, path] of paths.entries()) {
+    if (index % FILES_AT_ONCE === 0)
+      hashes = await place.files.hashesOf(paths.slice(index, index + FILES_AT_ONCE))
+    const key = hashes[index % FILES_AT_ONCE]
+    if (key !== undefined) add(key, path)
+    else if (isLegacy(path) && !(await place.repo.has(path))) gone.add(path)
+    await place.breathe()
+  }
+  if (gone.size > 0) for (const [owner, path] of await ownersOf(place, gone)) add(owner, path)
+  return keys
+}
+
+/**
+ * The rows after some of their files changed. Of a transaction that the engine has not told, only the paths are
+ * kept: its files are opened when it is told.
+ *
+ * @param changed - paths by key, as {@link keysOfFiles} gives them
+ */
+const takeSome = async (
+  place: FilePlace,
+  changed: ReadonlyMap<string, readonly string[]>
+): Promise<Map<string, RowChange>> => {
+  const drafts: FileDraft[] = []
+  const keys = [...changed.keys()]
+  const texts = await place.rows.texts(keys)
+  for (const [at, key] of keys.entries()) {
+    const text = texts[at]
+    const before = text === undefined ? undefined : parseRow(text)
+    drafts.push({ key, before, paths: await presentPaths(place, before, changed.get(key) ?? []) })
+    await place.breathe()
+  }
+  const told = drafts.filter(({ before }) => before !== undefined && before.reports.length > 0)
+  const merged = await place.files.mergeAll(told.map(({ paths }) => paths))
+  const files = new Map(told.map(({ key }, index) => [key, merged[index]]))
+  const rows = new Map<string, RowChange>()
+  for (const { key, before = EMPTY_ROW, paths } of drafts) {
+    const { file: _replaced, ...rest } = before
+    const file = files.get(key)
+    const after = { ...rest, paths, ...(file === undefined ? {} : { file: keptFileOf(file) }) }
+    const isKept = before.reports.length > 0 || paths.length > 0
+    if (before !== EMPTY_ROW) rows.set(key, isKept ? { before, after } : { before })
+    else if (isKept) rows.set(key, { after })
+  }
+  return rows
+}
+
+interface FileDraft {
+  readonly key: string
+  readonly before: HistoryRow | undefined
+  readonly paths: readonly string[]
+}
+
+const presentPaths = async (
+  { repo }: FilePlace,
+  before: HistoryRow | undefined,
+  changed: readonly string[]
+): Promise<string[]> => {
+  const paths = new Set(before?.paths)
+  for (const path of changed) {
+    if (await repo.has(path)) paths.add(path)
+    else paths.delete(path)
+  }
+  return sortedPaths([...paths])
+}
+
+/** Paths once each, the oldest first: a row whose files are not open yet then has the date of the one that counts. */
+const sortedPaths = (paths: readonly string[]): string[] =>
+  [...new Set(paths)].sort((a, b) => dateIn(a) - dateIn(b))
+
+const dateIn = (path: string): number => parseTransactionFilePath(path)?.creationDate ?? 0
+
+/** Files of the oldest form that are gone say no more whose they were; the rows do. */
+const ownersOf = async (
+  { rows }: FilePlace,
+  gone: ReadonlySet<string>
+): Promise<[owner: string, path: string][]> => {
+  const owners: [owner: string, path: string][] = []
+  for await (const batch of rows.scan()) {
+    for (const { key, text } of batch) {
+      if (!text.includes(`"${LEGACY_FOLDER}/`)) continue
+      for (const path of parseRow(text).paths) if (gone.has(path)) owners.push([key, path])
+    }
+  }
+  return owners
+}
+
+/** What a height is taken into. */
+export interface HeightPlace {
+  readonly rows: HistoryRows
+  /** The chain as rows were judged by it last. */
+  readonly chain: ChainView
+  breathe(): Promise<void> | undefined
+}
+
+/**
+ * Judges rows by a new height; returns the txids whose confirmations it changes.
+ *
+ * Only rows in blocks that are not deep enough by both heights are read. A row that was confirmed stays so: when the
+ * height falls, those it would judge otherwise are marked for good.
+ *
+ * @see specification §4 "Transaction confirmations"
+ */
+export const takeHeight = async (
+  { rows, chain, breathe }: HeightPlace,
+  height: number
+): Promise<string[]> => {
+  const next = { ...chain, height }
+  const keys = await rows.keysAbove(Math.min(chain.height, height) - chain.required + 1)
+  const txids: string[] = []
+  const marked = new Map<string, RowChange>()
+  for (let start = 0; start < keys.length; start += ROWS_AT_ONCE) {
+    const some = keys.slice(start, start + ROWS_AT_ONCE)
+    for (const [at, text] of (await rows.texts(some)).entries()) {
+      await breathe()
+      if (text === undefined) continue
+      const row = parseRow(text)
+      const before = confirmationsIn(row, chain)
+      if (before === confirmationsIn(row, next)) continue
+      if (before !== 'confirmed') txids.push(txidOf(row))
+      else marked.set(some[at] ?? '', { before: row, after: { ...row, isFinal: true } })
+    }
+  }
+  // Else the height that is kept judges all rows as this one does.
+  if (txids.length + marked.size > 0) await rows.write({ rows: marked, state: { height } })
+  return txids
+}
+
+/** So many rows are in memory at once: of a new wallet all may lie above the height. */
+const ROWS_AT_ONCE = 1000
+
+const txidOf = ({ reports }: HistoryRow): string => reports[0]?.txid ?? ''
+
+/** Whose files are edited. */
+export interface EditPlace {
+  readonly files: HistoryFiles
+  /** The hash in the names of the files. */
+  readonly key: string
+  /** Of the chain's own coin. */
+  readonly currencyCode: string
+  readonly before: HistoryRow | undefined
+  /** The present texts of its files. */
+  readonly texts: readonly (string | undefined)[]
+}
+
+/** What an edit comes to; nothing is written yet. */
+export interface EditedFiles {
+  readonly after: HistoryRow
+  /** By path. */
+  readonly texts: ReadonlyMap<string, string>
+}
+
+/** Makes a file of what all earlier changes left; undefined if there is none yet. */
+export type FileChange = (file: TransactionFile | undefined) => TransactionFile
+
+/**
+ * Changes what the files of a transaction say.
+ *
+ * Where two devices have written one each, both get the change, so that it holds whichever counts. One of the oldest
+ * form stays as it is, under a new one of the same date.
+ *
+ * @throws CORRUPT_FILE if there is one that cannot be read
+ */
+export const editFiles = (
+  { files, key, currencyCode, before, texts: present }: EditPlace,
+  change: FileChange
+): EditedFiles => {
+  const found = files.parse(before?.paths ?? [], present)
+  const next = change(mergeFiles(found, currencyCode))
+  const texts = new Map<string, string>()
+  for (const { path, file, isLegacy } of found) if (!isLegacy) texts.set(path, fileText(change(file)))
+  const [first] = filesThatCount(found)
+  const isWritable = first !== undefined && !first.isLegacy
+  texts.set(isWritable ? first.path : transactionFilePath(next.creationDate, key), fileText(next))
+  const paths = sortedPaths([...(before?.paths ?? []), ...texts.keys()])
+  return { texts, after: { ...(before ?? EMPTY_ROW), paths, file: keptFileOf(next) } }
+}

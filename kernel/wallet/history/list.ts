@@ -1,0 +1,208 @@
+import { WalletError } from '../../base/errors.ts'
+import type { Transaction } from '../../types/transaction.ts'
+import type { HistoryTable } from './history.ts'
+import { parseRow } from './row.ts'
+import { ListCursor, type ListRange, lastBefore, type RowList, UNLISTED } from './row-list.ts'
+import { matchesSearch, normalizeQuery } from './search.ts'
+
+/** Which transactions are wanted. */
+export interface TransactionQuery {
+  /** Whose history; null, the default, is that of the chain's own coin, which also pays the fees of tokens. */
+  readonly tokenId?: string | null
+  /** At or after this date. */
+  readonly startDate?: Date
+  /** Before this date. Without it, transactions dated in the future are listed too. */
+  readonly endDate?: Date
+  /** Only those in which a text, an amount or an address holds this; see `normalizeQuery`. */
+  readonly searchString?: string
+  /**
+   * So many of the list are left out, from the newest on or after `beforeTxid`, whether a search or the dates would
+   * find them or not (protocol §6.4).
+   */
+  readonly startIndex?: number
+  /** At most so many; all without it. */
+  readonly startEntries?: number
+  /** At most so many; all without it. */
+  readonly limit?: number
+  /** Only those that come after this txid in the list. @throws TX_NOT_FOUND if it is not in it */
+  readonly beforeTxid?: string
+}
+
+/** How a stream hands transactions out. */
+export interface StreamQuery extends TransactionQuery {
+  /** How many at once; 10 by default (specification §9). */
+  readonly batchSize?: number
+  /** How many the first time; as many as later by default. */
+  readonly firstBatchSize?: number
+}
+
+const BATCH_SIZE = 10
+
+/**
+ * Lists transactions, newest first, complete with what is noted on them; only those that are returned are read.
+ *
+ * @throws TX_NOT_FOUND
+ * @see specification §5 "Date filter", "Transaction search"
+ */
+export const listTransactions = async (
+  table: HistoryTable,
+  query: TransactionQuery
+): Promise<Transaction[]> => {
+  const found: Transaction[] = []
+  for await (const page of pagesOf(table, query)) found.push(...page)
+  return found
+}
+
+/**
+ * The same in batches, each read when it is asked for; no batch is empty.
+ *
+ * What arrives meanwhile above the place it has come to is not in it, nothing comes twice, and what vanishes before
+ * its turn, as in a resync, does not come.
+ */
+export async function* streamTransactions(
+  table: HistoryTable,
+  { batchSize = BATCH_SIZE, firstBatchSize = batchSize, ...query }: StreamQuery
+): AsyncGenerator<Transaction[], void> {
+  let size = Math.max(1, firstBatchSize)
+  let waiting: Transaction[] = []
+  for await (const page of pagesOf(table, query, Math.max(1, batchSize))) {
+    waiting.push(...page)
+    while (waiting.length >= size) {
+      yield waiting.slice(0, size)
+      waiting = await readAgain(table, query, waiting.slice(size))
+      size = Math.max(1, batchSize)
+    }
+  }
+  if (waiting.length > 0) yield waiting
+}
+
+/** What was read for an earlier batch may have changed or gone since. */
+const readAgain = async (
+  table: HistoryTable,
+  { tokenId = null }: TransactionQuery,
+  transactions: readonly Transaction[]
+): Promise<Transaction[]> => {
+  const present = await Promise.all(transactions.map(({ txid }) => table.find(txid, tokenId)))
+  return present.filter(tx => tx !== undefined)
+}
+
+interface Walk {
+  readonly table: HistoryTable
+  /** The list as it is now; a resync puts another in its place. */
+  readonly open: () => Promise<RowList>
+  readonly tokenId: string | null
+  /** How many rows are read at once. */
+  readonly step: number
+}
+
+async function* pagesOf(
+  table: HistoryTable,
+  query: TransactionQuery,
+  step = PAGE
+): AsyncGenerator<Transaction[]> {
+  const { tokenId = null, startEntries, limit } = query
+  const needle = normalizeQuery(query.searchString ?? '')
+  const walk: Walk = { table, open: () => table.list(tokenId), tokenId, step }
+  let left = Math.min(startEntries ?? Number.POSITIVE_INFINITY, limit ?? Number.POSITIVE_INFINITY)
+  const range = rangeOf(walk, query)
+  const pages =
+    needle === '' ? plainPages(walk, range, left) : foundPages(walk, range, { needle, wanted: left })
+  if (left <= 0) return
+  for await (const page of pages) {
+    const rest = page.slice(0, left)
+    left -= rest.length
+    if (rest.length > 0) yield rest
+    if (left <= 0) return
+  }
+}
+
+const rangeOf = (
+  { table }: Walk,
+  { startDate, endDate, beforeTxid, startIndex = 0 }: TransactionQuery
+): ListRange => ({
+  floor: startDate === undefined ? UNLISTED : lastBefore(startDate.getTime()),
+  async from(list) {
+    const above = endDate === undefined ? 0 : await list.offsetAt(lastBefore(endDate.getTime()))
+    if (beforeTxid === undefined) return Math.max(above, startIndex)
+    const place = await list.offsetOf(table.keyOf(beforeTxid))
+    if (place === undefined) throw new WalletError('TX_NOT_FOUND', { txid: beforeTxid })
+    return Math.max(above, place + 1 + startIndex)
+  }
+})
+
+async function* plainPages(walk: Walk, range: ListRange, wanted: number): AsyncGenerator<Transaction[]> {
+  const { table, open, step } = walk
+  const cursor = new ListCursor(open, range)
+  const breathe = table.breather()
+  for (let read = 0; read < wanted; ) {
+    const rows = await cursor.next(Math.min(step, wanted - read))
+    if (rows.length === 0) return
+    read += rows.length
+    yield viewsOf(
+      walk,
+      rows.map(({ text }) => text)
+    )
+    await breathe()
+  }
+}
+
+/** The newest are looked at one by one if few are wanted; all others are found by the text of the search. */
+async function* foundPages(
+  walk: Walk,
+  range: ListRange,
+  { needle, wanted }: { readonly needle: string; readonly wanted: number }
+): AsyncGenerator<Transaction[]> {
+  const { table, open, tokenId, step } = walk
+  const isFound = (tx: Transaction): boolean => matchesSearch(tx, needle, table.fiatCode)
+  const cursor = new ListCursor(open, range)
+  const breathe = table.breather()
+  for (let read = 0; wanted <= FEW && read < PROBE; ) {
+    const rows = await cursor.next(Math.min(step, FEW))
+    if (rows.length === 0) return
+    read += rows.length
+    yield viewsOf(
+      walk,
+      rows.map(({ text }) => text)
+    ).filter(isFound)
+    await breathe()
+  }
+  const keys = (await table.search(tokenId, needle)).filter(key => !cursor.hasSeen(key))
+  const placed = await belowCursor(walk, cursor, { keys, floor: range.floor })
+  for (let start = 0; start < placed.length; start += step) {
+    const texts = await table.rowTexts(placed.slice(start, start + step))
+    yield viewsOf(
+      walk,
+      texts.filter(text => text !== undefined)
+    ).filter(isFound)
+    await breathe()
+  }
+}
+
+/** Keys in the order of the list, as far as they stand between a cursor and the floor: what came above it is too late. */
+const belowCursor = async (
+  { table, open }: Walk,
+  cursor: ListCursor,
+  { keys, floor }: { readonly keys: readonly string[]; readonly floor: number }
+): Promise<string[]> => {
+  const list = await open()
+  const breathe = table.breather()
+  const from = await cursor.placeIn(list)
+  const end = await list.offsetAt(floor)
+  const placed: { readonly key: string; readonly place: number }[] = []
+  for (const key of keys) {
+    const place = await list.offsetOf(key)
+    if (place !== undefined && place >= from && place < end) placed.push({ key, place })
+    await breathe()
+  }
+  return placed.sort((a, b) => a.place - b.place).map(({ key }) => key)
+}
+
+const viewsOf = ({ table, tokenId }: Walk, texts: readonly string[]): Transaction[] => {
+  const view = table.viewer(tokenId)
+  return texts.flatMap(text => view(parseRow(text)) ?? [])
+}
+
+const PAGE = 200
+/** So many are looked for among the newest first, and so many of those are looked at. */
+const FEW = 100
+const PROBE = 400

@@ -1,0 +1,145 @@
+import type { Confirmations, EngineTransaction } from '../../types/transaction.ts'
+import { type KeptFile, parseTransactionFilePath } from './file-format.ts'
+
+/** What the history keeps of one transaction. */
+export interface HistoryRow {
+  /** What the engine says, once for each asset; nothing while only a file is known. */
+  readonly reports: readonly EngineTransaction[]
+  /** It was deep enough once, so that it counts as confirmed for good. */
+  readonly isFinal?: boolean
+  readonly paths: readonly string[]
+  /** What the files say; only read once the engine has told of the transaction, absent if none is readable. */
+  readonly file?: KeptFile
+}
+
+/** The row of a transaction of which nothing is known. */
+export const EMPTY_ROW: HistoryRow = { reports: [], paths: [] }
+
+/** The chain as it is seen now. */
+export interface ChainView {
+  readonly height: number
+  readonly required: number
+}
+
+/** What of an engine's transaction is kept, in one order of fields, so that equal ones are equal texts. */
+export const reportOf = (tx: EngineTransaction): EngineTransaction => {
+  const { confirmations, tokenId } = tx
+  const isFinal = confirmations === 'confirmed' || confirmations === 'dropped'
+  return withoutUndefined({
+    txid: tx.txid,
+    date: tx.date,
+    blockHeight: tx.blockHeight,
+    tokenId: tokenId === '' ? null : tokenId,
+    nativeAmount: tx.nativeAmount,
+    networkFee: tx.networkFee,
+    parentNetworkFee: tx.parentNetworkFee,
+    ourReceiveAddresses: tx.ourReceiveAddresses,
+    signedTx: tx.signedTx,
+    memos: tx.memos,
+    isSend: tx.isSend,
+    currencyCode: tx.currencyCode,
+    confirmations: isFinal ? confirmations : undefined,
+    action: tx.action,
+    feeRateUsed: tx.feeRateUsed,
+    txSecret: tx.txSecret,
+    otherParams: tx.otherParams
+  })
+}
+
+/** The row after the engine has told of one asset of its transaction, which lies in one block for all of them. */
+export const withReport = (row: HistoryRow, report: EngineTransaction, chain: ChainView): HistoryRow => {
+  const { blockHeight, confirmations, tokenId } = report
+  const before = row.reports[0]
+  const isDropped = blockHeight < 0 || confirmations === 'dropped'
+  const isFinal =
+    !isDropped &&
+    (confirmations === 'confirmed' ||
+      (row.isFinal === true && before?.blockHeight === blockHeight) ||
+      confirmationsOf({ blockHeight, chainHeight: chain.height, required: chain.required }) === 'confirmed')
+  const others = row.reports.filter(other => other.tokenId !== tokenId)
+  const reports = others.length === 0 ? [report] : [...others.map(other => placedAs(report, other)), report]
+  const { paths, file } = row
+  if (file === undefined) return isFinal ? { reports, isFinal, paths } : { reports, paths }
+  return isFinal ? { reports, isFinal, paths, file } : { reports, paths, file }
+}
+
+/** What was told of another asset, with the place in the chain that all of them share. */
+const placedAs = (
+  { date, blockHeight, confirmations }: EngineTransaction,
+  { confirmations: _earlier, ...other }: EngineTransaction
+): EngineTransaction =>
+  reportOf({ ...other, date, blockHeight, ...(confirmations === undefined ? {} : { confirmations }) })
+
+/** Whether the history of an asset lists a transaction; the chain's own coin also pays the fees of tokens. */
+export const isListedFor = ({ reports }: HistoryRow, tokenId: string | null): boolean =>
+  reports.some(
+    report => report.tokenId === tokenId || (tokenId === null && report.parentNetworkFee !== undefined)
+  )
+
+/** The tokens whose history lists a transaction, as one or the other of its rows has it. */
+export const tokenIdsOf = (...rows: readonly (HistoryRow | undefined)[]): string[] => {
+  const tokenIds: string[] = []
+  for (const row of rows) {
+    for (const { tokenId } of row?.reports ?? NONE)
+      if (tokenId !== null && !tokenIds.includes(tokenId)) tokenIds.push(tokenId)
+  }
+  return tokenIds
+}
+
+const NONE: readonly EngineTransaction[] = []
+
+/** The date by which a transaction is listed, in seconds: the earlier one of engine and file. */
+export const dateOf = (row: HistoryRow): number => {
+  const [path = ''] = row.paths
+  const fileDate = row.file?.creationDate ?? parseTransactionFilePath(path)?.creationDate
+  const date = row.reports[0]?.date ?? fileDate ?? 0
+  return fileDate === undefined ? date : Math.min(date, fileDate)
+}
+
+/** The mark of rows whose confirmations no height changes. */
+const SETTLED = -1
+const MAX_MARK = 0x7fff_ffff
+
+/** What finds the rows that a new height may change: their block, or nothing above zero. */
+export const markOf = ({ reports, isFinal }: HistoryRow): number => {
+  const [report] = reports
+  if (report === undefined || isFinal || report.confirmations !== undefined) return SETTLED
+  return report.blockHeight < 0 ? SETTLED : Math.min(report.blockHeight, MAX_MARK)
+}
+
+/** The text of a row in its table. */
+export const rowText = (row: HistoryRow): string => JSON.stringify(row)
+
+/** The same of a row whose one report and whose file are texts already: they come by the thousand. */
+export const newRowText = ({ isFinal, paths }: HistoryRow, report: string, file: string): string => {
+  const flag = isFinal ? '"isFinal":true,' : ''
+  return `{"reports":[${report}],${flag}"paths":${JSON.stringify(paths)},"file":${file}}`
+}
+
+/** Reads back what {@link rowText} wrote; the text is our own, sealed and of one version, so nothing is checked. */
+export const parseRow = (text: string): HistoryRow => JSON.parse(text) as HistoryRow
+
+const withoutUndefined = (
+  draft: { [K in keyof EngineTransaction]: EngineTransaction[K] | undefined }
+): EngineTransaction => draft as EngineTransaction
+
+/** What decides how deep a transaction lies. */
+export interface Depth {
+  /** 0: unconfirmed; negative: dropped. */
+  readonly blockHeight: number
+  readonly chainHeight: number
+  readonly required: number
+}
+
+/**
+ * How deep a transaction lies (pure).
+ *
+ * @see specification §4 "Transaction confirmations"
+ */
+export const confirmationsOf = ({ blockHeight, chainHeight, required }: Depth): Confirmations => {
+  if (blockHeight < 0) return 'dropped'
+  if (blockHeight === 0) return 'unconfirmed'
+  const depth = chainHeight - blockHeight + 1
+  if (depth <= 0) return 'syncing'
+  return depth >= required ? 'confirmed' : depth
+}

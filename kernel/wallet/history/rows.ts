@@ -1,0 +1,342 @@
+import { isRecord, tryParseJson } from '../../base/json.ts'
+import type { BulkChange, BulkRow, BulkTable } from '../../repo/store/bulk.ts'
+import type { Repo } from '../../sync/repo.ts'
+import type { ChangedFiles } from '../../sync/repo-files.ts'
+import { dateOf, type HistoryRow, isListedFor, markOf, parseRow, rowText, tokenIdsOf } from './row.ts'
+import { type ListedRow, mainList, overlaidList, type RowList, tokenList, UNLISTED } from './row-list.ts'
+
+/** A row before and after a change; absent is none. */
+export interface RowChange {
+  readonly before?: HistoryRow | undefined
+  readonly after?: HistoryRow | undefined
+  /** The text of the row after it, if it is known already. */
+  readonly text?: string | undefined
+}
+
+/** What is written in one go. */
+export interface HistoryWrite {
+  /** By key. */
+  readonly rows?: ReadonlyMap<string, RowChange>
+  /** Texts of synced files, by path. */
+  readonly files?: ReadonlyMap<string, string>
+  readonly state?: Partial<HistoryState>
+}
+
+interface WritePlan {
+  readonly texts: ReadonlyMap<string, string>
+  readonly alongside: ReadonlyMap<string, BulkChange | string | null>
+  readonly next: HistoryState
+}
+
+/**
+ * The rows of one history in the tables of its repo, and its state; each write is durable as a whole.
+ *
+ * The key of a row is the hash that stands in the names of its files, so that engine and files meet in it without
+ * anything being opened (docs/adr/0027). Each token has an index beside the rows, because its list is another one.
+ */
+export class HistoryRows {
+  readonly #repo: Repo
+  /** What could not be written: it is shown, and written with whatever is written next. Nearly always nothing. */
+  #unwritten: ReadonlyMap<string, RowChange> = NO_ROWS
+  #unwrittenFiles: ReadonlyMap<string, string> = NO_FILES
+  /** The histories with it; nothing else is written while it waits. */
+  #overlaid: Map<string | null, Promise<RowList>> | undefined
+  /** Revisions of the repo that are writes of our own, with rows: their files need not be taken in again. */
+  #own: Set<number> | undefined
+  #ownFiles = 0
+  #state: HistoryState
+
+  constructor(repo: Repo) {
+    this.#repo = repo
+    this.#state = parseState(repo.local.get(STATE_KEY))
+  }
+
+  get state(): HistoryState {
+    return this.#state
+  }
+
+  /** False while something waits for room on the disk. */
+  get isDurable(): boolean {
+    return this.#unwritten.size === 0
+  }
+
+  /** How many files of our own have been written since files were taken in. */
+  get ownFiles(): number {
+    return this.#ownFiles
+  }
+
+  /** The files that others have changed since files were taken in, and the revision of the repo up to which that is. */
+  changedFiles(): Promise<ChangedFiles> {
+    return this.#repo.changedSince(this.#state.taken, this.#own)
+  }
+
+  /** Begins anew if rows were lost with a damaged part of the disk, or belong to no state. */
+  async check(): Promise<void> {
+    const isDamaged = this.#state.damage !== this.#repo.damage
+    if (isDamaged || (await this.#table.count()) !== this.#state.count) await this.begin()
+  }
+
+  /** Leaves the rows there are for new tables without any; {@link sweepSome} deletes them. */
+  async begin(): Promise<void> {
+    const { generation, oldest, height } = this.#state
+    const next = { ...newState(generation + 1, oldest), damage: this.#repo.damage, height }
+    await this.#repo.local.write(new Map([[STATE_KEY, stateText(next)]]))
+    this.#settle(next)
+    this.#own = undefined
+  }
+
+  /** Deletes some rows of tables that are no longer in use; false when there are none left. */
+  async sweepSome(): Promise<boolean> {
+    const { generation, oldest } = this.#state
+    if (oldest >= generation) return false
+    const rows: BulkRow[] = []
+    for await (const some of this.#repo.local.table(tableName(oldest)).scan()) {
+      rows.push(...some)
+      if (rows.length >= BATCH) break
+    }
+    if (rows.length === 0) await this.write({ state: { oldest: oldest + 1 } })
+    const deletions = new Map<string, null>()
+    for (const { key, text } of rows) {
+      deletions.set(tableName(oldest) + key, null)
+      for (const tokenId of tokenIdsOf(parseRow(text))) deletions.set(tableName(oldest, tokenId) + key, null)
+    }
+    if (deletions.size > 0) await this.#repo.local.write(deletions)
+    return true
+  }
+
+  /** The texts of rows, one for each key; undefined where there is none. */
+  async texts(keys: readonly string[]): Promise<(string | undefined)[]> {
+    const texts = await this.#table.getMany(keys)
+    if (this.#unwritten.size === 0) return texts
+    return texts.map((text, at) => {
+      const waiting = this.#unwritten.get(keys[at] ?? '')
+      return waiting === undefined ? text : waiting.after && rowText(waiting.after)
+    })
+  }
+
+  /** One row. */
+  async find(key: string): Promise<HistoryRow | undefined> {
+    const [text] = await this.texts([key])
+    return text === undefined ? undefined : parseRow(text)
+  }
+
+  /** The texts of files, also of those that could not be written yet; undefined where there is none that opens. */
+  async fileTexts(paths: readonly string[]): Promise<(string | undefined)[]> {
+    const texts = await this.#repo.getTexts(paths)
+    return texts.map((text, index) => this.#unwrittenFiles.get(paths[index] ?? '') ?? text)
+  }
+
+  /** The keys of rows in a block above `height`; only those whose confirmations a new height may change. */
+  async keysAbove(height: number): Promise<string[]> {
+    const found = await this.#table.keysWhere(mark => mark > 0 && mark > height)
+    for (const [key, { after }] of this.#unwritten) {
+      if (after !== undefined && markOf(after) > Math.max(0, height)) found.push(key)
+    }
+    return [...new Set(found)]
+  }
+
+  /** Every row as text, in no particular order. */
+  async *scan(): AsyncGenerator<readonly ListedRow[]> {
+    yield this.#waiting(() => true)
+    for await (const rows of this.#table.scan()) yield rows.filter(({ key }) => !this.#unwritten.has(key))
+  }
+
+  /** The history of one asset. */
+  async list(tokenId: string | null): Promise<RowList> {
+    const base = tokenId === null ? mainList(this.#table) : tokenList(this.#tokenTable(tokenId), this.#table)
+    if (this.#unwritten.size === 0) return base
+    this.#overlaid ??= new Map()
+    const lists = this.#overlaid
+    const list = lists.get(tokenId) ?? this.#overlay(base, tokenId)
+    lists.set(tokenId, list)
+    // One that could not be read is read again.
+    list.catch(() => lists.delete(tokenId))
+    return list
+  }
+
+  /** Writes rows, files and state, all or nothing. @throws STORAGE_FULL, STORAGE_FAILED */
+  async write(changes: HistoryWrite): Promise<void> {
+    const { texts, alongside, next } = this.#planOf(changes)
+    if (texts.size > 0) this.#addOwn(await this.#repo.setTexts(texts, alongside), texts.size)
+    else await this.#repo.local.write(alongside)
+    this.#settle(next)
+  }
+
+  /**
+   * Writes what `edit` makes of the present texts of files; no sync comes between the reading and the writing.
+   *
+   * @returns what was written
+   * @throws what `edit` throws, and as {@link write}
+   */
+  async edit(
+    paths: readonly string[],
+    edit: (texts: readonly (string | undefined)[]) => HistoryWrite
+  ): Promise<HistoryWrite> {
+    let changes: HistoryWrite = {}
+    let next = this.#state
+    const revision = await this.#repo.editTexts(paths, texts => {
+      changes = edit(texts.map((text, index) => this.#unwrittenFiles.get(paths[index] ?? '') ?? text))
+      const plan = this.#planOf(changes)
+      next = plan.next
+      return plan
+    })
+    this.#addOwn(revision, changes.files?.size ?? 0)
+    this.#settle(next)
+    return changes
+  }
+
+  /** Keeps in memory what could not be written. */
+  keep({ rows = new Map(), files = new Map() }: HistoryWrite): void {
+    this.#overlaid = undefined
+    this.#unwritten = new Map(this.#withUnwritten(rows))
+    this.#unwrittenFiles = new Map([...this.#unwrittenFiles, ...files])
+  }
+
+  #planOf({ rows = new Map(), files = new Map(), state = {} }: HistoryWrite): WritePlan {
+    const alongside = new Map<string, BulkChange | string | null>()
+    let { count } = this.#state
+    for (const [key, change] of this.#withUnwritten(rows)) {
+      this.#addRow(alongside, key, change)
+      count += Number(change.after !== undefined) - Number(change.before !== undefined)
+    }
+    const next = { ...this.#state, count, ...state }
+    alongside.set(STATE_KEY, stateText(next))
+    const texts = this.#unwrittenFiles.size === 0 ? files : new Map([...this.#unwrittenFiles, ...files])
+    return { texts, alongside, next }
+  }
+
+  #addOwn(revision: number | undefined, files: number): void {
+    if (revision === undefined) return
+    this.#own ??= new Set()
+    this.#own.add(revision)
+    this.#ownFiles += files
+  }
+
+  #settle(state: HistoryState): void {
+    if (state.taken !== this.#state.taken) {
+      for (const revision of this.#own ?? []) if (revision <= state.taken) this.#own?.delete(revision)
+      this.#ownFiles = 0
+    }
+    this.#state = state
+    this.#overlaid = undefined
+    this.#unwritten = NO_ROWS
+    this.#unwrittenFiles = NO_FILES
+  }
+
+  get #table(): BulkTable {
+    return this.#repo.local.table(tableName(this.#state.generation))
+  }
+
+  #tokenTable(tokenId: string): BulkTable {
+    return this.#repo.local.table(tableName(this.#state.generation, tokenId))
+  }
+
+  /** What stands in the tables before is what stood there before anything had to wait. */
+  #withUnwritten(rows: ReadonlyMap<string, RowChange>): ReadonlyMap<string, RowChange> {
+    if (this.#unwritten.size === 0) return rows
+    const changes = new Map(this.#unwritten)
+    for (const [key, { before, after }] of rows) {
+      const waiting = this.#unwritten.get(key)
+      changes.set(key, { before: waiting === undefined ? before : waiting.before, after })
+    }
+    return changes
+  }
+
+  #addRow(
+    alongside: Map<string, BulkChange | string | null>,
+    key: string,
+    { before, after, text }: RowChange
+  ): void {
+    const { generation } = this.#state
+    const date = after === undefined ? 0 : dateOf(after)
+    for (const tokenId of tokenIdsOf(before, after)) {
+      const isListed = after !== undefined && isListedFor(after, tokenId)
+      const wasListed = before !== undefined && isListedFor(before, tokenId)
+      if (isListed && wasListed && before !== undefined && dateOf(before) === date) continue
+      alongside.set(tableName(generation, tokenId) + key, isListed ? { text: '', order: date } : null)
+    }
+    const order = after !== undefined && isListedFor(after, null) ? date : UNLISTED
+    const row = after === undefined ? null : { text: text ?? rowText(after), order, mark: markOf(after) }
+    alongside.set(tableName(generation) + key, row)
+  }
+
+  #overlay(base: RowList, tokenId: string | null): Promise<RowList> {
+    const rows = this.#waiting(row => isListedFor(row, tokenId))
+    return overlaidList(base, { rows, replaced: this.#unwritten })
+  }
+
+  #waiting(isWanted: (row: HistoryRow) => boolean): ListedRow[] {
+    return [...this.#unwritten].flatMap(([key, { after }]) =>
+      after !== undefined && isWanted(after) ? [{ key, order: dateOf(after), text: rowText(after) }] : []
+    )
+  }
+}
+
+/** So many deletions go to the disk at once, past the entries in memory. */
+const BATCH = 6000
+
+const NO_ROWS: ReadonlyMap<string, RowChange> = new Map()
+const NO_FILES: ReadonlyMap<string, string> = new Map()
+
+const tableName = (generation: number, tokenId?: string): string =>
+  `t/${generation}${tokenId === undefined ? '' : `.${encodeURIComponent(tokenId)}`}/`
+
+/** What the history of a wallet remembers beside its rows; it is derived, so anything unreadable begins anew. */
+interface HistoryState {
+  /** Names the tables in use: a new one is a new beginning. */
+  readonly generation: number
+  /** The revision of the repo up to which the files have been taken in. */
+  readonly taken: number
+  /** How many rows there are; fewer were lost with a damaged part of the disk. */
+  readonly count: number
+  /** What was damaged when it was begun: a later damage may have cost rows of any table. */
+  readonly damage: string
+  /** The height of the chain, as far as it decides about a row. */
+  readonly height: number
+  /** What the engine asked to be told at its next start. */
+  readonly checkpoint?: string
+  /** The oldest generation whose rows may not all be deleted yet. */
+  readonly oldest: number
+}
+
+/** Where the state is, in the part of a repo that never syncs. */
+export const STATE_KEY = 'history'
+
+// A row or a state of another form is of another version; then everything is derived anew.
+const VERSION = 1
+
+/** The state of a history of which nothing is known but the generations that were in use. */
+const newState = (generation: number, oldest: number): HistoryState => ({
+  generation,
+  oldest,
+  taken: 0,
+  count: 0,
+  damage: '',
+  height: 0
+})
+
+/** The text of a state. */
+const stateText = (state: HistoryState): string => JSON.stringify({ version: VERSION, ...state })
+
+/** Reads a state; anything else, and any other version, is a new beginning under a generation not used yet. */
+const parseState = (text: string | undefined): HistoryState => {
+  const value = tryParseJson(text)
+  if (!isRecord(value)) return newState(1, 1)
+  const { version, generation, oldest, taken, count, damage, height, checkpoint } = value
+  if (!isCount(generation)) return newState(1, 1)
+  const from = isCount(oldest) ? Math.min(oldest, generation) : generation
+  const isWhole =
+    version === VERSION && isCount(oldest) && isCount(taken) && isCount(count) && isCount(height)
+  if (!isWhole) return newState(generation + 1, from)
+  return {
+    generation,
+    oldest: from,
+    taken,
+    count,
+    damage: typeof damage === 'string' ? damage : '',
+    height,
+    ...(typeof checkpoint === 'string' ? { checkpoint } : {})
+  }
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0

@@ -1,0 +1,146 @@
+import { type NativeAmount, ZERO } from '../../base/amount.ts'
+import type {
+  Confirmations,
+  EngineTransaction,
+  Metadata,
+  SpentTarget,
+  Transaction
+} from '../../types/transaction.ts'
+import { type AssetName, type AssetRecord, type KeptFile, type Payee, payeesOf } from './file-format.ts'
+import { mergeMetadata, shownMetadata } from './metadata.ts'
+import { type ChainView, confirmationsOf, dateOf, type HistoryRow } from './row.ts'
+import type { Searched } from './search.ts'
+
+/** What a view of a transaction takes from its wallet. */
+export interface ViewPlace {
+  readonly walletId: string
+  /** Of the chain's own coin. */
+  readonly currencyCode: string
+  readonly fiatCode: string
+  readonly chain: ChainView
+  /** The asset whose history is shown, and the code under which older files know it. */
+  readonly asset: AssetName
+  /** The code that the asset is shown with, unless the engine knows better. */
+  readonly assetCode: string
+}
+
+/**
+ * A transaction as an application sees it in the history of one asset; undefined if it is not in it (pure).
+ *
+ * Metadata is that of the chain's own coin, overlaid by that of the asset.
+ *
+ * @see specification §3 "Transaction as exposed to the app"; protocol §6.4
+ */
+export const viewOf = (row: HistoryRow, place: ViewPlace): Transaction | undefined => {
+  const { asset, chain, fiatCode } = place
+  const report = reportFor(row, asset.tokenId)
+  if (report === undefined) return undefined
+  const { file } = row
+  const view: ViewDraft = {
+    tokenId: report.tokenId,
+    txid: report.txid,
+    date: dateOf(row),
+    blockHeight: report.blockHeight,
+    nativeAmount: report.nativeAmount,
+    networkFee: report.networkFee,
+    ourReceiveAddresses: report.ourReceiveAddresses,
+    signedTx: report.signedTx,
+    walletId: place.walletId,
+    currencyCode: report.currencyCode ?? place.assetCode,
+    confirmations: confirmationsIn(row, chain),
+    isSend: report.isSend ?? report.nativeAmount.startsWith('-'),
+    memos: report.memos ?? [],
+    metadata: shownMetadata(file === undefined ? {} : metadataIn(file, place), fiatCode)
+  }
+  addReported(view, report)
+  if (file !== undefined) addRecorded(view, file)
+  return view
+}
+
+/** What a search reads of a row, in the history of one asset; undefined if it is not in it (pure). */
+export const searchedOf = (row: HistoryRow, place: ViewPlace): Searched | undefined => {
+  const report = reportFor(row, place.asset.tokenId)
+  if (report === undefined) return undefined
+  const { txid, nativeAmount, ourReceiveAddresses, memos = [] } = report
+  const { file } = row
+  const payees = file === undefined ? undefined : payeesOf(file)
+  if (file === undefined) return { txid, nativeAmount, ourReceiveAddresses, memos, metadata: {} }
+  return {
+    ...{ txid, nativeAmount, ourReceiveAddresses, memos, metadata: metadataIn(file, place) },
+    ...(payees === undefined ? {} : { spendTargets: payees.map(targetOf) }),
+    ...(file.swap === undefined ? {} : { swapData: file.swap })
+  }
+}
+
+/** How deep the transaction of a row lies (specification §4). */
+export const confirmationsIn = ({ reports, isFinal }: HistoryRow, chain: ChainView): Confirmations => {
+  const [report] = reports
+  if (report === undefined) return 'unconfirmed'
+  if (report.blockHeight < 0 || report.confirmations === 'dropped') return 'dropped'
+  if (isFinal || report.confirmations === 'confirmed') return 'confirmed'
+  const { height: chainHeight, required } = chain
+  return confirmationsOf({ blockHeight: report.blockHeight, chainHeight, required })
+}
+
+/** What the engine says of one asset; the fee of a token's transaction is the chain's own coin's part in it. */
+const reportFor = ({ reports }: HistoryRow, tokenId: string | null): EngineTransaction | undefined => {
+  const own = reports.find(report => report.tokenId === tokenId)
+  if (tokenId !== null) {
+    if (own === undefined || own.parentNetworkFee !== undefined) return own
+    const parent = reports.find(report => report.tokenId === null)
+    return parent === undefined ? own : { ...own, parentNetworkFee: parent.networkFee }
+  }
+  if (own !== undefined) return own
+  const paying = reports.find(({ parentNetworkFee }) => parentNetworkFee !== undefined)
+  if (paying === undefined) return undefined
+  const { parentNetworkFee, currencyCode: _ofToken, ...rest } = paying
+  return { ...rest, tokenId: null, nativeAmount: ZERO, networkFee: parentNetworkFee as NativeAmount }
+}
+
+const metadataIn = (file: KeptFile, { asset, currencyCode }: ViewPlace): Metadata => {
+  const parent = assetIn(file, { tokenId: null, currencyCode })?.metadata ?? {}
+  if (asset.tokenId === null) return parent
+  const own = assetIn(file, asset)?.metadata
+  return own === undefined ? parent : mergeMetadata(parent, own)
+}
+
+const assetIn = (file: KeptFile, { tokenId, currencyCode }: AssetName): AssetRecord | undefined => {
+  const key = tokenId ?? ''
+  if (Object.hasOwn(file.tokens, key)) return file.tokens[key]
+  return Object.hasOwn(file.currencies, currencyCode) ? file.currencies[currencyCode] : undefined
+}
+
+type ViewDraft = { -readonly [K in keyof Transaction]: Transaction[K] }
+
+// Assigned one by one: rows are shown by the thousand, and spreading them takes five times as long.
+const addReported = (view: ViewDraft, report: EngineTransaction): void => {
+  const { parentNetworkFee, action, feeRateUsed, txSecret, otherParams } = report
+  if (parentNetworkFee !== undefined) view.parentNetworkFee = parentNetworkFee
+  if (action !== undefined) view.action = action
+  if (feeRateUsed !== undefined) view.feeRateUsed = feeRateUsed
+  if (txSecret !== undefined) view.txSecret = txSecret
+  if (otherParams !== undefined) view.otherParams = otherParams
+}
+
+/** Adds what the file says of the spend. */
+const addRecorded = (view: ViewDraft, file: KeptFile): void => {
+  const { deviceDescription, feeRateRequested, feeRateUsed, secret, swap } = file
+  const payees = payeesOf(file)
+  if (deviceDescription !== undefined) view.deviceDescription = deviceDescription
+  if (typeof feeRateRequested === 'string') view.networkFeeOption = feeRateRequested
+  else if (feeRateRequested !== undefined) {
+    view.networkFeeOption = 'custom'
+    view.requestedCustomFee = feeRateRequested
+  }
+  if (feeRateUsed !== undefined) view.feeRateUsed = feeRateUsed
+  if (payees !== undefined) view.spendTargets = payees.map(targetOf)
+  if (secret !== undefined) view.txSecret = secret
+  if (swap !== undefined) view.swapData = swap
+}
+
+const targetOf = ({ currency, amount, address, tag }: Payee): SpentTarget => ({
+  currencyCode: currency,
+  nativeAmount: amount as NativeAmount,
+  publicAddress: address,
+  ...(tag === undefined ? {} : { memo: tag, uniqueIdentifier: tag })
+})

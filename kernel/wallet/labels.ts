@@ -1,0 +1,308 @@
+import type { Schema } from 'yup'
+import { isWalletError } from '../base/errors.ts'
+import { isRecord, parseJson } from '../base/json.ts'
+import { isWellFormed } from '../crypto/encoding.ts'
+import { objectOf, optional, parse, shortText } from '../schema/shape.ts'
+import type { Metadata, Transaction } from '../types/transaction.ts'
+import type { AddressRecord } from './addresses.ts'
+import { mergeMetadata } from './history/metadata.ts'
+import { type AddressSource, findOwnAddresses } from './own-addresses.ts'
+import type { CurrencyWallet } from './wallet.ts'
+
+/** What the import asks of a wallet. */
+export type LabelledWallet = AddressSource &
+  Pick<CurrencyWallet, 'getTransaction' | 'id' | 'saveReceiveAddress' | 'saveTxMetadata'>
+
+/** How labels are taken in. */
+export interface LabelImport {
+  /** A row that names one of them is for that one; every other row is for all that know what it is about. */
+  readonly wallets: readonly LabelledWallet[]
+  /** Tells what would be done, and writes nothing. */
+  readonly dryRun?: boolean
+  /** Lets the file win where another text is noted already. */
+  readonly mayReplace?: boolean
+}
+
+/** What became of one row in one wallet. */
+export interface LabelResult {
+  /** Of the file, from 1. */
+  readonly line: number
+  readonly type: string
+  readonly ref: string
+  readonly walletId?: string
+  /**
+   * `conflict`: another text is noted, and stays. `unknown`: no wallet knows the transaction or address.
+   * `ignored`: a kind of label that is not kept here, or one that says nothing. `invalid`: no label at all.
+   */
+  readonly status: 'applied' | 'conflict' | 'ignored' | 'invalid' | 'same' | 'unknown'
+  /** In which fields there is a conflict. */
+  readonly fields?: readonly (keyof LabelTexts)[]
+  /** Why a line is invalid. */
+  readonly reason?: string
+}
+
+interface NumberedRow {
+  readonly line: number
+  readonly row: LabelRow
+}
+
+/**
+ * Takes labels into wallets and tells of each row what became of it; nothing that is noted is replaced unasked.
+ *
+ * Transactions come first, as they are read; addresses follow when the file is at its end, because whose they are is
+ * looked up for all of them at once.
+ *
+ * @param lines - of a BIP-329 file; empty ones are passed over
+ * @throws STORAGE_FULL, STORAGE_FAILED, LOGGED_OUT; what was told as applied stays
+ */
+export async function* importLabels(
+  lines: AsyncIterable<string> | Iterable<string>,
+  options: LabelImport
+): AsyncGenerator<LabelResult, void> {
+  const planned: PlannedNotes = new Map()
+  const addresses: NumberedRow[] = []
+  let line = 0
+  for await (const text of lines) {
+    line += 1
+    if (text.trim() === '') continue
+    const row = readRow(line === 1 ? text.replace(/^\ufeff/, '') : text)
+    if ('reason' in row) yield { line, type: '', ref: '', status: 'invalid', reason: row.reason }
+    else if (row.type === 'addr' && hasTexts(row)) addresses.push({ line, row })
+    else if (row.type === 'tx' && hasTexts(row)) yield* importTransaction({ line, row }, options, planned)
+    else yield { line, type: row.type, ref: row.ref, status: 'ignored' }
+  }
+  if (addresses.length > 0) yield* importAddresses(addresses, options, planned)
+}
+
+/** What rows have written, or would have in a dry run, for later rows about the same thing. */
+type PlannedNotes = Map<string, Metadata>
+
+async function* importTransaction(
+  { line, row }: NumberedRow,
+  options: LabelImport,
+  planned: PlannedNotes
+): AsyncGenerator<LabelResult> {
+  const { type, ref } = row
+  const tokenId = row.holdfast?.tokenId ?? null
+  let isKnown = false
+  for (const wallet of walletsFor(row, options)) {
+    const metadata = await notesOf(wallet, ref, tokenId)
+    if (metadata === undefined) continue
+    isKnown = true
+    const apply = await applyRow(row, options, {
+      key: JSON.stringify([wallet.id, ref, tokenId]),
+      metadata,
+      planned,
+      write: change => wallet.saveTxMetadata(ref, change, tokenId)
+    })
+    yield { line, type, ref, walletId: wallet.id, ...apply }
+  }
+  if (!isKnown) yield { line, type, ref, status: 'unknown' }
+}
+
+async function* importAddresses(
+  rows: readonly NumberedRow[],
+  options: LabelImport,
+  planned: PlannedNotes
+): AsyncGenerator<LabelResult> {
+  const known = new Set<NumberedRow>()
+  for (const wallet of options.wallets) {
+    const own = rows.filter(({ row }) => walletsFor(row, options).includes(wallet))
+    if (own.length === 0) continue
+    const found = await findOwnAddresses(wallet, new Set(own.map(({ row }) => row.ref)))
+    for (const numbered of own) {
+      const { line, row } = numbered
+      const metadata = found.get(row.ref)
+      if (metadata === undefined) continue
+      known.add(numbered)
+      const apply = await applyRow(row, options, {
+        key: JSON.stringify([wallet.id, row.ref]),
+        metadata,
+        planned,
+        write: change => wallet.saveReceiveAddress(row.ref, change)
+      })
+      yield { line, type: row.type, ref: row.ref, walletId: wallet.id, ...apply }
+    }
+  }
+  for (const numbered of rows) {
+    const { line, row } = numbered
+    if (!known.has(numbered)) yield { line, type: row.type, ref: row.ref, status: 'unknown' }
+  }
+}
+
+interface Place {
+  /** Names the thing among all wallets. */
+  readonly key: string
+  readonly metadata: Metadata
+  readonly planned: PlannedNotes
+  write(change: LabelTexts): Promise<void>
+}
+
+const applyRow = async (
+  row: LabelRow,
+  { dryRun = false, mayReplace = false }: LabelImport,
+  { key, metadata, planned, write }: Place
+): Promise<Pick<LabelResult, 'fields' | 'status'>> => {
+  const noted = planned.get(key) ?? metadata
+  const plan = planLabel(noted, textsOf(row), mayReplace)
+  if (plan.status === 'applied') {
+    if (!dryRun) await write(plan.change)
+    planned.set(key, mergeMetadata(noted, plan.change))
+  }
+  return plan.status === 'conflict' ? plan : { status: plan.status }
+}
+
+const walletsFor = ({ holdfast }: LabelRow, { wallets }: LabelImport): readonly LabelledWallet[] => {
+  const named = wallets.filter(({ id }) => id === holdfast?.walletId)
+  return named.length > 0 ? named : wallets
+}
+
+const notesOf = async (
+  wallet: LabelledWallet,
+  txid: string,
+  tokenId: string | null
+): Promise<Metadata | undefined> => {
+  try {
+    return (await wallet.getTransaction(txid, tokenId)).metadata
+  } catch (error) {
+    if (isWalletError(error, 'TX_NOT_FOUND')) return undefined
+    throw error
+  }
+}
+
+const hasTexts = (row: LabelRow): boolean => Object.keys(textsOf(row)).length > 0
+
+const readRow = (text: string): LabelRow | { readonly reason: string } => {
+  if (text.length > MAX_LINE) return { reason: 'the line is too long' }
+  try {
+    return parseLabelRow(text)
+  } catch (error) {
+    if (!isWalletError(error, 'BAD_REPLY')) throw error
+    const { path, rule } = error.details
+    return { reason: `${path} ${rule}`.trim() }
+  }
+}
+
+/** Three notes at their longest, each letter spelled with six, and the first of them again as the label. */
+const MAX_LINE = 2_500_000
+
+/** The notes that labels carry. */
+export type LabelTexts = Pick<Metadata, 'category' | 'name' | 'notes'>
+
+/** The fields of {@link LabelTexts}; the first that there is becomes the label. */
+const LABEL_FIELDS = ['name', 'notes', 'category'] as const
+
+/**
+ * The row of a transaction's notes for one of its assets; undefined where nothing is noted.
+ *
+ * The standard has one label for each thing. It is the name, or else the notes, or else the category; where there is
+ * more than a name, all of it stands beside the label under a key that other programs pass over.
+ *
+ * @see BIP-329
+ */
+export const transactionLabel = ({
+  txid,
+  tokenId,
+  walletId,
+  metadata
+}: Pick<Transaction, 'metadata' | 'tokenId' | 'txid' | 'walletId'>): LabelRow | undefined =>
+  rowOf('tx', txid, { metadata, details: { walletId, ...(tokenId === null ? {} : { tokenId }) } })
+
+/** The row of a saved address; undefined where nothing is noted on it. */
+export const addressLabel = (
+  walletId: string,
+  { address, metadata }: Pick<AddressRecord, 'address' | 'metadata'>
+): LabelRow | undefined => rowOf('addr', address, { metadata, details: { walletId } })
+
+/** A row as a line of a label file, without its end. */
+export const labelLine = ({ type, ref, label, holdfast }: LabelRow): string =>
+  JSON.stringify({ type, ref, label, holdfast })
+
+/** What a row says, field by field. A label that another program has changed is taken for the name. */
+export const textsOf = ({ label = '', holdfast = {} }: LabelRow): LabelTexts => {
+  const texts = presentTexts(holdfast)
+  if (label === '' || label === firstOf(texts)) return texts
+  return { ...texts, name: label }
+}
+
+interface Noted {
+  readonly metadata: Metadata
+  readonly details: LabelDetails
+}
+
+const rowOf = (type: string, ref: string, { metadata, details }: Noted): LabelRow | undefined => {
+  const texts = presentTexts(metadata)
+  const label = firstOf(texts)
+  if (label === undefined) return undefined
+  const isWhole = texts.notes === undefined && texts.category === undefined
+  return { type, ref, label, holdfast: isWhole ? details : { ...details, ...texts } }
+}
+
+const firstOf = (texts: LabelTexts): string | undefined => texts.name ?? texts.notes ?? texts.category
+
+const presentTexts = (from: LabelTexts): LabelTexts =>
+  Object.fromEntries(
+    LABEL_FIELDS.map(field => [field, from[field]] as const).filter(([, text]) => (text ?? '') !== '')
+  )
+
+/** What Holdfast adds to a row of a label file, under a key of its own: what does not fit into one label. */
+export interface LabelDetails {
+  /** Where a file holds the labels of several wallets. */
+  readonly walletId?: string
+  /** Absent for the chain's own coin. */
+  readonly tokenId?: string
+  readonly name?: string
+  readonly category?: string
+  readonly notes?: string
+}
+
+/** One line of a label file, as far as it is of use here. @see BIP-329 */
+export interface LabelRow {
+  /** `tx`, `addr`, or one of those that are not kept here: `pubkey`, `input`, `output`, `xpub`. */
+  readonly type: string
+  /** The txid or the address. */
+  readonly ref: string
+  readonly label?: string
+  readonly holdfast?: LabelDetails
+}
+
+/** As long as a note may be, so that every one that was exported comes back. */
+const MAX_LABEL = 100_000
+
+// The guards stand first: the schema below is made while the module loads.
+const isLabel = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_LABEL && isWellFormed(value)
+
+const isDetails = (value: unknown): value is LabelDetails =>
+  isRecord(value) &&
+  [value.walletId, value.tokenId, value.name, value.category, value.notes].every(
+    text => text === undefined || isLabel(text)
+  )
+
+const asLabelRow: Schema<LabelRow> = objectOf<LabelRow>({
+  type: shortText(),
+  ref: shortText(),
+  label: optional('label', isLabel),
+  holdfast: optional('details', isDetails)
+})
+
+/** Reads one line of a label file; keys of other programs are left out. @throws BAD_REPLY naming the field */
+export const parseLabelRow = (line: string): LabelRow => parse(asLabelRow, parseJson(line, 'label'), 'label')
+
+/** What taking in one label comes to. */
+export type LabelPlan =
+  /** Something new, which replaces nothing unless that was asked for. */
+  | { readonly status: 'applied'; readonly change: LabelTexts }
+  /** All of it is here already. */
+  | { readonly status: 'same' }
+  /** Another text stands in a field, and stays. */
+  | { readonly status: 'conflict'; readonly fields: readonly (keyof LabelTexts)[] }
+
+/** Lays the texts of a label beside what is noted (pure). A field that is empty here takes the new text. */
+export const planLabel = (noted: Metadata, texts: LabelTexts, mayReplace: boolean): LabelPlan => {
+  const differing = LABEL_FIELDS.filter(field => texts[field] !== undefined && texts[field] !== noted[field])
+  if (differing.length === 0) return { status: 'same' }
+  const taken = differing.filter(field => (noted[field] ?? '') !== '')
+  if (taken.length > 0 && !mayReplace) return { status: 'conflict', fields: taken }
+  return { status: 'applied', change: Object.fromEntries(differing.map(field => [field, texts[field]])) }
+}

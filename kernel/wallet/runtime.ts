@@ -1,0 +1,366 @@
+import type { NativeAmount } from '../base/amount.ts'
+import { withDeadline } from '../base/deadline.ts'
+import { errorOf, isWalletError } from '../base/errors.ts'
+import { Mutex } from '../base/mutex.ts'
+import { type PauseOptions, PauseSwitch } from '../base/pause-switch.ts'
+import type { BalanceDetails, ConnectionLoss, StakingStatus } from '../types/engine.ts'
+import type { RatePair } from '../types/rates.ts'
+import type { EngineTransaction } from '../types/transaction.ts'
+import { AddressFiles } from './addresses.ts'
+import type { EngineInputs } from './engine/config.ts'
+import { addUsedAddresses } from './engine/make-engine.ts'
+import { type EngineHost, EngineRoom, type EngineRunner } from './engine/supervisor.ts'
+import { TransactionThrottle, type TxidChanges } from './events.ts'
+import { HistoryTable } from './history/history.ts'
+import type { WalletParts } from './options.ts'
+import { readWalletSettings, WALLET_SETTINGS_PATHS } from './settings.ts'
+import { SpendJournal } from './spend/journal.ts'
+import { openPaymentsOf, reservedPaymentsOf } from './spend/open-payments.ts'
+import type { SpendParts } from './spend/spender.ts'
+import { keepSentRows, watchPayments } from './spend/watch-payments.ts'
+import type { WalletFacts } from './state.ts'
+import { OLD_TOKENS_PATH, TOKENS_PATH, tokenIdList, tokenSnapshotsOf, WalletTokens } from './tokens.ts'
+
+/**
+ * One open wallet from the inside: what happens when its engine, its files, its currency's settings or its pause change.
+ */
+export class WalletLife implements EngineHost {
+  readonly facts: WalletFacts
+  readonly table: HistoryTable
+  readonly tokens: WalletTokens
+  readonly engine: EngineRunner
+  readonly journal: SpendJournal
+  readonly pause: PauseSwitch
+  readonly #parts: WalletParts
+  readonly #room: EngineRoom
+  #addresses: AddressFiles | undefined
+  #spends: SpendParts | undefined
+  #throttle: TransactionThrottle | undefined
+  #fallbackName: string | null = null
+  #height: number | undefined
+  #pausing: Promise<void> | undefined
+  #watching: Promise<void> | undefined
+  /** Transactions of which something was heard since the last round of {@link watchPayments}; undefined: no round is wanted. */
+  #changed: Set<string> | undefined
+  #unsubscribes: (() => void)[] = []
+
+  constructor(parts: WalletParts, facts: WalletFacts) {
+    const { repo, scheduler, walletId, paused, isPaused } = parts
+    this.#parts = parts
+    this.facts = facts
+    this.pause = new PauseSwitch({ scheduler, key: `pause ${walletId}`, parent: paused, isSet: isPaused })
+    this.journal = new SpendJournal(repo.local)
+    this.table = new HistoryTable(parts, this.journal)
+    this.tokens = new WalletTokens(parts, this)
+    this.#room = new EngineRoom(parts, this)
+    this.engine = this.#room.runner
+  }
+
+  /** Reads the files, shows the wallet, and starts its engine in the background. @throws STORAGE_FAILED */
+  async open(): Promise<void> {
+    const { repo, config } = this.#parts
+    await Promise.all([this.readSettings(), this.tokens.read()])
+    this.tokensChanged()
+    this.facts.show({ openPayments: openPaymentsOf(this.journal) })
+    this.facts.open()
+    this.#unsubscribes = [
+      repo.onServerChange(paths => this.#filesChanged(paths)),
+      config.subscribe(() => this.tokens.configChanged())
+    ]
+    this.pause.subscribe(() => this.#pauseChanged())
+    this.#pauseChanged()
+    this.#inBackground(this.engine.start())
+  }
+
+  /** Stops everything; what was reported and what was changed is durable when it resolves. */
+  async close(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe()
+    this.pause.close()
+    await this.engine.close()
+    await this.#room.reportsTaken()
+    await this.table.close()
+    await this.tokens.close()
+  }
+
+  /** The addresses that the wallet remembers, to be edited. */
+  get addresses(): AddressFiles {
+    this.#addresses ??= new AddressFiles(this.#parts, this.#parts.hashOf)
+    return this.#addresses
+  }
+
+  /** The pairs that tell what its balances are worth: its coin, and every token with a balance, in its fiat. */
+  *ratePairs(): Generator<RatePair> {
+    const { info, config } = this.#parts
+    const { balances, fiatCurrencyCode: toCurrency } = this.facts.state.getSnapshot()
+    yield { fromCurrency: info.currencyCode, toCurrency }
+    const { allTokens } = config.getSnapshot()
+    for (const tokenId of Object.keys(balances)) {
+      const token = Object.hasOwn(allTokens, tokenId) ? allTokens[tokenId] : undefined
+      if (token !== undefined) yield { fromCurrency: token.currencyCode, toCurrency }
+    }
+  }
+
+  /** What spends of this wallet work on. */
+  get spends(): SpendParts {
+    const { services, walletId, info } = this.#parts
+    const { engine, table, journal } = this
+    this.#spends ??= {
+      ...{ services, walletId, info, engine, table, journal },
+      balanceOf: tokenId => this.facts.balanceOf(tokenId),
+      busy: new Set(),
+      mutex: new Mutex(),
+      sends: new Map(),
+      told: txid => this.#tellTransactions({ created: [], changed: [txid] }),
+      openChanged: () => this.facts.show({ openPayments: openPaymentsOf(this.journal) })
+    }
+    return this.#spends
+  }
+
+  /** Looks for every payment that is not over, for some seconds at most. */
+  async lookAtPayments(): Promise<void> {
+    if (!this.#hasPayments) return
+    this.#watch([])
+    const { clock } = this.#parts
+    const deadline = { clock, milliseconds: LOOK_MS, what: 'Looking for open payments' }
+    await withDeadline(deadline, async () => this.#watching).catch(() => undefined)
+  }
+
+  /** Stops or starts the engine; one that failed is tried again at once. @throws ENGINE_FAILED, OPTION_INVALID */
+  async changePaused(isPaused: boolean, options: PauseOptions): Promise<void> {
+    this.pause.change(isPaused, options)
+    await this.#pausing
+    if (!this.pause.getSnapshot().isPaused) await this.engine.start()
+  }
+
+  /** Resolves when the engine runs or stands as the pause wants it. @throws ENGINE_FAILED */
+  async pauseSettled(): Promise<void> {
+    await this.#pausing
+  }
+
+  /** Forgets everything that came from the chain, and has the engine look again (protocol §6.6). */
+  async resync(): Promise<void> {
+    this.engine.restartProgress()
+    this.#room.doubt()
+    await this.#room.reportsTaken()
+    // What the engine told before may have been heard only now.
+    this.engine.restartProgress()
+    await this.table.clear()
+    this.#height = undefined
+    this.unactivatedChanged([])
+    await this.tokens.forgetDetected()
+    try {
+      await this.engine.call('looking at the chain again', engine => {
+        // What was told before this is forgotten, so that an engine that fails here must tell it at its next start.
+        this.#room.doubt()
+        return engine.resyncBlockchain()
+      })
+      this.#room.believe()
+      await this.#room.reportsTaken()
+    } finally {
+      // The network may have lost what was sent from here; this wallet must not.
+      await keepSentRows(this.spends)
+    }
+  }
+
+  /** Resolves when everything that was reported or synced so far has been taken in. */
+  async settled(): Promise<void> {
+    await this.#room.reportsTaken()
+    await this.table.settled()
+  }
+
+  get inputs(): EngineInputs {
+    const { userSettings, customTokens } = this.#parts.config.getSnapshot()
+    return { userSettings, customTokens, enabledTokenIds: this.tokens.enabledTokenIds }
+  }
+
+  /** What engines must keep from every draft. */
+  get reserved(): readonly EngineTransaction[] {
+    return reservedPaymentsOf(this.journal)
+  }
+
+  checkpoint(): Promise<string | undefined> {
+    return this.table.checkpoint()
+  }
+
+  synced(): void {
+    if (this.#hasPayments) this.#watch([])
+  }
+
+  tokensChanged(): void {
+    const { enabledTokenIds, detectedTokenIds } = this.tokens
+    const tokens = tokenSnapshotsOf([enabledTokenIds, detectedTokenIds], this.#parts.config.getSnapshot())
+    this.facts.show({ enabledTokenIds, detectedTokenIds, tokens })
+    this.#room.inputsChanged()
+  }
+
+  addressChanged(): void {
+    const { services, events, walletId } = this.#parts
+    const told = Object.freeze({ walletId })
+    events.push(`address ${walletId}`, () => services.hooks.addressChanged.call(told))
+  }
+
+  balanceChanged(tokenId: string | null, balance: NativeAmount): void {
+    this.facts.gatherBalance(tokenId, balance)
+  }
+
+  detailsChanged(tokenId: string | null, details: BalanceDetails): void {
+    this.facts.gatherDetails(tokenId, details)
+  }
+
+  heightChanged(blockHeight: number): void {
+    if (blockHeight === this.#height) return
+    this.#height = blockHeight
+    this.#inBackground(this.#takeHeight(blockHeight))
+    if (!this.#parts.services.config.skipBlockHeight) this.engine.gather({ blockHeight })
+  }
+
+  progressed(syncRatio: number): void {
+    this.engine.gather({ syncRatio })
+  }
+
+  statusChanged(status: string): void {
+    this.engine.gather({ status })
+  }
+
+  connectionChanged(lost: ConnectionLoss | undefined): void {
+    this.engine.connectionChanged(lost)
+  }
+
+  stakingChanged(stakingStatus: StakingStatus): void {
+    this.facts.gather({ stakingStatus })
+  }
+
+  unactivatedChanged(tokenIds: readonly string[]): void {
+    this.facts.gather({ unactivatedTokenIds: tokenIdList(tokenIds) })
+  }
+
+  tokensFound(tokenIds: readonly string[]): void {
+    const { services, walletId } = this.#parts
+    const found = this.tokens.detect(tokenIds)
+    if (found.length === 0) return
+    services.hooks.tokensDetected.call(Object.freeze({ walletId, tokenIds: found }))
+  }
+
+  async transactionsChanged(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<void> {
+    this.#tellTransactions(await this.table.take(transactions, checkpoint))
+    if (this.#hasPayments) this.#watch(transactions.map(({ txid }) => txid))
+  }
+
+  failed(thrown: unknown): void {
+    const { services, info } = this.#parts
+    const error = errorOf(thrown)
+    services.report(`engine ${info.pluginId}`, error)
+    const isKnown = isWalletError(error)
+    services.hooks.pluginFault.call(
+      Object.freeze({
+        pluginId: info.pluginId,
+        hook: 'makeEngine',
+        errorName: error.name.slice(0, 100),
+        ...(isKnown ? { errorCode: error.code } : {}),
+        message: isKnown ? error.message : 'The engine sent something that could not be taken in'
+      })
+    )
+  }
+
+  /** Shows what the files of the wallet's settings say; a reading that was begun earlier is never shown later. */
+  readSettings(): Promise<void> {
+    return this.#parts.turns.run(() => this.#readSettings())
+  }
+
+  async #readSettings(): Promise<void> {
+    const { services, walletInfo } = this.#parts
+    const { name, fiatCurrencyCode } = await readWalletSettings(this.#parts)
+    this.facts.show({ name: name === undefined ? this.#fallbackName : name, fiatCurrencyCode })
+    const appId = walletInfo.appIds.find(id => id !== '')
+    if (name !== undefined || appId === undefined || this.#fallbackName !== null) return
+    services.inBackground('app name', this.#nameAfter(appId))
+  }
+
+  /** A wallet that was never named is called like the app that made it (protocol §3.5 `WalletName.json`). */
+  async #nameAfter(appId: string): Promise<void> {
+    this.#fallbackName = await this.#parts.nameOfApp(appId)
+    await this.readSettings()
+  }
+
+  /** What another device changed is read anew, and the engine hears what concerns it (specification §4). */
+  #filesChanged(paths: readonly string[]): void {
+    const { services, repo, report } = this.#parts
+    this.#inBackground(this.#tellChanged(this.table.filesChanged(paths)))
+    const has = (known: readonly string[]): boolean => paths.some(path => known.includes(path))
+    if (has(WALLET_SETTINGS_PATHS)) services.inBackground('wallet settings', this.readSettings())
+    if (has([TOKENS_PATH, OLD_TOKENS_PATH])) services.inBackground('wallet tokens', this.#readTokens())
+    if (!paths.some(path => path.startsWith('Addresses/'))) return
+    this.#addresses = undefined
+    const telling = this.engine.tell('taking used addresses', engine =>
+      addUsedAddresses(engine, repo, report)
+    )
+    this.#inBackground(telling)
+  }
+
+  async #readTokens(): Promise<void> {
+    await this.tokens.read()
+    this.tokensChanged()
+  }
+
+  async #tellChanged(txids: Promise<string[]>): Promise<void> {
+    this.#tellTransactions({ created: [], changed: await txids })
+  }
+
+  async #takeHeight(blockHeight: number): Promise<void> {
+    const changed = await this.table.takeHeight(blockHeight)
+    this.#tellTransactions({ created: [], changed })
+    if (changed.length > 0 && this.#hasPayments) this.#watch(changed)
+  }
+
+  /** Whether a payment is unfinished, or was sent and is watched. */
+  get #hasPayments(): boolean {
+    return !this.journal.isEmpty || this.journal.sent().length > 0
+  }
+
+  /** Goes on with the payments that are not over, in one round at a time; what changes during one has the next. */
+  #watch(txids: readonly string[]): void {
+    this.#changed ??= new Set()
+    for (const txid of txids) this.#changed.add(txid)
+    if (this.#watching !== undefined) return
+    this.#watching = this.#watchAll()
+    this.#parts.services.inBackground('unfinished spends', this.#watching)
+  }
+
+  async #watchAll(): Promise<void> {
+    try {
+      for (let changed = this.#changed; changed !== undefined; changed = this.#changed) {
+        this.#changed = undefined
+        await watchPayments(this.spends, changed)
+      }
+    } finally {
+      this.#watching = undefined
+    }
+  }
+
+  /** Most wallets of hundreds have nothing to tell. */
+  #tellTransactions(changes: TxidChanges): void {
+    if (changes.created.length + changes.changed.length === 0) return
+    const { services, scheduler, walletId } = this.#parts
+    this.#throttle ??= new TransactionThrottle(scheduler, walletId, ({ created, changed }) =>
+      services.hooks.transactionsChanged.call(
+        Object.freeze({ walletId, created: Object.freeze(created), changed: Object.freeze(changed) })
+      )
+    )
+    this.#throttle.add(changes)
+  }
+
+  #pauseChanged(): void {
+    const { isSet, isPaused } = this.pause.getSnapshot()
+    this.facts.show({ isPaused: isSet })
+    if (isPaused === this.engine.getSnapshot().isPaused) return
+    this.#pausing = isPaused ? this.engine.pause() : this.engine.resume()
+    this.#inBackground(this.#pausing)
+  }
+
+  #inBackground(work: Promise<unknown>): void {
+    this.#parts.services.inBackground(`engine ${this.#parts.info.pluginId}`, work)
+  }
+}
+
+/** How long somebody waits to see what has become of the open payments. */
+const LOOK_MS = 5000

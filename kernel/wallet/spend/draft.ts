@@ -1,0 +1,263 @@
+import { abs, compare, type NativeAmount, nativeAmount, sum, ZERO } from '../../base/amount.ts'
+import { looseCopy } from '../../base/copy-data.ts'
+import { isWalletError, WalletError } from '../../base/errors.ts'
+import { askForKeys, type KeyQuestion } from '../../keys/key-gate.ts'
+import type { CurrencyInfo, MemoOption } from '../../types/currency.ts'
+import { checkMaxFee, checkNetworkFee } from '../../types/network-fee.ts'
+import type { KeyUse } from '../../types/snapshots.ts'
+import type {
+  EngineTransaction,
+  Memo,
+  SpendInfo,
+  SpendTarget,
+  SpentTarget,
+  SweepInfo,
+  Transaction
+} from '../../types/transaction.ts'
+import { checkSignedTransaction, isBalance, readEngineTransaction } from '../engine/validate.ts'
+import { checkMetadata, mergeMetadata, withFiatCode } from '../history/metadata.ts'
+import { reserveCoins } from './open-payments.ts'
+import { frozenTransaction } from './reviewed-transaction.ts'
+import type { SpendParts } from './spender.ts'
+
+/**
+ * Makes the draft of a spend: memos in one form, amounts checked, the engine's answer checked. Nothing is signed.
+ *
+ * @throws the engine's spend errors, MAX_FEE, AMOUNT_INVALID, MEMO_INVALID, OPTION_INVALID, SPEND_WITH_KEYS, BOGUS_TX
+ * @see protocol §6.3
+ */
+export const makeSpend = async (parts: SpendParts, request: SpendInfo): Promise<Transaction> => {
+  const spend = cleanSpend(request, parts.info)
+  checkMetadata(spend.metadata ?? {})
+  checkMaxFee(spend.maxNetworkFee)
+  await reserveCoins(parts, spend.replaces)
+  const keys = await parts.engine.keysFor(spendQuestionOf('draft', spend))
+  const { pluginId } = parts.info
+  const draft = await parts.engine.call('making a payment', async engine =>
+    readEngineTransaction(pluginId, await engine.makeSpend(looseCopy(spend), keys))
+  )
+  const made = draftOf(parts, spend, draft)
+  // A fee that is only unusual is for a person to judge, who sees the draft; what was said to be too much is not.
+  if (made.maxNetworkFee !== undefined) checkNetworkFee(parts.info, made)
+  return made
+}
+
+/** What policies are told of a spend that is not drafted yet; its fee is not known. */
+const spendQuestionOf = <U extends KeyUse>(
+  use: U,
+  { tokenId, spendTargets }: SpendInfo
+): KeyQuestion & { readonly use: U } => ({
+  use,
+  tokenId,
+  nativeAmount: sum(spendTargets.map(target => target.nativeAmount ?? ZERO)),
+  targets: spendTargets.map(({ publicAddress = '', nativeAmount: amount = ZERO }) => ({
+    publicAddress,
+    nativeAmount: amount
+  }))
+})
+
+/** What an engine has made of a spend, with all that the user has said of it. */
+const draftOf = (parts: SpendParts, spend: SpendInfo, checked: EngineTransaction): Transaction => {
+  const currencyCode = checked.currencyCode ?? parts.table.codeOf(checked.tokenId)
+  const { deviceDescription } = parts.services.config
+  return frozenTransaction({
+    ...checked,
+    walletId: parts.walletId,
+    currencyCode,
+    confirmations: 'unconfirmed',
+    isSend: true,
+    memos: checked.memos ?? spend.memos ?? [],
+    metadata: mergeMetadata({}, withFiatCode(spend.metadata ?? {}, parts.table.fiatCode)),
+    networkFeeOption: spend.networkFeeOption ?? 'standard',
+    ...(spend.customNetworkFee === undefined ? {} : { requestedCustomFee: spend.customNetworkFee }),
+    ...(spend.maxNetworkFee === undefined ? {} : { maxNetworkFee: spend.maxNetworkFee }),
+    spendTargets: spend.spendTargets.map(target => spentTarget(target, currencyCode)),
+    ...(deviceDescription === undefined ? {} : { deviceDescription }),
+    ...(spend.replaces === undefined ? {} : { replaces: spend.replaces })
+  })
+}
+
+/** The largest amount that can be sent to the first target; exact where the engine knows, else by halving. */
+export const getMaxSpendable = async (parts: SpendParts, request: SpendInfo): Promise<NativeAmount> => {
+  const spend = cleanSpend(request, parts.info)
+  await reserveCoins(parts, spend.replaces)
+  const keys = await parts.engine.keysFor(spendQuestionOf('draft', spend))
+  const own = await parts.engine.call('finding the maximum', async engine =>
+    engine.getMaxSpendable === undefined
+      ? undefined
+      : readMaximum(parts.info.pluginId, await engine.getMaxSpendable(looseCopy(spend), keys))
+  )
+  if (own !== undefined) return own
+  return searchMaxSpendable(parts.balanceOf(spend.tokenId), async amount => {
+    const [first, ...others] = spend.spendTargets
+    const spendTargets = [
+      { ...first, nativeAmount: amount },
+      ...others.map(target => ({ ...target, nativeAmount: ZERO }))
+    ]
+    try {
+      const { pluginId } = parts.info
+      await parts.engine.call('finding the maximum', async engine =>
+        readEngineTransaction(pluginId, await engine.makeSpend(looseCopy({ ...spend, spendTargets }), keys))
+      )
+      return true
+    } catch (error) {
+      if (NO_ANSWER.some(code => isWalletError(error, code))) throw error
+      return false
+    }
+  })
+}
+
+const readMaximum = (pluginId: string, value: unknown): NativeAmount => {
+  if (isBalance(value)) return nativeAmount(value)
+  throw new WalletError('BOGUS_DATA', { pluginId, what: 'maximum', path: '' })
+}
+
+/** Failures that say nothing about an amount. */
+const NO_ANSWER = ['ENGINE_FAILED', 'DEADLINE', 'LOGGED_OUT', 'NETWORK'] as const
+
+/** A spend as an engine may see it. @throws AMOUNT_INVALID, MEMO_INVALID, SPEND_WITH_KEYS */
+const cleanSpend = (request: SpendInfo, info: CurrencyInfo): SpendInfo => {
+  if ('privateKeys' in request) throw new WalletError('SPEND_WITH_KEYS', {})
+  const spendTargets = request.spendTargets
+    .filter(isPayable)
+    .map(target => ({ ...target, nativeAmount: positive(target.nativeAmount ?? ZERO) }))
+  return upgradeMemos({ ...request, spendTargets }, info.memoOptions)
+}
+
+/** Without an address, an output is what a plugin's own parameters say, such as a script (protocol §5.3, §6.3). */
+const isPayable = ({ publicAddress, otherParams }: SpendTarget): boolean =>
+  publicAddress !== undefined && (publicAddress !== '' || otherParams !== undefined)
+
+const positive = (amount: string): NativeAmount => {
+  const checked = nativeAmount(amount)
+  if (compare(checked, ZERO) < 0) throw new WalletError('AMOUNT_INVALID', { rule: 'must not be negative' })
+  return checked
+}
+
+const spentTarget = (target: SpendTarget, currencyCode: string): SpentTarget => ({
+  currencyCode,
+  nativeAmount: target.nativeAmount ?? ZERO,
+  publicAddress: target.publicAddress ?? '',
+  ...(target.memo === undefined ? {} : { memo: target.memo, uniqueIdentifier: target.memo })
+})
+
+/**
+ * Brings the memos of a spend into one form before an engine sees them (pure).
+ *
+ * Memos given the old way, on the targets, become `memos`; a leading 0x of hex memos goes. If exactly one memo is
+ * left and it is of the currency's memo type, it is copied to the first target for engines of the old kind.
+ *
+ * @throws MEMO_INVALID for a memo that is not of its own kind, or longer than the currency takes
+ * @see specification §5 "Memos"; vectors `memo-upgrade`
+ */
+export const upgradeMemos = (spend: SpendInfo, options: readonly MemoOption[] = []): SpendInfo => {
+  const memoType = options[0]?.type
+  const given = spend.memos ?? []
+  const memos = (given.length > 0 ? given : memosOfTargets(spend.spendTargets, memoType)).map(cleanMemo)
+  for (const memo of memos) checkMemo(memo, options)
+  const targets = spend.spendTargets.map(withoutMemo)
+  const [only] = memos
+  const [first, ...others] = targets
+  if (memos.length !== 1 || only === undefined || only.type !== memoType || first === undefined) {
+    return { ...spend, spendTargets: targets, memos }
+  }
+  return { ...spend, spendTargets: [withMemo(first, only.value), ...others], memos }
+}
+
+const memosOfTargets = (targets: readonly SpendTarget[], memoType: Memo['type'] | undefined): Memo[] => {
+  if (memoType === undefined) return []
+  return targets.flatMap(target => {
+    const fromParams = target.otherParams?.uniqueIdentifier
+    const value =
+      target.memo ?? target.uniqueIdentifier ?? (typeof fromParams === 'string' ? fromParams : undefined)
+    return value === undefined ? [] : [{ type: memoType, value }]
+  })
+}
+
+const cleanMemo = (memo: Memo): Memo =>
+  memo.type === 'hex' ? { ...memo, value: memo.value.replace(/^0x/i, '') } : memo
+
+const checkMemo = ({ type, value }: Memo, options: readonly MemoOption[]): void => {
+  const refuse = (rule: string): never => {
+    throw new WalletError('MEMO_INVALID', { rule })
+  }
+  if (type === 'hex' && !/^(?:[0-9a-fA-F]{2})*$/.test(value)) refuse('must be hex, two digits a byte')
+  if (type === 'number' && !/^\d{1,100}$/.test(value)) refuse('must be a number')
+  if (!['hex', 'number', 'text'].includes(type)) refuse('must be hex, number or text')
+  const option = options.find(candidate => candidate.type === type)
+  const length = type === 'hex' ? value.length / 2 : value.length
+  if (option?.maxLength !== undefined && length > option.maxLength) {
+    refuse(`is longer than ${option.maxLength}`)
+  }
+  if (type === 'number' && option?.maxValue !== undefined && BigInt(value) > BigInt(option.maxValue)) {
+    refuse(`is above ${option.maxValue}`)
+  }
+}
+
+const withoutMemo = ({ memo: _memo, uniqueIdentifier: _identifier, ...rest }: SpendTarget): SpendTarget =>
+  rest
+
+// Engines of the deployed system look for the misspelt key; the vectors pin it.
+const withMemo = (target: SpendTarget, value: string): SpendTarget => ({
+  ...target,
+  memo: value,
+  uniqueIdentifier: value,
+  otherParams: { ...target.otherParams, uniqueIdenfitifer: value }
+})
+
+/**
+ * Finds the largest amount for which `canSpend` says yes, by halving (pure but for `canSpend`).
+ *
+ * Searches from 0 to the balance; stops when the range is one unit. For engines without a maximum of their own.
+ *
+ * @see specification §9; the probes are those of protocol §6.3
+ */
+export const searchMaxSpendable = async (
+  balance: NativeAmount,
+  canSpend: (amount: NativeAmount) => Promise<boolean>
+): Promise<NativeAmount> => {
+  let low = 0n
+  let high = BigInt(balance) + 1n
+  while (high - low > 1n) {
+    const middle = low + (high - low) / 2n
+    if (await canSpend(nativeAmount(middle.toString()))) low = middle
+    else high = middle
+  }
+  return nativeAmount(low.toString())
+}
+
+/**
+ * Makes the transaction that moves what foreign keys hold; it is signed with them, and nothing is sent or kept yet.
+ *
+ * @throws NOT_SUPPORTED, BOGUS_TX, MAX_FEE, FEE_UNUSUAL, the spend errors, what a policy objects
+ * @see specification §5
+ */
+export const sweepPrivateKeys = async (
+  parts: SpendParts,
+  { privateKeys, ...request }: SweepInfo
+): Promise<Transaction> => {
+  const spend = cleanSpend(request, parts.info)
+  checkMetadata(spend.metadata ?? {})
+  checkMaxFee(spend.maxNetworkFee)
+  const { services, walletId, engine, info } = parts
+  const isAble = await engine.call('sweeping keys', async made => made.sweepPrivateKeys !== undefined)
+  if (!isAble) throw new WalletError('NOT_SUPPORTED', { what: 'sweeping keys' })
+  const { pluginId, currencyCode } = info
+  await askForKeys(services, {
+    ...{ walletId, pluginId, currencyCode },
+    ...spendQuestionOf('sweep', spend)
+  })
+  const signed = await engine.call('sweeping keys', async made => {
+    const said: unknown = await made.sweepPrivateKeys?.(looseCopy(spend), [...privateKeys])
+    return checkSignedTransaction(pluginId, readEngineTransaction(pluginId, said))
+  })
+  const swept = draftOf(parts, spend, signed)
+  // The engine signs at once; what is refused here is never sent.
+  checkNetworkFee(parts.info, {
+    ...swept,
+    spendTargets: [
+      { currencyCode: swept.currencyCode, nativeAmount: abs(swept.nativeAmount), publicAddress: '' }
+    ]
+  })
+  return { ...swept, isSend: false }
+}

@@ -1,0 +1,222 @@
+import { frozenCopy } from '../../base/copy-data.ts'
+import { isRecord, parseJson } from '../../base/json.ts'
+import type { EngineStore, PaymentSight } from '../../types/engine.ts'
+import type { Transaction } from '../../types/transaction.ts'
+
+// Older versions know the first alone: they leave the second as it is.
+const UNFINISHED = 'spend/'
+const SENT = 'sent/'
+
+/**
+ * How far a spend has come, durably (architecture decision 14).
+ *
+ * `intended`: written before signing; nothing has left. `signed`: the bytes exist, nobody asked to send them.
+ * `sending`: the bytes may have left; only these bytes are ever sent again. `broadcast`: the network has them.
+ */
+export type SpendStage = 'intended' | 'signed' | 'sending' | 'broadcast'
+
+/** One spend that is not finished, or whose payment is watched until it is long confirmed. */
+export interface SpendIntent {
+  /** One id for everything that belongs to this spend, in hooks and in the log. */
+  readonly correlationId: string
+  readonly stage: SpendStage
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** The draft, and from `signed` on the signed transaction. */
+  readonly tx: Transaction
+  /** The words with which a server refused the bytes. It has them all the same: only the chain tells what it did. */
+  readonly refusal?: string
+  /** What was heard of it last. */
+  readonly sight?: PaymentSight
+  /** Since when it lies as deep as its currency wants, in milliseconds since 1970. */
+  readonly confirmedAt?: number
+}
+
+/**
+ * The spends of one wallet: unfinished ones between the user's yes and the saved file, each step durable before the next
+ * begins; and those that were sent and saved, until the network can hardly take them back.
+ *
+ * Bytes that may have left are in one of the two until then, so that what they spend stays reserved.
+ */
+export class SpendJournal {
+  readonly #store: EngineStore
+  /** After each look at the network the journal is asked; nearly always nothing is in it. */
+  #isEmpty = false
+  /** What the texts of unfinished spends say, by key: the store knows best which there are, and parsing takes longest. */
+  #read: Map<string, ReadIntent> | undefined
+  /** Those that were sent and saved, by id; read once. */
+  #sent: ReadonlyMap<string, SpendIntent> | undefined
+  #sentDamage: readonly unknown[] = []
+  /** What is shown of them beside their confirmations, by txid; made anew after each change. */
+  #sights: Map<string, PaymentSight> | undefined
+
+  constructor(store: EngineStore) {
+    this.#store = store
+  }
+
+  /** False if there may be an unfinished spend. */
+  get isEmpty(): boolean {
+    if (!this.#isEmpty) this.list()
+    return this.#isEmpty
+  }
+
+  /** Every unfinished spend, oldest first. An entry that cannot be read is handed to `onDamaged` and kept. */
+  list(onDamaged: (error: unknown) => void = () => {}): SpendIntent[] {
+    if (this.#isEmpty) return []
+    const intents: SpendIntent[] = []
+    const before = this.#read
+    const all = new Map<string, ReadIntent>()
+    for (const [key, text] of this.#store.entries(UNFINISHED)) {
+      const known = before?.get(key)
+      const read = known?.text === text ? known : readIntent(text)
+      all.set(key, read)
+      if (read.intent === undefined) onDamaged(read.error)
+      else intents.push(read.intent)
+    }
+    this.#isEmpty = all.size === 0
+    this.#read = this.#isEmpty ? undefined : all
+    return intents.sort(byAge)
+  }
+
+  /** Every payment that was sent and saved and is still watched, oldest first. */
+  sent(onDamaged: (error: unknown) => void = () => {}): SpendIntent[] {
+    const sent = [...this.#sentById().values()].sort(byAge)
+    for (const error of this.#sentDamage) onDamaged(error)
+    return sent
+  }
+
+  /** The payment of this id that was sent and saved and is still watched. */
+  findSent(correlationId: string): SpendIntent | undefined {
+    return this.#sentById().get(correlationId)
+  }
+
+  /** What has become of a payment that was sent and saved, until it is confirmed. */
+  sightOf(txid: string): PaymentSight | undefined {
+    if (this.#sights === undefined) {
+      this.#sights = new Map()
+      for (const { tx, sight, confirmedAt } of this.sent())
+        if (confirmedAt === undefined) this.#sights.set(tx.txid, sight ?? { state: 'notSeen' })
+    }
+    return this.#sights.get(txid)
+  }
+
+  /** Every spend whose bytes are signed, unfinished or sent, oldest first: what they spend is reserved. */
+  signed(): SpendIntent[] {
+    const unfinished = this.list().filter(({ stage }) => stage !== 'intended')
+    const ids = new Set(unfinished.map(({ correlationId }) => correlationId))
+    const sent = this.sent().filter(({ correlationId }) => !ids.has(correlationId))
+    return sent.length === 0 ? unfinished : [...sent, ...unfinished].sort(byAge)
+  }
+
+  /** The spend with these signed bytes, unfinished or sent. */
+  findSigned(txid: string): SpendIntent | undefined {
+    return this.signed().find(({ tx }) => tx.txid === txid)
+  }
+
+  /** The unfinished spend whose signed transaction has this txid. */
+  findByTxid(txid: string): SpendIntent | undefined {
+    return this.list().find(({ stage, tx }) => stage !== 'intended' && tx.txid === txid)
+  }
+
+  /** The unfinished spend of this id as it is now; undefined if there is none that can be read. */
+  find(correlationId: string): SpendIntent | undefined {
+    const key = UNFINISHED + correlationId
+    const text = this.#isEmpty ? undefined : this.#store.get(key)
+    if (text === undefined) return undefined
+    const known = this.#read?.get(key)
+    if (known?.text === text) return known.intent
+    const read = readIntent(text)
+    this.#read ??= new Map()
+    this.#read.set(key, read)
+    return read.intent
+  }
+
+  /** Writes how far a spend has come. Resolves when durable. */
+  async put(intent: SpendIntent): Promise<void> {
+    this.#isEmpty = false
+    await this.#store.write(new Map([[UNFINISHED + intent.correlationId, JSON.stringify(intent)]]))
+  }
+
+  /** Watches a spend that is finished, in one step with the end of what was unfinished of it. Resolves when durable. */
+  async watch(intent: SpendIntent): Promise<void> {
+    const { correlationId } = intent
+    const text = JSON.stringify(intent)
+    await this.#store.write(
+      new Map([
+        [UNFINISHED + correlationId, null],
+        [SENT + correlationId, text]
+      ])
+    )
+    // Read after the write: another payment may have been watched or removed meanwhile.
+    this.#sent = new Map(this.#sentById()).set(correlationId, parseIntent(text))
+    this.#sights = undefined
+  }
+
+  /** Forgets a spend: nothing of it has left, it is long confirmed, or the user wants it. */
+  async remove(correlationId: string): Promise<void> {
+    await this.#store.write(
+      new Map([
+        [UNFINISHED + correlationId, null],
+        [SENT + correlationId, null]
+      ])
+    )
+    if (this.#sent?.has(correlationId) === true) this.#sent = without(this.#sent, correlationId)
+    this.#sights = undefined
+  }
+
+  #sentById(): ReadonlyMap<string, SpendIntent> {
+    if (this.#sent !== undefined) return this.#sent
+    const sent = new Map<string, SpendIntent>()
+    const damage: unknown[] = []
+    for (const [key, text] of this.#store.entries(SENT)) {
+      const { intent, error } = readIntent(text)
+      if (intent === undefined) damage.push(error)
+      else sent.set(key.slice(SENT.length), intent)
+    }
+    this.#sent = sent.size === 0 ? NONE : sent
+    this.#sentDamage = damage
+    return this.#sent
+  }
+}
+
+/** Of nearly all wallets: a map of its own would be a thirtieth of what an idle one takes. */
+const NONE: ReadonlyMap<string, SpendIntent> = new Map()
+
+const without = (sent: ReadonlyMap<string, SpendIntent>, id: string): ReadonlyMap<string, SpendIntent> => {
+  const rest = new Map(sent)
+  rest.delete(id)
+  return rest
+}
+
+interface ReadIntent {
+  readonly text: string
+  /** Undefined of a damaged one. */
+  readonly intent?: SpendIntent
+  readonly error?: unknown
+}
+
+const readIntent = (text: string): ReadIntent => {
+  try {
+    return { text, intent: parseIntent(text) }
+  } catch (error) {
+    return { text, error }
+  }
+}
+
+const byAge = (a: SpendIntent, b: SpendIntent): number => a.at - b.at
+
+const STAGES: ReadonlySet<string> = new Set(['intended', 'signed', 'sending', 'broadcast'])
+
+const parseIntent = (text: string): SpendIntent => {
+  const value = parseJson(text, 'spend journal')
+  const isIntent =
+    isRecord(value) &&
+    typeof value.correlationId === 'string' &&
+    STAGES.has(value.stage as string) &&
+    typeof value.at === 'number' &&
+    isRecord(value.tx) &&
+    typeof value.tx.txid === 'string'
+  if (!isIntent) throw new TypeError('A spend journal entry has the wrong shape')
+  // Read once and given to many.
+  return frozenCopy(value as unknown as SpendIntent)
+}

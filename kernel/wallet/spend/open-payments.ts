@@ -1,0 +1,166 @@
+import { requireTextList } from '../../base/arguments.ts'
+import { looseCopy } from '../../base/copy-data.ts'
+import { WalletError } from '../../base/errors.ts'
+import type { Services } from '../../plugins/services.ts'
+import type { CurrencyInfo } from '../../types/currency.ts'
+import type { OpenPaymentSnapshot } from '../../types/snapshots.ts'
+import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
+import type { EngineRunner } from '../engine/supervisor.ts'
+import type { SpendIntent, SpendJournal } from './journal.ts'
+
+/** What the open payments of a wallet belong to. */
+export interface OpenPaymentParts {
+  readonly services: Services
+  readonly info: CurrencyInfo
+  readonly engine: EngineRunner
+  readonly journal: SpendJournal
+  /** Other payments are open now, or stand otherwise. */
+  openChanged(): void
+}
+
+/** Every signed payment that is neither confirmed nor beaten by one that is, oldest first. */
+export const openPaymentsOf = (journal: SpendJournal): readonly OpenPaymentSnapshot[] =>
+  Object.freeze(journal.signed().filter(isOpen).map(openPaymentOf))
+
+/** The open payments that pay one of the payees of a draft the same amount: it may be the same payment again. */
+export const similarPaymentsOf = (
+  open: readonly OpenPaymentSnapshot[],
+  { tokenId, spendTargets = [], replaces }: Pick<Transaction, 'replaces' | 'spendTargets' | 'tokenId'>
+): readonly OpenPaymentSnapshot[] => {
+  // It cannot be mined beside what it replaces, nor beside what that has replaced.
+  const rivals = replacedBefore(replaces, txid => open.find(payment => payment.txid === txid))
+  return open.filter(
+    payment =>
+      payment.tokenId === tokenId &&
+      !rivals.has(payment.txid) &&
+      payment.targets.some(({ publicAddress, nativeAmount }) =>
+        spendTargets.some(
+          target => target.publicAddress === publicAddress && target.nativeAmount === nativeAmount
+        )
+      )
+  )
+}
+
+/** Whether a payment may still be mined and is not yet confirmed. */
+export const isOpen = ({ confirmedAt, sight }: SpendIntent): boolean =>
+  confirmedAt === undefined && sight?.isFinal !== true
+
+/** What the engine must keep from every other draft: all that was ever signed, and is not long confirmed. */
+export const reservedPaymentsOf = (journal: SpendJournal): readonly EngineTransaction[] =>
+  journal.signed().map(({ tx }) => looseCopy(tx))
+
+/**
+ * Has the engine reserve what the signed payments spend, as they are now, before it makes a draft.
+ *
+ * @param replaces - the payment whose place the draft takes
+ * @throws TX_NOT_FOUND if that is none of them, NOT_SUPPORTED if it is over or the currency cannot replace
+ */
+export const reserveCoins = async (
+  { engine, journal, info }: OpenPaymentParts,
+  replaces?: string
+): Promise<void> => {
+  const replaced = replaces === undefined ? undefined : journal.findSigned(replaces)
+  if (replaces !== undefined) {
+    if (replaced === undefined) throw new WalletError('TX_NOT_FOUND', { txid: replaces })
+    if (!isOpen(replaced))
+      throw new WalletError('NOT_SUPPORTED', { what: 'replacing a payment that is over' })
+  }
+  await engine.call('reserving coins', async live => {
+    if (live.reservePayments !== undefined) return live.reservePayments(reservedPaymentsOf(journal))
+    if (replaces !== undefined)
+      throw new WalletError('NOT_SUPPORTED', { what: `replacing a payment of ${info.displayName}` })
+  })
+}
+
+/** Tells engine and watchers that other payments are open now. What fails is told again before the next draft. */
+export const paymentsChanged = async (parts: OpenPaymentParts): Promise<void> => {
+  parts.openChanged()
+  const { engine, journal, services } = parts
+  await engine
+    .tell('reserving coins', async live => live.reservePayments?.(reservedPaymentsOf(journal)))
+    .catch(error => services.report('reserving coins', error))
+}
+
+/**
+ * Checks, for currencies that name what a draft spends, that no other open payment spends the same, and that a
+ * replacement cannot be mined beside what it replaces, nor beside what that has replaced.
+ *
+ * @throws SIGN_REFUSED, TX_NOT_FOUND if there is no such payment
+ */
+export const checkSpentCoins = ({ journal, info }: OpenPaymentParts, draft: Transaction): void => {
+  const { replaces, spentCoins } = draft
+  if (replaces !== undefined && journal.findSigned(replaces) === undefined)
+    throw new WalletError('TX_NOT_FOUND', { txid: replaces })
+  if (spentCoins === undefined) return
+  const replaced = replacedBefore(replaces, txid => journal.findSigned(txid)?.tx)
+  const refuse = (reason: string): WalletError =>
+    new WalletError('SIGN_REFUSED', { pluginId: info.pluginId, reason, refusedBy: 'wallet' })
+  const open = journal.signed().filter(isOpen)
+  const freed = new Set(open.flatMap(({ tx }) => (replaced.has(tx.txid) ? (tx.spentCoins ?? []) : [])))
+  for (const { tx } of open) {
+    const { txid, spentCoins: coins } = tx
+    if (coins === undefined) continue
+    const isShared = coins.some(coin => spentCoins.includes(coin))
+    if (replaced.has(txid)) {
+      if (!isShared) throw refuse(`it could be mined beside ${txid}, which it is to replace`)
+      continue
+    }
+    // A payment that shares a coin with one that is replaced is an earlier or a later form of it.
+    const isForm = coins.some(coin => freed.has(coin))
+    if (isShared && !isForm) throw refuse(`it spends a coin that is reserved for ${txid}`)
+  }
+}
+
+/**
+ * Checks that every open payment which pays the same as a draft is one of those that are known.
+ *
+ * @throws SIGN_REFUSED; OPTION_INVALID for what is no list of txids
+ */
+export const checkSimilar = (
+  { journal, info }: Pick<OpenPaymentParts, 'journal' | 'info'>,
+  draft: Transaction,
+  known: readonly string[]
+): void => {
+  requireTextList('knownSimilar', known)
+  const similar = similarPaymentsOf(openPaymentsOf(journal), draft)
+  const other = similar.find(({ txid }) => !known.includes(txid))
+  if (other === undefined) return
+  throw new WalletError('SIGN_REFUSED', {
+    ...{ pluginId: info.pluginId, refusedBy: 'wallet' },
+    reason: `${other.txid}, which is open, pays the same`
+  })
+}
+
+/** Returns the payment that a draft replaces, and all that this one has replaced. */
+const replacedBefore = (
+  replaces: string | undefined,
+  find: (txid: string) => { readonly replaces?: string | undefined } | undefined
+): ReadonlySet<string> => {
+  const replaced = new Set<string>()
+  for (let txid = replaces; txid !== undefined && !replaced.has(txid); txid = find(txid)?.replaces)
+    replaced.add(txid)
+  return replaced
+}
+
+const openPaymentOf = ({ tx, at, stage, refusal, sight }: SpendIntent): OpenPaymentSnapshot => {
+  const isRefused = refusal !== undefined && stage === 'sending'
+  const unseen = stage === 'signed' ? 'signed' : isRefused ? 'refused' : 'notSeen'
+  const { state = 'notSeen', replacedBy: rival } = sight ?? {}
+  return Object.freeze({
+    txid: tx.txid,
+    tokenId: tx.tokenId,
+    currencyCode: tx.currencyCode,
+    nativeAmount: tx.nativeAmount,
+    networkFee: tx.parentNetworkFee ?? tx.networkFee,
+    targets: Object.freeze(
+      (tx.spendTargets ?? []).map(({ publicAddress, nativeAmount }) =>
+        Object.freeze({ publicAddress, nativeAmount })
+      )
+    ),
+    at,
+    state: state === 'notSeen' || (stage !== 'broadcast' && state === 'notInMempool') ? unseen : state,
+    ...(refusal === undefined ? {} : { reason: refusal }),
+    ...(tx.replaces === undefined ? {} : { replaces: tx.replaces }),
+    ...(rival === undefined ? {} : { replacedBy: rival })
+  })
+}

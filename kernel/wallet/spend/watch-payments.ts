@@ -1,0 +1,246 @@
+import { describeError, isWalletError, WalletError } from '../../base/errors.ts'
+import { isSameJson } from '../../base/json.ts'
+import type { PaymentSight } from '../../types/engine.ts'
+import type { Transaction } from '../../types/transaction.ts'
+import { checkPaymentSight } from '../engine/validate.ts'
+import type { SpendIntent } from './journal.ts'
+import { isOpen, paymentsChanged } from './open-payments.ts'
+import { engineCopyOf } from './reviewed-transaction.ts'
+import { broadcastTx, finish, type SpendParts, send, sendBytes, whileBusy } from './spender.ts'
+
+/**
+ * Goes on with every payment that is not over: what a crash, a full disk or a dead network interrupted is sent again
+ * and saved; an intent without a signature is dropped, for nothing has left; bytes that nobody asked to send, or that a
+ * server refused, wait for a person, and are only looked for. What was sent is looked for until it is long confirmed,
+ * and sent again while no server has it.
+ *
+ * Some are looked for at once. What follows from it is done for one after another, the oldest first, so that no payment
+ * is sent before one whose change it spends; what was found out is told before anything is sent, which can take long.
+ *
+ * @param changed - of these something was heard; confirmed ones are looked at only then, and now and then
+ */
+export const watchPayments = async (parts: SpendParts, changed: ReadonlySet<string>): Promise<void> => {
+  const { journal, services } = parts
+  const onDamaged = (error: unknown): void => services.report('spend journal', error)
+  const isRound = isDue(parts, ROUND, ROUND_MS)
+  const sent = journal.sent(onDamaged)
+  const intents = [
+    ...journal.list(onDamaged),
+    ...sent.filter(intent => isRound || isOpen(intent) || changed.has(intent.tx.txid))
+  ]
+  const unlessFailed = async <T>(work: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work
+    } catch (error) {
+      services.logOf(parts.info.pluginId).warn(`A payment is not finished yet: ${describeError(error)}`)
+      return undefined
+    }
+  }
+  for (let at = 0; at < intents.length; at += LOOKED_FOR_AT_ONCE) {
+    const some = intents.slice(at, at + LOOKED_FOR_AT_ONCE)
+    const looks = await Promise.all(some.map(intent => unlessFailed(lookFor(parts, intent))))
+    const sends: Send[] = []
+    let isNews = false
+    for (const look of looks) {
+      // What fails may have noted something before.
+      if (look !== undefined && (await unlessFailed(follow(parts, look, sends))) !== false) isNews = true
+    }
+    if (isNews) await paymentsChanged(parts)
+    for (const send of sends) if ((await unlessFailed(send())) !== false) await paymentsChanged(parts)
+  }
+}
+
+/** Sends the bytes of a payment again. Returns true if open payments are others now, or stand otherwise. */
+type Send = () => Promise<boolean>
+
+/** What was found out about one payment. */
+interface Look {
+  readonly intent: SpendIntent
+  /** Its row in the history, of one that was sent and saved. */
+  readonly row?: Transaction | undefined
+  /** Left out where nothing hangs on it. */
+  readonly sight?: PaymentSight
+}
+
+/** Looks for a payment as it is now: what came before it took its time. Undefined if it is busy or gone. */
+const lookFor = async (parts: SpendParts, { correlationId }: SpendIntent): Promise<Look | undefined> => {
+  const { journal, table, busy } = parts
+  if (busy.has(correlationId)) return undefined
+  const unfinished = journal.find(correlationId)
+  const intent = unfinished ?? journal.findSent(correlationId)
+  if (intent === undefined) return undefined
+  if (unfinished === undefined) {
+    const row = await table.find(intent.tx.txid, intent.tx.tokenId)
+    if (row?.confirmations === 'confirmed') return { intent, row }
+    return { intent, row, sight: await sightOf(parts, intent, row) }
+  }
+  if (intent.stage === 'intended' || intent.stage === 'broadcast') return { intent }
+  const sight = await sightOf(parts, intent).catch((error: unknown) => {
+    if (isSentByItself(intent)) return UNKNOWN
+    throw error
+  })
+  return { intent, sight }
+}
+
+/** Does what follows from a look, but for sending. Returns true if open payments are others now, or stand otherwise. */
+const follow = async (parts: SpendParts, look: Look, sends: Send[]): Promise<boolean> => {
+  if (!isAsItWas(parts, look.intent)) return false
+  const isUnfinished = parts.journal.find(look.intent.correlationId) !== undefined
+  return isUnfinished ? goOn(parts, look, sends) : watchSent(parts, look, sends)
+}
+
+/**
+ * Sends the bytes of a signed payment once more, and saves it.
+ *
+ * @throws TX_NOT_FOUND, BROADCAST_REFUSED, BROADCAST_UNKNOWN
+ */
+export const resendTx = async (parts: SpendParts, txid: string): Promise<Transaction> => {
+  const intent = parts.journal.findSigned(txid)
+  if (intent === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
+  const tx = await broadcastTx(parts, intent.tx)
+  await finish(parts, tx)
+  return tx
+}
+
+/** After the engine began anew: rows of payments that the network does not show are put back, with what they spend. */
+export const keepSentRows = async ({ journal, table, engine, told }: SpendParts): Promise<void> => {
+  for (const { tx, sight } of journal.sent()) {
+    if ((await table.find(tx.txid, tx.tokenId)) !== undefined) continue
+    const isOver = sight?.isFinal === true
+    await table.take([isOver ? { ...tx, blockHeight: -1 } : { ...tx, blockHeight: 0 }])
+    if (!isOver) await engine.call('saving a payment', live => live.saveTx(engineCopyOf(tx)))
+    told(tx.txid)
+  }
+}
+
+const goOn = async (
+  parts: SpendParts,
+  { intent, sight = UNKNOWN }: Look,
+  sends: Send[]
+): Promise<boolean> => {
+  const { correlationId, stage } = intent
+  if (stage === 'intended') {
+    parts.services
+      .logOf(parts.info.pluginId)
+      .warn('A payment was not signed before it was interrupted; nothing was sent.')
+    await parts.journal.remove(correlationId)
+    return false
+  }
+  if (stage === 'broadcast' || sight.state === 'seen') {
+    await whileBusy(parts, correlationId, () => finish(parts, intent.tx))
+    if (stage === 'broadcast') return false
+    // It may be confirmed already, and then nothing more may be heard of it for long.
+    const look = await lookFor(parts, intent)
+    return look !== undefined && follow(parts, look, sends)
+  }
+  if (isSentByItself(intent) && !sight.isFinal) {
+    sends.push(async () => {
+      if (isAsItWas(parts, intent) && isDue(parts, correlationId))
+        await whileBusy(parts, correlationId, async () => finish(parts, await send(parts, intent)))
+      return false
+    })
+    return false
+  }
+  if (isSameJson(sight, intent.sight)) return false
+  const seen = { ...intent, sight }
+  await (sight.isFinal ? parts.journal.watch(seen) : parts.journal.put(seen))
+  return true
+}
+
+const isSentByItself = ({ stage, refusal }: SpendIntent): boolean =>
+  stage === 'sending' && refusal === undefined
+
+/** Whether nobody has sent, saved or forgotten it while it was looked for. */
+const isAsItWas = (parts: SpendParts, intent: SpendIntent): boolean => {
+  const { journal, busy } = parts
+  const { correlationId } = intent
+  const now = journal.find(correlationId) ?? journal.findSent(correlationId)
+  return !busy.has(correlationId) && isSameJson(now, intent)
+}
+
+const watchSent = async (
+  parts: SpendParts,
+  { intent, row, sight = UNKNOWN }: Look,
+  sends: Send[]
+): Promise<boolean> => {
+  const { services, journal } = parts
+  const { correlationId } = intent
+  const { confirmedAt: before, ...rest } = intent
+  if (row?.confirmations === 'confirmed') {
+    const now = services.io.clock.now()
+    if (before === undefined) return update(parts, intent, { ...rest, confirmedAt: now })
+    if (now - before <= KEPT_MS) return false
+    await journal.remove(correlationId)
+    return true
+  }
+  // One that was recorded here and sent elsewhere is sent again from here, too, once the network has had it.
+  const stage = rest.stage === 'signed' && sight.state === 'seen' ? 'broadcast' : rest.stage
+  const seen = { ...rest, stage, sight }
+  const isNews = await update(parts, intent, seen)
+  const isLost = sight.state === 'notInMempool' && sight.isFinal !== true && stage !== 'signed'
+  if (isLost)
+    sends.push(async () => {
+      if (!isAsItWas(parts, seen) || !isDue(parts, correlationId)) return false
+      return whileBusy(parts, correlationId, () => sendAgain(parts, seen))
+    })
+  return isNews
+}
+
+const sendAgain = async (parts: SpendParts, intent: SpendIntent): Promise<boolean> => {
+  const { refusal: _, ...rest } = intent
+  try {
+    const tx = await sendBytes(parts, intent.tx)
+    await parts.engine.call('saving a payment', live => live.saveTx(engineCopyOf(tx)))
+    return await update(parts, intent, { ...rest, sight: { state: 'notSeen' } })
+  } catch (error) {
+    if (!isWalletError(error, 'BROADCAST_REFUSED')) throw error
+    return update(parts, intent, { ...intent, refusal: error.details.reason })
+  }
+}
+
+const update = async (parts: SpendParts, before: SpendIntent, after: SpendIntent): Promise<boolean> => {
+  if (isSameJson(before, after)) return false
+  await parts.journal.watch(after)
+  parts.told(after.tx.txid)
+  return true
+}
+
+/** What the engine finds out; of one that cannot tell, what its history says. */
+const sightOf = async (
+  { engine, info, table }: SpendParts,
+  { tx }: SpendIntent,
+  row?: Transaction
+): Promise<PaymentSight> => {
+  const found = await engine.call('looking for a payment', async live => {
+    const said: unknown = await live.findPayment?.(engineCopyOf(tx))
+    return said === undefined ? undefined : checkPaymentSight(info.pluginId, said)
+  })
+  if (found !== undefined) return found
+  if (row === undefined) return { state: (await table.has(tx.txid)) ? 'seen' : 'notSeen' }
+  if (row.confirmations === 'dropped') return { state: 'dropped' }
+  return { state: row.blockHeight > 0 ? 'seen' : 'notSeen' }
+}
+
+/** Whether bytes may be sent again: at once after a start, and then at growing distances. */
+const isDue = ({ services, sends }: SpendParts, correlationId: string, fixedMs?: number): boolean => {
+  const now = services.io.clock.monotonic()
+  const { count, at } = sends.get(correlationId) ?? { count: 0, at: Number.NEGATIVE_INFINITY }
+  const waitMs = fixedMs ?? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (count - 1))
+  if (count > 0 && now - at < waitMs) return false
+  sends.set(correlationId, { count: count + 1, at: now })
+  return true
+}
+
+const UNKNOWN: PaymentSight = { state: 'notSeen' }
+
+/** More would keep a server from what else it is asked. */
+const LOOKED_FOR_AT_ONCE = 20
+const FIRST_WAIT_MS = 1000
+const MAX_WAIT_MS = 30 * 60_000
+const ROUND = 'round'
+const ROUND_MS = 60 * 60_000
+/**
+ * How long the coins of a confirmed payment stay reserved: a server can show a block that never was, and the bytes are
+ * still about when it is found out. As long as nodes keep what waits (Bitcoin Core, `-mempoolexpiry`).
+ */
+const KEPT_MS = 14 * 24 * 60 * 60_000

@@ -1,0 +1,48 @@
+import type { Services } from '../plugins/services.ts'
+import type { CurrencyTools, FreshAddress } from '../types/engine.ts'
+import { checkFreshAddress } from './engine/validate.ts'
+
+const CALL_MS = 60_000
+
+/**
+ * One call of a currency's tools; `what` says what for, such as "reading a URI". `call` answers with what it has checked
+ * and copied.
+ */
+export interface ToolsCall<T> {
+  readonly pluginId: string
+  readonly what: string
+  call(tools: CurrencyTools): Promise<T>
+}
+
+/**
+ * Calls the tools of a currency under a deadline; a throw is a rejection.
+ *
+ * @throws PLUGIN_FAILED, DEADLINE, or the plugin's error
+ */
+export const callTools = <T>(services: Services, { pluginId, what, call }: ToolsCall<T>): Promise<T> => {
+  const sentence = `The plugin ${pluginId}, ${what}`
+  return services.calls.call({ pluginId, kind: what, what: sentence, milliseconds: CALL_MS }, async () =>
+    call(await services.plugins.toolsOf(pluginId))
+  )
+}
+
+/**
+ * An address that stands for a recipient who is not known yet: the currency's own sample, else one of the wallet.
+ *
+ * @throws PLUGIN_FAILED, BOGUS_DATA
+ */
+export const sampleAddress = async (
+  services: Services,
+  { pluginId, own }: { readonly pluginId: string; own(): Promise<FreshAddress> }
+): Promise<string> => {
+  const sample = await callTools(services, {
+    pluginId,
+    what: 'giving a sample address',
+    async call(tools) {
+      const said = await tools.sampleAddress?.()
+      if (said === undefined) return undefined
+      return checkFreshAddress(pluginId, { publicAddress: said }).publicAddress
+    }
+  })
+  return sample ?? (await own()).publicAddress
+}

@@ -1,0 +1,434 @@
+import type { NativeAmount } from '../base/amount.ts'
+import {
+  allowTexts,
+  requireObject,
+  requireObjects,
+  requireTextList,
+  requireTexts,
+  requireTokenId
+} from '../base/arguments.ts'
+import { copyData, looseCopy } from '../base/copy-data.ts'
+import { WalletError } from '../base/errors.ts'
+import { allSettledOrThrow } from '../base/mutex.ts'
+import { bindReadable, type Readable } from '../base/observable.ts'
+import type { PauseOptions } from '../base/pause-switch.ts'
+import type { CurrencyInfo } from '../types/currency.ts'
+import type { BalanceDetails, FreshAddress, MessageOptions, ParsedUri, UriRequest } from '../types/engine.ts'
+import type { EngineSnapshot, OpenPaymentSnapshot, WalletSnapshot } from '../types/snapshots.ts'
+import type { MetadataChange, SpendInfo, SweepInfo, Transaction } from '../types/transaction.ts'
+import { type AddressChange, type AddressRecord, readAddresses } from './addresses.ts'
+import { dumpWallet, type WalletDump } from './dump-wallet.ts'
+import type { EngineRunner } from './engine/supervisor.ts'
+import { checkFreshAddress, readParsedUri, readPluginText } from './engine/validate.ts'
+import { saveMetadata } from './history/history.ts'
+import {
+  listTransactions,
+  type StreamQuery,
+  streamTransactions,
+  type TransactionQuery
+} from './history/list.ts'
+import type { WalletParts } from './options.ts'
+import type { WalletLife } from './runtime.ts'
+import { writeFiatCode, writeWalletName } from './settings.ts'
+import { getMaxSpendable, makeSpend, sweepPrivateKeys } from './spend/draft.ts'
+import type { SpendIntent } from './spend/journal.ts'
+import { similarPaymentsOf } from './spend/open-payments.ts'
+import { readSignedTx } from './spend/signed-tx.ts'
+import {
+  broadcastTx,
+  discardTx,
+  forgetTx,
+  type SignOptions,
+  type SpendParts,
+  saveTx,
+  signTx,
+  spend
+} from './spend/spender.ts'
+import { resendTx } from './spend/watch-payments.ts'
+import { balanceDetailsIn, balanceIn } from './state.ts'
+import { type SyncStatus, syncStatusOf } from './sync-status.ts'
+import { callTools, sampleAddress } from './tools.ts'
+
+/**
+ * One wallet of one currency: its addresses, transactions, notes and spends (specification §3, §5).
+ *
+ * `subscribe` and `getSnapshot` tell its public facts; `engine` those of its engine. Amounts are native.
+ */
+export class CurrencyWallet implements Readable<WalletSnapshot> {
+  readonly id: string
+  readonly type: string
+  readonly currencyInfo: CurrencyInfo
+  readonly #parts: WalletParts
+  readonly #life: WalletLife
+  /** Made when somebody first looks: most of many wallets are never watched. */
+  #shown: Readable<WalletSnapshot> | undefined
+  #shownEngine: Readable<EngineSnapshot> | undefined
+
+  constructor(parts: WalletParts, life: WalletLife) {
+    this.id = parts.walletId
+    this.type = parts.walletInfo.type
+    this.currencyInfo = parts.info
+    this.#parts = parts
+    this.#life = life
+  }
+
+  get subscribe(): Readable<WalletSnapshot>['subscribe'] {
+    return this.#show().subscribe
+  }
+
+  get getSnapshot(): Readable<WalletSnapshot>['getSnapshot'] {
+    return this.#show().getSnapshot
+  }
+
+  get engine(): Readable<EngineSnapshot> {
+    this.#shownEngine ??= bindReadable(this.#life.engine)
+    return this.#shownEngine
+  }
+
+  get name(): string | null {
+    return this.getSnapshot().name
+  }
+
+  /** The balance of an asset; zero before the engine has told. */
+  balanceOf(tokenId: string | null): NativeAmount {
+    return balanceIn(this.getSnapshot(), tokenId)
+  }
+
+  /** What the balance of an asset is made of: what can be spent now, and what cannot yet. */
+  balanceDetailsOf(tokenId: string | null): BalanceDetails {
+    return balanceDetailsIn(this.getSnapshot(), tokenId)
+  }
+
+  /** Renames the wallet on all devices, or with null takes its name away. @throws OPTION_INVALID */
+  async rename(name: string | null): Promise<void> {
+    this.#checkOpen()
+    if (name !== null) requireTexts({ name })
+    await writeWalletName(this.#parts, name)
+    await this.#life.readSettings()
+  }
+
+  /** Sets the fiat currency the wallet is shown in. @throws FIAT_CODE */
+  async setFiatCurrencyCode(fiatCurrencyCode: string): Promise<void> {
+    this.#checkOpen()
+    requireTexts({ fiatCurrencyCode })
+    await writeFiatCode(this.#parts, fiatCurrencyCode)
+    await this.#life.readSettings()
+  }
+
+  /** An address to receive on; the same one until it is used or locked. @throws ENGINE_FAILED, BOGUS_DATA */
+  async getReceiveAddress(
+    options: { tokenId?: string | null; forceIndex?: number } = {}
+  ): Promise<FreshAddress> {
+    requireObject('options', options)
+    const request = {
+      tokenId: options.tokenId ?? null,
+      ...(options.forceIndex === undefined ? {} : { forceIndex: options.forceIndex })
+    }
+    const { pluginId } = this.currencyInfo
+    return this.#life.engine.call('asking for an address', async engine =>
+      checkFreshAddress(pluginId, await engine.getFreshAddress(request))
+    )
+  }
+
+  /** Remembers an address with a note, on all devices; it stays the fresh one. */
+  saveReceiveAddress(address: string, metadata: MetadataChange = {}): Promise<void> {
+    return this.#editAddress({ address, metadata, recycleable: true })
+  }
+
+  /** Gives an address out for good: the next fresh one is another. */
+  async lockReceiveAddress(address: string, metadata: MetadataChange = {}): Promise<void> {
+    await this.#editAddress({ address, metadata, recycleable: false })
+    await this.#life.engine.call('locking an address', engine => engine.addGapLimitAddresses([address]))
+  }
+
+  /** The addresses that were saved or locked. */
+  async savedAddresses(): Promise<AddressRecord[]> {
+    this.#checkOpen()
+    return readAddresses(this.#parts.repo, error => this.#report(error))
+  }
+
+  /** Reads an address or payment URI of this currency. @throws ADDRESS_INVALID */
+  async parseUri(uri: string): Promise<ParsedUri> {
+    const { pluginId } = this.currencyInfo
+    requireTexts({ uri })
+    return callTools(this.#parts.services, {
+      pluginId,
+      what: 'reading a URI',
+      call: async tools => readParsedUri(pluginId, await tools.parseUri(uri))
+    })
+  }
+
+  /** An address to find out fees with, before the recipient is known; nobody is ever paid there. */
+  sampleAddress(): Promise<string> {
+    const { pluginId } = this.currencyInfo
+    return sampleAddress(this.#parts.services, { pluginId, own: () => this.getReceiveAddress() })
+  }
+
+  /** Writes a payment URI. */
+  async encodeUri(request: UriRequest): Promise<string> {
+    const { pluginId } = this.currencyInfo
+    requireData('request', request)
+    requireTexts({ publicAddress: request.publicAddress })
+    return callTools(this.#parts.services, {
+      pluginId,
+      what: 'writing a URI',
+      call: async tools =>
+        readPluginText({ pluginId, what: 'payment URI' }, await tools.encodeUri(looseCopy(request)))
+    })
+  }
+
+  /** Makes the draft of a spend; nothing is signed. @throws the spend errors of the catalogue */
+  async makeSpend(request: SpendInfo): Promise<Transaction> {
+    checkSpendInfo(request)
+    return makeSpend(this.#openSpends, request)
+  }
+
+  /** The largest amount that the first target can get. */
+  async getMaxSpendable(request: SpendInfo): Promise<NativeAmount> {
+    checkSpendInfo(request)
+    return getMaxSpendable(this.#openSpends, request)
+  }
+
+  /**
+   * Signs, sends and saves an approved draft; a crash anywhere in between is finished at the next opening.
+   *
+   * @throws FEE_UNUSUAL, MAX_FEE, SIGN_REFUSED, SIGNED_OTHERWISE, BROADCAST_REFUSED, BROADCAST_UNKNOWN
+   */
+  async spend(draft: Transaction, options: SignOptions = {}): Promise<Transaction> {
+    checkTransaction(draft)
+    return spend(this.#openSpends, draft, options)
+  }
+
+  /** Signs a draft; the bytes are kept until they are saved. @throws FEE_UNUSUAL, MAX_FEE, SIGN_REFUSED */
+  async signTx(draft: Transaction, options: SignOptions = {}): Promise<Transaction> {
+    checkTransaction(draft)
+    return signTx(this.#openSpends, draft, options)
+  }
+
+  /** Reads a signed transaction of this wallet that was kept outside, and checks it. @throws SIGNED_TX_INVALID */
+  async readSignedTx(value: unknown): Promise<Transaction> {
+    return readSignedTx(this.#openSpends, value)
+  }
+
+  /** Sends a signed transaction. @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN */
+  async broadcastTx(tx: Transaction): Promise<Transaction> {
+    checkTransaction(tx)
+    return broadcastTx(this.#openSpends, tx)
+  }
+
+  /** Forgets a signed transaction that was never sent. @throws TX_NOT_FOUND, BROADCAST_UNKNOWN if it may have left */
+  async discardTx(txid: string): Promise<void> {
+    requireTexts({ txid })
+    return discardTx(this.#openSpends, txid)
+  }
+
+  /** Sends the bytes of a signed payment of this device again, and saves it. @throws TX_NOT_FOUND, BROADCAST_REFUSED, … */
+  async resendTx(txid: string): Promise<Transaction> {
+    return resendTx(this.#openSpends, txid)
+  }
+
+  /**
+   * Forgets a signed payment that may have left, and frees what it spends. It can still be mined, then also beside
+   * another: ask a person first.
+   *
+   * @throws TX_NOT_FOUND; BROADCAST_UNKNOWN while it is being sent
+   */
+  async forgetTx(txid: string): Promise<void> {
+    return forgetTx(this.#openSpends, txid)
+  }
+
+  /**
+   * The signed payments that may still be mined, oldest first, each looked for just now as far as the network answers.
+   * Show them before another payment is made.
+   */
+  async lookAtOpenPayments(): Promise<readonly OpenPaymentSnapshot[]> {
+    this.#checkOpen()
+    await this.#life.lookAtPayments()
+    return this.getSnapshot().openPayments
+  }
+
+  /**
+   * The open payments that pay a payee of this draft the same amount: ask before it is paid a second time. What is open then
+   * and was not asked about is refused if their txids are given to `spend` as `knownSimilar`.
+   *
+   * @throws OPTION_INVALID
+   */
+  similarPayments(draft: Transaction): readonly OpenPaymentSnapshot[] {
+    requireObject('draft', draft)
+    return similarPaymentsOf(this.getSnapshot().openPayments, draft)
+  }
+
+  /** Records a sent transaction with its payees, fees and notes. */
+  async saveTx(tx: Transaction): Promise<void> {
+    checkTransaction(tx)
+    return saveTx(this.#openSpends, tx)
+  }
+
+  /** Signs a text, so that others can see who holds the keys. @throws NOT_SUPPORTED, BOGUS_DATA */
+  signMessage(message: string, options: MessageOptions = {}): Promise<string> {
+    const { pluginId } = this.currencyInfo
+    return signMessage({ engine: this.#life.engine, pluginId }, message, options)
+  }
+
+  /** Makes and signs what moves the coins of foreign keys here; {@link broadcastTx} sends it. @throws NOT_SUPPORTED, … */
+  async sweepPrivateKeys(request: SweepInfo): Promise<Transaction> {
+    checkSpendInfo(request)
+    requireTextList('privateKeys', request.privateKeys)
+    return sweepPrivateKeys(this.#openSpends, request)
+  }
+
+  /** Spends that were begun and are not finished, oldest first. */
+  unfinishedSpends(): readonly SpendIntent[] {
+    return this.#life.journal.list(error => this.#report(error))
+  }
+
+  /** The history of an asset, newest first, complete with what is noted. @throws TX_NOT_FOUND for `beforeTxid` */
+  async getTransactions(query: TransactionQuery = {}): Promise<Transaction[]> {
+    this.#checkOpen()
+    requireObject('query', query)
+    if (query.tokenId !== undefined) requireTokenId(query.tokenId)
+    return listTransactions(this.#life.table, query)
+  }
+
+  /** The same in batches, each read when it is asked for. @throws TX_NOT_FOUND for `beforeTxid` */
+  streamTransactions(query: StreamQuery = {}): AsyncIterable<Transaction[]> {
+    this.#checkOpen()
+    return streamTransactions(this.#life.table, query)
+  }
+
+  /** One transaction in the history of an asset. @throws TX_NOT_FOUND */
+  async getTransaction(txid: string, tokenId: string | null = null): Promise<Transaction> {
+    this.#checkOpen()
+    requireTexts({ txid })
+    requireTokenId(tokenId)
+    const tx = await this.#life.table.find(txid, tokenId)
+    if (tx === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
+    return tx
+  }
+
+  /** Changes the notes of a transaction on all devices; null deletes, absent keeps. @throws TX_NOT_FOUND */
+  async saveTxMetadata(txid: string, change: MetadataChange, tokenId: string | null = null): Promise<void> {
+    this.#checkOpen()
+    requireTexts({ txid })
+    requireObject('metadata', change)
+    await saveMetadata(this.#life.table, { txid, tokenId }, change)
+    this.#life.spends.told(txid)
+  }
+
+  /** Uploads and downloads the wallet's files, looks at the chain unless it is paused, and takes in what was told. */
+  async sync(): Promise<void> {
+    this.#checkOpen()
+    const { syncLoop, repo } = this.#parts
+    const { isPaused } = this.#life.pause.getSnapshot()
+    await allSettledOrThrow([syncLoop.syncNow(repo), isPaused ? undefined : this.#life.engine.syncNow()])
+    await this.#life.settled()
+  }
+
+  /** Forgets what is known of the chain, found tokens included, and looks again. */
+  async resyncBlockchain(): Promise<void> {
+    this.#checkOpen()
+    await this.#life.resync()
+  }
+
+  /** How far the wallet's view of its chain is, what it waits for, and since when, in words too. */
+  get syncStatus(): SyncStatus {
+    return syncStatusOf(this.engine.getSnapshot(), this.#parts.repo.state.getSnapshot())
+  }
+
+  /**
+   * Stops or starts the engine, now or after a while; a wallet of a paused account stays paused.
+   *
+   * @throws ENGINE_FAILED if it cannot start now; OPTION_INVALID
+   */
+  async changePaused(isPaused: boolean, options: PauseOptions = {}): Promise<void> {
+    this.#checkOpen()
+    await this.#life.changePaused(isPaused, options)
+  }
+
+  /**
+   * Switches tokens on and off, on all devices; ids that the currency does not have are left out (specification §5).
+   *
+   * @throws STORAGE_FULL, STORAGE_FAILED; nothing has changed then
+   */
+  async changeEnabledTokenIds(tokenIds: readonly string[]): Promise<void> {
+    this.#checkOpen()
+    requireTextList('tokenIds', tokenIds)
+    await this.#life.tokens.changeEnabled(tokenIds)
+  }
+
+  /** Facts of the wallet and its engine for support, as data; private keys are left out. @throws ENGINE_FAILED */
+  dumpData(): Promise<WalletDump> {
+    this.#checkOpen()
+    return dumpWallet(this.#parts, this.#life)
+  }
+
+  #show(): Readable<WalletSnapshot> {
+    this.#shown ??= bindReadable(this.#life.facts.state)
+    return this.#shown
+  }
+
+  get #openSpends(): SpendParts {
+    this.#checkOpen()
+    return this.#life.spends
+  }
+
+  #checkOpen(): void {
+    if (this.#life.engine.isClosed) throw new WalletError('LOGGED_OUT', {})
+  }
+
+  async #editAddress(change: AddressChange): Promise<void> {
+    this.#checkOpen()
+    requireTexts({ address: change.address })
+    requireObject('metadata', change.metadata)
+    await this.#parts.turns.run(() => this.#life.addresses.edit(change))
+  }
+
+  #report(error: unknown): void {
+    this.#parts.services.report(`wallet ${this.currencyInfo.pluginId}`, error)
+  }
+}
+
+/** @throws OPTION_INVALID unless it is an object of JSON, as a plugin can be given it */
+const requireData = (option: string, value: object): void => {
+  requireObject(option, value)
+  copyData(value, {
+    maxLength: Number.POSITIVE_INFINITY,
+    refuse: rule => new WalletError('OPTION_INVALID', { option, rule })
+  })
+}
+
+/** @throws OPTION_INVALID unless the parts of a request that hold texts hold no other things */
+const checkSpendInfo = (request: SpendInfo): void => {
+  requireData('request', request)
+  requireObjects('spendTargets', request.spendTargets)
+  for (const { publicAddress, nativeAmount } of request.spendTargets)
+    allowTexts({ publicAddress, nativeAmount })
+}
+
+/** @throws OPTION_INVALID for what is no transaction at all; the rest is judged by what is made of it */
+const checkTransaction = (tx: Transaction): void => {
+  requireObject('transaction', tx)
+  const { txid, nativeAmount, metadata } = tx
+  requireTexts({ txid, nativeAmount })
+  requireObject('metadata', metadata)
+}
+
+/**
+ * Signs a text with the keys of a wallet.
+ *
+ * @throws NOT_SUPPORTED, BOGUS_DATA, or what a policy or the engine objects
+ * @see specification §5
+ */
+const signMessage = async (
+  { engine, pluginId }: { readonly engine: EngineRunner; readonly pluginId: string },
+  message: string,
+  options: MessageOptions
+): Promise<string> => {
+  const isAble = await engine.call('signing a message', async made => made.signMessage !== undefined)
+  if (!isAble) throw new WalletError('NOT_SUPPORTED', { what: 'signing messages' })
+  const privateKeys = await engine.privateKeys({ use: 'message', message })
+  const place = { pluginId, what: 'signature' }
+  return engine.call('signing a message', async made =>
+    readPluginText(place, await made.signMessage?.(message, privateKeys, looseCopy(options)))
+  )
+}

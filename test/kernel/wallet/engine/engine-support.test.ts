@@ -1,0 +1,115 @@
+import type { ExecutionContext } from 'ava'
+import test from 'ava'
+import { type CurrencyWallet, nativeAmount, type SpendInfo } from '../../../../kernel/index.ts'
+import { makeWalletInfo } from '../../../../kernel/keys/wallet-info.ts'
+import type { CurrencyInfo } from '../../../../kernel/types/currency.ts'
+import { makeNodeIo } from '../../../../platform/node/index.ts'
+import { makeKnownUser } from '../../../helpers/known-user.ts'
+import { makeToy, type ToyOptions, toyTransaction } from '../../../helpers/toy-currency.ts'
+
+const io = makeNodeIo()
+
+const openToy = async (t: ExecutionContext, options: ToyOptions = {}): Promise<CurrencyWallet> => {
+  const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: 'aa'.repeat(32) })
+  const { account } = await makeKnownUser(t, { infos: [info] }).logIn({ plugins: [makeToy(options).plugin] })
+  return account.openWallet(info.id)
+}
+
+const pay = (more: Partial<SpendInfo> = {}): SpendInfo => ({
+  tokenId: null,
+  spendTargets: [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }],
+  ...more
+})
+
+test('signing messages and sweeping keys need engine support; with it, what comes back is checked [5.24]', async t => {
+  const plain = await openToy(t)
+  await t.throwsAsync(plain.signMessage('hello'), {
+    code: 'NOT_SUPPORTED',
+    message: 'This wallet does not support signing messages'
+  })
+  await t.throwsAsync(plain.sweepPrivateKeys({ ...pay(), privateKeys: ['k'] }), {
+    code: 'NOT_SUPPORTED',
+    message: 'This wallet does not support sweeping keys'
+  })
+  await t.throwsAsync(async () => plain.makeSpend({ ...pay(), privateKeys: ['k'] } as SpendInfo), {
+    code: 'SPEND_WITH_KEYS',
+    message: 'Only sweepPrivateKeys takes private keys'
+  })
+
+  let signature: unknown = 'signed'
+  let signedTx = 'bytes'
+  const asked: unknown[] = []
+  const able = await openToy(t, {
+    engine: () => ({
+      async signMessage(message, keys, options) {
+        asked.push([message, Object.keys(keys).includes('toyKey'), options])
+        return signature as string
+      },
+      async sweepPrivateKeys(spend, foreignKeys) {
+        asked.push([spend.spendTargets.length, 'privateKeys' in spend, foreignKeys])
+        return toyTransaction('swept', { signedTx })
+      }
+    })
+  })
+  const options = { otherParams: { publicAddress: 'mine' } }
+  t.is(await able.signMessage('hello', options), 'signed')
+  const swept = await able.sweepPrivateKeys({ ...pay({ metadata: { notes: 'found' } }), privateKeys: ['k'] })
+  t.deepEqual(asked, [
+    ['hello', true, options],
+    [1, false, ['k']]
+  ])
+  t.like(swept, { txid: 'swept', signedTx, isSend: false, walletId: able.id, metadata: { notes: 'found' } })
+  await able.saveTx(await able.broadcastTx(swept))
+  t.is((await able.getTransaction('swept')).metadata.notes, 'found')
+
+  for (const bad of ['', 7, undefined]) {
+    signature = bad
+    await t.throwsAsync(able.signMessage('hello'), { code: 'BOGUS_DATA' })
+  }
+  signedTx = 7 as never
+  await t.throwsAsync(able.sweepPrivateKeys({ ...pay(), privateKeys: ['k'] }), { code: 'BOGUS_TX' })
+})
+
+test('a single memo of the type of the currency is copied to the target of the spend, and no other is [5.41]', async t => {
+  const targetsFor = async (info: Partial<CurrencyInfo>, request: SpendInfo): Promise<unknown> => {
+    const seen: SpendInfo[] = []
+    const onCall = (method: string, args: readonly unknown[]): void => {
+      if (method === 'makeSpend') seen.push(args[0] as SpendInfo)
+    }
+    const wallet = await openToy(t, { info, onCall })
+    await wallet.makeSpend(request)
+    return seen[0]?.spendTargets.map(({ memo, uniqueIdentifier }) => [memo, uniqueIdentifier])
+  }
+  const text = { type: 'text', value: 'order 7' } as const
+  const number = { type: 'number', value: '7' } as const
+  const ofText: Partial<CurrencyInfo> = { memoOptions: [{ type: 'text' }] }
+  const none = [[undefined, undefined]]
+  t.deepEqual(await targetsFor(ofText, pay({ memos: [text] })), [['order 7', 'order 7']])
+  t.deepEqual(await targetsFor(ofText, pay({ memos: [number] })), none)
+  t.deepEqual(await targetsFor(ofText, pay({ memos: [text, text] })), none)
+  t.deepEqual(await targetsFor(ofText, pay()), none)
+  t.deepEqual(await targetsFor({}, pay({ memos: [text] })), none)
+})
+
+test('what a currency cannot do is refused in words: tokens, and links of the payment protocol [8.78]', async t => {
+  const { account } = await makeKnownUser(t).logIn()
+  const wallet = await account.createCurrencyWallet('wallet:bitcoin')
+  const noTokens = { code: 'NOT_SUPPORTED', message: 'This wallet does not support tokens' }
+  const token = {
+    currencyCode: 'USDX',
+    displayName: 'A dollar',
+    denominations: [{ name: 'USDX', multiplier: '100' }],
+    networkLocation: { contractAddress: '0xaa' }
+  }
+  await t.throwsAsync(account.currencyConfig('bitcoin').addCustomToken(token), noTokens)
+  await t.throwsAsync(wallet.makeSpend(pay({ tokenId: 'usdx' })), noTokens)
+  const { publicAddress } = await wallet.getReceiveAddress()
+  const request = 'r=https://pay.example/i/7'
+  for (const link of [`bitcoin:?${request}`, `BITCOIN:?${encodeURI(request)}&amount=1`])
+    await t.throwsAsync(wallet.parseUri(link), {
+      code: 'NOT_SUPPORTED',
+      message: 'This wallet does not support the payment protocol'
+    })
+  const scheme = (await wallet.encodeUri({ publicAddress })).split(':')[0]
+  t.like(await wallet.parseUri(`${scheme}:${publicAddress}?${request}`), { publicAddress })
+})

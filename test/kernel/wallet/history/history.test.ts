@@ -1,0 +1,445 @@
+import test from 'ava'
+import { nativeAmount } from '../../../../kernel/base/amount.ts'
+import { isWalletError } from '../../../../kernel/base/errors.ts'
+import type { EngineTransaction } from '../../../../kernel/types/transaction.ts'
+import { saveMetadata } from '../../../../kernel/wallet/history/history.ts'
+import { listTransactions, streamTransactions } from '../../../../kernel/wallet/history/list.ts'
+import { STATE_KEY } from '../../../../kernel/wallet/history/rows.ts'
+import { makeFaultDisk } from '../../../helpers/fault-disk.ts'
+import { type HistoryDevice, incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
+import { makeSyncStore } from '../../../helpers/sync-store.ts'
+
+const idsOf = async ({ table }: HistoryDevice): Promise<string[]> =>
+  (await listTransactions(table, {})).map(({ txid }) => txid)
+
+const note = ({ table }: HistoryDevice, txid: string, notes: string): Promise<void> =>
+  saveMetadata(table, { txid, tokenId: null }, { notes })
+
+test('what an engine reports is listed newest first, and is there again after a power cut and after a close', async t => {
+  const device = await openHistory(makeSyncStore())
+  const reports = [
+    incoming('a', { date: 1_700_000_000 }),
+    outgoing('b', { date: 1_700_000_900 }),
+    incoming('c', { date: 1_700_000_500 })
+  ]
+  await device.table.take(reports)
+  await note(device, 'b', 'rent')
+  let next = device
+  for (const isClosed of [false, true, false]) {
+    t.deepEqual(await idsOf(next), ['b', 'c', 'a'])
+    t.is((await next.table.find('b'))?.metadata.notes, 'rent')
+    t.deepEqual(await next.table.take(reports).then(({ created, changed }) => [created, changed]), [[], []])
+    next = await next.again({ isClosed })
+  }
+  t.deepEqual(next.reports, [])
+})
+
+test('incoming transactions that are not known yet get a file each, dated now, and are told as new once [4.11]', async t => {
+  const device = await openHistory(makeSyncStore())
+  const first = await device.table.take([incoming('in-1'), incoming('in-2'), outgoing('out')])
+  t.deepEqual([first.created, first.changed], [['in-1', 'in-2'], ['out']])
+  const now = device.clock.now() / 1000
+  t.deepEqual(
+    await device.repo.list('transaction'),
+    ['in-1', 'in-2'].map(txid => `transaction/${now}-${device.hashOf(txid)}.json`).sort()
+  )
+  t.like(await device.json(`transaction/${now}-${device.hashOf('in-1')}.json`), {
+    txid: 'in-1',
+    internal: false,
+    creationDate: now
+  })
+  const again = await device.again()
+  const second = await again.table.take([
+    incoming('in-1'),
+    incoming('in-2', { blockHeight: 5 }),
+    incoming('in-3')
+  ])
+  t.deepEqual([second.created, second.changed], [['in-3'], ['in-2']])
+  t.is((await again.repo.list('transaction')).length, 3)
+})
+
+test('the fiat amount that an engine reports on an incoming payment is kept, in the file and after a restart', async t => {
+  const device = await openHistory(makeSyncStore())
+  const { fiatCode } = device.table
+  await device.table.take([
+    incoming('a', { metadata: { name: 'Shop', amountFiat: 12.5 } }),
+    incoming('b', { metadata: { amountFiat: 7, exchangeAmount: { 'iso:XYZ': 3, [fiatCode]: 1 } } }),
+    incoming('c', { metadata: { amountFiat: Number.NaN, notes: 'x' } })
+  ])
+  for (const next of [device, await device.again()]) {
+    t.like((await next.table.find('a'))?.metadata, { name: 'Shop', amountFiat: 12.5 })
+    t.deepEqual((await next.table.find('b'))?.metadata.exchangeAmount, { 'iso:XYZ': 3, [fiatCode]: 7 })
+    t.deepEqual((await next.table.find('c'))?.metadata, { notes: 'x' })
+  }
+  const now = device.clock.now() / 1000
+  const file = await device.json(`transaction/${now}-${device.hashOf('a')}.json`)
+  t.like(file, { tokens: { '': { metadata: { name: 'Shop', exchangeAmount: { [fiatCode]: 12.5 } } } } })
+})
+
+test('a transaction whose file came from another device is no news, and has its note from the start', async t => {
+  const store = makeSyncStore()
+  const [first, second] = [await openHistory(store), await openHistory(store)]
+  await first.table.take([incoming('a')])
+  await note(first, 'a', 'salary')
+  await first.sync()
+  await second.sync()
+  await second.settled()
+  t.deepEqual(await idsOf(second), [], 'a file alone is no transaction')
+  const taken = await second.table.take([incoming('a')])
+  t.deepEqual([taken.created, taken.changed], [[], ['a']])
+  t.is((await second.table.find('a'))?.metadata.notes, 'salary')
+  t.is((await second.repo.list('transaction')).length, 1)
+
+  await note(first, 'a', 'bonus')
+  await first.sync()
+  await second.sync()
+  await second.settled()
+  t.is((await second.table.find('a'))?.metadata.notes, 'bonus')
+  t.deepEqual(second.told, ['a'])
+})
+
+test('files that a sync brought before a power cut are taken in afterwards, and deleted ones are gone', async t => {
+  const store = makeSyncStore()
+  const [first, second] = [await openHistory(store), await openHistory(store)]
+  await first.table.take([incoming('a'), incoming('b')])
+  await note(first, 'a', 'one')
+  await first.sync()
+  await second.sync()
+  await second.settled()
+  await second.table.take([incoming('a'), incoming('b')])
+  await note(first, 'a', 'two')
+  const [path = ''] = (await first.repo.list('transaction')).filter(name => name.includes(first.hashOf('b')))
+  await note(first, 'b', 'soon gone')
+  await first.repo.delete(path)
+  await first.sync()
+  await second.sync()
+  const again = await second.again()
+  t.is((await again.table.find('a'))?.metadata.notes, 'two')
+  t.deepEqual((await again.table.find('b'))?.metadata, {})
+})
+
+test('a checkpoint is given to the next engine, as long as every row that it stands for is there', async t => {
+  const device = await openHistory(makeSyncStore())
+  t.is(await device.table.checkpoint(), undefined)
+  await device.table.take([incoming('a'), incoming('b')], '2')
+  const again = await device.again()
+  t.is(await again.table.checkpoint(), '2')
+
+  const rows = new Map([[`t/1/${again.hashOf('a')}`, null]])
+  await again.repo.local.write(rows)
+  const damaged = await again.again()
+  t.is(await damaged.table.checkpoint(), undefined, 'a row was lost with a part of the disk')
+  t.deepEqual(await idsOf(damaged), [])
+  await damaged.table.take([incoming('a'), incoming('b')])
+  t.deepEqual((await idsOf(damaged)).sort(), ['a', 'b'])
+})
+
+test('after a damage the history of a token is built anew, too', async t => {
+  const device = await openHistory(makeSyncStore(), { tokens: { usd: 'USD' } })
+  const reports = ['a', 'b'].map(txid => incoming(txid, { tokenId: 'usd' }))
+  const idsIn = async ({ table }: HistoryDevice): Promise<string[]> =>
+    (await listTransactions(table, { tokenId: 'usd' })).map(({ txid }) => txid).sort()
+  await device.table.take(reports)
+  await device.table.take([], '2')
+  // A part of the disk that held this row only.
+  await device.repo.local.write(new Map([[`t/1.usd/${device.hashOf('a')}`, null]]))
+  await device.repo.forgetServer()
+  const again = await device.again()
+  t.is(await again.table.checkpoint(), undefined)
+  await again.table.take(reports)
+  t.deepEqual(await idsIn(again), ['a', 'b'])
+  await again.table.take([], '2')
+  const third = await again.again()
+  t.is(await third.table.checkpoint(), '2', 'the same damage counts once')
+  t.deepEqual(await idsIn(third), ['a', 'b'])
+})
+
+/** Makes two lots of reports, and damages the part of the disk that holds the second one. */
+const withDamage = async (older: readonly EngineTransaction[], newer: readonly EngineTransaction[]) => {
+  const device = await openHistory(makeSyncStore(), { tokens: { usd: 'USD' } })
+  const segments = (): string[] => [...device.files.keys()].filter(name => /\/s\d{12}$/.test(name))
+  await device.table.take(older)
+  const kept = segments()
+  await device.table.take(newer)
+  await device.table.close()
+  await device.repo.close()
+  const lost = segments().filter(name => !kept.includes(name))
+  if (kept.length === 0 || lost.length === 0) throw new Error('Each lot should have a segment')
+  for (const name of lost) device.files.set(name, 'rubbish')
+  return device
+}
+
+/** So long, all together, that they go to a segment of their own. */
+const reportsFrom = (start: number, count: number, size: number): EngineTransaction[] =>
+  Array.from({ length: count }, (_, index) =>
+    outgoing(`tx${start + index}`, {
+      ...{ date: start + index, tokenId: 'usd', parentNetworkFee: nativeAmount('1') },
+      signedTx: 'f'.repeat(size)
+    })
+  )
+
+test('what stands behind a damaged part of the disk is listed', async t => {
+  const device = await withDamage(reportsFrom(1000, 400, 1000), reportsFrom(2000, 400, 1000))
+  for (const tokenId of [null, 'usd']) {
+    const { table } = await device.again()
+    const dates: number[] = []
+    for await (const batch of streamTransactions(table, { tokenId })) dates.push(...batch.map(tx => tx.date))
+    const expected = Array.from({ length: 400 }, (_, index) => 1399 - index)
+    t.deepEqual(dates, expected)
+  }
+})
+
+test('rows that are no longer in use are deleted also behind a damaged part of the disk', async t => {
+  const device = await withDamage(reportsFrom(1000, 400, 1000), reportsFrom(2000, 6000, 0))
+  const { repo, table } = await device.again()
+  await table.clear()
+  for (let turn = 0; turn < 9; turn += 1) await table.settled()
+  t.is(await repo.local.table('t/1/').get(device.hashOf('tx1000')), undefined)
+  t.false(await repo.local.table('t/1.usd/').has(device.hashOf('tx1000')))
+})
+
+test('a history that is missing, damaged or of another version is built anew from the files and the engine', async t => {
+  for (const state of [null, '{"version":1,', '{"version":0,"generation":1}', '{"generation":"x"}', '[]']) {
+    const device = await openHistory(makeSyncStore())
+    await device.table.take([incoming('a'), outgoing('b')])
+    await note(device, 'a', 'kept')
+    await device.table.take([], '2')
+    await device.repo.local.write(new Map([[STATE_KEY, state]]))
+    const again = await device.again()
+    t.is(await again.table.checkpoint(), undefined, String(state))
+    t.deepEqual(await idsOf(again), [], String(state))
+    const { created } = await again.table.take([incoming('a'), outgoing('b')])
+    t.deepEqual(created, [])
+    t.is((await again.table.find('a'))?.metadata.notes, 'kept', String(state))
+    t.deepEqual(again.reports, [])
+  }
+})
+
+test('a resync forgets what the engine said and its checkpoint; notes are there again when it is told anew', async t => {
+  const device = await openHistory(makeSyncStore())
+  await device.table.take([incoming('a'), incoming('b'), outgoing('c')])
+  await note(device, 'c', 'rent')
+  await device.table.take([], '3')
+  await device.table.clear()
+  t.deepEqual([await idsOf(device), await device.table.checkpoint()], [[], undefined])
+  t.is((await device.repo.list('transaction')).length, 3)
+  const { created } = await device.table.take([outgoing('c'), incoming('a')])
+  t.deepEqual(created, [])
+  t.deepEqual((await idsOf(device)).sort(), ['a', 'c'])
+  t.is((await device.table.find('c'))?.metadata.notes, 'rent')
+  t.is((await (await device.again()).table.find('c'))?.metadata.notes, 'rent')
+
+  await device.table.close()
+  t.deepEqual(await device.repo.local.table('t/1/').page(0, 9), [], 'nothing of the old rows is left')
+})
+
+test('what does not fit on the disk is reported and shown all the same, and is durable with the next write that does', async t => {
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const device = await openHistory(makeSyncStore(), { disk, files })
+  await device.table.take([outgoing('old', { date: 1 })])
+  disk.strike({ at: 1, kind: 'full' })
+  const { created } = await device.table.take([incoming('new')], '1')
+  t.true(disk.hasFired)
+  t.is(await device.table.checkpoint(), undefined)
+  t.deepEqual(created, ['new'])
+  t.true(isWalletError(device.reports[0], 'STORAGE_FULL'))
+  t.deepEqual(await idsOf(device), ['new', 'old'])
+  t.deepEqual((await listTransactions(device.table, { searchString: 'NEW' })).length, 1)
+  await device.table.take([], '2')
+  t.is(await device.table.checkpoint(), undefined, 'what is not durable was not seen')
+  t.deepEqual((await device.again({ disk: makeFaultDisk(new Map(files)) })).reports, [])
+
+  await note(device, 'new', 'salary')
+  await device.table.take([], '2')
+  const again = await openHistory(makeSyncStore(), { disk: makeFaultDisk(new Map(files)) })
+  t.deepEqual(await idsOf(again), ['new', 'old'])
+  t.is((await again.table.find('new'))?.metadata.notes, 'salary')
+  t.is((await again.repo.list('transaction')).length, 1)
+  t.is(await again.table.checkpoint(), '2')
+})
+
+test('a note of another device that does not fit on the disk is shown all the same, and is durable with the next write that does', async t => {
+  const store = makeSyncStore()
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const here = await openHistory(store, { disk, files })
+  await here.table.take([outgoing('a')])
+  const other = await openHistory(store)
+  await other.table.take([outgoing('a')])
+  await note(other, 'a', 'theirs')
+  await other.sync()
+
+  disk.strike({ at: 2, kind: 'full' })
+  await here.sync()
+  await here.settled()
+  t.true(disk.hasFired)
+  t.true(isWalletError(here.reports[0], 'STORAGE_FULL'))
+  t.is((await here.table.find('a'))?.metadata.notes, 'theirs')
+
+  await here.table.take([outgoing('b')])
+  const again = await openHistory(makeSyncStore(), { disk: makeFaultDisk(new Map(files)) })
+  t.is((await again.table.find('a'))?.metadata.notes, 'theirs')
+})
+
+test('a file that goes while the disk is full is gone for what the engine tells next', async t => {
+  const store = makeSyncStore()
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const here = await openHistory(store, { disk, files })
+  const other = await openHistory(store)
+  await other.table.take([incoming('a')])
+  await other.sync()
+  await here.sync()
+  await here.settled()
+  const [path = ''] = await other.repo.list('transaction')
+  await other.repo.delete(path)
+  await other.sync()
+
+  disk.strike({ at: 2, kind: 'full' })
+  await here.sync()
+  await here.settled()
+  t.true(disk.hasFired)
+  t.true(isWalletError(here.reports[0], 'STORAGE_FULL'))
+  t.deepEqual(await here.repo.list('transaction'), [])
+  const { created } = await here.table.take([incoming('a')])
+  t.deepEqual(created, ['a'])
+  t.is((await here.repo.list('transaction')).length, 1)
+  t.is((await here.table.find('a'))?.date, incoming('a').date)
+})
+
+test('a transaction that cannot be kept is refused as bogus, and the others of its batch count', async t => {
+  const { table, reports } = await openHistory(makeSyncStore())
+  const ring: Record<string, unknown> = {}
+  ring.ring = ring
+  await table.take([
+    incoming('a'),
+    incoming('b', { otherParams: ring as never }),
+    incoming('c', { otherParams: { n: 1n } as never }),
+    incoming('d', { tokenId: '\ud800' }),
+    incoming('\ud800'),
+    incoming('e', { signedTx: 'f'.repeat(4_000_001) }),
+    incoming('f')
+  ])
+  t.deepEqual(
+    reports.map(error => isWalletError(error, 'BOGUS_TX')),
+    [true, true, true, true, true]
+  )
+  t.deepEqual((await listTransactions(table, {})).map(({ txid }) => txid).sort(), ['a', 'f'])
+})
+
+test('a sync uploads at most 100 files a pass, and a stream hands out batches of 10 [9.14]', async t => {
+  const store = makeSyncStore()
+  const device = await openHistory(store)
+  await device.table.take(Array.from({ length: 250 }, (_, index) => incoming(`tx${index}`, { date: index })))
+  for (let sync = 0; device.repo.pendingCount > 0 && sync < 9; sync++) await device.sync()
+  const uploads = store.calls.filter(({ method }) => method === 'POST').map(({ paths }) => paths.length)
+  t.deepEqual(uploads, [100, 100, 50])
+  const sizes = new Set<number>()
+  for await (const batch of streamTransactions(device.table, {})) sizes.add(batch.length)
+  t.deepEqual([...sizes], [10])
+})
+
+test('the text of a search follows notes and the fiat currency of the wallet', async t => {
+  const device = await openHistory(makeSyncStore())
+  await device.table.take([outgoing('a'), outgoing('b')])
+  await saveMetadata(
+    device.table,
+    { txid: 'a', tokenId: null },
+    { exchangeAmount: { 'iso:USD': 7171, 'iso:EUR': 8282 } }
+  )
+  const found = async (searchString: string): Promise<number> =>
+    (await listTransactions(device.table, { searchString })).length
+  t.deepEqual([await found('7171'), await found('8282')], [1, 0])
+  device.settings.fiatCode = 'iso:EUR'
+  t.deepEqual([await found('7171'), await found('8282')], [0, 1])
+  await saveMetadata(device.table, { txid: 'b', tokenId: null }, { name: 'Zoe' })
+  t.is(await found('zoe'), 1)
+  await saveMetadata(device.table, { txid: 'b', tokenId: null }, { name: null })
+  t.is(await found('zoe'), 0)
+})
+
+test('a note that a sync brings to a file of our own while the wallet closes is shown when it opens again', async t => {
+  const store = makeSyncStore()
+  const [here, other] = [await openHistory(store), await openHistory(store)]
+  await here.table.take([incoming('a')])
+  await here.sync()
+  await other.sync()
+  await other.settled()
+  await other.table.take([incoming('a')])
+  await note(other, 'a', 'theirs')
+  await other.sync()
+  // A wallet that closes no longer listens.
+  Object.defineProperty(here.table, 'filesChanged', { value: async () => [] })
+  await here.sync()
+  const again = await here.again({ isClosed: true })
+  t.is((await again.table.find('a'))?.metadata.notes, 'theirs')
+})
+
+test('what an engine says of the direction counts, whatever the amount looks like', async t => {
+  const { table, repo } = await openHistory(makeSyncStore())
+  const reports = [incoming('sent', { isSend: true }), outgoing('came', { isSend: false })]
+  const { created, changed } = await table.take(reports)
+  t.deepEqual([created, changed], [['came'], ['sent']])
+  t.is((await repo.list('transaction')).length, 1, 'only what comes in gets a file')
+  t.is((await table.find('sent'))?.isSend, true)
+  t.is((await table.find('came'))?.isSend, false)
+  await table.take([outgoing('plain')])
+  t.is((await table.find('plain'))?.isSend, true)
+})
+
+test('an empty token id is the chain’s own coin', async t => {
+  const device = await openHistory(makeSyncStore())
+  await device.table.take([outgoing('a', { tokenId: '' })])
+  t.deepEqual(await idsOf(device), ['a'])
+  t.is((await device.table.find('a'))?.tokenId, null)
+  const { created, changed } = await device.table.take([outgoing('a')])
+  t.deepEqual([created, changed], [[], []], 'the same report is no news')
+})
+
+test('a transaction counts as dropped however its engine says so', async t => {
+  const { table } = await openHistory(makeSyncStore())
+  await table.take([
+    outgoing('live'),
+    outgoing('dropped', { blockHeight: -1 }),
+    outgoing('gone', { confirmations: 'dropped' })
+  ])
+  const known = await Promise.all(['live', 'dropped', 'gone', 'unknown'].map(txid => table.has(txid)))
+  t.deepEqual(known, [true, false, false, false])
+})
+
+test('nothing is read or searched once the wallet is closed, also by a stream that was begun before', async t => {
+  const { table } = await openHistory(makeSyncStore())
+  await table.take(Array.from({ length: 600 }, (_, index) => outgoing(`tx${index}`, { date: index })))
+  const streams = ['', 'tx5', 'tx10'].map(searchString =>
+    streamTransactions(table, { searchString, batchSize: 1, limit: 90 })
+  )
+  for (const stream of streams) t.false((await stream.next()).done)
+  await table.close()
+  for (const stream of streams) await t.throwsAsync(stream.next(), { code: 'LOGGED_OUT' })
+  await t.throwsAsync(table.search(null, 'tx'), { code: 'LOGGED_OUT' })
+})
+
+test('a transaction that leaves a list while the disk is full is not shown there', async t => {
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const { table } = await openHistory(makeSyncStore(), { disk, files, tokens: { usd: 'USD' } })
+  const report = outgoing('a', { tokenId: 'usd' })
+  await table.take([outgoing('b'), { ...report, parentNetworkFee: nativeAmount('1') }])
+  disk.strike({ at: 1, kind: 'full' })
+  await table.take([report])
+  const listed = await listTransactions(table, {})
+  t.deepEqual(
+    listed.map(({ txid }) => txid),
+    ['b']
+  )
+})
+
+test('a search finds what there is although the fiat currency changes meanwhile, and another one begins', async t => {
+  const { table, settings } = await openHistory(makeSyncStore())
+  await table.take(Array.from({ length: 50 }, (_, index) => outgoing(`tx${index}`)))
+  const first = table.search(null, 'tx')
+  settings.fiatCode = 'iso:EUR'
+  const second = table.search(null, 'tx')
+  t.deepEqual([(await first).length, (await second).length], [50, 50])
+})

@@ -1,0 +1,129 @@
+import test from 'ava'
+import type { EngineStore } from '../../../../kernel/types/engine.ts'
+import type { Transaction } from '../../../../kernel/types/transaction.ts'
+import { type SpendIntent, SpendJournal, type SpendStage } from '../../../../kernel/wallet/spend/journal.ts'
+import { toyTransaction } from '../../../helpers/toy-currency.ts'
+
+const openStore = (): { store: EngineStore; texts: Map<string, string> } => {
+  const texts = new Map<string, string>()
+  const store: EngineStore = {
+    get: key => texts.get(key),
+    *entries(prefix) {
+      for (const [key, text] of [...texts].sort()) if (key.startsWith(prefix)) yield [key, text]
+    },
+    async write(changes) {
+      for (const [key, text] of changes) {
+        if (text === null) texts.delete(key)
+        else texts.set(key, text)
+      }
+    }
+  }
+  return { store, texts }
+}
+
+const intentOf = (id: string, stage: SpendStage, at: number): SpendIntent => ({
+  correlationId: id,
+  stage,
+  at,
+  tx: { ...toyTransaction(stage === 'intended' ? '' : `tx ${id}`), walletId: 'w' } as Transaction
+})
+
+const idsOf = (intents: readonly SpendIntent[]): string[] => intents.map(({ correlationId }) => correlationId)
+
+test('a journal lists what is unfinished and what was sent, oldest first, also after a restart', async t => {
+  const { store } = openStore()
+  const journal = new SpendJournal(store)
+  t.true(journal.isEmpty)
+  t.deepEqual(journal.list(), [])
+  await journal.put(intentOf('c', 'sending', 3))
+  t.false(journal.isEmpty)
+  await journal.put(intentOf('a', 'intended', 2))
+  await journal.put(intentOf('b', 'signed', 1))
+  await journal.watch(intentOf('d', 'broadcast', 0))
+  await journal.watch(intentOf('e', 'broadcast', 5))
+  for (const one of [journal, new SpendJournal(store)]) {
+    t.false(one.isEmpty)
+    t.deepEqual(idsOf(one.list()), ['b', 'a', 'c'])
+    t.deepEqual(idsOf(one.sent()), ['d', 'e'])
+    t.deepEqual(idsOf(one.signed()), ['d', 'b', 'c', 'e'])
+    t.is(one.findSigned('tx d')?.correlationId, 'd')
+    t.is(one.findSigned('tx c')?.correlationId, 'c')
+    t.is(one.findByTxid('tx c')?.correlationId, 'c')
+    t.is(one.findByTxid('tx d'), undefined)
+    t.is(one.findByTxid(''), undefined)
+    t.is(one.find('a')?.stage, 'intended')
+    t.is(one.find('d'), undefined)
+  }
+})
+
+test('a payment that is watched is unfinished no more, and one that is removed is neither', async t => {
+  const { store, texts } = openStore()
+  const journal = new SpendJournal(store)
+  await journal.put(intentOf('a', 'sending', 1))
+  t.deepEqual(journal.sent(), [])
+  await journal.watch(intentOf('a', 'broadcast', 1))
+  t.true(journal.isEmpty)
+  t.deepEqual(idsOf(journal.sent()), ['a'])
+  t.deepEqual(idsOf(journal.signed()), ['a'])
+  t.deepEqual(journal.sightOf('tx a'), { state: 'notSeen' })
+  await journal.watch({ ...intentOf('a', 'broadcast', 1), sight: { state: 'seen' } })
+  t.deepEqual(journal.sightOf('tx a'), { state: 'seen' })
+  await journal.watch({ ...intentOf('a', 'broadcast', 1), confirmedAt: 9 })
+  t.is(journal.sightOf('tx a'), undefined)
+  // The bytes of one id are reserved once, also while they are sent again.
+  await journal.put(intentOf('a', 'sending', 1))
+  t.deepEqual(idsOf(journal.signed()), ['a'])
+  await journal.remove('a')
+  t.deepEqual([journal.list(), journal.sent(), journal.signed(), texts.size], [[], [], [], 0])
+  t.is(journal.sightOf('tx a'), undefined)
+  t.true(journal.isEmpty)
+})
+
+test('payments that are watched and removed at the same time are all known afterwards as they are', async t => {
+  const { store } = openStore()
+  const journal = new SpendJournal(store)
+  await journal.watch(intentOf('old', 'broadcast', 0))
+  await Promise.all([
+    journal.watch(intentOf('a', 'broadcast', 1)),
+    journal.remove('old'),
+    journal.watch(intentOf('b', 'broadcast', 2))
+  ])
+  for (const one of [journal, new SpendJournal(store)]) {
+    t.deepEqual(idsOf(one.sent()), ['a', 'b'])
+    t.deepEqual(idsOf(one.signed()), ['a', 'b'])
+  }
+})
+
+test('an entry that cannot be read is told, kept, and hides no other', async t => {
+  const { store, texts } = openStore()
+  const good = intentOf('good', 'sending', 1)
+  const journal = new SpendJournal(store)
+  await journal.put(good)
+  await journal.watch(intentOf('sent', 'broadcast', 1))
+  const broken: readonly unknown[] = [
+    null,
+    [good],
+    'text',
+    { ...good, correlationId: 5 },
+    { ...good, stage: 'paid' },
+    { ...good, stage: undefined },
+    { ...good, at: '1' },
+    { ...good, tx: null },
+    { ...good, tx: { ...good.tx, txid: 5 } }
+  ]
+  for (const [at, value] of broken.entries()) {
+    texts.set(`spend/x${at}`, JSON.stringify(value))
+    texts.set(`sent/x${at}`, JSON.stringify(value))
+  }
+  texts.set('spend/y', '{')
+  const size = texts.size
+  const again = new SpendJournal(store)
+  const told: unknown[] = []
+  t.deepEqual(idsOf(again.list(error => told.push(error))), ['good'])
+  t.is(told.length, broken.length + 1)
+  t.deepEqual(idsOf(again.sent(error => told.push(error))), ['sent'])
+  t.is(told.length, 2 * broken.length + 1)
+  t.is(texts.size, size)
+  await again.remove('good')
+  t.false(again.isEmpty)
+})
