@@ -230,7 +230,7 @@ export class Context implements Readable<readonly LocalUser[]> {
   /** Fetches news of every user of this device: devices that wait, resets that are pending. @throws NETWORK, BAD_REPLY */
   async fetchLoginMessages(): Promise<readonly LoginMessage[]> {
     this.#checkOpen()
-    return fetchLoginMessages(this.#services, this.#stashes)
+    return fetchLoginMessages(this.#services, this.#stashes.list())
   }
 
   /**

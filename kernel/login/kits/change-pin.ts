@@ -1,8 +1,7 @@
 import { WalletError } from '../../base/errors.ts'
 import type { Secret } from '../../base/secret.ts'
 import type { Io } from '../../io/io.ts'
-import type { LoginTree } from '../../types/login.ts'
-import type { LoginState } from '../login.ts'
+import type { LoginStash, LoginTree } from '../../types/login.ts'
 import { listTrees } from '../login-tree.ts'
 import type { LoginKit } from './login-kit.ts'
 import { makePinKit, makePinRemovalKit, makePinTextKit } from './pin-kit.ts'
@@ -26,7 +25,7 @@ export interface PinChange {
  */
 export const makePinChangeKits = (
   io: Pick<Io, 'crypto' | 'random'>,
-  { held, stash }: LoginState,
+  { held, stash }: { readonly held: LoginTree; readonly stash: LoginStash },
   { pin = held.pin, enableLogin = isOnByDefault(held, pin) }: PinChange
 ): LoginKit[] => {
   if (pin === undefined) {

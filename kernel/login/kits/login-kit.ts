@@ -44,7 +44,7 @@ export interface LoginKit {
 export const changeStash = (
   root: LoginStash,
   heldId: string,
-  { loginId, stash }: Pick<LoginKit, 'loginId' | 'stash'>
+  { loginId, stash }: { readonly loginId: string; readonly stash: StashChanges }
 ): LoginStash => {
   const changed = replaceStash(root, loginId, node => applyStashChanges(node, stash))
   return replaceStash(changed, heldId, ({ syncToken: _, ...node }) => node)

@@ -1,8 +1,7 @@
 import { failureLine } from '../../base/errors.ts'
 import type { Services } from '../../plugins/services.ts'
 import { parseMessage, parseMessageList } from '../../schema/login.ts'
-import type { LoginMessage } from '../../types/login.ts'
-import type { Stashes } from '../stash/stash.ts'
+import type { LoginMessage, LoginStash } from '../../types/login.ts'
 import { loginFetch } from './login-server.ts'
 
 /**
@@ -10,14 +9,13 @@ import { loginFetch } from './login-server.ts'
  *
  * Needs no secret. An entry that cannot be read is skipped, so that the news of the other users arrives.
  *
- * @returns the last used user first; only users that the server knows
+ * @returns in the order of `users`; only users that the server knows
  * @throws NETWORK, BAD_REPLY and what the server answers; asks nothing where there are no users
  */
 export const fetchLoginMessages = async (
   port: Pick<Services, 'io' | 'config' | 'logOf'>,
-  stashes: Stashes
+  users: readonly LoginStash[]
 ): Promise<readonly LoginMessage[]> => {
-  const users = stashes.list()
   if (users.length === 0) return []
   const loginIds = users.map(({ loginId }) => loginId)
   const entries = parseMessageList(await loginFetch(port, 'POST', '/v2/messages', { loginIds }))

@@ -160,7 +160,7 @@ test('messages tell of every user of the device in one request [3.14] [7.19]', a
   const bob = { username: 'bob', password: 'battery staple' }
   const login = await createLogin(phone.services, phone.stashes, { ...bob, snrp: CHEAP })
   world.requests.length = 0
-  const messages = await fetchLoginMessages(phone.services, phone.stashes)
+  const messages = await fetchLoginMessages(phone.services, phone.stashes.list())
   const alice = recordOf(world)
   const bobId = login.stash.loginId
   t.deepEqual(world.requests, [
@@ -178,7 +178,7 @@ test('messages tell of every user of the device in one request [3.14] [7.19]', a
   )
 
   world.server.db.saveLogin({ ...alice, otpResetDate: new Date(world.clock.now() + 1000).toISOString() })
-  const news = await fetchLoginMessages(phone.services, phone.stashes)
+  const news = await fetchLoginMessages(phone.services, phone.stashes.list())
   t.deepEqual(
     news.map(({ otpResetPending }) => otpResetPending),
     [false, true]
@@ -188,7 +188,7 @@ test('messages tell of every user of the device in one request [3.14] [7.19]', a
 test('a device without users asks for no messages', async t => {
   const world = makeLoginWorld()
   const { services, stashes } = await openDevice(world)
-  t.deepEqual(await fetchLoginMessages(services, stashes), [])
+  t.deepEqual(await fetchLoginMessages(services, stashes.list()), [])
   t.deepEqual(world.requests, [])
 })
 
@@ -205,14 +205,14 @@ test('one odd entry, and one of a stranger, do not cost the messages of the othe
   ]
   world.garble = (_, reply) => ({ ...reply, results })
   phone.logLines.length = 0
-  t.deepEqual(await fetchLoginMessages(phone.services, phone.stashes), [
+  t.deepEqual(await fetchLoginMessages(phone.services, phone.stashes.list()), [
     { loginId, username: 'alice', otpResetPending: false, pendingVouchers: [], recovery2Corrupt: true }
   ])
   t.is(phone.logLines.length, 3)
   world.garble = (_, reply) => ({ ...reply, results: [{ loginId, otpResetPending: 'yes' }] })
-  t.deepEqual(await fetchLoginMessages(phone.services, phone.stashes), [])
+  t.deepEqual(await fetchLoginMessages(phone.services, phone.stashes.list()), [])
   world.garble = (_, reply) => ({ ...reply, results: { loginId } })
-  await t.throwsAsync(fetchLoginMessages(phone.services, phone.stashes), { code: 'BAD_REPLY' })
+  await t.throwsAsync(fetchLoginMessages(phone.services, phone.stashes.list()), { code: 'BAD_REPLY' })
   world.server.isOnline = false
-  await t.throwsAsync(fetchLoginMessages(phone.services, phone.stashes), { code: 'NETWORK' })
+  await t.throwsAsync(fetchLoginMessages(phone.services, phone.stashes.list()), { code: 'NETWORK' })
 })
