@@ -6,27 +6,19 @@ import type { Readable } from './base/observable.ts'
 import { type PauseOptions, PauseSwitch } from './base/pause-switch.ts'
 import { Scheduler } from './base/scheduler.ts'
 import { normalizeUsername } from './login/derive.ts'
-import {
-  type EdgeLoginOptions,
-  type EdgeLoginRequest,
-  requestEdgeLogin
-} from './login/lobby/edge-login-request.ts'
 import type { Login } from './login/login.ts'
-import { checkPasswordRules, type PasswordRules } from './login/password-rules.ts'
-import { fetchLoginMessages } from './login/server/login-messages.ts'
-import { usernameAvailable } from './login/server/login-server.ts'
-import { localUsersOf } from './login/stash/local-users.ts'
-import { openStashes, type Stashes } from './login/stash/stash.ts'
-import { requestOtpReset } from './login/two-factor.ts'
-import { createLogin } from './login/ways-in/create-login.ts'
-import { loginWithKey } from './login/ways-in/key-login.ts'
-import { loginWithPassword } from './login/ways-in/password.ts'
-import { loginWithPin } from './login/ways-in/pin.ts'
+import { createLogin } from './login/methods/create.ts'
+import { type EdgeLoginOptions, type EdgeLoginRequest, requestEdgeLogin } from './login/methods/edge.ts'
+import { loginWithKey } from './login/methods/key.ts'
+import { checkPasswordRules, loginWithPassword, type PasswordRules } from './login/methods/password.ts'
+import { loginWithPin } from './login/methods/pin.ts'
 import {
   fetchRecoveryQuestions,
   listRecoveryQuestionChoices,
   loginWithRecovery
-} from './login/ways-in/recovery.ts'
+} from './login/methods/recovery.ts'
+import { fetchLoginMessages, requestOtpReset, usernameAvailable } from './login/server.ts'
+import { localUsersOf, openStashes, type Stashes } from './login/stashes.ts'
 import type { Services } from './plugins/services.ts'
 import { RateService } from './rates/rate-service.ts'
 import { SyncLoop } from './sync/sync-loop.ts'

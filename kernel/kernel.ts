@@ -8,7 +8,6 @@ import { Context } from './context.ts'
 import type { SnrpOptions } from './crypto/key-derivation.ts'
 import type { Disk } from './io/disk.ts'
 import type { Io } from './io/io.ts'
-import { checkServerAddress } from './login/server/server-address.ts'
 import { type KernelHooks, makeKernelHooks } from './plugins/hooks.ts'
 import {
   currencyHost,
@@ -32,6 +31,7 @@ import {
   makeLog,
   type Services
 } from './plugins/services.ts'
+import { checkServerAddress } from './server-address.ts'
 import type { EngineLog } from './types/engine.ts'
 import type { FaultSnapshot, PluginKind } from './types/snapshots.ts'
 

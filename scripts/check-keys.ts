@@ -14,10 +14,16 @@ const SECRET_USES: ReadonlyMap<string, SecretUse> = new Map([
   ['kernel/login/', { purpose: 'logs in, opens and seals the boxes of a login, proves who asks' }],
   ['kernel/repo/store/', { purpose: 'seals and opens what lies on the disk, names its keys' }],
   ['kernel/sync/', { purpose: 'opens and seals files, asks for them' }],
-  ['kernel/keys/wallet-info.ts', { purpose: 'opens wallet keys for a pass, and joins them', most: 3 }],
-  ['kernel/account/open-repos.ts', { purpose: 'data and sync keys of repos', most: 4 }],
+  [
+    'kernel/keys/wallet-info.ts',
+    { purpose: 'opens wallet keys for a pass, joins them, and reads those of a repo', most: 4 }
+  ],
+  ['kernel/account/open-repos.ts', { purpose: 'data and sync keys of repos', most: 3 }],
   ['kernel/account/credentials.ts', { purpose: 'PIN, recovery key and login key of its owner', most: 3 }],
-  ['kernel/account/two-factor.ts', { purpose: 'one-time codes and their key', most: 2 }],
+  [
+    'kernel/account/two-factor.ts',
+    { purpose: 'one-time codes and their key, and the proof that mends it', most: 3 }
+  ],
   ['kernel/wallet/dump-wallet.ts', { purpose: 'takes keys out of what an engine says', most: 1 }]
 ])
 
@@ -46,14 +52,14 @@ const CALLERS: readonly (readonly [call: RegExp, files: readonly string[], what:
   [/\bas KeyPass\b/g, ['kernel/keys/key-gate.ts'], 'makes a pass of its own'],
   [/\bhooks\.beforeSign\.promise\(/g, ['kernel/keys/key-gate.ts'], 'asks policies past the gate'],
   [/\brootLoginKeyBase58\(/g, ['kernel/account/account.ts', 'kernel/login/login.ts'], 'shows the login key'],
-  [/\bsealLobbyReply\(/g, ['kernel/login/lobby/approve-login.ts'], 'hands keys to another device']
+  [/\bsealLobbyReply\(/g, ['kernel/login/lobby.ts'], 'hands keys to another device']
 ]
 
 /** Those of them that have to ask, with the use that they name. */
 const ASKERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['kernel/account/account.ts', ["use: 'login key'"]],
   ['kernel/account/wallet-keys.ts', ["use: 'show'"]],
-  ['kernel/login/lobby/approve-login.ts', ["use: 'approve login'"]],
+  ['kernel/login/lobby.ts', ["use: 'approve login'"]],
   ['kernel/wallet/engine/supervisor.ts', ["use: 'sync'"]],
   ['kernel/wallet/wallet.ts', ["use: 'message'"]],
   ['kernel/wallet/spend/spender.ts', ["'spend'", "'broadcast'"]],

@@ -1,6 +1,6 @@
 import type { Clock, Io } from '../../kernel/io/io.ts'
-import { applyLoginPayload } from '../../kernel/login/payload/login-payload.ts'
-import { makeEmptyStash } from '../../kernel/login/stash/stash-tree.ts'
+import { applyLoginPayload } from '../../kernel/login/payload.ts'
+import { makeEmptyStash } from '../../kernel/login/stash.ts'
 import { parseLoginPayload } from '../../kernel/schema/login.ts'
 import type { LoginStash } from '../../kernel/types/login.ts'
 import type { FakeDb } from '../fake-db.ts'

@@ -1,7 +1,7 @@
 import { allowTexts, requireTexts } from '../base/arguments.ts'
 import { WalletError } from '../base/errors.ts'
 import { makeYielder } from '../base/yielder.ts'
-import { fixedTypeOf } from '../keys/fix-wallet-type.ts'
+import { fixedTypeOf } from '../keys/quirks.ts'
 import { hideWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
 import type { Login } from '../login/login.ts'
 import type { Services } from '../plugins/services.ts'

@@ -2,16 +2,23 @@ import { allowTexts, requireObject, requireTexts } from '../base/arguments.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
 import { Secret } from '../base/secret.ts'
 import { base58Of } from '../crypto/encoding.ts'
-import { isPassword, isPin } from '../login/check-credentials.ts'
+import {
+  checkNewPassword,
+  checkRecovery,
+  makeDeletionKit,
+  makePasswordKit,
+  makePasswordRemovalKit,
+  makeRecoveryKit,
+  makeRecoveryRemovalKit,
+  makeStaleIdKits,
+  makeUsernameKits
+} from '../login/changes.ts'
 import { normalizeUsername } from '../login/derive.ts'
-import { makePinChangeKits, makePinRemovalKits } from '../login/kits/change-pin.ts'
-import { makeDeletionKit } from '../login/kits/deletion-kit.ts'
-import { checkNewPassword, makePasswordKit, makePasswordRemovalKit } from '../login/kits/password-kit.ts'
-import { checkPin } from '../login/kits/pin-kit.ts'
-import { checkRecovery, makeRecoveryKit, makeRecoveryRemovalKit } from '../login/kits/recovery-kit.ts'
-import { makeStaleIdKits, makeUsernameKits } from '../login/kits/username-kit.ts'
 import type { Login } from '../login/login.ts'
-import { findTree } from '../login/login-tree.ts'
+import { isPassword } from '../login/methods/password.ts'
+import { isPin } from '../login/methods/pin.ts'
+import { checkPin, makePinChangeKits, makePinRemovalKits } from '../login/pin-changes.ts'
+import { findTree } from '../login/tree.ts'
 import type { Services } from '../plugins/services.ts'
 import type { LoginTree } from '../types/login.ts'
 

@@ -1,6 +1,6 @@
 import { parseJson } from '../base/json.ts'
 import { makeYielder } from '../base/yielder.ts'
-import { walletIdOf } from '../keys/wallet-id.ts'
+import { walletIdOf } from '../keys/ids.ts'
 import { hideWalletInfo } from '../keys/wallet-info.ts'
 import type { Services } from '../plugins/services.ts'
 import { type LegacyWalletFile, parseLegacyWalletFile } from '../schema/account-files.ts'

@@ -1,6 +1,6 @@
 import { isWalletError, WalletError } from '../base/errors.ts'
 import { isRecord, type JsonObject } from '../base/json.ts'
-import { fixedTypeOf, fixWalletType } from '../keys/fix-wallet-type.ts'
+import { fixedTypeOf, fixWalletType } from '../keys/quirks.ts'
 import { keyBytesOf, makeWalletInfo } from '../keys/wallet-info.ts'
 import type { Services } from '../plugins/services.ts'
 import type { WalletInfo, WalletKeys } from '../types/keys.ts'

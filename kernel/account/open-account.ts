@@ -4,7 +4,8 @@ import type { Readable } from '../base/observable.ts'
 import { type PauseSnapshot, PauseSwitch } from '../base/pause-switch.ts'
 import { Poller } from '../base/poller.ts'
 import { Scheduler } from '../base/scheduler.ts'
-import { fetchAppFace } from '../login/lobby/app-info.ts'
+import { OLD_REPO_TYPES } from '../keys/quirks.ts'
+import { fetchAppFace } from '../login/app-info.ts'
 import type { Login } from '../login/login.ts'
 import type { Services } from '../plugins/services.ts'
 import { storeBelow } from '../repo/store/bulk.ts'
@@ -183,9 +184,6 @@ const openAccountRepos = async (
     }
   }
 }
-
-/** What the root app's repos were called once (protocol §8 row 30). */
-const OLD_REPO_TYPES: readonly string[] = ['account:repo:co.airbitz.wallet', '']
 
 interface NewWalletPlace {
   readonly unfinished: UnfinishedWallets

@@ -1,7 +1,6 @@
 import { WalletError } from '../base/errors.ts'
-import { Secret } from '../base/secret.ts'
-import { fileHashOf, repoIdOf } from '../keys/wallet-id.ts'
-import { keyBytesOf } from '../keys/wallet-info.ts'
+import { fileHashOf, repoIdOf } from '../keys/ids.ts'
+import { destroyKeys, type RepoKeys, repoKeysOf } from '../keys/wallet-info.ts'
 import type { Services } from '../plugins/services.ts'
 import { openRepo } from '../sync/open-repo.ts'
 import type { Repo } from '../sync/repo.ts'
@@ -240,22 +239,4 @@ const runAll = async (tasks: readonly (() => void | Promise<void> | undefined)[]
     }
   }
   if (failures.length > 0) throw failures[0]
-}
-
-interface RepoKeys {
-  readonly syncKey: Secret<Uint8Array>
-  readonly dataKey: Secret<Uint8Array>
-}
-
-const repoKeysOf = ({ io }: Services, { keys }: SecretWalletInfo): RepoKeys => {
-  const secretOf = (name: 'dataKey' | 'syncKey', length: number): Secret<Uint8Array> => {
-    const bytes = keys.use(all => keyBytesOf(io, all[name]))
-    if (bytes?.length === length) return new Secret(bytes)
-    throw new WalletError('KEY_INTEGRITY', { rule: `the ${name} of a wallet is not ${length} bytes` })
-  }
-  return { dataKey: secretOf('dataKey', 32), syncKey: secretOf('syncKey', 20) }
-}
-
-const destroyKeys = ({ dataKey, syncKey }: RepoKeys): void => {
-  for (const secret of [dataKey, syncKey]) secret.destroy()
 }

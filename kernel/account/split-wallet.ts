@@ -2,7 +2,7 @@ import { copyList } from '../base/copy-data.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
 import { Mutex } from '../base/mutex.ts'
 import { quietPass } from '../keys/key-gate.ts'
-import { splitWalletInfo } from '../keys/split-wallet-info.ts'
+import { isSegwitToCash, splitWalletInfo } from '../keys/quirks.ts'
 import { openWalletInfo } from '../keys/wallet-info.ts'
 import type { EngineStore } from '../types/engine.ts'
 import type { WalletInfo } from '../types/keys.ts'
@@ -118,12 +118,6 @@ export class WalletSplitter {
 
 /** What a wallet is that somebody splits into again; the wallet that had taken its place is forgotten. */
 const RESTORED = { archived: false, deleted: false, migratedFromWalletId: null }
-
-/** Bitcoin Cash has no addresses for keys of these formats. */
-const SEGWIT_FORMATS: readonly unknown[] = ['bip49', 'bip84', 'bip86']
-
-const isSegwitToCash = ({ type, keys }: WalletInfo, newType: string): boolean =>
-  type === 'wallet:bitcoin' && newType === 'wallet:bitcoincash' && SEGWIT_FORMATS.includes(keys.format)
 
 const MAX_TYPES = 1000
 

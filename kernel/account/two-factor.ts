@@ -5,11 +5,16 @@ import type { Secret } from '../base/secret.ts'
 import { dateOf, secondsOf } from '../base/time.ts'
 import { parseBase32 } from '../crypto/encoding.ts'
 import { totp } from '../crypto/totp.ts'
-import type { LoginKit } from '../login/kits/login-kit.ts'
-import { makeOtpKit, makeOtpRemovalKit, makeOtpResetCancelKit } from '../login/kits/otp-kit.ts'
-import { makeVoucherKit } from '../login/kits/voucher-kit.ts'
+import {
+  type LoginKit,
+  makeOtpKit,
+  makeOtpRemovalKit,
+  makeOtpResetCancelKit,
+  makeVoucherKit
+} from '../login/changes.ts'
+import { normalizeOtpKey } from '../login/derive.ts'
 import type { Login } from '../login/login.ts'
-import { repairOtp } from '../login/two-factor.ts'
+import type { ServerPort } from '../login/server.ts'
 import type { Services } from '../plugins/services.ts'
 import type { LoginTree, PendingVoucher } from '../types/login.ts'
 
@@ -157,3 +162,28 @@ const statusOf = ({ otpTimeout, otpResetDate, pendingVouchers }: LoginTree): Two
     ...(otpResetDate === undefined ? {} : { otpResetDate: dateOf(otpResetDate) }),
     pendingVouchers
   })
+
+/**
+ * Gives a login that was opened offline a new code key, such as after another device switched two-factor on.
+ *
+ * The server must take the key together with the password's proof, which only a login with a password has
+ * (specification §5 "Repairing 2FA needs a password login"); else all stays as it is.
+ *
+ * @param otpKey - base32 as typed
+ * @throws OTP_REPAIR_WITHOUT_PASSWORD; OTP if it is the wrong key; NETWORK, LOGGED_OUT
+ */
+const repairOtp = async (port: ServerPort, login: Login, otpKey: string): Promise<void> => {
+  const { userId, passwordAuth } = login.openState.held
+  if (userId === undefined || passwordAuth === undefined) {
+    throw new WalletError('OTP_REPAIR_WITHOUT_PASSWORD', {})
+  }
+  const key = normalizeOtpKey(otpKey)
+  if (key === undefined) throw new WalletError('OTP', { reason: 'otp' })
+  await login.refresh({
+    otpKey: key,
+    credentials: {
+      userId: port.io.crypto.fromBase64(userId),
+      passwordAuth: passwordAuth.use(bytes => bytes.slice())
+    }
+  })
+}

@@ -2,10 +2,11 @@ import { WalletError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { Secret } from '../base/secret.ts'
 import type { Io } from '../io/io.ts'
+import type { Services } from '../plugins/services.ts'
 import type { SecretWalletInfo, WalletInfo, WalletKeys } from '../types/keys.ts'
-import { fixWalletType } from './fix-wallet-type.ts'
+import { walletIdOf } from './ids.ts'
 import type { KeyPass } from './key-gate.ts'
-import { walletIdOf } from './wallet-id.ts'
+import { fixWalletType } from './quirks.ts'
 
 type KeysIo = Pick<Io, 'crypto' | 'random'>
 
@@ -141,3 +142,21 @@ const isEqualJson = (left: Json | undefined, right: Json | undefined): boolean =
 }
 
 const violation = (rule: string): WalletError => new WalletError('KEY_INTEGRITY', { rule })
+
+export interface RepoKeys {
+  readonly syncKey: Secret<Uint8Array>
+  readonly dataKey: Secret<Uint8Array>
+}
+
+export const repoKeysOf = ({ io }: Services, { keys }: SecretWalletInfo): RepoKeys => {
+  const secretOf = (name: 'dataKey' | 'syncKey', length: number): Secret<Uint8Array> => {
+    const bytes = keys.use(all => keyBytesOf(io, all[name]))
+    if (bytes?.length === length) return new Secret(bytes)
+    throw new WalletError('KEY_INTEGRITY', { rule: `the ${name} of a wallet is not ${length} bytes` })
+  }
+  return { dataKey: secretOf('dataKey', 32), syncKey: secretOf('syncKey', 20) }
+}
+
+export const destroyKeys = ({ dataKey, syncKey }: RepoKeys): void => {
+  for (const secret of [dataKey, syncKey]) secret.destroy()
+}

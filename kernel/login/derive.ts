@@ -1,6 +1,8 @@
 import { WalletError } from '../base/errors.ts'
-import { utf8Of } from '../crypto/encoding.ts'
+import { secondsOf } from '../base/time.ts'
+import { base32Of, parseBase32, utf8Of } from '../crypto/encoding.ts'
 import { FIXED_SNRP, scryptText } from '../crypto/key-derivation.ts'
+import { totp } from '../crypto/totp.ts'
 import type { Io } from '../io/io.ts'
 import type { Snrp } from '../types/keys.ts'
 
@@ -59,3 +61,26 @@ export const recovery2AuthOf = (
 ): Uint8Array[] => answers.map(answer => io.crypto.hmacSha256(recovery2Key, utf8Of(answer)))
 
 const NO_USERNAME = new Uint8Array(1)
+
+/**
+ * The one spelling of a code key as typed, such as with `0` for `O`; undefined if it can make no codes
+ * (protocol §1.1).
+ */
+export const normalizeOtpKey = (text: string): string | undefined => {
+  try {
+    const bytes = parseBase32(text)
+    return bytes.length === 0 ? undefined : base32Of(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** A key that cannot be read makes no code; the server then says what is missing. */
+export const codeOf = (io: Io, otpKey: string | undefined): string | undefined => {
+  if (otpKey === undefined) return undefined
+  try {
+    return totp(io, parseBase32(otpKey), secondsOf(io.clock.now()))
+  } catch {
+    return undefined
+  }
+}

@@ -5,15 +5,8 @@ import { base58Of } from '../crypto/encoding.ts'
 import { checkWalletInfos, findInfos, hideWalletInfo } from '../keys/wallet-info.ts'
 import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginPayload, LoginStash, LoginTree } from '../types/login.ts'
-import { findAppRepo, makeAppKit } from './kits/child-login.ts'
-import { makeKeysKit } from './kits/keys-kit.ts'
-import { changeStash, type LoginKit } from './kits/login-kit.ts'
-import { makeStaleIdKits } from './kits/username-kit.ts'
-import { allWalletInfos, credentialsOf, findTree, openLoginTree } from './login-tree.ts'
-import { isUnchanged } from './server/login-server.ts'
-import { sendChange } from './server/send-change.ts'
-import type { Stashes } from './stash/stash.ts'
-import { findStashByApp, findStashById } from './stash/stash-tree.ts'
+import { type LoginKit, makeKeysKit, makeStaleIdKits } from './changes.ts'
+import { findAppRepo, makeAppKit } from './new-login.ts'
 import {
   deviceFields,
   type HeldLogin,
@@ -21,8 +14,13 @@ import {
   type LoginPort,
   loginOnline,
   mergeReply,
-  type OnlineLogin
-} from './ways-in/online-login.ts'
+  type OnlineLogin,
+  sendChange
+} from './online.ts'
+import { isUnchanged } from './server.ts'
+import { changeStash, findStashByApp, findStashById } from './stash.ts'
+import type { Stashes } from './stashes.ts'
+import { allWalletInfos, credentialsOf, findTree, openLoginTree } from './tree.ts'
 
 /** What a login is at one moment. Keys are secrets. */
 export interface LoginState {

@@ -1,5 +1,5 @@
 import { nativeAmount } from '../../kernel/base/amount.ts'
-import { fileHashOf } from '../../kernel/keys/wallet-id.ts'
+import { fileHashOf } from '../../kernel/keys/ids.ts'
 import type { CurrencyInfo, TokenMap } from '../../kernel/types/currency.ts'
 import type { EngineTransaction } from '../../kernel/types/transaction.ts'
 import { HistoryTable } from '../../kernel/wallet/history/history.ts'

@@ -1,7 +1,7 @@
 import { DataStore } from '../../kernel/account/data-store.ts'
 import { type AccountSettings, openAccountSettings } from '../../kernel/account/settings/account-settings.ts'
 import { Scheduler } from '../../kernel/base/scheduler.ts'
-import { fileHashOf } from '../../kernel/keys/wallet-id.ts'
+import { fileHashOf } from '../../kernel/keys/ids.ts'
 import { makeKernelHooks } from '../../kernel/plugins/hooks.ts'
 import { currencyHost, type Plugin, swapHost } from '../../kernel/plugins/plugin.ts'
 import { PluginCalls } from '../../kernel/plugins/plugin-calls.ts'

@@ -1,7 +1,7 @@
 import type { FakeDb } from '../../fake-server/fake-db.ts'
 import type { FakeUser } from '../../fake-server/users/fake-user.ts'
 import { openText, sealBox, sealJson, sealText } from '../../kernel/crypto/box.ts'
-import { fileHashOf } from '../../kernel/keys/wallet-id.ts'
+import { fileHashOf } from '../../kernel/keys/ids.ts'
 import type { WalletInfo } from '../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import type { Untyped } from './login-device.ts'

@@ -2,13 +2,12 @@ import test from 'ava'
 import type { Json } from '../../kernel/base/json.ts'
 import { Secret } from '../../kernel/base/secret.ts'
 import { makeLobbyKeys } from '../../kernel/crypto/lobby-key.ts'
-import { acceptLogin, openHandedLogin } from '../../kernel/login/lobby/edge-login.ts'
-import { sharedStashOf } from '../../kernel/login/lobby/graft-login.ts'
-import { sealLobbyReply } from '../../kernel/login/lobby/lobby.ts'
+import { sealLobbyReply } from '../../kernel/login/lobby.ts'
 import type { Login } from '../../kernel/login/login.ts'
-import { stashTextOf } from '../../kernel/login/stash/stash-file.ts'
-import { createLogin } from '../../kernel/login/ways-in/create-login.ts'
-import { loginWithPassword } from '../../kernel/login/ways-in/password.ts'
+import { createLogin } from '../../kernel/login/methods/create.ts'
+import { acceptLogin, openHandedLogin } from '../../kernel/login/methods/edge-reply.ts'
+import { loginWithPassword } from '../../kernel/login/methods/password.ts'
+import { sharedStashOf, stashTextOf } from '../../kernel/login/stash.ts'
 import {
   CHEAP,
   type LoginDevice,

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { base58Of } from '../../kernel/crypto/encoding.ts'
 import { userIdOf } from '../../kernel/login/derive.ts'
-import { loginWithKey } from '../../kernel/login/ways-in/key-login.ts'
+import { loginWithKey } from '../../kernel/login/methods/key.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../helpers/fault-disk.ts'
 import { type LoginWorld, settle } from '../helpers/login-device.ts'
 import { recordsOf, strayIds } from '../helpers/login-ids.ts'

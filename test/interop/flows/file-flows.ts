@@ -1,5 +1,5 @@
 import { type JsonObject, Secret } from '../../../kernel/index.ts'
-import { repoIdOf } from '../../../kernel/keys/wallet-id.ts'
+import { repoIdOf } from '../../../kernel/keys/ids.ts'
 import { exportDeployedRepo, openRepo } from '../../../kernel/sync/open-repo.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { openFileDisk } from '../../../plugins/storage/file/file-storage.ts'

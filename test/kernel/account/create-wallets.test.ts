@@ -1,7 +1,7 @@
 import test from 'ava'
 import { isWalletError, WalletError } from '../../../kernel/base/errors.ts'
 import type { Disk, StoragePlugin } from '../../../kernel/index.ts'
-import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
+import { walletIdOf } from '../../../kernel/keys/ids.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { CurrencyTools } from '../../../kernel/types/engine.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'

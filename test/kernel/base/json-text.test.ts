@@ -1,7 +1,7 @@
 import test from 'ava'
 import { JsonScan, parseJson, parseJsonText, tryJsonText, tryParseJson } from '../../../kernel/base/json.ts'
 import { openJson, sealText } from '../../../kernel/crypto/box.ts'
-import { resultsOf } from '../../../kernel/login/server/login-reply.ts'
+import { resultsOf } from '../../../kernel/login/server.ts'
 import { mergeJson } from '../../../kernel/sync/merge.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { readJson } from '../../../plugins/rates/kit/read-reply.ts'

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { isWalletError } from '../../../kernel/base/errors.ts'
-import { splitWalletInfo } from '../../../kernel/keys/split-wallet-info.ts'
-import { walletIdOf } from '../../../kernel/keys/wallet-id.ts'
+import { walletIdOf } from '../../../kernel/keys/ids.ts'
+import { splitWalletInfo } from '../../../kernel/keys/quirks.ts'
 import {
   accountRepoTypeOf,
   checkWalletInfos,

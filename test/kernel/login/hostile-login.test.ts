@@ -3,8 +3,8 @@ import { isWalletError } from '../../../kernel/base/errors.ts'
 import { sealBox, sealJson } from '../../../kernel/crypto/box.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { Login } from '../../../kernel/login/login.ts'
-import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'
-import { loginWithPassword } from '../../../kernel/login/ways-in/password.ts'
+import { createLogin } from '../../../kernel/login/methods/create.ts'
+import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import {
   CHEAP,

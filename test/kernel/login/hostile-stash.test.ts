@@ -1,10 +1,10 @@
 import test from 'ava'
 import { Secret } from '../../../kernel/base/secret.ts'
-import { makePasswordKit } from '../../../kernel/login/kits/password-kit.ts'
-import { findStashByApp } from '../../../kernel/login/stash/stash-tree.ts'
-import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'
-import { loginWithPassword } from '../../../kernel/login/ways-in/password.ts'
-import { loginWithPin } from '../../../kernel/login/ways-in/pin.ts'
+import { makePasswordKit } from '../../../kernel/login/changes.ts'
+import { createLogin } from '../../../kernel/login/methods/create.ts'
+import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
+import { loginWithPin } from '../../../kernel/login/methods/pin.ts'
+import { findStashByApp } from '../../../kernel/login/stash.ts'
 import {
   CHEAP,
   type LoginDevice,

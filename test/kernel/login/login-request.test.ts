@@ -1,5 +1,5 @@
 import test from 'ava'
-import { encodeLoginRequest } from '../../../kernel/login/server/login-request.ts'
+import { encodeLoginRequest } from '../../../kernel/login/server.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 
 const bytes = (n: number): Uint8Array => new Uint8Array(32).fill(n)

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { WalletError } from '../../../kernel/base/errors.ts'
-import { fetchLoginMessages } from '../../../kernel/login/server/login-messages.ts'
-import { createLogin } from '../../../kernel/login/ways-in/create-login.ts'
+import { createLogin } from '../../../kernel/login/methods/create.ts'
+import { fetchLoginMessages } from '../../../kernel/login/server.ts'
 import type { PendingVoucher } from '../../../kernel/types/login.ts'
 import { type AliceDevice, createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
 import {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Account } from '../../../kernel/index.ts'
-import { fileHashOf } from '../../../kernel/keys/wallet-id.ts'
+import { fileHashOf } from '../../../kernel/keys/ids.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import { AddressFiles, readAddresses } from '../../../kernel/wallet/addresses.ts'
 import { fiatCodeOfNumber } from '../../../kernel/wallet/settings.ts'

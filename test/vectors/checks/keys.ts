@@ -1,5 +1,4 @@
-import { fixWalletType } from '../../../kernel/keys/fix-wallet-type.ts'
-import { splitWalletInfo } from '../../../kernel/keys/split-wallet-info.ts'
+import { fixWalletType, splitWalletInfo } from '../../../kernel/keys/quirks.ts'
 import { eachVector, type GroupCheck, io } from './check.ts'
 
 export const checkFixWalletType: GroupCheck = eachVector((t, { id, inputs, outputs }) => {

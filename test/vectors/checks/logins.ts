@@ -3,9 +3,9 @@ import { hotp, isTotp, totp } from '../../../kernel/crypto/totp.ts'
 import { chooseSnrpCost } from '../../../kernel/crypto/key-derivation.ts'
 import { base58Of, parseBase32 } from '../../../kernel/crypto/encoding.ts'
 import { normalizeUsername, passwordAuthOf, passwordKeyOf, pin2AuthOf, pin2IdOf, recovery2AuthOf, recovery2IdOf, userIdOf } from '../../../kernel/login/derive.ts'
-import { checkPasswordRules } from '../../../kernel/login/password-rules.ts'
-import { infoKeyOf, openBitidInfo, openLegacyRepoInfo } from '../../../kernel/login/payload/legacy-keys.ts'
-import { checkServerAddress } from '../../../kernel/login/server/server-address.ts'
+import { checkPasswordRules } from '../../../kernel/login/methods/password.ts'
+import { infoKeyOf, openBitidInfo, openLegacyRepoInfo } from '../../../kernel/login/tree.ts'
+import { checkServerAddress } from '../../../kernel/server-address.ts'
 import { base64, bytes, eachVector, type GroupCheck, io } from './check.ts'
 
 export const checkUsernameNormalize: GroupCheck = eachVector((t, { id, inputs, outputs }) => {

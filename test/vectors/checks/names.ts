@@ -1,11 +1,4 @@
-import {
-  fileHashOf,
-  localFolderOf,
-  repoFolderOf,
-  repoIdOf,
-  stashPathOf,
-  walletIdOf
-} from '../../../kernel/keys/wallet-id.ts'
+import { fileHashOf, localFolderOf, repoFolderOf, repoIdOf, stashPathOf, walletIdOf } from '../../../kernel/keys/ids.ts'
 import { bytes, eachVector, type GroupCheck, io } from './check.ts'
 
 export const checkWalletId: GroupCheck = eachVector((t, { id, inputs, outputs }) => {

@@ -1,5 +1,5 @@
 import { normalizeUsername, passwordAuthOf, userIdOf } from '../../../kernel/login/derive.ts'
-import { encodeLoginRequest, type LoginRequest } from '../../../kernel/login/server/login-request.ts'
+import { encodeLoginRequest, type LoginRequest } from '../../../kernel/login/server.ts'
 import { bytes, eachVector, type GroupCheck, io } from './check.ts'
 
 /** Three request bodies: all fields of a logged-in client, a password login, a recovery login. */

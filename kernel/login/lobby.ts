@@ -1,0 +1,237 @@
+import { failureLine, isWalletError, WalletError } from '../base/errors.ts'
+import { type Json, type JsonObject, parseJsonText } from '../base/json.ts'
+import type { Scheduler } from '../base/scheduler.ts'
+import { openJson, sealJson } from '../crypto/box.ts'
+import { parseBase58 } from '../crypto/encoding.ts'
+import { checkLobbyId, lobbyBoxKeyOf, makeLobbyKeys } from '../crypto/lobby-key.ts'
+import type { Io } from '../io/io.ts'
+import { askForKeys } from '../keys/key-gate.ts'
+import type { Services } from '../plugins/services.ts'
+import {
+  type LobbyContent,
+  type LobbyReply,
+  type LobbyRequest,
+  parseLobby,
+  parseLobbyReply
+} from '../schema/lobby.ts'
+import type { LoginTree } from '../types/login.ts'
+import { type AppFace, fetchAppFace } from './app-info.ts'
+import type { Login } from './login.ts'
+import { loginFetch, type ServerPort } from './server.ts'
+import { sharedStashOf, stashTextOf } from './stash.ts'
+import { findTree } from './tree.ts'
+
+/** What another device asks for. */
+export interface Lobby {
+  /** Base58. */
+  readonly lobbyId: string
+  /** Absent where the lobby is about something else. */
+  readonly loginRequest?: LobbyLoginRequest
+}
+
+/** A device that wants to be let in, for a person to judge. */
+export interface LobbyLoginRequest extends AppFace {
+  readonly appId: string
+  /** The device gets the account itself, with every app in it; else the login of one app and of those below it. */
+  readonly isWholeAccount: boolean
+  /** The app that made the login, below its own, and so can read it, too; absent where only the account can. */
+  readonly insideAppId?: string
+  /**
+   * Hands the login over, which is made first if the account has none for the app yet.
+   *
+   * The account is fetched anew 10 seconds later, and again 20 seconds after that (specification §4).
+   *
+   * @throws EDGE_LOGIN_CLOSED after `close`, also while it was about to hand the login over
+   * @throws APP_ID_NOT_FOUND if this device does not hold the key that is asked for
+   * @throws LOBBY_NOT_FOUND, LOGGED_OUT, NETWORK, …
+   */
+  approve(): Promise<void>
+  /** Turns the request down on this device; the other one is not told. */
+  close(): void
+}
+
+/** Who approves. The scheduler ends with the account. */
+export interface Approver {
+  readonly login: Login
+  readonly scheduler: Scheduler
+}
+
+type ApproverPort = Pick<Services, 'config' | 'hooks' | 'io' | 'logOf' | 'report'>
+
+/**
+ * Reads what another device asks for (protocol §4.7).
+ *
+ * Hidden keys do not stand in the way of an approval: it shows no key to the application and changes no credential
+ * (specification §5), and a device that may not show keys is often the only one that can let another one in.
+ *
+ * @throws LOBBY_NOT_FOUND, LOBBY_INTEGRITY, NETWORK
+ */
+export const fetchLobby = async (port: ApproverPort, approver: Approver, lobbyId: string): Promise<Lobby> => {
+  const { request } = await getLobby(port, lobbyId)
+  if (request.loginRequest === undefined) return { lobbyId }
+  const { appId } = request.loginRequest
+  let isClosed = false
+  let approving: Promise<void> | undefined
+  const checkOpen = (): void => {
+    if (isClosed) throw new WalletError('EDGE_LOGIN_CLOSED', {})
+  }
+  const approve = async (): Promise<void> => {
+    await askForKeys(port, { use: 'approve login', appId })
+    checkOpen()
+    await handOver(port, approver.login, { lobbyId, request, appId, checkOpen })
+    refreshLater(port, approver, { lobbyId, delays: REFRESH_DELAYS_MS })
+  }
+  const loginRequest: LobbyLoginRequest = {
+    appId,
+    isWholeAccount: appId === '',
+    ...insideOf(approver.login.openState.held, appId),
+    ...(await fetchAppFace(port, appId)),
+    async approve() {
+      checkOpen()
+      // A second press is the same approval; after a failure it is a new one.
+      approving ??= approve().catch(error => {
+        approving = undefined
+        throw error
+      })
+      return approving
+    },
+    close() {
+      isClosed = true
+    }
+  }
+  return { lobbyId, loginRequest: Object.freeze(loginRequest) }
+}
+
+/** Hazard: an app may make a login of any other app below its own, before the account has one. */
+const insideOf = (held: LoginTree, appId: string): Pick<LobbyLoginRequest, 'insideAppId'> => {
+  const node = findTree(held, tree => tree.appId === appId)
+  const parent = findTree(held, tree => tree.children.some(child => child === node))
+  return parent === undefined || parent === held ? {} : { insideAppId: parent.appId }
+}
+
+/** From the approval to the first refresh, and from the end of each to the next one. */
+const REFRESH_DELAYS_MS: readonly number[] = [10_000, 20_000]
+
+interface AskedFor {
+  readonly lobbyId: string
+  readonly request: LobbyRequest
+  readonly appId: string
+  readonly checkOpen: () => void
+}
+
+const handOver = async (
+  port: ApproverPort,
+  login: Login,
+  { lobbyId, request, appId, checkOpen }: AskedFor
+): Promise<void> => {
+  await login.refresh()
+  await login.ensureAccountRepo(appId)
+  checkOpen()
+  const { stash, held } = login.openState
+  const node = findTree(held, tree => tree.appId === appId)
+  if (node === undefined) throw new WalletError('APP_ID_NOT_FOUND', { appId })
+  const loginStash = parseJsonText(stashTextOf(sharedStashOf(stash, node.loginId))) as JsonObject
+  const answer = { appId, loginKey: node.loginKey.use(port.io.crypto.toBase64), loginStash }
+  await postLobbyReply(port, lobbyId, sealLobbyReply(port.io, request, answer))
+}
+
+interface Refreshes {
+  readonly lobbyId: string
+  readonly delays: readonly number[]
+}
+
+/** The other device changes the account while it moves in, such as by wallets that it makes. */
+const refreshLater = (port: ApproverPort, approver: Approver, { lobbyId, delays }: Refreshes): void => {
+  const [delay, ...rest] = delays
+  if (delay === undefined) return
+  const refresh = async (): Promise<void> => {
+    try {
+      await approver.login.refresh()
+    } catch (error) {
+      if (isWalletError(error, 'LOGGED_OUT')) return
+      port.logOf('login').warn(failureLine('The login could not be refreshed after an approval', error))
+    }
+    refreshLater(port, approver, { lobbyId, delays: rest })
+  }
+  approver.scheduler.schedule(`approval ${lobbyId}`, delay, () => void refresh())
+}
+
+/** PUT /v2/lobby/{id}: opens a lobby for a request. @throws ACCOUNT_EXISTS if there is one of this id */
+export const putLobby = async (port: ServerPort, lobbyId: string, request: LobbyRequest): Promise<void> => {
+  await loginFetch(port, 'PUT', `/v2/lobby/${lobbyId}`, { data: { ...request } })
+}
+
+/**
+ * GET /v2/lobby/{id}: the request of a lobby, which must be the one that the lobby is named after, and the replies.
+ *
+ * @throws LOBBY_NOT_FOUND, LOBBY_INTEGRITY, BAD_REPLY, NETWORK
+ */
+export const getLobby = async (port: ServerPort, lobbyId: string): Promise<LobbyContent> => {
+  if (!isLobbyId(lobbyId)) throw notFound(lobbyId)
+  const lobby = parseLobby(await askLobby(lobbyId, () => loginFetch(port, 'GET', `/v2/lobby/${lobbyId}`)))
+  checkLobbyId(port.io, lobbyId, port.io.crypto.fromBase64(lobby.request.publicKey))
+  return lobby
+}
+
+/** POST /v2/lobby/{id}: answers the request of a lobby. @throws LOBBY_NOT_FOUND, NETWORK */
+export const postLobbyReply = async (port: ServerPort, lobbyId: string, reply: LobbyReply): Promise<void> => {
+  const data = { publicKey: reply.publicKey, box: { ...reply.box } }
+  await askLobby(lobbyId, () => loginFetch(port, 'POST', `/v2/lobby/${lobbyId}`, { data }))
+}
+
+/** DELETE /v2/lobby/{id}: withdraws a request, on servers that offer it. */
+export const deleteLobby = async (port: ServerPort, lobbyId: string): Promise<void> => {
+  await loginFetch(port, 'DELETE', `/v2/lobby/${lobbyId}`)
+}
+
+/** Seals an answer for the maker of a request (protocol §1.9). @throws LOBBY_INTEGRITY */
+export const sealLobbyReply = (
+  io: Pick<Io, 'crypto' | 'random'>,
+  request: LobbyRequest,
+  answer: Json
+): LobbyReply => {
+  const { toBase64, fromBase64 } = io.crypto
+  const { privateKey, publicKey } = makeLobbyKeys(io)
+  const key = lobbyBoxKeyOf(io, privateKey, fromBase64(request.publicKey))
+  const reply = { publicKey: toBase64(publicKey), box: sealJson(io, key, answer) }
+  for (const secret of [privateKey, key]) secret.fill(0)
+  return reply
+}
+
+/**
+ * Opens an answer with the private key of the request. The shape of the result is unchecked.
+ *
+ * @throws BAD_REPLY, LOBBY_INTEGRITY, SyntaxError, TypeError, INVALID_CHECKSUM and the other failures of boxes
+ */
+export const openLobbyReply = (io: Pick<Io, 'crypto'>, privateKey: Uint8Array, reply: unknown): unknown => {
+  const { publicKey, box } = parseLobbyReply(reply)
+  const key = lobbyBoxKeyOf(io, privateKey, io.crypto.fromBase64(publicKey))
+  try {
+    return openJson(io, key, box)
+  } finally {
+    key.fill(0)
+  }
+}
+
+/** The server speaks of a missing account where it has no such lobby (protocol §8 no. 19). */
+const askLobby = async <T>(lobbyId: string, ask: () => Promise<T>): Promise<T> => {
+  try {
+    return await ask()
+  } catch (error) {
+    throw isWalletError(error, 'ACCOUNT_NOT_FOUND') ? notFound(lobbyId) : error
+  }
+}
+
+/** A text that somebody typed must not become a path of its own. */
+const isLobbyId = (text: string): boolean => {
+  try {
+    return text !== '' && text.length <= MAX_ID && parseBase58(text).length > 0
+  } catch {
+    return false
+  }
+}
+
+const MAX_ID = 100
+
+const notFound = (lobbyId: string): WalletError =>
+  new WalletError('LOBBY_NOT_FOUND', { lobbyId: lobbyId.slice(0, MAX_ID) })

@@ -1,0 +1,308 @@
+import { failureLine, isWalletError, WalletError } from '../../base/errors.ts'
+import { isSameJson } from '../../base/json.ts'
+import { Observable, type Readable } from '../../base/observable.ts'
+import { Poller } from '../../base/poller.ts'
+import { Secret } from '../../base/secret.ts'
+import { base58Of, utf8Of } from '../../crypto/encoding.ts'
+import { lobbyIdOf, makeLobbyKeys } from '../../crypto/lobby-key.ts'
+import type { LobbyContent } from '../../schema/lobby.ts'
+import type { LobbySnapshot } from '../../types/snapshots.ts'
+import { deleteLobby, getLobby, putLobby } from '../lobby.ts'
+import type { Login } from '../login.ts'
+import type { LoginPort } from '../online.ts'
+import type { Stashes } from '../stashes.ts'
+import { type AcceptOptions, acceptLogin, openHandedLogin } from './edge-reply.ts'
+
+/** How a login request shall be. */
+export interface EdgeLoginOptions {
+  /** How long it waits for an approval, from a second to a day; 600 when left out. */
+  readonly timeoutSeconds?: number
+}
+
+/** What becomes of a login that was handed over. */
+export interface EdgeLoginPlan<Account> extends EdgeLoginOptions {
+  /** Opens the account of the login. `isWanted`: whether the request was not cancelled meanwhile. */
+  open(login: Login, isWanted: () => boolean): Promise<Account>
+}
+
+/**
+ * Asks the devices of an account, whichever it may be, to let this one in (protocol §4.7).
+ *
+ * The request is on the server when this resolves; the other device is told its `lobbyId`, such as by a QR code.
+ *
+ * @throws OPTION_INVALID for a time that is none; NETWORK and what the server answers
+ */
+export const requestEdgeLogin = async <Account>(
+  port: LoginPort,
+  stashes: Stashes,
+  plan: EdgeLoginPlan<Account>
+): Promise<EdgeLoginRequest<Account>> => {
+  const { io, config } = port
+  const timeoutSeconds = checkTimeout(plan.timeoutSeconds ?? DEFAULT_TIMEOUT)
+  const keys = makeLobbyKeys(io)
+  const privateKey = new Secret(keys.privateKey)
+  const lobbyId = lobbyIdOf(io, keys.publicKey)
+  try {
+    const publicKey = io.crypto.toBase64(keys.publicKey)
+    const loginRequest = { appId: config.appId }
+    await putLobby(port, lobbyId, { loginRequest, publicKey, timeout: timeoutSeconds })
+  } catch (error) {
+    privateKey.destroy()
+    throw error
+  }
+  return new EdgeLoginRequest(port, stashes, { plan, lobbyId, timeoutSeconds, privateKey })
+}
+
+/**
+ * A login request that waits for another device (specification §4).
+ *
+ * It begins as pending and looks for replies every second. While the server cannot be reached, it goes on and shows the
+ * trouble as `errorCode`. Whoever has seen the lobby's id can reply, so that a reply that fails in any way is skipped,
+ * counted and shown, and leaves nothing on this device. The first one that the server confirms makes the request
+ * started, with the username and before anything is kept; the open account makes it done. It ends as error when
+ * its time is over, the server has lost the lobby or this device fails, and as closed by `cancel`.
+ *
+ * Hazard: whoever sees the lobby's id can hand over an account, also one of their own. People must see the username
+ * before they use the account.
+ */
+export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
+  /** Resolves when the request is done; rejects when it ends otherwise. */
+  readonly account: Promise<Account>
+  readonly #port: LoginPort
+  readonly #stashes: Stashes
+  readonly #parts: RequestParts<Account>
+  readonly #state: Observable<LobbySnapshot>
+  readonly #poller: Poller
+  readonly #stopTimer: () => void
+  readonly #vouchers: AcceptOptions['vouchers'] = new Map()
+  #isTimeOver = false
+  /** Why replies lead nowhere, by their hashes. */
+  readonly #refused = new Map<string, unknown>()
+  #resolve: (account: Account) => void = () => {}
+  #reject: (error: unknown) => void = () => {}
+
+  constructor(port: LoginPort, stashes: Stashes, parts: RequestParts<Account>) {
+    this.#port = port
+    this.#stashes = stashes
+    this.#parts = parts
+    this.#state = new Observable<LobbySnapshot>(
+      { lobbyId: parts.lobbyId, state: 'pending' },
+      snapshot => port.hooks.lobbyChanged.call(snapshot),
+      error => port.report('edge login', error)
+    )
+    this.account = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    // A screen may follow the snapshot alone.
+    this.account.catch(() => {})
+    const { clock } = port.io
+    this.#poller = new Poller({
+      clock,
+      gapMs: POLL_MS,
+      task: () => this.#poll(),
+      onError: error => this.#note(error)
+    })
+    this.#stopTimer = clock.after(parts.timeoutSeconds * 1000, () => {
+      this.#isTimeOver = true
+      this.#failIfOver()
+    })
+    port.hooks.lobbyChanged.call(this.getSnapshot())
+    this.#poller.start()
+    void this.#poller.runNow()
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
+
+  readonly getSnapshot = (): LobbySnapshot => this.#state.getSnapshot()
+
+  /** Base58; what the other device must be told. */
+  get lobbyId(): string {
+    return this.#parts.lobbyId
+  }
+
+  /** Ends the request; replies that come later are ignored. Nothing once it has ended. */
+  cancel(): void {
+    if (this.#isOver) return
+    this.#stop()
+    this.#state.update({ state: 'closed' })
+    this.#reject(new WalletError('EDGE_LOGIN_CLOSED', {}))
+    // So that the other device sees at once that nobody waits; the lobby would end by itself, too.
+    deleteLobby(this.#port, this.lobbyId).catch(() => {})
+  }
+
+  get #isOver(): boolean {
+    return !['pending', 'started'].includes(this.getSnapshot().state)
+  }
+
+  get #isPending(): boolean {
+    return this.getSnapshot().state === 'pending'
+  }
+
+  async #poll(): Promise<void> {
+    // An account that is being opened may yet fail to.
+    if (!this.#isPending) return
+    const { replies } = await this.#look()
+    let trouble: unknown
+    for (const reply of replies) {
+      if (!this.#isPending) return
+      const hash = this.#hashOf(reply)
+      const refusal = this.#refused.get(hash)
+      trouble = refusal ?? (await this.#take(reply, hash)) ?? trouble
+    }
+    this.#note(trouble)
+  }
+
+  async #look(): Promise<LobbyContent> {
+    try {
+      return await getLobby(this.#port, this.lobbyId)
+    } catch (error) {
+      if (isWalletError(error, 'LOBBY_NOT_FOUND')) this.#fail(error)
+      throw error
+    }
+  }
+
+  /** Logs in with a reply, or tells why it cannot. */
+  async #take(reply: unknown, hash: string): Promise<unknown> {
+    const { io, config } = this.#port
+    let rootId: string | undefined
+    let isKnown = true
+    let trouble: unknown
+    try {
+      const handed = openHandedLogin(io, { privateKey: this.#parts.privateKey, appId: config.appId }, reply)
+      rootId = handed.sent.loginId
+      isKnown = this.#stashes.get(rootId) !== undefined
+      const login = await acceptLogin(this.#port, this.#stashes, {
+        handed,
+        vouchers: this.#vouchers,
+        checkWanted: () => this.#checkWanted(),
+        verified: username => this.#start(username)
+      })
+      const account = await this.#parts.plan.open(login, () => !this.#isOver)
+      if (!this.#isOver) {
+        this.#stop()
+        this.#state.update({ state: 'done' })
+        this.#resolve(account)
+        return undefined
+      }
+    } catch (error) {
+      trouble = error
+    }
+    if (rootId !== undefined && !isKnown) await this.#forget(rootId)
+    if (trouble !== undefined) this.#skip(trouble, hash)
+    return trouble
+  }
+
+  /** A reply that fails ends the request only where every other one would fail, too. */
+  #skip(error: unknown, hash: string): void {
+    const isFinal = isWalletError(error) && FINAL.has(error.code)
+    if (isFinal) this.#fail(error)
+    if (!isWalletError(error) || !error.retryable) this.#refused.set(hash, error)
+    if (this.#isOver) return
+    const { lobbyId } = this
+    const errorCode = codeOf(error) ?? 'BAD_REPLY'
+    const snapshot: LobbySnapshot = { lobbyId, state: 'pending', errorCode, ...skippedOf(this.#refused.size) }
+    if (!isSameJson(snapshot, this.getSnapshot())) {
+      this.#port.logOf('edge login').warn(failureLine('A reply to a login request was skipped', error))
+      this.#state.set(snapshot)
+    }
+    this.#failIfOver()
+  }
+
+  /** Removes the account of a reply that came to nothing, if it was not on this device before. */
+  async #forget(rootId: string): Promise<void> {
+    if (this.#stashes.get(rootId) === undefined) return
+    try {
+      await this.#stashes.remove(base58Of(this.#port.io.crypto.fromBase64(rootId)))
+    } catch (error) {
+      this.#port.report('edge login', error)
+    }
+  }
+
+  #start(username: string | undefined): void {
+    const { lobbyId } = this
+    const skipped = skippedOf(this.#refused.size)
+    this.#state.set({
+      lobbyId,
+      state: 'started',
+      ...(username === undefined ? {} : { username }),
+      ...skipped
+    })
+  }
+
+  #checkWanted(): void {
+    if (this.#isOver) throw new WalletError('EDGE_LOGIN_CLOSED', {})
+  }
+
+  /** An account that is being opened when the time is over may still become the one. */
+  #failIfOver(): void {
+    if (this.#isTimeOver && this.#isPending) this.#fail(new WalletError('EDGE_LOGIN_EXPIRED', {}))
+  }
+
+  /** Shows what keeps the request waiting, if anything does. */
+  #note(trouble: unknown): void {
+    const { errorCode, ...snapshot } = this.getSnapshot()
+    const code = trouble === undefined ? undefined : (codeOf(trouble) ?? 'BAD_REPLY')
+    if (!this.#isPending || code === errorCode) return
+    if (code !== undefined) {
+      this.#port.logOf('edge login').warn(failureLine('A login request waits on', trouble))
+    }
+    this.#state.set({ ...snapshot, ...(code === undefined ? {} : { errorCode: code }) })
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isOver) return
+    this.#stop()
+    const errorCode = codeOf(error)
+    this.#state.update({ state: 'error', ...(errorCode === undefined ? {} : { errorCode }) })
+    this.#reject(error)
+  }
+
+  /** Looks for no more replies. */
+  #stop(): void {
+    void this.#poller.stop()
+    this.#stopTimer()
+    this.#parts.privateKey.destroy()
+  }
+
+  #hashOf(reply: unknown): string {
+    const { crypto } = this.#port.io
+    return crypto.toHex(crypto.sha256(utf8Of(JSON.stringify(reply))))
+  }
+}
+
+interface RequestParts<Account> {
+  readonly plan: EdgeLoginPlan<Account>
+  readonly lobbyId: string
+  readonly timeoutSeconds: number
+  readonly privateKey: Secret<Uint8Array>
+}
+
+const POLL_MS = 1000
+
+/** Seconds (specification §9). */
+const DEFAULT_TIMEOUT = 600
+
+/** Seconds; timers count no longer than some weeks. */
+const MAX_TIMEOUT = 86_400
+
+const checkTimeout = (seconds: number): number => {
+  if (typeof seconds === 'number' && seconds >= 1 && seconds <= MAX_TIMEOUT) return seconds
+  throw new WalletError('OPTION_INVALID', { option: 'timeoutSeconds', rule: 'must be 1 second to 1 day' })
+}
+
+/** Faults of this device, which no reply can cause and no later one can mend. */
+const FINAL: ReadonlySet<string> = new Set([
+  'API_KEY_INVALID',
+  'CONTEXT_CLOSED',
+  'OBSOLETE_API',
+  'PLUGINS_MISSING',
+  'STORAGE_FULL',
+  'STORAGE_FAILED',
+  'STORAGE_TIMEOUT'
+])
+
+const skippedOf = (count: number): Pick<LobbySnapshot, 'skippedReplies'> =>
+  count === 0 ? {} : { skippedReplies: count }
+
+const codeOf = (error: unknown): string | undefined => (isWalletError(error) ? error.code : undefined)

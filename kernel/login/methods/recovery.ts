@@ -1,0 +1,120 @@
+import { WalletError } from '../../base/errors.ts'
+import { Secret } from '../../base/secret.ts'
+import { openBox, openJson } from '../../crypto/box.ts'
+import { parseBase58 } from '../../crypto/encoding.ts'
+import { parseQuestionBox, parseQuestionChoices, parseQuestions } from '../../schema/login.ts'
+import type { RecoveryQuestionChoice } from '../../types/login.ts'
+import { checkTexts } from '../changes.ts'
+import { normalizeUsername, recovery2AuthOf, recovery2IdOf } from '../derive.ts'
+import { Login } from '../login.ts'
+import { type LoginOptions, type LoginPort, loginOnline, tellAttempt } from '../online.ts'
+import { OpenedBoxes } from '../secret-cache.ts'
+import { encodeLoginRequest, loginFetch, type ServerPort } from '../server.ts'
+import { makeEmptyStash } from '../stash.ts'
+import type { Stashes } from '../stashes.ts'
+
+/** Whose recovery it is. */
+export interface RecoveryUser {
+  /** Base58 of 32 bytes. A secret. */
+  readonly recoveryKey: string
+  /** As typed. */
+  readonly username: string
+}
+
+/** The recovery key, the username and the answers as typed, in the order of the questions. */
+export interface RecoveryOptions extends RecoveryUser, LoginOptions {
+  readonly answers: readonly string[]
+}
+
+/**
+ * Logs in by recovery answers, on the server, also on a device that never saw the account (protocol §4.5).
+ *
+ * @throws RECOVERY_USERNAME_REQUIRED, BAD_USERNAME, OPTION_INVALID
+ * @throws PASSWORD for wrong answers; ACCOUNT_NOT_FOUND for a key that is not of this username
+ * @throws OTP, CHALLENGE, NETWORK, LOGIN_DATA_MISSING if the server keeps back the box that the key opens
+ */
+export const loginWithRecovery = (
+  port: LoginPort,
+  stashes: Stashes,
+  { recoveryKey, username, answers: given, otp, otpKey, challengeId, now }: RecoveryOptions
+): Promise<Login> =>
+  tellAttempt(port, 'recovery', async stage => {
+    const { io } = port
+    checkTexts('answers', given)
+    const opened = new OpenedBoxes(io)
+    const answers = new Secret<readonly string[]>([...given])
+    try {
+      const name = checkName(username)
+      const key = opened.adopt(parseRecoveryKey(recoveryKey))
+      const stash = stashes.find({ username: name }) ?? makeEmptyStash(name)
+      const credentials = {
+        recovery2Id: key.use(bytes => recovery2IdOf(io, bytes, name)),
+        recovery2Auth: key.use(bytes => answers.use(texts => recovery2AuthOf(io, bytes, texts)))
+      }
+      stage('asking')
+      const held = await loginOnline(port, stashes, {
+        ...{ otp, otpKey, challengeId, now },
+        ...{ stash, node: stash, credentials, opened },
+        openers: { recovery2Key: key.use(bytes => bytes.slice()) },
+        loginKeyOf: async ({ recovery2Box }) => {
+          if (recovery2Box === undefined || recovery2Box === true) {
+            throw new WalletError('LOGIN_DATA_MISSING', { method: 'recovery v2' })
+          }
+          return opened.adopt(new Secret(key.use(bytes => openBox(io, bytes, recovery2Box))))
+        }
+      })
+      stage('opening')
+      return new Login(port, stashes, held)
+    } catch (error) {
+      opened.destroy()
+      throw error
+    } finally {
+      answers.destroy()
+    }
+  })
+
+/**
+ * Fetches the questions of an account (specification §7).
+ *
+ * @throws RECOVERY_USERNAME_REQUIRED, BAD_USERNAME, OPTION_INVALID, ACCOUNT_NOT_FOUND, NETWORK, BAD_REPLY
+ * @throws RECOVERY_QUESTIONS_MISSING if the account has none
+ */
+export const fetchRecoveryQuestions = async (
+  port: ServerPort,
+  { recoveryKey, username }: RecoveryUser
+): Promise<readonly string[]> => {
+  const { io } = port
+  const name = checkName(username)
+  const key = parseRecoveryKey(recoveryKey)
+  try {
+    const recovery2Id = key.use(bytes => recovery2IdOf(io, bytes, name))
+    const results = await loginFetch(port, 'POST', '/v2/login', encodeLoginRequest(io, { recovery2Id }))
+    const box = parseQuestionBox(results)
+    if (box === undefined) throw new WalletError('RECOVERY_QUESTIONS_MISSING', {})
+    return parseQuestions(key.use(bytes => openJson(io, bytes, box)))
+  } finally {
+    key.destroy()
+  }
+}
+
+/** Fetches the questions that the server suggests (specification §7). @throws NETWORK, BAD_REPLY */
+export const listRecoveryQuestionChoices = async (
+  port: ServerPort
+): Promise<readonly RecoveryQuestionChoice[]> =>
+  parseQuestionChoices(await loginFetch(port, 'POST', '/v1/questions', {}))
+
+const checkName = (username: string): string => {
+  const name = normalizeUsername(username)
+  if (name === '') throw new WalletError('RECOVERY_USERNAME_REQUIRED', {})
+  return name
+}
+
+const parseRecoveryKey = (text: string): Secret<Uint8Array> => {
+  try {
+    const bytes = parseBase58(text)
+    if (bytes.length === 32) return new Secret(bytes)
+  } catch {
+    // Told below, without the text.
+  }
+  throw new WalletError('OPTION_INVALID', { option: 'recoveryKey', rule: 'must be base58 of 32 bytes' })
+}

@@ -1,0 +1,409 @@
+import { failureLine, isWalletError, WalletError } from '../base/errors.ts'
+import type { Secret } from '../base/secret.ts'
+import { isoOf } from '../base/time.ts'
+import { sealBox } from '../crypto/box.ts'
+import { base58Of } from '../crypto/encoding.ts'
+import type { Io } from '../io/io.ts'
+import type { Services } from '../plugins/services.ts'
+import { parseLoginPayload } from '../schema/login.ts'
+import type { LoginPayload, LoginStash } from '../types/login.ts'
+import type { LoginSnapshot } from '../types/snapshots.ts'
+import type { LoginKit } from './changes.ts'
+import { codeOf, normalizeOtpKey } from './derive.ts'
+import type { KeptKeyOpeners, KeptLogin } from './kept-otp-keys.ts'
+import { applyLoginPayload, isKeyOf, type NamedReply, type OpenedPayload, provenNameOf } from './payload.ts'
+import type { OpenedBoxes } from './secret-cache.ts'
+import { nameOfBox } from './secret-uses.ts'
+import {
+  encodeLoginRequest,
+  type LoginCredentials,
+  type LoginRequest,
+  loginFetch,
+  postLogin,
+  postSecret
+} from './server.ts'
+import { changeStash, findStashById, isSameStash, isWhole, makeEmptyStash, replaceStash } from './stash.ts'
+import { keepVoucher, type Stashes } from './stashes.ts'
+import { openLoginTree } from './tree.ts'
+import { noteProvenKeys } from './verified-keys.ts'
+
+/** What logging in needs of the kernel. */
+export type LoginPort = Pick<Services, 'io' | 'config' | 'hooks' | 'logOf' | 'report' | 'inBackground'>
+
+/** What a person may give besides the credential. */
+export interface LoginOptions {
+  /** A six-digit code. */
+  readonly otp?: string | undefined
+  /** The two-factor key itself, in base32. */
+  readonly otpKey?: string | undefined
+  /** Of a CAPTCHA that was solved. */
+  readonly challengeId?: string | undefined
+  /** The date that the login counts as its own; the present by default. */
+  readonly now?: Date | undefined
+}
+
+/** One question to the login server. */
+export interface OnlineLogin extends LoginOptions {
+  /** The root login as it was found, perhaps empty. */
+  readonly stash: LoginStash
+  /** The login within it that logs in. */
+  readonly node: LoginStash
+  readonly credentials: LoginCredentials
+  /** Gets the login key out of the reply. */
+  readonly loginKeyOf: (payload: LoginPayload) => Promise<Secret<Uint8Array>>
+  /** Keeps what is opened on the way. */
+  readonly opened: OpenedBoxes
+  /**
+   * A refresh keeps the date of the last login, and drops a reply that may be older than what the device knows by now:
+   * `isCurrent` is false then.
+   */
+  readonly isRefresh?: boolean
+  /** The code alone must do: the voucher of this device is neither sent nor replaced. */
+  readonly isWithoutVoucher?: boolean
+  /** What opens the two-factor keys that this device has kept, for a server that asks for a code. */
+  readonly openers?: KeptKeyOpeners
+}
+
+/** A login whose key is in hand. */
+export interface HeldLogin {
+  /** Base64 id of the root login. */
+  readonly rootId: string
+  /** Base64 id of the login whose key it is. */
+  readonly loginId: string
+  readonly loginKey: Secret<Uint8Array>
+  readonly opened: OpenedBoxes
+  /** Whether the stash is as the server has it now. */
+  readonly isCurrent: boolean
+}
+
+/**
+ * Logs in on the server and keeps the reply (protocol §4.5): the step that all methods and the refresh share.
+ *
+ * The reply is merged, opened and only then saved, so that a bad one leaves the stash as it was.
+ *
+ * @throws OTP after the ids and the voucher that it names are saved
+ * @throws what the server answers, LOST_CHILDREN, KEY_INTEGRITY, BAD_REPLY and the failures of boxes and disks
+ */
+export const loginOnline = async (
+  port: LoginPort,
+  stashes: Stashes,
+  login: OnlineLogin
+): Promise<HeldLogin> => {
+  const { payload, otpKey } = await ask(port, stashes, login)
+  checkUserId(port.io, login.credentials, payload)
+  const loginKey = await login.loginKeyOf(payload)
+  const username = await nameOf(port.io, login.stash, { payload, loginKey })
+  const reply: Reply = { login, payload, loginKey, username, otpKey }
+  const rootId = rootIdOf(port.io, reply)
+  const isCurrent = await keep(port, stashes, reply)
+  if (otpKey !== undefined && payload.otpTimeout !== undefined) {
+    await keepOtpKey(port, stashes, { rootId, loginId: payload.loginId, otpKey, loginKey })
+  }
+  await forgetVoid(port, stashes, { stash: login.stash, rootId })
+  if (payload.loginAuthBox === undefined && isCurrent) {
+    try {
+      await merge(port, stashes, { ...reply, payload: await addLoginAuth(port, reply) })
+    } catch (error) {
+      // The password still logs in; the next login tries again.
+      port.logOf('login').warn(failureLine('The login has no secret of its own yet', error))
+    }
+  }
+  return { rootId, loginId: payload.loginId, loginKey, opened: login.opened, isCurrent }
+}
+
+/** What a request says of the device: its code and its voucher (protocol §1.6, §2.5). */
+export const deviceFields = (io: Io, node: LoginStash, options: LoginOptions = {}): LoginRequest => ({
+  otp: options.otp ?? codeOf(io, options.otpKey) ?? codeOf(io, node.otpKey),
+  voucherId: node.voucherId,
+  voucherAuth: node.voucherAuth === undefined ? undefined : io.crypto.fromBase64(node.voucherAuth)
+})
+
+/** A reply of the server, and what it takes to see whether it can be opened. */
+export interface OpenableReply extends Omit<OpenedPayload, 'loginKey'> {
+  readonly loginKey: Secret<Uint8Array>
+  readonly opened: OpenedBoxes
+}
+
+/**
+ * The stash with a reply merged in, after a look at whether it opens: only then may it be saved.
+ *
+ * @throws LOST_CHILDREN, KEY_INTEGRITY, BAD_REPLY, NO_AUTH_METHODS and the failures of boxes
+ */
+export const mergeReply = (
+  io: Io,
+  base: LoginStash,
+  { loginKey, opened, ...reply }: OpenableReply
+): LoginStash => {
+  const merged = loginKey.use(key => applyLoginPayload(io, base, { ...reply, loginKey: key }))
+  const node = findStashById(merged, reply.payload.loginId) ?? merged
+  openLoginTree({ io, opened, report: () => {} }, node, loginKey)
+  noteProvenKeys(io, opened, { payload: reply.payload, loginKey })
+  return merged
+}
+
+/** A two-factor key that the server has just taken, and the login that it let in. */
+export interface WorkingOtpKey extends KeptLogin {
+  readonly otpKey: string
+  readonly loginKey: Secret<Uint8Array>
+}
+
+/** Keeps a two-factor key that has worked, so that no reply of a server can take it away. */
+export const keepOtpKey = async (
+  { io }: Pick<LoginPort, 'io'>,
+  stashes: Stashes,
+  { otpKey, loginKey, ...kept }: WorkingOtpKey
+): Promise<void> => {
+  const root = stashes.get(kept.rootId)
+  const { pin2Key, recovery2Key } = (root && findStashById(root, kept.loginId)) ?? {}
+  const bytesOf = (text: string | undefined): Uint8Array | undefined =>
+    text === undefined ? undefined : io.crypto.fromBase64(text)
+  const copy = loginKey.use(key => key.slice())
+  try {
+    const openers = { loginKey: copy, pin2Key: bytesOf(pin2Key), recovery2Key: bytesOf(recovery2Key) }
+    await stashes.otpKeys.keep(kept, otpKey, openers)
+  } finally {
+    copy.fill(0)
+  }
+}
+
+interface Reply {
+  readonly login: OnlineLogin
+  /** Made the code that the server took; undefined for a code as typed, and for none. */
+  readonly otpKey: string | undefined
+  readonly payload: LoginPayload
+  readonly loginKey: Secret<Uint8Array>
+  readonly username: string | undefined
+}
+
+type Answer = Pick<Reply, 'payload' | 'otpKey'>
+
+const ask = async (port: LoginPort, stashes: Stashes, login: OnlineLogin): Promise<Answer> => {
+  const { node, credentials, challengeId, isWithoutVoucher } = login
+  const { otp, ...voucher } = deviceFields(port.io, node, login)
+  const device = isWithoutVoucher === true ? { otp } : { otp, ...voucher }
+  const request = { challengeId, ...device, ...credentials }
+  const otpKey = login.otp === undefined ? (login.otpKey ?? node.otpKey) : undefined
+  try {
+    return { payload: await postLogin(port, request), otpKey: otpKey && normalizeOtpKey(otpKey) }
+  } catch (error) {
+    if (isWithoutVoucher !== true) await keepVoucher(port, stashes, login, error)
+    const isTyped = login.otp !== undefined || login.otpKey !== undefined
+    if (isTyped || !isWalletError(error, 'OTP')) throw error
+    return askWithKept(port, stashes, { login, request, error })
+  }
+}
+
+interface RefusedCode {
+  readonly login: OnlineLogin
+  readonly request: LoginRequest
+  readonly error: WalletError<'OTP'>
+}
+
+/** A server that once left the key out, or is honest again, asks for a code that the stash cannot make. */
+const askWithKept = async (
+  port: LoginPort,
+  stashes: Stashes,
+  { login, request, error }: RefusedCode
+): Promise<Answer> => {
+  const { stash, node, openers = {} } = login
+  const kept: KeptLogin = { rootId: stash.loginId, loginId: node.loginId }
+  const tried = node.otpKey === undefined ? undefined : normalizeOtpKey(node.otpKey)
+  for (const otpKey of await stashes.otpKeys.find(kept, openers)) {
+    if (otpKey === tried) continue
+    try {
+      const payload = await postLogin(port, { ...request, otp: codeOf(port.io, otpKey) })
+      return { payload, otpKey }
+    } catch (failure) {
+      if (!isWalletError(failure, 'OTP')) throw failure
+      stashes.otpKeys.refuse(kept, otpKey)
+    }
+  }
+  throw error
+}
+
+/** Who asks for a name gets the account of that name. */
+const checkUserId = (io: Io, credentials: LoginCredentials, { userId }: LoginPayload): void => {
+  if (credentials.userId === undefined || userId === undefined) return
+  if (io.crypto.toBase64(credentials.userId) === userId) return
+  throw new WalletError('BAD_REPLY', { source: 'login reply', path: 'userId', rule: 'is another login' })
+}
+
+/** A refused code may have named an id that the account does not have; nothing but a voucher was kept under it. */
+const forgetVoid = async (
+  { io, report }: LoginPort,
+  stashes: Stashes,
+  { stash, rootId }: { readonly stash: LoginStash; readonly rootId: string }
+): Promise<void> => {
+  const { loginId, children = [] } = stash
+  if (loginId === '' || loginId === rootId) return
+  // A device that was let in to an app has nothing of the root, and below it the login of that app.
+  if (isWhole(stash) || children.length > 0) return
+  await stashes.remove(base58Of(io.crypto.fromBase64(loginId))).catch(error => report('login', error))
+}
+
+/** The name that was typed to log in on a new device, or the one that the login itself keeps. */
+const nameOf = async (
+  io: Io,
+  { loginId, username }: LoginStash,
+  reply: NamedReply
+): Promise<string | undefined> =>
+  loginId === '' && username !== undefined ? username : await provenNameOf(io, reply, username)
+
+/**
+ * The account of the reply: the one that asked, or for a name that moved on, the one that has it now.
+ *
+ * A login keeps its id for life, so another id must come with another key.
+ */
+const rootIdOf = (io: Io, { login, payload, loginKey }: Reply): string => {
+  const { stash, node } = login
+  if (login.isRefresh === true || findStashById(stash, payload.loginId) !== undefined) return stash.loginId
+  if (loginKey.use(key => isKeyOf(io, node, key)) === true) {
+    throw new WalletError('KEY_INTEGRITY', { rule: 'the server gave a known login another id' })
+  }
+  return payload.loginId
+}
+
+/** Merges a reply unless another login on this device has kept news while it was on its way; tells which. */
+const keep = async (port: LoginPort, stashes: Stashes, reply: Reply): Promise<boolean> => {
+  const { stash, isRefresh } = reply.login
+  let isCurrent = true
+  await merge(port, stashes, reply, present => {
+    isCurrent = isRefresh !== true || present === undefined || isSameAccount(present, stash)
+    return isCurrent
+  })
+  return isCurrent
+}
+
+const isSameAccount = (present: LoginStash, asked: LoginStash): boolean => {
+  const { lastLogin: _, ...presentRest } = present
+  const { lastLogin: __, ...askedRest } = asked
+  return present === asked || isSameStash(presentRest, askedRest)
+}
+
+const merge = async (
+  port: LoginPort,
+  stashes: Stashes,
+  reply: Reply,
+  isWanted: (present: LoginStash | undefined) => boolean = () => true
+): Promise<void> => {
+  const { login, payload, loginKey, username } = reply
+  const { opened, credentials, isRefresh } = login
+  const isPasswordProven = isRefresh !== true && credentials.passwordAuth !== undefined
+  const rootId = rootIdOf(port.io, reply)
+  await stashes.update(rootId, present => {
+    if (!isWanted(present)) return present
+    const base = present ?? { ...makeEmptyStash(login.stash.username), loginId: rootId }
+    const applied = mergeReply(port.io, withGivenKey(base, reply), {
+      payload,
+      loginKey,
+      opened,
+      username,
+      isPasswordProven,
+      onOdd: error => port.logOf('login').warn(failureLine('A login of an app stays as it was', error))
+    })
+    const next =
+      isRefresh === true
+        ? applied
+        : { ...applied, lastLogin: isoOf(login.now?.getTime() ?? port.io.clock.now()) }
+    const isSame = present !== undefined && isSameStash(next, present)
+    return isSame && next.syncToken === present.syncToken ? present : next
+  })
+}
+
+/** A code key that has just logged in is kept where the server does not show its own. */
+const withGivenKey = (base: LoginStash, { payload, otpKey }: Reply): LoginStash => {
+  if (otpKey === undefined || payload.otpKey !== true) return base
+  return replaceStash(base, payload.loginId, node => ({ ...node, otpKey }))
+}
+
+const addLoginAuth = async (port: LoginPort, { login, loginKey }: Reply): Promise<LoginPayload> => {
+  const { io } = port
+  const loginAuth = io.random(32)
+  const loginAuthBox = loginKey.use(key => sealBox(io, key, loginAuth))
+  const payload = await postSecret(port, {
+    ...deviceFields(io, login.node, login),
+    ...login.credentials,
+    data: { loginAuth: io.crypto.toBase64(loginAuth), loginAuthBox: { ...loginAuthBox } }
+  })
+  // Hazard: what is in another box would be sent to the server with the next request.
+  if (payload.loginAuthBox === undefined || nameOfBox(payload.loginAuthBox) !== nameOfBox(loginAuthBox)) {
+    throw new WalletError('KEY_INTEGRITY', { rule: 'the server keeps another loginAuth than it was given' })
+  }
+  return payload
+}
+
+/** Tells where a login attempt stands. */
+export type ToldStage = (stage: 'deriving' | 'asking' | 'opening') => void
+
+/** Runs one login attempt and tells the `loginChanged` hook of its stages, the last being `ready` or `failed`. */
+export const tellAttempt = async <T>(
+  { io, hooks }: Pick<Services, 'io' | 'hooks'>,
+  method: LoginSnapshot['method'],
+  attempt: (stage: ToldStage) => Promise<T>
+): Promise<T> => {
+  const attemptId = io.crypto.toHex(io.random(8))
+  const tell = (stage: LoginSnapshot['stage'], errorCode?: string): void =>
+    hooks.loginChanged.call(
+      Object.freeze({ attemptId, method, stage, ...(errorCode === undefined ? {} : { errorCode }) })
+    )
+  try {
+    const result = await attempt(tell)
+    tell('ready')
+    return result
+  } catch (error) {
+    tell('failed', isWalletError(error) ? error.code : undefined)
+    throw error
+  }
+}
+
+/** Remembers the date of a login; the login stands if the disk does not take it. */
+export const keepDate = async (
+  port: Pick<LoginPort, 'io' | 'report'>,
+  stashes: Stashes,
+  { rootId, now }: { readonly rootId: string; readonly now: Date | undefined }
+): Promise<void> => {
+  const lastLogin = isoOf(now?.getTime() ?? port.io.clock.now())
+  try {
+    await stashes.update(rootId, stash => stash && { ...stash, lastLogin })
+  } catch (error) {
+    port.report('login', error)
+  }
+}
+
+/** A change on its way to the server, and the login that it changes. */
+export interface SentChange {
+  readonly kit: LoginKit
+  readonly request: LoginRequest
+  /** The whole stash, and the login within it. */
+  readonly stash: LoginStash
+  readonly node: LoginStash
+}
+
+/**
+ * Tells the server of a change, and gives its answer where that is the login as it is now.
+ *
+ * @throws OTP after the voucher that it names is saved; what the server answers
+ */
+export const sendChange = async (
+  port: Pick<Services, 'io' | 'config' | 'report'>,
+  stashes: Stashes,
+  { kit, request, stash, node }: SentChange
+): Promise<LoginPayload | undefined> => {
+  const { intent } = kit
+  if (intent !== undefined) {
+    const { loginId } = node
+    await stashes.update(
+      stash.loginId,
+      root => root && changeStash(root, loginId, { loginId, stash: intent })
+    )
+  }
+  try {
+    const body = encodeLoginRequest(port.io, request)
+    const results = await loginFetch(port, kit.serverMethod, kit.serverPath, body)
+    return kit.isReplyKept === true ? parseLoginPayload(results) : undefined
+  } catch (error) {
+    if (kit.doneBefore !== undefined && isWalletError(error, kit.doneBefore)) return undefined
+    await keepVoucher(port, stashes, { stash, node, isRefresh: true }, error)
+    throw error
+  }
+}

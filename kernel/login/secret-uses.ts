@@ -1,0 +1,231 @@
+import { WalletError } from '../base/errors.ts'
+import { openBox } from '../crypto/box.ts'
+import type { Io } from '../io/io.ts'
+import { type Box, isBox } from '../types/keys.ts'
+import type { LoginPayload, LoginStash } from '../types/login.ts'
+import { isWhole } from './stash.ts'
+
+type CryptoIo = Pick<Io, 'crypto'>
+
+/** Where a merged tree is looked at. */
+export interface SoundCheck {
+  readonly io: CryptoIo
+  /** The whole stash as this device knows it: an id stays at its place. */
+  readonly tree: LoginStash
+  /** Gets what is wrong with a child that is not taken. */
+  readonly onOdd: (error: unknown) => void
+}
+
+/** Two versions of one login. */
+export interface LoginVersions {
+  /** Opens both. */
+  readonly loginKey: Uint8Array
+  /** As this device has it; undefined for a login that is new. */
+  readonly known: LoginStash | undefined
+  /** With what a server sent. */
+  readonly rebuilt: LoginStash
+}
+
+/**
+ * Returns a merged login without the children in which one secret or one id has two uses, now or in the known version
+ * (specification §5); they stay as they are known, or are left out.
+ *
+ * Hazard: a box does not say what it is for. A server could pass off the box of a secret that it knows, such as the
+ * loginAuth, as that of a key, or have a key sent to it as a loginAuth.
+ *
+ * What cannot be opened has no use; whoever opens the login finds it out.
+ *
+ * @throws KEY_INTEGRITY if the login itself is such a one, or has a secret of a wrong length
+ */
+export const withSoundChildren = (check: SoundCheck, versions: LoginVersions): LoginStash => {
+  const homes = new Map<string, string>()
+  noteHomes(homes, check.tree, '')
+  const notes: Notes = { ...check, homes, uses: new Map(), seen: new Set() }
+  const { known, loginKey } = versions
+  if (known !== undefined) noteKnown(notes, known, loginKey)
+  return soundLogin(notes, versions, [homes.get(versions.rebuilt.loginId) ?? ''])
+}
+
+interface Notes extends SoundCheck {
+  /** The parent of each known login. */
+  readonly homes: ReadonlyMap<string, string>
+  /** What each secret is for, and whose it is, by its digest. */
+  readonly uses: Map<string, { readonly use: string; readonly owner: string }>
+  /** The logins that were taken. */
+  readonly seen: Set<string>
+}
+
+const noteHomes = (homes: Map<string, string>, login: LoginStash, parent: string): void => {
+  const { loginId, children = [] } = login
+  if (!isNameOnly(login) && !homes.has(loginId)) homes.set(loginId, parent)
+  for (const child of children) noteHomes(homes, child, loginId)
+}
+
+/** Returns true for a login of which only the names are kept: a lie may have put it there, and its box into it. */
+const isNameOnly = (login: LoginStash): boolean =>
+  !isWhole(login) && (login.keyBoxes ?? []).length === 0 && (login.children ?? []).length === 0
+
+/** `above`: the ids of the logins above, the parent last. */
+const soundLogin = (notes: Notes, versions: LoginVersions, above: readonly string[]): LoginStash => {
+  const { rebuilt, known, loginKey } = versions
+  const { loginId, children } = rebuilt
+  checkPlace(notes, rebuilt, above)
+  noteSecrets(notes, rebuilt, loginKey)
+  notes.seen.add(loginId)
+  if (children === undefined) return rebuilt
+  const sound = children.flatMap(child => {
+    const before = known?.children?.find(other => other.loginId === child.loginId)
+    return soundChild(notes, { loginKey, known: before, rebuilt: child }, [...above, loginId]) ?? []
+  })
+  const isSame = sound.length === children.length && sound.every((child, at) => child === children[at])
+  return isSame ? rebuilt : { ...rebuilt, children: sound }
+}
+
+const checkPlace = ({ seen, homes }: Notes, { loginId }: LoginStash, above: readonly string[]): void => {
+  const parent = above.at(-1) ?? ''
+  if (seen.has(loginId) || (homes.get(loginId) ?? parent) !== parent)
+    throw violation('two logins have one id')
+}
+
+/** `loginKey`: of the parent. */
+const soundChild = (
+  notes: Notes,
+  { loginKey: parentKey, known, rebuilt }: LoginVersions,
+  above: readonly string[]
+): LoginStash | undefined => {
+  const childKey = openedOf(notes.io, parentKey, rebuilt.parentBox)
+  try {
+    if (childKey !== undefined) return soundLogin(notes, { loginKey: childKey, known, rebuilt }, above)
+    checkPlace(notes, rebuilt, above)
+    notes.seen.add(rebuilt.loginId)
+    return rebuilt
+  } catch (error) {
+    // Who puts a secret of a login to another use below it lies about both.
+    if (error instanceof DoubledSecret && above.includes(error.owner)) throw error
+    notes.onOdd(error)
+    if (known === undefined || notes.seen.has(known.loginId)) return undefined
+    notes.seen.add(known.loginId)
+    return known
+  } finally {
+    childKey?.fill(0)
+  }
+}
+
+/** A KEY_INTEGRITY error that tells whose secret it is that has another use elsewhere. */
+class DoubledSecret extends WalletError<'KEY_INTEGRITY'> {
+  readonly owner: string
+
+  constructor(owner: string) {
+    super('KEY_INTEGRITY', { rule: 'one secret of a login has two uses' })
+    // No part of what is printed.
+    this.owner = owner
+    Object.defineProperty(this, 'owner', { enumerable: false })
+  }
+}
+
+/**
+ * Checks the length of a secret that somebody else made: 32 bytes, or about as many, as old clients made some.
+ *
+ * Hazard: whatever is in the place of the loginAuth or the passwordAuth is sent to the server. A PIN, a sync key or
+ * the keys of a wallet are shorter or longer, a long name or PIN is not: those of a root must be exact.
+ *
+ * @throws KEY_INTEGRITY
+ */
+export const checkSecretLength = ({ length }: Uint8Array, isExact: boolean): void => {
+  if (length !== 32 && (isExact || length < 24 || length > 40))
+    throw violation('a secret of a login is not 32 bytes')
+}
+
+/**
+ * Refuses a reply that has one box in two places, or elsewhere than this device has it beyond doubt (pure).
+ *
+ * @throws KEY_INTEGRITY
+ */
+export const checkBoxUses = (stash: LoginStash, payload: LoginPayload): void => {
+  const uses = new Map<string, string>()
+  const { loginAuthBox, passwordAuthBox, parentBox, keyBoxes } = stash
+  for (const login of [{ loginAuthBox, passwordAuthBox, parentBox, keyBoxes }, payload]) {
+    for (const [field, value] of Object.entries(login)) {
+      for (const box of Array.isArray(value) ? value : [value]) {
+        if (!isBox(box)) continue
+        const name = nameOfBox(box)
+        const known = uses.get(name)
+        if (known !== undefined && known !== field) throw violation('one box of a login is in two places')
+        uses.set(name, field)
+      }
+    }
+  }
+}
+
+/** What tells a box from all others, however its base16 is spelt (pure). */
+export const nameOfBox = (box: Box): string => `${box.iv_hex.toLowerCase()} ${box.data_base64}`
+
+/** What this device has already counts before what a server sends; it is not judged again. */
+const noteKnown = (notes: Notes, stash: LoginStash, loginKey: Uint8Array): void => {
+  for (const [use, digest] of secretsOf(notes.io, stash, loginKey)) {
+    if (!notes.uses.has(digest)) notes.uses.set(digest, { use, owner: stash.loginId })
+  }
+  for (const child of stash.children ?? []) {
+    if (isNameOnly(child)) continue
+    withBox(notes.io, { loginKey, box: child.parentBox }, childKey => noteKnown(notes, child, childKey))
+  }
+}
+
+const noteSecrets = ({ io, uses }: Notes, stash: LoginStash, loginKey: Uint8Array): void => {
+  const isExact = stash.appId === ''
+  const secrets = secretsOf(io, stash, loginKey, secret => checkSecretLength(secret, isExact))
+  for (const [use, digest] of secrets) {
+    const other = uses.get(digest)
+    if (other !== undefined && other.use !== use) throw new DoubledSecret(other.owner)
+    uses.set(digest, { use, owner: stash.loginId })
+  }
+}
+
+/** The secrets of one login: what each is for, and its digest. `check`: of those that the server is told. */
+const secretsOf = (
+  io: CryptoIo,
+  { loginId, loginAuthBox, passwordAuthBox, pin2Key, recovery2Key }: LoginStash,
+  loginKey: Uint8Array,
+  check: (secret: Uint8Array) => void = () => {}
+): [use: string, digest: string][] => {
+  const found: [string, string][] = []
+  const note = (use: string, secret: Uint8Array): void =>
+    void found.push([use, io.crypto.toHex(io.crypto.sha256(secret))])
+  const noteBox = (use: string, box: Box | undefined): void =>
+    withBox(io, { loginKey, box }, secret => {
+      check(secret)
+      note(use, secret)
+    })
+  note(`key of ${loginId}`, loginKey)
+  noteBox(`loginAuth of ${loginId}`, loginAuthBox)
+  // The deployed client gives children the password of the root.
+  noteBox('passwordAuth', passwordAuthBox)
+  if (pin2Key !== undefined) note('pin2Key', io.crypto.fromBase64(pin2Key))
+  if (recovery2Key !== undefined) note('recovery2Key', io.crypto.fromBase64(recovery2Key))
+  return found
+}
+
+const withBox = (
+  io: CryptoIo,
+  { loginKey, box }: { loginKey: Uint8Array; box: Box | undefined },
+  reader: (secret: Uint8Array) => void
+): void => {
+  const secret = openedOf(io, loginKey, box)
+  if (secret === undefined) return
+  try {
+    reader(secret)
+  } finally {
+    secret.fill(0)
+  }
+}
+
+const openedOf = (io: CryptoIo, loginKey: Uint8Array, box: Box | undefined): Uint8Array | undefined => {
+  if (box === undefined) return undefined
+  try {
+    return openBox(io, loginKey, box)
+  } catch {
+    return undefined
+  }
+}
+
+const violation = (rule: string): WalletError => new WalletError('KEY_INTEGRITY', { rule })

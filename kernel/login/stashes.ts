@@ -1,0 +1,397 @@
+import { isWalletError, WalletError } from '../base/errors.ts'
+import { Mutex } from '../base/mutex.ts'
+import { Observable, type Readable } from '../base/observable.ts'
+import { quarantine } from '../base/quarantine.ts'
+import { dateOf, isoOf } from '../base/time.ts'
+import { base58Of, parseBase58 } from '../crypto/encoding.ts'
+import { stashPathOf } from '../keys/ids.ts'
+import type { Services } from '../plugins/services.ts'
+import { type DoubledFiles, makeDoubledFiles } from '../sync/credential-files.ts'
+import type { LocalUser, LoginStash } from '../types/login.ts'
+import type { UserSnapshot } from '../types/snapshots.ts'
+import { normalizeUsername } from './derive.ts'
+import { KeptOtpKeys } from './kept-otp-keys.ts'
+import { findStashByApp, isSameStash, isWhole, parseStashFile, replaceStash, stashTextOf } from './stash.ts'
+
+/** What keeps the stashes. */
+export type StashPort = Pick<Services, 'io' | 'hooks' | 'disk' | 'config' | 'report' | 'logOf'>
+
+/** A user by name, normalised, or by base58 id. */
+export type UserQuery = { readonly username: string } | { readonly loginId: string }
+
+/**
+ * Reads every login of this device; writes nothing.
+ *
+ * A file that cannot be read is reported, skipped and kept.
+ *
+ * @throws STORAGE_FAILED
+ */
+export const openStashes = async (port: StashPort): Promise<Stashes> => {
+  const files = makeDoubledFiles({
+    io: port.io,
+    disk: port.disk,
+    report: error => port.report('logins', error),
+    isSound: (_, text) => isStash(port, text)
+  })
+  const stashes = new Stashes(port, files, await loadStashes(port, files))
+  if (stashes.list().length > 0) stashes.tell()
+  return stashes
+}
+
+/** The logins that this device knows, the last used first; the one writer of `logins/` (specification §3). */
+export class Stashes implements Readable<readonly LoginStash[]> {
+  /** The two-factor keys that have worked here. */
+  readonly otpKeys: KeptOtpKeys
+  readonly #port: StashPort
+  readonly #files: DoubledFiles
+  readonly #unreadable: Map<string, string>
+  readonly #found = new Map<string, FoundStash>()
+  readonly #state: Observable<readonly LoginStash[]>
+  readonly #mutex = new Mutex()
+  readonly #openCounts = new Map<string, number>()
+
+  constructor(port: StashPort, files: DoubledFiles, folder: StashFolder) {
+    this.#port = port
+    this.otpKeys = new KeptOtpKeys(port)
+    this.#files = files
+    this.#unreadable = new Map(folder.unreadable)
+    for (const found of folder.found) this.#found.set(found.saved.loginId, found)
+    this.#state = new Observable<readonly LoginStash[]>(
+      folder.found.map(({ saved }) => saved),
+      () => this.tell(),
+      error => port.report('logins', error)
+    )
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
+
+  readonly getSnapshot = (): readonly LoginStash[] => this.#state.getSnapshot()
+
+  /** Tells observers who is on this device. */
+  tell(): void {
+    this.#port.hooks.usersChanged.call(this.#snapshots())
+  }
+
+  /** Every root login, the last used first. */
+  list(): readonly LoginStash[] {
+    return this.#state.getSnapshot()
+  }
+
+  /** The users of this device, the last used first. */
+  localUsers(): LocalUser[] {
+    return this.list().map(stash => localUserOf(this.#port, stash))
+  }
+
+  find(query: UserQuery): LoginStash | undefined {
+    if ('username' in query) return this.list().find(({ username }) => username === query.username)
+    const loginId = this.#base64Of(query.loginId)
+    return this.list().find(stash => stash.loginId === loginId)
+  }
+
+  /** The login with this base64 id. */
+  get(loginId: string): LoginStash | undefined {
+    return this.list().find(stash => stash.loginId === loginId)
+  }
+
+  /**
+   * Keeps a login and puts it first. Resolves when it is durable; memory changes last.
+   *
+   * A change of nothing but `lastLogin` is written once a day, so that a plain login writes nothing.
+   *
+   * @throws INCOMPLETE_LOGIN unless it is a root login with an id of 32 bytes
+   * @throws STORAGE_FULL, STORAGE_FAILED; what was kept before is unharmed
+   */
+  save(stash: LoginStash): Promise<void> {
+    return this.#mutex.run(() => this.#save(stash))
+  }
+
+  /**
+   * Changes the newest version of a login, after all earlier changes; as {@link save} in all else.
+   *
+   * `change` gets undefined for a login that is not known, and saves nothing by giving back what it got.
+   *
+   * @param loginId - base64, of the root login
+   * @throws STASH_NOT_FOUND if there is none and `change` gives none
+   */
+  update(
+    loginId: string,
+    change: (stash: LoginStash | undefined) => LoginStash | undefined
+  ): Promise<LoginStash> {
+    return this.#mutex.run(async () => {
+      const present = this.get(loginId)
+      const next = change(present)
+      if (next === undefined) throw new WalletError('STASH_NOT_FOUND', {})
+      if (next !== present) await this.#save(next)
+      return next
+    })
+  }
+
+  /**
+   * Forgets a user and deletes its files. `loginId`: base58.
+   *
+   * @throws USER_NOT_ON_DEVICE, USER_LOGGED_IN
+   */
+  remove(loginId: string): Promise<void> {
+    return this.#mutex.run(async () => {
+      const found = this.#found.get(this.#base64Of(loginId))
+      if (found === undefined) throw new WalletError('USER_NOT_ON_DEVICE', {})
+      const id = found.saved.loginId
+      if (this.#openCounts.has(id)) throw new WalletError('USER_LOGGED_IN', {})
+      for (const path of found.paths) await this.#files.delete(path)
+      await this.otpKeys.remove(id)
+      this.#found.delete(id)
+      this.#state.set(this.list().filter(stash => stash.loginId !== id))
+    })
+  }
+
+  /** Marks a login as logged in until the returned function is called. `loginId`: base64. */
+  markOpen(loginId: string): () => void {
+    const count = (change: 1 | -1): void => {
+      const next = (this.#openCounts.get(loginId) ?? 0) + change
+      if (next === 0) this.#openCounts.delete(loginId)
+      else this.#openCounts.set(loginId, next)
+      this.#state.set([...this.list()])
+    }
+    count(1)
+    let isOpen = true
+    return () => {
+      if (isOpen) count(-1)
+      isOpen = false
+    }
+  }
+
+  async #save(stash: LoginStash): Promise<void> {
+    const { loginId } = stash
+    const bytes = idBytesOf(this.#port, stash)
+    const found = this.#found.get(loginId)
+    if (found === undefined || !isNearlyEqual(stash, found.saved)) {
+      const path = stashPathOf(bytes)
+      await this.#keepUnreadable(path)
+      await this.#files.setText(path, stashTextOf(stash))
+      this.#found.set(loginId, { saved: stash, paths: new Set([path, ...(found?.paths ?? [])]) })
+    }
+    this.#state.set([stash, ...this.list().filter(other => other.loginId !== loginId)])
+  }
+
+  async #keepUnreadable(path: string): Promise<void> {
+    const text = this.#unreadable.get(path)
+    if (text === undefined) return
+    await quarantine(this.#port.disk, this.#port.io.clock, { path, text, rule: 'it is no login stash' })
+    this.#unreadable.delete(path)
+  }
+
+  #base64Of(base58: string): string {
+    try {
+      return this.#port.io.crypto.toBase64(parseBase58(base58))
+    } catch {
+      return ''
+    }
+  }
+
+  #snapshots(): readonly UserSnapshot[] {
+    const snapshots = this.list().map(stash => {
+      const { loginId, username, isPinLoginEnabled } = localUserOf(this.#port, stash)
+      return Object.freeze<UserSnapshot>({
+        loginId,
+        isPinLoginEnabled,
+        isLoggedIn: this.#openCounts.has(stash.loginId),
+        ...(username === undefined ? {} : { username }),
+        ...(stash.lastLogin === undefined ? {} : { lastLogin: stash.lastLogin })
+      })
+    })
+    return Object.freeze(snapshots)
+  }
+}
+
+const DAY_MS = 86_400_000
+
+/** Tells whether two versions differ in nothing but a `lastLogin` of the same day. */
+const isNearlyEqual = (next: LoginStash, saved: LoginStash): boolean => {
+  const gap = Date.parse(next.lastLogin ?? '') - Date.parse(saved.lastLogin ?? '')
+  if (next.lastLogin !== saved.lastLogin && !(Math.abs(gap) < DAY_MS)) return false
+  const { lastLogin: _, ...rest } = next
+  const { lastLogin: __, ...savedRest } = saved
+  return isSameStash(rest, savedRest)
+}
+
+const idBytesOf = ({ io }: StashPort, { appId, loginId }: LoginStash): Uint8Array => {
+  const bytes = io.crypto.fromBase64(loginId)
+  if (appId !== '' || bytes.length !== 32) throw new WalletError('INCOMPLETE_LOGIN', {})
+  return bytes
+}
+
+const localUserOf = ({ io, config }: StashPort, stash: LoginStash): LocalUser => {
+  const node = findStashByApp(stash, config.appId)
+  const { username, lastLogin, voucherId, recovery2Key } = stash
+  const user: LocalUser = {
+    loginId: base58Of(io.crypto.fromBase64(stash.loginId)),
+    isPinLoginEnabled: (stash.pin2Key ?? node?.pin2Key) !== undefined,
+    isKeyLoginEnabled: node !== undefined && isWhole(node),
+    ...(username === undefined ? {} : { username }),
+    ...(lastLogin === undefined ? {} : { lastLogin: dateOf(lastLogin) }),
+    ...(voucherId === undefined ? {} : { voucherId })
+  }
+  if (recovery2Key === undefined || config.hideKeys) return user
+  // Whoever prints or copies the list of users does not mean to print a secret.
+  const get = (): string => base58Of(io.crypto.fromBase64(recovery2Key))
+  return Object.defineProperty(user, 'recovery2Key', { get, enumerable: false })
+}
+
+const isStash = (port: StashPort, text: string): boolean => {
+  try {
+    parseStashFile(port.io, text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A login as the disk has it, and every file that holds it: old clients named files otherwise. */
+interface FoundStash {
+  readonly saved: LoginStash
+  readonly paths: ReadonlySet<string>
+}
+
+/** What `logins/` holds: the logins, last used first, and the texts that are none, by path. */
+interface StashFolder {
+  readonly found: readonly FoundStash[]
+  readonly unreadable: ReadonlyMap<string, string>
+}
+
+/**
+ * Reads `logins/`. A file that cannot be read is reported and left as it is (protocol §3.2).
+ *
+ * @throws STORAGE_FAILED
+ */
+const loadStashes = async (
+  port: Pick<Services, 'io' | 'report'>,
+  files: DoubledFiles
+): Promise<StashFolder> => {
+  const found = new Map<string, FoundStash>()
+  const unreadable = new Map<string, string>()
+  for (const path of await files.list('logins')) {
+    if (!path.endsWith('.json')) continue
+    const text = await textOf(port, files, path)
+    if (text === undefined) continue
+    try {
+      const stash = parseStashFile(port.io, text)
+      found.set(stash.loginId, choose(port, { path, stash, known: found.get(stash.loginId) }))
+    } catch (error) {
+      unreadable.set(path, text)
+      const rule = isWalletError(error) ? error.message : 'it is no login stash'
+      port.report('logins', new WalletError('CORRUPT_FILE', { path, rule }, error))
+    }
+  }
+  return { found: [...found.values()].sort(byLastLogin), unreadable }
+}
+
+const textOf = async (
+  port: Pick<Services, 'report'>,
+  files: DoubledFiles,
+  path: string
+): Promise<string | undefined> => {
+  try {
+    return await files.getText(path)
+  } catch (error) {
+    if (!isWalletError(error, 'CORRUPT_FILE')) throw error
+    port.report('logins', error)
+    return undefined
+  }
+}
+
+interface Candidate {
+  readonly path: string
+  readonly stash: LoginStash
+  readonly known: FoundStash | undefined
+}
+
+/** Of several files with one login, the one under the name that every client writes today is the newest. */
+const choose = ({ io }: Pick<Services, 'io'>, { path, stash, known }: Candidate): FoundStash => {
+  if (known === undefined) return { saved: stash, paths: new Set([path]) }
+  const canonical = stashPathOf(io.crypto.fromBase64(stash.loginId))
+  const isNewer = !known.paths.has(canonical) && (path === canonical || timeOf(stash) > timeOf(known.saved))
+  return { saved: isNewer ? stash : known.saved, paths: new Set([...known.paths, path]) }
+}
+
+const byLastLogin = (left: FoundStash, right: FoundStash): number => timeOf(right.saved) - timeOf(left.saved)
+
+const timeOf = ({ lastLogin }: LoginStash): number => (lastLogin === undefined ? 0 : Date.parse(lastLogin))
+
+/** A user of this device: by username as typed, or by base58 login id for accounts without a name. */
+export type UserName =
+  | { readonly username: string; readonly loginId?: undefined }
+  | { readonly loginId: string; readonly username?: undefined }
+
+/** The stash of a user. @throws USER_NOT_ON_DEVICE, BAD_USERNAME */
+export const findUser = (stashes: Stashes, { username, loginId }: UserName): LoginStash => {
+  const stash =
+    username === undefined
+      ? stashes.find({ loginId })
+      : stashes.find({ username: normalizeUsername(username) })
+  if (stash === undefined) throw new WalletError('USER_NOT_ON_DEVICE', {})
+  return stash
+}
+
+/** The users of this device; the same list until they change: screens compare snapshots by identity. */
+export const localUsersOf = (stashes: Stashes): (() => readonly LocalUser[]) => {
+  let source = stashes.list()
+  let users: readonly LocalUser[] = stashes.localUsers()
+  return () => {
+    if (stashes.list() !== source) {
+      source = stashes.list()
+      users = stashes.localUsers()
+    }
+    return users
+  }
+}
+
+type VoucherPort = Pick<Services, 'io' | 'report'>
+
+/** The login that a request was about. */
+export interface AskedLogin {
+  /** The root login as it was found, perhaps empty. */
+  readonly stash: LoginStash
+  /** The login within it. */
+  readonly node: LoginStash
+  /** It was logged in already, so that the date of the last login stays. */
+  readonly isRefresh?: boolean
+}
+
+/**
+ * Keeps what a refused code says of the account and its voucher, before the error is raised (specification §8).
+ *
+ * Other errors are passed over. Saving must not hide why the request failed, so its own failure is reported.
+ */
+export const keepVoucher = async (
+  port: VoucherPort,
+  stashes: Stashes,
+  asked: AskedLogin,
+  error: unknown
+): Promise<void> => {
+  if (!isWalletError(error, 'OTP')) return
+  try {
+    await saveVoucher(port, stashes, { ...asked, details: error.details })
+  } catch (failure) {
+    port.report('login', failure)
+  }
+}
+
+interface RefusedLogin extends AskedLogin {
+  readonly details: WalletError<'OTP'>['details']
+}
+
+const saveVoucher = async ({ io }: VoucherPort, stashes: Stashes, refused: RefusedLogin): Promise<void> => {
+  const { stash, node, isRefresh, details } = refused
+  const { loginId, voucherId, voucherAuth } = details
+  const isNew = stash.loginId === '' && loginId !== undefined
+  const hasVoucher = voucherId !== undefined && voucherAuth !== undefined
+  if (!isNew && !(hasVoucher && stash.loginId !== '')) return
+  const voucher = hasVoucher ? { voucherId, voucherAuth } : {}
+  const dated = isRefresh === true ? {} : { lastLogin: isoOf(io.clock.now()) }
+  await stashes.update(isNew ? loginId : stash.loginId, present => {
+    // A server that names the id of another account of this device changes nothing there.
+    if (isNew) return present ?? { ...stash, loginId, ...voucher, ...dated }
+    if (present === undefined) return undefined
+    return { ...replaceStash(present, node.loginId, known => ({ ...known, ...voucher })), ...dated }
+  })
+}

@@ -1,0 +1,90 @@
+import type { Secret } from '../base/secret.ts'
+import { openBox } from '../crypto/box.ts'
+import { equalBytes, utf8Of } from '../crypto/encoding.ts'
+import type { Io } from '../io/io.ts'
+import type { Box } from '../types/keys.ts'
+import type { BoxOrTrue, LoginPayload } from '../types/login.ts'
+import type { OpenedBoxes } from './secret-cache.ts'
+
+/** What a key is for; a key of one kind never passes for one of the other. */
+export type ProvenKeyUse = 'pin2Key' | 'recovery2Key'
+
+/** A login, and the key that it is said to have. */
+export interface SaidKey {
+  readonly use: ProvenKeyUse
+  readonly loginKey: Uint8Array
+  readonly known: Secret<Uint8Array> | undefined
+}
+
+/**
+ * The PIN or recovery key to seal a login key with: the known one if it is proven that an owner of this login made
+ * it, else a new one (docs/adr/0025-pin-and-recovery-keys-prove-themselves.md).
+ *
+ * Hazard: the key comes out of a box that a server sends. One who knows what is in another box of this login, such as
+ * the proof of an earlier password, could send that box, and open what is sealed next.
+ *
+ * @returns 32 bytes, the caller's own: 16 of chance, and 16 that only who has the login key can make of them
+ */
+export const keepOrMakeKey = (
+  io: Pick<Io, 'crypto' | 'random'>,
+  { use, loginKey, known }: SaidKey
+): Uint8Array => {
+  const isKept =
+    known !== undefined && (seen.has(known) || known.use(key => isOwn(io, key, { use, loginKey })))
+  if (isKept) return known.use(key => key.slice())
+  const chance = io.random(CHANCE_BYTES)
+  const key = new Uint8Array(KEY_BYTES)
+  key.set(chance)
+  key.set(proofOf(io, chance, { use, loginKey }), CHANCE_BYTES)
+  return key
+}
+
+/**
+ * Notes the PIN and recovery keys of a reply that the very login key is sealed with, which only an owner can have done.
+ *
+ * Servers may answer `true` in the place of that box; then the reply proves nothing.
+ */
+export const noteProvenKeys = (
+  io: Pick<Io, 'crypto'>,
+  opened: OpenedBoxes,
+  { payload, loginKey }: { readonly payload: LoginPayload; readonly loginKey: Secret<Uint8Array> }
+): void => {
+  const note = (keyBox: Box | undefined, box: BoxOrTrue | undefined): void => {
+    if (keyBox === undefined || box === undefined || box === true) return
+    const { toBase64, fromBase64 } = io.crypto
+    const text = loginKey.use(key => toBase64(openBox(io, key, keyBox)))
+    const sealed = openBox(io, fromBase64(text), box)
+    if (loginKey.use(key => equalBytes(key, sealed))) seen.add(opened.ofText('key', text, fromBase64))
+    sealed.fill(0)
+  }
+  try {
+    note(payload.pin2KeyBox, payload.pin2Box)
+    note(payload.recovery2KeyBox, payload.recovery2Box)
+    for (const child of payload.children ?? []) {
+      if (child.parentBox === undefined) continue
+      noteProvenKeys(io, opened, { payload: child, loginKey: opened.bytesOf(loginKey, child.parentBox) })
+    }
+  } catch {
+    // What does not open proves nothing.
+  }
+}
+
+/** Secrets by identity: an account that closes takes what was seen of it along. */
+const seen = new WeakSet<Secret<Uint8Array>>()
+
+type Origin = Omit<SaidKey, 'known'>
+
+const KEY_BYTES = 32
+const CHANCE_BYTES = 16
+
+const isOwn = (io: Pick<Io, 'crypto'>, key: Uint8Array, origin: Origin): boolean =>
+  key.length === KEY_BYTES &&
+  equalBytes(key.subarray(CHANCE_BYTES), proofOf(io, key.subarray(0, CHANCE_BYTES), origin))
+
+const proofOf = (io: Pick<Io, 'crypto'>, chance: Uint8Array, { use, loginKey }: Origin): Uint8Array => {
+  const name = utf8Of(`holdfast ${use} `)
+  const message = new Uint8Array(name.length + chance.length)
+  message.set(name)
+  message.set(chance, name.length)
+  return io.crypto.hmacSha256(loginKey, message).subarray(0, KEY_BYTES - CHANCE_BYTES)
+}

@@ -1,0 +1,60 @@
+import test from 'ava'
+import { walletIdOf } from '../../../kernel/keys/ids.ts'
+import { fixedTypeOf, fixWalletType } from '../../../kernel/keys/quirks.ts'
+import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
+import type { WalletKeys } from '../../../kernel/types/keys.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+
+const io = makeNodeIo()
+
+test('legacy key paths use coin types: bitcoin 0, testnet 1, litecoin 2, dogecoin 3, dash 5, feathercoin 8, bitcoincash 145, qtum 2301, zcoin 136, ufo 202 [9.31]', t => {
+  const coinTypes: Record<string, number> = {
+    'bitcoin-bip44': 0,
+    'bitcoin-bip49': 0,
+    'bitcoin-bip44-testnet': 1,
+    'bitcoin-bip49-testnet': 1,
+    'bitcoincash-bip44-testnet': 1,
+    litecoin: 2,
+    'litecoin-bip44': 2,
+    'litecoin-bip49': 2,
+    'dogecoin-bip44': 3,
+    'dash-bip44': 5,
+    'feathercoin-bip44': 8,
+    'feathercoin-bip49': 8,
+    'bitcoincash-bip44': 145,
+    'qtum-bip44': 2301,
+    zcoin: 136,
+    'zcoin-bip44': 136,
+    'ufo-bip49': 202,
+    'ufo-bip84': 202
+  }
+  for (const [name, coinType] of Object.entries(coinTypes)) {
+    const { keys } = fixWalletType<{ type: string; keys: WalletKeys }>({ type: `wallet:${name}`, keys: {} })
+    t.is(keys.coinType, coinType, name)
+  }
+})
+
+test('a type that needs nothing gives the same object, and no given object changes', t => {
+  for (const type of [
+    'wallet:ethereum',
+    'wallet:bitcoincash',
+    'wallet:bitid',
+    'account-repo:co.airbitz.wallet'
+  ]) {
+    const info = Object.freeze({ type, keys: Object.freeze({ k: 1 }) })
+    t.is(fixWalletType(info), info)
+    t.is(fixedTypeOf(type), type)
+  }
+  const complete = Object.freeze({ type: 'wallet:bitcoin', keys: Object.freeze({ format: 'bip84' }) })
+  t.is(fixWalletType(complete), complete)
+  const legacy = Object.freeze({ type: 'wallet:bitcoin-bip49', keys: Object.freeze({ format: 'bip44' }) })
+  t.deepEqual(fixWalletType(legacy), { type: 'wallet:bitcoin', keys: { format: 'bip44', coinType: 0 } })
+})
+
+test('the id of a legacy type follows from that type, not from the one it is known by', t => {
+  const dataKey = io.crypto.toBase64(io.random(32))
+  const info = makeWalletInfo(io, 'wallet:bitcoin-bip49', { dataKey })
+  t.is(info.type, 'wallet:bitcoin')
+  t.is(info.id, walletIdOf(io, 'wallet:bitcoin-bip49', io.crypto.fromBase64(dataKey)))
+  t.is(info.keys.format, 'bip49')
+})

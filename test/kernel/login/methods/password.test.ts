@@ -1,0 +1,90 @@
+import test from 'ava'
+import { loginWithPassword } from '../../../../kernel/login/methods/password.ts'
+import { openDevice, settle } from '../../../helpers/login-device.ts'
+import { quickCrypto } from '../../../helpers/quick-crypto.ts'
+import { ALICE, makeAlice } from '../../../helpers/ways-in.ts'
+
+test('why a password does not open the account on this device is in the log, and then the server is asked [8.56]', async t => {
+  const { alice } = await makeAlice()
+  const { services, stashes, logLines } = alice
+  await alice.credentials.deletePassword()
+  await alice.login.close()
+  const { username, password } = ALICE
+  await t.throwsAsync(loginWithPassword(services, stashes, { username, password }), { code: 'PASSWORD' })
+  t.true(logLines.some(line => line.includes('Missing data for offline password login')))
+  t.false(logLines.join().includes(password))
+})
+
+test('keys that cannot be derived fail the login and nothing else, also one that nobody waits for', async t => {
+  const unhandled: unknown[] = []
+  const note = (error: unknown): void => void unhandled.push(error)
+  process.on('unhandledRejection', note)
+  t.teardown(() => process.off('unhandledRejection', note))
+  const { world, alice } = await makeAlice()
+  const { passwordBox: _box, ...stash } = alice.login.stash
+  await alice.stashes.save(stash)
+  const scrypt = (): Promise<never> => Promise.reject(new Error('the worker is gone'))
+  for (const files of [new Map<string, string>(), alice.files]) {
+    const { services, stashes } = await openDevice(world, files, {
+      io: { crypto: { ...quickCrypto, scrypt } }
+    })
+    const { username, password } = ALICE
+    await t.throwsAsync(loginWithPassword(services, stashes, { username, password }), {
+      message: 'the worker is gone'
+    })
+    await settle()
+  }
+  t.deepEqual(unhandled, [])
+})
+
+test('the key of a password is derived once in a login, also if the server has to be asked for its box', async t => {
+  const { world, alice } = await makeAlice()
+  const { stash } = alice.login
+  const salt = stash.passwordKeySnrp?.salt_hex ?? ''
+  const { passwordBox } = stash
+  if (passwordBox === undefined) throw new Error('The account has no password')
+  await alice.stashes.save({ ...stash, passwordBox: { ...passwordBox, iv_hex: '00'.repeat(16) } })
+  const salts: string[] = []
+  const scrypt: typeof quickCrypto.scrypt = (data, bytes, ...rest) => {
+    salts.push(quickCrypto.toHex(bytes))
+    return quickCrypto.scrypt(data, bytes, ...rest)
+  }
+  const { services, stashes } = await openDevice(world, alice.files, {
+    io: { crypto: { ...quickCrypto, scrypt } }
+  })
+  const { username, password } = ALICE
+  const login = await loginWithPassword(services, stashes, { username, password })
+  t.deepEqual(login.stash.passwordBox, passwordBox)
+  t.is(salts.filter(each => each === salt).length, 1)
+})
+
+test('a login by password stands although the password is changed on this device meanwhile', async t => {
+  const { world, alice } = await makeAlice()
+  const { stash } = alice.login
+  const { passwordBox, passwordKeySnrp } = stash
+  if (passwordBox === undefined || passwordKeySnrp === undefined) throw new Error('There is no password')
+  let change: (() => Promise<void>) | undefined
+  const scrypt: typeof quickCrypto.scrypt = async (...args) => {
+    const job = change
+    change = undefined
+    await job?.()
+    return quickCrypto.scrypt(...args)
+  }
+  const { services, stashes, reports } = await openDevice(world, alice.files, {
+    io: { crypto: { ...quickCrypto, scrypt } }
+  })
+  // Another login of the account has a new password from here on.
+  change = () =>
+    stashes.save({
+      ...stash,
+      passwordKeySnrp: { ...passwordKeySnrp, salt_hex: '00'.repeat(32) },
+      passwordBox: { ...passwordBox, iv_hex: '00'.repeat(16) }
+    })
+  const { username, password } = ALICE
+  const login = await loginWithPassword(services, stashes, { username, password })
+  t.is(login.username, username)
+  t.is(reports.length, 1)
+  login.close()
+  await settle()
+  await stashes.remove(login.rootLoginId)
+})

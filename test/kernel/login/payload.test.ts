@@ -1,0 +1,133 @@
+import test from 'ava'
+import { sealBox, sealText } from '../../../kernel/crypto/box.ts'
+import { applyLoginPayload, type OpenedPayload } from '../../../kernel/login/payload.ts'
+import type { LoginPayload, LoginStash } from '../../../kernel/types/login.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+
+const io = makeNodeIo()
+const idOf = (byte: number): string => io.crypto.toBase64(new Uint8Array(32).fill(byte))
+const [rootKey, childKey, loginAuth] = [io.random(32), io.random(32), io.random(32)]
+const created = '2026-01-01T00:00:00.000Z'
+
+const ROOT: LoginStash = {
+  appId: '',
+  created,
+  loginId: idOf(1),
+  userId: idOf(2),
+  username: 'alice',
+  loginAuthBox: sealBox(io, rootKey, loginAuth),
+  pendingVouchers: []
+}
+
+const CHILD: LoginStash = {
+  appId: 'app',
+  created,
+  loginId: idOf(3),
+  parentBox: sealBox(io, rootKey, childKey),
+  loginAuthBox: sealBox(io, childKey, io.random(32)),
+  pendingVouchers: []
+}
+
+/** What a server answers about a login of a stash, with some fields changed. */
+const replyOf = (stash: LoginStash, changes: object = {}): LoginPayload => {
+  const { username: _name, children: _children, otpKey: _otpKey, ...fields } = stash
+  return { ...fields, created, ...changes }
+}
+
+const apply = (stash: LoginStash, changes: object, more: Partial<OpenedPayload> = {}): LoginStash =>
+  applyLoginPayload(io, stash, { loginKey: rootKey, payload: replyOf(stash, changes), ...more })
+
+test('a reply with the user id of another name changes the id of this one only with proof of the name', t => {
+  const other = { userId: idOf(9) }
+  t.is(apply(ROOT, other).userId, ROOT.userId)
+  t.is(apply(ROOT, other, { username: 'alice' }).userId, ROOT.userId)
+  t.is(apply(ROOT, other, { username: 'bob' }).userId, other.userId)
+  t.is(apply(ROOT, other, { isPasswordProven: true }).userId, other.userId)
+  t.is(apply(ROOT, { userId: undefined }, { username: 'bob' }).userId, ROOT.userId)
+  const { userId: _userId, ...nameless } = ROOT
+  t.is(apply(nameless, other).userId, other.userId)
+})
+
+test('the loginAuthBox and the parentBox of a login are for life, whatever a reply has in their places', t => {
+  const resealed = { loginAuthBox: sealBox(io, rootKey, loginAuth) }
+  t.deepEqual(apply(ROOT, resealed).loginAuthBox, ROOT.loginAuthBox)
+  const { loginAuthBox: _box, ...bare } = ROOT
+  t.deepEqual(apply(bare, resealed).loginAuthBox, resealed.loginAuthBox)
+
+  // A device that was let in by another one has the key of the app's login alone.
+  const stash: LoginStash = { appId: '', loginId: ROOT.loginId, pendingVouchers: [], children: [CHILD] }
+  const payload = replyOf(CHILD, { parentBox: sealBox(io, io.random(32), io.random(32)) })
+  const { children = [] } = applyLoginPayload(io, stash, { loginKey: childKey, payload })
+  t.deepEqual(children[0]?.parentBox, CHILD.parentBox)
+  const both = apply(
+    { ...ROOT, children: [CHILD] },
+    {
+      children: [replyOf(CHILD, { parentBox: sealBox(io, rootKey, childKey) })]
+    }
+  )
+  t.deepEqual(both.children?.[0]?.parentBox, CHILD.parentBox)
+})
+
+test('a root login has no parent: a reply that gives it one is refused', t => {
+  const parentBox = sealText(io, rootKey, 'parent')
+  t.throws(() => apply(ROOT, { parentBox }), { code: 'KEY_INTEGRITY' })
+})
+
+test('a reply about a login that this device does not have, or of another app, is refused', t => {
+  t.throws(() => apply(ROOT, { loginId: idOf(8) }), { code: 'BAD_REPLY' })
+  t.throws(() => apply(ROOT, { appId: 'app' }), { code: 'BAD_REPLY' })
+})
+
+test('a login of an app that the server leaves out is missed, unless nothing of it is known', t => {
+  const { parentBox: _box, ...closed } = CHILD
+  const names: LoginStash = { appId: 'app', loginId: CHILD.loginId, pendingVouchers: [] }
+  const keyBoxes = [sealText(io, childKey, '{}')]
+  for (const child of [CHILD, closed, { ...names, keyBoxes }, { ...names, children: [CHILD] }]) {
+    t.throws(() => apply({ ...ROOT, children: [child] }, {}), { code: 'LOST_CHILDREN' })
+  }
+  const stranger = { ...CHILD, parentBox: sealBox(io, childKey, childKey) }
+  for (const child of [names, { ...names, keyBoxes: [] }, stranger]) {
+    t.is(apply({ ...ROOT, children: [child] }, {}).children?.length, 0)
+  }
+})
+
+test('a login of an app that cannot be read stays as this device knows it, and is told', t => {
+  const odd: unknown[] = []
+  const known = { ...ROOT, children: [{ ...CHILD, keyBoxes: [sealText(io, childKey, '{}')] }] }
+  const sent = { children: [{ ...replyOf(CHILD), isOdd: true }] }
+  const { children } = apply(known, sent, { onOdd: error => void odd.push(error) })
+  t.deepEqual(children, known.children)
+  t.is(odd.length, 1)
+})
+
+test('of two logins of one app the first one is taken, and that there are two is told', t => {
+  const otherKey = io.random(32)
+  const second = {
+    ...CHILD,
+    loginId: idOf(4),
+    created: '2026-01-02T00:00:00.000Z',
+    parentBox: sealBox(io, rootKey, otherKey),
+    loginAuthBox: sealBox(io, otherKey, io.random(32))
+  }
+  for (const known of [[], [CHILD]]) {
+    const odd: unknown[] = []
+    const sent = { children: [{ ...replyOf(second), created: second.created }, replyOf(CHILD)] }
+    const { children = [] } = apply({ ...ROOT, children: known }, sent, {
+      onOdd: error => void odd.push(error)
+    })
+    t.deepEqual(
+      children.map(({ loginId }) => loginId),
+      [CHILD.loginId]
+    )
+    t.is(odd.length, 1)
+  }
+})
+
+test('of a login that a reply names twice the first is taken, and that is told', t => {
+  const odd: unknown[] = []
+  const sent = { children: [replyOf(CHILD), replyOf(CHILD)] }
+  const { children } = apply({ ...ROOT, children: [CHILD] }, sent, { onOdd: error => void odd.push(error) })
+  t.is(children?.length, 1)
+  t.regex(String(odd[0]), /one id/)
+  t.is(odd.length, 1)
+})

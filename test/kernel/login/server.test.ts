@@ -1,0 +1,121 @@
+import test from 'ava'
+import type { FetchOptions } from '../../../kernel/io/io.ts'
+import { loginFetch, type ServerPort } from '../../../kernel/login/server.ts'
+import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
+
+interface Asked {
+  readonly url: string
+  readonly options: FetchOptions
+}
+
+const portOf = (text: string, asked: Asked[] = [], apiKey = 'key'): ServerPort => ({
+  io: makeRepoIo({
+    fetch: async (url, options = {}) => {
+      asked.push({ url, options })
+      return { status: 418, headers: {}, text }
+    }
+  }),
+  config: { apiKey, authServer: 'https://login.example.edge.app/api' } as ServerPort['config']
+})
+
+const reply = (status_code: number, results?: unknown): string =>
+  JSON.stringify({ status_code, message: 'Why', results })
+
+test('a request has exactly the headers of the protocol, and a body unless it is a GET [7.1]', async t => {
+  const asked: Asked[] = []
+  t.deepEqual(await loginFetch(portOf(reply(0, { a: 1 }), asked), 'POST', '/v2/x', { b: 2 }), { a: 1 })
+  await loginFetch(portOf(reply(0), asked, ''), 'GET', '/v2/x', { b: 2 })
+  await loginFetch(portOf(reply(0), asked), 'DELETE', '/v2/x', {})
+  t.is(asked[0]?.url, 'https://login.example.edge.app/api/v2/x')
+  const headers = { 'content-type': 'application/json', accept: 'application/json' }
+  t.deepEqual(asked[0]?.options.headers, { ...headers, authorization: 'Token key' })
+  t.is(asked[1]?.options.headers?.authorization, 'Token 4248c1bf41e53b840a5fdb2c872dd3ade525e66d')
+  t.deepEqual(
+    asked.map(({ options }) => options.body),
+    ['{"b":2}', undefined, '{}']
+  )
+})
+
+test('each reply code is its error [8.1] [8.2] [8.3] [8.4] [8.5] [8.6] [8.7] [8.8] [8.9] [8.12]', async t => {
+  const date = '2026-01-01T00:00:00.000Z'
+  const login_id = `${'A'.repeat(43)}=`
+  const otp = {
+    login_id,
+    otp_reset_auth: 'r',
+    otp_timeout_date: date,
+    reason: 'ip',
+    voucher_activates: date,
+    voucher_auth: 'qrs=',
+    voucher_id: 'v'
+  }
+  const otpDetails = {
+    reason: 'ip',
+    loginId: login_id,
+    resetDate: date,
+    voucherActivates: date,
+    voucherId: 'v'
+  }
+  const challenge = { challengeId: 'c', challengeUri: 'https://captcha' }
+  const cases: [string, string, string, object][] = [
+    [reply(2), 'ACCOUNT_EXISTS', 'Account already exists on server', {}],
+    [reply(3), 'ACCOUNT_NOT_FOUND', 'Account does not exist on server', {}],
+    [reply(4, { wait_seconds: 5 }), 'PASSWORD', 'Invalid password', { waitSeconds: 5 }],
+    [reply(5), 'PASSWORD', 'Invalid password', {}],
+    [reply(4, 'garbage'), 'PASSWORD', 'Invalid password', {}],
+    [reply(6), 'API_KEY_INVALID', 'Invalid API key', {}],
+    [reply(8, otp), 'OTP', 'Invalid OTP token', otpDetails],
+    [reply(8, { voucher_auth: 5 }), 'OTP', 'Invalid OTP token', { reason: 'otp' }],
+    [reply(1000), 'OBSOLETE_API', 'The application is too old. Please upgrade.', {}],
+    [reply(1, challenge), 'CHALLENGE', 'Login requires a CAPTCHA', challenge],
+    [reply(10, { challengeId: 5 }), 'CONFLICT', 'Server error: Why', { message: 'Why' }],
+    [reply(77), 'SERVER', 'Server error: Why', { message: 'Why' }],
+    ['<html>', 'INVALID_JSON', 'Invalid reply JSON, HTTP status 418', { status: 418 }]
+  ]
+  for (const [text, code, message, details] of cases) {
+    const error = await t.throwsAsync(loginFetch(portOf(text), 'POST', '/v2/x'), { code, message }, text)
+    t.deepEqual((error as unknown as { details: object }).details, details, text)
+  }
+  const leak = JSON.stringify({ status_code: 1, message: `no ${'A1b2'.repeat(12)}` })
+  await t.throwsAsync(loginFetch(portOf(leak), 'POST', '/v2/x'), { message: 'Server error: no […]' })
+  for (const text of ['null', '[]', '{}', '{"status_code":"0","message":""}', '{"status_code":0}']) {
+    await t.throwsAsync(loginFetch(portOf(text), 'POST', '/v2/x'), { code: 'BAD_REPLY' }, text)
+  }
+})
+
+test('a server that cannot be reached, or is silent for 30 seconds, is a network error [8.10] [8.11] [9.1]', async t => {
+  const down = { ...portOf(''), io: makeRepoIo() }
+  const expected = { code: 'NETWORK', message: 'Could not reach the auth server: /v2/x' }
+  await t.throwsAsync(loginFetch(down, 'POST', '/v2/x'), expected)
+
+  const clock = makeFakeClock()
+  let isAborted = false
+  const silent = makeRepoIo({
+    clock,
+    fetch: (_, options) => {
+      options?.signal?.addEventListener('abort', () => {
+        isAborted = true
+      })
+      return new Promise(() => {})
+    }
+  })
+  let error: unknown
+  const asked = loginFetch({ ...down, io: silent }, 'POST', '/v2/x').catch(failure => {
+    error = failure
+  })
+  await clock.advance(29_999)
+  t.is(error, undefined)
+  await clock.advance(1)
+  await asked
+  t.like(error, expected)
+  t.true(isAborted)
+
+  const rude = makeRepoIo({
+    clock,
+    fetch: () => {
+      throw new Error('No fetch')
+    }
+  })
+  await t.throwsAsync(loginFetch({ ...down, io: rude }, 'POST', '/v2/x'), expected)
+  t.is(clock.timerCount, 0)
+})

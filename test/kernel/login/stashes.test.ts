@@ -1,0 +1,249 @@
+import test from 'ava'
+import { base58Of } from '../../../kernel/crypto/encoding.ts'
+import { idNameOf, renameStash } from '../../../kernel/login/stash.ts'
+import { makeDoubledFiles } from '../../../kernel/sync/credential-files.ts'
+import type { LoginStash } from '../../../kernel/types/login.ts'
+import type { UserSnapshot } from '../../../kernel/types/snapshots.ts'
+import { makeFaultDisk } from '../../helpers/fault-disk.ts'
+import { makeLoginWorld, openDevice } from '../../helpers/login-device.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
+
+const idOf = (n: number): Uint8Array => new Uint8Array(32).fill(n)
+const base64 = (n: number): string => Buffer.from(idOf(n)).toString('base64')
+const pathOf = (n: number): string => `logins/${base58Of(idOf(n))}.json`
+
+const stashOf = (n: number, more: Partial<LoginStash> = {}): LoginStash => ({
+  appId: '',
+  loginId: base64(n),
+  username: `user ${n}`,
+  lastLogin: `2026-01-0${n}T00:00:00.000Z`,
+  pendingVouchers: [],
+  ...more
+})
+
+const BOX = { encryptionType: 0, data_base64: 'AAAA', iv_hex: '00' }
+
+test('logins are listed last used first, and saving one puts it first [3.13]', async t => {
+  const world = makeLoginWorld()
+  const { stashes, files, services } = await openDevice(world)
+  const told: string[][] = []
+  services.hooks.usersChanged.tap('test', users => void told.push(users.map(user => user.username ?? '')))
+  for (const n of [2, 3, 1]) await stashes.save(stashOf(n))
+  t.deepEqual(told.at(-1), ['user 1', 'user 3', 'user 2'])
+  const again = await openDevice(world, files)
+  t.deepEqual(
+    again.stashes.localUsers().map(({ username }) => username),
+    ['user 3', 'user 2', 'user 1']
+  )
+  t.is(again.stashes.find({ loginId: base58Of(idOf(2)) })?.username, 'user 2')
+  t.is(again.stashes.find({ username: 'user 1' })?.loginId, base64(1))
+  t.is(again.stashes.find({ loginId: '0OIl' }), undefined)
+})
+
+test('who is told of the users of a device hears when each logged in last, where that is known', async t => {
+  const { stashes, services } = await openDevice(makeLoginWorld())
+  const told: (readonly UserSnapshot[])[] = []
+  services.hooks.usersChanged.tap('test', users => void told.push(users))
+  const { lastLogin: _never, ...first } = stashOf(1)
+  const { username: _, ...second } = stashOf(2, { pin2Key: base64(3), pin2TextBox: BOX })
+  await stashes.save(second)
+  await stashes.save(first)
+  t.deepEqual(told.at(-1), [
+    { loginId: base58Of(idOf(1)), isPinLoginEnabled: false, isLoggedIn: false, username: 'user 1' },
+    { loginId: base58Of(idOf(2)), isPinLoginEnabled: true, isLoggedIn: false, lastLogin: second.lastLogin }
+  ] as never)
+})
+
+test('only a root login with an id of 32 bytes is saved, and never its sync token [3.11]', async t => {
+  const { stashes, files } = await openDevice(makeLoginWorld())
+  for (const bad of [{ appId: 'app' }, { loginId: '' }, { loginId: 'AAAA' }]) {
+    await t.throwsAsync(stashes.save(stashOf(1, bad)), { code: 'INCOMPLETE_LOGIN' })
+  }
+  t.is(files.size, 0)
+  const child = { ...stashOf(2), appId: 'app', syncToken: 'secret' }
+  await stashes.save(stashOf(1, { syncToken: 'secret', children: [child] }))
+  t.true(files.has(pathOf(1)))
+  t.false([...files.values()].join().includes('secret'))
+  t.is(stashes.get(base64(1))?.syncToken, 'secret')
+})
+
+test('a login is kept in logins/{id}.json with every field of the specification [3.10]', async t => {
+  const box = { encryptionType: 0, data_base64: 'AAAA', iv_hex: '00' }
+  const snrp = { salt_hex: '00', n: 2, r: 1, p: 1 }
+  const date = '2026-01-01T00:00:00.000Z'
+  const place = { ip: 'localhost', ipDescription: 'here', deviceDescription: 'A phone' }
+  const full = {
+    ...{
+      appId: '',
+      created: date,
+      lastLogin: date,
+      loginId: base64(1),
+      userId: base64(2),
+      username: 'alice'
+    },
+    ...{ otpKey: 'AAAA', otpResetDate: date, otpTimeout: 7, voucherId: 'v', voucherAuth: 'qrs=' },
+    ...{ loginAuthBox: box, parentBox: box, mnemonicBox: box, rootKeyBox: box, syncKeyBox: box },
+    ...{ passwordAuthBox: box, passwordAuthSnrp: snrp, passwordBox: box, passwordKeySnrp: snrp },
+    ...{ pin2Key: base64(3), pin2TextBox: box, recovery2Key: base64(4), keyBoxes: [box] },
+    pendingVouchers: [{ voucherId: 'w', activates: date, created: date, ...place }],
+    children: [stashOf(5, { appId: 'app' })]
+  }
+  const { stashes, files } = await openDevice(makeLoginWorld())
+  await stashes.save(full)
+  t.deepEqual(JSON.parse(files.get(pathOf(1)) ?? ''), full)
+  const again = await openDevice(makeLoginWorld(), files)
+  t.deepEqual(again.stashes.get(base64(1)), full)
+})
+
+test('files of deployed clients are read in every spelling', async t => {
+  const pin2Key = base58Of(idOf(9))
+  const files = new Map([
+    [
+      pathOf(1),
+      JSON.stringify({ ...stashOf(1, { username: ' Mixed  Case ', pin2Key }), unknown: 1, otpKey: null })
+    ],
+    ['logins/old-name.json', JSON.stringify({ appId: '', loginId: base64(2) })],
+    ['logins/older-name.json', JSON.stringify({ appId: '', loginId: base64(1), username: 'old' })],
+    ['logins/note.txt', 'hello']
+  ])
+  const { stashes, disk, reports } = await openDevice(makeLoginWorld(), files)
+  t.is(disk.writeCount, 0)
+  t.deepEqual(reports, [])
+  t.is(stashes.get(base64(1))?.username, 'mixed case')
+  t.is(stashes.get(base64(1))?.pin2Key, base64(9))
+  t.deepEqual(stashes.get(base64(2))?.pendingVouchers, [])
+  await stashes.remove(base58Of(idOf(1)))
+  t.deepEqual([...files.keys()].filter(path => path.startsWith('logins/')).sort(), [
+    'logins/note.txt',
+    'logins/old-name.json'
+  ])
+})
+
+test('a file that is no stash is reported, skipped and kept, also when its login comes back', async t => {
+  const texts = [
+    '',
+    '{',
+    '[]',
+    '{"loginId":5}',
+    '{"__proto__":{}}',
+    JSON.stringify(stashOf(1, { appId: 'app' })),
+    JSON.stringify(stashOf(1, { username: 'bäd' })),
+    JSON.stringify(stashOf(1, { pin2Key: '!' })),
+    JSON.stringify({ ...stashOf(1), lastLogin: 'never' }),
+    JSON.stringify({ ...stashOf(1), loginId: Buffer.alloc(31).toString('base64') }),
+    `{"children":${'['.repeat(10_000)}${']'.repeat(10_000)}}`
+  ]
+  for (const text of texts) {
+    const files = new Map([
+      [pathOf(1), text],
+      [pathOf(2), JSON.stringify(stashOf(2))]
+    ])
+    const { stashes, reports } = await openDevice(makeLoginWorld(), files)
+    t.deepEqual(
+      stashes.list().map(({ loginId }) => loginId),
+      [base64(2)],
+      text
+    )
+    t.is((reports[0] as { code?: string })?.code, 'CORRUPT_FILE', text)
+    t.is(files.get(pathOf(1)), text)
+    await stashes.save(stashOf(1))
+    t.true(
+      [...files].some(([path, kept]) => path.startsWith('quarantine/') && kept === text),
+      text
+    )
+    t.is((await openDevice(makeLoginWorld(), files)).stashes.list().length, 2)
+  }
+})
+
+test('a file of a later version, sound but unreadable, is put aside before its login is saved again', async t => {
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const io = makeRepoIo()
+  const doubled = makeDoubledFiles({ io, disk, report: error => t.fail(String(error)) })
+  const later = JSON.stringify({ ...stashOf(1), pendingVouchers: 'see elsewhere' })
+  await doubled.setText(pathOf(1), later)
+  const { stashes, reports } = await openDevice(makeLoginWorld(), files)
+  t.is(reports.length, 1)
+  t.is(stashes.list().length, 0)
+  await stashes.save(stashOf(1))
+  await stashes.save(stashOf(1, { voucherId: 'v' }))
+  t.true([...files].some(([path, kept]) => path.startsWith('quarantine/') && kept === later))
+})
+
+test('a damaged file is repaired from its second copy', async t => {
+  const files = new Map<string, string>()
+  const { stashes } = await openDevice(makeLoginWorld(), files)
+  await stashes.save(stashOf(1))
+  files.set(pathOf(1), (files.get(pathOf(1)) ?? '').slice(0, 20))
+  const again = await openDevice(makeLoginWorld(), files)
+  t.deepEqual(again.stashes.list(), [stashOf(1)])
+  t.is((again.reports[0] as { code?: string }).code, 'CORRUPT_FILE')
+})
+
+test('changes queue up, and a full disk leaves disk and memory as they were', async t => {
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files, { at: 5, kind: 'full' })
+  const { stashes } = await openDevice(makeLoginWorld(), files, { disk })
+  await stashes.save(stashOf(1))
+  const add = (voucherId: string): Promise<LoginStash> =>
+    stashes.update(
+      base64(1),
+      stash => stash && { ...stash, voucherId: `${stash.voucherId ?? ''}${voucherId}` }
+    )
+  const results = await Promise.allSettled([add('a'), add('b'), add('c')])
+  t.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled']
+  )
+  t.is(stashes.get(base64(1))?.voucherId, 'ac')
+  t.is((await openDevice(makeLoginWorld(), files)).stashes.get(base64(1))?.voucherId, 'ac')
+  await t.throwsAsync(
+    stashes.update(base64(7), stash => stash),
+    { code: 'STASH_NOT_FOUND' }
+  )
+})
+
+test('a user who is logged in cannot be removed; afterwards nothing of it stays [5.13]', async t => {
+  const { stashes, files, services } = await openDevice(makeLoginWorld())
+  const told: (boolean | undefined)[] = []
+  services.hooks.usersChanged.tap('test', users => void told.push(users[0]?.isLoggedIn))
+  await stashes.save(stashOf(1))
+  const close = stashes.markOpen(base64(1))
+  const loginId = base58Of(idOf(1))
+  await t.throwsAsync(stashes.remove(loginId), {
+    code: 'USER_LOGGED_IN',
+    message: 'Cannot remove logged-in user'
+  })
+  close()
+  close()
+  await stashes.remove(loginId)
+  t.deepEqual(told, [false, true, false, undefined])
+  t.deepEqual([...files.keys()], [])
+  await t.throwsAsync(stashes.remove(loginId), { code: 'USER_NOT_ON_DEVICE' })
+})
+
+test('after a rename each login below with a PIN or a recovery remembers the name that its ids are made from', t => {
+  const nameless = ({ username: _, ...stash }: LoginStash): LoginStash => stash
+  const below = (n: number, more: Partial<LoginStash>): LoginStash => ({ ...nameless(stashOf(n)), ...more })
+  const root = stashOf(1, {
+    pin2Key: 'pin',
+    children: [
+      below(2, { pin2Key: 'pin', children: [below(3, { recovery2Key: 'recovery' })] }),
+      below(4, { recovery2Key: 'recovery', username: 'first' }),
+      below(5, {})
+    ]
+  })
+  const namesIn = (stash: LoginStash): (string | undefined)[] => [
+    stash.username,
+    ...(stash.children ?? []).flatMap(namesIn)
+  ]
+  const renamed = renameStash(root, 'second')
+  t.deepEqual(namesIn(renamed), ['second', 'user 1', 'user 1', 'first', undefined])
+  t.deepEqual(namesIn(renameStash(renamed, 'third')), ['third', 'user 1', 'user 1', 'first', undefined])
+  t.deepEqual(namesIn(renameStash(renamed, 'first')), ['first', 'user 1', 'user 1', undefined, undefined])
+  t.is(renameStash(renamed, 'second'), renamed)
+  const named = renameStash(nameless(root), 'second')
+  t.deepEqual(namesIn(named), ['second', '', '', 'first', undefined])
+  const [child] = named.children ?? []
+  t.is(child && idNameOf(named, child), undefined)
+})
