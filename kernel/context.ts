@@ -20,7 +20,7 @@ import {
 import { fetchLoginMessages, requestOtpReset, usernameAvailable } from './login/server.ts'
 import { localUsersOf, openStashes, type Stashes } from './login/stashes.ts'
 import type { Services } from './plugins/services.ts'
-import { RateService } from './rates/rate-service.ts'
+import { RateService } from './rates/service.ts'
 import { SyncLoop } from './sync/sync-loop.ts'
 import { SyncServers } from './sync/sync-servers.ts'
 import type { LocalUser, LoginMessage, RecoveryQuestionChoice } from './types/login.ts'

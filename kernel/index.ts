@@ -25,7 +25,7 @@ export type { PasswordRules } from './login/methods/password.ts'
 export * from './plugin-api.ts'
 export type { TellingHooks } from './plugins/hooks.ts'
 export type { LogThreshold } from './plugins/services.ts'
-export { HALF_AGE_SECONDS, HOP_COST, INVERTED_HOP_COST, isStale, rateAge } from './rates/rate-limits.ts'
+export { HALF_AGE_SECONDS, HOP_COST, INVERTED_HOP_COST, isStale, rateAge, typedPair } from './rates/graph.ts'
 export type {
   ConvertOptions,
   FoundRoutes,
@@ -33,8 +33,7 @@ export type {
   RateService,
   RateServiceSnapshot,
   RouteOptions
-} from './rates/rate-service.ts'
-export { typedPair } from './rates/typed-pair.ts'
+} from './rates/service.ts'
 export {
   type ApproveOptions,
   quotedLeast,

@@ -60,8 +60,8 @@ const ROOMS = [
   'kernel/wallet/spend/spender',
   'kernel/swap/rank-quotes',
   'kernel/swap/check-payees',
-  'kernel/rates/route',
-  'kernel/rates/rate-graph',
+  'kernel/rates/search',
+  'kernel/rates/graph',
   'plugins/currency/utxo/select/',
   'plugins/currency/utxo/build/choose-coins',
   'plugins/currency/utxo/ledger/reserved-coins'

@@ -10,7 +10,7 @@ import {
 } from '../../../cli/export/export-format.ts'
 import { assetOf } from '../../../cli/output/assets.ts'
 import { type NativeAmount, nativeAmount, type SwapData } from '../../../kernel/index.ts'
-import { valueText } from '../../../kernel/rates/value-text.ts'
+import { valueText } from '../../../kernel/rates/service.ts'
 import { bitcoin } from '../../../plugins/currency/utxo/plugin.ts'
 import { payment, receipt, rowOf } from '../../helpers/export-rows.ts'
 

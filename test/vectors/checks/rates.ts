@@ -1,5 +1,5 @@
-import { RateGraph } from '../../../kernel/rates/rate-graph.ts'
-import { RouteFinder } from '../../../kernel/rates/route-finder.ts'
+import { RateGraph } from '../../../kernel/rates/graph.ts'
+import { RouteFinder } from '../../../kernel/rates/search.ts'
 import { eachVector, type GroupCheck } from './check.ts'
 
 // The pairs and biases that the vectors describe in words; ages are ignored there.

@@ -1,3 +1,4 @@
+import { multiply, type NativeAmount, nativeAmount, toDenomination } from '../base/amount.ts'
 import { requireObject, requireTexts } from '../base/arguments.ts'
 import { WalletError } from '../base/errors.ts'
 import { Observable, type Readable } from '../base/observable.ts'
@@ -5,17 +6,13 @@ import { secondsOf } from '../base/time.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { RateProviderSnapshot, RateSnapshot, RouteSnapshot } from '../types/snapshots.ts'
-import { describeRoute } from './describe-route.ts'
-import { HistoricRates } from './historic-rates.ts'
-import { PairFile } from './pair-file.ts'
-import { type HintSource, RateHints } from './rate-hints.ts'
-import { isBias } from './rate-limits.ts'
-import { RateProviders } from './rate-providers.ts'
-import { RateRefresh } from './rate-refresh.ts'
-import { RateRounds } from './rate-rounds.ts'
-import { RateTable } from './rate-table.ts'
-import type { FoundRoute, RouteWish } from './route-finder.ts'
-import { valueText } from './value-text.ts'
+import { isBias, isFactor, isFiat, MAX_PAIRS, RateGraph, snapshotOf } from './graph.ts'
+import { type HintSource, RateHints } from './hints.ts'
+import { HistoricRates } from './history.ts'
+import { PairFile } from './pair-cache.ts'
+import { RateProviders } from './providers.ts'
+import { RateRefresh, RateRounds } from './rounds.ts'
+import { describeRoute, type FoundRoute, findAlternatives, RouteFinder, type RouteWish } from './search.ts'
 
 /** How the rates stand. */
 export interface RateServiceSnapshot {
@@ -253,3 +250,128 @@ export class RateService implements Readable<RateServiceSnapshot> {
 }
 
 const MAX_ALTERNATIVES = 20
+
+/** What is told of a conversion. */
+export interface RateTableListener {
+  /** A conversion was computed, and not just looked up. */
+  found(found: FoundRoute): void
+  /** A pair would have helped, or would help next time. */
+  missed(fromCurrency: string, toCurrency: string): void
+}
+
+/** Every pair that is known, and the routes through them. */
+export class RateTable {
+  readonly #graph = new RateGraph()
+  readonly #finder: RouteFinder
+  readonly #listener: RateTableListener
+  #updatedAt: number | undefined
+
+  constructor(biasOf: (sourceId: string) => number, listener: RateTableListener) {
+    this.#finder = new RouteFinder(this.#graph, biasOf)
+    this.#listener = listener
+  }
+
+  get pairCount(): number {
+    return this.#graph.pairCount
+  }
+
+  /** When the newest pair came, in Unix seconds. */
+  get updatedAt(): number | undefined {
+    return this.#updatedAt
+  }
+
+  /** Takes pairs, each in the place of an earlier one of its source, from and to. */
+  put(pairs: Iterable<RateSnapshot>): void {
+    let newest: number | undefined
+    for (const pair of pairs) {
+      this.#graph.put(pair)
+      newest = Math.max(newest ?? pair.at, pair.at)
+    }
+    // Of what came last: a clock that ran ahead and was set right leaves later times behind.
+    this.#updatedAt = newest ?? this.#updatedAt
+    this.#graph.keepNewest(MAX_PAIRS)
+    this.#finder.clear()
+  }
+
+  /** Every pair, source by source. */
+  *pairs(): Generator<RateSnapshot> {
+    for (const pair of this.#graph.pairs()) yield snapshotOf(pair)
+  }
+
+  /** What one `from` is in `to` by the cheapest route; undefined if there is none. */
+  rateOf(from: string, to: string, wish: RouteWish): number | undefined {
+    return this.#find(from, to, wish)?.rate
+  }
+
+  /** The cheapest route and the next ones; undefined if there is none. `isLookOnly`: nobody hears of what was missed. */
+  routesOf(
+    from: string,
+    to: string,
+    wish: RouteWish & { readonly count: number; readonly isLookOnly?: boolean }
+  ): RouteSnapshot[] | undefined {
+    const found = this.#find(from, to, wish)
+    if (found === undefined) return undefined
+    const { search, from: start } = found
+    const best = search.routeFrom(start) ?? []
+    const { biases } = wish
+    const others = findAlternatives({
+      from: start,
+      best,
+      count: wish.count,
+      searchAside: blocked =>
+        this.#finder.searchAside({
+          target: search.target,
+          now: search.now,
+          blocked,
+          ...(biases === undefined ? {} : { biases })
+        })
+    })
+    return [best, ...others]
+      .map(pairs => describeRoute(search, start, pairs))
+      .filter(({ rate }) => isFactor(rate))
+  }
+
+  #find(
+    from: string,
+    to: string,
+    { isLookOnly = false, ...wish }: RouteWish & { readonly isLookOnly?: boolean }
+  ): FoundRoute | undefined {
+    const found = this.#finder.find(from, to, wish)
+    if (found === undefined) {
+      if (!isLookOnly) this.#listener.missed(from, to)
+      return undefined
+    }
+    if (!found.search.isFirst(found.from)) return found
+    this.#listener.found(found)
+    // A coin that is far from every fiat currency: a price of what stands next to it shortens the way (protocol §6.2).
+    const { code, pairs, touchesFiat } = found.from
+    if (isLookOnly || isFiat(code) || touchesFiat) return found
+    const neighbours = pairs.map(pair => (pair.from === found.from ? pair.to : pair.from))
+    const [nearest] = neighbours
+    if (nearest !== undefined && !neighbours.some(next => next.touchesFiat)) {
+      this.#listener.missed(nearest.code, 'iso:USD')
+    }
+    return found
+  }
+}
+
+/**
+ * What an amount is worth at a rate, as decimal text: exact for the rate as it is written, however small the coin or the
+ * rate. No digit is cut; whoever shows it rounds it.
+ *
+ * @param multiplier - native units in one of the currency, a power of ten
+ * @throws AMOUNT_INVALID
+ */
+export const valueText = (amount: string, multiplier: string, rate: number): string => {
+  const { digits, decimals } = decimalOf(rate)
+  return toDenomination(multiply(nativeAmount(amount), digits), multiplier + '0'.repeat(decimals))
+}
+
+// The shortest decimal that names the number: `6.5e-7` is 65 with eight decimals.
+const decimalOf = (rate: number): { readonly digits: NativeAmount; readonly decimals: number } => {
+  const [mantissa = '0', exponent = '0'] = String(rate).split('e')
+  const [whole = '0', fraction = ''] = mantissa.split('.')
+  const decimals = fraction.length - Number(exponent)
+  const zeros = '0'.repeat(Math.max(0, -decimals))
+  return { digits: (whole + fraction + zeros) as NativeAmount, decimals: Math.max(0, decimals) }
+}

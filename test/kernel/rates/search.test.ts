@@ -1,8 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { type Currency, otherEnd, type Pair, RateGraph } from '../../../kernel/rates/rate-graph.ts'
-import { RateTable } from '../../../kernel/rates/rate-table.ts'
-import { type FoundRoute, RouteFinder } from '../../../kernel/rates/route-finder.ts'
+import { type Currency, otherEnd, type Pair, RateGraph } from '../../../kernel/rates/graph.ts'
+import { type FoundRoute, RouteFinder } from '../../../kernel/rates/search.ts'
+import { RateTable } from '../../../kernel/rates/service.ts'
 
 type Row = readonly [source: string, fromCurrency: string, toCurrency: string, rate: number, at: number]
 

@@ -1,10 +1,10 @@
 import { WalletError } from '../base/errors.ts'
+import { tryParseJson } from '../base/json.ts'
+import { Mutex } from '../base/mutex.ts'
+import { quarantine } from '../base/quarantine.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RatePair } from '../types/rates.ts'
-import { defaultHints } from './default-hints.ts'
-import { HintFile } from './hint-file.ts'
-import { PairSet } from './pair-set.ts'
-import { isCurrencyCode, MAX_WANTED } from './rate-limits.ts'
+import { isCurrencyCode, isPair, MAX_WANTED, PairSet } from './graph.ts'
 
 /** Tells which pairs something wants now: the balances of an account, such as. */
 export type HintSource = () => Iterable<RatePair>
@@ -93,3 +93,69 @@ export class RateHints {
     if (this.#unsaved === pairs) this.#unsaved = undefined
   }
 }
+
+const PATH = 'rateHintCache.json'
+
+/** The file of hints that the deployed system has too: a list of pairs (protocol §3.1). */
+class HintFile {
+  readonly #services: Pick<Services, 'disk' | 'io' | 'report'>
+  readonly #turns = new Mutex()
+  /** What stands there cannot be read, and could not be put aside. */
+  #isLost = false
+
+  constructor(services: Pick<Services, 'disk' | 'io' | 'report'>) {
+    this.#services = services
+  }
+
+  /** The entries that look like pairs. A file that is none is kept in quarantine and reported. */
+  async read(): Promise<readonly RatePair[]> {
+    const { disk, io, report } = this.#services
+    try {
+      const text = await disk.getText(PATH)
+      const value = tryParseJson(text)
+      if (Array.isArray(value)) return value.filter(isPair)
+      if (text !== undefined) {
+        report(
+          'rates',
+          await quarantine(disk, io.clock, { path: PATH, text, rule: 'it is no list of pairs' })
+        )
+      }
+    } catch (error) {
+      this.#isLost = true
+      report('rates', error)
+    }
+    return []
+  }
+
+  /** Replaces the file, durable when it resolves. @throws RATE_HINTS_UNSAVED */
+  write(pairs: readonly RatePair[]): Promise<void> {
+    return this.#turns.run(async () => {
+      if (this.#isLost) throw new WalletError('RATE_HINTS_UNSAVED', {})
+      try {
+        await this.#services.disk.setText(PATH, JSON.stringify(pairs))
+      } catch (error) {
+        throw new WalletError('RATE_HINTS_UNSAVED', {}, error)
+      }
+    })
+  }
+
+  /** Resolves when everything that was begun is written, or has failed. */
+  settled(): Promise<void> {
+    return this.#turns.settled()
+  }
+}
+
+/** What is asked for while nothing is known of what anybody wants: three coins in 159 fiat currencies (protocol §6.2). */
+const defaultHints = (): readonly RatePair[] =>
+  COINS.flatMap(fromCurrency => FIATS.map(code => ({ fromCurrency, toCurrency: `iso:${code}` })))
+
+const COINS = ['BTC', 'BCH', 'ETH']
+
+const FIATS = (
+  'AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP CNY ' +
+  'COP CRC CUC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GGP GHS GIP GMD GNF GTQ GYD HKD HNL HRK HTG ' +
+  'HUF IDR ILS IMP INR IQD IRR ISK JEP JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL ' +
+  'MGA MKD MMK MNT MOP MRO MRU MUR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PRB PYG QAR RON ' +
+  'RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLL SOS SRD SSP STD SYP SZL THB TJS TMT TND TOP TRY TTD TVD TWD TZS UAH UGX ' +
+  'USD UYU UZS VEF VND VUV WST XAF XCD XOF XPF YER ZAR ZMW'
+).split(' ')

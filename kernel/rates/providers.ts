@@ -2,7 +2,7 @@ import { describeError, isWalletError } from '../base/errors.ts'
 import type { RatePlugin } from '../plugins/plugin.ts'
 import type { AppliedRatePlugin } from '../plugins/plugin-set.ts'
 import type { RateProviderSnapshot } from '../types/snapshots.ts'
-import { isBias } from './rate-limits.ts'
+import { isBias } from './graph.ts'
 
 /** How an answer ended. */
 export interface ProviderAnswer {

@@ -3,8 +3,7 @@ import { isRecord, tryParseJson } from '../base/json.ts'
 import { secondsOf } from '../base/time.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RateSnapshot } from '../types/snapshots.ts'
-import { newestOf } from './rate-graph.ts'
-import { isCurrencyCode, isRate, MAX_PAIRS } from './rate-limits.ts'
+import { isCurrencyCode, isRate, MAX_PAIRS, newestOf } from './graph.ts'
 
 const PATH = 'ratePairCache.json'
 const VERSION = 1

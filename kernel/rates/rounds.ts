@@ -1,0 +1,391 @@
+import { type Abort, makeAbort, withDeadline } from '../base/deadline.ts'
+import { failureLine, WalletError } from '../base/errors.ts'
+import { secondsOf } from '../base/time.ts'
+import type { AbortSignalLike } from '../io/io.ts'
+import type { Scoped } from '../plugins/dispatch.ts'
+import type { Services } from '../plugins/services.ts'
+import type { RateContext, RatePair } from '../types/rates.ts'
+import type { RateSnapshot } from '../types/snapshots.ts'
+import {
+  CUT_OFF_MS,
+  fieldsOfPair,
+  isCurrencyCode,
+  isPair,
+  isRate,
+  MAX_PAIRS,
+  MAX_WANTED,
+  PairSet,
+  REFRESH_MS
+} from './graph.ts'
+import type { RateProviders } from './providers.ts'
+
+/** What a refresh runs. */
+export interface RateRefreshParts {
+  readonly services: Pick<Services, 'io' | 'inBackground'>
+  /** Resolves when it is known who can be asked. */
+  ready(): Promise<void>
+  /** Adds what is known besides to what somebody wants. */
+  gather(wanted: Iterable<RatePair>): readonly RatePair[]
+  /** One round; resolves when it was published. */
+  ask(wanted: readonly RatePair[]): Promise<void>
+  /** A round begins or has ended. */
+  changed(): void
+}
+
+/**
+ * When rates are asked for: at once when somebody wants pairs that were not asked for just now, then 30 s after each
+ * round for as long as somebody wants any (specification §9). While nobody does, nothing waits and nothing runs.
+ */
+export class RateRefresh {
+  readonly #parts: RateRefreshParts
+  readonly #wishes = new Set<readonly RatePair[]>()
+  #round: Promise<void> | undefined
+  /** What the last round asked for. */
+  #asked = new PairSet(MAX_WANTED)
+  /** Wishes for more than that. */
+  readonly #isNew = new Set<readonly RatePair[]>()
+  /** By the monotonic clock; long ago before the first. */
+  #endedAt = Number.NEGATIVE_INFINITY
+  #cancelTimer: (() => void) | undefined
+  /** What those who wait for a round are told at the end. */
+  readonly #waiting = new Set<(error: unknown) => void>()
+  #isPaused = false
+  #isClosed = false
+
+  constructor(parts: RateRefreshParts) {
+    this.#parts = parts
+  }
+
+  get isRunning(): boolean {
+    return this.#round !== undefined
+  }
+
+  /** Keeps pairs fresh until the returned function is called. @throws OPTION_INVALID, CONTEXT_CLOSED */
+  want(pairs: Iterable<RatePair>): () => void {
+    this.#checkOpen()
+    const wish = wishOf(pairs)
+    this.#wishes.add(wish)
+    if (wish.some(pair => !this.#asked.has(pair))) this.#isNew.add(wish)
+    this.#schedule()
+    return () => {
+      this.#wishes.delete(wish)
+      this.#isNew.delete(wish)
+      this.#schedule()
+    }
+  }
+
+  /** Asks now, whoever wants what; joins a round that asks for the same. */
+  async now(): Promise<void> {
+    this.#checkOpen()
+    const under = this.#round
+    await this.#openUntil(under ?? this.#run())
+    if (under !== undefined && this.#isNew.size > 0) await this.#openUntil(this.#round ?? this.#run())
+  }
+
+  /** While it is paused no round begins by itself. */
+  set isPaused(isPaused: boolean) {
+    this.#isPaused = isPaused
+    this.#schedule()
+  }
+
+  /** Begins nothing more. */
+  close(): void {
+    this.#isClosed = true
+    this.#cancelTimer?.()
+    for (const giveUp of this.#waiting) giveUp(new WalletError('CONTEXT_CLOSED', {}))
+  }
+
+  /** Waits for a round, but not beyond the end: what is asked may never answer. */
+  #openUntil(round: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject)
+      round.finally(() => this.#waiting.delete(reject)).then(resolve, reject)
+    })
+  }
+
+  #run(): Promise<void> {
+    this.#cancelTimer?.()
+    this.#round = this.#ask()
+    this.#parts.changed()
+    return this.#round
+  }
+
+  async #ask(): Promise<void> {
+    const { services, ready, ask, changed, gather } = this.#parts
+    try {
+      await ready()
+      if (this.#isClosed) return
+      // Also if nothing can be gathered: the next try is in 30 s.
+      this.#isNew.clear()
+      const wanted = gather([...this.#wishes].flat())
+      this.#asked = new PairSet(MAX_WANTED)
+      for (const pair of wanted) this.#asked.add(pair)
+      await ask(wanted)
+    } finally {
+      this.#round = undefined
+      this.#endedAt = services.io.clock.monotonic()
+      if (!this.#isClosed) changed()
+      this.#schedule()
+    }
+  }
+
+  #schedule(): void {
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    if (this.#wishes.size === 0 || this.#isPaused || this.#isClosed || this.#round !== undefined) return
+    const { clock } = this.#parts.services.io
+    const dueMs = this.#isNew.size > 0 ? 0 : Math.max(0, this.#endedAt + REFRESH_MS - clock.monotonic())
+    this.#cancelTimer = clock.after(dueMs, () => {
+      if (this.#round === undefined) this.#parts.services.inBackground('rates', this.#run())
+    })
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new WalletError('CONTEXT_CLOSED', {})
+  }
+}
+
+/** What of the pairs can be asked for. */
+const wishOf = (pairs: Iterable<RatePair>): readonly RatePair[] => {
+  const wish = new PairSet(MAX_WANTED)
+  for (const pair of pairs) {
+    if (!isPair(pair)) {
+      throw new WalletError('OPTION_INVALID', { option: 'pairs', rule: 'are pairs of currency codes' })
+    }
+    wish.add(pair)
+  }
+  return wish.list()
+}
+
+/** What rounds are made with. */
+export interface RateRoundsParts {
+  readonly services: Services
+  readonly providers: RateProviders
+  /** Takes what a round brought, or a late answer; also when it is nothing but the state of providers. */
+  publish(pairs: readonly RateSnapshot[]): void
+}
+
+/** A provider that is asked and has not ended. */
+interface Asked {
+  readonly round: Round
+  readonly open: OpenRateDesk
+  readonly abort: Abort
+  readonly startedAt: number
+  /** A plugin may tap more than once. */
+  tapCount: number
+  error?: unknown
+}
+
+/** What was wrong with a provider when it ended last: it may be so for many rounds, and is told once. */
+interface Told {
+  readonly failure: string | undefined
+  readonly refusal: string | undefined
+}
+
+interface Round {
+  readonly wanted: readonly RatePair[]
+  readonly asked: Asked[]
+  /** What comes from now on is published by itself. */
+  isOver: boolean
+}
+
+/**
+ * Asks the providers, one question at a time to each (specification §9).
+ *
+ * What has come when all have ended, or after 5 s, is published together; later answers come singly. A provider that
+ * still answers is left out of the next round. One that fails is only logged (specification §8), once until it fails in
+ * other words or has answered in between; so is the fault of one whose offers are refused.
+ */
+export class RateRounds {
+  readonly #parts: RateRoundsParts
+  readonly #asked = new Map<string, Asked>()
+  readonly #told = new Map<string, Told>()
+
+  constructor(parts: RateRoundsParts) {
+    this.#parts = parts
+  }
+
+  /** Resolves when what came was published; it may be nothing. */
+  async ask(wanted: readonly RatePair[]): Promise<void> {
+    const { services } = this.#parts
+    const round: Round = { wanted, asked: [], isOver: false }
+    const answered = services.hooks.fetchRates.promise(this.#desksOf(round))
+    const cutOff = { clock: services.io.clock, milliseconds: CUT_OFF_MS, what: 'A round of rates' }
+    await withDeadline(cutOff, () => answered).catch(() => {})
+    this.#end(round)
+  }
+
+  /** Waits for nobody any more. */
+  close(): void {
+    for (const { open, abort } of this.#asked.values()) {
+      open.close()
+      abort.abort()
+    }
+    this.#asked.clear()
+  }
+
+  #desksOf(round: Round): Scoped<RateContext> {
+    return {
+      deskFor: pluginId => this.#deskFor(round, pluginId),
+      ended: (pluginId, error) => this.#ended(round, pluginId, error)
+    }
+  }
+
+  #deskFor(round: Round, pluginId: string): RateContext | undefined {
+    const { providers, services } = this.#parts
+    const known = this.#asked.get(pluginId)
+    if (known !== undefined) {
+      if (known.round !== round) return undefined
+      known.tapCount += 1
+      return known.open.desk
+    }
+    if (!providers.isActive(pluginId)) return undefined
+    const { clock } = services.io
+    const abort = makeAbort()
+    const open = new OpenRateDesk({
+      pluginId,
+      wanted: round.wanted,
+      signal: abort.signal,
+      now: () => secondsOf(clock.now()),
+      refused: message => this.#tellRefusal(pluginId, message)
+    })
+    const asked: Asked = { round, open, abort, startedAt: clock.monotonic(), tapCount: 1 }
+    this.#asked.set(pluginId, asked)
+    round.asked.push(asked)
+    providers.asked(pluginId)
+    return open.desk
+  }
+
+  #ended(round: Round, pluginId: string, error: unknown): boolean {
+    const asked = this.#asked.get(pluginId)
+    if (asked === undefined || asked.round !== round) return true
+    const { services, providers, publish } = this.#parts
+    asked.tapCount -= 1
+    if (error !== undefined) asked.error = error
+    if (asked.tapCount > 0) return true
+    this.#tellFailure(pluginId, asked)
+    this.#asked.delete(pluginId)
+    asked.open.close()
+    // A plugin that is past its deadline may still be at work for nobody.
+    if (error !== undefined) asked.abort.abort()
+    const { clock } = services.io
+    providers.ended(pluginId, {
+      pairCount: asked.open.count,
+      durationMs: clock.monotonic() - asked.startedAt,
+      at: secondsOf(clock.now()),
+      error: asked.error
+    })
+    if (round.isOver) publish(asked.open.take())
+    return true
+  }
+
+  /** What has lasted since the round before was told already. */
+  #tellFailure(pluginId: string, { error, open }: Asked): void {
+    const failure = error === undefined ? undefined : failureLine('It gave no rates', error)
+    if (failure !== undefined && failure !== this.#told.get(pluginId)?.failure) {
+      this.#parts.services.logOf(pluginId).warn(failure)
+    }
+    this.#told.set(pluginId, { failure, refusal: open.refusal })
+  }
+
+  #tellRefusal(pluginId: string, message: string): void {
+    if (message === this.#told.get(pluginId)?.refusal) return
+    tellFault(this.#parts.services, { pluginId, hook: 'fetchRates', message })
+  }
+
+  #end(round: Round): void {
+    const { providers, publish } = this.#parts
+    round.isOver = true
+    for (const [pluginId, asked] of this.#asked) if (asked.round === round) providers.silent(pluginId)
+    publish(round.asked.flatMap(({ open }) => open.take()))
+  }
+}
+
+/** What a desk is opened with. */
+export interface RateDeskOptions {
+  readonly pluginId: string
+  readonly wanted: readonly RatePair[]
+  readonly signal: AbortSignalLike
+  /** Unix seconds. */
+  now(): number
+  /** Hears of the first offer that cannot be taken. */
+  refused(message: string): void
+}
+
+/** Where one provider puts its pairs in one round, until it is closed. */
+export class OpenRateDesk {
+  readonly desk: RateContext
+  readonly #options: RateDeskOptions
+  #waiting: RateSnapshot[] = []
+  #count = 0
+  #refusal: string | undefined
+  #isClosed = false
+
+  constructor(options: RateDeskOptions) {
+    this.#options = options
+    const { wanted, signal } = options
+    this.desk = Object.freeze({
+      wanted,
+      signal,
+      offer: (pair: RatePair, rate: number) => this.#offer(pair, rate)
+    })
+  }
+
+  /** How many pairs it took. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Why the first offer that was not taken was refused. */
+  get refusal(): string | undefined {
+    return this.#refusal
+  }
+
+  /** Takes away what has come since the last time. */
+  take(): readonly RateSnapshot[] {
+    const taken = this.#waiting
+    this.#waiting = []
+    return taken
+  }
+
+  /** Hears nothing more: the provider has ended, or nobody waits for it. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  #offer(pair: unknown, rate: unknown): void {
+    if (this.#isClosed) return
+    const { fromCurrency, toCurrency } = fieldsOfPair(pair)
+    if (!isCurrencyCode(fromCurrency) || !isCurrencyCode(toCurrency) || !isRate(rate)) {
+      this.#refuse('Invalid data format')
+      return
+    }
+    if (this.#count >= MAX_PAIRS) {
+      this.#refuse(`More than ${MAX_PAIRS} pairs`)
+      return
+    }
+    const { pluginId, now } = this.#options
+    this.#count += 1
+    this.#waiting.push(Object.freeze({ fromCurrency, toCurrency, rate, source: pluginId, at: now() }))
+  }
+
+  // Thousands may be bad for one reason.
+  #refuse(message: string): void {
+    if (this.#refusal !== undefined) return
+    this.#refusal = message
+    this.#options.refused(message)
+  }
+}
+
+/** What a rate plugin did wrong, in which hook. */
+export interface RateFault {
+  readonly pluginId: string
+  readonly hook: 'fetchRates' | 'fetchHistoricRates'
+  readonly message: string
+}
+
+/** Tells of an offer that was refused: in the plugin's log, and as its fault. */
+export const tellFault = ({ logOf, hooks }: Services, { pluginId, hook, message }: RateFault): void => {
+  logOf(pluginId).error(message)
+  hooks.pluginFault.call(Object.freeze({ pluginId, hook, errorName: 'Error', message }))
+}
