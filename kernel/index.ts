@@ -40,14 +40,13 @@ export {
   type SwapInfo,
   type SwapResult,
   type SwapReview
-} from './swap/approve-quote.ts'
-export { bestFailureOf } from './swap/best-failure.ts'
-export type { Allowance } from './swap/check-allowances.ts'
-export type { QuoteRoundSnapshot } from './swap/quote-board.ts'
-export type { QuoteRound } from './swap/quote-round.ts'
-export type { SwapQuote } from './swap/swap-quote.ts'
-export type { SwapWallet } from './swap/swap-wallet.ts'
-export type { SwapOptions, SwapWish } from './swap/swap-wish.ts'
+} from './swap/approval.ts'
+export { bestFailureOf } from './swap/errors.ts'
+export type { Allowance } from './swap/payees.ts'
+export type { SwapQuote } from './swap/quote.ts'
+export type { QuoteRoundSnapshot } from './swap/quote-list.ts'
+export type { SwapOptions, SwapWallet, SwapWish } from './swap/request.ts'
+export type { QuoteRound } from './swap/round.ts'
 export type { WalletStates, WalletStatesChange } from './types/keys.ts'
 export type { LocalUser, LoginMessage, PendingVoucher, RecoveryQuestionChoice } from './types/login.ts'
 export { type UnusualFee, unusualFeeOf } from './types/network-fee.ts'

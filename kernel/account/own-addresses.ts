@@ -1,7 +1,7 @@
 import { withDeadline } from '../base/deadline.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Services } from '../plugins/services.ts'
-import type { OwnAddresses } from '../swap/check-payees.ts'
+import type { OwnAddresses } from '../swap/payees.ts'
 import { findOwnAddresses } from '../wallet/own-addresses.ts'
 import { callTools } from '../wallet/tools.ts'
 import type { CurrencyWallet } from '../wallet/wallet.ts'

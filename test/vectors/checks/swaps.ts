@@ -1,4 +1,4 @@
-import { rankQuotes } from '../../../kernel/swap/rank-quotes.ts'
+import { rankQuotes } from '../../../kernel/swap/ranking.ts'
 import { eachVector, type GroupCheck } from './check.ts'
 
 export const checkSwapSort: GroupCheck = eachVector((t, { id, inputs, outputs }) => {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { nativeAmount, WalletError } from '../../../kernel/index.ts'
-import { bestErrorOf, isExpected, swapErrorOf } from '../../../kernel/swap/swap-errors.ts'
+import { bestErrorOf, isExpected, swapErrorOf } from '../../../kernel/swap/errors.ts'
 
 const asset = (currencyCode: string) => ({
   pluginId: currencyCode.toLowerCase(),

@@ -8,8 +8,8 @@ import {
   hasPassed,
   type SwapInfo,
   type SwapResult
-} from './approve-quote.ts'
-import { compareQuotes, type RankWishes } from './rank-quotes.ts'
+} from './approval.ts'
+import { compareQuotes, type RankWishes } from './ranking.ts'
 
 /** Where a quote stands in its round. `rank`: from 1 on; `reason`: what puts it before the quote behind it. */
 export interface QuotePlace {

@@ -1,4 +1,5 @@
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
+import test from 'ava'
 import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
 import {
   type Account,

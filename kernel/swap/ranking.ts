@@ -1,4 +1,6 @@
-import type { SwapOptions } from './swap-wish.ts'
+import { copyList } from '../base/copy-data.ts'
+import type { QuoteSnapshot } from '../types/snapshots.ts'
+import type { SwapOptions } from './request.ts'
 
 /** What the order of quotes looks at. A missing `isEstimate` counts as an estimate. */
 export interface Rankable {
@@ -102,4 +104,52 @@ const differenceOf = (
   const gain = one.to * other.from - other.to * one.from
   if (gain === 0n) return { order: 0, reason: 'as good, and asked first' }
   return { order: gain > 0n ? -1 : 1, reason: 'a better rate' }
+}
+
+/** A quote in its place, and as observers see it. */
+export interface ShownQuote<Q extends Rankable> extends Ranked<Q> {
+  readonly snapshot: QuoteSnapshot
+}
+
+/**
+ * Lets policies order quotes anew; only an answer with every quote once counts.
+ *
+ * @param ask - the hook; its answer may be anything
+ */
+export const orderByPolicy = <Q extends Rankable & { readonly quoteId: string }>(
+  ranked: readonly ShownQuote<Q>[],
+  ask: (quotes: readonly QuoteSnapshot[]) => unknown
+): readonly Ranked<Q>[] => {
+  const places = new Map<unknown, ShownQuote<Q>>(ranked.map(shown => [shown.quote.quoteId, shown]))
+  const said = copyList(ask(Object.freeze(ranked.map(({ snapshot }) => snapshot))), ranked.length)
+  if (said?.length !== ranked.length) return ranked
+  const ordered: ShownQuote<Q>[] = []
+  for (const item of said) {
+    const quoteId = quoteIdOf(item)
+    const shown = places.get(quoteId)
+    if (shown === undefined) return ranked
+    places.delete(quoteId)
+    ordered.push(shown)
+  }
+  return ordered.map((shown, at) => reasonIn(ranked, shown, ordered[at + 1]))
+}
+
+const quoteIdOf = (item: unknown): unknown => {
+  try {
+    return (item as { readonly quoteId?: unknown }).quoteId
+  } catch {
+    return undefined
+  }
+}
+
+/** A reason holds against the quote that was next by the kernel's own order. */
+const reasonIn = <Q extends Rankable>(
+  ranked: readonly ShownQuote<Q>[],
+  shown: ShownQuote<Q>,
+  next: ShownQuote<Q> | undefined
+): Ranked<Q> => {
+  const { quote, reason } = shown
+  if (next === undefined) return { quote }
+  const isAsBefore = ranked[ranked.indexOf(shown) + 1] === next
+  return { quote, reason: isAsBefore && reason !== undefined ? reason : 'placed here by a policy' }
 }

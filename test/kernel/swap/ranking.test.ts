@@ -1,11 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import {
-  compareQuotes,
-  type Rankable,
-  type RankWishes,
-  rankQuotes
-} from '../../../kernel/swap/rank-quotes.ts'
+import { compareQuotes, type Rankable, type RankWishes, rankQuotes } from '../../../kernel/swap/ranking.ts'
 
 const quoteOf = (pluginId: string, to: string, changes: Partial<Rankable> = {}): Rankable => ({
   pluginId,

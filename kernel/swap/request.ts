@@ -1,9 +1,10 @@
 import { type NativeAmount, nativeAmount, ZERO } from '../base/amount.ts'
 import { WalletError } from '../base/errors.ts'
-import type { TokenMap } from '../types/currency.ts'
+import type { CurrencyInfo, TokenMap } from '../types/currency.ts'
+import type { FreshAddress, ParsedUri } from '../types/engine.ts'
 import type { SwapRequestSnapshot } from '../types/snapshots.ts'
 import type { QuoteRequest, SwapAsset } from '../types/swap.ts'
-import type { SwapWallet } from './swap-wallet.ts'
+import type { SpendInfo, Transaction } from '../types/transaction.ts'
 
 /** What a user wants to swap. */
 export interface SwapWish {
@@ -101,4 +102,23 @@ const assetOf = (
     multiplier: denominations[0]?.multiplier ?? '1',
     ...(networkLocation === undefined ? {} : { networkLocation })
   })
+}
+
+/** What a swap needs of a wallet; `CurrencyWallet` has it. */
+export interface SwapWallet {
+  readonly id: string
+  readonly currencyInfo: CurrencyInfo
+  balanceOf(tokenId: string | null): NativeAmount
+  getReceiveAddress(options?: { tokenId?: string | null }): Promise<FreshAddress>
+  /** Stands for a recipient who is not known yet. */
+  sampleAddress(): Promise<string>
+  /** @throws ADDRESS_INVALID */
+  parseUri(uri: string): Promise<ParsedUri>
+  makeSpend(request: SpendInfo): Promise<Transaction>
+  getMaxSpendable(request: SpendInfo): Promise<NativeAmount>
+  /** Signs, sends and saves, as one journalled action. */
+  spend(
+    draft: Transaction,
+    options?: { readonly maxNetworkFee?: NativeAmount | undefined }
+  ): Promise<Transaction>
 }

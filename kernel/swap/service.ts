@@ -6,11 +6,11 @@ import type { SwapPlugin } from '../plugins/plugin.ts'
 import type { Services } from '../plugins/services.ts'
 import type { TokenMap } from '../types/currency.ts'
 import type { EngineStore } from '../types/engine.ts'
-import type { Deal } from './approve-quote.ts'
-import { QuoteRound } from './quote-round.ts'
-import { promoCodeOf } from './rank-quotes.ts'
-import type { SwapQuote } from './swap-quote.ts'
-import { readWish, type SwapOptions, type SwapWish } from './swap-wish.ts'
+import type { Deal } from './approval.ts'
+import type { SwapQuote } from './quote.ts'
+import { promoCodeOf } from './ranking.ts'
+import { readWish, type SwapOptions, type SwapWish } from './request.ts'
+import { QuoteRound } from './round.ts'
 
 /** What the settings of an account say of a swap plugin. */
 export interface ProviderSettings {
