@@ -20,7 +20,7 @@ export interface AddressRecord {
 
 /** Every address that the wallet remembers; a file that cannot be read is kept and handed to `report`. */
 export const readAddresses = async (repo: Repo, report: (error: unknown) => void): Promise<AddressRecord[]> =>
-  (await readPlaced(repo, await repo.list(FOLDER), report)).map(({ record }) => record)
+  (await readRecords(repo, await repo.list(FOLDER), report)).map(({ record }) => record)
 
 /** What becomes of one address. */
 export interface AddressChange {
@@ -35,7 +35,7 @@ export interface AddressChange {
  *
  * It remembers where they are; once another client has changed files of theirs, another takes its place.
  */
-export class AddressFiles {
+export class SavedAddresses {
   readonly #files: WalletFiles
   readonly #hashOf: (text: string) => string
   /** The path of each address; read when first wanted. */
@@ -69,19 +69,19 @@ export class AddressFiles {
     const path = this.#paths.get(address)
     if (path === undefined) return hidden
     // A sync that is still under way may have made something else of that file.
-    const [present] = await readPlaced(repo, [path], nothing)
+    const [present] = await readRecords(repo, [path], ignoreError)
     return present?.record.address === address ? path : hidden
   }
 }
 
 /** Of several files of an address, the first counts. */
 const readPaths = async (repo: Repo): Promise<ReadonlyMap<string, string>> => {
-  const placed = await readPlaced(repo, await repo.list(FOLDER), nothing)
+  const placed = await readRecords(repo, await repo.list(FOLDER), ignoreError)
   return new Map(placed.reverse().map(({ path, record }) => [record.address, path]))
 }
 
 /** What cannot be read is reported by whoever lists the addresses. */
-const nothing = (): void => {}
+const ignoreError = (): void => {}
 
 const editsOf = (
   fields: JsonObject | undefined,
@@ -105,17 +105,17 @@ const editsOf = (
   ]
 }
 
-interface PlacedRecord {
+interface LocatedRecord {
   readonly path: string
   readonly record: AddressRecord
 }
 
-const readPlaced = async (
+const readRecords = async (
   repo: Repo,
   paths: readonly string[],
   report: (error: unknown) => void
-): Promise<PlacedRecord[]> => {
-  const records: PlacedRecord[] = []
+): Promise<LocatedRecord[]> => {
+  const records: LocatedRecord[] = []
   for (const path of paths) {
     try {
       const text = await repo.getText(path)

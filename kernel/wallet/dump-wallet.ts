@@ -1,8 +1,8 @@
 import { isRecord, type Json, type JsonObject } from '../base/json.ts'
 import type { WalletKeys } from '../types/keys.ts'
 import { copyPluginData } from './engine/validate.ts'
-import type { WalletParts } from './options.ts'
-import type { WalletLife } from './runtime.ts'
+import type { WalletContext } from './options.ts'
+import type { WalletRuntime } from './runtime.ts'
 
 /** What support needs to know of a wallet (protocol §7.2 `dumpData`). */
 export interface WalletDump {
@@ -17,20 +17,20 @@ export interface WalletDump {
 }
 
 /** Asks an engine for its facts, and takes out whatever is a private key of the wallet. @throws ENGINE_FAILED, DEADLINE */
-export const dumpWallet = async (parts: WalletParts, life: WalletLife): Promise<WalletDump> => {
-  const { pluginId } = parts.info
-  const data = await life.engine.call(
+export const dumpWallet = async (context: WalletContext, runtime: WalletRuntime): Promise<WalletDump> => {
+  const { pluginId } = context.info
+  const data = await runtime.engine.call(
     'telling about itself',
     async engine =>
       copyPluginData({ pluginId, what: 'dump' }, (await engine.dumpData?.()) ?? {}, MAX_DUMP) ?? {}
   )
-  return parts.keys.use(keys => ({
-    walletId: parts.walletId,
-    walletType: parts.walletInfo.type,
-    pluginId: parts.info.pluginId,
-    wallet: { ...life.facts.state.getSnapshot() } as unknown as JsonObject,
+  return context.keys.use(keys => ({
+    walletId: context.walletId,
+    walletType: context.walletInfo.type,
+    pluginId: context.info.pluginId,
+    wallet: { ...runtime.state.snapshot.getSnapshot() } as unknown as JsonObject,
     // It quotes the plugin too: its status, and how it failed.
-    engine: withoutKeys(life.engine.getSnapshot(), keys) as JsonObject,
+    engine: withoutKeys(runtime.engine.getSnapshot(), keys) as JsonObject,
     data: withoutKeys(data, keys)
   }))
 }

@@ -14,7 +14,7 @@ const DELAY_MS = 20
 export class EventQueue {
   readonly #clock: Clock
   readonly #onError: (error: unknown) => void
-  readonly #waiting = new Map<string, () => void>()
+  readonly #queued = new Map<string, () => void>()
   #cancelTimer: (() => void) | undefined
   #isFlushing = false
   #isClosed = false
@@ -27,7 +27,7 @@ export class EventQueue {
   /** Delivers later; an earlier event under the same key is replaced in its place. */
   push(key: string, deliver: () => void): void {
     if (this.#isClosed) return
-    this.#waiting.set(key, deliver)
+    this.#queued.set(key, deliver)
     if (this.#cancelTimer === undefined && !this.#isFlushing) this.#wait()
   }
 
@@ -35,7 +35,7 @@ export class EventQueue {
   close(): void {
     this.#isClosed = true
     this.#cancelTimer?.()
-    this.#waiting.clear()
+    this.#queued.clear()
   }
 
   #wait(): void {
@@ -48,18 +48,18 @@ export class EventQueue {
   /** What a delivery brings about waits for the next time. */
   async #flush(): Promise<void> {
     this.#isFlushing = true
-    const breathe = makeYielder(this.#clock)
-    for (const key of [...this.#waiting.keys()]) {
+    const yieldNow = makeYielder(this.#clock)
+    for (const key of [...this.#queued.keys()]) {
       this.#deliver(key)
-      await breathe()
+      await yieldNow()
     }
     this.#isFlushing = false
-    if (this.#waiting.size > 0) this.#wait()
+    if (this.#queued.size > 0) this.#wait()
   }
 
   #deliver(key: string): void {
-    const deliver = this.#waiting.get(key)
-    this.#waiting.delete(key)
+    const deliver = this.#queued.get(key)
+    this.#queued.delete(key)
     try {
       deliver?.()
     } catch (error) {

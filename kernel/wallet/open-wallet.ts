@@ -1,9 +1,9 @@
 import { Mutex } from '../base/mutex.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { EngineRunner } from './engine/supervisor.ts'
-import type { WalletParts, WalletPlace } from './options.ts'
-import { WalletLife } from './runtime.ts'
-import { WalletFacts } from './state.ts'
+import type { WalletContext, WalletOptions } from './options.ts'
+import { WalletRuntime } from './runtime.ts'
+import { WalletState } from './state.ts'
 import { CurrencyWallet } from './wallet.ts'
 
 /** An open wallet and the way to close it. */
@@ -26,55 +26,55 @@ export interface OpenedWallet {
  *
  * @throws PLUGIN_FOR_TYPE, STORAGE_FAILED
  */
-export const openWallet = async (place: WalletPlace): Promise<OpenedWallet> => {
-  const { services, walletInfo } = place
+export const openWallet = async (options: WalletOptions): Promise<OpenedWallet> => {
+  const { services, walletInfo } = options
   const { io, disk } = services
   const info = services.plugins.infoOf(walletInfo.type)
-  const parts: WalletParts = {
-    ...place,
+  const context: WalletContext = {
+    ...options,
     walletId: walletInfo.id,
     info,
     keys: walletInfo.keys,
     clock: io.clock,
     disk,
-    turns: new Mutex(),
-    fiatCode: () => facts.state.getSnapshot().fiatCurrencyCode,
+    mutex: new Mutex(),
+    fiatCode: () => state.snapshot.getSnapshot().fiatCurrencyCode,
     report: error => services.report(`wallet ${info.pluginId}`, error)
   }
-  const facts = new WalletFacts(parts)
-  const life = new WalletLife(parts, facts)
+  const state = new WalletState(context)
+  const runtime = new WalletRuntime(context, state)
   try {
-    await life.open()
+    await runtime.open()
   } catch (error) {
-    await life.close()
+    await runtime.close()
     throw error
   }
-  return new LiveWallet(new CurrencyWallet(parts, life), life)
+  return new LiveWallet(new CurrencyWallet(context, runtime), runtime)
 }
 
 /** A class and no object of functions: there are hundreds. */
 class LiveWallet implements OpenedWallet {
   readonly wallet: CurrencyWallet
-  readonly #life: WalletLife
+  readonly #runtime: WalletRuntime
 
-  constructor(wallet: CurrencyWallet, life: WalletLife) {
+  constructor(wallet: CurrencyWallet, runtime: WalletRuntime) {
     this.wallet = wallet
-    this.#life = life
+    this.#runtime = runtime
   }
 
   get engine(): Pick<EngineRunner, 'call'> {
-    return this.#life.engine
+    return this.#runtime.engine
   }
 
   pauseSettled(): Promise<void> {
-    return this.#life.pauseSettled()
+    return this.#runtime.pauseSettled()
   }
 
   ratePairs(): Iterable<RatePair> {
-    return this.#life.ratePairs()
+    return this.#runtime.ratePairs()
   }
 
   close(): Promise<void> {
-    return this.#life.close()
+    return this.#runtime.close()
   }
 }

@@ -13,7 +13,7 @@ import type { SecretWalletInfo, WalletKeys } from '../types/keys.ts'
 import type { EventQueue } from './events.ts'
 
 /** What a wallet needs from its account to open. */
-export interface WalletPlace {
+export interface WalletOptions {
   readonly services: Services
   readonly walletInfo: SecretWalletInfo
   readonly repo: Repo
@@ -33,14 +33,14 @@ export interface WalletPlace {
 }
 
 /** What every part of one open wallet is given: one object, since there are hundreds of wallets. */
-export interface WalletParts extends WalletPlace {
+export interface WalletContext extends WalletOptions {
   readonly walletId: string
   readonly info: CurrencyInfo
   readonly keys: Secret<WalletKeys>
   readonly clock: Clock
   readonly disk: Disk
   /** Readings and edits of the wallet's small files never overlap. */
-  readonly turns: Mutex
+  readonly mutex: Mutex
   /** The fiat currency that the wallet is shown in now, such as `iso:USD`. */
   fiatCode(): string
   /** Hands a failure that was survived to the application. */

@@ -6,63 +6,63 @@ import { type PauseOptions, PauseSwitch } from '../base/pause-switch.ts'
 import type { BalanceDetails, ConnectionLoss, StakingStatus } from '../types/engine.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { EngineTransaction } from '../types/transaction.ts'
-import { AddressFiles } from './addresses.ts'
-import type { EngineInputs } from './engine/config.ts'
+import { SavedAddresses } from './addresses.ts'
+import type { EngineConfig } from './engine/config.ts'
 import { addUsedAddresses } from './engine/make-engine.ts'
 import { type EngineHost, EngineRoom, type EngineRunner } from './engine/supervisor.ts'
 import { TransactionThrottle, type TxidChanges } from './events.ts'
-import { HistoryTable } from './history/history.ts'
-import type { WalletParts } from './options.ts'
+import { History } from './history/history.ts'
+import type { WalletContext } from './options.ts'
 import { readWalletSettings, WALLET_SETTINGS_PATHS } from './settings.ts'
 import { SpendJournal } from './spend/journal.ts'
 import { openPaymentsOf, reservedPaymentsOf } from './spend/open-payments.ts'
-import type { SpendParts } from './spend/spender.ts'
+import type { SpendContext } from './spend/spender.ts'
 import { keepSentRows, watchPayments } from './spend/watch-payments.ts'
-import type { WalletFacts } from './state.ts'
+import type { WalletState } from './state.ts'
 import { OLD_TOKENS_PATH, TOKENS_PATH, tokenIdList, tokenSnapshotsOf, WalletTokens } from './tokens.ts'
 
 /**
  * One open wallet from the inside: what happens when its engine, its files, its currency's settings or its pause change.
  */
-export class WalletLife implements EngineHost {
-  readonly facts: WalletFacts
-  readonly table: HistoryTable
+export class WalletRuntime implements EngineHost {
+  readonly state: WalletState
+  readonly history: History
   readonly tokens: WalletTokens
   readonly engine: EngineRunner
   readonly journal: SpendJournal
   readonly pause: PauseSwitch
-  readonly #parts: WalletParts
+  readonly #context: WalletContext
   readonly #room: EngineRoom
-  #addresses: AddressFiles | undefined
-  #spends: SpendParts | undefined
+  #addresses: SavedAddresses | undefined
+  #spends: SpendContext | undefined
   #throttle: TransactionThrottle | undefined
   #fallbackName: string | null = null
   #height: number | undefined
   #pausing: Promise<void> | undefined
   #watching: Promise<void> | undefined
   /** Transactions of which something was heard since the last round of {@link watchPayments}; undefined: no round is wanted. */
-  #changed: Set<string> | undefined
+  #changedTxids: Set<string> | undefined
   #unsubscribes: (() => void)[] = []
 
-  constructor(parts: WalletParts, facts: WalletFacts) {
-    const { repo, scheduler, walletId, paused, isPaused } = parts
-    this.#parts = parts
-    this.facts = facts
+  constructor(context: WalletContext, state: WalletState) {
+    const { repo, scheduler, walletId, paused, isPaused } = context
+    this.#context = context
+    this.state = state
     this.pause = new PauseSwitch({ scheduler, key: `pause ${walletId}`, parent: paused, isSet: isPaused })
     this.journal = new SpendJournal(repo.local)
-    this.table = new HistoryTable(parts, this.journal)
-    this.tokens = new WalletTokens(parts, this)
-    this.#room = new EngineRoom(parts, this)
+    this.history = new History(context, this.journal)
+    this.tokens = new WalletTokens(context, this)
+    this.#room = new EngineRoom(context, this)
     this.engine = this.#room.runner
   }
 
   /** Reads the files, shows the wallet, and starts its engine in the background. @throws STORAGE_FAILED */
   async open(): Promise<void> {
-    const { repo, config } = this.#parts
+    const { repo, config } = this.#context
     await Promise.all([this.readSettings(), this.tokens.read()])
     this.tokensChanged()
-    this.facts.show({ openPayments: openPaymentsOf(this.journal) })
-    this.facts.open()
+    this.state.set({ openPayments: openPaymentsOf(this.journal) })
+    this.state.open()
     this.#unsubscribes = [
       repo.onServerChange(paths => this.#filesChanged(paths)),
       config.subscribe(() => this.tokens.configChanged())
@@ -77,21 +77,21 @@ export class WalletLife implements EngineHost {
     for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe()
     this.pause.close()
     await this.engine.close()
-    await this.#room.reportsTaken()
-    await this.table.close()
+    await this.#room.reportsIdle()
+    await this.history.close()
     await this.tokens.close()
   }
 
   /** The addresses that the wallet remembers, to be edited. */
-  get addresses(): AddressFiles {
-    this.#addresses ??= new AddressFiles(this.#parts, this.#parts.hashOf)
+  get addresses(): SavedAddresses {
+    this.#addresses ??= new SavedAddresses(this.#context, this.#context.hashOf)
     return this.#addresses
   }
 
   /** The pairs that tell what its balances are worth: its coin, and every token with a balance, in its fiat. */
   *ratePairs(): Generator<RatePair> {
-    const { info, config } = this.#parts
-    const { balances, fiatCurrencyCode: toCurrency } = this.facts.state.getSnapshot()
+    const { info, config } = this.#context
+    const { balances, fiatCurrencyCode: toCurrency } = this.state.snapshot.getSnapshot()
     yield { fromCurrency: info.currencyCode, toCurrency }
     const { allTokens } = config.getSnapshot()
     for (const tokenId of Object.keys(balances)) {
@@ -101,17 +101,17 @@ export class WalletLife implements EngineHost {
   }
 
   /** What spends of this wallet work on. */
-  get spends(): SpendParts {
-    const { services, walletId, info } = this.#parts
-    const { engine, table, journal } = this
+  get spends(): SpendContext {
+    const { services, walletId, info } = this.#context
+    const { engine, history: table, journal } = this
     this.#spends ??= {
-      ...{ services, walletId, info, engine, table, journal },
-      balanceOf: tokenId => this.facts.balanceOf(tokenId),
-      busy: new Set(),
+      ...{ services, walletId, info, engine, history: table, journal },
+      balanceOf: tokenId => this.state.balanceOf(tokenId),
+      inProgress: new Set(),
       mutex: new Mutex(),
-      sends: new Map(),
-      told: txid => this.#tellTransactions({ created: [], changed: [txid] }),
-      openChanged: () => this.facts.show({ openPayments: openPaymentsOf(this.journal) })
+      attempts: new Map(),
+      txChanged: txid => this.#emitTransactions({ created: [], changed: [txid] }),
+      openPaymentsChanged: () => this.state.set({ openPayments: openPaymentsOf(this.journal) })
     }
     return this.#spends
   }
@@ -120,7 +120,7 @@ export class WalletLife implements EngineHost {
   async lookAtPayments(): Promise<void> {
     if (!this.#hasPayments) return
     this.#watch([])
-    const { clock } = this.#parts
+    const { clock } = this.#context
     const deadline = { clock, milliseconds: LOOK_MS, what: 'Looking for open payments' }
     await withDeadline(deadline, async () => this.#watching).catch(() => undefined)
   }
@@ -139,23 +139,23 @@ export class WalletLife implements EngineHost {
 
   /** Forgets everything that came from the chain, and has the engine look again (protocol §6.6). */
   async resync(): Promise<void> {
-    this.engine.restartProgress()
-    this.#room.doubt()
-    await this.#room.reportsTaken()
+    this.engine.resetProgress()
+    this.#room.suspendCheckpoints()
+    await this.#room.reportsIdle()
     // What the engine told before may have been heard only now.
-    this.engine.restartProgress()
-    await this.table.clear()
+    this.engine.resetProgress()
+    await this.history.clear()
     this.#height = undefined
     this.unactivatedChanged([])
     await this.tokens.forgetDetected()
     try {
       await this.engine.call('looking at the chain again', engine => {
         // What was told before this is forgotten, so that an engine that fails here must tell it at its next start.
-        this.#room.doubt()
+        this.#room.suspendCheckpoints()
         return engine.resyncBlockchain()
       })
-      this.#room.believe()
-      await this.#room.reportsTaken()
+      this.#room.resumeCheckpoints()
+      await this.#room.reportsIdle()
     } finally {
       // The network may have lost what was sent from here; this wallet must not.
       await keepSentRows(this.spends)
@@ -163,23 +163,23 @@ export class WalletLife implements EngineHost {
   }
 
   /** Resolves when everything that was reported or synced so far has been taken in. */
-  async settled(): Promise<void> {
-    await this.#room.reportsTaken()
-    await this.table.settled()
+  async idle(): Promise<void> {
+    await this.#room.reportsIdle()
+    await this.history.idle()
   }
 
-  get inputs(): EngineInputs {
-    const { userSettings, customTokens } = this.#parts.config.getSnapshot()
+  get config(): EngineConfig {
+    const { userSettings, customTokens } = this.#context.config.getSnapshot()
     return { userSettings, customTokens, enabledTokenIds: this.tokens.enabledTokenIds }
   }
 
   /** What engines must keep from every draft. */
-  get reserved(): readonly EngineTransaction[] {
+  get reservedPayments(): readonly EngineTransaction[] {
     return reservedPaymentsOf(this.journal)
   }
 
   checkpoint(): Promise<string | undefined> {
-    return this.table.checkpoint()
+    return this.history.checkpoint()
   }
 
   synced(): void {
@@ -188,38 +188,38 @@ export class WalletLife implements EngineHost {
 
   tokensChanged(): void {
     const { enabledTokenIds, detectedTokenIds } = this.tokens
-    const tokens = tokenSnapshotsOf([enabledTokenIds, detectedTokenIds], this.#parts.config.getSnapshot())
-    this.facts.show({ enabledTokenIds, detectedTokenIds, tokens })
-    this.#room.inputsChanged()
+    const tokens = tokenSnapshotsOf([enabledTokenIds, detectedTokenIds], this.#context.config.getSnapshot())
+    this.state.set({ enabledTokenIds, detectedTokenIds, tokens })
+    this.#room.configChanged()
   }
 
   addressChanged(): void {
-    const { services, events, walletId } = this.#parts
-    const told = Object.freeze({ walletId })
-    events.push(`address ${walletId}`, () => services.hooks.addressChanged.call(told))
+    const { services, events, walletId } = this.#context
+    const event = Object.freeze({ walletId })
+    events.push(`address ${walletId}`, () => services.hooks.addressChanged.call(event))
   }
 
   balanceChanged(tokenId: string | null, balance: NativeAmount): void {
-    this.facts.gatherBalance(tokenId, balance)
+    this.state.batchBalance(tokenId, balance)
   }
 
-  detailsChanged(tokenId: string | null, details: BalanceDetails): void {
-    this.facts.gatherDetails(tokenId, details)
+  balanceDetailsChanged(tokenId: string | null, details: BalanceDetails): void {
+    this.state.batchBalanceDetails(tokenId, details)
   }
 
   heightChanged(blockHeight: number): void {
     if (blockHeight === this.#height) return
     this.#height = blockHeight
-    this.#inBackground(this.#takeHeight(blockHeight))
-    if (!this.#parts.services.config.skipBlockHeight) this.engine.gather({ blockHeight })
+    this.#inBackground(this.#applyHeight(blockHeight))
+    if (!this.#context.services.config.skipBlockHeight) this.engine.batch({ blockHeight })
   }
 
-  progressed(syncRatio: number): void {
-    this.engine.gather({ syncRatio })
+  progressChanged(syncRatio: number): void {
+    this.engine.batch({ syncRatio })
   }
 
   statusChanged(status: string): void {
-    this.engine.gather({ status })
+    this.engine.batch({ status })
   }
 
   connectionChanged(lost: ConnectionLoss | undefined): void {
@@ -227,27 +227,27 @@ export class WalletLife implements EngineHost {
   }
 
   stakingChanged(stakingStatus: StakingStatus): void {
-    this.facts.gather({ stakingStatus })
+    this.state.batch({ stakingStatus })
   }
 
   unactivatedChanged(tokenIds: readonly string[]): void {
-    this.facts.gather({ unactivatedTokenIds: tokenIdList(tokenIds) })
+    this.state.batch({ unactivatedTokenIds: tokenIdList(tokenIds) })
   }
 
   tokensFound(tokenIds: readonly string[]): void {
-    const { services, walletId } = this.#parts
+    const { services, walletId } = this.#context
     const found = this.tokens.detect(tokenIds)
     if (found.length === 0) return
     services.hooks.tokensDetected.call(Object.freeze({ walletId, tokenIds: found }))
   }
 
   async transactionsChanged(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<void> {
-    this.#tellTransactions(await this.table.take(transactions, checkpoint))
+    this.#emitTransactions(await this.history.applyReports(transactions, checkpoint))
     if (this.#hasPayments) this.#watch(transactions.map(({ txid }) => txid))
   }
 
   failed(thrown: unknown): void {
-    const { services, info } = this.#parts
+    const { services, info } = this.#context
     const error = errorOf(thrown)
     services.report(`engine ${info.pluginId}`, error)
     const isKnown = isWalletError(error)
@@ -264,13 +264,13 @@ export class WalletLife implements EngineHost {
 
   /** Shows what the files of the wallet's settings say; a reading that was begun earlier is never shown later. */
   readSettings(): Promise<void> {
-    return this.#parts.turns.run(() => this.#readSettings())
+    return this.#context.mutex.run(() => this.#readSettings())
   }
 
   async #readSettings(): Promise<void> {
-    const { services, walletInfo } = this.#parts
-    const { name, fiatCurrencyCode } = await readWalletSettings(this.#parts)
-    this.facts.show({ name: name === undefined ? this.#fallbackName : name, fiatCurrencyCode })
+    const { services, walletInfo } = this.#context
+    const { name, fiatCurrencyCode } = await readWalletSettings(this.#context)
+    this.state.set({ name: name === undefined ? this.#fallbackName : name, fiatCurrencyCode })
     const appId = walletInfo.appIds.find(id => id !== '')
     if (name !== undefined || appId === undefined || this.#fallbackName !== null) return
     services.inBackground('app name', this.#nameAfter(appId))
@@ -278,23 +278,23 @@ export class WalletLife implements EngineHost {
 
   /** A wallet that was never named is called like the app that made it (protocol §3.5 `WalletName.json`). */
   async #nameAfter(appId: string): Promise<void> {
-    this.#fallbackName = await this.#parts.nameOfApp(appId)
+    this.#fallbackName = await this.#context.nameOfApp(appId)
     await this.readSettings()
   }
 
   /** What another device changed is read anew, and the engine hears what concerns it (specification §4). */
   #filesChanged(paths: readonly string[]): void {
-    const { services, repo, report } = this.#parts
-    this.#inBackground(this.#tellChanged(this.table.filesChanged(paths)))
+    const { services, repo, report } = this.#context
+    this.#inBackground(this.#emitChanged(this.history.applyFiles(paths)))
     const has = (known: readonly string[]): boolean => paths.some(path => known.includes(path))
     if (has(WALLET_SETTINGS_PATHS)) services.inBackground('wallet settings', this.readSettings())
     if (has([TOKENS_PATH, OLD_TOKENS_PATH])) services.inBackground('wallet tokens', this.#readTokens())
     if (!paths.some(path => path.startsWith('Addresses/'))) return
     this.#addresses = undefined
-    const telling = this.engine.tell('taking used addresses', engine =>
+    const adding = this.engine.callIfMade('taking used addresses', engine =>
       addUsedAddresses(engine, repo, report)
     )
-    this.#inBackground(telling)
+    this.#inBackground(adding)
   }
 
   async #readTokens(): Promise<void> {
@@ -302,13 +302,13 @@ export class WalletLife implements EngineHost {
     this.tokensChanged()
   }
 
-  async #tellChanged(txids: Promise<string[]>): Promise<void> {
-    this.#tellTransactions({ created: [], changed: await txids })
+  async #emitChanged(txids: Promise<string[]>): Promise<void> {
+    this.#emitTransactions({ created: [], changed: await txids })
   }
 
-  async #takeHeight(blockHeight: number): Promise<void> {
-    const changed = await this.table.takeHeight(blockHeight)
-    this.#tellTransactions({ created: [], changed })
+  async #applyHeight(blockHeight: number): Promise<void> {
+    const changed = await this.history.applyHeight(blockHeight)
+    this.#emitTransactions({ created: [], changed })
     if (changed.length > 0 && this.#hasPayments) this.#watch(changed)
   }
 
@@ -319,17 +319,17 @@ export class WalletLife implements EngineHost {
 
   /** Goes on with the payments that are not over, in one round at a time; what changes during one has the next. */
   #watch(txids: readonly string[]): void {
-    this.#changed ??= new Set()
-    for (const txid of txids) this.#changed.add(txid)
+    this.#changedTxids ??= new Set()
+    for (const txid of txids) this.#changedTxids.add(txid)
     if (this.#watching !== undefined) return
-    this.#watching = this.#watchAll()
-    this.#parts.services.inBackground('unfinished spends', this.#watching)
+    this.#watching = this.#watchInRounds()
+    this.#context.services.inBackground('unfinished spends', this.#watching)
   }
 
-  async #watchAll(): Promise<void> {
+  async #watchInRounds(): Promise<void> {
     try {
-      for (let changed = this.#changed; changed !== undefined; changed = this.#changed) {
-        this.#changed = undefined
+      for (let changed = this.#changedTxids; changed !== undefined; changed = this.#changedTxids) {
+        this.#changedTxids = undefined
         await watchPayments(this.spends, changed)
       }
     } finally {
@@ -338,9 +338,9 @@ export class WalletLife implements EngineHost {
   }
 
   /** Most wallets of hundreds have nothing to tell. */
-  #tellTransactions(changes: TxidChanges): void {
+  #emitTransactions(changes: TxidChanges): void {
     if (changes.created.length + changes.changed.length === 0) return
-    const { services, scheduler, walletId } = this.#parts
+    const { services, scheduler, walletId } = this.#context
     this.#throttle ??= new TransactionThrottle(scheduler, walletId, ({ created, changed }) =>
       services.hooks.transactionsChanged.call(
         Object.freeze({ walletId, created: Object.freeze(created), changed: Object.freeze(changed) })
@@ -351,14 +351,14 @@ export class WalletLife implements EngineHost {
 
   #pauseChanged(): void {
     const { isSet, isPaused } = this.pause.getSnapshot()
-    this.facts.show({ isPaused: isSet })
+    this.state.set({ isPaused: isSet })
     if (isPaused === this.engine.getSnapshot().isPaused) return
     this.#pausing = isPaused ? this.engine.pause() : this.engine.resume()
     this.#inBackground(this.#pausing)
   }
 
   #inBackground(work: Promise<unknown>): void {
-    this.#parts.services.inBackground(`engine ${this.#parts.info.pluginId}`, work)
+    this.#context.services.inBackground(`engine ${this.#context.info.pluginId}`, work)
   }
 }
 

@@ -1,7 +1,7 @@
 import { WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { JsonFile } from '../sync/json-file.ts'
-import type { WalletParts } from './options.ts'
+import type { WalletContext } from './options.ts'
 
 /** The name and fiat currency of a wallet, as its repo has them. */
 export interface WalletSettings {
@@ -21,7 +21,7 @@ export const DEFAULT_FIAT = 'iso:USD'
 export const WALLET_SETTINGS_PATHS: readonly string[] = [NAME_PATH, FIAT_PATH]
 
 /** Where the files of a wallet are, and who hears of those that cannot be read. */
-export type WalletFiles = Pick<WalletParts, 'repo' | 'disk' | 'clock' | 'report'>
+export type WalletFiles = Pick<WalletContext, 'repo' | 'disk' | 'clock' | 'report'>
 
 /** One JSON file of a wallet. */
 export const jsonFileOf = ({ repo, disk, clock, report }: WalletFiles, path: string): JsonFile =>

@@ -3,12 +3,12 @@ import { isSameJson } from '../base/json.ts'
 import { Observable } from '../base/observable.ts'
 import type { BalanceDetails } from '../types/engine.ts'
 import type { WalletSnapshot } from '../types/snapshots.ts'
-import type { WalletParts } from './options.ts'
+import type { WalletContext } from './options.ts'
 import { DEFAULT_FIAT } from './settings.ts'
 
 /** What the facts of a wallet belong to. */
-export type WalletFactsParts = Pick<
-  WalletParts,
+export type WalletStateOptions = Pick<
+  WalletContext,
   'services' | 'events' | 'walletId' | 'walletInfo' | 'info' | 'report'
 >
 
@@ -18,21 +18,21 @@ export type WalletFactsParts = Pick<
  * What a user does is shown at once; what an engine says is gathered for a moment and told as one change. What
  * changes nothing is told to nobody, and nothing is told before the wallet is open.
  */
-export class WalletFacts {
-  readonly state: Observable<WalletSnapshot>
-  readonly #parts: WalletFactsParts
+export class WalletState {
+  readonly snapshot: Observable<WalletSnapshot>
+  readonly #options: WalletStateOptions
   #isOpen = false
   /** What waits to be told. */
-  #waiting: Partial<WalletSnapshot> | undefined
+  #batched: Partial<WalletSnapshot> | undefined
   /** Balances that wait with it: an engine may tell of thousands of tokens at once. */
   #balances: Map<string, NativeAmount> | undefined
 
-  constructor(parts: WalletFactsParts) {
-    const { walletId, walletInfo, info, report } = parts
-    this.#parts = parts
-    this.state = new Observable<WalletSnapshot>(
+  constructor(options: WalletStateOptions) {
+    const { walletId, walletInfo, info, report } = options
+    this.#options = options
+    this.snapshot = new Observable<WalletSnapshot>(
       { walletId, pluginId: info.pluginId, type: walletInfo.type, ...NEW_WALLET },
-      () => this.#tell(),
+      () => this.#emit(),
       report
     )
   }
@@ -40,63 +40,63 @@ export class WalletFacts {
   /** Tells everyone of the wallet, once its files are read. */
   open(): void {
     this.#isOpen = true
-    this.#tell()
+    this.#emit()
   }
 
   /** The balance of an asset as it was heard last, whether told or not; zero before. */
   balanceOf(tokenId: string | null): NativeAmount {
-    return this.#balances?.get(tokenId ?? '') ?? balanceIn(this.state.getSnapshot(), tokenId)
+    return this.#balances?.get(tokenId ?? '') ?? balanceIn(this.snapshot.getSnapshot(), tokenId)
   }
 
-  /** Shows facts at once. */
-  show(facts: Partial<WalletSnapshot>): void {
-    if (isNews(this.state.getSnapshot(), facts)) this.state.update(facts)
+  /** Shows changes at once. */
+  set(changes: Partial<WalletSnapshot>): void {
+    if (isNews(this.snapshot.getSnapshot(), changes)) this.snapshot.update(changes)
   }
 
-  /** Shows facts soon, with others that come in meanwhile. */
-  gather(facts: Partial<WalletSnapshot>): void {
-    if (!isNews({ ...this.state.getSnapshot(), ...this.#waiting }, facts)) return
-    this.#tellSoon()
-    this.#waiting = { ...this.#waiting, ...facts }
+  /** Shows changes soon, with others that come in meanwhile. */
+  batch(changes: Partial<WalletSnapshot>): void {
+    if (!isNews({ ...this.snapshot.getSnapshot(), ...this.#batched }, changes)) return
+    this.#deliverSoon()
+    this.#batched = { ...this.#batched, ...changes }
   }
 
   /** Gathers the balance of one asset; those of more assets than any chain has are not kept. */
-  gatherBalance(tokenId: string | null, balance: NativeAmount): void {
-    const { balances } = this.state.getSnapshot()
+  batchBalance(tokenId: string | null, balance: NativeAmount): void {
+    const { balances } = this.snapshot.getSnapshot()
     const key = tokenId ?? ''
     const known = this.#balances?.get(key) ?? (Object.hasOwn(balances, key) ? balances[key] : undefined)
     if (known === balance || (this.#balances?.size ?? 0) >= MAX_ASSETS) return
-    this.#tellSoon()
+    this.#deliverSoon()
     this.#balances ??= new Map()
     this.#balances.set(key, balance)
   }
 
   /** Gathers what the balance of one asset is made of; of more assets than any chain has nothing is kept. */
-  gatherDetails(tokenId: string | null, details: BalanceDetails): void {
-    const known = this.#waiting?.balanceDetails ?? this.state.getSnapshot().balanceDetails ?? {}
+  batchBalanceDetails(tokenId: string | null, details: BalanceDetails): void {
+    const known = this.#batched?.balanceDetails ?? this.snapshot.getSnapshot().balanceDetails ?? {}
     if (Object.keys(known).length >= MAX_ASSETS) return
     const all = new Map([...Object.entries(known), [tokenId ?? '', details] as const])
-    this.gather({ balanceDetails: Object.freeze(Object.fromEntries(all)) })
+    this.batch({ balanceDetails: Object.freeze(Object.fromEntries(all)) })
   }
 
-  #tellSoon(): void {
-    if (this.#waiting !== undefined || this.#balances !== undefined) return
-    this.#parts.events.push(`wallet ${this.#parts.walletId}`, () => {
-      const facts = { ...this.#waiting, ...this.#balancesNow() }
-      this.#waiting = undefined
+  #deliverSoon(): void {
+    if (this.#batched !== undefined || this.#balances !== undefined) return
+    this.#options.events.push(`wallet ${this.#options.walletId}`, () => {
+      const changes = { ...this.#batched, ...this.#balancesNow() }
+      this.#batched = undefined
       this.#balances = undefined
-      this.show(facts)
+      this.set(changes)
     })
   }
 
   #balancesNow(): Pick<Partial<WalletSnapshot>, 'balances'> {
     if (this.#balances === undefined) return {}
-    const all = new Map([...Object.entries(this.state.getSnapshot().balances), ...this.#balances])
+    const all = new Map([...Object.entries(this.snapshot.getSnapshot().balances), ...this.#balances])
     return { balances: Object.freeze(Object.fromEntries([...all].slice(0, MAX_ASSETS))) }
   }
 
-  #tell(): void {
-    if (this.#isOpen) this.#parts.services.hooks.walletChanged.call(this.state.getSnapshot())
+  #emit(): void {
+    if (this.#isOpen) this.#options.services.hooks.walletChanged.call(this.snapshot.getSnapshot())
   }
 }
 
@@ -132,5 +132,5 @@ const NEW_WALLET: Omit<WalletSnapshot, 'walletId' | 'pluginId' | 'type'> = {
   isPaused: false
 }
 
-const isNews = (shown: WalletSnapshot, facts: Partial<WalletSnapshot>): boolean =>
-  Object.entries(facts).some(([name, fact]) => !isSameJson(shown[name as keyof WalletSnapshot], fact))
+const isNews = (shown: WalletSnapshot, changes: Partial<WalletSnapshot>): boolean =>
+  Object.entries(changes).some(([name, fact]) => !isSameJson(shown[name as keyof WalletSnapshot], fact))

@@ -2,14 +2,15 @@ import { type JsonObject, parseJson } from '../base/json.ts'
 import type { JsonFile } from '../sync/json-file.ts'
 import type { CurrencyConfigSnapshot, Token } from '../types/currency.ts'
 import type { TokenSnapshot } from '../types/snapshots.ts'
-import type { WalletParts } from './options.ts'
+import type { WalletContext } from './options.ts'
 import { jsonFileOf, type WalletFiles } from './settings.ts'
 
 /** What the tokens of a wallet belong to. */
-export type WalletTokensParts = WalletFiles & Pick<WalletParts, 'walletId' | 'config' | 'scheduler' | 'turns'>
+export type WalletTokensOptions = WalletFiles &
+  Pick<WalletContext, 'walletId' | 'config' | 'scheduler' | 'mutex'>
 
 /** Who shows the tokens of a wallet. */
-export interface TokensOwner {
+export interface TokensListener {
   /** The lists may be others now. */
   tokensChanged(): void
 }
@@ -21,11 +22,11 @@ export interface TokensOwner {
  * written, written at most once in 100 ms (specification §9), and never if it would say the same.
  */
 export class WalletTokens {
-  readonly #parts: WalletTokensParts
-  readonly #owner: TokensOwner
+  readonly #options: WalletTokensOptions
+  readonly #listener: TokensListener
   /** What the file said when it was last read or written. */
-  #saved: TokenLists = NO_TOKENS
-  #wanted: TokenLists = NO_TOKENS
+  #saved: TokenLists = NO_TOKEN_LISTS
+  #wanted: TokenLists = NO_TOKEN_LISTS
   /** Without it nothing is written, unless the user asks for it. */
   #isRead = false
   /** The currency codes of an old file, for as long as there is no newer one. */
@@ -36,14 +37,14 @@ export class WalletTokens {
   #endWait: (() => void) | undefined
   #isClosed = false
 
-  constructor(parts: WalletTokensParts, owner: TokensOwner) {
-    this.#parts = parts
-    this.#owner = owner
+  constructor(options: WalletTokensOptions, listener: TokensListener) {
+    this.#options = options
+    this.#listener = listener
   }
 
   /** Reads the files, and again after a sync; one that cannot be read is reported and changes nothing. */
   read(): Promise<void> {
-    return this.#parts.turns.run(() => this.#read())
+    return this.#options.mutex.run(() => this.#read())
   }
 
   async #read(): Promise<void> {
@@ -54,21 +55,21 @@ export class WalletTokens {
       if (lists === undefined) return
       this.#isRead = true
       this.#codes = codes
-      this.#take(lists)
+      this.#apply(lists)
     } catch (error) {
-      this.#parts.report(error)
+      this.#options.report(error)
     }
   }
 
   /** Another config: codes of an old file may mean tokens now. */
   configChanged(): void {
-    if (this.#codes !== undefined) this.#take(this.#listsOfCodes(this.#codes))
-    this.#owner.tokensChanged()
+    if (this.#codes !== undefined) this.#apply(this.#listsOfCodes(this.#codes))
+    this.#listener.tokensChanged()
   }
 
   /** The tokens that are on, those that are on in every wallet included. */
   get enabledTokenIds(): readonly string[] {
-    return enabledTokenIdsOf(this.#wanted, this.#parts.config.getSnapshot())
+    return enabledTokenIdsOf(this.#wanted, this.#options.config.getSnapshot())
   }
 
   get detectedTokenIds(): readonly string[] {
@@ -77,7 +78,7 @@ export class WalletTokens {
 
   /** Switches tokens on and off; ids that the currency does not have are left out. Durable when it resolves. */
   async changeEnabled(tokenIds: readonly string[]): Promise<void> {
-    const config = this.#parts.config.getSnapshot()
+    const config = this.#options.config.getSnapshot()
     const { enabled } = this.#wanted
     const unknown = enabled.filter(id => !isKnownToken(id, config))
     // What is on everywhere is not this wallet's own choice.
@@ -100,8 +101,8 @@ export class WalletTokens {
     this.#change({
       detected: tokenIdList([...detected, ...tokenIds]),
       enabled: tokenIdList([...enabled, ...found])
-    }).catch(this.#parts.report)
-    const config = this.#parts.config.getSnapshot()
+    }).catch(this.#options.report)
+    const config = this.#options.config.getSnapshot()
     return Object.freeze(found.filter(id => isKnownToken(id, config)))
   }
 
@@ -119,7 +120,7 @@ export class WalletTokens {
   }
 
   /** What was read, under the changes that are not saved yet. */
-  #take(read: TokenLists): void {
+  #apply(read: TokenLists): void {
     this.#wanted = rebase({ base: this.#saved, mine: this.#wanted, theirs: read })
     this.#saved = read
   }
@@ -128,7 +129,7 @@ export class WalletTokens {
     const next = { ...this.#wanted, ...changes }
     if (!isSame(next, this.#wanted)) {
       this.#wanted = next
-      this.#owner.tokensChanged()
+      this.#listener.tokensChanged()
     }
     if (isSame(next, this.#saved) || !this.#isRead) return this.#queued ?? this.#saving
     this.#queued ??= this.#saveSoon()
@@ -139,7 +140,7 @@ export class WalletTokens {
     await this.#untilNextSave()
     this.#queued = undefined
     this.#nextSaveAt = this.#now() + SAVE_PERIOD_MS
-    this.#saving = this.#parts.turns.run(() => this.#save())
+    this.#saving = this.#options.mutex.run(() => this.#save())
     await this.#saving
   }
 
@@ -166,12 +167,12 @@ export class WalletTokens {
       this.#saved = written
       // What could not be kept is not shown either; what was changed since then is.
       this.#wanted = rebase({ base: next, mine: this.#wanted, theirs: written })
-      if (!isSame(written, next)) this.#owner.tokensChanged()
+      if (!isSame(written, next)) this.#listener.tokensChanged()
     }
   }
 
   #untilNextSave(): Promise<void> {
-    const { scheduler, walletId } = this.#parts
+    const { scheduler, walletId } = this.#options
     const restMs = this.#nextSaveAt - this.#now()
     if (restMs <= 0 || this.#isClosed) return Promise.resolve()
     return new Promise(resolve => {
@@ -181,20 +182,22 @@ export class WalletTokens {
   }
 
   #now(): number {
-    return this.#parts.clock.monotonic()
+    return this.#options.clock.monotonic()
   }
 
   get #file(): JsonFile {
-    return jsonFileOf(this.#parts, TOKENS_PATH)
+    return jsonFileOf(this.#options, TOKENS_PATH)
   }
 
   async #readOldFile(): Promise<unknown> {
-    const text = await this.#parts.repo.getText(OLD_TOKENS_PATH)
+    const text = await this.#options.repo.getText(OLD_TOKENS_PATH)
     return text === undefined ? undefined : parseJson(text, OLD_TOKENS_PATH)
   }
 
   #listsOfCodes(codes: unknown): TokenLists {
-    return Array.isArray(codes) ? tokenListsOfCodes(codes, this.#parts.config.getSnapshot()) : NO_TOKENS
+    return Array.isArray(codes)
+      ? tokenListsOfCodes(codes, this.#options.config.getSnapshot())
+      : NO_TOKEN_LISTS
   }
 }
 
@@ -234,7 +237,7 @@ interface TokenLists {
 const NO_IDS: readonly string[] = Object.freeze([])
 
 /** A wallet without tokens. */
-const NO_TOKENS: TokenLists = Object.freeze({ enabled: NO_IDS, detected: NO_IDS })
+const NO_TOKEN_LISTS: TokenLists = Object.freeze({ enabled: NO_IDS, detected: NO_IDS })
 
 /** What a token file holds (protocol §3.5 `Tokens.json`); undefined if it is something else. */
 const tokenListsOfFile = ({ enabledTokenIds, detectedTokenIds = [] }: JsonObject): TokenLists | undefined =>

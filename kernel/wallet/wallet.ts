@@ -27,8 +27,8 @@ import {
   streamTransactions,
   type TransactionQuery
 } from './history/list.ts'
-import type { WalletParts } from './options.ts'
-import type { WalletLife } from './runtime.ts'
+import type { WalletContext } from './options.ts'
+import type { WalletRuntime } from './runtime.ts'
 import { writeFiatCode, writeWalletName } from './settings.ts'
 import { getMaxSpendable, makeSpend, sweepPrivateKeys } from './spend/draft.ts'
 import type { SpendIntent } from './spend/journal.ts'
@@ -39,7 +39,7 @@ import {
   discardTx,
   forgetTx,
   type SignOptions,
-  type SpendParts,
+  type SpendContext,
   saveTx,
   signTx,
   spend
@@ -58,18 +58,18 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   readonly id: string
   readonly type: string
   readonly currencyInfo: CurrencyInfo
-  readonly #parts: WalletParts
-  readonly #life: WalletLife
+  readonly #context: WalletContext
+  readonly #runtime: WalletRuntime
   /** Made when somebody first looks: most of many wallets are never watched. */
   #shown: Readable<WalletSnapshot> | undefined
   #shownEngine: Readable<EngineSnapshot> | undefined
 
-  constructor(parts: WalletParts, life: WalletLife) {
-    this.id = parts.walletId
-    this.type = parts.walletInfo.type
-    this.currencyInfo = parts.info
-    this.#parts = parts
-    this.#life = life
+  constructor(context: WalletContext, runtime: WalletRuntime) {
+    this.id = context.walletId
+    this.type = context.walletInfo.type
+    this.currencyInfo = context.info
+    this.#context = context
+    this.#runtime = runtime
   }
 
   get subscribe(): Readable<WalletSnapshot>['subscribe'] {
@@ -81,7 +81,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   }
 
   get engine(): Readable<EngineSnapshot> {
-    this.#shownEngine ??= bindReadable(this.#life.engine)
+    this.#shownEngine ??= bindReadable(this.#runtime.engine)
     return this.#shownEngine
   }
 
@@ -103,16 +103,16 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   async rename(name: string | null): Promise<void> {
     this.#checkOpen()
     if (name !== null) requireTexts({ name })
-    await writeWalletName(this.#parts, name)
-    await this.#life.readSettings()
+    await writeWalletName(this.#context, name)
+    await this.#runtime.readSettings()
   }
 
   /** Sets the fiat currency the wallet is shown in. @throws FIAT_CODE */
   async setFiatCurrencyCode(fiatCurrencyCode: string): Promise<void> {
     this.#checkOpen()
     requireTexts({ fiatCurrencyCode })
-    await writeFiatCode(this.#parts, fiatCurrencyCode)
-    await this.#life.readSettings()
+    await writeFiatCode(this.#context, fiatCurrencyCode)
+    await this.#runtime.readSettings()
   }
 
   /** An address to receive on; the same one until it is used or locked. @throws ENGINE_FAILED, BOGUS_DATA */
@@ -125,7 +125,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
       ...(options.forceIndex === undefined ? {} : { forceIndex: options.forceIndex })
     }
     const { pluginId } = this.currencyInfo
-    return this.#life.engine.call('asking for an address', async engine =>
+    return this.#runtime.engine.call('asking for an address', async engine =>
       checkFreshAddress(pluginId, await engine.getFreshAddress(request))
     )
   }
@@ -138,20 +138,20 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Gives an address out for good: the next fresh one is another. */
   async lockReceiveAddress(address: string, metadata: MetadataChange = {}): Promise<void> {
     await this.#editAddress({ address, metadata, recycleable: false })
-    await this.#life.engine.call('locking an address', engine => engine.addGapLimitAddresses([address]))
+    await this.#runtime.engine.call('locking an address', engine => engine.addGapLimitAddresses([address]))
   }
 
   /** The addresses that were saved or locked. */
   async savedAddresses(): Promise<AddressRecord[]> {
     this.#checkOpen()
-    return readAddresses(this.#parts.repo, error => this.#report(error))
+    return readAddresses(this.#context.repo, error => this.#report(error))
   }
 
   /** Reads an address or payment URI of this currency. @throws ADDRESS_INVALID */
   async parseUri(uri: string): Promise<ParsedUri> {
     const { pluginId } = this.currencyInfo
     requireTexts({ uri })
-    return callTools(this.#parts.services, {
+    return callTools(this.#context.services, {
       pluginId,
       what: 'reading a URI',
       call: async tools => readParsedUri(pluginId, await tools.parseUri(uri))
@@ -161,7 +161,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** An address to find out fees with, before the recipient is known; nobody is ever paid there. */
   sampleAddress(): Promise<string> {
     const { pluginId } = this.currencyInfo
-    return sampleAddress(this.#parts.services, { pluginId, own: () => this.getReceiveAddress() })
+    return sampleAddress(this.#context.services, { pluginId, own: () => this.getReceiveAddress() })
   }
 
   /** Writes a payment URI. */
@@ -169,7 +169,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     const { pluginId } = this.currencyInfo
     requireData('request', request)
     requireTexts({ publicAddress: request.publicAddress })
-    return callTools(this.#parts.services, {
+    return callTools(this.#context.services, {
       pluginId,
       what: 'writing a URI',
       call: async tools =>
@@ -243,7 +243,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    */
   async lookAtOpenPayments(): Promise<readonly OpenPaymentSnapshot[]> {
     this.#checkOpen()
-    await this.#life.lookAtPayments()
+    await this.#runtime.lookAtPayments()
     return this.getSnapshot().openPayments
   }
 
@@ -267,7 +267,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Signs a text, so that others can see who holds the keys. @throws NOT_SUPPORTED, BOGUS_DATA */
   signMessage(message: string, options: MessageOptions = {}): Promise<string> {
     const { pluginId } = this.currencyInfo
-    return signMessage({ engine: this.#life.engine, pluginId }, message, options)
+    return signMessage({ engine: this.#runtime.engine, pluginId }, message, options)
   }
 
   /** Makes and signs what moves the coins of foreign keys here; {@link broadcastTx} sends it. @throws NOT_SUPPORTED, … */
@@ -279,7 +279,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
 
   /** Spends that were begun and are not finished, oldest first. */
   unfinishedSpends(): readonly SpendIntent[] {
-    return this.#life.journal.list(error => this.#report(error))
+    return this.#runtime.journal.list(error => this.#report(error))
   }
 
   /** The history of an asset, newest first, complete with what is noted. @throws TX_NOT_FOUND for `beforeTxid` */
@@ -287,13 +287,13 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     this.#checkOpen()
     requireObject('query', query)
     if (query.tokenId !== undefined) requireTokenId(query.tokenId)
-    return listTransactions(this.#life.table, query)
+    return listTransactions(this.#runtime.history, query)
   }
 
   /** The same in batches, each read when it is asked for. @throws TX_NOT_FOUND for `beforeTxid` */
   streamTransactions(query: StreamQuery = {}): AsyncIterable<Transaction[]> {
     this.#checkOpen()
-    return streamTransactions(this.#life.table, query)
+    return streamTransactions(this.#runtime.history, query)
   }
 
   /** One transaction in the history of an asset. @throws TX_NOT_FOUND */
@@ -301,7 +301,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     this.#checkOpen()
     requireTexts({ txid })
     requireTokenId(tokenId)
-    const tx = await this.#life.table.find(txid, tokenId)
+    const tx = await this.#runtime.history.find(txid, tokenId)
     if (tx === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
     return tx
   }
@@ -311,28 +311,28 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     this.#checkOpen()
     requireTexts({ txid })
     requireObject('metadata', change)
-    await saveMetadata(this.#life.table, { txid, tokenId }, change)
-    this.#life.spends.told(txid)
+    await saveMetadata(this.#runtime.history, { txid, tokenId }, change)
+    this.#runtime.spends.txChanged(txid)
   }
 
   /** Uploads and downloads the wallet's files, looks at the chain unless it is paused, and takes in what was told. */
   async sync(): Promise<void> {
     this.#checkOpen()
-    const { syncLoop, repo } = this.#parts
-    const { isPaused } = this.#life.pause.getSnapshot()
-    await allSettledOrThrow([syncLoop.syncNow(repo), isPaused ? undefined : this.#life.engine.syncNow()])
-    await this.#life.settled()
+    const { syncLoop, repo } = this.#context
+    const { isPaused } = this.#runtime.pause.getSnapshot()
+    await allSettledOrThrow([syncLoop.syncNow(repo), isPaused ? undefined : this.#runtime.engine.syncNow()])
+    await this.#runtime.idle()
   }
 
   /** Forgets what is known of the chain, found tokens included, and looks again. */
   async resyncBlockchain(): Promise<void> {
     this.#checkOpen()
-    await this.#life.resync()
+    await this.#runtime.resync()
   }
 
   /** How far the wallet's view of its chain is, what it waits for, and since when, in words too. */
   get syncStatus(): SyncStatus {
-    return syncStatusOf(this.engine.getSnapshot(), this.#parts.repo.state.getSnapshot())
+    return syncStatusOf(this.engine.getSnapshot(), this.#context.repo.state.getSnapshot())
   }
 
   /**
@@ -342,7 +342,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    */
   async changePaused(isPaused: boolean, options: PauseOptions = {}): Promise<void> {
     this.#checkOpen()
-    await this.#life.changePaused(isPaused, options)
+    await this.#runtime.changePaused(isPaused, options)
   }
 
   /**
@@ -353,38 +353,38 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   async changeEnabledTokenIds(tokenIds: readonly string[]): Promise<void> {
     this.#checkOpen()
     requireTextList('tokenIds', tokenIds)
-    await this.#life.tokens.changeEnabled(tokenIds)
+    await this.#runtime.tokens.changeEnabled(tokenIds)
   }
 
   /** Facts of the wallet and its engine for support, as data; private keys are left out. @throws ENGINE_FAILED */
   dumpData(): Promise<WalletDump> {
     this.#checkOpen()
-    return dumpWallet(this.#parts, this.#life)
+    return dumpWallet(this.#context, this.#runtime)
   }
 
   #show(): Readable<WalletSnapshot> {
-    this.#shown ??= bindReadable(this.#life.facts.state)
+    this.#shown ??= bindReadable(this.#runtime.state.snapshot)
     return this.#shown
   }
 
-  get #openSpends(): SpendParts {
+  get #openSpends(): SpendContext {
     this.#checkOpen()
-    return this.#life.spends
+    return this.#runtime.spends
   }
 
   #checkOpen(): void {
-    if (this.#life.engine.isClosed) throw new WalletError('LOGGED_OUT', {})
+    if (this.#runtime.engine.isClosed) throw new WalletError('LOGGED_OUT', {})
   }
 
   async #editAddress(change: AddressChange): Promise<void> {
     this.#checkOpen()
     requireTexts({ address: change.address })
     requireObject('metadata', change.metadata)
-    await this.#parts.turns.run(() => this.#life.addresses.edit(change))
+    await this.#context.mutex.run(() => this.#runtime.addresses.edit(change))
   }
 
   #report(error: unknown): void {
-    this.#parts.services.report(`wallet ${this.currencyInfo.pluginId}`, error)
+    this.#context.services.report(`wallet ${this.currencyInfo.pluginId}`, error)
   }
 }
 
@@ -397,7 +397,7 @@ const requireData = (option: string, value: object): void => {
   })
 }
 
-/** @throws OPTION_INVALID unless the parts of a request that hold texts hold no other things */
+/** @throws OPTION_INVALID unless the context of a request that hold texts hold no other things */
 const checkSpendInfo = (request: SpendInfo): void => {
   requireData('request', request)
   requireObjects('spendTargets', request.spendTargets)

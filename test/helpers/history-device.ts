@@ -2,14 +2,14 @@ import { nativeAmount } from '../../kernel/base/amount.ts'
 import { fileHashOf } from '../../kernel/keys/ids.ts'
 import type { CurrencyInfo, TokenMap } from '../../kernel/types/currency.ts'
 import type { EngineTransaction } from '../../kernel/types/transaction.ts'
-import { HistoryTable } from '../../kernel/wallet/history/history.ts'
+import { History } from '../../kernel/wallet/history/history.ts'
 import { type Device, type DeviceOptions, dataKey, openDevice } from './repo-device.ts'
 import type { SyncStore } from './sync-store.ts'
 import { toyTransaction } from './toy-currency.ts'
 
 /** A device with the history of one wallet on it. */
 export interface HistoryDevice extends Device {
-  readonly table: HistoryTable
+  readonly table: History
   /** What the wallet is shown in; a test may change it. */
   readonly settings: { fiatCode: string }
   /** The txids whose files a sync changed, as far as they were told. */
@@ -45,7 +45,7 @@ export const openHistory = async (
   const device = await openDevice(store, options)
   const settings = { fiatCode: 'iso:USD' }
   const hashOf = (text: string): string => fileHashOf(device.io, dataKey, text)
-  const table = new HistoryTable({
+  const table = new History({
     walletId: 'wallet',
     info: { ...INFO, ...options.info },
     repo: device.repo,
@@ -58,7 +58,7 @@ export const openHistory = async (
   const told: string[] = []
   let taking: Promise<unknown> = Promise.resolve()
   device.repo.onServerChange(paths => {
-    taking = table.filesChanged(paths).then(txids => told.push(...txids))
+    taking = table.applyFiles(paths).then(txids => told.push(...txids))
   })
   return {
     ...device,

@@ -129,7 +129,7 @@ class World {
       for (const [asset, other] of told) told.set(asset, { ...other, date, blockHeight })
       this.#told.set(report.txid, told.set(report.tokenId, report))
     }
-    await this.#device.table.take(reports)
+    await this.#device.table.applyReports(reports)
   }
 
   async #begin(step: Step): Promise<unknown> {
@@ -139,7 +139,7 @@ class World {
       return saveMetadata(table, { txid: step.txid, tokenId: step.tokenId }, { name: step.name })
     if (step.kind === 'afar') return this.#store.put(this.#fileFromAfar(step))
     if (step.kind === 'sync') return this.#device.sync()
-    if (step.kind === 'height') return table.takeHeight(step.height)
+    if (step.kind === 'height') return table.applyHeight(step.height)
     if (step.kind === 'full') {
       this.#isBehind = true
       return this.#disk.strike({ at: step.at, kind: 'full' })

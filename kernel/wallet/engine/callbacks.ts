@@ -30,9 +30,9 @@ interface Batch {
 export interface EngineListener {
   addressChanged(): void
   balanceChanged(tokenId: string | null, balance: NativeAmount): void
-  detailsChanged(tokenId: string | null, details: BalanceDetails): void
+  balanceDetailsChanged(tokenId: string | null, details: BalanceDetails): void
   heightChanged(height: number): void
-  progressed(ratio: number): void
+  progressChanged(ratio: number): void
   statusChanged(text: string): void
   /** With a loss: the engine hears of its chain no more. */
   connectionChanged(lost: ConnectionLoss | undefined): void
@@ -54,19 +54,19 @@ export interface EngineListener {
  *
  * A bad transaction is refused alone; the good ones of its batch count. After `close` nothing is heard.
  */
-export class EngineInbox {
+export class EngineCallbackHandler {
   readonly #pluginId: string
   readonly #maxSupply: NativeAmount | undefined
   readonly #clock: Clock
   readonly #listener: EngineListener
   #queue: Promise<void> = Promise.resolve()
   /** The batch that was reported last, until its end is being taken in: a checkpoint behind it is kept in the same write. */
-  #last: Batch | undefined
+  #lastBatch: Batch | undefined
   #isClosed = false
   /** Something that was reported could not be kept: no checkpoint may claim it. */
   #isBehind = false
   /** What is told while checkpoints are doubted; undefined while they are believed. */
-  #doubted: { readonly checkpoint?: string } | undefined
+  #suspended: { readonly checkpoint?: string } | undefined
 
   constructor(
     { pluginId, maxSupply }: Pick<CurrencyInfo, 'pluginId'> & { readonly maxSupply?: string | undefined },
@@ -81,80 +81,81 @@ export class EngineInbox {
 
   /** The functions that the engine is given. */
   readonly callbacks: EngineCallbacks = Object.freeze({
-    onAddressChanged: () => this.#hear(listener => listener.addressChanged()),
+    onAddressChanged: () => this.#guard(listener => listener.addressChanged()),
     onAddressesChecked: (ratio: number) =>
-      this.#hear(listener => {
+      this.#guard(listener => {
         if (typeof ratio !== 'number' || Number.isNaN(ratio)) throw this.#bogus('progress')
-        const progress = (): void => this.#hear(() => listener.progressed(Math.min(1, Math.max(0, ratio))))
+        const progress = (): void =>
+          this.#guard(() => listener.progressChanged(Math.min(1, Math.max(0, ratio))))
         // Whoever hears that all is seen looks into the history at once.
         this.#queue = this.#queue.then(progress)
       }),
     onTokenBalanceChanged: (tokenId: string | null, balance: string) =>
-      this.#hear(listener => {
+      this.#guard(listener => {
         if (!isBalance(balance) || !isTokenId(tokenId)) throw this.#bogusBalance()
         this.#checkSupply(tokenId, nativeAmount(balance))
         listener.balanceChanged(tokenId, nativeAmount(balance))
       }),
     onBalanceDetailsChanged: (tokenId: string | null, details: BalanceDetails) =>
-      this.#hear(listener => {
+      this.#guard(listener => {
         const read = checkBalanceDetails(details)
         if (read === undefined || !isTokenId(tokenId)) throw this.#bogusBalance()
         this.#checkSupply(tokenId, sum(Object.values(read)))
-        listener.detailsChanged(tokenId, read)
+        listener.balanceDetailsChanged(tokenId, read)
       }),
     onBlockHeightChanged: (height: number) =>
-      this.#hear(listener => {
+      this.#guard(listener => {
         if (!Number.isSafeInteger(height) || height < 0) throw this.#bogus('block height')
         listener.heightChanged(height)
       }),
     onTransactionsChanged: (transactions: readonly EngineTransaction[]) =>
-      this.#hear(() => {
+      this.#guard(() => {
         const copy = copyList(transactions, MAX_REPORTED)
         if (copy === undefined) throw this.#bogus('transactions')
         this.#enqueue({ transactions: copy, checkpoint: undefined })
       }),
     onStatus: (text: string) =>
-      this.#hear(listener => {
+      this.#guard(listener => {
         if (typeof text !== 'string') throw this.#bogus('status')
         listener.statusChanged(text.slice(0, 200))
       }),
     onConnectionChanged: (lost?: ConnectionLoss) =>
-      this.#hear(listener => {
+      this.#guard(listener => {
         if (lost === undefined) return listener.connectionChanged(undefined)
         const { server, reason } = isRecord(lost) ? lost : {}
         if (typeof server !== 'string' || typeof reason !== 'string') throw this.#bogus('connection')
         listener.connectionChanged({ server: shortText(server), reason: shortText(reason) })
       }),
     onStakingStatusChanged: (status: StakingStatus) =>
-      this.#hear(listener => listener.stakingChanged(checkStakingStatus(this.#pluginId, status))),
+      this.#guard(listener => listener.stakingChanged(checkStakingStatus(this.#pluginId, status))),
     onNewTokens: (tokenIds: readonly string[]) =>
-      this.#hear(listener => listener.tokensFound(checkTokenIds(this.#pluginId, tokenIds))),
+      this.#guard(listener => listener.tokensFound(checkTokenIds(this.#pluginId, tokenIds))),
     onUnactivatedTokenIdsChanged: (tokenIds: readonly string[]) =>
-      this.#hear(listener => listener.unactivatedChanged(checkTokenIds(this.#pluginId, tokenIds))),
+      this.#guard(listener => listener.unactivatedChanged(checkTokenIds(this.#pluginId, tokenIds))),
     onSeenTxCheckpoint: (checkpoint: string) =>
-      this.#hear(() => {
+      this.#guard(() => {
         if (typeof checkpoint !== 'string' || checkpoint.length > MAX_CHECKPOINT)
           throw this.#bogus('checkpoint')
-        if (this.#doubted !== undefined) this.#doubted = { checkpoint }
-        else if (this.#last === undefined) this.#enqueue({ transactions: [], checkpoint })
-        else this.#last.checkpoint = checkpoint
+        if (this.#suspended !== undefined) this.#suspended = { checkpoint }
+        else if (this.#lastBatch === undefined) this.#enqueue({ transactions: [], checkpoint })
+        else this.#lastBatch.checkpoint = checkpoint
       })
   })
 
   /** Resolves when everything that was reported so far has been taken in. */
-  settled(): Promise<void> {
+  idle(): Promise<void> {
     return this.#queue
   }
 
-  /** From now on, until {@link believe}, no checkpoint is kept: the engine is to tell everything anew. */
-  doubt(): void {
-    this.#doubted = {}
+  /** From now on, until {@link resumeCheckpoints}, no checkpoint is kept: the engine is to tell everything anew. */
+  suspendCheckpoints(): void {
+    this.#suspended = {}
   }
 
   /** The engine has begun anew: checkpoints count, also the last of those that it told meanwhile. */
-  believe(): void {
-    const { checkpoint } = this.#doubted ?? {}
-    this.#doubted = undefined
+  resumeCheckpoints(): void {
+    const { checkpoint } = this.#suspended ?? {}
+    this.#suspended = undefined
     if (checkpoint !== undefined) this.callbacks.onSeenTxCheckpoint(checkpoint)
   }
 
@@ -163,7 +164,7 @@ export class EngineInbox {
     this.#isClosed = true
   }
 
-  #hear(take: (listener: EngineListener) => void): void {
+  #guard(take: (listener: EngineListener) => void): void {
     if (this.#isClosed) return
     try {
       take(this.#listener)
@@ -173,17 +174,17 @@ export class EngineInbox {
   }
 
   #enqueue(batch: Batch): void {
-    this.#last = batch
-    this.#queue = this.#queue.then(() => this.#take(batch))
+    this.#lastBatch = batch
+    this.#queue = this.#queue.then(() => this.#ingest(batch))
   }
 
-  async #take(batch: Batch): Promise<void> {
+  async #ingest(batch: Batch): Promise<void> {
     const { transactions } = batch
     // Once closed, some of what was reported is dropped, and no checkpoint may claim it.
     for (let start = 0; !this.#isClosed; start += SLICE) {
       const good = this.#check(transactions.slice(start, start + SLICE))
       const isEnd = start + SLICE >= transactions.length
-      if (isEnd && this.#last === batch) this.#last = undefined
+      if (isEnd && this.#lastBatch === batch) this.#lastBatch = undefined
       const checkpoint = isEnd && !this.#isBehind ? batch.checkpoint : undefined
       await this.#listener.transactionsChanged(good, checkpoint).catch(error => {
         this.#isBehind = true

@@ -2,77 +2,77 @@ import { isSameJson, type JsonObject } from '../../base/json.ts'
 import type { TokenMap } from '../../types/currency.ts'
 import type { CurrencyEngine } from '../../types/engine.ts'
 
-/** What an engine is made with, and told again when it changes. */
-export interface EngineInputs {
+/** What an engine is made with, and sent again when it changes. */
+export interface EngineConfig {
   readonly userSettings: JsonObject
   readonly customTokens: TokenMap
   readonly enabledTokenIds: readonly string[]
 }
 
-/** How the feed reaches the engine. */
-export interface EngineFeedPort {
+/** Calls the engine of a wallet. */
+export interface EngineCaller {
   /** Calls the engine under a deadline; nothing happens where there is none. */
-  tell(what: string, call: (engine: CurrencyEngine) => Promise<void>): Promise<void>
+  callIfMade(what: string, call: (engine: CurrencyEngine) => Promise<void>): Promise<void>
 }
 
 /**
- * Tells an engine what changed of its settings, its custom tokens and its enabled tokens: in this order, one call at
- * a time, and each only if it changed (protocol §6.6).
+ * Sends an engine its settings, its custom tokens and its enabled tokens when they change: in this order, one call at
+ * a time, and only what changed (protocol §6.6).
  *
- * What an engine refuses is reported, and not said again.
+ * What an engine refuses is reported, and not sent again.
  */
-export class EngineFeed {
-  readonly #port: EngineFeedPort
+export class EngineConfigSender {
+  readonly #engine: EngineCaller
   readonly #report: (error: unknown) => void
-  #told: EngineInputs | undefined
-  #wanted: EngineInputs | undefined
-  #isTelling = false
+  #sent: EngineConfig | undefined
+  #wanted: EngineConfig | undefined
+  #isSending = false
 
-  constructor(port: EngineFeedPort, report: (error: unknown) => void) {
-    this.#port = port
+  constructor(port: EngineCaller, report: (error: unknown) => void) {
+    this.#engine = port
     this.#report = report
   }
 
-  /** An engine is being made with these. */
-  begin(inputs: EngineInputs): void {
-    this.#told = inputs
-    this.#wanted = inputs
+  /** Notes the config that an engine is being made with. */
+  start(config: EngineConfig): void {
+    this.#sent = config
+    this.#wanted = config
   }
 
-  /** The inputs are these now; an engine that is not made yet gets them when it is. */
-  change(inputs: EngineInputs): void {
-    if (this.#told === undefined) return
-    this.#wanted = inputs
-    if (!this.#isTelling) void this.#tellAll()
+  /** Sends what has changed; an engine that is not made yet gets it when it is. */
+  update(config: EngineConfig): void {
+    if (this.#sent === undefined) return
+    this.#wanted = config
+    if (!this.#isSending) void this.#sendAll()
   }
 
-  async #tellAll(): Promise<void> {
-    this.#isTelling = true
-    for (let isTold = await this.#tellNext(); isTold; isTold = await this.#tellNext());
-    this.#isTelling = false
+  async #sendAll(): Promise<void> {
+    this.#isSending = true
+    for (let isSent = await this.#sendNext(); isSent; isSent = await this.#sendNext());
+    this.#isSending = false
   }
 
-  /** Tells the first thing that changed; false if nothing has. */
-  async #tellNext(): Promise<boolean> {
-    const [told, wanted] = [this.#told, this.#wanted]
-    if (told === undefined || wanted === undefined || told === wanted) return false
+  /** Sends the first part that changed; false if none has. */
+  async #sendNext(): Promise<boolean> {
+    const [sent, wanted] = [this.#sent, this.#wanted]
+    if (sent === undefined || wanted === undefined || sent === wanted) return false
     const { userSettings, customTokens, enabledTokenIds } = wanted
-    if (!isSameJson(told.userSettings, userSettings)) {
-      this.#told = { ...told, userSettings }
-      await this.#tell('taking settings', engine => engine.changeUserSettings?.(userSettings))
-    } else if (!isSameJson(told.customTokens, customTokens)) {
-      this.#told = { ...told, customTokens }
-      await this.#tell('taking custom tokens', engine => engine.changeCustomTokens?.(customTokens))
-    } else if (!isSameJson(told.enabledTokenIds, enabledTokenIds)) {
-      this.#told = { ...told, enabledTokenIds }
-      await this.#tell('switching tokens', engine => engine.changeEnabledTokenIds?.(enabledTokenIds))
+    if (!isSameJson(sent.userSettings, userSettings)) {
+      this.#sent = { ...sent, userSettings }
+      await this.#send('taking settings', engine => engine.changeUserSettings?.(userSettings))
+    } else if (!isSameJson(sent.customTokens, customTokens)) {
+      this.#sent = { ...sent, customTokens }
+      await this.#send('taking custom tokens', engine => engine.changeCustomTokens?.(customTokens))
+    } else if (!isSameJson(sent.enabledTokenIds, enabledTokenIds)) {
+      this.#sent = { ...sent, enabledTokenIds }
+      await this.#send('switching tokens', engine => engine.changeEnabledTokenIds?.(enabledTokenIds))
     } else return false
     return true
   }
 
-  async #tell(what: string, call: (engine: CurrencyEngine) => Promise<void> | undefined): Promise<void> {
+  async #send(what: string, call: (engine: CurrencyEngine) => Promise<void> | undefined): Promise<void> {
     try {
-      await this.#port.tell(what, async engine => call(engine))
+      await this.#engine.callIfMade(what, async engine => call(engine))
     } catch (error) {
       this.#report(error)
     }

@@ -10,16 +10,16 @@ import type { CurrencyEngine, EngineCallbacks, EngineStore } from '../../types/e
 import type { PublicWalletInfo } from '../../types/keys.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import { readAddresses } from '../addresses.ts'
-import type { WalletParts } from '../options.ts'
-import type { EngineInputs } from './config.ts'
+import type { WalletContext } from '../options.ts'
+import type { EngineConfig } from './config.ts'
 import { copyPluginData } from './validate.ts'
 
 /** What an engine is given besides its wallet. */
-export interface EngineWishes {
+export interface EngineOptions {
   readonly callbacks: EngineCallbacks
-  readonly inputs: EngineInputs
+  readonly config: EngineConfig
   readonly seenTxCheckpoint: string | undefined
-  readonly reserved: readonly EngineTransaction[]
+  readonly reservedPayments: readonly EngineTransaction[]
 }
 
 /**
@@ -30,8 +30,8 @@ export interface EngineWishes {
  * @throws PLUGIN_FAILED, BOGUS_DATA, or the plugin's error
  */
 export const makeWalletEngine = async (
-  parts: WalletParts,
-  { callbacks, inputs, seenTxCheckpoint, reserved }: EngineWishes
+  parts: WalletContext,
+  { callbacks, config, seenTxCheckpoint, reservedPayments }: EngineOptions
 ): Promise<CurrencyEngine> => {
   const { services, repo, info, report } = parts
   const { pluginId } = info
@@ -40,7 +40,7 @@ export const makeWalletEngine = async (
     callbacks,
     store: engineStore(storeBelow(repo.local, ENGINE)),
     log: services.logOf(pluginId),
-    ...inputs,
+    ...config,
     ...(seenTxCheckpoint === undefined ? {} : { seenTxCheckpoint })
   })
   const made: unknown = await services.hooks.makeEngine.for(pluginId).promise(request)
@@ -50,7 +50,7 @@ export const makeWalletEngine = async (
   const engine = captureMethods<CurrencyEngine>(made, METHODS)
   try {
     await addUsedAddresses(engine, repo, report)
-    await engine.reservePayments?.(reserved)
+    await engine.reservePayments?.(reservedPayments)
     return engine
   } catch (error) {
     // Nobody waits for an engine that is given up.
@@ -89,7 +89,7 @@ const publicInfoOf = async ({
   walletInfo,
   info: { pluginId },
   repo: { local }
-}: WalletParts): Promise<PublicWalletInfo> => {
+}: WalletContext): Promise<PublicWalletInfo> => {
   const { id, type } = walletInfo
   const tools = await services.plugins.toolsOf(pluginId)
   const kept = readKeys(local.get(PUBLIC_KEYS))

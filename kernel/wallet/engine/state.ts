@@ -1,11 +1,11 @@
 import { describeError, isWalletError } from '../../base/errors.ts'
 import { Observable, type Readable } from '../../base/observable.ts'
 import type { EngineSnapshot } from '../../types/snapshots.ts'
-import type { WalletParts } from '../options.ts'
+import type { WalletContext } from '../options.ts'
 
 /** What an engine's state belongs to. */
-export type EngineStateParts = Pick<
-  WalletParts,
+export type EngineStateOptions = Pick<
+  WalletContext,
   'services' | 'events' | 'walletId' | 'info' | 'paused' | 'isPaused' | 'report'
 >
 
@@ -21,15 +21,15 @@ export type EngineChanges = Partial<
  */
 export class EngineState implements Readable<EngineSnapshot> {
   readonly #state: Observable<EngineSnapshot>
-  readonly #parts: EngineStateParts
+  readonly #options: EngineStateOptions
   /** What waits to be told. */
-  #gathered: EngineChanges | undefined
+  #batched: EngineChanges | undefined
 
-  constructor(parts: EngineStateParts) {
-    const { services, walletId, info, paused, report } = parts
+  constructor(options: EngineStateOptions) {
+    const { services, walletId, info, paused, report } = options
     const { pluginId } = info
-    const isPaused = parts.isPaused || paused.getSnapshot().isPaused
-    this.#parts = parts
+    const isPaused = options.isPaused || paused.getSnapshot().isPaused
+    this.#options = options
     this.#state = new Observable<EngineSnapshot>(
       { walletId, pluginId, state: 'created', isPaused, syncRatio: 0, blockHeight: 0, since: this.#now },
       snapshot => services.hooks.engineChanged.call(snapshot),
@@ -47,53 +47,58 @@ export class EngineState implements Readable<EngineSnapshot> {
   }
 
   /** Changes facts soon, with others that come in meanwhile. */
-  gather(facts: EngineChanges): void {
-    const isWaiting = this.#gathered !== undefined
+  batch(facts: EngineChanges): void {
+    const isWaiting = this.#batched !== undefined
     if (!isWaiting && facts.status === '' && this.getSnapshot().status === undefined) return
     if (!isWaiting && holds(this.getSnapshot(), facts)) return
-    this.#gathered = { ...this.#gathered, ...facts }
+    this.#batched = { ...this.#batched, ...facts }
     if (isWaiting) return
-    this.#parts.events.push(`engine ${this.#parts.walletId}`, () => {
-      const gathered = this.#gathered
-      this.#gathered = undefined
-      if (gathered !== undefined) this.show(gathered)
+    this.#options.events.push(`engine ${this.#options.walletId}`, () => {
+      const gathered = this.#batched
+      this.#batched = undefined
+      if (gathered !== undefined) this.set(gathered)
     })
   }
 
   /** Drops what was gathered and nobody was told. */
-  drop(): void {
-    this.#gathered = undefined
+  dropBatch(): void {
+    this.#batched = undefined
   }
 
   /** Changes facts. */
-  show(changes: EngineChanges): void {
-    this.#set({ ...this.getSnapshot(), ...changes })
+  set(changes: EngineChanges): void {
+    this.#replace({ ...this.getSnapshot(), ...changes })
   }
 
   /** Notes what went wrong, until something succeeds. */
-  showFailure(error: unknown, changes: EngineChanges = {}): void {
+  setFailure(error: unknown, changes: EngineChanges = {}): void {
     const { errorCode: _, ...rest } = this.getSnapshot()
     const failure = describeError(error)
-    this.#set({ ...rest, ...changes, failure, ...(isWalletError(error) ? { errorCode: error.code } : {}) })
+    this.#replace({
+      ...rest,
+      ...changes,
+      failure,
+      ...(isWalletError(error) ? { errorCode: error.code } : {})
+    })
   }
 
   /** Something has succeeded: what went wrong before is no longer true. */
-  showSuccess(changes: EngineChanges = {}): void {
+  clearFailure(changes: EngineChanges = {}): void {
     const { errorCode: _, failure: __, ...rest } = this.getSnapshot()
-    this.#set({ ...rest, ...changes })
+    this.#replace({ ...rest, ...changes })
   }
 
   /** The engine is gone, and its words with it. */
-  showGone(): void {
+  setStopped(): void {
     const { status: _, ...rest } = this.getSnapshot()
-    this.#set({ ...rest, state: 'stopped' })
+    this.#replace({ ...rest, state: 'stopped' })
   }
 
   get #now(): number {
-    return Math.floor(this.#parts.services.io.clock.now() / 1000)
+    return Math.floor(this.#options.services.io.clock.now() / 1000)
   }
 
-  #set(changed: EngineSnapshot): void {
+  #replace(changed: EngineSnapshot): void {
     const present = this.getSnapshot()
     const next = snapshotOf(changed)
     if (isSame(present, next)) return

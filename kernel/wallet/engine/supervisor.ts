@@ -6,21 +6,21 @@ import type { ConnectionLoss, CurrencyEngine, KeysArgument } from '../../types/e
 import type { WalletKeys } from '../../types/keys.ts'
 import type { EngineSnapshot } from '../../types/snapshots.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
-import type { WalletParts } from '../options.ts'
-import { EngineInbox, type EngineListener } from './callbacks.ts'
-import { EngineFeed, type EngineInputs } from './config.ts'
+import type { WalletContext } from '../options.ts'
+import { EngineCallbackHandler, type EngineListener } from './callbacks.ts'
+import { type EngineConfig, EngineConfigSender } from './config.ts'
 import { makeWalletEngine } from './make-engine.ts'
-import { type EngineChanges, EngineState, type EngineStateParts } from './state.ts'
+import { type EngineChanges, EngineState, type EngineStateOptions } from './state.ts'
 import { checkStakingStatus } from './validate.ts'
 
 /** What the engines of a wallet are made for. */
 export interface EngineHost extends EngineListener {
   /** Settings and tokens as they are now. */
-  readonly inputs: EngineInputs
+  readonly config: EngineConfig
   /** How far an earlier engine has reported its transactions. */
   checkpoint(): Promise<string | undefined>
   /** The signed payments whose coins an engine must keep from every other draft. */
-  readonly reserved: readonly EngineTransaction[]
+  readonly reservedPayments: readonly EngineTransaction[]
   /** The engine has looked at the network. */
   synced(): void
 }
@@ -31,41 +31,41 @@ export interface EngineHost extends EngineListener {
  */
 export class EngineRoom {
   readonly runner: EngineRunner
-  readonly #parts: WalletParts
+  readonly #parts: WalletContext
   readonly #host: EngineHost
-  readonly #feed: EngineFeed
-  #inbox: EngineInbox | undefined
+  readonly #configSender: EngineConfigSender
+  #callbacks: EngineCallbackHandler | undefined
 
-  constructor(parts: WalletParts, host: EngineHost) {
+  constructor(parts: WalletContext, host: EngineHost) {
     this.#parts = parts
     this.#host = host
     this.runner = new EngineRunner(parts, this)
-    this.#feed = new EngineFeed(this.runner, parts.report)
+    this.#configSender = new EngineConfigSender(this.runner, parts.report)
   }
 
   /** Asks the plugin for an engine. @throws as `makeWalletEngine` */
   async make(): Promise<CurrencyEngine> {
     const { info, clock, services } = this.#parts
-    const inbox = new EngineInbox(info, clock, this.#host)
-    this.silence()
-    this.#inbox = inbox
-    const { inputs } = this.#host
-    this.#feed.begin(inputs)
+    const inbox = new EngineCallbackHandler(info, clock, this.#host)
+    this.closeCallbacks()
+    this.#callbacks = inbox
+    const { config } = this.#host
+    this.#configSender.start(config)
     const engine = await makeWalletEngine(this.#parts, {
       callbacks: inbox.callbacks,
-      inputs,
+      config,
       seenTxCheckpoint: await this.#host.checkpoint(),
-      reserved: this.#host.reserved
+      reservedPayments: this.#host.reservedPayments
     })
     if (engine.getStakingStatus !== undefined) {
-      services.inBackground(`engine ${info.pluginId}`, this.#askStaking(engine, inbox))
+      services.inBackground(`engine ${info.pluginId}`, this.#fetchStakingStatus(engine, inbox))
     }
     return engine
   }
 
   /** The present engine has nothing more to say. */
-  silence(): void {
-    this.#inbox?.close()
+  closeCallbacks(): void {
+    this.#callbacks?.close()
   }
 
   synced(): void {
@@ -73,33 +73,33 @@ export class EngineRoom {
   }
 
   /** Settings or tokens may be others now. */
-  inputsChanged(): void {
-    this.#feed.change(this.#host.inputs)
+  configChanged(): void {
+    this.#configSender.update(this.#host.config)
   }
 
   /** Resolves when everything that was reported so far has been taken in. */
-  async reportsTaken(): Promise<void> {
-    await this.#inbox?.settled()
+  async reportsIdle(): Promise<void> {
+    await this.#callbacks?.idle()
   }
 
-  /** No checkpoint of the present engine counts until {@link believe}: what it has told is forgotten. */
-  doubt(): void {
-    this.#inbox?.doubt()
+  /** No checkpoint of the present engine counts until {@link resumeCheckpoints}: what it has told is forgotten. */
+  suspendCheckpoints(): void {
+    this.#callbacks?.suspendCheckpoints()
   }
 
   /** The present engine has begun anew. */
-  believe(): void {
-    this.#inbox?.believe()
+  resumeCheckpoints(): void {
+    this.#callbacks?.resumeCheckpoints()
   }
 
-  async #askStaking(engine: CurrencyEngine, inbox: EngineInbox): Promise<void> {
+  async #fetchStakingStatus(engine: CurrencyEngine, inbox: EngineCallbackHandler): Promise<void> {
     const { info, services, walletId } = this.#parts
     const place = { pluginId: info.pluginId, kind: 'asking for what is staked', owner: walletId }
     const what = `${info.displayName}: ${place.kind}`
     const status = await services.calls.call({ ...place, what, milliseconds: ASK_MS }, async () =>
       checkStakingStatus(info.pluginId, await engine.getStakingStatus?.())
     )
-    if (this.#inbox === inbox) this.#host.stakingChanged(status)
+    if (this.#callbacks === inbox) this.#host.stakingChanged(status)
   }
 }
 
@@ -120,14 +120,14 @@ const CALL_MS = 60_000
 const STOP_MS = 5_000
 
 /** What an engine runner belongs to. */
-export interface EngineParts extends EngineStateParts, Pick<WalletParts, 'scheduler' | 'keys'> {}
+export interface EngineParts extends EngineStateOptions, Pick<WalletContext, 'scheduler' | 'keys'> {}
 
 /** Who makes the engines that a runner runs. */
 export interface EngineOwner {
   /** Asks the plugin for an engine. */
   make(): Promise<CurrencyEngine>
   /** The engine that was made last is going away: it has nothing more to say. */
-  silence(): void
+  closeCallbacks(): void
   /** The engine has looked at the network. */
   synced(): void
 }
@@ -148,7 +148,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   #syncPass: { readonly run: object; readonly pass: KeyPass } | undefined
   #isClosed = false
   /** The engine is looking at the network. */
-  #isLooking = false
+  #isSyncing = false
 
   constructor(parts: EngineParts, owner: EngineOwner) {
     this.#parts = parts
@@ -174,14 +174,14 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     if (this.#run !== undefined || this.#isClosed || this.getSnapshot().isPaused) return
     const run = {}
     this.#run = run
-    this.#isLooking = false
-    this.#state.showSuccess({ state: 'created' })
+    this.#isSyncing = false
+    this.#state.clearFailure({ state: 'created' })
     try {
       const engine = await this.#get()
       if (this.#run !== run) return
       this.#parts.services.inBackground('engine sync', this.#sync(run, { isFirst: true }))
       await this.#bounded('starting the engine', () => engine.startEngine())
-      if (this.#run === run) this.#state.show({ state: 'started' })
+      if (this.#run === run) this.#state.set({ state: 'started' })
     } catch (error) {
       // Whoever stopped it meanwhile wants to hear no more of it.
       if (this.#run !== run) return
@@ -190,20 +190,20 @@ export class EngineRunner implements Readable<EngineSnapshot> {
       this.#parts.scheduler.schedule(this.#syncKey, RETRY_MS, () =>
         this.#parts.services.inBackground(`engine ${this.#parts.info.pluginId}`, this.start())
       )
-      throw this.#failed(error)
+      throw this.#fail(error)
     }
   }
 
   /** Stops the engine's work until `resume`; it can still be asked for addresses and spends. */
   async pause(): Promise<void> {
-    this.#state.show({ isPaused: true })
+    this.#state.set({ isPaused: true })
     await this.#stop()
-    if (this.#run === undefined) this.#state.showGone()
+    if (this.#run === undefined) this.#state.setStopped()
   }
 
   /** Undoes `pause`. */
   async resume(): Promise<void> {
-    this.#state.show({ isPaused: false })
+    this.#state.set({ isPaused: false })
     await this.start()
   }
 
@@ -215,13 +215,13 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   async call<T>(what: string, call: (engine: CurrencyEngine) => Promise<T>): Promise<T> {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
     const engine = await this.#get().catch(error => {
-      throw this.#failed(error)
+      throw this.#fail(error)
     })
     return this.#bounded(what, () => call(engine))
   }
 
   /** Calls the engine if there is one, or is about to be; otherwise nothing happens. @throws as {@link call} */
-  async tell(what: string, call: (engine: CurrencyEngine) => Promise<void>): Promise<void> {
+  async callIfMade(what: string, call: (engine: CurrencyEngine) => Promise<void>): Promise<void> {
     if (this.#engine !== undefined && !this.#isClosed) await this.call(what, call)
   }
 
@@ -235,7 +235,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   /** Private keys for a signature or another call, once every policy has agreed. @throws LOGGED_OUT, what a policy objects */
   async privateKeys(question: KeyQuestion): Promise<WalletKeys> {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
-    return this.#opened(await this.#pass(question))
+    return this.#openKeys(await this.#pass(question))
   }
 
   /**
@@ -256,7 +256,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     const known = this.#syncPass
     const pass = run !== undefined && known?.run === run ? known.pass : await this.#pass({ use: 'sync' })
     if (run !== undefined) this.#syncPass = { run, pass }
-    return { privateKeys: this.#opened(pass) }
+    return { privateKeys: this.#openKeys(pass) }
   }
 
   #pass(question: KeyQuestion): Promise<KeyPass> {
@@ -265,7 +265,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     return askForKeys(services, { walletId, pluginId, currencyCode, ...question })
   }
 
-  #opened(pass: KeyPass): WalletKeys {
+  #openKeys(pass: KeyPass): WalletKeys {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
     return openKeys(this.#parts.keys, pass)
   }
@@ -274,21 +274,21 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   connectionChanged(lost: ConnectionLoss | undefined): void {
     const run = this.#run
     if (this.#isClosed || run === undefined) return
-    if (lost !== undefined) this.#state.showFailure(new WalletError('CONNECTION_LOST', { ...lost }))
+    if (lost !== undefined) this.#state.setFailure(new WalletError('CONNECTION_LOST', { ...lost }))
     // A look that is on its way meets the same, and shows what became of it.
-    if (this.getSnapshot().failure === undefined || this.#isLooking) return
-    this.#parts.scheduler.schedule(this.#syncKey, 0, () => this.#lookAgain(run))
+    if (this.getSnapshot().failure === undefined || this.#isSyncing) return
+    this.#parts.scheduler.schedule(this.#syncKey, 0, () => this.#syncAgain(run))
   }
 
   /** Takes progress, height and words of the engine, which are told soon. */
-  gather(facts: Omit<EngineChanges, 'state' | 'isPaused'>): void {
-    if (!this.#isClosed) this.#state.gather(facts)
+  batch(facts: Omit<EngineChanges, 'state' | 'isPaused'>): void {
+    if (!this.#isClosed) this.#state.batch(facts)
   }
 
   /** It begins anew: nothing of the chain is known. */
-  restartProgress(): void {
-    this.#state.drop()
-    this.#state.show({ syncRatio: 0 })
+  resetProgress(): void {
+    this.#state.dropBatch()
+    this.#state.set({ syncRatio: 0 })
   }
 
   /** Stops the engine for good. */
@@ -296,7 +296,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     if (this.#isClosed) return
     this.#isClosed = true
     await this.#stop()
-    this.#state.showGone()
+    this.#state.setStopped()
   }
 
   #get(): Promise<CurrencyEngine> {
@@ -322,7 +322,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     this.#engine = undefined
     this.#run = undefined
     scheduler.cancel(this.#syncKey)
-    this.#owner.silence()
+    this.#owner.closeCallbacks()
     if (engine === undefined) return
     const place = { pluginId: info.pluginId, kind: 'stopping', owner: walletId }
     const limits = { what: `${info.displayName}: stopping`, milliseconds: STOP_MS }
@@ -337,36 +337,36 @@ export class EngineRunner implements Readable<EngineSnapshot> {
 
   async #sync(run: object, { isFirst }: { readonly isFirst: boolean }): Promise<void> {
     let delayMs = DEFAULT_PERIOD_MS
-    this.#isLooking = true
+    this.#isSyncing = true
     try {
       const keys = await this.#syncKeys()
       const wanted = await this.call('syncing', engine => engine.syncNetwork(keys))
       if (this.#run !== run) return
       if (Number.isFinite(wanted)) delayMs = Math.min(MAX_PERIOD_MS, Math.max(MIN_PERIOD_MS, wanted))
-      if (this.getSnapshot().failure !== undefined) this.#state.showSuccess()
+      if (this.getSnapshot().failure !== undefined) this.#state.clearFailure()
       this.#owner.synced()
     } catch (error) {
       if (this.#run !== run) return
       this.#parts.services.logOf(this.#parts.info.pluginId).warn(`sync failed: ${describeError(error)}`)
-      this.#state.showFailure(error)
+      this.#state.setFailure(error)
       // The next server is being asked already.
       if (isWalletError(error, 'CONNECTION_LOST')) delayMs = LOST_MS
     } finally {
-      if (this.#run === run) this.#isLooking = false
+      if (this.#run === run) this.#isSyncing = false
     }
-    const again = (): void => this.#lookAgain(run)
+    const again = (): void => this.#syncAgain(run)
     if (delayMs < LOOSE_FROM_MS) return this.#parts.scheduler.schedule(this.#syncKey, delayMs, again)
     // Engines that were started together would otherwise ask together, for ever.
-    const waitMs = isFirst ? delayMs * (1 - this.#draw() / 2) : delayMs
+    const waitMs = isFirst ? delayMs * (1 - this.#random() / 2) : delayMs
     this.#parts.scheduler.scheduleLoosely(this.#syncKey, waitMs, again)
   }
 
-  #lookAgain(run: object): void {
+  #syncAgain(run: object): void {
     this.#parts.services.inBackground('engine sync', this.#sync(run, { isFirst: false }))
   }
 
   /** Uniform in 0 to 1. */
-  #draw(): number {
+  #random(): number {
     const [byte = 0] = this.#parts.services.io.random(1)
     return byte / 255
   }
@@ -384,9 +384,9 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     )
   }
 
-  #failed(error: unknown): WalletError {
+  #fail(error: unknown): WalletError {
     const { info, walletId } = this.#parts
-    this.#state.showFailure(error, { state: 'failed' })
+    this.#state.setFailure(error, { state: 'failed' })
     return new WalletError(
       'ENGINE_FAILED',
       { pluginId: info.pluginId, walletId, reason: describeError(error) },

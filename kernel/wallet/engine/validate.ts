@@ -10,7 +10,7 @@ import type {
   StakingStatus
 } from '../../types/engine.ts'
 import type { EngineTransaction, Memo, SentState } from '../../types/transaction.ts'
-import { isDate } from '../history/file-format.ts'
+import { isDateSeconds } from '../history/file-format.ts'
 
 const MAX_TXID = 200
 
@@ -25,7 +25,7 @@ export const checkEngineTransaction = (pluginId: string, value: unknown): Engine
   if (!isRecord(value)) throw bogus('')
   const tx = value as Record<keyof EngineTransaction, unknown>
   if (typeof tx.txid !== 'string' || tx.txid.length > MAX_TXID) throw bogus('txid')
-  if (!isDate(tx.date)) throw bogus('date')
+  if (!isDateSeconds(tx.date)) throw bogus('date')
   if (!isNativeAmount(tx.networkFee)) throw bogus('networkFee')
   if (typeof tx.blockHeight !== 'number' || !Number.isSafeInteger(tx.blockHeight)) throw bogus('blockHeight')
   if (!isNativeAmount(tx.nativeAmount)) throw bogus('nativeAmount')

@@ -2,16 +2,16 @@ import { WalletError } from '../../base/errors.ts'
 import type { Repo } from '../../sync/repo.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import {
-  keptFileOf,
-  LEGACY_FOLDER,
+  LEGACY_TRANSACTIONS,
   newFileOf,
   parseTransactionFilePath,
+  rowFileOf,
   type TransactionFile,
   transactionFilePath
 } from './file-format.ts'
-import { filesThatCount, fileText, type HistoryFiles, isLegacy, mergeFiles } from './files.ts'
+import { filesThatCount, fileText, isLegacy, mergeFiles, type TransactionFiles } from './files.ts'
 import {
-  type ChainView,
+  type ChainHeight,
   EMPTY_ROW,
   type HistoryRow,
   newRowText,
@@ -23,24 +23,24 @@ import type { HistoryRows, RowChange } from './rows.ts'
 import { confirmationsIn } from './view.ts'
 
 /** What reports are taken into. */
-export interface ReportPlace {
+export interface ReportContext {
   readonly pluginId: string
   /** The wallet's fiat currency, in which an engine's `amountFiat` is. */
   readonly fiatCode: string
   readonly rows: HistoryRows
-  readonly files: HistoryFiles
-  readonly chain: ChainView
+  readonly files: TransactionFiles
+  readonly chain: ChainHeight
   /** The wallet's file-name hash. */
   hashOf(text: string): string
   /** Unix seconds. */
   readonly seconds: number
   /** A transaction that cannot be kept. */
   report(error: unknown): void
-  breathe(): Promise<void> | undefined
+  yieldNow(): Promise<void> | undefined
 }
 
 /** What some reports come to; nothing is written yet. */
-export interface TakenReports {
+export interface ReportChanges {
   readonly rows: Map<string, RowChange & { readonly after: HistoryRow }>
   /** Files for incoming transactions seen for the first time. */
   readonly files: Map<string, string>
@@ -55,18 +55,18 @@ export interface TakenReports {
  *
  * @see protocol §6.4 "Incoming batch"
  */
-export const takeReports = async (
-  place: ReportPlace,
+export const reportChanges = async (
+  context: ReportContext,
   transactions: readonly EngineTransaction[]
-): Promise<TakenReports> => {
-  const reports = await prepare(place, transactions)
-  const texts = await knownTexts(place.rows, reports)
+): Promise<ReportChanges> => {
+  const reports = await prepare(context, transactions)
+  const texts = await knownTexts(context.rows, reports)
   const drafts = new Map<string, ReportDraft>()
   for (let start = 0; start < reports.length; start += GROUP) {
-    draftSome(drafts, reports.slice(start, start + GROUP), { texts, chain: place.chain })
-    await place.breathe()
+    draftReports(drafts, reports.slice(start, start + GROUP), { texts, chain: context.chain })
+    await context.yieldNow()
   }
-  return settle(place, drafts)
+  return collectChanges(context, drafts)
 }
 
 /** How many reports are looked at without a pause. */
@@ -86,10 +86,10 @@ interface ReportDraft {
   readonly first: Prepared
 }
 
-const draftSome = (
+const draftReports = (
   drafts: Map<string, ReportDraft>,
   reports: readonly Prepared[],
-  { texts, chain }: { readonly texts: ReadonlyMap<string, string>; readonly chain: ChainView }
+  { texts, chain }: { readonly texts: ReadonlyMap<string, string>; readonly chain: ChainHeight }
 ): void => {
   for (const first of reports) {
     let draft = drafts.get(first.key)
@@ -105,22 +105,22 @@ const draftSome = (
 }
 
 const prepare = async (
-  place: ReportPlace,
+  context: ReportContext,
   transactions: readonly EngineTransaction[]
 ): Promise<Prepared[]> => {
   const reports: Prepared[] = []
   for (let start = 0; start < transactions.length; start += GROUP) {
     for (const tx of transactions.slice(start, start + GROUP)) {
-      const prepared = prepareOne(place, tx)
+      const prepared = prepareOne(context, tx)
       if (prepared !== undefined) reports.push(prepared)
     }
-    await place.breathe()
+    await context.yieldNow()
   }
   return reports
 }
 
 const prepareOne = (
-  { pluginId, hashOf, report: tell }: ReportPlace,
+  { pluginId, hashOf, report: reportError }: ReportContext,
   tx: EngineTransaction
 ): Prepared | undefined => {
   try {
@@ -131,7 +131,7 @@ const prepareOne = (
     return { key: hashOf(tx.txid), tx, report, text }
   } catch (error) {
     if (error instanceof WalletError) throw error
-    tell(new WalletError('BOGUS_TX', { pluginId, path: 'otherParams' }, error))
+    reportError(new WalletError('BOGUS_TX', { pluginId, path: 'otherParams' }, error))
     return undefined
   }
 }
@@ -150,50 +150,50 @@ const knownTexts = async (
   return known
 }
 
-const settle = async (
-  place: ReportPlace,
+const collectChanges = async (
+  context: ReportContext,
   drafts: ReadonlyMap<string, ReportDraft>
-): Promise<TakenReports> => {
-  const taken: TakenReports = { rows: new Map(), files: new Map(), created: [], changed: [] }
+): Promise<ReportChanges> => {
+  const taken: ReportChanges = { rows: new Map(), files: new Map(), created: [], changed: [] }
   const orphans: string[] = []
   const all = [...drafts]
   for (let start = 0; start < all.length; start += GROUP) {
     for (const [key, draft] of all.slice(start, start + GROUP)) {
-      settleOne(taken, draft, place)
+      addChange(taken, draft, context)
       if (draft.before?.reports.length === 0) orphans.push(key)
     }
-    await place.breathe()
+    await context.yieldNow()
   }
-  await addFiles(place, taken, orphans)
+  await addFiles(context, taken, orphans)
   return taken
 }
 
-const settleOne = (taken: TakenReports, draft: ReportDraft, place: ReportPlace): void => {
+const addChange = (taken: ReportChanges, draft: ReportDraft, context: ReportContext): void => {
   const { before, after, first } = draft
   const isNew = before === undefined && !isSend(first.tx)
-  if (isNew) addNew(taken, draft, place)
+  if (isNew) addNew(taken, draft, context)
   else taken.rows.set(first.key, { before, after, text: undefined })
   ;(isNew ? taken.created : taken.changed).push(first.tx.txid)
 }
 
 /** Opens the files that came before the engine told of their transactions. */
 const addFiles = async (
-  { files }: ReportPlace,
-  { rows }: TakenReports,
+  { files }: ReportContext,
+  { rows }: ReportChanges,
   keys: readonly string[]
 ): Promise<void> => {
   const merged = await files.mergeAll(keys.map(key => rows.get(key)?.after.paths ?? []))
   for (const [index, key] of keys.entries()) {
     const [file, change] = [merged[index], rows.get(key)]
     if (file === undefined || change === undefined) continue
-    rows.set(key, { ...change, after: { ...change.after, file: keptFileOf(file) } })
+    rows.set(key, { ...change, after: { ...change.after, file: rowFileOf(file) } })
   }
 }
 
 const addNew = (
-  taken: TakenReports,
+  taken: ReportChanges,
   { after: { reports, isFinal }, first }: ReportDraft,
-  { seconds, fiatCode }: ReportPlace
+  { seconds, fiatCode }: ReportContext
 ): void => {
   const { key, tx } = first
   const file = newFileOf(tx.txid, reports, { creationDate: seconds, metadata: tx.metadata, fiatCode })
@@ -216,28 +216,31 @@ const isSend = (tx: EngineTransaction): boolean => tx.isSend ?? tx.nativeAmount.
 const MAX_LENGTH = 4_000_000
 
 /** What changed files are taken into. */
-export interface FilePlace {
+export interface FileContext {
   readonly repo: Pick<Repo, 'has'>
   readonly rows: HistoryRows
-  readonly files: HistoryFiles
-  breathe(): Promise<void> | undefined
+  readonly files: TransactionFiles
+  yieldNow(): Promise<void> | undefined
 }
 
 /** The rows that follow from changed files, some at a time; each lot is to be written before the next is asked for. */
-export async function* takeFiles(
-  place: FilePlace,
+export async function* fileChanges(
+  context: FileContext,
   paths: readonly string[]
 ): AsyncGenerator<ReadonlyMap<string, RowChange>> {
-  const keys = [...(await keysOfFiles(place, paths))]
+  const keys = [...(await keysOfFiles(context, paths))]
   for (let start = 0; start < keys.length; start += FILES_AT_ONCE) {
-    yield await takeSome(place, new Map(keys.slice(start, start + FILES_AT_ONCE)))
+    yield await changesOf(context, new Map(keys.slice(start, start + FILES_AT_ONCE)))
   }
 }
 
 const FILES_AT_ONCE = 1000
 
 /** Which row each of some changed files belongs to: paths by key. Files of no transaction are left out. */
-const keysOfFiles = async (place: FilePlace, paths: readonly string[]): Promise<Map<string, string[]>> => {
+const keysOfFiles = async (
+  context: FileContext,
+  paths: readonly string[]
+): Promise<Map<string, string[]>> => {
   const keys = new Map<string, string[]>()
   const add = (key: string, path: string): void => {
     const known = keys.get(key)
@@ -248,43 +251,43 @@ const keysOfFiles = async (place: FilePlace, paths: readonly string[]): Promise<
   let hashes: readonly (string | undefined)[] = []
   for (const [index, path] of paths.entries()) {
     if (index % FILES_AT_ONCE === 0)
-      hashes = await place.files.hashesOf(paths.slice(index, index + FILES_AT_ONCE))
+      hashes = await context.files.hashesOf(paths.slice(index, index + FILES_AT_ONCE))
     const key = hashes[index % FILES_AT_ONCE]
     if (key !== undefined) add(key, path)
-    else if (isLegacy(path) && !(await place.repo.has(path))) gone.add(path)
-    await place.breathe()
+    else if (isLegacy(path) && !(await context.repo.has(path))) gone.add(path)
+    await context.yieldNow()
   }
-  if (gone.size > 0) for (const [owner, path] of await ownersOf(place, gone)) add(owner, path)
+  if (gone.size > 0) for (const [owner, path] of await ownersOf(context, gone)) add(owner, path)
   return keys
 }
 
 /**
  * The rows after some of their files changed. Of a transaction that the engine has not told, only the paths are
- * kept: its files are opened when it is told.
+ * kept: its files are opened when it is reported.
  *
  * @param changed - paths by key, as {@link keysOfFiles} gives them
  */
-const takeSome = async (
-  place: FilePlace,
+const changesOf = async (
+  context: FileContext,
   changed: ReadonlyMap<string, readonly string[]>
 ): Promise<Map<string, RowChange>> => {
   const drafts: FileDraft[] = []
   const keys = [...changed.keys()]
-  const texts = await place.rows.texts(keys)
+  const texts = await context.rows.texts(keys)
   for (const [at, key] of keys.entries()) {
     const text = texts[at]
     const before = text === undefined ? undefined : parseRow(text)
-    drafts.push({ key, before, paths: await presentPaths(place, before, changed.get(key) ?? []) })
-    await place.breathe()
+    drafts.push({ key, before, paths: await presentPaths(context, before, changed.get(key) ?? []) })
+    await context.yieldNow()
   }
-  const told = drafts.filter(({ before }) => before !== undefined && before.reports.length > 0)
-  const merged = await place.files.mergeAll(told.map(({ paths }) => paths))
-  const files = new Map(told.map(({ key }, index) => [key, merged[index]]))
+  const reported = drafts.filter(({ before }) => before !== undefined && before.reports.length > 0)
+  const merged = await context.files.mergeAll(reported.map(({ paths }) => paths))
+  const files = new Map(reported.map(({ key }, index) => [key, merged[index]]))
   const rows = new Map<string, RowChange>()
   for (const { key, before = EMPTY_ROW, paths } of drafts) {
     const { file: _replaced, ...rest } = before
     const file = files.get(key)
-    const after = { ...rest, paths, ...(file === undefined ? {} : { file: keptFileOf(file) }) }
+    const after = { ...rest, paths, ...(file === undefined ? {} : { file: rowFileOf(file) }) }
     const isKept = before.reports.length > 0 || paths.length > 0
     if (before !== EMPTY_ROW) rows.set(key, isKept ? { before, after } : { before })
     else if (isKept) rows.set(key, { after })
@@ -299,7 +302,7 @@ interface FileDraft {
 }
 
 const presentPaths = async (
-  { repo }: FilePlace,
+  { repo }: FileContext,
   before: HistoryRow | undefined,
   changed: readonly string[]
 ): Promise<string[]> => {
@@ -319,13 +322,13 @@ const dateIn = (path: string): number => parseTransactionFilePath(path)?.creatio
 
 /** Files of the oldest form that are gone say no more whose they were; the rows do. */
 const ownersOf = async (
-  { rows }: FilePlace,
+  { rows }: FileContext,
   gone: ReadonlySet<string>
 ): Promise<[owner: string, path: string][]> => {
   const owners: [owner: string, path: string][] = []
   for await (const batch of rows.scan()) {
     for (const { key, text } of batch) {
-      if (!text.includes(`"${LEGACY_FOLDER}/`)) continue
+      if (!text.includes(`"${LEGACY_TRANSACTIONS}/`)) continue
       for (const path of parseRow(text).paths) if (gone.has(path)) owners.push([key, path])
     }
   }
@@ -333,11 +336,11 @@ const ownersOf = async (
 }
 
 /** What a height is taken into. */
-export interface HeightPlace {
+export interface HeightContext {
   readonly rows: HistoryRows
   /** The chain as rows were judged by it last. */
-  readonly chain: ChainView
-  breathe(): Promise<void> | undefined
+  readonly chain: ChainHeight
+  yieldNow(): Promise<void> | undefined
 }
 
 /**
@@ -348,8 +351,8 @@ export interface HeightPlace {
  *
  * @see specification §4 "Transaction confirmations"
  */
-export const takeHeight = async (
-  { rows, chain, breathe }: HeightPlace,
+export const heightChanges = async (
+  { rows, chain, yieldNow: breathe }: HeightContext,
   height: number
 ): Promise<string[]> => {
   const next = { ...chain, height }
@@ -379,8 +382,8 @@ const ROWS_AT_ONCE = 1000
 const txidOf = ({ reports }: HistoryRow): string => reports[0]?.txid ?? ''
 
 /** Whose files are edited. */
-export interface EditPlace {
-  readonly files: HistoryFiles
+export interface EditContext {
+  readonly files: TransactionFiles
   /** The hash in the names of the files. */
   readonly key: string
   /** Of the chain's own coin. */
@@ -391,7 +394,7 @@ export interface EditPlace {
 }
 
 /** What an edit comes to; nothing is written yet. */
-export interface EditedFiles {
+export interface EditChanges {
   readonly after: HistoryRow
   /** By path. */
   readonly texts: ReadonlyMap<string, string>
@@ -408,10 +411,10 @@ export type FileChange = (file: TransactionFile | undefined) => TransactionFile
  *
  * @throws CORRUPT_FILE if there is one that cannot be read
  */
-export const editFiles = (
-  { files, key, currencyCode, before, texts: present }: EditPlace,
+export const editChanges = (
+  { files, key, currencyCode, before, texts: present }: EditContext,
   change: FileChange
-): EditedFiles => {
+): EditChanges => {
   const found = files.parse(before?.paths ?? [], present)
   const next = change(mergeFiles(found, currencyCode))
   const texts = new Map<string, string>()
@@ -420,5 +423,5 @@ export const editFiles = (
   const isWritable = first !== undefined && !first.isLegacy
   texts.set(isWritable ? first.path : transactionFilePath(next.creationDate, key), fileText(next))
   const paths = sortedPaths([...(before?.paths ?? []), ...texts.keys()])
-  return { texts, after: { ...(before ?? EMPTY_ROW), paths, file: keptFileOf(next) } }
+  return { texts, after: { ...(before ?? EMPTY_ROW), paths, file: rowFileOf(next) } }
 }

@@ -20,7 +20,7 @@ export interface AssetRecord {
 }
 
 /** A recipient, as the file has it. */
-export interface Payee {
+export interface FilePayee {
   readonly address: string
   readonly amount: string
   readonly currency: string
@@ -78,7 +78,7 @@ export const parseTransactionFile = (value: unknown): TransactionFile => {
   const { txid, internal, creationDate } = value
   if (typeof txid !== 'string') throw badFile('txid', 'is no text')
   if (typeof internal !== 'boolean') throw badFile('internal', 'is no flag')
-  if (!isDate(creationDate)) throw badFile('creationDate', 'is no date')
+  if (!isDateSeconds(creationDate)) throw badFile('creationDate', 'is no date')
   const known: Omit<TransactionFile, 'unknown'> = {
     txid,
     internal,
@@ -100,7 +100,7 @@ const unreadOf = (value: Record<string, unknown>, known: object): [name: string,
   Object.entries(value as Record<string, Json>).filter(([name]) => !Object.hasOwn(known, name))
 
 /** Tells whether a number of seconds is a date that can be shown (pure). */
-export const isDate = (value: unknown): value is number =>
+export const isDateSeconds = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) <= MAX_SECONDS
 
 const MAX_SECONDS = 8_640_000_000_000
@@ -129,7 +129,7 @@ const assetsJson = (assets: ReadonlyMap<string, AssetRecord>): JsonObject =>
   ) as unknown as JsonObject
 
 /** The recipients of a spend, as far as they can be shown. */
-export const payeesOf = ({ payees }: Pick<TransactionFile, 'payees'>): Payee[] | undefined =>
+export const payeesOf = ({ payees }: Pick<TransactionFile, 'payees'>): FilePayee[] | undefined =>
   payees?.filter(isPayee).map(payeeIn)
 
 /** The file of a transaction that this wallet has made or seen for the first time. */
@@ -164,7 +164,7 @@ export interface NewFileFacts {
 }
 
 /** What the history keeps of a file, beside what the engine says. */
-export interface KeptFile extends Omit<TransactionFile, 'currencies' | 'tokens' | 'unknown'> {
+export interface RowFile extends Omit<TransactionFile, 'currencies' | 'tokens' | 'unknown'> {
   readonly currencies: Readonly<Record<string, AssetRecord>>
   readonly tokens: Readonly<Record<string, AssetRecord>>
 }
@@ -178,14 +178,14 @@ export const newFileOf = (
   txid: string,
   reports: readonly EngineTransaction[],
   { creationDate, metadata, fiatCode }: NewFileFacts
-): KeptFile => {
+): RowFile => {
   const tokens = Object.fromEntries(
     reports.map(({ tokenId, nativeAmount }, index): [string, AssetRecord] => {
       const isNoted = index === 0 && metadata !== undefined
       return [tokenId ?? '', { metadata: isNoted ? reportedMetadata(metadata, fiatCode) : {}, nativeAmount }]
     })
   )
-  const file: KeptFile = { txid, internal: false, creationDate, currencies: {}, tokens }
+  const file: RowFile = { txid, internal: false, creationDate, currencies: {}, tokens }
   const { feeRateUsed, txSecret } = reports[0] ?? {}
   if (feeRateUsed === undefined && txSecret === undefined) return file
   return {
@@ -196,7 +196,7 @@ export const newFileOf = (
 }
 
 /** Takes from a file what a transaction is shown with. */
-export const keptFileOf = ({ unknown: _, currencies, tokens, ...rest }: TransactionFile): KeptFile => ({
+export const rowFileOf = ({ unknown: _, currencies, tokens, ...rest }: TransactionFile): RowFile => ({
   ...rest,
   currencies: Object.fromEntries(currencies),
   tokens: Object.fromEntries(tokens)
@@ -227,7 +227,7 @@ export const withMetadata = (
   return { ...file, currencies, tokens: new Map([...file.tokens, [name.tokenId ?? '', asset]]) }
 }
 
-const payeeOf = ({ publicAddress, nativeAmount, currencyCode, memo }: SpentTarget): Payee => ({
+const payeeOf = ({ publicAddress, nativeAmount, currencyCode, memo }: SpentTarget): FilePayee => ({
   address: publicAddress,
   amount: nativeAmount,
   currency: currencyCode,
@@ -282,14 +282,15 @@ const feeRateRequestedOf = (value: unknown): { feeRateRequested?: NetworkFeeOpti
   return isRecord(value) ? { feeRateRequested: value as JsonObject } : {}
 }
 
-const isPayee = (value: unknown): value is Payee =>
+const isPayee = (value: unknown): value is FilePayee =>
   isRecord(value) &&
   typeof value.address === 'string' &&
   isNativeAmount(value.amount) &&
   typeof value.currency === 'string'
 
 /** Without a tag that is no text. */
-const payeeIn = ({ tag, ...payee }: Payee): Payee => (typeof tag === 'string' ? { ...payee, tag } : payee)
+const payeeIn = ({ tag, ...payee }: FilePayee): FilePayee =>
+  typeof tag === 'string' ? { ...payee, tag } : payee
 
 const isSwap = (value: unknown): value is SwapData =>
   isRecord(value) &&
@@ -309,10 +310,10 @@ const badFile = (path: string, rule: string): WalletError =>
   new WalletError('BAD_REPLY', { source: 'transaction file', path, rule })
 
 /** Where the oldest clients kept transactions, under names that say nothing. */
-export const LEGACY_FOLDER = 'Transactions'
+export const LEGACY_TRANSACTIONS = 'Transactions'
 
 /** What a legacy file leaves to its wallet: the code of its coin, and the fiat currency of its one amount. */
-export interface LegacyPlace {
+export interface LegacyDefaults {
   readonly currencyCode: string
   readonly fiatCode: string
 }
@@ -322,7 +323,10 @@ export interface LegacyPlace {
  *
  * @throws BAD_REPLY naming the field; the caller keeps the file
  */
-export const parseLegacyFile = (value: unknown, { currencyCode, fiatCode }: LegacyPlace): TransactionFile => {
+export const parseLegacyFile = (
+  value: unknown,
+  { currencyCode, fiatCode }: LegacyDefaults
+): TransactionFile => {
   const file = recordOf(value, '')
   const meta = recordOf(file.meta, 'meta')
   const state = recordOf(file.state, 'state')
@@ -330,7 +334,7 @@ export const parseLegacyFile = (value: unknown, { currencyCode, fiatCode }: Lega
   textOf(file.ntxid, 'ntxid')
   for (const field of UNUSED_NUMBERS) numberOf(meta[field], `meta.${field}`)
   if (typeof state.internal !== 'boolean') throw badLegacyFile('state.internal', 'is no flag')
-  if (!isDate(state.creationDate)) throw badLegacyFile('state.creationDate', 'is no date')
+  if (!isDateSeconds(state.creationDate)) throw badLegacyFile('state.creationDate', 'is no date')
   const asset = {
     metadata: {
       bizId: numberOf(meta.bizId, 'meta.bizId'),

@@ -3,8 +3,8 @@ import { parseJson } from '../../base/json.ts'
 import type { Metadata } from '../../types/transaction.ts'
 import {
   type AssetRecord,
-  LEGACY_FOLDER,
-  type LegacyPlace,
+  LEGACY_TRANSACTIONS,
+  type LegacyDefaults,
   parseLegacyFile,
   parseTransactionFile,
   parseTransactionFilePath,
@@ -13,27 +13,27 @@ import {
 } from './file-format.ts'
 
 /** Where the transaction files of a wallet are. */
-export interface FilesPlace {
+export interface TransactionFilesOptions {
   /** The texts of files, one for each path; undefined where there is none, or none that opens. */
   getTexts(paths: readonly string[]): Promise<(string | undefined)[]>
   /** The wallet's file-name hash. */
   hashOf(text: string): string
-  legacy(): LegacyPlace
+  legacy(): LegacyDefaults
   /** A file that cannot be read; it is kept. */
   report(error: unknown): void
 }
 
 /** A file of a transaction, with its path. */
-export interface PlacedFile extends FoundFile {
+export interface LocatedFile extends FoundFile {
   readonly path: string
 }
 
 /** Reads the synced files of transactions, of the present form and of the oldest. */
-export class HistoryFiles {
-  readonly #place: FilesPlace
+export class TransactionFiles {
+  readonly #options: TransactionFilesOptions
 
-  constructor(place: FilesPlace) {
-    this.#place = place
+  constructor(options: TransactionFilesOptions) {
+    this.#options = options
   }
 
   /**
@@ -47,13 +47,13 @@ export class HistoryFiles {
     const txids = new Map((await this.#readSome(legacy)).map(({ path, file }) => [path, file.txid]))
     return paths.map(path => {
       const txid = txids.get(path)
-      return txid === undefined ? parseTransactionFilePath(path)?.txidHash : this.#place.hashOf(txid)
+      return txid === undefined ? parseTransactionFilePath(path)?.txidHash : this.#options.hashOf(txid)
     })
   }
 
   /** What the files of transactions say together, for many at once; those that cannot be read are reported. */
   async mergeAll(transactions: readonly (readonly string[])[]): Promise<(TransactionFile | undefined)[]> {
-    const { currencyCode } = this.#place.legacy()
+    const { currencyCode } = this.#options.legacy()
     const found = new Map((await this.#readSome(transactions.flat())).map(file => [file.path, file]))
     return transactions.map(paths => {
       const files = paths.map(path => found.get(path)).filter(file => file !== undefined)
@@ -62,31 +62,31 @@ export class HistoryFiles {
   }
 
   /** The files of these texts; undefined ones are left out. @throws CORRUPT_FILE if one cannot be read */
-  parse(paths: readonly string[], texts: readonly (string | undefined)[]): PlacedFile[] {
+  parse(paths: readonly string[], texts: readonly (string | undefined)[]): LocatedFile[] {
     return paths.flatMap((path, index) => {
       const text = texts[index]
       return text === undefined ? [] : [this.#parseOne(path, text)]
     })
   }
 
-  async #readSome(paths: readonly string[]): Promise<PlacedFile[]> {
-    const found: PlacedFile[] = []
-    const texts = paths.length === 0 ? [] : await this.#place.getTexts(paths)
+  async #readSome(paths: readonly string[]): Promise<LocatedFile[]> {
+    const found: LocatedFile[] = []
+    const texts = paths.length === 0 ? [] : await this.#options.getTexts(paths)
     for (const [index, path] of paths.entries()) {
       try {
         found.push(...this.parse([path], [texts[index]]))
       } catch (error) {
-        this.#place.report(error)
+        this.#options.report(error)
       }
     }
     return found
   }
 
-  #parseOne(path: string, text: string): PlacedFile {
+  #parseOne(path: string, text: string): LocatedFile {
     try {
       const value = parseJson(text, 'transaction file')
       if (isLegacy(path)) {
-        const file = parseLegacyFile(value, this.#place.legacy())
+        const file = parseLegacyFile(value, this.#options.legacy())
         return { path, isLegacy: true, date: Math.floor(file.creationDate + 0.5), file }
       }
       const file = parseTransactionFile(value)
@@ -102,7 +102,7 @@ export class HistoryFiles {
 export const fileText = (file: TransactionFile): string => JSON.stringify(transactionFileJson(file))
 
 /** Tells whether a path is that of a file of the oldest form. */
-export const isLegacy = (path: string): boolean => path.startsWith(`${LEGACY_FOLDER}/`)
+export const isLegacy = (path: string): boolean => path.startsWith(`${LEGACY_TRANSACTIONS}/`)
 
 /** One of the files of a transaction. */
 export interface FoundFile {

@@ -8,22 +8,22 @@ import type { PaymentSight } from '../../types/engine.ts'
 import type { EngineTransaction, MetadataChange, Transaction } from '../../types/transaction.ts'
 import type { TxidChanges } from '../events.ts'
 import {
-  editFiles,
+  editChanges,
   type FileChange,
-  type FilePlace,
-  type ReportPlace,
-  takeFiles,
-  takeHeight,
-  takeReports
+  type FileContext,
+  fileChanges,
+  heightChanges,
+  type ReportContext,
+  reportChanges
 } from './changes.ts'
 import { type AssetName, newTransactionFile, withMetadata } from './file-format.ts'
-import { HistoryFiles } from './files.ts'
+import { TransactionFiles } from './files.ts'
 import { checkMetadata, mergeMetadata, withFiatCode } from './metadata.ts'
-import type { ChainView, HistoryRow } from './row.ts'
+import type { ChainHeight, HistoryRow } from './row.ts'
 import type { RowList } from './row-list.ts'
 import { HistoryRows } from './rows.ts'
-import { SearchIndex, searchedTexts } from './search.ts'
-import { confirmationsIn, searchedOf, type ViewPlace, viewOf } from './view.ts'
+import { SearchIndex, searchTexts } from './search.ts'
+import { confirmationsIn, searchableOf, type ViewContext, viewOf } from './view.ts'
 
 /**
  * The history of one wallet: what its engine says, joined with the synced files, in tables on the device.
@@ -32,13 +32,13 @@ import { confirmationsIn, searchedOf, type ViewPlace, viewOf } from './view.ts'
  * engine tells anew. Changes are taken in one after another; nothing of the transactions stays in memory
  * but the text of a search.
  */
-export class HistoryTable {
-  readonly #parts: HistoryParts
+export class History {
+  readonly #options: HistoryOptions
   readonly #sent: SentPayments | undefined
   readonly #rows: HistoryRows
   /** Made for the first search. */
   #search: SearchIndex | undefined
-  readonly #turns = new Mutex()
+  readonly #mutex = new Mutex()
   /** Files that a sync has named and that are not taken in yet. */
   #namedPaths: readonly string[] = []
   #opening: Promise<void> | undefined
@@ -49,10 +49,10 @@ export class HistoryTable {
   #isClosed = false
 
   /** @param sent - what was sent from this device, whose state is shown beside the confirmations */
-  constructor(parts: HistoryParts, sent?: SentPayments) {
-    this.#parts = parts
+  constructor(options: HistoryOptions, sent?: SentPayments) {
+    this.#options = options
     this.#sent = sent
-    this.#rows = new HistoryRows(parts.repo)
+    this.#rows = new HistoryRows(options.repo)
     this.#height = this.#rows.state.height
     this.#shownHeight = this.#height
   }
@@ -71,8 +71,8 @@ export class HistoryTable {
    * @param checkpoint - what the engine wants to be told at its next start; kept once everything it said is durable
    * @returns the txids that are new and that changed; unchanged ones are in neither
    */
-  take(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<TxidChanges> {
-    return this.#turns.run(() => this.#takeNow(transactions, checkpoint))
+  applyReports(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<TxidChanges> {
+    return this.#mutex.run(() => this.#applyReports(transactions, checkpoint))
   }
 
   /**
@@ -80,22 +80,26 @@ export class HistoryTable {
    *
    * @returns the txids of which something else is shown now
    */
-  filesChanged(paths: readonly string[]): Promise<string[]> {
+  applyFiles(paths: readonly string[]): Promise<string[]> {
     this.#namedPaths = this.#namedPaths.concat(paths)
-    return this.#turns.run(async () => {
+    return this.#mutex.run(async () => {
       await this.#openNow()
-      return this.#takeFiles()
+      return this.#applyChangedFiles()
     })
   }
 
   /** Takes a new chain height; returns the txids whose depth changed. Confirmed and dropped ones stay as they are. */
-  takeHeight(height: number): Promise<string[]> {
+  applyHeight(height: number): Promise<string[]> {
     // A lower one must wait until those that are final are marked so.
     this.#shownHeight = Math.max(this.#shownHeight, height)
-    return this.#turns.run(async () => {
+    return this.#mutex.run(async () => {
       await this.#openNow()
-      const place = { rows: this.#rows, chain: chainAt(this.#parts, this.#height), breathe: this.breather() }
-      const txids = height === this.#height ? [] : await takeHeight(place, height)
+      const context = {
+        rows: this.#rows,
+        chain: chainAt(this.#options, this.#height),
+        yieldNow: this.makeYielder()
+      }
+      const txids = height === this.#height ? [] : await heightChanges(context, height)
       this.#height = height
       this.#shownHeight = height
       return txids
@@ -106,7 +110,7 @@ export class HistoryTable {
   async has(txid: string): Promise<boolean> {
     const row = await this.#find(txid)
     if (row === undefined || row.reports.length === 0) return false
-    return confirmationsIn(row, chainAt(this.#parts, this.#shownHeight)) !== 'dropped'
+    return confirmationsIn(row, chainAt(this.#options, this.#shownHeight)) !== 'dropped'
   }
 
   /** One transaction in the history of an asset, complete with its file. */
@@ -121,14 +125,14 @@ export class HistoryTable {
    * @throws CORRUPT_FILE if there is one that cannot be read; it is left as it is
    */
   editFile(txid: string, change: FileChange): Promise<void> {
-    return this.#turns.run(async () => {
+    return this.#mutex.run(async () => {
       await this.#openNow()
-      const { hashOf, info } = this.#parts
+      const { hashOf, info } = this.#options
       const key = hashOf(txid)
       const before = await this.#rows.find(key)
       const edited = await this.#rows.edit(before?.paths ?? [], texts => {
-        const place = { files: this.#files, key, currencyCode: info.currencyCode, before, texts }
-        const { after, texts: files } = editFiles(place, change)
+        const context = { files: this.#files, key, currencyCode: info.currencyCode, before, texts }
+        const { after, texts: files } = editChanges(context, change)
         const rows = new Map([[key, before === undefined ? { after } : { before, after }]])
         return { rows, files, state: { height: this.#height } }
       })
@@ -145,7 +149,7 @@ export class HistoryTable {
 
   /** The key of a transaction in every list. */
   keyOf(txid: string): string {
-    return this.#parts.hashOf(txid)
+    return this.#options.hashOf(txid)
   }
 
   /** The texts of rows, one for each key; undefined where there is none. @throws LOGGED_OUT */
@@ -155,16 +159,16 @@ export class HistoryTable {
   }
 
   /** A pause for a loop over many rows. */
-  breather(): () => Promise<void> | undefined {
-    return makeYielder(this.#parts.clock)
+  makeYielder(): () => Promise<void> | undefined {
+    return makeYielder(this.#options.clock)
   }
 
   /** Shows rows as transactions in the history of an asset; undefined for one that is not in it. */
   viewer(tokenId: string | null): (row: HistoryRow) => Transaction | undefined {
-    const place = viewPlaceOf(this.#parts, this.#shownHeight, tokenId)
+    const context = viewContextOf(this.#options, this.#shownHeight, tokenId)
     const sent = this.#sent
     return row => {
-      const view = viewOf(row, place)
+      const view = viewOf(row, context)
       const sight = view?.isSend ? sent?.sightOf(view.txid) : undefined
       if (view === undefined || sight === undefined || view.confirmations === 'confirmed') return view
       const { state: sentState, replacedBy } = sight
@@ -190,51 +194,53 @@ export class HistoryTable {
 
   /** Forgets what the engine said, as before a resync; the files stay, and the engine must tell everything. */
   clear(): Promise<void> {
-    return this.#turns.run(async () => {
+    return this.#mutex.run(async () => {
       await this.#openNow()
-      await this.#rows.begin()
+      await this.#rows.reset()
       this.#search?.clear()
-      await this.#takeFiles()
-      this.#sweep()
+      await this.#applyChangedFiles()
+      this.#deleteOldRows()
     })
   }
 
   /** Resolves when everything that was begun has been taken in. */
-  settled(): Promise<void> {
-    return this.#turns.settled()
+  idle(): Promise<void> {
+    return this.#mutex.settled()
   }
 
   /** Forgets the text of searches at once, and waits for what was begun. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#search?.clear()
-    await this.#turns.run(async () => this.#rows.ownFiles > 0 && this.#takeFiles()).catch(this.#parts.report)
+    await this.#mutex
+      .run(async () => this.#rows.ownFiles > 0 && this.#applyChangedFiles())
+      .catch(this.#options.report)
     this.#search?.clear()
   }
 
   /** The date to give a file that is written now: never later than the chain's own. */
   creationDateOf(date: number): number {
-    return Math.min(date, this.#parts.clock.now() / 1000)
+    return Math.min(date, this.#options.clock.now() / 1000)
   }
 
   /** An asset with the code under which older files know it. */
   assetName(tokenId: string | null): AssetName {
-    return assetNameOf(this.#parts, tokenId)
+    return assetNameOf(this.#options, tokenId)
   }
 
   /** The code that an asset is shown with; '' for a token that is not known. */
   codeOf(tokenId: string | null): string {
-    return codeOf(this.#parts, tokenId)
+    return codeOf(this.#options, tokenId)
   }
 
   /** The fiat currency that the wallet is shown in now. */
   get fiatCode(): string {
-    return this.#parts.fiatCode()
+    return this.#options.fiatCode()
   }
 
-  get #files(): HistoryFiles {
-    const { hashOf, info, report } = this.#parts
-    return new HistoryFiles({
+  get #files(): TransactionFiles {
+    const { hashOf, info, report } = this.#options
+    return new TransactionFiles({
       ...{ hashOf, report },
       getTexts: paths => this.#rows.fileTexts(paths),
       legacy: () => ({ currencyCode: info.currencyCode, fiatCode: this.fiatCode })
@@ -243,32 +249,32 @@ export class HistoryTable {
 
   #makeSearch(): SearchIndex {
     const textsIn = (tokenId: string | null) => {
-      const place = viewPlaceOf(this.#parts, this.#height, tokenId)
+      const context = viewContextOf(this.#options, this.#height, tokenId)
       return (row: HistoryRow): readonly string[] => {
-        const tx = searchedOf(row, place)
-        return tx === undefined ? [] : searchedTexts(tx, place.fiatCode)
+        const tx = searchableOf(row, context)
+        return tx === undefined ? [] : searchTexts(tx, context.fiatCode)
       }
     }
-    return new SearchIndex({ rows: this.#rows, clock: this.#parts.clock, textsIn })
+    return new SearchIndex({ rows: this.#rows, clock: this.#options.clock, textsIn })
   }
 
   async #find(txid: string): Promise<HistoryRow | undefined> {
     await this.#open()
-    return this.#rows.find(this.#parts.hashOf(txid))
+    return this.#rows.find(this.#options.hashOf(txid))
   }
 
   /** Takes in what changed while nobody watched, once; what waits in the queue comes after it. */
   #open(): Promise<void> {
-    return this.#opening === undefined ? this.#turns.run(() => this.#openNow()) : this.#opening
+    return this.#opening === undefined ? this.#mutex.run(() => this.#openNow()) : this.#opening
   }
 
   /** The same within the queue. */
   #openNow(): Promise<void> {
     this.#opening ??= (async () => {
       try {
-        await this.#rows.check()
-        await this.#takeFiles()
-        this.#sweep()
+        await this.#rows.resetIfDamaged()
+        await this.#applyChangedFiles()
+        this.#deleteOldRows()
       } catch (error) {
         this.#opening = undefined
         throw error
@@ -277,46 +283,46 @@ export class HistoryTable {
     return this.#opening
   }
 
-  async #takeNow(
+  async #applyReports(
     transactions: readonly EngineTransaction[],
     checkpoint: string | undefined
   ): Promise<TxidChanges> {
     await this.#openNow()
-    const { clock, hashOf, report, info } = this.#parts
-    const place: ReportPlace = {
+    const { clock, hashOf, report, info } = this.#options
+    const context: ReportContext = {
       fiatCode: this.fiatCode,
       ...{ pluginId: info.pluginId, rows: this.#rows, files: this.#files, hashOf, report },
-      chain: chainAt(this.#parts, this.#height),
+      chain: chainAt(this.#options, this.#height),
       seconds: clock.now() / 1000,
-      breathe: this.breather()
+      yieldNow: this.makeYielder()
     }
-    const taken = await takeReports(place, transactions)
+    const taken = await reportChanges(context, transactions)
     const { rows, files } = taken
     const isNews = checkpoint !== undefined && checkpoint !== this.#rows.state.checkpoint
     // A write of rows also writes those that had to wait.
     if (rows.size > 0 || (isNews && this.#rows.isDurable)) {
       const state = { height: this.#height, ...(isNews && { checkpoint }) }
       await this.#rows.write({ rows, files, state }).catch(error => {
-        this.#rows.keep(taken)
+        this.#rows.defer(taken)
         report(error)
       })
       this.#search?.update(rows)
     }
-    if (this.#rows.ownFiles > MANY_FILES) await this.#takeFiles()
+    if (this.#rows.ownFiles > MANY_FILES) await this.#applyChangedFiles()
     return taken
   }
 
-  async #takeFiles(): Promise<string[]> {
-    const { repo } = this.#parts
-    const place: FilePlace = { repo, rows: this.#rows, files: this.#files, breathe: this.breather() }
+  async #applyChangedFiles(): Promise<string[]> {
+    const { repo } = this.#options
+    const context: FileContext = { repo, rows: this.#rows, files: this.#files, yieldNow: this.makeYielder() }
     const { paths, revision } = await this.#rows.changedFiles()
     const named = new Set([...this.#namedPaths, ...paths])
     this.#namedPaths = []
     const txids: string[] = []
-    for await (const rows of takeFiles(place, [...named])) {
+    for await (const rows of fileChanges(context, [...named])) {
       await this.#rows.write({ rows }).catch(error => {
-        this.#rows.keep({ rows })
-        this.#parts.report(error)
+        this.#rows.defer({ rows })
+        this.#options.report(error)
       })
       this.#search?.update(rows)
       for (const { after } of rows.values())
@@ -324,7 +330,7 @@ export class HistoryTable {
     }
     if (!this.#rows.isDurable) return txids
     if (revision !== this.#rows.state.taken)
-      await this.#rows.write({ state: { taken: revision } }).catch(this.#parts.report)
+      await this.#rows.write({ state: { taken: revision } }).catch(this.#options.report)
     return txids
   }
 
@@ -333,10 +339,10 @@ export class HistoryTable {
   }
 
   /** Deletes tables that are no longer in use, a few rows at a time between other work. */
-  #sweep(): void {
-    this.#turns
-      .run(async () => !this.#isClosed && (await this.#rows.sweepSome()))
-      .then(isMore => isMore && this.#sweep(), this.#parts.report)
+  #deleteOldRows(): void {
+    this.#mutex
+      .run(async () => !this.#isClosed && (await this.#rows.deleteOldRows()))
+      .then(isMore => isMore && this.#deleteOldRows(), this.#options.report)
   }
 }
 
@@ -344,7 +350,7 @@ export class HistoryTable {
 const MANY_FILES = 20_000
 
 /** What the history needs of its wallet. */
-interface HistoryParts {
+interface HistoryOptions {
   readonly walletId: string
   readonly info: CurrencyInfo
   readonly repo: Repo
@@ -366,20 +372,20 @@ interface SentPayments {
 }
 
 /** The chain of a wallet at a height. */
-const chainAt = ({ info }: HistoryParts, height: number): ChainView => ({
+const chainAt = ({ info }: HistoryOptions, height: number): ChainHeight => ({
   height,
   required: info.requiredConfirmations ?? DEFAULT_REQUIRED
 })
 
 /** An asset with the code under which older files know it; '' where that code is the chain's own coin's. */
-const assetNameOf = (parts: HistoryParts, tokenId: string | null): AssetName => {
+const assetNameOf = (parts: HistoryOptions, tokenId: string | null): AssetName => {
   const currencyCode = codeOf(parts, tokenId)
   const isShared = tokenId !== null && currencyCode === parts.info.currencyCode
   return { tokenId, currencyCode: isShared ? '' : currencyCode }
 }
 
 /** What the transactions in the history of an asset are shown with, at a height. */
-const viewPlaceOf = (parts: HistoryParts, height: number, tokenId: string | null): ViewPlace => {
+const viewContextOf = (parts: HistoryOptions, height: number, tokenId: string | null): ViewContext => {
   const { walletId, info } = parts
   return {
     walletId,
@@ -392,7 +398,7 @@ const viewPlaceOf = (parts: HistoryParts, height: number, tokenId: string | null
 }
 
 /** The code of an asset; '' for a token that is not known. */
-const codeOf = ({ info, config }: HistoryParts, tokenId: string | null): string => {
+const codeOf = ({ info, config }: HistoryOptions, tokenId: string | null): string => {
   if (tokenId === null) return info.currencyCode
   const { allTokens } = config.getSnapshot()
   return Object.hasOwn(allTokens, tokenId) ? (allTokens[tokenId]?.currencyCode ?? '') : ''
@@ -414,16 +420,16 @@ export interface NotedAsset {
  * @throws OPTION_INVALID, TX_NOT_FOUND; CORRUPT_FILE if its file cannot be read, which stays as it is
  */
 export const saveMetadata = async (
-  table: HistoryTable,
+  history: History,
   { txid, tokenId }: NotedAsset,
   change: MetadataChange
 ): Promise<void> => {
   checkMetadata(change)
-  const tx = await table.find(txid, tokenId)
+  const tx = await history.find(txid, tokenId)
   if (tx === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
-  const inFile = withFiatCode(change, table.fiatCode)
-  await table.editFile(txid, present => {
-    const file = present ?? newTransactionFile(tx, table.creationDateOf(tx.date))
-    return withMetadata(file, table.assetName(tokenId), metadata => mergeMetadata(metadata, inFile))
+  const inFile = withFiatCode(change, history.fiatCode)
+  await history.editFile(txid, present => {
+    const file = present ?? newTransactionFile(tx, history.creationDateOf(tx.date))
+    return withMetadata(file, history.assetName(tokenId), metadata => mergeMetadata(metadata, inFile))
   })
 }

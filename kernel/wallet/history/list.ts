@@ -1,6 +1,6 @@
 import { WalletError } from '../../base/errors.ts'
 import type { Transaction } from '../../types/transaction.ts'
-import type { HistoryTable } from './history.ts'
+import type { History } from './history.ts'
 import { parseRow } from './row.ts'
 import { ListCursor, type ListRange, lastBefore, type RowList, UNLISTED } from './row-list.ts'
 import { matchesSearch, normalizeQuery } from './search.ts'
@@ -44,12 +44,9 @@ const BATCH_SIZE = 10
  * @throws TX_NOT_FOUND
  * @see specification §5 "Date filter", "Transaction search"
  */
-export const listTransactions = async (
-  table: HistoryTable,
-  query: TransactionQuery
-): Promise<Transaction[]> => {
+export const listTransactions = async (history: History, query: TransactionQuery): Promise<Transaction[]> => {
   const found: Transaction[] = []
-  for await (const page of pagesOf(table, query)) found.push(...page)
+  for await (const page of pagesOf(history, query)) found.push(...page)
   return found
 }
 
@@ -60,16 +57,16 @@ export const listTransactions = async (
  * its turn, as in a resync, does not come.
  */
 export async function* streamTransactions(
-  table: HistoryTable,
+  history: History,
   { batchSize = BATCH_SIZE, firstBatchSize = batchSize, ...query }: StreamQuery
 ): AsyncGenerator<Transaction[], void> {
   let size = Math.max(1, firstBatchSize)
   let waiting: Transaction[] = []
-  for await (const page of pagesOf(table, query, Math.max(1, batchSize))) {
+  for await (const page of pagesOf(history, query, Math.max(1, batchSize))) {
     waiting.push(...page)
     while (waiting.length >= size) {
       yield waiting.slice(0, size)
-      waiting = await readAgain(table, query, waiting.slice(size))
+      waiting = await readAgain(history, query, waiting.slice(size))
       size = Math.max(1, batchSize)
     }
   }
@@ -78,16 +75,16 @@ export async function* streamTransactions(
 
 /** What was read for an earlier batch may have changed or gone since. */
 const readAgain = async (
-  table: HistoryTable,
+  history: History,
   { tokenId = null }: TransactionQuery,
   transactions: readonly Transaction[]
 ): Promise<Transaction[]> => {
-  const present = await Promise.all(transactions.map(({ txid }) => table.find(txid, tokenId)))
+  const present = await Promise.all(transactions.map(({ txid }) => history.find(txid, tokenId)))
   return present.filter(tx => tx !== undefined)
 }
 
 interface Walk {
-  readonly table: HistoryTable
+  readonly history: History
   /** The list as it is now; a resync puts another in its place. */
   readonly open: () => Promise<RowList>
   readonly tokenId: string | null
@@ -96,13 +93,13 @@ interface Walk {
 }
 
 async function* pagesOf(
-  table: HistoryTable,
+  history: History,
   query: TransactionQuery,
   step = PAGE
 ): AsyncGenerator<Transaction[]> {
   const { tokenId = null, startEntries, limit } = query
   const needle = normalizeQuery(query.searchString ?? '')
-  const walk: Walk = { table, open: () => table.list(tokenId), tokenId, step }
+  const walk: Walk = { history, open: () => history.list(tokenId), tokenId, step }
   let left = Math.min(startEntries ?? Number.POSITIVE_INFINITY, limit ?? Number.POSITIVE_INFINITY)
   const range = rangeOf(walk, query)
   const pages =
@@ -117,23 +114,23 @@ async function* pagesOf(
 }
 
 const rangeOf = (
-  { table }: Walk,
+  { history }: Walk,
   { startDate, endDate, beforeTxid, startIndex = 0 }: TransactionQuery
 ): ListRange => ({
   floor: startDate === undefined ? UNLISTED : lastBefore(startDate.getTime()),
   async from(list) {
     const above = endDate === undefined ? 0 : await list.offsetAt(lastBefore(endDate.getTime()))
     if (beforeTxid === undefined) return Math.max(above, startIndex)
-    const place = await list.offsetOf(table.keyOf(beforeTxid))
+    const place = await list.offsetOf(history.keyOf(beforeTxid))
     if (place === undefined) throw new WalletError('TX_NOT_FOUND', { txid: beforeTxid })
     return Math.max(above, place + 1 + startIndex)
   }
 })
 
 async function* plainPages(walk: Walk, range: ListRange, wanted: number): AsyncGenerator<Transaction[]> {
-  const { table, open, step } = walk
+  const { history, open, step } = walk
   const cursor = new ListCursor(open, range)
-  const breathe = table.breather()
+  const yieldNow = history.makeYielder()
   for (let read = 0; read < wanted; ) {
     const rows = await cursor.next(Math.min(step, wanted - read))
     if (rows.length === 0) return
@@ -142,7 +139,7 @@ async function* plainPages(walk: Walk, range: ListRange, wanted: number): AsyncG
       walk,
       rows.map(({ text }) => text)
     )
-    await breathe()
+    await yieldNow()
   }
 }
 
@@ -152,10 +149,10 @@ async function* foundPages(
   range: ListRange,
   { needle, wanted }: { readonly needle: string; readonly wanted: number }
 ): AsyncGenerator<Transaction[]> {
-  const { table, open, tokenId, step } = walk
-  const isFound = (tx: Transaction): boolean => matchesSearch(tx, needle, table.fiatCode)
+  const { history, open, tokenId, step } = walk
+  const isFound = (tx: Transaction): boolean => matchesSearch(tx, needle, history.fiatCode)
   const cursor = new ListCursor(open, range)
-  const breathe = table.breather()
+  const yieldNow = history.makeYielder()
   for (let read = 0; wanted <= FEW && read < PROBE; ) {
     const rows = await cursor.next(Math.min(step, FEW))
     if (rows.length === 0) return
@@ -164,41 +161,41 @@ async function* foundPages(
       walk,
       rows.map(({ text }) => text)
     ).filter(isFound)
-    await breathe()
+    await yieldNow()
   }
-  const keys = (await table.search(tokenId, needle)).filter(key => !cursor.hasSeen(key))
+  const keys = (await history.search(tokenId, needle)).filter(key => !cursor.hasSeen(key))
   const placed = await belowCursor(walk, cursor, { keys, floor: range.floor })
   for (let start = 0; start < placed.length; start += step) {
-    const texts = await table.rowTexts(placed.slice(start, start + step))
+    const texts = await history.rowTexts(placed.slice(start, start + step))
     yield viewsOf(
       walk,
       texts.filter(text => text !== undefined)
     ).filter(isFound)
-    await breathe()
+    await yieldNow()
   }
 }
 
 /** Keys in the order of the list, as far as they stand between a cursor and the floor: what came above it is too late. */
 const belowCursor = async (
-  { table, open }: Walk,
+  { history, open }: Walk,
   cursor: ListCursor,
   { keys, floor }: { readonly keys: readonly string[]; readonly floor: number }
 ): Promise<string[]> => {
   const list = await open()
-  const breathe = table.breather()
+  const yieldNow = history.makeYielder()
   const from = await cursor.placeIn(list)
   const end = await list.offsetAt(floor)
   const placed: { readonly key: string; readonly place: number }[] = []
   for (const key of keys) {
     const place = await list.offsetOf(key)
     if (place !== undefined && place >= from && place < end) placed.push({ key, place })
-    await breathe()
+    await yieldNow()
   }
   return placed.sort((a, b) => a.place - b.place).map(({ key }) => key)
 }
 
-const viewsOf = ({ table, tokenId }: Walk, texts: readonly string[]): Transaction[] => {
-  const view = table.viewer(tokenId)
+const viewsOf = ({ history, tokenId }: Walk, texts: readonly string[]): Transaction[] => {
+  const view = history.viewer(tokenId)
   return texts.flatMap(text => view(parseRow(text)) ?? [])
 }
 

@@ -133,7 +133,7 @@ const stepUp = (value: number): number => value + halfStep(value)
 const stepDown = (value: number): number => value - halfStep(value)
 
 /** What lies over a list. */
-export interface Overlay {
+export interface ListOverlay {
   /** Rows that are listed; behind those of the list with the same date. */
   readonly rows: readonly ListedRow[]
   /** The keys of the rows of the list that count no more, those of `rows` among them. */
@@ -141,7 +141,7 @@ export interface Overlay {
 }
 
 /** A list with other rows laid over it, as long as it does not change: for the rare time when rows cannot be written. */
-export const overlaidList = async (list: RowList, { rows, replaced }: Overlay): Promise<RowList> => {
+export const overlaidList = async (list: RowList, { rows, replaced }: ListOverlay): Promise<RowList> => {
   const over = [...rows].sort((left, right) => right.order - left.order)
   const gone = await placesOf(list, replaced.keys())
   /** How many rows of the list that still count stand before a place in it. */

@@ -1,5 +1,5 @@
 import type { Confirmations, EngineTransaction } from '../../types/transaction.ts'
-import { type KeptFile, parseTransactionFilePath } from './file-format.ts'
+import { parseTransactionFilePath, type RowFile } from './file-format.ts'
 
 /** What the history keeps of one transaction. */
 export interface HistoryRow {
@@ -9,14 +9,14 @@ export interface HistoryRow {
   readonly isFinal?: boolean
   readonly paths: readonly string[]
   /** What the files say; only read once the engine has told of the transaction, absent if none is readable. */
-  readonly file?: KeptFile
+  readonly file?: RowFile
 }
 
 /** The row of a transaction of which nothing is known. */
 export const EMPTY_ROW: HistoryRow = { reports: [], paths: [] }
 
 /** The chain as it is seen now. */
-export interface ChainView {
+export interface ChainHeight {
   readonly height: number
   readonly required: number
 }
@@ -47,7 +47,7 @@ export const reportOf = (tx: EngineTransaction): EngineTransaction => {
 }
 
 /** The row after the engine has told of one asset of its transaction, which lies in one block for all of them. */
-export const withReport = (row: HistoryRow, report: EngineTransaction, chain: ChainView): HistoryRow => {
+export const withReport = (row: HistoryRow, report: EngineTransaction, chain: ChainHeight): HistoryRow => {
   const { blockHeight, confirmations, tokenId } = report
   const before = row.reports[0]
   const isDropped = blockHeight < 0 || confirmations === 'dropped'
@@ -57,14 +57,14 @@ export const withReport = (row: HistoryRow, report: EngineTransaction, chain: Ch
       (row.isFinal === true && before?.blockHeight === blockHeight) ||
       confirmationsOf({ blockHeight, chainHeight: chain.height, required: chain.required }) === 'confirmed')
   const others = row.reports.filter(other => other.tokenId !== tokenId)
-  const reports = others.length === 0 ? [report] : [...others.map(other => placedAs(report, other)), report]
+  const reports = others.length === 0 ? [report] : [...others.map(other => inBlockOf(report, other)), report]
   const { paths, file } = row
   if (file === undefined) return isFinal ? { reports, isFinal, paths } : { reports, paths }
   return isFinal ? { reports, isFinal, paths, file } : { reports, paths, file }
 }
 
 /** What was told of another asset, with the place in the chain that all of them share. */
-const placedAs = (
+const inBlockOf = (
   { date, blockHeight, confirmations }: EngineTransaction,
   { confirmations: _earlier, ...other }: EngineTransaction
 ): EngineTransaction =>
@@ -89,7 +89,7 @@ export const tokenIdsOf = (...rows: readonly (HistoryRow | undefined)[]): string
 const NONE: readonly EngineTransaction[] = []
 
 /** The date by which a transaction is listed, in seconds: the earlier one of engine and file. */
-export const dateOf = (row: HistoryRow): number => {
+export const rowDateOf = (row: HistoryRow): number => {
   const [path = ''] = row.paths
   const fileDate = row.file?.creationDate ?? parseTransactionFilePath(path)?.creationDate
   const date = row.reports[0]?.date ?? fileDate ?? 0
@@ -98,13 +98,13 @@ export const dateOf = (row: HistoryRow): number => {
 
 /** The mark of rows whose confirmations no height changes. */
 const SETTLED = -1
-const MAX_MARK = 0x7fff_ffff
+const MAX_TAG = 0x7fff_ffff
 
 /** What finds the rows that a new height may change: their block, or nothing above zero. */
-export const markOf = ({ reports, isFinal }: HistoryRow): number => {
+export const heightTagOf = ({ reports, isFinal }: HistoryRow): number => {
   const [report] = reports
   if (report === undefined || isFinal || report.confirmations !== undefined) return SETTLED
-  return report.blockHeight < 0 ? SETTLED : Math.min(report.blockHeight, MAX_MARK)
+  return report.blockHeight < 0 ? SETTLED : Math.min(report.blockHeight, MAX_TAG)
 }
 
 /** The text of a row in its table. */

@@ -2,7 +2,7 @@ import { isRecord, tryParseJson } from '../../base/json.ts'
 import type { BulkChange, BulkRow, BulkTable } from '../../repo/store/bulk.ts'
 import type { Repo } from '../../sync/repo.ts'
 import type { ChangedFiles } from '../../sync/repo-files.ts'
-import { dateOf, type HistoryRow, isListedFor, markOf, parseRow, rowText, tokenIdsOf } from './row.ts'
+import { type HistoryRow, heightTagOf, isListedFor, parseRow, rowDateOf, rowText, tokenIdsOf } from './row.ts'
 import { type ListedRow, mainList, overlaidList, type RowList, tokenList, UNLISTED } from './row-list.ts'
 
 /** A row before and after a change; absent is none. */
@@ -14,7 +14,7 @@ export interface RowChange {
 }
 
 /** What is written in one go. */
-export interface HistoryWrite {
+export interface HistoryChanges {
   /** By key. */
   readonly rows?: ReadonlyMap<string, RowChange>
   /** Texts of synced files, by path. */
@@ -37,12 +37,12 @@ interface WritePlan {
 export class HistoryRows {
   readonly #repo: Repo
   /** What could not be written: it is shown, and written with whatever is written next. Nearly always nothing. */
-  #unwritten: ReadonlyMap<string, RowChange> = NO_ROWS
-  #unwrittenFiles: ReadonlyMap<string, string> = NO_FILES
+  #deferred: ReadonlyMap<string, RowChange> = NO_ROWS
+  #deferredFiles: ReadonlyMap<string, string> = NO_FILES
   /** The histories with it; nothing else is written while it waits. */
   #overlaid: Map<string | null, Promise<RowList>> | undefined
   /** Revisions of the repo that are writes of our own, with rows: their files need not be taken in again. */
-  #own: Set<number> | undefined
+  #ownRevisions: Set<number> | undefined
   #ownFiles = 0
   #state: HistoryState
 
@@ -57,7 +57,7 @@ export class HistoryRows {
 
   /** False while something waits for room on the disk. */
   get isDurable(): boolean {
-    return this.#unwritten.size === 0
+    return this.#deferred.size === 0
   }
 
   /** How many files of our own have been written since files were taken in. */
@@ -67,26 +67,26 @@ export class HistoryRows {
 
   /** The files that others have changed since files were taken in, and the revision of the repo up to which that is. */
   changedFiles(): Promise<ChangedFiles> {
-    return this.#repo.changedSince(this.#state.taken, this.#own)
+    return this.#repo.changedSince(this.#state.taken, this.#ownRevisions)
   }
 
   /** Begins anew if rows were lost with a damaged part of the disk, or belong to no state. */
-  async check(): Promise<void> {
+  async resetIfDamaged(): Promise<void> {
     const isDamaged = this.#state.damage !== this.#repo.damage
-    if (isDamaged || (await this.#table.count()) !== this.#state.count) await this.begin()
+    if (isDamaged || (await this.#table.count()) !== this.#state.count) await this.reset()
   }
 
-  /** Leaves the rows there are for new tables without any; {@link sweepSome} deletes them. */
-  async begin(): Promise<void> {
+  /** Leaves the rows there are for new tables without any; {@link deleteOldRows} deletes them. */
+  async reset(): Promise<void> {
     const { generation, oldest, height } = this.#state
     const next = { ...newState(generation + 1, oldest), damage: this.#repo.damage, height }
     await this.#repo.local.write(new Map([[STATE_KEY, stateText(next)]]))
-    this.#settle(next)
-    this.#own = undefined
+    this.#commit(next)
+    this.#ownRevisions = undefined
   }
 
   /** Deletes some rows of tables that are no longer in use; false when there are none left. */
-  async sweepSome(): Promise<boolean> {
+  async deleteOldRows(): Promise<boolean> {
     const { generation, oldest } = this.#state
     if (oldest >= generation) return false
     const rows: BulkRow[] = []
@@ -107,9 +107,9 @@ export class HistoryRows {
   /** The texts of rows, one for each key; undefined where there is none. */
   async texts(keys: readonly string[]): Promise<(string | undefined)[]> {
     const texts = await this.#table.getMany(keys)
-    if (this.#unwritten.size === 0) return texts
+    if (this.#deferred.size === 0) return texts
     return texts.map((text, at) => {
-      const waiting = this.#unwritten.get(keys[at] ?? '')
+      const waiting = this.#deferred.get(keys[at] ?? '')
       return waiting === undefined ? text : waiting.after && rowText(waiting.after)
     })
   }
@@ -123,28 +123,28 @@ export class HistoryRows {
   /** The texts of files, also of those that could not be written yet; undefined where there is none that opens. */
   async fileTexts(paths: readonly string[]): Promise<(string | undefined)[]> {
     const texts = await this.#repo.getTexts(paths)
-    return texts.map((text, index) => this.#unwrittenFiles.get(paths[index] ?? '') ?? text)
+    return texts.map((text, index) => this.#deferredFiles.get(paths[index] ?? '') ?? text)
   }
 
   /** The keys of rows in a block above `height`; only those whose confirmations a new height may change. */
   async keysAbove(height: number): Promise<string[]> {
     const found = await this.#table.keysWhere(mark => mark > 0 && mark > height)
-    for (const [key, { after }] of this.#unwritten) {
-      if (after !== undefined && markOf(after) > Math.max(0, height)) found.push(key)
+    for (const [key, { after }] of this.#deferred) {
+      if (after !== undefined && heightTagOf(after) > Math.max(0, height)) found.push(key)
     }
     return [...new Set(found)]
   }
 
   /** Every row as text, in no particular order. */
   async *scan(): AsyncGenerator<readonly ListedRow[]> {
-    yield this.#waiting(() => true)
-    for await (const rows of this.#table.scan()) yield rows.filter(({ key }) => !this.#unwritten.has(key))
+    yield this.#deferredRows(() => true)
+    for await (const rows of this.#table.scan()) yield rows.filter(({ key }) => !this.#deferred.has(key))
   }
 
   /** The history of one asset. */
   async list(tokenId: string | null): Promise<RowList> {
     const base = tokenId === null ? mainList(this.#table) : tokenList(this.#tokenTable(tokenId), this.#table)
-    if (this.#unwritten.size === 0) return base
+    if (this.#deferred.size === 0) return base
     this.#overlaid ??= new Map()
     const lists = this.#overlaid
     const list = lists.get(tokenId) ?? this.#overlay(base, tokenId)
@@ -155,11 +155,11 @@ export class HistoryRows {
   }
 
   /** Writes rows, files and state, all or nothing. @throws STORAGE_FULL, STORAGE_FAILED */
-  async write(changes: HistoryWrite): Promise<void> {
+  async write(changes: HistoryChanges): Promise<void> {
     const { texts, alongside, next } = this.#planOf(changes)
-    if (texts.size > 0) this.#addOwn(await this.#repo.setTexts(texts, alongside), texts.size)
+    if (texts.size > 0) this.#addOwnRevision(await this.#repo.setTexts(texts, alongside), texts.size)
     else await this.#repo.local.write(alongside)
-    this.#settle(next)
+    this.#commit(next)
   }
 
   /**
@@ -170,57 +170,58 @@ export class HistoryRows {
    */
   async edit(
     paths: readonly string[],
-    edit: (texts: readonly (string | undefined)[]) => HistoryWrite
-  ): Promise<HistoryWrite> {
-    let changes: HistoryWrite = {}
+    edit: (texts: readonly (string | undefined)[]) => HistoryChanges
+  ): Promise<HistoryChanges> {
+    let changes: HistoryChanges = {}
     let next = this.#state
     const revision = await this.#repo.editTexts(paths, texts => {
-      changes = edit(texts.map((text, index) => this.#unwrittenFiles.get(paths[index] ?? '') ?? text))
+      changes = edit(texts.map((text, index) => this.#deferredFiles.get(paths[index] ?? '') ?? text))
       const plan = this.#planOf(changes)
       next = plan.next
       return plan
     })
-    this.#addOwn(revision, changes.files?.size ?? 0)
-    this.#settle(next)
+    this.#addOwnRevision(revision, changes.files?.size ?? 0)
+    this.#commit(next)
     return changes
   }
 
   /** Keeps in memory what could not be written. */
-  keep({ rows = new Map(), files = new Map() }: HistoryWrite): void {
+  defer({ rows = new Map(), files = new Map() }: HistoryChanges): void {
     this.#overlaid = undefined
-    this.#unwritten = new Map(this.#withUnwritten(rows))
-    this.#unwrittenFiles = new Map([...this.#unwrittenFiles, ...files])
+    this.#deferred = new Map(this.#withDeferred(rows))
+    this.#deferredFiles = new Map([...this.#deferredFiles, ...files])
   }
 
-  #planOf({ rows = new Map(), files = new Map(), state = {} }: HistoryWrite): WritePlan {
+  #planOf({ rows = new Map(), files = new Map(), state = {} }: HistoryChanges): WritePlan {
     const alongside = new Map<string, BulkChange | string | null>()
     let { count } = this.#state
-    for (const [key, change] of this.#withUnwritten(rows)) {
+    for (const [key, change] of this.#withDeferred(rows)) {
       this.#addRow(alongside, key, change)
       count += Number(change.after !== undefined) - Number(change.before !== undefined)
     }
     const next = { ...this.#state, count, ...state }
     alongside.set(STATE_KEY, stateText(next))
-    const texts = this.#unwrittenFiles.size === 0 ? files : new Map([...this.#unwrittenFiles, ...files])
+    const texts = this.#deferredFiles.size === 0 ? files : new Map([...this.#deferredFiles, ...files])
     return { texts, alongside, next }
   }
 
-  #addOwn(revision: number | undefined, files: number): void {
+  #addOwnRevision(revision: number | undefined, files: number): void {
     if (revision === undefined) return
-    this.#own ??= new Set()
-    this.#own.add(revision)
+    this.#ownRevisions ??= new Set()
+    this.#ownRevisions.add(revision)
     this.#ownFiles += files
   }
 
-  #settle(state: HistoryState): void {
+  #commit(state: HistoryState): void {
     if (state.taken !== this.#state.taken) {
-      for (const revision of this.#own ?? []) if (revision <= state.taken) this.#own?.delete(revision)
+      for (const revision of this.#ownRevisions ?? [])
+        if (revision <= state.taken) this.#ownRevisions?.delete(revision)
       this.#ownFiles = 0
     }
     this.#state = state
     this.#overlaid = undefined
-    this.#unwritten = NO_ROWS
-    this.#unwrittenFiles = NO_FILES
+    this.#deferred = NO_ROWS
+    this.#deferredFiles = NO_FILES
   }
 
   get #table(): BulkTable {
@@ -232,11 +233,11 @@ export class HistoryRows {
   }
 
   /** What stands in the tables before is what stood there before anything had to wait. */
-  #withUnwritten(rows: ReadonlyMap<string, RowChange>): ReadonlyMap<string, RowChange> {
-    if (this.#unwritten.size === 0) return rows
-    const changes = new Map(this.#unwritten)
+  #withDeferred(rows: ReadonlyMap<string, RowChange>): ReadonlyMap<string, RowChange> {
+    if (this.#deferred.size === 0) return rows
+    const changes = new Map(this.#deferred)
     for (const [key, { before, after }] of rows) {
-      const waiting = this.#unwritten.get(key)
+      const waiting = this.#deferred.get(key)
       changes.set(key, { before: waiting === undefined ? before : waiting.before, after })
     }
     return changes
@@ -248,26 +249,26 @@ export class HistoryRows {
     { before, after, text }: RowChange
   ): void {
     const { generation } = this.#state
-    const date = after === undefined ? 0 : dateOf(after)
+    const date = after === undefined ? 0 : rowDateOf(after)
     for (const tokenId of tokenIdsOf(before, after)) {
       const isListed = after !== undefined && isListedFor(after, tokenId)
       const wasListed = before !== undefined && isListedFor(before, tokenId)
-      if (isListed && wasListed && before !== undefined && dateOf(before) === date) continue
+      if (isListed && wasListed && before !== undefined && rowDateOf(before) === date) continue
       alongside.set(tableName(generation, tokenId) + key, isListed ? { text: '', order: date } : null)
     }
     const order = after !== undefined && isListedFor(after, null) ? date : UNLISTED
-    const row = after === undefined ? null : { text: text ?? rowText(after), order, mark: markOf(after) }
+    const row = after === undefined ? null : { text: text ?? rowText(after), order, mark: heightTagOf(after) }
     alongside.set(tableName(generation) + key, row)
   }
 
   #overlay(base: RowList, tokenId: string | null): Promise<RowList> {
-    const rows = this.#waiting(row => isListedFor(row, tokenId))
-    return overlaidList(base, { rows, replaced: this.#unwritten })
+    const rows = this.#deferredRows(row => isListedFor(row, tokenId))
+    return overlaidList(base, { rows, replaced: this.#deferred })
   }
 
-  #waiting(isWanted: (row: HistoryRow) => boolean): ListedRow[] {
-    return [...this.#unwritten].flatMap(([key, { after }]) =>
-      after !== undefined && isWanted(after) ? [{ key, order: dateOf(after), text: rowText(after) }] : []
+  #deferredRows(isWanted: (row: HistoryRow) => boolean): ListedRow[] {
+    return [...this.#deferred].flatMap(([key, { after }]) =>
+      after !== undefined && isWanted(after) ? [{ key, order: rowDateOf(after), text: rowText(after) }] : []
     )
   }
 }

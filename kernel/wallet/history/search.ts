@@ -5,7 +5,7 @@ import { type HistoryRow, parseRow } from './row.ts'
 import type { HistoryRows, RowChange } from './rows.ts'
 
 /** What a search index reads of its history. */
-export interface SearchPlace {
+export interface SearchOptions {
   readonly rows: HistoryRows
   readonly clock: Clock
   /** Tells what a search looks into in the history of an asset; nothing of a row that is not in it. */
@@ -14,18 +14,18 @@ export interface SearchPlace {
 
 /** Finds rows by what stands in them, without reading them: the text of each history that somebody has searched. */
 export class SearchIndex {
-  readonly #place: SearchPlace
+  readonly #options: SearchOptions
   readonly #texts = new Map<string | null, SearchText>()
   readonly #building = new Map<string | null, Promise<void>>()
 
-  constructor(place: SearchPlace) {
-    this.#place = place
+  constructor(options: SearchOptions) {
+    this.#options = options
   }
 
   /** The keys of the rows that a query finds in the history of an asset, in no particular order. */
   async find(tokenId: string | null, query: string): Promise<string[]> {
     const known = this.#texts.get(tokenId)
-    const text = known ?? new SearchText(this.#place.clock)
+    const text = known ?? new SearchText(this.#options.clock)
     if (known === undefined) {
       this.#texts.set(tokenId, text)
       this.#building.set(tokenId, this.#build(text, tokenId))
@@ -37,7 +37,7 @@ export class SearchIndex {
   /** Follows a change of rows. */
   update(rows: ReadonlyMap<string, RowChange>): void {
     for (const [tokenId, text] of this.#texts) {
-      const textsOf = this.#place.textsIn(tokenId)
+      const textsOf = this.#options.textsIn(tokenId)
       for (const [key, { after }] of rows) {
         text.set(key, after === undefined ? [] : textsOf(after))
       }
@@ -53,7 +53,7 @@ export class SearchIndex {
 
   /** A row that changes meanwhile is known already when the scan comes to it, and newer. */
   async #build(text: SearchText, tokenId: string | null): Promise<void> {
-    const { rows, textsIn } = this.#place
+    const { rows, textsIn } = this.#options
     const textsOf = textsIn(tokenId)
     try {
       for await (const batch of rows.scan()) {
@@ -110,12 +110,12 @@ export class SearchText {
 
   /** The keys with a text that holds `query`, which is not empty and in lower case; in no particular order. */
   async find(query: string): Promise<string[]> {
-    const breathe = makeYielder(this.#clock)
+    const yieldNow = makeYielder(this.#clock)
     const found: string[] = []
     const [blocks, keys] = [this.#blocks, this.#keys]
     for (const [index, block] of blocks.entries()) {
       for (const slot of block.find(query)) found.push(keys[index * BLOCK + slot] ?? '')
-      await breathe()
+      await yieldNow()
     }
     return found
   }
@@ -156,7 +156,7 @@ class Block {
 }
 
 /** What a search reads of a transaction. */
-export type Searched = Pick<
+export type SearchableTransaction = Pick<
   Transaction,
   'nativeAmount' | 'txid' | 'ourReceiveAddresses' | 'metadata' | 'swapData' | 'spendTargets'
 > &
@@ -180,7 +180,7 @@ export const normalizeQuery = (query: string): string => {
  * @param fiatCode - of the wallet, such as `iso:USD`; amounts in other currencies are not looked into
  * @see specification §5 "Transaction search"
  */
-export const searchedTexts = (tx: Searched, fiatCode: string): string[] => {
+export const searchTexts = (tx: SearchableTransaction, fiatCode: string): string[] => {
   const { category, name, notes, exchangeAmount } = tx.metadata
   const texts = [tx.nativeAmount, tx.txid]
   if (category !== undefined) texts.push(category)
@@ -200,8 +200,8 @@ export const searchedTexts = (tx: Searched, fiatCode: string): string[] => {
 }
 
 /** Tells whether a search finds a transaction (pure). `query`: as {@link normalizeQuery} gives it. */
-export const matchesSearch = (tx: Searched, query: string, fiatCode: string): boolean =>
-  searchedTexts(tx, fiatCode).some(text => text.toLowerCase().includes(query))
+export const matchesSearch = (tx: SearchableTransaction, query: string, fiatCode: string): boolean =>
+  searchTexts(tx, fiatCode).some(text => text.toLowerCase().includes(query))
 
 /** Only the first dot and the first comma go, as in the deployed system. */
 const withoutMarks = (text: string): string => text.replace('.', '').replace(',', '')

@@ -6,18 +6,18 @@ import type {
   SpentTarget,
   Transaction
 } from '../../types/transaction.ts'
-import { type AssetName, type AssetRecord, type KeptFile, type Payee, payeesOf } from './file-format.ts'
+import { type AssetName, type AssetRecord, type FilePayee, payeesOf, type RowFile } from './file-format.ts'
 import { mergeMetadata, shownMetadata } from './metadata.ts'
-import { type ChainView, confirmationsOf, dateOf, type HistoryRow } from './row.ts'
-import type { Searched } from './search.ts'
+import { type ChainHeight, confirmationsOf, type HistoryRow, rowDateOf } from './row.ts'
+import type { SearchableTransaction } from './search.ts'
 
 /** What a view of a transaction takes from its wallet. */
-export interface ViewPlace {
+export interface ViewContext {
   readonly walletId: string
   /** Of the chain's own coin. */
   readonly currencyCode: string
   readonly fiatCode: string
-  readonly chain: ChainView
+  readonly chain: ChainHeight
   /** The asset whose history is shown, and the code under which older files know it. */
   readonly asset: AssetName
   /** The code that the asset is shown with, unless the engine knows better. */
@@ -31,26 +31,26 @@ export interface ViewPlace {
  *
  * @see specification §3 "Transaction as exposed to the app"; protocol §6.4
  */
-export const viewOf = (row: HistoryRow, place: ViewPlace): Transaction | undefined => {
-  const { asset, chain, fiatCode } = place
+export const viewOf = (row: HistoryRow, context: ViewContext): Transaction | undefined => {
+  const { asset, chain, fiatCode } = context
   const report = reportFor(row, asset.tokenId)
   if (report === undefined) return undefined
   const { file } = row
   const view: ViewDraft = {
     tokenId: report.tokenId,
     txid: report.txid,
-    date: dateOf(row),
+    date: rowDateOf(row),
     blockHeight: report.blockHeight,
     nativeAmount: report.nativeAmount,
     networkFee: report.networkFee,
     ourReceiveAddresses: report.ourReceiveAddresses,
     signedTx: report.signedTx,
-    walletId: place.walletId,
-    currencyCode: report.currencyCode ?? place.assetCode,
+    walletId: context.walletId,
+    currencyCode: report.currencyCode ?? context.assetCode,
     confirmations: confirmationsIn(row, chain),
     isSend: report.isSend ?? report.nativeAmount.startsWith('-'),
     memos: report.memos ?? [],
-    metadata: shownMetadata(file === undefined ? {} : metadataIn(file, place), fiatCode)
+    metadata: shownMetadata(file === undefined ? {} : metadataIn(file, context), fiatCode)
   }
   addReported(view, report)
   if (file !== undefined) addRecorded(view, file)
@@ -58,22 +58,22 @@ export const viewOf = (row: HistoryRow, place: ViewPlace): Transaction | undefin
 }
 
 /** What a search reads of a row, in the history of one asset; undefined if it is not in it (pure). */
-export const searchedOf = (row: HistoryRow, place: ViewPlace): Searched | undefined => {
-  const report = reportFor(row, place.asset.tokenId)
+export const searchableOf = (row: HistoryRow, context: ViewContext): SearchableTransaction | undefined => {
+  const report = reportFor(row, context.asset.tokenId)
   if (report === undefined) return undefined
   const { txid, nativeAmount, ourReceiveAddresses, memos = [] } = report
   const { file } = row
   const payees = file === undefined ? undefined : payeesOf(file)
   if (file === undefined) return { txid, nativeAmount, ourReceiveAddresses, memos, metadata: {} }
   return {
-    ...{ txid, nativeAmount, ourReceiveAddresses, memos, metadata: metadataIn(file, place) },
+    ...{ txid, nativeAmount, ourReceiveAddresses, memos, metadata: metadataIn(file, context) },
     ...(payees === undefined ? {} : { spendTargets: payees.map(targetOf) }),
     ...(file.swap === undefined ? {} : { swapData: file.swap })
   }
 }
 
 /** How deep the transaction of a row lies (specification §4). */
-export const confirmationsIn = ({ reports, isFinal }: HistoryRow, chain: ChainView): Confirmations => {
+export const confirmationsIn = ({ reports, isFinal }: HistoryRow, chain: ChainHeight): Confirmations => {
   const [report] = reports
   if (report === undefined) return 'unconfirmed'
   if (report.blockHeight < 0 || report.confirmations === 'dropped') return 'dropped'
@@ -97,14 +97,14 @@ const reportFor = ({ reports }: HistoryRow, tokenId: string | null): EngineTrans
   return { ...rest, tokenId: null, nativeAmount: ZERO, networkFee: parentNetworkFee as NativeAmount }
 }
 
-const metadataIn = (file: KeptFile, { asset, currencyCode }: ViewPlace): Metadata => {
+const metadataIn = (file: RowFile, { asset, currencyCode }: ViewContext): Metadata => {
   const parent = assetIn(file, { tokenId: null, currencyCode })?.metadata ?? {}
   if (asset.tokenId === null) return parent
   const own = assetIn(file, asset)?.metadata
   return own === undefined ? parent : mergeMetadata(parent, own)
 }
 
-const assetIn = (file: KeptFile, { tokenId, currencyCode }: AssetName): AssetRecord | undefined => {
+const assetIn = (file: RowFile, { tokenId, currencyCode }: AssetName): AssetRecord | undefined => {
   const key = tokenId ?? ''
   if (Object.hasOwn(file.tokens, key)) return file.tokens[key]
   return Object.hasOwn(file.currencies, currencyCode) ? file.currencies[currencyCode] : undefined
@@ -123,7 +123,7 @@ const addReported = (view: ViewDraft, report: EngineTransaction): void => {
 }
 
 /** Adds what the file says of the spend. */
-const addRecorded = (view: ViewDraft, file: KeptFile): void => {
+const addRecorded = (view: ViewDraft, file: RowFile): void => {
   const { deviceDescription, feeRateRequested, feeRateUsed, secret, swap } = file
   const payees = payeesOf(file)
   if (deviceDescription !== undefined) view.deviceDescription = deviceDescription
@@ -138,7 +138,7 @@ const addRecorded = (view: ViewDraft, file: KeptFile): void => {
   if (swap !== undefined) view.swapData = swap
 }
 
-const targetOf = ({ currency, amount, address, tag }: Payee): SpentTarget => ({
+const targetOf = ({ currency, amount, address, tag }: FilePayee): SpentTarget => ({
   currencyCode: currency,
   nativeAmount: amount as NativeAmount,
   publicAddress: address,

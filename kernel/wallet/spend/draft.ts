@@ -18,7 +18,7 @@ import { checkSignedTransaction, isBalance, readEngineTransaction } from '../eng
 import { checkMetadata, mergeMetadata, withFiatCode } from '../history/metadata.ts'
 import { reserveCoins } from './open-payments.ts'
 import { frozenTransaction } from './reviewed-transaction.ts'
-import type { SpendParts } from './spender.ts'
+import type { SpendContext } from './spender.ts'
 
 /**
  * Makes the draft of a spend: memos in one form, amounts checked, the engine's answer checked. Nothing is signed.
@@ -26,19 +26,19 @@ import type { SpendParts } from './spender.ts'
  * @throws the engine's spend errors, MAX_FEE, AMOUNT_INVALID, MEMO_INVALID, OPTION_INVALID, SPEND_WITH_KEYS, BOGUS_TX
  * @see protocol §6.3
  */
-export const makeSpend = async (parts: SpendParts, request: SpendInfo): Promise<Transaction> => {
-  const spend = cleanSpend(request, parts.info)
+export const makeSpend = async (context: SpendContext, request: SpendInfo): Promise<Transaction> => {
+  const spend = cleanSpend(request, context.info)
   checkMetadata(spend.metadata ?? {})
   checkMaxFee(spend.maxNetworkFee)
-  await reserveCoins(parts, spend.replaces)
-  const keys = await parts.engine.keysFor(spendQuestionOf('draft', spend))
-  const { pluginId } = parts.info
-  const draft = await parts.engine.call('making a payment', async engine =>
+  await reserveCoins(context, spend.replaces)
+  const keys = await context.engine.keysFor(spendQuestionOf('draft', spend))
+  const { pluginId } = context.info
+  const draft = await context.engine.call('making a payment', async engine =>
     readEngineTransaction(pluginId, await engine.makeSpend(looseCopy(spend), keys))
   )
-  const made = draftOf(parts, spend, draft)
+  const made = draftOf(context, spend, draft)
   // A fee that is only unusual is for a person to judge, who sees the draft; what was said to be too much is not.
-  if (made.maxNetworkFee !== undefined) checkNetworkFee(parts.info, made)
+  if (made.maxNetworkFee !== undefined) checkNetworkFee(context.info, made)
   return made
 }
 
@@ -57,17 +57,17 @@ const spendQuestionOf = <U extends KeyUse>(
 })
 
 /** What an engine has made of a spend, with all that the user has said of it. */
-const draftOf = (parts: SpendParts, spend: SpendInfo, checked: EngineTransaction): Transaction => {
-  const currencyCode = checked.currencyCode ?? parts.table.codeOf(checked.tokenId)
-  const { deviceDescription } = parts.services.config
+const draftOf = (context: SpendContext, spend: SpendInfo, checked: EngineTransaction): Transaction => {
+  const currencyCode = checked.currencyCode ?? context.history.codeOf(checked.tokenId)
+  const { deviceDescription } = context.services.config
   return frozenTransaction({
     ...checked,
-    walletId: parts.walletId,
+    walletId: context.walletId,
     currencyCode,
     confirmations: 'unconfirmed',
     isSend: true,
     memos: checked.memos ?? spend.memos ?? [],
-    metadata: mergeMetadata({}, withFiatCode(spend.metadata ?? {}, parts.table.fiatCode)),
+    metadata: mergeMetadata({}, withFiatCode(spend.metadata ?? {}, context.history.fiatCode)),
     networkFeeOption: spend.networkFeeOption ?? 'standard',
     ...(spend.customNetworkFee === undefined ? {} : { requestedCustomFee: spend.customNetworkFee }),
     ...(spend.maxNetworkFee === undefined ? {} : { maxNetworkFee: spend.maxNetworkFee }),
@@ -78,25 +78,25 @@ const draftOf = (parts: SpendParts, spend: SpendInfo, checked: EngineTransaction
 }
 
 /** The largest amount that can be sent to the first target; exact where the engine knows, else by halving. */
-export const getMaxSpendable = async (parts: SpendParts, request: SpendInfo): Promise<NativeAmount> => {
-  const spend = cleanSpend(request, parts.info)
-  await reserveCoins(parts, spend.replaces)
-  const keys = await parts.engine.keysFor(spendQuestionOf('draft', spend))
-  const own = await parts.engine.call('finding the maximum', async engine =>
+export const getMaxSpendable = async (context: SpendContext, request: SpendInfo): Promise<NativeAmount> => {
+  const spend = cleanSpend(request, context.info)
+  await reserveCoins(context, spend.replaces)
+  const keys = await context.engine.keysFor(spendQuestionOf('draft', spend))
+  const own = await context.engine.call('finding the maximum', async engine =>
     engine.getMaxSpendable === undefined
       ? undefined
-      : readMaximum(parts.info.pluginId, await engine.getMaxSpendable(looseCopy(spend), keys))
+      : readMaximum(context.info.pluginId, await engine.getMaxSpendable(looseCopy(spend), keys))
   )
   if (own !== undefined) return own
-  return searchMaxSpendable(parts.balanceOf(spend.tokenId), async amount => {
+  return searchMaxSpendable(context.balanceOf(spend.tokenId), async amount => {
     const [first, ...others] = spend.spendTargets
     const spendTargets = [
       { ...first, nativeAmount: amount },
       ...others.map(target => ({ ...target, nativeAmount: ZERO }))
     ]
     try {
-      const { pluginId } = parts.info
-      await parts.engine.call('finding the maximum', async engine =>
+      const { pluginId } = context.info
+      await context.engine.call('finding the maximum', async engine =>
         readEngineTransaction(pluginId, await engine.makeSpend(looseCopy({ ...spend, spendTargets }), keys))
       )
       return true
@@ -233,13 +233,13 @@ export const searchMaxSpendable = async (
  * @see specification §5
  */
 export const sweepPrivateKeys = async (
-  parts: SpendParts,
+  context: SpendContext,
   { privateKeys, ...request }: SweepInfo
 ): Promise<Transaction> => {
-  const spend = cleanSpend(request, parts.info)
+  const spend = cleanSpend(request, context.info)
   checkMetadata(spend.metadata ?? {})
   checkMaxFee(spend.maxNetworkFee)
-  const { services, walletId, engine, info } = parts
+  const { services, walletId, engine, info } = context
   const isAble = await engine.call('sweeping keys', async made => made.sweepPrivateKeys !== undefined)
   if (!isAble) throw new WalletError('NOT_SUPPORTED', { what: 'sweeping keys' })
   const { pluginId, currencyCode } = info
@@ -251,9 +251,9 @@ export const sweepPrivateKeys = async (
     const said: unknown = await made.sweepPrivateKeys?.(looseCopy(spend), [...privateKeys])
     return checkSignedTransaction(pluginId, readEngineTransaction(pluginId, said))
   })
-  const swept = draftOf(parts, spend, signed)
+  const swept = draftOf(context, spend, signed)
   // The engine signs at once; what is refused here is never sent.
-  checkNetworkFee(parts.info, {
+  checkNetworkFee(context.info, {
     ...swept,
     spendTargets: [
       { currencyCode: swept.currencyCode, nativeAmount: abs(swept.nativeAmount), publicAddress: '' }

@@ -9,18 +9,18 @@ import type { EngineRunner } from '../engine/supervisor.ts'
 import type { SpendIntent, SpendJournal } from './journal.ts'
 
 /** What the open payments of a wallet belong to. */
-export interface OpenPaymentParts {
+export interface OpenPaymentContext {
   readonly services: Services
   readonly info: CurrencyInfo
   readonly engine: EngineRunner
   readonly journal: SpendJournal
   /** Other payments are open now, or stand otherwise. */
-  openChanged(): void
+  openPaymentsChanged(): void
 }
 
 /** Every signed payment that is neither confirmed nor beaten by one that is, oldest first. */
 export const openPaymentsOf = (journal: SpendJournal): readonly OpenPaymentSnapshot[] =>
-  Object.freeze(journal.signed().filter(isOpen).map(openPaymentOf))
+  Object.freeze(journal.signed().filter(isPaymentOpen).map(openPaymentOf))
 
 /** The open payments that pay one of the payees of a draft the same amount: it may be the same payment again. */
 export const similarPaymentsOf = (
@@ -42,7 +42,7 @@ export const similarPaymentsOf = (
 }
 
 /** Whether a payment may still be mined and is not yet confirmed. */
-export const isOpen = ({ confirmedAt, sight }: SpendIntent): boolean =>
+export const isPaymentOpen = ({ confirmedAt, sight }: SpendIntent): boolean =>
   confirmedAt === undefined && sight?.isFinal !== true
 
 /** What the engine must keep from every other draft: all that was ever signed, and is not long confirmed. */
@@ -56,13 +56,13 @@ export const reservedPaymentsOf = (journal: SpendJournal): readonly EngineTransa
  * @throws TX_NOT_FOUND if that is none of them, NOT_SUPPORTED if it is over or the currency cannot replace
  */
 export const reserveCoins = async (
-  { engine, journal, info }: OpenPaymentParts,
+  { engine, journal, info }: OpenPaymentContext,
   replaces?: string
 ): Promise<void> => {
   const replaced = replaces === undefined ? undefined : journal.findSigned(replaces)
   if (replaces !== undefined) {
     if (replaced === undefined) throw new WalletError('TX_NOT_FOUND', { txid: replaces })
-    if (!isOpen(replaced))
+    if (!isPaymentOpen(replaced))
       throw new WalletError('NOT_SUPPORTED', { what: 'replacing a payment that is over' })
   }
   await engine.call('reserving coins', async live => {
@@ -73,11 +73,11 @@ export const reserveCoins = async (
 }
 
 /** Tells engine and watchers that other payments are open now. What fails is told again before the next draft. */
-export const paymentsChanged = async (parts: OpenPaymentParts): Promise<void> => {
-  parts.openChanged()
-  const { engine, journal, services } = parts
+export const paymentsChanged = async (context: OpenPaymentContext): Promise<void> => {
+  context.openPaymentsChanged()
+  const { engine, journal, services } = context
   await engine
-    .tell('reserving coins', async live => live.reservePayments?.(reservedPaymentsOf(journal)))
+    .callIfMade('reserving coins', async live => live.reservePayments?.(reservedPaymentsOf(journal)))
     .catch(error => services.report('reserving coins', error))
 }
 
@@ -87,7 +87,7 @@ export const paymentsChanged = async (parts: OpenPaymentParts): Promise<void> =>
  *
  * @throws SIGN_REFUSED, TX_NOT_FOUND if there is no such payment
  */
-export const checkSpentCoins = ({ journal, info }: OpenPaymentParts, draft: Transaction): void => {
+export const checkSpentCoins = ({ journal, info }: OpenPaymentContext, draft: Transaction): void => {
   const { replaces, spentCoins } = draft
   if (replaces !== undefined && journal.findSigned(replaces) === undefined)
     throw new WalletError('TX_NOT_FOUND', { txid: replaces })
@@ -95,7 +95,7 @@ export const checkSpentCoins = ({ journal, info }: OpenPaymentParts, draft: Tran
   const replaced = replacedBefore(replaces, txid => journal.findSigned(txid)?.tx)
   const refuse = (reason: string): WalletError =>
     new WalletError('SIGN_REFUSED', { pluginId: info.pluginId, reason, refusedBy: 'wallet' })
-  const open = journal.signed().filter(isOpen)
+  const open = journal.signed().filter(isPaymentOpen)
   const freed = new Set(open.flatMap(({ tx }) => (replaced.has(tx.txid) ? (tx.spentCoins ?? []) : [])))
   for (const { tx } of open) {
     const { txid, spentCoins: coins } = tx
@@ -117,7 +117,7 @@ export const checkSpentCoins = ({ journal, info }: OpenPaymentParts, draft: Tran
  * @throws SIGN_REFUSED; OPTION_INVALID for what is no list of txids
  */
 export const checkSimilar = (
-  { journal, info }: Pick<OpenPaymentParts, 'journal' | 'info'>,
+  { journal, info }: Pick<OpenPaymentContext, 'journal' | 'info'>,
   draft: Transaction,
   known: readonly string[]
 ): void => {

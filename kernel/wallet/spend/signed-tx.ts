@@ -6,7 +6,7 @@ import type { NetworkFeeOption, SpentTarget, Transaction } from '../../types/tra
 import { checkSignedTransaction, isBalance } from '../engine/validate.ts'
 import { checkMetadata } from '../history/metadata.ts'
 import { engineCopyOf } from './reviewed-transaction.ts'
-import type { SpendParts } from './spender.ts'
+import type { SpendContext } from './spender.ts'
 
 /**
  * Reads a signed transaction of this wallet that was kept outside, such as in a file, as JSON with the fields of a
@@ -15,9 +15,9 @@ import type { SpendParts } from './spender.ts'
  *
  * @throws SIGNED_TX_INVALID naming the field; nothing was sent or kept
  */
-export const readSignedTx = async (parts: SpendParts, value: unknown): Promise<Transaction> => {
-  const tx = read(parts, value)
-  await parts.engine.call('checking a signed payment', async engine =>
+export const readSignedTx = async (context: SpendContext, value: unknown): Promise<Transaction> => {
+  const tx = parseSignedTx(context, value)
+  await context.engine.call('checking a signed payment', async engine =>
     engine.checkSignedTx?.(engineCopyOf(tx), looseCopy(tx.spendTargets ?? []))
   )
   return tx
@@ -32,7 +32,7 @@ const invalid = (field: string, rule: string, cause?: unknown): WalletError =>
 
 const WRONG = 'is missing or has the wrong form'
 
-const read = ({ info, walletId, table, services }: SpendParts, value: unknown): Transaction => {
+const parseSignedTx = ({ info, walletId, history, services }: SpendContext, value: unknown): Transaction => {
   const json = orInvalid('the whole', () => copyJson(value, 'signed transaction', MAX_LENGTH))
   if (!isRecord(json)) throw invalid('the whole', WRONG)
   if (json.walletId !== walletId) throw invalid('walletId', 'is of another wallet')
@@ -42,7 +42,7 @@ const read = ({ info, walletId, table, services }: SpendParts, value: unknown): 
   )
   // Nothing but the file travels, so that bytes elsewhere are no payment.
   if (checked.signedTx === '') throw invalid('signedTx', WRONG)
-  const currencyCode = table.codeOf(checked.tokenId)
+  const currencyCode = history.codeOf(checked.tokenId)
   const { txid, signedTx, tokenId, nativeAmount: net, networkFee, parentNetworkFee } = checked
   return {
     ...{ walletId, currencyCode, tokenId, txid, signedTx, date, networkFee, nativeAmount: net },
@@ -54,7 +54,7 @@ const read = ({ info, walletId, table, services }: SpendParts, value: unknown): 
     ...(checked.otherParams === undefined ? {} : { otherParams: checked.otherParams }),
     ...(checked.spentCoins === undefined ? {} : { spentCoins: checked.spentCoins }),
     ...replacedIn(json),
-    ...wishOf(json),
+    ...feeChoiceOf(json),
     metadata: metadataOf(json.metadata ?? {}),
     spendTargets: targetsOf(json.spendTargets, currencyCode)
   }
@@ -70,7 +70,7 @@ const orInvalid = <T>(field: string | undefined, check: () => T): T => {
   }
 }
 
-const wishOf = ({
+const feeChoiceOf = ({
   networkFeeOption = 'standard',
   requestedCustomFee,
   deviceDescription

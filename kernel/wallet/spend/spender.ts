@@ -10,24 +10,24 @@ import { checkMaxFee, checkNetworkFee } from '../../types/network-fee.ts'
 import type { KeyUse } from '../../types/snapshots.ts'
 import type { Metadata, Transaction } from '../../types/transaction.ts'
 import { assetOf, newTransactionFile, withMetadata } from '../history/file-format.ts'
-import type { HistoryTable } from '../history/history.ts'
+import type { History } from '../history/history.ts'
 import { mergeMetadata } from '../history/metadata.ts'
 import type { SpendIntent, SpendStage } from './journal.ts'
-import { checkSimilar, checkSpentCoins, type OpenPaymentParts, paymentsChanged } from './open-payments.ts'
+import { checkSimilar, checkSpentCoins, type OpenPaymentContext, paymentsChanged } from './open-payments.ts'
 import { engineCopyOf, frozenTransaction, sentTransactionOf, signedDraftOf } from './reviewed-transaction.ts'
 
 /** What a spend needs of its wallet. */
-export interface SpendParts extends OpenPaymentParts {
+export interface SpendContext extends OpenPaymentContext {
   readonly walletId: string
-  readonly table: HistoryTable
+  readonly history: History
   /** The spends that a call is busy with; a resume leaves them alone. */
-  readonly busy: Set<string>
+  readonly inProgress: Set<string>
   readonly mutex: Mutex
   /** How often bytes were sent again since the wallet was opened, and when last by the monotonic clock. */
-  readonly sends: Map<string, { readonly count: number; readonly at: number }>
+  readonly attempts: Map<string, { readonly count: number; readonly at: number }>
   balanceOf(tokenId: string | null): NativeAmount
-  /** The txid of a spend that is now in the table. */
-  told(txid: string): void
+  /** The txid of a spend that is now in the history. */
+  txChanged(txid: string): void
 }
 
 /** How a draft is signed. */
@@ -52,16 +52,16 @@ export interface SignOptions {
  * @throws MAX_FEE, FEE_UNUSUAL, SIGN_REFUSED or the error of a policy; then nothing was signed
  */
 export const signTx = (
-  parts: SpendParts,
+  context: SpendContext,
   draft: Transaction,
   options: SignOptions = {}
 ): Promise<Transaction> =>
-  parts.mutex.run(() => {
-    const correlationId = newCorrelationId(parts.services)
-    return whileBusy(
-      parts,
+  context.mutex.run(() => {
+    const correlationId = newCorrelationId(context.services)
+    return whileInProgress(
+      context,
       correlationId,
-      async () => (await signAs(parts, draft, { correlationId, stage: 'signed', ...options })).tx
+      async () => (await signIntent(context, draft, { correlationId, stage: 'signed', ...options })).tx
     )
   })
 
@@ -71,21 +71,21 @@ export const signTx = (
  *
  * @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN
  */
-export const broadcastTx = async (parts: SpendParts, tx: Transaction): Promise<Transaction> => {
-  const known = parts.journal.findSigned(tx.txid)
-  const correlationId = known?.correlationId ?? newCorrelationId(parts.services)
-  const at = known?.at ?? parts.services.io.clock.now()
+export const broadcastTx = async (context: SpendContext, tx: Transaction): Promise<Transaction> => {
+  const known = context.journal.findSigned(tx.txid)
+  const correlationId = known?.correlationId ?? newCorrelationId(context.services)
+  const at = known?.at ?? context.services.io.clock.now()
   const intent: SpendIntent = { correlationId, stage: 'sending', at, tx, ...confirmedIn(known) }
-  return whileBusy(parts, correlationId, async () => {
-    await putSending(parts, intent)
-    await paymentsChanged(parts)
-    return send(parts, intent)
+  return whileInProgress(context, correlationId, async () => {
+    await putSending(context, intent)
+    await paymentsChanged(context)
+    return sendSpend(context, intent)
   })
 }
 
 /** Writes the transaction's file and takes it into the wallet; the spend is then finished. What `tx` notes wins. */
-export const saveTx = (parts: SpendParts, tx: Transaction): Promise<void> =>
-  save(parts, tx, (kept, noted) => mergeMetadata(kept, noted))
+export const saveTx = (context: SpendContext, tx: Transaction): Promise<void> =>
+  save(context, tx, (kept, noted) => mergeMetadata(kept, noted))
 
 /**
  * Signs, sends and saves a draft that the user has approved, as one journalled action; one after another, so that
@@ -96,16 +96,16 @@ export const saveTx = (parts: SpendParts, tx: Transaction): Promise<void> =>
  * @throws MAX_FEE, FEE_UNUSUAL, SIGN_REFUSED, BROADCAST_REFUSED, BROADCAST_UNKNOWN, STORAGE_TIMEOUT or the error of a policy
  */
 export const spend = (
-  parts: SpendParts,
+  context: SpendContext,
   draft: Transaction,
   options: SignOptions = {}
 ): Promise<Transaction> =>
-  parts.mutex.run(() => {
-    const correlationId = newCorrelationId(parts.services)
-    return whileBusy(parts, correlationId, async () => {
-      const intent = await signAs(parts, draft, { correlationId, stage: 'sending', ...options })
-      const tx = await send(parts, intent)
-      await finish(parts, tx).catch(error => parts.services.report('saving a payment', error))
+  context.mutex.run(() => {
+    const correlationId = newCorrelationId(context.services)
+    return whileInProgress(context, correlationId, async () => {
+      const intent = await signIntent(context, draft, { correlationId, stage: 'sending', ...options })
+      const tx = await sendSpend(context, intent)
+      await finishSpend(context, tx).catch(error => context.services.report('saving a payment', error))
       return tx
     })
   })
@@ -115,15 +115,15 @@ export const spend = (
  *
  * @throws TX_NOT_FOUND, BROADCAST_UNKNOWN
  */
-export const discardTx = async (parts: SpendParts, txid: string): Promise<void> => {
-  const { journal, busy } = parts
+export const discardTx = async (context: SpendContext, txid: string): Promise<void> => {
+  const { journal, inProgress } = context
   const intent = journal.findByTxid(txid)
   if (intent === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
-  if (intent.stage !== 'signed' || busy.has(intent.correlationId)) {
+  if (intent.stage !== 'signed' || inProgress.has(intent.correlationId)) {
     throw new WalletError('BROADCAST_UNKNOWN', { txid })
   }
   await journal.remove(intent.correlationId)
-  await paymentsChanged(parts)
+  await paymentsChanged(context)
 }
 
 /**
@@ -132,49 +132,49 @@ export const discardTx = async (parts: SpendParts, txid: string): Promise<void> 
  *
  * @throws TX_NOT_FOUND; BROADCAST_UNKNOWN while they are being sent
  */
-export const forgetTx = async (parts: SpendParts, txid: string): Promise<void> => {
-  const { journal, busy } = parts
+export const forgetTx = async (context: SpendContext, txid: string): Promise<void> => {
+  const { journal, inProgress } = context
   const intent = journal.findSigned(txid)
   if (intent === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
-  if (busy.has(intent.correlationId)) throw new WalletError('BROADCAST_UNKNOWN', { txid })
+  if (inProgress.has(intent.correlationId)) throw new WalletError('BROADCAST_UNKNOWN', { txid })
   await journal.remove(intent.correlationId)
-  await paymentsChanged(parts)
-  parts.told(txid)
+  await paymentsChanged(context)
+  context.txChanged(txid)
 }
 
 /** Saves by itself, perhaps long after the user's yes: what was noted since then wins. */
-export const finish = (parts: SpendParts, tx: Transaction): Promise<void> =>
-  save(parts, tx, (kept, noted, isSaved) => (isSaved ? kept : mergeMetadata(noted, kept)))
+export const finishSpend = (context: SpendContext, tx: Transaction): Promise<void> =>
+  save(context, tx, (kept, noted, isSaved) => (isSaved ? kept : mergeMetadata(noted, kept)))
 
 type JoinNotes = (kept: Metadata, noted: Metadata, isSaved: boolean) => Metadata
 
-const save = async (parts: SpendParts, tx: Transaction, join: JoinNotes): Promise<void> => {
-  const { table, services } = parts
+const save = async (context: SpendContext, tx: Transaction, join: JoinNotes): Promise<void> => {
+  const { history, services } = context
   const seconds = services.io.clock.now() / 1000
   const sent: Transaction = { ...tx, date: tx.date === 0 ? seconds : tx.date }
-  const fresh = newTransactionFile(sent, table.creationDateOf(sent.date))
-  await table.editFile(tx.txid, present => {
+  const fresh = newTransactionFile(sent, history.creationDateOf(sent.date))
+  await history.editFile(tx.txid, present => {
     if (present === undefined) return fresh
     const { unknown, creationDate, currencies, payees } = present
     const tokens = new Map([...fresh.tokens, ...present.tokens])
-    const name = table.assetName(tx.tokenId)
+    const name = history.assetName(tx.tokenId)
     const asset = assetOf(present, name)
     const joined = { ...present, ...fresh, unknown, creationDate, currencies, tokens }
     return withMetadata(joined, name, () => join(asset?.metadata ?? {}, tx.metadata, payees !== undefined))
   })
   // The engine may have told of it by now, and then knows better how deep it lies.
-  if (!(await table.has(tx.txid))) await table.take([sent])
-  await parts.engine.call('saving a payment', engine => engine.saveTx(engineCopyOf(sent)))
-  await watch(parts, sent)
-  parts.told(tx.txid)
+  if (!(await history.has(tx.txid))) await history.applyReports([sent])
+  await context.engine.call('saving a payment', engine => engine.saveTx(engineCopyOf(sent)))
+  await watchSaved(context, sent)
+  context.txChanged(tx.txid)
 }
 
 /** A payment is watched from now on, also one that was sent elsewhere and is recorded here. */
-const watch = async (parts: SpendParts, tx: Transaction): Promise<void> => {
-  const { journal, services, table } = parts
+const watchSaved = async (context: SpendContext, tx: Transaction): Promise<void> => {
+  const { journal, services, history } = context
   const known = journal.findSigned(tx.txid)
   if (known === undefined) {
-    const row = await table.find(tx.txid, tx.tokenId)
+    const row = await history.find(tx.txid, tx.tokenId)
     const isOver = row?.confirmations === 'confirmed' || row?.confirmations === 'dropped'
     if (isOver || !tx.isSend || tx.signedTx === '') return
   }
@@ -185,8 +185,8 @@ const watch = async (parts: SpendParts, tx: Transaction): Promise<void> => {
   // Who records what was not sent from here has not asked for it to be sent.
   const stage = known === undefined || known.stage === 'signed' ? 'signed' : 'broadcast'
   await journal.watch({ correlationId, stage, at, tx, ...confirmedIn(known) })
-  if (isUnfinished) tell(parts, { ...intent, stage: 'broadcast', tx }, 'saved')
-  await paymentsChanged(parts)
+  if (isUnfinished) emitStage(context, { ...intent, stage: 'broadcast', tx }, 'saved')
+  await paymentsChanged(context)
 }
 
 /** How long a payment is kept counts from when it was confirmed, however often it is sent or recorded again. */
@@ -194,21 +194,21 @@ const confirmedIn = ({ confirmedAt }: Partial<SpendIntent> = {}): Pick<SpendInte
   confirmedAt === undefined ? {} : { confirmedAt }
 
 /** Runs a task of a spend that nothing else shall go on with meanwhile. */
-export const whileBusy = async <T>(
-  { busy }: SpendParts,
+export const whileInProgress = async <T>(
+  { inProgress }: SpendContext,
   correlationId: string,
   task: () => Promise<T>
 ): Promise<T> => {
-  busy.add(correlationId)
+  inProgress.add(correlationId)
   try {
     return await task()
   } finally {
-    busy.delete(correlationId)
+    inProgress.delete(correlationId)
   }
 }
 
-const signAs = async (
-  parts: SpendParts,
+const signIntent = async (
+  context: SpendContext,
   reviewed: Transaction,
   {
     correlationId,
@@ -218,7 +218,7 @@ const signAs = async (
     ...following
   }: SignOptions & { correlationId: string; stage: 'signed' | 'sending' }
 ): Promise<SpendIntent> => {
-  const { services, journal, info } = parts
+  const { services, journal, info } = context
   const draft = frozenTransaction(reviewed)
   checkMaxFee(maxNetworkFee)
   checkNetworkFee(info, draft, maxNetworkFee)
@@ -229,22 +229,22 @@ const signAs = async (
     at,
     tx: draft
   }
-  checkSpentCoins(parts, draft)
-  if (knownSimilar !== undefined) checkSimilar(parts, draft, knownSimilar)
+  checkSpentCoins(context, draft)
+  if (knownSimilar !== undefined) checkSimilar(context, draft, knownSimilar)
   await journal.put(intended)
-  tell(parts, intended, 'intended')
+  emitStage(context, intended, 'intended')
   try {
-    const privateKeys = await parts.engine.privateKeys(questionOf('spend', intended))
-    const tx = await signDraft(parts, draft, { privateKeys, ...following })
+    const privateKeys = await context.engine.privateKeys(questionOf('spend', intended))
+    const tx = await signDraft(context, draft, { privateKeys, ...following })
     const intent: SpendIntent = { ...intended, stage, tx }
-    await (stage === 'sending' ? putSending(parts, intent) : journal.put(intent))
-    await paymentsChanged(parts)
-    tell(parts, intent, 'signed')
+    await (stage === 'sending' ? putSending(context, intent) : journal.put(intent))
+    await paymentsChanged(context)
+    emitStage(context, intent, 'signed')
     return intent
   } catch (error) {
     // If this fails too, the next look drops the intent; the first failure is the one to tell.
     await journal.remove(correlationId).catch(() => {})
-    tell(parts, intended, 'refused')
+    emitStage(context, intended, 'refused')
     throw error
   }
 }
@@ -253,7 +253,7 @@ const signAs = async (
  * Notes that bytes may leave from now on. A note that is not durable in time sends nothing, but may be found later: who
  * opens the wallet then has sent what the error names.
  */
-const putSending = async ({ journal }: SpendParts, intent: SpendIntent): Promise<void> => {
+const putSending = async ({ journal }: SpendContext, intent: SpendIntent): Promise<void> => {
   try {
     await journal.put(intent)
   } catch (error) {
@@ -264,7 +264,7 @@ const putSending = async ({ journal }: SpendParts, intent: SpendIntent): Promise
 
 /** Only what was reviewed is signed, whatever an engine answers. @throws SIGNED_OTHERWISE, SIGN_STOPPED, BOGUS_TX */
 const signDraft = async (
-  { engine, info, services }: SpendParts,
+  { engine, info, services }: SpendContext,
   draft: Transaction,
   { privateKeys, signal, onProgress }: Following & { readonly privateKeys: WalletKeys }
 ): Promise<Transaction> => {
@@ -321,31 +321,31 @@ const fieldOf = (error: unknown): string =>
  *
  * @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN
  */
-export const send = async (parts: SpendParts, intent: SpendIntent): Promise<Transaction> => {
-  const { journal, services } = parts
+export const sendSpend = async (context: SpendContext, intent: SpendIntent): Promise<Transaction> => {
+  const { journal, services } = context
   const noted = (writing: Promise<void>): Promise<void> =>
     writing.catch(error => services.report('spend journal', error))
-  const tx = await sendBytes(parts, intent.tx).catch(async (error: unknown) => {
+  const tx = await sendBytes(context, intent.tx).catch(async (error: unknown) => {
     if (isWalletError(error, 'BROADCAST_REFUSED')) {
       const refused = { ...intent, refusal: error.details.reason }
       const isSaved = journal.findSent(intent.correlationId) !== undefined
       // What a server once took is sent again by itself, whatever another says now.
       await noted(isSaved ? journal.watch({ ...refused, stage: 'broadcast' }) : journal.put(refused))
-      parts.openChanged()
-      tell(parts, intent, 'refused')
+      context.openPaymentsChanged()
+      emitStage(context, intent, 'refused')
     }
     throw error
   })
   // What has left has left: without this note the same bytes are only sent once more.
   const { refusal: _, ...rest } = intent
   await noted(journal.put({ ...rest, stage: 'broadcast', tx }))
-  tell(parts, { ...intent, tx }, 'broadcast')
+  emitStage(context, { ...intent, tx }, 'broadcast')
   return tx
 }
 
 /** Asks the network to take the bytes, and notes nothing. @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN */
-export const sendBytes = async (parts: SpendParts, tx: Transaction): Promise<Transaction> => {
-  const { services, engine, info } = parts
+export const sendBytes = async (context: SpendContext, tx: Transaction): Promise<Transaction> => {
+  const { services, engine, info } = context
   const { txid } = tx
   try {
     const keys = await engine.keysFor(questionOf('broadcast', { tx }))
@@ -357,7 +357,7 @@ export const sendBytes = async (parts: SpendParts, tx: Transaction): Promise<Tra
   } catch (error) {
     if (!isWalletError(error, 'BROADCAST_REFUSED'))
       throw new WalletError('BROADCAST_UNKNOWN', { txid }, error)
-    if (await isTaken(parts, tx)) return tx
+    if (await isTaken(context, tx)) return tx
     throw error
   }
 }
@@ -367,24 +367,24 @@ export const sendBytes = async (parts: SpendParts, tx: Transaction): Promise<Tra
  * alone says neither.
  */
 const isTaken = async (
-  { table, journal }: SpendParts,
+  { history, journal }: SpendContext,
   { txid, tokenId }: Pick<Transaction, 'tokenId' | 'txid'>
 ): Promise<boolean> => {
-  const row = await table.find(txid, tokenId)
+  const row = await history.find(txid, tokenId)
   if (row !== undefined && row.blockHeight > 0) return true
-  return journal.sightOf(txid) === undefined && table.has(txid)
+  return journal.sightOf(txid) === undefined && history.has(txid)
 }
 
-const tell = (
-  parts: SpendParts,
+const emitStage = (
+  context: SpendContext,
   intent: SpendIntent,
   stage: Exclude<SpendStage, 'sending'> | 'saved' | 'refused'
 ): void => {
   const { correlationId, tx } = intent
-  parts.services.hooks.spendChanged.call(
+  context.services.hooks.spendChanged.call(
     Object.freeze({
       correlationId,
-      walletId: parts.walletId,
+      walletId: context.walletId,
       stage,
       ...(tx.txid === '' ? {} : { txid: tx.txid })
     })

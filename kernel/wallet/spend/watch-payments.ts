@@ -4,9 +4,16 @@ import type { PaymentSight } from '../../types/engine.ts'
 import type { Transaction } from '../../types/transaction.ts'
 import { checkPaymentSight } from '../engine/validate.ts'
 import type { SpendIntent } from './journal.ts'
-import { isOpen, paymentsChanged } from './open-payments.ts'
+import { isPaymentOpen, paymentsChanged } from './open-payments.ts'
 import { engineCopyOf } from './reviewed-transaction.ts'
-import { broadcastTx, finish, type SpendParts, send, sendBytes, whileBusy } from './spender.ts'
+import {
+  broadcastTx,
+  finishSpend,
+  type SpendContext,
+  sendBytes,
+  sendSpend,
+  whileInProgress
+} from './spender.ts'
 
 /**
  * Goes on with every payment that is not over: what a crash, a full disk or a dead network interrupted is sent again
@@ -19,34 +26,35 @@ import { broadcastTx, finish, type SpendParts, send, sendBytes, whileBusy } from
  *
  * @param changed - of these something was heard; confirmed ones are looked at only then, and now and then
  */
-export const watchPayments = async (parts: SpendParts, changed: ReadonlySet<string>): Promise<void> => {
-  const { journal, services } = parts
+export const watchPayments = async (context: SpendContext, changed: ReadonlySet<string>): Promise<void> => {
+  const { journal, services } = context
   const onDamaged = (error: unknown): void => services.report('spend journal', error)
-  const isRound = isDue(parts, ROUND, ROUND_MS)
+  const isRound = isDue(context, ROUND, ROUND_MS)
   const sent = journal.sent(onDamaged)
   const intents = [
     ...journal.list(onDamaged),
-    ...sent.filter(intent => isRound || isOpen(intent) || changed.has(intent.tx.txid))
+    ...sent.filter(intent => isRound || isPaymentOpen(intent) || changed.has(intent.tx.txid))
   ]
   const unlessFailed = async <T>(work: Promise<T>): Promise<T | undefined> => {
     try {
       return await work
     } catch (error) {
-      services.logOf(parts.info.pluginId).warn(`A payment is not finished yet: ${describeError(error)}`)
+      services.logOf(context.info.pluginId).warn(`A payment is not finished yet: ${describeError(error)}`)
       return undefined
     }
   }
   for (let at = 0; at < intents.length; at += LOOKED_FOR_AT_ONCE) {
     const some = intents.slice(at, at + LOOKED_FOR_AT_ONCE)
-    const looks = await Promise.all(some.map(intent => unlessFailed(lookFor(parts, intent))))
+    const looks = await Promise.all(some.map(intent => unlessFailed(lookFor(context, intent))))
     const sends: Send[] = []
     let isNews = false
     for (const look of looks) {
       // What fails may have noted something before.
-      if (look !== undefined && (await unlessFailed(follow(parts, look, sends))) !== false) isNews = true
+      if (look !== undefined && (await unlessFailed(applyFinding(context, look, sends))) !== false)
+        isNews = true
     }
-    if (isNews) await paymentsChanged(parts)
-    for (const send of sends) if ((await unlessFailed(send())) !== false) await paymentsChanged(parts)
+    if (isNews) await paymentsChanged(context)
+    for (const send of sends) if ((await unlessFailed(send())) !== false) await paymentsChanged(context)
   }
 }
 
@@ -54,7 +62,7 @@ export const watchPayments = async (parts: SpendParts, changed: ReadonlySet<stri
 type Send = () => Promise<boolean>
 
 /** What was found out about one payment. */
-interface Look {
+interface Finding {
   readonly intent: SpendIntent
   /** Its row in the history, of one that was sent and saved. */
   readonly row?: Transaction | undefined
@@ -63,19 +71,22 @@ interface Look {
 }
 
 /** Looks for a payment as it is now: what came before it took its time. Undefined if it is busy or gone. */
-const lookFor = async (parts: SpendParts, { correlationId }: SpendIntent): Promise<Look | undefined> => {
-  const { journal, table, busy } = parts
-  if (busy.has(correlationId)) return undefined
+const lookFor = async (
+  context: SpendContext,
+  { correlationId }: SpendIntent
+): Promise<Finding | undefined> => {
+  const { journal, history, inProgress } = context
+  if (inProgress.has(correlationId)) return undefined
   const unfinished = journal.find(correlationId)
   const intent = unfinished ?? journal.findSent(correlationId)
   if (intent === undefined) return undefined
   if (unfinished === undefined) {
-    const row = await table.find(intent.tx.txid, intent.tx.tokenId)
+    const row = await history.find(intent.tx.txid, intent.tx.tokenId)
     if (row?.confirmations === 'confirmed') return { intent, row }
-    return { intent, row, sight: await sightOf(parts, intent, row) }
+    return { intent, row, sight: await sightOf(context, intent, row) }
   }
   if (intent.stage === 'intended' || intent.stage === 'broadcast') return { intent }
-  const sight = await sightOf(parts, intent).catch((error: unknown) => {
+  const sight = await sightOf(context, intent).catch((error: unknown) => {
     if (isSentByItself(intent)) return UNKNOWN
     throw error
   })
@@ -83,10 +94,10 @@ const lookFor = async (parts: SpendParts, { correlationId }: SpendIntent): Promi
 }
 
 /** Does what follows from a look, but for sending. Returns true if open payments are others now, or stand otherwise. */
-const follow = async (parts: SpendParts, look: Look, sends: Send[]): Promise<boolean> => {
-  if (!isAsItWas(parts, look.intent)) return false
-  const isUnfinished = parts.journal.find(look.intent.correlationId) !== undefined
-  return isUnfinished ? goOn(parts, look, sends) : watchSent(parts, look, sends)
+const applyFinding = async (context: SpendContext, look: Finding, sends: Send[]): Promise<boolean> => {
+  if (!isAsItWas(context, look.intent)) return false
+  const isUnfinished = context.journal.find(look.intent.correlationId) !== undefined
+  return isUnfinished ? continueSpend(context, look, sends) : watchSent(context, look, sends)
 }
 
 /**
@@ -94,56 +105,58 @@ const follow = async (parts: SpendParts, look: Look, sends: Send[]): Promise<boo
  *
  * @throws TX_NOT_FOUND, BROADCAST_REFUSED, BROADCAST_UNKNOWN
  */
-export const resendTx = async (parts: SpendParts, txid: string): Promise<Transaction> => {
-  const intent = parts.journal.findSigned(txid)
+export const resendTx = async (context: SpendContext, txid: string): Promise<Transaction> => {
+  const intent = context.journal.findSigned(txid)
   if (intent === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
-  const tx = await broadcastTx(parts, intent.tx)
-  await finish(parts, tx)
+  const tx = await broadcastTx(context, intent.tx)
+  await finishSpend(context, tx)
   return tx
 }
 
 /** After the engine began anew: rows of payments that the network does not show are put back, with what they spend. */
-export const keepSentRows = async ({ journal, table, engine, told }: SpendParts): Promise<void> => {
+export const keepSentRows = async ({ journal, history, engine, txChanged }: SpendContext): Promise<void> => {
   for (const { tx, sight } of journal.sent()) {
-    if ((await table.find(tx.txid, tx.tokenId)) !== undefined) continue
+    if ((await history.find(tx.txid, tx.tokenId)) !== undefined) continue
     const isOver = sight?.isFinal === true
-    await table.take([isOver ? { ...tx, blockHeight: -1 } : { ...tx, blockHeight: 0 }])
+    await history.applyReports([isOver ? { ...tx, blockHeight: -1 } : { ...tx, blockHeight: 0 }])
     if (!isOver) await engine.call('saving a payment', live => live.saveTx(engineCopyOf(tx)))
-    told(tx.txid)
+    txChanged(tx.txid)
   }
 }
 
-const goOn = async (
-  parts: SpendParts,
-  { intent, sight = UNKNOWN }: Look,
+const continueSpend = async (
+  context: SpendContext,
+  { intent, sight = UNKNOWN }: Finding,
   sends: Send[]
 ): Promise<boolean> => {
   const { correlationId, stage } = intent
   if (stage === 'intended') {
-    parts.services
-      .logOf(parts.info.pluginId)
+    context.services
+      .logOf(context.info.pluginId)
       .warn('A payment was not signed before it was interrupted; nothing was sent.')
-    await parts.journal.remove(correlationId)
+    await context.journal.remove(correlationId)
     return false
   }
   if (stage === 'broadcast' || sight.state === 'seen') {
-    await whileBusy(parts, correlationId, () => finish(parts, intent.tx))
+    await whileInProgress(context, correlationId, () => finishSpend(context, intent.tx))
     if (stage === 'broadcast') return false
     // It may be confirmed already, and then nothing more may be heard of it for long.
-    const look = await lookFor(parts, intent)
-    return look !== undefined && follow(parts, look, sends)
+    const look = await lookFor(context, intent)
+    return look !== undefined && applyFinding(context, look, sends)
   }
   if (isSentByItself(intent) && !sight.isFinal) {
     sends.push(async () => {
-      if (isAsItWas(parts, intent) && isDue(parts, correlationId))
-        await whileBusy(parts, correlationId, async () => finish(parts, await send(parts, intent)))
+      if (isAsItWas(context, intent) && isDue(context, correlationId))
+        await whileInProgress(context, correlationId, async () =>
+          finishSpend(context, await sendSpend(context, intent))
+        )
       return false
     })
     return false
   }
   if (isSameJson(sight, intent.sight)) return false
   const seen = { ...intent, sight }
-  await (sight.isFinal ? parts.journal.watch(seen) : parts.journal.put(seen))
+  await (sight.isFinal ? context.journal.watch(seen) : context.journal.put(seen))
   return true
 }
 
@@ -151,24 +164,24 @@ const isSentByItself = ({ stage, refusal }: SpendIntent): boolean =>
   stage === 'sending' && refusal === undefined
 
 /** Whether nobody has sent, saved or forgotten it while it was looked for. */
-const isAsItWas = (parts: SpendParts, intent: SpendIntent): boolean => {
-  const { journal, busy } = parts
+const isAsItWas = (context: SpendContext, intent: SpendIntent): boolean => {
+  const { journal, inProgress } = context
   const { correlationId } = intent
   const now = journal.find(correlationId) ?? journal.findSent(correlationId)
-  return !busy.has(correlationId) && isSameJson(now, intent)
+  return !inProgress.has(correlationId) && isSameJson(now, intent)
 }
 
 const watchSent = async (
-  parts: SpendParts,
-  { intent, row, sight = UNKNOWN }: Look,
+  context: SpendContext,
+  { intent, row, sight = UNKNOWN }: Finding,
   sends: Send[]
 ): Promise<boolean> => {
-  const { services, journal } = parts
+  const { services, journal } = context
   const { correlationId } = intent
   const { confirmedAt: before, ...rest } = intent
   if (row?.confirmations === 'confirmed') {
     const now = services.io.clock.now()
-    if (before === undefined) return update(parts, intent, { ...rest, confirmedAt: now })
+    if (before === undefined) return update(context, intent, { ...rest, confirmedAt: now })
     if (now - before <= KEPT_MS) return false
     await journal.remove(correlationId)
     return true
@@ -176,38 +189,38 @@ const watchSent = async (
   // One that was recorded here and sent elsewhere is sent again from here, too, once the network has had it.
   const stage = rest.stage === 'signed' && sight.state === 'seen' ? 'broadcast' : rest.stage
   const seen = { ...rest, stage, sight }
-  const isNews = await update(parts, intent, seen)
+  const isNews = await update(context, intent, seen)
   const isLost = sight.state === 'notInMempool' && sight.isFinal !== true && stage !== 'signed'
   if (isLost)
     sends.push(async () => {
-      if (!isAsItWas(parts, seen) || !isDue(parts, correlationId)) return false
-      return whileBusy(parts, correlationId, () => sendAgain(parts, seen))
+      if (!isAsItWas(context, seen) || !isDue(context, correlationId)) return false
+      return whileInProgress(context, correlationId, () => sendAgain(context, seen))
     })
   return isNews
 }
 
-const sendAgain = async (parts: SpendParts, intent: SpendIntent): Promise<boolean> => {
+const sendAgain = async (context: SpendContext, intent: SpendIntent): Promise<boolean> => {
   const { refusal: _, ...rest } = intent
   try {
-    const tx = await sendBytes(parts, intent.tx)
-    await parts.engine.call('saving a payment', live => live.saveTx(engineCopyOf(tx)))
-    return await update(parts, intent, { ...rest, sight: { state: 'notSeen' } })
+    const tx = await sendBytes(context, intent.tx)
+    await context.engine.call('saving a payment', live => live.saveTx(engineCopyOf(tx)))
+    return await update(context, intent, { ...rest, sight: { state: 'notSeen' } })
   } catch (error) {
     if (!isWalletError(error, 'BROADCAST_REFUSED')) throw error
-    return update(parts, intent, { ...intent, refusal: error.details.reason })
+    return update(context, intent, { ...intent, refusal: error.details.reason })
   }
 }
 
-const update = async (parts: SpendParts, before: SpendIntent, after: SpendIntent): Promise<boolean> => {
+const update = async (context: SpendContext, before: SpendIntent, after: SpendIntent): Promise<boolean> => {
   if (isSameJson(before, after)) return false
-  await parts.journal.watch(after)
-  parts.told(after.tx.txid)
+  await context.journal.watch(after)
+  context.txChanged(after.tx.txid)
   return true
 }
 
 /** What the engine finds out; of one that cannot tell, what its history says. */
 const sightOf = async (
-  { engine, info, table }: SpendParts,
+  { engine, info, history }: SpendContext,
   { tx }: SpendIntent,
   row?: Transaction
 ): Promise<PaymentSight> => {
@@ -216,18 +229,18 @@ const sightOf = async (
     return said === undefined ? undefined : checkPaymentSight(info.pluginId, said)
   })
   if (found !== undefined) return found
-  if (row === undefined) return { state: (await table.has(tx.txid)) ? 'seen' : 'notSeen' }
+  if (row === undefined) return { state: (await history.has(tx.txid)) ? 'seen' : 'notSeen' }
   if (row.confirmations === 'dropped') return { state: 'dropped' }
   return { state: row.blockHeight > 0 ? 'seen' : 'notSeen' }
 }
 
 /** Whether bytes may be sent again: at once after a start, and then at growing distances. */
-const isDue = ({ services, sends }: SpendParts, correlationId: string, fixedMs?: number): boolean => {
+const isDue = ({ services, attempts }: SpendContext, correlationId: string, fixedMs?: number): boolean => {
   const now = services.io.clock.monotonic()
-  const { count, at } = sends.get(correlationId) ?? { count: 0, at: Number.NEGATIVE_INFINITY }
+  const { count, at } = attempts.get(correlationId) ?? { count: 0, at: Number.NEGATIVE_INFINITY }
   const waitMs = fixedMs ?? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (count - 1))
   if (count > 0 && now - at < waitMs) return false
-  sends.set(correlationId, { count: count + 1, at: now })
+  attempts.set(correlationId, { count: count + 1, at: now })
   return true
 }
 

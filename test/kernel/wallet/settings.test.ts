@@ -2,7 +2,7 @@ import test from 'ava'
 import type { Account } from '../../../kernel/index.ts'
 import { fileHashOf } from '../../../kernel/keys/ids.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
-import { AddressFiles, readAddresses } from '../../../kernel/wallet/addresses.ts'
+import { readAddresses, SavedAddresses } from '../../../kernel/wallet/addresses.ts'
 import { fiatCodeOfNumber } from '../../../kernel/wallet/settings.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { waitFor } from '../../helpers/device.ts'
@@ -237,7 +237,7 @@ test('each address file is read once, however many addresses are noted, also one
     }
   })
   const report = (error: unknown): void => t.fail(String(error))
-  const files = new AddressFiles({ repo, disk: makeFaultDisk(device.files), clock, report }, text =>
+  const files = new SavedAddresses({ repo, disk: makeFaultDisk(device.files), clock, report }, text =>
     fileHashOf(io, dataKey, text)
   )
   for (const address of ['one', 'two', 'three']) {

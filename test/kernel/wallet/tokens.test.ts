@@ -4,7 +4,7 @@ import { Observable } from '../../../kernel/base/observable.ts'
 import { Scheduler } from '../../../kernel/base/scheduler.ts'
 import { type CurrencyWallet, nativeAmount, type WalletSnapshot } from '../../../kernel/index.ts'
 import type { CurrencyConfigSnapshot } from '../../../kernel/types/currency.ts'
-import { WalletTokens, type WalletTokensParts } from '../../../kernel/wallet/tokens.ts'
+import { WalletTokens, type WalletTokensOptions } from '../../../kernel/wallet/tokens.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { likeList } from '../../helpers/like-list.ts'
 import { openToyHome, toyToken } from '../../helpers/toy-home.ts'
@@ -63,10 +63,10 @@ const makeBench = (files: Map<string, string> = new Map(), config: Partial<Curre
     disk: {},
     clock,
     scheduler: new Scheduler(clock),
-    turns: new Mutex(),
+    mutex: new Mutex(),
     config: state,
     report: (error: unknown) => void reports.push(error)
-  } as unknown as WalletTokensParts
+  } as unknown as WalletTokensOptions
   const tokens = new WalletTokens(parts, { tokensChanged() {} })
   return Object.assign(bench, { tokens, state })
 }

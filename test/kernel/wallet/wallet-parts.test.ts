@@ -4,12 +4,12 @@ import { scrub } from '../../../kernel/base/errors.ts'
 import { Scheduler } from '../../../kernel/base/scheduler.ts'
 import type { WalletSnapshot } from '../../../kernel/index.ts'
 import { makeLog } from '../../../kernel/plugins/services.ts'
-import { EngineInbox, type EngineListener } from '../../../kernel/wallet/engine/callbacks.ts'
+import { EngineCallbackHandler, type EngineListener } from '../../../kernel/wallet/engine/callbacks.ts'
 import { checkEngineTransaction, checkStakingStatus } from '../../../kernel/wallet/engine/validate.ts'
 import { EventQueue, TransactionThrottle, type TxidChanges } from '../../../kernel/wallet/events.ts'
 import { searchMaxSpendable, upgradeMemos } from '../../../kernel/wallet/spend/draft.ts'
 import { type SpendIntent, SpendJournal } from '../../../kernel/wallet/spend/journal.ts'
-import { WalletFacts, type WalletFactsParts } from '../../../kernel/wallet/state.ts'
+import { WalletState, type WalletStateOptions } from '../../../kernel/wallet/state.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { toyTransaction } from '../../helpers/toy-currency.ts'
 
@@ -23,9 +23,9 @@ const makeListener = () => {
   const listener: EngineListener = {
     addressChanged() {},
     balanceChanged: (_tokenId, balance) => void heard.balances.push(balance),
-    detailsChanged() {},
+    balanceDetailsChanged() {},
     heightChanged: height => void heard.heights.push(height),
-    progressed() {},
+    progressChanged() {},
     statusChanged() {},
     connectionChanged() {},
     stakingChanged() {},
@@ -39,7 +39,7 @@ const makeListener = () => {
 
 test('a bogus transaction is refused by its field, and the good ones of its batch count [5.37] [5.36]', async t => {
   const { heard, listener } = makeListener()
-  const inbox = new EngineInbox({ pluginId: 'coin' }, makeFakeClock(), listener)
+  const inbox = new EngineCallbackHandler({ pluginId: 'coin' }, makeFakeClock(), listener)
   const bad: [string, object][] = [
     ['txid', { txid: 5 }],
     ['date', { date: '2020' }],
@@ -60,7 +60,7 @@ test('a bogus transaction is refused by its field, and the good ones of its batc
     toyTransaction('c')
   ])
   inbox.callbacks.onTransactionsChanged('nonsense' as never)
-  await inbox.settled()
+  await inbox.idle()
   t.deepEqual(heard.txids, ['a', 'c'])
   t.deepEqual(
     heard.errors.filter(({ code }) => code === 'BOGUS_TX').map(({ details }) => details?.path),
@@ -72,7 +72,7 @@ test('a bogus transaction is refused by its field, and the good ones of its batc
 
 test('a balance must be digits only; anything else is an error and changes nothing [5.35]', t => {
   const { heard, listener } = makeListener()
-  const { callbacks } = new EngineInbox({ pluginId: 'coin' }, makeFakeClock(), listener)
+  const { callbacks } = new EngineCallbackHandler({ pluginId: 'coin' }, makeFakeClock(), listener)
   callbacks.onTokenBalanceChanged(null, '12')
   for (const balance of ['-1', '1.5', '', '1e3', ' 1', 5, null])
     callbacks.onTokenBalanceChanged(null, balance as never)
@@ -83,7 +83,7 @@ test('a balance must be digits only; anything else is an error and changes nothi
 
 test('after its engine is closed nothing is heard, and nothing is ever thrown into the engine', async t => {
   const { heard, listener } = makeListener()
-  const inbox = new EngineInbox({ pluginId: 'coin' }, makeFakeClock(), {
+  const inbox = new EngineCallbackHandler({ pluginId: 'coin' }, makeFakeClock(), {
     ...listener,
     heightChanged() {
       throw new Error('screen')
@@ -94,7 +94,7 @@ test('after its engine is closed nothing is heard, and nothing is ever thrown in
   inbox.close()
   inbox.callbacks.onTransactionsChanged([toyTransaction('late')])
   inbox.callbacks.onTokenBalanceChanged(null, '1')
-  await inbox.settled()
+  await inbox.idle()
   t.deepEqual([heard.txids, heard.balances], [[], []])
 })
 
@@ -221,37 +221,37 @@ test('a wait longer than any timer is kept, and wakes nobody meanwhile', async t
 test('thousands of balances are one event, the last of each asset, and none is lost between events', async t => {
   const clock = makeFakeClock()
   const told: WalletSnapshot[] = []
-  const facts = new WalletFacts({
+  const facts = new WalletState({
     services: { hooks: { walletChanged: { call: (snapshot: WalletSnapshot) => void told.push(snapshot) } } },
     events: new EventQueue(clock, () => {}),
     walletId: 'w',
     walletInfo: { type: 'wallet:toycoin' },
     info: { pluginId: 'toycoin' },
     report() {}
-  } as unknown as WalletFactsParts)
+  } as unknown as WalletStateOptions)
   facts.open()
   const amount = (value: number) => nativeAmount(String(value))
-  for (let token = 0; token < 20_000; token++) facts.gatherBalance(`t${token}`, amount(token))
-  facts.gatherBalance('t1', amount(7))
-  facts.gatherBalance(null, amount(5))
-  facts.gatherBalance('__proto__', amount(3))
+  for (let token = 0; token < 20_000; token++) facts.batchBalance(`t${token}`, amount(token))
+  facts.batchBalance('t1', amount(7))
+  facts.batchBalance(null, amount(5))
+  facts.batchBalance('__proto__', amount(3))
   t.is(facts.balanceOf('t1'), amount(7))
   t.is(facts.balanceOf('constructor'), amount(0))
   await clock.advance(1000)
   t.is(told.length, 2)
-  facts.gatherBalance('t1', amount(7))
-  facts.gather({ isPaused: true })
-  facts.gatherBalance(null, amount(6))
+  facts.batchBalance('t1', amount(7))
+  facts.batch({ isPaused: true })
+  facts.batchBalance(null, amount(6))
   await clock.advance(1000)
   t.is(told.length, 3)
-  const { balances, isPaused } = facts.state.getSnapshot()
+  const { balances, isPaused } = facts.snapshot.getSnapshot()
   t.true(isPaused)
   t.is(Object.keys(balances).length, 20_002)
   t.like(balances, { t1: '7', t19999: '19999', '': '6' })
   t.is(facts.balanceOf('__proto__'), amount(3))
   t.true(Object.isFrozen(balances))
-  facts.gatherBalance(null, amount(8))
-  facts.gatherBalance(null, amount(6))
+  facts.batchBalance(null, amount(8))
+  facts.batchBalance(null, amount(6))
   await clock.advance(1000)
   t.is(told.length, 3)
 })
@@ -277,7 +277,7 @@ test('an engine cannot name an asset without end, nor change later what it said 
   t.throws(() => checkEngineTransaction('toycoin', tx), { code: 'BOGUS_TX' })
   t.notThrows(() => checkEngineTransaction('toycoin', { ...tx, tokenId: 'x'.repeat(200) }))
   const { heard, listener } = makeListener()
-  const { callbacks } = new EngineInbox({ pluginId: 'toycoin' }, makeFakeClock(), listener)
+  const { callbacks } = new EngineCallbackHandler({ pluginId: 'toycoin' }, makeFakeClock(), listener)
   callbacks.onTokenBalanceChanged('x'.repeat(201), '5')
   callbacks.onTokenBalanceChanged('x'.repeat(200), '6')
   t.deepEqual(heard.balances, ['6'])
@@ -291,7 +291,7 @@ test('no checkpoint is kept that claims what could not be taken in', async t => 
   const { heard, listener } = makeListener()
   const kept: string[] = []
   let isFull = false
-  const inbox = new EngineInbox({ pluginId: 'toycoin' }, makeFakeClock(), {
+  const inbox = new EngineCallbackHandler({ pluginId: 'toycoin' }, makeFakeClock(), {
     ...listener,
     async transactionsChanged(batch, checkpoint) {
       if (isFull) throw new Error('full')
@@ -302,22 +302,22 @@ test('no checkpoint is kept that claims what could not be taken in', async t => 
   const { callbacks } = inbox
   callbacks.onTransactionsChanged([toyTransaction('a')])
   callbacks.onSeenTxCheckpoint('one')
-  await inbox.settled()
+  await inbox.idle()
   t.deepEqual([heard.txids, kept], [['a'], ['one']])
   isFull = true
   callbacks.onTransactionsChanged([toyTransaction('b')])
   callbacks.onSeenTxCheckpoint('two')
-  await inbox.settled()
+  await inbox.idle()
   isFull = false
   callbacks.onSeenTxCheckpoint('three')
-  await inbox.settled()
+  await inbox.idle()
   t.deepEqual(kept, ['one'])
   t.is(heard.errors.length, 1)
 })
 
 test('a checkpoint told behind a batch is kept together with the end of that batch', async t => {
   const taken: [count: number, checkpoint: string | undefined][] = []
-  const inbox = new EngineInbox({ pluginId: 'toycoin' }, makeFakeClock(), {
+  const inbox = new EngineCallbackHandler({ pluginId: 'toycoin' }, makeFakeClock(), {
     ...makeListener().listener,
     transactionsChanged: async (batch, checkpoint) => void taken.push([batch.length, checkpoint])
   })
@@ -328,9 +328,9 @@ test('a checkpoint told behind a batch is kept together with the end of that bat
   callbacks.onTransactionsChanged(batch.slice(0, 1))
   callbacks.onSeenTxCheckpoint('two')
   callbacks.onSeenTxCheckpoint('three')
-  await inbox.settled()
+  await inbox.idle()
   callbacks.onSeenTxCheckpoint('four')
-  await inbox.settled()
+  await inbox.idle()
   t.deepEqual(taken, [
     [4000, undefined],
     [1000, 'one'],
@@ -341,11 +341,11 @@ test('a checkpoint told behind a batch is kept together with the end of that bat
 
 test('of a large batch nothing more is taken in once the engine is closed', async t => {
   const { heard, listener } = makeListener()
-  const inbox = new EngineInbox({ pluginId: 'toycoin' }, makeFakeClock(), listener)
+  const inbox = new EngineCallbackHandler({ pluginId: 'toycoin' }, makeFakeClock(), listener)
   inbox.callbacks.onTransactionsChanged(Array.from({ length: 20_000 }, (_, at) => toyTransaction(`t${at}`)))
   await Promise.resolve()
   inbox.close()
-  await inbox.settled()
+  await inbox.idle()
   t.true(heard.txids.length < 20_000)
 })
 

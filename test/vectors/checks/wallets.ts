@@ -1,5 +1,5 @@
 import { confirmationsOf } from '../../../kernel/wallet/history/row.ts'
-import { matchesSearch, normalizeQuery, type Searched } from '../../../kernel/wallet/history/search.ts'
+import { matchesSearch, normalizeQuery, type SearchableTransaction } from '../../../kernel/wallet/history/search.ts'
 import { upgradeMemos } from '../../../kernel/wallet/spend/draft.ts'
 import { mergeMetadata } from '../../../kernel/wallet/history/metadata.ts'
 import { parseTransactionFile, transactionFileJson, transactionFilePath } from '../../../kernel/wallet/history/file-format.ts'
@@ -33,6 +33,6 @@ export const checkTxFileName: GroupCheck = eachVector((t, { id, inputs, outputs 
 
 /** All of them search one transaction, in a wallet that is shown in dollars. */
 export const checkTxSearch: GroupCheck = eachVector((t, { id, inputs, outputs }) => {
-  const tx = readVectorFile('tx-search').sampleTransaction as Searched
+  const tx = readVectorFile('tx-search').sampleTransaction as SearchableTransaction
   t.is(matchesSearch(tx, normalizeQuery(inputs.query), 'iso:USD'), outputs.match, id)
 })

@@ -68,7 +68,7 @@ class Pair {
     const shown = this.#devices[step.device] as HistoryDevice
     const told = this.#told[step.device] as Set<Txid>
     if (step.kind === 'report') {
-      await shown.table.take(step.txids.map(txid => reportOf(txid, step.blockHeight)))
+      await shown.table.applyReports(step.txids.map(txid => reportOf(txid, step.blockHeight)))
       for (const txid of step.txids) told.add(txid)
     } else if (step.kind === 'restart') {
       this.#devices[step.device] = await shown.again({ isClosed: step.isClosed })

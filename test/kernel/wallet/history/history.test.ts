@@ -22,13 +22,16 @@ test('what an engine reports is listed newest first, and is there again after a 
     outgoing('b', { date: 1_700_000_900 }),
     incoming('c', { date: 1_700_000_500 })
   ]
-  await device.table.take(reports)
+  await device.table.applyReports(reports)
   await note(device, 'b', 'rent')
   let next = device
   for (const isClosed of [false, true, false]) {
     t.deepEqual(await idsOf(next), ['b', 'c', 'a'])
     t.is((await next.table.find('b'))?.metadata.notes, 'rent')
-    t.deepEqual(await next.table.take(reports).then(({ created, changed }) => [created, changed]), [[], []])
+    t.deepEqual(await next.table.applyReports(reports).then(({ created, changed }) => [created, changed]), [
+      [],
+      []
+    ])
     next = await next.again({ isClosed })
   }
   t.deepEqual(next.reports, [])
@@ -36,7 +39,7 @@ test('what an engine reports is listed newest first, and is there again after a 
 
 test('incoming transactions that are not known yet get a file each, dated now, and are told as new once [4.11]', async t => {
   const device = await openHistory(makeSyncStore())
-  const first = await device.table.take([incoming('in-1'), incoming('in-2'), outgoing('out')])
+  const first = await device.table.applyReports([incoming('in-1'), incoming('in-2'), outgoing('out')])
   t.deepEqual([first.created, first.changed], [['in-1', 'in-2'], ['out']])
   const now = device.clock.now() / 1000
   t.deepEqual(
@@ -49,7 +52,7 @@ test('incoming transactions that are not known yet get a file each, dated now, a
     creationDate: now
   })
   const again = await device.again()
-  const second = await again.table.take([
+  const second = await again.table.applyReports([
     incoming('in-1'),
     incoming('in-2', { blockHeight: 5 }),
     incoming('in-3')
@@ -61,7 +64,7 @@ test('incoming transactions that are not known yet get a file each, dated now, a
 test('the fiat amount that an engine reports on an incoming payment is kept, in the file and after a restart', async t => {
   const device = await openHistory(makeSyncStore())
   const { fiatCode } = device.table
-  await device.table.take([
+  await device.table.applyReports([
     incoming('a', { metadata: { name: 'Shop', amountFiat: 12.5 } }),
     incoming('b', { metadata: { amountFiat: 7, exchangeAmount: { 'iso:XYZ': 3, [fiatCode]: 1 } } }),
     incoming('c', { metadata: { amountFiat: Number.NaN, notes: 'x' } })
@@ -79,13 +82,13 @@ test('the fiat amount that an engine reports on an incoming payment is kept, in 
 test('a transaction whose file came from another device is no news, and has its note from the start', async t => {
   const store = makeSyncStore()
   const [first, second] = [await openHistory(store), await openHistory(store)]
-  await first.table.take([incoming('a')])
+  await first.table.applyReports([incoming('a')])
   await note(first, 'a', 'salary')
   await first.sync()
   await second.sync()
   await second.settled()
   t.deepEqual(await idsOf(second), [], 'a file alone is no transaction')
-  const taken = await second.table.take([incoming('a')])
+  const taken = await second.table.applyReports([incoming('a')])
   t.deepEqual([taken.created, taken.changed], [[], ['a']])
   t.is((await second.table.find('a'))?.metadata.notes, 'salary')
   t.is((await second.repo.list('transaction')).length, 1)
@@ -101,12 +104,12 @@ test('a transaction whose file came from another device is no news, and has its 
 test('files that a sync brought before a power cut are taken in afterwards, and deleted ones are gone', async t => {
   const store = makeSyncStore()
   const [first, second] = [await openHistory(store), await openHistory(store)]
-  await first.table.take([incoming('a'), incoming('b')])
+  await first.table.applyReports([incoming('a'), incoming('b')])
   await note(first, 'a', 'one')
   await first.sync()
   await second.sync()
   await second.settled()
-  await second.table.take([incoming('a'), incoming('b')])
+  await second.table.applyReports([incoming('a'), incoming('b')])
   await note(first, 'a', 'two')
   const [path = ''] = (await first.repo.list('transaction')).filter(name => name.includes(first.hashOf('b')))
   await note(first, 'b', 'soon gone')
@@ -121,7 +124,7 @@ test('files that a sync brought before a power cut are taken in afterwards, and 
 test('a checkpoint is given to the next engine, as long as every row that it stands for is there', async t => {
   const device = await openHistory(makeSyncStore())
   t.is(await device.table.checkpoint(), undefined)
-  await device.table.take([incoming('a'), incoming('b')], '2')
+  await device.table.applyReports([incoming('a'), incoming('b')], '2')
   const again = await device.again()
   t.is(await again.table.checkpoint(), '2')
 
@@ -130,7 +133,7 @@ test('a checkpoint is given to the next engine, as long as every row that it sta
   const damaged = await again.again()
   t.is(await damaged.table.checkpoint(), undefined, 'a row was lost with a part of the disk')
   t.deepEqual(await idsOf(damaged), [])
-  await damaged.table.take([incoming('a'), incoming('b')])
+  await damaged.table.applyReports([incoming('a'), incoming('b')])
   t.deepEqual((await idsOf(damaged)).sort(), ['a', 'b'])
 })
 
@@ -139,16 +142,16 @@ test('after a damage the history of a token is built anew, too', async t => {
   const reports = ['a', 'b'].map(txid => incoming(txid, { tokenId: 'usd' }))
   const idsIn = async ({ table }: HistoryDevice): Promise<string[]> =>
     (await listTransactions(table, { tokenId: 'usd' })).map(({ txid }) => txid).sort()
-  await device.table.take(reports)
-  await device.table.take([], '2')
+  await device.table.applyReports(reports)
+  await device.table.applyReports([], '2')
   // A part of the disk that held this row only.
   await device.repo.local.write(new Map([[`t/1.usd/${device.hashOf('a')}`, null]]))
   await device.repo.forgetServer()
   const again = await device.again()
   t.is(await again.table.checkpoint(), undefined)
-  await again.table.take(reports)
+  await again.table.applyReports(reports)
   t.deepEqual(await idsIn(again), ['a', 'b'])
-  await again.table.take([], '2')
+  await again.table.applyReports([], '2')
   const third = await again.again()
   t.is(await third.table.checkpoint(), '2', 'the same damage counts once')
   t.deepEqual(await idsIn(third), ['a', 'b'])
@@ -158,9 +161,9 @@ test('after a damage the history of a token is built anew, too', async t => {
 const withDamage = async (older: readonly EngineTransaction[], newer: readonly EngineTransaction[]) => {
   const device = await openHistory(makeSyncStore(), { tokens: { usd: 'USD' } })
   const segments = (): string[] => [...device.files.keys()].filter(name => /\/s\d{12}$/.test(name))
-  await device.table.take(older)
+  await device.table.applyReports(older)
   const kept = segments()
-  await device.table.take(newer)
+  await device.table.applyReports(newer)
   await device.table.close()
   await device.repo.close()
   const lost = segments().filter(name => !kept.includes(name))
@@ -193,7 +196,7 @@ test('rows that are no longer in use are deleted also behind a damaged part of t
   const device = await withDamage(reportsFrom(1000, 400, 1000), reportsFrom(2000, 6000, 0))
   const { repo, table } = await device.again()
   await table.clear()
-  for (let turn = 0; turn < 9; turn += 1) await table.settled()
+  for (let turn = 0; turn < 9; turn += 1) await table.idle()
   t.is(await repo.local.table('t/1/').get(device.hashOf('tx1000')), undefined)
   t.false(await repo.local.table('t/1.usd/').has(device.hashOf('tx1000')))
 })
@@ -201,14 +204,14 @@ test('rows that are no longer in use are deleted also behind a damaged part of t
 test('a history that is missing, damaged or of another version is built anew from the files and the engine', async t => {
   for (const state of [null, '{"version":1,', '{"version":0,"generation":1}', '{"generation":"x"}', '[]']) {
     const device = await openHistory(makeSyncStore())
-    await device.table.take([incoming('a'), outgoing('b')])
+    await device.table.applyReports([incoming('a'), outgoing('b')])
     await note(device, 'a', 'kept')
-    await device.table.take([], '2')
+    await device.table.applyReports([], '2')
     await device.repo.local.write(new Map([[STATE_KEY, state]]))
     const again = await device.again()
     t.is(await again.table.checkpoint(), undefined, String(state))
     t.deepEqual(await idsOf(again), [], String(state))
-    const { created } = await again.table.take([incoming('a'), outgoing('b')])
+    const { created } = await again.table.applyReports([incoming('a'), outgoing('b')])
     t.deepEqual(created, [])
     t.is((await again.table.find('a'))?.metadata.notes, 'kept', String(state))
     t.deepEqual(again.reports, [])
@@ -217,13 +220,13 @@ test('a history that is missing, damaged or of another version is built anew fro
 
 test('a resync forgets what the engine said and its checkpoint; notes are there again when it is told anew', async t => {
   const device = await openHistory(makeSyncStore())
-  await device.table.take([incoming('a'), incoming('b'), outgoing('c')])
+  await device.table.applyReports([incoming('a'), incoming('b'), outgoing('c')])
   await note(device, 'c', 'rent')
-  await device.table.take([], '3')
+  await device.table.applyReports([], '3')
   await device.table.clear()
   t.deepEqual([await idsOf(device), await device.table.checkpoint()], [[], undefined])
   t.is((await device.repo.list('transaction')).length, 3)
-  const { created } = await device.table.take([outgoing('c'), incoming('a')])
+  const { created } = await device.table.applyReports([outgoing('c'), incoming('a')])
   t.deepEqual(created, [])
   t.deepEqual((await idsOf(device)).sort(), ['a', 'c'])
   t.is((await device.table.find('c'))?.metadata.notes, 'rent')
@@ -237,21 +240,21 @@ test('what does not fit on the disk is reported and shown all the same, and is d
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files)
   const device = await openHistory(makeSyncStore(), { disk, files })
-  await device.table.take([outgoing('old', { date: 1 })])
+  await device.table.applyReports([outgoing('old', { date: 1 })])
   disk.strike({ at: 1, kind: 'full' })
-  const { created } = await device.table.take([incoming('new')], '1')
+  const { created } = await device.table.applyReports([incoming('new')], '1')
   t.true(disk.hasFired)
   t.is(await device.table.checkpoint(), undefined)
   t.deepEqual(created, ['new'])
   t.true(isWalletError(device.reports[0], 'STORAGE_FULL'))
   t.deepEqual(await idsOf(device), ['new', 'old'])
   t.deepEqual((await listTransactions(device.table, { searchString: 'NEW' })).length, 1)
-  await device.table.take([], '2')
+  await device.table.applyReports([], '2')
   t.is(await device.table.checkpoint(), undefined, 'what is not durable was not seen')
   t.deepEqual((await device.again({ disk: makeFaultDisk(new Map(files)) })).reports, [])
 
   await note(device, 'new', 'salary')
-  await device.table.take([], '2')
+  await device.table.applyReports([], '2')
   const again = await openHistory(makeSyncStore(), { disk: makeFaultDisk(new Map(files)) })
   t.deepEqual(await idsOf(again), ['new', 'old'])
   t.is((await again.table.find('new'))?.metadata.notes, 'salary')
@@ -264,9 +267,9 @@ test('a note of another device that does not fit on the disk is shown all the sa
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files)
   const here = await openHistory(store, { disk, files })
-  await here.table.take([outgoing('a')])
+  await here.table.applyReports([outgoing('a')])
   const other = await openHistory(store)
-  await other.table.take([outgoing('a')])
+  await other.table.applyReports([outgoing('a')])
   await note(other, 'a', 'theirs')
   await other.sync()
 
@@ -277,7 +280,7 @@ test('a note of another device that does not fit on the disk is shown all the sa
   t.true(isWalletError(here.reports[0], 'STORAGE_FULL'))
   t.is((await here.table.find('a'))?.metadata.notes, 'theirs')
 
-  await here.table.take([outgoing('b')])
+  await here.table.applyReports([outgoing('b')])
   const again = await openHistory(makeSyncStore(), { disk: makeFaultDisk(new Map(files)) })
   t.is((await again.table.find('a'))?.metadata.notes, 'theirs')
 })
@@ -288,7 +291,7 @@ test('a file that goes while the disk is full is gone for what the engine tells 
   const disk = makeFaultDisk(files)
   const here = await openHistory(store, { disk, files })
   const other = await openHistory(store)
-  await other.table.take([incoming('a')])
+  await other.table.applyReports([incoming('a')])
   await other.sync()
   await here.sync()
   await here.settled()
@@ -302,7 +305,7 @@ test('a file that goes while the disk is full is gone for what the engine tells 
   t.true(disk.hasFired)
   t.true(isWalletError(here.reports[0], 'STORAGE_FULL'))
   t.deepEqual(await here.repo.list('transaction'), [])
-  const { created } = await here.table.take([incoming('a')])
+  const { created } = await here.table.applyReports([incoming('a')])
   t.deepEqual(created, ['a'])
   t.is((await here.repo.list('transaction')).length, 1)
   t.is((await here.table.find('a'))?.date, incoming('a').date)
@@ -312,7 +315,7 @@ test('a transaction that cannot be kept is refused as bogus, and the others of i
   const { table, reports } = await openHistory(makeSyncStore())
   const ring: Record<string, unknown> = {}
   ring.ring = ring
-  await table.take([
+  await table.applyReports([
     incoming('a'),
     incoming('b', { otherParams: ring as never }),
     incoming('c', { otherParams: { n: 1n } as never }),
@@ -331,7 +334,9 @@ test('a transaction that cannot be kept is refused as bogus, and the others of i
 test('a sync uploads at most 100 files a pass, and a stream hands out batches of 10 [9.14]', async t => {
   const store = makeSyncStore()
   const device = await openHistory(store)
-  await device.table.take(Array.from({ length: 250 }, (_, index) => incoming(`tx${index}`, { date: index })))
+  await device.table.applyReports(
+    Array.from({ length: 250 }, (_, index) => incoming(`tx${index}`, { date: index }))
+  )
   for (let sync = 0; device.repo.pendingCount > 0 && sync < 9; sync++) await device.sync()
   const uploads = store.calls.filter(({ method }) => method === 'POST').map(({ paths }) => paths.length)
   t.deepEqual(uploads, [100, 100, 50])
@@ -342,7 +347,7 @@ test('a sync uploads at most 100 files a pass, and a stream hands out batches of
 
 test('the text of a search follows notes and the fiat currency of the wallet', async t => {
   const device = await openHistory(makeSyncStore())
-  await device.table.take([outgoing('a'), outgoing('b')])
+  await device.table.applyReports([outgoing('a'), outgoing('b')])
   await saveMetadata(
     device.table,
     { txid: 'a', tokenId: null },
@@ -362,11 +367,11 @@ test('the text of a search follows notes and the fiat currency of the wallet', a
 test('a note that a sync brings to a file of our own while the wallet closes is shown when it opens again', async t => {
   const store = makeSyncStore()
   const [here, other] = [await openHistory(store), await openHistory(store)]
-  await here.table.take([incoming('a')])
+  await here.table.applyReports([incoming('a')])
   await here.sync()
   await other.sync()
   await other.settled()
-  await other.table.take([incoming('a')])
+  await other.table.applyReports([incoming('a')])
   await note(other, 'a', 'theirs')
   await other.sync()
   // A wallet that closes no longer listens.
@@ -379,27 +384,27 @@ test('a note that a sync brings to a file of our own while the wallet closes is 
 test('what an engine says of the direction counts, whatever the amount looks like', async t => {
   const { table, repo } = await openHistory(makeSyncStore())
   const reports = [incoming('sent', { isSend: true }), outgoing('came', { isSend: false })]
-  const { created, changed } = await table.take(reports)
+  const { created, changed } = await table.applyReports(reports)
   t.deepEqual([created, changed], [['came'], ['sent']])
   t.is((await repo.list('transaction')).length, 1, 'only what comes in gets a file')
   t.is((await table.find('sent'))?.isSend, true)
   t.is((await table.find('came'))?.isSend, false)
-  await table.take([outgoing('plain')])
+  await table.applyReports([outgoing('plain')])
   t.is((await table.find('plain'))?.isSend, true)
 })
 
 test('an empty token id is the chain’s own coin', async t => {
   const device = await openHistory(makeSyncStore())
-  await device.table.take([outgoing('a', { tokenId: '' })])
+  await device.table.applyReports([outgoing('a', { tokenId: '' })])
   t.deepEqual(await idsOf(device), ['a'])
   t.is((await device.table.find('a'))?.tokenId, null)
-  const { created, changed } = await device.table.take([outgoing('a')])
+  const { created, changed } = await device.table.applyReports([outgoing('a')])
   t.deepEqual([created, changed], [[], []], 'the same report is no news')
 })
 
 test('a transaction counts as dropped however its engine says so', async t => {
   const { table } = await openHistory(makeSyncStore())
-  await table.take([
+  await table.applyReports([
     outgoing('live'),
     outgoing('dropped', { blockHeight: -1 }),
     outgoing('gone', { confirmations: 'dropped' })
@@ -410,7 +415,7 @@ test('a transaction counts as dropped however its engine says so', async t => {
 
 test('nothing is read or searched once the wallet is closed, also by a stream that was begun before', async t => {
   const { table } = await openHistory(makeSyncStore())
-  await table.take(Array.from({ length: 600 }, (_, index) => outgoing(`tx${index}`, { date: index })))
+  await table.applyReports(Array.from({ length: 600 }, (_, index) => outgoing(`tx${index}`, { date: index })))
   const streams = ['', 'tx5', 'tx10'].map(searchString =>
     streamTransactions(table, { searchString, batchSize: 1, limit: 90 })
   )
@@ -425,9 +430,9 @@ test('a transaction that leaves a list while the disk is full is not shown there
   const disk = makeFaultDisk(files)
   const { table } = await openHistory(makeSyncStore(), { disk, files, tokens: { usd: 'USD' } })
   const report = outgoing('a', { tokenId: 'usd' })
-  await table.take([outgoing('b'), { ...report, parentNetworkFee: nativeAmount('1') }])
+  await table.applyReports([outgoing('b'), { ...report, parentNetworkFee: nativeAmount('1') }])
   disk.strike({ at: 1, kind: 'full' })
-  await table.take([report])
+  await table.applyReports([report])
   const listed = await listTransactions(table, {})
   t.deepEqual(
     listed.map(({ txid }) => txid),
@@ -437,7 +442,7 @@ test('a transaction that leaves a list while the disk is full is not shown there
 
 test('a search finds what there is although the fiat currency changes meanwhile, and another one begins', async t => {
   const { table, settings } = await openHistory(makeSyncStore())
-  await table.take(Array.from({ length: 50 }, (_, index) => outgoing(`tx${index}`)))
+  await table.applyReports(Array.from({ length: 50 }, (_, index) => outgoing(`tx${index}`)))
   const first = table.search(null, 'tx')
   settings.fiatCode = 'iso:EUR'
   const second = table.search(null, 'tx')

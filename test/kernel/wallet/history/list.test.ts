@@ -95,7 +95,7 @@ test('any page of any search, dates and token is that part of the whole list, co
       async (reports, notes, queries) => {
         const device = await openHistory(makeSyncStore(), { tokens: TOKENS })
         const { table } = device
-        await table.take(reports)
+        await table.applyReports(reports)
         const txids = [...new Set(reports.map(({ txid }) => txid))]
         for (const { txid, name } of notes) {
           if (txids.length > 0) await noteAny(table, txids[txid % txids.length] ?? '', name)
@@ -133,7 +133,7 @@ test('any page of any search, dates and token is that part of the whole list, co
 test('dates select from the start on and before the end, to the millisecond; without an end the future is listed too [5.45]', async t => {
   const { table } = await openHistory(makeSyncStore())
   const dates = [1.001, 1.002, 1.003, 1_700_000_000.1, 1_700_000_000.123, 9_000_000_000]
-  await table.take(dates.map((date, index) => outgoing(`tx${index}`, { date })))
+  await table.applyReports(dates.map((date, index) => outgoing(`tx${index}`, { date })))
   const found = async (start?: number, end?: number): Promise<number[]> => {
     const query = {
       ...(start === undefined ? {} : { startDate: new Date(start) }),
@@ -158,7 +158,7 @@ test('dates select from the start on and before the end, to the millisecond; wit
 test('a search among many is cut by its dates and its limit, and finds nothing twice', async t => {
   const { table } = await openHistory(makeSyncStore())
   const isMarked = (index: number): boolean => index < 100 || index >= 580
-  await table.take(
+  await table.applyReports(
     Array.from({ length: 600 }, (_, index) =>
       outgoing(`tx${index}`, {
         date: index,
@@ -185,7 +185,7 @@ test('a search among many is cut by its dates and its limit, and finds nothing t
 test('the start index counts every transaction of the list, found or not, as in the deployed core', async t => {
   const { table } = await openHistory(makeSyncStore())
   const dates = [10, 20, 30, 40, 50]
-  await table.take(
+  await table.applyReports(
     dates.map((date, at) =>
       outgoing(`t${at + 1}`, { date, nativeAmount: nativeAmount(at % 2 === 0 ? '-1000' : '-77') })
     )
@@ -204,7 +204,7 @@ test('the start index counts every transaction of the list, found or not, as in 
 
 test('a stream hands out batches of 10, the first of another size if wanted', async t => {
   const { table } = await openHistory(makeSyncStore())
-  await table.take(Array.from({ length: 34 }, (_, index) => outgoing(`tx${index}`, { date: index })))
+  await table.applyReports(Array.from({ length: 34 }, (_, index) => outgoing(`tx${index}`, { date: index })))
   const sizes = async (query: StreamQuery): Promise<number[]> =>
     (await collect(table, query)).map(batch => batch.length)
   t.deepEqual(await sizes({}), [10, 10, 10, 4])
@@ -232,7 +232,7 @@ test('a stream tells nothing twice and nothing that is gone, whatever arrives, m
         const { table } = await openHistory(makeSyncStore())
         let live = new Map(Array.from({ length: 40 }, (_, index) => [`tx${index}`, index * 2]))
         const tell = (txids: Iterable<string>): Promise<unknown> =>
-          table.take([...txids].map(txid => outgoing(txid, { date: live.get(txid) ?? 0 })))
+          table.applyReports([...txids].map(txid => outgoing(txid, { date: live.get(txid) ?? 0 })))
         await tell(live.keys())
         const untouched = new Set(live.keys())
         const seen: string[] = []
@@ -273,11 +273,11 @@ test('a search does not tell a transaction again that has moved below the newest
   const reports = Array.from({ length: 1000 }, (_, index) =>
     outgoing(`tx${index}`, { date: 1000 + index, ...(rent(index) ? { memos } : {}) })
   )
-  await table.take(reports)
+  await table.applyReports(reports)
   const told: string[] = []
   for await (const batch of streamTransactions(table, { searchString: 'rent', limit: 20, batchSize: 1 })) {
     told.push(...batch.map(({ txid }) => txid))
-    if (told.length === 1) await table.take([outgoing('tx900', { date: 5, memos })])
+    if (told.length === 1) await table.applyReports([outgoing('tx900', { date: 5, memos })])
   }
   t.deepEqual(
     told,
@@ -290,7 +290,7 @@ test('what a stream has read ahead is told as it is when its turn comes, or not 
   const reports = ['a', 'b', 'c', 'd'].map((txid, index) =>
     outgoing(txid, { date: 1000 - index, tokenId: 'usd1' })
   )
-  await table.take(reports)
+  await table.applyReports(reports)
   const stream = streamTransactions(table, { tokenId: 'usd1', firstBatchSize: 1, batchSize: 4 })
   const told = async (): Promise<(readonly [string, string | undefined])[]> => {
     const { value = [] } = await stream.next()
@@ -299,7 +299,7 @@ test('what a stream has read ahead is told as it is when its turn comes, or not 
   t.deepEqual(await told(), [['a', undefined]])
   await saveMetadata(table, { txid: 'b', tokenId: 'usd1' }, { name: 'Bob' })
   await table.clear()
-  await table.take(reports.filter(({ txid }) => txid !== 'c'))
+  await table.applyReports(reports.filter(({ txid }) => txid !== 'c'))
   t.deepEqual(await told(), [
     ['b', 'Bob'],
     ['d', undefined]
@@ -308,7 +308,7 @@ test('what a stream has read ahead is told as it is when its turn comes, or not 
 
 test('a place in the list that is unknown is refused, so that no page starts anew by mistake', async t => {
   const { table } = await openHistory(makeSyncStore())
-  await table.take([outgoing('a')])
+  await table.applyReports([outgoing('a')])
   await t.throwsAsync(listTransactions(table, { beforeTxid: 'b' }), { code: 'TX_NOT_FOUND' })
   t.deepEqual(await listTransactions(table, { beforeTxid: 'a' }), [])
 })
@@ -319,10 +319,10 @@ test('what arrives above the place to which a search has come does not come late
   const reports = Array.from({ length: 1000 }, (_, index) =>
     outgoing(`tx${index}`, { date: index, ...(index % 50 === 0 ? rent : {}) })
   )
-  await table.take(reports)
+  await table.applyReports(reports)
   const stream = streamTransactions(table, { searchString: 'rent', limit: 15, batchSize: 5 })
   const first = await stream.next()
-  await table.take([outgoing('new', { date: 5000, ...rent })])
+  await table.applyReports([outgoing('new', { date: 5000, ...rent })])
   const dates = first.done ? [] : first.value.map(({ date }) => date)
   for await (const batch of stream) dates.push(...batch.map(({ date }) => date))
   t.deepEqual(

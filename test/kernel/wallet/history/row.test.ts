@@ -16,22 +16,26 @@ test('confirmations: dropped, unconfirmed, syncing, a depth, confirmed [4.6] [4.
 
 test('a currency that does not say how deep is deep enough wants one confirmation [9.16]', async t => {
   const { table } = await openHistory(makeSyncStore())
-  await table.takeHeight(100)
-  await table.take([incoming('above', { blockHeight: 101 }), incoming('last', { blockHeight: 100 })])
+  await table.applyHeight(100)
+  await table.applyReports([incoming('above', { blockHeight: 101 }), incoming('last', { blockHeight: 100 })])
   t.is((await table.find('above'))?.confirmations, 'syncing')
   t.is((await table.find('last'))?.confirmations, 'confirmed')
 })
 
 test('a new height is what the very next look counts with, and tells which transactions it changes', async t => {
   const { table } = await openHistory(makeSyncStore(), { info: { requiredConfirmations: 3 } })
-  await table.takeHeight(100)
-  await table.take([outgoing('a', { blockHeight: 100 }), outgoing('b'), outgoing('c', { blockHeight: 50 })])
+  await table.applyHeight(100)
+  await table.applyReports([
+    outgoing('a', { blockHeight: 100 }),
+    outgoing('b'),
+    outgoing('c', { blockHeight: 50 })
+  ])
   for (const [height, shown] of [
     [101, 2],
     [102, 'confirmed'],
     [103, 'confirmed']
   ] as const) {
-    const changing = table.takeHeight(height)
+    const changing = table.applyHeight(height)
     t.is((await table.find('a'))?.confirmations, shown)
     t.deepEqual(await changing, height === 103 ? [] : ['a'])
   }
@@ -65,7 +69,7 @@ test('whatever heights come, confirmed and dropped stay until the engine says ot
           confirmationsOf({ blockHeight, chainHeight: height, required })
         for (const step of steps) {
           if (step.kind === 'height') {
-            const changed = device.table.takeHeight(step.height)
+            const changed = device.table.applyHeight(step.height)
             height = step.height
             const expected: string[] = []
             for (const [txid, tx] of model) {
@@ -77,13 +81,13 @@ test('whatever heights come, confirmed and dropped stay until the engine says ot
             t.deepEqual((await changed).sort(), expected.sort())
           } else if (step.kind === 'report') {
             const { txid, blockHeight } = step
-            await device.table.take([outgoing(txid, { blockHeight })])
+            await device.table.applyReports([outgoing(txid, { blockHeight })])
             if (model.get(txid)?.blockHeight !== blockHeight)
               model.set(txid, { blockHeight, shown: judge(blockHeight) })
           } else {
             device = await device.again({ isClosed: step.isClosed })
             for (const [txid, { shown }] of model) t.is((await device.table.find(txid))?.confirmations, shown)
-            await device.table.takeHeight(height)
+            await device.table.applyHeight(height)
           }
           for (const [txid, { shown }] of model) {
             t.is((await device.table.find(txid))?.confirmations, shown, JSON.stringify(steps))
@@ -99,8 +103,8 @@ test('what is told last of one asset of a transaction holds for all of them', as
   const { table } = await openHistory(makeSyncStore(), { tokens: { usd: 'USD' } })
   const report = (tokenId: string | null, changes: Partial<EngineTransaction>): EngineTransaction =>
     outgoing('a', { tokenId, ...changes })
-  await table.take([null, 'usd'].map(tokenId => report(tokenId, { confirmations: 'dropped' })))
+  await table.applyReports([null, 'usd'].map(tokenId => report(tokenId, { confirmations: 'dropped' })))
   t.is((await table.find('a'))?.confirmations, 'dropped')
-  await table.take([report('usd', { blockHeight: 5, confirmations: 'confirmed' })])
+  await table.applyReports([report('usd', { blockHeight: 5, confirmations: 'confirmed' })])
   for (const tokenId of [null, 'usd']) t.is((await table.find('a', tokenId))?.confirmations, 'confirmed')
 })

@@ -4,12 +4,12 @@ import { nativeAmount } from '../../../../kernel/base/amount.ts'
 import {
   matchesSearch,
   normalizeQuery,
-  type Searched,
+  type SearchableTransaction,
   SearchText
 } from '../../../../kernel/wallet/history/search.ts'
 import { makeFakeClock } from '../../../helpers/fake-clock.ts'
 
-const TX: Searched = {
+const TX: SearchableTransaction = {
   nativeAmount: nativeAmount('-1234500'),
   txid: 'DeadBeef01',
   ourReceiveAddresses: ['AddrXYZ', 'second'],

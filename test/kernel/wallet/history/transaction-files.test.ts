@@ -62,7 +62,7 @@ test('a transaction file of the specification is read whole, edited, and keeps e
   const { hashOf } = await openHistory(makeSyncStore())
   put(store, { [path(hashOf('a'))]: { ...OLD, ofTomorrow: { x: 1 } } })
   const device = await open(store)
-  await device.table.take([outgoing('a')])
+  await device.table.applyReports([outgoing('a')])
   const tx = await device.table.find('a')
   t.like(tx, {
     date: 1_600_000_000.5,
@@ -112,7 +112,7 @@ test('of the newer and the older map of assets the newer wins, and an edit of a 
     }
   })
   const device = await open(store)
-  await device.table.take([null, 'usd', 'twin'].map(tokenId => incoming('a', { tokenId })))
+  await device.table.applyReports([null, 'usd', 'twin'].map(tokenId => incoming('a', { tokenId })))
   t.deepEqual(await metadataOf(device), { name: 'coin' })
   t.deepEqual(await metadataOf(device, 'usd'), { name: 'old dollar' })
   t.deepEqual(await metadataOf(device, 'twin'), { name: 'coin', notes: 'same code' })
@@ -157,7 +157,7 @@ test('a legacy file is found by what is in it, and its edit goes into a new file
     'Transactions/broken.json': { ...LEGACY, meta: { ...LEGACY.meta, balance: 'much' } }
   })
   const device = await open(store)
-  await device.table.take([incoming('a')])
+  await device.table.applyReports([incoming('a')])
   t.is(device.reports.length, 1)
   t.like(await device.table.find('a'), {
     date: 1_400_000_000,
@@ -192,7 +192,7 @@ test('the one amount of a legacy file is in the fiat currency that the wallet is
   put(store, { 'Transactions/x.json': LEGACY })
   const device = await open(store)
   device.settings.fiatCode = 'iso:EUR'
-  await device.table.take([incoming('a')])
+  await device.table.applyReports([incoming('a')])
   const metadata = await metadataOf(device)
   t.deepEqual([metadata?.exchangeAmount, metadata?.amountFiat], [{ 'iso:EUR': 5.25 }, 5.25])
 })
@@ -207,7 +207,7 @@ test('a note on a token whose code is the coin’s leaves what older files say o
   })
   put(store, { [pathAt(1000)]: fileAt(1000), [pathAt(2000)]: fileAt(2000) })
   const device = await open(store)
-  await device.table.take([outgoing('a', { tokenId: 'twin', parentNetworkFee: nativeAmount('1') })])
+  await device.table.applyReports([outgoing('a', { tokenId: 'twin', parentNetworkFee: nativeAmount('1') })])
   await saveMetadata(device.table, { txid: 'a', tokenId: 'twin' }, { notes: 'token' })
   const twin = { metadata: { notes: 'token', exchangeAmount: {} } }
   t.deepEqual(await device.json(pathAt(2000)), { ...fileAt(2000), tokens: { twin } })
@@ -222,7 +222,10 @@ test('a note on a token whose code is the coin’s leaves what older files say o
 test('a note makes a file of the date of the transaction, but of none that is still to come', async t => {
   const device = await openHistory(makeSyncStore())
   const now = device.clock.now() / 1000
-  await device.table.take([outgoing('past', { date: now - 100 }), outgoing('future', { date: now + 100 })])
+  await device.table.applyReports([
+    outgoing('past', { date: now - 100 }),
+    outgoing('future', { date: now + 100 })
+  ])
   for (const txid of ['past', 'future'])
     await saveMetadata(device.table, { txid, tokenId: null }, { name: 'Joe' })
   const dates = await Promise.all(
@@ -240,7 +243,7 @@ test('what another client notes without reading the legacy file is laid over it,
   const store = makeSyncStore()
   put(store, { 'Transactions/x.json': LEGACY })
   const device = await open(store)
-  await device.table.take([incoming('a')])
+  await device.table.applyReports([incoming('a')])
   const path = `transaction/1400000000-${device.hashOf('a')}.json`
   const asset = { metadata: { notes: 'theirs', exchangeAmount: {} } }
   const file = {
@@ -264,7 +267,7 @@ test('a legacy file that another device deletes takes its notes along', async t 
   const store = makeSyncStore()
   put(store, { 'Transactions/x.json': LEGACY })
   const device = await open(store)
-  await device.table.take([incoming('a')])
+  await device.table.applyReports([incoming('a')])
   t.like(await metadataOf(device), { name: 'Ann' })
   store.put({ 'Transactions/x.json': null })
   await device.sync()
@@ -289,7 +292,7 @@ test('of several files for one transaction the oldest wins, the others fill in, 
         const store = makeSyncStore()
         const device = await openHistory(store)
         for (const [index, { date, name, notes, secret }] of files.entries()) {
-          if (index === knownAt) await device.table.take([outgoing('a')])
+          if (index === knownAt) await device.table.applyReports([outgoing('a')])
           const metadata = {
             ...(name === undefined ? {} : { name }),
             ...(notes === undefined ? {} : { notes })
@@ -304,7 +307,7 @@ test('of several files for one transaction the oldest wins, the others fill in, 
           await device.sync()
           await device.settled()
         }
-        if (knownAt >= files.length) await device.table.take([outgoing('a')])
+        if (knownAt >= files.length) await device.table.applyReports([outgoing('a')])
         const oldest = [...files].sort((a, b) => a.date - b.date)
         const first = <K extends 'name' | 'notes' | 'secret'>(key: K) =>
           oldest.find(found => found[key] !== undefined)?.[key]
@@ -328,8 +331,8 @@ test('two devices that see a payment at once each write a file, and a note on ei
   const store = makeSyncStore()
   const [first, second] = [await openHistory(store), await openHistory(store)]
   await second.clock.advance(5000)
-  await first.table.take([incoming('a')])
-  await second.table.take([incoming('a')])
+  await first.table.applyReports([incoming('a')])
+  await second.table.applyReports([incoming('a')])
   await saveMetadata(second.table, { txid: 'a', tokenId: null }, { notes: 'written on the later one' })
   for (const device of [second, first, second, first]) await device.sync()
   for (const device of [first, second]) {
@@ -349,7 +352,7 @@ test('a file that cannot be read is reported and kept, its note cannot be edited
   const path = `transaction/1600000000-${hashOf('a')}.json`
   put(store, { [path]: { txid: 'a', form: 'of another age' } })
   const device = await open(store)
-  await device.table.take([outgoing('a'), outgoing('b')])
+  await device.table.applyReports([outgoing('a'), outgoing('b')])
   t.is(device.reports.length, 1)
   t.deepEqual([await metadataOf(device), (await device.table.find('a'))?.date], [{}, 1_600_000_000])
   await t.throwsAsync(saveMetadata(device.table, { txid: 'a', tokenId: null }, { name: 'x' }), {
@@ -396,7 +399,7 @@ test('a file with odd swaps, payees and dates neither breaks a search nor hides 
     put(store, { [`transaction/1600000000-${hashOf(txid)}.json`]: { ...file, txid, creationDate } })
   const device = await open(store)
   await device.table.search(null, 'warm')
-  await device.table.take([...txids, 'late', 'early'].map(txid => outgoing(txid)))
+  await device.table.applyReports([...txids, 'late', 'early'].map(txid => outgoing(txid)))
   const found = await device.table.search(null, 'bob')
   t.deepEqual(found.sort(), txids.map(hashOf).sort())
   const targets = await Promise.all(txids.map(async txid => (await device.table.find(txid))?.spendTargets))
@@ -412,10 +415,10 @@ test('a file with odd swaps, payees and dates neither breaks a search nor hides 
 test('a note on a transaction dated before 1970 is found again', async t => {
   const device = await openHistory(makeSyncStore())
   const old = outgoing('a', { date: -5 })
-  await device.table.take([old])
+  await device.table.applyReports([old])
   await saveMetadata(device.table, { txid: 'a', tokenId: null }, { notes: 'old' })
   await device.table.clear()
-  await device.table.take([old])
+  await device.table.applyReports([old])
   t.like(await device.table.find('a'), { date: -5, metadata: { notes: 'old' } })
 })
 
@@ -437,7 +440,7 @@ test('an edit writes back what another version has put into a file in a form of 
   }
   put(store, { [path]: file })
   const device = await open(store)
-  await device.table.take([outgoing('a')])
+  await device.table.applyReports([outgoing('a')])
   await saveMetadata(device.table, { txid: 'a', tokenId: null }, { notes: 'n' })
   t.deepEqual(await metadataOf(device), { notes: 'n' })
   const coin = {

@@ -42,8 +42,8 @@ const REPORT: EngineTransaction = outgoing('a', {
 test('an application sees every field of a transaction: of the engine, of the spend and of the file, also after a restart [3.22]', async t => {
   const device = await openHistory(makeSyncStore(), { info: { requiredConfirmations: 10 } })
   const { table } = device
-  await table.takeHeight(100)
-  await table.take([REPORT])
+  await table.applyHeight(100)
+  await table.applyReports([REPORT])
   await table.editFile('a', () =>
     newTransactionFile(
       {
@@ -110,7 +110,7 @@ test('a live transaction of a plugin is taken with all it says, amounts and fees
   const { table } = device
   const ofToken = (tokenId: string, changes: Partial<EngineTransaction> = {}): EngineTransaction =>
     incoming('a', { tokenId, nativeAmount: nativeAmount('30'), networkFee: nativeAmount('0'), ...changes })
-  await table.take([
+  await table.applyReports([
     { ...REPORT, nativeAmount: nativeAmount('-700'), networkFee: nativeAmount('7') },
     ofToken('usd', { memos: MEMOS }),
     ofToken('other', {
@@ -119,7 +119,7 @@ test('a live transaction of a plugin is taken with all it says, amounts and fees
       currencyCode: 'USDX'
     })
   ])
-  await table.take([
+  await table.applyReports([
     ofToken('usd', { memos: MEMOS, blockHeight: 12, date: 1_700_000_001, confirmations: 'confirmed' })
   ])
   const shown = async (tokenId: string | null) => (await device.again()).table.find('a', tokenId)
@@ -157,20 +157,20 @@ test('a live transaction of a plugin is taken with all it says, amounts and fees
   t.is(await shown('unknown'), undefined)
 
   for (const confirmations of ['dropped', 'confirmed'] as const) {
-    await table.take([incoming(confirmations, { blockHeight: 50, confirmations })])
+    await table.applyReports([incoming(confirmations, { blockHeight: 50, confirmations })])
     t.is(
       (await table.find(confirmations))?.confirmations,
       confirmations,
       'an engine that knows it is believed'
     )
   }
-  await table.take([incoming('deep', { blockHeight: 50, confirmations: 12 })])
+  await table.applyReports([incoming('deep', { blockHeight: 50, confirmations: 12 })])
   t.is((await table.find('deep'))?.confirmations, 'syncing', 'a depth is counted here')
 })
 
 test('each token has a history of its own, and what it costs stands in that of the chain’s own coin', async t => {
   const { table } = await openHistory(makeSyncStore(), { tokens: { usd: 'USD', twin: 'USD' } })
-  await table.take([
+  await table.applyReports([
     incoming('coin', { date: 1 }),
     outgoing('paid', { tokenId: 'usd', date: 2, parentNetworkFee: nativeAmount('21') }),
     incoming('got', { tokenId: 'usd', date: 3 }),
@@ -190,14 +190,14 @@ test('each token has a history of its own, and what it costs stands in that of t
     currencyCode: 'TOY',
     tokenId: null
   })
-  await table.take([incoming('got', { tokenId: 'usd', date: 1 })])
+  await table.applyReports([incoming('got', { tokenId: 'usd', date: 1 })])
   t.deepEqual(await ids('usd'), ['paid', 'got'], 'a date that changes moves it')
 })
 
 test('metadata has a business, category, amounts by code and in the fiat of the wallet, name and notes; null deletes, absent keeps [3.25]', async t => {
   const device = await openHistory(makeSyncStore(), { tokens: { usd: 'USD' } })
   const { table, settings } = device
-  await table.take([incoming('a'), incoming('a', { tokenId: 'usd' })])
+  await table.applyReports([incoming('a'), incoming('a', { tokenId: 'usd' })])
   const save = (change: object, tokenId: string | null = null): Promise<void> =>
     saveMetadata(table, { txid: 'a', tokenId }, change)
   const shown = async (tokenId: string | null = null) => (await table.find('a', tokenId))?.metadata
@@ -226,17 +226,17 @@ test('metadata has a business, category, amounts by code and in the fiat of the 
 test('what an engine knows to note goes into the file of a new incoming transaction, and never over a note', async t => {
   const { table } = await openHistory(makeSyncStore())
   const metadata = { name: 'Faucet', exchangeAmount: { 'iso:USD': 1 } }
-  await table.take([incoming('a', { metadata }), outgoing('b', { metadata })])
+  await table.applyReports([incoming('a', { metadata }), outgoing('b', { metadata })])
   t.like(await table.find('a'), { metadata })
   t.deepEqual((await table.find('b'))?.metadata, {})
   await saveMetadata(table, { txid: 'a', tokenId: null }, { name: null })
-  await table.take([incoming('a', { metadata, blockHeight: 7 })])
+  await table.applyReports([incoming('a', { metadata, blockHeight: 7 })])
   t.deepEqual((await table.find('a'))?.metadata, { exchangeAmount: { 'iso:USD': 1 }, amountFiat: 1 })
 })
 
 test('a note that no file can hold is refused, and nothing is written', async t => {
   const device = await openHistory(makeSyncStore())
-  await device.table.take([outgoing('a')])
+  await device.table.applyReports([outgoing('a')])
   const odd = [
     { amountFiat: Number.NaN },
     { exchangeAmount: { 'iso:USD': Number.POSITIVE_INFINITY } },

@@ -1,18 +1,18 @@
 import test from 'ava'
 import { readSignedTx } from '../../../../kernel/wallet/spend/signed-tx.ts'
-import type { SpendParts } from '../../../../kernel/wallet/spend/spender.ts'
+import type { SpendContext } from '../../../../kernel/wallet/spend/spender.ts'
 
 const NOW = 1_700_000_500_000
 
 const read = (value: unknown, checkSignedTx?: (tx: object, targets: object) => void) => {
-  const parts = {
+  const context = {
     info: { pluginId: 'toycoin' },
     walletId: 'wallet',
-    table: { codeOf: (tokenId: string | null) => (tokenId === null ? 'TOY' : 'GOLD') },
+    history: { codeOf: (tokenId: string | null) => (tokenId === null ? 'TOY' : 'GOLD') },
     services: { io: { clock: { now: () => NOW } } },
     engine: { call: async (_: string, task: (engine: object) => unknown) => task({ checkSignedTx }) }
   }
-  return readSignedTx(parts as unknown as SpendParts, value)
+  return readSignedTx(context as unknown as SpendContext, value)
 }
 
 const least = {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { isWalletError } from '../../../../kernel/base/errors.ts'
-import { checkSpentCoins, type OpenPaymentParts } from '../../../../kernel/wallet/spend/open-payments.ts'
+import { checkSpentCoins, type OpenPaymentContext } from '../../../../kernel/wallet/spend/open-payments.ts'
 
 interface Payment {
   readonly txid: string
@@ -22,7 +22,7 @@ const verdict = (payments: readonly Payment[], draft: Omit<Payment, 'txid'>): st
     findSigned: (txid: string) => intents.find(({ tx }) => tx.txid === txid)
   }
   try {
-    checkSpentCoins({ journal, info: { pluginId: 'coin' } } as unknown as OpenPaymentParts, draft as never)
+    checkSpentCoins({ journal, info: { pluginId: 'coin' } } as unknown as OpenPaymentContext, draft as never)
     return ''
   } catch (error) {
     if (isWalletError(error, 'SIGN_REFUSED')) return error.details.reason
