@@ -41,7 +41,7 @@ const CALLERS: readonly (readonly [call: RegExp, files: readonly string[], what:
     'opens wallet keys'
   ],
   [
-    /\bquietPass\(/g,
+    /\bexemptPass\(/g,
     [
       'kernel/account/split-wallet.ts',
       'kernel/account/wallet-keys.ts',

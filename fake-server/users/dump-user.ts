@@ -3,7 +3,7 @@ import { parseJson } from '../../kernel/base/json.ts'
 import { Secret } from '../../kernel/base/secret.ts'
 import { openText } from '../../kernel/crypto/box.ts'
 import type { Io } from '../../kernel/io/io.ts'
-import { OpenedBoxes } from '../../kernel/login/secret-cache.ts'
+import { SecretCache } from '../../kernel/login/secret-cache.ts'
 import { allWalletInfos, openLoginTree } from '../../kernel/login/tree.ts'
 import { parseLegacyWalletFile } from '../../kernel/schema/account-files.ts'
 import type { Box } from '../../kernel/types/keys.ts'
@@ -53,13 +53,13 @@ const nameOf = (io: StashSource['io'], record: LoginRecord, loginKey: Uint8Array
 
 /** The sync keys of everything that the user has keys of, in hex: of the login, and of files that name legacy wallets. */
 const syncKeysOf = ({ io, db }: StashSource, stash: LoginStash, loginKey: Uint8Array): string[] => {
-  const opened = new OpenedBoxes(io)
+  const secrets = new SecretCache(io)
   const report = (error: unknown): never => {
     throw error
   }
   try {
-    const key = opened.adopt(new Secret(Uint8Array.from(loginKey)))
-    const tree = openLoginTree({ io, opened, report }, stash, key)
+    const key = secrets.add(new Secret(Uint8Array.from(loginKey)))
+    const tree = openLoginTree({ io, secrets, report }, stash, key)
     const keys = allWalletInfos({ io, report }, tree).flatMap(info =>
       info.keys.use(({ syncKey, dataKey }) => {
         if (typeof syncKey !== 'string') return []
@@ -76,7 +76,7 @@ const syncKeysOf = ({ io, db }: StashSource, stash: LoginStash, loginKey: Uint8A
     )
     return [...new Set(keys)]
   } finally {
-    opened.destroy()
+    secrets.destroy()
   }
 }
 

@@ -4,7 +4,7 @@ import { allSettledOrThrow } from '../base/mutex.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import type { PauseOptions, PauseSwitch } from '../base/pause-switch.ts'
 import type { Scheduler } from '../base/scheduler.ts'
-import { askForKeys } from '../keys/key-gate.ts'
+import { requestKeys } from '../keys/key-gate.ts'
 import { fetchLobby, type Lobby } from '../login/lobby.ts'
 import type { Login } from '../login/login.ts'
 import type { Services } from '../plugins/services.ts'
@@ -401,7 +401,7 @@ export class Account implements Readable<AccountSnapshot> {
   async getLoginKey(): Promise<string> {
     this.#check()
     if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
-    await askForKeys(this.#parts.services, { use: 'login key' })
+    await requestKeys(this.#parts.services, { use: 'login key' })
     this.#check()
     return this.#parts.login.rootLoginKeyBase58()
   }

@@ -5,19 +5,19 @@ import { base58Of } from '../crypto/encoding.ts'
 import {
   checkNewPassword,
   checkRecovery,
-  makeDeletionKit,
-  makePasswordKit,
-  makePasswordRemovalKit,
-  makeRecoveryKit,
-  makeRecoveryRemovalKit,
-  makeStaleIdKits,
-  makeUsernameKits
+  loginDeletion,
+  passwordChange,
+  passwordRemoval,
+  recoveryChange,
+  recoveryRemoval,
+  staleIdChanges,
+  usernameChanges
 } from '../login/changes.ts'
 import { normalizeUsername } from '../login/derive.ts'
 import type { Login } from '../login/login.ts'
 import { isPassword } from '../login/methods/password.ts'
 import { isPin } from '../login/methods/pin.ts'
-import { checkPin, makePinChangeKits, makePinRemovalKits } from '../login/pin-changes.ts'
+import { checkPin, pinChanges, pinRemovals } from '../login/pin-changes.ts'
 import { findTree } from '../login/tree.ts'
 import type { Services } from '../plugins/services.ts'
 import type { LoginTree } from '../types/login.ts'
@@ -78,7 +78,7 @@ export class Credentials {
         const { isRoot, username } = held
         if (!isRoot || username === undefined) throw new WalletError('USERNAME_REQUIRED', {})
         const options = { username, password: secret, snrp: config.passwordSnrp }
-        return [await withKey(held, key => makePasswordKit(io, key, options))]
+        return [await withKey(held, key => passwordChange(io, key, options))]
       })
     } finally {
       secret.destroy()
@@ -103,7 +103,7 @@ export class Credentials {
     await this.#parts.login.change(({ held }) => {
       const others = [held.loginAuth, held.pin2Key, held.recovery2Key]
       if (others.every(other => other === undefined)) throw new WalletError('NO_AUTH_METHODS', {})
-      return [makePasswordRemovalKit(held)]
+      return [passwordRemoval(held)]
     })
   }
 
@@ -152,7 +152,7 @@ export class Credentials {
     const secret = pin === undefined ? undefined : new Secret(pin)
     const { services, login } = this.#parts
     try {
-      await login.change(state => makePinChangeKits(services.io, state, { pin: secret, enableLogin }))
+      await login.change(state => pinChanges(services.io, state, { pin: secret, enableLogin }))
     } finally {
       secret?.destroy()
     }
@@ -169,7 +169,7 @@ export class Credentials {
   /** Takes the PIN away, of the app's login and those below it, too. @throws HIDDEN_KEYS, NETWORK, … */
   async deletePIN(): Promise<void> {
     this.#checkAllowed()
-    await this.#parts.login.change(({ held }) => makePinRemovalKits(held))
+    await this.#parts.login.change(({ held }) => pinRemovals(held))
   }
 
   /**
@@ -186,7 +186,7 @@ export class Credentials {
     try {
       let key = ''
       await login.change(({ held }) => {
-        const kit = makeRecoveryKit(services.io, held, recovery)
+        const kit = recoveryChange(services.io, held, recovery)
         key = kit.stash.recovery2Key ?? ''
         return [kit]
       })
@@ -200,7 +200,7 @@ export class Credentials {
   /** Switches recovery off; the recovery key is then worth nothing. @throws HIDDEN_KEYS, NETWORK, … */
   async deleteRecovery(): Promise<void> {
     this.#checkAllowed()
-    await this.#parts.login.change(({ held }) => [makeRecoveryRemovalKit(held)])
+    await this.#parts.login.change(({ held }) => [recoveryRemoval(held)])
   }
 
   /** Whether recovery answers open the account, as far as this device knows. */
@@ -240,10 +240,10 @@ export class Credentials {
     try {
       await login.change(async ({ held }) => {
         if (!held.isRoot) throw new WalletError('CHILD_USERNAME', {})
-        if (held.username === name) return makeStaleIdKits(services.io, held)
+        if (held.username === name) return staleIdChanges(services.io, held)
         await this.#checkSame(held, password)
-        return makeUsernameKits(services.io, held, { username: name, password: secret, snrp })
-      }, ASKS_FIRST)
+        return usernameChanges(services.io, held, { username: name, password: secret, snrp })
+      }, REFRESHES_FIRST)
     } catch (error) {
       if (!isWalletError(error, 'CONFLICT')) throw error
       await login.refresh()
@@ -267,7 +267,7 @@ export class Credentials {
       await login.change(({ held }) => {
         // Without a login that they know, the account's other devices would refuse everything.
         if (!held.isRoot) throw new WalletError('APP_ID_NOT_FOUND', { appId: '' })
-        return [makeDeletionKit(held)]
+        return [loginDeletion(held)]
       })
     } catch (error) {
       // It was deleted before, perhaps by a request whose answer was lost. A login that is known by its user id may
@@ -293,7 +293,7 @@ export class Credentials {
 }
 
 /** The new ids are made from keys, and the new proof from a password, that another device may just have changed. */
-const ASKS_FIRST = { asksFirst: true } as const
+const REFRESHES_FIRST = { refreshesFirst: true } as const
 
 /** Lends out a copy of a login's key, for work that waits. */
 const withKey = async <T>(

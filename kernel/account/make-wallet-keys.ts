@@ -34,7 +34,7 @@ export const makeWalletKeys = async (
 ): Promise<WalletInfo> => {
   if (source.keys !== undefined && source.importText !== undefined)
     throw new WalletError('OPTION_INVALID', { option: 'keys', rule: 'cannot be given with a text to import' })
-  const keys = source.keys ?? (await askForKeys(services, type, source))
+  const keys = source.keys ?? (await makeOrImportKeys(services, type, source))
   if (!isRecord(keys)) throw new WalletError('ENGINE_NO_KEY', {})
   const info = makeWalletInfo(services.io, type, keys)
   for (const [name, length] of LENGTHS) {
@@ -56,7 +56,11 @@ const readKeys = (pluginId: string, said: unknown): WalletKeys =>
 
 const MAX_KEYS = 1_000_000
 
-const askForKeys = async (services: Services, type: string, source: KeysSource): Promise<WalletKeys> => {
+const makeOrImportKeys = async (
+  services: Services,
+  type: string,
+  source: KeysSource
+): Promise<WalletKeys> => {
   const { importText } = source
   const fixedType = fixedTypeOf(type)
   const { pluginId, canImportKeys } = services.plugins.infoOf(fixedType)

@@ -4,8 +4,8 @@ import type { Readable } from '../base/observable.ts'
 import { type PauseSnapshot, PauseSwitch } from '../base/pause-switch.ts'
 import { Poller } from '../base/poller.ts'
 import { Scheduler } from '../base/scheduler.ts'
-import { OLD_REPO_TYPES } from '../keys/quirks.ts'
-import { fetchAppFace } from '../login/app-info.ts'
+import { OLD_ACCOUNT_REPO_TYPES } from '../keys/quirks.ts'
+import { fetchAppDisplay } from '../login/app-info.ts'
 import type { Login } from '../login/login.ts'
 import type { Services } from '../plugins/services.ts'
 import { storeBelow } from '../repo/store/bulk.ts'
@@ -82,7 +82,7 @@ const putTogether = (place: AccountPlace, parts: OpenParts): SharedAccount => {
   const appNames = new Map<string, Promise<string>>()
   // One app may have made hundreds of wallets.
   const nameOfApp = (appId: string): Promise<string> => {
-    const known = appNames.get(appId) ?? fetchAppFace(services, appId).then(face => face.displayName)
+    const known = appNames.get(appId) ?? fetchAppDisplay(services, appId).then(face => face.displayName)
     appNames.set(appId, known)
     return known
   }
@@ -156,7 +156,7 @@ const openAccountRepos = async (
   repos: OpenRepos
 ): Promise<AccountRepos> => {
   const own = await login.ensureAccountRepo()
-  const types = [own.type, ...(services.config.appId === '' ? OLD_REPO_TYPES : [])]
+  const types = [own.type, ...(services.config.appId === '' ? OLD_ACCOUNT_REPO_TYPES : [])]
   const begun = new Set([own.id])
   const openOlder = async (info: SecretWalletInfo): Promise<OpenRepo | undefined> => {
     begun.add(info.id)

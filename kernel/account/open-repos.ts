@@ -1,6 +1,6 @@
 import { WalletError } from '../base/errors.ts'
 import { fileHashOf, repoIdOf } from '../keys/ids.ts'
-import { destroyKeys, type RepoKeys, repoKeysOf } from '../keys/wallet-info.ts'
+import { destroyRepoKeys, type RepoKeys, repoKeysOf } from '../keys/wallet-info.ts'
 import type { Services } from '../plugins/services.ts'
 import { openRepo } from '../sync/open-repo.ts'
 import type { Repo } from '../sync/repo.ts'
@@ -64,7 +64,7 @@ export class OpenRepos {
       closing: repo => void this.#owners.delete(repo),
       closed: (repoId, keys) => {
         this.#open.delete(repoId)
-        destroyKeys(keys)
+        destroyRepoKeys(keys)
       },
       tellClosed: (repo, owner) => this.#tell(repo.state.getSnapshot(), owner, false)
     }
@@ -81,7 +81,7 @@ export class OpenRepos {
     const keys = repoKeysOf(this.#services, info)
     const repoId = keys.syncKey.use(key => repoIdOf(this.#services.io, key))
     if (this.#open.has(repoId)) {
-      destroyKeys(keys)
+      destroyRepoKeys(keys)
       throw new WalletError('KEY_INTEGRITY', { rule: 'two wallets have one sync key' })
     }
     const opening = this.#openSynced(repoId, { owner: info, keys, firstSync })

@@ -1,8 +1,8 @@
 import { copyList } from '../base/copy-data.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
 import { Mutex } from '../base/mutex.ts'
-import { quietPass } from '../keys/key-gate.ts'
-import { isSegwitToCash, splitWalletInfo } from '../keys/quirks.ts'
+import { exemptPass } from '../keys/key-gate.ts'
+import { isSegwitSplit, splitWalletInfo } from '../keys/quirks.ts'
 import { openWalletInfo } from '../keys/wallet-info.ts'
 import type { EngineStore } from '../types/engine.ts'
 import type { WalletInfo } from '../types/keys.ts'
@@ -47,7 +47,7 @@ export class WalletSplitter {
       }
     })
     return types.filter(type => {
-      if (services.plugins.findByWalletType(type) === undefined || isSegwitToCash(info, type)) return false
+      if (services.plugins.findByWalletType(type) === undefined || isSegwitSplit(info, type)) return false
       return !book.isActive(splitWalletInfo(services.io, info, type).id)
     })
   }
@@ -69,7 +69,7 @@ export class WalletSplitter {
     const { services, login, book } = this.#parts
     const source = this.#info(walletId)
     checkKeyType(type)
-    if (isSegwitToCash(source, type)) throw new WalletError('SPLIT_SEGWIT', {})
+    if (isSegwitSplit(source, type)) throw new WalletError('SPLIT_SEGWIT', {})
     const { id, ...target } = splitWalletInfo(services.io, source, type)
     const isReplayable = source.type === 'wallet:bitcoincash' && type === 'wallet:bitcoinsv'
     if (isReplayable) await protectFromReplay(await this.#openSource(walletId), services.io.clock)
@@ -91,7 +91,7 @@ export class WalletSplitter {
   #info(walletId: string): WalletInfo {
     const info = this.#parts.book.find(walletId)
     if (info === undefined) throw new WalletError('WALLET_ID_INVALID', { walletId })
-    return openWalletInfo(info, quietPass('split'))
+    return openWalletInfo(info, exemptPass('split'))
   }
 
   async #openSource(walletId: string): Promise<CurrencyWallet> {

@@ -6,15 +6,15 @@ import { dateOf, secondsOf } from '../base/time.ts'
 import { parseBase32 } from '../crypto/encoding.ts'
 import { totp } from '../crypto/totp.ts'
 import {
-  type LoginKit,
-  makeOtpKit,
-  makeOtpRemovalKit,
-  makeOtpResetCancelKit,
-  makeVoucherKit
+  type LoginChange,
+  otpChange,
+  otpRemoval,
+  otpResetCancellation,
+  voucherChange
 } from '../login/changes.ts'
 import { normalizeOtpKey } from '../login/derive.ts'
 import type { Login } from '../login/login.ts'
-import type { ServerPort } from '../login/server.ts'
+import type { ServerServices } from '../login/server.ts'
 import type { Services } from '../plugins/services.ts'
 import type { LoginTree, PendingVoucher } from '../types/login.ts'
 
@@ -95,17 +95,17 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
    * @throws HIDDEN_KEYS, OPTION_INVALID, NETWORK, …
    */
   enableOtp(timeoutSeconds?: number): Promise<void> {
-    return this.#change(held => makeOtpKit(this.#parts.services.io, held, timeoutSeconds))
+    return this.#change(held => otpChange(this.#parts.services.io, held, timeoutSeconds))
   }
 
   /** Switches two-factor off, for every device. @throws HIDDEN_KEYS, NETWORK, … */
   disableOtp(): Promise<void> {
-    return this.#change(makeOtpRemovalKit)
+    return this.#change(otpRemoval)
   }
 
   /** Keeps two-factor on although somebody asked for a reset. @throws HIDDEN_KEYS, OTP_RESET_WITHOUT_OTP, NETWORK, … */
   cancelOtpReset(): Promise<void> {
-    return this.#change(makeOtpResetCancelKit)
+    return this.#change(otpResetCancellation)
   }
 
   /**
@@ -125,7 +125,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
   approveVoucher(voucherId: string): Promise<void> {
     return this.#change(held => {
       requireTexts({ voucherId })
-      return makeVoucherKit(held, 'approved', [voucherId])
+      return voucherChange(held, 'approved', [voucherId])
     })
   }
 
@@ -133,7 +133,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
   rejectVoucher(voucherId: string): Promise<void> {
     return this.#change(held => {
       requireTexts({ voucherId })
-      return makeVoucherKit(held, 'rejected', [voucherId])
+      return voucherChange(held, 'rejected', [voucherId])
     })
   }
 
@@ -143,7 +143,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
     return otpTimeout === undefined ? undefined : otpKey
   }
 
-  async #change(makeKit: (held: LoginTree) => LoginKit): Promise<void> {
+  async #change(makeKit: (held: LoginTree) => LoginChange): Promise<void> {
     this.#checkAllowed()
     await this.#parts.login.change(({ held }) => [makeKit(held)])
   }
@@ -172,7 +172,7 @@ const statusOf = ({ otpTimeout, otpResetDate, pendingVouchers }: LoginTree): Two
  * @param otpKey - base32 as typed
  * @throws OTP_REPAIR_WITHOUT_PASSWORD; OTP if it is the wrong key; NETWORK, LOGGED_OUT
  */
-const repairOtp = async (port: ServerPort, login: Login, otpKey: string): Promise<void> => {
+const repairOtp = async (port: ServerServices, login: Login, otpKey: string): Promise<void> => {
   const { userId, passwordAuth } = login.openState.held
   if (userId === undefined || passwordAuth === undefined) {
     throw new WalletError('OTP_REPAIR_WITHOUT_PASSWORD', {})

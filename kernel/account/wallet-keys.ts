@@ -1,7 +1,7 @@
 import { requireTexts } from '../base/arguments.ts'
 import { WalletError } from '../base/errors.ts'
 import { isRecord, type JsonObject } from '../base/json.ts'
-import { askForKeys, type KeyPass, quietPass } from '../keys/key-gate.ts'
+import { exemptPass, type KeyPass, requestKeys } from '../keys/key-gate.ts'
 import { openWalletInfo } from '../keys/wallet-info.ts'
 import type { Services } from '../plugins/services.ts'
 import type { CurrencyTools } from '../types/engine.ts'
@@ -37,7 +37,7 @@ export class WalletKeyViews {
 
   /** What an engine may see; nothing in it can spend. @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, ENGINE_NO_KEY, … */
   async getRawPublicKey(walletId: string): Promise<JsonObject> {
-    const info = this.#info(walletId, quietPass('derive public keys'))
+    const info = this.#info(walletId, exemptPass('derive public keys'))
     const { pluginId } = this.#parts.services.plugins.infoOf(info.type)
     return this.#ask(info.type, async tools => {
       const said: unknown = await tools.derivePublicKey(info)
@@ -70,7 +70,7 @@ export class WalletKeyViews {
     requireTexts({ walletId })
     if (services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
     const currency = services.plugins.findByWalletType(book.get(walletId).type)
-    const pass = await askForKeys(services, {
+    const pass = await requestKeys(services, {
       use: 'show',
       walletId,
       ...(currency === undefined ? {} : { pluginId: currency.pluginId, currencyCode: currency.currencyCode })

@@ -9,10 +9,10 @@ export interface KeyPass {
 }
 
 /** What policies are told of a use; what is left out does not belong to it. */
-export type KeyQuestion = { readonly use: KeyUse } & Partial<Omit<SpendSnapshot, 'use'>>
+export type KeyRequest = { readonly use: KeyUse } & Partial<Omit<SpendSnapshot, 'use'>>
 
 /** The uses that no policy is asked about: they sign, show and hand out nothing. */
-export type QuietUse = 'derive public keys' | 'open' | 'split'
+export type ExemptUse = 'derive public keys' | 'open' | 'split'
 
 /**
  * Asks every policy (`beforeSign`) before private keys sign something, are shown, are exported, or are handed to a
@@ -20,9 +20,9 @@ export type QuietUse = 'derive public keys' | 'open' | 'split'
  *
  * @throws what a policy objects
  */
-export const askForKeys = async (
+export const requestKeys = async (
   { hooks, io }: Pick<Services, 'hooks' | 'io'>,
-  question: KeyQuestion
+  question: KeyRequest
 ): Promise<KeyPass> => {
   await hooks.beforeSign.promise(
     Object.freeze({
@@ -36,7 +36,7 @@ export const askForKeys = async (
 }
 
 /** The pass of a use that no policy is asked about. `npm run check -- keys` knows every place that may call this. */
-export const quietPass = (_use: QuietUse): KeyPass => PASS
+export const exemptPass = (_use: ExemptUse): KeyPass => PASS
 
 const NOTHING = {
   walletId: '',

@@ -81,11 +81,11 @@ const keyNameOf = (type: string): string => `${type.replace('wallet:', '').repla
 const xor = (bytes: Uint8Array, mask: Uint8Array): Uint8Array =>
   bytes.map((byte, at) => byte ^ (mask[at] ?? 0))
 
-export const isSegwitToCash = ({ type, keys }: WalletInfo, newType: string): boolean =>
+export const isSegwitSplit = ({ type, keys }: WalletInfo, newType: string): boolean =>
   type === 'wallet:bitcoin' && newType === 'wallet:bitcoincash' && SEGWIT_FORMATS.includes(keys.format)
 
 /** Bitcoin Cash has no addresses for keys of these formats. */
 const SEGWIT_FORMATS: readonly unknown[] = ['bip49', 'bip84', 'bip86']
 
 /** What the root app's repos were called once (protocol §8 row 30). */
-export const OLD_REPO_TYPES: readonly string[] = ['account:repo:co.airbitz.wallet', '']
+export const OLD_ACCOUNT_REPO_TYPES: readonly string[] = ['account:repo:co.airbitz.wallet', '']

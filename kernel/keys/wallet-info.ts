@@ -157,6 +157,6 @@ export const repoKeysOf = ({ io }: Services, { keys }: SecretWalletInfo): RepoKe
   return { dataKey: secretOf('dataKey', 32), syncKey: secretOf('syncKey', 20) }
 }
 
-export const destroyKeys = ({ dataKey, syncKey }: RepoKeys): void => {
+export const destroyRepoKeys = ({ dataKey, syncKey }: RepoKeys): void => {
   for (const secret of [dataKey, syncKey]) secret.destroy()
 }

@@ -7,7 +7,7 @@ import { type AppInfo, parseAppInfo } from '../schema/lobby.ts'
 import { causeOfFetch } from './server.ts'
 
 /** How an app is shown to whoever is to approve its login. The addresses are those of images. */
-export interface AppFace {
+export interface AppDisplay {
   readonly displayName: string
   readonly displayImageDarkUrl?: string
   readonly displayImageLightUrl?: string
@@ -18,31 +18,31 @@ export interface AppFace {
  *
  * The app's id is its name where the server knows no other, and where it cannot be asked, which is reported.
  */
-export const fetchAppFace = async (
-  port: Pick<Services, 'io' | 'config' | 'report'>,
+export const fetchAppDisplay = async (
+  services: Pick<Services, 'io' | 'config' | 'report'>,
   appId: string
-): Promise<AppFace> => {
-  const { infoServers } = port.config
-  const server = infoServers[(port.io.random(1)[0] ?? 0) % infoServers.length]
+): Promise<AppDisplay> => {
+  const { infoServers } = services.config
+  const server = infoServers[(services.io.random(1)[0] ?? 0) % infoServers.length]
   if (server === undefined) return { displayName: appId }
   try {
     const url = `${server}/v1/appIdInfo/${encodeURIComponent(appId)}`
     const what = 'The info server'
-    const deadline = { clock: port.io.clock, milliseconds: TIMEOUT_MS, what }
-    const fetched = withDeadline<FetchReply>(deadline, () => port.io.fetch(url))
+    const deadline = { clock: services.io.clock, milliseconds: TIMEOUT_MS, what }
+    const fetched = withDeadline<FetchReply>(deadline, () => services.io.fetch(url))
     const { status, text } = await fetched.catch((error: unknown) => Promise.reject(causeOfFetch(error)))
     if (status === 404) return { displayName: appId }
     if (status < 200 || status > 299) throw new WalletError('SERVER', { message: `HTTP ${status}` })
-    return faceOf(parseAppInfo(parseJson(text, 'app info')))
+    return displayOf(parseAppInfo(parseJson(text, 'app info')))
   } catch (error) {
-    port.report('app info', error)
+    services.report('app info', error)
     return { displayName: appId }
   }
 }
 
 const TIMEOUT_MS = 30_000
 
-const faceOf = ({ appName, imageUrl, darkImageUrl, lightImageUrl }: AppInfo): AppFace => {
+const displayOf = ({ appName, imageUrl, darkImageUrl, lightImageUrl }: AppInfo): AppDisplay => {
   const [dark, light] = [darkImageUrl ?? imageUrl, lightImageUrl ?? imageUrl]
   return {
     displayName: appName,

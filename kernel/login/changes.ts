@@ -16,7 +16,7 @@ import {
   userIdOf
 } from './derive.ts'
 import type { LoginMethod } from './server.ts'
-import type { StashChanges } from './stash.ts'
+import type { StashPatch } from './stash.ts'
 import { listTrees } from './tree.ts'
 import { keepOrMakeKey } from './verified-keys.ts'
 
@@ -25,20 +25,20 @@ import { keepOrMakeKey } from './verified-keys.ts'
  *
  * `Login` is the only one who applies it: server, then stash, then memory (architecture 4.7).
  */
-export interface LoginKit {
+export interface LoginChange {
   /** Base64; the login that changes, whose credentials go with the request. */
   readonly loginId: string
   readonly serverMethod: LoginMethod
   readonly serverPath: string
   /** The `data` of the request; some routes take none. */
   readonly serverBody?: JsonObject
-  readonly stash: StashChanges
+  readonly stash: StashPatch
   /** What the stash gains before the server is asked, for a change whose lost answer would shut somebody out. */
-  readonly intent?: StashChanges
+  readonly intent?: StashPatch
   /** The refusal that says that the change was made before, perhaps by a request whose answer was lost. */
-  readonly doneBefore?: 'CONFLICT'
+  readonly alreadyDoneCode?: 'CONFLICT'
   /** The server answers with the login as it is now, and that is kept, too (protocol §2.4). */
-  readonly isReplyKept?: boolean
+  readonly keepsReply?: boolean
 }
 
 type KeysIo = Pick<Io, 'crypto' | 'random'>
@@ -55,7 +55,11 @@ export interface KeyedLogin {
  *
  * @throws KEY_INTEGRITY if a `syncKey` is no base64 text
  */
-export const makeKeysKit = (io: KeysIo, login: KeyedLogin, infos: readonly WalletInfo[]): LoginKit => {
+export const walletInfosChange = (
+  io: KeysIo,
+  login: KeyedLogin,
+  infos: readonly WalletInfo[]
+): LoginChange => {
   const keyBoxes = infos.map(({ id, type, keys }) => sealJson(io, login.loginKey, { id, type, keys }))
   return {
     loginId: login.loginId,
@@ -96,11 +100,11 @@ export const checkNewPassword = (password: string): void => {
 }
 
 /** Sets the password of a root login (protocol §1.5, §2.4). Takes about two seconds by design. */
-export const makePasswordKit = async (
+export const passwordChange = async (
   io: Pick<Io, 'crypto' | 'clock' | 'random'>,
   { loginId, loginKey }: KeyedLogin,
   { username, password, snrp }: NewPassword
-): Promise<LoginKit> => {
+): Promise<LoginChange> => {
   const authJob = password.use(text => passwordAuthOf(io, { username, password: text }))
   const passwordKeySnrp = await makeSnrp(io, snrp)
   const keyJob = password.use(text => passwordKeyOf(io, { username, password: text }, passwordKeySnrp))
@@ -127,7 +131,7 @@ export const makePasswordKit = async (
 }
 
 /** Takes the password of a login away (protocol §4.8). A login without a `loginAuth` keeps what it has to open with. */
-export const makePasswordRemovalKit = ({ loginId, loginAuth }: LoginTree): LoginKit => ({
+export const passwordRemoval = ({ loginId, loginAuth }: LoginTree): LoginChange => ({
   loginId,
   serverMethod: 'DELETE',
   serverPath: PASSWORD_PATH,
@@ -173,11 +177,11 @@ export const checkTexts = (option: string, texts: readonly string[]): void => {
  *
  * @throws RECOVERY_USERNAME_REQUIRED if the login has no username, as a light one or that of an app
  */
-export const makeRecoveryKit = (
+export const recoveryChange = (
   io: Pick<Io, 'crypto' | 'random'>,
   { isRoot, loginId, loginKey, username, recovery2Key: known }: LoginTree,
   { questions, answers }: NewRecovery
-): LoginKit => {
+): LoginChange => {
   if (username === undefined || !isRoot) throw new WalletError('RECOVERY_USERNAME_REQUIRED', {})
   const { toBase64 } = io.crypto
   const recovery2Key = loginKey.use(key => keepOrMakeKey(io, { use: 'recovery2Key', loginKey: key, known }))
@@ -202,7 +206,7 @@ export const makeRecoveryKit = (
 }
 
 /** Switches recovery off; the recovery key is then worth nothing (protocol §2.4). */
-export const makeRecoveryRemovalKit = ({ loginId }: LoginTree): LoginKit => ({
+export const recoveryRemoval = ({ loginId }: LoginTree): LoginChange => ({
   loginId,
   serverMethod: 'DELETE',
   serverPath: RECOVERY_PATH,
@@ -223,20 +227,20 @@ const DEFAULT_OTP_TIMEOUT = 604_800
  * @param otpTimeout - seconds between the request of a reset and its effect
  * @throws OPTION_INVALID unless that is a number of seconds above 0
  */
-export const makeOtpKit = (
+export const otpChange = (
   io: Pick<Io, 'random'>,
   { loginId, otpKey: known }: LoginTree,
   otpTimeout: number = DEFAULT_OTP_TIMEOUT
-): LoginKit => {
+): LoginChange => {
   if (typeof otpTimeout !== 'number' || !(otpTimeout > 0 && otpTimeout <= MAX_OTP_TIMEOUT)) {
     throw new WalletError('OPTION_INVALID', { option: 'timeout', rule: 'must be 1 second to 100 years' })
   }
   const otpKey = known?.use(text => text) ?? base32Of(io.random(10))
-  return { ...otpKitOf(loginId, { otpKey, otpTimeout }), intent: { otpKey } }
+  return { ...otpChangeOf(loginId, { otpKey, otpTimeout }), intent: { otpKey } }
 }
 
 /** Switches two-factor off, and forgets its key (protocol §2.4). */
-export const makeOtpRemovalKit = ({ loginId }: LoginTree): LoginKit => ({
+export const otpRemoval = ({ loginId }: LoginTree): LoginChange => ({
   loginId,
   serverMethod: 'DELETE',
   serverPath: OTP_PATH,
@@ -248,16 +252,16 @@ export const makeOtpRemovalKit = ({ loginId }: LoginTree): LoginKit => ({
  *
  * @throws OTP_RESET_WITHOUT_OTP if it is off, or its key is not known here
  */
-export const makeOtpResetCancelKit = ({ loginId, otpKey, otpTimeout }: LoginTree): LoginKit => {
+export const otpResetCancellation = ({ loginId, otpKey, otpTimeout }: LoginTree): LoginChange => {
   if (otpKey === undefined || otpTimeout === undefined) throw new WalletError('OTP_RESET_WITHOUT_OTP', {})
-  return otpKitOf(loginId, { otpKey: otpKey.use(text => text), otpTimeout })
+  return otpChangeOf(loginId, { otpKey: otpKey.use(text => text), otpTimeout })
 }
 
 const OTP_PATH = '/v2/login/otp'
 
 const MAX_OTP_TIMEOUT = 100 * 365 * 86_400
 
-const otpKitOf = (loginId: string, otp: { otpKey: string; otpTimeout: number }): LoginKit => ({
+const otpChangeOf = (loginId: string, otp: { otpKey: string; otpTimeout: number }): LoginChange => ({
   loginId,
   serverMethod: 'POST',
   serverPath: OTP_PATH,
@@ -266,20 +270,20 @@ const otpKitOf = (loginId: string, otp: { otpKey: string; otpTimeout: number }):
 })
 
 /** What becomes of devices that wait. */
-export type VoucherVerdict = 'approved' | 'rejected'
+export type VoucherDecision = 'approved' | 'rejected'
 
 /** Lets devices that wait log in without a code, or shuts them out; the server answers with what still waits (protocol §2.4). */
-export const makeVoucherKit = (
+export const voucherChange = (
   { loginId }: LoginTree,
-  verdict: VoucherVerdict,
+  verdict: VoucherDecision,
   voucherIds: readonly string[]
-): LoginKit => ({
+): LoginChange => ({
   loginId,
   serverMethod: 'POST',
   serverPath: '/v2/login/vouchers',
   serverBody: { [verdict === 'approved' ? 'approvedVouchers' : 'rejectedVouchers']: [...voucherIds] },
   stash: {},
-  isReplyKept: true
+  keepsReply: true
 })
 
 /** Another username for an account, normalised. */
@@ -296,18 +300,18 @@ export interface NewUsername {
  *
  * The stash knows the name before the server is asked, so that a PIN finds the account if the answer is lost.
  */
-export const makeUsernameKits = async (
+export const usernameChanges = async (
   io: Pick<Io, 'crypto' | 'clock' | 'random'>,
   root: LoginTree,
   { username, password, snrp }: NewUsername
-): Promise<LoginKit[]> => {
+): Promise<LoginChange[]> => {
   const { loginId, loginKey } = root
   const userId = io.crypto.toBase64(await userIdOf(io, username))
   const key = loginKey.use(bytes => bytes.slice())
   try {
     const userTextBox = sealText(io, key, username)
-    const kit =
-      password && (await makePasswordKit(io, { loginId, loginKey: key }, { username, password, snrp }))
+    const change =
+      password && (await passwordChange(io, { loginId, loginKey: key }, { username, password, snrp }))
     return [
       {
         loginId,
@@ -315,15 +319,15 @@ export const makeUsernameKits = async (
         serverBody: {
           userId,
           userTextBox: { ...userTextBox },
-          ...kit?.serverBody,
+          ...change?.serverBody,
           ...idsOf(io, root, username)
         },
         intent: { nextUsername: username },
-        stash: { ...kit?.stash, userId, username, nextUsername: undefined }
+        stash: { ...change?.stash, userId, username, nextUsername: undefined }
       },
       ...listTrees(root)
         .slice(1)
-        .flatMap(child => makeIdKits(io, child, username))
+        .flatMap(child => idChanges(io, child, username))
     ]
   } finally {
     key.fill(0)
@@ -334,12 +338,12 @@ export const makeUsernameKits = async (
  * Finishes a change of username that was interrupted, or that another device interrupted: every login below whose
  * ids are still made from an earlier name gets those of the present one.
  */
-export const makeStaleIdKits = (io: Pick<Io, 'crypto'>, held: LoginTree): LoginKit[] => {
+export const staleIdChanges = (io: Pick<Io, 'crypto'>, held: LoginTree): LoginChange[] => {
   const { isRoot, username } = held
   if (!isRoot || username === undefined) return []
   return listTrees(held)
     .filter(node => node.username !== undefined && node.username !== username)
-    .flatMap(child => makeIdKits(io, child, username))
+    .flatMap(child => idChanges(io, child, username))
 }
 
 const ROUTE = { serverMethod: 'POST', serverPath: '/v2/login/username' } as const
@@ -350,14 +354,14 @@ const ROUTE = { serverMethod: 'POST', serverPath: '/v2/login/username' } as cons
  * The deployed client gives logins below a password, which nothing can use without a username, and for which the
  * server wants another one with each change; so it goes (protocol §8, 20).
  */
-const makeIdKits = (io: Pick<Io, 'crypto'>, child: LoginTree, username: string): LoginKit[] => {
+const idChanges = (io: Pick<Io, 'crypto'>, child: LoginTree, username: string): LoginChange[] => {
   const { loginId, loginAuth, passwordAuth } = child
   const serverBody = idsOf(io, child, username)
   if (Object.keys(serverBody).length === 0) return []
   const isPasswordUseless = passwordAuth !== undefined && loginAuth !== undefined
   return [
-    ...(isPasswordUseless ? [makePasswordRemovalKit(child)] : []),
-    { loginId, ...ROUTE, serverBody, stash: { username: undefined }, doneBefore: 'CONFLICT' }
+    ...(isPasswordUseless ? [passwordRemoval(child)] : []),
+    { loginId, ...ROUTE, serverBody, stash: { username: undefined }, alreadyDoneCode: 'CONFLICT' }
   ]
 }
 
@@ -374,7 +378,7 @@ const idsOf = (
 }
 
 /** Deletes a login on the server, with all below it (specification §7). */
-export const makeDeletionKit = ({ loginId }: LoginTree): LoginKit => ({
+export const loginDeletion = ({ loginId }: LoginTree): LoginChange => ({
   loginId,
   serverMethod: 'POST',
   serverPath: '/v2/login/delete',

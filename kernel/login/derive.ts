@@ -76,7 +76,7 @@ export const normalizeOtpKey = (text: string): string | undefined => {
 }
 
 /** A key that cannot be read makes no code; the server then says what is missing. */
-export const codeOf = (io: Io, otpKey: string | undefined): string | undefined => {
+export const otpCodeOf = (io: Io, otpKey: string | undefined): string | undefined => {
   if (otpKey === undefined) return undefined
   try {
     return totp(io, parseBase32(otpKey), secondsOf(io.clock.now()))

@@ -5,7 +5,7 @@ import { openJson, sealJson } from '../crypto/box.ts'
 import { parseBase58 } from '../crypto/encoding.ts'
 import { checkLobbyId, lobbyBoxKeyOf, makeLobbyKeys } from '../crypto/lobby-key.ts'
 import type { Io } from '../io/io.ts'
-import { askForKeys } from '../keys/key-gate.ts'
+import { requestKeys } from '../keys/key-gate.ts'
 import type { Services } from '../plugins/services.ts'
 import {
   type LobbyContent,
@@ -15,10 +15,10 @@ import {
   parseLobbyReply
 } from '../schema/lobby.ts'
 import type { LoginTree } from '../types/login.ts'
-import { type AppFace, fetchAppFace } from './app-info.ts'
+import { type AppDisplay, fetchAppDisplay } from './app-info.ts'
 import type { Login } from './login.ts'
-import { loginFetch, type ServerPort } from './server.ts'
-import { sharedStashOf, stashTextOf } from './stash.ts'
+import { loginFetch, type ServerServices } from './server.ts'
+import { exportedStash, stashTextOf } from './stash.ts'
 import { findTree } from './tree.ts'
 
 /** What another device asks for. */
@@ -30,7 +30,7 @@ export interface Lobby {
 }
 
 /** A device that wants to be let in, for a person to judge. */
-export interface LobbyLoginRequest extends AppFace {
+export interface LobbyLoginRequest extends AppDisplay {
   readonly appId: string
   /** The device gets the account itself, with every app in it; else the login of one app and of those below it. */
   readonly isWholeAccount: boolean
@@ -56,7 +56,7 @@ export interface Approver {
   readonly scheduler: Scheduler
 }
 
-type ApproverPort = Pick<Services, 'config' | 'hooks' | 'io' | 'logOf' | 'report'>
+type ApproverServices = Pick<Services, 'config' | 'hooks' | 'io' | 'logOf' | 'report'>
 
 /**
  * Reads what another device asks for (protocol §4.7).
@@ -66,8 +66,12 @@ type ApproverPort = Pick<Services, 'config' | 'hooks' | 'io' | 'logOf' | 'report
  *
  * @throws LOBBY_NOT_FOUND, LOBBY_INTEGRITY, NETWORK
  */
-export const fetchLobby = async (port: ApproverPort, approver: Approver, lobbyId: string): Promise<Lobby> => {
-  const { request } = await getLobby(port, lobbyId)
+export const fetchLobby = async (
+  services: ApproverServices,
+  approver: Approver,
+  lobbyId: string
+): Promise<Lobby> => {
+  const { request } = await getLobby(services, lobbyId)
   if (request.loginRequest === undefined) return { lobbyId }
   const { appId } = request.loginRequest
   let isClosed = false
@@ -76,16 +80,16 @@ export const fetchLobby = async (port: ApproverPort, approver: Approver, lobbyId
     if (isClosed) throw new WalletError('EDGE_LOGIN_CLOSED', {})
   }
   const approve = async (): Promise<void> => {
-    await askForKeys(port, { use: 'approve login', appId })
+    await requestKeys(services, { use: 'approve login', appId })
     checkOpen()
-    await handOver(port, approver.login, { lobbyId, request, appId, checkOpen })
-    refreshLater(port, approver, { lobbyId, delays: REFRESH_DELAYS_MS })
+    await sendLogin(services, approver.login, { lobbyId, request, appId, checkOpen })
+    refreshLater(services, approver, { lobbyId, delays: REFRESH_DELAYS_MS })
   }
   const loginRequest: LobbyLoginRequest = {
     appId,
     isWholeAccount: appId === '',
     ...insideOf(approver.login.openState.held, appId),
-    ...(await fetchAppFace(port, appId)),
+    ...(await fetchAppDisplay(services, appId)),
     async approve() {
       checkOpen()
       // A second press is the same approval; after a failure it is a new one.
@@ -112,17 +116,17 @@ const insideOf = (held: LoginTree, appId: string): Pick<LobbyLoginRequest, 'insi
 /** From the approval to the first refresh, and from the end of each to the next one. */
 const REFRESH_DELAYS_MS: readonly number[] = [10_000, 20_000]
 
-interface AskedFor {
+interface SendLoginOptions {
   readonly lobbyId: string
   readonly request: LobbyRequest
   readonly appId: string
   readonly checkOpen: () => void
 }
 
-const handOver = async (
-  port: ApproverPort,
+const sendLogin = async (
+  services: ApproverServices,
   login: Login,
-  { lobbyId, request, appId, checkOpen }: AskedFor
+  { lobbyId, request, appId, checkOpen }: SendLoginOptions
 ): Promise<void> => {
   await login.refresh()
   await login.ensureAccountRepo(appId)
@@ -130,9 +134,9 @@ const handOver = async (
   const { stash, held } = login.openState
   const node = findTree(held, tree => tree.appId === appId)
   if (node === undefined) throw new WalletError('APP_ID_NOT_FOUND', { appId })
-  const loginStash = parseJsonText(stashTextOf(sharedStashOf(stash, node.loginId))) as JsonObject
-  const answer = { appId, loginKey: node.loginKey.use(port.io.crypto.toBase64), loginStash }
-  await postLobbyReply(port, lobbyId, sealLobbyReply(port.io, request, answer))
+  const loginStash = parseJsonText(stashTextOf(exportedStash(stash, node.loginId))) as JsonObject
+  const answer = { appId, loginKey: node.loginKey.use(services.io.crypto.toBase64), loginStash }
+  await postLobbyReply(services, lobbyId, sealLobbyReply(services.io, request, answer))
 }
 
 interface Refreshes {
@@ -141,7 +145,11 @@ interface Refreshes {
 }
 
 /** The other device changes the account while it moves in, such as by wallets that it makes. */
-const refreshLater = (port: ApproverPort, approver: Approver, { lobbyId, delays }: Refreshes): void => {
+const refreshLater = (
+  services: ApproverServices,
+  approver: Approver,
+  { lobbyId, delays }: Refreshes
+): void => {
   const [delay, ...rest] = delays
   if (delay === undefined) return
   const refresh = async (): Promise<void> => {
@@ -149,16 +157,20 @@ const refreshLater = (port: ApproverPort, approver: Approver, { lobbyId, delays 
       await approver.login.refresh()
     } catch (error) {
       if (isWalletError(error, 'LOGGED_OUT')) return
-      port.logOf('login').warn(failureLine('The login could not be refreshed after an approval', error))
+      services.logOf('login').warn(failureLine('The login could not be refreshed after an approval', error))
     }
-    refreshLater(port, approver, { lobbyId, delays: rest })
+    refreshLater(services, approver, { lobbyId, delays: rest })
   }
   approver.scheduler.schedule(`approval ${lobbyId}`, delay, () => void refresh())
 }
 
 /** PUT /v2/lobby/{id}: opens a lobby for a request. @throws ACCOUNT_EXISTS if there is one of this id */
-export const putLobby = async (port: ServerPort, lobbyId: string, request: LobbyRequest): Promise<void> => {
-  await loginFetch(port, 'PUT', `/v2/lobby/${lobbyId}`, { data: { ...request } })
+export const putLobby = async (
+  services: ServerServices,
+  lobbyId: string,
+  request: LobbyRequest
+): Promise<void> => {
+  await loginFetch(services, 'PUT', `/v2/lobby/${lobbyId}`, { data: { ...request } })
 }
 
 /**
@@ -166,22 +178,28 @@ export const putLobby = async (port: ServerPort, lobbyId: string, request: Lobby
  *
  * @throws LOBBY_NOT_FOUND, LOBBY_INTEGRITY, BAD_REPLY, NETWORK
  */
-export const getLobby = async (port: ServerPort, lobbyId: string): Promise<LobbyContent> => {
+export const getLobby = async (services: ServerServices, lobbyId: string): Promise<LobbyContent> => {
   if (!isLobbyId(lobbyId)) throw notFound(lobbyId)
-  const lobby = parseLobby(await askLobby(lobbyId, () => loginFetch(port, 'GET', `/v2/lobby/${lobbyId}`)))
-  checkLobbyId(port.io, lobbyId, port.io.crypto.fromBase64(lobby.request.publicKey))
+  const lobby = parseLobby(
+    await callLobby(lobbyId, () => loginFetch(services, 'GET', `/v2/lobby/${lobbyId}`))
+  )
+  checkLobbyId(services.io, lobbyId, services.io.crypto.fromBase64(lobby.request.publicKey))
   return lobby
 }
 
 /** POST /v2/lobby/{id}: answers the request of a lobby. @throws LOBBY_NOT_FOUND, NETWORK */
-export const postLobbyReply = async (port: ServerPort, lobbyId: string, reply: LobbyReply): Promise<void> => {
+export const postLobbyReply = async (
+  services: ServerServices,
+  lobbyId: string,
+  reply: LobbyReply
+): Promise<void> => {
   const data = { publicKey: reply.publicKey, box: { ...reply.box } }
-  await askLobby(lobbyId, () => loginFetch(port, 'POST', `/v2/lobby/${lobbyId}`, { data }))
+  await callLobby(lobbyId, () => loginFetch(services, 'POST', `/v2/lobby/${lobbyId}`, { data }))
 }
 
 /** DELETE /v2/lobby/{id}: withdraws a request, on servers that offer it. */
-export const deleteLobby = async (port: ServerPort, lobbyId: string): Promise<void> => {
-  await loginFetch(port, 'DELETE', `/v2/lobby/${lobbyId}`)
+export const deleteLobby = async (services: ServerServices, lobbyId: string): Promise<void> => {
+  await loginFetch(services, 'DELETE', `/v2/lobby/${lobbyId}`)
 }
 
 /** Seals an answer for the maker of a request (protocol §1.9). @throws LOBBY_INTEGRITY */
@@ -214,7 +232,7 @@ export const openLobbyReply = (io: Pick<Io, 'crypto'>, privateKey: Uint8Array, r
 }
 
 /** The server speaks of a missing account where it has no such lobby (protocol §8 no. 19). */
-const askLobby = async <T>(lobbyId: string, ask: () => Promise<T>): Promise<T> => {
+const callLobby = async <T>(lobbyId: string, ask: () => Promise<T>): Promise<T> => {
   try {
     return await ask()
   } catch (error) {

@@ -5,20 +5,20 @@ import { base58Of } from '../crypto/encoding.ts'
 import { checkWalletInfos, findInfos, hideWalletInfo } from '../keys/wallet-info.ts'
 import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginPayload, LoginStash, LoginTree } from '../types/login.ts'
-import { type LoginKit, makeKeysKit, makeStaleIdKits } from './changes.ts'
-import { findAppRepo, makeAppKit } from './new-login.ts'
+import { type LoginChange, staleIdChanges, walletInfosChange } from './changes.ts'
+import { appLoginChange, findAppRepo } from './new-login.ts'
 import {
   deviceFields,
-  type HeldLogin,
-  keepOtpKey,
-  type LoginPort,
+  type LoginServices,
   loginOnline,
   mergeReply,
-  type OnlineLogin,
+  type OnlineLoginOptions,
+  type OpenedLogin,
+  saveOtpKey,
   sendChange
 } from './online.ts'
 import { isUnchanged } from './server.ts'
-import { changeStash, findStashByApp, findStashById } from './stash.ts'
+import { findStashByApp, findStashById, patchStash } from './stash.ts'
 import type { Stashes } from './stashes.ts'
 import { allWalletInfos, credentialsOf, findTree, openLoginTree } from './tree.ts'
 
@@ -33,10 +33,10 @@ export interface LoginState {
 }
 
 /** Makes changes of a login from what it is. */
-export type BuildKits = (state: LoginState) => readonly LoginKit[] | Promise<readonly LoginKit[]>
+export type BuildChanges = (state: LoginState) => readonly LoginChange[] | Promise<readonly LoginChange[]>
 
 /** What proves a refresh to the server instead of the login's own secret and code. */
-export type RefreshProof = Required<Pick<OnlineLogin, 'credentials' | 'otpKey'>>
+export type RefreshProof = Required<Pick<OnlineLoginOptions, 'credentials' | 'otpKey'>>
 
 /**
  * A logged-in account: its keys in memory, and the only way to change it.
@@ -44,9 +44,9 @@ export type RefreshProof = Required<Pick<OnlineLogin, 'credentials' | 'otpKey'>>
  * Changes are queued, so that two never race. After `close` every call fails with LOGGED_OUT.
  */
 export class Login implements Readable<LoginState> {
-  readonly #port: LoginPort
+  readonly #services: LoginServices
   readonly #stashes: Stashes
-  readonly #login: HeldLogin
+  readonly #login: OpenedLogin
   readonly #state: Observable<LoginState>
   readonly #mutex = new Mutex()
   readonly #markClosed: () => void
@@ -58,17 +58,17 @@ export class Login implements Readable<LoginState> {
   #isClosed = false
 
   /** Opens what the stash holds. @throws STASH_NOT_FOUND, NO_AUTH_METHODS, KEY_INTEGRITY, INVALID_CHECKSUM */
-  constructor(port: LoginPort, stashes: Stashes, login: HeldLogin) {
-    this.#port = port
+  constructor(services: LoginServices, stashes: Stashes, login: OpenedLogin) {
+    this.#services = services
     this.#stashes = stashes
     this.#login = login
-    this.#currentUntil = login.isCurrent ? port.io.clock.now() + CURRENT_MS : 0
+    this.#currentUntil = login.isCurrent ? services.io.clock.now() + CURRENT_MS : 0
     const stash = stashes.get(login.rootId)
     if (stash === undefined) throw new WalletError('STASH_NOT_FOUND', {})
     this.#state = new Observable<LoginState>(
       this.#open(stash),
       () => {},
-      error => port.report('login', error)
+      error => services.report('login', error)
     )
     this.#markClosed = stashes.markOpen(login.rootId)
   }
@@ -84,12 +84,12 @@ export class Login implements Readable<LoginState> {
   }
 
   get appId(): string {
-    return this.#port.config.appId
+    return this.#services.config.appId
   }
 
   /** Base58. */
   get rootLoginId(): string {
-    return base58Of(this.#port.io.crypto.fromBase64(this.#login.rootId))
+    return base58Of(this.#services.io.crypto.fromBase64(this.#login.rootId))
   }
 
   get username(): string | undefined {
@@ -131,21 +131,24 @@ export class Login implements Readable<LoginState> {
    * earlier name would let nobody in. Such a change asks the server afterwards, and has succeeded only then. If the name is
    * another one, it is made once more.
    *
-   * @param asksFirst - also if this device asked just now
+   * @param refreshesFirst - also if this device asked just now
    * @param build - makes the changes from the login as it is when all earlier changes are done
    * @throws LOGGED_OUT, NETWORK and what the server answers; then the server is soon asked what became of it
    * @throws CONFLICT if the username changes each time
    */
-  change(build: BuildKits, { asksFirst = false }: { readonly asksFirst?: boolean } = {}): Promise<void> {
+  change(
+    build: BuildChanges,
+    { refreshesFirst = false }: { readonly refreshesFirst?: boolean } = {}
+  ): Promise<void> {
     return this.#queue(async () => {
-      if (asksFirst || this.#isStale) await this.#refresh()
+      if (refreshesFirst || this.#isStale) await this.#refresh()
       try {
         for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-          const kits = await build(this.getSnapshot())
-          for (const kit of kits) await this.#apply(kit)
+          const changes = await build(this.getSnapshot())
+          for (const change of changes) await this.#apply(change)
           const { username } = this
           // The login of an app alone does not say how the account is called now.
-          if (this.isEdgeLogin || !kits.some(isMadeFromName)) return
+          if (this.isEdgeLogin || !changes.some(isMadeFromName)) return
           await this.#refresh()
           if (this.username === username) return
         }
@@ -175,11 +178,11 @@ export class Login implements Readable<LoginState> {
   /** {@link refresh} without an owner: only a refused one-time code is reported (protocol §4.9). */
   refreshInBackground(): void {
     // The account comes first.
-    const refreshed = this.#port.io.clock.turn().then(() => this.refresh())
+    const refreshed = this.#services.io.clock.turn().then(() => this.refresh())
     refreshed.catch(error => {
       if (isWalletError(error, 'LOGGED_OUT')) return
-      if (isWalletError(error, 'OTP')) this.#port.report('login', error)
-      else this.#port.logOf('login').warn(failureLine('The login could not be refreshed', error))
+      if (isWalletError(error, 'OTP')) this.#services.report('login', error)
+      else this.#services.logOf('login').warn(failureLine('The login could not be refreshed', error))
     })
   }
 
@@ -192,12 +195,12 @@ export class Login implements Readable<LoginState> {
   addWalletInfos(infos: readonly WalletInfo[]): Promise<readonly SecretWalletInfo[]> {
     return this.#queue(async () => {
       const { loginId, loginKey, appId } = this.tree
-      const { io } = this.#port
+      const { io } = this.#services
       const hidden = infos.map(info => hideWalletInfo(info, appId))
       checkWalletInfos(io, [...this.walletInfos, ...hidden])
       for (const { keys } of hidden) keys.destroy()
-      const kit = loginKey.use(key => makeKeysKit(io, { loginId, loginKey: key }, infos))
-      return this.#applySurely(kit, () => findInfos(this.walletInfos, infos))
+      const change = loginKey.use(key => walletInfosChange(io, { loginId, loginKey: key }, infos))
+      return this.#applyAndVerify(change, () => findInfos(this.walletInfos, infos))
     })
   }
 
@@ -221,7 +224,7 @@ export class Login implements Readable<LoginState> {
       if (!isBelow && findStashByApp(stash, appId) !== undefined)
         throw new WalletError('APP_ID_NOT_FOUND', { appId })
       const app = { appId, username: this.username }
-      return find() ?? this.#applySurely(await makeAppKit(this.#port.io, held, app), find)
+      return find() ?? this.#applyAndVerify(await appLoginChange(this.#services.io, held, app), find)
     })
   }
 
@@ -230,7 +233,7 @@ export class Login implements Readable<LoginState> {
     if (this.#isClosed) return
     this.#isClosed = true
     for (const { keys } of this.walletInfos) keys.destroy()
-    this.#login.opened.destroy()
+    this.#login.secrets.destroy()
     this.#markClosed()
   }
 
@@ -242,7 +245,7 @@ export class Login implements Readable<LoginState> {
 
   /** Whether another device, or another login on this one, may know more of the account. */
   get #isStale(): boolean {
-    const restMs = this.#currentUntil - this.#port.io.clock.now()
+    const restMs = this.#currentUntil - this.#services.io.clock.now()
     // A calendar that was put back says nothing.
     return restMs <= 0 || restMs > CURRENT_MS || this.#kept !== this.stash
   }
@@ -269,15 +272,15 @@ export class Login implements Readable<LoginState> {
   }
 
   #open(stash: LoginStash): LoginState {
-    const { io, report } = this.#port
-    const { opened, loginId, loginKey } = this.#login
+    const { io, report } = this.#services
+    const { secrets, loginId, loginKey } = this.#login
     const node = findStashById(stash, loginId)
     if (node === undefined) throw new WalletError('STASH_NOT_FOUND', {})
-    const port = { io, opened, report: (error: unknown) => report('login', error) }
-    const held = openLoginTree(port, node, loginKey)
+    const context = { io, secrets, report: (error: unknown) => report('login', error) }
+    const held = openLoginTree(context, node, loginKey)
     const app = findTree(held, ({ appId }) => appId === this.appId)
-    const walletInfos = app === undefined ? [] : allWalletInfos(port, app)
-    for (const { keys } of walletInfos) opened.adopt(keys)
+    const walletInfos = app === undefined ? [] : allWalletInfos(context, app)
+    for (const { keys } of walletInfos) secrets.add(keys)
     return { stash, held, walletInfos }
   }
 
@@ -297,20 +300,20 @@ export class Login implements Readable<LoginState> {
       isCurrent = await this.#fetch(proof, isNews)
       this.#setStash(this.#kept)
     }
-    this.#currentUntil = isCurrent ? this.#port.io.clock.now() + CURRENT_MS : 0
+    this.#currentUntil = isCurrent ? this.#services.io.clock.now() + CURRENT_MS : 0
   }
 
   /** Gives whether the device knows now what the server knew. */
   async #fetch(proof: RefreshProof | undefined, isNews: boolean): Promise<boolean> {
-    const { loginId, loginKey, opened } = this.#login
+    const { loginId, loginKey, secrets } = this.#login
     const stash = this.#kept
     const node = findStashById(stash, loginId) ?? stash
     // The token of a stash that was never opened here says nothing of what this login shows.
     const isShown = stash === this.stash && proof === undefined && !isNews
-    if (isShown && (await isUnchanged(this.#port, node))) return true
-    const { isCurrent } = await loginOnline(this.#port, this.#stashes, {
-      ...{ stash, node, opened, isRefresh: true },
-      credentials: credentialsOf(this.#port.io, this.getSnapshot().held),
+    if (isShown && (await isUnchanged(this.#services, node))) return true
+    const { isCurrent } = await loginOnline(this.#services, this.#stashes, {
+      ...{ stash, node, secrets, isRefresh: true },
+      credentials: credentialsOf(this.#services.io, this.getSnapshot().held),
       loginKeyOf: async () => loginKey,
       openers: { loginKey: loginKey.use(key => key.slice()) },
       ...(proof === undefined ? {} : { ...proof, isWithoutVoucher: true })
@@ -321,18 +324,21 @@ export class Login implements Readable<LoginState> {
   /** Whatever is in its way, the login is fetched, and the next refresh tries again. */
   async #finishRename(): Promise<void> {
     try {
-      for (const kit of makeStaleIdKits(this.#port.io, this.getSnapshot().held)) await this.#apply(kit)
+      for (const change of staleIdChanges(this.#services.io, this.getSnapshot().held))
+        await this.#apply(change)
     } catch (error) {
-      this.#port.logOf('login').warn(failureLine('A login below has the ids of an earlier username', error))
+      this.#services
+        .logOf('login')
+        .warn(failureLine('A login below has the ids of an earlier username', error))
     }
   }
 
-  async #apply(kit: LoginKit, isRetry = false): Promise<void> {
-    const { io } = this.#port
-    const { rootId, opened } = this.#login
+  async #apply(change: LoginChange, isRetry = false): Promise<void> {
+    const { io } = this.#services
+    const { rootId, secrets } = this.#login
     const stash = this.#kept
-    const node = findStashById(stash, kit.loginId)
-    const tree = findTree(this.getSnapshot().held, ({ loginId }) => loginId === kit.loginId)
+    const node = findStashById(stash, change.loginId)
+    const tree = findTree(this.getSnapshot().held, ({ loginId }) => loginId === change.loginId)
     if (node === undefined || tree === undefined) throw new WalletError('STASH_NOT_FOUND', {})
     const currentUntil = this.#currentUntil
     this.#currentUntil = 0
@@ -340,35 +346,35 @@ export class Login implements Readable<LoginState> {
       ...deviceFields(io, node),
       syncToken: node.syncToken,
       ...credentialsOf(io, tree),
-      data: kit.serverBody
+      data: change.serverBody
     }
     let reply: LoginPayload | undefined
     try {
-      reply = await sendChange(this.#port, this.#stashes, { kit, request, stash, node })
+      reply = await sendChange(this.#services, this.#stashes, { change, request, stash, node })
     } catch (error) {
       if (!isWalletError(error, 'OTP') || isRetry) throw error
       // A reply may have left the key out that the server still wants; what this device has kept brings it back.
       await this.#refresh(undefined, true)
-      return this.#apply(kit, true)
+      return this.#apply(change, true)
     }
     const next = await this.#stashes.update(rootId, root => {
       if (root === undefined) return undefined
-      const changed = changeStash(root, this.#login.loginId, kit)
+      const changed = patchStash(root, this.#login.loginId, change)
       if (reply === undefined) return changed
-      return mergeReply(io, changed, { payload: reply, loginKey: tree.loginKey, opened })
+      return mergeReply(io, changed, { payload: reply, loginKey: tree.loginKey, secrets })
     })
     this.#setStash(next)
     this.#currentUntil = currentUntil
-    const { otpKey } = kit.stash
+    const { otpKey } = change.stash
     if (otpKey === undefined) return
-    const kept = { rootId, loginId: kit.loginId, otpKey, loginKey: tree.loginKey }
-    await keepOtpKey(this.#port, this.#stashes, kept)
+    const kept = { rootId, loginId: change.loginId, otpKey, loginKey: tree.loginKey }
+    await saveOtpKey(this.#services, this.#stashes, kept)
   }
 
   /** Makes a change whose outcome may stay unknown: after a failure, the server is asked whether it was made. */
-  async #applySurely<T>(kit: LoginKit, find: () => T | undefined): Promise<T> {
+  async #applyAndVerify<T>(change: LoginChange, find: () => T | undefined): Promise<T> {
     try {
-      await this.#apply(kit)
+      await this.#apply(change)
     } catch (error) {
       this.#checkOpen()
       await this.#refresh().catch(() => {})
@@ -381,7 +387,7 @@ export class Login implements Readable<LoginState> {
 }
 
 /** A change of the name itself takes what hangs on it along. */
-const isMadeFromName = ({ serverPath, serverBody = {} }: LoginKit): boolean =>
+const isMadeFromName = ({ serverPath, serverBody = {} }: LoginChange): boolean =>
   serverPath !== '/v2/login/username' && MADE_FROM_NAME.some(field => field in serverBody)
 
 const MADE_FROM_NAME = ['passwordAuth', 'pin2Id', 'recovery2Id']

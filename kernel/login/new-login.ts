@@ -6,10 +6,10 @@ import type { Io } from '../io/io.ts'
 import { accountRepoTypeOf, makeWalletInfo } from '../keys/wallet-info.ts'
 import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginStash, LoginTree } from '../types/login.ts'
-import { type KeyedLogin, type LoginKit, makeKeysKit, makePasswordKit } from './changes.ts'
+import { type KeyedLogin, type LoginChange, passwordChange, walletInfosChange } from './changes.ts'
 import { userIdOf } from './derive.ts'
-import { makePinKit } from './pin-changes.ts'
-import { applyStashChanges } from './stash.ts'
+import { pinChange } from './pin-changes.ts'
+import { patchLogin } from './stash.ts'
 import { findTree } from './tree.ts'
 
 /** What a new login shall have. */
@@ -45,7 +45,7 @@ export const makeNewLogin = async (
   const loginAuthBox = sealBox(io, login.loginKey, loginAuth)
   const parentBox = parentKey === undefined ? undefined : sealBox(io, parentKey, login.loginKey)
   const name = parentKey === undefined ? await nameOf(io, login, options.username) : undefined
-  const kits = await makeKits(io, login, options)
+  const changes = await changesOf(io, login, options)
 
   const empty: LoginStash = {
     appId,
@@ -60,25 +60,25 @@ export const makeNewLogin = async (
       { appId, loginId: login.loginId, loginAuth: toBase64(loginAuth), loginAuthBox: { ...loginAuthBox } },
       parentBox === undefined ? {} : { parentBox: { ...parentBox } },
       name?.serverBody,
-      ...kits.map(kit => kit.serverBody)
+      ...changes.map(change => change.serverBody)
     ),
-    stash: kits.reduce((stash, kit) => applyStashChanges(stash, kit.stash), applyStashChanges(empty, {})),
+    stash: changes.reduce((stash, change) => patchLogin(stash, change.stash), patchLogin(empty, {})),
     loginKey: login.loginKey
   }
 }
 
-const makeKits = async (
+const changesOf = async (
   io: Pick<Io, 'crypto' | 'clock' | 'random'>,
   login: KeyedLogin,
   { username, password, pin, walletInfos = [], snrp }: NewLoginOptions
-): Promise<LoginKit[]> => {
-  const kits: LoginKit[] = []
+): Promise<LoginChange[]> => {
+  const changes: LoginChange[] = []
   if (username !== undefined && password !== undefined) {
-    kits.push(await makePasswordKit(io, login, { username, password, ...(snrp && { snrp }) }))
+    changes.push(await passwordChange(io, login, { username, password, ...(snrp && { snrp }) }))
   }
-  if (pin !== undefined) kits.push(makePinKit(io, login, { pin, username }))
-  if (walletInfos.length > 0) kits.push(makeKeysKit(io, login, walletInfos))
-  return kits
+  if (pin !== undefined) changes.push(pinChange(io, login, { pin, username }))
+  if (walletInfos.length > 0) changes.push(walletInfosChange(io, login, walletInfos))
+  return changes
 }
 
 const nameOf = async (
@@ -112,22 +112,22 @@ export const findAppRepo = (held: LoginTree, appId: string): SecretWalletInfo | 
  *
  * A login of its own gets a PIN of its own where PIN login is switched on above.
  */
-export const makeAppKit = async (
+export const appLoginChange = async (
   io: Pick<Io, 'crypto' | 'clock' | 'random'>,
   held: LoginTree,
   app: AppAccount
-): Promise<LoginKit> => {
+): Promise<LoginChange> => {
   const repo = makeWalletInfo(io, accountRepoTypeOf(app.appId))
   const node = findTree(held, ({ appId }) => appId === app.appId)
-  if (node === undefined) return makeChildKit(io, held, { app, repo })
-  return node.loginKey.use(loginKey => makeKeysKit(io, { loginId: node.loginId, loginKey }, [repo]))
+  if (node === undefined) return childLoginChange(io, held, { app, repo })
+  return node.loginKey.use(loginKey => walletInfosChange(io, { loginId: node.loginId, loginKey }, [repo]))
 }
 
-const makeChildKit = async (
+const childLoginChange = async (
   io: Pick<Io, 'crypto' | 'clock' | 'random'>,
   parent: LoginTree,
   { app, repo }: { readonly app: AppAccount; readonly repo: WalletInfo }
-): Promise<LoginKit> => {
+): Promise<LoginChange> => {
   const pin = parent.pin2Key === undefined ? undefined : parent.pin
   const parentKey = parent.loginKey.use(key => key.slice())
   const child = await makeNewLogin(io, { ...app, pin, walletInfos: [repo], parentKey })

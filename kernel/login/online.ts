@@ -8,12 +8,18 @@ import type { Services } from '../plugins/services.ts'
 import { parseLoginPayload } from '../schema/login.ts'
 import type { LoginPayload, LoginStash } from '../types/login.ts'
 import type { LoginSnapshot } from '../types/snapshots.ts'
-import type { LoginKit } from './changes.ts'
-import { codeOf, normalizeOtpKey } from './derive.ts'
-import type { KeptKeyOpeners, KeptLogin } from './kept-otp-keys.ts'
-import { applyLoginPayload, isKeyOf, type NamedReply, type OpenedPayload, provenNameOf } from './payload.ts'
-import type { OpenedBoxes } from './secret-cache.ts'
-import { nameOfBox } from './secret-uses.ts'
+import type { LoginChange } from './changes.ts'
+import { normalizeOtpKey, otpCodeOf } from './derive.ts'
+import {
+  applyLoginPayload,
+  isKeyOf,
+  type PayloadOptions,
+  type ReplyWithKey,
+  verifiedNameOf
+} from './payload.ts'
+import type { LoginIds, OtpKeyOpeners } from './saved-otp-keys.ts'
+import type { SecretCache } from './secret-cache.ts'
+import { boxNameOf } from './secret-uses.ts'
 import {
   encodeLoginRequest,
   type LoginCredentials,
@@ -22,13 +28,13 @@ import {
   postLogin,
   postSecret
 } from './server.ts'
-import { changeStash, findStashById, isSameStash, isWhole, makeEmptyStash, replaceStash } from './stash.ts'
-import { keepVoucher, type Stashes } from './stashes.ts'
+import { findStashById, isComplete, isSameStash, makeEmptyStash, patchStash, replaceStash } from './stash.ts'
+import { type Stashes, saveVoucher } from './stashes.ts'
 import { openLoginTree } from './tree.ts'
-import { noteProvenKeys } from './verified-keys.ts'
+import { recordVerifiedKeys } from './verified-keys.ts'
 
 /** What logging in needs of the kernel. */
-export type LoginPort = Pick<Services, 'io' | 'config' | 'hooks' | 'logOf' | 'report' | 'inBackground'>
+export type LoginServices = Pick<Services, 'io' | 'config' | 'hooks' | 'logOf' | 'report' | 'inBackground'>
 
 /** What a person may give besides the credential. */
 export interface LoginOptions {
@@ -43,7 +49,7 @@ export interface LoginOptions {
 }
 
 /** One question to the login server. */
-export interface OnlineLogin extends LoginOptions {
+export interface OnlineLoginOptions extends LoginOptions {
   /** The root login as it was found, perhaps empty. */
   readonly stash: LoginStash
   /** The login within it that logs in. */
@@ -52,7 +58,7 @@ export interface OnlineLogin extends LoginOptions {
   /** Gets the login key out of the reply. */
   readonly loginKeyOf: (payload: LoginPayload) => Promise<Secret<Uint8Array>>
   /** Keeps what is opened on the way. */
-  readonly opened: OpenedBoxes
+  readonly secrets: SecretCache
   /**
    * A refresh keeps the date of the last login, and drops a reply that may be older than what the device knows by now:
    * `isCurrent` is false then.
@@ -61,17 +67,17 @@ export interface OnlineLogin extends LoginOptions {
   /** The code alone must do: the voucher of this device is neither sent nor replaced. */
   readonly isWithoutVoucher?: boolean
   /** What opens the two-factor keys that this device has kept, for a server that asks for a code. */
-  readonly openers?: KeptKeyOpeners
+  readonly openers?: OtpKeyOpeners
 }
 
 /** A login whose key is in hand. */
-export interface HeldLogin {
+export interface OpenedLogin {
   /** Base64 id of the root login. */
   readonly rootId: string
   /** Base64 id of the login whose key it is. */
   readonly loginId: string
   readonly loginKey: Secret<Uint8Array>
-  readonly opened: OpenedBoxes
+  readonly secrets: SecretCache
   /** Whether the stash is as the server has it now. */
   readonly isCurrent: boolean
 }
@@ -85,43 +91,43 @@ export interface HeldLogin {
  * @throws what the server answers, LOST_CHILDREN, KEY_INTEGRITY, BAD_REPLY and the failures of boxes and disks
  */
 export const loginOnline = async (
-  port: LoginPort,
+  services: LoginServices,
   stashes: Stashes,
-  login: OnlineLogin
-): Promise<HeldLogin> => {
-  const { payload, otpKey } = await ask(port, stashes, login)
-  checkUserId(port.io, login.credentials, payload)
+  login: OnlineLoginOptions
+): Promise<OpenedLogin> => {
+  const { payload, otpKey } = await requestLogin(services, stashes, login)
+  checkUserId(services.io, login.credentials, payload)
   const loginKey = await login.loginKeyOf(payload)
-  const username = await nameOf(port.io, login.stash, { payload, loginKey })
+  const username = await nameOf(services.io, login.stash, { payload, loginKey })
   const reply: Reply = { login, payload, loginKey, username, otpKey }
-  const rootId = rootIdOf(port.io, reply)
-  const isCurrent = await keep(port, stashes, reply)
+  const rootId = rootIdOf(services.io, reply)
+  const isCurrent = await saveReply(services, stashes, reply)
   if (otpKey !== undefined && payload.otpTimeout !== undefined) {
-    await keepOtpKey(port, stashes, { rootId, loginId: payload.loginId, otpKey, loginKey })
+    await saveOtpKey(services, stashes, { rootId, loginId: payload.loginId, otpKey, loginKey })
   }
-  await forgetVoid(port, stashes, { stash: login.stash, rootId })
+  await removeEmptyStash(services, stashes, { stash: login.stash, rootId })
   if (payload.loginAuthBox === undefined && isCurrent) {
     try {
-      await merge(port, stashes, { ...reply, payload: await addLoginAuth(port, reply) })
+      await merge(services, stashes, { ...reply, payload: await addLoginAuth(services, reply) })
     } catch (error) {
       // The password still logs in; the next login tries again.
-      port.logOf('login').warn(failureLine('The login has no secret of its own yet', error))
+      services.logOf('login').warn(failureLine('The login has no secret of its own yet', error))
     }
   }
-  return { rootId, loginId: payload.loginId, loginKey, opened: login.opened, isCurrent }
+  return { rootId, loginId: payload.loginId, loginKey, secrets: login.secrets, isCurrent }
 }
 
 /** What a request says of the device: its code and its voucher (protocol §1.6, §2.5). */
 export const deviceFields = (io: Io, node: LoginStash, options: LoginOptions = {}): LoginRequest => ({
-  otp: options.otp ?? codeOf(io, options.otpKey) ?? codeOf(io, node.otpKey),
+  otp: options.otp ?? otpCodeOf(io, options.otpKey) ?? otpCodeOf(io, node.otpKey),
   voucherId: node.voucherId,
   voucherAuth: node.voucherAuth === undefined ? undefined : io.crypto.fromBase64(node.voucherAuth)
 })
 
 /** A reply of the server, and what it takes to see whether it can be opened. */
-export interface OpenableReply extends Omit<OpenedPayload, 'loginKey'> {
+export interface MergeReplyOptions extends Omit<PayloadOptions, 'loginKey'> {
   readonly loginKey: Secret<Uint8Array>
-  readonly opened: OpenedBoxes
+  readonly secrets: SecretCache
 }
 
 /**
@@ -132,26 +138,26 @@ export interface OpenableReply extends Omit<OpenedPayload, 'loginKey'> {
 export const mergeReply = (
   io: Io,
   base: LoginStash,
-  { loginKey, opened, ...reply }: OpenableReply
+  { loginKey, secrets, ...reply }: MergeReplyOptions
 ): LoginStash => {
   const merged = loginKey.use(key => applyLoginPayload(io, base, { ...reply, loginKey: key }))
   const node = findStashById(merged, reply.payload.loginId) ?? merged
-  openLoginTree({ io, opened, report: () => {} }, node, loginKey)
-  noteProvenKeys(io, opened, { payload: reply.payload, loginKey })
+  openLoginTree({ io, secrets, report: () => {} }, node, loginKey)
+  recordVerifiedKeys(io, secrets, { payload: reply.payload, loginKey })
   return merged
 }
 
 /** A two-factor key that the server has just taken, and the login that it let in. */
-export interface WorkingOtpKey extends KeptLogin {
+export interface VerifiedOtpKey extends LoginIds {
   readonly otpKey: string
   readonly loginKey: Secret<Uint8Array>
 }
 
 /** Keeps a two-factor key that has worked, so that no reply of a server can take it away. */
-export const keepOtpKey = async (
-  { io }: Pick<LoginPort, 'io'>,
+export const saveOtpKey = async (
+  { io }: Pick<LoginServices, 'io'>,
   stashes: Stashes,
-  { otpKey, loginKey, ...kept }: WorkingOtpKey
+  { otpKey, loginKey, ...kept }: VerifiedOtpKey
 ): Promise<void> => {
   const root = stashes.get(kept.rootId)
   const { pin2Key, recovery2Key } = (root && findStashById(root, kept.loginId)) ?? {}
@@ -160,14 +166,14 @@ export const keepOtpKey = async (
   const copy = loginKey.use(key => key.slice())
   try {
     const openers = { loginKey: copy, pin2Key: bytesOf(pin2Key), recovery2Key: bytesOf(recovery2Key) }
-    await stashes.otpKeys.keep(kept, otpKey, openers)
+    await stashes.otpKeys.save(kept, otpKey, openers)
   } finally {
     copy.fill(0)
   }
 }
 
 interface Reply {
-  readonly login: OnlineLogin
+  readonly login: OnlineLoginOptions
   /** Made the code that the server took; undefined for a code as typed, and for none. */
   readonly otpKey: string | undefined
   readonly payload: LoginPayload
@@ -177,41 +183,45 @@ interface Reply {
 
 type Answer = Pick<Reply, 'payload' | 'otpKey'>
 
-const ask = async (port: LoginPort, stashes: Stashes, login: OnlineLogin): Promise<Answer> => {
+const requestLogin = async (
+  services: LoginServices,
+  stashes: Stashes,
+  login: OnlineLoginOptions
+): Promise<Answer> => {
   const { node, credentials, challengeId, isWithoutVoucher } = login
-  const { otp, ...voucher } = deviceFields(port.io, node, login)
+  const { otp, ...voucher } = deviceFields(services.io, node, login)
   const device = isWithoutVoucher === true ? { otp } : { otp, ...voucher }
   const request = { challengeId, ...device, ...credentials }
   const otpKey = login.otp === undefined ? (login.otpKey ?? node.otpKey) : undefined
   try {
-    return { payload: await postLogin(port, request), otpKey: otpKey && normalizeOtpKey(otpKey) }
+    return { payload: await postLogin(services, request), otpKey: otpKey && normalizeOtpKey(otpKey) }
   } catch (error) {
-    if (isWithoutVoucher !== true) await keepVoucher(port, stashes, login, error)
+    if (isWithoutVoucher !== true) await saveVoucher(services, stashes, login, error)
     const isTyped = login.otp !== undefined || login.otpKey !== undefined
     if (isTyped || !isWalletError(error, 'OTP')) throw error
-    return askWithKept(port, stashes, { login, request, error })
+    return retryWithSavedOtpKeys(services, stashes, { login, request, error })
   }
 }
 
 interface RefusedCode {
-  readonly login: OnlineLogin
+  readonly login: OnlineLoginOptions
   readonly request: LoginRequest
   readonly error: WalletError<'OTP'>
 }
 
 /** A server that once left the key out, or is honest again, asks for a code that the stash cannot make. */
-const askWithKept = async (
-  port: LoginPort,
+const retryWithSavedOtpKeys = async (
+  services: LoginServices,
   stashes: Stashes,
   { login, request, error }: RefusedCode
 ): Promise<Answer> => {
   const { stash, node, openers = {} } = login
-  const kept: KeptLogin = { rootId: stash.loginId, loginId: node.loginId }
+  const kept: LoginIds = { rootId: stash.loginId, loginId: node.loginId }
   const tried = node.otpKey === undefined ? undefined : normalizeOtpKey(node.otpKey)
   for (const otpKey of await stashes.otpKeys.find(kept, openers)) {
     if (otpKey === tried) continue
     try {
-      const payload = await postLogin(port, { ...request, otp: codeOf(port.io, otpKey) })
+      const payload = await postLogin(services, { ...request, otp: otpCodeOf(services.io, otpKey) })
       return { payload, otpKey }
     } catch (failure) {
       if (!isWalletError(failure, 'OTP')) throw failure
@@ -229,15 +239,15 @@ const checkUserId = (io: Io, credentials: LoginCredentials, { userId }: LoginPay
 }
 
 /** A refused code may have named an id that the account does not have; nothing but a voucher was kept under it. */
-const forgetVoid = async (
-  { io, report }: LoginPort,
+const removeEmptyStash = async (
+  { io, report }: LoginServices,
   stashes: Stashes,
   { stash, rootId }: { readonly stash: LoginStash; readonly rootId: string }
 ): Promise<void> => {
   const { loginId, children = [] } = stash
   if (loginId === '' || loginId === rootId) return
   // A device that was let in to an app has nothing of the root, and below it the login of that app.
-  if (isWhole(stash) || children.length > 0) return
+  if (isComplete(stash) || children.length > 0) return
   await stashes.remove(base58Of(io.crypto.fromBase64(loginId))).catch(error => report('login', error))
 }
 
@@ -245,9 +255,9 @@ const forgetVoid = async (
 const nameOf = async (
   io: Io,
   { loginId, username }: LoginStash,
-  reply: NamedReply
+  reply: ReplyWithKey
 ): Promise<string | undefined> =>
-  loginId === '' && username !== undefined ? username : await provenNameOf(io, reply, username)
+  loginId === '' && username !== undefined ? username : await verifiedNameOf(io, reply, username)
 
 /**
  * The account of the reply: the one that asked, or for a name that moved on, the one that has it now.
@@ -264,10 +274,10 @@ const rootIdOf = (io: Io, { login, payload, loginKey }: Reply): string => {
 }
 
 /** Merges a reply unless another login on this device has kept news while it was on its way; tells which. */
-const keep = async (port: LoginPort, stashes: Stashes, reply: Reply): Promise<boolean> => {
+const saveReply = async (services: LoginServices, stashes: Stashes, reply: Reply): Promise<boolean> => {
   const { stash, isRefresh } = reply.login
   let isCurrent = true
-  await merge(port, stashes, reply, present => {
+  await merge(services, stashes, reply, present => {
     isCurrent = isRefresh !== true || present === undefined || isSameAccount(present, stash)
     return isCurrent
   })
@@ -281,65 +291,66 @@ const isSameAccount = (present: LoginStash, asked: LoginStash): boolean => {
 }
 
 const merge = async (
-  port: LoginPort,
+  services: LoginServices,
   stashes: Stashes,
   reply: Reply,
   isWanted: (present: LoginStash | undefined) => boolean = () => true
 ): Promise<void> => {
   const { login, payload, loginKey, username } = reply
-  const { opened, credentials, isRefresh } = login
-  const isPasswordProven = isRefresh !== true && credentials.passwordAuth !== undefined
-  const rootId = rootIdOf(port.io, reply)
+  const { secrets, credentials, isRefresh } = login
+  const isPasswordVerified = isRefresh !== true && credentials.passwordAuth !== undefined
+  const rootId = rootIdOf(services.io, reply)
   await stashes.update(rootId, present => {
     if (!isWanted(present)) return present
     const base = present ?? { ...makeEmptyStash(login.stash.username), loginId: rootId }
-    const applied = mergeReply(port.io, withGivenKey(base, reply), {
+    const applied = mergeReply(services.io, withUsedOtpKey(base, reply), {
       payload,
       loginKey,
-      opened,
+      secrets,
       username,
-      isPasswordProven,
-      onOdd: error => port.logOf('login').warn(failureLine('A login of an app stays as it was', error))
+      isPasswordVerified: isPasswordVerified,
+      onInvalid: error =>
+        services.logOf('login').warn(failureLine('A login of an app stays as it was', error))
     })
     const next =
       isRefresh === true
         ? applied
-        : { ...applied, lastLogin: isoOf(login.now?.getTime() ?? port.io.clock.now()) }
+        : { ...applied, lastLogin: isoOf(login.now?.getTime() ?? services.io.clock.now()) }
     const isSame = present !== undefined && isSameStash(next, present)
     return isSame && next.syncToken === present.syncToken ? present : next
   })
 }
 
 /** A code key that has just logged in is kept where the server does not show its own. */
-const withGivenKey = (base: LoginStash, { payload, otpKey }: Reply): LoginStash => {
+const withUsedOtpKey = (base: LoginStash, { payload, otpKey }: Reply): LoginStash => {
   if (otpKey === undefined || payload.otpKey !== true) return base
   return replaceStash(base, payload.loginId, node => ({ ...node, otpKey }))
 }
 
-const addLoginAuth = async (port: LoginPort, { login, loginKey }: Reply): Promise<LoginPayload> => {
-  const { io } = port
+const addLoginAuth = async (services: LoginServices, { login, loginKey }: Reply): Promise<LoginPayload> => {
+  const { io } = services
   const loginAuth = io.random(32)
   const loginAuthBox = loginKey.use(key => sealBox(io, key, loginAuth))
-  const payload = await postSecret(port, {
+  const payload = await postSecret(services, {
     ...deviceFields(io, login.node, login),
     ...login.credentials,
     data: { loginAuth: io.crypto.toBase64(loginAuth), loginAuthBox: { ...loginAuthBox } }
   })
   // Hazard: what is in another box would be sent to the server with the next request.
-  if (payload.loginAuthBox === undefined || nameOfBox(payload.loginAuthBox) !== nameOfBox(loginAuthBox)) {
+  if (payload.loginAuthBox === undefined || boxNameOf(payload.loginAuthBox) !== boxNameOf(loginAuthBox)) {
     throw new WalletError('KEY_INTEGRITY', { rule: 'the server keeps another loginAuth than it was given' })
   }
   return payload
 }
 
 /** Tells where a login attempt stands. */
-export type ToldStage = (stage: 'deriving' | 'asking' | 'opening') => void
+export type EmitStage = (stage: 'deriving' | 'asking' | 'opening') => void
 
 /** Runs one login attempt and tells the `loginChanged` hook of its stages, the last being `ready` or `failed`. */
-export const tellAttempt = async <T>(
+export const runAttempt = async <T>(
   { io, hooks }: Pick<Services, 'io' | 'hooks'>,
   method: LoginSnapshot['method'],
-  attempt: (stage: ToldStage) => Promise<T>
+  attempt: (stage: EmitStage) => Promise<T>
 ): Promise<T> => {
   const attemptId = io.crypto.toHex(io.random(8))
   const tell = (stage: LoginSnapshot['stage'], errorCode?: string): void =>
@@ -357,22 +368,22 @@ export const tellAttempt = async <T>(
 }
 
 /** Remembers the date of a login; the login stands if the disk does not take it. */
-export const keepDate = async (
-  port: Pick<LoginPort, 'io' | 'report'>,
+export const saveLoginDate = async (
+  services: Pick<LoginServices, 'io' | 'report'>,
   stashes: Stashes,
   { rootId, now }: { readonly rootId: string; readonly now: Date | undefined }
 ): Promise<void> => {
-  const lastLogin = isoOf(now?.getTime() ?? port.io.clock.now())
+  const lastLogin = isoOf(now?.getTime() ?? services.io.clock.now())
   try {
     await stashes.update(rootId, stash => stash && { ...stash, lastLogin })
   } catch (error) {
-    port.report('login', error)
+    services.report('login', error)
   }
 }
 
 /** A change on its way to the server, and the login that it changes. */
 export interface SentChange {
-  readonly kit: LoginKit
+  readonly change: LoginChange
   readonly request: LoginRequest
   /** The whole stash, and the login within it. */
   readonly stash: LoginStash
@@ -385,25 +396,22 @@ export interface SentChange {
  * @throws OTP after the voucher that it names is saved; what the server answers
  */
 export const sendChange = async (
-  port: Pick<Services, 'io' | 'config' | 'report'>,
+  services: Pick<Services, 'io' | 'config' | 'report'>,
   stashes: Stashes,
-  { kit, request, stash, node }: SentChange
+  { change, request, stash, node }: SentChange
 ): Promise<LoginPayload | undefined> => {
-  const { intent } = kit
+  const { intent } = change
   if (intent !== undefined) {
     const { loginId } = node
-    await stashes.update(
-      stash.loginId,
-      root => root && changeStash(root, loginId, { loginId, stash: intent })
-    )
+    await stashes.update(stash.loginId, root => root && patchStash(root, loginId, { loginId, stash: intent }))
   }
   try {
-    const body = encodeLoginRequest(port.io, request)
-    const results = await loginFetch(port, kit.serverMethod, kit.serverPath, body)
-    return kit.isReplyKept === true ? parseLoginPayload(results) : undefined
+    const body = encodeLoginRequest(services.io, request)
+    const results = await loginFetch(services, change.serverMethod, change.serverPath, body)
+    return change.keepsReply === true ? parseLoginPayload(results) : undefined
   } catch (error) {
-    if (kit.doneBefore !== undefined && isWalletError(error, kit.doneBefore)) return undefined
-    await keepVoucher(port, stashes, { stash, node, isRefresh: true }, error)
+    if (change.alreadyDoneCode !== undefined && isWalletError(error, change.alreadyDoneCode)) return undefined
+    await saveVoucher(services, stashes, { stash, node, isRefresh: true }, error)
     throw error
   }
 }

@@ -7,23 +7,23 @@ import type { Io } from '../io/io.ts'
 import type { Box } from '../types/keys.ts'
 import type { LoginPayload, LoginStash } from '../types/login.ts'
 import { normalizeUsername, userIdOf } from './derive.ts'
-import { checkBoxUses, checkSecretLength, nameOfBox, withSoundChildren } from './secret-uses.ts'
-import { findStashById, isWhole, makeEmptyStash, renameStash, replaceStash } from './stash.ts'
+import { boxNameOf, checkBoxUses, checkSecretLength, withoutInvalidChildren } from './secret-uses.ts'
+import { findStashById, isComplete, makeEmptyStash, renameStash, replaceStash } from './stash.ts'
 import { openBitidInfo, openLegacyRepoInfo } from './tree.ts'
 
 type CryptoIo = Pick<Io, 'crypto'>
 
 /** A reply of the server, and the key that opens its boxes. */
-export interface OpenedPayload {
+export interface PayloadOptions {
   /** 32 bytes; of the login that the payload is about. */
   readonly loginKey: Uint8Array
   readonly payload: LoginPayload
   /** The name of the root login where it is beyond doubt; else the stash keeps the one it has. */
   readonly username?: string | undefined
   /** The password has just opened the box that the payload has. */
-  readonly isPasswordProven?: boolean
+  readonly isPasswordVerified?: boolean
   /** Gets what is wrong with a login of an app that is kept as it was known, or left out. */
-  readonly onOdd?: (error: unknown) => void
+  readonly onInvalid?: (error: unknown) => void
 }
 
 /**
@@ -42,28 +42,28 @@ export interface OpenedPayload {
  * @throws BAD_REPLY if the payload is about a login that the stash does not have
  * @throws INVALID_CHECKSUM and the other failures of boxes
  */
-export const applyLoginPayload = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginStash => {
-  const { loginId } = opened.payload
+export const applyLoginPayload = (io: CryptoIo, stash: LoginStash, options: PayloadOptions): LoginStash => {
+  const { loginId } = options.payload
   const target = findStashById(stash, loginId)
   if (target === undefined) throw anotherLogin('loginId')
-  const rebuilt = rebuild(io, target, opened)
+  const rebuilt = rebuild(io, target, options)
   if (target !== stash && rebuilt.parentBox === undefined) throw withoutParent()
-  const { loginKey, onOdd = () => {} } = opened
-  const sound = withSoundChildren({ io, onOdd, tree: stash }, { loginKey, known: target, rebuilt })
+  const { loginKey, onInvalid = () => {} } = options
+  const sound = withoutInvalidChildren({ io, onInvalid, tree: stash }, { loginKey, known: target, rebuilt })
   return replaceStash(stash, target.loginId, () => sound)
 }
 
-const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginStash => {
-  const { loginKey, payload } = opened
+const rebuild = (io: CryptoIo, stash: LoginStash, options: PayloadOptions): LoginStash => {
+  const { loginKey, payload } = options
   if (payload.appId !== stash.appId) throw anotherLogin('appId')
   checkLoginKey(io, stash, loginKey)
   checkBoxUses(stash, payload)
   for (const box of [payload.loginAuthBox, payload.passwordAuthBox])
     openKey(io, loginKey, { box, isExact: payload.appId === '' })
-  const named = opened.username === undefined ? stash : renameStash(stash, opened.username)
+  const named = options.username === undefined ? stash : renameStash(stash, options.username)
   const { username } = named
-  const { mnemonicBox, rootKeyBox, syncKeyBox } = soundLegacyBoxes(io, loginKey, [stash, payload])
-  const isNewId = username !== stash.username || opened.isPasswordProven === true
+  const { mnemonicBox, rootKeyBox, syncKeyBox } = validLegacyBoxes(io, loginKey, [stash, payload])
+  const isNewId = username !== stash.username || options.isPasswordVerified === true
   return withoutUndefined({
     appId: payload.appId,
     created: payload.created,
@@ -81,7 +81,7 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
     // Hazard: a server could put another box here and be told what is in it. A loginAuth never changes.
     loginAuthBox: stash.loginAuthBox ?? payload.loginAuthBox,
     parentBox: stash.parentBox ?? parentBoxOf(payload),
-    ...passwordOf(stash, opened),
+    ...passwordOf(stash, options),
     pin2Key: openKey(io, loginKey, { box: payload.pin2KeyBox }),
     pin2TextBox: checkPinText(io, loginKey, payload.pin2TextBox),
     recovery2Key: openKey(io, loginKey, { box: payload.recovery2KeyBox }),
@@ -90,7 +90,7 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
     rootKeyBox,
     syncKeyBox,
     syncToken: payload.syncToken,
-    children: mergeChildren(io, named, opened)
+    children: mergeChildren(io, named, options)
   })
 }
 
@@ -101,7 +101,7 @@ const rebuild = (io: CryptoIo, stash: LoginStash, opened: OpenedPayload): LoginS
 const mergeChildren = (
   io: CryptoIo,
   stash: LoginStash,
-  { loginKey, payload, onOdd = () => {} }: OpenedPayload
+  { loginKey, payload, onInvalid = () => {} }: PayloadOptions
 ): LoginStash[] => {
   const known = new Map((stash.children ?? []).map(child => [child.loginId, child]))
   const sent = [...(payload.children ?? [])].sort(byCreated)
@@ -120,16 +120,16 @@ const mergeChildren = (
     const before = known.get(child.loginId)
     let merged: LoginStash
     if (taken.has(child.loginId)) {
-      onOdd(violation('two logins have one id'))
+      onInvalid(violation('two logins have one id'))
       return []
     }
     taken.add(child.loginId)
     try {
       if (apps.has(child.appId)) throw violation('two logins have one app')
-      merged = mergeChild(io, { parentKey: loginKey, before, child, onOdd })
+      merged = mergeChild(io, { parentKey: loginKey, before, child, onInvalid })
     } catch (error) {
       if (isWalletError(error, 'LOST_CHILDREN')) throw error
-      onOdd(error)
+      onInvalid(error)
       if (before === undefined && apps.has(child.appId)) return []
       merged = before ?? namesOf(child)
     }
@@ -142,10 +142,10 @@ interface ChildMerge {
   readonly parentKey: Uint8Array
   readonly before: LoginStash | undefined
   readonly child: LoginPayload
-  readonly onOdd: (error: unknown) => void
+  readonly onInvalid: (error: unknown) => void
 }
 
-const mergeChild = (io: CryptoIo, { parentKey, before, child, onOdd }: ChildMerge): LoginStash => {
+const mergeChild = (io: CryptoIo, { parentKey, before, child, onInvalid }: ChildMerge): LoginStash => {
   if (child.isOdd === true) throw violation('a login of an app cannot be read')
   if (child.parentBox === undefined) throw withoutParent()
   const childKey = openBox(io, parentKey, child.parentBox)
@@ -153,9 +153,10 @@ const mergeChild = (io: CryptoIo, { parentKey, before, child, onOdd }: ChildMerg
     const base = before ?? { ...makeEmptyStash(undefined), appId: child.appId }
     // A device that was let in by another one could not try the box that it was given.
     // Nor is that of a login sound of which only the names are kept: it came with what was left out.
-    const isSound = isWhole(base) && base.parentBox !== undefined && isOpenedBy(io, parentKey, base.parentBox)
+    const isSound =
+      isComplete(base) && base.parentBox !== undefined && isOpenedBy(io, parentKey, base.parentBox)
     const sound = isSound ? base : { ...base, parentBox: child.parentBox }
-    return rebuild(io, sound, { loginKey: childKey, payload: child, onOdd })
+    return rebuild(io, sound, { loginKey: childKey, payload: child, onInvalid })
   } finally {
     childKey.fill(0)
   }
@@ -177,7 +178,7 @@ const namesOf = ({ appId, created, loginId, parentBox }: LoginPayload): LoginSta
 const isOwnChild = (io: CryptoIo, loginKey: Uint8Array, child: LoginStash): boolean => {
   const { parentBox, keyBoxes = [], children = [] } = child
   if (parentBox !== undefined) return isOpenedBy(io, loginKey, parentBox)
-  return isWhole(child) || keyBoxes.length > 0 || children.length > 0
+  return isComplete(child) || keyBoxes.length > 0 || children.length > 0
 }
 
 /** Tells whether a key is that of a login; undefined for a login that has no box yet. */
@@ -208,12 +209,12 @@ type PasswordFields = Pick<
  * The password's box cannot be checked without the password. But it never changes alone: where what proves the
  * password to the server is the same, so is the box, and the parameters of its key.
  */
-const passwordOf = (stash: LoginStash, { payload, isPasswordProven }: OpenedPayload): PasswordFields => {
+const passwordOf = (stash: LoginStash, { payload, isPasswordVerified }: PayloadOptions): PasswordFields => {
   const { passwordBox, passwordAuthSnrp } = payload
   const passwordAuthBox = payload.passwordAuthBox ?? (passwordBox && stash.passwordAuthBox)
   const isHidden = passwordBox === true
   const isSame = passwordBox !== undefined && isSameBox(passwordAuthBox, stash.passwordAuthBox)
-  if (stash.passwordBox !== undefined && (isHidden || (isSame && isPasswordProven !== true))) {
+  if (stash.passwordBox !== undefined && (isHidden || (isSame && isPasswordVerified !== true))) {
     const { passwordBox, passwordKeySnrp } = stash
     return { passwordAuthBox, passwordAuthSnrp, passwordBox, passwordKeySnrp }
   }
@@ -274,9 +275,9 @@ const mergeBoxes = (
   { sent, known }: { readonly sent: readonly Box[]; readonly known: readonly Box[] }
 ): Box[] => {
   if (isSameJson(sent, known)) return [...known]
-  const merged = new Map(sent.map(box => [nameOfBox(box), box]))
+  const merged = new Map(sent.map(box => [boxNameOf(box), box]))
   for (const box of known) {
-    const name = nameOfBox(box)
+    const name = boxNameOf(box)
     const other = merged.get(name)
     const isSame = other?.encryptionType === box.encryptionType
     const isKept =
@@ -296,7 +297,7 @@ const isOpenedBy = (io: CryptoIo, loginKey: Uint8Array, box: Box): boolean => {
 }
 
 const isSameBox = (left: Box | undefined, right: Box | undefined): boolean =>
-  left === undefined || right === undefined ? left === right : nameOfBox(left) === nameOfBox(right)
+  left === undefined || right === undefined ? left === right : boxNameOf(left) === boxNameOf(right)
 
 const byCreated = (left: LoginPayload, right: LoginPayload): number =>
   Date.parse(left.created) - Date.parse(right.created)
@@ -326,16 +327,16 @@ export type LegacyBoxes = Pick<LoginStash, 'mnemonicBox' | 'rootKeyBox' | 'syncK
  *
  * @param versions - of one login, the known one before the one that a server sent
  */
-export const soundLegacyBoxes = (
+export const validLegacyBoxes = (
   io: Pick<Io, 'crypto'>,
   loginKey: Uint8Array,
   versions: readonly (LoginStash | LoginPayload)[]
 ): LegacyBoxes => {
   const bitid = versions.find(({ rootKeyBox, mnemonicBox }) =>
-    isSound(() => rootKeyBox && mnemonicBox && openBitidInfo(io, loginKey, { rootKeyBox, mnemonicBox }))
+    opens(() => rootKeyBox && mnemonicBox && openBitidInfo(io, loginKey, { rootKeyBox, mnemonicBox }))
   )
   const repo = versions.find(({ appId, syncKeyBox }) =>
-    isSound(() => syncKeyBox && openLegacyRepoInfo(io, loginKey, { appId, syncKeyBox }))
+    opens(() => syncKeyBox && openLegacyRepoInfo(io, loginKey, { appId, syncKeyBox }))
   )
   return {
     ...(bitid?.rootKeyBox && { rootKeyBox: bitid.rootKeyBox }),
@@ -344,7 +345,7 @@ export const soundLegacyBoxes = (
   }
 }
 
-const isSound = (open: () => object | undefined): boolean => {
+const opens = (open: () => object | undefined): boolean => {
   try {
     return open() !== undefined
   } catch {
@@ -353,7 +354,7 @@ const isSound = (open: () => object | undefined): boolean => {
 }
 
 /** A reply of the server, and the key that opens its boxes. */
-export interface NamedReply {
+export interface ReplyWithKey {
   readonly payload: LoginPayload
   readonly loginKey: Secret<Uint8Array>
 }
@@ -366,9 +367,9 @@ export interface NamedReply {
  *
  * @param known - the name that this device has, normalised
  */
-export const provenNameOf = async (
+export const verifiedNameOf = async (
   io: Pick<Io, 'crypto'>,
-  { payload, loginKey }: NamedReply,
+  { payload, loginKey }: ReplyWithKey,
   known: string | undefined
 ): Promise<string | undefined> => {
   const { appId, loginId, userId = loginId, userTextBox } = payload

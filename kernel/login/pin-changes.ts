@@ -3,13 +3,13 @@ import type { Secret } from '../base/secret.ts'
 import { sealBox, sealText } from '../crypto/box.ts'
 import type { Io } from '../io/io.ts'
 import type { LoginStash, LoginTree } from '../types/login.ts'
-import type { KeyedLogin, LoginKit } from './changes.ts'
+import type { KeyedLogin, LoginChange } from './changes.ts'
 import { pin2AuthOf, pin2IdOf } from './derive.ts'
 import { listTrees } from './tree.ts'
 import { keepOrMakeKey } from './verified-keys.ts'
 
 /** A change of the PIN. */
-export interface PinChange {
+export interface PinChangeOptions {
   /** The new PIN; the one that is known when absent. */
   readonly pin?: Secret<string> | undefined
   /** Whether the PIN shall log in. When absent: if it did so far, or if it is the account's first. */
@@ -21,33 +21,31 @@ export interface PinChange {
  *
  * The login that deployed clients open under duress has a PIN of its own, which stays (protocol §7.5).
  *
- * Without any PIN there is nothing to keep, so that switching off is the same as {@link makePinRemovalKits}.
+ * Without any PIN there is nothing to keep, so that switching off is the same as {@link pinRemovals}.
  *
  * @throws PIN_MISSING if no PIN is known that could be switched on
  */
-export const makePinChangeKits = (
+export const pinChanges = (
   io: Pick<Io, 'crypto' | 'random'>,
   { held, stash }: { readonly held: LoginTree; readonly stash: LoginStash },
-  { pin = held.pin, enableLogin = isOnByDefault(held, pin) }: PinChange
-): LoginKit[] => {
+  { pin = held.pin, enableLogin = isOnByDefault(held, pin) }: PinChangeOptions
+): LoginChange[] => {
   if (pin === undefined) {
     if (enableLogin) throw new WalletError('PIN_MISSING', {})
-    return makePinRemovalKits(held)
+    return pinRemovals(held)
   }
   if (!enableLogin) {
     return outermostLast(held).map(({ loginId, loginKey }) =>
-      loginKey.use(key => makePinTextKit(io, { loginId, loginKey: key }, pin))
+      loginKey.use(key => pinTextChange(io, { loginId, loginKey: key }, pin))
     )
   }
   return sharersOf(held).map(({ loginId, loginKey, pin2Key }) =>
-    loginKey.use(key =>
-      makePinKit(io, { loginId, loginKey: key, pin2Key }, { pin, username: stash.username })
-    )
+    loginKey.use(key => pinChange(io, { loginId, loginKey: key, pin2Key }, { pin, username: stash.username }))
   )
 }
 
 /** Takes the PIN of a login and of all below it away, but for one under duress (protocol §4.8, §7.5). */
-export const makePinRemovalKits = (held: LoginTree): LoginKit[] => outermostLast(held).map(makePinRemovalKit)
+export const pinRemovals = (held: LoginTree): LoginChange[] => outermostLast(held).map(pinRemoval)
 
 /**
  * The order in which a PIN is switched off: the account shows it as on until it is off everywhere, so that a connection
@@ -78,11 +76,11 @@ export const checkPin = (pin: string): void => {
 }
 
 /** Switches PIN login on for a login; with the PIN key that it has if an owner made it, so that other devices keep theirs (protocol §2.4). */
-export const makePinKit = (
+export const pinChange = (
   io: Pick<Io, 'crypto' | 'random'>,
   { loginId, loginKey, pin2Key: known }: KeyedLogin & { readonly pin2Key?: Secret<Uint8Array> | undefined },
   { pin, username }: NewPin
-): LoginKit => {
+): LoginChange => {
   const { toBase64 } = io.crypto
   const pin2Key = keepOrMakeKey(io, { use: 'pin2Key', loginKey, known })
   const pin2TextBox = pin.use(text => sealText(io, loginKey, text))
@@ -102,11 +100,11 @@ export const makePinKit = (
 }
 
 /** Switches PIN login off and keeps the text: a request without the other fields clears them (protocol §8, 4). */
-const makePinTextKit = (
+const pinTextChange = (
   io: Pick<Io, 'crypto' | 'random'>,
   { loginId, loginKey }: KeyedLogin,
   pin: Secret<string>
-): LoginKit => {
+): LoginChange => {
   const pin2TextBox = pin.use(text => sealText(io, loginKey, text))
   return {
     loginId,
@@ -118,7 +116,7 @@ const makePinTextKit = (
 }
 
 /** Takes the PIN of a login away, the text too. */
-const makePinRemovalKit = ({ loginId }: LoginTree): LoginKit => ({
+const pinRemoval = ({ loginId }: LoginTree): LoginChange => ({
   loginId,
   serverMethod: 'DELETE',
   serverPath: PIN_PATH,

@@ -10,7 +10,7 @@ import type { Box, SecretWalletInfo, WalletKeys } from '../types/keys.ts'
  * A box is opened once: when the tree is built again, whoever holds a secret keeps it, and nothing is decrypted
  * twice. All die together at logout.
  */
-export class OpenedBoxes {
+export class SecretCache {
   readonly #io: Pick<Io, 'crypto'>
   readonly #known = new Map<string, unknown>()
   /** What the last look at a box object gave: a tree that is built again has most of the same ones. */
@@ -27,15 +27,15 @@ export class OpenedBoxes {
   }
 
   /** The bytes in a box. @throws INVALID_CHECKSUM and the other failures of boxes */
-  bytesOf(key: Secret<Uint8Array>, box: Box): Secret<Uint8Array> {
-    return this.once('bytes', { box, key }, () =>
-      this.adopt(new Secret(key.use(bytes => openBox(this.#io, bytes, box))))
+  openBytes(key: Secret<Uint8Array>, box: Box): Secret<Uint8Array> {
+    return this.get('bytes', { box, key }, () =>
+      this.add(new Secret(key.use(bytes => openBox(this.#io, bytes, box))))
     )
   }
 
   /** A secret that the stash holds as text; the same one for the same text. */
-  ofText<T>(kind: 'key' | 'code key', text: string, read: (text: string) => T): Secret<T> {
-    return this.#once(`${kind} ${text}`, () => this.adopt(new Secret(read(text))))
+  fromText<T>(kind: 'key' | 'code key', text: string, read: (text: string) => T): Secret<T> {
+    return this.#get(`${kind} ${text}`, () => this.add(new Secret(read(text))))
   }
 
   /**
@@ -44,31 +44,31 @@ export class OpenedBoxes {
    * `kind`: one word for each type of result. Neither that nor the key may be left out of the name: a box that a server
    * put in two places, or gave to another login, is another box.
    */
-  once<T>(
+  get<T>(
     kind: 'bytes' | 'text' | 'wallet' | 'bitid' | 'legacy repo',
     { box, key }: { readonly box: Box; readonly key: Secret<Uint8Array> },
     make: () => T
   ): T {
     const last = this.#lastOf.get(box)
     if (last?.kind === kind && last.key === key) return last.made as T
-    const made = this.#once(`${kind} ${this.#nameOf(key)} ${box.iv_hex} ${box.data_base64}`, make)
+    const made = this.#get(`${kind} ${this.#nameOf(key)} ${box.iv_hex} ${box.data_base64}`, make)
     this.#lastOf.set(box, { kind, key, made })
     return made
   }
 
   /** A wallet info under the type that plugins know (protocol §5.2); the same secret for the same keys. */
-  fixed(info: SecretWalletInfo): SecretWalletInfo {
+  withKnownType(info: SecretWalletInfo): SecretWalletInfo {
     return info.keys.use(keys => {
       const { type, keys: wanted } = fixWalletType({ type: info.type, keys })
       if (wanted === keys) return info
-      const secret = this.#fixed.get(info.keys) ?? this.adopt(new Secret(wanted))
+      const secret = this.#fixed.get(info.keys) ?? this.add(new Secret(wanted))
       this.#fixed.set(info.keys, secret)
       return { ...info, type, keys: secret }
     })
   }
 
   /** Takes a secret in, so that it dies with the others. */
-  adopt<T>(secret: Secret<T>): Secret<T> {
+  add<T>(secret: Secret<T>): Secret<T> {
     this.#secrets.add(secret as Secret<unknown>)
     return secret
   }
@@ -89,7 +89,7 @@ export class OpenedBoxes {
     return name
   }
 
-  #once<T>(name: string, make: () => T): T {
+  #get<T>(name: string, make: () => T): T {
     const known = this.#known.get(name)
     if (known !== undefined) return known as T
     const made = make()

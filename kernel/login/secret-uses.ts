@@ -3,17 +3,17 @@ import { openBox } from '../crypto/box.ts'
 import type { Io } from '../io/io.ts'
 import { type Box, isBox } from '../types/keys.ts'
 import type { LoginPayload, LoginStash } from '../types/login.ts'
-import { isWhole } from './stash.ts'
+import { isComplete } from './stash.ts'
 
 type CryptoIo = Pick<Io, 'crypto'>
 
 /** Where a merged tree is looked at. */
-export interface SoundCheck {
+export interface SecretCheck {
   readonly io: CryptoIo
   /** The whole stash as this device knows it: an id stays at its place. */
   readonly tree: LoginStash
   /** Gets what is wrong with a child that is not taken. */
-  readonly onOdd: (error: unknown) => void
+  readonly onInvalid: (error: unknown) => void
 }
 
 /** Two versions of one login. */
@@ -37,74 +37,78 @@ export interface LoginVersions {
  *
  * @throws KEY_INTEGRITY if the login itself is such a one, or has a secret of a wrong length
  */
-export const withSoundChildren = (check: SoundCheck, versions: LoginVersions): LoginStash => {
-  const homes = new Map<string, string>()
-  noteHomes(homes, check.tree, '')
-  const notes: Notes = { ...check, homes, uses: new Map(), seen: new Set() }
+export const withoutInvalidChildren = (check: SecretCheck, versions: LoginVersions): LoginStash => {
+  const parents = new Map<string, string>()
+  recordParents(parents, check.tree, '')
+  const records: UseRecords = { ...check, parents: parents, uses: new Map(), seen: new Set() }
   const { known, loginKey } = versions
-  if (known !== undefined) noteKnown(notes, known, loginKey)
-  return soundLogin(notes, versions, [homes.get(versions.rebuilt.loginId) ?? ''])
+  if (known !== undefined) recordKnown(records, known, loginKey)
+  return checkLogin(records, versions, [parents.get(versions.rebuilt.loginId) ?? ''])
 }
 
-interface Notes extends SoundCheck {
+interface UseRecords extends SecretCheck {
   /** The parent of each known login. */
-  readonly homes: ReadonlyMap<string, string>
+  readonly parents: ReadonlyMap<string, string>
   /** What each secret is for, and whose it is, by its digest. */
   readonly uses: Map<string, { readonly use: string; readonly owner: string }>
   /** The logins that were taken. */
   readonly seen: Set<string>
 }
 
-const noteHomes = (homes: Map<string, string>, login: LoginStash, parent: string): void => {
+const recordParents = (parents: Map<string, string>, login: LoginStash, parent: string): void => {
   const { loginId, children = [] } = login
-  if (!isNameOnly(login) && !homes.has(loginId)) homes.set(loginId, parent)
-  for (const child of children) noteHomes(homes, child, loginId)
+  if (!isNameOnly(login) && !parents.has(loginId)) parents.set(loginId, parent)
+  for (const child of children) recordParents(parents, child, loginId)
 }
 
 /** Returns true for a login of which only the names are kept: a lie may have put it there, and its box into it. */
 const isNameOnly = (login: LoginStash): boolean =>
-  !isWhole(login) && (login.keyBoxes ?? []).length === 0 && (login.children ?? []).length === 0
+  !isComplete(login) && (login.keyBoxes ?? []).length === 0 && (login.children ?? []).length === 0
 
 /** `above`: the ids of the logins above, the parent last. */
-const soundLogin = (notes: Notes, versions: LoginVersions, above: readonly string[]): LoginStash => {
+const checkLogin = (records: UseRecords, versions: LoginVersions, above: readonly string[]): LoginStash => {
   const { rebuilt, known, loginKey } = versions
   const { loginId, children } = rebuilt
-  checkPlace(notes, rebuilt, above)
-  noteSecrets(notes, rebuilt, loginKey)
-  notes.seen.add(loginId)
+  checkPlace(records, rebuilt, above)
+  recordSecrets(records, rebuilt, loginKey)
+  records.seen.add(loginId)
   if (children === undefined) return rebuilt
   const sound = children.flatMap(child => {
     const before = known?.children?.find(other => other.loginId === child.loginId)
-    return soundChild(notes, { loginKey, known: before, rebuilt: child }, [...above, loginId]) ?? []
+    return checkChild(records, { loginKey, known: before, rebuilt: child }, [...above, loginId]) ?? []
   })
   const isSame = sound.length === children.length && sound.every((child, at) => child === children[at])
   return isSame ? rebuilt : { ...rebuilt, children: sound }
 }
 
-const checkPlace = ({ seen, homes }: Notes, { loginId }: LoginStash, above: readonly string[]): void => {
+const checkPlace = (
+  { seen, parents }: UseRecords,
+  { loginId }: LoginStash,
+  above: readonly string[]
+): void => {
   const parent = above.at(-1) ?? ''
-  if (seen.has(loginId) || (homes.get(loginId) ?? parent) !== parent)
+  if (seen.has(loginId) || (parents.get(loginId) ?? parent) !== parent)
     throw violation('two logins have one id')
 }
 
 /** `loginKey`: of the parent. */
-const soundChild = (
-  notes: Notes,
+const checkChild = (
+  records: UseRecords,
   { loginKey: parentKey, known, rebuilt }: LoginVersions,
   above: readonly string[]
 ): LoginStash | undefined => {
-  const childKey = openedOf(notes.io, parentKey, rebuilt.parentBox)
+  const childKey = tryOpenBox(records.io, parentKey, rebuilt.parentBox)
   try {
-    if (childKey !== undefined) return soundLogin(notes, { loginKey: childKey, known, rebuilt }, above)
-    checkPlace(notes, rebuilt, above)
-    notes.seen.add(rebuilt.loginId)
+    if (childKey !== undefined) return checkLogin(records, { loginKey: childKey, known, rebuilt }, above)
+    checkPlace(records, rebuilt, above)
+    records.seen.add(rebuilt.loginId)
     return rebuilt
   } catch (error) {
     // Who puts a secret of a login to another use below it lies about both.
-    if (error instanceof DoubledSecret && above.includes(error.owner)) throw error
-    notes.onOdd(error)
-    if (known === undefined || notes.seen.has(known.loginId)) return undefined
-    notes.seen.add(known.loginId)
+    if (error instanceof ReusedSecretError && above.includes(error.owner)) throw error
+    records.onInvalid(error)
+    if (known === undefined || records.seen.has(known.loginId)) return undefined
+    records.seen.add(known.loginId)
     return known
   } finally {
     childKey?.fill(0)
@@ -112,7 +116,7 @@ const soundChild = (
 }
 
 /** A KEY_INTEGRITY error that tells whose secret it is that has another use elsewhere. */
-class DoubledSecret extends WalletError<'KEY_INTEGRITY'> {
+class ReusedSecretError extends WalletError<'KEY_INTEGRITY'> {
   readonly owner: string
 
   constructor(owner: string) {
@@ -148,7 +152,7 @@ export const checkBoxUses = (stash: LoginStash, payload: LoginPayload): void => 
     for (const [field, value] of Object.entries(login)) {
       for (const box of Array.isArray(value) ? value : [value]) {
         if (!isBox(box)) continue
-        const name = nameOfBox(box)
+        const name = boxNameOf(box)
         const known = uses.get(name)
         if (known !== undefined && known !== field) throw violation('one box of a login is in two places')
         uses.set(name, field)
@@ -158,25 +162,25 @@ export const checkBoxUses = (stash: LoginStash, payload: LoginPayload): void => 
 }
 
 /** What tells a box from all others, however its base16 is spelt (pure). */
-export const nameOfBox = (box: Box): string => `${box.iv_hex.toLowerCase()} ${box.data_base64}`
+export const boxNameOf = (box: Box): string => `${box.iv_hex.toLowerCase()} ${box.data_base64}`
 
 /** What this device has already counts before what a server sends; it is not judged again. */
-const noteKnown = (notes: Notes, stash: LoginStash, loginKey: Uint8Array): void => {
-  for (const [use, digest] of secretsOf(notes.io, stash, loginKey)) {
-    if (!notes.uses.has(digest)) notes.uses.set(digest, { use, owner: stash.loginId })
+const recordKnown = (records: UseRecords, stash: LoginStash, loginKey: Uint8Array): void => {
+  for (const [use, digest] of secretsOf(records.io, stash, loginKey)) {
+    if (!records.uses.has(digest)) records.uses.set(digest, { use, owner: stash.loginId })
   }
   for (const child of stash.children ?? []) {
     if (isNameOnly(child)) continue
-    withBox(notes.io, { loginKey, box: child.parentBox }, childKey => noteKnown(notes, child, childKey))
+    withBox(records.io, { loginKey, box: child.parentBox }, childKey => recordKnown(records, child, childKey))
   }
 }
 
-const noteSecrets = ({ io, uses }: Notes, stash: LoginStash, loginKey: Uint8Array): void => {
+const recordSecrets = ({ io, uses }: UseRecords, stash: LoginStash, loginKey: Uint8Array): void => {
   const isExact = stash.appId === ''
   const secrets = secretsOf(io, stash, loginKey, secret => checkSecretLength(secret, isExact))
   for (const [use, digest] of secrets) {
     const other = uses.get(digest)
-    if (other !== undefined && other.use !== use) throw new DoubledSecret(other.owner)
+    if (other !== undefined && other.use !== use) throw new ReusedSecretError(other.owner)
     uses.set(digest, { use, owner: stash.loginId })
   }
 }
@@ -210,7 +214,7 @@ const withBox = (
   { loginKey, box }: { loginKey: Uint8Array; box: Box | undefined },
   reader: (secret: Uint8Array) => void
 ): void => {
-  const secret = openedOf(io, loginKey, box)
+  const secret = tryOpenBox(io, loginKey, box)
   if (secret === undefined) return
   try {
     reader(secret)
@@ -219,7 +223,7 @@ const withBox = (
   }
 }
 
-const openedOf = (io: CryptoIo, loginKey: Uint8Array, box: Box | undefined): Uint8Array | undefined => {
+const tryOpenBox = (io: CryptoIo, loginKey: Uint8Array, box: Box | undefined): Uint8Array | undefined => {
   if (box === undefined) return undefined
   try {
     return openBox(io, loginKey, box)

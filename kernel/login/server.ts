@@ -20,7 +20,7 @@ import type { LoginMessage, LoginPayload, LoginStash } from '../types/login.ts'
 import { normalizeUsername, userIdOf } from './derive.ts'
 
 /** What the login server needs of the kernel. */
-export type ServerPort = Pick<Services, 'io' | 'config'>
+export type ServerServices = Pick<Services, 'io' | 'config'>
 
 /** The methods that the login server's routes take. */
 export type LoginMethod = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -34,12 +34,12 @@ export type LoginMethod = 'GET' | 'POST' | 'PUT' | 'DELETE'
  * @throws NETWORK, REPLY_TOO_LARGE, and what {@link resultsOf} throws
  */
 export const loginFetch = async (
-  port: ServerPort,
+  services: ServerServices,
   method: LoginMethod,
   path: string,
   body?: JsonObject
 ): Promise<unknown> => {
-  const { apiKey, authServer } = port.config
+  const { apiKey, authServer } = services.config
   const options: FetchOptions = {
     method,
     headers: {
@@ -51,7 +51,7 @@ export const loginFetch = async (
   }
   let reply: FetchReply
   try {
-    reply = await fetchInTime(port, authServer + path, options)
+    reply = await fetchInTime(services, authServer + path, options)
   } catch (error) {
     if (isWalletError(error, 'REPLY_TOO_LARGE')) throw error
     throw new WalletError('NETWORK', { path }, causeOfFetch(error))
@@ -60,21 +60,21 @@ export const loginFetch = async (
 }
 
 /** POST /v2/login with credentials: the login and everything below it. */
-export const postLogin = async (port: ServerPort, request: LoginRequest): Promise<LoginPayload> => {
-  const { deviceDescription } = port.config
-  const body = encodeLoginRequest(port.io, { deviceDescription, ...request })
-  return parseLoginPayload(await loginFetch(port, 'POST', '/v2/login', body))
+export const postLogin = async (services: ServerServices, request: LoginRequest): Promise<LoginPayload> => {
+  const { deviceDescription } = services.config
+  const body = encodeLoginRequest(services.io, { deviceDescription, ...request })
+  return parseLoginPayload(await loginFetch(services, 'POST', '/v2/login', body))
 }
 
 /** POST /v2/login/create: a new root, or with the parent's credentials a new child. @throws ACCOUNT_EXISTS */
-export const postCreate = async (port: ServerPort, request: LoginRequest): Promise<void> => {
-  await loginFetch(port, 'POST', '/v2/login/create', encodeLoginRequest(port.io, request))
+export const postCreate = async (services: ServerServices, request: LoginRequest): Promise<void> => {
+  await loginFetch(services, 'POST', '/v2/login/create', encodeLoginRequest(services.io, request))
 }
 
 /** POST /v2/login/secret: gives the login a `loginAuth`, once. */
-export const postSecret = async (port: ServerPort, request: LoginRequest): Promise<LoginPayload> => {
-  const body = encodeLoginRequest(port.io, request)
-  return parseLoginPayload(await loginFetch(port, 'POST', '/v2/login/secret', body))
+export const postSecret = async (services: ServerServices, request: LoginRequest): Promise<LoginPayload> => {
+  const body = encodeLoginRequest(services.io, request)
+  return parseLoginPayload(await loginFetch(services, 'POST', '/v2/login/secret', body))
 }
 
 /**
@@ -83,10 +83,13 @@ export const postSecret = async (port: ServerPort, request: LoginRequest): Promi
  *
  * @throws NETWORK: a second question would wait another 30 seconds for the same silence
  */
-export const isUnchanged = async (port: ServerPort, { loginId, syncToken }: LoginStash): Promise<boolean> => {
+export const isUnchanged = async (
+  services: ServerServices,
+  { loginId, syncToken }: LoginStash
+): Promise<boolean> => {
   if (syncToken === undefined) return false
   try {
-    return (await loginFetch(port, 'POST', '/v2/sync', { loginId, syncToken })) === true
+    return (await loginFetch(services, 'POST', '/v2/sync', { loginId, syncToken })) === true
   } catch (error) {
     if (isWalletError(error, 'NETWORK')) throw error
     return false
@@ -94,10 +97,10 @@ export const isUnchanged = async (port: ServerPort, { loginId, syncToken }: Logi
 }
 
 /** Tells whether nobody has a username yet. `username`: normalised (specification §7). */
-export const usernameAvailable = async (port: ServerPort, username: string): Promise<boolean> => {
-  const userId = await userIdOf(port.io, username)
+export const usernameAvailable = async (services: ServerServices, username: string): Promise<boolean> => {
+  const userId = await userIdOf(services.io, username)
   try {
-    await loginFetch(port, 'POST', '/v2/login', encodeLoginRequest(port.io, { userId }))
+    await loginFetch(services, 'POST', '/v2/login', encodeLoginRequest(services.io, { userId }))
     return false
   } catch (error) {
     if (isWalletError(error, 'ACCOUNT_NOT_FOUND')) return true
@@ -133,7 +136,7 @@ const DEFAULT_API_KEY = '4248c1bf41e53b840a5fdb2c872dd3ade525e66d'
 
 const TIMEOUT_MS = 30_000
 
-const fetchInTime = ({ io }: ServerPort, url: string, options: FetchOptions): Promise<FetchReply> =>
+const fetchInTime = ({ io }: ServerServices, url: string, options: FetchOptions): Promise<FetchReply> =>
   new Promise((resolve, reject) => {
     const timeout = makeTimeout(io.clock, () =>
       reject(new WalletError('DEADLINE', { what: 'The login server', milliseconds: TIMEOUT_MS }))
@@ -177,13 +180,15 @@ const makeTimeout = (clock: Clock, onTimeout: () => void): Timeout => {
  * @throws NETWORK, BAD_REPLY and what the server answers; asks nothing where there are no users
  */
 export const fetchLoginMessages = async (
-  port: Pick<Services, 'io' | 'config' | 'logOf'>,
+  services: Pick<Services, 'io' | 'config' | 'logOf'>,
   users: readonly LoginStash[]
 ): Promise<readonly LoginMessage[]> => {
   if (users.length === 0) return []
   const loginIds = users.map(({ loginId }) => loginId)
-  const entries = parseMessageList(await loginFetch(port, 'POST', '/v2/messages', { loginIds }))
-  const found = new Map(entries.flatMap(entry => readMessage(port, entry)).map(news => [news.loginId, news]))
+  const entries = parseMessageList(await loginFetch(services, 'POST', '/v2/messages', { loginIds }))
+  const found = new Map(
+    entries.flatMap(entry => readMessage(services, entry)).map(news => [news.loginId, news])
+  )
   return users.flatMap(({ loginId, username }) => {
     const message = found.get(loginId)
     if (message === undefined) return []
@@ -215,12 +220,12 @@ export interface ResetRequest {
  * @throws BAD_USERNAME, ACCOUNT_NOT_FOUND, NETWORK; PASSWORD for a wrong token; SERVER if two-factor is not on
  */
 export const requestOtpReset = async (
-  port: ServerPort,
+  services: ServerServices,
   { username, resetToken }: ResetRequest
 ): Promise<Date> => {
-  const userId = await userIdOf(port.io, normalizeUsername(username))
-  const body = encodeLoginRequest(port.io, { userId, otpResetAuth: resetToken })
-  return dateOf(parseResetDate(await loginFetch(port, 'DELETE', '/v2/login/otp', body)))
+  const userId = await userIdOf(services.io, normalizeUsername(username))
+  const body = encodeLoginRequest(services.io, { userId, otpResetAuth: resetToken })
+  return dateOf(parseResetDate(await loginFetch(services, 'DELETE', '/v2/login/otp', body)))
 }
 
 /** What proves to the login server who asks; exactly one pair of protocol §2.3, or none. Raw bytes. */

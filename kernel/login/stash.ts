@@ -15,7 +15,7 @@ export const makeEmptyStash = (username: string | undefined): LoginStash => ({
 })
 
 /** Whether a stash has a login itself, and not only its name and what is below it (pure). */
-export const isWhole = ({ loginAuthBox, passwordAuthBox }: LoginStash): boolean =>
+export const isComplete = ({ loginAuthBox, passwordAuthBox }: LoginStash): boolean =>
   loginAuthBox !== undefined || passwordAuthBox !== undefined
 
 /** The login with this id, in base64 (pure). */
@@ -166,7 +166,7 @@ type Changeable = Omit<LoginStash, 'appId' | 'loginId'>
  * Fields of a stash that a change replaces, or removes where they are undefined; key boxes and children are added to
  * those that are there.
  */
-export type StashChanges = { readonly [Field in keyof Changeable]?: Changeable[Field] | undefined }
+export type StashPatch = { readonly [Field in keyof Changeable]?: Changeable[Field] | undefined }
 
 /**
  * The tree after a change of one of its logins (pure).
@@ -176,17 +176,17 @@ export type StashChanges = { readonly [Field in keyof Changeable]?: Changeable[F
  *
  * @param heldId - base64, of the login whose key is held
  */
-export const changeStash = (
+export const patchStash = (
   root: LoginStash,
   heldId: string,
-  { loginId, stash }: { readonly loginId: string; readonly stash: StashChanges }
+  { loginId, stash }: { readonly loginId: string; readonly stash: StashPatch }
 ): LoginStash => {
-  const changed = replaceStash(root, loginId, node => applyStashChanges(node, stash))
+  const changed = replaceStash(root, loginId, node => patchLogin(node, stash))
   return replaceStash(changed, heldId, ({ syncToken: _, ...node }) => node)
 }
 
 /** One login after a change (pure). */
-export const applyStashChanges = (stash: LoginStash, changes: StashChanges): LoginStash => {
+export const patchLogin = (stash: LoginStash, changes: StashPatch): LoginStash => {
   const { keyBoxes = [], children = [], ...fields } = changes
   const { username } = fields
   const named = username === undefined ? stash : renameStash(stash, username)
@@ -212,16 +212,20 @@ export const applyStashChanges = (stash: LoginStash, changes: StashChanges): Log
  * @param loginId - base64; of the login within `sent` that was handed over
  * @throws KEY_INTEGRITY if the way down leads through a login that an account whose key opens here does not have
  */
-export const graftLogin = (known: LoginStash | undefined, sent: LoginStash, loginId: string): LoginStash => {
+export const importChildLogin = (
+  known: LoginStash | undefined,
+  sent: LoginStash,
+  loginId: string
+): LoginStash => {
   if (sent.loginId === loginId) return mergeLogin(known, sent)
   const base = known === undefined ? nameOf(sent) : renamed(known, sent)
   const next = sent.children?.find(child => findStashById(child, loginId) !== undefined)
   if (next === undefined) return base
   const { children = [] } = base
   const place = children.find(child => child.loginId === next.loginId)
-  const grafted = graftLogin(place, next, loginId)
+  const grafted = importChildLogin(place, next, loginId)
   const isThere = place !== undefined
-  if (!isThere && isWhole(base) && next.loginId !== loginId) {
+  if (!isThere && isComplete(base) && next.loginId !== loginId) {
     throw new WalletError('KEY_INTEGRITY', { rule: 'a login is below one that this account does not have' })
   }
   return {
@@ -235,9 +239,9 @@ export const graftLogin = (known: LoginStash | undefined, sent: LoginStash, logi
  *
  * @param shown - the base64 id of the login that is handed over, whole, with everything below it
  */
-export const sharedStashOf = (stash: LoginStash, shown: string): LoginStash => {
+export const exportedStash = (stash: LoginStash, shown: string): LoginStash => {
   if (stash.loginId === shown) return withoutDevice(stash)
-  const children = (stash.children ?? []).map(child => sharedStashOf(child, shown))
+  const children = (stash.children ?? []).map(child => exportedStash(child, shown))
   return { ...nameOf(stash), children }
 }
 
@@ -251,11 +255,11 @@ const nameOf = ({ appId, loginId, username }: LoginStash): LoginStash => ({
 
 /** Who holds no key of a login learns of its new name by being told. */
 const renamed = (known: LoginStash, { username }: LoginStash): LoginStash =>
-  isWhole(known) || username === undefined ? known : { ...known, username }
+  isComplete(known) || username === undefined ? known : { ...known, username }
 
 /** A login that can be opened is kept as it is: the server has its newest state, and the other device may not. */
 const mergeLogin = (known: LoginStash | undefined, sent: LoginStash): LoginStash => {
-  if (known !== undefined && isWhole(known)) return known
+  if (known !== undefined && isComplete(known)) return known
   const knownChildren = known?.children ?? []
   const children = (sent.children ?? []).map(child => {
     const place = knownChildren.find(({ loginId }) => loginId === child.loginId)

@@ -10,11 +10,18 @@ import { type DoubledFiles, makeDoubledFiles } from '../sync/credential-files.ts
 import type { LocalUser, LoginStash } from '../types/login.ts'
 import type { UserSnapshot } from '../types/snapshots.ts'
 import { normalizeUsername } from './derive.ts'
-import { KeptOtpKeys } from './kept-otp-keys.ts'
-import { findStashByApp, isSameStash, isWhole, parseStashFile, replaceStash, stashTextOf } from './stash.ts'
+import { SavedOtpKeys } from './saved-otp-keys.ts'
+import {
+  findStashByApp,
+  isComplete,
+  isSameStash,
+  parseStashFile,
+  replaceStash,
+  stashTextOf
+} from './stash.ts'
 
 /** What keeps the stashes. */
-export type StashPort = Pick<Services, 'io' | 'hooks' | 'disk' | 'config' | 'report' | 'logOf'>
+export type StashServices = Pick<Services, 'io' | 'hooks' | 'disk' | 'config' | 'report' | 'logOf'>
 
 /** A user by name, normalised, or by base58 id. */
 export type UserQuery = { readonly username: string } | { readonly loginId: string }
@@ -26,23 +33,23 @@ export type UserQuery = { readonly username: string } | { readonly loginId: stri
  *
  * @throws STORAGE_FAILED
  */
-export const openStashes = async (port: StashPort): Promise<Stashes> => {
+export const openStashes = async (services: StashServices): Promise<Stashes> => {
   const files = makeDoubledFiles({
-    io: port.io,
-    disk: port.disk,
-    report: error => port.report('logins', error),
-    isSound: (_, text) => isStash(port, text)
+    io: services.io,
+    disk: services.disk,
+    report: error => services.report('logins', error),
+    isSound: (_, text) => isStash(services, text)
   })
-  const stashes = new Stashes(port, files, await loadStashes(port, files))
-  if (stashes.list().length > 0) stashes.tell()
+  const stashes = new Stashes(services, files, await loadStashes(services, files))
+  if (stashes.list().length > 0) stashes.emit()
   return stashes
 }
 
 /** The logins that this device knows, the last used first; the one writer of `logins/` (specification §3). */
 export class Stashes implements Readable<readonly LoginStash[]> {
   /** The two-factor keys that have worked here. */
-  readonly otpKeys: KeptOtpKeys
-  readonly #port: StashPort
+  readonly otpKeys: SavedOtpKeys
+  readonly #services: StashServices
   readonly #files: DoubledFiles
   readonly #unreadable: Map<string, string>
   readonly #found = new Map<string, FoundStash>()
@@ -50,16 +57,16 @@ export class Stashes implements Readable<readonly LoginStash[]> {
   readonly #mutex = new Mutex()
   readonly #openCounts = new Map<string, number>()
 
-  constructor(port: StashPort, files: DoubledFiles, folder: StashFolder) {
-    this.#port = port
-    this.otpKeys = new KeptOtpKeys(port)
+  constructor(services: StashServices, files: DoubledFiles, folder: StashFolder) {
+    this.#services = services
+    this.otpKeys = new SavedOtpKeys(services)
     this.#files = files
     this.#unreadable = new Map(folder.unreadable)
     for (const found of folder.found) this.#found.set(found.saved.loginId, found)
     this.#state = new Observable<readonly LoginStash[]>(
       folder.found.map(({ saved }) => saved),
-      () => this.tell(),
-      error => port.report('logins', error)
+      () => this.emit(),
+      error => services.report('logins', error)
     )
   }
 
@@ -68,8 +75,8 @@ export class Stashes implements Readable<readonly LoginStash[]> {
   readonly getSnapshot = (): readonly LoginStash[] => this.#state.getSnapshot()
 
   /** Tells observers who is on this device. */
-  tell(): void {
-    this.#port.hooks.usersChanged.call(this.#snapshots())
+  emit(): void {
+    this.#services.hooks.usersChanged.call(this.#snapshots())
   }
 
   /** Every root login, the last used first. */
@@ -79,7 +86,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
 
   /** The users of this device, the last used first. */
   localUsers(): LocalUser[] {
-    return this.list().map(stash => localUserOf(this.#port, stash))
+    return this.list().map(stash => localUserOf(this.#services, stash))
   }
 
   find(query: UserQuery): LoginStash | undefined {
@@ -162,7 +169,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
 
   async #save(stash: LoginStash): Promise<void> {
     const { loginId } = stash
-    const bytes = idBytesOf(this.#port, stash)
+    const bytes = idBytesOf(this.#services, stash)
     const found = this.#found.get(loginId)
     if (found === undefined || !isNearlyEqual(stash, found.saved)) {
       const path = stashPathOf(bytes)
@@ -176,13 +183,17 @@ export class Stashes implements Readable<readonly LoginStash[]> {
   async #keepUnreadable(path: string): Promise<void> {
     const text = this.#unreadable.get(path)
     if (text === undefined) return
-    await quarantine(this.#port.disk, this.#port.io.clock, { path, text, rule: 'it is no login stash' })
+    await quarantine(this.#services.disk, this.#services.io.clock, {
+      path,
+      text,
+      rule: 'it is no login stash'
+    })
     this.#unreadable.delete(path)
   }
 
   #base64Of(base58: string): string {
     try {
-      return this.#port.io.crypto.toBase64(parseBase58(base58))
+      return this.#services.io.crypto.toBase64(parseBase58(base58))
     } catch {
       return ''
     }
@@ -190,7 +201,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
 
   #snapshots(): readonly UserSnapshot[] {
     const snapshots = this.list().map(stash => {
-      const { loginId, username, isPinLoginEnabled } = localUserOf(this.#port, stash)
+      const { loginId, username, isPinLoginEnabled } = localUserOf(this.#services, stash)
       return Object.freeze<UserSnapshot>({
         loginId,
         isPinLoginEnabled,
@@ -214,19 +225,19 @@ const isNearlyEqual = (next: LoginStash, saved: LoginStash): boolean => {
   return isSameStash(rest, savedRest)
 }
 
-const idBytesOf = ({ io }: StashPort, { appId, loginId }: LoginStash): Uint8Array => {
+const idBytesOf = ({ io }: StashServices, { appId, loginId }: LoginStash): Uint8Array => {
   const bytes = io.crypto.fromBase64(loginId)
   if (appId !== '' || bytes.length !== 32) throw new WalletError('INCOMPLETE_LOGIN', {})
   return bytes
 }
 
-const localUserOf = ({ io, config }: StashPort, stash: LoginStash): LocalUser => {
+const localUserOf = ({ io, config }: StashServices, stash: LoginStash): LocalUser => {
   const node = findStashByApp(stash, config.appId)
   const { username, lastLogin, voucherId, recovery2Key } = stash
   const user: LocalUser = {
     loginId: base58Of(io.crypto.fromBase64(stash.loginId)),
     isPinLoginEnabled: (stash.pin2Key ?? node?.pin2Key) !== undefined,
-    isKeyLoginEnabled: node !== undefined && isWhole(node),
+    isKeyLoginEnabled: node !== undefined && isComplete(node),
     ...(username === undefined ? {} : { username }),
     ...(lastLogin === undefined ? {} : { lastLogin: dateOf(lastLogin) }),
     ...(voucherId === undefined ? {} : { voucherId })
@@ -237,9 +248,9 @@ const localUserOf = ({ io, config }: StashPort, stash: LoginStash): LocalUser =>
   return Object.defineProperty(user, 'recovery2Key', { get, enumerable: false })
 }
 
-const isStash = (port: StashPort, text: string): boolean => {
+const isStash = (services: StashServices, text: string): boolean => {
   try {
-    parseStashFile(port.io, text)
+    parseStashFile(services.io, text)
     return true
   } catch {
     return false
@@ -264,29 +275,29 @@ interface StashFolder {
  * @throws STORAGE_FAILED
  */
 const loadStashes = async (
-  port: Pick<Services, 'io' | 'report'>,
+  services: Pick<Services, 'io' | 'report'>,
   files: DoubledFiles
 ): Promise<StashFolder> => {
   const found = new Map<string, FoundStash>()
   const unreadable = new Map<string, string>()
   for (const path of await files.list('logins')) {
     if (!path.endsWith('.json')) continue
-    const text = await textOf(port, files, path)
+    const text = await textOf(services, files, path)
     if (text === undefined) continue
     try {
-      const stash = parseStashFile(port.io, text)
-      found.set(stash.loginId, choose(port, { path, stash, known: found.get(stash.loginId) }))
+      const stash = parseStashFile(services.io, text)
+      found.set(stash.loginId, choose(services, { path, stash, known: found.get(stash.loginId) }))
     } catch (error) {
       unreadable.set(path, text)
       const rule = isWalletError(error) ? error.message : 'it is no login stash'
-      port.report('logins', new WalletError('CORRUPT_FILE', { path, rule }, error))
+      services.report('logins', new WalletError('CORRUPT_FILE', { path, rule }, error))
     }
   }
   return { found: [...found.values()].sort(byLastLogin), unreadable }
 }
 
 const textOf = async (
-  port: Pick<Services, 'report'>,
+  services: Pick<Services, 'report'>,
   files: DoubledFiles,
   path: string
 ): Promise<string | undefined> => {
@@ -294,7 +305,7 @@ const textOf = async (
     return await files.getText(path)
   } catch (error) {
     if (!isWalletError(error, 'CORRUPT_FILE')) throw error
-    port.report('logins', error)
+    services.report('logins', error)
     return undefined
   }
 }
@@ -345,10 +356,10 @@ export const localUsersOf = (stashes: Stashes): (() => readonly LocalUser[]) => 
   }
 }
 
-type VoucherPort = Pick<Services, 'io' | 'report'>
+type VoucherServices = Pick<Services, 'io' | 'report'>
 
 /** The login that a request was about. */
-export interface AskedLogin {
+export interface RequestedLogin {
   /** The root login as it was found, perhaps empty. */
   readonly stash: LoginStash
   /** The login within it. */
@@ -362,25 +373,29 @@ export interface AskedLogin {
  *
  * Other errors are passed over. Saving must not hide why the request failed, so its own failure is reported.
  */
-export const keepVoucher = async (
-  port: VoucherPort,
+export const saveVoucher = async (
+  services: VoucherServices,
   stashes: Stashes,
-  asked: AskedLogin,
+  asked: RequestedLogin,
   error: unknown
 ): Promise<void> => {
   if (!isWalletError(error, 'OTP')) return
   try {
-    await saveVoucher(port, stashes, { ...asked, details: error.details })
+    await writeVoucher(services, stashes, { ...asked, details: error.details })
   } catch (failure) {
-    port.report('login', failure)
+    services.report('login', failure)
   }
 }
 
-interface RefusedLogin extends AskedLogin {
+interface RefusedLogin extends RequestedLogin {
   readonly details: WalletError<'OTP'>['details']
 }
 
-const saveVoucher = async ({ io }: VoucherPort, stashes: Stashes, refused: RefusedLogin): Promise<void> => {
+const writeVoucher = async (
+  { io }: VoucherServices,
+  stashes: Stashes,
+  refused: RefusedLogin
+): Promise<void> => {
   const { stash, node, isRefresh, details } = refused
   const { loginId, voucherId, voucherAuth } = details
   const isNew = stash.loginId === '' && loginId !== undefined

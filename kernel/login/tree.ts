@@ -8,14 +8,14 @@ import { accountRepoTypeOf, hideWalletInfo, mergeWalletInfos } from '../keys/wal
 import { parseWalletInfo } from '../schema/login.ts'
 import type { Box, SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginStash, LoginTree } from '../types/login.ts'
-import type { OpenedBoxes } from './secret-cache.ts'
+import type { SecretCache } from './secret-cache.ts'
 import type { LoginCredentials } from './server.ts'
 
 /** What opening a stash needs. */
-export interface TreePort {
+export interface TreeContext {
   readonly io: Pick<Io, 'crypto'>
   /** Keeps the secrets of the tree. */
-  readonly opened: OpenedBoxes
+  readonly secrets: SecretCache
   /** Hears of boxes and logins of apps that cannot be opened; they are skipped: one of them locks nobody out. */
   readonly report: (error: unknown) => void
 }
@@ -28,35 +28,41 @@ export interface TreePort {
  * @throws NO_AUTH_METHODS if the login has neither a loginAuth nor a passwordAuth
  * @throws INVALID_CHECKSUM and the other failures of boxes
  */
-export const openLoginTree = (port: TreePort, stash: LoginStash, loginKey: Secret<Uint8Array>): LoginTree => {
-  const { opened } = port
+export const openLoginTree = (
+  context: TreeContext,
+  stash: LoginStash,
+  loginKey: Secret<Uint8Array>
+): LoginTree => {
+  const { secrets } = context
   const { appId, loginId, loginAuthBox, passwordAuthBox, pin2TextBox } = stash
   if (loginAuthBox === undefined && passwordAuthBox === undefined)
     throw new WalletError('NO_AUTH_METHODS', {})
-  const pin = pin2TextBox === undefined ? undefined : pinOf(port, loginKey, pin2TextBox)
+  const pin = pin2TextBox === undefined ? undefined : pinOf(context, loginKey, pin2TextBox)
   const { pin2Key, recovery2Key, otpKey } = stash
-  const { fromBase64 } = port.io.crypto
+  const { fromBase64 } = context.io.crypto
   const userId = stash.userId ?? (passwordAuthBox === undefined ? undefined : loginId)
   return Object.freeze({
     appId,
     isRoot: stash.parentBox === undefined,
     loginId,
     loginKey,
-    ...(loginAuthBox === undefined ? {} : { loginAuth: opened.bytesOf(loginKey, loginAuthBox) }),
-    ...(passwordAuthBox === undefined ? {} : { passwordAuth: opened.bytesOf(loginKey, passwordAuthBox) }),
+    ...(loginAuthBox === undefined ? {} : { loginAuth: secrets.openBytes(loginKey, loginAuthBox) }),
+    ...(passwordAuthBox === undefined ? {} : { passwordAuth: secrets.openBytes(loginKey, passwordAuthBox) }),
     ...(userId === undefined ? {} : { userId }),
     ...(stash.username === undefined ? {} : { username: stash.username }),
     ...(pin === undefined ? {} : { pin }),
-    ...(pin2Key === undefined ? {} : { pin2Key: opened.ofText('key', pin2Key, fromBase64) }),
-    ...(recovery2Key === undefined ? {} : { recovery2Key: opened.ofText('key', recovery2Key, fromBase64) }),
-    ...(otpKey === undefined ? {} : { otpKey: opened.ofText('code key', otpKey, text => text) }),
+    ...(pin2Key === undefined ? {} : { pin2Key: secrets.fromText('key', pin2Key, fromBase64) }),
+    ...(recovery2Key === undefined
+      ? {}
+      : { recovery2Key: secrets.fromText('key', recovery2Key, fromBase64) }),
+    ...(otpKey === undefined ? {} : { otpKey: secrets.fromText('code key', otpKey, text => text) }),
     ...(stash.otpResetDate === undefined ? {} : { otpResetDate: stash.otpResetDate }),
     ...(stash.otpTimeout === undefined ? {} : { otpTimeout: stash.otpTimeout }),
     pendingVouchers: stash.pendingVouchers,
     ...(stash.created === undefined ? {} : { created: stash.created }),
     ...(stash.lastLogin === undefined ? {} : { lastLogin: stash.lastLogin }),
-    children: (stash.children ?? []).flatMap(child => openChild(port, child, loginKey) ?? []),
-    walletInfos: ownWalletInfos(port, stash, loginKey)
+    children: (stash.children ?? []).flatMap(child => openChild(context, child, loginKey) ?? []),
+    walletInfos: ownWalletInfos(context, stash, loginKey)
   })
 }
 
@@ -90,7 +96,7 @@ export const credentialsOf = (io: Pick<Io, 'crypto'>, tree: LoginTree): LoginCre
 
 /** Every wallet info of a login and of all below it, those of one id put together (protocol §4.3). */
 export const allWalletInfos = (
-  { io, report }: Pick<TreePort, 'io' | 'report'>,
+  { io, report }: Pick<TreeContext, 'io' | 'report'>,
   tree: LoginTree
 ): SecretWalletInfo[] => mergeWalletInfos(io, infosBelow(tree), report)
 
@@ -101,7 +107,7 @@ export const allWalletInfos = (
  * the next reply of the server removes a stranger's.
  */
 const openChild = (
-  port: TreePort,
+  context: TreeContext,
   child: LoginStash,
   parentKey: Secret<Uint8Array>
 ): LoginTree | undefined => {
@@ -109,9 +115,9 @@ const openChild = (
   try {
     if (parentBox === undefined)
       throw new WalletError('KEY_INTEGRITY', { rule: 'No parentBox on child login.' })
-    return openLoginTree(port, child, port.opened.bytesOf(parentKey, parentBox))
+    return openLoginTree(context, child, context.secrets.openBytes(parentKey, parentBox))
   } catch (error) {
-    port.report(error)
+    context.report(error)
     return undefined
   }
 }
@@ -121,9 +127,9 @@ const infosBelow = (tree: LoginTree): SecretWalletInfo[] => [
   ...tree.children.flatMap(infosBelow)
 ]
 
-const pinOf = ({ io, opened }: TreePort, loginKey: Secret<Uint8Array>, box: Box): Secret<string> =>
-  opened.once('text', { box, key: loginKey }, () =>
-    opened.adopt(new Secret(loginKey.use(key => openText(io, key, box))))
+const pinOf = ({ io, secrets }: TreeContext, loginKey: Secret<Uint8Array>, box: Box): Secret<string> =>
+  secrets.get('text', { box, key: loginKey }, () =>
+    secrets.add(new Secret(loginKey.use(key => openText(io, key, box))))
   )
 
 /** A reader of one box, or of two that belong together; the first is the one it is known by. */
@@ -134,7 +140,7 @@ interface InfoBox {
 }
 
 /** Those of old accounts come first (protocol §4.2). */
-const infoBoxesOf = ({ io }: TreePort, stash: LoginStash): InfoBox[] => {
+const infoBoxesOf = ({ io }: TreeContext, stash: LoginStash): InfoBox[] => {
   const { appId, rootKeyBox, mnemonicBox, syncKeyBox, keyBoxes = [] } = stash
   const found: InfoBox[] = []
   if (rootKeyBox !== undefined && mnemonicBox !== undefined) {
@@ -152,24 +158,24 @@ const infoBoxesOf = ({ io }: TreePort, stash: LoginStash): InfoBox[] => {
 }
 
 const ownWalletInfos = (
-  port: TreePort,
+  context: TreeContext,
   stash: LoginStash,
   loginKey: Secret<Uint8Array>
 ): SecretWalletInfo[] => {
-  const { io, opened, report } = port
+  const { io, secrets, report } = context
   const infos: SecretWalletInfo[] = []
-  for (const { kind, box, open } of infoBoxesOf(port, stash)) {
+  for (const { kind, box, open } of infoBoxesOf(context, stash)) {
     try {
-      const info = opened.once(kind, { box, key: loginKey }, () =>
+      const info = secrets.get(kind, { box, key: loginKey }, () =>
         hideWalletInfo(loginKey.use(open), stash.appId)
       )
-      opened.adopt(info.keys)
+      secrets.add(info.keys)
       infos.push(info)
     } catch (error) {
       report(error)
     }
   }
-  return mergeWalletInfos(io, infos, report).map(info => opened.fixed(info))
+  return mergeWalletInfos(io, infos, report).map(info => secrets.withKnownType(info))
 }
 
 type CryptoIo = Pick<Io, 'crypto'>

@@ -4,14 +4,14 @@ import { equalBytes, utf8Of } from '../crypto/encoding.ts'
 import type { Io } from '../io/io.ts'
 import type { Box } from '../types/keys.ts'
 import type { BoxOrTrue, LoginPayload } from '../types/login.ts'
-import type { OpenedBoxes } from './secret-cache.ts'
+import type { SecretCache } from './secret-cache.ts'
 
 /** What a key is for; a key of one kind never passes for one of the other. */
-export type ProvenKeyUse = 'pin2Key' | 'recovery2Key'
+export type VerifiedKeyUse = 'pin2Key' | 'recovery2Key'
 
 /** A login, and the key that it is said to have. */
-export interface SaidKey {
-  readonly use: ProvenKeyUse
+export interface ClaimedKey {
+  readonly use: VerifiedKeyUse
   readonly loginKey: Uint8Array
   readonly known: Secret<Uint8Array> | undefined
 }
@@ -27,10 +27,10 @@ export interface SaidKey {
  */
 export const keepOrMakeKey = (
   io: Pick<Io, 'crypto' | 'random'>,
-  { use, loginKey, known }: SaidKey
+  { use, loginKey, known }: ClaimedKey
 ): Uint8Array => {
   const isKept =
-    known !== undefined && (seen.has(known) || known.use(key => isOwn(io, key, { use, loginKey })))
+    known !== undefined && (verified.has(known) || known.use(key => isOwn(io, key, { use, loginKey })))
   if (isKept) return known.use(key => key.slice())
   const chance = io.random(CHANCE_BYTES)
   const key = new Uint8Array(KEY_BYTES)
@@ -44,9 +44,9 @@ export const keepOrMakeKey = (
  *
  * Servers may answer `true` in the place of that box; then the reply proves nothing.
  */
-export const noteProvenKeys = (
+export const recordVerifiedKeys = (
   io: Pick<Io, 'crypto'>,
-  opened: OpenedBoxes,
+  secrets: SecretCache,
   { payload, loginKey }: { readonly payload: LoginPayload; readonly loginKey: Secret<Uint8Array> }
 ): void => {
   const note = (keyBox: Box | undefined, box: BoxOrTrue | undefined): void => {
@@ -54,7 +54,7 @@ export const noteProvenKeys = (
     const { toBase64, fromBase64 } = io.crypto
     const text = loginKey.use(key => toBase64(openBox(io, key, keyBox)))
     const sealed = openBox(io, fromBase64(text), box)
-    if (loginKey.use(key => equalBytes(key, sealed))) seen.add(opened.ofText('key', text, fromBase64))
+    if (loginKey.use(key => equalBytes(key, sealed))) verified.add(secrets.fromText('key', text, fromBase64))
     sealed.fill(0)
   }
   try {
@@ -62,7 +62,10 @@ export const noteProvenKeys = (
     note(payload.recovery2KeyBox, payload.recovery2Box)
     for (const child of payload.children ?? []) {
       if (child.parentBox === undefined) continue
-      noteProvenKeys(io, opened, { payload: child, loginKey: opened.bytesOf(loginKey, child.parentBox) })
+      recordVerifiedKeys(io, secrets, {
+        payload: child,
+        loginKey: secrets.openBytes(loginKey, child.parentBox)
+      })
     }
   } catch {
     // What does not open proves nothing.
@@ -70,18 +73,18 @@ export const noteProvenKeys = (
 }
 
 /** Secrets by identity: an account that closes takes what was seen of it along. */
-const seen = new WeakSet<Secret<Uint8Array>>()
+const verified = new WeakSet<Secret<Uint8Array>>()
 
-type Origin = Omit<SaidKey, 'known'>
+type KeyOwner = Omit<ClaimedKey, 'known'>
 
 const KEY_BYTES = 32
 const CHANCE_BYTES = 16
 
-const isOwn = (io: Pick<Io, 'crypto'>, key: Uint8Array, origin: Origin): boolean =>
+const isOwn = (io: Pick<Io, 'crypto'>, key: Uint8Array, origin: KeyOwner): boolean =>
   key.length === KEY_BYTES &&
   equalBytes(key.subarray(CHANCE_BYTES), proofOf(io, key.subarray(0, CHANCE_BYTES), origin))
 
-const proofOf = (io: Pick<Io, 'crypto'>, chance: Uint8Array, { use, loginKey }: Origin): Uint8Array => {
+const proofOf = (io: Pick<Io, 'crypto'>, chance: Uint8Array, { use, loginKey }: KeyOwner): Uint8Array => {
   const name = utf8Of(`holdfast ${use} `)
   const message = new Uint8Array(name.length + chance.length)
   message.set(name)

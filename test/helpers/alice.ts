@@ -7,7 +7,7 @@ import type { LoginOptions } from '../../kernel/login/online.ts'
 import type { KernelConfig } from '../../kernel/plugins/services.ts'
 import { CHEAP, type LoginDevice, type LoginWorld, openDevice } from './login-device.ts'
 import { recordsOf } from './login-ids.ts'
-import { ALICE, type OpenedDevice, withCredentials } from './ways-in.ts'
+import { ALICE, type OpenedDevice, withCredentials } from './login-methods.ts'
 
 /** A device on which Alice is logged in, at the root of her account. */
 export interface AliceDevice extends OpenedDevice {

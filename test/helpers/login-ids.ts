@@ -2,7 +2,7 @@ import type { LoginRecord } from '../../fake-server/login-record.ts'
 import { pin2IdOf, recovery2IdOf, userIdOf } from '../../kernel/login/derive.ts'
 import type { LoginStash } from '../../kernel/types/login.ts'
 import type { LoginWorld } from './login-device.ts'
-import type { OpenedDevice } from './ways-in.ts'
+import type { OpenedDevice } from './login-methods.ts'
 
 /** Every login that a server knows. */
 export const recordsOf = ({ server }: LoginWorld): LoginRecord[] =>

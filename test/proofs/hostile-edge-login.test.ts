@@ -5,9 +5,9 @@ import { makeLobbyKeys } from '../../kernel/crypto/lobby-key.ts'
 import { sealLobbyReply } from '../../kernel/login/lobby.ts'
 import type { Login } from '../../kernel/login/login.ts'
 import { createLogin } from '../../kernel/login/methods/create.ts'
-import { acceptLogin, openHandedLogin } from '../../kernel/login/methods/edge-reply.ts'
+import { acceptLogin, openEdgeReply } from '../../kernel/login/methods/edge-reply.ts'
 import { loginWithPassword } from '../../kernel/login/methods/password.ts'
-import { sharedStashOf, stashTextOf } from '../../kernel/login/stash.ts'
+import { exportedStash, stashTextOf } from '../../kernel/login/stash.ts'
 import {
   CHEAP,
   type LoginDevice,
@@ -25,9 +25,9 @@ const take = ({ services, stashes }: LoginDevice, answer: Json): Promise<Login> 
   const { io } = services
   const { privateKey, publicKey } = makeLobbyKeys(io)
   const reply = sealLobbyReply(io, { publicKey: io.crypto.toBase64(publicKey) }, answer)
-  const handed = openHandedLogin(io, { privateKey: new Secret(privateKey), appId: APP }, reply)
+  const received = openEdgeReply(io, { privateKey: new Secret(privateKey), appId: APP }, reply)
   return acceptLogin(services, stashes, {
-    handed,
+    received,
     vouchers: new Map(),
     checkWanted: () => {},
     verified: () => {}
@@ -60,7 +60,7 @@ test('whatever a reply says, a device keeps what it had, and keeps nothing that 
   await alice.ensureAccountRepo()
   await alice.refresh()
   const { tree, stash } = alice
-  const loginStash = JSON.parse(stashTextOf(sharedStashOf(stash, tree.loginId)))
+  const loginStash = JSON.parse(stashTextOf(exportedStash(stash, tree.loginId)))
   const loginKey = tree.loginKey.use(key => Buffer.from(key).toString('base64'))
   const genuine = { appId: APP, loginKey, loginStash }
   const repoId = (await alice.ensureAccountRepo()).id

@@ -5,7 +5,7 @@ import { Secret } from '../../kernel/base/secret.ts'
 import { sealBox } from '../../kernel/crypto/box.ts'
 import { base58Of } from '../../kernel/crypto/encoding.ts'
 import { makeWalletInfo } from '../../kernel/keys/wallet-info.ts'
-import { makeRecoveryKit, makeVoucherKit } from '../../kernel/login/changes.ts'
+import { recoveryChange, voucherChange } from '../../kernel/login/changes.ts'
 import type { Login } from '../../kernel/login/login.ts'
 import { createLogin } from '../../kernel/login/methods/create.ts'
 import { loginWithKey } from '../../kernel/login/methods/key.ts'
@@ -47,7 +47,7 @@ const makeVictim = async (): Promise<Victim> => {
   await login.ensureAccountRepo()
   await login.addWalletInfos([makeWalletInfo(io, 'wallet:bitcoin')])
   const answers = new Secret<readonly string[]>(ANSWERS)
-  await login.change(({ held }) => [makeRecoveryKit(io, held, { questions: ['Door?', 'Tree?'], answers })])
+  await login.change(({ held }) => [recoveryChange(io, held, { questions: ['Door?', 'Tree?'], answers })])
   const loginKey = login.rootLoginKeyBase58()
   for (const appId of ['first', 'second']) {
     const app = await openDevice(world, device.files, { config: { appId } })
@@ -117,7 +117,7 @@ const DOORS: readonly Door[] = [
   {
     name: 'a change that is answered',
     prepare: withKey,
-    enter: async (_, __, login) => login?.change(({ held }) => [makeVoucherKit(held, 'rejected', ['none'])])
+    enter: async (_, __, login) => login?.change(({ held }) => [voucherChange(held, 'rejected', ['none'])])
   },
   { name: 'a key', enter: withKey },
   { name: 'a password that opens offline', enter: withPassword },

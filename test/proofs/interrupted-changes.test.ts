@@ -15,7 +15,7 @@ import {
   openByPassword,
   openByPin,
   withCredentials
-} from '../helpers/ways-in.ts'
+} from '../helpers/login-methods.ts'
 
 const NEW_PASSWORD = 'battery staple'
 const NEW_PIN = '2580'

@@ -14,7 +14,7 @@ import {
   openByPin,
   takeRoutes,
   withCredentials
-} from '../helpers/ways-in.ts'
+} from '../helpers/login-methods.ts'
 
 const { password } = ALICE
 const NEW_NAME = { username: 'bob', password }

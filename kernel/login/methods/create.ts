@@ -6,9 +6,9 @@ import { checkNewPassword } from '../changes.ts'
 import { normalizeUsername } from '../derive.ts'
 import { Login } from '../login.ts'
 import { makeNewLogin } from '../new-login.ts'
-import { type LoginPort, tellAttempt } from '../online.ts'
+import { type LoginServices, runAttempt } from '../online.ts'
 import { checkPin } from '../pin-changes.ts'
-import { OpenedBoxes } from '../secret-cache.ts'
+import { SecretCache } from '../secret-cache.ts'
 import { postCreate } from '../server.ts'
 import type { Stashes } from '../stashes.ts'
 
@@ -34,26 +34,26 @@ export interface CreateLoginOptions {
  * @throws ACCOUNT_EXISTS, NETWORK, STORAGE_FULL, …
  */
 export const createLogin = (
-  port: LoginPort,
+  services: LoginServices,
   stashes: Stashes,
   options: CreateLoginOptions
 ): Promise<Login> => {
   const password = options.password === undefined ? undefined : new Secret(options.password)
   const pin = options.pin === undefined ? undefined : new Secret(options.pin)
   const { snrp, now } = options
-  return tellAttempt(port, 'create', async stage => {
+  return runAttempt(services, 'create', async stage => {
     try {
       const username = checkOptions({ username: options.username, password, pin })
       stage('deriving')
-      const login = await makeNewLogin(port.io, { appId: '', username, password, pin, snrp })
+      const login = await makeNewLogin(services.io, { appId: '', username, password, pin, snrp })
       stage('asking')
-      await postCreate(port, { data: login.serverBody })
+      await postCreate(services, { data: login.serverBody })
       stage('opening')
       const { loginId } = login.stash
-      await stashes.save({ ...login.stash, lastLogin: isoOf(now?.getTime() ?? port.io.clock.now()) })
-      const opened = new OpenedBoxes(port.io)
-      const loginKey = opened.adopt(new Secret(login.loginKey))
-      return new Login(port, stashes, { rootId: loginId, loginId, loginKey, opened, isCurrent: true })
+      await stashes.save({ ...login.stash, lastLogin: isoOf(now?.getTime() ?? services.io.clock.now()) })
+      const secrets = new SecretCache(services.io)
+      const loginKey = secrets.add(new Secret(login.loginKey))
+      return new Login(services, stashes, { rootId: loginId, loginId, loginKey, secrets, isCurrent: true })
     } finally {
       password?.destroy()
       pin?.destroy()

@@ -7,15 +7,15 @@ import type { LoginPayload, LoginStash } from '../../types/login.ts'
 import { userIdOf } from '../derive.ts'
 import { openLobbyReply } from '../lobby.ts'
 import { Login } from '../login.ts'
-import { deviceFields, type LoginPort, mergeReply, tellAttempt } from '../online.ts'
-import { OpenedBoxes } from '../secret-cache.ts'
+import { deviceFields, type LoginServices, mergeReply, runAttempt } from '../online.ts'
+import { SecretCache } from '../secret-cache.ts'
 import { postLogin } from '../server.ts'
-import { findStashByApp, findStashById, graftLogin, parseStashFile, replaceStash } from '../stash.ts'
+import { findStashByApp, findStashById, importChildLogin, parseStashFile, replaceStash } from '../stash.ts'
 import type { Stashes } from '../stashes.ts'
 import { credentialsOf, openLoginTree } from '../tree.ts'
 
 /** A login that another device handed over; nothing of it is proven but its shape. */
-export interface HandedLogin {
+export interface ReceivedLogin {
   /** The whole tree as it was sent; its root is the account. */
   readonly sent: LoginStash
   /** Base64; of the login that was asked for. */
@@ -24,7 +24,7 @@ export interface HandedLogin {
 }
 
 /** The request that a reply answers. */
-export interface EdgeLoginQuestion {
+export interface ReplyKey {
   readonly privateKey: Secret<Uint8Array>
   readonly appId: string
 }
@@ -36,11 +36,11 @@ export interface EdgeLoginQuestion {
  * @throws BAD_REPLY, LOBBY_INTEGRITY, BAD_USERNAME, SyntaxError, TypeError and the failures of boxes: anybody who
  * knows the lobby can reply, so that these say nothing of the replies that follow
  */
-export const openHandedLogin = (
+export const openEdgeReply = (
   io: Pick<Io, 'crypto'>,
-  { privateKey, appId }: EdgeLoginQuestion,
+  { privateKey, appId }: ReplyKey,
   reply: unknown
-): HandedLogin => {
+): ReceivedLogin => {
   const answer = privateKey.use(key => openLobbyReply(io, key, reply))
   const { loginKey, loginStash } = parseEdgeLoginReply(answer)
   const sent = parseStashFile(io, JSON.stringify(loginStash))
@@ -56,8 +56,8 @@ interface Voucher {
 }
 
 /** A login that was handed over, and the request that waits for one. */
-export interface AcceptOptions {
-  readonly handed: HandedLogin
+export interface AcceptLoginOptions {
+  readonly received: ReceivedLogin
   /** Of refused codes, by base64 login id; gains one when a code is refused. */
   readonly vouchers: Map<string, Voucher>
   /** Throws if the login is not wanted any more. */
@@ -78,51 +78,55 @@ export interface AcceptOptions {
  * @throws what the server answers, LOST_CHILDREN, BAD_REPLY, NO_AUTH_METHODS, STORAGE_FULL, failures of boxes
  */
 export const acceptLogin = (
-  port: LoginPort,
+  services: LoginServices,
   stashes: Stashes,
-  { handed, vouchers, checkWanted, verified }: AcceptOptions
+  { received, vouchers, checkWanted, verified }: AcceptLoginOptions
 ): Promise<Login> =>
-  tellAttempt(port, 'edge', async stage => {
-    const { loginId, loginKey } = handed
-    const rootId = handed.sent.loginId
-    const opened = new OpenedBoxes(port.io)
-    opened.adopt(loginKey)
+  runAttempt(services, 'edge', async stage => {
+    const { loginId, loginKey } = received
+    const rootId = received.sent.loginId
+    const secrets = new SecretCache(services.io)
+    secrets.add(loginKey)
     try {
       stage('asking')
       const graft = (known: LoginStash | undefined): LoginStash =>
-        withVoucher(graftHanded(known, handed), vouchers)
-      const payload = await ask(port, graft(stashes.get(rootId)), { handed, opened, vouchers })
-      await checkName(port.io, handed, payload)
+        withVoucher(importReceived(known, received), vouchers)
+      const payload = await fetchReceived(services, graft(stashes.get(rootId)), {
+        received,
+        secrets,
+        vouchers
+      })
+      await checkName(services.io, received, payload)
       checkWanted()
       stage('opening')
       const merge = (known: LoginStash | undefined): LoginStash =>
-        mergeReply(port.io, graft(known), { payload, loginKey, opened })
+        mergeReply(services.io, graft(known), { payload, loginKey, secrets })
       verified(merge(stashes.get(rootId)).username)
       await stashes.update(rootId, known => {
         checkWanted()
-        return { ...merge(known), lastLogin: isoOf(port.io.clock.now()) }
+        return { ...merge(known), lastLogin: isoOf(services.io.clock.now()) }
       })
-      return new Login(port, stashes, { rootId, loginId, loginKey, opened, isCurrent: true })
+      return new Login(services, stashes, { rootId, loginId, loginKey, secrets, isCurrent: true })
     } catch (error) {
-      opened.destroy()
+      secrets.destroy()
       throw error
     }
   })
 
-interface OpenedHandedLogin extends Pick<AcceptOptions, 'handed' | 'vouchers'> {
-  readonly opened: OpenedBoxes
+interface FetchReceivedOptions extends Pick<AcceptLoginOptions, 'received' | 'vouchers'> {
+  readonly secrets: SecretCache
 }
 
-const ask = async (
-  port: LoginPort,
+const fetchReceived = async (
+  services: LoginServices,
   stash: LoginStash,
-  { handed, opened, vouchers }: OpenedHandedLogin
+  { received, secrets, vouchers }: FetchReceivedOptions
 ): Promise<LoginPayload> => {
-  const { io } = port
-  const node = findStashById(stash, handed.loginId) ?? stash
-  const tree = openLoginTree({ io, opened, report: () => {} }, node, handed.loginKey)
+  const { io } = services
+  const node = findStashById(stash, received.loginId) ?? stash
+  const tree = openLoginTree({ io, secrets, report: () => {} }, node, received.loginKey)
   try {
-    return await postLogin(port, { ...deviceFields(io, node), ...credentialsOf(io, tree) })
+    return await postLogin(services, { ...deviceFields(io, node), ...credentialsOf(io, tree) })
   } catch (error) {
     if (isWalletError(error, 'OTP')) {
       const { voucherId, voucherAuth } = error.details
@@ -146,7 +150,7 @@ const withVoucher = (stash: LoginStash, vouchers: ReadonlyMap<string, Voucher>):
  */
 const checkName = async (
   io: Pick<Io, 'crypto'>,
-  { sent, loginId }: HandedLogin,
+  { sent, loginId }: ReceivedLogin,
   { userId = loginId }: LoginPayload
 ): Promise<void> => {
   const { username } = sent
@@ -159,11 +163,11 @@ const checkName = async (
  * Hazard: whoever replies says which account it is. A login beside the one that this device has for the app would
  * lock its owner out, since one app has one login.
  */
-const graftHanded = (known: LoginStash | undefined, { sent, loginId }: HandedLogin): LoginStash => {
+const importReceived = (known: LoginStash | undefined, { sent, loginId }: ReceivedLogin): LoginStash => {
   const appId = findStashById(sent, loginId)?.appId ?? ''
   const rival = known && findStashByApp(known, appId)
   if (rival !== undefined && rival.loginId !== loginId) {
     throw new WalletError('KEY_INTEGRITY', { rule: 'this device has another login of the app' })
   }
-  return graftLogin(known, sent, loginId)
+  return importChildLogin(known, sent, loginId)
 }

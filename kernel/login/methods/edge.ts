@@ -9,9 +9,9 @@ import type { LobbyContent } from '../../schema/lobby.ts'
 import type { LobbySnapshot } from '../../types/snapshots.ts'
 import { deleteLobby, getLobby, putLobby } from '../lobby.ts'
 import type { Login } from '../login.ts'
-import type { LoginPort } from '../online.ts'
+import type { LoginServices } from '../online.ts'
 import type { Stashes } from '../stashes.ts'
-import { type AcceptOptions, acceptLogin, openHandedLogin } from './edge-reply.ts'
+import { type AcceptLoginOptions, acceptLogin, openEdgeReply } from './edge-reply.ts'
 
 /** How a login request shall be. */
 export interface EdgeLoginOptions {
@@ -20,7 +20,7 @@ export interface EdgeLoginOptions {
 }
 
 /** What becomes of a login that was handed over. */
-export interface EdgeLoginPlan<Account> extends EdgeLoginOptions {
+export interface EdgeLoginRequestOptions<Account> extends EdgeLoginOptions {
   /** Opens the account of the login. `isWanted`: whether the request was not cancelled meanwhile. */
   open(login: Login, isWanted: () => boolean): Promise<Account>
 }
@@ -33,11 +33,11 @@ export interface EdgeLoginPlan<Account> extends EdgeLoginOptions {
  * @throws OPTION_INVALID for a time that is none; NETWORK and what the server answers
  */
 export const requestEdgeLogin = async <Account>(
-  port: LoginPort,
+  services: LoginServices,
   stashes: Stashes,
-  plan: EdgeLoginPlan<Account>
+  plan: EdgeLoginRequestOptions<Account>
 ): Promise<EdgeLoginRequest<Account>> => {
-  const { io, config } = port
+  const { io, config } = services
   const timeoutSeconds = checkTimeout(plan.timeoutSeconds ?? DEFAULT_TIMEOUT)
   const keys = makeLobbyKeys(io)
   const privateKey = new Secret(keys.privateKey)
@@ -45,12 +45,12 @@ export const requestEdgeLogin = async <Account>(
   try {
     const publicKey = io.crypto.toBase64(keys.publicKey)
     const loginRequest = { appId: config.appId }
-    await putLobby(port, lobbyId, { loginRequest, publicKey, timeout: timeoutSeconds })
+    await putLobby(services, lobbyId, { loginRequest, publicKey, timeout: timeoutSeconds })
   } catch (error) {
     privateKey.destroy()
     throw error
   }
-  return new EdgeLoginRequest(port, stashes, { plan, lobbyId, timeoutSeconds, privateKey })
+  return new EdgeLoginRequest(services, stashes, { plan, lobbyId, timeoutSeconds, privateKey })
 }
 
 /**
@@ -68,27 +68,27 @@ export const requestEdgeLogin = async <Account>(
 export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
   /** Resolves when the request is done; rejects when it ends otherwise. */
   readonly account: Promise<Account>
-  readonly #port: LoginPort
+  readonly #services: LoginServices
   readonly #stashes: Stashes
-  readonly #parts: RequestParts<Account>
+  readonly #parts: RequestOptions<Account>
   readonly #state: Observable<LobbySnapshot>
   readonly #poller: Poller
   readonly #stopTimer: () => void
-  readonly #vouchers: AcceptOptions['vouchers'] = new Map()
+  readonly #vouchers: AcceptLoginOptions['vouchers'] = new Map()
   #isTimeOver = false
   /** Why replies lead nowhere, by their hashes. */
   readonly #refused = new Map<string, unknown>()
   #resolve: (account: Account) => void = () => {}
   #reject: (error: unknown) => void = () => {}
 
-  constructor(port: LoginPort, stashes: Stashes, parts: RequestParts<Account>) {
-    this.#port = port
+  constructor(services: LoginServices, stashes: Stashes, parts: RequestOptions<Account>) {
+    this.#services = services
     this.#stashes = stashes
     this.#parts = parts
     this.#state = new Observable<LobbySnapshot>(
       { lobbyId: parts.lobbyId, state: 'pending' },
-      snapshot => port.hooks.lobbyChanged.call(snapshot),
-      error => port.report('edge login', error)
+      snapshot => services.hooks.lobbyChanged.call(snapshot),
+      error => services.report('edge login', error)
     )
     this.account = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -96,18 +96,18 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
     })
     // A screen may follow the snapshot alone.
     this.account.catch(() => {})
-    const { clock } = port.io
+    const { clock } = services.io
     this.#poller = new Poller({
       clock,
       gapMs: POLL_MS,
       task: () => this.#poll(),
-      onError: error => this.#note(error)
+      onError: error => this.#showFailure(error)
     })
     this.#stopTimer = clock.after(parts.timeoutSeconds * 1000, () => {
       this.#isTimeOver = true
       this.#failIfOver()
     })
-    port.hooks.lobbyChanged.call(this.getSnapshot())
+    services.hooks.lobbyChanged.call(this.getSnapshot())
     this.#poller.start()
     void this.#poller.runNow()
   }
@@ -128,7 +128,7 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
     this.#state.update({ state: 'closed' })
     this.#reject(new WalletError('EDGE_LOGIN_CLOSED', {}))
     // So that the other device sees at once that nobody waits; the lobby would end by itself, too.
-    deleteLobby(this.#port, this.lobbyId).catch(() => {})
+    deleteLobby(this.#services, this.lobbyId).catch(() => {})
   }
 
   get #isOver(): boolean {
@@ -142,20 +142,20 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
   async #poll(): Promise<void> {
     // An account that is being opened may yet fail to.
     if (!this.#isPending) return
-    const { replies } = await this.#look()
-    let trouble: unknown
+    const { replies } = await this.#fetchLobby()
+    let failure: unknown
     for (const reply of replies) {
       if (!this.#isPending) return
       const hash = this.#hashOf(reply)
       const refusal = this.#refused.get(hash)
-      trouble = refusal ?? (await this.#take(reply, hash)) ?? trouble
+      failure = refusal ?? (await this.#tryReply(reply, hash)) ?? failure
     }
-    this.#note(trouble)
+    this.#showFailure(failure)
   }
 
-  async #look(): Promise<LobbyContent> {
+  async #fetchLobby(): Promise<LobbyContent> {
     try {
-      return await getLobby(this.#port, this.lobbyId)
+      return await getLobby(this.#services, this.lobbyId)
     } catch (error) {
       if (isWalletError(error, 'LOBBY_NOT_FOUND')) this.#fail(error)
       throw error
@@ -163,17 +163,17 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
   }
 
   /** Logs in with a reply, or tells why it cannot. */
-  async #take(reply: unknown, hash: string): Promise<unknown> {
-    const { io, config } = this.#port
+  async #tryReply(reply: unknown, hash: string): Promise<unknown> {
+    const { io, config } = this.#services
     let rootId: string | undefined
     let isKnown = true
-    let trouble: unknown
+    let failure: unknown
     try {
-      const handed = openHandedLogin(io, { privateKey: this.#parts.privateKey, appId: config.appId }, reply)
-      rootId = handed.sent.loginId
+      const received = openEdgeReply(io, { privateKey: this.#parts.privateKey, appId: config.appId }, reply)
+      rootId = received.sent.loginId
       isKnown = this.#stashes.get(rootId) !== undefined
-      const login = await acceptLogin(this.#port, this.#stashes, {
-        handed,
+      const login = await acceptLogin(this.#services, this.#stashes, {
+        received,
         vouchers: this.#vouchers,
         checkWanted: () => this.#checkWanted(),
         verified: username => this.#start(username)
@@ -186,11 +186,11 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
         return undefined
       }
     } catch (error) {
-      trouble = error
+      failure = error
     }
-    if (rootId !== undefined && !isKnown) await this.#forget(rootId)
-    if (trouble !== undefined) this.#skip(trouble, hash)
-    return trouble
+    if (rootId !== undefined && !isKnown) await this.#removeUnopened(rootId)
+    if (failure !== undefined) this.#skip(failure, hash)
+    return failure
   }
 
   /** A reply that fails ends the request only where every other one would fail, too. */
@@ -203,19 +203,19 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
     const errorCode = codeOf(error) ?? 'BAD_REPLY'
     const snapshot: LobbySnapshot = { lobbyId, state: 'pending', errorCode, ...skippedOf(this.#refused.size) }
     if (!isSameJson(snapshot, this.getSnapshot())) {
-      this.#port.logOf('edge login').warn(failureLine('A reply to a login request was skipped', error))
+      this.#services.logOf('edge login').warn(failureLine('A reply to a login request was skipped', error))
       this.#state.set(snapshot)
     }
     this.#failIfOver()
   }
 
   /** Removes the account of a reply that came to nothing, if it was not on this device before. */
-  async #forget(rootId: string): Promise<void> {
+  async #removeUnopened(rootId: string): Promise<void> {
     if (this.#stashes.get(rootId) === undefined) return
     try {
-      await this.#stashes.remove(base58Of(this.#port.io.crypto.fromBase64(rootId)))
+      await this.#stashes.remove(base58Of(this.#services.io.crypto.fromBase64(rootId)))
     } catch (error) {
-      this.#port.report('edge login', error)
+      this.#services.report('edge login', error)
     }
   }
 
@@ -240,12 +240,12 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
   }
 
   /** Shows what keeps the request waiting, if anything does. */
-  #note(trouble: unknown): void {
+  #showFailure(failure: unknown): void {
     const { errorCode, ...snapshot } = this.getSnapshot()
-    const code = trouble === undefined ? undefined : (codeOf(trouble) ?? 'BAD_REPLY')
+    const code = failure === undefined ? undefined : (codeOf(failure) ?? 'BAD_REPLY')
     if (!this.#isPending || code === errorCode) return
     if (code !== undefined) {
-      this.#port.logOf('edge login').warn(failureLine('A login request waits on', trouble))
+      this.#services.logOf('edge login').warn(failureLine('A login request waits on', failure))
     }
     this.#state.set({ ...snapshot, ...(code === undefined ? {} : { errorCode: code }) })
   }
@@ -266,13 +266,13 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
   }
 
   #hashOf(reply: unknown): string {
-    const { crypto } = this.#port.io
+    const { crypto } = this.#services.io
     return crypto.toHex(crypto.sha256(utf8Of(JSON.stringify(reply))))
   }
 }
 
-interface RequestParts<Account> {
-  readonly plan: EdgeLoginPlan<Account>
+interface RequestOptions<Account> {
+  readonly plan: EdgeLoginRequestOptions<Account>
   readonly lobbyId: string
   readonly timeoutSeconds: number
   readonly privateKey: Secret<Uint8Array>

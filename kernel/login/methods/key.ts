@@ -3,13 +3,13 @@ import { Secret } from '../../base/secret.ts'
 import { parseBase58 } from '../../crypto/encoding.ts'
 import type { LoginStash } from '../../types/login.ts'
 import { Login } from '../login.ts'
-import { keepDate, type LoginOptions, type LoginPort, tellAttempt } from '../online.ts'
-import { OpenedBoxes } from '../secret-cache.ts'
+import { type LoginOptions, type LoginServices, runAttempt, saveLoginDate } from '../online.ts'
+import { SecretCache } from '../secret-cache.ts'
 import { findStashByApp } from '../stash.ts'
 import { findUser, type Stashes, type UserName } from '../stashes.ts'
 
 /** A user of this device, and the base58 key of the app's login, or of the root login. */
-export type KeyOptions = UserName & Pick<LoginOptions, 'now'> & { readonly loginKey: string }
+export type KeyLoginOptions = UserName & Pick<LoginOptions, 'now'> & { readonly loginKey: string }
 
 /**
  * Logs in by the login key, without a request; a refresh follows in the background (protocol §4.5).
@@ -17,20 +17,24 @@ export type KeyOptions = UserName & Pick<LoginOptions, 'now'> & { readonly login
  * @throws USER_NOT_ON_DEVICE
  * @throws INVALID_CHECKSUM if it is not the key of this account
  */
-export const loginWithKey = (port: LoginPort, stashes: Stashes, options: KeyOptions): Promise<Login> => {
+export const loginWithKey = (
+  services: LoginServices,
+  stashes: Stashes,
+  options: KeyLoginOptions
+): Promise<Login> => {
   const loginKey = new Secret(options.loginKey)
-  return tellAttempt(port, 'key', async stage => {
+  return runAttempt(services, 'key', async stage => {
     const stash = findUser(stashes, options)
     stage('opening')
-    const opened = new OpenedBoxes(port.io)
+    const secrets = new SecretCache(services.io)
     try {
-      const key = opened.adopt(loginKey.use(parseKey))
-      const login = openWith({ port, stashes, opened }, stash, key)
-      await keepDate(port, stashes, { rootId: stash.loginId, now: options.now })
+      const key = secrets.add(loginKey.use(parseKey))
+      const login = openWithKey({ services, stashes, secrets }, stash, key)
+      await saveLoginDate(services, stashes, { rootId: stash.loginId, now: options.now })
       login.refreshInBackground()
       return login
     } catch (error) {
-      opened.destroy()
+      secrets.destroy()
       throw error
     } finally {
       loginKey.destroy()
@@ -47,20 +51,20 @@ const parseKey = (text: string): Secret<Uint8Array> => {
 }
 
 interface KeyPort {
-  readonly port: LoginPort
+  readonly services: LoginServices
   readonly stashes: Stashes
-  readonly opened: OpenedBoxes
+  readonly secrets: SecretCache
 }
 
-const openWith = (
-  { port, stashes, opened }: KeyPort,
+const openWithKey = (
+  { services, stashes, secrets }: KeyPort,
   stash: LoginStash,
   loginKey: Secret<Uint8Array>
 ): Login => {
   const rootId = stash.loginId
   const openNode = (loginId: string): Login =>
-    new Login(port, stashes, { rootId, loginId, loginKey, opened, isCurrent: false })
-  const node = findStashByApp(stash, port.config.appId)
+    new Login(services, stashes, { rootId, loginId, loginKey, secrets, isCurrent: false })
+  const node = findStashByApp(stash, services.config.appId)
   if (node === undefined || node === stash) return openNode(rootId)
   try {
     return openNode(node.loginId)

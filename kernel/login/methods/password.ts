@@ -8,20 +8,20 @@ import type { LoginStash, LoginTree } from '../../types/login.ts'
 import { normalizeUsername, passwordAuthOf, passwordKeyOf, userIdOf } from '../derive.ts'
 import { Login } from '../login.ts'
 import {
-  keepDate,
+  type EmitStage,
   type LoginOptions,
-  type LoginPort,
+  type LoginServices,
   loginOnline,
-  type ToldStage,
-  tellAttempt
+  runAttempt,
+  saveLoginDate
 } from '../online.ts'
-import { OpenedBoxes } from '../secret-cache.ts'
-import type { ServerPort } from '../server.ts'
+import { SecretCache } from '../secret-cache.ts'
+import type { ServerServices } from '../server.ts'
 import { makeEmptyStash } from '../stash.ts'
 import type { Stashes } from '../stashes.ts'
 
 /** A username and password as typed. */
-export interface PasswordOptions extends LoginOptions {
+export interface PasswordLoginOptions extends LoginOptions {
   readonly username: string
   readonly password: string
 }
@@ -35,25 +35,25 @@ export interface PasswordOptions extends LoginOptions {
  * @throws LOGIN_DATA_MISSING if the server keeps back the box that the password opens
  */
 export const loginWithPassword = (
-  port: LoginPort,
+  services: LoginServices,
   stashes: Stashes,
-  options: PasswordOptions
+  options: PasswordLoginOptions
 ): Promise<Login> => {
   const password = new Secret(options.password)
   const { username, otp, otpKey, challengeId, now } = options
-  return tellAttempt(port, 'password', async stage => {
-    const opened = new OpenedBoxes(port.io)
+  return runAttempt(services, 'password', async stage => {
+    const secrets = new SecretCache(services.io)
     try {
       const name = checkOptions(username, password)
       const stash = stashes.find({ username: name }) ?? makeEmptyStash(name)
       stage('deriving')
-      const derived = startDeriving(port.io, { username: name, password, snrp: stash.passwordKeySnrp })
-      const attempt: Attempt = { port, stashes, opened, stash, derived, stage }
+      const derived = startDeriving(services.io, { username: name, password, snrp: stash.passwordKeySnrp })
+      const attempt: Attempt = { services, stashes, secrets, stash, derived, stage }
       return (
         (await openOffline(attempt, now)) ?? (await logInOnline(attempt, { otp, otpKey, challengeId, now }))
       )
     } catch (error) {
-      opened.destroy()
+      secrets.destroy()
       throw error
     } finally {
       password.destroy()
@@ -62,12 +62,12 @@ export const loginWithPassword = (
 }
 
 interface Attempt {
-  readonly port: LoginPort
+  readonly services: LoginServices
   readonly stashes: Stashes
-  readonly opened: OpenedBoxes
+  readonly secrets: SecretCache
   readonly stash: LoginStash
   readonly derived: Derived
-  readonly stage: ToldStage
+  readonly stage: EmitStage
 }
 
 /** What follows from name and password. The key of a box is asked for by the box's parameters. */
@@ -135,22 +135,24 @@ const quiet = <T>(job: Promise<T>): Promise<T> => {
 
 /** The account as this device has it; whatever goes wrong here, the server is asked (protocol §4.5). */
 const openOffline = async (attempt: Attempt, now: Date | undefined): Promise<Login | undefined> => {
-  const { port, stashes, opened, stash, stage } = attempt
+  const { services, stashes, secrets, stash, stage } = attempt
   const { passwordBox, passwordKeySnrp, loginId } = stash
   let login: Login
   try {
     if (passwordBox === undefined || passwordKeySnrp === undefined) {
       throw new WalletError('LOGIN_DATA_MISSING', { method: 'offline password' })
     }
-    const loginKey = opened.adopt(await openLoginKey(attempt, passwordBox, passwordKeySnrp))
+    const loginKey = secrets.add(await openLoginKey(attempt, passwordBox, passwordKeySnrp))
     stage('opening')
-    login = new Login(port, stashes, { rootId: loginId, loginId, loginKey, opened, isCurrent: false })
+    login = new Login(services, stashes, { rootId: loginId, loginId, loginKey, secrets, isCurrent: false })
   } catch (error) {
     if (loginId !== '')
-      port.logOf('login').info(failureLine('The password does not open the account on this device', error))
+      services
+        .logOf('login')
+        .info(failureLine('The password does not open the account on this device', error))
     return undefined
   }
-  await keepDate(port, stashes, { rootId: loginId, now })
+  await saveLoginDate(services, stashes, { rootId: loginId, now })
   await keepPassword(attempt, loginId)
   login.refreshInBackground()
   return login
@@ -160,48 +162,51 @@ const openOffline = async (attempt: Attempt, now: Date | undefined): Promise<Log
  * Lets the password open what this device keeps of two-factor, also where a reply took its box away. The login stands if
  * that fails: another one may have changed the password since.
  */
-const keepPassword = async ({ port, stashes, derived }: Attempt, rootId: string): Promise<void> => {
+const keepPassword = async ({ services, stashes, derived }: Attempt, rootId: string): Promise<void> => {
   const { passwordBox, passwordKeySnrp: snrp } = stashes.get(rootId) ?? {}
   if (passwordBox === undefined || snrp === undefined) return
   try {
     const key = await derived.keyOf(snrp)
-    const loginKey = openBox(port.io, key, passwordBox)
-    await stashes.otpKeys.keepPassword({ rootId, loginId: rootId }, loginKey, { snrp, key })
+    const loginKey = openBox(services.io, key, passwordBox)
+    await stashes.otpKeys.savePassword({ rootId, loginId: rootId }, loginKey, { snrp, key })
     loginKey.fill(0)
   } catch (error) {
-    port.report('two-factor keys', error)
+    services.report('two-factor keys', error)
   }
 }
 
 const logInOnline = async (attempt: Attempt, options: LoginOptions): Promise<Login> => {
-  const { port, stashes, opened, stash, derived, stage } = attempt
+  const { services, stashes, secrets, stash, derived, stage } = attempt
   const [userId, passwordAuth] = await Promise.all([derived.userId(), derived.passwordAuth()])
   stage('asking')
-  const held = await loginOnline(port, stashes, {
+  const held = await loginOnline(services, stashes, {
     ...options,
     stash,
     node: stash,
     credentials: { userId, passwordAuth },
-    opened,
+    secrets,
     openers: { passwordKeyOf: derived.keyOf },
     loginKeyOf: async ({ passwordBox, passwordKeySnrp }) => {
       if (passwordBox === undefined || passwordBox === true || passwordKeySnrp === undefined) {
         throw new WalletError('LOGIN_DATA_MISSING', { method: 'online password' })
       }
-      return opened.adopt(await openLoginKey(attempt, passwordBox, passwordKeySnrp))
+      return secrets.add(await openLoginKey(attempt, passwordBox, passwordKeySnrp))
     }
   })
   stage('opening')
   await keepPassword(attempt, held.rootId)
-  return new Login(port, stashes, held)
+  return new Login(services, stashes, held)
 }
 
-const openLoginKey = async ({ port, derived }: Attempt, box: Box, snrp: Snrp): Promise<Secret<Uint8Array>> =>
-  new Secret(openBox(port.io, await derived.keyOf(snrp), box))
+const openLoginKey = async (
+  { services, derived }: Attempt,
+  box: Box,
+  snrp: Snrp
+): Promise<Secret<Uint8Array>> => new Secret(openBox(services.io, await derived.keyOf(snrp), box))
 
 /** Tells whether this is the password of a login, without asking the server (protocol §4.8). */
 export const isPassword = async (
-  { io }: Pick<ServerPort, 'io'>,
+  { io }: Pick<ServerServices, 'io'>,
   { isRoot, username, passwordAuth }: LoginTree,
   password: string
 ): Promise<boolean> => {

@@ -5,14 +5,14 @@ import { equalBytes, isWellFormed, utf8Of } from '../../crypto/encoding.ts'
 import type { LoginStash } from '../../types/login.ts'
 import { pin2AuthOf, pin2IdOf } from '../derive.ts'
 import { Login, type LoginState } from '../login.ts'
-import { deviceFields, type LoginOptions, type LoginPort, loginOnline, tellAttempt } from '../online.ts'
-import { OpenedBoxes } from '../secret-cache.ts'
-import { postLogin, type ServerPort } from '../server.ts'
+import { deviceFields, type LoginOptions, type LoginServices, loginOnline, runAttempt } from '../online.ts'
+import { SecretCache } from '../secret-cache.ts'
+import { postLogin, type ServerServices } from '../server.ts'
 import { findStashByApp, findStashById, idNameOf } from '../stash.ts'
 import { findUser, type Stashes, type UserName } from '../stashes.ts'
 
 /** A user of this device, and the PIN as typed. */
-export type PinOptions = UserName & LoginOptions & { readonly pin: string }
+export type PinLoginOptions = UserName & LoginOptions & { readonly pin: string }
 
 /**
  * Logs in by PIN, on the server (protocol §4.5): only a device that knows the account can, and only online.
@@ -20,35 +20,39 @@ export type PinOptions = UserName & LoginOptions & { readonly pin: string }
  * @throws USER_NOT_ON_DEVICE, PIN_NOT_ENABLED, PASSWORD, OTP, CHALLENGE, NETWORK
  * @throws LOGIN_DATA_MISSING if the server keeps back the box that the PIN opens
  */
-export const loginWithPin = (port: LoginPort, stashes: Stashes, options: PinOptions): Promise<Login> => {
+export const loginWithPin = (
+  services: LoginServices,
+  stashes: Stashes,
+  options: PinLoginOptions
+): Promise<Login> => {
   const pin = new Secret(options.pin)
   const { otp, otpKey, challengeId, now } = options
-  return tellAttempt(port, 'pin', async stage => {
-    const { io } = port
-    const opened = new OpenedBoxes(io)
+  return runAttempt(services, 'pin', async stage => {
+    const { io } = services
+    const secrets = new SecretCache(io)
     try {
       checkText(pin)
       const stash = findUser(stashes, options)
-      const { node, pin2Key } = findPin(io.crypto.fromBase64, stash, port.config.appId)
+      const { node, pin2Key } = findPin(io.crypto.fromBase64, stash, services.config.appId)
       const pin2Auth = pin.use(text => pin2AuthOf(io, pin2Key, text))
       stage('asking')
       const held = await tryNames(namesOf(stash, node), name =>
-        loginOnline(port, stashes, {
+        loginOnline(services, stashes, {
           ...{ otp, otpKey, challengeId, now },
-          ...{ stash, node, opened, openers: { pin2Key } },
+          ...{ stash, node, secrets, openers: { pin2Key } },
           credentials: { pin2Id: pin2IdOf(io, pin2Key, name), pin2Auth },
           loginKeyOf: async ({ pin2Box }) => {
             if (pin2Box === undefined || pin2Box === true) {
               throw new WalletError('LOGIN_DATA_MISSING', { method: 'PIN v2' })
             }
-            return opened.adopt(new Secret(openBox(io, pin2Key, pin2Box)))
+            return secrets.add(new Secret(openBox(io, pin2Key, pin2Box)))
           }
         })
       )
       stage('opening')
-      return new Login(port, stashes, held)
+      return new Login(services, stashes, held)
     } catch (error) {
-      opened.destroy()
+      secrets.destroy()
       throw error
     } finally {
       pin.destroy()
@@ -97,19 +101,23 @@ const findPin = (
  * Tells whether this is the PIN of a login: by its text, or where that is not known, by trying it on the server
  * (protocol §4.8). Whatever goes wrong there is a no, and so is a login without a username.
  */
-export const isPin = async (port: ServerPort, { held, stash }: LoginState, pin: string): Promise<boolean> => {
+export const isPin = async (
+  services: ServerServices,
+  { held, stash }: LoginState,
+  pin: string
+): Promise<boolean> => {
   if (!isWellFormed(pin)) return false
   if (held.pin !== undefined) return held.pin.use(known => equalBytes(utf8Of(known), utf8Of(pin)))
   const { pin2Key, loginId } = held
   const { username } = stash
   if (pin2Key === undefined || username === undefined) return false
-  const { io } = port
+  const { io } = services
   const credentials = pin2Key.use(key => ({
     pin2Id: pin2IdOf(io, key, username),
     pin2Auth: pin2AuthOf(io, key, pin)
   }))
   try {
-    await postLogin(port, { ...deviceFields(io, findStashById(stash, loginId) ?? stash), ...credentials })
+    await postLogin(services, { ...deviceFields(io, findStashById(stash, loginId) ?? stash), ...credentials })
     return true
   } catch (error) {
     if (isWalletError(error)) return false

@@ -7,9 +7,9 @@ import type { RecoveryQuestionChoice } from '../../types/login.ts'
 import { checkTexts } from '../changes.ts'
 import { normalizeUsername, recovery2AuthOf, recovery2IdOf } from '../derive.ts'
 import { Login } from '../login.ts'
-import { type LoginOptions, type LoginPort, loginOnline, tellAttempt } from '../online.ts'
-import { OpenedBoxes } from '../secret-cache.ts'
-import { encodeLoginRequest, loginFetch, type ServerPort } from '../server.ts'
+import { type LoginOptions, type LoginServices, loginOnline, runAttempt } from '../online.ts'
+import { SecretCache } from '../secret-cache.ts'
+import { encodeLoginRequest, loginFetch, type ServerServices } from '../server.ts'
 import { makeEmptyStash } from '../stash.ts'
 import type { Stashes } from '../stashes.ts'
 
@@ -22,7 +22,7 @@ export interface RecoveryUser {
 }
 
 /** The recovery key, the username and the answers as typed, in the order of the questions. */
-export interface RecoveryOptions extends RecoveryUser, LoginOptions {
+export interface RecoveryLoginOptions extends RecoveryUser, LoginOptions {
   readonly answers: readonly string[]
 }
 
@@ -34,39 +34,39 @@ export interface RecoveryOptions extends RecoveryUser, LoginOptions {
  * @throws OTP, CHALLENGE, NETWORK, LOGIN_DATA_MISSING if the server keeps back the box that the key opens
  */
 export const loginWithRecovery = (
-  port: LoginPort,
+  services: LoginServices,
   stashes: Stashes,
-  { recoveryKey, username, answers: given, otp, otpKey, challengeId, now }: RecoveryOptions
+  { recoveryKey, username, answers: given, otp, otpKey, challengeId, now }: RecoveryLoginOptions
 ): Promise<Login> =>
-  tellAttempt(port, 'recovery', async stage => {
-    const { io } = port
+  runAttempt(services, 'recovery', async stage => {
+    const { io } = services
     checkTexts('answers', given)
-    const opened = new OpenedBoxes(io)
+    const secrets = new SecretCache(io)
     const answers = new Secret<readonly string[]>([...given])
     try {
       const name = checkName(username)
-      const key = opened.adopt(parseRecoveryKey(recoveryKey))
+      const key = secrets.add(parseRecoveryKey(recoveryKey))
       const stash = stashes.find({ username: name }) ?? makeEmptyStash(name)
       const credentials = {
         recovery2Id: key.use(bytes => recovery2IdOf(io, bytes, name)),
         recovery2Auth: key.use(bytes => answers.use(texts => recovery2AuthOf(io, bytes, texts)))
       }
       stage('asking')
-      const held = await loginOnline(port, stashes, {
+      const held = await loginOnline(services, stashes, {
         ...{ otp, otpKey, challengeId, now },
-        ...{ stash, node: stash, credentials, opened },
+        ...{ stash, node: stash, credentials, secrets },
         openers: { recovery2Key: key.use(bytes => bytes.slice()) },
         loginKeyOf: async ({ recovery2Box }) => {
           if (recovery2Box === undefined || recovery2Box === true) {
             throw new WalletError('LOGIN_DATA_MISSING', { method: 'recovery v2' })
           }
-          return opened.adopt(new Secret(key.use(bytes => openBox(io, bytes, recovery2Box))))
+          return secrets.add(new Secret(key.use(bytes => openBox(io, bytes, recovery2Box))))
         }
       })
       stage('opening')
-      return new Login(port, stashes, held)
+      return new Login(services, stashes, held)
     } catch (error) {
-      opened.destroy()
+      secrets.destroy()
       throw error
     } finally {
       answers.destroy()
@@ -80,15 +80,15 @@ export const loginWithRecovery = (
  * @throws RECOVERY_QUESTIONS_MISSING if the account has none
  */
 export const fetchRecoveryQuestions = async (
-  port: ServerPort,
+  services: ServerServices,
   { recoveryKey, username }: RecoveryUser
 ): Promise<readonly string[]> => {
-  const { io } = port
+  const { io } = services
   const name = checkName(username)
   const key = parseRecoveryKey(recoveryKey)
   try {
     const recovery2Id = key.use(bytes => recovery2IdOf(io, bytes, name))
-    const results = await loginFetch(port, 'POST', '/v2/login', encodeLoginRequest(io, { recovery2Id }))
+    const results = await loginFetch(services, 'POST', '/v2/login', encodeLoginRequest(io, { recovery2Id }))
     const box = parseQuestionBox(results)
     if (box === undefined) throw new WalletError('RECOVERY_QUESTIONS_MISSING', {})
     return parseQuestions(key.use(bytes => openJson(io, bytes, box)))
@@ -99,9 +99,9 @@ export const fetchRecoveryQuestions = async (
 
 /** Fetches the questions that the server suggests (specification §7). @throws NETWORK, BAD_REPLY */
 export const listRecoveryQuestionChoices = async (
-  port: ServerPort
+  services: ServerServices
 ): Promise<readonly RecoveryQuestionChoice[]> =>
-  parseQuestionChoices(await loginFetch(port, 'POST', '/v1/questions', {}))
+  parseQuestionChoices(await loginFetch(services, 'POST', '/v1/questions', {}))
 
 const checkName = (username: string): string => {
   const name = normalizeUsername(username)

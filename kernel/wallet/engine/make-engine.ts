@@ -1,7 +1,7 @@
 import { frozenCopy } from '../../base/copy-data.ts'
 import { WalletError } from '../../base/errors.ts'
 import { isRecord, type JsonObject, parseJson } from '../../base/json.ts'
-import { quietPass } from '../../keys/key-gate.ts'
+import { exemptPass } from '../../keys/key-gate.ts'
 import { openWalletInfo } from '../../keys/wallet-info.ts'
 import { captureMethods } from '../../plugins/plugin-set.ts'
 import { storeBelow } from '../../repo/store/bulk.ts'
@@ -95,7 +95,7 @@ const publicInfoOf = async ({
   const kept = readKeys(local.get(PUBLIC_KEYS))
   if (kept !== undefined && (await (tools.checkPublicKey?.(kept) ?? true)))
     return frozenCopy({ id, type, keys: kept })
-  const derived = await tools.derivePublicKey(openWalletInfo(walletInfo, quietPass('derive public keys')))
+  const derived = await tools.derivePublicKey(openWalletInfo(walletInfo, exemptPass('derive public keys')))
   const keys = copyPluginData({ pluginId, what: 'public keys' }, derived, MAX_KEYS)
   if (!isRecord(keys)) throw new WalletError('BOGUS_DATA', { pluginId, what: 'public keys', path: '' })
   await local.write(new Map([[PUBLIC_KEYS, JSON.stringify(keys)]]))

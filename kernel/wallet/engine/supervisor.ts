@@ -1,6 +1,6 @@
 import { describeError, isWalletError, WalletError } from '../../base/errors.ts'
 import type { Readable } from '../../base/observable.ts'
-import { askForKeys, type KeyPass, type KeyQuestion } from '../../keys/key-gate.ts'
+import { type KeyPass, type KeyRequest, requestKeys } from '../../keys/key-gate.ts'
 import { openKeys } from '../../keys/wallet-info.ts'
 import type { ConnectionLoss, CurrencyEngine, KeysArgument } from '../../types/engine.ts'
 import type { WalletKeys } from '../../types/keys.ts'
@@ -233,7 +233,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   }
 
   /** Private keys for a signature or another call, once every policy has agreed. @throws LOGGED_OUT, what a policy objects */
-  async privateKeys(question: KeyQuestion): Promise<WalletKeys> {
+  async privateKeys(question: KeyRequest): Promise<WalletKeys> {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
     return this.#openKeys(await this.#pass(question))
   }
@@ -243,7 +243,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
    *
    * @throws LOGGED_OUT, what a policy objects
    */
-  async keysFor(question: KeyQuestion & { readonly use: 'draft' | 'broadcast' }): Promise<KeysArgument> {
+  async keysFor(question: KeyRequest & { readonly use: 'draft' | 'broadcast' }): Promise<KeysArgument> {
     const { needsKeysToSpend, needsKeysToBroadcast } = this.#parts.info
     const isNeeded = question.use === 'draft' ? needsKeysToSpend : needsKeysToBroadcast
     return isNeeded === true ? { privateKeys: await this.privateKeys(question) } : {}
@@ -259,10 +259,10 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     return { privateKeys: this.#openKeys(pass) }
   }
 
-  #pass(question: KeyQuestion): Promise<KeyPass> {
+  #pass(question: KeyRequest): Promise<KeyPass> {
     const { services, walletId, info } = this.#parts
     const { pluginId, currencyCode } = info
-    return askForKeys(services, { walletId, pluginId, currencyCode, ...question })
+    return requestKeys(services, { walletId, pluginId, currencyCode, ...question })
   }
 
   #openKeys(pass: KeyPass): WalletKeys {

@@ -1,7 +1,7 @@
 import { abs, compare, type NativeAmount, nativeAmount, sum, ZERO } from '../../base/amount.ts'
 import { looseCopy } from '../../base/copy-data.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
-import { askForKeys, type KeyQuestion } from '../../keys/key-gate.ts'
+import { type KeyRequest, requestKeys } from '../../keys/key-gate.ts'
 import type { CurrencyInfo, MemoOption } from '../../types/currency.ts'
 import { checkMaxFee, checkNetworkFee } from '../../types/network-fee.ts'
 import type { KeyUse } from '../../types/snapshots.ts'
@@ -46,7 +46,7 @@ export const makeSpend = async (context: SpendContext, request: SpendInfo): Prom
 const spendQuestionOf = <U extends KeyUse>(
   use: U,
   { tokenId, spendTargets }: SpendInfo
-): KeyQuestion & { readonly use: U } => ({
+): KeyRequest & { readonly use: U } => ({
   use,
   tokenId,
   nativeAmount: sum(spendTargets.map(target => target.nativeAmount ?? ZERO)),
@@ -243,7 +243,7 @@ export const sweepPrivateKeys = async (
   const isAble = await engine.call('sweeping keys', async made => made.sweepPrivateKeys !== undefined)
   if (!isAble) throw new WalletError('NOT_SUPPORTED', { what: 'sweeping keys' })
   const { pluginId, currencyCode } = info
-  await askForKeys(services, {
+  await requestKeys(services, {
     ...{ walletId, pluginId, currencyCode },
     ...spendQuestionOf('sweep', spend)
   })

@@ -2,7 +2,7 @@ import { type NativeAmount, negate } from '../../base/amount.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
 import type { Mutex } from '../../base/mutex.ts'
 import type { AbortSignalLike } from '../../io/io.ts'
-import type { KeyQuestion } from '../../keys/key-gate.ts'
+import type { KeyRequest } from '../../keys/key-gate.ts'
 import type { Services } from '../../plugins/services.ts'
 import type { SigningOptions } from '../../types/engine.ts'
 import type { WalletKeys } from '../../types/keys.ts'
@@ -394,7 +394,7 @@ const emitStage = (
 const questionOf = <U extends KeyUse>(
   use: U,
   { correlationId, tx }: Pick<SpendIntent, 'tx'> & Partial<Pick<SpendIntent, 'correlationId'>>
-): KeyQuestion & { readonly use: U } => ({
+): KeyRequest & { readonly use: U } => ({
   use,
   ...(correlationId === undefined ? {} : { correlationId }),
   currencyCode: tx.currencyCode,

@@ -5,7 +5,7 @@ import { openDevice } from '../../helpers/device.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { settle } from '../../helpers/login-device.ts'
 import { recordsOf } from '../../helpers/login-ids.ts'
-import { makeAlice, openByPassword, openByPin, takeRoutes } from '../../helpers/ways-in.ts'
+import { makeAlice, openByPassword, openByPin, takeRoutes } from '../../helpers/login-methods.ts'
 
 const ALICE = { username: 'alice', password: 'correct horse', pin: '4711' }
 

@@ -18,7 +18,7 @@ import {
   stashIn,
   takeRoutes,
   withCredentials
-} from '../../helpers/ways-in.ts'
+} from '../../helpers/login-methods.ts'
 
 const NEW = { password: 'battery staple' }
 

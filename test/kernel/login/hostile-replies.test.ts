@@ -5,7 +5,7 @@ import { Secret } from '../../../kernel/base/secret.ts'
 import { sealBox } from '../../../kernel/crypto/box.ts'
 import { base58Of } from '../../../kernel/crypto/encoding.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
-import { makePasswordKit } from '../../../kernel/login/changes.ts'
+import { passwordChange } from '../../../kernel/login/changes.ts'
 import type { Login } from '../../../kernel/login/login.ts'
 import { createLogin } from '../../../kernel/login/methods/create.ts'
 import { loginWithKey } from '../../../kernel/login/methods/key.ts'
@@ -189,7 +189,7 @@ test('a password box that does not fit stays out while the password is the same,
   const other = await loginWithPassword(elsewhere.services, elsewhere.stashes, ALICE)
   await other.change(async ({ held }) => [
     await held.loginKey.use(async key =>
-      makePasswordKit(
+      passwordChange(
         io,
         { loginId: held.loginId, loginKey: key.slice() },
         {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Secret } from '../../../kernel/base/secret.ts'
-import { makePasswordKit } from '../../../kernel/login/changes.ts'
+import { passwordChange } from '../../../kernel/login/changes.ts'
 import { createLogin } from '../../../kernel/login/methods/create.ts'
 import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
 import { loginWithPin } from '../../../kernel/login/methods/pin.ts'
@@ -165,7 +165,7 @@ test('the loginAuth is for life: the box of an earlier password in its place is 
     await login.change(async ({ held }) => {
       const loginKey = held.loginKey.use(key => key.slice())
       const named = { username: 'alice', password: secret, snrp: CHEAP }
-      return [await makePasswordKit(services.io, { loginId: held.loginId, loginKey }, named)]
+      return [await passwordChange(services.io, { loginId: held.loginId, loginKey }, named)]
     })
   }
   world.garble = answerWith(results => ({ ...results, loginAuthBox: passwordAuthBox }))

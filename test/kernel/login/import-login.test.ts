@@ -2,14 +2,14 @@ import test from 'ava'
 import type { Json } from '../../../kernel/base/json.ts'
 import { Scheduler } from '../../../kernel/base/scheduler.ts'
 import { Secret } from '../../../kernel/base/secret.ts'
-import { makeUsernameKits } from '../../../kernel/login/changes.ts'
+import { usernameChanges } from '../../../kernel/login/changes.ts'
 import { fetchLobby, getLobby, postLobbyReply, sealLobbyReply } from '../../../kernel/login/lobby.ts'
 import type { Login } from '../../../kernel/login/login.ts'
 import { createLogin } from '../../../kernel/login/methods/create.ts'
 import { type EdgeLoginRequest, requestEdgeLogin } from '../../../kernel/login/methods/edge.ts'
 import { loginWithKey } from '../../../kernel/login/methods/key.ts'
 import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
-import { graftLogin, sharedStashOf } from '../../../kernel/login/stash.ts'
+import { exportedStash, importChildLogin } from '../../../kernel/login/stash.ts'
 import type { LoginStash } from '../../../kernel/types/login.ts'
 import { boxOf, id } from '../../helpers/fake-login.ts'
 import {
@@ -44,7 +44,7 @@ test('of a tree that was sent, a new device keeps the login that it asked for an
     otpKey: 'AAAA',
     children: [node('a', 2, { keyBoxes: [boxOf(4)], children: [wanted] }), node('x', 5)]
   })
-  t.deepEqual(graftLogin(undefined, sent, id(3)), {
+  t.deepEqual(importChildLogin(undefined, sent, id(3)), {
     ...node('', 1, { username: 'alice' }),
     children: [
       node('a', 2, {
@@ -67,15 +67,15 @@ test('what a device knows of an account stays when a login of it is handed over'
   const sent = (child: LoginStash): LoginStash =>
     node('', 1, { username: 'malice', otpKey: 'AAAA', children: [child] })
   const [a, b] = known.children ?? []
-  t.deepEqual(graftLogin(known, sent(node('a', 2, { keyBoxes: [] })), id(2)), known)
+  t.deepEqual(importChildLogin(known, sent(node('a', 2, { keyBoxes: [] })), id(2)), known)
   const held = node('b', 3, { loginAuthBox: boxOf(3), voucherId: 'theirs' })
   const grafted = { ...held, voucherId: 'w', voucherAuth: 'qrs=', children: [] }
-  t.deepEqual(graftLogin(known, sent(held), id(3)), { ...known, children: [a, grafted] } as LoginStash)
+  t.deepEqual(importChildLogin(known, sent(held), id(3)), { ...known, children: [a, grafted] } as LoginStash)
   const added = node('c', 4, { loginAuthBox: boxOf(4) })
-  const { children } = graftLogin(known, sent(added), id(4))
+  const { children } = importChildLogin(known, sent(added), id(4))
   t.deepEqual(children, [a, b, { ...added, children: [] }] as LoginStash[])
   const nested = sent(node('x', 9, { children: [added] }))
-  t.throws(() => graftLogin(known, nested, id(4)), { code: 'KEY_INTEGRITY' })
+  t.throws(() => importChildLogin(known, nested, id(4)), { code: 'KEY_INTEGRITY' })
 })
 
 test('below a login that is handed over, each one that can be opened here stays, and each keeps its voucher', t => {
@@ -85,7 +85,7 @@ test('below a login that is handed over, each one that can be opened here stays,
   const known = node('', 1, { children: [node('b', 3, { children: [whole, named, other] })] })
   const sentBelow = [node('d', 5, { loginAuthBox: boxOf(6), voucherId: 'theirs' }), node('c', 4)]
   const held = node('b', 3, { loginAuthBox: boxOf(3), children: sentBelow })
-  const { children } = graftLogin(known, node('', 1, { children: [held] }), id(3))
+  const { children } = importChildLogin(known, node('', 1, { children: [held] }), id(3))
   t.deepEqual(children?.[0]?.children, [
     { ...sentBelow[0], voucherId: 'v', voucherAuth: 'qrs=', children: [] },
     whole,
@@ -97,7 +97,7 @@ test('a device that cannot open an account learns its new name when it is let in
   const held = node('a', 2, { loginAuthBox: boxOf(1) })
   const known = node('', 1, { username: 'alice', voucherId: 'v', children: [held] })
   const sent = node('', 1, { username: 'alicia', children: [held] })
-  t.deepEqual(graftLogin(known, sent, id(2)), { ...known, username: 'alicia' })
+  t.deepEqual(importChildLogin(known, sent, id(2)), { ...known, username: 'alicia' })
 })
 
 test('a login that is not handed over shows its app, its id and its name', t => {
@@ -109,14 +109,14 @@ test('a login that is not handed over shows its app, its id and its name', t => 
     voucherId: 'v',
     children: [node('a', 2, { pin2Key: 'AAAA', children: [below] })]
   })
-  t.deepEqual(sharedStashOf(stash, id(3)), {
+  t.deepEqual(exportedStash(stash, id(3)), {
     ...node('', 1, { username: 'alice' }),
     children: [node('a', 2, { children: [node('c', 3, { loginAuthBox: boxOf(1) })] })]
   })
   const { voucherId: _, ...whole } = stash
-  t.deepEqual(sharedStashOf(stash, id(1)).children?.[0]?.pin2Key, 'AAAA')
-  t.is(sharedStashOf(stash, id(1)).otpKey, whole.otpKey)
-  t.is(sharedStashOf(stash, id(1)).voucherId, undefined)
+  t.deepEqual(exportedStash(stash, id(1)).children?.[0]?.pin2Key, 'AAAA')
+  t.is(exportedStash(stash, id(1)).otpKey, whole.otpKey)
+  t.is(exportedStash(stash, id(1)).voucherId, undefined)
 })
 
 const makeAlice = async (): Promise<{ world: LoginWorld; phone: LoginDevice; alice: Login }> => {
@@ -286,7 +286,7 @@ test('a spoilt box of the key above does not outlast the login of the owner', as
   await reply(phone, request.lobbyId, {
     appId: APP,
     loginKey: loginKey ?? '',
-    loginStash: sharedStashOf(loginStash, child?.loginId ?? '')
+    loginStash: exportedStash(loginStash, child?.loginId ?? '')
   } as unknown as Json)
   await poll(world)
   t.is((await (await request.account).ensureAccountRepo()).id, id)
@@ -325,7 +325,7 @@ test("an app that was let in stays on the device when somebody else gets the acc
   app.close()
   const password = new Secret(ALICE.password)
   await alice.change(({ held }) =>
-    makeUsernameKits(phone.services.io, held, { username: 'bob', password, snrp: CHEAP })
+    usernameChanges(phone.services.io, held, { username: 'bob', password, snrp: CHEAP })
   )
   const other = await openDevice(world, new Map(), { config: { appId: APP } })
   await createLogin(other.services, other.stashes, { ...ALICE, password: 'another one', snrp: CHEAP })

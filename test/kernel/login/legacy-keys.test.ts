@@ -7,8 +7,8 @@ import { FIXED_SNRP } from '../../../kernel/crypto/key-derivation.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import { passwordAuthOf, passwordKeyOf, userIdOf } from '../../../kernel/login/derive.ts'
 import type { Login } from '../../../kernel/login/login.ts'
-import { soundLegacyBoxes } from '../../../kernel/login/payload.ts'
-import { OpenedBoxes } from '../../../kernel/login/secret-cache.ts'
+import { validLegacyBoxes } from '../../../kernel/login/payload.ts'
+import { SecretCache } from '../../../kernel/login/secret-cache.ts'
 import { infoKeyOf, openLoginTree } from '../../../kernel/login/tree.ts'
 import { parseLoginStash } from '../../../kernel/schema/login.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
@@ -112,8 +112,8 @@ test('a key of old times that cannot be read is reported and skipped; the others
   const openStash = (change: Partial<LoginStash>): { types: string[]; codes: string[] } => {
     const codes: string[] = []
     const report = (error: unknown): void => void codes.push((error as WalletError).code)
-    const port = { io, opened: new OpenedBoxes(io), report }
-    const { walletInfos } = openLoginTree(port, { ...stash, ...change }, new Secret(loginKey.slice()))
+    const context = { io, secrets: new SecretCache(io), report }
+    const { walletInfos } = openLoginTree(context, { ...stash, ...change }, new Secret(loginKey.slice()))
     return { types: walletInfos.map(({ type }) => type), codes }
   }
   t.deepEqual(openStash({}), { types: ['wallet:bitid', repo], codes: [] })
@@ -140,7 +140,7 @@ test('of what an old account is made of the first boxes that open are kept, in t
   const good = { rootKeyBox, mnemonicBox, syncKeyBox }
   const wrong = sealBox(io, io.random(32), io.random(20))
   const kept = (...versions: Partial<LoginStash>[]): object =>
-    soundLegacyBoxes(
+    validLegacyBoxes(
       io,
       loginKey,
       versions.map(version => ({ ...rest, ...version }))

@@ -3,7 +3,7 @@ import { Scheduler } from '../../../kernel/base/scheduler.ts'
 import { base58Of, parseBase58 } from '../../../kernel/crypto/encoding.ts'
 import { lobbyIdOf, makeLobbyKeys } from '../../../kernel/crypto/lobby-key.ts'
 import type { FetchReply } from '../../../kernel/io/io.ts'
-import { fetchAppFace } from '../../../kernel/login/app-info.ts'
+import { fetchAppDisplay } from '../../../kernel/login/app-info.ts'
 import { fetchLobby, getLobby, type Lobby, openLobbyReply, putLobby } from '../../../kernel/login/lobby.ts'
 import type { Login } from '../../../kernel/login/login.ts'
 import { createLogin } from '../../../kernel/login/methods/create.ts'
@@ -149,14 +149,14 @@ test('one of the info servers is asked, whichever is drawn', async t => {
   for (const drawn of [0, 1, 5]) {
     const io = { ...services.io, fetch, random: () => Uint8Array.of(drawn) }
     const config = { ...services.config, infoServers: ['https://a', 'https://b', 'https://c'] }
-    t.deepEqual(await fetchAppFace({ ...services, io, config }, 'app'), { displayName: 'app' })
+    t.deepEqual(await fetchAppDisplay({ ...services, io, config }, 'app'), { displayName: 'app' })
   }
   t.deepEqual(
     asked.map(url => url.slice(0, 9)),
     ['https://a', 'https://b', 'https://c']
   )
   const io = { ...services.io, fetch }
-  t.deepEqual(await fetchAppFace({ ...services, io }, 'app'), { displayName: 'app' })
+  t.deepEqual(await fetchAppDisplay({ ...services, io }, 'app'), { displayName: 'app' })
   t.is(asked.length, 3, 'without a server nobody is asked')
 })
 

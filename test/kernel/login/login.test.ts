@@ -4,14 +4,14 @@ import { Secret } from '../../../kernel/base/secret.ts'
 import { openJson } from '../../../kernel/crypto/box.ts'
 import { hotp } from '../../../kernel/crypto/totp.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
-import { makeOtpKit } from '../../../kernel/login/changes.ts'
+import { otpChange } from '../../../kernel/login/changes.ts'
 import { Login } from '../../../kernel/login/login.ts'
 import { createLogin } from '../../../kernel/login/methods/create.ts'
 import { loginWithKey } from '../../../kernel/login/methods/key.ts'
 import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
 import { loginWithPin } from '../../../kernel/login/methods/pin.ts'
-import { makePinChangeKits } from '../../../kernel/login/pin-changes.ts'
-import { OpenedBoxes } from '../../../kernel/login/secret-cache.ts'
+import { pinChanges } from '../../../kernel/login/pin-changes.ts'
+import { SecretCache } from '../../../kernel/login/secret-cache.ts'
 import { usernameAvailable } from '../../../kernel/login/server.ts'
 import {
   CHEAP,
@@ -176,7 +176,7 @@ test('after a change of its own a device asks for the whole login, though it has
     return routesOf(world)
   }
   t.deepEqual(await routesOfRefresh(), ['POST /api/v2/sync'])
-  await login.change(({ held }) => [makeOtpKit(device.services.io, held)])
+  await login.change(({ held }) => [otpChange(device.services.io, held)])
   t.deepEqual(await routesOfRefresh(), ['POST /api/v2/login'])
   t.deepEqual(await routesOfRefresh(), ['POST /api/v2/sync'])
 })
@@ -190,7 +190,7 @@ test('after a login without a network a change asks the server first', async t =
   world.server.isOnline = true
   world.requests.length = 0
   const pin = new Secret('2580')
-  await login.change(state => makePinChangeKits(device.services.io, state, { pin }))
+  await login.change(state => pinChanges(device.services.io, state, { pin }))
   t.true(routesOf(world).includes('POST /api/v2/login/pin2'))
   t.not(routesOf(world)[0], 'POST /api/v2/login/pin2')
 })
@@ -202,7 +202,7 @@ test('after a change whose answer was lost, the next one asks first what became 
   await settle()
   const { services } = device
   world.loseReplyOf = 'POST /api/v2/login/otp'
-  const lost = login.change(({ held }) => [makeOtpKit(services.io, held)])
+  const lost = login.change(({ held }) => [otpChange(services.io, held)])
   await t.throwsAsync(
     lost.finally(() => {
       world.server.isOnline = false
@@ -279,9 +279,9 @@ test('keys of a wallet that two logins hold die at logout, those of an earlier l
 test('a login that this device does not have cannot be held', async t => {
   const { services, stashes } = await openDevice(makeLoginWorld())
   const rootId = Buffer.alloc(32, 9).toString('base64')
-  const opened = new OpenedBoxes(services.io)
+  const secrets = new SecretCache(services.io)
   const loginKey = new Secret(new Uint8Array(32))
-  const held = { rootId, loginId: rootId, loginKey, opened, isCurrent: false }
+  const held = { rootId, loginId: rootId, loginKey, secrets, isCurrent: false }
   t.throws(() => new Login(services, stashes, held), { code: 'STASH_NOT_FOUND' })
 })
 
@@ -336,7 +336,7 @@ for (const first of ['logged out', 'still logged in']) {
 
     const second = await withPassword(device)
     const { io } = device.services
-    await second.change(state => makePinChangeKits(io, state, { enableLogin: false }))
+    await second.change(state => pinChanges(io, state, { enableLogin: false }))
     const isPinOn = (): boolean | undefined => device.stashes.localUsers()[0]?.isPinLoginEnabled
     t.false(isPinOn())
     await settle()

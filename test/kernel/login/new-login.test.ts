@@ -1,14 +1,14 @@
 import test from 'ava'
 import { Secret } from '../../../kernel/base/secret.ts'
 import { accountRepoTypeOf, makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
-import { makeOtpKit, makeRecoveryKit } from '../../../kernel/login/changes.ts'
+import { otpChange, recoveryChange } from '../../../kernel/login/changes.ts'
 import type { Login } from '../../../kernel/login/login.ts'
 import { createLogin } from '../../../kernel/login/methods/create.ts'
 import { loginWithKey } from '../../../kernel/login/methods/key.ts'
 import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
 import { loginWithPin } from '../../../kernel/login/methods/pin.ts'
 import { makeNewLogin } from '../../../kernel/login/new-login.ts'
-import { makePinChangeKits } from '../../../kernel/login/pin-changes.ts'
+import { pinChanges } from '../../../kernel/login/pin-changes.ts'
 import {
   CHEAP,
   type LoginDevice,
@@ -68,8 +68,8 @@ test('an open login has all that it is made of, and so has each login below it [
   await login.ensureAccountRepo(APP)
   const { io } = device.services
   await login.change(({ held }) => [
-    makeRecoveryKit(io, held, { questions: ['Who?'], answers: new Secret(['I']) }),
-    makeOtpKit(io, held)
+    recoveryChange(io, held, { questions: ['Who?'], answers: new Secret(['I']) }),
+    otpChange(io, held)
   ])
   const record = world.server.db.login(login.stash.loginId)
   if (record === undefined) throw new Error('The server has no login')
@@ -201,7 +201,7 @@ test('where the root has no PIN, that of the app logs in', async t => {
   const loginKey = root.rootLoginKeyBase58()
   root.close()
   const app = await loginWithKey(services, stashes, { username: 'alice', loginKey })
-  await app.change(state => makePinChangeKits(services.io, state, { pin: new Secret(PIN) }))
+  await app.change(state => pinChanges(services.io, state, { pin: new Secret(PIN) }))
   app.close()
   t.true(stashes.localUsers()[0]?.isPinLoginEnabled)
   const byPin = await loginWithPin(services, stashes, user)
@@ -215,7 +215,7 @@ test('a new app gets no PIN login where PIN login is switched off', async t => {
   const device = await deviceOf(world, '')
   const login = await create(device)
   await login.ensureAccountRepo()
-  await login.change(state => makePinChangeKits(device.services.io, state, { enableLogin: false }))
+  await login.change(state => pinChanges(device.services.io, state, { enableLogin: false }))
   t.truthy(login.tree.pin)
   await login.ensureAccountRepo(APP)
   const child = login.getSnapshot().held.children[0]

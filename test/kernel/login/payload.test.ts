@@ -1,6 +1,6 @@
 import test from 'ava'
 import { sealBox, sealText } from '../../../kernel/crypto/box.ts'
-import { applyLoginPayload, type OpenedPayload } from '../../../kernel/login/payload.ts'
+import { applyLoginPayload, type PayloadOptions } from '../../../kernel/login/payload.ts'
 import type { LoginPayload, LoginStash } from '../../../kernel/types/login.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 
@@ -34,7 +34,7 @@ const replyOf = (stash: LoginStash, changes: object = {}): LoginPayload => {
   return { ...fields, created, ...changes }
 }
 
-const apply = (stash: LoginStash, changes: object, more: Partial<OpenedPayload> = {}): LoginStash =>
+const apply = (stash: LoginStash, changes: object, more: Partial<PayloadOptions> = {}): LoginStash =>
   applyLoginPayload(io, stash, { loginKey: rootKey, payload: replyOf(stash, changes), ...more })
 
 test('a reply with the user id of another name changes the id of this one only with proof of the name', t => {
@@ -42,7 +42,7 @@ test('a reply with the user id of another name changes the id of this one only w
   t.is(apply(ROOT, other).userId, ROOT.userId)
   t.is(apply(ROOT, other, { username: 'alice' }).userId, ROOT.userId)
   t.is(apply(ROOT, other, { username: 'bob' }).userId, other.userId)
-  t.is(apply(ROOT, other, { isPasswordProven: true }).userId, other.userId)
+  t.is(apply(ROOT, other, { isPasswordVerified: true }).userId, other.userId)
   t.is(apply(ROOT, { userId: undefined }, { username: 'bob' }).userId, ROOT.userId)
   const { userId: _userId, ...nameless } = ROOT
   t.is(apply(nameless, other).userId, other.userId)
@@ -95,7 +95,7 @@ test('a login of an app that cannot be read stays as this device knows it, and i
   const odd: unknown[] = []
   const known = { ...ROOT, children: [{ ...CHILD, keyBoxes: [sealText(io, childKey, '{}')] }] }
   const sent = { children: [{ ...replyOf(CHILD), isOdd: true }] }
-  const { children } = apply(known, sent, { onOdd: error => void odd.push(error) })
+  const { children } = apply(known, sent, { onInvalid: error => void odd.push(error) })
   t.deepEqual(children, known.children)
   t.is(odd.length, 1)
 })
@@ -113,7 +113,7 @@ test('of two logins of one app the first one is taken, and that there are two is
     const odd: unknown[] = []
     const sent = { children: [{ ...replyOf(second), created: second.created }, replyOf(CHILD)] }
     const { children = [] } = apply({ ...ROOT, children: known }, sent, {
-      onOdd: error => void odd.push(error)
+      onInvalid: error => void odd.push(error)
     })
     t.deepEqual(
       children.map(({ loginId }) => loginId),
@@ -126,7 +126,9 @@ test('of two logins of one app the first one is taken, and that there are two is
 test('of a login that a reply names twice the first is taken, and that is told', t => {
   const odd: unknown[] = []
   const sent = { children: [replyOf(CHILD), replyOf(CHILD)] }
-  const { children } = apply({ ...ROOT, children: [CHILD] }, sent, { onOdd: error => void odd.push(error) })
+  const { children } = apply({ ...ROOT, children: [CHILD] }, sent, {
+    onInvalid: error => void odd.push(error)
+  })
   t.is(children?.length, 1)
   t.regex(String(odd[0]), /one id/)
   t.is(odd.length, 1)

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { makeAlice, openByPassword, openByPin } from '../../helpers/ways-in.ts'
+import { makeAlice, openByPassword, openByPin } from '../../helpers/login-methods.ts'
 
 test('a login that deployed clients open under duress keeps its own PIN when the account has a new one or none', async t => {
   const { world, alice } = await makeAlice()

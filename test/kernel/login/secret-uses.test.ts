@@ -1,6 +1,6 @@
 import test from 'ava'
 import { sealBox } from '../../../kernel/crypto/box.ts'
-import { checkBoxUses, checkSecretLength, withSoundChildren } from '../../../kernel/login/secret-uses.ts'
+import { checkBoxUses, checkSecretLength, withoutInvalidChildren } from '../../../kernel/login/secret-uses.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
 import type { LoginStash } from '../../../kernel/types/login.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
@@ -36,9 +36,9 @@ const check = (
   known: LoginStash | undefined = rootWith()
 ): { taken: LoginStash; ids: (string | undefined)[]; odd: unknown[] } => {
   const odd: unknown[] = []
-  const onOdd = (error: unknown): void => void odd.push(error)
+  const onInvalid = (error: unknown): void => void odd.push(error)
   const tree = known ?? rootWith()
-  const taken = withSoundChildren({ io, tree, onOdd }, { loginKey: rootKey, known, rebuilt })
+  const taken = withoutInvalidChildren({ io, tree, onInvalid }, { loginKey: rootKey, known, rebuilt })
   return { taken, ids: (taken.children ?? []).map(({ loginId }) => loginId), odd }
 }
 

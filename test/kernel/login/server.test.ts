@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { FetchOptions } from '../../../kernel/io/io.ts'
-import { loginFetch, type ServerPort } from '../../../kernel/login/server.ts'
+import { loginFetch, type ServerServices } from '../../../kernel/login/server.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 
@@ -9,14 +9,14 @@ interface Asked {
   readonly options: FetchOptions
 }
 
-const portOf = (text: string, asked: Asked[] = [], apiKey = 'key'): ServerPort => ({
+const portOf = (text: string, asked: Asked[] = [], apiKey = 'key'): ServerServices => ({
   io: makeRepoIo({
     fetch: async (url, options = {}) => {
       asked.push({ url, options })
       return { status: 418, headers: {}, text }
     }
   }),
-  config: { apiKey, authServer: 'https://login.example.edge.app/api' } as ServerPort['config']
+  config: { apiKey, authServer: 'https://login.example.edge.app/api' } as ServerServices['config']
 })
 
 const reply = (status_code: number, results?: unknown): string =>

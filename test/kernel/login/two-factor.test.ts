@@ -18,7 +18,7 @@ import {
   openDevice,
   settle
 } from '../../helpers/login-device.ts'
-import { ALICE } from '../../helpers/ways-in.ts'
+import { ALICE } from '../../helpers/login-methods.ts'
 
 const OTP = 'POST /api/v2/login/otp'
 const WEEK_MS = 7 * 86_400_000
@@ -650,7 +650,7 @@ test('a server that brings one two-factor key after another does not push out th
   const openers = { loginKey: base58.decode(owner.login.rootLoginKeyBase58()) }
   const { otpKeys } = owner.stashes
   const keep = async (otpKey: string, seconds: number): Promise<void> => {
-    await otpKeys.keep(login, otpKey, openers)
+    await otpKeys.save(login, otpKey, openers)
     await world.clock.advance(seconds * 1000)
   }
   await keep('FIRST', 90_000)

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
 import { Secret } from '../../../kernel/base/secret.ts'
-import { makePasswordKit, makeRecoveryKit } from '../../../kernel/login/changes.ts'
+import { passwordChange, recoveryChange } from '../../../kernel/login/changes.ts'
 import { createLogin } from '../../../kernel/login/methods/create.ts'
 import { loginWithKey } from '../../../kernel/login/methods/key.ts'
 import { listTrees } from '../../../kernel/login/tree.ts'
@@ -18,7 +18,7 @@ import {
   stashIn,
   takeRoutes,
   withCredentials
-} from '../../helpers/ways-in.ts'
+} from '../../helpers/login-methods.ts'
 
 const { password } = ALICE
 const LIGHT = { username: undefined, password: undefined }
@@ -26,7 +26,7 @@ const LIGHT = { username: undefined, password: undefined }
 test('a new username goes to the server with the password and every id that follows from it [7.12]', async t => {
   const { world, alice } = await makeAlice()
   const recovery = { questions: ['Where?'], answers: new Secret(['here']) }
-  await alice.login.change(({ held }) => [makeRecoveryKit(alice.services.io, held, recovery)])
+  await alice.login.change(({ held }) => [recoveryChange(alice.services.io, held, recovery)])
   takeRoutes(world)
   await alice.credentials.changeUsername({ username: ' New  Name', password })
   const changes = world.requests.filter(({ route }) => route.endsWith('/login/username'))
@@ -120,7 +120,7 @@ test('a password that another client gave to the login of an app does not stand 
   const [, child] = listTrees(alice.login.getSnapshot().held)
   const loginKey = child?.loginKey.use(key => key.slice()) ?? new Uint8Array()
   const useless = { username: ALICE.username, password: new Secret(password), snrp: CHEAP }
-  const kit = await makePasswordKit(alice.services.io, { loginId: child?.loginId ?? '', loginKey }, useless)
+  const kit = await passwordChange(alice.services.io, { loginId: child?.loginId ?? '', loginKey }, useless)
   await alice.login.change(() => [kit])
   takeRoutes(world)
   await alice.credentials.changeUsername({ username: 'bob', password })

@@ -8,7 +8,7 @@ import { keepOrMakeKey } from '../../../kernel/login/verified-keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
 import { CHEAP, makeLoginWorld, openDevice } from '../../helpers/login-device.ts'
-import { ALICE, withCredentials } from '../../helpers/ways-in.ts'
+import { ALICE, withCredentials } from '../../helpers/login-methods.ts'
 
 const io = makeNodeIo()
 const loginKey = io.random(32)

@@ -562,7 +562,7 @@ test('the keys of a login that is not kept are destroyed, whatever kept it away'
     const { io } = device.services
     const sent = parseStashFile(io, stash)
     const key = alice.tree.loginKey.use(bytes => bytes.slice())
-    const handed = { sent, loginId: sent.loginId, loginKey: new Secret(key) }
+    const received = { sent, loginId: sent.loginId, loginKey: new Secret(key) }
     if (fails === 'at the server') key.fill(0)
     const set = device.files.set.bind(device.files)
     device.files.set = (path, text) => {
@@ -572,11 +572,11 @@ test('the keys of a login that is not kept are destroyed, whatever kept it away'
     const checkWanted = (): void => {
       if (fails === 'unwanted') throw new WalletError('EDGE_LOGIN_CLOSED', {})
     }
-    const options = { handed, vouchers: new Map(), checkWanted, verified() {} }
+    const options = { received, vouchers: new Map(), checkWanted, verified() {} }
     const accepting = acceptLogin(device.services, device.stashes, options)
     if (fails === 'never') await accepting
     else await t.throwsAsync(accepting)
-    return handed.loginKey.isAlive
+    return received.loginKey.isAlive
   }
   t.false(await keyAfter('at the server'))
   t.false(await keyAfter('unwanted'))

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { loginWithPassword } from '../../../../kernel/login/methods/password.ts'
 import { openDevice, settle } from '../../../helpers/login-device.ts'
+import { ALICE, makeAlice } from '../../../helpers/login-methods.ts'
 import { quickCrypto } from '../../../helpers/quick-crypto.ts'
-import { ALICE, makeAlice } from '../../../helpers/ways-in.ts'
 
 test('why a password does not open the account on this device is in the log, and then the server is asked [8.56]', async t => {
   const { alice } = await makeAlice()

@@ -2,7 +2,7 @@ import test from 'ava'
 import { Secret } from '../../../../kernel/base/secret.ts'
 import { openJson } from '../../../../kernel/crypto/box.ts'
 import { base58Of, parseBase58 } from '../../../../kernel/crypto/encoding.ts'
-import { makeRecoveryKit } from '../../../../kernel/login/changes.ts'
+import { recoveryChange } from '../../../../kernel/login/changes.ts'
 import type { Login } from '../../../../kernel/login/login.ts'
 import { createLogin } from '../../../../kernel/login/methods/create.ts'
 import { loginWithKey } from '../../../../kernel/login/methods/key.ts'
@@ -21,7 +21,7 @@ import {
   openDevice,
   settle
 } from '../../../helpers/login-device.ts'
-import { ALICE } from '../../../helpers/ways-in.ts'
+import { ALICE } from '../../../helpers/login-methods.ts'
 
 const QUESTIONS = ['Which river?', 'Which otter?']
 const ANSWERS = ['the Weser', ' Ottilie ']
@@ -180,7 +180,7 @@ test('recovery requires a username: to log in, to ask for questions, and to be s
   const { held } = light.login.getSnapshot()
   const recovery = { questions: QUESTIONS, answers: new Secret(ANSWERS) }
   const ofApp = { ...held, isRoot: false, username: 'alice' }
-  t.throws(() => makeRecoveryKit(device.services.io, ofApp, recovery), expected)
+  t.throws(() => recoveryChange(device.services.io, ofApp, recovery), expected)
 })
 
 test('a box that the server keeps back, or does not have, is named for recovery and PIN [5.15]', async t => {

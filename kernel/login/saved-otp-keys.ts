@@ -9,14 +9,14 @@ import { type DoubledFiles, makeDoubledFiles } from '../sync/credential-files.ts
 import type { Box, Snrp } from '../types/keys.ts'
 
 /** A login of this device. Ids are base64. */
-export interface KeptLogin {
+export interface LoginIds {
   readonly rootId: string
   /** Of the login within the account that logs in. */
   readonly loginId: string
 }
 
 /** What a way to log in has in hand before it is let in; each opens what was sealed with it. */
-export interface KeptKeyOpeners {
+export interface OtpKeyOpeners {
   readonly loginKey?: Uint8Array | undefined
   readonly pin2Key?: Uint8Array | undefined
   readonly recovery2Key?: Uint8Array | undefined
@@ -25,12 +25,12 @@ export interface KeptKeyOpeners {
 }
 
 /** A password that has just logged in: the parameters of its key, and the key. */
-export interface ProvenPassword {
+export interface VerifiedPassword {
   readonly snrp: Snrp
   readonly key: Uint8Array
 }
 
-type KeptPort = Pick<Services, 'io' | 'disk' | 'report'>
+type OtpKeyServices = Pick<Services, 'io' | 'disk' | 'report'>
 
 /**
  * The two-factor keys that have worked on this device, sealed, apart from the stash: a login reply that lacks the key
@@ -40,36 +40,36 @@ type KeptPort = Pick<Services, 'io' | 'disk' | 'report'>
  * is sealed with the login key, and so that it opens before the login does, with the PIN key and the recovery key of the
  * stash and the dear derivation of the password. None of these gives a guesser more than the stash does.
  */
-export class KeptOtpKeys {
-  readonly #port: KeptPort
+export class SavedOtpKeys {
+  readonly #services: OtpKeyServices
   readonly #files: DoubledFiles
   readonly #mutex = new Mutex()
   /** Keys that the server refused in this process, so that a refresh does not ask with them for ever. */
   readonly #refused = new Map<string, Set<string>>()
 
-  constructor(port: KeptPort) {
-    this.#port = port
-    const { io, disk } = port
-    this.#files = makeDoubledFiles({ io, disk, report: error => port.report('two-factor keys', error) })
+  constructor(services: OtpKeyServices) {
+    this.#services = services
+    const { io, disk } = services
+    this.#files = makeDoubledFiles({ io, disk, report: error => services.report('two-factor keys', error) })
   }
 
   /** The keys of a login that can be tried, newest first; none where nothing in hand opens them. Never throws. */
-  async find(login: KeptLogin, openers: KeptKeyOpeners): Promise<readonly string[]> {
+  async find(login: LoginIds, openers: OtpKeyOpeners): Promise<readonly string[]> {
     try {
       const sealed = (await this.#read(login.rootId)).get(login.loginId)
       const key = sealed && (await this.#open(sealed, openers))
       if (sealed === undefined || key === undefined) return []
       const refused = this.#refused.get(login.loginId)
-      const known = keysIn(openJson(this.#port.io, key, sealed.otpKeys))
+      const known = keysIn(openJson(this.#services.io, key, sealed.otpKeys))
       return known.map(({ otpKey }) => otpKey).filter(text => refused?.has(text) !== true)
     } catch (error) {
-      this.#port.report('two-factor keys', error)
+      this.#services.report('two-factor keys', error)
       return []
     }
   }
 
   /** Notes that the server refused a key, which is kept all the same. */
-  refuse({ loginId }: KeptLogin, otpKey: string): void {
+  refuse({ loginId }: LoginIds, otpKey: string): void {
     const refused = this.#refused.get(loginId) ?? new Set()
     this.#refused.set(loginId, refused.add(otpKey))
   }
@@ -79,9 +79,9 @@ export class KeptOtpKeys {
    *
    * @param openers - the login key, and what of the rest is known
    */
-  keep(login: KeptLogin, otpKey: string, openers: KeptKeyOpeners): Promise<void> {
+  save(login: LoginIds, otpKey: string, openers: OtpKeyOpeners): Promise<void> {
     this.#refused.get(login.loginId)?.delete(otpKey)
-    const at = Math.floor(this.#port.io.clock.now() / 1000)
+    const at = Math.floor(this.#services.io.clock.now() / 1000)
     return this.#change(login, { openers }, known =>
       known[0]?.otpKey === otpKey
         ? known
@@ -90,7 +90,7 @@ export class KeptOtpKeys {
   }
 
   /** Lets a password that has just logged in open the keys, where there are any. A failure is reported. */
-  async keepPassword(login: KeptLogin, loginKey: Uint8Array, { snrp, key }: ProvenPassword): Promise<void> {
+  async savePassword(login: LoginIds, loginKey: Uint8Array, { snrp, key }: VerifiedPassword): Promise<void> {
     const passwordKeyOf = async (): Promise<Uint8Array> => key
     await this.#change(login, { openers: { loginKey, passwordKeyOf }, snrp }, known => known)
   }
@@ -101,11 +101,11 @@ export class KeptOtpKeys {
   }
 
   async #change(
-    { rootId, loginId }: KeptLogin,
+    { rootId, loginId }: LoginIds,
     sealers: Sealers,
-    edit: (known: readonly KeptKey[]) => readonly KeptKey[]
+    edit: (known: readonly SavedOtpKey[]) => readonly SavedOtpKey[]
   ): Promise<void> {
-    const { io } = this.#port
+    const { io } = this.#services
     try {
       await this.#mutex.run(async () => {
         const logins = await this.#read(rootId)
@@ -131,7 +131,7 @@ export class KeptOtpKeys {
         await this.#files.setText(this.#pathOf(rootId), text)
       })
     } catch (error) {
-      this.#port.report('two-factor keys', error)
+      this.#services.report('two-factor keys', error)
     }
   }
 
@@ -141,7 +141,7 @@ export class KeptOtpKeys {
     present: SealedKeys | undefined,
     { openers, snrp }: Sealers
   ): Promise<Omit<SealedKeys, 'otpKeys'>> {
-    const { io } = this.#port
+    const { io } = this.#services
     const seal = (known: Box | undefined, sealer: Uint8Array | undefined): Box | undefined => {
       if (sealer === undefined) return known
       const opened = this.#tryBox(known, sealer)
@@ -159,7 +159,7 @@ export class KeptOtpKeys {
     }
   }
 
-  async #open(sealed: SealedKeys, openers: KeptKeyOpeners): Promise<Uint8Array | undefined> {
+  async #open(sealed: SealedKeys, openers: OtpKeyOpeners): Promise<Uint8Array | undefined> {
     const { passwordBox, passwordKeySnrp } = sealed
     return (
       this.#tryBox(sealed.loginKeyBox, openers.loginKey) ??
@@ -174,7 +174,7 @@ export class KeptOtpKeys {
   #tryBox(sealed: Box | undefined, key: Uint8Array | undefined): Uint8Array | undefined {
     if (sealed === undefined || key === undefined) return undefined
     try {
-      return openBox(this.#port.io, key, sealed)
+      return openBox(this.#services.io, key, sealed)
     } catch {
       return undefined
     }
@@ -191,12 +191,12 @@ export class KeptOtpKeys {
   }
 
   #pathOf(rootId: string): string {
-    return `otpKeys/${base58Of(this.#port.io.crypto.fromBase64(rootId))}.json`
+    return `otpKeys/${base58Of(this.#services.io.crypto.fromBase64(rootId))}.json`
   }
 }
 
 interface Sealers {
-  readonly openers: KeptKeyOpeners
+  readonly openers: OtpKeyOpeners
   /** Of the password; absent where no password is in hand. */
   readonly snrp?: Snrp
 }
@@ -222,7 +222,7 @@ const asSealedKeys: Schema<SealedKeys> = objectOf<SealedKeys>({
 const SOURCE = 'two-factor keys'
 
 /** A key that has let a login in, and when it became the newest, in Unix seconds. */
-interface KeptKey {
+interface SavedOtpKey {
   readonly otpKey: string
   readonly at: number
 }
@@ -233,20 +233,20 @@ const MAX_KEYS = 4
  * Of too many keys drops the one that was the newest for the shortest time: a server that lies may bring many, but each
  * would have to stand for longer than the owner's did.
  */
-const shortened = (keys: readonly KeptKey[]): readonly KeptKey[] => {
+const shortened = (keys: readonly SavedOtpKey[]): readonly SavedOtpKey[] => {
   if (keys.length <= MAX_KEYS) return keys
   const spans = keys.map(({ at }, i) => (keys[i - 1]?.at ?? Number.POSITIVE_INFINITY) - at)
   const shortest = spans.lastIndexOf(Math.min(...spans))
   return keys.filter((_, i) => i !== shortest)
 }
 
-const keysIn = (value: unknown): KeptKey[] =>
-  Array.isArray(value) ? value.filter(isKeptKey).slice(0, MAX_KEYS) : []
+const keysIn = (value: unknown): SavedOtpKey[] =>
+  Array.isArray(value) ? value.filter(isSavedOtpKey).slice(0, MAX_KEYS) : []
 
-const isKeptKey = (value: unknown): value is KeptKey =>
+const isSavedOtpKey = (value: unknown): value is SavedOtpKey =>
   isRecord(value) && typeof value.otpKey === 'string' && Number.isFinite(value.at)
 
-const keysOf = (open: () => unknown): KeptKey[] => {
+const keysOf = (open: () => unknown): SavedOtpKey[] => {
   try {
     return keysIn(open())
   } catch {
