@@ -85,7 +85,7 @@ export class Context implements Readable<readonly LocalUser[]> {
       for (const paths of [exchange.sent, exchange.received]) Object.freeze(paths)
       services.hooks.filesExchanged.call(Object.freeze(exchange))
     }
-    this.#syncLoop = new SyncLoop({ io: services.io, servers, report, exchanged })
+    this.#syncLoop = new SyncLoop({ io: services.io, servers, report, onExchange: exchanged })
     this.#scheduler = new Scheduler(services.io.clock)
     this.#pause = new PauseSwitch({ scheduler: this.#scheduler, key: 'pause' })
     this.#pause.subscribe(() => (this.isPaused ? this.#syncLoop.pause() : this.#syncLoop.resume()))

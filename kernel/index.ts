@@ -36,7 +36,7 @@ export type {
 } from './rates/service.ts'
 export {
   type ApproveOptions,
-  quotedLeast,
+  minimumOf,
   type SwapInfo,
   type SwapResult,
   type SwapReview
@@ -45,7 +45,7 @@ export { bestFailureOf } from './swap/errors.ts'
 export type { Allowance } from './swap/payees.ts'
 export type { SwapQuote } from './swap/quote.ts'
 export type { QuoteRoundSnapshot } from './swap/quote-list.ts'
-export type { SwapOptions, SwapWallet, SwapWish } from './swap/request.ts'
+export type { SwapOptions, SwapRequest, SwapWallet } from './swap/request.ts'
 export type { QuoteRound } from './swap/round.ts'
 export type { WalletStates, WalletStatesChange } from './types/keys.ts'
 export type { LocalUser, LoginMessage, PendingVoucher, RecoveryQuestionChoice } from './types/login.ts'

@@ -4,7 +4,7 @@ import {
   nativeAmount,
   type QuoteRound,
   type SwapPlugin,
-  type SwapWish,
+  type SwapRequest,
   WalletError
 } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
@@ -40,7 +40,7 @@ export const openOwnSwaps = async (script: Script): Promise<OwnSwaps> => {
   const fromWallet = await account.createCurrencyWallet(COIN.walletType)
   const toWallet = await account.createCurrencyWallet(COIN.walletType)
   await until([fromWallet], () => fromWallet.balanceOf(null) === COIN.balance)
-  const wish: SwapWish = { fromWallet, toWallet, nativeAmount: nativeAmount('1000'), quoteFor: 'from' }
+  const wish: SwapRequest = { fromWallet, toWallet, nativeAmount: nativeAmount('1000'), quoteFor: 'from' }
   return {
     ask: () => account.askForQuotes(wish),
     async close() {

@@ -1,4 +1,4 @@
-import { isNativeAmount, type NativeAmount, type SwapWish } from '../../kernel/index.ts'
+import { isNativeAmount, type NativeAmount, type SwapRequest } from '../../kernel/index.ts'
 import { isRecord, readOrSetAside, writeState } from '../profile/state-file.ts'
 
 const FILE = 'swap-quotes.json'
@@ -16,7 +16,7 @@ export interface KeptQuote {
   readonly fromTokenId: string | null
   readonly toWalletId: string
   readonly toTokenId: string | null
-  readonly quoteFor: SwapWish['quoteFor']
+  readonly quoteFor: SwapRequest['quoteFor']
   /** What was asked, of the side that `quoteFor` names; nothing for `max`. */
   readonly nativeAmount: NativeAmount
   readonly fromNativeAmount: NativeAmount

@@ -3,8 +3,8 @@ import {
   amountText,
   compare,
   type JsonObject,
+  minimumOf,
   type NativeAmount,
-  quotedLeast,
   type SwapQuote,
   WalletError,
   ZERO
@@ -61,7 +61,7 @@ export const checkFee = ({ limits, places }: KeptTerms, { networkFee }: SwapQuot
 
 const isLess = (kept: Figures, fresh: Figures): boolean => {
   const isShort = (shown: NativeAmount | undefined, now: NativeAmount = ZERO): boolean =>
-    shown !== undefined && compare(now, quotedLeast(shown, kept.isEstimate)) < 0
+    shown !== undefined && compare(now, minimumOf(shown, kept.isEstimate)) < 0
   return isShort(kept.toNativeAmount, fresh.toNativeAmount) || isShort(sureOf(kept), sureOf(fresh))
 }
 

@@ -1,4 +1,10 @@
-import { type NativeAmount, parseAmount, type SwapOptions, type SwapWish, ZERO } from '../../kernel/index.ts'
+import {
+  type NativeAmount,
+  parseAmount,
+  type SwapOptions,
+  type SwapRequest,
+  ZERO
+} from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { parsePairs } from '../grammar/values.ts'
 import { isMax } from '../output/amounts.ts'
@@ -10,7 +16,7 @@ import { findPlace, type SwapPlaces } from './swap-place.ts'
 /** What a command asks quotes for. */
 export interface AskedSwap {
   readonly places: SwapPlaces
-  readonly wish: SwapWish
+  readonly wish: SwapRequest
   readonly options: SwapOptions & { readonly waitMs: number }
   readonly limits: SwapLimits
 }
@@ -54,7 +60,7 @@ export const readSwap = async (session: Session): Promise<AskedSwap> => {
   }
 }
 
-type Side = SwapWish['quoteFor']
+type Side = SwapRequest['quoteFor']
 
 const sideOf = (session: Session): Side => {
   const [amount, side] = [session.text('amount'), session.text('for') as Side | undefined]

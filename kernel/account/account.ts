@@ -10,7 +10,7 @@ import type { Login } from '../login/login.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RateService } from '../rates/service.ts'
 import type { SwapQuote } from '../swap/quote.ts'
-import type { SwapOptions, SwapWish } from '../swap/request.ts'
+import type { SwapOptions, SwapRequest } from '../swap/request.ts'
 import type { QuoteRound } from '../swap/round.ts'
 import { type OrderIds, SwapService } from '../swap/service.ts'
 import type { ActivationAsset, EngineStore } from '../types/engine.ts'
@@ -468,20 +468,20 @@ export class Account implements Readable<AccountSnapshot> {
    *
    * @throws NO_SWAP_PROVIDERS, SAME_CURRENCY, NO_AMOUNT_SPECIFIED, AMOUNT_INVALID, OPTION_INVALID, TOKEN_NOT_FOUND
    */
-  askForQuotes(wish: SwapWish, options: SwapOptions = {}): QuoteRound {
+  askForQuotes(request: SwapRequest, options: SwapOptions = {}): QuoteRound {
     this.#check()
-    return this.#swaps.ask(wish, options)
+    return this.#swaps.request(request, options)
   }
 
   /** The quotes that came in time, best first; each is to be closed. @throws as {@link askForQuotes}, or the best error */
-  async fetchSwapQuotes(wish: SwapWish, options: SwapOptions = {}): Promise<readonly SwapQuote[]> {
-    return this.askForQuotes(wish, options).settled
+  async fetchSwapQuotes(request: SwapRequest, options: SwapOptions = {}): Promise<readonly SwapQuote[]> {
+    return this.askForQuotes(request, options).settled
   }
 
   /** The best quote; the others are closed. @throws as {@link fetchSwapQuotes} */
-  async fetchSwapQuote(wish: SwapWish, options: SwapOptions = {}): Promise<SwapQuote> {
+  async fetchSwapQuote(request: SwapRequest, options: SwapOptions = {}): Promise<SwapQuote> {
     this.#check()
-    return this.#swaps.fetchBest(wish, options)
+    return this.#swaps.fetchBest(request, options)
   }
 
   /**

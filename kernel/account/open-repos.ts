@@ -128,7 +128,7 @@ export class OpenRepos {
         belongsAt: (path, texts) =>
           belongsAt(text => keys.dataKey.use(key => fileHashOf(io, key, text)), path, texts),
         report: error => report(`repo ${repoId.slice(0, 8)}`, error),
-        announce: state => this.#tell(state, owner, true)
+        onState: state => this.#tell(state, owner, true)
       })
       this.#tell(repo.state.getSnapshot(), owner, true)
       if (repo.state.getSnapshot().lastSync === 0) await this.#syncFirst(repo, firstSync)

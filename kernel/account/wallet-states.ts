@@ -2,7 +2,7 @@ import { isWalletError, WalletError } from '../base/errors.ts'
 import { isRecord, parseJson } from '../base/json.ts'
 import { makeYielder } from '../base/yielder.ts'
 import type { Services } from '../plugins/services.ts'
-import type { TextChanges } from '../sync/write-plan.ts'
+import type { RepoChanges } from '../sync/write-plan.ts'
 import type { WalletStates, WalletStatesChange } from '../types/keys.ts'
 import type { OpenRepo } from './open-repos.ts'
 
@@ -87,7 +87,7 @@ export const writeWalletStates = async (
 const editReadable = async (
   repo: OpenRepo['repo'],
   paths: readonly string[],
-  edit: (present: ReadonlyMap<string, StatesFile | undefined>) => TextChanges
+  edit: (present: ReadonlyMap<string, StatesFile | undefined>) => RepoChanges
 ): Promise<void> => {
   const readable = new Set(paths)
   for (;;) {

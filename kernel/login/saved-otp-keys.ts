@@ -5,7 +5,7 @@ import { openBox, openJson, sealBox, sealJson } from '../crypto/box.ts'
 import { base58Of, equalBytes } from '../crypto/encoding.ts'
 import type { Services } from '../plugins/services.ts'
 import { box, objectOf, optionalBox, optionalSnrp, parse } from '../schema/shape.ts'
-import { type DoubledFiles, makeDoubledFiles } from '../sync/credential-files.ts'
+import { type CredentialFiles, openCredentialFiles } from '../sync/credential-files.ts'
 import type { Box, Snrp } from '../types/keys.ts'
 
 /** A login of this device. Ids are base64. */
@@ -42,7 +42,7 @@ type OtpKeyServices = Pick<Services, 'io' | 'disk' | 'report'>
  */
 export class SavedOtpKeys {
   readonly #services: OtpKeyServices
-  readonly #files: DoubledFiles
+  readonly #files: CredentialFiles
   readonly #mutex = new Mutex()
   /** Keys that the server refused in this process, so that a refresh does not ask with them for ever. */
   readonly #refused = new Map<string, Set<string>>()
@@ -50,7 +50,11 @@ export class SavedOtpKeys {
   constructor(services: OtpKeyServices) {
     this.#services = services
     const { io, disk } = services
-    this.#files = makeDoubledFiles({ io, disk, report: error => services.report('two-factor keys', error) })
+    this.#files = openCredentialFiles({
+      io,
+      disk,
+      report: error => services.report('two-factor keys', error)
+    })
   }
 
   /** The keys of a login that can be tried, newest first; none where nothing in hand opens them. Never throws. */

@@ -6,7 +6,7 @@ import { dateOf, isoOf } from '../base/time.ts'
 import { base58Of, parseBase58 } from '../crypto/encoding.ts'
 import { stashPathOf } from '../keys/ids.ts'
 import type { Services } from '../plugins/services.ts'
-import { type DoubledFiles, makeDoubledFiles } from '../sync/credential-files.ts'
+import { type CredentialFiles, openCredentialFiles } from '../sync/credential-files.ts'
 import type { LocalUser, LoginStash } from '../types/login.ts'
 import type { UserSnapshot } from '../types/snapshots.ts'
 import { normalizeUsername } from './derive.ts'
@@ -34,11 +34,11 @@ export type UserQuery = { readonly username: string } | { readonly loginId: stri
  * @throws STORAGE_FAILED
  */
 export const openStashes = async (services: StashServices): Promise<Stashes> => {
-  const files = makeDoubledFiles({
+  const files = openCredentialFiles({
     io: services.io,
     disk: services.disk,
     report: error => services.report('logins', error),
-    isSound: (_, text) => isStash(services, text)
+    isValid: (_, text) => isStash(services, text)
   })
   const stashes = new Stashes(services, files, await loadStashes(services, files))
   if (stashes.list().length > 0) stashes.emit()
@@ -50,14 +50,14 @@ export class Stashes implements Readable<readonly LoginStash[]> {
   /** The two-factor keys that have worked here. */
   readonly otpKeys: SavedOtpKeys
   readonly #services: StashServices
-  readonly #files: DoubledFiles
+  readonly #files: CredentialFiles
   readonly #unreadable: Map<string, string>
   readonly #found = new Map<string, FoundStash>()
   readonly #state: Observable<readonly LoginStash[]>
   readonly #mutex = new Mutex()
   readonly #openCounts = new Map<string, number>()
 
-  constructor(services: StashServices, files: DoubledFiles, folder: StashFolder) {
+  constructor(services: StashServices, files: CredentialFiles, folder: StashFolder) {
     this.#services = services
     this.otpKeys = new SavedOtpKeys(services)
     this.#files = files
@@ -276,7 +276,7 @@ interface StashFolder {
  */
 const loadStashes = async (
   services: Pick<Services, 'io' | 'report'>,
-  files: DoubledFiles
+  files: CredentialFiles
 ): Promise<StashFolder> => {
   const found = new Map<string, FoundStash>()
   const unreadable = new Map<string, string>()
@@ -298,7 +298,7 @@ const loadStashes = async (
 
 const textOf = async (
   services: Pick<Services, 'report'>,
-  files: DoubledFiles,
+  files: CredentialFiles,
   path: string
 ): Promise<string | undefined> => {
   try {

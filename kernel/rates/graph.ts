@@ -204,7 +204,7 @@ export const isBias = (bias: unknown): bias is number =>
 const CONTROL = /[\u0000-\u001f\u007f]/
 
 /** Pairs without repeats, in the order in which they came, up to a limit. */
-export class PairSet {
+export class RatePairSet {
   readonly #pairs = new Map<string, RatePair>()
   readonly #limit: number
 

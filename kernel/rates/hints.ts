@@ -4,7 +4,7 @@ import { Mutex } from '../base/mutex.ts'
 import { quarantine } from '../base/quarantine.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RatePair } from '../types/rates.ts'
-import { isCurrencyCode, isPair, MAX_WANTED, PairSet } from './graph.ts'
+import { isCurrencyCode, isPair, MAX_WANTED, RatePairSet } from './graph.ts'
 
 /** Tells which pairs something wants now: the balances of an account, such as. */
 export type HintSource = () => Iterable<RatePair>
@@ -18,9 +18,9 @@ export class RateHints {
   readonly #services: Services
   readonly #file: HintFile
   /** What this run came to know. */
-  readonly #remembered = new PairSet(MAX_WANTED)
+  readonly #remembered = new RatePairSet(MAX_WANTED)
   /** What the file holds, or shall hold. */
-  readonly #kept = new PairSet(MAX_WANTED)
+  readonly #kept = new RatePairSet(MAX_WANTED)
   /** What the file does not hold yet; undefined if it holds everything. */
   #unsaved: readonly RatePair[] | undefined
   readonly #sources = new Set<HintSource>()
@@ -37,7 +37,7 @@ export class RateHints {
 
   /** Every pair that is remembered, in this run or in the file. While there is none, the default list is asked for. */
   list(): readonly RatePair[] {
-    const all = new PairSet(MAX_WANTED)
+    const all = new RatePairSet(MAX_WANTED)
     for (const pairs of [this.#kept, this.#remembered]) for (const pair of pairs) all.add(pair)
     return all.list()
   }
@@ -75,7 +75,7 @@ export class RateHints {
 
   /** What the next round asks for; what is new in it goes into the file. */
   gather(wanted: Iterable<RatePair>): readonly RatePair[] {
-    const all = new PairSet(MAX_WANTED)
+    const all = new RatePairSet(MAX_WANTED)
     for (const pairs of [wanted, ...[...this.#sources].map(source => source()), this.#remembered]) {
       for (const pair of pairs) all.add(pair)
     }
@@ -99,7 +99,7 @@ const PATH = 'rateHintCache.json'
 /** The file of hints that the deployed system has too: a list of pairs (protocol §3.1). */
 class HintFile {
   readonly #services: Pick<Services, 'disk' | 'io' | 'report'>
-  readonly #turns = new Mutex()
+  readonly #mutex = new Mutex()
   /** What stands there cannot be read, and could not be put aside. */
   #isLost = false
 
@@ -129,7 +129,7 @@ class HintFile {
 
   /** Replaces the file, durable when it resolves. @throws RATE_HINTS_UNSAVED */
   write(pairs: readonly RatePair[]): Promise<void> {
-    return this.#turns.run(async () => {
+    return this.#mutex.run(async () => {
       if (this.#isLost) throw new WalletError('RATE_HINTS_UNSAVED', {})
       try {
         await this.#services.disk.setText(PATH, JSON.stringify(pairs))
@@ -141,7 +141,7 @@ class HintFile {
 
   /** Resolves when everything that was begun is written, or has failed. */
   settled(): Promise<void> {
-    return this.#turns.settled()
+    return this.#mutex.settled()
   }
 }
 

@@ -8,7 +8,7 @@ import type { DatedPair, HistoricRateContext, RatePair } from '../types/rates.ts
 import type { RateSnapshot } from '../types/snapshots.ts'
 import { CUT_OFF_MS, fieldsOfPair, isCurrencyCode, isRate, MAX_PAIRS } from './graph.ts'
 import type { RateProviders } from './providers.ts'
-import { tellFault } from './rounds.ts'
+import { reportFault } from './rounds.ts'
 
 /** What historic rates are asked with. */
 export interface HistoricRatesParts {
@@ -24,9 +24,9 @@ export class HistoricRates {
   readonly #parts: HistoricRatesParts
   readonly #mutex = new Mutex()
   readonly #answers = new Map<string, RateSnapshot>()
-  readonly #open = new Map<string, HistoricQuestion>()
-  #waiting: HistoricQuestion[] = []
-  /** Providers that still answer an earlier question. */
+  readonly #open = new Map<string, HistoricQuery>()
+  #waiting: HistoricQuery[] = []
+  /** Providers that still answer an earlier query. */
   readonly #asked = new Map<string, Abort>()
   #isClosed = false
 
@@ -41,29 +41,29 @@ export class HistoricRates {
     const key = `${dated.fromCurrency}\n${dated.toCurrency}\n${dated.date.getTime()}`
     const known = this.#answers.get(key)
     if (known !== undefined) return known
-    const question = this.#open.get(key) ?? this.#put(key, dated)
-    return question.answer
+    const query = this.#open.get(key) ?? this.#put(key, dated)
+    return query.answer
   }
 
   /** Waits for nobody any more. */
   close(): void {
     this.#isClosed = true
-    for (const question of this.#open.values()) question.close()
+    for (const query of this.#open.values()) query.close()
     for (const abort of this.#asked.values()) abort.abort()
   }
 
-  #put(key: string, pair: DatedPair): HistoricQuestion {
-    const question = new HistoricQuestion(pair)
-    this.#open.set(key, question)
-    this.#waiting.push(question)
-    void question.answer.then(answer => this.#remember(key, answer))
+  #put(key: string, pair: DatedPair): HistoricQuery {
+    const query = new HistoricQuery(pair)
+    this.#open.set(key, query)
+    this.#waiting.push(query)
+    void query.answer.then(answer => this.#remember(key, answer))
     if (this.#waiting.length === 1) {
       this.#parts.services.inBackground(
         'rates',
         this.#mutex.run(() => this.#askWaiting())
       )
     }
-    return question
+    return query
   }
 
   #remember(key: string, answer: RateSnapshot | undefined): void {
@@ -78,27 +78,27 @@ export class HistoricRates {
     await this.#parts.services.io.clock.turn()
     const all = this.#waiting
     this.#waiting = []
-    for (let start = 0; start < all.length; start += AT_ONCE) {
-      await this.#askAll(all.slice(start, start + AT_ONCE))
+    for (let start = 0; start < all.length; start += BATCH_SIZE) {
+      await this.#askBatch(all.slice(start, start + BATCH_SIZE))
     }
   }
 
-  /** Resolves when each question has its answer: what came in 5 s, or else whatever comes. */
-  async #askAll(questions: readonly HistoricQuestion[]): Promise<void> {
+  /** Resolves when each query has its answer: what came in 5 s, or else whatever comes. */
+  async #askBatch(queries: readonly HistoricQuery[]): Promise<void> {
     if (this.#isClosed) return
     const { hooks, io } = this.#parts.services
-    const ended = hooks.fetchHistoricRates.promise(this.#desksFor(questions))
+    const ended = hooks.fetchHistoricRates.promise(this.#contextsFor(queries))
     const cutOff = { clock: io.clock, milliseconds: CUT_OFF_MS, what: 'A question for rates of the past' }
     await withDeadline(cutOff, () => ended).catch(() => {})
-    const open = questions.filter(question => !question.hasOffer)
-    for (const question of questions) if (question.hasOffer) question.close()
+    const open = queries.filter(query => !query.hasOffer)
+    for (const query of queries) if (query.hasOffer) query.close()
     if (open.length === 0) return
     await ended
-    for (const question of open) question.close()
+    for (const query of open) query.close()
   }
 
-  #desksFor(questions: readonly HistoricQuestion[]): Scoped<HistoricRateContext> {
-    const wanted = Object.freeze(questions.map(({ pair }) => pair))
+  #contextsFor(queries: readonly HistoricQuery[]): Scoped<HistoricRateContext> {
+    const wanted = Object.freeze(queries.map(({ pair }) => pair))
     const asked = new Set<string>()
     return {
       deskFor: pluginId => {
@@ -107,7 +107,7 @@ export class HistoricRates {
         asked.add(pluginId)
         const abort = this.#asked.get(pluginId) ?? makeAbort()
         this.#asked.set(pluginId, abort)
-        return this.#deskOf(pluginId, abort, { questions, wanted })
+        return this.#contextFor(pluginId, abort, { queries, wanted })
       },
       ended: (pluginId, error) => {
         if (error !== undefined) {
@@ -120,10 +120,10 @@ export class HistoricRates {
     }
   }
 
-  #deskOf(
+  #contextFor(
     pluginId: string,
     { signal }: Abort,
-    { questions, wanted }: { questions: readonly HistoricQuestion[]; wanted: readonly DatedPair[] }
+    { queries, wanted }: { queries: readonly HistoricQuery[]; wanted: readonly DatedPair[] }
   ): HistoricRateContext {
     const { providers, services } = this.#parts
     const bias = providers.biasOf(pluginId)
@@ -131,12 +131,12 @@ export class HistoricRates {
     let hasRefused = false
     const offer = (pair: unknown, rate: unknown): void => {
       count += 1
-      const offered = count > MAX_PAIRS ? undefined : snapshotOf(pluginId, pair, rate)
+      const offered = count > MAX_PAIRS ? undefined : historicSnapshotOf(pluginId, pair, rate)
       if (offered !== undefined) {
-        for (const question of questions) if (isOf(question.pair, offered)) question.hear(offered, bias)
+        for (const query of queries) if (isSamePair(query.pair, offered)) query.consider(offered, bias)
       } else if (!hasRefused) {
         hasRefused = true
-        tellFault(services, { pluginId, hook: 'fetchHistoricRates', message: 'Invalid data format' })
+        reportFault(services, { pluginId, hook: 'fetchHistoricRates', message: 'Invalid data format' })
       }
     }
     // A date can be changed by whoever holds it.
@@ -146,7 +146,7 @@ export class HistoricRates {
 }
 
 const MAX_ANSWERS = 1000
-const AT_ONCE = 100
+const BATCH_SIZE = 100
 
 const checkPair = ({ fromCurrency, toCurrency }: RatePair, date: Date): DatedPair => {
   const isPair = isCurrencyCode(fromCurrency) && isCurrencyCode(toCurrency) && fromCurrency !== toCurrency
@@ -155,7 +155,7 @@ const checkPair = ({ fromCurrency, toCurrency }: RatePair, date: Date): DatedPai
   return Object.freeze({ fromCurrency, toCurrency, date: new Date(date) })
 }
 
-const snapshotOf = (source: string, pair: unknown, rate: unknown): RateSnapshot | undefined => {
+const historicSnapshotOf = (source: string, pair: unknown, rate: unknown): RateSnapshot | undefined => {
   const { fromCurrency, toCurrency, date } = fieldsOfPair(pair)
   if (!isCurrencyCode(fromCurrency) || !isCurrencyCode(toCurrency) || !isRate(rate)) return undefined
   const at = timeOf(date)
@@ -176,7 +176,7 @@ const timeOf = (date: unknown): number | undefined => {
 
 const isDate = (date: unknown): date is Date => date instanceof Date && !Number.isNaN(date.getTime())
 
-const isOf = (wanted: RatePair, offered: RatePair): boolean =>
+const isSamePair = (wanted: RatePair, offered: RatePair): boolean =>
   wanted.fromCurrency === offered.fromCurrency && wanted.toCurrency === offered.toCurrency
 
 /** An answer of this distance from the date is as good as any, in seconds: daily prices. Our own choice. */
@@ -185,7 +185,7 @@ const NEAR_SECONDS = 86_400
 const FAR_SECONDS = 7 * 86_400
 
 /** A price of the past that somebody waits for, and the best that was offered yet. */
-class HistoricQuestion {
+class HistoricQuery {
   readonly pair: DatedPair
   readonly answer: Promise<RateSnapshot | undefined>
   #resolve: (answer: RateSnapshot | undefined) => void = () => {}
@@ -203,7 +203,7 @@ class HistoricQuestion {
   }
 
   /** Hears an offer for its currencies, of whatever date: within a day the lower bias wins, further away the nearer. */
-  hear(pair: RateSnapshot, bias: number): void {
+  consider(pair: RateSnapshot, bias: number): void {
     const distance = Math.abs(pair.at - secondsOf(this.pair.date.getTime()))
     if (distance > FAR_SECONDS) return
     const offer: Offer = { pair, rank: distance <= NEAR_SECONDS ? [0, bias, distance] : [1, distance, bias] }

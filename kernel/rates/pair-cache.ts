@@ -20,7 +20,7 @@ type Row = readonly [source: string, from: string, to: string, rate: number, at:
  * Prices are public: plain JSON. At most 10,000 pairs of the last 30 days, written at most every five minutes and at the
  * end. Whatever is wrong with the file costs nothing but the pairs in it.
  */
-export class PairFile {
+export class PairCache {
   readonly #services: Services
   readonly #pairs: () => Iterable<RateSnapshot>
   #writtenAt = Number.NEGATIVE_INFINITY
@@ -45,7 +45,7 @@ export class PairFile {
   }
 
   /** Says that pairs have changed. */
-  changed(): void {
+  markChanged(): void {
     this.#isNew = true
     const now = this.#services.io.clock.monotonic()
     if (now - this.#writtenAt >= WRITE_MS) this.#write()

@@ -39,16 +39,16 @@ export class RateProviders {
     return applied !== undefined && applied.notAsked === undefined
   }
 
-  asked(pluginId: string): void {
+  markAsked(pluginId: string): void {
     this.#change(pluginId, { state: 'asked' })
   }
 
   /** Its round went on without it. */
-  silent(pluginId: string): void {
+  markSilent(pluginId: string): void {
     this.#change(pluginId, { state: 'silent' })
   }
 
-  ended(pluginId: string, { pairCount, durationMs, at, error }: ProviderAnswer): void {
+  markEnded(pluginId: string, { pairCount, durationMs, at, error }: ProviderAnswer): void {
     if (error === undefined) {
       // One with a quota has nothing new in most rounds, and what it gave still counts.
       const given = pairCount === 0 ? {} : { pairCount }

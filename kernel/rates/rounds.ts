@@ -14,7 +14,7 @@ import {
   isRate,
   MAX_PAIRS,
   MAX_WANTED,
-  PairSet,
+  RatePairSet,
   REFRESH_MS
 } from './graph.ts'
 import type { RateProviders } from './providers.ts'
@@ -38,12 +38,12 @@ export interface RateRefreshParts {
  */
 export class RateRefresh {
   readonly #parts: RateRefreshParts
-  readonly #wishes = new Set<readonly RatePair[]>()
+  readonly #wanted = new Set<readonly RatePair[]>()
   #round: Promise<void> | undefined
   /** What the last round asked for. */
-  #asked = new PairSet(MAX_WANTED)
+  #asked = new RatePairSet(MAX_WANTED)
   /** Wishes for more than that. */
-  readonly #isNew = new Set<readonly RatePair[]>()
+  readonly #unasked = new Set<readonly RatePair[]>()
   /** By the monotonic clock; long ago before the first. */
   #endedAt = Number.NEGATIVE_INFINITY
   #cancelTimer: (() => void) | undefined
@@ -63,13 +63,13 @@ export class RateRefresh {
   /** Keeps pairs fresh until the returned function is called. @throws OPTION_INVALID, CONTEXT_CLOSED */
   want(pairs: Iterable<RatePair>): () => void {
     this.#checkOpen()
-    const wish = wishOf(pairs)
-    this.#wishes.add(wish)
-    if (wish.some(pair => !this.#asked.has(pair))) this.#isNew.add(wish)
+    const wanted = wantedPairs(pairs)
+    this.#wanted.add(wanted)
+    if (wanted.some(pair => !this.#asked.has(pair))) this.#unasked.add(wanted)
     this.#schedule()
     return () => {
-      this.#wishes.delete(wish)
-      this.#isNew.delete(wish)
+      this.#wanted.delete(wanted)
+      this.#unasked.delete(wanted)
       this.#schedule()
     }
   }
@@ -77,9 +77,9 @@ export class RateRefresh {
   /** Asks now, whoever wants what; joins a round that asks for the same. */
   async now(): Promise<void> {
     this.#checkOpen()
-    const under = this.#round
-    await this.#openUntil(under ?? this.#run())
-    if (under !== undefined && this.#isNew.size > 0) await this.#openUntil(this.#round ?? this.#run())
+    const running = this.#round
+    await this.#openUntil(running ?? this.#run())
+    if (running !== undefined && this.#unasked.size > 0) await this.#openUntil(this.#round ?? this.#run())
   }
 
   /** While it is paused no round begins by itself. */
@@ -92,7 +92,7 @@ export class RateRefresh {
   close(): void {
     this.#isClosed = true
     this.#cancelTimer?.()
-    for (const giveUp of this.#waiting) giveUp(new WalletError('CONTEXT_CLOSED', {}))
+    for (const reject of this.#waiting) reject(new WalletError('CONTEXT_CLOSED', {}))
   }
 
   /** Waits for a round, but not beyond the end: what is asked may never answer. */
@@ -116,9 +116,9 @@ export class RateRefresh {
       await ready()
       if (this.#isClosed) return
       // Also if nothing can be gathered: the next try is in 30 s.
-      this.#isNew.clear()
-      const wanted = gather([...this.#wishes].flat())
-      this.#asked = new PairSet(MAX_WANTED)
+      this.#unasked.clear()
+      const wanted = gather([...this.#wanted].flat())
+      this.#asked = new RatePairSet(MAX_WANTED)
       for (const pair of wanted) this.#asked.add(pair)
       await ask(wanted)
     } finally {
@@ -132,9 +132,9 @@ export class RateRefresh {
   #schedule(): void {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
-    if (this.#wishes.size === 0 || this.#isPaused || this.#isClosed || this.#round !== undefined) return
+    if (this.#wanted.size === 0 || this.#isPaused || this.#isClosed || this.#round !== undefined) return
     const { clock } = this.#parts.services.io
-    const dueMs = this.#isNew.size > 0 ? 0 : Math.max(0, this.#endedAt + REFRESH_MS - clock.monotonic())
+    const dueMs = this.#unasked.size > 0 ? 0 : Math.max(0, this.#endedAt + REFRESH_MS - clock.monotonic())
     this.#cancelTimer = clock.after(dueMs, () => {
       if (this.#round === undefined) this.#parts.services.inBackground('rates', this.#run())
     })
@@ -146,15 +146,15 @@ export class RateRefresh {
 }
 
 /** What of the pairs can be asked for. */
-const wishOf = (pairs: Iterable<RatePair>): readonly RatePair[] => {
-  const wish = new PairSet(MAX_WANTED)
+const wantedPairs = (pairs: Iterable<RatePair>): readonly RatePair[] => {
+  const wanted = new RatePairSet(MAX_WANTED)
   for (const pair of pairs) {
     if (!isPair(pair)) {
       throw new WalletError('OPTION_INVALID', { option: 'pairs', rule: 'are pairs of currency codes' })
     }
-    wish.add(pair)
+    wanted.add(pair)
   }
-  return wish.list()
+  return wanted.list()
 }
 
 /** What rounds are made with. */
@@ -166,9 +166,9 @@ export interface RateRoundsParts {
 }
 
 /** A provider that is asked and has not ended. */
-interface Asked {
+interface ProviderRequest {
   readonly round: Round
-  readonly open: OpenRateDesk
+  readonly open: OpenContext
   readonly abort: Abort
   readonly startedAt: number
   /** A plugin may tap more than once. */
@@ -177,14 +177,14 @@ interface Asked {
 }
 
 /** What was wrong with a provider when it ended last: it may be so for many rounds, and is told once. */
-interface Told {
+interface ReportedProblems {
   readonly failure: string | undefined
   readonly refusal: string | undefined
 }
 
 interface Round {
   readonly wanted: readonly RatePair[]
-  readonly asked: Asked[]
+  readonly asked: ProviderRequest[]
   /** What comes from now on is published by itself. */
   isOver: boolean
 }
@@ -198,8 +198,8 @@ interface Round {
  */
 export class RateRounds {
   readonly #parts: RateRoundsParts
-  readonly #asked = new Map<string, Asked>()
-  readonly #told = new Map<string, Told>()
+  readonly #asked = new Map<string, ProviderRequest>()
+  readonly #reported = new Map<string, ReportedProblems>()
 
   constructor(parts: RateRoundsParts) {
     this.#parts = parts
@@ -209,7 +209,7 @@ export class RateRounds {
   async ask(wanted: readonly RatePair[]): Promise<void> {
     const { services } = this.#parts
     const round: Round = { wanted, asked: [], isOver: false }
-    const answered = services.hooks.fetchRates.promise(this.#desksOf(round))
+    const answered = services.hooks.fetchRates.promise(this.#contextsOf(round))
     const cutOff = { clock: services.io.clock, milliseconds: CUT_OFF_MS, what: 'A round of rates' }
     await withDeadline(cutOff, () => answered).catch(() => {})
     this.#end(round)
@@ -224,52 +224,52 @@ export class RateRounds {
     this.#asked.clear()
   }
 
-  #desksOf(round: Round): Scoped<RateContext> {
+  #contextsOf(round: Round): Scoped<RateContext> {
     return {
-      deskFor: pluginId => this.#deskFor(round, pluginId),
-      ended: (pluginId, error) => this.#ended(round, pluginId, error)
+      deskFor: pluginId => this.#contextFor(round, pluginId),
+      ended: (pluginId, error) => this.#onEnded(round, pluginId, error)
     }
   }
 
-  #deskFor(round: Round, pluginId: string): RateContext | undefined {
+  #contextFor(round: Round, pluginId: string): RateContext | undefined {
     const { providers, services } = this.#parts
     const known = this.#asked.get(pluginId)
     if (known !== undefined) {
       if (known.round !== round) return undefined
       known.tapCount += 1
-      return known.open.desk
+      return known.open.context
     }
     if (!providers.isActive(pluginId)) return undefined
     const { clock } = services.io
     const abort = makeAbort()
-    const open = new OpenRateDesk({
+    const open = new OpenContext({
       pluginId,
       wanted: round.wanted,
       signal: abort.signal,
       now: () => secondsOf(clock.now()),
-      refused: message => this.#tellRefusal(pluginId, message)
+      refused: message => this.#reportRefusal(pluginId, message)
     })
-    const asked: Asked = { round, open, abort, startedAt: clock.monotonic(), tapCount: 1 }
+    const asked: ProviderRequest = { round, open, abort, startedAt: clock.monotonic(), tapCount: 1 }
     this.#asked.set(pluginId, asked)
     round.asked.push(asked)
-    providers.asked(pluginId)
-    return open.desk
+    providers.markAsked(pluginId)
+    return open.context
   }
 
-  #ended(round: Round, pluginId: string, error: unknown): boolean {
+  #onEnded(round: Round, pluginId: string, error: unknown): boolean {
     const asked = this.#asked.get(pluginId)
     if (asked === undefined || asked.round !== round) return true
     const { services, providers, publish } = this.#parts
     asked.tapCount -= 1
     if (error !== undefined) asked.error = error
     if (asked.tapCount > 0) return true
-    this.#tellFailure(pluginId, asked)
+    this.#reportFailure(pluginId, asked)
     this.#asked.delete(pluginId)
     asked.open.close()
     // A plugin that is past its deadline may still be at work for nobody.
     if (error !== undefined) asked.abort.abort()
     const { clock } = services.io
-    providers.ended(pluginId, {
+    providers.markEnded(pluginId, {
       pairCount: asked.open.count,
       durationMs: clock.monotonic() - asked.startedAt,
       at: secondsOf(clock.now()),
@@ -280,29 +280,29 @@ export class RateRounds {
   }
 
   /** What has lasted since the round before was told already. */
-  #tellFailure(pluginId: string, { error, open }: Asked): void {
+  #reportFailure(pluginId: string, { error, open }: ProviderRequest): void {
     const failure = error === undefined ? undefined : failureLine('It gave no rates', error)
-    if (failure !== undefined && failure !== this.#told.get(pluginId)?.failure) {
+    if (failure !== undefined && failure !== this.#reported.get(pluginId)?.failure) {
       this.#parts.services.logOf(pluginId).warn(failure)
     }
-    this.#told.set(pluginId, { failure, refusal: open.refusal })
+    this.#reported.set(pluginId, { failure, refusal: open.refusal })
   }
 
-  #tellRefusal(pluginId: string, message: string): void {
-    if (message === this.#told.get(pluginId)?.refusal) return
-    tellFault(this.#parts.services, { pluginId, hook: 'fetchRates', message })
+  #reportRefusal(pluginId: string, message: string): void {
+    if (message === this.#reported.get(pluginId)?.refusal) return
+    reportFault(this.#parts.services, { pluginId, hook: 'fetchRates', message })
   }
 
   #end(round: Round): void {
     const { providers, publish } = this.#parts
     round.isOver = true
-    for (const [pluginId, asked] of this.#asked) if (asked.round === round) providers.silent(pluginId)
+    for (const [pluginId, asked] of this.#asked) if (asked.round === round) providers.markSilent(pluginId)
     publish(round.asked.flatMap(({ open }) => open.take()))
   }
 }
 
 /** What a desk is opened with. */
-export interface RateDeskOptions {
+export interface OpenContextOptions {
   readonly pluginId: string
   readonly wanted: readonly RatePair[]
   readonly signal: AbortSignalLike
@@ -313,18 +313,18 @@ export interface RateDeskOptions {
 }
 
 /** Where one provider puts its pairs in one round, until it is closed. */
-export class OpenRateDesk {
-  readonly desk: RateContext
-  readonly #options: RateDeskOptions
+export class OpenContext {
+  readonly context: RateContext
+  readonly #options: OpenContextOptions
   #waiting: RateSnapshot[] = []
   #count = 0
   #refusal: string | undefined
   #isClosed = false
 
-  constructor(options: RateDeskOptions) {
+  constructor(options: OpenContextOptions) {
     this.#options = options
     const { wanted, signal } = options
-    this.desk = Object.freeze({
+    this.context = Object.freeze({
       wanted,
       signal,
       offer: (pair: RatePair, rate: number) => this.#offer(pair, rate)
@@ -385,7 +385,7 @@ export interface RateFault {
 }
 
 /** Tells of an offer that was refused: in the plugin's log, and as its fault. */
-export const tellFault = ({ logOf, hooks }: Services, { pluginId, hook, message }: RateFault): void => {
+export const reportFault = ({ logOf, hooks }: Services, { pluginId, hook, message }: RateFault): void => {
   logOf(pluginId).error(message)
   hooks.pluginFault.call(Object.freeze({ pluginId, hook, errorName: 'Error', message }))
 }

@@ -14,7 +14,7 @@ import {
 } from './graph.ts'
 
 /** What routes depend on besides the pairs. */
-export interface RouteWish {
+export interface RateQuery {
   /** The biases that are other than usual, by provider. */
   readonly biases?: Readonly<Record<string, number>>
   /** Unix seconds. */
@@ -34,14 +34,14 @@ export interface FoundRoute {
  */
 export class RouteFinder {
   readonly #graph: RateGraph
-  readonly #usualBias: (sourceId: string) => number
+  readonly #defaultBias: (sourceId: string) => number
   /** By the biases, see {@link biasKey}, and the target. */
   readonly #kept = new Map<string, Map<Currency, RouteSearch>>()
   #keptCount = 0
 
-  constructor(graph: RateGraph, usualBias: (sourceId: string) => number) {
+  constructor(graph: RateGraph, defaultBias: (sourceId: string) => number) {
     this.#graph = graph
-    this.#usualBias = usualBias
+    this.#defaultBias = defaultBias
   }
 
   /** Forgets every search; to be called when pairs have changed. */
@@ -51,25 +51,25 @@ export class RouteFinder {
   }
 
   /** The cheapest route; undefined if an end is unknown or no route leads. */
-  find(from: string, to: string, wish: RouteWish): FoundRoute | undefined {
+  find(from: string, to: string, query: RateQuery): FoundRoute | undefined {
     const start = this.#graph.find(from)
     const target = this.#graph.find(to)
     if (start === undefined || target === undefined) return undefined
-    const search = this.#searchFor(target, wish)
+    const search = this.#searchFor(target, query)
     const rate = search.rateFrom(start)
     return rate !== undefined && isFactor(rate) ? { search, from: start, rate } : undefined
   }
 
   /** A search that is not kept. */
-  searchAside({ biases, ...options }: RouteWish & { target: Currency; blocked?: Blocked }): RouteSearch {
+  newSearch({ biases, ...options }: RateQuery & { target: Currency; blocked?: Blocked }): RouteSearch {
     return new RouteSearch({ graph: this.#graph, ...options, biasOf: this.#biasOf(biases) })
   }
 
-  #searchFor(target: Currency, { biases, now }: RouteWish): RouteSearch {
+  #searchFor(target: Currency, { biases, now }: RateQuery): RouteSearch {
     const key = biasKey(biases)
     const known = this.#kept.get(key)?.get(target)
     if (known !== undefined && Math.abs(now - known.now) <= MAX_AGEING_SECONDS) return known
-    const made = this.searchAside({ target, now, ...(biases === undefined ? {} : { biases }) })
+    const made = this.newSearch({ target, now, ...(biases === undefined ? {} : { biases }) })
     this.#keep(key, made)
     return made
   }
@@ -82,10 +82,10 @@ export class RouteFinder {
     searches.set(search.target, search)
   }
 
-  #biasOf(biases: RouteWish['biases']): (sourceId: string) => number {
-    if (biases === undefined) return this.#usualBias
+  #biasOf(biases: RateQuery['biases']): (sourceId: string) => number {
+    if (biases === undefined) return this.#defaultBias
     return sourceId =>
-      (Object.hasOwn(biases, sourceId) ? biases[sourceId] : undefined) ?? this.#usualBias(sourceId)
+      (Object.hasOwn(biases, sourceId) ? biases[sourceId] : undefined) ?? this.#defaultBias(sourceId)
   }
 }
 
@@ -94,7 +94,7 @@ const MAX_AGEING_SECONDS = 5
 /** How many currencies all kept searches together may hold; each takes some 25 bytes. */
 const MAX_CELLS = 1_000_000
 
-const biasKey = (biases: RouteWish['biases']): string =>
+const biasKey = (biases: RateQuery['biases']): string =>
   biases === undefined
     ? ''
     : JSON.stringify(Object.entries(biases).sort(([left], [right]) => (left < right ? -1 : 1)))
@@ -265,7 +265,7 @@ export interface AlternativesOptions {
   readonly best: readonly Pair[]
   readonly count: number
   /** Makes a search that keeps away from some pairs and currencies; ages and biases as in the best. */
-  searchAside(blocked: Blocked): RouteSearch
+  newSearch(blocked: Blocked): RouteSearch
 }
 
 /**
@@ -293,7 +293,7 @@ export const findAlternatives = (options: AlternativesOptions): readonly (readon
 
 /** The cheapest route that begins with these hops and then goes where no known one goes. */
 const detourAt = (
-  { from, searchAside }: AlternativesOptions,
+  { from, newSearch: searchAside }: AlternativesOptions,
   found: readonly (readonly Pair[])[],
   root: readonly Pair[]
 ): Candidate | undefined => {

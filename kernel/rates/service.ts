@@ -9,10 +9,10 @@ import type { RateProviderSnapshot, RateSnapshot, RouteSnapshot } from '../types
 import { isBias, isFactor, isFiat, MAX_PAIRS, RateGraph, snapshotOf } from './graph.ts'
 import { type HintSource, RateHints } from './hints.ts'
 import { HistoricRates } from './history.ts'
-import { PairFile } from './pair-cache.ts'
+import { PairCache } from './pair-cache.ts'
 import { RateProviders } from './providers.ts'
 import { RateRefresh, RateRounds } from './rounds.ts'
-import { describeRoute, type FoundRoute, findAlternatives, RouteFinder, type RouteWish } from './search.ts'
+import { describeRoute, type FoundRoute, findAlternatives, type RateQuery, RouteFinder } from './search.ts'
 
 /** How the rates stand. */
 export interface RateServiceSnapshot {
@@ -53,7 +53,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
   readonly #rounds: RateRounds
   readonly #refresh: RateRefresh
   readonly #table: RateTable
-  readonly #file: PairFile
+  readonly #cache: PairCache
   readonly #historic: HistoricRates
   readonly #state: Observable<RateServiceSnapshot>
   #isClosed = false
@@ -76,10 +76,10 @@ export class RateService implements Readable<RateServiceSnapshot> {
     })
     this.#providers = new RateProviders(() => services.plugins.ratePlugins)
     this.#table = new RateTable(pluginId => this.#providers.biasOf(pluginId), {
-      found: found => this.#tellRoute(found),
-      missed: (from, to) => hints.remember(from, to)
+      onFound: found => this.#notifyRoute(found),
+      onMissed: (from, to) => hints.remember(from, to)
     })
-    this.#file = new PairFile(services, () => this.#table.pairs())
+    this.#cache = new PairCache(services, () => this.#table.pairs())
     this.#historic = new HistoricRates({ services, providers: this.#providers })
     this.#rounds = new RateRounds({
       services,
@@ -92,7 +92,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
       ready: () => services.plugins.ready().catch(() => {}),
       gather: wanted => hints.gather(wanted),
       ask: wanted => this.#rounds.ask(wanted),
-      changed: () => this.#show()
+      changed: () => this.#publishState()
     })
     this.#state = new Observable<RateServiceSnapshot>(this.#snapshotNow(false), undefined, error =>
       services.report('rates', error)
@@ -113,7 +113,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
     requireTexts({ from, to })
     if (typeof amount !== 'number')
       throw new WalletError('OPTION_INVALID', { option: 'amount', rule: 'must be a number' })
-    return amount * (this.#table.rateOf(from, to, this.#wishOf(biases)) ?? 0)
+    return amount * (this.#table.rateOf(from, to, this.#queryOf(biases)) ?? 0)
   }
 
   /**
@@ -128,7 +128,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
     if (!Number.isInteger(count) || count < 0 || count > MAX_ALTERNATIVES) {
       throw new WalletError('OPTION_INVALID', { option: 'alternatives', rule: `is 0 to ${MAX_ALTERNATIVES}` })
     }
-    const routes = this.#table.routesOf(from, to, { ...this.#wishOf(biases), count, isLookOnly })
+    const routes = this.#table.routesOf(from, to, { ...this.#queryOf(biases), count, isLookOnly })
     const [best, ...others] = routes ?? []
     return best && Object.freeze({ ...best, alternatives: Object.freeze(others) })
   }
@@ -148,7 +148,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
   ): { readonly value: string; readonly route: FoundRoutes } | undefined {
     requireTexts({ nativeAmount, multiplier })
     const route = this.findRoute(from, to)
-    return route && { value: valueText(nativeAmount, multiplier, route.rate), route }
+    return route && { value: valueAtRate(nativeAmount, multiplier, route.rate), route }
   }
 
   /** Every pair that is known, provider by provider; a provider that is silent keeps its pairs. */
@@ -199,15 +199,15 @@ export class RateService implements Readable<RateServiceSnapshot> {
     this.#refresh.close()
     this.#rounds.close()
     this.#historic.close()
-    await Promise.all([this.#hints.close(), this.#file.close()])
+    await Promise.all([this.#hints.close(), this.#cache.close()])
   }
 
   async #readPairs(): Promise<void> {
-    this.#table.put(await this.#file.read())
-    this.#show()
+    this.#table.put(await this.#cache.read())
+    this.#publishState()
   }
 
-  #wishOf(biases: ConvertOptions['biases']): RouteWish {
+  #queryOf(biases: ConvertOptions['biases']): RateQuery {
     const now = secondsOf(this.#services.io.clock.now())
     if (biases === undefined) return { now }
     if (!Object.values(biases).every(isBias)) {
@@ -220,15 +220,15 @@ export class RateService implements Readable<RateServiceSnapshot> {
     if (this.#isClosed) return
     if (pairs.length > 0) {
       this.#table.put(pairs)
-      this.#file.changed()
+      this.#cache.markChanged()
     }
-    this.#show()
+    this.#publishState()
     const { ratesChanged } = this.#services.hooks
     if (ratesChanged.taps.length === 0) return
     ratesChanged.call(Object.freeze({ pairs: Object.freeze(pairs), providers: this.getSnapshot().providers }))
   }
 
-  #show(): void {
+  #publishState(): void {
     this.#state.set(this.#snapshotNow(this.#refresh.isRunning))
   }
 
@@ -242,7 +242,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
     }
   }
 
-  #tellRoute({ search, from }: FoundRoute): void {
+  #notifyRoute({ search, from }: FoundRoute): void {
     const { routeFound } = this.#services.hooks
     if (routeFound.taps.length === 0) return
     routeFound.call(describeRoute(search, from, search.routeFrom(from) ?? []))
@@ -254,9 +254,9 @@ const MAX_ALTERNATIVES = 20
 /** What is told of a conversion. */
 export interface RateTableListener {
   /** A conversion was computed, and not just looked up. */
-  found(found: FoundRoute): void
+  onFound(found: FoundRoute): void
   /** A pair would have helped, or would help next time. */
-  missed(fromCurrency: string, toCurrency: string): void
+  onMissed(fromCurrency: string, toCurrency: string): void
 }
 
 /** Every pair that is known, and the routes through them. */
@@ -299,27 +299,27 @@ export class RateTable {
   }
 
   /** What one `from` is in `to` by the cheapest route; undefined if there is none. */
-  rateOf(from: string, to: string, wish: RouteWish): number | undefined {
-    return this.#find(from, to, wish)?.rate
+  rateOf(from: string, to: string, query: RateQuery): number | undefined {
+    return this.#find(from, to, query)?.rate
   }
 
   /** The cheapest route and the next ones; undefined if there is none. `isLookOnly`: nobody hears of what was missed. */
   routesOf(
     from: string,
     to: string,
-    wish: RouteWish & { readonly count: number; readonly isLookOnly?: boolean }
+    query: RateQuery & { readonly count: number; readonly isLookOnly?: boolean }
   ): RouteSnapshot[] | undefined {
-    const found = this.#find(from, to, wish)
+    const found = this.#find(from, to, query)
     if (found === undefined) return undefined
     const { search, from: start } = found
     const best = search.routeFrom(start) ?? []
-    const { biases } = wish
+    const { biases } = query
     const others = findAlternatives({
       from: start,
       best,
-      count: wish.count,
-      searchAside: blocked =>
-        this.#finder.searchAside({
+      count: query.count,
+      newSearch: blocked =>
+        this.#finder.newSearch({
           target: search.target,
           now: search.now,
           blocked,
@@ -334,22 +334,22 @@ export class RateTable {
   #find(
     from: string,
     to: string,
-    { isLookOnly = false, ...wish }: RouteWish & { readonly isLookOnly?: boolean }
+    { isLookOnly = false, ...query }: RateQuery & { readonly isLookOnly?: boolean }
   ): FoundRoute | undefined {
-    const found = this.#finder.find(from, to, wish)
+    const found = this.#finder.find(from, to, query)
     if (found === undefined) {
-      if (!isLookOnly) this.#listener.missed(from, to)
+      if (!isLookOnly) this.#listener.onMissed(from, to)
       return undefined
     }
     if (!found.search.isFirst(found.from)) return found
-    this.#listener.found(found)
+    this.#listener.onFound(found)
     // A coin that is far from every fiat currency: a price of what stands next to it shortens the way (protocol §6.2).
     const { code, pairs, touchesFiat } = found.from
     if (isLookOnly || isFiat(code) || touchesFiat) return found
     const neighbours = pairs.map(pair => (pair.from === found.from ? pair.to : pair.from))
     const [nearest] = neighbours
     if (nearest !== undefined && !neighbours.some(next => next.touchesFiat)) {
-      this.#listener.missed(nearest.code, 'iso:USD')
+      this.#listener.onMissed(nearest.code, 'iso:USD')
     }
     return found
   }
@@ -362,7 +362,7 @@ export class RateTable {
  * @param multiplier - native units in one of the currency, a power of ten
  * @throws AMOUNT_INVALID
  */
-export const valueText = (amount: string, multiplier: string, rate: number): string => {
+export const valueAtRate = (amount: string, multiplier: string, rate: number): string => {
   const { digits, decimals } = decimalOf(rate)
   return toDenomination(multiply(nativeAmount(amount), digits), multiplier + '0'.repeat(decimals))
 }

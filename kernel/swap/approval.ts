@@ -7,7 +7,7 @@ import type { QuoteRequest } from '../types/swap.ts'
 import type { Metadata, SpendInfo, SwapData, Transaction } from '../types/transaction.ts'
 import { coinFeeOf, type RoundAddresses } from './context.ts'
 import { swapErrorOf } from './errors.ts'
-import { isAmount, type ReadOffer, type ReadOrder, readOrder } from './offer.ts'
+import { type CheckedOffer, type CheckedOrder, isAmount, readOrder } from './offer.ts'
 import { type Allowance, checkPayees, type OwnAddresses, readAllowances } from './payees.ts'
 import type { SwapWallet } from './request.ts'
 
@@ -81,12 +81,12 @@ export interface SwapResult {
 }
 
 /** What an approval needs of the quote and its round. */
-export interface Deal {
+export interface ApprovalContext {
   readonly clock: Clock
   readonly calls: Pick<PluginCalls, 'call'>
   readonly request: QuoteRequest
   readonly swapInfo: SwapInfo
-  readonly offer: ReadOffer
+  readonly offer: CheckedOffer
   readonly fromWallet: SwapWallet
   readonly toWallet: SwapWallet
   readonly addresses: RoundAddresses
@@ -97,7 +97,7 @@ export interface Deal {
   /** @throws QUOTE_ENDED once the quote is closed */
   checkOpen(): void
   /** Told right before the first signature. */
-  sending(): void
+  onSend(): void
 }
 
 /**
@@ -106,37 +106,40 @@ export interface Deal {
  * @throws QUOTE_ENDED, SWAP_CHANGED, MAX_FEE, OPTION_INVALID, the swap errors of the provider, the spend errors of the
  *   wallet
  */
-export const approveQuote = async (deal: Deal, options: ApproveOptions): Promise<SwapResult> => {
-  const { swapInfo, fromWallet } = deal
-  const minReceive = minReceiveOf(deal, options)
-  const order = await orderOf(deal)
-  checkOrder(deal, order, minReceive)
-  const deposit = await deal.addresses.depositTo()
+export const approveQuote = async (
+  context: ApprovalContext,
+  options: ApproveOptions
+): Promise<SwapResult> => {
+  const { swapInfo, fromWallet } = context
+  const minReceive = minReceiveOf(context, options)
+  const order = await orderOf(context)
+  checkOrder(context, order, minReceive)
+  const deposit = await context.addresses.depositTo()
   const { spends, isComplete } = await checkPayees(
     {
       pluginId: swapInfo.pluginId,
       fromWallet,
-      deposit: deal.request.from.pluginId === deal.request.to.pluginId ? deposit : undefined,
-      findOwn: addresses => deal.findOwn(deal.request.from.pluginId, addresses)
+      deposit: context.request.from.pluginId === context.request.to.pluginId ? deposit : undefined,
+      findOwn: addresses => context.findOwn(context.request.from.pluginId, addresses)
     },
     order.spends
   )
   const { fromNativeAmount } = order
   const allowances = readAllowances({ pluginId: swapInfo.pluginId, fromNativeAmount }, spends)
-  const swapData = await swapDataOf(deal, order, deposit)
-  const drafts = await draftsOf(deal, { order, spends, metadata: options.metadata })
-  const review = reviewOf(deal, { order, spends, drafts, minReceive, deposit, allowances, isComplete })
+  const swapData = await swapDataOf(context, order, deposit)
+  const drafts = await draftsOf(context, { order, spends, metadata: options.metadata })
+  const review = reviewOf(context, { order, spends, drafts, minReceive, deposit, allowances, isComplete })
   checkFee(review, options.maxNetworkFee)
-  deal.checkOpen()
-  const maxNetworkFee = await confirmedFee(deal, options, review)
+  context.checkOpen()
+  const maxNetworkFee = await confirmedFee(context, options, review)
   checkFee(review, maxNetworkFee)
-  deal.checkOpen()
-  checkTime(deal, order)
-  deal.sending()
+  context.checkOpen()
+  checkTime(context, order)
+  context.onSend()
   const transaction = await pay(fromWallet, drafts, {
     swapData,
     maxNetworkFee,
-    checkTime: () => checkTime(deal, order)
+    checkTime: () => checkTime(context, order)
   })
   const { orderId, orderUri } = order
   return {
@@ -152,12 +155,12 @@ export const hasPassed = (expiresAt: number | undefined, clock: Clock): boolean 
   expiresAt !== undefined && expiresAt <= clock.now()
 
 /** @throws QUOTE_ENDED */
-const checkTime = ({ clock, swapInfo: { pluginId } }: Deal, { expiresAt }: ReadOrder): void => {
+const checkTime = ({ clock, swapInfo: { pluginId } }: ApprovalContext, { expiresAt }: CheckedOrder): void => {
   if (hasPassed(expiresAt, clock)) throw new WalletError('QUOTE_ENDED', { pluginId, reason: 'expired' })
 }
 
 const minReceiveOf = (
-  { swapInfo: { pluginId }, offer }: Deal,
+  { swapInfo: { pluginId }, offer }: ApprovalContext,
   { minReceive, maxNetworkFee }: ApproveOptions
 ): NativeAmount => {
   const { toNativeAmount, minReceiveAmount: promised, isEstimate } = offer
@@ -170,14 +173,20 @@ const minReceiveOf = (
       pluginId,
       rule: `promises ${promised} native units, less than the limit of ${minReceive}`
     })
-  return minReceive ?? quotedLeast(toNativeAmount, isEstimate)
+  return minReceive ?? minimumOf(toNativeAmount, isEstimate)
 }
 
 /** The least that an order may give for a quoted amount, unless the user says otherwise: of an estimate one percent less (pure). */
-export const quotedLeast = (quoted: NativeAmount, isEstimate: boolean): NativeAmount =>
+export const minimumOf = (quoted: NativeAmount, isEstimate: boolean): NativeAmount =>
   isEstimate ? subtract(quoted, nativeAmount(String(BigInt(quoted) / ESTIMATE_SHARE))) : quoted
 
-const orderOf = async ({ calls, request, swapInfo, offer, keepOrderId }: Deal): Promise<ReadOrder> => {
+const orderOf = async ({
+  calls,
+  request,
+  swapInfo,
+  offer,
+  keepOrderId
+}: ApprovalContext): Promise<CheckedOrder> => {
   const { payment, fromNativeAmount, toNativeAmount, expiresAt } = offer
   if (typeof payment !== 'function')
     return {
@@ -199,8 +208,8 @@ const orderOf = async ({ calls, request, swapInfo, offer, keepOrderId }: Deal): 
 }
 
 const checkOrder = (
-  { clock, swapInfo, offer }: Deal,
-  { fromNativeAmount, toNativeAmount, expiresAt }: ReadOrder,
+  { clock, swapInfo, offer }: ApprovalContext,
+  { fromNativeAmount, toNativeAmount, expiresAt }: CheckedOrder,
   minReceive: NativeAmount
 ): void => {
   const { pluginId } = swapInfo
@@ -213,8 +222,8 @@ const checkOrder = (
 }
 
 const swapDataOf = async (
-  { request, swapInfo, offer, toWallet, addresses }: Deal,
-  { orderId, orderUri, toNativeAmount }: ReadOrder,
+  { request, swapInfo, offer, toWallet, addresses }: ApprovalContext,
+  { orderId, orderUri, toNativeAmount }: CheckedOrder,
   payoutAddress: string
 ): Promise<SwapData> => {
   const { pluginId, displayName, supportEmail } = swapInfo
@@ -233,12 +242,12 @@ const swapDataOf = async (
 }
 
 interface Checked {
-  readonly order: ReadOrder
+  readonly order: CheckedOrder
   readonly spends: readonly SpendInfo[]
 }
 
 const draftsOf = async (
-  { fromWallet }: Deal,
+  { fromWallet }: ApprovalContext,
   { order, spends, metadata }: Checked & { readonly metadata: Metadata | undefined }
 ): Promise<readonly Transaction[]> => {
   const drafts: Transaction[] = []
@@ -267,7 +276,7 @@ const checkDraft = (
 }
 
 const reviewOf = (
-  { swapInfo, offer, fromWallet }: Deal,
+  { swapInfo, offer, fromWallet }: ApprovalContext,
   parts: Checked & {
     readonly drafts: readonly Transaction[]
     readonly minReceive: NativeAmount
@@ -304,7 +313,7 @@ const reviewOf = (
 
 /** What the network may take of all drafts together; undefined without a limit. @throws QUOTE_ENDED, OPTION_INVALID */
 const confirmedFee = async (
-  { swapInfo: { pluginId } }: Deal,
+  { swapInfo: { pluginId } }: ApprovalContext,
   { confirm, maxNetworkFee }: ApproveOptions,
   review: SwapReview
 ): Promise<NativeAmount | undefined> => {

@@ -3,11 +3,11 @@ import { WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { QuoteContext, QuoteRequest, SwapOffer } from '../types/swap.ts'
 import type { SpendInfo, Transaction } from '../types/transaction.ts'
-import { readQuestion } from './offer.ts'
+import { readFeeQuestion } from './offer.ts'
 import type { SwapWallet } from './request.ts'
 
 /** What the desk of one provider is made of. */
-export interface DeskParts {
+export interface QuoteContextOptions {
   readonly pluginId: string
   readonly request: QuoteRequest
   readonly userSettings: JsonObject
@@ -21,8 +21,8 @@ export interface DeskParts {
 }
 
 /** Makes the desk at which one provider sees the request; data goes over it and nothing else. */
-export const makeDesk = (parts: DeskParts): QuoteContext => {
-  const { pluginId, request, userSettings, promoCode, signal, fromWallet, addresses } = parts
+export const makeQuoteContext = (options: QuoteContextOptions): QuoteContext => {
+  const { pluginId, request, userSettings, promoCode, signal, fromWallet, addresses } = options
   const refuse = (rule: string): WalletError =>
     new WalletError('BOGUS_DATA', { pluginId, what: 'swap question', path: rule })
   const { tokenId } = request.from
@@ -42,27 +42,27 @@ export const makeDesk = (parts: DeskParts): QuoteContext => {
     ...(promoCode === undefined ? {} : { promoCode }),
     signal,
     async depositTo() {
-      parts.checkOpen(pluginId)
+      options.checkOpen(pluginId)
       return addresses.depositTo()
     },
     async refundTo() {
-      parts.checkOpen(pluginId)
+      options.checkOpen(pluginId)
       return addresses.refundTo(pluginId)
     },
     async feeFor(spends: readonly SpendInfo[]) {
-      parts.checkOpen(pluginId)
+      options.checkOpen(pluginId)
       let total = ZERO
-      for (const spend of readQuestion(spends, { refuse, tokenId }))
+      for (const spend of readFeeQuestion(spends, { refuse, tokenId }))
         total = add(total, coinFeeOf(await fromWallet.makeSpend(await complete(spend))))
       return total
     },
     async maxFrom(spend: SpendInfo) {
-      parts.checkOpen(pluginId)
-      const [question] = readQuestion([spend], { refuse, tokenId })
-      if (question === undefined) throw refuse('is no spend')
-      return fromWallet.getMaxSpendable(await complete(question))
+      options.checkOpen(pluginId)
+      const [spendInfo] = readFeeQuestion([spend], { refuse, tokenId })
+      if (spendInfo === undefined) throw refuse('is no spend')
+      return fromWallet.getMaxSpendable(await complete(spendInfo))
     },
-    offer: (offer: SwapOffer) => parts.offer(offer)
+    offer: (offer: SwapOffer) => options.offer(offer)
   })
 }
 
@@ -77,13 +77,13 @@ export class RoundAddresses {
   readonly #refundTo: Once
   readonly #sample: Once
 
-  constructor(wish: {
+  constructor(request: {
     readonly fromWallet: SwapWallet
     readonly toWallet: SwapWallet
     readonly fromTokenId: string | null
     readonly toTokenId: string | null
   }) {
-    const { fromWallet, toWallet, fromTokenId, toTokenId } = wish
+    const { fromWallet, toWallet, fromTokenId, toTokenId } = request
     const addressOf = async (wallet: SwapWallet, tokenId: string | null): Promise<string> =>
       (await wallet.getReceiveAddress({ tokenId })).publicAddress
     this.#depositTo = once(() => addressOf(toWallet, toTokenId))

@@ -4,7 +4,7 @@ import { isRecord, isShortText } from '../base/json.ts'
 import type { QuoteRequest } from '../types/swap.ts'
 
 /** Whose error it is, and over what. */
-export interface ErrorPlace {
+export interface ErrorSource {
   readonly pluginId: string
   readonly displayName: string
   readonly request: QuoteRequest
@@ -16,22 +16,22 @@ export interface ErrorPlace {
  * What a provider has thrown, as an error of the catalogue. Errors of the deployed system are known by their names;
  * the provider that they blame is always the one that threw.
  */
-export const swapErrorOf = (place: ErrorPlace, error: unknown): WalletError => {
+export const swapErrorOf = (source: ErrorSource, error: unknown): WalletError => {
   try {
-    return readError(place, error)
+    return readError(source, error)
   } catch {
     // What was thrown throws itself when it is looked at.
-    const { pluginId, hook } = place
+    const { pluginId, hook } = source
     return new WalletError('PLUGIN_FAILED', { pluginId, hook, reason: 'it threw' })
   }
 }
 
-const readError = (place: ErrorPlace, error: unknown): WalletError => {
+const readError = (source: ErrorSource, error: unknown): WalletError => {
   const code = swapCodeOf(error)
-  if (code !== undefined) return makers[code](place, error)
-  if (isWalletError(error) && PASSED.has(error.code) && isRecord(error.details)) return error
+  if (code !== undefined) return makers[code](source, error)
+  if (isWalletError(error) && PASSED_ON.has(error.code) && isRecord(error.details)) return error
   const reason = error instanceof Error ? scrub(`${error.name}: ${error.message}`) : 'it threw'
-  return new WalletError('PLUGIN_FAILED', { pluginId: place.pluginId, hook: place.hook, reason }, error)
+  return new WalletError('PLUGIN_FAILED', { pluginId: source.pluginId, hook: source.hook, reason }, error)
 }
 
 /** Whether a provider may end so, as {@link swapErrorOf} has it: then it is no fault of the plugin. */
@@ -76,7 +76,7 @@ const directionIn = (error: unknown): 'from' | 'to' => (fieldOf(error, 'directio
 const REASONS = ['geoRestriction', 'noVerification', 'needsActivation'] as const
 
 const makers = {
-  INSUFFICIENT_FUNDS({ request }: ErrorPlace, error: unknown): WalletError {
+  INSUFFICIENT_FUNDS({ request }: ErrorSource, error: unknown): WalletError {
     if (isWalletError(error, 'INSUFFICIENT_FUNDS')) return error
     const code = fieldOf(error, 'currencyCode')
     const networkFee = amountIn(error, 'networkFee')
@@ -89,21 +89,21 @@ const makers = {
       error
     )
   },
-  PENDING_FUNDS: (_place: ErrorPlace, error: unknown): WalletError =>
+  PENDING_FUNDS: (_source: ErrorSource, error: unknown): WalletError =>
     isWalletError(error, 'PENDING_FUNDS') ? error : new WalletError('PENDING_FUNDS', {}, error),
-  SWAP_BELOW_LIMIT: ({ pluginId }: ErrorPlace, error: unknown): WalletError =>
+  SWAP_BELOW_LIMIT: ({ pluginId }: ErrorSource, error: unknown): WalletError =>
     new WalletError(
       'SWAP_BELOW_LIMIT',
       { pluginId, nativeMin: amountIn(error, 'nativeMin'), direction: directionIn(error) },
       error
     ),
-  SWAP_ABOVE_LIMIT: ({ pluginId }: ErrorPlace, error: unknown): WalletError =>
+  SWAP_ABOVE_LIMIT: ({ pluginId }: ErrorSource, error: unknown): WalletError =>
     new WalletError(
       'SWAP_ABOVE_LIMIT',
       { pluginId, nativeMax: amountIn(error, 'nativeMax'), direction: directionIn(error) },
       error
     ),
-  SWAP_PERMISSION({ pluginId }: ErrorPlace, error: unknown): WalletError {
+  SWAP_PERMISSION({ pluginId }: ErrorSource, error: unknown): WalletError {
     const reason = REASONS.find(known => known === fieldOf(error, 'reason'))
     return new WalletError(
       'SWAP_PERMISSION',
@@ -111,7 +111,7 @@ const makers = {
       error
     )
   },
-  SWAP_CURRENCY: ({ pluginId, displayName, request }: ErrorPlace, error: unknown): WalletError =>
+  SWAP_CURRENCY: ({ pluginId, displayName, request }: ErrorSource, error: unknown): WalletError =>
     new WalletError(
       'SWAP_CURRENCY',
       { displayName, pluginId, from: request.from.currencyCode, to: request.to.currencyCode },
@@ -125,7 +125,7 @@ const FAULTS: ReadonlySet<string> = new Set(['BOGUS_DATA', 'PLUGIN_FAILED'])
  * What a desk or a provider's server meets. Errors of other rooms, such as the login, and those that tell what became of
  * a payment are no provider's to say: an application would take them at their word.
  */
-const PASSED: ReadonlySet<string> = new Set([
+const PASSED_ON: ReadonlySet<string> = new Set([
   ...FAULTS,
   'ADDRESS_INVALID',
   'AMOUNT_INVALID',

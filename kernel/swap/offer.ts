@@ -5,7 +5,7 @@ import type { QuoteRequest, SwapOrder } from '../types/swap.ts'
 import type { Memo, SpendInfo, SpendTarget } from '../types/transaction.ts'
 
 /** An offer that was checked and copied. */
-export interface ReadOffer {
+export interface CheckedOffer {
   readonly fromNativeAmount: NativeAmount
   readonly toNativeAmount: NativeAmount
   readonly isEstimate: boolean
@@ -20,7 +20,7 @@ export interface ReadOffer {
 }
 
 /** What an offer is held against. */
-export interface OfferPlace {
+export interface OfferCheck {
   readonly pluginId: string
   readonly request: QuoteRequest
   /** What the paying wallet has of the asset. */
@@ -29,7 +29,7 @@ export interface OfferPlace {
 }
 
 /** An order that was checked and copied, as far as it can be without a wallet. */
-export interface ReadOrder {
+export interface CheckedOrder {
   readonly spends: readonly SpendInfo[]
   readonly fromNativeAmount: NativeAmount
   readonly toNativeAmount: NativeAmount
@@ -39,14 +39,14 @@ export interface ReadOrder {
 }
 
 /**
- * Checks and copies what a provider offers. The amount that was asked for is fixed: of `from` exactly, of `to` at least,
+ * Checks and copies what a provider offers. The amount that was offered for is fixed: of `from` exactly, of `to` at least,
  * unless the offer is an estimate.
  *
  * @throws BOGUS_DATA naming the field; INSUFFICIENT_FUNDS if the wallet has less than it costs
  */
-export const readOffer = (place: OfferPlace, value: unknown): ReadOffer => {
+export const readOffer = (check: OfferCheck, value: unknown): CheckedOffer => {
   const bogus = (path: string): WalletError =>
-    new WalletError('BOGUS_DATA', { pluginId: place.pluginId, what: 'swap offer', path })
+    new WalletError('BOGUS_DATA', { pluginId: check.pluginId, what: 'swap offer', path })
   if (!isRecord(value)) throw bogus('')
   const { fromNativeAmount, toNativeAmount, isEstimate, canBePartial, minReceiveAmount } = value
   const { expirationDate, maxFulfillmentSeconds, networkFee, payment } = value
@@ -62,8 +62,8 @@ export const readOffer = (place: OfferPlace, value: unknown): ReadOffer => {
     throw bogus('maxFulfillmentSeconds')
   if (!isAmount(networkFee)) throw bogus('networkFee')
   const expiresAt = timeOf(expirationDate, () => bogus('expirationDate'))
-  if (expiresAt !== undefined && expiresAt <= place.now) throw bogus('expirationDate')
-  checkAsked(place, { fromNativeAmount, toNativeAmount, isFirm, bogus })
+  if (expiresAt !== undefined && expiresAt <= check.now) throw bogus('expirationDate')
+  checkAmounts(check, { fromNativeAmount, toNativeAmount, isFirm, bogus })
   return Object.freeze({
     fromNativeAmount,
     toNativeAmount,
@@ -73,15 +73,15 @@ export const readOffer = (place: OfferPlace, value: unknown): ReadOffer => {
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(seconds === undefined ? {} : { maxFulfillmentSeconds: seconds }),
     networkFee,
-    payment: readPayment(place, fromNativeAmount, payment)
+    payment: readPayment(check, fromNativeAmount, payment)
   })
 }
 
 /** Checks and copies what a provider has ordered. @throws SWAP_CHANGED */
 export const readOrder = (
-  { pluginId, request }: Pick<OfferPlace, 'pluginId' | 'request'>,
+  { pluginId, request }: Pick<OfferCheck, 'pluginId' | 'request'>,
   value: unknown
-): ReadOrder => {
+): CheckedOrder => {
   const refuse = (rule: string): WalletError => new WalletError('SWAP_CHANGED', { pluginId, rule })
   if (!isRecord(value)) throw refuse('is no data')
   const { spends, fromNativeAmount, toNativeAmount, expirationDate, orderId, orderUri } = value
@@ -100,15 +100,15 @@ export const readOrder = (
   })
 }
 
-interface Asked {
+interface OfferedAmounts {
   readonly fromNativeAmount: NativeAmount
   readonly toNativeAmount: NativeAmount
   readonly isFirm: boolean
   bogus(path: string): WalletError
 }
 
-const checkAsked = ({ request, balance }: OfferPlace, asked: Asked): void => {
-  const { fromNativeAmount, toNativeAmount, isFirm, bogus } = asked
+const checkAmounts = ({ request, balance }: OfferCheck, offered: OfferedAmounts): void => {
+  const { fromNativeAmount, toNativeAmount, isFirm, bogus } = offered
   const { quoteFor, nativeAmount, from } = request
   if (quoteFor === 'from' && fromNativeAmount !== nativeAmount) throw bogus('fromNativeAmount')
   if (quoteFor === 'to' && isFirm && compare(toNativeAmount, nativeAmount) < 0) throw bogus('toNativeAmount')
@@ -123,10 +123,10 @@ const checkAsked = ({ request, balance }: OfferPlace, asked: Asked): void => {
 }
 
 const readPayment = (
-  { pluginId, request }: OfferPlace,
+  { pluginId, request }: OfferCheck,
   fromNativeAmount: NativeAmount,
   payment: unknown
-): ReadOffer['payment'] => {
+): CheckedOffer['payment'] => {
   const refuse = (): WalletError =>
     new WalletError('BOGUS_DATA', { pluginId, what: 'swap offer', path: 'payment' })
   if (!isRecord(payment)) throw refuse()
@@ -151,7 +151,7 @@ const LINK = /^https?:\/\/\S+$/
 const MAX_SECONDS = 100_000_000
 
 /** What spends of a provider are held against. */
-export interface SpendsRule {
+export interface SpendsCheck {
   /** The asset that the user pays with. */
   readonly tokenId: string | null
   readonly fromNativeAmount: NativeAmount
@@ -171,7 +171,7 @@ export const isAmount = (value: unknown): value is NativeAmount =>
  *
  * @throws what `rule.refuse` makes
  */
-const readSpends = (value: unknown, rule: SpendsRule): readonly SpendInfo[] => {
+const readSpends = (value: unknown, rule: SpendsCheck): readonly SpendInfo[] => {
   const { refuse, tokenId, fromNativeAmount } = rule
   const spends = copyOf(value, rule)
   if (!Array.isArray(spends) || spends.length === 0 || spends.length > MAX_SPENDS)
@@ -187,9 +187,9 @@ const readSpends = (value: unknown, rule: SpendsRule): readonly SpendInfo[] => {
 }
 
 /** Copies spends that a provider asks about only, of the asset that is paid or of the chain; a target may be without an address. */
-export const readQuestion = (
+export const readFeeQuestion = (
   value: unknown,
-  { refuse, tokenId }: Pick<SpendsRule, 'refuse' | 'tokenId'>
+  { refuse, tokenId }: Pick<SpendsCheck, 'refuse' | 'tokenId'>
 ): readonly SpendInfo[] => {
   const spends = copyOf(value, { refuse })
   if (!Array.isArray(spends) || spends.length === 0 || spends.length > MAX_SPENDS)
@@ -206,7 +206,7 @@ export const readQuestion = (
   return spends as readonly SpendInfo[]
 }
 
-const copyOf = (value: unknown, { refuse }: Pick<SpendsRule, 'refuse'>): unknown => {
+const copyOf = (value: unknown, { refuse }: Pick<SpendsCheck, 'refuse'>): unknown => {
   try {
     return copyJson(value, 'swap payment', MAX_LENGTH)
   } catch {
@@ -214,7 +214,7 @@ const copyOf = (value: unknown, { refuse }: Pick<SpendsRule, 'refuse'>): unknown
   }
 }
 
-const readSpend = (value: unknown, { refuse, tokenId: own }: SpendsRule): SpendInfo => {
+const readSpend = (value: unknown, { refuse, tokenId: own }: SpendsCheck): SpendInfo => {
   if (!isRecord(value)) throw refuse('has no payment that makes sense')
   const { tokenId, spendTargets, memos, networkFeeOption, customNetworkFee, otherParams } = value
   // An approval is a call of the chain itself, or of the token.

@@ -6,11 +6,11 @@ import type { SpendInfo, SpendTarget } from '../types/transaction.ts'
 import type { SwapWallet } from './request.ts'
 
 /** What payees are held against. */
-export interface PayeesPlace {
+export interface PayeeCheck {
   /** The swap plugin. */
   readonly pluginId: string
   readonly fromWallet: SwapWallet
-  /** What {@link QuoteDesk.depositTo} gives, if the receiving wallet is on the same chain: it may be paid. */
+  /** What {@link QuoteContext.depositTo} gives, if the receiving wallet is on the same chain: it may be paid. */
   readonly deposit: string | undefined
   /** Which of some addresses are in wallets of the user. */
   findOwn(addresses: ReadonlySet<string>): Promise<OwnAddresses>
@@ -36,53 +36,53 @@ export interface CheckedPayees {
  * @throws SWAP_CHANGED
  */
 export const checkPayees = async (
-  place: PayeesPlace,
+  check: PayeeCheck,
   spends: readonly SpendInfo[]
 ): Promise<CheckedPayees> => {
   const read = await Promise.all(
     spends.map(async spend => ({
       ...spend,
-      spendTargets: await Promise.all(spend.spendTargets.map(target => readTarget(place, target)))
+      spendTargets: await Promise.all(spend.spendTargets.map(target => readTarget(check, target)))
     }))
   )
   const payees = new Set(
     read.flatMap(({ spendTargets }) => spendTargets.map(({ publicAddress }) => publicAddress))
   )
-  const { deposit } = place
-  if (deposit !== undefined) payees.delete((await readAddress(place, deposit)).publicAddress)
+  const { deposit } = check
+  if (deposit !== undefined) payees.delete((await readAddress(check, deposit)).publicAddress)
   const { own, isComplete } =
-    payees.size === 0 ? { own: payees, isComplete: true } : await place.findOwn(payees)
-  if (own.size > 0) throw refuse(place, 'pays an address of your own')
+    payees.size === 0 ? { own: payees, isComplete: true } : await check.findOwn(payees)
+  if (own.size > 0) throw refuse(check, 'pays an address of your own')
   return { spends: read, isComplete }
 }
 
 const readTarget = async (
-  place: PayeesPlace,
+  check: PayeeCheck,
   target: SpendTarget
 ): Promise<SpendTarget & { readonly publicAddress: string }> => {
-  const { publicAddress, nativeAmount } = await readAddress(place, target.publicAddress ?? '')
-  if (nativeAmount !== undefined) throw refuse(place, 'pays a link and no address')
+  const { publicAddress, nativeAmount } = await readAddress(check, target.publicAddress ?? '')
+  if (nativeAmount !== undefined) throw refuse(check, 'pays a link and no address')
   return { ...target, publicAddress }
 }
 
 const readAddress = async (
-  place: PayeesPlace,
+  check: PayeeCheck,
   address: string
 ): Promise<ParsedUri & { readonly publicAddress: string }> => {
-  const { currencyInfo } = place.fromWallet
+  const { currencyInfo } = check.fromWallet
   const rule = `pays an address that is none of ${currencyInfo.displayName}, or of another network`
   try {
-    const parsed = await place.fromWallet.parseUri(address)
+    const parsed = await check.fromWallet.parseUri(address)
     const { publicAddress } = parsed
-    if (publicAddress === undefined || publicAddress === '') throw refuse(place, rule)
+    if (publicAddress === undefined || publicAddress === '') throw refuse(check, rule)
     return { ...parsed, publicAddress }
   } catch (error) {
-    if (isWalletError(error, 'ADDRESS_INVALID')) throw refuse(place, rule, error)
+    if (isWalletError(error, 'ADDRESS_INVALID')) throw refuse(check, rule, error)
     throw error
   }
 }
 
-const refuse = ({ pluginId }: PayeesPlace, rule: string, cause?: unknown): WalletError =>
+const refuse = ({ pluginId }: PayeeCheck, rule: string, cause?: unknown): WalletError =>
   new WalletError('SWAP_CHANGED', { pluginId, rule }, cause)
 
 /** What an approval of a token lets somebody take of it. */

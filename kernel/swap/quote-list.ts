@@ -5,8 +5,8 @@ import type { SwapPlugin } from '../plugins/plugin.ts'
 import type { Services } from '../plugins/services.ts'
 import type { QuoteSnapshot, SwapRequestSnapshot } from '../types/snapshots.ts'
 import type { QuoteContext } from '../types/swap.ts'
-import type { QuotePlace, SwapQuote } from './quote.ts'
-import { orderByPolicy, type Ranked, type RankWishes, rankQuotes } from './ranking.ts'
+import type { QuoteRank, SwapQuote } from './quote.ts'
+import { applyPolicies, type Ranked, type RankPreferences, rankQuotes } from './ranking.ts'
 
 /** How a round stands. */
 export interface QuoteRoundSnapshot {
@@ -19,45 +19,45 @@ export interface QuoteRoundSnapshot {
 }
 
 /** What a board is made of. */
-export interface BoardParts {
+export interface QuoteListOptions {
   readonly services: Services
   readonly roundId: string
   readonly snapshot: SwapRequestSnapshot
-  readonly wishes: RankWishes
+  readonly preferences: RankPreferences
 }
 
 /** The providers of a round in their order, shown to whoever subscribes and told to observers. */
-export class QuoteBoard {
+export class QuoteList {
   readonly state: Readable<QuoteRoundSnapshot>
-  readonly #parts: BoardParts
-  readonly #lanes: ReadonlyMap<string, ProviderLane>
+  readonly #options: QuoteListOptions
+  readonly #providers: ReadonlyMap<string, ProviderState>
   readonly #state: Observable<QuoteRoundSnapshot>
   #ranked: readonly SwapQuote[] = []
-  #places: ReadonlyMap<SwapQuote, QuotePlace> = new Map()
+  #ranks: ReadonlyMap<SwapQuote, QuoteRank> = new Map()
   #isOver = false
   /** As they were shown last. */
-  readonly #shown = new Map<ProviderLane, QuoteSnapshot>()
+  readonly #snapshots = new Map<ProviderState, QuoteSnapshot>()
   /** Since then. */
-  readonly #changed = new Set<ProviderLane>()
+  readonly #changed = new Set<ProviderState>()
   /** Those whose place is another one since then. */
-  readonly #moved = new Set<ProviderLane>()
+  readonly #moved = new Set<ProviderState>()
 
-  constructor(parts: BoardParts, lanes: readonly ProviderLane[]) {
-    this.#parts = parts
-    this.#lanes = new Map(lanes.map(lane => [lane.plugin.id, lane]))
-    this.#state = new Observable<QuoteRoundSnapshot>(this.#read(), undefined, error =>
-      parts.services.report('swap quotes', error)
+  constructor(options: QuoteListOptions, providers: readonly ProviderState[]) {
+    this.#options = options
+    this.#providers = new Map(providers.map(provider => [provider.plugin.id, provider]))
+    this.#state = new Observable<QuoteRoundSnapshot>(this.#snapshotNow(), undefined, error =>
+      options.services.report('swap quotes', error)
     )
     this.state = this.#state
-    for (const lane of lanes) this.#announce(lane)
+    for (const provider of providers) this.#notify(provider)
   }
 
-  get lanes(): readonly ProviderLane[] {
-    return [...this.#lanes.values()]
+  get providers(): readonly ProviderState[] {
+    return [...this.#providers.values()]
   }
 
-  find(pluginId: string): ProviderLane | undefined {
-    return this.#lanes.get(pluginId)
+  find(pluginId: string): ProviderState | undefined {
+    return this.#providers.get(pluginId)
   }
 
   /** Best first. */
@@ -66,8 +66,8 @@ export class QuoteBoard {
   }
 
   /** Where a quote stands; undefined before it is shown. */
-  placeOf(quote: SwapQuote): QuotePlace | undefined {
-    return this.#places.get(quote)
+  rankOf(quote: SwapQuote): QuoteRank | undefined {
+    return this.#ranks.get(quote)
   }
 
   get isOver(): boolean {
@@ -75,15 +75,15 @@ export class QuoteBoard {
   }
 
   /** Shows what a provider has become, with all that changes in the same moment. */
-  show(lane: ProviderLane): void {
-    this.#changed.add(lane)
+  markChanged(provider: ProviderState): void {
+    this.#changed.add(provider)
     if (this.#changed.size === 1) void Promise.resolve().then(() => this.#publish())
   }
 
   /** Shows that no more quotes come, and what that made of some providers; at once. */
-  end(late: readonly ProviderLane[]): void {
+  end(late: readonly ProviderState[]): void {
     this.#isOver = true
-    for (const lane of late) this.#changed.add(lane)
+    for (const provider of late) this.#changed.add(provider)
     this.#publish()
   }
 
@@ -91,71 +91,71 @@ export class QuoteBoard {
     const changed = [...this.#changed]
     this.#changed.clear()
     if (changed.length === 0 && this.#state.getSnapshot().isOver === this.#isOver) return
-    for (const lane of changed) this.#shown.delete(lane)
+    for (const provider of changed) this.#snapshots.delete(provider)
     if (changed.some(({ quote }) => quote !== undefined && !this.#ranked.includes(quote))) this.#rank()
-    this.#state.set(this.#read())
-    for (const lane of new Set([...changed, ...this.#moved])) this.#announce(lane)
+    this.#state.set(this.#snapshotNow())
+    for (const provider of new Set([...changed, ...this.#moved])) this.#notify(provider)
     this.#moved.clear()
   }
 
   #rank(): void {
-    const { wishes, services, snapshot } = this.#parts
-    const quotes = this.lanes.flatMap(({ quote }) => quote ?? [])
+    const { preferences, services, snapshot } = this.#options
+    const quotes = this.providers.flatMap(({ quote }) => quote ?? [])
     const { rankQuotes: policies } = services.hooks
-    let ranked = rankQuotes(quotes, wishes)
-    this.#explain(ranked)
+    let ranked = rankQuotes(quotes, preferences)
+    this.#setRanks(ranked)
     if (policies.isUsed()) {
       const shown = ranked.flatMap(one => {
-        const lane = this.#lanes.get(one.quote.pluginId)
-        return lane === undefined ? [] : { ...one, snapshot: this.#snapshotOf(lane) }
+        const provider = this.#providers.get(one.quote.pluginId)
+        return provider === undefined ? [] : { ...one, snapshot: this.#snapshotOf(provider) }
       })
-      ranked = orderByPolicy(shown, asked => policies.call(asked, snapshot))
-      this.#explain(ranked)
+      ranked = applyPolicies(shown, asked => policies.call(asked, snapshot))
+      this.#setRanks(ranked)
     }
     this.#ranked = Object.freeze(ranked.map(({ quote }) => quote))
   }
 
   /** A quote in another place is shown anew. */
-  #explain(ranked: readonly Ranked<SwapQuote>[]): void {
-    const places = placesOf(ranked)
+  #setRanks(ranked: readonly Ranked<SwapQuote>[]): void {
+    const places = ranksOf(ranked)
     for (const [quote, { rank, reason }] of places) {
-      const before = this.#places.get(quote)
+      const before = this.#ranks.get(quote)
       if (before?.rank === rank && before.reason === reason) continue
-      const lane = this.#lanes.get(quote.pluginId)
-      if (lane === undefined) continue
-      this.#shown.delete(lane)
-      this.#moved.add(lane)
+      const provider = this.#providers.get(quote.pluginId)
+      if (provider === undefined) continue
+      this.#snapshots.delete(provider)
+      this.#moved.add(provider)
     }
-    this.#places = places
+    this.#ranks = places
   }
 
-  #read(): QuoteRoundSnapshot {
-    const { roundId, snapshot } = this.#parts
-    const ranked = this.#ranked.flatMap(({ pluginId }) => this.#lanes.get(pluginId) ?? [])
-    const others = this.lanes.filter(({ quote }) => quote === undefined)
+  #snapshotNow(): QuoteRoundSnapshot {
+    const { roundId, snapshot } = this.#options
+    const ranked = this.#ranked.flatMap(({ pluginId }) => this.#providers.get(pluginId) ?? [])
+    const others = this.providers.filter(({ quote }) => quote === undefined)
     const providers = [
       ...ranked,
       ...others.filter(({ state }) => state === 'pending'),
       ...others.filter(({ state }) => state !== 'pending')
-    ].map(lane => this.#snapshotOf(lane))
+    ].map(provider => this.#snapshotOf(provider))
     return { roundId, request: snapshot, isOver: this.#isOver, providers: Object.freeze(providers) }
   }
 
-  #snapshotOf(lane: ProviderLane): QuoteSnapshot {
-    const known = this.#shown.get(lane)
+  #snapshotOf(provider: ProviderState): QuoteSnapshot {
+    const known = this.#snapshots.get(provider)
     if (known !== undefined) return known
-    const { roundId, snapshot: request } = this.#parts
-    const made = laneSnapshot({ roundId, request }, lane)
-    this.#shown.set(lane, made)
+    const { roundId, snapshot: request } = this.#options
+    const made = quoteSnapshotOf({ roundId, request }, provider)
+    this.#snapshots.set(provider, made)
     return made
   }
 
-  #announce(lane: ProviderLane): void {
-    this.#parts.services.hooks.quoteChanged.call(this.#snapshotOf(lane))
+  #notify(provider: ProviderState): void {
+    this.#options.services.hooks.quoteChanged.call(this.#snapshotOf(provider))
   }
 }
 
-const placesOf = (ranked: readonly Ranked<SwapQuote>[]): ReadonlyMap<SwapQuote, QuotePlace> =>
+const ranksOf = (ranked: readonly Ranked<SwapQuote>[]): ReadonlyMap<SwapQuote, QuoteRank> =>
   new Map(ranked.map(({ quote, reason }, at) => [quote, { rank: at + 1, reason }]))
 
 /** A provider that is asked in a round. */
@@ -166,11 +166,11 @@ export interface AskedProvider {
 }
 
 /** Where one provider of a round stands. */
-export interface ProviderLane extends AskedProvider {
-  readonly desk: QuoteContext
+export interface ProviderState extends AskedProvider {
+  readonly context: QuoteContext
   state: QuoteSnapshot['state']
   /** How many of its taps run; it may have several. */
-  running: number
+  runningTaps: number
   quote: SwapQuote | undefined
   /** What was wrong with an offer, or how it failed. */
   error: WalletError | undefined
@@ -179,9 +179,9 @@ export interface ProviderLane extends AskedProvider {
 }
 
 /** What a round tells of a provider. */
-const laneSnapshot = (
+const quoteSnapshotOf = (
   { roundId, request }: Pick<QuoteSnapshot, 'roundId' | 'request'>,
-  { plugin, promoCode, state, quote, error, durationMs }: ProviderLane
+  { plugin, promoCode, state, quote, error, durationMs }: ProviderState
 ): QuoteSnapshot =>
   Object.freeze({
     roundId,

@@ -2,33 +2,33 @@ import type { NativeAmount } from '../base/amount.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
 import type { QuoteSnapshot, SwapRequestSnapshot } from '../types/snapshots.ts'
 import {
+  type ApprovalContext,
   type ApproveOptions,
   approveQuote,
-  type Deal,
   hasPassed,
   type SwapInfo,
   type SwapResult
 } from './approval.ts'
-import { compareQuotes, type RankWishes } from './ranking.ts'
+import { compareQuotes, type RankPreferences } from './ranking.ts'
 
 /** Where a quote stands in its round. `rank`: from 1 on; `reason`: what puts it before the quote behind it. */
-export interface QuotePlace {
+export interface QuoteRank {
   readonly rank: number
   readonly reason: string | undefined
 }
 
 /** What a quote is made of. */
-export interface QuoteParts extends Omit<Deal, 'checkOpen' | 'sending'> {
+export interface SwapQuoteOptions extends Omit<ApprovalContext, 'checkOpen' | 'onSend'> {
   readonly quoteId: string
   readonly snapshot: SwapRequestSnapshot
   /** Its fate is another one. */
-  changed(quote: SwapQuote): void
+  onChange(quote: SwapQuote): void
   /** It is about to be signed. @throws QUOTE_ENDED while another one of the round is */
   paying(quote: SwapQuote): void
   /** It was paid for, or may have been; or nothing has left. */
   paid(quote: SwapQuote, hasLeft: boolean): void
   /** Where it stands among the quotes of the round; undefined before it is shown. */
-  placeOf(quote: SwapQuote): QuotePlace | undefined
+  rankOf(quote: SwapQuote): QuoteRank | undefined
 }
 
 /** What a provider offers, to be approved or closed (specification §3 "Swap quote"). Amounts are native. */
@@ -47,17 +47,17 @@ export class SwapQuote {
   readonly canBePartial: boolean
   readonly expirationDate?: Date
   readonly maxFulfillmentSeconds?: number
-  readonly #parts: QuoteParts
+  readonly #options: SwapQuoteOptions
   #fate: QuoteSnapshot['fate']
   #isApproving = false
 
-  constructor(parts: QuoteParts) {
-    const { offer, swapInfo, fromWallet } = parts
+  constructor(options: SwapQuoteOptions) {
+    const { offer, swapInfo, fromWallet } = options
     const { minReceiveAmount, expiresAt, maxFulfillmentSeconds } = offer
-    this.#parts = parts
-    this.quoteId = parts.quoteId
+    this.#options = options
+    this.quoteId = options.quoteId
     this.pluginId = swapInfo.pluginId
-    this.request = parts.snapshot
+    this.request = options.snapshot
     this.swapInfo = swapInfo
     this.fromNativeAmount = offer.fromNativeAmount
     this.toNativeAmount = offer.toNativeAmount
@@ -83,12 +83,12 @@ export class SwapQuote {
 
   /** What puts it before the quote behind it, in words; the last one has nothing to say. */
   get rankReason(): string | undefined {
-    return this.#parts.placeOf(this)?.reason
+    return this.#options.rankOf(this)?.reason
   }
 
   /** Its place among the quotes of the round, from 1 on; undefined before it is shown. */
   get rank(): number | undefined {
-    return this.#parts.placeOf(this)?.rank
+    return this.#options.rankOf(this)?.rank
   }
 
   /**
@@ -99,22 +99,22 @@ export class SwapQuote {
    */
   async approve(options: ApproveOptions = {}): Promise<SwapResult> {
     this.#checkOpen()
-    const { clock, offer } = this.#parts
-    if (this.#isApproving) throw this.#ended('approved')
+    const { clock, offer } = this.#options
+    if (this.#isApproving) throw this.#endedError('approved')
     if (hasPassed(offer.expiresAt, clock)) {
       this.#end('expired')
-      throw this.#ended('expired')
+      throw this.#endedError('expired')
     }
     this.#isApproving = true
     try {
       const result = await approveQuote(
-        { ...this.#parts, checkOpen: () => this.#checkOpen(), sending: () => this.#sending() },
+        { ...this.#options, checkOpen: () => this.#checkOpen(), onSend: () => this.#onSend() },
         options
       )
-      this.#parts.paid(this, true)
+      this.#options.paid(this, true)
       return result
     } catch (error) {
-      this.#failed(error)
+      this.#onFailure(error)
       throw error
     }
   }
@@ -128,39 +128,39 @@ export class SwapQuote {
    * Whether another offer of the same provider takes its place: one that is no worse, or any once it has ended; none
    * while it is being approved, or when it was.
    */
-  yieldsTo(other: SwapQuote, wishes: RankWishes): boolean {
-    const { offer, clock } = this.#parts
+  isReplacedBy(other: SwapQuote, preferences: RankPreferences): boolean {
+    const { offer, clock } = this.#options
     if (this.#fate === 'approved' || (this.#fate === undefined && this.#isApproving)) return false
     const hasEnded = this.#fate !== undefined || hasPassed(offer.expiresAt, clock)
-    return hasEnded || compareQuotes(other, this, wishes) <= 0
+    return hasEnded || compareQuotes(other, this, preferences) <= 0
   }
 
   #checkOpen(): void {
-    if (this.#fate !== undefined) throw this.#ended(this.#fate)
+    if (this.#fate !== undefined) throw this.#endedError(this.#fate)
   }
 
-  #sending(): void {
-    this.#parts.paying(this)
+  #onSend(): void {
+    this.#options.paying(this)
     this.#end('approved')
   }
 
-  #failed(error: unknown): void {
+  #onFailure(error: unknown): void {
     // Bytes that may have left have been approved, also those that a server refused; any other failure means that nothing was paid.
     const isSent = isWalletError(error, 'BROADCAST_UNKNOWN') || isWalletError(error, 'BROADCAST_REFUSED')
     const hasLeft = this.#fate === 'approved' && isSent
-    this.#parts.paid(this, hasLeft)
+    this.#options.paid(this, hasLeft)
     if (hasLeft) return
     const isLate = isWalletError(error, 'QUOTE_ENDED') && error.details.reason === 'expired'
     this.#end(isLate ? 'expired' : 'closed')
   }
 
-  #ended(reason: 'expired' | 'approved' | 'closed'): WalletError {
+  #endedError(reason: 'expired' | 'approved' | 'closed'): WalletError {
     return new WalletError('QUOTE_ENDED', { pluginId: this.pluginId, reason })
   }
 
   #end(fate: NonNullable<QuoteSnapshot['fate']>): void {
     if (this.#fate === fate) return
     this.#fate = fate
-    this.#parts.changed(this)
+    this.#options.onChange(this)
   }
 }

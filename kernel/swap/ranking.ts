@@ -12,7 +12,7 @@ export interface Rankable {
 }
 
 /** What the user prefers. */
-export type RankWishes = Pick<SwapOptions, 'preferPluginId' | 'preferType' | 'promoCodes'>
+export type RankPreferences = Pick<SwapOptions, 'preferPluginId' | 'preferType' | 'promoCodes'>
 
 /** A quote in its place. `reason`: what puts it before the next one; the last has none. */
 export interface Ranked<Q extends Rankable> {
@@ -29,9 +29,9 @@ export interface Ranked<Q extends Rankable> {
  */
 export const rankQuotes = <Q extends Rankable>(
   quotes: readonly Q[],
-  wishes: RankWishes
+  preferences: RankPreferences
 ): readonly Ranked<Q>[] => {
-  const rules = rulesOf(wishes)
+  const rules = rulesOf(preferences)
   // The platform's sort is stable.
   const sorted = quotes
     .map(quote => weigh(rules, quote))
@@ -44,13 +44,13 @@ export const rankQuotes = <Q extends Rankable>(
 }
 
 /** Negative if the first comes before the other, positive if after, 0 for equals (pure). */
-export const compareQuotes = (one: Rankable, other: Rankable, wishes: RankWishes): number => {
-  const rules = rulesOf(wishes)
+export const compareQuotes = (one: Rankable, other: Rankable, preferences: RankPreferences): number => {
+  const rules = rulesOf(preferences)
   return differenceOf(rules, weigh(rules, one), weigh(rules, other)).order
 }
 
 /** Whether the user has a promotion code for a plugin. */
-export const promoCodeOf = ({ promoCodes }: RankWishes, pluginId: string): string | undefined =>
+export const promoCodeOf = ({ promoCodes }: RankPreferences, pluginId: string): string | undefined =>
   promoCodes !== undefined && Object.hasOwn(promoCodes, pluginId) ? promoCodes[pluginId] : undefined
 
 interface Rule {
@@ -58,8 +58,8 @@ interface Rule {
   holds(quote: Rankable): boolean
 }
 
-const rulesOf = (wishes: RankWishes): readonly Rule[] => {
-  const { preferPluginId, preferType } = wishes
+const rulesOf = (preferences: RankPreferences): readonly Rule[] => {
+  const { preferPluginId, preferType } = preferences
   return [
     { reason: 'a transfer between wallets', holds: ({ pluginId }) => pluginId === 'transfer' },
     { reason: 'the preferred provider', holds: ({ pluginId }) => pluginId === preferPluginId },
@@ -69,7 +69,7 @@ const rulesOf = (wishes: RankWishes): readonly Rule[] => {
     },
     {
       reason: 'has a promotion code',
-      holds: ({ pluginId }) => promoCodeOf(wishes, pluginId) !== undefined
+      holds: ({ pluginId }) => promoCodeOf(preferences, pluginId) !== undefined
     },
     { reason: 'a firm amount, no estimate', holds: ({ isEstimate }) => isEstimate === false }
   ]
@@ -107,7 +107,7 @@ const differenceOf = (
 }
 
 /** A quote in its place, and as observers see it. */
-export interface ShownQuote<Q extends Rankable> extends Ranked<Q> {
+export interface RankedSnapshot<Q extends Rankable> extends Ranked<Q> {
   readonly snapshot: QuoteSnapshot
 }
 
@@ -116,14 +116,14 @@ export interface ShownQuote<Q extends Rankable> extends Ranked<Q> {
  *
  * @param ask - the hook; its answer may be anything
  */
-export const orderByPolicy = <Q extends Rankable & { readonly quoteId: string }>(
-  ranked: readonly ShownQuote<Q>[],
+export const applyPolicies = <Q extends Rankable & { readonly quoteId: string }>(
+  ranked: readonly RankedSnapshot<Q>[],
   ask: (quotes: readonly QuoteSnapshot[]) => unknown
 ): readonly Ranked<Q>[] => {
-  const places = new Map<unknown, ShownQuote<Q>>(ranked.map(shown => [shown.quote.quoteId, shown]))
+  const places = new Map<unknown, RankedSnapshot<Q>>(ranked.map(shown => [shown.quote.quoteId, shown]))
   const said = copyList(ask(Object.freeze(ranked.map(({ snapshot }) => snapshot))), ranked.length)
   if (said?.length !== ranked.length) return ranked
-  const ordered: ShownQuote<Q>[] = []
+  const ordered: RankedSnapshot<Q>[] = []
   for (const item of said) {
     const quoteId = quoteIdOf(item)
     const shown = places.get(quoteId)
@@ -144,9 +144,9 @@ const quoteIdOf = (item: unknown): unknown => {
 
 /** A reason holds against the quote that was next by the kernel's own order. */
 const reasonIn = <Q extends Rankable>(
-  ranked: readonly ShownQuote<Q>[],
-  shown: ShownQuote<Q>,
-  next: ShownQuote<Q> | undefined
+  ranked: readonly RankedSnapshot<Q>[],
+  shown: RankedSnapshot<Q>,
+  next: RankedSnapshot<Q> | undefined
 ): Ranked<Q> => {
   const { quote, reason } = shown
   if (next === undefined) return { quote }

@@ -7,7 +7,7 @@ import type { QuoteRequest, SwapAsset } from '../types/swap.ts'
 import type { SpendInfo, Transaction } from '../types/transaction.ts'
 
 /** What a user wants to swap. */
-export interface SwapWish {
+export interface SwapRequest {
   readonly fromWallet: SwapWallet
   readonly toWallet: SwapWallet
   /** null or absent: the chain's own coin. */
@@ -31,25 +31,28 @@ export interface SwapOptions {
   readonly waitMs?: number
 }
 
-/** A wish that was checked, as providers and as observers see it. */
-export interface ReadWish {
+/** A request that was checked, as providers and as observers see it. */
+export interface CheckedRequest {
   readonly request: QuoteRequest
   readonly snapshot: SwapRequestSnapshot
 }
 
 /**
- * Checks a wish, and says it in assets.
+ * Checks a request, and says it in assets.
  *
  * @param tokensOf - the tokens of a currency, by its plugin
  * @throws SAME_CURRENCY for an asset against itself within one wallet; TOKEN_NOT_FOUND, also before the currency has
  *   said which tokens it brings; NO_AMOUNT_SPECIFIED, AMOUNT_INVALID, OPTION_INVALID
  */
-export const readWish = (wish: SwapWish, tokensOf: (pluginId: string) => TokenMap): ReadWish => {
-  const { fromWallet, toWallet, fromTokenId = null, toTokenId = null, quoteFor } = wish
+export const readRequest = (
+  request: SwapRequest,
+  tokensOf: (pluginId: string) => TokenMap
+): CheckedRequest => {
+  const { fromWallet, toWallet, fromTokenId = null, toTokenId = null, quoteFor } = request
   if (!['from', 'max', 'to'].includes(quoteFor))
     throw new WalletError('OPTION_INVALID', { option: 'quoteFor', rule: 'must be from, to or max' })
   if (fromWallet.id === toWallet.id && fromTokenId === toTokenId) throw new WalletError('SAME_CURRENCY', {})
-  const amount = quoteFor === 'max' ? ZERO : amountOf(wish.nativeAmount)
+  const amount = quoteFor === 'max' ? ZERO : amountOf(request.nativeAmount)
   const from = assetOf(fromWallet, fromTokenId, tokensOf)
   const to = assetOf(toWallet, toTokenId, tokensOf)
   return {

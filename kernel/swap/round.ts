@@ -4,29 +4,29 @@ import type { Readable } from '../base/observable.ts'
 import type { Services } from '../plugins/services.ts'
 import type { QuoteSnapshot } from '../types/snapshots.ts'
 import type { SwapOffer } from '../types/swap.ts'
-import type { Deal } from './approval.ts'
-import { makeDesk, RoundAddresses } from './context.ts'
+import type { ApprovalContext } from './approval.ts'
+import { makeQuoteContext, RoundAddresses } from './context.ts'
 import { bestErrorOf, isExpected, swapErrorOf } from './errors.ts'
 import { readOffer } from './offer.ts'
 import { SwapQuote } from './quote.ts'
-import { type AskedProvider, type ProviderLane, QuoteBoard, type QuoteRoundSnapshot } from './quote-list.ts'
-import type { RankWishes } from './ranking.ts'
-import type { ReadWish, SwapWallet } from './request.ts'
+import { type AskedProvider, type ProviderState, QuoteList, type QuoteRoundSnapshot } from './quote-list.ts'
+import type { RankPreferences } from './ranking.ts'
+import type { CheckedRequest, SwapWallet } from './request.ts'
 
 /** What a round is made of. */
-export interface RoundParts extends ReadWish {
+export interface QuoteRoundOptions extends CheckedRequest {
   readonly services: Services
   readonly roundId: string
   readonly fromWallet: SwapWallet
   readonly toWallet: SwapWallet
   /** At least one. */
   readonly asked: readonly AskedProvider[]
-  readonly wishes: RankWishes
+  readonly preferences: RankPreferences
   readonly waitMs: number
-  readonly findOwn: Deal['findOwn']
-  readonly keepOrderId: Deal['keepOrderId']
+  readonly findOwn: ApprovalContext['findOwn']
+  readonly keepOrderId: ApprovalContext['keepOrderId']
   /** All its quotes have ended. */
-  closed(round: QuoteRound): void
+  onClosed(round: QuoteRound): void
 }
 
 /**
@@ -39,11 +39,11 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
   readonly id: string
   /** The quotes, best first, once the round is over. Rejects with the one error worth showing if there are none. */
   readonly settled: Promise<readonly SwapQuote[]>
-  readonly #parts: RoundParts
+  readonly #options: QuoteRoundOptions
   readonly #abort: Abort = makeAbort()
   readonly #addresses: RoundAddresses
   readonly #startedAt: number
-  readonly #board: QuoteBoard
+  readonly #list: QuoteList
   #quoteCount = 0
   /** One round pays for one swap: the quote that is signed and sent right now. */
   #paying: SwapQuote | undefined
@@ -52,22 +52,22 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
   #cancelWait: () => void
   #settle: { resolve(quotes: readonly SwapQuote[]): void; reject(error: unknown): void }
 
-  constructor(parts: RoundParts) {
-    const { services, roundId, asked, request, waitMs } = parts
+  constructor(options: QuoteRoundOptions) {
+    const { services, roundId, asked, request, waitMs } = options
     const { clock } = services.io
-    this.#parts = parts
+    this.#options = options
     this.id = roundId
     this.#startedAt = clock.monotonic()
     this.#addresses = new RoundAddresses({
-      fromWallet: parts.fromWallet,
-      toWallet: parts.toWallet,
+      fromWallet: options.fromWallet,
+      toWallet: options.toWallet,
       fromTokenId: request.from.tokenId,
       toTokenId: request.to.tokenId
     })
-    const { snapshot, wishes } = parts
-    this.#board = new QuoteBoard(
-      { services, roundId, snapshot, wishes },
-      asked.map(provider => this.#makeLane(provider))
+    const { snapshot, preferences } = options
+    this.#list = new QuoteList(
+      { services, roundId, snapshot, preferences: preferences },
+      asked.map(provider => this.#makeProvider(provider))
     )
     this.#settle = { resolve() {}, reject() {} }
     this.settled = new Promise((resolve, reject) => {
@@ -75,17 +75,17 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
     })
     // Whoever only watches the snapshots does not hear of it a second time.
     this.settled.catch(() => {})
-    this.#cancelWait = clock.after(waitMs, () => this.#waited())
+    this.#cancelWait = clock.after(waitMs, () => this.#onTimeout())
     this.#ask()
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => this.#board.state.subscribe(listener)
+  readonly subscribe = (listener: () => void): (() => void) => this.#list.state.subscribe(listener)
 
-  readonly getSnapshot = (): QuoteRoundSnapshot => this.#board.state.getSnapshot()
+  readonly getSnapshot = (): QuoteRoundSnapshot => this.#list.state.getSnapshot()
 
   /** The quotes that are there, best first. */
   get quotes(): readonly SwapQuote[] {
-    return this.#board.quotes
+    return this.#list.quotes
   }
 
   /** Waits no longer: the quotes that are there are all; who has not answered counts as timed out. */
@@ -98,21 +98,21 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
     this.#finish()
     if (this.#isClosed) return
     this.#isClosed = true
-    for (const quote of this.#board.quotes) void quote.close()
-    this.#parts.closed(this)
+    for (const quote of this.#list.quotes) void quote.close()
+    this.#options.onClosed(this)
   }
 
-  #makeLane(provider: AskedProvider): ProviderLane {
-    const { plugin, userSettings, promoCode } = provider
-    const { request, fromWallet } = this.#parts
-    const lane: ProviderLane = {
-      ...provider,
+  #makeProvider(asked: AskedProvider): ProviderState {
+    const { plugin, userSettings, promoCode } = asked
+    const { request, fromWallet } = this.#options
+    const provider: ProviderState = {
+      ...asked,
       state: 'pending',
-      running: 0,
+      runningTaps: 0,
       quote: undefined,
       error: undefined,
       durationMs: undefined,
-      desk: makeDesk({
+      context: makeQuoteContext({
         pluginId: plugin.id,
         request,
         userSettings,
@@ -123,53 +123,53 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
         checkOpen: pluginId => {
           if (this.#isClosed) throw new WalletError('QUOTE_ENDED', { pluginId, reason: 'closed' })
         },
-        offer: offer => this.#offered(lane, offer)
+        offer: offer => this.#onOffer(provider, offer)
       })
     }
-    return lane
+    return provider
   }
 
   #ask(): void {
-    const { hooks, inBackground } = this.#parts.services
+    const { hooks, inBackground } = this.#options.services
     const asking = hooks.fetchQuotes.promise({
       correlationId: this.id,
       deskFor: pluginId => {
-        const lane = this.#board.find(pluginId)
-        if (lane !== undefined) lane.running += 1
-        return lane?.desk
+        const provider = this.#list.find(pluginId)
+        if (provider !== undefined) provider.runningTaps += 1
+        return provider?.context
       },
       ended: (pluginId, error) => {
-        const lane = this.#board.find(pluginId)
-        return lane !== undefined && this.#tapEnded(lane, error)
+        const provider = this.#list.find(pluginId)
+        return provider !== undefined && this.#onTapEnded(provider, error)
       }
     })
     inBackground('swap quotes', asking)
     // A plugin without a tap will never answer.
-    const silent = this.#board.lanes.filter(({ running }) => running === 0)
+    const silent = this.#list.providers.filter(({ runningTaps: running }) => running === 0)
     void Promise.resolve().then(() => {
-      for (const lane of silent) this.#laneEnded(lane)
+      for (const provider of silent) this.#onProviderDone(provider)
     })
   }
 
-  #offered(lane: ProviderLane, offer: SwapOffer): void {
-    if (this.#board.isOver || lane.running === 0) return
-    const { services, request, fromWallet } = this.#parts
+  #onOffer(provider: ProviderState, offer: SwapOffer): void {
+    if (this.#list.isOver || provider.runningTaps === 0) return
+    const { services, request, fromWallet } = this.#options
     const place = {
-      pluginId: lane.plugin.id,
+      pluginId: provider.plugin.id,
       request,
       balance: fromWallet.balanceOf(request.from.tokenId),
       now: services.io.clock.now()
     }
     try {
-      this.#take(lane, this.#makeQuote(lane, readOffer(place, offer)))
+      this.#take(provider, this.#makeQuote(provider, readOffer(place, offer)))
     } catch (error) {
-      lane.error = swapErrorOf(this.#placeOf(lane), error)
+      provider.error = swapErrorOf(this.#errorSourceOf(provider), error)
       throw error
     }
   }
 
-  #makeQuote({ plugin }: ProviderLane, offer: Deal['offer']): SwapQuote {
-    const { request, snapshot, fromWallet, toWallet, findOwn, keepOrderId, services } = this.#parts
+  #makeQuote({ plugin }: ProviderState, offer: ApprovalContext['offer']): SwapQuote {
+    const { request, snapshot, fromWallet, toWallet, findOwn, keepOrderId, services } = this.#options
     const { id, displayName, isDex = false, supportEmail } = plugin
     this.#quoteCount += 1
     return new SwapQuote({
@@ -184,8 +184,8 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
         isDex,
         ...(supportEmail === undefined ? {} : { supportEmail })
       }),
-      placeOf: quote => this.#board.placeOf(quote),
-      changed: quote => this.#quoteChanged(quote),
+      rankOf: quote => this.#list.rankOf(quote),
+      onChange: quote => this.#quoteChanged(quote),
       paying: quote => {
         if (this.#paying !== undefined)
           throw new WalletError('QUOTE_ENDED', { pluginId: quote.pluginId, reason: 'closed' })
@@ -198,81 +198,81 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
     })
   }
 
-  #take(lane: ProviderLane, quote: SwapQuote): void {
-    const known = lane.quote
-    if (known !== undefined && !known.yieldsTo(quote, this.#parts.wishes)) return
-    lane.quote = quote
+  #take(provider: ProviderState, quote: SwapQuote): void {
+    const known = provider.quote
+    if (known !== undefined && !known.isReplacedBy(quote, this.#options.preferences)) return
+    provider.quote = quote
     void known?.close()
-    this.#answered(lane, 'resolved')
+    this.#answered(provider, 'resolved')
     if (this.#isWaitOver) this.#finish()
     // Later in this turn: a provider may put two offers down one after another.
     else void Promise.resolve().then(() => this.#finishIfAnswered())
   }
 
-  #tapEnded(lane: ProviderLane, error: unknown): boolean {
-    lane.running -= 1
-    if (this.#board.isOver) return true
-    const read = error === undefined ? undefined : swapErrorOf(this.#placeOf(lane), error)
-    if (read !== undefined && lane.quote === undefined) lane.error = read
-    if (lane.running === 0) this.#laneEnded(lane)
-    return read !== undefined && isExpected(read) && lane.quote === undefined
+  #onTapEnded(provider: ProviderState, error: unknown): boolean {
+    provider.runningTaps -= 1
+    if (this.#list.isOver) return true
+    const read = error === undefined ? undefined : swapErrorOf(this.#errorSourceOf(provider), error)
+    if (read !== undefined && provider.quote === undefined) provider.error = read
+    if (provider.runningTaps === 0) this.#onProviderDone(provider)
+    return read !== undefined && isExpected(read) && provider.quote === undefined
   }
 
-  #laneEnded(lane: ProviderLane): void {
-    if (lane.state !== 'pending') return
-    const { id: pluginId } = lane.plugin
-    lane.error ??= new WalletError('PLUGIN_FAILED', {
+  #onProviderDone(provider: ProviderState): void {
+    if (provider.state !== 'pending') return
+    const { id: pluginId } = provider.plugin
+    provider.error ??= new WalletError('PLUGIN_FAILED', {
       pluginId,
       hook: 'fetchQuotes',
       reason: 'it made no offer'
     })
-    this.#answered(lane, isWalletError(lane.error, 'DEADLINE') ? 'timed out' : 'failed')
+    this.#answered(provider, isWalletError(provider.error, 'DEADLINE') ? 'timed out' : 'failed')
     this.#finishIfAnswered()
   }
 
-  #answered(lane: ProviderLane, state: QuoteSnapshot['state']): void {
-    lane.state = state
-    lane.durationMs = this.#parts.services.io.clock.monotonic() - this.#startedAt
-    this.#board.show(lane)
+  #answered(provider: ProviderState, state: QuoteSnapshot['state']): void {
+    provider.state = state
+    provider.durationMs = this.#options.services.io.clock.monotonic() - this.#startedAt
+    this.#list.markChanged(provider)
   }
 
   #quoteChanged(quote: SwapQuote): void {
-    const lane = this.#board.find(quote.pluginId)
-    if (lane?.quote !== quote) return
-    this.#board.show(lane)
-    if (this.#board.isOver && this.#board.quotes.every(({ fate }) => fate !== undefined)) this.close()
+    const provider = this.#list.find(quote.pluginId)
+    if (provider?.quote !== quote) return
+    this.#list.markChanged(provider)
+    if (this.#list.isOver && this.#list.quotes.every(({ fate }) => fate !== undefined)) this.close()
   }
 
-  #waited(): void {
-    if (this.#board.lanes.some(({ quote }) => quote !== undefined)) this.#finish()
+  #onTimeout(): void {
+    if (this.#list.providers.some(({ quote }) => quote !== undefined)) this.#finish()
     else this.#isWaitOver = true
   }
 
   #finishIfAnswered(): void {
-    if (this.#board.lanes.every(({ state }) => state !== 'pending')) this.#finish()
+    if (this.#list.providers.every(({ state }) => state !== 'pending')) this.#finish()
   }
 
   #finish(): void {
-    if (this.#board.isOver) return
+    if (this.#list.isOver) return
     this.#cancelWait()
-    const milliseconds = this.#parts.services.io.clock.monotonic() - this.#startedAt
-    const late = this.#board.lanes.filter(({ state }) => state === 'pending')
-    for (const lane of late) {
-      lane.state = 'timed out'
-      lane.durationMs = milliseconds
-      lane.error = new WalletError('DEADLINE', { what: lane.plugin.displayName, milliseconds })
+    const milliseconds = this.#options.services.io.clock.monotonic() - this.#startedAt
+    const late = this.#list.providers.filter(({ state }) => state === 'pending')
+    for (const provider of late) {
+      provider.state = 'timed out'
+      provider.durationMs = milliseconds
+      provider.error = new WalletError('DEADLINE', { what: provider.plugin.displayName, milliseconds })
     }
-    this.#board.end(late)
+    this.#list.end(late)
     this.#abort.abort()
-    if (this.#board.quotes.length > 0) {
-      this.#settle.resolve(this.#board.quotes)
+    if (this.#list.quotes.length > 0) {
+      this.#settle.resolve(this.#list.quotes)
       return
     }
-    this.#settle.reject(bestErrorOf(this.#board.lanes.flatMap(({ error }) => error ?? [])))
+    this.#settle.reject(bestErrorOf(this.#list.providers.flatMap(({ error }) => error ?? [])))
     this.close()
   }
 
-  #placeOf({ plugin: { id, displayName } }: ProviderLane): Parameters<typeof swapErrorOf>[0] {
-    return { pluginId: id, displayName, request: this.#parts.request, hook: 'fetchQuotes' }
+  #errorSourceOf({ plugin: { id, displayName } }: ProviderState): Parameters<typeof swapErrorOf>[0] {
+    return { pluginId: id, displayName, request: this.#options.request, hook: 'fetchQuotes' }
   }
 }

@@ -6,10 +6,10 @@ import type { SwapPlugin } from '../plugins/plugin.ts'
 import type { Services } from '../plugins/services.ts'
 import type { TokenMap } from '../types/currency.ts'
 import type { EngineStore } from '../types/engine.ts'
-import type { Deal } from './approval.ts'
+import type { ApprovalContext } from './approval.ts'
 import type { SwapQuote } from './quote.ts'
 import { promoCodeOf } from './ranking.ts'
-import { readWish, type SwapOptions, type SwapWish } from './request.ts'
+import { readRequest, type SwapOptions, type SwapRequest } from './request.ts'
 import { QuoteRound } from './round.ts'
 
 /** What the settings of an account say of a swap plugin. */
@@ -20,12 +20,12 @@ export interface ProviderSettings {
 }
 
 /** What swaps need of the account. */
-export interface SwapServiceParts {
+export interface SwapServiceOptions {
   readonly services: Services
   settingsOf(plugin: SwapPlugin): ProviderSettings
   /** The tokens of a currency. */
   tokensOf(currencyPluginId: string): TokenMap
-  readonly findOwn: Deal['findOwn']
+  readonly findOwn: ApprovalContext['findOwn']
   readonly orderIds: OrderIds
 }
 
@@ -60,11 +60,11 @@ const MAX_ORDERS = 1000
 
 /** Asks swap providers for an account. */
 export class SwapService {
-  readonly #parts: SwapServiceParts
+  readonly #options: SwapServiceOptions
   readonly #open = new Set<QuoteRound>()
 
-  constructor(parts: SwapServiceParts) {
-    this.#parts = parts
+  constructor(options: SwapServiceOptions) {
+    this.#options = options
   }
 
   /**
@@ -72,11 +72,11 @@ export class SwapService {
    *
    * @throws NO_SWAP_PROVIDERS, SAME_CURRENCY, NO_AMOUNT_SPECIFIED, AMOUNT_INVALID, OPTION_INVALID, TOKEN_NOT_FOUND
    */
-  ask(wish: SwapWish, options: SwapOptions = {}): QuoteRound {
-    const { services, settingsOf, tokensOf, findOwn, orderIds } = this.#parts
-    checkWish(wish)
+  request(request: SwapRequest, options: SwapOptions = {}): QuoteRound {
+    const { services, settingsOf, tokensOf, findOwn, orderIds } = this.#options
+    checkRequest(request)
     requireObject('options', options)
-    const read = readWish(wish, tokensOf)
+    const read = readRequest(request, tokensOf)
     const { waitMs = WAIT_MS, disabled = [] } = options
     if (!Number.isFinite(waitMs) || waitMs < 0)
       throw new WalletError('OPTION_INVALID', { option: 'waitMs', rule: 'must be a number of milliseconds' })
@@ -86,23 +86,23 @@ export class SwapService {
       return { plugin, userSettings, promoCode: promoCodeOf(options, plugin.id) }
     })
     if (asked.length === 0) throw new WalletError('NO_SWAP_PROVIDERS', {})
-    const { fromWallet, toWallet } = wish
+    const { fromWallet, toWallet } = request
     const { crypto, random } = services.io
     const round = new QuoteRound({
       ...read,
       ...{ services, fromWallet, toWallet, asked, waitMs, findOwn },
       keepOrderId: (pluginId, orderId) => orderIds.keep(pluginId, orderId),
       roundId: crypto.toHex(random(4)),
-      wishes: options,
-      closed: ended => void this.#open.delete(ended)
+      preferences: options,
+      onClosed: ended => void this.#open.delete(ended)
     })
     this.#open.add(round)
     return round
   }
 
-  /** The best quote; the others are closed. @throws as {@link ask}, or the one error worth showing */
-  async fetchBest(wish: SwapWish, options?: SwapOptions): Promise<SwapQuote> {
-    const [best, ...others] = await this.ask(wish, options).settled
+  /** The best quote; the others are closed. @throws as {@link request}, or the one error worth showing */
+  async fetchBest(request: SwapRequest, options?: SwapOptions): Promise<SwapQuote> {
+    const [best, ...others] = await this.request(request, options).settled
     if (best === undefined) throw new WalletError('NO_SWAP_PROVIDERS', {})
     await Promise.all(others.map(quote => quote.close()))
     return best
@@ -118,9 +118,9 @@ export class SwapService {
 const WAIT_MS = 20_000
 
 /** @throws OPTION_INVALID unless two wallets and an amount in text are given */
-const checkWish = (wish: SwapWish): void => {
-  requireObject('request', wish)
-  const { fromWallet, toWallet, nativeAmount } = wish
+const checkRequest = (request: SwapRequest): void => {
+  requireObject('request', request)
+  const { fromWallet, toWallet, nativeAmount } = request
   for (const [option, wallet] of Object.entries({ fromWallet, toWallet })) {
     requireObject(option, wallet)
     requireObject(`currency of ${option}`, wallet.currencyInfo)

@@ -1,14 +1,14 @@
 import {
   areRelated,
   covers,
-  hasUnseenForeign,
+  hasUnknownForeignEdit,
   isOwnEdit,
-  joined,
+  joinLineages,
   type Lineage,
   laterSide,
   mergedProvenance,
   type Provenance,
-  stamped
+  stampFields
 } from './lineage.ts'
 import { changedFields, mergeJson, type Side, WHOLE_FILE } from './merge.ts'
 import { type BoxText, type PendingChange, pastWith, type RepoFile } from './repo-record.ts'
@@ -104,7 +104,7 @@ export const knownEdits = (
   const known = [data, pending?.base, ...(pending?.sent ?? []), ...(past?.boxes ?? [])]
   const lineages = known.map(box => (box ? boxes.open(box)?.lineage : undefined))
   const opened = lineages.filter(lineage => lineage !== undefined)
-  return opened.length === 0 ? undefined : joined(...opened)
+  return opened.length === 0 ? undefined : joinLineages(...opened)
 }
 
 /** Tells whether two boxes, or two absences, are the same. */
@@ -212,7 +212,7 @@ const hasGivenWay = (theirs: BoxText, base: BoxText | null | undefined, boxes: F
 const isCovered = (theirs: BoxText, known: readonly BoxText[], boxes: FileBoxes): boolean => {
   const version = boxes.open(theirs)
   const lineages = known.map(box => boxes.open(box)?.lineage).filter(lineage => lineage !== undefined)
-  return version !== undefined && covers(joined(...lineages), version.lineage)
+  return version !== undefined && covers(joinLineages(...lineages), version.lineage)
 }
 
 /** How long after an edit a client that does not look first may undo it unknowingly. */
@@ -249,14 +249,14 @@ const mergeOf = (versions: TwoVersions, boxes: FileBoxes): AppliedFile => {
   if (theirs === undefined) return isWaiting ? keepMine : takeTheirs
   const isLater = covers(theirs.lineage, mine.lineage)
   // A device that merged another client's version with ours may have taken all of that one.
-  const hasForeign = hasUnseenForeign(theirs.lineage, new Map())
+  const hasForeign = hasUnknownForeignEdit(theirs.lineage, new Map())
   if (isLater && !hasForeign) return takeTheirs
   if (!isLater && covers(mine.lineage, theirs.lineage))
     return { ...keepMine, conflict: isWaiting ? undefined : 'older' }
   const known = versions.known.map(box => boxes.open(box)).filter(version => version !== undefined)
-  const lineage = joined(mine.lineage, ...known.map(version => version.lineage))
+  const lineage = joinLineages(mine.lineage, ...known.map(version => version.lineage))
   // Another client's version, or one made of it, may have known ours without saying so.
-  const isUnsure = theirs.isForeign || hasUnseenForeign(theirs.lineage, lineage)
+  const isUnsure = theirs.isForeign || hasUnknownForeignEdit(theirs.lineage, lineage)
   const doubtIn = (text: string): Conflict | undefined =>
     isUnsure && versions.isRecent && hasReturned(text, mine, { known, isNew: versions.isNew })
       ? 'foreign'
@@ -282,7 +282,10 @@ const mergeOf = (versions: TwoVersions, boxes: FileBoxes): AppliedFile => {
   const both = mergedProvenance(sides)
   // What another client changed has no stamp yet.
   const provenance = theirs.isForeign
-    ? stamped({ ...both, lineage: joined(theirs.lineage, both.lineage) }, changedFields(mine.text, text))
+    ? stampFields(
+        { ...both, lineage: joinLineages(theirs.lineage, both.lineage) },
+        changedFields(mine.text, text)
+      )
     : both
   const box = boxes.seal(text, provenance)
   return { data: versions.theirs, pending: { box, base: versions.theirs, sent: [] }, conflict }
@@ -364,7 +367,7 @@ const originOf = (known: readonly FileVersion[], { mine, theirs, lineage }: TwoF
     return { base: others.reduce((all, next) => mergedOrigin(common, all, next), first).text }
   if (mine.isForeign || areRelated(lineage, theirs.lineage)) return undefined
   // Two made the file, each without the other, or both of what another client wrote, whose versions do not name each other.
-  const isUnsure = hasUnseenForeign(theirs.lineage, lineage)
+  const isUnsure = hasUnknownForeignEdit(theirs.lineage, lineage)
   const foreign = known.findLast(version => version.isForeign && covers(mine.lineage, version.lineage))
   return { base: isUnsure ? foreign?.text : undefined }
 }
@@ -373,7 +376,7 @@ const mergedOrigin = (known: readonly FileVersion[], left: FileVersion, right: F
   const older = known.filter(
     version => covers(left.lineage, version.lineage) && !covers(version.lineage, left.lineage)
   )
-  const lineage = joined(left.lineage, right.lineage)
+  const lineage = joinLineages(left.lineage, right.lineage)
   const origin = originOf(older, { mine: left, theirs: right, lineage: left.lineage }) ?? { base: undefined }
   const sides = { mine: withStamps(left), theirs: withStamps(right), winner: 'theirs' as const }
   const isStamped = !left.isForeign && !right.isForeign
@@ -383,7 +386,7 @@ const mergedOrigin = (known: readonly FileVersion[], left: FileVersion, right: F
 
 /** A version with stamps, also the first one of a file. */
 const withStamps = (version: FileVersion): FileVersion =>
-  isNewFile(version) ? { ...version, ...stamped(version, changedFields('{}', version.text)) } : version
+  isNewFile(version) ? { ...version, ...stampFields(version, changedFields('{}', version.text)) } : version
 
 const mergeTexts = (sides: {
   readonly origin: Origin

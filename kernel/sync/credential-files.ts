@@ -7,7 +7,7 @@ import type { Disk } from '../io/disk.ts'
 import type { Io } from '../io/io.ts'
 
 /** What doubled files need. */
-export interface DoubledFilesOptions {
+export interface CredentialFilesOptions {
   readonly io: Pick<Io, 'crypto' | 'clock'>
   readonly disk: Disk
   /** Hears of every damage, repaired or not. */
@@ -16,11 +16,11 @@ export interface DoubledFilesOptions {
    * Tells whether a text that carries no checksum of ours, because a deployed client wrote it, is sound.
    * By default it must be a JSON object.
    */
-  readonly isSound?: (path: string, text: string) => boolean
+  readonly isValid?: (path: string, text: string) => boolean
 }
 
 /** Files that must never be lost: each is kept twice, with its previous generation. */
-export interface DoubledFiles {
+export interface CredentialFiles {
   /**
    * The newest sound text, or undefined if the file never was. Damage is repaired, kept and reported.
    *
@@ -44,7 +44,7 @@ export interface DoubledFiles {
  * the file, if it is the newest generation of the backup or was written by a deployed client since; else the
  * backup's newest sound generation.
  */
-export const makeDoubledFiles = (options: DoubledFilesOptions): DoubledFiles => {
+export const openCredentialFiles = (options: CredentialFilesOptions): CredentialFiles => {
   const { disk } = options
   const queues = new Map<string, Promise<unknown>>()
   // Operations on one path never overlap: each reads what the one before it wrote.
@@ -93,7 +93,7 @@ interface Backup {
 
 const backupPath = (path: string): string => `${BACKUP}/${path}`
 
-const load = async (options: DoubledFilesOptions, path: string): Promise<string | undefined> => {
+const load = async (options: CredentialFilesOptions, path: string): Promise<string | undefined> => {
   const file = await readFile(options, path)
   const backup = await readBackup(options, path)
   if (file.text !== undefined && isRight(options, { path, text: file.text, backup })) return file.text
@@ -110,7 +110,7 @@ const load = async (options: DoubledFilesOptions, path: string): Promise<string 
   return kept.text
 }
 
-const save = async (options: DoubledFilesOptions, path: string, text: string): Promise<void> => {
+const save = async (options: CredentialFilesOptions, path: string, text: string): Promise<void> => {
   const { disk } = options
   const present = await load(options, path).catch((error: unknown) => {
     if (!isWalletError(error, 'CORRUPT_FILE')) throw error
@@ -134,17 +134,17 @@ interface Candidate {
   readonly backup: Backup | undefined
 }
 
-const isRight = (options: DoubledFilesOptions, { path, text = '', backup }: Candidate): boolean => {
+const isRight = (options: CredentialFilesOptions, { path, text = '', backup }: Candidate): boolean => {
   const sum = sumOf(options, text).sha256
   if (backup?.newest.sha256 === sum) return true
   // The second write of a save did not arrive: the backup is newer.
   if (backup?.previous?.sha256 === sum) return false
-  return isSound(options, path, text)
+  return isValid(options, path, text)
 }
 
 // A file that is merely older than its backup is no damage, and a lost one cannot be kept.
 const describe = async (
-  options: DoubledFilesOptions,
+  options: CredentialFilesOptions,
   { path, text, backup }: Candidate
 ): Promise<WalletError | undefined> => {
   if (text === undefined) return new WalletError('CORRUPT_FILE', { path, rule: 'it is missing' })
@@ -153,7 +153,7 @@ const describe = async (
 }
 
 const readFile = async (
-  { disk }: DoubledFilesOptions,
+  { disk }: CredentialFilesOptions,
   path: string
 ): Promise<{ text?: string | undefined; damage?: WalletError }> => {
   try {
@@ -164,7 +164,7 @@ const readFile = async (
   }
 }
 
-const readBackup = async (options: DoubledFilesOptions, path: string): Promise<Backup | undefined> => {
+const readBackup = async (options: CredentialFilesOptions, path: string): Promise<Backup | undefined> => {
   const { text, damage } = await readFile(options, backupPath(path))
   if (damage !== undefined) options.report(damage)
   if (text === undefined) return undefined
@@ -180,7 +180,7 @@ const parseBackup = (text: string): { newest?: unknown; previous?: unknown } => 
   return typeof value === 'object' && value !== null ? value : {}
 }
 
-const isIntact = (options: DoubledFilesOptions, value: unknown): value is Generation => {
+const isIntact = (options: CredentialFilesOptions, value: unknown): value is Generation => {
   if (typeof value !== 'object' || value === null) return false
   const { text, length, sha256 } = value as Partial<Generation>
   if (typeof text !== 'string') return false
@@ -188,18 +188,21 @@ const isIntact = (options: DoubledFilesOptions, value: unknown): value is Genera
   return sum.length === length && sum.sha256 === sha256
 }
 
-const isSound = ({ isSound }: DoubledFilesOptions, path: string, text: string): boolean => {
+const isValid = ({ isValid: isSound }: CredentialFilesOptions, path: string, text: string): boolean => {
   if (isSound !== undefined) return isSound(path, text)
   const value = tryJsonText(text)
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-const generationOf = (options: DoubledFilesOptions, text: string): Generation => ({
+const generationOf = (options: CredentialFilesOptions, text: string): Generation => ({
   text,
   ...sumOf(options, text)
 })
 
-const sumOf = ({ io }: Pick<DoubledFilesOptions, 'io'>, text: string): { length: number; sha256: string } => {
+const sumOf = (
+  { io }: Pick<CredentialFilesOptions, 'io'>,
+  text: string
+): { length: number; sha256: string } => {
   const bytes = bytesOf(text)
   return { length: bytes.length, sha256: io.crypto.toHex(io.crypto.sha256(bytes)) }
 }

@@ -15,7 +15,7 @@ export interface FieldEdit {
 export type MakeEdits = (fields: JsonObject | undefined) => readonly FieldEdit[]
 
 /** Where a JSON file lives, and where damaged ones go. */
-export interface JsonFilePlace {
+export interface JsonFileOptions {
   readonly repo: Repo
   readonly path: string
   readonly disk: Disk
@@ -32,16 +32,16 @@ export interface JsonFilePlace {
  */
 export class JsonFile {
   readonly path: string
-  readonly #place: JsonFilePlace
+  readonly #options: JsonFileOptions
 
-  constructor(place: JsonFilePlace) {
-    this.path = place.path
-    this.#place = place
+  constructor(options: JsonFileOptions) {
+    this.path = options.path
+    this.#options = options
   }
 
   /** The object; undefined if there is no file, and {} for one that cannot be read, which is reported. */
   async read(): Promise<JsonObject | undefined> {
-    const { repo, path, report } = this.#place
+    const { repo, path, report } = this.#options
     try {
       const text = await repo.getText(path)
       return text === undefined ? undefined : parseFields(text, path)
@@ -59,7 +59,7 @@ export class JsonFile {
   async edit(makeEdits: MakeEdits): Promise<void> {
     const damage = await this.#tryEdit(makeEdits, { mayDisplace: false })
     if (damage === undefined) return
-    await this.#keep(damage)
+    await this.#quarantine(damage)
     await this.#tryEdit(makeEdits, { mayDisplace: true })
   }
 
@@ -68,7 +68,7 @@ export class JsonFile {
     makeEdits: MakeEdits,
     { mayDisplace }: { readonly mayDisplace: boolean }
   ): Promise<string | undefined> {
-    const { repo, path } = this.#place
+    const { repo, path } = this.#options
     let damage: string | undefined
     const edited = (present: Present): string | undefined => {
       const start = present.fields ?? {}
@@ -87,8 +87,8 @@ export class JsonFile {
     return damage
   }
 
-  async #keep(rule: string): Promise<void> {
-    const { repo, path, disk, clock, report } = this.#place
+  async #quarantine(rule: string): Promise<void> {
+    const { repo, path, disk, clock, report } = this.#options
     const text = await repo.getBox(path)
     if (text === undefined) return
     report(await quarantine(disk, clock, { path: `repos/${repo.id}/${path}`, text, rule }))

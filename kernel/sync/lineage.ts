@@ -24,13 +24,13 @@ export const areRelated = (left: Lineage, right: Lineage): boolean => {
 }
 
 /** Tells whether a version was made of one that another client sealed, and that went into none of ours: it may have known ours. */
-export const hasUnseenForeign = (later: Lineage, ours: Lineage): boolean => {
+export const hasUnknownForeignEdit = (later: Lineage, ours: Lineage): boolean => {
   for (const [session, count] of later) if (count === FOREIGN && !ours.has(session)) return true
   return false
 }
 
 /** The edits of several versions together, those of the first one first. */
-export const joined = (...lineages: readonly Lineage[]): Lineage => {
+export const joinLineages = (...lineages: readonly Lineage[]): Lineage => {
   const all = new Map<string, number>()
   for (const lineage of lineages) {
     for (const [session, count] of lineage) all.set(session, Math.max(count, all.get(session) ?? 0))
@@ -91,11 +91,11 @@ export const mergedProvenance = (sides: {
     const stamp = isOurs ? ours : others
     if (stamp !== undefined) stamps.set(field, stamp)
   }
-  return { lineage: joined(mine.lineage, theirs.lineage), stamps }
+  return { lineage: joinLineages(mine.lineage, theirs.lineage), stamps }
 }
 
 /** What stands in a version's box: the lineage in its header, the stamps in its footer. */
-export const provenanceMark = ({ lineage, stamps }: Provenance): BoxMark => {
+export const encodeProvenance = ({ lineage, stamps }: Provenance): BoxMark => {
   const sessions = [...lineage].slice(0, MAX_SESSIONS)
   const header = new Uint8Array(MAGIC.length + 1 + sessions.length * ENTRY)
   header.set(MAGIC)
@@ -120,8 +120,8 @@ export const provenanceMark = ({ lineage, stamps }: Provenance): BoxMark => {
   return { header, footer }
 }
 
-/** What {@link provenanceMark} has put into a box; undefined if there is noise only, because another client sealed it. */
-export const provenanceIn = ({ header, footer }: BoxMark): Provenance | undefined => {
+/** What {@link encodeProvenance} has put into a box; undefined if there is noise only, because another client sealed it. */
+export const decodeProvenance = ({ header, footer }: BoxMark): Provenance | undefined => {
   const size = header[MAGIC.length] ?? 0
   const isMarked = MAGIC.every((byte, i) => header[i] === byte)
   if (!isMarked || size > MAX_SESSIONS || header.length < MAGIC.length + 1 + size * ENTRY) return undefined
@@ -151,7 +151,7 @@ export const foreignProvenance = (vector: string): Provenance => ({
 })
 
 /** A version whose fields were given their values by the newest edit in it. */
-export const stamped = ({ lineage, stamps }: Provenance, fields: readonly number[]): Provenance => {
+export const stampFields = ({ lineage, stamps }: Provenance, fields: readonly number[]): Provenance => {
   const [[session, count] = ['', 0]] = lineage
   const changed = new Map<number, EditId>(
     fields.slice(0, MAX_STAMPS).map(field => [field, { session, count }])
@@ -182,7 +182,7 @@ export class EditCount {
     if (present === undefined) return { lineage: own, stamps: new Map() }
     // Without a stamp it would look like the first version of a file.
     const changed = fields.length === 0 ? [WHOLE_FILE] : fields
-    return stamped({ lineage: joined(own, present.lineage), stamps: present.stamps }, changed)
+    return stampFields({ lineage: joinLineages(own, present.lineage), stamps: present.stamps }, changed)
   }
 }
 

@@ -10,8 +10,8 @@ export interface ThreeTexts {
   readonly theirs: string
   /** Whose value stands where both changed one field: the later writer's. */
   readonly winner: Side
-  /** Tells whose value of a field is the later one, by its mark; undefined if only the texts can tell. */
-  readonly laterOf?: (mark: number) => Side | undefined
+  /** Tells whose value of a field is the later one, by its tag; undefined if only the texts can tell. */
+  readonly laterOf?: (tag: number) => Side | undefined
 }
 
 /** One side of a merge. */
@@ -53,11 +53,11 @@ export const mergeJson = ({
 }
 
 /**
- * The marks of the fields that differ between two texts of a file, as {@link mergeJson} tells fields apart.
+ * The tags of the fields that differ between two texts of a file, as {@link mergeJson} tells fields apart.
  *
  * If one of them is no JSON object, the file is one field: {@link WHOLE_FILE}.
  *
- * @param options.isDeep - leaves out the mark of a new object or set, and marks only what is in it
+ * @param options.isDeep - leaves out the tag of a new object or set, and tags only what is in it
  */
 export const changedFields = (
   before: string,
@@ -66,42 +66,42 @@ export const changedFields = (
 ): number[] => {
   const [old, present] = [parseObject(before), parseObject(after)]
   if (old === undefined || present === undefined) return before === after ? [] : [WHOLE_FILE]
-  const marks: number[] = []
-  addChanged({ marks, isDeep }, WHOLE_FILE, old, present)
-  return marks
+  const tags: number[] = []
+  addChanged({ tags: tags, isDeep }, WHOLE_FILE, old, present)
+  return tags
 }
 
-interface FoundMarks {
-  readonly marks: number[]
+interface ChangedTags {
+  readonly tags: number[]
   readonly isDeep: boolean
 }
 
-const addChanged = (found: FoundMarks, place: number, old: unknown, present: unknown): void => {
+const addChanged = (found: ChangedTags, tag: number, old: unknown, present: unknown): void => {
   if (isSameJson(old, present)) return
-  const { marks, isDeep } = found
-  const known = marks.length
+  const { tags, isDeep } = found
+  const known = tags.length
   if (isObject(present) && isObject(old ?? {})) {
     const before = isObject(old) ? old : {}
     for (const name of new Set([...Object.keys(before), ...Object.keys(present)]))
-      addChanged(found, fieldMark(place, name), fieldOf(before, name), fieldOf(present, name))
+      addChanged(found, fieldTag(tag, name), fieldOf(before, name), fieldOf(present, name))
     if (isObject(old)) return
   } else if (isSet(present) && isSet(old ?? [])) {
     const [before, after] = [new Set<unknown>(Array.isArray(old) ? old : []), new Set(present)]
     for (const text of new Set([...before, ...after]))
-      if (!before.has(text) || !after.has(String(text))) marks.push(fieldMark(place, String(text)))
+      if (!before.has(text) || !after.has(String(text))) tags.push(fieldTag(tag, String(text)))
     if (old !== undefined) return
   }
-  if (!isDeep || marks.length === known) marks.push(place)
+  if (!isDeep || tags.length === known) tags.push(tag)
 }
 
-/** What tells a field from the others of its file, in 32 bits (FNV-1a): the mark of where it is in, and its name. */
-const fieldMark = (place: number, name: string): number => {
-  let mark = Math.imul(place ^ 0x1f, FNV_PRIME)
-  for (let i = 0; i < name.length; i += 1) mark = Math.imul(mark ^ name.charCodeAt(i), FNV_PRIME)
-  return mark >>> 0
+/** What tells a field from the others of its file, in 32 bits (FNV-1a): a hash of its parent's tag and its name. */
+const fieldTag = (parent: number, name: string): number => {
+  let tag = Math.imul(parent ^ 0x1f, FNV_PRIME)
+  for (let i = 0; i < name.length; i += 1) tag = Math.imul(tag ^ name.charCodeAt(i), FNV_PRIME)
+  return tag >>> 0
 }
 
-/** The mark of a file as a whole. */
+/** The tag of a file as a whole. */
 export const WHOLE_FILE = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
@@ -123,7 +123,7 @@ interface ThreeFields extends ThreeValues {
   readonly theirs: Fields
 }
 
-const mergeFields = ({ base, earlier, mine, theirs, ...rest }: ThreeFields, place: number): Fields => {
+const mergeFields = ({ base, earlier, mine, theirs, ...rest }: ThreeFields, tag: number): Fields => {
   const names = new Set([...Object.keys(theirs), ...Object.keys(mine)])
   const merged: [string, unknown][] = []
   for (const name of names) {
@@ -132,24 +132,24 @@ const mergeFields = ({ base, earlier, mine, theirs, ...rest }: ThreeFields, plac
     const others = fieldOf(theirs, name)
     const steps = earlier.map(step => fieldOf(step, name))
     const three = { base: old, earlier: steps, mine: ours, theirs: others, ...rest }
-    const value = mergeValue(three, fieldMark(place, name))
+    const value = mergeValue(three, fieldTag(tag, name))
     if (value !== undefined) merged.push([name, value])
   }
   // Defines own fields only, so that a field called __proto__ is a field like any other.
   return Object.fromEntries(merged)
 }
 
-const mergeValue = (values: ThreeValues, place: number): unknown => {
+const mergeValue = (values: ThreeValues, tag: number): unknown => {
   const { base, earlier, mine, theirs, winner, laterOf } = values
   if (isObject(mine) && isObject(theirs)) {
     const steps = earlier.filter(isObject)
-    return mergeFields({ ...values, base: isObject(base) ? base : {}, earlier: steps, mine, theirs }, place)
+    return mergeFields({ ...values, base: isObject(base) ? base : {}, earlier: steps, mine, theirs }, tag)
   }
   if (isSet(mine) && isSet(theirs) && isSet(base ?? [])) {
     const steps = [base, ...earlier].map(step => step ?? []).filter(isSet)
-    return mergeSets({ steps, mine, theirs, laterOf }, place)
+    return mergeSets({ steps, mine, theirs, laterOf }, tag)
   }
-  const later = laterOf?.(place)
+  const later = laterOf?.(tag)
   if (later !== undefined) return later === 'mine' ? mine : theirs
   if ([base, ...earlier].some(ours => isSameJson(theirs, ours))) return mine
   if (isSameJson(mine, base)) return theirs
@@ -163,13 +163,13 @@ interface ThreeSets {
   readonly laterOf: ThreeTexts['laterOf'] | undefined
 }
 
-/** Who has changed a text's place in the set decides; the other side has left it as one of the steps had it. */
-const mergeSets = ({ steps, mine, theirs, laterOf }: ThreeSets, place: number): string[] => {
+/** Who has changed a text's tag in the set decides; the other side has left it as one of the steps had it. */
+const mergeSets = ({ steps, mine, theirs, laterOf }: ThreeSets, tag: number): string[] => {
   const [ours, others, ...begun] = [mine, theirs, ...steps].map(list => new Set(list))
   return [...new Set([...mine, ...theirs])]
     .filter(text => {
       const [isOurs, isTheirs] = [ours?.has(text) === true, others?.has(text) === true]
-      const later = isOurs === isTheirs ? undefined : laterOf?.(fieldMark(place, text))
+      const later = isOurs === isTheirs ? undefined : laterOf?.(fieldTag(tag, text))
       if (later !== undefined) return later === 'mine' ? isOurs : isTheirs
       return begun.some(step => step.has(text) === isTheirs) ? isOurs : isTheirs
     })

@@ -4,14 +4,14 @@ import type { Disk } from '../io/disk.ts'
 import type { BulkChange } from '../repo/store/bulk.ts'
 import { openPagedStore } from '../repo/store/open-paged-store.ts'
 import type { PagedStore } from '../repo/store/paged-store.ts'
-import { Repo, type RepoParts } from './repo.ts'
+import { Repo, type RepoOptions } from './repo.ts'
 import { RepoFiles } from './repo-files.ts'
 import { BULK, boxText, PREFIX, parseBox, pendingEntry } from './repo-record.ts'
 import { parseStatus } from './repo-state.ts'
 import { isTombstonePath, tombstoneKey } from './tombstones.ts'
 
 /** What opening a repo needs. */
-export interface RepoOptions extends RepoParts {
+export interface OpenRepoOptions extends RepoOptions {
   readonly disk: Disk
   /** Where a deployed client's folders begin on this disk: '' for files, `airbitz/` for a browser's storage. */
   readonly deployedPrefix?: string
@@ -24,7 +24,7 @@ export interface RepoOptions extends RepoParts {
  *
  * @throws STORAGE_FAILED, STORAGE_FULL
  */
-export const openRepo = async (options: RepoOptions): Promise<Repo> => {
+export const openRepo = async (options: OpenRepoOptions): Promise<Repo> => {
   const { io, disk, repoId, dataKey, report, deployedPrefix = '' } = options
   const root = `repos/${repoId}`
   const folder = `${root}/store`
@@ -45,7 +45,7 @@ export const openRepo = async (options: RepoOptions): Promise<Repo> => {
 }
 
 /** Where a deployed client's copy of a repo may be. */
-export interface DeployedPlace {
+export interface DeployedRepo {
   readonly store: PagedStore
   readonly disk: Disk
   readonly repoId: string
@@ -63,9 +63,9 @@ export interface DeployedPlace {
  * `imported/`; a crash in between goes on at the next opening. A file that is no box, or whose path is outside
  * the grammar, is reported and stays where it is.
  */
-const importDeployedRepo = async (place: DeployedPlace): Promise<void> => {
-  const { store, disk, repoId, prefix } = place
-  const old = await readDeployed(place)
+const importDeployedRepo = async (source: DeployedRepo): Promise<void> => {
+  const { store, disk, repoId, prefix } = source
+  const old = await readDeployed(source)
   if (old.paths.length === 0) return
   const files = new RepoFiles(store)
   const writes = new Map<string, string | BulkChange | null>()
@@ -117,7 +117,7 @@ export const exportDeployedRepo = async (repo: Repo, disk: Disk, prefix: string 
   await disk.setText(`${root}/status.json`, JSON.stringify({ lastSync, ...(lastHash && { lastHash }) }))
 }
 
-interface Deployed {
+interface DeployedFiles {
   readonly data: Map<string, string>
   readonly changes: Map<string, string>
   status: string | undefined
@@ -125,9 +125,15 @@ interface Deployed {
   readonly paths: string[]
 }
 
-const readDeployed = async ({ disk, repoId, prefix, paths, report }: DeployedPlace): Promise<Deployed> => {
+const readDeployed = async ({
+  disk,
+  repoId,
+  prefix,
+  paths,
+  report
+}: DeployedRepo): Promise<DeployedFiles> => {
   const root = `${prefix}repos/${repoId}/`
-  const old: Deployed = { data: new Map(), changes: new Map(), status: undefined, paths: [] }
+  const old: DeployedFiles = { data: new Map(), changes: new Map(), status: undefined, paths: [] }
   const ours = paths.filter(path => !path.startsWith(`${root}store/`))
   await forEachInGroups(ours, async full => {
     const name = full.slice(root.length)

@@ -9,7 +9,7 @@ import { type BoxText, PREFIX, type RepoFile, vectorOf, visibleOf } from './repo
 /**
  * Returns true if the text that a server has for a path belongs there, given the text that is there now.
  *
- * Boxes do not say which file they are: a server that puts one in another's place is found out by what is in it.
+ * Boxes do not say which file they are: a server that puts one in another's options is found out by what is in it.
  */
 export type BelongsAt = (
   path: string,
@@ -20,14 +20,14 @@ export type BelongsAt = (
 export interface GuardFindings {
   /** Files of which the server has a version that was replaced before; ours is sent again. */
   readonly old: number
-  /** Files in whose place the server has another's text; ours is sent again. */
+  /** Files in whose options the server has another's text; ours is sent again. */
   readonly misplaced: number
   /** New files that were not taken, because they do not open and there are too many of them. */
   readonly refused: number
 }
 
 /** What a guard needs to see. */
-export interface GuardPlace {
+export interface GuardOptions {
   readonly reply: AppliedReply
   readonly store: PagedStore
   readonly boxes: FileBoxes
@@ -41,20 +41,20 @@ export interface GuardPlace {
 
 /** Compares a server's reply with what this device knows, file by file, before anything of it replaces what is here. */
 export class ReplyGuard {
-  readonly #place: GuardPlace
+  readonly #options: GuardOptions
   #old = 0
   #misplaced = 0
   #refused = 0
   #isStrict: boolean
   #seen = 0
-  #noted = 0
+  #remembered = 0
   readonly #offset: number
   #unopened: { count: number; length: number } | undefined
 
-  constructor(place: GuardPlace) {
-    this.#place = place
-    this.#isStrict = place.store.get(PREFIX.unopened) !== undefined
-    this.#offset = Math.floor(place.random() * SAMPLE)
+  constructor(options: GuardOptions) {
+    this.#options = options
+    this.#isStrict = options.store.get(PREFIX.unopened) !== undefined
+    this.#offset = Math.floor(options.random() * SAMPLE)
   }
 
   get findings(): GuardFindings {
@@ -68,7 +68,7 @@ export class ReplyGuard {
    * of 16 others, until one fails; from then on all are. Some that do not open are kept, as a newer app may have sealed them.
    */
   admits(path: string, box: BoxText): boolean {
-    const { boxes, report } = this.#place
+    const { boxes, report } = this.#options
     this.#seen += 1
     if (!this.#isStrict && box.length < LARGE && this.#seen % SAMPLE !== this.#offset) return true
     if (boxes.canOpen(box)) return true
@@ -96,7 +96,7 @@ export class ReplyGuard {
    * @param apply - applies the reply without the server's version of this file
    */
   settle(before: NamedFile, apply: (reply: AppliedReply) => AppliedFile): AppliedFile | undefined {
-    const { reply } = this.#place
+    const { reply } = this.#options
     const { path } = before
     const theirs = reply.changes.get(path)
     const present = visibleOf(before)
@@ -115,15 +115,15 @@ export class ReplyGuard {
   }
 
   /** Remembers which boxes of a file were replaced, so that they are known when a server brings them back. */
-  note(before: NamedFile, after: RepoFile, writes: Map<string, string | BulkChange | null>): void {
-    const { store, now } = this.#place
+  remember(before: NamedFile, after: RepoFile, writes: Map<string, string | BulkChange | null>): void {
+    const { store, now } = this.#options
     const is = after.data
     if (is !== undefined && store.get(keyOf(before.path, is)) !== undefined) return
-    const sent = this.#place.reply.sent.get(before.path)
+    const sent = this.#options.reply.sent.get(before.path)
     for (const box of [before.data, ...(sent?.sent ?? [])]) {
-      if (this.#noted === MAX_NOTED) return
+      if (this.#remembered === MAX_REMEMBERED) return
       if (box !== undefined && box !== is && box !== after.pending?.box) {
-        this.#noted += 1
+        this.#remembered += 1
         writes.set(keyOf(before.path, box), String(Math.floor(now / 1000)))
       }
     }
@@ -131,12 +131,12 @@ export class ReplyGuard {
 
   /** Adds the bounds of what is remembered. */
   finish(writes: Map<string, string | BulkChange | null>): void {
-    const { store } = this.#place
+    const { store } = this.#options
     if (this.#unopened !== undefined) writes.set(PREFIX.unopened, JSON.stringify(this.#unopened))
     let added = 0
     for (const key of writes.keys()) if (key.startsWith(PREFIX.old)) added += 1
     // Counting costs a walk over all entries: it is done about once in 256 of them.
-    if (added === 0 || this.#place.random() > Math.max(added, 8) / 256) return
+    if (added === 0 || this.#options.random() > Math.max(added, 8) / 256) return
     const known = [...store.entries(PREFIX.old)]
     if (known.length <= MAX_OLD) return
     known.sort(([, left], [, right]) => Number(left) - Number(right))
@@ -147,7 +147,7 @@ export class ReplyGuard {
     path: string,
     { theirs, present }: { readonly theirs: BoxText; readonly present: BoxText }
   ): { readonly isSentAgain: boolean } | undefined {
-    const { boxes, report, store, belongsAt } = this.#place
+    const { boxes, report, store, belongsAt } = this.#options
     const version = boxes.open(theirs)
     const text = version?.text
     if (text === undefined && !boxes.canOpen(theirs)) {
@@ -183,7 +183,7 @@ export class ReplyGuard {
 
   #readUnopened(): { count: number; length: number } {
     const [count, length] = (
-      /^\{"count":(\d+),"length":(\d+)\}$/.exec(this.#place.store.get(PREFIX.unopened) ?? '') ?? []
+      /^\{"count":(\d+),"length":(\d+)\}$/.exec(this.#options.store.get(PREFIX.unopened) ?? '') ?? []
     )
       .slice(1)
       .map(Number)
@@ -193,7 +193,7 @@ export class ReplyGuard {
 
 /**
  * A vector is 16 random bytes; half of it is enough to know it again. The path belongs to it: a server may have shown the box in
- * the place of another.
+ * the options of another.
  */
 const keyOf = (path: string, box: BoxText): string => `${PREFIX.old}${vectorOf(box).slice(0, 16)}/${path}`
 
@@ -205,5 +205,5 @@ const MAX_UNOPENED_LENGTH = 4 * 1024 * 1024
 /** How many replaced boxes are remembered; each takes about a hundred bytes. */
 const MAX_OLD = 2000
 /** How many of them one reply, or a part of 4 MB of one, adds: to remember all of a large one would cost more than to take it. */
-const MAX_NOTED = 500
+const MAX_REMEMBERED = 500
 const MAX_REPORTS = 10

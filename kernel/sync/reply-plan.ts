@@ -30,7 +30,7 @@ import { parseStatus } from './repo-state.ts'
 import { isTombstonePath, type Tombstones } from './tombstones.ts'
 
 /** What planning needs to see of a repo. */
-export interface ReplyPlace {
+export interface ReplyContext {
   readonly reply: AppliedReply
   readonly store: PagedStore
   readonly files: RepoFiles
@@ -81,20 +81,20 @@ export const partsOf = ({ sent, changes }: AppliedReply): string[][] => {
  * What does not open, belongs to another file or was replaced before does not replace what is here ({@link ReplyGuard}). What
  * the server deletes or replaces is kept for 30 days ({@link planKept}).
  */
-export const planReply = async (place: ReplyPlace, paths: readonly string[]): Promise<ReplyPlan> => {
-  const { files, boxes, reply, store, now } = place
+export const planReply = async (context: ReplyContext, paths: readonly string[]): Promise<ReplyPlan> => {
+  const { files, boxes, reply, store, now } = context
   const writes = new Map<string, string | BulkChange | null>()
   const changed: string[] = []
   const removed: OldFile[] = []
   const replaced: OldFile[] = []
   const conflicts: Conflict[] = []
-  const guard = new ReplyGuard(place)
-  const breathe = makeYielder(place.clock)
+  const guard = new ReplyGuard(context)
+  const pause = makeYielder(context.clock)
   const isFew = reply.isComplete !== true && reply.changes.size <= MAX_FEW
   for (const before of await files.read(paths)) {
-    await breathe()
+    await pause()
     const { path } = before
-    const deletions = place.tombstones?.of(path) ?? []
+    const deletions = context.tombstones?.of(path) ?? []
     const isNew = before.data === undefined && before.pending === undefined && !reply.sent.has(path)
     if (isNew && !isDeleted(reply.changes.get(path), deletions, boxes)) {
       // By far the most frequent: a first download is nothing else.
@@ -111,14 +111,14 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
     const isOverwritten = before.past === undefined && !!reply.changes.get(path)
     const known = isOverwritten ? { ...before, past: pastSince(files.filledAt, now) } : before
     const apply = (part: AppliedReply): AppliedFile =>
-      applyToFile(known, { path, reply: part, now, deletions, isNamed: place.named?.has(path) }, boxes)
+      applyToFile(known, { path, reply: part, now, deletions, isNamed: context.named?.has(path) }, boxes)
     const after: AppliedFile = guard.settle(before, apply) ?? apply(reply)
     const [was, is] = [visibleOf(before), visibleOf(after)]
     const { conflict } = after
     if (conflict !== undefined) conflicts.push(conflict)
     const isDoubt = conflict !== undefined && isDoubtful(conflict)
     if (isDoubt && conflicts.length <= MAX_REPORTS)
-      place.report(new WalletError('SYNC_CONFLICT', { path, rule: RULES[conflict] }))
+      context.report(new WalletError('SYNC_CONFLICT', { path, rule: RULES[conflict] }))
     if (was !== is) {
       files.put(writes, path, is ?? null)
       changed.push(path)
@@ -128,10 +128,10 @@ export const planReply = async (place: ReplyPlace, paths: readonly string[]): Pr
     const entry = pendingEntry(after)
     if (before.isLost || pendingEntry(before) !== entry) writes.set(PREFIX.pending + path, entry)
     if (after.past !== before.past) writes.set(PREFIX.past + path, pastEntry(after.past))
-    guard.note(before, after, writes)
+    guard.remember(before, after, writes)
   }
   guard.finish(writes)
-  if (removed.length > 0) files.pruneGone(writes)
+  if (removed.length > 0) files.pruneDeletions(writes)
   planKept(store, { reason: 'deleted', files: removed, now }, writes)
   planKept(store, { reason: 'replaced', files: replaced, now }, writes)
   return {
@@ -184,11 +184,11 @@ export const checkDeletions = async (
  * @returns how many files the server once had and lacks now
  */
 export const planHealing = async (
-  place: ReplyPlace,
+  context: ReplyContext,
   writes: Map<string, string | BulkChange | null>
 ): Promise<number> => {
-  const { reply, files, store } = place
-  if (!heals(place)) return 0
+  const { reply, files, store } = context
+  if (!heals(context)) return 0
   let missing = 0
   for (const path of await files.list('')) {
     const isThere = files.pending.has(path) || reply.changes.has(path) || reply.sent.has(path)
@@ -213,7 +213,7 @@ export const planHealing = async (
  * answers a request of at most a minute ago. A few are kept for a day, for what arrives late.
  */
 export const planForgetting = (
-  { store, files, now }: ReplyPlace,
+  { store, files, now }: ReplyContext,
   writes: Map<string, string | BulkChange | null>
 ): void => {
   if (files.past.size === 0 || (writes.size === 0 && files.past.size <= KEEP_PAST)) return
@@ -233,10 +233,10 @@ export const planForgetting = (
  * The time alone is not worth a write: only the first sync and a new hash are. While something is missing here no hash is
  * kept, so that the next sync fetches everything.
  */
-export const planStatus = (place: ReplyPlace, writes: Map<string, string | BulkChange | null>): void => {
-  const { reply, store, now } = place
+export const planStatus = (context: ReplyContext, writes: Map<string, string | BulkChange | null>): void => {
+  const { reply, store, now } = context
   const status = parseStatus(store.get(PREFIX.status))
-  const isHealed = status.isDamaged === true && heals(place)
+  const isHealed = status.isDamaged === true && heals(context)
   const isDamaged = status.isDamaged === true && !isHealed
   const lastHash = isDamaged ? undefined : (reply.hash ?? status.lastHash)
   if (status.lastSync > 0 && lastHash === status.lastHash && !isHealed) return
@@ -250,8 +250,8 @@ export const planStatus = (place: ReplyPlace, writes: Map<string, string | BulkC
  * @returns true if it was seen before and has been left since: the server shows an old state. Unless the reply was complete,
  * the next sync then asks for everything, so that what the server lacks is sent to it again
  */
-export const planHash = (place: ReplyPlace, writes: Map<string, string | BulkChange | null>): boolean => {
-  const { reply, store } = place
+export const planHash = (context: ReplyContext, writes: Map<string, string | BulkChange | null>): boolean => {
+  const { reply, store } = context
   const { lastHash, lastSync, isDamaged } = parseStatus(store.get(PREFIX.status))
   if (reply.hash === undefined || reply.hash === lastHash) return false
   const mark = reply.hash.slice(-MARK_LENGTH)
@@ -265,7 +265,7 @@ export const planHash = (place: ReplyPlace, writes: Map<string, string | BulkCha
 }
 
 /** Whether a reply names everything that the server has, and is not the first one. */
-const heals = ({ reply, store }: ReplyPlace): boolean => {
+const heals = ({ reply, store }: ReplyContext): boolean => {
   const { lastSync, isDamaged } = parseStatus(store.get(PREFIX.status))
   return reply.isComplete === true && (lastSync > 0 || isDamaged === true)
 }

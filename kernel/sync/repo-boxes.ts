@@ -13,7 +13,13 @@ import {
 import type { Clock, Io } from '../io/io.ts'
 import type { Box } from '../types/keys.ts'
 import type { FileBoxes, FileVersion } from './apply-reply.ts'
-import { EditCount, foreignProvenance, type Provenance, provenanceIn, provenanceMark } from './lineage.ts'
+import {
+  decodeProvenance,
+  EditCount,
+  encodeProvenance,
+  foreignProvenance,
+  type Provenance
+} from './lineage.ts'
 import { type BoxText, parseBox } from './repo-record.ts'
 
 /** The boxes of one repo: opening and sealing with its data key, which is never kept in the clear. */
@@ -34,7 +40,7 @@ export class RepoBoxes implements FileBoxes {
     if (parsed === undefined) return undefined
     try {
       const { text, mark } = this.#dataKey.use(key =>
-        openMarkedText(this.#io, { key, box: parsed }, provenanceIn)
+        openMarkedText(this.#io, { key, box: parsed }, decodeProvenance)
       )
       return versionOf(parsed, text, mark)
     } catch {
@@ -62,7 +68,7 @@ export class RepoBoxes implements FileBoxes {
   }
 
   seal(text: string, provenance: Provenance): BoxText {
-    const item = { text, mark: provenanceMark(provenance) }
+    const item = { text, mark: encodeProvenance(provenance) }
     return this.#dataKey.use(key => sealTexts(this.#io, key, [item])).join('')
   }
 
@@ -71,7 +77,7 @@ export class RepoBoxes implements FileBoxes {
     const task = async (group: readonly (BoxText | undefined)[]): Promise<(FileVersion | undefined)[]> => {
       const parsed = group.map(box => parseBox(box) ?? NO_BOX)
       const opened = await this.#dataKey.use(key =>
-        openMarkedTexts(this.#io, key, { boxes: parsed, readMark: provenanceIn })
+        openMarkedTexts(this.#io, key, { boxes: parsed, readMark: decodeProvenance })
       )
       return opened.map((item, i) => item && versionOf(parsed[i] ?? NO_BOX, item.text, item.mark))
     }
@@ -91,7 +97,7 @@ export class RepoBoxes implements FileBoxes {
   sealMany(items: readonly SealedVersion[]): Promise<BoxText[]> {
     const task = (group: readonly MarkedText<BoxMark>[]): BoxText[] =>
       this.#dataKey.use(key => sealTexts(this.#io, key, group))
-    const marked = items.map(({ text, provenance }) => ({ text, mark: provenanceMark(provenance) }))
+    const marked = items.map(({ text, provenance }) => ({ text, mark: encodeProvenance(provenance) }))
     return inGroups(this.#io.clock, marked, { lengthOf: ({ text }) => text.length, task })
   }
 

@@ -38,7 +38,7 @@ export class RepoFiles {
   /** The paths of files whose past is kept; undefined while there is none. */
   #past: Set<string> | undefined
   /** How many deletions are remembered, at most: one that is undone or made twice counts until they are counted anew. */
-  #goneCount = 0
+  #deletedCount = 0
   /** Of the last write; unknown until it is wanted. */
   #revision: number | undefined
   /** Of any write, also one that failed: somebody may have seen its number, which is not used again. */
@@ -48,7 +48,7 @@ export class RepoFiles {
     this.#store = store
     for (const [key] of store.entries(PREFIX.pending)) this.#pending = withKey(this.#pending, key, true)
     for (const [key] of store.entries(PREFIX.past)) this.#past = withKey(this.#past, key, true)
-    for (const _ of store.entries(PREFIX.gone)) this.#goneCount += 1
+    for (const _ of store.entries(PREFIX.gone)) this.#deletedCount += 1
   }
 
   /** The paths whose changes the server has not acknowledged. */
@@ -171,7 +171,7 @@ export class RepoFiles {
     const mark = Number(writes.get(PREFIX.revision))
     writes.set(PREFIX.file + path, box === null ? null : { text: box, order: dateIn(path), mark })
     if (box === null) {
-      this.#goneCount += 1
+      this.#deletedCount += 1
       writes.set(PREFIX.gone + path, String(mark))
     } else if (this.wasDeleted(path)) {
       writes.set(PREFIX.gone + path, null)
@@ -180,24 +180,24 @@ export class RepoFiles {
 
   /** Whether a file of a large folder was deleted here and not written since, as far as is remembered. */
   wasDeleted(path: string): boolean {
-    return this.#goneCount > 0 && this.#store.get(PREFIX.gone + path) !== undefined
+    return this.#deletedCount > 0 && this.#store.get(PREFIX.gone + path) !== undefined
   }
 
   /**
-   * Adds to writes that only the newest {@link MAX_GONE} deletions are remembered; who missed the others finds no file.
+   * Adds to writes that only the newest {@link MAX_DELETED} deletions are remembered; who missed the others finds no file.
    *
    * They are as many as the largest wallet that is aimed at has files, and are looked through when a tenth more has gathered.
    */
-  pruneGone(writes: Map<string, string | BulkChange | null>): void {
-    if (this.#goneCount <= MAX_GONE * 1.1) return
-    const gone = [...this.#store.entries(PREFIX.gone)].filter(([key]) => !writes.has(key))
-    gone.sort(([, left], [, right]) => Number(right) - Number(left))
-    this.#goneCount = 0
+  pruneDeletions(writes: Map<string, string | BulkChange | null>): void {
+    if (this.#deletedCount <= MAX_DELETED * 1.1) return
+    const deletions = [...this.#store.entries(PREFIX.gone)].filter(([key]) => !writes.has(key))
+    deletions.sort(([, left], [, right]) => Number(right) - Number(left))
+    this.#deletedCount = 0
     for (const [key, change] of writes)
-      if (change !== null && key.startsWith(PREFIX.gone)) this.#goneCount += 1
-    const room = Math.max(0, MAX_GONE - this.#goneCount)
-    for (const [key] of gone.slice(room)) writes.set(key, null)
-    this.#goneCount += Math.min(gone.length, room)
+      if (change !== null && key.startsWith(PREFIX.gone)) this.#deletedCount += 1
+    const room = Math.max(0, MAX_DELETED - this.#deletedCount)
+    for (const [key] of deletions.slice(room)) writes.set(key, null)
+    this.#deletedCount += Math.min(deletions.length, room)
   }
 
   /** The number of the last write that changed a file. */
@@ -224,7 +224,7 @@ const withKey = (paths: Set<string> | undefined, key: string, isIn: boolean): Se
 }
 
 const NONE: ReadonlySet<string> = new Set()
-const MAX_GONE = 100_000
+const MAX_DELETED = 100_000
 
 const folderOf = (path: string): string | undefined => {
   for (const folder of LARGE_FOLDERS) if (path.startsWith(folder)) return folder
@@ -266,7 +266,7 @@ export class PendingChanges {
   }
 
   /** Forgets what was sent of paths that durably hold nothing more; until then a change may come back. */
-  forget(changes: StoreChanges): void {
+  forgetSent(changes: StoreChanges): void {
     if (this.#taken === undefined) return
     for (const key of changes.keys()) {
       if (!key.startsWith(PREFIX.pending)) continue
@@ -291,7 +291,7 @@ export class PendingChanges {
   }
 
   /** Up to `limit` changes and about 900 KB, for the caller to send. */
-  async take({ limit, skipped, takesDeletions }: TakeOptions): Promise<Map<string, PendingChange>> {
+  async takeBatch({ limit, skipped, takesDeletions }: TakeOptions): Promise<Map<string, PendingChange>> {
     const batch = new Map<string, PendingChange>()
     let length = 0
     for (const group of groupsOf(this.#files.pending, skipped)) {

@@ -6,7 +6,7 @@ import { PREFIX } from './repo-record.ts'
 export type RepoState = Omit<RepoSnapshot, 'accountId' | 'walletId' | 'isOpen'>
 
 /** The facts of a repo, with undefined for what is absent. */
-export interface RepoFacts
+export interface RepoStateFields
   extends Omit<
     RepoState,
     | 'lastHash'
@@ -31,7 +31,7 @@ export interface RepoFacts
  *
  * It is made of fields by name: what is spread and taken apart has a hidden shape of its own, which costs memory.
  */
-export const repoStateOf = ({ lastHash, errorCode, ...facts }: RepoFacts): RepoState => ({
+export const repoStateOf = ({ lastHash, errorCode, ...facts }: RepoStateFields): RepoState => ({
   repoId: facts.repoId,
   pendingCount: facts.pendingCount,
   lastSync: facts.lastSync,
@@ -59,7 +59,7 @@ export const parseRollback = (text: string | undefined): Rollback => {
 }
 
 /** How far a repo is with its server. */
-export interface RepoStatus {
+export interface SyncPosition {
   /** Unix seconds; 0 before the first sync. */
   readonly lastSync: number
   readonly lastHash?: string
@@ -68,10 +68,10 @@ export interface RepoStatus {
 }
 
 /** Reads a status, also that of a deployed client; anything unreadable is "never synced" (protocol §3.3). */
-export const parseStatus = (text: string | undefined): RepoStatus => {
+export const parseStatus = (text: string | undefined): SyncPosition => {
   const value = tryParseJson(text)
   if (typeof value !== 'object' || value === null) return { lastSync: 0 }
-  const { lastSync, lastHash, isDamaged } = value as Partial<Record<keyof RepoStatus, unknown>>
+  const { lastSync, lastHash, isDamaged } = value as Partial<Record<keyof SyncPosition, unknown>>
   const seconds = typeof lastSync === 'number' && Number.isFinite(lastSync) && lastSync > 0 ? lastSync : 0
   return {
     lastSync: seconds,

@@ -32,15 +32,15 @@ import {
   damageNotes,
   parseRollback,
   parseStatus,
-  type RepoFacts,
   type RepoState,
+  type RepoStateFields,
   repoStateOf
 } from './repo-state.ts'
 import { type Tombstone, Tombstones, tombstoneFiles } from './tombstones.ts'
-import { checkFile, planWrite, type TextChanges, type WritePlace } from './write-plan.ts'
+import { checkFile, planWrite, type RepoChanges, type WriteContext } from './write-plan.ts'
 
 /** What a repo is made of besides its store. */
-export interface RepoParts {
+export interface RepoOptions {
   readonly io: Io
   /** Base58 of the sync key's hash (protocol §1.7); names the folder and stands in logs. */
   readonly repoId: string
@@ -51,7 +51,7 @@ export interface RepoParts {
   /** Tells what belongs where; without it, any text that opens does. */
   readonly belongsAt?: BelongsAt
   /** Hears of each new state. */
-  readonly announce?: (state: RepoState) => void
+  readonly onState?: (state: RepoState) => void
 }
 
 /**
@@ -78,17 +78,17 @@ export class Repo {
   readonly #pending: PendingChanges
   readonly #boxes: RepoBoxes
   readonly #tombstones: Tombstones
-  readonly #writing: WritePlace
+  readonly #writeContext: WriteContext
   readonly #belongsAt: BelongsAt | undefined
   readonly #state: Observable<RepoState>
   #listeners: readonly ((paths: readonly string[]) => void)[] = []
   /** Whoever reads files in order to write them has its turn, so that nothing comes in between. */
-  readonly #turns = new Mutex()
-  readonly #syncs = new Mutex()
-  readonly #flying = new InFlightWrites()
+  readonly #mutex = new Mutex()
+  readonly #syncMutex = new Mutex()
+  readonly #inFlight = new InFlightWrites()
 
-  constructor(parts: RepoParts, store: PagedStore) {
-    const { io, repoId, syncKey, dataKey, report, announce } = parts
+  constructor(options: RepoOptions, store: PagedStore) {
+    const { io, repoId, syncKey, dataKey, report, onState } = options
     this.id = repoId
     this.syncKey = syncKey
     this.local = storeBelow(store, PREFIX.local)
@@ -99,13 +99,19 @@ export class Repo {
     this.#pending = new PendingChanges(this.#files)
     this.#boxes = new RepoBoxes(io, dataKey)
     this.#tombstones = new Tombstones({ io, store, boxes: this.#boxes })
-    this.#writing = { clock: io.clock, store, files: this.#files, pending: this.#pending, boxes: this.#boxes }
-    this.#belongsAt = parts.belongsAt
+    this.#writeContext = {
+      clock: io.clock,
+      store,
+      files: this.#files,
+      pending: this.#pending,
+      boxes: this.#boxes
+    }
+    this.#belongsAt = options.belongsAt
     const { lastHash, lastSync } = parseStatus(store.get(PREFIX.status))
     const rollback = parseRollback(store.get(PREFIX.rollback))
     const counts = { pendingCount: this.pendingCount, keptCount: countKept(store) }
     const facts = { repoId, lastHash, lastSync, ...counts, isSyncing: false, ...rollback }
-    this.#state = new Observable<RepoState>(repoStateOf(facts), announce, report)
+    this.#state = new Observable<RepoState>(repoStateOf(facts), onState, report)
   }
 
   /** Pending writes, last hash, last sync, and whether it syncs now. */
@@ -137,7 +143,7 @@ export class Repo {
    */
   async getTexts(paths: readonly string[]): Promise<(string | undefined)[]> {
     for (const path of paths) checkPath(path)
-    await this.#turns.settled()
+    await this.#mutex.settled()
     const texts: (string | undefined)[] = []
     for (let start = 0; start < paths.length; start += GROUP) {
       const group = paths.slice(start, start + GROUP)
@@ -154,7 +160,7 @@ export class Repo {
   /** The box of a file as it is, for who must keep what cannot be read. @throws PATH_REFUSED */
   async getBox(path: string): Promise<BoxText | undefined> {
     checkPath(path)
-    await this.#turns.settled()
+    await this.#mutex.settled()
     const [box] = await this.#files.boxes([path])
     return box
   }
@@ -162,14 +168,14 @@ export class Repo {
   /** Tells whether there is a file. @throws PATH_REFUSED */
   async has(path: string): Promise<boolean> {
     checkPath(path)
-    await this.#turns.settled()
+    await this.#mutex.settled()
     return this.#files.has(path)
   }
 
   /** All paths below a folder, at any depth, in ascending order; '' lists everything. */
   async list(folder: string): Promise<string[]> {
     const prefix = folder === '' ? '' : `${checkPath(folder)}/`
-    await this.#turns.settled()
+    await this.#mutex.settled()
     return this.#files.list(prefix)
   }
 
@@ -190,7 +196,7 @@ export class Repo {
    * @param except - revisions of one's own, whose files need not be named
    */
   async changedSince(revision: number, except?: ReadonlySet<number>): Promise<ChangedFiles> {
-    await this.#turns.settled()
+    await this.#mutex.settled()
     return this.#files.changedSince(revision, except)
   }
 
@@ -232,7 +238,7 @@ export class Repo {
    */
   async editTexts(
     paths: readonly string[],
-    edit: (texts: readonly (string | undefined)[]) => TextChanges
+    edit: (texts: readonly (string | undefined)[]) => RepoChanges
   ): Promise<number | undefined> {
     for (const path of paths) checkPath(path)
     return this.#write(async () => {
@@ -288,19 +294,19 @@ export class Repo {
     if (kept === undefined) return undefined
     const { path, box } = kept
     const text = this.#boxes.read(path, box)
-    const { done } = await this.#turns.run(async () => {
+    const { done } = await this.#mutex.run(async () => {
       const [present] = await this.#files.boxes([path])
-      const { writes } = await planWrite(this.#writing, { texts: new Map([[path, text]]) })
+      const { writes } = await planWrite(this.#writeContext, { texts: new Map([[path, text]]) })
       writes.set(keptId, null)
       const isOther = present !== undefined && writes.has(PREFIX.file + path)
       if (isOther) {
         const now = this.#io.clock.now()
         planKept(this.#store, { reason: 'replaced', files: [[path, present]], now }, writes)
       }
-      return { done: this.#flying.add(this.#commit(writes)) }
+      return { done: this.#inFlight.add(this.#commit(writes)) }
     })
     await done
-    this.#tell([path])
+    this.#notify([path])
     return path
   }
 
@@ -317,7 +323,7 @@ export class Repo {
    * Only `syncRepo` calls this.
    */
   runSync<T>(task: () => Promise<T>): Promise<T> {
-    return this.#syncs.run(async () => {
+    return this.#syncMutex.run(async () => {
       this.#show({ isSyncing: true })
       try {
         const result = await task()
@@ -339,7 +345,7 @@ export class Repo {
 
   /** Changes for the server, which may have them from now on. Only `syncRepo` calls this. */
   takePending(options: TakeOptions): Promise<Map<string, PendingChange>> {
-    return this.#turns.run(() => this.#flying.ended().then(() => this.#pending.take(options)))
+    return this.#mutex.run(() => this.#inFlight.ended().then(() => this.#pending.takeBatch(options)))
   }
 
   /** The files that go up beside changes: what the deletions among them knew. Only `syncRepo` calls this. */
@@ -347,7 +353,7 @@ export class Repo {
     const paths = [...changes].filter(([, { box }]) => box === null).map(([path]) => path)
     if (paths.length === 0) return new Map()
     const now = this.#io.clock.now()
-    const files = await this.#turns.run(() => this.#files.read(paths))
+    const files = await this.#mutex.run(() => this.#files.read(paths))
     const deletions: Tombstone[] = []
     for (const { path, past } of files) {
       const lineage = knownEdits({ data: undefined, pending: changes.get(path), past }, this.#boxes)
@@ -365,11 +371,11 @@ export class Repo {
    * @throws SYNC_FAILED if it would delete more than 50 files and a tenth of the repo; nothing is changed then
    */
   async applyReply(reply: AppliedReply): Promise<readonly string[]> {
-    return (await this.takeIn(reply)).durable
+    return (await this.apply(reply)).durable
   }
 
   /** {@link applyReply} up to where every read sees it; the rest of it ends with `durable`. */
-  async takeIn(reply: AppliedReply): Promise<{ readonly durable: Promise<readonly string[]> }> {
+  async apply(reply: AppliedReply): Promise<{ readonly durable: Promise<readonly string[]> }> {
     const place = {
       ...{ reply, store: this.#store, files: this.#files, boxes: this.#boxes, report: this.#report },
       clock: this.#io.clock,
@@ -384,9 +390,9 @@ export class Repo {
     let named: ReadonlySet<string> = new Set()
     let turn = { done: Promise.resolve() }
     const takePart = (i: number, part: readonly string[]): Promise<{ done: Promise<void> }> =>
-      this.#turns.run(async () => {
-        await this.#flying.ended()
-        const news = i === 0 ? this.#tombstones.takeIn(reply) : undefined
+      this.#mutex.run(async () => {
+        await this.#inFlight.ended()
+        const news = i === 0 ? this.#tombstones.ingest(reply) : undefined
         named = news?.named ?? named
         if (i === 0) await checkDeletions(this.#files, reply, named)
         const plan = await planReply({ ...place, named }, part)
@@ -433,8 +439,8 @@ export class Repo {
 
   /** Waits for the sync and the writes that were begun, and refuses more writes. */
   async close(): Promise<void> {
-    await this.#syncs.settled()
-    await this.#turns.settled()
+    await this.#syncMutex.settled()
+    await this.#mutex.settled()
     await this.#store.close()
   }
 
@@ -456,17 +462,17 @@ export class Repo {
   async #afterPart(done: Promise<void>, changed: readonly string[]): Promise<void> {
     await done
     this.#show({ lastHash: parseStatus(this.#store.get(PREFIX.status)).lastHash })
-    if (changed.length > 0) this.#tell(changed)
+    if (changed.length > 0) this.#notify(changed)
   }
 
   /** Writes texts, null for a deletion, when they are known. It is over when they are durable. */
-  async #write(prepare: () => Promise<TextChanges>): Promise<number | undefined> {
-    const { done, revision } = await this.#turns.run(async () => {
-      const { writes, hasSkipped } = await planWrite(this.#writing, await prepare())
+  async #write(prepare: () => Promise<RepoChanges>): Promise<number | undefined> {
+    const { done, revision } = await this.#mutex.run(async () => {
+      const { writes, hasSkipped } = await planWrite(this.#writeContext, await prepare())
       // An equal text is acknowledged only when durable: what is new beside it is not written if it fails, and without writes
       // the store waits for what was written before.
       if (hasSkipped && writes.size > 0) await this.#store.write(new Map())
-      const done = this.#flying.add(this.#commit(writes))
+      const done = this.#inFlight.add(this.#commit(writes))
       return { done, revision: writes.has(PREFIX.revision) ? this.revision : undefined }
     })
     await done
@@ -482,7 +488,7 @@ export class Repo {
       this.#learn(writes, true)
       throw error
     }
-    this.#pending.forget(writes)
+    this.#pending.forgetSent(writes)
     if ([...writes.keys()].some(isKept)) this.#show({ keptCount: countKept(this.#store) })
   }
 
@@ -506,11 +512,11 @@ export class Repo {
     if (doubtful > 0) this.#show({ doubtfulCount: doubtfulCount + doubtful })
   }
 
-  #show(changes: Partial<RepoFacts>): void {
+  #show(changes: Partial<RepoStateFields>): void {
     this.#state.set(repoStateOf({ ...this.#state.getSnapshot(), ...changes }))
   }
 
-  #tell(paths: readonly string[]): void {
+  #notify(paths: readonly string[]): void {
     for (const listener of this.#listeners) {
       try {
         listener(paths)

@@ -51,7 +51,7 @@ const readPlain = async (text: string, options: ReplyOptions): Promise<StoreRepl
   const head = HEAD.exec(text)
   // With a backslash a string may end elsewhere than at the next quotation mark.
   if (head === null || text.includes('\\')) return undefined
-  const breathe = makeYielder(options.clock)
+  const pause = makeYielder(options.clock)
   const changes = new Map<string, BoxText | null>()
   const faults: WalletError[] = []
   let at = head[0].length
@@ -71,12 +71,12 @@ const readPlain = async (text: string, options: ReplyOptions): Promise<StoreRepl
     at = end
     if (text[end] !== ',') break
     at += 1
-    if (count % 64 === 0) await breathe()
+    if (count % 64 === 0) await pause()
   }
   TAIL.lastIndex = at
   const tail = TAIL.exec(text)
   if (tail === null) return undefined
-  tellFaults(faults, options)
+  reportFaults(faults, options)
   const hash = tail[1] ?? head[1]
   return hash === undefined ? { changes } : { changes, hash }
 }
@@ -88,13 +88,13 @@ const readPlain = async (text: string, options: ReplyOptions): Promise<StoreRepl
  */
 const plainBox = (text: string): BoxText | undefined => {
   if (isPlainBox(text)) return text
-  return PLAIN_BOX.test(text) ? spelt(text) : undefined
+  return PLAIN_BOX.test(text) ? normalizedBox(text) : undefined
 }
 
 const PLAIN_BOX = /^\{"\w+":(?:0|"[A-Za-z0-9+/=]*")(?:,"\w+":(?:0|"[A-Za-z0-9+/=]*")){2}\}$/
 
 /** Its three fields are looked for as text: making objects of ten thousand boxes takes three times as long. */
-const spelt = (text: string): BoxText | undefined => {
+const normalizedBox = (text: string): BoxText | undefined => {
   const vector = fieldOf(text, '"iv_hex":"')
   const data = fieldOf(text, '"data_base64":"')
   const isKnown = text.includes('"encryptionType":0')
@@ -107,15 +107,15 @@ const fieldOf = (text: string, name: string): string | undefined => {
 }
 
 const readJson = async (text: string, options: ReplyOptions): Promise<StoreReply> => {
-  const breathe = makeYielder(options.clock)
-  const { changes, hash } = await fieldsOf(text, breathe)
+  const pause = makeYielder(options.clock)
+  const { changes, hash } = await fieldsOf(text, pause)
   if (changes === undefined) return fail('has no changes')
   if (hash !== undefined && hash !== null && !isHash(hash)) fail('has a hash of the wrong form')
   const sound = new Map<string, BoxText | null>()
   const faults: WalletError[] = []
   let count = 0
-  for (const piece of changes) {
-    for (const [path, value] of Object.entries(parsePiece(`{${piece}}`) as object)) {
+  for (const chunk of changes) {
+    for (const [path, value] of Object.entries(parseChunk(`{${chunk}}`) as object)) {
       count += 1
       if (count > MAX_CHANGES) fail(`names more than ${MAX_CHANGES} files`)
       const isSound = isBox(value) && value.iv_hex.length <= MAX_IV_LENGTH
@@ -124,32 +124,32 @@ const readJson = async (text: string, options: ReplyOptions): Promise<StoreReply
       if (fault === undefined && box !== undefined) sound.set(path, box)
       else if (fault !== undefined) faults.push(fault)
     }
-    await breathe()
+    await pause()
   }
-  tellFaults(faults, options)
+  reportFaults(faults, options)
   return isHash(hash) ? { changes: sound, hash } : { changes: sound }
 }
 
 interface ReplyFields {
-  /** The text between the braces of `changes`, cut at commas so that each piece is about 1 MB. */
+  /** The text between the braces of `changes`, cut at commas so that each chunk is about 1 MB. */
   readonly changes: readonly string[] | undefined
   readonly hash: unknown
 }
 
 /** Finds the fields of a reply without parsing it as a whole: 192 MB would keep the thread for seconds. */
-const fieldsOf = async (text: string, breathe: () => Promise<void> | undefined): Promise<ReplyFields> => {
+const fieldsOf = async (text: string, pause: () => Promise<void> | undefined): Promise<ReplyFields> => {
   const first: number[] = []
   const cuts: number[] = []
   let last = 0
   const scan = new JsonScan(text, REPLY_LIMITS, (code, depth, at) => {
     if (depth === 1) first.push(at)
-    if (first.length > MAX_MARKS) throw new SyntaxError('is no reply')
-    if (depth !== 2 || code !== COMMA || at < last + PIECE_LENGTH) return
+    if (first.length > MAX_FIELDS) throw new SyntaxError('is no reply')
+    if (depth !== 2 || code !== COMMA || at < last + CHUNK_LENGTH) return
     cuts.push(at)
     last = at
   })
   try {
-    while (scan.advance(SLICE_LENGTH)) await breathe()
+    while (scan.advance(SLICE_LENGTH)) await pause()
   } catch (error) {
     return fail(error instanceof SyntaxError ? error.message : 'is no JSON')
   }
@@ -163,11 +163,11 @@ const fieldsOf = async (text: string, breathe: () => Promise<void> | undefined):
   for (let i = 1; i + 1 < first.length; i += 2) {
     const [before = 0, colon = 0, after = 0] = first.slice(i - 1, i + 2)
     if (text.charAt(colon) !== ':' || !',}'.includes(text.charAt(after))) fail('is no JSON')
-    const name = parsePiece(text.slice(before + 1, colon))
-    if (name === 'changes') changes = piecesOf(text, { start: colon + 1, end: after, cuts })
+    const name = parseChunk(text.slice(before + 1, colon))
+    if (name === 'changes') changes = chunksOf(text, { start: colon + 1, end: after, cuts })
     else {
-      if (after - colon > PIECE_LENGTH) fail('has a field too long')
-      const value = parsePiece(text.slice(colon + 1, after))
+      if (after - colon > CHUNK_LENGTH) fail('has a field too long')
+      const value = parseChunk(text.slice(colon + 1, after))
       if (name === 'hash') hash = value
     }
   }
@@ -180,18 +180,18 @@ interface Span {
   readonly cuts: readonly number[]
 }
 
-const piecesOf = (text: string, { start, end, cuts }: Span): readonly string[] | undefined => {
+const chunksOf = (text: string, { start, end, cuts }: Span): readonly string[] | undefined => {
   const open = start + text.slice(start, start + 100).search(/\S/)
   let close = end - 1
   while (close > open && /\s/.test(text.charAt(close))) close -= 1
   if (text.charAt(open) !== '{' || text.charAt(close) !== '}') return undefined
   const bounds = [open, ...cuts.filter(at => at > open && at < close), close]
-  const pieces = bounds.slice(1).map((at, i) => text.slice((bounds[i] ?? 0) + 1, at))
-  if (pieces.length > 1 && pieces.some(piece => piece.trim() === '')) fail('is no JSON')
-  return pieces
+  const chunks = bounds.slice(1).map((at, i) => text.slice((bounds[i] ?? 0) + 1, at))
+  if (chunks.length > 1 && chunks.some(chunk => chunk.trim() === '')) fail('is no JSON')
+  return chunks
 }
 
-const parsePiece = (text: string): unknown => {
+const parseChunk = (text: string): unknown => {
   try {
     return parseJsonText(text, REPLY_LIMITS)
   } catch {
@@ -201,14 +201,14 @@ const parsePiece = (text: string): unknown => {
 
 /** A box in any spelling nests three deep and has seven values; some of it may be unknown. */
 const REPLY_LIMITS: JsonLimits = { maxDepth: 16, maxValues: 4_000_000 }
-const MAX_MARKS = 200
+const MAX_FIELDS = 200
 const COMMA = 44
 const SLICE_LENGTH = 1024 * 1024
-const PIECE_LENGTH = 1024 * 1024
+const CHUNK_LENGTH = 1024 * 1024
 
 const FORBIDDEN = /(?:^|\/)(?:__proto__|constructor|prototype)(?:\/|$)/
 
-const tellFaults = (faults: readonly WalletError[], { report }: ReplyOptions): void => {
+const reportFaults = (faults: readonly WalletError[], { report }: ReplyOptions): void => {
   for (const fault of faults.slice(0, MAX_REPORTS)) report(fault)
 }
 

@@ -13,11 +13,11 @@ export interface SyncLoopOptions {
   readonly servers: Pick<SyncServers, 'exchange'>
   /** Hears of each failed sync; the loop goes on. */
   readonly report: ReportError
-  /** Hears which files a sync has exchanged; not of one that had nothing to do. */
-  readonly exchanged?: (exchange: ExchangeSnapshot) => void
+  /** Hears which files a sync has onExchange; not of one that had nothing to do. */
+  readonly onExchange?: (exchange: ExchangeSnapshot) => void
 }
 
-/** What the syncs of a repo have exchanged since it was opened. */
+/** What the syncs of a repo have onExchange since it was opened. */
 export interface RepoTraffic {
   /** The server's state that was known before the first of them. */
   readonly openingHash?: string
@@ -27,7 +27,7 @@ export interface RepoTraffic {
   readonly received: number
 }
 
-interface Item {
+interface LoopEntry {
   readonly repo: Repo
   readonly unsubscribe: () => void
   dueAt: number
@@ -52,8 +52,8 @@ export class SyncLoop {
   readonly #io: SyncLoopOptions['io']
   readonly #servers: SyncLoopOptions['servers']
   readonly #report: ReportError
-  readonly #exchanged: SyncLoopOptions['exchanged']
-  readonly #items = new Map<Repo, Item>()
+  readonly #onExchange: SyncLoopOptions['onExchange']
+  readonly #items = new Map<Repo, LoopEntry>()
   readonly #traffic = new WeakMap<Repo, RepoTraffic>()
   #cancel: (() => void) | undefined
   #timerAt = Number.POSITIVE_INFINITY
@@ -61,17 +61,17 @@ export class SyncLoop {
   #isPaused = false
   #isClosed = false
 
-  constructor({ io, servers, report, exchanged }: SyncLoopOptions) {
+  constructor({ io, servers, report, onExchange }: SyncLoopOptions) {
     this.#io = io
     this.#servers = servers
     this.#report = report
-    this.#exchanged = exchanged
+    this.#onExchange = onExchange
   }
 
   /** Syncs a repo from now on, first within a second. */
   add(repo: Repo): void {
     if (this.#isClosed || this.#items.has(repo)) return
-    const item: Item = {
+    const item: LoopEntry = {
       repo,
       unsubscribe: repo.state.subscribe(() => this.#onState(item)),
       dueAt: this.#now() + Math.floor(this.#draw() * FIRST_MS),
@@ -110,7 +110,7 @@ export class SyncLoop {
     }
   }
 
-  /** What the syncs of a repo have exchanged so far. */
+  /** What the syncs of a repo have onExchange so far. */
   trafficOf(repo: Repo): RepoTraffic {
     const { lastHash } = repo.state.getSnapshot()
     const none = { ...(lastHash === undefined ? {} : { openingHash: lastHash }), sent: 0, received: 0 }
@@ -136,7 +136,7 @@ export class SyncLoop {
   }
 
   // A write makes the count of pending changes grow; while a repo fails, its back-off stands.
-  #onState(item: Item): void {
+  #onState(item: LoopEntry): void {
     const { pendingCount } = item.repo
     const isWrite = pendingCount > item.pendingCount
     item.pendingCount = pendingCount
@@ -148,7 +148,7 @@ export class SyncLoop {
   }
 
   /** Only what comes before all others changes the plan: hundreds of repos are added at once. */
-  #planFor({ dueAt }: Item): void {
+  #planFor({ dueAt }: LoopEntry): void {
     if (dueAt < this.#timerAt) this.#plan()
   }
 
@@ -174,7 +174,7 @@ export class SyncLoop {
 
   #runDue(): void {
     const now = this.#now()
-    const isDue = ({ isRunning, dueAt, hasWrite }: Item): boolean =>
+    const isDue = ({ isRunning, dueAt, hasWrite }: LoopEntry): boolean =>
       !isRunning && dueAt <= now + (hasWrite ? 0 : GATHER_MS)
     const due = [...this.#items.values()].filter(isDue)
     due.sort((left, right) => left.dueAt - right.dueAt)
@@ -182,7 +182,7 @@ export class SyncLoop {
     this.#plan()
   }
 
-  #run(item: Item): void {
+  #run(item: LoopEntry): void {
     item.isRunning = true
     item.dueAt = Number.POSITIVE_INFINITY
     this.#runningCount += 1
@@ -198,12 +198,12 @@ export class SyncLoop {
     const traffic = this.trafficOf(repo)
     const counts = { sent: traffic.sent + sent.length, received: traffic.received + changed.length }
     this.#traffic.set(repo, { ...traffic, ...counts })
-    if (sent.length + changed.length > 0) this.#exchanged?.({ repoId: repo.id, sent, received: changed })
+    if (sent.length + changed.length > 0) this.#onExchange?.({ repoId: repo.id, sent, received: changed })
   }
 
   // What is left after a sync was edited during its own upload; a deletion that the server does not take is
   // left as well, and can wait. A server that undoes each upload leaves something each time: it waits twice as long again and again.
-  #onDone(item: Item, { sent }: SyncResult): void {
+  #onDone(item: LoopEntry, { sent }: SyncResult): void {
     item.failures = 0
     const isSoon = item.repo.pendingCount > 0 && (item.hasWrite || sent.length > 0)
     item.leftovers = isSoon ? item.leftovers + 1 : 0
@@ -211,12 +211,12 @@ export class SyncLoop {
     this.#schedule(item, isSoon ? Math.min(wait, PERIOD_MS) : PERIOD_MS)
   }
 
-  #onFailure(item: Item): void {
+  #onFailure(item: LoopEntry): void {
     item.failures += 1
     this.#schedule(item, Math.min(MAX_BACKOFF_MS, PERIOD_MS * 2 ** Math.min(item.failures - 1, 10)))
   }
 
-  #schedule(item: Item, period: number): void {
+  #schedule(item: LoopEntry, period: number): void {
     item.dueAt = this.#now() + Math.floor(period * (0.9 + 0.2 * this.#draw()))
     this.#plan()
   }
@@ -296,7 +296,7 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
       }
       const uploadAge = repo.stopwatch()
       const tombstones = await repo.tombstonesFor(batch)
-      const reply = await upload(repo, servers, { server, hash, batch, tombstones }).catch(faultOf)
+      const reply = await upload(repo, servers, { server, hash, batch, tombstones }).catch(failureOf)
       if (applying.length >= MAX_APPLYING || reply instanceof WalletError) await settle()
       if (reply instanceof WalletError) {
         // A server that cannot take deletions fails on null (protocol §8 row 11): the rest goes up without them.
@@ -311,7 +311,7 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
       for (const path of batch.keys()) tried.add(path)
       hash = reply.hash ?? hash
       age = uploadAge
-      const { durable } = await repo.takeIn({ ...reply, sent: batch, tombstones })
+      const { durable } = await repo.apply({ ...reply, sent: batch, tombstones })
       durable.catch(() => {})
       applying.push(durable)
       // What others wrote must be safe here before anything is sent that was merged with it.
@@ -325,7 +325,7 @@ const MAX_READS = 2
 /** How many replies may be on their way to the disk. */
 const MAX_APPLYING = 4
 
-interface ReadPlace {
+interface ReadOptions {
   readonly servers: SyncPort
   /** Servers that could not take an upload. */
   readonly failed: ReadonlySet<string>
@@ -338,7 +338,7 @@ interface ReadPlace {
 /** @throws the first failure, if the read is another try */
 const read = async (
   repo: Repo,
-  { servers, failed, changed, server }: ReadPlace,
+  { servers, failed, changed, server }: ReadOptions,
   failure?: WalletError
 ): Promise<string> => {
   const hash = hashOf(repo)
@@ -378,7 +378,7 @@ const hasNews = (
   return false
 }
 
-const faultOf = (error: unknown): WalletError => {
+const failureOf = (error: unknown): WalletError => {
   if (isWalletError(error, 'SYNC_FAILED')) return error
   throw error
 }

@@ -45,16 +45,16 @@ export class Tombstones {
   }
 
   /** Takes in those of a reply, before its files are. */
-  takeIn({ changes, tombstones = new Map() }: AppliedReply): TombstoneNews {
+  ingest({ changes, tombstones = new Map() }: AppliedReply): IngestedTombstones {
     const writes = new Map<string, string | null>()
-    for (const [path, box] of tombstones) this.#take(path, box, writes)
+    for (const [path, box] of tombstones) this.#ingestFile(path, box, writes)
     const named = new Set<string>()
     let tried = 0
     for (const [path, box] of changes) {
       if (!isTombstonePath(path)) continue
       if (box !== null) tried += 1
       if (tried > MAX_KNOWN_FILES) break
-      this.#take(path, box, writes)
+      this.#ingestFile(path, box, writes)
       // What went up from here only repeats what is known.
       if (box === null || tombstones.has(path)) continue
       for (const tombstone of this.#known.get(path.slice(FOLDER.length)) ?? []) named.add(tombstone.path)
@@ -95,7 +95,7 @@ export class Tombstones {
     return this.#files
   }
 
-  #take(path: string, box: BoxText | null, writes: Map<string, string | null>): void {
+  #ingestFile(path: string, box: BoxText | null, writes: Map<string, string | null>): void {
     const name = path.slice(FOLDER.length)
     const known = this.#known
     if (box === null) {
@@ -121,7 +121,7 @@ export class Tombstones {
 }
 
 /** What a reply says of deletions. */
-export interface TombstoneNews {
+export interface IngestedTombstones {
   /** The writes of the store that keep it. */
   readonly writes: ReadonlyMap<string, string | null>
   /** The deleted files of which the reply has tombstones, known ones included. */

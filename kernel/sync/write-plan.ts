@@ -6,14 +6,14 @@ import { type BulkChange, changesBelow, type StoreChanges } from '../repo/store/
 import type { PagedStore } from '../repo/store/paged-store.ts'
 import { type FileVersion, knownEdits } from './apply-reply.ts'
 import { type OldFile, planKept } from './kept-files.ts'
-import { joined, type Provenance } from './lineage.ts'
+import { joinLineages, type Provenance } from './lineage.ts'
 import { changedFields } from './merge.ts'
 import type { RepoBoxes, SealedVersion } from './repo-boxes.ts'
 import type { NamedFile, PendingChanges, RepoFiles } from './repo-files.ts'
 import { type BoxText, PREFIX, pendingEntry, visibleOf } from './repo-record.ts'
 
 /** What planning a write needs to see of a repo. */
-export interface WritePlace {
+export interface WriteContext {
   readonly clock: Pick<Clock, 'monotonic' | 'now' | 'turn'>
   readonly store: Pick<PagedStore, 'entries'>
   readonly files: RepoFiles
@@ -36,11 +36,11 @@ export interface WritePlan {
  * @throws STORAGE_FAILED if a text has half a character
  */
 export const planWrite = async (
-  place: WritePlace,
-  { texts, alongside = new Map() }: TextChanges
+  context: WriteContext,
+  { texts, alongside = new Map() }: RepoChanges
 ): Promise<WritePlan> => {
-  const { clock, files, boxes } = place
-  const breathe = makeYielder(clock)
+  const { clock, files, boxes } = context
+  const pause = makeYielder(clock)
   const deleted: OldFile[] = []
   const writes = changesBelow(alongside, PREFIX.local)
   const all = [...texts]
@@ -49,14 +49,14 @@ export const planWrite = async (
     const group = new Map(start === 0 && all.length <= GROUP ? texts : all.slice(start, start + GROUP))
     const changed = await sealChanged(boxes, group, await files.read([...group.keys()]))
     for (const file of changed) {
-      addChange(place, writes, file)
+      addChange(context, writes, file)
       const was = file.box === null ? visibleOf(file.before) : undefined
       if (was !== undefined) deleted.push([file.before.path, was])
     }
     skipped -= changed.length
-    await breathe()
+    await pause()
   }
-  planKept(place.store, { reason: 'deleted', files: deleted, now: clock.now() }, writes)
+  planKept(context.store, { reason: 'deleted', files: deleted, now: clock.now() }, writes)
   return { writes, hasSkipped: skipped > 0 }
 }
 
@@ -64,7 +64,7 @@ export const planWrite = async (
 const GROUP = 512
 
 const addChange = (
-  { files, pending }: WritePlace,
+  { files, pending }: WriteContext,
   writes: Map<string, string | BulkChange | null>,
   { before, box }: ChangedFile
 ): void => {
@@ -76,11 +76,11 @@ const addChange = (
   const isUnknown = box === null && data === undefined && sent.length === 0
   const change = isUnknown ? undefined : { box, base, sent }
   writes.set(PREFIX.pending + path, pendingEntry({ data, pending: change }))
-  if (box === null) files.pruneGone(writes)
+  if (box === null) files.pruneDeletions(writes)
 }
 
 /** Texts to write, all or nothing. */
-export interface TextChanges {
+export interface RepoChanges {
   /** By path; null deletes. */
   readonly texts: ReadonlyMap<string, string | null>
   /** Changes of the part that never syncs, in the same write. */
@@ -136,7 +136,7 @@ const provenanceOf = (
   // A version of another client does not say what it was made of, nor does a deletion.
   const older = knownEdits({ data: undefined, pending, past }, boxes)
   const known = [present?.lineage, older].filter(lineage => lineage !== undefined)
-  return known.length === 0 ? undefined : { lineage: joined(...known), stamps: new Map() }
+  return known.length === 0 ? undefined : { lineage: joinLineages(...known), stamps: new Map() }
 }
 
 /** Checks what is to be written. @throws PATH_REFUSED; STORAGE_FAILED beyond 8 MB */

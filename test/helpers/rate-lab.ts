@@ -8,7 +8,7 @@ import type { JsonObject } from '../../kernel/base/json.ts'
 import type { AbortSignalLike } from '../../kernel/io/io.ts'
 import { makeKernelHooks } from '../../kernel/plugins/hooks.ts'
 import { type RatePlugin, rateHost } from '../../kernel/plugins/plugin.ts'
-import { OpenRateDesk } from '../../kernel/rates/rounds.ts'
+import { OpenContext } from '../../kernel/rates/rounds.ts'
 import type { DatedPair, HistoricRateContext, RatePair } from '../../kernel/types/rates.ts'
 import type { RateSnapshot } from '../../kernel/types/snapshots.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
@@ -89,7 +89,7 @@ export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions
     abort = makeAbort()
     if (isAborted) abort.abort()
     const refusals: string[] = []
-    const desk = new OpenRateDesk({
+    const desk = new OpenContext({
       pluginId: plugin.id,
       wanted,
       signal: abort.signal,
@@ -98,7 +98,7 @@ export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions
     })
     let failure: unknown
     await hooks.fetchRates.promise({
-      deskFor: () => desk.desk,
+      deskFor: () => desk.context,
       ended: (_pluginId, error) => {
         failure = error
         return true

@@ -7,8 +7,8 @@ import {
   type SpendInfo,
   type SwapOptions,
   type SwapPlugin,
+  type SwapRequest,
   type SwapWallet,
-  type SwapWish,
   sum,
   type TokenMap,
   type Transaction,
@@ -42,7 +42,7 @@ export interface SwapTable {
   /** Addresses in other wallets of the user. */
   readonly own: Set<string>
   /** Asks for quotes of 1000 units, unless the wish says otherwise. */
-  ask(wish?: Partial<SwapWish>, options?: SwapOptions): QuoteRound
+  ask(wish?: Partial<SwapRequest>, options?: SwapOptions): QuoteRound
 }
 
 /** A wallet that keeps books of what it was asked. */
@@ -101,7 +101,7 @@ export const openSwapTable = (plugins: readonly SwapPlugin[], tokens: TokenMap =
   return {
     ...{ clock, service, from, to, faults, told, hooks, settings, own },
     ask: (wish = {}, options = {}) =>
-      service.ask(
+      service.request(
         { fromWallet: from, toWallet: to, nativeAmount: nativeAmount('1000'), quoteFor: 'from', ...wish },
         options
       )

@@ -6,7 +6,7 @@ import {
   type Kernel,
   nativeAmount,
   type SwapPlugin,
-  type SwapWish
+  type SwapRequest
 } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { litecoin } from '../../plugins/currency/utxo/plugin.ts'
@@ -21,7 +21,7 @@ export interface Trader {
   readonly btc: CurrencyWallet
   readonly ltc: CurrencyWallet
   /** Asks for LTC for so many satoshi. */
-  wish(amount?: string): SwapWish
+  wish(amount?: string): SwapRequest
   /** What a page of a provider says now. */
   page(url: string): Promise<Readonly<Record<string, unknown>>>
   close(): Promise<void>

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { refusal } from '../../fake-server/providers/provider-trouble.ts'
 import { answerInstead, slowDown } from '../../fake-server/trouble.ts'
-import { nativeAmount, type SwapPlugin, type SwapWish, type WalletError } from '../../kernel/index.ts'
+import { nativeAmount, type SwapPlugin, type SwapRequest, type WalletError } from '../../kernel/index.ts'
 import { changenow } from '../../plugins/swap/changenow.ts'
 import { letsexchange } from '../../plugins/swap/letsexchange.ts'
 import { sideshift } from '../../plugins/swap/sideshift.ts'
@@ -162,7 +162,7 @@ test.serial(
     const trader = await openTrader([transfer])
     const { account, btc } = trader
     const toWallet = await account.createCurrencyWallet('wallet:bitcoin')
-    const wish: SwapWish = { ...trader.wish(), toWallet, quoteFor: 'max' }
+    const wish: SwapRequest = { ...trader.wish(), toWallet, quoteFor: 'max' }
     const closed = await account.fetchSwapQuote(wish)
     await closed.close()
     await t.throwsAsync(closed.approve(), { code: 'QUOTE_ENDED' })
@@ -179,7 +179,7 @@ test.serial(
   }
 )
 
-const back = ({ btc, ltc, wish }: Trader): SwapWish => ({ ...wish(), fromWallet: ltc, toWallet: btc })
+const back = ({ btc, ltc, wish }: Trader): SwapRequest => ({ ...wish(), fromWallet: ltc, toWallet: btc })
 
 const idsOf = (quotes: readonly { readonly pluginId: string }[]): readonly string[] =>
   quotes.map(({ pluginId }) => pluginId)
@@ -189,7 +189,7 @@ const refused = async <
 >(
   t: ExecutionContext,
   { account }: Trader,
-  wish: SwapWish,
+  wish: SwapRequest,
   code: C
 ): Promise<WalletError<C>> => {
   const error = await t.throwsAsync(account.fetchSwapQuotes(wish), { code })

@@ -10,7 +10,7 @@ import {
 } from '../../../cli/export/export-format.ts'
 import { assetOf } from '../../../cli/output/assets.ts'
 import { type NativeAmount, nativeAmount, type SwapData } from '../../../kernel/index.ts'
-import { valueText } from '../../../kernel/rates/service.ts'
+import { valueAtRate } from '../../../kernel/rates/service.ts'
 import { bitcoin } from '../../../plugins/currency/utxo/plugin.ts'
 import { payment, receipt, rowOf } from '../../helpers/export-rows.ts'
 
@@ -124,7 +124,7 @@ test('a value at the rate of its time is exact, without a sign, and as the kerne
   )
   for (const tiny of [rate.rate, 1e-12, 6.5e21, 3]) {
     const [, value] = format.rows([{ ...priced, rate: { ...rate, rate: tiny } }]).split(',')
-    t.is(value, valueText('1251128', '100000000', tiny))
+    t.is(value, valueAtRate('1251128', '100000000', tiny))
   }
   const { fiat } = JSON.parse(ndjsonFormat().rows([priced]))
   t.deepEqual(fiat, {

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { base58Of } from '../../../kernel/crypto/encoding.ts'
 import { idNameOf, renameStash } from '../../../kernel/login/stash.ts'
-import { makeDoubledFiles } from '../../../kernel/sync/credential-files.ts'
+import { openCredentialFiles } from '../../../kernel/sync/credential-files.ts'
 import type { LoginStash } from '../../../kernel/types/login.ts'
 import type { UserSnapshot } from '../../../kernel/types/snapshots.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
@@ -159,7 +159,7 @@ test('a file of a later version, sound but unreadable, is put aside before its l
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files)
   const io = makeRepoIo()
-  const doubled = makeDoubledFiles({ io, disk, report: error => t.fail(String(error)) })
+  const doubled = openCredentialFiles({ io, disk, report: error => t.fail(String(error)) })
   const later = JSON.stringify({ ...stashOf(1), pendingVouchers: 'see elsewhere' })
   await doubled.setText(pathOf(1), later)
   const { stashes, reports } = await openDevice(makeLoginWorld(), files)

@@ -26,8 +26,8 @@ const tableOf = (rows: readonly Row[], biases: Readonly<Record<string, number>> 
   const found: FoundRoute[] = []
   const missed: string[] = []
   const table = new RateTable(source => biases[source] ?? 0, {
-    found: route => void found.push(route),
-    missed: (from, to) => void missed.push(`${from} ${to}`)
+    onFound: route => void found.push(route),
+    onMissed: (from, to) => void missed.push(`${from} ${to}`)
   })
   table.put(rows.map(snapshotOf))
   return { table, found, missed }

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { nativeAmount, type QuoteContext, type SwapOffer, type SwapWish } from '../../../kernel/index.ts'
+import { nativeAmount, type QuoteContext, type SwapOffer, type SwapRequest } from '../../../kernel/index.ts'
 import { likeList } from '../../helpers/like-list.ts'
 import { makeShop, offerOf } from '../../helpers/swap-shop.ts'
 import { openSwapTable, type SwapTable } from '../../helpers/swap-table.ts'
@@ -14,7 +14,7 @@ const GOLD = {
 /** Asks one shop that does at its desk what a test wants; gives what that came to. */
 const atDesk = async <T>(
   run: (desk: QuoteContext) => Promise<T> | T,
-  { wish, prepare }: { wish?: Partial<SwapWish>; prepare?: (table: SwapTable) => void } = {}
+  { wish, prepare }: { wish?: Partial<SwapRequest>; prepare?: (table: SwapTable) => void } = {}
 ): Promise<{ readonly table: SwapTable; readonly value: T | undefined; readonly error: unknown }> => {
   let value: T | undefined
   const table = openSwapTable(
@@ -172,35 +172,38 @@ test('questions that are no data are refused', async t => {
 
 test('an offer that makes no sense is refused, with the field in the error [3.27]', async t => {
   const day = 86_400_000
-  const cases: readonly (readonly [string, Partial<Record<keyof SwapOffer, unknown>>, Partial<SwapWish>?])[] =
-    [
-      ['fromNativeAmount', { fromNativeAmount: 'NaN' }],
-      ['fromNativeAmount', { fromNativeAmount: '0' }],
-      ['fromNativeAmount', { fromNativeAmount: '01000' }],
-      ['fromNativeAmount', { fromNativeAmount: 1000 }],
-      ['fromNativeAmount', { fromNativeAmount: '999' }],
-      ['fromNativeAmount', { fromNativeAmount: '1'.padEnd(101, '0') }],
-      ['toNativeAmount', { toNativeAmount: '-900' }],
-      ['toNativeAmount', { toNativeAmount: '1e3' }],
-      ['toNativeAmount', { toNativeAmount: undefined }],
-      ['toNativeAmount', { toNativeAmount: '999' }, { quoteFor: 'to' }],
-      ['minReceiveAmount', { minReceiveAmount: '901' }],
-      ['minReceiveAmount', { minReceiveAmount: null }],
-      ['networkFee', { networkFee: '-1' }],
-      ['networkFee', { networkFee: undefined }],
-      ['expirationDate', { expirationDate: new Date(Date.UTC(2026, 0, 1)) }],
-      ['expirationDate', { expirationDate: new Date(Number.NaN) }],
-      ['expirationDate', { expirationDate: Date.UTC(2026, 0, 1) + day }],
-      ['maxFulfillmentSeconds', { maxFulfillmentSeconds: Number.NaN }],
-      ['maxFulfillmentSeconds', { maxFulfillmentSeconds: -1 }],
-      ['payment', { payment: undefined }],
-      ['payment', { payment: {} }],
-      ['payment', { payment: { order: 'please' } }],
-      ['payment', { payment: { spends: spendOf('1001', 'shop') } }],
-      ['payment', { payment: { spends: spendOf('1000') } }],
-      ['payment', { payment: { spends: Array.from({ length: 11 }, () => spendOf('1', 'shop')[0]) } }],
-      ['payment', { payment: { spends: spendOf('1', 'x'.repeat(1001)) } }]
-    ]
+  const cases: readonly (readonly [
+    string,
+    Partial<Record<keyof SwapOffer, unknown>>,
+    Partial<SwapRequest>?
+  ])[] = [
+    ['fromNativeAmount', { fromNativeAmount: 'NaN' }],
+    ['fromNativeAmount', { fromNativeAmount: '0' }],
+    ['fromNativeAmount', { fromNativeAmount: '01000' }],
+    ['fromNativeAmount', { fromNativeAmount: 1000 }],
+    ['fromNativeAmount', { fromNativeAmount: '999' }],
+    ['fromNativeAmount', { fromNativeAmount: '1'.padEnd(101, '0') }],
+    ['toNativeAmount', { toNativeAmount: '-900' }],
+    ['toNativeAmount', { toNativeAmount: '1e3' }],
+    ['toNativeAmount', { toNativeAmount: undefined }],
+    ['toNativeAmount', { toNativeAmount: '999' }, { quoteFor: 'to' }],
+    ['minReceiveAmount', { minReceiveAmount: '901' }],
+    ['minReceiveAmount', { minReceiveAmount: null }],
+    ['networkFee', { networkFee: '-1' }],
+    ['networkFee', { networkFee: undefined }],
+    ['expirationDate', { expirationDate: new Date(Date.UTC(2026, 0, 1)) }],
+    ['expirationDate', { expirationDate: new Date(Number.NaN) }],
+    ['expirationDate', { expirationDate: Date.UTC(2026, 0, 1) + day }],
+    ['maxFulfillmentSeconds', { maxFulfillmentSeconds: Number.NaN }],
+    ['maxFulfillmentSeconds', { maxFulfillmentSeconds: -1 }],
+    ['payment', { payment: undefined }],
+    ['payment', { payment: {} }],
+    ['payment', { payment: { order: 'please' } }],
+    ['payment', { payment: { spends: spendOf('1001', 'shop') } }],
+    ['payment', { payment: { spends: spendOf('1000') } }],
+    ['payment', { payment: { spends: Array.from({ length: 11 }, () => spendOf('1', 'shop')[0]) } }],
+    ['payment', { payment: { spends: spendOf('1', 'x'.repeat(1001)) } }]
+  ]
   for (const [path, changes, wish] of cases) {
     const offer = (desk: QuoteContext): void => desk.offer({ ...offerOf(desk), ...changes } as SwapOffer)
     const { error, table } = await atDesk(offer, wish === undefined ? {} : { wish })

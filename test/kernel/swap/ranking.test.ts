@@ -1,6 +1,11 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { compareQuotes, type Rankable, type RankWishes, rankQuotes } from '../../../kernel/swap/ranking.ts'
+import {
+  compareQuotes,
+  type Rankable,
+  type RankPreferences,
+  rankQuotes
+} from '../../../kernel/swap/ranking.ts'
 
 const quoteOf = (pluginId: string, to: string, changes: Partial<Rankable> = {}): Rankable => ({
   pluginId,
@@ -11,7 +16,7 @@ const quoteOf = (pluginId: string, to: string, changes: Partial<Rankable> = {}):
   ...changes
 })
 
-const inOrder = (quotes: readonly Rankable[], wishes: RankWishes = {}): [string, string | undefined][] =>
+const inOrder = (quotes: readonly Rankable[], wishes: RankPreferences = {}): [string, string | undefined][] =>
   rankQuotes(quotes, wishes).map(({ quote, reason }) => [quote.pluginId, reason])
 
 test('transfers come first, then the preferred plugin, type, promotion codes, firm amounts and the best ratio, each with its reason [9.18]', t => {
@@ -24,7 +29,7 @@ test('transfers come first, then the preferred plugin, type, promotion codes, fi
     quoteOf('favourite', '30', { isEstimate: true }),
     quoteOf('transfer', '20', { isEstimate: true })
   ]
-  const wishes: RankWishes = {
+  const wishes: RankPreferences = {
     preferPluginId: 'favourite',
     preferType: 'DEX',
     promoCodes: { promo: 'half' }

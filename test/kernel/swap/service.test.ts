@@ -6,7 +6,7 @@ import {
   type CurrencyWallet,
   nativeAmount,
   type SwapPlugin,
-  type SwapWish
+  type SwapRequest
 } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { memoryStorage } from '../../../plugins/storage/memory.ts'
@@ -19,7 +19,7 @@ interface Market {
   readonly account: Account
   readonly from: CurrencyWallet
   readonly to: CurrencyWallet
-  readonly wish: SwapWish
+  readonly wish: SwapRequest
   readonly reports: unknown[]
 }
 
@@ -31,7 +31,7 @@ const openMarket = async (t: ExecutionContext, plugins: readonly SwapPlugin[]): 
   const to = await account.createCurrencyWallet('wallet:othercoin')
   await clock.advance(1000)
   t.is(from.balanceOf(null), nativeAmount('1000'))
-  const wish: SwapWish = {
+  const wish: SwapRequest = {
     fromWallet: from,
     toWallet: to,
     nativeAmount: nativeAmount('100'),

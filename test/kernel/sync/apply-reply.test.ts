@@ -1,6 +1,6 @@
 import test from 'ava'
 import { applyToFile, type FileBoxes } from '../../../kernel/sync/apply-reply.ts'
-import { EditCount, type EditId, joined, type Provenance } from '../../../kernel/sync/lineage.ts'
+import { EditCount, type EditId, joinLineages, type Provenance } from '../../../kernel/sync/lineage.ts'
 import { changedFields } from '../../../kernel/sync/merge.ts'
 import type { PendingChange, RepoFile } from '../../../kernel/sync/repo-record.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
@@ -239,7 +239,7 @@ test('another client that undoes an edit of a short while ago stands, and that i
 test('a device that took another client’s version on top of ours is believed, and told of if an edit is gone by it', t => {
   const madeOfBoth = (text: string): { readonly box: string } => {
     const parts = [ours, foreign('{"x":1,"y":3}')].map(({ box }) => markedBoxes.open(box)?.lineage)
-    const lineage = joined(...parts.flatMap(part => part ?? []))
+    const lineage = joinLineages(...parts.flatMap(part => part ?? []))
     return { box: markedBoxes.seal(text, { lineage, stamps: new Map() }) }
   }
   for (const [text, minutes, conflict] of [
@@ -296,7 +296,7 @@ test('a deletion that waits goes on for every version that it knew, and gives wa
   t.false(isDeleted(others))
   t.false(isDeleted(edited('{"x":9}', ours)))
   const merged = [ours, others].map(({ box }) => markedBoxes.open(box)?.lineage ?? new Map<string, number>())
-  const both = { box: markedBoxes.seal('{}', { lineage: joined(...merged), stamps: new Map() }) }
+  const both = { box: markedBoxes.seal('{}', { lineage: joinLineages(...merged), stamps: new Map() }) }
   t.false(isDeleted(both))
   t.true(shown({ data: ours.box, pending: change(null, both.box), past }, others).text === undefined)
 })
@@ -309,7 +309,7 @@ test('a version that has our earlier edits and not the last one is merged, whate
   const lineages = [settled, later].map(({ box }) => markedBoxes.open(box)?.lineage)
   const theirs = {
     box: markedBoxes.seal('{"x":1,"y":8,"z":1}', {
-      lineage: joined(...lineages.flatMap(part => part ?? [])),
+      lineage: joinLineages(...lineages.flatMap(part => part ?? [])),
       stamps: new Map()
     })
   }

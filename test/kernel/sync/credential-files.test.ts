@@ -1,6 +1,6 @@
 import test from 'ava'
 import { isWalletError, WalletError } from '../../../kernel/base/errors.ts'
-import { type DoubledFiles, makeDoubledFiles } from '../../../kernel/sync/credential-files.ts'
+import { type CredentialFiles, openCredentialFiles } from '../../../kernel/sync/credential-files.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 
@@ -11,9 +11,9 @@ const text = (count: number): string => JSON.stringify({ count, pin: 'ä€' })
 const open = (
   files: Map<string, string>,
   disk = makeFaultDisk(files)
-): { doubled: DoubledFiles; reports: unknown[] } => {
+): { doubled: CredentialFiles; reports: unknown[] } => {
   const reports: unknown[] = []
-  return { doubled: makeDoubledFiles({ io, disk, report: error => reports.push(error) }), reports }
+  return { doubled: openCredentialFiles({ io, disk, report: error => reports.push(error) }), reports }
 }
 
 test('the text stands at its own path, as deployed clients read it, and nothing else is beside it', async t => {

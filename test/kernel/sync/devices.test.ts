@@ -2,7 +2,7 @@ import test from 'ava'
 import { makeChance } from '../../../fake-server/trouble.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import { openMarkedText } from '../../../kernel/crypto/box.ts'
-import { provenanceIn } from '../../../kernel/sync/lineage.ts'
+import { decodeProvenance } from '../../../kernel/sync/lineage.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
 import { makeDeployedClient } from '../../helpers/deployed-client.ts'
 import { runSchedule, SCHEDULE_KINDS } from '../../helpers/device-schedule.ts'
@@ -136,7 +136,7 @@ test('an edit on top of a deletion that may have left says what went into the fi
   const a = await openDevice(store)
   const lineageOf = async ({ repo, io }: Device): Promise<ReadonlyMap<string, number> | undefined> => {
     const box = JSON.parse((await repo.getBox(PATH)) ?? '') as Box
-    return openMarkedText(io, { key: dataKey, box }, provenanceIn).mark?.lineage
+    return openMarkedText(io, { key: dataKey, box }, decodeProvenance).mark?.lineage
   }
   await a.repo.setText(PATH, '{"x":1}')
   const first = await lineageOf(a)

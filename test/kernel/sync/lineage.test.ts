@@ -5,17 +5,17 @@ import { openText } from '../../../kernel/crypto/box.ts'
 import {
   areRelated,
   covers,
+  decodeProvenance,
   EditCount,
+  encodeProvenance,
   foreignProvenance,
-  hasUnseenForeign,
+  hasUnknownForeignEdit,
   isOwnEdit,
-  joined,
+  joinLineages,
   laterSide,
   mergedProvenance,
   type Provenance,
-  provenanceIn,
-  provenanceMark,
-  stamped
+  stampFields
 } from '../../../kernel/sync/lineage.ts'
 import { changedFields, WHOLE_FILE } from '../../../kernel/sync/merge.ts'
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
@@ -37,7 +37,7 @@ const editedBy = (sessions: number): Provenance => {
 test('where a version comes from is in its box, and any reader opens it as before', t => {
   for (const sessions of [1, 2, 21, 22, 60]) {
     const made = editedBy(sessions)
-    const { header, footer } = provenanceMark(made)
+    const { header, footer } = encodeProvenance(made)
     t.true(header.length + 31 <= 255 && footer.length + 31 <= 255)
     for (let n = 0; n < 20; n += 1) {
       const box = boxes.seal('{"x":1}', made)
@@ -65,7 +65,7 @@ test('a version covers what it was made of, and not what another device made of 
   t.true(covers(ours.lineage, first.lineage))
   t.false(covers(first.lineage, ours.lineage))
   t.false(covers(ours.lineage, others.lineage))
-  t.true(covers(joined(ours.lineage, others.lineage), others.lineage))
+  t.true(covers(joinLineages(ours.lineage, others.lineage), others.lineage))
 })
 
 test('of one field the later value is that of the side which has seen the other one’s edit', t => {
@@ -129,35 +129,36 @@ const anyProvenance = (): fc.Arbitrary<Provenance> => {
 test('a box gives back where its version comes from: of the first 21 sessions all edits, and 26 stamps', t => {
   fc.assert(
     fc.property(anyProvenance(), fc.uint8Array({ maxLength: 40 }), (made, noise) => {
-      const { header, footer } = provenanceMark(made)
+      const { header, footer } = encodeProvenance(made)
       const lineage = [...made.lineage].slice(0, 21)
       const names = new Set(lineage.map(([name]) => name))
       const stamps = [...made.stamps].filter(([, { session }]) => names.has(session)).slice(0, 26)
       const noisy = { header: Uint8Array.of(...header, ...noise), footer: Uint8Array.of(...footer, ...noise) }
       for (const mark of [{ header, footer }, noisy]) {
-        const read = provenanceIn(mark)
+        const read = decodeProvenance(mark)
         t.deepEqual([...(read?.lineage ?? [])], lineage)
         t.deepEqual([...(read?.stamps ?? [])], stamps)
       }
       for (const length of [0, 7, header.length - 1])
-        if (length < header.length) t.is(provenanceIn({ header: header.slice(0, length), footer }), undefined)
-      t.deepEqual([...(provenanceIn({ header, footer: new Uint8Array(0) })?.stamps ?? [])], [])
+        if (length < header.length)
+          t.is(decodeProvenance({ header: header.slice(0, length), footer }), undefined)
+      t.deepEqual([...(decodeProvenance({ header, footer: new Uint8Array(0) })?.stamps ?? [])], [])
     }),
     { seed: drawSeed(t), numRuns: 40 }
   )
 })
 
 test('a header that begins like a mark but counts more sessions than fit is noise', t => {
-  const { header, footer } = provenanceMark(editedBy(1))
+  const { header, footer } = encodeProvenance(editedBy(1))
   t.is(String.fromCharCode(...header.slice(0, 7)), 'hfline\u0001', 'as in the boxes that are there')
   const crowded = new Uint8Array(255)
   crowded.set(header)
   crowded[7] = 22
-  t.is(provenanceIn({ header: crowded, footer }), undefined)
+  t.is(decodeProvenance({ header: crowded, footer }), undefined)
   crowded[7] = 21
-  t.is(provenanceIn({ header: crowded, footer })?.lineage.size, 2)
+  t.is(decodeProvenance({ header: crowded, footer })?.lineage.size, 2)
   crowded[3] = 0
-  t.is(provenanceIn({ header: crowded, footer }), undefined)
+  t.is(decodeProvenance({ header: crowded, footer }), undefined)
 })
 
 /** A version of a file, and what is true of it: every edit in it, and which of them gave each field its value. */
@@ -238,12 +239,12 @@ test('versions know which edits are in them, and whose value of a field is the l
 test('of two versions that were made apart none is related to the other', t => {
   const [one, two] = [new EditCount(io).next(undefined, []), new EditCount(io).next(undefined, [])]
   t.false(areRelated(one.lineage, two.lineage))
-  t.true(areRelated(one.lineage, joined(two.lineage, one.lineage)))
+  t.true(areRelated(one.lineage, joinLineages(two.lineage, one.lineage)))
 })
 
 test('an edit of another client is one that has no count, and gives way to one of ours that it did not know', t => {
-  const theirs = stamped(foreignProvenance('00112233445566778899aabbccddeeff'), [7])
-  const others = stamped(foreignProvenance('ffeeddccbbaa99887766554433221100'), [7])
+  const theirs = stampFields(foreignProvenance('00112233445566778899aabbccddeeff'), [7])
+  const others = stampFields(foreignProvenance('ffeeddccbbaa99887766554433221100'), [7])
   t.deepEqual([...theirs.lineage.keys()], ['001122334455'])
   const ours = new EditCount(io).next(new EditCount(io).next(undefined, []), [7])
   t.true(isOwnEdit(ours.stamps.get(7)))
@@ -256,9 +257,9 @@ test('an edit of another client is one that has no count, and gives way to one o
   }
   const made = new EditCount(io).next(theirs, [8])
   t.true((made.lineage.values().next().value ?? 0) < 0xf000_0001, 'no count is taken from another client')
-  t.true(hasUnseenForeign(made.lineage, ours.lineage))
-  t.false(hasUnseenForeign(made.lineage, theirs.lineage))
-  t.false(hasUnseenForeign(ours.lineage, theirs.lineage))
+  t.true(hasUnknownForeignEdit(made.lineage, ours.lineage))
+  t.false(hasUnknownForeignEdit(made.lineage, theirs.lineage))
+  t.false(hasUnknownForeignEdit(ours.lineage, theirs.lineage))
 })
 
 test('a side that knew an edit and stamps its field no more has the later value, and one that did not know it has not', t => {

@@ -4,7 +4,7 @@ import { type ErrorCode, isWalletError } from '../../../kernel/index.ts'
 import type { BulkChange } from '../../../kernel/repo/store/bulk.ts'
 import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
 import type { FileBoxes } from '../../../kernel/sync/apply-reply.ts'
-import { type GuardPlace, ReplyGuard } from '../../../kernel/sync/reply-guard.ts'
+import { type GuardOptions, ReplyGuard } from '../../../kernel/sync/reply-guard.ts'
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
 import { boxText, type RepoFile } from '../../../kernel/sync/repo-record.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
@@ -219,7 +219,7 @@ const guardOf = (
     entries = new Map<string, string>(),
     random = () => 0,
     ...place
-  }: Partial<GuardPlace> & { readonly entries?: Map<string, string> } = {}
+  }: Partial<GuardOptions> & { readonly entries?: Map<string, string> } = {}
 ) => {
   const reports: unknown[] = []
   const store = {
@@ -323,7 +323,7 @@ test('what a file was before a reply is remembered under its path, not what it i
       changes: new Map<string, string | null>()
     }
     const writes = new Map<string, string | BulkChange | null>()
-    guardOf(new Map(), { reply, ...(entries && { entries }) }).guard.note(
+    guardOf(new Map(), { reply, ...(entries && { entries }) }).guard.remember(
       { path: 'f', isLost: false, ...before },
       after,
       writes
@@ -349,7 +349,7 @@ test('one reply adds at most five hundred boxes to those that are remembered', t
   for (let n = 0; n < 600; n += 1) {
     const [old, now] = [junkOf(n), junkOf(n + 1)]
     const before = { path: `f${n}`, isLost: false, data: old, pending: undefined }
-    guard.note(before, { data: now, pending: undefined }, writes)
+    guard.remember(before, { data: now, pending: undefined }, writes)
   }
   t.is(writes.size, 500)
 })

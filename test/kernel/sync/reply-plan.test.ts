@@ -8,7 +8,7 @@ import {
   planHash,
   planHealing,
   planStatus,
-  type ReplyPlace
+  type ReplyContext
 } from '../../../kernel/sync/reply-plan.ts'
 import type { RepoFiles } from '../../../kernel/sync/repo-files.ts'
 import { BULK } from '../../../kernel/sync/repo-record.ts'
@@ -169,8 +169,8 @@ test('after damage everything that a whole reply lacks is sent again, and only a
       now: 5000
     }
     const writes = new Map<string, string>()
-    missing.push(await planHealing(place as unknown as ReplyPlace, writes))
-    planStatus(place as unknown as ReplyPlace, writes)
+    missing.push(await planHealing(place as unknown as ReplyContext, writes))
+    planStatus(place as unknown as ReplyContext, writes)
     return Object.fromEntries(writes)
   }
   const again = { 'c/lacks': 'again', 'c/lost': null }
@@ -203,7 +203,7 @@ test('the past of files is forgotten after a day, of more than a hundred after f
     const files = { past: new Set(names), forgotAt: now - sinceMs }
     const before = writes.size
     const place = { store: { get: (key: string) => entries.get(key) }, files, now }
-    planForgetting(place as unknown as ReplyPlace, writes)
+    planForgetting(place as unknown as ReplyContext, writes)
     t.is(files.forgotAt === now, sinceMs >= 10_000 && ages.length > 0 && (before > 0 || ages.length > 100))
     return [...writes].filter(([, text]) => text === null).map(([key]) => key)
   }
@@ -314,7 +314,7 @@ test('a state of the server that was left before is an old one, and unless it is
     }
     const place = { reply, store: { get: (key: string) => entries.get(key) } }
     const writes = new Map<string, string>()
-    const isOld = planHash(place as unknown as ReplyPlace, writes)
+    const isOld = planHash(place as unknown as ReplyContext, writes)
     return { isOld, ...Object.fromEntries(writes) }
   }
   const known = { seen: 'a b c', status: { lastSync: 4, lastHash: 'c' } }

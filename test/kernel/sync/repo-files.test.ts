@@ -24,7 +24,7 @@ test('of deletions the newest hundred thousand are remembered, and they are coun
     ['f/other', null]
   ])
   const files = filesOver(goneOf(110_001))
-  files.pruneGone(writes)
+  files.pruneDeletions(writes)
   const forgotten = [...writes].filter(([key, change]) => change === null && key.startsWith('x/'))
   t.is(forgotten.length, 10_002)
   t.false(writes.has('x/f110000'))
@@ -32,10 +32,10 @@ test('of deletions the newest hundred thousand are remembered, and they are coun
   t.is(Math.max(...revisions), 10_000)
   t.is(new Set(revisions).size, 10_001)
   const again: Writes = new Map()
-  files.pruneGone(again)
+  files.pruneDeletions(again)
   t.is(again.size, 0, 'they were counted')
 
   const few: Writes = new Map()
-  filesOver(goneOf(110_000)).pruneGone(few)
+  filesOver(goneOf(110_000)).pruneDeletions(few)
   t.is(few.size, 0)
 })

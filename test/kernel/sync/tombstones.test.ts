@@ -342,12 +342,12 @@ test('only a box that is sealed for tombstones and holds nothing else is taken f
   const others = [edited, JSON.stringify(boxOf(textWith(good))), '{"encryptionType":0}']
   for (const box of [...bad.map(sealed), ...others]) {
     const known = tombstones()
-    t.is(known.takeIn({ sent: new Map(), changes: new Map([['Deletions/a.json', box]]) }).writes.size, 0)
+    t.is(known.ingest({ sent: new Map(), changes: new Map([['Deletions/a.json', box]]) }).writes.size, 0)
     t.deepEqual(known.of(PATH), [])
   }
   const known = tombstones()
   t.is(
-    known.takeIn({ sent: new Map(), changes: new Map([['Deletions/a.json', sealed(textWith(good))]]) }).writes
+    known.ingest({ sent: new Map(), changes: new Map([['Deletions/a.json', sealed(textWith(good))]]) }).writes
       .size,
     1
   )
@@ -358,7 +358,7 @@ test('only a box that is sealed for tombstones and holds nothing else is taken f
 test('a file of tombstones is never replaced under its name', t => {
   const known = tombstones()
   const take = (box: string | null): number =>
-    known.takeIn({ sent: new Map(), changes: new Map([['Deletions/a.json', box]]) }).writes.size
+    known.ingest({ sent: new Map(), changes: new Map([['Deletions/a.json', box]]) }).writes.size
   take(sealed(textWith(good)))
   t.is(take(sealed(textWith())), 0)
   t.is(known.of(PATH).length, 1)
@@ -383,7 +383,7 @@ test('tombstones do not keep the reply in memory that they came with', t => {
     const reply = JSON.stringify(['x'.repeat(20_000_000), path, JSON.parse(box)])
     const at = reply.indexOf(path)
     const changes = new Map([[reply.slice(at, at + path.length), reply.slice(reply.indexOf(box), -1)]])
-    writes.push(known.takeIn({ sent: new Map(), changes }).writes)
+    writes.push(known.ingest({ sent: new Map(), changes }).writes)
   })
   t.is(writes[0]?.size, 1)
   t.is(known.of(PATH).length, 1)
@@ -398,7 +398,7 @@ test('of a reply full of files that are none of tombstones only some are opened'
   }
   const known = new Tombstones({ io, store: empty as never, boxes: { ...boxes, open } as never })
   const names = Array.from({ length: 10_000 }, (_, n) => `Deletions/${n}.json`)
-  known.takeIn({ sent: new Map(), changes: new Map(names.map(name => [name, '{}'])) })
+  known.ingest({ sent: new Map(), changes: new Map(names.map(name => [name, '{}'])) })
   t.true(opened > 16 && opened <= 200, `${opened} opened`)
 })
 
@@ -408,7 +408,7 @@ test('what becomes one file keeps the newest thousand tombstones of the last 90 
   const now = 1000 * day
   const lineage = (count: number): Map<string, number> => new Map([['0123456789ab', count]])
   const take = (sent: ReadonlyMap<string, string | null>): void => {
-    known.takeIn({ sent: new Map(), changes: sent })
+    known.ingest({ sent: new Map(), changes: sent })
   }
   for (let n = 0; n < 16; n += 1) {
     const at = n === 0 ? now - 91 * day : now - 100 + n

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Secret } from '../../../kernel/base/secret.ts'
-import { EditCount, type Provenance, stamped } from '../../../kernel/sync/lineage.ts'
+import { EditCount, type Provenance, stampFields } from '../../../kernel/sync/lineage.ts'
 import { changedFields } from '../../../kernel/sync/merge.ts'
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
 import type { NamedFile } from '../../../kernel/sync/repo-files.ts'
@@ -35,7 +35,7 @@ const other = new EditCount(io).next(undefined, [])
 
 test('an edit of our own version keeps its edits and the stamps of the other fields', async t => {
   const [x] = changedFields('{"x":0}', '{"x":1}')
-  const made = stamped(new EditCount(io).next(other, []), [x ?? 0])
+  const made = stampFields(new EditCount(io).next(other, []), [x ?? 0])
   const { lineage, stamps } = await editedOf(fileOf({ data: ownBox('{"x":1}', made) }), '{"x":1,"y":2}')
   for (const session of made.lineage.keys()) t.true(lineage.has(session))
   t.is(lineage.size, made.lineage.size + 1)
