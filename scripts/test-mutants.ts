@@ -62,9 +62,9 @@ const ROOMS = [
   'kernel/swap/payees',
   'kernel/rates/search',
   'kernel/rates/graph',
-  'plugins/currency/utxo/select/',
-  'plugins/currency/utxo/build/choose-coins',
-  'plugins/currency/utxo/ledger/reserved-coins'
+  'plugins/currency/utxo/spend/select-coins',
+  'plugins/currency/utxo/spend/choose-coins',
+  'plugins/currency/utxo/wallet/ledger'
 ]
 
 const root = process.cwd()

@@ -1,12 +1,17 @@
 import {
   type AddressRequest,
+  type BalanceDetails,
+  type ConnectionLoss,
+  type CryptoPort,
   type CurrencyEngine,
+  type EngineCallbacks,
   type EngineRequest,
   type EngineTransaction,
   type FreshAddress,
   type Io,
   isWalletError,
   type Json,
+  type NativeAmount,
   type PaymentSight,
   type SigningOptions,
   type SpendInfo,
@@ -14,26 +19,22 @@ import {
   WalletError,
   type WalletKeys
 } from '../../../kernel/plugin-api.ts'
-import { broadcast } from './backend/broadcast.ts'
-import { ElectrumFault } from './backend/electrum-error.ts'
-import type { ElectrumPool, PoolClient } from './backend/electrum-pool.ts'
-import { findPayment } from './backend/find-payment.ts'
-import { checkSigned } from './build/check-signed.ts'
-import { balanceDetailsOf, type SpendSource } from './build/choose-coins.ts'
-import { makeDraft, maxSpendableOf } from './build/make-spend.ts'
-import { signDraft } from './build/sign.ts'
-import { signContextOf } from './build/sign-context.ts'
-import { EngineVoice } from './engine-voice.ts'
-import { type AccountKeys, readPublicKeys } from './keys/account-keys.ts'
-import type { LedgerTx } from './ledger/ledger-tx.ts'
-import type { CoinRow, NetworkRow } from './params/coin-row.ts'
-import { freshAddressOf } from './scan/fresh-address.ts'
-import type { StoreChanges } from './scan/saved-state.ts'
-import { scan } from './scan/scanner.ts'
-import { isDirty, isUsed } from './scan/script-record.ts'
-import { SeenSteps } from './scan/seen-steps.ts'
-import { WalletState } from './scan/wallet-state.ts'
-import { parseRawTx } from './tx/raw-tx.ts'
+import { addressOf } from './chain/address.ts'
+import { parseRawTx } from './chain/transaction.ts'
+import { ElectrumFault } from './electrum/connection.ts'
+import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
+import { broadcast, findPayment } from './electrum/requests.ts'
+import { type AccountKeys, readPublicKeys } from './keys/keys.ts'
+import type { CoinRow, NetworkRow } from './params/coin.ts'
+import { scan } from './scan.ts'
+import { checkSigned } from './spend/check-signed.ts'
+import { balanceDetailsOf, type SpendSource } from './spend/choose-coins.ts'
+import { makeDraft, maxSpendableOf } from './spend/make-spend.ts'
+import { signContextOf, signDraft } from './spend/sign.ts'
+import type { LedgerTx } from './wallet/ledger.ts'
+import { SeenSteps, type StoreChanges } from './wallet/saved-state.ts'
+import { isDirty, isUsed } from './wallet/scripts.ts'
+import { freshAddressOf, WalletState } from './wallet/wallet-state.ts'
 
 /** What an engine is made from besides the kernel's request. */
 export interface EngineParts {
@@ -331,3 +332,119 @@ class UtxoEngine implements CurrencyEngine {
 
 const READY_MS = 20_000
 const LOOK_AGAIN_MS = 10_000
+
+/** Tells the kernel what changed, each fact once, and nothing any more once silenced. */
+class EngineVoice {
+  readonly #callbacks: EngineCallbacks
+  readonly #network: NetworkRow
+  readonly #crypto: CryptoPort
+  #isSilent = false
+  #balance: string | undefined
+  #details: string | undefined
+  #address: string | undefined
+  #height = 0
+  #ratio = -1
+  #status = ''
+  #checkpoint: string | undefined
+
+  constructor(
+    { callbacks, seenTxCheckpoint }: Pick<EngineRequest, 'callbacks' | 'seenTxCheckpoint'>,
+    network: NetworkRow,
+    crypto: CryptoPort
+  ) {
+    this.#callbacks = callbacks
+    this.#checkpoint = seenTxCheckpoint
+    this.#network = network
+    this.#crypto = crypto
+  }
+
+  silence(): void {
+    this.#isSilent = true
+  }
+
+  /** Empty: what was said before holds no longer. */
+  tellStatus(text: string): void {
+    if (this.#isSilent || (text === '' && this.#status === '')) return
+    this.#status = text
+    this.#callbacks.onStatus(text)
+  }
+
+  tellConnection(lost: ConnectionLoss | undefined): void {
+    if (!this.#isSilent) this.#callbacks.onConnectionChanged(lost)
+  }
+
+  tellHeight(height: number): void {
+    if (this.#isSilent || height === this.#height) return
+    this.#height = height
+    this.#callbacks.onBlockHeightChanged(height)
+  }
+
+  /** Grows only; a wallet that was complete stays so until `restart`. */
+  tellRatio(ratio: number): void {
+    if (this.#isSilent || ratio <= this.#ratio) return
+    this.#ratio = ratio
+    this.#callbacks.onAddressesChecked(ratio)
+  }
+
+  /** The wallet is being read anew. */
+  restart(): void {
+    this.#ratio = -1
+    this.tellRatio(0)
+  }
+
+  tellBalance({ ledger }: WalletState): void {
+    if (this.#isSilent) return
+    const balance = String(ledger.balance())
+    if (balance === this.#balance) return
+    this.#balance = balance
+    this.#callbacks.onTokenBalanceChanged(null, balance)
+  }
+
+  tellDetails(details: BalanceDetails): void {
+    const text = JSON.stringify(details)
+    if (this.#isSilent || text === this.#details) return
+    this.#details = text
+    this.#callbacks.onBalanceDetailsChanged(null, details)
+  }
+
+  /** The first call only remembers; the kernel asks for the address itself. */
+  tellAddress({ table }: WalletState): void {
+    if (this.#isSilent) return
+    const record = table.firstUnused(table.mainBranch(0))
+    const before = this.#address
+    this.#address = record?.scripthash
+    if (before !== undefined && before !== this.#address) this.#callbacks.onAddressChanged()
+  }
+
+  tellTransactions(state: WalletState, changed: readonly LedgerTx[]): void {
+    if (this.#isSilent) return
+    const reports = changed.flatMap(tx => this.#reportOf(state, tx) ?? [])
+    if (reports.length > 0) this.#callbacks.onTransactionsChanged(reports)
+  }
+
+  /** Everything up to here has been told. */
+  tellCheckpoint(checkpoint: string): void {
+    if (this.#isSilent || checkpoint === this.#checkpoint) return
+    this.#checkpoint = checkpoint
+    this.#callbacks.onSeenTxCheckpoint(checkpoint)
+  }
+
+  #reportOf({ ledger, saved }: WalletState, tx: LedgerTx): EngineTransaction | undefined {
+    const { net, fee, isSend } = ledger.effectOf(tx)
+    if (tx.ours.length === 0 && !isSend) return undefined
+    // What we sent can be sent again, so its bytes go along.
+    const bytes = isSend ? saved.txBytes(tx.txid) : undefined
+    return {
+      tokenId: null,
+      txid: tx.txid,
+      date: tx.date,
+      blockHeight: tx.height,
+      nativeAmount: String(net) as NativeAmount,
+      networkFee: String(fee) as NativeAmount,
+      ourReceiveAddresses: tx.ours.map(({ record }) => addressOf(this.#network, record.program)),
+      memos: tx.memos,
+      signedTx: bytes === undefined ? '' : this.#crypto.toHex(bytes),
+      isSend
+    }
+  }
+}

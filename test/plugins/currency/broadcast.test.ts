@@ -1,7 +1,7 @@
 import test from 'ava'
-import { broadcast } from '../../../plugins/currency/utxo/backend/broadcast.ts'
-import { ElectrumRefusal } from '../../../plugins/currency/utxo/backend/electrum-error.ts'
-import type { ElectrumPool } from '../../../plugins/currency/utxo/backend/electrum-pool.ts'
+import { ElectrumRefusal } from '../../../plugins/currency/utxo/electrum/connection.ts'
+import type { ElectrumPool } from '../../../plugins/currency/utxo/electrum/pool.ts'
+import { broadcast } from '../../../plugins/currency/utxo/electrum/requests.ts'
 import { toyTransaction } from '../../helpers/toy-currency.ts'
 
 test('a refusal counts only if the server could also be asked whether it has the transaction', async t => {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { parseAddress } from '../../../plugins/currency/utxo/address/address.ts'
+import { parseAddress } from '../../../plugins/currency/utxo/chain/address.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
 import { bitcoin, litecoin } from '../../../plugins/currency/utxo/plugin.ts'

@@ -1,8 +1,8 @@
 import { Transaction } from '@scure/btc-signer'
 import test from 'ava'
 import { type Io, isWalletError, nativeAmount } from '../../../kernel/plugin-api.ts'
+import { parseRawTx } from '../../../plugins/currency/utxo/chain/transaction.ts'
 import { litecoin } from '../../../plugins/currency/utxo/plugin.ts'
-import { parseRawTx } from '../../../plugins/currency/utxo/tx/raw-tx.ts'
 import { makeTestWorld, type TestWorld, until } from './utxo-world.ts'
 
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'))

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { nativeAmount } from '../../../kernel/plugin-api.ts'
-import { usualRateOf } from '../../../plugins/currency/utxo/fees/fee-rate.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
+import { usualRateOf } from '../../../plugins/currency/utxo/spend/fees.ts'
 import { makeTestWorld, until } from './utxo-world.ts'
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'

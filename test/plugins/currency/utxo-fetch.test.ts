@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Json } from '../../../kernel/plugin-api.ts'
-import type { ElectrumPool } from '../../../plugins/currency/utxo/backend/electrum-pool.ts'
-import { fetchTxs } from '../../../plugins/currency/utxo/scan/fetch-history.ts'
+import type { ElectrumPool } from '../../../plugins/currency/utxo/electrum/pool.ts'
+import { fetchTxs } from '../../../plugins/currency/utxo/electrum/requests.ts'
 
 test('a server that answers with more bytes than transactions can have is given up, of those without a block sooner', async t => {
   const hex = '00'.repeat(4_000_000)

@@ -1,10 +1,15 @@
 import { Transaction } from '@scure/btc-signer'
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
+import test from 'ava'
 import fc from 'fast-check'
 import { type EngineTransaction, isWalletError, type Memo, nativeAmount } from '../../../kernel/plugin-api.ts'
+import {
+  memosOf,
+  parseRawTx,
+  type RawTx,
+  readMemo
+} from '../../../plugins/currency/utxo/chain/transaction.ts'
 import { bitcoin, litecoin } from '../../../plugins/currency/utxo/plugin.ts'
-import { memosOf, readMemo } from '../../../plugins/currency/utxo/tx/memo.ts'
-import { parseRawTx, type RawTx } from '../../../plugins/currency/utxo/tx/raw-tx.ts'
 import { makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
 
 const AMOUNT = nativeAmount('50000')

@@ -1,6 +1,5 @@
 import test from 'ava'
-import type { Ledger } from '../../../plugins/currency/utxo/ledger/ledger.ts'
-import { ReservedCoins, rivalOf } from '../../../plugins/currency/utxo/ledger/reserved-coins.ts'
+import { type Ledger, ReservedCoins, rivalOf } from '../../../plugins/currency/utxo/wallet/ledger.ts'
 
 /** A transaction that spends the first output of each of these, a byte of their ids each. */
 const payment = (txid: string, ...spent: readonly string[]) => {

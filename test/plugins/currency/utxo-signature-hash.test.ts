@@ -6,7 +6,7 @@ import {
   type HashedTransaction,
   SignatureHashes,
   type SignatureKind
-} from '../../../plugins/currency/utxo/build/signature-hash.ts'
+} from '../../../plugins/currency/utxo/spend/sign.ts'
 
 const NOP = 0x61
 

@@ -1,18 +1,22 @@
 import test from 'ava'
 import fc from 'fast-check'
-import type { EngineTransaction, JsonObject } from '../../../kernel/plugin-api.ts'
-import { isWalletError, nativeAmount } from '../../../kernel/plugin-api.ts'
-import { feeRateOf, rateText } from '../../../plugins/currency/utxo/fees/fee-rate.ts'
-import type { Branch, Purpose } from '../../../plugins/currency/utxo/keys/branches.ts'
-import type { Coin } from '../../../plugins/currency/utxo/ledger/ledger-tx.ts'
+import {
+  type EngineTransaction,
+  isWalletError,
+  type JsonObject,
+  nativeAmount
+} from '../../../kernel/plugin-api.ts'
+import type { Branch, Purpose } from '../../../plugins/currency/utxo/keys/keys.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
-import type { ScriptRecord } from '../../../plugins/currency/utxo/scan/script-record.ts'
+import { feeRateOf, rateText } from '../../../plugins/currency/utxo/spend/fees.ts'
 import {
   maxAmountOf,
   type SelectionGoal,
   selectCoins,
   selectWith
-} from '../../../plugins/currency/utxo/select/select-coins.ts'
+} from '../../../plugins/currency/utxo/spend/select-coins.ts'
+import type { Coin } from '../../../plugins/currency/utxo/wallet/ledger.ts'
+import type { ScriptRecord } from '../../../plugins/currency/utxo/wallet/scripts.ts'
 import { drawSeed, makeChance } from '../../helpers/drawn-runs.ts'
 import { makeTestWorld, type TestWallet, until } from './utxo-world.ts'
 

@@ -1,8 +1,11 @@
 import test from 'ava'
-import type { Purpose } from '../../../plugins/currency/utxo/keys/branches.ts'
-import { branchAndBound } from '../../../plugins/currency/utxo/select/branch-and-bound.ts'
-import { makeRandomBelow, shuffled } from '../../../plugins/currency/utxo/select/random.ts'
-import { feeOf, outputWeightOf, txWeightOf } from '../../../plugins/currency/utxo/select/weights.ts'
+import type { Purpose } from '../../../plugins/currency/utxo/keys/keys.ts'
+import { feeOf, outputWeightOf, txWeightOf } from '../../../plugins/currency/utxo/spend/fees.ts'
+import {
+  branchAndBound,
+  makeRandomBelow,
+  shuffled
+} from '../../../plugins/currency/utxo/spend/select-coins.ts'
 import { drawSeed, makeChance } from '../../helpers/drawn-runs.ts'
 
 /** Which subset of the coins has the least waste in the window, found by trying all; undefined for none. */

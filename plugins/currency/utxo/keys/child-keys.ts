@@ -3,7 +3,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha512 } from '@noble/hashes/sha2.js'
 import type { HDKey } from '@scure/bip32'
-import { hexOf } from '../tx/raw-tx.ts'
+import { hexOf } from '../chain/transaction.ts'
 
 const { Point } = secp256k1
 const ORDER = Point.Fn.ORDER

@@ -1,5 +1,4 @@
-import type { CoinRow, FeeFigures, NetworkRow } from './coin-row.ts'
-import { keyVersions, testKeyVersions } from './key-versions.ts'
+import { type CoinRow, type FeeFigures, keyVersions, type NetworkRow, testKeyVersions } from './coin.ts'
 
 // powLimit in chainparams.cpp of Bitcoin Core.
 const SHA256_WORK = { hash: 'sha256', easiest: 0xffffn << 208n } as const

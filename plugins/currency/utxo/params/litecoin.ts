@@ -1,5 +1,4 @@
-import type { CoinRow, FeeFigures, NetworkRow } from './coin-row.ts'
-import { keyVersions, testKeyVersions } from './key-versions.ts'
+import { type CoinRow, type FeeFigures, keyVersions, type NetworkRow, testKeyVersions } from './coin.ts'
 
 // What a wallet pays while no server has an estimate; rates per 1000 virtual bytes.
 const fees: FeeFigures = {

@@ -1,0 +1,296 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bech32, bech32m, createBase58check } from '@scure/base'
+import { p2tr } from '@scure/btc-signer'
+import {
+  type AddressFault,
+  fromDenomination,
+  type NativeAmount,
+  nativeAmount,
+  type ParsedUri,
+  toDenomination,
+  type UriRequest,
+  WalletError
+} from '../../../../kernel/plugin-api.ts'
+import type { Purpose } from '../keys/keys.ts'
+import type { CoinRow, NetworkRow, ScriptType } from '../params/coin.ts'
+import { hash160 } from './transaction.ts'
+
+/** An address that can be paid. */
+export interface Destination {
+  readonly program: Program
+  readonly script: Uint8Array
+  /** The normal spelling: bech32 in lower case. */
+  readonly address: string
+}
+
+/** The address of a program. */
+export const addressOf = (network: NetworkRow, { type, data }: Program): string => {
+  if (type === 'p2pkh') return base58.encode(Uint8Array.of(network.p2pkh, ...data))
+  if (type === 'p2sh') return base58.encode(Uint8Array.of(network.p2sh[0] ?? 0, ...data))
+  if (type === 'p2tr') return bech32m.encode(network.bech32, [1, ...bech32m.toWords(data)])
+  return bech32.encode(network.bech32, [0, ...bech32.toWords(data)])
+}
+
+/**
+ * Reads an address of one network.
+ *
+ * @throws ADDRESS_INVALID, saying whether it is damaged, of a kind that cannot be paid, or of which other network
+ */
+export const parseAddress = (coin: CoinRow, network: NetworkRow, text: string): Destination => {
+  const program = readAddress(coin, network, text)
+  if (program.type === 'p2tr' && !coin.hasTaproot)
+    throw invalid('kind', 'is of a kind that this chain does not have')
+  return { program, script: writeScript(program), address: addressOf(network, program) }
+}
+
+const base58 = createBase58check(sha256)
+const MAX_LENGTH = 100
+
+const invalid = (fault: AddressFault, rule: string): WalletError =>
+  new WalletError('ADDRESS_INVALID', { rule, fault })
+
+const readAddress = (coin: CoinRow, network: NetworkRow, text: string): Program => {
+  if (text.length === 0) throw invalid('form', 'is empty')
+  const known = [network, ...coin.networks, ...coin.foreignNetworks]
+  if (isMweb(known, text))
+    throw invalid('kind', 'is of the MimbleWimble extension block (MWEB), which cannot be paid')
+  if (text.length > MAX_LENGTH) throw invalid('form', `is longer than ${MAX_LENGTH} characters`)
+  // By the first separator: a mistyped 1 behind it is a letter that no such address has.
+  const lower = text.toLowerCase()
+  const owner = known.find(row => lower.startsWith(`${row.bech32}1`))
+  if (owner !== undefined) return readSegwit(network, owner, text)
+  return readBase58(network, known, text)
+}
+
+const isMweb = (known: readonly NetworkRow[], text: string): boolean => {
+  const lower = text.toLowerCase()
+  return known.some(({ mwebPrefix }) => mwebPrefix !== undefined && lower.startsWith(`${mwebPrefix}1`))
+}
+
+const readSegwit = (network: NetworkRow, owner: NetworkRow, text: string): Program => {
+  if (text !== text.toLowerCase() && text !== text.toUpperCase())
+    throw invalid('typo', 'mixes upper and lower case')
+  const lower = text.toLowerCase()
+  // BIP-350: version 0 has the bech32 checksum, later ones bech32m.
+  const codec = lower.charAt(owner.bech32.length + 1) === 'q' ? bech32 : bech32m
+  const decoded = codec.decodeUnsafe(lower)
+  if (decoded === undefined) throw misspelt(lower.slice(owner.bech32.length + 1), BECH32_LETTERS)
+  if (owner !== network) throw invalid('network', `belongs to ${owner.name}, not to ${network.name}`)
+  const [version, ...words] = decoded.words
+  const data = codec.fromWordsUnsafe(words)
+  if (data === undefined || version === undefined) throw invalid('form', 'is not a whole number of bytes')
+  if (version === 0 && data.length === 20) return { type: 'p2wpkh', data }
+  if (version === 0 && data.length === 32) return { type: 'p2wsh', data }
+  if (version === 1 && data.length === 32) return { type: 'p2tr', data }
+  throw invalid(
+    'kind',
+    `is of a segwit version or length (${version}, ${data.length}) that cannot be paid yet`
+  )
+}
+
+const readBase58 = (network: NetworkRow, known: readonly NetworkRow[], text: string): Program => {
+  let bytes: Uint8Array
+  try {
+    bytes = base58.decode(text)
+  } catch {
+    const stranger = strangerOf(text)
+    if (stranger !== undefined) throw ofAnother(stranger)
+    throw misspelt(text, BASE58_LETTERS)
+  }
+  const [version = -1, ...rest] = bytes
+  const data = Uint8Array.from(rest)
+  // Two bytes of version, as Zcash and its kin have them, make one more.
+  if (data.length === 21) throw ofAnother('another currency')
+  if (data.length !== 20) throw invalid('form', 'has the wrong length')
+  if (version === network.p2pkh) return { type: 'p2pkh', data }
+  if (network.p2sh.includes(version)) return { type: 'p2sh', data }
+  const owner = known.find(row => row.p2pkh === version || row.p2sh.includes(version))
+  if (owner !== undefined) throw invalid('network', `belongs to ${owner.name}, not to ${network.name}`)
+  throw ofAnother(FOREIGN_VERSIONS.get(version) ?? 'another currency')
+}
+
+/** A text in which a letter is none of its alphabet is no address; one with all letters right has a wrong checksum. */
+const misspelt = (text: string, alphabet: RegExp): WalletError => {
+  const at = text.search(alphabet)
+  if (at >= 0) return invalid('typo', `has “${text.charAt(at)}” in it, which no such address has`)
+  return text.length < MIN_LENGTH
+    ? invalid('typo', 'is too short: letters are missing, or it is no address')
+    : invalid('checksum', 'has a wrong checksum: a letter is missing or mistyped')
+}
+
+const ofAnother = (currency: string): WalletError =>
+  invalid(
+    'currency',
+    currency === 'another currency'
+      ? 'belongs to another currency'
+      : `belongs to another currency: ${currency}`
+  )
+
+/** The first letter that is none of the alphabet. */
+const BASE58_LETTERS = /[^1-9A-HJ-NP-Za-km-z]/
+const BECH32_LETTERS = /[^02-9ac-hj-np-z]/
+/** Of a hash of 20 bytes in base58 with its version and checksum. */
+const MIN_LENGTH = 26
+
+/** Which currency an address is of that is none of Bitcoin's form; undefined if it is none that is known. */
+const strangerOf = (text: string): string | undefined => {
+  if (/^0x[0-9a-f]{40}$/i.test(text)) return 'Ethereum or a chain of its kind'
+  const decoded = bech32.decodeUnsafe(text.toLowerCase()) ?? bech32m.decodeUnsafe(text.toLowerCase())
+  if (decoded === undefined) return undefined
+  return FOREIGN_PREFIXES.get(decoded.prefix) ?? 'another currency'
+}
+
+// What others write before their addresses, so that a person is told which wallet is the right one.
+const FOREIGN_PREFIXES: ReadonlyMap<string, string> = new Map([
+  ['bc', 'Bitcoin'],
+  ['ltc', 'Litecoin'],
+  ['addr', 'Cardano'],
+  ['cosmos', 'Cosmos'],
+  ['lnbc', 'Lightning']
+])
+
+const FOREIGN_VERSIONS: ReadonlyMap<number, string> = new Map([
+  [0x00, 'Bitcoin, or one that spells its addresses alike'],
+  [0x05, 'Bitcoin, or one that spells its addresses alike'],
+  [0x30, 'Litecoin'],
+  [0x32, 'Litecoin'],
+  [0x1e, 'Dogecoin'],
+  [0x16, 'Dogecoin'],
+  [0x4c, 'Dash'],
+  [0x10, 'Dash'],
+  [0x41, 'Tron']
+])
+
+/** What an output script pays to: its type and the hash or key in it. */
+export interface Program {
+  readonly type: ScriptType
+  readonly data: Uint8Array
+}
+
+/** How the keys of a purpose are paid. */
+export const scriptTypeOf: Readonly<Record<Purpose, ScriptType>> = {
+  32: 'p2pkh',
+  44: 'p2pkh',
+  49: 'p2sh',
+  84: 'p2wpkh',
+  86: 'p2tr'
+}
+
+/** The hash or tweaked key that a public key of this purpose is paid by; 20 bytes, taproot 32. */
+export const programOf = (purpose: Purpose, publicKey: Uint8Array): Uint8Array => {
+  if (purpose === 49) return hash160(redeemScriptOf(publicKey))
+  // BIP-86: key path only, tweaked with no script tree.
+  if (purpose === 86) return p2tr(publicKey.slice(1)).tweakedPubkey
+  return hash160(publicKey)
+}
+
+/** The script inside P2SH for a nested segwit key (BIP-141). */
+export const redeemScriptOf = (publicKey: Uint8Array): Uint8Array =>
+  writeScript({ type: 'p2wpkh', data: hash160(publicKey) })
+
+/** The bytes of an output script. */
+export const writeScript = ({ type, data }: Program): Uint8Array => {
+  const [before, after] = frames[type]
+  return Uint8Array.from([...before, ...data, ...after])
+}
+
+const frames: Readonly<Record<ScriptType, readonly [before: readonly number[], after: readonly number[]]>> = {
+  p2pkh: [
+    [0x76, 0xa9, 0x14],
+    [0x88, 0xac]
+  ],
+  p2sh: [[0xa9, 0x14], [0x87]],
+  p2wpkh: [[0x00, 0x14], []],
+  p2wsh: [[0x00, 0x20], []],
+  p2tr: [[0x51, 0x20], []]
+}
+
+/**
+ * Reads a BIP-21 URI, or a bare address.
+ *
+ * Amounts are exact decimals of the main denomination. Unknown parameters are ignored, unknown `req-` parameters
+ * refused, as BIP-21 says. A link of the payment protocol (BIP-72) is read where it names an address to fall back to.
+ *
+ * @throws ADDRESS_INVALID, AMOUNT_INVALID, NOT_SUPPORTED
+ */
+export const parseUri = (coin: CoinRow, network: NetworkRow, text: string): ParsedUri => {
+  const trimmed = text.trim()
+  if (trimmed.length > MAX_URI_LENGTH) throw invalidUri(`is longer than ${MAX_URI_LENGTH} characters`)
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(trimmed)?.[1]?.toLowerCase()
+  if (scheme === undefined) return spellings(coin, network, trimmed)
+  if (!network.uriSchemes.includes(scheme))
+    throw invalidUri(`is a link of "${scheme}", not of ${coin.displayName}`, 'currency')
+  const rest = trimmed.slice(scheme.length + 1).replace(/^\/\//, '')
+  const split = rest.indexOf('?')
+  const address = decode(split === -1 ? rest : rest.slice(0, split)).replace(/\/$/, '')
+  const parameters = readParameters(split === -1 ? '' : rest.slice(split + 1))
+  if (address === '' && parameters.has('r'))
+    throw new WalletError('NOT_SUPPORTED', { what: 'the payment protocol' })
+  const amount = parameters.get('amount')
+  const label = parameters.get('label')
+  const message = parameters.get('message')
+  return {
+    ...spellings(coin, network, address),
+    ...(amount === undefined ? {} : { nativeAmount: amountOf(coin, amount), currencyCode: coin.code }),
+    ...(label === undefined ? {} : { label }),
+    ...(message === undefined ? {} : { message })
+  }
+}
+
+/** Writes a BIP-21 URI. @throws ADDRESS_INVALID, AMOUNT_INVALID */
+export const encodeUri = (coin: CoinRow, network: NetworkRow, request: UriRequest): string => {
+  const { address } = parseAddress(coin, network, request.publicAddress)
+  const parameters: string[] = []
+  if (request.nativeAmount !== undefined) {
+    const amount = nativeAmount(request.nativeAmount)
+    if (amount.startsWith('-')) throw new WalletError('AMOUNT_INVALID', { rule: 'must not be negative' })
+    parameters.push(`amount=${toDenomination(amount, multiplierOf(coin))}`)
+  }
+  if (request.label !== undefined) parameters.push(`label=${encode(request.label)}`)
+  if (request.message !== undefined) parameters.push(`message=${encode(request.message)}`)
+  if (parameters.length === 0 && request.nativeAmount === undefined)
+    return `${network.uriSchemes[0]}:${address}`
+  return `${network.uriSchemes[0]}:${address}?${parameters.join('&')}`
+}
+
+/** Litecoin once wrote script hashes as Bitcoin does: such an address may well be meant for the other chain. */
+const spellings = (coin: CoinRow, network: NetworkRow, text: string): ParsedUri => {
+  const { address } = parseAddress(coin, network, text)
+  const isUsual = address.toLowerCase() === text.toLowerCase()
+  return { publicAddress: address, ...(isUsual ? {} : { legacyAddress: text }) }
+}
+
+const MAX_URI_LENGTH = 4096
+const READ = new Set(['amount', 'label', 'message', 'r'])
+
+const invalidUri = (rule: string, fault: AddressFault = 'form'): WalletError =>
+  new WalletError('ADDRESS_INVALID', { rule, fault })
+
+const multiplierOf = (coin: CoinRow): string => coin.denominations[0]?.multiplier ?? '1'
+
+const amountOf = (coin: CoinRow, text: string): NativeAmount => fromDenomination(text, multiplierOf(coin))
+
+// Half a surrogate pair has no place in a link.
+const encode = (text: string): string => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'))
+
+const decode = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw invalidUri('has a broken % sequence in its link')
+  }
+}
+
+const readParameters = (query: string): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>()
+  for (const part of query.split('&')) {
+    if (part === '') continue
+    const equals = part.indexOf('=')
+    const name = decode(equals === -1 ? part : part.slice(0, equals)).toLowerCase()
+    if (name.startsWith('req-')) throw invalidUri(`needs "${name}", which this wallet does not know`)
+    if (!READ.has(name)) continue
+    if (found.has(name)) throw invalidUri(`names "${name}" twice`)
+    found.set(name, decode(equals === -1 ? '' : part.slice(equals + 1)))
+  }
+  return found
+}

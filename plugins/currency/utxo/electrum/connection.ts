@@ -1,0 +1,283 @@
+import {
+  type Channel,
+  type Clock,
+  type Io,
+  type Json,
+  type JsonObject,
+  type TcpAddress,
+  tryJsonText
+} from '../../../../kernel/plugin-api.ts'
+
+/** One request: a method of the Electrum protocol with its parameters. */
+export interface ElectrumCall {
+  readonly method: string
+  readonly params: readonly Json[]
+}
+
+/** What a connection tells its owner. After `onClose` nothing more is told. */
+export interface ConnectionHandlers {
+  onNotification(method: string, params: readonly Json[]): void
+  onClose(error: Error): void
+}
+
+/**
+ * One open connection to an Electrum server: JSON-RPC with many requests in flight.
+ *
+ * Bounded: a message of more than 16 MB, text that is no JSON, a reply to nothing, or silence while requests wait
+ * closes it and rejects everything in flight.
+ */
+export class ElectrumConnection {
+  readonly url: string
+  readonly #clock: Clock
+  readonly #handlers: ConnectionHandlers
+  readonly #isFramed: boolean
+  readonly #pending = new Map<number, Pending>()
+  readonly #queue: { readonly id: number; readonly call: ElectrumCall }[] = []
+  #channel: Channel | undefined
+  #parts: string[] = []
+  #partsLength = 0
+  #nextId = 0
+  #lastHeard = 0
+  #cancelWatch: (() => void) | undefined
+  #isClosed = false
+
+  private constructor(server: ElectrumServer, clock: Clock, handlers: ConnectionHandlers) {
+    this.url = server.url
+    this.#clock = clock
+    this.#handlers = handlers
+    this.#isFramed = 'tcp' in server
+  }
+
+  /** Connects. Rejects if this platform has no such transport, or the server is not there within 10 s. */
+  static async open(
+    io: Io,
+    server: ElectrumServer,
+    handlers: ConnectionHandlers
+  ): Promise<ElectrumConnection> {
+    const self = new ElectrumConnection(server, io.clock, handlers)
+    const told = {
+      onText: (text: string): void => self.#hear(text),
+      onClose: (error?: Error): void => self.close(error ?? new Error('The server closed the connection'))
+    }
+    const opening = openChannel(io, server, told)
+    const channel = await withLimit(io.clock, opening)
+    if (self.#isClosed) throw new Error('The server closed the connection')
+    self.#channel = channel
+    return self
+  }
+
+  get isOpen(): boolean {
+    return !this.#isClosed
+  }
+
+  /** Sends requests in one go; each promise settles by itself. @throws ElectrumRefusal, ElectrumFault */
+  callMany(calls: readonly ElectrumCall[]): Promise<Json>[] {
+    const promises = calls.map(
+      call =>
+        new Promise<Json>((resolve, reject) => {
+          const id = this.#nextId++
+          this.#pending.set(id, { resolve, reject, sentAt: this.#clock.monotonic() })
+          this.#queue.push({ id, call })
+        })
+    )
+    if (this.#isClosed) this.#rejectAll(new Error('The connection is closed'))
+    else this.#flush()
+    return promises
+  }
+
+  /** Closes and rejects what is in flight. */
+  close(error: Error): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#cancelWatch?.()
+    this.#parts = []
+    this.#queue.length = 0
+    this.#channel?.close()
+    this.#rejectAll(error)
+    this.#handlers.onClose(error)
+  }
+
+  #rejectAll(error: Error): void {
+    const waiting = [...this.#pending.values()]
+    this.#pending.clear()
+    for (const { reject } of waiting) reject(error)
+  }
+
+  #flush(): void {
+    const room = MAX_IN_FLIGHT - (this.#pending.size - this.#queue.length)
+    const batch = this.#queue.splice(0, Math.max(0, room))
+    if (batch.length === 0) return
+    if (this.#pending.size === this.#queue.length + batch.length) this.#lastHeard = this.#clock.monotonic()
+    const messages = batch.map(({ id, call }) =>
+      JSON.stringify({ jsonrpc: '2.0', id, method: call.method, params: call.params })
+    )
+    try {
+      if (this.#isFramed) this.#channel?.send(`${messages.join('\n')}\n`)
+      else for (const message of messages) this.#channel?.send(message)
+    } catch (error) {
+      this.close(error instanceof Error ? error : new Error('The connection broke'))
+    }
+    if (this.#cancelWatch === undefined) this.#watch(SILENCE_MS)
+  }
+
+  #watch(delayMs: number): void {
+    this.#cancelWatch = this.#clock.after(delayMs, () => {
+      this.#cancelWatch = undefined
+      if (this.#pending.size === 0) return
+      const silentFor = this.#clock.monotonic() - this.#lastHeard
+      const [oldest] = this.#pending.values()
+      const waited = this.#clock.monotonic() - (oldest?.sentAt ?? 0)
+      if (silentFor >= SILENCE_MS || waited >= MAX_WAIT_MS) {
+        this.close(new ElectrumFault('The server does not answer'))
+      } else this.#watch(Math.max(1, Math.min(SILENCE_MS - silentFor, MAX_WAIT_MS - waited)))
+    })
+  }
+
+  #hear(text: string): void {
+    if (this.#isClosed) return
+    if (!this.#isFramed) {
+      if (text.length > MAX_MESSAGE)
+        this.close(new ElectrumFault('The server sent a message that is too long'))
+      else this.#hearMessage(text)
+      return
+    }
+    let from = 0
+    while (!this.#isClosed) {
+      const end = text.indexOf('\n', from)
+      const part = end === -1 ? text.slice(from) : text.slice(from, end)
+      this.#partsLength += part.length
+      if (this.#partsLength > MAX_MESSAGE) {
+        this.close(new ElectrumFault('The server sent a message that is too long'))
+        return
+      }
+      if (part !== '') this.#parts.push(part)
+      if (end === -1) return
+      const message = this.#parts.join('')
+      this.#parts = []
+      this.#partsLength = 0
+      from = end + 1
+      this.#hearMessage(message)
+    }
+  }
+
+  #hearMessage(text: string): void {
+    if (text.trim() === '') return
+    const message = readJson(text)
+    if (message === undefined) {
+      this.close(new ElectrumFault('The server sent something that is no JSON-RPC message'))
+      return
+    }
+    this.#lastHeard = this.#clock.monotonic()
+    const { id, method, params } = message
+    if (typeof method === 'string' && (id === undefined || id === null)) {
+      if (Array.isArray(params)) this.#handlers.onNotification(method, params)
+      return
+    }
+    const pending = typeof id === 'number' ? this.#pending.get(id) : undefined
+    if (pending === undefined) {
+      this.close(new ElectrumFault('The server answered a question that was not asked'))
+      return
+    }
+    this.#pending.delete(id as number)
+    if (message.error !== undefined && message.error !== null) pending.reject(refusalOf(message.error))
+    else pending.resolve(message.result ?? null)
+    if (this.#queue.length > 0) this.#flush()
+  }
+}
+
+interface Pending {
+  readonly resolve: (value: Json) => void
+  readonly reject: (error: Error) => void
+  readonly sentAt: number
+}
+
+const MAX_MESSAGE = 16_000_000
+const MAX_IN_FLIGHT = 2000
+const SILENCE_MS = 15_000
+const MAX_WAIT_MS = 120_000
+const CONNECT_MS = 10_000
+
+const openChannel = (
+  io: Io,
+  server: ElectrumServer,
+  told: { onText(text: string): void; onClose(error?: Error): void }
+): Promise<Channel> => {
+  if ('tcp' in server) {
+    if (io.connect === undefined) throw new Error('This platform has no TCP connections')
+    return io.connect(server.tcp, told)
+  }
+  if (io.webSocket === undefined) throw new Error('This platform has no WebSocket connections')
+  return io.webSocket(server.webSocket, told)
+}
+
+const withLimit = (clock: Clock, opening: Promise<Channel>): Promise<Channel> =>
+  new Promise((resolve, reject) => {
+    let isLate = false
+    const cancel = clock.after(CONNECT_MS, () => {
+      isLate = true
+      reject(new Error('The server does not answer'))
+    })
+    opening.then(
+      channel => {
+        cancel()
+        if (isLate) channel.close()
+        else resolve(channel)
+      },
+      error => {
+        cancel()
+        reject(error instanceof Error ? error : new Error('The server is not there'))
+      }
+    )
+  })
+
+const readJson = (text: string): JsonObject | undefined => {
+  const value = tryJsonText(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : undefined
+}
+
+const refusalOf = (error: Json): ElectrumRefusal => {
+  if (typeof error === 'string') return new ElectrumRefusal(undefined, error.slice(0, 500))
+  const { code, message } = typeof error === 'object' && error !== null ? (error as JsonObject) : {}
+  return new ElectrumRefusal(
+    typeof code === 'number' ? code : undefined,
+    typeof message === 'string' ? message.slice(0, 500) : 'The server refused without a reason'
+  )
+}
+
+/** A server's own refusal of one request; the connection goes on. */
+export class ElectrumRefusal extends Error {
+  readonly code: number | undefined
+
+  constructor(code: number | undefined, message: string) {
+    super(message)
+    this.name = 'ElectrumRefusal'
+    this.code = code
+  }
+}
+
+/** A server that broke the protocol or lied; the connection is given up and another server asked. */
+export class ElectrumFault extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ElectrumFault'
+  }
+}
+
+/** Where an Electrum server listens: a TCP address, or a WebSocket URL. */
+export type ElectrumServer =
+  | { readonly url: string; readonly tcp: TcpAddress }
+  | { readonly url: string; readonly webSocket: string }
+
+/** Reads `tcp://host:port`, `tls://host:port`, `ws://…` or `wss://…`; undefined for anything else. */
+export const readServerUrl = (url: string): ElectrumServer | undefined => {
+  if (url.length > 300) return undefined
+  if (/^wss?:\/\/[^\s]+$/.test(url)) return { url, webSocket: url }
+  const match = /^(tcp|tls|ssl):\/\/(\[[0-9a-f:]+\]|[a-z0-9._-]+):(\d{1,5})\/?$/i.exec(url)
+  if (match === null) return undefined
+  const [, scheme = '', host = '', port = ''] = match
+  if (Number(port) < 1 || Number(port) > 65535) return undefined
+  const isTls = scheme.toLowerCase() !== 'tcp'
+  return { url, tcp: { host: host.replace(/^\[|\]$/g, ''), port: Number(port), isTls } }
+}

@@ -1,0 +1,90 @@
+import type { Json, JsonObject } from '../../../../kernel/plugin-api.ts'
+import { ElectrumFault } from './connection.ts'
+
+/** A transaction in the history of a script. `height`: 0 or less while unconfirmed. */
+export interface HistoryItem {
+  readonly txid: string
+  readonly height: number
+}
+
+/** A Merkle branch. */
+export interface MerkleProof {
+  readonly path: readonly string[]
+  readonly position: number
+}
+
+const HASH = /^[0-9a-f]{64}$/
+const HEX = /^(?:[0-9a-f]{2})+$/
+const MAX_HISTORY = 100_000
+const MAX_TX_HEX = 8_000_000
+
+/** Tells whether text is a lower-case 32-byte hash. */
+export const isHash = (value: unknown): value is string => typeof value === 'string' && HASH.test(value)
+
+/** The status of a script: a hash, or null while unused. @throws ElectrumFault */
+export const readStatus = (reply: Json | undefined): string | null => {
+  if (reply === null || isHash(reply)) return reply
+  throw new ElectrumFault('The server sent a bad script status')
+}
+
+/** The history of a script. @throws ElectrumFault */
+export const readHistory = (reply: Json): readonly HistoryItem[] => {
+  if (!Array.isArray(reply) || reply.length > MAX_HISTORY)
+    throw new ElectrumFault('The server sent a bad history')
+  const heights = new Map<string, number>()
+  for (const item of reply as readonly Json[]) {
+    const { tx_hash: txid, height } = asObject(item)
+    if (!isHash(txid) || !isHeight(height) || heights.has(txid)) {
+      throw new ElectrumFault('The server sent a bad history')
+    }
+    heights.set(txid, Math.max(0, height))
+  }
+  return [...heights].map(([txid, height]) => ({ txid, height }))
+}
+
+/** The hex of a transaction; its id is still to be checked. @throws ElectrumFault */
+export const readTxHex = (reply: Json): string => readHex(reply, MAX_TX_HEX, 'transaction')
+
+/** The hex of a block header. @throws ElectrumFault */
+export const readHeaderHex = (reply: Json): string => readHex(reply, 160, 'block header')
+
+/** The tip: its height and header hex. @throws ElectrumFault */
+export const readTip = (reply: Json | undefined): { readonly height: number; readonly hex: string } => {
+  const { height, hex } = asObject(reply ?? null)
+  if (!isHeight(height) || height < 0) throw new ElectrumFault('The server sent a bad tip')
+  return { height, hex: readHeaderHex(hex ?? null) }
+}
+
+/** A Merkle branch. @throws ElectrumFault */
+export const readProof = (reply: Json): MerkleProof => {
+  const { merkle, pos } = asObject(reply)
+  if (!Array.isArray(merkle) || merkle.length > 32 || !merkle.every(isHash) || !isHeight(pos) || pos < 0) {
+    throw new ElectrumFault('The server sent a bad Merkle proof')
+  }
+  return { path: merkle as readonly string[], position: pos }
+}
+
+/**
+ * A fee rate in native units per 1000 bytes, from coins per 1000 bytes.
+ *
+ * The protocol has a JSON number here; it is rounded to whole units once and never used as a fraction.
+ * undefined if the server has no estimate (-1) or says nonsense.
+ */
+export const readFeeRate = (reply: Json): bigint | undefined => {
+  if (typeof reply !== 'number' || !(reply > 0) || reply > 100) return undefined
+  return BigInt(Math.round(reply * 1e8))
+}
+
+const isHeight = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= -1 && value < 500_000_000
+
+const readHex = (reply: Json, limit: number, what: string): string => {
+  if (typeof reply === 'string' && reply.length <= limit) {
+    const hex = reply.toLowerCase()
+    if (HEX.test(hex)) return hex
+  }
+  throw new ElectrumFault(`The server sent a bad ${what}`)
+}
+
+const asObject = (value: Json): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}

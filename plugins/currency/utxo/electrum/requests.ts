@@ -1,0 +1,198 @@
+import {
+  type EngineTransaction,
+  type Json,
+  type PaymentSight,
+  WalletError
+} from '../../../../kernel/plugin-api.ts'
+import { type BlockHeader, merkleRootOf } from '../chain/header.ts'
+import { type Ledger, type ReservedCoins, type ReservedPayment, rivalOf } from '../wallet/ledger.ts'
+import type { ScriptRecord } from '../wallet/scripts.ts'
+import { ElectrumFault, ElectrumRefusal } from './connection.ts'
+import type { ElectrumPool } from './pool.ts'
+import { type HistoryItem, readHistory, readProof, readTxHex } from './replies.ts'
+
+/**
+ * Sends signed bytes to the network. Sending the same bytes again is harmless.
+ *
+ * @throws BROADCAST_REFUSED if a node says no and does not have the transaction; NETWORK if nobody could be asked
+ */
+export const broadcast = async (pool: ElectrumPool, { txid, signedTx }: EngineTransaction): Promise<void> => {
+  // A payment waits for a server that comes back.
+  await pool.whenReady(READY_MS, true)
+  const [sent] = pool.callMany([{ method: 'blockchain.transaction.broadcast', params: [signedTx] }])
+  try {
+    await sent
+  } catch (error) {
+    if (!(error instanceof ElectrumRefusal)) throw error
+    if (KNOWN.test(error.message) || (await hasTransaction(pool, txid, signedTx))) return
+    if (isServerTrouble(error.code)) throw new WalletError('NETWORK', { path: 'electrum' }, error)
+    throw new WalletError('BROADCAST_REFUSED', { txid, reason: reasonOf(error.message) })
+  }
+}
+
+const READY_MS = 15_000
+const KNOWN =
+  /already.in.(block.?chain|mempool|utxo)|txn-already-(in-mempool|known)|outputs already in utxo set/i
+
+// JSON-RPC's own codes and ElectrumX's "busy" and "excessive usage": the node was not asked.
+/** Whether a refusal says nothing of what was asked. */
+const isServerTrouble = (code: number | undefined): boolean =>
+  code !== undefined && ((code >= -32768 && code <= -32000) || code === -101 || code === -102)
+
+const reasonOf = (message: string): string => {
+  const text = message.replace(/^.*rejected by network rules\.?/is, '').replace(/\[[0-9a-f]{40,}\]/gi, '')
+  return (text.trim() === '' ? message : text).replace(/\s+/g, ' ').trim().slice(0, 200)
+}
+
+const hasTransaction = async (pool: ElectrumPool, txid: string, signedTx: string): Promise<boolean> => {
+  const [asked] = pool.callMany([{ method: 'blockchain.transaction.get', params: [txid] }])
+  try {
+    return (await asked) === signedTx
+  } catch (error) {
+    // Not knowing is not a no: the bytes may be in a block.
+    if (!(error instanceof ElectrumRefusal)) throw new WalletError('NETWORK', { path: 'electrum' }, error)
+    return false
+  }
+}
+
+/** Where a payment is looked for. */
+export interface PaymentPlaces {
+  readonly pool: Pick<ElectrumPool, 'callMany' | 'isOpen'>
+  readonly ledger: Ledger
+  readonly reserved: ReservedCoins
+}
+
+/**
+ * Finds out what has become of a payment that was sent: from the transactions of the wallet, and if these do not show
+ * it, by asking the server for its bytes. It never expires by its own terms.
+ *
+ * @throws NETWORK if the server is lost meanwhile
+ */
+export const findPayment = async (
+  { pool, ledger, reserved }: PaymentPlaces,
+  { txid, signedTx }: Pick<EngineTransaction, 'signedTx' | 'txid'>
+): Promise<PaymentSight> => {
+  const tx = ledger.find(txid)
+  if (tx !== undefined && tx.height > 0) return { state: 'seen' }
+  const payment = reserved.find(txid)
+  if (payment !== undefined) {
+    const winner = rivalOf(ledger, payment, 1)
+    if (winner !== undefined) return { state: 'replaced', replacedBy: winner, isFinal: true }
+    if (isOrphan(ledger, payment)) return { state: 'dropped', isFinal: true }
+    const rival = rivalOf(ledger, payment, 0)
+    if (rival !== undefined) return { state: 'replaced', replacedBy: rival }
+  }
+  if (tx !== undefined && tx.height === 0 && tx.isSeen) return { state: 'seen' }
+  return askServer(pool, txid, signedTx)
+}
+
+/** Whether a coin of it is gone, because a confirmed transaction has beaten the one that made it. */
+const isOrphan = (ledger: Ledger, { spends }: ReservedPayment): boolean =>
+  spends.some(outpoint => {
+    const parent = ledger.find(outpoint.slice(0, outpoint.indexOf(':')))
+    return parent !== undefined && parent.height < 0 && rivalOf(ledger, parent, 1) !== undefined
+  })
+
+const askServer = async (
+  pool: PaymentPlaces['pool'],
+  txid: string,
+  signedTx: string
+): Promise<PaymentSight> => {
+  if (!pool.isOpen) return { state: 'notSeen' }
+  const [asked] = pool.callMany([{ method: 'blockchain.transaction.get', params: [txid] }])
+  try {
+    return { state: (await asked) === signedTx ? 'seen' : 'notInMempool' }
+  } catch (error) {
+    if (!(error instanceof ElectrumRefusal)) throw new WalletError('NETWORK', { path: 'electrum' }, error)
+    return { state: isServerTrouble(error.code) ? 'notSeen' : 'notInMempool' }
+  }
+}
+
+/** What has to be asked of the server for one transaction. */
+export interface TxQuestion extends HistoryItem {
+  readonly needsBytes: boolean
+  readonly needsProof: boolean
+}
+
+/** What the server answered, with the proof checked. */
+export interface TxAnswer extends HistoryItem {
+  readonly hex?: string
+  /** Of its block. */
+  readonly header?: BlockHeader
+}
+
+/** Histories of scripts, in one round trip. @throws ElectrumFault, NETWORK */
+export const fetchHistories = async (
+  pool: ElectrumPool,
+  records: readonly ScriptRecord[]
+): Promise<readonly (readonly HistoryItem[])[]> => {
+  const calls = records.map(({ scripthash }) => ({
+    method: 'blockchain.scripthash.get_history',
+    params: [scripthash]
+  }))
+  return (await Promise.all(pool.callMany(calls))).map(readHistory)
+}
+
+/**
+ * Bytes, headers and Merkle proofs of transactions, in one round trip.
+ *
+ * A transaction that is said to be in a block is believed only with a branch to that block's header (BIP-37,
+ * simplified payment verification).
+ *
+ * @throws ElectrumFault if a proof fails, NETWORK
+ */
+export const fetchTxs = async (
+  pool: ElectrumPool,
+  questions: readonly TxQuestion[]
+): Promise<readonly TxAnswer[]> => {
+  const asked = questions.filter(({ needsBytes }) => needsBytes)
+  const proven = questions.filter(({ needsProof }) => needsProof)
+  const bytes = pool.callMany(
+    asked.map(({ txid }) => ({ method: 'blockchain.transaction.get', params: [txid] }))
+  )
+  const proofs = pool.callMany(
+    proven.map(({ txid, height }) => ({
+      method: 'blockchain.transaction.get_merkle',
+      params: [txid, height]
+    }))
+  )
+  let length = 0
+  const readHex = async (reply: Promise<Json>, at: number): Promise<string> => {
+    const hex = readTxHex(await reply)
+    length += hex.length
+    if ((asked[at]?.height ?? 0) <= 0 && hex.length > MAX_RELAYED_HEX)
+      throw new ElectrumFault('The server sent an unconfirmed transaction that no node relays')
+    if (length > MAX_HEX) throw new ElectrumFault('The server sent more than so many transactions can be')
+    return hex
+  }
+  const [hexes, branches, headers] = await Promise.all([
+    Promise.all(bytes.map(readHex)),
+    Promise.all(proofs),
+    pool.headersAt(proven.map(({ height }) => height))
+  ])
+  const hexByTxid = new Map(asked.map(({ txid }, at) => [txid, hexes[at]]))
+  const headerByTxid = new Map<string, BlockHeader>()
+  proven.forEach(({ txid, height }, at) => {
+    const { path, position } = readProof(branches[at] as Json)
+    const header = headers.get(height)
+    if (header === undefined || merkleRootOf(txid, path, position) !== header.merkleRoot) {
+      throw new ElectrumFault(`The server's proof of ${txid} is wrong`)
+    }
+    headerByTxid.set(txid, header)
+  })
+  return questions.map(({ txid, height }) => {
+    const hex = hexByTxid.get(txid)
+    const header = headerByTxid.get(txid)
+    return {
+      txid,
+      height,
+      ...(hex === undefined ? {} : { hex }),
+      ...(header === undefined ? {} : { header })
+    }
+  })
+}
+
+/** Digits of one round: 250 transactions of the most that nodes relay, 400,000 weight units each, have 200 million. */
+const MAX_HEX = 256_000_000
+/** Digits of 400,000 weight units, all of them witness (Bitcoin Core, MAX_STANDARD_TX_WEIGHT). */
+const MAX_RELAYED_HEX = 800_000

@@ -1,0 +1,116 @@
+import type { Denomination } from '../../../../kernel/plugin-api.ts'
+
+/** How the keys of a wallet are laid out; the wallet's keys name it under `format`. */
+export type KeyFormat = 'bip32' | 'bip44' | 'bip49' | 'bip84' | 'bip86'
+
+/** The kinds of output script that this core can pay. */
+export type ScriptType = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr'
+
+/** Version bytes of extended keys (SLIP-132). */
+interface ExtendedKeyVersions {
+  readonly public: number
+  readonly private: number
+}
+
+/** How blocks prove their work. */
+export interface BlockWork {
+  readonly hash: 'sha256' | 'scrypt'
+  /** The easiest target that a header may claim. */
+  readonly easiest: bigint
+}
+
+/** Fee rates in native units per 1000 virtual bytes. */
+export interface FeeFigures {
+  readonly low: bigint
+  readonly standard: bigint
+  readonly high: bigint
+  /** Nothing above this is ever paid, whoever asks. */
+  readonly cap: bigint
+  /** The rate at which coins will be spent some quiet day; weighs change against waste. */
+  readonly longTerm: bigint
+  /** What nodes relay unless the server says otherwise. */
+  readonly minRelay: bigint
+}
+
+/** One network of a coin, such as mainnet: every figure in which it differs from another. */
+export interface NetworkRow {
+  readonly name: string
+  /** SLIP-44. */
+  readonly coinType: number
+  readonly p2pkh: number
+  /** The first is written, all are read. */
+  readonly p2sh: readonly number[]
+  readonly wif: number
+  readonly bech32: string
+  /** What addresses of the MimbleWimble extension block begin with; they are recognised only to be refused. */
+  readonly mwebPrefix?: string
+  readonly xkeys: Readonly<Record<KeyFormat, ExtendedKeyVersions>>
+  /** Versions that others write for the same keys: read, never written. */
+  readonly xkeysReadAlso?: ExtendedKeyVersions
+  readonly uriSchemes: readonly string[]
+  /** Hash of block 0, as shown. */
+  readonly genesis: string
+  /** Absent where blocks cost no work (regtest), so that work proves nothing. */
+  readonly work?: BlockWork
+  readonly servers: readonly string[]
+  readonly defaultFees: FeeFigures
+}
+
+/** A coin of the UTXO family, as data (`coins.json` of the project's research). */
+export interface CoinRow {
+  readonly pluginId: string
+  readonly displayName: string
+  readonly walletType: string
+  /** The name of the secret in a wallet's keys. */
+  readonly keyName: string
+  readonly code: string
+  readonly denominations: readonly Denomination[]
+  readonly formats: readonly KeyFormat[]
+  /** What a wallet is made with, and what a wallet without a format has. */
+  readonly newFormat: KeyFormat
+  readonly oldFormat: KeyFormat
+  readonly hasTaproot: boolean
+  readonly gapLimit: number
+  readonly coinbaseMaturity: number
+  /** No more native units than these can ever be. */
+  readonly maxSupply: bigint
+  readonly requiredConfirmations: number
+  /** Smallest output that nodes relay, by script type. */
+  readonly dust: Readonly<Record<ScriptType, bigint>>
+  readonly isReplaceable: boolean
+  readonly addressExplorer?: string
+  readonly transactionExplorer?: string
+  /** The first is the default of the option `network`. */
+  readonly networks: readonly [NetworkRow, ...NetworkRow[]]
+  /** Networks whose addresses are recognised only to say that they belong elsewhere. */
+  readonly foreignNetworks: readonly NetworkRow[]
+}
+
+/** The versions of each format, from those of legacy, nested and native segwit keys. */
+export const keyVersions = (
+  legacy: ExtendedKeyVersions,
+  nested: ExtendedKeyVersions,
+  native: ExtendedKeyVersions
+): Record<KeyFormat, ExtendedKeyVersions> => ({
+  bip32: legacy,
+  bip44: legacy,
+  bip49: nested,
+  bip84: native,
+  // BIP-86 keeps the plain xpub bytes.
+  bip86: legacy
+})
+
+/** The versions that test networks of Bitcoin and its relatives share: tpub, upub and vpub. */
+export const testKeyVersions: Record<KeyFormat, ExtendedKeyVersions> = keyVersions(
+  { public: 0x043587cf, private: 0x04358394 },
+  { public: 0x044a5262, private: 0x044a4e28 },
+  { public: 0x045f1cf6, private: 0x045f18bc }
+)
+
+/** Fee rates a server told, in native units per 1000 bytes; absent where it has none. */
+export interface FeeEstimates {
+  readonly relay?: bigint
+  readonly high?: bigint
+  readonly standard?: bigint
+  readonly low?: bigint
+}

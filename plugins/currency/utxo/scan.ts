@@ -1,0 +1,216 @@
+import type { Io } from '../../../kernel/plugin-api.ts'
+import { parseRawTx, type RawTx } from './chain/transaction.ts'
+import { ElectrumFault } from './electrum/connection.ts'
+import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
+import type { HistoryItem } from './electrum/replies.ts'
+import { fetchHistories, fetchTxs, type TxAnswer, type TxQuestion } from './electrum/requests.ts'
+import { makeYielder } from './scan/yielder.ts'
+import type { Ledger } from './wallet/ledger.ts'
+import type { SavedState, StoreChanges } from './wallet/saved-state.ts'
+import { isDirty, isUsed, type ScriptRecord, type ScriptTable } from './wallet/scripts.ts'
+
+/** What a scan works on. */
+export interface ScanContext {
+  readonly io: Io
+  readonly pool: ElectrumPool
+  readonly client: PoolClient
+  readonly table: ScriptTable
+  readonly ledger: Ledger
+  readonly saved: SavedState
+  /** More native units than these are a lie. */
+  readonly maxSupply: bigint
+  /** After each step: tells the wallet what changed in the ledger, then writes that and `changes`. */
+  onStep(changes: StoreChanges, ratio: number): Promise<void>
+}
+
+/**
+ * Brings scripts and ledger up to date with the server, once.
+ *
+ * Subscribes the whole window of all branches at once, asks for a history only where the status differs from the
+ * stored one, and widens the window while it finds used scripts. With nothing new this is one round trip.
+ *
+ * @throws ElectrumFault if the server lies, NETWORK if it is lost
+ */
+export const scan = async (context: ScanContext): Promise<void> => {
+  let step = 0
+  while (true) {
+    const changes: StoreChanges = new Map()
+    await widen(context, changes, step)
+    const fresh = await subscribe(context)
+    const dirty = [...context.table.records()].filter(isDirty)
+    if (dirty.length === 0) {
+      await context.onStep(changes, 1)
+      if (fresh === 0 || !needsMore(context)) return
+    }
+    for (let at = 0; at < dirty.length; at += SCRIPTS_AT_ONCE) {
+      await update(context, dirty.slice(at, at + SCRIPTS_AT_ONCE), changes)
+      const left = dirty.length - Math.min(dirty.length, at + SCRIPTS_AT_ONCE)
+      const { size } = context.table
+      await context.onStep(
+        new Map(changes),
+        Math.min(0.99, (size - left) / (size + context.table.branches.length))
+      )
+      changes.clear()
+    }
+    step++
+  }
+}
+
+const SCRIPTS_AT_ONCE = 200
+const TXS_AT_ONCE = 250
+// A server can make up unconfirmed payments at will; they must not make the wallet derive for ever.
+const MAX_SCRIPTS = 100_000
+/** Nor must they fill memory and disk. */
+const MAX_UNCONFIRMED = 2000
+
+const needsMore = ({ table }: ScanContext): boolean =>
+  table.branches.some(scripts => scripts.records.length < Math.min(MAX_SCRIPTS, table.wantedOf(scripts)))
+
+// A window whose newest script is used is likely to go on: it doubles instead of creeping.
+const widen = async (
+  { table, io, saved }: ScanContext,
+  changes: StoreChanges,
+  step: number
+): Promise<void> => {
+  for (const scripts of table.branches) {
+    const before = scripts.records.length
+    const wanted = Math.min(MAX_SCRIPTS, table.wantedOf(scripts))
+    if (wanted <= before) continue
+    const isDense = step > 0 && scripts.records.slice(-3).some(isUsed)
+    await table.extend(
+      scripts,
+      isDense ? Math.min(MAX_SCRIPTS, Math.max(wanted, before * 2)) : wanted,
+      io.clock
+    )
+    saved.noteScripts(changes, scripts, before)
+  }
+}
+
+const subscribe = async ({ pool, table, client }: ScanContext): Promise<number> => {
+  const { generation } = pool
+  const fresh = [...table.records()].filter(record => record.generation !== generation)
+  if (fresh.length === 0) return 0
+  for (const record of fresh) record.serverStatus = undefined
+  const statuses = await pool.subscribe(
+    client,
+    fresh.map(({ scripthash }) => scripthash)
+  )
+  fresh.forEach((record, at) => {
+    record.generation = generation
+    // What was pushed meanwhile is newer than the answer.
+    if (record.serverStatus === undefined) record.serverStatus = statuses[at]
+  })
+  return fresh.length
+}
+
+const update = async (
+  context: ScanContext,
+  records: readonly ScriptRecord[],
+  changes: StoreChanges
+): Promise<void> => {
+  const { pool, ledger, saved } = context
+  const asked = records.map(({ serverStatus, pushes }) => ({ status: serverStatus ?? null, pushes }))
+  const histories = await fetchHistories(pool, records)
+  const heights = mergeHistories(histories)
+  let room = MAX_UNCONFIRMED - ledger.unconfirmedCount()
+  const questions = [...heights].flatMap(([txid, height]): TxQuestion[] => {
+    const known = ledger.find(txid)
+    // It is taken in when it is confirmed, which changes the status of its script.
+    if (known === undefined && height <= 0 && --room < 0) return []
+    const needsProof = height > 0 && known?.height !== height
+    return [{ txid, height, needsBytes: known === undefined, needsProof }]
+  })
+  for (let at = 0; at < questions.length; at += TXS_AT_ONCE) {
+    const answers = await fetchTxs(pool, questions.slice(at, at + TXS_AT_ONCE))
+    await takeIn(context, answers)
+  }
+  await reclaim(context, records, histories)
+  dropVanished(context, records, heights)
+  records.forEach((record, at) => {
+    const { status = null, pushes = 0 } = asked[at] ?? {}
+    record.status = status
+    record.pushesSeen = pushes
+    saved.noteStatus(changes, record)
+  })
+}
+
+const mergeHistories = (histories: readonly (readonly HistoryItem[])[]): ReadonlyMap<string, number> => {
+  const heights = new Map<string, number>()
+  for (const history of histories) {
+    for (const { txid, height } of history) heights.set(txid, Math.max(height, heights.get(txid) ?? 0))
+  }
+  return heights
+}
+
+const takeIn = async (
+  { io, ledger, saved, maxSupply }: ScanContext,
+  answers: readonly TxAnswer[]
+): Promise<void> => {
+  const yielder = makeYielder(io.clock)
+  for (const { txid, height, hex, header } of answers) {
+    await yielder.breathe()
+    const known = ledger.find(txid)
+    const date = header?.time ?? known?.date ?? Math.floor(io.clock.now() / 1000)
+    const standing = { height, date, isSeen: true }
+    if (known !== undefined) ledger.place(known, standing)
+    else if (hex !== undefined) {
+      const bytes = io.crypto.fromHex(hex)
+      const raw = readTx(bytes, txid, maxSupply)
+      saved.keepBytes(txid, bytes)
+      ledger.put(raw, standing)
+    }
+  }
+}
+
+/** @throws ElectrumFault for other bytes, or more coins than there can be */
+const readTx = (bytes: Uint8Array, txid: string, maxSupply: bigint): RawTx => {
+  let raw: RawTx | undefined
+  try {
+    raw = parseRawTx(bytes)
+  } catch {
+    // The fault below says it.
+  }
+  if (raw !== undefined && raw.outputs.reduce((sum, { value }) => sum + value, 0n) > maxSupply)
+    throw new ElectrumFault(`The server sent a transaction of more coins than there can be: ${txid}`)
+  if (raw?.txid === txid) return raw
+  throw new ElectrumFault(`The server sent other bytes for ${txid}`)
+}
+
+// A script that was derived after its transaction arrived has yet to claim its outputs. A transaction that still
+// does not touch the script afterwards is a lie that would widen the window without end.
+const reclaim = async (
+  { ledger, saved, io }: ScanContext,
+  records: readonly ScriptRecord[],
+  histories: readonly (readonly HistoryItem[])[]
+): Promise<void> => {
+  const yielder = makeYielder(io.clock)
+  for (const [at, record] of records.entries()) {
+    const history = histories[at] ?? []
+    if (history.length === 0 && record.serverStatus !== null) {
+      throw new ElectrumFault('The server has a status without a history')
+    }
+    for (const { txid } of history) {
+      const tx = ledger.find(txid)
+      if (tx === undefined || record.txids.has(txid)) continue
+      await yielder.breathe()
+      const bytes = saved.txBytes(txid)
+      if (bytes !== undefined) ledger.put(parseRawTx(bytes), tx)
+      if (!record.txids.has(txid))
+        throw new ElectrumFault(`The server put ${txid} into a history it is not of`)
+    }
+  }
+}
+
+// A transaction that a server showed once and that has left the history of its own script is gone.
+const dropVanished = (
+  { ledger }: ScanContext,
+  records: readonly ScriptRecord[],
+  heights: ReadonlyMap<string, number>
+): void => {
+  for (const record of records) {
+    for (const txid of record.txids) {
+      const tx = ledger.find(txid)
+      if (tx?.isSeen === true && !heights.has(txid)) ledger.drop(tx)
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import {
+  type EngineTransaction,
+  isNativeAmount,
+  type NativeAmount,
+  type SpendInfo,
+  WalletError
+} from '../../../../kernel/plugin-api.ts'
+import { addressOf, type Destination, parseAddress } from '../chain/address.ts'
+import { hexOf, type MemoOutput, readMemo } from '../chain/transaction.ts'
+import type { ScriptType } from '../params/coin.ts'
+import {
+  chooseCoins,
+  chooseReplacement,
+  goalOf,
+  maxReplacementOf,
+  replacedOf,
+  type SpendRules,
+  type SpendSource,
+  sortCoins
+} from './choose-coins.ts'
+import { type DraftOutput, isPaid, writeDraft } from './draft.ts'
+import { rateText, scriptLengthOf, usualRateOf } from './fees.ts'
+import { maxAmountOf, shuffled } from './select-coins.ts'
+
+/**
+ * Makes an unsigned transaction from the wallet's coins.
+ *
+ * Change goes to the next unused change address. Outputs are shuffled unless there is a memo: then recipients come
+ * first, in their order, then the memo, then the change, as those who act on memos expect. There is no lock time: the
+ * present height is only what a server says, and a payment locked beyond it could be refused today and mined later. The
+ * sequence allows replacement where nodes replace.
+ *
+ * What `replaces` a signed payment spends all its coins and pays more for its place.
+ *
+ * @throws INSUFFICIENT_FUNDS, PENDING_FUNDS, DUST_SPEND, NO_AMOUNT_SPECIFIED, SPEND_TO_SELF, ADDRESS_INVALID,
+ *   AMOUNT_INVALID, FEE_INVALID, MEMO_INVALID
+ */
+export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransaction => {
+  const payees = readPayees(source, spend)
+  const amount = payees.reduce((sum, payee) => sum + payee.amount, 0n)
+  const memo = readMemo(spend.memos)
+  const scripts = payees.map(({ destination }) => destination.script)
+  const goal = goalOf(source, spend, { amount, outputs: lengthsOf(scripts, memo) })
+  const { replaces } = spend
+  const replaced = replaces === undefined ? undefined : replacedOf(source, replaces)
+  const { selection, rate } =
+    replaced === undefined
+      ? {
+          selection: chooseCoins(source, sortCoins(source, spend), goal),
+          rate: goal.rate
+        }
+      : chooseReplacement(source, replaced, goal)
+  const { coins, change, fee } = selection
+  const outputs: DraftOutput[] = payees.map(payee => ({
+    address: payee.destination.address,
+    value: payee.amount,
+    isChange: false
+  }))
+  if (memo !== undefined) outputs.push({ script: hexOf(memo.script) })
+  if (change > 0n) outputs.push({ address: changeAddressOf(source), value: change, isChange: true })
+  const inputs = coins.map(({ txid, vout, value, record }) => ({
+    txid,
+    vout,
+    value,
+    branch: record.branch.id,
+    index: record.index
+  }))
+  const draft = {
+    ...(replaces === undefined ? {} : { replaces }),
+    lockTime: 0,
+    inputs,
+    outputs: memo === undefined ? shuffled(outputs, goal.random) : outputs
+  }
+  const ours = draft.outputs.filter(isPaid).filter(({ address }) => isOurs(source, address))
+  const spent = inputs.reduce((sum, { value }) => sum + value, 0n)
+  const returned = ours.reduce((sum, { value }) => sum + value, 0n)
+  return {
+    tokenId: null,
+    txid: '',
+    date: Math.floor(source.io.clock.now() / 1000),
+    blockHeight: 0,
+    nativeAmount: String(returned - spent) as NativeAmount,
+    networkFee: String(fee) as NativeAmount,
+    usualNetworkFee: String(usualFeeOf(source, spend, { fee, rate: goal.rate })) as NativeAmount,
+    ourReceiveAddresses: ours.map(({ address }) => address),
+    signedTx: '',
+    isSend: true,
+    memos: memo === undefined ? [] : [memo.memo],
+    feeRateUsed: { satPerVByte: rateText(rate) },
+    spentCoins: inputs.map(({ txid, vout }) => `${txid}:${vout}`),
+    otherParams: { draft: writeDraft(draft) }
+  }
+}
+
+/**
+ * The most that can be sent to the first recipient, beside what the others get; exact. Of a replacement, the most that it
+ * can send with the coins of the payment whose place it takes.
+ *
+ * A recipient without an address counts as the largest kind. '0' if fees eat everything or dust would be left.
+ *
+ * @throws ADDRESS_INVALID, FEE_INVALID, MEMO_INVALID
+ */
+export const maxSpendableOf = (source: SpendSource, spend: SpendInfo): string => {
+  checkFrame(spend)
+  const types = spend.spendTargets.map(({ publicAddress }): ScriptType => {
+    if (publicAddress === undefined || publicAddress === '') return 'p2wsh'
+    return parseAddress(source.coin, source.network, publicAddress).program.type
+  })
+  const others = spend.spendTargets
+    .slice(1)
+    .reduce((sum, { nativeAmount }) => sum + BigInt(nativeAmount ?? '0'), 0n)
+  const goal = goalOf(source, spend, {
+    amount: others,
+    outputs: [...types.map(type => scriptLengthOf[type]), ...lengthsOf([], readMemo(spend.memos))]
+  })
+  const { replaces } = spend
+  const { safe, risky } = sortCoins(source, spend)
+  const most =
+    replaces === undefined
+      ? maxAmountOf([...safe, ...risky], goal)
+      : maxReplacementOf(source, replacedOf(source, replaces), goal)
+  const max = most - others
+  return max < source.coin.dust[types[0] ?? 'p2wsh'] ? '0' : String(max)
+}
+
+/** What the same bytes would cost by other sources than the present server. */
+const usualFeeOf = (
+  { network, otherEstimates }: SpendSource,
+  { networkFeeOption: option = 'standard' }: SpendInfo,
+  { fee, rate }: { readonly fee: bigint; readonly rate: bigint }
+): bigint => (fee * usualRateOf({ option, figures: network.defaultFees }, otherEstimates)) / rate
+
+const lengthsOf = (scripts: readonly Uint8Array[], memo: MemoOutput | undefined): readonly number[] =>
+  [...scripts, ...(memo === undefined ? [] : [memo.script])].map(({ length }) => length)
+
+const isOurs = ({ coin, network, table }: SpendSource, address: string): boolean =>
+  table.findScript(parseAddress(coin, network, address).script) !== undefined
+
+const changeAddressOf = ({ table, network, coin }: SpendSource): string => {
+  const record = table.firstUnused(table.mainBranch(1))
+  if (record === undefined || !table.isGenuine(record)) {
+    throw new WalletError('NOT_SUPPORTED', { what: `change in ${coin.displayName} before its first sync` })
+  }
+  return addressOf(network, record.program)
+}
+
+/** A recipient, checked. */
+export interface Payee {
+  readonly destination: Destination
+  readonly amount: bigint
+}
+
+/**
+ * Checks the recipients of a spend.
+ *
+ * @throws NO_AMOUNT_SPECIFIED, AMOUNT_INVALID, ADDRESS_INVALID, DUST_SPEND, SPEND_TO_SELF, NOT_SUPPORTED
+ */
+const readPayees = ({ coin, network, table }: SpendRules, spend: SpendInfo): readonly Payee[] => {
+  checkFrame(spend)
+  const payees = spend.spendTargets.map(({ publicAddress, nativeAmount }): Payee => {
+    if (nativeAmount === undefined || nativeAmount === '' || /^0+$/.test(nativeAmount)) {
+      throw new WalletError('NO_AMOUNT_SPECIFIED', {})
+    }
+    if (!isNativeAmount(nativeAmount) || nativeAmount.startsWith('-')) {
+      throw new WalletError('AMOUNT_INVALID', { rule: 'must be a positive integer of native units' })
+    }
+    const destination = parseAddress(coin, network, publicAddress ?? '')
+    const amount = BigInt(nativeAmount)
+    const minimum = coin.dust[destination.program.type]
+    if (amount < minimum) {
+      throw new WalletError('DUST_SPEND', { minimum: String(minimum), currencyCode: coin.code })
+    }
+    return { destination, amount }
+  })
+  // To oneself is how a payment is taken back that another may still be mined for.
+  const isToSelf =
+    spend.replaces === undefined &&
+    payees.every(({ destination }) => table.findScript(destination.script) !== undefined)
+  if (isToSelf) {
+    throw new WalletError('SPEND_TO_SELF', {})
+  }
+  return payees
+}
+
+/** Checks what does not concern the recipients one by one. */
+const checkFrame = (spend: SpendInfo): void => {
+  if (spend.tokenId !== null) throw new WalletError('NOT_SUPPORTED', { what: 'tokens' })
+  if (spend.spendTargets.length === 0) throw new WalletError('NO_AMOUNT_SPECIFIED', {})
+  if (spend.spendTargets.length > MAX_TARGETS)
+    throw new WalletError('NOT_SUPPORTED', { what: `${MAX_TARGETS} recipients` })
+}
+
+const MAX_TARGETS = 1000

@@ -1,0 +1,176 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import type { HDKey } from '@scure/bip32'
+import type { Clock } from '../../../../kernel/plugin-api.ts'
+import { type Program, programOf, scriptTypeOf, writeScript } from '../chain/address.ts'
+import { hexOf, hexOfReversed } from '../chain/transaction.ts'
+import { branchNodeOf, childKeys, type PublicNode } from '../keys/child-keys.ts'
+import { type AccountKeys, type Branch, branchesOf, mainPurposeOf, type Purpose } from '../keys/keys.ts'
+
+/** The scripts of one branch, from index 0 without holes. */
+export class BranchScripts {
+  readonly branch: Branch
+  readonly records: ScriptRecord[] = []
+  /** Watch at least this many, whatever the gap limit says. */
+  minimum = 0
+  readonly #account: HDKey
+  #node: PublicNode | undefined
+
+  constructor(branch: Branch, account: HDKey) {
+    this.branch = branch
+    this.#account = account
+  }
+
+  /** What its keys are derived from; a wallet whose scripts are all known needs it late or never. */
+  get node(): PublicNode {
+    this.#node ??= branchNodeOf(this.#account, this.branch.change)
+    return this.#node
+  }
+}
+
+/**
+ * All scripts a wallet watches, by branch, script and Electrum name.
+ *
+ * Grows only; every script in it is derived from the wallet's own account keys.
+ */
+export class ScriptTable {
+  readonly branches: readonly BranchScripts[]
+  readonly #gapLimit: number
+  readonly #mainPurpose: Purpose
+  readonly #byScript = new Map<string, ScriptRecord>()
+  readonly #byHash = new Map<string, ScriptRecord>()
+
+  constructor(keys: AccountKeys, gapLimit: number) {
+    this.#gapLimit = gapLimit
+    const main = mainPurposeOf[keys.format]
+    this.#mainPurpose = keys.accounts.has(main) ? main : ([...keys.accounts.keys()][0] as Purpose)
+    this.branches = branchesOf[keys.format].flatMap(branch => {
+      const account = keys.accounts.get(branch.purpose)
+      if (account === undefined) return []
+      return [new BranchScripts(branch, account)]
+    })
+  }
+
+  get size(): number {
+    return this.#byHash.size
+  }
+
+  findScript(script: Uint8Array): ScriptRecord | undefined {
+    return this.#byScript.get(hexOf(script))
+  }
+
+  findHash(scripthash: string): ScriptRecord | undefined {
+    return this.#byHash.get(scripthash)
+  }
+
+  records(): Iterable<ScriptRecord> {
+    return this.#byHash.values()
+  }
+
+  /** The branch that receives (0) or takes change (1); old wallets have one for both. */
+  mainBranch(change: 0 | 1): BranchScripts {
+    return this.branchOf(this.#mainPurpose, change) ?? (this.branches[0] as BranchScripts)
+  }
+
+  branchOf(purpose: Purpose, change: 0 | 1): BranchScripts | undefined {
+    const ofPurpose = this.branches.filter(({ branch }) => branch.purpose === purpose)
+    return ofPurpose.find(({ branch }) => branch.change === change) ?? ofPurpose[0]
+  }
+
+  branchById(id: string): BranchScripts | undefined {
+    return this.branches.find(({ branch }) => branch.id === id)
+  }
+
+  /** How many scripts of a branch have to be watched: a gap of unused ones after the last used. */
+  wantedOf({ records, minimum }: BranchScripts): number {
+    const lastUsed = records.findLastIndex(isUsed)
+    return Math.max(lastUsed + 1 + this.#gapLimit, minimum)
+  }
+
+  /** The first script that nobody has used, or undefined before enough are derived. */
+  firstUnused({ records }: BranchScripts): ScriptRecord | undefined {
+    return records.find(record => !isUsed(record))
+  }
+
+  /** Derives until a branch has `count` scripts, in slices that let other work run. */
+  async extend(scripts: BranchScripts, count: number, clock: Clock): Promise<void> {
+    while (scripts.records.length < count) {
+      const from = scripts.records.length
+      const keys = childKeys(scripts.node, from, Math.min(BATCH, count - from))
+      for (const key of keys) {
+        if (key === undefined) throw new TypeError('A child key is invalid')
+        this.add(scripts, programOf(scripts.branch.purpose, key))
+      }
+      await clock.turn()
+    }
+  }
+
+  /** Appends one script by its program, which must be that of the next index. */
+  add(scripts: BranchScripts, data: Uint8Array): ScriptRecord {
+    const { branch, records } = scripts
+    const program = { type: scriptTypeOf[branch.purpose], data }
+    const script = writeScript(program)
+    const record: ScriptRecord = {
+      branch,
+      index: records.length,
+      program,
+      script,
+      scripthash: hexOfReversed(sha256(script)),
+      txids: new Set(),
+      status: null,
+      serverStatus: undefined,
+      pushes: 0,
+      pushesSeen: 0,
+      generation: 0,
+      isMarked: false
+    }
+    records.push(record)
+    this.#byScript.set(hexOf(script), record)
+    this.#byHash.set(record.scripthash, record)
+    return record
+  }
+
+  /** Derives one script again and tells whether the table has the same; guards against a damaged cache. */
+  isGenuine(record: ScriptRecord): boolean {
+    const scripts = this.branchById(record.branch.id)
+    const [key] = scripts === undefined ? [] : childKeys(scripts.node, record.index, 1)
+    if (key === undefined) return false
+    return hexOf(programOf(record.branch.purpose, key)) === hexOf(record.program.data)
+  }
+}
+
+const BATCH = 32
+
+/** One script of the wallet and what is known of it; the scan and the ledger keep it current. */
+export interface ScriptRecord {
+  readonly branch: Branch
+  readonly index: number
+  readonly program: Program
+  readonly script: Uint8Array
+  /** Electrum's name of the script: reversed SHA-256, hex. */
+  readonly scripthash: string
+  /** Live and dropped transactions that touch it. */
+  readonly txids: Set<string>
+  /** The status whose history is in the ledger; null: never used. */
+  status: string | null
+  /** The status the server told last; undefined: not asked yet. */
+  serverStatus: string | null | undefined
+  /** How often the server has told of it unasked. */
+  pushes: number
+  /** How often it had when the history in the ledger was asked for. */
+  pushesSeen: number
+  /** The connection under which it is subscribed. */
+  generation: number
+  /** The user gave it away as used. */
+  isMarked: boolean
+}
+
+/**
+ * True if its history has to be asked for. A push counts also if its status is the known one: a history that was asked
+ * for before a block and answered after it is younger than its status, and a reorg brings that status back.
+ */
+export const isDirty = ({ serverStatus, status, pushes, pushesSeen }: ScriptRecord): boolean =>
+  serverStatus !== undefined && (serverStatus !== status || pushes !== pushesSeen)
+
+/** True if money has moved here or the user said so; such an address is not offered again. */
+export const isUsed = (record: ScriptRecord): boolean =>
+  record.isMarked || record.status !== null || record.txids.size > 0

@@ -1,0 +1,190 @@
+import {
+  type EngineStore,
+  type FreshAddress,
+  type Io,
+  type JsonObject,
+  WalletError
+} from '../../../../kernel/plugin-api.ts'
+import { addressOf, parseAddress } from '../chain/address.ts'
+import type { AccountKeys } from '../keys/keys.ts'
+import type { CoinRow, NetworkRow } from '../params/coin.ts'
+import { makeYielder } from '../scan/yielder.ts'
+import { Ledger, ReservedCoins } from './ledger.ts'
+import { SavedState, type StoreChanges } from './saved-state.ts'
+import { type BranchScripts, isUsed, type ScriptRecord, ScriptTable } from './scripts.ts'
+
+/** Where a wallet lives. */
+export interface WalletPlace {
+  readonly coin: CoinRow
+  readonly network: NetworkRow
+  readonly io: Io
+}
+
+/** The scripts and transactions of one wallet, in memory and in its store. */
+export class WalletState {
+  readonly saved: SavedState
+  /** Stays when everything else is forgotten. */
+  readonly reserved: ReservedCoins
+  readonly #place: WalletPlace
+  readonly #keys: AccountKeys
+  #table: ScriptTable
+  #ledger: Ledger
+
+  constructor(place: WalletPlace, keys: AccountKeys, store: EngineStore) {
+    this.#place = place
+    this.#keys = keys
+    this.saved = new SavedState(store, place.io)
+    this.reserved = new ReservedCoins(hex => place.io.crypto.fromHex(hex))
+    this.#table = this.#makeTable()
+    this.#ledger = this.#makeLedger()
+  }
+
+  get table(): ScriptTable {
+    return this.#table
+  }
+
+  get ledger(): Ledger {
+    return this.#ledger
+  }
+
+  /** Reads the store, or begins anew if it is empty or damaged. */
+  async load(): Promise<void> {
+    const { clock } = this.#place.io
+    const isLoaded = await this.saved.load(this.#table, this.#ledger, makeYielder(clock))
+    if (!isLoaded) await this.#clear()
+    await this.#fillWindow()
+  }
+
+  /** Forgets what the chain can tell again; what the user marked stays. */
+  async forget(): Promise<void> {
+    const marked = [...this.#table.records()].filter(({ isMarked }) => isMarked)
+    const minimums = this.#table.branches.map(({ branch, minimum }) => ({ id: branch.id, minimum }))
+    await this.#clear()
+    const changes: StoreChanges = new Map()
+    for (const { id, minimum } of minimums) await this.#watchAtLeast(id, minimum, changes)
+    for (const { branch, index } of marked) {
+      await this.#watchAtLeast(branch.id, index + 1, changes)
+      const record = this.#table.branchById(branch.id)?.records[index]
+      if (record !== undefined) this.#mark(record, changes)
+    }
+    await this.saved.write(changes)
+    await this.#fillWindow()
+  }
+
+  /** Marks addresses of ours as used and widens the window behind them. False if nothing changed. */
+  async markUsed(addresses: readonly string[]): Promise<boolean> {
+    const changes: StoreChanges = new Map()
+    for (const address of addresses) {
+      const record = this.findAddress(address)
+      if (record !== undefined && !record.isMarked) this.#mark(record, changes)
+    }
+    if (changes.size === 0) return false
+    for (const scripts of this.#table.branches) {
+      await this.#watchAtLeast(scripts.branch.id, this.#table.wantedOf(scripts), changes)
+    }
+    await this.saved.write(changes)
+    return true
+  }
+
+  /** Watches the receive branches up to an index. False if they were watched already. @throws ADDRESS_INVALID */
+  async watchIndex(index: number): Promise<boolean> {
+    if (!Number.isInteger(index) || index < 0 || index > MAX_INDEX) {
+      throw new WalletError('ADDRESS_INVALID', { rule: `index must be 0 to ${MAX_INDEX}` })
+    }
+    const changes: StoreChanges = new Map()
+    for (const { branch } of this.#table.branches) {
+      if (branch.change === 0) await this.#watchAtLeast(branch.id, index + 1, changes)
+    }
+    await this.saved.write(changes)
+    return changes.size > 0
+  }
+
+  /** The script of an address, if it is ours. @throws ADDRESS_INVALID */
+  findAddress(address: string): ScriptRecord | undefined {
+    const { coin, network } = this.#place
+    return this.#table.findScript(parseAddress(coin, network, address).script)
+  }
+
+  /** The address at an index, or the first unused. @throws KEY_INTEGRITY if the cache is damaged; it is cleared then */
+  async addressAt(scripts: BranchScripts, index: number | undefined): Promise<string> {
+    const record = index === undefined ? this.#table.firstUnused(scripts) : scripts.records[index]
+    // A damaged cache must never make somebody pay to a script that is not ours.
+    if (record === undefined || !this.#table.isGenuine(record)) {
+      await this.saved.clear()
+      throw new WalletError('KEY_INTEGRITY', {
+        rule: 'the cached addresses are damaged; open the wallet again'
+      })
+    }
+    return addressOf(this.#place.network, record.program)
+  }
+
+  /** Figures for support; no addresses, no keys. */
+  summary(): JsonObject {
+    return {
+      format: this.#keys.format,
+      transactions: this.#ledger.size,
+      branches: this.#table.branches.map(({ branch, records }) => ({
+        branch: branch.id,
+        watched: records.length,
+        used: records.filter(isUsed).length
+      }))
+    }
+  }
+
+  #makeTable(): ScriptTable {
+    return new ScriptTable(this.#keys, this.#place.coin.gapLimit)
+  }
+
+  #makeLedger(): Ledger {
+    return new Ledger(script => this.#table.findScript(script))
+  }
+
+  async #clear(): Promise<void> {
+    await this.saved.clear()
+    this.#table = this.#makeTable()
+    this.#ledger = this.#makeLedger()
+  }
+
+  async #fillWindow(): Promise<void> {
+    const changes: StoreChanges = new Map()
+    for (const scripts of this.#table.branches) {
+      const before = scripts.records.length
+      const wanted = this.#table.wantedOf(scripts)
+      if (wanted <= before) continue
+      await this.#table.extend(scripts, wanted, this.#place.io.clock)
+      this.saved.noteScripts(changes, scripts, before)
+    }
+    await this.saved.write(changes)
+  }
+
+  #mark(record: ScriptRecord, changes: StoreChanges): void {
+    record.isMarked = true
+    this.saved.noteMark(changes, record)
+  }
+
+  async #watchAtLeast(branchId: string, count: number, changes: StoreChanges): Promise<void> {
+    const scripts = this.#table.branchById(branchId)
+    if (scripts === undefined || scripts.records.length >= count) return
+    const before = scripts.records.length
+    scripts.minimum = Math.max(scripts.minimum, count)
+    await this.#table.extend(scripts, count, this.#place.io.clock)
+    this.saved.noteScripts(changes, scripts, before)
+    this.saved.noteMinimum(changes, scripts)
+  }
+}
+
+const MAX_INDEX = 99_999
+
+/** The address to receive on, in every form the wallet has: at an index, or the first unused. @throws KEY_INTEGRITY */
+export const freshAddressOf = async (
+  state: WalletState,
+  index: number | undefined
+): Promise<FreshAddress> => {
+  const { table } = state
+  const main = table.mainBranch(0)
+  const publicAddress = await state.addressAt(main, index)
+  if (main.branch.purpose !== 84) return { publicAddress }
+  const nested = table.branchOf(49, 0)
+  if (nested === undefined) return { publicAddress, segwitAddress: publicAddress }
+  return { publicAddress, segwitAddress: publicAddress, legacyAddress: await state.addressAt(nested, index) }
+}
