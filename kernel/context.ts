@@ -1,5 +1,5 @@
 import type { Account, SharedAccount } from './account/account.ts'
-import { openAccount } from './account/open-account.ts'
+import { openAccount } from './account/open.ts'
 import { allowTexts, requireObject, requireTexts } from './base/arguments.ts'
 import { WalletError } from './base/errors.ts'
 import type { Readable } from './base/observable.ts'

@@ -2,8 +2,9 @@ import { copyData } from './base/copy-data.ts'
 import { diskWithDeadline } from './base/disk-deadline.ts'
 import { checkedDisk, subDisk } from './base/disk-path.ts'
 import { describeError, errorOf, failureLine, isWalletError, WalletError } from './base/errors.ts'
-import type { JsonObject } from './base/json.ts'
-import { openClientId } from './client-id.ts'
+import { isRecord, type JsonObject, parseJson } from './base/json.ts'
+import { quarantine } from './base/quarantine.ts'
+import { checkServerAddress } from './config.ts'
 import { Context } from './context.ts'
 import type { SnrpOptions } from './crypto/key-derivation.ts'
 import type { Disk } from './io/disk.ts'
@@ -31,7 +32,6 @@ import {
   makeLog,
   type Services
 } from './plugins/services.ts'
-import { checkServerAddress } from './server-address.ts'
 import type { EngineLog } from './types/engine.ts'
 import type { FaultSnapshot, PluginKind } from './types/snapshots.ts'
 
@@ -309,4 +309,43 @@ const configOf = (options: KernelOptions): KernelConfig => {
   for (const server of [config.authServer, ...config.infoServers, ...config.syncServers])
     checkServerAddress(server)
   return Object.freeze(config)
+}
+
+const PATH = 'client.json'
+const LENGTH = 16
+
+/**
+ * Reads the random id of this device, or makes it on the first start (protocol §3.1; specification §9).
+ *
+ * A damaged file is kept in quarantine, reported and replaced; where the disk cannot be read or written, the id is for
+ * this run only.
+ *
+ * @returns base64 of 16 bytes
+ */
+const openClientId = async (io: Io, disk: Disk, report: (error: unknown) => void): Promise<string> => {
+  const fresh = io.crypto.toBase64(io.random(LENGTH))
+  try {
+    const text = await disk.getText(PATH)
+    const known = text === undefined ? undefined : readId(io, text)
+    if (known !== undefined) return known
+    if (text !== undefined) {
+      report(await quarantine(disk, io.clock, { path: PATH, text, rule: 'it holds no client id' }))
+    }
+    await disk.setText(PATH, JSON.stringify({ clientId: fresh }))
+  } catch (error) {
+    report(error)
+  }
+  return fresh
+}
+
+const readId = ({ crypto }: Io, text: string): string | undefined => {
+  try {
+    const value = parseJson(text, PATH)
+    const clientId = isRecord(value) ? value.clientId : undefined
+    return typeof clientId === 'string' && crypto.fromBase64(clientId).length === LENGTH
+      ? clientId
+      : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -18,7 +18,7 @@ const SECRET_USES: ReadonlyMap<string, SecretUse> = new Map([
     'kernel/keys/wallet-info.ts',
     { purpose: 'opens wallet keys for a pass, joins them, and reads those of a repo', most: 4 }
   ],
-  ['kernel/account/open-repos.ts', { purpose: 'data and sync keys of repos', most: 3 }],
+  ['kernel/account/repos.ts', { purpose: 'data and sync keys of repos', most: 3 }],
   ['kernel/account/credentials.ts', { purpose: 'PIN, recovery key and login key of its owner', most: 3 }],
   [
     'kernel/account/two-factor.ts',

@@ -57,7 +57,7 @@ export const layers: readonly (readonly Room[])[] = [
     kernel('kernel/swap')
   ],
   [kernel('kernel/account')],
-  [kernel('kernel/context'), kernel('kernel/client-id'), kernel('kernel/server-address')],
+  [kernel('kernel/context'), kernel('kernel/config')],
   [kernel('kernel/kernel'), kernel('kernel/plugin-api')],
   [kernel('kernel/index')],
   [plugin(STORAGE_ERROR), plugin(PAGE_LOCK), plugin(RATE_KIT), plugin(SWAP_KIT)],

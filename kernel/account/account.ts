@@ -4,6 +4,7 @@ import { allSettledOrThrow } from '../base/mutex.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import type { PauseOptions, PauseSwitch } from '../base/pause-switch.ts'
 import type { Scheduler } from '../base/scheduler.ts'
+import { base58Of, utf8Of } from '../crypto/encoding.ts'
 import { requestKeys } from '../keys/key-gate.ts'
 import { fetchLobby, type Lobby } from '../login/lobby.ts'
 import type { Login } from '../login/login.ts'
@@ -18,7 +19,6 @@ import type { WalletKeys, WalletStatesChange } from '../types/keys.ts'
 import type { AccountSnapshot, LoginSnapshot } from '../types/snapshots.ts'
 import type { EventQueue } from '../wallet/events.ts'
 import type { CurrencyWallet } from '../wallet/wallet.ts'
-import { accountIdOf } from './account-id.ts'
 import {
   type ActivationQuestion,
   type ActivationQuote,
@@ -34,19 +34,18 @@ import {
   type WalletMakers
 } from './create-wallets.ts'
 import { Credentials } from './credentials.ts'
+import type { CurrencyConfig } from './currency-config.ts'
 import type { DataStore } from './data-store.ts'
 import { KeptFiles, type KeptFilesParts } from './kept-files.ts'
 import type { UnfinishedWallets } from './new-wallet-files.ts'
-import type { RepoStatus } from './open-repos.ts'
 import { OpenWallets, type OpenWalletsParts, type WalletResult } from './open-wallets.ts'
 import { ownAddressesIn } from './own-addresses.ts'
-import type { AccountSettings } from './settings/account-settings.ts'
-import type { CurrencyConfig } from './settings/currency-config.ts'
-import type { SwapConfig } from './settings/swap-config.ts'
+import type { RepoStatus } from './repos.ts'
+import type { AccountSettings, SwapConfig } from './settings.ts'
 import { WalletSplitter } from './split-wallet.ts'
 import { TwoFactor } from './two-factor.ts'
-import type { WalletBook, WalletListing } from './wallet-book.ts'
 import { WalletKeyViews } from './wallet-keys.ts'
+import type { WalletBook, WalletListing } from './wallet-list.ts'
 
 /** What an account is made of; `openAccount` puts it together. */
 export interface AccountParts {
@@ -515,3 +514,7 @@ const loginMethodsOf = (
     ...(username !== undefined && credentials.hasRecovery ? (['recovery'] as const) : []),
     ...(isEdgeLogin ? (['edge'] as const) : [])
   ])
+
+/** The id of a login's account; where keys are hidden, one that leads nobody to the login. */
+export const accountIdOf = ({ config, io }: Services, { rootLoginId }: Pick<Login, 'rootLoginId'>): string =>
+  config.hideKeys ? base58Of(io.crypto.sha256(utf8Of(rootLoginId)).subarray(0, 16)) : rootLoginId

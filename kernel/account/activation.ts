@@ -6,7 +6,7 @@ import type { Metadata, SpendInfo, Transaction } from '../types/transaction.ts'
 import { copyPluginData, isBalance, isTokenId } from '../wallet/engine/validate.ts'
 import type { OpenedWallet } from '../wallet/open-wallet.ts'
 import type { OpenWallets } from './open-wallets.ts'
-import type { WalletBook } from './wallet-book.ts'
+import type { WalletBook } from './wallet-list.ts'
 
 /** Asks what could pay for an activation. `tokenIds`: tokens to activate; absent: the wallet itself. */
 export interface ActivationQuestion {

@@ -4,7 +4,7 @@ import { base58Of, utf8Of } from '../crypto/encoding.ts'
 import type { Disk } from '../io/disk.ts'
 import type { Services } from '../plugins/services.ts'
 import type { Repo } from '../sync/repo.ts'
-import type { OpenRepos } from './open-repos.ts'
+import type { OpenRepos } from './repos.ts'
 
 /** A text of the account or of one of its wallets that is kept for 30 days after it was deleted or replaced. */
 export interface KeptFileListing {

@@ -8,7 +8,7 @@ import type { CurrencyTools } from '../types/engine.ts'
 import type { WalletInfo, WalletKeys } from '../types/keys.ts'
 import { copyPluginData } from '../wallet/engine/validate.ts'
 import { callTools } from '../wallet/tools.ts'
-import type { WalletBook } from './wallet-book.ts'
+import type { WalletBook } from './wallet-list.ts'
 
 /** What the views of keys work on. */
 export interface WalletKeysParts {

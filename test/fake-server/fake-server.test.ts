@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { fakeFetch } from '../../fake-server/fake-fetch.ts'
 import { STATUS } from '../../fake-server/replies.ts'
 import { allRoutes } from '../../fake-server/route-table.ts'
-import { checkServerAddress } from '../../kernel/server-address.ts'
+import { checkServerAddress } from '../../kernel/config.ts'
 import { boxOf, id, makeServerBench, ROOT, rootData, stateOf } from '../helpers/fake-login.ts'
 
 test('the routes are those of the specification and the rest of the deployed ones, with their methods [7.32]', async t => {

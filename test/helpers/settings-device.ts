@@ -1,5 +1,5 @@
 import { DataStore } from '../../kernel/account/data-store.ts'
-import { type AccountSettings, openAccountSettings } from '../../kernel/account/settings/account-settings.ts'
+import { type AccountSettings, openAccountSettings } from '../../kernel/account/settings.ts'
 import { Scheduler } from '../../kernel/base/scheduler.ts'
 import { fileHashOf } from '../../kernel/keys/ids.ts'
 import { makeKernelHooks } from '../../kernel/plugins/hooks.ts'

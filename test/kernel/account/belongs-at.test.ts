@@ -1,5 +1,5 @@
 import test from 'ava'
-import { belongsAt } from '../../../kernel/account/belongs-at.ts'
+import { belongsAt } from '../../../kernel/account/repos.ts'
 import { isWalletError } from '../../../kernel/index.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { OpenRepos } from '../../../kernel/account/open-repos.ts'
+import { OpenRepos } from '../../../kernel/account/repos.ts'
 import type { ExchangeSnapshot, ObserverPlugin, RepoSnapshot } from '../../../kernel/index.ts'
 import { hideWalletInfo, makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { Services } from '../../../kernel/plugins/services.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { WalletBook, type WalletBookParts } from '../../../kernel/account/wallet-book.ts'
+import { WalletBook, type WalletBookParts } from '../../../kernel/account/wallet-list.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { Disk, StoragePlugin } from '../../../kernel/index.ts'
 import { walletIdOf } from '../../../kernel/keys/ids.ts'

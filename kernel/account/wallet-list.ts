@@ -1,24 +1,22 @@
-import { WalletError } from '../base/errors.ts'
+import { isWalletError, WalletError } from '../base/errors.ts'
+import { isRecord, parseJson } from '../base/json.ts'
 import { Mutex } from '../base/mutex.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import type { Secret } from '../base/secret.ts'
 import { secondsOf } from '../base/time.ts'
-import { mergeWalletInfos } from '../keys/wallet-info.ts'
+import { makeYielder } from '../base/yielder.ts'
+import { walletIdOf } from '../keys/ids.ts'
+import { hideWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
 import type { Login } from '../login/login.ts'
 import type { CurrencyFailure, PluginSet } from '../plugins/plugin-set.ts'
 import type { Services } from '../plugins/services.ts'
+import { type LegacyWalletFile, parseLegacyWalletFile } from '../schema/account-files.ts'
+import type { Repo } from '../sync/repo.ts'
+import type { RepoChanges } from '../sync/write-plan.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { SecretWalletInfo, WalletKeys, WalletStates, WalletStatesChange } from '../types/keys.ts'
 import type { EngineSnapshot } from '../types/snapshots.ts'
-import { LEGACY_FOLDER, type LegacyWallet, readLegacyWallets } from './legacy-wallets.ts'
-import type { OpenRepo } from './open-repos.ts'
-import {
-  DEFAULT_STATES,
-  readWalletStates,
-  STATES_FOLDER,
-  type StoredWalletStates,
-  writeWalletStates
-} from './wallet-states.ts'
+import type { OpenRepo } from './repos.ts'
 
 /** A wallet, or another key of the account such as its repo, as the account lists it without opening it. */
 export interface WalletListing extends WalletStates {
@@ -267,3 +265,214 @@ const isSameLists = (left: WalletLists, right: WalletLists): boolean =>
   (Object.keys(left) as (keyof WalletLists)[]).every(
     name => left[name].length === right[name].length && left[name].every((id, at) => id === right[name][at])
   )
+
+/** What an account's repo says of one wallet; absent fields have their defaults elsewhere. */
+type StoredWalletStates = Partial<WalletStates>
+
+/** What a wallet is until somebody says otherwise. */
+const DEFAULT_STATES: Pick<WalletStates, 'archived' | 'deleted' | 'hidden'> = {
+  archived: false,
+  deleted: false,
+  hidden: false
+}
+
+/** The folder of the account's repo that holds a file for each wallet. */
+const STATES_FOLDER = 'Keys'
+
+/**
+ * Reads what the account remembers of its wallets, by wallet id (protocol §3.4 `Keys/`).
+ *
+ * A file that cannot be read is kept and handed to `report`. Where two files are about one wallet, the one that bears
+ * its name counts.
+ */
+const readWalletStates = async (
+  { io, report }: Pick<Services, 'io' | 'report'>,
+  { repo, hashOf }: OpenRepo
+): Promise<Map<string, StoredWalletStates>> => {
+  const states = new Map<string, StoredWalletStates>()
+  const breathe = makeYielder(io.clock)
+  for (const path of await repo.list(STATES_FOLDER)) {
+    try {
+      const file = await readFile(repo, path)
+      if (file === undefined) continue
+      // A hash for each of many files would take longer than reading them.
+      const isFirst = !states.has(file.id)
+      if (isFirst || path === pathOf(hashOf, file.id)) states.set(file.id, knownFieldsOf(file))
+    } catch (error) {
+      report('account', error)
+    }
+    await breathe()
+  }
+  return states
+}
+
+/** A wallet, what the account knows of it, and what is to change. */
+export interface WalletChange {
+  readonly walletId: string
+  readonly known: StoredWalletStates
+  readonly change: WalletStatesChange
+}
+
+/**
+ * Writes the changes that change something, all or nothing; what other clients keep in the files stays.
+ *
+ * @returns what the account now knows of the wallets that changed
+ * @throws OPTION_INVALID, STORAGE_FULL, STORAGE_FAILED
+ */
+const writeWalletStates = async (
+  { repo, hashOf }: OpenRepo,
+  changes: readonly WalletChange[]
+): Promise<ReadonlyMap<string, StoredWalletStates>> => {
+  const wanted = changes
+    .map(({ walletId, known, change }) => ({ walletId, known, news: newsOf(known, change) }))
+    .filter(({ news }) => news.length > 0)
+    .map(each => ({ ...each, path: pathOf(hashOf, each.walletId) }))
+  const states = new Map<string, StoredWalletStates>()
+  if (wanted.length === 0) return states
+  const paths = wanted.map(({ path }) => path)
+  await editReadable(repo, paths, present => {
+    const texts = wanted.map(({ walletId, known, news, path }): [string, string] => {
+      // The file may be newer than what is known: a sync has just brought it.
+      const fields = { ...(present.get(path) ?? known), ...Object.fromEntries(news), id: walletId }
+      const file = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+      states.set(walletId, knownFieldsOf(file))
+      return [path, JSON.stringify(file)]
+    })
+    return { texts: new Map(texts) }
+  })
+  return states
+}
+
+/** Edits files in one go; those that cannot be read, which was reported when the account opened, are made anew. */
+const editReadable = async (
+  repo: OpenRepo['repo'],
+  paths: readonly string[],
+  edit: (present: ReadonlyMap<string, StatesFile | undefined>) => RepoChanges
+): Promise<void> => {
+  const readable = new Set(paths)
+  for (;;) {
+    const list = [...readable]
+    try {
+      await repo.editTexts(list, texts => edit(new Map(list.map((path, at) => [path, fileIn(texts[at])]))))
+      return
+    } catch (error) {
+      if (!isWalletError(error, 'CORRUPT_FILE') || !readable.delete(error.details.path)) throw error
+    }
+  }
+}
+
+const pathOf = (hashOf: OpenRepo['hashOf'], walletId: string): string =>
+  `${STATES_FOLDER}/${hashOf(walletId)}.json`
+
+type StatesFile = Record<string, unknown> & { readonly id: string }
+
+const readFile = async (repo: OpenRepo['repo'], path: string): Promise<StatesFile | undefined> => {
+  const text = await repo.getText(path)
+  return text === undefined ? undefined : parseFile(text)
+}
+
+const parseFile = (text: string): StatesFile => {
+  const value = parseJson(text, 'wallet states')
+  if (isRecord(value) && typeof value.id === 'string') return value as StatesFile
+  throw new WalletError('BAD_REPLY', { source: 'wallet states', path: 'id', rule: 'is missing' })
+}
+
+const fileIn = (text: string | undefined): StatesFile | undefined => {
+  try {
+    return text === undefined ? undefined : parseFile(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
+
+const FIELDS: readonly (readonly [keyof WalletStates, (value: unknown) => boolean, string])[] = [
+  ['archived', isBoolean, 'must be true or false'],
+  ['deleted', isBoolean, 'must be true or false'],
+  ['hidden', isBoolean, 'must be true or false'],
+  ['sortIndex', Number.isFinite, 'must be a number'],
+  ['migratedFromWalletId', value => typeof value === 'string', 'must be a wallet id or null']
+]
+
+const knownFieldsOf = (file: Record<string, unknown>): StoredWalletStates =>
+  Object.fromEntries(
+    FIELDS.filter(([name, isValid]) => isValid(file[name])).map(([name]) => [name, file[name]])
+  )
+
+/** Checks what somebody wants of a wallet. @throws OPTION_INVALID */
+export const checkStatesChange = (change: WalletStatesChange): void => {
+  for (const [name, isValid, rule] of FIELDS) {
+    const value = change[name]
+    const isForgotten = name === 'migratedFromWalletId' && value === null
+    if (value !== undefined && !isForgotten && !isValid(value))
+      throw new WalletError('OPTION_INVALID', { option: name, rule })
+  }
+}
+
+/** The fields that a change makes another. @throws OPTION_INVALID */
+const newsOf = (known: StoredWalletStates, change: WalletStatesChange): [string, unknown][] => {
+  checkStatesChange(change)
+  const present = { ...DEFAULT_STATES, ...known }
+  return FIELDS.map(([name]): [keyof WalletStates, unknown] => [name, change[name]]).filter(
+    ([name, value]) => value !== undefined && (present[name] ?? null) !== value
+  )
+}
+
+/** A wallet that only a file of an old account repo names, and what the file says of its place. */
+interface LegacyWallet {
+  readonly info: SecretWalletInfo
+  readonly states: StoredWalletStates
+}
+
+/** The folder of the account's repo that the first clients kept their wallets in. */
+const LEGACY_FOLDER = 'Wallets'
+
+/**
+ * Reads the wallets of the first clients, all of them Bitcoin (protocol §3.4). The files are only ever read.
+ *
+ * A file that cannot be read is left as it is and handed to `report`.
+ */
+const readLegacyWallets = async (
+  { io, config, report }: Pick<Services, 'io' | 'config' | 'report'>,
+  repo: Repo
+): Promise<LegacyWallet[]> => {
+  const wallets: LegacyWallet[] = []
+  const breathe = makeYielder(io.clock)
+  for (const path of await repo.list(LEGACY_FOLDER)) {
+    try {
+      const text = await repo.getText(path)
+      if (text === undefined) continue
+      wallets.push(
+        legacyWalletOf(io, parseLegacyWalletFile(parseJson(text, 'legacy wallet file')), config.appId)
+      )
+    } catch (error) {
+      report('account', error)
+    }
+    await breathe()
+  }
+  return wallets
+}
+
+const TYPE = 'wallet:bitcoin'
+
+const legacyWalletOf = (
+  { crypto }: Pick<Services['io'], 'crypto'>,
+  file: LegacyWalletFile,
+  appId: string
+): LegacyWallet => {
+  const { toBase64, fromHex } = crypto
+  const dataKey = fromHex(file.MK)
+  const id = walletIdOf({ crypto }, TYPE, dataKey)
+  const keys = {
+    dataKey: toBase64(dataKey),
+    syncKey: toBase64(fromHex(file.SyncKey)),
+    bitcoinKey: toBase64(fromHex(file.BitcoinSeed)),
+    format: 'bip32'
+  }
+  dataKey.fill(0)
+  return {
+    info: hideWalletInfo({ id, type: TYPE, keys }, appId),
+    states: { archived: file.Archived ?? false, sortIndex: file.SortIndex ?? 0 }
+  }
+}

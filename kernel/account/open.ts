@@ -14,13 +14,12 @@ import type { SyncLoop } from '../sync/sync-loop.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import { EventQueue } from '../wallet/events.ts'
 import { openWallet } from '../wallet/open-wallet.ts'
-import { type AccountParts, SharedAccount } from './account.ts'
-import { accountIdOf } from './account-id.ts'
+import { type AccountParts, accountIdOf, SharedAccount } from './account.ts'
 import { DataStore } from './data-store.ts'
 import { type NewWalletSettings, newWalletFiles, UnfinishedWallets } from './new-wallet-files.ts'
-import { type OpenRepo, OpenRepos } from './open-repos.ts'
-import { type AccountSettings, openAccountSettings } from './settings/account-settings.ts'
-import { WalletBook, type WalletBookParts } from './wallet-book.ts'
+import { type OpenRepo, OpenRepos } from './repos.ts'
+import { type AccountSettings, openAccountSettings } from './settings.ts'
+import { WalletBook, type WalletBookParts } from './wallet-list.ts'
 
 const REFRESH_MS = 30_000
 

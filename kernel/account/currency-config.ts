@@ -1,18 +1,26 @@
-import { frozenCopy } from '../../base/copy-data.ts'
-import { isWalletError, WalletError } from '../../base/errors.ts'
-import { isSameJson, type JsonObject } from '../../base/json.ts'
-import { Observable, type Readable } from '../../base/observable.ts'
-import type { Scheduler } from '../../base/scheduler.ts'
-import type { Services } from '../../plugins/services.ts'
-import { contractTokenId, parseToken, parseTokenId } from '../../schema/account-files.ts'
-import type { CurrencyConfigSnapshot, CurrencyInfo, Token, TokenMap } from '../../types/currency.ts'
-import { callTools } from '../../wallet/tools.ts'
-import { askBuiltinTokens } from './builtin-tokens.ts'
-import { customTokenEdits, customTokenRemoval, customTokensOf } from './custom-tokens.ts'
-import { alwaysEnabledEdits, alwaysEnabledOf, userSettingsEdits, userSettingsOf } from './plugin-settings.ts'
-import type { SettingsFiles } from './settings-files.ts'
-import { NO_TOKENS, tokenMapOf } from './token-map.ts'
-import { checkUserSettings } from './user-settings.ts'
+import { frozenCopy } from '../base/copy-data.ts'
+import { isWalletError, WalletError } from '../base/errors.ts'
+import { copyJson, isRecord, isSameJson, type JsonObject } from '../base/json.ts'
+import { Observable, type Readable } from '../base/observable.ts'
+import type { Scheduler } from '../base/scheduler.ts'
+import { makeYielder } from '../base/yielder.ts'
+import type { Services } from '../plugins/services.ts'
+import { contractTokenId, parseToken, parseTokenId } from '../schema/account-files.ts'
+import type { CurrencyConfigSnapshot, CurrencyInfo, Token, TokenMap } from '../types/currency.ts'
+import { callTools } from '../wallet/tools.ts'
+import {
+  alwaysEnabledEdits,
+  alwaysEnabledOf,
+  checkUserSettings,
+  customTokenEdits,
+  customTokenRemoval,
+  customTokensOf,
+  NO_TOKENS,
+  type SettingsFiles,
+  tokenMapOf,
+  userSettingsEdits,
+  userSettingsOf
+} from './settings-files.ts'
 
 /** What a currency's settings are made of. */
 export interface CurrencyConfigParts {
@@ -217,4 +225,56 @@ const checkTokenId = (pluginId: string, tokenId: unknown): string => {
   } catch (error) {
     throw new WalletError('BOGUS_DATA', { pluginId, what: 'token id', path: '' }, error)
   }
+}
+
+const MAX_TOKENS = 100_000
+/** A plugin whose tokens are all bad must not fill the log. */
+const MAX_REPORTS = 10
+
+/**
+ * Asks a plugin which tokens its currency has, under the hook's deadline; a bad one is reported and left out.
+ *
+ * @returns undefined if the currency has none
+ * @throws PLUGIN_FAILED, BOGUS_DATA
+ */
+const askBuiltinTokens = async (services: Services, pluginId: string): Promise<TokenMap | undefined> => {
+  const { hooks, io } = services
+  const answer: unknown = await hooks.builtinTokens.for(pluginId).promise()
+  if (answer === undefined) return undefined
+  const entries = entriesOf(answer)
+  if (entries === undefined) throw new WalletError('BOGUS_DATA', { pluginId, what: 'tokens', path: '' })
+  const breathe = makeYielder(io.clock)
+  const tokens = new Map<string, Token>()
+  let reports = 0
+  for (const [tokenId, value] of entries) {
+    try {
+      tokens.set(parseTokenId(tokenId), parseToken(copyJson(value, 'token', MAX_TOKEN)))
+    } catch (error) {
+      reports += 1
+      if (reports <= MAX_REPORTS)
+        services.report(`currency ${pluginId}`, bogusToken(pluginId, tokenId, error))
+    }
+    await breathe()
+  }
+  return tokenMapOf(tokens)
+}
+
+/** The tokens by their ids, each read once; undefined for what is no object. */
+const entriesOf = (answer: unknown): readonly (readonly [string, unknown])[] | undefined => {
+  try {
+    return isRecord(answer) ? Object.entries(answer).slice(0, MAX_TOKENS) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const MAX_TOKEN = 100_000
+
+const bogusToken = (pluginId: string, tokenId: string, error: unknown): WalletError => {
+  const field = isWalletError(error, 'BAD_REPLY') && error.details.path !== '' ? `.${error.details.path}` : ''
+  return new WalletError(
+    'BOGUS_DATA',
+    { pluginId, what: 'token', path: tokenId.slice(0, 200) + field },
+    error
+  )
 }
