@@ -1,6 +1,6 @@
 import { Mutex } from '../base/mutex.ts'
 import type { RatePair } from '../types/rates.ts'
-import type { EngineRunner } from './engine/supervisor.ts'
+import type { EngineSupervisor } from './engine/supervisor.ts'
 import type { WalletContext, WalletOptions } from './options.ts'
 import { WalletRuntime } from './runtime.ts'
 import { WalletState } from './state.ts'
@@ -10,7 +10,7 @@ import { CurrencyWallet } from './wallet.ts'
 export interface OpenedWallet {
   readonly wallet: CurrencyWallet
   /** For what the account asks of it. */
-  readonly engine: Pick<EngineRunner, 'call'>
+  readonly engine: Pick<EngineSupervisor, 'call'>
   /** Resolves when the engine runs or stands as a pause of the account wants it. @throws ENGINE_FAILED */
   pauseSettled(): Promise<void>
   /** The pairs that tell what its balances are worth. */
@@ -62,7 +62,7 @@ class LiveWallet implements OpenedWallet {
     this.#runtime = runtime
   }
 
-  get engine(): Pick<EngineRunner, 'call'> {
+  get engine(): Pick<EngineSupervisor, 'call'> {
     return this.#runtime.engine
   }
 

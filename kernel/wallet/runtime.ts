@@ -6,10 +6,9 @@ import { type PauseOptions, PauseSwitch } from '../base/pause-switch.ts'
 import type { BalanceDetails, ConnectionLoss, StakingStatus } from '../types/engine.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { EngineTransaction } from '../types/transaction.ts'
-import { SavedAddresses } from './addresses.ts'
+import { readAddresses, SavedAddresses } from './addresses.ts'
 import type { EngineConfig } from './engine/config.ts'
-import { addUsedAddresses } from './engine/make-engine.ts'
-import { type EngineHost, EngineRoom, type EngineRunner } from './engine/supervisor.ts'
+import { type EngineHost, EngineSupervisor } from './engine/supervisor.ts'
 import { TransactionThrottle, type TxidChanges } from './events.ts'
 import { History } from './history/history.ts'
 import type { WalletContext } from './options.ts'
@@ -28,11 +27,10 @@ export class WalletRuntime implements EngineHost {
   readonly state: WalletState
   readonly history: History
   readonly tokens: WalletTokens
-  readonly engine: EngineRunner
+  readonly engine: EngineSupervisor
   readonly journal: SpendJournal
   readonly pause: PauseSwitch
   readonly #context: WalletContext
-  readonly #room: EngineRoom
   #addresses: SavedAddresses | undefined
   #spends: SpendContext | undefined
   #throttle: TransactionThrottle | undefined
@@ -52,8 +50,7 @@ export class WalletRuntime implements EngineHost {
     this.journal = new SpendJournal(repo.local)
     this.history = new History(context, this.journal)
     this.tokens = new WalletTokens(context, this)
-    this.#room = new EngineRoom(context, this)
-    this.engine = this.#room.runner
+    this.engine = new EngineSupervisor(context, this)
   }
 
   /** Reads the files, shows the wallet, and starts its engine in the background. @throws STORAGE_FAILED */
@@ -77,7 +74,7 @@ export class WalletRuntime implements EngineHost {
     for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe()
     this.pause.close()
     await this.engine.close()
-    await this.#room.reportsIdle()
+    await this.engine.reportsIdle()
     await this.history.close()
     await this.tokens.close()
   }
@@ -140,8 +137,8 @@ export class WalletRuntime implements EngineHost {
   /** Forgets everything that came from the chain, and has the engine look again (protocol §6.6). */
   async resync(): Promise<void> {
     this.engine.resetProgress()
-    this.#room.suspendCheckpoints()
-    await this.#room.reportsIdle()
+    this.engine.suspendCheckpoints()
+    await this.engine.reportsIdle()
     // What the engine told before may have been heard only now.
     this.engine.resetProgress()
     await this.history.clear()
@@ -151,11 +148,11 @@ export class WalletRuntime implements EngineHost {
     try {
       await this.engine.call('looking at the chain again', engine => {
         // What was told before this is forgotten, so that an engine that fails here must tell it at its next start.
-        this.#room.suspendCheckpoints()
+        this.engine.suspendCheckpoints()
         return engine.resyncBlockchain()
       })
-      this.#room.resumeCheckpoints()
-      await this.#room.reportsIdle()
+      this.engine.resumeCheckpoints()
+      await this.engine.reportsIdle()
     } finally {
       // The network may have lost what was sent from here; this wallet must not.
       await keepSentRows(this.spends)
@@ -164,7 +161,7 @@ export class WalletRuntime implements EngineHost {
 
   /** Resolves when everything that was reported or synced so far has been taken in. */
   async idle(): Promise<void> {
-    await this.#room.reportsIdle()
+    await this.engine.reportsIdle()
     await this.history.idle()
   }
 
@@ -182,6 +179,14 @@ export class WalletRuntime implements EngineHost {
     return this.history.checkpoint()
   }
 
+  async usedAddresses(): Promise<readonly string[]> {
+    const { repo, report } = this.#context
+    const records = await readAddresses(repo, report)
+    return records
+      .filter(({ recycleable, address }) => !recycleable && address !== '')
+      .map(({ address }) => address)
+  }
+
   synced(): void {
     if (this.#hasPayments) this.#watch([])
   }
@@ -190,7 +195,7 @@ export class WalletRuntime implements EngineHost {
     const { enabledTokenIds, detectedTokenIds } = this.tokens
     const tokens = tokenSnapshotsOf([enabledTokenIds, detectedTokenIds], this.#context.config.getSnapshot())
     this.state.set({ enabledTokenIds, detectedTokenIds, tokens })
-    this.#room.configChanged()
+    this.engine.configChanged()
   }
 
   addressChanged(): void {
@@ -284,15 +289,15 @@ export class WalletRuntime implements EngineHost {
 
   /** What another device changed is read anew, and the engine hears what concerns it (specification §4). */
   #filesChanged(paths: readonly string[]): void {
-    const { services, repo, report } = this.#context
+    const { services } = this.#context
     this.#inBackground(this.#emitChanged(this.history.applyFiles(paths)))
     const has = (known: readonly string[]): boolean => paths.some(path => known.includes(path))
     if (has(WALLET_SETTINGS_PATHS)) services.inBackground('wallet settings', this.readSettings())
     if (has([TOKENS_PATH, OLD_TOKENS_PATH])) services.inBackground('wallet tokens', this.#readTokens())
     if (!paths.some(path => path.startsWith('Addresses/'))) return
     this.#addresses = undefined
-    const adding = this.engine.callIfMade('taking used addresses', engine =>
-      addUsedAddresses(engine, repo, report)
+    const adding = this.engine.callIfMade('taking used addresses', async engine =>
+      engine.addGapLimitAddresses(await this.usedAddresses())
     )
     this.#inBackground(adding)
   }

@@ -18,7 +18,7 @@ import type { EngineSnapshot, OpenPaymentSnapshot, WalletSnapshot } from '../typ
 import type { MetadataChange, SpendInfo, SweepInfo, Transaction } from '../types/transaction.ts'
 import { type AddressChange, type AddressRecord, readAddresses } from './addresses.ts'
 import { dumpWallet, type WalletDump } from './dump-wallet.ts'
-import type { EngineRunner } from './engine/supervisor.ts'
+import type { EngineSupervisor } from './engine/supervisor.ts'
 import { checkFreshAddress, readParsedUri, readPluginText } from './engine/validate.ts'
 import { saveMetadata } from './history/history.ts'
 import {
@@ -420,7 +420,7 @@ const checkTransaction = (tx: Transaction): void => {
  * @see specification §5
  */
 const signMessage = async (
-  { engine, pluginId }: { readonly engine: EngineRunner; readonly pluginId: string },
+  { engine, pluginId }: { readonly engine: EngineSupervisor; readonly pluginId: string },
   message: string,
   options: MessageOptions
 ): Promise<string> => {

@@ -4,15 +4,23 @@ import { isRecord, type JsonObject, parseJson } from '../../base/json.ts'
 import { exemptPass } from '../../keys/key-gate.ts'
 import { openWalletInfo } from '../../keys/wallet-info.ts'
 import { captureMethods } from '../../plugins/plugin-set.ts'
+import type { Services } from '../../plugins/services.ts'
 import { storeBelow } from '../../repo/store/bulk.ts'
 import type { Repo } from '../../sync/repo.ts'
+import type { CurrencyInfo } from '../../types/currency.ts'
 import type { CurrencyEngine, EngineCallbacks, EngineStore } from '../../types/engine.ts'
-import type { PublicWalletInfo } from '../../types/keys.ts'
+import type { PublicWalletInfo, SecretWalletInfo } from '../../types/keys.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
-import { readAddresses } from '../addresses.ts'
-import type { WalletContext } from '../options.ts'
 import type { EngineConfig } from './config.ts'
 import { copyPluginData } from './validate.ts'
+
+/** The wallet that an engine is made for. */
+export interface EngineWallet {
+  readonly services: Services
+  readonly walletInfo: SecretWalletInfo
+  readonly repo: Pick<Repo, 'local'>
+  readonly info: CurrencyInfo
+}
 
 /** What an engine is given besides its wallet. */
 export interface EngineOptions {
@@ -20,6 +28,8 @@ export interface EngineOptions {
   readonly config: EngineConfig
   readonly seenTxCheckpoint: string | undefined
   readonly reservedPayments: readonly EngineTransaction[]
+  /** The addresses that were given out for good: they count as used (protocol §3.5 `Addresses/`). */
+  usedAddresses(): Promise<readonly string[]>
 }
 
 /**
@@ -30,13 +40,13 @@ export interface EngineOptions {
  * @throws PLUGIN_FAILED, BOGUS_DATA, or the plugin's error
  */
 export const makeWalletEngine = async (
-  parts: WalletContext,
-  { callbacks, config, seenTxCheckpoint, reservedPayments }: EngineOptions
+  wallet: EngineWallet,
+  { callbacks, config, seenTxCheckpoint, reservedPayments, usedAddresses }: EngineOptions
 ): Promise<CurrencyEngine> => {
-  const { services, repo, info, report } = parts
+  const { services, repo, info } = wallet
   const { pluginId } = info
   const request = Object.freeze({
-    walletInfo: await publicInfoOf(parts),
+    walletInfo: await publicInfoOf(wallet),
     callbacks,
     store: engineStore(storeBelow(repo.local, ENGINE)),
     log: services.logOf(pluginId),
@@ -49,7 +59,7 @@ export const makeWalletEngine = async (
   }
   const engine = captureMethods<CurrencyEngine>(made, METHODS)
   try {
-    await addUsedAddresses(engine, repo, report)
+    await engine.addGapLimitAddresses(await usedAddresses())
     await engine.reservePayments?.(reservedPayments)
     return engine
   } catch (error) {
@@ -57,18 +67,6 @@ export const makeWalletEngine = async (
     void (async () => engine.killEngine())().catch(() => undefined)
     throw error
   }
-}
-
-/** Tells an engine the addresses that were given out for good: they count as used (protocol §3.5 `Addresses/`). */
-export const addUsedAddresses = async (
-  engine: CurrencyEngine,
-  repo: Repo,
-  report: (error: unknown) => void
-): Promise<void> => {
-  const used = (await readAddresses(repo, report)).filter(
-    ({ recycleable, address }) => !recycleable && address !== ''
-  )
-  await engine.addGapLimitAddresses(used.map(({ address }) => address))
 }
 
 /** A store of one engine's own: nothing of the kernel's class is reached through it. */
@@ -89,7 +87,7 @@ const publicInfoOf = async ({
   walletInfo,
   info: { pluginId },
   repo: { local }
-}: WalletContext): Promise<PublicWalletInfo> => {
+}: EngineWallet): Promise<PublicWalletInfo> => {
   const { id, type } = walletInfo
   const tools = await services.plugins.toolsOf(pluginId)
   const kept = readKeys(local.get(PUBLIC_KEYS))

@@ -1,13 +1,23 @@
 import { describeError, isWalletError } from '../../base/errors.ts'
 import { Observable, type Readable } from '../../base/observable.ts'
+import type { Services } from '../../plugins/services.ts'
+import type { CurrencyInfo } from '../../types/currency.ts'
 import type { EngineSnapshot } from '../../types/snapshots.ts'
-import type { WalletContext } from '../options.ts'
 
-/** What an engine's state belongs to. */
-export type EngineStateOptions = Pick<
-  WalletContext,
-  'services' | 'events' | 'walletId' | 'info' | 'paused' | 'isPaused' | 'report'
->
+/** What the state of an engine needs. */
+export interface EngineStateOptions {
+  readonly services: Services
+  readonly walletId: string
+  readonly info: CurrencyInfo
+  /** Delivers batched changes. */
+  readonly events: { push(key: string, deliver: () => void): void }
+  /** The pause of the account. */
+  readonly paused: Readable<{ readonly isPaused: boolean }>
+  /** The wallet's own pause, to begin with. */
+  readonly isPaused: boolean
+  /** Hands a failure that was survived to the application. */
+  report(error: unknown): void
+}
 
 /** What an engine's state may be told; each change that changes nothing is told to nobody. */
 export type EngineChanges = Partial<

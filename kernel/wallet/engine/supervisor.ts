@@ -1,147 +1,55 @@
 import { describeError, isWalletError, WalletError } from '../../base/errors.ts'
 import type { Readable } from '../../base/observable.ts'
+import type { Scheduler } from '../../base/scheduler.ts'
+import type { Secret } from '../../base/secret.ts'
+import type { Clock } from '../../io/io.ts'
 import { type KeyPass, type KeyRequest, requestKeys } from '../../keys/key-gate.ts'
 import { openKeys } from '../../keys/wallet-info.ts'
 import type { ConnectionLoss, CurrencyEngine, KeysArgument } from '../../types/engine.ts'
 import type { WalletKeys } from '../../types/keys.ts'
 import type { EngineSnapshot } from '../../types/snapshots.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
-import type { WalletContext } from '../options.ts'
 import { EngineCallbackHandler, type EngineListener } from './callbacks.ts'
 import { type EngineConfig, EngineConfigSender } from './config.ts'
-import { makeWalletEngine } from './make-engine.ts'
+import { type EngineWallet, makeWalletEngine } from './make-engine.ts'
 import { type EngineChanges, EngineState, type EngineStateOptions } from './state.ts'
 import { checkStakingStatus } from './validate.ts'
 
-/** What the engines of a wallet are made for. */
+/** What supervising the engines of a wallet needs. */
+export interface EngineSupervisorOptions extends EngineStateOptions, EngineWallet {
+  readonly scheduler: Scheduler
+  readonly clock: Clock
+  readonly keys: Secret<WalletKeys>
+}
+
+/** The wallet that engines are made for: it gives them what they need, and receives their checked reports. */
 export interface EngineHost extends EngineListener {
   /** Settings and tokens as they are now. */
   readonly config: EngineConfig
-  /** How far an earlier engine has reported its transactions. */
-  checkpoint(): Promise<string | undefined>
   /** The signed payments whose coins an engine must keep from every other draft. */
   readonly reservedPayments: readonly EngineTransaction[]
+  /** How far an earlier engine has reported its transactions. */
+  checkpoint(): Promise<string | undefined>
+  /** The addresses that were given out for good. */
+  usedAddresses(): Promise<readonly string[]>
   /** The engine has looked at the network. */
   synced(): void
 }
 
 /**
- * Where the engines of one wallet are made, fed and heard: one at a time, and each is heard only while it is the
- * present one.
- */
-export class EngineRoom {
-  readonly runner: EngineRunner
-  readonly #parts: WalletContext
-  readonly #host: EngineHost
-  readonly #configSender: EngineConfigSender
-  #callbacks: EngineCallbackHandler | undefined
-
-  constructor(parts: WalletContext, host: EngineHost) {
-    this.#parts = parts
-    this.#host = host
-    this.runner = new EngineRunner(parts, this)
-    this.#configSender = new EngineConfigSender(this.runner, parts.report)
-  }
-
-  /** Asks the plugin for an engine. @throws as `makeWalletEngine` */
-  async make(): Promise<CurrencyEngine> {
-    const { info, clock, services } = this.#parts
-    const inbox = new EngineCallbackHandler(info, clock, this.#host)
-    this.closeCallbacks()
-    this.#callbacks = inbox
-    const { config } = this.#host
-    this.#configSender.start(config)
-    const engine = await makeWalletEngine(this.#parts, {
-      callbacks: inbox.callbacks,
-      config,
-      seenTxCheckpoint: await this.#host.checkpoint(),
-      reservedPayments: this.#host.reservedPayments
-    })
-    if (engine.getStakingStatus !== undefined) {
-      services.inBackground(`engine ${info.pluginId}`, this.#fetchStakingStatus(engine, inbox))
-    }
-    return engine
-  }
-
-  /** The present engine has nothing more to say. */
-  closeCallbacks(): void {
-    this.#callbacks?.close()
-  }
-
-  synced(): void {
-    this.#host.synced()
-  }
-
-  /** Settings or tokens may be others now. */
-  configChanged(): void {
-    this.#configSender.update(this.#host.config)
-  }
-
-  /** Resolves when everything that was reported so far has been taken in. */
-  async reportsIdle(): Promise<void> {
-    await this.#callbacks?.idle()
-  }
-
-  /** No checkpoint of the present engine counts until {@link resumeCheckpoints}: what it has told is forgotten. */
-  suspendCheckpoints(): void {
-    this.#callbacks?.suspendCheckpoints()
-  }
-
-  /** The present engine has begun anew. */
-  resumeCheckpoints(): void {
-    this.#callbacks?.resumeCheckpoints()
-  }
-
-  async #fetchStakingStatus(engine: CurrencyEngine, inbox: EngineCallbackHandler): Promise<void> {
-    const { info, services, walletId } = this.#parts
-    const place = { pluginId: info.pluginId, kind: 'asking for what is staked', owner: walletId }
-    const what = `${info.displayName}: ${place.kind}`
-    const status = await services.calls.call({ ...place, what, milliseconds: ASK_MS }, async () =>
-      checkStakingStatus(info.pluginId, await engine.getStakingStatus?.())
-    )
-    if (this.#callbacks === inbox) this.#host.stakingChanged(status)
-  }
-}
-
-/** How long an engine may take to say what is staked. */
-const ASK_MS = 60_000
-
-const DEFAULT_PERIOD_MS = 10_000
-const RETRY_MS = 30_000
-const MIN_PERIOD_MS = 100
-/** An engine that never wants to look again is asked once a day. */
-const MAX_PERIOD_MS = 86_400_000
-/** A lost server has others, which are asked within a second. */
-const LOST_MS = 1000
-/** Shorter waits are kept to the letter. */
-const LOOSE_FROM_MS = 1000
-const CALL_MS = 60_000
-/** A plugin cannot hold up a logout for longer. */
-const STOP_MS = 5_000
-
-/** What an engine runner belongs to. */
-export interface EngineParts extends EngineStateOptions, Pick<WalletContext, 'scheduler' | 'keys'> {}
-
-/** Who makes the engines that a runner runs. */
-export interface EngineOwner {
-  /** Asks the plugin for an engine. */
-  make(): Promise<CurrencyEngine>
-  /** The engine that was made last is going away: it has nothing more to say. */
-  closeCallbacks(): void
-  /** The engine has looked at the network. */
-  synced(): void
-}
-
-/**
- * The life of one engine: made when first needed, started while not paused, synced at the pace it asks for,
- * stopped at the end; a failure is shown and tried again on the next start.
+ * Makes, starts, syncs, configures and stops the engines of one wallet, one at a time: an engine is made when it is
+ * first needed, started while not paused, and synced at the pace it asks for. A failure is shown, and tried again at
+ * the next start. Only the present engine reports to the wallet.
  *
  * @see specification §4 "Engine lifecycle"
  */
-export class EngineRunner implements Readable<EngineSnapshot> {
+export class EngineSupervisor implements Readable<EngineSnapshot> {
   readonly #state: EngineState
-  readonly #parts: EngineParts
-  readonly #owner: EngineOwner
+  readonly #options: EngineSupervisorOptions
+  readonly #host: EngineHost
+  readonly #configSender: EngineConfigSender
+  /** Receives the reports of the present engine. */
+  #callbacks: EngineCallbackHandler | undefined
   #engine: Promise<CurrencyEngine> | undefined
   /** One object for each start, so that what belongs to an earlier one can tell. */
   #run: object | undefined
@@ -150,10 +58,11 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   /** The engine is looking at the network. */
   #isSyncing = false
 
-  constructor(parts: EngineParts, owner: EngineOwner) {
-    this.#parts = parts
-    this.#owner = owner
-    this.#state = new EngineState(parts)
+  constructor(options: EngineSupervisorOptions, host: EngineHost) {
+    this.#options = options
+    this.#host = host
+    this.#state = new EngineState(options)
+    this.#configSender = new EngineConfigSender(this, options.report)
   }
 
   subscribe(listener: () => void): () => void {
@@ -179,7 +88,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     try {
       const engine = await this.#get()
       if (this.#run !== run) return
-      this.#parts.services.inBackground('engine sync', this.#sync(run, { isFirst: true }))
+      this.#options.services.inBackground('engine sync', this.#sync(run, { isFirst: true }))
       await this.#bounded('starting the engine', () => engine.startEngine())
       if (this.#run === run) this.#state.set({ state: 'started' })
     } catch (error) {
@@ -187,8 +96,8 @@ export class EngineRunner implements Readable<EngineSnapshot> {
       if (this.#run !== run) return
       await this.#stop()
       if (this.#run !== undefined || this.#isClosed || this.getSnapshot().isPaused) return
-      this.#parts.scheduler.schedule(this.#syncKey, RETRY_MS, () =>
-        this.#parts.services.inBackground(`engine ${this.#parts.info.pluginId}`, this.start())
+      this.#options.scheduler.schedule(this.#syncKey, RETRY_MS, () =>
+        this.#options.services.inBackground(`engine ${this.#options.info.pluginId}`, this.start())
       )
       throw this.#fail(error)
     }
@@ -229,7 +138,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   async syncNow(): Promise<void> {
     const keys = await this.#syncKeys()
     await this.call('syncing', engine => engine.syncNetwork(keys))
-    if (!this.#isClosed) this.#owner.synced()
+    if (!this.#isClosed) this.#host.synced()
   }
 
   /** Private keys for a signature or another call, once every policy has agreed. @throws LOGGED_OUT, what a policy objects */
@@ -244,14 +153,14 @@ export class EngineRunner implements Readable<EngineSnapshot> {
    * @throws LOGGED_OUT, what a policy objects
    */
   async keysFor(question: KeyRequest & { readonly use: 'draft' | 'broadcast' }): Promise<KeysArgument> {
-    const { needsKeysToSpend, needsKeysToBroadcast } = this.#parts.info
+    const { needsKeysToSpend, needsKeysToBroadcast } = this.#options.info
     const isNeeded = question.use === 'draft' ? needsKeysToSpend : needsKeysToBroadcast
     return isNeeded === true ? { privateKeys: await this.privateKeys(question) } : {}
   }
 
   /** Asked once for each start: an engine that needs keys to sync gets them every few seconds. */
   async #syncKeys(): Promise<KeysArgument> {
-    if (this.#parts.info.needsKeysToSync !== true) return {}
+    if (this.#options.info.needsKeysToSync !== true) return {}
     const run = this.#run
     const known = this.#syncPass
     const pass = run !== undefined && known?.run === run ? known.pass : await this.#pass({ use: 'sync' })
@@ -260,14 +169,14 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   }
 
   #pass(question: KeyRequest): Promise<KeyPass> {
-    const { services, walletId, info } = this.#parts
+    const { services, walletId, info } = this.#options
     const { pluginId, currencyCode } = info
     return requestKeys(services, { walletId, pluginId, currencyCode, ...question })
   }
 
   #openKeys(pass: KeyPass): WalletKeys {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
-    return openKeys(this.#parts.keys, pass)
+    return openKeys(this.#options.keys, pass)
   }
 
   /** Shows at once that the engine has lost its server; looks again now, and once it has a server again. */
@@ -277,7 +186,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     if (lost !== undefined) this.#state.setFailure(new WalletError('CONNECTION_LOST', { ...lost }))
     // A look that is on its way meets the same, and shows what became of it.
     if (this.getSnapshot().failure === undefined || this.#isSyncing) return
-    this.#parts.scheduler.schedule(this.#syncKey, 0, () => this.#syncAgain(run))
+    this.#options.scheduler.schedule(this.#syncKey, 0, () => this.#syncAgain(run))
   }
 
   /** Takes progress, height and words of the engine, which are told soon. */
@@ -289,6 +198,26 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   resetProgress(): void {
     this.#state.dropBatch()
     this.#state.set({ syncRatio: 0 })
+  }
+
+  /** Sends the engine what has changed of its settings and tokens. */
+  configChanged(): void {
+    this.#configSender.update(this.#host.config)
+  }
+
+  /** Resolves when everything that was reported so far has been applied. */
+  async reportsIdle(): Promise<void> {
+    await this.#callbacks?.idle()
+  }
+
+  /** Keeps no checkpoint of the present engine until {@link resumeCheckpoints}: its earlier reports are forgotten. */
+  suspendCheckpoints(): void {
+    this.#callbacks?.suspendCheckpoints()
+  }
+
+  /** Keeps checkpoints again: the present engine has begun anew. */
+  resumeCheckpoints(): void {
+    this.#callbacks?.resumeCheckpoints()
   }
 
   /** Stops the engine for good. */
@@ -305,7 +234,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   }
 
   #make(): Promise<CurrencyEngine> {
-    const making = (async () => this.#owner.make())()
+    const making = this.#makeNow()
     const made = this.#bounded('making the engine', () => making)
     made.catch(() => {
       if (this.#engine === made) this.#engine = undefined
@@ -315,14 +244,45 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     return made
   }
 
+  /** Asks the plugin for an engine. @throws as `makeWalletEngine` */
+  async #makeNow(): Promise<CurrencyEngine> {
+    const { info, clock, services } = this.#options
+    const callbacks = new EngineCallbackHandler(info, clock, this.#host)
+    this.#callbacks?.close()
+    this.#callbacks = callbacks
+    const { config } = this.#host
+    this.#configSender.start(config)
+    const engine = await makeWalletEngine(this.#options, {
+      callbacks: callbacks.callbacks,
+      config,
+      seenTxCheckpoint: await this.#host.checkpoint(),
+      reservedPayments: this.#host.reservedPayments,
+      usedAddresses: () => this.#host.usedAddresses()
+    })
+    if (engine.getStakingStatus !== undefined) {
+      services.inBackground(`engine ${info.pluginId}`, this.#fetchStakingStatus(engine, callbacks))
+    }
+    return engine
+  }
+
+  async #fetchStakingStatus(engine: CurrencyEngine, callbacks: EngineCallbackHandler): Promise<void> {
+    const { info, services, walletId } = this.#options
+    const place = { pluginId: info.pluginId, kind: 'asking for what is staked', owner: walletId }
+    const what = `${info.displayName}: ${place.kind}`
+    const status = await services.calls.call({ ...place, what, milliseconds: ASK_MS }, async () =>
+      checkStakingStatus(info.pluginId, await engine.getStakingStatus?.())
+    )
+    if (this.#callbacks === callbacks) this.#host.stakingChanged(status)
+  }
+
   /** Takes the engine away at once, so that the next call makes another, and kills it, also one still being made. */
   async #stop(): Promise<void> {
-    const { scheduler, services, info, walletId } = this.#parts
+    const { scheduler, services, info, walletId } = this.#options
     const engine = this.#engine
     this.#engine = undefined
     this.#run = undefined
     scheduler.cancel(this.#syncKey)
-    this.#owner.closeCallbacks()
+    this.#callbacks?.close()
     if (engine === undefined) return
     const place = { pluginId: info.pluginId, kind: 'stopping', owner: walletId }
     const limits = { what: `${info.displayName}: stopping`, milliseconds: STOP_MS }
@@ -344,10 +304,10 @@ export class EngineRunner implements Readable<EngineSnapshot> {
       if (this.#run !== run) return
       if (Number.isFinite(wanted)) delayMs = Math.min(MAX_PERIOD_MS, Math.max(MIN_PERIOD_MS, wanted))
       if (this.getSnapshot().failure !== undefined) this.#state.clearFailure()
-      this.#owner.synced()
+      this.#host.synced()
     } catch (error) {
       if (this.#run !== run) return
-      this.#parts.services.logOf(this.#parts.info.pluginId).warn(`sync failed: ${describeError(error)}`)
+      this.#options.services.logOf(this.#options.info.pluginId).warn(`sync failed: ${describeError(error)}`)
       this.#state.setFailure(error)
       // The next server is being asked already.
       if (isWalletError(error, 'CONNECTION_LOST')) delayMs = LOST_MS
@@ -355,28 +315,28 @@ export class EngineRunner implements Readable<EngineSnapshot> {
       if (this.#run === run) this.#isSyncing = false
     }
     const again = (): void => this.#syncAgain(run)
-    if (delayMs < LOOSE_FROM_MS) return this.#parts.scheduler.schedule(this.#syncKey, delayMs, again)
+    if (delayMs < LOOSE_FROM_MS) return this.#options.scheduler.schedule(this.#syncKey, delayMs, again)
     // Engines that were started together would otherwise ask together, for ever.
     const waitMs = isFirst ? delayMs * (1 - this.#random() / 2) : delayMs
-    this.#parts.scheduler.scheduleLoosely(this.#syncKey, waitMs, again)
+    this.#options.scheduler.scheduleLoosely(this.#syncKey, waitMs, again)
   }
 
   #syncAgain(run: object): void {
-    this.#parts.services.inBackground('engine sync', this.#sync(run, { isFirst: false }))
+    this.#options.services.inBackground('engine sync', this.#sync(run, { isFirst: false }))
   }
 
   /** Uniform in 0 to 1. */
   #random(): number {
-    const [byte = 0] = this.#parts.services.io.random(1)
+    const [byte = 0] = this.#options.services.io.random(1)
     return byte / 255
   }
 
   get #syncKey(): string {
-    return `engine ${this.#parts.walletId}`
+    return `engine ${this.#options.walletId}`
   }
 
   #bounded<T>(what: string, call: () => Promise<T>): Promise<T> {
-    const { services, info, walletId: owner } = this.#parts
+    const { services, info, walletId: owner } = this.#options
     const place = { pluginId: info.pluginId, kind: what, owner }
     return services.calls.call(
       { ...place, what: `${info.displayName}: ${what}`, milliseconds: CALL_MS },
@@ -385,7 +345,7 @@ export class EngineRunner implements Readable<EngineSnapshot> {
   }
 
   #fail(error: unknown): WalletError {
-    const { info, walletId } = this.#parts
+    const { info, walletId } = this.#options
     this.#state.setFailure(error, { state: 'failed' })
     return new WalletError(
       'ENGINE_FAILED',
@@ -394,3 +354,18 @@ export class EngineRunner implements Readable<EngineSnapshot> {
     )
   }
 }
+
+/** How long an engine may take to say what is staked. */
+const ASK_MS = 60_000
+const DEFAULT_PERIOD_MS = 10_000
+const RETRY_MS = 30_000
+const MIN_PERIOD_MS = 100
+/** An engine that never wants to look again is asked once a day. */
+const MAX_PERIOD_MS = 86_400_000
+/** A lost server has others, which are asked within a second. */
+const LOST_MS = 1000
+/** Shorter waits are kept to the letter. */
+const LOOSE_FROM_MS = 1000
+const CALL_MS = 60_000
+/** A plugin cannot hold up a logout for longer. */
+const STOP_MS = 5_000

@@ -5,14 +5,14 @@ import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
 import type { OpenPaymentSnapshot } from '../../types/snapshots.ts'
 import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
-import type { EngineRunner } from '../engine/supervisor.ts'
+import type { EngineSupervisor } from '../engine/supervisor.ts'
 import type { SpendIntent, SpendJournal } from './journal.ts'
 
 /** What the open payments of a wallet belong to. */
 export interface OpenPaymentContext {
   readonly services: Services
   readonly info: CurrencyInfo
-  readonly engine: EngineRunner
+  readonly engine: EngineSupervisor
   readonly journal: SpendJournal
   /** Other payments are open now, or stand otherwise. */
   openPaymentsChanged(): void
