@@ -65,6 +65,6 @@ export {
   transactionLabel
 } from './wallet/labels.ts'
 export type { SpendIntent, SpendStage } from './wallet/spend/journal.ts'
-export type { SignOptions } from './wallet/spend/spender.ts'
+export type { SignOptions } from './wallet/spend/sign.ts'
 export { type SyncStage, type SyncStatus, syncStageOf } from './wallet/sync-status.ts'
 export type { CurrencyWallet } from './wallet/wallet.ts'

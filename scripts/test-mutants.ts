@@ -56,7 +56,7 @@ const ROOMS = [
   'kernel/wallet/spend/draft',
   'kernel/wallet/spend/open-payments',
   'kernel/wallet/spend/reviewed-transaction',
-  'kernel/wallet/spend/signed-tx',
+  'kernel/wallet/spend/sign',
   'kernel/wallet/spend/spender',
   'kernel/swap/ranking',
   'kernel/swap/payees',

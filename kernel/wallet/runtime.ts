@@ -1,7 +1,6 @@
 import type { NativeAmount } from '../base/amount.ts'
 import { withDeadline } from '../base/deadline.ts'
 import { errorOf, isWalletError } from '../base/errors.ts'
-import { Mutex } from '../base/mutex.ts'
 import { type PauseOptions, PauseSwitch } from '../base/pause-switch.ts'
 import type { BalanceDetails, ConnectionLoss, StakingStatus } from '../types/engine.ts'
 import type { RatePair } from '../types/rates.ts'
@@ -15,7 +14,7 @@ import type { WalletContext } from './options.ts'
 import { readWalletSettings, WALLET_SETTINGS_PATHS } from './settings.ts'
 import { SpendJournal } from './spend/journal.ts'
 import { openPaymentsOf, reservedPaymentsOf } from './spend/open-payments.ts'
-import type { SpendContext } from './spend/spender.ts'
+import { Spender } from './spend/spender.ts'
 import { keepSentRows, watchPayments } from './spend/watch-payments.ts'
 import type { WalletState } from './state.ts'
 import { OLD_TOKENS_PATH, TOKENS_PATH, tokenIdList, tokenSnapshotsOf, WalletTokens } from './tokens.ts'
@@ -32,7 +31,7 @@ export class WalletRuntime implements EngineHost {
   readonly pause: PauseSwitch
   readonly #context: WalletContext
   #addresses: SavedAddresses | undefined
-  #spends: SpendContext | undefined
+  #spender: Spender | undefined
   #throttle: TransactionThrottle | undefined
   #fallbackName: string | null = null
   #height: number | undefined
@@ -97,20 +96,17 @@ export class WalletRuntime implements EngineHost {
     }
   }
 
-  /** What spends of this wallet work on. */
-  get spends(): SpendContext {
+  /** Makes the spends of this wallet; made when first needed, since most wallets never spend. */
+  get spender(): Spender {
     const { services, walletId, info } = this.#context
-    const { engine, history: table, journal } = this
-    this.#spends ??= {
-      ...{ services, walletId, info, engine, history: table, journal },
+    const { engine, history, journal } = this
+    this.#spender ??= new Spender({
+      ...{ services, walletId, info, engine, history, journal },
       balanceOf: tokenId => this.state.balanceOf(tokenId),
-      inProgress: new Set(),
-      mutex: new Mutex(),
-      attempts: new Map(),
       txChanged: txid => this.#emitTransactions({ created: [], changed: [txid] }),
       openPaymentsChanged: () => this.state.set({ openPayments: openPaymentsOf(this.journal) })
-    }
-    return this.#spends
+    })
+    return this.#spender
   }
 
   /** Looks for every payment that is not over, for some seconds at most. */
@@ -155,7 +151,7 @@ export class WalletRuntime implements EngineHost {
       await this.engine.reportsIdle()
     } finally {
       // The network may have lost what was sent from here; this wallet must not.
-      await keepSentRows(this.spends)
+      await keepSentRows(this.spender)
     }
   }
 
@@ -335,7 +331,7 @@ export class WalletRuntime implements EngineHost {
     try {
       for (let changed = this.#changedTxids; changed !== undefined; changed = this.#changedTxids) {
         this.#changedTxids = undefined
-        await watchPayments(this.spends, changed)
+        await watchPayments(this.spender, changed)
       }
     } finally {
       this.#watching = undefined

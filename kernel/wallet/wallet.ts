@@ -33,17 +33,9 @@ import { writeFiatCode, writeWalletName } from './settings.ts'
 import { getMaxSpendable, makeSpend, sweepPrivateKeys } from './spend/draft.ts'
 import type { SpendIntent } from './spend/journal.ts'
 import { similarPaymentsOf } from './spend/open-payments.ts'
+import type { SignOptions } from './spend/sign.ts'
 import { readSignedTx } from './spend/signed-tx.ts'
-import {
-  broadcastTx,
-  discardTx,
-  forgetTx,
-  type SignOptions,
-  type SpendContext,
-  saveTx,
-  signTx,
-  spend
-} from './spend/spender.ts'
+import type { Spender } from './spend/spender.ts'
 import { resendTx } from './spend/watch-payments.ts'
 import { balanceDetailsIn, balanceIn } from './state.ts'
 import { type SyncStatus, syncStatusOf } from './sync-status.ts'
@@ -180,13 +172,13 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Makes the draft of a spend; nothing is signed. @throws the spend errors of the catalogue */
   async makeSpend(request: SpendInfo): Promise<Transaction> {
     checkSpendInfo(request)
-    return makeSpend(this.#openSpends, request)
+    return makeSpend(this.#openSpender, request)
   }
 
   /** The largest amount that the first target can get. */
   async getMaxSpendable(request: SpendInfo): Promise<NativeAmount> {
     checkSpendInfo(request)
-    return getMaxSpendable(this.#openSpends, request)
+    return getMaxSpendable(this.#openSpender, request)
   }
 
   /**
@@ -196,35 +188,35 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    */
   async spend(draft: Transaction, options: SignOptions = {}): Promise<Transaction> {
     checkTransaction(draft)
-    return spend(this.#openSpends, draft, options)
+    return this.#openSpender.spend(draft, options)
   }
 
   /** Signs a draft; the bytes are kept until they are saved. @throws FEE_UNUSUAL, MAX_FEE, SIGN_REFUSED */
   async signTx(draft: Transaction, options: SignOptions = {}): Promise<Transaction> {
     checkTransaction(draft)
-    return signTx(this.#openSpends, draft, options)
+    return this.#openSpender.signTx(draft, options)
   }
 
   /** Reads a signed transaction of this wallet that was kept outside, and checks it. @throws SIGNED_TX_INVALID */
   async readSignedTx(value: unknown): Promise<Transaction> {
-    return readSignedTx(this.#openSpends, value)
+    return readSignedTx(this.#openSpender, value)
   }
 
   /** Sends a signed transaction. @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN */
   async broadcastTx(tx: Transaction): Promise<Transaction> {
     checkTransaction(tx)
-    return broadcastTx(this.#openSpends, tx)
+    return this.#openSpender.broadcastTx(tx)
   }
 
   /** Forgets a signed transaction that was never sent. @throws TX_NOT_FOUND, BROADCAST_UNKNOWN if it may have left */
   async discardTx(txid: string): Promise<void> {
     requireTexts({ txid })
-    return discardTx(this.#openSpends, txid)
+    return this.#openSpender.discardTx(txid)
   }
 
   /** Sends the bytes of a signed payment of this device again, and saves it. @throws TX_NOT_FOUND, BROADCAST_REFUSED, … */
   async resendTx(txid: string): Promise<Transaction> {
-    return resendTx(this.#openSpends, txid)
+    return resendTx(this.#openSpender, txid)
   }
 
   /**
@@ -234,7 +226,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    * @throws TX_NOT_FOUND; BROADCAST_UNKNOWN while it is being sent
    */
   async forgetTx(txid: string): Promise<void> {
-    return forgetTx(this.#openSpends, txid)
+    return this.#openSpender.forgetTx(txid)
   }
 
   /**
@@ -261,7 +253,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Records a sent transaction with its payees, fees and notes. */
   async saveTx(tx: Transaction): Promise<void> {
     checkTransaction(tx)
-    return saveTx(this.#openSpends, tx)
+    return this.#openSpender.saveTx(tx)
   }
 
   /** Signs a text, so that others can see who holds the keys. @throws NOT_SUPPORTED, BOGUS_DATA */
@@ -274,7 +266,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   async sweepPrivateKeys(request: SweepInfo): Promise<Transaction> {
     checkSpendInfo(request)
     requireTextList('privateKeys', request.privateKeys)
-    return sweepPrivateKeys(this.#openSpends, request)
+    return sweepPrivateKeys(this.#openSpender, request)
   }
 
   /** Spends that were begun and are not finished, oldest first. */
@@ -312,7 +304,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     requireTexts({ txid })
     requireObject('metadata', change)
     await saveMetadata(this.#runtime.history, { txid, tokenId }, change)
-    this.#runtime.spends.txChanged(txid)
+    this.#runtime.spender.txChanged(txid)
   }
 
   /** Uploads and downloads the wallet's files, looks at the chain unless it is paused, and takes in what was told. */
@@ -367,9 +359,9 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     return this.#shown
   }
 
-  get #openSpends(): SpendContext {
+  get #openSpender(): Spender {
     this.#checkOpen()
-    return this.#runtime.spends
+    return this.#runtime.spender
   }
 
   #checkOpen(): void {

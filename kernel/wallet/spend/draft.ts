@@ -18,7 +18,7 @@ import { checkSignedTransaction, isBalance, readEngineTransaction } from '../eng
 import { checkMetadata, mergeMetadata, withFiatCode } from '../history/metadata.ts'
 import { reserveCoins } from './open-payments.ts'
 import { frozenTransaction } from './reviewed-transaction.ts'
-import type { SpendContext } from './spender.ts'
+import type { SpenderOptions } from './spender.ts'
 
 /**
  * Makes the draft of a spend: memos in one form, amounts checked, the engine's answer checked. Nothing is signed.
@@ -26,7 +26,7 @@ import type { SpendContext } from './spender.ts'
  * @throws the engine's spend errors, MAX_FEE, AMOUNT_INVALID, MEMO_INVALID, OPTION_INVALID, SPEND_WITH_KEYS, BOGUS_TX
  * @see protocol §6.3
  */
-export const makeSpend = async (context: SpendContext, request: SpendInfo): Promise<Transaction> => {
+export const makeSpend = async (context: SpenderOptions, request: SpendInfo): Promise<Transaction> => {
   const spend = cleanSpend(request, context.info)
   checkMetadata(spend.metadata ?? {})
   checkMaxFee(spend.maxNetworkFee)
@@ -57,7 +57,7 @@ const spendQuestionOf = <U extends KeyUse>(
 })
 
 /** What an engine has made of a spend, with all that the user has said of it. */
-const draftOf = (context: SpendContext, spend: SpendInfo, checked: EngineTransaction): Transaction => {
+const draftOf = (context: SpenderOptions, spend: SpendInfo, checked: EngineTransaction): Transaction => {
   const currencyCode = checked.currencyCode ?? context.history.codeOf(checked.tokenId)
   const { deviceDescription } = context.services.config
   return frozenTransaction({
@@ -78,7 +78,7 @@ const draftOf = (context: SpendContext, spend: SpendInfo, checked: EngineTransac
 }
 
 /** The largest amount that can be sent to the first target; exact where the engine knows, else by halving. */
-export const getMaxSpendable = async (context: SpendContext, request: SpendInfo): Promise<NativeAmount> => {
+export const getMaxSpendable = async (context: SpenderOptions, request: SpendInfo): Promise<NativeAmount> => {
   const spend = cleanSpend(request, context.info)
   await reserveCoins(context, spend.replaces)
   const keys = await context.engine.keysFor(spendQuestionOf('draft', spend))
@@ -233,7 +233,7 @@ export const searchMaxSpendable = async (
  * @see specification §5
  */
 export const sweepPrivateKeys = async (
-  context: SpendContext,
+  context: SpenderOptions,
   { privateKeys, ...request }: SweepInfo
 ): Promise<Transaction> => {
   const spend = cleanSpend(request, context.info)

@@ -6,7 +6,7 @@ import type { NetworkFeeOption, SpentTarget, Transaction } from '../../types/tra
 import { checkSignedTransaction, isBalance } from '../engine/validate.ts'
 import { checkMetadata } from '../history/metadata.ts'
 import { engineCopyOf } from './reviewed-transaction.ts'
-import type { SpendContext } from './spender.ts'
+import type { SpenderOptions } from './spender.ts'
 
 /**
  * Reads a signed transaction of this wallet that was kept outside, such as in a file, as JSON with the fields of a
@@ -15,7 +15,7 @@ import type { SpendContext } from './spender.ts'
  *
  * @throws SIGNED_TX_INVALID naming the field; nothing was sent or kept
  */
-export const readSignedTx = async (context: SpendContext, value: unknown): Promise<Transaction> => {
+export const readSignedTx = async (context: SpenderOptions, value: unknown): Promise<Transaction> => {
   const tx = parseSignedTx(context, value)
   await context.engine.call('checking a signed payment', async engine =>
     engine.checkSignedTx?.(engineCopyOf(tx), looseCopy(tx.spendTargets ?? []))
@@ -32,7 +32,10 @@ const invalid = (field: string, rule: string, cause?: unknown): WalletError =>
 
 const WRONG = 'is missing or has the wrong form'
 
-const parseSignedTx = ({ info, walletId, history, services }: SpendContext, value: unknown): Transaction => {
+const parseSignedTx = (
+  { info, walletId, history, services }: SpenderOptions,
+  value: unknown
+): Transaction => {
   const json = orInvalid('the whole', () => copyJson(value, 'signed transaction', MAX_LENGTH))
   if (!isRecord(json)) throw invalid('the whole', WRONG)
   if (json.walletId !== walletId) throw invalid('walletId', 'is of another wallet')

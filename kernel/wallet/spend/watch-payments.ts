@@ -6,14 +6,7 @@ import { checkPaymentSight } from '../engine/validate.ts'
 import type { SpendIntent } from './journal.ts'
 import { isPaymentOpen, paymentsChanged } from './open-payments.ts'
 import { engineCopyOf } from './reviewed-transaction.ts'
-import {
-  broadcastTx,
-  finishSpend,
-  type SpendContext,
-  sendBytes,
-  sendSpend,
-  whileInProgress
-} from './spender.ts'
+import type { Spender } from './spender.ts'
 
 /**
  * Goes on with every payment that is not over: what a crash, a full disk or a dead network interrupted is sent again
@@ -26,10 +19,10 @@ import {
  *
  * @param changed - of these something was heard; confirmed ones are looked at only then, and now and then
  */
-export const watchPayments = async (context: SpendContext, changed: ReadonlySet<string>): Promise<void> => {
-  const { journal, services } = context
+export const watchPayments = async (spender: Spender, changed: ReadonlySet<string>): Promise<void> => {
+  const { journal, services } = spender
   const onDamaged = (error: unknown): void => services.report('spend journal', error)
-  const isRound = isDue(context, ROUND, ROUND_MS)
+  const isRound = isDue(spender, ROUND, ROUND_MS)
   const sent = journal.sent(onDamaged)
   const intents = [
     ...journal.list(onDamaged),
@@ -39,22 +32,22 @@ export const watchPayments = async (context: SpendContext, changed: ReadonlySet<
     try {
       return await work
     } catch (error) {
-      services.logOf(context.info.pluginId).warn(`A payment is not finished yet: ${describeError(error)}`)
+      services.logOf(spender.info.pluginId).warn(`A payment is not finished yet: ${describeError(error)}`)
       return undefined
     }
   }
   for (let at = 0; at < intents.length; at += LOOKED_FOR_AT_ONCE) {
     const some = intents.slice(at, at + LOOKED_FOR_AT_ONCE)
-    const looks = await Promise.all(some.map(intent => unlessFailed(lookFor(context, intent))))
+    const looks = await Promise.all(some.map(intent => unlessFailed(lookFor(spender, intent))))
     const sends: Send[] = []
     let isNews = false
     for (const look of looks) {
       // What fails may have noted something before.
-      if (look !== undefined && (await unlessFailed(applyFinding(context, look, sends))) !== false)
+      if (look !== undefined && (await unlessFailed(applyFinding(spender, look, sends))) !== false)
         isNews = true
     }
-    if (isNews) await paymentsChanged(context)
-    for (const send of sends) if ((await unlessFailed(send())) !== false) await paymentsChanged(context)
+    if (isNews) await paymentsChanged(spender)
+    for (const send of sends) if ((await unlessFailed(send())) !== false) await paymentsChanged(spender)
   }
 }
 
@@ -71,11 +64,8 @@ interface Finding {
 }
 
 /** Looks for a payment as it is now: what came before it took its time. Undefined if it is busy or gone. */
-const lookFor = async (
-  context: SpendContext,
-  { correlationId }: SpendIntent
-): Promise<Finding | undefined> => {
-  const { journal, history, inProgress } = context
+const lookFor = async (spender: Spender, { correlationId }: SpendIntent): Promise<Finding | undefined> => {
+  const { journal, history, inProgress } = spender
   if (inProgress.has(correlationId)) return undefined
   const unfinished = journal.find(correlationId)
   const intent = unfinished ?? journal.findSent(correlationId)
@@ -83,10 +73,10 @@ const lookFor = async (
   if (unfinished === undefined) {
     const row = await history.find(intent.tx.txid, intent.tx.tokenId)
     if (row?.confirmations === 'confirmed') return { intent, row }
-    return { intent, row, sight: await sightOf(context, intent, row) }
+    return { intent, row, sight: await sightOf(spender, intent, row) }
   }
   if (intent.stage === 'intended' || intent.stage === 'broadcast') return { intent }
-  const sight = await sightOf(context, intent).catch((error: unknown) => {
+  const sight = await sightOf(spender, intent).catch((error: unknown) => {
     if (isSentByItself(intent)) return UNKNOWN
     throw error
   })
@@ -94,10 +84,10 @@ const lookFor = async (
 }
 
 /** Does what follows from a look, but for sending. Returns true if open payments are others now, or stand otherwise. */
-const applyFinding = async (context: SpendContext, look: Finding, sends: Send[]): Promise<boolean> => {
-  if (!isAsItWas(context, look.intent)) return false
-  const isUnfinished = context.journal.find(look.intent.correlationId) !== undefined
-  return isUnfinished ? continueSpend(context, look, sends) : watchSent(context, look, sends)
+const applyFinding = async (spender: Spender, look: Finding, sends: Send[]): Promise<boolean> => {
+  if (!isAsItWas(spender, look.intent)) return false
+  const isUnfinished = spender.journal.find(look.intent.correlationId) !== undefined
+  return isUnfinished ? continueSpend(spender, look, sends) : watchSent(spender, look, sends)
 }
 
 /**
@@ -105,16 +95,16 @@ const applyFinding = async (context: SpendContext, look: Finding, sends: Send[])
  *
  * @throws TX_NOT_FOUND, BROADCAST_REFUSED, BROADCAST_UNKNOWN
  */
-export const resendTx = async (context: SpendContext, txid: string): Promise<Transaction> => {
-  const intent = context.journal.findSigned(txid)
+export const resendTx = async (spender: Spender, txid: string): Promise<Transaction> => {
+  const intent = spender.journal.findSigned(txid)
   if (intent === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
-  const tx = await broadcastTx(context, intent.tx)
-  await finishSpend(context, tx)
+  const tx = await spender.broadcastTx(intent.tx)
+  await spender.finish(tx)
   return tx
 }
 
 /** After the engine began anew: rows of payments that the network does not show are put back, with what they spend. */
-export const keepSentRows = async ({ journal, history, engine, txChanged }: SpendContext): Promise<void> => {
+export const keepSentRows = async ({ journal, history, engine, txChanged }: Spender): Promise<void> => {
   for (const { tx, sight } of journal.sent()) {
     if ((await history.find(tx.txid, tx.tokenId)) !== undefined) continue
     const isOver = sight?.isFinal === true
@@ -125,38 +115,36 @@ export const keepSentRows = async ({ journal, history, engine, txChanged }: Spen
 }
 
 const continueSpend = async (
-  context: SpendContext,
+  spender: Spender,
   { intent, sight = UNKNOWN }: Finding,
   sends: Send[]
 ): Promise<boolean> => {
   const { correlationId, stage } = intent
   if (stage === 'intended') {
-    context.services
-      .logOf(context.info.pluginId)
+    spender.services
+      .logOf(spender.info.pluginId)
       .warn('A payment was not signed before it was interrupted; nothing was sent.')
-    await context.journal.remove(correlationId)
+    await spender.journal.remove(correlationId)
     return false
   }
   if (stage === 'broadcast' || sight.state === 'seen') {
-    await whileInProgress(context, correlationId, () => finishSpend(context, intent.tx))
+    await spender.whileInProgress(correlationId, () => spender.finish(intent.tx))
     if (stage === 'broadcast') return false
     // It may be confirmed already, and then nothing more may be heard of it for long.
-    const look = await lookFor(context, intent)
-    return look !== undefined && applyFinding(context, look, sends)
+    const look = await lookFor(spender, intent)
+    return look !== undefined && applyFinding(spender, look, sends)
   }
   if (isSentByItself(intent) && !sight.isFinal) {
     sends.push(async () => {
-      if (isAsItWas(context, intent) && isDue(context, correlationId))
-        await whileInProgress(context, correlationId, async () =>
-          finishSpend(context, await sendSpend(context, intent))
-        )
+      if (isAsItWas(spender, intent) && isDue(spender, correlationId))
+        await spender.whileInProgress(correlationId, async () => spender.finish(await spender.send(intent)))
       return false
     })
     return false
   }
   if (isSameJson(sight, intent.sight)) return false
   const seen = { ...intent, sight }
-  await (sight.isFinal ? context.journal.watch(seen) : context.journal.put(seen))
+  await (sight.isFinal ? spender.journal.watch(seen) : spender.journal.put(seen))
   return true
 }
 
@@ -164,24 +152,24 @@ const isSentByItself = ({ stage, refusal }: SpendIntent): boolean =>
   stage === 'sending' && refusal === undefined
 
 /** Whether nobody has sent, saved or forgotten it while it was looked for. */
-const isAsItWas = (context: SpendContext, intent: SpendIntent): boolean => {
-  const { journal, inProgress } = context
+const isAsItWas = (spender: Spender, intent: SpendIntent): boolean => {
+  const { journal, inProgress } = spender
   const { correlationId } = intent
   const now = journal.find(correlationId) ?? journal.findSent(correlationId)
   return !inProgress.has(correlationId) && isSameJson(now, intent)
 }
 
 const watchSent = async (
-  context: SpendContext,
+  spender: Spender,
   { intent, row, sight = UNKNOWN }: Finding,
   sends: Send[]
 ): Promise<boolean> => {
-  const { services, journal } = context
+  const { services, journal } = spender
   const { correlationId } = intent
   const { confirmedAt: before, ...rest } = intent
   if (row?.confirmations === 'confirmed') {
     const now = services.io.clock.now()
-    if (before === undefined) return update(context, intent, { ...rest, confirmedAt: now })
+    if (before === undefined) return update(spender, intent, { ...rest, confirmedAt: now })
     if (now - before <= KEPT_MS) return false
     await journal.remove(correlationId)
     return true
@@ -189,38 +177,38 @@ const watchSent = async (
   // One that was recorded here and sent elsewhere is sent again from here, too, once the network has had it.
   const stage = rest.stage === 'signed' && sight.state === 'seen' ? 'broadcast' : rest.stage
   const seen = { ...rest, stage, sight }
-  const isNews = await update(context, intent, seen)
+  const isNews = await update(spender, intent, seen)
   const isLost = sight.state === 'notInMempool' && sight.isFinal !== true && stage !== 'signed'
   if (isLost)
     sends.push(async () => {
-      if (!isAsItWas(context, seen) || !isDue(context, correlationId)) return false
-      return whileInProgress(context, correlationId, () => sendAgain(context, seen))
+      if (!isAsItWas(spender, seen) || !isDue(spender, correlationId)) return false
+      return spender.whileInProgress(correlationId, () => sendAgain(spender, seen))
     })
   return isNews
 }
 
-const sendAgain = async (context: SpendContext, intent: SpendIntent): Promise<boolean> => {
+const sendAgain = async (spender: Spender, intent: SpendIntent): Promise<boolean> => {
   const { refusal: _, ...rest } = intent
   try {
-    const tx = await sendBytes(context, intent.tx)
-    await context.engine.call('saving a payment', live => live.saveTx(engineCopyOf(tx)))
-    return await update(context, intent, { ...rest, sight: { state: 'notSeen' } })
+    const tx = await spender.sendBytes(intent.tx)
+    await spender.engine.call('saving a payment', live => live.saveTx(engineCopyOf(tx)))
+    return await update(spender, intent, { ...rest, sight: { state: 'notSeen' } })
   } catch (error) {
     if (!isWalletError(error, 'BROADCAST_REFUSED')) throw error
-    return update(context, intent, { ...intent, refusal: error.details.reason })
+    return update(spender, intent, { ...intent, refusal: error.details.reason })
   }
 }
 
-const update = async (context: SpendContext, before: SpendIntent, after: SpendIntent): Promise<boolean> => {
+const update = async (spender: Spender, before: SpendIntent, after: SpendIntent): Promise<boolean> => {
   if (isSameJson(before, after)) return false
-  await context.journal.watch(after)
-  context.txChanged(after.tx.txid)
+  await spender.journal.watch(after)
+  spender.txChanged(after.tx.txid)
   return true
 }
 
 /** What the engine finds out; of one that cannot tell, what its history says. */
 const sightOf = async (
-  { engine, info, history }: SpendContext,
+  { engine, info, history }: Spender,
   { tx }: SpendIntent,
   row?: Transaction
 ): Promise<PaymentSight> => {
@@ -235,7 +223,7 @@ const sightOf = async (
 }
 
 /** Whether bytes may be sent again: at once after a start, and then at growing distances. */
-const isDue = ({ services, attempts }: SpendContext, correlationId: string, fixedMs?: number): boolean => {
+const isDue = ({ services, attempts }: Spender, correlationId: string, fixedMs?: number): boolean => {
   const now = services.io.clock.monotonic()
   const { count, at } = attempts.get(correlationId) ?? { count: 0, at: Number.NEGATIVE_INFINITY }
   const waitMs = fixedMs ?? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (count - 1))

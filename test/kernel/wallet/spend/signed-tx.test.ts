@@ -1,6 +1,6 @@
 import test from 'ava'
 import { readSignedTx } from '../../../../kernel/wallet/spend/signed-tx.ts'
-import type { SpendContext } from '../../../../kernel/wallet/spend/spender.ts'
+import type { SpenderOptions } from '../../../../kernel/wallet/spend/spender.ts'
 
 const NOW = 1_700_000_500_000
 
@@ -12,7 +12,7 @@ const read = (value: unknown, checkSignedTx?: (tx: object, targets: object) => v
     services: { io: { clock: { now: () => NOW } } },
     engine: { call: async (_: string, task: (engine: object) => unknown) => task({ checkSignedTx }) }
   }
-  return readSignedTx(context as unknown as SpendContext, value)
+  return readSignedTx(context as unknown as SpenderOptions, value)
 }
 
 const least = {

@@ -1,0 +1,96 @@
+import { type NativeAmount, negate } from '../../base/amount.ts'
+import { isWalletError, WalletError } from '../../base/errors.ts'
+import type { AbortSignalLike } from '../../io/io.ts'
+import type { KeyRequest } from '../../keys/key-gate.ts'
+import type { SigningOptions } from '../../types/engine.ts'
+import type { WalletKeys } from '../../types/keys.ts'
+import type { KeyUse } from '../../types/snapshots.ts'
+import type { Transaction } from '../../types/transaction.ts'
+import type { SpendIntent } from './journal.ts'
+import type { OpenPaymentContext } from './open-payments.ts'
+import { engineCopyOf, signedDraftOf } from './reviewed-transaction.ts'
+
+/** How a draft is signed. */
+export interface SignOptions {
+  /** The most that the network may take, in native units of the chain's own coin; wins over what the draft says. */
+  readonly maxNetworkFee?: NativeAmount | undefined
+  /**
+   * The txids of all open payments that are known to pay the same, as `similarPayments` gives them: if there is another one
+   * when the turn of this draft comes, it is refused. Left out, nothing is compared.
+   */
+  readonly knownSimilar?: readonly string[] | undefined
+  /** Stops a signature that takes long. Once the signed bytes are kept it changes nothing any more. */
+  readonly signal?: AbortSignalLike | undefined
+  /** Is called with how much of a long signature is done, from 0 to 1. */
+  readonly onProgress?: ((ratio: number) => void) | undefined
+}
+
+/** Has the engine sign a draft: only what was reviewed is signed, whatever it answers. @throws SIGNED_OTHERWISE, SIGN_STOPPED, BOGUS_TX */
+export const signDraft = async (
+  { engine, info, services }: Pick<OpenPaymentContext, 'engine' | 'info' | 'services'>,
+  draft: Transaction,
+  { privateKeys, signal, onProgress }: Following & { readonly privateKeys: WalletKeys }
+): Promise<Transaction> => {
+  const { pluginId } = info
+  const options: SigningOptions = {
+    ...(signal === undefined ? {} : { signal }),
+    onProgress(ratio) {
+      try {
+        if (typeof ratio === 'number' && ratio >= 0 && ratio <= 1) onProgress?.(ratio)
+      } catch (error) {
+        services.report('progress of a signature', error)
+      }
+    }
+  }
+  const tx = await untilAborted(signal, () =>
+    engine.call('signing', async made =>
+      signedDraftOf(pluginId, draft, await made.signTx(engineCopyOf(draft), privateKeys, options))
+    )
+  )
+  await engine.call('checking a signature', async made => {
+    try {
+      await made.checkSignedTx?.(engineCopyOf(tx), tx.spendTargets ?? [])
+    } catch (error) {
+      throw new WalletError('SIGNED_OTHERWISE', { pluginId, field: fieldOf(error) }, error)
+    }
+  })
+  return tx
+}
+
+type Following = Pick<SignOptions, 'onProgress' | 'signal'>
+
+/** Waits for a signature until the signal aborts; one that comes later is dropped. @throws SIGN_STOPPED */
+const untilAborted = async <T>(signal: AbortSignalLike | undefined, call: () => Promise<T>): Promise<T> => {
+  if (signal === undefined) return call()
+  if (signal.aborted) throw new WalletError('SIGN_STOPPED', {})
+  let stop = (): void => {}
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(new WalletError('SIGN_STOPPED', {}))
+    signal.addEventListener('abort', stop)
+  })
+  try {
+    return await Promise.race([call(), stopped])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+const fieldOf = (error: unknown): string =>
+  isWalletError(error, 'SIGNED_TX_INVALID') ? error.details.field : 'signedTx'
+
+/** Tells policies what a spend pays, before its keys are used. */
+export const questionOf = <U extends KeyUse>(
+  use: U,
+  { correlationId, tx }: Pick<SpendIntent, 'tx'> & Partial<Pick<SpendIntent, 'correlationId'>>
+): KeyRequest & { readonly use: U } => ({
+  use,
+  ...(correlationId === undefined ? {} : { correlationId }),
+  currencyCode: tx.currencyCode,
+  tokenId: tx.tokenId,
+  nativeAmount: tx.nativeAmount.startsWith('-') ? negate(tx.nativeAmount) : tx.nativeAmount,
+  networkFee: tx.networkFee,
+  targets: (tx.spendTargets ?? []).map(({ publicAddress, nativeAmount: amount }) => ({
+    publicAddress,
+    nativeAmount: amount
+  }))
+})
