@@ -1,6 +1,7 @@
 import type { Scheduler } from '../base/scheduler.ts'
 import { makeYielder } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
+import type { TxidChanges } from './history/changes.ts'
 
 const DELAY_MS = 20
 
@@ -69,12 +70,6 @@ export class EventQueue {
 }
 
 const PERIOD_MS = 5000
-
-/** Which txids an event names. */
-export interface TxidChanges {
-  readonly created: readonly string[]
-  readonly changed: readonly string[]
-}
 
 /**
  * Lets one event of new and changed transactions through per 5 seconds and gathers the rest.

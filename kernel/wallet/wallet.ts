@@ -20,7 +20,6 @@ import { type AddressChange, type AddressRecord, readAddresses } from './address
 import { dumpWallet, type WalletDump } from './dump-wallet.ts'
 import type { EngineSupervisor } from './engine/supervisor.ts'
 import { checkFreshAddress, readParsedUri, readPluginText } from './engine/validate.ts'
-import { saveMetadata } from './history/history.ts'
 import {
   listTransactions,
   type StreamQuery,
@@ -303,7 +302,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     this.#checkOpen()
     requireTexts({ txid })
     requireObject('metadata', change)
-    await saveMetadata(this.#runtime.history, { txid, tokenId }, change)
+    await this.#runtime.history.saveMetadata({ txid, tokenId }, change)
     this.#runtime.spender.txChanged(txid)
   }
 

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { nativeAmount } from '../../kernel/base/amount.ts'
 import { isWalletError } from '../../kernel/base/errors.ts'
 import type { EngineTransaction, Metadata, Transaction } from '../../kernel/types/transaction.ts'
-import { saveMetadata } from '../../kernel/wallet/history/history.ts'
 import { listTransactions, type StreamQuery, streamTransactions } from '../../kernel/wallet/history/list.ts'
 import { drawSeed, runCount } from '../helpers/drawn-runs.ts'
 import { type FaultDisk, makeFaultDisk } from '../helpers/fault-disk.ts'
@@ -136,7 +135,7 @@ class World {
     const { table } = this.#device
     if (step.kind === 'report') return this.tell([reportOf(step)])
     if (step.kind === 'note')
-      return saveMetadata(table, { txid: step.txid, tokenId: step.tokenId }, { name: step.name })
+      return table.saveMetadata({ txid: step.txid, tokenId: step.tokenId }, { name: step.name })
     if (step.kind === 'afar') return this.#store.put(this.#fileFromAfar(step))
     if (step.kind === 'sync') return this.#device.sync()
     if (step.kind === 'height') return table.applyHeight(step.height)

@@ -1,5 +1,4 @@
 import { WalletError } from '../../base/errors.ts'
-import type { Repo } from '../../sync/repo.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import {
   LEGACY_TRANSACTIONS,
@@ -20,27 +19,30 @@ import {
   withReport
 } from './row.ts'
 import type { HistoryRows, RowChange } from './rows.ts'
-import { confirmationsIn } from './view.ts'
+import { confirmationsIn, type HistoryOptions } from './view.ts'
 
-/** What reports are taken into. */
-export interface ReportContext {
-  readonly pluginId: string
-  /** The wallet's fiat currency, in which an engine's `amountFiat` is. */
-  readonly fiatCode: string
+/** The history that changes are worked out for, as it stands then. */
+export interface ChangeContext {
+  readonly options: HistoryOptions
   readonly rows: HistoryRows
   readonly files: TransactionFiles
+  /** The chain by which rows were judged last. */
   readonly chain: ChainHeight
-  /** The wallet's file-name hash. */
-  hashOf(text: string): string
-  /** Unix seconds. */
+  /** The wallet's fiat currency, in which an engine's `amountFiat` is. */
+  readonly fiatCode: string
+  /** Now, in Unix seconds. */
   readonly seconds: number
-  /** A transaction that cannot be kept. */
-  report(error: unknown): void
   yieldNow(): Promise<void> | undefined
 }
 
-/** What some reports come to; nothing is written yet. */
-export interface ReportChanges {
+/** Which transactions are new, and which have changed. */
+export interface TxidChanges {
+  readonly created: readonly string[]
+  readonly changed: readonly string[]
+}
+
+/** The changes that follow from reports; nothing is written yet. */
+interface ReportChanges {
   readonly rows: Map<string, RowChange & { readonly after: HistoryRow }>
   /** Files for incoming transactions seen for the first time. */
   readonly files: Map<string, string>
@@ -56,7 +58,7 @@ export interface ReportChanges {
  * @see protocol §6.4 "Incoming batch"
  */
 export const reportChanges = async (
-  context: ReportContext,
+  context: ChangeContext,
   transactions: readonly EngineTransaction[]
 ): Promise<ReportChanges> => {
   const reports = await prepare(context, transactions)
@@ -105,7 +107,7 @@ const draftReports = (
 }
 
 const prepare = async (
-  context: ReportContext,
+  context: ChangeContext,
   transactions: readonly EngineTransaction[]
 ): Promise<Prepared[]> => {
   const reports: Prepared[] = []
@@ -120,7 +122,7 @@ const prepare = async (
 }
 
 const prepareOne = (
-  { pluginId, hashOf, report: reportError }: ReportContext,
+  { options: { info, hashOf, report: reportError } }: ChangeContext,
   tx: EngineTransaction
 ): Prepared | undefined => {
   try {
@@ -131,7 +133,7 @@ const prepareOne = (
     return { key: hashOf(tx.txid), tx, report, text }
   } catch (error) {
     if (error instanceof WalletError) throw error
-    reportError(new WalletError('BOGUS_TX', { pluginId, path: 'otherParams' }, error))
+    reportError(new WalletError('BOGUS_TX', { pluginId: info.pluginId, path: 'otherParams' }, error))
     return undefined
   }
 }
@@ -151,34 +153,34 @@ const knownTexts = async (
 }
 
 const collectChanges = async (
-  context: ReportContext,
+  context: ChangeContext,
   drafts: ReadonlyMap<string, ReportDraft>
 ): Promise<ReportChanges> => {
-  const taken: ReportChanges = { rows: new Map(), files: new Map(), created: [], changed: [] }
+  const changes: ReportChanges = { rows: new Map(), files: new Map(), created: [], changed: [] }
   const orphans: string[] = []
   const all = [...drafts]
   for (let start = 0; start < all.length; start += GROUP) {
     for (const [key, draft] of all.slice(start, start + GROUP)) {
-      addChange(taken, draft, context)
+      addChange(changes, draft, context)
       if (draft.before?.reports.length === 0) orphans.push(key)
     }
     await context.yieldNow()
   }
-  await addFiles(context, taken, orphans)
-  return taken
+  await addFiles(context, changes, orphans)
+  return changes
 }
 
-const addChange = (taken: ReportChanges, draft: ReportDraft, context: ReportContext): void => {
+const addChange = (changes: ReportChanges, draft: ReportDraft, context: ChangeContext): void => {
   const { before, after, first } = draft
   const isNew = before === undefined && !isSend(first.tx)
-  if (isNew) addNew(taken, draft, context)
-  else taken.rows.set(first.key, { before, after, text: undefined })
-  ;(isNew ? taken.created : taken.changed).push(first.tx.txid)
+  if (isNew) addNew(changes, draft, context)
+  else changes.rows.set(first.key, { before, after, text: undefined })
+  ;(isNew ? changes.created : changes.changed).push(first.tx.txid)
 }
 
 /** Opens the files that came before the engine told of their transactions. */
 const addFiles = async (
-  { files }: ReportContext,
+  { files }: ChangeContext,
   { rows }: ReportChanges,
   keys: readonly string[]
 ): Promise<void> => {
@@ -191,9 +193,9 @@ const addFiles = async (
 }
 
 const addNew = (
-  taken: ReportChanges,
+  changes: ReportChanges,
   { after: { reports, isFinal }, first }: ReportDraft,
-  { seconds, fiatCode }: ReportContext
+  { seconds, fiatCode }: ChangeContext
 ): void => {
   const { key, tx } = first
   const file = newFileOf(tx.txid, reports, { creationDate: seconds, metadata: tx.metadata, fiatCode })
@@ -202,8 +204,8 @@ const addNew = (
   const paths = [path]
   const after: HistoryRow = isFinal ? { reports, isFinal, paths, file } : { reports, paths, file }
   const isOnlyReport = reports.length === 1 && reports[0] === first.report
-  taken.files.set(path, text)
-  taken.rows.set(key, {
+  changes.files.set(path, text)
+  changes.rows.set(key, {
     before: undefined,
     after,
     text: isOnlyReport ? newRowText(after, first.text, text) : undefined
@@ -215,17 +217,9 @@ const isSend = (tx: EngineTransaction): boolean => tx.isSend ?? tx.nativeAmount.
 /** Characters of one report; a transaction of the largest block is not as long. */
 const MAX_LENGTH = 4_000_000
 
-/** What changed files are taken into. */
-export interface FileContext {
-  readonly repo: Pick<Repo, 'has'>
-  readonly rows: HistoryRows
-  readonly files: TransactionFiles
-  yieldNow(): Promise<void> | undefined
-}
-
 /** The rows that follow from changed files, some at a time; each lot is to be written before the next is asked for. */
 export async function* fileChanges(
-  context: FileContext,
+  context: ChangeContext,
   paths: readonly string[]
 ): AsyncGenerator<ReadonlyMap<string, RowChange>> {
   const keys = [...(await keysOfFiles(context, paths))]
@@ -238,7 +232,7 @@ const FILES_AT_ONCE = 1000
 
 /** Which row each of some changed files belongs to: paths by key. Files of no transaction are left out. */
 const keysOfFiles = async (
-  context: FileContext,
+  context: ChangeContext,
   paths: readonly string[]
 ): Promise<Map<string, string[]>> => {
   const keys = new Map<string, string[]>()
@@ -254,7 +248,7 @@ const keysOfFiles = async (
       hashes = await context.files.hashesOf(paths.slice(index, index + FILES_AT_ONCE))
     const key = hashes[index % FILES_AT_ONCE]
     if (key !== undefined) add(key, path)
-    else if (isLegacy(path) && !(await context.repo.has(path))) gone.add(path)
+    else if (isLegacy(path) && !(await context.options.repo.has(path))) gone.add(path)
     await context.yieldNow()
   }
   if (gone.size > 0) for (const [owner, path] of await ownersOf(context, gone)) add(owner, path)
@@ -268,7 +262,7 @@ const keysOfFiles = async (
  * @param changed - paths by key, as {@link keysOfFiles} gives them
  */
 const changesOf = async (
-  context: FileContext,
+  context: ChangeContext,
   changed: ReadonlyMap<string, readonly string[]>
 ): Promise<Map<string, RowChange>> => {
   const drafts: FileDraft[] = []
@@ -302,7 +296,7 @@ interface FileDraft {
 }
 
 const presentPaths = async (
-  { repo }: FileContext,
+  { options: { repo } }: ChangeContext,
   before: HistoryRow | undefined,
   changed: readonly string[]
 ): Promise<string[]> => {
@@ -322,7 +316,7 @@ const dateIn = (path: string): number => parseTransactionFilePath(path)?.creatio
 
 /** Files of the oldest form that are gone say no more whose they were; the rows do. */
 const ownersOf = async (
-  { rows }: FileContext,
+  { rows }: ChangeContext,
   gone: ReadonlySet<string>
 ): Promise<[owner: string, path: string][]> => {
   const owners: [owner: string, path: string][] = []
@@ -335,16 +329,15 @@ const ownersOf = async (
   return owners
 }
 
-/** What a height is taken into. */
-export interface HeightContext {
-  readonly rows: HistoryRows
-  /** The chain as rows were judged by it last. */
-  readonly chain: ChainHeight
-  yieldNow(): Promise<void> | undefined
+/** The changes that follow from a new height; nothing is written yet. */
+interface HeightChanges {
+  readonly rows: ReadonlyMap<string, RowChange>
+  /** The txids whose confirmations it changes. */
+  readonly txids: string[]
 }
 
 /**
- * Judges rows by a new height; returns the txids whose confirmations it changes.
+ * Judges rows by a new height.
  *
  * Only rows in blocks that are not deep enough by both heights are read. A row that was confirmed stays so: when the
  * height falls, those it would judge otherwise are marked for good.
@@ -352,9 +345,9 @@ export interface HeightContext {
  * @see specification §4 "Transaction confirmations"
  */
 export const heightChanges = async (
-  { rows, chain, yieldNow: breathe }: HeightContext,
+  { rows, chain, yieldNow }: ChangeContext,
   height: number
-): Promise<string[]> => {
+): Promise<HeightChanges> => {
   const next = { ...chain, height }
   const keys = await rows.keysAbove(Math.min(chain.height, height) - chain.required + 1)
   const txids: string[] = []
@@ -362,7 +355,7 @@ export const heightChanges = async (
   for (let start = 0; start < keys.length; start += ROWS_AT_ONCE) {
     const some = keys.slice(start, start + ROWS_AT_ONCE)
     for (const [at, text] of (await rows.texts(some)).entries()) {
-      await breathe()
+      await yieldNow()
       if (text === undefined) continue
       const row = parseRow(text)
       const before = confirmationsIn(row, chain)
@@ -371,9 +364,7 @@ export const heightChanges = async (
       else marked.set(some[at] ?? '', { before: row, after: { ...row, isFinal: true } })
     }
   }
-  // Else the height that is kept judges all rows as this one does.
-  if (txids.length + marked.size > 0) await rows.write({ rows: marked, state: { height } })
-  return txids
+  return { rows: marked, txids }
 }
 
 /** So many rows are in memory at once: of a new wallet all may lie above the height. */
@@ -381,23 +372,20 @@ const ROWS_AT_ONCE = 1000
 
 const txidOf = ({ reports }: HistoryRow): string => reports[0]?.txid ?? ''
 
-/** Whose files are edited. */
-export interface EditContext {
-  readonly files: TransactionFiles
-  /** The hash in the names of the files. */
-  readonly key: string
-  /** Of the chain's own coin. */
-  readonly currencyCode: string
-  readonly before: HistoryRow | undefined
-  /** The present texts of its files. */
-  readonly texts: readonly (string | undefined)[]
-}
-
-/** What an edit comes to; nothing is written yet. */
-export interface EditChanges {
+/** The changes of an edit; nothing is written yet. */
+interface EditChanges {
   readonly after: HistoryRow
   /** By path. */
   readonly texts: ReadonlyMap<string, string>
+}
+
+/** A transaction whose files are edited. */
+interface EditedTransaction {
+  /** The hash in the names of the files. */
+  readonly key: string
+  readonly before: HistoryRow | undefined
+  /** The present texts of its files. */
+  readonly texts: readonly (string | undefined)[]
 }
 
 /** Makes a file of what all earlier changes left; undefined if there is none yet. */
@@ -412,11 +400,12 @@ export type FileChange = (file: TransactionFile | undefined) => TransactionFile
  * @throws CORRUPT_FILE if there is one that cannot be read
  */
 export const editChanges = (
-  { files, key, currencyCode, before, texts: present }: EditContext,
+  { files, options: { info } }: ChangeContext,
+  { key, before, texts: present }: EditedTransaction,
   change: FileChange
 ): EditChanges => {
   const found = files.parse(before?.paths ?? [], present)
-  const next = change(mergeFiles(found, currencyCode))
+  const next = change(mergeFiles(found, info.currencyCode))
   const texts = new Map<string, string>()
   for (const { path, file, isLegacy } of found) if (!isLegacy) texts.set(path, fileText(change(file)))
   const [first] = filesThatCount(found)

@@ -1,4 +1,5 @@
 import { WalletError } from '../../base/errors.ts'
+import { makeYielder } from '../../base/yielder.ts'
 import type { Transaction } from '../../types/transaction.ts'
 import type { History } from './history.ts'
 import { parseRow } from './row.ts'
@@ -121,7 +122,7 @@ const rangeOf = (
   async from(list) {
     const above = endDate === undefined ? 0 : await list.offsetAt(lastBefore(endDate.getTime()))
     if (beforeTxid === undefined) return Math.max(above, startIndex)
-    const place = await list.offsetOf(history.keyOf(beforeTxid))
+    const place = await list.offsetOf(history.options.hashOf(beforeTxid))
     if (place === undefined) throw new WalletError('TX_NOT_FOUND', { txid: beforeTxid })
     return Math.max(above, place + 1 + startIndex)
   }
@@ -130,7 +131,7 @@ const rangeOf = (
 async function* plainPages(walk: Walk, range: ListRange, wanted: number): AsyncGenerator<Transaction[]> {
   const { history, open, step } = walk
   const cursor = new ListCursor(open, range)
-  const yieldNow = history.makeYielder()
+  const yieldNow = makeYielder(history.options.clock)
   for (let read = 0; read < wanted; ) {
     const rows = await cursor.next(Math.min(step, wanted - read))
     if (rows.length === 0) return
@@ -150,9 +151,9 @@ async function* foundPages(
   { needle, wanted }: { readonly needle: string; readonly wanted: number }
 ): AsyncGenerator<Transaction[]> {
   const { history, open, tokenId, step } = walk
-  const isFound = (tx: Transaction): boolean => matchesSearch(tx, needle, history.fiatCode)
+  const isFound = (tx: Transaction): boolean => matchesSearch(tx, needle, history.options.fiatCode())
   const cursor = new ListCursor(open, range)
-  const yieldNow = history.makeYielder()
+  const yieldNow = makeYielder(history.options.clock)
   for (let read = 0; wanted <= FEW && read < PROBE; ) {
     const rows = await cursor.next(Math.min(step, FEW))
     if (rows.length === 0) return
@@ -182,7 +183,7 @@ const belowCursor = async (
   { keys, floor }: { readonly keys: readonly string[]; readonly floor: number }
 ): Promise<string[]> => {
   const list = await open()
-  const yieldNow = history.makeYielder()
+  const yieldNow = makeYielder(history.options.clock)
   const from = await cursor.placeIn(list)
   const end = await list.offsetAt(floor)
   const placed: { readonly key: string; readonly place: number }[] = []

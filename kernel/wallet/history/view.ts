@@ -1,4 +1,7 @@
 import { type NativeAmount, ZERO } from '../../base/amount.ts'
+import type { Clock } from '../../io/io.ts'
+import type { Repo } from '../../sync/repo.ts'
+import type { CurrencyConfigSnapshot, CurrencyInfo } from '../../types/currency.ts'
 import type {
   Confirmations,
   EngineTransaction,
@@ -10,6 +13,22 @@ import { type AssetName, type AssetRecord, type FilePayee, payeesOf, type RowFil
 import { mergeMetadata, shownMetadata } from './metadata.ts'
 import { type ChainHeight, confirmationsOf, type HistoryRow, rowDateOf } from './row.ts'
 import type { SearchableTransaction } from './search.ts'
+
+/** What the history of a wallet needs. */
+export interface HistoryOptions {
+  readonly walletId: string
+  readonly info: CurrencyInfo
+  readonly repo: Repo
+  readonly clock: Clock
+  /** The wallet's file-name hash. */
+  hashOf(text: string): string
+  /** The fiat currency that the wallet is shown in now, such as `iso:USD`. */
+  fiatCode(): string
+  /** The tokens of its currency as they are known now. */
+  readonly config: { getSnapshot(): Pick<CurrencyConfigSnapshot, 'allTokens'> }
+  /** Hands a failure that was survived to the application: a file that cannot be read, a row that is not written yet. */
+  report(error: unknown): void
+}
 
 /** What a view of a transaction takes from its wallet. */
 export interface ViewContext {
@@ -144,3 +163,43 @@ const targetOf = ({ currency, amount, address, tag }: FilePayee): SpentTarget =>
   publicAddress: address,
   ...(tag === undefined ? {} : { memo: tag, uniqueIdentifier: tag })
 })
+
+/** The chain of a wallet at a height. */
+export const chainAt = ({ info }: HistoryOptions, height: number): ChainHeight => ({
+  height,
+  required: info.requiredConfirmations ?? DEFAULT_REQUIRED
+})
+
+/** An asset with the code under which older files know it; '' where that code is the chain's own coin's. */
+export const assetNameOf = (options: HistoryOptions, tokenId: string | null): AssetName => {
+  const currencyCode = codeOf(options, tokenId)
+  const isShared = tokenId !== null && currencyCode === options.info.currencyCode
+  return { tokenId, currencyCode: isShared ? '' : currencyCode }
+}
+
+/** What the transactions in the history of an asset are shown with, at a height. */
+export const viewContextOf = (
+  options: HistoryOptions,
+  height: number,
+  tokenId: string | null
+): ViewContext => {
+  const { walletId, info } = options
+  return {
+    walletId,
+    currencyCode: info.currencyCode,
+    fiatCode: options.fiatCode(),
+    chain: chainAt(options, height),
+    asset: assetNameOf(options, tokenId),
+    assetCode: codeOf(options, tokenId)
+  }
+}
+
+/** The code of an asset; '' for a token that is not known. */
+export const codeOf = ({ info, config }: HistoryOptions, tokenId: string | null): string => {
+  if (tokenId === null) return info.currencyCode
+  const { allTokens } = config.getSnapshot()
+  return Object.hasOwn(allTokens, tokenId) ? (allTokens[tokenId]?.currencyCode ?? '') : ''
+}
+
+/** How deep a transaction must lie where its currency does not say (specification §9). */
+const DEFAULT_REQUIRED = 1

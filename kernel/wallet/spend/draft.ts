@@ -67,7 +67,7 @@ const draftOf = (context: SpenderOptions, spend: SpendInfo, checked: EngineTrans
     confirmations: 'unconfirmed',
     isSend: true,
     memos: checked.memos ?? spend.memos ?? [],
-    metadata: mergeMetadata({}, withFiatCode(spend.metadata ?? {}, context.history.fiatCode)),
+    metadata: mergeMetadata({}, withFiatCode(spend.metadata ?? {}, context.history.options.fiatCode())),
     networkFeeOption: spend.networkFeeOption ?? 'standard',
     ...(spend.customNetworkFee === undefined ? {} : { requestedCustomFee: spend.customNetworkFee }),
     ...(spend.maxNetworkFee === undefined ? {} : { maxNetworkFee: spend.maxNetworkFee }),

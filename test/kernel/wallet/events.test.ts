@@ -1,6 +1,7 @@
 import test from 'ava'
 import { Scheduler } from '../../../kernel/base/scheduler.ts'
-import { TransactionThrottle, type TxidChanges } from '../../../kernel/wallet/events.ts'
+import { TransactionThrottle } from '../../../kernel/wallet/events.ts'
+import type { TxidChanges } from '../../../kernel/wallet/history/changes.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 
 test('the first news passes at once, the rest is told together after 5 seconds, and what is new is not told as changed', async t => {

@@ -1,7 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { Metadata } from '../../../../kernel/types/transaction.ts'
-import { saveMetadata } from '../../../../kernel/wallet/history/history.ts'
 import { listTransactions } from '../../../../kernel/wallet/history/list.ts'
 import { type HistoryDevice, incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
 import { makeSyncStore, type SyncStore } from '../../../helpers/sync-store.ts'
@@ -80,7 +79,7 @@ class Pair {
     } else if (told.has(step.txid)) {
       await this.#exchange()
       const { txid, field, value } = step
-      await saveMetadata(shown.table, { txid, tokenId: null }, { [field]: value })
+      await shown.table.saveMetadata({ txid, tokenId: null }, { [field]: value })
       const notes = this.#notes.get(txid) ?? new Map<string, string>()
       this.#notes.set(txid, notes)
       if (value === null) notes.delete(field)

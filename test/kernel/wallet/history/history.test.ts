@@ -2,7 +2,6 @@ import test from 'ava'
 import { nativeAmount } from '../../../../kernel/base/amount.ts'
 import { isWalletError } from '../../../../kernel/base/errors.ts'
 import type { EngineTransaction } from '../../../../kernel/types/transaction.ts'
-import { saveMetadata } from '../../../../kernel/wallet/history/history.ts'
 import { listTransactions, streamTransactions } from '../../../../kernel/wallet/history/list.ts'
 import { STATE_KEY } from '../../../../kernel/wallet/history/rows.ts'
 import { makeFaultDisk } from '../../../helpers/fault-disk.ts'
@@ -13,7 +12,7 @@ const idsOf = async ({ table }: HistoryDevice): Promise<string[]> =>
   (await listTransactions(table, {})).map(({ txid }) => txid)
 
 const note = ({ table }: HistoryDevice, txid: string, notes: string): Promise<void> =>
-  saveMetadata(table, { txid, tokenId: null }, { notes })
+  table.saveMetadata({ txid, tokenId: null }, { notes })
 
 test('what an engine reports is listed newest first, and is there again after a power cut and after a close', async t => {
   const device = await openHistory(makeSyncStore())
@@ -63,7 +62,7 @@ test('incoming transactions that are not known yet get a file each, dated now, a
 
 test('the fiat amount that an engine reports on an incoming payment is kept, in the file and after a restart', async t => {
   const device = await openHistory(makeSyncStore())
-  const { fiatCode } = device.table
+  const fiatCode = device.table.options.fiatCode()
   await device.table.applyReports([
     incoming('a', { metadata: { name: 'Shop', amountFiat: 12.5 } }),
     incoming('b', { metadata: { amountFiat: 7, exchangeAmount: { 'iso:XYZ': 3, [fiatCode]: 1 } } }),
@@ -348,8 +347,7 @@ test('a sync uploads at most 100 files a pass, and a stream hands out batches of
 test('the text of a search follows notes and the fiat currency of the wallet', async t => {
   const device = await openHistory(makeSyncStore())
   await device.table.applyReports([outgoing('a'), outgoing('b')])
-  await saveMetadata(
-    device.table,
+  await device.table.saveMetadata(
     { txid: 'a', tokenId: null },
     { exchangeAmount: { 'iso:USD': 7171, 'iso:EUR': 8282 } }
   )
@@ -358,9 +356,9 @@ test('the text of a search follows notes and the fiat currency of the wallet', a
   t.deepEqual([await found('7171'), await found('8282')], [1, 0])
   device.settings.fiatCode = 'iso:EUR'
   t.deepEqual([await found('7171'), await found('8282')], [0, 1])
-  await saveMetadata(device.table, { txid: 'b', tokenId: null }, { name: 'Zoe' })
+  await device.table.saveMetadata({ txid: 'b', tokenId: null }, { name: 'Zoe' })
   t.is(await found('zoe'), 1)
-  await saveMetadata(device.table, { txid: 'b', tokenId: null }, { name: null })
+  await device.table.saveMetadata({ txid: 'b', tokenId: null }, { name: null })
   t.is(await found('zoe'), 0)
 })
 

@@ -2,7 +2,6 @@ import test from 'ava'
 import fc from 'fast-check'
 import { nativeAmount } from '../../../../kernel/base/amount.ts'
 import type { EngineTransaction, Transaction } from '../../../../kernel/types/transaction.ts'
-import { saveMetadata } from '../../../../kernel/wallet/history/history.ts'
 import {
   listTransactions,
   type StreamQuery,
@@ -75,8 +74,7 @@ const defined = (record: object): object =>
 
 const noteAny = async (table: HistoryDevice['table'], txid: string, name: string): Promise<void> => {
   for (const tokenId of [null, 'usd1', 'usd2']) {
-    if ((await table.find(txid, tokenId)) !== undefined)
-      await saveMetadata(table, { txid, tokenId }, { name })
+    if ((await table.find(txid, tokenId)) !== undefined) await table.saveMetadata({ txid, tokenId }, { name })
   }
 }
 
@@ -297,7 +295,7 @@ test('what a stream has read ahead is told as it is when its turn comes, or not 
     return (value ?? []).map(({ txid, metadata }) => [txid, metadata.name])
   }
   t.deepEqual(await told(), [['a', undefined]])
-  await saveMetadata(table, { txid: 'b', tokenId: 'usd1' }, { name: 'Bob' })
+  await table.saveMetadata({ txid: 'b', tokenId: 'usd1' }, { name: 'Bob' })
   await table.clear()
   await table.applyReports(reports.filter(({ txid }) => txid !== 'c'))
   t.deepEqual(await told(), [

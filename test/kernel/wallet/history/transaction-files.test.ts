@@ -2,7 +2,6 @@ import test from 'ava'
 import fc from 'fast-check'
 import { nativeAmount } from '../../../../kernel/base/amount.ts'
 import { parseTransactionFile, transactionFileJson } from '../../../../kernel/wallet/history/file-format.ts'
-import { saveMetadata } from '../../../../kernel/wallet/history/history.ts'
 import { type HistoryDevice, incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
 import { boxOf } from '../../../helpers/repo-device.ts'
 import { makeSyncStore, type SyncStore } from '../../../helpers/sync-store.ts'
@@ -80,7 +79,7 @@ test('a transaction file of the specification is read whole, edited, and keeps e
       ...{ memo: 'hello', uniqueIdentifier: 'hello' }
     }
   ])
-  await saveMetadata(device.table, { txid: 'a', tokenId: null }, { notes: 'dinner', name: null })
+  await device.table.saveMetadata({ txid: 'a', tokenId: null }, { notes: 'dinner', name: null })
   const asset = {
     metadata: { bizId: 7, category: 'Expense:Food', exchangeAmount: { 'iso:USD': 1.5 }, notes: 'dinner' },
     nativeAmount: '-700',
@@ -116,7 +115,7 @@ test('of the newer and the older map of assets the newer wins, and an edit of a 
   t.deepEqual(await metadataOf(device), { name: 'coin' })
   t.deepEqual(await metadataOf(device, 'usd'), { name: 'old dollar' })
   t.deepEqual(await metadataOf(device, 'twin'), { name: 'coin', notes: 'same code' })
-  await saveMetadata(device.table, { txid: 'a', tokenId: 'usd' }, { name: 'dollar' })
+  await device.table.saveMetadata({ txid: 'a', tokenId: 'usd' }, { name: 'dollar' })
   t.deepEqual(await device.json(path), {
     txid: 'a',
     internal: false,
@@ -170,7 +169,7 @@ test('a legacy file is found by what is in it, and its edit goes into a new file
       notes: 'from long ago'
     }
   })
-  await saveMetadata(device.table, { txid: 'a', tokenId: null }, { notes: null, name: 'Ann B.' })
+  await device.table.saveMetadata({ txid: 'a', tokenId: null }, { notes: null, name: 'Ann B.' })
   t.like(await device.json(`transaction/1400000000-${device.hashOf('a')}.json`), {
     txid: 'a',
     creationDate: 1_400_000_000,
@@ -208,7 +207,7 @@ test('a note on a token whose code is the coin’s leaves what older files say o
   put(store, { [pathAt(1000)]: fileAt(1000), [pathAt(2000)]: fileAt(2000) })
   const device = await open(store)
   await device.table.applyReports([outgoing('a', { tokenId: 'twin', parentNetworkFee: nativeAmount('1') })])
-  await saveMetadata(device.table, { txid: 'a', tokenId: 'twin' }, { notes: 'token' })
+  await device.table.saveMetadata({ txid: 'a', tokenId: 'twin' }, { notes: 'token' })
   const twin = { metadata: { notes: 'token', exchangeAmount: {} } }
   t.deepEqual(await device.json(pathAt(2000)), { ...fileAt(2000), tokens: { twin } })
   t.deepEqual(await device.json(pathAt(1000)), {
@@ -227,7 +226,7 @@ test('a note makes a file of the date of the transaction, but of none that is st
     outgoing('future', { date: now + 100 })
   ])
   for (const txid of ['past', 'future'])
-    await saveMetadata(device.table, { txid, tokenId: null }, { name: 'Joe' })
+    await device.table.saveMetadata({ txid, tokenId: null }, { name: 'Joe' })
   const dates = await Promise.all(
     [`${now - 100}-${device.hashOf('past')}`, `${now}-${device.hashOf('future')}`].map(
       async name => (await device.json(`transaction/${name}.json`)) as { creationDate: number } | null
@@ -257,7 +256,7 @@ test('what another client notes without reading the legacy file is laid over it,
   await device.sync()
   await device.settled()
   t.like(await metadataOf(device), { name: 'Ann', notes: 'theirs', bizId: 3, amountFiat: 5.25 })
-  await saveMetadata(device.table, { txid: 'a', tokenId: null }, { name: null })
+  await device.table.saveMetadata({ txid: 'a', tokenId: null }, { name: null })
   t.like(await device.json(path), { tokens: { '': { metadata: { notes: 'theirs', bizId: 3 } } } })
   const again = await device.again()
   t.false('name' in ((await metadataOf(again)) ?? {}), 'what is deleted then does not come back')
@@ -311,7 +310,7 @@ test('of several files for one transaction the oldest wins, the others fill in, 
         const oldest = [...files].sort((a, b) => a.date - b.date)
         const first = <K extends 'name' | 'notes' | 'secret'>(key: K) =>
           oldest.find(found => found[key] !== undefined)?.[key]
-        if (edit !== undefined) await saveMetadata(device.table, { txid: 'a', tokenId: null }, { name: edit })
+        if (edit !== undefined) await device.table.saveMetadata({ txid: 'a', tokenId: null }, { name: edit })
         const name = edit === undefined ? first('name') : (edit ?? undefined)
         for (const shown of [device, await device.again()]) {
           const tx = await shown.table.find('a')
@@ -333,14 +332,14 @@ test('two devices that see a payment at once each write a file, and a note on ei
   await second.clock.advance(5000)
   await first.table.applyReports([incoming('a')])
   await second.table.applyReports([incoming('a')])
-  await saveMetadata(second.table, { txid: 'a', tokenId: null }, { notes: 'written on the later one' })
+  await second.table.saveMetadata({ txid: 'a', tokenId: null }, { notes: 'written on the later one' })
   for (const device of [second, first, second, first]) await device.sync()
   for (const device of [first, second]) {
     await device.settled()
     t.is((await device.repo.list('transaction')).length, 2)
     t.deepEqual(await metadataOf(device), { notes: 'written on the later one' })
   }
-  await saveMetadata(first.table, { txid: 'a', tokenId: null }, { notes: null })
+  await first.table.saveMetadata({ txid: 'a', tokenId: null }, { notes: null })
   for (const device of [first, second]) await device.sync()
   await second.settled()
   t.deepEqual([await metadataOf(first), await metadataOf(second)], [{}, {}])
@@ -355,11 +354,11 @@ test('a file that cannot be read is reported and kept, its note cannot be edited
   await device.table.applyReports([outgoing('a'), outgoing('b')])
   t.is(device.reports.length, 1)
   t.deepEqual([await metadataOf(device), (await device.table.find('a'))?.date], [{}, 1_600_000_000])
-  await t.throwsAsync(saveMetadata(device.table, { txid: 'a', tokenId: null }, { name: 'x' }), {
+  await t.throwsAsync(device.table.saveMetadata({ txid: 'a', tokenId: null }, { name: 'x' }), {
     code: 'CORRUPT_FILE'
   })
   t.deepEqual(await device.json(path), { txid: 'a', form: 'of another age' })
-  await t.throwsAsync(saveMetadata(device.table, { txid: 'nope', tokenId: null }, {}), {
+  await t.throwsAsync(device.table.saveMetadata({ txid: 'nope', tokenId: null }, {}), {
     code: 'TX_NOT_FOUND'
   })
 })
@@ -408,7 +407,7 @@ test('a file with odd swaps, payees and dates neither breaks a search nor hides 
   const list = await device.table.list(null)
   t.is((await list.page(0, 10)).length, 6)
   for (const txid of ['late', 'early']) t.is((await device.table.find(txid))?.date, 1_600_000_000)
-  await saveMetadata(device.table, { txid: 'odd-0', tokenId: null }, { notes: 'kept' })
+  await device.table.saveMetadata({ txid: 'odd-0', tokenId: null }, { notes: 'kept' })
   t.is((await device.table.find('odd-0'))?.metadata.name, 'Bob')
 })
 
@@ -416,7 +415,7 @@ test('a note on a transaction dated before 1970 is found again', async t => {
   const device = await openHistory(makeSyncStore())
   const old = outgoing('a', { date: -5 })
   await device.table.applyReports([old])
-  await saveMetadata(device.table, { txid: 'a', tokenId: null }, { notes: 'old' })
+  await device.table.saveMetadata({ txid: 'a', tokenId: null }, { notes: 'old' })
   await device.table.clear()
   await device.table.applyReports([old])
   t.like(await device.table.find('a'), { date: -5, metadata: { notes: 'old' } })
@@ -441,7 +440,7 @@ test('an edit writes back what another version has put into a file in a form of 
   put(store, { [path]: file })
   const device = await open(store)
   await device.table.applyReports([outgoing('a')])
-  await saveMetadata(device.table, { txid: 'a', tokenId: null }, { notes: 'n' })
+  await device.table.saveMetadata({ txid: 'a', tokenId: null }, { notes: 'n' })
   t.deepEqual(await metadataOf(device), { notes: 'n' })
   const coin = {
     ...file.tokens[''],

@@ -2,7 +2,6 @@ import test from 'ava'
 import { nativeAmount } from '../../../../kernel/base/amount.ts'
 import type { EngineTransaction, Memo } from '../../../../kernel/types/transaction.ts'
 import { newTransactionFile } from '../../../../kernel/wallet/history/file-format.ts'
-import { saveMetadata } from '../../../../kernel/wallet/history/history.ts'
 import { listTransactions } from '../../../../kernel/wallet/history/list.ts'
 import { incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
 import { makeSyncStore } from '../../../helpers/sync-store.ts'
@@ -199,7 +198,7 @@ test('metadata has a business, category, amounts by code and in the fiat of the 
   const { table, settings } = device
   await table.applyReports([incoming('a'), incoming('a', { tokenId: 'usd' })])
   const save = (change: object, tokenId: string | null = null): Promise<void> =>
-    saveMetadata(table, { txid: 'a', tokenId }, change)
+    table.saveMetadata({ txid: 'a', tokenId }, change)
   const shown = async (tokenId: string | null = null) => (await table.find('a', tokenId))?.metadata
   await save({ bizId: 4, category: 'Income', name: 'Ann', notes: 'hi', amountFiat: 12.5 })
   await save({ exchangeAmount: { 'iso:EUR': 11 }, name: 'Bob' })
@@ -229,7 +228,7 @@ test('what an engine knows to note goes into the file of a new incoming transact
   await table.applyReports([incoming('a', { metadata }), outgoing('b', { metadata })])
   t.like(await table.find('a'), { metadata })
   t.deepEqual((await table.find('b'))?.metadata, {})
-  await saveMetadata(table, { txid: 'a', tokenId: null }, { name: null })
+  await table.saveMetadata({ txid: 'a', tokenId: null }, { name: null })
   await table.applyReports([incoming('a', { metadata, blockHeight: 7 })])
   t.deepEqual((await table.find('a'))?.metadata, { exchangeAmount: { 'iso:USD': 1 }, amountFiat: 1 })
 })
@@ -246,7 +245,7 @@ test('a note that no file can hold is refused, and nothing is written', async t 
     { notes: 'x'.repeat(100_001) }
   ]
   for (const change of odd) {
-    const saving = saveMetadata(device.table, { txid: 'a', tokenId: null }, change)
+    const saving = device.table.saveMetadata({ txid: 'a', tokenId: null }, change)
     await t.throwsAsync(saving, { code: 'OPTION_INVALID' }, JSON.stringify(change).slice(0, 80))
   }
   t.deepEqual(await device.repo.list('transaction'), [])
