@@ -22,7 +22,7 @@ export interface AddressRecord {
 export const readAddresses = async (repo: Repo, report: (error: unknown) => void): Promise<AddressRecord[]> =>
   (await readRecords(repo, await repo.list(FOLDER), report)).map(({ record }) => record)
 
-/** What becomes of one address. */
+/** A change of one saved address. */
 export interface AddressChange {
   readonly address: string
   /** False locks it for good; true leaves it as it is. */
@@ -80,7 +80,7 @@ const readPaths = async (repo: Repo): Promise<ReadonlyMap<string, string>> => {
   return new Map(placed.reverse().map(({ path, record }) => [record.address, path]))
 }
 
-/** What cannot be read is reported by whoever lists the addresses. */
+/** Ignores files that cannot be read: listing the addresses reports them. */
 const ignoreError = (): void => {}
 
 const editsOf = (

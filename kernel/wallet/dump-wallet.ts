@@ -4,7 +4,7 @@ import { copyPluginData } from './engine/validate.ts'
 import type { WalletContext } from './options.ts'
 import type { WalletRuntime } from './runtime.ts'
 
-/** What support needs to know of a wallet (protocol §7.2 `dumpData`). */
+/** The facts of a wallet that support needs (protocol §7.2 `dumpData`). */
 export interface WalletDump {
   readonly walletId: string
   readonly walletType: string
@@ -12,7 +12,7 @@ export interface WalletDump {
   /** As the snapshots of the wallet and its engine say. */
   readonly wallet: JsonObject
   readonly engine: JsonObject
-  /** What the engine says of itself; {} for one that says nothing. */
+  /** The engine's own data; {} if it has none. */
   readonly data: Json
 }
 
@@ -35,7 +35,7 @@ export const dumpWallet = async (context: WalletContext, runtime: WalletRuntime)
   }))
 }
 
-/** The same data, where each text that holds a private key is masked; what is no JSON is left out. */
+/** Copies data, masks each text that holds a private key, and leaves out what is no JSON. */
 const withoutKeys = (data: unknown, keys: WalletKeys): Json => {
   const secrets = textsOf(keys).filter(text => text.length >= MIN_SECRET)
   const clean = (value: unknown, depth: number): Json => {

@@ -46,7 +46,7 @@ export class EventQueue {
     })
   }
 
-  /** What a delivery brings about waits for the next time. */
+  /** Delivers the queue; events that a delivery causes wait for the next time. */
   async #flush(): Promise<void> {
     this.#isFlushing = true
     const yieldNow = makeYielder(this.#clock)
@@ -90,7 +90,7 @@ export class TransactionThrottle {
     this.#deliver = deliver
   }
 
-  /** Takes txids in; a txid that is both new and changed is told as new. */
+  /** Adds txids; one that is both new and changed is emitted as new. */
   add({ created, changed }: TxidChanges): void {
     for (const txid of created) this.#created.add(txid)
     for (const txid of changed) if (!this.#created.has(txid)) this.#changed.add(txid)

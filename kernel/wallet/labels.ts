@@ -9,11 +9,11 @@ import { mergeMetadata } from './history/metadata.ts'
 import { type AddressSource, findOwnAddresses } from './own-addresses.ts'
 import type { CurrencyWallet } from './wallet.ts'
 
-/** What the import asks of a wallet. */
+/** The methods of a wallet that the import calls. */
 export type LabelledWallet = AddressSource &
   Pick<CurrencyWallet, 'getTransaction' | 'id' | 'saveReceiveAddress' | 'saveTxMetadata'>
 
-/** How labels are taken in. */
+/** Options for importing labels. */
 export interface LabelImport {
   /** A row that names one of them is for that one; every other row is for all that know what it is about. */
   readonly wallets: readonly LabelledWallet[]
@@ -23,7 +23,7 @@ export interface LabelImport {
   readonly mayReplace?: boolean
 }
 
-/** What became of one row in one wallet. */
+/** The result of one row in one wallet. */
 export interface LabelResult {
   /** Of the file, from 1. */
   readonly line: number
@@ -74,7 +74,7 @@ export async function* importLabels(
   if (addresses.length > 0) yield* importAddresses(addresses, options, planned)
 }
 
-/** What rows have written, or would have in a dry run, for later rows about the same thing. */
+/** The texts that rows have written, or would have in a dry run, for later rows about the same thing. */
 type PlannedNotes = Map<string, Metadata>
 
 async function* importTransaction(
@@ -218,7 +218,7 @@ export const addressLabel = (
 export const labelLine = ({ type, ref, label, holdfast }: LabelRow): string =>
   JSON.stringify({ type, ref, label, holdfast })
 
-/** What a row says, field by field. A label that another program has changed is taken for the name. */
+/** Splits a row into fields. A label that another program has changed counts as the name. */
 export const textsOf = ({ label = '', holdfast = {} }: LabelRow): LabelTexts => {
   const texts = presentTexts(holdfast)
   if (label === '' || label === firstOf(texts)) return texts
@@ -245,9 +245,9 @@ const presentTexts = (from: LabelTexts): LabelTexts =>
     LABEL_FIELDS.map(field => [field, from[field]] as const).filter(([, text]) => (text ?? '') !== '')
   )
 
-/** What Holdfast adds to a row of a label file, under a key of its own: what does not fit into one label. */
+/** The fields that Holdfast adds to a row of a label file, under a key of its own: they do not fit into one label. */
 export interface LabelDetails {
-  /** Where a file holds the labels of several wallets. */
+  /** Set in a file with the labels of several wallets. */
   readonly walletId?: string
   /** Absent for the chain's own coin. */
   readonly tokenId?: string
@@ -289,7 +289,7 @@ const asLabelRow: Schema<LabelRow> = objectOf<LabelRow>({
 /** Reads one line of a label file; keys of other programs are left out. @throws BAD_REPLY naming the field */
 export const parseLabelRow = (line: string): LabelRow => parse(asLabelRow, parseJson(line, 'label'), 'label')
 
-/** What taking in one label comes to. */
+/** The plan for importing one label. */
 export type LabelPlan =
   /** Something new, which replaces nothing unless that was asked for. */
   | { readonly status: 'applied'; readonly change: LabelTexts }

@@ -12,7 +12,7 @@ import type { CurrencyConfigSnapshot, CurrencyInfo } from '../types/currency.ts'
 import type { SecretWalletInfo, WalletKeys } from '../types/keys.ts'
 import type { EventQueue } from './events.ts'
 
-/** What a wallet needs from its account to open. */
+/** The options with which an account opens a wallet. */
 export interface WalletOptions {
   readonly services: Services
   readonly walletInfo: SecretWalletInfo
@@ -26,13 +26,13 @@ export interface WalletOptions {
   readonly paused: Readable<PauseSnapshot>
   /** The wallet's own pause, to begin with. */
   readonly isPaused: boolean
-  /** What an app calls itself, for the wallets that it made and never named. */
+  /** Fetches the name of an app, for the wallets that it made and never named. */
   nameOfApp(appId: string): Promise<string>
   /** The wallet's file-name hash. @throws LOGGED_OUT */
   hashOf(text: string): string
 }
 
-/** What every part of one open wallet is given: one object, since there are hundreds of wallets. */
+/** The options and shared objects of one open wallet: one object, since there are hundreds of wallets. */
 export interface WalletContext extends WalletOptions {
   readonly walletId: string
   readonly info: CurrencyInfo

@@ -1,7 +1,7 @@
 import type { Metadata } from '../types/transaction.ts'
 import type { CurrencyWallet } from './wallet.ts'
 
-/** What {@link findOwnAddresses} asks a wallet. */
+/** The methods of a wallet that {@link findOwnAddresses} calls. */
 export type AddressSource = Pick<
   CurrencyWallet,
   'getReceiveAddress' | 'savedAddresses' | 'streamTransactions'

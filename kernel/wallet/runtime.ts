@@ -131,7 +131,7 @@ export class WalletRuntime implements EngineHost {
     await this.#pausing
   }
 
-  /** Forgets everything that came from the chain, and has the engine look again (protocol §6.6). */
+  /** Forgets everything that came from the chain, and resyncs the engine (protocol §6.6). */
   async resync(): Promise<void> {
     this.engine.resetProgress()
     this.engine.suspendCheckpoints()
@@ -156,7 +156,7 @@ export class WalletRuntime implements EngineHost {
     }
   }
 
-  /** Resolves when everything that was reported or synced so far has been taken in. */
+  /** Resolves when everything that was reported or synced so far has been applied. */
   async idle(): Promise<void> {
     await this.engine.reportsIdle()
     await this.history.idle()
@@ -167,7 +167,7 @@ export class WalletRuntime implements EngineHost {
     return { userSettings, customTokens, enabledTokenIds: this.tokens.enabledTokenIds }
   }
 
-  /** What engines must keep from every draft. */
+  /** The payments whose coins engines must keep from every draft. */
   get reservedPayments(): readonly EngineTransaction[] {
     return reservedPaymentsOf(this.journal)
   }
@@ -284,7 +284,7 @@ export class WalletRuntime implements EngineHost {
     await this.readSettings()
   }
 
-  /** What another device changed is read anew, and the engine hears what concerns it (specification §4). */
+  /** Reads the files that another device changed, and updates the engine (specification §4). */
   #filesChanged(paths: readonly string[]): void {
     const { services } = this.#context
     this.#inBackground(this.#emitChanged(this.history.applyFiles(paths)))
@@ -314,7 +314,7 @@ export class WalletRuntime implements EngineHost {
     if (changed.length > 0 && this.#hasPayments) this.#watch(changed)
   }
 
-  /** Whether a payment is unfinished, or was sent and is watched. */
+  /** True if a payment is unfinished, or was sent and is watched. */
   get #hasPayments(): boolean {
     return !this.journal.isEmpty || this.journal.sent().length > 0
   }
@@ -364,5 +364,5 @@ export class WalletRuntime implements EngineHost {
   }
 }
 
-/** How long somebody waits to see what has become of the open payments. */
+/** The longest wait for the states of open payments. */
 const LOOK_MS = 5000

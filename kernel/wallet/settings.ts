@@ -20,7 +20,7 @@ export const DEFAULT_FIAT = 'iso:USD'
 /** The files that {@link readWalletSettings} reads. */
 export const WALLET_SETTINGS_PATHS: readonly string[] = [NAME_PATH, FIAT_PATH]
 
-/** Where the files of a wallet are, and who hears of those that cannot be read. */
+/** The repo of a wallet's files, and the receiver of reports about unreadable ones. */
 export type WalletFiles = Pick<WalletContext, 'repo' | 'disk' | 'clock' | 'report'>
 
 /** One JSON file of a wallet. */

@@ -6,7 +6,7 @@ import type { WalletSnapshot } from '../types/snapshots.ts'
 import type { WalletContext } from './options.ts'
 import { DEFAULT_FIAT } from './settings.ts'
 
-/** What the facts of a wallet belong to. */
+/** The options of {@link WalletState}. */
 export type WalletStateOptions = Pick<
   WalletContext,
   'services' | 'events' | 'walletId' | 'walletInfo' | 'info' | 'report'
@@ -22,7 +22,7 @@ export class WalletState {
   readonly snapshot: Observable<WalletSnapshot>
   readonly #options: WalletStateOptions
   #isOpen = false
-  /** What waits to be told. */
+  /** Changes that are not emitted yet. */
   #batched: Partial<WalletSnapshot> | undefined
   /** Balances that wait with it: an engine may tell of thousands of tokens at once. */
   #balances: Map<string, NativeAmount> | undefined
@@ -37,13 +37,13 @@ export class WalletState {
     )
   }
 
-  /** Tells everyone of the wallet, once its files are read. */
+  /** Emits the snapshot, and each change from now on; called once the wallet's files are read. */
   open(): void {
     this.#isOpen = true
     this.#emit()
   }
 
-  /** The balance of an asset as it was heard last, whether told or not; zero before. */
+  /** The balance of an asset as it was last reported, emitted or not; zero before. */
   balanceOf(tokenId: string | null): NativeAmount {
     return this.#balances?.get(tokenId ?? '') ?? balanceIn(this.snapshot.getSnapshot(), tokenId)
   }
@@ -60,7 +60,7 @@ export class WalletState {
     this.#batched = { ...this.#batched, ...changes }
   }
 
-  /** Gathers the balance of one asset; those of more assets than any chain has are not kept. */
+  /** Batches the balance of one asset, for at most as many assets as any chain has. */
   batchBalance(tokenId: string | null, balance: NativeAmount): void {
     const { balances } = this.snapshot.getSnapshot()
     const key = tokenId ?? ''
@@ -71,7 +71,7 @@ export class WalletState {
     this.#balances.set(key, balance)
   }
 
-  /** Gathers what the balance of one asset is made of; of more assets than any chain has nothing is kept. */
+  /** Batches the parts of an asset's balance, for at most as many assets as any chain has. */
   batchBalanceDetails(tokenId: string | null, details: BalanceDetails): void {
     const known = this.#batched?.balanceDetails ?? this.snapshot.getSnapshot().balanceDetails ?? {}
     if (Object.keys(known).length >= MAX_ASSETS) return
@@ -100,13 +100,13 @@ export class WalletState {
   }
 }
 
-/** The balance of an asset in a snapshot; zero before the engine has told. */
+/** Returns the balance of an asset in a snapshot; zero before the engine has reported it. */
 export const balanceIn = ({ balances }: WalletSnapshot, tokenId: string | null): NativeAmount => {
   const key = tokenId ?? ''
   return Object.hasOwn(balances, key) ? (balances[key] as NativeAmount) : ZERO
 }
 
-/** What the balance of an asset in a snapshot is made of; where the engine tells no more, all of it counts as spendable. */
+/** Returns the parts of an asset's balance in a snapshot; where the engine reports none, all of it counts as spendable. */
 export const balanceDetailsIn = (snapshot: WalletSnapshot, tokenId: string | null): BalanceDetails => {
   const key = tokenId ?? ''
   const { balanceDetails = {} } = snapshot

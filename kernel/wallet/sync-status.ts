@@ -1,10 +1,10 @@
 import type { RepoState } from '../sync/repo-state.ts'
 import type { EngineSnapshot } from '../types/snapshots.ts'
 
-/** What a wallet is busy with. */
+/** The stage of a wallet's sync. */
 export type SyncStage = 'paused' | 'starting' | 'looking' | 'waiting' | 'synced' | 'failed' | 'closed'
 
-/** How far a wallet's view of its chain is, in a form that a person understands. */
+/** The sync status of a wallet in a form that a person understands. */
 export interface SyncStatus {
   /** 0 to 1. */
   readonly ratio: number
@@ -29,7 +29,7 @@ export const syncStatusOf = (engine: EngineSnapshot, repo: RepoState): SyncStatu
   }
 }
 
-/** What an engine is busy with (pure). */
+/** Returns the stage of an engine's sync (pure). */
 export const syncStageOf = ({ state, isPaused, syncRatio, failure }: EngineSnapshot): SyncStage => {
   if (state === 'failed') return 'failed'
   if (isPaused) return 'paused'

@@ -5,11 +5,11 @@ import type { TokenSnapshot } from '../types/snapshots.ts'
 import type { WalletContext } from './options.ts'
 import { jsonFileOf, type WalletFiles } from './settings.ts'
 
-/** What the tokens of a wallet belong to. */
+/** The options of {@link WalletTokens}. */
 export type WalletTokensOptions = WalletFiles &
   Pick<WalletContext, 'walletId' | 'config' | 'scheduler' | 'mutex'>
 
-/** Who shows the tokens of a wallet. */
+/** Receives changes of a wallet's tokens. */
 export interface TokensListener {
   /** The lists may be others now. */
   tokensChanged(): void
@@ -24,7 +24,7 @@ export interface TokensListener {
 export class WalletTokens {
   readonly #options: WalletTokensOptions
   readonly #listener: TokensListener
-  /** What the file said when it was last read or written. */
+  /** The lists in the file when it was last read or written. */
   #saved: TokenLists = NO_TOKEN_LISTS
   #wanted: TokenLists = NO_TOKEN_LISTS
   /** Without it nothing is written, unless the user asks for it. */
@@ -119,7 +119,7 @@ export class WalletTokens {
     await this.#saving?.catch(() => {})
   }
 
-  /** What was read, under the changes that are not saved yet. */
+  /** Applies lists that were read, under the changes that are not saved yet. */
   #apply(read: TokenLists): void {
     this.#wanted = rebase({ base: this.#saved, mine: this.#wanted, theirs: read })
     this.#saved = read
@@ -239,7 +239,7 @@ const NO_IDS: readonly string[] = Object.freeze([])
 /** A wallet without tokens. */
 const NO_TOKEN_LISTS: TokenLists = Object.freeze({ enabled: NO_IDS, detected: NO_IDS })
 
-/** What a token file holds (protocol §3.5 `Tokens.json`); undefined if it is something else. */
+/** Reads the lists of a token file (protocol §3.5 `Tokens.json`); undefined if it is something else. */
 const tokenListsOfFile = ({ enabledTokenIds, detectedTokenIds = [] }: JsonObject): TokenLists | undefined =>
   Array.isArray(enabledTokenIds) && Array.isArray(detectedTokenIds)
     ? { enabled: tokenIdList(enabledTokenIds), detected: tokenIdList(detectedTokenIds) }
@@ -291,7 +291,7 @@ const isKnownToken = (
 const MAX_IDS = 10_000
 const MAX_ID_LENGTH = 200
 
-/** What a currency knows of some tokens, each once, in the order of the lists; ids that it does not know are left out. */
+/** Describes the tokens of some lists, each once and in their order; ids that the currency does not know are left out. */
 export const tokenSnapshotsOf = (
   lists: readonly (readonly string[])[],
   { allTokens }: Pick<CurrencyConfigSnapshot, 'allTokens'>

@@ -80,12 +80,12 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     return this.getSnapshot().name
   }
 
-  /** The balance of an asset; zero before the engine has told. */
+  /** The balance of an asset; zero before the engine has reported it. */
   balanceOf(tokenId: string | null): NativeAmount {
     return balanceIn(this.getSnapshot(), tokenId)
   }
 
-  /** What the balance of an asset is made of: what can be spent now, and what cannot yet. */
+  /** The parts of an asset's balance: the spendable amount, and those that cannot be spent yet. */
   balanceDetailsOf(tokenId: string | null): BalanceDetails {
     return balanceDetailsIn(this.getSnapshot(), tokenId)
   }
@@ -321,7 +321,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     await this.#runtime.resync()
   }
 
-  /** How far the wallet's view of its chain is, what it waits for, and since when, in words too. */
+  /** The sync status of the wallet: its progress, what it waits for and since when, in words too. */
   get syncStatus(): SyncStatus {
     return syncStatusOf(this.engine.getSnapshot(), this.#context.repo.state.getSnapshot())
   }

@@ -17,16 +17,16 @@ import {
 
 const SLICE = 4000
 const MAX_CHECKPOINT = 100_000
-/** How many transactions one call may report. */
+/** The number of transactions that one call may report. */
 const MAX_REPORTED = 1_000_000
 
-/** What an engine reported in one call, and what it said next of how far that goes. */
+/** The transactions of one call of an engine, and the checkpoint that followed. */
 interface Batch {
   readonly transactions: readonly unknown[]
   checkpoint: string | undefined
 }
 
-/** Where checked reports of an engine go. */
+/** Receives the checked reports of an engine. */
 export interface EngineListener {
   addressChanged(): void
   balanceChanged(tokenId: string | null, balance: NativeAmount): void
@@ -34,7 +34,7 @@ export interface EngineListener {
   heightChanged(height: number): void
   progressChanged(ratio: number): void
   statusChanged(text: string): void
-  /** With a loss: the engine hears of its chain no more. */
+  /** With a loss: the engine no longer follows its chain. */
   connectionChanged(lost: ConnectionLoss | undefined): void
   stakingChanged(status: StakingStatus): void
   tokensFound(tokenIds: readonly string[]): void
@@ -45,14 +45,14 @@ export interface EngineListener {
    * @param checkpoint - covers all that was reported up to here, to be kept with it; then there may be no transactions
    */
   transactionsChanged(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<void>
-  /** A report that was refused, or could not be taken in. */
+  /** A report that was refused, or could not be applied. */
   failed(error: unknown): void
 }
 
 /**
- * Takes what an engine reports: checks it, queues it in order, and never throws back into the engine.
+ * Handles the callbacks of an engine: checks its reports, queues them in order, and never throws back into the engine.
  *
- * A bad transaction is refused alone; the good ones of its batch count. After `close` nothing is heard.
+ * A bad transaction is refused alone; the good ones of its batch count. After `close` calls are ignored.
  */
 export class EngineCallbackHandler {
   readonly #pluginId: string
@@ -65,7 +65,7 @@ export class EngineCallbackHandler {
   #isClosed = false
   /** Something that was reported could not be kept: no checkpoint may claim it. */
   #isBehind = false
-  /** What is told while checkpoints are doubted; undefined while they are believed. */
+  /** The last checkpoint while checkpoints are suspended; undefined while they count. */
   #suspended: { readonly checkpoint?: string } | undefined
 
   constructor(
@@ -142,24 +142,24 @@ export class EngineCallbackHandler {
       })
   })
 
-  /** Resolves when everything that was reported so far has been taken in. */
+  /** Resolves when everything that was reported so far has been applied. */
   idle(): Promise<void> {
     return this.#queue
   }
 
-  /** From now on, until {@link resumeCheckpoints}, no checkpoint is kept: the engine is to tell everything anew. */
+  /** Keeps no checkpoint until {@link resumeCheckpoints}: the engine is to report everything again. */
   suspendCheckpoints(): void {
     this.#suspended = {}
   }
 
-  /** The engine has begun anew: checkpoints count, also the last of those that it told meanwhile. */
+  /** Keeps checkpoints again, the last one reported meanwhile included: the engine has begun again. */
   resumeCheckpoints(): void {
     const { checkpoint } = this.#suspended ?? {}
     this.#suspended = undefined
     if (checkpoint !== undefined) this.callbacks.onSeenTxCheckpoint(checkpoint)
   }
 
-  /** Stops hearing. */
+  /** Ignores all further calls of the engine. */
   close(): void {
     this.#isClosed = true
   }
@@ -222,7 +222,7 @@ export class EngineCallbackHandler {
   }
 }
 
-/** What an engine says of others in one line, as it may be shown. */
+/** Shortens a text about others to one line that may be shown. */
 const shortText = (text: string): string =>
   scrub(
     text

@@ -2,7 +2,7 @@ import { isSameJson, type JsonObject } from '../../base/json.ts'
 import type { TokenMap } from '../../types/currency.ts'
 import type { CurrencyEngine } from '../../types/engine.ts'
 
-/** What an engine is made with, and sent again when it changes. */
+/** The settings and tokens that an engine is made with, and is sent again when they change. */
 export interface EngineConfig {
   readonly userSettings: JsonObject
   readonly customTokens: TokenMap
@@ -11,7 +11,7 @@ export interface EngineConfig {
 
 /** Calls the engine of a wallet. */
 export interface EngineCaller {
-  /** Calls the engine under a deadline; nothing happens where there is none. */
+  /** Calls the engine under a deadline, if there is one. */
   callIfMade(what: string, call: (engine: CurrencyEngine) => Promise<void>): Promise<void>
 }
 

@@ -22,7 +22,7 @@ export interface EngineWallet {
   readonly info: CurrencyInfo
 }
 
-/** What an engine is given besides its wallet. */
+/** The arguments of an engine besides its wallet. */
 export interface EngineOptions {
   readonly callbacks: EngineCallbacks
   readonly config: EngineConfig

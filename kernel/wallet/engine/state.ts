@@ -4,7 +4,7 @@ import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
 import type { EngineSnapshot } from '../../types/snapshots.ts'
 
-/** What the state of an engine needs. */
+/** The options of {@link EngineState}. */
 export interface EngineStateOptions {
   readonly services: Services
   readonly walletId: string
@@ -19,7 +19,7 @@ export interface EngineStateOptions {
   report(error: unknown): void
 }
 
-/** What an engine's state may be told; each change that changes nothing is told to nobody. */
+/** Changes of an engine's state; listeners are notified only if something differs. */
 export type EngineChanges = Partial<
   Pick<EngineSnapshot, 'state' | 'isPaused' | 'syncRatio' | 'blockHeight' | 'status'>
 >
@@ -27,12 +27,12 @@ export type EngineChanges = Partial<
 /**
  * The public facts of one engine: how it is, since when, and what went wrong.
  *
- * What an engine says of itself is gathered for a moment and told as one change.
+ * The engine's own reports are batched for a moment and emitted as one change.
  */
 export class EngineState implements Readable<EngineSnapshot> {
   readonly #state: Observable<EngineSnapshot>
   readonly #options: EngineStateOptions
-  /** What waits to be told. */
+  /** Changes that are not emitted yet. */
   #batched: EngineChanges | undefined
 
   constructor(options: EngineStateOptions) {
@@ -70,7 +70,7 @@ export class EngineState implements Readable<EngineSnapshot> {
     })
   }
 
-  /** Drops what was gathered and nobody was told. */
+  /** Drops batched changes. */
   dropBatch(): void {
     this.#batched = undefined
   }
@@ -80,7 +80,7 @@ export class EngineState implements Readable<EngineSnapshot> {
     this.#replace({ ...this.getSnapshot(), ...changes })
   }
 
-  /** Notes what went wrong, until something succeeds. */
+  /** Sets the failure, until something succeeds. */
   setFailure(error: unknown, changes: EngineChanges = {}): void {
     const { errorCode: _, ...rest } = this.getSnapshot()
     const failure = describeError(error)
@@ -92,13 +92,13 @@ export class EngineState implements Readable<EngineSnapshot> {
     })
   }
 
-  /** Something has succeeded: what went wrong before is no longer true. */
+  /** Clears the failure after a success. */
   clearFailure(changes: EngineChanges = {}): void {
     const { errorCode: _, failure: __, ...rest } = this.getSnapshot()
     this.#replace({ ...rest, ...changes })
   }
 
-  /** The engine is gone, and its words with it. */
+  /** Sets the state of an engine that has stopped, and clears its status. */
   setStopped(): void {
     const { status: _, ...rest } = this.getSnapshot()
     this.#replace({ ...rest, state: 'stopped' })

@@ -15,7 +15,7 @@ import { type EngineWallet, makeWalletEngine } from './make-engine.ts'
 import { type EngineChanges, EngineState, type EngineStateOptions } from './state.ts'
 import { checkStakingStatus } from './validate.ts'
 
-/** What supervising the engines of a wallet needs. */
+/** The options of {@link EngineSupervisor}. */
 export interface EngineSupervisorOptions extends EngineStateOptions, EngineWallet {
   readonly scheduler: Scheduler
   readonly clock: Clock
@@ -28,7 +28,7 @@ export interface EngineHost extends EngineListener {
   readonly config: EngineConfig
   /** The signed payments whose coins an engine must keep from every other draft. */
   readonly reservedPayments: readonly EngineTransaction[]
-  /** How far an earlier engine has reported its transactions. */
+  /** Returns the checkpoint up to which an earlier engine has reported its transactions. */
   checkpoint(): Promise<string | undefined>
   /** The addresses that were given out for good. */
   usedAddresses(): Promise<readonly string[]>
@@ -189,12 +189,12 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
     this.#options.scheduler.schedule(this.#syncKey, 0, () => this.#syncAgain(run))
   }
 
-  /** Takes progress, height and words of the engine, which are told soon. */
+  /** Batches progress, height and status of the engine. */
   batch(facts: Omit<EngineChanges, 'state' | 'isPaused'>): void {
     if (!this.#isClosed) this.#state.batch(facts)
   }
 
-  /** It begins anew: nothing of the chain is known. */
+  /** Resets the progress: nothing of the chain is known. */
   resetProgress(): void {
     this.#state.dropBatch()
     this.#state.set({ syncRatio: 0 })
@@ -355,7 +355,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
   }
 }
 
-/** How long an engine may take to say what is staked. */
+/** The deadline for an engine's staking status. */
 const ASK_MS = 60_000
 const DEFAULT_PERIOD_MS = 10_000
 const RETRY_MS = 30_000

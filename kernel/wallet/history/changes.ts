@@ -71,7 +71,7 @@ export const reportChanges = async (
   return collectChanges(context, drafts)
 }
 
-/** How many reports are looked at without a pause. */
+/** The number of reports that are processed without a pause. */
 const GROUP = 64
 
 interface Prepared {
@@ -178,7 +178,7 @@ const addChange = (changes: ReportChanges, draft: ReportDraft, context: ChangeCo
   ;(isNew ? changes.created : changes.changed).push(first.tx.txid)
 }
 
-/** Opens the files that came before the engine told of their transactions. */
+/** Opens the files that came before the engine's reports of their transactions. */
 const addFiles = async (
   { files }: ChangeContext,
   { rows }: ReportChanges,

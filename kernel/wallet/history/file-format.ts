@@ -10,10 +10,10 @@ import type {
   Transaction
 } from '../../types/transaction.ts'
 
-/** What a transaction file says of one asset. */
+/** The part of a transaction file about one asset. */
 export interface AssetRecord {
   readonly metadata: Metadata
-  /** What else stands among the metadata, to be written back as it was. */
+  /** Other fields of the metadata, to be written back as they were. */
   readonly otherMetadata?: JsonObject
   readonly nativeAmount?: string
   readonly providerFeeSent?: string
@@ -153,17 +153,17 @@ export const newTransactionFile = (tx: Transaction, creationDate: number): Trans
   }
 }
 
-/** What a file that is made for an incoming transaction has beside what the engine says. */
+/** The content of a file for an incoming transaction, beside the engine's report. */
 export interface NewFileFacts {
   /** Unix seconds. */
   readonly creationDate: number
-  /** What the engine knows to note on it. */
+  /** The engine's own notes on it. */
   readonly metadata?: Metadata | undefined
   /** The wallet's fiat currency, in which the engine's `amountFiat` is. */
   readonly fiatCode: string
 }
 
-/** What the history keeps of a file, beside what the engine says. */
+/** The part of a file that the history keeps beside the engine's reports. */
 export interface RowFile extends Omit<TransactionFile, 'currencies' | 'tokens' | 'unknown'> {
   readonly currencies: Readonly<Record<string, AssetRecord>>
   readonly tokens: Readonly<Record<string, AssetRecord>>
@@ -208,7 +208,7 @@ export interface AssetName {
   readonly currencyCode: string
 }
 
-/** What the file says of an asset; the newer map wins over the one by currency code. */
+/** Finds the part of a file about an asset; the newer map wins over the one by currency code. */
 export const assetOf = (
   file: Pick<TransactionFile, 'currencies' | 'tokens'>,
   { tokenId, currencyCode }: AssetName
@@ -263,7 +263,7 @@ const metadataOf = (value: unknown): Metadata => {
   }
 }
 
-/** What an engine notes: its `amountFiat` is in the wallet's fiat currency, and stands among the amounts by code in files. */
+/** Converts an engine's notes: in a file its `amountFiat` stands among the amounts by code, under the wallet's currency. */
 const reportedMetadata = (reported: Metadata, fiatCode: string): Metadata => {
   const { amountFiat } = reported
   const metadata = metadataOf(reported)
@@ -309,10 +309,10 @@ const textField = <K extends string>(value: Record<string, unknown>, key: K): { 
 const badFile = (path: string, rule: string): WalletError =>
   new WalletError('BAD_REPLY', { source: 'transaction file', path, rule })
 
-/** Where the oldest clients kept transactions, under names that say nothing. */
+/** The folder in which the oldest clients kept transactions, under random names. */
 export const LEGACY_TRANSACTIONS = 'Transactions'
 
-/** What a legacy file leaves to its wallet: the code of its coin, and the fiat currency of its one amount. */
+/** The facts that a legacy file leaves to its wallet: the code of its coin, and the fiat currency of its one amount. */
 export interface LegacyDefaults {
   readonly currencyCode: string
   readonly fiatCode: string

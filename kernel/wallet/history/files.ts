@@ -12,7 +12,7 @@ import {
   transactionFileJson
 } from './file-format.ts'
 
-/** Where the transaction files of a wallet are. */
+/** The access to a wallet's files that {@link TransactionFiles} needs. */
 export interface TransactionFilesOptions {
   /** The texts of files, one for each path; undefined where there is none, or none that opens. */
   getTexts(paths: readonly string[]): Promise<(string | undefined)[]>
@@ -51,7 +51,7 @@ export class TransactionFiles {
     })
   }
 
-  /** What the files of transactions say together, for many at once; those that cannot be read are reported. */
+  /** Merges the files of each of many transactions; those that cannot be read are reported. */
   async mergeAll(transactions: readonly (readonly string[])[]): Promise<(TransactionFile | undefined)[]> {
     const { currencyCode } = this.#options.legacy()
     const found = new Map((await this.#readSome(transactions.flat())).map(file => [file.path, file]))

@@ -44,7 +44,7 @@ export class History {
   /** Made for the first search. */
   #search: SearchIndex | undefined
   readonly #mutex = new Mutex()
-  /** Files that a sync has named and that are not taken in yet. */
+  /** Files that a sync has named and that are not applied yet. */
   #namedPaths: readonly string[] = []
   #opening: Promise<void> | undefined
   /** The height by which rows were judged last, and the one by which they are shown. */
@@ -62,16 +62,16 @@ export class History {
     this.#shownHeight = this.#height
   }
 
-  /** What the engine asked to be told at its next start; undefined if it must tell everything. */
+  /** The checkpoint to give the engine at its next start; undefined if it must report everything. */
   async checkpoint(): Promise<string | undefined> {
     await this.#open()
     return this.#rows.state.checkpoint
   }
 
   /**
-   * Takes in what the engine reports, durably, and writes a file for each incoming transaction seen for the first time.
+   * Applies the engine's reports, durably, and writes a file for each incoming transaction seen for the first time.
    *
-   * What cannot be written is reported, shown all the same, and written when there is room again.
+   * A failed write is reported; its changes are shown all the same, and written with the next write.
    *
    * @param checkpoint - what the engine wants to be told at its next start; kept once everything it said is durable
    * @returns the txids that are new and that changed; unchanged ones are in neither
@@ -81,7 +81,7 @@ export class History {
   }
 
   /**
-   * Takes files in that a sync changed; what cannot be written is reported, shown, and written when there is room.
+   * Applies files that a sync changed; a failed write is reported, and its changes are shown and written later.
    *
    * @returns the txids of which something else is shown now
    */
@@ -93,7 +93,7 @@ export class History {
     })
   }
 
-  /** Takes a new chain height; returns the txids whose depth changed. Confirmed and dropped ones stay as they are. */
+  /** Applies a new chain height; returns the txids whose depth changed. Confirmed and dropped ones stay as they are. */
   applyHeight(height: number): Promise<string[]> {
     // A lower one must wait until those that are final are marked so.
     this.#shownHeight = Math.max(this.#shownHeight, height)
@@ -206,7 +206,7 @@ export class History {
     return fiatCode === this.options.fiatCode() ? keys : this.search(tokenId, query)
   }
 
-  /** Forgets what the engine said, as before a resync; the files stay, and the engine must tell everything. */
+  /** Forgets the engine's reports, as before a resync; the files stay, and the engine must report everything. */
   clear(): Promise<void> {
     return this.#mutex.run(async () => {
       await this.#openNow()
@@ -217,7 +217,7 @@ export class History {
     })
   }
 
-  /** Resolves when everything that was begun has been taken in. */
+  /** Resolves when every change that was begun has been applied. */
   idle(): Promise<void> {
     return this.#mutex.settled()
   }
@@ -293,12 +293,12 @@ export class History {
     return this.#rows.find(this.options.hashOf(txid))
   }
 
-  /** Takes in what changed while nobody watched, once; what waits in the queue comes after it. */
+  /** Applies the changes since the last session, once; what waits in the queue comes after it. */
   #open(): Promise<void> {
     return this.#opening === undefined ? this.#mutex.run(() => this.#openNow()) : this.#opening
   }
 
-  /** The same within the queue. */
+  /** Opens the history within the mutex. */
   #openNow(): Promise<void> {
     this.#opening ??= (async () => {
       try {
@@ -364,8 +364,8 @@ export class History {
 /** After so many files of our own the repo is asked to pass over them, so that a crash has less to take in. */
 const MANY_FILES = 20_000
 
-/** What was sent from this device and is watched. */
+/** The watched payments of this device. */
 interface SentPayments {
-  /** What has become of a payment; undefined of any other transaction, and of one that is confirmed. */
+  /** Returns the state of a payment; undefined for any other transaction, and for one that is confirmed. */
   sightOf(txid: string): PaymentSight | undefined
 }

@@ -6,7 +6,7 @@ import { parseRow } from './row.ts'
 import { ListCursor, type ListRange, lastBefore, type RowList, UNLISTED } from './row-list.ts'
 import { matchesSearch, normalizeQuery } from './search.ts'
 
-/** Which transactions are wanted. */
+/** Selects transactions of a history. */
 export interface TransactionQuery {
   /** Whose history; null, the default, is that of the chain's own coin, which also pays the fees of tokens. */
   readonly tokenId?: string | null
@@ -29,11 +29,11 @@ export interface TransactionQuery {
   readonly beforeTxid?: string
 }
 
-/** How a stream hands transactions out. */
+/** Selects transactions, and sets the sizes of the batches. */
 export interface StreamQuery extends TransactionQuery {
-  /** How many at once; 10 by default (specification §9). */
+  /** The size of a batch; 10 by default (specification §9). */
   readonly batchSize?: number
-  /** How many the first time; as many as later by default. */
+  /** The size of the first batch; `batchSize` by default. */
   readonly firstBatchSize?: number
 }
 
@@ -74,7 +74,7 @@ export async function* streamTransactions(
   if (waiting.length > 0) yield waiting
 }
 
-/** What was read for an earlier batch may have changed or gone since. */
+/** Reads transactions again: since an earlier batch was read they may have changed or gone. */
 const readAgain = async (
   history: History,
   { tokenId = null }: TransactionQuery,
@@ -89,7 +89,7 @@ interface Walk {
   /** The list as it is now; a resync puts another in its place. */
   readonly open: () => Promise<RowList>
   readonly tokenId: string | null
-  /** How many rows are read at once. */
+  /** The number of rows that are read at once. */
   readonly step: number
 }
 
@@ -201,6 +201,6 @@ const viewsOf = ({ history, tokenId }: Walk, texts: readonly string[]): Transact
 }
 
 const PAGE = 200
-/** So many are looked for among the newest first, and so many of those are looked at. */
+/** A query for at most so many looks at the newest rows first, up to `PROBE` of them. */
 const FEW = 100
 const PROBE = 400

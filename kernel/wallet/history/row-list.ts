@@ -10,7 +10,7 @@ export interface RowList {
   page(offset: number, limit: number): Promise<readonly ListedRow[]>
   /** The place of a row, or undefined if it is not listed. */
   offsetOf(key: string): Promise<number | undefined>
-  /** How many rows have a later date than this, in seconds. */
+  /** Counts the rows with a later date than this, in seconds. */
   offsetAt(order: number): Promise<number>
 }
 
@@ -88,7 +88,7 @@ export class ListCursor {
     }
   }
 
-  /** What can be read of so many rows that follow, and whether those are all. */
+  /** Reads so many rows that follow, and tells whether those are all. */
   async #read(reach: number): Promise<{ readonly rows: readonly ListedRow[]; readonly isLast: boolean }> {
     for (let tries = 1; ; tries += 1) {
       const list = await this.#open()
@@ -132,7 +132,7 @@ const stepUp = (value: number): number => value + halfStep(value)
 /** The next lower number. */
 const stepDown = (value: number): number => value - halfStep(value)
 
-/** What lies over a list. */
+/** Rows that replace or join those of a list. */
 export interface ListOverlay {
   /** Rows that are listed; behind those of the list with the same date. */
   readonly rows: readonly ListedRow[]
@@ -144,11 +144,11 @@ export interface ListOverlay {
 export const overlaidList = async (list: RowList, { rows, replaced }: ListOverlay): Promise<RowList> => {
   const over = [...rows].sort((left, right) => right.order - left.order)
   const gone = await placesOf(list, replaced.keys())
-  /** How many rows of the list that still count stand before a place in it. */
+  /** Counts the rows before a place in the list that still count. */
   const keptBefore = (place: number): number => place - countWhere(gone, other => other < place)
   const above: number[] = []
   for (const { order } of over) above.push(keptBefore(await list.offsetAt(stepDown(order))))
-  /** Where in the list the rows stand that still count, by their number. */
+  /** Returns the place in the list of a row that still counts, by its number. */
   const placeOf = (number: number): number =>
     number + countWhere(gone, (place, index) => place - index <= number)
 
@@ -195,6 +195,6 @@ const placesOf = async (list: RowList, keys: Iterable<string>): Promise<number[]
   return places.sort((left, right) => left - right)
 }
 
-/** How many items pass a test that none passes behind one that does not. */
+/** Counts the items that pass a test; behind one that fails it, none passes. */
 const countWhere = <T>(items: readonly T[], test: (item: T, index: number) => boolean): number =>
   lowerBound(0, items.length, at => !test(items[at] as T, at))

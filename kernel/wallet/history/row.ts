@@ -1,14 +1,14 @@
 import type { Confirmations, EngineTransaction } from '../../types/transaction.ts'
 import { parseTransactionFilePath, type RowFile } from './file-format.ts'
 
-/** What the history keeps of one transaction. */
+/** A transaction in the tables of the history. */
 export interface HistoryRow {
-  /** What the engine says, once for each asset; nothing while only a file is known. */
+  /** The engine's reports, one for each asset; none while only a file is known. */
   readonly reports: readonly EngineTransaction[]
   /** It was deep enough once, so that it counts as confirmed for good. */
   readonly isFinal?: boolean
   readonly paths: readonly string[]
-  /** What the files say; only read once the engine has told of the transaction, absent if none is readable. */
+  /** The content of the files; read once the engine has reported the transaction, absent if none is readable. */
   readonly file?: RowFile
 }
 
@@ -21,7 +21,7 @@ export interface ChainHeight {
   readonly required: number
 }
 
-/** What of an engine's transaction is kept, in one order of fields, so that equal ones are equal texts. */
+/** Copies the fields of an engine's transaction that are kept, in one order, so that equal ones are equal texts. */
 export const reportOf = (tx: EngineTransaction): EngineTransaction => {
   const { confirmations, tokenId } = tx
   const isFinal = confirmations === 'confirmed' || confirmations === 'dropped'
@@ -46,7 +46,7 @@ export const reportOf = (tx: EngineTransaction): EngineTransaction => {
   })
 }
 
-/** The row after the engine has told of one asset of its transaction, which lies in one block for all of them. */
+/** Returns the row with a report about one asset; all assets of a transaction lie in one block. */
 export const withReport = (row: HistoryRow, report: EngineTransaction, chain: ChainHeight): HistoryRow => {
   const { blockHeight, confirmations, tokenId } = report
   const before = row.reports[0]
@@ -63,14 +63,14 @@ export const withReport = (row: HistoryRow, report: EngineTransaction, chain: Ch
   return isFinal ? { reports, isFinal, paths, file } : { reports, paths, file }
 }
 
-/** What was told of another asset, with the place in the chain that all of them share. */
+/** Returns the report about another asset, with the place in the chain that all of them share. */
 const inBlockOf = (
   { date, blockHeight, confirmations }: EngineTransaction,
   { confirmations: _earlier, ...other }: EngineTransaction
 ): EngineTransaction =>
   reportOf({ ...other, date, blockHeight, ...(confirmations === undefined ? {} : { confirmations }) })
 
-/** Whether the history of an asset lists a transaction; the chain's own coin also pays the fees of tokens. */
+/** Returns true if the history of an asset lists a transaction; the chain's own coin also pays the fees of tokens. */
 export const isListedFor = ({ reports }: HistoryRow, tokenId: string | null): boolean =>
   reports.some(
     report => report.tokenId === tokenId || (tokenId === null && report.parentNetworkFee !== undefined)
@@ -96,11 +96,11 @@ export const rowDateOf = (row: HistoryRow): number => {
   return fileDate === undefined ? date : Math.min(date, fileDate)
 }
 
-/** The mark of rows whose confirmations no height changes. */
+/** The tag of rows whose confirmations no height changes. */
 const SETTLED = -1
 const MAX_TAG = 0x7fff_ffff
 
-/** What finds the rows that a new height may change: their block, or nothing above zero. */
+/** Returns the tag by which rows are found that a new height may change: their block, or nothing above zero. */
 export const heightTagOf = ({ reports, isFinal }: HistoryRow): number => {
   const [report] = reports
   if (report === undefined || isFinal || report.confirmations !== undefined) return SETTLED
@@ -110,7 +110,7 @@ export const heightTagOf = ({ reports, isFinal }: HistoryRow): number => {
 /** The text of a row in its table. */
 export const rowText = (row: HistoryRow): string => JSON.stringify(row)
 
-/** The same of a row whose one report and whose file are texts already: they come by the thousand. */
+/** Joins the text of a row whose one report and whose file are texts already: they come by the thousand. */
 export const newRowText = ({ isFinal, paths }: HistoryRow, report: string, file: string): string => {
   const flag = isFinal ? '"isFinal":true,' : ''
   return `{"reports":[${report}],${flag}"paths":${JSON.stringify(paths)},"file":${file}}`
@@ -123,7 +123,7 @@ const withoutUndefined = (
   draft: { [K in keyof EngineTransaction]: EngineTransaction[K] | undefined }
 ): EngineTransaction => draft as EngineTransaction
 
-/** What decides how deep a transaction lies. */
+/** The heights that decide how deep a transaction lies. */
 export interface Depth {
   /** 0: unconfirmed; negative: dropped. */
   readonly blockHeight: number
@@ -132,7 +132,7 @@ export interface Depth {
 }
 
 /**
- * How deep a transaction lies (pure).
+ * Returns the confirmations of a transaction (pure).
  *
  * @see specification §4 "Transaction confirmations"
  */

@@ -13,7 +13,7 @@ export interface RowChange {
   readonly text?: string | undefined
 }
 
-/** What is written in one go. */
+/** Changes that are written all or nothing. */
 export interface HistoryChanges {
   /** By key. */
   readonly rows?: ReadonlyMap<string, RowChange>
@@ -36,7 +36,7 @@ interface WritePlan {
  */
 export class HistoryRows {
   readonly #repo: Repo
-  /** What could not be written: it is shown, and written with whatever is written next. Nearly always nothing. */
+  /** Changes that could not be written: they are shown, and written with the next write. Nearly always none. */
   #deferred: ReadonlyMap<string, RowChange> = NO_ROWS
   #deferredFiles: ReadonlyMap<string, string> = NO_FILES
   /** The histories with it; nothing else is written while it waits. */
@@ -60,7 +60,7 @@ export class HistoryRows {
     return this.#deferred.size === 0
   }
 
-  /** How many files of our own have been written since files were taken in. */
+  /** The number of files that this device has written since files were last applied. */
   get ownFiles(): number {
     return this.#ownFiles
   }
@@ -185,7 +185,7 @@ export class HistoryRows {
     return changes
   }
 
-  /** Keeps in memory what could not be written. */
+  /** Keeps in memory changes that could not be written. */
   defer({ rows = new Map(), files = new Map() }: HistoryChanges): void {
     this.#overlaid = undefined
     this.#deferred = new Map(this.#withDeferred(rows))
@@ -232,7 +232,7 @@ export class HistoryRows {
     return this.#repo.local.table(tableName(this.#state.generation, tokenId))
   }
 
-  /** What stands in the tables before is what stood there before anything had to wait. */
+  /** Joins deferred changes with newer ones; `before` is the row that the tables have. */
   #withDeferred(rows: ReadonlyMap<string, RowChange>): ReadonlyMap<string, RowChange> {
     if (this.#deferred.size === 0) return rows
     const changes = new Map(this.#deferred)
@@ -273,7 +273,7 @@ export class HistoryRows {
   }
 }
 
-/** So many deletions go to the disk at once, past the entries in memory. */
+/** The number of deletions in one write; they pass the entries in memory. */
 const BATCH = 6000
 
 const NO_ROWS: ReadonlyMap<string, RowChange> = new Map()
@@ -282,25 +282,25 @@ const NO_FILES: ReadonlyMap<string, string> = new Map()
 const tableName = (generation: number, tokenId?: string): string =>
   `t/${generation}${tokenId === undefined ? '' : `.${encodeURIComponent(tokenId)}`}/`
 
-/** What the history of a wallet remembers beside its rows; it is derived, so anything unreadable begins anew. */
+/** The state of a wallet's history beside its rows; it is derived, so that an unreadable one starts from nothing. */
 interface HistoryState {
   /** Names the tables in use: a new one is a new beginning. */
   readonly generation: number
   /** The revision of the repo up to which the files have been taken in. */
   readonly taken: number
-  /** How many rows there are; fewer were lost with a damaged part of the disk. */
+  /** The number of rows; if there are fewer, some were lost with a damaged part of the disk. */
   readonly count: number
-  /** What was damaged when it was begun: a later damage may have cost rows of any table. */
+  /** The damage of the repo when this generation began: a later damage may have cost rows of any table. */
   readonly damage: string
   /** The height of the chain, as far as it decides about a row. */
   readonly height: number
-  /** What the engine asked to be told at its next start. */
+  /** The checkpoint to give the engine at its next start. */
   readonly checkpoint?: string
   /** The oldest generation whose rows may not all be deleted yet. */
   readonly oldest: number
 }
 
-/** Where the state is, in the part of a repo that never syncs. */
+/** The key of the state, in the part of a repo that never syncs. */
 export const STATE_KEY = 'history'
 
 // A row or a state of another form is of another version; then everything is derived anew.

@@ -4,7 +4,7 @@ import type { Transaction } from '../../types/transaction.ts'
 import { type HistoryRow, parseRow } from './row.ts'
 import type { HistoryRows, RowChange } from './rows.ts'
 
-/** What a search index reads of its history. */
+/** The history that a search index reads. */
 export interface SearchOptions {
   readonly rows: HistoryRows
   readonly clock: Clock
@@ -155,7 +155,7 @@ class Block {
   }
 }
 
-/** What a search reads of a transaction. */
+/** The fields of a transaction that a search reads. */
 export type SearchableTransaction = Pick<
   Transaction,
   'nativeAmount' | 'txid' | 'ourReceiveAddresses' | 'metadata' | 'swapData' | 'spendTargets'

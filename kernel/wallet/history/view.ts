@@ -30,7 +30,7 @@ export interface HistoryOptions {
   report(error: unknown): void
 }
 
-/** What a view of a transaction takes from its wallet. */
+/** The facts of a wallet that a view of a transaction needs. */
 export interface ViewContext {
   readonly walletId: string
   /** Of the chain's own coin. */
@@ -76,7 +76,7 @@ export const viewOf = (row: HistoryRow, context: ViewContext): Transaction | und
   return view
 }
 
-/** What a search reads of a row, in the history of one asset; undefined if it is not in it (pure). */
+/** Returns the searchable part of a row in the history of one asset; undefined if it is not in it (pure). */
 export const searchableOf = (row: HistoryRow, context: ViewContext): SearchableTransaction | undefined => {
   const report = reportFor(row, context.asset.tokenId)
   if (report === undefined) return undefined
@@ -91,7 +91,7 @@ export const searchableOf = (row: HistoryRow, context: ViewContext): SearchableT
   }
 }
 
-/** How deep the transaction of a row lies (specification §4). */
+/** Returns the confirmations of a row's transaction (specification §4). */
 export const confirmationsIn = ({ reports, isFinal }: HistoryRow, chain: ChainHeight): Confirmations => {
   const [report] = reports
   if (report === undefined) return 'unconfirmed'
@@ -101,7 +101,7 @@ export const confirmationsIn = ({ reports, isFinal }: HistoryRow, chain: ChainHe
   return confirmationsOf({ blockHeight: report.blockHeight, chainHeight, required })
 }
 
-/** What the engine says of one asset; the fee of a token's transaction is the chain's own coin's part in it. */
+/** Finds the report about one asset; the chain's own coin has the fee of a token's transaction as its part in it. */
 const reportFor = ({ reports }: HistoryRow, tokenId: string | null): EngineTransaction | undefined => {
   const own = reports.find(report => report.tokenId === tokenId)
   if (tokenId !== null) {
@@ -177,7 +177,7 @@ export const assetNameOf = (options: HistoryOptions, tokenId: string | null): As
   return { tokenId, currencyCode: isShared ? '' : currencyCode }
 }
 
-/** What the transactions in the history of an asset are shown with, at a height. */
+/** Returns the facts that the transactions in the history of an asset are shown with, at a height. */
 export const viewContextOf = (
   options: HistoryOptions,
   height: number,
@@ -201,5 +201,5 @@ export const codeOf = ({ info, config }: HistoryOptions, tokenId: string | null)
   return Object.hasOwn(allTokens, tokenId) ? (allTokens[tokenId]?.currencyCode ?? '') : ''
 }
 
-/** How deep a transaction must lie where its currency does not say (specification §9). */
+/** The required confirmations of a currency that does not say (specification §9). */
 const DEFAULT_REQUIRED = 1

@@ -42,7 +42,7 @@ export const makeSpend = async (context: SpenderOptions, request: SpendInfo): Pr
   return made
 }
 
-/** What policies are told of a spend that is not drafted yet; its fee is not known. */
+/** Describes a spend to policies before it is drafted; its fee is not known yet. */
 const spendQuestionOf = <U extends KeyUse>(
   use: U,
   { tokenId, spendTargets }: SpendInfo
@@ -56,7 +56,7 @@ const spendQuestionOf = <U extends KeyUse>(
   }))
 })
 
-/** What an engine has made of a spend, with all that the user has said of it. */
+/** Returns the draft of an engine with the details of the user's request. */
 const draftOf = (context: SpenderOptions, spend: SpendInfo, checked: EngineTransaction): Transaction => {
   const currencyCode = checked.currencyCode ?? context.history.codeOf(checked.tokenId)
   const { deviceDescription } = context.services.config

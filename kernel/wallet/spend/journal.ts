@@ -26,7 +26,7 @@ export interface SpendIntent {
   readonly tx: Transaction
   /** The words with which a server refused the bytes. It has them all the same: only the chain tells what it did. */
   readonly refusal?: string
-  /** What was heard of it last. */
+  /** The state that was found last. */
   readonly sight?: PaymentSight
   /** Since when it lies as deep as its currency wants, in milliseconds since 1970. */
   readonly confirmedAt?: number
@@ -42,12 +42,12 @@ export class SpendJournal {
   readonly #store: EngineStore
   /** After each look at the network the journal is asked; nearly always nothing is in it. */
   #isEmpty = false
-  /** What the texts of unfinished spends say, by key: the store knows best which there are, and parsing takes longest. */
+  /** The parsed texts of unfinished spends, by key: the store knows which there are, and parsing takes longest. */
   #read: Map<string, ReadIntent> | undefined
   /** Those that were sent and saved, by id; read once. */
   #sent: ReadonlyMap<string, SpendIntent> | undefined
   #sentDamage: readonly unknown[] = []
-  /** What is shown of them beside their confirmations, by txid; made anew after each change. */
+  /** Their states by txid, shown beside the confirmations; cleared by each change. */
   #sights: Map<string, PaymentSight> | undefined
 
   constructor(store: EngineStore) {
@@ -90,7 +90,7 @@ export class SpendJournal {
     return this.#sentById().get(correlationId)
   }
 
-  /** What has become of a payment that was sent and saved, until it is confirmed. */
+  /** Returns the state of a payment that was sent and saved, until it is confirmed. */
   sightOf(txid: string): PaymentSight | undefined {
     if (this.#sights === undefined) {
       this.#sights = new Map()

@@ -8,13 +8,13 @@ import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
 import type { EngineSupervisor } from '../engine/supervisor.ts'
 import type { SpendIntent, SpendJournal } from './journal.ts'
 
-/** What the open payments of a wallet belong to. */
+/** The wallet that open payments belong to. */
 export interface OpenPaymentContext {
   readonly services: Services
   readonly info: CurrencyInfo
   readonly engine: EngineSupervisor
   readonly journal: SpendJournal
-  /** Other payments are open now, or stand otherwise. */
+  /** Called when other payments are open, or their states have changed. */
   openPaymentsChanged(): void
 }
 
@@ -41,11 +41,11 @@ export const similarPaymentsOf = (
   )
 }
 
-/** Whether a payment may still be mined and is not yet confirmed. */
+/** Returns true if a payment may still be mined and is not yet confirmed. */
 export const isPaymentOpen = ({ confirmedAt, sight }: SpendIntent): boolean =>
   confirmedAt === undefined && sight?.isFinal !== true
 
-/** What the engine must keep from every other draft: all that was ever signed, and is not long confirmed. */
+/** Lists the payments whose coins the engine must keep from every other draft: signed ones that are not long confirmed. */
 export const reservedPaymentsOf = (journal: SpendJournal): readonly EngineTransaction[] =>
   journal.signed().map(({ tx }) => looseCopy(tx))
 
@@ -72,7 +72,10 @@ export const reserveCoins = async (
   })
 }
 
-/** Tells engine and watchers that other payments are open now. What fails is told again before the next draft. */
+/**
+ * Updates the engine and the snapshot after a change of the open payments. A failed call to the engine is repeated
+ * before the next draft.
+ */
 export const paymentsChanged = async (context: OpenPaymentContext): Promise<void> => {
   context.openPaymentsChanged()
   const { engine, journal, services } = context

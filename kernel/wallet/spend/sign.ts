@@ -10,7 +10,7 @@ import type { SpendIntent } from './journal.ts'
 import type { OpenPaymentContext } from './open-payments.ts'
 import { engineCopyOf, signedDraftOf } from './reviewed-transaction.ts'
 
-/** How a draft is signed. */
+/** Options for signing a draft. */
 export interface SignOptions {
   /** The most that the network may take, in native units of the chain's own coin; wins over what the draft says. */
   readonly maxNetworkFee?: NativeAmount | undefined

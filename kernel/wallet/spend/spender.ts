@@ -14,7 +14,7 @@ import { checkSimilar, checkSpentCoins, type OpenPaymentContext, paymentsChanged
 import { engineCopyOf, frozenTransaction, sentTransactionOf } from './reviewed-transaction.ts'
 import { questionOf, type SignOptions, signDraft } from './sign.ts'
 
-/** What the spends of a wallet need. */
+/** The options of {@link Spender}. */
 export interface SpenderOptions extends OpenPaymentContext {
   readonly walletId: string
   readonly history: History
@@ -36,7 +36,7 @@ export class Spender implements SpenderOptions {
   readonly openPaymentsChanged: SpenderOptions['openPaymentsChanged']
   /** The ids of spends that a call works on; a round of `watchPayments` leaves them alone. */
   readonly inProgress: Set<string> = new Set()
-  /** How often bytes were sent again since the wallet was opened, and when last by the monotonic clock. */
+  /** The attempts to send bytes again since the wallet was opened: their count, and the last by the monotonic clock. */
   readonly attempts: Map<string, { readonly count: number; readonly at: number }> = new Map()
   readonly #mutex = new Mutex()
 
@@ -187,7 +187,7 @@ export class Spender implements SpenderOptions {
     return tx
   }
 
-  /** Asks the network to take the bytes, and notes nothing. @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN */
+  /** Sends bytes to the network, and notes nothing. @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN */
   async sendBytes(tx: Transaction): Promise<Transaction> {
     const { services, engine, info } = this
     const { txid } = tx

@@ -54,7 +54,7 @@ export const watchPayments = async (spender: Spender, changed: ReadonlySet<strin
 /** Sends the bytes of a payment again. Returns true if open payments are others now, or stand otherwise. */
 type Send = () => Promise<boolean>
 
-/** What was found out about one payment. */
+/** The result of looking for one payment. */
 interface Finding {
   readonly intent: SpendIntent
   /** Its row in the history, of one that was sent and saved. */
@@ -151,7 +151,7 @@ const continueSpend = async (
 const isSentByItself = ({ stage, refusal }: SpendIntent): boolean =>
   stage === 'sending' && refusal === undefined
 
-/** Whether nobody has sent, saved or forgotten it while it was looked for. */
+/** Returns true if a payment was not sent, saved or forgotten while it was looked for. */
 const isAsItWas = (spender: Spender, intent: SpendIntent): boolean => {
   const { journal, inProgress } = spender
   const { correlationId } = intent
@@ -206,7 +206,7 @@ const update = async (spender: Spender, before: SpendIntent, after: SpendIntent)
   return true
 }
 
-/** What the engine finds out; of one that cannot tell, what its history says. */
+/** Asks the engine for the state of a payment; without an answer the history decides. */
 const sightOf = async (
   { engine, info, history }: Spender,
   { tx }: SpendIntent,
@@ -222,7 +222,7 @@ const sightOf = async (
   return { state: row.blockHeight > 0 ? 'seen' : 'notSeen' }
 }
 
-/** Whether bytes may be sent again: at once after a start, and then at growing distances. */
+/** Returns true if bytes may be sent again: at once after a start, and then at growing intervals. */
 const isDue = ({ services, attempts }: Spender, correlationId: string, fixedMs?: number): boolean => {
   const now = services.io.clock.monotonic()
   const { count, at } = attempts.get(correlationId) ?? { count: 0, at: Number.NEGATIVE_INFINITY }
