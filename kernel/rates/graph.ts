@@ -112,7 +112,7 @@ export class RateGraph {
   }
 }
 
-/** What a pair says, apart from the graph. */
+/** Returns the snapshot of a pair, without the graph. */
 export const snapshotOf = ({ from, to, source, rate, at }: Pair): RateSnapshot =>
   Object.freeze({ fromCurrency: from.code, toCurrency: to.code, rate, source: source.id, at })
 
@@ -148,8 +148,8 @@ export const HOP_COST = 1
 export const INVERTED_HOP_COST = 1.1
 
 /**
- * How old a rate is, in seconds; never negative. One of the future, which is there after a clock was set back, is of an
- * age that nobody knows: it counts as old as it is far away.
+ * How old a rate is, in seconds; never negative. A rate of the future, left behind by a clock that was
+ * set back, counts as old as it is far away.
  */
 export const rateAge = (at: number, now: number): number => Math.abs(now - at)
 

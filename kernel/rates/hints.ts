@@ -6,11 +6,11 @@ import type { Services } from '../plugins/services.ts'
 import type { RatePair } from '../types/rates.ts'
 import { isCurrencyCode, isPair, MAX_WANTED, RatePairSet } from './graph.ts'
 
-/** Tells which pairs something wants now: the balances of an account, such as. */
+/** Supplies the pairs that a consumer needs now, for example for an account's balances. */
 export type HintSource = () => Iterable<RatePair>
 
 /**
- * What providers are asked for (protocol §6.2): what somebody wants, what wallets hold, and what conversions missed.
+ * The pairs that providers are asked for (protocol §6.2): those that consumers want, wallets hold, and conversions missed.
  *
  * New ones are kept in a file. If nothing is wanted, the file is asked for, or else a list of 477 pairs.
  */
@@ -145,7 +145,7 @@ class HintFile {
   }
 }
 
-/** What is asked for while nothing is known of what anybody wants: three coins in 159 fiat currencies (protocol §6.2). */
+/** The pairs that are fetched while no others are known: three coins in 159 fiat currencies (protocol §6.2). */
 const defaultHints = (): readonly RatePair[] =>
   COINS.flatMap(fromCurrency => FIATS.map(code => ({ fromCurrency, toCurrency: `iso:${code}` })))
 

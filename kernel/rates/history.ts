@@ -10,8 +10,7 @@ import { CUT_OFF_MS, fieldsOfPair, isCurrencyCode, isRate, MAX_PAIRS } from './g
 import type { RateProviders } from './providers.ts'
 import { reportFault } from './rounds.ts'
 
-/** What historic rates are asked with. */
-export interface HistoricRatesParts {
+export interface HistoricRatesOptions {
   readonly services: Services
   readonly providers: RateProviders
 }
@@ -21,7 +20,7 @@ export interface HistoricRatesParts {
  * thousand answers are remembered.
  */
 export class HistoricRates {
-  readonly #parts: HistoricRatesParts
+  readonly #options: HistoricRatesOptions
   readonly #mutex = new Mutex()
   readonly #answers = new Map<string, RateSnapshot>()
   readonly #open = new Map<string, HistoricQuery>()
@@ -30,11 +29,11 @@ export class HistoricRates {
   readonly #asked = new Map<string, Abort>()
   #isClosed = false
 
-  constructor(parts: HistoricRatesParts) {
-    this.#parts = parts
+  constructor(options: HistoricRatesOptions) {
+    this.#options = options
   }
 
-  /** The price of a pair on a date, or the nearest within a week; undefined if nobody has it. @throws OPTION_INVALID, CONTEXT_CLOSED */
+  /** The price of a pair on a date, or the nearest within a week; undefined if no provider has it. @throws OPTION_INVALID, CONTEXT_CLOSED */
   async ask(pair: RatePair, date: Date): Promise<RateSnapshot | undefined> {
     if (this.#isClosed) throw new WalletError('CONTEXT_CLOSED', {})
     const dated = checkPair(pair, date)
@@ -45,7 +44,7 @@ export class HistoricRates {
     return query.answer
   }
 
-  /** Waits for nobody any more. */
+  /** Ends every open query. */
   close(): void {
     this.#isClosed = true
     for (const query of this.#open.values()) query.close()
@@ -58,7 +57,7 @@ export class HistoricRates {
     this.#waiting.push(query)
     void query.answer.then(answer => this.#remember(key, answer))
     if (this.#waiting.length === 1) {
-      this.#parts.services.inBackground(
+      this.#options.services.inBackground(
         'rates',
         this.#mutex.run(() => this.#askWaiting())
       )
@@ -75,7 +74,7 @@ export class HistoricRates {
   }
 
   async #askWaiting(): Promise<void> {
-    await this.#parts.services.io.clock.turn()
+    await this.#options.services.io.clock.turn()
     const all = this.#waiting
     this.#waiting = []
     for (let start = 0; start < all.length; start += BATCH_SIZE) {
@@ -86,7 +85,7 @@ export class HistoricRates {
   /** Resolves when each query has its answer: what came in 5 s, or else whatever comes. */
   async #askBatch(queries: readonly HistoricQuery[]): Promise<void> {
     if (this.#isClosed) return
-    const { hooks, io } = this.#parts.services
+    const { hooks, io } = this.#options.services
     const ended = hooks.fetchHistoricRates.promise(this.#contextsFor(queries))
     const cutOff = { clock: io.clock, milliseconds: CUT_OFF_MS, what: 'A question for rates of the past' }
     await withDeadline(cutOff, () => ended).catch(() => {})
@@ -103,7 +102,7 @@ export class HistoricRates {
     return {
       deskFor: pluginId => {
         const isBusy = this.#asked.has(pluginId) && !asked.has(pluginId)
-        if (isBusy || !this.#parts.providers.isActive(pluginId)) return undefined
+        if (isBusy || !this.#options.providers.isActive(pluginId)) return undefined
         asked.add(pluginId)
         const abort = this.#asked.get(pluginId) ?? makeAbort()
         this.#asked.set(pluginId, abort)
@@ -111,7 +110,7 @@ export class HistoricRates {
       },
       ended: (pluginId, error) => {
         if (error !== undefined) {
-          this.#parts.services.logOf(pluginId).warn(failureLine('It gave no rates of the past', error))
+          this.#options.services.logOf(pluginId).warn(failureLine('It gave no rates of the past', error))
           this.#asked.get(pluginId)?.abort()
         }
         this.#asked.delete(pluginId)
@@ -125,7 +124,7 @@ export class HistoricRates {
     { signal }: Abort,
     { queries, wanted }: { queries: readonly HistoricQuery[]; wanted: readonly DatedPair[] }
   ): HistoricRateContext {
-    const { providers, services } = this.#parts
+    const { providers, services } = this.#options
     const bias = providers.biasOf(pluginId)
     let count = 0
     let hasRefused = false
@@ -139,7 +138,7 @@ export class HistoricRates {
         reportFault(services, { pluginId, hook: 'fetchHistoricRates', message: 'Invalid data format' })
       }
     }
-    // A date can be changed by whoever holds it.
+    // Dates are mutable.
     const copies = wanted.map(pair => Object.freeze({ ...pair, date: new Date(pair.date) }))
     return Object.freeze({ wanted: Object.freeze(copies), signal, offer })
   }
@@ -184,7 +183,7 @@ const NEAR_SECONDS = 86_400
 /** An answer further away is none. */
 const FAR_SECONDS = 7 * 86_400
 
-/** A price of the past that somebody waits for, and the best that was offered yet. */
+/** A query for a price of the past, with the best offer so far. */
 class HistoricQuery {
   readonly pair: DatedPair
   readonly answer: Promise<RateSnapshot | undefined>
@@ -210,7 +209,7 @@ class HistoricQuery {
     if (this.#best === undefined || compareRanks(offer.rank, this.#best.rank) < 0) this.#best = offer
   }
 
-  /** Gives what there is to whoever waits. */
+  /** Resolves the query with the best offer so far. */
   close(): RateSnapshot | undefined {
     this.#resolve(this.#best?.pair)
     return this.#best?.pair

@@ -76,7 +76,7 @@ const pairsOf = (value: unknown, now: number): readonly RateSnapshot[] => {
   if (!isRecord(value) || value.version !== VERSION || !Array.isArray(value.pairs)) return []
   const rows: readonly unknown[] = value.pairs.slice(0, MAX_PAIRS)
   return rows.filter(isRow).flatMap(([source, fromCurrency, toCurrency, rate, at]) =>
-    // What is of the future has an age that nobody knows.
+    // The age of a pair of the future is unknown.
     at > now || now - at > MAX_AGE_SECONDS
       ? []
       : [Object.freeze({ fromCurrency, toCurrency, rate, source, at })]

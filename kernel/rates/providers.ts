@@ -4,7 +4,7 @@ import type { AppliedRatePlugin } from '../plugins/plugin-set.ts'
 import type { RateProviderSnapshot } from '../types/snapshots.ts'
 import { isBias } from './graph.ts'
 
-/** How an answer ended. */
+/** The outcome of one request to a provider. */
 export interface ProviderAnswer {
   readonly pairCount: number
   readonly durationMs: number
@@ -14,7 +14,7 @@ export interface ProviderAnswer {
   readonly error?: unknown
 }
 
-/** How each provider of rates stands; plugins may still join while it is in use. */
+/** The state of each rate provider; plugins may still join while it is in use. */
 export class RateProviders {
   readonly #plugins: () => readonly AppliedRatePlugin[]
   readonly #states = new Map<string, RateProviderSnapshot>()
@@ -33,7 +33,7 @@ export class RateProviders {
     return biasOf(this.#find(pluginId)?.plugin)
   }
 
-  /** Whether a provider may be asked. */
+  /** Returns true if a provider may be asked. */
   isActive(pluginId: string): boolean {
     const applied = this.#find(pluginId)
     return applied !== undefined && applied.notAsked === undefined

@@ -19,12 +19,12 @@ import {
 } from './graph.ts'
 import type { RateProviders } from './providers.ts'
 
-/** What a refresh runs. */
-export interface RateRefreshParts {
+/** The steps of a refresh. */
+export interface RateRefreshOptions {
   readonly services: Pick<Services, 'io' | 'inBackground'>
   /** Resolves when it is known who can be asked. */
   ready(): Promise<void>
-  /** Adds what is known besides to what somebody wants. */
+  /** Adds hints to the pairs that consumers want. */
   gather(wanted: Iterable<RatePair>): readonly RatePair[]
   /** One round; resolves when it was published. */
   ask(wanted: readonly RatePair[]): Promise<void>
@@ -33,27 +33,27 @@ export interface RateRefreshParts {
 }
 
 /**
- * When rates are asked for: at once when somebody wants pairs that were not asked for just now, then 30 s after each
- * round for as long as somebody wants any (specification §9). While nobody does, nothing waits and nothing runs.
+ * Decides when to fetch rates: at once when a consumer wants pairs that the last round did not fetch, then 30 s after each
+ * round for as long as any consumer wants rates (specification §9). Without a consumer no timer runs.
  */
 export class RateRefresh {
-  readonly #parts: RateRefreshParts
+  readonly #options: RateRefreshOptions
   readonly #wanted = new Set<readonly RatePair[]>()
   #round: Promise<void> | undefined
   /** What the last round asked for. */
   #asked = new RatePairSet(MAX_WANTED)
-  /** Wishes for more than that. */
+  /** Wanted pairs beyond those. */
   readonly #unasked = new Set<readonly RatePair[]>()
   /** By the monotonic clock; long ago before the first. */
   #endedAt = Number.NEGATIVE_INFINITY
   #cancelTimer: (() => void) | undefined
-  /** What those who wait for a round are told at the end. */
+  /** Rejects the callers that wait for a round when the service closes. */
   readonly #waiting = new Set<(error: unknown) => void>()
   #isPaused = false
   #isClosed = false
 
-  constructor(parts: RateRefreshParts) {
-    this.#parts = parts
+  constructor(options: RateRefreshOptions) {
+    this.#options = options
   }
 
   get isRunning(): boolean {
@@ -74,7 +74,7 @@ export class RateRefresh {
     }
   }
 
-  /** Asks now, whoever wants what; joins a round that asks for the same. */
+  /** Runs a round now; joins a running one that fetches the same pairs. */
   async now(): Promise<void> {
     this.#checkOpen()
     const running = this.#round
@@ -106,12 +106,12 @@ export class RateRefresh {
   #run(): Promise<void> {
     this.#cancelTimer?.()
     this.#round = this.#ask()
-    this.#parts.changed()
+    this.#options.changed()
     return this.#round
   }
 
   async #ask(): Promise<void> {
-    const { services, ready, ask, changed, gather } = this.#parts
+    const { services, ready, ask, changed, gather } = this.#options
     try {
       await ready()
       if (this.#isClosed) return
@@ -133,10 +133,10 @@ export class RateRefresh {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     if (this.#wanted.size === 0 || this.#isPaused || this.#isClosed || this.#round !== undefined) return
-    const { clock } = this.#parts.services.io
+    const { clock } = this.#options.services.io
     const dueMs = this.#unasked.size > 0 ? 0 : Math.max(0, this.#endedAt + REFRESH_MS - clock.monotonic())
     this.#cancelTimer = clock.after(dueMs, () => {
-      if (this.#round === undefined) this.#parts.services.inBackground('rates', this.#run())
+      if (this.#round === undefined) this.#options.services.inBackground('rates', this.#run())
     })
   }
 
@@ -145,7 +145,7 @@ export class RateRefresh {
   }
 }
 
-/** What of the pairs can be asked for. */
+/** Returns the valid pairs. */
 const wantedPairs = (pairs: Iterable<RatePair>): readonly RatePair[] => {
   const wanted = new RatePairSet(MAX_WANTED)
   for (const pair of pairs) {
@@ -157,8 +157,7 @@ const wantedPairs = (pairs: Iterable<RatePair>): readonly RatePair[] => {
   return wanted.list()
 }
 
-/** What rounds are made with. */
-export interface RateRoundsParts {
+export interface RateRoundsOptions {
   readonly services: Services
   readonly providers: RateProviders
   /** Takes what a round brought, or a late answer; also when it is nothing but the state of providers. */
@@ -176,7 +175,7 @@ interface ProviderRequest {
   error?: unknown
 }
 
-/** What was wrong with a provider when it ended last: it may be so for many rounds, and is told once. */
+/** The last problem of a provider that was reported: it may last for many rounds, and is reported once. */
 interface ReportedProblems {
   readonly failure: string | undefined
   readonly refusal: string | undefined
@@ -197,17 +196,17 @@ interface Round {
  * other words or has answered in between; so is the fault of one whose offers are refused.
  */
 export class RateRounds {
-  readonly #parts: RateRoundsParts
+  readonly #options: RateRoundsOptions
   readonly #asked = new Map<string, ProviderRequest>()
   readonly #reported = new Map<string, ReportedProblems>()
 
-  constructor(parts: RateRoundsParts) {
-    this.#parts = parts
+  constructor(options: RateRoundsOptions) {
+    this.#options = options
   }
 
   /** Resolves when what came was published; it may be nothing. */
   async ask(wanted: readonly RatePair[]): Promise<void> {
-    const { services } = this.#parts
+    const { services } = this.#options
     const round: Round = { wanted, asked: [], isOver: false }
     const answered = services.hooks.fetchRates.promise(this.#contextsOf(round))
     const cutOff = { clock: services.io.clock, milliseconds: CUT_OFF_MS, what: 'A round of rates' }
@@ -215,7 +214,7 @@ export class RateRounds {
     this.#end(round)
   }
 
-  /** Waits for nobody any more. */
+  /** Closes every open context. */
   close(): void {
     for (const { open, abort } of this.#asked.values()) {
       open.close()
@@ -232,7 +231,7 @@ export class RateRounds {
   }
 
   #contextFor(round: Round, pluginId: string): RateContext | undefined {
-    const { providers, services } = this.#parts
+    const { providers, services } = this.#options
     const known = this.#asked.get(pluginId)
     if (known !== undefined) {
       if (known.round !== round) return undefined
@@ -259,14 +258,14 @@ export class RateRounds {
   #onEnded(round: Round, pluginId: string, error: unknown): boolean {
     const asked = this.#asked.get(pluginId)
     if (asked === undefined || asked.round !== round) return true
-    const { services, providers, publish } = this.#parts
+    const { services, providers, publish } = this.#options
     asked.tapCount -= 1
     if (error !== undefined) asked.error = error
     if (asked.tapCount > 0) return true
     this.#reportFailure(pluginId, asked)
     this.#asked.delete(pluginId)
     asked.open.close()
-    // A plugin that is past its deadline may still be at work for nobody.
+    // A plugin that is past its deadline may still be working.
     if (error !== undefined) asked.abort.abort()
     const { clock } = services.io
     providers.markEnded(pluginId, {
@@ -279,29 +278,28 @@ export class RateRounds {
     return true
   }
 
-  /** What has lasted since the round before was told already. */
+  /** A failure that lasts since the round before was reported already. */
   #reportFailure(pluginId: string, { error, open }: ProviderRequest): void {
     const failure = error === undefined ? undefined : failureLine('It gave no rates', error)
     if (failure !== undefined && failure !== this.#reported.get(pluginId)?.failure) {
-      this.#parts.services.logOf(pluginId).warn(failure)
+      this.#options.services.logOf(pluginId).warn(failure)
     }
     this.#reported.set(pluginId, { failure, refusal: open.refusal })
   }
 
   #reportRefusal(pluginId: string, message: string): void {
     if (message === this.#reported.get(pluginId)?.refusal) return
-    reportFault(this.#parts.services, { pluginId, hook: 'fetchRates', message })
+    reportFault(this.#options.services, { pluginId, hook: 'fetchRates', message })
   }
 
   #end(round: Round): void {
-    const { providers, publish } = this.#parts
+    const { providers, publish } = this.#options
     round.isOver = true
     for (const [pluginId, asked] of this.#asked) if (asked.round === round) providers.markSilent(pluginId)
     publish(round.asked.flatMap(({ open }) => open.take()))
   }
 }
 
-/** What a desk is opened with. */
 export interface OpenContextOptions {
   readonly pluginId: string
   readonly wanted: readonly RatePair[]
@@ -312,7 +310,7 @@ export interface OpenContextOptions {
   refused(message: string): void
 }
 
-/** Where one provider puts its pairs in one round, until it is closed. */
+/** Collects the pairs of one provider in one round, until it is closed. */
 export class OpenContext {
   readonly context: RateContext
   readonly #options: OpenContextOptions
@@ -331,7 +329,7 @@ export class OpenContext {
     })
   }
 
-  /** How many pairs it took. */
+  /** The number of pairs that it took. */
   get count(): number {
     return this.#count
   }
@@ -348,7 +346,7 @@ export class OpenContext {
     return taken
   }
 
-  /** Hears nothing more: the provider has ended, or nobody waits for it. */
+  /** Ignores further offers: the provider has ended, or the round is closed. */
   close(): void {
     this.#isClosed = true
   }
@@ -377,14 +375,14 @@ export class OpenContext {
   }
 }
 
-/** What a rate plugin did wrong, in which hook. */
+/** A fault of a rate plugin in one of its hooks. */
 export interface RateFault {
   readonly pluginId: string
   readonly hook: 'fetchRates' | 'fetchHistoricRates'
   readonly message: string
 }
 
-/** Tells of an offer that was refused: in the plugin's log, and as its fault. */
+/** Reports a refused offer in the plugin's log and as its fault. */
 export const reportFault = ({ logOf, hooks }: Services, { pluginId, hook, message }: RateFault): void => {
   logOf(pluginId).error(message)
   hooks.pluginFault.call(Object.freeze({ pluginId, hook, errorName: 'Error', message }))

@@ -13,7 +13,7 @@ import {
   rateAge
 } from './graph.ts'
 
-/** What routes depend on besides the pairs. */
+/** The inputs of a route besides the pairs. */
 export interface RateQuery {
   /** The biases that are other than usual, by provider. */
   readonly biases?: Readonly<Record<string, number>>
@@ -29,7 +29,7 @@ export interface FoundRoute {
 }
 
 /**
- * Finds routes, and keeps each search for whoever asks next: one for each target and set of biases, until pairs change
+ * Finds routes, and keeps each search for later queries: one for each target and set of biases, until pairs change
  * or the ages in it are {@link MAX_AGEING_SECONDS} old.
  */
 export class RouteFinder {
@@ -99,7 +99,7 @@ const biasKey = (biases: RateQuery['biases']): string =>
     ? ''
     : JSON.stringify(Object.entries(biases).sort(([left], [right]) => (left < right ? -1 : 1)))
 
-/** What a search reckons with. */
+/** The inputs of a search. */
 export interface SearchOptions {
   readonly graph: RateGraph
   readonly target: Currency
@@ -107,7 +107,7 @@ export interface SearchOptions {
   readonly now: number
   /** The bias of a provider by its id. */
   biasOf(sourceId: string): number
-  /** What may not be used. */
+  /** Currencies and pairs to avoid. */
   readonly blocked?: Blocked
 }
 
@@ -164,7 +164,7 @@ class RouteSearch {
     return this.#reach(from) ? this.#rates[from.id] : undefined
   }
 
-  /** Whether nobody has asked for this currency before. */
+  /** Returns true on the first call for this currency. */
   isFirst(from: Currency): boolean {
     if (this.#isAsked[from.id] === 1) return false
     this.#isAsked[from.id] = 1
@@ -183,7 +183,7 @@ class RouteSearch {
     return route
   }
 
-  /** What it costs to go from a currency by one of its pairs. */
+  /** Returns the cost of a hop from a currency by one of its pairs. */
   costOf(pair: Pair, from: Currency): number {
     const age = rateAge(pair.at, this.now)
     const own = pair.from === from ? HOP_COST : INVERTED_HOP_COST
@@ -258,7 +258,7 @@ interface Candidate {
   readonly cost: number
 }
 
-/** What other routes are sought with. */
+/** The inputs of a search for alternative routes. */
 export interface AlternativesOptions {
   readonly from: Currency
   /** The cheapest route. */
@@ -309,7 +309,7 @@ const detourAt = (
   return { hops, cost: costOf(search, from, hops) }
 }
 
-/** Where a route passes, from its beginning to its end. */
+/** Returns the currencies of a route, from its beginning to its end. */
 const currenciesOf = (from: Currency, hops: readonly Pair[]): Currency[] => {
   const passed = [from]
   let at = from
@@ -320,7 +320,7 @@ const currenciesOf = (from: Currency, hops: readonly Pair[]): Currency[] => {
   return passed
 }
 
-/** What a route costs, added up from its end, as the search does. */
+/** Returns the cost of a route, added up from its end, as the search does. */
 const costOf = (search: RouteSearch, from: Currency, hops: readonly Pair[]): number => {
   const passed = currenciesOf(from, hops)
   return hops.reduceRight((sum, hop, at) => sum + search.costOf(hop, passed[at] ?? from), 0)

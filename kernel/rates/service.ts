@@ -14,7 +14,7 @@ import { RateProviders } from './providers.ts'
 import { RateRefresh, RateRounds } from './rounds.ts'
 import { describeRoute, type FoundRoute, findAlternatives, type RateQuery, RouteFinder } from './search.ts'
 
-/** How the rates stand. */
+/** The state of the rates. */
 export interface RateServiceSnapshot {
   readonly providers: readonly RateProviderSnapshot[]
   readonly pairCount: number
@@ -23,17 +23,17 @@ export interface RateServiceSnapshot {
   readonly isRefreshing: boolean
 }
 
-/** How to convert. */
+/** Options of a conversion. */
 export interface ConvertOptions {
   /** The biases of providers that shall be other than their own, by plugin id; each above −1. */
   readonly biases?: Readonly<Record<string, number>>
 }
 
-/** How to search for a route. */
+/** Options of a route search. */
 export interface RouteOptions extends ConvertOptions {
   /** How many of the next cheapest routes to give, too; at most 20. */
   readonly alternatives?: number
-  /** Only look: a pair that is missing is not remembered as a hint, and so is asked of nobody. */
+  /** Only look: a pair that is missing is not remembered as a hint, and so no provider is asked for it. */
   readonly isLookOnly?: boolean
 }
 
@@ -43,9 +43,9 @@ export type FoundRoutes = RouteSnapshot & { readonly alternatives: readonly Rout
 /** The hints of pairs, as applications may see and change them. */
 export type RateHintList = Pick<RateHints, 'list' | 'add' | 'clear'>
 
-/** Exchange rates: asked from every rate plugin while somebody wants them, and the routes through them (specification §9). */
+/** Exchange rates: fetched from every rate plugin while a consumer wants them, and the routes through them (specification §9). */
 export class RateService implements Readable<RateServiceSnapshot> {
-  /** What is asked for besides what somebody wants. */
+  /** The pairs that are fetched besides those that consumers want. */
   readonly hints: RateHintList
   readonly #services: Services
   readonly #hints: RateHints
@@ -104,8 +104,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
   readonly getSnapshot = (): RateServiceSnapshot => this.#state.getSnapshot()
 
   /**
-   * What an amount of one currency is in another by the cheapest route; 0 if there is none, and then the pair is
-   * remembered as a hint.
+   * Converts an amount by the cheapest route; returns 0 if there is none, and then remembers the pair as a hint.
    *
    * @throws OPTION_INVALID for a bias that is no number above −1
    */
@@ -134,7 +133,8 @@ export class RateService implements Readable<RateServiceSnapshot> {
   }
 
   /**
-   * What a native amount is worth: decimal text, exact for the rate of the route, which is an estimate. No digit is cut.
+   * Returns the value of a native amount as decimal text, exact for the rate of the route, which is an estimate. No digit
+   * is cut.
    *
    * @param multiplier - native units in one `from`, a power of ten
    * @returns undefined if there is no route
@@ -175,7 +175,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
    * The price of a pair on a date, from a provider that knows the past: within a day of it from the one of the lowest
    * bias, else the nearest within a week. `at` is when it was so.
    *
-   * @returns undefined if nobody has it
+   * @returns undefined if no provider has it
    * @throws OPTION_INVALID, CONTEXT_CLOSED
    */
   async historicRate(pair: RatePair, date: Date): Promise<RateSnapshot | undefined> {
@@ -251,7 +251,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
 
 const MAX_ALTERNATIVES = 20
 
-/** What is told of a conversion. */
+/** Receives what conversions find and miss. */
 export interface RateTableListener {
   /** A conversion was computed, and not just looked up. */
   onFound(found: FoundRoute): void
@@ -303,7 +303,7 @@ export class RateTable {
     return this.#find(from, to, query)?.rate
   }
 
-  /** The cheapest route and the next ones; undefined if there is none. `isLookOnly`: nobody hears of what was missed. */
+  /** The cheapest route and the next ones; undefined if there is none. `isLookOnly`: a missing pair is not reported. */
   routesOf(
     from: string,
     to: string,
@@ -356,8 +356,8 @@ export class RateTable {
 }
 
 /**
- * What an amount is worth at a rate, as decimal text: exact for the rate as it is written, however small the coin or the
- * rate. No digit is cut; whoever shows it rounds it.
+ * Returns the value of an amount at a rate, as decimal text: exact for the rate as it is written, however small the coin or the
+ * rate. No digit is cut; callers round it for display.
  *
  * @param multiplier - native units in one of the currency, a power of ten
  * @throws AMOUNT_INVALID

@@ -11,7 +11,7 @@ import { type CheckedOffer, type CheckedOrder, isAmount, readOrder } from './off
 import { type Allowance, checkPayees, type OwnAddresses, readAllowances } from './payees.ts'
 import type { SwapWallet } from './request.ts'
 
-/** Who makes a quote. */
+/** The provider of a quote. */
 export interface SwapInfo {
   readonly pluginId: string
   readonly displayName: string
@@ -44,7 +44,7 @@ export interface SwapReview {
   readonly allowances: readonly Allowance[]
   /** False if payees were compared only with own addresses that were shown, saved or paid. */
   readonly isOwnCheckComplete: boolean
-  /** Whom the last draft pays. */
+  /** The address that the last draft pays. */
   readonly destinationAddress: string
   /** Where the provider pays to. */
   readonly payoutAddress: string
@@ -76,11 +76,11 @@ export interface SwapResult {
   readonly transaction: Transaction
   readonly orderId?: string
   readonly orderUri?: string
-  /** Whom the transaction pays. */
+  /** The address that the transaction pays. */
   readonly destinationAddress: string
 }
 
-/** What an approval needs of the quote and its round. */
+/** The quote, the wallets and the round of an approval. */
 export interface ApprovalContext {
   readonly clock: Clock
   readonly calls: Pick<PluginCalls, 'call'>
@@ -96,7 +96,7 @@ export interface ApprovalContext {
   keepOrderId(pluginId: string, orderId: string): Promise<void>
   /** @throws QUOTE_ENDED once the quote is closed */
   checkOpen(): void
-  /** Told right before the first signature. */
+  /** Called right before the first signature. */
   onSend(): void
 }
 
@@ -150,7 +150,7 @@ export const approveQuote = async (
   }
 }
 
-/** Whether a time, in Unix milliseconds, is over. */
+/** Returns true if a time, in Unix milliseconds, has passed. */
 export const hasPassed = (expiresAt: number | undefined, clock: Clock): boolean =>
   expiresAt !== undefined && expiresAt <= clock.now()
 

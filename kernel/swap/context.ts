@@ -6,7 +6,6 @@ import type { SpendInfo, Transaction } from '../types/transaction.ts'
 import { readFeeQuestion } from './offer.ts'
 import type { SwapWallet } from './request.ts'
 
-/** What the desk of one provider is made of. */
 export interface QuoteContextOptions {
   readonly pluginId: string
   readonly request: QuoteRequest
@@ -20,7 +19,7 @@ export interface QuoteContextOptions {
   offer(offer: SwapOffer): void
 }
 
-/** Makes the desk at which one provider sees the request; data goes over it and nothing else. */
+/** Makes the context in which one provider sees the request; it passes plain data only. */
 export const makeQuoteContext = (options: QuoteContextOptions): QuoteContext => {
   const { pluginId, request, userSettings, promoCode, signal, fromWallet, addresses } = options
   const refuse = (rule: string): WalletError =>
@@ -66,7 +65,7 @@ export const makeQuoteContext = (options: QuoteContextOptions): QuoteContext => 
   })
 }
 
-/** What a draft costs in the chain's own coin. */
+/** Returns the network fee of a draft in the chain's own coin. */
 export const coinFeeOf = ({ tokenId, networkFee, parentNetworkFee }: Transaction): NativeAmount =>
   tokenId === null ? networkFee : (parentNetworkFee ?? ZERO)
 
@@ -102,7 +101,7 @@ export class RoundAddresses {
     return this.#refundTo()
   }
 
-  /** What a provider was given to return money to, if it has asked. */
+  /** Returns the refund address that a provider was given, if it has asked for one. */
   async refundGivenTo(pluginId: string): Promise<string | undefined> {
     return this.#refundAsked.has(pluginId) ? this.#refundTo() : undefined
   }

@@ -3,7 +3,7 @@ import { isWalletError, scrub, WalletError } from '../base/errors.ts'
 import { isRecord, isShortText } from '../base/json.ts'
 import type { QuoteRequest } from '../types/swap.ts'
 
-/** Whose error it is, and over what. */
+/** The provider that threw, and the request. */
 export interface ErrorSource {
   readonly pluginId: string
   readonly displayName: string
@@ -13,7 +13,7 @@ export interface ErrorSource {
 }
 
 /**
- * What a provider has thrown, as an error of the catalogue. Errors of the deployed system are known by their names;
+ * Turns what a provider has thrown into an error of the catalogue. Errors of the deployed system are known by their names;
  * the provider that they blame is always the one that threw.
  */
 export const swapErrorOf = (source: ErrorSource, error: unknown): WalletError => {
@@ -34,7 +34,7 @@ const readError = (source: ErrorSource, error: unknown): WalletError => {
   return new WalletError('PLUGIN_FAILED', { pluginId: source.pluginId, hook: source.hook, reason }, error)
 }
 
-/** Whether a provider may end so, as {@link swapErrorOf} has it: then it is no fault of the plugin. */
+/** Returns true for an error of {@link swapErrorOf} that is no fault of the plugin. */
 export const isExpected = ({ code }: WalletError): boolean => !FAULTS.has(code)
 
 /** The one error worth showing of those of all providers, as {@link bestFailureOf} chooses it. */
@@ -122,7 +122,7 @@ const makers = {
 const FAULTS: ReadonlySet<string> = new Set(['BOGUS_DATA', 'PLUGIN_FAILED'])
 
 /**
- * What a desk or a provider's server meets. Errors of other rooms, such as the login, and those that tell what became of
+ * The errors that a quote context or a provider's server may throw. Errors of other rooms, such as the login, and those that tell what became of
  * a payment are no provider's to say: an application would take them at their word.
  */
 const PASSED_ON: ReadonlySet<string> = new Set([

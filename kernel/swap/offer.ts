@@ -19,11 +19,11 @@ export interface CheckedOffer {
   readonly payment: readonly SpendInfo[] | (() => Promise<SwapOrder>)
 }
 
-/** What an offer is held against. */
+/** The request and the wallet's state that an offer must satisfy. */
 export interface OfferCheck {
   readonly pluginId: string
   readonly request: QuoteRequest
-  /** What the paying wallet has of the asset. */
+  /** The paying wallet's balance of the asset. */
   readonly balance: NativeAmount
   readonly now: number
 }
@@ -39,7 +39,7 @@ export interface CheckedOrder {
 }
 
 /**
- * Checks and copies what a provider offers. The amount that was offered for is fixed: of `from` exactly, of `to` at least,
+ * Checks and copies what a provider offers. The requested amount is fixed: of `from` exactly, of `to` at least,
  * unless the offer is an estimate.
  *
  * @throws BOGUS_DATA naming the field; INSUFFICIENT_FUNDS if the wallet has less than it costs
@@ -150,7 +150,7 @@ const LINK = /^https?:\/\/\S+$/
 /** About three years. */
 const MAX_SECONDS = 100_000_000
 
-/** What spends of a provider are held against. */
+/** The payment that the spends of a provider must make. */
 export interface SpendsCheck {
   /** The asset that the user pays with. */
   readonly tokenId: string | null
@@ -164,7 +164,7 @@ export const isAmount = (value: unknown): value is NativeAmount =>
   typeof value === 'string' && /^(0|[1-9]\d{0,99})$/.test(value)
 
 /**
- * Copies what a provider wants to be paid: nobody else holds the copy, and only what a spend has is in it.
+ * Copies what a provider wants to be paid: only this module holds the copy, and it has only the fields of a spend.
  *
  * The last spend pays the swap, in the user's asset and no more than was said; those before it approve a token and
  * pay nothing. Every target has an address.

@@ -5,7 +5,7 @@ import type { ParsedUri } from '../types/engine.ts'
 import type { SpendInfo, SpendTarget } from '../types/transaction.ts'
 import type { SwapWallet } from './request.ts'
 
-/** What payees are held against. */
+/** The wallets and addresses that payees are checked against. */
 export interface PayeeCheck {
   /** The swap plugin. */
   readonly pluginId: string
@@ -85,14 +85,14 @@ const readAddress = async (
 const refuse = ({ pluginId }: PayeeCheck, rule: string, cause?: unknown): WalletError =>
   new WalletError('SWAP_CHANGED', { pluginId, rule }, cause)
 
-/** What an approval of a token lets somebody take of it. */
+/** The amount of a token that an approval lets a spender take. */
 export interface Allowance {
   /** Hex with 0x. */
   readonly spender: string
   readonly nativeAmount: NativeAmount
 }
 
-/** What allowances of an order are held against. */
+/** The order that allowances are checked against. */
 export interface AllowanceRule {
   /** The swap plugin. */
   readonly pluginId: string

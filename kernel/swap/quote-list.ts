@@ -8,7 +8,7 @@ import type { QuoteContext } from '../types/swap.ts'
 import type { QuoteRank, SwapQuote } from './quote.ts'
 import { applyPolicies, type Ranked, type RankPreferences, rankQuotes } from './ranking.ts'
 
-/** How a round stands. */
+/** The state of a round of quotes. */
 export interface QuoteRoundSnapshot {
   readonly roundId: string
   readonly request: SwapRequestSnapshot
@@ -18,7 +18,6 @@ export interface QuoteRoundSnapshot {
   readonly providers: readonly QuoteSnapshot[]
 }
 
-/** What a board is made of. */
 export interface QuoteListOptions {
   readonly services: Services
   readonly roundId: string
@@ -26,7 +25,7 @@ export interface QuoteListOptions {
   readonly preferences: RankPreferences
 }
 
-/** The providers of a round in their order, shown to whoever subscribes and told to observers. */
+/** The providers of a round and their quotes, ranked, as one snapshot for subscribers and observers. */
 export class QuoteList {
   readonly state: Readable<QuoteRoundSnapshot>
   readonly #options: QuoteListOptions
@@ -65,7 +64,7 @@ export class QuoteList {
     return this.#ranked
   }
 
-  /** Where a quote stands; undefined before it is shown. */
+  /** Returns the rank of a quote; undefined before the quote is published. */
   rankOf(quote: SwapQuote): QuoteRank | undefined {
     return this.#ranks.get(quote)
   }
@@ -165,20 +164,20 @@ export interface AskedProvider {
   readonly promoCode: string | undefined
 }
 
-/** Where one provider of a round stands. */
+/** The state of one provider of a round. */
 export interface ProviderState extends AskedProvider {
   readonly context: QuoteContext
   state: QuoteSnapshot['state']
-  /** How many of its taps run; it may have several. */
+  /** The number of its taps that run; a plugin may have several. */
   runningTaps: number
   quote: SwapQuote | undefined
-  /** What was wrong with an offer, or how it failed. */
+  /** The error of its last offer, or of its tap. */
   error: WalletError | undefined
   /** From the beginning of the round to its answer. */
   durationMs: number | undefined
 }
 
-/** What a round tells of a provider. */
+/** Returns the snapshot of one provider of a round. */
 const quoteSnapshotOf = (
   { roundId, request }: Pick<QuoteSnapshot, 'roundId' | 'request'>,
   { plugin, promoCode, state, quote, error, durationMs }: ProviderState

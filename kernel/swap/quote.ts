@@ -11,13 +11,12 @@ import {
 } from './approval.ts'
 import { compareQuotes, type RankPreferences } from './ranking.ts'
 
-/** Where a quote stands in its round. `rank`: from 1 on; `reason`: what puts it before the quote behind it. */
+/** The rank of a quote in its round, from 1 on, and the reason that puts it before the next one. */
 export interface QuoteRank {
   readonly rank: number
   readonly reason: string | undefined
 }
 
-/** What a quote is made of. */
 export interface SwapQuoteOptions extends Omit<ApprovalContext, 'checkOpen' | 'onSend'> {
   readonly quoteId: string
   readonly snapshot: SwapRequestSnapshot
@@ -76,12 +75,12 @@ export class SwapQuote {
     return this.swapInfo.isDex
   }
 
-  /** What has become of it; undefined while it can be approved. */
+  /** How the quote ended; undefined while it can be approved. */
   get fate(): QuoteSnapshot['fate'] {
     return this.#fate
   }
 
-  /** What puts it before the quote behind it, in words; the last one has nothing to say. */
+  /** The reason, in words, that puts it before the next quote; the last quote has none. */
   get rankReason(): string | undefined {
     return this.#options.rankOf(this)?.reason
   }
@@ -125,8 +124,8 @@ export class SwapQuote {
   }
 
   /**
-   * Whether another offer of the same provider takes its place: one that is no worse, or any once it has ended; none
-   * while it is being approved, or when it was.
+   * Returns true if `other`, of the same provider, should replace this quote: it is at least as good, or this quote has
+   * ended. Never while the quote is being approved, or after.
    */
   isReplacedBy(other: SwapQuote, preferences: RankPreferences): boolean {
     const { offer, clock } = this.#options

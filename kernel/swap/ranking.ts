@@ -11,7 +11,7 @@ export interface Rankable {
   readonly toNativeAmount: string
 }
 
-/** What the user prefers. */
+/** The user's preferences among quotes. */
 export type RankPreferences = Pick<SwapOptions, 'preferPluginId' | 'preferType' | 'promoCodes'>
 
 /** A quote in its place. `reason`: what puts it before the next one; the last has none. */
@@ -49,7 +49,7 @@ export const compareQuotes = (one: Rankable, other: Rankable, preferences: RankP
   return differenceOf(rules, weigh(rules, one), weigh(rules, other)).order
 }
 
-/** Whether the user has a promotion code for a plugin. */
+/** Returns the user's promotion code for a plugin, if there is one. */
 export const promoCodeOf = ({ promoCodes }: RankPreferences, pluginId: string): string | undefined =>
   promoCodes !== undefined && Object.hasOwn(promoCodes, pluginId) ? promoCodes[pluginId] : undefined
 

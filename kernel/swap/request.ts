@@ -6,7 +6,7 @@ import type { SwapRequestSnapshot } from '../types/snapshots.ts'
 import type { QuoteRequest, SwapAsset } from '../types/swap.ts'
 import type { SpendInfo, Transaction } from '../types/transaction.ts'
 
-/** What a user wants to swap. */
+/** The swap that a user requests. */
 export interface SwapRequest {
   readonly fromWallet: SwapWallet
   readonly toWallet: SwapWallet
@@ -18,7 +18,7 @@ export interface SwapRequest {
   readonly quoteFor: 'from' | 'max' | 'to'
 }
 
-/** How quotes are asked for and ordered. */
+/** Options for requesting and ranking quotes. */
 export interface SwapOptions {
   /** Comes before all but transfers. */
   readonly preferPluginId?: string
@@ -38,7 +38,7 @@ export interface CheckedRequest {
 }
 
 /**
- * Checks a request, and says it in assets.
+ * Checks a request and resolves its assets.
  *
  * @param tokensOf - the tokens of a currency, by its plugin
  * @throws SAME_CURRENCY for an asset against itself within one wallet; TOKEN_NOT_FOUND, also before the currency has
@@ -107,7 +107,7 @@ const assetOf = (
   })
 }
 
-/** What a swap needs of a wallet; `CurrencyWallet` has it. */
+/** The part of `CurrencyWallet` that a swap uses. */
 export interface SwapWallet {
   readonly id: string
   readonly currencyInfo: CurrencyInfo

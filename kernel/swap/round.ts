@@ -13,7 +13,6 @@ import { type AskedProvider, type ProviderState, QuoteList, type QuoteRoundSnaps
 import type { RankPreferences } from './ranking.ts'
 import type { CheckedRequest, SwapWallet } from './request.ts'
 
-/** What a round is made of. */
 export interface QuoteRoundOptions extends CheckedRequest {
   readonly services: Services
   readonly roundId: string

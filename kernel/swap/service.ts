@@ -12,14 +12,14 @@ import { promoCodeOf } from './ranking.ts'
 import { readRequest, type SwapOptions, type SwapRequest } from './request.ts'
 import { QuoteRound } from './round.ts'
 
-/** What the settings of an account say of a swap plugin. */
+/** An account's settings of a swap plugin. */
 export interface ProviderSettings {
   readonly isEnabled: boolean
   readonly needsActivation: boolean
   readonly userSettings: JsonObject
 }
 
-/** What swaps need of the account. */
+/** The parts of an account that swaps use. */
 export interface SwapServiceOptions {
   readonly services: Services
   settingsOf(plugin: SwapPlugin): ProviderSettings

@@ -13,20 +13,20 @@ import {
 import { changedFields, mergeJson, type Side, WHOLE_FILE } from './merge.ts'
 import { type BoxText, type PendingChange, pastWith, type RepoFile } from './repo-record.ts'
 
-/** What a server said, and what it was sent before it said so. */
+/** A reply of a sync server, with the changes that it answers. */
 export interface AppliedReply {
   /** The changes that this reply acknowledges, as they were when they were sent; empty for a read. */
   readonly sent: ReadonlyMap<string, PendingChange>
   /** Null is a deletion. */
   readonly changes: ReadonlyMap<string, BoxText | null>
   readonly hash?: string
-  /** Whether the server named every file that it has. */
+  /** True if the server named every file that it has. */
   readonly isComplete?: boolean
   /** The files of tombstones that went up beside what was sent. */
   readonly tombstones?: ReadonlyMap<string, BoxText | null>
 }
 
-/** What a box holds. */
+/** The content of a box. */
 export interface FileVersion extends Provenance {
   readonly text: string
   /** Whether another client sealed it, who does not say what it was made of. */
@@ -57,7 +57,7 @@ export interface AppliedFile extends RepoFile {
 }
 
 /**
- * What becomes of one file after a reply, at a time in milliseconds since 1970. Pure but for the sealing of a merge.
+ * Applies a reply to one file, at a time in milliseconds since 1970. Pure but for the sealing of a merge.
  *
  * A change is dropped only if it is still what was sent (protocol §8 row 13); a newer edit stays, with the sent
  * text as its base. An upload replaces whole files, so the server may show a version that was made without ours: the
@@ -92,7 +92,7 @@ export interface FileReply {
   readonly now: number
   /** For each known deletion of the file, the edits that it knew of. */
   readonly deletions?: readonly Lineage[]
-  /** Whether the reply itself says what a deletion of the file knew. */
+  /** True if the reply itself has a tombstone of the file. */
   readonly isNamed?: boolean | undefined
 }
 
@@ -221,19 +221,19 @@ export const RECENT_MS = 120_000
 export const MAX_FEW = 25
 
 interface TwoVersions {
-  /** What ours was made of, oldest first. */
+  /** The versions that ours was made of, oldest first. */
   readonly known: readonly BoxText[]
   readonly mine: BoxText
   readonly theirs: BoxText
   /** Our change that the server has not, or was sent in the request that it answers with theirs; undefined for neither. */
   readonly begun: PendingChange | undefined
-  /** Whose value stands where both changed one field: the later writer's. */
+  /** The side whose value stands where both changed one field: the later writer. */
   readonly winner: Side
-  /** Whether the server has had ours for a short while only. */
+  /** True if the server has had ours for a short while only. */
   readonly isRecent: boolean
-  /** Whether there was no file before what is known. */
+  /** True if there was no file before the known versions. */
   readonly isNew: boolean
-  /** Whether ours is a change that no server has acknowledged. */
+  /** True if ours is a change that no server has acknowledged. */
   readonly isWaiting: boolean
 }
 
@@ -351,7 +351,7 @@ interface TwoFiles {
   readonly lineage: Lineage
 }
 
-/** What both versions were made of, for the merge; undefined if that is not known. */
+/** Returns the common origin of both versions for the merge; undefined if it is not known. */
 const originOf = (known: readonly FileVersion[], { mine, theirs, lineage }: TwoFiles): Origin | undefined => {
   const common = known.filter(version => covers(theirs.lineage, version.lineage))
   const newest = common.filter(

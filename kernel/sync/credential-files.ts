@@ -6,7 +6,6 @@ import { utf8Of } from '../crypto/encoding.ts'
 import type { Disk } from '../io/disk.ts'
 import type { Io } from '../io/io.ts'
 
-/** What doubled files need. */
 export interface CredentialFilesOptions {
   readonly io: Pick<Io, 'crypto' | 'clock'>
   readonly disk: Disk

@@ -11,10 +11,10 @@ export interface FieldEdit {
   readonly value: Json | undefined
 }
 
-/** What the edits of a file are, given what it holds at that moment; undefined if there is no file. */
+/** Returns the edits of a file, given its present fields; undefined if there is no file. */
 export type MakeEdits = (fields: JsonObject | undefined) => readonly FieldEdit[]
 
-/** Where a JSON file lives, and where damaged ones go. */
+/** The repo and path of a JSON file, and the disk that quarantines damaged ones. */
 export interface JsonFileOptions {
   readonly repo: Repo
   readonly path: string
@@ -135,7 +135,7 @@ const withField = (fields: JsonObject, name: string, value: Json | undefined): J
     ? Object.fromEntries(Object.entries(fields).filter(([known]) => known !== name))
     : { ...fields, [name]: value }
 
-/** What a file holds; `rule` says what is wrong with one that cannot be read. */
+/** The content of a file; `rule` says what is wrong with one that cannot be read. */
 interface Present {
   readonly fields: JsonObject | undefined
   readonly rule?: string

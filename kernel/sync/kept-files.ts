@@ -2,7 +2,7 @@ import type { BulkChange } from '../repo/store/bulk.ts'
 import type { PagedStore } from '../repo/store/paged-store.ts'
 import { type BoxText, PREFIX } from './repo-record.ts'
 
-/** Why a text is kept that a file has no more. */
+/** The reason for which a former text of a file is kept. */
 export type KeptReason = 'deleted' | 'replaced'
 
 /** A text that a file had before a server deleted or replaced it; it can be brought back for 30 days. */
@@ -35,7 +35,7 @@ export const listKept = (store: Pick<PagedStore, 'entries'>, now: number): KeptF
 export const isKept = (key: string): boolean =>
   key.startsWith(PREFIX.removed) || key.startsWith(PREFIX.replaced)
 
-/** How many texts are kept. */
+/** Counts the kept texts. */
 export const countKept = (store: Pick<PagedStore, 'entries'>): number => {
   let count = 0
   for (const [prefix] of REASONS) for (const _ of store.entries(prefix)) count += 1
@@ -57,7 +57,7 @@ export const findKept = (
 /**
  * Adds to the writes of a store that texts are kept for 30 days: the newest thousand that were deleted, and the newest 300,
  * of at most half a million characters, that were replaced. Of a file that was replaced often the first and the last text
- * stay longest, so that nobody pushes the first one out by replacing it again and again.
+ * stay longest, so that repeated replacements never push the first one out.
  */
 export const planKept = (
   store: Pick<PagedStore, 'entries'>,

@@ -47,7 +47,7 @@ export interface EditId {
 /** Where a version comes from: the edits in it, and for the fields that changed last which edit gave them their value. */
 export interface Provenance {
   readonly lineage: Lineage
-  /** By the mark of the field, the newest first; of very many those that changed last. */
+  /** By the tag of the field, the newest first; of very many those that changed last. */
   readonly stamps: ReadonlyMap<number, EditId>
 }
 
@@ -77,7 +77,7 @@ export const laterSide = (
   return undefined
 }
 
-/** Where the merge of two versions comes from, of which one may be another client's that stamps nothing. */
+/** Returns the provenance of the merge of two versions, of which one may be another client's, which stamps nothing. */
 export const mergedProvenance = (sides: {
   readonly mine: Provenance
   readonly theirs: Provenance
@@ -94,7 +94,7 @@ export const mergedProvenance = (sides: {
   return { lineage: joinLineages(mine.lineage, theirs.lineage), stamps }
 }
 
-/** What stands in a version's box: the lineage in its header, the stamps in its footer. */
+/** Encodes the lineage for the header of a version's box, and the stamps for its footer. */
 export const encodeProvenance = ({ lineage, stamps }: Provenance): BoxMark => {
   const sessions = [...lineage].slice(0, MAX_SESSIONS)
   const header = new Uint8Array(MAGIC.length + 1 + sessions.length * ENTRY)
@@ -120,7 +120,7 @@ export const encodeProvenance = ({ lineage, stamps }: Provenance): BoxMark => {
   return { header, footer }
 }
 
-/** What {@link encodeProvenance} has put into a box; undefined if there is noise only, because another client sealed it. */
+/** Reads what {@link encodeProvenance} has put into a box; undefined if there is only noise, because another client sealed it. */
 export const decodeProvenance = ({ header, footer }: BoxMark): Provenance | undefined => {
   const size = header[MAGIC.length] ?? 0
   const isMarked = MAGIC.every((byte, i) => header[i] === byte)
@@ -144,7 +144,7 @@ export const decodeProvenance = ({ header, footer }: BoxMark): Provenance | unde
   return { lineage, stamps }
 }
 
-/** Where a version comes from that another client sealed: an edit of its own, named by the vector of its box. */
+/** Returns the provenance of a version that another client sealed: an edit of its own, named by the vector of its box. */
 export const foreignProvenance = (vector: string): Provenance => ({
   lineage: new Map([[vector.slice(0, 2 * SESSION), FOREIGN]]),
   stamps: new Map()
@@ -172,7 +172,7 @@ export class EditCount {
     this.#clock = clock
   }
 
-  /** Where the next version of a file comes from, given where its present one does and which fields change. */
+  /** Returns the provenance of the next version of a file, given that of its present one and the fields that change. */
   next(present: Provenance | undefined, fields: readonly number[]): Provenance {
     // Higher than of every edit that it knows; of those that it does not know, the later one is higher by the clocks.
     let known = this.#count

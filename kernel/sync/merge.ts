@@ -8,7 +8,7 @@ export interface ThreeTexts {
   readonly earlier?: readonly string[]
   readonly mine: string
   readonly theirs: string
-  /** Whose value stands where both changed one field: the later writer's. */
+  /** The side whose value stands where both changed one field: the later writer. */
   readonly winner: Side
   /** Tells whose value of a field is the later one, by its tag; undefined if only the texts can tell. */
   readonly laterOf?: (tag: number) => Side | undefined
@@ -94,7 +94,7 @@ const addChanged = (found: ChangedTags, tag: number, old: unknown, present: unkn
   if (!isDeep || tags.length === known) tags.push(tag)
 }
 
-/** What tells a field from the others of its file, in 32 bits (FNV-1a): a hash of its parent's tag and its name. */
+/** Identifies a field within its file by 32 bits (FNV-1a): a hash of its parent's tag and its name. */
 const fieldTag = (parent: number, name: string): number => {
   let tag = Math.imul(parent ^ 0x1f, FNV_PRIME)
   for (let i = 0; i < name.length; i += 1) tag = Math.imul(tag ^ name.charCodeAt(i), FNV_PRIME)
@@ -163,7 +163,7 @@ interface ThreeSets {
   readonly laterOf: ThreeTexts['laterOf'] | undefined
 }
 
-/** Who has changed a text's tag in the set decides; the other side has left it as one of the steps had it. */
+/** The side that added or removed a text decides; the other side still has it as one of the steps had it. */
 const mergeSets = ({ steps, mine, theirs, laterOf }: ThreeSets, tag: number): string[] => {
   const [ours, others, ...begun] = [mine, theirs, ...steps].map(list => new Set(list))
   return [...new Set([...mine, ...theirs])]

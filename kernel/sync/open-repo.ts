@@ -10,7 +10,6 @@ import { BULK, boxText, PREFIX, parseBox, pendingEntry } from './repo-record.ts'
 import { parseStatus } from './repo-state.ts'
 import { isTombstonePath, tombstoneKey } from './tombstones.ts'
 
-/** What opening a repo needs. */
 export interface OpenRepoOptions extends RepoOptions {
   readonly disk: Disk
   /** Where a deployed client's folders begin on this disk: '' for files, `airbitz/` for a browser's storage. */
@@ -20,7 +19,7 @@ export interface OpenRepoOptions extends RepoOptions {
 /**
  * Opens a synced, encrypted repo: its local store under `repos/<id>/store`, where no deployed client looks.
  *
- * A deployed client's folder of the same repo is taken in on first sight and moved to `imported/`.
+ * A deployed client's folder of the same repo is imported at the first opening and moved to `imported/`.
  *
  * @throws STORAGE_FAILED, STORAGE_FULL
  */
@@ -44,7 +43,7 @@ export const openRepo = async (options: OpenRepoOptions): Promise<Repo> => {
   return repo
 }
 
-/** Where a deployed client's copy of a repo may be. */
+/** The place of a deployed client's copy of a repo, and the store that imports it. */
 export interface DeployedRepo {
   readonly store: PagedStore
   readonly disk: Disk
@@ -57,7 +56,7 @@ export interface DeployedRepo {
 }
 
 /**
- * Takes in a repo as a deployed client keeps it: `repos/<id>/{status.json,data/…,changes/…}` (protocol §3.3).
+ * Imports a repo as a deployed client keeps it: `repos/<id>/{status.json,data/…,changes/…}` (protocol §3.3).
  *
  * What our store already has wins. Everything is durable in our store before the first old file moves to
  * `imported/`; a crash in between goes on at the next opening. A file that is no box, or whose path is outside

@@ -9,24 +9,23 @@ import { type BoxText, PREFIX, type RepoFile, vectorOf, visibleOf } from './repo
 /**
  * Returns true if the text that a server has for a path belongs there, given the text that is there now.
  *
- * Boxes do not say which file they are: a server that puts one in another's options is found out by what is in it.
+ * Boxes do not say which file they are: a server that puts one in another's place is found out by its content.
  */
 export type BelongsAt = (
   path: string,
   texts: { readonly theirs: string; readonly present: string }
 ) => boolean
 
-/** What a guard found in a reply. */
+/** The numbers of files of a reply that the guard did not take as they came. */
 export interface GuardFindings {
   /** Files of which the server has a version that was replaced before; ours is sent again. */
   readonly old: number
-  /** Files in whose options the server has another's text; ours is sent again. */
+  /** Files in whose place the server has another's text; ours is sent again. */
   readonly misplaced: number
   /** New files that were not taken, because they do not open and there are too many of them. */
   readonly refused: number
 }
 
-/** What a guard needs to see. */
 export interface GuardOptions {
   readonly reply: AppliedReply
   readonly store: PagedStore
@@ -91,7 +90,7 @@ export class ReplyGuard {
   }
 
   /**
-   * What becomes of a file that is here, if the server's version must not replace it; undefined if it may be applied.
+   * Returns the state of an existing file whose server version must not replace it; undefined if the version may be applied.
    *
    * @param apply - applies the reply without the server's version of this file
    */
@@ -193,7 +192,7 @@ export class ReplyGuard {
 
 /**
  * A vector is 16 random bytes; half of it is enough to know it again. The path belongs to it: a server may have shown the box in
- * the options of another.
+ * the place of another.
  */
 const keyOf = (path: string, box: BoxText): string => `${PREFIX.old}${vectorOf(box).slice(0, 16)}/${path}`
 

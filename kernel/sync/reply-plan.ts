@@ -29,7 +29,7 @@ import {
 import { parseStatus } from './repo-state.ts'
 import { isTombstonePath, type Tombstones } from './tombstones.ts'
 
-/** What planning needs to see of a repo. */
+/** A reply, and the parts of the repo that its plan reads. */
 export interface ReplyContext {
   readonly reply: AppliedReply
   readonly store: PagedStore
@@ -47,7 +47,7 @@ export interface ReplyContext {
   random(): number
 }
 
-/** What a reply, or a part of one, comes to: one write of the store, and the paths whose visible content it changes. */
+/** The plan of a reply, or of a part of one: one write of the store, and the paths whose visible content it changes. */
 export interface ReplyPlan {
   readonly writes: Map<string, string | BulkChange | null>
   readonly changed: readonly string[]
@@ -206,7 +206,7 @@ export const planHealing = async (
 }
 
 /**
- * Adds that the past of files is forgotten that nobody can build upon any more.
+ * Adds the deletion of past versions that no device can build upon any more.
  *
  * An upload leaves within {@link FRESH_MS} of the read before it, and each request ends within its 30 seconds: so long may a
  * version still arrive that was made of one that is replaced. It is seen by a read that begins after that, and this reply
@@ -264,19 +264,19 @@ export const planHash = (context: ReplyContext, writes: Map<string, string | Bul
   return isOld
 }
 
-/** Whether a reply names everything that the server has, and is not the first one. */
+/** Returns true if a reply names everything that the server has, and is not the first one. */
 const heals = ({ reply, store }: ReplyContext): boolean => {
   const { lastSync, isDamaged } = parseStatus(store.get(PREFIX.status))
   return reply.isComplete === true && (lastSync > 0 || isDamaged === true)
 }
 
-/** How old what an upload is built upon may be when it leaves, in milliseconds. */
+/** The greatest age of the reply that an upload is built upon, in milliseconds. */
 export const FRESH_MS = 45_000
 /** How long the past of a file is needed: twice {@link FRESH_MS} and two requests, rounded up. */
 const PAST_MS = 4 * 60_000
 const LATE_MS = 24 * 3600 * 1000
 const KEEP_PAST = 100
-/** How often it is looked for what can be forgotten. */
+/** The least time between two searches for versions to forget. */
 const FORGET_MS = 10_000
 
 /** What is said of a conflict that may have undone an edit. */

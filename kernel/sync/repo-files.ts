@@ -37,11 +37,11 @@ export class RepoFiles {
   #pending: Set<string> | undefined
   /** The paths of files whose past is kept; undefined while there is none. */
   #past: Set<string> | undefined
-  /** How many deletions are remembered, at most: one that is undone or made twice counts until they are counted anew. */
+  /** An upper bound of the remembered deletions: one that is undone or made twice counts until the next recount. */
   #deletedCount = 0
-  /** Of the last write; unknown until it is wanted. */
+  /** The revision of the last write; read on first use. */
   #revision: number | undefined
-  /** Of any write, also one that failed: somebody may have seen its number, which is not used again. */
+  /** The highest revision ever assigned, failed writes included; revisions are never reused. */
   #highest = 0
 
   constructor(store: PagedStore) {
@@ -72,7 +72,7 @@ export class RepoFiles {
     }
   }
 
-  /** What each of some files is now; undefined where there is none. */
+  /** Returns the present box of each file; undefined where there is no file. */
   async boxes(paths: readonly string[]): Promise<(BoxText | undefined)[]> {
     const boxes: (BoxText | undefined)[] = []
     const inTables = new Map<string, number[]>()
@@ -104,7 +104,7 @@ export class RepoFiles {
     return this.#store.table(PREFIX.file + folder).has(path.slice(folder.length))
   }
 
-  /** How many files there are. */
+  /** Counts the files. */
   async count(): Promise<number> {
     let count = 0
     for (const _ of this.#store.entries(PREFIX.file)) count += 1
@@ -178,7 +178,7 @@ export class RepoFiles {
     }
   }
 
-  /** Whether a file of a large folder was deleted here and not written since, as far as is remembered. */
+  /** Returns true if a file of a large folder is remembered as deleted and not written since. */
   wasDeleted(path: string): boolean {
     return this.#deletedCount > 0 && this.#store.get(PREFIX.gone + path) !== undefined
   }
@@ -244,7 +244,7 @@ const MAX_UPLOAD = 900_000
 const GROUP = 25
 /** How many texts are kept of a change that is edited again and again while no answer comes. */
 const MAX_SENT = 3
-/** Of what an earlier process left, nobody knows whether it was sent. */
+/** Stands for a change of an earlier process, which may have been sent. */
 const ANY = '*'
 
 /** Which changes to send. */
@@ -254,7 +254,7 @@ export interface TakeOptions {
   readonly takesDeletions: boolean
 }
 
-/** What is known of the pending changes of a repo beside what they are: which may have been sent. */
+/** Remembers which pending changes of a repo may have been sent. */
 export class PendingChanges {
   readonly #files: RepoFiles
   /** The text of a path that a request held last, by the vector of its box; undefined while there is none. */
@@ -265,7 +265,7 @@ export class PendingChanges {
     if (files.pending.size > 0) this.#taken = new Map([...files.pending].map(path => [path, ANY]))
   }
 
-  /** Forgets what was sent of paths that durably hold nothing more; until then a change may come back. */
+  /** Drops the upload record of paths without a pending change, once that is durable. */
   forgetSent(changes: StoreChanges): void {
     if (this.#taken === undefined) return
     for (const key of changes.keys()) {

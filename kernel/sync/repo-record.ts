@@ -27,7 +27,7 @@ export interface PastVersions {
   /** When the newest of them was replaced, or the file was new, in milliseconds since 1970. */
   readonly at: number
   readonly boxes: readonly BoxText[]
-  /** Whether there was no file before them. */
+  /** True if there was no file before them. */
   readonly isNew?: boolean
 }
 
@@ -174,11 +174,11 @@ export const pastWith = (
   return { at: now, boxes: kept, isNew: past?.isNew === true }
 }
 
-/** What a person sees of a file: our change, or what the server has. */
+/** Returns the visible box of a file: our change, or else the server's. */
 export const visibleOf = ({ data, pending }: RepoFile): BoxText | undefined =>
   pending === undefined ? data : (pending.box ?? undefined)
 
-/** What tells one box of a file from another. */
+/** Returns the vector of a box, which tells it from the other boxes of its file. */
 export const vectorOf = (box: BoxText | null): string => (box === null ? '' : (parseBox(box)?.iv_hex ?? ''))
 
 /** The most versions that are kept of a file. */

@@ -2,7 +2,7 @@ import { isRecord, tryParseJson } from '../base/json.ts'
 import type { RepoSnapshot } from '../types/snapshots.ts'
 import { PREFIX } from './repo-record.ts'
 
-/** How a repo stands with its server, whoever it belongs to. */
+/** The sync state of a repo, without its owner. */
 export type RepoState = Omit<RepoSnapshot, 'accountId' | 'walletId' | 'isOpen'>
 
 /** The facts of a repo, with undefined for what is absent. */
@@ -45,7 +45,7 @@ export const repoStateOf = ({ lastHash, errorCode, ...facts }: RepoStateFields):
   ...(facts.doubtfulCount === undefined ? {} : { doubtfulCount: facts.doubtfulCount })
 })
 
-/** When a server last had an older state, and of how many files. */
+/** The time at which a server last showed an older state, and the number of files concerned. */
 export type Rollback = Pick<RepoState, 'rolledBackAt' | 'rolledBackFiles'>
 
 /** Reads a {@link Rollback} of this device; nothing if there was none. */
@@ -58,7 +58,7 @@ export const parseRollback = (text: string | undefined): Rollback => {
     : {}
 }
 
-/** How far a repo is with its server. */
+/** The last sync of a repo and the server's state then. */
 export interface SyncPosition {
   /** Unix seconds; 0 before the first sync. */
   readonly lastSync: number
@@ -84,7 +84,7 @@ export const parseStatus = (text: string | undefined): SyncPosition => {
 export const isHash = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_=-]{1,256}$/.test(value)
 
-/** What is written when something was lost on this device: the server is to send everything, and a damage has a mark. */
+/** Returns the entries that record a loss on this device: the next sync fetches everything, and the damage gets a mark. */
 export const damageNotes = (status: string | undefined, now: number): Map<string, string> => {
   const { lastSync, isDamaged } = parseStatus(status)
   const notes = new Map<string, string>([[PREFIX.status, JSON.stringify({ lastSync, isDamaged: true })]])

@@ -39,7 +39,7 @@ import {
 import { type Tombstone, Tombstones, tombstoneFiles } from './tombstones.ts'
 import { checkFile, planWrite, type RepoChanges, type WriteContext } from './write-plan.ts'
 
-/** What a repo is made of besides its store. */
+/** The identity and keys of a repo, and the listeners of its owner. */
 export interface RepoOptions {
   readonly io: Io
   /** Base58 of the sync key's hash (protocol §1.7); names the folder and stands in logs. */
@@ -66,7 +66,7 @@ export class Repo {
   /** For the calls to the sync servers only; never logged. */
   readonly syncKey: Secret<Uint8Array>
   /**
-   * What this device keeps beside the files and never syncs: settings and tables of whoever the repo belongs to.
+   * Entries and tables of the repo's owner that this device keeps beside the files and never syncs.
    *
    * Its keys are its own; each `t/<name>/` is a table of many rows.
    */
@@ -82,7 +82,7 @@ export class Repo {
   readonly #belongsAt: BelongsAt | undefined
   readonly #state: Observable<RepoState>
   #listeners: readonly ((paths: readonly string[]) => void)[] = []
-  /** Whoever reads files in order to write them has its turn, so that nothing comes in between. */
+  /** Held from reading files to writing them, so that no other write comes in between. */
   readonly #mutex = new Mutex()
   readonly #syncMutex = new Mutex()
   readonly #inFlight = new InFlightWrites()
@@ -119,7 +119,7 @@ export class Repo {
     return this.#state
   }
 
-  /** How many changes the server has not acknowledged. */
+  /** The number of changes that the server has not acknowledged. */
   get pendingCount(): number {
     return this.#files.pending.size
   }
@@ -182,7 +182,7 @@ export class Repo {
   /**
    * Grows with every write that changes a file, whether here or on the server.
    *
-   * Who derives something from the files keeps it beside what was derived, and asks {@link changedSince}.
+   * Keep it beside data that is derived from the files, and pass it to {@link changedSince}.
    */
   get revision(): number {
     return this.#files.revision
@@ -363,10 +363,10 @@ export class Repo {
   }
 
   /**
-   * Takes a server's reply in, tells the listeners, and returns the changed paths.
+   * Applies a server's reply durably, notifies the listeners, and returns the changed paths.
    *
-   * A large reply is taken in part by part, and its hash with the last one: after a crash in between the rest is fetched
-   * again, and what is there already is not written twice. Listeners hear of each part when it is durable.
+   * A large reply is applied in parts, and its hash with the last one: after a crash in between the rest is fetched again,
+   * and files that are there already are not written twice. Listeners are notified of each part when it is durable.
    *
    * @throws SYNC_FAILED if it would delete more than 50 files and a tenth of the repo; nothing is changed then
    */
@@ -374,7 +374,7 @@ export class Repo {
     return (await this.apply(reply)).durable
   }
 
-  /** {@link applyReply} up to where every read sees it; the rest of it ends with `durable`. */
+  /** Applies a reply; when it resolves every read sees the reply, and `durable` resolves with the changed paths. */
   async apply(reply: AppliedReply): Promise<{ readonly durable: Promise<readonly string[]> }> {
     const place = {
       ...{ reply, store: this.#store, files: this.#files, boxes: this.#boxes, report: this.#report },

@@ -19,9 +19,8 @@ export interface StoreReply {
   readonly hash?: string
 }
 
-/** How to read a reply. */
 export interface ReplyOptions {
-  /** Whether it answers an upload: then it must have a hash. */
+  /** True for the reply to an upload, which must have a hash. */
   readonly isUpload: boolean
   readonly clock: Pick<Clock, 'monotonic' | 'turn'>
   /** Hears of each entry that cannot be used, up to ten. */

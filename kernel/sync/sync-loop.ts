@@ -7,17 +7,16 @@ import type { BoxText, PendingChange } from './repo-record.ts'
 import type { StoreReply } from './store-reply.ts'
 import type { SyncServers } from './sync-servers.ts'
 
-/** What the loop needs. */
 export interface SyncLoopOptions {
   readonly io: Pick<Io, 'clock' | 'random'>
   readonly servers: Pick<SyncServers, 'exchange'>
   /** Hears of each failed sync; the loop goes on. */
   readonly report: ReportError
-  /** Hears which files a sync has onExchange; not of one that had nothing to do. */
+  /** Receives the files that a sync has exchanged; not called for a sync that had nothing to do. */
   readonly onExchange?: (exchange: ExchangeSnapshot) => void
 }
 
-/** What the syncs of a repo have onExchange since it was opened. */
+/** The number of files that the syncs of a repo have exchanged since it was opened. */
 export interface RepoTraffic {
   /** The server's state that was known before the first of them. */
   readonly openingHash?: string
@@ -110,7 +109,7 @@ export class SyncLoop {
     }
   }
 
-  /** What the syncs of a repo have onExchange so far. */
+  /** Returns the traffic of a repo so far. */
   trafficOf(repo: Repo): RepoTraffic {
     const { lastHash } = repo.state.getSnapshot()
     const none = { ...(lastHash === undefined ? {} : { openingHash: lastHash }), sent: 0, received: 0 }
@@ -242,7 +241,7 @@ const GATHER_MS = 7000
 const MAX_BACKOFF_MS = 600_000
 const MAX_RUNNING = 4
 
-/** What one sync did. */
+/** The result of one sync. */
 export interface SyncResult {
   /** The paths of the changes that the server took. */
   readonly sent: readonly string[]

@@ -7,7 +7,7 @@ import type { FetchOptions, FetchReply, Io } from '../io/io.ts'
 import type { BoxText } from './repo-record.ts'
 import { parseStoreReply, type StoreReply } from './store-reply.ts'
 
-/** Where a context begins to look for sync servers. */
+/** The configured servers of a context. */
 export interface SyncServersOptions {
   readonly io: Pick<Io, 'clock' | 'crypto' | 'fetch' | 'random'>
   /** Addresses without a path, such as `https://sync-us1.edge.app`. */
@@ -30,7 +30,7 @@ export interface StoreRequest {
 /** A reply and the server that gave it. */
 export interface ServedReply extends StoreReply {
   readonly server: string
-  /** Whether it was asked for everything, because there was no hash or the server did not know it. */
+  /** True if the request was for everything, because there was no hash or the server did not know it. */
   readonly isComplete: boolean
 }
 

@@ -120,7 +120,7 @@ export class Tombstones {
   }
 }
 
-/** What a reply says of deletions. */
+/** The tombstones of a reply, as they are stored. */
 export interface IngestedTombstones {
   /** The writes of the store that keep it. */
   readonly writes: ReadonlyMap<string, string | null>
@@ -128,7 +128,6 @@ export interface IngestedTombstones {
   readonly named: ReadonlySet<string>
 }
 
-/** What the tombstones of a repo need. */
 export interface TombstonesOptions {
   readonly io: Pick<Io, 'crypto' | 'random'>
   readonly store: Pick<PagedStore, 'entries'>

@@ -12,7 +12,7 @@ import type { RepoBoxes, SealedVersion } from './repo-boxes.ts'
 import type { NamedFile, PendingChanges, RepoFiles } from './repo-files.ts'
 import { type BoxText, PREFIX, pendingEntry, visibleOf } from './repo-record.ts'
 
-/** What planning a write needs to see of a repo. */
+/** The parts of a repo that the plan of a write reads. */
 export interface WriteContext {
   readonly clock: Pick<Clock, 'monotonic' | 'now' | 'turn'>
   readonly store: Pick<PagedStore, 'entries'>
@@ -21,11 +21,11 @@ export interface WriteContext {
   readonly boxes: RepoBoxes
 }
 
-/** What it takes to make files what they are to be. */
+/** One write of the store that gives files their new texts. */
 export interface WritePlan {
   /** The one write of the store. */
   readonly writes: Map<string, string | BulkChange | null>
-  /** Whether some texts were there already, perhaps by a write that may still fail. */
+  /** True if some texts were there already, perhaps by a write that may still fail. */
   readonly hasSkipped: boolean
 }
 
