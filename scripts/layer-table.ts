@@ -51,6 +51,8 @@ export const layers: readonly (readonly Room[])[] = [
   [kernel('kernel/keys'), kernel('kernel/repo')],
   [kernel('kernel/sync')],
   [kernel('kernel/login')],
+  [kernel('kernel/wallet/history'), kernel('kernel/wallet/engine')],
+  [kernel('kernel/wallet/spend')],
   [
     kernel('kernel/wallet'),
     { path: 'kernel/rates', packages: [...KERNEL, 'tinyqueue'] },

@@ -2,6 +2,7 @@ import { isNativeAmount, nativeAmount } from '../../base/amount.ts'
 import { copyData, copyList } from '../../base/copy-data.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
 import { copyJson, isRecord, type JsonObject } from '../../base/json.ts'
+import { isDateSeconds } from '../../base/time.ts'
 import type {
   BalanceDetails,
   FreshAddress,
@@ -10,7 +11,6 @@ import type {
   StakingStatus
 } from '../../types/engine.ts'
 import type { EngineTransaction, Memo, SentState } from '../../types/transaction.ts'
-import { isDateSeconds } from '../history/file-format.ts'
 
 const MAX_TXID = 200
 
@@ -39,7 +39,7 @@ export const checkEngineTransaction = (pluginId: string, value: unknown): Engine
 }
 
 /**
- * Reads a transaction that an engine reports or makes: each field once, into an object that nobody else holds; then
+ * Reads a transaction that an engine reports or makes: each field once, into an object of its own; then
  * checks that. Fields that an engine has no business with are left out.
  *
  * @throws BOGUS_TX naming the field
@@ -89,7 +89,7 @@ export const checkSignedTransaction = (pluginId: string, value: unknown): Engine
 }
 
 /**
- * A copy of data that a plugin gave, which nobody else holds; each property is read once.
+ * Copies data that a plugin gave, so that the plugin cannot change it; each property is read once.
  *
  * @param what - what it is, for the error
  * @throws BOGUS_DATA

@@ -1,6 +1,7 @@
 import { isNativeAmount } from '../../base/amount.ts'
 import { WalletError } from '../../base/errors.ts'
 import { isRecord, type Json, type JsonObject } from '../../base/json.ts'
+import { isDateSeconds } from '../../base/time.ts'
 import type {
   EngineTransaction,
   Metadata,
@@ -98,12 +99,6 @@ export const parseTransactionFile = (value: unknown): TransactionFile => {
 /** The fields that were not understood. */
 const unreadOf = (value: Record<string, unknown>, known: object): [name: string, value: Json][] =>
   Object.entries(value as Record<string, Json>).filter(([name]) => !Object.hasOwn(known, name))
-
-/** Tells whether a number of seconds is a date that can be shown (pure). */
-export const isDateSeconds = (value: unknown): value is number =>
-  typeof value === 'number' && Math.abs(value) <= MAX_SECONDS
-
-const MAX_SECONDS = 8_640_000_000_000
 
 /** The JSON of a transaction file, in the field order of the deployed writers. */
 export const transactionFileJson = (file: TransactionFile): JsonObject => {
