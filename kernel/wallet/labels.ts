@@ -17,7 +17,7 @@ export type LabelledWallet = AddressSource &
 export interface LabelImport {
   /** A row that names one of them is for that one; every other row is for all that know what it is about. */
   readonly wallets: readonly LabelledWallet[]
-  /** Tells what would be done, and writes nothing. */
+  /** Returns the results without writing anything. */
   readonly dryRun?: boolean
   /** Lets the file win where another text is noted already. */
   readonly mayReplace?: boolean
@@ -47,13 +47,13 @@ interface NumberedRow {
 }
 
 /**
- * Takes labels into wallets and tells of each row what became of it; nothing that is noted is replaced unasked.
+ * Imports labels into wallets and returns the result of each row; existing notes are replaced only on request.
  *
  * Transactions come first, as they are read; addresses follow when the file is at its end, because whose they are is
  * looked up for all of them at once.
  *
  * @param lines - of a BIP-329 file; empty ones are passed over
- * @throws STORAGE_FULL, STORAGE_FAILED, LOGGED_OUT; what was told as applied stays
+ * @throws STORAGE_FULL, STORAGE_FAILED, LOGGED_OUT; rows that were reported as applied stay
  */
 export async function* importLabels(
   lines: AsyncIterable<string> | Iterable<string>,

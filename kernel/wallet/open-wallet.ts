@@ -9,11 +9,11 @@ import { CurrencyWallet } from './wallet.ts'
 /** An open wallet and the way to close it. */
 export interface OpenedWallet {
   readonly wallet: CurrencyWallet
-  /** For what the account asks of it. */
+  /** The engine, for the account's own calls. */
   readonly engine: Pick<EngineSupervisor, 'call'>
   /** Resolves when the engine runs or stands as a pause of the account wants it. @throws ENGINE_FAILED */
   pauseSettled(): Promise<void>
-  /** The pairs that tell what its balances are worth. */
+  /** The rate pairs for its balances. */
   ratePairs(): Iterable<RatePair>
   close(): Promise<void>
 }

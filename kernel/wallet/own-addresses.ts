@@ -22,7 +22,7 @@ export const findOwnAddresses = async (
   }
   for (const { address, metadata } of await wallet.savedAddresses()) found(address, metadata)
   if (missing.size === 0) return own
-  // An engine that cannot tell its address now only makes that one unknown.
+  // An engine without an address now only makes that one unknown.
   const fresh = await wallet.getReceiveAddress().catch(() => undefined)
   for (const address of [fresh?.publicAddress, fresh?.segwitAddress, fresh?.legacyAddress]) {
     if (address !== undefined) found(address, {})

@@ -21,7 +21,7 @@ import type { WalletState } from './state.ts'
 import { OLD_TOKENS_PATH, TOKENS_PATH, tokenIdList, tokenSnapshotsOf, WalletTokens } from './tokens.ts'
 
 /**
- * One open wallet from the inside: what happens when its engine, its files, its currency's settings or its pause change.
+ * Runs one open wallet: reacts to changes of its engine, its files, its currency's settings and its pause.
  */
 export class WalletRuntime implements EngineHost {
   readonly state: WalletState
@@ -38,7 +38,7 @@ export class WalletRuntime implements EngineHost {
   #height: number | undefined
   #pausing: Promise<void> | undefined
   #watching: Promise<void> | undefined
-  /** Transactions of which something was heard since the last round of {@link watchPayments}; undefined: no round is wanted. */
+  /** Txids with news since the last round of {@link watchPayments}; undefined: no round is wanted. */
   #changedTxids: Set<string> | undefined
   #unsubscribes: (() => void)[] = []
 
@@ -85,7 +85,7 @@ export class WalletRuntime implements EngineHost {
     return this.#addresses
   }
 
-  /** The pairs that tell what its balances are worth: its coin, and every token with a balance, in its fiat. */
+  /** The rate pairs for its balances: its coin, and every token with a balance, in its fiat. */
   *ratePairs(): Generator<RatePair> {
     const { info, config } = this.#context
     const { balances, fiatCurrencyCode: toCurrency } = this.state.snapshot.getSnapshot()
@@ -136,7 +136,7 @@ export class WalletRuntime implements EngineHost {
     this.engine.resetProgress()
     this.engine.suspendCheckpoints()
     await this.engine.reportsIdle()
-    // What the engine told before may have been heard only now.
+    // Earlier reports of the engine may have been applied only now.
     this.engine.resetProgress()
     await this.history.clear()
     this.#height = undefined
@@ -144,7 +144,7 @@ export class WalletRuntime implements EngineHost {
     await this.tokens.forgetDetected()
     try {
       await this.engine.call('looking at the chain again', engine => {
-        // What was told before this is forgotten, so that an engine that fails here must tell it at its next start.
+        // Earlier reports are forgotten, so that an engine that fails here must repeat them at its next start.
         this.engine.suspendCheckpoints()
         return engine.resyncBlockchain()
       })
@@ -339,7 +339,7 @@ export class WalletRuntime implements EngineHost {
     }
   }
 
-  /** Most wallets of hundreds have nothing to tell. */
+  /** Emits changed transactions; the throttle is made when first needed, since most wallets have none. */
   #emitTransactions(changes: TxidChanges): void {
     if (changes.created.length + changes.changed.length === 0) return
     const { services, scheduler, walletId } = this.#context

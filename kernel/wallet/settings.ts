@@ -47,7 +47,7 @@ export const readWalletSettings = async (files: WalletFiles): Promise<WalletSett
 export const writeWalletName = (files: WalletFiles, walletName: string | null): Promise<void> =>
   jsonFileOf(files, NAME_PATH).edit(() => [{ path: ['walletName'], value: walletName }])
 
-/** Checks a fiat currency that somebody chose. @throws FIAT_CODE unless it is `iso:` and three capitals */
+/** Checks a fiat currency that a user chose. @throws FIAT_CODE unless it is `iso:` and three capitals */
 export const checkFiatCode = (fiat: string): void => {
   if (!/^iso:[A-Z]{3}$/.test(fiat)) throw new WalletError('FIAT_CODE', {})
 }

@@ -13,10 +13,10 @@ export type WalletStateOptions = Pick<
 >
 
 /**
- * The public facts of one open wallet (specification §3).
+ * The public state of one open wallet (specification §3).
  *
- * What a user does is shown at once; what an engine says is gathered for a moment and told as one change. What
- * changes nothing is told to nobody, and nothing is told before the wallet is open.
+ * Changes of the user are emitted at once; an engine's reports are batched for a moment and emitted as one change. A
+ * change without a difference is not emitted, and nothing is emitted before the wallet is open.
  */
 export class WalletState {
   readonly snapshot: Observable<WalletSnapshot>
@@ -24,7 +24,7 @@ export class WalletState {
   #isOpen = false
   /** Changes that are not emitted yet. */
   #batched: Partial<WalletSnapshot> | undefined
-  /** Balances that wait with it: an engine may tell of thousands of tokens at once. */
+  /** Balances that wait with it: an engine may report thousands of tokens at once. */
   #balances: Map<string, NativeAmount> | undefined
 
   constructor(options: WalletStateOptions) {

@@ -16,7 +16,7 @@ export interface TokensListener {
 }
 
 /**
- * Which tokens of a wallet are on, and which its engine found (specification §3 "Wallet settings").
+ * Keeps which tokens of a wallet are enabled or detected, in memory and in its file (specification §3 "Wallet settings").
  *
  * Ids that this device does not know stay in the file and are not shown. The file is read before anything is
  * written, written at most once in 100 ms (specification §9), and never if it would say the same.
@@ -230,7 +230,7 @@ export const OLD_TOKENS_PATH = 'EnabledTokens.json'
 /** The tokens of a wallet as its file has them, known here or not: ascending by code unit, each once. */
 interface TokenLists {
   readonly enabled: readonly string[]
-  /** Tokens that an engine found by itself. */
+  /** Tokens that an engine found. */
   readonly detected: readonly string[]
 }
 
@@ -248,7 +248,7 @@ const tokenListsOfFile = ({ enabledTokenIds, detectedTokenIds = [] }: JsonObject
 /**
  * Finds the tokens that an older file names by their currency codes (protocol §3.5 `EnabledTokens.json`).
  *
- * A token of the user wins over one of the plugin with the same code; codes that nobody knows are left out.
+ * A token of the user wins over one of the plugin with the same code; unknown codes are left out.
  */
 const tokenListsOfCodes = (codes: readonly unknown[], config: CurrencyConfigSnapshot): TokenLists => {
   const idOf = new Map<unknown, string>()
@@ -306,7 +306,7 @@ export const tokenSnapshotsOf = (
 
 const NO_SNAPSHOTS: readonly TokenSnapshot[] = Object.freeze([])
 
-/** A token of hundreds of wallets is told as one object. */
+/** Hundreds of wallets share one object for a token. */
 const snapshotOf = (tokenId: string, token: Token): TokenSnapshot => {
   const known = knownSnapshots.get(token)
   if (known !== undefined) return known

@@ -43,7 +43,7 @@ import { callTools, sampleAddress } from './tools.ts'
 /**
  * One wallet of one currency: its addresses, transactions, notes and spends (specification §3, §5).
  *
- * `subscribe` and `getSnapshot` tell its public facts; `engine` those of its engine. Amounts are native.
+ * `subscribe` and `getSnapshot` show its state; `engine` that of its engine. Amounts are native.
  */
 export class CurrencyWallet implements Readable<WalletSnapshot> {
   readonly id: string
@@ -51,7 +51,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   readonly currencyInfo: CurrencyInfo
   readonly #context: WalletContext
   readonly #runtime: WalletRuntime
-  /** Made when somebody first looks: most of many wallets are never watched. */
+  /** Made at the first access: most of many wallets are never watched. */
   #shown: Readable<WalletSnapshot> | undefined
   #shownEngine: Readable<EngineSnapshot> | undefined
 
@@ -149,7 +149,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     })
   }
 
-  /** An address to find out fees with, before the recipient is known; nobody is ever paid there. */
+  /** An address to find out fees with, before the recipient is known; it is never paid. */
   sampleAddress(): Promise<string> {
     const { pluginId } = this.currencyInfo
     return sampleAddress(this.#context.services, { pluginId, own: () => this.getReceiveAddress() })
@@ -306,7 +306,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     this.#runtime.spender.txChanged(txid)
   }
 
-  /** Uploads and downloads the wallet's files, looks at the chain unless it is paused, and takes in what was told. */
+  /** Uploads and downloads the wallet's files, syncs the engine unless it is paused, and applies all reports. */
   async sync(): Promise<void> {
     this.#checkOpen()
     const { syncLoop, repo } = this.#context

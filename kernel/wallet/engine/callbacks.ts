@@ -60,7 +60,7 @@ export class EngineCallbackHandler {
   readonly #clock: Clock
   readonly #listener: EngineListener
   #queue: Promise<void> = Promise.resolve()
-  /** The batch that was reported last, until its end is being taken in: a checkpoint behind it is kept in the same write. */
+  /** The batch that was reported last, until its end is being applied: a checkpoint behind it is kept in the same write. */
   #lastBatch: Batch | undefined
   #isClosed = false
   /** Something that was reported could not be kept: no checkpoint may claim it. */
@@ -87,7 +87,7 @@ export class EngineCallbackHandler {
         if (typeof ratio !== 'number' || Number.isNaN(ratio)) throw this.#bogus('progress')
         const progress = (): void =>
           this.#guard(() => listener.progressChanged(Math.min(1, Math.max(0, ratio))))
-        // Whoever hears that all is seen looks into the history at once.
+        // Listeners look into the history as soon as the progress is complete.
         this.#queue = this.#queue.then(progress)
       }),
     onTokenBalanceChanged: (tokenId: string | null, balance: string) =>

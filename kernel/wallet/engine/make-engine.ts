@@ -63,7 +63,7 @@ export const makeWalletEngine = async (
     await engine.reservePayments?.(reservedPayments)
     return engine
   } catch (error) {
-    // Nobody waits for an engine that is given up.
+    // The failure is thrown without waiting for the engine to stop.
     void (async () => engine.killEngine())().catch(() => undefined)
     throw error
   }

@@ -51,7 +51,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
   /** Receives the reports of the present engine. */
   #callbacks: EngineCallbackHandler | undefined
   #engine: Promise<CurrencyEngine> | undefined
-  /** One object for each start, so that what belongs to an earlier one can tell. */
+  /** One object for each start, so that the work of an earlier one can be told apart. */
   #run: object | undefined
   #syncPass: { readonly run: object; readonly pass: KeyPass } | undefined
   #isClosed = false
@@ -92,7 +92,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
       await this.#bounded('starting the engine', () => engine.startEngine())
       if (this.#run === run) this.#state.set({ state: 'started' })
     } catch (error) {
-      // Whoever stopped it meanwhile wants to hear no more of it.
+      // It was stopped meanwhile: the failure is of no interest.
       if (this.#run !== run) return
       await this.#stop()
       if (this.#run !== undefined || this.#isClosed || this.getSnapshot().isPaused) return
@@ -215,7 +215,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
     this.#callbacks?.suspendCheckpoints()
   }
 
-  /** Keeps checkpoints again: the present engine has begun anew. */
+  /** Keeps checkpoints again: the present engine has begun again. */
   resumeCheckpoints(): void {
     this.#callbacks?.resumeCheckpoints()
   }

@@ -256,7 +256,7 @@ const keysOfFiles = async (
 }
 
 /**
- * The rows after some of their files changed. Of a transaction that the engine has not told, only the paths are
+ * The rows after some of their files changed. Of a transaction that the engine has not reported, only the paths are
  * kept: its files are opened when it is reported.
  *
  * @param changed - paths by key, as {@link keysOfFiles} gives them

@@ -40,7 +40,7 @@ export class TransactionFiles {
    * The hashes of the transactions that files are about, one for each path; undefined for what is no transaction file,
    * or cannot be read.
    *
-   * The name tells it. One of the oldest form says nothing in its name, so it is opened.
+   * The name contains the hash. The name of one of the oldest form does not, so that it is opened.
    */
   async hashesOf(paths: readonly string[]): Promise<(string | undefined)[]> {
     const legacy = paths.filter(isLegacy)

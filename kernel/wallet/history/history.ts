@@ -34,7 +34,7 @@ import {
  * The history of one wallet: what its engine says, joined with the synced files, in tables on the device.
  *
  * It is derived: what is missing, damaged or of another version is built again from the files and from what the
- * engine tells anew. Changes are taken in one after another; nothing of the transactions stays in memory
+ * engine reports again. Changes are applied one after another; nothing of the transactions stays in memory
  * but the text of a search.
  */
 export class History {
@@ -73,7 +73,7 @@ export class History {
    *
    * A failed write is reported; its changes are shown all the same, and written with the next write.
    *
-   * @param checkpoint - what the engine wants to be told at its next start; kept once everything it said is durable
+   * @param checkpoint - the engine gets it at its next start; kept once all earlier reports are durable
    * @returns the txids that are new and that changed; unchanged ones are in neither
    */
   applyReports(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<TxidChanges> {
@@ -361,7 +361,7 @@ export class History {
   }
 }
 
-/** After so many files of our own the repo is asked to pass over them, so that a crash has less to take in. */
+/** After so many files of our own the repo is asked to pass over them, so that a crash leaves fewer to apply. */
 const MANY_FILES = 20_000
 
 /** The watched payments of this device. */

@@ -27,7 +27,7 @@ export const mergeMetadata = (under: Metadata, over: MetadataChange): Metadata =
 }
 
 /**
- * Checks what somebody wants to note. A number that JSON cannot write would make the file unreadable for deployed clients.
+ * Checks the notes of a user. A number that JSON cannot write would make the file unreadable for deployed clients.
  *
  * @throws OPTION_INVALID naming the field
  */

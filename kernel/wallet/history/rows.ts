@@ -41,7 +41,7 @@ export class HistoryRows {
   #deferredFiles: ReadonlyMap<string, string> = NO_FILES
   /** The histories with it; nothing else is written while it waits. */
   #overlaid: Map<string | null, Promise<RowList>> | undefined
-  /** Revisions of the repo that are writes of our own, with rows: their files need not be taken in again. */
+  /** Revisions of the repo that are writes of our own, with rows: their files need not be applied again. */
   #ownRevisions: Set<number> | undefined
   #ownFiles = 0
   #state: HistoryState
@@ -65,12 +65,12 @@ export class HistoryRows {
     return this.#ownFiles
   }
 
-  /** The files that others have changed since files were taken in, and the revision of the repo up to which that is. */
+  /** The files that others have changed since files were last applied, and the revision of the repo up to which that is. */
   changedFiles(): Promise<ChangedFiles> {
     return this.#repo.changedSince(this.#state.taken, this.#ownRevisions)
   }
 
-  /** Begins anew if rows were lost with a damaged part of the disk, or belong to no state. */
+  /** Resets the rows if some were lost with a damaged part of the disk, or belong to no state. */
   async resetIfDamaged(): Promise<void> {
     const isDamaged = this.#state.damage !== this.#repo.damage
     if (isDamaged || (await this.#table.count()) !== this.#state.count) await this.reset()
@@ -286,7 +286,7 @@ const tableName = (generation: number, tokenId?: string): string =>
 interface HistoryState {
   /** Names the tables in use: a new one is a new beginning. */
   readonly generation: number
-  /** The revision of the repo up to which the files have been taken in. */
+  /** The revision of the repo up to which the files have been applied. */
   readonly taken: number
   /** The number of rows; if there are fewer, some were lost with a damaged part of the disk. */
   readonly count: number
@@ -303,7 +303,7 @@ interface HistoryState {
 /** The key of the state, in the part of a repo that never syncs. */
 export const STATE_KEY = 'history'
 
-// A row or a state of another form is of another version; then everything is derived anew.
+// A row or a state of another form is of another version; then everything is derived again.
 const VERSION = 1
 
 /** The state of a history of which nothing is known but the generations that were in use. */

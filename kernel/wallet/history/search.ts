@@ -8,11 +8,11 @@ import type { HistoryRows, RowChange } from './rows.ts'
 export interface SearchOptions {
   readonly rows: HistoryRows
   readonly clock: Clock
-  /** Tells what a search looks into in the history of an asset; nothing of a row that is not in it. */
+  /** Returns a function that lists the texts of a row that a search reads; none of a row that is not in the history. */
   textsIn(tokenId: string | null): (row: HistoryRow) => readonly string[]
 }
 
-/** Finds rows by what stands in them, without reading them: the text of each history that somebody has searched. */
+/** Finds rows by their texts without reading them: keeps the texts of each history that was searched. */
 export class SearchIndex {
   readonly #options: SearchOptions
   readonly #texts = new Map<string | null, SearchText>()
@@ -75,7 +75,7 @@ const SEPARATOR = '\0'
 const BLOCK = 256
 
 /**
- * What a search looks into, of all transactions in one list: built when somebody first searches, edited in place.
+ * The searchable texts of all transactions in one list: built by the first search, edited in place.
  *
  * It is plain text of what people have noted, so it counts as a secret: it is in memory only, and goes with
  * {@link clear}.

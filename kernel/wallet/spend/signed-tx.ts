@@ -11,7 +11,7 @@ import type { SpenderOptions } from './spender.ts'
 /**
  * Reads a signed transaction of this wallet that was kept outside, such as in a file, as JSON with the fields of a
  * {@link Transaction}. Where the currency can tell, the bytes must be of this wallet and do exactly what is said of
- * them. Fields that nobody knows are left out, and the depth, the date and the code are not believed.
+ * them. Unknown fields are left out, and the depth, the date and the code are not believed.
  *
  * @throws SIGNED_TX_INVALID naming the field; nothing was sent or kept
  */

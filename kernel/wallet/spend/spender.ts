@@ -128,8 +128,8 @@ export class Spender implements SpenderOptions {
   }
 
   /**
-   * Forgets signed bytes that may have left, and frees what they spend. Whoever has them can still have them mined, then
-   * also beside another payment: a person must have been told, and have wanted it.
+   * Forgets signed bytes that may have left, and frees what they spend. Others who have them can still have them mined, then
+   * also beside another payment: a person must have been asked before.
    *
    * @throws TX_NOT_FOUND; BROADCAST_UNKNOWN while they are being sent
    */
@@ -173,7 +173,7 @@ export class Spender implements SpenderOptions {
       if (isWalletError(error, 'BROADCAST_REFUSED')) {
         const refused = { ...intent, refusal: error.details.reason }
         const isSaved = journal.findSent(intent.correlationId) !== undefined
-        // What a server once took is sent again by itself, whatever another says now.
+        // A payment that a server once accepted is sent again automatically, whatever another says now.
         await noted(isSaved ? journal.watch({ ...refused, stage: 'broadcast' }) : journal.put(refused))
         this.openPaymentsChanged()
         this.#emit(intent, 'refused')
@@ -303,7 +303,7 @@ export class Spender implements SpenderOptions {
   }
 
   /**
-   * A node also refuses what a block has taken in meanwhile, or what it has already. Of a payment that was saved here a row
+   * A node also refuses a payment that a block contains by now, or that it has already. Of a payment that was saved here a row
    * alone says neither.
    */
   async #isTaken({ txid, tokenId }: Pick<Transaction, 'tokenId' | 'txid'>): Promise<boolean> {

@@ -15,9 +15,9 @@ import type { Spender } from './spender.ts'
  * and sent again while no server has it.
  *
  * Some are looked for at once. What follows from it is done for one after another, the oldest first, so that no payment
- * is sent before one whose change it spends; what was found out is told before anything is sent, which can take long.
+ * is sent before one whose change it spends; the findings are emitted before anything is sent, which can take long.
  *
- * @param changed - of these something was heard; confirmed ones are looked at only then, and now and then
+ * @param changed - txids with news; confirmed payments are looked for only then, and once an hour
  */
 export const watchPayments = async (spender: Spender, changed: ReadonlySet<string>): Promise<void> => {
   const { journal, services } = spender
@@ -103,7 +103,7 @@ export const resendTx = async (spender: Spender, txid: string): Promise<Transact
   return tx
 }
 
-/** After the engine began anew: rows of payments that the network does not show are put back, with what they spend. */
+/** After a resync: rows of payments that the network does not show are put back, with what they spend. */
 export const keepSentRows = async ({ journal, history, engine, txChanged }: Spender): Promise<void> => {
   for (const { tx, sight } of journal.sent()) {
     if ((await history.find(tx.txid, tx.tokenId)) !== undefined) continue
@@ -130,7 +130,7 @@ const continueSpend = async (
   if (stage === 'broadcast' || sight.state === 'seen') {
     await spender.whileInProgress(correlationId, () => spender.finish(intent.tx))
     if (stage === 'broadcast') return false
-    // It may be confirmed already, and then nothing more may be heard of it for long.
+    // It may be confirmed already, and then no report may follow for long.
     const look = await lookFor(spender, intent)
     return look !== undefined && applyFinding(spender, look, sends)
   }
