@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { importsOf } from './imports-of.ts'
-import { barrels, layers, type Room, topFolders } from './layer-table.ts'
+import { barrels, layers, mutualFolders, type Room, topFolders } from './layer-table.ts'
 import type { FileTexts } from './project-files.ts'
 
 interface Place {
@@ -10,13 +10,19 @@ interface Place {
 }
 
 /**
- * Finds every import that the layer table forbids, every cycle and every stray re-export (pure).
+ * Finds every import that the layer table forbids, every cycle, every pair of folders that import each other and every stray
+ * re-export (pure).
  *
  * @param files - the TypeScript files that were read
  * @param listed - what git lists; one that was not read is a problem, so that nothing passes unread
+ * @param pairs - the pairs of folders that may still import each other
  * @returns one sentence a problem
  */
-export const checkLayers = (files: FileTexts, listed: readonly string[]): readonly string[] => {
+export const checkLayers = (
+  files: FileTexts,
+  listed: readonly string[],
+  pairs: typeof mutualFolders = mutualFolders
+): readonly string[] => {
   const unread = listed.filter(isSource).filter(path => !files.has(path))
   const problems = unread.map(path => `${path}: git lists it, but it was not read`)
   if (files.size === 0) problems.push('no file was read')
@@ -44,7 +50,7 @@ export const checkLayers = (files: FileTexts, listed: readonly string[]): readon
     }
     graph.set(path, targets)
   }
-  return [...problems, ...cyclesOf(graph)]
+  return [...problems, ...cyclesOf(graph), ...mutualProblems(graph, pairs)]
 }
 
 const isSource = (path: string): boolean =>
@@ -98,6 +104,34 @@ const mayUse = ({ packages }: Room, specifier: string): boolean =>
   packages.some(name =>
     /[/:]$/.test(name) ? specifier.startsWith(name) : specifier === name || specifier.startsWith(`${name}/`)
   )
+
+/** One sentence for each pair of folders that import each other and is not listed, and for each that is listed in vain. */
+const mutualProblems = (
+  graph: ReadonlyMap<string, readonly string[]>,
+  pairs: typeof mutualFolders
+): readonly string[] => {
+  const arrows = new Set<string>()
+  for (const [path, targets] of graph) {
+    const from = posix.dirname(path)
+    if (isTestCode(from)) continue
+    for (const to of targets.map(target => posix.dirname(target)))
+      if (to !== from) arrows.add(`${from} → ${to}`)
+  }
+  const known = new Set(pairs.map(([a, b]) => `${a} → ${b}`))
+  const found = [...arrows].map(arrow => arrow.split(' → ') as [string, string])
+  const mutual = new Set(
+    found.filter(([a, b]) => a < b && arrows.has(`${b} → ${a}`)).map(([a, b]) => `${a} → ${b}`)
+  )
+  const unlisted = [...mutual].filter(pair => !known.has(pair))
+  const gone = [...known].filter(pair => !mutual.has(pair))
+  return [
+    ...unlisted.map(pair => `${pair.replace('→', 'and')} import each other`),
+    ...gone.map(pair => `${pair.replace('→', 'and')} no longer import each other: take them off the list`)
+  ]
+}
+
+/** Tests, benchmarks, examples and scripts import as they like. */
+const isTestCode = (folder: string): boolean => /^(?:test|bench|examples|scripts)(?:\/|$)/.test(folder)
 
 /** One sentence for each ring of imports, found by walking depth first. */
 const cyclesOf = (graph: ReadonlyMap<string, readonly string[]>): readonly string[] => {

@@ -4,7 +4,7 @@ import { importsOf } from '../../scripts/imports-of.ts'
 
 /** Checks a made-up tree of which git lists exactly the files given. */
 const problemsIn = (tree: Readonly<Record<string, string>>): readonly string[] =>
-  checkLayers(new Map(Object.entries(tree)), Object.keys(tree))
+  checkLayers(new Map(Object.entries(tree)), Object.keys(tree), [])
 
 test('a tree that keeps to the table has no problem', t => {
   t.deepEqual(
@@ -109,6 +109,22 @@ for (const [what, tree, problem] of refused) {
   })
 }
 
+test('two folders that import each other are a problem unless they are listed, and a list in vain is one, too', t => {
+  const tree = {
+    'kernel/plugins/a.ts': "import './engine/b.ts'",
+    'kernel/plugins/c.ts': '',
+    'kernel/plugins/engine/b.ts': "import '../c.ts'"
+  }
+  const pair = ['kernel/plugins', 'kernel/plugins/engine'] as const
+  const check = (files: Readonly<Record<string, string>>, pairs: readonly (readonly [string, string])[]) =>
+    checkLayers(new Map(Object.entries(files)), Object.keys(files), pairs)
+  t.deepEqual(check(tree, []), ['kernel/plugins and kernel/plugins/engine import each other'])
+  t.deepEqual(check(tree, [pair]), [])
+  t.deepEqual(check({ 'kernel/plugins/a.ts': '' }, [pair]), [
+    'kernel/plugins and kernel/plugins/engine no longer import each other: take them off the list'
+  ])
+})
+
 test('a ring of imports is shown from end to end, also when it is of types only', t => {
   t.deepEqual(
     problemsIn({
@@ -122,14 +138,14 @@ test('a ring of imports is shown from end to end, also when it is of types only'
 
 test('a file that git lists and nobody read is a problem, and so is an empty tree', t => {
   t.deepEqual(
-    checkLayers(new Map([['kernel/base/time.ts', '']]), [
-      'kernel/base/time.ts',
-      'kernel/io/io.ts',
-      'README.md'
-    ]),
+    checkLayers(
+      new Map([['kernel/base/time.ts', '']]),
+      ['kernel/base/time.ts', 'kernel/io/io.ts', 'README.md'],
+      []
+    ),
     ['kernel/io/io.ts: git lists it, but it was not read']
   )
-  t.deepEqual(checkLayers(new Map(), []), ['no file was read'])
+  t.deepEqual(checkLayers(new Map(), [], []), ['no file was read'])
 })
 
 test('imports are read from code, not from comments or text', t => {
