@@ -9,11 +9,12 @@ import { type LoginChange, staleIdChanges, walletInfosChange } from './changes.t
 import { appLoginChange, findAppRepo } from './new-login.ts'
 import {
   deviceFields,
+  fetchLogin,
   type LoginServices,
-  loginOnline,
   mergeReply,
   type OnlineLoginOptions,
   type OpenedLogin,
+  saveLogin,
   saveOtpKey,
   sendChange
 } from './online.ts'
@@ -311,13 +312,13 @@ export class Login implements Readable<LoginState> {
     // The token of a stash that was never opened here says nothing of what this login shows.
     const isShown = stash === this.stash && proof === undefined && !isNews
     if (isShown && (await isUnchanged(this.#services, node))) return true
-    const { isCurrent } = await loginOnline(this.#services, this.#stashes, {
+    const fetched = await fetchLogin(this.#services, this.#stashes, {
       ...{ stash, node, secrets, isRefresh: true },
       credentials: credentialsOf(this.#services.io, this.getSnapshot().held),
-      loginKeyOf: async () => loginKey,
       openers: { loginKey: loginKey.use(key => key.slice()) },
       ...(proof === undefined ? {} : { ...proof, isWithoutVoucher: true })
     })
+    const { isCurrent } = await saveLogin(this.#services, this.#stashes, fetched, loginKey)
     return isCurrent
   }
 

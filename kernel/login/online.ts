@@ -18,7 +18,7 @@ import {
   verifiedNameOf
 } from './payload.ts'
 import type { LoginIds, OtpKeyOpeners } from './saved-otp-keys.ts'
-import type { SecretCache } from './secret-cache.ts'
+import { SecretCache } from './secret-cache.ts'
 import { boxNameOf } from './secret-uses.ts'
 import {
   encodeLoginRequest,
@@ -48,15 +48,13 @@ export interface LoginOptions {
   readonly now?: Date | undefined
 }
 
-/** One question to the login server. */
+/** A login on the server. */
 export interface OnlineLoginOptions extends LoginOptions {
   /** The root login as it was found, perhaps empty. */
   readonly stash: LoginStash
   /** The login within it that logs in. */
   readonly node: LoginStash
   readonly credentials: LoginCredentials
-  /** Gets the login key out of the reply. */
-  readonly loginKeyOf: (payload: LoginPayload) => Promise<Secret<Uint8Array>>
   /** Keeps what is opened on the way. */
   readonly secrets: SecretCache
   /**
@@ -82,24 +80,47 @@ export interface OpenedLogin {
   readonly isCurrent: boolean
 }
 
+/** The reply of the server to a login. */
+export interface FetchedLogin {
+  readonly login: OnlineLoginOptions
+  readonly payload: LoginPayload
+  /** Made the code that the server took; undefined for a code as typed, and for none. */
+  readonly otpKey: string | undefined
+}
+
 /**
- * Logs in on the server and keeps the reply (protocol §4.5): the step that all methods and the refresh share.
- *
- * The reply is merged, opened and only then saved, so that a bad one leaves the stash as it was.
+ * Sends credentials to the login server (protocol §4.5): the first of two steps that all methods and the refresh share.
+ * The second one is {@link saveLogin}, with the key that the caller takes out of the reply.
  *
  * @throws OTP after the ids and the voucher that it names are saved
- * @throws what the server answers, LOST_CHILDREN, KEY_INTEGRITY, BAD_REPLY and the failures of boxes and disks
+ * @throws BAD_REPLY if the reply is about another user, and what the server answers
  */
-export const loginOnline = async (
+export const fetchLogin = async (
   services: LoginServices,
   stashes: Stashes,
   login: OnlineLoginOptions
+): Promise<FetchedLogin> => {
+  const fetched = { login, ...(await requestLogin(services, stashes, login)) }
+  checkUserId(services.io, login.credentials, fetched.payload)
+  return fetched
+}
+
+/**
+ * Merges a reply into the stash, opens it and only then saves it, so that a bad one leaves the stash as it was.
+ *
+ * A login without a `loginAuth` is given one.
+ *
+ * @throws LOST_CHILDREN, KEY_INTEGRITY, BAD_REPLY and the failures of boxes and disks
+ */
+export const saveLogin = async (
+  services: LoginServices,
+  stashes: Stashes,
+  fetched: FetchedLogin,
+  loginKey: Secret<Uint8Array>
 ): Promise<OpenedLogin> => {
-  const { payload, otpKey } = await requestLogin(services, stashes, login)
-  checkUserId(services.io, login.credentials, payload)
-  const loginKey = await login.loginKeyOf(payload)
+  const { login, payload, otpKey } = fetched
   const username = await nameOf(services.io, login.stash, { payload, loginKey })
-  const reply: Reply = { login, payload, loginKey, username, otpKey }
+  const reply: Reply = { ...fetched, loginKey, username }
   const rootId = rootIdOf(services.io, reply)
   const isCurrent = await saveReply(services, stashes, reply)
   if (otpKey !== undefined && payload.otpTimeout !== undefined) {
@@ -172,16 +193,12 @@ export const saveOtpKey = async (
   }
 }
 
-interface Reply {
-  readonly login: OnlineLoginOptions
-  /** Made the code that the server took; undefined for a code as typed, and for none. */
-  readonly otpKey: string | undefined
-  readonly payload: LoginPayload
+interface Reply extends FetchedLogin {
   readonly loginKey: Secret<Uint8Array>
   readonly username: string | undefined
 }
 
-type Answer = Pick<Reply, 'payload' | 'otpKey'>
+type Answer = Pick<FetchedLogin, 'payload' | 'otpKey'>
 
 const requestLogin = async (
   services: LoginServices,
@@ -343,26 +360,33 @@ const addLoginAuth = async (services: LoginServices, { login, loginKey }: Reply)
   return payload
 }
 
-/** Tells where a login attempt stands. */
-export type EmitStage = (stage: 'deriving' | 'asking' | 'opening') => void
+/** A login attempt that runs. */
+export interface Attempt {
+  /** Calls the `loginChanged` hook. */
+  readonly stage: (stage: 'deriving' | 'asking' | 'opening') => void
+  /** Keeps what the attempt opens; destroyed if it fails. */
+  readonly secrets: SecretCache
+}
 
-/** Runs one login attempt and tells the `loginChanged` hook of its stages, the last being `ready` or `failed`. */
+/** Runs one login attempt and calls the `loginChanged` hook at each stage, the last being `ready` or `failed`. */
 export const runAttempt = async <T>(
   { io, hooks }: Pick<Services, 'io' | 'hooks'>,
   method: LoginSnapshot['method'],
-  attempt: (stage: EmitStage) => Promise<T>
+  run: (attempt: Attempt) => Promise<T>
 ): Promise<T> => {
   const attemptId = io.crypto.toHex(io.random(8))
-  const tell = (stage: LoginSnapshot['stage'], errorCode?: string): void =>
+  const emit = (stage: LoginSnapshot['stage'], errorCode?: string): void =>
     hooks.loginChanged.call(
       Object.freeze({ attemptId, method, stage, ...(errorCode === undefined ? {} : { errorCode }) })
     )
+  const secrets = new SecretCache(io)
   try {
-    const result = await attempt(tell)
-    tell('ready')
+    const result = await run({ stage: emit, secrets })
+    emit('ready')
     return result
   } catch (error) {
-    tell('failed', isWalletError(error) ? error.code : undefined)
+    secrets.destroy()
+    emit('failed', isWalletError(error) ? error.code : undefined)
     throw error
   }
 }

@@ -8,7 +8,6 @@ import { Login } from '../login.ts'
 import { makeNewLogin } from '../new-login.ts'
 import { type LoginServices, runAttempt } from '../online.ts'
 import { checkPin } from '../pin-changes.ts'
-import { SecretCache } from '../secret-cache.ts'
 import { postCreate } from '../server.ts'
 import type { Stashes } from '../stashes.ts'
 
@@ -41,7 +40,7 @@ export const createLogin = (
   const password = options.password === undefined ? undefined : new Secret(options.password)
   const pin = options.pin === undefined ? undefined : new Secret(options.pin)
   const { snrp, now } = options
-  return runAttempt(services, 'create', async stage => {
+  return runAttempt(services, 'create', async ({ stage, secrets }) => {
     try {
       const username = checkOptions({ username: options.username, password, pin })
       stage('deriving')
@@ -51,7 +50,6 @@ export const createLogin = (
       stage('opening')
       const { loginId } = login.stash
       await stashes.save({ ...login.stash, lastLogin: isoOf(now?.getTime() ?? services.io.clock.now()) })
-      const secrets = new SecretCache(services.io)
       const loginKey = secrets.add(new Secret(login.loginKey))
       return new Login(services, stashes, { rootId: loginId, loginId, loginKey, secrets, isCurrent: true })
     } finally {

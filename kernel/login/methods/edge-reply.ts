@@ -8,7 +8,7 @@ import { userIdOf } from '../derive.ts'
 import { openLobbyReply } from '../lobby.ts'
 import { Login } from '../login.ts'
 import { deviceFields, type LoginServices, mergeReply, runAttempt } from '../online.ts'
-import { SecretCache } from '../secret-cache.ts'
+import type { SecretCache } from '../secret-cache.ts'
 import { postLogin } from '../server.ts'
 import { findStashByApp, findStashById, importChildLogin, parseStashFile, replaceStash } from '../stash.ts'
 import type { Stashes } from '../stashes.ts'
@@ -82,35 +82,29 @@ export const acceptLogin = (
   stashes: Stashes,
   { received, vouchers, checkWanted, verified }: AcceptLoginOptions
 ): Promise<Login> =>
-  runAttempt(services, 'edge', async stage => {
+  runAttempt(services, 'edge', async ({ stage, secrets }) => {
     const { loginId, loginKey } = received
     const rootId = received.sent.loginId
-    const secrets = new SecretCache(services.io)
     secrets.add(loginKey)
-    try {
-      stage('asking')
-      const graft = (known: LoginStash | undefined): LoginStash =>
-        withVoucher(importReceived(known, received), vouchers)
-      const payload = await fetchReceived(services, graft(stashes.get(rootId)), {
-        received,
-        secrets,
-        vouchers
-      })
-      await checkName(services.io, received, payload)
+    stage('asking')
+    const graft = (known: LoginStash | undefined): LoginStash =>
+      withVoucher(importReceived(known, received), vouchers)
+    const payload = await fetchReceived(services, graft(stashes.get(rootId)), {
+      received,
+      secrets,
+      vouchers
+    })
+    await checkName(services.io, received, payload)
+    checkWanted()
+    stage('opening')
+    const merge = (known: LoginStash | undefined): LoginStash =>
+      mergeReply(services.io, graft(known), { payload, loginKey, secrets })
+    verified(merge(stashes.get(rootId)).username)
+    await stashes.update(rootId, known => {
       checkWanted()
-      stage('opening')
-      const merge = (known: LoginStash | undefined): LoginStash =>
-        mergeReply(services.io, graft(known), { payload, loginKey, secrets })
-      verified(merge(stashes.get(rootId)).username)
-      await stashes.update(rootId, known => {
-        checkWanted()
-        return { ...merge(known), lastLogin: isoOf(services.io.clock.now()) }
-      })
-      return new Login(services, stashes, { rootId, loginId, loginKey, secrets, isCurrent: true })
-    } catch (error) {
-      secrets.destroy()
-      throw error
-    }
+      return { ...merge(known), lastLogin: isoOf(services.io.clock.now()) }
+    })
+    return new Login(services, stashes, { rootId, loginId, loginKey, secrets, isCurrent: true })
   })
 
 interface FetchReceivedOptions extends Pick<AcceptLoginOptions, 'received' | 'vouchers'> {

@@ -3,8 +3,13 @@ import { Secret } from '../../base/secret.ts'
 import { parseBase58 } from '../../crypto/encoding.ts'
 import type { LoginStash } from '../../types/login.ts'
 import { Login } from '../login.ts'
-import { type LoginOptions, type LoginServices, runAttempt, saveLoginDate } from '../online.ts'
-import { SecretCache } from '../secret-cache.ts'
+import {
+  type LoginOptions,
+  type LoginServices,
+  type OpenedLogin,
+  runAttempt,
+  saveLoginDate
+} from '../online.ts'
 import { findStashByApp } from '../stash.ts'
 import { findUser, type Stashes, type UserName } from '../stashes.ts'
 
@@ -23,19 +28,21 @@ export const loginWithKey = (
   options: KeyLoginOptions
 ): Promise<Login> => {
   const loginKey = new Secret(options.loginKey)
-  return runAttempt(services, 'key', async stage => {
-    const stash = findUser(stashes, options)
-    stage('opening')
-    const secrets = new SecretCache(services.io)
+  return runAttempt(services, 'key', async ({ stage, secrets }) => {
     try {
+      const stash = findUser(stashes, options)
+      stage('opening')
+      const rootId = stash.loginId
       const key = secrets.add(loginKey.use(parseKey))
-      const login = openWithKey({ services, stashes, secrets }, stash, key)
-      await saveLoginDate(services, stashes, { rootId: stash.loginId, now: options.now })
+      const login = openWithKey(services, stashes, stash, {
+        rootId,
+        loginKey: key,
+        secrets,
+        isCurrent: false
+      })
+      await saveLoginDate(services, stashes, { rootId, now: options.now })
       login.refreshInBackground()
       return login
-    } catch (error) {
-      secrets.destroy()
-      throw error
     } finally {
       loginKey.destroy()
     }
@@ -50,25 +57,19 @@ const parseKey = (text: string): Secret<Uint8Array> => {
   }
 }
 
-interface KeyPort {
-  readonly services: LoginServices
-  readonly stashes: Stashes
-  readonly secrets: SecretCache
-}
-
+/** Opens the login of the app, or the root if the key does not open that. */
 const openWithKey = (
-  { services, stashes, secrets }: KeyPort,
+  services: LoginServices,
+  stashes: Stashes,
   stash: LoginStash,
-  loginKey: Secret<Uint8Array>
+  login: Omit<OpenedLogin, 'loginId'>
 ): Login => {
-  const rootId = stash.loginId
-  const openNode = (loginId: string): Login =>
-    new Login(services, stashes, { rootId, loginId, loginKey, secrets, isCurrent: false })
+  const openNode = ({ loginId }: LoginStash): Login => new Login(services, stashes, { ...login, loginId })
   const node = findStashByApp(stash, services.config.appId)
-  if (node === undefined || node === stash) return openNode(rootId)
+  if (node === undefined || node === stash) return openNode(stash)
   try {
-    return openNode(node.loginId)
+    return openNode(node)
   } catch {
-    return openNode(rootId)
+    return openNode(stash)
   }
 }

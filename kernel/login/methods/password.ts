@@ -8,14 +8,14 @@ import type { LoginStash, LoginTree } from '../../types/login.ts'
 import { normalizeUsername, passwordAuthOf, passwordKeyOf, userIdOf } from '../derive.ts'
 import { Login } from '../login.ts'
 import {
-  type EmitStage,
+  type Attempt,
+  fetchLogin,
   type LoginOptions,
   type LoginServices,
-  loginOnline,
   runAttempt,
+  saveLogin,
   saveLoginDate
 } from '../online.ts'
-import { SecretCache } from '../secret-cache.ts'
 import type { ServerServices } from '../server.ts'
 import { makeEmptyStash } from '../stash.ts'
 import type { Stashes } from '../stashes.ts'
@@ -41,33 +41,27 @@ export const loginWithPassword = (
 ): Promise<Login> => {
   const password = new Secret(options.password)
   const { username, otp, otpKey, challengeId, now } = options
-  return runAttempt(services, 'password', async stage => {
-    const secrets = new SecretCache(services.io)
+  return runAttempt(services, 'password', async ({ stage, secrets }) => {
     try {
       const name = checkOptions(username, password)
       const stash = stashes.find({ username: name }) ?? makeEmptyStash(name)
       stage('deriving')
       const derived = startDeriving(services.io, { username: name, password, snrp: stash.passwordKeySnrp })
-      const attempt: Attempt = { services, stashes, secrets, stash, derived, stage }
+      const attempt: PasswordAttempt = { services, stashes, secrets, stash, derived, stage }
       return (
-        (await openOffline(attempt, now)) ?? (await logInOnline(attempt, { otp, otpKey, challengeId, now }))
+        (await openOffline(attempt, now)) ?? (await openOnline(attempt, { otp, otpKey, challengeId, now }))
       )
-    } catch (error) {
-      secrets.destroy()
-      throw error
     } finally {
       password.destroy()
     }
   })
 }
 
-interface Attempt {
+interface PasswordAttempt extends Attempt {
   readonly services: LoginServices
   readonly stashes: Stashes
-  readonly secrets: SecretCache
   readonly stash: LoginStash
   readonly derived: Derived
-  readonly stage: EmitStage
 }
 
 /** What follows from name and password. The key of a box is asked for by the box's parameters. */
@@ -134,7 +128,7 @@ const quiet = <T>(job: Promise<T>): Promise<T> => {
 }
 
 /** The account as this device has it; whatever goes wrong here, the server is asked (protocol §4.5). */
-const openOffline = async (attempt: Attempt, now: Date | undefined): Promise<Login | undefined> => {
+const openOffline = async (attempt: PasswordAttempt, now: Date | undefined): Promise<Login | undefined> => {
   const { services, stashes, secrets, stash, stage } = attempt
   const { passwordBox, passwordKeySnrp, loginId } = stash
   let login: Login
@@ -153,7 +147,7 @@ const openOffline = async (attempt: Attempt, now: Date | undefined): Promise<Log
     return undefined
   }
   await saveLoginDate(services, stashes, { rootId: loginId, now })
-  await keepPassword(attempt, loginId)
+  await sealOtpKeysWithPassword(attempt, loginId)
   login.refreshInBackground()
   return login
 }
@@ -162,7 +156,10 @@ const openOffline = async (attempt: Attempt, now: Date | undefined): Promise<Log
  * Lets the password open what this device keeps of two-factor, also where a reply took its box away. The login stands if
  * that fails: another one may have changed the password since.
  */
-const keepPassword = async ({ services, stashes, derived }: Attempt, rootId: string): Promise<void> => {
+const sealOtpKeysWithPassword = async (
+  { services, stashes, derived }: PasswordAttempt,
+  rootId: string
+): Promise<void> => {
   const { passwordBox, passwordKeySnrp: snrp } = stashes.get(rootId) ?? {}
   if (passwordBox === undefined || snrp === undefined) return
   try {
@@ -175,31 +172,29 @@ const keepPassword = async ({ services, stashes, derived }: Attempt, rootId: str
   }
 }
 
-const logInOnline = async (attempt: Attempt, options: LoginOptions): Promise<Login> => {
+const openOnline = async (attempt: PasswordAttempt, options: LoginOptions): Promise<Login> => {
   const { services, stashes, secrets, stash, derived, stage } = attempt
   const [userId, passwordAuth] = await Promise.all([derived.userId(), derived.passwordAuth()])
   stage('asking')
-  const held = await loginOnline(services, stashes, {
+  const fetched = await fetchLogin(services, stashes, {
     ...options,
-    stash,
-    node: stash,
+    ...{ stash, node: stash, secrets },
     credentials: { userId, passwordAuth },
-    secrets,
-    openers: { passwordKeyOf: derived.keyOf },
-    loginKeyOf: async ({ passwordBox, passwordKeySnrp }) => {
-      if (passwordBox === undefined || passwordBox === true || passwordKeySnrp === undefined) {
-        throw new WalletError('LOGIN_DATA_MISSING', { method: 'online password' })
-      }
-      return secrets.add(await openLoginKey(attempt, passwordBox, passwordKeySnrp))
-    }
+    openers: { passwordKeyOf: derived.keyOf }
   })
+  const { passwordBox, passwordKeySnrp } = fetched.payload
+  if (passwordBox === undefined || passwordBox === true || passwordKeySnrp === undefined) {
+    throw new WalletError('LOGIN_DATA_MISSING', { method: 'online password' })
+  }
+  const loginKey = secrets.add(await openLoginKey(attempt, passwordBox, passwordKeySnrp))
+  const opened = await saveLogin(services, stashes, fetched, loginKey)
   stage('opening')
-  await keepPassword(attempt, held.rootId)
-  return new Login(services, stashes, held)
+  await sealOtpKeysWithPassword(attempt, opened.rootId)
+  return new Login(services, stashes, opened)
 }
 
 const openLoginKey = async (
-  { services, derived }: Attempt,
+  { services, derived }: PasswordAttempt,
   box: Box,
   snrp: Snrp
 ): Promise<Secret<Uint8Array>> => new Secret(openBox(services.io, await derived.keyOf(snrp), box))

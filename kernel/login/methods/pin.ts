@@ -5,8 +5,14 @@ import { equalBytes, isWellFormed, utf8Of } from '../../crypto/encoding.ts'
 import type { LoginStash } from '../../types/login.ts'
 import { pin2AuthOf, pin2IdOf } from '../derive.ts'
 import { Login, type LoginState } from '../login.ts'
-import { deviceFields, type LoginOptions, type LoginServices, loginOnline, runAttempt } from '../online.ts'
-import { SecretCache } from '../secret-cache.ts'
+import {
+  deviceFields,
+  fetchLogin,
+  type LoginOptions,
+  type LoginServices,
+  runAttempt,
+  saveLogin
+} from '../online.ts'
 import { postLogin, type ServerServices } from '../server.ts'
 import { findStashByApp, findStashById, idNameOf } from '../stash.ts'
 import { findUser, type Stashes, type UserName } from '../stashes.ts'
@@ -27,33 +33,29 @@ export const loginWithPin = (
 ): Promise<Login> => {
   const pin = new Secret(options.pin)
   const { otp, otpKey, challengeId, now } = options
-  return runAttempt(services, 'pin', async stage => {
+  return runAttempt(services, 'pin', async ({ stage, secrets }) => {
     const { io } = services
-    const secrets = new SecretCache(io)
     try {
       checkText(pin)
       const stash = findUser(stashes, options)
       const { node, pin2Key } = findPin(io.crypto.fromBase64, stash, services.config.appId)
       const pin2Auth = pin.use(text => pin2AuthOf(io, pin2Key, text))
       stage('asking')
-      const held = await tryNames(namesOf(stash, node), name =>
-        loginOnline(services, stashes, {
+      const fetched = await tryNames(namesOf(stash, node), name =>
+        fetchLogin(services, stashes, {
           ...{ otp, otpKey, challengeId, now },
           ...{ stash, node, secrets, openers: { pin2Key } },
-          credentials: { pin2Id: pin2IdOf(io, pin2Key, name), pin2Auth },
-          loginKeyOf: async ({ pin2Box }) => {
-            if (pin2Box === undefined || pin2Box === true) {
-              throw new WalletError('LOGIN_DATA_MISSING', { method: 'PIN v2' })
-            }
-            return secrets.add(new Secret(openBox(io, pin2Key, pin2Box)))
-          }
+          credentials: { pin2Id: pin2IdOf(io, pin2Key, name), pin2Auth }
         })
       )
+      const { pin2Box } = fetched.payload
+      if (pin2Box === undefined || pin2Box === true) {
+        throw new WalletError('LOGIN_DATA_MISSING', { method: 'PIN v2' })
+      }
+      const loginKey = secrets.add(new Secret(openBox(io, pin2Key, pin2Box)))
+      const opened = await saveLogin(services, stashes, fetched, loginKey)
       stage('opening')
-      return new Login(services, stashes, held)
-    } catch (error) {
-      secrets.destroy()
-      throw error
+      return new Login(services, stashes, opened)
     } finally {
       pin.destroy()
     }

@@ -7,8 +7,7 @@ import type { RecoveryQuestionChoice } from '../../types/login.ts'
 import { checkTexts } from '../changes.ts'
 import { normalizeUsername, recovery2AuthOf, recovery2IdOf } from '../derive.ts'
 import { Login } from '../login.ts'
-import { type LoginOptions, type LoginServices, loginOnline, runAttempt } from '../online.ts'
-import { SecretCache } from '../secret-cache.ts'
+import { fetchLogin, type LoginOptions, type LoginServices, runAttempt, saveLogin } from '../online.ts'
 import { encodeLoginRequest, loginFetch, type ServerServices } from '../server.ts'
 import { makeEmptyStash } from '../stash.ts'
 import type { Stashes } from '../stashes.ts'
@@ -38,10 +37,9 @@ export const loginWithRecovery = (
   stashes: Stashes,
   { recoveryKey, username, answers: given, otp, otpKey, challengeId, now }: RecoveryLoginOptions
 ): Promise<Login> =>
-  runAttempt(services, 'recovery', async stage => {
+  runAttempt(services, 'recovery', async ({ stage, secrets }) => {
     const { io } = services
     checkTexts('answers', given)
-    const secrets = new SecretCache(io)
     const answers = new Secret<readonly string[]>([...given])
     try {
       const name = checkName(username)
@@ -52,22 +50,19 @@ export const loginWithRecovery = (
         recovery2Auth: key.use(bytes => answers.use(texts => recovery2AuthOf(io, bytes, texts)))
       }
       stage('asking')
-      const held = await loginOnline(services, stashes, {
+      const fetched = await fetchLogin(services, stashes, {
         ...{ otp, otpKey, challengeId, now },
         ...{ stash, node: stash, credentials, secrets },
-        openers: { recovery2Key: key.use(bytes => bytes.slice()) },
-        loginKeyOf: async ({ recovery2Box }) => {
-          if (recovery2Box === undefined || recovery2Box === true) {
-            throw new WalletError('LOGIN_DATA_MISSING', { method: 'recovery v2' })
-          }
-          return secrets.add(new Secret(key.use(bytes => openBox(io, bytes, recovery2Box))))
-        }
+        openers: { recovery2Key: key.use(bytes => bytes.slice()) }
       })
+      const { recovery2Box } = fetched.payload
+      if (recovery2Box === undefined || recovery2Box === true) {
+        throw new WalletError('LOGIN_DATA_MISSING', { method: 'recovery v2' })
+      }
+      const loginKey = secrets.add(new Secret(key.use(bytes => openBox(io, bytes, recovery2Box))))
+      const opened = await saveLogin(services, stashes, fetched, loginKey)
       stage('opening')
-      return new Login(services, stashes, held)
-    } catch (error) {
-      secrets.destroy()
-      throw error
+      return new Login(services, stashes, opened)
     } finally {
       answers.destroy()
     }
