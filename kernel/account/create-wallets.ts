@@ -3,7 +3,7 @@ import { isWalletError, WalletError } from '../base/errors.ts'
 import { isRecord, type JsonObject } from '../base/json.ts'
 import { makeYielder } from '../base/yielder.ts'
 import { fixedTypeOf, fixWalletType } from '../keys/quirks.ts'
-import { hideWalletInfo, keyBytesOf, makeWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
+import { checkRepoKeys, hideWalletInfo, makeWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
 import type { Login } from '../login/login.ts'
 import type { Services } from '../plugins/services.ts'
 import type { SecretWalletInfo, WalletInfo, WalletKeys, WalletStatesChange } from '../types/keys.ts'
@@ -248,18 +248,9 @@ const makeWalletKeys = async (services: Services, type: string, source: KeysSour
   const keys = source.keys ?? (await makeOrImportKeys(services, type, source))
   if (!isRecord(keys)) throw new WalletError('ENGINE_NO_KEY', {})
   const info = makeWalletInfo(services.io, type, keys)
-  for (const [name, length] of LENGTHS) {
-    if (keyBytesOf(services.io, info.keys[name])?.length !== length)
-      throw new WalletError('KEY_INTEGRITY', { rule: `the ${name} of a wallet is not ${length} bytes` })
-  }
+  checkRepoKeys(services.io, info.keys)
   return info
 }
-
-/** A repo needs keys of these lengths (protocol §1.7). */
-const LENGTHS: readonly (readonly ['dataKey' | 'syncKey', number])[] = [
-  ['dataKey', 32],
-  ['syncKey', 20]
-]
 
 /** Keys as a plugin has made them; what is no data at all is left for the caller to refuse. */
 const readKeys = (pluginId: string, said: unknown): WalletKeys =>

@@ -78,7 +78,7 @@ export class OpenRepos {
    */
   async open(info: SecretWalletInfo, firstSync: FirstSync): Promise<OpenRepo> {
     this.#check()
-    const keys = repoKeysOf(this.#services, info)
+    const keys = repoKeysOf(this.#services.io, info)
     const repoId = keys.syncKey.use(key => repoIdOf(this.#services.io, key))
     if (this.#open.has(repoId)) {
       destroyRepoKeys(keys)

@@ -4,7 +4,7 @@ import { isWalletError, WalletError } from '../base/errors.ts'
 import { Mutex } from '../base/mutex.ts'
 import type { Clock } from '../io/io.ts'
 import { exemptPass } from '../keys/key-gate.ts'
-import { isSegwitSplit, splitWalletInfo } from '../keys/quirks.ts'
+import { isSegwitSplit, needsReplayProtection, splitWalletInfo } from '../keys/quirks.ts'
 import { openWalletInfo } from '../keys/wallet-info.ts'
 import type { EngineStore } from '../types/engine.ts'
 import type { WalletInfo } from '../types/keys.ts'
@@ -73,7 +73,7 @@ export class WalletSplitter {
     checkKeyType(type)
     if (isSegwitSplit(source, type)) throw new WalletError('SPLIT_SEGWIT', {})
     const { id, ...target } = splitWalletInfo(services.io, source, type)
-    const isReplayable = source.type === 'wallet:bitcoincash' && type === 'wallet:bitcoinsv'
+    const isReplayable = needsReplayProtection(source.type, type)
     if (isReplayable) await protectFromReplay(await this.#openSource(walletId), services.io.clock)
     if (book.isActive(id) && this.#unfinished.get(id) === undefined) {
       if (isReplayable) return id

@@ -5,12 +5,12 @@ import { Observable, type Readable } from '../base/observable.ts'
 import type { Secret } from '../base/secret.ts'
 import { secondsOf } from '../base/time.ts'
 import { makeYielder } from '../base/yielder.ts'
-import { walletIdOf } from '../keys/ids.ts'
+import { legacyWalletInfo } from '../keys/quirks.ts'
 import { hideWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
 import type { Login } from '../login/login.ts'
 import type { CurrencyFailure, PluginSet } from '../plugins/plugin-set.ts'
 import type { Services } from '../plugins/services.ts'
-import { type LegacyWalletFile, parseLegacyWalletFile } from '../schema/account-files.ts'
+import { parseLegacyWalletFile } from '../schema/account-files.ts'
 import type { Repo } from '../sync/repo.ts'
 import type { RepoChanges } from '../sync/write-plan.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
@@ -443,36 +443,15 @@ const readLegacyWallets = async (
     try {
       const text = await repo.getText(path)
       if (text === undefined) continue
-      wallets.push(
-        legacyWalletOf(io, parseLegacyWalletFile(parseJson(text, 'legacy wallet file')), config.appId)
-      )
+      const file = parseLegacyWalletFile(parseJson(text, 'legacy wallet file'))
+      wallets.push({
+        info: hideWalletInfo(legacyWalletInfo(io, file), config.appId),
+        states: { archived: file.Archived ?? false, sortIndex: file.SortIndex ?? 0 }
+      })
     } catch (error) {
       report('account', error)
     }
     await breathe()
   }
   return wallets
-}
-
-const TYPE = 'wallet:bitcoin'
-
-const legacyWalletOf = (
-  { crypto }: Pick<Services['io'], 'crypto'>,
-  file: LegacyWalletFile,
-  appId: string
-): LegacyWallet => {
-  const { toBase64, fromHex } = crypto
-  const dataKey = fromHex(file.MK)
-  const id = walletIdOf({ crypto }, TYPE, dataKey)
-  const keys = {
-    dataKey: toBase64(dataKey),
-    syncKey: toBase64(fromHex(file.SyncKey)),
-    bitcoinKey: toBase64(fromHex(file.BitcoinSeed)),
-    format: 'bip32'
-  }
-  dataKey.fill(0)
-  return {
-    info: hideWalletInfo({ id, type: TYPE, keys }, appId),
-    states: { archived: file.Archived ?? false, sortIndex: file.SortIndex ?? 0 }
-  }
 }

@@ -1,7 +1,9 @@
 import { WalletError } from '../base/errors.ts'
 import { utf8Of } from '../crypto/encoding.ts'
 import type { Io } from '../io/io.ts'
+import type { LegacyWalletFile } from '../schema/account-files.ts'
 import type { WalletInfo, WalletKeys } from '../types/keys.ts'
+import { walletIdOf } from './ids.ts'
 
 /**
  * Gives a wallet of an old type the type that plugins know, and says in its keys what the old name said (protocol §5.2).
@@ -16,7 +18,7 @@ export const fixWalletType = <Info extends Pick<WalletInfo, 'type' | 'keys'>>(in
   return type === info.type && isComplete ? info : { ...info, type, keys: { ...defaults, ...info.keys } }
 }
 
-/** The type that plugins know a wallet by. */
+/** Gives the type that plugins know a wallet by. */
 export const fixedTypeOf = (type: string): string =>
   LEGACY_TYPES.has(type) ? type.replace(/-bip\d\d/, '') : type
 
@@ -47,7 +49,7 @@ const LEGACY_TYPES: ReadonlyMap<string, WalletKeys> = new Map([
 ])
 
 /**
- * The same keys as a wallet of another currency that shares its chain's past (protocol §5.3).
+ * Gives the same keys as a wallet of another currency that shares its chain's past (protocol §5.3).
  *
  * Id and sync key change by a mask that follows from the data key and the two types, so that a split has one result
  * wherever it is made, and splitting back gives the first wallet. All other keys stay; the network's own is renamed.
@@ -75,17 +77,37 @@ export const splitWalletInfo = (io: Pick<Io, 'crypto'>, info: WalletInfo, type: 
   }
 }
 
-/** Where a type keeps what its plugin made: `wallet:lab-cash` under `labcashKey`. */
+/** The field that has the network's own key: `wallet:lab-cash` has `labcashKey`. */
 const keyNameOf = (type: string): string => `${type.replace('wallet:', '').replace('-', '')}Key`
 
 const xor = (bytes: Uint8Array, mask: Uint8Array): Uint8Array =>
   bytes.map((byte, at) => byte ^ (mask[at] ?? 0))
 
+/** Returns true for a split of Bitcoin into Bitcoin Cash whose keys have no addresses there. */
 export const isSegwitSplit = ({ type, keys }: WalletInfo, newType: string): boolean =>
   type === 'wallet:bitcoin' && newType === 'wallet:bitcoincash' && SEGWIT_FORMATS.includes(keys.format)
 
-/** Bitcoin Cash has no addresses for keys of these formats. */
 const SEGWIT_FORMATS: readonly unknown[] = ['bip49', 'bip84', 'bip86']
 
-/** What the root app's repos were called once (protocol §8 row 30). */
+/** Returns true if payments on the new chain would be valid on the old one, and the reverse (protocol §5.3). */
+export const needsReplayProtection = (type: string, newType: string): boolean =>
+  type === 'wallet:bitcoincash' && newType === 'wallet:bitcoinsv'
+
+/** Makes the identity of a wallet that a file of the first clients describes, all of them Bitcoin (protocol §3.4). */
+export const legacyWalletInfo = ({ crypto }: Pick<Io, 'crypto'>, file: LegacyWalletFile): WalletInfo => {
+  const { toBase64, fromHex } = crypto
+  const type = 'wallet:bitcoin'
+  const dataKey = fromHex(file.MK)
+  const id = walletIdOf({ crypto }, type, dataKey)
+  const keys = {
+    dataKey: toBase64(dataKey),
+    syncKey: toBase64(fromHex(file.SyncKey)),
+    bitcoinKey: toBase64(fromHex(file.BitcoinSeed)),
+    format: 'bip32'
+  }
+  dataKey.fill(0)
+  return { id, type, keys }
+}
+
+/** The types that the repos of the root app had in old accounts (protocol §8 row 30). */
 export const OLD_ACCOUNT_REPO_TYPES: readonly string[] = ['account:repo:co.airbitz.wallet', '']

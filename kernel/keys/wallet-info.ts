@@ -2,7 +2,6 @@ import { WalletError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { Secret } from '../base/secret.ts'
 import type { Io } from '../io/io.ts'
-import type { Services } from '../plugins/services.ts'
 import type { SecretWalletInfo, WalletInfo, WalletKeys } from '../types/keys.ts'
 import { walletIdOf } from './ids.ts'
 import type { KeyPass } from './key-gate.ts'
@@ -78,7 +77,7 @@ export const findInfos = (
 }
 
 /** The bytes of a key as wallet infos have them; undefined if it is no base64 text. */
-export const keyBytesOf = (io: Pick<Io, 'crypto'>, text: unknown): Uint8Array | undefined => {
+const keyBytesOf = (io: Pick<Io, 'crypto'>, text: unknown): Uint8Array | undefined => {
   if (typeof text !== 'string') return undefined
   try {
     return io.crypto.fromBase64(text)
@@ -105,6 +104,39 @@ export const openWalletInfo = ({ id, type, keys }: SecretWalletInfo, pass: KeyPa
 /** Keys in the open: a frozen copy, since plugins get it. `pass`: shows that policies were asked, or need not be. */
 export const openKeys = (keys: Secret<WalletKeys>, _pass: KeyPass): WalletKeys =>
   keys.use(all => JSON.parse(JSON.stringify(all), (_, value: unknown) => Object.freeze(value)))
+
+/** The keys of a repo: one encrypts its files, the other names it to the sync servers. */
+export interface RepoKeys {
+  readonly syncKey: Secret<Uint8Array>
+  readonly dataKey: Secret<Uint8Array>
+}
+
+/** Reads the keys of the repo that a wallet info names. @throws KEY_INTEGRITY for keys of another length */
+export const repoKeysOf = (io: Pick<Io, 'crypto'>, { keys }: SecretWalletInfo): RepoKeys =>
+  keys.use(all => {
+    const [dataKey, syncKey] = [repoKeyOf(io, all, 'dataKey'), repoKeyOf(io, all, 'syncKey')]
+    return { dataKey: new Secret(dataKey), syncKey: new Secret(syncKey) }
+  })
+
+/** Destroys both keys of a repo. */
+export const destroyRepoKeys = ({ dataKey, syncKey }: RepoKeys): void => {
+  for (const secret of [dataKey, syncKey]) secret.destroy()
+}
+
+/** Checks that keys can name and encrypt a repo. @throws KEY_INTEGRITY for keys of another length */
+export const checkRepoKeys = (io: Pick<Io, 'crypto'>, keys: WalletKeys): void => {
+  repoKeyOf(io, keys, 'dataKey')
+  repoKeyOf(io, keys, 'syncKey')
+}
+
+/** A repo needs keys of these lengths (protocol §1.7). */
+const REPO_KEY_BYTES = { dataKey: 32, syncKey: 20 } as const
+
+const repoKeyOf = (io: Pick<Io, 'crypto'>, keys: WalletKeys, name: keyof RepoKeys): Uint8Array => {
+  const bytes = keyBytesOf(io, keys[name])
+  if (bytes?.length === REPO_KEY_BYTES[name]) return bytes
+  throw violation(`the ${name} of a wallet is not ${REPO_KEY_BYTES[name]} bytes`)
+}
 
 const mergePair = (first: SecretWalletInfo, second: SecretWalletInfo): SecretWalletInfo => {
   if (first.type !== second.type) throw violation('one wallet id has two types')
@@ -142,21 +174,3 @@ const isEqualJson = (left: Json | undefined, right: Json | undefined): boolean =
 }
 
 const violation = (rule: string): WalletError => new WalletError('KEY_INTEGRITY', { rule })
-
-export interface RepoKeys {
-  readonly syncKey: Secret<Uint8Array>
-  readonly dataKey: Secret<Uint8Array>
-}
-
-export const repoKeysOf = ({ io }: Services, { keys }: SecretWalletInfo): RepoKeys => {
-  const secretOf = (name: 'dataKey' | 'syncKey', length: number): Secret<Uint8Array> => {
-    const bytes = keys.use(all => keyBytesOf(io, all[name]))
-    if (bytes?.length === length) return new Secret(bytes)
-    throw new WalletError('KEY_INTEGRITY', { rule: `the ${name} of a wallet is not ${length} bytes` })
-  }
-  return { dataKey: secretOf('dataKey', 32), syncKey: secretOf('syncKey', 20) }
-}
-
-export const destroyRepoKeys = ({ dataKey, syncKey }: RepoKeys): void => {
-  for (const secret of [dataKey, syncKey]) secret.destroy()
-}
