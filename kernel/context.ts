@@ -18,7 +18,7 @@ import {
   loginWithRecovery
 } from './login/methods/recovery.ts'
 import { fetchLoginMessages, requestOtpReset, usernameAvailable } from './login/server.ts'
-import { localUsersOf, openStashes, type Stashes } from './login/stashes.ts'
+import { openStashes, type Stashes } from './login/stashes.ts'
 import type { Services } from './plugins/services.ts'
 import { RateService } from './rates/service.ts'
 import { SyncLoop } from './sync/sync-loop.ts'
@@ -91,7 +91,7 @@ export class Context implements Readable<readonly LocalUser[]> {
     this.#pause.subscribe(() => (this.isPaused ? this.#syncLoop.pause() : this.#syncLoop.resume()))
     this.#pause.subscribe(() => rates.changePaused(this.isPaused))
     this.subscribe = stashes.subscribe
-    this.getSnapshot = localUsersOf(stashes)
+    this.getSnapshot = () => stashes.localUsers()
   }
 
   /** The users that this device knows, last logged-in first. */

@@ -56,6 +56,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
   readonly #state: Observable<readonly LoginStash[]>
   readonly #mutex = new Mutex()
   readonly #openCounts = new Map<string, number>()
+  #users: { readonly stashes: readonly LoginStash[]; readonly users: readonly LocalUser[] } | undefined
 
   constructor(services: StashServices, files: CredentialFiles, folder: StashFolder) {
     this.#services = services
@@ -84,9 +85,12 @@ export class Stashes implements Readable<readonly LoginStash[]> {
     return this.#state.getSnapshot()
   }
 
-  /** The users of this device, the last used first. */
-  localUsers(): LocalUser[] {
-    return this.list().map(stash => localUserOf(this.#services, stash))
+  /** The users of this device, the last used first; the same list until one changes, since screens compare by identity. */
+  localUsers(): readonly LocalUser[] {
+    const stashes = this.list()
+    if (this.#users?.stashes !== stashes)
+      this.#users = { stashes, users: stashes.map(stash => localUserOf(this.#services, stash)) }
+    return this.#users.users
   }
 
   find(query: UserQuery): LoginStash | undefined {
@@ -341,19 +345,6 @@ export const findUser = (stashes: Stashes, { username, loginId }: UserName): Log
       : stashes.find({ username: normalizeUsername(username) })
   if (stash === undefined) throw new WalletError('USER_NOT_ON_DEVICE', {})
   return stash
-}
-
-/** The users of this device; the same list until they change: screens compare snapshots by identity. */
-export const localUsersOf = (stashes: Stashes): (() => readonly LocalUser[]) => {
-  let source = stashes.list()
-  let users: readonly LocalUser[] = stashes.localUsers()
-  return () => {
-    if (stashes.list() !== source) {
-      source = stashes.list()
-      users = stashes.localUsers()
-    }
-    return users
-  }
 }
 
 type VoucherServices = Pick<Services, 'io' | 'report'>
