@@ -23,9 +23,10 @@ export type { ErrorCode, ErrorDetails } from './base/errors.ts'
 export { isWalletError, WalletError } from './base/errors.ts'
 export type { Json, JsonObject } from './base/json.ts'
 export { checkJsonText, type JsonLimits, parseJsonText, tryJsonText } from './base/json.ts'
+export { makeYielder, type Yielder } from './base/yielder.ts'
 export type { Disk } from './io/disk.ts'
-export type * from './io/io.ts'
 export type {
+  AbortSignalLike,
   Channel,
   ChannelHandlers,
   Clock,

@@ -1,10 +1,9 @@
-import type { Io } from '../../../kernel/plugin-api.ts'
+import { type Io, makeYielder } from '../../../kernel/plugin-api.ts'
 import { parseRawTx, type RawTx } from './chain/transaction.ts'
 import { ElectrumFault } from './electrum/connection.ts'
 import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
 import type { HistoryItem } from './electrum/replies.ts'
 import { fetchHistories, fetchTxs, type TxAnswer, type TxQuestion } from './electrum/requests.ts'
-import { makeYielder } from './scan/yielder.ts'
 import type { Ledger } from './wallet/ledger.ts'
 import type { SavedState, StoreChanges } from './wallet/saved-state.ts'
 import { isDirty, isUsed, type ScriptRecord, type ScriptTable } from './wallet/scripts.ts'
@@ -148,7 +147,7 @@ const takeIn = async (
 ): Promise<void> => {
   const yielder = makeYielder(io.clock)
   for (const { txid, height, hex, header } of answers) {
-    await yielder.breathe()
+    await yielder()
     const known = ledger.find(txid)
     const date = header?.time ?? known?.date ?? Math.floor(io.clock.now() / 1000)
     const standing = { height, date, isSeen: true }
@@ -192,7 +191,7 @@ const reclaim = async (
     for (const { txid } of history) {
       const tx = ledger.find(txid)
       if (tx === undefined || record.txids.has(txid)) continue
-      await yielder.breathe()
+      await yielder()
       const bytes = saved.txBytes(txid)
       if (bytes !== undefined) ledger.put(parseRawTx(bytes), tx)
       if (!record.txids.has(txid))

@@ -3,11 +3,11 @@ import {
   type EngineLog,
   type Io,
   type Json,
+  makeYielder,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { type BlockHeader, parseHeader } from '../chain/header.ts'
 import type { BlockWork, FeeEstimates, NetworkRow } from '../params/coin.ts'
-import { makeYielder } from '../scan/yielder.ts'
 import {
   type ElectrumCall,
   ElectrumConnection,
@@ -434,7 +434,7 @@ export class HeaderCache {
       // Asked before a reorganisation, it may be of a block that is gone.
       if (reorgs === this.#reorgs) this.#headers.set(height, header)
       found.set(height, header)
-      await yielder.breathe()
+      await yielder()
     }
     return found
   }

@@ -7,6 +7,7 @@ import {
   type CryptoPort,
   type EngineTransaction,
   type Io,
+  makeYielder,
   type SigningOptions,
   WalletError,
   type WalletKeys
@@ -15,7 +16,6 @@ import { parseAddress, programOf, redeemScriptOf, writeScript } from '../chain/a
 import { hash160, hexOf, parseRawTx, readMemo, sha256Twice } from '../chain/transaction.ts'
 import { type Purpose, privateAccountOf } from '../keys/keys.ts'
 import type { CoinRow, NetworkRow } from '../params/coin.ts'
-import { makeYielder } from '../scan/yielder.ts'
 import type { OwnOutput } from '../wallet/ledger.ts'
 import type { ScriptRecord, ScriptTable } from '../wallet/scripts.ts'
 import type { SpendSource } from './choose-coins.ts'
@@ -56,7 +56,7 @@ export const signDraft = async (
   /** After one of two steps an input: its keys, and its signature. */
   const goOn = async (): Promise<void> => {
     done += 1
-    const turn = yielder.breathe()
+    const turn = yielder()
     if (turn === undefined) return
     onProgress?.(done / (2 * draft.inputs.length))
     await turn

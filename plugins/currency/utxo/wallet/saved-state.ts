@@ -1,7 +1,6 @@
-import type { CryptoPort, EngineStore, Io } from '../../../../kernel/plugin-api.ts'
+import type { CryptoPort, EngineStore, Io, Yielder } from '../../../../kernel/plugin-api.ts'
 import { parseRawTx } from '../chain/transaction.ts'
 import { isHash } from '../electrum/replies.ts'
-import type { Yielder } from '../scan/yielder.ts'
 import type { Ledger, LedgerTx } from './ledger.ts'
 import type { BranchScripts, ScriptRecord, ScriptTable } from './scripts.ts'
 
@@ -44,7 +43,7 @@ export class SavedState {
       for (const [key] of this.#store.entries('g/')) this.#recordAt(table, key.slice(2)).isMarked = true
       for (const [key, text] of this.#store.entries('t/')) {
         this.#loadTx(ledger, key.slice(2), text)
-        await yielder.breathe()
+        await yielder()
       }
       ledger.takeChanges()
       return true

@@ -3,12 +3,12 @@ import {
   type FreshAddress,
   type Io,
   type JsonObject,
+  makeYielder,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { addressOf, parseAddress } from '../chain/address.ts'
 import type { AccountKeys } from '../keys/keys.ts'
 import type { CoinRow, NetworkRow } from '../params/coin.ts'
-import { makeYielder } from '../scan/yielder.ts'
 import { Ledger, ReservedCoins } from './ledger.ts'
 import { SavedState, type StoreChanges } from './saved-state.ts'
 import { type BranchScripts, isUsed, type ScriptRecord, ScriptTable } from './scripts.ts'
