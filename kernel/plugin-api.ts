@@ -37,7 +37,26 @@ export type {
   TcpAddress
 } from './io/io.ts'
 export type { DiskRequest } from './plugins/hooks.ts'
-export type * from './plugins/plugin.ts'
+export type {
+  CurrencyHost,
+  CurrencyPlugin,
+  Host,
+  LifeHooks,
+  ObserverHost,
+  ObserverPlugin,
+  Plugin,
+  PolicyHost,
+  PolicyPlugin,
+  PromiseTap,
+  RateHost,
+  RatePlugin,
+  StorageHost,
+  StoragePlugin,
+  SwapHost,
+  SwapPlugin,
+  SyncTap,
+  TapOrder
+} from './plugins/plugin.ts'
 export type { HashPort, RateIo, SwapIo } from './plugins/plugin-io.ts'
 export type * from './types/currency.ts'
 export type * from './types/engine.ts'
