@@ -11,7 +11,7 @@ import { parseHeader } from '../../../plugins/currency/utxo/chain/header.ts'
 import { derivePublicKeys, readPublicKeys } from '../../../plugins/currency/utxo/keys/keys.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
-import { makeTools } from '../../../plugins/currency/utxo/plugin.ts'
+import { makeTools } from '../../../plugins/currency/utxo/tools.ts'
 import { ScriptTable } from '../../../plugins/currency/utxo/wallet/scripts.ts'
 
 const io = makeNodeIo()

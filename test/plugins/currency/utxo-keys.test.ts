@@ -12,7 +12,7 @@ import { childKeys, deriveChildKeys } from '../../../plugins/currency/utxo/keys/
 import { derivePublicKeys, readPublicKeys } from '../../../plugins/currency/utxo/keys/keys.ts'
 import { bitcoinRow, bitcoinTestnetRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
-import { makeTools } from '../../../plugins/currency/utxo/plugin.ts'
+import { makeTools } from '../../../plugins/currency/utxo/tools.ts'
 import { ScriptTable } from '../../../plugins/currency/utxo/wallet/scripts.ts'
 
 interface CoinFigures {
