@@ -209,6 +209,10 @@ export class WalletRuntime implements EngineHost {
     this.state.batchBalanceDetails(tokenId, details)
   }
 
+  emitReports(): void {
+    this.state.emitBatch()
+  }
+
   heightChanged(blockHeight: number): void {
     if (blockHeight === this.#height) return
     this.#height = blockHeight

@@ -79,14 +79,17 @@ export class WalletState {
     this.batch({ balanceDetails: Object.freeze(Object.fromEntries(all)) })
   }
 
+  /** Emits the batched changes now. */
+  emitBatch(): void {
+    const changes = { ...this.#batched, ...this.#balancesNow() }
+    this.#batched = undefined
+    this.#balances = undefined
+    this.set(changes)
+  }
+
   #deliverSoon(): void {
     if (this.#batched !== undefined || this.#balances !== undefined) return
-    this.#options.events.push(`wallet ${this.#options.walletId}`, () => {
-      const changes = { ...this.#batched, ...this.#balancesNow() }
-      this.#batched = undefined
-      this.#balances = undefined
-      this.set(changes)
-    })
+    this.#options.events.push(`wallet ${this.#options.walletId}`, () => this.emitBatch())
   }
 
   #balancesNow(): Pick<Partial<WalletSnapshot>, 'balances'> {

@@ -32,14 +32,17 @@ export type EngineChanges = Partial<
 export class EngineState implements Readable<EngineSnapshot> {
   readonly #state: Observable<EngineSnapshot>
   readonly #options: EngineStateOptions
+  readonly #beforeEmit: () => void
   /** Changes that are not emitted yet. */
   #batched: EngineChanges | undefined
 
-  constructor(options: EngineStateOptions) {
+  /** @param beforeEmit - emits what the engine reported besides, so that "synced" is never emitted before its balances */
+  constructor(options: EngineStateOptions, beforeEmit: () => void) {
     const { services, walletId, info, paused, report } = options
     const { pluginId } = info
     const isPaused = options.isPaused || paused.getSnapshot().isPaused
     this.#options = options
+    this.#beforeEmit = beforeEmit
     this.#state = new Observable<EngineSnapshot>(
       { walletId, pluginId, state: 'created', isPaused, syncRatio: 0, blockHeight: 0, since: this.#now },
       snapshot => services.hooks.engineChanged.call(snapshot),
@@ -66,7 +69,9 @@ export class EngineState implements Readable<EngineSnapshot> {
     this.#options.events.push(`engine ${this.#options.walletId}`, () => {
       const gathered = this.#batched
       this.#batched = undefined
-      if (gathered !== undefined) this.set(gathered)
+      if (gathered === undefined) return
+      this.#beforeEmit()
+      this.set(gathered)
     })
   }
 

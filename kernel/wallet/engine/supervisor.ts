@@ -32,6 +32,8 @@ export interface EngineHost extends EngineListener {
   checkpoint(): Promise<string | undefined>
   /** The addresses that were given out for good. */
   usedAddresses(): Promise<readonly string[]>
+  /** Emits the reports that are batched, now. */
+  emitReports(): void
   /** The engine has looked at the network. */
   synced(): void
 }
@@ -61,7 +63,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
   constructor(options: EngineSupervisorOptions, host: EngineHost) {
     this.#options = options
     this.#host = host
-    this.#state = new EngineState(options)
+    this.#state = new EngineState(options, () => host.emitReports())
     this.#configSender = new EngineConfigSender(this, options.report)
   }
 

@@ -383,3 +383,21 @@ test('words that an engine takes back are gone', async t => {
   await clock.advance(1000)
   t.is(wallet.engine.getSnapshot().status, undefined)
 })
+
+test('who hears that an engine has synced finds the balance that it reported before, though its height came first', async t => {
+  const { account, clock, toy } = await openToyHome(t)
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(100)
+  const { callbacks } = toy.requests[0] as EngineRequest
+  const heard: unknown[] = []
+  wallet.engine.subscribe(() => {
+    const { syncRatio, blockHeight } = wallet.engine.getSnapshot()
+    heard.push([syncRatio, blockHeight, wallet.getSnapshot().balances['']])
+  })
+  callbacks.onAddressesChecked(0.5)
+  callbacks.onBlockHeightChanged(7)
+  callbacks.onTokenBalanceChanged(null, '5')
+  callbacks.onAddressesChecked(1)
+  await clock.advance(100)
+  t.deepEqual(heard, [[1, 7, '5']])
+})
