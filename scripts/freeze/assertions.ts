@@ -5,7 +5,8 @@ import type { FileTexts } from '../project-files.ts'
  * Lists every assertion of the tests, in whichever file it stands: the call as it is written, with the renamed names of
  * the old tree replaced. Two trees assert the same if nothing of the first list is missing in the second.
  *
- * @param renames - new names by old ones, for identifiers
+ * @param renames - new names by old ones; a name with a dot before it is that of a member alone, and a whole call, without
+ * blanks and with the other names replaced, stands for another call
  * @returns how often each assertion stands there
  */
 export const assertionsOf = (
@@ -17,7 +18,8 @@ export const assertionsOf = (
     const lang = path.endsWith('x') ? 'tsx' : 'ts'
     walk(parseAst(text, { lang }), node => {
       if (!isAssertion(node)) return
-      const call = normal(text.slice(node.start as number, node.end as number), renames)
+      const written = normal(text.slice(node.start as number, node.end as number), renames)
+      const call = renames.get(written) ?? written
       counts.set(call, (counts.get(call) ?? 0) + 1)
     })
   }
@@ -58,6 +60,13 @@ const walk = (value: unknown, visit: (node: Record<string, unknown>) => void): v
 const normal = (text: string, renames: ReadonlyMap<string, string>): string =>
   text
     .replace(/\/\*[\s\S]*?\*\/|(^|[^:])\/\/[^\n]*/g, '$1')
-    .replace(/[A-Za-z_$][\w$]*/g, word => renames.get(word) ?? word)
+    .replace(/\.?[A-Za-z_$][\w$]*/g, word => renamed(word, renames))
     .replace(/\s+/g, '')
     .replace(/,(?=[)\]}])/g, '')
+
+/** A member goes by its own rename, or by the one of its word. */
+const renamed = (word: string, renames: ReadonlyMap<string, string>): string => {
+  if (!word.startsWith('.')) return renames.get(word) ?? word
+  const name = word.slice(1)
+  return renames.get(word) ?? `.${renames.get(name) ?? name}`
+}

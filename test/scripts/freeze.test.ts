@@ -61,6 +61,21 @@ test('an assertion may move and take new names, and is missed when it goes', t =
   t.deepEqual(lostAssertions(before, before), [])
 })
 
+test('a member has a rename of its own, and a whole call can stand for another', t => {
+  const old = new Map([
+    ['a.test.ts', "test('a', t => { t.is(box.take(take), 1); t.is(store(disk, 'a'), 'b') })"]
+  ])
+  const renames = new Map([
+    ['.take', '.run'],
+    ["t.is(store(disk,'a'),'b')", "t.is(disk.store('a'),'b')"]
+  ])
+  const now = new Map([
+    ['a.test.ts', "test('a', t => { t.is(box.run(take), 1); t.is(disk.store('a'), 'b') })"]
+  ])
+  t.deepEqual(lostAssertions(assertionsOf(old, renames), assertionsOf(now, new Map())), [])
+  t.is(lostAssertions(assertionsOf(old, new Map()), assertionsOf(now, new Map())).length, 2)
+})
+
 test('a shape tells names and kinds, and no contents', t => {
   t.is(
     shapeOf({ data_base64: 'x', list: [1, 'a', 2], 'Keys/x.json': null, other: {} }),
