@@ -2,11 +2,16 @@ import { type AbortSignalLike, WalletError } from '../../kernel/plugin-api.ts'
 
 /** The part of the Web Locks standard that a disk needs; `navigator.locks` has it. */
 export interface WebLocks {
-  /** Rejects with the reason of the signal if that fires first. */
+  /**
+   * Runs `hold` while the name is held.
+   *
+   * @param options - `signal`: rejects with its reason if it fires first; `ifAvailable`: `hold` gets null at once if the name is
+   *   taken
+   */
   request(
     name: string,
-    options: { readonly signal: AbortSignalLike },
-    hold: () => Promise<void>
+    options: { readonly signal: AbortSignalLike } | { readonly ifAvailable: true },
+    hold: (lock: unknown) => Promise<void>
   ): Promise<unknown>
 }
 
@@ -18,21 +23,28 @@ export const locksOfPage = (): WebLocks | undefined =>
  * Keeps every other page of this origin from a name until the returned function is called. The browser lets go by itself
  * when the page is closed or crashes. Without locks nothing is held.
  *
- * It waits a second, since a page that is reloaded still has what it had for a moment.
+ * A reloaded page keeps its old locks for a moment, so a second passes before the name counts as taken. A slow browser may answer
+ * later than that: the name counts as taken only when the browser says so.
  *
- * @throws STORAGE_LOCKED if another page holds the name; STORAGE_FAILED if the browser lets this page hold nothing
+ * @throws STORAGE_LOCKED if another page holds the name; STORAGE_FAILED if the browser refuses locks to this page
  */
 export const holdPageLock = async (locks: WebLocks | undefined, name: string): Promise<() => void> => {
   if (locks === undefined) return () => {}
   return new Promise((resolve, reject) => {
-    const hold = (): Promise<void> => new Promise(release => resolve(release))
-    const failed = (error: unknown): void =>
-      reject(
-        isTimeout(error)
-          ? new WalletError('STORAGE_LOCKED', { holder: 'another page' }, error)
-          : new WalletError('STORAGE_FAILED', { path: '', reason: 'this page may hold no locks' }, error)
+    const hold = (lock: unknown): Promise<void> => {
+      if (lock !== null) return new Promise(release => resolve(release))
+      reject(new WalletError('STORAGE_LOCKED', { holder: 'another page' }))
+      return Promise.resolve()
+    }
+    locks
+      .request(name, { signal: page.AbortSignal.timeout(WAIT_MS) }, hold)
+      .catch(error => {
+        if (!isTimeout(error)) throw error
+        return locks.request(name, { ifAvailable: true }, hold)
+      })
+      .catch(error =>
+        reject(new WalletError('STORAGE_FAILED', { path: '', reason: 'this page may hold no locks' }, error))
       )
-    locks.request(name, { signal: page.AbortSignal.timeout(WAIT_MS) }, hold).catch(failed)
   })
 }
 

@@ -38,14 +38,15 @@ class MemoryStorage implements WebStorage {
 const makeLocks = (): WebLocks => {
   const held = new Set<string>()
   return {
-    request: async (name, { signal }, hold) => {
+    request: async (name, options, hold) => {
       while (held.has(name)) {
-        if (signal.aborted) throw (signal as AbortSignal).reason
+        if ('ifAvailable' in options) return hold(null)
+        if (options.signal.aborted) throw (options.signal as AbortSignal).reason
         await sleep(5)
       }
       held.add(name)
       try {
-        return await hold()
+        return await hold({ name })
       } finally {
         held.delete(name)
       }
@@ -101,7 +102,7 @@ test.serial('only the storage of the page itself waits for the locks of the page
   const locks: WebLocks = {
     request: (name, _options, hold) => {
       names.push(name)
-      return hold()
+      return hold({ name })
     }
   }
   class PageStorage extends MemoryStorage {}
@@ -129,6 +130,21 @@ test('a page that may hold no locks has no storage, and the error says so', asyn
     request: () => Promise.reject(new DOMException('Access to the Locks API is denied', 'SecurityError'))
   }
   await t.throwsAsync(openLocalDisk({ storage: new MemoryStorage(), locks }), { code: 'STORAGE_FAILED' })
+})
+
+test("a browser that answers late does not make a free name another page's", async t => {
+  const locks = makeLocks()
+  const late: WebLocks = {
+    request: async (name, options, hold) => {
+      if ('ifAvailable' in options) return locks.request(name, options, hold)
+      while (!options.signal.aborted) await sleep(5)
+      throw (options.signal as AbortSignal).reason
+    }
+  }
+  const storage = new MemoryStorage()
+  const disk = await openLocalDisk({ storage, locks: late })
+  await t.throwsAsync(openLocalDisk({ storage, locks: late }), { code: 'STORAGE_LOCKED' })
+  await disk.close?.()
 })
 
 test('a page that is just going away is waited for', async t => {
